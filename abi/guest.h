@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract between a sandbox and the monitor below it: what a program finds when it is entered, and what it may ask.
+ *
+ * Owned by nobody's code: the monitor writes these structures, any guest reads them, and the `bulkhead` tool reads both
+ * this file (through cffi) and the memory. So: only enums, fixed-size scalars and arrays; no pointer, bit field or macro
+ * in a structure. Every structure is little-endian and naturally aligned. docs/guest.md is the prose to this header.
+ *
+ * Entry. AArch64: EL1h, MMU and caches off, DAIF masked, x0 = arg, SP_EL1 = stack.
+ *        x86_64: 64-bit mode, first 4 GiB mapped one to one, CS 0x10, SS/DS/ES 0x18, IF=0, RDI = RSI = arg, RSP = stack.
+ * arg is the GPA of struct bh_info for `os,type = "native"`, of what the kernel expects (FDT, boot_params) for Linux.
+ */
+#pragma once
+#include <stdint.h>
+
+enum { BH_PAGE_BYTES = 4096, BH_NAME_BYTES = 32, BH_MAX_SANDBOX_CORES = 4, BH_MAX_GRANTS = 39 };
+
+/* Why a sandbox trapped into its monitor; index of every exit counter. */
+enum bh_exit_reason {
+	BH_EXIT_KICK,      /* another monitor asked for attention */
+	BH_EXIT_MEMORY,    /* access that stage 2 does not allow */
+	BH_EXIT_DEVICE,    /* filtered device register: distributor, redistributor, IOAPIC */
+	BH_EXIT_PORT,      /* I/O port that is not granted */
+	BH_EXIT_REGISTER,  /* filtered MSR or system register */
+	BH_EXIT_IPI,       /* inter-processor interrupt through the send filter */
+	BH_EXIT_CALL,      /* hypercall of this contract */
+	BH_EXIT_FIRMWARE,  /* firmware call (PSCI) */
+	BH_EXIT_IDENTIFY,  /* CPUID */
+	BH_EXIT_IDLE,      /* WFI under the poisoning kick (GICv2 without trusted-idle) */
+	BH_EXIT_LONG,      /* long instruction: WBINVD, INVD */
+	BH_EXIT_FORBIDDEN, /* instruction a sandbox does not have: VMRUN, CLGI, MONITOR, SMC nonsense */
+	BH_EXIT_RESET,     /* triple fault, INIT, reset or power-off of the sandbox */
+	BH_EXIT_ERROR,     /* the machine reported something no table entry knows */
+	BH_EXIT_REASONS,
+};
+
+/* Life of a sandbox, as its monitor sees it. */
+enum bh_state { BH_STATE_COLD, BH_STATE_RUNNING, BH_STATE_READY, BH_STATE_PARKED, BH_STATE_OFF };
+
+/* Read-only to its sandbox, one page, written by the sandbox's monitor alone; one row a core, so no locks. */
+enum { BH_STATS_MAGIC = 0x54534842 /* "BHST" */ };
+struct bh_core_stats {
+	uint64_t exits[BH_EXIT_REASONS];
+	uint64_t kicks;          /* kicks acknowledged: several may coalesce into one exit, some arrive between exits */
+	uint64_t pad;
+};
+struct bh_stats {
+	uint32_t magic;
+	uint32_t state;          /* enum bh_state */
+	uint32_t core_count;
+	uint32_t sandbox;        /* index in the partition table */
+	uint64_t start_clock;    /* arch counter just before the first guest instruction */
+	uint64_t ready_clock;    /* arch counter when the sandbox called BH_CALL_READY, 0 before */
+	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
+	uint64_t at_ready[BH_EXIT_REASONS]; /* sum over cores at BH_CALL_READY: separates boot from steady state */
+};
+
+/* What the sandbox was doing when its monitor parked it. Not visible to the sandbox. */
+enum { BH_CRASH_MAGIC = 0x52434842 /* "BHCR" */, BH_CRASH_REGISTERS = 36 };
+enum bh_access { BH_ACCESS_NONE, BH_ACCESS_READ, BH_ACCESS_WRITE, BH_ACCESS_EXECUTE };
+struct bh_crash {
+	uint32_t magic;
+	uint32_t reason;         /* enum bh_exit_reason */
+	uint32_t core;           /* machine core number */
+	uint32_t access;         /* enum bh_access */
+	uint64_t gpa;            /* MEMORY, DEVICE: address; PORT: port; REGISTER: register number */
+	uint64_t gva;            /* virtual address where the machine gives one */
+	uint64_t pc;
+	uint64_t value;          /* value written, where known */
+	uint64_t raw[2];         /* ESR, HPFAR | EXITCODE, EXITINFO1 | exit reason, qualification */
+	uint64_t clock;          /* arch counter */
+	uint32_t width;          /* bytes */
+	uint32_t register_count;
+	uint64_t reg[BH_CRASH_REGISTERS]; /* AArch64 x0-x30, SP_EL1, SPSR, ...; x86 RAX, RBX, ... in the backend's order */
+};
+
+/* A console without a UART: a ring the sandbox writes and the tool (or a sandbox with `log-access`) reads. */
+enum { BH_LOG_MAGIC = 0x474c4842 /* "BHLG" */, BH_LOG_BYTES = 16384, BH_LOG_TEXT_BYTES = BH_LOG_BYTES - 64 };
+struct bh_log {
+	uint32_t magic;
+	uint32_t text_bytes;     /* BH_LOG_TEXT_BYTES */
+	uint64_t head;           /* bytes ever written; text[head % text_bytes] is next */
+	uint64_t beats;          /* heartbeats so far */
+	uint64_t beat_period_ns;
+	uint64_t beat_gaps;      /* beats that came more than one period late */
+	uint64_t beat_late_max_ns;
+	uint64_t pad[2];
+	uint8_t text[BH_LOG_TEXT_BYTES];
+};
+
+/* Table of grants: everything the sandbox owns beyond its cores. */
+enum bh_grant_kind {
+	BH_GRANT_NONE,
+	BH_GRANT_RAM,            /* gpa, size */
+	BH_GRANT_DEVICE,         /* gpa, size of registers; line, vector */
+	BH_GRANT_PORTS,          /* gpa = first port, size = ports; line, vector */
+	BH_GRANT_LOG,            /* own log ring, read and write */
+	BH_GRANT_FOREIGN_LOG,    /* another sandbox's log ring, read only; name = that sandbox */
+	BH_GRANT_STATS,          /* struct bh_stats, read only */
+	BH_GRANT_IRQCHIP,        /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
+};
+enum { BH_LINE_NONE = 0xffffffff };
+struct bh_grant {
+	uint32_t kind;           /* enum bh_grant_kind */
+	uint32_t line;           /* ARM: INTID; x86: IOAPIC pin; BH_LINE_NONE */
+	uint32_t vector;         /* x86: vector the line is routed to; else 0 */
+	uint32_t flags;          /* bit 0: level */
+	uint64_t gpa;
+	uint64_t size;
+	uint8_t name[BH_NAME_BYTES];       /* role label: "uart1" */
+	uint8_t compatible[BH_NAME_BYTES]; /* first compatible string of the device node */
+};
+
+/* Read-only to its sandbox, one page; made by the tool, clock_hz filled in by start-up code where only the machine knows it. */
+enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 1 };
+struct bh_info {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t sandbox;        /* own index */
+	uint32_t core_count;
+	uint32_t cores[BH_MAX_SANDBOX_CORES];     /* machine core numbers, boot core first */
+	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
+	uint64_t clock_hz;       /* of CNTVCT or TSC; 0: read it from the machine (CNTFRQ) */
+	uint8_t name[BH_NAME_BYTES];
+	uint8_t arguments[192];  /* `bootargs`, NUL-terminated */
+	uint32_t grant_count;
+	uint32_t pad;
+	struct bh_grant grants[BH_MAX_GRANTS];
+};
+
+/*
+ * Hypercalls. AArch64: HVC #0, function in x0, arguments x1-x3, result in x0, x1-x17 otherwise kept.
+ * x86: VMMCALL (AMD) or VMCALL (Intel), function in RAX, arguments RBX, RCX, RDX, result in RAX.
+ * Function numbers lie in SMCCC's vendor-specific hypervisor range, 64-bit fast calls. An unknown function returns
+ * BH_E_UNKNOWN and changes nothing.
+ */
+enum bh_call {
+	BH_CALL_VERSION = 0xc6000000, /* -> BH_INFO_VERSION */
+	BH_CALL_READY   = 0xc6000001, /* steady state begins: counters are copied to at_ready */
+	BH_CALL_PARK    = 0xc6000002, /* end of work; the core waits in its monitor for good; never returns */
+	BH_CALL_KICK    = 0xc6000003, /* kick the first core of sandbox `arg0` (needs `may-kick`); -> BH_OK when acknowledged */
+};
+enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3 };

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every architecture gives the code above it: plain functions with one contract each, chosen when linked. The CPU
+ * and nothing of guests. Inline ones stand in <arch>/arch_inline.h; tests/unit/fake_arch.c implements the rest on the host.
+ */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch_inline.h"
+/*
+ * arch_inline.h provides:
+ *   uint64_t arch_counter(void)            the common time base (CNTVCT, TSC); monotonic on one core
+ *   void arch_relax(void)                  hint inside a bounded polling loop (YIELD, PAUSE)
+ *   void arch_barrier(void)                full barrier, memory and device (DSB SY, MFENCE)
+ *   uint8/16/32/64_t arch_mmio_readN(uint64_t address), void arch_mmio_writeN(uint64_t address, value)   N = 8 16 32 64
+ */
+
+/* Start-up only. One character to the board's boot console; used to refuse, never while sandboxes run. */
+void arch_boot_putc(char c);
+
+/* Start-up only. Ends the machine where the board can (emulators pass `status` on where they have a way), else halts. */
+_Noreturn void arch_machine_off(int status);
+
+/* Stops this core for good, interrupts masked. */
+_Noreturn void arch_halt(void);
+
+/*
+ * Makes [start, start+size) visible to observers with caches off and to instruction fetch: clean to the point of
+ * coherency, invalidate instruction caches. Nothing to do where caches are coherent (x86). The fake counts calls.
+ */
+void arch_cache_publish(const void *start, size_t size);

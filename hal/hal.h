@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The partitioning interface: what a machine must be able to do to hold sandboxes apart, and nothing about how.
+ *
+ *   monitor/  ── policy ──►  hal.h  ──►  svm/ (x86/)      one image, vendor chosen when the machine boots
+ *                                  └──►  stage2/ + irq/   chosen when linked
+ *
+ * Two lives. Start-up (files named *_boot.c, dropped afterwards) runs on the boot core, one-to-one mapped, and prepares:
+ * partitions, cores, spaces, all from the sandbox's own arena. Resident code runs on the sandbox's cores only, inside the
+ * private copy of the monitor, and touches nothing but its own sandbox and the pages listed in docs/shared-state.md.
+ * Pointers handed out by start-up functions lie in the arena, which both lives see at the same address.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/guest.h"
+
+typedef struct { uint64_t v; } gpa_t; /* guest-physical address */
+typedef struct { uint64_t v; } hpa_t; /* host-physical address */
+
+enum hal_status {
+	HAL_OK,
+	HAL_E_RANGE,       /* misaligned, empty, wraps, or beyond what the machine can address */
+	HAL_E_PERMISSION,  /* permission set the format cannot express */
+	HAL_E_OVERLAP,     /* something is mapped there already, or nothing is */
+	HAL_E_NOMEM,       /* the arena is exhausted */
+	HAL_E_UNSUPPORTED, /* the machine lacks it */
+	HAL_E_DENIED,      /* not granted */
+	HAL_E_SEALED,      /* too late */
+};
+#define HAL_CHECKED __attribute__((warn_unused_result))
+
+enum hal_permission { HAL_READ = 1, HAL_WRITE = 2, HAL_EXECUTE = 4 };
+enum hal_memory { HAL_MEMORY_RAM, HAL_MEMORY_DEVICE, HAL_MEMORY_TYPES };
+
+/* A run of free frames. Frames are handed out zeroed, upward, never given back. */
+struct hal_arena {
+	uint64_t next; /* HPA, 4 KiB aligned */
+	uint64_t end;
+};
+/* 'frames' zeroed frames whose address is a multiple of their size (rounded up to a power of two), or NULL. */
+void *hal_arena_take(struct hal_arena *arena, size_t frames);
+
+struct hal_partition; /* a sandbox as the hardware sees it: stage 2, filters, lines */
+struct hal_core;      /* one guest core */
+
+/* ---- Start-up: once, on the boot core ------------------------------------------------------------------------- */
+
+/*
+ * Checks every feature the backend needs and enables none. HAL_E_UNSUPPORTED: *missing names the first one lacking and
+ * what to do about it, as an English clause for "cannot start: ...".
+ */
+HAL_CHECKED enum hal_status hal_probe(const char **missing);
+
+/* Brings machine-wide interrupt hardware into the state where no line is enabled and none reaches any core. */
+void hal_machine_init(void);
+
+/* Counter frequency in Hz, measured where no register tells it (x86). May sleep about ten milliseconds; call once. */
+uint64_t hal_machine_clock_hz(void);
+
+struct hal_partition_config {
+	uint32_t index;          /* sandbox number: names the address-space tag (VMID, ASID) index + 1 */
+	uint32_t core_count;
+	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
+	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
+	bool trusted_idle;       /* the sandbox promises never to sleep with its interrupts shut off (DESIGN: GICv2 WFI) */
+	struct hal_kick_box *kick_boxes; /* shared page, one box per machine core */
+};
+HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
+						 struct hal_partition **out);
+
+/*
+ * Maps [gpa, gpa+size) to [hpa, hpa+size), with the largest leaves that fit. All three multiples of 4 KiB. On failure the
+ * partition is as it was (prepare, then commit), except that empty table frames may have been taken from the arena.
+ */
+HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size,
+					      unsigned permissions, enum hal_memory memory);
+/* Removes whole leaves; HAL_E_OVERLAP if the range cuts one or has a hole. Callers on other cores need a kick to notice. */
+HAL_CHECKED enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size);
+
+struct hal_leaf { hpa_t hpa; uint64_t size; unsigned permissions; enum hal_memory memory; };
+/* What gpa translates to; false: a hole. */
+bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out);
+
+/* x86: direct access to I/O ports [first, first+count). HAL_E_UNSUPPORTED where the machine has no ports. */
+HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count);
+
+/* Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags. */
+HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core,
+						     uint32_t vector, uint32_t flags);
+
+/* The last word: after this only hole <-> leaf changes are possible. */
+void hal_partition_seal(struct hal_partition *partition);
+
+struct hal_entry {
+	gpa_t pc;
+	uint64_t arg;
+	gpa_t stack;
+	gpa_t area; /* x86: GDT and page tables, abi/guest.h; 0 elsewhere */
+};
+/* Guest core `slot` of the partition, in its entry state. */
+HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
+					    const struct hal_entry *entry, struct hal_core **out);
+
+/* ---- Start-up: the monitor's own address space ------------------------------------------------------------------ */
+
+struct hal_space; /* stage-1 tables of one private monitor */
+HAL_CHECKED enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out);
+HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size,
+					  unsigned permissions, enum hal_memory memory);
+/* Maps, one to one, the interrupt-controller registers this partition's filter needs, and the root frames of the
+ * partitions it may kick. */
+HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
+
+/* Lets `from` kick the first core of `to`. Call before hal_space_map_devices of `from`. */
+HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struct hal_partition *to);
+
+/*
+ * Start machine core with this hardware id; it calls monitor_core_boot(argument) on the start-up tables with the stack
+ * start-up gave it. HAL_E_UNSUPPORTED: firmware refused.
+ */
+HAL_CHECKED enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argument);
+
+/*
+ * On the core itself: enables virtualization and this core's part of the interrupt controller, leaves the start-up tables
+ * for `space`, takes `stack_top`, and calls resident(core). The start-up image is gone after this.
+ */
+_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top,
+			       void (*resident)(struct hal_core *core));
+
+/* ---- Resident: on the core itself, in the private copy ------------------------------------------------------------ */
+
+/* A decoded exit. Fields that make no sense for the kind are 0. */
+struct hal_exit {
+	enum bh_exit_reason kind;
+	enum bh_access access;
+	uint32_t width;   /* bytes */
+	uint32_t target;  /* guest register that takes or gives the value; backend's numbering */
+	uint64_t gpa;     /* MEMORY, DEVICE: address; PORT: port; REGISTER: its number; CALL, FIRMWARE: function */
+	uint64_t gva;
+	uint64_t value;   /* written value */
+	uint64_t raw[2];  /* as struct bh_crash */
+};
+
+/* Runs the guest until its next exit. */
+void hal_core_run(struct hal_core *core, struct hal_exit *exit);
+
+/* What to do about an exit. */
+enum hal_action {
+	HAL_RESUME, /* go on where it stopped: retry the instruction, or it has been completed */
+	HAL_SKIP,   /* go on behind the instruction */
+	HAL_REFUSE, /* give the guest the fault hardware without the feature would give (#UD, #GP, UNDEF) */
+	HAL_FAULT,  /* park it, with a crash record */
+	HAL_STOP,   /* the sandbox asked to be switched off */
+};
+/* Does what the machine below would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */
+enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit);
+/* Carries out HAL_SKIP or HAL_REFUSE (the others need nothing of the backend). */
+void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action);
+
+/* Hypercall arguments 0..2 and result (abi/guest.h). */
+uint64_t hal_core_argument(const struct hal_core *core, unsigned n);
+void hal_core_set_result(struct hal_core *core, uint64_t value);
+
+/* Fills pc, registers and clock of a crash record. */
+void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
+
+/* Silences everything that could still interrupt this core (timers, granted lines), for parking. Kicks keep arriving. */
+void hal_core_quiesce(struct hal_core *core);
+/* Sleeps until a kick may have arrived. Spurious returns are allowed. */
+void hal_core_wait(struct hal_core *core);
+
+/*
+ * Kicks: an interrupt from a monitor to a monitor that no guest can mask, lose or forge. Requests to one core coalesce:
+ * each box counts requests and acknowledgements, and a ticket is answered when the acknowledgements have reached it.
+ */
+struct hal_kick_box {
+	_Alignas(64) uint32_t requested; /* incremented by kickers */
+	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
+	uint32_t acknowledged;           /* written by the kicked core alone */
+};
+/* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
+uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
+bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
+/* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit and in
+ * every wait loop, so that two cores that kick each other cannot deadlock. */
+uint32_t hal_kick_take(struct hal_core *core);

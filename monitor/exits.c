@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Policy: what becomes of each kind of exit. A const table; a kind without an entry is a fault of the sandbox. What the
+ * machine below would have done is hal's to imitate, within the grant; what only the monitor can decide stands here.
+ */
+#include "monitor.h"
+
+#include "arch/arch.h"
+
+static enum hal_action emulate(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	return hal_core_emulate(core, exit);
+}
+
+/* The kick itself is acknowledged behind every exit, whatever its kind. */
+static enum hal_action resume(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	return HAL_RESUME;
+}
+
+static enum hal_action refuse(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	return HAL_REFUSE;
+}
+
+static int64_t call_ready(void)
+{
+	struct bh_stats *stats = monitor.stats;
+
+	for (unsigned reason = 0; reason < BH_EXIT_REASONS; reason++) {
+		uint64_t sum = 0;
+
+		for (unsigned slot = 0; slot < monitor.core_count; slot++)
+			sum += stats->core[slot].exits[reason];
+		stats->at_ready[reason] = sum;
+	}
+	stats->ready_clock = arch_counter();
+	stats->state = BH_STATE_READY;
+	return BH_OK;
+}
+
+/* Waits, within a bound, until the other monitor has answered; answers its own kicks meanwhile, or two could deadlock. */
+static int64_t call_kick(struct hal_core *core, unsigned slot, uint64_t target)
+{
+	uint64_t start;
+	uint32_t ticket;
+
+	if (target >= BH_MAX_SANDBOXES || !(monitor.may_kick >> target & 1))
+		return BH_E_DENIED;
+	ticket = hal_kick_send(core, (uint32_t)target);
+	start = arch_counter();
+	while (!hal_kick_answered(core, (uint32_t)target, ticket)) {
+		if (arch_counter() - start > monitor.kick_timeout)
+			return BH_E_TIMEOUT;
+		monitor.stats->core[slot].kicks += hal_kick_take(core);
+		arch_relax();
+	}
+	return BH_OK;
+}
+
+static enum hal_action call(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	int64_t result = BH_E_UNKNOWN;
+
+	switch (exit->gpa) {
+	case BH_CALL_VERSION:
+		result = BH_INFO_VERSION;
+		break;
+	case BH_CALL_READY:
+		result = call_ready();
+		break;
+	case BH_CALL_KICK:
+		result = call_kick(core, slot, hal_core_argument(core, 0));
+		break;
+	case BH_CALL_PARK:
+		return HAL_STOP;
+	}
+	hal_core_set_result(core, (uint64_t)result);
+	return HAL_SKIP;
+}
+
+typedef enum hal_action (*exit_handler)(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
+
+static const exit_handler handlers[BH_EXIT_REASONS] = {
+	[BH_EXIT_KICK] = resume,
+	[BH_EXIT_DEVICE] = emulate,
+	[BH_EXIT_PORT] = emulate,
+	[BH_EXIT_REGISTER] = emulate,
+	[BH_EXIT_IPI] = emulate,
+	[BH_EXIT_CALL] = call,
+	[BH_EXIT_FIRMWARE] = emulate,
+	[BH_EXIT_IDENTIFY] = emulate,
+	[BH_EXIT_IDLE] = emulate,
+	[BH_EXIT_LONG] = emulate,
+	[BH_EXIT_FORBIDDEN] = refuse,
+};
+
+enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	exit_handler handler = exit->kind < BH_EXIT_REASONS ? handlers[exit->kind] : NULL;
+
+	return handler ? handler(core, slot, exit) : HAL_FAULT;
+}

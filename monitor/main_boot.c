@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start-up, as a recipe. Runs once on the boot core with everything mapped one to one, builds every sandbox, sends each
+ * core into its own, and is gone: no private monitor maps this code.
+ */
+#include "monitor.h"
+
+#include "arch/arch.h"
+#include "board.h"
+
+extern char __image_start[], __image_end[];
+
+/* Filled by the tool when it makes the image. */
+__attribute__((section(".partition_table"))) struct bh_table partition_table;
+
+static struct build builds[BH_MAX_SANDBOXES];
+
+static void check_table(const struct bh_table *table)
+{
+	const struct table_limits limits = {
+		.platform = BOARD_NAME,
+		.ram_base = BOARD_RAM_BASE,
+		.ram_bytes = BOARD_RAM_BYTES,
+		.image_start = (uintptr_t)__image_start,
+		.image_end = (uintptr_t)__image_end,
+		.banked_base = BOARD_BANKED_BASE,
+		.banked_bytes = BOARD_BANKED_BYTES,
+	};
+	const char *why = table_refuse(table, &limits);
+
+	if (why)
+		monitor_refuse("partition table refused", why);
+}
+
+static void check_machine(void)
+{
+	const char *missing = "";
+
+	if (hal_probe(&missing) != HAL_OK)
+		monitor_refuse("cannot start", missing);
+}
+
+/* Payload that its loader could not put in place; whole words first, both ends are page or word aligned by the tool. */
+static void copy_payload(const struct bh_copy *copy)
+{
+	uint64_t *target = (uint64_t *)(uintptr_t)copy->target;
+	const uint64_t *source = (const uint64_t *)(uintptr_t)copy->source;
+
+	for (uint64_t word = 0; word < copy->size / 8; word++)
+		target[word] = source[word];
+	arch_cache_publish(target, copy->size);
+}
+
+static void launch(const struct build *build, uint32_t slot)
+{
+	hal_core_launch(build->cores[slot], build->space, build->stack_tops[slot], monitor_run);
+}
+
+/* Finds who owns a machine core; the table has been checked, so at most one does. */
+static const struct build *owner_of(uint32_t core_number, uint32_t *slot)
+{
+	for (uint32_t n = 0; n < partition_table.sandbox_count; n++)
+		for (*slot = 0; *slot < builds[n].sandbox->core_count; ++*slot)
+			if (builds[n].sandbox->cores[*slot] == core_number)
+				return &builds[n];
+	return NULL;
+}
+
+_Noreturn void monitor_core_boot(uint32_t core_number)
+{
+	uint32_t slot;
+	const struct build *build = owner_of(core_number, &slot);
+
+	if (build)
+		launch(build, slot);
+	arch_halt();
+}
+
+/* A sandbox starts on its first core; its others wait until it starts them. The boot core goes last. */
+static void start_other_cores(const struct bh_table *table)
+{
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		uint32_t first = table->sandboxes[n].cores[0];
+
+		if (first && hal_core_start(table->hardware_id[first], first) != HAL_OK)
+			monitor_refuse("cannot start", "the firmware does not start a core the table names; check the board tree's cpus");
+	}
+}
+
+_Noreturn void monitor_boot(void)
+{
+	const struct bh_table *table = &partition_table;
+	uint64_t clock_hz;
+
+	/* 1. Trust nothing unchecked: first the table, then the machine. */
+	check_table(table);
+	check_machine();
+
+	/* 2. Quiet hardware, one time base. */
+	hal_machine_init();
+	clock_hz = hal_machine_clock_hz();
+
+	/* 3. Payloads, then every sandbox, then every private monitor's own tables. */
+	for (uint32_t n = 0; n < table->copy_count; n++)
+		copy_payload(&table->copies[n]);
+	for (uint32_t n = 0; n < table->sandbox_count; n++)
+		build_partition(table, n, clock_hz, &builds[n]);
+	for (uint32_t n = 0; n < table->sandbox_count; n++)
+		build_space(table, builds, n);
+
+	/* 4. Everything above is visible to every core before any of them starts. */
+	arch_cache_publish(__image_start, (size_t)(__image_end - __image_start));
+	arch_barrier();
+	start_other_cores(table);
+
+	/* 5. The boot core becomes an ordinary core of its sandbox; this code is never seen again. */
+	monitor_core_boot(0);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The monitor below one sandbox. Policy only: which exits are answered how. It knows no register, vendor or table format.
+ *
+ *   start-up (dropped)                                      resident (one private copy per sandbox)
+ *   main_boot ─► table_boot      refuse what is wrong       run ─► exits ─► hal
+ *            └─► partition_boot  build partition, copy
+ *
+ * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
+ * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
+ * except for the statistics page, where each core writes its own row.
+ */
+#pragma once
+#include "abi/table.h"
+#include "hal/hal.h"
+
+struct monitor {
+	struct bh_stats *stats;
+	struct bh_crash *crash;
+	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
+	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
+	uint32_t core_count;
+	uint32_t may_kick;    /* bit n: sandbox n */
+	uint64_t kick_timeout; /* arch counter ticks */
+};
+extern struct monitor monitor;
+
+/* ---- resident ---- */
+
+/* Runs the sandbox on this core for good. Entered once, by hal_core_launch, on the private stack and tables. */
+void monitor_run(struct hal_core *core);
+
+/* Answers one exit within the sandbox's grant. Bounded. */
+enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
+
+/* ---- start-up ---- */
+
+/* Called by the architecture's entry code: once on the boot core, then on every core hal_core_start started. */
+_Noreturn void monitor_boot(void);
+_Noreturn void monitor_core_boot(uint32_t core_number);
+
+/* Says "bulkhead: WHAT: WHY" on the boot console and ends the machine with status 1. Start-up only. */
+_Noreturn void monitor_refuse(const char *what, const char *why);
+
+/* What this build of the monitor knows of its machine without any table. */
+struct table_limits {
+	const char *platform;
+	uint64_t ram_base, ram_bytes;
+	uint64_t image_start, image_end; /* RAM that no table may give away */
+	uint64_t banked_base, banked_bytes; /* the one device every sandbox may map; 0 bytes: none */
+};
+/* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
+const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);
+
+/* A sandbox under construction. */
+struct build {
+	const struct bh_sandbox *sandbox;
+	struct hal_arena arena;
+	struct hal_partition *partition;
+	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
+	struct hal_space *space;
+	void *stack_tops[BH_MAX_SANDBOX_CORES];
+	uint64_t copy; /* HPA of the private copy of the resident image */
+};
+/* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
+void build_partition(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct build *build);
+/* Builds the private monitor's own address space; after build_partition of all sandboxes. Refuses on failure. */
+void build_space(const struct bh_table *table, struct build *builds, uint32_t index);

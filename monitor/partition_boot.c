@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds one sandbox from its table row: a private copy of the monitor, the partition, its cores, its address space.
+ *
+ *   pool:  stats | info | crash | . | log ×4 | private copy | partition, tables, cores, stacks ... free
+ *          0x0000                     0x4000   BH_POOL_ARENA
+ */
+#include "monitor.h"
+
+#include "arch/arch.h"
+
+extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
+extern char __resident_data_start[], __resident_data_end[];
+
+enum { STACK_FRAMES = 1, KICK_TIMEOUT_SECONDS = 1 };
+
+static void must(enum hal_status status, const char *what)
+{
+	static const char *const why[] = {
+		[HAL_OK] = "",
+		[HAL_E_RANGE] = "an address or size is misaligned or beyond what this machine can address",
+		[HAL_E_PERMISSION] = "a permission set cannot be expressed on this machine",
+		[HAL_E_OVERLAP] = "two mappings overlap",
+		[HAL_E_NOMEM] = "the sandbox's pool is exhausted; give it fewer or better aligned regions",
+		[HAL_E_UNSUPPORTED] = "this machine lacks it",
+		[HAL_E_DENIED] = "it is not granted",
+		[HAL_E_SEALED] = "the partition is sealed",
+	};
+
+	if (status != HAL_OK)
+		monitor_refuse(what, why[status]);
+}
+
+static void zero_words(uint64_t start, uint64_t bytes)
+{
+	for (uint64_t *word = (uint64_t *)(uintptr_t)start; bytes; bytes -= 8)
+		*word++ = 0;
+}
+
+static uint64_t copy_resident(struct hal_arena *arena)
+{
+	size_t bytes = (size_t)(__resident_data_end - __resident_text_start);
+	uint64_t *copy = hal_arena_take(arena, bytes / BH_PAGE_BYTES);
+	const uint64_t *original = (const uint64_t *)(uintptr_t)__resident_text_start;
+
+	if (!copy)
+		must(HAL_E_NOMEM, "private monitor");
+	for (size_t word = 0; word < bytes / 8; word++)
+		copy[word] = original[word];
+	arch_cache_publish(copy, bytes);
+	return (uintptr_t)copy;
+}
+
+/* The frame behind a resident address in this sandbox's copy. */
+static uint64_t in_copy(const struct build *build, const void *resident)
+{
+	return build->copy + (uint64_t)((uintptr_t)resident - (uintptr_t)__resident_text_start);
+}
+
+static void write_clock_text(uint64_t where, uint64_t khz)
+{
+	char digits[BH_CLOCK_DIGITS];
+	char *text = (char *)(uintptr_t)where;
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + khz % 10);
+	while ((khz /= 10) && n < BH_CLOCK_DIGITS);
+	while (n)
+		*text++ = digits[--n];
+}
+
+/* The pages the world can see: stats zeroed and signed, no crash, an empty log, the clock told. */
+static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, uint64_t clock_hz)
+{
+	struct bh_stats *stats = (struct bh_stats *)(uintptr_t)(sandbox->pool + BH_POOL_STATS);
+	struct bh_info *info = (struct bh_info *)(uintptr_t)(sandbox->pool + BH_POOL_INFO);
+
+	zero_words(sandbox->pool + BH_POOL_STATS, BH_PAGE_BYTES);
+	zero_words(sandbox->pool + BH_POOL_CRASH, BH_PAGE_BYTES);
+	zero_words(sandbox->pool + BH_POOL_LOG, sizeof(struct bh_log) - BH_LOG_TEXT_BYTES);
+	stats->magic = BH_STATS_MAGIC;
+	stats->core_count = sandbox->core_count;
+	stats->sandbox = index;
+	info->clock_hz = clock_hz;
+	if (sandbox->clock_text) {
+		write_clock_text(sandbox->clock_text, clock_hz / 1000);
+		arch_cache_publish((const void *)(uintptr_t)sandbox->clock_text, BH_CLOCK_DIGITS);
+	}
+	arch_cache_publish(stats, BH_POOL_ARENA);
+}
+
+static void grant_everything(const struct bh_table *table, uint32_t index, struct hal_partition *partition)
+{
+	for (uint32_t n = 0; n < table->region_count; n++) {
+		const struct bh_region *region = &table->regions[n];
+
+		if (region->sandbox == index)
+			must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size,
+					       region->permissions, (enum hal_memory)region->memory_type), "memory region");
+	}
+	for (uint32_t n = 0; n < table->port_count; n++)
+		if (table->ports[n].sandbox == index)
+			must(hal_partition_allow_ports(partition, table->ports[n].first, table->ports[n].count), "I/O ports");
+	for (uint32_t n = 0; n < table->line_count; n++) {
+		const struct bh_line *line = &table->lines[n];
+
+		if (line->sandbox == index)
+			must(hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags), "interrupt line");
+	}
+}
+
+static void create_partition(const struct bh_table *table, uint32_t index, struct build *build)
+{
+	const struct bh_sandbox *sandbox = build->sandbox;
+	struct hal_partition_config config = {
+		.index = index,
+		.core_count = sandbox->core_count,
+		.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE,
+		.kick_boxes = (struct hal_kick_box *)(uintptr_t)table->shared,
+	};
+
+	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
+		config.cores[slot] = sandbox->cores[slot];
+		config.hardware_id[slot] = table->hardware_id[sandbox->cores[slot]];
+	}
+	must(hal_partition_create(&build->arena, &config, &build->partition), "partition");
+	grant_everything(table, index, build->partition);
+	hal_partition_seal(build->partition);
+}
+
+static void create_cores(struct build *build)
+{
+	const struct bh_sandbox *sandbox = build->sandbox;
+	const struct hal_entry entry = {
+		.pc = { sandbox->entry }, .arg = sandbox->arg, .stack = { sandbox->stack }, .area = { sandbox->entry_area },
+	};
+
+	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
+		char *stack = hal_arena_take(&build->arena, STACK_FRAMES);
+
+		must(hal_core_create(build->partition, &build->arena, slot, &entry, &build->cores[slot]), "guest core");
+		if (!stack)
+			must(HAL_E_NOMEM, "monitor stack");
+		build->stack_tops[slot] = stack + STACK_FRAMES * BH_PAGE_BYTES;
+	}
+}
+
+static void fill_monitor(const struct build *build, uint64_t clock_hz)
+{
+	struct monitor *private = (struct monitor *)(uintptr_t)in_copy(build, &monitor);
+
+	private->stats = (struct bh_stats *)(uintptr_t)(build->sandbox->pool + BH_POOL_STATS);
+	private->crash = (struct bh_crash *)(uintptr_t)(build->sandbox->pool + BH_POOL_CRASH);
+	private->core_count = build->sandbox->core_count;
+	private->may_kick = build->sandbox->may_kick;
+	private->kick_timeout = clock_hz * KICK_TIMEOUT_SECONDS;
+	for (uint32_t slot = 0; slot < private->core_count; slot++) {
+		private->cores[slot] = build->cores[slot];
+		private->core_numbers[slot] = build->sandbox->cores[slot];
+	}
+}
+
+void build_partition(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct build *build)
+{
+	const struct bh_sandbox *sandbox = &table->sandboxes[index];
+
+	build->sandbox = sandbox;
+	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA, .end = sandbox->pool + BH_POOL_BYTES };
+	prepare_pool(sandbox, index, clock_hz);
+	build->copy = copy_resident(&build->arena);
+	create_partition(table, index, build);
+	create_cores(build);
+	fill_monitor(build, clock_hz);
+}
+
+static void map(struct hal_space *space, const char *start, const char *end, uint64_t hpa, unsigned permissions)
+{
+	if (end != start)
+		must(hal_space_map(space, start, (hpa_t){ hpa }, (uint64_t)(end - start), permissions, HAL_MEMORY_RAM), "private monitor");
+}
+
+static void map_one_to_one(struct hal_space *space, uint64_t start, uint64_t end)
+{
+	map(space, (const char *)(uintptr_t)start, (const char *)(uintptr_t)end, start, HAL_READ | HAL_WRITE);
+}
+
+/* The copy's own frames are mapped at the link address only, so its text is writable nowhere. */
+void build_space(const struct bh_table *table, struct build *builds, uint32_t index)
+{
+	struct build *build = &builds[index];
+	uint64_t pool = build->sandbox->pool;
+	uint64_t copy_end = build->copy + (uint64_t)(__resident_data_end - __resident_text_start);
+
+	for (uint32_t target = 0; target < table->sandbox_count; target++)
+		if (build->sandbox->may_kick >> target & 1)
+			must(hal_partition_allow_kick(build->partition, builds[target].partition), "may-kick");
+
+	must(hal_space_create(&build->arena, &build->space), "private monitor");
+	map(build->space, __resident_text_start, __resident_text_end, build->copy, HAL_READ | HAL_EXECUTE);
+	map(build->space, __resident_rodata_start, __resident_rodata_end, in_copy(build, __resident_rodata_start), HAL_READ);
+	map(build->space, __resident_data_start, __resident_data_end, in_copy(build, __resident_data_start), HAL_READ | HAL_WRITE);
+	map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);
+	map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);
+	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
+	must(hal_space_map_devices(build->space, build->partition), "private monitor");
+}

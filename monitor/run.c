@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of one guest core, below it: run, count, answer, go on. Every core of a sandbox runs this in its own stack. */
+#include "monitor.h"
+
+#include "arch/arch.h"
+
+struct monitor monitor;
+
+static unsigned slot_of(const struct hal_core *core)
+{
+	unsigned slot = 0;
+
+	while (slot < BH_MAX_SANDBOX_CORES - 1 && monitor.cores[slot] != core)
+		slot++;
+	return slot;
+}
+
+static void record_crash(const struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	struct bh_crash *crash = monitor.crash;
+
+	crash->reason = exit->kind;
+	crash->core = monitor.core_numbers[slot];
+	crash->access = exit->access;
+	crash->width = exit->width;
+	crash->gpa = exit->gpa;
+	crash->gva = exit->gva;
+	crash->value = exit->value;
+	crash->raw[0] = exit->raw[0];
+	crash->raw[1] = exit->raw[1];
+	hal_core_record(core, crash);
+	crash->clock = arch_counter();
+	arch_barrier();
+	crash->magic = BH_CRASH_MAGIC;
+}
+
+/* The sandbox has ended; its core still answers kicks, so that nobody ever waits for it. */
+static _Noreturn void park(struct hal_core *core, struct bh_core_stats *stats)
+{
+	hal_core_quiesce(core);
+	for (;;) {
+		stats->kicks += hal_kick_take(core);
+		hal_core_wait(core);
+	}
+}
+
+void monitor_run(struct hal_core *core)
+{
+	unsigned slot = slot_of(core);
+	struct bh_core_stats *stats = &monitor.stats->core[slot];
+	struct hal_exit exit;
+
+	if (!slot) {
+		monitor.stats->state = BH_STATE_RUNNING;
+		monitor.stats->start_clock = arch_counter();
+	}
+	for (;;) {
+		enum hal_action action;
+
+		hal_core_run(core, &exit);
+		stats->exits[exit.kind]++;
+		action = monitor_answer(core, slot, &exit);
+		if (action == HAL_FAULT)
+			record_crash(core, slot, &exit);
+		if (action == HAL_FAULT || action == HAL_STOP) {
+			monitor.stats->state = action == HAL_STOP ? BH_STATE_OFF : BH_STATE_PARKED;
+			park(core, stats);
+		}
+		hal_core_apply(core, &exit, action);
+		stats->kicks += hal_kick_take(core);
+	}
+}

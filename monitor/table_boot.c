@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The desk has checked the configuration; this checks, cheaply, that what arrived is what the desk made and that the
+ * invariants no later code re-examines hold. Pure functions over the table: the same file runs on the host under tests
+ * and a fuzzer. Every loop is bounded by a maximum of abi/table.h.
+ */
+#include "monitor.h"
+
+#define REFUSE_IF(condition, why) do { if (condition) return (why); } while (0)
+
+struct span { uint64_t start, bytes; };
+
+static bool overlap(struct span a, struct span b)
+{
+	return a.start < b.start + b.bytes && b.start < a.start + a.bytes;
+}
+
+/* inner lies whole within outer; a span that wraps lies in nothing. */
+static bool within(struct span inner, struct span outer)
+{
+	return inner.start >= outer.start && inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes;
+}
+
+static bool aligned(uint64_t value, uint64_t to)
+{
+	return !(value & (to - 1));
+}
+
+static struct span pool_of(const struct bh_table *table, uint32_t sandbox)
+{
+	return (struct span){ table->sandboxes[sandbox].pool, BH_POOL_BYTES };
+}
+
+static struct span hpa_of(const struct bh_region *region)
+{
+	return (struct span){ region->hpa, region->size };
+}
+
+static struct span ram_of(const struct table_limits *limits)
+{
+	return (struct span){ limits->ram_base, limits->ram_bytes };
+}
+
+/* FNV-1a over 64-bit words. Each step is a bijection, so any change confined to one word changes the result. */
+static uint64_t checksum(const struct bh_table *table)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)table;
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t n = 0; n < sizeof(*table) / sizeof(*words); n++) {
+		uint64_t word = n == offsetof(struct bh_table, checksum) / sizeof(*words) ? 0 : words[n];
+
+		hash = (hash ^ word) * 0x100000001b3;
+	}
+	return hash;
+}
+
+static bool same_name(const uint8_t *name, const char *expected)
+{
+	for (unsigned n = 0; n < BH_NAME_BYTES; n++) {
+		if (name[n] != (uint8_t)expected[n])
+			return false;
+		if (!expected[n])
+			return true;
+	}
+	return false;
+}
+
+static const char *refuse_header(const struct bh_table *table, const struct table_limits *limits)
+{
+	REFUSE_IF(table->magic != BH_TABLE_MAGIC, "there is none; boot the image that `bulkhead image` or `bulkhead run` makes, not bulkhead.elf itself");
+	REFUSE_IF(table->version != BH_TABLE_VERSION, "it has another version than this monitor; build both from the same sources");
+	REFUSE_IF(table->size != sizeof(*table), "it has another size than this monitor expects; build both from the same sources");
+	REFUSE_IF(table->checksum != checksum(table), "its checksum is wrong: the image was damaged or cut short; build or copy it again");
+	REFUSE_IF(!same_name(table->platform, limits->platform), "it was made for another platform; build the image for this one");
+	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
+	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
+	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
+		  table->copy_count > BH_MAX_COPIES, "more regions, ports, lines or copies than a table holds");
+	return NULL;
+}
+
+static const char *refuse_cores(const struct bh_table *table)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		const struct bh_sandbox *sandbox = &table->sandboxes[n];
+
+		REFUSE_IF(sandbox->core_count < 1 || sandbox->core_count > BH_MAX_SANDBOX_CORES, "a sandbox has no core or too many");
+		for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
+			REFUSE_IF(sandbox->cores[slot] >= table->core_count, "a sandbox names a core the machine does not have");
+			REFUSE_IF(taken >> sandbox->cores[slot] & 1, "a core belongs to two sandboxes");
+			taken |= 1u << sandbox->cores[slot];
+		}
+		REFUSE_IF(sandbox->may_kick >> n & 1 || sandbox->may_kick >> table->sandbox_count, "may-kick names itself or no sandbox");
+	}
+	return NULL;
+}
+
+/* Frames only monitors may touch: the image, the shared page, the pools; apart from each other and inside RAM. */
+static const char *refuse_pools(const struct bh_table *table, const struct table_limits *limits)
+{
+	struct span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct span shared = { table->shared, BH_PAGE_BYTES };
+
+	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !within(shared, ram_of(limits)), "the shared page is misaligned or outside RAM");
+	REFUSE_IF(overlap(shared, image), "the shared page lies in the monitor image");
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		struct span pool = pool_of(table, n);
+
+		REFUSE_IF(!aligned(pool.start, 0x10000) || !within(pool, ram_of(limits)), "a pool is misaligned or outside RAM");
+		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
+		for (uint32_t other = 0; other < n; other++)
+			REFUSE_IF(overlap(pool, pool_of(table, other)), "two pools overlap");
+	}
+	return NULL;
+}
+
+static bool touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct span span)
+{
+	struct span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct span shared = { table->shared, BH_PAGE_BYTES };
+
+	for (uint32_t n = 0; n < table->sandbox_count; n++)
+		if (overlap(span, pool_of(table, n)))
+			return true;
+	return overlap(span, image) || overlap(span, shared);
+}
+
+/* Which permissions a sandbox may have on a page of a pool: its own stats and info R, own log RW, foreign logs R. */
+static const char *refuse_pool_window(const struct bh_table *table, const struct bh_region *region)
+{
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		uint64_t pool = table->sandboxes[n].pool;
+		bool own = n == region->sandbox;
+
+		if (within(hpa_of(region), (struct span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
+			REFUSE_IF(region->permissions & (own ? BH_PERM_EXECUTE : BH_PERM_EXECUTE | BH_PERM_WRITE), "a log is writable by another sandbox, or executable");
+			return NULL;
+		}
+		if (own && within(hpa_of(region), (struct span){ pool + BH_POOL_STATS, BH_POOL_CRASH - BH_POOL_STATS })) {
+			REFUSE_IF(region->permissions != BH_PERM_READ, "a sandbox's own statistics or information page is more than readable");
+			return NULL;
+		}
+	}
+	return "a sandbox is given monitor frames";
+}
+
+static const char *refuse_region(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
+{
+	struct span hpa = hpa_of(region);
+	struct span banked = { limits->banked_base, limits->banked_bytes };
+
+	REFUSE_IF(region->sandbox >= table->sandbox_count, "a region belongs to no sandbox");
+	REFUSE_IF(!region->size || !aligned(region->gpa | region->hpa | region->size, BH_PAGE_BYTES), "a region is empty or not page aligned");
+	REFUSE_IF(region->gpa + region->size < region->gpa || region->hpa + region->size < region->hpa, "a region wraps around");
+	REFUSE_IF(!(region->permissions & BH_PERM_READ) || region->permissions > 7 || region->memory_type > BH_MEMORY_DEVICE,
+		  "a region has an impossible permission or memory type");
+	switch (region->kind) {
+	case BH_REGION_RAM:
+		REFUSE_IF(!within(hpa, ram_of(limits)), "a RAM region lies outside RAM");
+		REFUSE_IF(touches_monitor(table, limits, hpa), "a sandbox is given monitor frames");
+		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a RAM region has device memory type");
+		return NULL;
+	case BH_REGION_POOL:
+		return refuse_pool_window(table, region);
+	case BH_REGION_BANKED:
+		REFUSE_IF(!within(hpa, banked), "a region claims to be banked per core and is not");
+		break;
+	case BH_REGION_DEVICE:
+		REFUSE_IF(overlap(hpa, ram_of(limits)), "a device region overlaps RAM");
+		REFUSE_IF(overlap(hpa, banked), "a sandbox is given the whole of a device that all share");
+		break;
+	default:
+		return "a region has an unknown kind";
+	}
+	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
+	return NULL;
+}
+
+static bool exclusive(const struct bh_region *region)
+{
+	return region->kind == BH_REGION_RAM || region->kind == BH_REGION_DEVICE;
+}
+
+static const char *refuse_regions(const struct bh_table *table, const struct table_limits *limits)
+{
+	for (uint32_t n = 0; n < table->region_count; n++) {
+		const char *why = refuse_region(table, limits, &table->regions[n]);
+
+		REFUSE_IF(why, why);
+		for (uint32_t other = 0; other < n; other++)
+			REFUSE_IF(exclusive(&table->regions[n]) && exclusive(&table->regions[other]) &&
+				  overlap(hpa_of(&table->regions[n]), hpa_of(&table->regions[other])), "memory or device registers are given twice");
+	}
+	return NULL;
+}
+
+static const char *refuse_ports(const struct bh_table *table)
+{
+	for (uint32_t n = 0; n < table->port_count; n++) {
+		struct span ports = { table->ports[n].first, table->ports[n].count };
+
+		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
+		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
+		for (uint32_t other = 0; other < n; other++)
+			REFUSE_IF(overlap(ports, (struct span){ table->ports[other].first, table->ports[other].count }), "I/O ports are given twice");
+	}
+	return NULL;
+}
+
+static bool owns_core(const struct bh_sandbox *sandbox, uint32_t core)
+{
+	for (uint32_t slot = 0; slot < sandbox->core_count; slot++)
+		if (sandbox->cores[slot] == core)
+			return true;
+	return false;
+}
+
+static const char *refuse_lines(const struct bh_table *table)
+{
+	for (uint32_t n = 0; n < table->line_count; n++) {
+		const struct bh_line *line = &table->lines[n];
+
+		REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
+		REFUSE_IF(!owns_core(&table->sandboxes[line->sandbox], line->core), "an interrupt line goes to a core of another sandbox");
+		for (uint32_t other = 0; other < n; other++) {
+			REFUSE_IF(line->line == table->lines[other].line, "an interrupt line is given twice");
+			REFUSE_IF(line->vector && line->vector == table->lines[other].vector, "two interrupt lines share a vector");
+		}
+	}
+	return NULL;
+}
+
+static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct span hpa)
+{
+	for (uint32_t n = 0; n < table->region_count; n++)
+		if (table->regions[n].sandbox == sandbox && table->regions[n].kind == BH_REGION_RAM && within(hpa, hpa_of(&table->regions[n])))
+			return true;
+	return false;
+}
+
+static bool sandbox_executes(const struct bh_table *table, uint32_t sandbox, uint64_t gpa)
+{
+	for (uint32_t n = 0; n < table->region_count; n++) {
+		const struct bh_region *region = &table->regions[n];
+
+		if (region->sandbox == sandbox && region->permissions & BH_PERM_EXECUTE && gpa - region->gpa < region->size)
+			return true;
+	}
+	return false;
+}
+
+static const char *refuse_payloads(const struct bh_table *table, const struct table_limits *limits)
+{
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		const struct bh_sandbox *sandbox = &table->sandboxes[n];
+
+		REFUSE_IF(!sandbox_executes(table, n, sandbox->entry), "a sandbox would start outside its executable memory");
+		REFUSE_IF(sandbox->clock_text && !sandbox_owns_ram(table, n, (struct span){ sandbox->clock_text, BH_CLOCK_DIGITS }),
+			  "a clock text lies outside its sandbox's RAM");
+	}
+	for (uint32_t n = 0; n < table->copy_count; n++) {
+		const struct bh_copy *copy = &table->copies[n];
+
+		REFUSE_IF(!aligned(copy->source | copy->target | copy->size, 8), "a payload copy is not word aligned");
+		REFUSE_IF(!within((struct span){ copy->source, copy->size }, ram_of(limits)), "a payload lies outside RAM");
+		REFUSE_IF(copy->sandbox >= table->sandbox_count || !sandbox_owns_ram(table, copy->sandbox, (struct span){ copy->target, copy->size }),
+			  "a payload would be copied outside its sandbox's RAM");
+	}
+	return NULL;
+}
+
+const char *table_refuse(const struct bh_table *table, const struct table_limits *limits)
+{
+	const char *why = refuse_header(table, limits);
+
+	if (!why)
+		why = refuse_cores(table);
+	if (!why)
+		why = refuse_pools(table, limits);
+	if (!why)
+		why = refuse_regions(table, limits);
+	if (!why)
+		why = refuse_ports(table);
+	if (!why)
+		why = refuse_lines(table);
+	return why ? why : refuse_payloads(table, limits);
+}
