@@ -66,6 +66,7 @@ struct hal_partition_config {
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
 	bool trusted_idle;       /* the sandbox promises never to sleep with its interrupts shut off (DESIGN: GICv2 WFI) */
+	bool tolerate_ports;     /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_box *kick_boxes; /* shared page, one box per machine core */
 };
 HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,

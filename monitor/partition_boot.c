@@ -117,6 +117,7 @@ static void create_partition(const struct bh_table *table, uint32_t index, struc
 		.index = index,
 		.core_count = sandbox->core_count,
 		.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE,
+		.tolerate_ports = sandbox->flags & BH_SANDBOX_LINUX,
 		.kick_boxes = (struct hal_kick_box *)(uintptr_t)table->shared,
 	};
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where cores come in, MMU off, one to one: the boot core at _start (from `-kernel`, or a loader that enters at EL2), every
+ * other at core_start (from PSCI CPU_ON). Both get a start-up stack and, at EL2, the start-up map. Entered at another
+ * level, the boot core goes on as it is: the monitor then has only to say that it cannot start.
+ */
+#include "mmu.h"
+
+#define STACK_BYTES 8192
+#define MAX_CORES 8 /* BH_MAX_CORES */
+#define HCR_START (1 << 31) /* RW alone: whatever a loader left there (E2H, TGE) is gone */
+
+	.section .boot.entry, "ax"
+	.global _start
+_start:
+	msr	DAIFSet, #0xf
+	ldr	x0, =__boot_bss_start
+	ldr	x1, =__boot_bss_end
+	bl	zero
+	mov	x19, #0
+	bl	prepare_core
+	b	monitor_boot
+
+/* x0 = context: the machine core's number. */
+	.global core_start
+core_start:
+	msr	DAIFSet, #0xf
+	mov	x19, x0
+	bl	prepare_core
+	mov	w0, w19
+	b	monitor_core_boot
+
+/* [x0, x1), 16 bytes aligned */
+zero:
+	cmp	x0, x1
+	b.hs	1f
+	stp	xzr, xzr, [x0], #16
+	b	zero
+1:	ret
+
+/* x19 = core number. The upper levels' registers exist only at EL2, so everything else is left alone elsewhere. */
+prepare_core:
+	ldr	x0, =start_stacks
+	add	x1, x19, #1
+	mov	x2, #STACK_BYTES
+	madd	x0, x1, x2, x0
+	mov	sp, x0
+	mrs	x0, CurrentEL
+	cmp	x0, #(2 << 2)
+	b.ne	1f
+	ldr	x0, =HCR_START
+	msr	HCR_EL2, x0
+	msr	CNTVOFF_EL2, xzr
+	isb
+	ldr	x0, =start_vectors
+	msr	VBAR_EL2, x0
+	ldr	x0, =MMU_MAIR
+	msr	MAIR_EL2, x0
+	ldr	x0, =MMU_TCR
+	msr	TCR_EL2, x0
+	ldr	x0, =start_map
+	msr	TTBR0_EL2, x0
+	isb
+	tlbi	alle2
+	ic	iallu
+	dsb	sy
+	isb
+	ldr	x0, =MMU_SCTLR_ON
+	msr	SCTLR_EL2, x0
+	isb
+1:	ret
+
+	.ltorg
+
+/* Nothing may trap during start-up; if something does, it is said, not survived. */
+	.balign	2048
+start_vectors:
+	.rept	16
+	.balign	128
+	mrs	x0, ESR_EL2
+	mrs	x1, ELR_EL2
+	mrs	x2, FAR_EL2
+	b	start_trapped
+	.endr
+
+	.bss
+	.balign	16
+start_stacks:
+	.space	STACK_BYTES * MAX_CORES

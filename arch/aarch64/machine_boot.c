@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up's few words with the machine: boot console, firmware, off switch. */
+#include "arch/arch.h"
+#include "board.h"
+#include "firmware.h"
+
+/* PL011 (DDI 0183) 3.3 "Register descriptions"; the loader has set it up, or it needs no set-up (QEMU). */
+enum { UARTDR = 0x00, UARTFR = 0x18, UARTFR_TXFF = 1 << 5, TX_TRIES = 1000000 };
+
+void start_trapped(uint64_t esr, uint64_t elr, uint64_t far);
+
+void arch_boot_putc(char c)
+{
+	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(BOARD_UART_BASE + UARTFR) & UARTFR_TXFF; tries++)
+		arch_relax();
+	arch_mmio_write32(BOARD_UART_BASE + UARTDR, (uint8_t)c);
+}
+
+int64_t firmware_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+{
+	register uint64_t x0 __asm__("x0") = function;
+	register uint64_t x1 __asm__("x1") = a;
+	register uint64_t x2 __asm__("x2") = b;
+	register uint64_t x3 __asm__("x3") = c;
+
+	if (arch_exception_level() == 1)
+		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8", "x9", "x10",
+				 "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
+	else
+		__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8", "x9", "x10",
+				 "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
+	return (int64_t)x0;
+}
+
+_Noreturn void arch_halt(void)
+{
+	for (;;)
+		arch_wfi();
+}
+
+/* PSCI has no way to pass a status on. */
+_Noreturn void arch_machine_off(int status)
+{
+	firmware_call(PSCI_SYSTEM_OFF, 0, 0, 0);
+	arch_halt();
+}
+
+static void put_text(const char *text)
+{
+	while (*text)
+		arch_boot_putc(*text++);
+}
+
+static void put_hex(const char *name, uint64_t value)
+{
+	put_text(name);
+	for (int shift = 60; shift >= 0; shift -= 4)
+		arch_boot_putc("0123456789abcdef"[value >> shift & 15]);
+}
+
+void start_trapped(uint64_t esr, uint64_t elr, uint64_t far)
+{
+	put_text("bulkhead: start-up trapped: is this the board the image was built for?");
+	put_hex(" esr 0x", esr);
+	put_hex(" pc 0x", elr);
+	put_hex(" address 0x", far);
+	put_text("\r\n");
+	arch_machine_off(1);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inline part of arch.h, x86-64. */
+#pragma once
+#include <stdint.h>
+
+static inline uint64_t arch_counter(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static inline void arch_relax(void)
+{
+	__asm__ volatile("pause" : : : "memory");
+}
+
+static inline void arch_barrier(void)
+{
+	__asm__ volatile("mfence" : : : "memory");
+}
+
+#define ARCH_MMIO(bits)                                                               \
+	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address)           \
+	{                                                                             \
+		return *(volatile uint##bits##_t *)(uintptr_t)address;                \
+	}                                                                             \
+	static inline void arch_mmio_write##bits(uint64_t address, uint##bits##_t value) \
+	{                                                                             \
+		*(volatile uint##bits##_t *)(uintptr_t)address = value;               \
+	}
+ARCH_MMIO(8)
+ARCH_MMIO(16)
+ARCH_MMIO(32)
+ARCH_MMIO(64)
+#undef ARCH_MMIO

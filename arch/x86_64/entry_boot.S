@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Start-up: from what a loader or a STARTUP IPI leaves to C in long mode, first 4 GiB mapped one to one.
+ *
+ *   loader ──► _start (32-bit) ─┐
+ *                               ├─► long mode ──► start64 ──► monitor_boot()
+ *   SIPI ──► trampoline (16-bit)┘              └► core64  ──► monitor_core_boot(argument)
+ *
+ * The loader enters as the PVH protocol says (Xen, "x86/HVM direct boot ABI"): protected mode, flat segments, paging off,
+ * IF = 0. Its start-info block is of no use here: the partition table says everything.
+ */
+#define CR0_PG_WP_NE_ET_PE	0x80010031	/* APM vol. 2, 3.1.1 "CR0 Register" */
+#define CR4_MCE_PAE		0x60		/* 3.1.3: a machine check stops this core, not the machine */
+#define MSR_EFER		0xc0000080	/* 3.1.7 */
+#define EFER_NXE_LME		0x900
+#define PTE_PRESENT_WRITE	0x3		/* 5.4.1 "Field Definitions" */
+#define PTE_LARGE		0x80
+
+#define CODE64			0x08
+#define DATA			0x10
+
+#define BOOT_STACK_BYTES	16384
+
+	/* The note that makes a loader enter at _start: type 18, XEN_ELFNOTE_PHYS32_ENTRY. */
+	.section .note.pvh, "a", @note
+	.balign	4
+	.long	4, 4, 18
+	.asciz	"Xen"
+	.long	_start
+
+	/* Whole registers, as the mode they are in after INIT is nobody's choice. APM vol. 2, 14.6.1 "Activating Long Mode". */
+	.macro	activate_long_mode
+	movl	$CR4_MCE_PAE, %eax
+	movl	%eax, %cr4
+	movl	$boot_pml4, %eax
+	movl	%eax, %cr3
+	movl	$MSR_EFER, %ecx
+	rdmsr
+	orl	$EFER_NXE_LME, %eax
+	wrmsr
+	movl	$CR0_PG_WP_NE_ET_PE, %eax
+	movl	%eax, %cr0
+	.endm
+
+	.macro	load_segments
+	movl	$DATA, %eax
+	movl	%eax, %ds
+	movl	%eax, %es
+	movl	%eax, %ss
+	xorl	%eax, %eax
+	movl	%eax, %fs
+	movl	%eax, %gs
+	xorl	%ebp, %ebp
+	.endm
+
+	.section .boot.entry, "ax"
+	.globl	_start
+	.code32
+_start:
+	cli
+	cld
+	lgdtl	x86_gdt_pointer
+	activate_long_mode
+	ljmpl	$CODE64, $start64
+
+	.code64
+start64:
+	load_segments
+	movl	$__boot_bss_start, %edi
+	movl	$__boot_bss_end, %ecx
+	subl	%edi, %ecx
+	shrl	$3, %ecx
+	rep stosq
+	movl	$boot_stack_top, %esp
+	call	x86_gates_init
+	call	x86_idt_load
+	call	monitor_boot
+
+	/* Runs at any page below 1 MiB: CS is its base. APM vol. 2, 14.1.3 "Processor Initialization State". */
+	.globl	x86_trampoline, x86_trampoline_end
+	.code16
+x86_trampoline:
+	cli
+	cld
+	lgdtl	%cs:(trampoline_gdt_pointer - x86_trampoline)
+	activate_long_mode
+	ljmpl	$CODE64, $core64
+trampoline_gdt_pointer:
+	.word	x86_gdt_limit
+	.long	x86_gdt
+x86_trampoline_end:
+
+	.code64
+core64:
+	load_segments
+	movq	x86_core_request, %rsp
+	movl	x86_core_request + 8, %ebx
+	movl	$1, x86_core_request + 12
+	call	x86_idt_load
+	movl	%ebx, %edi
+	call	monitor_core_boot
+
+	/* Tables as data: 4 GiB in 2 MiB pages, which every long-mode processor has. MTRRs know which of it is device. */
+	.data
+	.balign	4096
+boot_pml4:
+	.quad	boot_pdpt + PTE_PRESENT_WRITE
+	.fill	511, 8, 0
+boot_pdpt:
+	.quad	boot_pd + PTE_PRESENT_WRITE
+	.quad	boot_pd + 0x1000 + PTE_PRESENT_WRITE
+	.quad	boot_pd + 0x2000 + PTE_PRESENT_WRITE
+	.quad	boot_pd + 0x3000 + PTE_PRESENT_WRITE
+	.fill	508, 8, 0
+boot_pd:
+	.set	page, 0
+	.rept	2048
+	.quad	page + PTE_LARGE + PTE_PRESENT_WRITE
+	.set	page, page + 0x200000
+	.endr
+
+	.bss
+	.balign	16
+	.skip	BOOT_STACK_BYTES
+boot_stack_top:

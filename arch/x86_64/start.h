@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this architecture gives its hal beyond arch.h: interrupt gates, a core's way into long mode, a new address space. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+/* 0-31 are the processor's; the one above wakes a start-up core from HLT. */
+enum { X86_VECTOR_TICK = 32, X86_GATES = 33 };
+
+/* Start-up. Vector 0..X86_GATES-1 goes to `handler`, which ends in IRETQ. All others stop the core. */
+void x86_gate_set(unsigned vector, void (*handler)(void));
+
+/* Start-up, on each core: its IDT is the one that private monitors see at the same address. */
+void x86_idt_load(void);
+
+/*
+ * Start-up. Prepares the page that a STARTUP IPI enters at 16-bit address 0 and that ends in monitor_core_boot(argument)
+ * on a stack of its own. One core at a time: the next may be prepared when x86_trampoline_taken() is true. Returns the
+ * vector of the IPI: the page's number.
+ */
+uint8_t x86_trampoline_prepare(uint32_t argument);
+bool x86_trampoline_taken(void);
+
+/* Resident. Leaves every table and stack behind: CR3 = root, RSP = stack_top, function(argument), which must not return. */
+_Noreturn void x86_space_enter(uint64_t root, void *stack_top, void (*function)(void *argument), void *argument);

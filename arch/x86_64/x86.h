@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions that C has no words for, and register bits that more than one file names. Any mode, any core.
+ *
+ * APM: AMD64 Architecture Programmer's Manual. SDM: Intel 64 and IA-32 Architectures Software Developer's Manual.
+ */
+#pragma once
+#include <stdint.h>
+
+/* APM vol. 2, 3.1.1 "CR0 Register", 3.1.3 "CR4 Register", 3.1.7 "Extended Feature Enable Register (EFER)". */
+enum { CR0_PE = 1 << 0, CR0_ET = 1 << 4 };
+#define CR0_PG (UINT64_C(1) << 31)
+enum { CR4_PAE = 1 << 5, CR4_OSXSAVE = 1 << 18, CR4_PKE = 1 << 22 };
+enum { EFER_SCE = 1 << 0, EFER_LME = 1 << 8, EFER_LMA = 1 << 10, EFER_NXE = 1 << 11, EFER_SVME = 1 << 12 };
+
+/* APM vol. 2, Appendix A "MSR Cross-Reference". */
+enum {
+	MSR_TSC = 0x10, MSR_APIC_BASE = 0x1b, MSR_MTRRCAP = 0xfe, MSR_SYSENTER_CS = 0x174, MSR_SYSENTER_EIP = 0x176,
+	MSR_PAT = 0x277, MSR_MTRRDEFTYPE = 0x2ff,
+};
+#define MSR_EFER 0xc0000080u
+#define MSR_STAR 0xc0000081u
+#define MSR_SFMASK 0xc0000084u
+#define MSR_FS_BASE 0xc0000100u
+#define MSR_TSC_AUX 0xc0000103u
+
+/* APM vol. 2, 8.2 "Vectors". */
+enum { VECTOR_DB = 1, VECTOR_NMI = 2, VECTOR_UD = 6, VECTOR_GP = 13, VECTOR_AC = 17, VECTOR_MC = 18 };
+
+static inline uint64_t x86_rdmsr(uint32_t msr)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+	return (uint64_t)high << 32 | low;
+}
+
+static inline void x86_wrmsr(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
+}
+
+struct x86_cpuid { uint32_t eax, ebx, ecx, edx; };
+
+static inline struct x86_cpuid x86_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	struct x86_cpuid r;
+
+	__asm__ volatile("cpuid" : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx) : "a"(leaf), "c"(subleaf));
+	return r;
+}
+
+static inline uint8_t x86_in8(uint16_t port)
+{
+	uint8_t value;
+
+	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+static inline uint32_t x86_in32(uint16_t port)
+{
+	uint32_t value;
+
+	__asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+static inline void x86_out8(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline void x86_out32(uint16_t port, uint32_t value)
+{
+	__asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port));
+}

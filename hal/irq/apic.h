@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The local APIC in x2APIC mode. Guests own the one of their core: registers are theirs to use without an exit, except
+ * those that send (the interrupt command register) or that choose what kind of interrupt arrives (local vector tables).
+ *
+ * APM vol. 2, 16.11 "Accessing x2APIC Register Set"; SDM vol. 3A, 11.12 "Extended XAPIC (x2APIC)".
+ */
+#pragma once
+#include "hal/hal.h"
+
+enum {
+	APIC_FIRST = 0x800, APIC_TPR = 0x808, APIC_EOI = 0x80b, APIC_SVR = 0x80f, APIC_ESR = 0x828, APIC_LVT_CMCI = 0x82f,
+	APIC_ICR = 0x830, APIC_LVT_TIMER = 0x832, APIC_LVT_THERMAL = 0x833, APIC_LVT_PERFORMANCE = 0x834, APIC_LVT_LINT0 = 0x835,
+	APIC_LVT_LINT1 = 0x836, APIC_LVT_ERROR = 0x837, APIC_TIMER_INITIAL = 0x838, APIC_TIMER_CURRENT = 0x839,
+	APIC_TIMER_DIVIDE = 0x83e, APIC_SELF_IPI = 0x83f,
+};
+
+/* The delivery mode, the same field in ICR and LVT. SDM vol. 3A, 11.6.1 "Interrupt Command Register (ICR)". */
+enum apic_mode { APIC_FIXED, APIC_LOWEST, APIC_SMI, APIC_RESERVED, APIC_NMI, APIC_INIT, APIC_STARTUP, APIC_EXTINT };
+static inline enum apic_mode apic_mode_of(uint64_t value)
+{
+	return (enum apic_mode)(value >> 8 & 7);
+}
+enum { ICR_LOGICAL = 1 << 11, ICR_ASSERT = 1 << 14, LVT_MASKED = 1 << 16, LVT_PERIODIC = 1 << 17 };
+
+/* Resident. Sends one interrupt to the core with this APIC ID; what memory held before is visible to it. */
+void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector);
+
+/* Masks every local source of interrupts and stops the timer. What is pending stays pending. */
+void apic_quiet(void);
+
+/* Guest writes, as hal_core_emulate. */
+enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit);
+bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);
+
+/* Start-up, on each core. x2APIC mode, enabled, quiet; whatever the firmware left. */
+void apic_init(void);
+/* Start-up, boot core. Sleeps for one run-down of the timer: 50 us in emulators, below 3 ms on any processor. */
+void apic_sleep(void);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: x2APIC mode, a timer to sleep by, and the interrupts that start other cores. */
+#include "hal/irq/apic.h"
+
+#include "arch/arch.h"
+#include "arch/x86_64/start.h"
+#include "arch/x86_64/x86.h"
+
+enum { APIC_BASE_ENABLE = 1 << 11, APIC_BASE_EXTD = 1 << 10, SVR_ENABLED_SPURIOUS = 0x1ff, DIVIDE_BY_1 = 0xb };
+enum { SLEEP_TICKS = 50000, STARTUP_TRIES = 200 };
+
+void apic_init(void)
+{
+	x86_wrmsr(MSR_APIC_BASE, x86_rdmsr(MSR_APIC_BASE) | APIC_BASE_ENABLE | APIC_BASE_EXTD);
+	x86_wrmsr(APIC_SVR, SVR_ENABLED_SPURIOUS);
+	x86_wrmsr(APIC_TPR, 0);
+	apic_quiet();
+}
+
+__attribute__((interrupt)) static void tick(void *frame)
+{
+	x86_wrmsr(APIC_EOI, 0);
+}
+
+/* STI takes effect behind the next instruction, so the wake-up cannot slip in before HLT. APM vol. 3, "STI". */
+void apic_sleep(void)
+{
+	x86_gate_set(X86_VECTOR_TICK, (void (*)(void))tick);
+	x86_wrmsr(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
+	x86_wrmsr(APIC_LVT_TIMER, X86_VECTOR_TICK);
+	x86_wrmsr(APIC_TIMER_INITIAL, SLEEP_TICKS);
+	__asm__ volatile("sti; hlt; cli" : : : "memory");
+	x86_wrmsr(APIC_LVT_TIMER, LVT_MASKED);
+}
+
+/*
+ * SDM vol. 3A, 9.4.4 "MP Initialization Example", without its 10 ms: no processor with SVM or VT-x needs them. A STARTUP
+ * that comes before INIT has been carried out is lost, and is harmless to a core that runs; so it is repeated.
+ */
+enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argument)
+{
+	uint32_t apic_id = (uint32_t)hardware_id;
+	uint8_t vector = x86_trampoline_prepare(argument);
+
+	apic_send(apic_id, APIC_INIT, 0);
+	for (unsigned tries = STARTUP_TRIES; tries && !x86_trampoline_taken(); tries--) {
+		apic_send(apic_id, APIC_STARTUP, vector);
+		apic_sleep();
+	}
+	return x86_trampoline_taken() ? HAL_OK : HAL_E_UNSUPPORTED;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ARM interrupt controller below a sandbox that receives its interrupts directly: gicv2 or gicv3, one linked per board.
+ *
+ *   guest ── IAR, EOIR ──────────────────────────► CPU interface      direct, no exit
+ *   guest ── trapped page ──► gic_filter ──► distributor, redistributor    one exit an access, own lines only
+ *   guest ── SGI ──► trapped ──► own cores only                      one exit an SGI
+ *
+ * The distributor is one device that all private monitors share, without a lock: every access made here for a guest sets
+ * or clears bits of its own lines, or writes whole bytes or words of one line. Registers where that is impossible (two bits
+ * a line, the global switch) are written at start-up only. SGI 15 belongs to the monitors, docs/shared-state.md.
+ *
+ * Resident functions run on the guest's own core.
+ */
+#pragma once
+#include "hal/hal.h"
+
+enum {
+	GIC_KICK_SGI = 15,
+	GIC_FIRST_SPI = 32,
+	GIC_LINES_A_WORD = 32,
+	GIC_WORDS = 32,             /* INTIDs 0..1019, ARM IHI 0069 2.2 "INTIDs" */
+	GIC_GUEST_PRIORITY = 0x10,  /* highest a guest can give: the kick's, 0, stays above */
+	GIC_RESET_PRIORITY = 0xa0,
+};
+
+/* SGIs and PPIs a guest has on its own core: all but the kick. */
+#define GIC_GUEST_BANKED (~(UINT32_C(1) << GIC_KICK_SGI))
+
+/* The interrupt controller as one sandbox may see it. */
+struct gic_view {
+	uint32_t lines[GIC_WORDS]; /* of the distributor: bit n of word w is INTID 32w + n */
+	uint32_t words;            /* the guest sees that many, GICD_TYPER.ITLinesNumber + 1 */
+	uint32_t control;          /* GICD_CTLR as the guest wrote it: the real switch is everybody's */
+	uint32_t control_fixed;    /* its bits that read as one whatever is written */
+	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, ascending */
+};
+
+/* ---- Start-up ---- */
+
+struct hal_space;
+
+/* NULL, or the first thing this driver misses, as hal_probe wants it. */
+const char *gic_missing(void);
+/* Fills partition's view. HAL_E_RANGE: a core without redistributor. */
+HAL_CHECKED enum hal_status gic_create_view(struct hal_partition *partition);
+/* Maps what the resident functions touch. */
+HAL_CHECKED enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition);
+/* HCR bits without which direct interrupts would not be isolated. */
+uint64_t gic_traps(const struct hal_partition *partition);
+/* This core's part of the controller: the kick armed, everything else off. */
+void gic_start_core(const struct hal_core *core);
+
+/* ---- Resident ---- */
+
+/* What an access to `gpa` that stage 2 refused is: DEVICE or IPI if it is of the controller, else MEMORY. */
+enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write);
+/* Answers DEVICE: reads through gic_filter, writes what is granted. */
+enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit);
+/* Answers IPI: sends to own cores; HAL_FAULT if it names another or the kick. */
+enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit);
+/* Consumes the signal of a kick that was taken as an exception. */
+void gic_take_signal(void);
+/* Poisoning kick: sends the kick's SGI and returns when it is pending at the other core; clears it at this one. */
+void gic_signal(uint64_t hardware_id);
+void gic_clear_signal(void);
+/* No interrupt but the kick reaches this core any more. */
+void gic_quiesce(struct hal_core *core);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: what the two GIC versions share, and what each supplies. */
+#pragma once
+#include "gic.h"
+
+/* GICD_TYPER.ITLinesNumber + 1. */
+uint32_t gic_machine_words(void);
+/* Shared lines: disabled, neither pending nor active; `groups` = group of each, all alike: 0 or ~0. */
+void gic_silence_lines(uint32_t groups);
+/* SGIs and PPIs of one core, at its frame: disabled, but for the kick, which outranks everything. */
+void gic_start_banked(uint64_t frame, uint32_t groups);
+HAL_CHECKED enum hal_status gic_map_device(struct hal_space *space, uint64_t base, uint64_t bytes);
+
+/* Sends a line to one core. Supplied by gicv2_boot.c or gicv3_boot.c. */
+void gic_route(uint32_t line, uint64_t hardware_id);

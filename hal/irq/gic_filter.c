@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gic_filter.h"
+
+#include "arch/arch.h"
+#include "hal/stage2/stage2.h"
+
+static uint64_t mmio_read(uint64_t address, uint32_t width)
+{
+	if (width == 8)
+		return arch_mmio_read64(address);
+	return width == 4 ? arch_mmio_read32(address) : arch_mmio_read8(address);
+}
+
+static uint64_t read_zero(const struct gic_access *access)
+{
+	return 0;
+}
+
+static uint64_t read_plain(const struct gic_access *access)
+{
+	return mmio_read(access->address, access->width);
+}
+
+uint64_t gic_read_granted(const struct gic_access *access)
+{
+	return access->granted ? mmio_read(access->address, access->width) & access->granted : 0;
+}
+
+static void write_bits(const struct gic_access *access)
+{
+	if (access->granted)
+		arch_mmio_write32(access->address, (uint32_t)(access->value & access->granted));
+}
+
+/* One line, one byte, one store: the neighbours in the word may be another sandbox's. */
+void gic_write_bytes(const struct gic_access *access)
+{
+	for (uint32_t n = 0; n < access->width; n++)
+		if (access->granted >> 8 * n & 0xff)
+			arch_mmio_write8(access->address + n, (uint8_t)(access->value >> 8 * n));
+}
+
+static void write_priorities(const struct gic_access *access)
+{
+	struct gic_access capped = *access;
+
+	for (uint32_t shift = 0; shift < 8 * access->width; shift += 8)
+		if ((access->value >> shift & 0xff) < GIC_GUEST_PRIORITY)
+			capped.value |= (uint64_t)GIC_GUEST_PRIORITY << shift;
+	gic_write_bytes(&capped);
+}
+
+static uint64_t read_control(const struct gic_access *access)
+{
+	return access->core->partition->gic.control | access->core->partition->gic.control_fixed;
+}
+
+static void write_control(const struct gic_access *access)
+{
+	access->core->partition->gic.control = (uint32_t)access->value;
+}
+
+static const struct gic_rule rule_absent = { read_zero, NULL };
+const struct gic_rule gic_rule_plain = { read_plain, NULL };
+const struct gic_rule gic_rule_fixed = { gic_read_granted, NULL };
+const struct gic_rule gic_rule_bits = { gic_read_granted, write_bits };
+const struct gic_rule gic_rule_bytes = { gic_read_granted, gic_write_bytes };
+const struct gic_rule gic_rule_priorities = { gic_read_granted, write_priorities };
+const struct gic_rule gic_rule_control = { read_control, write_control };
+
+static const struct gic_register *find(const struct gic_frame *frame, uint32_t offset)
+{
+	const struct gic_register *entry = frame->registers;
+
+	while (entry->last && (offset < entry->first || offset > entry->last))
+		entry++;
+	return entry->last ? entry : NULL;
+}
+
+static bool is_granted(const struct gic_frame *frame, uint32_t line)
+{
+	uint32_t word = line / GIC_LINES_A_WORD;
+
+	return word < frame->words && frame->lines[word] >> line % GIC_LINES_A_WORD & 1;
+}
+
+/* The bits of an access that starts with `line` and belong to granted lines. */
+static uint64_t granted_bits(const struct gic_frame *frame, uint32_t line, uint32_t line_bits, uint32_t width)
+{
+	uint64_t field = ~UINT64_C(0) >> (64 - line_bits);
+	uint64_t granted = 0;
+
+	for (uint32_t shift = 0; shift < 8 * width; shift += line_bits, line++)
+		if (is_granted(frame, line))
+			granted |= field << shift;
+	return granted;
+}
+
+static void complete(const struct gic_rule *rule, const struct gic_access *access, const struct hal_exit *exit)
+{
+	if (exit->access == BH_ACCESS_READ)
+		guest_complete_load(access->core, exit, rule->read(access));
+	else if (rule->write)
+		rule->write(access);
+}
+
+enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit)
+{
+	const struct gic_register *entry = find(frame, offset);
+	struct gic_access access = {
+		.core = core, .frame = frame, .address = frame->base + offset, .width = exit->width, .value = exit->value,
+	};
+
+	if (offset & (exit->width - 1) || (entry && !(entry->widths & exit->width)))
+		return HAL_FAULT;
+	if (entry && entry->line_bits) {
+		access.line = (offset - entry->first) * 8 / entry->line_bits;
+		access.granted = granted_bits(frame, access.line, entry->line_bits, exit->width);
+	}
+	complete(entry ? entry->rule : &rule_absent, &access, exit);
+	return HAL_SKIP;
+}

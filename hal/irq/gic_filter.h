@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The distributor filter: a const table of registers, one rule each. What no entry names reads as zero and ignores writes. */
+#pragma once
+#include "gic.h"
+
+/* One register file of the distributor's layout: the distributor, or a redistributor's frame for one core. */
+struct gic_frame {
+	const struct gic_register *registers;
+	uint64_t base;
+	const uint32_t *lines; /* granted */
+	uint32_t words;        /* of `lines` */
+};
+
+/* One access, width and alignment checked. */
+struct gic_access {
+	struct hal_core *core;
+	const struct gic_frame *frame;
+	uint64_t address; /* of the machine's register */
+	uint64_t granted; /* bits of the value that belong to granted lines */
+	uint32_t line;    /* the first one touched */
+	uint32_t width;   /* bytes */
+	uint64_t value;   /* to write */
+};
+
+struct gic_rule {
+	uint64_t (*read)(const struct gic_access *access);
+	void (*write)(const struct gic_access *access); /* NULL: ignored */
+};
+
+/* Registers [first, last] by offset; `last` = 0 ends a table. */
+struct gic_register {
+	uint16_t first, last;
+	uint8_t line_bits; /* bits for each line; 0: the register is not about lines */
+	uint8_t widths;    /* accesses allowed, in bytes, or-ed */
+	const struct gic_rule *rule;
+};
+
+extern const struct gic_rule gic_rule_plain;     /* reads as the machine's; identification */
+extern const struct gic_rule gic_rule_fixed;     /* granted lines read as they are; writes ignored: set when the machine started */
+extern const struct gic_rule gic_rule_bits;      /* write-one registers: ones for granted lines only */
+extern const struct gic_rule gic_rule_bytes;     /* a byte a line, granted ones written */
+extern const struct gic_rule gic_rule_priorities; /* the same, no byte above GIC_GUEST_PRIORITY */
+extern const struct gic_rule gic_rule_control;   /* GICD_CTLR: kept, not carried out */
+
+/* The parts of a rule, for rules of one GIC version. */
+uint64_t gic_read_granted(const struct gic_access *access);
+void gic_write_bytes(const struct gic_access *access);
+
+/* Carries out `exit` at `offset` of the frame. HAL_FAULT: a width or alignment the register does not have. */
+enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit);

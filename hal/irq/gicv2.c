@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GICv2 below a guest that owns the CPU interface (mapped, banked per core) and reaches the distributor through the filter.
+ * No line is ever moved to group 1: a stock driver leaves all in group 0 and takes them as IRQs.
+ */
+#include "gicv2.h"
+
+#include "gic_filter.h"
+#include "hal/stage2/stage2.h"
+
+static uint32_t own_interfaces(const struct hal_partition *partition)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		mask |= gicv2_interface(partition->hardware_id[slot]);
+	return mask;
+}
+
+/* ITLinesNumber and CPUNumber as granted: a guest does not initialize lines it does not see. */
+static uint64_t read_type(const struct gic_access *access)
+{
+	const struct hal_partition *partition = access->core->partition;
+
+	return (partition->gic.words - 1) | (partition->core_count - 1) << GICD_TYPER_CPU_SHIFT;
+}
+
+static void write_targets(const struct gic_access *access)
+{
+	struct gic_access own = *access;
+
+	own.value &= own_interfaces(access->core->partition) * UINT64_C(0x01010101);
+	gic_write_bytes(&own);
+}
+
+static const struct gic_rule rule_type = { read_type, NULL };
+static const struct gic_rule rule_targets = { gic_read_granted, write_targets };
+
+static const struct gic_register distributor[] = {
+	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, &gic_rule_control },
+	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, &rule_type },
+	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, &gic_rule_plain },
+	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, &gic_rule_fixed },
+	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ICENABLER, GICD_ISPENDR - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ISPENDR, GICD_ICPENDR - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ICPENDR, GICD_ISACTIVER - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ISACTIVER, GICD_ICACTIVER - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ICACTIVER, GICD_IPRIORITYR - 1, 1, 4, &gic_rule_bits },
+	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, &gic_rule_priorities },
+	{ GICD_ITARGETSR, GICD_ICFGR - 1, 8, 1 | 4, &rule_targets },
+	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, &gic_rule_fixed },
+	{ GICD_CPENDSGIR, GICD_CPENDSGIR + 0xf, 8, 1 | 4, &gic_rule_bytes },
+	{ GICD_SPENDSGIR, GICD_SPENDSGIR + 0xf, 8, 1 | 4, &gic_rule_bytes },
+	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, &gic_rule_plain },
+	{ 0, 0, 0, 0, NULL },
+};
+
+enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write)
+{
+	uint64_t offset = gpa - BOARD_GICD_BASE;
+
+	if (offset >= GICD_BYTES)
+		return BH_EXIT_MEMORY;
+	return offset == GICD_SGIR && write ? BH_EXIT_IPI : BH_EXIT_DEVICE;
+}
+
+enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct gic_view *view = &core->partition->gic;
+	const struct gic_frame frame = { distributor, BOARD_GICD_BASE, view->lines, view->words };
+
+	return gic_filter(core, &frame, (uint32_t)(exit->gpa - BOARD_GICD_BASE), exit);
+}
+
+/* GICD_SGIR. 0 where the register's target filter is reserved. */
+static uint32_t targets_of(const struct hal_core *core, uint64_t value)
+{
+	uint32_t self = gicv2_interface(core->partition->hardware_id[core->slot]);
+
+	switch (value >> SGIR_FILTER_SHIFT & 3) {
+	case SGIR_LIST:
+		return value >> SGIR_TARGET_SHIFT & 0xff;
+	case SGIR_OTHERS:
+		return own_interfaces(core->partition) & ~self;
+	case SGIR_SELF:
+		return self;
+	}
+	return 0;
+}
+
+enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit)
+{
+	uint32_t targets = targets_of(core, exit->value);
+	uint32_t intid = exit->value & SGIR_INTID;
+
+	if (intid == GIC_KICK_SGI || exit->width != 4 || targets & ~own_interfaces(core->partition))
+		return HAL_FAULT;
+	gicd_write(GICD_SGIR, targets << SGIR_TARGET_SHIFT | intid);
+	return HAL_SKIP;
+}
+
+/*
+ * Sleeps with the CPU interface open, whatever the guest made of it, so that any interrupt and every kick ends the sleep;
+ * the guest's settings come back before it runs. While an interrupt is active, the kick's might not outrank it: no sleep.
+ */
+void hal_core_wait(struct hal_core *core)
+{
+	uint32_t control = gicc_read(GICC_CTLR);
+	uint32_t mask = gicc_read(GICC_PMR);
+
+	if (gicc_read(GICC_RPR) != GICC_RPR_IDLE)
+		return;
+	gicc_write(GICC_PMR, GICC_PMR_OPEN);
+	gicc_write(GICC_CTLR, GICC_CTLR_ENABLE);
+	arch_wfi();
+	gicc_write(GICC_CTLR, control);
+	gicc_write(GICC_PMR, mask);
+	arch_barrier();
+}
+
+/* A kick is no exception here: FIQ stays with the guest. */
+void gic_take_signal(void)
+{
+}
+
+/* The read comes back behind the write: the SGI is pending by then. */
+void gic_signal(uint64_t hardware_id)
+{
+	gicd_write(GICD_SGIR, gicv2_interface(hardware_id) << SGIR_TARGET_SHIFT | GIC_KICK_SGI);
+	gicd_read(GICD_CTLR);
+	arch_barrier();
+}
+
+void gic_clear_signal(void)
+{
+	arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + GIC_KICK_SGI, 0xff);
+	arch_barrier();
+}
+
+void gic_quiesce(struct hal_core *core)
+{
+	const struct gic_view *view = &core->partition->gic;
+
+	for (uint32_t word = 0; word < view->words; word++) {
+		gicd_write(GICD_ICENABLER + 4 * word, view->lines[word]);
+		gicd_write(GICD_ICPENDR + 4 * word, view->lines[word]);
+	}
+	for (uint32_t sgi = 0; sgi < GIC_KICK_SGI; sgi++)
+		arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + sgi, 0xff);
+	for (uint32_t n = 0; n < GICC_APR_WORDS; n++) {
+		gicc_write(GICC_APR + 4 * n, 0);
+		gicc_write(GICC_NSAPR + 4 * n, 0);
+	}
+	arch_barrier();
+}

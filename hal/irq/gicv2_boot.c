@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GICv2 while the machine starts. Every line stays in group 0, where a stock driver wants it. */
+#include "gicv2.h"
+
+#include "gic_boot.h"
+#include "hal/stage2/stage2.h"
+
+enum { PIDR2_REVISION_SHIFT = 4, PIDR2_GICV2 = 2 };
+
+/* ID_AA64PFR0_EL1.GIC, 27:24: 0 where the CPU interface is not in system registers. */
+const char *gic_missing(void)
+{
+	bool version3 = SYSREG_READ(ID_AA64PFR0_EL1) >> 24 & 15;
+
+	if (version3 || (gicd_read(GICD_PIDR2) >> PIDR2_REVISION_SHIFT & 15) != PIDR2_GICV2)
+		return "the machine's interrupt controller is no GICv2; start it with one (QEMU: -M virt,gic-version=2) or build for its board";
+	return NULL;
+}
+
+void hal_machine_init(void)
+{
+	gicd_write(GICD_CTLR, 0);
+	gic_silence_lines(0);
+	gicd_write(GICD_CTLR, GICD_CTLR_ENABLE);
+}
+
+enum hal_status gic_create_view(struct hal_partition *partition)
+{
+	partition->gic.lines[0] = GIC_GUEST_BANKED;
+	partition->gic.words = 1;
+	return HAL_OK;
+}
+
+void gic_route(uint32_t line, uint64_t hardware_id)
+{
+	arch_mmio_write8(BOARD_GICD_BASE + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
+}
+
+/* For the filter, the CPU interface for sleeping, and the roots to poison. */
+enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition)
+{
+	enum hal_status status = gic_map_device(space, BOARD_GICD_BASE, GICD_BYTES);
+
+	if (status == HAL_OK)
+		status = gic_map_device(space, BOARD_GICC_BASE, BOARD_BANKED_BYTES);
+	for (uint32_t n = 0; n < BH_MAX_SANDBOXES && status == HAL_OK; n++) {
+		const uint64_t *root = partition->targets[n].root;
+
+		if (root)
+			status = hal_space_map(space, root, (hpa_t){ (uintptr_t)root }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);
+	}
+	return status;
+}
+
+uint64_t gic_traps(const struct hal_partition *partition)
+{
+	return partition->trusted_idle ? 0 : HCR_TWI;
+}
+
+/* The CPU interface is left as after reset: off, for the guest to set up. */
+void gic_start_core(const struct hal_core *core)
+{
+	gic_start_banked(BOARD_GICD_BASE, 0);
+	gicc_write(GICC_CTLR, 0);
+	gicc_write(GICC_PMR, 0);
+	arch_barrier();
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GICv3 below a guest that owns the group 1 part of the CPU interface. FIQ goes to the monitor (HCR.FMO), so group 0 is the
+ * monitors' alone, and the registers that send SGIs trap. Distributor and redistributors are reached through the filter.
+ */
+#include "gicv3.h"
+
+#include "gic_filter.h"
+#include "hal/stage2/aarch64/decode.h"
+#include "hal/stage2/stage2.h"
+
+/* ITLinesNumber as granted: a guest does not initialize lines it does not see. */
+static uint64_t read_type(const struct gic_access *access)
+{
+	return (arch_mmio_read32(access->address) & GICD_TYPER_KEPT) | GICD_TYPER_NO1N | (access->core->partition->gic.words - 1);
+}
+
+/* One of the own cores by number; anything else, also "any core", leaves the route as it is. */
+static void write_route(const struct gic_access *access)
+{
+	const struct hal_partition *partition = access->core->partition;
+
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		if (access->granted && partition->hardware_id[slot] == access->value)
+			arch_mmio_write64(access->address, access->value);
+}
+
+/* The last of the frames a guest has is the last there is, for it; processor number and affinity are the machine's. */
+static uint64_t read_redistributor_type(const struct gic_access *access)
+{
+	const struct hal_partition *partition = access->core->partition;
+	uint64_t type = arch_mmio_read64(access->frame->base + GICR_TYPER);
+	uint64_t last = partition->gic.redistributors[partition->core_count - 1] == access->frame->base ? GICR_TYPER_LAST : 0;
+
+	type = (type & (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT | GICR_TYPER_NUMBER)) | last;
+	return access->address & 4 ? type >> 32 : type;
+}
+
+static const struct gic_rule rule_type = { read_type, NULL };
+static const struct gic_rule rule_route = { gic_read_granted, write_route };
+static const struct gic_rule rule_redistributor_type = { read_redistributor_type, NULL };
+
+/* From FIRST_BANKED on, also the layout of a redistributor's SGI frame, whose lines are the first 32. */
+enum { FIRST_BANKED = 5 };
+static const struct gic_register distributor[] = {
+	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, &gic_rule_control },
+	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, &rule_type },
+	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, &gic_rule_plain },
+	{ GICD_IROUTER, GICD_IROUTER_END, 64, 8, &rule_route },
+	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, &gic_rule_plain },
+	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, &gic_rule_fixed },
+	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ICENABLER, GICD_ISPENDR - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ISPENDR, GICD_ICPENDR - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ICPENDR, GICD_ISACTIVER - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ISACTIVER, GICD_ICACTIVER - 1, 1, 4, &gic_rule_bits },
+	{ GICD_ICACTIVER, GICD_IPRIORITYR - 1, 1, 4, &gic_rule_bits },
+	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, &gic_rule_priorities },
+	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, &gic_rule_fixed },
+	{ 0, 0, 0, 0, NULL },
+};
+
+/* GICR_CTLR and the LPI registers, which make the machine write memory, are absent: read as zero, writes ignored. */
+static const struct gic_register redistributor[] = {
+	{ GICR_IIDR, GICR_IIDR + 3, 0, 4, &gic_rule_plain },
+	{ GICR_TYPER, GICR_TYPER + 7, 0, 4 | 8, &rule_redistributor_type },
+	{ GICR_WAKER, GICR_WAKER + 3, 0, 4, &gic_rule_plain },
+	{ GICR_PIDR, GICR_SGI_FRAME - 1, 0, 4, &gic_rule_plain },
+	{ 0, 0, 0, 0, NULL },
+};
+
+static const uint32_t banked_lines[] = { GIC_GUEST_BANKED };
+
+/* The frame an address is in; base 0: none of this sandbox's. */
+static struct gic_frame frame_of(const struct hal_partition *partition, uint64_t gpa)
+{
+	const struct gic_view *view = &partition->gic;
+
+	if (gpa - BOARD_GICD_BASE < GICD_BYTES)
+		return (struct gic_frame){ distributor, BOARD_GICD_BASE, view->lines, view->words };
+	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
+		uint64_t base = view->redistributors[slot];
+
+		if (gpa - base < GICR_SGI_FRAME)
+			return (struct gic_frame){ redistributor, base, NULL, 0 };
+		if (gpa - base < GICR_BYTES)
+			return (struct gic_frame){ distributor + FIRST_BANKED, base + GICR_SGI_FRAME, banked_lines, 1 };
+	}
+	return (struct gic_frame){ .base = 0 };
+}
+
+enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write)
+{
+	return frame_of(core->partition, gpa).base ? BH_EXIT_DEVICE : BH_EXIT_MEMORY;
+}
+
+enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct gic_frame frame = frame_of(core->partition, exit->gpa);
+
+	return gic_filter(core, &frame, (uint32_t)(exit->gpa - frame.base), exit);
+}
+
+/* Target list bits of `value` that `to`, an SGI for one core, would set as well. */
+static uint64_t listed(uint64_t value, uint64_t to)
+{
+	return (value ^ to) & ~UINT64_C(0xffff) ? 0 : value & to & 0xffff;
+}
+
+/*
+ * Each own core the guest named gets its SGI by itself. Naming a core that is not its own, the kick's SGI or group 0 is
+ * nothing a kernel does by mistake: a fault. "All but self" means all of the sandbox.
+ */
+enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct hal_partition *partition = core->partition;
+	uint64_t intid = exit->value >> ICC_SGIR_INTID_SHIFT & 15, left = exit->value & 0xffff;
+
+	if (exit->access != BH_ACCESS_WRITE)
+		return HAL_REFUSE;
+	if (exit->gpa != SYSREG_ICC_SGI1R || intid == GIC_KICK_SGI)
+		return HAL_FAULT;
+	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
+		uint64_t to = icc_sgi_to(partition->hardware_id[slot], intid);
+		bool others = exit->value & ICC_SGIR_IRM && slot != core->slot;
+		uint64_t bit = listed(exit->value, to);
+
+		left &= ~bit;
+		if (others || bit)
+			SYSREG_WRITE(ICC_SGI1R_EL1, to);
+	}
+	arch_isb();
+	return left && !(exit->value & ICC_SGIR_IRM) ? HAL_FAULT : HAL_SKIP;
+}
+
+void hal_core_wait(struct hal_core *core)
+{
+	arch_wfi();
+	gic_take_signal();
+}
+
+void gic_take_signal(void)
+{
+	uint64_t intid = SYSREG_READ(ICC_IAR0_EL1) & 0xffffff;
+
+	if (intid < ICC_INTID_SPECIAL)
+		SYSREG_WRITE(ICC_EOIR0_EL1, intid);
+	arch_isb();
+}
+
+/* Group 1 off at this core; what the guest left active would outrank nothing then, but could outrank the kick. */
+void gic_quiesce(struct hal_core *core)
+{
+	SYSREG_WRITE(ICC_IGRPEN1_EL1, 0);
+	SYSREG_WRITE(ICC_AP1R0_EL1, 0);
+	arch_isb();
+}

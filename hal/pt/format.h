@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shorthand shared by the descriptions of formats. */
+#pragma once
+#include "hal/pt/pt.h"
+
+#define BIT(n) (UINT64_C(1) << (n))
+
+enum {
+	R = HAL_READ,
+	RW = HAL_READ | HAL_WRITE,
+	RX = HAL_READ | HAL_EXECUTE,
+	RWX = HAL_READ | HAL_WRITE | HAL_EXECUTE,
+
+	/* pt_format.permissions */
+	SETS_WITHOUT_RWX = 1 << R | 1 << RW | 1 << RX,
+	SETS_WITH_RWX = SETS_WITHOUT_RWX | 1 << RWX,
+
+	/* pt_format.leaf_levels: all of them, in every format here; probes narrow struct pt */
+	LEAVES = PT_LEAF_4K | PT_LEAF_2M | PT_LEAF_1G,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Translation tables: one builder, and one const description for each format the hardware walks.
+ *
+ *   level     3            2            1           0          a level has 512 slots of 8 bytes
+ *          +------+     +------+     +------+    +------+
+ *   root ->| slot |---->| slot |---->| slot |--->| slot |---> 4 KiB page       slot = hole | table | leaf
+ *          +------+     +---+--+     +---+--+    +------+
+ *       512 GiB each        +-> 1 GiB    +-> 2 MiB block
+ *
+ * Formats of fewer levels start further right, at a root that is shorter than a frame where the input address says so.
+ * Start-up code only, on the boot core: the tables of a sandbox are made before it runs and sealed. Frames come from the
+ * sandbox's arena, which lies one to one in start-up's address space, so a table's address is its physical address.
+ */
+#pragma once
+#include "hal/hal.h"
+
+enum { PT_LEAF_4K = 1 << 0, PT_LEAF_2M = 1 << 1, PT_LEAF_1G = 1 << 2 };
+
+/* MAIR_EL2 (HMAIR1:HMAIR0) that pt_el2 and pt_hyp index: 0 = Normal write-back, 1 = Device-nGnRE. */
+#define PT_HOST_MAIR UINT64_C(0x04ff)
+
+struct pt_format {
+	const char *name;
+	uint64_t control;                  /* what the walker's register must hold: pt_formats_*_boot.c names it for each format */
+	uint8_t ia_bits;                   /* width of input addresses: guest-physical, or virtual in the monitor's own tables */
+	uint8_t oa_bits;                   /* width of output addresses that fit an entry under `control` */
+	uint8_t levels;                    /* of tables; the last is level 0, whose leaves are 4 KiB */
+	uint8_t leaf_levels;               /* PT_LEAF_*: levels that can hold a leaf */
+	uint8_t permissions;               /* bit p: the set p (enum hal_permission, or-ed) can be expressed */
+	uint64_t present;                  /* an entry with none of these bits is a hole */
+	uint64_t kind;                     /* above level 0, an entry equal to `table` in these bits is a table, else a leaf */
+	uint64_t table;                    /* entry that points to a table, without its address */
+	uint64_t page;                     /* fixed part of a leaf of level 0 */
+	uint64_t block;                    /* fixed part of a larger leaf */
+	uint64_t permission[8];            /* of a leaf, by permission set */
+	uint64_t memory[HAL_MEMORY_TYPES]; /* of a leaf, by memory type */
+};
+
+/* Stage 2. */
+extern const struct pt_format pt_ept;    /* Intel EPT, control = EPTP */
+extern const struct pt_format pt_npt;    /* AMD nested paging, control = N_CR3 */
+extern const struct pt_format pt_stage2; /* VMSAv8-64 stage 2, control = VTCR_EL2 */
+extern const struct pt_format pt_lpae;   /* ARMv7 LPAE stage 2, control = VTCR */
+/* Stage 1, for monitors. Writable and executable at once cannot be expressed. */
+extern const struct pt_format pt_long; /* x86-64 long mode, control = CR3; needs EFER.NXE and CR0.WP */
+extern const struct pt_format pt_el2;  /* VMSAv8-64 EL2, control = TCR_EL2 */
+extern const struct pt_format pt_hyp;  /* ARMv7 LPAE PL2, control = HTCR */
+
+struct pt {
+	const struct pt_format *format;
+	struct hal_arena *arena; /* where table frames come from; only start-up functions follow it */
+	uint64_t *root;          /* one frame */
+	uint64_t table_bytes;    /* frames in use for tables, the root included */
+	/* What the machine allows of what the format offers. pt_init grants all; narrow before the first map. */
+	uint8_t oa_bits;
+	uint8_t leaf_levels;
+	uint8_t executable_leaf_levels; /* EPT: PT_LEAF_4K alone where the CPU has the page-size-change machine check */
+};
+
+/* An empty table. HAL_E_NOMEM: no frame for the root; *pt is then unusable. */
+HAL_CHECKED enum hal_status pt_init(struct pt *pt, const struct pt_format *format, struct hal_arena *arena);
+
+/*
+ * Maps [ia, ia+size) to [oa, oa+size) with the largest leaves that fit and that no table already divides. Three steps:
+ * check, reserve every table, write the leaves; so a failure changes no translation. What one failure leaves behind are
+ * empty tables (HAL_E_NOMEM). A new table is zeroed and fenced before it is linked. No TLB maintenance is needed.
+ *   HAL_E_RANGE       not multiples of 4 KiB, empty, or outside ia_bits or oa_bits
+ *   HAL_E_PERMISSION  the format has no such set, or executable device memory
+ *   HAL_E_OVERLAP     part of the range is mapped
+ *   HAL_E_NOMEM       the arena has too few frames
+ */
+HAL_CHECKED enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory);
+
+/*
+ * Turns the leaves of [ia, ia+size) into holes; tables stay. The caller invalidates TLBs. HAL_E_RANGE as above;
+ * HAL_E_OVERLAP: the range cuts a leaf or has a hole; nothing is changed then.
+ */
+HAL_CHECKED enum hal_status pt_unmap(struct pt *pt, uint64_t ia, uint64_t size);
+
+/* What ia translates to: out->hpa is ia's own translation, out->size that of the leaf. false: a hole, *out untouched. */
+bool pt_query(const struct pt *pt, uint64_t ia, struct hal_leaf *out);

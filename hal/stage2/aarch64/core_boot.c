@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A guest core before its first instruction, and the registers that confine it. Every control register is written whole:
+ * nothing that a loader or a previous life left there counts. ARM ARM D24.2 describes each by name.
+ */
+#include "hal/stage2/stage2.h"
+
+#include "arch/arch.h"
+#include "features_boot.h"
+
+#define HCR_RW (UINT64_C(1) << 31)   /* EL1 is AArch64 */
+#define HCR_TERR (UINT64_C(1) << 36) /* trap error record registers */
+#define HCR_APK (UINT64_C(1) << 40)  /* do not trap pointer authentication keys, */
+#define HCR_API (UINT64_C(1) << 41)  /* nor instructions: a guest's own */
+
+/* Interrupts: VM with FMO or AMO and without IMO sends IRQ straight to the guest's vectors. */
+#define HCR_ALWAYS (HCR_RW | HCR_VM | HCR_SWIO | HCR_AMO | HCR_TSC | HCR_TIDCP | HCR_TAC | HCR_TERR | HCR_APK | HCR_API)
+
+/* RES1 | TTA: trace | TAM: activity monitors | TZ, TSM: SVE, SME. TFP clear: floating point is the guest's. */
+#define CPTR_CONFINED 0x401033ffu
+/* TPM, TPMCR: PMU | TDOSA, TDRA: OS lock, debug ROM | TPMS: SPE | TTRF: trace filter. E2PB, E2TB 0: no trace buffer. */
+#define MDCR_CONFINED 0x84c60u
+#define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */
+
+/* At entry: ARM ARM D24.2 "SCTLR_EL1": RES1 bits, MMU and caches off, little-endian. */
+#define SCTLR_EL1_ENTRY 0x30d00800u
+#define SPSR_ENTRY 0x3c5u /* EL1h, DAIF masked */
+
+enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
+				const struct hal_entry *entry, struct hal_core **out)
+{
+	struct hal_core *core;
+
+	if (slot >= partition->core_count)
+		return HAL_E_RANGE;
+	core = hal_arena_take(arena, 1);
+	if (!core)
+		return HAL_E_NOMEM;
+	core->partition = partition;
+	core->slot = slot;
+	core->guest.pc = entry->pc.v;
+	core->guest.spsr = SPSR_ENTRY;
+	core->guest.x[0] = entry->arg;
+	core->guest.entry_stack = entry->stack.v;
+	*out = core;
+	return HAL_OK;
+}
+
+/* MDCR_EL2.HPMN = PMCR_EL0.N: no counter is set aside for EL2, as the register's description asks of those who use none. */
+static uint64_t counters(void)
+{
+	return features_has_pmu() ? SYSREG_READ(PMCR_EL0) >> 11 & 31 : 0;
+}
+
+/* What the guest may do. */
+static void confine(struct hal_core *core)
+{
+	uint64_t hcr = HCR_ALWAYS | gic_traps(core->partition);
+
+	if (features_fill(core->guest.features))
+		hcr |= HCR_TID3;
+	features_close();
+	SYSREG_WRITE(VTCR_EL2, STAGE2_FORMAT.control);
+	SYSREG_WRITE(VTTBR_EL2, core->partition->vttbr);
+	SYSREG_WRITE(HCR_EL2, hcr);
+	SYSREG_WRITE(CPTR_EL2, CPTR_CONFINED);
+	SYSREG_WRITE(HSTR_EL2, 0);
+	SYSREG_WRITE(MDCR_EL2, MDCR_CONFINED | counters());
+	SYSREG_WRITE(CNTHCTL_EL2, CNTHCTL_GUEST);
+	SYSREG_WRITE(CNTVOFF_EL2, 0);
+	SYSREG_WRITE(CNTHP_CTL_EL2, 0);
+	SYSREG_WRITE(VPIDR_EL2, SYSREG_READ(MIDR_EL1));
+	SYSREG_WRITE(VMPIDR_EL2, SYSREG_READ(MPIDR_EL1));
+	SYSREG_WRITE(OSLAR_EL1, 0);
+	SYSREG_WRITE(OSDLR_EL1, 0);
+	arch_isb();
+	__asm__ volatile("tlbi vmalls12e1\n\tdsb sy\n\tisb" : : : "memory");
+}
+
+/* What the guest finds: abi/guest.h. Registers that reset leaves unknown are made known. */
+static void present(const struct hal_core *core)
+{
+	SYSREG_WRITE(SCTLR_EL1, SCTLR_EL1_ENTRY);
+	SYSREG_WRITE(SP_EL1, core->guest.entry_stack);
+	SYSREG_WRITE(SP_EL0, 0);
+	SYSREG_WRITE(VBAR_EL1, 0);
+	SYSREG_WRITE(TTBR0_EL1, 0);
+	SYSREG_WRITE(TTBR1_EL1, 0);
+	SYSREG_WRITE(TCR_EL1, 0);
+	SYSREG_WRITE(MAIR_EL1, 0);
+	SYSREG_WRITE(CPACR_EL1, 0);
+	SYSREG_WRITE(MDSCR_EL1, 0);
+	SYSREG_WRITE(CONTEXTIDR_EL1, 0);
+	SYSREG_WRITE(TPIDR_EL0, 0);
+	SYSREG_WRITE(TPIDR_EL1, 0);
+	SYSREG_WRITE(CNTKCTL_EL1, 0);
+	SYSREG_WRITE(CNTV_CTL_EL0, 0);
+	SYSREG_WRITE(CNTP_CTL_EL0, 0);
+	if (features_has_pmu())
+		SYSREG_WRITE(PMUSERENR_EL0, 0);
+}
+
+_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top,
+			       void (*resident)(struct hal_core *core))
+{
+	core->guest.stack_top = (uintptr_t)stack_top;
+	core->guest.resident = (uintptr_t)resident;
+	confine(core);
+	present(core);
+	gic_start_core(core);
+	SYSREG_WRITE(TPIDR_EL2, core);
+	SYSREG_WRITE(VBAR_EL2, guest_vectors);
+	arch_barrier();
+	guest_space_enter(core, (uintptr_t)space->tables.root);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a guest is told about its core, and switching off what it is not told about. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Fills guest.features of the calling core. True if the core has something that must not show, so that HCR.TID3 must trap. */
+bool features_fill(uint64_t *features);
+/* Closes control registers of later architecture versions, where the core has them. */
+void features_close(void);
+/* The architecture's performance monitors, version 3 or later. */
+bool features_has_pmu(void);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of the guest and what ended it: exception class → decoder, a const table. Every exit is left with the PC *at* the
+ * instruction that caused it, whatever the architecture prefers, so that skipping is always the same.
+ */
+#include "hal/stage2/aarch64/decode.h"
+
+#include "arch/aarch64/sysreg.h"
+
+enum { SPSR_AARCH32 = 1 << 4 };
+
+/* An instruction the monitor would have to complete, with AArch32's conditions and IT state: no sandbox needs one. */
+static enum bh_exit_reason decode_wait(struct hal_core *core, uint64_t esr, struct hal_exit *exit)
+{
+	return core->guest.spsr & SPSR_AARCH32 ? BH_EXIT_FORBIDDEN : BH_EXIT_IDLE;
+}
+
+/* SMC calling convention (DEN 0028) 2.5 "Function identifiers": the immediate is 0, the identifier 32 bits. */
+static enum bh_exit_reason decode_call(struct hal_core *core, uint64_t esr, struct hal_exit *exit)
+{
+	exit->gpa = (uint32_t)core->guest.x[0];
+	return esr & ESR_CALL_IMMEDIATE ? BH_EXIT_FORBIDDEN : BH_EXIT_FIRMWARE;
+}
+
+/* HVC is the one that returns behind itself. */
+static enum bh_exit_reason decode_hypercall(struct hal_core *core, uint64_t esr, struct hal_exit *exit)
+{
+	enum bh_exit_reason kind = decode_call(core, esr, exit);
+
+	core->guest.pc -= 4;
+	return kind == BH_EXIT_FIRMWARE && exit->gpa >> 24 == BH_CALL_VERSION >> 24 ? BH_EXIT_CALL : kind;
+}
+
+static enum bh_exit_reason decode_register(struct hal_core *core, uint64_t esr, struct hal_exit *exit)
+{
+	exit->gpa = esr & SYSREG_NUMBER;
+	exit->target = esr >> 5 & 31;
+	exit->width = 8;
+	exit->access = esr & SYSREG_IS_READ ? BH_ACCESS_READ : BH_ACCESS_WRITE;
+	if (exit->access == BH_ACCESS_WRITE)
+		exit->value = guest_read(core, exit->target);
+	return register_is_ipi(exit->gpa) ? BH_EXIT_IPI : BH_EXIT_REGISTER;
+}
+
+/* Traced, vector or coprocessor accesses that CPTR_EL2, MDCR_EL2 and HCR_EL2 deny. */
+static enum bh_exit_reason decode_denied(struct hal_core *core, uint64_t esr, struct hal_exit *exit)
+{
+	return BH_EXIT_FORBIDDEN;
+}
+
+/* ARM ARM D24.2.37 "ESR_EL1", EC. A class that is not here is none a guest can cause on a machine hal_probe let pass. */
+static const struct {
+	uint8_t class;
+	enum bh_exit_reason (*decode)(struct hal_core *core, uint64_t esr, struct hal_exit *exit);
+} classes[] = {
+	{ 0x18, decode_register },    /* MSR, MRS, SYS */
+	{ 0x24, decode_data_abort },  /* from a lower level */
+	{ 0x20, decode_fetch_abort },
+	{ 0x01, decode_wait },        /* WFI */
+	{ 0x16, decode_hypercall },   /* HVC, AArch64 */
+	{ 0x17, decode_call },        /* SMC, AArch64 */
+	{ 0x03, decode_denied },      /* MCR, MRC, coprocessor 15 */
+	{ 0x04, decode_denied },      /* MCRR, MRRC, coprocessor 15 */
+	{ 0x05, decode_denied },      /* MCR, MRC, coprocessor 14 */
+	{ 0x06, decode_denied },      /* LDC, STC */
+	{ 0x0c, decode_denied },      /* MRRC, coprocessor 14 */
+	{ 0x07, decode_denied },      /* SIMD */
+	{ 0x19, decode_denied },      /* SVE */
+	{ 0x1d, decode_denied },      /* SME */
+};
+
+static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *exit)
+{
+	uint64_t esr = exit->raw[0];
+
+	for (unsigned n = 0; n < sizeof(classes) / sizeof(classes[0]); n++)
+		if (classes[n].class == ESR_CLASS(esr))
+			return classes[n].decode(core, esr, exit);
+	return BH_EXIT_ERROR;
+}
+
+void hal_core_run(struct hal_core *core, struct hal_exit *exit)
+{
+	unsigned left = core->guest.trap ? LEFT_SERROR : guest_run(core);
+
+	*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR };
+	exit->raw[0] = core->guest.trap ? core->guest.trap : SYSREG_READ(ESR_EL2);
+	if (left == LEFT_SYNC)
+		exit->kind = decode_sync(core, exit);
+	if (left == LEFT_FIQ) {
+		gic_take_signal();
+		exit->kind = BH_EXIT_KICK;
+	}
+}

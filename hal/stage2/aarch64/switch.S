@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between monitor and guest. TPIDR_EL2 = this core's struct hal_core; the monitor runs with everything masked.
+ *
+ *   guest_run:  callee-saved registers on the stack ─► guest registers from the core ─► ERET
+ *   vector:     guest registers to the core ─► callee-saved registers from the stack ─► return LEFT_* from guest_run
+ */
+#include "arch/aarch64/mmu.h"
+#include "hal/stage2/aarch64/guest.h"
+
+/* ARM ARM D1.3.5 "Exception vectors". */
+	.section .vectors, "ax"
+	.balign	2048
+	.global guest_vectors
+guest_vectors:
+	.rept	8 /* from this level: only our own mistake */
+	.balign	128
+	b	monitor_trapped
+	.endr
+	.irp	left, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR
+	.balign	128 /* from a guest in AArch64, then in AArch32 state */
+	stp	x0, x1, [sp, #-16]!
+	mov	w0, #\left
+	b	guest_left
+	.endr
+
+guest_left:
+	mrs	x1, TPIDR_EL2
+	stp	x2, x3, [x1, #GUEST_X + 8 * 2]
+	stp	x4, x5, [x1, #GUEST_X + 8 * 4]
+	stp	x6, x7, [x1, #GUEST_X + 8 * 6]
+	stp	x8, x9, [x1, #GUEST_X + 8 * 8]
+	stp	x10, x11, [x1, #GUEST_X + 8 * 10]
+	stp	x12, x13, [x1, #GUEST_X + 8 * 12]
+	stp	x14, x15, [x1, #GUEST_X + 8 * 14]
+	stp	x16, x17, [x1, #GUEST_X + 8 * 16]
+	stp	x18, x19, [x1, #GUEST_X + 8 * 18]
+	stp	x20, x21, [x1, #GUEST_X + 8 * 20]
+	stp	x22, x23, [x1, #GUEST_X + 8 * 22]
+	stp	x24, x25, [x1, #GUEST_X + 8 * 24]
+	stp	x26, x27, [x1, #GUEST_X + 8 * 26]
+	stp	x28, x29, [x1, #GUEST_X + 8 * 28]
+	ldp	x2, x3, [sp], #16
+	stp	x2, x3, [x1, #GUEST_X]
+	mrs	x2, ELR_EL2
+	stp	x30, x2, [x1, #GUEST_X + 8 * 30] /* and GUEST_PC */
+	mrs	x2, SPSR_EL2
+	str	x2, [x1, #GUEST_SPSR]
+	ldp	x19, x20, [sp, #16]
+	ldp	x21, x22, [sp, #32]
+	ldp	x23, x24, [sp, #48]
+	ldp	x25, x26, [sp, #64]
+	ldp	x27, x28, [sp, #80]
+	ldp	x29, x30, [sp], #96
+	ret
+
+	.text
+	.global guest_run
+guest_run:
+	stp	x29, x30, [sp, #-96]!
+	stp	x19, x20, [sp, #16]
+	stp	x21, x22, [sp, #32]
+	stp	x23, x24, [sp, #48]
+	stp	x25, x26, [sp, #64]
+	stp	x27, x28, [sp, #80]
+	ldr	x1, [x0, #GUEST_SPSR]
+	msr	SPSR_EL2, x1
+	ldp	x30, x1, [x0, #GUEST_X + 8 * 30] /* and GUEST_PC */
+	msr	ELR_EL2, x1
+	ldp	x2, x3, [x0, #GUEST_X + 8 * 2]
+	ldp	x4, x5, [x0, #GUEST_X + 8 * 4]
+	ldp	x6, x7, [x0, #GUEST_X + 8 * 6]
+	ldp	x8, x9, [x0, #GUEST_X + 8 * 8]
+	ldp	x10, x11, [x0, #GUEST_X + 8 * 10]
+	ldp	x12, x13, [x0, #GUEST_X + 8 * 12]
+	ldp	x14, x15, [x0, #GUEST_X + 8 * 14]
+	ldp	x16, x17, [x0, #GUEST_X + 8 * 16]
+	ldp	x18, x19, [x0, #GUEST_X + 8 * 18]
+	ldp	x20, x21, [x0, #GUEST_X + 8 * 20]
+	ldp	x22, x23, [x0, #GUEST_X + 8 * 22]
+	ldp	x24, x25, [x0, #GUEST_X + 8 * 24]
+	ldp	x26, x27, [x0, #GUEST_X + 8 * 26]
+	ldp	x28, x29, [x0, #GUEST_X + 8 * 28]
+	ldp	x0, x1, [x0, #GUEST_X]
+	eret
+	dsb	nsh /* no speculation past the ERET */
+	isb
+
+/* A trap of the monitor is a mistake of ours, confined to this sandbox: start over, so that it is recorded and parked. */
+monitor_trapped:
+	mrs	x0, TPIDR_EL2
+	mrs	x1, ESR_EL2
+	str	x1, [x0, #GUEST_TRAP]
+resident_start:
+	ldp	x1, x2, [x0, #GUEST_STACK_TOP] /* and GUEST_RESIDENT */
+	mov	sp, x1
+	br	x2
+
+/*
+ * (core, root of the private tables). Both address spaces hold these instructions at this address, as does physical memory;
+ * the MMU is off in between because two translations of one address may not meet in a TLB: ARM ARM D8.16.1
+ * "Using break-before-make when updating translation table entries".
+ */
+	.global guest_space_enter
+guest_space_enter:
+	ldr	x2, =MMU_SCTLR_OFF
+	msr	SCTLR_EL2, x2
+	isb
+	msr	TTBR0_EL2, x1
+	tlbi	alle2
+	ic	iallu
+	dsb	sy
+	isb
+	ldr	x2, =MMU_SCTLR_ON | MMU_SCTLR_WXN
+	msr	SCTLR_EL2, x2
+	isb
+	b	resident_start
+	.ltorg

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sandbox's memory and lines, as start-up decides them. The builder of tables is hal/pt's; the controller hal/irq's. */
+#include "hal/stage2/stage2.h"
+
+#include "arch/arch.h"
+
+/* VTTBR_EL2: VMID in 55:48, the root below. VMID 0 is nobody's. */
+static uint64_t vttbr_of(const uint64_t *root, uint32_t index)
+{
+	return (uintptr_t)root | (uint64_t)(index + 1) << 48;
+}
+
+enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
+				     struct hal_partition **out)
+{
+	struct hal_partition *partition = hal_arena_take(arena, (sizeof(*partition) + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES);
+	enum hal_status status;
+
+	if (!partition)
+		return HAL_E_NOMEM;
+	status = pt_init(&partition->stage2, &STAGE2_FORMAT, arena);
+	if (status != HAL_OK)
+		return status;
+	partition->vttbr = vttbr_of(partition->stage2.root, config->index);
+	partition->trusted_idle = config->trusted_idle;
+	partition->boxes = config->kick_boxes;
+	partition->core_count = config->core_count;
+	for (uint32_t slot = 0; slot < config->core_count; slot++) {
+		partition->cores[slot] = config->cores[slot];
+		partition->hardware_id[slot] = config->hardware_id[slot];
+	}
+	*out = partition;
+	return gic_create_view(partition);
+}
+
+enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
+				  enum hal_memory memory)
+{
+	if (partition->sealed)
+		return HAL_E_SEALED;
+	return pt_map(&partition->stage2, gpa.v, hpa, size, permissions, memory);
+}
+
+enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
+{
+	return pt_unmap(&partition->stage2, gpa.v, size);
+}
+
+bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)
+{
+	return pt_query(&partition->stage2, gpa.v, out);
+}
+
+enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count)
+{
+	return HAL_E_UNSUPPORTED;
+}
+
+void hal_partition_seal(struct hal_partition *partition)
+{
+	partition->sealed = true;
+}
+
+enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struct hal_partition *to)
+{
+	uint32_t index = (uint32_t)(to->vttbr >> 48) - 1;
+
+	if (index >= BH_MAX_SANDBOXES)
+		return HAL_E_RANGE;
+	from->targets[index] = (struct kick_target){
+		.root = to->stage2.root, .vttbr = to->vttbr, .hardware_id = to->hardware_id[0], .core = to->cores[0],
+	};
+	return HAL_OK;
+}

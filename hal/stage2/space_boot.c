@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A private monitor's own tables: its copy, its arena, and the few things it shares. */
+#include "hal/stage2/stage2.h"
+
+enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out)
+{
+	struct hal_space *space = hal_arena_take(arena, 1);
+	enum hal_status status;
+
+	if (!space)
+		return HAL_E_NOMEM;
+	status = pt_init(&space->tables, &HOST_FORMAT, arena);
+	if (status == HAL_OK)
+		*out = space;
+	return status;
+}
+
+enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
+			      enum hal_memory memory)
+{
+	return pt_map(&space->tables, (uintptr_t)va, hpa, size, permissions, memory);
+}
+
+enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition)
+{
+	return gic_map(space, partition);
+}

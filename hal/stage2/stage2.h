@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ARM stage 2: what hal.h's opaque structures hold, and what its parts offer each other. The guest's registers and how they
+ * are spelled stand in the folder of the architecture, chosen when linked; the interrupt controller in hal/irq.
+ */
+#pragma once
+#include "hal/hal.h"
+#include "hal/irq/gic.h"
+#include "hal/pt/pt.h"
+
+#include "abi/table.h"
+#include "guest.h"
+
+/* HCR_EL2 and HCR have these bits in common. ARM ARM D24.2 "HCR_EL2"; ARMv7 ARM B4.1.65 "HCR". */
+enum {
+	HCR_VM = 1 << 0,    /* stage 2 on */
+	HCR_SWIO = 1 << 1,  /* set/way invalidation cleans too */
+	HCR_FMO = 1 << 3,   /* FIQ to the monitor */
+	HCR_AMO = 1 << 5,   /* SError to the monitor */
+	HCR_TWI = 1 << 13,  /* trap WFI */
+	HCR_TID3 = 1 << 18, /* trap identification registers, group 3 */
+	HCR_TSC = 1 << 19,  /* trap SMC */
+	HCR_TIDCP = 1 << 20, /* trap implementation-defined registers */
+	HCR_TAC = 1 << 21,  /* trap ACTLR */
+};
+
+/* A sandbox whose first core this one may kick. */
+struct kick_target {
+	uint64_t *root;       /* its stage-2 root, NULL: not granted */
+	uint64_t vttbr;
+	uint64_t hardware_id;
+	uint32_t core;        /* machine core number */
+};
+
+struct hal_partition {
+	struct pt stage2;
+	uint64_t vttbr;       /* root and VMID, as VTTBR wants them */
+	bool trusted_idle;
+	bool sealed;
+	uint32_t core_count;
+	uint32_t cores[BH_MAX_SANDBOX_CORES];
+	uint64_t hardware_id[BH_MAX_SANDBOX_CORES];
+	struct gic_view gic;
+	struct hal_kick_box *boxes; /* by machine core number */
+	struct kick_target targets[BH_MAX_SANDBOXES];
+};
+
+struct hal_core {
+	struct guest guest;   /* first: switch.S */
+	struct hal_partition *partition;
+	uint32_t slot;
+};
+
+/* A private monitor's own tables. */
+struct hal_space {
+	struct pt tables;
+};
+
+/* ---- each architecture ---- */
+
+/* General register n, the machine's numbering; a register that is always zero reads 0 and drops writes. */
+uint64_t guest_read(const struct hal_core *core, unsigned n);
+void guest_write(struct hal_core *core, unsigned n, uint64_t value);
+/* Completes a trapped load: extends `value` as its instruction says. */
+void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
+/* Answers REGISTER. */
+enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *exit);
+
+/* ---- shared ---- */
+
+/* Answers FIRMWARE: PSCI as far as a single-core sandbox needs it. */
+enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit);
+
+static inline struct hal_kick_box *kick_box_of(const struct hal_core *core)
+{
+	return &core->partition->boxes[core->partition->cores[core->slot]];
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: one guest run on SVM, and what its exit means. Manual sections are APM vol. 2's. */
+#include "hal/svm/svm.h"
+
+#include "arch/x86_64/x86.h"
+#include "hal/svm/vmcb.h"
+
+static struct vmcb *vmcb_of(const struct hal_core *core)
+{
+	return core->control;
+}
+
+/* What an exit code means, and how long its instruction is where the processor does not say. The frequent ones first. */
+static const struct exit_row {
+	uint16_t code;
+	uint8_t kind; /* enum bh_exit_reason */
+	uint8_t length;
+} rows[] = {
+	{ VMEXIT_CPUID, BH_EXIT_IDENTIFY, 2 },
+	{ VMEXIT_MSR, BH_EXIT_REGISTER, 2 },
+	{ VMEXIT_NMI, BH_EXIT_KICK, 0 },
+	{ VMEXIT_IOIO, BH_EXIT_PORT, 0 },
+	{ VMEXIT_VMMCALL, BH_EXIT_CALL, 3 },
+	{ VMEXIT_NPF, BH_EXIT_MEMORY, 0 },
+	{ VMEXIT_WBINVD, BH_EXIT_LONG, 2 },
+	{ VMEXIT_INVD, BH_EXIT_LONG, 2 },
+	{ VMEXIT_EXCP + VECTOR_DB, BH_EXIT_LONG, 0 },
+	{ VMEXIT_EXCP + VECTOR_AC, BH_EXIT_LONG, 0 },
+	{ VMEXIT_RDPMC, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_INVLPGA, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_VMRUN, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_VMLOAD, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_VMSAVE, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_STGI, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_CLGI, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_SKINIT, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_MONITOR, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_MWAIT, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_MWAIT_ARMED, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_RDPRU, BH_EXIT_FORBIDDEN, 0 },
+	{ VMEXIT_INIT, BH_EXIT_RESET, 0 },
+	{ VMEXIT_SHUTDOWN, BH_EXIT_RESET, 0 },
+};
+/* Everything else, a refused VMRUN and a machine check among it. */
+static const struct exit_row unknown = { 0, BH_EXIT_ERROR, 0 };
+
+static const struct exit_row *row_of(const struct vmcb *vmcb)
+{
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
+		if (rows[n].code == vmcb->control.exitcode)
+			return &rows[n];
+	return &unknown;
+}
+
+/* 15.10.2 "IN and OUT Behavior": EXITINFO1 bit 0 IN, 2 string, 6:4 width in bytes, 31:16 port. */
+static void decode_port(const struct hal_core *core, uint64_t info, struct hal_exit *exit)
+{
+	exit->access = info & 1 ? BH_ACCESS_READ : BH_ACCESS_WRITE;
+	exit->target = info & 1 << 2 ? X86_TARGET_MEMORY : X86_TARGET_RAX;
+	exit->width = info >> 4 & 7;
+	exit->gpa = info >> 16 & 0xffff;
+	if (exit->access == BH_ACCESS_WRITE)
+		exit->value = core->registers.rax & UINT64_MAX >> (64 - 8 * exit->width);
+}
+
+/* 15.25.6 "Nested versus Guest Page Faults, Fault Ordering": a page-fault error code, and the address in EXITINFO2. */
+static void decode_memory(const struct vmcb *vmcb, struct hal_exit *exit)
+{
+	uint64_t error = vmcb->control.exitinfo1;
+
+	exit->access = error & 1 << 4 ? BH_ACCESS_EXECUTE : error & 1 << 1 ? BH_ACCESS_WRITE : BH_ACCESS_READ;
+	exit->gpa = vmcb->control.exitinfo2;
+}
+
+/* A kick has ended the guest's run, but its NMI is still pending: take it. */
+static void take_nmi(void)
+{
+	__asm__ volatile("stgi; nop; clgi" : : : "memory");
+}
+
+static void decode_details(struct hal_core *core, struct hal_exit *exit)
+{
+	const struct vmcb *vmcb = vmcb_of(core);
+
+	switch (vmcb->control.exitcode) {
+	case VMEXIT_NMI:
+		take_nmi();
+		break;
+	case VMEXIT_MSR:
+		x86_decode_msr(core, vmcb->control.exitinfo1, exit);
+		break;
+	case VMEXIT_IOIO:
+		decode_port(core, vmcb->control.exitinfo1, exit);
+		break;
+	case VMEXIT_NPF:
+		decode_memory(vmcb, exit);
+		break;
+	case VMEXIT_VMMCALL: /* for the sandbox's kernel, not for its users */
+		exit->kind = vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL;
+		exit->gpa = core->registers.rax;
+		break;
+	case VMEXIT_EXCP + VECTOR_DB:
+	case VMEXIT_EXCP + VECTOR_AC:
+		exit->gpa = vmcb->control.exitcode - VMEXIT_EXCP;
+		exit->value = vmcb->control.exitintinfo & X86_EVENT_VALID ? vmcb->control.exitintinfo : 0;
+		break;
+	}
+}
+
+static void svm_run(struct hal_core *core, struct hal_exit *exit)
+{
+	struct vmcb *vmcb = vmcb_of(core);
+
+	vmcb->save.rax = core->registers.rax;
+	svm_enter((uintptr_t)vmcb, &core->registers);
+	core->registers.rax = vmcb->save.rax;
+	vmcb->control.tlb_control = 0;
+	*exit = (struct hal_exit){
+		.kind = row_of(vmcb)->kind,
+		.raw = { vmcb->control.exitcode, vmcb->control.exitinfo1 },
+	};
+	decode_details(core, exit);
+}
+
+static const uint16_t fields[X86_FIELDS] = {
+	[X86_RIP] = offsetof(struct vmcb, save.rip),
+	[X86_RSP] = offsetof(struct vmcb, save.rsp),
+	[X86_RFLAGS] = offsetof(struct vmcb, save.rflags),
+	[X86_CR0] = offsetof(struct vmcb, save.cr0),
+	[X86_CR3] = offsetof(struct vmcb, save.cr3),
+	[X86_CR4] = offsetof(struct vmcb, save.cr4),
+	[X86_EFER] = offsetof(struct vmcb, save.efer),
+	[X86_PAT] = offsetof(struct vmcb, save.g_pat),
+};
+
+static uint64_t *field_of(const struct hal_core *core, enum x86_field field)
+{
+	return (uint64_t *)((char *)core->control + fields[field]);
+}
+
+static uint64_t svm_get(const struct hal_core *core, enum x86_field field)
+{
+	return *field_of(core, field);
+}
+
+static void svm_set(struct hal_core *core, enum x86_field field, uint64_t value)
+{
+	*field_of(core, field) = value;
+}
+
+/* The interrupt shadow of an STI or MOV SS before it ends with the instruction. 15.21.5 "Interrupt Shadows". */
+static void svm_skip(struct hal_core *core, const struct hal_exit *exit)
+{
+	struct vmcb *vmcb = vmcb_of(core);
+
+	if (vmcb->control.exitcode == VMEXIT_IOIO)
+		vmcb->save.rip = vmcb->control.exitinfo2;
+	else
+		vmcb->save.rip = vmcb->control.nrip ? vmcb->control.nrip : vmcb->save.rip + row_of(vmcb)->length;
+	vmcb->control.interrupt_shadow = 0;
+}
+
+/* #VMEXIT clears it again. 15.20 "Event Injection". */
+static void svm_inject(struct hal_core *core, uint32_t event)
+{
+	vmcb_of(core)->control.eventinj = event;
+}
+
+const struct x86_vendor svm_vendor = {
+	.run = svm_run,
+	.wait = svm_wait,
+	.get = svm_get,
+	.set = svm_set,
+	.skip = svm_skip,
+	.inject = svm_inject,
+};

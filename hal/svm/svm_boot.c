@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: is SVM here, and the control block of a guest core in its entry state. Manual sections are APM vol. 2's. */
+#include "arch/x86_64/x86.h"
+#include "hal/svm/svm.h"
+#include "hal/svm/vmcb.h"
+
+#define MSR_VM_CR 0xc0010114u
+#define MSR_VM_HSAVE_PA 0xc0010117u
+enum { VM_CR_SVMDIS = 1 << 4, CPUID_SVM = 1 << 2, SVM_NESTED_PAGING = 1 << 0 };
+
+/* 15.4 "Enabling SVM". CPUID Fn8000_0001_ECX[SVM]. */
+static bool svm_present(void)
+{
+	return x86_cpuid(0x80000000, 0).eax >= 0x8000000a && x86_cpuid(0x80000001, 0).ecx & CPUID_SVM;
+}
+
+static enum hal_status svm_probe(const char **missing)
+{
+	struct x86_cpuid svm = x86_cpuid(0x8000000a, 0);
+
+	if (x86_rdmsr(MSR_VM_CR) & VM_CR_SVMDIS)
+		*missing = "the firmware has switched AMD SVM off; enable it there (SVM mode)";
+	else if (!(svm.edx & SVM_NESTED_PAGING))
+		*missing = "the processor has SVM without nested paging; use a newer one, or in QEMU -cpu max";
+	else if (svm.ebx <= BH_MAX_SANDBOXES)
+		*missing = "the processor has too few address-space identifiers; use a newer one";
+	else
+		return HAL_OK;
+	return HAL_E_UNSUPPORTED;
+}
+
+enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800, MSR_MAP_RANGE_MSRS = 0x2000 };
+
+static enum hal_status svm_partition_create(struct hal_partition *partition, struct hal_arena *arena)
+{
+	partition->msr_map = hal_arena_take(arena, MSR_MAP_FRAMES);
+	if (!partition->msr_map)
+		return HAL_E_NOMEM;
+	for (size_t n = 0; n < MSR_MAP_FRAMES * BH_PAGE_BYTES; n++)
+		partition->msr_map[n] = 0xff;
+	return HAL_OK;
+}
+
+/* 15.11 "MSR Intercepts": three ranges of 8192, two bits each: read, write. Registers outside always exit. */
+static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigned permissions)
+{
+	static const uint32_t bases[] = { 0, 0xc0000000, 0xc0010000 };
+
+	for (size_t range = 0; range < sizeof(bases) / sizeof(bases[0]); range++) {
+		uint32_t n = msr - bases[range];
+		uint8_t *byte = &partition->msr_map[range * MSR_MAP_RANGE_BYTES + n / 4];
+
+		if (n < MSR_MAP_RANGE_MSRS)
+			*byte &= (uint8_t)~((permissions & (HAL_READ | HAL_WRITE)) << n % 4 * 2);
+	}
+}
+
+/* Not interrupts, HLT, control or debug registers, PAUSE: a guest uses its core as it likes. */
+static void set_intercepts(struct vmcb_control *control)
+{
+	control->intercept_exceptions = 1u << VECTOR_DB | 1u << VECTOR_AC | 1u << VECTOR_MC;
+	control->intercept_3 = 1u << INTERCEPT_3_NMI | 1u << INTERCEPT_3_INIT | 1u << INTERCEPT_3_RDPMC | 1u << INTERCEPT_3_CPUID |
+			       1u << INTERCEPT_3_INVD | 1u << INTERCEPT_3_INVLPGA | 1u << INTERCEPT_3_IOIO_PROT |
+			       1u << INTERCEPT_3_MSR_PROT | 1u << INTERCEPT_3_FERR_FREEZE | 1u << INTERCEPT_3_SHUTDOWN;
+	control->intercept_4 = 1u << INTERCEPT_4_VMRUN | 1u << INTERCEPT_4_VMMCALL | 1u << INTERCEPT_4_VMLOAD |
+			       1u << INTERCEPT_4_VMSAVE | 1u << INTERCEPT_4_STGI | 1u << INTERCEPT_4_CLGI |
+			       1u << INTERCEPT_4_SKINIT | 1u << INTERCEPT_4_WBINVD | 1u << INTERCEPT_4_MONITOR |
+			       1u << INTERCEPT_4_MWAIT | 1u << INTERCEPT_4_MWAIT_ARMED | 1u << INTERCEPT_4_RDPRU;
+}
+
+/* Interrupts are physical: V_INTR_MASKING stays 0, so that RFLAGS.IF and CR8 are the guest's own. 15.21.1, 15.16. */
+static void set_control(struct vmcb_control *control, const struct hal_partition *partition)
+{
+	enum { FLUSH_ALL = 1 };
+
+	set_intercepts(control);
+	control->iopm_base_pa = (uintptr_t)partition->port_map;
+	control->msrpm_base_pa = (uintptr_t)partition->msr_map;
+	control->guest_asid = partition->index + 1;
+	control->tlb_control = FLUSH_ALL;
+	control->np_enable = 1;
+	control->n_cr3 = (uintptr_t)partition->stage2.root;
+}
+
+/* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
+enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b };
+enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000, RFLAGS_ONE = 2, DR6_RESET_LOW = 0x0ff0, DR7_RESET = 0x400 };
+#define DR6_RESET (UINT64_C(0xffff0000) | DR6_RESET_LOW)
+#define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
+
+/* The entry state of abi/guest.h. */
+static void set_save(struct vmcb_save *save, const struct hal_entry *entry)
+{
+	const struct vmcb_segment data = { .selector = 0x18, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+
+	save->cs = (struct vmcb_segment){ .selector = 0x10, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
+	save->ss = save->ds = save->es = data;
+	save->fs = save->gs = (struct vmcb_segment){ .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+	save->ldtr = (struct vmcb_segment){ .attributes = LDT_ATTRIBUTES };
+	save->tr = (struct vmcb_segment){ .attributes = TSS_BUSY_ATTRIBUTES };
+	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = GDT_LIMIT };
+	save->efer = EFER_SVME | EFER_LMA | EFER_LME;
+	save->cr0 = CR0_PG | CR0_ET | CR0_PE;
+	save->cr3 = entry->area.v + TABLES_OFFSET;
+	save->cr4 = CR4_PAE;
+	save->dr6 = DR6_RESET;
+	save->dr7 = DR7_RESET;
+	save->g_pat = PAT_RESET;
+	save->rflags = RFLAGS_ONE;
+	save->rip = entry->pc.v;
+	save->rsp = entry->stack.v;
+}
+
+static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *arena, const struct hal_entry *entry)
+{
+	struct vmcb *vmcb = hal_arena_take(arena, 1);
+
+	core->host = hal_arena_take(arena, 1);
+	if (!vmcb || !core->host)
+		return HAL_E_NOMEM;
+	set_control(&vmcb->control, core->partition);
+	set_save(&vmcb->save, entry);
+	core->control = vmcb;
+	return HAL_OK;
+}
+
+/* VMLOAD: what VMRUN leaves alone, for the only time; from here on it is the guest's. 15.5.2 "VMSAVE and VMLOAD Instructions". */
+static void svm_enable(struct hal_core *core)
+{
+	x86_wrmsr(MSR_EFER, x86_rdmsr(MSR_EFER) | EFER_SVME);
+	x86_wrmsr(MSR_VM_HSAVE_PA, (uintptr_t)core->host);
+	__asm__ volatile("clgi" : : : "memory");
+	__asm__ volatile("vmload %0" : : "a"((uintptr_t)core->control) : "memory");
+}
+
+const struct x86_vendor_boot svm_vendor_boot = {
+	.resident = &svm_vendor,
+	.stage2 = &pt_npt,
+	.present = svm_present,
+	.probe = svm_probe,
+	.partition_create = svm_partition_create,
+	.allow_msr = svm_allow_msr,
+	.core_create = svm_core_create,
+	.enable = svm_enable,
+	.nmi = svm_nmi,
+};

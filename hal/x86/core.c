@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: hal.h in terms of the vendor, and the table of who imitates what. */
+#include "hal/x86/core.h"
+
+#include "arch/arch.h"
+#include "arch/x86_64/x86.h"
+#include "hal/irq/apic.h"
+
+const struct x86_vendor *x86_vendor;
+
+void hal_core_run(struct hal_core *core, struct hal_exit *exit)
+{
+	x86_vendor->run(core, exit);
+}
+
+/*
+ * WBINVD and INVD: caches are coherent and no guest owns a device that is not, so nothing is to be done. #DB and #AC go
+ * back to the guest, unless they arose while being delivered: that would go on for ever.
+ */
+static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit *exit)
+{
+	uint32_t vector = (uint32_t)exit->gpa;
+
+	if (!vector)
+		return HAL_SKIP;
+	if (exit->value)
+		return HAL_FAULT;
+	x86_vendor->inject(core, X86_EVENT_EXCEPTION(vector) | (vector == VECTOR_AC ? X86_EVENT_HAS_ERROR : 0));
+	return HAL_RESUME;
+}
+
+typedef enum hal_action (*emulator)(struct hal_core *core, const struct hal_exit *exit);
+
+static const emulator emulators[BH_EXIT_REASONS] = {
+	[BH_EXIT_PORT] = x86_emulate_port,
+	[BH_EXIT_REGISTER] = x86_emulate_msr,
+	[BH_EXIT_IPI] = apic_write_icr,
+	[BH_EXIT_IDENTIFY] = x86_emulate_cpuid,
+	[BH_EXIT_LONG] = emulate_long,
+};
+
+enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
+{
+	emulator emulate = emulators[exit->kind];
+
+	return emulate ? emulate(core, exit) : HAL_FAULT;
+}
+
+/* #GP(0) for what exists but is not for this guest, #UD for what does not exist. */
+void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action)
+{
+	bool exists = exit->kind == BH_EXIT_REGISTER || exit->kind == BH_EXIT_IPI || exit->kind == BH_EXIT_PORT;
+
+	if (action == HAL_SKIP)
+		x86_vendor->skip(core, exit);
+	if (action == HAL_REFUSE)
+		x86_vendor->inject(core, exists ? X86_EVENT_EXCEPTION(VECTOR_GP) | X86_EVENT_HAS_ERROR : X86_EVENT_EXCEPTION(VECTOR_UD));
+}
+
+uint64_t hal_core_argument(const struct hal_core *core, unsigned n)
+{
+	return (&core->registers.rbx)[n];
+}
+
+void hal_core_set_result(struct hal_core *core, uint64_t value)
+{
+	core->registers.rax = value;
+}
+
+/* reg: the sixteen in the order of struct x86_registers, then RFLAGS, CR0, CR3, CR4, EFER. */
+void hal_core_record(const struct hal_core *core, struct bh_crash *crash)
+{
+	const uint64_t *registers = &core->registers.rax;
+
+	for (unsigned n = 0; n < X86_REGISTERS; n++)
+		crash->reg[n] = registers[n];
+	crash->reg[offsetof(struct x86_registers, rsp) / sizeof(uint64_t)] = x86_vendor->get(core, X86_RSP);
+	for (unsigned n = X86_RFLAGS; n <= X86_EFER; n++)
+		crash->reg[X86_REGISTERS + n - X86_RFLAGS] = x86_vendor->get(core, (enum x86_field)n);
+	crash->register_count = X86_REGISTERS + X86_EFER - X86_RFLAGS + 1;
+	crash->pc = x86_vendor->get(core, X86_RIP);
+	crash->clock = arch_counter();
+}
+
+/* Lines that still point here raise requests that nobody takes: a parked core has its interrupts off. */
+void hal_core_quiesce(struct hal_core *core)
+{
+	apic_quiet();
+}
+
+void hal_core_wait(struct hal_core *core)
+{
+	x86_vendor->wait();
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hal.h on x86: what both vendors share. These structures lie in the sandbox's arena; start-up fills them, and of the
+ * partition nothing changes afterwards. A core's part is touched by that core alone.
+ */
+#pragma once
+#include <assert.h>
+#include <stddef.h>
+
+#include "abi/table.h"
+#include "hal/hal.h"
+#include "hal/pt/pt.h"
+#include "hal/x86/vendor.h"
+
+/* In the order of struct bh_crash.reg. The backend keeps rax and rsp elsewhere while the guest runs. */
+struct x86_registers {
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
+enum { X86_REGISTERS = sizeof(struct x86_registers) / sizeof(uint64_t) };
+
+/* Another sandbox's first core, as far as a kick needs to know it. */
+struct x86_kick_target {
+	struct hal_kick_box *box; /* NULL: not allowed */
+	uint32_t apic_id;
+};
+
+struct hal_partition {
+	uint32_t index;
+	uint32_t core_count;
+	uint32_t cores[BH_MAX_SANDBOX_CORES];   /* machine core numbers */
+	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
+	bool tolerate_ports;
+	bool sealed;
+	struct hal_kick_box *kick_boxes;
+	struct x86_kick_target kick[BH_MAX_SANDBOXES];
+	struct pt stage2;
+	uint8_t *port_map; /* a bit a port, 1: exits; both vendors read the same */
+	uint8_t *msr_map;  /* vendor's layout */
+};
+
+struct hal_core {
+	struct x86_registers registers;
+	struct hal_partition *partition;
+	struct hal_kick_box *box;
+	uint32_t slot;
+	void *control; /* VMCB or VMCS, one frame */
+	void *host;    /* host save area, where the vendor has one */
+};
+static_assert(sizeof(struct hal_partition) <= BH_PAGE_BYTES && sizeof(struct hal_core) <= BH_PAGE_BYTES, "a frame each");
+
+/* Answers of the shared code: what the processor would have done, within the grant. */
+enum hal_action x86_emulate_cpuid(struct hal_core *core, const struct hal_exit *exit);
+enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *exit);
+enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit);
+
+/* hal_exit.target of port exits. */
+enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
+
+/* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
+void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);
+
+/* Start-up: lets the guest use the MSRs that are its core's own without exits. */
+void x86_allow_msrs(struct hal_partition *partition);

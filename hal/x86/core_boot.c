@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: guest cores, the monitor's own address space, and the step from start-up into it. */
+#include "arch/x86_64/start.h"
+#include "hal/irq/apic.h"
+#include "hal/x86/core.h"
+
+enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
+				const struct hal_entry *entry, struct hal_core **out)
+{
+	struct hal_core *core = hal_arena_take(arena, 1);
+	enum hal_status status;
+
+	if (!core)
+		return HAL_E_NOMEM;
+	core->partition = partition;
+	core->slot = slot;
+	core->box = &partition->kick_boxes[partition->cores[slot]];
+	core->registers.rdi = entry->arg;
+	core->registers.rsi = entry->arg;
+	status = x86_vendor_boot->core_create(core, arena, entry);
+	if (status == HAL_OK)
+		*out = core;
+	return status;
+}
+
+struct hal_space {
+	struct pt tables;
+};
+
+enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out)
+{
+	struct hal_space *space = hal_arena_take(arena, 1);
+	enum hal_status status = space ? pt_init(&space->tables, &pt_long, arena) : HAL_E_NOMEM;
+
+	if (status == HAL_OK)
+		*out = space;
+	return status;
+}
+
+enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
+			      enum hal_memory memory)
+{
+	return pt_map(&space->tables, (uintptr_t)va, hpa, size, permissions, memory);
+}
+
+/* None: the x2APIC is reached through MSRs, and the I/O APIC by start-up alone. */
+enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition)
+{
+	return HAL_OK;
+}
+
+_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
+{
+	apic_init();
+	x86_vendor_boot->enable(core);
+	x86_space_enter((uintptr_t)space->tables.root, stack_top, (void (*)(void *))resident, core);
+}

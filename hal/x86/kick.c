@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resident: kicks are NMIs, which the guest below never sees. A box counts requests before the NMI leaves, so whoever takes
+ * an NMI finds every request it stands for, and coalesced ones are answered together.
+ */
+#include "hal/irq/apic.h"
+#include "hal/x86/core.h"
+
+uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
+{
+	const struct x86_kick_target *to = &self->partition->kick[target];
+	uint32_t ticket;
+
+	if (!to->box)
+		return 0;
+	ticket = __atomic_add_fetch(&to->box->requested, 1, __ATOMIC_SEQ_CST);
+	apic_send(to->apic_id, APIC_NMI, 0);
+	return ticket;
+}
+
+bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket)
+{
+	const struct hal_kick_box *box = self->partition->kick[target].box;
+
+	return box && (int32_t)(__atomic_load_n(&box->acknowledged, __ATOMIC_ACQUIRE) - ticket) >= 0;
+}
+
+uint32_t hal_kick_take(struct hal_core *core)
+{
+	uint32_t requested = __atomic_load_n(&core->box->requested, __ATOMIC_ACQUIRE);
+	uint32_t answered = requested - core->box->acknowledged;
+
+	__atomic_store_n(&core->box->acknowledged, requested, __ATOMIC_RELEASE);
+	return answered;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: a sandbox's stage 2, filters and lines. */
+#include "arch/x86_64/x86.h"
+#include "hal/irq/ioapic.h"
+#include "hal/x86/core.h"
+
+enum { PORTS = 0x10000, PORT_MAP_FRAMES = 3, FIRST_VECTOR = 32, LAST_VECTOR = 254 };
+
+/* Every port exits. The third frame answers for accesses that run over port 0xffff. APM vol. 2, 15.10.1 "I/O Permissions Map". */
+static enum hal_status deny_ports(struct hal_partition *partition, struct hal_arena *arena)
+{
+	partition->port_map = hal_arena_take(arena, PORT_MAP_FRAMES);
+	if (!partition->port_map)
+		return HAL_E_NOMEM;
+	for (size_t n = 0; n < PORT_MAP_FRAMES * BH_PAGE_BYTES; n++)
+		partition->port_map[n] = 0xff;
+	return HAL_OK;
+}
+
+/* 1 GiB leaves only where the processor has them. APM vol. 3, CPUID Fn8000_0001_EDX[Page1GB]. */
+static enum hal_status create_stage2(struct hal_partition *partition, struct hal_arena *arena)
+{
+	enum hal_status status = pt_init(&partition->stage2, x86_vendor_boot->stage2, arena);
+
+	if (status == HAL_OK && !(x86_cpuid(0x80000001, 0).edx >> 26 & 1)) {
+		partition->stage2.leaf_levels &= ~PT_LEAF_1G;
+		partition->stage2.executable_leaf_levels &= ~PT_LEAF_1G;
+	}
+	return status;
+}
+
+enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
+{
+	struct hal_partition *partition = hal_arena_take(arena, 1);
+	enum hal_status status;
+
+	if (!partition)
+		return HAL_E_NOMEM;
+	partition->index = config->index;
+	partition->core_count = config->core_count;
+	partition->tolerate_ports = config->tolerate_ports;
+	partition->kick_boxes = config->kick_boxes;
+	for (uint32_t slot = 0; slot < config->core_count; slot++) {
+		partition->cores[slot] = config->cores[slot];
+		partition->apic_id[slot] = (uint32_t)config->hardware_id[slot];
+	}
+	status = create_stage2(partition, arena);
+	if (status == HAL_OK)
+		status = deny_ports(partition, arena);
+	if (status == HAL_OK)
+		status = x86_vendor_boot->partition_create(partition, arena);
+	if (status != HAL_OK)
+		return status;
+	x86_allow_msrs(partition);
+	*out = partition;
+	return HAL_OK;
+}
+
+enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
+				  enum hal_memory memory)
+{
+	return partition->sealed ? HAL_E_SEALED : pt_map(&partition->stage2, gpa.v, hpa, size, permissions, memory);
+}
+
+enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
+{
+	return pt_unmap(&partition->stage2, gpa.v, size);
+}
+
+bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)
+{
+	return pt_query(&partition->stage2, gpa.v, out);
+}
+
+enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count)
+{
+	if (!count || first >= PORTS || count > PORTS - first)
+		return HAL_E_RANGE;
+	if (partition->sealed)
+		return HAL_E_SEALED;
+	for (uint32_t port = first; port < first + count; port++)
+		partition->port_map[port / 8] &= (uint8_t)~(1u << port % 8);
+	return HAL_OK;
+}
+
+static bool apic_id_of(const struct hal_partition *partition, uint32_t core, uint32_t *apic_id)
+{
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		if (partition->cores[slot] == core) {
+			*apic_id = partition->apic_id[slot];
+			return true;
+		}
+	return false;
+}
+
+enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector, uint32_t flags)
+{
+	uint32_t apic_id;
+
+	if (line >= ioapic_line_count() || vector < FIRST_VECTOR || vector > LAST_VECTOR)
+		return HAL_E_RANGE;
+	if (!apic_id_of(partition, core, &apic_id))
+		return HAL_E_DENIED;
+	if (partition->sealed)
+		return HAL_E_SEALED;
+	ioapic_route(line, apic_id, (uint8_t)vector, flags);
+	return HAL_OK;
+}
+
+enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struct hal_partition *to)
+{
+	if (to->index >= BH_MAX_SANDBOXES)
+		return HAL_E_RANGE;
+	from->kick[to->index] = (struct x86_kick_target){ .box = &to->kick_boxes[to->cores[0]], .apic_id = to->apic_id[0] };
+	return HAL_OK;
+}
+
+void hal_partition_seal(struct hal_partition *partition)
+{
+	partition->sealed = true;
+}

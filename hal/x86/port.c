@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: I/O ports that were not granted. Granted ones never exit. */
+#include "hal/x86/core.h"
+
+/* Where the ACPI tables of a sandbox put its sleep and reset registers; the values are what they tell the kernel to write. */
+enum { PORT_POWER = 0x604, POWER_RESET = 1, POWER_OFF = 0x34 };
+
+/* Reads find an empty bus, but the two ports on which kernels wait for a bit to clear: timer channel 2 and the clock's UIP. */
+enum { PORT_PIT_CHANNEL_2 = 0x42, PORT_RTC_DATA = 0x71 };
+
+static uint64_t empty_bus(uint64_t port)
+{
+	return port == PORT_PIT_CHANNEL_2 || port == PORT_RTC_DATA ? 0 : UINT32_MAX;
+}
+
+/* IN changes AL or AX alone, but clears what is above EAX. APM vol. 3, "IN". */
+static void answer(struct hal_core *core, uint32_t width, uint64_t value)
+{
+	uint64_t mask = width == 4 ? UINT64_MAX : (UINT64_C(1) << 8 * width) - 1;
+
+	core->registers.rax = (core->registers.rax & ~mask) | (value & mask);
+}
+
+enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit)
+{
+	bool write = exit->access == BH_ACCESS_WRITE;
+
+	if (exit->target == X86_TARGET_MEMORY)
+		return HAL_FAULT;
+	if (write && exit->width == 1 && exit->gpa == PORT_POWER && (exit->value == POWER_OFF || exit->value == POWER_RESET))
+		return HAL_STOP;
+	if (!core->partition->tolerate_ports)
+		return HAL_FAULT;
+	if (!write)
+		answer(core, exit->width, empty_bus(exit->gpa));
+	return HAL_SKIP;
+}

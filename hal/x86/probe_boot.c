@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: is everything here that sandboxes on x86 need? Chooses the vendor; enables nothing. */
+#include "arch/x86_64/start.h"
+#include "arch/x86_64/x86.h"
+#include "board.h"
+#include "hal/x86/core.h"
+
+const struct x86_vendor_boot *x86_vendor_boot;
+
+static const struct x86_vendor_boot *const vendors[] = { &svm_vendor_boot };
+
+static bool has_x2apic(void)
+{
+	return x86_cpuid(1, 0).ecx >> 21 & 1;
+}
+
+static bool has_pm_timer(void)
+{
+	return x86_in32(board.pm_timer_port) != UINT32_MAX;
+}
+
+static const struct {
+	bool (*has)(void);
+	const char *missing;
+} features[] = {
+	{ has_x2apic, "the processor has no x2APIC; use a newer one, or in QEMU -cpu max" },
+	{ has_pm_timer, "there is no ACPI timer at the port the board names; correct pm_timer_port in its board.h" },
+};
+
+static const struct x86_vendor_boot *find_vendor(void)
+{
+	for (size_t n = 0; n < sizeof(vendors) / sizeof(vendors[0]); n++)
+		if (vendors[n]->present())
+			return vendors[n];
+	return NULL;
+}
+
+enum hal_status hal_probe(const char **missing)
+{
+	const struct x86_vendor_boot *vendor = find_vendor();
+
+	if (!vendor) {
+		*missing = "the processor offers no virtualization (AMD SVM); enable it in the firmware, or in QEMU use -cpu max";
+		return HAL_E_UNSUPPORTED;
+	}
+	for (size_t n = 0; n < sizeof(features) / sizeof(features[0]); n++)
+		if (!features[n].has()) {
+			*missing = features[n].missing;
+			return HAL_E_UNSUPPORTED;
+		}
+	x86_vendor_boot = vendor;
+	x86_vendor = vendor->resident;
+	x86_gate_set(VECTOR_NMI, vendor->nmi);
+	return vendor->probe(missing);
+}

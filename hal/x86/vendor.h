@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The seam between what every x86 processor does and how AMD or Intel does it. hal_probe chooses a vendor on the boot
+ * core before anything else runs; from then on hal.h goes through x86_vendor and nobody asks which one it is.
+ */
+#pragma once
+#include "hal/hal.h"
+
+struct pt_format;
+
+/* Guest state that the vendor's control block holds. */
+enum x86_field {
+	X86_RIP, X86_RSP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_FIELDS,
+};
+
+/*
+ * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (2 NMI, 3 exception), 11 error code, 31 valid.
+ * APM vol. 2, 15.20 "Event Injection"; SDM vol. 3C, 25.8.3 "VM-Entry Controls for Event Injection". Error codes are 0.
+ */
+#define X86_EVENT_VALID (UINT32_C(1) << 31)
+#define X86_EVENT_NMI (X86_EVENT_VALID | 2 << 8 | 2)
+#define X86_EVENT_EXCEPTION(vector) (X86_EVENT_VALID | 3 << 8 | (vector))
+#define X86_EVENT_HAS_ERROR (UINT32_C(1) << 11)
+
+/* Resident. */
+struct x86_vendor {
+	/* Runs the guest to its next exit and decodes it; core->registers.rax is the guest's on both sides. */
+	void (*run)(struct hal_core *core, struct hal_exit *exit);
+	/* Sleeps until an NMI; returns at once if one has come since the guest last ran. */
+	void (*wait)(void);
+	uint64_t (*get)(const struct hal_core *core, enum x86_field field);
+	void (*set)(struct hal_core *core, enum x86_field field, uint64_t value);
+	/* Moves behind the instruction that exited. */
+	void (*skip)(struct hal_core *core, const struct hal_exit *exit);
+	/* Delivers an event before the next guest instruction. One a run. */
+	void (*inject)(struct hal_core *core, uint32_t event);
+};
+extern const struct x86_vendor *x86_vendor;
+
+/* Start-up, dropped with it. */
+struct x86_vendor_boot {
+	const struct x86_vendor *resident;
+	const struct pt_format *stage2;
+	bool (*present)(void);
+	/* As hal_probe, for a processor that is `present`. */
+	HAL_CHECKED enum hal_status (*probe)(const char **missing);
+	/* Frames and filters of the vendor's own kind, everything denied. */
+	HAL_CHECKED enum hal_status (*partition_create)(struct hal_partition *partition, struct hal_arena *arena);
+	void (*allow_msr)(struct hal_partition *partition, uint32_t msr, unsigned permissions);
+	HAL_CHECKED enum hal_status (*core_create)(struct hal_core *core, struct hal_arena *arena, const struct hal_entry *entry);
+	/* On the core itself: virtualization on, this core's guest state loaded, kicks held until the guest runs. */
+	void (*enable)(struct hal_core *core);
+	/* What vector 2 does in a monitor. */
+	void (*nmi)(void);
+};
+extern const struct x86_vendor_boot *x86_vendor_boot;
+extern const struct x86_vendor_boot svm_vendor_boot;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What only an AArch64 sandbox can try. */
+#include <stddef.h>
+
+#include "kernel/attack.h"
+#include "kernel/cpu.h"
+#include "kernel/info.h"
+
+/* ---- Interrupts to others: IHI 0069 "ICC_SGI1R_EL1", "ICC_SGI0R_EL1"; IHI 0048 4.3.15 "GICD_SGIR" ------------------- */
+
+static uint64_t attack_sgi(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(icc_sgi1r_el1, a);
+	arch_isb();
+	return 0;
+}
+
+static uint64_t attack_sgi0(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(icc_sgi0r_el1, a);
+	arch_isb();
+	return 0;
+}
+
+static uint64_t irqchip(const char *name)
+{
+	const struct bh_grant *grant = info_find(BH_GRANT_IRQCHIP, name);
+
+	return grant ? grant->gpa : 0;
+}
+
+static uint64_t distributor(void)
+{
+	uint64_t base = irqchip("gicv3-dist");
+
+	return base ? base : irqchip("gicv2-dist");
+}
+
+static uint64_t attack_sgir(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(distributor() + 0xf00, (uint32_t)a);
+	return 0;
+}
+
+static uint64_t attack_gicd_read(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read32(distributor() + a);
+}
+
+static uint64_t attack_gicd_write(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(distributor() + a, (uint32_t)b);
+	return arch_mmio_read32(distributor() + a);
+}
+
+static uint64_t attack_gicr_write(uint64_t a, uint64_t b)
+{
+	uint64_t base = irqchip("gicv3-redist");
+
+	arch_mmio_write32(base + a, (uint32_t)b);
+	return arch_mmio_read32(base + a);
+}
+
+/* Asleep behind a CPU interface that lets nothing through: IHI 0048 4.4.1 "GICC_CTLR". */
+static uint64_t attack_sleep_masked(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(irqchip("gicv2-cpu"), 0);
+	cpu_interrupts_disable();
+	cpu_halt();
+}
+
+/* An access whose syndrome describes nothing. */
+static uint64_t attack_dczva(uint64_t a, uint64_t b)
+{
+	__asm__ volatile("dc zva, %0" ::"r"(a) : "memory");
+	return 0;
+}
+
+/* ---- Calls below --------------------------------------------------------------------------------------------------- */
+
+static uint64_t attack_hvc(uint64_t a, uint64_t b)
+{
+	return cpu_call_monitor(a, b, 0, 0);
+}
+
+static uint64_t attack_smc(uint64_t a, uint64_t b)
+{
+	register uint64_t x0 __asm__("x0") = a;
+	register uint64_t x1 __asm__("x1") = b;
+
+	__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1)::"x2", "x3", "memory");
+	return x0;
+}
+
+/* ---- System registers nobody was granted ---------------------------------------------------------------------------- */
+
+#define ATTACK_MRS(name)                                               \
+	static uint64_t attack_mrs_##name(uint64_t a, uint64_t b)      \
+	{                                                              \
+		return SYSREG_READ(name);                              \
+	}
+#define ATTACK_MSR(name)                                               \
+	static uint64_t attack_msr_##name(uint64_t a, uint64_t b)      \
+	{                                                              \
+		SYSREG_WRITE(name, a);                                 \
+		arch_isb();                                            \
+		return SYSREG_READ(name);                              \
+	}
+ATTACK_MRS(pmcr_el0)
+ATTACK_MRS(pmccntr_el0)
+ATTACK_MRS(mdscr_el1)
+ATTACK_MRS(dbgbcr0_el1)
+ATTACK_MRS(oslsr_el1)
+ATTACK_MRS(actlr_el1)
+ATTACK_MRS(sctlr_el2)
+ATTACK_MRS(hcr_el2)
+ATTACK_MRS(cnthctl_el2)
+ATTACK_MRS(icc_iar0_el1)
+ATTACK_MRS(ich_hcr_el2)
+ATTACK_MRS(s3_0_c9_c9_0)   /* PMSCR_EL1: statistical profiling */
+ATTACK_MRS(s3_0_c1_c2_0)   /* ZCR_EL1: scalable vectors */
+ATTACK_MRS(s3_0_c15_c0_0)  /* implementation defined */
+ATTACK_MSR(pmcr_el0)
+ATTACK_MSR(mdscr_el1)
+ATTACK_MSR(dbgbcr0_el1)
+ATTACK_MSR(actlr_el1)
+ATTACK_MSR(vbar_el2)
+ATTACK_MSR(icc_pmr_el1)
+ATTACK_MSR(icc_igrpen0_el1)
+ATTACK_MSR(icc_igrpen1_el1)
+ATTACK_MSR(icc_sre_el1)
+ATTACK_MSR(cntv_ctl_el0)
+ATTACK_MSR(cntp_ctl_el0)
+
+#define MRS(label, name) { "mrs=" label, 0, false, attack_mrs_##name }
+#define MSR(name) { "msr-" #name, 1, false, attack_msr_##name }
+
+const struct attack arch_attacks[] = {
+	{ "sgi", 1, false, attack_sgi },
+	{ "sgi0", 1, false, attack_sgi0 },
+	{ "sgir", 1, false, attack_sgir },
+	{ "gicd-read", 1, false, attack_gicd_read },
+	{ "gicd-write", 2, false, attack_gicd_write },
+	{ "gicr-write", 2, false, attack_gicr_write },
+	{ "sleep-masked", 0, false, attack_sleep_masked },
+	{ "dczva", 1, true, attack_dczva },
+	{ "hvc", 1, false, attack_hvc },
+	{ "smc", 1, false, attack_smc },
+	MRS("pmu", pmcr_el0),
+	MRS("pmccntr", pmccntr_el0),
+	MRS("debug", mdscr_el1),
+	MRS("dbgbcr0", dbgbcr0_el1),
+	MRS("oslsr", oslsr_el1),
+	MRS("actlr", actlr_el1),
+	MRS("sctlr_el2", sctlr_el2),
+	MRS("hcr_el2", hcr_el2),
+	MRS("cnthctl_el2", cnthctl_el2),
+	MRS("icc_iar0", icc_iar0_el1),
+	MRS("ich_hcr", ich_hcr_el2),
+	MRS("spe", s3_0_c9_c9_0),
+	MRS("sve", s3_0_c1_c2_0),
+	MRS("impdef", s3_0_c15_c0_0),
+	MSR(pmcr_el0),
+	MSR(mdscr_el1),
+	MSR(dbgbcr0_el1),
+	MSR(actlr_el1),
+	MSR(vbar_el2),
+	MSR(icc_pmr_el1),
+	MSR(icc_igrpen0_el1),
+	MSR(icc_igrpen1_el1),
+	MSR(icc_sre_el1),
+	MSR(cntv_ctl_el0),
+	MSR(cntp_ctl_el0),
+	{ NULL, 0, false, NULL },
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an ARM sandbox may find. */
+#include <stddef.h>
+
+#include "gicv2.h"
+#include "gicv3.h"
+#include "pl011.h"
+
+const struct irq_controller *const irq_controllers[] = { &gicv3, &gicv2, NULL };
+const struct uart_driver *const uart_drivers[] = { &pl011, NULL };

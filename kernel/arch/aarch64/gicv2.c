@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GICv2: Arm Generic Interrupt Controller Architecture Specification, version 2.0, IHI 0048. */
+#include "gicv2.h"
+
+#include "gic_dist.h"
+#include "kernel/cpu.h"
+#include "kernel/info.h"
+
+/* 4.1.3 "CPU interface register map" */
+enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
+/* 4.1.2 "Distributor register map" */
+enum { GICD_CTLR = 0x000, GICD_ITARGETSR = 0x800 };
+enum { ENABLE = 1, PRIORITY_LOWEST_ALLOWED = 0xf0, IAR_INTID = 0x3ff, INTID_SPECIAL = 1020 };
+
+static uint64_t distributor;
+static uint64_t cpu_interface;
+
+static void gicv2_init(void)
+{
+	distributor = info_find(BH_GRANT_IRQCHIP, "gicv2-dist")->gpa;
+	cpu_interface = info_find(BH_GRANT_IRQCHIP, "gicv2-cpu")->gpa;
+	arch_mmio_write32(distributor + GICD_CTLR, ENABLE);
+	gic_dist_reset_local(distributor);
+	arch_mmio_write32(cpu_interface + GICC_PMR, PRIORITY_LOWEST_ALLOWED);
+	arch_mmio_write32(cpu_interface + GICC_CTLR, ENABLE);
+}
+
+static void gicv2_enable_local(uint32_t number)
+{
+	gic_dist_enable(distributor, number);
+}
+
+static uint32_t gicv2_enable_device(const struct bh_grant *grant)
+{
+	/* The first target registers are banked and name the core that reads them (4.3.12 "GICD_ITARGETSRn"). */
+	uint8_t self = arch_mmio_read8(distributor + GICD_ITARGETSR);
+
+	arch_mmio_write8(distributor + GICD_ITARGETSR + grant->line, self);
+	gic_dist_configure(distributor, grant->line, !(grant->flags & 1));
+	gic_dist_enable(distributor, grant->line);
+	return grant->line;
+}
+
+static void gicv2_serve(uint32_t vector)
+{
+	uint32_t iar = arch_mmio_read32(cpu_interface + GICC_IAR);
+
+	if ((iar & IAR_INTID) >= INTID_SPECIAL)
+		return;
+	irq_dispatch(iar & IAR_INTID);
+	arch_mmio_write32(cpu_interface + GICC_EOIR, iar);
+}
+
+const struct irq_controller gicv2 = {
+	.grant = "gicv2-cpu",
+	.init = gicv2_init,
+	.enable_local = gicv2_enable_local,
+	.enable_device = gicv2_enable_device,
+	.serve = gicv2_serve,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PrimeCell UART (PL011), DDI 0183, chapter 3 "Programmers Model". */
+#include "pl011.h"
+
+#include "kernel/cpu.h"
+
+enum { UARTDR = 0x000, UARTFR = 0x018, UARTLCR_H = 0x02c, UARTCR = 0x030, UARTIMSC = 0x038, UARTMIS = 0x040, UARTICR = 0x044 };
+enum { UARTFR_RXFE = 1 << 4, UARTFR_TXFF = 1 << 5 };
+enum { UARTLCR_H_WLEN_8 = 3 << 5 };
+enum { UARTCR_UARTEN = 1 << 0, UARTCR_TXE = 1 << 8, UARTCR_RXE = 1 << 9 };
+enum { INTERRUPT_RX = 1 << 4, INTERRUPT_TX = 1 << 5, INTERRUPTS_ALL = 0x7ff };
+
+static uint64_t base;
+
+static void pl011_init(const struct bh_grant *grant)
+{
+	base = grant->gpa;
+	arch_mmio_write32(base + UARTCR, 0);
+	arch_mmio_write32(base + UARTLCR_H, UARTLCR_H_WLEN_8);
+	arch_mmio_write32(base + UARTICR, INTERRUPTS_ALL);
+	arch_mmio_write32(base + UARTIMSC, INTERRUPT_RX);
+	arch_mmio_write32(base + UARTCR, UARTCR_UARTEN | UARTCR_TXE | UARTCR_RXE);
+}
+
+static void pl011_put(char c)
+{
+	while (arch_mmio_read32(base + UARTFR) & UARTFR_TXFF)
+		arch_relax();
+	arch_mmio_write32(base + UARTDR, (uint8_t)c);
+}
+
+static void pl011_transmit_interrupt(bool on)
+{
+	arch_mmio_write32(base + UARTICR, INTERRUPT_TX);
+	arch_mmio_write32(base + UARTIMSC, on ? INTERRUPT_RX | INTERRUPT_TX : INTERRUPT_RX);
+}
+
+static bool pl011_serve(void (*received)(char c))
+{
+	uint32_t causes = arch_mmio_read32(base + UARTMIS);
+
+	arch_mmio_write32(base + UARTICR, causes);
+	while (!(arch_mmio_read32(base + UARTFR) & UARTFR_RXFE))
+		received((char)arch_mmio_read32(base + UARTDR));
+	return causes & INTERRUPT_TX;
+}
+
+const struct uart_driver pl011 = {
+	.compatible = "arm,pl011",
+	.init = pl011_init,
+	.put = pl011_put,
+	.transmit_interrupt = pl011_transmit_interrupt,
+	.serve = pl011_serve,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First instructions. EL1h, MMU off, interrupts masked, x0 = struct bh_info or 0 (abi/guest.h; the bare emulator enters an
+ * ELF with x0 = 0). The stack that a monitor gives is not used: our own is the same in both worlds.
+ */
+	.section .text.start, "ax"
+	.globl	_start
+_start:
+	msr	daifset, #0xf
+	adrp	x1, stack_top
+	add	x1, x1, :lo12:stack_top
+	mov	sp, x1
+	adrp	x1, bss_start
+	add	x1, x1, :lo12:bss_start
+	adrp	x2, image_end
+	add	x2, x2, :lo12:image_end
+1:	stp	xzr, xzr, [x1], #16
+	cmp	x1, x2
+	b.lo	1b
+	mov	x29, xzr
+	mov	x30, xzr
+	b	kernel_main
+
+	.section .bss.stack, "aw", %nobits
+	.balign	16
+	.skip	16384
+stack_top:

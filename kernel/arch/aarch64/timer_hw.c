@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The virtual timer: Arm ARM, chapter D12 "The Generic Timer in AArch64 state". Its line is level: off or in the future. */
+#include "timer_hw.h"
+
+#include <stdatomic.h>
+
+#include "kernel/clock.h"
+#include "kernel/cpu.h"
+#include "kernel/irq.h"
+#include "kernel/timer.h"
+
+enum {
+	VIRTUAL_TIMER_INTID = 27,  /* BSA, "PPI assignments": EL1 virtual timer */
+	CNTV_CTL_EL0_ENABLE = 1,
+};
+
+uint64_t timer_hw_arrival;
+
+static void (*expiry_handler)(void);
+static _Atomic bool measured;
+
+uint64_t clock_machine_hz(void)
+{
+	return SYSREG_READ(cntfrq_el0);
+}
+
+void timer_hw_init(void (*handler)(void))
+{
+	expiry_handler = handler;
+	irq_attach_local(VIRTUAL_TIMER_INTID, handler);
+}
+
+void timer_hw_set(uint64_t deadline)
+{
+	SYSREG_WRITE(cntv_cval_el0, deadline);
+	SYSREG_WRITE(cntv_ctl_el0, CNTV_CTL_EL0_ENABLE);
+	arch_isb();
+}
+
+void timer_hw_clear(void)
+{
+	SYSREG_WRITE(cntv_ctl_el0, 0);
+	arch_isb(); /* the line has dropped before the controller hears of the end */
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static void measured_expiry(void)
+{
+	timer_hw_clear();
+	atomic_store_explicit(&measured, true, memory_order_relaxed);
+}
+
+void timer_hw_measure_begin(void)
+{
+	irq_attach_local(VIRTUAL_TIMER_INTID, measured_expiry);
+}
+
+static bool expired(void)
+{
+	return atomic_load_explicit(&measured, memory_order_relaxed);
+}
+
+uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
+{
+	uint64_t deadline = arch_counter() + ticks;
+
+	atomic_store_explicit(&measured, false, memory_order_relaxed);
+	cpu_interrupts_disable();
+	timer_hw_set(deadline);
+	while (asleep && !expired())
+		cpu_sleep();
+	cpu_interrupts_enable();
+	while (!expired())
+		;
+	return timer_hw_arrival - deadline;
+}
+
+void timer_hw_measure_end(void)
+{
+	irq_attach_local(VIRTUAL_TIMER_INTID, expiry_handler);
+}

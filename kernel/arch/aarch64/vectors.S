@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * EL1 exception vectors (Arm ARM, chapter D1 "The AArch64 System Level Programmers' Model", "Exception vectors"). The
+ * compiler leaves x18 alone (-ffixed-x18), so an entry may use it before anything is saved: interrupts note the time of arrival in it with
+ * their first instruction, exceptions their kind.
+ */
+#include "frame.h"
+
+	.macro save
+	sub	sp, sp, #FRAME_BYTES
+	stp	x0, x1, [sp]
+	stp	x2, x3, [sp, #16]
+	stp	x4, x5, [sp, #32]
+	stp	x6, x7, [sp, #48]
+	stp	x8, x9, [sp, #64]
+	stp	x10, x11, [sp, #80]
+	stp	x12, x13, [sp, #96]
+	stp	x14, x15, [sp, #112]
+	stp	x16, x17, [sp, #128]
+	stp	x18, x19, [sp, #144]
+	stp	x20, x21, [sp, #160]
+	stp	x22, x23, [sp, #176]
+	stp	x24, x25, [sp, #192]
+	stp	x26, x27, [sp, #208]
+	stp	x28, x29, [sp, #224]
+	mrs	x0, elr_el1
+	mrs	x1, spsr_el1
+	stp	x30, x0, [sp, #FRAME_ELR - 8]
+	str	x1, [sp, #FRAME_SPSR]
+	.endm
+
+	.macro restore_and_return
+	ldp	x30, x0, [sp, #FRAME_ELR - 8]
+	ldr	x1, [sp, #FRAME_SPSR]
+	msr	elr_el1, x0
+	msr	spsr_el1, x1
+	ldp	x28, x29, [sp, #224]
+	ldp	x26, x27, [sp, #208]
+	ldp	x24, x25, [sp, #192]
+	ldp	x22, x23, [sp, #176]
+	ldp	x20, x21, [sp, #160]
+	ldp	x18, x19, [sp, #144]
+	ldp	x16, x17, [sp, #128]
+	ldp	x14, x15, [sp, #112]
+	ldp	x12, x13, [sp, #96]
+	ldp	x10, x11, [sp, #80]
+	ldp	x8, x9, [sp, #64]
+	ldp	x6, x7, [sp, #48]
+	ldp	x4, x5, [sp, #32]
+	ldp	x2, x3, [sp, #16]
+	ldp	x0, x1, [sp]
+	add	sp, sp, #FRAME_BYTES
+	eret
+	.endm
+
+	.macro exception kind
+	.balign	128
+	mov	x18, #\kind
+	b	exception_common
+	.endm
+
+	.macro interrupt
+	.balign	128
+	mrs	x18, cntvct_el0
+	b	interrupt_common
+	.endm
+
+	.section .text.vectors, "ax"
+	.balign	2048
+	.globl	vectors
+vectors:
+	exception 0		/* current EL with SP_EL0: synchronous, IRQ, FIQ, SError */
+	exception 1
+	exception 2
+	exception 3
+	exception 4		/* current EL with SP_EL1 */
+	interrupt
+	exception 6
+	exception 7
+	exception 8		/* lower EL, AArch64 */
+	exception 9
+	exception 10
+	exception 11
+	exception 12		/* lower EL, AArch32 */
+	exception 13
+	exception 14
+	exception 15
+
+exception_common:
+	save
+	mov	x0, sp
+	mov	x1, x18
+	bl	cpu_exception
+	restore_and_return
+
+interrupt_common:
+	save
+	mov	x0, x18
+	bl	cpu_interrupt
+	restore_and_return
+
+/* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
+	.text
+	.globl	cpu_attempt
+cpu_attempt:
+	stp	x29, x30, [sp, #-112]!
+	stp	x19, x20, [sp, #16]
+	stp	x21, x22, [sp, #32]
+	stp	x23, x24, [sp, #48]
+	stp	x25, x26, [sp, #64]
+	stp	x27, x28, [sp, #80]
+	str	x3, [sp, #96]
+	mov	x29, sp
+	adrp	x9, attempt_stack
+	mov	x10, sp
+	str	x10, [x9, :lo12:attempt_stack]
+	mov	x9, x0
+	mov	x0, x1
+	mov	x1, x2
+	blr	x9
+	ldr	x3, [sp, #96]
+	str	x0, [x3]
+	mov	x0, #1
+	b	1f
+
+	.globl	cpu_attempt_abandon	/* cpu_exception returns here, on whatever stack pointer the attempt left */
+cpu_attempt_abandon:
+	adrp	x9, attempt_stack
+	ldr	x10, [x9, :lo12:attempt_stack]
+	mov	sp, x10
+	mov	x0, #0
+1:	adrp	x9, attempt_stack
+	str	xzr, [x9, :lo12:attempt_stack]
+	ldp	x27, x28, [sp, #80]
+	ldp	x25, x26, [sp, #64]
+	ldp	x23, x24, [sp, #48]
+	ldp	x21, x22, [sp, #32]
+	ldp	x19, x20, [sp, #16]
+	ldp	x29, x30, [sp], #112
+	ret

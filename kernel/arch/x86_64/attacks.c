@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What only an x86 sandbox can try. */
+#include <stddef.h>
+
+#include "descriptors.h"
+#include "kernel/attack.h"
+#include "kernel/cpu.h"
+
+enum { MSR_X2APIC_ICR = 0x830 };
+
+/* ---- Interrupts to others: SDM vol. 3, 12.12.9 "ICR Operation in x2APIC Mode" ---------------------------------------- */
+
+static uint64_t attack_icr(uint64_t a, uint64_t b)
+{
+	x86_wrmsr(MSR_X2APIC_ICR, a);
+	return 0;
+}
+
+/* ---- Registers and ports ------------------------------------------------------------------------------------------- */
+
+static uint64_t attack_rdmsr(uint64_t a, uint64_t b)
+{
+	return x86_rdmsr((uint32_t)a);
+}
+
+static uint64_t attack_wrmsr(uint64_t a, uint64_t b)
+{
+	x86_wrmsr((uint32_t)a, b);
+	return 0;
+}
+
+static uint64_t attack_in(uint64_t a, uint64_t b)
+{
+	return x86_in8((uint16_t)a);
+}
+
+static uint64_t attack_in32(uint64_t a, uint64_t b)
+{
+	return x86_in32((uint16_t)a);
+}
+
+static uint64_t attack_out(uint64_t a, uint64_t b)
+{
+	x86_out8((uint16_t)a, (uint8_t)b);
+	return 0;
+}
+
+static uint64_t attack_out32(uint64_t a, uint64_t b)
+{
+	x86_out32((uint16_t)a, (uint32_t)b);
+	return 0;
+}
+
+/* A string of bytes from a port: an access that an exit describes differently. */
+static uint64_t attack_ins(uint64_t a, uint64_t b)
+{
+	uint8_t bytes[4];
+	void *target = bytes;
+	uint64_t count = sizeof(bytes);
+
+	__asm__ volatile("rep insb" : "+D"(target), "+c"(count) : "d"((uint16_t)a) : "memory");
+	return bytes[0];
+}
+
+static uint64_t attack_cpuid(uint64_t a, uint64_t b)
+{
+	struct x86_cpuid id = x86_cpuid((uint32_t)a, (uint32_t)b);
+
+	return (uint64_t)id.ecx << 32 | id.eax;
+}
+
+static uint64_t attack_xsetbv(uint64_t a, uint64_t b)
+{
+	__asm__ volatile("xsetbv" ::"c"(0), "a"((uint32_t)a), "d"((uint32_t)(a >> 32)));
+	return 0;
+}
+
+/* ---- Instructions a sandbox does not have, or not for long ----------------------------------------------------------- */
+
+#define ATTACK_INSTRUCTION(name, text)                                                        \
+	static uint64_t attack_##name(uint64_t a, uint64_t b)                                 \
+	{                                                                                     \
+		__asm__ volatile(text ::"a"(a), "c"(b), "d"(0) : "memory");                   \
+		return 0;                                                                     \
+	}
+ATTACK_INSTRUCTION(vmrun, "vmrun")
+ATTACK_INSTRUCTION(vmload, "vmload")
+ATTACK_INSTRUCTION(vmsave, "vmsave")
+ATTACK_INSTRUCTION(clgi, "clgi")
+ATTACK_INSTRUCTION(stgi, "stgi")
+ATTACK_INSTRUCTION(skinit, "skinit")
+ATTACK_INSTRUCTION(invlpga, "invlpga")
+ATTACK_INSTRUCTION(invd, "invd")
+ATTACK_INSTRUCTION(wbinvd, "wbinvd")
+ATTACK_INSTRUCTION(monitor, "monitor")
+ATTACK_INSTRUCTION(mwait, "mwait")
+
+static uint64_t attack_rdpmc(uint64_t a, uint64_t b)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"((uint32_t)a));
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t attack_vmmcall(uint64_t a, uint64_t b)
+{
+	return cpu_call_monitor(a, b, 0, 0);
+}
+
+/* ---- Exceptions without end ------------------------------------------------------------------------------------------ */
+
+/* No vector can be delivered, nor the faults that come of it: shutdown. */
+static uint64_t attack_triple(uint64_t a, uint64_t b)
+{
+	static const struct __attribute__((packed)) {
+		uint16_t limit;
+		uint64_t base;
+	} nothing;
+
+	__asm__ volatile("lidt %0\n\tud2" ::"m"(nothing));
+	return 0;
+}
+
+/*
+ * #DB whose delivery writes to where a data breakpoint lies, and so raises #DB again, before the handler's first instruction:
+ * no interrupt, not even an NMI, gets a chance (CVE-2015-8104). APM vol. 2, 13.1.1.4 "Debug Control Register (DR7)".
+ */
+static uint64_t attack_int1loop(uint64_t a, uint64_t b)
+{
+	extern const char vectors[];
+	uint64_t top_word = descriptors_own_stack() - sizeof(uint64_t);
+	uint64_t control = 1 << 1 /* G0 */ | 1 << 16 /* write */ | 2 << 18 /* 8 bytes */;
+
+	descriptors_set_vector(1, vectors + 1 * 16, true);
+	__asm__ volatile("mov %0, %%dr0\n\tmov %1, %%dr7" ::"r"(top_word), "r"(control));
+	__asm__ volatile("int $1" ::: "memory");
+	__asm__ volatile("mov %0, %%dr7" ::"r"(0ULL));
+	return 0;
+}
+
+const struct attack arch_attacks[] = {
+	{ "icr", 1, false, attack_icr },
+	{ "lvt", 2, false, attack_wrmsr },
+	{ "rdmsr", 1, false, attack_rdmsr },
+	{ "wrmsr", 2, false, attack_wrmsr },
+	{ "in", 1, false, attack_in },
+	{ "in32", 1, false, attack_in32 },
+	{ "out", 2, false, attack_out },
+	{ "out32", 2, false, attack_out32 },
+	{ "ins", 1, false, attack_ins },
+	{ "cpuid", 1, false, attack_cpuid },
+	{ "xsetbv", 1, false, attack_xsetbv },
+	{ "vmrun", 0, false, attack_vmrun },
+	{ "vmload", 0, false, attack_vmload },
+	{ "vmsave", 0, false, attack_vmsave },
+	{ "clgi", 0, false, attack_clgi },
+	{ "stgi", 0, false, attack_stgi },
+	{ "skinit", 0, false, attack_skinit },
+	{ "invlpga", 0, false, attack_invlpga },
+	{ "invd", 0, false, attack_invd },
+	{ "wbinvd", 0, false, attack_wbinvd },
+	{ "monitor", 0, false, attack_monitor },
+	{ "mwait", 0, false, attack_mwait },
+	{ "rdpmc", 0, false, attack_rdpmc },
+	{ "vmmcall", 1, false, attack_vmmcall },
+	{ "triple", 0, false, attack_triple },
+	{ "int1loop", 0, false, attack_int1loop },
+	{ NULL, 0, false, NULL },
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* APM = AMD64 Architecture Programmer's Manual; SDM = Intel 64 and IA-32 Architectures Software Developer's Manual. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "x86.h"
+
+enum { RFLAGS_IF = 1 << 9 };
+
+static inline void cpu_interrupts_enable(void)
+{
+	__asm__ volatile("sti" ::: "memory");
+}
+
+static inline bool cpu_interrupts_disable(void)
+{
+	uint64_t rflags;
+
+	__asm__ volatile("pushfq\n\tpop %0\n\tcli" : "=r"(rflags)::"memory");
+	return rflags & RFLAGS_IF;
+}
+
+static inline void cpu_interrupts_restore(bool enabled)
+{
+	if (enabled)
+		cpu_interrupts_enable();
+}
+
+/* STI takes effect after the next instruction (APM vol. 3, "STI"): no interrupt gets between it and HLT. */
+static inline void cpu_sleep(void)
+{
+	__asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
+}
+
+extern bool cpu_has_vmcall; /* cpu.c: VMCALL is the instruction that reaches a monitor, else VMMCALL */
+
+static inline uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+{
+	if (cpu_has_vmcall)
+		__asm__ volatile("vmcall" : "+a"(function) : "b"(a), "c"(b), "d"(c) : "memory");
+	else
+		__asm__ volatile("vmmcall" : "+a"(function) : "b"(a), "c"(b), "d"(c) : "memory");
+	return function;
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+#include "kernel/uart.h"
+
+extern const struct uart_driver ns16550;

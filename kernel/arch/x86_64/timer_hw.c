@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The local APIC's timer, one-shot: SDM vol. 3, 12.5.4 "APIC Timer". It counts its own clock, so its pace is measured once
+ * against the TSC. (The TSC-deadline mode would need no pace, but not every machine has it.)
+ *
+ * Whatever is measured goes through vector_measure, which reads the TSC before anything else.
+ */
+#include "timer_hw.h"
+
+#include <stdbool.h>
+
+#include "descriptors.h"
+#include "kernel/clock.h"
+#include "kernel/cpu.h"
+#include "kernel/irq.h"
+#include "kernel/timer.h"
+
+enum { MSR_X2APIC_LVT_TIMER = 0x832, MSR_X2APIC_INITIAL_COUNT = 0x838, MSR_X2APIC_DIVIDE = 0x83e, DIVIDE_BY_1 = 0xb };
+enum { PACE_SHORT_COUNTS = 1 << 16, PACE_LONG_COUNTS = 1 << 20, PACE_TRIES = 4, PLACES = 32 };
+
+extern const char vector_measure[];
+uint64_t timer_hw_arrival;
+
+static uint64_t counts_per_tick; /* 32 binary places */
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+/* vector_measure uses up RAX, RCX and RDX. */
+static void wait_in_loop(void)
+{
+	__asm__ volatile("sti\n"
+			 "1:\tcmpq $0, timer_hw_arrival\n\t"
+			 "je 1b\n\t"
+			 "cli" ::: "rax", "rcx", "rdx", "memory");
+}
+
+static void wait_asleep(void)
+{
+	__asm__ volatile("1:\tsti\n\t"
+			 "hlt\n\t"
+			 "cli\n\t"
+			 "cmpq $0, timer_hw_arrival\n\t"
+			 "je 1b" ::: "rax", "rcx", "rdx", "memory");
+}
+
+/* TSC ticks from setting the timer to its interrupt. */
+static uint64_t measure_counts(uint32_t counts, bool asleep)
+{
+	uint64_t start;
+
+	timer_hw_arrival = 0;
+	cpu_interrupts_disable();
+	x86_wrmsr(MSR_X2APIC_INITIAL_COUNT, counts);
+	start = arch_counter();
+	if (asleep)
+		wait_asleep();
+	else
+		wait_in_loop();
+	cpu_interrupts_enable();
+	return timer_hw_arrival - start;
+}
+
+void timer_hw_measure_begin(void)
+{
+	x86_wrmsr(MSR_X2APIC_LVT_TIMER, VECTOR_MEASURE);
+}
+
+uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
+{
+	uint32_t counts = (uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES);
+
+	return measure_counts(counts, asleep) - ticks;
+}
+
+void timer_hw_measure_end(void)
+{
+	x86_wrmsr(MSR_X2APIC_LVT_TIMER, VECTOR_TIMER);
+}
+
+/* ---- Start: pace ------------------------------------------------------------------------------------------------- */
+
+/* The shortest of some tries: what disturbs one makes it longer. */
+static uint64_t shortest_span(uint32_t counts)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (unsigned n = 0; n < PACE_TRIES; n++) {
+		uint64_t ticks = measure_counts(counts, true);
+
+		if (ticks < shortest)
+			shortest = ticks;
+	}
+	return shortest;
+}
+
+/* What waking up costs is in both spans, and drops out. */
+static uint64_t measure_pace(void)
+{
+	uint64_t ticks = shortest_span(PACE_LONG_COUNTS) - shortest_span(PACE_SHORT_COUNTS);
+
+	return ((uint64_t)(PACE_LONG_COUNTS - PACE_SHORT_COUNTS) << PLACES) / ticks;
+}
+
+void timer_hw_init(void (*handler)(void))
+{
+	descriptors_set_vector(VECTOR_MEASURE, vector_measure, false);
+	x86_wrmsr(MSR_X2APIC_DIVIDE, DIVIDE_BY_1);
+	timer_hw_measure_begin();
+	counts_per_tick = measure_pace();
+	timer_hw_measure_end();
+	irq_attach_local(VECTOR_TIMER, handler);
+}
+
+uint64_t clock_machine_hz(void)
+{
+	return 1000000000; /* nothing tells; what QEMU's -icount makes it */
+}
+
+/* ---- One-shot ---------------------------------------------------------------------------------------------------- */
+
+/* Rounded up, and never 0, which would stop the timer. */
+static uint32_t counts_of(uint64_t ticks)
+{
+	unsigned __int128 counts = ((unsigned __int128)ticks * counts_per_tick >> PLACES) + 1;
+
+	return counts > UINT32_MAX ? UINT32_MAX : (uint32_t)counts;
+}
+
+void timer_hw_set(uint64_t deadline)
+{
+	uint64_t now = arch_counter();
+
+	x86_wrmsr(MSR_X2APIC_INITIAL_COUNT, counts_of(deadline > now ? deadline - now : 0));
+}
+
+void timer_hw_clear(void)
+{
+	x86_wrmsr(MSR_X2APIC_INITIAL_COUNT, 0);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the timer and its measuring entry in vectors.S share. SDM vol. 3, 12.12 "Extended xAPIC (x2APIC)", register map. */
+#pragma once
+
+#define MSR_X2APIC_EOI 0x80b
+
+#define VECTOR_TIMER 0xe0
+#define VECTOR_MEASURE 0xe1
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+extern uint64_t timer_hw_arrival; /* TSC as read by the first instruction of vector_measure */
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interrupt and exception entries: APM vol. 2, 8.9 "Long-Mode Interrupt Control Transfers". Entry n stands at
+ * vectors + n * VECTOR_BYTES, so that the table that points at them is a loop.
+ */
+#include "frame.h"
+#include "timer_hw.h"
+
+/* Exceptions that push an error code: 8, 10-14, 17, 21, 29, 30. */
+#define WITH_ERROR_CODE 0x60227d00
+
+	.text
+	.balign	VECTOR_BYTES
+	.globl	vectors
+vectors:
+	.set	n, 0
+	.rept	256
+	.balign	VECTOR_BYTES
+	.if	n >= 32 || !(WITH_ERROR_CODE >> n & 1)
+	push	$0
+	.endif
+	push	$n
+	jmp	vector_common
+	.set	n, n + 1
+	.endr
+
+vector_common:
+	push	%rax
+	push	%rbx
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rbp
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	mov	%rsp, %rdi
+	cld
+	call	cpu_vector
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	pop	%rbp
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rbx
+	pop	%rax
+	add	$16, %rsp		/* vector, error code */
+	iretq
+
+/*
+ * The timer's interrupt while it is measured: the counter is read before anything else, at the price of RAX, RCX and RDX,
+ * which timer_hw_measure gives up while it waits.
+ */
+	.globl	vector_measure
+vector_measure:
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, timer_hw_arrival
+	mov	$MSR_X2APIC_EOI, %ecx
+	xor	%eax, %eax
+	xor	%edx, %edx
+	wrmsr
+	iretq
+
+/* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
+	.globl	cpu_attempt
+cpu_attempt:
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	push	%rcx
+	mov	%rsp, attempt_stack
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	call	*%rax
+	pop	%rcx
+	mov	%rax, (%rcx)
+	mov	$1, %eax
+	jmp	1f
+
+	.globl	cpu_attempt_abandon	/* cpu_vector returns here, on whatever stack pointer the attempt left */
+cpu_attempt_abandon:
+	mov	attempt_stack, %rsp
+	pop	%rcx
+	xor	%eax, %eax
+1:	movq	$0, attempt_stack
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	ret

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/attack.h"
+
+#include <stddef.h>
+
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/fault.h"
+#include "kernel/memory.h"
+#include "kernel/text.h"
+
+static uint64_t attack_read(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read32(a);
+}
+
+static uint64_t attack_write(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(a, (uint32_t)b);
+	return 0;
+}
+
+static uint64_t attack_execute(uint64_t a, uint64_t b)
+{
+	((void (*)(void))a)();
+	return 0;
+}
+
+static uint64_t attack_locked(uint64_t a, uint64_t b)
+{
+	return __atomic_fetch_add((uint32_t *)a, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Half of the access lies before `a`, half behind. */
+static uint64_t attack_straddle(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read64(a - 4);
+}
+
+/* The table walker itself is sent into foreign memory. */
+static uint64_t attack_ptwalk(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read32(memory_graft(a));
+}
+
+const struct attack attacks[] = {
+	{ "read", 1, true, attack_read },         { "write", 1, true, attack_write },
+	{ "execute", 1, true, attack_execute },   { "locked", 1, true, attack_locked },
+	{ "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
+	{ NULL, 0, false, NULL },
+};
+
+static bool matches(const struct attack *attack, const char *name, const struct command_line *line)
+{
+	const char *s = attack->name;
+
+	while (*s && *s == *name) {
+		s++;
+		name++;
+	}
+	if (*name)
+		return false;
+	return *s ? *s == '=' && text_equal(s + 1, line->text) : line->operands >= attack->operands;
+}
+
+static const struct attack *find(const struct attack *attack, const char *name, const struct command_line *line)
+{
+	for (; attack->name; attack++)
+		if (matches(attack, name, line))
+			return attack;
+	return NULL;
+}
+
+static void attempt(const struct attack *attack, uint64_t a, uint64_t b)
+{
+	const struct fault *fault = fault_last();
+	uint64_t value;
+	bool returned = cpu_attempt(attack->attempt, a, b, &value);
+
+	cpu_interrupts_enable(); /* whatever the attempt did to them */
+	if (returned)
+		console_say("returned 0x%lx", value);
+	else
+		console_say("refused: %s pc 0x%lx addr 0x%lx syndrome 0x%lx", fault->name, fault->pc, fault->address,
+			    fault->syndrome);
+}
+
+bool attack_run(const char *name, const struct command_line *line)
+{
+	const struct attack *attack = find(attacks, name, line);
+
+	if (!attack)
+		attack = find(arch_attacks, name, line);
+	if (!attack)
+		return false;
+	/* The page before too: some attacks begin there. */
+	if (attack->reaches && !memory_map(line->operand[0] - BH_PAGE_BYTES, 2 * BH_PAGE_BYTES, MEMORY_ANY)) {
+		console_say("cannot map 0x%lx", line->operand[0]);
+		return true;
+	}
+	console_say("try %s %s", name, line->text);
+	attempt(attack, line->operand[0], line->operand[1]);
+	return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a hostile sandbox might try. An attack is one function that a test calls by name; it says what it is about to do,
+ * and afterwards, if there is an afterwards, whether it was refused (by which exception) or returned (what).
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/command.h"
+
+struct attack {
+	const char *name; /* "rdmsr", or with its operand "mrs=pmcr" */
+	unsigned operands;
+	bool reaches;     /* operand 0 is an address that must be mapped before */
+	uint64_t (*attempt)(uint64_t a, uint64_t b);
+};
+
+/* attack.c, and arch/<arch>/attacks.c; ended by a NULL name. */
+extern const struct attack attacks[];
+extern const struct attack arch_attacks[];
+
+/* false: there is no such attack, or operands are missing. */
+bool attack_run(const char *name, const struct command_line *line);

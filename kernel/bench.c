@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/bench.h"
+
+#include <stdint.h>
+
+#include "kernel/clock.h"
+#include "kernel/console.h"
+#include "kernel/heartbeat.h"
+#include "kernel/timer.h"
+
+enum { SAMPLES = 1000, DELAY_NS = 100000 };
+
+static uint64_t sample[SAMPLES];
+
+/* Insertion sort: nearly all samples are equal. */
+static void sort(void)
+{
+	for (unsigned i = 1; i < SAMPLES; i++) {
+		uint64_t value = sample[i];
+		unsigned at = i;
+
+		for (; at && sample[at - 1] > value; at--)
+			sample[at] = sample[at - 1];
+		sample[at] = value;
+	}
+}
+
+void bench_timer(bool asleep)
+{
+	heartbeat_start(0);
+	timer_hw_measure_begin();
+	for (unsigned i = 0; i < SAMPLES; i++)
+		sample[i] = timer_hw_measure(clock_from_ns(DELAY_NS), asleep);
+	timer_hw_measure_end();
+	sort();
+	console_say("bench-timer %s min %lu median %lu max %lu ticks", asleep ? "wfi" : "busy", sample[0], sample[SAMPLES / 2],
+		    sample[SAMPLES - 1]);
+	heartbeat_start(HEARTBEAT_HZ);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time: arch_counter() counts ticks of the machine's common clock; these convert. Good for spans up to centuries. */
+#pragma once
+#include <stdint.h>
+
+/* `hz`: ticks a second, not 0. */
+void clock_init(uint64_t hz);
+uint64_t clock_to_ns(uint64_t ticks);
+uint64_t clock_from_ns(uint64_t ns);
+/* Where info->clock_hz is 0 and the machine itself knows: arch/<arch>/timer_hw.c */
+uint64_t clock_machine_hz(void);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/command.h"
+
+#include <stddef.h>
+
+#include "kernel/attack.h"
+#include "kernel/console.h"
+#include "kernel/info.h"
+#include "kernel/text.h"
+
+enum { LINE_BYTES = 160 };
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *command = commands; command->name; command++)
+		if (text_equal(command->name, name))
+			return command;
+	return NULL;
+}
+
+static void parse_operands(struct command_line *line)
+{
+	const char *cursor = line->text;
+
+	while (line->operands < COMMAND_OPERANDS && text_parse_number(&cursor, &line->operand[line->operands])) {
+		line->operands++;
+		if (*cursor != ',')
+			return;
+		cursor++;
+	}
+}
+
+/* Cuts the word at its first "="; returns what follows. */
+static const char *split(char *word)
+{
+	for (; *word; word++)
+		if (*word == '=') {
+			*word = '\0';
+			return word + 1;
+		}
+	return word;
+}
+
+static void run_word(char *word)
+{
+	struct command_line line = { .text = split(word) };
+	const struct command *command = find(word);
+
+	parse_operands(&line);
+	if (command && line.operands >= command->operands)
+		command->run(&line);
+	else if (!attack_run(word, &line))
+		console_say("no such command, or too few operands: %s %s", word, line.text);
+}
+
+/* Copies the next word of *cursor; false: no more. A word too long is cut. */
+static bool next_word(const char **cursor, char *word)
+{
+	const char *s = *cursor;
+	size_t n = 0;
+
+	while (*s == ' ')
+		s++;
+	for (; *s && *s != ' '; s++)
+		if (n < COMMAND_WORD_BYTES - 1)
+			word[n++] = *s;
+	word[n] = '\0';
+	*cursor = s;
+	return n > 0;
+}
+
+void command_run_arguments(const char *arguments)
+{
+	char word[COMMAND_WORD_BYTES];
+
+	while (next_word(&arguments, word))
+		run_word(word);
+}
+
+/* ---- Line editor ------------------------------------------------------------------------------------------------- */
+
+static char edited[LINE_BYTES];
+static size_t edited_length;
+
+static void prompt(void)
+{
+	console_echo("%s> ", (const char *)info->name);
+}
+
+static void complete_line(void)
+{
+	console_echo("\n");
+	edited[edited_length] = '\0';
+	command_run_arguments(edited);
+	edited_length = 0;
+	prompt();
+}
+
+static void edit(char c)
+{
+	if (c == '\r' || c == '\n') {
+		complete_line();
+	} else if ((c == '\b' || c == 0x7f) && edited_length) {
+		edited_length--;
+		console_echo("\b \b");
+	} else if (c >= ' ' && c <= '~' && edited_length < sizeof(edited) - 1) {
+		edited[edited_length++] = c;
+		console_echo("%c", c);
+	}
+}
+
+void command_read_input(void)
+{
+	char c;
+
+	while (console_get(&c))
+		edit(c);
+}

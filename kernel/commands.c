@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of a well-behaved sandbox, and the idle, spinning and stormy victims that kick tests want. */
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "kernel/bench.h"
+#include "kernel/clock.h"
+#include "kernel/command.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/heartbeat.h"
+#include "kernel/idle.h"
+#include "kernel/info.h"
+#include "kernel/text.h"
+#include "kernel/timer.h"
+
+enum { TICK_NS = 100000 };
+
+/* heartbeat=HZ, 0: none */
+static void run_heartbeat(const struct command_line *line)
+{
+	heartbeat_start(line->operand[0]);
+}
+
+/* ---- ticks=N: so many interrupts of the timer beside those of the heartbeat ----------------------------------------- */
+
+static _Atomic uint64_t ticks_left;
+
+static void tick(struct timer_event *event)
+{
+	if (atomic_fetch_sub_explicit(&ticks_left, 1, memory_order_relaxed) > 1)
+		timer_add(event, event->deadline + clock_from_ns(TICK_NS));
+}
+
+static bool ticks_done(void)
+{
+	return atomic_load_explicit(&ticks_left, memory_order_relaxed) == 0;
+}
+
+static void run_ticks(const struct command_line *line)
+{
+	static struct timer_event event = { .fire = tick };
+
+	if (line->operand[0]) {
+		atomic_store_explicit(&ticks_left, line->operand[0], memory_order_relaxed);
+		timer_add(&event, arch_counter() + clock_from_ns(TICK_NS));
+		idle_until(ticks_done);
+	}
+	console_say("ticks %lu", line->operand[0]);
+}
+
+/* uart-irqs=N */
+static void run_uart_irqs(const struct command_line *line)
+{
+	if (console_count_interrupts(line->operand[0]))
+		console_say("uart-irqs %lu", line->operand[0]);
+	else
+		console_say("uart-irqs: no UART was granted");
+}
+
+/* bench-timer=busy, bench-timer=wfi */
+static void run_bench_timer(const struct command_line *line)
+{
+	bench_timer(text_equal(line->text, "wfi"));
+}
+
+/* ---- Calls to the monitor ------------------------------------------------------------------------------------------ */
+
+/* kick=SANDBOX,N */
+static void run_kick(const struct command_line *line)
+{
+	uint64_t answered = 0;
+	int64_t result = BH_OK;
+
+	for (uint64_t i = 0; i < line->operand[1] && result != BH_E_DENIED && result != BH_E_UNKNOWN; i++) {
+		result = info_call_monitor(BH_CALL_KICK, line->operand[0], 0);
+		answered += result == BH_OK;
+	}
+	console_say("kicked %lu of %lu%s", answered, line->operand[1], result == BH_E_DENIED ? ", denied" : "");
+}
+
+static void run_park(const struct command_line *line)
+{
+	console_say("park");
+	cpu_interrupts_disable();
+	info_call_monitor(BH_CALL_PARK, 0, 0);
+	cpu_halt();
+}
+
+/* ---- Victims: none of these returns -------------------------------------------------------------------------------- */
+
+/* Everything masked, never an exit. */
+static void run_spin(const struct command_line *line)
+{
+	console_say("spin");
+	cpu_interrupts_disable();
+	for (;;)
+		arch_relax();
+}
+
+static bool never(void)
+{
+	return false;
+}
+
+/* sleep, sleep=masked */
+static void run_sleep(const struct command_line *line)
+{
+	console_say("sleep %s", line->text);
+	heartbeat_start(0);
+	if (text_equal(line->text, "masked")) {
+		cpu_interrupts_disable();
+		cpu_halt();
+	}
+	idle_until(never);
+}
+
+/* An exit after the other. */
+static void run_storm(const struct command_line *line)
+{
+	console_say("storm");
+	for (;;)
+		info_call_monitor(BH_CALL_VERSION, 0, 0);
+}
+
+const struct command commands[] = {
+	{ "heartbeat", 1, run_heartbeat },
+	{ "ticks", 1, run_ticks },
+	{ "uart-irqs", 1, run_uart_irqs },
+	{ "bench-timer", 0, run_bench_timer },
+	{ "kick", 2, run_kick },
+	{ "park", 0, run_park },
+	{ "spin", 0, run_spin },
+	{ "sleep", 0, run_sleep },
+	{ "storm", 0, run_storm },
+	{ NULL, 0, NULL },
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/console.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "kernel/idle.h"
+#include "kernel/info.h"
+#include "kernel/irq.h"
+#include "kernel/text.h"
+#include "kernel/uart.h"
+
+enum { INPUT_BYTES = 64 };
+
+static struct bh_log *log_ring;
+static const struct uart_driver *uart;
+static bool somebody_types;
+
+/* Characters received: the interrupt handler writes at head, the main program reads at tail. */
+static struct {
+	char byte[INPUT_BYTES];
+	_Atomic uint32_t head;
+	_Atomic uint32_t tail;
+} input;
+
+static _Atomic uint64_t dots_left; /* of console_count_interrupts, including the one on its way */
+
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
+
+static void log_put(char c)
+{
+	uint64_t head = log_ring->head;
+
+	log_ring->text[head % BH_LOG_TEXT_BYTES] = (uint8_t)c;
+	__atomic_store_n(&log_ring->head, head + 1, __ATOMIC_RELEASE); /* readers in other sandboxes and the tool */
+}
+
+static void uart_put(char c)
+{
+	if (c == '\n')
+		uart->put('\r');
+	uart->put(c);
+}
+
+static void put_line(void (*put)(char c), const char *format, va_list arguments)
+{
+	va_list again;
+
+	for (const char *s = (const char *)info->name; *s; s++)
+		put(*s);
+	put(':');
+	put(' ');
+	va_copy(again, arguments);
+	text_format(put, format, again);
+	va_end(again);
+	put('\n');
+}
+
+void console_say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (log_ring)
+		put_line(log_put, format, arguments);
+	if (uart)
+		put_line(uart_put, format, arguments);
+	va_end(arguments);
+}
+
+void console_report(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (log_ring)
+		put_line(log_put, format, arguments);
+	if (uart && !somebody_types)
+		put_line(uart_put, format, arguments);
+	va_end(arguments);
+}
+
+void console_echo(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (uart)
+		text_format(uart_put, format, arguments);
+	va_end(arguments);
+}
+
+struct bh_log *console_log(void)
+{
+	return log_ring;
+}
+
+bool console_has_uart(void)
+{
+	return uart != NULL;
+}
+
+/* ---- Input and interrupts ---------------------------------------------------------------------------------------- */
+
+static void received(char c)
+{
+	uint32_t head = atomic_load_explicit(&input.head, memory_order_relaxed);
+
+	if (head - atomic_load_explicit(&input.tail, memory_order_acquire) == INPUT_BYTES)
+		return; /* typed faster than read: dropped */
+	input.byte[head % INPUT_BYTES] = c;
+	atomic_store_explicit(&input.head, head + 1, memory_order_release);
+}
+
+bool console_has_input(void)
+{
+	return atomic_load_explicit(&input.head, memory_order_acquire) !=
+	       atomic_load_explicit(&input.tail, memory_order_relaxed);
+}
+
+bool console_get(char *c)
+{
+	uint32_t tail = atomic_load_explicit(&input.tail, memory_order_relaxed);
+
+	if (!console_has_input())
+		return false;
+	*c = input.byte[tail % INPUT_BYTES];
+	atomic_store_explicit(&input.tail, tail + 1, memory_order_release);
+	somebody_types = true;
+	return true;
+}
+
+static void send_dot(void)
+{
+	uint64_t left = atomic_load_explicit(&dots_left, memory_order_relaxed);
+
+	if (!left)
+		return;
+	atomic_store_explicit(&dots_left, left - 1, memory_order_relaxed);
+	if (left > 1)
+		uart->put((left - 1) % 64 ? '.' : '\n');
+}
+
+static void uart_interrupt(void)
+{
+	if (uart->serve(received))
+		send_dot();
+}
+
+static bool dots_sent(void)
+{
+	return atomic_load_explicit(&dots_left, memory_order_relaxed) == 0;
+}
+
+bool console_count_interrupts(uint64_t count)
+{
+	if (!uart || !count)
+		return uart != NULL;
+	atomic_store_explicit(&dots_left, count, memory_order_relaxed);
+	uart->transmit_interrupt(true);
+	uart->put('.'); /* the first one; its interrupt sends the second */
+	idle_until(dots_sent);
+	uart->transmit_interrupt(false);
+	uart_put('\n');
+	return true;
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+static void log_init(const struct bh_grant *grant)
+{
+	log_ring = (struct bh_log *)grant->gpa;
+	log_ring->text_bytes = BH_LOG_TEXT_BYTES;
+	log_ring->head = 0;
+	__atomic_store_n(&log_ring->magic, BH_LOG_MAGIC, __ATOMIC_RELEASE);
+}
+
+void console_init(void)
+{
+	const struct bh_grant *log_grant = info_find(BH_GRANT_LOG, NULL);
+
+	if (log_grant)
+		log_init(log_grant);
+	for (const struct uart_driver *const *driver = uart_drivers; *driver; driver++) {
+		const struct bh_grant *grant = info_find_device((*driver)->compatible);
+
+		if (!grant)
+			continue;
+		uart = *driver;
+		uart->init(grant);
+		irq_attach_device(grant, uart_interrupt);
+		return;
+	}
+}

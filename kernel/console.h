@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the sandbox speaks: its log ring, if it has one, and its UART, if it has one. Not to be called from interrupt
+ * handlers: a UART waits for room.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/guest.h"
+
+#define CONSOLE_FORMAT __attribute__((format(printf, 1, 2)))
+
+void console_init(void);
+
+/* One line "NAME: text" to every output. */
+void console_say(const char *format, ...) CONSOLE_FORMAT;
+/* The same, but not to a UART on which somebody is typing. */
+void console_report(const char *format, ...) CONSOLE_FORMAT;
+
+/* The own log ring, or NULL. Its heartbeat fields belong to heartbeat.c. */
+struct bh_log *console_log(void);
+
+/* The interactive side: the UART alone. */
+bool console_has_uart(void);
+void console_echo(const char *format, ...) CONSOLE_FORMAT;
+/* Next character received, if there is one. */
+bool console_get(char *c);
+/* Input not yet read. May be asked with interrupts disabled. */
+bool console_has_input(void);
+
+/*
+ * Sends `count` dots, each from the interrupt handler that announces that there is room for it, and returns after as many
+ * interrupts. false: no UART.
+ */
+bool console_count_interrupts(uint64_t count);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/fault.h"
+
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/info.h"
+
+static struct fault last;
+
+static _Noreturn void stop(void)
+{
+	cpu_interrupts_disable();
+	info_call_monitor(BH_CALL_PARK, 0, 0);
+	cpu_halt();
+}
+
+void fault_take(const struct fault *fault, bool attempting)
+{
+	last = *fault;
+	if (attempting)
+		return;
+	console_say("fault %s pc 0x%lx addr 0x%lx syndrome 0x%lx", fault->name, fault->pc, fault->address, fault->syndrome);
+	stop();
+}
+
+const struct fault *fault_last(void)
+{
+	return &last;
+}
+
+_Noreturn void fault_stop(const char *why)
+{
+	console_say("stopped: %s", why);
+	stop();
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exceptions: survived when they were asked for (cpu_attempt), reported and final when not. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fault {
+	const char *name;  /* "#GP", "data abort" */
+	uint64_t syndrome; /* error code, ESR */
+	uint64_t pc;
+	uint64_t address;  /* of the access, where the machine tells */
+};
+
+/* From the vectors. Notes the fault and returns if an attempt is to be abandoned; otherwise reports it and stops. */
+void fault_take(const struct fault *fault, bool attempting);
+
+/* The fault that ended the last attempt. */
+const struct fault *fault_last(void);
+
+/* Our own mistake, or a sandbox that cannot work: says why, and parks. */
+_Noreturn void fault_stop(const char *why);

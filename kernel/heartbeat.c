@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/heartbeat.h"
+
+#include <stdatomic.h>
+
+#include "kernel/clock.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/timer.h"
+
+enum { REPORT_BEATS = 1000 };
+
+/* Written by the timer's interrupt, read by the main program. */
+static struct {
+	_Atomic uint64_t beats;
+	_Atomic uint64_t gaps;
+	_Atomic uint64_t late_max_ns;
+} pulse;
+static uint64_t period;
+static uint64_t reported;
+
+static void publish(uint64_t beats)
+{
+	struct bh_log *ring = console_log();
+
+	if (!ring)
+		return;
+	ring->beat_gaps = atomic_load_explicit(&pulse.gaps, memory_order_relaxed);
+	ring->beat_late_max_ns = atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed);
+	__atomic_store_n(&ring->beats, beats, __ATOMIC_RELEASE);
+}
+
+static void beat(struct timer_event *event)
+{
+	uint64_t late = arch_counter() - event->deadline;
+	uint64_t late_ns = clock_to_ns(late);
+	uint64_t missed = 0;
+
+	if (late_ns > atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed))
+		atomic_store_explicit(&pulse.late_max_ns, late_ns, memory_order_relaxed);
+	if (late > period) {
+		missed = late / period;
+		atomic_fetch_add_explicit(&pulse.gaps, 1, memory_order_relaxed);
+	}
+	publish(atomic_fetch_add_explicit(&pulse.beats, 1, memory_order_relaxed) + 1);
+	timer_add(event, event->deadline + (missed + 1) * period);
+}
+
+static struct timer_event beat_event = { .fire = beat };
+
+void heartbeat_start(uint64_t hz)
+{
+	timer_cancel(&beat_event);
+	if (!hz)
+		return;
+	period = clock_from_ns(1000000000 / hz);
+	if (console_log())
+		console_log()->beat_period_ns = 1000000000 / hz;
+	timer_add(&beat_event, arch_counter() + period);
+}
+
+void heartbeat_report(void)
+{
+	uint64_t beats = atomic_load_explicit(&pulse.beats, memory_order_relaxed);
+
+	if (beats - reported < REPORT_BEATS)
+		return;
+	reported = beats;
+	console_report("%lu beats, %lu gaps, late max %lu us", beats, atomic_load_explicit(&pulse.gaps, memory_order_relaxed),
+		       atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed) / 1000);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/info.h"
+
+#include <stddef.h>
+
+#include "kernel/cpu.h"
+#include "kernel/text.h"
+
+const struct bh_info *info;
+static bool sandboxed;
+
+void info_init(const struct bh_info *given)
+{
+	sandboxed = given != NULL;
+	info = given ? given : info_bare_machine();
+}
+
+static const struct bh_grant *grants_end(void)
+{
+	uint32_t count = info->grant_count;
+
+	return info->grants + (count < BH_MAX_GRANTS ? count : BH_MAX_GRANTS);
+}
+
+const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
+{
+	for (const struct bh_grant *grant = info->grants; grant < grants_end(); grant++)
+		if (grant->kind == kind && (!name || text_equal((const char *)grant->name, name)))
+			return grant;
+	return NULL;
+}
+
+const struct bh_grant *info_find_device(const char *compatible)
+{
+	for (const struct bh_grant *grant = info->grants; grant < grants_end(); grant++)
+		if ((grant->kind == BH_GRANT_DEVICE || grant->kind == BH_GRANT_PORTS) &&
+		    text_equal((const char *)grant->compatible, compatible))
+			return grant;
+	return NULL;
+}
+
+int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b)
+{
+	if (!sandboxed)
+		return BH_E_UNKNOWN;
+	return (int64_t)cpu_call_monitor(function, a, b, 0);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who this sandbox is and what it owns: struct bh_info of abi/guest.h, or, with no monitor below, the bare emulator's. */
+#pragma once
+#include <stdbool.h>
+
+#include "abi/guest.h"
+
+extern const struct bh_info *info; /* valid from info_init on */
+
+/* Takes the description the kernel was entered with; NULL: there is no monitor. */
+void info_init(const struct bh_info *given);
+
+/* The first grant of this kind whose role label is `name` (NULL: any), or NULL. */
+const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name);
+
+/* The first device (registers or ports) whose compatible string is `compatible`, or NULL. */
+const struct bh_grant *info_find_device(const char *compatible);
+
+/* Hypercall of abi/guest.h; BH_E_UNKNOWN on the bare machine. */
+int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b);
+
+/* Without a monitor: what this architecture's emulated machine looks like. arch/<arch>/bare.c */
+const struct bh_info *info_bare_machine(void);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Interrupts, straight from the machine to this sandbox's vectors. A number is what the controller reports: the INTID on
+ * ARM, the vector on x86. Handlers run with interrupts disabled, do not sleep and do not print.
+ */
+#pragma once
+#include <stdint.h>
+
+#include "abi/guest.h"
+
+struct irq_controller {
+	const char *grant; /* it is used where a BH_GRANT_IRQCHIP of this name exists */
+	void (*init)(void);
+	/* Lets the core's own interrupt `number` (a timer) in. */
+	void (*enable_local)(uint32_t number);
+	/* Lets the device's line in, to this core; the number it will arrive as. */
+	uint32_t (*enable_device)(const struct bh_grant *grant);
+	/* Takes one interrupt: irq_dispatch() between acknowledgement and end. */
+	void (*serve)(uint32_t vector);
+};
+
+/* This architecture's controllers, ended by NULL: arch/<arch>/drivers.c */
+extern const struct irq_controller *const irq_controllers[];
+
+/* Brings up the controller the sandbox was given; with none, stops the kernel. */
+void irq_init(void);
+
+void irq_attach_local(uint32_t number, void (*handler)(void));
+void irq_attach_device(const struct bh_grant *grant, void (*handler)(void));
+
+/* From the vectors: an interrupt has come, on x86 at `vector`. */
+void irq_serve(uint32_t vector);
+
+/* From the controller: calls the handler of `number`. */
+void irq_dispatch(uint32_t number);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sandbox kernel. It is entered as abi/guest.h says, or by the bare emulator with info == NULL, and is the same
+ * program in both. Single core for now; the arch/<arch>/start.S of each architecture calls kernel_main on its own stack
+ * with interrupts disabled and .bss zeroed.
+ */
+#include "kernel/main.h"
+
+#include "kernel/clock.h"
+#include "kernel/command.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/heartbeat.h"
+#include "kernel/idle.h"
+#include "kernel/info.h"
+#include "kernel/irq.h"
+#include "kernel/memory.h"
+#include "kernel/timer.h"
+
+_Noreturn void kernel_main(const struct bh_info *given)
+{
+	/* 1. Know what is ours, and catch our own mistakes. */
+	cpu_init();
+	info_init(given);
+
+	/* 2. Address space: from here on caches are on and nothing ungranted is mapped. */
+	memory_init();
+
+	/* 3. Interrupts, then what raises them. */
+	irq_init();
+	console_init();
+	cpu_interrupts_enable();
+	clock_init(info->clock_hz ? info->clock_hz : clock_machine_hz());
+	timer_init();
+	heartbeat_start(HEARTBEAT_HZ);
+
+	/* 4. Steady state begins: not one exit from here on, unless a command asks for it. */
+	console_say("ready");
+	info_call_monitor(BH_CALL_READY, 0, 0);
+
+	/* 5. What we were told to do at once, then what we are told to do later. */
+	command_run_arguments((const char *)info->arguments);
+	for (;;) {
+		idle_until(console_has_input);
+		command_read_input();
+	}
+}

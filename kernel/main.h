@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+#include "abi/guest.h"
+
+/* Entered once from start.S; given == NULL: no monitor below. */
+_Noreturn void kernel_main(const struct bh_info *given);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/memory.h"
+
+#include <stddef.h>
+
+#include "kernel/fault.h"
+#include "kernel/info.h"
+
+enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 12, GRAFT_SLOT = ENTRIES - 1 };
+#define ADDRESS_MASK 0x0000fffffffff000ULL
+
+static _Alignas(BH_PAGE_BYTES) uint64_t root[ENTRIES];
+static _Alignas(BH_PAGE_BYTES) uint64_t tables[TABLES][ENTRIES]; /* all zero until taken */
+static size_t tables_taken;
+
+/* kernel.lds */
+extern const char text_start[], text_end[], rodata_end[], image_end[];
+
+static bool is_aligned(uint64_t value, unsigned shift)
+{
+	return (value & ((1ULL << shift) - 1)) == 0;
+}
+
+static uint64_t *follow(uint64_t *entry)
+{
+	if (!*entry) {
+		if (tables_taken == TABLES)
+			return NULL;
+		*entry = (uint64_t)tables[tables_taken++] | memory_table;
+	}
+	return (uint64_t *)(*entry & ADDRESS_MASK);
+}
+
+/* Maps the largest leaf that begins at `address`, or finds one there. Bytes covered from `address` on; 0: out of tables. */
+static uint64_t map_leaf(uint64_t address, uint64_t size, enum memory_type type)
+{
+	uint64_t *table = root;
+
+	for (unsigned shift = ROOT_SHIFT; table; shift -= 9) {
+		uint64_t *entry = &table[(address >> shift) % ENTRIES];
+		uint64_t leaf_bytes = 1ULL << shift;
+		bool last = shift == PAGE_SHIFT;
+
+		if (*entry && (last || memory_is_leaf(*entry)))
+			return leaf_bytes - address % leaf_bytes;
+		if (last || (shift == LARGE_SHIFT && !*entry && is_aligned(address, shift) && size >= leaf_bytes)) {
+			*entry = address | memory_leaf[type] | (last ? memory_page : memory_large);
+			return leaf_bytes;
+		}
+		table = follow(entry);
+	}
+	return 0;
+}
+
+bool memory_map(uint64_t address, uint64_t size, enum memory_type type)
+{
+	uint64_t end = (address + size + BH_PAGE_BYTES - 1) & ADDRESS_MASK;
+
+	address &= ADDRESS_MASK;
+	if (end > (uint64_t)GRAFT_SLOT << ROOT_SHIFT)
+		return false;
+	while (address < end) {
+		uint64_t bytes = map_leaf(address, end - address, type);
+
+		if (!bytes)
+			return false;
+		address += bytes;
+	}
+	memory_publish();
+	return true;
+}
+
+uint64_t memory_graft(uint64_t table)
+{
+	root[GRAFT_SLOT] = (table & ADDRESS_MASK) | memory_table;
+	memory_publish();
+	return (uint64_t)GRAFT_SLOT << ROOT_SHIFT;
+}
+
+static void map_or_stop(uint64_t address, uint64_t size, enum memory_type type)
+{
+	if (!memory_map(address, size, type))
+		fault_stop("the grants need more page tables than there are");
+}
+
+static void map_image(void)
+{
+	map_or_stop((uint64_t)text_start, (uint64_t)(text_end - text_start), MEMORY_TEXT);
+	map_or_stop((uint64_t)text_end, (uint64_t)(rodata_end - text_end), MEMORY_RODATA);
+	map_or_stop((uint64_t)rodata_end, (uint64_t)(image_end - rodata_end), MEMORY_DATA);
+}
+
+static void map_grant(const struct bh_grant *grant)
+{
+	switch (grant->kind) {
+	case BH_GRANT_RAM:
+	case BH_GRANT_LOG:
+		map_or_stop(grant->gpa, grant->size, MEMORY_DATA);
+		break;
+	case BH_GRANT_FOREIGN_LOG:
+	case BH_GRANT_STATS:
+		map_or_stop(grant->gpa, grant->size, MEMORY_RODATA);
+		break;
+	case BH_GRANT_DEVICE:
+	case BH_GRANT_IRQCHIP:
+		map_or_stop(grant->gpa, grant->size, MEMORY_DEVICE);
+		break;
+	default:
+		break;
+	}
+}
+
+void memory_init(void)
+{
+	map_image();
+	map_or_stop((uint64_t)info, sizeof(*info), MEMORY_RODATA);
+	for (uint32_t i = 0; i < info->grant_count && i < BH_MAX_GRANTS; i++)
+		map_grant(&info->grants[i]);
+	memory_activate(root);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's own page tables: everything one to one, nothing writable and executable, and only what was granted. The
+ * root has an entry a GiB, 512 of them; leaves of 2 MiB and 4 KiB. Both architectures differ in bits alone.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum memory_type {
+	MEMORY_TEXT,   /* read, execute */
+	MEMORY_RODATA, /* read */
+	MEMORY_DATA,   /* read, write */
+	MEMORY_DEVICE, /* read, write, registers */
+	MEMORY_ANY,    /* read, write, execute: only for attacks, which want to be stopped by the monitor and not here */
+	MEMORY_TYPES,
+};
+
+/* Maps the image and the grants, and turns translation on. */
+void memory_init(void);
+
+/* Maps the pages of [address, address+size) that are not mapped yet; others stay as they are. false: out of tables, or
+ * beyond 512 GiB. */
+bool memory_map(uint64_t address, uint64_t size, enum memory_type type);
+
+/* Makes the frame at `table` a page table of the kernel; returns the first virtual address that it translates. */
+uint64_t memory_graft(uint64_t table);
+
+/* ---- arch/<arch>/memory_hw.c -------------------------------------------------------------------------------------- */
+
+extern const uint64_t memory_leaf[MEMORY_TYPES]; /* attributes of a leaf */
+extern const uint64_t memory_large;              /* added in a leaf of 2 MiB */
+extern const uint64_t memory_page;               /* added in a leaf of 4 KiB */
+extern const uint64_t memory_table;              /* a table entry */
+
+/* Is this entry of a level above the last a leaf? */
+bool memory_is_leaf(uint64_t entry);
+/* Puts the tables to use. */
+void memory_activate(const uint64_t *root);
+/* Makes new entries visible to the table walker. */
+void memory_publish(void);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The little the kernel needs of text: compare, parse numbers, format. No allocation, no locale, no floating point. */
+#pragma once
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+bool text_equal(const char *a, const char *b);
+
+/*
+ * Reads a number (decimal, or hexadecimal after "0x") at *cursor and moves *cursor behind it. false: no digit there;
+ * *cursor and *value are untouched. Digits beyond 64 bits push the first ones out.
+ */
+bool text_parse_number(const char **cursor, uint64_t *value);
+
+/* %s, %c, %lu and %lx (64 bits), %% ; each character goes to put(). */
+void text_format(void (*put)(char c), const char *format, va_list arguments);

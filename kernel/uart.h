@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A UART driver. Interrupts are masked at the device, never at the interrupt controller: that costs no exit. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/guest.h"
+
+struct uart_driver {
+	const char *compatible;
+	/* 8N1, no FIFO (an interrupt a character), receive interrupt on, transmit interrupt off. */
+	void (*init)(const struct bh_grant *grant);
+	/* Waits for room, then sends. */
+	void (*put)(char c);
+	void (*transmit_interrupt)(bool on);
+	/* Interrupt: hands over what came in; true: there is room to send again. Leaves no cause pending. */
+	bool (*serve)(void (*received)(char c));
+};
+
+/* This architecture's drivers, ended by NULL: arch/<arch>/drivers.c */
+extern const struct uart_driver *const uart_drivers[];

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* QEMU `virt` with GICv2: hw/arm/virt.c, base_memmap[] and a15irqmap[]. What the monitor must know without any table. */
+#pragma once
+
+#define BOARD_NAME "qemu-aarch64-gicv2"
+
+/* Guest and monitor RAM: `-m 2G`. */
+#define BOARD_RAM_BASE 0x40000000ull
+#define BOARD_RAM_BYTES 0x80000000ull
+
+/* Boot console: PL011. */
+#define BOARD_UART_BASE 0x09000000ull
+
+#define BOARD_GICD_BASE 0x08000000ull
+#define BOARD_GICC_BASE 0x08010000ull
+
+/* The CPU interface: one address, a bank of registers for each core; every sandbox maps it. */
+#define BOARD_BANKED_BASE BOARD_GICC_BASE
+#define BOARD_BANKED_BYTES 0x2000ull

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* QEMU's q35 machine, AMD SVM: ICH9 with its power-management block where SeaBIOS puts it. */
+#pragma once
+#include "arch/x86_64/board_x86.h"
+
+#define BOARD_NAME "qemu-svm"
+#define BOARD_RAM_BASE UINT64_C(0)
+#define BOARD_RAM_BYTES UINT64_C(0x80000000)
+#define BOARD_BANKED_BASE UINT64_C(0)
+#define BOARD_BANKED_BYTES UINT64_C(0)
+
+static const struct x86_board board = {
+	.console_port = 0x3f8,
+	.exit_port = 0xf4,
+	.pm_timer_port = 0x608,
+	.ioapic = 0xfec00000,
+	.trampoline = 0x8000,
+};

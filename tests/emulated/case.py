@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one row of the table of cases says: a machine, who is in it, and what must be seen.
+
+Every case shares the rule that whoever is not named in its expectations as ending has a heartbeat without a gap, takes no
+interrupt it did not ask for, and beats on after everything expected has been seen.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.emulated.expect import Expectation
+
+SVM = "qemu-svm"
+GICV2 = "qemu-aarch64-gicv2"
+GICV3 = "qemu-aarch64"
+ARM = (GICV3, GICV2)
+ALL = (SVM, *ARM)
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """One sandbox. `arguments` may name places of the plan: "read={victim.ram:#x}" (places.py)."""
+
+    name: str
+    core: int
+    arguments: str = ""
+    os: Literal["native", "linux"] = "native"
+    image: str = "sandbox-kernel.elf"
+    initrd: str = ""
+    ram_mib: int = 16
+    uart: str = ""  # role label: owned, and the console
+    may_kick: tuple[str, ...] = ()
+    trusted_idle: bool = False
+    beats: bool = True  # is expected to keep a heartbeat without a gap
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    guards: str  # the protection without which the case fails
+    sandboxes: tuple[Sandbox, ...]
+    expect: tuple[Expectation, ...] = ()
+    platforms: tuple[str, ...] = ALL
+    icount: bool = True  # repeats exactly; without it beats follow the host and are not judged
+    limit_seconds: float = 30.0
+    quick: bool = False
+
+    @property
+    def ending(self) -> set[str]:
+        """Sandboxes that are expected to end."""
+        return {one.sandbox for one in self.expect if one.ends}
+
+    @property
+    def beating(self) -> list[str]:
+        """Sandboxes that must come through unharmed."""
+        return [one.name for one in self.sandboxes if one.beats and one.os == "native" and one.name not in self.ending]
+
+    @property
+    def idle_cores(self) -> list[int]:
+        return sorted({0, 1, 2, 3} - {one.core for one in self.sandboxes})
+
+
+def attacked(arguments: str, attacker_ram_mib: int = 16) -> tuple[Sandbox, ...]:
+    """The usual company: an attacker, a victim beside it, and a bystander on the boot core.
+
+    The attacker gives the others ten milliseconds to come up.
+    """
+    return (
+        Sandbox("bystander", 0),
+        Sandbox("attacker", 1, f"ticks=100 {arguments}", ram_mib=attacker_ram_mib, beats=False),
+        Sandbox("victim", 2),
+    )

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a case expects to see. Each expectation gives its verdict on what has been seen so far: None, or what is wrong.
+
+Awaited ones decide when a run is over; the others are judged then. Texts may name places of the plan, as arguments may.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from tests.emulated.observe import Observation
+
+
+class Expectation(Protocol):
+    awaited: ClassVar[bool]
+    ends: ClassVar[bool]  # the sandbox ends by it
+
+    @property
+    def sandbox(self) -> str: ...
+
+    def verdict(self, seen: "Observation") -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Says:
+    """A line of its console matches."""
+
+    sandbox: str
+    pattern: str
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        pattern = re.compile(seen.places.fill(self.pattern))
+        if any(pattern.search(line) for line in seen.lines[self.sandbox]):
+            return None
+        return f"{self.sandbox} never said {pattern.pattern!r}"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Every attempt of this command was answered with an exception whose name matches."""
+
+    sandbox: str
+    command: str
+    by: str
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        command = seen.places.fill(self.command)
+        answer = seen.answers(self.sandbox).get(command)
+        if answer is None:
+            return f"{self.sandbox} never finished {command!r}"
+        if re.match(rf"refused: {self.by}", answer):
+            return None
+        return f"{self.sandbox}: {command!r} was not refused by {self.by!r}: {answer}"
+
+
+@dataclass(frozen=True)
+class Returned:
+    """An attempt of this command came back, with this value if one is given."""
+
+    sandbox: str
+    command: str
+    value: int | None = None
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        command = seen.places.fill(self.command)
+        answer = seen.answers(self.sandbox).get(command)
+        if answer is None:
+            return f"{self.sandbox} never finished {command!r}"
+        wanted = "returned " if self.value is None else f"returned {self.value:#x}"
+        if answer == wanted or (self.value is None and answer.startswith(wanted)):
+            return None
+        return f"{self.sandbox}: {command!r} gave {answer!r}, not {wanted!r}"
+
+
+@dataclass(frozen=True)
+class Parked:
+    """Parked, with a crash record that says why and where. An empty field is not compared."""
+
+    sandbox: str
+    reason: str
+    access: str = ""
+    address: str = ""
+    value: str = ""
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = True
+
+    def verdict(self, seen: "Observation") -> str | None:
+        watch = seen.watches[self.sandbox]
+        crash = watch.crash
+        if crash is None or watch.state != "parked":
+            return f"{self.sandbox} was not parked: {watch.state}, last said {seen.lines[self.sandbox][-1:]}"
+        wanted = {"reason": self.reason, "access": self.access}
+        wanted |= {name: hex(int(seen.places.fill(text), 0)) for name, text in (("address", self.address), ("value", self.value)) if text}
+        found = {"reason": crash.reason, "access": crash.access, "address": hex(crash.address), "value": hex(crash.value)}
+        wrong = [f"{name} {found[name]}, not {text}" for name, text in wanted.items() if text and found[name] != text]
+        return f"crash record of {self.sandbox}: {'; '.join(wrong)} (pc {crash.pc:#x})" if wrong else None
+
+
+@dataclass(frozen=True)
+class Off:
+    """Ended of its own will, without a crash record."""
+
+    sandbox: str
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = True
+
+    def verdict(self, seen: "Observation") -> str | None:
+        watch = seen.watches[self.sandbox]
+        return None if watch.state == "off" and watch.crash is None else f"{self.sandbox} is {watch.state}, not off"
+
+
+@dataclass(frozen=True)
+class ExitsAtLeast:
+    """Its monitor has counted so many exits of this reason."""
+
+    sandbox: str
+    reason: str
+    count: int
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        stats = seen.watches[self.sandbox].stats
+        found = stats.exits[self.reason] if stats else 0
+        return None if found >= self.count else f"{self.sandbox}: {found} exits by {self.reason}, not {self.count}"
+
+
+@dataclass(frozen=True)
+class NoExits:
+    """Since it was ready its monitor has counted nothing but these reasons."""
+
+    sandbox: str
+    besides: tuple[str, ...] = ()
+    awaited: ClassVar[bool] = False
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        watch = seen.watches[self.sandbox]
+        if not watch.ready:
+            return f"{self.sandbox} was never ready"
+        found = {reason: count for reason, count in watch.exits_steady().items() if count and reason not in self.besides}
+        return f"{self.sandbox}: exits in steady state: {found}" if found else None
+
+
+@dataclass(frozen=True)
+class Kicked:
+    """Its monitor has acknowledged exactly so many kicks."""
+
+    sandbox: str
+    count: int
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        stats = seen.watches[self.sandbox].stats
+        found = stats.kicks if stats else 0
+        return None if found == self.count else f"{self.sandbox}: {found} kicks acknowledged, not {self.count}"

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a machine until what a case expects has been seen and the others have beaten on, or its time is up."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bhtool.machine import Machine, Timing
+from bhtool.platforms import Platform
+from bhtool.session import EndEvent, Event, LineEvent, Session, Watch
+
+from tests.emulated.case import Case
+from tests.emulated.places import Places
+from tests.emulated.scene import Scene
+
+AFTERMATH_BEATS = 250
+ALARM = re.compile(r": (stray|fault|stopped|no such command)\b")
+ATTEMPT = re.compile(r": try (.*)$")
+ANSWER = re.compile(r": (refused: .*|returned .*)$")
+
+
+@dataclass
+class Observation:
+    places: Places
+    watches: dict[str, Watch]
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    ended: EndEvent | None = None
+
+    def __post_init__(self) -> None:
+        self.lines = {name: [] for name in self.watches}
+
+    def note(self, event: Event | None) -> None:
+        if isinstance(event, LineEvent):
+            self.lines[event.sandbox].append(event.text)
+        elif isinstance(event, EndEvent):
+            self.ended = event
+
+    def answers(self, sandbox: str) -> dict[str, str]:
+        """What became of each command it tried, by the command as it was given."""
+        found: dict[str, str] = {}
+        command = ""
+        for line in self.lines[sandbox]:
+            if attempt := ATTEMPT.search(line):
+                command = attempt[1].strip().replace(" ", "=", 1)
+            elif command and (answer := ANSWER.search(line)):
+                found[command] = answer[1]
+        return found
+
+    def beats(self, sandbox: str) -> int:
+        heartbeat = self.watches[sandbox].heartbeat
+        return heartbeat.beats if heartbeat else 0
+
+    def state(self) -> str:
+        """For a failed test's report."""
+        rows = [f"{name}: {watch.state}, {watch.heartbeat}, {watch.crash}" for name, watch in self.watches.items()]
+        return "\n".join(rows + [line for lines in self.lines.values() for line in lines[-8:]])
+
+
+class Progress:
+    """Whether a run is over: everything awaited seen, and then so many beats of everybody who beats."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._goal: dict[str, int] | None = None
+
+    def over(self, seen: Observation) -> bool:
+        if any(watch.crash and name not in self._case.ending for name, watch in seen.watches.items()):
+            return True
+        if self._goal is None and self._all_seen(seen):
+            more = AFTERMATH_BEATS if self._case.icount else 1
+            self._goal = {name: seen.beats(name) + more for name in self._case.beating}
+        return self._goal is not None and all(seen.beats(name) >= goal for name, goal in self._goal.items())
+
+    def _all_seen(self, seen: Observation) -> bool:
+        up = all(seen.watches[one.name].ready for one in self._case.sandboxes if one.name not in self._case.ending)
+        return up and all(one.verdict(seen) is None for one in self._case.expect if one.awaited)
+
+
+def harm(case: Case, seen: Observation) -> list[str]:
+    """What went wrong with those who had nothing to do with it."""
+    found = []
+    for name in case.beating:
+        watch, beat = seen.watches[name], seen.watches[name].heartbeat
+        if watch.state != "ready":
+            found.append(f"{name} is {watch.state}: {watch.crash}")
+        if beat is None or not beat.beats:
+            found.append(f"{name} has no heartbeat")
+        elif beat.gaps and case.icount:
+            found.append(f"{name}: {beat.gaps} gaps in {beat.beats} beats, {beat.late_max_ns / 1000:.0f} us late at most")
+        found += [f"{name} said {line!r}" for line in seen.lines[name] if ALARM.search(line)]
+    return found
+
+
+def judge(case: Case, seen: Observation) -> list[str]:
+    wrong = [verdict for one in case.expect if (verdict := one.verdict(seen))]
+    if seen.ended:
+        wrong.append(f"the machine ended, status {seen.ended.status} {seen.ended.complaint}")
+    return wrong + harm(case, seen)
+
+
+def observe(platform: Platform, case: Case, scene: Scene, extra: Sequence[str] = ()) -> Observation:
+    """Runs the machine within the case's limit; what was seen is final, the machine has stopped."""
+    timing = Timing(platform.emulator.icount_shift if case.icount else None)
+    with Session(platform, scene.plan, Machine(platform, scene.image, timing, extra=tuple(extra))) as session:
+        seen, progress = Observation(scene.places, session.watches), Progress(case)
+        for event in session.events(case.limit_seconds):
+            seen.note(event)
+            if event is None and progress.over(seen):
+                break
+        if seen.ended is None:
+            session.machine.stop()
+            for event in session.poll():
+                if not isinstance(event, EndEvent):
+                    seen.note(event)
+        return seen

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses that a case names and the tool places: "read={victim.ram:#x}" becomes an address of the plan.
+
+{NAME.ram} {NAME.ram_end} host-physical RAM of a sandbox      {NAME.gpa} {NAME.gpa_end} the same as it sees it
+{NAME.pool} {NAME.arena}  frames of its monitor               {NAME.core} its first core
+{shared}                  the page of kick boxes              {image} the monitor as it was loaded
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+from bhtool import abi
+from bhtool.config.plan import Plan, SandboxPlan
+
+IMAGE = {"aarch64": 0x40200000, "x86_64": 0x100000}  # arch/*/monitor.lds
+
+
+@dataclass(frozen=True)
+class Place:
+    ram: int
+    ram_end: int
+    gpa: int
+    gpa_end: int
+    pool: int
+    arena: int
+    core: int
+
+    @classmethod
+    def of(cls, one: SandboxPlan) -> Self:
+        ram, gpa = (one.ram_hpa, one.ram_hpa + one.ram_size), (one.ram_gpa, one.ram_gpa + one.ram_size)
+        return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.cores[0])
+
+
+@dataclass(frozen=True)
+class Places:
+    sandboxes: dict[str, Place]
+    shared: int
+    image: int
+
+    @classmethod
+    def of(cls, plan: Plan, arch: str) -> Self:
+        return cls({one.name: Place.of(one) for one in plan.sandboxes}, plan.shared_hpa, IMAGE[arch])
+
+    def fill(self, text: str) -> str:
+        return text.format(**self.sandboxes, shared=self.shared, image=self.image) if "{" in text else text

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of the table of cases, on each of its platforms."""
+
+from pathlib import Path
+
+import pytest
+from bhtool.platforms import Platform
+
+from tests.emulated.case import Case
+from tests.emulated.observe import judge, observe
+from tests.emulated.scene import stage
+from tests.emulated.table import CASES
+
+ROWS = [
+    pytest.param(platform, case, id=f"{platform}-{case.name}", marks=[] if case.quick else [pytest.mark.slow])
+    for case in CASES
+    for platform in case.platforms
+]
+
+
+@pytest.mark.parametrize(("platform", "case"), ROWS)
+def test_case(machine_platform: Platform, case: Case, tmp_path: Path) -> None:
+    seen = observe(machine_platform, case, stage(machine_platform, case, tmp_path))
+    wrong = judge(case, seen)
+    assert not wrong, "\n".join([*wrong, "guards: " + case.guards, seen.state()])

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+#include <stdint.h>
+
+static inline void tiny_call_monitor(uint64_t function)
+{
+	register uint64_t x0 __asm__("x0") = function;
+
+	__asm__ volatile("hvc #0" : "+r"(x0)::"memory");
+}
+
+static inline void tiny_sleep(void)
+{
+	__asm__ volatile("wfi");
+}

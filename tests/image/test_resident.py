@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the linked monitor must be: no FP or SIMD, no red zone, no way back into start-up code, within its budget."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+
+ROOT = Path(__file__).resolve().parents[2]
+PLATFORMS = ["qemu-svm", "qemu-aarch64", "qemu-aarch64-gicv2"]
+BUDGET_BYTES = 8 * 1024
+RESIDENT_SECTIONS = [".text", ".rodata", ".data"]
+VECTOR_REGISTER = {
+    "x86_64": re.compile(r"%[xyz]mm\d|%mm\d|%st\b|\bf(ld|st|add|mul|xsave|xrstor)\w*\s"),
+    "aarch64": re.compile(r"(?<![\w.])[vqdszhb]\d{1,2}(\.\w+)?\b(?!:)"),
+}
+BELOW_STACK = {"x86_64": re.compile(r"-0x[0-9a-f]+\(%rsp\)"), "aarch64": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)")}
+
+
+def image(platform: str) -> Path:
+    path = ROOT / "build" / platform / "bulkhead.elf"
+    assert path.is_file(), f"{path} is not built; run tools/bulkhead test"
+    return path
+
+
+def architecture(platform: str) -> str:
+    return "x86_64" if platform == "qemu-svm" else "aarch64"
+
+
+def symbols(elf: ELFFile) -> dict[str, int]:
+    table = elf.get_section_by_name(".symtab")
+    return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+
+
+def instructions(platform: str) -> Iterator[tuple[str, str]]:
+    """(address, mnemonic and operands) of resident text."""
+    listing = subprocess.run(
+        ["llvm-objdump-19", "-d", "--no-show-raw-insn", "--section=.text", str(image(platform))], check=True, capture_output=True, text=True
+    ).stdout
+    for line in listing.splitlines():
+        match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
+        if match:
+            yield match[1], re.sub(r"\s*(<.*|//.*|#.*)$", "", match[2])
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_no_fp_or_simd(platform: str) -> None:
+    pattern = VECTOR_REGISTER[architecture(platform)]
+    found = [f"{address}: {text}" for address, text in instructions(platform) if pattern.search(text)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_no_red_zone(platform: str) -> None:
+    pattern = BELOW_STACK[architecture(platform)]
+    found = [f"{address}: {text}" for address, text in instructions(platform) if pattern.search(text)]
+    assert not found, "\n".join(found)
+
+
+def test_the_patterns_find_what_they_look_for() -> None:
+    assert VECTOR_REGISTER["x86_64"].search("movaps\t%xmm0, (%rdi)")
+    assert VECTOR_REGISTER["aarch64"].search("str\tq0, [x0]")
+    assert VECTOR_REGISTER["aarch64"].search("movi\tv0.2d, #0")
+    assert not VECTOR_REGISTER["aarch64"].search("mrs\tx0, ESR_EL2")
+    assert BELOW_STACK["x86_64"].search("movq\t%rax, -0x8(%rsp)")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_resident_code_cannot_reach_what_is_dropped(platform: str) -> None:
+    """Every relocation of the resident sections points into the resident sections (or is an absolute constant)."""
+    with image(platform).open("rb") as file:
+        elf = ELFFile(file)
+        value = symbols(elf)
+        table = elf.get_section_by_name(".symtab")
+        dropped = range(value["__boot_start"], value["__boot_end"])
+        checked = 0
+        for name in RESIDENT_SECTIONS:
+            section = elf.get_section_by_name(".rela" + name)
+            if not isinstance(section, RelocationSection):
+                continue
+            for relocation in section.iter_relocations():
+                symbol = table.get_symbol(relocation["r_info_sym"])
+                checked += 1
+                assert symbol["st_value"] not in dropped, f"{name}+{relocation['r_offset']:#x} refers to {symbol.name or 'a start-up section'}"
+        assert checked > 50, "the image carries no relocations: was --emit-relocs lost?"
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_resident_size_is_within_budget(platform: str) -> None:
+    with image(platform).open("rb") as file:
+        value = symbols(ELFFile(file))
+    text = value["__resident_text_used"] - value["__resident_text_start"]
+    rodata = value["__resident_rodata_used"] - value["__resident_rodata_start"]
+    assert 0 < text + rodata <= BUDGET_BYTES, f"text {text} + rodata {rodata} bytes"

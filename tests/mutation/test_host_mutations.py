@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded mistakes in the table builder, its formats and the validator: each must make a unit test fail.
+
+A mutation is one removed check or one wrong bit, compiled in place of the original file. It names the test program that has to
+notice. Every check of the validator (REFUSE_IF) is removed in turn without being listed here, so a new one needs a new test row.
+"""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILDER = "hal/pt/pt_boot.c"
+X86 = "hal/pt/formats_x86_boot.c"
+ARM = "hal/pt/formats_arm_boot.c"
+ARENA = "hal/arena_boot.c"
+VALIDATOR = "monitor/table_boot.c"
+SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR]
+SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
+PROGRAMS = {
+    "arena_test": "tests/unit/arena_test.c",
+    "entries_test": "tests/golden/entries_test.c",
+    "pt_size_test": "tests/unit/pt_size_test.c",
+    "pt_failure_test": "tests/unit/pt_failure_test.c",
+    "pt_model_test": "tests/unit/pt_model_test.c",
+    "table_test": "tests/unit/table_test.c",
+}
+ARGUMENTS = {"pt_model_test": ["60"]}
+COMPILE = [
+    "clang-19",
+    "-std=c17",
+    "-O1",
+    "-w",
+    "-D_GNU_SOURCE",
+    f"-I{ROOT}",
+    f"-I{ROOT}/monitor",
+    f"-I{ROOT}/tests/unit",
+    f"-I{ROOT}/tests/unit/fake",
+]
+TIME_LIMIT_SECONDS = 60
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One mistake: `old`, which occurs once in `file` (however spaced), becomes `new`, and `caught_by` must fail."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    caught_by: str
+
+    def text(self) -> str:
+        pattern = r"\s+".join(re.escape(word) for word in self.old.split())
+        text, count = re.subn(pattern, lambda _: self.new.strip(), (ROOT / self.file).read_text())
+        assert count == 1, f"{self.file} has changed: adapt this mutation"
+        return text
+
+
+MUTATIONS = [
+    # Permission and type bits.
+    Mutation("EPT read-only leaves are writable", X86, "[R] = EPT_READ,", "[R] = EPT_READ | EPT_WRITE,", "entries_test"),
+    Mutation("EPT data is executable", X86, "[RW] = EPT_READ | EPT_WRITE,", "[RW] = EPT_READ | EPT_WRITE | EPT_EXECUTE,", "entries_test"),
+    Mutation(
+        "EPT devices are cached",
+        X86,
+        "[HAL_MEMORY_RAM] = EPT_TYPE_WB, [HAL_MEMORY_DEVICE] = 0",
+        "[HAL_MEMORY_RAM] = EPT_TYPE_WB, [HAL_MEMORY_DEVICE] = EPT_TYPE_WB",
+        "entries_test",
+    ),
+    Mutation("NPT and long mode: data is executable", X86, "[RW] = X86_NO_EXECUTE | X86_WRITE", "[RW] = X86_WRITE", "entries_test"),
+    Mutation(
+        "NPT without the user bit", X86, ".table = X86_PRESENT | X86_WRITE | X86_USER", ".table = X86_PRESENT | X86_WRITE", "entries_test"
+    ),
+    Mutation(
+        "NPT and long mode: devices are write-through",
+        X86,
+        "[HAL_MEMORY_DEVICE] = X86_PCD | X86_PWT",
+        "[HAL_MEMORY_DEVICE] = X86_PWT",
+        "entries_test",
+    ),
+    Mutation(
+        "monitor text may be writable on x86",
+        X86,
+        ".permissions = SETS_WITHOUT_RWX",
+        ".permissions = SETS_WITH_RWX",
+        "pt_model_test",
+    ),
+    Mutation(
+        "ARM stage 2: read-only leaves are writable",
+        ARM,
+        "#define S2AP_READ (UINT64_C(1) << 6)",
+        "#define S2AP_READ (UINT64_C(3) << 6)",
+        "entries_test",
+    ),
+    Mutation("ARM: execute-never in the wrong bit", ARM, "#define XN BIT(54)", "#define XN BIT(53)", "entries_test"),
+    Mutation(
+        "ARM stage 2: devices are Normal memory",
+        ARM,
+        "#define MEMATTR_DEVICE_nGnRE (UINT64_C(1) << 2)",
+        "#define MEMATTR_DEVICE_nGnRE (UINT64_C(5) << 2)",
+        "entries_test",
+    ),
+    Mutation(
+        "ARM: RAM is not shareable", ARM, "#define SH_INNER (UINT64_C(3) << 8)", "#define SH_INNER (UINT64_C(0) << 8)", "entries_test"
+    ),
+    Mutation("ARM: no access flag", ARM, "#define AF BIT(10)", "#define AF UINT64_C(0)", "entries_test"),
+    Mutation(
+        "ARM monitors: read-only leaves are writable", ARM, "#define AP_READ_ONLY BIT(7)", "#define AP_READ_ONLY BIT(6)", "entries_test"
+    ),
+    Mutation(
+        "ARM monitors: devices are write-back",
+        ARM,
+        "#define ATTRINDX_DEVICE (UINT64_C(1) << 2)",
+        "#define ATTRINDX_DEVICE (UINT64_C(0) << 2)",
+        "entries_test",
+    ),
+    Mutation("VTCR_EL2 walks 40 bits", ARM, ".control = 0x80023559", ".control = 0x80023558", "entries_test"),
+    # Checks of the builder.
+    Mutation("maps over what is mapped", BUILDER, "		status = check_free(pt, run);", "		status = HAL_OK;", "pt_model_test"),
+    Mutation(
+        "overlap looks at the first leaf only",
+        BUILDER,
+        "for (uint64_t end = run.ia + run.size; run.ia < end;)",
+        "for (uint64_t end = run.ia + 1; run.ia < end;)",
+        "pt_model_test",
+    ),
+    Mutation(
+        "any permission set",
+        BUILDER,
+        "		status = check_permissions(pt, permissions, memory);",
+        "		status = HAL_OK;",
+        "pt_model_test",
+    ),
+    Mutation(
+        "devices may be executable",
+        BUILDER,
+        "memory == HAL_MEMORY_DEVICE && permissions & HAL_EXECUTE ? HAL_E_PERMISSION : HAL_OK",
+        "HAL_OK",
+        "pt_model_test",
+    ),
+    Mutation("output addresses without a limit", BUILDER, " && fits(run.oa, run.size, pt->oa_bits)", "", "pt_model_test"),
+    Mutation("ranges may be misaligned", BUILDER, "!run.size || offset(run.ia | run.oa | run.size, 0)", "!run.size", "pt_model_test"),
+    Mutation("a range may end beyond the input addresses", BUILDER, "start < end && size <= end - start", "start < end", "pt_model_test"),
+    Mutation(
+        "large leaves at a misaligned output address",
+        BUILDER,
+        "bool aligned = !offset(run.ia | run.oa, place.level);",
+        "bool aligned = !offset(run.ia, place.level);",
+        "pt_model_test",
+    ),
+    Mutation(
+        "a leaf larger than the rest of the range",
+        BUILDER,
+        "aligned && run.size >= span(place.level) && leaf",
+        "aligned && leaf",
+        "pt_model_test",
+    ),
+    Mutation(
+        "large executable leaves where they are forbidden",
+        BUILDER,
+        "permissions & HAL_EXECUTE ? pt->executable_leaf_levels : pt->leaf_levels",
+        "pt->leaf_levels",
+        "pt_size_test",
+    ),
+    Mutation("nothing but 4 KiB leaves", BUILDER, "leaf_levels >> place.level & 1)", "!place.level)", "pt_size_test"),
+    Mutation(
+        "unmap cuts the first leaf",
+        BUILDER,
+        "place.kind == HOLE || offset(run.ia, place.level) ||",
+        "place.kind == HOLE ||",
+        "pt_model_test",
+    ),
+    Mutation(
+        "leaves before all tables are reserved",
+        BUILDER,
+        "	if (status == HAL_OK)\n		status = reserve(",
+        "	if (status == HAL_OK)\n		commit(pt, (struct run){ ia, oa.v, 4096 }, 1);\n	if (status == HAL_OK)\n		status = reserve(",
+        "pt_failure_test",
+    ),
+    Mutation(
+        "a table linked before it is fenced",
+        BUILDER,
+        "	arch_barrier(); /* its zeroes before the link to it */\n	store(hole, (uintptr_t)table | pt->format->table);",
+        "	store(hole, (uintptr_t)table | pt->format->table);\n	arch_barrier();",
+        "pt_failure_test",
+    ),
+    Mutation(
+        "no barrier before the caller's invalidation",
+        BUILDER,
+        "	arch_barrier(); /* every hole before the caller's invalidation */\n",
+        "",
+        "pt_failure_test",
+    ),
+    # The allocator.
+    Mutation("frames are not zeroed", ARENA, "start[word] = 0;", "start[word] = start[word];", "arena_test"),
+    Mutation("frames beyond the end", ARENA, "	if (skip > room - bytes)\n		return NULL;\n", "", "arena_test"),
+    Mutation("blocks are not aligned to their size", ARENA, "align = block_size(bytes);", "align = BH_PAGE_BYTES;", "arena_test"),
+    # The validator, beyond its removed checks.
+    Mutation(
+        "checksum stops early",
+        VALIDATOR,
+        "n < sizeof(*table) / sizeof(*words); n++",
+        "n < sizeof(*table) / sizeof(*words) - 1; n++",
+        "table_test",
+    ),
+    Mutation(
+        "the end of a span wraps",
+        VALIDATOR,
+        "inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes",
+        "inner.start + inner.bytes <= outer.start + outer.bytes",
+        "table_test",
+    ),
+]
+
+
+def removed_checks() -> list[tuple[str, str]]:
+    """The validator without one of its checks: (the check, the whole text)."""
+    text = (ROOT / VALIDATOR).read_text()
+    body = text.index("static const char *refuse_header")
+    checks = re.finditer(r"REFUSE_IF\(.*?\);$", text[body:], re.DOTALL | re.MULTILINE)
+    return [(" ".join(c[0].split())[:90], text[: body + c.start()] + ";" + text[body + c.end() :]) for c in checks]
+
+
+def compile_object(source: Path, target: Path) -> Path:
+    subprocess.run([*COMPILE, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
+    return target
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("objects")
+    sources = [*SUBJECTS, *SUPPORT, *PROGRAMS.values()]
+    return {source: compile_object(ROOT / source, folder / (source.replace("/", "_") + ".o")) for source in sources}
+
+
+def fails(program: str, objects: dict[str, Path], mutated: dict[str, Path], folder: Path) -> bool:
+    parts = [str(mutated.get(source, objects[source])) for source in [*SUBJECTS, *SUPPORT, PROGRAMS[program]]]
+    binary = folder / program
+    subprocess.run(["clang-19", "-fuse-ld=lld", *parts, "-o", str(binary)], check=True, timeout=TIME_LIMIT_SECONDS)
+    try:
+        return subprocess.run([str(binary), *ARGUMENTS.get(program, [])], capture_output=True, timeout=TIME_LIMIT_SECONDS).returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_without_a_mutation_all_is_well(program: str, objects: dict[str, Path], tmp_path: Path) -> None:
+    assert not fails(program, objects, {}, tmp_path)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.what)
+def test_mutation_is_caught(mutation: Mutation, objects: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "mutated.c").write_text(mutation.text())
+    mutated = {mutation.file: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o")}
+    assert fails(mutation.caught_by, objects, mutated, tmp_path), f"{mutation.caught_by} does not notice"
+
+
+@pytest.mark.parametrize(("check", "text"), removed_checks(), ids=lambda value: value if len(value) < 100 else "")
+def test_removed_check_is_caught(check: str, text: str, objects: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "mutated.c").write_text(text)
+    mutated = {VALIDATOR: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o")}
+    assert fails("table_test", objects, mutated, tmp_path), "table_test does not notice"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house rules of the source tree: who may include whom, who may name what, and how long a room may be."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYERS = {
+    "abi": {"abi"},
+    "arch": {"abi", "arch"},
+    "hal": {"abi", "arch", "hal"},
+    "monitor": {"abi", "arch", "hal/hal.h", "monitor"},
+    "kernel": {"abi", "arch", "kernel"},
+}
+VENDOR_WORDS = re.compile(
+    r"\b(vmx|svm|vmcs|vmcb|ept|npt|vttbr|hcr|gicd?|gicr|gicc|lapic|x2apic|ioapic|msr|esr|el[0-3]|rax|rip|cr[0-4]|asid|vmid)\b|_el[0-3]\b", re.IGNORECASE
+)
+SOURCE = re.compile(r"\.(c|h|S|py|lds|dts|dtsi|yaml|ini|build|options|toml)$|meson\.(build|options)$")
+LONGEST_FILE = 600
+
+
+def tracked(*folders: str) -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    return [ROOT / name for name in listed if (ROOT / name).is_file()]
+
+
+def allowed(header: str, layer: str) -> bool:
+    return any(header == place or header.startswith(place + "/") for place in LAYERS[layer])
+
+
+def violations(path: Path, text: str) -> list[str]:
+    layer = path.relative_to(ROOT).parts[0]
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if match and match[1].split("/")[0] in LAYERS and not allowed(match[1], layer):
+            found.append(f"{path.relative_to(ROOT)}:{number}: {layer}/ includes {match[1]}")
+    return found
+
+
+def test_includes_go_downward() -> None:
+    found = [v for path in tracked(*LAYERS) if path.suffix in {".c", ".h", ".S"} for v in violations(path, path.read_text())]
+    assert not found, "\n".join(found)
+
+
+def test_an_upward_include_is_found() -> None:
+    assert violations(ROOT / "hal/x.c", '#include "monitor/monitor.h"\n')
+    assert violations(ROOT / "monitor/x.c", '#include "hal/svm/vmcb.h"\n')
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+
+
+def test_monitor_names_no_vendor_register_or_table_format() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in tracked("monitor")
+        if path.suffix in {".c", ".h"}
+        for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1)
+        if VENDOR_WORDS.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", ["abi", "arch", "hal", "monitor", "kernel", "tools", "tests", "platforms", "dts"])
+def test_every_source_names_its_licence(folder: str) -> None:
+    missing = [
+        str(path.relative_to(ROOT))
+        for path in tracked(folder)
+        if SOURCE.search(path.name) and path.stat().st_size and "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:300]
+    ]
+    assert not missing, missing
+
+
+def test_no_file_is_longer_than_a_room() -> None:
+    too_long = [
+        str(path.relative_to(ROOT)) for path in tracked("arch", "hal", "monitor", "kernel", "tools") if SOURCE.search(path.name) and len(path.read_text().splitlines()) > LONGEST_FILE
+    ]
+    assert not too_long, too_long

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine with a fake monitor, so that the tool's own parts are tried on figures that are known beforehand."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from bhtool import abi, image
+from bhtool.config.plan import Location, Plan, SandboxPlan
+from bhtool.machine import Machine
+from bhtool.paths import ROOT
+from bhtool.platforms import Platform, load
+
+FAKE = Path(__file__).parent / "fake_monitor.c"
+LINK_ADDRESS = 0x40200000
+POOLS = (0x50000000, 0x50080000, 0x50100000)
+
+
+def sandbox(name: str, index: int, os: str = "native", console: str = "log") -> SandboxPlan:
+    here = Location("fake.dts", index + 1)
+    ram = (0x40000000, 0x60000000 + index * 0x1000000, 0x1000000)
+    return SandboxPlan(name, index, os, here, here, [index], [index], console, "x.elf", "", *ram, POOLS[index])  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def platform() -> Platform:
+    return load("qemu-aarch64")
+
+
+@pytest.fixture(scope="session")
+def plan() -> Plan:
+    table = abi.ffi.new("struct bh_table *")
+    for index, pool in enumerate(POOLS):
+        table.sandboxes[index].pool = pool
+    sandboxes = [sandbox("beating", 0), sandbox("crashed", 1), sandbox("linux", 2, "linux", "uart0")]
+    return Plan("qemu-aarch64", Path("fake.dts"), sandboxes, table=abi.bytes_of(table))
+
+
+@pytest.fixture(scope="session")
+def monitor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The fake monitor's ELF file."""
+    out = tmp_path_factory.mktemp("fake") / "monitor.elf"
+    freestanding = ["--target=aarch64-none-elf", "-ffreestanding", "-nostdlib", "-O1", "-mgeneral-regs-only", "-mstrict-align", f"-I{ROOT}"]
+    link = ["-fuse-ld=lld-19", "-static", f"-Wl,-Ttext={LINK_ADDRESS:#x}", "-Wl,-z,max-page-size=4096", "-Wl,--build-id=none"]
+    subprocess.run(["clang-19", *freestanding, *link, str(FAKE), "-o", str(out)], check=True)
+    return out.read_bytes()
+
+
+@pytest.fixture
+def machine(platform: Platform, plan: Plan, monitor: bytes) -> Machine:
+    return Machine(platform, image.compose(monitor, plan))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Composing the bootable image: what the monitor's linker laid out stays, table and payloads arrive in memory."""
+
+import io
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from bhtool import image
+from bhtool.config.plan import Plan, Segment
+from bhtool.console import Lines, Uart
+from bhtool.errors import BulkheadError
+from bhtool.machine import Machine
+from bhtool.platforms import load
+from elftools.elf.elffile import ELFFile
+
+FAKE = Path(__file__).parent / "fake_pvh.S"
+PAYLOAD = Segment("payload", 0x1000000, b"PAYL")
+
+
+def plan_of(table: bytes, *segments: Segment) -> Plan:
+    return Plan("any", Path("any.dts"), table=table, segments=list(segments))
+
+
+@pytest.fixture(scope="module")
+def pvh(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    out = tmp_path_factory.mktemp("pvh") / "pvh.elf"
+    link = ["-fuse-ld=lld", "-nostdlib", "-static", "-Wl,-Ttext=0x101000", "-Wl,--image-base=0x100000", "-Wl,--build-id=none"]
+    subprocess.run(["clang-19", "--target=x86_64-unknown-linux-gnu", *link, str(FAKE), "-o", str(out)], check=True)
+    return out.read_bytes()
+
+
+def test_notes_table_and_payload_reach_the_machine(pvh: bytes) -> None:
+    composed = image.compose(pvh, plan_of(b"TABL", PAYLOAD))
+    with Machine(load("qemu-svm"), composed) as machine:
+        uart, lines = Uart(machine.serials["uart0"]), Lines()
+        deadline = time.monotonic() + 20
+        seen: list[str] = []
+        while not seen and time.monotonic() < deadline:
+            seen = lines.feed(uart.read())
+            time.sleep(0.02)
+    assert seen == ["TABLPAYL"]
+
+
+def test_everything_the_linker_placed_is_kept(monitor: bytes) -> None:
+    before = ELFFile(io.BytesIO(monitor))
+    after = ELFFile(io.BytesIO(image.compose(monitor, plan_of(b"TABL" * 64, PAYLOAD))))
+    loads = [segment for segment in before.iter_segments() if segment["p_type"] == "PT_LOAD"]
+    kept = [segment for segment in after.iter_segments() if segment["p_type"] == "PT_LOAD"]
+    assert len(kept) == len(loads) + 1
+    assert after.header["e_entry"] == before.header["e_entry"]
+    for old, new in zip(loads, kept, strict=False):
+        assert (old["p_paddr"], old["p_memsz"], old["p_flags"]) == (new["p_paddr"], new["p_memsz"], new["p_flags"])
+        assert new.data().startswith(old.data())
+    assert (kept[-1]["p_paddr"], kept[-1].data()) == (PAYLOAD.hpa, PAYLOAD.data)
+
+
+def test_a_table_that_is_too_large_is_refused(monitor: bytes) -> None:
+    with pytest.raises(BulkheadError, match="does not fit"):
+        image.compose(monitor, plan_of(bytes(1 << 20)))
+
+
+def test_a_monitor_without_a_table_is_refused() -> None:
+    with pytest.raises(BulkheadError, match="partition_table"):
+        image.compose(Path("/bin/true").read_bytes(), plan_of(b""))

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: a machine is started, read and stopped, and everything it leaves in memory arrives."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from bhtool.config.plan import Plan
+from bhtool.machine import Machine
+from bhtool.platforms import Platform
+from bhtool.session import CrashEvent, Event, LineEvent, ReadyEvent, Session
+
+LIMIT = 20.0
+
+
+@pytest.fixture
+def session(platform: Platform, plan: Plan, machine: Machine) -> Iterator[Session]:
+    with Session(platform, plan, machine) as started:
+        yield started
+
+
+def until(session: Session, count: int) -> list[Event]:
+    found: list[Event] = []
+    for event in session.events(LIMIT):
+        if event is not None:
+            found.append(event)
+        elif len(found) >= count:
+            break
+    return found
+
+
+def test_events_and_figures_arrive(session: Session) -> None:
+    events = until(session, 5)
+    assert LineEvent("beating", "beating: hello") in events, "colour escapes are taken out"
+
+    assert LineEvent("linux", "bulkhead-linux: ready") in events
+    assert {event.sandbox for event in events if isinstance(event, ReadyEvent)} == {"beating", "linux"}
+    [crash] = [event for event in events if isinstance(event, CrashEvent)]
+    assert (crash.sandbox, crash.crash.reason, crash.crash.access, crash.crash.address) == ("crashed", "memory", "write", 0x09000000)
+    assert crash.crash.registers == (0xABCDEF, 0)
+    beating = session.watches["beating"]
+    assert beating.exits_boot()["memory"] == 5
+    assert beating.exits_steady()["memory"] == 2
+    assert beating.heartbeat is not None
+    assert (beating.heartbeat.beats, beating.heartbeat.gaps) == (3000, 2)
+    assert session.watches["crashed"].settled
+    assert not session.watches["crashed"].ready
+
+
+def test_the_serial_line_takes_input(session: Session) -> None:
+    until(session, 5)
+    assert session.watches["linux"].console.write(b"ping\n")
+    deadline = time.monotonic() + LIMIT
+    lines: list[Event] = []
+    while not lines and time.monotonic() < deadline:
+        lines = [event for event in session.poll() if isinstance(event, LineEvent)]
+    assert lines == [LineEvent("linux", "ping")]
+
+
+def test_lines_before_any_sandbox_are_the_monitors(platform: Platform, plan: Plan, machine: Machine) -> None:
+    unstarted = [replace(sandbox, pool_hpa=0x70000000) for sandbox in plan.sandboxes]
+    with Session(platform, replace(plan, sandboxes=unstarted), machine) as session:
+        assert until(session, 1) == [LineEvent("monitor", "bulkhead-linux: ready")]
+        assert not session.watches["linux"].ready
+
+
+def test_nothing_is_left_behind(platform: Platform, plan: Plan, machine: Machine) -> None:
+    with Session(platform, plan, machine):
+        pid, directory = machine.pid, machine.ram_file.parent
+    assert not directory.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_time_limit_ends_the_wait(session: Session) -> None:
+    start = time.monotonic()
+    assert None in list(session.events(0.3))
+    assert time.monotonic() - start < 5

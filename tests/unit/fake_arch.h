@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What fake_arch.c saw. */
+#pragma once
+#include <stddef.h>
+
+struct fake_arch {
+	unsigned barriers;
+	unsigned publishes;
+	size_t published_bytes;
+	void (*on_barrier)(void); /* called by every arch_barrier; may be NULL */
+};
+extern struct fake_arch fake_arch;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The validator of start-up: a good table passes, and every invariant, broken alone under a right checksum, is refused in
+ * its own words. Any single flipped bit is refused by the checksum.
+ */
+#include "check.h"
+#include "good_table.h"
+
+#include <string.h>
+
+/* Writes 'value' into a field of the table. */
+struct patch {
+	size_t offset, bytes;
+	uint64_t value;
+};
+#define SET(field, value) { offsetof(struct bh_table, field), sizeof(((struct bh_table *)0)->field), (value) }
+
+enum { PATCHES = 2 };
+/* clang-format off: one invariant a line. */
+static const struct broken {
+	const char *why;
+	struct patch patches[PATCHES];
+} broken[] = {
+	/* header */
+	{ "there is none; boot the image that `bulkhead image` or `bulkhead run` makes, not bulkhead.elf itself", { SET(magic, 0) } },
+	{ "it has another version than this monitor; build both from the same sources", { SET(version, BH_TABLE_VERSION + 1) } },
+	{ "it has another size than this monitor expects; build both from the same sources", { SET(size, sizeof(struct bh_table) - 8) } },
+	{ "it was made for another platform; build the image for this one", { SET(platform[0], 'T') } },
+	{ "it was made for another platform; build the image for this one", { SET(platform[12], 's') } },
+	{ "it was made for another platform; build the image for this one", { SET(platform[4], 0) } },
+	{ "core count out of range", { SET(core_count, 0) } },
+	{ "core count out of range", { SET(core_count, BH_MAX_CORES + 1) } },
+	{ "sandbox count out of range", { SET(sandbox_count, 0) } },
+	{ "sandbox count out of range", { SET(sandbox_count, BH_MAX_SANDBOXES + 1) } },
+	{ "more regions, ports, lines or copies than a table holds", { SET(region_count, BH_MAX_REGIONS + 1) } },
+	{ "more regions, ports, lines or copies than a table holds", { SET(port_count, BH_MAX_PORTS + 1) } },
+	{ "more regions, ports, lines or copies than a table holds", { SET(line_count, BH_MAX_LINES + 1) } },
+	{ "more regions, ports, lines or copies than a table holds", { SET(copy_count, BH_MAX_COPIES + 1) } },
+	/* cores */
+	{ "a sandbox has no core or too many", { SET(sandboxes[1].core_count, 0) } },
+	{ "a sandbox has no core or too many", { SET(sandboxes[1].core_count, BH_MAX_SANDBOX_CORES + 1) } },
+	{ "a sandbox names a core the machine does not have", { SET(sandboxes[1].cores[1], 4) } },
+	{ "a core belongs to two sandboxes", { SET(sandboxes[1].cores[1], 1) } },
+	{ "a core belongs to two sandboxes", { SET(sandboxes[1].cores[1], 0) } },
+	{ "may-kick names itself or no sandbox", { SET(sandboxes[0].may_kick, 1 << 0) } },
+	{ "may-kick names itself or no sandbox", { SET(sandboxes[0].may_kick, 1 << 2) } },
+	/* frames of monitors */
+	{ "the shared page is misaligned or outside RAM", { SET(shared, 0x40400800) } },
+	{ "the shared page is misaligned or outside RAM", { SET(shared, 0xc0000000) } },
+	{ "the shared page is misaligned or outside RAM", { SET(shared, 0x3ffff000) } },
+	{ "the shared page lies in the monitor image", { SET(shared, 0x4023f000) } },
+	{ "a pool is misaligned or outside RAM", { SET(sandboxes[1].pool, 0x40499000) } },
+	{ "a pool is misaligned or outside RAM", { SET(sandboxes[1].pool, 0xbff90000) } },
+	{ "a pool is misaligned or outside RAM", { SET(sandboxes[1].pool, UINT64_C(0xffffffffffff0000)) } },
+	{ "a pool overlaps the monitor image or the shared page", { SET(sandboxes[1].pool, 0x401c0000) } },
+	{ "a pool overlaps the monitor image or the shared page", { SET(sandboxes[1].pool, 0x40390000) } },
+	{ "two pools overlap", { SET(sandboxes[1].pool, 0x40480000) } },
+	/* regions */
+	{ "a region belongs to no sandbox", { SET(regions[GOOD_RAM].sandbox, 2) } },
+	{ "a region is empty or not page aligned", { SET(regions[GOOD_RAM].size, 0) } },
+	{ "a region is empty or not page aligned", { SET(regions[GOOD_RAM].size, 0x1000800) } },
+	{ "a region is empty or not page aligned", { SET(regions[GOOD_RAM].gpa, 0x40000004) } },
+	{ "a region is empty or not page aligned", { SET(regions[GOOD_RAM].hpa, 0x50000010) } },
+	{ "a region wraps around", { SET(regions[GOOD_RAM].gpa, UINT64_C(0xfffffffffffff000)) } },
+	{ "a region wraps around",
+	  { SET(regions[GOOD_DEVICE].hpa, UINT64_C(0xfffffffffffff000)), SET(regions[GOOD_DEVICE].size, 0x2000) } },
+	{ "a region has an impossible permission or memory type", { SET(regions[GOOD_RAM].permissions, BH_PERM_WRITE) } },
+	{ "a region has an impossible permission or memory type", { SET(regions[GOOD_RAM].permissions, 15) } },
+	{ "a region has an impossible permission or memory type", { SET(regions[GOOD_DEVICE].memory_type, 2) } },
+	{ "a RAM region lies outside RAM", { SET(regions[GOOD_RAM].hpa, 0xbf001000) } },
+	{ "a RAM region lies outside RAM", { SET(regions[GOOD_RAM].hpa, 0x3f000000) } },
+	{ "a RAM region has device memory type", { SET(regions[GOOD_RAM].memory_type, BH_MEMORY_DEVICE) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_RAM].hpa, 0x4023f000), SET(regions[GOOD_RAM].size, 0x2000) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_RAM].hpa, 0x40400000), SET(regions[GOOD_RAM].size, 0x1000) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_RAM].hpa, 0x40410000), SET(regions[GOOD_RAM].size, 0x1000) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_RAM].hpa, 0x4050f000), SET(regions[GOOD_RAM].size, 0x2000) } },
+	{ "a region has an unknown kind", { SET(regions[GOOD_DEVICE].kind, 9) } },
+	{ "a region claims to be banked per core and is not", { SET(regions[GOOD_BANKED].size, 0x3000) } },
+	{ "a region claims to be banked per core and is not", { SET(regions[GOOD_DEVICE].kind, BH_REGION_BANKED) } },
+	{ "a device region overlaps RAM", { SET(regions[GOOD_DEVICE].hpa, 0xbffff000) } },
+	{ "a sandbox is given the whole of a device that all share", { SET(regions[GOOD_DEVICE].hpa, 0x08011000) } },
+	{ "device registers are executable or cached", { SET(regions[GOOD_DEVICE].permissions, 7) } },
+	{ "device registers are executable or cached", { SET(regions[GOOD_BANKED].permissions, 7) } },
+	{ "device registers are executable or cached", { SET(regions[GOOD_DEVICE].memory_type, BH_MEMORY_RAM) } },
+	{ "memory or device registers are given twice", { SET(regions[GOOD_RAM].hpa, 0x60fff000) } },
+	{ "memory or device registers are given twice", { SET(regions[GOOD_FOREIGN_DEVICE].hpa, 0x09000000) } },
+	/* windows into pools */
+	{ "a sandbox's own statistics or information page is more than readable", { SET(regions[GOOD_OWN_PAGES].permissions, 3) } },
+	{ "a sandbox's own statistics or information page is more than readable", { SET(regions[GOOD_OWN_PAGES].permissions, 5) } },
+	{ "a log is writable by another sandbox, or executable", { SET(regions[GOOD_OWN_LOG].permissions, 7) } },
+	{ "a log is writable by another sandbox, or executable", { SET(regions[GOOD_FOREIGN_LOG].permissions, 3) } },
+	{ "a log is writable by another sandbox, or executable", { SET(regions[GOOD_FOREIGN_LOG].permissions, 5) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_PAGES].size, 0x3000) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_PAGES].sandbox, 1) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_LOG].size, BH_LOG_BYTES + 0x1000) } },
+	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_LOG].hpa, 0x50000000) } },
+	/* ports and lines */
+	{ "I/O ports belong to no sandbox", { SET(ports[1].sandbox, 2) } },
+	{ "an I/O port range is empty or leaves the port space", { SET(ports[1].count, 0) } },
+	{ "an I/O port range is empty or leaves the port space", { SET(ports[1].first, 0xfff9) } },
+	{ "I/O ports are given twice", { SET(ports[1].first, 0x3ff) } },
+	{ "an interrupt line belongs to no sandbox", { SET(lines[1].sandbox, 2) } },
+	{ "an interrupt line goes to a core of another sandbox", { SET(lines[1].core, 1) } },
+	{ "an interrupt line goes to a core of another sandbox", { SET(lines[1].core, 3) } },
+	{ "an interrupt line is given twice", { SET(lines[1].line, 33) } },
+	{ "two interrupt lines share a vector", { SET(lines[1].vector, 0x41) } },
+	/* payload */
+	{ "a sandbox would start outside its executable memory", { SET(sandboxes[0].entry, 0x41000000) } },
+	{ "a sandbox would start outside its executable memory", { SET(sandboxes[0].entry, 0x3fffffff) } },
+	{ "a sandbox would start outside its executable memory", { SET(sandboxes[0].entry, 0x0c000000) } },
+	{ "a clock text lies outside its sandbox's RAM", { SET(sandboxes[1].clock_text, 0x60fffff8) } },
+	{ "a clock text lies outside its sandbox's RAM", { SET(sandboxes[1].clock_text, 0x50000000) } },
+	{ "a payload copy is not word aligned", { SET(copies[0].size, 0x1001) } },
+	{ "a payload copy is not word aligned", { SET(copies[0].target, 0x60100004) } },
+	{ "a payload lies outside RAM", { SET(copies[0].source, 0xbffff008) } },
+	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].target, 0x50000000) } },
+	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].target, 0x60fff008) } },
+	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].sandbox, 2) } },
+};
+
+/* clang-format on */
+
+static struct bh_table table;
+
+static void apply(const struct patch *patch)
+{
+	memcpy((uint8_t *)&table + patch->offset, &patch->value, patch->bytes); /* little-endian, as the table */
+}
+
+static void check_refused(const char *why)
+{
+	const char *said = table_refuse(&table, &good_limits);
+
+	if (said && !strcmp(said, why))
+		return;
+	fprintf(stderr, "row %" PRIu64 ": expected: %s\n     instead: %s\n", check_context.round, why, said ? said : "(accepted)");
+	exit(1);
+}
+
+static void test_good(void)
+{
+	good_table(&table);
+	CHECK(!table_refuse(&table, &good_limits));
+}
+
+static void test_broken(void)
+{
+	for (unsigned n = 0; n < sizeof(broken) / sizeof(broken[0]); n++) {
+		check_context.round = n;
+		good_table(&table);
+		for (unsigned p = 0; p < PATCHES; p++)
+			apply(&broken[n].patches[p]);
+		table_sign(&table);
+		check_refused(broken[n].why);
+	}
+}
+
+static void test_every_bit(void)
+{
+	good_table(&table);
+	for (size_t bit = 0; bit < sizeof(table) * 8; bit++) {
+		uint8_t *byte = (uint8_t *)&table + bit / 8;
+
+		check_context.round = bit;
+		*byte ^= (uint8_t)(1 << bit % 8);
+		CHECK(table_refuse(&table, &good_limits));
+		*byte ^= (uint8_t)(1 << bit % 8);
+	}
+	CHECK(!table_refuse(&table, &good_limits));
+}
+
+static void test_damaged(void)
+{
+	check_context.round = 0;
+	good_table(&table);
+	table.sandboxes[0].arg ^= 1;
+	check_refused("its checksum is wrong: the image was damaged or cut short; build or copy it again");
+	good_table(&table);
+	memset((uint8_t *)&table + sizeof(table) / 2, 0, sizeof(table) - sizeof(table) / 2);
+	check_refused("its checksum is wrong: the image was damaged or cut short; build or copy it again");
+}
+
+int main(void)
+{
+	check_context.subject = "partition table";
+	test_good();
+	test_broken();
+	test_damaged();
+	test_every_bit();
+	return 0;
+}

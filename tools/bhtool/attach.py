@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's terminal as one sandbox's console. Ctrl-] leaves; everything else, Ctrl-C too, goes to the sandbox."""
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bhtool.errors import BulkheadError, Status
+from bhtool.session import EndEvent, Session, Watch
+
+LEAVE = b"\x1d"
+LOOK_SECONDS = 0.02
+SILENCE_SECONDS = 2.0  # after the end of input that is no terminal
+
+
+@contextmanager
+def raw_terminal(descriptor: int) -> Iterator[None]:
+    if not os.isatty(descriptor):
+        yield
+        return
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setraw(descriptor)
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class Attachment:
+    """Copies bytes both ways until the user leaves, the input ends or the machine does."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.session, self.watch = session, session.watches[name]
+        if self.watch.plan.console == "log":
+            raise BulkheadError(f"{name}'s console is its log ring, which takes no input; give it a UART to attach", Status.USAGE)
+        self._console = self.watch.console
+        self.watch.console = self  # the session reads through us
+        self._input_open = True
+        self._last_output = time.monotonic()
+
+    def read(self) -> bytes:
+        data = self._console.read()
+        if data:
+            self._last_output = time.monotonic()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        return data
+
+    def write(self, data: bytes) -> bool:
+        return self._console.write(data)
+
+    def run(self, limit: float) -> Watch:
+        deadline = time.monotonic() + limit
+        with raw_terminal(sys.stdin.fileno()):
+            while time.monotonic() < deadline and not self._over():
+                if any(isinstance(event, EndEvent) for event in self.session.poll()):
+                    break
+                if not self._forward():
+                    break
+        return self.watch
+
+    def _over(self) -> bool:
+        return not self._input_open and time.monotonic() - self._last_output > SILENCE_SECONDS
+
+    def _forward(self) -> bool:
+        """False: the user left. Input waits until the sandbox is up: a driver that is not there yet would lose it."""
+        if not (self.watch.ready and self._input_open):
+            time.sleep(LOOK_SECONDS)
+            return True
+        if not select.select([sys.stdin], [], [], LOOK_SECONDS)[0]:
+            return True
+        data = os.read(sys.stdin.fileno(), 256)
+        self._input_open = bool(data)
+        self._last_output = time.monotonic()
+        kept, leave, _ = data.partition(LEAVE)
+        self.write(kept)
+        return not leave

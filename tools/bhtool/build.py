@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives Meson and Ninja: one build directory a platform, build/host for the unit tests."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+
+from bhtool import paths
+from bhtool.errors import BulkheadError
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+
+SHOWN_LINES = 40
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """One build at a time in a directory, whoever asks."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / "bulkhead.lock").open("w", encoding="utf-8") as lock:
+        flock(lock, LOCK_EX)
+        yield
+
+
+def run(command: list[str], what: str) -> None:
+    done = subprocess.run(command, cwd=paths.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        tail = "\n".join(done.stdout.splitlines()[-SHOWN_LINES:])
+        raise BulkheadError(f"{what} failed:\n{tail}")
+
+
+def build(directory: Path, options: list[str], report: Report) -> None:
+    with exclusive(directory):
+        if not (directory / "build.ninja").exists():
+            report(f"configuring {directory.relative_to(paths.ROOT)}")
+            run(["meson", "setup", str(directory), *options], f"configuring {directory.name}")
+        report(f"building {directory.relative_to(paths.ROOT)}")
+        run(["ninja", "-C", str(directory)], f"building {directory.name}")
+
+
+def build_platform(platform: Platform, report: Report) -> Path:
+    """Builds monitor and guests; the monitor's ELF file."""
+    build(platform.build, ["--cross-file", str(platform.cross_file), f"-Dplatform={platform.name}"], report)
+    return platform.build / "bulkhead.elf"
+
+
+def build_host(report: Report) -> Path:
+    """Builds the unit tests; their build directory."""
+    directory = paths.BUILD / "host"
+    build(directory, ["--native-file", str(paths.CROSS / "host.ini"), "-Dplatform=host"], report)
+    return directory

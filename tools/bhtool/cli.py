@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs, and how every one of them ends."""
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from bhtool.errors import BulkheadError, Status
+from bhtool.screen import Screen
+
+VERBS = {
+    "setup": "Install everything this project needs.",
+    "run": "Start a machine split into sandboxes and show what they do.",
+    "check": "Judge a partition file and show what it gives to whom.",
+    "test": "Build and test everything.",
+    "size": "Measure the resident monitors and their tables.",
+    "platforms": "Show which machines there are and what each proves.",
+}
+
+
+class Verbs(click.Group):
+    """Loads a verb's module, bhtool.verbs.VERB, only when it is asked for: not all work before everything is set up."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command = getattr(importlib.import_module(f"bhtool.verbs.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+def bulkhead() -> None:
+    """Splits one multicore machine into sandboxes: configure, build, run and test it.
+
+    What is missing is installed first. Every verb takes --yes: do not ask before sudo.
+    """
+
+
+def main() -> NoReturn:
+    """Runs the verb and exits with a status of the contract (errors.Status)."""
+    try:
+        status = bulkhead.main(prog_name="tools/bulkhead", standalone_mode=False)
+    except BulkheadError as error:
+        Screen().complain(str(error))
+        status = error.status
+    except click.ClickException as error:
+        error.show()
+        status = Status.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        status = 130
+    sys.exit(int(status or 0))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan costs: translation tables per sandbox, rows of the partition table; and whether that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bhtool.abi import lib
+from bhtool.config.grants import Grant
+from bhtool.config.plan import Diagnostic, Plan, Region, SandboxPlan
+from bhtool.config.rules import diagnose
+
+GRANTS, ROWS, TABLES = "BH-R070", "BH-R071", "BH-R072"
+PAGE = 0x1000
+LEAVES = (1 << 30, 2 << 20, PAGE)  # largest first
+TABLE_FRAMES = 64  # of the pool's 120 frames; private monitor, cores, filters and stacks need the rest
+
+
+@dataclass(frozen=True)
+class Format:
+    """What each level's table covers, root first; the root is one page."""
+
+    spans: tuple[int, ...]
+
+
+FORMATS = {
+    "aarch64": Format((1 << 39, 1 << 30, 2 << 20)),  # VMSAv8-64 stage 2 from level 1
+    "x86_64": Format((1 << 48, 1 << 39, 1 << 30, 2 << 20)),  # nested paging, four levels
+}
+
+
+def tables_of(regions: list[Region], arch: str) -> set[tuple[int, int]]:
+    """(level, index) of every table the regions need, mapped with the largest leaves that fit."""
+    spans = FORMATS[arch].spans
+    needed = {(0, 0)}
+    for region in regions:
+        for gpa, leaf in _leaves(region):
+            needed |= {(level, gpa // span) for level, span in enumerate(spans) if span > leaf}
+    return needed
+
+
+def _leaves(region: Region) -> Iterator[tuple[int, int]]:
+    """(gpa, size) of each leaf."""
+    done = 0
+    while done < region.size:
+        gpa, hpa = region.gpa + done, region.hpa + done
+        size = next(leaf for leaf in LEAVES if (gpa | hpa) % leaf == 0 and region.size - done >= leaf)
+        yield gpa, size
+        done += size
+
+
+def count_tables(sandbox: SandboxPlan, arch: str) -> None:
+    """Fills in the sandbox's table bytes: those its RAM needs, and those everything else adds."""
+    ram = tables_of([region for region in sandbox.regions if region.kind == "ram"], arch)
+    everything = tables_of(sandbox.regions, arch)
+    sandbox.ram_table_bytes = len(ram) * PAGE
+    sandbox.other_table_bytes = (len(everything) - len(ram)) * PAGE
+
+
+def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnostic]:
+    """What does not fit; grants by sandbox index."""
+    for sandbox in plan.sandboxes:
+        where = sandbox.access_location
+        rows = len(grants[sandbox.index])
+        if rows > lib.BH_MAX_GRANTS:
+            yield diagnose(GRANTS, where, f"`{sandbox.name}` has {rows} grants, {lib.BH_MAX_GRANTS} fit")
+        frames = (sandbox.ram_table_bytes + sandbox.other_table_bytes) // PAGE
+        if frames > TABLE_FRAMES:
+            yield diagnose(TABLES, where, f"`{sandbox.name}` needs {frames} frames of translation tables, its pool has {TABLE_FRAMES}")
+    yield from _judge_rows(plan)
+
+
+def _judge_rows(plan: Plan) -> Iterator[Diagnostic]:
+    """Each array of the table; told at the sandbox whose row is the first too many."""
+    limits = {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES}
+    for name, most in limits.items():
+        total = 0
+        for sandbox in plan.sandboxes:
+            before, total = total, total + len(getattr(sandbox, name))
+            if before <= most < total:
+                yield diagnose(ROWS, sandbox.access_location, f"with `{sandbox.name}` there are {total} {name} or more, {most} fit")

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules on devices: registers, pages, ports and lines have one owner each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.machine import Device, Span
+from bhtool.config.rule import Finding
+
+# Ports of the machine itself, whoever's board tree names them: 8259, PIT, keyboard controller and its reset, RTC, POST,
+# system control port A, PCI configuration and reset, and where sandboxes switch themselves off.
+PLATFORM_PORTS = (
+    Span(0x20, 2),
+    Span(0x40, 4),
+    Span(0x60, 5),
+    Span(0x70, 2),
+    Span(0x80, 16),
+    Span(0x92, 1),
+    Span(0xA0, 2),
+    Span(0x600, 0x80),
+    Span(0xCF8, 8),
+)
+DMA_PROPERTIES = ("dmas", "iommus", "iommu-map", "memory-region", "dma-coherent")
+
+
+def _owner(domains: Domains, device: Device) -> Sandbox | None:
+    return next((sandbox for sandbox in domains.sandboxes if device in sandbox.devices), None)
+
+
+def _granted(domains: Domains) -> Iterator[tuple[Sandbox, Device]]:
+    for sandbox in domains.sandboxes:
+        for device in sandbox.devices:
+            yield sandbox, device
+
+
+def _strangers(domains: Domains) -> Iterator[tuple[Sandbox, Device, Device]]:
+    """Each granted device with each device its owner does not have."""
+    for sandbox, device in _granted(domains):
+        for other in domains.machine.devices:
+            if other not in sandbox.devices:
+                yield sandbox, device, other
+
+
+def _whose(domains: Domains, device: Device) -> str:
+    owner = _owner(domains, device)
+    return f"belongs to `{owner.name}` ({owner.where('access')})" if owner else "belongs to nobody"
+
+
+def names_a_device(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        for node in sandbox.access_nodes:
+            if not domains.machine.device_at(node):
+                yield Finding(sandbox.where("access"), f"`{node.label}` is not a device that a sandbox can own")
+
+
+def given_once(domains: Domains) -> Iterator[Finding]:
+    first: dict[str, Sandbox] = {}
+    for sandbox, device in _granted(domains):
+        if device.name in first:
+            owner = first[device.name]
+            text = f"`{sandbox.name}` gets {device.name}, which `{owner.name}` has already ({owner.where('access')})"
+            yield Finding(sandbox.where("access"), text)
+        first.setdefault(device.name, sandbox)
+
+
+def pages_apart(domains: Domains) -> Iterator[Finding]:
+    for sandbox, device, other in _strangers(domains):
+        for mine, theirs in product(device.registers, other.registers):
+            if mine.pages().overlaps(theirs.pages()):
+                text = f"{device.name} of `{sandbox.name}` shares a 4 KiB page with {other.name}, which {_whose(domains, other)}"
+                yield Finding(sandbox.where("access"), text)
+
+
+def clear_of_controllers(domains: Domains) -> Iterator[Finding]:
+    for sandbox, device in _granted(domains):
+        for controller in domains.machine.controllers:
+            theirs = [Span(*pair).pages() for pair in controller.reg()]
+            if any(mine.pages().overlaps(span) for mine, span in product(device.registers, theirs)):
+                text = f"{device.name} of `{sandbox.name}` shares a page with the interrupt controller {controller.label}"
+                yield Finding(sandbox.where("access"), text)
+
+
+def lines_apart(domains: Domains) -> Iterator[Finding]:
+    for sandbox, device, other in _strangers(domains):
+        shared = {wire.number for wire in device.wires} & {wire.number for wire in other.wires}
+        for number in sorted(shared):
+            text = f"{device.name} of `{sandbox.name}` shares interrupt line {number} with {other.name}, which {_whose(domains, other)}"
+            yield Finding(sandbox.where("access"), text)
+
+
+def line_used_once(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        seen: dict[int, Device] = {}
+        for device in sandbox.devices:
+            for wire in device.wires:
+                if wire.number in seen:
+                    text = f"{device.name} and {seen[wire.number].name} of `{sandbox.name}` both use interrupt line {wire.number}"
+                    yield Finding(sandbox.where("access"), text)
+                seen.setdefault(wire.number, device)
+
+
+def ports_apart(domains: Domains) -> Iterator[Finding]:
+    for sandbox, device, other in _strangers(domains):
+        if any(mine.overlaps(theirs) for mine, theirs in product(device.ports, other.ports)):
+            text = f"I/O ports of {device.name} of `{sandbox.name}` overlap those of {other.name}, which {_whose(domains, other)}"
+            yield Finding(sandbox.where("access"), text)
+
+
+def ports_not_of_platform(domains: Domains) -> Iterator[Finding]:
+    for sandbox, device in _granted(domains):
+        for mine, theirs in product(device.ports, PLATFORM_PORTS):
+            if mine.overlaps(theirs):
+                text = f"I/O ports {mine} of {device.name} reach ports of the machine itself, {theirs}"
+                yield Finding(sandbox.where("access"), text)
+
+
+def does_no_dma(domains: Domains) -> Iterator[Finding]:
+    for sandbox, device in _granted(domains):
+        for name in DMA_PROPERTIES:
+            if name in device.node.properties:
+                yield Finding(sandbox.where("access"), f"a device that does DMA ({device.name} of `{sandbox.name}` has `{name}`)")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The configuration compiler: a partition file in, a Plan out.
+
+    read ──► form ──► machine, domains ──► meaning ──► place ──► grants ──► budget ──► payloads ──► table
+Each stage works only on what the stages before found good; the first that finds an error is the last.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bhtool.abi import lib
+from bhtool.config.acpi import Port
+from bhtool.config.budget import count_tables, judge_budget
+from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
+from bhtool.config.explain import list_holdings
+from bhtool.config.form import judge_form
+from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
+from bhtool.config.linux_arm import linux_arm_payload
+from bhtool.config.linux_x86 import linux_x86_payload
+from bhtool.config.machine import BoardError, Device, read_machine
+from bhtool.config.native import native_payload
+from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_overlaps
+from bhtool.config.place import NoRoom, place
+from bhtool.config.plan import Diagnostic, Plan, Platform, SandboxPlan, Segment
+from bhtool.config.rules import BY_ID, diagnose, judge_meaning
+from bhtool.config.source import SourceError, read_source
+from bhtool.config.table import make_info, make_table
+
+NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE = "BH-R005", "BH-R007", "BH-R037", "BH-R060"
+
+
+class Refused(Exception):
+    """A stage found errors; those after it have nothing to work on."""
+
+
+def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> Plan:
+    """Compiles and validates; what is wrong is in errors of the plan, never raised."""
+    plan = Plan(platform.name, partition)
+    try:
+        domains = _read(plan, platform)
+        _allocate(plan, domains, platform.arch)
+        for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
+            _load(plan, domains, sandbox, one, platform.arch, resolve)
+        _stop_on_errors(plan)
+        plan.table = make_table(plan, domains.machine.cores)
+    except Refused:
+        pass
+    return plan
+
+
+def _add(plan: Plan, found: list[Diagnostic]) -> None:
+    """Sorts findings into errors and warnings; Refused if there is an error."""
+    plan.warnings += [one for one in found if BY_ID[one.rule].is_warning]
+    plan.errors += [one for one in found if not BY_ID[one.rule].is_warning]
+    _stop_on_errors(plan)
+
+
+def _stop_on_errors(plan: Plan) -> None:
+    if plan.errors:
+        raise Refused
+
+
+def _read(plan: Plan, platform: Platform) -> Domains:
+    try:
+        source = read_source(plan.file, platform.board)
+        _add(plan, source.warnings + judge_form(source.root, source.blob))
+        node = find_domains(source.root)
+        if node is None:
+            _add(plan, [diagnose(NO_DOMAINS, source.root.location, "no node splits this machine")])
+        assert node is not None
+        domains = read_domains(node, read_machine(source.root))
+    except SourceError as error:
+        _add(plan, error.diagnostics)
+        raise Refused from error
+    except BoardError as error:
+        _add(plan, [diagnose(BOARD, error.location, error.text)])
+        raise Refused from error
+    _add(plan, judge_meaning(domains))
+    return domains
+
+
+def _allocate(plan: Plan, domains: Domains, arch: str) -> None:
+    """Where everything lies and who may touch it."""
+    try:
+        placement = place(domains)
+    except NoRoom as full:
+        text = f"there is no room for the {full.size >> 10} KiB of `{full.sandbox.name}`; the largest free stretch has {full.largest >> 10} KiB"
+        _add(plan, [diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)])
+        raise Refused from full
+    plan.shared_hpa = placement.shared
+    plan.sandboxes = [plan_sandbox(domains, placement, sandbox) for sandbox in domains.sandboxes]
+    plan.holdings = list_holdings(domains, plan)
+    grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
+    for one in plan.sandboxes:
+        count_tables(one, arch)
+    _add(plan, list(judge_budget(plan, grants)))
+    for one in plan.sandboxes:
+        plan.segments.append(Segment(f"{one.name}: information page", one.pool_hpa + lib.BH_POOL_INFO, make_info(one, grants[one.index])))
+
+
+def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch: str, resolve: Resolve) -> None:
+    """One sandbox's software as segments of machine memory. Errors are noted, so that every sandbox gets its turn."""
+    try:
+        payload = _payload(domains, sandbox, one, arch, resolve)
+        refuse_overlaps(payload)
+    except PayloadError as error:
+        plan.errors.append(diagnose(error.rule, sandbox.where(error.property), error.text))
+        return
+    offset = one.ram_hpa - one.ram_gpa
+    one.entry, one.arg, one.stack, one.entry_area = payload.entry, payload.arg, payload.stack, payload.entry_area
+    one.clock_text = payload.clock_text + offset if payload.clock_text else 0
+    plan.segments += [Segment(f"{one.name}: {piece.name}", piece.gpa + offset, piece.data) for piece in payload.pieces]
+
+
+def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
+    """The file a property names; nothing if there is no such property."""
+    file = sandbox.node.text(name)
+    if not file:
+        return b""
+    try:
+        return resolve(file).read_bytes()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise PayloadError(NO_IMAGE, f"there is no file `{file}` for `{sandbox.name}`", name) from error
+
+
+def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, resolve: Resolve) -> Payload:
+    room = Room(plan.ram_gpa, plan.ram_size)
+    image, initrd = _read_file(resolve, sandbox, "image"), _read_file(resolve, sandbox, "initrd")
+    if not sandbox.is_linux:
+        return native_payload(image, plan.image, arch, room, domains.machine.window)
+    if arch == "aarch64":
+        controllers = interrupt_controllers(domains.machine, sandbox)
+        return linux_arm_payload(image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
+    uarts = [Port(span.start, span.size) for device in _console_first(sandbox) if device.is_uart for span in device.ports]
+    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, room)
+
+
+def _console_first(sandbox: Sandbox) -> list[Device]:
+    return sorted(sandbox.devices, key=lambda device: device.node is not sandbox.console_node)

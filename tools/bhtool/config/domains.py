@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The partition file as objects: every sandbox with its references resolved, before anything is judged or placed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bhtool.config.machine import Core, Device, Machine, Span
+from bhtool.config.plan import Location
+from bhtool.config.tree import Node, joined
+
+PARTITIONS = "bulkhead,partitions-v1"
+SANDBOX = "bulkhead,sandbox-v1"
+LOG = "log"
+
+
+@dataclass
+class Sandbox:
+    node: Node
+    index: int
+    os: Literal["native", "linux"]
+    core_nodes: list[Node]
+    memory_nodes: list[Node]
+    access_nodes: list[Node]
+    kick_nodes: list[Node]
+    log_nodes: list[Node]
+    console_node: Node | None  # None: "log"
+    cores: list[Core] = field(default_factory=list)
+    devices: list[Device] = field(default_factory=list)  # granted by name, then by takes-the-rest
+    rest: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.node.name.split("@")[0]
+
+    @property
+    def location(self) -> Location:
+        return self.node.location
+
+    @property
+    def takes_the_rest(self) -> bool:
+        return "takes-the-rest" in self.node.properties
+
+    @property
+    def is_linux(self) -> bool:
+        return self.os == "linux"
+
+    @property
+    def bootargs(self) -> str:
+        return self.node.text("bootargs")
+
+    def where(self, name: str) -> Location:
+        return self.node.where(name)
+
+
+@dataclass
+class Memory:
+    """A child of reserved-memory: pinned (start is known) or placed by the tool (start is None)."""
+
+    node: Node
+    start: int | None
+    size: int
+
+    @property
+    def name(self) -> str:
+        return self.node.label
+
+    @property
+    def location(self) -> Location:
+        return self.node.where("reg" if self.start is not None else "size")
+
+    @property
+    def span(self) -> Span | None:
+        return None if self.start is None else Span(self.start, self.size)
+
+
+@dataclass
+class Domains:
+    node: Node
+    machine: Machine
+    sandboxes: list[Sandbox]
+    memories: list[Memory]
+    idle_nodes: list[Node]
+
+    @property
+    def idle(self) -> list[Core]:
+        return [core for node in self.idle_nodes if (core := self.machine.core_at(node))]
+
+    def memory_at(self, node: Node) -> Memory | None:
+        return next((memory for memory in self.memories if memory.node is node), None)
+
+    def memory_of(self, sandbox: Sandbox) -> Memory | None:
+        return self.memory_at(sandbox.memory_nodes[0]) if sandbox.memory_nodes else None
+
+    def sandbox_at(self, node: Node) -> Sandbox | None:
+        return next((sandbox for sandbox in self.sandboxes if sandbox.node is node), None)
+
+
+def find_domains(root: Node) -> Node | None:
+    return next((node for node in root.children.values() if PARTITIONS in node.compatible), None)
+
+
+def read_domains(node: Node, machine: Machine) -> Domains:
+    by_phandle = {one.phandle: one for one in machine.root.walk() if one.phandle}
+    children = [child for child in node.children.values() if SANDBOX in child.compatible]
+    sandboxes = [_sandbox(child, index, by_phandle) for index, child in enumerate(children)]
+    reserved = machine.root.find("/reserved-memory")
+    memories = [_memory(child) for child in reserved.children.values()] if reserved else []
+    domains = Domains(node, machine, sandboxes, memories, _references(node, "idle-cores", by_phandle))
+    for sandbox in sandboxes:
+        sandbox.cores = [core for one in sandbox.core_nodes if (core := machine.core_at(one))]
+        sandbox.devices = [device for one in sandbox.access_nodes if (device := machine.device_at(one))]
+    _take_the_rest(domains)
+    return domains
+
+
+def _references(node: Node, name: str, by_phandle: dict[int, Node]) -> list[Node]:
+    cells = node.properties[name].cells if name in node.properties else []
+    return [by_phandle[cell] for cell in cells if cell in by_phandle]
+
+
+def _sandbox(node: Node, index: int, by_phandle: dict[int, Node]) -> Sandbox:
+    console = node.properties.get("console")
+    named = None if console is None or console.is_text else by_phandle.get(node.number("console", 0))
+    return Sandbox(
+        node=node,
+        index=index,
+        os="linux" if node.text("os,type") == "linux" else "native",
+        core_nodes=_references(node, "cores", by_phandle),
+        memory_nodes=_references(node, "memory-region", by_phandle),
+        access_nodes=_references(node, "access", by_phandle),
+        kick_nodes=_references(node, "may-kick", by_phandle),
+        log_nodes=_references(node, "log-access", by_phandle),
+        console_node=named,
+    )
+
+
+def _memory(node: Node) -> Memory:
+    if "reg" in node.properties:
+        start, size = (node.reg() or [(0, 0)])[0]
+        return Memory(node, start, size)
+    return Memory(node, None, joined(node.properties["size"].cells) if "size" in node.properties else 0)
+
+
+def _take_the_rest(domains: Domains) -> None:
+    """Devices nobody names go to the sandbox that takes the rest; cores too, unless it lists its own."""
+    taker = next((one for one in domains.sandboxes if one.takes_the_rest), None)
+    if taker is None:
+        return
+    devices = {device.name for sandbox in domains.sandboxes for device in sandbox.devices}
+    cores = {core.number for sandbox in domains.sandboxes for core in sandbox.cores + domains.idle}
+    new_devices = [device for device in domains.machine.devices if device.name not in devices]
+    new_cores = [] if "cores" in taker.node.properties else [core for core in domains.machine.cores if core.number not in cores]
+    taker.devices += new_devices
+    taker.cores += new_cores
+    taker.rest = [one.name for one in new_cores] + [one.name for one in new_devices]

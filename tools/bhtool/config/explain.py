@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who has what on the machine, and for a crash record: what the sandbox ran into, whose it is, where the grant is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bhtool.abi import lib
+from bhtool.config.domains import Domains
+from bhtool.config.plan import ExplainKind, Holding, Plan, SandboxPlan
+
+MONITOR = "monitor"
+
+
+def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
+    """The whole machine as the plan divides it, in address order, memory before ports."""
+    return sorted(_holdings(domains, plan), key=lambda one: (one.kind, one.start, one.size))
+
+
+def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
+    machine = domains.machine
+    for span in machine.reserved:
+        yield Holding("memory", span.start, span.size, "firmware and monitor image", MONITOR, None)
+    yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, "kick boxes", MONITOR, None)
+    for controller in machine.controllers:
+        for start, size in controller.reg():
+            yield Holding("memory", start, size, f"interrupt controller {controller.label}", MONITOR, controller.location)
+    for one, sandbox in zip(plan.sandboxes, domains.sandboxes, strict=True):
+        memory = domains.memory_of(sandbox)
+        yield Holding("memory", one.pool_hpa, lib.BH_POOL_BYTES, f"monitor of `{one.name}`", MONITOR, None)
+        yield Holding("memory", one.ram_hpa, one.ram_size, "RAM", one.name, memory.location if memory else sandbox.location)
+    for device in machine.devices:
+        owner = next((sandbox for sandbox in domains.sandboxes if device in sandbox.devices), None)
+        name, where = (owner.name, owner.where("access")) if owner else ("", device.location)
+        for span in device.registers:
+            yield Holding("memory", span.start, span.size, device.name, name, where)
+        for span in device.ports:
+            yield Holding("port", span.start, span.size, device.name, name, where)
+
+
+def explain(plan: Plan, sandbox: SandboxPlan, kind: ExplainKind, address: int) -> str:
+    """One sentence. An address no grant covers is judged as a machine address, as devices have it."""
+    if kind == "register":
+        return f"register {address:#x} is not one that a sandbox can have"
+    if kind == "memory":
+        for region in sandbox.regions:
+            if region.gpa <= address < region.gpa + region.size:
+                return f"{address:#x} is `{sandbox.name}`'s own {region.name}, which it may access as {region.permissions} only"
+    held = _held(plan, kind, address)
+    what = f"I/O port {address:#x}" if kind == "port" else f"{address:#x}"
+    if held is None:
+        return f"{what} is nothing on this machine that a sandbox can have; {_missing(sandbox)}"
+    return f"{what} is {held.what}, {_owner(held)}; {_missing(sandbox)}"
+
+
+def _held(plan: Plan, kind: ExplainKind, address: int) -> Holding | None:
+    """The narrowest holding around the address."""
+    around = [one for one in plan.holdings if one.kind == kind and one.start <= address < one.start + one.size]
+    return min(around, key=lambda one: one.size, default=None)
+
+
+def _owner(held: Holding) -> str:
+    place = f" ({held.location})" if held.location else ""
+    if held.owner == MONITOR:
+        return f"the monitor's{place}"
+    return f"`{held.owner}`'s{place}" if held.owner else f"nobody's{place}"
+
+
+def _missing(sandbox: SandboxPlan) -> str:
+    if sandbox.access_location == sandbox.location:
+        return f"`{sandbox.name}` ({sandbox.location}) has no `access` to it"
+    return f"`access` of `{sandbox.name}` ({sandbox.access_location}) does not grant it"
+
+

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each sandbox may touch: mappings, ports and lines for the monitor, and the table of grants the sandbox itself reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from bhtool.abi import lib
+from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.machine import LOCAL_APIC, Device, Machine, Span, Wire
+from bhtool.config.place import Placement
+from bhtool.config.plan import Line, Ports, Region, SandboxPlan
+
+# Offsets in a sandbox's window (docs/guest.md).
+WINDOW_STATS = 0x0000
+WINDOW_INFO = 0x1000
+WINDOW_LOG = 0x4000
+WINDOW_FOREIGN_LOG = 0x10000  # times k + 1
+FIRST_VECTOR = 0x30  # IOAPIC pin p arrives at vector 0x30 + p: unique machine-wide
+GICR_BYTES = 0x20000  # RD_base and SGI_base frames, GICv3 without virtual LPIs
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One row of struct bh_info."""
+
+    kind: int
+    name: str
+    gpa: int
+    size: int
+    line: int = 0xFFFFFFFF
+    vector: int = 0
+    level: bool = False
+    compatible: str = ""
+
+
+def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> SandboxPlan:
+    """Everything about one sandbox but its payload."""
+    ram = placement.ram[sandbox.index]
+    plan = SandboxPlan(
+        name=sandbox.name,
+        index=sandbox.index,
+        os=sandbox.os,
+        location=sandbox.location,
+        access_location=sandbox.where("access"),
+        cores=[core.number for core in sandbox.cores],
+        hardware_ids=[core.hardware_id for core in sandbox.cores],
+        console=sandbox.console_node.label if sandbox.console_node else "log",
+        image=sandbox.node.text("image"),
+        bootargs=sandbox.bootargs,
+        ram_gpa=domains.machine.guest_ram,
+        ram_hpa=ram.start,
+        ram_size=ram.size,
+        pool_hpa=placement.pools[sandbox.index],
+        trusted_idle="trusted-idle" in sandbox.node.properties,
+        may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
+        log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
+        rest=sandbox.rest,
+    )
+    plan.regions = _regions(domains, placement, sandbox, plan)
+    plan.ports = [Ports(device.name, span.start, span.size) for device in sandbox.devices for span in device.ports]
+    plan.lines = [_line(device, wire, sandbox, domains.machine) for device, wire in wires_of(domains.machine, sandbox)]
+    return plan
+
+
+def wires_of(machine: Machine, sandbox: Sandbox) -> list[tuple[Device, Wire]]:
+    """Lines routed to the sandbox. Linux on x86 is shown no interrupt controller, so its UARTS are polled: none."""
+    if sandbox.is_linux and not machine.is_arm:
+        return []
+    return [(device, wire) for device in sandbox.devices for wire in device.wires]
+
+
+def _line(device: Device, wire: Wire, sandbox: Sandbox, machine: Machine) -> Line:
+    core = sandbox.cores[0].number if sandbox.cores else 0
+    vector = 0 if machine.is_arm else FIRST_VECTOR + wire.number
+    return Line(device.name, wire.number, core, vector, wire.level, wire.active_low)
+
+
+def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
+    window, pool = domains.machine.window, plan.pool_hpa
+    regions = [
+        Region("ram", "ram", plan.ram_gpa, plan.ram_hpa, plan.ram_size, "rwx"),
+        Region("stats", "pool", window + WINDOW_STATS, pool + lib.BH_POOL_STATS, lib.BH_PAGE_BYTES, "r"),
+        Region("info", "pool", window + WINDOW_INFO, pool + lib.BH_POOL_INFO, lib.BH_PAGE_BYTES, "r"),
+        Region("log", "pool", window + WINDOW_LOG, pool + lib.BH_POOL_LOG, lib.BH_LOG_BYTES, "rw"),
+    ]
+    for k, other in enumerate(plan.log_access):
+        name, hpa = f"log of {domains.sandboxes[other].name}", placement.pools[other] + lib.BH_POOL_LOG
+        regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
+    for device in sandbox.devices:
+        pages = [span.pages() for span in device.registers]
+        regions += [Region(device.name, "device", page.start, page.start, page.size, "rw") for page in dict.fromkeys(pages)]
+    for span in banked_registers(domains.machine):
+        regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw"))
+    return regions
+
+
+def foreign_log(k: int) -> int:
+    return WINDOW_FOREIGN_LOG * (k + 1)
+
+
+def banked_registers(machine: Machine) -> list[Span]:
+    """Registers the hardware keeps once per core: the GICv2 CPU interface, which every sandbox drives directly."""
+    if not machine.is_arm or machine.gic_v3:
+        return []
+    return [Span(*machine.interrupt_controller.reg()[1])]
+
+
+def interrupt_controllers(machine: Machine, sandbox: Sandbox) -> list[tuple[str, Span]]:
+    """The interrupt controller as the sandbox sees it: names of BH_GRANT_IRQCHIP."""
+    if not machine.is_arm:
+        lapic = next(node for node in machine.controllers if LOCAL_APIC in node.compatible)
+        return [("x2apic", Span(*lapic.reg()[0]))]
+    dist, second = (Span(*pair) for pair in machine.interrupt_controller.reg()[:2])
+    if not machine.gic_v3:
+        return [("gicv2-dist", dist), ("gicv2-cpu", second)]
+    frames = [Span(second.start + core.number * GICR_BYTES, GICR_BYTES) for core in sandbox.cores]
+    return [("gicv3-dist", dist)] + [("gicv3-redist", frame) for frame in frames]
+
+
+def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Grant]:
+    """The rows of the sandbox's info page, in the order of enum bh_grant_kind's introduction to a reader: RAM first."""
+    window = domains.machine.window
+    rows = [
+        Grant(lib.BH_GRANT_RAM, "ram", plan.ram_gpa, plan.ram_size),
+        Grant(lib.BH_GRANT_STATS, "stats", window + WINDOW_STATS, lib.BH_PAGE_BYTES),
+        Grant(lib.BH_GRANT_LOG, "log", window + WINDOW_LOG, lib.BH_LOG_BYTES),
+    ]
+    rows += [
+        Grant(lib.BH_GRANT_FOREIGN_LOG, domains.sandboxes[other].name, window + foreign_log(k), lib.BH_LOG_BYTES)
+        for k, other in enumerate(plan.log_access)
+    ]
+    rows += [Grant(lib.BH_GRANT_IRQCHIP, name, span.start, span.size) for name, span in interrupt_controllers(domains.machine, sandbox)]
+    wired = {id(device) for device, _ in wires_of(domains.machine, sandbox)}
+    for device in sandbox.devices:
+        rows += _device_grants(device, domains.machine, id(device) in wired)
+    return rows
+
+
+def _device_grants(device: Device, machine: Machine, wired: bool) -> list[Grant]:
+    """The n-th stretch of registers or ports goes with the n-th line."""
+    spans = [(lib.BH_GRANT_DEVICE, span) for span in device.registers] + [(lib.BH_GRANT_PORTS, span) for span in device.ports]
+    rows = []
+    for held, wire in zip_longest(spans, device.wires if wired else ()):
+        kind, span = held or (lib.BH_GRANT_DEVICE, Span(0, 0))
+        line, vector, level = (wire.number, FIRST_VECTOR + wire.number, wire.level) if wire else (lib.BH_LINE_NONE, 0, False)
+        compatible = device.node.compatible[0] if device.node.compatible else ""
+        rows.append(Grant(kind, device.name, span.start, span.size, line, 0 if machine.is_arm else vector, level, compatible))
+    return rows

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux on AArch64: an Image entered as Documentation/arch/arm64/booting.rst describes, with a device tree of its own.
+
+    RAM + 0 device tree   RAM + 2 MiB + text_offset kernel   then initrd, 2 MiB aligned
+
+The device tree is the board's, filtered: own cores, own RAM, own devices and the clocks they need, and of the interrupt
+controller only what the sandbox may see.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import libfdt
+
+from bhtool.config.machine import Device, Machine, Span
+from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
+from bhtool.config.plan import SandboxPlan
+from bhtool.config.tree import Node, Property
+
+NOT_A_KERNEL, TOO_BIG, ARGUMENTS_LONG = "BH-R061", "BH-R065", "BH-R013"
+MIB2 = 0x200000
+TEXT_OFFSET, IMAGE_SIZE, IMAGE_MAGIC = 8, 16, 56
+COMMAND_LINE_BYTES = 2048  # arch/arm64/include/uapi/asm/setup.h, COMMAND_LINE_SIZE
+
+
+def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
+                      devices: list[Device], controllers: list[tuple[str, Span]]) -> Payload:  # fmt: skip
+    """Raises PayloadError when the kernel is none or does not fit."""
+    if len(kernel) < 64 or kernel[IMAGE_MAGIC : IMAGE_MAGIC + 4] != b"ARM\x64":
+        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not an uncompressed arm64 Linux kernel (Image)")
+    room = Room(plan.ram_gpa, plan.ram_size)
+    text_offset, image_size = struct.unpack_from("<QQ", kernel, TEXT_OFFSET)
+    start = room.gpa + MIB2 + text_offset
+    initrd_gpa = align_up(start + max(image_size, len(kernel)), MIB2)
+    if not room.holds(start, max(image_size, len(kernel))) or not room.holds(initrd_gpa, len(initrd)):
+        needed = initrd_gpa + len(initrd) - room.gpa
+        raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {needed >> 20} MiB, RAM is {room.size >> 20} MiB")
+    line = _command_line(plan, devices)
+    if len(line.encode()) >= COMMAND_LINE_BYTES:
+        raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line.encode())} bytes long", "bootargs")
+    tree = guest_tree(machine, plan, devices, controllers, Span(initrd_gpa, len(initrd)))
+    pieces = [Piece("device tree", room.gpa, tree), Piece(name, start, kernel)]
+    if initrd:
+        pieces.append(Piece("initrd", initrd_gpa, initrd))
+    return Payload(pieces, start, room.gpa)
+
+
+def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], controllers: list[tuple[str, Span]], initrd: Span) -> bytes:
+    """The flattened tree for the sandbox's kernel."""
+    fdt = libfdt.FdtSw()
+    fdt.finish_reservemap()
+    fdt.begin_node("")
+    for name in ("#address-cells", "#size-cells", "compatible", "interrupt-parent"):
+        _put(fdt, machine.root.properties[name])
+    fdt.property_string("model", f"Bulkhead sandbox {plan.name}")
+    _chosen(fdt, plan, devices, initrd)
+    _memory(fdt, plan)
+    _cpus(fdt, machine, plan)
+    _psci(fdt)
+    for node in machine.root.children.values():
+        if "arm,armv8-timer" in node.compatible:
+            _copy(fdt, node)
+    _gic(fdt, machine, controllers)
+    for node in _clocks(machine, devices) + [device.node for device in devices]:
+        _copy(fdt, node)
+    fdt.end_node()
+    return bytes(fdt.as_fdt().as_bytearray())
+
+
+def _put(fdt: libfdt.FdtSw, one: Property) -> None:
+    fdt.property(one.name, one.data)
+
+
+def _copy(fdt: libfdt.FdtSw, node: Node) -> None:
+    fdt.begin_node(node.name)
+    for one in node.properties.values():
+        _put(fdt, one)
+    for child in node.children.values():
+        _copy(fdt, child)
+    fdt.end_node()
+
+
+def _quads(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}Q", *values)
+
+
+def _console(plan: SandboxPlan, devices: list[Device]) -> Device | None:
+    return next((device for device in devices if device.name == plan.console), None)
+
+
+def _command_line(plan: SandboxPlan, devices: list[Device]) -> str:
+    words = ["console=ttyAMA0"] if _console(plan, devices) else []
+    return " ".join([*words, plan.bootargs] if plan.bootargs else words)
+
+
+def _chosen(fdt: libfdt.FdtSw, plan: SandboxPlan, devices: list[Device], initrd: Span) -> None:
+    console = _console(plan, devices)
+    if console:
+        fdt.begin_node("aliases")
+        fdt.property_string("serial0", console.node.path)
+        fdt.end_node()
+    fdt.begin_node("chosen")
+    fdt.property_string("bootargs", _command_line(plan, devices))
+    if console:
+        fdt.property_string("stdout-path", "serial0:115200n8")
+    if initrd.size:
+        fdt.property("linux,initrd-start", _quads(initrd.start))
+        fdt.property("linux,initrd-end", _quads(initrd.end))
+    fdt.end_node()
+
+
+def _memory(fdt: libfdt.FdtSw, plan: SandboxPlan) -> None:
+    fdt.begin_node(f"memory@{plan.ram_gpa:x}")
+    fdt.property_string("device_type", "memory")
+    fdt.property("reg", _quads(plan.ram_gpa, plan.ram_size))
+    fdt.end_node()
+
+
+def _cpus(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
+    """Own cores under their physical affinity: GICR frames and SGIs are addressed by it."""
+    fdt.begin_node("cpus")
+    fdt.property_u32("#address-cells", 1)
+    fdt.property_u32("#size-cells", 0)
+    for number in plan.cores:
+        _copy(fdt, machine.cores[number].node)
+    fdt.end_node()
+
+
+def _psci(fdt: libfdt.FdtSw) -> None:
+    fdt.begin_node("psci")
+    fdt.property("compatible", b"arm,psci-1.0\0arm,psci-0.2\0")
+    fdt.property_string("method", "hvc")
+    fdt.end_node()
+
+
+def _gic(fdt: libfdt.FdtSw, machine: Machine, controllers: list[tuple[str, Span]]) -> None:
+    """The board's node with the registers the sandbox may see: of GICv3, the redistributors of its own cores only."""
+    node = machine.interrupt_controller
+    fdt.begin_node(node.name)
+    for one in node.properties.values():
+        if one.name != "reg":
+            _put(fdt, one)
+    fdt.property("reg", b"".join(_quads(span.start, span.size) for _, span in controllers))
+    if machine.gic_v3:
+        fdt.property_u32("#redistributor-regions", len(controllers) - 1)
+    fdt.end_node()
+
+
+def _clocks(machine: Machine, devices: list[Device]) -> list[Node]:
+    """The fixed clocks the devices name, each once."""
+    wanted = {cell for device in devices for cell in (device.node.properties["clocks"].cells if "clocks" in device.node.properties else [])}
+    return [node for node in machine.root.walk() if node.phandle in wanted]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux on x86: a stock bzImage entered at its 64-bit entry point, as Documentation/arch/x86/boot.rst describes.
+
+    0x10000 boot_params   0x11000 command line   0x12000 entry area   0x1c000..0x1ffff ACPI   16 MiB kernel, then initrd
+"""
+
+from __future__ import annotations
+
+import struct
+
+from bhtool.config.acpi import ACPI, ACPI_END, Port, acpi_pieces
+from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
+from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
+
+NOT_A_KERNEL, WRONG_MACHINE, TOO_BIG, ARGUMENTS_LONG = "BH-R061", "BH-R062", "BH-R065", "BH-R013"
+ZERO_PAGE, COMMAND_LINE, KERNEL = 0x10000, 0x11000, 0x1000000
+COMMAND_LINE_BYTES = 0x1000
+CLOCK_DIGITS = 10
+TTY = {0x3F8: 0, 0x2F8: 1, 0x3E8: 2, 0x2E8: 3}  # Linux arch/x86/include/asm/serial.h, SERIAL_PORT_DFNS
+
+# boot.rst, "The Real-Mode Kernel Header"; offsets in the file and in boot_params.
+SETUP_SECTS, MAGIC, VERSION, TYPE_OF_LOADER, LOADFLAGS = 0x1F1, 0x202, 0x206, 0x210, 0x211
+CODE32_START, RAMDISK_IMAGE, CMD_LINE_PTR, XLOADFLAGS, CMDLINE_SIZE, INIT_SIZE = 0x214, 0x218, 0x228, 0x236, 0x238, 0x260
+XLF_KERNEL_64, LOADED_HIGH, UNDEFINED_LOADER = 1, 1, 0xFF
+# Documentation/arch/x86/zero-page.rst
+ACPI_RSDP_ADDR, E820_ENTRIES, E820_TABLE = 0x070, 0x1E8, 0x2D0
+E820_RAM, E820_RESERVED = 1, 2
+
+
+def linux_x86_payload(kernel: bytes, initrd: bytes, name: str, bootargs: str, apic_ids: list[int], uarts: list[Port], room: Room) -> Payload:
+    """Raises PayloadError when the kernel cannot be entered or does not fit."""
+    _check_kernel(kernel, name)
+    init_size = struct.unpack_from("<I", kernel, INIT_SIZE)[0]
+    initrd_gpa = align_up(KERNEL + init_size, 0x200000)
+    if not room.holds(KERNEL, init_size) or not room.holds(initrd_gpa, len(initrd)):
+        raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {initrd_gpa + len(initrd) >> 20} MiB, RAM is {room.size >> 20} MiB")
+    line = command_line(bootargs, uarts)
+    if len(line) >= min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]):
+        raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long", "bootargs")
+    pieces = [
+        Piece("boot parameters", ZERO_PAGE, _zero_page(kernel, initrd_gpa, len(initrd), room)),
+        Piece("command line", COMMAND_LINE, line + b"\0"),
+        *entry_pieces(),
+        *acpi_pieces(apic_ids, uarts),
+        Piece(name, KERNEL, kernel[_setup_bytes(kernel) :]),
+    ]
+    if initrd:
+        pieces.append(Piece("initrd", initrd_gpa, initrd))
+    clock = COMMAND_LINE + len(line) - CLOCK_DIGITS
+    return Payload(pieces, KERNEL + 0x200, ZERO_PAGE, STACK, ENTRY_AREA, clock)
+
+
+def command_line(bootargs: str, uarts: list[Port]) -> bytes:
+    """Ends in ten blanks behind `tsc_early_khz=` for the monitor to fill: only the machine knows its clock."""
+    console = [f"console=ttyS{TTY[uarts[0].first]},115200"] if uarts and uarts[0].first in TTY else []
+    words = [*console, *([bootargs] if bootargs else []), "tsc=reliable", "tsc_early_khz="]
+    return (" ".join(words) + " " * CLOCK_DIGITS).encode()
+
+
+def _check_kernel(kernel: bytes, name: str) -> None:
+    if len(kernel) < 0x1000 or kernel[MAGIC : MAGIC + 4] != b"HdrS":
+        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not an x86 Linux kernel (bzImage)")
+    version, flags = struct.unpack_from("<H", kernel, VERSION)[0], struct.unpack_from("<H", kernel, XLOADFLAGS)[0]
+    if version < 0x20C or not flags & XLF_KERNEL_64:
+        raise PayloadError(WRONG_MACHINE, f"`{name}` has no 64-bit entry point (boot protocol 2.12 or newer)")
+
+
+def _setup_bytes(kernel: bytes) -> int:
+    return ((kernel[SETUP_SECTS] or 4) + 1) * 512
+
+
+def _zero_page(kernel: bytes, initrd_gpa: int, initrd_size: int, room: Room) -> bytes:
+    page = bytearray(0x1000)
+    header_end = 0x202 + kernel[0x201]  # the jump over the header tells its length
+    page[SETUP_SECTS:header_end] = kernel[SETUP_SECTS:header_end]
+    page[TYPE_OF_LOADER] = UNDEFINED_LOADER
+    page[LOADFLAGS] |= LOADED_HIGH
+    struct.pack_into("<I", page, CODE32_START, KERNEL)
+    struct.pack_into("<II", page, RAMDISK_IMAGE, initrd_gpa if initrd_size else 0, initrd_size)
+    struct.pack_into("<I", page, CMD_LINE_PTR, COMMAND_LINE)
+    struct.pack_into("<Q", page, ACPI_RSDP_ADDR, ACPI)
+    memory = [
+        (0, ZERO_PAGE, E820_RAM),
+        (ZERO_PAGE, ACPI_END - ZERO_PAGE, E820_RESERVED),
+        (ACPI_END, 0xA0000 - ACPI_END, E820_RAM),
+        (0x100000, room.end - 0x100000, E820_RAM),
+    ]
+    page[E820_ENTRIES] = len(memory)
+    for index, entry in enumerate(memory):
+        struct.pack_into("<QQI", page, E820_TABLE + 20 * index, *entry)
+    return bytes(page)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine as its board tree describes it: cores, RAM, interrupt controller, and devices a sandbox can own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bhtool.config.plan import Location
+from bhtool.config.tree import Node, pairs
+
+PAGE = 0x1000
+CPU_MAP = "cpu-map"
+LOCAL_APIC = "intel,ce4100-lapic"
+GIC_V3 = "arm,gic-v3"
+GIC_SPI, GIC_SPI_FIRST_INTID = 0, 32  # Linux binding "arm,gic": type cell 0, INTID 32 onward
+GIC_ACTIVE_LOW, GIC_EDGE = (2, 8), (1, 2)  # flags cell: 1 rising, 2 falling, 4 high, 8 low
+IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low, 2 high, 3 falling
+UARTS = ("arm,pl011", "ns16550a")
+
+
+@dataclass(frozen=True)
+class Span:
+    start: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def holds(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+    def pages(self) -> Span:
+        """The whole 4 KiB pages it touches."""
+        start = self.start & ~(PAGE - 1)
+        return Span(start, (self.end + PAGE - 1 & ~(PAGE - 1)) - start)
+
+    def __str__(self) -> str:
+        return f"{self.start:#x}..{self.end - 1:#x}"
+
+
+@dataclass(frozen=True)
+class Core:
+    number: int
+    hardware_id: int
+    node: Node = field(repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.node.label
+
+
+@dataclass(frozen=True)
+class Wire:
+    """An interrupt line as the controller numbers it: GIC INTID or IOAPIC pin."""
+
+    number: int
+    level: bool
+    active_low: bool
+
+
+@dataclass(frozen=True)
+class Device:
+    node: Node = field(repr=False, compare=False)
+    name: str
+    registers: tuple[Span, ...]
+    ports: tuple[Span, ...]
+    wires: tuple[Wire, ...]
+
+    @property
+    def is_uart(self) -> bool:
+        return any(one in UARTS for one in self.node.compatible)
+
+    @property
+    def location(self) -> Location:
+        return self.node.location
+
+
+@dataclass
+class Machine:
+    root: Node
+    cores: list[Core]
+    siblings: list[set[int]]  # core numbers that share one physical core
+    ram: list[Span]
+    reserved: list[Span]
+    guest_ram: int
+    window: int
+    interrupt_controller: Node
+    controllers: list[Node]
+    devices: list[Device]
+
+    @property
+    def gic_v3(self) -> bool:
+        return GIC_V3 in self.interrupt_controller.compatible
+
+    @property
+    def is_arm(self) -> bool:
+        return any(one.startswith("arm,") for one in self.interrupt_controller.compatible)
+
+    def core_at(self, node: Node) -> Core | None:
+        return next((core for core in self.cores if core.node is node), None)
+
+    def device_at(self, node: Node) -> Device | None:
+        return next((device for device in self.devices if device.node is node), None)
+
+
+class BoardError(Exception):
+    """The board tree lacks something every board must have."""
+
+    def __init__(self, location: Location, text: str) -> None:
+        super().__init__(text)
+        self.location = location
+        self.text = text
+
+
+def read_machine(root: Node) -> Machine:
+    """Raises BoardError for a tree no partition could be laid on."""
+    own = next((node for node in root.children.values() if "bulkhead,machine-v1" in node.compatible), None)
+    cpus = root.find("/cpus")
+    if own is None or cpus is None:
+        raise BoardError(root.location, "the board tree has no `bulkhead,machine-v1` node or no `cpus`")
+    for name in ("reserved", "guest-ram", "guest-window"):
+        if name not in own.properties:
+            raise BoardError(own.location, f"the `bulkhead` node lacks `{name}`")
+    controllers = [node for node in root.walk() if _is_controller(node)]
+    main = next((node for node in controllers if node.phandle == root.number("interrupt-parent", 0)), None)
+    if main is None:
+        raise BoardError(root.location, "the board's `interrupt-parent` is not an interrupt controller")
+    return Machine(
+        root=root,
+        cores=_cores(cpus),
+        siblings=_siblings(root, cpus),
+        ram=_ram(root),
+        reserved=[Span(*pair) for pair in pairs(own.properties["reserved"].cells, 2, 2)],
+        guest_ram=pairs(own.properties["guest-ram"].cells, 2, 0)[0][0],
+        window=pairs(own.properties["guest-window"].cells, 2, 0)[0][0],
+        interrupt_controller=main,
+        controllers=controllers,
+        devices=_devices(root, main),
+    )
+
+
+def _is_controller(node: Node) -> bool:
+    return "interrupt-controller" in node.properties or LOCAL_APIC in node.compatible
+
+
+def _cores(cpus: Node) -> list[Core]:
+    nodes = [node for node in cpus.children.values() if node.text("device_type") == "cpu"]
+    return [Core(number, node.reg()[0][0], node) for number, node in enumerate(nodes)]
+
+
+def _siblings(root: Node, cpus: Node) -> list[set[int]]:
+    """Linux binding "cpu-map": threads below one core node."""
+    by_phandle = {core.node.phandle: core.number for core in _cores(cpus)}
+    groups: dict[str, set[int]] = {}
+    for node in (root.find(f"/cpus/{CPU_MAP}") or Node("/none")).walk():
+        if "cpu" in node.properties and node.name.startswith("thread") and node.parent:
+            groups.setdefault(node.parent.path, set()).add(by_phandle.get(node.number("cpu", 0), -1))
+    return list(groups.values())
+
+
+def _ram(root: Node) -> list[Span]:
+    nodes = [node for node in root.children.values() if node.text("device_type") == "memory"]
+    return [Span(*pair) for node in nodes for pair in node.reg()]
+
+
+def _devices(root: Node, controller: Node) -> list[Device]:
+    found = []
+    for top in root.children.values():
+        if top.name.split("@")[0] in ("cpus", "memory", "reserved-memory", "domains"):
+            continue
+        found += [_device(node, controller) for node in top.walk() if "reg" in node.properties and not _is_controller(node)]
+    return found
+
+
+def _device(node: Node, controller: Node) -> Device:
+    assert node.parent is not None
+    on_isa = node.parent.text("device_type") == "isa"
+    spans = [Span(address & 0xFFFFFFFF if on_isa else address, size) for address, size in node.reg()]
+    is_port = [on_isa and bool(address >> 32 & 1) for address, _ in node.reg()]
+    return Device(
+        node=node,
+        name=node.label,
+        registers=tuple(span for span, port in zip(spans, is_port, strict=True) if not port),
+        ports=tuple(span for span, port in zip(spans, is_port, strict=True) if port),
+        wires=_wires(node, controller),
+    )
+
+
+def _wires(node: Node, controller: Node) -> tuple[Wire, ...]:
+    cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
+    if controller.number("#interrupt-cells", 0) == 3:
+        return tuple(
+            Wire(cells[at + 1] + GIC_SPI_FIRST_INTID, cells[at + 2] not in GIC_EDGE, cells[at + 2] in GIC_ACTIVE_LOW)
+            for at in range(0, len(cells) - 2, 3)
+            if cells[at] == GIC_SPI
+        )
+    return tuple(
+        Wire(cells[at], cells[at + 1] in IOAPIC_LEVEL, cells[at + 1] in IOAPIC_ACTIVE_LOW) for at in range(0, len(cells) - 1, 2)
+    )

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sandbox's software in its memory: where each piece goes, and how the first core enters it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Resolve = Callable[[str], Path]
+
+OVERLAP = "BH-R064"
+STACK_BYTES = 0x1000
+
+
+class PayloadError(Exception):
+    """A payload that cannot be used: which property names it, which rule it breaks, and what to do."""
+
+    def __init__(self, rule: str, text: str, name: str = "image") -> None:
+        super().__init__(text)
+        self.rule = rule
+        self.text = text
+        self.property = name
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes at a guest-physical address."""
+
+    name: str
+    gpa: int
+    data: bytes = field(repr=False)
+
+    @property
+    def end(self) -> int:
+        return self.gpa + len(self.data)
+
+
+@dataclass
+class Payload:
+    pieces: list[Piece]
+    entry: int
+    arg: int = 0
+    stack: int = 0
+    entry_area: int = 0
+    clock_text: int = 0  # GPA
+
+
+@dataclass(frozen=True)
+class Room:
+    """The sandbox's RAM."""
+
+    gpa: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.gpa + self.size
+
+    def holds(self, gpa: int, size: int) -> bool:
+        return self.gpa <= gpa and gpa + size <= self.end
+
+
+def align_up(value: int, align: int) -> int:
+    return value + align - 1 & ~(align - 1)
+
+
+def refuse_overlaps(payload: Payload) -> None:
+    """Raises PayloadError when two pieces, or a piece and the page below the initial stack, collide."""
+    pieces = sorted(payload.pieces, key=lambda piece: piece.gpa)
+    for first, second in zip(pieces, pieces[1:], strict=False):
+        if first.end > second.gpa:
+            raise PayloadError(OVERLAP, f"{first.name} ({first.gpa:#x}..{first.end - 1:#x}) overlaps {second.name} ({second.gpa:#x}..)")
+    for piece in pieces:
+        if piece.gpa < payload.stack and payload.stack - STACK_BYTES < piece.end:
+            raise PayloadError(OVERLAP, f"{piece.name} ({piece.gpa:#x}..{piece.end - 1:#x}) lies in the initial stack below {payload.stack:#x}")

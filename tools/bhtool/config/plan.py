@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the configuration compiler hands to the rest of the tool: who gets what, where it lies, and what goes into memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+ExplainKind = Literal["memory", "port", "register"]
+
+
+class Platform(Protocol):
+    """What the compiler needs to know of a platform."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def arch(self) -> str: ...  # "aarch64", "x86_64"
+    @property
+    def board(self) -> Path: ...  # the machine's device tree
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    file: str
+    line: int
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.rule}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes that must be in machine memory when the monitor starts."""
+
+    name: str
+    hpa: int
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Region:
+    """One mapping of a sandbox: [gpa, gpa+size) to [hpa, hpa+size)."""
+
+    name: str
+    kind: Literal["ram", "device", "pool", "banked"]
+    gpa: int
+    hpa: int
+    size: int
+    permissions: str  # of "rwx"
+
+
+@dataclass(frozen=True)
+class Ports:
+    name: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    line: int  # GIC INTID, IOAPIC pin
+    core: int
+    vector: int = 0
+    level: bool = False
+    active_low: bool = False
+
+
+@dataclass
+class SandboxPlan:
+    name: str
+    index: int
+    os: Literal["native", "linux"]
+    location: Location
+    access_location: Location  # of `access`, or of the node where there is none
+    cores: list[int]  # machine core numbers, boot core first
+    hardware_ids: list[int]
+    console: str  # "log" or the role label of a UART
+    image: str
+    bootargs: str
+    ram_gpa: int
+    ram_hpa: int
+    ram_size: int
+    pool_hpa: int
+    trusted_idle: bool = False
+    may_kick: list[int] = field(default_factory=list)
+    log_access: list[int] = field(default_factory=list)
+    rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
+    regions: list[Region] = field(default_factory=list)
+    ports: list[Ports] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    entry: int = 0
+    arg: int = 0
+    stack: int = 0
+    entry_area: int = 0
+    clock_text: int = 0
+    ram_table_bytes: int = 0  # stage-2 tables that only RAM needs, root included
+    other_table_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A stretch of the machine and who has it: "" nobody, "monitor", or a sandbox's name."""
+
+    kind: Literal["memory", "port"]
+    start: int
+    size: int
+    what: str
+    owner: str
+    location: Location | None
+
+
+@dataclass
+class Plan:
+    platform: str
+    file: Path
+    sandboxes: list[SandboxPlan] = field(default_factory=list)
+    shared_hpa: int = 0
+    table: bytes = field(default=b"", repr=False)
+    segments: list[Segment] = field(default_factory=list)
+    holdings: list[Holding] = field(default_factory=list)
+    errors: list[Diagnostic] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def valid(self) -> bool:
+        return not self.errors
+
+    def explain(self, sandbox: int, kind: ExplainKind, address: int) -> str:
+        """One sentence for a crash record: what lies there, whose it is, and where the grant is missing."""
+        from bhtool.config.explain import explain
+
+        return explain(self, self.sandboxes[sandbox], kind, address)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rule of the configuration, once: identifier, what must hold, what to do where it does not, and who checks it.
+
+The documentation's table, the messages and the tests come from here. Numbers are never used twice, for good.
+"""
+
+from __future__ import annotations
+
+from bhtool.config import check_cores as cores
+from bhtool.config import check_devices as devices
+from bhtool.config import check_memory as memory
+from bhtool.config import check_references as references
+from bhtool.config.domains import Domains
+from bhtool.config.plan import Diagnostic, Location
+from bhtool.config.rule import Rule
+
+RULES = (
+    # The source.
+    Rule("BH-R001", "The source compiles to a device tree.", "correct the source"),
+    Rule("BH-R002", "Every property and child node is known.", "correct its name or take it out; dts/bindings lists what there is"),
+    Rule("BH-R003", "Every value has the form its binding asks for.", "give it the form that dts/bindings describes"),
+    Rule("BH-R004", "Nothing is asked for that this version cannot do.", "this version does not support it: take it out"),
+    Rule("BH-R005", "The file splits the machine.", 'add a node `domains` with compatible = "bulkhead,partitions-v1"'),
+    Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
+    Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples"),
+    # Sandboxes.
+    Rule("BH-R010", "There are at most eight sandboxes.", "merge or remove some", references.not_too_many),
+    Rule("BH-R011", "Names fit into 31 characters.", "shorten it", references.name_short),
+    Rule("BH-R012", "Sandboxes have different names.", "rename one of them", references.name_unique),
+    Rule("BH-R013", "Boot arguments fit.", "shorten `bootargs`", references.arguments_short),
+    Rule("BH-R014", "There is a sandbox.", 'add a child with compatible = "bulkhead,sandbox-v1"', references.has_sandboxes),
+    Rule("BH-R015", "At most one sandbox takes the rest.", "leave `takes-the-rest` to one of them", references.one_takes_the_rest),
+    # Cores.
+    Rule("BH-R020", "`cores` names cores of the board.", "use the labels cpu0, cpu1, ... of the board tree", cores.names_a_core),
+    Rule("BH-R021", "A core has one owner.", "take it out of one of the two", cores.owned_once),
+    Rule("BH-R022", "Threads of one physical core stay together.", "give all of them to one sandbox", cores.siblings_together),
+    Rule("BH-R023", "A sandbox has a core.", "add `cores`; every core may be taken already", cores.has_cores),
+    Rule("BH-R024", "A sandbox has one core.", "this version does not support it: name one core in `cores`", cores.has_one_core),
+    # Memory.
+    Rule("BH-R030", "`memory-region` is a child of `reserved-memory`.", "add one there and refer to it", memory.is_reserved_memory),
+    Rule("BH-R031", "A memory region has one owner.", "give each sandbox a region of its own", memory.given_once),
+    Rule("BH-R032", "A sandbox has memory.", "add `memory-region`", memory.has_memory),
+    Rule("BH-R033", "Memory comes in whole 2 MiB units.", "round it to 2 MiB (0x200000)", memory.aligned),
+    Rule("BH-R034", "Pinned memory lies in RAM.", "move it, or use `size` and let the tool place it", memory.inside_ram),
+    Rule("BH-R035", "Pinned memory is clear of firmware and monitor.", "move it, or let the tool place it by `size`", memory.clear_of_monitor),
+    Rule("BH-R036", "Pinned regions do not overlap.", "move one of them, or let the tool place it by `size`", memory.apart),
+    Rule("BH-R037", "All memory fits.", "make it smaller, or unpin regions that split the free memory"),
+    Rule("BH-R038", "Linux has at least 64 MiB.", "make it larger", memory.large_enough),
+    Rule("BH-R039", "A sandbox's RAM ends below its window.", "make it smaller", memory.below_window),
+    # Devices.
+    Rule("BH-R040", "`access` names devices.", "name a device; memory, cores and interrupt controllers are granted otherwise", devices.names_a_device),
+    Rule("BH-R041", "A device has one owner.", "take it out of one `access`", devices.given_once),
+    Rule("BH-R042", "Devices of different owners share no page.", "give both to one sandbox; the machine cannot tell them apart", devices.pages_apart),
+    Rule("BH-R043", "Devices of different owners share no interrupt line.", "give both to one sandbox", devices.lines_apart),
+    Rule("BH-R044", "Devices of different owners share no I/O port.", "give both to one sandbox, or correct the board tree", devices.ports_apart),
+    Rule("BH-R045", "Devices are clear of interrupt controllers.", "correct the board tree; no sandbox can have that page", devices.clear_of_controllers),
+    Rule("BH-R046", "Devices are clear of the sandbox's RAM.", "make the RAM smaller, or give the device to another", memory.clear_of_devices),
+    Rule("BH-R047", "An interrupt line is used once in a sandbox.", "correct the board tree", devices.line_used_once),
+    Rule("BH-R048", "Ports of the machine itself are nobody's.", "take the device out of `access`", devices.ports_not_of_platform),
+    Rule("BH-R049", "Devices do no DMA.", "this version does not support it: take the device out of `access`", devices.does_no_dma),
+    # References between them.
+    Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
+    Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),
+    Rule("BH-R052", "Linux has a UART console.", "add console = <&uart0> and the same in `access`", references.linux_console),
+    Rule("BH-R053", "`may-kick` names other sandboxes.", "name another sandbox by its label", references.may_kick_others),
+    Rule("BH-R054", "`log-access` names other sandboxes.", "name another sandbox by its label", references.log_access_others),
+    Rule("BH-R055", "An initrd is for Linux.", 'take it out, or add os,type = "linux"', references.initrd_for_linux),
+    # Images.
+    Rule("BH-R060", "Images exist.", "put the file beside the partition file, or use a name the tool knows"),
+    Rule("BH-R061", "An image is what its sandbox can run.", "give an ELF executable to `native`, a kernel to `linux`"),
+    Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
+    Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
+    Rule("BH-R064", "An image leaves the entry area and the stack alone.", "link it elsewhere; abi/guest.h tells what lies where"),
+    Rule("BH-R065", "Kernel and initrd fit into their sandbox's RAM.", "make the RAM larger"),
+    # What the partition table can hold.
+    Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
+    Rule("BH-R071", "Regions, ports and lines fit into the partition table.", "take devices out of `access`"),
+    Rule("BH-R072", "The translation tables of a sandbox fit into its pool.", "take far-apart devices out of `access`"),
+    # Warnings.
+    Rule("BH-W001", "dtc has nothing to say.", "correct the source"),
+    Rule("BH-W020", "Every core has an owner.", "give it to a sandbox, or list it in `idle-cores` of `domains`", cores.all_owned),
+    Rule("BH-W030", "Every memory region is used.", "take it out, or name it in a `memory-region`", memory.all_used),
+)
+
+BY_ID = {rule.id: rule for rule in RULES}
+
+
+def diagnose(rule: str, where: Location, text: str) -> Diagnostic:
+    """The message for a broken rule: what is wrong, and what to do."""
+    return Diagnostic(where.file, where.line, rule, f"{text}; {BY_ID[rule].remedy}")
+
+
+def judge_meaning(domains: Domains) -> list[Diagnostic]:
+    """Every finding of every rule with a check, errors and warnings, in the order of the files."""
+    found = [diagnose(rule.id, one.location, one.text) for rule in RULES if rule.check for one in rule.check(domains)]
+    return sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule))

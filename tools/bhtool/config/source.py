@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a partition file to a tree in memory: preprocess, compile, and remember where every node and property was written.
+
+    F.dts ── clang -E ──► one source ──┬─ dtc -O dtb ──► values, read with libfdt
+         (BOARD_DTSI = the board)      └─ dtc -T -T ───► file and line of each node and property
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from bhtool.errors import BulkheadError, Status
+from bhtool.config.plan import Diagnostic, Location
+from bhtool.config.tree import Node, read_blob, take_labels
+
+SYNTAX = "BH-R001"
+DTC_WARNING = "BH-W001"
+
+_CLANG = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_DTC_ERROR = re.compile(r"^(?:Error|FATAL ERROR): (?P<file>[^:\n]+):(?P<line>\d+)[.:-]\S* (?P<text>.*)$", re.MULTILINE)
+_DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: (?P<level>ERROR|Warning) (?P<text>\(.*)$", re.MULTILINE)
+_ANNOTATED = re.compile(r"^(?P<code>.*?) /\* (?P<places>[^*]*) \*/$")
+_PLACE = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):\d+-")
+_NODE = re.compile(r"^(?:[\w]+: )*(?P<name>\S+) \{$")
+_PROPERTY = re.compile(r"^(?:[\w]+: )*(?P<name>[\w,.+?#-]+)(?: = .*)?;$")
+
+
+class SourceError(Exception):
+    """The file does not compile to a device tree."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__("\n".join(str(one) for one in diagnostics))
+        self.diagnostics = diagnostics
+
+
+@dataclass
+class Source:
+    root: Node
+    blob: bytes
+    warnings: list[Diagnostic]
+
+
+def read_source(partition: Path, board: Path) -> Source:
+    """Compiles partition for board. Raises SourceError when it cannot be understood at all."""
+    text = _preprocess(partition, board)
+    blob, warnings = _compile(partition, text)
+    root = read_blob(blob)
+    _place(root, _run(partition, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"], text).decode(), partition)
+    take_labels(root)
+    return Source(root, blob, warnings)
+
+
+def _preprocess(partition: Path, board: Path) -> bytes:
+    command = ["clang-19", "-E", "-x", "assembler-with-cpp", "-nostdinc", "-undef", "-D__DTS__",
+               f'-DBOARD_DTSI="{board.resolve()}"', f"-I{partition.resolve().parent}", str(partition.resolve())]  # fmt: skip
+    return _run(partition, command, b"")
+
+
+def _compile(partition: Path, text: bytes) -> tuple[bytes, list[Diagnostic]]:
+    result = _start(["dtc", "-@", "-I", "dts", "-O", "dtb", "-"], text)
+    messages = result.stderr.decode("utf-8", "replace")
+    if result.returncode:
+        raise SourceError(_syntax_errors(partition, messages))
+    warnings = [
+        Diagnostic(shown(found["file"]), int(found["line"]), DTC_WARNING, f"dtc: {found['text']}")
+        for found in _DTC_CHECK.finditer(messages)
+    ]
+    return result.stdout, list(dict.fromkeys(warnings))
+
+
+def _run(partition: Path, command: list[str], text: bytes) -> bytes:
+    result = _start(command, text)
+    if result.returncode:
+        raise SourceError(_syntax_errors(partition, result.stderr.decode("utf-8", "replace")))
+    return result.stdout
+
+
+def _start(command: list[str], text: bytes) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, input=text, capture_output=True, timeout=60)
+    except FileNotFoundError as missing:
+        raise BulkheadError(f"{command[0]} is missing; run `tools/bulkhead setup`", Status.MISSING) from missing
+
+
+def _syntax_errors(partition: Path, messages: str) -> list[Diagnostic]:
+    found = []
+    for pattern in (_CLANG, _DTC_ERROR, _DTC_CHECK):
+        for match in pattern.finditer(messages):
+            if match.groupdict().get("level") != "Warning":
+                found.append(Diagnostic(shown(match["file"]), int(match["line"]), SYNTAX, f"{match['text']}; correct the source"))
+    last = (messages.strip().splitlines() or ["no message"])[-1]
+    return found or [Diagnostic(shown(str(partition)), 1, SYNTAX, f"{last}; correct the source")]
+
+
+def shown(file: str) -> str:
+    """A path as the user would write it: relative where it lies below the working directory."""
+    path = Path(file).resolve()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _place(root: Node, annotated: str, partition: Path) -> None:
+    """Walks dtc's annotated output beside the tree and notes each location."""
+    fallback = Location(shown(str(partition)), 1)
+    stack: list[Node] = []
+    for line in annotated.splitlines():
+        match = _ANNOTATED.match(line.strip())
+        code, location = (match["code"], _first(match["places"], fallback)) if match else (line.strip(), fallback)
+        node = _NODE.match(code)
+        if node:
+            current = stack[-1].children[node["name"]] if stack else root
+            current.location = location
+            stack.append(current)
+        elif code == "};":
+            stack.pop()
+        elif stack and (found := _PROPERTY.match(code)) and found["name"] in stack[-1].properties:
+            stack[-1].properties[found["name"]].location = location
+
+
+def _first(places: str, fallback: Location) -> Location:
+    match = _PLACE.search(places)
+    if not match or match["file"].startswith("<"):
+        return fallback
+    return Location(shown(match["file"].strip()), int(match["line"]))

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the binary structures of abi/: the partition table for the monitor, the info page for a sandbox."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from bhtool.abi import bytes_of, ffi, lib, put_text, sizeof
+from bhtool.config.grants import Grant
+from bhtool.config.machine import Core
+from bhtool.config.plan import Plan, Region, SandboxPlan
+
+FNV_OFFSET, FNV_PRIME, MASK64 = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
+
+_KINDS = {
+    "ram": lib.BH_REGION_RAM,
+    "device": lib.BH_REGION_DEVICE,
+    "pool": lib.BH_REGION_POOL,
+    "banked": lib.BH_REGION_BANKED,
+}
+_PERMISSIONS = {"r": lib.BH_PERM_READ, "w": lib.BH_PERM_WRITE, "x": lib.BH_PERM_EXECUTE}
+
+
+def checksum(table: bytes) -> int:
+    """FNV-1a over 64-bit words; the checksum field itself counts as 0."""
+    field = ffi.offsetof("struct bh_table", "checksum") // 8
+    value = FNV_OFFSET
+    for index, (word,) in enumerate(struct.iter_unpack("<Q", table)):
+        value = ((value ^ (0 if index == field else word)) * FNV_PRIME) & MASK64
+    return value
+
+
+def make_table(plan: Plan, cores: list[Core]) -> bytes:
+    """The table for the plan; every count has been checked against its maximum."""
+    table = ffi.new("struct bh_table *")
+    table.magic, table.version, table.size = lib.BH_TABLE_MAGIC, lib.BH_TABLE_VERSION, sizeof("bh_table")
+    put_text(table.platform, plan.platform)
+    table.shared = plan.shared_hpa
+    table.core_count = len(cores)
+    for core in cores:
+        table.hardware_id[core.number] = core.hardware_id
+    table.sandbox_count = _each(table.sandboxes, _put_sandbox, [(one,) for one in plan.sandboxes])
+    table.region_count = _each(table.regions, _put_region, [(one.index, region) for one in plan.sandboxes for region in one.regions])
+    table.port_count = _each(table.ports, _put_ports, [(one.index, ports) for one in plan.sandboxes for ports in one.ports])
+    table.line_count = _each(table.lines, _put_line, [(one.index, line) for one in plan.sandboxes for line in one.lines])
+    table.checksum = checksum(bytes_of(table))
+    return bytes_of(table)
+
+
+def make_info(plan: SandboxPlan, grants: list[Grant]) -> bytes:
+    """The sandbox's struct bh_info; clock_hz is the monitor's to fill."""
+    info = ffi.new("struct bh_info *")
+    info.magic, info.version = lib.BH_INFO_MAGIC, lib.BH_INFO_VERSION
+    info.sandbox, info.core_count = plan.index, len(plan.cores)
+    for slot, (core, hardware_id) in enumerate(zip(plan.cores, plan.hardware_ids, strict=True)):
+        info.cores[slot], info.hardware_id[slot] = core, hardware_id
+    put_text(info.name, plan.name)
+    if plan.os == "native":
+        put_text(info.arguments, plan.bootargs)
+    info.grant_count = _each(info.grants, _put_grant, [(grant,) for grant in grants])
+    return bytes_of(info)
+
+
+def _each(rows: Any, put: Any, values: Iterable[tuple[Any, ...]]) -> int:
+    """Fills rows in order; how many."""
+    count = 0
+    for row, value in zip(rows, values, strict=False):
+        put(row, *value)
+        count += 1
+    return count
+
+
+def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
+    put_text(row.name, plan.name)
+    row.flags = (lib.BH_SANDBOX_TRUSTED_IDLE if plan.trusted_idle else 0) | (lib.BH_SANDBOX_LINUX if plan.os == "linux" else 0)
+    row.core_count = len(plan.cores)
+    for slot, core in enumerate(plan.cores):
+        row.cores[slot] = core
+    row.may_kick = sum(1 << other for other in plan.may_kick)
+    row.pool, row.entry, row.arg, row.stack = plan.pool_hpa, plan.entry, plan.arg, plan.stack
+    row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
+
+
+def _put_region(row: Any, sandbox: int, region: Region) -> None:
+    row.gpa, row.hpa, row.size, row.sandbox = region.gpa, region.hpa, region.size, sandbox
+    row.permissions = sum(_PERMISSIONS[one] for one in region.permissions)
+    row.memory_type = lib.BH_MEMORY_DEVICE if region.kind in ("device", "banked") else lib.BH_MEMORY_RAM
+    row.kind = _KINDS[region.kind]
+
+
+def _put_ports(row: Any, sandbox: int, ports: Any) -> None:
+    row.sandbox, row.first, row.count = sandbox, ports.first, ports.count
+
+
+def _put_line(row: Any, sandbox: int, line: Any) -> None:
+    row.sandbox, row.line, row.core, row.vector = sandbox, line.line, line.core, line.vector
+    row.flags = (lib.BH_LINE_LEVEL if line.level else 0) | (lib.BH_LINE_ACTIVE_LOW if line.active_low else 0)
+
+
+def _put_grant(row: Any, grant: Grant) -> None:
+    row.kind, row.line, row.vector, row.flags = grant.kind, grant.line, grant.vector, int(grant.level)
+    row.gpa, row.size = grant.gpa, grant.size
+    put_text(row.name, grant.name)
+    put_text(row.compatible, grant.compatible[: lib.BH_NAME_BYTES - 1])

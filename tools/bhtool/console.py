@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One sandbox's console, from a UART or from its log ring: bytes in, clean lines out."""
+
+import re
+import socket
+from typing import Protocol
+
+from bhtool.memory import Memory
+
+LONGEST_LINE = 4096
+ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()].|.)")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Source(Protocol):
+    """Where console bytes come from."""
+
+    def read(self) -> bytes:
+        """What is new; empty if nothing."""
+
+    def write(self, data: bytes) -> bool:
+        """Input for the sandbox; False if this console takes none."""
+
+
+class Uart:
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+
+    def read(self) -> bytes:
+        try:
+            return self._line.recv(65536)
+        except (BlockingIOError, ConnectionError):
+            return b""
+
+    def write(self, data: bytes) -> bool:
+        try:
+            self._line.sendall(data)
+        except (BlockingIOError, ConnectionError):
+            return False
+        return True
+
+
+class Ring:
+    def __init__(self, memory: Memory, pool: int) -> None:
+        self._memory, self._pool, self._tail = memory, pool, 0
+
+    def read(self) -> bytes:
+        text, self._tail, lost = self._memory.log_since(self._pool, self._tail)
+        return (f"\n[{lost} bytes lost]\n".encode() if lost else b"") + text
+
+    def write(self, data: bytes) -> bool:
+        return False
+
+
+def printable(text: str) -> str:
+    """Without terminal controls: a sandbox must not steer the user's terminal."""
+    return CONTROLS.sub("", ESCAPES.sub("", text))
+
+
+class Lines:
+    """Cuts a byte stream into lines; a line that never ends is cut at LONGEST_LINE."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        while len(self._rest) > LONGEST_LINE:
+            whole.append(self._rest[:LONGEST_LINE])
+            self._rest = self._rest[LONGEST_LINE:]
+        return [printable(line.decode("utf-8", "replace")) for line in whole]
+
+    def flush(self) -> list[str]:
+        """What waits for its end, as a line."""
+        rest, self._rest = self._rest, b""
+        return [text] if (text := printable(rest.decode("utf-8", "replace"))).strip() else []

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file a boot loader gets: the monitor, the partition table in its place, and every payload where it is used.
+
+    monitor ELF:  boot | text | rodata | data | table (empty) | notes
+    final ELF:    the same, the table filled, + one PT_LOAD for each Segment of the plan
+
+ELF-64 as in the System V ABI, "Object Files" and "Program Loading". Sections and symbols stay behind.
+"""
+
+import io
+import struct
+from dataclasses import dataclass, replace
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from bhtool.config.plan import Plan
+from bhtool.errors import BulkheadError
+
+HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+PROGRAM = struct.Struct("<IIQQQQQQ")
+PT_LOAD, PT_NOTE = 1, 4
+READ_WRITE = 6
+TABLE_SYMBOL = "partition_table"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program header with its bytes."""
+
+    kind: int
+    flags: int
+    virtual: int
+    physical: int
+    data: bytes
+    memory_bytes: int
+    alignment: int
+
+    def holds(self, address: int) -> bool:
+        return self.kind == PT_LOAD and self.virtual <= address < self.virtual + self.memory_bytes
+
+
+def read_parts(elf: ELFFile) -> list[Part]:
+    parts = []
+    for segment in elf.iter_segments():
+        if segment["p_type"] in ("PT_LOAD", "PT_NOTE"):
+            kind = PT_LOAD if segment["p_type"] == "PT_LOAD" else PT_NOTE
+            place = (segment["p_vaddr"], segment["p_paddr"])
+            parts.append(Part(kind, segment["p_flags"], *place, segment.data(), segment["p_memsz"], segment["p_align"]))
+    return parts
+
+
+def table_address(elf: ELFFile) -> int:
+    symbols = elf.get_section_by_name(".symtab")
+    found = symbols.get_symbol_by_name(TABLE_SYMBOL) if isinstance(symbols, SymbolTableSection) else None
+    if not found:
+        raise BulkheadError(f"the monitor image has no symbol {TABLE_SYMBOL}")
+    return int(found[0]["st_value"])
+
+
+def with_table(part: Part, address: int, table: bytes) -> Part:
+    """The segment with the table written at `address`."""
+    offset = address - part.virtual
+    if offset + len(table) > part.memory_bytes:
+        raise BulkheadError(f"the partition table ({len(table)} bytes) does not fit its place in the monitor image")
+    data = bytearray(part.data.ljust(offset + len(table), b"\0"))
+    data[offset : offset + len(table)] = table
+    return replace(part, data=bytes(data))
+
+
+def write_parts(identification: bytes, machine: int, entry: int, parts: list[Part]) -> bytes:
+    """An executable of these parts, each on a file page of its own so that offsets and addresses agree."""
+    body = io.BytesIO()
+    headers = []
+    start = HEADER.size + PROGRAM.size * len(parts)
+    for part in parts:
+        offset = start + body.tell()
+        gap = (part.virtual - offset) % 4096
+        body.write(b"\0" * gap)
+        sizes = (len(part.data), part.memory_bytes)
+        headers.append(PROGRAM.pack(part.kind, part.flags, offset + gap, part.virtual, part.physical, *sizes, part.alignment))
+        body.write(part.data)
+    executable, current = 2, 1
+    header = HEADER.pack(
+        identification, executable, machine, current, entry, HEADER.size, 0, 0, HEADER.size, PROGRAM.size, len(parts), 0, 0, 0
+    )
+    return header + b"".join(headers) + body.getvalue()
+
+
+def compose(monitor: bytes, plan: Plan) -> bytes:
+    """The bootable image of a valid plan."""
+    elf = ELFFile(io.BytesIO(monitor))
+    fields = HEADER.unpack_from(monitor)
+    address = table_address(elf)
+    parts = [with_table(part, address, plan.table) if part.holds(address) else part for part in read_parts(elf)]
+    for segment in plan.segments:
+        parts.append(Part(PT_LOAD, READ_WRITE, segment.hpa, segment.hpa, segment.data, len(segment.data), 4096))
+    return write_parts(fields[0], fields[2], fields[4], parts)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the names in a partition file (`image`, `initrd`) stand for on a platform."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bhtool import payloads
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+
+DEBIAN = {"vmlinuz": payloads.kernel, "rootfs.cpio.gz": payloads.initramfs}
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """A file beside the partition file wins, then Debian's kernel and our initramfs, then what the build made."""
+
+    platform: Platform
+    partition: Path
+    report: Report
+
+    def __call__(self, name: str) -> Path:
+        beside = self.partition.parent / name
+        if beside.is_file():
+            return beside
+        if name in DEBIAN:
+            return DEBIAN[name](self.platform, self.report)
+        for built in (self.platform.build / name, self.platform.build / "kernel" / name, self.platform.build / "tests" / "guests" / name):
+            if built.is_file():
+                return built
+        raise FileNotFoundError(name)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what sandboxes and monitors leave in the machine's RAM: statistics, crash records, log rings. Never writes.
+
+A log ring belongs to its sandbox, which may write anything into it at any time: every number read from one is bounded here.
+"""
+
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bhtool import abi
+from bhtool.platforms import Platform
+
+REASONS = {value: name.removeprefix("BH_EXIT_").lower() for value, name in abi.enumerators("bh_exit_reason").items()}
+REASONS.pop(abi.lib.BH_EXIT_REASONS, None)
+STATES = {value: name.removeprefix("BH_STATE_").lower() for value, name in abi.enumerators("bh_state").items()}
+ACCESSES = {value: name.removeprefix("BH_ACCESS_").lower() for value, name in abi.enumerators("bh_access").items()}
+
+Exits = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Stats:
+    state: str
+    start_clock: int
+    ready_clock: int
+    exits: Exits  # sum over cores
+    exits_at_ready: Exits
+    core_exits: tuple[Exits, ...]
+    kicks: int
+
+
+@dataclass(frozen=True)
+class Crash:
+    reason: str
+    core: int
+    access: str
+    address: int
+    virtual: int
+    pc: int
+    value: int
+    width: int
+    raw: tuple[int, int]
+    clock: int
+    registers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    beats: int
+    period_ns: int
+    gaps: int
+    late_max_ns: int
+
+
+def by_reason(counters: object) -> Exits:
+    return {name: int(counters[value]) for value, name in REASONS.items()}  # type: ignore[index]
+
+
+def subtract(after: Exits, before: Exits) -> Exits:
+    return {name: after[name] - before[name] for name in after}
+
+
+class Memory:
+    """The machine's RAM by host-physical address."""
+
+    def __init__(self, platform: Platform, ram_file: Path) -> None:
+        self._base = platform.ram_base
+        with ram_file.open("rb") as file:
+            self._map = memoryview(mmap.mmap(file.fileno(), platform.ram_size, prot=mmap.PROT_READ))
+
+    def read(self, hpa: int, size: int) -> bytes:
+        return bytes(self._map[hpa - self._base : hpa - self._base + size])
+
+    def stats(self, pool: int) -> Stats | None:
+        """None until the monitor has made the page."""
+        page = abi.view("bh_stats", self.read(pool + abi.lib.BH_POOL_STATS, abi.sizeof("bh_stats")))
+        if page.magic != abi.lib.BH_STATS_MAGIC:
+            return None
+        count = min(page.core_count, abi.lib.BH_MAX_SANDBOX_CORES)
+        cores = tuple(by_reason(page.core[slot].exits) for slot in range(count))
+        total = {name: sum(core[name] for core in cores) for name in REASONS.values()}
+        kicks = sum(int(page.core[slot].kicks) for slot in range(count))
+        state = STATES.get(page.state, "unknown")
+        return Stats(state, page.start_clock, page.ready_clock, total, by_reason(page.at_ready), cores, kicks)
+
+    def crash(self, pool: int) -> Crash | None:
+        record = abi.view("bh_crash", self.read(pool + abi.lib.BH_POOL_CRASH, abi.sizeof("bh_crash")))
+        if record.magic != abi.lib.BH_CRASH_MAGIC:
+            return None
+        registers = tuple(record.reg[n] for n in range(min(record.register_count, abi.lib.BH_CRASH_REGISTERS)))
+        reason = REASONS.get(record.reason, f"unknown ({record.reason})")
+        access = ACCESSES.get(record.access, "none")
+        where = (record.gpa, record.gva, record.pc, record.value, record.width)
+        return Crash(reason, record.core, access, *where, (record.raw[0], record.raw[1]), record.clock, registers)
+
+    def clock_hz(self, pool: int) -> int:
+        """What the sandbox was told; 0: the machine says it."""
+        page = abi.view("bh_info", self.read(pool + abi.lib.BH_POOL_INFO, abi.sizeof("bh_info")))
+        return int(page.clock_hz)
+
+    def heartbeat(self, pool: int) -> Heartbeat | None:
+        """None where the sandbox keeps no ring or no heartbeat."""
+        ring = self._ring(pool, 64)
+        if ring.magic != abi.lib.BH_LOG_MAGIC or not ring.beat_period_ns:
+            return None
+        return Heartbeat(ring.beats, ring.beat_period_ns, ring.beat_gaps, ring.beat_late_max_ns)
+
+    def log_since(self, pool: int, tail: int) -> tuple[bytes, int, int]:
+        """(text after `tail`, new tail, bytes that were overwritten before they were read)."""
+        if self._ring(pool, 64).magic != abi.lib.BH_LOG_MAGIC:
+            return b"", tail, 0
+        ring = self._ring(pool, abi.lib.BH_LOG_BYTES)
+        size = abi.lib.BH_LOG_TEXT_BYTES
+        if ring.head < tail:
+            return b"", ring.head, 0
+        start = max(tail, ring.head - size)
+        text = bytes(abi.ffi.buffer(ring.text))
+        first = start % size
+        return (text[first:] + text[:first])[: ring.head - start], ring.head, start - tail
+
+    def _ring(self, pool: int, size: int) -> Any:
+        data = self.read(pool + abi.lib.BH_POOL_LOG, size).ljust(abi.lib.BH_LOG_BYTES, b"\0")
+        return abi.view("bh_log", data)

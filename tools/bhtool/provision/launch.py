@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a fresh clone to the command: prepare what the verb needs, then become `python -m bhtool` in build/venv."""
+
+import os
+import sys
+from typing import NoReturn
+
+from bhtool import paths
+from bhtool.errors import BulkheadError, Status
+from bhtool.provision.debian import ensure_packages
+from bhtool.provision.needs import BUILD_NEEDS, VENV_NEEDS
+from bhtool.provision.venv import ensure_venv, venv_ready
+
+LIGHT_VERBS = ("platforms",)  # need no compiler and no emulator
+SETUP_OPTIONS = ("--yes", "--dry-run")
+
+
+def wants_only_python(arguments: list[str]) -> bool:
+    words = [word for word in arguments if not word.startswith("-")]
+    return "--help" in arguments or not words or words[0] in LIGHT_VERBS
+
+
+def setup(arguments: list[str]) -> None:
+    unknown = [word for word in arguments if word not in SETUP_OPTIONS]
+    if unknown:
+        raise BulkheadError(f"setup knows only {' and '.join(SETUP_OPTIONS)}, not {unknown[0]}", Status.USAGE)
+    dry_run = "--dry-run" in arguments
+    ensure_packages(VENV_NEEDS + BUILD_NEEDS, "--yes" in arguments, dry_run)
+    if dry_run:
+        print("Python environment: " + ("ready" if venv_ready() else "would be made in build/venv, about 45 MB to download"))
+    else:
+        ensure_venv()
+        print("Everything is set up.")
+
+
+def prepare(arguments: list[str], yes: bool) -> None:
+    if wants_only_python(arguments):
+        ensure_packages(VENV_NEEDS, yes)
+    else:
+        ensure_packages(VENV_NEEDS + BUILD_NEEDS, yes)
+    ensure_venv()
+
+
+def become_tool(arguments: list[str]) -> NoReturn:
+    os.environ["PYTHONPATH"] = str(paths.ROOT / "tools")
+    os.environ["PYTHONPYCACHEPREFIX"] = str(paths.BUILD / "pycache")
+    python = str(paths.VENV / "bin" / "python")
+    os.execv(python, [python, "-m", "bhtool", *arguments])
+
+
+def launch(arguments: list[str]) -> NoReturn:
+    """Never returns: ends with the exit status of the contract (errors.Status)."""
+    try:
+        if arguments[:1] == ["setup"] and "--help" not in arguments:
+            setup(arguments[1:])
+            sys.exit(Status.GOOD)
+        prepare(arguments, "--yes" in arguments)
+        become_tool([word for word in arguments if word != "--yes"])
+    except BulkheadError as error:
+        print(f"bulkhead: {error}", file=sys.stderr)
+        sys.exit(error.status)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs this project runs, the Debian packages that bring them, and which are missing or too old here."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Need:
+    package: str  # Debian's name
+    probe: str  # a program, or a file pattern if it has a slash; found means satisfied
+    purpose: str
+    minimum: tuple[int, ...] = ()  # of `PROGRAM --version`
+
+
+VENV_NEEDS = (
+    Need("python3-venv", "/usr/lib/python3*/ensurepip/_bundled/pip-*.whl|/usr/share/python-wheels/pip-*.whl", "Python environment"),
+)
+BUILD_NEEDS = (
+    Need("clang-19", "clang-19", "compiler"),
+    Need("lld-19", "ld.lld-19", "linker"),
+    Need("llvm-19", "llvm-objdump-19", "disassembly and size checks"),
+    Need("libclang-rt-19-dev", "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-*.a", "sanitizers of the unit tests"),
+    Need("clang-format-19", "clang-format-19", "style check"),
+    Need("clang-tidy-19", "clang-tidy-19", "static analysis"),
+    Need("meson", "meson", "build", (1, 0)),
+    Need("ninja-build", "ninja", "build"),
+    Need("device-tree-compiler", "dtc", "configuration", (1, 6)),
+    Need("python3-libfdt", "/usr/lib/python3/dist-packages/_libfdt*.so", "configuration"),
+    Need("acpica-tools", "iasl", "ACPI tables of x86 sandboxes"),
+    Need("qemu-system-x86", "qemu-system-x86_64", "emulator", (10, 0)),
+    Need("qemu-system-arm", "qemu-system-aarch64", "emulator", (10, 0)),
+)
+
+
+def program_version(program: str) -> tuple[int, ...]:
+    """First dotted number that `PROGRAM --version` prints; empty if it prints none."""
+    run = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False)
+    found = re.search(r"(\d+(?:\.\d+)+)", run.stdout + run.stderr)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
+def dotted(version: tuple[int, ...]) -> str:
+    return ".".join(str(part) for part in version) or "unknown"
+
+
+def lacking(need: Need) -> str:
+    """Why the need is not met, as a clause; empty if it is."""
+    if "/" in need.probe:
+        found = any(any(Path("/").glob(pattern.lstrip("/"))) for pattern in need.probe.split("|"))
+        return "" if found else "missing"
+    if shutil.which(need.probe) is None:
+        return "missing"
+    if need.minimum:
+        version = program_version(need.probe)
+        if version < need.minimum:
+            return f"version {dotted(version)} is too old, {dotted(need.minimum)} or newer is needed"
+    return ""
+
+
+def unmet(needs: tuple[Need, ...]) -> dict[Need, str]:
+    return {need: why for need in needs if (why := lacking(need))}

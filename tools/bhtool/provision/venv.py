@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python environment build/venv: pinned packages from PyPI beside the Debian ones."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+from bhtool import paths
+from bhtool.errors import BulkheadError, Status
+
+SIZE = "about 45 MB to download"
+MINIMUM = (3, 11)
+
+
+def base_python() -> Path:
+    """Debian's own Python where there is one: only that one sees Debian's python3-libfdt."""
+    debian = Path("/usr/bin/python3")
+    return debian if debian.exists() else Path(sys.executable)
+
+
+def stamp_text() -> str:
+    python = base_python().resolve()
+    text = f"{paths.VENV} {python} {paths.REQUIREMENTS.read_text(encoding='utf-8')}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def venv_ready() -> bool:
+    stamp = paths.VENV / "stamp"
+    return stamp.exists() and stamp.read_text(encoding="ascii") == stamp_text()
+
+
+def run(*command: str | Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()] or ["no reason given"]
+        raise BulkheadError(f"the Python environment cannot be made: {lines[-1].strip()}", Status.MISSING)
+
+
+def ensure_venv() -> None:
+    if venv_ready():
+        return
+    if sys.version_info < MINIMUM:
+        raise BulkheadError("Python 3.11 or newer is needed", Status.MISSING)
+    wanted = paths.REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    count = sum(1 for line in wanted if line and not line.startswith("#"))
+    print(f"Making the Python environment build/venv: {count} packages from PyPI, {SIZE} ...", flush=True)
+    run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
+    pip = ["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--disable-pip-version-check"]
+    run(paths.VENV / "bin" / "python", *pip, "--requirement", paths.REQUIREMENTS)
+    (paths.VENV / "stamp").write_text(stamp_text(), encoding="ascii")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run in words and figures: crash records, the summary table, and the JSON of the contract."""
+
+from typing import Any
+
+from rich.table import Table
+
+from bhtool.config.plan import ExplainKind, Plan
+from bhtool.memory import Crash, Exits, Heartbeat
+from bhtool.session import Session, Watch
+
+AARCH64_REGISTERS = (*(f"x{n}" for n in range(31)), "sp", "spsr")
+X86_64_REGISTERS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", *(f"r{n}" for n in range(8, 16)), "rsp", "rflags", "cr0", "cr3", "cr4")
+REGISTERS = {"aarch64": AARCH64_REGISTERS, "x86_64": X86_64_REGISTERS}
+EXPLAINED: dict[str, ExplainKind] = {"memory": "memory", "device": "memory", "port": "port", "register": "register"}
+REGISTERS_A_LINE = 4
+
+
+def register_name(arch: str, number: int) -> str:
+    names = REGISTERS[arch]
+    return names[number] if number < len(names) else f"[{number}]"
+
+
+def what_it_did(crash: Crash) -> str:
+    """One line: the deed and the place."""
+    if crash.reason in EXPLAINED:
+        width = f" of {crash.width} bytes" if crash.width else ""
+        value = f", value {crash.value:#x}" if crash.access == "write" else ""
+        return f"{crash.access}{width} at {crash.reason} {crash.address:#x}{value}"
+    return crash.reason
+
+
+def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
+    """A crash record for people: what, where, whose it is and which grant was missing."""
+    lines = [f"parked: {what_it_did(crash)}", f"  core {crash.core}, pc {crash.pc:#x}, virtual address {crash.virtual:#x}"]
+    if crash.reason in EXPLAINED:
+        lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
+    lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
+    for first in range(0, len(crash.registers), REGISTERS_A_LINE):
+        row = enumerate(crash.registers[first : first + REGISTERS_A_LINE], first)
+        lines.append("  " + " ".join(f"{register_name(arch, number):>6} {value:016x}" for number, value in row))
+    return lines
+
+
+def exits_text(exits: Exits) -> str:
+    counted = [f"{count} {reason}" for reason, count in exits.items() if count]
+    return ", ".join(counted) if counted else "0"
+
+
+def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
+    return (str(beat.beats), str(beat.gaps)) if beat else ("-", "-")
+
+
+def summary(session: Session) -> Table:
+    title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
+    table = Table("sandbox", "cores", "state", "exits while booting", "exits since ready", "beats", "gaps", title=title)
+    for name, watch in session.watches.items():
+        cores = " ".join(map(str, watch.plan.cores))
+        steady = exits_text(watch.exits_steady()) if watch.ready else "-"
+        table.add_row(name, cores, watch.state, exits_text(watch.exits_boot()), steady, *heartbeat_text(watch.heartbeat))
+    return table
+
+
+def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
+    names = {register_name(session.platform.arch, n): value for n, value in enumerate(crash.registers)}
+    kind = EXPLAINED.get(crash.reason)
+    where = session.plan.explain(watch.plan.index, kind, crash.address) if kind else ""
+    return vars(crash) | {"registers": names, "explanation": where}
+
+
+def sandbox_json(session: Session, watch: Watch) -> dict[str, Any]:
+    steady = max(0.0, session.guest_seconds() - watch.ready_at) if watch.ready else 0.0
+    beat = vars(watch.heartbeat) if watch.heartbeat else None
+    return {
+        "name": watch.plan.name,
+        "cpus": watch.plan.cores,
+        "ready": watch.ready,
+        "exits_boot": watch.exits_boot(),
+        "exits_steady": watch.exits_steady(),
+        "steady_seconds": round(steady, 3),
+        "state": watch.state,
+        "kicks": watch.stats.kicks if watch.stats else 0,
+        "core_exits": list(watch.stats.core_exits) if watch.stats else [],
+        "heartbeat": beat,
+        "crash": crash_json(session, watch, watch.crash) if watch.crash else None,
+    }
+
+
+def run_json(session: Session) -> dict[str, Any]:
+    return {
+        "platform": session.platform.name,
+        "backend": session.platform.backend,
+        "partition": str(session.plan.file),
+        "guest_seconds": round(session.guest_seconds(), 3),
+        "sandboxes": [sandbox_json(session, watch) for watch in session.watches.values()],
+    }

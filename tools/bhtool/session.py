@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run under observation: console lines, readiness, crashes and counters of every sandbox, as events in order.
+
+Session(platform, plan, machine) is a context manager; `poll` takes one look, `events` is the loop around it.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.console import Lines, Ring, Source, Uart
+from bhtool.machine import Machine
+from bhtool.memory import Crash, Exits, Heartbeat, Memory, Stats, subtract
+from bhtool.payloads import READY_LINE
+from bhtool.platforms import Platform
+
+POLL_SECONDS = 0.05
+MONITOR = "monitor"  # whose line it is while no sandbox has been started
+
+
+@dataclass(frozen=True)
+class LineEvent:
+    sandbox: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ReadyEvent:
+    sandbox: str
+
+
+@dataclass(frozen=True)
+class CrashEvent:
+    sandbox: str
+    crash: Crash
+
+
+@dataclass(frozen=True)
+class EndEvent:
+    """The machine switched itself off, or the emulator gave up."""
+
+    status: int
+    complaint: str
+
+
+Event = LineEvent | ReadyEvent | CrashEvent | EndEvent
+
+
+@dataclass
+class Watch:
+    """What is known of one sandbox so far."""
+
+    plan: SandboxPlan
+    console: Source
+    lines: Lines = field(default_factory=Lines)
+    stats: Stats | None = None
+    heartbeat: Heartbeat | None = None
+    ready: bool = False
+    ready_at: float = 0.0  # guest seconds
+    at_ready: Exits | None = None
+    crash: Crash | None = None
+
+    @property
+    def state(self) -> str:
+        """As its monitor sees it, with what only its console tells of Linux."""
+        state = self.stats.state if self.stats else "cold"
+        return "ready" if state == "running" and self.ready else state
+
+    @property
+    def good(self) -> bool:
+        """Got ready and did nothing wrong since."""
+        return self.ready and self.crash is None
+
+    @property
+    def settled(self) -> bool:
+        return self.ready or self.state in ("parked", "off")
+
+    def exits_boot(self) -> Exits:
+        if self.at_ready is not None:
+            return self.at_ready
+        return self.stats.exits if self.stats else {}
+
+    def exits_steady(self) -> Exits:
+        if self.at_ready is None or self.stats is None:
+            return {}
+        return subtract(self.stats.exits, self.at_ready)
+
+
+class Session:
+    def __init__(self, platform: Platform, plan: Plan, machine: Machine) -> None:
+        self.platform, self.plan, self.machine = platform, plan, machine
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(self.machine)
+        self._started = time.monotonic()
+        self._ended = False
+        self.memory = Memory(self.platform, self.machine.ram_file)
+        self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox)) for sandbox in self.plan.sandboxes}
+        self._spare = self._spare_lines()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    def _spare_lines(self) -> list[tuple[Source, Lines]]:
+        """Serial lines of no sandbox: the monitor may have said there why it does not start."""
+        taken = {sandbox.console for sandbox in self.plan.sandboxes}
+        return [(Uart(line), Lines()) for label, line in self.machine.serials.items() if label not in taken]
+
+    def _console(self, sandbox: SandboxPlan) -> Source:
+        if sandbox.console in self.machine.serials:
+            return Uart(self.machine.serials[sandbox.console])
+        return Ring(self.memory, sandbox.pool_hpa)
+
+    def guest_seconds(self) -> float:
+        """Emulated time since the machine started. Under icount: what heartbeats tell; host time where there are none."""
+        beating = [self._beat_seconds(watch) for watch in self.watches.values() if watch.heartbeat]
+        if self.machine.timing.icount_shift is None or not beating:
+            return time.monotonic() - self._started
+        return max(beating)
+
+    def _beat_seconds(self, watch: Watch) -> float:
+        if watch.stats is None:
+            return 0.0
+        hertz = self.memory.clock_hz(watch.plan.pool_hpa) or self.platform.emulator.clock_hz
+        if not hertz:
+            return 0.0
+        clock = (watch.stats.ready_clock or watch.stats.start_clock) / hertz
+        beat = watch.heartbeat
+        return clock + (beat.beats * beat.period_ns / 1e9 if beat else 0.0)
+
+    def poll(self) -> list[Event]:
+        """Everything that happened since the last call, sandbox by sandbox. Does not wait."""
+        events: list[Event] = []
+        ended = self.machine.exit_status()
+        events += [LineEvent(MONITOR, text) for source, lines in self._spare for text in lines.feed(source.read())]
+        for watch in self.watches.values():
+            events += self._look(watch)
+        if ended is not None and not self._ended:
+            self._ended = True
+            events += self._unfinished_lines()
+            events.append(EndEvent(ended, self.machine.complaint()))
+        return events
+
+    def _unfinished_lines(self) -> list[Event]:
+        found: list[Event] = [LineEvent(MONITOR, text) for _, lines in self._spare for text in lines.flush()]
+        for name, watch in self.watches.items():
+            found += [LineEvent(name if watch.stats else MONITOR, text) for text in watch.lines.flush()]
+        return found
+
+    def _look(self, watch: Watch) -> list[Event]:
+        name, pool = watch.plan.name, watch.plan.pool_hpa
+        said = watch.console.read()  # before the statistics: whoever speaks has been started by then
+        watch.stats = self.memory.stats(pool) or watch.stats
+        watch.heartbeat = self.memory.heartbeat(pool)
+        speaker = name if watch.stats else MONITOR
+        events: list[Event] = [LineEvent(speaker, text) for text in watch.lines.feed(said)]
+        if not watch.ready and self._is_ready(watch, events):
+            self._note_ready(watch)
+            events.append(ReadyEvent(name))
+        if watch.crash is None and (crash := self.memory.crash(pool)):
+            watch.crash = crash
+            events.append(CrashEvent(name, crash))
+        return events
+
+    def _is_ready(self, watch: Watch, events: list[Event]) -> bool:
+        if watch.stats is None:
+            return False
+        if watch.plan.os == "linux":
+            return any(isinstance(event, LineEvent) and READY_LINE in event.text for event in events)
+        return watch.stats.ready_clock != 0
+
+    def _note_ready(self, watch: Watch) -> None:
+        """A native sandbox's monitor separated boot from steady state; for Linux its banner does."""
+        watch.ready, watch.ready_at = True, self.guest_seconds()
+        if watch.stats is not None:
+            watch.at_ready = watch.stats.exits if watch.plan.os == "linux" else watch.stats.exits_at_ready
+
+    def events(self, limit: float) -> Iterator[Event | None]:
+        """Events until the machine ends or `limit` host seconds have passed; None after every look."""
+        deadline = time.monotonic() + limit
+        while time.monotonic() < deadline:
+            found = self.poll()
+            yield from found
+            if any(isinstance(event, EndEvent) for event in found):
+                return
+            yield None
+            time.sleep(POLL_SECONDS)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead check`: judges a partition file without starting anything, and shows what it gives to whom."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from bhtool.compile import make_plan
+from bhtool.config.plan import Holding, Plan, SandboxPlan
+from bhtool.errors import Status
+from bhtool.jsonfile import write_json
+from bhtool.platforms import DEFAULT, load, names
+from bhtool.screen import Screen
+
+
+def size_text(size: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def owned_line(one: SandboxPlan) -> str:
+    """Lines and, on PCs, vectors."""
+    return ", ".join(f"{line.line} ({line.name})" + (f" as {line.vector:#x}" if line.vector else "") for line in one.lines) or "-"
+
+
+def sandbox_table(plan: Plan) -> Table:
+    table = Table("sandbox", "runs", "cores", "RAM", "console", "lines", "of the rest", title=f"{plan.file.name} on {plan.platform}")
+    for one in plan.sandboxes:
+        cores = " ".join(map(str, one.cores))
+        rest = ", ".join(one.rest) or "-"
+        table.add_row(one.name, f"{one.os}: {one.image}", cores, size_text(one.ram_size), one.console, owned_line(one), rest)
+    return table
+
+
+def allocation_table(plan: Plan) -> Table:
+    """The machine's address spaces from bottom to top."""
+    table = Table("space", "from", "to", "size", "what", "owner", title="Allocation")
+    for held in sorted(plan.holdings, key=lambda one: (one.kind, one.start)):
+        end = held.start + held.size - 1
+        size = str(held.size) if held.kind == "port" else size_text(held.size)
+        table.add_row(held.kind, f"{held.start:#x}", f"{end:#x}", size, held.what, held.owner or "nobody")
+    return table
+
+
+def holding_json(held: Holding) -> dict[str, Any]:
+    return vars(held) | {"location": str(held.location) if held.location else None}
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    sandboxes = [
+        {"name": one.name, "cores": one.cores, "ram_hpa": one.ram_hpa, "ram_gpa": one.ram_gpa, "ram_size": one.ram_size, "rest": one.rest}
+        for one in plan.sandboxes
+    ]
+    return {
+        "platform": plan.platform,
+        "valid": plan.valid,
+        "errors": [vars(error) for error in plan.errors],
+        "warnings": [vars(warning) for warning in plan.warnings],
+        "allocation": {"sandboxes": sandboxes, "holdings": [holding_json(held) for held in plan.holdings]},
+        "schedulability": [],
+        "channels": [],
+    }
+
+
+@click.command()
+@click.argument("partition", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
+def check(partition: Path, platform_name: str, json_file: Path | None) -> Status:
+    """Judge a partition file and show what it gives to whom."""
+    screen = Screen()
+    with screen.progress("preparing"):
+        plan = make_plan(load(platform_name), partition, screen.report)
+    for found in (*plan.warnings, *plan.errors):
+        screen.err.print(str(found), markup=False)
+    if plan.valid:
+        screen.summary(sandbox_table(plan))
+        screen.summary(allocation_table(plan))
+    if json_file:
+        write_json(json_file, "check", plan_json(plan), ("dtc",))
+    return Status.GOOD if plan.valid else Status.FAILED

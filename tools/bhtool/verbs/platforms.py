@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead platforms`: the machines, what each proves, cannot show and needs."""
+
+from pathlib import Path
+
+import click
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bhtool.jsonfile import write_json
+from bhtool.platforms import DEFAULT, Platform, every
+from bhtool.provision.needs import BUILD_NEEDS, dotted, lacking
+from bhtool.screen import Screen
+
+
+def requirement(platform: Platform) -> tuple[str, str]:
+    """(what it needs, how it stands here)."""
+    for need in BUILD_NEEDS:
+        if need.probe == platform.emulator.program:
+            return f"{need.probe} {dotted(need.minimum)} or newer (Debian: {need.package})", lacking(need) or "ready"
+    return platform.emulator.program, "ready" if platform.available else "missing"
+
+
+def as_dict(platform: Platform) -> dict[str, str]:
+    needs, here = requirement(platform)
+    facts = {"name": platform.name, "title": platform.title, "arch": platform.arch, "backend": platform.backend}
+    return facts | {"proves": platform.proves, "cannot": platform.cannot, "needs": needs, "here": here}
+
+
+def show(screen: Screen, platform: Platform) -> None:
+    facts = as_dict(platform)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for label, key in (("proves", "proves"), ("cannot show", "cannot"), ("needs", "needs"), ("here", "here")):
+        table.add_row(label, facts[key])
+    default = " (default)" if platform.name == DEFAULT else ""
+    screen.out.print(Text(platform.name, "bold") + Text(f"{default}: {platform.title}"))
+    screen.summary(Padding(table, (0, 0, 1, 2)))
+
+
+@click.command()
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
+def platforms(json_file: Path | None) -> None:
+    """Show which machines there are and what each proves."""
+    known = every()
+    screen = Screen()
+    for platform in known:
+        show(screen, platform)
+    if json_file:
+        write_json(json_file, "platforms", {"platforms": [as_dict(platform) for platform in known]})

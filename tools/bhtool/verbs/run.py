@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead run`: builds, starts the machine, shows every sandbox's console under its name, ends with a table."""
+
+from pathlib import Path
+
+import click
+
+from bhtool import paths, reports
+from bhtool.attach import Attachment
+from bhtool.compile import make_image, make_plan
+from bhtool.errors import BulkheadError, Status
+from bhtool.jsonfile import write_json
+from bhtool.machine import Machine, Timing
+from bhtool.platforms import DEFAULT, load, names
+from bhtool.screen import Screen
+from bhtool.session import MONITOR, CrashEvent, EndEvent, Event, LineEvent, ReadyEvent, Session
+
+DEMO = paths.PARTITIONS / "mixed.dts"
+DEMO_SECONDS = 10.0  # after every sandbox is up
+HOST_LIMIT = 600.0
+ATTACH_LIMIT = 86400.0
+
+
+class Goal:
+    """When a run is over, and whether it did what was asked."""
+
+    def __init__(self, session: Session, seconds: float | None, until_ready: bool) -> None:
+        self._session, self._seconds, self._until_ready = session, seconds, until_ready
+        self._settled_at: float | None = None
+
+    def reached(self) -> bool:
+        session = self._session
+        if self._seconds is not None:
+            return session.guest_seconds() >= self._seconds
+        settled = all(watch.settled for watch in session.watches.values())
+        if settled and self._settled_at is None:
+            self._settled_at = session.guest_seconds()
+        if self._settled_at is None:
+            return False
+        return self._until_ready or session.guest_seconds() >= self._settled_at + DEMO_SECONDS
+
+
+class Show:
+    """Prints events as they come."""
+
+    def __init__(self, screen: Screen, session: Session) -> None:
+        self._screen, self._session = screen, session
+        screen.name_sandboxes([*session.watches, MONITOR])
+
+    def waiting_for(self) -> str:
+        names = [name for name, watch in self._session.watches.items() if not watch.settled]
+        return f"waiting for {', '.join(names)}" if names else "running"
+
+    def event(self, event: Event) -> None:
+        if isinstance(event, LineEvent):
+            self._screen.line(event.sandbox, event.text)
+        elif isinstance(event, ReadyEvent):
+            self._screen.line(event.sandbox, "is ready", "dim")
+        elif isinstance(event, CrashEvent):
+            watch = self._session.watches[event.sandbox]
+            for line in reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch):
+                self._screen.line(event.sandbox, line, "red")
+
+
+def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
+    """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
+    with screen.progress("starting the machine"):
+        for event in session.events(limit):
+            if isinstance(event, EndEvent):
+                return ended(event, session, screen)
+            if event is not None:
+                show.event(event)
+            elif goal.reached():
+                return Status.GOOD
+            else:
+                screen.update(show.waiting_for())
+    return Status.TIME_LIMIT
+
+
+def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
+    if event.status in session.platform.emulator.good_exits and all(watch.settled for watch in session.watches.values()):
+        return Status.GOOD
+    said = f": {event.complaint}" if event.complaint else ""
+    screen.complain(f"the machine ended early, status {event.status}{said}")
+    return Status.FAILED
+
+
+def judged(session: Session, status: Status, until_ready: bool) -> Status:
+    """`--until ready` means ready: a parked sandbox fails it."""
+    if status == Status.GOOD and until_ready and not all(watch.good for watch in session.watches.values()):
+        return Status.FAILED
+    return status
+
+
+@click.command()
+@click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
+@click.option("--partition", type=click.Path(path_type=Path), default=DEMO, help="Who owns what; default: the mixed-criticality demo.")
+@click.option("--seconds", type=click.FloatRange(min=0), help="Stop after so much guest time.")
+@click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready.")
+@click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console; Ctrl-] leaves.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
+@click.option("--real-time", is_flag=True, help="Let guest time follow the host instead of counting instructions.")
+@click.option(
+    "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
+)
+def run(
+    platform_name: str,
+    partition: Path,
+    seconds: float | None,
+    until: str | None,
+    attach: str | None,
+    json_file: Path | None,
+    real_time: bool,
+    limit: float,
+) -> Status:
+    """Start a machine split into sandboxes and show what they do."""
+    if seconds is not None and until:
+        raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
+    screen = Screen()
+    platform = load(platform_name)
+    with screen.progress("preparing"):
+        plan = make_plan(platform, partition, screen.report)
+        image = make_image(platform, plan)
+    if attach and attach not in [sandbox.name for sandbox in plan.sandboxes]:
+        raise BulkheadError(f"{partition.name} has no sandbox called {attach}", Status.USAGE)
+    timing = Timing() if real_time or attach else Timing(platform.emulator.icount_shift)
+    with Session(platform, plan, Machine(platform, image, timing)) as session:
+        show = Show(screen, session)
+        if attach:
+            Attachment(session, attach).run(ATTACH_LIMIT)
+            status = Status.GOOD
+        else:
+            goal = Goal(session, seconds, until == "ready")
+            status = judged(session, watch_until(session, goal, show, screen, limit), until == "ready")
+        screen.summary(reports.summary(session))
+        if json_file:
+            write_json(json_file, "run", reports.run_json(session), (platform.emulator.program,))
+    if status == Status.TIME_LIMIT:
+        screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
+    return status

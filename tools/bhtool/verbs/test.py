@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead test`: unit tests on this machine, tests in emulated machines, and one line that says how they went."""
+
+import os
+from pathlib import Path
+
+import click
+
+from bhtool import paths
+from bhtool.build import build_host, build_platform
+from bhtool.errors import Status
+from bhtool.images import Resolver
+from bhtool.platforms import Platform, every, load, names
+from bhtool.screen import Screen
+from bhtool.testing import Selection, Tally, run_meson, run_pytest
+
+TESTS = paths.ROOT / "tests"
+UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool")]
+EMULATED_FOLDERS = [TESTS / "emulated"]
+
+
+def prepare(platforms: list[Platform], screen: Screen) -> Path:
+    """Builds everything and fetches what Linux sandboxes run; the unit tests' build directory."""
+    with screen.progress("building"):
+        host = build_host(screen.report)
+        for platform in platforms:
+            build_platform(platform, screen.report)
+            resolve = Resolver(platform, paths.PARTITIONS / "mixed.dts", screen.report)
+            for name in ("vmlinuz", "rootfs.cpio.gz"):
+                resolve(name)
+    return host
+
+
+def conclude(tally: Tally, strict: bool, screen: Screen) -> Status:
+    for kind, found in (("failed", tally.failed), ("skipped", tally.skipped)):
+        for name in found:
+            screen.out.print(f"{kind}: {name}", markup=False)
+    screen.out.print(tally.last_line())
+    nothing_ran = tally.passed == 0 and not tally.failed
+    return Status.FAILED if tally.failed or nothing_ran or (strict and tally.skipped) else Status.GOOD
+
+
+@click.command()
+@click.argument("which", type=click.Choice(["unit", "emulated", "all"]), default="all")
+@click.option("--quick", is_flag=True, help="Leave out what is slow: under 90 seconds.")
+@click.option("--require-all", is_flag=True, help="A skipped test fails the run; so it is with CI=true.")
+@click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
+@click.option("-k", "word", metavar="WORD", help="Only tests whose name contains WORD.")
+@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write the results as JUnit XML.")
+def test(which: str, quick: bool, require_all: bool, platform_name: str | None, word: str | None, junit: Path | None) -> Status:
+    """Build and test everything."""
+    screen = Screen()
+    tally = Tally()
+    selection = Selection(quick, platform_name, word)
+    host = prepare([load(platform_name)] if platform_name else every(), screen)
+    workers = os.cpu_count() or 1
+    if which in ("unit", "all"):
+        run_meson(host, selection, tally)
+        run_pytest(UNIT_FOLDERS, selection, tally, workers)
+    if which in ("emulated", "all"):
+        run_pytest(EMULATED_FOLDERS, selection, tally, workers)
+    if junit:
+        tally.write_junit(junit)
+    return conclude(tally, require_all or os.environ.get("CI") == "true", screen)
