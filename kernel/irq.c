@@ -24,11 +24,10 @@ void irq_init(void)
 	controller->init();
 }
 
-/* A number attached again changes its handler. */
 static void attach(uint32_t number, void (*handle)(void))
 {
 	for (struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS; h++)
-		if (!h->handle || h->number == number) {
+		if (!h->handle) {
 			*h = (struct irq_handler){ number, handle };
 			return;
 		}

@@ -15,6 +15,8 @@ __attribute__((section(".partition_table"))) struct bh_table partition_table;
 
 static struct build builds[BH_MAX_SANDBOXES];
 
+static const struct table_span private_spans[] = { BOARD_PRIVATE_SPANS };
+
 static void check_table(const struct bh_table *table)
 {
 	const struct table_limits limits = {
@@ -25,6 +27,10 @@ static void check_table(const struct bh_table *table)
 		.image_end = (uintptr_t)__image_end,
 		.banked_base = BOARD_BANKED_BASE,
 		.banked_bytes = BOARD_BANKED_BYTES,
+		.forbidden = private_spans,
+		.forbidden_count = sizeof(private_spans) / sizeof(private_spans[0]),
+		.first_line = BOARD_FIRST_LINE,
+		.first_vector = BOARD_FIRST_VECTOR,
 	};
 	const char *why = table_refuse(table, &limits);
 
@@ -38,6 +44,16 @@ static void check_machine(void)
 
 	if (hal_probe(&missing) != HAL_OK)
 		monitor_refuse("cannot start", missing);
+}
+
+/* Kick boxes without requests, whatever a loader or an earlier system left there. */
+static void clear_shared(uint64_t shared)
+{
+	uint64_t *words = (uint64_t *)(uintptr_t)shared;
+
+	for (size_t n = 0; n < BH_PAGE_BYTES / sizeof(*words); n++)
+		words[n] = 0;
+	arch_cache_publish(words, BH_PAGE_BYTES);
 }
 
 /* Payload that its loader could not put in place; whole words first, both ends are page or word aligned by the tool. */
@@ -100,7 +116,8 @@ _Noreturn void monitor_boot(void)
 	hal_machine_init();
 	clock_hz = hal_machine_clock_hz();
 
-	/* 3. Payloads, then every sandbox, then every private monitor's own tables. */
+	/* 3. The page monitors share, payloads, then every sandbox, then every private monitor's own tables. */
+	clear_shared(table->shared);
 	for (uint32_t n = 0; n < table->copy_count; n++)
 		copy_payload(&table->copies[n]);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)

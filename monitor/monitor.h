@@ -43,11 +43,15 @@ _Noreturn void monitor_core_boot(uint32_t core_number);
 _Noreturn void monitor_refuse(const char *what, const char *why);
 
 /* What this build of the monitor knows of its machine without any table. */
+struct table_span { uint64_t start, bytes; };
 struct table_limits {
 	const char *platform;
 	uint64_t ram_base, ram_bytes;
 	uint64_t image_start, image_end; /* RAM that no table may give away */
 	uint64_t banked_base, banked_bytes; /* the one device every sandbox may map; 0 bytes: none */
+	const struct table_span *forbidden; /* device registers that stay with the monitors */
+	uint32_t forbidden_count;
+	uint32_t first_line, first_vector; /* what lies below is no device's */
 };
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);

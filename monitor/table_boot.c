@@ -8,15 +8,13 @@
 
 #define REFUSE_IF(condition, why) do { if (condition) return (why); } while (0)
 
-struct span { uint64_t start, bytes; };
-
-static bool overlap(struct span a, struct span b)
+static bool overlap(struct table_span a, struct table_span b)
 {
 	return a.start < b.start + b.bytes && b.start < a.start + a.bytes;
 }
 
 /* inner lies whole within outer; a span that wraps lies in nothing. */
-static bool within(struct span inner, struct span outer)
+static bool within(struct table_span inner, struct table_span outer)
 {
 	return inner.start >= outer.start && inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes;
 }
@@ -26,25 +24,28 @@ static bool aligned(uint64_t value, uint64_t to)
 	return !(value & (to - 1));
 }
 
-static struct span pool_of(const struct bh_table *table, uint32_t sandbox)
+static struct table_span pool_of(const struct bh_table *table, uint32_t sandbox)
 {
-	return (struct span){ table->sandboxes[sandbox].pool, BH_POOL_BYTES };
+	return (struct table_span){ table->sandboxes[sandbox].pool, BH_POOL_BYTES };
 }
 
-static struct span hpa_of(const struct bh_region *region)
+static struct table_span hpa_of(const struct bh_region *region)
 {
-	return (struct span){ region->hpa, region->size };
+	return (struct table_span){ region->hpa, region->size };
 }
 
-static struct span ram_of(const struct table_limits *limits)
+static struct table_span ram_of(const struct table_limits *limits)
 {
-	return (struct span){ limits->ram_base, limits->ram_bytes };
+	return (struct table_span){ limits->ram_base, limits->ram_bytes };
 }
+
+/* The table's words, whatever types its fields have. */
+typedef uint64_t __attribute__((__may_alias__)) table_word;
 
 /* FNV-1a over 64-bit words. Each step is a bijection, so any change confined to one word changes the result. */
 static uint64_t checksum(const struct bh_table *table)
 {
-	const uint64_t *words = (const uint64_t *)(const void *)table;
+	const table_word *words = (const table_word *)table;
 	uint64_t hash = 0xcbf29ce484222325;
 
 	for (size_t n = 0; n < sizeof(*table) / sizeof(*words); n++) {
@@ -80,6 +81,14 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 	return NULL;
 }
 
+static const char *refuse_hardware(const struct bh_table *table)
+{
+	for (uint32_t core = 0; core < table->core_count; core++)
+		for (uint32_t other = 0; other < core; other++)
+			REFUSE_IF(table->hardware_id[core] == table->hardware_id[other], "two cores have the same hardware number");
+	return NULL;
+}
+
 static const char *refuse_cores(const struct bh_table *table)
 {
 	uint32_t taken = 0;
@@ -101,13 +110,13 @@ static const char *refuse_cores(const struct bh_table *table)
 /* Frames only monitors may touch: the image, the shared page, the pools; apart from each other and inside RAM. */
 static const char *refuse_pools(const struct bh_table *table, const struct table_limits *limits)
 {
-	struct span image = { limits->image_start, limits->image_end - limits->image_start };
-	struct span shared = { table->shared, BH_PAGE_BYTES };
+	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct table_span shared = { table->shared, BH_PAGE_BYTES };
 
 	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !within(shared, ram_of(limits)), "the shared page is misaligned or outside RAM");
 	REFUSE_IF(overlap(shared, image), "the shared page lies in the monitor image");
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
-		struct span pool = pool_of(table, n);
+		struct table_span pool = pool_of(table, n);
 
 		REFUSE_IF(!aligned(pool.start, 0x10000) || !within(pool, ram_of(limits)), "a pool is misaligned or outside RAM");
 		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
@@ -117,10 +126,10 @@ static const char *refuse_pools(const struct bh_table *table, const struct table
 	return NULL;
 }
 
-static bool touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct span span)
+static bool touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct table_span span)
 {
-	struct span image = { limits->image_start, limits->image_end - limits->image_start };
-	struct span shared = { table->shared, BH_PAGE_BYTES };
+	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct table_span shared = { table->shared, BH_PAGE_BYTES };
 
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		if (overlap(span, pool_of(table, n)))
@@ -135,11 +144,11 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 		uint64_t pool = table->sandboxes[n].pool;
 		bool own = n == region->sandbox;
 
-		if (within(hpa_of(region), (struct span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
+		if (within(hpa_of(region), (struct table_span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
 			REFUSE_IF(region->permissions & (own ? BH_PERM_EXECUTE : BH_PERM_EXECUTE | BH_PERM_WRITE), "a log is writable by another sandbox, or executable");
 			return NULL;
 		}
-		if (own && within(hpa_of(region), (struct span){ pool + BH_POOL_STATS, BH_POOL_CRASH - BH_POOL_STATS })) {
+		if (own && within(hpa_of(region), (struct table_span){ pool + BH_POOL_STATS, BH_POOL_CRASH - BH_POOL_STATS })) {
 			REFUSE_IF(region->permissions != BH_PERM_READ, "a sandbox's own statistics or information page is more than readable");
 			return NULL;
 		}
@@ -147,10 +156,34 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 	return "a sandbox is given monitor frames";
 }
 
+static bool touches_forbidden(const struct table_limits *limits, struct table_span hpa)
+{
+	for (uint32_t n = 0; n < limits->forbidden_count; n++)
+		if (overlap(hpa, limits->forbidden[n]))
+			return true;
+	return false;
+}
+
+/* Device registers: never executed or cached, never those with which monitors hold sandboxes apart. */
+static const char *refuse_device(const struct table_limits *limits, const struct bh_region *region)
+{
+	struct table_span hpa = hpa_of(region);
+	struct table_span banked = { limits->banked_base, limits->banked_bytes };
+
+	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
+	REFUSE_IF(touches_forbidden(limits, hpa), "a sandbox is given device registers that only monitors may touch");
+	if (region->kind == BH_REGION_BANKED) {
+		REFUSE_IF(!within(hpa, banked), "a region claims to be banked per core and is not");
+		return NULL;
+	}
+	REFUSE_IF(overlap(hpa, ram_of(limits)), "a device region overlaps RAM");
+	REFUSE_IF(overlap(hpa, banked), "a sandbox is given the whole of a device that all share");
+	return NULL;
+}
+
 static const char *refuse_region(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
-	struct span hpa = hpa_of(region);
-	struct span banked = { limits->banked_base, limits->banked_bytes };
+	struct table_span hpa = hpa_of(region);
 
 	REFUSE_IF(region->sandbox >= table->sandbox_count, "a region belongs to no sandbox");
 	REFUSE_IF(!region->size || !aligned(region->gpa | region->hpa | region->size, BH_PAGE_BYTES), "a region is empty or not page aligned");
@@ -164,19 +197,13 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a RAM region has device memory type");
 		return NULL;
 	case BH_REGION_POOL:
+		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a window into a pool has device memory type");
 		return refuse_pool_window(table, region);
 	case BH_REGION_BANKED:
-		REFUSE_IF(!within(hpa, banked), "a region claims to be banked per core and is not");
-		break;
 	case BH_REGION_DEVICE:
-		REFUSE_IF(overlap(hpa, ram_of(limits)), "a device region overlaps RAM");
-		REFUSE_IF(overlap(hpa, banked), "a sandbox is given the whole of a device that all share");
-		break;
-	default:
-		return "a region has an unknown kind";
+		return refuse_device(limits, region);
 	}
-	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
-	return NULL;
+	return "a region has an unknown kind";
 }
 
 static bool exclusive(const struct bh_region *region)
@@ -200,12 +227,12 @@ static const char *refuse_regions(const struct bh_table *table, const struct tab
 static const char *refuse_ports(const struct bh_table *table)
 {
 	for (uint32_t n = 0; n < table->port_count; n++) {
-		struct span ports = { table->ports[n].first, table->ports[n].count };
+		struct table_span ports = { table->ports[n].first, table->ports[n].count };
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
 		for (uint32_t other = 0; other < n; other++)
-			REFUSE_IF(overlap(ports, (struct span){ table->ports[other].first, table->ports[other].count }), "I/O ports are given twice");
+			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }), "I/O ports are given twice");
 	}
 	return NULL;
 }
@@ -218,12 +245,14 @@ static bool owns_core(const struct bh_sandbox *sandbox, uint32_t core)
 	return false;
 }
 
-static const char *refuse_lines(const struct bh_table *table)
+static const char *refuse_lines(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->line_count; n++) {
 		const struct bh_line *line = &table->lines[n];
 
 		REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
+		REFUSE_IF(line->line < limits->first_line, "an interrupt line is not a device's");
+		REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
 		REFUSE_IF(!owns_core(&table->sandboxes[line->sandbox], line->core), "an interrupt line goes to a core of another sandbox");
 		for (uint32_t other = 0; other < n; other++) {
 			REFUSE_IF(line->line == table->lines[other].line, "an interrupt line is given twice");
@@ -233,10 +262,18 @@ static const char *refuse_lines(const struct bh_table *table)
 	return NULL;
 }
 
-static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct span hpa)
+static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
 {
 	for (uint32_t n = 0; n < table->region_count; n++)
 		if (table->regions[n].sandbox == sandbox && table->regions[n].kind == BH_REGION_RAM && within(hpa, hpa_of(&table->regions[n])))
+			return true;
+	return false;
+}
+
+static bool touches_foreign_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
+{
+	for (uint32_t n = 0; n < table->region_count; n++)
+		if (table->regions[n].sandbox != sandbox && table->regions[n].kind == BH_REGION_RAM && overlap(hpa, hpa_of(&table->regions[n])))
 			return true;
 	return false;
 }
@@ -252,22 +289,33 @@ static bool sandbox_executes(const struct bh_table *table, uint32_t sandbox, uin
 	return false;
 }
 
+static const char *refuse_copy(const struct bh_table *table, const struct table_limits *limits, const struct bh_copy *copy)
+{
+	struct table_span source = { copy->source, copy->size };
+	struct table_span target = { copy->target, copy->size };
+
+	REFUSE_IF(!aligned(copy->source | copy->target | copy->size, 8), "a payload copy is not word aligned");
+	REFUSE_IF(!within(source, ram_of(limits)), "a payload lies outside RAM");
+	REFUSE_IF(copy->sandbox >= table->sandbox_count || !sandbox_owns_ram(table, copy->sandbox, target),
+		  "a payload would be copied outside its sandbox's RAM");
+	REFUSE_IF(touches_monitor(table, limits, source) || touches_foreign_ram(table, copy->sandbox, source),
+		  "a payload would be copied from frames of a monitor or of another sandbox");
+	return NULL;
+}
+
 static const char *refuse_payloads(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		const struct bh_sandbox *sandbox = &table->sandboxes[n];
 
 		REFUSE_IF(!sandbox_executes(table, n, sandbox->entry), "a sandbox would start outside its executable memory");
-		REFUSE_IF(sandbox->clock_text && !sandbox_owns_ram(table, n, (struct span){ sandbox->clock_text, BH_CLOCK_DIGITS }),
+		REFUSE_IF(sandbox->clock_text && !sandbox_owns_ram(table, n, (struct table_span){ sandbox->clock_text, BH_CLOCK_DIGITS }),
 			  "a clock text lies outside its sandbox's RAM");
 	}
 	for (uint32_t n = 0; n < table->copy_count; n++) {
-		const struct bh_copy *copy = &table->copies[n];
+		const char *why = refuse_copy(table, limits, &table->copies[n]);
 
-		REFUSE_IF(!aligned(copy->source | copy->target | copy->size, 8), "a payload copy is not word aligned");
-		REFUSE_IF(!within((struct span){ copy->source, copy->size }, ram_of(limits)), "a payload lies outside RAM");
-		REFUSE_IF(copy->sandbox >= table->sandbox_count || !sandbox_owns_ram(table, copy->sandbox, (struct span){ copy->target, copy->size }),
-			  "a payload would be copied outside its sandbox's RAM");
+		REFUSE_IF(why, why);
 	}
 	return NULL;
 }
@@ -277,6 +325,8 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 	const char *why = refuse_header(table, limits);
 
 	if (!why)
+		why = refuse_hardware(table);
+	if (!why)
 		why = refuse_cores(table);
 	if (!why)
 		why = refuse_pools(table, limits);
@@ -285,6 +335,6 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 	if (!why)
 		why = refuse_ports(table);
 	if (!why)
-		why = refuse_lines(table);
+		why = refuse_lines(table, limits);
 	return why ? why : refuse_payloads(table, limits);
 }

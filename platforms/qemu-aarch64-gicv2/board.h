@@ -17,3 +17,10 @@
 /* The CPU interface: one address, a bank of registers for each core; every sandbox maps it. */
 #define BOARD_BANKED_BASE BOARD_GICC_BASE
 #define BOARD_BANKED_BYTES 0x2000ull
+
+/* No sandbox's, whatever a table says: distributor, message frame (V2M), the interfaces to virtual interrupts (GICH, GICV). */
+#define BOARD_PRIVATE_SPANS { BOARD_GICD_BASE, 0x10000 }, { 0x08020000, 0x1000 }, { 0x08030000, 0x10000 }, { 0x08040000, 0x10000 }
+
+/* SPIs begin behind SGIs and PPIs; no vectors. */
+#define BOARD_FIRST_LINE 32
+#define BOARD_FIRST_VECTOR 0

@@ -17,3 +17,10 @@
 /* No device is banked per core: the CPU interface is in system registers. */
 #define BOARD_BANKED_BASE 0ull
 #define BOARD_BANKED_BYTES 0ull
+
+/* No sandbox's, whatever a table says: distributor, translation service (ITS), redistributors. */
+#define BOARD_PRIVATE_SPANS { BOARD_GICD_BASE, 0x10000 }, { 0x08080000, 0x20000 }, { BOARD_GICR_BASE, 0xf60000 }
+
+/* SPIs begin behind SGIs and PPIs; no vectors. */
+#define BOARD_FIRST_LINE 32
+#define BOARD_FIRST_VECTOR 0

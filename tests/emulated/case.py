@@ -30,6 +30,7 @@ class Sandbox:
     ram_mib: int = 16
     uart: str = ""  # role label: owned, and the console
     may_kick: tuple[str, ...] = ()
+    log_access: tuple[str, ...] = ()
     trusted_idle: bool = False
     beats: bool = True  # is expected to keep a heartbeat without a gap
 

@@ -99,7 +99,7 @@ class Parked:
         wanted = {"reason": self.reason, "access": self.access}
         wanted |= {name: hex(int(seen.places.fill(text), 0)) for name, text in (("address", self.address), ("value", self.value)) if text}
         found = {"reason": crash.reason, "access": crash.access, "address": hex(crash.address), "value": hex(crash.value)}
-        wrong = [f"{name} {found[name]}, not {text}" for name, text in wanted.items() if text and found[name] != text]
+        wrong = [f"{name} {found[name]}, not {text}" for name, text in wanted.items() if text and text.strip() and found[name] != text]
         return f"crash record of {self.sandbox}: {'; '.join(wrong)} (pc {crash.pc:#x})" if wrong else None
 
 

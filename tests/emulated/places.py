@@ -2,7 +2,7 @@
 """Addresses that a case names and the tool places: "read={victim.ram:#x}" becomes an address of the plan.
 
 {NAME.ram} {NAME.ram_end} host-physical RAM of a sandbox      {NAME.gpa} {NAME.gpa_end} the same as it sees it
-{NAME.pool} {NAME.arena}  frames of its monitor               {NAME.core} its first core
+{NAME.pool} {NAME.arena}  frames of its monitor               {NAME.index} its number, as `kick` wants it
 {shared}                  the page of kick boxes              {image} the monitor as it was loaded
 """
 
@@ -23,12 +23,12 @@ class Place:
     gpa_end: int
     pool: int
     arena: int
-    core: int
+    index: int
 
     @classmethod
     def of(cls, one: SandboxPlan) -> Self:
         ram, gpa = (one.ram_hpa, one.ram_hpa + one.ram_size), (one.ram_gpa, one.ram_gpa + one.ram_size)
-        return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.cores[0])
+        return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.index)
 
 
 @dataclass(frozen=True)

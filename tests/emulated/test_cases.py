@@ -9,13 +9,17 @@ from bhtool.platforms import Platform
 from tests.emulated.case import Case
 from tests.emulated.observe import judge, observe
 from tests.emulated.scene import stage
-from tests.emulated.table import CASES
+from tests.emulated.table import CASES, twice
 
 ROWS = [
     pytest.param(platform, case, id=f"{platform}-{case.name}", marks=[] if case.quick else [pytest.mark.slow])
     for case in CASES
     for platform in case.platforms
 ]
+
+
+def test_names_are_unique() -> None:
+    assert not twice()
 
 
 @pytest.mark.parametrize(("platform", "case"), ROWS)

@@ -24,6 +24,16 @@ static void own(uint64_t hpa, uint64_t bytes, uint8_t who)
 	}
 }
 
+/* Payload comes out of nobody's frames or the sandbox's own. */
+static void check_copy(const struct bh_copy *copy)
+{
+	for (uint64_t at = copy->source; at < copy->source + copy->size; at += 8) {
+		uint8_t from = owner[(at - good_limits.ram_base) / BH_PAGE_BYTES];
+
+		CHECK(!from || from == 2 + copy->sandbox);
+	}
+}
+
 static void check_accepted(const struct bh_table *table)
 {
 	memset(owner, 0, sizeof(owner));
@@ -34,6 +44,8 @@ static void check_accepted(const struct bh_table *table)
 	for (uint32_t n = 0; n < table->region_count; n++)
 		if (table->regions[n].kind == BH_REGION_RAM)
 			own(table->regions[n].hpa, table->regions[n].size, (uint8_t)(2 + table->regions[n].sandbox));
+	for (uint32_t n = 0; n < table->copy_count; n++)
+		check_copy(&table->copies[n]);
 }
 
 /* The words of the table that mean something here: unused rows would only dilute the damage. */

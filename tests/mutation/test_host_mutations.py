@@ -210,6 +210,21 @@ MUTATIONS = [
         "table_test",
     ),
     Mutation(
+        "payload copied out of foreign RAM",
+        VALIDATOR,
+        " || touches_foreign_ram(table, copy->sandbox, source)",
+        "",
+        "table_test",
+    ),
+    Mutation(
+        "payload copied out of monitors' frames",
+        VALIDATOR,
+        "touches_monitor(table, limits, source) || ",
+        "",
+        "table_test",
+    ),
+    Mutation("the last forbidden span is not looked at", VALIDATOR, "n < limits->forbidden_count", "n + 1 < limits->forbidden_count", "table_test"),
+    Mutation(
         "the end of a span wraps",
         VALIDATOR,
         "inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes",

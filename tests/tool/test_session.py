@@ -10,7 +10,7 @@ import pytest
 from bhtool.config.plan import Plan
 from bhtool.machine import Machine
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, Event, LineEvent, ReadyEvent, Session
+from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session
 
 LIMIT = 20.0
 
@@ -62,7 +62,7 @@ def test_the_serial_line_takes_input(session: Session) -> None:
 def test_lines_before_any_sandbox_are_the_monitors(platform: Platform, plan: Plan, machine: Machine) -> None:
     unstarted = [replace(sandbox, pool_hpa=0x70000000) for sandbox in plan.sandboxes]
     with Session(platform, replace(plan, sandboxes=unstarted), machine) as session:
-        assert until(session, 1) == [LineEvent("monitor", "bulkhead-linux: ready")]
+        assert until(session, 1) == [MonitorEvent("bulkhead-linux: ready")]
         assert not session.watches["linux"].ready
 
 

@@ -6,6 +6,8 @@
 enum { POOL = 0x40410000, FOREIGN_POOL = POOL + BH_POOL_BYTES };
 enum { R = BH_PERM_READ, RW = BH_PERM_READ | BH_PERM_WRITE, RWX = RW | BH_PERM_EXECUTE };
 
+static const struct table_span forbidden[] = { { 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 } };
+
 const struct table_limits good_limits = {
 	.platform = "test-machine",
 	.ram_base = 0x40000000,
@@ -14,6 +16,10 @@ const struct table_limits good_limits = {
 	.image_end = 0x40240000,
 	.banked_base = 0x08010000,
 	.banked_bytes = 0x2000,
+	.forbidden = forbidden,
+	.forbidden_count = sizeof(forbidden) / sizeof(forbidden[0]),
+	.first_line = 32,
+	.first_vector = 0x20,
 };
 
 static const struct bh_table good = {

@@ -37,6 +37,8 @@ static const struct broken {
 	{ "more regions, ports, lines or copies than a table holds", { SET(line_count, BH_MAX_LINES + 1) } },
 	{ "more regions, ports, lines or copies than a table holds", { SET(copy_count, BH_MAX_COPIES + 1) } },
 	/* cores */
+	{ "two cores have the same hardware number", { SET(hardware_id[3], 0) } },
+	{ "two cores have the same hardware number", { SET(hardware_id[1], 2) } },
 	{ "a sandbox has no core or too many", { SET(sandboxes[1].core_count, 0) } },
 	{ "a sandbox has no core or too many", { SET(sandboxes[1].core_count, BH_MAX_SANDBOX_CORES + 1) } },
 	{ "a sandbox names a core the machine does not have", { SET(sandboxes[1].cores[1], 4) } },
@@ -75,6 +77,12 @@ static const struct broken {
 	{ "a sandbox is given monitor frames", { SET(regions[GOOD_RAM].hpa, 0x40410000), SET(regions[GOOD_RAM].size, 0x1000) } },
 	{ "a sandbox is given monitor frames", { SET(regions[GOOD_RAM].hpa, 0x4050f000), SET(regions[GOOD_RAM].size, 0x2000) } },
 	{ "a region has an unknown kind", { SET(regions[GOOD_DEVICE].kind, 9) } },
+	{ "a window into a pool has device memory type", { SET(regions[GOOD_OWN_LOG].memory_type, BH_MEMORY_DEVICE) } },
+	{ "a sandbox is given device registers that only monitors may touch", { SET(regions[GOOD_DEVICE].hpa, 0x08000000) } },
+	{ "a sandbox is given device registers that only monitors may touch", { SET(regions[GOOD_DEVICE].hpa, 0x0800f000) } },
+	{ "a sandbox is given device registers that only monitors may touch",
+	  { SET(regions[GOOD_DEVICE].hpa, 0x08090000), SET(regions[GOOD_DEVICE].size, 0x11000) } },
+	{ "a sandbox is given device registers that only monitors may touch", { SET(regions[GOOD_BANKED].hpa, 0x0800f000) } },
 	{ "a region claims to be banked per core and is not", { SET(regions[GOOD_BANKED].size, 0x3000) } },
 	{ "a region claims to be banked per core and is not", { SET(regions[GOOD_DEVICE].kind, BH_REGION_BANKED) } },
 	{ "a device region overlaps RAM", { SET(regions[GOOD_DEVICE].hpa, 0xbffff000) } },
@@ -100,6 +108,10 @@ static const struct broken {
 	{ "an I/O port range is empty or leaves the port space", { SET(ports[1].first, 0xfff9) } },
 	{ "I/O ports are given twice", { SET(ports[1].first, 0x3ff) } },
 	{ "an interrupt line belongs to no sandbox", { SET(lines[1].sandbox, 2) } },
+	{ "an interrupt line is not a device's", { SET(lines[1].line, 31) } },
+	{ "an interrupt line is not a device's", { SET(lines[0].line, 0) } },
+	{ "an interrupt line has a vector of the processor's own", { SET(lines[1].vector, 0x1f) } },
+	{ "an interrupt line has a vector of the processor's own", { SET(lines[0].vector, 0) } },
 	{ "an interrupt line goes to a core of another sandbox", { SET(lines[1].core, 1) } },
 	{ "an interrupt line goes to a core of another sandbox", { SET(lines[1].core, 3) } },
 	{ "an interrupt line is given twice", { SET(lines[1].line, 33) } },
@@ -116,6 +128,24 @@ static const struct broken {
 	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].target, 0x50000000) } },
 	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].target, 0x60fff008) } },
 	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].sandbox, 2) } },
+	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x50000000) } },
+	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x4ffff008) } },
+	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x40410000) } },
+	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x4050fff8) } },
+	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x40400000) } },
+	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x4023f000) } },
+};
+
+/* Just inside the limits. */
+static const struct patch accepted[][PATCHES] = {
+	{ SET(core_count, 3), SET(hardware_id[3], 0) },
+	{ SET(regions[GOOD_DEVICE].hpa, 0x07fff000) },
+	{ SET(regions[GOOD_DEVICE].hpa, 0x08012000) },
+	{ SET(regions[GOOD_DEVICE].hpa, 0x08090000), SET(regions[GOOD_DEVICE].size, 0x10000) },
+	{ SET(lines[0].line, 32), SET(lines[0].vector, 0x20) },
+	{ SET(copies[0].source, 0x60000000) },
+	{ SET(copies[0].source, 0x4ffff000) },
+	{ SET(copies[0].source, 0x51000000) },
 };
 
 /* clang-format on */
@@ -143,15 +173,29 @@ static void test_good(void)
 	CHECK(!table_refuse(&table, &good_limits));
 }
 
+static void patched_table(const struct patch patches[PATCHES])
+{
+	good_table(&table);
+	for (unsigned n = 0; n < PATCHES; n++)
+		apply(&patches[n]);
+	table_sign(&table);
+}
+
 static void test_broken(void)
 {
 	for (unsigned n = 0; n < sizeof(broken) / sizeof(broken[0]); n++) {
 		check_context.round = n;
-		good_table(&table);
-		for (unsigned p = 0; p < PATCHES; p++)
-			apply(&broken[n].patches[p]);
-		table_sign(&table);
+		patched_table(broken[n].patches);
 		check_refused(broken[n].why);
+	}
+}
+
+static void test_accepted(void)
+{
+	for (unsigned n = 0; n < sizeof(accepted) / sizeof(accepted[0]); n++) {
+		check_context.round = n;
+		patched_table(accepted[n]);
+		CHECK(!table_refuse(&table, &good_limits));
 	}
 }
 
@@ -185,6 +229,7 @@ int main(void)
 	check_context.subject = "partition table";
 	test_good();
 	test_broken();
+	test_accepted();
 	test_damaged();
 	test_every_bit();
 	return 0;

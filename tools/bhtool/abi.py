@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The structures of abi/*.h, read from the headers themselves: one source of truth for the monitor, guests and the tool.
 
-`ffi.new("struct bh_table *")` makes one, `bytes_of` gives its memory, `lib.BH_PAGE_BYTES` is an enumerator.
+`new("bh_table")` makes one, `bytes_of` gives its memory, `lib.BH_PAGE_BYTES` is an enumerator.
 """
 
 import functools
@@ -49,8 +49,13 @@ def sizeof(structure: str) -> int:
     return int(ffi.sizeof(f"struct {structure}"))
 
 
+def new(structure: str) -> Any:
+    """One zeroed structure; members are attributes."""
+    return ffi.new(f"struct {structure} *")
+
+
 def bytes_of(instance: Any) -> bytes:
-    """The memory of one structure made with `ffi.new`."""
+    """The memory of one structure made with `new`."""
     return bytes(ffi.buffer(instance))
 
 

@@ -19,12 +19,18 @@ from bhtool.payloads import READY_LINE
 from bhtool.platforms import Platform
 
 POLL_SECONDS = 0.05
-MONITOR = "monitor"  # whose line it is while no sandbox has been started
 
 
 @dataclass(frozen=True)
 class LineEvent:
     sandbox: str
+    text: str
+
+
+@dataclass(frozen=True)
+class MonitorEvent:
+    """A line on a UART whose sandbox has not been started, or that has none: the monitor says why it does not start."""
+
     text: str
 
 
@@ -47,7 +53,7 @@ class EndEvent:
     complaint: str
 
 
-Event = LineEvent | ReadyEvent | CrashEvent | EndEvent
+Event = LineEvent | MonitorEvent | ReadyEvent | CrashEvent | EndEvent
 
 
 @dataclass
@@ -138,7 +144,7 @@ class Session:
         """Everything that happened since the last call, sandbox by sandbox. Does not wait."""
         events: list[Event] = []
         ended = self.machine.exit_status()
-        events += [LineEvent(MONITOR, text) for source, lines in self._spare for text in lines.feed(source.read())]
+        events += [MonitorEvent(text) for source, lines in self._spare for text in lines.feed(source.read())]
         for watch in self.watches.values():
             events += self._look(watch)
         if ended is not None and not self._ended:
@@ -148,18 +154,20 @@ class Session:
         return events
 
     def _unfinished_lines(self) -> list[Event]:
-        found: list[Event] = [LineEvent(MONITOR, text) for _, lines in self._spare for text in lines.flush()]
-        for name, watch in self.watches.items():
-            found += [LineEvent(name if watch.stats else MONITOR, text) for text in watch.lines.flush()]
+        found: list[Event] = [MonitorEvent(text) for _, lines in self._spare for text in lines.flush()]
+        for watch in self.watches.values():
+            found += self._spoken(watch, watch.lines.flush())
         return found
+
+    def _spoken(self, watch: Watch, lines: list[str]) -> list[Event]:
+        return [LineEvent(watch.plan.name, text) if watch.stats else MonitorEvent(text) for text in lines]
 
     def _look(self, watch: Watch) -> list[Event]:
         name, pool = watch.plan.name, watch.plan.pool_hpa
         said = watch.console.read()  # before the statistics: whoever speaks has been started by then
         watch.stats = self.memory.stats(pool) or watch.stats
         watch.heartbeat = self.memory.heartbeat(pool)
-        speaker = name if watch.stats else MONITOR
-        events: list[Event] = [LineEvent(speaker, text) for text in watch.lines.feed(said)]
+        events = self._spoken(watch, watch.lines.feed(said))
         if not watch.ready and self._is_ready(watch, events):
             self._note_ready(watch)
             events.append(ReadyEvent(name))

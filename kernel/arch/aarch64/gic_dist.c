@@ -9,15 +9,12 @@ enum {
 	GICD_ICENABLER = 0x180,
 	GICD_IPRIORITYR = 0x400,
 	GICD_ICFGR = 0xc00,
-	LOCAL_INTERRUPTS = 32,
 	PRIORITY = 0xa0,
 };
 
 void gic_dist_reset_local(uint64_t frame)
 {
 	arch_mmio_write32(frame + GICD_ICENABLER, 0xffffffff);
-	for (uint32_t n = 0; n < LOCAL_INTERRUPTS; n += 4)
-		arch_mmio_write32(frame + GICD_IPRIORITYR + n, PRIORITY * 0x01010101U);
 }
 
 void gic_dist_configure(uint64_t frame, uint32_t number, bool edge)
@@ -27,11 +24,11 @@ void gic_dist_configure(uint64_t frame, uint32_t number, bool edge)
 	uint32_t value = arch_mmio_read32(config) & ~edge_bit;
 
 	arch_mmio_write32(config, value | (edge ? edge_bit : 0));
-	arch_mmio_write8(frame + GICD_IPRIORITYR + number, PRIORITY);
 }
 
 void gic_dist_enable(uint64_t frame, uint32_t number)
 {
+	arch_mmio_write8(frame + GICD_IPRIORITYR + number, PRIORITY);
 	arch_mmio_write32(frame + GICD_ISENABLER + number / 32 * 4, 1U << number % 32);
 }
 

@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* SGIs and PPIs: off, at the middle priority. */
+/* SGIs and PPIs: off. */
 void gic_dist_reset_local(uint64_t frame);
 
-/* Priority and trigger of a device's line. */
+/* Trigger of a device's line. */
 void gic_dist_configure(uint64_t frame, uint32_t number, bool edge);
 
+/* At the middle priority. */
 void gic_dist_enable(uint64_t frame, uint32_t number);
 
 /* Non-secure group 1: GICv3 alone. */

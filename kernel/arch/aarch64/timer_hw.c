@@ -16,7 +16,8 @@ enum {
 
 uint64_t timer_hw_arrival;
 
-static void (*expiry_handler)(void);
+static void (*timer_handler)(void);
+static void (*expiry_handler)(void); /* timer_handler, or measured_expiry */
 static _Atomic bool measured;
 
 uint64_t clock_machine_hz(void)
@@ -24,10 +25,16 @@ uint64_t clock_machine_hz(void)
 	return SYSREG_READ(cntfrq_el0);
 }
 
+static void timer_interrupt(void)
+{
+	expiry_handler();
+}
+
 void timer_hw_init(void (*handler)(void))
 {
+	timer_handler = handler;
 	expiry_handler = handler;
-	irq_attach_local(VIRTUAL_TIMER_INTID, handler);
+	irq_attach_local(VIRTUAL_TIMER_INTID, timer_interrupt);
 }
 
 void timer_hw_set(uint64_t deadline)
@@ -53,7 +60,7 @@ static void measured_expiry(void)
 
 void timer_hw_measure_begin(void)
 {
-	irq_attach_local(VIRTUAL_TIMER_INTID, measured_expiry);
+	expiry_handler = measured_expiry;
 }
 
 static bool expired(void)
@@ -78,5 +85,5 @@ uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
 
 void timer_hw_measure_end(void)
 {
-	irq_attach_local(VIRTUAL_TIMER_INTID, expiry_handler);
+	expiry_handler = timer_handler;
 }

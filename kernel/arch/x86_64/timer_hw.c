@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "descriptors.h"
+#include "frame.h"
 #include "kernel/clock.h"
 #include "kernel/cpu.h"
 #include "kernel/irq.h"
@@ -18,7 +19,7 @@
 enum { MSR_X2APIC_LVT_TIMER = 0x832, MSR_X2APIC_INITIAL_COUNT = 0x838, MSR_X2APIC_DIVIDE = 0x83e, DIVIDE_BY_1 = 0xb };
 enum { PACE_SHORT_COUNTS = 1 << 16, PACE_LONG_COUNTS = 1 << 20, PACE_TRIES = 4, PLACES = 32 };
 
-extern const char vector_measure[];
+extern const char vectors[], vector_measure[]; /* vectors.S */
 uint64_t timer_hw_arrival;
 
 static uint64_t counts_per_tick; /* 32 binary places */
@@ -62,19 +63,20 @@ static uint64_t measure_counts(uint32_t counts, bool asleep)
 
 void timer_hw_measure_begin(void)
 {
-	x86_wrmsr(MSR_X2APIC_LVT_TIMER, VECTOR_MEASURE);
+	descriptors_set_vector(VECTOR_TIMER, vector_measure, false);
 }
 
+/* The deadline is known from when the timer was set, and that is read a moment later: never less than 0. */
 uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
 {
-	uint32_t counts = (uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES);
+	uint64_t elapsed = measure_counts((uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES), asleep);
 
-	return measure_counts(counts, asleep) - ticks;
+	return elapsed > ticks ? elapsed - ticks : 0;
 }
 
 void timer_hw_measure_end(void)
 {
-	x86_wrmsr(MSR_X2APIC_LVT_TIMER, VECTOR_TIMER);
+	descriptors_set_vector(VECTOR_TIMER, vectors + VECTOR_TIMER * VECTOR_BYTES, false);
 }
 
 /* ---- Start: pace ------------------------------------------------------------------------------------------------- */
@@ -103,7 +105,7 @@ static uint64_t measure_pace(void)
 
 void timer_hw_init(void (*handler)(void))
 {
-	descriptors_set_vector(VECTOR_MEASURE, vector_measure, false);
+	x86_wrmsr(MSR_X2APIC_LVT_TIMER, VECTOR_TIMER);
 	x86_wrmsr(MSR_X2APIC_DIVIDE, DIVIDE_BY_1);
 	timer_hw_measure_begin();
 	counts_per_tick = measure_pace();

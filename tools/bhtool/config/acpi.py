@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The least ACPI a stock Linux needs in an x86 sandbox: its own local APICs, its UARTs, and a way to switch itself off.
 
-    0x1c000 RSDP   0x1c100 XSDT   0x1c200 FADT   0x1c400 MADT   0x1d000 DSDT      structures: ACPI 6.3, chapter 5.2
+0x1c000 RSDP   0x1c100 XSDT   0x1c200 FADT   0x1c400 MADT   0x1d000 DSDT      structures: ACPI 6.3, chapter 5.2
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool.errors import BulkheadError, Status
 from bhtool.config.payload import Piece
+from bhtool.errors import BulkheadError, Status
 
 ACPI, ACPI_END = 0x1C000, 0x20000
 RSDP, XSDT, FADT, MADT, DSDT = ACPI, 0x1C100, 0x1C200, 0x1C400, 0x1D000

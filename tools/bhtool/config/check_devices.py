@@ -54,6 +54,8 @@ def names_a_device(domains: Domains) -> Iterator[Finding]:
         for node in sandbox.access_nodes:
             if not domains.machine.device_at(node):
                 yield Finding(sandbox.where("access"), f"`{node.label}` is not a device that a sandbox can own")
+            elif not node.enabled:
+                yield Finding(sandbox.where("access"), f"`{node.label}` is disabled in the board tree")
 
 
 def given_once(domains: Domains) -> Iterator[Finding]:

@@ -150,7 +150,7 @@ def _take_the_rest(domains: Domains) -> None:
         return
     devices = {device.name for sandbox in domains.sandboxes for device in sandbox.devices}
     cores = {core.number for sandbox in domains.sandboxes for core in sandbox.cores + domains.idle}
-    new_devices = [device for device in domains.machine.devices if device.name not in devices]
+    new_devices = [device for device in domains.machine.devices if device.name not in devices and device.node.enabled]
     new_cores = [] if "cores" in taker.node.properties else [core for core in domains.machine.cores if core.number not in cores]
     taker.devices += new_devices
     taker.cores += new_cores

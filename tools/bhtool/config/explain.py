@@ -70,5 +70,3 @@ def _missing(sandbox: SandboxPlan) -> str:
     if sandbox.access_location == sandbox.location:
         return f"`{sandbox.name}` ({sandbox.location}) has no `access` to it"
     return f"`access` of `{sandbox.name}` ({sandbox.access_location}) does not grant it"
-
-

@@ -82,8 +82,8 @@ def _by_schema(root: Node, blob: bytes) -> Iterator[tuple[str, Diagnostic]]:
     validator = _validator()
     try:
         tree = validator.decode_dtb(blob)[0]
-    except (UnicodeDecodeError, ValueError) as error:
-        yield "/", diagnose(FORM, root.location, f"a value cannot be read ({error})")
+    except ValueError as unreadable:
+        yield "/", diagnose(FORM, root.location, f"a value cannot be read ({unreadable})")
         return
     for node in root.walk():
         instance = {"$nodename": [node.name or "/"]} | _at(tree, node.path)

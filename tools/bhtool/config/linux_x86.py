@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux on x86: a stock bzImage entered at its 64-bit entry point, as Documentation/arch/x86/boot.rst describes.
 
-    0x10000 boot_params   0x11000 command line   0x12000 entry area   0x1c000..0x1ffff ACPI   16 MiB kernel, then initrd
+0x10000 boot_params   0x11000 command line   0x12000 entry area   0x1c000..0x1ffff ACPI   16 MiB kernel, then initrd
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ ACPI_RSDP_ADDR, E820_ENTRIES, E820_TABLE = 0x070, 0x1E8, 0x2D0
 E820_RAM, E820_RESERVED = 1, 2
 
 
-def linux_x86_payload(kernel: bytes, initrd: bytes, name: str, bootargs: str, apic_ids: list[int], uarts: list[Port], room: Room) -> Payload:
+def linux_x86_payload(
+    kernel: bytes, initrd: bytes, name: str, bootargs: str, apic_ids: list[int], uarts: list[Port], room: Room
+) -> Payload:
     """Raises PayloadError when the kernel cannot be entered or does not fit."""
     _check_kernel(kernel, name)
     init_size = struct.unpack_from("<I", kernel, INIT_SIZE)[0]

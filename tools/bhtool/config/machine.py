@@ -128,7 +128,7 @@ def read_machine(root: Node) -> Machine:
     controllers = [node for node in root.walk() if _is_controller(node)]
     main = next((node for node in controllers if node.phandle == root.number("interrupt-parent", 0)), None)
     if main is None:
-        raise BoardError(root.location, "the board's `interrupt-parent` is not an interrupt controller")
+        raise BoardError(root.where("interrupt-parent"), "the board's `interrupt-parent` is not an interrupt controller")
     return Machine(
         root=root,
         cores=_cores(cpus),
@@ -148,7 +148,7 @@ def _is_controller(node: Node) -> bool:
 
 
 def _cores(cpus: Node) -> list[Core]:
-    nodes = [node for node in cpus.children.values() if node.text("device_type") == "cpu"]
+    nodes = [node for node in cpus.children.values() if node.text("device_type") == "cpu" and node.enabled]
     return [Core(number, node.reg()[0][0], node) for number, node in enumerate(nodes)]
 
 
@@ -198,6 +198,4 @@ def _wires(node: Node, controller: Node) -> tuple[Wire, ...]:
             for at in range(0, len(cells) - 2, 3)
             if cells[at] == GIC_SPI
         )
-    return tuple(
-        Wire(cells[at], cells[at + 1] in IOAPIC_LEVEL, cells[at + 1] in IOAPIC_ACTIVE_LOW) for at in range(0, len(cells) - 1, 2)
-    )
+    return tuple(Wire(cells[at], cells[at + 1] in IOAPIC_LEVEL, cells[at + 1] in IOAPIC_ACTIVE_LOW) for at in range(0, len(cells) - 1, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 Resolve = Callable[[str], Path]
@@ -68,9 +69,11 @@ def align_up(value: int, align: int) -> int:
 def refuse_overlaps(payload: Payload) -> None:
     """Raises PayloadError when two pieces, or a piece and the page below the initial stack, collide."""
     pieces = sorted(payload.pieces, key=lambda piece: piece.gpa)
-    for first, second in zip(pieces, pieces[1:], strict=False):
+    for first, second in pairwise(pieces):
         if first.end > second.gpa:
             raise PayloadError(OVERLAP, f"{first.name} ({first.gpa:#x}..{first.end - 1:#x}) overlaps {second.name} ({second.gpa:#x}..)")
     for piece in pieces:
         if piece.gpa < payload.stack and payload.stack - STACK_BYTES < piece.end:
-            raise PayloadError(OVERLAP, f"{piece.name} ({piece.gpa:#x}..{piece.end - 1:#x}) lies in the initial stack below {payload.stack:#x}")
+            raise PayloadError(
+                OVERLAP, f"{piece.name} ({piece.gpa:#x}..{piece.end - 1:#x}) lies in the initial stack below {payload.stack:#x}"
+            )

@@ -42,19 +42,43 @@ RULES = (
     Rule("BH-R032", "A sandbox has memory.", "add `memory-region`", memory.has_memory),
     Rule("BH-R033", "Memory comes in whole 2 MiB units.", "round it to 2 MiB (0x200000)", memory.aligned),
     Rule("BH-R034", "Pinned memory lies in RAM.", "move it, or use `size` and let the tool place it", memory.inside_ram),
-    Rule("BH-R035", "Pinned memory is clear of firmware and monitor.", "move it, or let the tool place it by `size`", memory.clear_of_monitor),
+    Rule(
+        "BH-R035", "Pinned memory is clear of firmware and monitor.", "move it, or let the tool place it by `size`", memory.clear_of_monitor
+    ),
     Rule("BH-R036", "Pinned regions do not overlap.", "move one of them, or let the tool place it by `size`", memory.apart),
     Rule("BH-R037", "All memory fits.", "make it smaller, or unpin regions that split the free memory"),
     Rule("BH-R038", "Linux has at least 64 MiB.", "make it larger", memory.large_enough),
     Rule("BH-R039", "A sandbox's RAM ends below its window.", "make it smaller", memory.below_window),
     # Devices.
-    Rule("BH-R040", "`access` names devices.", "name a device; memory, cores and interrupt controllers are granted otherwise", devices.names_a_device),
+    Rule(
+        "BH-R040",
+        "`access` names devices.",
+        "name a device; memory, cores and interrupt controllers are granted otherwise",
+        devices.names_a_device,
+    ),
     Rule("BH-R041", "A device has one owner.", "take it out of one `access`", devices.given_once),
-    Rule("BH-R042", "Devices of different owners share no page.", "give both to one sandbox; the machine cannot tell them apart", devices.pages_apart),
+    Rule(
+        "BH-R042",
+        "Devices of different owners share no page.",
+        "give both to one sandbox; the machine cannot tell them apart",
+        devices.pages_apart,
+    ),
     Rule("BH-R043", "Devices of different owners share no interrupt line.", "give both to one sandbox", devices.lines_apart),
-    Rule("BH-R044", "Devices of different owners share no I/O port.", "give both to one sandbox, or correct the board tree", devices.ports_apart),
-    Rule("BH-R045", "Devices are clear of interrupt controllers.", "correct the board tree; no sandbox can have that page", devices.clear_of_controllers),
-    Rule("BH-R046", "Devices are clear of the sandbox's RAM.", "make the RAM smaller, or give the device to another", memory.clear_of_devices),
+    Rule(
+        "BH-R044",
+        "Devices of different owners share no I/O port.",
+        "give both to one sandbox, or correct the board tree",
+        devices.ports_apart,
+    ),
+    Rule(
+        "BH-R045",
+        "Devices are clear of interrupt controllers.",
+        "correct the board tree; no sandbox can have that page",
+        devices.clear_of_controllers,
+    ),
+    Rule(
+        "BH-R046", "Devices are clear of the sandbox's RAM.", "make the RAM smaller, or give the device to another", memory.clear_of_devices
+    ),
     Rule("BH-R047", "An interrupt line is used once in a sandbox.", "correct the board tree", devices.line_used_once),
     Rule("BH-R048", "Ports of the machine itself are nobody's.", "take the device out of `access`", devices.ports_not_of_platform),
     Rule("BH-R049", "Devices do no DMA.", "this version does not support it: take the device out of `access`", devices.does_no_dma),

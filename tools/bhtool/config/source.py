@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a partition file to a tree in memory: preprocess, compile, and remember where every node and property was written.
 
-    F.dts ── clang -E ──► one source ──┬─ dtc -O dtb ──► values, read with libfdt
-         (BOARD_DTSI = the board)      └─ dtc -T -T ───► file and line of each node and property
+F.dts ── clang -E ──► one source ──┬─ dtc -O dtb ──► values, read with libfdt
+     (BOARD_DTSI = the board)      └─ dtc -T -T ───► file and line of each node and property
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from bhtool.errors import BulkheadError, Status
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.tree import Node, read_blob, take_labels
+from bhtool.errors import BulkheadError, Status
 
 SYNTAX = "BH-R001"
 DTC_WARNING = "BH-W001"
@@ -45,6 +45,8 @@ class Source:
 
 def read_source(partition: Path, board: Path) -> Source:
     """Compiles partition for board. Raises SourceError when it cannot be understood at all."""
+    if not partition.is_file():
+        raise SourceError([Diagnostic(shown(str(partition)), 1, SYNTAX, "there is no such file; correct its name")])
     text = _preprocess(partition, board)
     blob, warnings = _compile(partition, text)
     root = read_blob(blob)
@@ -107,7 +109,7 @@ def _place(root: Node, annotated: str, partition: Path) -> None:
     stack: list[Node] = []
     for line in annotated.splitlines():
         match = _ANNOTATED.match(line.strip())
-        code, location = (match["code"], _first(match["places"], fallback)) if match else (line.strip(), fallback)
+        code, location = (match["code"], _last(match["places"], fallback)) if match else (line.strip(), fallback)
         node = _NODE.match(code)
         if node:
             current = stack[-1].children[node["name"]] if stack else root
@@ -119,8 +121,7 @@ def _place(root: Node, annotated: str, partition: Path) -> None:
             stack[-1].properties[found["name"]].location = location
 
 
-def _first(places: str, fallback: Location) -> Location:
-    match = _PLACE.search(places)
-    if not match or match["file"].startswith("<"):
-        return fallback
-    return Location(shown(match["file"].strip()), int(match["line"]))
+def _last(places: str, fallback: Location) -> Location:
+    """A node that several files add to lies where the last of them does."""
+    found = [match for match in _PLACE.finditer(places) if not match["file"].strip().startswith("<")]
+    return Location(shown(found[-1]["file"].strip()), int(found[-1]["line"])) if found else fallback

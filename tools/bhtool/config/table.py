@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from bhtool.abi import bytes_of, ffi, lib, put_text, sizeof
+from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
 from bhtool.config.grants import Grant
 from bhtool.config.machine import Core
 from bhtool.config.plan import Plan, Region, SandboxPlan
@@ -34,7 +34,7 @@ def checksum(table: bytes) -> int:
 
 def make_table(plan: Plan, cores: list[Core]) -> bytes:
     """The table for the plan; every count has been checked against its maximum."""
-    table = ffi.new("struct bh_table *")
+    table = new("bh_table")
     table.magic, table.version, table.size = lib.BH_TABLE_MAGIC, lib.BH_TABLE_VERSION, sizeof("bh_table")
     put_text(table.platform, plan.platform)
     table.shared = plan.shared_hpa
@@ -51,7 +51,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
 
 def make_info(plan: SandboxPlan, grants: list[Grant]) -> bytes:
     """The sandbox's struct bh_info; clock_hz is the monitor's to fill."""
-    info = ffi.new("struct bh_info *")
+    info = new("bh_info")
     info.magic, info.version = lib.BH_INFO_MAGIC, lib.BH_INFO_VERSION
     info.sandbox, info.core_count = plan.index, len(plan.cores)
     for slot, (core, hardware_id) in enumerate(zip(plan.cores, plan.hardware_ids, strict=True)):

@@ -64,6 +64,11 @@ class Node:
     def phandle(self) -> int:
         return self.number("phandle", 0)
 
+    @property
+    def enabled(self) -> bool:
+        """Devicetree specification, 2.3.4 "status"."""
+        return self.text("status", "okay") in ("okay", "ok")
+
     def number(self, name: str, default: int) -> int:
         cells = self.properties[name].cells if name in self.properties else []
         return cells[0] if cells else default

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The x86 entry area of abi/guest.h: a flat GDT and page tables that map the first 4 GiB one to one.
 
-    0x12000 GDT   0x13000 PML4   0x14000 PDPT   0x15000..0x18fff four page directories of 2 MiB pages
+0x12000 GDT   0x13000 PML4   0x14000 PDPT   0x15000..0x18fff four page directories of 2 MiB pages
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from bhtool.jsonfile import write_json
 from bhtool.machine import Machine, Timing
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
-from bhtool.session import MONITOR, CrashEvent, EndEvent, Event, LineEvent, ReadyEvent, Session
+from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session
 
 DEMO = paths.PARTITIONS / "mixed.dts"
+MONITOR = "monitor"
 DEMO_SECONDS = 10.0  # after every sandbox is up
 HOST_LIMIT = 600.0
 ATTACH_LIMIT = 86400.0
@@ -54,6 +55,8 @@ class Show:
     def event(self, event: Event) -> None:
         if isinstance(event, LineEvent):
             self._screen.line(event.sandbox, event.text)
+        elif isinstance(event, MonitorEvent):
+            self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
             self._screen.line(event.sandbox, "is ready", "dim")
         elif isinstance(event, CrashEvent):

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-ins for sandbox software: just enough of each format for the compiler to place it, or to refuse it."""
+
+import struct
+from pathlib import Path
+
+LINK = {"aarch64": 0x40080000, "x86_64": 0x200000}
+MACHINE = {"aarch64": 183, "x86_64": 62}
+
+
+def elf(machine: int, address: int, content: bytes = b"code", size: int = 64) -> bytes:
+    """An executable of one segment, entered at its start."""
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, machine, 1, address, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return header + struct.pack("<IIQQQQQQ", 1, 5, 120, address, address, len(content), size, 8) + content
+
+
+def arm_kernel(image_size: int = 0x100000) -> bytes:
+    """The header of an arm64 Image."""
+    image = bytearray(4096)
+    struct.pack_into("<QQ", image, 8, 0, image_size)
+    image[56:60] = b"ARM\x64"
+    return bytes(image)
+
+
+def x86_kernel(init_size: int = 0x2000000, xloadflags: int = 1) -> bytes:
+    """A bzImage of four setup sectors and a little kernel."""
+    image = bytearray(0x3000)
+    image[0x1F1], image[0x201], image[0x202:0x206] = 4, 0x6A, b"HdrS"
+    struct.pack_into("<H", image, 0x206, 0x20F)
+    struct.pack_into("<H", image, 0x236, xloadflags)
+    struct.pack_into("<I", image, 0x238, 2047)
+    struct.pack_into("<I", image, 0x260, init_size)
+    image[0xA00:] = b"k" * (0x3000 - 0xA00)
+    return bytes(image)
+
+
+def software(arch: str) -> dict[str, bytes]:
+    """Everything the partition files of these tests name."""
+    other = next(one for one in MACHINE if one != arch)
+    good = elf(MACHINE[arch], LINK[arch])
+    kernel = arm_kernel if arch == "aarch64" else x86_kernel
+    return {
+        "sandbox-kernel.elf": good,
+        "cut.elf": good[:-2],
+        "other.elf": elf(MACHINE[other], LINK[arch]),
+        "far.elf": elf(MACHINE[arch], 0x42000000),
+        "low.elf": elf(MACHINE[arch], 0x18000),
+        "stack.elf": elf(MACHINE[arch], LINK[arch] - 0x800),
+        "text": b"not a program\n",
+        "vmlinuz": kernel(),
+        "vmlinuz-big": kernel(0xC000000),
+        "vmlinuz-32": x86_kernel(xloadflags=0),
+        "rootfs.cpio.gz": b"initrd" * 200,
+    }
+
+
+class Files:
+    """A resolver over files in a folder."""
+
+    def __init__(self, folder: Path, arch: str) -> None:
+        self.folder = folder / arch
+        self.folder.mkdir(exist_ok=True)
+        for name, content in software(arch).items():
+            (self.folder / name).write_bytes(content)
+
+    def __call__(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.is_file():
+            raise FileNotFoundError(name)
+        return path

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rule has partition files that break it. A comment `! RULE: words` marks the line and the message to expect.
+
+The compiler must find exactly what is marked, nothing more and nothing less: `file:line: rule: text`.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bhtool.config import Plan
+from bhtool.config.plan import Diagnostic
+from bhtool.config.rules import BY_ID, RULES
+
+BROKEN = Path(__file__).parent / "broken"
+FILES = sorted(BROKEN.glob("*.dts"))
+MARK = re.compile(r"! (?P<rule>BH-[RW]\d{3}): (?P<words>.*?)(?= ! BH-| \*/)")
+PLATFORM = re.compile(r"/\* platform: (\S+) \*/")
+
+
+def expected(file: Path) -> list[tuple[int, str, str]]:
+    """(line, rule, words) of every mark."""
+    lines = enumerate(file.read_text().splitlines(), 1)
+    return [(number, mark["rule"], mark["words"]) for number, line in lines for mark in MARK.finditer(line)]
+
+
+def platform_of(file: Path) -> str:
+    found = PLATFORM.search(file.read_text())
+    return found[1] if found else "qemu-aarch64"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_finds_what_is_marked(file: Path, compile_on: Callable[[Path, str], Plan]) -> None:
+    plan = compile_on(file, platform_of(file))
+    found = [*plan.errors, *plan.warnings]
+    marks = expected(file)
+    assert sorted((one.line, one.rule) for one in found) == sorted((line, rule) for line, rule, _ in marks), "\n".join(map(str, found))
+    for line, rule, words in marks:
+        matching = [one for one in found if (one.line, one.rule) == (line, rule)]
+        assert any(words in one.text for one in matching), "\n".join(map(str, found))
+        assert all(Path(one.file).name == file.name for one in matching)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_message_tells_the_remedy(file: Path, compile_on: Callable[[Path, str], Plan]) -> None:
+    plan = compile_on(file, platform_of(file))
+    for one in [*plan.errors, *plan.warnings]:
+        assert one.text.endswith(f"; {BY_ID[one.rule].remedy}")
+        assert re.fullmatch(r"[^:\n]+:\d+: BH-[RW]\d{3}: [^\n]+", str(one))
+
+
+def test_every_rule_is_broken_by_a_file() -> None:
+    broken = {rule for file in FILES for _, rule, _ in expected(file)}
+    assert {rule.id for rule in RULES} - broken == set()
+
+
+def test_good_partition_is_good(compile_on: Callable[[Path, str], Plan], tmp_path: Path) -> None:
+    """The file every broken one starts from; otherwise they prove little."""
+    file = tmp_path / "good.dts"
+    file.write_text(f'#include "{BROKEN / "good.dtsi"}"\n')
+    for platform in ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-svm"):
+        plan = compile_on(file, platform)
+        assert (plan.errors, plan.warnings) == ([], [])
+
+
+def test_missing_file_is_refused(compile_on: Callable[[Path, str], Plan], tmp_path: Path) -> None:
+    plan = compile_on(tmp_path / "none.dts", "qemu-svm")
+    found: list[Diagnostic] = plan.errors
+    assert [one.rule for one in found] == ["BH-R001"]
+    assert "no such file" in found[0].text

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interrupts out of the grant, in every form a sandbox can ask for one. The attacker is core 1, the victim core 2.
+
+A victim that took an interrupt nobody sent it with right says so, and fails its case. The attacker's interrupts to itself
+are the control: they show that one would be noticed.
+"""
+
+from tests.emulated.case import ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
+from tests.emulated.expect import Expectation, Kicked, Parked, Refused, Returned, Says
+
+FILTER = "the send filter knows the sandbox's own cores"
+STRAY = r": stray interrupt {}\b"
+
+# ---- x2APIC: SDM vol. 3A, 11.12.9 "ICR Operation in x2APIC Mode"; destination 63:32, mode 10:8, vector 7:0 ------------
+
+
+def icr(name: str, value: int, expected: Expectation | None = None, quick: bool = False, guards: str = FILTER) -> Case:
+    """A write to ICR that names a core the sandbox does not have; parked unless said otherwise."""
+    outcome = expected or Parked("attacker", "ipi", "write", value=f"{value:#x}")
+    return Case(f"icr-{name}", guards, attacked(f"icr={value:#x}"), (outcome,), (SVM,), quick=quick)
+
+
+def to_foreign_core(name: str, mode: int, quick: bool = False) -> Case:
+    return icr(name, 2 << 32 | 1 << 14 | mode << 8 | 0x55, quick=quick)
+
+
+def never(name: str, mode: int) -> tuple[Case, Case]:
+    """A delivery mode that no sandbox has, not even towards itself."""
+    guards = "the send filter passes fixed interrupts only"
+    cases = []
+    for whom, core in (("foreign", 2), ("own", 1)):
+        value = core << 32 | 1 << 14 | mode << 8 | 0x55
+        cases.append(icr(f"{name}-to-{whom}-core", value, Refused("attacker", f"icr={value:#x}", "#GP"), guards=guards))
+    return cases[0], cases[1]
+
+
+def harmless(name: str, *values: int, then: tuple[Expectation, ...] = ()) -> Case:
+    """Forms that mean "every core": in a sandbox, its own."""
+    commands = [f"icr={value:#x}" for value in values]
+    guards = "broadcasts and shorthands are expanded to own cores"
+    expected: tuple[Expectation, ...] = tuple(Returned("attacker", command, 0) for command in commands)
+    return Case(f"icr-{name}", guards, attacked(" ".join(commands)), (*expected, *then), (SVM,))
+
+
+ICR = (
+    to_foreign_core("fixed", 0, quick=True),
+    to_foreign_core("nmi", 4),
+    to_foreign_core("init", 5, quick=True),
+    to_foreign_core("startup", 6),
+    *never("lowest-priority", 1),
+    *never("smi", 2),
+    *never("reserved-mode", 3),
+    *never("external", 7),
+    icr("logical-foreign", 0x4 << 32 | 1 << 14 | 1 << 11 | 0x55),
+    icr("logical-own-and-foreign", 0x6 << 32 | 1 << 14 | 1 << 11 | 0x55),
+    icr("logical-whole-cluster", 0xFFFF << 32 | 1 << 14 | 1 << 11 | 0x55),
+    icr("logical-other-cluster", 0x1_0001 << 32 | 1 << 14 | 1 << 11 | 0x55),
+    icr("absent-core", 9 << 32 | 1 << 14 | 0x55),
+    harmless("self", 1 << 32 | 1 << 14 | 0x55, then=(Says("attacker", STRAY.format("0x55")),)),
+    harmless("shorthand-self", 0x44056, then=(Says("attacker", STRAY.format("0x56")),)),
+    harmless("shorthand-all", 0x84057, then=(Says("attacker", STRAY.format("0x57")),)),
+    harmless("broadcast", 0xFFFFFFFF << 32 | 1 << 14 | 0x58, then=(Says("attacker", STRAY.format("0x58")),)),
+    harmless("logical-broadcast", 0xFFFFFFFF << 32 | 1 << 14 | 1 << 11 | 0x59, then=(Says("attacker", STRAY.format("0x59")),)),
+    harmless("shorthand-others", 0xC4055, 0xC4400, 0xC4500, 0xC4612),
+    harmless("init-startup-broadcast", 0xFFFFFFFF << 32 | 0x4500, 0xFFFFFFFF << 32 | 0x4612),
+    icr("nmi-shorthand-all", 0x84400, Refused("attacker", "icr=0x84400", "NMI")),
+    icr("nmi-broadcast", 0xFFFFFFFF << 32 | 0x4400, Refused("attacker", "icr=0xffffffff00004400", "NMI")),
+)
+
+
+def lvt(name: str, register: int, value: int, outcome: str = "#GP") -> Case:
+    command = f"lvt={register:#x},{value:#x}"
+    expected = Refused("attacker", command, outcome) if outcome else Returned("attacker", command, 0)
+    return Case(f"lvt-{name}", "local vector table entries deliver fixed interrupts only", attacked(command), (expected,), (SVM,))
+
+
+TIMER, THERMAL, PERFORMANCE, LINT0, LINT1, ERROR = 0x832, 0x833, 0x834, 0x835, 0x836, 0x837
+LVT = (
+    lvt("timer-smi", TIMER, 0x255),
+    lvt("timer-nmi", TIMER, 0x455),
+    lvt("timer-init", TIMER, 0x555),
+    lvt("timer-external", TIMER, 0x755),
+    lvt("lint0-smi", LINT0, 0x255),
+    lvt("lint1-init", LINT1, 0x555),
+    lvt("error-smi", ERROR, 0x255),
+    lvt("error-init", ERROR, 0x555),
+    lvt("performance-smi", PERFORMANCE, 0x255),
+    lvt("thermal-smi", THERMAL, 0x255),
+    # As kernels leave them, and kept masked: nothing is wired there.
+    lvt("lint0-external", LINT0, 0x700, ""),
+    lvt("lint1-nmi", LINT1, 0x400, ""),
+)
+
+# ---- GICv3: IHI 0069, "ICC_SGI1R_EL1"; INTID 27:24, target list 15:0, IRM 40 ------------------------------------------
+
+
+def sgi(name: str, command: str, value: int, expected: Expectation | None = None, platform: str = GICV3, quick: bool = False) -> Case:
+    outcome = expected or Parked("attacker", "ipi", "write", value=f"{value:#x}")
+    return Case(f"{command}-{name}", FILTER, attacked(f"{command}={value:#x}"), (outcome,), (platform,), quick=quick)
+
+
+OWN, OTHER, ABSENT, EVERYBODY = 1 << 1, 1 << 2, 1 << 9, 1 << 40
+GIC3 = (
+    sgi("foreign", "sgi", 5 << 24 | OTHER, quick=True),
+    sgi("own-and-foreign", "sgi", 5 << 24 | OWN | OTHER),
+    sgi("absent-core", "sgi", 5 << 24 | ABSENT),
+    sgi("other-cluster", "sgi", 5 << 24 | 1 << 16 | OWN),
+    sgi("own", "sgi", 5 << 24 | OWN, Says("attacker", STRAY.format(5))),
+    sgi("everybody-else", "sgi", EVERYBODY | 5 << 24, Returned("attacker", f"sgi={EVERYBODY | 5 << 24:#x}")),
+    sgi("reserved-number-foreign", "sgi", 15 << 24 | OTHER),
+    sgi("reserved-number-own", "sgi", 15 << 24 | OWN),
+    sgi("reserved-number-everybody-else", "sgi", EVERYBODY | 15 << 24),
+    sgi("group-0-foreign", "sgi0", 5 << 24 | OTHER),
+    sgi("group-0-reserved-number", "sgi0", 15 << 24 | OTHER, quick=True),
+    sgi("group-0-everybody-else", "sgi0", EVERYBODY | 15 << 24),
+    sgi("alias-foreign", "asgi", 5 << 24 | OTHER),
+)
+
+# ---- GICv2: IHI 0048, 4.3.15 "GICD_SGIR"; filter 25:24, targets 23:16, INTID 3:0 --------------------------------------
+
+OTHERS, SELF = 1 << 24, 2 << 24
+GIC2 = (
+    sgi("foreign", "sgir", OTHER << 16 | 5, platform=GICV2, quick=True),
+    sgi("own-and-foreign", "sgir", (OWN | OTHER) << 16 | 5, platform=GICV2),
+    sgi("everybody", "sgir", 0xFF << 16 | 5, platform=GICV2),
+    sgi("self", "sgir", SELF | 5, Says("attacker", STRAY.format(5)), GICV2),
+    sgi("own", "sgir", OWN << 16 | 5, Says("attacker", STRAY.format(5)), GICV2),
+    sgi("all-others", "sgir", OTHERS | 5, Returned("attacker", f"sgir={OTHERS | 5:#x}"), GICV2),
+    sgi("reserved-filter", "sgir", 3 << 24 | OTHER << 16 | 5, Returned("attacker", f"sgir={3 << 24 | OTHER << 16 | 5:#x}"), GICV2),
+    sgi("reserved-number-foreign", "sgir", OTHER << 16 | 15, platform=GICV2),
+    sgi("reserved-number-own", "sgir", OWN << 16 | 15, platform=GICV2),
+    sgi("reserved-number-others", "sgir", OTHERS | 15, platform=GICV2),
+)
+
+# ---- Games with the distributor and the redistributors --------------------------------------------------------------
+# Line 33 (uart0) is nobody's, line 40 (uart1) the victim's: word 1, bits 1 and 8.
+
+ICENABLER1, ISENABLER1, IGROUPR1, ICPENDR1, ISPENDR1 = 0x184, 0x104, 0x084, 0x284, 0x204
+PRIORITY_40, TARGETS_40, ICFGR_40, ROUTER_40 = 0x428, 0x828, 0xC08, 0x6140
+
+
+def distributor_game(name: str, commands: str, platforms: tuple[str, ...] = ARM, quick: bool = False) -> Case:
+    """The victim's line goes on working, whatever the attacker writes about it; reading back shows nothing."""
+    sandboxes = (
+        Sandbox("bystander", 0),
+        Sandbox("attacker", 1, f"ticks=50 {commands}", beats=False),
+        Sandbox("victim", 2, "ticks=300 uart-irqs=300", uart="uart1"),
+    )
+    expected = (Returned("attacker", commands.split()[-1], 0), Says("victim", "uart-irqs 300"))
+    return Case(f"distributor-{name}", "the distributor filter touches granted lines only", sandboxes, expected, platforms, quick=quick)
+
+
+DISTRIBUTOR = (
+    distributor_game("disable-foreign-line", f"gicd-write={ICENABLER1:#x},0x100", quick=True),
+    distributor_game("enable-foreign-line", f"gicd-write={ISENABLER1:#x},0x2"),
+    distributor_game("regroup-foreign-line", f"gicd-write={IGROUPR1:#x},0x100 gicd-write={IGROUPR1:#x},0"),
+    distributor_game("raise-foreign-line", f"gicd-write={ISPENDR1:#x},0x2"),
+    distributor_game("priority-of-foreign-line", f"gicd-write={PRIORITY_40:#x},0xff"),
+    distributor_game("retrigger-foreign-line", f"gicd-write={ICFGR_40:#x},0xaaaa0000 gicd-write={ICFGR_40:#x},0"),
+    distributor_game("retarget-foreign-line", f"gicd-write={TARGETS_40:#x},0x02", (GICV2,)),
+    distributor_game("reroute-foreign-line", f"gicd-write={ROUTER_40:#x},0x1", (GICV3,)),
+    distributor_game("switch-off", "gicd-write=0,0"),
+)
+
+
+def disarming_game(name: str, commands: str, platform: str) -> Case:
+    """Whatever the attacker does to its own interrupt registers, its monitor still answers kicks."""
+    sandboxes = (
+        Sandbox("kicker", 0, "ticks=400 kick={attacker.index},100", may_kick=("attacker",), beats=False),
+        Sandbox("attacker", 1, f"ticks=50 {commands} sleep=masked", beats=False),
+        Sandbox("bystander", 2),
+    )
+    expected = (Says("kicker", "kicked 100 of 100"), Says("attacker", ": sleep"), Kicked("attacker", 100))
+    return Case(f"disarm-{name}", "no guest can mask, lose or forge a kick", sandboxes, expected, (platform,))
+
+
+SGI_FRAME = 0x10000
+DISARMING = (
+    disarming_game("disable-sgis", f"gicr-write={SGI_FRAME + 0x180:#x},0xffffffff", GICV3),
+    disarming_game("regroup-sgis", f"gicr-write={SGI_FRAME + 0x080:#x},0xffffffff", GICV3),
+    disarming_game("lowest-priority", f"gicr-write={SGI_FRAME + 0x40C:#x},0xffffffff", GICV3),
+    disarming_game("clear-pending", f"gicr-write={SGI_FRAME + 0x280:#x},0xffffffff", GICV3),
+    disarming_game("redistributor-asleep", "gicr-write=0x14,0x2", GICV3),
+    disarming_game("tables-for-lpis", "gicr-write=0x70,0x41000000 gicr-write=0x78,0x41000000 gicr-write=0,1", GICV3),
+    disarming_game("cpu-interface", "msr-icc_pmr_el1=0 msr-icc_igrpen0_el1=0 msr-icc_igrpen1_el1=0", GICV3),
+    disarming_game("distributor-off", "gicd-write=0,0", GICV3),
+    disarming_game("disable-sgis", "gicd-write=0x180,0xffffffff", GICV2),
+    disarming_game("regroup-sgis", "gicd-write=0x080,0xffffffff", GICV2),
+    disarming_game("lowest-priority", "gicd-write=0x40c,0xffffffff", GICV2),
+    disarming_game("clear-pending", "gicd-write=0xf1c,0xffffffff", GICV2),
+    disarming_game("distributor-off", "gicd-write=0,0", GICV2),
+)
+
+CASES = (*ICR, *LVT, *GIC3, *GIC2, *DISTRIBUTOR, *DISARMING)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kicks under stress, exit storms, and the absence of exits: what a monitor does when it should, and when it should not."""
+
+from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox
+from tests.emulated.expect import ExitsAtLeast, Expectation, Kicked, NoExits, Parked, Says
+
+# ---- Kicks ------------------------------------------------------------------------------------------------------------
+
+MANY, FEW = 5000, 200
+NEVER_LOST = "no guest can mask, lose or forge a kick"
+
+
+def kicks(
+    name: str, victim: str, count: int = MANY, platforms: tuple[str, ...] = ALL, also: tuple[Expectation, ...] = (), quick: bool = False
+) -> Case:
+    """Every kick is acknowledged, whatever the victim does, and the bystander notices nothing."""
+    sandboxes = (
+        Sandbox("kicker", 0, f"ticks=100 kick={{victim.index}},{count}", may_kick=("victim",), beats=False),
+        Sandbox("victim", 1, victim, beats=False),
+        Sandbox("bystander", 2),
+    )
+    expected = (Says("kicker", f"kicked {count} of {count}$"), Kicked("victim", count), *also)
+    return Case(f"kick-{name}", NEVER_LOST, sandboxes, expected, platforms, limit_seconds=120, quick=quick)
+
+
+def both_counts(name: str, victim: str, platforms: tuple[str, ...] = ALL) -> tuple[Case, Case]:
+    return kicks(name, victim, MANY, platforms), kicks(f"{name}-few", victim, FEW, platforms, quick=True)
+
+
+KICKS = (
+    *both_counts("spinning", "spin"),
+    *both_counts("asleep", "sleep"),
+    *both_counts("asleep-masked", "sleep=masked"),
+    *both_counts("storming", "storm"),
+    kicks("behind-a-closed-interface", "sleep-masked", MANY, (GICV2,)),
+    kicks("beating", ""),
+    kicks("parked", "read={kicker.ram:#x}", MANY, ALL, (Parked("victim", "memory"),)),
+    Case(
+        "kick-each-other",
+        "monitors that wait for each other answer meanwhile",
+        (
+            Sandbox("left", 0, "ticks=100 kick={right.index},2000", may_kick=("right",), beats=False),
+            Sandbox("right", 1, "ticks=100 kick={left.index},2000", may_kick=("left",), beats=False),
+            Sandbox("bystander", 2),
+        ),
+        (Says("left", "kicked 2000 of 2000$"), Says("right", "kicked 2000 of 2000$"), Kicked("left", 2000), Kicked("right", 2000)),
+    ),
+    Case(
+        "kick-denied",
+        "a kick needs may-kick",
+        (Sandbox("kicker", 0, "kick={victim.index},5 kick=7,5 kick=99,5 kick=0,5"), Sandbox("victim", 1), Sandbox("bystander", 2)),
+        (Says("kicker", "kicked 0 of 5, denied"), Kicked("victim", 0), Kicked("kicker", 0)),
+        quick=True,
+    ),
+)
+
+# ---- Exit storms -------------------------------------------------------------------------------------------------------
+
+
+def storm(kind: str, reason: str, platforms: tuple[str, ...] = ALL, quick: bool = False) -> Case:
+    sandboxes = (Sandbox("bystander", 0), Sandbox("attacker", 1, f"ticks=100 storm={kind}", beats=False), Sandbox("victim", 2))
+    guards = "a monitor serves its sandbox and nobody else"
+    return Case(f"storm-{kind}", guards, sandboxes, (ExitsAtLeast("attacker", reason, 20000),), platforms, quick=quick)
+
+
+STORMS = (
+    storm("call", "call", quick=True),
+    storm("cpuid", "identify", (SVM,)),
+    storm("register", "register"),
+    storm("device", "device", ARM),
+)
+
+# ---- No exits ----------------------------------------------------------------------------------------------------------
+
+WORK = "ticks=10000 uart-irqs=10000"
+DONE = (Says("worker", "ticks 10000$"), Says("worker", "uart-irqs 10000$"))
+EXITLESS = "interrupts reach the sandbox without an exit"
+
+
+def exitless(name: str, worker: Sandbox, platforms: tuple[str, ...], *besides: str, quick: bool = False) -> Case:
+    neighbour = Sandbox("neighbour", 2, trusted_idle=worker.trusted_idle)
+    expected = (*DONE, NoExits("worker", besides), NoExits("neighbour", besides))
+    return Case(name, EXITLESS, (worker, neighbour), expected, platforms, limit_seconds=60, quick=quick)
+
+
+STEADY = (
+    exitless("no-exits", Sandbox("worker", 1, WORK, uart="uart1"), (SVM, GICV3), quick=True),
+    exitless("no-exits-but-idle", Sandbox("worker", 1, WORK, uart="uart1"), (GICV2,), "idle"),
+    exitless("no-exits-trusted-idle", Sandbox("worker", 1, WORK, uart="uart1", trusted_idle=True), (GICV2,), quick=True),
+    exitless("no-exits-on-the-boot-core", Sandbox("worker", 0, WORK, uart="uart0"), (SVM, GICV3)),
+)
+
+# ---- Anybody's program --------------------------------------------------------------------------------------------------
+
+TINY = (
+    Case(
+        "tiny-guest",
+        "the entry contract is all a program needs",
+        (Sandbox("tiny", 1, image="tiny.elf", beats=False), Sandbox("neighbour", 2)),
+        (Says("tiny", "tiny: tiny ready"),),
+        quick=True,
+    ),
+)
+
+CASES = (*KICKS, *STORMS, *STEADY, *TINY)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reaching for memory and device registers that are somebody else's: every way in, every kind of owner."""
+
+from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
+from tests.emulated.expect import Parked, Returned
+
+LOG_MAGIC = 0x474C4842  # BH_LOG_MAGIC
+
+
+def reach(
+    name: str,
+    guards: str,
+    command: str,
+    place: str,
+    access: str = "",
+    platforms: tuple[str, ...] = ALL,
+    quick: bool = False,
+    ram_mib: int = 16,
+) -> Case:
+    """One access that stage 2 must refuse, at the place where it was tried."""
+    expected = Parked("attacker", "memory", access or command, place)
+    return Case(name, guards, attacked(f"{command}={place}", ram_mib), (expected,), platforms, quick=quick)
+
+
+FOREIGN = "stage 2 maps nothing of another sandbox"
+VICTIM, BEYOND = "{victim.ram:#x}", "{attacker.gpa_end:#x}"
+ANY = " "  # the machine may call it a read or a write
+
+WAYS_IN = (
+    reach("read-foreign-ram", FOREIGN, "read", VICTIM, quick=True),
+    reach("write-foreign-ram", FOREIGN, "write", VICTIM),
+    reach("execute-foreign-ram", FOREIGN, "execute", VICTIM),
+    reach("locked-foreign-ram", FOREIGN, "locked", VICTIM, ANY),
+    reach("page-tables-in-foreign-ram", "a guest's table walks go through stage 2", "ptwalk", VICTIM, ANY),
+    reach("straddle-end-of-ram", "an access that begins in own memory is refused for its other half", "straddle", BEYOND, "read"),
+    reach("read-beyond-own-ram", "RAM ends where the table says", "read", BEYOND),
+    reach("write-beyond-own-ram", "RAM ends where the table says", "write", BEYOND, quick=True),
+)
+
+MONITORS = "no sandbox maps frames of a monitor"
+FRAMES = (
+    reach("read-own-pool", MONITORS, "read", "{attacker.pool:#x}"),
+    reach("read-own-monitor", MONITORS, "read", "{attacker.arena:#x}"),
+    reach("write-own-monitor", MONITORS, "write", "{attacker.arena:#x}", quick=True),
+    reach("execute-own-monitor", MONITORS, "execute", "{attacker.arena:#x}"),
+    reach("write-foreign-monitor", MONITORS, "write", "{victim.arena:#x}"),
+    reach("read-foreign-statistics", MONITORS, "read", "{victim.pool:#x}"),
+    reach("write-kick-boxes", MONITORS, "write", "{shared:#x}"),
+    # The image lies below 16 MiB of RAM: only a small sandbox has a hole there; on a PC it is always own RAM.
+    reach("read-start-up-image", MONITORS, "read", "{image:#x}", platforms=ARM, ram_mib=2),
+    Case(
+        "own-ram-where-the-image-lies",
+        "guest-physical addresses are not host-physical ones",
+        attacked("read={image:#x}"),
+        (Returned("attacker", "read={image:#x}", 0),),
+        (SVM,),
+    ),
+)
+
+PERMISSIONS = "pages of the window have the permissions of the table"
+
+
+def window(base: int, platforms: tuple[str, ...]) -> tuple[Case, ...]:
+    """Own pages that allow less than everything."""
+    return (
+        reach("write-own-statistics", PERMISSIONS, "write", f"{base:#x}", platforms=platforms),
+        reach("write-own-information", PERMISSIONS, "write", f"{base + 0x1000:#x}", platforms=platforms),
+        reach("read-own-crash-record", PERMISSIONS, "read", f"{base + 0x2000:#x}", platforms=platforms),
+        reach("execute-own-log", PERMISSIONS, "execute", f"{base + 0x4000:#x}", platforms=platforms),
+        reach("read-ungranted-log", "only logs named in log-access are mapped", "read", f"{base + 0x10000:#x}", platforms=platforms),
+        Case(
+            "write-granted-log",
+            "another sandbox's log is read only",
+            (
+                Sandbox("bystander", 0),
+                Sandbox("attacker", 1, f"ticks=100 read={base + 0x10000:#x} write={base + 0x10000:#x}", log_access=("victim",)),
+                Sandbox("victim", 2),
+            ),
+            (Returned("attacker", f"read={base + 0x10000:#x}", LOG_MAGIC), Parked("attacker", "memory", "write", f"{base + 0x10000:#x}")),
+            platforms,
+        ),
+    )
+
+
+def device(name: str, address: int, platforms: tuple[str, ...], command: str = "read", quick: bool = False) -> Case:
+    return reach(name, "device registers are mapped only to their owner", command, f"{address:#x}", platforms=platforms, quick=quick)
+
+
+DEVICES = (
+    device("foreign-uart", 0x09000000, ARM, "write", quick=True),
+    device("flash", 0x00000000, ARM),
+    device("firmware-configuration", 0x09020000, ARM, "write"),  # fw_cfg has DMA
+    device("virtio", 0x0A000000, ARM),
+    device("pci-configuration", 0x3F000000, ARM),
+    device("message-interrupts", 0x08020000, (GICV2,), "write"),  # GICv2m
+    device("hypervisor-interface", 0x08030000, (GICV2,), "write"),  # GICH
+    device("virtual-cpu-interface", 0x08040000, (GICV2,), "write"),  # GICV
+    device("interrupt-translation", 0x08080000, (GICV3,), "write"),  # ITS
+    device("foreign-redistributor", 0x080A0000 + 2 * 0x20000, (GICV3,), "write", quick=True),
+    device("redistributor-of-an-idle-core", 0x080A0000 + 3 * 0x20000, (GICV3,), "write"),
+    device("ioapic", 0xFEC00000, (SVM,), "write", quick=True),
+    device("local-apic", 0xFEE00000, (SVM,), "write"),
+    device("hpet", 0xFED00000, (SVM,)),
+    device("pci-configuration", 0xB0000000, (SVM,), "write"),
+    device("firmware", 0xFFFC0000, (SVM,)),
+)
+
+CASES = (*WAYS_IN, *FRAMES, *window(0x0C000000, ARM), *window(0xFD000000, (SVM,)), *DEVICES)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
+
+from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
+from tests.emulated.expect import Off, Parked, Refused, Returned
+
+UNKNOWN = 2**64 - 1  # BH_E_UNKNOWN, PSCI NOT_SUPPORTED
+ARGUMENT_BYTES = 180  # of struct bh_info.arguments, less the warm-up
+
+
+def refused(name: str, guards: str, commands: str, by: str, platforms: tuple[str, ...], quick: bool = False) -> Case:
+    """Every command raises the exception of a machine that lacks the feature; the sandbox lives on."""
+    assert len(commands) < ARGUMENT_BYTES, f"{name}: {len(commands)} bytes of arguments"
+    return Case(name, guards, attacked(commands), tuple(Refused("attacker", one, by) for one in commands.split()), platforms, quick=quick)
+
+
+def returned(name: str, guards: str, commands: str, value: int | None, platforms: tuple[str, ...], quick: bool = False) -> Case:
+    """Every command is answered and changes nothing."""
+    assert len(commands) < ARGUMENT_BYTES, f"{name}: {len(commands)} bytes of arguments"
+    return Case(
+        name, guards, attacked(commands), tuple(Returned("attacker", one, value) for one in commands.split()), platforms, quick=quick
+    )
+
+
+# ---- I/O ports ------------------------------------------------------------------------------------------------------
+
+PORT_MAP = "the I/O permission map grants ports by number"
+
+
+def port(name: str, command: str, address: int, access: str, quick: bool = False) -> Case:
+    expected = Parked("attacker", "port", access, f"{address:#x}")
+    return Case(f"port-{name}", PORT_MAP, attacked(command), (expected,), (SVM,), quick=quick)
+
+
+PORTS = (
+    port("foreign-uart", "in=0x3f8", 0x3F8, "read", quick=True),
+    port("foreign-uart-write", "out=0x2f8,0x21", 0x2F8, "write"),
+    port("string", "ins=0x3f8", 0x3F8, "read"),
+    port("pci-configuration", "out32=0xcf8,0x80000000", 0xCF8, "write"),
+    port("reset", "out=0xcf9,6", 0xCF9, "write"),
+    port("keyboard-reset", "out=0x64,0xfe", 0x64, "write"),
+    port("system-control", "out=0x92,1", 0x92, "write"),
+    port("smi", "out=0xb2,0", 0xB2, "write"),
+    port("emulator-exit", "out32=0xf4,0", 0xF4, "write", quick=True),
+    port("power-management", "in32=0x608", 0x608, "read"),
+    port("interrupt-controller", "out=0x21,0xff", 0x21, "write"),
+    Case(
+        "port-straddling-a-grant",
+        PORT_MAP,
+        (Sandbox("bystander", 0), Sandbox("attacker", 1, "ticks=100 in32=0x2fd", uart="uart1", beats=False), Sandbox("victim", 2)),
+        (Parked("attacker", "port", "read", "0x2fd"),),
+        (SVM,),
+    ),
+    Case("port-power-off", "power-off ends the sandbox, not the machine", attacked("out=0x604,0x34"), (Off("attacker"),), (SVM,)),
+)
+
+# ---- Model-specific registers ----------------------------------------------------------------------------------------
+
+MSR_MAP = "the MSR permission map grants registers by number"
+MSRS = (
+    refused(
+        "msr-svm",
+        "SVM is hidden",
+        "rdmsr=0xc0010114 rdmsr=0xc0010117 wrmsr=0xc0010117,0x1000 wrmsr=0xc0010114,0",
+        "#GP",
+        (SVM,),
+        quick=True,
+    ),
+    refused("msr-efer-svme", "SVM is hidden", "wrmsr=0xc0000080,0x1d01", "#GP", (SVM,)),
+    refused(
+        "msr-apic-base",
+        "the local APIC stays where it is, in x2APIC mode",
+        "wrmsr=0x1b,0xfee00800 wrmsr=0x1b,0 wrmsr=0x1b,0xfeb00c00",
+        "#GP",
+        (SVM,),
+    ),
+    refused("msr-time", "the time base is common", "wrmsr=0x10,0 wrmsr=0x3b,0x1000 wrmsr=0xc0000104,1", "#GP", (SVM,)),
+    refused(
+        "msr-memory-types", MSR_MAP, "wrmsr=0x200,6 wrmsr=0x201,0x800 wrmsr=0x277,2 wrmsr=0xc0010016,0 wrmsr=0xc001001a,0", "#GP", (SVM,)
+    ),
+    refused(
+        "msr-system",
+        MSR_MAP,
+        "wrmsr=0xc0010010,0 wrmsr=0xc0010015,0 wrmsr=0xc0010111,0 wrmsr=0xc0010113,3 wrmsr=0x8b,0 wrmsr=0x79,0",
+        "#GP",
+        (SVM,),
+    ),
+    refused(
+        "msr-debug-and-counters",
+        MSR_MAP,
+        "wrmsr=0x1d9,1 wrmsr=0xc0010000,1 wrmsr=0xc0010200,1 rdmsr=0xc0010004 wrmsr=0x38f,1",
+        "#GP",
+        (SVM,),
+    ),
+    refused(
+        "msr-unknown",
+        MSR_MAP,
+        "rdmsr=0x12345678 wrmsr=0x4b564d00,1 rdmsr=0x40000000 rdmsr=0xc0020000 rdmsr=0x1fff rdmsr=0x2000",
+        "#GP",
+        (SVM,),
+    ),
+    refused("msr-x2apic-reserved", MSR_MAP, "rdmsr=0x80e wrmsr=0x802,1 wrmsr=0x840,1 wrmsr=0x8ff,1", "#GP", (SVM,)),
+)
+
+# ---- Instructions ----------------------------------------------------------------------------------------------------
+
+NESTED = "SVM instructions are intercepted, whatever EFER.SVME says"
+INSTRUCTIONS = (
+    refused("svm-instructions", NESTED, "vmrun vmload vmsave clgi stgi skinit invlpga", "#UD", (SVM,), quick=True),
+    refused("waiting-instructions", "MONITOR and MWAIT are hidden", "monitor mwait", "#UD", (SVM,)),
+    refused("counter-instruction", "RDPMC is intercepted", "rdpmc", "#GP", (SVM,)),
+    refused("extended-state", "XSETBV is validated", "xsetbv=0 xsetbv=0xffffffff", "#", (SVM,)),
+    returned("long-instructions", "WBINVD and INVD are intercepted", "wbinvd invd", 0, (SVM,)),
+)
+
+# ---- System registers ------------------------------------------------------------------------------------------------
+
+UNDEFINED = "(undefined instruction|trapped system register)"
+HYPERVISOR = "registers of EL2 are out of reach at EL1"
+NOT_OFFERED = "what is not offered is trapped and refused"
+SYSTEM = (
+    refused("mrs-hypervisor", HYPERVISOR, "mrs=sctlr_el2 mrs=hcr_el2 mrs=cnthctl_el2 msr-vbar_el2=0", UNDEFINED, ARM, quick=True),
+    refused("mrs-virtual-interrupts", HYPERVISOR, "mrs=ich_hcr", UNDEFINED, ARM),
+    refused("mrs-performance", NOT_OFFERED, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", UNDEFINED, ARM),
+    refused("mrs-debug", NOT_OFFERED, "mrs=debug mrs=dbgbcr0 msr-mdscr_el1=0x8000 msr-dbgbcr0_el1=1", UNDEFINED, ARM),
+    refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef", UNDEFINED, ARM),
+    refused("mrs-extensions", NOT_OFFERED, "mrs=spe mrs=sve", UNDEFINED, ARM),
+    refused(
+        "system-register-sgi", "a GICv2 machine has no interrupt registers in the CPU", "sgi=0x5000004 sgi0=0x5000004", UNDEFINED, (GICV2,)
+    ),
+)
+
+# ---- Calls below -----------------------------------------------------------------------------------------------------
+
+CALLS = "an unknown call changes nothing"
+CPU_ON, SYSTEM_OFF, SYSTEM_RESET = 0xC4000003, 0x84000008, 0x84000009
+FIRMWARE = (
+    returned("hypercall-nonsense", CALLS, "hvc=0xc6000099 hvc=0xffffffffffffffff hvc=0x12345678", UNKNOWN, ARM, quick=True),
+    returned("hypercall-nonsense", CALLS, "vmmcall=0xc6000099 vmmcall=0xffffffffffffffff vmmcall=0", UNKNOWN, (SVM,)),
+    returned("firmware-nonsense", CALLS, "smc=0xc6000099 smc=0xdeadbeef smc=0x84000020 smc=0xc2000001", UNKNOWN, ARM),
+    Case(
+        "firmware-cpu-on",
+        "a sandbox starts its own cores only",
+        attacked(f"smc={CPU_ON:#x},3 hvc={CPU_ON:#x},2"),
+        (Returned("attacker", f"smc={CPU_ON:#x},3"), Returned("attacker", f"hvc={CPU_ON:#x},2")),
+        ARM,
+    ),
+    Case(
+        "firmware-power-off",
+        "power-off ends the sandbox, not the machine",
+        attacked(f"smc={SYSTEM_OFF:#x}"),
+        (Off("attacker"),),
+        ARM,
+        quick=True,
+    ),
+    Case("firmware-reset", "reset ends the sandbox, not the machine", attacked(f"hvc={SYSTEM_RESET:#x}"), (Off("attacker"),), ARM),
+    Case("park", "a sandbox can end itself", attacked("park"), (Off("attacker"),), ALL),
+)
+
+# ---- Exceptions without end, and accesses nothing describes --------------------------------------------------------------
+
+ENDLESS = (
+    Case("triple-fault", "shutdown is intercepted", attacked("triple"), (Parked("attacker", "reset"),), (SVM,), quick=True),
+    Case(
+        "undescribed-access",
+        "a trapped access without a syndrome parks",
+        attacked("dczva=0x08000000"),
+        (Parked("attacker", "memory"),),
+        (GICV3, GICV2),
+    ),
+)
+
+CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, *FIRMWARE, *ENDLESS)

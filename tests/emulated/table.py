@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of cases. A name occurs once per platform; every case says which protection it guards."""
+
+from tests.emulated import cases_interrupts, cases_kicks, cases_memory, cases_registers
+from tests.emulated.case import Case
+
+CASES: tuple[Case, ...] = (*cases_memory.CASES, *cases_interrupts.CASES, *cases_registers.CASES, *cases_kicks.CASES)
+
+
+def twice() -> list[tuple[str, str]]:
+    """Names given twice on a platform."""
+    rows = [(platform, case.name) for case in CASES for platform in case.platforms]
+    return sorted({row for row in rows if rows.count(row) > 1})

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The monitor's exit counters, checked from outside: the emulator's own log of what left the guest says the same.
+
+ARM: QEMU's `-d int` names every exception, the core, and the levels it went from and to. SVM: `-d in_asm` names every #VMEXIT.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bhtool.platforms import Platform
+
+from tests.emulated.case import ALL, SVM, Case, Sandbox
+from tests.emulated.expect import ExitsAtLeast, NoExits, Says
+from tests.emulated.observe import Observation, judge, observe
+from tests.emulated.scene import stage
+
+TAKEN = re.compile(r"^Taking exception \d+ \[[^\]]*\] on CPU (\d+)")
+TO_MONITOR = re.compile(r"^\.\.\.from EL[01] to EL2")
+VMEXIT = re.compile(r"^vmexit\(")
+
+WORK = Case(
+    "exit-log",
+    "counters are true",
+    (
+        Sandbox("worker", 1, "ticks=2000 uart-irqs=2000", uart="uart1", trusted_idle=True),
+        Sandbox("caller", 2, "ticks=20 kick=0,300", may_kick=("worker",), beats=False),
+    ),
+    (Says("worker", "uart-irqs 2000$"), ExitsAtLeast("caller", "call", 300), NoExits("worker", ("kick",))),
+    limit_seconds=60,
+)
+
+
+def arm_exits(log: str) -> Counter[int]:
+    """Exceptions taken to EL2 from below, by core."""
+    found: Counter[int] = Counter()
+    core = -1
+    for line in log.splitlines():
+        if taken := TAKEN.match(line):
+            core = int(taken[1])
+        elif TO_MONITOR.match(line):
+            found[core] += 1
+    return found
+
+
+def counted(seen: Observation) -> Counter[int]:
+    """What the monitors counted, by core."""
+    stats = {watch.plan.cores[0]: watch.stats for watch in seen.watches.values()}
+    return Counter({core: sum(one.exits.values()) for core, one in stats.items() if one})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ALL)
+def test_counters_agree_with_the_emulator(machine_platform: Platform, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    what = "in_asm" if machine_platform.name == SVM else "int"
+    seen = observe(machine_platform, WORK, stage(machine_platform, WORK, tmp_path), ("-d", what, "-D", str(log)))
+    assert not judge(WORK, seen), seen.state()
+    text = log.read_text(errors="replace")
+    log.unlink()
+    if machine_platform.name == SVM:
+        assert len([line for line in text.splitlines() if VMEXIT.match(line)]) == counted(seen).total()
+    else:
+        assert arm_exits(text) == counted(seen)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The partition files users start with come up whole, everywhere."""
+
+import pytest
+from bhtool import paths
+from bhtool.machine import Machine, Timing
+from bhtool.platforms import Platform
+from bhtool.session import Session
+
+from tests.emulated.case import ALL
+from tests.emulated.scene import stage_file
+
+LIMIT_SECONDS = 120.0
+
+
+@pytest.mark.parametrize("partition", ["native.dts", pytest.param("mixed.dts", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("platform", ALL)
+def test_everybody_is_ready(machine_platform: Platform, partition: str) -> None:
+    scene = stage_file(machine_platform, paths.PARTITIONS / partition)
+    timing = Timing(machine_platform.emulator.icount_shift)
+    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image, timing)) as session:
+        for event in session.events(LIMIT_SECONDS):
+            if event is None and all(watch.settled for watch in session.watches.values()):
+                break
+        states = {name: watch.state for name, watch in session.watches.items()}
+    assert set(states.values()) == {"ready"}, states

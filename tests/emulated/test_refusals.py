@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input to a machine: one sentence on the boot console and the end of the machine, never a hang."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+from bhtool import abi, image, paths
+from bhtool.config.table import checksum
+from bhtool.machine import Machine
+from bhtool.platforms import Platform
+
+from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM
+from tests.emulated.scene import Scene, monitor, stage_file
+
+LIMIT_SECONDS = 10.0
+STATUS = {SVM: 3, GICV3: 0, GICV2: 0}  # isa-debug-exit gives 2 * 1 + 1; ARM firmware has no status to give
+FLIPS, SEED = 8, 20261120
+
+Table = bytes
+Damage = Callable[[Table], Table]
+
+
+def last_words(platform: Platform, elf: bytes) -> tuple[str, int | None]:
+    """What the machine says on its boot console, and its status; None: it was still running at the limit."""
+    said = b""
+    with Machine(platform, elf) as machine:
+        console = machine.serials["uart0"]
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while (status := machine.exit_status()) is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        while chunk := read(console.recv):
+            said += chunk
+    return said.decode("ascii", "replace").strip(), status
+
+
+def read(receive: Callable[[int], bytes]) -> bytes:
+    try:
+        return receive(4096)
+    except (BlockingIOError, ConnectionError):
+        return b""
+
+
+def field(name: str, value: int | bytes) -> Damage:
+    """Another value in a field, and a checksum to match."""
+
+    def damage(table: Table) -> Table:
+        copy = abi.ffi.new("struct bh_table *")
+        abi.ffi.memmove(copy, table, len(table))
+        setattr(copy, name, value)
+        copy.checksum = checksum(abi.bytes_of(copy))
+        return abi.bytes_of(copy)
+
+    return damage
+
+
+def flip(bit: int) -> Damage:
+    def damage(table: Table) -> Table:
+        copy = bytearray(table)
+        copy[bit // 8] ^= 1 << bit % 8
+        return bytes(copy)
+
+    return damage
+
+
+def cut(table: Table) -> Table:
+    half = len(table) // 2
+    return table[:half] + bytes(len(table) - half)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    name: str
+    damage: Damage
+    says: str
+    quick: bool = False
+
+
+REFUSALS = (
+    Refusal("no-table", lambda table: bytes(len(table)), "there is none"),
+    Refusal("cut-short", cut, "its checksum is wrong"),
+    Refusal("wrong-checksum", flip(8 * abi.ffi.offsetof("struct bh_table", "checksum")), "its checksum is wrong", quick=True),
+    Refusal("other-version", field("version", 99), "another version"),
+    Refusal("other-size", field("size", 8), "another size"),
+    Refusal("other-platform", field("platform", b"qemu-other"), "another platform"),
+    Refusal("too-many-sandboxes", field("sandbox_count", 9), "sandbox count out of range"),
+    Refusal("shared-page-in-the-image", field("shared", 0), "the shared page"),
+)
+
+
+def flips() -> list[int]:
+    """Seeded, and spread over the whole table."""
+    chooser, bits = random.Random(SEED), 8 * abi.sizeof("bh_table")
+    return [chooser.randrange(bits * n // FLIPS, bits * (n + 1) // FLIPS) for n in range(FLIPS)]
+
+
+def rows() -> list[object]:
+    """Every refusal everywhere, every flip on one platform: all of them are checked on the host by the unit tests."""
+    every = [(platform, refusal) for refusal in REFUSALS for platform in ALL]
+    every += [(ALL[n % len(ALL)], Refusal(f"bit-{bit}", flip(bit), "partition table refused")) for n, bit in enumerate(flips())]
+    return [
+        pytest.param(platform, refusal, id=f"{platform}-{refusal.name}", marks=[] if refusal.quick else [pytest.mark.slow])
+        for platform, refusal in every
+    ]
+
+
+def native(platform: Platform) -> Scene:
+    return stage_file(platform, paths.PARTITIONS / "native.dts")
+
+
+def check(platform: Platform, elf: bytes, says: str) -> None:
+    said, status = last_words(platform, elf)
+    assert says in said
+    assert said.startswith("bulkhead: ")
+    assert len(said.splitlines()) == 1, "one sentence"
+    assert status == STATUS[platform.name], "the machine ends by itself"
+
+
+@pytest.mark.parametrize(("platform", "refusal"), rows())
+def test_damaged_table(machine_platform: Platform, refusal: Refusal) -> None:
+    plan = native(machine_platform).plan
+    damaged = image.compose(monitor(machine_platform), replace(plan, table=refusal.damage(plan.table)))
+    check(machine_platform, damaged, refusal.says)
+
+
+def rearranged(platform: Platform, old: str, new: str) -> Platform:
+    """The same platform on a machine started differently."""
+    arguments = tuple(argument.replace(old, new) for argument in platform.emulator.arguments)
+    assert arguments != platform.emulator.arguments
+    return replace(platform, emulator=replace(platform.emulator, arguments=arguments))
+
+
+@pytest.mark.parametrize("platform", ARM)
+def test_entry_at_el1(machine_platform: Platform) -> None:
+    check(rearranged(machine_platform, "virtualization=on", "virtualization=off"), native(machine_platform).image, "cannot start: ")
+
+
+@pytest.mark.parametrize("platform", [SVM])
+@pytest.mark.parametrize("model", ["max,-svm", "max,-x2apic", "qemu64,-svm"])
+def test_processor_lacks_a_feature(machine_platform: Platform, model: str) -> None:
+    check(rearranged(machine_platform, "max", model), native(machine_platform).image, "cannot start: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("platform", "other"), [(GICV3, "gic-version=2"), (GICV2, "gic-version=3")])
+def test_other_interrupt_controller(machine_platform: Platform, other: str) -> None:
+    own = "gic-version=3" if other.endswith("2") else "gic-version=2"
+    check(rearranged(machine_platform, own, other), native(machine_platform).image, "cannot start: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ALL)
+def test_monitor_without_a_table(machine_platform: Platform) -> None:
+    """bulkhead.elf itself, as somebody may try to boot it."""
+    check(machine_platform, monitor(machine_platform), "there is none")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ALL)
+def test_truncated_image(machine_platform: Platform) -> None:
+    """A truncated file is the loader's to refuse, with a status, not a hang."""
+    elf = native(machine_platform).image
+    said, status = last_words(machine_platform, elf[: len(elf) // 2])
+    assert said == ""
+    assert status not in (None, 0)
