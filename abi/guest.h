@@ -49,6 +49,7 @@ struct bh_stats {
 	uint32_t state;          /* enum bh_state */
 	uint32_t core_count;
 	uint32_t sandbox;        /* index in the partition table */
+	uint64_t boot_clock;     /* arch counter when the monitor's start-up code was entered */
 	uint64_t start_clock;    /* arch counter just before the first guest instruction */
 	uint64_t ready_clock;    /* arch counter when the sandbox called BH_CALL_READY, 0 before */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];

@@ -85,20 +85,27 @@ static void attempt(const struct attack *attack, uint64_t a, uint64_t b)
 			    fault->syndrome);
 }
 
+/* Maps the page before, too: some attacks begin there. 0: cannot. */
+static uint64_t reach(uint64_t physical)
+{
+	uint64_t page = memory_reach(physical - BH_PAGE_BYTES, 2 * BH_PAGE_BYTES);
+
+	return page ? page + BH_PAGE_BYTES : 0;
+}
+
 bool attack_run(const char *name, const struct command_line *line)
 {
 	const struct attack *attack = find(attacks, name, line);
+	uint64_t a = line->operand[0];
 
 	if (!attack)
 		attack = find(arch_attacks, name, line);
 	if (!attack)
 		return false;
-	/* The page before too: some attacks begin there. */
-	if (attack->reaches && !memory_map(line->operand[0] - BH_PAGE_BYTES, 2 * BH_PAGE_BYTES, MEMORY_ANY)) {
-		console_say("cannot map 0x%lx", line->operand[0]);
-		return true;
-	}
-	console_say("try %s %s", name, line->text);
-	attempt(attack, line->operand[0], line->operand[1]);
+	if (attack->reaches)
+		a = reach(a);
+	console_say("try %s %s%s", name, line->text, attack->reaches && !a ? ": out of reach" : "");
+	if (a || !attack->reaches)
+		attempt(attack, a, line->operand[1]);
 	return true;
 }

@@ -6,8 +6,10 @@
 #include "kernel/fault.h"
 #include "kernel/info.h"
 
-enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 12, GRAFT_SLOT = ENTRIES - 1 };
+enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 16 };
 #define ADDRESS_MASK 0x0000fffffffff000ULL
+#define REACH_BASE (256ULL << ROOT_SHIFT)
+#define GRAFT_BASE (511ULL << ROOT_SHIFT)
 
 static _Alignas(BH_PAGE_BYTES) uint64_t root[ENTRIES];
 static _Alignas(BH_PAGE_BYTES) uint64_t tables[TABLES][ENTRIES]; /* all zero until taken */
@@ -31,20 +33,23 @@ static uint64_t *follow(uint64_t *entry)
 	return (uint64_t *)(*entry & ADDRESS_MASK);
 }
 
-/* Maps the largest leaf that begins at `address`, or finds one there. Bytes covered from `address` on; 0: out of tables. */
-static uint64_t map_leaf(uint64_t address, uint64_t size, enum memory_type type)
+/*
+ * Maps the largest leaf that begins at `virtual`, or finds one there, which stays as it is. Bytes covered from `virtual` on;
+ * 0: out of tables.
+ */
+static uint64_t map_leaf(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_type type)
 {
 	uint64_t *table = root;
 
 	for (unsigned shift = ROOT_SHIFT; table; shift -= 9) {
-		uint64_t *entry = &table[(address >> shift) % ENTRIES];
+		uint64_t *entry = &table[(virtual >> shift) % ENTRIES];
 		uint64_t leaf_bytes = 1ULL << shift;
 		bool last = shift == PAGE_SHIFT;
 
 		if (*entry && (last || memory_is_leaf(*entry)))
-			return leaf_bytes - address % leaf_bytes;
-		if (last || (shift == LARGE_SHIFT && !*entry && is_aligned(address, shift) && size >= leaf_bytes)) {
-			*entry = address | memory_leaf[type] | (last ? memory_page : memory_large);
+			return leaf_bytes - virtual % leaf_bytes;
+		if (last || (shift == LARGE_SHIFT && !*entry && is_aligned(virtual | physical, shift) && size >= leaf_bytes)) {
+			*entry = physical | memory_leaf[type] | (last ? memory_page : memory_large);
 			return leaf_bytes;
 		}
 		table = follow(entry);
@@ -52,35 +57,45 @@ static uint64_t map_leaf(uint64_t address, uint64_t size, enum memory_type type)
 	return 0;
 }
 
-bool memory_map(uint64_t address, uint64_t size, enum memory_type type)
+/* The pages that hold [physical, physical+size), at the same distance from `virtual`. */
+static bool map(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_type type)
 {
-	uint64_t end = (address + size + BH_PAGE_BYTES - 1) & ADDRESS_MASK;
+	uint64_t end = (virtual + size + BH_PAGE_BYTES - 1) & ADDRESS_MASK;
 
-	address &= ADDRESS_MASK;
-	if (end > (uint64_t)GRAFT_SLOT << ROOT_SHIFT)
-		return false;
-	while (address < end) {
-		uint64_t bytes = map_leaf(address, end - address, type);
+	virtual &= ADDRESS_MASK;
+	physical &= ADDRESS_MASK;
+	while (virtual < end) {
+		uint64_t bytes = map_leaf(virtual, physical, end - virtual, type);
 
 		if (!bytes)
 			return false;
-		address += bytes;
+		virtual += bytes;
+		physical += bytes;
 	}
 	memory_publish();
 	return true;
 }
 
+uint64_t memory_reach(uint64_t physical, uint64_t size)
+{
+	uint64_t virtual = REACH_BASE + physical;
+
+	if (physical >= GRAFT_BASE - REACH_BASE || size > GRAFT_BASE - virtual)
+		return 0;
+	return map(virtual, physical, size, MEMORY_ANY) ? virtual : 0;
+}
+
 uint64_t memory_graft(uint64_t table)
 {
-	root[GRAFT_SLOT] = (table & ADDRESS_MASK) | memory_table;
+	root[GRAFT_BASE >> ROOT_SHIFT] = (table & ADDRESS_MASK) | memory_table;
 	memory_publish();
-	return (uint64_t)GRAFT_SLOT << ROOT_SHIFT;
+	return GRAFT_BASE;
 }
 
 static void map_or_stop(uint64_t address, uint64_t size, enum memory_type type)
 {
-	if (!memory_map(address, size, type))
-		fault_stop("the grants need more page tables than there are");
+	if (size > REACH_BASE || address > REACH_BASE - size || !map(address, address, size, type))
+		fault_stop("a grant lies too high, or needs more page tables than there are");
 }
 
 static void map_image(void)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's own page tables: everything one to one, nothing writable and executable, and only what was granted. The
- * root has an entry a GiB, 512 of them; leaves of 2 MiB and 4 KiB. Both architectures differ in bits alone.
+ * root has an entry a GiB, 512 of them; leaves of 2 MiB and 4 KiB. Architectures differ in bits alone.
+ *
+ *   0                       256 GiB                                        511 GiB       512 GiB
+ *   | grants, one to one    | memory_reach: anything, with every right     | memory_graft |
  */
 #pragma once
 #include <stdbool.h>
@@ -12,16 +15,17 @@ enum memory_type {
 	MEMORY_RODATA, /* read */
 	MEMORY_DATA,   /* read, write */
 	MEMORY_DEVICE, /* read, write, registers */
-	MEMORY_ANY,    /* read, write, execute: only for attacks, which want to be stopped by the monitor and not here */
+	MEMORY_ANY,    /* read, write, execute: memory_reach */
 	MEMORY_TYPES,
 };
 
 /* Maps the image and the grants, and turns translation on. */
 void memory_init(void);
 
-/* Maps the pages of [address, address+size) that are not mapped yet; others stay as they are. false: out of tables, or
- * beyond 512 GiB. */
-bool memory_map(uint64_t address, uint64_t size, enum memory_type type);
+/* For attacks, which want to be stopped by the monitor and not here. */
+
+/* Maps the pages of [physical, physical+size) once more, with every right. The virtual address; 0: out of tables or reach. */
+uint64_t memory_reach(uint64_t physical, uint64_t size);
 
 /* Makes the frame at `table` a page table of the kernel; returns the first virtual address that it translates. */
 uint64_t memory_graft(uint64_t table);

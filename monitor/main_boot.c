@@ -106,7 +106,7 @@ static void start_other_cores(const struct bh_table *table)
 _Noreturn void monitor_boot(void)
 {
 	const struct bh_table *table = &partition_table;
-	uint64_t clock_hz;
+	struct boot_clock clock = { .entered = arch_counter() };
 
 	/* 1. Trust nothing unchecked: first the table, then the machine. */
 	check_table(table);
@@ -114,14 +114,14 @@ _Noreturn void monitor_boot(void)
 
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
-	clock_hz = hal_machine_clock_hz();
+	clock.hz = hal_machine_clock_hz();
 
 	/* 3. The page monitors share, payloads, then every sandbox, then every private monitor's own tables. */
 	clear_shared(table->shared);
 	for (uint32_t n = 0; n < table->copy_count; n++)
 		copy_payload(&table->copies[n]);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
-		build_partition(table, n, clock_hz, &builds[n]);
+		build_partition(table, n, &clock, &builds[n]);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		build_space(table, builds, n);
 

@@ -56,6 +56,12 @@ struct table_limits {
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);
 
+/* The common time base: its frequency, and its value when start-up was entered. */
+struct boot_clock {
+	uint64_t hz;
+	uint64_t entered;
+};
+
 /* A sandbox under construction. */
 struct build {
 	const struct bh_sandbox *sandbox;
@@ -67,6 +73,6 @@ struct build {
 	uint64_t copy; /* HPA of the private copy of the resident image */
 };
 /* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
-void build_partition(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct build *build);
+void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build);
 /* Builds the private monitor's own address space; after build_partition of all sandboxes. Refuses on failure. */
 void build_space(const struct bh_table *table, struct build *builds, uint32_t index);

@@ -71,7 +71,7 @@ static void write_clock_text(uint64_t where, uint64_t khz)
 }
 
 /* The pages the world can see: stats zeroed and signed, no crash, an empty log, the clock told. */
-static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, uint64_t clock_hz)
+static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, const struct boot_clock *clock)
 {
 	struct bh_stats *stats = (struct bh_stats *)(uintptr_t)(sandbox->pool + BH_POOL_STATS);
 	struct bh_info *info = (struct bh_info *)(uintptr_t)(sandbox->pool + BH_POOL_INFO);
@@ -82,9 +82,10 @@ static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, uint6
 	stats->magic = BH_STATS_MAGIC;
 	stats->core_count = sandbox->core_count;
 	stats->sandbox = index;
-	info->clock_hz = clock_hz;
+	stats->boot_clock = clock->entered;
+	info->clock_hz = clock->hz;
 	if (sandbox->clock_text) {
-		write_clock_text(sandbox->clock_text, clock_hz / 1000);
+		write_clock_text(sandbox->clock_text, clock->hz / 1000);
 		arch_cache_publish((const void *)(uintptr_t)sandbox->clock_text, BH_CLOCK_DIGITS);
 	}
 	arch_cache_publish(stats, BH_POOL_ARENA);
@@ -162,17 +163,17 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	}
 }
 
-void build_partition(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct build *build)
+void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build)
 {
 	const struct bh_sandbox *sandbox = &table->sandboxes[index];
 
 	build->sandbox = sandbox;
 	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA, .end = sandbox->pool + BH_POOL_BYTES };
-	prepare_pool(sandbox, index, clock_hz);
+	prepare_pool(sandbox, index, clock);
 	build->copy = copy_resident(&build->arena);
 	create_partition(table, index, build);
 	create_cores(build);
-	fill_monitor(build, clock_hz);
+	fill_monitor(build, clock->hz);
 }
 
 static void map(struct hal_space *space, const char *start, const char *end, uint64_t hpa, unsigned permissions)

@@ -223,7 +223,13 @@ MUTATIONS = [
         "",
         "table_test",
     ),
-    Mutation("the last forbidden span is not looked at", VALIDATOR, "n < limits->forbidden_count", "n + 1 < limits->forbidden_count", "table_test"),
+    Mutation(
+        "the last forbidden span is not looked at",
+        VALIDATOR,
+        "n < limits->forbidden_count",
+        "n + 1 < limits->forbidden_count",
+        "table_test",
+    ),
     Mutation(
         "the end of a span wraps",
         VALIDATOR,

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.platforms import Platform
 from bhtool.provision.needs import BUILD_NEEDS, lacking
@@ -27,9 +28,23 @@ class Timing:
     """How emulated time passes. With an icount shift one instruction takes 2**shift ns and runs repeat exactly."""
 
     icount_shift: int | None = None
+    single_step: bool = False  # translate instruction by instruction: ten times slower
 
     def arguments(self) -> list[str]:
-        return [] if self.icount_shift is None else ["-icount", f"shift={self.icount_shift},sleep=off"]
+        if self.icount_shift is None:
+            return []
+        return ["-icount", f"shift={self.icount_shift},sleep=off", *(["-accel", "tcg,one-insn-per-tb=on"] if self.single_step else [])]
+
+
+def timing_for(platform: Platform, plan: Plan, exact: bool | None = None) -> Timing:
+    """Counted instructions where that is fast; `exact`: everywhere (True) or nowhere (False), at any price.
+
+    Linux on a PC reads its timer's count in the middle of a translated block, which ends QEMU with "Bad icount read".
+    """
+    hard = not platform.emulator.counts_linux and any(sandbox.os == "linux" for sandbox in plan.sandboxes)
+    if exact is False or (exact is None and hard):
+        return Timing()
+    return Timing(platform.emulator.icount_shift, single_step=hard)
 
 
 def ram_directory(size: int) -> str | None:

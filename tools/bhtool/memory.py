@@ -12,7 +12,7 @@ from typing import Any
 from bhtool import abi
 from bhtool.platforms import Platform
 
-REASONS = {value: name.removeprefix("BH_EXIT_").lower() for value, name in abi.enumerators("bh_exit_reason").items()}
+REASONS = {value: name.removeprefix("BH_EXIT_").lower() for value, name in sorted(abi.enumerators("bh_exit_reason").items())}
 REASONS.pop(abi.lib.BH_EXIT_REASONS, None)
 STATES = {value: name.removeprefix("BH_STATE_").lower() for value, name in abi.enumerators("bh_state").items()}
 ACCESSES = {value: name.removeprefix("BH_ACCESS_").lower() for value, name in abi.enumerators("bh_access").items()}

@@ -20,6 +20,7 @@ class Emulator:
     serials: tuple[str, ...]  # role labels, in the order of QEMU's -serial options
     good_exits: tuple[int, ...]  # statuses that mean "the machine switched itself off"
     icount_shift: int
+    counts_linux: bool  # whether Linux runs at full speed under icount
     clock_hz: int  # of the guests' counter; 0: measured by the monitor, which tells each sandbox
 
 
@@ -69,6 +70,7 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
             serials=tuple(emulator["serials"]),
             good_exits=tuple(emulator["good_exits"]),
             icount_shift=emulator["icount_shift"],
+            counts_linux=emulator["counts_linux"],
             clock_hz=emulator["clock_hz"],
         ),
         ram_base=ram["base"],

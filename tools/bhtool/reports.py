@@ -43,8 +43,9 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
 
 
 def exits_text(exits: Exits) -> str:
-    counted = [f"{count} {reason}" for reason, count in exits.items() if count]
-    return ", ".join(counted) if counted else "0"
+    """One reason a line, the most frequent first."""
+    counted = sorted(((count, reason) for reason, count in exits.items() if count), reverse=True)
+    return "\n".join(f"{count} {reason}" for count, reason in counted) or "0"
 
 
 def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
@@ -53,7 +54,9 @@ def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
 
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
-    table = Table("sandbox", "cores", "state", "exits while booting", "exits since ready", "beats", "gaps", title=title)
+    table = Table("sandbox", "cores", "state", "exits booting", "exits since", "beats", "gaps", title=title, show_lines=True)
+    if session.machine.timing.icount_shift is None:
+        table.caption = "guest time followed the host: what the host delayed counts as gaps"
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"

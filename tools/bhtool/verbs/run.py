@@ -10,13 +10,14 @@ from bhtool.attach import Attachment
 from bhtool.compile import make_image, make_plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
-from bhtool.machine import Machine, Timing
+from bhtool.machine import Machine, timing_for
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 MONITOR = "monitor"
+CLOCKS = {"auto": None, "exact": True, "host": False}
 DEMO_SECONDS = 10.0  # after every sandbox is up
 HOST_LIMIT = 600.0
 ATTACH_LIMIT = 86400.0
@@ -102,7 +103,13 @@ def judged(session: Session, status: Status, until_ready: bool) -> Status:
 @click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready.")
 @click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console; Ctrl-] leaves.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
-@click.option("--real-time", is_flag=True, help="Let guest time follow the host instead of counting instructions.")
+@click.option(
+    "--time",
+    "clock",
+    type=click.Choice(["auto", "exact", "host"]),
+    default="auto",
+    help="Count instructions, follow the host, or what is fast.",
+)
 @click.option(
     "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
 )
@@ -113,7 +120,7 @@ def run(
     until: str | None,
     attach: str | None,
     json_file: Path | None,
-    real_time: bool,
+    clock: str,
     limit: float,
 ) -> Status:
     """Start a machine split into sandboxes and show what they do."""
@@ -126,7 +133,7 @@ def run(
         image = make_image(platform, plan)
     if attach and attach not in [sandbox.name for sandbox in plan.sandboxes]:
         raise BulkheadError(f"{partition.name} has no sandbox called {attach}", Status.USAGE)
-    timing = Timing() if real_time or attach else Timing(platform.emulator.icount_shift)
+    timing = timing_for(platform, plan, False if attach else CLOCKS[clock])
     with Session(platform, plan, Machine(platform, image, timing)) as session:
         show = Show(screen, session)
         if attach:
