@@ -44,9 +44,12 @@ static uint64_t attack_ptwalk(uint64_t a, uint64_t b)
 }
 
 const struct attack attacks[] = {
-	{ "read", 1, true, attack_read },         { "write", 1, true, attack_write },
-	{ "execute", 1, true, attack_execute },   { "locked", 1, true, attack_locked },
-	{ "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
+	{ "read", 1, true, attack_read },
+	{ "write", 1, true, attack_write },
+	{ "execute", 1, true, attack_execute },
+	{ "locked", 1, true, attack_locked },
+	{ "straddle", 1, true, attack_straddle },
+	{ "ptwalk", 1, false, attack_ptwalk },
 	{ NULL, 0, false, NULL },
 };
 
@@ -81,16 +84,16 @@ static void attempt(const struct attack *attack, uint64_t a, uint64_t b)
 	if (returned)
 		console_say("returned 0x%lx", value);
 	else
-		console_say("refused: %s pc 0x%lx addr 0x%lx syndrome 0x%lx", fault->name, fault->pc, fault->address,
-			    fault->syndrome);
+		console_say("refused: %s pc 0x%lx addr 0x%lx syndrome 0x%lx", fault->name, fault->pc, fault->address, fault->syndrome);
 }
 
 /* Maps the page before, too: some attacks begin there. 0: cannot. */
 static uint64_t reach(uint64_t physical)
 {
-	uint64_t page = memory_reach(physical - BH_PAGE_BYTES, 2 * BH_PAGE_BYTES);
+	uint64_t before = physical < BH_PAGE_BYTES ? 0 : BH_PAGE_BYTES;
+	uint64_t start = memory_reach(physical - before, before + BH_PAGE_BYTES);
 
-	return page ? page + BH_PAGE_BYTES : 0;
+	return start ? start + before : 0;
 }
 
 bool attack_run(const char *name, const struct command_line *line)

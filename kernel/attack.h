@@ -12,7 +12,7 @@
 struct attack {
 	const char *name; /* "rdmsr", or with its operand "mrs=pmcr" */
 	unsigned operands;
-	bool reaches;     /* operand 0 is a physical address; attempt() gets a virtual one that leads there */
+	bool reaches; /* operand 0 is a physical address; attempt() gets a virtual one that leads there */
 	uint64_t (*attempt)(uint64_t a, uint64_t b);
 };
 

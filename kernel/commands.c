@@ -16,6 +16,13 @@
 
 enum { TICK_NS = 100000 };
 
+static void run_help(const struct command_line *line)
+{
+	for (const struct command *command = commands; command->name; command++)
+		console_say("%s", command->name);
+	console_say("and attacks: kernel/attack.c, kernel/arch/");
+}
+
 /* heartbeat=HZ, 0: none */
 static void run_heartbeat(const struct command_line *line)
 {
@@ -124,6 +131,7 @@ static void run_storm(const struct command_line *line)
 }
 
 const struct command commands[] = {
+	{ "help", 0, run_help },
 	{ "heartbeat", 1, run_heartbeat },
 	{ "ticks", 1, run_ticks },
 	{ "uart-irqs", 1, run_uart_irqs },

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "kernel/cpu.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
@@ -35,11 +36,24 @@ static void log_put(char c)
 	__atomic_store_n(&log_ring->head, head + 1, __ATOMIC_RELEASE); /* readers in other sandboxes and the tool */
 }
 
+/* Waits with interrupts as they were: only asking for room and taking it must not be torn apart. */
+static void uart_send(char c)
+{
+	bool sent;
+
+	do {
+		bool enabled = cpu_interrupts_disable();
+
+		sent = uart->put(c);
+		cpu_interrupts_restore(enabled);
+	} while (!sent);
+}
+
 static void uart_put(char c)
 {
 	if (c == '\n')
-		uart->put('\r');
-	uart->put(c);
+		uart_send('\r');
+	uart_send(c);
 }
 
 static void put_line(void (*put)(char c), const char *format, va_list arguments)
@@ -114,8 +128,7 @@ static void received(char c)
 
 bool console_has_input(void)
 {
-	return atomic_load_explicit(&input.head, memory_order_acquire) !=
-	       atomic_load_explicit(&input.tail, memory_order_relaxed);
+	return atomic_load_explicit(&input.head, memory_order_acquire) != atomic_load_explicit(&input.tail, memory_order_relaxed);
 }
 
 bool console_get(char *c)
@@ -134,11 +147,9 @@ static void send_dot(void)
 {
 	uint64_t left = atomic_load_explicit(&dots_left, memory_order_relaxed);
 
-	if (!left)
-		return;
+	if (!left || (left > 1 && !uart->put((left - 1) % 64 ? '.' : '\n')))
+		return; /* the main program took the room; its character will raise the next interrupt */
 	atomic_store_explicit(&dots_left, left - 1, memory_order_relaxed);
-	if (left > 1)
-		uart->put((left - 1) % 64 ? '.' : '\n');
 }
 
 static void uart_interrupt(void)
@@ -156,9 +167,12 @@ bool console_count_interrupts(uint64_t count)
 {
 	if (!uart || !count)
 		return uart != NULL;
+	cpu_interrupts_disable(); /* the first dot's interrupt sends the second */
 	atomic_store_explicit(&dots_left, count, memory_order_relaxed);
 	uart->transmit_interrupt(true);
-	uart->put('.'); /* the first one; its interrupt sends the second */
+	while (!uart->put('.'))
+		arch_relax();
+	cpu_interrupts_enable();
 	idle_until(dots_sent);
 	uart->transmit_interrupt(false);
 	uart_put('\n');

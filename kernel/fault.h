@@ -8,7 +8,7 @@ struct fault {
 	const char *name;  /* "#GP", "data abort" */
 	uint64_t syndrome; /* error code, ESR */
 	uint64_t pc;
-	uint64_t address;  /* of the access, where the machine tells */
+	uint64_t address; /* of the access, where the machine tells */
 };
 
 /* From the vectors. Notes the fault and returns if an attempt is to be abandoned; otherwise reports it and stops. */

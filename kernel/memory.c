@@ -8,8 +8,8 @@
 
 enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 16 };
 #define ADDRESS_MASK 0x0000fffffffff000ULL
-#define REACH_BASE (256ULL << ROOT_SHIFT)
-#define GRAFT_BASE (511ULL << ROOT_SHIFT)
+#define REACH_BASE   (256ULL << ROOT_SHIFT)
+#define GRAFT_BASE   (511ULL << ROOT_SHIFT)
 
 static _Alignas(BH_PAGE_BYTES) uint64_t root[ENTRIES];
 static _Alignas(BH_PAGE_BYTES) uint64_t tables[TABLES][ENTRIES]; /* all zero until taken */

@@ -10,8 +10,8 @@ struct uart_driver {
 	const char *compatible;
 	/* 8N1, no FIFO (an interrupt a character), receive interrupt on, transmit interrupt off. */
 	void (*init)(const struct bh_grant *grant);
-	/* Waits for room, then sends. */
-	void (*put)(char c);
+	/* Sends; false: no room. With interrupts disabled, as the handler sends, too. */
+	bool (*put)(char c);
 	void (*transmit_interrupt)(bool on);
 	/* Interrupt: hands over what came in; true: there is room to send again. Leaves no cause pending. */
 	bool (*serve)(void (*received)(char c));

@@ -2,7 +2,8 @@
 /*
  * Where cores come in, MMU off, one to one: the boot core at _start (from `-kernel`, or a loader that enters at EL2), every
  * other at core_start (from PSCI CPU_ON). Both get a start-up stack and, at EL2, the start-up map. Entered at another
- * level, the boot core goes on as it is: the monitor then has only to say that it cannot start.
+ * level, the boot core goes on as it is: the monitor then has only to say that it cannot start. Machines without firmware
+ * may start every core at once: all but the first stop here.
  */
 #include "mmu.h"
 
@@ -14,6 +15,9 @@
 	.global _start
 _start:
 	msr	DAIFSet, #0xf
+	mrs	x0, MPIDR_EL1
+	tst	x0, #0xffffff
+	b.ne	arch_halt
 	ldr	x0, =__boot_bss_start
 	ldr	x1, =__boot_bss_end
 	bl	zero

@@ -38,10 +38,11 @@ _Noreturn void arch_halt(void)
 		arch_wfi();
 }
 
-/* PSCI has no way to pass a status on. */
+/* PSCI has no way to pass a status on, and at EL3 there is nobody to ask. */
 _Noreturn void arch_machine_off(int status)
 {
-	firmware_call(PSCI_SYSTEM_OFF, 0, 0, 0);
+	if (arch_exception_level() < 3)
+		firmware_call(PSCI_SYSTEM_OFF, 0, 0, 0);
 	arch_halt();
 }
 

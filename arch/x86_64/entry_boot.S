@@ -16,6 +16,9 @@
 #define PTE_PRESENT_WRITE	0x3		/* 5.4.1 "Field Definitions" */
 #define PTE_LARGE		0x80
 
+#define EDX_LM_NX		0x20100000
+#define UART_LSR_THRE		0x20
+
 #define CODE64			0x08
 #define DATA			0x10
 
@@ -59,9 +62,45 @@
 _start:
 	cli
 	cld
+	movl	$boot_stack_top, %esp
+	call	check_processor
 	lgdtl	x86_gdt_pointer
 	activate_long_mode
 	ljmpl	$CODE64, $start64
+
+	/* Long mode and no-execute, or nothing here can run. APM vol. 3, CPUID Fn8000_0001_EDX[LM, NX]. */
+check_processor:
+	movl	$0x80000000, %eax
+	cpuid
+	cmpl	$0x80000001, %eax
+	jb	refuse
+	movl	$0x80000001, %eax
+	cpuid
+	notl	%edx
+	testl	$EDX_LM_NX, %edx
+	jnz	refuse
+	ret
+
+	/* monitor_refuse() for a processor that cannot run it. The line status register is 5 ports above the console's. */
+refuse:
+	movl	$refusal, %esi
+1:	movw	x86_refusal_console, %dx
+	addw	$5, %dx
+2:	inb	%dx, %al
+	testb	$UART_LSR_THRE, %al
+	jz	2b
+	subw	$5, %dx
+	lodsb
+	testb	%al, %al
+	jz	3f
+	outb	%al, %dx
+	jmp	1b
+3:	movw	x86_refusal_exit, %dx
+	movl	$1, %eax
+	outl	%eax, %dx
+	hlt
+refusal:
+	.asciz	"bulkhead: cannot start: the processor has no long mode with no-execute pages; use a newer one, or in QEMU -cpu max\r\n"
 
 	.code64
 start64:

@@ -4,6 +4,10 @@
 #include "board.h"
 #include "x86.h"
 
+/* For entry_boot.S, where no C can run yet. */
+extern const uint16_t x86_refusal_console, x86_refusal_exit;
+const uint16_t x86_refusal_console = board.console_port, x86_refusal_exit = board.exit_port;
+
 /* 16550 registers by offset: TI PC16550D data sheet, 8.0 "Registers". */
 enum { UART_THR = 0, UART_LSR = 5, LSR_THRE = 1 << 5, SPINS_PER_CHARACTER = 100000 };
 

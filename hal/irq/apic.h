@@ -35,5 +35,5 @@ bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);
 
 /* Start-up, on each core. x2APIC mode, enabled, quiet; whatever the firmware left. */
 void apic_init(void);
-/* Start-up, boot core. Sleeps for one run-down of the timer: 50 us in emulators, below 3 ms on any processor. */
+/* Start-up, boot core. Sleeps for one run-down of the timer: 20 us in emulators, below 1 ms on any processor. */
 void apic_sleep(void);

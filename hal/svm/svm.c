@@ -114,6 +114,7 @@ static void svm_run(struct hal_core *core, struct hal_exit *exit)
 	vmcb->save.rax = core->registers.rax;
 	svm_enter((uintptr_t)vmcb, &core->registers);
 	core->registers.rax = vmcb->save.rax;
+	core->registers.rsp = vmcb->save.rsp;
 	vmcb->control.tlb_control = 0;
 	*exit = (struct hal_exit){
 		.kind = row_of(vmcb)->kind,
@@ -124,7 +125,6 @@ static void svm_run(struct hal_core *core, struct hal_exit *exit)
 
 static const uint16_t fields[X86_FIELDS] = {
 	[X86_RIP] = offsetof(struct vmcb, save.rip),
-	[X86_RSP] = offsetof(struct vmcb, save.rsp),
 	[X86_RFLAGS] = offsetof(struct vmcb, save.rflags),
 	[X86_CR0] = offsetof(struct vmcb, save.cr0),
 	[X86_CR3] = offsetof(struct vmcb, save.cr3),

@@ -33,12 +33,8 @@ enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800, MSR_MAP_RANGE_MSRS = 0x2
 
 static enum hal_status svm_partition_create(struct hal_partition *partition, struct hal_arena *arena)
 {
-	partition->msr_map = hal_arena_take(arena, MSR_MAP_FRAMES);
-	if (!partition->msr_map)
-		return HAL_E_NOMEM;
-	for (size_t n = 0; n < MSR_MAP_FRAMES * BH_PAGE_BYTES; n++)
-		partition->msr_map[n] = 0xff;
-	return HAL_OK;
+	partition->msr_map = x86_take_denied(arena, MSR_MAP_FRAMES);
+	return partition->msr_map ? HAL_OK : HAL_E_NOMEM;
 }
 
 /* 15.11 "MSR Intercepts": three ranges of 8192, two bits each: read, write. Registers outside always exit. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resident: hal.h in terms of the vendor, and the table of who imitates what. */
+/* Resident: hal.h in terms of the vendor, and who imitates what. */
 #include "hal/x86/core.h"
 
 #include "arch/arch.h"
@@ -29,21 +29,22 @@ static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit
 	return HAL_RESUME;
 }
 
-typedef enum hal_action (*emulator)(struct hal_core *core, const struct hal_exit *exit);
-
-static const emulator emulators[BH_EXIT_REASONS] = {
-	[BH_EXIT_PORT] = x86_emulate_port,
-	[BH_EXIT_REGISTER] = x86_emulate_msr,
-	[BH_EXIT_IPI] = apic_write_icr,
-	[BH_EXIT_IDENTIFY] = x86_emulate_cpuid,
-	[BH_EXIT_LONG] = emulate_long,
-};
-
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
-	emulator emulate = emulators[exit->kind];
-
-	return emulate ? emulate(core, exit) : HAL_FAULT;
+	switch (exit->kind) {
+	case BH_EXIT_IDENTIFY:
+		return x86_emulate_cpuid(core, exit);
+	case BH_EXIT_REGISTER:
+		return x86_emulate_msr(core, exit);
+	case BH_EXIT_IPI:
+		return apic_write_icr(core, exit);
+	case BH_EXIT_PORT:
+		return x86_emulate_port(core, exit);
+	case BH_EXIT_LONG:
+		return emulate_long(core, exit);
+	default:
+		return HAL_FAULT;
+	}
 }
 
 /* #GP(0) for what exists but is not for this guest, #UD for what does not exist. */
@@ -74,7 +75,6 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash)
 
 	for (unsigned n = 0; n < X86_REGISTERS; n++)
 		crash->reg[n] = registers[n];
-	crash->reg[offsetof(struct x86_registers, rsp) / sizeof(uint64_t)] = x86_vendor->get(core, X86_RSP);
 	for (unsigned n = X86_RFLAGS; n <= X86_EFER; n++)
 		crash->reg[X86_REGISTERS + n - X86_RFLAGS] = x86_vendor->get(core, (enum x86_field)n);
 	crash->register_count = X86_REGISTERS + X86_EFER - X86_RFLAGS + 1;

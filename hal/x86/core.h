@@ -10,9 +10,10 @@
 #include "abi/table.h"
 #include "hal/hal.h"
 #include "hal/pt/pt.h"
+#include "hal/x86/cpuid.h"
 #include "hal/x86/vendor.h"
 
-/* In the order of struct bh_crash.reg. The backend keeps rax and rsp elsewhere while the guest runs. */
+/* In the order of struct bh_crash.reg. rax and rsp are in the control block while the guest runs; rsp is only shown here. */
 struct x86_registers {
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
 };
@@ -45,6 +46,7 @@ struct hal_core {
 	uint32_t slot;
 	void *control; /* VMCB or VMCS, one frame */
 	void *host;    /* host save area, where the vendor has one */
+	struct x86_identity identity;
 };
 static_assert(sizeof(struct hal_partition) <= BH_PAGE_BYTES && sizeof(struct hal_core) <= BH_PAGE_BYTES, "a frame each");
 
@@ -58,6 +60,9 @@ enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
 
 /* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);
+
+/* Start-up: frames in which every bit is set, so that maps deny until told otherwise; NULL as hal_arena_take. */
+void *x86_take_denied(struct hal_arena *arena, size_t frames);
 
 /* Start-up: lets the guest use the MSRs that are its core's own without exits. */
 void x86_allow_msrs(struct hal_partition *partition);

@@ -17,6 +17,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->box = &partition->kick_boxes[partition->cores[slot]];
 	core->registers.rdi = entry->arg;
 	core->registers.rsi = entry->arg;
+	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
 	status = x86_vendor_boot->core_create(core, arena, entry);
 	if (status == HAL_OK)
 		*out = core;
@@ -49,9 +50,17 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 	return HAL_OK;
 }
 
+/* An NMI that came before `enable` has been taken and forgotten. Another one stays pending, and the first run ends with it. */
+static void hold_early_kicks(const struct hal_core *core)
+{
+	if (__atomic_load_n(&core->box->requested, __ATOMIC_ACQUIRE) != core->box->acknowledged)
+		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+}
+
 _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
 {
 	apic_init();
 	x86_vendor_boot->enable(core);
+	hold_early_kicks(core);
 	x86_space_enter((uintptr_t)space->tables.root, stack_top, (void (*)(void *))resident, core);
 }

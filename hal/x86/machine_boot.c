@@ -46,16 +46,20 @@ static struct moment now(void)
 	return best;
 }
 
+static uint32_t ticks_between(uint32_t start, uint32_t end)
+{
+	return (end - start) & PM_TIMER_MASK;
+}
+
 /* Sleeps are only there to pass time: how long they take is read, not assumed. 0: the timer does not run. */
 uint64_t hal_machine_clock_hz(void)
 {
-	struct moment start = now(), end = start;
-	uint32_t ticks = 0;
+	struct moment start = now(), end;
+	uint32_t ticks;
 
-	for (unsigned n = 0; n < SLEEPS && ticks < PM_TIMER_10_MS; n++) {
+	for (unsigned n = 0; n < SLEEPS && ticks_between(start.pm_ticks, x86_in32(board.pm_timer_port)) < PM_TIMER_10_MS; n++)
 		apic_sleep();
-		end = now();
-		ticks = (end.pm_ticks - start.pm_ticks) & PM_TIMER_MASK;
-	}
+	end = now();
+	ticks = ticks_between(start.pm_ticks, end.pm_ticks);
 	return ticks ? (end.tsc - start.tsc) * PM_TIMER_HZ / ticks : 0;
 }

@@ -6,15 +6,20 @@
 
 enum { PORTS = 0x10000, PORT_MAP_FRAMES = 3, FIRST_VECTOR = 32, LAST_VECTOR = 254 };
 
+void *x86_take_denied(struct hal_arena *arena, size_t frames)
+{
+	uint64_t *map = hal_arena_take(arena, frames);
+
+	for (size_t word = 0; map && word < frames * BH_PAGE_BYTES / sizeof(*map); word++)
+		map[word] = UINT64_MAX;
+	return map;
+}
+
 /* Every port exits. The third frame answers for accesses that run over port 0xffff. APM vol. 2, 15.10.1 "I/O Permissions Map". */
 static enum hal_status deny_ports(struct hal_partition *partition, struct hal_arena *arena)
 {
-	partition->port_map = hal_arena_take(arena, PORT_MAP_FRAMES);
-	if (!partition->port_map)
-		return HAL_E_NOMEM;
-	for (size_t n = 0; n < PORT_MAP_FRAMES * BH_PAGE_BYTES; n++)
-		partition->port_map[n] = 0xff;
-	return HAL_OK;
+	partition->port_map = x86_take_denied(arena, PORT_MAP_FRAMES);
+	return partition->port_map ? HAL_OK : HAL_E_NOMEM;
 }
 
 /* 1 GiB leaves only where the processor has them. APM vol. 3, CPUID Fn8000_0001_EDX[Page1GB]. */

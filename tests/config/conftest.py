@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles partition files of the tests on a platform, with stand-ins for their software."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,9 +8,7 @@ import pytest
 from bhtool.config import Plan, compile_partition
 from bhtool.platforms import load
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from software import Files  # noqa: E402  (the path above makes it importable)
+from tests.config.software import Files
 
 Compile = Callable[[Path, str], Plan]
 

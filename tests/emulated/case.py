@@ -43,7 +43,8 @@ class Case:
     expect: tuple[Expectation, ...] = ()
     platforms: tuple[str, ...] = ALL
     icount: bool = True  # repeats exactly; without it beats follow the host and are not judged
-    limit_seconds: float = 30.0
+    limit_beats: int = 10000  # guest milliseconds after which what was not seen will not be
+    limit_seconds: float = 120.0  # of the host: only ever reached when something hangs
     quick: bool = False
 
     @property

@@ -122,13 +122,15 @@ SYSTEM = (
     refused("mrs-hypervisor", HYPERVISOR, "mrs=sctlr_el2 mrs=hcr_el2 mrs=cnthctl_el2 msr-vbar_el2=0", UNDEFINED, ARM, quick=True),
     refused("mrs-virtual-interrupts", HYPERVISOR, "mrs=ich_hcr", UNDEFINED, ARM),
     refused("mrs-performance", NOT_OFFERED, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", UNDEFINED, ARM),
-    refused("mrs-debug", NOT_OFFERED, "mrs=debug mrs=dbgbcr0 msr-mdscr_el1=0x8000 msr-dbgbcr0_el1=1", UNDEFINED, ARM),
     refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef", UNDEFINED, ARM),
     refused("mrs-extensions", NOT_OFFERED, "mrs=spe mrs=sve", UNDEFINED, ARM),
     refused(
         "system-register-sgi", "a GICv2 machine has no interrupt registers in the CPU", "sgi=0x5000004 sgi0=0x5000004", UNDEFINED, (GICV2,)
     ),
 )
+
+# Breakpoints watch the sandbox's own core at EL1 and EL0 only, so they are its own.
+OWN_DEBUG = returned("mrs-own-debug", "self-hosted debug ends where the sandbox ends", "mrs=debug mrs=dbgbcr0 mrs=oslsr", None, ARM)
 
 # ---- Calls below -----------------------------------------------------------------------------------------------------
 
@@ -170,4 +172,4 @@ ENDLESS = (
     ),
 )
 
-CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, *FIRMWARE, *ENDLESS)
+CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, OWN_DEBUG, *FIRMWARE, *ENDLESS)

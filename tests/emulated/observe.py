@@ -15,6 +15,7 @@ from tests.emulated.scene import Scene
 
 AFTERMATH_BEATS = 250
 ALARM = re.compile(r": (stray|fault|stopped|no such command)\b")
+REPORT = re.compile(r": \d+ beats, ")
 ATTEMPT = re.compile(r": try (.*)$")
 ANSWER = re.compile(r": (refused: .*|returned .*)$")
 
@@ -53,11 +54,11 @@ class Observation:
     def state(self) -> str:
         """For a failed test's report."""
         rows = [f"{name}: {watch.state}, {watch.heartbeat}, {watch.crash}" for name, watch in self.watches.items()]
-        return "\n".join(rows + [line for lines in self.lines.values() for line in lines[-8:]])
+        return "\n".join(rows + [line for lines in self.lines.values() for line in lines if not REPORT.search(line)][:24])
 
 
 class Progress:
-    """Whether a run is over: everything awaited seen, and then so many beats of everybody who beats."""
+    """Whether a run is over: everything awaited seen and then so many beats of everybody who beats; or never to be seen."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -65,6 +66,8 @@ class Progress:
 
     def over(self, seen: Observation) -> bool:
         if any(watch.crash and name not in self._case.ending for name, watch in seen.watches.items()):
+            return True
+        if max((seen.beats(one.name) for one in self._case.sandboxes), default=0) > self._case.limit_beats:
             return True
         if self._goal is None and self._all_seen(seen):
             more = AFTERMATH_BEATS if self._case.icount else 1

@@ -28,7 +28,6 @@ WORK = Case(
         Sandbox("caller", 2, "ticks=20 kick=0,300", may_kick=("worker",), beats=False),
     ),
     (Says("worker", "uart-irqs 2000$"), ExitsAtLeast("caller", "call", 300), NoExits("worker", ("kick",))),
-    limit_seconds=60,
 )
 
 

@@ -7,12 +7,12 @@ notice. Every check of the validator (REFUSE_IF) is removed in turn without bein
 
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.mutation.mutation import ROOT, Mutation
+
 BUILDER = "hal/pt/pt_boot.c"
 X86 = "hal/pt/formats_x86_boot.c"
 ARM = "hal/pt/formats_arm_boot.c"
@@ -43,23 +43,6 @@ COMPILE = [
 TIME_LIMIT_SECONDS = 60
 
 pytestmark = pytest.mark.slow
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """One mistake: `old`, which occurs once in `file` (however spaced), becomes `new`, and `caught_by` must fail."""
-
-    what: str
-    file: str
-    old: str
-    new: str
-    caught_by: str
-
-    def text(self) -> str:
-        pattern = r"\s+".join(re.escape(word) for word in self.old.split())
-        text, count = re.subn(pattern, lambda _: self.new.strip(), (ROOT / self.file).read_text())
-        assert count == 1, f"{self.file} has changed: adapt this mutation"
-        return text
 
 
 MUTATIONS = [

@@ -18,7 +18,7 @@ LAUNCHER = paths.ROOT / "tools" / "bulkhead"
 
 
 def bulkhead(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, LAUNCHER, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([sys.executable, LAUNCHER, *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.session import EndEvent, Session, Watch
 
@@ -31,13 +32,21 @@ def raw_terminal(descriptor: int) -> Iterator[None]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
+def require_input(plan: Plan, name: str) -> None:
+    """Refuses a sandbox that does not exist or cannot be typed to, before anything is started."""
+    found = next((sandbox for sandbox in plan.sandboxes if sandbox.name == name), None)
+    if found is None:
+        known = ", ".join(sandbox.name for sandbox in plan.sandboxes)
+        raise BulkheadError(f"{plan.file.name} has no sandbox called {name}; there are {known}", Status.USAGE)
+    if found.console == "log":
+        raise BulkheadError(f"{name}'s console is its log ring, which takes no input; give it a UART to attach", Status.USAGE)
+
+
 class Attachment:
     """Copies bytes both ways until the user leaves, the input ends or the machine does."""
 
     def __init__(self, session: Session, name: str) -> None:
         self.session, self.watch = session, session.watches[name]
-        if self.watch.plan.console == "log":
-            raise BulkheadError(f"{name}'s console is its log ring, which takes no input; give it a UART to attach", Status.USAGE)
         self._console = self.watch.console
         self.watch.console = self  # the session reads through us
         self._input_open = True

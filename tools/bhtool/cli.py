@@ -9,15 +9,7 @@ import click
 
 from bhtool.errors import BulkheadError, Status
 from bhtool.screen import Screen
-
-VERBS = {
-    "setup": "Install everything this project needs.",
-    "run": "Start a machine split into sandboxes and show what they do.",
-    "check": "Judge a partition file and show what it gives to whom.",
-    "test": "Build and test everything.",
-    "size": "Measure the resident monitors and their tables.",
-    "platforms": "Show which machines there are and what each proves.",
-}
+from bhtool.verbs import VERBS
 
 
 class Verbs(click.Group):
@@ -57,5 +49,5 @@ def main() -> NoReturn:
         error.show()
         status = Status.USAGE
     except (KeyboardInterrupt, click.Abort):
-        status = 130
+        status = Status.INTERRUPTED
     sys.exit(int(status or 0))

@@ -10,6 +10,7 @@ class Status(IntEnum):
     USAGE = 2
     MISSING = 3  # a tool, package or emulator is missing or too old
     TIME_LIMIT = 4
+    INTERRUPTED = 130  # as shells say it
 
 
 class BulkheadError(Exception):

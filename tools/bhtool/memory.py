@@ -23,6 +23,7 @@ Exits = dict[str, int]
 @dataclass(frozen=True)
 class Stats:
     state: str
+    boot_clock: int
     start_clock: int
     ready_clock: int
     exits: Exits  # sum over cores
@@ -83,7 +84,8 @@ class Memory:
         total = {name: sum(core[name] for core in cores) for name in REASONS.values()}
         kicks = sum(int(page.core[slot].kicks) for slot in range(count))
         state = STATES.get(page.state, "unknown")
-        return Stats(state, page.start_clock, page.ready_clock, total, by_reason(page.at_ready), cores, kicks)
+        clocks = (page.boot_clock, page.start_clock, page.ready_clock)
+        return Stats(state, *clocks, total, by_reason(page.at_ready), cores, kicks)
 
     def crash(self, pool: int) -> Crash | None:
         record = abi.view("bh_crash", self.read(pool + abi.lib.BH_POOL_CRASH, abi.sizeof("bh_crash")))

@@ -7,11 +7,14 @@ from rich.table import Table
 
 from bhtool.config.plan import ExplainKind, Plan
 from bhtool.memory import Crash, Exits, Heartbeat
+from bhtool.screen import table_of
 from bhtool.session import Session, Watch
 
-AARCH64_REGISTERS = (*(f"x{n}" for n in range(31)), "sp", "spsr")
-X86_64_REGISTERS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", *(f"r{n}" for n in range(8, 16)), "rsp", "rflags", "cr0", "cr3", "cr4")
-REGISTERS = {"aarch64": AARCH64_REGISTERS, "x86_64": X86_64_REGISTERS}
+GENERAL_X86_64 = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))
+REGISTERS = {  # in the order of each backend's hal_core_record
+    "aarch64": (*(f"x{n}" for n in range(31)), "sp_el1", "spsr", "sp_el0", "elr_el1", "esr_el1"),
+    "x86_64": (*GENERAL_X86_64, "rflags", "cr0", "cr3", "cr4", "efer"),
+}
 EXPLAINED: dict[str, ExplainKind] = {"memory": "memory", "device": "memory", "port": "port", "register": "register"}
 REGISTERS_A_LINE = 4
 
@@ -38,7 +41,7 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
     for first in range(0, len(crash.registers), REGISTERS_A_LINE):
         row = enumerate(crash.registers[first : first + REGISTERS_A_LINE], first)
-        lines.append("  " + " ".join(f"{register_name(arch, number):>6} {value:016x}" for number, value in row))
+        lines.append("  " + " ".join(f"{register_name(arch, number):>7} {value:016x}" for number, value in row))
     return lines
 
 
@@ -54,7 +57,7 @@ def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
 
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
-    table = Table("sandbox", "cores", "state", "exits booting", "exits since", "beats", "gaps", title=title, show_lines=True)
+    table = table_of(title, "sandbox", "cores", "state", "exits booting", "exits since", "beats", "gaps", lines=True)
     if session.machine.timing.icount_shift is None:
         table.caption = "guest time followed the host: what the host delayed counts as gaps"
     for name, watch in session.watches.items():

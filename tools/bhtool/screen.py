@@ -6,9 +6,18 @@ from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
 from rich.status import Status as Spinner
+from rich.table import Table
 from rich.text import Text
 
 COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red", "bright_cyan", "bright_green")
+
+
+def table_of(title: str, *columns: str, lines: bool = False) -> Table:
+    """A table that wraps long words rather than cutting them."""
+    table = Table(title=title, show_lines=lines)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
 
 
 class Screen:

@@ -42,12 +42,6 @@ static enum bh_exit_reason decode_register(struct hal_core *core, uint64_t esr, 
 	return register_is_ipi(exit->gpa) ? BH_EXIT_IPI : BH_EXIT_REGISTER;
 }
 
-/* Traced, vector or coprocessor accesses that CPTR_EL2, MDCR_EL2 and HCR_EL2 deny. */
-static enum bh_exit_reason decode_denied(struct hal_core *core, uint64_t esr, struct hal_exit *exit)
-{
-	return BH_EXIT_FORBIDDEN;
-}
-
 /* ARM ARM D24.2.37 "ESR_EL1", EC. A class that is not here is none a guest can cause on a machine hal_probe let pass. */
 static const struct {
 	uint8_t class;
@@ -59,15 +53,13 @@ static const struct {
 	{ 0x01, decode_wait },        /* WFI */
 	{ 0x16, decode_hypercall },   /* HVC, AArch64 */
 	{ 0x17, decode_call },        /* SMC, AArch64 */
-	{ 0x03, decode_denied },      /* MCR, MRC, coprocessor 15 */
-	{ 0x04, decode_denied },      /* MCRR, MRRC, coprocessor 15 */
-	{ 0x05, decode_denied },      /* MCR, MRC, coprocessor 14 */
-	{ 0x06, decode_denied },      /* LDC, STC */
-	{ 0x0c, decode_denied },      /* MRRC, coprocessor 14 */
-	{ 0x07, decode_denied },      /* SIMD */
-	{ 0x19, decode_denied },      /* SVE */
-	{ 0x1d, decode_denied },      /* SME */
 };
+
+/*
+ * What CPTR_EL2, MDCR_EL2 and HCR_EL2 deny: MCR, MRC, MCRR, MRRC, LDC of coprocessors 14 and 15 (3..6, 12), SIMD (7), SVE (25),
+ * SME (29).
+ */
+#define CLASSES_DENIED (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 12 | 1u << 25 | 1u << 29)
 
 static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *exit)
 {
@@ -76,7 +68,7 @@ static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *e
 	for (unsigned n = 0; n < sizeof(classes) / sizeof(classes[0]); n++)
 		if (classes[n].class == ESR_CLASS(esr))
 			return classes[n].decode(core, esr, exit);
-	return BH_EXIT_ERROR;
+	return (uint64_t)CLASSES_DENIED >> ESR_CLASS(esr) & 1 ? BH_EXIT_FORBIDDEN : BH_EXIT_ERROR;
 }
 
 void hal_core_run(struct hal_core *core, struct hal_exit *exit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between monitor and guest. TPIDR_EL2 = this core's struct hal_core; the monitor runs with everything masked.
+ * Between monitor and guest. TPIDR_EL2 = this core's struct hal_core; the monitor runs with everything masked, on SP_EL2.
  *
  *   guest_run:  callee-saved registers on the stack ─► guest registers from the core ─► ERET
  *   vector:     guest registers to the core ─► callee-saved registers from the stack ─► return LEFT_* from guest_run
@@ -8,53 +8,20 @@
 #include "arch/aarch64/mmu.h"
 #include "hal/stage2/aarch64/guest.h"
 
-/* ARM ARM D1.3.5 "Exception vectors". */
+/*
+ * ARM ARM D1.3.5 "Exception vectors": 16 slots of 32 instructions. The first eight are for exceptions of this level, which
+ * are our own mistakes, and need one instruction each: the rest of a slot holds the code that the others lead to.
+ */
+	.macro own_slot
+	.balign	128
+	b	monitor_trapped
+	.endm
+
 	.section .vectors, "ax"
 	.balign	2048
 	.global guest_vectors
 guest_vectors:
-	.rept	8 /* from this level: only our own mistake */
-	.balign	128
-	b	monitor_trapped
-	.endr
-	.irp	left, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR
-	.balign	128 /* from a guest in AArch64, then in AArch32 state */
-	stp	x0, x1, [sp, #-16]!
-	mov	w0, #\left
-	b	guest_left
-	.endr
-
-guest_left:
-	mrs	x1, TPIDR_EL2
-	stp	x2, x3, [x1, #GUEST_X + 8 * 2]
-	stp	x4, x5, [x1, #GUEST_X + 8 * 4]
-	stp	x6, x7, [x1, #GUEST_X + 8 * 6]
-	stp	x8, x9, [x1, #GUEST_X + 8 * 8]
-	stp	x10, x11, [x1, #GUEST_X + 8 * 10]
-	stp	x12, x13, [x1, #GUEST_X + 8 * 12]
-	stp	x14, x15, [x1, #GUEST_X + 8 * 14]
-	stp	x16, x17, [x1, #GUEST_X + 8 * 16]
-	stp	x18, x19, [x1, #GUEST_X + 8 * 18]
-	stp	x20, x21, [x1, #GUEST_X + 8 * 20]
-	stp	x22, x23, [x1, #GUEST_X + 8 * 22]
-	stp	x24, x25, [x1, #GUEST_X + 8 * 24]
-	stp	x26, x27, [x1, #GUEST_X + 8 * 26]
-	stp	x28, x29, [x1, #GUEST_X + 8 * 28]
-	ldp	x2, x3, [sp], #16
-	stp	x2, x3, [x1, #GUEST_X]
-	mrs	x2, ELR_EL2
-	stp	x30, x2, [x1, #GUEST_X + 8 * 30] /* and GUEST_PC */
-	mrs	x2, SPSR_EL2
-	str	x2, [x1, #GUEST_SPSR]
-	ldp	x19, x20, [sp, #16]
-	ldp	x21, x22, [sp, #32]
-	ldp	x23, x24, [sp, #48]
-	ldp	x25, x26, [sp, #64]
-	ldp	x27, x28, [sp, #80]
-	ldp	x29, x30, [sp], #96
-	ret
-
-	.text
+	own_slot
 	.global guest_run
 guest_run:
 	stp	x29, x30, [sp, #-96]!
@@ -86,6 +53,38 @@ guest_run:
 	dsb	nsh /* no speculation past the ERET */
 	isb
 
+	own_slot
+guest_left:
+	mrs	x1, TPIDR_EL2
+	stp	x2, x3, [x1, #GUEST_X + 8 * 2]
+	stp	x4, x5, [x1, #GUEST_X + 8 * 4]
+	stp	x6, x7, [x1, #GUEST_X + 8 * 6]
+	stp	x8, x9, [x1, #GUEST_X + 8 * 8]
+	stp	x10, x11, [x1, #GUEST_X + 8 * 10]
+	stp	x12, x13, [x1, #GUEST_X + 8 * 12]
+	stp	x14, x15, [x1, #GUEST_X + 8 * 14]
+	stp	x16, x17, [x1, #GUEST_X + 8 * 16]
+	stp	x18, x19, [x1, #GUEST_X + 8 * 18]
+	stp	x20, x21, [x1, #GUEST_X + 8 * 20]
+	stp	x22, x23, [x1, #GUEST_X + 8 * 22]
+	stp	x24, x25, [x1, #GUEST_X + 8 * 24]
+	stp	x26, x27, [x1, #GUEST_X + 8 * 26]
+	stp	x28, x29, [x1, #GUEST_X + 8 * 28]
+	ldp	x2, x3, [sp], #16
+	stp	x2, x3, [x1, #GUEST_X]
+	mrs	x2, ELR_EL2
+	stp	x30, x2, [x1, #GUEST_X + 8 * 30] /* and GUEST_PC */
+	mrs	x2, SPSR_EL2
+	str	x2, [x1, #GUEST_SPSR]
+	ldp	x19, x20, [sp, #16]
+	ldp	x21, x22, [sp, #32]
+	ldp	x23, x24, [sp, #48]
+	ldp	x25, x26, [sp, #64]
+	ldp	x27, x28, [sp, #80]
+	ldp	x29, x30, [sp], #96
+	ret
+
+	own_slot
 /* A trap of the monitor is a mistake of ours, confined to this sandbox: start over, so that it is recorded and parked. */
 monitor_trapped:
 	mrs	x0, TPIDR_EL2
@@ -96,6 +95,7 @@ resident_start:
 	mov	sp, x1
 	br	x2
 
+	own_slot
 /*
  * (core, root of the private tables). Both address spaces hold these instructions at this address, as does physical memory;
  * the MMU is off in between because two translations of one address may not meet in a TLB: ARM ARM D8.16.1
@@ -116,3 +116,15 @@ guest_space_enter:
 	isb
 	b	resident_start
 	.ltorg
+
+	.rept	4
+	own_slot
+	.endr
+
+	.org	guest_vectors + 8 * 128 /* an error, should a slot above hold too much */
+	.irp	left, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR
+	.balign	128 /* from a guest in AArch64, then in AArch32 state */
+	stp	x0, x1, [sp, #-16]!
+	mov	w0, #\left
+	b	guest_left
+	.endr

@@ -36,6 +36,8 @@ static uint64_t distributor(void)
 	return base ? base : irqchip("gicv2-dist");
 }
 
+enum { NOTHING_THERE = -1 }; /* returned where the machine lacks what the attack is about */
+
 static uint64_t attack_sgir(uint64_t a, uint64_t b)
 {
 	arch_mmio_write32(distributor() + 0xf00, (uint32_t)a);
@@ -57,6 +59,8 @@ static uint64_t attack_gicr_write(uint64_t a, uint64_t b)
 {
 	uint64_t base = irqchip("gicv3-redist");
 
+	if (!base)
+		return NOTHING_THERE;
 	arch_mmio_write32(base + a, (uint32_t)b);
 	return arch_mmio_read32(base + a);
 }
@@ -64,7 +68,11 @@ static uint64_t attack_gicr_write(uint64_t a, uint64_t b)
 /* Asleep behind a CPU interface that lets nothing through: IHI 0048 4.4.1 "GICC_CTLR". */
 static uint64_t attack_sleep_masked(uint64_t a, uint64_t b)
 {
-	arch_mmio_write32(irqchip("gicv2-cpu"), 0);
+	uint64_t base = irqchip("gicv2-cpu");
+
+	if (!base)
+		return NOTHING_THERE;
+	arch_mmio_write32(base, 0);
 	cpu_interrupts_disable();
 	cpu_halt();
 }
@@ -94,17 +102,17 @@ static uint64_t attack_smc(uint64_t a, uint64_t b)
 
 /* ---- System registers nobody was granted ---------------------------------------------------------------------------- */
 
-#define ATTACK_MRS(name)                                               \
-	static uint64_t attack_mrs_##name(uint64_t a, uint64_t b)      \
-	{                                                              \
-		return SYSREG_READ(name);                              \
+#define ATTACK_MRS(name)                                          \
+	static uint64_t attack_mrs_##name(uint64_t a, uint64_t b) \
+	{                                                         \
+		return SYSREG_READ(name);                         \
 	}
-#define ATTACK_MSR(name)                                               \
-	static uint64_t attack_msr_##name(uint64_t a, uint64_t b)      \
-	{                                                              \
-		SYSREG_WRITE(name, a);                                 \
-		arch_isb();                                            \
-		return SYSREG_READ(name);                              \
+#define ATTACK_MSR(name)                                          \
+	static uint64_t attack_msr_##name(uint64_t a, uint64_t b) \
+	{                                                         \
+		SYSREG_WRITE(name, a);                            \
+		arch_isb();                                       \
+		return SYSREG_READ(name);                         \
 	}
 ATTACK_MRS(pmcr_el0)
 ATTACK_MRS(pmccntr_el0)
@@ -117,9 +125,9 @@ ATTACK_MRS(hcr_el2)
 ATTACK_MRS(cnthctl_el2)
 ATTACK_MRS(icc_iar0_el1)
 ATTACK_MRS(ich_hcr_el2)
-ATTACK_MRS(s3_0_c9_c9_0)   /* PMSCR_EL1: statistical profiling */
-ATTACK_MRS(s3_0_c1_c2_0)   /* ZCR_EL1: scalable vectors */
-ATTACK_MRS(s3_0_c15_c0_0)  /* implementation defined */
+ATTACK_MRS(s3_0_c9_c9_0)  /* PMSCR_EL1: statistical profiling */
+ATTACK_MRS(s3_0_c1_c2_0)  /* ZCR_EL1: scalable vectors */
+ATTACK_MRS(s3_0_c15_c0_0) /* implementation defined */
 ATTACK_MSR(pmcr_el0)
 ATTACK_MSR(mdscr_el1)
 ATTACK_MSR(dbgbcr0_el1)
@@ -133,7 +141,7 @@ ATTACK_MSR(cntv_ctl_el0)
 ATTACK_MSR(cntp_ctl_el0)
 
 #define MRS(label, name) { "mrs=" label, 0, false, attack_mrs_##name }
-#define MSR(name) { "msr-" #name, 1, false, attack_msr_##name }
+#define MSR(name)        { "msr-" #name, 1, false, attack_msr_##name }
 
 const struct attack arch_attacks[] = {
 	{ "sgi", 1, false, attack_sgi },

@@ -6,15 +6,13 @@
 #include "kernel/cpu.h"
 #include "kernel/info.h"
 
-#define BARE_INFO 0x40070000ULL
+#define BARE_INFO              0x40070000ULL
 #define ID_AA64PFR0_GIC(value) ((value) >> 24 & 0xf) /* "system register interface to the GIC" */
 
-#define COMMON                                                                                              \
-	.magic = BH_INFO_MAGIC, .version = BH_INFO_VERSION, .core_count = 1, .name = "bare", .grant_count = 4
+#define COMMON    .magic = BH_INFO_MAGIC, .version = BH_INFO_VERSION, .core_count = 1, .name = "bare", .grant_count = 4
 #define RAM_GRANT { .kind = BH_GRANT_RAM, .line = BH_LINE_NONE, .gpa = 0x40000000, .size = 128 << 20, .name = "ram" }
-#define UART_GRANT                                                                                       \
-	{ .kind = BH_GRANT_DEVICE, .line = 33, .flags = 1, .gpa = 0x09000000, .size = 0x1000, .name = "uart0", \
-	  .compatible = "arm,pl011" }
+#define UART_GRANT \
+	{ .kind = BH_GRANT_DEVICE, .line = 33, .flags = 1, .gpa = 0x09000000, .size = 0x1000, .name = "uart0", .compatible = "arm,pl011" }
 #define IRQCHIP_GRANT(label, base, bytes) \
 	{ .kind = BH_GRANT_IRQCHIP, .line = BH_LINE_NONE, .gpa = (base), .size = (bytes), .name = (label) }
 

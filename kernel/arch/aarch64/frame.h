@@ -2,8 +2,8 @@
 /* What vectors.S saves of an interrupted program: read from C and assembly. */
 #pragma once
 
-#define FRAME_ELR 248
-#define FRAME_SPSR 256
+#define FRAME_ELR   248
+#define FRAME_SPSR  256
 #define FRAME_BYTES 272
 
 #ifndef __ASSEMBLER__

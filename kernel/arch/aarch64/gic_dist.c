@@ -12,6 +12,12 @@ enum {
 	PRIORITY = 0xa0,
 };
 
+/* The register of 32 bits that holds the field of `number`, when it holds `fields` of them. */
+static uint64_t word(uint64_t registers, uint32_t number, uint32_t fields)
+{
+	return registers + 4ULL * (number / fields);
+}
+
 void gic_dist_reset_local(uint64_t frame)
 {
 	arch_mmio_write32(frame + GICD_ICENABLER, 0xffffffff);
@@ -19,7 +25,7 @@ void gic_dist_reset_local(uint64_t frame)
 
 void gic_dist_configure(uint64_t frame, uint32_t number, bool edge)
 {
-	uint64_t config = frame + GICD_ICFGR + number / 16 * 4;
+	uint64_t config = word(frame + GICD_ICFGR, number, 16);
 	uint32_t edge_bit = 2U << number % 16 * 2;
 	uint32_t value = arch_mmio_read32(config) & ~edge_bit;
 
@@ -29,12 +35,12 @@ void gic_dist_configure(uint64_t frame, uint32_t number, bool edge)
 void gic_dist_enable(uint64_t frame, uint32_t number)
 {
 	arch_mmio_write8(frame + GICD_IPRIORITYR + number, PRIORITY);
-	arch_mmio_write32(frame + GICD_ISENABLER + number / 32 * 4, 1U << number % 32);
+	arch_mmio_write32(word(frame + GICD_ISENABLER, number, 32), 1U << number % 32);
 }
 
 void gic_dist_set_group1(uint64_t frame, uint32_t number)
 {
-	uint64_t group = frame + GICD_IGROUPR + number / 32 * 4;
+	uint64_t group = word(frame + GICD_IGROUPR, number, 32);
 
 	arch_mmio_write32(group, arch_mmio_read32(group) | 1U << number % 32);
 }

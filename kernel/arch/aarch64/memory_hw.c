@@ -3,17 +3,17 @@
 #include "kernel/cpu.h"
 #include "kernel/memory.h"
 
-enum { MAIR_DEVICE, MAIR_NORMAL }; /* indices into MAIR_EL1 */
+enum { MAIR_DEVICE, MAIR_NORMAL };                                               /* indices into MAIR_EL1 */
 #define MAIR_VALUE (0x04ULL << (8 * MAIR_DEVICE) | 0xffULL << (8 * MAIR_NORMAL)) /* Device-nGnRE; write-back, allocating */
 
 /* "Block descriptor and Page descriptor attributes" of stage 1 */
 #define ATTR_INDEX(n) ((uint64_t)(n) << 2)
-#define AP_READ_ONLY (1ULL << 7)
-#define SH_INNER (3ULL << 8)
-#define AF (1ULL << 10)
-#define PXN (1ULL << 53)
-#define UXN (1ULL << 54)
-#define NORMAL (ATTR_INDEX(MAIR_NORMAL) | SH_INNER | AF | UXN)
+#define AP_READ_ONLY  (1ULL << 7)
+#define SH_INNER      (3ULL << 8)
+#define AF            (1ULL << 10)
+#define PXN           (1ULL << 53)
+#define UXN           (1ULL << 54)
+#define NORMAL        (ATTR_INDEX(MAIR_NORMAL) | SH_INNER | AF | UXN)
 
 const uint64_t memory_leaf[MEMORY_TYPES] = {
 	[MEMORY_TEXT] = NORMAL | AP_READ_ONLY,
@@ -27,20 +27,20 @@ const uint64_t memory_page = 3;
 const uint64_t memory_table = 3;
 
 /* TCR_EL1: 39 bits of address from TTBR0, tables cached and shared, TTBR1 off */
-#define TCR_T0SZ_39_BITS (64ULL - 39)
-#define TCR_IRGN0_WBWA (1ULL << 8)
-#define TCR_ORGN0_WBWA (1ULL << 10)
-#define TCR_SH0_INNER (3ULL << 12)
-#define TCR_EPD1 (1ULL << 23)
-#define TCR_IPS(range) ((uint64_t)(range) << 32)
+#define TCR_T0SZ_39_BITS     (64ULL - 39)
+#define TCR_IRGN0_WBWA       (1ULL << 8)
+#define TCR_ORGN0_WBWA       (1ULL << 10)
+#define TCR_SH0_INNER        (3ULL << 12)
+#define TCR_EPD1             (1ULL << 23)
+#define TCR_IPS(range)       ((uint64_t)(range) << 32)
 #define ID_AA64MMFR0_PARANGE 0xfULL
 
 /* SCTLR_EL1 */
 #define SCTLR_RES1 0x30d00800ULL
-#define SCTLR_M (1ULL << 0)
-#define SCTLR_C (1ULL << 2)
-#define SCTLR_SA (1ULL << 3)
-#define SCTLR_I (1ULL << 12)
+#define SCTLR_M    (1ULL << 0)
+#define SCTLR_C    (1ULL << 2)
+#define SCTLR_SA   (1ULL << 3)
+#define SCTLR_I    (1ULL << 12)
 
 bool memory_is_leaf(uint64_t entry)
 {

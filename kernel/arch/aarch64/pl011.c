@@ -22,11 +22,12 @@ static void pl011_init(const struct bh_grant *grant)
 	arch_mmio_write32(base + UARTCR, UARTCR_UARTEN | UARTCR_TXE | UARTCR_RXE);
 }
 
-static void pl011_put(char c)
+static bool pl011_put(char c)
 {
-	while (arch_mmio_read32(base + UARTFR) & UARTFR_TXFF)
-		arch_relax();
+	if (arch_mmio_read32(base + UARTFR) & UARTFR_TXFF)
+		return false;
 	arch_mmio_write32(base + UARTDR, (uint8_t)c);
+	return true;
 }
 
 static void pl011_transmit_interrupt(bool on)

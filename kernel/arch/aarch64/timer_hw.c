@@ -10,7 +10,7 @@
 #include "kernel/timer.h"
 
 enum {
-	VIRTUAL_TIMER_INTID = 27,  /* BSA, "PPI assignments": EL1 virtual timer */
+	VIRTUAL_TIMER_INTID = 27, /* BSA, "PPI assignments": EL1 virtual timer */
 	CNTV_CTL_EL0_ENABLE = 1,
 };
 

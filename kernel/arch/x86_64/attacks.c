@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "descriptors.h"
+#include "frame.h"
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
 
@@ -54,7 +55,7 @@ static uint64_t attack_out32(uint64_t a, uint64_t b)
 /* A string of bytes from a port: an access that an exit describes differently. */
 static uint64_t attack_ins(uint64_t a, uint64_t b)
 {
-	uint8_t bytes[4];
+	uint8_t bytes[4] = { 0 };
 	void *target = bytes;
 	uint64_t count = sizeof(bytes);
 
@@ -77,11 +78,11 @@ static uint64_t attack_xsetbv(uint64_t a, uint64_t b)
 
 /* ---- Instructions a sandbox does not have, or not for long ----------------------------------------------------------- */
 
-#define ATTACK_INSTRUCTION(name, text)                                                        \
-	static uint64_t attack_##name(uint64_t a, uint64_t b)                                 \
-	{                                                                                     \
-		__asm__ volatile(text ::"a"(a), "c"(b), "d"(0) : "memory");                   \
-		return 0;                                                                     \
+#define ATTACK_INSTRUCTION(name, text)                                      \
+	static uint64_t attack_##name(uint64_t a, uint64_t b)               \
+	{                                                                   \
+		__asm__ volatile(text ::"a"(a), "c"(b), "d"(0) : "memory"); \
+		return 0;                                                   \
 	}
 ATTACK_INSTRUCTION(vmrun, "vmrun")
 ATTACK_INSTRUCTION(vmload, "vmload")
@@ -124,15 +125,15 @@ static uint64_t attack_triple(uint64_t a, uint64_t b)
 
 /*
  * #DB whose delivery writes to where a data breakpoint lies, and so raises #DB again, before the handler's first instruction:
- * no interrupt, not even an NMI, gets a chance (CVE-2015-8104). APM vol. 2, 13.1.1.4 "Debug Control Register (DR7)".
+ * no interrupt, not even an NMI, gets a chance (CVE-2015-8104). QEMU 10 itself aborts here, on the bare machine too. APM vol. 2, 13.1.1.4
+ * "Debug Control Register (DR7)".
  */
 static uint64_t attack_int1loop(uint64_t a, uint64_t b)
 {
-	extern const char vectors[];
 	uint64_t top_word = descriptors_own_stack() - sizeof(uint64_t);
 	uint64_t control = 1 << 1 /* G0 */ | 1 << 16 /* write */ | 2 << 18 /* 8 bytes */;
 
-	descriptors_set_vector(1, vectors + 1 * 16, true);
+	descriptors_set_vector(1, vectors[1], true);
 	__asm__ volatile("mov %0, %%dr0\n\tmov %1, %%dr7" ::"r"(top_word), "r"(control));
 	__asm__ volatile("int $1" ::: "memory");
 	__asm__ volatile("mov %0, %%dr7" ::"r"(0ULL));

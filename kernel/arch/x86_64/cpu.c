@@ -18,9 +18,8 @@ void cpu_vector(struct frame *frame);
 
 /* APM vol. 2, 8.2 "Vectors" */
 static const char *const exception_names[EXCEPTIONS] = {
-	[0] = "#DE",  [1] = "#DB",  [2] = "NMI",  [3] = "#BP",  [4] = "#OF",  [5] = "#BR",  [6] = "#UD",
-	[7] = "#NM",  [8] = "#DF",  [10] = "#TS", [11] = "#NP", [12] = "#SS", [13] = "#GP", [14] = "#PF",
-	[16] = "#MF", [17] = "#AC", [18] = "#MC", [19] = "#XF",
+	[0] = "#DE",  [1] = "#DB",  [2] = "NMI",  [3] = "#BP",  [4] = "#OF",  [5] = "#BR",  [6] = "#UD",  [7] = "#NM",  [8] = "#DF",
+	[10] = "#TS", [11] = "#NP", [12] = "#SS", [13] = "#GP", [14] = "#PF", [16] = "#MF", [17] = "#AC", [18] = "#MC", [19] = "#XF",
 };
 
 static void exception(struct frame *frame)

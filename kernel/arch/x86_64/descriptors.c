@@ -9,7 +9,7 @@
 #include "kernel/cpu.h"
 #include "segments.h"
 
-enum { VECTORS = 256, GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, OWN_STACK = 1, OWN_STACK_BYTES = 4096 };
+enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, OWN_STACK = 1, OWN_STACK_BYTES = 4096 };
 
 struct gate {
 	uint16_t offset_low;
@@ -37,8 +37,6 @@ struct __attribute__((packed)) table_pointer {
 	uint16_t limit;
 	uint64_t base;
 };
-
-extern const char vectors[];
 
 static struct tss tss;
 static struct gate idt[VECTORS];
@@ -92,7 +90,7 @@ static void load(void)
 void descriptors_init(void)
 {
 	for (unsigned n = 0; n < VECTORS; n++)
-		descriptors_set_vector((uint8_t)n, vectors + n * VECTOR_BYTES, n == 8);
+		descriptors_set_vector((uint8_t)n, vectors[n], n == 8);
 	tss_init();
 	load();
 }

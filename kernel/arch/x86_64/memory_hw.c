@@ -3,14 +3,14 @@
 #include "kernel/cpu.h"
 #include "kernel/memory.h"
 
-#define PRESENT (1ULL << 0)
-#define WRITE (1ULL << 1)
+#define PRESENT       (1ULL << 0)
+#define WRITE         (1ULL << 1)
 #define WRITE_THROUGH (1ULL << 3)
 #define CACHE_DISABLE (1ULL << 4)
-#define ACCESSED (1ULL << 5)
-#define DIRTY (1ULL << 6)
-#define LARGE (1ULL << 7)
-#define NO_EXECUTE (1ULL << 63)
+#define ACCESSED      (1ULL << 5)
+#define DIRTY         (1ULL << 6)
+#define LARGE         (1ULL << 7)
+#define NO_EXECUTE    (1ULL << 63)
 
 /* Accessed and dirty from the start: the walker has nothing to write. */
 const uint64_t memory_leaf[MEMORY_TYPES] = {
@@ -34,9 +34,7 @@ bool memory_is_leaf(uint64_t entry)
 }
 
 /* Entries that were not present are not cached: APM vol. 2, 5.5.3 "TLB Management". */
-void memory_publish(void)
-{
-}
+void memory_publish(void) {}
 
 void memory_activate(const uint64_t *root)
 {

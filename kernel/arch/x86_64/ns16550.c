@@ -37,11 +37,12 @@ static void ns16550_init(const struct bh_grant *grant)
 	write(IER, IER_RECEIVED);
 }
 
-static void ns16550_put(char c)
+static bool ns16550_put(char c)
 {
-	while (!(read(LSR) & LSR_TRANSMITTER_EMPTY))
-		arch_relax();
+	if (!(read(LSR) & LSR_TRANSMITTER_EMPTY))
+		return false;
 	write(DATA, (uint8_t)c);
+	return true;
 }
 
 static void ns16550_transmit_interrupt(bool on)

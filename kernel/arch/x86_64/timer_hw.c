@@ -17,9 +17,9 @@
 #include "kernel/timer.h"
 
 enum { MSR_X2APIC_LVT_TIMER = 0x832, MSR_X2APIC_INITIAL_COUNT = 0x838, MSR_X2APIC_DIVIDE = 0x83e, DIVIDE_BY_1 = 0xb };
-enum { PACE_SHORT_COUNTS = 1 << 16, PACE_LONG_COUNTS = 1 << 20, PACE_TRIES = 4, PLACES = 32 };
+enum { PACE_SHORT_COUNTS = 1 << 16, PACE_LONG_COUNTS = 1 << 19, PACE_TRIES = 8, PLACES = 32 };
 
-extern const char vectors[], vector_measure[]; /* vectors.S */
+extern const char vector_measure[]; /* vectors.S */
 uint64_t timer_hw_arrival;
 
 static uint64_t counts_per_tick; /* 32 binary places */
@@ -32,7 +32,10 @@ static void wait_in_loop(void)
 	__asm__ volatile("sti\n"
 			 "1:\tcmpq $0, timer_hw_arrival\n\t"
 			 "je 1b\n\t"
-			 "cli" ::: "rax", "rcx", "rdx", "memory");
+			 "cli"
+			 :
+			 :
+			 : "rax", "rcx", "rdx", "memory");
 }
 
 static void wait_asleep(void)
@@ -41,11 +44,14 @@ static void wait_asleep(void)
 			 "hlt\n\t"
 			 "cli\n\t"
 			 "cmpq $0, timer_hw_arrival\n\t"
-			 "je 1b" ::: "rax", "rcx", "rdx", "memory");
+			 "je 1b"
+			 :
+			 :
+			 : "rax", "rcx", "rdx", "memory");
 }
 
-/* TSC ticks from setting the timer to its interrupt. */
-static uint64_t measure_counts(uint32_t counts, bool asleep)
+/* Sets the timer and waits; timer_hw_arrival says until when. Returns the TSC as it was once the timer was set. */
+static uint64_t run_counts(uint32_t counts, bool asleep)
 {
 	uint64_t start;
 
@@ -58,7 +64,7 @@ static uint64_t measure_counts(uint32_t counts, bool asleep)
 	else
 		wait_in_loop();
 	cpu_interrupts_enable();
-	return timer_hw_arrival - start;
+	return start;
 }
 
 void timer_hw_measure_begin(void)
@@ -66,41 +72,44 @@ void timer_hw_measure_begin(void)
 	descriptors_set_vector(VECTOR_TIMER, vector_measure, false);
 }
 
-/* The deadline is known from when the timer was set, and that is read a moment later: never less than 0. */
+/* Where something comes between setting the timer and reading the TSC, the deadline seems later than it was: never below 0. */
 uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
 {
-	uint64_t elapsed = measure_counts((uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES), asleep);
+	uint32_t counts = (uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES);
+	uint64_t deadline = run_counts(counts, asleep) + ticks;
 
-	return elapsed > ticks ? elapsed - ticks : 0;
+	return timer_hw_arrival > deadline ? timer_hw_arrival - deadline : 0;
 }
 
 void timer_hw_measure_end(void)
 {
-	descriptors_set_vector(VECTOR_TIMER, vectors + VECTOR_TIMER * VECTOR_BYTES, false);
+	descriptors_set_vector(VECTOR_TIMER, vectors[VECTOR_TIMER], false);
 }
 
 /* ---- Start: pace ------------------------------------------------------------------------------------------------- */
 
-/* The shortest of some tries: what disturbs one makes it longer. */
+/* The shortest of some tries: what disturbs one makes it longer, as the start is read before the timer is set. */
 static uint64_t shortest_span(uint32_t counts)
 {
 	uint64_t shortest = UINT64_MAX;
 
 	for (unsigned n = 0; n < PACE_TRIES; n++) {
-		uint64_t ticks = measure_counts(counts, true);
+		uint64_t start = arch_counter();
 
-		if (ticks < shortest)
-			shortest = ticks;
+		run_counts(counts, true);
+		if (timer_hw_arrival - start < shortest)
+			shortest = timer_hw_arrival - start;
 	}
 	return shortest;
 }
 
-/* What waking up costs is in both spans, and drops out. */
+/* What waking up costs is in both spans, and drops out. Long ones first: the short ones are the more easily disturbed. */
 static uint64_t measure_pace(void)
 {
-	uint64_t ticks = shortest_span(PACE_LONG_COUNTS) - shortest_span(PACE_SHORT_COUNTS);
+	uint64_t long_ticks = shortest_span(PACE_LONG_COUNTS);
+	uint64_t short_ticks = shortest_span(PACE_SHORT_COUNTS);
 
-	return ((uint64_t)(PACE_LONG_COUNTS - PACE_SHORT_COUNTS) << PLACES) / ticks;
+	return ((uint64_t)(PACE_LONG_COUNTS - PACE_SHORT_COUNTS) << PLACES) / (long_ticks - short_ticks);
 }
 
 void timer_hw_init(void (*handler)(void))

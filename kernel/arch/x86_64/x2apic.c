@@ -9,8 +9,13 @@
 #include "kernel/info.h"
 #include "timer_hw.h"
 
-enum { MSR_X2APIC_TPR = 0x808, MSR_X2APIC_SIVR = 0x80f, MSR_X2APIC_LVT_LINT0 = 0x835, MSR_X2APIC_LVT_LINT1 = 0x836,
-       MSR_X2APIC_LVT_ERROR = 0x837 };
+enum {
+	MSR_X2APIC_TPR = 0x808,
+	MSR_X2APIC_SIVR = 0x80f,
+	MSR_X2APIC_LVT_LINT0 = 0x835,
+	MSR_X2APIC_LVT_LINT1 = 0x836,
+	MSR_X2APIC_LVT_ERROR = 0x837
+};
 enum { APIC_BASE_EXTD = 1 << 10, APIC_BASE_ENABLE = 1 << 11, SIVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, VECTOR_SPURIOUS = 0xff };
 
 /* 82093AA I/O APIC datasheet, 3.2 "I/O APIC Registers" */
@@ -55,9 +60,7 @@ static void x2apic_init(void)
 }
 
 /* What is local is let in by its own vector table entry. */
-static void x2apic_enable_local(uint32_t number)
-{
-}
+static void x2apic_enable_local(uint32_t number) {}
 
 static uint32_t x2apic_enable_device(const struct bh_grant *grant)
 {

@@ -64,7 +64,7 @@ def _stop_on_errors(plan: Plan) -> None:
 def _read(plan: Plan, platform: Platform) -> Domains:
     try:
         source = read_source(plan.file, platform.board)
-        _add(plan, source.warnings + judge_form(source.root, source.blob))
+        _add(plan, source.warnings + judge_form(source.root))
         node = find_domains(source.root)
         if node is None:
             _add(plan, [diagnose(NO_DOMAINS, source.root.location, "no node splits this machine")])

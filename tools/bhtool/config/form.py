@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 from collections.abc import Iterator
 from typing import Any
 
 import dtschema
+from dtschema.dtb import prop_value
 
 from bhtool.config.domains import PARTITIONS, SANDBOX
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
-from bhtool.config.tree import Node
+from bhtool.config.tree import Node, Property
 from bhtool.paths import ROOT
 
 BINDINGS = ROOT / "dts" / "bindings"
@@ -32,10 +35,10 @@ LATER_CHILDREN = {
 }
 
 
-def judge_form(root: Node, blob: bytes) -> list[Diagnostic]:
+def judge_form(root: Node) -> list[Diagnostic]:
     """Everything wrong with the form of the tree, in the order of the file."""
     found, known = _unsupported(root)
-    found += [one for path, one in _by_schema(root, blob) if path not in known]
+    found += [one for path, one in _by_schema(root) if path not in known]
     return sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule))
 
 
@@ -74,30 +77,50 @@ def _later_child(child: Node) -> str:
 
 @functools.cache
 def _validator() -> Any:
-    return dtschema.DTValidator([str(BINDINGS)])
+    validator = dtschema.DTValidator([str(BINDINGS)])
+    validator.decode_errors = None
+    return validator
 
 
-def _by_schema(root: Node, blob: bytes) -> Iterator[tuple[str, Diagnostic]]:
-    """(path it is about, finding) for every error against one of our own bindings."""
-    validator = _validator()
-    try:
-        tree = validator.decode_dtb(blob)[0]
-    except ValueError as unreadable:
-        yield "/", diagnose(FORM, root.location, f"a value cannot be read ({unreadable})")
-        return
-    for node in root.walk():
-        instance = {"$nodename": [node.name or "/"]} | _at(tree, node.path)
-        for error in validator.iter_errors(instance, filter=[OURS]):
-            yield from _findings(root, node, error)
+class _Value(bytes):
+    """A property as dt-schema's decoder takes it: bytes with a name."""
+
+    name: str
+
+    def __new__(cls, one: Property) -> _Value:
+        value = super().__new__(cls, one.data)
+        value.name = one.name
+        return value
 
 
-def _at(tree: dict[str, Any], path: str) -> dict[str, Any]:
-    for name in filter(None, path.split("/")):
-        tree = tree[name]
+def _instance(node: Node) -> dict[str, Any]:
+    """The subtree in dt-schema's form. Only ours is decoded: dt-schema's own whole-tree decoder can hang on a wrong board."""
+    tree: dict[str, Any] = {"$nodename": [node.name]}
+    for one in node.properties.values():
+        tree[one.name] = [list(pair) for pair in node.reg()] if one.name == "reg" else prop_value(_validator(), node.name, _Value(one))
+    for child in node.children.values():
+        tree[child.name] = {name: value for name, value in _instance(child).items() if name != "$nodename"}
     return tree
 
 
-def _findings(root: Node, node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
+def _by_schema(root: Node) -> Iterator[tuple[str, Diagnostic]]:
+    """(path it is about, finding) for every error against one of our own bindings."""
+    for top in root.children.values():
+        if top.name not in ("bulkhead", "domains", "reserved-memory"):
+            continue
+        for node in [top, *(child for child in top.children.values() if SANDBOX in child.compatible)]:
+            try:
+                with contextlib.redirect_stderr(io.StringIO()):  # the decoder prints what the errors say again
+                    instance = _instance(node)
+                errors = list(_validator().iter_errors(instance, filter=[OURS]))
+            except ValueError as unreadable:
+                yield node.path, diagnose(FORM, node.location, f"`{node.name}` cannot be read ({unreadable})")
+                continue
+            for error in errors:
+                yield from _findings(node, error)
+
+
+def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
     """One dt-schema error as findings with the place of the property or child they are about."""
     names = [name for name in error.absolute_path if isinstance(name, str) and name != "$nodename"]
     for name in list(names):

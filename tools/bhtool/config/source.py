@@ -13,17 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.config.plan import Diagnostic, Location
+from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, read_blob, take_labels
 from bhtool.errors import BulkheadError, Status
 
 SYNTAX = "BH-R001"
 DTC_WARNING = "BH-W001"
+SECONDS = 120
 
 _CLANG = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _DTC_ERROR = re.compile(r"^(?:Error|FATAL ERROR): (?P<file>[^:\n]+):(?P<line>\d+)[.:-]\S* (?P<text>.*)$", re.MULTILINE)
 _DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: (?P<level>ERROR|Warning) (?P<text>\(.*)$", re.MULTILINE)
 _ANNOTATED = re.compile(r"^(?P<code>.*?) /\* (?P<places>[^*]*) \*/$")
 _PLACE = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):\d+-")
+_LABEL = re.compile(r'label "(\w+)"')
+_MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>[^"]*)"')
 _NODE = re.compile(r"^(?:[\w]+: )*(?P<name>\S+) \{$")
 _PROPERTY = re.compile(r"^(?:[\w]+: )*(?P<name>[\w,.+?#-]+)(?: = .*)?;$")
 
@@ -39,20 +43,19 @@ class SourceError(Exception):
 @dataclass
 class Source:
     root: Node
-    blob: bytes
     warnings: list[Diagnostic]
 
 
 def read_source(partition: Path, board: Path) -> Source:
     """Compiles partition for board. Raises SourceError when it cannot be understood at all."""
     if not partition.is_file():
-        raise SourceError([Diagnostic(shown(str(partition)), 1, SYNTAX, "there is no such file; correct its name")])
+        raise SourceError([diagnose(SYNTAX, Location(shown(str(partition)), 1), "there is no such file")])
     text = _preprocess(partition, board)
     blob, warnings = _compile(partition, text)
     root = read_blob(blob)
     _place(root, _run(partition, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"], text).decode(), partition)
     take_labels(root)
-    return Source(root, blob, warnings)
+    return Source(root, warnings)
 
 
 def _preprocess(partition: Path, board: Path) -> bytes:
@@ -65,9 +68,9 @@ def _compile(partition: Path, text: bytes) -> tuple[bytes, list[Diagnostic]]:
     result = _start(["dtc", "-@", "-I", "dts", "-O", "dtb", "-"], text)
     messages = result.stderr.decode("utf-8", "replace")
     if result.returncode:
-        raise SourceError(_syntax_errors(partition, messages))
+        raise SourceError(_syntax_errors(partition, text, messages))
     warnings = [
-        Diagnostic(shown(found["file"]), int(found["line"]), DTC_WARNING, f"dtc: {found['text']}")
+        diagnose(DTC_WARNING, Location(shown(found["file"]), int(found["line"])), f"dtc: {found['text']}")
         for found in _DTC_CHECK.finditer(messages)
     ]
     return result.stdout, list(dict.fromkeys(warnings))
@@ -76,25 +79,42 @@ def _compile(partition: Path, text: bytes) -> tuple[bytes, list[Diagnostic]]:
 def _run(partition: Path, command: list[str], text: bytes) -> bytes:
     result = _start(command, text)
     if result.returncode:
-        raise SourceError(_syntax_errors(partition, result.stderr.decode("utf-8", "replace")))
+        raise SourceError(_syntax_errors(partition, text, result.stderr.decode("utf-8", "replace")))
     return result.stdout
 
 
 def _start(command: list[str], text: bytes) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(command, input=text, capture_output=True, timeout=60)
+        return subprocess.run(command, input=text, capture_output=True, timeout=SECONDS)
     except FileNotFoundError as missing:
         raise BulkheadError(f"{command[0]} is missing; run `tools/bulkhead setup`", Status.MISSING) from missing
+    except subprocess.TimeoutExpired as late:
+        raise BulkheadError(f"{command[0]} did not end within {SECONDS} seconds", Status.TIME_LIMIT) from late
 
 
-def _syntax_errors(partition: Path, messages: str) -> list[Diagnostic]:
+def _syntax_errors(partition: Path, text: bytes, messages: str) -> list[Diagnostic]:
     found = []
     for pattern in (_CLANG, _DTC_ERROR, _DTC_CHECK):
         for match in pattern.finditer(messages):
             if match.groupdict().get("level") != "Warning":
-                found.append(Diagnostic(shown(match["file"]), int(match["line"]), SYNTAX, f"{match['text']}; correct the source"))
+                where = _reference(text, match["text"]) or Location(shown(match["file"]), int(match["line"]))
+                found.append(diagnose(SYNTAX, where, match["text"]))
     last = (messages.strip().splitlines() or ["no message"])[-1]
-    return found or [Diagnostic(shown(str(partition)), 1, SYNTAX, f"{last}; correct the source")]
+    return found or [diagnose(SYNTAX, Location(shown(str(partition)), 1), last)]
+
+
+def _reference(text: bytes, message: str) -> Location | None:
+    """dtc tells only the node of a reference to nothing: where the preprocessed source writes the label."""
+    label = _LABEL.search(message)
+    file, number = "", 0
+    for line in text.decode("utf-8", "replace").splitlines() if label else ():
+        marker = _MARKER.match(line)
+        if marker:
+            file, number = marker["file"], int(marker["line"]) - 1
+        number += not marker
+        if label and not marker and re.search(rf"&{re.escape(label[1])}\b", line):
+            return Location(shown(file), number)
+    return None
 
 
 def shown(file: str) -> str:

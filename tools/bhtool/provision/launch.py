@@ -10,14 +10,15 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, VENV_NEEDS
 from bhtool.provision.venv import ensure_venv, venv_ready
+from bhtool.verbs import LIGHT_VERBS, VERBS
 
-LIGHT_VERBS = ("platforms",)  # need no compiler and no emulator
 SETUP_OPTIONS = ("--yes", "--dry-run")
 
 
 def wants_only_python(arguments: list[str]) -> bool:
-    words = [word for word in arguments if not word.startswith("-")]
-    return "--help" in arguments or not words or words[0] in LIGHT_VERBS
+    """For help, for what needs neither compiler nor emulator, and for a verb there is not, which is refused later."""
+    verb = next((word for word in arguments if not word.startswith("-")), "")
+    return "--help" in arguments or "-h" in arguments or verb in LIGHT_VERBS or verb not in VERBS
 
 
 def setup(arguments: list[str]) -> None:

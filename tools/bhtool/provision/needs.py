@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs this project runs, the Debian packages that bring them, and which are missing or too old here."""
 
+import functools
 import re
 import shutil
 import subprocess
@@ -36,6 +37,7 @@ BUILD_NEEDS = (
 )
 
 
+@functools.cache
 def program_version(program: str) -> tuple[int, ...]:
     """First dotted number that `PROGRAM --version` prints; empty if it prints none."""
     run = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False)
@@ -50,12 +52,13 @@ def dotted(version: tuple[int, ...]) -> str:
 def lacking(need: Need) -> str:
     """Why the need is not met, as a clause; empty if it is."""
     if "/" in need.probe:
-        found = any(any(Path("/").glob(pattern.lstrip("/"))) for pattern in need.probe.split("|"))
-        return "" if found else "missing"
-    if shutil.which(need.probe) is None:
+        matches = any(any(Path("/").glob(pattern.lstrip("/"))) for pattern in need.probe.split("|"))
+        return "" if matches else "missing"
+    found = shutil.which(need.probe)
+    if found is None:
         return "missing"
     if need.minimum:
-        version = program_version(need.probe)
+        version = program_version(found)
         if version < need.minimum:
             return f"version {dotted(version)} is too old, {dotted(need.minimum)} or newer is needed"
     return ""

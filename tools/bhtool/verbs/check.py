@@ -12,7 +12,7 @@ from bhtool.config.plan import Holding, Plan, SandboxPlan
 from bhtool.errors import Status
 from bhtool.jsonfile import write_json
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.screen import Screen
+from bhtool.screen import Screen, table_of
 
 
 def size_text(size: int) -> str:
@@ -28,17 +28,17 @@ def owned_line(one: SandboxPlan) -> str:
 
 
 def sandbox_table(plan: Plan) -> Table:
-    table = Table("sandbox", "runs", "cores", "RAM", "console", "lines", "of the rest", title=f"{plan.file.name} on {plan.platform}")
+    table = table_of(f"{plan.file.name} on {plan.platform}", "sandbox", "runs", "cores", "RAM", "console", "lines", "of the rest")
     for one in plan.sandboxes:
         cores = " ".join(map(str, one.cores))
         rest = ", ".join(one.rest) or "-"
-        table.add_row(one.name, f"{one.os}: {one.image}", cores, size_text(one.ram_size), one.console, owned_line(one), rest)
+        table.add_row(one.name, one.image, cores, size_text(one.ram_size), one.console, owned_line(one), rest)
     return table
 
 
 def allocation_table(plan: Plan) -> Table:
     """The machine's address spaces from bottom to top."""
-    table = Table("space", "from", "to", "size", "what", "owner", title="Allocation")
+    table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
     for held in sorted(plan.holdings, key=lambda one: (one.kind, one.start)):
         end = held.start + held.size - 1
         size = str(held.size) if held.kind == "port" else size_text(held.size)

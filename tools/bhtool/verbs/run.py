@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead run`: builds, starts the machine, shows every sandbox's console under its name, ends with a table."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from bhtool import paths, reports
-from bhtool.attach import Attachment
+from bhtool.attach import Attachment, require_input
 from bhtool.compile import make_image, make_plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
@@ -55,7 +56,8 @@ class Show:
 
     def event(self, event: Event) -> None:
         if isinstance(event, LineEvent):
-            self._screen.line(event.sandbox, event.text)
+            if event.text.strip():
+                self._screen.line(event.sandbox, event.text)
         elif isinstance(event, MonitorEvent):
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
@@ -68,7 +70,7 @@ class Show:
 
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
     """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
-    with screen.progress("starting the machine"):
+    with screen.progress("starting the machine"), suppress(KeyboardInterrupt):
         for event in session.events(limit):
             if isinstance(event, EndEvent):
                 return ended(event, session, screen)
@@ -78,7 +80,9 @@ def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit:
                 return Status.GOOD
             else:
                 screen.update(show.waiting_for())
-    return Status.TIME_LIMIT
+        screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
+        return Status.TIME_LIMIT
+    return Status.INTERRUPTED
 
 
 def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
@@ -89,11 +93,16 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
     return Status.FAILED
 
 
-def judged(session: Session, status: Status, until_ready: bool) -> Status:
-    """`--until ready` means ready: a parked sandbox fails it."""
-    if status == Status.GOOD and until_ready and not all(watch.good for watch in session.watches.values()):
-        return Status.FAILED
-    return status
+def judged(session: Session, status: Status) -> Status:
+    """Who was asked to be ready must be, and stay so: a parked sandbox fails the run."""
+    return Status.FAILED if status == Status.GOOD and not all(watch.good for watch in session.watches.values()) else status
+
+
+def attach_console(session: Session, name: str, screen: Screen) -> Status:
+    screen.report(f"attached to {name}; Ctrl-] leaves")
+    Attachment(session, name).run(ATTACH_LIMIT)
+    screen.out.print()
+    return Status.GOOD
 
 
 @click.command()
@@ -131,20 +140,17 @@ def run(
     with screen.progress("preparing"):
         plan = make_plan(platform, partition, screen.report)
         image = make_image(platform, plan)
-    if attach and attach not in [sandbox.name for sandbox in plan.sandboxes]:
-        raise BulkheadError(f"{partition.name} has no sandbox called {attach}", Status.USAGE)
+    if attach:
+        require_input(plan, attach)
     timing = timing_for(platform, plan, False if attach else CLOCKS[clock])
     with Session(platform, plan, Machine(platform, image, timing)) as session:
-        show = Show(screen, session)
         if attach:
-            Attachment(session, attach).run(ATTACH_LIMIT)
-            status = Status.GOOD
+            status = attach_console(session, attach, screen)
         else:
             goal = Goal(session, seconds, until == "ready")
-            status = judged(session, watch_until(session, goal, show, screen, limit), until == "ready")
+            status = watch_until(session, goal, Show(screen, session), screen, limit)
+            status = status if seconds is not None else judged(session, status)
         screen.summary(reports.summary(session))
         if json_file:
             write_json(json_file, "run", reports.run_json(session), (platform.emulator.program,))
-    if status == Status.TIME_LIMIT:
-        screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
     return status

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
-from rich.table import Table
 
 from bhtool import paths
 from bhtool.compile import make_plan
@@ -17,7 +16,7 @@ from bhtool.config.plan import SandboxPlan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
 from bhtool.platforms import Platform, every, load, names
-from bhtool.screen import Screen
+from bhtool.screen import Screen, table_of
 
 BUDGET_BYTES = 8192
 LAYERS = ("abi", "arch", "hal", "monitor", "platforms")
@@ -94,8 +93,8 @@ def size(platform_name: str | None, partition: Path, json_file: Path | None) -> 
     chosen = [load(platform_name)] if platform_name else every()
     backends: dict[str, dict[str, int]] = {}
     tables: list[dict[str, object]] = []
-    monitors = Table("backend", "resident", "of budget", "data", "dropped", "source lines", title="Monitor, bytes")
-    rows = Table("platform", "sandbox", "for RAM", "for the rest", title=f"Stage-2 tables of {partition.name}, bytes")
+    monitors = table_of("Monitor, bytes", "backend", "resident", "of budget", "data", "dropped", "source lines")
+    rows = table_of(f"Stage-2 tables of {partition.name}, bytes", "platform", "sandbox", "for RAM", "for the rest")
     for platform in chosen:
         with screen.progress(f"measuring {platform.name}"):
             plan = make_plan(platform, partition, screen.report)

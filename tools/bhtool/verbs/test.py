@@ -16,7 +16,7 @@ from bhtool.testing import Selection, Tally, run_meson, run_pytest
 
 TESTS = paths.ROOT / "tests"
 UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool")]
-EMULATED_FOLDERS = [TESTS / "emulated"]
+EMULATED_FOLDERS = [TESTS / name for name in ("emulated", "mutation")]
 
 
 def prepare(platforms: list[Platform], screen: Screen) -> Path:

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Linux sandbox is handed: its own cores and devices, nothing of anybody else's, in the forms its kernel reads."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import libfdt
+import pytest
+from bhtool.config import Plan, SandboxPlan
+from bhtool.config.linux_x86 import CLOCK_DIGITS
+from bhtool.config.tree import Node, read_blob
+from bhtool.paths import PARTITIONS
+
+Compile = Callable[[Path, str], Plan]
+MIXED = PARTITIONS / "mixed.dts"
+ARM = ("qemu-aarch64", "qemu-aarch64-gicv2")
+
+
+def linux_of(plan: Plan) -> SandboxPlan:
+    return next(one for one in plan.sandboxes if one.os == "linux")
+
+
+def memory_at(plan: Plan, gpa: int, size: int) -> bytes:
+    """Bytes of the Linux sandbox's memory as it is entered."""
+    one = linux_of(plan)
+    hpa = gpa - one.ram_gpa + one.ram_hpa
+    for segment in plan.segments:
+        if segment.hpa <= hpa < segment.hpa + len(segment.data):
+            return segment.data[hpa - segment.hpa :][:size]
+    raise AssertionError(f"nothing at {gpa:#x}")
+
+
+def guest_tree(plan: Plan) -> Node:
+    one = linux_of(plan)
+    blob = memory_at(plan, one.arg, 0x10000)
+    libfdt.Fdt(blob)  # checks the header
+    return read_blob(blob)
+
+
+@pytest.mark.parametrize("platform", ARM)
+def test_device_tree_shows_only_what_is_owned(compile_on: Compile, platform: str) -> None:
+    tree = guest_tree(compile_on(MIXED, platform))
+    cpus = tree.find("/cpus")
+    assert cpus is not None
+    assert [node.reg() for node in cpus.children.values()] == [[(0, 0)]]
+    assert [node.name for node in tree.children.values() if node.name.startswith("serial")] == ["serial@9000000"]
+    assert tree.find("/domains") is tree.find("/bulkhead") is tree.find("/reserved-memory") is None
+    psci, memory = tree.find("/psci"), tree.find("/memory@40000000")
+    assert psci is not None
+    assert memory is not None
+    assert psci.text("method") == "hvc"
+    assert memory.reg() == [(0x40000000, 512 << 20)]
+
+
+@pytest.mark.parametrize(("core", "frame"), [(0, 0x080A0000), (3, 0x08100000)])
+def test_redistributors_of_own_cores_only(compile_on: Compile, tmp_path: Path, core: int, frame: int) -> None:
+    idle, own = "idle-cores = <&cpu3>", "\tcores = <&cpu0>"
+    source = MIXED.read_text().replace(idle, f"idle-cores = <&cpu{3 - core}>").replace(own, f"\tcores = <&cpu{core}>")
+    (tmp_path / "moved.dts").write_text(source)
+    gic = guest_tree(compile_on(tmp_path / "moved.dts", "qemu-aarch64")).find("/interrupt-controller@8000000")
+    assert gic is not None
+    assert gic.reg() == [(0x08000000, 0x10000), (frame, 0x20000)]
+    assert gic.number("#redistributor-regions", 0) == 1
+
+
+def test_gicv2_shows_the_cpu_interface(compile_on: Compile) -> None:
+    plan = compile_on(MIXED, "qemu-aarch64-gicv2")
+    gic = guest_tree(plan).find("/interrupt-controller@8000000")
+    assert gic is not None
+    assert gic.reg() == [(0x08000000, 0x1000), (0x08010000, 0x2000)]
+    assert all(any(region.kind == "banked" for region in one.regions) for one in plan.sandboxes)
+
+
+@pytest.mark.parametrize("platform", ARM)
+def test_kernel_and_initrd_lie_where_the_boot_protocol_wants_them(compile_on: Compile, platform: str) -> None:
+    plan = compile_on(MIXED, platform)
+    one = linux_of(plan)
+    chosen = guest_tree(plan).find("/chosen")
+    assert chosen is not None
+    assert one.entry % 0x200000 == 0
+    assert memory_at(plan, one.entry + 56, 4) == b"ARM\x64"
+    start, end = (int.from_bytes(chosen.properties[f"linux,initrd-{side}"].data, "big") for side in ("start", "end"))
+    assert memory_at(plan, start, end - start) == b"initrd" * 200
+    assert chosen.text("bootargs") == "console=ttyAMA0 quiet"
+
+
+def test_command_line_ends_in_blanks_for_the_clock(compile_on: Compile) -> None:
+    plan = compile_on(MIXED, "qemu-svm")
+    one = linux_of(plan)
+    line = memory_at(plan, 0x11000, 4096)
+    assert line == b"console=ttyS0,115200 quiet tsc=reliable tsc_early_khz=" + b" " * CLOCK_DIGITS + b"\0"
+    assert one.clock_text - one.ram_hpa == 0x11000 + len(line) - 1 - CLOCK_DIGITS
+
+
+def test_zero_page(compile_on: Compile) -> None:
+    """Offsets: Documentation/arch/x86/zero-page.rst."""
+    plan = compile_on(MIXED, "qemu-svm")
+    page = memory_at(plan, linux_of(plan).arg, 4096)
+    assert page[0x202:0x206] == b"HdrS"
+    assert struct.unpack_from("<Q", page, 0x070) == (0x1C000,)
+    assert struct.unpack_from("<I", page, 0x228) == (0x11000,)
+    image, size = struct.unpack_from("<II", page, 0x218)
+    assert memory_at(plan, image, size) == b"initrd" * 200
+    rows = [struct.unpack_from("<QQI", page, 0x2D0 + 20 * n) for n in range(page[0x1E8])]
+    assert rows == [(0, 0x10000, 1), (0x10000, 0x10000, 2), (0x20000, 0x80000, 1), (0x100000, (511 << 20), 1)]
+    assert linux_of(plan).entry == 0x1000200
+
+
+def test_acpi_tables(compile_on: Compile) -> None:
+    plan = compile_on(MIXED, "qemu-svm")
+    pointer = memory_at(plan, 0x1C000, 36)
+    assert sum(pointer[:20]) % 256 == sum(pointer) % 256 == 0
+    (xsdt,) = struct.unpack_from("<Q", pointer, 24)
+    tables = {bytes(table[:4]): table for table in follow(plan, xsdt)}
+    assert set(tables) == {b"XSDT", b"FACP", b"APIC", b"DSDT"}
+    for name, table in tables.items():
+        assert sum(table) % 256 == 0, name
+    assert struct.unpack_from("<BBBBI", tables[b"APIC"], 44) == (0, 8, 0, 0, 1)
+    assert len(tables[b"APIC"]) == 52
+    facp = tables[b"FACP"]
+    assert struct.unpack_from("<I", facp, 112)[0] & 1 << 20
+    assert struct.unpack_from("<BBBBQB", facp, 116) == (1, 8, 0, 1, 0x604, 1)
+    assert b"COM1" in tables[b"DSDT"]
+    assert b"COM2" not in tables[b"DSDT"]
+
+
+def follow(plan: Plan, xsdt: int) -> list[bytes]:
+    """The XSDT, what it points to, and the FADT's DSDT."""
+
+    def table(gpa: int) -> bytes:
+        return memory_at(plan, gpa, struct.unpack("<4sI", memory_at(plan, gpa, 8))[1])
+
+    root = table(xsdt)
+    found = [table(gpa) for (gpa,) in struct.iter_unpack("<Q", root[36:])]
+    facp = next(one for one in found if one[:4] == b"FACP")
+    return [root, *found, table(struct.unpack_from("<Q", facp, 140)[0])]
+
+
+def test_entry_area_maps_four_gibibytes_one_to_one(compile_on: Compile) -> None:
+    """SDM vol. 3A, 4.5.4 "Linear-Address Translation with 4-Level Paging": walk it as the CPU does."""
+    plan = compile_on(MIXED, "qemu-svm")
+    tables = memory_at(plan, 0x13000, 0x6000)
+
+    def entry(table: int, index: int) -> int:
+        return int(struct.unpack_from("<Q", tables, table - 0x13000 + 8 * index)[0])
+
+    for address in (0, 0x200000, 0x3FFFFFFF, 0x40000000, 0xFD001000, 0xFFFFFFFF):
+        directory = entry(entry(0x13000, 0) & ~0xFFF, address >> 30) & ~0xFFF
+        leaf = entry(directory, address >> 21 & 511)
+        assert leaf & 0x83 == 0x83
+        assert (leaf & ~0x1FFFFF) + (address & 0x1FFFFF) == address
+    gdt = struct.unpack("<4Q", memory_at(plan, 0x12000, 32))
+    assert gdt == (0, 0, 0x00AF9B000000FFFF, 0x00CF93000000FFFF)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead run` as a user and a script see it: statuses, JSON, crash reports, the attached console."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+from bhtool import paths
+from bhtool.errors import Status
+
+NATIVE = paths.PARTITIONS / "native.dts"
+PLATFORMS = ["qemu-aarch64", "qemu-svm"]
+LIMIT = 120
+COMMAND = [sys.executable, "-m", "bhtool", "run"]
+
+pytestmark = pytest.mark.slow
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin", "COLUMNS": "100"}
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=environment, check=False)
+
+
+def native_with(folder: Path, sandbox: str, line: str) -> Path:
+    """native.dts with one more property in one sandbox."""
+    text = NATIVE.read_text()
+    opening = f"\t\t{sandbox}: {sandbox} {{\n"
+    assert opening in text
+    file = folder / "changed.dts"
+    file.write_text(text.replace(opening, f"{opening}\t\t\t{line}\n"))
+    return file
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_until_ready_succeeds_and_writes_what_the_contract_says(platform: str, tmp_path: Path) -> None:
+    result = tmp_path / "run.json"
+    done = run("--platform", platform, "--partition", NATIVE, "--until", "ready", "--json", result)
+    assert done.returncode == Status.GOOD, done.stdout + done.stderr
+    for name in ("north", "east", "south", "west"):
+        assert f"{name}: ready" in done.stdout
+    found: dict[str, Any] = json.loads(result.read_text())
+    assert {"schema", "versions", "platform", "backend", "sandboxes"} <= found.keys()
+    assert found["platform"] == platform
+    for sandbox in found["sandboxes"]:
+        assert {"name", "cpus", "ready", "exits_boot", "exits_steady", "steady_seconds"} <= sandbox.keys()
+        assert sandbox["ready"] is True
+        assert len(sandbox["cpus"]) == 1
+        assert sandbox["exits_boot"]["call"] == 1
+
+
+def test_seconds_are_guest_time(tmp_path: Path) -> None:
+    result = tmp_path / "run.json"
+    done = run("--partition", NATIVE, "--seconds", "3", "--json", result)
+    assert done.returncode == Status.GOOD, done.stdout + done.stderr
+    found = json.loads(result.read_text())
+    assert found["guest_seconds"] >= 3
+    for sandbox in found["sandboxes"]:
+        assert sandbox["heartbeat"]["beats"] >= 2500
+        assert sandbox["heartbeat"]["gaps"] == 0
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_crash_is_told_in_full(platform: str, tmp_path: Path) -> None:
+    """The deed, the place, whose it is, and the line where the grant is missing."""
+    partition = native_with(tmp_path, "south", 'bootargs = "write=0x70000000";')
+    result = tmp_path / "run.json"
+    done = run("--platform", platform, "--partition", partition, "--until", "ready", "--json", result)
+    assert done.returncode == Status.FAILED
+    assert "parked: write" in done.stdout
+    assert "0x70000000" in done.stdout
+    assert "changed.dts:" in done.stdout
+    south = next(one for one in json.loads(result.read_text())["sandboxes"] if one["name"] == "south")
+    assert south["state"] == "parked"
+    assert (south["crash"]["reason"], south["crash"]["access"], south["crash"]["address"]) == ("memory", "write", 0x70000000)
+
+
+def test_a_limit_that_is_reached_is_status_4(tmp_path: Path) -> None:
+    partition = native_with(tmp_path, "west", 'bootargs = "heartbeat=0";')
+    done = run("--partition", partition, "--seconds", "100000", "--limit", "2")
+    assert done.returncode == Status.TIME_LIMIT
+    assert "time limit" in done.stderr
+
+
+def test_a_refused_partition_is_named_with_file_and_line(tmp_path: Path) -> None:
+    partition = native_with(tmp_path, "west", "no-such-property;")
+    done = run("--partition", partition)
+    assert done.returncode == Status.FAILED
+    assert "changed.dts:" in done.stderr
+    assert "no-such-property" in done.stderr
+
+
+def test_an_attached_console_takes_input_and_lets_go() -> None:
+    command = [*COMMAND[1:], "--partition", str(NATIVE), "--attach", "north"]
+    environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin", "TERM": "dumb"}
+    child = pexpect.spawn(sys.executable, command, timeout=LIMIT, encoding="utf-8", env=environment)
+    child.expect("north: ready")
+    child.sendline("ticks=50")
+    child.expect("ticks 50")
+    child.send("\x1d")
+    child.expect("guest time")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == Status.GOOD
+
+
+@pytest.mark.parametrize(("name", "why"), [("south", "takes no input"), ("nobody", "no sandbox called nobody")])
+def test_a_console_that_cannot_be_attached_is_refused(name: str, why: str) -> None:
+    done = run("--partition", NATIVE, "--attach", name)
+    assert done.returncode == Status.USAGE
+    assert why in done.stderr

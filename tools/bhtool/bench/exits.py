@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exits by reason: a native sandbox that takes interrupts, Linux while it boots, and Linux under load."""
+
+import re
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from bhtool import paths
+from bhtool.bench.result import Result, Row
+from bhtool.bench.stage import IDLE_TRAPS, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.dialogue import Dialogue
+from bhtool.errors import BulkheadError
+from bhtool.machine import Timing
+from bhtool.memory import Exits, subtract
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+
+TICKS = INTERRUPTS = 10_000
+COMMAND = f"ticks={TICKS} uart-irqs={INTERRUPTS}"
+DONE = re.compile(rf": uart-irqs {INTERRUPTS}$")
+NATIVE = f"native, {TICKS:,} ticks + {INTERRUPTS:,} device interrupts"
+
+DEMO = paths.PARTITIONS / "mixed.dts"
+LINUX = "linux"
+BOOT_TARGET = 200  # besides CPUID
+PROTOTYPES = {"svm": 177, "stage2-gicv3": 108, "stage2-gicv2": 63}
+IDENTIFIES = {"svm": ("identify",)}  # CPUID always exits
+BOOT_LIMIT = 240.0
+LOAD_SECONDS = 60
+LOAD_LIMIT = 5.0 * LOAD_SECONDS
+
+# Processes, memory, console and timer in turn, for $1 seconds of the guest's own time. No apostrophes.
+LOAD = """\
+end=$(($(cut -d. -f1 /proc/uptime) + $1))
+while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do
+cksum /bin/busybox | cut -c1-8 > /dev/null
+dd if=/dev/zero of=/tmp/block bs=64k count=64 2> /dev/null
+echo load $((turn = turn + 1))
+usleep 1000
+done
+"""
+WORK = {
+    "processes started": "grep ^processes /proc/stat",
+    "context switches": "grep ^ctxt /proc/stat",
+    "interrupts taken": "grep ^intr /proc/stat | cut -d' ' -f2",
+}
+
+
+def by_reason(what: str, exits: Exits, inevitable: Collection[str], limit: int, reference: int | None = None) -> list[Row]:
+    """A total of what could be avoided, with its target, and a row for every reason that occurred."""
+    avoidable = sum(count for reason, count in exits.items() if reason not in inevitable)
+    besides = f" besides {' and '.join(inevitable)}" if inevitable else ""
+    total = Row.of(f"{what}: all{besides}", "exits", [avoidable], reference).at_most(limit)
+    return [total, *(Row.of(f"{what}: {reason}", "exits", [count]) for reason, count in exits.items() if count)]
+
+
+def native(platform: Platform, report: Report, trusted_idle: bool) -> Exits:
+    """What a native sandbox exits from ready until it has taken all its interrupts."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = set_up(platform, write_native(Path(folder), COMMAND, trusted_idle), report)
+    report(f"counting on {platform.name}: interrupts of a native sandbox")
+    with stage.session(Timing(platform.emulator.icount_shift)) as session:
+        for line in sandbox_lines(session, "measured", BOOT_LIMIT):
+            if DONE.search(line):
+                session.poll()
+                return session.watches["measured"].exits_steady()
+    raise out_of_time("the native sandbox", BOOT_LIMIT)
+
+
+def native_rows(platform: Platform, report: Report) -> list[Row]:
+    rows = by_reason(NATIVE, native(platform, report, False), IDLE_TRAPS.get(platform.backend, ()), 0)
+    if platform.backend in IDLE_TRAPS:
+        rows += by_reason(f"{NATIVE}, trusted-idle", native(platform, report, True), (), 0)
+    return rows
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Linux beside the demo's two native sandboxes."""
+
+    dialogue: Dialogue
+
+    def exits(self) -> Exits:
+        self.dialogue.session.poll()
+        stats = self.dialogue.session.watches[LINUX].stats
+        assert stats is not None, "it has booted"
+        return stats.exits
+
+    def work(self) -> dict[str, int]:
+        return {what: self.dialogue.number(command) for what, command in WORK.items()}
+
+    def write_load(self) -> None:
+        """Line by line: a console takes no long ones."""
+        for line in LOAD.splitlines():
+            self.dialogue.ask(f"echo '{line}' >> /tmp/load")
+
+
+def boot_rows(platform: Platform, exits: Exits) -> list[Row]:
+    besides = IDENTIFIES.get(platform.backend, ())
+    return by_reason("Linux boots", exits, besides, BOOT_TARGET, PROTOTYPES[platform.backend])
+
+
+def load_rows(platform: Platform, shell: Shell) -> list[Row]:
+    shell.write_load()
+    work, exits = shell.work(), shell.exits()
+    shell.dialogue.ask(f"sh /tmp/load {LOAD_SECONDS}", LOAD_LIMIT)
+    more = subtract(shell.exits(), exits)
+    done = {what: count - work[what] for what, count in shell.work().items()}
+    inevitable = IDENTIFIES.get(platform.backend, ()) + IDLE_TRAPS.get(platform.backend, ())
+    rows = by_reason(f"Linux, {LOAD_SECONDS} s of load", more, inevitable, 0)
+    return rows + [Row.of(f"Linux, {LOAD_SECONDS} s of load", what, [count]) for what, count in done.items()]
+
+
+def linux_rows(platform: Platform, report: Report) -> list[Row]:
+    """In the time of the host: a shell is waited for, and counts of exits do not depend on it."""
+    stage = set_up(platform, DEMO, report)
+    report(f"counting on {platform.name}: Linux boots")
+    with stage.session(Timing()) as session:
+        shell = Shell(Dialogue(session, LINUX))
+        shell.dialogue.wait_until_ready(BOOT_LIMIT)
+        if not session.watches[LINUX].ready:
+            raise BulkheadError(f"Linux did not get ready on {platform.name}: it is {session.watches[LINUX].state}")
+        rows = boot_rows(platform, session.watches[LINUX].exits_boot())
+        report(f"counting on {platform.name}: Linux under load for {LOAD_SECONDS} s")
+        return rows + load_rows(platform, shell)
+
+
+def run(platform: Platform, report: Report) -> Result:
+    return Result("exits", platform.name, native_rows(platform, report) + linux_rows(platform, report))

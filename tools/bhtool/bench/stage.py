@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines to measure on: a sandbox under its monitor, and the same program alone on the bare emulator."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import jinja2
+
+from bhtool.compile import make_image, make_plan
+from bhtool.config.plan import Plan
+from bhtool.console import Lines, Uart
+from bhtool.errors import BulkheadError, Status
+from bhtool.machine import Machine, Timing
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, Session
+
+TEMPLATE = Path(__file__).with_name("native.dts.j2")
+COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond
+NANOSECOND_HZ = 1_000_000_000
+NANOSECOND_COUNTER = {"aarch64": ("-global", f"arm-cpu.cntfrq={NANOSECOND_HZ}"), "x86_64": ()}  # the TSC counts nanoseconds as it is
+IDLE_TRAPS = {"stage2-gicv2": ("idle",)}  # backends on which a sandbox without `trusted-idle` exits to sleep, and why it says so
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Stage:
+    platform: Platform
+    plan: Plan
+    image: bytes
+
+    def session(self, timing: Timing) -> Session:
+        return Session(self.platform, self.plan, Machine(self.platform, self.image, timing))
+
+
+def set_up(platform: Platform, partition: Path, report: Report) -> Stage:
+    plan = make_plan(platform, partition, report)
+    return Stage(platform, plan, make_image(platform, plan))
+
+
+def write_native(folder: Path, arguments: str, trusted_idle: bool = False) -> Path:
+    """A partition file with one native sandbox, `measured`, that owns a UART and is told `arguments`."""
+    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
+    file = folder / ("trusted-idle.dts" if trusted_idle else "native.dts")
+    file.write_text(template.render(arguments=arguments, trusted_idle=trusted_idle), encoding="utf-8")
+    return file
+
+
+def counting(platform: Platform) -> Platform:
+    """The machine with a counter that ticks once an instruction under COUNTED."""
+    arguments = (*platform.emulator.arguments, *NANOSECOND_COUNTER[platform.arch])
+    return replace(platform, emulator=replace(platform.emulator, arguments=arguments, clock_hz=NANOSECOND_HZ))
+
+
+def bare(platform: Platform) -> Platform:
+    """The machine without what a monitor needs: on ARM a program is entered at EL1 then."""
+    arguments = tuple(argument.replace(",virtualization=on", "") for argument in platform.emulator.arguments)
+    return replace(platform, emulator=replace(platform.emulator, arguments=arguments))
+
+
+def refuse_end(session: Session, event: Event) -> None:
+    """A machine or a sandbox that ends while it is measured ends the measurement."""
+    if isinstance(event, CrashEvent):
+        where = f"{event.crash.reason} at {event.crash.address:#x}, pc {event.crash.pc:#x}"
+        raise BulkheadError(f"{event.sandbox} was parked while it was measured: {where}")
+    if isinstance(event, EndEvent):
+        raise BulkheadError(f"{session.platform.name} ended while it was measured, status {event.status} {event.complaint}".rstrip())
+
+
+def sandbox_lines(session: Session, sandbox: str, limit: float) -> Iterator[str]:
+    """What the sandbox says within so many host seconds."""
+    for event in session.events(limit):
+        if event is not None:
+            refuse_end(session, event)
+        if isinstance(event, LineEvent) and event.sandbox == sandbox:
+            yield event.text
+
+
+def bare_lines(machine: Machine, line: Uart, limit: float) -> Iterator[str]:
+    """What a program alone on its machine says within so many host seconds."""
+    lines = Lines()
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        yield from lines.feed(line.read())
+        if (status := machine.exit_status()) is not None:
+            raise BulkheadError(f"the bare {machine.platform.name} ended, status {status} {machine.complaint()}".rstrip())
+        time.sleep(POLL_SECONDS)
+
+
+def out_of_time(what: str, limit: float) -> BulkheadError:
+    return BulkheadError(f"{what} took more than {limit:.0f} s", Status.TIME_LIMIT)
