@@ -26,6 +26,11 @@ static struct {
 
 static _Atomic uint64_t dots_left; /* of console_count_interrupts, including the one on its way */
 
+static bool dots_sent(void)
+{
+	return atomic_load_explicit(&dots_left, memory_order_relaxed) == 0;
+}
+
 /* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static void log_put(char c)
@@ -89,7 +94,7 @@ void console_report(const char *format, ...)
 	va_start(arguments, format);
 	if (log_ring)
 		put_line(log_put, format, arguments);
-	if (uart && !somebody_types)
+	if (uart && !somebody_types && dots_sent())
 		put_line(uart_put, format, arguments);
 	va_end(arguments);
 }
@@ -156,11 +161,6 @@ static void uart_interrupt(void)
 {
 	if (uart->serve(received))
 		send_dot();
-}
-
-static bool dots_sent(void)
-{
-	return atomic_load_explicit(&dots_left, memory_order_relaxed) == 0;
 }
 
 bool console_count_interrupts(uint64_t count)

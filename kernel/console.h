@@ -15,7 +15,7 @@ void console_init(void);
 
 /* One line "NAME: text" to every output. */
 void console_say(const char *format, ...) CONSOLE_FORMAT;
-/* The same, but not to a UART on which somebody is typing. */
+/* The same, but not to a UART on which somebody is typing or dots are being counted. */
 void console_report(const char *format, ...) CONSOLE_FORMAT;
 
 /* The own log ring, or NULL. Its heartbeat fields belong to heartbeat.c. */

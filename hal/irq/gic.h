@@ -42,8 +42,8 @@ struct hal_space;
 
 /* NULL, or the first thing this driver misses, as hal_probe wants it. */
 const char *gic_missing(void);
-/* Fills partition's view. HAL_E_RANGE: a core without redistributor. */
-HAL_CHECKED enum hal_status gic_create_view(struct hal_partition *partition);
+/* Fills the partition's view. */
+void gic_create_view(struct hal_partition *partition);
 /* Maps what the resident functions touch. */
 HAL_CHECKED enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition);
 /* HCR bits without which direct interrupts would not be isolated. */

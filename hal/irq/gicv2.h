@@ -8,7 +8,7 @@ enum { GICD_CTLR_ENABLE = 1, GICD_TYPER_CPU_SHIFT = 5 };
 enum { SGIR_TARGET_SHIFT = 16, SGIR_FILTER_SHIFT = 24, SGIR_LIST = 0, SGIR_OTHERS = 1, SGIR_SELF = 2, SGIR_INTID = 0xf };
 
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_RPR = 0x14, GICC_APR = 0xd0, GICC_NSAPR = 0xe0, GICC_APR_WORDS = 4 };
-enum { GICC_CTLR_ENABLE = 1, GICC_PMR_OPEN = 0xf8, GICC_RPR_IDLE = 0xff };
+enum { GICC_CTLR_ENABLE = 1, GICC_PMR_OPEN = 0xff, GICC_RPR_IDLE = 0xff };
 
 static inline uint32_t gicc_read(uint32_t offset)
 {

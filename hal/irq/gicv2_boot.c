@@ -24,11 +24,10 @@ void hal_machine_init(void)
 	gicd_write(GICD_CTLR, GICD_CTLR_ENABLE);
 }
 
-enum hal_status gic_create_view(struct hal_partition *partition)
+void gic_create_view(struct hal_partition *partition)
 {
 	partition->gic.lines[0] = GIC_GUEST_BANKED;
 	partition->gic.words = 1;
-	return HAL_OK;
 }
 
 void gic_route(uint32_t line, uint64_t hardware_id)

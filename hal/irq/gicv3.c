@@ -15,13 +15,13 @@ static uint64_t read_type(const struct gic_access *access)
 	return (arch_mmio_read32(access->address) & GICD_TYPER_KEPT) | GICD_TYPER_NO1N | (access->core->partition->gic.words - 1);
 }
 
-/* One of the own cores, whole; anything else, half a register or "any core" too, leaves the route as it is. */
+/* One of the own cores by number; anything else, "any core" too, leaves the route as it is. */
 static void write_route(const struct gic_access *access)
 {
 	const struct hal_partition *partition = access->core->partition;
 
 	for (uint32_t slot = 0; slot < partition->core_count; slot++)
-		if (access->granted && access->width == 8 && partition->hardware_id[slot] == access->value)
+		if (access->granted && partition->hardware_id[slot] == access->value)
 			arch_mmio_write64(access->address, access->value);
 }
 
@@ -46,7 +46,7 @@ static const struct gic_register distributor[] = {
 	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, &gic_rule_control },
 	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, &rule_type },
 	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, &gic_rule_plain },
-	{ GICD_IROUTER, GICD_IROUTER_END, 64, 4 | 8, &rule_route },
+	{ GICD_IROUTER, GICD_IROUTER_END, 64, 8, &rule_route },
 	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, &gic_rule_plain },
 	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, &gic_rule_fixed },
 	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, &gic_rule_bits },

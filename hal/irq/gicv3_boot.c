@@ -7,8 +7,8 @@
 
 enum { RWP_TRIES = 1000000, MAX_FRAMES = 64 };
 
-/* ICC_SRE_EL2: SRE, DFB, DIB; Enable clear, so that the guest's ICC_SRE_EL1 traps and stays on. ICC_PMR_EL1: all but the lowest. */
-enum { ICC_SRE_ON = 7, ICC_PMR_OPEN = 0xf8 };
+/* ICC_SRE_EL2: SRE, DFB, DIB; Enable clear, so that the guest's ICC_SRE_EL1 traps and stays on. ICC_PMR_EL1: every priority. */
+enum { ICC_SRE_ON = 7, ICC_PMR_OPEN = 0xff };
 
 /* GICD_CTLR.RWP: the effect of earlier writes has been seen by every core. */
 static void dist_settle(void)
@@ -50,7 +50,7 @@ static uint64_t affinity_of(uint64_t hardware_id)
 	return (hardware_id >> 32 & 0xff) << 24 | (hardware_id & 0xffffff);
 }
 
-/* The redistributor of a core; 0: none. */
+/* The redistributor of a core; 0: the machine has no such core, as hal_core_start will say. */
 static uint64_t find_redistributor(uint64_t hardware_id)
 {
 	uint64_t base = BOARD_GICR_BASE;
@@ -67,18 +67,14 @@ static uint64_t find_redistributor(uint64_t hardware_id)
 	return 0;
 }
 
-enum hal_status gic_create_view(struct hal_partition *partition)
+void gic_create_view(struct hal_partition *partition)
 {
 	struct gic_view *view = &partition->gic;
 
 	view->words = 1;
 	view->control_fixed = GICD_CTLR_ARE | GICD_CTLR_DS;
-	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
 		view->redistributors[slot] = find_redistributor(partition->hardware_id[slot]);
-		if (!view->redistributors[slot])
-			return HAL_E_RANGE;
-	}
-	return HAL_OK;
 }
 
 void gic_route(uint32_t line, uint64_t hardware_id)
@@ -91,7 +87,7 @@ enum hal_status gic_map(struct hal_space *space, const struct hal_partition *par
 {
 	enum hal_status status = gic_map_device(space, BOARD_GICD_BASE, GICD_BYTES);
 
-	for (uint32_t slot = 0; slot < partition->core_count && status == HAL_OK; slot++)
+	for (uint32_t slot = 0; slot < partition->core_count && status == HAL_OK && partition->gic.redistributors[slot]; slot++)
 		status = gic_map_device(space, partition->gic.redistributors[slot], GICR_BYTES);
 	return status;
 }

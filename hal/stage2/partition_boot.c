@@ -29,8 +29,9 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 		partition->cores[slot] = config->cores[slot];
 		partition->hardware_id[slot] = config->hardware_id[slot];
 	}
+	gic_create_view(partition);
 	*out = partition;
-	return gic_create_view(partition);
+	return HAL_OK;
 }
 
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,

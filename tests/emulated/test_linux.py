@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bhtool.dialogue import Dialogue
 from bhtool.machine import Machine
 from bhtool.memory import Exits
 from bhtool.platforms import Platform
 from bhtool.session import Session
 
 from tests.emulated.case import ALL, GICV2, GICV3, SVM, Case, Sandbox
-from tests.emulated.dialogue import Dialogue
 from tests.emulated.scene import stage
 
 BOOT_SECONDS = 120.0

@@ -21,7 +21,7 @@ from tests.mutation.machine_mutations import MUTATIONS, MachineMutation
 from tests.mutation.mutation import ROOT
 from tests.mutation.one_case import CASE_FAILS
 
-TIME_LIMIT_SECONDS = 120
+TIME_LIMIT_SECONDS = 180
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,10 @@
 """`bulkhead run` as a user and a script see it: statuses, JSON, crash reports, the attached console."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,24 @@ def test_a_limit_that_is_reached_is_status_4(tmp_path: Path) -> None:
     done = run("--partition", partition, "--seconds", "100000", "--limit", "2")
     assert done.returncode == Status.TIME_LIMIT
     assert "time limit" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_emulator_ends_with_the_command(number: signal.Signals) -> None:
+    environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin"}
+    command = [*COMMAND, "--partition", str(NATIVE), "--seconds", "100000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as tool:
+        assert tool.stdout is not None
+        assert any("is ready" in line for line in tool.stdout)
+        [emulator] = Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()
+        tool.send_signal(number)
+        tool.stdout.read()
+    for _ in range(100):
+        if not Path(f"/proc/{emulator}/cmdline").exists():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail(f"the emulator, process {emulator}, goes on")
 
 
 def test_a_refused_partition_is_named_with_file_and_line(tmp_path: Path) -> None:

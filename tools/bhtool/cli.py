@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
 from bhtool.screen import Screen
 from bhtool.verbs import VERBS
@@ -40,6 +41,7 @@ def bulkhead() -> None:
 
 def main() -> NoReturn:
     """Runs the verb and exits with a status of the contract (errors.Status)."""
+    end_in_order()
     try:
         status = bulkhead.main(prog_name="tools/bulkhead", standalone_mode=False)
     except BulkheadError as error:

@@ -10,9 +10,17 @@ from bhtool import VERSION
 from bhtool.provision.needs import dotted, program_version
 
 
-def write_json(path: Path, schema: str, content: dict[str, Any], programs: tuple[str, ...] = ()) -> None:
+def document(schema: str, content: dict[str, Any], programs: tuple[str, ...] = ()) -> dict[str, Any]:
     """`programs`: what else the result depends on, by the name of its executable."""
     versions = {"bulkhead": VERSION, "python": host.python_version()}
     versions |= {program: dotted(program_version(program)) for program in programs}
-    document = {"schema": f"bulkhead/{schema}-v1", "versions": versions, **content}
-    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return {"schema": f"bulkhead/{schema}-v1", "versions": versions, **content}
+
+
+def write(path: Path, whole: dict[str, Any] | list[dict[str, Any]]) -> None:
+    path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+
+
+def write_json(path: Path, schema: str, content: dict[str, Any], programs: tuple[str, ...] = ()) -> None:
+    """One document as a file; see `document`."""
+    write(path, document(schema, content, programs))

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """One emulated machine: started, watched through its RAM file and serial lines, always stopped.
 
-RAM is a shared file so that the tool can read statistics, logs and crash records; nothing in the machine exists for that.
+RAM is shared memory so that the tool can read statistics, logs and crash records; nothing in the machine exists for that.
 The serial lines are socket pairs, connected before the first instruction, so that no character is lost.
 """
 
-import shutil
+import os
 import socket
 import subprocess
-import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bhtool.children import owned
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.platforms import Platform
 from bhtool.provision.needs import BUILD_NEEDS, lacking
 
-SHARED_MEMORY = Path("/dev/shm")
 STOP_SECONDS = 5.0
 
 
@@ -47,13 +46,6 @@ def timing_for(platform: Platform, plan: Plan, exact: bool | None = None) -> Tim
     return Timing(platform.emulator.icount_shift, single_step=hard)
 
 
-def ram_directory(size: int) -> str | None:
-    """Memory-backed where there is room for all of it; else the ordinary temporary directory (the file is sparse)."""
-    if SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > size:
-        return str(SHARED_MEMORY)
-    return None
-
-
 def require_emulator(platform: Platform) -> None:
     for need in BUILD_NEEDS:
         if need.probe == platform.emulator.program and (why := lacking(need)):
@@ -61,9 +53,14 @@ def require_emulator(platform: Platform) -> None:
             raise BulkheadError(f"{platform.name} needs {need.probe}: {why}; {remedy}", Status.MISSING)
 
 
+def path_of(descriptor: int) -> str:
+    """How a child that inherits the descriptor opens it anew."""
+    return f"/proc/self/fd/{descriptor}"
+
+
 @dataclass
 class Machine:
-    """Use as a context manager: entering starts it, leaving ends it and removes its files."""
+    """Use as a context manager: entering starts it, leaving ends it."""
 
     platform: Platform
     image: bytes = field(repr=False)
@@ -73,37 +70,50 @@ class Machine:
 
     def __enter__(self) -> Self:
         require_emulator(self.platform)
-        self._files = tempfile.TemporaryDirectory(prefix="bulkhead-", dir=ram_directory(self.platform.ram_size))
-        directory = Path(self._files.name)
-        self.ram_file = directory / "ram"
-        self._errors = directory / "errors"
-        (directory / "image.elf").write_bytes(self.image)
-        with self.ram_file.open("wb") as ram:
-            ram.truncate(self.platform.ram_size)
-        self._process = self._start(directory / "image.elf")
+        with ExitStack() as stack:
+            self.ram = self._file(stack, "ram")
+            os.ftruncate(self.ram, self.platform.ram_size)
+            self._errors = self._file(stack, "errors")
+            self._process = self._start(stack)
+            self._files = stack.pop_all()
         return self
 
-    def _start(self, image: Path) -> subprocess.Popen[bytes]:
-        far_ends: list[socket.socket] = []
-        lines: list[str] = []
-        for label in self.platform.emulator.serials:
-            near, far = socket.socketpair()
-            near.setblocking(False)
-            self.serials[label] = near
-            far_ends.append(far)
-            lines += ["-chardev", f"socket,id={label},fd={far.fileno()}", "-serial", f"chardev:{label}"]
-        command = ["setpriv", "--pdeathsig", "KILL", self.platform.emulator.program, *self.platform.emulator.arguments]
-        command += ["-m", f"{self.platform.ram_size >> 20}M", "-object", self._memory_object(), *lines, *self.timing.arguments()]
-        command += ["-nodefaults", "-display", "none", "-monitor", "none", "-kernel", str(image), *self.extra]
-        with self._errors.open("wb") as errors:
-            fds = tuple(end.fileno() for end in far_ends)
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, pass_fds=fds)
+    def _file(self, stack: ExitStack, name: str, content: bytes = b"") -> int:
+        """A file without a name: it cannot be left behind."""
+        descriptor = os.memfd_create(f"bulkhead-{name}")
+        stack.callback(os.close, descriptor)
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(content)
+        return descriptor
+
+    def _start(self, stack: ExitStack) -> subprocess.Popen[bytes]:
+        lines, far_ends = self._serial_lines(stack)
+        kernel = self._file(stack, "image", self.image)
+        emulator = self.platform.emulator
+        command = owned([emulator.program, *emulator.arguments, "-m", f"{self.platform.ram_size >> 20}M", "-object", self._memory_object()])
+        command += [*lines, *self.timing.arguments(), "-nodefaults", "-display", "none", "-monitor", "none"]
+        command += ["-kernel", path_of(kernel), *self.extra]
+        fds = (self.ram, kernel, *(end.fileno() for end in far_ends))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors, pass_fds=fds)
         for end in far_ends:
             end.close()
         return process
 
+    def _serial_lines(self, stack: ExitStack) -> tuple[list[str], list[socket.socket]]:
+        """QEMU's options for its serial lines, and the ends of them it is to inherit; ours go into `serials`."""
+        options: list[str] = []
+        far_ends: list[socket.socket] = []
+        for label in self.platform.emulator.serials:
+            near, far = socket.socketpair()
+            near.setblocking(False)
+            stack.callback(near.close)
+            self.serials[label] = near
+            far_ends.append(far)
+            options += ["-chardev", f"socket,id={label},fd={far.fileno()}", "-serial", f"chardev:{label}"]
+        return options, far_ends
+
     def _memory_object(self) -> str:
-        return f"memory-backend-file,id=ram,size={self.platform.ram_size},mem-path={self.ram_file},share=on"
+        return f"memory-backend-file,id=ram,size={self.platform.ram_size},mem-path={path_of(self.ram)},share=on"
 
     @property
     def pid(self) -> int:
@@ -115,8 +125,8 @@ class Machine:
 
     def complaint(self) -> str:
         """What the emulator itself said, first line; empty if nothing."""
-        lines = self._errors.read_text(encoding="utf-8", errors="replace").splitlines()
-        return lines[0].strip() if lines else ""
+        said = os.pread(self._errors, 4096, 0).decode("utf-8", "replace").splitlines()
+        return said[0].strip() if said else ""
 
     def stop(self) -> None:
         if self._process.poll() is None:
@@ -129,6 +139,4 @@ class Machine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
-        for line in self.serials.values():
-            line.close()
-        self._files.cleanup()
+        self._files.close()

@@ -6,7 +6,6 @@ A log ring belongs to its sandbox, which may write anything into it at any time:
 
 import mmap
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bhtool import abi
@@ -64,12 +63,11 @@ def subtract(after: Exits, before: Exits) -> Exits:
 
 
 class Memory:
-    """The machine's RAM by host-physical address."""
+    """The machine's RAM by host-physical address; `ram` is its file descriptor. Outlives the machine."""
 
-    def __init__(self, platform: Platform, ram_file: Path) -> None:
+    def __init__(self, platform: Platform, ram: int) -> None:
         self._base = platform.ram_base
-        with ram_file.open("rb") as file:
-            self._map = memoryview(mmap.mmap(file.fileno(), platform.ram_size, prot=mmap.PROT_READ))
+        self._map = memoryview(mmap.mmap(ram, platform.ram_size, prot=mmap.PROT_READ))
 
     def read(self, hpa: int, size: int) -> bytes:
         return bytes(self._map[hpa - self._base : hpa - self._base + size])

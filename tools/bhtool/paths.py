@@ -11,6 +11,7 @@ PLATFORMS = ROOT / "platforms"
 PARTITIONS = ROOT / "dts" / "partitions"
 CROSS = ROOT / "tools" / "cross"
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"
+PLOT_REQUIREMENTS = ROOT / "tools" / "requirements-plot.txt"
 
 
 def cache() -> Path:

@@ -105,7 +105,7 @@ class Session:
         self._stack.enter_context(self.machine)
         self._started = time.monotonic()
         self._ended = False
-        self.memory = Memory(self.platform, self.machine.ram_file)
+        self.memory = Memory(self.platform, self.machine.ram)
         self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox)) for sandbox in self.plan.sandboxes}
         self._spare = self._spare_lines()
         return self

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bhtool import paths
+from bhtool.children import owned
 from bhtool.errors import BulkheadError, Status
 
 STEP_LIMIT_SECONDS = 1800
@@ -65,7 +66,7 @@ class Selection:
 def step(command: list[str], what: str, environment: dict[str, str] | None = None) -> int:
     """Runs with its output shown; its exit status."""
     try:
-        return subprocess.run(command, cwd=paths.ROOT, env=environment, timeout=STEP_LIMIT_SECONDS, check=False).returncode
+        return subprocess.run(owned(command), cwd=paths.ROOT, env=environment, timeout=STEP_LIMIT_SECONDS, check=False).returncode
     except subprocess.TimeoutExpired as expired:
         raise BulkheadError(f"{what} ran over {STEP_LIMIT_SECONDS} s", Status.TIME_LIMIT) from expired
 

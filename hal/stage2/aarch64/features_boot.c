@@ -27,7 +27,7 @@ static const struct {
 	  FIELD(32) /* PMSVer */ | FIELD(40) /* TraceFilt */ | FIELD(44) /* TraceBuffer */ | FIELD(52) /* BRBE */,
 	  FIELD(4) /* TraceVer */ | FIELD(8) /* PMUVer */ | FIELD(48) /* MTPMU */ },
 	{ INDEX(6, 1), FIELD(60) /* LS64 */, 0 },  /* ID_AA64ISAR1_EL1 */
-	{ INDEX(6, 2), FIELD(16) /* MOPS */, 0 },  /* ID_AA64ISAR2_EL1 */
+	{ INDEX(6, 2), FIELD(0) /* WFxT: a trapped WFI has no deadline */ | FIELD(16) /* MOPS */, 0 }, /* ID_AA64ISAR2_EL1 */
 	{ INDEX(7, 0), 0, FIELD(56) /* FGT */ | FIELD(60) /* ECV */ }, /* ID_AA64MMFR0_EL1 */
 	{ INDEX(7, 1), 0, FIELD(8) /* VH */ | FIELD(16) /* LO */ | FIELD(40) /* HCX */ }, /* ID_AA64MMFR1_EL1 */
 	{ INDEX(7, 2), 0, FIELD(24) /* NV */ }, /* ID_AA64MMFR2_EL1 */

@@ -71,12 +71,21 @@ static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *e
 	return (uint64_t)CLASSES_DENIED >> ESR_CLASS(esr) & 1 ? BH_EXIT_FORBIDDEN : BH_EXIT_ERROR;
 }
 
+/* The monitor itself trapped: monitor_trapped, switch.S. Nothing has trapped since, so the registers still tell. */
+static void describe_own_trap(const struct hal_core *core, struct hal_exit *exit)
+{
+	exit->raw[0] = core->guest.trap;
+	exit->raw[1] = SYSREG_READ(ELR_EL2);
+	exit->gva = SYSREG_READ(FAR_EL2);
+}
+
 void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
 	unsigned left = core->guest.trap ? LEFT_SERROR : guest_run(core);
 
-	*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR };
-	exit->raw[0] = core->guest.trap ? core->guest.trap : SYSREG_READ(ESR_EL2);
+	*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR, .raw = { SYSREG_READ(ESR_EL2) } };
+	if (core->guest.trap)
+		describe_own_trap(core, exit);
 	if (left == LEFT_SYNC)
 		exit->kind = decode_sync(core, exit);
 	if (left == LEFT_FIQ) {

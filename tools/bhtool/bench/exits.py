@@ -31,14 +31,15 @@ BOOT_LIMIT = 240.0
 LOAD_SECONDS = 60
 LOAD_LIMIT = 5.0 * LOAD_SECONDS
 
-# Processes, memory, console and timer in turn, for $1 seconds of the guest's own time. No apostrophes.
+# Programs by their paths, so that each is a process that executes a file; then the console, and sleep until a timer
+# interrupt. For $1 seconds of the guest's own time. Lines hold no apostrophe and are short: a console takes no long ones.
 LOAD = """\
 end=$(($(cut -d. -f1 /proc/uptime) + $1))
-while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do
-cksum /bin/busybox | cut -c1-8 > /dev/null
-dd if=/dev/zero of=/tmp/block bs=64k count=64 2> /dev/null
+while [ $(/bin/cut -d. -f1 /proc/uptime) -lt $end ]; do
+/bin/cksum /bin/busybox > /dev/null
+/bin/dd if=/dev/zero of=/tmp/block bs=64k count=64 2> /dev/null
 echo load $((turn = turn + 1))
-usleep 1000
+/bin/usleep 1000
 done
 """
 WORK = {
@@ -92,7 +93,6 @@ class Shell:
         return {what: self.dialogue.number(command) for what, command in WORK.items()}
 
     def write_load(self) -> None:
-        """Line by line: a console takes no long ones."""
         for line in LOAD.splitlines():
             self.dialogue.ask(f"echo '{line}' >> /tmp/load")
 

@@ -23,6 +23,8 @@ PLATFORM_PORTS = (
     Span(0x600, 0x80),
     Span(0xCF8, 8),
 )
+# Controllers that act for several devices at once.
+COMMON_PROPERTIES = ("resets", "power-domains", "pinctrl-0", "assigned-clocks")
 DMA_PROPERTIES = ("dmas", "iommus", "iommu-map", "memory-region", "dma-coherent")
 
 
@@ -124,3 +126,20 @@ def does_no_dma(domains: Domains) -> Iterator[Finding]:
         for name in DMA_PROPERTIES:
             if name in device.node.properties:
                 yield Finding(sandbox.where("access"), f"a device that does DMA ({device.name} of `{sandbox.name}` has `{name}`)")
+
+
+def needs_nothing_common(domains: Domains) -> Iterator[Finding]:
+    clocks = {node.phandle: node for node in domains.machine.root.walk() if "fixed-clock" in node.compatible}
+    for sandbox, device in _granted(domains):
+        properties = device.node.properties
+        common = [name for name in COMMON_PROPERTIES if name in properties]
+        if "clocks" in properties and any(cell not in clocks for cell in properties["clocks"].cells):
+            common.append("clocks")
+        if (
+            device.node.number("interrupt-parent", domains.machine.interrupt_controller.phandle)
+            != domains.machine.interrupt_controller.phandle
+        ):
+            common.append("interrupt-parent")
+        for name in common:
+            text = f"a device that depends on a controller it shares with others ({device.name} of `{sandbox.name}` has `{name}`)"
+            yield Finding(sandbox.where("access"), text)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bhtool.abi import lib
 from bhtool.config.plan import Location
-from bhtool.config.tree import Node, pairs
+from bhtool.config.tree import Node, joined, pairs
 
+MACHINE = "bulkhead,machine-v1"
 PAGE = 0x1000
 CPU_MAP = "cpu-map"
 LOCAL_APIC = "intel,ce4100-lapic"
@@ -118,29 +120,49 @@ class BoardError(Exception):
 
 def read_machine(root: Node) -> Machine:
     """Raises BoardError for a tree no partition could be laid on."""
-    own = next((node for node in root.children.values() if "bulkhead,machine-v1" in node.compatible), None)
+    own = next((node for node in root.children.values() if MACHINE in node.compatible), None)
     cpus = root.find("/cpus")
     if own is None or cpus is None:
         raise BoardError(root.location, "the board tree has no `bulkhead,machine-v1` node or no `cpus`")
-    for name in ("reserved", "guest-ram", "guest-window"):
-        if name not in own.properties:
-            raise BoardError(own.location, f"the `bulkhead` node lacks `{name}`")
     controllers = [node for node in root.walk() if _is_controller(node)]
     main = next((node for node in controllers if node.phandle == root.number("interrupt-parent", 0)), None)
     if main is None:
         raise BoardError(root.where("interrupt-parent"), "the board's `interrupt-parent` is not an interrupt controller")
-    return Machine(
+    machine = Machine(
         root=root,
         cores=_cores(cpus),
         siblings=_siblings(root, cpus),
         ram=_ram(root),
         reserved=[Span(*pair) for pair in pairs(own.properties["reserved"].cells, 2, 2)],
-        guest_ram=pairs(own.properties["guest-ram"].cells, 2, 0)[0][0],
-        window=pairs(own.properties["guest-window"].cells, 2, 0)[0][0],
+        guest_ram=joined(own.properties["guest-ram"].cells),
+        window=joined(own.properties["guest-window"].cells),
         interrupt_controller=main,
         controllers=controllers,
         devices=_devices(root, main),
     )
+    _refuse_incomplete(machine, cpus)
+    return machine
+
+
+def _refuse_incomplete(machine: Machine, cpus: Node) -> None:
+    """What later stages take for granted."""
+    controller = machine.interrupt_controller
+    registers = 2 if machine.is_arm else 1
+    lapics = [node for node in machine.controllers if LOCAL_APIC in node.compatible and node.reg()]
+    wanted = [
+        (
+            0 < len(machine.cores) <= lib.BH_MAX_CORES,
+            cpus,
+            f"the board has {len(machine.cores)} cores, 1 to {lib.BH_MAX_CORES} are possible",
+        ),
+        (len({core.hardware_id for core in machine.cores}) == len(machine.cores), cpus, "two cores have the same `reg`"),
+        (all(span.size for span in machine.ram) and machine.ram, machine.root, "the board has no memory"),
+        (len(controller.reg()) >= registers, controller, f"the interrupt controller has fewer than {registers} stretches of registers"),
+        (machine.is_arm or lapics, machine.root, "the board has no local APIC (`intel,ce4100-lapic`)"),
+    ]
+    for holds, node, text in wanted:
+        if not holds:
+            raise BoardError(node.location, text)
 
 
 def _is_controller(node: Node) -> bool:
@@ -149,6 +171,9 @@ def _is_controller(node: Node) -> bool:
 
 def _cores(cpus: Node) -> list[Core]:
     nodes = [node for node in cpus.children.values() if node.text("device_type") == "cpu" and node.enabled]
+    for node in nodes:
+        if not node.reg():
+            raise BoardError(node.location, f"core `{node.label}` has no `reg`")
     return [Core(number, node.reg()[0][0], node) for number, node in enumerate(nodes)]
 
 
@@ -173,21 +198,41 @@ def _devices(root: Node, controller: Node) -> list[Device]:
         if top.name.split("@")[0] in ("cpus", "memory", "reserved-memory", "domains"):
             continue
         found += [_device(node, controller) for node in top.walk() if "reg" in node.properties and not _is_controller(node)]
-    return found
+    return [device for device in found if device.registers or device.ports]
 
 
 def _device(node: Node, controller: Node) -> Device:
     assert node.parent is not None
     on_isa = node.parent.text("device_type") == "isa"
-    spans = [Span(address & 0xFFFFFFFF if on_isa else address, size) for address, size in node.reg()]
-    is_port = [on_isa and bool(address >> 32 & 1) for address, _ in node.reg()]
-    return Device(
-        node=node,
-        name=node.label,
-        registers=tuple(span for span, port in zip(spans, is_port, strict=True) if not port),
-        ports=tuple(span for span, port in zip(spans, is_port, strict=True) if port),
-        wires=_wires(node, controller),
-    )
+    ports = [Span(address & 0xFFFFFFFF, size) for address, size in node.reg() if on_isa and address >> 32 & 1]
+    memory = [] if on_isa else [_translate(node, Span(*pair)) for pair in node.reg()]
+    registers = [span for span in memory if span and span.size]
+    return Device(node, node.label, tuple(registers), tuple(ports), _wires(node, controller))
+
+
+def _translate(node: Node, span: Span) -> Span | None:
+    """Devicetree specification, 2.3.8 "ranges": an address on the node's bus as the machine sees it; None: it does not."""
+    bus = node.parent
+    while bus is not None and bus.parent is not None:
+        ranges = bus.properties.get("ranges")
+        if ranges is None:
+            return None
+        if ranges.data:
+            moved = [start + span.start - child.start for child, start in _ranges(bus) if child.holds(span)]
+            if not moved:
+                return None
+            span = Span(moved[0], span.size)
+        bus = bus.parent
+    return span
+
+
+def _ranges(bus: Node) -> list[tuple[Span, int]]:
+    """(stretch on the bus, where it starts on the parent's) for each row of `ranges`."""
+    assert bus.parent is not None
+    here, up, size = bus.number("#address-cells", 2), bus.parent.number("#address-cells", 2), bus.number("#size-cells", 1)
+    cells, step = bus.properties["ranges"].cells, here + up + size
+    rows = [cells[at : at + step] for at in range(0, len(cells) - step + 1, step)] if step else []
+    return [(Span(joined(row[:here]), joined(row[here + up :])), joined(row[here : here + up])) for row in rows]
 
 
 def _wires(node: Node, controller: Node) -> tuple[Wire, ...]:

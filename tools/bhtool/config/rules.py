@@ -82,6 +82,12 @@ RULES = (
     Rule("BH-R047", "An interrupt line is used once in a sandbox.", "correct the board tree", devices.line_used_once),
     Rule("BH-R048", "Ports of the machine itself are nobody's.", "take the device out of `access`", devices.ports_not_of_platform),
     Rule("BH-R049", "Devices do no DMA.", "this version does not support it: take the device out of `access`", devices.does_no_dma),
+    Rule(
+        "BH-R056",
+        "Devices depend on no common controller but fixed clocks.",
+        "this version does not support it: take the device out of `access`",
+        devices.needs_nothing_common,
+    ),
     # References between them.
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),

@@ -2,14 +2,17 @@
 """The Python environment build/venv: pinned packages from PyPI beside the Debian ones."""
 
 import hashlib
+import importlib.util
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 
 SIZE = "about 45 MB to download"
+PLOT_SIZE = "about 45 MB more"
 MINIMUM = (3, 11)
 
 
@@ -37,15 +40,32 @@ def run(*command: str | Path) -> None:
         raise BulkheadError(f"the Python environment cannot be made: {lines[-1].strip()}", Status.MISSING)
 
 
+def package_count(requirements: Path) -> int:
+    lines = requirements.read_text(encoding="utf-8").splitlines()
+    return sum(1 for line in lines if line and not line.startswith("#"))
+
+
+def install(requirements: Path) -> None:
+    """Into build/venv: exactly what the file names."""
+    pip = ["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--disable-pip-version-check"]
+    run(paths.VENV / "bin" / "python", *pip, "--requirement", requirements)
+
+
 def ensure_venv() -> None:
     if venv_ready():
         return
     if sys.version_info < MINIMUM:
         raise BulkheadError("Python 3.11 or newer is needed", Status.MISSING)
-    wanted = paths.REQUIREMENTS.read_text(encoding="utf-8").splitlines()
-    count = sum(1 for line in wanted if line and not line.startswith("#"))
+    count = package_count(paths.REQUIREMENTS)
     print(f"Making the Python environment build/venv: {count} packages from PyPI, {SIZE} ...", flush=True)
     run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
-    pip = ["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--disable-pip-version-check"]
-    run(paths.VENV / "bin" / "python", *pip, "--requirement", paths.REQUIREMENTS)
+    install(paths.REQUIREMENTS)
     (paths.VENV / "stamp").write_text(stamp_text(), encoding="ascii")
+
+
+def ensure_plotting(report: Callable[[str], None]) -> None:
+    """What few runs need is installed when the first of them asks."""
+    if importlib.util.find_spec("matplotlib") is None:
+        report(f"installing what plots are drawn with: {package_count(paths.PLOT_REQUIREMENTS)} packages from PyPI, {PLOT_SIZE}")
+        install(paths.PLOT_REQUIREMENTS)
+        importlib.invalidate_caches()

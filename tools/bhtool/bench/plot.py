@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results as a picture: a panel for every unit of every result, a bar for every row, a mark where its reference lies."""
+
+import importlib
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from bhtool.bench.result import Result, Row
+from bhtool.errors import BulkheadError, Status
+from bhtool.payloads import Report
+from bhtool.provision.venv import ensure_plotting
+
+FORMATS = (".svg", ".png", ".pdf")
+WIDTH_INCHES, ROW_INCHES, PANEL_INCHES = 9.0, 0.32, 0.9
+LOGARITHMIC = 100  # from this ratio on
+BAR, MISSED, REFERENCE = "#4477aa", "#ee6677", "#222222"  # told apart by colour-blind readers, too
+
+Panel = tuple[str, list[Row]]
+
+
+def panels(results: list[Result]) -> list[Panel]:
+    """(title, rows): rows of one unit share an axis."""
+    found: list[Panel] = []
+    for result in results:
+        by_unit = sorted(result.rows, key=lambda row: row.unit)
+        for unit, rows in groupby(by_unit, key=lambda row: row.unit):
+            found.append((f"{result.bench} on {result.platform}, {unit}", list(rows)))
+    return found
+
+
+def draw_panel(axes: Any, panel: Panel) -> None:
+    title, rows = panel
+    axes.set_title(title, loc="left", fontsize="medium")
+    for place, row in enumerate(reversed(rows)):
+        reach = [[row.median - row.min], [row.max - row.median]]
+        axes.barh(place, row.median, 0.6, xerr=reach, capsize=3, color=MISSED if row.met is False else BAR)
+        if row.reference is not None:
+            axes.plot([row.reference] * 2, [place - 0.4, place + 0.4], color=REFERENCE, linewidth=2)
+        axes.text(row.max, place, f"  {row.median:,}", va="center", fontsize="small")
+    axes.set_yticks(range(len(rows)), [row.name for row in reversed(rows)], fontsize="small")
+    axes.margins(x=0.12)
+    figures = [figure for row in rows for figure in (row.median, row.reference) if figure]
+    if figures and max(figures) > LOGARITHMIC * min(figures):
+        axes.set_xscale("symlog")
+
+
+def draw(results: list[Result], file: Path, report: Report) -> None:
+    if file.suffix not in FORMATS:
+        raise BulkheadError(f"{file} cannot be drawn: its name must end in one of {', '.join(FORMATS)}", Status.USAGE)
+    ensure_plotting(report)
+    importlib.import_module("matplotlib").use("Agg")
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    shown = panels(results)
+    heights = [PANEL_INCHES + ROW_INCHES * len(rows) for _, rows in shown]
+    size = (WIDTH_INCHES, sum(heights))
+    figure, grid = pyplot.subplots(len(shown), 1, figsize=size, height_ratios=heights, squeeze=False, layout="constrained")
+    for axes, panel in zip(grid[:, 0], shown, strict=True):
+        draw_panel(axes, panel)
+    figure.savefig(file)
+    pyplot.close(figure)

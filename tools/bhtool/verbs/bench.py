@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead bench`: measures, shows tables, and says whether targets were met. docs/benchmarks.md explains the figures."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bhtool.bench.plot import draw
+from bhtool.bench.result import Result, table
+from bhtool.errors import BulkheadError, Status
+from bhtool.jsonfile import document, write
+from bhtool.machine import require_emulator
+from bhtool.platforms import Platform, every, load, names
+from bhtool.screen import Screen
+
+BENCHES = {
+    "timer": "timer expiry to the handler's first instruction, in a sandbox and on the bare emulator",
+    "boot": "reset to the first instruction of the last of four sandboxes",
+    "exits": "exits by reason: interrupts of a native sandbox, Linux booting, Linux under load (minutes)",
+}
+
+
+def measure(name: str, platform: Platform, screen: Screen) -> Result:
+    """Runs the module bhtool.bench.NAME."""
+    require_emulator(platform)
+    with screen.progress(f"{name} on {platform.name}"):
+        found = importlib.import_module(f"bhtool.bench.{name}").run(platform, screen.report)
+    assert isinstance(found, Result)
+    return found
+
+
+def as_document(result: Result) -> dict[str, Any]:
+    return document("bench", result.as_dict(), ("clang-19", load(result.platform).emulator.program))
+
+
+def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -> tuple[list[Result], Status]:
+    """One that cannot be measured does not keep the others from it; the gravest status counts."""
+    results: list[Result] = []
+    status = Status.GOOD
+    for name in benches:
+        for platform in platforms:
+            try:
+                results.append(measure(name, platform, screen))
+                screen.summary(table(results[-1]))
+            except BulkheadError as error:
+                screen.complain(f"{name} on {platform.name}: {error}")
+                status = max(status, error.status)
+    return results, status if all(result.good for result in results) else max(status, Status.FAILED)
+
+
+@click.command(epilog="  ".join(f"{name}: {what}." for name, what in BENCHES.items()))
+@click.argument("name", required=False, type=click.Choice(list(BENCHES)))
+@click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as JSON.")
+@click.option("--plot", "plot_file", type=click.Path(path_type=Path, dir_okay=False), help="Draw them: .svg, .png or .pdf.")
+def bench(name: str | None, platform_name: str | None, json_file: Path | None, plot_file: Path | None) -> Status:
+    """Measure interrupt paths, start-up and exits; without NAME everything."""
+    screen = Screen()
+    benches = [name] if name else list(BENCHES)
+    platforms = [load(platform_name)] if platform_name else every()
+    results, status = measure_all(benches, platforms, screen)
+    documents = [as_document(result) for result in results]
+    if json_file and documents:
+        write(json_file, documents[0] if name and platform_name else documents)
+    if plot_file and results:
+        with screen.progress(f"drawing {plot_file}"):
+            draw(results, plot_file, screen.report)
+    return status
