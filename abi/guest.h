@@ -41,17 +41,17 @@ enum bh_state { BH_STATE_COLD, BH_STATE_RUNNING, BH_STATE_READY, BH_STATE_PARKED
 enum { BH_STATS_MAGIC = 0x54534842 /* "BHST" */ };
 struct bh_core_stats {
 	uint64_t exits[BH_EXIT_REASONS];
-	uint64_t kicks;          /* kicks acknowledged: several may coalesce into one exit, some arrive between exits */
+	uint64_t kicks; /* kicks acknowledged: several may coalesce into one exit, some arrive between exits */
 	uint64_t pad;
 };
 struct bh_stats {
 	uint32_t magic;
-	uint32_t state;          /* enum bh_state */
+	uint32_t state; /* enum bh_state */
 	uint32_t core_count;
-	uint32_t sandbox;        /* index in the partition table */
-	uint64_t boot_clock;     /* arch counter when the monitor's start-up code was entered */
-	uint64_t start_clock;    /* arch counter just before the first guest instruction */
-	uint64_t ready_clock;    /* arch counter when the sandbox called BH_CALL_READY, 0 before */
+	uint32_t sandbox;     /* index in the partition table */
+	uint64_t boot_clock;  /* arch counter when the monitor's start-up code was entered */
+	uint64_t start_clock; /* arch counter just before the first guest instruction */
+	uint64_t ready_clock; /* arch counter when the sandbox called BH_CALL_READY, 0 before */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
 	uint64_t at_ready[BH_EXIT_REASONS]; /* sum over cores at BH_CALL_READY: separates boot from steady state */
 };
@@ -61,16 +61,16 @@ enum { BH_CRASH_MAGIC = 0x52434842 /* "BHCR" */, BH_CRASH_REGISTERS = 36 };
 enum bh_access { BH_ACCESS_NONE, BH_ACCESS_READ, BH_ACCESS_WRITE, BH_ACCESS_EXECUTE };
 struct bh_crash {
 	uint32_t magic;
-	uint32_t reason;         /* enum bh_exit_reason */
-	uint32_t core;           /* machine core number */
-	uint32_t access;         /* enum bh_access */
-	uint64_t gpa;            /* MEMORY, DEVICE: address; PORT: port; REGISTER: register number */
-	uint64_t gva;            /* virtual address where the machine gives one */
+	uint32_t reason; /* enum bh_exit_reason */
+	uint32_t core;   /* machine core number */
+	uint32_t access; /* enum bh_access */
+	uint64_t gpa;    /* MEMORY, DEVICE: address; PORT: port; REGISTER: register number */
+	uint64_t gva;    /* virtual address where the machine gives one */
 	uint64_t pc;
-	uint64_t value;          /* value written, where known */
-	uint64_t raw[2];         /* ESR, HPFAR | EXITCODE, EXITINFO1 | exit reason, qualification */
-	uint64_t clock;          /* arch counter */
-	uint32_t width;          /* bytes */
+	uint64_t value;  /* value written, where known */
+	uint64_t raw[2]; /* ESR, HPFAR | EXITCODE, EXITINFO1 | exit reason, qualification */
+	uint64_t clock;  /* arch counter */
+	uint32_t width;  /* bytes */
 	uint32_t register_count;
 	uint64_t reg[BH_CRASH_REGISTERS]; /* AArch64 x0-x30, SP_EL1, SPSR, ...; x86 RAX, RBX, ... in the backend's order */
 };
@@ -79,11 +79,11 @@ struct bh_crash {
 enum { BH_LOG_MAGIC = 0x474c4842 /* "BHLG" */, BH_LOG_BYTES = 16384, BH_LOG_TEXT_BYTES = BH_LOG_BYTES - 64 };
 struct bh_log {
 	uint32_t magic;
-	uint32_t text_bytes;     /* BH_LOG_TEXT_BYTES */
-	uint64_t head;           /* bytes ever written; text[head % text_bytes] is next */
-	uint64_t beats;          /* heartbeats so far */
+	uint32_t text_bytes; /* BH_LOG_TEXT_BYTES */
+	uint64_t head;       /* bytes ever written; text[head % text_bytes] is next */
+	uint64_t beats;      /* heartbeats so far */
 	uint64_t beat_period_ns;
-	uint64_t beat_gaps;      /* beats that came more than one period late */
+	uint64_t beat_gaps; /* beats that came more than one period late */
 	uint64_t beat_late_max_ns;
 	uint64_t pad[2];
 	uint8_t text[BH_LOG_TEXT_BYTES];
@@ -92,20 +92,20 @@ struct bh_log {
 /* Table of grants: everything the sandbox owns beyond its cores. */
 enum bh_grant_kind {
 	BH_GRANT_NONE,
-	BH_GRANT_RAM,            /* gpa, size */
-	BH_GRANT_DEVICE,         /* gpa, size of registers; line, vector */
-	BH_GRANT_PORTS,          /* gpa = first port, size = ports; line, vector */
-	BH_GRANT_LOG,            /* own log ring, read and write */
-	BH_GRANT_FOREIGN_LOG,    /* another sandbox's log ring, read only; name = that sandbox */
-	BH_GRANT_STATS,          /* struct bh_stats, read only */
-	BH_GRANT_IRQCHIP,        /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
+	BH_GRANT_RAM,         /* gpa, size */
+	BH_GRANT_DEVICE,      /* gpa, size of registers; line, vector */
+	BH_GRANT_PORTS,       /* gpa = first port, size = ports; line, vector */
+	BH_GRANT_LOG,         /* own log ring, read and write */
+	BH_GRANT_FOREIGN_LOG, /* another sandbox's log ring, read only; name = that sandbox */
+	BH_GRANT_STATS,       /* struct bh_stats, read only */
+	BH_GRANT_IRQCHIP,     /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
 };
 enum { BH_LINE_NONE = 0xffffffff };
 struct bh_grant {
-	uint32_t kind;           /* enum bh_grant_kind */
-	uint32_t line;           /* ARM: INTID; x86: IOAPIC pin; BH_LINE_NONE */
-	uint32_t vector;         /* x86: vector the line is routed to; else 0 */
-	uint32_t flags;          /* bit 0: level */
+	uint32_t kind;   /* enum bh_grant_kind */
+	uint32_t line;   /* ARM: INTID; x86: IOAPIC pin; BH_LINE_NONE */
+	uint32_t vector; /* x86: vector the line is routed to; else 0 */
+	uint32_t flags;  /* bit 0: level */
 	uint64_t gpa;
 	uint64_t size;
 	uint8_t name[BH_NAME_BYTES];       /* role label: "uart1" */
@@ -117,13 +117,13 @@ enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 1 };
 struct bh_info {
 	uint32_t magic;
 	uint32_t version;
-	uint32_t sandbox;        /* own index */
+	uint32_t sandbox; /* own index */
 	uint32_t core_count;
-	uint32_t cores[BH_MAX_SANDBOX_CORES];     /* machine core numbers, boot core first */
+	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers, boot core first */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
-	uint64_t clock_hz;       /* of CNTVCT or TSC; 0: read it from the machine (CNTFRQ) */
+	uint64_t clock_hz;                          /* of CNTVCT or TSC; 0: read it from the machine (CNTFRQ) */
 	uint8_t name[BH_NAME_BYTES];
-	uint8_t arguments[192];  /* `bootargs`, NUL-terminated */
+	uint8_t arguments[192]; /* `bootargs`, NUL-terminated */
 	uint32_t grant_count;
 	uint32_t pad;
 	struct bh_grant grants[BH_MAX_GRANTS];
@@ -137,8 +137,8 @@ struct bh_info {
  */
 enum bh_call {
 	BH_CALL_VERSION = 0xc6000000, /* -> BH_INFO_VERSION */
-	BH_CALL_READY   = 0xc6000001, /* steady state begins: counters are copied to at_ready */
-	BH_CALL_PARK    = 0xc6000002, /* end of work; the core waits in its monitor for good; never returns */
-	BH_CALL_KICK    = 0xc6000003, /* kick the first core of sandbox `arg0` (needs `may-kick`); -> BH_OK when acknowledged */
+	BH_CALL_READY = 0xc6000001,   /* steady state begins: counters are copied to at_ready */
+	BH_CALL_PARK = 0xc6000002,    /* end of work; the core waits in its monitor for good; never returns */
+	BH_CALL_KICK = 0xc6000003,    /* kick the first core of sandbox `arg0` (needs `may-kick`); -> BH_OK when acknowledged */
 };
 enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3 };

@@ -14,7 +14,12 @@
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
 	BH_TABLE_VERSION = 1,
-	BH_MAX_CORES = 8, BH_MAX_SANDBOXES = 8, BH_MAX_REGIONS = 96, BH_MAX_PORTS = 64, BH_MAX_LINES = 64, BH_MAX_COPIES = 24,
+	BH_MAX_CORES = 8,
+	BH_MAX_SANDBOXES = 8,
+	BH_MAX_REGIONS = 96,
+	BH_MAX_PORTS = 64,
+	BH_MAX_LINES = 64,
+	BH_MAX_COPIES = 24,
 	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
 };
 
@@ -23,10 +28,10 @@ enum {
  * the world as written; the rest is the start-up allocator's arena for the private copy, tables, stacks and maps.
  */
 enum {
-	BH_POOL_STATS = 0x0000,  /* struct bh_stats */
-	BH_POOL_INFO  = 0x1000,  /* struct bh_info, put there by the image */
-	BH_POOL_CRASH = 0x2000,  /* struct bh_crash */
-	BH_POOL_LOG   = 0x4000,  /* struct bh_log, BH_LOG_BYTES */
+	BH_POOL_STATS = 0x0000, /* struct bh_stats */
+	BH_POOL_INFO = 0x1000,  /* struct bh_info, put there by the image */
+	BH_POOL_CRASH = 0x2000, /* struct bh_crash */
+	BH_POOL_LOG = 0x4000,   /* struct bh_log, BH_LOG_BYTES */
 	BH_POOL_ARENA = 0x8000,
 	BH_POOL_BYTES = 0x80000, /* 512 KiB, 64 KiB aligned */
 };
@@ -34,22 +39,22 @@ enum {
 enum bh_permission { BH_PERM_READ = 1, BH_PERM_WRITE = 2, BH_PERM_EXECUTE = 4 };
 enum bh_memory_type { BH_MEMORY_RAM, BH_MEMORY_DEVICE };
 enum bh_region_kind {
-	BH_REGION_RAM,           /* private RAM */
-	BH_REGION_DEVICE,        /* device registers, given to one sandbox */
-	BH_REGION_POOL,          /* window into a pool: stats, info, own or foreign log */
-	BH_REGION_BANKED,        /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
+	BH_REGION_RAM,    /* private RAM */
+	BH_REGION_DEVICE, /* device registers, given to one sandbox */
+	BH_REGION_POOL,   /* window into a pool: stats, info, own or foreign log */
+	BH_REGION_BANKED, /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
 };
 struct bh_region {
 	uint64_t gpa;
 	uint64_t hpa;
-	uint64_t size;           /* bytes, multiple of 4 KiB */
+	uint64_t size; /* bytes, multiple of 4 KiB */
 	uint32_t sandbox;
-	uint8_t permissions;     /* enum bh_permission, or-ed */
-	uint8_t memory_type;     /* enum bh_memory_type */
-	uint8_t kind;            /* enum bh_region_kind */
+	uint8_t permissions; /* enum bh_permission, or-ed */
+	uint8_t memory_type; /* enum bh_memory_type */
+	uint8_t kind;        /* enum bh_region_kind */
 	uint8_t pad;
 };
-struct bh_ports {            /* x86 only */
+struct bh_ports { /* x86 only */
 	uint32_t sandbox;
 	uint16_t first;
 	uint16_t count;
@@ -57,41 +62,41 @@ struct bh_ports {            /* x86 only */
 enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2 };
 struct bh_line {
 	uint32_t sandbox;
-	uint32_t line;           /* ARM: INTID >= 32; x86: IOAPIC pin */
-	uint32_t core;           /* machine core it goes to first */
-	uint16_t vector;         /* x86 only */
-	uint16_t flags;          /* enum bh_line_flags */
+	uint32_t line;   /* ARM: INTID >= 32; x86: IOAPIC pin */
+	uint32_t core;   /* machine core it goes to first */
+	uint16_t vector; /* x86 only */
+	uint16_t flags;  /* enum bh_line_flags */
 };
-struct bh_copy {             /* payload that does not lie in place; executed in order */
-	uint64_t source;         /* HPA */
-	uint64_t target;         /* HPA, inside a RAM region or pool of the sandbox */
-	uint64_t size;           /* bytes */
+struct bh_copy {         /* payload that does not lie in place; executed in order */
+	uint64_t source; /* HPA */
+	uint64_t target; /* HPA, inside a RAM region or pool of the sandbox */
+	uint64_t size;   /* bytes */
 	uint32_t sandbox;
 	uint32_t pad;
 };
 enum bh_sandbox_flags { BH_SANDBOX_TRUSTED_IDLE = 1, BH_SANDBOX_LINUX = 2 };
 struct bh_sandbox {
 	uint8_t name[BH_NAME_BYTES];
-	uint32_t flags;          /* enum bh_sandbox_flags */
+	uint32_t flags; /* enum bh_sandbox_flags */
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers, boot core first */
-	uint32_t may_kick;       /* bit n: sandbox n */
+	uint32_t may_kick;                    /* bit n: sandbox n */
 	uint32_t pad;
-	uint64_t pool;           /* HPA, BH_POOL_BYTES */
-	uint64_t entry;          /* GPA of the first instruction */
-	uint64_t arg;            /* see guest.h */
-	uint64_t stack;          /* GPA, initial stack pointer */
-	uint64_t entry_area;     /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
-	uint64_t clock_text;     /* HPA of 10 blanks to fill with the clock in kHz, decimal, left aligned (x86 Linux); 0: none */
+	uint64_t pool;       /* HPA, BH_POOL_BYTES */
+	uint64_t entry;      /* GPA of the first instruction */
+	uint64_t arg;        /* see guest.h */
+	uint64_t stack;      /* GPA, initial stack pointer */
+	uint64_t entry_area; /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
+	uint64_t clock_text; /* HPA of 10 blanks to fill with the clock in kHz, decimal, left aligned (x86 Linux); 0: none */
 };
 struct bh_table {
-	uint32_t magic;          /* BH_TABLE_MAGIC */
-	uint32_t version;        /* BH_TABLE_VERSION */
-	uint32_t size;           /* sizeof(struct bh_table) */
+	uint32_t magic;   /* BH_TABLE_MAGIC */
+	uint32_t version; /* BH_TABLE_VERSION */
+	uint32_t size;    /* sizeof(struct bh_table) */
 	uint32_t pad;
-	uint64_t checksum;       /* FNV-1a over the 64-bit little-endian words of the table, this field taken as 0 */
+	uint64_t checksum; /* FNV-1a over the 64-bit little-endian words of the table, this field taken as 0 */
 	uint8_t platform[BH_NAME_BYTES];
-	uint64_t shared;         /* HPA of one page: kick boxes (docs/shared-state.md) */
+	uint64_t shared; /* HPA of one page: kick boxes (docs/shared-state.md) */
 	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];

@@ -17,8 +17,12 @@
 
 #include "abi/guest.h"
 
-typedef struct { uint64_t v; } gpa_t; /* guest-physical address */
-typedef struct { uint64_t v; } hpa_t; /* host-physical address */
+typedef struct {
+	uint64_t v;
+} gpa_t; /* guest-physical address */
+typedef struct {
+	uint64_t v;
+} hpa_t; /* host-physical address */
 
 enum hal_status {
 	HAL_OK,
@@ -61,12 +65,12 @@ void hal_machine_init(void);
 uint64_t hal_machine_clock_hz(void);
 
 struct hal_partition_config {
-	uint32_t index;          /* sandbox number: names the address-space tag (VMID, ASID) index + 1 */
+	uint32_t index; /* sandbox number: names the address-space tag (VMID, ASID) index + 1 */
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
-	bool trusted_idle;       /* the sandbox promises never to sleep with its interrupts shut off (DESIGN: GICv2 WFI) */
-	bool tolerate_ports;     /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
+	bool trusted_idle;               /* the sandbox promises never to sleep with its interrupts shut off (DESIGN: GICv2 WFI) */
+	bool tolerate_ports;             /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_box *kick_boxes; /* shared page, one box per machine core */
 };
 HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
@@ -76,12 +80,17 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
  * Maps [gpa, gpa+size) to [hpa, hpa+size), with the largest leaves that fit. All three multiples of 4 KiB. On failure the
  * partition is as it was (prepare, then commit), except that empty table frames may have been taken from the arena.
  */
-HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size,
-					      unsigned permissions, enum hal_memory memory);
+HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
+					      enum hal_memory memory);
 /* Removes whole leaves; HAL_E_OVERLAP if the range cuts one or has a hole. Callers on other cores need a kick to notice. */
 HAL_CHECKED enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size);
 
-struct hal_leaf { hpa_t hpa; uint64_t size; unsigned permissions; enum hal_memory memory; };
+struct hal_leaf {
+	hpa_t hpa;
+	uint64_t size;
+	unsigned permissions;
+	enum hal_memory memory;
+};
 /* What gpa translates to; false: a hole. */
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out);
 
@@ -89,8 +98,8 @@ bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struc
 HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count);
 
 /* Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags. */
-HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core,
-						     uint32_t vector, uint32_t flags);
+HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
+						     uint32_t flags);
 
 /* The last word: after this only hole <-> leaf changes are possible. */
 void hal_partition_seal(struct hal_partition *partition);
@@ -109,8 +118,8 @@ HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, str
 
 struct hal_space; /* stage-1 tables of one private monitor */
 HAL_CHECKED enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out);
-HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size,
-					  unsigned permissions, enum hal_memory memory);
+HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
+					  enum hal_memory memory);
 /* Maps, one to one, the interrupt-controller registers this partition's filter needs, and the root frames of the
  * partitions it may kick. */
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
@@ -128,8 +137,7 @@ HAL_CHECKED enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argume
  * On the core itself: enables virtualization and this core's part of the interrupt controller, leaves the start-up tables
  * for `space`, takes `stack_top`, and calls resident(core). The start-up image is gone after this.
  */
-_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top,
-			       void (*resident)(struct hal_core *core));
+_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core));
 
 /* ---- Resident: on the core itself, in the private copy ------------------------------------------------------------ */
 
@@ -137,12 +145,12 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 struct hal_exit {
 	enum bh_exit_reason kind;
 	enum bh_access access;
-	uint32_t width;   /* bytes */
-	uint32_t target;  /* guest register that takes or gives the value; backend's numbering */
-	uint64_t gpa;     /* MEMORY, DEVICE: address; PORT: port; REGISTER: its number; CALL, FIRMWARE: function */
+	uint32_t width;  /* bytes */
+	uint32_t target; /* guest register that takes or gives the value; backend's numbering */
+	uint64_t gpa;    /* MEMORY, DEVICE: address; PORT: port; REGISTER: its number; CALL, FIRMWARE: function */
 	uint64_t gva;
-	uint64_t value;   /* written value */
-	uint64_t raw[2];  /* as struct bh_crash */
+	uint64_t value;  /* written value */
+	uint64_t raw[2]; /* as struct bh_crash */
 };
 
 /* Runs the guest until its next exit. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Policy: what becomes of each kind of exit. A const table; a kind without an entry is a fault of the sandbox. What the
+ * Policy: what becomes of each kind of exit (BH-I1.memory, BH-I6.contained, BH-I8.bounded). A const table; a kind without an entry is a fault of the sandbox. What the
  * machine below would have done is hal's to imitate, within the grant; what only the monitor can decide stands here.
  */
 #include "monitor.h"
@@ -82,17 +82,9 @@ static enum hal_action call(struct hal_core *core, unsigned slot, const struct h
 typedef enum hal_action (*exit_handler)(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
 
 static const exit_handler handlers[BH_EXIT_REASONS] = {
-	[BH_EXIT_KICK] = resume,
-	[BH_EXIT_DEVICE] = emulate,
-	[BH_EXIT_PORT] = emulate,
-	[BH_EXIT_REGISTER] = emulate,
-	[BH_EXIT_IPI] = emulate,
-	[BH_EXIT_CALL] = call,
-	[BH_EXIT_FIRMWARE] = emulate,
-	[BH_EXIT_IDENTIFY] = emulate,
-	[BH_EXIT_IDLE] = emulate,
-	[BH_EXIT_LONG] = emulate,
-	[BH_EXIT_FORBIDDEN] = refuse,
+	[BH_EXIT_KICK] = resume,  [BH_EXIT_DEVICE] = emulate, [BH_EXIT_PORT] = emulate,     [BH_EXIT_REGISTER] = emulate,
+	[BH_EXIT_IPI] = emulate,  [BH_EXIT_CALL] = call,      [BH_EXIT_FIRMWARE] = emulate, [BH_EXIT_IDENTIFY] = emulate,
+	[BH_EXIT_IDLE] = emulate, [BH_EXIT_LONG] = emulate,   [BH_EXIT_FORBIDDEN] = refuse,
 };
 
 enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit)

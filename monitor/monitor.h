@@ -20,7 +20,7 @@ struct monitor {
 	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
-	uint32_t may_kick;    /* bit n: sandbox n */
+	uint32_t may_kick;     /* bit n: sandbox n */
 	uint64_t kick_timeout; /* arch counter ticks */
 };
 extern struct monitor monitor;
@@ -43,11 +43,13 @@ _Noreturn void monitor_core_boot(uint32_t core_number);
 _Noreturn void monitor_refuse(const char *what, const char *why);
 
 /* What this build of the monitor knows of its machine without any table. */
-struct table_span { uint64_t start, bytes; };
+struct table_span {
+	uint64_t start, bytes;
+};
 struct table_limits {
 	const char *platform;
 	uint64_t ram_base, ram_bytes;
-	uint64_t image_start, image_end; /* RAM that no table may give away */
+	uint64_t image_start, image_end;    /* RAM that no table may give away */
 	uint64_t banked_base, banked_bytes; /* the one device every sandbox may map; 0 bytes: none */
 	const struct table_span *forbidden; /* device registers that stay with the monitors */
 	uint32_t forbidden_count;

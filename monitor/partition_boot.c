@@ -97,8 +97,9 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 		const struct bh_region *region = &table->regions[n];
 
 		if (region->sandbox == index)
-			must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size,
-					       region->permissions, (enum hal_memory)region->memory_type), "memory region");
+			must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size, region->permissions,
+					       (enum hal_memory)region->memory_type),
+			     "memory region");
 	}
 	for (uint32_t n = 0; n < table->port_count; n++)
 		if (table->ports[n].sandbox == index)
@@ -135,7 +136,10 @@ static void create_cores(struct build *build)
 {
 	const struct bh_sandbox *sandbox = build->sandbox;
 	const struct hal_entry entry = {
-		.pc = { sandbox->entry }, .arg = sandbox->arg, .stack = { sandbox->stack }, .area = { sandbox->entry_area },
+		.pc = { sandbox->entry },
+		.arg = sandbox->arg,
+		.stack = { sandbox->stack },
+		.area = { sandbox->entry_area },
 	};
 
 	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
@@ -187,7 +191,7 @@ static void map_one_to_one(struct hal_space *space, uint64_t start, uint64_t end
 	map(space, (const char *)(uintptr_t)start, (const char *)(uintptr_t)end, start, HAL_READ | HAL_WRITE);
 }
 
-/* The copy's own frames are mapped at the link address only, so its text is writable nowhere. */
+/* BH-I4.private: nothing but this is mapped. The copy's own frames appear at the link address only: its text is writable nowhere. */
 void build_space(const struct bh_table *table, struct build *builds, uint32_t index)
 {
 	struct build *build = &builds[index];

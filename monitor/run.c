@@ -34,7 +34,7 @@ static void record_crash(const struct hal_core *core, unsigned slot, const struc
 	crash->magic = BH_CRASH_MAGIC;
 }
 
-/* The sandbox has ended; its core still answers kicks, so that nobody ever waits for it. */
+/* BH-I4.kick: the sandbox has ended; its core still answers kicks, so that nobody ever waits for it. */
 static _Noreturn void park(struct hal_core *core, struct bh_core_stats *stats)
 {
 	hal_core_quiesce(core);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The desk has checked the configuration; this checks, cheaply, that what arrived is what the desk made and that the
- * invariants no later code re-examines hold. Pure functions over the table: the same file runs on the host under tests
+ * invariants no later code re-examines hold (BH-I7.boot). Pure functions over the table: the same file runs on the host under tests
  * and a fuzzer. Every loop is bounded by a maximum of abi/table.h.
  */
 #include "monitor.h"
 
-#define REFUSE_IF(condition, why) do { if (condition) return (why); } while (0)
+#define REFUSE_IF(condition, why)     \
+	do {                          \
+		if (condition)        \
+			return (why); \
+	} while (0)
 
 static bool overlap(struct table_span a, struct table_span b)
 {
@@ -69,7 +73,8 @@ static bool same_name(const uint8_t *name, const char *expected)
 
 static const char *refuse_header(const struct bh_table *table, const struct table_limits *limits)
 {
-	REFUSE_IF(table->magic != BH_TABLE_MAGIC, "there is none; boot the image that `bulkhead image` or `bulkhead run` makes, not bulkhead.elf itself");
+	REFUSE_IF(table->magic != BH_TABLE_MAGIC,
+		  "there is none; boot the image that `bulkhead image` or `bulkhead run` makes, not bulkhead.elf itself");
 	REFUSE_IF(table->version != BH_TABLE_VERSION, "it has another version than this monitor; build both from the same sources");
 	REFUSE_IF(table->size != sizeof(*table), "it has another size than this monitor expects; build both from the same sources");
 	REFUSE_IF(table->checksum != checksum(table), "its checksum is wrong: the image was damaged or cut short; build or copy it again");
@@ -77,7 +82,8 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
-		  table->copy_count > BH_MAX_COPIES, "more regions, ports, lines or copies than a table holds");
+			  table->copy_count > BH_MAX_COPIES,
+		  "more regions, ports, lines or copies than a table holds");
 	return NULL;
 }
 
@@ -145,11 +151,13 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 		bool own = n == region->sandbox;
 
 		if (within(hpa_of(region), (struct table_span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
-			REFUSE_IF(region->permissions & (own ? BH_PERM_EXECUTE : BH_PERM_EXECUTE | BH_PERM_WRITE), "a log is writable by another sandbox, or executable");
+			REFUSE_IF(region->permissions & (own ? BH_PERM_EXECUTE : BH_PERM_EXECUTE | BH_PERM_WRITE),
+				  "a log is writable by another sandbox, or executable");
 			return NULL;
 		}
 		if (own && within(hpa_of(region), (struct table_span){ pool + BH_POOL_STATS, BH_POOL_CRASH - BH_POOL_STATS })) {
-			REFUSE_IF(region->permissions != BH_PERM_READ, "a sandbox's own statistics or information page is more than readable");
+			REFUSE_IF(region->permissions != BH_PERM_READ,
+				  "a sandbox's own statistics or information page is more than readable");
 			return NULL;
 		}
 	}
@@ -170,7 +178,8 @@ static const char *refuse_device(const struct table_limits *limits, const struct
 	struct table_span hpa = hpa_of(region);
 	struct table_span banked = { limits->banked_base, limits->banked_bytes };
 
-	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
+	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
+		  "device registers are executable or cached");
 	REFUSE_IF(touches_forbidden(limits, hpa), "a sandbox is given device registers that only monitors may touch");
 	if (region->kind == BH_REGION_BANKED) {
 		REFUSE_IF(!within(hpa, banked), "a region claims to be banked per core and is not");
@@ -186,7 +195,8 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 	struct table_span hpa = hpa_of(region);
 
 	REFUSE_IF(region->sandbox >= table->sandbox_count, "a region belongs to no sandbox");
-	REFUSE_IF(!region->size || !aligned(region->gpa | region->hpa | region->size, BH_PAGE_BYTES), "a region is empty or not page aligned");
+	REFUSE_IF(!region->size || !aligned(region->gpa | region->hpa | region->size, BH_PAGE_BYTES),
+		  "a region is empty or not page aligned");
 	REFUSE_IF(region->gpa + region->size < region->gpa || region->hpa + region->size < region->hpa, "a region wraps around");
 	REFUSE_IF(!(region->permissions & BH_PERM_READ) || region->permissions > 7 || region->memory_type > BH_MEMORY_DEVICE,
 		  "a region has an impossible permission or memory type");
@@ -219,7 +229,8 @@ static const char *refuse_regions(const struct bh_table *table, const struct tab
 		REFUSE_IF(why, why);
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(exclusive(&table->regions[n]) && exclusive(&table->regions[other]) &&
-				  overlap(hpa_of(&table->regions[n]), hpa_of(&table->regions[other])), "memory or device registers are given twice");
+					  overlap(hpa_of(&table->regions[n]), hpa_of(&table->regions[other])),
+				  "memory or device registers are given twice");
 	}
 	return NULL;
 }
@@ -232,7 +243,8 @@ static const char *refuse_ports(const struct bh_table *table)
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
 		for (uint32_t other = 0; other < n; other++)
-			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }), "I/O ports are given twice");
+			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }),
+				  "I/O ports are given twice");
 	}
 	return NULL;
 }
@@ -265,7 +277,8 @@ static const char *refuse_lines(const struct bh_table *table, const struct table
 static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
 {
 	for (uint32_t n = 0; n < table->region_count; n++)
-		if (table->regions[n].sandbox == sandbox && table->regions[n].kind == BH_REGION_RAM && within(hpa, hpa_of(&table->regions[n])))
+		if (table->regions[n].sandbox == sandbox && table->regions[n].kind == BH_REGION_RAM &&
+		    within(hpa, hpa_of(&table->regions[n])))
 			return true;
 	return false;
 }
@@ -273,7 +286,8 @@ static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, str
 static bool touches_foreign_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
 {
 	for (uint32_t n = 0; n < table->region_count; n++)
-		if (table->regions[n].sandbox != sandbox && table->regions[n].kind == BH_REGION_RAM && overlap(hpa, hpa_of(&table->regions[n])))
+		if (table->regions[n].sandbox != sandbox && table->regions[n].kind == BH_REGION_RAM &&
+		    overlap(hpa, hpa_of(&table->regions[n])))
 			return true;
 	return false;
 }

@@ -24,15 +24,15 @@ static inline void arch_barrier(void)
  * One load or store each, of a form that a syndrome describes fully should it trap (no writeback, one register):
  * ARM ARM D24.2.37 "ESR_EL1", ISS encoding for an exception from a Data Abort, ISV.
  */
-#define ARCH_MMIO(bits, suffix, modifier) \
-	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address) \
-	{ \
-		uint##bits##_t value; \
-		__asm__ volatile("ldr" suffix " %" modifier "0, [%1]" : "=r"(value) : "r"(address) : "memory"); \
-		return value; \
-	} \
-	static inline void arch_mmio_write##bits(uint64_t address, uint##bits##_t value) \
-	{ \
+#define ARCH_MMIO(bits, suffix, modifier)                                                                        \
+	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address)                                      \
+	{                                                                                                        \
+		uint##bits##_t value;                                                                            \
+		__asm__ volatile("ldr" suffix " %" modifier "0, [%1]" : "=r"(value) : "r"(address) : "memory");  \
+		return value;                                                                                    \
+	}                                                                                                        \
+	static inline void arch_mmio_write##bits(uint64_t address, uint##bits##_t value)                         \
+	{                                                                                                        \
 		__asm__ volatile("str" suffix " %" modifier "0, [%1]" : : "rZ"(value), "r"(address) : "memory"); \
 	}
 ARCH_MMIO(8, "b", "w")

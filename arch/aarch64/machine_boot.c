@@ -24,11 +24,15 @@ int64_t firmware_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
 	register uint64_t x3 __asm__("x3") = c;
 
 	if (arch_exception_level() == 1)
-		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8", "x9", "x10",
-				 "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
+		__asm__ volatile("hvc #0"
+				 : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+				 :
+				 : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
 	else
-		__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8", "x9", "x10",
-				 "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
+		__asm__ volatile("smc #0"
+				 : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+				 :
+				 : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
 	return (int64_t)x0;
 }
 

@@ -11,6 +11,6 @@
 #define MMU_TCR 0x80823519
 /* RES1 bits | I | SA | C | M */
 #define MMU_SCTLR_OFF 0x30c50830
-#define MMU_SCTLR_ON 0x30c5183d
+#define MMU_SCTLR_ON  0x30c5183d
 /* Writable implies never executable: only the private tables, of small pages, can afford it. */
 #define MMU_SCTLR_WXN 0x80000

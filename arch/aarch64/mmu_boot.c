@@ -8,15 +8,15 @@
 #include "board.h"
 #include "mmu.h"
 
-#define GiB (UINT64_C(1) << 30)
-#define BLOCK (UINT64_C(1) << 10 /* AF */ | UINT64_C(1) << 6 /* AP[1], RES1 */ | 1 /* block */)
-#define MEMORY (BLOCK | UINT64_C(3) << 8 /* inner shareable */ | UINT64_C(0) << 2 /* Attr0 */)
-#define DEVICE (BLOCK | UINT64_C(1) << 54 /* XN */ | UINT64_C(1) << 2 /* Attr1 */)
+#define GiB             (UINT64_C(1) << 30)
+#define BLOCK           (UINT64_C(1) << 10 /* AF */ | UINT64_C(1) << 6 /* AP[1], RES1 */ | 1 /* block */)
+#define MEMORY          (BLOCK | UINT64_C(3) << 8 /* inner shareable */ | UINT64_C(0) << 2 /* Attr0 */)
+#define DEVICE          (BLOCK | UINT64_C(1) << 54 /* XN */ | UINT64_C(1) << 2 /* Attr1 */)
 #define IS_RAM(address) ((address) >= BOARD_RAM_BASE && (address) < BOARD_RAM_BASE + BOARD_RAM_BYTES)
-#define ENTRY(n) [n] = (n) * GiB | (IS_RAM((n) * GiB) ? MEMORY : DEVICE)
+#define BLOCK_OF(gib)   ((gib) * GiB | (IS_RAM((gib) * GiB) ? MEMORY : DEVICE))
 
 extern const uint64_t start_map[512];
-_Alignas(4096) const uint64_t start_map[512] = { ENTRY(0), ENTRY(1), ENTRY(2), ENTRY(3) };
+_Alignas(4096) const uint64_t start_map[512] = { BLOCK_OF(0), BLOCK_OF(1), BLOCK_OF(2), BLOCK_OF(3) };
 
 _Static_assert(BOARD_RAM_BASE % GiB == 0 && BOARD_RAM_BYTES % GiB == 0 && BOARD_RAM_BASE + BOARD_RAM_BYTES <= 4 * GiB,
 	       "the start-up map knows whole GiB below 4 GiB");

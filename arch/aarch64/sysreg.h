@@ -3,11 +3,11 @@
 #pragma once
 #include <stdint.h>
 
-#define SYSREG_READ(name) \
-	({ \
-		uint64_t value_; \
+#define SYSREG_READ(name)                                          \
+	({                                                         \
+		uint64_t value_;                                   \
 		__asm__ volatile("mrs %0, " #name : "=r"(value_)); \
-		value_; \
+		value_;                                            \
 	})
 #define SYSREG_WRITE(name, value) __asm__ volatile("msr " #name ", %x0" : : "rZ"((uint64_t)(value)) : "memory")
 

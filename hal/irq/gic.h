@@ -19,8 +19,8 @@ enum {
 	GIC_KICK_SGI = 15,
 	GIC_FIRST_SPI = 32,
 	GIC_LINES_A_WORD = 32,
-	GIC_WORDS = 32,             /* INTIDs 0..1019, ARM IHI 0069 2.2 "INTIDs" */
-	GIC_GUEST_PRIORITY = 0x10,  /* highest a guest can give: the kick's, 0, stays above */
+	GIC_WORDS = 32,            /* INTIDs 0..1019, ARM IHI 0069 2.2 "INTIDs" */
+	GIC_GUEST_PRIORITY = 0x10, /* highest a guest can give: the kick's, 0, stays above */
 	GIC_RESET_PRIORITY = 0xa0,
 };
 
@@ -29,10 +29,10 @@ enum {
 
 /* The interrupt controller as one sandbox may see it. */
 struct gic_view {
-	uint32_t lines[GIC_WORDS]; /* of the distributor: bit n of word w is INTID 32w + n */
-	uint32_t words;            /* the guest sees that many, GICD_TYPER.ITLinesNumber + 1 */
-	uint32_t control;          /* GICD_CTLR as the guest wrote it: the real switch is everybody's */
-	uint32_t control_fixed;    /* its bits that read as one whatever is written */
+	uint32_t lines[GIC_WORDS];                     /* of the distributor: bit n of word w is INTID 32w + n */
+	uint32_t words;                                /* the guest sees that many, GICD_TYPER.ITLinesNumber + 1 */
+	uint32_t control;                              /* GICD_CTLR as the guest wrote it: the real switch is everybody's */
+	uint32_t control_fixed;                        /* its bits that read as one whatever is written */
 	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, ascending */
 };
 
@@ -59,9 +59,7 @@ enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit);
 /* Answers IPI: sends to own cores; HAL_FAULT if it names another or the kick. */
 enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit);
-/* Consumes the signal of a kick that was taken as an exception. */
-void gic_take_signal(void);
-/* Poisoning kick: sends the kick's SGI and returns when it is pending at the other core; clears it at this one. */
+/* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */
 void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
 /* No interrupt but the kick reaches this core any more. */

@@ -40,8 +40,7 @@ static void set_trigger(uint32_t line, bool level)
 	gicd_write(offset, others | (level ? 0 : (uint32_t)GICD_ICFGR_EDGE << shift));
 }
 
-enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
-					 uint32_t flags)
+enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector, uint32_t flags)
 {
 	struct gic_view *view = &partition->gic;
 	uint32_t word = line / GIC_LINES_A_WORD, slot = 0;

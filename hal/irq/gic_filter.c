@@ -108,7 +108,11 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 {
 	const struct gic_register *entry = find(frame, offset);
 	struct gic_access access = {
-		.core = core, .frame = frame, .address = frame->base + offset, .width = exit->width, .value = exit->value,
+		.core = core,
+		.frame = frame,
+		.address = frame->base + offset,
+		.width = exit->width,
+		.value = exit->value,
 	};
 
 	if (offset & (exit->width - 1) || (entry && !(entry->widths & exit->width)))

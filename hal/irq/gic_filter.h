@@ -35,12 +35,12 @@ struct gic_register {
 	const struct gic_rule *rule;
 };
 
-extern const struct gic_rule gic_rule_plain;     /* reads as the machine's; identification */
-extern const struct gic_rule gic_rule_fixed;     /* granted lines read as they are; writes ignored: set when the machine started */
-extern const struct gic_rule gic_rule_bits;      /* write-one registers: ones for granted lines only */
-extern const struct gic_rule gic_rule_bytes;     /* a byte a line, granted ones written */
+extern const struct gic_rule gic_rule_plain;      /* reads as the machine's; identification */
+extern const struct gic_rule gic_rule_fixed;      /* granted lines read as they are; writes ignored: set when the machine started */
+extern const struct gic_rule gic_rule_bits;       /* write-one registers: ones for granted lines only */
+extern const struct gic_rule gic_rule_bytes;      /* a byte a line, granted ones written */
 extern const struct gic_rule gic_rule_priorities; /* the same, no byte above GIC_GUEST_PRIORITY */
-extern const struct gic_rule gic_rule_control;   /* GICD_CTLR: kept, not carried out */
+extern const struct gic_rule gic_rule_control;    /* GICD_CTLR: kept, not carried out */
 
 /* The parts of a rule, for rules of one GIC version. */
 uint64_t gic_read_granted(const struct gic_access *access);

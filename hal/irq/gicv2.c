@@ -85,8 +85,9 @@ static uint32_t targets_of(const struct hal_core *core, uint64_t value)
 		return own_interfaces(core->partition) & ~self;
 	case SGIR_SELF:
 		return self;
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit)
@@ -117,11 +118,6 @@ void hal_core_wait(struct hal_core *core)
 	gicc_write(GICC_CTLR, control);
 	gicc_write(GICC_PMR, mask);
 	arch_barrier();
-}
-
-/* A kick is no exception here: FIQ stays with the guest. */
-void gic_take_signal(void)
-{
 }
 
 /* The read comes back behind the write: the SGI is pending by then. */

@@ -13,7 +13,8 @@ const char *gic_missing(void)
 	bool version3 = SYSREG_READ(ID_AA64PFR0_EL1) >> 24 & 15;
 
 	if (version3 || (gicd_read(GICD_PIDR2) >> PIDR2_REVISION_SHIFT & 15) != PIDR2_GICV2)
-		return "the machine's interrupt controller is no GICv2; start it with one (QEMU: -M virt,gic-version=2) or build for its board";
+		return "the machine's interrupt controller is no GICv2; start it with one (QEMU: -M virt,gic-version=2) or build for its "
+		       "board";
 	return NULL;
 }
 
@@ -35,20 +36,12 @@ void gic_route(uint32_t line, uint64_t hardware_id)
 	arch_mmio_write8(BOARD_GICD_BASE + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
 }
 
-/* For the filter, the CPU interface for sleeping, and the roots to poison. */
+/* The distributor for the filter, the CPU interface for sleeping. */
 enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition)
 {
 	enum hal_status status = gic_map_device(space, BOARD_GICD_BASE, GICD_BYTES);
 
-	if (status == HAL_OK)
-		status = gic_map_device(space, BOARD_GICC_BASE, BOARD_BANKED_BYTES);
-	for (uint32_t n = 0; n < BH_MAX_SANDBOXES && status == HAL_OK; n++) {
-		const uint64_t *root = partition->targets[n].root;
-
-		if (root)
-			status = hal_space_map(space, root, (hpa_t){ (uintptr_t)root }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);
-	}
-	return status;
+	return status == HAL_OK ? gic_map_device(space, BOARD_GICC_BASE, BOARD_BANKED_BYTES) : status;
 }
 
 uint64_t gic_traps(const struct hal_partition *partition)

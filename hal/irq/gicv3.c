@@ -133,19 +133,27 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 	return left && !(exit->value & ICC_SGIR_IRM) ? HAL_FAULT : HAL_SKIP;
 }
 
-void hal_core_wait(struct hal_core *core)
+/* In group 0: an FIQ at the other core, whatever its guest masks. */
+void gic_signal(uint64_t hardware_id)
 {
-	arch_wfi();
-	gic_take_signal();
+	SYSREG_WRITE(ICC_SGI0R_EL1, icc_sgi_to(hardware_id, GIC_KICK_SGI));
+	arch_isb();
 }
 
-void gic_take_signal(void)
+/* A signal that arrives later than this ends in an exit with nothing to do. */
+void gic_clear_signal(void)
 {
 	uint64_t intid = SYSREG_READ(ICC_IAR0_EL1) & 0xffffff;
 
 	if (intid < ICC_INTID_SPECIAL)
 		SYSREG_WRITE(ICC_EOIR0_EL1, intid);
 	arch_isb();
+}
+
+void hal_core_wait(struct hal_core *core)
+{
+	arch_wfi();
+	gic_clear_signal();
 }
 
 /* Group 1 off at this core, and nothing left active that could outrank the kick. AP1R1..3 exist with 6 and 7 priority bits. */

@@ -5,16 +5,26 @@
 
 enum { GICD_IROUTER = 0x6000, GICD_IROUTER_END = 0x7fdf, GICD_PIDR = 0xffd0, GICD_BYTES = 0x10000 };
 enum {
-	GICD_CTLR_ENABLE_GRP0 = 1 << 0, GICD_CTLR_ENABLE_GRP1 = 1 << 1, GICD_CTLR_ARE = 1 << 4, GICD_CTLR_DS = 1 << 6,
+	GICD_CTLR_ENABLE_GRP0 = 1 << 0,
+	GICD_CTLR_ENABLE_GRP1 = 1 << 1,
+	GICD_CTLR_ARE = 1 << 4,
+	GICD_CTLR_DS = 1 << 6,
 };
 #define GICD_CTLR_RWP (UINT32_C(1) << 31)
-/* GICD_TYPER: IDbits | A3V as they are, No1N set, ITLinesNumber as granted, and none of the rest: no LPIs, no message-based or extended SPIs. */
+/* GICD_TYPER: IDbits | A3V as they are, No1N set, ITLinesNumber as granted, and none of the rest: no LPIs, no message-based or extended
+ * SPIs. */
 enum { GICD_TYPER_KEPT = 0x1f << 19 | 1 << 24, GICD_TYPER_NO1N = 1 << 25 };
 
 /* A redistributor: two frames of 64 KiB, four where it has virtual LPIs. */
 enum {
-	GICR_CTLR = 0x0000, GICR_IIDR = 0x0004, GICR_TYPER = 0x0008, GICR_WAKER = 0x0014, GICR_PIDR = 0xffd0,
-	GICR_SGI_FRAME = 0x10000, GICR_BYTES = 0x20000, GICR_BYTES_VLPI = 0x40000,
+	GICR_CTLR = 0x0000,
+	GICR_IIDR = 0x0004,
+	GICR_TYPER = 0x0008,
+	GICR_WAKER = 0x0014,
+	GICR_PIDR = 0xffd0,
+	GICR_SGI_FRAME = 0x10000,
+	GICR_BYTES = 0x20000,
+	GICR_BYTES_VLPI = 0x40000,
 };
 enum { GICR_TYPER_VLPIS = 1 << 1, GICR_TYPER_LAST = 1 << 4, GICR_TYPER_AFFINITY_SHIFT = 32, GICR_TYPER_NUMBER = 0xffff00 };
 enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
@@ -26,7 +36,8 @@ enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 10
 /* SGI `intid` for the one core with this affinity. */
 static inline uint64_t icc_sgi_to(uint64_t hardware_id, uint64_t intid)
 {
-	uint64_t aff0 = hardware_id & 0xff, aff1 = hardware_id >> 8 & 0xff, aff2 = hardware_id >> 16 & 0xff, aff3 = hardware_id >> 32 & 0xff;
+	uint64_t aff0 = hardware_id & 0xff, aff1 = hardware_id >> 8 & 0xff, aff2 = hardware_id >> 16 & 0xff,
+		 aff3 = hardware_id >> 32 & 0xff;
 
 	return aff3 << 48 | aff0 >> 4 << ICC_SGIR_RS_SHIFT | aff2 << 32 | intid << ICC_SGIR_INTID_SHIFT | aff1 << 16 |
 	       UINT64_C(1) << (aff0 & 15);

@@ -21,7 +21,8 @@ static void dist_settle(void)
 const char *gic_missing(void)
 {
 	if (!(SYSREG_READ(ID_AA64PFR0_EL1) >> 24 & 15))
-		return "the machine's interrupt controller is no GICv3; start it with one (QEMU: -M virt,gic-version=3) or build for its board";
+		return "the machine's interrupt controller is no GICv3; start it with one (QEMU: -M virt,gic-version=3) or build for its "
+		       "board";
 	if (!(gicd_read(GICD_CTLR) & GICD_CTLR_DS))
 		return "the GICv3 keeps group 0 for a secure world, so it cannot carry kicks; use a board whose GIC has one security state";
 	return NULL;
@@ -79,7 +80,7 @@ void gic_create_view(struct hal_partition *partition)
 
 void gic_route(uint32_t line, uint64_t hardware_id)
 {
-	arch_mmio_write64(BOARD_GICD_BASE + GICD_IROUTER + 8 * line, hardware_id);
+	arch_mmio_write64(BOARD_GICD_BASE + GICD_IROUTER + UINT64_C(8) * line, hardware_id);
 }
 
 /* For the filter. The guest's group 1 needs nothing mapped, and a kick is a system register. */

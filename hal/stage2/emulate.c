@@ -10,11 +10,8 @@ static enum hal_action idle(struct hal_core *core, const struct hal_exit *exit)
 }
 
 static enum hal_action (*const emulators[BH_EXIT_REASONS])(struct hal_core *core, const struct hal_exit *exit) = {
-	[BH_EXIT_DEVICE] = gic_emulate,
-	[BH_EXIT_IPI] = gic_emulate_ipi,
-	[BH_EXIT_REGISTER] = register_emulate,
-	[BH_EXIT_FIRMWARE] = psci_emulate,
-	[BH_EXIT_IDLE] = idle,
+	[BH_EXIT_DEVICE] = gic_emulate,    [BH_EXIT_IPI] = gic_emulate_ipi, [BH_EXIT_REGISTER] = register_emulate,
+	[BH_EXIT_FIRMWARE] = psci_emulate, [BH_EXIT_IDLE] = idle,
 };
 
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)

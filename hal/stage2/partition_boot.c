@@ -10,8 +10,7 @@ static uint64_t vttbr_of(const uint64_t *root, uint32_t index)
 	return (uintptr_t)root | (uint64_t)(index + 1) << 48;
 }
 
-enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
-				     struct hal_partition **out)
+enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
 {
 	struct hal_partition *partition = hal_arena_take(arena, (sizeof(*partition) + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES);
 	enum hal_status status;
@@ -69,7 +68,10 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struc
 	if (index >= BH_MAX_SANDBOXES)
 		return HAL_E_RANGE;
 	from->targets[index] = (struct kick_target){
-		.root = to->stage2.root, .vttbr = to->vttbr, .hardware_id = to->hardware_id[0], .core = to->cores[0],
+		.root = to->stage2.root,
+		.vttbr = to->vttbr,
+		.hardware_id = to->hardware_id[0],
+		.core = to->cores[0],
 	};
 	return HAL_OK;
 }

@@ -21,7 +21,24 @@ enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa
 	return pt_map(&space->tables, (uintptr_t)va, hpa, size, permissions, memory);
 }
 
+/* The roots that this monitor's kicks poison, kick.c. */
+static enum hal_status map_targets(struct hal_space *space, const struct hal_partition *partition)
+{
+	enum hal_status status = HAL_OK;
+
+	for (uint32_t n = 0; n < BH_MAX_SANDBOXES && status == HAL_OK; n++) {
+		const uint64_t *root = partition->targets[n].root;
+
+		if (root)
+			status = hal_space_map(space, root, (hpa_t){ (uintptr_t)root }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE,
+					       HAL_MEMORY_RAM);
+	}
+	return status;
+}
+
 enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition)
 {
-	return gic_map(space, partition);
+	enum hal_status status = gic_map(space, partition);
+
+	return status == HAL_OK ? map_targets(space, partition) : status;
 }

@@ -13,28 +13,28 @@
 
 /* HCR_EL2 and HCR have these bits in common. ARM ARM D24.2 "HCR_EL2"; ARMv7 ARM B4.1.65 "HCR". */
 enum {
-	HCR_VM = 1 << 0,    /* stage 2 on */
-	HCR_SWIO = 1 << 1,  /* set/way invalidation cleans too */
-	HCR_FMO = 1 << 3,   /* FIQ to the monitor */
-	HCR_AMO = 1 << 5,   /* SError to the monitor */
-	HCR_TWI = 1 << 13,  /* trap WFI */
-	HCR_TID3 = 1 << 18, /* trap identification registers, group 3 */
-	HCR_TSC = 1 << 19,  /* trap SMC */
+	HCR_VM = 1 << 0,     /* stage 2 on */
+	HCR_SWIO = 1 << 1,   /* set/way invalidation cleans too */
+	HCR_FMO = 1 << 3,    /* FIQ to the monitor */
+	HCR_AMO = 1 << 5,    /* SError to the monitor */
+	HCR_TWI = 1 << 13,   /* trap WFI */
+	HCR_TID3 = 1 << 18,  /* trap identification registers, group 3 */
+	HCR_TSC = 1 << 19,   /* trap SMC */
 	HCR_TIDCP = 1 << 20, /* trap implementation-defined registers */
-	HCR_TAC = 1 << 21,  /* trap ACTLR */
+	HCR_TAC = 1 << 21,   /* trap ACTLR */
 };
 
 /* A sandbox whose first core this one may kick. */
 struct kick_target {
-	uint64_t *root;       /* its stage-2 root, NULL: not granted */
+	uint64_t *root; /* its stage-2 root, NULL: not granted */
 	uint64_t vttbr;
 	uint64_t hardware_id;
-	uint32_t core;        /* machine core number */
+	uint32_t core; /* machine core number */
 };
 
 struct hal_partition {
 	struct pt stage2;
-	uint64_t vttbr;       /* root and VMID, as VTTBR wants them */
+	uint64_t vttbr; /* root and VMID, as VTTBR wants them */
 	bool trusted_idle;
 	bool sealed;
 	uint32_t core_count;
@@ -46,7 +46,7 @@ struct hal_partition {
 };
 
 struct hal_core {
-	struct guest guest;   /* first: switch.S */
+	struct guest guest; /* first: switch.S */
 	struct hal_partition *partition;
 	uint32_t slot;
 };

@@ -5,7 +5,7 @@
 #define BOARD_NAME "qemu-aarch64-gicv2"
 
 /* Guest and monitor RAM: `-m 2G`. */
-#define BOARD_RAM_BASE 0x40000000ull
+#define BOARD_RAM_BASE  0x40000000ull
 #define BOARD_RAM_BYTES 0x80000000ull
 
 /* Boot console: PL011. */
@@ -15,12 +15,12 @@
 #define BOARD_GICC_BASE 0x08010000ull
 
 /* The CPU interface: one address, a bank of registers for each core; every sandbox maps it. */
-#define BOARD_BANKED_BASE BOARD_GICC_BASE
+#define BOARD_BANKED_BASE  BOARD_GICC_BASE
 #define BOARD_BANKED_BYTES 0x2000ull
 
 /* No sandbox's, whatever a table says: distributor, message frame (V2M), the interfaces to virtual interrupts (GICH, GICV). */
 #define BOARD_PRIVATE_SPANS { BOARD_GICD_BASE, 0x10000 }, { 0x08020000, 0x1000 }, { 0x08030000, 0x10000 }, { 0x08040000, 0x10000 }
 
 /* SPIs begin behind SGIs and PPIs; no vectors. */
-#define BOARD_FIRST_LINE 32
+#define BOARD_FIRST_LINE   32
 #define BOARD_FIRST_VECTOR 0

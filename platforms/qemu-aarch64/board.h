@@ -5,7 +5,7 @@
 #define BOARD_NAME "qemu-aarch64"
 
 /* Guest and monitor RAM: `-m 2G`. */
-#define BOARD_RAM_BASE 0x40000000ull
+#define BOARD_RAM_BASE  0x40000000ull
 #define BOARD_RAM_BYTES 0x80000000ull
 
 /* Boot console: PL011. */
@@ -15,12 +15,12 @@
 #define BOARD_GICR_BASE 0x080a0000ull
 
 /* No device is banked per core: the CPU interface is in system registers. */
-#define BOARD_BANKED_BASE 0ull
+#define BOARD_BANKED_BASE  0ull
 #define BOARD_BANKED_BYTES 0ull
 
 /* No sandbox's, whatever a table says: distributor, translation service (ITS), redistributors. */
 #define BOARD_PRIVATE_SPANS { BOARD_GICD_BASE, 0x10000 }, { 0x08080000, 0x20000 }, { BOARD_GICR_BASE, 0xf60000 }
 
 /* SPIs begin behind SGIs and PPIs; no vectors. */
-#define BOARD_FIRST_LINE 32
+#define BOARD_FIRST_LINE   32
 #define BOARD_FIRST_VECTOR 0

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans of good partition files: nothing overlaps, the monitor accepts the table, and every byte lies where it must."""
 
-import subprocess
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
-import cffi
 import pytest
 from bhtool import abi
 from bhtool.config import Plan
@@ -15,12 +12,10 @@ from bhtool.config.budget import tables_of
 from bhtool.config.machine import Span
 from bhtool.config.plan import Region
 from bhtool.config.table import checksum
-from bhtool.paths import PARTITIONS, ROOT
+from bhtool.paths import PARTITIONS
 
 PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-svm")
 EXAMPLES = sorted(PARTITIONS.glob("*.dts"))
-IMAGE_START = {"qemu-svm": 0x100000}
-ARCH = {"qemu-svm": "x86_64"}
 Compile = Callable[[Path, str], Plan]
 
 
@@ -32,32 +27,6 @@ def platform(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(params=EXAMPLES, ids=lambda path: path.stem)
 def plan(request: pytest.FixtureRequest, platform: str, compile_on: Compile) -> Plan:
     return compile_on(request.param, platform)
-
-
-@pytest.fixture(scope="session")
-def monitor_refuses(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bytes], str]:
-    """What the monitor of a platform has against a table; "" nothing."""
-    folder = tmp_path_factory.mktemp("monitor")
-    loaded: dict[str, Any] = {}
-    ffi = cffi.FFI()
-    ffi.cdef("const char *refuse(const void *table);")
-
-    def refuse(platform: str, table: bytes) -> str:
-        library = folder / f"{platform}.so"
-        if platform not in loaded:
-            command = ["clang-19", "-std=c17", "-shared", "-fPIC", "-I", str(ROOT), "-I", str(ROOT / "platforms" / platform),
-                       f"-DIMAGE_START={IMAGE_START.get(platform, 0x40200000):#x}", "-o", str(library),
-                       str(Path(__file__).with_name("refuse.c")), str(ROOT / "monitor" / "table_boot.c")]  # fmt: skip
-            subprocess.run(command, check=True)
-            loaded[platform] = ffi.dlopen(str(library))
-        why = loaded[platform].refuse(ffi.from_buffer(bytearray(table)))
-        if why == ffi.NULL:
-            return ""
-        words = ffi.string(why)
-        assert isinstance(words, bytes)
-        return words.decode()
-
-    return refuse
 
 
 def test_examples_are_good(plan: Plan) -> None:

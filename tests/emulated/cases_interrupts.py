@@ -34,6 +34,13 @@ def never(name: str, mode: int) -> tuple[Case, Case]:
     return cases[0], cases[1]
 
 
+def once(name: str, value: int) -> Case:
+    """A core may send itself an NMI, and takes it once: a second one would find no attempt under way, and end it."""
+    command = f"icr={value:#x}"
+    expected = (Refused("attacker", command, "NMI"), Says("attacker", "ticks 20$"))
+    return Case(f"icr-{name}", FILTER, attacked(f"{command} ticks=20"), expected, (SVM,))
+
+
 def harmless(name: str, *values: int, then: tuple[Expectation, ...] = ()) -> Case:
     """Forms that mean "every core": in a sandbox, its own."""
     commands = [f"icr={value:#x}" for value in values]
@@ -63,8 +70,9 @@ ICR = (
     harmless("logical-broadcast", 0xFFFFFFFF << 32 | 1 << 14 | 1 << 11 | 0x59, then=(Says("attacker", STRAY.format("0x59")),)),
     harmless("shorthand-others", 0xC4055, 0xC4400, 0xC4500, 0xC4612),
     harmless("init-startup-broadcast", 0xFFFFFFFF << 32 | 0x4500, 0xFFFFFFFF << 32 | 0x4612),
-    icr("nmi-shorthand-all", 0x84400, Refused("attacker", "icr=0x84400", "NMI")),
-    icr("nmi-broadcast", 0xFFFFFFFF << 32 | 0x4400, Refused("attacker", "icr=0xffffffff00004400", "NMI")),
+    once("nmi-self", 0x44400),
+    once("nmi-shorthand-all", 0x84400),
+    once("nmi-broadcast", 0xFFFFFFFF << 32 | 0x4400),
 )
 
 

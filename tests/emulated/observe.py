@@ -80,12 +80,14 @@ class Progress:
 
 
 def harm(case: Case, seen: Observation) -> list[str]:
-    """What went wrong with those who had nothing to do with it."""
-    found = []
+    """What went wrong with those who should have lived on, and with those who had nothing to do with it."""
+    found = [
+        f"{name} is {watch.state}: {watch.crash}"
+        for name, watch in seen.watches.items()
+        if name not in case.ending and watch.state != "ready"
+    ]
     for name in case.beating:
-        watch, beat = seen.watches[name], seen.watches[name].heartbeat
-        if watch.state != "ready":
-            found.append(f"{name} is {watch.state}: {watch.crash}")
+        beat = seen.watches[name].heartbeat
         if beat is None or not beat.beats:
             found.append(f"{name} has no heartbeat")
         elif beat.gaps and case.icount:

@@ -3,7 +3,7 @@
 
 import pytest
 from bhtool import paths
-from bhtool.machine import Machine, Timing
+from bhtool.machine import Machine, timing_for
 from bhtool.platforms import Platform
 from bhtool.session import Session
 
@@ -17,8 +17,8 @@ LIMIT_SECONDS = 120.0
 @pytest.mark.parametrize("platform", ALL)
 def test_everybody_is_ready(machine_platform: Platform, partition: str) -> None:
     scene = stage_file(machine_platform, paths.PARTITIONS / partition)
-    timing = Timing(machine_platform.emulator.icount_shift)
-    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image, timing)) as session:
+    machine = Machine(machine_platform, scene.image, timing_for(machine_platform, scene.plan))
+    with Session(machine_platform, scene.plan, machine) as session:
         for event in session.events(LIMIT_SECONDS):
             if event is None and all(watch.settled for watch in session.watches.values()):
                 break

@@ -86,7 +86,7 @@ REFUSALS = (
     Refusal("other-size", field("size", 8), "another size"),
     Refusal("other-platform", field("platform", b"qemu-other"), "another platform"),
     Refusal("too-many-sandboxes", field("sandbox_count", 9), "sandbox count out of range"),
-    Refusal("shared-page-in-the-image", field("shared", 0), "the shared page"),
+    Refusal("misaligned-shared-page", field("shared", 1), "the shared page is misaligned"),
 )
 
 

@@ -18,6 +18,7 @@ VECTOR_REGISTER = {
     "x86_64": re.compile(r"%[xyz]mm\d|%mm\d|%st\b|\bf(ld|st|add|mul|xsave|xrstor)\w*\s"),
     "aarch64": re.compile(r"(?<![\w.])[vqdszhb]\d{1,2}(\.\w+)?\b(?!:)"),
 }
+PADDING = ".word\t0xd503201f"  # NOPs between exception vectors, listed as data
 BELOW_STACK = {"x86_64": re.compile(r"-0x[0-9a-f]+\(%rsp\)"), "aarch64": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)")}
 
 
@@ -43,7 +44,7 @@ def instructions(platform: str) -> Iterator[tuple[str, str]]:
     ).stdout
     for line in listing.splitlines():
         match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
-        if match:
+        if match and not match[2].endswith(PADDING):
             yield match[1], re.sub(r"\s*(<.*|//.*|#.*)$", "", match[2])
 
 

@@ -18,9 +18,9 @@ class Mutation:
     new: str
     caught_by: str
 
-    def text(self) -> str:
-        """The file with the mistake in it."""
+    def text(self, root: Path = ROOT) -> str:
+        """The file of the source tree at `root` with the mistake in it."""
         pattern = r"\s+".join(re.escape(word) for word in self.old.split())
-        text, count = re.subn(pattern, lambda _: self.new.strip(), (ROOT / self.file).read_text())
+        text, count = re.subn(pattern, lambda _: self.new.strip(), (root / self.file).read_text())
         assert count == 1, f"{self.file} has changed: adapt this mutation"
         return text

@@ -17,7 +17,7 @@ from tests.emulated.scene import stage
 from tests.emulated.table import CASES
 
 CASE_FAILS = 10
-LIMIT_BEATS = 4000  # four emulated seconds: more than any case named by a mutation takes
+LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutation takes
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
 
 

@@ -78,7 +78,7 @@ def test_without_a_mutation_all_is_well(platform: str, case: str, tree: Path) ->
 def test_mutation_is_caught(platform: str, mutation: MachineMutation, tree: Path) -> None:
     file = tree / mutation.file
     sound = file.read_text()
-    file.write_text(mutation.text())
+    file.write_text(mutation.text(tree))
     try:
         done = run_case(tree, platform, mutation.caught_by)
     finally:

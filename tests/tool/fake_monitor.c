@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a monitor leaves in memory, without being one: statistics, a log ring with heartbeats, a crash record; and a serial
- * line that answers. RAM is zero when it starts. Lets the tool's own tests run a machine of which every figure is known. AArch64, entered at any level.
+ * line that answers. RAM is zero when it starts. Lets the tool's own tests run a machine of which every figure is known. AArch64, entered
+ * at any level.
  */
 #include "abi/table.h"
 

@@ -5,21 +5,21 @@
 #include "arch/aarch64/sysreg.h"
 
 /* ISS of an abort. */
-#define ISS_VALID (1u << 24)          /* ISV: the fields that describe the instruction hold */
-#define ISS_SIZE(esr) ((esr) >> 22 & 3) /* SAS: log2 of bytes */
-#define ISS_SIGNED (1u << 21)         /* SSE */
+#define ISS_VALID         (1u << 24)         /* ISV: the fields that describe the instruction hold */
+#define ISS_SIZE(esr)     ((esr) >> 22 & 3)  /* SAS: log2 of bytes */
+#define ISS_SIGNED        (1u << 21)         /* SSE */
 #define ISS_REGISTER(esr) ((esr) >> 16 & 31) /* SRT */
-#define ISS_64_BITS (1u << 15)        /* SF */
-#define ISS_CACHE (1u << 8)           /* CM: maintenance, reported as a write */
-#define ISS_WALK (1u << 7)            /* S1PTW: not the access itself but the guest's own table walk */
-#define ISS_WRITE (1u << 6)           /* WnR */
-#define ISS_STATUS(esr) ((esr) & 0x3f)
+#define ISS_64_BITS       (1u << 15)         /* SF */
+#define ISS_CACHE         (1u << 8)          /* CM: maintenance, reported as a write */
+#define ISS_WALK          (1u << 7)          /* S1PTW: not the access itself but the guest's own table walk */
+#define ISS_WRITE         (1u << 6)          /* WnR */
+#define ISS_STATUS(esr)   ((esr) & 0x3f)
 
 enum { STATUS_TYPE = 0x3c, STATUS_TRANSLATION = 0x04, STATUS_TRANSLATION_LEVEL_1 = 0x05, STATUS_PERMISSION = 0x0c };
 enum { ROOT_SHIFT = 30, ROOT_ENTRIES = 512, SPSR_AARCH32 = 1 << 4, SPSR_EL_MASK = 0xc, PAR_F = 1 };
 
 /* ARM ARM D24.2 "PAR_EL1" bits 51:12, "HPFAR_EL2" bits 43:4. */
-#define PAR_PA 0x000ffffffffff000u
+#define PAR_PA     0x000ffffffffff000u
 #define HPFAR_FIPA 0x00000ffffffffff0u
 
 /* What the guest's own tables make of an address; 0 if they too refuse. PAR_EL1 is the guest's, so it is put back. */
@@ -52,7 +52,7 @@ static void locate(const struct hal_core *core, uint64_t esr, struct hal_exit *e
 
 /*
  * A hole in the root is 0. A root entry that is not, and was yet not translated, has been poisoned by a kick (its valid bit
- * taken, poison.c) or is just being healed: the access will be tried again.
+ * taken, kick.c) or is just being healed: the access will be tried again.
  */
 static bool was_poisoned(const struct hal_core *core, uint64_t esr, uint64_t gpa)
 {

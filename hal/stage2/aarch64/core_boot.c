@@ -8,10 +8,10 @@
 #include "arch/arch.h"
 #include "features_boot.h"
 
-#define HCR_RW (UINT64_C(1) << 31)   /* EL1 is AArch64 */
+#define HCR_RW   (UINT64_C(1) << 31) /* EL1 is AArch64 */
 #define HCR_TERR (UINT64_C(1) << 36) /* trap error record registers */
-#define HCR_APK (UINT64_C(1) << 40)  /* do not trap pointer authentication keys, */
-#define HCR_API (UINT64_C(1) << 41)  /* nor instructions: a guest's own */
+#define HCR_APK  (UINT64_C(1) << 40) /* do not trap pointer authentication keys, */
+#define HCR_API  (UINT64_C(1) << 41) /* nor instructions: a guest's own */
 
 /* Interrupts: VM with FMO or AMO and without IMO sends IRQ straight to the guest's vectors. */
 #define HCR_ALWAYS (HCR_RW | HCR_VM | HCR_SWIO | HCR_AMO | HCR_TSC | HCR_TIDCP | HCR_TAC | HCR_TERR | HCR_APK | HCR_API)
@@ -24,10 +24,10 @@
 
 /* At entry: ARM ARM D24.2 "SCTLR_EL1": RES1 bits, MMU and caches off, little-endian. */
 #define SCTLR_EL1_ENTRY 0x30d00800u
-#define SPSR_ENTRY 0x3c5u /* EL1h, DAIF masked */
+#define SPSR_ENTRY      0x3c5u /* EL1h, DAIF masked */
 
-enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
-				const struct hal_entry *entry, struct hal_core **out)
+enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
+				struct hal_core **out)
 {
 	struct hal_core *core;
 
@@ -100,8 +100,7 @@ static void present(const struct hal_core *core)
 		SYSREG_WRITE(PMUSERENR_EL0, 0);
 }
 
-_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top,
-			       void (*resident)(struct hal_core *core))
+_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
 {
 	core->guest.stack_top = (uintptr_t)stack_top;
 	core->guest.resident = (uintptr_t)resident;

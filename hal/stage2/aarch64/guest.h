@@ -2,17 +2,17 @@
 /* The guest's registers while its monitor runs; offsets for switch.S. */
 #pragma once
 
-#define GUEST_X 0
-#define GUEST_PC 248
-#define GUEST_SPSR 256
+#define GUEST_X         0
+#define GUEST_PC        248
+#define GUEST_SPSR      256
 #define GUEST_STACK_TOP 264
-#define GUEST_RESIDENT 272
-#define GUEST_TRAP 280
+#define GUEST_RESIDENT  272
+#define GUEST_TRAP      280
 
 /* How the guest was left: what guest_run returns. In the order of the vector table. */
-#define LEFT_SYNC 0
-#define LEFT_IRQ 1
-#define LEFT_FIQ 2
+#define LEFT_SYNC   0
+#define LEFT_IRQ    1
+#define LEFT_FIQ    2
 #define LEFT_SERROR 3
 
 #ifndef __ASSEMBLER__
@@ -21,7 +21,7 @@
 
 /* The formats of this architecture, hal/pt/pt.h. */
 #define STAGE2_FORMAT pt_stage2
-#define HOST_FORMAT pt_el2
+#define HOST_FORMAT   pt_el2
 
 enum { GUEST_GENERAL_REGISTERS = 31, GUEST_ZERO_REGISTER = 31, FEATURE_REGISTERS = 56 };
 

@@ -6,13 +6,18 @@
 
 /* SPSR_EL2 for a guest in AArch64 state: ARM ARM C5.2.20 "SPSR_EL2". */
 enum {
-	SPSR_MODE = 0xf, SPSR_EL1H = 5, SPSR_EL1T = 4, SPSR_AARCH32 = 1 << 4, SPSR_DAIF = 0xf << 6, SPSR_SSBS = 1 << 12,
+	SPSR_MODE = 0xf,
+	SPSR_EL1H = 5,
+	SPSR_EL1T = 4,
+	SPSR_AARCH32 = 1 << 4,
+	SPSR_DAIF = 0xf << 6,
+	SPSR_SSBS = 1 << 12,
 	SPSR_PAN = 1 << 22,
 };
-#define SPSR_NZCV (UINT64_C(0xf) << 28)
-#define SCTLR_SPAN (UINT64_C(1) << 23)
+#define SPSR_NZCV   (UINT64_C(0xf) << 28)
+#define SCTLR_SPAN  (UINT64_C(1) << 23)
 #define SCTLR_DSSBS (UINT64_C(1) << 44)
-#define ESR_IL (UINT64_C(1) << 25)
+#define ESR_IL      (UINT64_C(1) << 25)
 
 /* Offset in VBAR_EL1 of a synchronous exception: ARM ARM D1.3.5 "Exception vectors". */
 static uint64_t vector_of(uint64_t spsr)

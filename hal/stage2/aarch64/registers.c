@@ -12,11 +12,11 @@ static const struct {
 	uint32_t number;
 	uint32_t value;
 } quiet[] = {
-	{ SYSREG(2, 0, 1, 0, 4), 0 },     /* OSLAR_EL1 */
+	{ SYSREG(2, 0, 1, 0, 4), 0 },      /* OSLAR_EL1 */
 	{ SYSREG(2, 0, 1, 1, 4), 1 << 3 }, /* OSLSR_EL1: implemented, unlocked */
-	{ SYSREG(2, 0, 1, 3, 4), 0 },     /* OSDLR_EL1 */
-	{ SYSREG(3, 3, 9, 14, 0), 0 },    /* PMUSERENR_EL0 */
-	{ SYSREG(3, 0, 12, 12, 5), 7 },   /* ICC_SRE_EL1: DIB, DFB, SRE */
+	{ SYSREG(2, 0, 1, 3, 4), 0 },      /* OSDLR_EL1 */
+	{ SYSREG(3, 3, 9, 14, 0), 0 },     /* PMUSERENR_EL0 */
+	{ SYSREG(3, 0, 12, 12, 5), 7 },    /* ICC_SRE_EL1: DIB, DFB, SRE */
 };
 
 /* Group 3 of HCR_EL2.TID3: op0 3, op1 0, CRn 0, CRm 1..7. */
@@ -48,7 +48,8 @@ enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *e
 	return HAL_REFUSE;
 }
 
+/* ICC_SGI1R, ICC_ASGI1R and ICC_SGI0R have op2 5, 6 and 7; nothing has 4. */
 bool register_is_ipi(uint64_t number)
 {
-	return number == SYSREG_ICC_SGI1R || number == SYSREG_ICC_ASGI1R || number == SYSREG_ICC_SGI0R;
+	return (number | SYSREG(0, 0, 0, 0, 3)) == SYSREG(3, 0, 12, 11, 7);
 }

@@ -47,12 +47,11 @@ static const struct {
 	uint8_t class;
 	enum bh_exit_reason (*decode)(struct hal_core *core, uint64_t esr, struct hal_exit *exit);
 } classes[] = {
-	{ 0x18, decode_register },    /* MSR, MRS, SYS */
-	{ 0x24, decode_data_abort },  /* from a lower level */
-	{ 0x20, decode_fetch_abort },
-	{ 0x01, decode_wait },        /* WFI */
-	{ 0x16, decode_hypercall },   /* HVC, AArch64 */
-	{ 0x17, decode_call },        /* SMC, AArch64 */
+	{ 0x18, decode_register },                           /* MSR, MRS, SYS */
+	{ 0x24, decode_data_abort },                         /* from a lower level */
+	{ 0x20, decode_fetch_abort }, { 0x01, decode_wait }, /* WFI */
+	{ 0x16, decode_hypercall },                          /* HVC, AArch64 */
+	{ 0x17, decode_call },                               /* SMC, AArch64 */
 };
 
 /*
@@ -89,7 +88,7 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 	if (left == LEFT_SYNC)
 		exit->kind = decode_sync(core, exit);
 	if (left == LEFT_FIQ) {
-		gic_take_signal();
+		gic_clear_signal();
 		exit->kind = BH_EXIT_KICK;
 	}
 }

@@ -45,9 +45,13 @@ def draw_panel(axes: Any, panel: Panel) -> None:
         axes.set_xscale("symlog")
 
 
-def draw(results: list[Result], file: Path, report: Report) -> None:
+def require_format(file: Path) -> None:
+    """Before minutes are spent on measuring."""
     if file.suffix not in FORMATS:
-        raise BulkheadError(f"{file} cannot be drawn: its name must end in one of {', '.join(FORMATS)}", Status.USAGE)
+        raise BulkheadError(f"{file} cannot be drawn: its name must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", Status.USAGE)
+
+
+def draw(results: list[Result], file: Path, report: Report) -> None:
     ensure_plotting(report)
     importlib.import_module("matplotlib").use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")

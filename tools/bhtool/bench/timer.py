@@ -37,8 +37,8 @@ def heard(lines: Iterable[str], where: str) -> Rows:
     rows: Rows = {}
     for line in lines:
         if found := ANSWER.search(line):
-            mode, *figures = found.groups()
-            rows[mode] = Row(f"{mode}, {where}", "instructions", SAMPLES, *map(int, figures))
+            mode, low, middle, high = found.groups()
+            rows[mode] = Row(f"{mode}, {where}", "instructions", SAMPLES, int(low), int(middle), int(high))
         if rows.keys() >= set(MODES):
             return rows
     raise out_of_time(f"measuring the timer, {where},", LIMIT)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bhtool.bench.stage import COUNTED, Stage, out_of_time
-from bhtool.config.native import Elf, read_elf
+from bhtool.config.native import Elf
 from bhtool.errors import BulkheadError
 from bhtool.machine import Machine
 
@@ -76,10 +76,13 @@ def instructions_to_last_guest(stage: Stage, monitor: Elf, guest: Elf) -> int:
         pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         log = ("-d", "exec,nochain", "-dfilter", wanted, "-D", str(path))
         try:
-            with Machine(stage.platform, stage.image, replace(COUNTED, single_step=True), extra=log):
+            with Machine(stage.platform, stage.image, replace(COUNTED, single_step=True), extra=log) as machine:
                 found = count(chunks(pipe, LIMIT), *spans, {sandbox.cores[0] for sandbox in stage.plan.sandboxes})
+                ended = machine.exit_status() is not None
         finally:
             os.close(pipe)
+    if found is None and ended:
+        raise BulkheadError(f"{stage.platform.name} ended while its instructions were counted")
     if found is None:
         raise out_of_time("counting instructions", LIMIT)
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bhtool.abi import lib
 from bhtool.config.plan import Location
 from bhtool.config.tree import Node, joined, pairs
 
@@ -122,13 +121,13 @@ def read_machine(root: Node) -> Machine:
     """Raises BoardError for a tree no partition could be laid on."""
     own = next((node for node in root.children.values() if MACHINE in node.compatible), None)
     cpus = root.find("/cpus")
-    if own is None or cpus is None:
-        raise BoardError(root.location, "the board tree has no `bulkhead,machine-v1` node or no `cpus`")
+    if own is None or cpus is None or not {"reserved", "guest-ram", "guest-window"} <= own.properties.keys():
+        raise BoardError(root.location, "the board tree has no complete `bulkhead,machine-v1` node or no `cpus`")
     controllers = [node for node in root.walk() if _is_controller(node)]
     main = next((node for node in controllers if node.phandle == root.number("interrupt-parent", 0)), None)
     if main is None:
         raise BoardError(root.where("interrupt-parent"), "the board's `interrupt-parent` is not an interrupt controller")
-    machine = Machine(
+    return Machine(
         root=root,
         cores=_cores(cpus),
         siblings=_siblings(root, cpus),
@@ -140,29 +139,6 @@ def read_machine(root: Node) -> Machine:
         controllers=controllers,
         devices=_devices(root, main),
     )
-    _refuse_incomplete(machine, cpus)
-    return machine
-
-
-def _refuse_incomplete(machine: Machine, cpus: Node) -> None:
-    """What later stages take for granted."""
-    controller = machine.interrupt_controller
-    registers = 2 if machine.is_arm else 1
-    lapics = [node for node in machine.controllers if LOCAL_APIC in node.compatible and node.reg()]
-    wanted = [
-        (
-            0 < len(machine.cores) <= lib.BH_MAX_CORES,
-            cpus,
-            f"the board has {len(machine.cores)} cores, 1 to {lib.BH_MAX_CORES} are possible",
-        ),
-        (len({core.hardware_id for core in machine.cores}) == len(machine.cores), cpus, "two cores have the same `reg`"),
-        (all(span.size for span in machine.ram) and machine.ram, machine.root, "the board has no memory"),
-        (len(controller.reg()) >= registers, controller, f"the interrupt controller has fewer than {registers} stretches of registers"),
-        (machine.is_arm or lapics, machine.root, "the board has no local APIC (`intel,ce4100-lapic`)"),
-    ]
-    for holds, node, text in wanted:
-        if not holds:
-            raise BoardError(node.location, text)
 
 
 def _is_controller(node: Node) -> bool:

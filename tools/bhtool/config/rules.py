@@ -6,6 +6,7 @@ The documentation's table, the messages and the tests come from here. Numbers ar
 
 from __future__ import annotations
 
+from bhtool.config import check_board as board
 from bhtool.config import check_cores as cores
 from bhtool.config import check_devices as devices
 from bhtool.config import check_memory as memory
@@ -22,7 +23,7 @@ RULES = (
     Rule("BH-R004", "Nothing is asked for that this version cannot do.", "this version does not support it: take it out"),
     Rule("BH-R005", "The file splits the machine.", 'add a node `domains` with compatible = "bulkhead,partitions-v1"'),
     Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
-    Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples"),
+    Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples", board.complete),
     # Sandboxes.
     Rule("BH-R010", "There are at most eight sandboxes.", "merge or remove some", references.not_too_many),
     Rule("BH-R011", "Names fit into 31 characters.", "shorten it", references.name_short),

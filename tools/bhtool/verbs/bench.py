@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bhtool.bench.plot import draw
+from bhtool.bench.plot import draw, require_format
 from bhtool.bench.result import Result, table
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import document, write
@@ -57,6 +57,8 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
 @click.option("--plot", "plot_file", type=click.Path(path_type=Path, dir_okay=False), help="Draw them: .svg, .png or .pdf.")
 def bench(name: str | None, platform_name: str | None, json_file: Path | None, plot_file: Path | None) -> Status:
     """Measure interrupt paths, start-up and exits; without NAME everything."""
+    if plot_file:
+        require_format(plot_file)
     screen = Screen()
     benches = [name] if name else list(BENCHES)
     platforms = [load(platform_name)] if platform_name else every()

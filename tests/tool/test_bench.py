@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead bench`: what becomes of figures, whatever machine they come from."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from bhtool.bench import exits, timer, trace
+from bhtool.bench.plot import panels
+from bhtool.bench.result import Result, Row
+from bhtool.errors import BulkheadError, Status
+from bhtool.payloads import Report
+from bhtool.platforms import Platform, names
+from bhtool.verbs import bench as verb
+from click.testing import CliRunner
+
+MONITOR, GUEST = (0x100000, 0x120000), (0x200000, 0x210000)
+
+
+def row(figure: int, limit: int) -> Row:
+    return Row.of("start", "instructions", [figure]).at_most(limit)
+
+
+def test_a_row_knows_its_samples_and_its_target() -> None:
+    found = Row.of("a", "instructions", [7, 1, 3, 5])
+    assert (found.n, found.min, found.median, found.max, found.met) == (4, 1, 5, 7, None)
+    assert found.at_most(7).met
+    assert found.at_most(6).met is False
+    assert found.same_as(Row.of("b", "instructions", [5, 1, 7])).met
+    assert found.same_as(Row.of("b", "instructions", [5, 2, 7])).met is False
+
+
+def test_json_rows_follow_the_contract() -> None:
+    assert Row.of("a", "exits", [0]).as_dict() == {"name": "a", "unit": "exits", "n": 1, "min": 0, "median": 0, "max": 0}
+    compared = Row.of("a", "exits", [0], reference=108).at_most(0).as_dict()
+    assert (compared["reference"], compared["target"], compared["met"]) == (108, "at most 0", True)
+
+
+ANSWERS = ("x: ready", "x: bench-timer busy min 1 median 1 max 2 ticks", "x: bench-timer wfi min 2 median 2 max 90 ticks")
+
+
+def test_timer_figures_are_read_from_the_console() -> None:
+    rows = timer.heard(ANSWERS, "sandbox")
+    assert (rows["wfi"].name, rows["wfi"].n, rows["wfi"].max) == ("wfi, sandbox", 1000, 90)
+    with pytest.raises(BulkheadError) as late:
+        timer.heard(ANSWERS[:2], "sandbox")
+    assert late.value.status == Status.TIME_LIMIT
+
+
+def test_only_judged_modes_have_a_target() -> None:
+    rows = timer.heard(ANSWERS, "sandbox")
+    busy, wfi = timer.compare(rows, timer.heard(ANSWERS, "bare emulator"), judged=("busy",))
+    assert (busy.met, busy.target) == (True, "as busy, bare emulator")
+    assert (wfi.met, wfi.target, wfi.reference) == (None, "", 2)
+
+
+def executed(core: int, address: int) -> bytes:
+    return b"Trace %d: 0x7f0000 [00000000/%016x/00c0b0/ff022201] \n" % (core, address)
+
+
+STOPPED = b"Stopped execution of TB chain before 0x7f0000 [0000000000100004]\n"
+
+
+def test_instructions_are_counted_from_the_monitor_to_the_last_guest() -> None:
+    log = [
+        executed(0, 0xF0000) + executed(0, GUEST[0]),  # firmware, wherever it runs
+        executed(0, MONITOR[0]) + executed(0, 0x100004) + STOPPED + executed(0, 0x100004),
+        executed(1, 0x8000) + executed(1, GUEST[0]),
+        executed(0, 0x100008) + executed(1, GUEST[0] + 4),
+        executed(0, GUEST[0]) + executed(0, GUEST[0] + 4),
+    ]
+    assert trace.count(log, MONITOR, GUEST, {0, 1}) == 6
+    assert trace.count(log, MONITOR, GUEST, {0, 1, 2}) is None
+
+
+def test_a_log_arrives_in_whole_lines(tmp_path: Path) -> None:
+    fifo = tmp_path / "log"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(fifo, os.O_WRONLY)
+    lines: Iterator[bytes] = trace.chunks(reader, 10.0)
+    os.write(writer, b"one\ntw")
+    assert next(lines) == b"one\n"
+    os.write(writer, b"o\n")
+    assert next(lines) == b"two\n"
+    os.close(writer)
+    assert list(lines) == []
+    os.close(reader)
+
+
+def test_a_silent_log_ends_with_its_time(tmp_path: Path) -> None:
+    fifo = tmp_path / "log"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(fifo, os.O_WRONLY)
+    assert list(trace.chunks(reader, 0.1)) == []
+    os.close(writer)
+    os.close(reader)
+
+
+def test_inevitable_exits_are_told_apart() -> None:
+    total, *each = exits.by_reason("Linux", {"kick": 0, "identify": 600, "port": 3}, ("identify",), limit=2)
+    assert (total.name, total.max, total.met) == ("Linux: all besides identify", 3, False)
+    assert [(one.name, one.max, one.met) for one in each] == [("Linux: identify", 600, None), ("Linux: port", 3, None)]
+
+
+def test_rows_of_a_unit_share_a_panel() -> None:
+    rows = [Row.of("a", "exits", [1]), Row.of("b", "processes", [2]), Row.of("c", "exits", [3])]
+    assert [(title, len(rows)) for title, rows in panels([Result("exits", "board", rows)])] == [
+        ("exits on board, exits", 2),
+        ("exits on board, processes", 1),
+    ]
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines of which boot meets its target and timer does not; exits takes too long."""
+
+    def measure(name: str, platform: Platform, _: Report) -> Result:
+        if name == "exits":
+            raise BulkheadError("too slow", Status.TIME_LIMIT)
+        return Result(name, platform.name, [row(1, 1 if name == "boot" else 0)])
+
+    monkeypatch.setattr(verb, "measure", measure)
+
+
+@pytest.mark.usefixtures("measured")
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["boot"], Status.GOOD),
+        (["timer"], Status.FAILED),
+        (["exits"], Status.TIME_LIMIT),
+        ([], Status.TIME_LIMIT),
+        (["idle"], Status.USAGE),
+    ],
+)
+def test_statuses(arguments: list[str], status: Status) -> None:
+    done = CliRunner().invoke(verb.bench, arguments, standalone_mode=False)
+    found = done.exception.exit_code if isinstance(done.exception, click.ClickException) else done.return_value
+    assert found == status
+
+
+@pytest.mark.usefixtures("measured")
+def test_one_platform_is_an_object_and_several_are_a_list(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    CliRunner().invoke(verb.bench, ["boot", "--platform", "qemu-aarch64", "--json", str(file)], standalone_mode=False)
+    one = json.loads(file.read_text())
+    assert (one["schema"], one["bench"], one["platform"]) == ("bulkhead/bench-v1", "boot", "qemu-aarch64")
+    assert one["rows"][0]["median"] == 1
+    CliRunner().invoke(verb.bench, ["boot", "--json", str(file)], standalone_mode=False)
+    assert [each["platform"] for each in json.loads(file.read_text())] == names()
+
+
+def test_a_picture_of_no_known_kind_is_refused_at_once() -> None:
+    done = CliRunner().invoke(verb.bench, ["timer", "--plot", "figures.doc"], standalone_mode=False)
+    assert isinstance(done.exception, BulkheadError)
+    assert done.exception.status == Status.USAGE
+    assert str(done.exception) == "figures.doc cannot be drawn: its name must end in .svg, .png or .pdf"

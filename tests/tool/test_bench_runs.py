@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks whose figures repeat exactly meet their targets; `bench exits` takes minutes, tests/emulated counts the same."""
+
+import pytest
+from bhtool.bench import boot, timer
+from bhtool.bench.result import Result
+from bhtool.errors import BulkheadError
+from bhtool.machine import require_emulator
+from bhtool.platforms import Platform, load, names
+
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", names())]
+
+
+@pytest.fixture
+def machine(platform: str) -> Platform:
+    found = load(platform)
+    try:
+        require_emulator(found)
+    except BulkheadError as missing:
+        pytest.skip(str(missing))
+    return found
+
+
+def silent(_: str) -> None:
+    """Tests report nothing while they prepare."""
+
+
+def missed(result: Result) -> list[str]:
+    return [f"{row.name}: {row.min}, {row.median}, {row.max}; {row.target}" for row in result.rows if row.met is False]
+
+
+def test_the_timer_takes_as_long_as_without_a_monitor(machine: Platform) -> None:
+    result = timer.run(machine, silent)
+    assert not missed(result)
+    assert {row.median for row in result.rows if row.name == "busy, sandbox"} == {1}
+
+
+def test_start_up_is_short(machine: Platform) -> None:
+    assert not missed(boot.run(machine, silent))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the stages after the rules take for granted of a board tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bhtool.abi import lib
+from bhtool.config.domains import Domains
+from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span
+from bhtool.config.rule import Finding
+
+MIB2 = 2 << 20
+PORT_SPACE = Span(0, 0x10000)
+ADDRESS_SPACE = Span(0, 1 << 39)  # what every stage-2 format here can translate
+HARDWARE_IDS = {True: 0xFFFFFF, False: 0xFE}  # the greatest MPIDR affinity in one cell; xAPIC ID
+LINES = {True: range(32, 1020), False: range(24)}  # Arm: SPIs of a GIC; PC: pins of an IOAPIC
+
+
+def complete(domains: Domains) -> Iterator[Finding]:
+    machine = domains.machine
+    yield from _layout(machine)
+    yield from _cores(machine)
+    yield from _controllers(machine)
+    for device in machine.devices:
+        yield from _device(machine, device)
+
+
+def _layout(machine: Machine) -> Iterator[Finding]:
+    root = machine.root
+    if root.number("#address-cells", 0) != 2 or root.number("#size-cells", 0) != 2:
+        yield Finding(root.location, "the root of the board tree has not two cells each for addresses and sizes")
+    if machine.guest_ram % MIB2 or machine.window % 0x10000:
+        yield Finding(root.location, "`guest-ram` is not a multiple of 2 MiB, or `guest-window` not of 64 KiB")
+    if not machine.ram:
+        yield Finding(root.location, "the board has no memory")
+    for span in machine.ram:
+        if span.start % PAGE or span.size % PAGE or not span.size or not ADDRESS_SPACE.holds(span):
+            yield Finding(root.location, f"the memory {span} is empty, misaligned or out of reach")
+
+
+def _cores(machine: Machine) -> Iterator[Finding]:
+    where = machine.root.location
+    if not 0 < len(machine.cores) <= lib.BH_MAX_CORES:
+        yield Finding(where, f"the board has {len(machine.cores)} cores, 1 to {lib.BH_MAX_CORES} are possible")
+    if len({core.hardware_id for core in machine.cores}) < len(machine.cores):
+        yield Finding(where, "two cores have the same `reg`")
+    for core in machine.cores:
+        if core.hardware_id > HARDWARE_IDS[machine.is_arm]:
+            yield Finding(core.node.location, f"{core.name} has a `reg` above {HARDWARE_IDS[machine.is_arm]:#x}")
+
+
+def _controllers(machine: Machine) -> Iterator[Finding]:
+    main = machine.interrupt_controller
+    wanted = 2 if machine.is_arm else 1
+    if len(main.reg()) < wanted:
+        yield Finding(main.location, f"`{main.label}` has fewer than {wanted} stretches of registers")
+    if not machine.is_arm and not any(LOCAL_APIC in node.compatible and node.reg() for node in machine.controllers):
+        yield Finding(machine.root.location, f"the board has no local APIC (`{LOCAL_APIC}`)")
+    for node in machine.controllers:
+        for start, size in node.reg():
+            if start % PAGE or size % PAGE or not size or not ADDRESS_SPACE.holds(Span(start, size)):
+                yield Finding(node.location, f"`{node.label}` has registers that are empty, misaligned or out of reach")
+
+
+def _device(machine: Machine, device: Device) -> Iterator[Finding]:
+    window = Span(machine.window, 0x10000 * (lib.BH_MAX_SANDBOXES + 1))
+    for span in device.registers:
+        if any(span.pages().overlaps(taken) for taken in (*machine.ram, window)) or not ADDRESS_SPACE.holds(span):
+            yield Finding(device.location, f"{device.name}, {span}, lies in RAM, in the sandboxes' window, or out of reach")
+    for span in device.ports:
+        if not span.size or not PORT_SPACE.holds(span):
+            yield Finding(device.location, f"the I/O ports of {device.name} are none")
+    for wire in device.wires:
+        if wire.number not in LINES[machine.is_arm]:
+            yield Finding(device.location, f"{device.name} has an interrupt line the controller has not")
