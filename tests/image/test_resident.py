@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the linked monitor must be: no FP or SIMD, no red zone, no way back into start-up code, within its budget."""
+"""What the linked monitor must be (BH-I5.tiny): no FP or SIMD, no red zone, no way back into start-up code, within its budget."""
 
 import re
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORMS = ["qemu-svm", "qemu-aarch64", "qemu-aarch64-gicv2"]
@@ -32,9 +33,14 @@ def architecture(platform: str) -> str:
     return "x86_64" if platform == "qemu-svm" else "aarch64"
 
 
-def symbols(elf: ELFFile) -> dict[str, int]:
+def symbol_table(elf: ELFFile) -> SymbolTableSection:
     table = elf.get_section_by_name(".symtab")
-    return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+    assert isinstance(table, SymbolTableSection)
+    return table
+
+
+def symbols(elf: ELFFile) -> dict[str, int]:
+    return {symbol.name: symbol["st_value"] for symbol in symbol_table(elf).iter_symbols()}
 
 
 def instructions(platform: str) -> Iterator[tuple[str, str]]:
@@ -76,7 +82,7 @@ def test_resident_code_cannot_reach_what_is_dropped(platform: str) -> None:
     with image(platform).open("rb") as file:
         elf = ELFFile(file)
         value = symbols(elf)
-        table = elf.get_section_by_name(".symtab")
+        table = symbol_table(elf)
         dropped = range(value["__boot_start"], value["__boot_end"])
         checked = 0
         for name in RESIDENT_SECTIONS:
@@ -86,7 +92,9 @@ def test_resident_code_cannot_reach_what_is_dropped(platform: str) -> None:
             for relocation in section.iter_relocations():
                 symbol = table.get_symbol(relocation["r_info_sym"])
                 checked += 1
-                assert symbol["st_value"] not in dropped, f"{name}+{relocation['r_offset']:#x} refers to {symbol.name or 'a start-up section'}"
+                assert symbol["st_value"] not in dropped, (
+                    f"{name}+{relocation['r_offset']:#x} refers to {symbol.name or 'a start-up section'}"
+                )
         assert checked > 50, "the image carries no relocations: was --emit-relocs lost?"
 
 

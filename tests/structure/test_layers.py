@@ -16,7 +16,8 @@ LAYERS = {
     "kernel": {"abi", "arch", "kernel"},
 }
 VENDOR_WORDS = re.compile(
-    r"\b(vmx|svm|vmcs|vmcb|ept|npt|vttbr|hcr|gicd?|gicr|gicc|lapic|x2apic|ioapic|msr|esr|el[0-3]|rax|rip|cr[0-4]|asid|vmid)\b|_el[0-3]\b", re.IGNORECASE
+    r"\b(vmx|svm|vmcs|vmcb|ept|npt|vttbr|hcr|gicd?|gicr|gicc|lapic|x2apic|ioapic|msr|esr|el[0-3]|rax|rip|cr[0-4]|asid|vmid)\b|_el[0-3]\b",
+    re.IGNORECASE,
 )
 SOURCE = re.compile(r"\.(c|h|S|py|lds|dts|dtsi|yaml|ini|build|options|toml)$|meson\.(build|options)$")
 LONGEST_FILE = 600
@@ -24,7 +25,11 @@ LONGEST_FILE = 600
 
 def tracked(*folders: str) -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders], cwd=ROOT, check=True, capture_output=True, text=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.splitlines()
     return [ROOT / name for name in listed if (ROOT / name).is_file()]
 
@@ -80,6 +85,8 @@ def test_every_source_names_its_licence(folder: str) -> None:
 
 def test_no_file_is_longer_than_a_room() -> None:
     too_long = [
-        str(path.relative_to(ROOT)) for path in tracked("arch", "hal", "monitor", "kernel", "tools") if SOURCE.search(path.name) and len(path.read_text().splitlines()) > LONGEST_FILE
+        str(path.relative_to(ROOT))
+        for path in tracked("arch", "hal", "monitor", "kernel", "tools")
+        if SOURCE.search(path.name) and len(path.read_text().splitlines()) > LONGEST_FILE
     ]
     assert not too_long, too_long

@@ -13,7 +13,9 @@ LAYERS = ("arch/", "hal/", "monitor/", "kernel/")
 
 
 def test_c_is_formatted() -> None:
-    sources = [str(path) for path in tracked("abi", "arch", "hal", "monitor", "kernel", "platforms", "tests") if path.suffix in {".c", ".h"}]
+    sources = [
+        str(path) for path in tracked("abi", "arch", "hal", "monitor", "kernel", "platforms", "tests") if path.suffix in {".c", ".h"}
+    ]
     done = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *sources], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

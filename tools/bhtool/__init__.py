@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `bulkhead` command. Only `provision`, `paths` and `errors` may be imported before build/venv exists."""
+"""The `bulkhead` command. Until build/venv exists only what imports the standard library alone may be used: `provision`."""
 
 VERSION = "0.1.0"

@@ -2,26 +2,15 @@
 """Drives Meson and Ninja: one build directory a platform, build/host for the unit tests."""
 
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from bhtool import paths
 from bhtool.errors import BulkheadError
+from bhtool.locks import exclusive
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
 SHOWN_LINES = 40
-
-
-@contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
-    """One build at a time in a directory, whoever asks."""
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / "bulkhead.lock").open("w", encoding="utf-8") as lock:
-        flock(lock, LOCK_EX)
-        yield
 
 
 def run(command: list[str], what: str) -> None:

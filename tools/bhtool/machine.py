@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One emulated machine: started, watched through its RAM file and serial lines, always stopped.
+"""One emulated machine: started, watched through its RAM and serial lines, always stopped.
 
 RAM is shared memory so that the tool can read statistics, logs and crash records; nothing in the machine exists for that.
 The serial lines are socket pairs, connected before the first instruction, so that no character is lost.

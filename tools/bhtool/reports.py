@@ -16,6 +16,15 @@ REGISTERS = {  # in the order of each backend's hal_core_record
     "x86_64": (*GENERAL_X86_64, "rflags", "cr0", "cr3", "cr4", "efer"),
 }
 EXPLAINED: dict[str, ExplainKind] = {"memory": "memory", "device": "memory", "port": "port", "register": "register"}
+OTHER_DEEDS = {
+    "call": "a hypercall no sandbox may make",
+    "firmware": "a firmware call no sandbox may make",
+    "ipi": "an inter-processor interrupt outside its grant",
+    "long": "an exception that would be delivered for ever",
+    "forbidden": "an instruction sandboxes do not have",
+    "reset": "a reset, such as a triple fault",
+    "error": "something the monitor has no word for",
+}
 REGISTERS_A_LINE = 4
 
 
@@ -30,7 +39,7 @@ def what_it_did(crash: Crash) -> str:
         width = f" of {crash.width} bytes" if crash.width else ""
         value = f", value {crash.value:#x}" if crash.access == "write" else ""
         return f"{crash.access}{width} at {crash.reason} {crash.address:#x}{value}"
-    return crash.reason
+    return OTHER_DEEDS.get(crash.reason, crash.reason)
 
 
 def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,19 +95,22 @@ def run_pytest(folders: list[Path], selection: Selection, tally: Tally, workers:
     present = [str(folder.relative_to(paths.ROOT)) for folder in folders if any(folder.glob("**/test_*.py"))]
     if not present:
         return
-    junit = paths.BUILD / "pytest.junit.xml"
-    junit.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", f"--junit-xml={junit}", "-o", "junit_logging=no", *present]
-    if workers > 1:
-        command += ["-n", str(workers), "--dist", "loadgroup"]
-    if selection.quick:
-        command.append("--quick")
-    if selection.platform:
-        command.append(f"--platform={selection.platform}")
-    if selection.word:
-        command += ["-k", selection.word]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-o", "junit_logging=no", *present, *pytest_options(selection, workers)]
     failed_before = len(tally.failed)
-    status = step(command, "pytest", {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")})
-    tally.add_junit(junit)
+    with tempfile.TemporaryDirectory() as directory:
+        junit = Path(directory) / "junit.xml"
+        status = step([*command, f"--junit-xml={junit}"], "pytest", {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")})
+        tally.add_junit(junit)
     if status not in (0, NO_TESTS_COLLECTED) and len(tally.failed) == failed_before:
         tally.fail(f"pytest {' '.join(present)}: exit status {status}")
+
+
+def pytest_options(selection: Selection, workers: int) -> list[str]:
+    options = ["-n", str(workers), "--dist", "loadgroup"] if workers > 1 else []
+    if selection.quick:
+        options.append("--quick")
+    if selection.platform:
+        options.append(f"--platform={selection.platform}")
+    if selection.word:
+        options += ["-k", selection.word]
+    return options

@@ -7,13 +7,12 @@ It runs without privileges; only installing (`install`) calls sudo. Signatures a
 import os
 import re
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from bhtool.errors import BulkheadError, Status
+from bhtool.locks import exclusive
 from bhtool.provision.sources import Source
 
 CONFIGURATION = """\
@@ -71,13 +70,9 @@ class PrivateApt:
         pins = "\n".join(PIN.format(packages=packages, suite=suite) for packages, suite in self.pins)
         (self.directory / "preferences").write_text(pins, encoding="utf-8")
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Keeps two commands of this tool apart; APT's own locks would need root for the dpkg one."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        with (self.directory / "lock").open("w", encoding="utf-8") as lock:
-            flock(lock, LOCK_EX)
-            yield
+        return exclusive(self.directory)
 
     def run(self, program: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False) -> str:
         command = [program, "-c", str(self.configuration), "-o", "Debug::NoLocking=true", *arguments]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
+from bhtool.locks import exclusive
 
 SIZE = "about 45 MB to download"
 PLOT_SIZE = "about 45 MB more"
@@ -54,6 +55,12 @@ def install(requirements: Path) -> None:
 def ensure_venv() -> None:
     if venv_ready():
         return
+    with exclusive(paths.BUILD):
+        if not venv_ready():
+            make_venv()
+
+
+def make_venv() -> None:
     if sys.version_info < MINIMUM:
         raise BulkheadError("Python 3.11 or newer is needed", Status.MISSING)
     count = package_count(paths.REQUIREMENTS)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/configuration.md, made from the bindings and the table of rules so that it cannot fall behind them.
+
+python -m bhtool.config.reference > docs/configuration.md        (from tools/)
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from bhtool import paths
+from bhtool.config.rules import RULES
+
+HEAD = """# Partition files
+
+A partition file is a device tree that includes its board (`#include BOARD_DTSI`) and says, below `/domains`, who owns what. The
+same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `dts/partitions/mixed.dts` and
+`native.dts` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
+
+This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
+"""
+BINDINGS = {"`/domains`": "bulkhead,partitions-v1.yaml", "A sandbox": "bulkhead,sandbox-v1.yaml"}
+SKIPPED = {"compatible", "$nodename"}
+
+
+def text_of(entry: Mapping[str, Any]) -> str:
+    return " ".join(str(entry.get("description", "")).split())
+
+
+def properties(binding: str) -> list[str]:
+    tree = YAML(typ="safe").load((paths.ROOT / "dts" / "bindings" / binding).read_text())
+    rows = [
+        f"| `{name}` | {text_of(entry)} |" for name, entry in tree["properties"].items() if name not in SKIPPED and isinstance(entry, dict)
+    ]
+    return ["| property | meaning |", "|---|---|", *rows]
+
+
+def rules() -> list[str]:
+    rows = [f"| {rule.id} | {rule.holds} | {rule.remedy} |" for rule in RULES]
+    return ["| rule | what must hold | what to do where it does not |", "|---|---|---|", *rows]
+
+
+def render() -> str:
+    parts = [HEAD]
+    for title, binding in BINDINGS.items():
+        parts += [f"## {title}", "", *properties(binding), ""]
+    parts += ["## Rules", "", "A refusal reads `file:line: rule: text; remedy`. BH-W are warnings.", "", *rules()]
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    print(render(), end="")
