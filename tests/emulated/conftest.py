@@ -7,9 +7,9 @@ from bhtool.machine import require_emulator
 from bhtool.platforms import Platform, load
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def machine_platform(platform: str) -> Platform:
-    """The platform a test is parametrized with."""
+    """The platform a test is parametrized with (scope="module" where a fixture of that scope needs it)."""
     found = load(platform)
     try:
         require_emulator(found)
