@@ -16,9 +16,18 @@ struct attack {
 	uint64_t (*attempt)(uint64_t a, uint64_t b);
 };
 
+/* What storm=KIND does without end, and in silence: an exit each time, whether it is refused or not. */
+struct storm {
+	const char *kind;
+	uint64_t (*attempt)(uint64_t a, uint64_t b);
+	uint64_t operand; /* attempt's a */
+};
+
 /* attack.c, and arch/<arch>/attacks.c; ended by a NULL name. */
 extern const struct attack attacks[];
 extern const struct attack arch_attacks[];
+/* arch/<arch>/attacks.c; ended by a NULL kind. */
+extern const struct storm arch_storms[];
 
 /* false: there is no such attack, or operands are missing. */
 bool attack_run(const char *name, const struct command_line *line);

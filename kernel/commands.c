@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "kernel/attack.h"
 #include "kernel/bench.h"
 #include "kernel/clock.h"
 #include "kernel/command.h"
@@ -96,13 +97,13 @@ static void run_park(const struct command_line *line)
 
 /* ---- Victims: none of these returns -------------------------------------------------------------------------------- */
 
-/* Everything masked, never an exit. */
+/* Everything masked, never an exit, and nothing that yields to others. */
 static void run_spin(const struct command_line *line)
 {
 	console_say("spin");
 	cpu_interrupts_disable();
 	for (;;)
-		arch_relax();
+		__asm__ volatile("");
 }
 
 static bool never(void)
@@ -122,12 +123,36 @@ static void run_sleep(const struct command_line *line)
 	idle_until(never);
 }
 
-/* An exit after the other. */
+static uint64_t call_version(uint64_t a, uint64_t b)
+{
+	return (uint64_t)info_call_monitor(BH_CALL_VERSION, 0, 0);
+}
+
+static const struct storm *find_storm(const char *kind)
+{
+	static const struct storm call = { "call", call_version, 0 };
+
+	if (!*kind || text_equal(kind, call.kind))
+		return &call;
+	for (const struct storm *storm = arch_storms; storm->kind; storm++)
+		if (text_equal(kind, storm->kind))
+			return storm;
+	return NULL;
+}
+
+/* An exit after the other: storm, storm=call, or a kind that the architecture has. */
 static void run_storm(const struct command_line *line)
 {
-	console_say("storm");
+	const struct storm *storm = find_storm(line->text);
+	uint64_t value;
+
+	if (!storm) {
+		console_say("no such command: storm=%s", line->text);
+		return;
+	}
+	console_say("storm %s", storm->kind);
 	for (;;)
-		info_call_monitor(BH_CALL_VERSION, 0, 0);
+		cpu_attempt(storm->attempt, storm->operand, 0, &value);
 }
 
 const struct command commands[] = {

@@ -3,11 +3,13 @@
 
 #include "kernel/cpu.h"
 #include "kernel/heartbeat.h"
+#include "kernel/irq.h"
 
 void idle_until(bool (*done)(void))
 {
 	for (;;) {
 		heartbeat_report();
+		irq_report_strays();
 		cpu_interrupts_disable();
 		if (done())
 			break;

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/irq.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
+#include "kernel/console.h"
 #include "kernel/fault.h"
 #include "kernel/info.h"
 
-enum { MAX_HANDLERS = 8 };
+enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
 
 static const struct irq_controller *controller;
 static struct irq_handler {
 	uint32_t number;
 	void (*handle)(void);
 } handlers[MAX_HANDLERS];
+
+/* Numbers that came without a handler, each once: written by interrupts, read by the main program. */
+static struct {
+	uint32_t number[MAX_STRAYS];
+	_Atomic uint32_t noted;
+	uint32_t said;
+} strays;
 
 void irq_init(void)
 {
@@ -51,9 +60,37 @@ void irq_serve(uint32_t vector)
 	controller->serve(vector);
 }
 
+static void note_stray(uint32_t number)
+{
+	uint32_t noted = atomic_load_explicit(&strays.noted, memory_order_relaxed);
+
+	for (uint32_t n = 0; n < noted; n++)
+		if (strays.number[n] == number)
+			return;
+	if (noted == MAX_STRAYS)
+		return; /* enough has been said */
+	strays.number[noted] = number;
+	atomic_store_explicit(&strays.noted, noted + 1, memory_order_release);
+}
+
 void irq_dispatch(uint32_t number)
 {
 	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS && h->handle; h++)
-		if (h->number == number)
+		if (h->number == number) {
 			h->handle();
+			return;
+		}
+	note_stray(number);
+}
+
+void irq_report_strays(void)
+{
+	while (strays.said < atomic_load_explicit(&strays.noted, memory_order_acquire)) {
+		uint64_t number = strays.number[strays.said++];
+
+		if (controller->numbers_in_hex)
+			console_say("stray interrupt 0x%lx", number);
+		else
+			console_say("stray interrupt %lu", number);
+	}
 }

@@ -4,12 +4,14 @@
  * ARM, the vector on x86. Handlers run with interrupts disabled, do not sleep and do not print.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/guest.h"
 
 struct irq_controller {
-	const char *grant; /* it is used where a BH_GRANT_IRQCHIP of this name exists */
+	const char *grant;   /* it is used where a BH_GRANT_IRQCHIP of this name exists */
+	bool numbers_in_hex; /* as its manual writes them */
 	void (*init)(void);
 	/* Lets the core's own interrupt `number` (a timer) in. */
 	void (*enable_local)(uint32_t number);
@@ -31,5 +33,8 @@ void irq_attach_device(const struct bh_grant *grant, void (*handler)(void));
 /* From the vectors: an interrupt has come, on x86 at `vector`. */
 void irq_serve(uint32_t vector);
 
-/* From the controller: calls the handler of `number`. */
+/* From the controller: calls the handler of `number`; one that has none is a stray. */
 void irq_dispatch(uint32_t number);
+
+/* When called from the main program, names the strays that have come since; each number once and for all. */
+void irq_report_strays(void);

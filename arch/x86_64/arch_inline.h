@@ -21,14 +21,14 @@ static inline void arch_barrier(void)
 	__asm__ volatile("mfence" : : : "memory");
 }
 
-#define ARCH_MMIO(bits)                                                               \
-	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address)           \
-	{                                                                             \
-		return *(volatile uint##bits##_t *)(uintptr_t)address;                \
-	}                                                                             \
+#define ARCH_MMIO(bits)                                                                  \
+	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address)              \
+	{                                                                                \
+		return *(volatile uint##bits##_t *)(uintptr_t)address;                   \
+	}                                                                                \
 	static inline void arch_mmio_write##bits(uint64_t address, uint##bits##_t value) \
-	{                                                                             \
-		*(volatile uint##bits##_t *)(uintptr_t)address = value;               \
+	{                                                                                \
+		*(volatile uint##bits##_t *)(uintptr_t)address = value;                  \
 	}
 ARCH_MMIO(8)
 ARCH_MMIO(16)

@@ -27,6 +27,4 @@ _Noreturn void arch_machine_off(int status)
 }
 
 /* Caches are coherent with instruction fetch and with observers that have theirs off: APM vol. 2, 7.3, 7.6.1. */
-void arch_cache_publish(const void *start, size_t size)
-{
-}
+void arch_cache_publish(const void *start, size_t size) {}

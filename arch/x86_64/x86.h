@@ -15,12 +15,17 @@ enum { EFER_SCE = 1 << 0, EFER_LME = 1 << 8, EFER_LMA = 1 << 10, EFER_NXE = 1 <<
 
 /* APM vol. 2, Appendix A "MSR Cross-Reference". */
 enum {
-	MSR_TSC = 0x10, MSR_APIC_BASE = 0x1b, MSR_MTRRCAP = 0xfe, MSR_SYSENTER_CS = 0x174, MSR_SYSENTER_EIP = 0x176,
-	MSR_PAT = 0x277, MSR_MTRRDEFTYPE = 0x2ff,
+	MSR_TSC = 0x10,
+	MSR_APIC_BASE = 0x1b,
+	MSR_MTRRCAP = 0xfe,
+	MSR_SYSENTER_CS = 0x174,
+	MSR_SYSENTER_EIP = 0x176,
+	MSR_PAT = 0x277,
+	MSR_MTRRDEFTYPE = 0x2ff,
 };
-#define MSR_EFER 0xc0000080u
-#define MSR_STAR 0xc0000081u
-#define MSR_SFMASK 0xc0000084u
+#define MSR_EFER    0xc0000080u
+#define MSR_STAR    0xc0000081u
+#define MSR_SFMASK  0xc0000084u
 #define MSR_FS_BASE 0xc0000100u
 #define MSR_TSC_AUX 0xc0000103u
 
@@ -40,7 +45,9 @@ static inline void x86_wrmsr(uint32_t msr, uint64_t value)
 	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
 }
 
-struct x86_cpuid { uint32_t eax, ebx, ecx, edx; };
+struct x86_cpuid {
+	uint32_t eax, ebx, ecx, edx;
+};
 
 static inline struct x86_cpuid x86_cpuid(uint32_t leaf, uint32_t subleaf)
 {

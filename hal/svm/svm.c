@@ -123,6 +123,7 @@ static void svm_run(struct hal_core *core, struct hal_exit *exit)
 	decode_details(core, exit);
 }
 
+/* clang-format off */
 static const uint16_t fields[X86_FIELDS] = {
 	[X86_RIP] = offsetof(struct vmcb, save.rip),
 	[X86_RFLAGS] = offsetof(struct vmcb, save.rflags),
@@ -132,6 +133,7 @@ static const uint16_t fields[X86_FIELDS] = {
 	[X86_EFER] = offsetof(struct vmcb, save.efer),
 	[X86_PAT] = offsetof(struct vmcb, save.g_pat),
 };
+/* clang-format on */
 
 static uint64_t *field_of(const struct hal_core *core, enum x86_field field)
 {

@@ -4,7 +4,7 @@
 #include "hal/svm/svm.h"
 #include "hal/svm/vmcb.h"
 
-#define MSR_VM_CR 0xc0010114u
+#define MSR_VM_CR       0xc0010114u
 #define MSR_VM_HSAVE_PA 0xc0010117u
 enum { VM_CR_SVMDIS = 1 << 4, CPUID_SVM = 1 << 2, SVM_NESTED_PAGING = 1 << 0 };
 
@@ -58,10 +58,10 @@ static void set_intercepts(struct vmcb_control *control)
 	control->intercept_3 = 1u << INTERCEPT_3_NMI | 1u << INTERCEPT_3_INIT | 1u << INTERCEPT_3_RDPMC | 1u << INTERCEPT_3_CPUID |
 			       1u << INTERCEPT_3_INVD | 1u << INTERCEPT_3_INVLPGA | 1u << INTERCEPT_3_IOIO_PROT |
 			       1u << INTERCEPT_3_MSR_PROT | 1u << INTERCEPT_3_FERR_FREEZE | 1u << INTERCEPT_3_SHUTDOWN;
-	control->intercept_4 = 1u << INTERCEPT_4_VMRUN | 1u << INTERCEPT_4_VMMCALL | 1u << INTERCEPT_4_VMLOAD |
-			       1u << INTERCEPT_4_VMSAVE | 1u << INTERCEPT_4_STGI | 1u << INTERCEPT_4_CLGI |
-			       1u << INTERCEPT_4_SKINIT | 1u << INTERCEPT_4_WBINVD | 1u << INTERCEPT_4_MONITOR |
-			       1u << INTERCEPT_4_MWAIT | 1u << INTERCEPT_4_MWAIT_ARMED | 1u << INTERCEPT_4_RDPRU;
+	control->intercept_4 = 1u << INTERCEPT_4_VMRUN | 1u << INTERCEPT_4_VMMCALL | 1u << INTERCEPT_4_VMLOAD | 1u << INTERCEPT_4_VMSAVE |
+			       1u << INTERCEPT_4_STGI | 1u << INTERCEPT_4_CLGI | 1u << INTERCEPT_4_SKINIT | 1u << INTERCEPT_4_WBINVD |
+			       1u << INTERCEPT_4_MONITOR | 1u << INTERCEPT_4_MWAIT | 1u << INTERCEPT_4_MWAIT_ARMED |
+			       1u << INTERCEPT_4_RDPRU;
 }
 
 /* Interrupts are physical: V_INTR_MASKING stays 0, so that RFLAGS.IF and CR8 are the guest's own. 15.21.1, 15.16. */

@@ -28,7 +28,7 @@ struct x86_kick_target {
 struct hal_partition {
 	uint32_t index;
 	uint32_t core_count;
-	uint32_t cores[BH_MAX_SANDBOX_CORES];   /* machine core numbers */
+	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers */
 	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
 	bool tolerate_ports;
 	bool sealed;

@@ -4,8 +4,8 @@
 #include "hal/irq/apic.h"
 #include "hal/x86/core.h"
 
-enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
-				const struct hal_entry *entry, struct hal_core **out)
+enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
+				struct hal_core **out)
 {
 	struct hal_core *core = hal_arena_take(arena, 1);
 	enum hal_status status;

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ALL UINT32_MAX
-#define BIT(n) (UINT32_C(1) << (n))
+#define ALL               UINT32_MAX
+#define BIT(n)            (UINT32_C(1) << (n))
 #define BITS(first, last) (ALL >> (31 - (last)) & ALL << (first))
 
 /* Leaf 1. Not: debug store, MONITOR, VMX, SMX, EIST, thermal and performance controls, TSC deadline; MCE and MCA; HTT. */
-#define FEATURES_ECX (ALL & ~(BITS(2, 8) | BIT(11) | BITS(14, 16) | BIT(18) | BIT(24) | BIT(27) | BIT(31)))
-#define FEATURES_EDX (ALL & ~(BIT(7) | BIT(14) | BIT(21) | BIT(22) | BITS(28, 31)))
+#define FEATURES_ECX       (ALL & ~(BITS(2, 8) | BIT(11) | BITS(14, 16) | BIT(18) | BIT(24) | BIT(27) | BIT(31)))
+#define FEATURES_EDX       (ALL & ~(BIT(7) | BIT(14) | BIT(21) | BIT(22) | BITS(28, 31)))
 #define FEATURE_HYPERVISOR BIT(31)
 /* Leaf 7. Not: TSC_ADJUST, SGX, HLE, RTM, resource control, MPX, processor trace. */
 #define STRUCTURED_EBX (ALL & ~(BIT(1) | BIT(2) | BIT(4) | BIT(11) | BIT(12) | BIT(14) | BIT(15) | BIT(22) | BIT(25)))
@@ -31,29 +31,37 @@
 #define ADDRESS_SIZES (ALL & ~((57 ^ 48) << 8))
 
 /* Leaves, and the bits of them that pass. `subleaves`: how many to ask for, 0 where ECX does not matter. */
+/* clang-format off */
 static const struct view {
 	uint32_t first, last;
 	uint32_t subleaves;
 	struct x86_cpuid pass;
 } views[] = {
-	{ 0x00000000, 0x00000000, 0, { ALL, ALL, ALL, ALL } },        /* vendor */
+	{ 0x00000000, 0x00000000, 0, { ALL, ALL, ALL, ALL } },                   /* vendor */
 	{ 0x00000001, 0x00000001, 0, { ALL, BITS(0, 15), FEATURES_ECX, FEATURES_EDX } },
-	{ 0x00000002, 0x00000002, 0, { ALL, ALL, ALL, ALL } },        /* caches */
-	{ 0x00000004, 0x00000004, 6, { BITS(0, 13), ALL, ALL, ALL } }, /* caches, shared with nobody */
-	{ 0x00000006, 0x00000006, 0, { BIT(2), 0, 0, 0 } },           /* ARAT: the timer never stops */
+	{ 0x00000002, 0x00000002, 0, { ALL, ALL, ALL, ALL } },                   /* caches */
+	{ 0x00000004, 0x00000004, 6, { BITS(0, 13), ALL, ALL, ALL } },           /* caches, shared with nobody */
+	{ 0x00000006, 0x00000006, 0, { BIT(2), 0, 0, 0 } },                      /* ARAT: the timer never stops */
 	{ 0x00000007, 0x00000007, 1, { 0, STRUCTURED_EBX, STRUCTURED_ECX, STRUCTURED_EDX } },
-	{ 0x0000000d, 0x0000000d, 1, { ALL, ALL, ALL, ALL } },        /* XSAVE */
-	{ 0x00000015, 0x00000016, 0, { ALL, ALL, ALL, 0 } },          /* TSC and crystal, frequencies */
+	{ 0x0000000d, 0x0000000d, 1, { ALL, ALL, ALL, ALL } },                   /* XSAVE */
+	{ 0x00000015, 0x00000016, 0, { ALL, ALL, ALL, 0 } },                     /* TSC and crystal, frequencies */
 	{ 0x80000000, 0x80000000, 0, { ALL, ALL, ALL, ALL } },
 	{ 0x80000001, 0x80000001, 0, { ALL, ALL, EXTENDED_ECX, EXTENDED_EDX } },
-	{ 0x80000002, 0x80000006, 0, { ALL, ALL, ALL, ALL } },        /* name, caches */
-	{ 0x80000007, 0x80000007, 0, { 0, 0, 0, BIT(8) } },           /* TscInvariant */
+	{ 0x80000002, 0x80000006, 0, { ALL, ALL, ALL, ALL } },                   /* name, caches */
+	{ 0x80000007, 0x80000007, 0, { 0, 0, 0, BIT(8) } },                      /* TscInvariant */
 	{ 0x80000008, 0x80000008, 0, { ADDRESS_SIZES, BIT(0) | BIT(2), 0, 0 } }, /* CLZERO, RstrFpErrPtrs */
 };
+/* clang-format on */
 
 enum {
-	LEAF_TOPOLOGY = 0xb, LEAF_HYPERVISOR = 0x40000000, FIRST_COMPONENT = 2, COMPONENTS = 20,
-	LEVEL_SMT = 1 << 8, LEVEL_CORE = 2 << 8, PACKAGE_BITS = 8, XSAVE_WITHOUT_SUPERVISOR = 7,
+	LEAF_TOPOLOGY = 0xb,
+	LEAF_HYPERVISOR = 0x40000000,
+	FIRST_COMPONENT = 2,
+	COMPONENTS = 20,
+	LEVEL_SMT = 1 << 8,
+	LEVEL_CORE = 2 << 8,
+	PACKAGE_BITS = 8,
+	XSAVE_WITHOUT_SUPERVISOR = 7,
 };
 
 static void show(struct x86_identity *identity, uint32_t leaf, uint32_t subleaf, struct x86_cpuid is)

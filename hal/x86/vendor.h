@@ -9,19 +9,17 @@
 struct pt_format;
 
 /* Guest state that the vendor's control block holds. */
-enum x86_field {
-	X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_FIELDS,
-};
+enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_FIELDS };
 
 /*
- * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (0 interrupt, 3 exception), 11 error code, 31 valid.
+ * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (3 exception, 4 INTn), 11 error code, 31 valid.
  * APM vol. 2, 15.20 "Event Injection"; SDM vol. 3C, 25.8.3 "VM-Entry Controls for Event Injection". Error codes are 0.
  */
 #define X86_EVENT_VALID (UINT32_C(1) << 31)
-/* As an interrupt of vector 2: an event of NMI type would hold real NMIs, and with them kicks, until the guest's IRET. */
-#define X86_EVENT_NMI (X86_EVENT_VALID | 2)
+/* As INT 2: an event of NMI type would hold real NMIs, and with them kicks, until the guest's IRET. */
+#define X86_EVENT_NMI               (X86_EVENT_VALID | 4 << 8 | 2)
 #define X86_EVENT_EXCEPTION(vector) (X86_EVENT_VALID | 3 << 8 | (vector))
-#define X86_EVENT_HAS_ERROR (UINT32_C(1) << 11)
+#define X86_EVENT_HAS_ERROR         (UINT32_C(1) << 11)
 
 /* Resident. */
 struct x86_vendor {

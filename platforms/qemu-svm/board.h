@@ -3,17 +3,17 @@
 #pragma once
 #include "arch/x86_64/board_x86.h"
 
-#define BOARD_NAME "qemu-svm"
-#define BOARD_RAM_BASE UINT64_C(0)
-#define BOARD_RAM_BYTES UINT64_C(0x80000000)
-#define BOARD_BANKED_BASE UINT64_C(0)
+#define BOARD_NAME         "qemu-svm"
+#define BOARD_RAM_BASE     UINT64_C(0)
+#define BOARD_RAM_BYTES    UINT64_C(0x80000000)
+#define BOARD_BANKED_BASE  UINT64_C(0)
 #define BOARD_BANKED_BYTES UINT64_C(0)
 
 /* No sandbox's, whatever a table says: IOAPIC; local APICs and the addresses whose writes are interrupts. */
 #define BOARD_PRIVATE_SPANS { 0xfec00000, 0x1000 }, { 0xfee00000, 0x100000 }
 
 /* IOAPIC pins; vectors behind the exceptions. */
-#define BOARD_FIRST_LINE 0
+#define BOARD_FIRST_LINE   0
 #define BOARD_FIRST_VECTOR 0x20
 
 static const struct x86_board board = {

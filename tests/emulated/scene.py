@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
+import pytest
 from bhtool import image
 from bhtool.build import build_platform
 from bhtool.config import compile_partition
 from bhtool.config.plan import Plan
+from bhtool.errors import BulkheadError
 from bhtool.images import Resolver
-from bhtool.platforms import Platform
+from bhtool.machine import require_emulator
+from bhtool.platforms import Platform, load
 
 from tests.emulated.case import Case
 from tests.emulated.places import Places
@@ -26,6 +29,16 @@ class Scene:
     plan: Plan
     places: Places
     image: bytes
+
+
+def platform_or_skip(name: str) -> Platform:
+    """A platform whose emulator is missing is skipped by name."""
+    found = load(name)
+    try:
+        require_emulator(found)
+    except BulkheadError as missing:
+        pytest.skip(str(missing))
+    return found
 
 
 def silent(_: str) -> None:

@@ -14,7 +14,7 @@ from bhtool.platforms import Platform
 from bhtool.session import Session
 
 from tests.emulated.case import ALL, GICV2, GICV3, SVM, Case, Sandbox
-from tests.emulated.scene import stage
+from tests.emulated.scene import platform_or_skip, stage
 
 BOOT_SECONDS = 120.0
 WORK_SECONDS = 240.0
@@ -37,6 +37,11 @@ BESIDE_LINUX = Case(
 
 PLATFORMS = [pytest.param(name, marks=pytest.mark.xdist_group(f"linux-{name}")) for name in ALL]
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", PLATFORMS, scope="module")]
+
+
+@pytest.fixture(scope="module")
+def machine_platform(platform: str) -> Platform:
+    return platform_or_skip(platform)
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ X86 = (
         "hal/x86/msr_boot.c",
         "{ APIC_TIMER_INITIAL, APIC_TIMER_INITIAL, HAL_WRITE },",
         "{ APIC_LVT_TIMER, APIC_TIMER_INITIAL, HAL_WRITE },",
-        "lvt-timer-smi",
+        "lvt-timer-nmi",
         SVM,
         "was not refused",
     ),

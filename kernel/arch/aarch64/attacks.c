@@ -22,6 +22,14 @@ static uint64_t attack_sgi0(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* Group 1 of the other security state: IHI 0069 "ICC_ASGI1R_EL1". */
+static uint64_t attack_asgi(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(icc_asgi1r_el1, a);
+	arch_isb();
+	return 0;
+}
+
 static uint64_t irqchip(const char *name)
 {
 	const struct bh_grant *grant = info_find(BH_GRANT_IRQCHIP, name);
@@ -146,6 +154,7 @@ ATTACK_MSR(cntp_ctl_el0)
 const struct attack arch_attacks[] = {
 	{ "sgi", 1, false, attack_sgi },
 	{ "sgi0", 1, false, attack_sgi0 },
+	{ "asgi", 1, false, attack_asgi },
 	{ "sgir", 1, false, attack_sgir },
 	{ "gicd-read", 1, false, attack_gicd_read },
 	{ "gicd-write", 2, false, attack_gicd_write },
@@ -180,4 +189,11 @@ const struct attack arch_attacks[] = {
 	MSR(cntv_ctl_el0),
 	MSR(cntp_ctl_el0),
 	{ NULL, 0, false, NULL },
+};
+
+/* ACTLR_EL1 is offered to no sandbox; GICD_CTLR is the distributor filter's. */
+const struct storm arch_storms[] = {
+	{ "register", attack_mrs_actlr_el1, 0 },
+	{ "device", attack_gicd_read, 0 },
+	{ NULL, NULL, 0 },
 };

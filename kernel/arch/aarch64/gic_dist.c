@@ -10,6 +10,7 @@ enum {
 	GICD_IPRIORITYR = 0x400,
 	GICD_ICFGR = 0xc00,
 	PRIORITY = 0xa0,
+	SGIS = 16,
 };
 
 /* The register of 32 bits that holds the field of `number`, when it holds `fields` of them. */
@@ -20,7 +21,12 @@ static uint64_t word(uint64_t registers, uint32_t number, uint32_t fields)
 
 void gic_dist_reset_local(uint64_t frame)
 {
-	arch_mmio_write32(frame + GICD_ICENABLER, 0xffffffff);
+	uint32_t sgis = (1U << SGIS) - 1;
+
+	arch_mmio_write32(frame + GICD_ICENABLER, ~sgis);
+	for (uint32_t number = 0; number < SGIS; number += 4)
+		arch_mmio_write32(frame + GICD_IPRIORITYR + number, PRIORITY * 0x01010101U);
+	arch_mmio_write32(frame + GICD_ISENABLER, sgis);
 }
 
 void gic_dist_configure(uint64_t frame, uint32_t number, bool edge)
@@ -43,4 +49,9 @@ void gic_dist_set_group1(uint64_t frame, uint32_t number)
 	uint64_t group = word(frame + GICD_IGROUPR, number, 32);
 
 	arch_mmio_write32(group, arch_mmio_read32(group) | 1U << number % 32);
+}
+
+void gic_dist_set_group1_local(uint64_t frame)
+{
+	arch_mmio_write32(frame + GICD_IGROUPR, 0xffffffff);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* SGIs and PPIs: off. */
+/* PPIs off. SGIs on: nobody should send any, and one that comes is to be noticed. */
 void gic_dist_reset_local(uint64_t frame);
 
 /* Trigger of a device's line. */
@@ -17,5 +17,6 @@ void gic_dist_configure(uint64_t frame, uint32_t number, bool edge);
 /* At the middle priority. */
 void gic_dist_enable(uint64_t frame, uint32_t number);
 
-/* Non-secure group 1: GICv3 alone. */
+/* Non-secure group 1, GICv3 alone: one interrupt; all SGIs and PPIs. */
 void gic_dist_set_group1(uint64_t frame, uint32_t number);
+void gic_dist_set_group1_local(uint64_t frame);

@@ -72,13 +72,13 @@ static void gicv3_init(void)
 	arch_mmio_write32(distributor + GICD_CTLR, GICD_CTLR_ARE);
 	arch_mmio_write32(distributor + GICD_CTLR, GICD_CTLR_ARE | GICD_CTLR_ENABLE_GRP1);
 	wake();
+	gic_dist_set_group1_local(redistributor + SGI_FRAME);
 	gic_dist_reset_local(redistributor + SGI_FRAME);
 	cpu_interface_init();
 }
 
 static void gicv3_enable_local(uint32_t number)
 {
-	gic_dist_set_group1(redistributor + SGI_FRAME, number);
 	gic_dist_enable(redistributor + SGI_FRAME, number);
 }
 

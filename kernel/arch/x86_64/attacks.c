@@ -7,7 +7,7 @@
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
 
-enum { MSR_X2APIC_ICR = 0x830 };
+enum { MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117 };
 
 /* ---- Interrupts to others: SDM vol. 3, 12.12.9 "ICR Operation in x2APIC Mode" ---------------------------------------- */
 
@@ -168,4 +168,11 @@ const struct attack arch_attacks[] = {
 	{ "triple", 0, false, attack_triple },
 	{ "int1loop", 0, false, attack_int1loop },
 	{ NULL, 0, false, NULL },
+};
+
+/* MSR_VM_HSAVE_PA belongs to SVM, which no sandbox has. */
+const struct storm arch_storms[] = {
+	{ "cpuid", attack_cpuid, 0 },
+	{ "register", attack_rdmsr, MSR_VM_HSAVE_PA },
+	{ NULL, NULL, 0 },
 };

@@ -12,11 +12,13 @@
 enum {
 	MSR_X2APIC_TPR = 0x808,
 	MSR_X2APIC_SIVR = 0x80f,
+	MSR_X2APIC_ISR7 = 0x817,
 	MSR_X2APIC_LVT_LINT0 = 0x835,
 	MSR_X2APIC_LVT_LINT1 = 0x836,
 	MSR_X2APIC_LVT_ERROR = 0x837
 };
 enum { APIC_BASE_EXTD = 1 << 10, APIC_BASE_ENABLE = 1 << 11, SIVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, VECTOR_SPURIOUS = 0xff };
+enum { ISR7_VECTOR_SPURIOUS = 1U << 31 };
 
 /* 82093AA I/O APIC datasheet, 3.2 "I/O APIC Registers" */
 enum { IOREGSEL = 0x00, IOWIN = 0x10, IOREDTBL = 0x10, IOREDTBL_LEVEL_ACTIVE_LOW = 1 << 15 | 1 << 13 };
@@ -69,9 +71,15 @@ static uint32_t x2apic_enable_device(const struct bh_grant *grant)
 	return grant->vector;
 }
 
+/* SDM vol. 3, 12.9 "Spurious Interrupt": it is not in service, and wants no end. Somebody's interrupt at its vector is. */
+static bool is_spurious(uint32_t vector)
+{
+	return vector == VECTOR_SPURIOUS && !(x86_rdmsr(MSR_X2APIC_ISR7) & ISR7_VECTOR_SPURIOUS);
+}
+
 static void x2apic_serve(uint32_t vector)
 {
-	if (vector == VECTOR_SPURIOUS) /* wants no end of interrupt */
+	if (is_spurious(vector))
 		return;
 	irq_dispatch(vector);
 	x86_wrmsr(MSR_X2APIC_EOI, 0);
@@ -79,6 +87,7 @@ static void x2apic_serve(uint32_t vector)
 
 const struct irq_controller x2apic = {
 	.grant = "x2apic",
+	.numbers_in_hex = true,
 	.init = x2apic_init,
 	.enable_local = x2apic_enable_local,
 	.enable_device = x2apic_enable_device,

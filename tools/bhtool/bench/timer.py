@@ -8,8 +8,8 @@ in nanoseconds. Both machines run the same file; the command is given as an argu
 import hashlib
 import re
 import tempfile
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bhtool.bench.result import Result, Row
@@ -28,6 +28,7 @@ COMMAND = " ".join(f"bench-timer={mode}" for mode in MODES)
 SAMPLES = 1000  # kernel/bench.c
 ANSWER = re.compile(r": bench-timer (\w+) min (\d+) median (\d+) max (\d+) ticks$")
 LIMIT = 120.0
+RUNS_AT_MOST = 5
 
 Rows = dict[str, Row]
 
@@ -63,10 +64,28 @@ def require_same_program(stage: Stage, kernel: bytes) -> None:
             raise BulkheadError(f"the image does not hold what {KERNEL} loads at {address:#x}")
 
 
-def measure_sandbox(platform: Platform, partition: Path, kernel: bytes, where: str, report: Report) -> Rows:
-    stage = set_up(platform, partition, report)
-    require_same_program(stage, kernel)
-    report(f"measuring on {platform.name}: {where}")
+@dataclass
+class Runs:
+    """Repeats until two runs agree: what programs do repeats exactly, and what does not is the emulator's.
+
+    QEMU moves its clock on when all cores sleep. Sometimes it does so before it has counted the last instructions of the
+    core that went to sleep, and overshoots the deadline by these: one tick of 1,000, in one run of 40.
+    """
+
+    odd: int = 0
+
+    def agreed(self, measure: Callable[[], Rows]) -> Rows:
+        seen: list[Rows] = []
+        while len(seen) < RUNS_AT_MOST:
+            rows = measure()
+            if rows in seen:
+                self.odd += len(seen) - 1
+                return rows
+            seen.append(rows)
+        raise BulkheadError(f"no two of {RUNS_AT_MOST} runs gave the same figures: {seen}")
+
+
+def measure_sandbox(stage: Stage, where: str) -> Rows:
     with stage.session(COUNTED) as session:
         return heard(sandbox_lines(session, "measured", LIMIT), where)
 
@@ -78,19 +97,41 @@ def compare(sandbox: Rows, alone: Rows, judged: Collection[str] = MODES) -> list
     ]
 
 
+@dataclass(frozen=True)
+class Bench:
+    """One platform, one build of the kernel, and a folder for what is made of them."""
+
+    platform: Platform
+    kernel: bytes
+    folder: Path
+    report: Report
+    runs: Runs = field(default_factory=Runs)
+
+    def bare(self) -> Rows:
+        self.report(f"measuring on {self.platform.name}: bare emulator")
+        return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.kernel))
+
+    def sandbox(self, where: str, trusted_idle: bool = False) -> Rows:
+        (self.folder / KERNEL).write_bytes(self.kernel)  # wins over what a build may have made meanwhile
+        stage = set_up(self.platform, write_native(self.folder, COMMAND, trusted_idle), self.report)
+        require_same_program(stage, self.kernel)
+        self.report(f"measuring on {self.platform.name}: {where}")
+        return self.runs.agreed(lambda: measure_sandbox(stage, where))
+
+    def rows(self) -> list[Row]:
+        alone = self.bare()
+        if self.platform.backend not in IDLE_TRAPS:
+            return [*alone.values(), *compare(self.sandbox("sandbox"), alone)]
+        trapped = compare(self.sandbox("sandbox"), alone, judged=("busy",))
+        trusted = compare(self.sandbox("sandbox with trusted-idle", trusted_idle=True), alone)
+        return [*alone.values(), *trapped, *trusted]
+
+
 def run(platform: Platform, report: Report) -> Result:
-    machine = counting(platform)
     build_platform(platform, report)
     kernel = (platform.build / "kernel" / KERNEL).read_bytes()
-    report(f"measuring on {platform.name}: bare emulator")
-    alone = measure_bare(bare(machine), kernel)
-    rows = list(alone.values())
-    idle_traps = platform.backend in IDLE_TRAPS
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / KERNEL).write_bytes(kernel)  # wins over what a build may have made meanwhile
-        found = measure_sandbox(machine, write_native(Path(folder), COMMAND), kernel, "sandbox", report)
-        rows += compare(found, alone, ("busy",) if idle_traps else MODES)
-        if idle_traps:
-            trusted = write_native(Path(folder), COMMAND, trusted_idle=True)
-            rows += compare(measure_sandbox(machine, trusted, kernel, "sandbox with trusted-idle", report), alone)
-    return Result("timer", platform.name, rows, {f"{KERNEL} in both, sha256": hashlib.sha256(kernel).hexdigest()})
+        bench = Bench(counting(platform), kernel, Path(folder), report)
+        facts = {f"{KERNEL} in both, sha256": hashlib.sha256(kernel).hexdigest()}
+        rows = bench.rows()
+    return Result("timer", platform.name, rows, facts | {"runs that no other agreed with": str(bench.runs.odd)})
