@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Policy: what becomes of each kind of exit (BH-I1.memory, BH-I6.contained, BH-I8.bounded). A const table; a kind without an entry is a fault of the sandbox. What the
- * machine below would have done is hal's to imitate, within the grant; what only the monitor can decide stands here.
+ * Policy: what becomes of each kind of exit (BH-I1.memory, BH-I6.contained, BH-I8.bounded). A const table; a kind without an entry is a
+ * fault of the sandbox. What the machine below would have done is hal's to imitate, within the grant; what only the monitor can decide
+ * stands here.
  */
 #include "monitor.h"
 

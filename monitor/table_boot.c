@@ -212,8 +212,9 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 	case BH_REGION_BANKED:
 	case BH_REGION_DEVICE:
 		return refuse_device(limits, region);
+	default:
+		return "a region has an unknown kind";
 	}
-	return "a region has an unknown kind";
 }
 
 static bool exclusive(const struct bh_region *region)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resident: sending, and the two filters of what a guest sends or arms. */
+/* Resident: sending, and the two filters of what a guest sends or arms (BH-I1.ipi, BH-I3.forms). */
 #include "hal/irq/apic.h"
 
 #include "arch/x86_64/x86.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The distributor filter: a const table of registers, one rule each. What no entry names reads as zero and ignores writes. */
+/* BH-I1.device. The distributor filter: a const table of registers, one rule each. What no entry names reads as zero and ignores writes. */
 #pragma once
 #include "gic.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GICv3 below a guest that owns the group 1 part of the CPU interface. FIQ goes to the monitor (HCR.FMO), so group 0 is the
- * monitors' alone, and the registers that send SGIs trap. Distributor and redistributors are reached through the filter.
+ * BH-I1.ipi, BH-I3.forms. GICv3 below a guest that owns the group 1 part of the CPU interface. FIQ goes to the monitor (HCR.FMO), so group
+ * 0 is the monitors' alone, and the registers that send SGIs trap. Distributor and redistributors are reached through the filter.
  */
 #include "gicv3.h"
 

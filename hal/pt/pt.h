@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Translation tables: one builder, and one const description for each format the hardware walks.
+ * Translation tables (BH-I1.memory): one builder, and one const description for each format the hardware walks.
  *
  *   level     3            2            1           0          a level has 512 slots of 8 bytes
  *          +------+     +------+     +------+    +------+

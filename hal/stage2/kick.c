@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kick. Whatever a core runs, it must fetch: so a kick takes the valid bit from every entry of the victim's stage-2
+ * The kick (BH-I4.kick). Whatever a core runs, it must fetch: so a kick takes the valid bit from every entry of the victim's stage-2
  * root, and the victim's next fetch ends in its monitor, however it has set up its interrupts. A reserved SGI, the signal,
  * only ends a sleep: GICv3 delivers it to the monitor as an FIQ; on GICv2, where the CPU interface is the guest's, sleeping
  * is the monitor's (HCR.TWI), and the signal is cleared at the distributor.

@@ -104,6 +104,8 @@ static void decode_details(struct hal_core *core, struct hal_exit *exit)
 		exit->gpa = vmcb->control.exitcode - VMEXIT_EXCP;
 		exit->value = vmcb->control.exitintinfo & X86_EVENT_VALID ? vmcb->control.exitintinfo : 0;
 		break;
+	default: /* the code tells everything */
+		break;
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resident: model-specific registers that exit (msr_boot.c has those that do not). A register without a row does not
+ * Resident: model-specific registers that exit (BH-I1.register; msr_boot.c has those that do not). A register without a row does not
  * exist, and touching it is #GP, as on a processor that never had it; kernels probe and live with that.
  */
 #include "arch/x86_64/x86.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start-up: model-specific registers that a guest uses without exits, because they are its core's own and can neither
- * send nor choose what arrives. The time-stamp counter can be read only: it is the common time base.
+ * Start-up (BH-I1.register, BH-I2.exitless): model-specific registers that a guest uses without exits, because they are its core's own and
+ * can neither send nor choose what arrives. The time-stamp counter can be read only: it is the common time base.
  */
 #include "arch/x86_64/x86.h"
 #include "hal/irq/apic.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resident: I/O ports that were not granted. Granted ones never exit. */
+/* Resident: I/O ports that were not granted (BH-I1.port). Granted ones never exit. */
 #include "hal/x86/core.h"
 
 /* Where the ACPI tables of a sandbox put its sleep and reset registers; the values are what they tell the kernel to write. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kicks under stress, exit storms, and the absence of exits: what a monitor does when it should, and when it should not."""
+"""BH-I2.exitless, BH-I4.kick, BH-I8.bounded. Kicks under stress, exit storms, and the absence of exits: what a monitor does when it should, and when it should not."""
 
 from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox
 from tests.emulated.expect import ExitsAtLeast, Expectation, Kicked, NoExits, Parked, Says

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
+"""BH-I1.port, BH-I1.register, BH-I6.contained. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
 from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
 from tests.emulated.expect import Off, Parked, Refused, Returned

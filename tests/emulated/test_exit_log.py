@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The monitor's exit counters, checked from outside: the emulator's own log of what left the guest says the same.
+"""BH-I2.exitless. The monitor's exit counters, checked from outside: the emulator's own log of what left the guest says the same.
 
 ARM: QEMU's `-d int` names every exception, the core, and the levels it went from and to. SVM: `-d in_asm` names every #VMEXIT.
 """

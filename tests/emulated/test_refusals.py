@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input to a machine: one sentence on the boot console and the end of the machine, never a hang."""
+"""BH-I7.boot. Bad input to a machine: one sentence on the boot console and the end of the machine, never a hang."""
 
 import random
 import time

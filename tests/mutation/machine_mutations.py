@@ -59,7 +59,7 @@ X86 = (
         "{ APIC_ESR, APIC_ICR, HAL_WRITE },",
         "icr-fixed",
         SVM,
-        "attacker was not parked",
+        r"victim said .*stray interrupt (0x)?55\b",
     ),
     MachineMutation(
         "a destination is not looked at",
@@ -161,7 +161,7 @@ ARM_GICV3 = (
         "return 0;",
         "sgi-foreign",
         GICV3,
-        "attacker was not parked",
+        r"victim said .*stray interrupt (0x)?5\b",
     ),
     MachineMutation(
         "the send filter lets the kick's number pass",
@@ -218,7 +218,7 @@ ARM_GICV2 = (
         "",
         "sgir-foreign",
         GICV2,
-        "attacker was not parked",
+        r"victim said .*stray interrupt (0x)?5\b",
     ),
     MachineMutation(
         "a guest sleeps by itself",

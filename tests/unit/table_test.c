@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The validator of start-up: a good table passes, and every invariant, broken alone under a right checksum, is refused in
+ * The validator of start-up (BH-I7.boot): a good table passes, and every invariant, broken alone under a right checksum, is refused in
  * its own words. Any single flipped bit is refused by the checksum.
  */
 #include "check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest core before its first instruction, and the registers that confine it. Every control register is written whole:
- * nothing that a loader or a previous life left there counts. ARM ARM D24.2 describes each by name.
+ * BH-I1.register, BH-I2.exitless. A guest core before its first instruction, and the registers that confine it. Every control register is
+ * written whole: nothing that a loader or a previous life left there counts. ARM ARM D24.2 describes each by name.
  */
 #include "hal/stage2/stage2.h"
 

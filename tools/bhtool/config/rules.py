@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule of the configuration, once: identifier, what must hold, what to do where it does not, and who checks it.
+"""Every rule of the configuration (BH-I7.desk), once: identifier, what must hold, what to do where it does not, and who checks it.
 
 The documentation's table, the messages and the tests come from here. Numbers are never used twice, for good.
 """

@@ -19,6 +19,7 @@ from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen, table_of
 
 BUDGET_BYTES = 8192
+GUESTS = ("kernel/", "tests/")  # build targets that are not of the monitor
 LAYERS = ("abi", "arch", "hal", "monitor", "platforms")
 
 
@@ -52,7 +53,7 @@ def source_files(build: Path) -> set[Path]:
     listed = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True).stdout
     found: set[Path] = set()
     for block in listed.split("\n\n"):
-        if block.strip().startswith("bulkhead.elf.p/"):
+        if not block.lstrip().startswith(GUESTS):
             found |= {(build / line.strip()).resolve() for line in block.splitlines()[1:]}
     return {path for path in found if path.is_relative_to(paths.ROOT) and path.relative_to(paths.ROOT).parts[0] in LAYERS}
 
