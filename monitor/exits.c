@@ -75,6 +75,8 @@ static enum hal_action call(struct hal_core *core, unsigned slot, const struct h
 		break;
 	case BH_CALL_PARK:
 		return HAL_STOP;
+	default:
+		break;
 	}
 	hal_core_set_result(core, (uint64_t)result);
 	return HAL_SKIP;

@@ -12,7 +12,7 @@
 extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
 extern char __resident_data_start[], __resident_data_end[];
 
-enum { STACK_FRAMES = 1, KICK_TIMEOUT_SECONDS = 1 };
+enum { STACK_FRAMES = 1, STACK_BYTES = STACK_FRAMES * BH_PAGE_BYTES, KICK_TIMEOUT_SECONDS = 1 };
 
 static void must(enum hal_status status, const char *what)
 {
@@ -148,7 +148,7 @@ static void create_cores(struct build *build)
 		must(hal_core_create(build->partition, &build->arena, slot, &entry, &build->cores[slot]), "guest core");
 		if (!stack)
 			must(HAL_E_NOMEM, "monitor stack");
-		build->stack_tops[slot] = stack + STACK_FRAMES * BH_PAGE_BYTES;
+		build->stack_tops[slot] = stack + STACK_BYTES;
 	}
 }
 

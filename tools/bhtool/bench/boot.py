@@ -7,7 +7,7 @@ all of them sleep, and counted one by one in the emulator's log, which leaves ou
 
 from bhtool import paths
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import COUNTED, counting, out_of_time, refuse_end, set_up
+from bhtool.bench.stage import COUNTED, KERNEL, counting, out_of_time, refuse_end, set_up
 from bhtool.bench.trace import instructions_to_last_guest
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
@@ -17,7 +17,6 @@ from bhtool.platforms import Platform
 from bhtool.session import MonitorEvent, Session
 
 PARTITION = paths.PARTITIONS / "native.dts"
-KERNEL = "sandbox-kernel.elf"
 LIMIT = 180.0
 TARGET = 900_000
 BAO = {"aarch64": 955_000}  # measured in the same way on the same machine

@@ -17,6 +17,7 @@ from bhtool.payloads import Report
 from bhtool.platforms import Platform
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, Session
 
+KERNEL = "sandbox-kernel.elf"
 TEMPLATE = Path(__file__).with_name("native.dts.j2")
 COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond
 NANOSECOND_HZ = 1_000_000_000

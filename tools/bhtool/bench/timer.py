@@ -13,7 +13,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import COUNTED, IDLE_TRAPS, Stage, bare, bare_lines, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.bench.stage import (
+    COUNTED,
+    IDLE_TRAPS,
+    KERNEL,
+    Stage,
+    bare,
+    bare_lines,
+    counting,
+    out_of_time,
+    sandbox_lines,
+    set_up,
+    write_native,
+)
 from bhtool.build import build_platform
 from bhtool.config.native import read_elf
 from bhtool.console import Uart
@@ -22,7 +34,6 @@ from bhtool.machine import Machine
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
-KERNEL = "sandbox-kernel.elf"
 MODES = ("busy", "wfi")
 COMMAND = " ".join(f"bench-timer={mode}" for mode in MODES)
 SAMPLES = 1000  # kernel/bench.c
@@ -107,7 +118,7 @@ class Bench:
     report: Report
     runs: Runs = field(default_factory=Runs)
 
-    def bare(self) -> Rows:
+    def alone(self) -> Rows:
         self.report(f"measuring on {self.platform.name}: bare emulator")
         return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.kernel))
 
@@ -119,7 +130,7 @@ class Bench:
         return self.runs.agreed(lambda: measure_sandbox(stage, where))
 
     def rows(self) -> list[Row]:
-        alone = self.bare()
+        alone = self.alone()
         if self.platform.backend not in IDLE_TRAPS:
             return [*alone.values(), *compare(self.sandbox("sandbox"), alone)]
         trapped = compare(self.sandbox("sandbox"), alone, judged=("busy",))
