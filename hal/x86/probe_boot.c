@@ -9,14 +9,22 @@ const struct x86_vendor_boot *x86_vendor_boot;
 
 static const struct x86_vendor_boot *const vendors[] = { &svm_vendor_boot };
 
+enum { PM_TIMER_READS = 10000 };
+
 static bool has_x2apic(void)
 {
 	return x86_cpuid(1, 0).ecx >> 21 & 1;
 }
 
+/* It ticks every 279 ns. */
 static bool has_pm_timer(void)
 {
-	return x86_in32(board.pm_timer_port) != UINT32_MAX;
+	uint32_t first = x86_in32(board.pm_timer_port);
+
+	for (unsigned reads = PM_TIMER_READS; reads; reads--)
+		if (x86_in32(board.pm_timer_port) != first)
+			return true;
+	return false;
 }
 
 static const struct {
@@ -24,7 +32,7 @@ static const struct {
 	const char *missing;
 } features[] = {
 	{ has_x2apic, "the processor has no x2APIC; use a newer one, or in QEMU -cpu max" },
-	{ has_pm_timer, "there is no ACPI timer at the port the board names; correct pm_timer_port in its board.h" },
+	{ has_pm_timer, "no ACPI timer runs at the port the board names; correct pm_timer_port in its board.h" },
 };
 
 static const struct x86_vendor_boot *find_vendor(void)

@@ -89,7 +89,7 @@ def test_command_line_ends_in_blanks_for_the_clock(compile_on: Compile) -> None:
     plan = compile_on(MIXED, "qemu-svm")
     one = linux_of(plan)
     line = memory_at(plan, 0x11000, 4096)
-    assert line == b"console=ttyS0,115200 quiet tsc=reliable tsc_early_khz=" + b" " * CLOCK_DIGITS + b"\0"
+    assert line == b"console=ttyS0,115200 quiet tsc=reliable reboot=acpi tsc_early_khz=" + b" " * CLOCK_DIGITS + b"\0"
     assert one.clock_text - one.ram_hpa == 0x11000 + len(line) - 1 - CLOCK_DIGITS
 
 

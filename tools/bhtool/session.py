@@ -4,6 +4,7 @@
 Session(platform, plan, machine) is a context manager; `poll` takes one look, `events` is the loop around it.
 """
 
+import select
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -198,4 +199,11 @@ class Session:
             if any(isinstance(event, EndEvent) for event in found):
                 return
             yield None
-            time.sleep(POLL_SECONDS)
+            self._rest()
+
+    def _rest(self) -> None:
+        """Until a serial line has something, or it is time to look at the memory again.
+
+        A full line holds its UART up while emulated time runs on, and a few hundred single bytes fill one: so drain it at once.
+        """
+        select.select(list(self.machine.serials.values()), [], [], POLL_SECONDS)
