@@ -69,7 +69,7 @@ struct bh_line {
 };
 struct bh_copy {         /* payload that does not lie in place; executed in order */
 	uint64_t source; /* HPA */
-	uint64_t target; /* HPA, inside a RAM region or pool of the sandbox */
+	uint64_t target; /* HPA, inside a RAM region of the sandbox */
 	uint64_t size;   /* bytes */
 	uint32_t sandbox;
 	uint32_t pad;

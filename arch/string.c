@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The three memory functions a freestanding compiler may call on its own. Resident, so: small before fast; large copies
+ * The two memory functions a freestanding compiler may call on its own. Resident, so: small before fast; large copies
  * are made by start-up code with whole words.
  */
 #include <stddef.h>

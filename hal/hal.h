@@ -69,7 +69,7 @@ struct hal_partition_config {
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
-	bool trusted_idle;               /* the sandbox promises never to sleep with its interrupts shut off (DESIGN: GICv2 WFI) */
+	bool trusted_idle;               /* the sandbox promises never to sleep with its interrupts shut off (docs/decisions.md) */
 	bool tolerate_ports;             /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_box *kick_boxes; /* shared page, one box per machine core */
 };
@@ -173,7 +173,7 @@ void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal
 uint64_t hal_core_argument(const struct hal_core *core, unsigned n);
 void hal_core_set_result(struct hal_core *core, uint64_t value);
 
-/* Fills pc, registers and clock of a crash record. */
+/* Fills pc and registers of a crash record. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 
 /* Silences everything that could still interrupt this core (timers, granted lines), for parking. Kicks keep arriving. */

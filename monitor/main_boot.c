@@ -92,13 +92,22 @@ _Noreturn void monitor_core_boot(uint32_t core_number)
 	arch_halt();
 }
 
-/* A sandbox starts on its first core; its others wait until it starts them. The boot core goes last. */
+/*
+ * The boot core goes last. Where firmware does not start a core, start-up refuses while it is alone; once a sandbox runs, the
+ * machine and the console are no longer start-up's to stop, and the one that did not start stays cold, as its statistics tell.
+ */
 static void start_other_cores(const struct bh_table *table)
 {
+	bool alone = true;
+
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		uint32_t first = table->sandboxes[n].cores[0];
 
-		if (first && hal_core_start(table->hardware_id[first], first) != HAL_OK)
+		if (!first)
+			continue;
+		if (hal_core_start(table->hardware_id[first], first) == HAL_OK)
+			alone = false;
+		else if (alone)
 			monitor_refuse("cannot start", "the firmware does not start a core the table names; check the board tree's cpus");
 	}
 }
@@ -115,6 +124,9 @@ _Noreturn void monitor_boot(void)
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
 	clock.hz = hal_machine_clock_hz();
+	if (!clock.hz)
+		monitor_refuse("cannot start",
+			       "the machine's counter does not run or does not tell its frequency; the firmware has to set it");
 
 	/* 3. The page monitors share, payloads, then every sandbox, then every private monitor's own tables. */
 	clear_shared(table->shared);

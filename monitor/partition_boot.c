@@ -12,7 +12,7 @@
 extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
 extern char __resident_data_start[], __resident_data_end[];
 
-enum { STACK_FRAMES = 1, STACK_BYTES = STACK_FRAMES * BH_PAGE_BYTES, KICK_TIMEOUT_SECONDS = 1 };
+enum { STACK_FRAMES = 1, STACK_BYTES = STACK_FRAMES * BH_PAGE_BYTES, KICK_TIMEOUTS_PER_SECOND = 10 };
 
 static void must(enum hal_status status, const char *what)
 {
@@ -160,7 +160,7 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	private->crash = (struct bh_crash *)(uintptr_t)(build->sandbox->pool + BH_POOL_CRASH);
 	private->core_count = build->sandbox->core_count;
 	private->may_kick = build->sandbox->may_kick;
-	private->kick_timeout = clock_hz * KICK_TIMEOUT_SECONDS;
+	private->kick_timeout = clock_hz / KICK_TIMEOUTS_PER_SECOND;
 	for (uint32_t slot = 0; slot < private->core_count; slot++) {
 		private->cores[slot] = build->cores[slot];
 		private->core_numbers[slot] = build->sandbox->cores[slot];

@@ -35,36 +35,43 @@ static void record_crash(const struct hal_core *core, unsigned slot, const struc
 }
 
 /* BH-I4.kick: the sandbox has ended; its core still answers kicks, so that nobody ever waits for it. */
-static _Noreturn void park(struct hal_core *core, struct bh_core_stats *stats)
+static _Noreturn void rest(struct hal_core *core, struct bh_core_stats *stats)
 {
-	hal_core_quiesce(core);
 	for (;;) {
 		stats->kicks += hal_kick_take(core);
 		hal_core_wait(core);
 	}
 }
 
+static void first_entry(void)
+{
+	monitor.stats->state = BH_STATE_RUNNING;
+	monitor.stats->start_clock = arch_counter();
+}
+
+/* Entered again only by a trap of the monitor itself, which hal_core_run then reports as an error of the sandbox. */
 void monitor_run(struct hal_core *core)
 {
 	unsigned slot = slot_of(core);
 	struct bh_core_stats *stats = &monitor.stats->core[slot];
 	struct hal_exit exit;
 
-	if (!slot) {
-		monitor.stats->state = BH_STATE_RUNNING;
-		monitor.stats->start_clock = arch_counter();
-	}
+	if (monitor.stats->state == BH_STATE_COLD)
+		first_entry();
+	else if (monitor.stats->state >= BH_STATE_PARKED) /* trapped in its own monitor while it was being parked */
+		rest(core, stats);
 	for (;;) {
 		enum hal_action action;
 
 		hal_core_run(core, &exit);
 		stats->exits[exit.kind]++;
 		action = monitor_answer(core, slot, &exit);
-		if (action == HAL_FAULT)
-			record_crash(core, slot, &exit);
 		if (action == HAL_FAULT || action == HAL_STOP) {
 			monitor.stats->state = action == HAL_STOP ? BH_STATE_OFF : BH_STATE_PARKED;
-			park(core, stats);
+			if (action == HAL_FAULT)
+				record_crash(core, slot, &exit);
+			hal_core_quiesce(core);
+			rest(core, stats);
 		}
 		hal_core_apply(core, &exit, action);
 		stats->kicks += hal_kick_take(core);

@@ -28,6 +28,7 @@ def test_lines_do_not_depend_on_how_they_arrive(data: bytes, cut: int) -> None:
 
 def test_a_sandbox_cannot_steer_the_terminal() -> None:
     assert printable("a\x1b[2Jb\x1b]0;title\x07c\x9b\r\x00") == "ab0;titlec"
+    assert printable("a\u202eb\u200bc\u2028d é") == "abcd é"
 
 
 def test_an_endless_line_is_cut() -> None:

@@ -3,12 +3,14 @@
 
 import re
 import socket
+import unicodedata
 from typing import Protocol
 
 from bhtool.memory import Memory
 
 LONGEST_LINE = 4096
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()].|.)")
+INVISIBLE = {"Cf", "Co", "Cs", "Zl", "Zp"}  # bidirectional overrides, zero widths, line separators, private use
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -53,8 +55,9 @@ class Ring:
 
 
 def printable(text: str) -> str:
-    """Without terminal controls: a sandbox must not steer the user's terminal."""
-    return CONTROLS.sub("", ESCAPES.sub("", text))
+    """Without terminal controls and invisible formatting: a sandbox must not steer or disguise what the user's terminal shows."""
+    plain = CONTROLS.sub("", ESCAPES.sub("", text))
+    return plain if plain.isascii() else "".join(one for one in plain if unicodedata.category(one) not in INVISIBLE)
 
 
 class Lines:

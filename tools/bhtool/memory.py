@@ -16,6 +16,9 @@ REASONS.pop(abi.lib.BH_EXIT_REASONS, None)
 STATES = {value: name.removeprefix("BH_STATE_").lower() for value, name in abi.enumerators("bh_state").items()}
 ACCESSES = {value: name.removeprefix("BH_ACCESS_").lower() for value, name in abi.enumerators("bh_access").items()}
 
+# What a sandbox may claim of its heartbeat; anything else is none.
+SHORTEST_BEAT_NS, LONGEST_BEAT_NS, LONGEST_RUN_NS = 10_000, 10**10, 10**15
+
 Exits = dict[str, int]
 
 
@@ -103,7 +106,9 @@ class Memory:
     def heartbeat(self, pool: int) -> Heartbeat | None:
         """None where the sandbox keeps no ring or no heartbeat."""
         ring = self._ring(pool, 64)
-        if ring.magic != abi.lib.BH_LOG_MAGIC or not ring.beat_period_ns:
+        if ring.magic != abi.lib.BH_LOG_MAGIC or not SHORTEST_BEAT_NS <= ring.beat_period_ns <= LONGEST_BEAT_NS:
+            return None
+        if ring.beats * ring.beat_period_ns > LONGEST_RUN_NS:
             return None
         return Heartbeat(ring.beats, ring.beat_period_ns, ring.beat_gaps, ring.beat_late_max_ns)
 

@@ -5,6 +5,7 @@ Session(platform, plan, machine) is a context manager; `poll` takes one look, `e
 """
 
 import select
+import statistics
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -129,7 +130,7 @@ class Session:
         beating = [self._beat_seconds(watch) for watch in self.watches.values() if watch.heartbeat]
         if self.machine.timing.icount_shift is None or not beating:
             return time.monotonic() - self._started
-        return max(beating)
+        return statistics.median_high(beating)  # one that lies about its beats does not set the clock for three
 
     def _beat_seconds(self, watch: Watch) -> float:
         if watch.stats is None:
