@@ -189,6 +189,7 @@ struct hal_kick_box {
 	_Alignas(64) uint32_t requested; /* incremented by kickers */
 	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
 	uint32_t acknowledged;           /* written by the kicked core alone */
+	uint32_t awake;                  /* the kicked core is in its private monitor, or all but (x86); its own to write */
 };
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);

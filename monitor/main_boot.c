@@ -16,6 +16,8 @@ __attribute__((section(".partition_table"))) struct bh_table partition_table;
 static struct build builds[BH_MAX_SANDBOXES];
 
 static const struct table_span private_spans[] = { BOARD_PRIVATE_SPANS };
+static const struct table_span private_ports[] = { BOARD_PRIVATE_PORTS };
+static const struct table_span reserved_ram[] = { BOARD_RESERVED_RAM };
 
 static void check_table(const struct bh_table *table)
 {
@@ -25,10 +27,13 @@ static void check_table(const struct bh_table *table)
 		.ram_bytes = BOARD_RAM_BYTES,
 		.image_start = (uintptr_t)__image_start,
 		.image_end = (uintptr_t)__image_end,
+		.reserved = TABLE_SPANS(reserved_ram),
 		.banked_base = BOARD_BANKED_BASE,
 		.banked_bytes = BOARD_BANKED_BYTES,
-		.forbidden = private_spans,
-		.forbidden_count = sizeof(private_spans) / sizeof(private_spans[0]),
+		.forbidden = TABLE_SPANS(private_spans),
+		.forbidden_ports = TABLE_SPANS(private_ports),
+		.core_id_mask = BOARD_CORE_ID_MASK,
+		.core_id_greatest = BOARD_CORE_ID_GREATEST,
 		.first_line = BOARD_FIRST_LINE,
 		.first_vector = BOARD_FIRST_VECTOR,
 	};

@@ -46,14 +46,22 @@ _Noreturn void monitor_refuse(const char *what, const char *why);
 struct table_span {
 	uint64_t start, bytes;
 };
+struct table_spans {
+	const struct table_span *at;
+	uint32_t count;
+};
+#define TABLE_SPANS(array) { (array), sizeof(array) / sizeof((array)[0]) }
+
 struct table_limits {
 	const char *platform;
 	uint64_t ram_base, ram_bytes;
-	uint64_t image_start, image_end;    /* RAM that no table may give away */
-	uint64_t banked_base, banked_bytes; /* the one device every sandbox may map; 0 bytes: none */
-	const struct table_span *forbidden; /* device registers that stay with the monitors */
-	uint32_t forbidden_count;
-	uint32_t first_line, first_vector; /* what lies below is no device's */
+	uint64_t image_start, image_end;         /* RAM that no table may give away: the monitor's ... */
+	struct table_spans reserved;             /* ... and firmware's, or start-up's own */
+	uint64_t banked_base, banked_bytes;      /* the one device every sandbox may map; 0 bytes: none */
+	struct table_spans forbidden;            /* device registers that are no sandbox's */
+	struct table_spans forbidden_ports;      /* I/O ports that are no sandbox's */
+	uint64_t core_id_mask, core_id_greatest; /* hardware numbers of cores: bits they may have, and the last of them */
+	uint32_t first_line, first_vector;       /* what lies below is no device's */
 };
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);

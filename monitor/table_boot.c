@@ -23,6 +23,14 @@ static bool within(struct table_span inner, struct table_span outer)
 	return inner.start >= outer.start && inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes;
 }
 
+static bool touches(struct table_spans spans, struct table_span span)
+{
+	for (uint32_t n = 0; n < spans.count; n++)
+		if (overlap(span, spans.at[n]))
+			return true;
+	return false;
+}
+
 static bool aligned(uint64_t value, uint64_t to)
 {
 	return !(value & (to - 1));
@@ -87,11 +95,15 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 	return NULL;
 }
 
-static const char *refuse_hardware(const struct bh_table *table)
+/* Numbers that mean one core each: an interrupt sent to any other might go to all, or to a core with the same low bits. */
+static const char *refuse_hardware(const struct bh_table *table, const struct table_limits *limits)
 {
-	for (uint32_t core = 0; core < table->core_count; core++)
+	for (uint32_t core = 0; core < table->core_count; core++) {
+		REFUSE_IF(table->hardware_id[core] & ~limits->core_id_mask || table->hardware_id[core] > limits->core_id_greatest,
+			  "a core has a hardware number that no core of this platform can have");
 		for (uint32_t other = 0; other < core; other++)
 			REFUSE_IF(table->hardware_id[core] == table->hardware_id[other], "two cores have the same hardware number");
+	}
 	return NULL;
 }
 
@@ -102,7 +114,7 @@ static const char *refuse_cores(const struct bh_table *table)
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		const struct bh_sandbox *sandbox = &table->sandboxes[n];
 
-		REFUSE_IF(sandbox->core_count < 1 || sandbox->core_count > BH_MAX_SANDBOX_CORES, "a sandbox has no core or too many");
+		REFUSE_IF(sandbox->core_count != 1, "a sandbox has no core, or several; this version does not support it");
 		for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
 			REFUSE_IF(sandbox->cores[slot] >= table->core_count, "a sandbox names a core the machine does not have");
 			REFUSE_IF(taken >> sandbox->cores[slot] & 1, "a core belongs to two sandboxes");
@@ -121,11 +133,13 @@ static const char *refuse_pools(const struct bh_table *table, const struct table
 
 	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !within(shared, ram_of(limits)), "the shared page is misaligned or outside RAM");
 	REFUSE_IF(overlap(shared, image), "the shared page lies in the monitor image");
+	REFUSE_IF(touches(limits->reserved, shared), "the shared page lies in RAM reserved for firmware or start-up");
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		struct table_span pool = pool_of(table, n);
 
 		REFUSE_IF(!aligned(pool.start, 0x10000) || !within(pool, ram_of(limits)), "a pool is misaligned or outside RAM");
 		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
+		REFUSE_IF(touches(limits->reserved, pool), "a pool lies in RAM reserved for firmware or start-up");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(pool, pool_of(table, other)), "two pools overlap");
 	}
@@ -164,15 +178,7 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 	return "a sandbox is given monitor frames";
 }
 
-static bool touches_forbidden(const struct table_limits *limits, struct table_span hpa)
-{
-	for (uint32_t n = 0; n < limits->forbidden_count; n++)
-		if (overlap(hpa, limits->forbidden[n]))
-			return true;
-	return false;
-}
-
-/* Device registers: never executed or cached, never those with which monitors hold sandboxes apart. */
+/* Device registers: never executed or cached, never those with which sandboxes are held apart or reach memory on their own. */
 static const char *refuse_device(const struct table_limits *limits, const struct bh_region *region)
 {
 	struct table_span hpa = hpa_of(region);
@@ -180,7 +186,7 @@ static const char *refuse_device(const struct table_limits *limits, const struct
 
 	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
 		  "device registers are executable or cached");
-	REFUSE_IF(touches_forbidden(limits, hpa), "a sandbox is given device registers that only monitors may touch");
+	REFUSE_IF(touches(limits->forbidden, hpa), "a sandbox is given device registers that only monitors may touch");
 	if (region->kind == BH_REGION_BANKED) {
 		REFUSE_IF(!within(hpa, banked), "a region claims to be banked per core and is not");
 		return NULL;
@@ -204,6 +210,7 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 	case BH_REGION_RAM:
 		REFUSE_IF(!within(hpa, ram_of(limits)), "a RAM region lies outside RAM");
 		REFUSE_IF(touches_monitor(table, limits, hpa), "a sandbox is given monitor frames");
+		REFUSE_IF(touches(limits->reserved, hpa), "a sandbox is given RAM reserved for firmware or start-up");
 		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a RAM region has device memory type");
 		return NULL;
 	case BH_REGION_POOL:
@@ -236,13 +243,14 @@ static const char *refuse_regions(const struct bh_table *table, const struct tab
 	return NULL;
 }
 
-static const char *refuse_ports(const struct bh_table *table)
+static const char *refuse_ports(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->port_count; n++) {
 		struct table_span ports = { table->ports[n].first, table->ports[n].count };
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
+		REFUSE_IF(touches(limits->forbidden_ports, ports), "a sandbox is given I/O ports of the machine itself");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }),
 				  "I/O ports are given twice");
@@ -315,6 +323,7 @@ static const char *refuse_copy(const struct bh_table *table, const struct table_
 		  "a payload would be copied outside its sandbox's RAM");
 	REFUSE_IF(touches_monitor(table, limits, source) || touches_foreign_ram(table, copy->sandbox, source),
 		  "a payload would be copied from frames of a monitor or of another sandbox");
+	REFUSE_IF(touches(limits->reserved, source), "a payload would be copied from RAM reserved for firmware or start-up");
 	return NULL;
 }
 
@@ -340,7 +349,7 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 	const char *why = refuse_header(table, limits);
 
 	if (!why)
-		why = refuse_hardware(table);
+		why = refuse_hardware(table, limits);
 	if (!why)
 		why = refuse_cores(table);
 	if (!why)
@@ -348,7 +357,7 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 	if (!why)
 		why = refuse_regions(table, limits);
 	if (!why)
-		why = refuse_ports(table);
+		why = refuse_ports(table, limits);
 	if (!why)
 		why = refuse_lines(table, limits);
 	return why ? why : refuse_payloads(table, limits);

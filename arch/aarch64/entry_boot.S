@@ -20,7 +20,9 @@ _start:
 	b.ne	arch_halt
 	ldr	x0, =__boot_bss_start
 	ldr	x1, =__boot_bss_end
+	bl	discard
 	bl	zero
+	bl	discard
 	mov	x19, #0
 	bl	prepare_core
 	b	monitor_boot
@@ -34,13 +36,26 @@ core_start:
 	mov	w0, w19
 	b	monitor_core_boot
 
-/* [x0, x1), 16 bytes aligned */
+/* [x0, x1), 16 bytes aligned: no cache line is smaller */
 zero:
-	cmp	x0, x1
-	b.hs	1f
-	stp	xzr, xzr, [x0], #16
-	b	zero
-1:	ret
+	mov	x2, x0
+1:	cmp	x2, x1
+	b.hs	2f
+	stp	xzr, xzr, [x2], #16
+	b	1b
+2:	ret
+
+/* The same range: what a loader left in the caches is neither written back over the zeros nor read instead of them. */
+discard:
+	dsb	sy
+	mov	x2, x0
+1:	cmp	x2, x1
+	b.hs	2f
+	dc	ivac, x2
+	add	x2, x2, #16
+	b	1b
+2:	dsb	sy
+	ret
 
 /* x19 = core number. The upper levels' registers exist only at EL2, so everything else is left alone elsewhere. */
 prepare_core:

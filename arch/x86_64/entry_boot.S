@@ -13,11 +13,14 @@
 #define CR4_MCE_PAE		0x60		/* 3.1.3: a machine check stops this core, not the machine */
 #define MSR_EFER		0xc0000080	/* 3.1.7 */
 #define EFER_NXE_LME		0x900
+#define MSR_PAT			0x277		/* 7.8 "Page-Attribute Table Mechanism" */
+#define PAT_RESET_HALF		0x00070406
 #define PTE_PRESENT_WRITE	0x3		/* 5.4.1 "Field Definitions" */
 #define PTE_LARGE		0x80
 
 #define EDX_LM_NX		0x20100000
 #define UART_LSR_THRE		0x20
+#define UART_POLLS		100000
 
 #define CODE64			0x08
 #define DATA			0x10
@@ -37,6 +40,10 @@
 	movl	%eax, %cr4
 	movl	$boot_pml4, %eax
 	movl	%eax, %cr3
+	movl	$MSR_PAT, %ecx
+	movl	$PAT_RESET_HALF, %eax
+	movl	%eax, %edx
+	wrmsr
 	movl	$MSR_EFER, %ecx
 	rdmsr
 	orl	$EFER_NXE_LME, %eax
@@ -86,9 +93,10 @@ refuse:
 	movl	$refusal, %esi
 1:	movw	x86_refusal_console, %dx
 	addw	$5, %dx
+	movl	$UART_POLLS, %ecx
 2:	inb	%dx, %al
 	testb	$UART_LSR_THRE, %al
-	jz	2b
+	loopz	2b
 	subw	$5, %dx
 	lodsb
 	testb	%al, %al
@@ -96,9 +104,12 @@ refuse:
 	outb	%al, %dx
 	jmp	1b
 3:	movw	x86_refusal_exit, %dx
+	testw	%dx, %dx
+	jz	4f
 	movl	$1, %eax
 	outl	%eax, %dx
-	hlt
+4:	hlt
+	jmp	4b
 refusal:
 	.asciz	"bulkhead: cannot start: the processor has no long mode with no-execute pages; use a newer one, or in QEMU -cpu max\r\n"
 

@@ -2,16 +2,18 @@
 /* Start-up: fills the interrupt descriptor table, once, on the boot core; every core loads it. */
 #include "gates.h"
 
-enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e };
+enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e, VECTORS = 256 };
 
 void x86_gates_init(void); /* called by entry_boot.S */
-void x86_stop(void);
 
-void x86_gate_set(unsigned vector, void (*handler)(void))
+enum { TRAP_BYTES = 8 };
+extern const char x86_traps[];
+
+static struct x86_gate gate_to(void (*handler)(void))
 {
 	uintptr_t offset = (uintptr_t)handler;
 
-	x86_idt[vector] = (struct x86_gate){
+	return (struct x86_gate){
 		.offset_15_0 = (uint16_t)offset,
 		.offset_31_16 = (uint16_t)(offset >> 16),
 		.offset_63_32 = (uint32_t)(offset >> 32),
@@ -20,18 +22,47 @@ void x86_gate_set(unsigned vector, void (*handler)(void))
 	};
 }
 
+void x86_gate_set(unsigned vector, void (*handler)(void))
+{
+	x86_idt[vector] = gate_to(handler);
+}
+
 void x86_gates_init(void)
 {
 	for (unsigned vector = 0; vector < X86_GATES; vector++)
-		x86_gate_set(vector, x86_stop);
+		x86_gate_set(vector, (void (*)(void))(uintptr_t)(x86_traps + (size_t)vector * TRAP_BYTES));
 }
 
-void x86_idt_load(void)
+static void load(const struct x86_gate *gates, unsigned count)
 {
 	const struct {
 		uint16_t limit;
 		uint64_t base;
-	} __attribute__((packed)) idtr = { sizeof(x86_idt) - 1, (uintptr_t)x86_idt };
+	} __attribute__((packed)) idtr = { (uint16_t)(count * sizeof(*gates) - 1), (uintptr_t)gates };
 
 	__asm__ volatile("lidt %0" : : "m"(idtr));
+}
+
+void x86_idt_load(void)
+{
+	load(x86_idt, X86_GATES);
+}
+
+__attribute__((interrupt)) static void ignore(void *frame) {}
+
+/*
+ * On a table of its own, so that no private one ever points at start-up code. STI takes effect behind the next instruction,
+ * so the wake-up cannot slip in before HLT. APM vol. 3, "STI".
+ */
+void x86_sleep(void (*tick)(void))
+{
+	static struct x86_gate gates[VECTORS];
+
+	for (unsigned vector = 0; vector < X86_GATES; vector++)
+		gates[vector] = x86_idt[vector];
+	gates[X86_VECTOR_TICK] = gate_to(tick);
+	gates[X86_VECTOR_SPURIOUS] = gate_to((void (*)(void))ignore);
+	load(gates, VECTORS);
+	__asm__ volatile("sti; hlt; cli" : : : "memory");
+	x86_idt_load();
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resident: descriptors, the way from start-up's address space to a private one, and the end of a core that has failed.
+ * Resident: descriptors, the way from start-up's address space to a private one, and what becomes of a monitor that traps.
  * Everything here is at the same address in both spaces, and so are GDTR and IDTR, which nobody reloads.
  */
+#define X86_GATES		32
+#define VECTORS_WITH_ERROR	0x60227d00	/* APM vol. 2, 8.2 "Vectors", table 8-1 */
+#define STACK_BYTES		4096
+
 	.section .vectors, "ax"
 
 	/* x86_space_enter(rdi = root, rsi = stack_top, rdx = function, rcx = argument) */
@@ -10,12 +14,46 @@
 x86_space_enter:
 	movq	%rdi, %cr3
 	movq	%rsi, %rsp
+	pushq	%rcx
+	pushq	%rdx
 	movq	%rcx, %rdi
 	call	*%rdx
 
-	/* An exception in a monitor is a bug of ours, or a machine check: this core ends, the others do not notice. */
-	.globl	x86_stop, arch_halt
-x86_stop:
+	/* Gates lead here, 8 bytes a vector. */
+	.globl	x86_traps
+	.balign	8
+x86_traps:
+	.set	vector, 0
+	.rept	X86_GATES
+	pushq	$vector
+	jmp	trapped
+	.balign	8
+	.set	vector, vector + 1
+	.endr
+
+	/*
+	 * An exception in a monitor is a bug of ours, or a machine check, confined to this sandbox: start over from the top of the
+	 * stack, where x86_space_enter left the argument and the function, so that it is recorded and parked. Start-up just ends.
+	 */
+trapped:
+	popq	%rcx
+	xorl	%edx, %edx
+	movl	$VECTORS_WITH_ERROR, %eax
+	btl	%ecx, %eax
+	jnc	1f
+	popq	%rdx
+1:	popq	%rsi
+	cmpq	$__boot_end, %rsp
+	jb	arch_halt
+	orq	$STACK_BYTES - 1, %rsp
+	subq	$15, %rsp
+	movq	8(%rsp), %rdi
+	movq	%rsi, (%rdi)	/* struct x86_trap */
+	movq	%rcx, 8(%rdi)
+	movq	%rdx, 16(%rdi)
+	call	*(%rsp)
+
+	.globl	arch_halt
 arch_halt:
 	cli
 	hlt

@@ -4,14 +4,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 0-31 are the processor's; the one above wakes a start-up core from HLT. */
-enum { X86_VECTOR_TICK = 32, X86_GATES = 33 };
+/* 0-31 are the processor's, and all that private monitors know; the tick wakes start-up from HLT. */
+enum { X86_GATES = 32, X86_VECTOR_TICK = 0xfe, X86_VECTOR_SPURIOUS = 0xff };
 
-/* Start-up. Vector 0..X86_GATES-1 goes to `handler`, which ends in IRETQ. All others stop the core. */
+/* Start-up. Vector 0..X86_GATES-1 goes to `handler`, which ends in IRETQ. All others are traps. */
 void x86_gate_set(unsigned vector, void (*handler)(void));
 
 /* Start-up, on each core: its IDT is the one that private monitors see at the same address. */
 void x86_idt_load(void);
+
+/* Start-up, boot core: sleeps, with interrupts on, until vector X86_VECTOR_TICK, which goes to `tick`, or a spurious one. */
+void x86_sleep(void (*tick)(void));
 
 /*
  * Start-up. Prepares the page that a STARTUP IPI enters at 16-bit address 0 and that ends in monitor_core_boot(argument)
@@ -21,5 +24,13 @@ void x86_idt_load(void);
 uint8_t x86_trampoline_prepare(uint32_t argument);
 bool x86_trampoline_taken(void);
 
-/* Resident. Leaves every table and stack behind: CR3 = root, RSP = stack_top, function(argument), which must not return. */
+/* An exception in a private monitor; rip is 0 as long as there has been none. resident.S knows the layout. */
+struct x86_trap {
+	uint64_t rip, vector, error;
+};
+
+/*
+ * Resident. Leaves every table and stack behind: CR3 = root, RSP = stack_top (of a 4 KiB frame), function(argument), which
+ * must not return. The argument begins with a struct x86_trap; an exception fills it and calls function(argument) again.
+ */
 _Noreturn void x86_space_enter(uint64_t root, void *stack_top, void (*function)(void *argument), void *argument);

@@ -30,7 +30,7 @@ enum {
 #define MSR_TSC_AUX 0xc0000103u
 
 /* APM vol. 2, 8.2 "Vectors". */
-enum { VECTOR_DB = 1, VECTOR_NMI = 2, VECTOR_UD = 6, VECTOR_GP = 13, VECTOR_AC = 17, VECTOR_MC = 18 };
+enum { VECTOR_DB = 1, VECTOR_NMI = 2, VECTOR_BP = 3, VECTOR_OF = 4, VECTOR_UD = 6, VECTOR_GP = 13, VECTOR_AC = 17, VECTOR_MC = 18 };
 
 static inline uint64_t x86_rdmsr(uint32_t msr)
 {

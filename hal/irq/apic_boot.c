@@ -7,7 +7,7 @@
 #include "arch/x86_64/x86.h"
 
 enum { APIC_BASE_ENABLE = 1 << 11, APIC_BASE_EXTD = 1 << 10, SVR_ENABLED_SPURIOUS = 0x1ff, DIVIDE_BY_1 = 0xb };
-enum { SLEEP_TICKS = 20000, STARTUP_TRIES = 500 };
+enum { SLEEP_TICKS = 20000, STARTUP_TRIES = 500, TPR_BELOW_TICK = 0xe0 };
 
 void apic_init(void)
 {
@@ -25,15 +25,19 @@ __attribute__((interrupt)) static void tick(void *frame)
 	x86_wrmsr(APIC_EOI, 0);
 }
 
-/* STI takes effect behind the next instruction, so the wake-up cannot slip in before HLT. APM vol. 3, "STI". */
+/*
+ * Whatever else the firmware left pending stays so: the tick is in the highest class. SDM vol. 3A, 11.8.3.1
+ * "Task and Processor Priorities".
+ */
 void apic_sleep(void)
 {
-	x86_gate_set(X86_VECTOR_TICK, (void (*)(void))tick);
+	x86_wrmsr(APIC_TPR, TPR_BELOW_TICK);
 	x86_wrmsr(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
 	x86_wrmsr(APIC_LVT_TIMER, X86_VECTOR_TICK);
 	x86_wrmsr(APIC_TIMER_INITIAL, SLEEP_TICKS);
-	__asm__ volatile("sti; hlt; cli" : : : "memory");
+	x86_sleep((void (*)(void))tick);
 	x86_wrmsr(APIC_LVT_TIMER, LVT_MASKED);
+	x86_wrmsr(APIC_TPR, 0);
 }
 
 /*

@@ -25,6 +25,7 @@ void gic_start_banked(uint64_t frame, uint32_t groups)
 	arch_mmio_write32(frame + GICD_ICPENDR, UINT32_MAX);
 	arch_mmio_write32(frame + GICD_ICACTIVER, UINT32_MAX);
 	arch_mmio_write32(frame + GICD_IGROUPR, groups);
+	arch_mmio_write32(frame + GICD_ICFGR_PPI, 0);
 	for (uint32_t line = 0; line < GIC_FIRST_SPI; line++)
 		arch_mmio_write8(frame + GICD_IPRIORITYR + line, line == GIC_KICK_SGI ? 0 : GIC_RESET_PRIORITY);
 	arch_mmio_write32(frame + GICD_ISENABLER, UINT32_C(1) << GIC_KICK_SGI);

@@ -7,7 +7,7 @@
 uint32_t gic_machine_words(void);
 /* Shared lines: disabled, neither pending nor active; `groups` = group of each, all alike: 0 or ~0. */
 void gic_silence_lines(uint32_t groups);
-/* SGIs and PPIs of one core, at its frame: disabled, but for the kick, which outranks everything. */
+/* SGIs and PPIs of one core, at its frame: disabled, but for the kick, which outranks everything; PPIs level-sensitive, as timers are. */
 void gic_start_banked(uint64_t frame, uint32_t groups);
 HAL_CHECKED enum hal_status gic_map_device(struct hal_space *space, uint64_t base, uint64_t bytes);
 

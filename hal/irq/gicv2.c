@@ -144,9 +144,6 @@ void gic_quiesce(struct hal_core *core)
 	}
 	for (uint32_t sgi = 0; sgi < GIC_KICK_SGI; sgi++)
 		arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + sgi, 0xff);
-	for (uint32_t n = 0; n < GICC_APR_WORDS; n++) {
-		gicc_write(GICC_APR + 4 * n, 0);
-		gicc_write(GICC_NSAPR + 4 * n, 0);
-	}
+	gicc_clear_active();
 	arch_barrier();
 }

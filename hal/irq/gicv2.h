@@ -4,7 +4,7 @@
 #include "gicd.h"
 
 enum { GICD_SGIR = 0xf00, GICD_CPENDSGIR = 0xf10, GICD_SPENDSGIR = 0xf20, GICD_PIDR = 0xfd0, GICD_PIDR2 = 0xfe8, GICD_BYTES = 0x1000 };
-enum { GICD_CTLR_ENABLE = 1, GICD_TYPER_CPU_SHIFT = 5 };
+enum { GICD_CTLR_ENABLE = 1, GICD_TYPER_CPU_SHIFT = 5, GICD_TYPER_CPUS = 7 };
 enum { SGIR_TARGET_SHIFT = 16, SGIR_FILTER_SHIFT = 24, SGIR_LIST = 0, SGIR_OTHERS = 1, SGIR_SELF = 2, SGIR_INTID = 0xf };
 
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_RPR = 0x14, GICC_APR = 0xd0, GICC_NSAPR = 0xe0, GICC_APR_WORDS = 4 };
@@ -18,6 +18,15 @@ static inline uint32_t gicc_read(uint32_t offset)
 static inline void gicc_write(uint32_t offset, uint32_t value)
 {
 	arch_mmio_write32(BOARD_GICC_BASE + offset, value);
+}
+
+/* Nothing left active at this core that could outrank the kick. */
+static inline void gicc_clear_active(void)
+{
+	for (uint32_t n = 0; n < GICC_APR_WORDS; n++) {
+		gicc_write(GICC_APR + 4 * n, 0);
+		gicc_write(GICC_NSAPR + 4 * n, 0);
+	}
 }
 
 /* CPU interfaces are numbered by the lowest affinity field. */

@@ -5,7 +5,17 @@
 #include "gic_boot.h"
 #include "hal/stage2/stage2.h"
 
+#define MISNUMBERED "the GICv2 does not number its CPU interfaces by the cores' lowest affinity field; use a board whose GIC does"
+
 enum { PIDR2_REVISION_SHIFT = 4, PIDR2_GICV2 = 2 };
+
+/* GICD_ITARGETSR0 reads as this core's own interface; as zero where there is but one: ARM IHI 0048B 4.3.12. */
+static bool is_numbered(uint64_t hardware_id)
+{
+	bool alone = !(gicd_read(GICD_TYPER) >> GICD_TYPER_CPU_SHIFT & GICD_TYPER_CPUS);
+
+	return alone || (gicd_read(GICD_ITARGETSR) & 0xff) == gicv2_interface(hardware_id);
+}
 
 /* ID_AA64PFR0_EL1.GIC, 27:24: 0 where the CPU interface is not in system registers. */
 const char *gic_missing(void)
@@ -15,6 +25,8 @@ const char *gic_missing(void)
 	if (version3 || (gicd_read(GICD_PIDR2) >> PIDR2_REVISION_SHIFT & 15) != PIDR2_GICV2)
 		return "the machine's interrupt controller is no GICv2; start it with one (QEMU: -M virt,gic-version=2) or build for its "
 		       "board";
+	if (!is_numbered(SYSREG_READ(MPIDR_EL1)))
+		return MISNUMBERED;
 	return NULL;
 }
 
@@ -49,11 +61,23 @@ uint64_t gic_traps(const struct hal_partition *partition)
 	return partition->trusted_idle ? 0 : HCR_TWI;
 }
 
+/* The boot core has been asked by gic_missing. On any other it is late for a refusal, but not too late to stop everything. */
+static void check_numbered(const struct hal_core *core)
+{
+	if (is_numbered(core->partition->hardware_id[core->slot]))
+		return;
+	for (const char *c = "bulkhead: cannot start: " MISNUMBERED "\r\n"; *c; c++)
+		arch_boot_putc(*c);
+	arch_machine_off(1);
+}
+
 /* The CPU interface is left as after reset: off, for the guest to set up. */
 void gic_start_core(const struct hal_core *core)
 {
+	check_numbered(core);
 	gic_start_banked(BOARD_GICD_BASE, 0);
 	gicc_write(GICC_CTLR, 0);
+	gicc_clear_active();
 	gicc_write(GICC_PMR, 0);
 	arch_barrier();
 }

@@ -156,18 +156,10 @@ void hal_core_wait(struct hal_core *core)
 	gic_clear_signal();
 }
 
-/* Group 1 off at this core, and nothing left active that could outrank the kick. AP1R1..3 exist with 6 and 7 priority bits. */
+/* Group 1 off at this core, and nothing left active that could outrank the kick. */
 void gic_quiesce(struct hal_core *core)
 {
-	uint64_t priority_bits = (SYSREG_READ(ICC_CTLR_EL1) >> ICC_CTLR_PRIBITS_SHIFT & 7) + 1;
-
 	SYSREG_WRITE(ICC_IGRPEN1_EL1, 0);
-	SYSREG_WRITE(ICC_AP1R0_EL1, 0);
-	if (priority_bits > 5)
-		SYSREG_WRITE(ICC_AP1R1_EL1, 0);
-	if (priority_bits > 6) {
-		SYSREG_WRITE(ICC_AP1R2_EL1, 0);
-		SYSREG_WRITE(ICC_AP1R3_EL1, 0);
-	}
+	ICC_CLEAR_ACTIVE(1);
 	arch_isb();
 }

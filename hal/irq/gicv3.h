@@ -26,6 +26,7 @@ enum {
 	GICR_BYTES = 0x20000,
 	GICR_BYTES_VLPI = 0x40000,
 };
+enum { GICR_CTLR_RWP = 1 << 3 };
 enum { GICR_TYPER_VLPIS = 1 << 1, GICR_TYPER_LAST = 1 << 4, GICR_TYPER_AFFINITY_SHIFT = 32, GICR_TYPER_NUMBER = 0xffff00 };
 enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
 
@@ -42,3 +43,22 @@ static inline uint64_t icc_sgi_to(uint64_t hardware_id, uint64_t intid)
 	return aff3 << 48 | aff0 >> 4 << ICC_SGIR_RS_SHIFT | aff2 << 32 | intid << ICC_SGIR_INTID_SHIFT | aff1 << 16 |
 	       UINT64_C(1) << (aff0 & 15);
 }
+
+/* Implemented priority bits. AP0R1 and AP1R1 exist with 6 and 7, AP0R2..3 and AP1R2..3 with 7. */
+static inline uint64_t icc_priority_bits(void)
+{
+	return (SYSREG_READ(ICC_CTLR_EL1) >> ICC_CTLR_PRIBITS_SHIFT & 7) + 1;
+}
+
+/* Nothing left active in group n. */
+#define ICC_CLEAR_ACTIVE(n)                                 \
+	do {                                                \
+		uint64_t bits_ = icc_priority_bits();       \
+		SYSREG_WRITE(ICC_AP##n##R0_EL1, 0);         \
+		if (bits_ > 5)                              \
+			SYSREG_WRITE(ICC_AP##n##R1_EL1, 0); \
+		if (bits_ > 6) {                            \
+			SYSREG_WRITE(ICC_AP##n##R2_EL1, 0); \
+			SYSREG_WRITE(ICC_AP##n##R3_EL1, 0); \
+		}                                           \
+	} while (0)

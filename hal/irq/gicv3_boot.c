@@ -31,10 +31,11 @@ const char *gic_missing(void)
 /* All lines in group 1, the guests'. ARM IHI 0069 4.6.1 "Setting up the distributor": ARE before the groups. */
 void hal_machine_init(void)
 {
-	gicd_write(GICD_CTLR, 0);
+	gicd_write(GICD_CTLR, gicd_read(GICD_CTLR) & GICD_CTLR_ARE);
+	dist_settle();
+	gicd_write(GICD_CTLR, GICD_CTLR_ARE);
 	dist_settle();
 	gic_silence_lines(UINT32_MAX);
-	gicd_write(GICD_CTLR, GICD_CTLR_ARE);
 	dist_settle();
 	gicd_write(GICD_CTLR, GICD_CTLR_ARE | GICD_CTLR_ENABLE_GRP1 | GICD_CTLR_ENABLE_GRP0);
 	dist_settle();
@@ -107,11 +108,20 @@ static void wake(uint64_t redistributor)
 		arch_relax();
 }
 
+/* Until GICR_CTLR.RWP clears, a line that was just disabled may still come. */
+static void disable_banked(uint64_t redistributor)
+{
+	arch_mmio_write32(redistributor + GICR_SGI_FRAME + GICD_ICENABLER, UINT32_MAX);
+	for (int tries = 0; tries < RWP_TRIES && arch_mmio_read32(redistributor + GICR_CTLR) & GICR_CTLR_RWP; tries++)
+		arch_relax();
+}
+
 void gic_start_core(const struct hal_core *core)
 {
 	uint64_t redistributor = core->partition->gic.redistributors[core->slot];
 
 	wake(redistributor);
+	disable_banked(redistributor);
 	gic_start_banked(redistributor + GICR_SGI_FRAME, GIC_GUEST_BANKED);
 	SYSREG_WRITE(ICC_SRE_EL2, ICC_SRE_ON);
 	arch_isb();
@@ -121,6 +131,9 @@ void gic_start_core(const struct hal_core *core)
 	SYSREG_WRITE(ICC_BPR0_EL1, 0);
 	SYSREG_WRITE(ICC_CTLR_EL1, 0);
 	SYSREG_WRITE(ICC_IGRPEN1_EL1, 0);
+	ICC_CLEAR_ACTIVE(0);
+	ICC_CLEAR_ACTIVE(1);
+	arch_isb();
 	SYSREG_WRITE(ICC_IGRPEN0_EL1, 1);
 	SYSREG_WRITE(ICH_HCR_EL2, 0);
 	SYSREG_WRITE(ICH_VMCR_EL2, 0);

@@ -7,26 +7,31 @@
  *
  *   kicker                                  victim, behind every exit
  *   requested++                             requested != acknowledged?
- *   poison root, TLB of its VMID              wait until sent == requested
+ *   poison root, TLB of its VMID              wait until sent == requested, within a bound
  *   signal; SEV for a sleep in WFE            clear the signal, heal the root
  *   sent++                                    acknowledged = requested; look again: another may have poisoned meanwhile
  *
- * The order is what counts: `requested` is visible before the first entry changes, `sent` after the signal, and the victim
- * looks again after it has healed. Kickers never wait for each other; what the victim waits for is a few instructions of
- * another monitor. Poisoning twice is poisoning once, and so is healing.
+ * The order is what counts: `requested` is visible before the first entry changes, and the victim reads what it acknowledges
+ * after it has healed, so whoever poisons later than that poisons for good: the next fetch ends in the monitor, which heals
+ * whether or not anything is left to acknowledge. Nothing is lost by not waiting for `sent`; waiting spares a guest the late
+ * signal. A kicker whose monitor trapped half-way costs its victims that bound, no more. Kickers never wait for each other.
+ * Poisoning twice is poisoning once, and so is healing.
  */
 #include "arch/arch.h"
 #include "hal/stage2/stage2.h"
 #include "tlb.h"
 
-enum { ROOT_ENTRIES = 512, VALID = 1 };
+enum { ROOT_ENTRIES = 512, VALID = 1, SENT_POLLS = 1 << 20 };
 
 /* Holes are 0 and stay so. */
 static void set_valid(uint64_t *root, uint64_t valid)
 {
-	for (unsigned n = 0; n < ROOT_ENTRIES; n++)
-		if (root[n])
-			__atomic_store_n(&root[n], (root[n] & ~(uint64_t)VALID) | valid, __ATOMIC_RELAXED);
+	for (unsigned n = 0; n < ROOT_ENTRIES; n++) {
+		uint64_t entry = __atomic_load_n(&root[n], __ATOMIC_RELAXED);
+
+		if (entry)
+			__atomic_store_n(&root[n], (entry & ~(uint64_t)VALID) | valid, __ATOMIC_RELAXED);
+	}
 }
 
 static void poison(uint64_t *root)
@@ -61,29 +66,36 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 	return (int32_t)(__atomic_load_n(&box->acknowledged, __ATOMIC_ACQUIRE) - ticket) >= 0;
 }
 
-/* All requests up to the returned number have sent their signal. */
+void kick_clear(const struct hal_core *core)
+{
+	gic_clear_signal();
+	heal(core->partition->stage2.root);
+	arch_barrier();
+}
+
+/* The requests whose signal is on its way: all, unless a kicker takes too long. */
 static uint32_t await_sent(const struct hal_kick_box *box)
 {
-	uint32_t requested;
-
-	while ((requested = __atomic_load_n(&box->requested, __ATOMIC_ACQUIRE)) != __atomic_load_n(&box->sent, __ATOMIC_ACQUIRE))
+	for (unsigned polls = 0; polls < SENT_POLLS; polls++) {
+		if (__atomic_load_n(&box->requested, __ATOMIC_ACQUIRE) == __atomic_load_n(&box->sent, __ATOMIC_ACQUIRE))
+			break;
 		arch_relax();
-	return requested;
+	}
+	return __atomic_load_n(&box->sent, __ATOMIC_ACQUIRE);
 }
 
 uint32_t hal_kick_take(struct hal_core *core)
 {
 	struct hal_kick_box *box = kick_box_of(core);
-	uint32_t before = box->acknowledged;
+	uint32_t before = box->acknowledged, requested = before, sent = before;
 
-	while (__atomic_load_n(&box->requested, __ATOMIC_ACQUIRE) != box->acknowledged) {
-		uint32_t requested = await_sent(box);
-
-		gic_clear_signal();
-		heal(core->partition->stage2.root);
-		arch_barrier();
+	if (__atomic_load_n(&box->requested, __ATOMIC_ACQUIRE) == before)
+		return 0;
+	for (unsigned round = 0; round < BH_MAX_SANDBOXES && (!round || requested != sent); round++) {
+		sent = await_sent(box);
+		kick_clear(core);
+		requested = __atomic_load_n(&box->requested, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&box->acknowledged, requested, __ATOMIC_RELEASE);
-		arch_barrier();
 	}
-	return box->acknowledged - before;
+	return requested - before;
 }

@@ -71,6 +71,9 @@ enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *e
 /* Answers FIRMWARE: PSCI as far as a single-core sandbox needs it. */
 enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit);
 
+/* Makes good what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
+void kick_clear(const struct hal_core *core);
+
 static inline struct hal_kick_box *kick_box_of(const struct hal_core *core)
 {
 	return &core->partition->boxes[core->partition->cores[core->slot]];

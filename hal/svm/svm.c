@@ -5,6 +5,8 @@
 #include "arch/x86_64/x86.h"
 #include "hal/svm/vmcb.h"
 
+bool svm_saves_nrip;
+
 static struct vmcb *vmcb_of(const struct hal_core *core)
 {
 	return core->control;
@@ -60,7 +62,7 @@ static void decode_port(const struct hal_core *core, uint64_t info, struct hal_e
 	exit->width = info >> 4 & 7;
 	exit->gpa = info >> 16 & 0xffff;
 	if (exit->access == BH_ACCESS_WRITE)
-		exit->value = core->registers.rax & UINT64_MAX >> (64 - 8 * exit->width);
+		exit->value = core->registers.rax & ((UINT64_C(1) << 8 * exit->width) - 1);
 }
 
 /* 15.25.6 "Nested versus Guest Page Faults, Fault Ordering": a page-fault error code, and the address in EXITINFO2. */
@@ -109,15 +111,37 @@ static void decode_details(struct hal_core *core, struct hal_exit *exit)
 	}
 }
 
+/*
+ * The event whose delivery the exit interrupted, to be delivered again; error code and all. Of INTn, INT3 and INTO the guest
+ * has still to execute the instruction, unless it was injected. 15.7.2 "State Saved on Exit", 15.20 "Event Injection".
+ */
+static uint64_t interrupted(uint64_t event, uint64_t injected)
+{
+	enum { TYPE = 7 << 8, TYPE_EXCEPTION = 3 << 8, TYPE_INTN = 4 << 8, FIRST_INTERRUPT = 32 };
+	unsigned type = event & TYPE, vector = event & UINT8_MAX;
+	bool instruction = type == TYPE_INTN || (type == TYPE_EXCEPTION && (vector == VECTOR_BP || vector == VECTOR_OF));
+
+	if (!(event & X86_EVENT_VALID))
+		return 0;
+	if (instruction && (event ^ injected) & (X86_EVENT_VALID | X86_EVENT_IDENTITY))
+		return 0;
+	if (type == TYPE_EXCEPTION && vector >= FIRST_INTERRUPT)
+		event &= ~(uint64_t)TYPE; /* QEMU's TCG calls external interrupts exceptions */
+	return event;
+}
+
 static void svm_run(struct hal_core *core, struct hal_exit *exit)
 {
 	struct vmcb *vmcb = vmcb_of(core);
+	uint64_t injected = vmcb->control.eventinj;
 
+	vmcb->control.nrip = vmcb->save.rip;
 	vmcb->save.rax = core->registers.rax;
 	svm_enter((uintptr_t)vmcb, &core->registers);
 	core->registers.rax = vmcb->save.rax;
 	core->registers.rsp = vmcb->save.rsp;
 	vmcb->control.tlb_control = 0;
+	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo, injected);
 	*exit = (struct hal_exit){
 		.kind = row_of(vmcb)->kind,
 		.raw = { vmcb->control.exitcode, vmcb->control.exitinfo1 },
@@ -160,11 +184,11 @@ static void svm_skip(struct hal_core *core, const struct hal_exit *exit)
 	if (vmcb->control.exitcode == VMEXIT_IOIO)
 		vmcb->save.rip = vmcb->control.exitinfo2;
 	else
-		vmcb->save.rip = vmcb->control.nrip ? vmcb->control.nrip : vmcb->save.rip + row_of(vmcb)->length;
+		vmcb->save.rip = svm_saves_nrip ? vmcb->control.nrip : vmcb->save.rip + row_of(vmcb)->length;
 	vmcb->control.interrupt_shadow = 0;
 }
 
-/* #VMEXIT clears it again. 15.20 "Event Injection". */
+/* The next exit replaces it. 15.20 "Event Injection". */
 static void svm_inject(struct hal_core *core, uint32_t event)
 {
 	vmcb_of(core)->control.eventinj = event;

@@ -5,6 +5,9 @@
 
 extern const struct x86_vendor svm_vendor;
 
+/* The processor keeps the next instruction's address in the VMCB. Start-up finds out. */
+extern bool svm_saves_nrip;
+
 /*
  * enter.S. Runs the guest of this VMCB (HPA) to its next exit; registers but RAX and RSP pass through `registers`.
  * Global interrupts are off before and behind it, and on only while the guest runs.

@@ -6,7 +6,7 @@
 
 #define MSR_VM_CR       0xc0010114u
 #define MSR_VM_HSAVE_PA 0xc0010117u
-enum { VM_CR_SVMDIS = 1 << 4, CPUID_SVM = 1 << 2, SVM_NESTED_PAGING = 1 << 0 };
+enum { VM_CR_SVMDIS = 1 << 4, CPUID_SVM = 1 << 2, SVM_NESTED_PAGING = 1 << 0, SVM_NRIP_SAVE = 1 << 3 };
 
 /* 15.4 "Enabling SVM". CPUID Fn8000_0001_ECX[SVM]. */
 static bool svm_present(void)
@@ -18,6 +18,7 @@ static enum hal_status svm_probe(const char **missing)
 {
 	struct x86_cpuid svm = x86_cpuid(0x8000000a, 0);
 
+	svm_saves_nrip = svm.edx & SVM_NRIP_SAVE;
 	if (x86_rdmsr(MSR_VM_CR) & VM_CR_SVMDIS)
 		*missing = "the firmware has switched AMD SVM off; enable it there (SVM mode)";
 	else if (!(svm.edx & SVM_NESTED_PAGING))
@@ -44,10 +45,10 @@ static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigne
 
 	for (size_t range = 0; range < sizeof(bases) / sizeof(bases[0]); range++) {
 		uint32_t n = msr - bases[range];
-		uint8_t *byte = &partition->msr_map[range * MSR_MAP_RANGE_BYTES + n / 4];
 
 		if (n < MSR_MAP_RANGE_MSRS)
-			*byte &= (uint8_t)~((permissions & (HAL_READ | HAL_WRITE)) << n % 4 * 2);
+			partition->msr_map[range * MSR_MAP_RANGE_BYTES + n / 4] &= (uint8_t)~((permissions & (HAL_READ | HAL_WRITE))
+											      << n % 4 * 2);
 	}
 }
 

@@ -29,7 +29,7 @@ struct vmcb_control {
 	uint64_t n_cr3;
 	uint64_t lbr_virtualization_enable;
 	uint64_t clean_bits;
-	uint64_t nrip; /* 0 where the processor does not save it */
+	uint64_t nrip; /* of an instruction that exited: the next one's; of an injected INTn: where it returns to */
 	uint8_t reserved_d0[0x400 - 0xd0];
 };
 static_assert(offsetof(struct vmcb_control, iopm_base_pa) == 0x40, "");

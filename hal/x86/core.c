@@ -8,14 +8,23 @@
 
 const struct x86_vendor *x86_vendor;
 
+/* A trap of the monitor itself is reported in place of a run; it ends the sandbox. */
 void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
-	x86_vendor->run(core, exit);
+	if (core->trap.rip)
+		*exit = (struct hal_exit){
+			.kind = BH_EXIT_ERROR,
+			.gva = core->trap.rip,
+			.raw = { core->trap.vector, core->trap.error },
+		};
+	else
+		x86_vendor->run(core, exit);
 }
 
 /*
  * WBINVD and INVD: caches are coherent and no guest owns a device that is not, so nothing is to be done. #DB and #AC go
- * back to the guest, unless they arose while being delivered: that would go on for ever.
+ * back to the guest. One that arose while another event was delivered comes again with that event, which the next run
+ * delivers; while itself was delivered, that would go on for ever.
  */
 static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit *exit)
 {
@@ -23,9 +32,10 @@ static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit
 
 	if (!vector)
 		return HAL_SKIP;
-	if (exit->value)
+	if (exit->value && !((exit->value ^ X86_EVENT_EXCEPTION(vector)) & X86_EVENT_IDENTITY))
 		return HAL_FAULT;
-	x86_vendor->inject(core, X86_EVENT_EXCEPTION(vector) | (vector == VECTOR_AC ? X86_EVENT_HAS_ERROR : 0));
+	if (!exit->value)
+		x86_vendor->inject(core, X86_EVENT_EXCEPTION(vector) | (vector == VECTOR_AC ? X86_EVENT_HAS_ERROR : 0));
 	return HAL_RESUME;
 }
 

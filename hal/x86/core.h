@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "abi/table.h"
+#include "arch/x86_64/start.h"
 #include "hal/hal.h"
 #include "hal/pt/pt.h"
 #include "hal/x86/cpuid.h"
@@ -40,6 +41,7 @@ struct hal_partition {
 };
 
 struct hal_core {
+	struct x86_trap trap; /* of its monitor; x86_space_enter wants it first */
 	struct x86_registers registers;
 	struct hal_partition *partition;
 	struct hal_kick_box *box;
@@ -48,6 +50,7 @@ struct hal_core {
 	void *host;    /* host save area, where the vendor has one */
 	struct x86_identity identity;
 };
+static_assert(offsetof(struct hal_core, trap) == 0, "");
 static_assert(sizeof(struct hal_partition) <= BH_PAGE_BYTES && sizeof(struct hal_core) <= BH_PAGE_BYTES, "a frame each");
 
 /* Answers of the shared code: what the processor would have done, within the grant. */

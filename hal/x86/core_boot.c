@@ -2,6 +2,7 @@
 /* Start-up: guest cores, the monitor's own address space, and the step from start-up into it. */
 #include "arch/x86_64/start.h"
 #include "hal/irq/apic.h"
+#include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
 
 enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
@@ -50,10 +51,14 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 	return HAL_OK;
 }
 
-/* An NMI that came before `enable` has been taken and forgotten. Another one stays pending, and the first run ends with it. */
-static void hold_early_kicks(const struct hal_core *core)
+/*
+ * From here on kickers send NMIs, which stay pending until the guest runs. Who came earlier sent none, but has counted: either
+ * this core sees the request or its kicker sees `awake`. An NMI to oneself stands for such requests; the first run ends with it.
+ */
+static void accept_kicks(const struct hal_core *core)
 {
-	if (__atomic_load_n(&core->box->requested, __ATOMIC_ACQUIRE) != core->box->acknowledged)
+	__atomic_store_n(&core->box->awake, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&core->box->requested, __ATOMIC_SEQ_CST) != core->box->acknowledged)
 		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
 }
 
@@ -61,6 +66,7 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 {
 	apic_init();
 	x86_vendor_boot->enable(core);
-	hold_early_kicks(core);
+	accept_kicks(core);
+	ioapic_open(core->partition->apic_id[core->slot]);
 	x86_space_enter((uintptr_t)space->tables.root, stack_top, (void (*)(void *))resident, core);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resident: kicks are NMIs, which the guest below never sees. A box counts requests before the NMI leaves, so whoever takes
- * an NMI finds every request it stands for, and coalesced ones are answered together.
+ * an NMI finds every request it stands for, and coalesced ones are answered together. A core that is not awake yet could
+ * not survive an NMI; it looks into its box when it has woken (core_boot.c), and needs none.
  */
 #include "hal/irq/apic.h"
 #include "hal/x86/core.h"
@@ -14,7 +15,8 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 	if (!to->box)
 		return 0;
 	ticket = __atomic_add_fetch(&to->box->requested, 1, __ATOMIC_SEQ_CST);
-	apic_send(to->apic_id, APIC_NMI, 0);
+	if (__atomic_load_n(&to->box->awake, __ATOMIC_SEQ_CST))
+		apic_send(to->apic_id, APIC_NMI, 0);
 	return ticket;
 }
 

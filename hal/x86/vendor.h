@@ -15,7 +15,8 @@ enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_P
  * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (3 exception, 4 INTn), 11 error code, 31 valid.
  * APM vol. 2, 15.20 "Event Injection"; SDM vol. 3C, 25.8.3 "VM-Entry Controls for Event Injection". Error codes are 0.
  */
-#define X86_EVENT_VALID (UINT32_C(1) << 31)
+#define X86_EVENT_VALID    (UINT32_C(1) << 31)
+#define X86_EVENT_IDENTITY UINT32_C(0x7ff) /* type and vector */
 /* As INT 2: an event of NMI type would hold real NMIs, and with them kicks, until the guest's IRET. */
 #define X86_EVENT_NMI               (X86_EVENT_VALID | 4 << 8 | 2)
 #define X86_EVENT_EXCEPTION(vector) (X86_EVENT_VALID | 3 << 8 | (vector))
@@ -23,7 +24,10 @@ enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_P
 
 /* Resident. */
 struct x86_vendor {
-	/* Runs the guest to its next exit and decodes it. core->registers.rax is taken and given back, rsp given. */
+	/*
+	 * Runs the guest to its next exit and decodes it. core->registers.rax is taken and given back, rsp given. An event whose
+	 * delivery the exit interrupted is delivered by the next run, unless another is injected.
+	 */
 	void (*run)(struct hal_core *core, struct hal_exit *exit);
 	/* Sleeps until an NMI; returns at once if one has come since the guest last ran. */
 	void (*wait)(void);

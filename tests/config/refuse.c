@@ -7,16 +7,21 @@
 const char *refuse(const struct bh_table *table)
 {
 	static const struct table_span private_spans[] = { BOARD_PRIVATE_SPANS };
+	static const struct table_span private_ports[] = { BOARD_PRIVATE_PORTS };
+	static const struct table_span reserved_ram[] = { BOARD_RESERVED_RAM };
 	const struct table_limits limits = {
 		.platform = BOARD_NAME,
 		.ram_base = BOARD_RAM_BASE,
 		.ram_bytes = BOARD_RAM_BYTES,
 		.image_start = IMAGE_START,
 		.image_end = IMAGE_START + 0x100000,
+		.reserved = TABLE_SPANS(reserved_ram),
 		.banked_base = BOARD_BANKED_BASE,
 		.banked_bytes = BOARD_BANKED_BYTES,
-		.forbidden = private_spans,
-		.forbidden_count = sizeof(private_spans) / sizeof(private_spans[0]),
+		.forbidden = TABLE_SPANS(private_spans),
+		.forbidden_ports = TABLE_SPANS(private_ports),
+		.core_id_mask = BOARD_CORE_ID_MASK,
+		.core_id_greatest = BOARD_CORE_ID_GREATEST,
 		.first_line = BOARD_FIRST_LINE,
 		.first_vector = BOARD_FIRST_VECTOR,
 	};

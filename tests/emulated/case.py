@@ -65,10 +65,10 @@ class Case:
 def attacked(arguments: str, attacker_ram_mib: int = 16) -> tuple[Sandbox, ...]:
     """The usual company: an attacker, a victim beside it, and a bystander on the boot core.
 
-    The attacker gives the others ten milliseconds to come up.
+    The attacker gives the others forty milliseconds: ten to settle, and some beats.
     """
     return (
         Sandbox("bystander", 0),
-        Sandbox("attacker", 1, f"ticks=100 {arguments}", ram_mib=attacker_ram_mib, beats=False),
+        Sandbox("attacker", 1, f"ticks=400 {arguments}", ram_mib=attacker_ram_mib, beats=False),
         Sandbox("victim", 2),
     )

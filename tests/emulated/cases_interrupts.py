@@ -82,7 +82,15 @@ def lvt(name: str, register: int, value: int, outcome: str = "#GP") -> Case:
     return Case(f"lvt-{name}", "local vector table entries deliver fixed interrupts only", attacked(command), (expected,), (SVM,))
 
 
-TIMER, THERMAL, PERFORMANCE, LINT0, LINT1, ERROR = 0x832, 0x833, 0x834, 0x835, 0x836, 0x837
+def lvt_holds(name: str, register: int, value: int, kept: int) -> Case:
+    """What the hardware was given of an entry."""
+    commands = f"lvt={register:#x},{value:#x} rdmsr={register:#x}"
+    expected = Returned("attacker", f"rdmsr={register:#x}", kept)
+    return Case(f"lvt-holds-{name}", "local vector table entries deliver fixed interrupts only", attacked(commands), (expected,), (SVM,))
+
+
+MACHINE_CHECK, TIMER, THERMAL, PERFORMANCE, LINT0, LINT1, ERROR = 0x82F, 0x832, 0x833, 0x834, 0x835, 0x836, 0x837
+MASKED = 1 << 16
 LVT = (
     lvt("timer-smi", TIMER, 0x255),
     lvt("timer-nmi", TIMER, 0x455),
@@ -97,6 +105,10 @@ LVT = (
     # As kernels leave them, and kept masked: nothing is wired there.
     lvt("lint0-external", LINT0, 0x700, ""),
     lvt("lint1-nmi", LINT1, 0x400, ""),
+    lvt("machine-check", MACHINE_CHECK, 0x55),  # of QEMU's processors none has it
+    lvt_holds("lint0-external", LINT0, 0x755, MASKED | 0x55),
+    lvt_holds("lint1-nmi", LINT1, 0x455, MASKED | 0x55),
+    lvt_holds("lint0-level", LINT0, 0x8055, 0x55),
 )
 
 # ---- GICv3: IHI 0069, "ICC_SGI1R_EL1"; INTID 27:24, target list 15:0, IRM 40 ------------------------------------------
@@ -153,8 +165,8 @@ def distributor_game(
     """The victim's line goes on working, whatever the attacker writes about it; reading back shows nothing."""
     sandboxes = (
         Sandbox("bystander", 0),
-        Sandbox("attacker", 1, f"ticks=50 {commands}", beats=False),
-        Sandbox("victim", 2, "ticks=300 uart-irqs=300", uart="uart1"),
+        Sandbox("attacker", 1, f"ticks=400 {commands}", beats=False),
+        Sandbox("victim", 2, "ticks=600 uart-irqs=300", uart="uart1"),
     )
     expected = (outcome or Returned("attacker", commands.split()[-1], 0), Says("victim", "uart-irqs 300"))
     return Case(f"distributor-{name}", "the distributor filter touches granted lines only", sandboxes, expected, platforms, quick=quick)
@@ -178,8 +190,8 @@ DISTRIBUTOR = (
 def disarming_game(name: str, commands: str, platform: str) -> Case:
     """Whatever the attacker does to its own interrupt registers, its monitor still answers kicks."""
     sandboxes = (
-        Sandbox("kicker", 0, "ticks=400 kick={attacker.index},100", may_kick=("attacker",), beats=False),
-        Sandbox("attacker", 1, f"ticks=50 {commands} sleep=masked", beats=False),
+        Sandbox("kicker", 0, "ticks=800 kick={attacker.index},100", may_kick=("attacker",), beats=False),
+        Sandbox("attacker", 1, f"ticks=400 {commands} sleep=masked", beats=False),
         Sandbox("bystander", 2),
     )
     expected = (Says("kicker", "kicked 100 of 100"), Says("attacker", ": sleep"), Kicked("attacker", 100))
@@ -203,4 +215,21 @@ DISARMING = (
     disarming_game("distributor-off", "gicd-write=0,0", GICV2),
 )
 
-CASES = (*ICR, *LVT, *GIC3, *GIC2, *DISTRIBUTOR, *DISARMING)
+# ---- The own banked lines, as a guest may have them: IHI 0069, "GICR_IGROUPR0", "GICR_IPRIORITYR<n>" ------------------
+
+OWN_SGI = 5 << 24 | OWN
+
+
+def banked(name: str, guards: str, offset: int, value: int) -> Case:
+    """A write of zero reads back as `value`, and own interrupts still arrive."""
+    command = f"gicr-write={SGI_FRAME + offset:#x},0"
+    expected = (Returned("attacker", command, value), Says("attacker", STRAY.format(5)))
+    return Case(f"banked-{name}", guards, attacked(f"{command} sgi={OWN_SGI:#x}"), expected, (GICV3,))
+
+
+BANKED = (
+    banked("groups", "lines of a sandbox stay in group 1", 0x080, 0xFFFF7FFF),
+    banked("priorities", "no line of a sandbox outranks the kick", 0x400, 0x10101010),
+)
+
+CASES = (*ICR, *LVT, *GIC3, *GIC2, *DISTRIBUTOR, *DISARMING, *BANKED)

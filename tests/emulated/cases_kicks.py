@@ -11,12 +11,18 @@ NEVER_LOST = "no guest can mask, lose or forge a kick"
 
 
 def kicks(
-    name: str, victim: str, platforms: tuple[str, ...] = ALL, count: int = MANY, also: tuple[Expectation, ...] = (), quick: bool = False
+    name: str,
+    victim: str,
+    platforms: tuple[str, ...] = ALL,
+    count: int = MANY,
+    also: tuple[Expectation, ...] = (),
+    beats: bool = False,
+    quick: bool = False,
 ) -> Case:
     """Every kick is acknowledged, whatever the victim does, and the bystander notices nothing."""
     sandboxes = (
-        Sandbox("kicker", 0, f"ticks=100 kick={{victim.index}},{count}", may_kick=("victim",), beats=False),
-        Sandbox("victim", 1, victim, beats=False),
+        Sandbox("kicker", 0, f"ticks=400 kick={{victim.index}},{count}", may_kick=("victim",), beats=False),
+        Sandbox("victim", 1, victim, beats=beats),
         Sandbox("bystander", 2),
     )
     expected: tuple[Expectation, ...] = (Says("kicker", f"kicked {count} of {count}$"), Kicked("victim", count), *also)
@@ -33,17 +39,28 @@ KICKS = (
     *both_counts("asleep-masked", "sleep=masked"),
     *both_counts("storming", "storm"),
     kicks("behind-a-closed-interface", "sleep-masked", (GICV2,)),
-    kicks("beating", ""),
+    kicks("beating", "", beats=True),
     kicks("parked", "read={kicker.ram:#x}", also=(Parked("victim", "memory"),)),
     Case(
         "kick-each-other",
         "monitors that wait for each other answer meanwhile",
         (
-            Sandbox("left", 0, "ticks=100 kick={right.index},2000", may_kick=("right",), beats=False),
-            Sandbox("right", 1, "ticks=100 kick={left.index},2000", may_kick=("left",), beats=False),
+            Sandbox("left", 0, "ticks=400 kick={right.index},2000", may_kick=("right",), beats=False),
+            Sandbox("right", 1, "ticks=400 kick={left.index},2000", may_kick=("left",), beats=False),
             Sandbox("bystander", 2),
         ),
         (Says("left", "kicked 2000 of 2000$"), Says("right", "kicked 2000 of 2000$"), Kicked("left", 2000), Kicked("right", 2000)),
+    ),
+    Case(
+        "kick-at-once",
+        "a core can be kicked as soon as it runs a sandbox, and the boot core too",
+        (
+            Sandbox("victim", 0),
+            Sandbox("kicker", 1, f"kick={{victim.index}},{FEW}", may_kick=("victim",), beats=False),
+            Sandbox("bystander", 2),
+        ),
+        (Says("kicker", f"kicked {FEW} of {FEW}$"), Kicked("victim", FEW)),
+        quick=True,
     ),
     Case(
         "kick-denied",
@@ -58,7 +75,7 @@ KICKS = (
 
 
 def storm(kind: str, reason: str, platforms: tuple[str, ...] = ALL, quick: bool = False) -> Case:
-    sandboxes = (Sandbox("bystander", 0), Sandbox("attacker", 1, f"ticks=100 storm={kind}", beats=False), Sandbox("victim", 2))
+    sandboxes = (Sandbox("bystander", 0), Sandbox("attacker", 1, f"ticks=400 storm={kind}", beats=False), Sandbox("victim", 2))
     guards = "a monitor serves its sandbox and nobody else"
     return Case(f"storm-{kind}", guards, sandboxes, (ExitsAtLeast("attacker", reason, 20000),), platforms, quick=quick)
 

@@ -73,7 +73,7 @@ def window(base: int, platforms: tuple[str, ...]) -> tuple[Case, ...]:
             "another sandbox's log is read only",
             (
                 Sandbox("bystander", 0),
-                Sandbox("attacker", 1, f"ticks=100 read={base + 0x10000:#x} write={base + 0x10000:#x}", log_access=("victim",)),
+                Sandbox("attacker", 1, f"ticks=400 read={base + 0x10000:#x} write={base + 0x10000:#x}", log_access=("victim",)),
                 Sandbox("victim", 2),
             ),
             (Returned("attacker", f"read={base + 0x10000:#x}", LOG_MAGIC), Parked("attacker", "memory", "write", f"{base + 0x10000:#x}")),

@@ -44,10 +44,12 @@ PORTS = (
     port("emulator-exit", "out32=0xf4,0", 0xF4, "write", quick=True),
     port("power-management", "in32=0x608", 0x608, "read"),
     port("interrupt-controller", "out=0x21,0xff", 0x21, "write"),
+    port("last", "in32=0xffff", 0xFFFF, "read"),
+    port("straddling-the-end", "in32=0xfffe", 0xFFFE, "read"),
     Case(
         "port-straddling-a-grant",
         PORT_MAP,
-        (Sandbox("bystander", 0), Sandbox("attacker", 1, "ticks=100 in32=0x2fd", uart="uart1", beats=False), Sandbox("victim", 2)),
+        (Sandbox("bystander", 0), Sandbox("attacker", 1, "ticks=400 in32=0x2fd", uart="uart1", beats=False), Sandbox("victim", 2)),
         (Parked("attacker", "port", "read", "0x2fd"),),
         (SVM,),
     ),
@@ -122,7 +124,7 @@ SYSTEM = (
     refused("mrs-hypervisor", HYPERVISOR, "mrs=sctlr_el2 mrs=hcr_el2 mrs=cnthctl_el2 msr-vbar_el2=0", UNDEFINED, ARM, quick=True),
     refused("mrs-virtual-interrupts", HYPERVISOR, "mrs=ich_hcr", UNDEFINED, ARM),
     refused("mrs-performance", NOT_OFFERED, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", UNDEFINED, ARM),
-    refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef", UNDEFINED, ARM),
+    refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef mrs=cpuactlr mrs=l2ctlr", UNDEFINED, ARM),
     refused("mrs-extensions", NOT_OFFERED, "mrs=spe mrs=sve", UNDEFINED, ARM),
     refused(
         "system-register-sgi", "a GICv2 machine has no interrupt registers in the CPU", "sgi=0x5000004 sgi0=0x5000004", UNDEFINED, (GICV2,)
@@ -131,6 +133,9 @@ SYSTEM = (
 
 # Breakpoints watch the sandbox's own core at EL1 and EL0 only, so they are its own.
 OWN_DEBUG = returned("mrs-own-debug", "self-hosted debug ends where the sandbox ends", "mrs=debug mrs=dbgbcr0 mrs=oslsr", None, ARM)
+
+OSLSR_UNLOCKED = 8  # OSLM: the lock is there; OSLK clear
+OS_LOCK = returned("os-lock", "the OS lock is the monitor's", "msr-oslar=1", OSLSR_UNLOCKED, ARM)
 
 # ---- Calls below -----------------------------------------------------------------------------------------------------
 
@@ -172,4 +177,4 @@ ENDLESS = (
     ),
 )
 
-CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, OWN_DEBUG, *FIRMWARE, *ENDLESS)
+CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, OWN_DEBUG, OS_LOCK, *FIRMWARE, *ENDLESS)

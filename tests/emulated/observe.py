@@ -26,6 +26,7 @@ class Observation:
     watches: dict[str, Watch]
     lines: dict[str, list[str]] = field(default_factory=dict)
     ended: EndEvent | None = None
+    standing: list[str] | None = None  # who has yet to beat on after everything awaited was seen; None: not everything was
 
     def __post_init__(self) -> None:
         self.lines = {name: [] for name in self.watches}
@@ -65,14 +66,19 @@ class Progress:
         self._goal: dict[str, int] | None = None
 
     def over(self, seen: Observation) -> bool:
+        if self._reached(seen):
+            return True
         if any(watch.crash and name not in self._case.ending for name, watch in seen.watches.items()):
             return True
-        if max((seen.beats(one.name) for one in self._case.sandboxes), default=0) > self._case.limit_beats:
-            return True
+        return max((seen.beats(one.name) for one in self._case.sandboxes), default=0) > self._case.limit_beats
+
+    def _reached(self, seen: Observation) -> bool:
         if self._goal is None and self._all_seen(seen):
             more = AFTERMATH_BEATS if self._case.icount else 1
             self._goal = {name: seen.beats(name) + more for name in self._case.beating}
-        return self._goal is not None and all(seen.beats(name) >= goal for name, goal in self._goal.items())
+        if self._goal is not None:
+            seen.standing = [name for name, goal in self._goal.items() if seen.beats(name) < goal]
+        return seen.standing == []
 
     def _all_seen(self, seen: Observation) -> bool:
         up = all(seen.watches[one.name].ready for one in self._case.sandboxes if one.name not in self._case.ending)
@@ -100,6 +106,8 @@ def judge(case: Case, seen: Observation) -> list[str]:
     wrong = [verdict for one in case.expect if (verdict := one.verdict(seen))]
     if seen.ended:
         wrong.append(f"the machine ended, status {seen.ended.status} {seen.ended.complaint}")
+    if seen.standing != []:
+        wrong.append(f"not everybody beat on: {', '.join(seen.standing or case.beating)}")
     return wrong + harm(case, seen)
 
 

@@ -2,7 +2,7 @@
 /*
  * Random damage to a partition table under a right checksum. The validator must come back without touching anything but
  * the table, and whatever it accepts must keep the invariants that matter most, stated here in another way: bytes of the
- * machine's RAM are counted, frame by frame, and none has two owners.
+ * machine's RAM are counted, frame by frame, and its ports; none has two owners.
  */
 #include "check.h"
 #include "good_table.h"
@@ -34,10 +34,24 @@ static void check_copy(const struct bh_copy *copy)
 	}
 }
 
+static void check_ports(const struct bh_table *table)
+{
+	static uint8_t owned[0x10000]; /* firmware's and the machine's own, or given away */
+
+	memset(owned, 0, sizeof(owned));
+	for (uint32_t n = 0; n < good_limits.forbidden_ports.count; n++)
+		memset(owned + good_limits.forbidden_ports.at[n].start, 1, good_limits.forbidden_ports.at[n].bytes);
+	for (uint32_t n = 0; n < table->port_count; n++)
+		for (uint32_t port = table->ports[n].first; port < (uint32_t)table->ports[n].first + table->ports[n].count; port++)
+			CHECK(!owned[port]++);
+}
+
 static void check_accepted(const struct bh_table *table)
 {
 	memset(owner, 0, sizeof(owner));
 	own(good_limits.image_start, good_limits.image_end - good_limits.image_start, 1);
+	for (uint32_t n = 0; n < good_limits.reserved.count; n++)
+		own(good_limits.reserved.at[n].start, good_limits.reserved.at[n].bytes, 1);
 	own(table->shared, BH_PAGE_BYTES, 1);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		own(table->sandboxes[n].pool, BH_POOL_BYTES, 1);
@@ -46,6 +60,7 @@ static void check_accepted(const struct bh_table *table)
 			own(table->regions[n].hpa, table->regions[n].size, (uint8_t)(2 + table->regions[n].sandbox));
 	for (uint32_t n = 0; n < table->copy_count; n++)
 		check_copy(&table->copies[n]);
+	check_ports(table);
 }
 
 /* The words of the table that mean something here: unused rows would only dilute the damage. */

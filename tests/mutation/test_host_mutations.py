@@ -209,8 +209,16 @@ MUTATIONS = [
     Mutation(
         "the last forbidden span is not looked at",
         VALIDATOR,
-        "n < limits->forbidden_count",
-        "n + 1 < limits->forbidden_count",
+        "n < spans.count",
+        "n + 1 < spans.count",
+        "table_test",
+    ),
+    Mutation("hardware numbers with any bits", VALIDATOR, "table->hardware_id[core] & ~limits->core_id_mask || ", "", "table_test"),
+    Mutation(
+        "hardware numbers up to everyone's",
+        VALIDATOR,
+        " || table->hardware_id[core] > limits->core_id_greatest",
+        "",
         "table_test",
     ),
     Mutation(

@@ -6,6 +6,8 @@
 enum { POOL = 0x40410000, FOREIGN_POOL = POOL + BH_POOL_BYTES };
 enum { R = BH_PERM_READ, RW = BH_PERM_READ | BH_PERM_WRITE, RWX = RW | BH_PERM_EXECUTE };
 
+static const struct table_span reserved[] = { { 0x40000000, 0x100000 }, { 0xbfe00000, 0x200000 } };
+static const struct table_span forbidden_ports[] = { { 0x60, 5 }, { 0xcf8, 8 } };
 static const struct table_span forbidden[] = { { 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 } };
 
 const struct table_limits good_limits = {
@@ -14,10 +16,13 @@ const struct table_limits good_limits = {
 	.ram_bytes = 0x80000000,
 	.image_start = 0x40200000,
 	.image_end = 0x40240000,
+	.reserved = TABLE_SPANS(reserved),
 	.banked_base = 0x08010000,
 	.banked_bytes = 0x2000,
-	.forbidden = forbidden,
-	.forbidden_count = sizeof(forbidden) / sizeof(forbidden[0]),
+	.forbidden = TABLE_SPANS(forbidden),
+	.forbidden_ports = TABLE_SPANS(forbidden_ports),
+	.core_id_mask = 0xf0f,
+	.core_id_greatest = 0xf0e,
 	.first_line = 32,
 	.first_vector = 0x20,
 };
@@ -31,7 +36,7 @@ static const struct bh_table good = {
 	.sandboxes = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .pool = POOL, .entry = 0x40080000,
 		  .arg = 0x0c001000, .stack = 0x40200000 },
-		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 2, .cores = { 0, 2 }, .pool = FOREIGN_POOL,
+		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL,
 		  .entry = 0x40080000, .clock_text = 0x60011000 },
 	},
 	.regions = {

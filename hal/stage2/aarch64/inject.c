@@ -11,8 +11,11 @@ enum {
 	SPSR_EL1T = 4,
 	SPSR_AARCH32 = 1 << 4,
 	SPSR_DAIF = 0xf << 6,
+	SPSR_BTYPE = 3 << 10,
 	SPSR_SSBS = 1 << 12,
+	SPSR_SS = 1 << 21,
 	SPSR_PAN = 1 << 22,
+	SPSR_DIT = 1 << 24,
 };
 #define SPSR_NZCV   (UINT64_C(0xf) << 28)
 #define SCTLR_SPAN  (UINT64_C(1) << 23)
@@ -31,7 +34,7 @@ static uint64_t vector_of(uint64_t spsr)
 static uint64_t handler_state(uint64_t spsr)
 {
 	uint64_t sctlr = SYSREG_READ(SCTLR_EL1);
-	uint64_t state = (spsr & (SPSR_NZCV | SPSR_PAN)) | SPSR_DAIF | SPSR_EL1H;
+	uint64_t state = (spsr & (SPSR_NZCV | SPSR_PAN | SPSR_DIT)) | SPSR_DAIF | SPSR_EL1H;
 
 	if (!(sctlr & SCTLR_SPAN))
 		state |= SPSR_PAN;
@@ -48,11 +51,18 @@ static void take_undefined(struct guest *guest, uint64_t syndrome)
 	guest->spsr = handler_state(guest->spsr);
 }
 
+/* As if it had been executed: its branch target has been checked, its step is over. */
+static void skip_instruction(struct guest *guest)
+{
+	guest->pc += 4;
+	guest->spsr &= ~(uint64_t)(SPSR_BTYPE | SPSR_SS);
+}
+
 /* Only AArch64 instructions, of four bytes, are ever skipped. */
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action)
 {
 	if (action == HAL_SKIP)
-		core->guest.pc += 4;
+		skip_instruction(&core->guest);
 	if (action == HAL_REFUSE)
 		take_undefined(&core->guest, exit->raw[0]);
 }

@@ -56,9 +56,10 @@ static const struct {
 
 /*
  * What CPTR_EL2, MDCR_EL2 and HCR_EL2 deny: MCR, MRC, MCRR, MRRC, LDC of coprocessors 14 and 15 (3..6, 12), SIMD (7), SVE (25),
- * SME (29).
+ * SME (29); and what HCRX_EL2 does not switch on: LD64B (10), MSRR, MRRS (20), guarded control stacks (45).
  */
-#define CLASSES_DENIED (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 12 | 1u << 25 | 1u << 29)
+#define CLASSES_DENIED \
+	(1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 10 | 1u << 12 | 1u << 20 | 1u << 25 | 1u << 29 | UINT64_C(1) << 45)
 
 static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *exit)
 {
@@ -67,7 +68,7 @@ static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *e
 	for (unsigned n = 0; n < sizeof(classes) / sizeof(classes[0]); n++)
 		if (classes[n].class == ESR_CLASS(esr))
 			return classes[n].decode(core, esr, exit);
-	return (uint64_t)CLASSES_DENIED >> ESR_CLASS(esr) & 1 ? BH_EXIT_FORBIDDEN : BH_EXIT_ERROR;
+	return CLASSES_DENIED >> ESR_CLASS(esr) & 1 ? BH_EXIT_FORBIDDEN : BH_EXIT_ERROR;
 }
 
 /* The monitor itself trapped: monitor_trapped, switch.S. Nothing has trapped since, so the registers still tell. */
@@ -87,8 +88,8 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 		describe_own_trap(core, exit);
 	if (left == LEFT_SYNC)
 		exit->kind = decode_sync(core, exit);
-	if (left == LEFT_FIQ) {
-		gic_clear_signal();
+	if (left == LEFT_FIQ)
 		exit->kind = BH_EXIT_KICK;
-	}
+	if (exit->kind == BH_EXIT_KICK)
+		kick_clear(core);
 }

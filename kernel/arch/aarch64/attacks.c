@@ -136,6 +136,8 @@ ATTACK_MRS(ich_hcr_el2)
 ATTACK_MRS(s3_0_c9_c9_0)  /* PMSCR_EL1: statistical profiling */
 ATTACK_MRS(s3_0_c1_c2_0)  /* ZCR_EL1: scalable vectors */
 ATTACK_MRS(s3_0_c15_c0_0) /* implementation defined */
+ATTACK_MRS(s3_1_c15_c2_0) /* CPUACTLR_EL1 of Cortex-A57 */
+ATTACK_MRS(s3_1_c11_c0_2) /* L2CTLR_EL1 of Cortex-A57 */
 ATTACK_MSR(pmcr_el0)
 ATTACK_MSR(mdscr_el1)
 ATTACK_MSR(dbgbcr0_el1)
@@ -147,6 +149,14 @@ ATTACK_MSR(icc_igrpen1_el1)
 ATTACK_MSR(icc_sre_el1)
 ATTACK_MSR(cntv_ctl_el0)
 ATTACK_MSR(cntp_ctl_el0)
+
+/* What became of the OS lock: ARM ARM D24.3 "OSLAR_EL1", "OSLSR_EL1". */
+static uint64_t attack_oslar(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(oslar_el1, a);
+	arch_isb();
+	return SYSREG_READ(oslsr_el1);
+}
 
 #define MRS(label, name) { "mrs=" label, 0, false, attack_mrs_##name }
 #define MSR(name)        { "msr-" #name, 1, false, attack_msr_##name }
@@ -177,6 +187,9 @@ const struct attack arch_attacks[] = {
 	MRS("spe", s3_0_c9_c9_0),
 	MRS("sve", s3_0_c1_c2_0),
 	MRS("impdef", s3_0_c15_c0_0),
+	MRS("cpuactlr", s3_1_c15_c2_0),
+	MRS("l2ctlr", s3_1_c11_c0_2),
+	{ "msr-oslar", 1, false, attack_oslar },
 	MSR(pmcr_el0),
 	MSR(mdscr_el1),
 	MSR(dbgbcr0_el1),

@@ -10,9 +10,11 @@ from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import Device, Span
 from bhtool.config.rule import Finding
 
-# Ports of the machine itself, whoever's board tree names them: 8259, PIT, keyboard controller and its reset, RTC, POST,
-# system control port A, PCI configuration and reset, and where sandboxes switch themselves off.
+# Ports of the machine itself, whoever's board tree names them: 8237 DMA, 8259, PIT, keyboard controller and its reset, RTC, DMA
+# pages and POST, system control port A, APM and SMI, the emulator's exit, ELCR, fw_cfg, power management (also where sandboxes
+# switch themselves off), SMBus, hot plug, PCI configuration and reset, PCI devices. The monitor has the same list in board.h.
 PLATFORM_PORTS = (
+    Span(0x00, 0x20),
     Span(0x20, 2),
     Span(0x40, 4),
     Span(0x60, 5),
@@ -20,8 +22,16 @@ PLATFORM_PORTS = (
     Span(0x80, 16),
     Span(0x92, 1),
     Span(0xA0, 2),
+    Span(0xB2, 2),
+    Span(0xC0, 0x20),
+    Span(0xF4, 4),
+    Span(0x4D0, 2),
+    Span(0x510, 12),
     Span(0x600, 0x80),
+    Span(0x700, 0x40),
+    Span(0xCC0, 0x38),
     Span(0xCF8, 8),
+    Span(0xC000, 0x4000),
 )
 # Controllers that act for several devices at once.
 COMMON_PROPERTIES = ("resets", "power-domains", "pinctrl-0", "assigned-clocks")

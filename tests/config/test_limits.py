@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-I7.boot. What no table may give away on each platform: the monitor refuses it even if board tree and tool are wrong."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bhtool import abi
+from bhtool.abi import lib
+from bhtool.config import Plan
+from bhtool.config.check_devices import PLATFORM_PORTS
+from bhtool.config.table import checksum
+from bhtool.paths import PARTITIONS
+
+ARM = ("qemu-aarch64", "qemu-aarch64-gicv2")
+PC = "qemu-svm"
+REGISTERS = {  # beginnings and ends of what does DMA, sends interrupts, or holds what a reset starts
+    PC: (0xB0000000, 0xC0000000, 0xFEBFF000, 0xFEC00000, 0xFED00000, 0xFED1F000, 0xFEE00000, 0xFEEFF000, 0xFF000000, 0xFFFFF000),
+    **dict.fromkeys(
+        ARM, (0, 0x07FFF000, 0x08000000, 0x09020000, 0x0A003000, 0x10000000, 0x3F000000, 0x3FFFF000, 0x401FFFF000, 0x8000000000)
+    ),
+}
+RESERVED = {PC: (0, 0x8000, 0xFF000, 0x7FE00000, 0x7FFFF000), **dict.fromkeys(ARM, (0x40000000, 0x401FF000))}
+CORE_IDS = {PC: (0xFF, 0x100, 1 << 32), ARM[0]: (1 << 24, 1 << 31, 1 << 40), ARM[1]: (8, 0x100)}
+Change = Callable[[Any], None]
+
+
+@pytest.fixture
+def refusal(compile_on: Callable[[Path, str], Plan], monitor_refuses: Callable[[str, bytes], str]) -> Callable[[str, Change], str]:
+    """What the monitor of a platform says to the table of native.dts after a change, with a checksum to match."""
+
+    good: dict[str, bytes] = {}
+
+    def refuse(platform: str, change: Change) -> str:
+        if platform not in good:
+            good[platform] = compile_on(PARTITIONS / "native.dts", platform).table
+        table = abi.ffi.new("struct bh_table *")
+        abi.ffi.memmove(table, good[platform], len(good[platform]))
+        change(table)
+        table.checksum = checksum(abi.bytes_of(table))
+        return monitor_refuses(platform, abi.bytes_of(table))
+
+    return refuse
+
+
+def region(kind: int, memory: int, hpa: int) -> Change:
+    def change(table: Any) -> None:
+        row = table.regions[table.region_count]
+        row.gpa, row.hpa, row.size, row.sandbox = 0x20000000, hpa, 0x1000, 0
+        row.permissions, row.memory_type, row.kind = lib.BH_PERM_READ, memory, kind
+        table.region_count += 1
+
+    return change
+
+
+def ports(first: int, count: int) -> Change:
+    def change(table: Any) -> None:
+        row = table.ports[table.port_count]
+        row.sandbox, row.first, row.count = 0, first, count
+        table.port_count += 1
+
+    return change
+
+
+def core_id(value: int) -> Change:
+    def change(table: Any) -> None:
+        table.hardware_id[1] = value
+
+    return change
+
+
+@pytest.mark.parametrize("platform", [PC, *ARM])
+def test_registers_of_the_machine(platform: str, refusal: Callable[[str, Change], str]) -> None:
+    for hpa in REGISTERS[platform]:
+        why = refusal(platform, region(lib.BH_REGION_DEVICE, lib.BH_MEMORY_DEVICE, hpa))
+        assert why == "a sandbox is given device registers that only monitors may touch", hex(hpa)
+
+
+@pytest.mark.parametrize("platform", [PC, *ARM])
+def test_reserved_ram(platform: str, refusal: Callable[[str, Change], str]) -> None:
+    for hpa in RESERVED[platform]:
+        why = refusal(platform, region(lib.BH_REGION_RAM, lib.BH_MEMORY_RAM, hpa))
+        assert why == "a sandbox is given RAM reserved for firmware or start-up", hex(hpa)
+
+
+def test_ports_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
+    """The tool's list is the monitor's."""
+    for span in PLATFORM_PORTS:
+        for first in (span.start, span.start + span.size - 1):
+            assert refusal(PC, ports(first, 1)) == "a sandbox is given I/O ports of the machine itself", hex(first)
+
+
+def test_ports_beside_those_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
+    taken = [port for span in PLATFORM_PORTS for port in range(span.start, span.start + span.size)]
+    for port in sorted({near for one in taken for near in (one - 1, one + 1) if 0 <= near < 0x10000} - set(taken)):
+        assert refusal(PC, ports(port, 1)) == "", hex(port)
+
+
+@pytest.mark.parametrize("platform", ARM)
+def test_no_ports_without_a_port_space(platform: str, refusal: Callable[[str, Change], str]) -> None:
+    assert refusal(platform, ports(0x3F8, 8)) == "a sandbox is given I/O ports of the machine itself"
+
+
+@pytest.mark.parametrize("platform", [PC, *ARM])
+def test_hardware_numbers(platform: str, refusal: Callable[[str, Change], str]) -> None:
+    for value in CORE_IDS[platform]:
+        assert refusal(platform, core_id(value)) == "a core has a hardware number that no core of this platform can have", hex(value)
