@@ -50,6 +50,9 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         status = Status.USAGE
+    except OSError as error:
+        Screen().complain(f"{error.filename or 'the system'}: {error.strerror}; choose another file or make room")
+        status = Status.FAILED
     except (KeyboardInterrupt, click.Abort):
         status = Status.INTERRUPTED
     sys.exit(int(status or 0))

@@ -101,7 +101,7 @@ RULES = (
     Rule("BH-R061", "An image is what its sandbox can run.", "give an ELF executable to `native`, a kernel to `linux`"),
     Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
     Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
-    Rule("BH-R064", "An image leaves the entry area and the stack alone.", "link it elsewhere; abi/guest.h tells what lies where"),
+    Rule("BH-R064", "An image leaves the entry area and the stack alone.", "link it elsewhere; docs/guest.md tells what lies where"),
     Rule("BH-R065", "Kernel and initrd fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
