@@ -106,6 +106,18 @@ def test_the_emulator_ends_with_the_command(number: signal.Signals) -> None:
         pytest.fail(f"the emulator, process {emulator}, goes on")
 
 
+def test_an_interrupted_run_still_ends_with_its_table() -> None:
+    environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin"}
+    command = [*COMMAND, "--partition", str(NATIVE), "--seconds", "100000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as tool:
+        assert tool.stdout is not None
+        assert any("is ready" in line for line in tool.stdout)
+        tool.send_signal(signal.SIGINT)
+        rest = tool.stdout.read()
+    assert tool.returncode == Status.INTERRUPTED
+    assert "guest time" in rest
+
+
 def test_a_refused_partition_is_named_with_file_and_line(tmp_path: Path) -> None:
     partition = native_with(tmp_path, "west", "no-such-property;")
     done = run("--partition", partition)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
 from bhtool.paths import ROOT
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
 BINDINGS = ROOT / "dts" / "bindings"
 OURS = "schemas/bulkhead,"
 UNKNOWN, FORM, UNSUPPORTED = "BH-R002", "BH-R003", "BH-R004"
