@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sandbox kernel. It is entered as abi/guest.h says, or by the bare emulator with info == NULL, and is the same
- * program in both. Single core for now; the arch/<arch>/start.S of each architecture calls kernel_main on its own stack
- * with interrupts disabled and .bss zeroed.
+ * program in both. It runs on one core, as every sandbox of this version does; the arch/<arch>/start.S of each architecture calls
+ * kernel_main on its own stack with interrupts disabled and .bss zeroed.
  */
 #include "kernel/main.h"
 
