@@ -9,6 +9,7 @@
  * Entry. AArch64: EL1h, MMU and caches off, DAIF masked, x0 = arg, SP_EL1 = stack.
  *        x86_64: 64-bit mode, first 4 GiB mapped one to one, CS 0x10, SS/DS/ES 0x18, IF=0, RDI = RSI = arg, RSP = stack.
  * arg is the GPA of struct bh_info for `os,type = "native"`, of what the kernel expects (FDT, boot_params) for Linux.
+ * The first core of a sandbox is entered; it starts the others as on the machine below: PSCI CPU_ON, INIT and STARTUP.
  */
 #pragma once
 #include <stdint.h>
@@ -53,7 +54,7 @@ struct bh_stats {
 	uint64_t start_clock; /* arch counter just before the first guest instruction */
 	uint64_t ready_clock; /* arch counter when the sandbox called BH_CALL_READY, 0 before */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
-	uint64_t at_ready[BH_EXIT_REASONS]; /* sum over cores at BH_CALL_READY: separates boot from steady state */
+	uint64_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS]; /* each core's at BH_CALL_READY: separates boot from steady state */
 };
 
 /* What the sandbox was doing when its monitor parked it. Not visible to the sandbox. */
@@ -138,7 +139,7 @@ struct bh_info {
 enum bh_call {
 	BH_CALL_VERSION = 0xc6000000, /* -> BH_INFO_VERSION */
 	BH_CALL_READY = 0xc6000001,   /* steady state begins: counters are copied to at_ready */
-	BH_CALL_PARK = 0xc6000002,    /* end of work; the core waits in its monitor for good; never returns */
+	BH_CALL_PARK = 0xc6000002,    /* end of work of all cores; they wait in their monitor for good; never returns */
 	BH_CALL_KICK = 0xc6000003,    /* kick the first core of sandbox `arg0` (needs `may-kick`); -> BH_OK when acknowledged */
 };
 enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3 };

@@ -110,7 +110,7 @@ struct hal_entry {
 	gpa_t stack;
 	gpa_t area; /* x86: GDT and page tables, abi/guest.h; 0 elsewhere */
 };
-/* Guest core `slot` of the partition, in its entry state. */
+/* Guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them. */
 HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
 					    const struct hal_entry *entry, struct hal_core **out);
 
@@ -124,8 +124,8 @@ HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *v
  * partitions it may kick. */
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
 
-/* Lets `from` kick the first core of `to`. Call before hal_space_map_devices of `from`. */
-HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struct hal_partition *to);
+/* Lets `from` kick the first core of `to`. Call before hal_space_map_devices of `from`, and before any core of `to` is launched. */
+HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
 /*
  * Start machine core with this hardware id; it calls monitor_core_boot(argument) on the start-up tables with the stack
@@ -152,6 +152,13 @@ struct hal_exit {
 	uint64_t value;  /* written value */
 	uint64_t raw[2]; /* as struct bh_crash */
 };
+
+/*
+ * Whether the guest core is to run now. Carries out what the sandbox's other cores have asked of it: to start, to reset, to take
+ * an NMI. false: the guest has not started it, or has switched it off; the caller waits (hal_core_wait) and asks again. A core
+ * whose monitor trapped is ready: hal_core_run has something to report. Call behind hal_kick_take, before every hal_core_run.
+ */
+bool hal_core_ready(struct hal_core *core);
 
 /* Runs the guest until its next exit. */
 void hal_core_run(struct hal_core *core, struct hal_exit *exit);
@@ -194,6 +201,8 @@ struct hal_kick_box {
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
+/* Kicks every other core of the own sandbox, and waits for none: whatever they run, they come into their monitor. */
+void hal_kick_siblings(struct hal_core *self);
 /* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit and in
  * every wait loop, so that two cores that kick each other cannot deadlock. */
 uint32_t hal_kick_take(struct hal_core *core);

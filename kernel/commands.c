@@ -12,6 +12,7 @@
 #include "kernel/heartbeat.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
+#include "kernel/smp.h"
 #include "kernel/text.h"
 #include "kernel/timer.h"
 
@@ -95,6 +96,61 @@ static void run_park(const struct command_line *line)
 	cpu_halt();
 }
 
+/* ---- Other cores --------------------------------------------------------------------------------------------------- */
+
+static void run_cores(const struct command_line *line)
+{
+	for (unsigned slot = 0; slot < smp_count(); slot++) {
+		const struct smp_census census = smp_ask(slot);
+
+		console_say("core %lu %s, %lu ticks, %lu ipis", (uint64_t)slot, census.on ? "on" : "off", census.ticks, census.ipis);
+	}
+}
+
+/* ipi=CORE,N: one after the other */
+static void run_ipi(const struct command_line *line)
+{
+	uint64_t counted = 0;
+
+	while (counted < line->operand[1] && smp_interrupt((unsigned)line->operand[0]))
+		counted++;
+	console_say("ipis %lu of %lu to core %lu", counted, line->operand[1], line->operand[0]);
+}
+
+static const char *behind_comma(const char *text)
+{
+	while (*text && *text != ',')
+		text++;
+	return *text ? text + 1 : text;
+}
+
+/* core=CORE,on  core=CORE,off  core=CORE,WORD: a command that this core runs */
+static void run_core(const struct command_line *line)
+{
+	unsigned slot = (unsigned)line->operand[0];
+	const char *word = behind_comma(line->text);
+	bool done;
+
+	if (text_equal(word, "on"))
+		done = smp_start(slot);
+	else if (text_equal(word, "off"))
+		done = smp_stop(slot);
+	else
+		done = smp_run(slot, word);
+	console_say("core %lu %s%s", line->operand[0], word, done ? "" : ": no");
+}
+
+/* cycle=CORE,N: off and on again */
+static void run_cycle(const struct command_line *line)
+{
+	unsigned slot = (unsigned)line->operand[0];
+	uint64_t cycles = 0;
+
+	while (cycles < line->operand[1] && smp_stop(slot) && smp_start(slot))
+		cycles++;
+	console_say("cycles %lu of %lu of core %lu", cycles, line->operand[1], line->operand[0]);
+}
+
 /* ---- Victims: none of these returns -------------------------------------------------------------------------------- */
 
 /* Everything masked, never an exit, and nothing that yields to others. */
@@ -162,6 +218,10 @@ const struct command commands[] = {
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "bench-timer", 0, run_bench_timer },
 	{ "kick", 2, run_kick },
+	{ "cores", 0, run_cores },
+	{ "ipi", 2, run_ipi },
+	{ "core", 1, run_core },
+	{ "cycle", 2, run_cycle },
 	{ "park", 0, run_park },
 	{ "spin", 0, run_spin },
 	{ "sleep", 0, run_sleep },

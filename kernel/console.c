@@ -11,7 +11,7 @@
 #include "kernel/text.h"
 #include "kernel/uart.h"
 
-enum { INPUT_BYTES = 64 };
+enum { INPUT_BYTES = 64, LINE_POLLS = 1 << 24 };
 
 static struct bh_log *log_ring;
 static const struct uart_driver *uart;
@@ -61,6 +61,20 @@ static void uart_put(char c)
 	uart_send(c);
 }
 
+/* Lines of several cores do not mix, unless one stopped in the middle of hers: better a torn line than none. */
+static atomic_flag speaking = ATOMIC_FLAG_INIT;
+
+static void begin_line(void)
+{
+	for (unsigned polls = 0; polls < LINE_POLLS && atomic_flag_test_and_set_explicit(&speaking, memory_order_acquire); polls++)
+		arch_relax();
+}
+
+static void end_line(void)
+{
+	atomic_flag_clear_explicit(&speaking, memory_order_release);
+}
+
 static void put_line(void (*put)(char c), const char *format, va_list arguments)
 {
 	va_list again;
@@ -80,10 +94,12 @@ void console_say(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	begin_line();
 	if (log_ring)
 		put_line(log_put, format, arguments);
 	if (uart)
 		put_line(uart_put, format, arguments);
+	end_line();
 	va_end(arguments);
 }
 
@@ -92,10 +108,12 @@ void console_report(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	begin_line();
 	if (log_ring)
 		put_line(log_put, format, arguments);
 	if (uart && !somebody_types && dots_sent())
 		put_line(uart_put, format, arguments);
+	end_line();
 	va_end(arguments);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the sandbox kernel needs of a processor. Inline ones stand in arch/<arch>/cpu_inline.h, the rest in arch/<arch>/.
- * Everything runs in the kernel's own mode (EL1, ring 0) on the sandbox's core.
+ * Everything runs in the kernel's own mode (EL1, ring 0) on the sandbox's cores.
  */
 #pragma once
 #include <stdbool.h>
@@ -17,6 +17,7 @@
  *   void cpu_sleep(void)                       interrupts disabled by the caller; sleeps until one is pending, lets its
  *                                              handler run and returns with interrupts disabled: no wake-up is lost
  *   uint64_t cpu_call_monitor(function, a, b, c)
+ *   unsigned cpu_slot(void)                    this core's place in info->cores; 0: the core the sandbox was entered on
  */
 
 /* Vectors and, on x86, segments. First of all: what goes wrong afterwards is reported. */
@@ -27,6 +28,17 @@ _Noreturn void cpu_halt(void);
 
 /*
  * Calls attempt(a, b). true: it returned, its value is in *result. false: it ran into an exception, which fault.c has noted.
- * Does not nest.
+ * Does not nest; on one core at a time.
  */
 bool cpu_attempt(uint64_t (*attempt)(uint64_t a, uint64_t b), uint64_t a, uint64_t b, uint64_t *result);
+
+/* ---- More than one core: smp.c ------------------------------------------------------------------------------------ */
+
+/*
+ * Starts core `slot` of the sandbox, another than this: it calls entry() on the given stack, interrupts disabled, with this core's
+ * address space and vectors. A core that is still going off is waited for, within a bound. false: the machine did not start it.
+ */
+bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void));
+
+/* Switches this core off, interrupts disabled; cpu_start_core starts it afresh. Not for the last core of a sandbox: that is its end. */
+_Noreturn void cpu_stop_core(void);

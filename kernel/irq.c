@@ -14,6 +14,7 @@ static const struct irq_controller *controller;
 static struct irq_handler {
 	uint32_t number;
 	void (*handle)(void);
+	bool local; /* every core has one */
 } handlers[MAX_HANDLERS];
 
 /* Numbers that came without a handler, each once: written by interrupts, read by the main program. */
@@ -33,11 +34,19 @@ void irq_init(void)
 	controller->init();
 }
 
-static void attach(uint32_t number, void (*handle)(void))
+void irq_init_core(void)
+{
+	controller->init_core();
+	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS && h->handle; h++)
+		if (h->local)
+			controller->enable_local(h->number);
+}
+
+static void attach(uint32_t number, void (*handle)(void), bool local)
 {
 	for (struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS; h++)
 		if (!h->handle) {
-			*h = (struct irq_handler){ number, handle };
+			*h = (struct irq_handler){ number, handle, local };
 			return;
 		}
 	fault_stop("too many interrupt handlers");
@@ -45,14 +54,24 @@ static void attach(uint32_t number, void (*handle)(void))
 
 void irq_attach_local(uint32_t number, void (*handler)(void))
 {
-	attach(number, handler);
+	attach(number, handler, true);
 	controller->enable_local(number);
 }
 
 void irq_attach_device(const struct bh_grant *grant, void (*handler)(void))
 {
 	if (grant->line != BH_LINE_NONE)
-		attach(controller->enable_device(grant), handler);
+		attach(controller->enable_device(grant), handler, false);
+}
+
+void irq_attach_ipi(void (*handler)(void))
+{
+	attach(controller->ipi, handler, false);
+}
+
+void irq_send_ipi(unsigned slot)
+{
+	controller->send_ipi(slot);
 }
 
 void irq_serve(uint32_t vector)

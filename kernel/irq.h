@@ -12,11 +12,16 @@
 struct irq_controller {
 	const char *grant;   /* it is used where a BH_GRANT_IRQCHIP of this name exists */
 	bool numbers_in_hex; /* as its manual writes them */
+	uint32_t ipi;        /* number that send_ipi's interrupt arrives as */
 	void (*init)(void);
+	/* On a further core of the sandbox: what is the core's own. */
+	void (*init_core)(void);
 	/* Lets the core's own interrupt `number` (a timer) in. */
 	void (*enable_local)(uint32_t number);
 	/* Lets the device's line in, to this core; the number it will arrive as. */
 	uint32_t (*enable_device)(const struct bh_grant *grant);
+	/* Interrupts core `slot` of the sandbox: one exit here, none there. */
+	void (*send_ipi)(unsigned slot);
 	/* Takes one interrupt: irq_dispatch() between acknowledgement and end. */
 	void (*serve)(uint32_t vector);
 };
@@ -27,8 +32,15 @@ extern const struct irq_controller *const irq_controllers[];
 /* Brings up the controller the sandbox was given; with none, stops the kernel. */
 void irq_init(void);
 
+/* The same on a further core: what was attached on the first one with irq_attach_local may come here, too. */
+void irq_init_core(void);
+
 void irq_attach_local(uint32_t number, void (*handler)(void));
 void irq_attach_device(const struct bh_grant *grant, void (*handler)(void));
+
+/* Interrupts between the cores of the sandbox. */
+void irq_attach_ipi(void (*handler)(void));
+void irq_send_ipi(unsigned slot);
 
 /* From the vectors: an interrupt has come, on x86 at `vector`. */
 void irq_serve(uint32_t vector);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sandbox kernel. It is entered as abi/guest.h says, or by the bare emulator with info == NULL, and is the same
- * program in both. It runs on one core, as every sandbox of this version does; the arch/<arch>/start.S of each architecture calls
- * kernel_main on its own stack with interrupts disabled and .bss zeroed.
+ * program in both. The arch/<arch>/start.S of each architecture calls kernel_main on its own stack with interrupts disabled and
+ * .bss zeroed; what runs on the sandbox's other cores is smp.c's.
  */
 #include "kernel/main.h"
 
@@ -15,6 +15,7 @@
 #include "kernel/info.h"
 #include "kernel/irq.h"
 #include "kernel/memory.h"
+#include "kernel/smp.h"
 #include "kernel/timer.h"
 
 _Noreturn void kernel_main(const struct bh_info *given)
@@ -26,12 +27,13 @@ _Noreturn void kernel_main(const struct bh_info *given)
 	/* 2. Address space: from here on caches are on and nothing ungranted is mapped. */
 	memory_init();
 
-	/* 3. Interrupts, then what raises them. */
+	/* 3. Interrupts, then what raises them; other cores, if there are. */
 	irq_init();
 	console_init();
 	cpu_interrupts_enable();
 	clock_init(info->clock_hz ? info->clock_hz : clock_machine_hz());
 	timer_init();
+	smp_init();
 	heartbeat_start(HEARTBEAT_HZ);
 
 	/* 4. Steady state begins: not one exit from here on, unless a command asks for it. */

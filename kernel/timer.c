@@ -3,12 +3,13 @@
 
 #include <stddef.h>
 
+#include "abi/guest.h"
 #include "kernel/cpu.h"
 
-static struct timer_event *first;
+static struct timer_event *queues[BH_MAX_SANDBOX_CORES]; /* one a core, which alone touches it */
 
 /* With interrupts disabled. */
-static void set_hardware(void)
+static void set_hardware(const struct timer_event *first)
 {
 	if (first)
 		timer_hw_set(first->deadline);
@@ -19,45 +20,51 @@ static void set_hardware(void)
 void timer_add(struct timer_event *event, uint64_t deadline)
 {
 	bool enabled = cpu_interrupts_disable();
-	struct timer_event **link = &first;
+	struct timer_event **first = &queues[cpu_slot()], **link = first;
 
 	while (*link && (*link)->deadline <= deadline)
 		link = &(*link)->next;
 	event->deadline = deadline;
 	event->next = *link;
 	*link = event;
-	set_hardware();
+	set_hardware(*first);
 	cpu_interrupts_restore(enabled);
 }
 
 void timer_cancel(struct timer_event *event)
 {
 	bool enabled = cpu_interrupts_disable();
-	struct timer_event **link = &first;
+	struct timer_event **first = &queues[cpu_slot()], **link = first;
 
 	while (*link && *link != event)
 		link = &(*link)->next;
 	if (*link)
 		*link = event->next;
-	set_hardware();
+	set_hardware(*first);
 	cpu_interrupts_restore(enabled);
 }
 
 /* Fires what was due when the interrupt came; an event that is late again waits for the next interrupt. */
 static void expire(void)
 {
+	struct timer_event **first = &queues[cpu_slot()];
 	uint64_t now = arch_counter();
 
-	while (first && first->deadline <= now) {
-		struct timer_event *event = first;
+	while (*first && (*first)->deadline <= now) {
+		struct timer_event *event = *first;
 
-		first = event->next;
+		*first = event->next;
 		event->fire(event);
 	}
-	set_hardware();
+	set_hardware(*first);
 }
 
 void timer_init(void)
 {
 	timer_hw_init(expire);
+}
+
+void timer_init_core(void)
+{
+	timer_hw_init_core();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tickless time: events wait in order of their deadlines, and the core's one-shot timer is set for the first of them.
- * Deadlines are absolute, in ticks of arch_counter(). Handlers run in the timer's interrupt.
+ * Tickless time: on each core, events wait in order of their deadlines, and the core's one-shot timer is set for the first of them.
+ * Deadlines are absolute, in ticks of arch_counter(). Handlers run in the timer's interrupt, on the core that added the event.
  */
 #pragma once
 #include <stdbool.h>
@@ -14,6 +14,8 @@ struct timer_event {
 };
 
 void timer_init(void);
+/* On a further core, behind irq_init_core. */
+void timer_init_core(void);
 
 /* Fires once, at or after `deadline`; a handler may add its event again. Not while it waits already. */
 void timer_add(struct timer_event *event, uint64_t deadline);
@@ -24,14 +26,16 @@ void timer_cancel(struct timer_event *event);
 
 /* handler() is called at every expiry, in interrupt context. */
 void timer_hw_init(void (*handler)(void));
+/* This further core's timer, off, raising the same interrupt at the same pace. */
+void timer_hw_init_core(void);
 /* One interrupt as soon as possible after `deadline`, in place of what was set; late deadlines: at once. */
 void timer_hw_set(uint64_t deadline);
 void timer_hw_clear(void);
 
 /*
- * Measuring, while no event waits: the timer belongs to the caller between begin and end. timer_hw_measure lets one
- * interrupt come `ticks` from now, waiting for it asleep or in a loop, and returns what the counter read in the handler's
- * very first instruction, less the deadline.
+ * Measuring, on the first core while no other is on and no event waits: the timer belongs to the caller between begin and end.
+ * timer_hw_measure lets one interrupt come `ticks` from now, waiting for it asleep or in a loop, and returns what the counter
+ * read in the handler's very first instruction, less the deadline.
  */
 void timer_hw_measure_begin(void);
 uint64_t timer_hw_measure(uint64_t ticks, bool asleep);

@@ -24,19 +24,17 @@ static enum hal_action refuse(struct hal_core *core, unsigned slot, const struct
 	return HAL_REFUSE;
 }
 
+/* Another core may be ending the sandbox: that state stays. */
 static int64_t call_ready(void)
 {
 	struct bh_stats *stats = monitor.stats;
+	uint32_t running = BH_STATE_RUNNING;
 
-	for (unsigned reason = 0; reason < BH_EXIT_REASONS; reason++) {
-		uint64_t sum = 0;
-
-		for (unsigned slot = 0; slot < monitor.core_count; slot++)
-			sum += stats->core[slot].exits[reason];
-		stats->at_ready[reason] = sum;
-	}
+	for (unsigned slot = 0; slot < monitor.core_count; slot++)
+		for (unsigned reason = 0; reason < BH_EXIT_REASONS; reason++)
+			stats->at_ready[slot][reason] = stats->core[slot].exits[reason];
 	stats->ready_clock = arch_counter();
-	stats->state = BH_STATE_READY;
+	__atomic_compare_exchange_n(&stats->state, &running, BH_STATE_READY, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	return BH_OK;
 }
 

@@ -101,20 +101,22 @@ _Noreturn void monitor_core_boot(uint32_t core_number)
  * The boot core goes last. Where firmware does not start a core, start-up refuses while it is alone; once a sandbox runs, the
  * machine and the console are no longer start-up's to stop, and the one that did not start stays cold, as its statistics tell.
  */
+static void start_core(const struct bh_table *table, uint32_t core, bool *alone)
+{
+	if (hal_core_start(table->hardware_id[core], core) == HAL_OK)
+		*alone = false;
+	else if (*alone)
+		monitor_refuse("cannot start", "the firmware does not start a core the table names; check the board tree's cpus");
+}
+
 static void start_other_cores(const struct bh_table *table)
 {
 	bool alone = true;
 
-	for (uint32_t n = 0; n < table->sandbox_count; n++) {
-		uint32_t first = table->sandboxes[n].cores[0];
-
-		if (!first)
-			continue;
-		if (hal_core_start(table->hardware_id[first], first) == HAL_OK)
-			alone = false;
-		else if (alone)
-			monitor_refuse("cannot start", "the firmware does not start a core the table names; check the board tree's cpus");
-	}
+	for (uint32_t n = 0; n < table->sandbox_count; n++)
+		for (uint32_t slot = 0; slot < table->sandboxes[n].core_count; slot++)
+			if (table->sandboxes[n].cores[slot])
+				start_core(table, table->sandboxes[n].cores[slot], &alone);
 }
 
 _Noreturn void monitor_boot(void)

@@ -8,7 +8,7 @@
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
  * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
- * except for the statistics page, where each core writes its own row.
+ * except for `ended`, which one core claims, and the statistics page, where each core writes its own row.
  */
 #pragma once
 #include "abi/table.h"
@@ -22,6 +22,7 @@ struct monitor {
 	uint32_t core_count;
 	uint32_t may_kick;     /* bit n: sandbox n */
 	uint64_t kick_timeout; /* arch counter ticks */
+	bool ended;            /* parked or switched off, all cores of it */
 };
 extern struct monitor monitor;
 

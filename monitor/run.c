@@ -43,6 +43,37 @@ static _Noreturn void rest(struct hal_core *core, struct bh_core_stats *stats)
 	}
 }
 
+static bool has_ended(void)
+{
+	return __atomic_load_n(&monitor.ended, __ATOMIC_ACQUIRE);
+}
+
+/* All cores of a sandbox end together. What the first had to say stands; the state is told when the record is complete. */
+static void end_sandbox(struct hal_core *core, unsigned slot, const struct hal_exit *exit, enum hal_action action)
+{
+	if (__atomic_exchange_n(&monitor.ended, true, __ATOMIC_ACQ_REL))
+		return;
+	if (action == HAL_FAULT)
+		record_crash(core, slot, exit);
+	__atomic_store_n(&monitor.stats->state, action == HAL_STOP ? BH_STATE_OFF : BH_STATE_PARKED, __ATOMIC_RELEASE);
+	hal_kick_siblings(core);
+}
+
+/* What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. */
+static void attend(struct hal_core *core, struct bh_core_stats *stats)
+{
+	for (;;) {
+		stats->kicks += hal_kick_take(core);
+		if (has_ended()) {
+			hal_core_quiesce(core);
+			rest(core, stats);
+		}
+		if (hal_core_ready(core))
+			return;
+		hal_core_wait(core);
+	}
+}
+
 static void first_entry(void)
 {
 	monitor.stats->state = BH_STATE_RUNNING;
@@ -56,24 +87,20 @@ void monitor_run(struct hal_core *core)
 	struct bh_core_stats *stats = &monitor.stats->core[slot];
 	struct hal_exit exit;
 
-	if (monitor.stats->state == BH_STATE_COLD)
-		first_entry();
-	else if (monitor.stats->state >= BH_STATE_PARKED) /* trapped in its own monitor while it was being parked */
+	if (has_ended()) /* trapped in its own monitor while it was being parked */
 		rest(core, stats);
+	if (!slot && monitor.stats->state == BH_STATE_COLD)
+		first_entry();
 	for (;;) {
 		enum hal_action action;
 
+		attend(core, stats);
 		hal_core_run(core, &exit);
 		stats->exits[exit.kind]++;
 		action = monitor_answer(core, slot, &exit);
-		if (action == HAL_FAULT || action == HAL_STOP) {
-			monitor.stats->state = action == HAL_STOP ? BH_STATE_OFF : BH_STATE_PARKED;
-			if (action == HAL_FAULT)
-				record_crash(core, slot, &exit);
-			hal_core_quiesce(core);
-			rest(core, stats);
-		}
-		hal_core_apply(core, &exit, action);
-		stats->kicks += hal_kick_take(core);
+		if (action == HAL_FAULT || action == HAL_STOP)
+			end_sandbox(core, slot, &exit, action);
+		else
+			hal_core_apply(core, &exit, action);
 	}
 }

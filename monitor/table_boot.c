@@ -114,10 +114,11 @@ static const char *refuse_cores(const struct bh_table *table)
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		const struct bh_sandbox *sandbox = &table->sandboxes[n];
 
-		REFUSE_IF(sandbox->core_count != 1, "a sandbox has no core, or several; this version does not support it");
+		REFUSE_IF(sandbox->core_count < 1 || sandbox->core_count > BH_MAX_SANDBOX_CORES,
+			  "a sandbox has no core, or more than one sandbox can have");
 		for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
 			REFUSE_IF(sandbox->cores[slot] >= table->core_count, "a sandbox names a core the machine does not have");
-			REFUSE_IF(taken >> sandbox->cores[slot] & 1, "a core belongs to two sandboxes");
+			REFUSE_IF(taken >> sandbox->cores[slot] & 1, "a core is given twice");
 			taken |= 1u << sandbox->cores[slot];
 		}
 		REFUSE_IF(sandbox->may_kick >> n & 1 || sandbox->may_kick >> table->sandbox_count, "may-kick names itself or no sandbox");

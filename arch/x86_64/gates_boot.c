@@ -2,12 +2,12 @@
 /* Start-up: fills the interrupt descriptor table, once, on the boot core; every core loads it. */
 #include "gates.h"
 
-enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e, VECTORS = 256 };
+enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e, VECTOR_SPURIOUS = 0xff };
 
 void x86_gates_init(void); /* called by entry_boot.S */
 
 enum { TRAP_BYTES = 8 };
-extern const char x86_traps[];
+extern const char x86_traps[], x86_ignore[];
 
 static struct x86_gate gate_to(void (*handler)(void))
 {
@@ -29,26 +29,27 @@ void x86_gate_set(unsigned vector, void (*handler)(void))
 
 void x86_gates_init(void)
 {
-	for (unsigned vector = 0; vector < X86_GATES; vector++)
-		x86_gate_set(vector, (void (*)(void))(uintptr_t)(x86_traps + (size_t)vector * TRAP_BYTES));
+	for (unsigned vector = 0; vector < X86_GATES; vector++) {
+		const char *handler = vector < X86_TRAPS ? x86_traps + (size_t)vector * TRAP_BYTES : x86_ignore;
+
+		x86_gate_set(vector, (void (*)(void))(uintptr_t)handler);
+	}
 }
 
-static void load(const struct x86_gate *gates, unsigned count)
+static void load(const struct x86_gate *gates)
 {
 	const struct {
 		uint16_t limit;
 		uint64_t base;
-	} __attribute__((packed)) idtr = { (uint16_t)(count * sizeof(*gates) - 1), (uintptr_t)gates };
+	} __attribute__((packed)) idtr = { (uint16_t)(X86_GATES * sizeof(*gates) - 1), (uintptr_t)gates };
 
 	__asm__ volatile("lidt %0" : : "m"(idtr));
 }
 
 void x86_idt_load(void)
 {
-	load(x86_idt, X86_GATES);
+	load(x86_idt);
 }
-
-__attribute__((interrupt)) static void ignore(void *frame) {}
 
 /*
  * On a table of its own, so that no private one ever points at start-up code. STI takes effect behind the next instruction,
@@ -56,13 +57,13 @@ __attribute__((interrupt)) static void ignore(void *frame) {}
  */
 void x86_sleep(void (*tick)(void))
 {
-	static struct x86_gate gates[VECTORS];
+	static struct x86_gate gates[X86_GATES];
 
-	for (unsigned vector = 0; vector < X86_GATES; vector++)
+	for (unsigned vector = 0; vector < X86_TRAPS; vector++)
 		gates[vector] = x86_idt[vector];
 	gates[X86_VECTOR_TICK] = gate_to(tick);
-	gates[X86_VECTOR_SPURIOUS] = gate_to((void (*)(void))ignore);
-	load(gates, VECTORS);
+	gates[VECTOR_SPURIOUS] = x86_idt[VECTOR_SPURIOUS];
+	load(gates);
 	__asm__ volatile("sti; hlt; cli" : : : "memory");
 	x86_idt_load();
 }

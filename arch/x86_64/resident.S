@@ -3,7 +3,7 @@
  * Resident: descriptors, the way from start-up's address space to a private one, and what becomes of a monitor that traps.
  * Everything here is at the same address in both spaces, and so are GDTR and IDTR, which nobody reloads.
  */
-#define X86_GATES		32
+#define X86_TRAPS		32
 #define VECTORS_WITH_ERROR	0x60227d00	/* APM vol. 2, 8.2 "Vectors", table 8-1 */
 #define STACK_BYTES		4096
 
@@ -19,12 +19,17 @@ x86_space_enter:
 	movq	%rcx, %rdi
 	call	*%rdx
 
-	/* Gates lead here, 8 bytes a vector. */
+	/* Gates of external interrupts lead here: only a monitor that wants to be rid of them lets them in. */
+	.globl	x86_ignore
+x86_ignore:
+	iretq
+
+	/* Those of exceptions here, 8 bytes a vector. */
 	.globl	x86_traps
 	.balign	8
 x86_traps:
 	.set	vector, 0
-	.rept	X86_GATES
+	.rept	X86_TRAPS
 	pushq	$vector
 	jmp	trapped
 	.balign	8

@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 0-31 are the processor's, and all that private monitors know; the tick wakes start-up from HLT. */
-enum { X86_GATES = 32, X86_VECTOR_TICK = 0xfe, X86_VECTOR_SPURIOUS = 0xff };
+/* The first are the processor's own; the tick wakes start-up from HLT. */
+enum { X86_TRAPS = 32, X86_GATES = 256, X86_VECTOR_TICK = 0xfe };
 
-/* Start-up. Vector 0..X86_GATES-1 goes to `handler`, which ends in IRETQ. All others are traps. */
+/* Start-up. `vector` goes to `handler`, which ends in IRETQ. All others are traps, and from X86_TRAPS on nothing: IRETQ alone. */
 void x86_gate_set(unsigned vector, void (*handler)(void));
 
 /* Start-up, on each core: its IDT is the one that private monitors see at the same address. */
 void x86_idt_load(void);
 
-/* Start-up, boot core: sleeps, with interrupts on, until vector X86_VECTOR_TICK, which goes to `tick`, or a spurious one. */
+/* Start-up, boot core: sleeps, with interrupts on, until vector X86_VECTOR_TICK, which goes to `tick`, or a spurious one comes. */
 void x86_sleep(void (*tick)(void));
 
 /*

@@ -9,6 +9,8 @@
 
 /* APM vol. 2, 3.1.1 "CR0 Register", 3.1.3 "CR4 Register", 3.1.7 "Extended Feature Enable Register (EFER)". */
 enum { CR0_PE = 1 << 0, CR0_ET = 1 << 4 };
+#define CR0_NW (UINT64_C(1) << 29)
+#define CR0_CD (UINT64_C(1) << 30)
 #define CR0_PG (UINT64_C(1) << 31)
 enum { CR4_PAE = 1 << 5, CR4_OSXSAVE = 1 << 18, CR4_PKE = 1 << 22 };
 enum { EFER_SCE = 1 << 0, EFER_LME = 1 << 8, EFER_LMA = 1 << 10, EFER_NXE = 1 << 11, EFER_SVME = 1 << 12 };
@@ -55,6 +57,12 @@ static inline struct x86_cpuid x86_cpuid(uint32_t leaf, uint32_t subleaf)
 
 	__asm__ volatile("cpuid" : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx) : "a"(leaf), "c"(subleaf));
 	return r;
+}
+
+/* The addresses; what enables them is in DR7. */
+static inline void x86_clear_breakpoints(void)
+{
+	__asm__ volatile("mov %0, %%dr0\n\tmov %0, %%dr1\n\tmov %0, %%dr2\n\tmov %0, %%dr3" : : "r"(UINT64_C(0)));
 }
 
 static inline uint8_t x86_in8(uint16_t port)

@@ -34,13 +34,16 @@ static inline enum apic_mode apic_mode_of(uint64_t value)
 {
 	return (enum apic_mode)(value >> 8 & 7);
 }
-enum { ICR_LOGICAL = 1 << 11, ICR_ASSERT = 1 << 14, LVT_MASKED = 1 << 16, LVT_PERIODIC = 1 << 17 };
+enum { ICR_LOGICAL = 1 << 11, ICR_ASSERT = 1 << 14, SVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, LVT_PERIODIC = 1 << 17 };
 
 /* Resident. Sends one interrupt to the core with this APIC ID; what memory held before is visible to it. */
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector);
 
 /* Masks every local source of interrupts and stops the timer. What is pending stays pending. */
 void apic_quiet(void);
+
+/* On the core itself, in its monitor. As a core finds it when INIT has stopped it and STARTUP sets it going; may swallow kicks' NMIs. */
+void apic_reset(void);
 
 /* Guest writes, as hal_core_emulate. */
 enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit);

@@ -6,7 +6,7 @@
 #include "arch/x86_64/start.h"
 #include "arch/x86_64/x86.h"
 
-enum { APIC_BASE_ENABLE = 1 << 11, APIC_BASE_EXTD = 1 << 10, SVR_ENABLED_SPURIOUS = 0x1ff, DIVIDE_BY_1 = 0xb };
+enum { APIC_BASE_ENABLE = 1 << 11, APIC_BASE_EXTD = 1 << 10, SVR_SPURIOUS = 0xff, DIVIDE_BY_1 = 0xb };
 enum { SLEEP_TICKS = 20000, STARTUP_TRIES = 500, TPR_BELOW_TICK = 0xe0 };
 
 void apic_init(void)
@@ -15,7 +15,7 @@ void apic_init(void)
 
 	x86_wrmsr(MSR_APIC_BASE, base); /* from disabled there is no direct way. APM vol. 2, 16.9 "Detecting and Enabling x2APIC Mode" */
 	x86_wrmsr(MSR_APIC_BASE, base | APIC_BASE_EXTD);
-	x86_wrmsr(APIC_SVR, SVR_ENABLED_SPURIOUS);
+	x86_wrmsr(APIC_SVR, SVR_ENABLE | SVR_SPURIOUS);
 	x86_wrmsr(APIC_TPR, 0);
 	apic_quiet();
 }

@@ -33,7 +33,7 @@ struct gic_view {
 	uint32_t words;                                /* the guest sees that many, GICD_TYPER.ITLinesNumber + 1 */
 	uint32_t control;                              /* GICD_CTLR as the guest wrote it: the real switch is everybody's */
 	uint32_t control_fixed;                        /* its bits that read as one whatever is written */
-	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, ascending */
+	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, boot core first */
 };
 
 /* ---- Start-up ---- */
@@ -62,5 +62,7 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 /* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */
 void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
-/* No interrupt but the kick reaches this core any more. */
-void gic_quiesce(struct hal_core *core);
+/* Sleeps until there may be something to do: a kick, or for a core that is on an interrupt of its guest's. */
+void gic_wait(struct hal_core *core);
+/* This core's CPU interface lets nothing but the kick through. What its guest left pending at the distributor stays there. */
+void gic_quiesce(void);

@@ -59,6 +59,11 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	return HAL_OK;
 }
 
+uint64_t gic_idle_trap(const struct hal_partition *partition)
+{
+	return partition->kickable && !partition->trusted_idle ? HCR_TWI : 0;
+}
+
 enum hal_status gic_map_device(struct hal_space *space, uint64_t base, uint64_t bytes)
 {
 	return pt_map(&space->tables, base, (hpa_t){ base }, bytes, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);

@@ -21,33 +21,33 @@ static uint64_t read_plain(const struct gic_access *access)
 	return mmio_read(access->address, access->width);
 }
 
-uint64_t gic_read_granted(const struct gic_access *access)
+static uint64_t read_granted(const struct gic_access *access)
 {
 	return access->granted ? mmio_read(access->address, access->width) & access->granted : 0;
 }
 
-static void write_bits(const struct gic_access *access)
+static void write_bits(const struct gic_access *access, uint64_t value)
 {
 	if (access->granted)
-		arch_mmio_write32(access->address, (uint32_t)(access->value & access->granted));
+		arch_mmio_write32(access->address, (uint32_t)(value & access->granted));
 }
 
 /* One line, one byte, one store: the neighbours in the word may be another sandbox's. */
-void gic_write_bytes(const struct gic_access *access)
+void gic_write_bytes(const struct gic_access *access, uint64_t value)
 {
 	for (uint32_t n = 0; n < access->width; n++)
 		if (access->granted >> 8 * n & 0xff)
-			arch_mmio_write8(access->address + n, (uint8_t)(access->value >> 8 * n));
+			arch_mmio_write8(access->address + n, (uint8_t)(value >> 8 * n));
 }
 
-static void write_priorities(const struct gic_access *access)
+static void write_priorities(const struct gic_access *access, uint64_t value)
 {
-	struct gic_access capped = *access;
+	uint64_t capped = value;
 
 	for (uint32_t shift = 0; shift < 8 * access->width; shift += 8)
-		if ((access->value >> shift & 0xff) < GIC_GUEST_PRIORITY)
-			capped.value |= (uint64_t)GIC_GUEST_PRIORITY << shift;
-	gic_write_bytes(&capped);
+		if ((value >> shift & 0xff) < GIC_GUEST_PRIORITY)
+			capped |= (uint64_t)GIC_GUEST_PRIORITY << shift;
+	gic_write_bytes(access, capped);
 }
 
 static uint64_t read_control(const struct gic_access *access)
@@ -55,18 +55,22 @@ static uint64_t read_control(const struct gic_access *access)
 	return access->core->partition->gic.control | access->core->partition->gic.control_fixed;
 }
 
-static void write_control(const struct gic_access *access)
+static void write_control(const struct gic_access *access, uint64_t value)
 {
-	access->core->partition->gic.control = (uint32_t)access->value;
+	access->core->partition->gic.control = (uint32_t)value;
 }
 
-static const struct gic_rule rule_absent = { read_zero, NULL };
-const struct gic_rule gic_rule_plain = { read_plain, NULL };
-const struct gic_rule gic_rule_fixed = { gic_read_granted, NULL };
-const struct gic_rule gic_rule_bits = { gic_read_granted, write_bits };
-const struct gic_rule gic_rule_bytes = { gic_read_granted, gic_write_bytes };
-const struct gic_rule gic_rule_priorities = { gic_read_granted, write_priorities };
-const struct gic_rule gic_rule_control = { read_control, write_control };
+static const struct gic_rule rules[] = {
+	[GIC_ABSENT] = { read_zero, NULL },
+	[GIC_PLAIN] = { read_plain, NULL },
+	[GIC_FIXED] = { read_granted, NULL },
+	[GIC_BITS] = { read_granted, write_bits },
+	[GIC_BYTES] = { read_granted, gic_write_bytes },
+	[GIC_PRIORITIES] = { read_granted, write_priorities },
+	[GIC_CONTROL] = { read_control, write_control },
+	[GIC_TYPE] = { gic_read_type, NULL },
+	[GIC_TARGETS] = { read_granted, gic_write_targets },
+};
 
 static const struct gic_register *find(const struct gic_frame *frame, uint32_t offset)
 {
@@ -101,7 +105,7 @@ static void complete(const struct gic_rule *rule, const struct gic_access *acces
 	if (exit->access == BH_ACCESS_READ)
 		guest_complete_load(access->core, exit, rule->read(access));
 	else if (rule->write)
-		rule->write(access);
+		rule->write(access, exit->value);
 }
 
 enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit)
@@ -112,7 +116,6 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 		.frame = frame,
 		.address = frame->base + offset,
 		.width = exit->width,
-		.value = exit->value,
 	};
 
 	if (offset & (exit->width - 1) || (entry && !(entry->widths & exit->width)))
@@ -121,6 +124,6 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 		access.line = (offset - entry->first) * 8 / entry->line_bits;
 		access.granted = granted_bits(frame, access.line, entry->line_bits, exit->width);
 	}
-	complete(entry ? entry->rule : &rule_absent, &access, exit);
+	complete(&rules[entry ? entry->rule : GIC_ABSENT], &access, exit);
 	return HAL_SKIP;
 }

@@ -19,12 +19,23 @@ struct gic_access {
 	uint64_t granted; /* bits of the value that belong to granted lines */
 	uint32_t line;    /* the first one touched */
 	uint32_t width;   /* bytes */
-	uint64_t value;   /* to write */
 };
 
+/* What registers are to a guest, and the rows of gic_rules. */
+enum gic_rule_name {
+	GIC_ABSENT,     /* reads as zero, ignores writes */
+	GIC_PLAIN,      /* reads as the machine's; identification */
+	GIC_FIXED,      /* granted lines read as they are; writes ignored: set when the machine started */
+	GIC_BITS,       /* write-one registers: ones for granted lines only */
+	GIC_BYTES,      /* a byte a line, granted ones written */
+	GIC_PRIORITIES, /* the same, no byte above GIC_GUEST_PRIORITY */
+	GIC_CONTROL,    /* GICD_CTLR: kept, not carried out */
+	GIC_TYPE,       /* GICD_TYPER, GICR_TYPER: as granted */
+	GIC_TARGETS,    /* where granted lines go: own cores only */
+};
 struct gic_rule {
 	uint64_t (*read)(const struct gic_access *access);
-	void (*write)(const struct gic_access *access); /* NULL: ignored */
+	void (*write)(const struct gic_access *access, uint64_t value); /* NULL: ignored */
 };
 
 /* Registers [first, last] by offset; `last` = 0 ends a table. */
@@ -32,19 +43,15 @@ struct gic_register {
 	uint16_t first, last;
 	uint8_t line_bits; /* bits for each line; 0: the register is not about lines */
 	uint8_t widths;    /* accesses allowed, in bytes, or-ed */
-	const struct gic_rule *rule;
+	uint8_t rule;      /* enum gic_rule_name */
 };
 
-extern const struct gic_rule gic_rule_plain;      /* reads as the machine's; identification */
-extern const struct gic_rule gic_rule_fixed;      /* granted lines read as they are; writes ignored: set when the machine started */
-extern const struct gic_rule gic_rule_bits;       /* write-one registers: ones for granted lines only */
-extern const struct gic_rule gic_rule_bytes;      /* a byte a line, granted ones written */
-extern const struct gic_rule gic_rule_priorities; /* the same, no byte above GIC_GUEST_PRIORITY */
-extern const struct gic_rule gic_rule_control;    /* GICD_CTLR: kept, not carried out */
+/* Supplied by each GIC version: the parts of GIC_TYPE and GIC_TARGETS. */
+uint64_t gic_read_type(const struct gic_access *access);
+void gic_write_targets(const struct gic_access *access, uint64_t value);
 
-/* The parts of a rule, for rules of one GIC version. */
-uint64_t gic_read_granted(const struct gic_access *access);
-void gic_write_bytes(const struct gic_access *access);
+/* The writing part of GIC_BYTES. */
+void gic_write_bytes(const struct gic_access *access, uint64_t value);
 
 /* Carries out `exit` at `offset` of the frame. HAL_FAULT: a width or alignment the register does not have. */
 enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit);

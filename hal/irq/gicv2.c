@@ -18,42 +18,36 @@ static uint32_t own_interfaces(const struct hal_partition *partition)
 }
 
 /* ITLinesNumber and CPUNumber as granted: a guest does not initialize lines it does not see. */
-static uint64_t read_type(const struct gic_access *access)
+uint64_t gic_read_type(const struct gic_access *access)
 {
 	const struct hal_partition *partition = access->core->partition;
 
 	return (partition->gic.words - 1) | (partition->core_count - 1) << GICD_TYPER_CPU_SHIFT;
 }
 
-static void write_targets(const struct gic_access *access)
+void gic_write_targets(const struct gic_access *access, uint64_t value)
 {
-	struct gic_access own = *access;
-
-	own.value &= own_interfaces(access->core->partition) * UINT64_C(0x01010101);
-	gic_write_bytes(&own);
+	gic_write_bytes(access, value & own_interfaces(access->core->partition) * UINT64_C(0x01010101));
 }
 
-static const struct gic_rule rule_type = { read_type, NULL };
-static const struct gic_rule rule_targets = { gic_read_granted, write_targets };
-
 static const struct gic_register distributor[] = {
-	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, &gic_rule_control },
-	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, &rule_type },
-	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, &gic_rule_plain },
-	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, &gic_rule_fixed },
-	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ICENABLER, GICD_ISPENDR - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ISPENDR, GICD_ICPENDR - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ICPENDR, GICD_ISACTIVER - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ISACTIVER, GICD_ICACTIVER - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ICACTIVER, GICD_IPRIORITYR - 1, 1, 4, &gic_rule_bits },
-	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, &gic_rule_priorities },
-	{ GICD_ITARGETSR, GICD_ICFGR - 1, 8, 1 | 4, &rule_targets },
-	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, &gic_rule_fixed },
-	{ GICD_CPENDSGIR, GICD_CPENDSGIR + 0xf, 8, 1 | 4, &gic_rule_bytes },
-	{ GICD_SPENDSGIR, GICD_SPENDSGIR + 0xf, 8, 1 | 4, &gic_rule_bytes },
-	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, &gic_rule_plain },
-	{ 0, 0, 0, 0, NULL },
+	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, GIC_CONTROL },
+	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, GIC_TYPE },
+	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, GIC_PLAIN },
+	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, GIC_FIXED },
+	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, GIC_BITS },
+	{ GICD_ICENABLER, GICD_ISPENDR - 1, 1, 4, GIC_BITS },
+	{ GICD_ISPENDR, GICD_ICPENDR - 1, 1, 4, GIC_BITS },
+	{ GICD_ICPENDR, GICD_ISACTIVER - 1, 1, 4, GIC_BITS },
+	{ GICD_ISACTIVER, GICD_ICACTIVER - 1, 1, 4, GIC_BITS },
+	{ GICD_ICACTIVER, GICD_IPRIORITYR - 1, 1, 4, GIC_BITS },
+	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, GIC_PRIORITIES },
+	{ GICD_ITARGETSR, GICD_ICFGR - 1, 8, 1 | 4, GIC_TARGETS },
+	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, GIC_FIXED },
+	{ GICD_CPENDSGIR, GICD_CPENDSGIR + 0xf, 8, 1 | 4, GIC_BYTES },
+	{ GICD_SPENDSGIR, GICD_SPENDSGIR + 0xf, 8, 1 | 4, GIC_BYTES },
+	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, GIC_PLAIN },
+	{ 0 },
 };
 
 enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write)
@@ -102,22 +96,23 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 }
 
 /*
- * Sleeps with the CPU interface open, whatever the guest made of it, so that any interrupt and every kick ends the sleep;
- * the guest's settings come back before it runs. While an interrupt is active, the kick's might not outrank it: no sleep.
+ * Sleeps with the CPU interface open, whatever the guest made of it, so that any interrupt and every kick ends the sleep; of a
+ * core that is off, only a kick: what its guest left pending is for nobody. The guest's settings come back before it runs. While an
+ * interrupt is active, the kick's might not outrank it: no sleep.
  */
-void hal_core_wait(struct hal_core *core)
+void gic_wait(struct hal_core *core)
 {
 	uint32_t control = gicc_read(GICC_CTLR);
 	uint32_t mask = gicc_read(GICC_PMR);
 
 	if (gicc_read(GICC_RPR) != GICC_RPR_IDLE)
 		return;
-	gicc_write(GICC_PMR, GICC_PMR_OPEN);
+	gicc_write(GICC_PMR, core->power == POWER_ON ? GICC_PMR_OPEN : GIC_GUEST_PRIORITY);
 	gicc_write(GICC_CTLR, GICC_CTLR_ENABLE);
 	arch_wfi();
 	gicc_write(GICC_CTLR, control);
 	gicc_write(GICC_PMR, mask);
-	arch_barrier();
+	gic_clear_signal();
 }
 
 /* The read comes back behind the write: the SGI is pending by then. */
@@ -134,16 +129,11 @@ void gic_clear_signal(void)
 	arch_barrier();
 }
 
-void gic_quiesce(struct hal_core *core)
+/* The CPU interface is left as after reset; gic_wait lets nothing but the kick through it. */
+void gic_quiesce(void)
 {
-	const struct gic_view *view = &core->partition->gic;
-
-	for (uint32_t word = 0; word < view->words; word++) {
-		gicd_write(GICD_ICENABLER + 4 * word, view->lines[word]);
-		gicd_write(GICD_ICPENDR + 4 * word, view->lines[word]);
-	}
-	for (uint32_t sgi = 0; sgi < GIC_KICK_SGI; sgi++)
-		arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + sgi, 0xff);
+	gicc_write(GICC_CTLR, 0);
+	gicc_write(GICC_PMR, 0);
 	gicc_clear_active();
 	arch_barrier();
 }

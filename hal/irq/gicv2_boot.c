@@ -58,7 +58,7 @@ enum hal_status gic_map(struct hal_space *space, const struct hal_partition *par
 
 uint64_t gic_traps(const struct hal_partition *partition)
 {
-	return partition->trusted_idle ? 0 : HCR_TWI;
+	return gic_idle_trap(partition);
 }
 
 /* The boot core has been asked by gic_missing. On any other it is late for a refusal, but not too late to stop everything. */

@@ -9,64 +9,63 @@
 #include "hal/stage2/aarch64/decode.h"
 #include "hal/stage2/stage2.h"
 
-/* ITLinesNumber as granted: a guest does not initialize lines it does not see. */
-static uint64_t read_type(const struct gic_access *access)
-{
-	return (arch_mmio_read32(access->address) & GICD_TYPER_KEPT) | GICD_TYPER_NO1N | (access->core->partition->gic.words - 1);
-}
-
 /* One of the own cores by number; anything else, "any core" too, leaves the route as it is. */
-static void write_route(const struct gic_access *access)
+void gic_write_targets(const struct gic_access *access, uint64_t value)
 {
 	const struct hal_partition *partition = access->core->partition;
 
 	for (uint32_t slot = 0; slot < partition->core_count; slot++)
-		if (access->granted && partition->hardware_id[slot] == access->value)
-			arch_mmio_write64(access->address, access->value);
+		if (access->granted && partition->hardware_id[slot] == value)
+			arch_mmio_write64(access->address, value);
 }
 
-/* The last of the frames a guest has is the last there is, for it; processor number and affinity are the machine's. */
+/* ITLinesNumber as granted: a guest does not initialize lines it does not see. */
+static uint64_t read_distributor_type(const struct gic_access *access)
+{
+	return (arch_mmio_read32(access->address) & GICD_TYPER_KEPT) | GICD_TYPER_NO1N | (access->frame->words - 1);
+}
+
+/* Every frame is a region of its own to a guest, so the last of it; processor number and affinity are the machine's. */
 static uint64_t read_redistributor_type(const struct gic_access *access)
 {
-	const struct hal_partition *partition = access->core->partition;
 	uint64_t type = arch_mmio_read64(access->frame->base + GICR_TYPER);
-	uint64_t last = partition->gic.redistributors[partition->core_count - 1] == access->frame->base ? GICR_TYPER_LAST : 0;
 
-	type = (type & (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT | GICR_TYPER_NUMBER)) | last;
+	type = (type & (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT | GICR_TYPER_NUMBER)) | GICR_TYPER_LAST;
 	return access->address & 4 ? type >> 32 : type;
 }
 
-static const struct gic_rule rule_type = { read_type, NULL };
-static const struct gic_rule rule_route = { gic_read_granted, write_route };
-static const struct gic_rule rule_redistributor_type = { read_redistributor_type, NULL };
+uint64_t gic_read_type(const struct gic_access *access)
+{
+	return access->frame->words ? read_distributor_type(access) : read_redistributor_type(access);
+}
 
 /* From FIRST_BANKED on, also the layout of a redistributor's SGI frame, whose lines are the first 32. */
 enum { FIRST_BANKED = 5 };
 static const struct gic_register distributor[] = {
-	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, &gic_rule_control },
-	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, &rule_type },
-	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, &gic_rule_plain },
-	{ GICD_IROUTER, GICD_IROUTER_END, 64, 8, &rule_route },
-	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, &gic_rule_plain },
-	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, &gic_rule_fixed },
-	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ICENABLER, GICD_ISPENDR - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ISPENDR, GICD_ICPENDR - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ICPENDR, GICD_ISACTIVER - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ISACTIVER, GICD_ICACTIVER - 1, 1, 4, &gic_rule_bits },
-	{ GICD_ICACTIVER, GICD_IPRIORITYR - 1, 1, 4, &gic_rule_bits },
-	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, &gic_rule_priorities },
-	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, &gic_rule_fixed },
-	{ 0, 0, 0, 0, NULL },
+	{ GICD_CTLR, GICD_CTLR + 3, 0, 4, GIC_CONTROL },
+	{ GICD_TYPER, GICD_TYPER + 3, 0, 4, GIC_TYPE },
+	{ GICD_IIDR, GICD_IIDR + 3, 0, 4, GIC_PLAIN },
+	{ GICD_IROUTER, GICD_IROUTER_END, 64, 8, GIC_TARGETS },
+	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, GIC_PLAIN },
+	{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, GIC_FIXED },
+	{ GICD_ISENABLER, GICD_ICENABLER - 1, 1, 4, GIC_BITS },
+	{ GICD_ICENABLER, GICD_ISPENDR - 1, 1, 4, GIC_BITS },
+	{ GICD_ISPENDR, GICD_ICPENDR - 1, 1, 4, GIC_BITS },
+	{ GICD_ICPENDR, GICD_ISACTIVER - 1, 1, 4, GIC_BITS },
+	{ GICD_ISACTIVER, GICD_ICACTIVER - 1, 1, 4, GIC_BITS },
+	{ GICD_ICACTIVER, GICD_IPRIORITYR - 1, 1, 4, GIC_BITS },
+	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, GIC_PRIORITIES },
+	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, GIC_FIXED },
+	{ 0 },
 };
 
 /* GICR_CTLR and the LPI registers, which make the machine write memory, are absent: read as zero, writes ignored. */
 static const struct gic_register redistributor[] = {
-	{ GICR_IIDR, GICR_IIDR + 3, 0, 4, &gic_rule_plain },
-	{ GICR_TYPER, GICR_TYPER + 7, 0, 4 | 8, &rule_redistributor_type },
-	{ GICR_WAKER, GICR_WAKER + 3, 0, 4, &gic_rule_plain },
-	{ GICR_PIDR, GICR_SGI_FRAME - 1, 0, 4, &gic_rule_plain },
-	{ 0, 0, 0, 0, NULL },
+	{ GICR_IIDR, GICR_IIDR + 3, 0, 4, GIC_PLAIN },
+	{ GICR_TYPER, GICR_TYPER + 7, 0, 4 | 8, GIC_TYPE },
+	{ GICR_WAKER, GICR_WAKER + 3, 0, 4, GIC_PLAIN },
+	{ GICR_PIDR, GICR_SGI_FRAME - 1, 0, 4, GIC_PLAIN },
+	{ 0 },
 };
 
 static const uint32_t banked_lines[] = { GIC_GUEST_BANKED };
@@ -150,14 +149,17 @@ void gic_clear_signal(void)
 	arch_isb();
 }
 
-void hal_core_wait(struct hal_core *core)
+/* While an interrupt is active, or its guest pretends so (ICC_AP1R<n>), the kick's might not outrank it: no sleep. */
+void gic_wait(struct hal_core *core)
 {
+	if (SYSREG_READ(ICC_RPR_EL1) != ICC_RPR_IDLE)
+		return;
 	arch_wfi();
 	gic_clear_signal();
 }
 
 /* Group 1 off at this core, and nothing left active that could outrank the kick. */
-void gic_quiesce(struct hal_core *core)
+void gic_quiesce(void)
 {
 	SYSREG_WRITE(ICC_IGRPEN1_EL1, 0);
 	ICC_CLEAR_ACTIVE(1);

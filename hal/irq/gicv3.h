@@ -32,7 +32,7 @@ enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
 
 /* ICC_SGI0R_EL1, ICC_SGI1R_EL1. */
 #define ICC_SGIR_IRM (UINT64_C(1) << 40)
-enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 1020, ICC_CTLR_PRIBITS_SHIFT = 8 };
+enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 1020, ICC_RPR_IDLE = 0xff, ICC_CTLR_PRIBITS_SHIFT = 8 };
 
 /* SGI `intid` for the one core with this affinity. */
 static inline uint64_t icc_sgi_to(uint64_t hardware_id, uint64_t intid)

@@ -96,7 +96,7 @@ enum hal_status gic_map(struct hal_space *space, const struct hal_partition *par
 
 uint64_t gic_traps(const struct hal_partition *partition)
 {
-	return HCR_FMO;
+	return HCR_FMO | gic_idle_trap(partition);
 }
 
 static void wake(uint64_t redistributor)

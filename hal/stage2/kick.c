@@ -5,28 +5,45 @@
  * only ends a sleep: GICv3 delivers it to the monitor as an FIQ; on GICv2, where the CPU interface is the guest's, sleeping
  * is the monitor's (HCR.TWI), and the signal is cleared at the distributor.
  *
- *   kicker                                  victim, behind every exit
+ *   kicker                                  victim, a sandbox's first core, behind every exit
  *   requested++                             requested != acknowledged?
  *   poison root, TLB of its VMID              wait until sent == requested, within a bound
- *   signal; SEV for a sleep in WFE            clear the signal, heal the root
- *   sent++                                    acknowledged = requested; look again: another may have poisoned meanwhile
+ *   signal; SEV for a sleep in WFE            acknowledged = requested; clear the signal
+ *   sent++                                    heal the root; requested again? poison it again
  *
- * The order is what counts: `requested` is visible before the first entry changes, and the victim reads what it acknowledges
- * after it has healed, so whoever poisons later than that poisons for good: the next fetch ends in the monitor, which heals
- * whether or not anything is left to acknowledge. Nothing is lost by not waiting for `sent`; waiting spares a guest the late
- * signal. A kicker whose monitor trapped half-way costs its victims that bound, no more. Kickers never wait for each other.
- * Poisoning twice is poisoning once, and so is healing.
+ * All cores of a sandbox share the root, so a kick stops all of them. One that is not the victim waits, within a bound, until
+ * the victim has acknowledged, and tries its instruction again. It, too, heals if it finds the root poisoned and nothing
+ * requested. Poisoning twice is poisoning once, and so is healing.
+ *
+ * Nothing is lost, because nobody heals without a second look. A kicker's `requested` is visible before the first entry changes,
+ * so whoever heals over its poison reads, behind a barrier, what it has requested: either the victim has acknowledged that by
+ * then, and the kick is answered, or the root is poisoned again. A poison that comes later than that stands: the next fetch ends
+ * in a monitor, which heals whether or not anything is left to acknowledge. Nothing would be lost by not waiting for `sent`;
+ * waiting spares a guest the late signal. A kicker whose monitor trapped half-way costs its victims that bound, no more.
+ * Kickers never wait for each other.
+ *
+ * When a sandbox ends, the root is poisoned for good (`closed`): its other cores come into their monitor and stay there.
  */
 #include "arch/arch.h"
 #include "hal/stage2/stage2.h"
 #include "tlb.h"
 
-enum { ROOT_ENTRIES = 512, VALID = 1, SENT_POLLS = 1 << 20 };
+enum { VALID = 1, POLLS = 1 << 20 };
+
+static uint32_t load(const uint32_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
+static struct hal_kick_box *box_of(const struct hal_partition *partition)
+{
+	return &partition->boxes[partition->cores[0]];
+}
 
 /* Holes are 0 and stay so. */
 static void set_valid(uint64_t *root, uint64_t valid)
 {
-	for (unsigned n = 0; n < ROOT_ENTRIES; n++) {
+	for (unsigned n = 0; n < STAGE2_ROOT_ENTRIES; n++) {
 		uint64_t entry = __atomic_load_n(&root[n], __ATOMIC_RELAXED);
 
 		if (entry)
@@ -34,14 +51,15 @@ static void set_valid(uint64_t *root, uint64_t valid)
 	}
 }
 
-static void poison(uint64_t *root)
+static void poison(uint64_t *root, uint64_t vttbr, uint64_t own_vttbr)
 {
 	set_valid(root, 0);
+	stage2_invalidate(vttbr, own_vttbr);
 }
 
-static void heal(uint64_t *root)
+static void poison_own(const struct hal_partition *partition)
 {
-	set_valid(root, VALID);
+	poison(partition->stage2.root, partition->vttbr, partition->vttbr);
 }
 
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
@@ -51,8 +69,7 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 	uint32_t ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);
 
 	arch_barrier();
-	poison(victim->root);
-	stage2_invalidate(victim->vttbr, self->partition->vttbr);
+	poison(victim->root, victim->vttbr, self->partition->vttbr);
 	gic_signal(victim->hardware_id);
 	stage2_wake();
 	__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);
@@ -63,39 +80,74 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 {
 	const struct hal_kick_box *box = &self->partition->boxes[self->partition->targets[target].core];
 
-	return (int32_t)(__atomic_load_n(&box->acknowledged, __ATOMIC_ACQUIRE) - ticket) >= 0;
+	return (int32_t)(load(&box->acknowledged) - ticket) >= 0;
+}
+
+void hal_kick_siblings(struct hal_core *self)
+{
+	struct hal_partition *partition = self->partition;
+
+	__atomic_store_n(&partition->closed, true, __ATOMIC_RELEASE);
+	arch_barrier();
+	poison_own(partition);
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		if (slot != self->slot)
+			gic_signal(partition->hardware_id[slot]);
+	stage2_wake();
+}
+
+/* Somebody wants the sandbox stopped: for the victim's answer, or for good. */
+static bool is_wanted(const struct hal_partition *partition)
+{
+	const struct hal_kick_box *box = box_of(partition);
+
+	return load(&box->requested) != load(&box->acknowledged) || __atomic_load_n(&partition->closed, __ATOMIC_ACQUIRE);
 }
 
 void kick_clear(const struct hal_core *core)
 {
+	const struct hal_partition *partition = core->partition;
+
 	gic_clear_signal();
-	heal(core->partition->stage2.root);
+	for (unsigned polls = 0; core->slot && is_wanted(partition) && polls < POLLS; polls++)
+		arch_relax();
+	if (is_wanted(partition))
+		return;
+	set_valid(partition->stage2.root, VALID);
 	arch_barrier();
+	if (is_wanted(partition))
+		poison_own(partition);
 }
 
-/* The requests whose signal is on its way: all, unless a kicker takes too long. */
+/*
+ * The requests there are, once the signal of each is on its way, unless a kicker takes too long. `sent` is read first: it never
+ * exceeds `requested`, so what is equal to it a moment later has been sent in full.
+ */
 static uint32_t await_sent(const struct hal_kick_box *box)
 {
-	for (unsigned polls = 0; polls < SENT_POLLS; polls++) {
-		if (__atomic_load_n(&box->requested, __ATOMIC_ACQUIRE) == __atomic_load_n(&box->sent, __ATOMIC_ACQUIRE))
+	uint32_t sent, requested = 0;
+
+	for (unsigned polls = 0; polls < POLLS; polls++) {
+		sent = load(&box->sent);
+		requested = load(&box->requested);
+		if (sent == requested)
 			break;
 		arch_relax();
 	}
-	return __atomic_load_n(&box->sent, __ATOMIC_ACQUIRE);
+	return requested;
 }
 
+/* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */
 uint32_t hal_kick_take(struct hal_core *core)
 {
-	struct hal_kick_box *box = kick_box_of(core);
-	uint32_t before = box->acknowledged, requested = before, sent = before;
+	struct hal_kick_box *box = box_of(core->partition);
+	uint32_t before = box->acknowledged;
 
-	if (__atomic_load_n(&box->requested, __ATOMIC_ACQUIRE) == before)
+	if (core->slot)
 		return 0;
-	for (unsigned round = 0; round < BH_MAX_SANDBOXES && (!round || requested != sent); round++) {
-		sent = await_sent(box);
+	for (unsigned round = 0; load(&box->requested) != box->acknowledged && round < BH_MAX_SANDBOXES; round++) {
+		__atomic_store_n(&box->acknowledged, await_sent(box), __ATOMIC_RELEASE);
 		kick_clear(core);
-		requested = __atomic_load_n(&box->requested, __ATOMIC_ACQUIRE);
-		__atomic_store_n(&box->acknowledged, requested, __ATOMIC_RELEASE);
 	}
-	return requested - before;
+	return box->acknowledged - before;
 }

@@ -61,7 +61,7 @@ void hal_partition_seal(struct hal_partition *partition)
 	partition->sealed = true;
 }
 
-enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struct hal_partition *to)
+enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
 {
 	uint32_t index = (uint32_t)(to->vttbr >> 48) - 1;
 
@@ -73,5 +73,26 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struc
 		.hardware_id = to->hardware_id[0],
 		.core = to->cores[0],
 	};
+	to->kickable = true;
+	return HAL_OK;
+}
+
+enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
+				struct hal_core **out)
+{
+	struct hal_core *core;
+
+	if (slot >= partition->core_count)
+		return HAL_E_RANGE;
+	core = hal_arena_take(arena, (sizeof(*core) + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES);
+	if (!core)
+		return HAL_E_NOMEM;
+	core->partition = partition;
+	core->slot = slot;
+	core->power = slot ? POWER_OFF : POWER_STARTED;
+	core->entry = (struct core_entry){ .pc = entry->pc.v, .arg = entry->arg, .stack = entry->stack.v };
+	partition->siblings[slot] = core;
+	partition->cores_on = 1;
+	*out = core;
 	return HAL_OK;
 }

@@ -36,19 +36,35 @@ struct hal_partition {
 	struct pt stage2;
 	uint64_t vttbr; /* root and VMID, as VTTBR wants them */
 	bool trusted_idle;
+	bool kickable; /* somebody may kick it */
 	bool sealed;
+	bool closed; /* the sandbox has ended: none of its cores is to run again */
 	uint32_t core_count;
+	uint32_t cores_on; /* or started */
 	uint32_t cores[BH_MAX_SANDBOX_CORES];
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES];
+	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
 	struct gic_view gic;
 	struct hal_kick_box *boxes; /* by machine core number */
 	struct kick_target targets[BH_MAX_SANDBOXES];
+};
+
+/* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */
+enum core_power { POWER_ON, POWER_OFF, POWER_PENDING, POWER_STARTED };
+
+/* Where a core begins: abi/guest.h, or CPU_ON. */
+struct core_entry {
+	uint64_t pc;
+	uint64_t arg;
+	uint64_t stack;
 };
 
 struct hal_core {
 	struct guest guest; /* first: switch.S */
 	struct hal_partition *partition;
 	uint32_t slot;
+	uint32_t power;          /* enum core_power */
+	struct core_entry entry; /* of its next start */
 };
 
 /* A private monitor's own tables. */
@@ -63,18 +79,17 @@ uint64_t guest_read(const struct hal_core *core, unsigned n);
 void guest_write(struct hal_core *core, unsigned n, uint64_t value);
 /* Completes a trapped load: extends `value` as its instruction says. */
 void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
+/* On the core itself: the guest's state at `core->entry`, as after reset; registers that reset leaves unknown are made known. */
+void guest_start(struct hal_core *core);
+/* On the core itself: its timers, off. */
+void guest_quiesce(void);
 /* Answers REGISTER. */
 enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *exit);
 
 /* ---- shared ---- */
 
-/* Answers FIRMWARE: PSCI as far as a single-core sandbox needs it. */
+/* Answers FIRMWARE. */
 enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit);
 
 /* Makes good what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
 void kick_clear(const struct hal_core *core);
-
-static inline struct hal_kick_box *kick_box_of(const struct hal_core *core)
-{
-	return &core->partition->boxes[core->partition->cores[core->slot]];
-}

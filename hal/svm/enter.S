@@ -68,6 +68,16 @@ svm_wait_hlt:
 	clgi
 	ret
 
+	/* STI takes effect behind the next instruction. APM vol. 3, "STI". */
+	.globl	svm_drain
+svm_drain:
+	stgi
+	sti
+	nop
+	cli
+	clgi
+	ret
+
 	.globl	svm_nmi
 svm_nmi:
 	cmpq	$svm_wait_hlt, (%rsp)

@@ -112,18 +112,16 @@ static void decode_details(struct hal_core *core, struct hal_exit *exit)
 }
 
 /*
- * The event whose delivery the exit interrupted, to be delivered again; error code and all. Of INTn, INT3 and INTO the guest
- * has still to execute the instruction, unless it was injected. 15.7.2 "State Saved on Exit", 15.20 "Event Injection".
+ * The event whose delivery the exit interrupted, to be delivered again; error code and all. INTn, INT3 and INTO the guest has
+ * still to execute. 15.7.2 "State Saved on Exit", 15.20 "Event Injection".
  */
-static uint64_t interrupted(uint64_t event, uint64_t injected)
+static uint64_t interrupted(uint64_t event)
 {
 	enum { TYPE = 7 << 8, TYPE_EXCEPTION = 3 << 8, TYPE_INTN = 4 << 8, FIRST_INTERRUPT = 32 };
 	unsigned type = event & TYPE, vector = event & UINT8_MAX;
 	bool instruction = type == TYPE_INTN || (type == TYPE_EXCEPTION && (vector == VECTOR_BP || vector == VECTOR_OF));
 
-	if (!(event & X86_EVENT_VALID))
-		return 0;
-	if (instruction && (event ^ injected) & (X86_EVENT_VALID | X86_EVENT_IDENTITY))
+	if (!(event & X86_EVENT_VALID) || instruction)
 		return 0;
 	if (type == TYPE_EXCEPTION && vector >= FIRST_INTERRUPT)
 		event &= ~(uint64_t)TYPE; /* QEMU's TCG calls external interrupts exceptions */
@@ -133,15 +131,13 @@ static uint64_t interrupted(uint64_t event, uint64_t injected)
 static void svm_run(struct hal_core *core, struct hal_exit *exit)
 {
 	struct vmcb *vmcb = vmcb_of(core);
-	uint64_t injected = vmcb->control.eventinj;
 
-	vmcb->control.nrip = vmcb->save.rip;
 	vmcb->save.rax = core->registers.rax;
 	svm_enter((uintptr_t)vmcb, &core->registers);
 	core->registers.rax = vmcb->save.rax;
 	core->registers.rsp = vmcb->save.rsp;
 	vmcb->control.tlb_control = 0;
-	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo, injected);
+	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo);
 	*exit = (struct hal_exit){
 		.kind = row_of(vmcb)->kind,
 		.raw = { vmcb->control.exitcode, vmcb->control.exitinfo1 },
@@ -188,10 +184,49 @@ static void svm_skip(struct hal_core *core, const struct hal_exit *exit)
 	vmcb->control.interrupt_shadow = 0;
 }
 
+/* As an external interrupt, an NMI neither holds others nor, as INT 2 would, needs a gate that the interrupted program may call. */
+#define NMI_AS_INTERRUPT (X86_EVENT_VALID | VECTOR_NMI)
+
 /* The next exit replaces it. 15.20 "Event Injection". */
 static void svm_inject(struct hal_core *core, uint32_t event)
 {
-	vmcb_of(core)->control.eventinj = event;
+	vmcb_of(core)->control.eventinj = event == X86_EVENT_NMI ? NMI_AS_INTERRUPT : event;
+}
+
+static bool svm_has_event(const struct hal_core *core)
+{
+	return vmcb_of(core)->control.eventinj & X86_EVENT_VALID;
+}
+
+/* Attributes as 15.5.1 packs them; limits of 64 KiB. 14.1.3 "Processor Initialization State". */
+enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS16_BUSY_ATTRIBUTES = 0x83, LIMIT_RESET = 0xffff };
+
+/* What VMRUN leaves alone is in the processor: fetched first, so that the MSRs among it stay as INIT leaves them. */
+static void svm_start(struct hal_core *core, uint8_t vector)
+{
+	const struct vmcb_segment data = { .attributes = DATA16_ATTRIBUTES, .limit = LIMIT_RESET };
+	struct vmcb *vmcb = vmcb_of(core);
+	struct vmcb_save *save = &vmcb->save;
+
+	__asm__ volatile("vmsave %0" : : "a"((uintptr_t)vmcb) : "memory");
+	save->es = save->cs = save->ss = save->ds = save->fs = save->gs = save->gdtr = save->idtr = save->ldtr = save->tr = data;
+	save->cs.selector = (uint16_t)(vector << 8);
+	save->cs.base = (uint64_t)vector << 12;
+	save->cs.attributes = CODE16_ATTRIBUTES;
+	save->ldtr.attributes = LDT_ATTRIBUTES;
+	save->tr.attributes = TSS16_BUSY_ATTRIBUTES;
+	__asm__ volatile("vmload %0" : : "a"((uintptr_t)vmcb) : "memory");
+	save->cpl = 0;
+	save->efer = EFER_SVME;
+	save->cr0 = (save->cr0 & (CR0_CD | CR0_NW)) | CR0_ET;
+	save->cr2 = save->cr3 = save->cr4 = 0;
+	save->dr6 = DR6_RESET;
+	save->dr7 = DR7_RESET;
+	save->rflags = RFLAGS_ONE;
+	save->rip = save->rsp = 0;
+	vmcb->control.eventinj = 0;
+	vmcb->control.interrupt_shadow = 0;
+	vmcb->control.tlb_control = TLB_CONTROL_FLUSH_ALL;
 }
 
 const struct x86_vendor svm_vendor = {
@@ -201,4 +236,7 @@ const struct x86_vendor svm_vendor = {
 	.set = svm_set,
 	.skip = svm_skip,
 	.inject = svm_inject,
+	.has_event = svm_has_event,
+	.start = svm_start,
+	.drain = svm_drain,
 };

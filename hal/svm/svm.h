@@ -17,5 +17,8 @@ void svm_enter(uint64_t vmcb, struct x86_registers *registers);
 /* Sleeps with global interrupts on until an NMI has been taken: one that is already pending, or the next. */
 void svm_wait(void);
 
+/* Global interrupts on for a moment, and external ones, too. */
+void svm_drain(void);
+
 /* What vector 2 does. */
 void svm_nmi(void);

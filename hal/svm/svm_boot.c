@@ -68,21 +68,18 @@ static void set_intercepts(struct vmcb_control *control)
 /* Interrupts are physical: V_INTR_MASKING stays 0, so that RFLAGS.IF and CR8 are the guest's own. 15.21.1, 15.16. */
 static void set_control(struct vmcb_control *control, const struct hal_partition *partition)
 {
-	enum { FLUSH_ALL = 1 };
-
 	set_intercepts(control);
 	control->iopm_base_pa = (uintptr_t)partition->port_map;
 	control->msrpm_base_pa = (uintptr_t)partition->msr_map;
 	control->guest_asid = partition->index + 1;
-	control->tlb_control = FLUSH_ALL;
+	control->tlb_control = TLB_CONTROL_FLUSH_ALL;
 	control->np_enable = 1;
 	control->n_cr3 = (uintptr_t)partition->stage2.root;
 }
 
 /* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
 enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b };
-enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000, RFLAGS_ONE = 2, DR6_RESET_LOW = 0x0ff0, DR7_RESET = 0x400 };
-#define DR6_RESET (UINT64_C(0xffff0000) | DR6_RESET_LOW)
+enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
 #define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
 
 /* The entry state of abi/guest.h. */

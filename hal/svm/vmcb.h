@@ -29,7 +29,7 @@ struct vmcb_control {
 	uint64_t n_cr3;
 	uint64_t lbr_virtualization_enable;
 	uint64_t clean_bits;
-	uint64_t nrip; /* of an instruction that exited: the next one's; of an injected INTn: where it returns to */
+	uint64_t nrip; /* of an instruction that exited: the next one's */
 	uint8_t reserved_d0[0x400 - 0xd0];
 };
 static_assert(offsetof(struct vmcb_control, iopm_base_pa) == 0x40, "");
@@ -71,6 +71,12 @@ struct vmcb {
 	struct vmcb_save save;
 };
 static_assert(sizeof(struct vmcb) == 4096, "");
+
+enum { TLB_CONTROL_FLUSH_ALL = 1 }; /* 15.16 "TLB Control" */
+
+/* Registers after reset and INIT. APM vol. 2, 14.1.3 "Processor Initialization State". */
+enum { RFLAGS_ONE = 2, DR7_RESET = 0x400 };
+#define DR6_RESET UINT64_C(0xffff0ff0)
 
 /* Intercepts, by the bit of their word. */
 enum {

@@ -21,6 +21,16 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 		x86_vendor->run(core, exit);
 }
 
+/* SDM vol. 3A, table 9-1 "IA-32 and Intel 64 Processor States Following Power-up, Reset, or INIT": EDX tells the processor's model. */
+void x86_core_start(struct hal_core *core, uint8_t vector)
+{
+	core->registers = (struct x86_registers){ .rdx = x86_cpuid(LEAF_FEATURES, 0).eax };
+	x86_clear_breakpoints();
+	apic_reset();
+	apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+	x86_vendor->start(core, vector);
+}
+
 /*
  * WBINVD and INVD: caches are coherent and no guest owns a device that is not, so nothing is to be done. #DB and #AC go
  * back to the guest. One that arose while another event was delivered comes again with that event, which the next run

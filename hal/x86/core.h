@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hal.h on x86: what both vendors share. These structures lie in the sandbox's arena; start-up fills them, and of the
- * partition nothing changes afterwards. A core's part is touched by that core alone.
+ * partition nothing changes afterwards. A core's part is touched by that core alone, but for the orders of its siblings.
  */
 #pragma once
 #include <assert.h>
@@ -35,6 +35,7 @@ struct hal_partition {
 	bool sealed;
 	struct hal_kick_box *kick_boxes;
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
+	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	struct pt stage2;
 	uint8_t *port_map; /* a bit a port, 1: exits; both vendors read the same */
 	uint8_t *msr_map;  /* vendor's layout */
@@ -46,6 +47,10 @@ struct hal_core {
 	struct hal_partition *partition;
 	struct hal_kick_box *box;
 	uint32_t slot;
+	uint32_t orders; /* orders.c */
+	uint32_t startup_vector;
+	bool started;  /* the core's own: the guest has a state to run from */
+	bool nmi;      /* the core's own: one waits for room */
 	void *control; /* VMCB or VMCS, one frame */
 	void *host;    /* host save area, where the vendor has one */
 	struct x86_identity identity;
@@ -57,6 +62,23 @@ static_assert(sizeof(struct hal_partition) <= BH_PAGE_BYTES && sizeof(struct hal
 enum hal_action x86_emulate_cpuid(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit);
+
+/*
+ * Orders to a core of the own sandbox, oneself among them: what INIT, STARTUP and NMI do to a processor. Any core of the sandbox.
+ * false: to the state it is in it means nothing; otherwise the core has to look, before its next run.
+ */
+bool x86_order_init(struct hal_core *core);
+bool x86_order_startup(struct hal_core *core, uint8_t vector);
+bool x86_order_nmi(struct hal_core *core);
+
+/* Start-up: the core's guest is off until a STARTUP. */
+void x86_order_off(struct hal_core *core);
+
+/* On the core itself: its guest as INIT and this STARTUP leave it. A kick may have come meanwhile: one more NMI is on its way. */
+void x86_core_start(struct hal_core *core, uint8_t vector);
+
+/* An NMI to a core of the own sandbox: whatever it does, it looks at its orders. */
+void x86_kick_core(const struct hal_core *core);
 
 /* hal_exit.target of port exits. */
 enum { X86_TARGET_RAX, X86_TARGET_MEMORY };

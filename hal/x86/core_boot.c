@@ -18,6 +18,10 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->box = &partition->kick_boxes[partition->cores[slot]];
 	core->registers.rdi = entry->arg;
 	core->registers.rsi = entry->arg;
+	partition->core[slot] = core;
+	core->started = !slot;
+	if (slot)
+		x86_order_off(core);
 	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
 	status = x86_vendor_boot->core_create(core, arena, entry);
 	if (status == HAL_OK)

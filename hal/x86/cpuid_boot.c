@@ -18,6 +18,7 @@
 #define FEATURES_ECX       (ALL & ~(BITS(2, 8) | BIT(11) | BITS(14, 16) | BIT(18) | BIT(24) | BIT(27) | BIT(31)))
 #define FEATURES_EDX       (ALL & ~(BIT(7) | BIT(14) | BIT(21) | BIT(22) | BITS(28, 31)))
 #define FEATURE_HYPERVISOR BIT(31)
+#define FEATURE_HTT        BIT(28)
 /* Leaf 7. Not: TSC_ADJUST, SGX, HLE, RTM, resource control, MPX, processor trace. */
 #define STRUCTURED_EBX (ALL & ~(BIT(1) | BIT(2) | BIT(4) | BIT(11) | BIT(12) | BIT(14) | BIT(15) | BIT(22) | BIT(25)))
 /* Only: AVX-512 and vector extensions, UMIP, PKU, RDPID, CLDEMOTE, MOVDIRI, MOVDIR64B. */
@@ -53,6 +54,9 @@ static const struct view {
 };
 /* clang-format on */
 
+#define FEATURE_CMP_LEGACY     BIT(1) /* of leaf 80000001, ECX */
+#define LEAF_EXTENDED_FEATURES 0x80000001
+#define LEAF_ADDRESS_SIZES     0x80000008
 enum {
 	LEAF_TOPOLOGY = 0xb,
 	LEAF_HYPERVISOR = 0x40000000,
@@ -88,6 +92,30 @@ static void show_view(struct x86_identity *identity, const struct view *view, ui
 		show(identity, leaf, subleaf, filter(x86_cpuid(leaf, subleaf), &view->pass));
 }
 
+static struct x86_answer *find(struct x86_identity *identity, uint32_t leaf)
+{
+	uint32_t n = 0;
+
+	while (identity->answers[n].leaf != leaf)
+		n++;
+	return &identity->answers[n];
+}
+
+/*
+ * Several cores: HTT says that leaf 1 counts them, CmpLegacy that they are cores, not threads; AMD's processors alone have
+ * the latter, and a count in leaf 80000008. APM vol. 3, E.5.1 "Legacy Method".
+ */
+static void show_cores(struct x86_identity *identity, uint32_t core_count)
+{
+	struct x86_cpuid *sizes = &find(identity, LEAF_ADDRESS_SIZES)->is;
+
+	find(identity, LEAF_FEATURES)->is.edx |= FEATURE_HTT;
+	if (!x86_cpuid(LEAF_ADDRESS_SIZES, 0).ecx)
+		return;
+	find(identity, LEAF_EXTENDED_FEATURES)->is.ecx |= FEATURE_CMP_LEGACY;
+	sizes->ecx = PACKAGE_BITS << 12 | (core_count - 1);
+}
+
 /* Own cores only, in one package, without siblings. SDM vol. 2A, CPUID leaf 0BH. */
 static void show_topology(struct x86_identity *identity, uint32_t apic_id, uint32_t core_count)
 {
@@ -104,15 +132,6 @@ static void show_xsave(struct x86_identity *identity)
 			show(identity, LEAF_XSAVE, component, x86_cpuid(LEAF_XSAVE, component));
 }
 
-static struct x86_answer *find(struct x86_identity *identity, uint32_t leaf)
-{
-	uint32_t n = 0;
-
-	while (identity->answers[n].leaf != leaf)
-		n++;
-	return &identity->answers[n];
-}
-
 /* "KVMKVMKVM", with no feature behind it: kernels then accept the x2APIC as they find it. */
 static const struct x86_cpuid hypervisor = { LEAF_HYPERVISOR + 1, 0x4b4d564b, 0x564b4d56, 0x4d };
 
@@ -124,6 +143,8 @@ void x86_identity_make(struct x86_identity *identity, uint32_t apic_id, uint32_t
 				show_view(identity, &views[n], leaf);
 	find(identity, LEAF_FEATURES)->is.ebx |= apic_id << 24 | core_count << 16;
 	find(identity, LEAF_FEATURES)->is.ecx |= FEATURE_HYPERVISOR;
+	if (core_count > 1)
+		show_cores(identity, core_count);
 	if (exists(LEAF_TOPOLOGY))
 		show_topology(identity, apic_id, core_count);
 	if (exists(LEAF_XSAVE))

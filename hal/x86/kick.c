@@ -7,6 +7,20 @@
 #include "hal/irq/apic.h"
 #include "hal/x86/core.h"
 
+/* Whoever is not awake yet looks at everything before its first run. */
+void x86_kick_core(const struct hal_core *core)
+{
+	if (__atomic_load_n(&core->box->awake, __ATOMIC_SEQ_CST))
+		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+}
+
+void hal_kick_siblings(struct hal_core *self)
+{
+	for (uint32_t slot = 0; slot < self->partition->core_count; slot++)
+		if (slot != self->slot)
+			x86_kick_core(self->partition->core[slot]);
+}
+
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 {
 	const struct x86_kick_target *to = &self->partition->kick[target];

@@ -112,7 +112,7 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	return HAL_OK;
 }
 
-enum hal_status hal_partition_allow_kick(struct hal_partition *from, const struct hal_partition *to)
+enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
 {
 	if (to->index >= BH_MAX_SANDBOXES)
 		return HAL_E_RANGE;

@@ -12,13 +12,13 @@ struct pt_format;
 enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_FIELDS };
 
 /*
- * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (3 exception, 4 INTn), 11 error code, 31 valid.
+ * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (2 NMI, 3 exception), 11 error code, 31 valid.
  * APM vol. 2, 15.20 "Event Injection"; SDM vol. 3C, 25.8.3 "VM-Entry Controls for Event Injection". Error codes are 0.
  */
 #define X86_EVENT_VALID    (UINT32_C(1) << 31)
 #define X86_EVENT_IDENTITY UINT32_C(0x7ff) /* type and vector */
-/* As INT 2: an event of NMI type would hold real NMIs, and with them kicks, until the guest's IRET. */
-#define X86_EVENT_NMI               (X86_EVENT_VALID | 4 << 8 | 2)
+/* An NMI of the guest's. The vendor's own form of it must not hold real NMIs, and with them kicks, until the guest's IRET. */
+#define X86_EVENT_NMI               (X86_EVENT_VALID | 2 << 8 | 2)
 #define X86_EVENT_EXCEPTION(vector) (X86_EVENT_VALID | 3 << 8 | (vector))
 #define X86_EVENT_HAS_ERROR         (UINT32_C(1) << 11)
 
@@ -37,6 +37,18 @@ struct x86_vendor {
 	void (*skip)(struct hal_core *core, const struct hal_exit *exit);
 	/* Delivers an event before the next guest instruction. One a run. */
 	void (*inject)(struct hal_core *core, uint32_t event);
+	/* Whether one waits for the next run already. */
+	bool (*has_event)(const struct hal_core *core);
+	/*
+	 * On the core itself. The guest's state after INIT and a STARTUP at this vector: real mode, CS:IP at vector << 12, no event,
+	 * no stale translation. SDM vol. 3A, 9.1.1 "Processor State After Reset", 9.4.4. General and debug registers are the caller's.
+	 */
+	void (*start)(struct hal_core *core, uint8_t vector);
+	/*
+	 * On the core itself: lets external interrupts in for a moment, so that the most urgent one that is pending is taken, into a
+	 * handler that does not even end it. NMIs may be taken, too, and are not told.
+	 */
+	void (*drain)(void);
 };
 extern const struct x86_vendor *x86_vendor;
 

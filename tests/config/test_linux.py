@@ -13,7 +13,7 @@ from bhtool.config.tree import Node, read_blob
 from bhtool.paths import PARTITIONS
 
 Compile = Callable[[Path, str], Plan]
-MIXED = PARTITIONS / "mixed.dts"
+MIXED, LINUX2 = PARTITIONS / "mixed.dts", PARTITIONS / "linux2.dts"
 ARM = ("qemu-aarch64", "qemu-aarch64-gicv2")
 
 
@@ -62,6 +62,39 @@ def test_redistributors_of_own_cores_only(compile_on: Compile, tmp_path: Path, c
     assert gic is not None
     assert gic.reg() == [(0x08000000, 0x10000), (frame, 0x20000)]
     assert gic.number("#redistributor-regions", 0) == 1
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected", "frames"),
+    [("<&cpu0>, <&cpu3>", (0, 3), (0x080A0000, 0x08100000)), ("<&cpu3>, <&cpu0>", (3, 0), (0x08100000, 0x080A0000))],
+)
+def test_two_cores_boot_core_first(
+    compile_on: Compile, tmp_path: Path, cores: str, expected: tuple[int, ...], frames: tuple[int, ...]
+) -> None:
+    source = LINUX2.read_text()
+    assert source.count("<&cpu0>, <&cpu3>") == 1
+    (tmp_path / "ordered.dts").write_text(source.replace("<&cpu0>, <&cpu3>", cores))
+    for platform in ARM:
+        plan = compile_on(tmp_path / "ordered.dts", platform)
+        assert tuple(linux_of(plan).cores) == expected
+        cpus, gic = guest_tree(plan).find("/cpus"), guest_tree(plan).find("/interrupt-controller@8000000")
+        assert cpus is not None
+        assert gic is not None
+        assert [node.reg() for node in cpus.children.values()] == [[(core, 0)] for core in expected]
+        assert {node.text("enable-method") for node in cpus.children.values()} == {"psci"}
+        if platform == "qemu-aarch64":
+            assert gic.reg()[1:] == [(frame, 0x20000) for frame in frames]
+            assert gic.number("#redistributor-regions", 0) == 2
+    apics = [struct.unpack_from("<BBBBI", madt(compile_on(tmp_path / "ordered.dts", "qemu-svm")), 44 + 8 * n) for n in range(2)]
+    assert apics == [(0, 8, uid, core, 1) for uid, core in enumerate(expected)]
+
+
+@pytest.mark.parametrize(("platform", "flags"), [("qemu-aarch64", 0x4), ("qemu-aarch64-gicv2", 0x904)])
+def test_timer_interrupts_name_own_cores(compile_on: Compile, platform: str, flags: int) -> None:
+    """Linux binding "arm,gic": bits 15:8 of the flags; a GICv3 has none."""
+    timer = guest_tree(compile_on(LINUX2, platform)).find("/timer")
+    assert timer is not None
+    assert timer.properties["interrupts"].cells[2::3] == [flags] * 4
 
 
 def test_gicv2_shows_the_cpu_interface(compile_on: Compile) -> None:
@@ -123,6 +156,11 @@ def test_acpi_tables(compile_on: Compile) -> None:
     assert struct.unpack_from("<BBBBQB", facp, 116) == (1, 8, 0, 1, 0x604, 1)
     assert b"COM1" in tables[b"DSDT"]
     assert b"COM2" not in tables[b"DSDT"]
+
+
+def madt(plan: Plan) -> bytes:
+    (xsdt,) = struct.unpack_from("<Q", memory_at(plan, 0x1C000, 36), 24)
+    return next(table for table in follow(plan, xsdt) if table[:4] == b"APIC")
 
 
 def follow(plan: Plan, xsdt: int) -> list[bytes]:

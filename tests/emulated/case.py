@@ -22,7 +22,7 @@ class Sandbox:
     """One sandbox. `arguments` may name places of the plan: "read={victim.ram:#x}" (places.py)."""
 
     name: str
-    core: int
+    cores: int | tuple[int, ...]  # the boot core first
     arguments: str = ""
     os: Literal["native", "linux"] = "native"
     image: str = "sandbox-kernel.elf"
@@ -33,6 +33,10 @@ class Sandbox:
     log_access: tuple[str, ...] = ()
     trusted_idle: bool = False
     beats: bool = True  # is expected to keep a heartbeat without a gap
+
+    @property
+    def every_core(self) -> tuple[int, ...]:
+        return (self.cores,) if isinstance(self.cores, int) else self.cores
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Case:
 
     @property
     def idle_cores(self) -> list[int]:
-        return sorted({0, 1, 2, 3} - {one.core for one in self.sandboxes})
+        return sorted({0, 1, 2, 3} - {core for one in self.sandboxes for core in one.every_core})
 
 
 def attacked(arguments: str, attacker_ram_mib: int = 16) -> tuple[Sandbox, ...]:

@@ -208,6 +208,7 @@ DISARMING = (
     disarming_game("tables-for-lpis", "gicr-write=0x70,0x41000000 gicr-write=0x78,0x41000000 gicr-write=0,1", GICV3),
     disarming_game("cpu-interface", "msr-icc_pmr_el1=0 msr-icc_igrpen0_el1=0 msr-icc_igrpen1_el1=0", GICV3),
     disarming_game("distributor-off", "gicd-write=0,0", GICV3),
+    disarming_game("active-priority", "msr-icc_ap1r0_el1=1", GICV3),  # as if its most urgent interrupt never ended
     disarming_game("disable-sgis", "gicd-write=0x180,0xffffffff", GICV2),
     disarming_game("regroup-sgis", "gicd-write=0x080,0xffffffff", GICV2),
     disarming_game("lowest-priority", "gicd-write=0x40c,0xffffffff", GICV2),
@@ -232,4 +233,18 @@ BANKED = (
     banked("priorities", "no line of a sandbox outranks the kick", 0x400, 0x10101010),
 )
 
-CASES = (*ICR, *LVT, *GIC3, *GIC2, *DISTRIBUTOR, *DISARMING, *BANKED)
+# ---- Order: IHI 0048, 3.3 "Interrupt prioritization"; IHI 0069, 4.8 ----------------------------------------------------------
+
+RUNS = 50
+
+
+def order(name: str, platforms: tuple[str, ...]) -> Case:
+    """Two pending at once, made pending in either order, on either number: the more urgent one comes first, every time."""
+    sandboxes = (Sandbox("bystander", 0), Sandbox("worker", 1, f"ticks=400 order={RUNS}"), Sandbox("neighbour", 2))
+    guards = "what the distributor filter writes is the priority the guest gave"
+    return Case(f"order-{name}", guards, sandboxes, (Returned("worker", f"order={RUNS}", RUNS),), platforms, quick=True)
+
+
+ORDER = (order("of-two-pending", ARM),)
+
+CASES = (*ORDER, *ICR, *LVT, *GIC3, *GIC2, *DISTRIBUTOR, *DISARMING, *BANKED)

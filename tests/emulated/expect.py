@@ -39,6 +39,20 @@ class Says:
 
 
 @dataclass(frozen=True)
+class NeverSays:
+    """No line of its console matches, to the end."""
+
+    sandbox: str
+    pattern: str
+    awaited: ClassVar[bool] = False
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        found = [line for line in seen.lines[self.sandbox] if re.search(self.pattern, line)]
+        return f"{self.sandbox} said {found[0]!r}" if found else None
+
+
+@dataclass(frozen=True)
 class Refused:
     """Every attempt of this command was answered with an exception whose name matches."""
 
@@ -147,6 +161,39 @@ class NoExits:
             return f"{self.sandbox} was never ready"
         found = {reason: count for reason, count in watch.exits_steady().items() if count and reason not in self.besides}
         return f"{self.sandbox}: exits in steady state: {found}" if found else None
+
+
+@dataclass(frozen=True)
+class SteadyExits:
+    """Since it was ready its monitor has counted exactly so many exits of this reason, all cores together."""
+
+    sandbox: str
+    reason: str
+    count: int
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        found = seen.watches[self.sandbox].exits_steady().get(self.reason, 0)
+        return None if found == self.count else f"{self.sandbox}: {found} exits by {self.reason} since it was ready, not {self.count}"
+
+
+@dataclass(frozen=True)
+class CoreExits:
+    """Since it was started one core of the sandbox, its n-th, has had exactly so many exits of this reason."""
+
+    sandbox: str
+    slot: int
+    reason: str
+    count: int
+    awaited: ClassVar[bool] = False
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        stats = seen.watches[self.sandbox].stats
+        found = stats.core_exits[self.slot][self.reason] if stats else 0
+        who = f"{self.sandbox}, core {self.slot} of its own"
+        return None if found == self.count else f"{who}: {found} exits by {self.reason}, not {self.count}"
 
 
 @dataclass(frozen=True)

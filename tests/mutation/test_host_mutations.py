@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded mistakes in the table builder, its formats and the validator: each must make a unit test fail.
+"""Seeded mistakes in the table builder, its formats, the validator and the x86 send filter: each must make a unit test fail.
 
 A mutation is one removed check or one wrong bit, compiled in place of the original file. It names the test program that has to
 notice. Every check of the validator (REFUSE_IF) is removed in turn without being listed here, so a new one needs a new test row.
@@ -18,6 +18,8 @@ X86 = "hal/pt/formats_x86_boot.c"
 ARM = "hal/pt/formats_arm_boot.c"
 ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
+ICR = "hal/irq/icr.c"
+ORDERS = "hal/x86/orders.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 PROGRAMS = {
@@ -27,7 +29,9 @@ PROGRAMS = {
     "pt_failure_test": "tests/unit/pt_failure_test.c",
     "pt_model_test": "tests/unit/pt_model_test.c",
     "table_test": "tests/unit/table_test.c",
+    "icr_test": "tests/unit/icr_test.c",
 }
+PARTS = {"icr_test": [ICR, ORDERS]}  # of the others: SUBJECTS and SUPPORT
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",
@@ -213,6 +217,7 @@ MUTATIONS = [
         "n + 1 < spans.count",
         "table_test",
     ),
+    Mutation("a sandbox of any number of cores", VALIDATOR, " || sandbox->core_count > BH_MAX_SANDBOX_CORES", "", "table_test"),
     Mutation("hardware numbers with any bits", VALIDATOR, "table->hardware_id[core] & ~limits->core_id_mask || ", "", "table_test"),
     Mutation(
         "hardware numbers up to everyone's",
@@ -228,6 +233,22 @@ MUTATIONS = [
         "inner.start + inner.bytes <= outer.start + outer.bytes",
         "table_test",
     ),
+    # Interrupt commands, and what a sandbox's cores order each other.
+    Mutation("foreign cores may be named", ICR, "if (targets.foreign)\n\t\treturn HAL_FAULT;\n", "", "icr_test"),
+    Mutation("system management interrupts pass", ICR, "mode == APIC_SMI || ", "", "icr_test"),
+    Mutation("a cluster is not compared", ICR, "destination >> 16 == apic_id / CLUSTER_CORES ?", "true ?", "icr_test"),
+    Mutation("all-but-self is all", ICR, ".slots = all & ~self", ".slots = all", "icr_test"),
+    Mutation("broadcast is foreign", ICR, " || destination == BROADCAST", "", "icr_test"),
+    Mutation("INIT to oneself", ICR, "!(to == from && mode == APIC_INIT) && ", "", "icr_test"),
+    Mutation("the old form of INIT resets", ICR, "icr & ICR_ASSERT && x86_order_init", "x86_order_init", "icr_test"),
+    Mutation("STARTUP restarts a core that runs", ORDERS, "if (!is_off(core))\n\t\treturn false;\n", "", "icr_test"),
+    Mutation("NMI stirs a core that is off", ORDERS, "if (is_off(core))\n\t\treturn false;\n", "", "icr_test"),
+    Mutation("INIT leaves the core on", ORDERS, "ORDER_OFF | ORDER_RESET, __ATOMIC", "ORDER_RESET, __ATOMIC", "icr_test"),
+    Mutation("INIT is carried out by STARTUP alone", ORDERS, "if (orders & ORDER_RESET)\n\t\tstop(core);\n", "", "icr_test"),
+    Mutation("an NMI takes another event's place", ORDERS, "if (x86_vendor->has_event(core)) return;", "", "icr_test"),
+    Mutation("an NMI that waits is forgotten", ORDERS, "\tx86_kick_core(core);\n\tif (x86", "if (x86", "icr_test"),
+    Mutation("an NMI comes for ever", ORDERS, "core->nmi = false;\n\tx86_vendor", "x86_vendor", "icr_test"),
+    Mutation("a trapped monitor waits for a STARTUP", ORDERS, "if (core->trap.rip)\n\t\treturn true;\n", "", "icr_test"),
 ]
 
 
@@ -247,12 +268,13 @@ def compile_object(source: Path, target: Path) -> Path:
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("objects")
-    sources = [*SUBJECTS, *SUPPORT, *PROGRAMS.values()]
+    sources = [*SUBJECTS, *SUPPORT, ICR, ORDERS, *PROGRAMS.values()]
     return {source: compile_object(ROOT / source, folder / (source.replace("/", "_") + ".o")) for source in sources}
 
 
 def fails(program: str, objects: dict[str, Path], mutated: dict[str, Path], folder: Path) -> bool:
-    parts = [str(mutated.get(source, objects[source])) for source in [*SUBJECTS, *SUPPORT, PROGRAMS[program]]]
+    sources = [*PARTS.get(program, [*SUBJECTS, *SUPPORT]), PROGRAMS[program]]
+    parts = [str(mutated.get(source, objects[source])) for source in sources]
     binary = folder / program
     subprocess.run(["clang-19", "-fuse-ld=lld", *parts, "-o", str(binary)], check=True, timeout=TIME_LIMIT_SECONDS)
     try:

@@ -28,13 +28,16 @@ static void fill_beating(uint64_t pool)
 	struct bh_log *log = (struct bh_log *)(pool + BH_POOL_LOG);
 
 	stats->state = BH_STATE_READY;
-	stats->core_count = 1;
+	stats->core_count = 2;
 	stats->start_clock = 62500;
 	stats->ready_clock = 125000;
 	stats->core[0].exits[BH_EXIT_MEMORY] = 7;
 	stats->core[0].exits[BH_EXIT_CALL] = 1;
-	stats->at_ready[BH_EXIT_MEMORY] = 5;
-	stats->at_ready[BH_EXIT_CALL] = 1;
+	stats->at_ready[0][BH_EXIT_MEMORY] = 5;
+	stats->at_ready[0][BH_EXIT_CALL] = 1;
+	stats->core[1].exits[BH_EXIT_IPI] = 4;
+	stats->core[1].kicks = 9;
+	stats->at_ready[1][BH_EXIT_IPI] = 3;
 	stats->magic = BH_STATS_MAGIC;
 	log->text_bytes = BH_LOG_TEXT_BYTES;
 	log->beats = 3000;

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import click
 import pytest
 from bhtool.bench import exits, timer, trace
 from bhtool.bench.plot import panels
-from bhtool.bench.result import Result, Row
+from bhtool.bench.result import Result, Row, comparison
 from bhtool.errors import BulkheadError, Status
 from bhtool.payloads import Report
 from bhtool.platforms import Platform, names
 from bhtool.verbs import bench as verb
 from click.testing import CliRunner
+from rich.console import Console
+from rich.table import Table
 
 MONITOR, GUEST = (0x100000, 0x120000), (0x200000, 0x210000)
 
@@ -113,8 +116,38 @@ def test_a_silent_log_ends_with_its_time(tmp_path: Path) -> None:
 
 def test_inevitable_exits_are_told_apart() -> None:
     total, *each = exits.by_reason("Linux", {"kick": 0, "identify": 600, "port": 3}, ("identify",), limit=2)
-    assert (total.name, total.max, total.met) == ("Linux: all besides identify", 3, False)
+    assert (total.name, total.max, total.met) == ("Linux: avoidable", 3, False)
     assert [(one.name, one.max, one.met) for one in each] == [("Linux: identify", 600, None), ("Linux: port", 3, None)]
+
+
+FIVE = ("bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm")
+
+
+def shown(table: Table) -> str:
+    screen = Console(width=80)
+    with screen.capture() as text:
+        screen.print(table)
+    return text.get()
+
+
+def test_five_machines_fit_beside_each_other() -> None:
+    """Figures as large as they come, on a terminal of eighty columns."""
+    pc = [
+        Row.of("reset to last sandbox", "ns", [47_123_456]),
+        Row.of("monitor entry to last sandbox", "instructions", [900_001]).at_most(900_000),
+    ]
+    arm = [Row.of(row.name, "instructions", [622_171]) for row in pc]
+    text = shown(comparison([Result("boot", name, arm if "a" in name else pc) for name in FIVE]))
+    assert re.search(r"^reset to last sandbox +47,123 us +622,171 +622,171 +622,171 +47,123 us *$", text, re.MULTILINE)
+    assert re.search(r"^monitor entry to last sandbox +900,001 ", text, re.MULTILINE)
+    assert "MISSED on qemu-svm: monitor entry to last sandbox, at most 900000" in text
+
+
+def test_what_a_machine_has_not_is_left_out() -> None:
+    idle = Row.of("native: idle", "exits", [11_975])
+    text = shown(comparison([Result("exits", "one", [Row.of("native: avoidable", "exits", [0])]), Result("exits", "two", [idle])]))
+    assert re.search(r"^native: idle +- +11,975 *$", text, re.MULTILINE)
+    assert "every target met" in text
 
 
 def test_rows_of_a_unit_share_a_panel() -> None:

@@ -10,10 +10,10 @@ from bhtool import platforms
 from bhtool.console import LONGEST_LINE, Lines, printable
 from bhtool.cpio import Archive
 from bhtool.errors import BulkheadError, Status
+from bhtool.lines import code_lines
 from bhtool.payloads import initramfs_bytes, plain_image
 from bhtool.provision.needs import Need, lacking
 from bhtool.testing import Tally
-from bhtool.verbs.size import code_lines
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -53,6 +53,8 @@ def test_until_ready_succeeds_and_writes_what_the_contract_says(platform: str, t
         assert sandbox["ready"] is True
         assert len(sandbox["cpus"]) == 1
         assert sandbox["exits_boot"]["call"] == 1
+        assert [core["core"] for core in sandbox["cores"]] == sandbox["cpus"]
+        assert sum(core["exits_boot"]["call"] for core in sandbox["cores"]) == 1
 
 
 def test_seconds_are_guest_time(tmp_path: Path) -> None:
@@ -79,6 +81,20 @@ def test_a_crash_is_told_in_full(platform: str, tmp_path: Path) -> None:
     south = next(one for one in json.loads(result.read_text())["sandboxes"] if one["name"] == "south")
     assert south["state"] == "parked"
     assert (south["crash"]["reason"], south["crash"]["access"], south["crash"]["address"]) == ("memory", "write", 0x70000000)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        ((), Status.FAILED),
+        (("--expect-parked", "south"), Status.GOOD),
+        (("--expect-parked", "south", "--expect-parked", "west"), Status.FAILED),
+        (("--expect-parked", "nobody"), Status.USAGE),
+    ],
+)
+def test_a_parked_sandbox_fails_a_timed_run_unless_expected(tmp_path: Path, options: tuple[str, ...], status: Status) -> None:
+    partition = native_with(tmp_path, "south", 'bootargs = "write=0x70000000";')
+    assert run("--partition", partition, "--seconds", "1", *options).returncode == status
 
 
 def test_a_limit_that_is_reached_is_status_4(tmp_path: Path) -> None:

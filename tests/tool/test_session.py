@@ -44,6 +44,8 @@ def test_events_and_figures_arrive(session: Session) -> None:
     beating = session.watches["beating"]
     assert beating.exits_boot()["memory"] == 5
     assert beating.exits_steady()["memory"] == 2
+    assert [core["ipi"] for core in beating.core_exits_steady()] == [0, 1]
+    assert (beating.exits_boot()["ipi"], beating.exits_steady()["ipi"]) == (3, 1)
     assert beating.heartbeat is not None
     assert (beating.heartbeat.beats, beating.heartbeat.gaps) == (3000, 2)
     assert session.watches["crashed"].settled

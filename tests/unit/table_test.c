@@ -15,7 +15,7 @@ struct patch {
 };
 #define SET(field, value) { offsetof(struct bh_table, field), sizeof(((struct bh_table *)0)->field), (value) }
 
-enum { PATCHES = 2 };
+enum { PATCHES = 3 };
 /* clang-format off: one invariant a line. */
 static const struct broken {
 	const char *why;
@@ -41,10 +41,13 @@ static const struct broken {
 	{ "a core has a hardware number that no core of this platform can have", { SET(hardware_id[3], 0xf0f) } },
 	{ "two cores have the same hardware number", { SET(hardware_id[3], 0) } },
 	{ "two cores have the same hardware number", { SET(hardware_id[1], 2) } },
-	{ "a sandbox has no core, or several; this version does not support it", { SET(sandboxes[1].core_count, 0) } },
-	{ "a sandbox has no core, or several; this version does not support it", { SET(sandboxes[1].core_count, 2) } },
+	{ "a sandbox has no core, or more than one sandbox can have", { SET(sandboxes[1].core_count, 0) } },
+	{ "a sandbox has no core, or more than one sandbox can have", { SET(sandboxes[1].core_count, BH_MAX_SANDBOX_CORES + 1) } },
 	{ "a sandbox names a core the machine does not have", { SET(sandboxes[1].cores[0], 4) } },
-	{ "a core belongs to two sandboxes", { SET(sandboxes[1].cores[0], 1) } },
+	{ "a sandbox names a core the machine does not have", { SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 4) } },
+	{ "a core is given twice", { SET(sandboxes[1].cores[0], 1) } },
+	{ "a core is given twice", { SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 1) } },
+	{ "a core is given twice", { SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 2) } },
 	{ "may-kick names itself or no sandbox", { SET(sandboxes[0].may_kick, 1 << 0) } },
 	{ "may-kick names itself or no sandbox", { SET(sandboxes[0].may_kick, 1 << 2) } },
 	/* frames of monitors */
@@ -151,6 +154,8 @@ static const struct broken {
 /* Just inside the limits. */
 static const struct patch accepted[][PATCHES] = {
 	{ SET(core_count, 3), SET(hardware_id[3], 0) },
+	{ SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 3) },
+	{ SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 3), SET(lines[1].core, 3) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x07fff000) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x08012000) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x08090000), SET(regions[GOOD_DEVICE].size, 0x10000) },

@@ -5,6 +5,7 @@ A log ring belongs to its sandbox, which may write anything into it at any time:
 """
 
 import mmap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +29,17 @@ class Stats:
     boot_clock: int
     start_clock: int
     ready_clock: int
-    exits: Exits  # sum over cores
-    exits_at_ready: Exits
-    core_exits: tuple[Exits, ...]
-    kicks: int
+    core_exits: tuple[Exits, ...]  # boot core first
+    core_exits_at_ready: tuple[Exits, ...]
+    core_kicks: tuple[int, ...]
+
+    @property
+    def exits(self) -> Exits:
+        return total(self.core_exits)
+
+    @property
+    def kicks(self) -> int:
+        return sum(self.core_kicks)
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,12 @@ def by_reason(counters: object) -> Exits:
     return {name: int(counters[value]) for value, name in REASONS.items()}  # type: ignore[index]
 
 
+def total(cores: Iterable[Exits]) -> Exits:
+    """All cores together; nothing if there are none."""
+    counted = tuple(cores)
+    return {name: sum(core[name] for core in counted) for name in REASONS.values()} if counted else {}
+
+
 def subtract(after: Exits, before: Exits) -> Exits:
     return {name: after[name] - before[name] for name in after}
 
@@ -82,11 +96,10 @@ class Memory:
             return None
         count = min(page.core_count, abi.lib.BH_MAX_SANDBOX_CORES)
         cores = tuple(by_reason(page.core[slot].exits) for slot in range(count))
-        total = {name: sum(core[name] for core in cores) for name in REASONS.values()}
-        kicks = sum(int(page.core[slot].kicks) for slot in range(count))
-        state = STATES.get(page.state, "unknown")
+        at_ready = tuple(by_reason(page.at_ready[slot]) for slot in range(count))
+        kicks = tuple(int(page.core[slot].kicks) for slot in range(count))
         clocks = (page.boot_clock, page.start_clock, page.ready_clock)
-        return Stats(state, *clocks, total, by_reason(page.at_ready), cores, kicks)
+        return Stats(STATES.get(page.state, "unknown"), *clocks, cores, at_ready, kicks)
 
     def crash(self, pool: int) -> Crash | None:
         record = abi.view("bh_crash", self.read(pool + abi.lib.BH_POOL_CRASH, abi.sizeof("bh_crash")))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run in words and figures: crash records, the summary table, and the JSON of the contract."""
 
+from itertools import zip_longest
 from typing import Any
 
 from rich.table import Table
@@ -73,7 +74,17 @@ def summary(session: Session) -> Table:
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"
         table.add_row(name, cores, watch.state, exits_text(watch.exits_boot()), steady, *heartbeat_text(watch.heartbeat))
+        for row in core_rows(watch) if len(watch.plan.cores) > 1 else ():
+            table.add_row(*row)
     return table
+
+
+def core_rows(watch: Watch) -> list[tuple[str, ...]]:
+    """One for every core of a sandbox that has several."""
+    found = zip_longest(
+        watch.plan.cores, map(exits_text, watch.core_exits_boot()), map(exits_text, watch.core_exits_steady()), fillvalue="-"
+    )
+    return [("", str(core), "", booting, since, "", "") for core, booting, since in found]
 
 
 def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
@@ -81,6 +92,15 @@ def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
     kind = EXPLAINED.get(crash.reason)
     where = session.plan.explain(watch.plan.index, kind, crash.address) if kind else ""
     return vars(crash) | {"registers": names, "explanation": where}
+
+
+def cores_json(watch: Watch) -> list[dict[str, Any]]:
+    """What each core counted, boot core first."""
+    kicks = watch.stats.core_kicks if watch.stats else ()
+    rows = zip_longest(watch.plan.cores, watch.core_exits_boot(), watch.core_exits_steady(), kicks)
+    return [
+        {"core": core, "exits_boot": boot or {}, "exits_steady": steady or {}, "kicks": kicked or 0} for core, boot, steady, kicked in rows
+    ]
 
 
 def sandbox_json(session: Session, watch: Watch) -> dict[str, Any]:
@@ -95,7 +115,7 @@ def sandbox_json(session: Session, watch: Watch) -> dict[str, Any]:
         "steady_seconds": round(steady, 3),
         "state": watch.state,
         "kicks": watch.stats.kicks if watch.stats else 0,
-        "core_exits": list(watch.stats.core_exits) if watch.stats else [],
+        "cores": cores_json(watch),
         "heartbeat": beat,
         "crash": crash_json(session, watch, watch.crash) if watch.crash else None,
     }

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.status import Status as Spinner
 from rich.table import Table
@@ -13,8 +14,9 @@ COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red", "bright_c
 
 
 def table_of(title: str, *columns: str, lines: bool = False) -> Table:
-    """A table that wraps long words rather than cutting them."""
-    table = Table(title=title, show_lines=lines)
+    """A table without frames, which leave too little of eighty columns; it wraps long words rather than cutting them."""
+    table = Table(title=title, show_lines=lines, box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    table.title_justify = table.caption_justify = "left"
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
@@ -64,6 +66,7 @@ class Screen:
         self.out.print(name + Text("│ ", "dim") + Text(text, style))
 
     def summary(self, table: RenderableType) -> None:
+        self.out.print()
         self.out.print(table, soft_wrap=False)
 
     def complain(self, text: str) -> None:

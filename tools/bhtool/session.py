@@ -16,7 +16,7 @@ from typing import Self
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.console import Lines, Ring, Source, Uart
 from bhtool.machine import Machine
-from bhtool.memory import Crash, Exits, Heartbeat, Memory, Stats, subtract
+from bhtool.memory import Crash, Exits, Heartbeat, Memory, Stats, subtract, total
 from bhtool.payloads import READY_LINE
 from bhtool.platforms import Platform
 
@@ -69,7 +69,7 @@ class Watch:
     heartbeat: Heartbeat | None = None
     ready: bool = False
     ready_at: float = 0.0  # guest seconds
-    at_ready: Exits | None = None
+    at_ready: tuple[Exits, ...] | None = None  # of each core
     crash: Crash | None = None
 
     @property
@@ -87,15 +87,23 @@ class Watch:
     def settled(self) -> bool:
         return self.ready or self.state in ("parked", "off")
 
-    def exits_boot(self) -> Exits:
+    def core_exits_boot(self) -> tuple[Exits, ...]:
+        """Of each core, boot core first; none before it was started."""
         if self.at_ready is not None:
             return self.at_ready
-        return self.stats.exits if self.stats else {}
+        return self.stats.core_exits if self.stats else ()
+
+    def core_exits_steady(self) -> tuple[Exits, ...]:
+        """Of each core; none before it was ready."""
+        if self.at_ready is None or self.stats is None:
+            return ()
+        return tuple(subtract(after, before) for after, before in zip(self.stats.core_exits, self.at_ready, strict=True))
+
+    def exits_boot(self) -> Exits:
+        return total(self.core_exits_boot())
 
     def exits_steady(self) -> Exits:
-        if self.at_ready is None or self.stats is None:
-            return {}
-        return subtract(self.stats.exits, self.at_ready)
+        return total(self.core_exits_steady())
 
 
 class Session:
@@ -189,7 +197,7 @@ class Session:
         """A native sandbox's monitor separated boot from steady state; for Linux its banner does."""
         watch.ready, watch.ready_at = True, self.guest_seconds()
         if watch.stats is not None:
-            watch.at_ready = watch.stats.exits if watch.plan.os == "linux" else watch.stats.exits_at_ready
+            watch.at_ready = watch.stats.core_exits if watch.plan.os == "linux" else watch.stats.core_exits_at_ready
 
     def events(self, limit: float) -> Iterator[Event | None]:
         """Events until the machine ends or `limit` host seconds have passed; None after every look."""

@@ -16,7 +16,7 @@
 #define ISS_STATUS(esr)   ((esr) & 0x3f)
 
 enum { STATUS_TYPE = 0x3c, STATUS_TRANSLATION = 0x04, STATUS_TRANSLATION_LEVEL_1 = 0x05, STATUS_PERMISSION = 0x0c };
-enum { ROOT_SHIFT = 30, ROOT_ENTRIES = 512, SPSR_AARCH32 = 1 << 4, SPSR_EL_MASK = 0xc, PAR_F = 1 };
+enum { ROOT_SHIFT = 30, SPSR_AARCH32 = 1 << 4, SPSR_EL_MASK = 0xc, PAR_F = 1 };
 
 /* ARM ARM D24.2 "PAR_EL1" bits 51:12, "HPFAR_EL2" bits 43:4. */
 #define PAR_PA     0x000ffffffffff000u
@@ -58,7 +58,7 @@ static bool was_poisoned(const struct hal_core *core, uint64_t esr, uint64_t gpa
 {
 	uint64_t index = gpa >> ROOT_SHIFT;
 
-	return ISS_STATUS(esr) == STATUS_TRANSLATION_LEVEL_1 && index < ROOT_ENTRIES &&
+	return ISS_STATUS(esr) == STATUS_TRANSLATION_LEVEL_1 && index < STAGE2_ROOT_ENTRIES &&
 	       __atomic_load_n(&core->partition->stage2.root[index], __ATOMIC_RELAXED);
 }
 

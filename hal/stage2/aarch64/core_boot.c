@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-I1.register, BH-I2.exitless. A guest core before its first instruction, and the registers that confine it. Every control register is
+ * BH-I1.register, BH-I2.exitless. The registers that confine a guest core, before its first instruction. Every control register is
  * written whole: nothing that a loader or a previous life left there counts. ARM ARM D24.2 describes each by name.
  */
 #include "hal/stage2/stage2.h"
@@ -21,30 +21,6 @@
 /* TPM, TPMCR: PMU | TDOSA, TDRA: OS lock, debug ROM | TPMS: SPE | TTRF: trace filter. E2PB, E2TB 0: no trace buffer. */
 #define MDCR_CONFINED 0x84c60u
 #define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */
-
-/* At entry: ARM ARM D24.2 "SCTLR_EL1": RES1 bits, MMU and caches off, little-endian. */
-#define SCTLR_EL1_ENTRY 0x30d00800u
-#define SPSR_ENTRY      0x3c5u /* EL1h, DAIF masked */
-
-enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
-				struct hal_core **out)
-{
-	struct hal_core *core;
-
-	if (slot >= partition->core_count)
-		return HAL_E_RANGE;
-	core = hal_arena_take(arena, 1);
-	if (!core)
-		return HAL_E_NOMEM;
-	core->partition = partition;
-	core->slot = slot;
-	core->guest.pc = entry->pc.v;
-	core->guest.spsr = SPSR_ENTRY;
-	core->guest.x[0] = entry->arg;
-	core->guest.entry_stack = entry->stack.v;
-	*out = core;
-	return HAL_OK;
-}
 
 /* MDCR_EL2.HPMN = PMCR_EL0.N: no counter is set aside for EL2, as the register's description asks of those who use none. */
 static uint64_t counters(void)
@@ -73,31 +49,10 @@ static void confine(struct hal_core *core)
 	SYSREG_WRITE(VMPIDR_EL2, SYSREG_READ(MPIDR_EL1));
 	SYSREG_WRITE(OSLAR_EL1, 0);
 	SYSREG_WRITE(OSDLR_EL1, 0);
-	arch_isb();
-	__asm__ volatile("tlbi vmalls12e1\n\tdsb sy\n\tisb" : : : "memory");
-}
-
-/* What the guest finds: abi/guest.h. Registers that reset leaves unknown are made known. */
-static void present(const struct hal_core *core)
-{
-	SYSREG_WRITE(SCTLR_EL1, SCTLR_EL1_ENTRY);
-	SYSREG_WRITE(SP_EL1, core->guest.entry_stack);
-	SYSREG_WRITE(SP_EL0, 0);
-	SYSREG_WRITE(VBAR_EL1, 0);
-	SYSREG_WRITE(TTBR0_EL1, 0);
-	SYSREG_WRITE(TTBR1_EL1, 0);
-	SYSREG_WRITE(TCR_EL1, 0);
-	SYSREG_WRITE(MAIR_EL1, 0);
-	SYSREG_WRITE(CPACR_EL1, 0);
-	SYSREG_WRITE(MDSCR_EL1, 0);
-	SYSREG_WRITE(CONTEXTIDR_EL1, 0);
-	SYSREG_WRITE(TPIDR_EL0, 0);
-	SYSREG_WRITE(TPIDR_EL1, 0);
-	SYSREG_WRITE(CNTKCTL_EL1, 0);
-	SYSREG_WRITE(CNTV_CTL_EL0, 0);
-	SYSREG_WRITE(CNTP_CTL_EL0, 0);
 	if (features_has_pmu())
 		SYSREG_WRITE(PMUSERENR_EL0, 0);
+	arch_isb();
+	__asm__ volatile("tlbi vmalls12e1\n\tdsb sy\n\tisb" : : : "memory");
 }
 
 _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
@@ -105,7 +60,6 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 	core->guest.stack_top = (uintptr_t)stack_top;
 	core->guest.resident = (uintptr_t)resident;
 	confine(core);
-	present(core);
 	gic_start_core(core);
 	SYSREG_WRITE(TPIDR_EL2, core);
 	SYSREG_WRITE(VBAR_EL2, guest_vectors);

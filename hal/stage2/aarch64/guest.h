@@ -23,6 +23,8 @@
 #define STAGE2_FORMAT pt_stage2
 #define HOST_FORMAT   pt_el2
 
+enum { STAGE2_ROOT_ENTRIES = 512 };
+
 enum { GUEST_GENERAL_REGISTERS = 31, GUEST_ZERO_REGISTER = 31, FEATURE_REGISTERS = 56 };
 
 struct guest {
@@ -32,8 +34,7 @@ struct guest {
 	/* Where the core starts over if its monitor itself traps: with that recorded, as an exit of its guest. */
 	uint64_t stack_top;
 	uint64_t resident;
-	uint64_t trap;        /* ESR_EL2 of the monitor's own trap, else 0 */
-	uint64_t entry_stack; /* SP_EL1 of the first instruction */
+	uint64_t trap; /* ESR_EL2 of the monitor's own trap, else 0 */
 	/* ID registers, op0 3, op1 0, CRn 0, CRm 1..7, op2 0..7, as the guest may see them. Read when HCR.TID3 traps. */
 	uint64_t features[FEATURE_REGISTERS];
 };
@@ -50,6 +51,9 @@ extern char guest_vectors[];
 
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
+
+/* The guest's system registers as after reset, those that reset leaves unknown 0; SP_EL1 = stack. */
+void guest_reset(uint64_t stack);
 
 /* Leaves the start-up tables and stack for this core's own, for good; `resident` and core->guest are set. */
 _Noreturn void guest_space_enter(struct hal_core *core, uint64_t root);

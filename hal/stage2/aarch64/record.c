@@ -41,10 +41,3 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash)
 	crash->pc = core->guest.pc;
 }
 _Static_assert(GUEST_GENERAL_REGISTERS + 5 <= BH_CRASH_REGISTERS, "the record holds what is recorded");
-
-void hal_core_quiesce(struct hal_core *core)
-{
-	SYSREG_WRITE(CNTV_CTL_EL0, 0);
-	SYSREG_WRITE(CNTP_CTL_EL0, 0);
-	gic_quiesce(core);
-}

@@ -8,6 +8,9 @@
 #include "arch/aarch64/mmu.h"
 #include "hal/stage2/aarch64/guest.h"
 
+/* ARM ARM D24.2 "SCTLR_EL1": RES1 bits, MMU and caches off, little-endian. */
+#define SCTLR_EL1_RESET 0x30d00800
+
 /*
  * ARM ARM D1.3.5 "Exception vectors": 16 slots of 32 instructions. The first eight are for exceptions of this level, which
  * are our own mistakes, and need one instruction each: the rest of a slot holds the code that the others lead to.
@@ -117,7 +120,30 @@ guest_space_enter:
 	b	resident_start
 	.ltorg
 
-	.rept	4
+	own_slot
+	.global guest_reset
+guest_reset:
+	msr	SP_EL1, x0
+	mov	w1, #(SCTLR_EL1_RESET & 0xffff)
+	movk	w1, #(SCTLR_EL1_RESET >> 16), lsl #16
+	msr	SCTLR_EL1, x1
+	msr	SP_EL0, xzr
+	msr	VBAR_EL1, xzr
+	msr	TTBR0_EL1, xzr
+	msr	TTBR1_EL1, xzr
+	msr	TCR_EL1, xzr
+	msr	MAIR_EL1, xzr
+	msr	CPACR_EL1, xzr
+	msr	MDSCR_EL1, xzr
+	msr	CONTEXTIDR_EL1, xzr
+	msr	TPIDR_EL0, xzr
+	msr	TPIDR_EL1, xzr
+	msr	CNTKCTL_EL1, xzr
+	msr	CNTV_CTL_EL0, xzr
+	msr	CNTP_CTL_EL0, xzr
+	ret
+
+	.rept	3
 	own_slot
 	.endr
 

@@ -2,6 +2,7 @@
 /* What only an AArch64 sandbox can try. */
 #include <stddef.h>
 
+#include "gic_order.h"
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
 #include "kernel/info.h"
@@ -85,6 +86,12 @@ static uint64_t attack_sleep_masked(uint64_t a, uint64_t b)
 	cpu_halt();
 }
 
+/* No attack, but what would show one that upset priorities. */
+static uint64_t attack_order(uint64_t a, uint64_t b)
+{
+	return gic_order(a);
+}
+
 /* An access whose syndrome describes nothing. */
 static uint64_t attack_dczva(uint64_t a, uint64_t b)
 {
@@ -106,6 +113,12 @@ static uint64_t attack_smc(uint64_t a, uint64_t b)
 
 	__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1)::"x2", "x3", "memory");
 	return x0;
+}
+
+/* DEN 0022, 5.4 "CPU_ON": MPIDR, entry. */
+static uint64_t attack_cpu_on(uint64_t a, uint64_t b)
+{
+	return cpu_call_monitor(0xc4000003, a, b, 0);
 }
 
 /* ---- System registers nobody was granted ---------------------------------------------------------------------------- */
@@ -144,6 +157,7 @@ ATTACK_MSR(dbgbcr0_el1)
 ATTACK_MSR(actlr_el1)
 ATTACK_MSR(vbar_el2)
 ATTACK_MSR(icc_pmr_el1)
+ATTACK_MSR(icc_ap1r0_el1)
 ATTACK_MSR(icc_igrpen0_el1)
 ATTACK_MSR(icc_igrpen1_el1)
 ATTACK_MSR(icc_sre_el1)
@@ -169,10 +183,12 @@ const struct attack arch_attacks[] = {
 	{ "gicd-read", 1, false, attack_gicd_read },
 	{ "gicd-write", 2, false, attack_gicd_write },
 	{ "gicr-write", 2, false, attack_gicr_write },
+	{ "order", 1, false, attack_order },
 	{ "sleep-masked", 0, false, attack_sleep_masked },
 	{ "dczva", 1, true, attack_dczva },
 	{ "hvc", 1, false, attack_hvc },
 	{ "smc", 1, false, attack_smc },
+	{ "cpu-on", 2, false, attack_cpu_on },
 	MRS("pmu", pmcr_el0),
 	MRS("pmccntr", pmccntr_el0),
 	MRS("debug", mdscr_el1),
@@ -196,6 +212,7 @@ const struct attack arch_attacks[] = {
 	MSR(actlr_el1),
 	MSR(vbar_el2),
 	MSR(icc_pmr_el1),
+	MSR(icc_ap1r0_el1),
 	MSR(icc_igrpen0_el1),
 	MSR(icc_igrpen1_el1),
 	MSR(icc_sre_el1),

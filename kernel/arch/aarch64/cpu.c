@@ -58,6 +58,7 @@ void cpu_interrupt(uint64_t arrival)
 
 void cpu_init(void)
 {
+	SYSREG_WRITE(tpidr_el1, 0);
 	SYSREG_WRITE(vbar_el1, vectors);
 	arch_isb();
 	__asm__ volatile("msr daifclr, #4" ::: "memory"); /* SError: better reported than pending for ever */

@@ -43,3 +43,9 @@ static inline uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t 
 	__asm__ volatile("hvc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3) : "memory");
 	return x0;
 }
+
+/* cpu_init and start.S leave it there. */
+static inline unsigned cpu_slot(void)
+{
+	return (unsigned)SYSREG_READ(tpidr_el1);
+}

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* PPIs off. SGIs on: nobody should send any, and one that comes is to be noticed. */
+/* The SGI that the cores of a sandbox send each other. */
+enum { GIC_IPI = 1 };
+
+/* PPIs off. SGIs on: one that nobody should have sent is to be noticed. */
 void gic_dist_reset_local(uint64_t frame);
 
 /* Trigger of a device's line. */

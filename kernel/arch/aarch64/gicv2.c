@@ -9,20 +9,26 @@
 /* 4.1.3 "CPU interface register map" */
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
 /* 4.1.2 "Distributor register map" */
-enum { GICD_CTLR = 0x000, GICD_ITARGETSR = 0x800 };
+enum { GICD_CTLR = 0x000, GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00, SGIR_TARGET_SHIFT = 16 };
 enum { ENABLE = 1, PRIORITY_LOWEST_ALLOWED = 0xf0, IAR_INTID = 0x3ff, INTID_SPECIAL = 1020 };
 
 static uint64_t distributor;
 static uint64_t cpu_interface;
+
+/* All of it is banked. */
+static void gicv2_init_core(void)
+{
+	gic_dist_reset_local(distributor);
+	arch_mmio_write32(cpu_interface + GICC_PMR, PRIORITY_LOWEST_ALLOWED);
+	arch_mmio_write32(cpu_interface + GICC_CTLR, ENABLE);
+}
 
 static void gicv2_init(void)
 {
 	distributor = info_find(BH_GRANT_IRQCHIP, "gicv2-dist")->gpa;
 	cpu_interface = info_find(BH_GRANT_IRQCHIP, "gicv2-cpu")->gpa;
 	arch_mmio_write32(distributor + GICD_CTLR, ENABLE);
-	gic_dist_reset_local(distributor);
-	arch_mmio_write32(cpu_interface + GICC_PMR, PRIORITY_LOWEST_ALLOWED);
-	arch_mmio_write32(cpu_interface + GICC_CTLR, ENABLE);
+	gicv2_init_core();
 }
 
 static void gicv2_enable_local(uint32_t number)
@@ -41,6 +47,15 @@ static uint32_t gicv2_enable_device(const struct bh_grant *grant)
 	return grant->line;
 }
 
+/* CPU interfaces are numbered by the lowest affinity field. */
+static void gicv2_send_ipi(unsigned slot)
+{
+	uint32_t target = 1U << (info->hardware_id[slot] & 7);
+
+	__asm__ volatile("dsb ish" ::: "memory"); /* what it is about is seen before it comes */
+	arch_mmio_write32(distributor + GICD_SGIR, target << SGIR_TARGET_SHIFT | GIC_IPI);
+}
+
 static void gicv2_serve(uint32_t vector)
 {
 	uint32_t iar = arch_mmio_read32(cpu_interface + GICC_IAR);
@@ -53,8 +68,11 @@ static void gicv2_serve(uint32_t vector)
 
 const struct irq_controller gicv2 = {
 	.grant = "gicv2-cpu",
+	.ipi = GIC_IPI,
 	.init = gicv2_init,
+	.init_core = gicv2_init_core,
 	.enable_local = gicv2_enable_local,
 	.enable_device = gicv2_enable_device,
+	.send_ipi = gicv2_send_ipi,
 	.serve = gicv2_serve,
 };

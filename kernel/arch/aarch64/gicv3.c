@@ -9,6 +9,7 @@
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
 #include "kernel/info.h"
+#include "kernel/text.h"
 
 /* Distributor: chapter 12, "The GIC Distributor register map" */
 enum { GICD_CTLR = 0x0000, GICD_IROUTER = 0x6000 };
@@ -20,7 +21,7 @@ enum { GICR_WAKER_PROCESSOR_SLEEP = 1 << 1, GICR_WAKER_CHILDREN_ASLEEP = 1 << 2 
 enum { INTID_SPECIAL = 1020, PRIORITY_LOWEST_ALLOWED = 0xf0, WAKE_POLLS = 1000000 };
 
 static uint64_t distributor;
-static uint64_t redistributor;
+static uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* by slot; each core finds its own */
 
 /* Aff3.Aff2.Aff1.Aff0 as one word, as GICR_TYPER[63:32] has it. */
 static uint32_t own_affinity(void)
@@ -30,7 +31,8 @@ static uint32_t own_affinity(void)
 	return (uint32_t)((mpidr >> 32 & 0xff) << 24 | (mpidr & 0xffffff));
 }
 
-static uint64_t find_redistributor(const struct bh_grant *grant)
+/* The one of this core, in a grant that may hold one frame or many; 0: elsewhere. */
+static uint64_t look_for_redistributor(const struct bh_grant *grant)
 {
 	uint64_t end = grant->gpa + grant->size;
 	uint64_t frame = grant->gpa;
@@ -44,10 +46,23 @@ static uint64_t find_redistributor(const struct bh_grant *grant)
 			break;
 		frame += typer & GICR_TYPER_VLPIS ? 2 * GICR_BYTES : GICR_BYTES;
 	}
+	return 0;
+}
+
+static uint64_t find_redistributor(void)
+{
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
+		const struct bh_grant *grant = &info->grants[n];
+		bool holds = grant->kind == BH_GRANT_IRQCHIP && text_equal((const char *)grant->name, "gicv3-redist");
+		uint64_t frame = holds ? look_for_redistributor(grant) : 0;
+
+		if (frame)
+			return frame;
+	}
 	fault_stop("no redistributor of this core was granted");
 }
 
-static void wake(void)
+static void wake(uint64_t redistributor)
 {
 	uint64_t waker = redistributor + GICR_WAKER;
 
@@ -65,21 +80,28 @@ static void cpu_interface_init(void)
 	arch_isb();
 }
 
-static void gicv3_init(void)
+static void gicv3_init_core(void)
 {
-	distributor = info_find(BH_GRANT_IRQCHIP, "gicv3-dist")->gpa;
-	redistributor = find_redistributor(info_find(BH_GRANT_IRQCHIP, "gicv3-redist"));
-	arch_mmio_write32(distributor + GICD_CTLR, GICD_CTLR_ARE);
-	arch_mmio_write32(distributor + GICD_CTLR, GICD_CTLR_ARE | GICD_CTLR_ENABLE_GRP1);
-	wake();
+	uint64_t redistributor = find_redistributor();
+
+	redistributors[cpu_slot()] = redistributor;
+	wake(redistributor);
 	gic_dist_set_group1_local(redistributor + SGI_FRAME);
 	gic_dist_reset_local(redistributor + SGI_FRAME);
 	cpu_interface_init();
 }
 
+static void gicv3_init(void)
+{
+	distributor = info_find(BH_GRANT_IRQCHIP, "gicv3-dist")->gpa;
+	arch_mmio_write32(distributor + GICD_CTLR, GICD_CTLR_ARE);
+	arch_mmio_write32(distributor + GICD_CTLR, GICD_CTLR_ARE | GICD_CTLR_ENABLE_GRP1);
+	gicv3_init_core();
+}
+
 static void gicv3_enable_local(uint32_t number)
 {
-	gic_dist_enable(redistributor + SGI_FRAME, number);
+	gic_dist_enable(redistributors[cpu_slot()] + SGI_FRAME, number);
 }
 
 static uint32_t gicv3_enable_device(const struct bh_grant *grant)
@@ -91,6 +113,16 @@ static uint32_t gicv3_enable_device(const struct bh_grant *grant)
 	arch_mmio_write64(distributor + GICD_IROUTER + 8ULL * grant->line, affinity);
 	gic_dist_enable(distributor, grant->line);
 	return grant->line;
+}
+
+/* "ICC_SGI1R_EL1": the group of sixteen cores by affinity and range, the core in it by a bit. */
+static void gicv3_send_ipi(unsigned slot)
+{
+	uint64_t id = info->hardware_id[slot], aff0 = id & 0xff, aff1 = id >> 8 & 0xff, aff2 = id >> 16 & 0xff, aff3 = id >> 32 & 0xff;
+
+	__asm__ volatile("dsb ishst" ::: "memory"); /* what it is about is seen before it comes */
+	SYSREG_WRITE(icc_sgi1r_el1, aff3 << 48 | aff0 >> 4 << 44 | aff2 << 32 | (uint64_t)GIC_IPI << 24 | aff1 << 16 | 1U << (aff0 & 15));
+	arch_isb();
 }
 
 static void gicv3_serve(uint32_t vector)
@@ -105,8 +137,11 @@ static void gicv3_serve(uint32_t vector)
 
 const struct irq_controller gicv3 = {
 	.grant = "gicv3-redist",
+	.ipi = GIC_IPI,
 	.init = gicv3_init,
+	.init_core = gicv3_init_core,
 	.enable_local = gicv3_enable_local,
 	.enable_device = gicv3_enable_device,
+	.send_ipi = gicv3_send_ipi,
 	.serve = gicv3_serve,
 };

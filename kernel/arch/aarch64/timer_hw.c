@@ -37,6 +37,8 @@ void timer_hw_init(void (*handler)(void))
 	irq_attach_local(VIRTUAL_TIMER_INTID, timer_interrupt);
 }
 
+void timer_hw_init_core(void) {} /* off, as PSCI leaves it */
+
 void timer_hw_set(uint64_t deadline)
 {
 	SYSREG_WRITE(cntv_cval_el0, deadline);

@@ -5,9 +5,11 @@
 #include "descriptors.h"
 #include "frame.h"
 #include "kernel/attack.h"
+#include "kernel/clock.h"
 #include "kernel/cpu.h"
+#include "x2apic.h"
 
-enum { MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117 };
+enum { MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117, NOTHING_PAGE = 0xf0 };
 
 /* ---- Interrupts to others: SDM vol. 3, 12.12.9 "ICR Operation in x2APIC Mode" ---------------------------------------- */
 
@@ -15,6 +17,20 @@ static uint64_t attack_icr(uint64_t a, uint64_t b)
 {
 	x86_wrmsr(MSR_X2APIC_ICR, a);
 	return 0;
+}
+
+/* From another core: sends the first one off and into zeros below 1 MiB, which it executes for ever. */
+static uint64_t attack_restart(uint64_t a, uint64_t b)
+{
+	for (uint64_t n = 0; n < a; n++) {
+		uint64_t start = arch_counter(), pause = clock_from_ns(b * 1000000);
+
+		x2apic_command(0, X2APIC_INIT);
+		x2apic_command(0, X2APIC_STARTUP | NOTHING_PAGE);
+		while (arch_counter() - start < pause)
+			arch_relax();
+	}
+	return a;
 }
 
 /* ---- Registers and ports ------------------------------------------------------------------------------------------- */
@@ -140,8 +156,10 @@ static uint64_t attack_int1loop(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* clang-format off */
 const struct attack arch_attacks[] = {
 	{ "icr", 1, false, attack_icr },
+	{ "restart", 2, false, attack_restart }, /* times, ms */
 	{ "lvt", 2, false, attack_wrmsr },
 	{ "rdmsr", 1, false, attack_rdmsr },
 	{ "wrmsr", 2, false, attack_wrmsr },
@@ -169,6 +187,7 @@ const struct attack arch_attacks[] = {
 	{ "int1loop", 0, false, attack_int1loop },
 	{ NULL, 0, false, NULL },
 };
+/* clang-format on */
 
 /* MSR_VM_HSAVE_PA belongs to SVM, which no sandbox has. */
 const struct storm arch_storms[] = {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "segments.h"
 #include "x86.h"
 
 enum { RFLAGS_IF = 1 << 9 };
@@ -42,4 +43,13 @@ static inline uint64_t cpu_call_monitor(uint64_t function, uint64_t a, uint64_t 
 	else
 		__asm__ volatile("vmmcall" : "+a"(function) : "b"(a), "c"(b), "d"(c) : "memory");
 	return function;
+}
+
+/* Each core has a TSS of its own, so its task register names it. */
+static inline unsigned cpu_slot(void)
+{
+	uint16_t selector;
+
+	__asm__ volatile("str %0" : "=r"(selector));
+	return (unsigned)(selector - SELECTOR_TSS) / TSS_DESCRIPTOR_BYTES;
 }

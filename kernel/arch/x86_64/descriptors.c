@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* APM vol. 2, 4.8 "Long-Mode Segment Descriptors", 8.9 "Long-Mode Interrupt Control Transfers", 12.2.5 "64-Bit TSS". */
+/*
+ * One GDT and one IDT for all cores; a TSS, and with it a stack for double faults, for each. APM vol. 2, 4.8 "Long-Mode Segment
+ * Descriptors", 8.9 "Long-Mode Interrupt Control Transfers", 12.2.5 "64-Bit TSS".
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/guest.h"
 #include "descriptors.h"
 #include "frame.h"
 #include "kernel/cpu.h"
@@ -38,18 +42,22 @@ struct __attribute__((packed)) table_pointer {
 	uint64_t base;
 };
 
-static struct tss tss;
+static struct tss tss[BH_MAX_SANDBOX_CORES];
 static struct gate idt[VECTORS];
-static uint64_t gdt[] = {
+static uint64_t gdt[(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * BH_MAX_SANDBOX_CORES) / 8] = {
 	[SELECTOR_CODE / 8] = DESCRIPTOR_CODE,
 	[SELECTOR_DATA / 8] = DESCRIPTOR_DATA,
-	[SELECTOR_TSS / 8 + 1] = 0,
 };
-static _Alignas(16) uint8_t own_stack[OWN_STACK_BYTES];
+static _Alignas(16) uint8_t own_stacks[BH_MAX_SANDBOX_CORES][OWN_STACK_BYTES];
+
+static uint64_t own_stack_of(unsigned slot)
+{
+	return (uint64_t)(own_stacks[slot] + OWN_STACK_BYTES);
+}
 
 uint64_t descriptors_own_stack(void)
 {
-	return (uint64_t)(own_stack + OWN_STACK_BYTES);
+	return own_stack_of(cpu_slot());
 }
 
 void descriptors_set_vector(uint8_t vector, const void *entry, bool on_own_stack)
@@ -66,31 +74,34 @@ void descriptors_set_vector(uint8_t vector, const void *entry, bool on_own_stack
 	};
 }
 
-static void tss_init(void)
+/* The processor marks a TSS busy when it loads it, and loads no busy one: a core that starts again finds its own made anew. */
+static void tss_init(unsigned slot)
 {
-	uint64_t base = (uint64_t)&tss;
+	uint64_t base = (uint64_t)&tss[slot];
+	uint64_t *descriptor = &gdt[(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * slot) / 8];
 
-	tss.ist[OWN_STACK - 1][0] = (uint32_t)descriptors_own_stack();
-	tss.ist[OWN_STACK - 1][1] = (uint32_t)(descriptors_own_stack() >> 32);
-	tss.io_map = sizeof(tss);
-	gdt[SELECTOR_TSS / 8] = (sizeof(tss) - 1) | (base & 0xffffff) << 16 | (uint64_t)TSS_AVAILABLE_PRESENT << 40 |
-				(base >> 24 & 0xff) << 56;
-	gdt[SELECTOR_TSS / 8 + 1] = base >> 32;
+	tss[slot].ist[OWN_STACK - 1][0] = (uint32_t)own_stack_of(slot);
+	tss[slot].ist[OWN_STACK - 1][1] = (uint32_t)(own_stack_of(slot) >> 32);
+	tss[slot].io_map = sizeof(tss[slot]);
+	descriptor[0] = (sizeof(tss[slot]) - 1) | (base & 0xffffff) << 16 | (uint64_t)TSS_AVAILABLE_PRESENT << 40 |
+			(base >> 24 & 0xff) << 56;
+	descriptor[1] = base >> 32;
 }
 
-static void load(void)
+/* CS, SS, DS, ES hold the selectors of this GDT already: abi/guest.h, start.S, secondary.S. */
+void descriptors_load(unsigned slot)
 {
 	struct table_pointer gdt_pointer = { sizeof(gdt) - 1, (uint64_t)gdt };
 	struct table_pointer idt_pointer = { sizeof(idt) - 1, (uint64_t)idt };
+	uint16_t selector = (uint16_t)(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * slot);
 
-	/* CS, SS, DS, ES hold these selectors already: abi/guest.h, start.S. */
-	__asm__ volatile("lgdt %0\n\tlidt %1\n\tltr %2" ::"m"(gdt_pointer), "m"(idt_pointer), "r"((uint16_t)SELECTOR_TSS) : "memory");
+	tss_init(slot);
+	__asm__ volatile("lgdt %0\n\tlidt %1\n\tltr %2" ::"m"(gdt_pointer), "m"(idt_pointer), "r"(selector) : "memory");
 }
 
 void descriptors_init(void)
 {
 	for (unsigned n = 0; n < VECTORS; n++)
 		descriptors_set_vector((uint8_t)n, vectors[n], n == 8);
-	tss_init();
-	load();
+	descriptors_load(0);
 }

@@ -3,11 +3,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The core's GDT, TSS and IDT: every vector leads to its entry in vectors.S, double faults onto a stack of their own. */
+/* On the first core: GDT, TSS and IDT. Every vector leads to its entry in vectors.S, double faults onto a stack of their own. */
 void descriptors_init(void);
+
+/* On a further core, slot > 0: the same. From here on cpu_slot() tells it. */
+void descriptors_load(unsigned slot);
 
 /* Lets `vector` lead to `entry`, on its own stack if wanted. */
 void descriptors_set_vector(uint8_t vector, const void *entry, bool own_stack);
 
-/* Top of the stack that those vectors are taken on. */
+/* Top of the stack that those vectors are taken on, on this core. */
 uint64_t descriptors_own_stack(void);

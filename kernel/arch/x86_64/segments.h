@@ -4,6 +4,8 @@
 
 #define SELECTOR_CODE   0x10
 #define SELECTOR_DATA   0x18
-#define SELECTOR_TSS    0x20
+#define SELECTOR_TSS    0x20 /* of the first core; one behind the other */
 #define DESCRIPTOR_CODE 0x00af9b000000ffff
 #define DESCRIPTOR_DATA 0x00cf93000000ffff
+
+#define TSS_DESCRIPTOR_BYTES 16

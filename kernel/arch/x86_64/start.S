@@ -58,18 +58,20 @@ _start32:
 
 	.section .rodata.boot, "a"
 	.balign	8
+	.globl	boot_gdt, boot_gdt_limit
 boot_gdt:
 	.quad	0, 0
 	.quad	DESCRIPTOR_CODE
 	.quad	DESCRIPTOR_DATA
-boot_gdt_end:
+	.set	boot_gdt_limit, . - boot_gdt - 1
 boot_gdt_pointer:
-	.word	boot_gdt_end - boot_gdt - 1
+	.word	boot_gdt_limit
 	.long	boot_gdt
 
-/* The first GiB one to one, present and writable, in leaves of 2 MiB. */
+/* The first GiB one to one, present and writable, in leaves of 2 MiB. Further cores come in by it, too: secondary.S. */
 	.section .data.boot, "aw"
 	.balign	4096
+	.globl	boot_pml4
 boot_pml4:
 	.quad	boot_pdpt + 3
 	.fill	511, 8, 0

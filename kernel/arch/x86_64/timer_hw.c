@@ -112,10 +112,15 @@ static uint64_t measure_pace(void)
 	return ((uint64_t)(PACE_LONG_COUNTS - PACE_SHORT_COUNTS) << PLACES) / (long_ticks - short_ticks);
 }
 
-void timer_hw_init(void (*handler)(void))
+void timer_hw_init_core(void)
 {
 	x86_wrmsr(MSR_X2APIC_LVT_TIMER, VECTOR_TIMER);
 	x86_wrmsr(MSR_X2APIC_DIVIDE, DIVIDE_BY_1);
+}
+
+void timer_hw_init(void (*handler)(void))
+{
+	timer_hw_init_core();
 	timer_hw_measure_begin();
 	counts_per_tick = measure_pace();
 	timer_hw_measure_end();

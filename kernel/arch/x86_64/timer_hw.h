@@ -5,6 +5,7 @@
 #define MSR_X2APIC_EOI 0x80b
 
 #define VECTOR_TIMER 0xe0
+#define VECTOR_IPI   0xe1
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>

@@ -13,11 +13,13 @@ enum {
 	MSR_X2APIC_TPR = 0x808,
 	MSR_X2APIC_SIVR = 0x80f,
 	MSR_X2APIC_ISR7 = 0x817,
+	MSR_X2APIC_ICR = 0x830,
 	MSR_X2APIC_LVT_LINT0 = 0x835,
 	MSR_X2APIC_LVT_LINT1 = 0x836,
 	MSR_X2APIC_LVT_ERROR = 0x837
 };
 enum { APIC_BASE_EXTD = 1 << 10, APIC_BASE_ENABLE = 1 << 11, SIVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, VECTOR_SPURIOUS = 0xff };
+enum { ICR_ASSERT = 1 << 14 };
 enum { ISR7_VECTOR_SPURIOUS = 1U << 31 };
 
 /* 82093AA I/O APIC datasheet, 3.2 "I/O APIC Registers" */
@@ -44,21 +46,38 @@ static const struct bh_grant *ioapic(void)
 	return info_find(BH_GRANT_IRQCHIP, "ioapic");
 }
 
-static void x2apic_init(void)
+static void x2apic_init_core(void)
 {
 	uint64_t apic_base = x86_rdmsr(MSR_APIC_BASE);
 
 	if (!(apic_base & APIC_BASE_EXTD))
 		x86_wrmsr(MSR_APIC_BASE, apic_base | APIC_BASE_EXTD | APIC_BASE_ENABLE);
-	if (ioapic()) { /* firmware has been here, too */
-		x86_out8(PIC_MASTER_MASK, 0xff);
-		x86_out8(PIC_SLAVE_MASK, 0xff);
-	}
 	x86_wrmsr(MSR_X2APIC_LVT_LINT0, LVT_MASKED);
 	x86_wrmsr(MSR_X2APIC_LVT_LINT1, LVT_MASKED);
 	x86_wrmsr(MSR_X2APIC_LVT_ERROR, LVT_MASKED);
 	x86_wrmsr(MSR_X2APIC_TPR, 0);
 	x86_wrmsr(MSR_X2APIC_SIVR, SIVR_ENABLE | VECTOR_SPURIOUS);
+}
+
+static void x2apic_init(void)
+{
+	if (ioapic()) { /* firmware has been here, too */
+		x86_out8(PIC_MASTER_MASK, 0xff);
+		x86_out8(PIC_SLAVE_MASK, 0xff);
+	}
+	x2apic_init_core();
+}
+
+/* WRMSR to the x2APIC does not wait for earlier stores. SDM vol. 3, 12.12.3 "MSR Access in x2APIC Mode". */
+void x2apic_command(unsigned slot, uint32_t command)
+{
+	__asm__ volatile("mfence\n\tlfence" ::: "memory");
+	x86_wrmsr(MSR_X2APIC_ICR, info->hardware_id[slot] << 32 | ICR_ASSERT | command);
+}
+
+static void x2apic_send_ipi(unsigned slot)
+{
+	x2apic_command(slot, VECTOR_IPI);
 }
 
 /* What is local is let in by its own vector table entry. */
@@ -88,8 +107,11 @@ static void x2apic_serve(uint32_t vector)
 const struct irq_controller x2apic = {
 	.grant = "x2apic",
 	.numbers_in_hex = true,
+	.ipi = VECTOR_IPI,
 	.init = x2apic_init,
+	.init_core = x2apic_init_core,
 	.enable_local = x2apic_enable_local,
 	.enable_device = x2apic_enable_device,
+	.send_ipi = x2apic_send_ipi,
 	.serve = x2apic_serve,
 };

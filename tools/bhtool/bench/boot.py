@@ -42,12 +42,12 @@ def by_clock(platform: Platform, stats: list[Stats]) -> list[Row]:
     entered, last = stats[0].boot_clock, max(one.start_clock for one in stats)
     each = [one.start_clock - entered for one in stats]
     if platform.arch in SLEEPERS:
-        unit = "ns with sleep"
+        unit = "ns"
         whole = Row.of("reset to last sandbox", unit, [last])
     else:
         unit = "instructions"
         whole = Row.of("reset to last sandbox", unit, [last], BAO.get(platform.arch)).at_most(TARGET)
-    return [whole, Row.of("reset to start-up's C code", unit, [entered]), Row.of("C code to each sandbox", unit, each)]
+    return [whole, Row.of("reset to C code", unit, [entered]), Row.of("C code to each sandbox", unit, each)]
 
 
 def run(platform: Platform, report: Report) -> Result:
@@ -59,5 +59,5 @@ def run(platform: Platform, report: Report) -> Result:
     monitor = read_elf((platform.build / "bulkhead.elf").read_bytes(), "bulkhead.elf")
     kernel = read_elf((platform.build / "kernel" / KERNEL).read_bytes(), KERNEL)
     counted = instructions_to_last_guest(stage, monitor, kernel)
-    rows.append(Row.of("monitor's first instruction to last sandbox's", "instructions", [counted], BAO.get(platform.arch)).at_most(TARGET))
+    rows.append(Row.of("monitor entry to last sandbox", "instructions", [counted], BAO.get(platform.arch)).at_most(TARGET))
     return Result("boot", platform.name, rows)

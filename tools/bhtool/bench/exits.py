@@ -3,9 +3,10 @@
 
 import re
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from re import Pattern
 
 from bhtool import paths
 from bhtool.bench.result import Result, Row
@@ -20,7 +21,8 @@ from bhtool.platforms import Platform
 TICKS = INTERRUPTS = 10_000
 COMMAND = f"ticks={TICKS} uart-irqs={INTERRUPTS}"
 DONE = re.compile(rf": uart-irqs {INTERRUPTS}$")
-NATIVE = f"native, {TICKS:,} ticks + {INTERRUPTS:,} device interrupts"
+IPIS = 1000
+ALL_ARRIVED = re.compile(rf": ipis {IPIS} of {IPIS} to core 1$")
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 LINUX = "linux"
@@ -42,6 +44,10 @@ echo load $((turn = turn + 1))
 /bin/usleep 1000
 done
 """
+FACTS = {
+    "native": f"{TICKS:,} timer and {INTERRUPTS:,} device interrupts; the same with trusted-idle",
+    "load": f"Linux starts processes, prints and sleeps for {LOAD_SECONDS} s of its own time",
+}
 WORK = {
     "processes started": "grep ^processes /proc/stat",
     "context switches": "grep ^ctxt /proc/stat",
@@ -52,29 +58,41 @@ WORK = {
 def by_reason(what: str, exits: Exits, inevitable: Collection[str], limit: int, reference: int | None = None) -> list[Row]:
     """A total of what could be avoided, with its target, and a row for every reason that occurred."""
     avoidable = sum(count for reason, count in exits.items() if reason not in inevitable)
-    besides = f" besides {' and '.join(inevitable)}" if inevitable else ""
-    total = Row.of(f"{what}: all{besides}", "exits", [avoidable], reference).at_most(limit)
+    total = Row.of(f"{what}: avoidable", "exits", [avoidable], reference).at_most(limit)
     return [total, *(Row.of(f"{what}: {reason}", "exits", [count]) for reason, count in exits.items() if count)]
 
 
-def native(platform: Platform, report: Report, trusted_idle: bool) -> Exits:
-    """What a native sandbox exits from ready until it has taken all its interrupts."""
+def native(
+    platform: Platform, report: Report, trusted_idle: bool, command: str = COMMAND, done: Pattern[str] = DONE, cores: Sequence[int] = (1,)
+) -> tuple[Exits, ...]:
+    """What each core of a native sandbox exits from ready until it has done what it was told."""
     with tempfile.TemporaryDirectory() as folder:
-        stage = set_up(platform, write_native(Path(folder), COMMAND, trusted_idle), report)
-    report(f"counting on {platform.name}: interrupts of a native sandbox")
+        stage = set_up(platform, write_native(Path(folder), command, trusted_idle, cores), report)
+    report(f"counting on {platform.name}: {command} in a native sandbox")
     with stage.session(Timing(platform.emulator.icount_shift)) as session:
         for line in sandbox_lines(session, "measured", BOOT_LIMIT):
-            if DONE.search(line):
+            if done.search(line):
                 session.poll()
-                return session.watches["measured"].exits_steady()
+                return session.watches["measured"].core_exits_steady()
     raise out_of_time("the native sandbox", BOOT_LIMIT)
 
 
 def native_rows(platform: Platform, report: Report) -> list[Row]:
-    rows = by_reason(NATIVE, native(platform, report, False), IDLE_TRAPS.get(platform.backend, ()), 0)
+    [exits] = native(platform, report, False)
+    rows = by_reason("native", exits, IDLE_TRAPS.get(platform.backend, ()), 0)
     if platform.backend in IDLE_TRAPS:
-        rows += by_reason(f"{NATIVE}, trusted-idle", native(platform, report, True), (), 0)
+        [exits] = native(platform, report, True)
+        rows += by_reason("trusted-idle", exits, (), 0)
     return rows
+
+
+def ipi_rows(platform: Platform, report: Report) -> list[Row]:
+    """What it costs one core to interrupt another, and what the other."""
+    sender, receiver = native(platform, report, True, f"ipi=1,{IPIS}", ALL_ARRIVED, (1, 2))
+    return [
+        Row.of(f"{IPIS:,} IPIs: sender", "exits", [sum(sender.values())]).at_most(IPIS),
+        Row.of(f"{IPIS:,} IPIs: receiver", "exits", [sum(receiver.values())]).at_most(0),
+    ]
 
 
 @dataclass(frozen=True)
@@ -109,8 +127,7 @@ def load_rows(platform: Platform, shell: Shell) -> list[Row]:
     more = subtract(shell.exits(), exits)
     done = {what: count - work[what] for what, count in shell.work().items()}
     inevitable = IDENTIFIES.get(platform.backend, ()) + IDLE_TRAPS.get(platform.backend, ())
-    rows = by_reason(f"Linux, {LOAD_SECONDS} s of load", more, inevitable, 0)
-    return rows + [Row.of(f"Linux, {LOAD_SECONDS} s of load", what, [count]) for what, count in done.items()]
+    return by_reason("load", more, inevitable, 0) + [Row.of("load", what, [count]) for what, count in done.items()]
 
 
 def linux_rows(platform: Platform, report: Report) -> list[Row]:
@@ -128,4 +145,6 @@ def linux_rows(platform: Platform, report: Report) -> list[Row]:
 
 
 def run(platform: Platform, report: Report) -> Result:
-    return Result("exits", platform.name, native_rows(platform, report) + linux_rows(platform, report))
+    rows = native_rows(platform, report) + ipi_rows(platform, report) + linux_rows(platform, report)
+    inevitable = IDENTIFIES.get(platform.backend, ()) + IDLE_TRAPS.get(platform.backend, ())
+    return Result("exits", platform.name, rows, FACTS | {"inevitable": " and ".join(inevitable) or "none"})

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a benchmark found: rows of figures, some with a reference to compare with or a target to meet."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median_high
 from typing import Any, Self
 
 from rich.table import Table
+from rich.text import Text
+
+from bhtool.screen import table_of
 
 
 @dataclass(frozen=True)
@@ -53,20 +57,53 @@ class Result:
         return {"bench": self.bench, "platform": self.platform, "rows": [row.as_dict() for row in self.rows], "facts": self.facts}
 
 
-def spread(row: Row) -> str:
-    return f"{row.median:,}" if row.min == row.max else f"{row.min:,} / {row.median:,} / {row.max:,}"
+def amount(row: Row, value: int, unit: str) -> str:
+    """A figure in the table's unit, or a time."""
+    return f"{value // 1000:,} us" if row.unit == "ns" != unit else f"{value:,}"
+
+
+def spread(row: Row, unit: str) -> str:
+    ends = [row.max] if row.min == row.max else [row.min, row.max]
+    return "..".join(amount(row, value, unit) for value in ends)
 
 
 def target_text(row: Row) -> str:
-    return f"{row.target}: {'met' if row.met else 'MISSED'}" if row.target else ""
+    return f"{row.target} {'met' if row.met else 'MISSED'}" if row.target else ""
+
+
+def label(row: Row, unit: str) -> str:
+    """What it is, and its unit where the figure does not show it."""
+    return row.name if row.unit in (unit, "ns") else f"{row.name}, {row.unit}"
+
+
+def main_unit(results: Sequence[Result]) -> str:
+    """What most rows are in; times are told apart from it."""
+    units = Counter(row.unit for result in results for row in result.rows if row.unit != "ns")
+    return units.most_common(1)[0][0] if units else "ns"
 
 
 def table(result: Result) -> Table:
-    """For people; three figures are minimum, median and maximum."""
-    caption = "\n".join(f"{name}: {text}" for name, text in result.facts.items())
-    shown = Table("what", "n", "figure", "unit", "reference", "target", title=f"{result.bench} on {result.platform}", caption=caption)
+    """One machine's figures for people; two are the least and the greatest of several samples."""
+    unit = main_unit([result])
+    shown = table_of(f"{result.bench} on {result.platform}: {unit}", "what", "figure", "target", "reference")
+    shown.caption = "\n".join(f"{name}: {text}" for name, text in result.facts.items())
     for row in result.rows:
         reference = "" if row.reference is None else f"{row.reference:,}"
-        style = "red" if row.met is False else ""
-        shown.add_row(row.name, f"{row.n:,}", spread(row), row.unit, reference, target_text(row), style=style)
+        shown.add_row(label(row, unit), spread(row, unit), target_text(row), reference, style="red" if row.met is False else "")
     return shown
+
+
+def comparison(results: Sequence[Result]) -> Table:
+    """One benchmark on several machines: a row for every quantity, of several samples the greatest."""
+    unit = main_unit(results)
+    shown = table_of(f"{results[0].bench}: {unit}", "what", *(result.platform.replace("-", "-\n") for result in results))
+    found = [{label(row, unit): row for row in result.rows} for result in results]
+    for name in dict.fromkeys(name for rows in found for name in rows):
+        shown.add_row(name, *(cell(rows.get(name), unit) for rows in found))
+    missed = [f"{result.platform}: {row.name}, {row.target}" for result in results for row in result.rows if row.met is False]
+    shown.caption = "\n".join(f"MISSED on {one}" for one in missed) or "every target met"
+    return shown
+
+
+def cell(row: Row | None, unit: str) -> Text:
+    return Text("-" if row is None else amount(row, row.max, unit), "red" if row is not None and row.met is False else "")

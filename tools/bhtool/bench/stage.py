@@ -2,7 +2,7 @@
 """Machines to measure on: a sandbox under its monitor, and the same program alone on the bare emulator."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,11 +41,11 @@ def set_up(platform: Platform, partition: Path, report: Report) -> Stage:
     return Stage(platform, plan, make_image(platform, plan))
 
 
-def write_native(folder: Path, arguments: str, trusted_idle: bool = False) -> Path:
+def write_native(folder: Path, arguments: str, trusted_idle: bool = False, cores: Sequence[int] = (1,)) -> Path:
     """A partition file with one native sandbox, `measured`, that owns a UART and is told `arguments`."""
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / ("trusted-idle.dts" if trusted_idle else "native.dts")
-    file.write_text(template.render(arguments=arguments, trusted_idle=trusted_idle), encoding="utf-8")
+    file.write_text(template.render(arguments=arguments, trusted_idle=trusted_idle, cores=cores), encoding="utf-8")
     return file
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bhtool.abi import lib
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Location
 from bhtool.config.rule import Finding
@@ -57,11 +58,11 @@ def has_cores(domains: Domains) -> Iterator[Finding]:
             yield Finding(sandbox.location, f"`{sandbox.name}` has no core")
 
 
-def has_one_core(domains: Domains) -> Iterator[Finding]:
+def not_too_many(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        if len(sandbox.cores) > 1:
+        if len(sandbox.cores) > lib.BH_MAX_SANDBOX_CORES:
             names = ", ".join(core.name for core in sandbox.cores)
-            yield Finding(sandbox.where("cores"), f"a sandbox with several cores (`{sandbox.name}`: {names})")
+            yield Finding(sandbox.where("cores"), f"`{sandbox.name}` has {len(sandbox.cores)} cores ({names})")
 
 
 def all_owned(domains: Domains) -> Iterator[Finding]:

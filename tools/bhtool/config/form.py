@@ -17,10 +17,9 @@ from bhtool.config.domains import PARTITIONS, SANDBOX
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
-from bhtool.paths import ROOT
+from bhtool.config.wording import BINDINGS, node_text, property_text
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
-BINDINGS = ROOT / "dts" / "bindings"
 OURS = "schemas/bulkhead,"
 UNKNOWN, FORM, UNSUPPORTED = "BH-R002", "BH-R003", "BH-R004"
 
@@ -115,8 +114,8 @@ def _by_schema(root: Node) -> Iterator[tuple[str, Diagnostic]]:
                 with contextlib.redirect_stderr(io.StringIO()):  # the decoder prints what the errors say again
                     instance = _instance(node)
                 errors = list(_validator().iter_errors(instance, filter=[OURS]))
-            except ValueError as unreadable:
-                yield node.path, diagnose(FORM, node.location, f"`{node.name}` cannot be read ({unreadable})")
+            except ValueError:  # the decoder's own words are about its types
+                yield node.path, diagnose(FORM, node.location, f"`{node.name}` has a property of a size its form cannot have")
                 continue
             for error in errors:
                 yield from _findings(node, error)
@@ -134,21 +133,19 @@ def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
             if name not in known and name not in ("phandle", "$nodename") and not name.startswith("#"):
                 yield f"{node.path}:{name}", _unknown(node, name)
     elif names and names[0] not in node.properties:
-        yield node.path, diagnose(FORM, node.location, f"`{node.name}`: {error.message}")
+        yield node.path, diagnose(FORM, node.location, f"`{node.name}` {node_text(error)}")
     elif names and error.validator == "type" and error.schema.get("type") == "object":
         yield f"{node.path}:{names[0]}", _unknown(node, names[0])
     elif names:
-        yield f"{node.path}:{names[0]}", diagnose(FORM, node.where(names[0]), f"`{names[0]}` of `{node.name}`: {_message(error)}")
+        yield (
+            f"{node.path}:{names[0]}",
+            diagnose(FORM, node.where(names[0]), f"`{names[0]}` of `{node.name}` {property_text(names[0], error)}"),
+        )
     else:
-        yield node.path, diagnose(FORM, node.location, f"`{node.name}`: {_message(error)}")
+        yield node.path, diagnose(FORM, node.location, f"`{node.name}` {node_text(error)}")
 
 
 def _unknown(node: Node, name: str) -> Diagnostic:
     if name in node.children:
         return diagnose(UNKNOWN, node.children[name].location, f"`{node.name}` has an unknown child `{name}`")
     return diagnose(UNKNOWN, node.where(name), f"`{node.name}` has an unknown property `{name}`")
-
-
-def _message(error: Any) -> str:
-    """dt-schema's words; of alternatives, the first line only."""
-    return str(error.message).splitlines()[0]

@@ -21,6 +21,7 @@ from bhtool.config.tree import Node, Property
 NOT_A_KERNEL, TOO_BIG, ARGUMENTS_LONG = "BH-R061", "BH-R065", "BH-R013"
 MIB2 = 0x200000
 TEXT_OFFSET, IMAGE_SIZE, IMAGE_MAGIC = 8, 16, 56
+PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 COMMAND_LINE_BYTES = 2048  # arch/arm64/include/uapi/asm/setup.h, COMMAND_LINE_SIZE
 
 
@@ -58,9 +59,7 @@ def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], contr
     _memory(fdt, plan)
     _cpus(fdt, machine, plan)
     _psci(fdt)
-    for node in machine.root.children.values():
-        if "arm,armv8-timer" in node.compatible:
-            _copy(fdt, node)
+    _timer(fdt, machine, plan)
     _gic(fdt, machine, controllers)
     for node in _clocks(machine, devices) + [device.node for device in devices]:
         _copy(fdt, node)
@@ -72,10 +71,11 @@ def _put(fdt: libfdt.FdtSw, one: Property) -> None:
     fdt.property(one.name, one.data)
 
 
-def _copy(fdt: libfdt.FdtSw, node: Node) -> None:
+def _copy(fdt: libfdt.FdtSw, node: Node, changed: dict[str, bytes] | None = None) -> None:
+    """A node and those below it, with other values for some of its properties."""
     fdt.begin_node(node.name)
-    for one in node.properties.values():
-        _put(fdt, one)
+    for name, data in ({one.name: one.data for one in node.properties.values()} | (changed or {})).items():
+        fdt.property(name, data)
     for child in node.children.values():
         _copy(fdt, child)
     fdt.end_node()
@@ -118,12 +118,12 @@ def _memory(fdt: libfdt.FdtSw, plan: SandboxPlan) -> None:
 
 
 def _cpus(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
-    """Own cores under their physical affinity: GICR frames and SGIs are addressed by it."""
+    """Own cores, boot core first, under their physical affinity: GICR frames and SGIs are addressed by it."""
     fdt.begin_node("cpus")
     fdt.property_u32("#address-cells", 1)
     fdt.property_u32("#size-cells", 0)
     for number in plan.cores:
-        _copy(fdt, machine.cores[number].node)
+        _copy(fdt, machine.cores[number].node, {"enable-method": b"psci\0"})
     fdt.end_node()
 
 
@@ -132,6 +132,16 @@ def _psci(fdt: libfdt.FdtSw) -> None:
     fdt.property("compatible", b"arm,psci-1.0\0arm,psci-0.2\0")
     fdt.property_string("method", "hvc")
     fdt.end_node()
+
+
+def _timer(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
+    """The board's node. A GICv2's interrupts of one core each name the cores they go to: the sandbox's own."""
+    mask = 0 if machine.gic_v3 else sum(1 << hardware_id for hardware_id in plan.hardware_ids) << PPI_CORES_SHIFT
+    for node in machine.root.children.values():
+        if "arm,armv8-timer" in node.compatible:
+            cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
+            flags = [cell | mask if n % 3 == 2 else cell for n, cell in enumerate(cells)]
+            _copy(fdt, node, {"interrupts": struct.pack(f">{len(flags)}I", *flags)})
 
 
 def _gic(fdt: libfdt.FdtSw, machine: Machine, controllers: list[tuple[str, Span]]) -> None:

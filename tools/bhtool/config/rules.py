@@ -36,7 +36,7 @@ RULES = (
     Rule("BH-R021", "A core has one owner.", "take it out of one of the two", cores.owned_once),
     Rule("BH-R022", "Threads of one physical core stay together.", "give all of them to one sandbox", cores.siblings_together),
     Rule("BH-R023", "A sandbox has a core.", "add `cores`; every core may be taken already", cores.has_cores),
-    Rule("BH-R024", "A sandbox has one core.", "this version does not support it: name one core in `cores`", cores.has_one_core),
+    Rule("BH-R024", "A sandbox has at most four cores.", "give some to another, or list them in `idle-cores`", cores.not_too_many),
     # Memory.
     Rule("BH-R030", "`memory-region` is a child of `reserved-memory`.", "add one there and refer to it", memory.is_reserved_memory),
     Rule("BH-R031", "A memory region has one owner.", "give each sandbox a region of its own", memory.given_once),

@@ -15,6 +15,7 @@ from pathlib import Path
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, read_blob, take_labels
+from bhtool.config.wording import compilers_text, label_in
 from bhtool.errors import BulkheadError, Status
 
 SYNTAX = "BH-R001"
@@ -26,7 +27,6 @@ _DTC_ERROR = re.compile(r"^(?:Error|FATAL ERROR): (?P<file>[^:\n]+):(?P<line>\d+
 _DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: (?P<level>ERROR|Warning) (?P<text>\(.*)$", re.MULTILINE)
 _ANNOTATED = re.compile(r"^(?P<code>.*?) /\* (?P<places>[^*]*) \*/$")
 _PLACE = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):\d+-")
-_LABEL = re.compile(r'label "(\w+)"')
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>[^"]*)"')
 _NODE = re.compile(r"^(?:[\w]+: )*(?P<name>\S+) \{$")
 _PROPERTY = re.compile(r"^(?:[\w]+: )*(?P<name>[\w,.+?#-]+)(?: = .*)?;$")
@@ -70,7 +70,7 @@ def _compile(partition: Path, text: bytes) -> tuple[bytes, list[Diagnostic]]:
     if result.returncode:
         raise SourceError(_syntax_errors(partition, text, messages))
     warnings = [
-        diagnose(DTC_WARNING, Location(shown(found["file"]), int(found["line"])), f"dtc: {found['text']}")
+        diagnose(DTC_WARNING, Location(shown(found["file"]), int(found["line"])), compilers_text(found["text"]))
         for found in _DTC_CHECK.finditer(messages)
     ]
     return result.stdout, list(dict.fromkeys(warnings))
@@ -98,21 +98,21 @@ def _syntax_errors(partition: Path, text: bytes, messages: str) -> list[Diagnost
         for match in pattern.finditer(messages):
             if match.groupdict().get("level") != "Warning":
                 where = _reference(text, match["text"]) or Location(shown(match["file"]), int(match["line"]))
-                found.append(diagnose(SYNTAX, where, match["text"]))
+                found.append(diagnose(SYNTAX, where, compilers_text(match["text"])))
     last = (messages.strip().splitlines() or ["no message"])[-1]
-    return found or [diagnose(SYNTAX, Location(shown(str(partition)), 1), last)]
+    return found or [diagnose(SYNTAX, Location(shown(str(partition)), 1), compilers_text(last))]
 
 
 def _reference(text: bytes, message: str) -> Location | None:
     """dtc tells only the node of a reference to nothing: where the preprocessed source writes the label."""
-    label = _LABEL.search(message)
+    label = label_in(message)
     file, number = "", 0
     for line in text.decode("utf-8", "replace").splitlines() if label else ():
         marker = _MARKER.match(line)
         if marker:
             file, number = marker["file"], int(marker["line"]) - 1
         number += not marker
-        if label and not marker and re.search(rf"&{re.escape(label[1])}\b", line):
+        if not marker and re.search(rf"&{re.escape(label)}\b", line):
             return Location(shown(file), number)
     return None
 

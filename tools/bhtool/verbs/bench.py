@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bhtool.bench.plot import draw, require_format
-from bhtool.bench.result import Result, table
+from bhtool.bench.result import Result, comparison, table
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import document, write
 from bhtool.machine import require_emulator
@@ -40,13 +40,16 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
     results: list[Result] = []
     status = Status.GOOD
     for name in benches:
+        done: list[Result] = []
         for platform in platforms:
             try:
-                results.append(measure(name, platform, screen))
-                screen.summary(table(results[-1]))
+                done.append(measure(name, platform, screen))
             except BulkheadError as error:
                 screen.complain(f"{name} on {platform.name}: {error}")
                 status = max(status, error.status)
+        if done:
+            screen.summary(table(done[0]) if len(done) == 1 else comparison(done))
+        results += done
     return results, status if all(result.good for result in results) else max(status, Status.FAILED)
 
 

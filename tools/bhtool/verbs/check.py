@@ -28,11 +28,12 @@ def owned_line(one: SandboxPlan) -> str:
 
 
 def sandbox_table(plan: Plan) -> Table:
-    table = table_of(f"{plan.file.name} on {plan.platform}", "sandbox", "runs", "cores", "RAM", "console", "lines", "of the rest")
+    table = table_of(f"{plan.file.name} on {plan.platform}", "sandbox", "runs", "cores", "RAM", "console", "lines")
     for one in plan.sandboxes:
         cores = " ".join(map(str, one.cores))
-        rest = ", ".join(one.rest) or "-"
-        table.add_row(one.name, one.image, cores, size_text(one.ram_size), one.console, owned_line(one), rest)
+        table.add_row(one.name, one.image, cores, size_text(one.ram_size), one.console, owned_line(one))
+        if one.rest:
+            table.caption = f"{one.name} takes the rest: {', '.join(one.rest)}"
     return table
 
 

@@ -9,12 +9,13 @@ import click
 from bhtool import paths, reports
 from bhtool.attach import Attachment, require_input
 from bhtool.compile import make_image, make_plan
+from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
 from bhtool.machine import Machine, timing_for
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
-from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session
+from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session, Watch
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 MONITOR = "monitor"
@@ -93,9 +94,21 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
     return Status.FAILED
 
 
-def judged(session: Session, status: Status) -> Status:
-    """Who was asked to be ready must be, and stay so: a parked sandbox fails the run."""
-    return Status.FAILED if status == Status.GOOD and not all(watch.good for watch in session.watches.values()) else status
+def judged(session: Session, status: Status, ready: bool, parked: tuple[str, ...]) -> Status:
+    """A sandbox that is parked fails the run unless that was expected; where `ready` is asked for, so does one that is not."""
+
+    def good(watch: Watch) -> bool:
+        if watch.plan.name in parked:
+            return watch.crash is not None
+        return watch.good if ready else watch.crash is None
+
+    return Status.FAILED if status == Status.GOOD and not all(map(good, session.watches.values())) else status
+
+
+def require_known(parked: tuple[str, ...], plan: Plan) -> None:
+    for name in parked:
+        if all(one.name != name for one in plan.sandboxes):
+            raise BulkheadError(f"--expect-parked: there is no sandbox called {name}", Status.USAGE)
 
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
@@ -119,6 +132,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
     default="auto",
     help="Count instructions, follow the host, or what is fast.",
 )
+@click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option(
     "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
 )
@@ -131,8 +145,13 @@ def run(
     json_file: Path | None,
     clock: str,
     limit: float,
+    expect_parked: tuple[str, ...],
 ) -> Status:
-    """Start a machine split into sandboxes and show what they do."""
+    """Start a machine split into sandboxes and show what they do.
+
+    Without --seconds and --until it goes on for ten seconds of guest time after every sandbox is ready. It fails, with
+    status 1, when a sandbox is parked that was not expected to be, and, without --seconds, when one does not get ready.
+    """
     if seconds is not None and until:
         raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
     screen = Screen()
@@ -140,6 +159,7 @@ def run(
     with screen.progress("preparing"):
         plan = make_plan(platform, partition, screen.report)
         image = make_image(platform, plan)
+    require_known(expect_parked, plan)
     if attach:
         require_input(plan, attach)
     timing = timing_for(platform, plan, False if attach else CLOCKS[clock])
@@ -149,7 +169,7 @@ def run(
         else:
             goal = Goal(session, seconds, until == "ready")
             status = watch_until(session, goal, Show(screen, session), screen, limit)
-            status = status if seconds is not None else judged(session, status)
+            status = judged(session, status, seconds is None, expect_parked)
         screen.summary(reports.summary(session))
         if json_file:
             write_json(json_file, "run", reports.run_json(session), (platform.emulator.program,))

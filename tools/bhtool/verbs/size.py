@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead size`: what stays in memory of each monitor after start-up, its source, and the tables of each sandbox."""
 
-import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from rich.table import Table
 
 from bhtool import paths
 from bhtool.compile import make_plan
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
+from bhtool.lines import Lines, above_hal, source_files, split
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen, table_of
 
 BUDGET_BYTES = 8192
-GUESTS = ("kernel/", "tests/")  # build targets that are not of the monitor
-LAYERS = ("abi", "arch", "hal", "monitor", "platforms")
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,24 @@ class MonitorSize:
     rodata_bytes: int
     data_bytes: int
     boot_bytes: int  # dropped after start-up
-    source_lines: int
 
     @property
     def resident_bytes(self) -> int:
         return self.text_bytes + self.rodata_bytes
 
-    def as_dict(self) -> dict[str, int]:
+    def as_dict(self, source_lines: int) -> dict[str, int]:
         sizes = {"resident_bytes": self.resident_bytes, "resident_data_bytes": self.data_bytes}
-        return sizes | {"source_lines": self.source_lines, "budget_bytes": BUDGET_BYTES} | vars(self)
+        return sizes | {"source_lines": source_lines, "budget_bytes": BUDGET_BYTES} | vars(self)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One platform: its monitor, the files that is made of, and a partition on it."""
+
+    platform: Platform
+    monitor: MonitorSize
+    sources: frozenset[Path]
+    sandboxes: list[SandboxPlan]
 
 
 def linker_symbols(elf: Path) -> dict[str, int]:
@@ -48,22 +56,6 @@ def linker_symbols(elf: Path) -> dict[str, int]:
         return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols() if symbol.name.startswith("__")}
 
 
-def source_files(build: Path) -> set[Path]:
-    """Every file of this project that went into the monitor: its compilations and the headers they read."""
-    listed = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True).stdout
-    found: set[Path] = set()
-    for block in listed.split("\n\n"):
-        if not block.lstrip().startswith(GUESTS):
-            found |= {(build / line.strip()).resolve() for line in block.splitlines()[1:]}
-    return {path for path in found if path.is_relative_to(paths.ROOT) and path.relative_to(paths.ROOT).parts[0] in LAYERS}
-
-
-def code_lines(text: str) -> int:
-    """Lines with code on them: no comments, no blanks."""
-    bare = re.sub(r"/\*.*?\*/|//[^\n]*", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
-    return sum(1 for line in bare.splitlines() if line.strip())
-
-
 def measure(platform: Platform) -> MonitorSize:
     at = linker_symbols(platform.build / "bulkhead.elf")
     return MonitorSize(
@@ -71,15 +63,62 @@ def measure(platform: Platform) -> MonitorSize:
         rodata_bytes=at["__resident_rodata_used"] - at["__resident_rodata_start"],
         data_bytes=at.get("__resident_data_used", at["__resident_data_end"]) - at["__resident_data_start"],
         boot_bytes=at["__boot_end"] - at["__boot_start"],
-        source_lines=sum(code_lines(path.read_text(encoding="utf-8")) for path in source_files(platform.build)),
     )
 
 
-def tables_json(platform: Platform, sandboxes: list[SandboxPlan]) -> list[dict[str, object]]:
+def measured(platform: Platform, partition: Path, screen: Screen) -> Measured:
+    with screen.progress(f"measuring {platform.name}"):
+        plan = make_plan(platform, partition, screen.report)
+    if not plan.valid:
+        raise BulkheadError(f"{plan.errors[0]}")
+    return Measured(platform, measure(platform), source_files(platform.build, platform.backend), plan.sandboxes)
+
+
+def monitor_table(found: list[Measured]) -> Table:
+    table = table_of("Monitors, bytes", "platform", "backend", "resident", f"of {BUDGET_BYTES:,}", "data", "dropped")
+    for one in found:
+        size = one.monitor
+        share = f"{100 * size.resident_bytes // BUDGET_BYTES} %"
+        figures = f"{size.resident_bytes:,}", share, f"{size.data_bytes:,}", f"{size.boot_bytes:,}"
+        table.add_row(one.platform.name, one.platform.backend, *figures)
+    return table
+
+
+def lines_table(lines: dict[str, Lines]) -> Table:
+    table = table_of("Lines of code", "backend", "its own", "shared with some", "shared with all", "together")
+    total, mentions = above_hal()
+    table.caption = f"above hal/: {total:,} lines, {len(mentions)} of them mention a vendor"
+    for backend, one in lines.items():
+        figures = (one.own, one.shared_with_some, one.shared_with_all, one.together)
+        table.add_row(backend, *(f"{figure:,}" for figure in figures))
+    return table
+
+
+def stage2_table(found: list[Measured], partition: Path) -> Table:
+    """A column for each sandbox: what its RAM needs, and what everything else adds."""
+    table = table_of(f"Stage-2 tables of {partition.name}, bytes", "platform", *(one.name for one in found[0].sandboxes))
+    table.caption = "for RAM + for the rest"
+    for one in found:
+        table.add_row(one.platform.name, *(f"{each.ram_table_bytes:,} + {each.other_table_bytes:,}" for each in one.sandboxes))
+    return table
+
+
+def tables_json(one: Measured) -> list[dict[str, object]]:
     return [
-        {"platform": platform.name, "sandbox": one.name, "ram_table_bytes": one.ram_table_bytes, "other_table_bytes": one.other_table_bytes}
-        for one in sandboxes
+        {"platform": one.platform.name, "sandbox": each.name}
+        | {"ram_table_bytes": each.ram_table_bytes, "other_table_bytes": each.other_table_bytes}
+        for each in one.sandboxes
     ]
+
+
+def size_json(found: list[Measured], lines: dict[str, Lines]) -> dict[str, Any]:
+    total, mentions = above_hal()
+    return {
+        "backends": {one.platform.backend: one.monitor.as_dict(lines[one.platform.backend].together) for one in found},
+        "tables": [row for one in found for row in tables_json(one)],
+        "lines": {backend: vars(one) | {"together": one.together} for backend, one in lines.items()},
+        "above_hal": {"lines": total, "mention_a_vendor": len(mentions)},
+    }
 
 
 @click.command()
@@ -89,29 +128,13 @@ def tables_json(platform: Platform, sandboxes: list[SandboxPlan]) -> list[dict[s
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
 def size(platform_name: str | None, partition: Path, json_file: Path | None) -> Status:
-    """Measure the resident monitors and their tables."""
+    """Measure the resident monitors, their source and their tables."""
     screen = Screen()
-    chosen = [load(platform_name)] if platform_name else every()
-    backends: dict[str, dict[str, int]] = {}
-    tables: list[dict[str, object]] = []
-    monitors = table_of("Monitor, bytes", "backend", "resident", "of budget", "data", "dropped", "source lines")
-    rows = table_of(f"Stage-2 tables of {partition.name}, bytes", "platform", "sandbox", "for RAM", "for the rest")
-    for platform in chosen:
-        with screen.progress(f"measuring {platform.name}"):
-            plan = make_plan(platform, partition, screen.report)
-        if not plan.valid:
-            raise BulkheadError(f"{plan.errors[0]}")
-        found = measure(platform)
-        backends[platform.backend] = found.as_dict()
-        share = f"{100 * found.resident_bytes // BUDGET_BYTES} %"
-        monitors.add_row(
-            platform.backend, str(found.resident_bytes), share, *map(str, (found.data_bytes, found.boot_bytes, found.source_lines))
-        )
-        for row in tables_json(platform, plan.sandboxes):
-            tables.append(row)
-            rows.add_row(*map(str, row.values()))
-    screen.summary(monitors)
-    screen.summary(rows)
+    found = [measured(platform, partition, screen) for platform in ([load(platform_name)] if platform_name else every())]
+    lines = split({one.platform.backend: one.sources for one in found})
+    for table in (monitor_table(found), lines_table(lines), stage2_table(found, partition)):
+        screen.summary(table)
     if json_file:
-        write_json(json_file, "size", {"backends": backends, "tables": tables}, ("clang-19", "ld.lld-19"))
-    return Status.GOOD if all(sizes["resident_bytes"] <= BUDGET_BYTES for sizes in backends.values()) else Status.FAILED
+        write_json(json_file, "size", size_json(found, lines), ("clang-19", "ld.lld-19"))
+    fits = all(one.monitor.resident_bytes <= BUDGET_BYTES for one in found)
+    return Status.GOOD if fits and not above_hal()[1] else Status.FAILED

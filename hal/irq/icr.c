@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resident: what becomes of a guest's write to its interrupt command register (BH-I1.ipi, BH-I3.forms). Touches no hardware
+ * itself: the same source runs under unit tests. SDM vol. 3A, 11.12.9 "ICR Operation in x2APIC Mode".
+ */
+#include "hal/irq/apic.h"
+#include "hal/x86/core.h"
+
+enum { SHORTHAND_NONE, SHORTHAND_SELF, SHORTHAND_ALL, SHORTHAND_OTHERS, CLUSTER_CORES = 16 };
+#define BROADCAST UINT32_C(0xffffffff)
+
+struct targets {
+	uint32_t slots; /* bit n: own core n */
+	bool foreign;   /* a core was named that is not the sandbox's */
+};
+
+/*
+ * Which part of a destination is this core: its bit in the set of a logical destination, the whole (1) of a physical one, or 0.
+ * SDM vol. 3A, 11.12.10.2 "Deriving Logical x2APIC ID from the Local x2APIC ID".
+ */
+static uint32_t part_of(uint64_t icr, uint32_t destination, uint32_t apic_id)
+{
+	if (!(icr & ICR_LOGICAL))
+		return destination == apic_id;
+	return destination >> 16 == apic_id / CLUSTER_CORES ? destination & 0xffff & UINT32_C(1) << apic_id % CLUSTER_CORES : 0;
+}
+
+/* Broadcast and shorthands mean every core there is; in a sandbox, its own. */
+static struct targets targets_of(const struct hal_core *core, uint64_t icr)
+{
+	const struct hal_partition *partition = core->partition;
+	uint32_t shorthand = icr >> 18 & 3, destination = (uint32_t)(icr >> 32);
+	uint32_t all = (UINT32_C(1) << partition->core_count) - 1, self = UINT32_C(1) << core->slot;
+	uint32_t rest = icr & ICR_LOGICAL ? destination & 0xffff : 1;
+	struct targets targets = { 0 };
+
+	if (shorthand == SHORTHAND_SELF)
+		return (struct targets){ .slots = self };
+	if (shorthand == SHORTHAND_OTHERS)
+		return (struct targets){ .slots = all & ~self };
+	if (shorthand == SHORTHAND_ALL || destination == BROADCAST)
+		return (struct targets){ .slots = all };
+	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
+		uint32_t part = part_of(icr, destination, partition->apic_id[slot]);
+
+		targets.slots |= part ? UINT32_C(1) << slot : 0;
+		rest &= ~part;
+	}
+	targets.foreign = rest;
+	return targets;
+}
+
+/* What starts, resets or breaks into a core is its monitor's to carry out. An INIT without "assert" is an old form that says nothing. */
+static bool order(struct hal_core *core, uint64_t icr)
+{
+	switch (apic_mode_of(icr)) {
+	case APIC_NMI:
+		return x86_order_nmi(core);
+	case APIC_INIT:
+		return icr & ICR_ASSERT && x86_order_init(core);
+	case APIC_STARTUP:
+		return x86_order_startup(core, (uint8_t)icr);
+	default:
+		return false;
+	}
+}
+
+/* To oneself there is no INIT, and no kick: one's own orders are looked at behind this exit. */
+static void deliver(struct hal_core *from, struct hal_core *to, uint64_t icr)
+{
+	enum apic_mode mode = apic_mode_of(icr);
+
+	if (mode == APIC_FIXED)
+		apic_send(to->partition->apic_id[to->slot], APIC_FIXED, (uint8_t)icr);
+	else if (!(to == from && mode == APIC_INIT) && order(to, icr) && to != from)
+		x86_kick_core(to);
+}
+
+enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct hal_partition *partition = core->partition;
+	enum apic_mode mode = apic_mode_of(exit->value);
+	struct targets targets = targets_of(core, exit->value);
+
+	if (mode == APIC_LOWEST || mode == APIC_SMI || mode == APIC_RESERVED || mode == APIC_EXTINT)
+		return HAL_REFUSE;
+	if (targets.foreign)
+		return HAL_FAULT;
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		if (targets.slots >> slot & 1)
+			deliver(core, partition->core[slot], exit->value);
+	return HAL_SKIP;
+}

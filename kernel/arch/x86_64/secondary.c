@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starts further cores: SDM vol. 3, 9.4.4 "MP Initialization Example". A monitor wants no delays, and the bare machine repeats. */
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "descriptors.h"
+#include "kernel/clock.h"
+#include "kernel/cpu.h"
+#include "x2apic.h"
+
+/* A page of the first MiB, free on every machine this kernel runs on. */
+enum { TRAMPOLINE = 0x8000, PAGE_SHIFT = 12, STARTUPS = 10, STARTUP_NS = 10000000 };
+
+/* secondary.S reads the first two. */
+struct secondary_request {
+	uint64_t root, stack_top;
+	void (*entry)(void);
+	unsigned slot;
+	_Atomic bool taken;
+};
+_Static_assert(offsetof(struct secondary_request, stack_top) == 8, "secondary.S");
+
+struct secondary_request secondary_request;
+extern const char trampoline[], trampoline_end[];
+
+_Noreturn void secondary_main(void);
+
+/* The request may be the next core's as soon as it is taken. */
+_Noreturn void secondary_main(void)
+{
+	void (*entry)(void) = secondary_request.entry;
+
+	descriptors_load(secondary_request.slot);
+	atomic_store_explicit(&secondary_request.taken, true, memory_order_release);
+	entry();
+	cpu_halt();
+}
+
+static void lay_trampoline(void)
+{
+	char *page = (char *)TRAMPOLINE;
+
+	for (const char *byte = trampoline; byte < trampoline_end; byte++)
+		*page++ = *byte;
+}
+
+static bool is_taken_in_time(void)
+{
+	uint64_t start = arch_counter(), patience = clock_from_ns(STARTUP_NS);
+
+	while (!atomic_load_explicit(&secondary_request.taken, memory_order_acquire))
+		if (arch_counter() - start > patience)
+			return false;
+		else
+			arch_relax();
+	return true;
+}
+
+/* INIT stops the core, whatever it does. */
+bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void))
+{
+	uint64_t root;
+
+	__asm__("mov %%cr3, %0" : "=r"(root));
+	lay_trampoline();
+	secondary_request = (struct secondary_request){ .root = root, .stack_top = (uint64_t)stack_top, .entry = entry, .slot = slot };
+	x2apic_command(slot, X2APIC_INIT);
+	for (unsigned n = 0; n < STARTUPS; n++) {
+		x2apic_command(slot, X2APIC_STARTUP | TRAMPOLINE >> PAGE_SHIFT);
+		if (is_taken_in_time())
+			return true;
+	}
+	return false;
+}
+
+/* Until another core's INIT. */
+_Noreturn void cpu_stop_core(void)
+{
+	cpu_halt();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sandbox's other cores. The first one starts them and tells them what to do; each has a stack, a timer and a place in the
+ * interrupt controller of its own, ticks a thousand times a second, and sleeps otherwise. Everything here is called on the first
+ * core, from the main program. A sandbox of one core has no others: nothing happens, no interrupt is attached.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/guest.h"
+
+/* Starts every other core and waits until each is on; one that does not come is said, and stays off. */
+void smp_init(void);
+
+/* How many cores the sandbox has. Slots count from 0, the first core; those below are good for cores that exist. */
+unsigned smp_count(void);
+
+struct smp_census {
+	bool on;
+	uint64_t ticks; /* of its timer, since the sandbox began */
+	uint64_t ipis;  /* received; the first core counts, too */
+};
+struct smp_census smp_ask(unsigned slot);
+
+/* Switch another core on or off, and wait, within a bound, until it is. false: it is not, or it is busy with a command. */
+bool smp_start(unsigned slot);
+bool smp_stop(unsigned slot);
+
+/* Interrupts another core and waits, within a bound, until it has counted that. */
+bool smp_interrupt(unsigned slot);
+
+/* Lets another core run a command, and does not wait for its end. false: it is off, or busy. */
+bool smp_run(unsigned slot, const char *word);

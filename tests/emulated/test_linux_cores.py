@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-I1.ipi. Unmodified Debian on two cores, as dts/partitions/linux2.dts gives them: started, used, stopped and started again.
+
+One machine a platform serves all tests of this file, in their order; time is the host's.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from bhtool import paths
+from bhtool.dialogue import Dialogue
+from bhtool.machine import Machine
+from bhtool.memory import Exits
+from bhtool.platforms import Platform
+from bhtool.session import CrashEvent, EndEvent, Session
+
+from tests.emulated.case import ALL, SVM
+from tests.emulated.scene import platform_or_skip, stage_file
+from tests.emulated.test_linux import BOOT_EXITS, BOOT_SECONDS, STEADY, WORK_SECONDS, exits, stats
+
+LINUX2 = paths.PARTITIONS / "linux2.dts"
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+IPI_ROW = {SVM: "RES|CAL|TLB"}  # of /proc/interrupts; "IPI" on ARM
+SECOND_CORE = 50  # exits while it is started
+IPIS, SLACK = 400, 40  # what one pipe between the cores costs at least; what looking costs at most
+REPLUGS, KICKS = 3, 300
+OFF_SECONDS = 20.0
+BACKTRACES = 5
+BACKTRACE = {SVM: "NMI backtrace for cpu"}  # as the kernel calls what it does without an NMI elsewhere: "sysrq: CPU"
+
+PLATFORMS = [pytest.param(name, marks=pytest.mark.xdist_group(f"linux-cores-{name}")) for name in ALL]
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", PLATFORMS, scope="module")]
+
+
+@pytest.fixture(scope="module")
+def machine_platform(platform: str) -> Platform:
+    return platform_or_skip(platform)
+
+
+@pytest.fixture(scope="module")
+def shell(machine_platform: Platform) -> Iterator[Dialogue]:
+    """The shell, up, on a terminal too wide to wrap what is typed."""
+    scene = stage_file(machine_platform, LINUX2)
+    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
+        dialogue = Dialogue(session, "linux")
+        dialogue.wait_until_ready(BOOT_SECONDS)
+        dialogue.ask("stty cols 1000")
+        yield dialogue
+
+
+def sent(shell: Dialogue) -> list[int]:
+    """IPIs that each core's monitor has let pass or refused."""
+    shell.session.poll()
+    return [core["ipi"] for core in stats(shell).core_exits]
+
+
+def received(shell: Dialogue, platform: Platform) -> list[int]:
+    """IPIs that each core has taken, as Linux counts them."""
+    rows = shell.ask(f"grep -E '^ *({IPI_ROW.get(platform.name, 'IPI')})' /proc/interrupts")
+    counts = [[int(number) for number in re.findall(r"\b\d+\b", row.partition(":")[2])[:2]] for row in rows]
+    return [sum(core) for core in zip(*counts, strict=True)]
+
+
+def pipe_between_cores(shell: Dialogue) -> None:
+    """Every block one core has written wakes the other."""
+    shell.ask("taskset -c 0 dd if=/dev/zero bs=64k count=600 2>/dev/null | taskset -c 1 dd of=/dev/null bs=64k 2>/dev/null", WORK_SECONDS)
+
+
+def without(counted: Exits, *reasons: str) -> int:
+    return sum(count for reason, count in counted.items() if reason not in reasons)
+
+
+def beats(shell: Dialogue) -> dict[str, int]:
+    watches = shell.session.watches
+    return {name: beat.beats for name in ("control", "sensor") if (beat := watches[name].heartbeat)}
+
+
+def test_two_processors(shell: Dialogue) -> None:
+    assert shell.number("nproc") == 2
+    assert shell.number("grep -c ^processor /proc/cpuinfo") == 2
+    assert shell.ask("cat /sys/devices/system/cpu/online") == ["0-1"]
+
+
+def test_boot_exits(shell: Dialogue) -> None:
+    boot = shell.session.watches["linux"].exits_boot()
+    assert without(boot, "identify", "ipi", "idle") <= BOOT_EXITS + SECOND_CORE, boot
+
+
+def test_an_ipi_is_one_exit_at_its_sender(shell: Dialogue, machine_platform: Platform) -> None:
+    """What one core sent, the other received; nothing else exits but what one core may cost."""
+    before, sent_before, received_before = exits(shell), sent(shell), received(shell, machine_platform)
+    while sum(sent(shell)) - sum(sent_before) < IPIS:
+        pipe_between_cores(shell)
+    sent_since = [now - then for now, then in zip(sent(shell), sent_before, strict=True)]
+    received_since = [now - then for now, then in zip(received(shell, machine_platform), received_before, strict=True)]
+    for sender, receiver in ((0, 1), (1, 0)):
+        assert abs(sent_since[sender] - received_since[receiver]) <= SLACK, (sent_since, received_since)
+    after = exits(shell)
+    risen = {reason for reason in after if after[reason] > before.get(reason, 0)}
+    assert risen <= STEADY[machine_platform.name] | {"ipi"}, (before, after)
+
+
+def test_a_core_is_unplugged_and_plugged_in_again(shell: Dialogue) -> None:
+    for _ in range(REPLUGS):
+        assert shell.ask(f"echo 0 > {CPU1}; nproc; cat /sys/devices/system/cpu/online") == ["1", "0"]
+        assert shell.ask("md5sum /bin/busybox > /dev/null; echo alone") == ["alone"]
+        assert shell.ask(f"echo 1 > {CPU1}; nproc; cat /sys/devices/system/cpu/online") == ["2", "0-1"]
+        assert shell.ask("taskset -c 1 md5sum /bin/busybox > /dev/null && echo together") == ["together"]
+
+
+@pytest.mark.parametrize("online", [1, 0])
+def test_kicks_go_unnoticed(shell: Dialogue, online: int) -> None:
+    """Another monitor kicks Linux's while both cores work, then while one of them is switched off."""
+    shell.ask(f"echo {online} > {CPU1}")
+    already = stats(shell).kicks
+    shell.session.watches["sensor"].console.write(f"kick=2,{KICKS}\n".encode())
+    shell.ask(  # in a shell of its own, which tells nothing about jobs
+        "(md5sum $(printf '/bin/busybox %.0s' x x x x x x x x) > /dev/null & md5sum $(printf '/bin/busybox %.0s' x x x x) > /dev/null; wait)"
+    )
+    while stats(shell).kicks < already + KICKS:
+        shell.ask("usleep 100000")
+    assert stats(shell).kicks == already + KICKS
+    assert shell.ask(f"echo 1 > {CPU1}; nproc") == ["2"]
+    pipe_between_cores(shell)
+
+
+def test_backtraces_harm_no_program(shell: Dialogue, machine_platform: Platform) -> None:
+    """One core breaks into the other, whatever runs there: on x86 by an NMI, which user programs must survive."""
+    shell.ask("(while :; do :; done) & (while :; do :; done) &")
+    shell.ask(f"n=0; while [ $n -lt {BACKTRACES} ]; do echo l > /proc/sysrq-trigger; n=$((n + 1)); done", WORK_SECONDS)
+    assert shell.number(f"dmesg | grep -cE '{BACKTRACE.get(machine_platform.name, 'sysrq: CPU')}'") >= BACKTRACES
+    assert shell.number("jobs | grep -c Running") == 2
+    shell.ask("kill %1 %2; wait")
+
+
+def test_switching_off_ends_both_cores_and_nobody_else(shell: Dialogue) -> None:
+    watches = shell.session.watches
+    watches["linux"].console.write(b"poweroff -f\n")
+    for event in shell.session.events(OFF_SECONDS):
+        if event is None and watches["linux"].state == "off":
+            break
+    assert (watches["linux"].state, watches["linux"].crash) == ("off", None)
+    quiet, before = stats(shell).core_exits, beats(shell)
+    assert not any(isinstance(event, EndEvent | CrashEvent) for event in shell.session.events(1.0))
+    assert stats(shell).core_exits == quiet
+    assert all(count > before[name] for name, count in beats(shell).items())

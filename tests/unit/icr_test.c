@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a guest's write to the interrupt command register does: which cores it reaches, what reaches the hardware, and what the
+ * sandbox's cores do to each other with INIT, STARTUP and NMI. hal/irq/icr.c and hal/x86/orders.c, over a processor that notes.
+ */
+#include <string.h>
+
+#include "check.h"
+#include "hal/irq/apic.h"
+#include "hal/x86/core.h"
+
+enum { CORES = 3, DELIVERY_MODES = 8 };
+
+/* Own cores of two clusters, not in order. */
+static struct hal_partition partition = { .core_count = CORES, .apic_id = { 3, 1, 0x21 } };
+static struct hal_core cores[CORES];
+
+/* What the processor was made to do since the last reset(). */
+static struct {
+	uint32_t sent; /* bit n: a fixed interrupt to core n */
+	uint32_t foreign;
+	uint32_t kicked, started, stopped; /* bit n: core n */
+	uint8_t vector, startup_vector;
+	uint32_t event; /* injected */
+	bool busy;      /* an event waits already */
+} seen;
+
+static void note(uint32_t *cores_noted, const struct hal_core *core)
+{
+	*cores_noted |= UINT32_C(1) << core->slot;
+}
+
+void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
+{
+	CHECK_EQ(mode, APIC_FIXED);
+	seen.vector = vector;
+	seen.foreign |= apic_id != 3 && apic_id != 1 && apic_id != 0x21;
+	for (uint32_t slot = 0; slot < CORES; slot++)
+		if (partition.apic_id[slot] == apic_id)
+			note(&seen.sent, &cores[slot]);
+}
+
+void x86_kick_core(const struct hal_core *core)
+{
+	note(&seen.kicked, core);
+}
+
+void x86_core_start(struct hal_core *core, uint8_t vector)
+{
+	note(&seen.started, core);
+	seen.startup_vector = vector;
+}
+
+void hal_core_quiesce(struct hal_core *core)
+{
+	note(&seen.stopped, core);
+}
+
+static bool has_event(const struct hal_core *core)
+{
+	return seen.busy;
+}
+
+static void inject(struct hal_core *core, uint32_t event)
+{
+	CHECK(!seen.busy);
+	seen.event = event;
+}
+
+static const struct x86_vendor vendor = { .has_event = has_event, .inject = inject };
+const struct x86_vendor *x86_vendor = &vendor;
+
+static void forget(void)
+{
+	memset(&seen, 0, sizeof(seen));
+}
+
+/* As start-up leaves them: the first core runs, the others are off. */
+static void reset(void)
+{
+	memset(cores, 0, sizeof(cores));
+	for (uint32_t slot = 0; slot < CORES; slot++) {
+		cores[slot].partition = &partition;
+		cores[slot].slot = slot;
+		cores[slot].started = !slot;
+		partition.core[slot] = &cores[slot];
+		if (slot)
+			x86_order_off(&cores[slot]);
+	}
+	forget();
+}
+
+static enum hal_action write_icr(uint32_t from, uint64_t icr)
+{
+	const struct hal_exit exit = { .kind = BH_EXIT_IPI, .value = icr };
+
+	return apic_write_icr(&cores[from], &exit);
+}
+
+#define TO(destination)    ((uint64_t)(destination) << 32)
+#define LOGICAL            UINT64_C(0x800)
+#define SHORTHAND(n)       ((uint64_t)(n) << 18)
+#define MODE(mode)         ((uint64_t)(mode) << 8 | 0x4000)
+#define FIXED(destination) (TO(destination) | 0x4055)
+
+/* SDM vol. 3A, 11.12.9, 11.12.10; sent: bit n is own core n. Sender: core 0, whose APIC ID is 3. */
+static const struct {
+	const char *what;
+	uint64_t icr;
+	uint32_t sent;
+	enum hal_action action;
+} destinations[] = {
+	{ "physical, oneself", FIXED(3), 1, HAL_SKIP },
+	{ "physical, another", FIXED(1), 2, HAL_SKIP },
+	{ "physical, the other cluster", FIXED(0x21), 4, HAL_SKIP },
+	{ "physical, foreign", FIXED(2), 0, HAL_FAULT },
+	{ "physical, absent", FIXED(0x9000), 0, HAL_FAULT },
+	{ "physical, a slot is no ID", FIXED(0), 0, HAL_FAULT },
+	{ "physical, broadcast", FIXED(0xffffffff), 7, HAL_SKIP },
+	{ "logical, oneself", FIXED(1 << 3) | LOGICAL, 1, HAL_SKIP },
+	{ "logical, two of a cluster", FIXED(1 << 3 | 1 << 1) | LOGICAL, 3, HAL_SKIP },
+	{ "logical, own and foreign", FIXED(1 << 3 | 1 << 2) | LOGICAL, 0, HAL_FAULT },
+	{ "logical, foreign alone", FIXED(1 << 0) | LOGICAL, 0, HAL_FAULT },
+	{ "logical, the other cluster", FIXED(2 << 16 | 1 << 1) | LOGICAL, 4, HAL_SKIP },
+	{ "logical, foreign in the other cluster", FIXED(2 << 16 | 1 << 3) | LOGICAL, 0, HAL_FAULT },
+	{ "logical, a cluster without own cores", FIXED(1 << 16 | 1 << 3) | LOGICAL, 0, HAL_FAULT },
+	{ "logical, a whole cluster", FIXED(0xffff) | LOGICAL, 0, HAL_FAULT },
+	{ "logical, nobody", FIXED(0) | LOGICAL, 0, HAL_SKIP },
+	{ "logical, broadcast", FIXED(0xffffffff) | LOGICAL, 7, HAL_SKIP },
+	{ "shorthand, self", SHORTHAND(1) | FIXED(2), 1, HAL_SKIP },
+	{ "shorthand, all", SHORTHAND(2) | FIXED(2), 7, HAL_SKIP },
+	{ "shorthand, others", SHORTHAND(3) | FIXED(2), 6, HAL_SKIP },
+};
+
+static void test_destinations(void)
+{
+	for (size_t n = 0; n < sizeof(destinations) / sizeof(destinations[0]); n++) {
+		check_context.subject = destinations[n].what;
+		reset();
+		CHECK_EQ(write_icr(0, destinations[n].icr), destinations[n].action);
+		CHECK_EQ(seen.sent, destinations[n].sent);
+		CHECK(!seen.foreign && !seen.kicked);
+		CHECK_EQ(seen.vector, destinations[n].sent ? 0x55 : 0);
+	}
+}
+
+/* A mode that passes no further is refused whomever it names; one that names a foreign core is a fault in every other mode. */
+static void test_modes(void)
+{
+	static const bool refused[DELIVERY_MODES] = {
+		[APIC_LOWEST] = true, [APIC_SMI] = true, [APIC_RESERVED] = true, [APIC_EXTINT] = true
+	};
+
+	for (unsigned mode = 0; mode < DELIVERY_MODES; mode++) {
+		check_context.subject = "delivery mode";
+		check_context.round = mode;
+		reset();
+		CHECK_EQ(write_icr(0, TO(2) | MODE(mode)), refused[mode] ? HAL_REFUSE : HAL_FAULT);
+		CHECK_EQ(write_icr(0, TO(3) | MODE(mode)), refused[mode] ? HAL_REFUSE : HAL_SKIP);
+		CHECK_EQ(seen.sent, mode == APIC_FIXED);
+		CHECK(!seen.kicked && !seen.stopped);
+		CHECK(hal_core_ready(&cores[0]));
+		CHECK_EQ(seen.event, mode == APIC_NMI ? X86_EVENT_NMI : 0);
+	}
+}
+
+static void start(uint32_t slot, uint8_t vector)
+{
+	forget();
+	CHECK_EQ(write_icr(0, TO(partition.apic_id[slot]) | MODE(APIC_STARTUP) | vector), HAL_SKIP);
+	CHECK_EQ(seen.kicked, UINT32_C(1) << slot);
+	CHECK(hal_core_ready(&cores[slot]));
+}
+
+/* INIT, STARTUP, STARTUP: the second finds a core that runs, and does not even stir it. */
+static void test_start(void)
+{
+	check_context.subject = "start";
+	reset();
+	CHECK(hal_core_ready(&cores[0]) && !hal_core_ready(&cores[1]) && !hal_core_ready(&cores[2]));
+	write_icr(0, TO(1) | MODE(APIC_INIT));
+	CHECK(!hal_core_ready(&cores[1]));
+	CHECK_EQ(seen.kicked, 2);
+	start(1, 0x9a);
+	CHECK_EQ(seen.started, 2);
+	CHECK_EQ(seen.startup_vector, 0x9a);
+	forget();
+	write_icr(0, TO(1) | MODE(APIC_STARTUP) | 0x12);
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK(!seen.kicked && !seen.started && !seen.stopped);
+}
+
+/* The target sees both at once, or only the last of several. */
+static void test_orders_that_meet(void)
+{
+	check_context.subject = "orders that meet";
+	reset();
+	start(1, 1);
+	forget();
+	write_icr(0, TO(1) | MODE(APIC_NMI));
+	write_icr(2, TO(1) | MODE(APIC_INIT));
+	write_icr(0, TO(1) | MODE(APIC_NMI));
+	write_icr(0, TO(1) | MODE(APIC_STARTUP) | 0x20);
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK_EQ(seen.stopped, 2);
+	CHECK_EQ(seen.started, 2);
+	CHECK_EQ(seen.startup_vector, 0x20);
+	CHECK_EQ(seen.event, 0);
+
+	write_icr(0, TO(1) | MODE(APIC_INIT));
+	write_icr(0, TO(1) | MODE(APIC_STARTUP) | 0x30);
+	write_icr(0, TO(1) | MODE(APIC_INIT));
+	CHECK(!hal_core_ready(&cores[1]));
+}
+
+static void test_init(void)
+{
+	check_context.subject = "INIT";
+	reset();
+	start(1, 1);
+	start(2, 1);
+	forget();
+	write_icr(0, TO(1) | APIC_INIT << 8 | 0x8000); /* "de-assert" */
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK(!seen.kicked && !seen.stopped);
+	write_icr(1, SHORTHAND(2) | MODE(APIC_INIT));
+	CHECK_EQ(seen.kicked, 5);
+	CHECK(!hal_core_ready(&cores[0]) && hal_core_ready(&cores[1]) && !hal_core_ready(&cores[2]));
+	CHECK_EQ(seen.stopped, 5);
+	CHECK(!hal_core_ready(&cores[0]));
+}
+
+/* It waits while another event does, and makes that run end; several are one. */
+static void test_nmi(void)
+{
+	check_context.subject = "NMI";
+	reset();
+	write_icr(0, TO(1) | MODE(APIC_NMI)); /* off: nothing */
+	CHECK(!seen.kicked && !hal_core_ready(&cores[1]));
+	start(1, 1);
+	CHECK_EQ(seen.event, 0);
+	forget();
+	write_icr(0, TO(1) | MODE(APIC_NMI));
+	write_icr(2, TO(1) | MODE(APIC_NMI));
+	CHECK_EQ(seen.kicked, 2);
+	seen.kicked = 0;
+	seen.busy = true;
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK_EQ(seen.kicked, 2);
+	CHECK_EQ(seen.event, 0);
+	seen.busy = false;
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK_EQ(seen.event, X86_EVENT_NMI);
+	forget();
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK_EQ(seen.event, 0);
+}
+
+/* A monitor that trapped reports it, whatever its guest is told to do. */
+static void test_trap(void)
+{
+	check_context.subject = "trap";
+	reset();
+	cores[1].trap.rip = 1;
+	CHECK(hal_core_ready(&cores[1]));
+	CHECK(!seen.started);
+}
+
+int main(void)
+{
+	test_destinations();
+	test_modes();
+	test_start();
+	test_orders_that_meet();
+	test_init();
+	test_nmi();
+	test_trap();
+	return 0;
+}

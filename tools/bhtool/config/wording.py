@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the device tree compiler and dt-schema find, in the words of who writes partition files."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from bhtool.paths import ROOT
+
+BINDINGS = ROOT / "dts" / "bindings"
+LABEL = re.compile(r'label "(\w+)"')
+COMPILERS_WORDS = (
+    (re.compile(r"'(?P<name>[^']+)' file not found"), "there is no file `{name}` to include"),
+    (re.compile(r"Label or path (?P<name>\S+) not found"), "there is no node with the label `{name}`"),
+    (re.compile(r"\(\w+\): \S+: Reference to non-existent node or label \"(?P<name>\w+)\""), "there is no node with the label `{name}`"),
+    (re.compile(r"syntax error"), "this is no device tree syntax, or the line before lacks its `;`"),
+    (re.compile(r"\(\w+\): (?P<name>/\S*): (?P<text>.*)"), "`{name}`: {text}"),
+)
+MISSING = re.compile(r"'(?P<name>[^']+)' is a required property")
+
+
+def compilers_text(message: str) -> str:
+    """A message of the preprocessor or of dtc without the compiler's own vocabulary."""
+    for pattern, words in COMPILERS_WORDS:
+        if found := pattern.fullmatch(message.strip()):
+            return words.format(**found.groupdict())
+    return message.strip()
+
+
+def label_in(message: str) -> str:
+    """The label that dtc found nothing for; empty if the message is about something else."""
+    found = LABEL.search(message)
+    return found[1] if found else ""
+
+
+def node_text(error: Any) -> str:
+    """What is wrong with a node as a whole, as the end of a sentence that begins with its name."""
+    if found := MISSING.match(str(error.message)):
+        return f"lacks `{found['name']}`"
+    if error.validator == "oneOf":
+        names = [name for one in error.validator_value for name in one.get("required", ())]
+        held = [name for name in names if name in error.instance]
+        quoted = [f"`{name}`" for name in names]
+        return f"has {' and '.join(quoted)}, which exclude each other" if held else f"has neither {' nor '.join(quoted)}"
+    return f"does not fit its binding ({error.validator})"
+
+
+def property_text(name: str, error: Any) -> str:
+    """What is wrong with a property's value, as the end of a sentence that begins with its name."""
+    value = value_text(error.instance)
+    if error.validator == "type" and error.validator_value == "boolean":
+        return f"is {value}, and takes no value: it is there or it is not"
+    if error.validator == "enum":
+        return f"is {value}, which is none of {', '.join(map(str, error.validator_value))}"
+    if error.validator == "type" and error.validator_value == "array":
+        return f"is {value}, which is no list of references such as <&label>"
+    meaning = descriptions().get(name, "")
+    return f"is {value}, which it cannot be" + (f" ({meaning.rstrip('.')})" if meaning else "")
+
+
+def value_text(value: Any) -> str:
+    """A decoded property as its source writes it."""
+    if isinstance(value, bytes):
+        return value_text(value.rstrip(b"\0").decode("utf-8", "replace"))
+    if isinstance(value, list | tuple):
+        return ", ".join(value_text(one) for one in value) if value else "empty"
+    if isinstance(value, bool):
+        return "there" if value else "not there"
+    return f"<{value:#x}>" if isinstance(value, int) else f'"{value}"'
+
+
+@functools.cache
+def descriptions() -> dict[str, str]:
+    """What our bindings say of each property."""
+    found: dict[str, str] = {}
+    for binding in sorted(BINDINGS.glob("bulkhead,*.yaml")):
+        for name, entry in YAML(typ="safe").load(binding.read_text()).get("properties", {}).items():
+            if isinstance(entry, dict) and "description" in entry:
+                found.setdefault(name, " ".join(str(entry["description"]).split()))
+    return found
