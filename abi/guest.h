@@ -27,7 +27,7 @@ enum bh_exit_reason {
 	BH_EXIT_CALL,      /* hypercall of this contract */
 	BH_EXIT_FIRMWARE,  /* firmware call (PSCI) */
 	BH_EXIT_IDENTIFY,  /* CPUID */
-	BH_EXIT_IDLE,      /* WFI under the poisoning kick (GICv2 without trusted-idle) */
+	BH_EXIT_IDLE,      /* WFI where somebody may kick the sandbox (ARM without trusted-idle) */
 	BH_EXIT_LONG,      /* long instruction: WBINVD, INVD */
 	BH_EXIT_FORBIDDEN, /* instruction a sandbox does not have: VMRUN, CLGI, MONITOR, SMC nonsense */
 	BH_EXIT_RESET,     /* triple fault, INIT, reset or power-off of the sandbox */

@@ -13,13 +13,13 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 1,
+	BH_TABLE_VERSION = 2,
 	BH_MAX_CORES = 8,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
 	BH_MAX_PORTS = 64,
 	BH_MAX_LINES = 64,
-	BH_MAX_COPIES = 24,
+	BH_MAX_COPIES = 64,
 	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
 };
 
@@ -67,10 +67,15 @@ struct bh_line {
 	uint16_t vector; /* x86 only */
 	uint16_t flags;  /* enum bh_line_flags */
 };
-struct bh_copy {         /* payload that does not lie in place; executed in order */
-	uint64_t source; /* HPA */
-	uint64_t target; /* HPA, inside a RAM region of the sandbox */
-	uint64_t size;   /* bytes */
+/*
+ * Payload arrives in place, or, where a boot loader chooses the places, as one boot module: pieces in whole pages, one
+ * behind the other without gaps. Both addresses ascend from row to row, so that the module can be spread out over RAM that
+ * it lies in itself (monitor/module_boot.c).
+ */
+struct bh_copy {
+	uint64_t offset; /* in the module */
+	uint64_t target; /* HPA: RAM of the sandbox, or its information page */
+	uint64_t size;   /* bytes, multiple of 4 KiB */
 	uint32_t sandbox;
 	uint32_t pad;
 };
@@ -96,7 +101,9 @@ struct bh_table {
 	uint32_t pad;
 	uint64_t checksum; /* FNV-1a over the 64-bit little-endian words of the table, this field taken as 0 */
 	uint8_t platform[BH_NAME_BYTES];
-	uint64_t shared; /* HPA of one page: kick boxes (docs/shared-state.md) */
+	uint64_t shared;          /* HPA of one page: kick boxes (docs/shared-state.md) */
+	uint64_t module_bytes;    /* of the one boot module that must come with the image; 0: there must be none */
+	uint64_t module_checksum; /* FNV-1a over its 64-bit little-endian words */
 	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];

@@ -22,6 +22,17 @@ void arch_boot_putc(char c);
 /* Start-up only. Ends the machine where the board can (emulators pass `status` on where they have a way), else halts. */
 _Noreturn void arch_machine_off(int status);
 
+/*
+ * Start-up only. The modules a loader brought with the image: how many, and where the last of them lies. What the loader
+ * left may be anywhere in RAM, so this is asked before anything outside the image is written. None where loaders put
+ * payload in place.
+ */
+struct arch_modules {
+	uint32_t count;
+	uint64_t start, bytes;
+};
+struct arch_modules arch_boot_modules(void);
+
 /* Stops this core for good, interrupts masked. */
 _Noreturn void arch_halt(void);
 

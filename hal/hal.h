@@ -120,6 +120,17 @@ struct hal_space; /* stage-1 tables of one private monitor */
 HAL_CHECKED enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out);
 HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
 					  enum hal_memory memory);
+
+/*
+ * Parts of the resident image that only this machine needs, beside those that every private monitor has: one image may hold
+ * several backends. Those not named here are neither copied nor mapped.
+ */
+struct hal_part {
+	const char *start, *end;
+	unsigned permissions;
+};
+size_t hal_resident_parts(const struct hal_part **parts);
+
 /* Maps, one to one, the interrupt-controller registers this partition's filter needs, and the root frames of the
  * partitions it may kick. */
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);

@@ -12,8 +12,8 @@ enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
 
 static const struct irq_controller *controller;
 static struct irq_handler {
-	uint32_t number;
 	void (*handle)(void);
+	uint32_t number;
 	bool local; /* every core has one */
 } handlers[MAX_HANDLERS];
 
@@ -46,7 +46,7 @@ static void attach(uint32_t number, void (*handle)(void), bool local)
 {
 	for (struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS; h++)
 		if (!h->handle) {
-			*h = (struct irq_handler){ number, handle, local };
+			*h = (struct irq_handler){ handle, number, local };
 			return;
 		}
 	fault_stop("too many interrupt handlers");

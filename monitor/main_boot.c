@@ -19,9 +19,9 @@ static const struct table_span private_spans[] = { BOARD_PRIVATE_SPANS };
 static const struct table_span private_ports[] = { BOARD_PRIVATE_PORTS };
 static const struct table_span reserved_ram[] = { BOARD_RESERVED_RAM };
 
-static void check_table(const struct bh_table *table)
+static struct table_limits board_limits(void)
 {
-	const struct table_limits limits = {
+	return (struct table_limits){
 		.platform = BOARD_NAME,
 		.ram_base = BOARD_RAM_BASE,
 		.ram_bytes = BOARD_RAM_BYTES,
@@ -37,10 +37,18 @@ static void check_table(const struct bh_table *table)
 		.first_line = BOARD_FIRST_LINE,
 		.first_vector = BOARD_FIRST_VECTOR,
 	};
+}
+
+static void check_table(const struct bh_table *table, const struct arch_modules *modules)
+{
+	const struct table_limits limits = board_limits();
 	const char *why = table_refuse(table, &limits);
 
 	if (why)
 		monitor_refuse("partition table refused", why);
+	why = table_refuse_modules(table, &limits, modules);
+	if (why)
+		monitor_refuse("boot module refused", why);
 }
 
 static void check_machine(void)
@@ -59,17 +67,6 @@ static void clear_shared(uint64_t shared)
 	for (size_t n = 0; n < BH_PAGE_BYTES / sizeof(*words); n++)
 		words[n] = 0;
 	arch_cache_publish(words, BH_PAGE_BYTES);
-}
-
-/* Payload that its loader could not put in place; whole words first, both ends are page or word aligned by the tool. */
-static void copy_payload(const struct bh_copy *copy)
-{
-	uint64_t *target = (uint64_t *)(uintptr_t)copy->target;
-	const uint64_t *source = (const uint64_t *)(uintptr_t)copy->source;
-
-	for (uint64_t word = 0; word < copy->size / 8; word++)
-		target[word] = source[word];
-	arch_cache_publish(target, copy->size);
 }
 
 static void launch(const struct build *build, uint32_t slot)
@@ -123,9 +120,10 @@ _Noreturn void monitor_boot(void)
 {
 	const struct bh_table *table = &partition_table;
 	struct boot_clock clock = { .entered = arch_counter() };
+	struct arch_modules modules = arch_boot_modules();
 
-	/* 1. Trust nothing unchecked: first the table, then the machine. */
-	check_table(table);
+	/* 1. Trust nothing unchecked: first what the loader brought, then the machine. */
+	check_table(table, &modules);
 	check_machine();
 
 	/* 2. Quiet hardware, one time base. */
@@ -135,10 +133,9 @@ _Noreturn void monitor_boot(void)
 		monitor_refuse("cannot start",
 			       "the machine's counter does not run or does not tell its frequency; the firmware has to set it");
 
-	/* 3. The page monitors share, payloads, then every sandbox, then every private monitor's own tables. */
+	/* 3. Payload first, as its module may lie anywhere; the page monitors share; every sandbox; every monitor's own tables. */
+	module_spread(table, modules.start);
 	clear_shared(table->shared);
-	for (uint32_t n = 0; n < table->copy_count; n++)
-		copy_payload(&table->copies[n]);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		build_partition(table, n, &clock, &builds[n]);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)

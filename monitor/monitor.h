@@ -4,6 +4,7 @@
  *
  *   start-up (dropped)                                      resident (one private copy per sandbox)
  *   main_boot ─► table_boot      refuse what is wrong       run ─► exits ─► hal
+ *            ├─► module_boot     payload to its places
  *            └─► partition_boot  build partition, copy
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
@@ -12,6 +13,7 @@
  */
 #pragma once
 #include "abi/table.h"
+#include "arch/arch.h"
 #include "hal/hal.h"
 
 struct monitor {
@@ -66,6 +68,13 @@ struct table_limits {
 };
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);
+
+/* The same for what the loader brought with the image, under a table that was not refused. Reads nothing but its arguments and the module.
+ */
+const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules);
+
+/* Takes each piece of the boot module at `module` to its target, which may lie over the module itself. The table has not been refused. */
+void module_spread(const struct bh_table *table, uint64_t module);
 
 /* The common time base: its frequency, and its value when start-up was entered. */
 struct boot_clock {

@@ -37,24 +37,44 @@ static void zero_words(uint64_t start, uint64_t bytes)
 		*word++ = 0;
 }
 
-static uint64_t copy_resident(struct hal_arena *arena)
-{
-	size_t bytes = (size_t)(__resident_data_end - __resident_text_start);
-	uint64_t *copy = hal_arena_take(arena, bytes / BH_PAGE_BYTES);
-	const uint64_t *original = (const uint64_t *)(uintptr_t)__resident_text_start;
-
-	if (!copy)
-		must(HAL_E_NOMEM, "private monitor");
-	for (size_t word = 0; word < bytes / 8; word++)
-		copy[word] = original[word];
-	arch_cache_publish(copy, bytes);
-	return (uintptr_t)copy;
-}
+/* What every private monitor has; the machine may need more (hal_resident_parts). */
+static const struct hal_part common_parts[] = {
+	{ __resident_text_start, __resident_text_end, HAL_READ | HAL_EXECUTE },
+	{ __resident_rodata_start, __resident_rodata_end, HAL_READ },
+	{ __resident_data_start, __resident_data_end, HAL_READ | HAL_WRITE },
+};
+enum { COMMON_PARTS = sizeof(common_parts) / sizeof(common_parts[0]) };
 
 /* The frame behind a resident address in this sandbox's copy. */
 static uint64_t in_copy(const struct build *build, const void *resident)
 {
 	return build->copy + (uint64_t)((uintptr_t)resident - (uintptr_t)__resident_text_start);
+}
+
+static void copy_parts(const struct build *build, const struct hal_part *parts, size_t count)
+{
+	for (const struct hal_part *part = parts; part < parts + count; part++) {
+		uint64_t *copy = (uint64_t *)(uintptr_t)in_copy(build, part->start);
+		const uint64_t *original = (const uint64_t *)(uintptr_t)part->start;
+
+		for (size_t word = 0; word < (size_t)(part->end - part->start) / 8; word++)
+			copy[word] = original[word];
+	}
+}
+
+static void copy_resident(struct build *build)
+{
+	size_t bytes = (size_t)(__resident_data_end - __resident_text_start), more;
+	char *copy = hal_arena_take(&build->arena, bytes / BH_PAGE_BYTES);
+	const struct hal_part *parts;
+
+	if (!copy)
+		must(HAL_E_NOMEM, "private monitor");
+	build->copy = (uintptr_t)copy;
+	more = hal_resident_parts(&parts);
+	copy_parts(build, common_parts, COMMON_PARTS);
+	copy_parts(build, parts, more);
+	arch_cache_publish(copy, bytes);
 }
 
 static void write_clock_text(uint64_t where, uint64_t khz)
@@ -174,7 +194,7 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	build->sandbox = sandbox;
 	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA, .end = sandbox->pool + BH_POOL_BYTES };
 	prepare_pool(sandbox, index, clock);
-	build->copy = copy_resident(&build->arena);
+	copy_resident(build);
 	create_partition(table, index, build);
 	create_cores(build);
 	fill_monitor(build, clock->hz);
@@ -184,6 +204,12 @@ static void map(struct hal_space *space, const char *start, const char *end, uin
 {
 	if (end != start)
 		must(hal_space_map(space, start, (hpa_t){ hpa }, (uint64_t)(end - start), permissions, HAL_MEMORY_RAM), "private monitor");
+}
+
+static void map_parts(struct build *build, const struct hal_part *parts, size_t count)
+{
+	for (const struct hal_part *part = parts; part < parts + count; part++)
+		map(build->space, part->start, part->end, in_copy(build, part->start), part->permissions);
 }
 
 static void map_one_to_one(struct hal_space *space, uint64_t start, uint64_t end)
@@ -197,15 +223,17 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 	struct build *build = &builds[index];
 	uint64_t pool = build->sandbox->pool;
 	uint64_t copy_end = build->copy + (uint64_t)(__resident_data_end - __resident_text_start);
+	const struct hal_part *parts;
+	size_t more;
 
 	for (uint32_t target = 0; target < table->sandbox_count; target++)
 		if (build->sandbox->may_kick >> target & 1)
 			must(hal_partition_allow_kick(build->partition, builds[target].partition), "may-kick");
 
 	must(hal_space_create(&build->arena, &build->space), "private monitor");
-	map(build->space, __resident_text_start, __resident_text_end, build->copy, HAL_READ | HAL_EXECUTE);
-	map(build->space, __resident_rodata_start, __resident_rodata_end, in_copy(build, __resident_rodata_start), HAL_READ);
-	map(build->space, __resident_data_start, __resident_data_end, in_copy(build, __resident_data_start), HAL_READ | HAL_WRITE);
+	more = hal_resident_parts(&parts);
+	map_parts(build, common_parts, COMMON_PARTS);
+	map_parts(build, parts, more);
 	map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);
 	map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);

@@ -54,18 +54,20 @@ static struct table_span ram_of(const struct table_limits *limits)
 /* The table's words, whatever types its fields have. */
 typedef uint64_t __attribute__((__may_alias__)) table_word;
 
-/* FNV-1a over 64-bit words. Each step is a bijection, so any change confined to one word changes the result. */
-static uint64_t checksum(const struct bh_table *table)
+/* FNV-1a over 64-bit words, number `zero` taken as 0. Each step is a bijection, so any change confined to one word changes the result. */
+static uint64_t checksum(const table_word *words, uint64_t count, uint64_t zero)
 {
-	const table_word *words = (const table_word *)table;
 	uint64_t hash = 0xcbf29ce484222325;
 
-	for (size_t n = 0; n < sizeof(*table) / sizeof(*words); n++) {
-		uint64_t word = n == offsetof(struct bh_table, checksum) / sizeof(*words) ? 0 : words[n];
-
-		hash = (hash ^ word) * 0x100000001b3;
-	}
+	for (uint64_t n = 0; n < count; n++)
+		hash = (hash ^ (n == zero ? 0 : words[n])) * 0x100000001b3;
 	return hash;
+}
+
+static uint64_t table_checksum(const struct bh_table *table)
+{
+	return checksum((const table_word *)table, sizeof(*table) / sizeof(table_word),
+			offsetof(struct bh_table, checksum) / sizeof(table_word));
 }
 
 static bool same_name(const uint8_t *name, const char *expected)
@@ -85,7 +87,8 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 		  "there is none; boot the image that `bulkhead image` or `bulkhead run` makes, not bulkhead.elf itself");
 	REFUSE_IF(table->version != BH_TABLE_VERSION, "it has another version than this monitor; build both from the same sources");
 	REFUSE_IF(table->size != sizeof(*table), "it has another size than this monitor expects; build both from the same sources");
-	REFUSE_IF(table->checksum != checksum(table), "its checksum is wrong: the image was damaged or cut short; build or copy it again");
+	REFUSE_IF(table->checksum != table_checksum(table),
+		  "its checksum is wrong: the image was damaged or cut short; build or copy it again");
 	REFUSE_IF(!same_name(table->platform, limits->platform), "it was made for another platform; build the image for this one");
 	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
@@ -293,15 +296,6 @@ static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, str
 	return false;
 }
 
-static bool touches_foreign_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
-{
-	for (uint32_t n = 0; n < table->region_count; n++)
-		if (table->regions[n].sandbox != sandbox && table->regions[n].kind == BH_REGION_RAM &&
-		    overlap(hpa, hpa_of(&table->regions[n])))
-			return true;
-	return false;
-}
-
 static bool sandbox_executes(const struct bh_table *table, uint32_t sandbox, uint64_t gpa)
 {
 	for (uint32_t n = 0; n < table->region_count; n++) {
@@ -313,22 +307,37 @@ static bool sandbox_executes(const struct bh_table *table, uint32_t sandbox, uin
 	return false;
 }
 
-static const char *refuse_copy(const struct bh_table *table, const struct table_limits *limits, const struct bh_copy *copy)
+/* Payload goes where its sandbox may see it: into its RAM, or onto its information page. */
+static bool sandbox_may_hold(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
 {
-	struct table_span source = { copy->source, copy->size };
-	struct table_span target = { copy->target, copy->size };
+	struct table_span info = { table->sandboxes[sandbox].pool + BH_POOL_INFO, BH_PAGE_BYTES };
 
-	REFUSE_IF(!aligned(copy->source | copy->target | copy->size, 8), "a payload copy is not word aligned");
-	REFUSE_IF(!within(source, ram_of(limits)), "a payload lies outside RAM");
-	REFUSE_IF(copy->sandbox >= table->sandbox_count || !sandbox_owns_ram(table, copy->sandbox, target),
-		  "a payload would be copied outside its sandbox's RAM");
-	REFUSE_IF(touches_monitor(table, limits, source) || touches_foreign_ram(table, copy->sandbox, source),
-		  "a payload would be copied from frames of a monitor or of another sandbox");
-	REFUSE_IF(touches(limits->reserved, source), "a payload would be copied from RAM reserved for firmware or start-up");
+	return within(hpa, info) || sandbox_owns_ram(table, sandbox, hpa);
+}
+
+/* The pieces of the boot module. That both ends ascend is what module_spread() relies on. */
+static const char *refuse_copies(const struct bh_table *table)
+{
+	uint64_t module_end = 0, target_end = 0;
+
+	for (uint32_t n = 0; n < table->copy_count; n++) {
+		const struct bh_copy *copy = &table->copies[n];
+
+		REFUSE_IF(!copy->size || !aligned(copy->offset | copy->target | copy->size, BH_PAGE_BYTES),
+			  "a piece of the boot module is empty or not in whole pages");
+		REFUSE_IF(copy->sandbox >= table->sandbox_count, "a piece of the boot module belongs to no sandbox");
+		REFUSE_IF(!sandbox_may_hold(table, copy->sandbox, (struct table_span){ copy->target, copy->size }),
+			  "a piece of the boot module would go outside its sandbox's memory");
+		REFUSE_IF(copy->offset != module_end, "the pieces of the boot module leave a gap or overlap");
+		REFUSE_IF(copy->target < target_end, "the pieces of the boot module are not in the order of their places");
+		module_end += copy->size;
+		target_end = copy->target + copy->size;
+	}
+	REFUSE_IF(module_end != table->module_bytes, "the boot module is larger or smaller than its pieces");
 	return NULL;
 }
 
-static const char *refuse_payloads(const struct bh_table *table, const struct table_limits *limits)
+static const char *refuse_payloads(const struct bh_table *table)
 {
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		const struct bh_sandbox *sandbox = &table->sandboxes[n];
@@ -337,12 +346,7 @@ static const char *refuse_payloads(const struct bh_table *table, const struct ta
 		REFUSE_IF(sandbox->clock_text && !sandbox_owns_ram(table, n, (struct table_span){ sandbox->clock_text, BH_CLOCK_DIGITS }),
 			  "a clock text lies outside its sandbox's RAM");
 	}
-	for (uint32_t n = 0; n < table->copy_count; n++) {
-		const char *why = refuse_copy(table, limits, &table->copies[n]);
-
-		REFUSE_IF(why, why);
-	}
-	return NULL;
+	return refuse_copies(table);
 }
 
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits)
@@ -361,5 +365,24 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 		why = refuse_ports(table, limits);
 	if (!why)
 		why = refuse_lines(table, limits);
-	return why ? why : refuse_payloads(table, limits);
+	return why ? why : refuse_payloads(table);
+}
+
+const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules)
+{
+	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct table_span module = { modules->start, modules->bytes };
+	uint32_t expected = table->module_bytes ? 1 : 0;
+
+	REFUSE_IF(modules->count < expected, "the loader brought none; let it load the file made with the image, as a module behind it");
+	REFUSE_IF(modules->count > expected, "the loader brought more than this image has; let it load only the files made with the image");
+	if (!expected)
+		return NULL;
+	REFUSE_IF(module.bytes != table->module_bytes, "it has another size than the image expects: cut short, or made with another image");
+	REFUSE_IF(!aligned(module.start, BH_PAGE_BYTES) || !within(module, ram_of(limits)), "it is misaligned or outside RAM");
+	REFUSE_IF(overlap(module, image), "it overlaps the monitor image");
+	REFUSE_IF(checksum((const table_word *)(uintptr_t)module.start, module.bytes / sizeof(table_word), UINT64_MAX) !=
+			  table->module_checksum,
+		  "its checksum is wrong: it was damaged, or made with another image; build or copy both again");
+	return NULL;
 }

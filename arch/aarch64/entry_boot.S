@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where cores come in, MMU off, one to one: the boot core at _start (from `-kernel`, or a loader that enters at EL2), every
- * other at core_start (from PSCI CPU_ON). Both get a start-up stack and, at EL2, the start-up map. Entered at another
- * level, the boot core goes on as it is: the monitor then has only to say that it cannot start. Machines without firmware
- * may start every core at once: all but the first stop here.
+ * Where cores come in, MMU off, one to one: the boot core at _start (from `-kernel`, or from a loader that takes us for Linux
+ * and enters at EL2; the device tree it hands over is not read), every other at core_start (from PSCI CPU_ON). Both get a
+ * start-up stack and, at EL2, the start-up map. Entered at another level, the boot core goes on as it is: the monitor then
+ * has only to say that it cannot start. Machines without firmware may start every core at once: all but the first stop here.
  */
+#include "board.h"
 #include "mmu.h"
 
 #define STACK_BYTES 8192
@@ -14,6 +15,16 @@
 	.section .boot.entry, "ax"
 	.global _start
 _start:
+	/* Linux, Documentation/arch/arm64/booting.rst, 4 "Call the kernel image": the header that U-Boot's booti and bootm ask for. */
+	b	boot_core
+	nop
+	.quad	__image_start - BOARD_RAM_BASE	/* text_offset: from 2 MiB aligned RAM */
+	.quad	__image_bytes			/* image_size */
+	.quad	1 << 1				/* flags: little-endian, 4 KiB pages, text_offset counts from the start of RAM */
+	.quad	0, 0, 0
+	.ascii	"ARM\x64"
+	.long	0
+boot_core:
 	msr	DAIFSet, #0xf
 	mrs	x0, MPIDR_EL1
 	tst	x0, #0xffffff

@@ -42,6 +42,12 @@ _Noreturn void arch_halt(void)
 		arch_wfi();
 }
 
+/* A FIT image's parts are loaded in place. */
+struct arch_modules arch_boot_modules(void)
+{
+	return (struct arch_modules){ 0 };
+}
+
 /* PSCI has no way to pass a status on, and at EL3 there is nobody to ask. */
 _Noreturn void arch_machine_off(int status)
 {

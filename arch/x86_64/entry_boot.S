@@ -6,8 +6,9 @@
  *                               ├─► long mode ──► start64 ──► monitor_boot()
  *   SIPI ──► trampoline (16-bit)┘              └► core64  ──► monitor_core_boot(argument)
  *
- * The loader enters as the PVH protocol says (Xen, "x86/HVM direct boot ABI"): protected mode, flat segments, paging off,
- * IF = 0. Its start-info block is of no use here: the partition table says everything.
+ * Two kinds of loader enter alike, in protected mode, flat segments, paging off, IF = 0: PVH (Xen, "x86/HVM direct boot
+ * ABI"), whose start-info block is of no use here as the partition table says everything; and Multiboot2 (specification
+ * 2.0), whose boot information says where it put the payload.
  */
 #define CR0_PG_WP_NE_ET_PE	0x80010031	/* APM vol. 2, 3.1.1 "CR0 Register" */
 #define CR4_MCE_PAE		0x60		/* 3.1.3: a machine check stops this core, not the machine */
@@ -18,7 +19,13 @@
 #define PTE_PRESENT_WRITE	0x3		/* 5.4.1 "Field Definitions" */
 #define PTE_LARGE		0x80
 
+#define MULTIBOOT2_MAGIC		0xe85250d6
+#define MULTIBOOT2_I386			0	/* 32-bit protected mode */
+#define MULTIBOOT2_TAG_END		0
+#define MULTIBOOT2_TAG_MODULE_ALIGN	6
+
 #define EDX_LM_NX		0x20100000
+#define UART_LCR_8_BITS		0x03
 #define UART_LSR_THRE		0x20
 #define UART_POLLS		100000
 
@@ -33,6 +40,18 @@
 	.long	4, 4, 18
 	.asciz	"Xen"
 	.long	_start
+
+	/* Multiboot2, 3.1 "OS image format": in the first 32 KiB of the file, on 8 bytes. Nothing about EFI: loaders end its services. */
+	.section .boot.entry, "ax"
+	.balign	8
+multiboot2_header:
+	.long	MULTIBOOT2_MAGIC, MULTIBOOT2_I386, MULTIBOOT2_HEADER_BYTES
+	.long	-(MULTIBOOT2_MAGIC + MULTIBOOT2_I386 + MULTIBOOT2_HEADER_BYTES)
+	.word	MULTIBOOT2_TAG_MODULE_ALIGN, 0	/* 3.1.8 "Module alignment tag": on pages */
+	.long	8
+	.word	MULTIBOOT2_TAG_END, 0
+	.long	8
+	.set	MULTIBOOT2_HEADER_BYTES, . - multiboot2_header
 
 	/* Whole registers, as the mode they are in after INIT is nobody's choice. APM vol. 2, 14.6.1 "Activating Long Mode". */
 	.macro	activate_long_mode
@@ -63,12 +82,13 @@
 	xorl	%ebp, %ebp
 	.endm
 
-	.section .boot.entry, "ax"
 	.globl	_start
 	.code32
 _start:
 	cli
 	cld
+	movl	%eax, x86_loader
+	movl	%ebx, x86_loader + 4
 	movl	$boot_stack_top, %esp
 	call	check_processor
 	lgdtl	x86_gdt_pointer
@@ -88,9 +108,13 @@ check_processor:
 	jnz	refuse
 	ret
 
-	/* monitor_refuse() for a processor that cannot run it. The line status register is 5 ports above the console's. */
+	/* monitor_refuse() for a processor that cannot run it. Line control and status are 3 and 5 ports above the console's. */
 refuse:
 	movl	$refusal, %esi
+	movw	x86_refusal_console, %dx
+	addw	$3, %dx
+	movb	$UART_LCR_8_BITS, %al
+	outb	%al, %dx
 1:	movw	x86_refusal_console, %dx
 	addw	$5, %dx
 	movl	$UART_POLLS, %ecx
@@ -152,6 +176,9 @@ core64:
 
 	/* Tables as data: 4 GiB in 2 MiB pages, which every long-mode processor has. MTRRs know which of it is device. */
 	.data
+	.globl	x86_loader	/* what the loader left in EAX and EBX */
+x86_loader:
+	.long	0, 0
 	.balign	4096
 boot_pml4:
 	.quad	boot_pdpt + PTE_PRESENT_WRITE

@@ -2,6 +2,7 @@
 /* Start-up's console and the machine's off switch. */
 #include "arch/arch.h"
 #include "board.h"
+#include "multiboot2.h"
 #include "x86.h"
 
 /* For entry_boot.S, where no C can run yet. */
@@ -9,20 +10,34 @@ extern const uint16_t x86_refusal_console, x86_refusal_exit;
 const uint16_t x86_refusal_console = board.console_port, x86_refusal_exit = board.exit_port;
 
 /* 16550 registers by offset: TI PC16550D data sheet, 8.0 "Registers". */
-enum { UART_THR = 0, UART_LSR = 5, LSR_THRE = 1 << 5, SPINS_PER_CHARACTER = 100000 };
+enum { UART_THR = 0, UART_LCR = 3, UART_LSR = 5, LCR_8_BITS = 3, LSR_THRE = 1 << 5, SPINS_PER_CHARACTER = 100000 };
 
-/* The firmware has set the line up. A UART that never becomes ready is given up on, character by character. */
+/* The firmware has chosen the speed, not always the length of a character. A UART that never becomes ready is given up on, character by
+ * character. */
 void arch_boot_putc(char c)
 {
+	x86_out8(board.console_port + UART_LCR, LCR_8_BITS);
 	for (unsigned spins = SPINS_PER_CHARACTER; spins && !(x86_in8(board.console_port + UART_LSR) & LSR_THRE); spins--)
 		arch_relax();
 	x86_out8(board.console_port + UART_THR, (uint8_t)c);
 }
 
+/* What the loader left in EAX and EBX, kept by entry_boot.S. A loader of another kind, PVH (`-kernel` in QEMU), brings no modules. */
+extern const uint32_t x86_loader[2];
+
+struct arch_modules arch_boot_modules(void)
+{
+	if (x86_loader[0] != MULTIBOOT2_BOOTLOADER_MAGIC)
+		return (struct arch_modules){ 0 };
+	return multiboot2_modules((const void *)(uintptr_t)x86_loader[1]);
+}
+
 _Noreturn void arch_machine_off(int status)
 {
-	if (board.exit_port)
+	if (board.exit_port && !board.exit_word)
 		x86_out32(board.exit_port, (uint32_t)status);
+	for (const char *c = board.exit_word; c && *c; c++)
+		x86_out8(board.exit_port, (uint8_t)*c);
 	arch_halt();
 }
 

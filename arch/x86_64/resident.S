@@ -12,8 +12,8 @@
 	/* x86_space_enter(rdi = root, rsi = stack_top, rdx = function, rcx = argument) */
 	.globl	x86_space_enter
 x86_space_enter:
+	movq	%rsi, %rsp	/* both spaces see this stack: an NMI in between finds it */
 	movq	%rdi, %cr3
-	movq	%rsi, %rsp
 	pushq	%rcx
 	pushq	%rdx
 	movq	%rcx, %rdi

@@ -8,20 +8,25 @@
 #include <stdint.h>
 
 /* APM vol. 2, 3.1.1 "CR0 Register", 3.1.3 "CR4 Register", 3.1.7 "Extended Feature Enable Register (EFER)". */
-enum { CR0_PE = 1 << 0, CR0_ET = 1 << 4 };
+enum { CR0_PE = 1 << 0, CR0_ET = 1 << 4, CR0_NE = 1 << 5 };
 #define CR0_NW (UINT64_C(1) << 29)
 #define CR0_CD (UINT64_C(1) << 30)
 #define CR0_PG (UINT64_C(1) << 31)
-enum { CR4_PAE = 1 << 5, CR4_OSXSAVE = 1 << 18, CR4_PKE = 1 << 22 };
+enum { CR4_PAE = 1 << 5, CR4_MCE = 1 << 6, CR4_VMXE = 1 << 13, CR4_OSXSAVE = 1 << 18, CR4_PKE = 1 << 22 };
 enum { EFER_SCE = 1 << 0, EFER_LME = 1 << 8, EFER_LMA = 1 << 10, EFER_NXE = 1 << 11, EFER_SVME = 1 << 12 };
 
-/* APM vol. 2, Appendix A "MSR Cross-Reference". */
+/* SDM vol. 1, 13.3 "Enabling the XSAVE Feature Set and XSAVE-Enabled Features". */
+enum { XCR0_X87 = 1 << 0, XCR0_SSE = 1 << 1, XCR0_AVX = 1 << 2, XCR0_AVX512 = 7 << 5, XCR0_PKRU = 1 << 9 };
+
+/* APM vol. 2, Appendix A "MSR Cross-Reference"; SDM vol. 4, 2.1 "Architectural MSRs". */
 enum {
 	MSR_TSC = 0x10,
 	MSR_APIC_BASE = 0x1b,
+	MSR_BIOS_SIGN_ID = 0x8b,
 	MSR_MTRRCAP = 0xfe,
 	MSR_SYSENTER_CS = 0x174,
 	MSR_SYSENTER_EIP = 0x176,
+	MSR_MISC_ENABLE = 0x1a0,
 	MSR_PAT = 0x277,
 	MSR_MTRRDEFTYPE = 0x2ff,
 };
@@ -45,6 +50,29 @@ static inline uint64_t x86_rdmsr(uint32_t msr)
 static inline void x86_wrmsr(uint32_t msr, uint64_t value)
 {
 	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
+}
+
+#define X86_CONTROL_REGISTER(name)                                              \
+	static inline uint64_t x86_read_##name(void)                            \
+	{                                                                       \
+		uint64_t value;                                                 \
+                                                                                \
+		__asm__ volatile("mov %%" #name ", %0" : "=r"(value));          \
+		return value;                                                   \
+	}                                                                       \
+	static inline void x86_write_##name(uint64_t value)                     \
+	{                                                                       \
+		__asm__ volatile("mov %0, %%" #name : : "r"(value) : "memory"); \
+	}
+X86_CONTROL_REGISTER(cr0)
+X86_CONTROL_REGISTER(cr2)
+X86_CONTROL_REGISTER(cr4)
+X86_CONTROL_REGISTER(dr6)
+#undef X86_CONTROL_REGISTER
+
+static inline void x86_xsetbv(uint32_t xcr, uint64_t value)
+{
+	__asm__ volatile("xsetbv" : : "c"(xcr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
 }
 
 struct x86_cpuid {

@@ -51,5 +51,10 @@ bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);
 
 /* Start-up, on each core. x2APIC mode, enabled, quiet; whatever the firmware left. */
 void apic_init(void);
+/*
+ * Start-up, boot core. Takes every other core out of wherever firmware has parked it: UEFI does so in a loop in RAM, which is
+ * a sandbox's before long. They are to be given the time of a few sleeps before that RAM is written.
+ */
+void apic_stop_others(void);
 /* Start-up, boot core. Sleeps for one run-down of the timer: 20 us in emulators, below 1 ms on any processor. */
 void apic_sleep(void);

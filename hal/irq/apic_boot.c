@@ -7,7 +7,8 @@
 #include "arch/x86_64/x86.h"
 
 enum { APIC_BASE_ENABLE = 1 << 11, APIC_BASE_EXTD = 1 << 10, SVR_SPURIOUS = 0xff, DIVIDE_BY_1 = 0xb };
-enum { SLEEP_TICKS = 20000, STARTUP_TRIES = 500, TPR_BELOW_TICK = 0xe0 };
+enum { ICR_ALL_BUT_SELF = 3 << 18 }; /* SDM vol. 3A, 11.6.1 "Interrupt Command Register (ICR)", destination shorthand */
+enum { SLEEP_TICKS = 20000, STARTUP_TRIES = 50000, TPR_BELOW_TICK = 0xe0 };
 
 void apic_init(void)
 {
@@ -18,6 +19,12 @@ void apic_init(void)
 	x86_wrmsr(APIC_SVR, SVR_ENABLE | SVR_SPURIOUS);
 	x86_wrmsr(APIC_TPR, 0);
 	apic_quiet();
+}
+
+/* SDM vol. 3A, 9.4.3 "MP Initialization Protocol Algorithm for MP Systems": wait-for-SIPI executes nothing. */
+void apic_stop_others(void)
+{
+	x86_wrmsr(APIC_ICR, ICR_ALL_BUT_SELF | ICR_ASSERT | APIC_INIT << 8);
 }
 
 __attribute__((interrupt)) static void tick(void *frame)
@@ -42,7 +49,8 @@ void apic_sleep(void)
 
 /*
  * SDM vol. 3A, 9.4.4 "MP Initialization Example", without its 10 ms: no processor with SVM or VT-x needs them. A STARTUP
- * that comes before INIT has been carried out is lost, and is harmless to a core that runs; so it is repeated.
+ * that comes before INIT has been carried out is lost, and is harmless to a core that runs; so it is repeated, for a second
+ * or so: an emulator's cores are threads, which a busy host keeps waiting.
  */
 enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argument)
 {

@@ -2,8 +2,8 @@
 /*
  * The kick (BH-I4.kick). Whatever a core runs, it must fetch: so a kick takes the valid bit from every entry of the victim's stage-2
  * root, and the victim's next fetch ends in its monitor, however it has set up its interrupts. A reserved SGI, the signal,
- * only ends a sleep: GICv3 delivers it to the monitor as an FIQ; on GICv2, where the CPU interface is the guest's, sleeping
- * is the monitor's (HCR.TWI), and the signal is cleared at the distributor.
+ * only ends a sleep: GICv3 delivers it to the monitor as an FIQ, on GICv2 it is cleared at the distributor. A guest could close
+ * its CPU interface to it, so where somebody may kick, sleeping is the monitor's (HCR.TWI).
  *
  *   kicker                                  victim, a sandbox's first core, behind every exit
  *   requested++                             requested != acknowledged?

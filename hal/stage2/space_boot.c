@@ -21,6 +21,12 @@ enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa
 	return pt_map(&space->tables, (uintptr_t)va, hpa, size, permissions, memory);
 }
 
+/* Chosen when the image was linked: all of it is needed. */
+size_t hal_resident_parts(const struct hal_part **parts)
+{
+	return 0;
+}
+
 /* The roots that this monitor's kicks poison, kick.c. */
 static enum hal_status map_targets(struct hal_space *space, const struct hal_partition *partition)
 {

@@ -105,7 +105,16 @@ static void set_save(struct vmcb_save *save, const struct hal_entry *entry)
 	save->rsp = entry->stack.v;
 }
 
-static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *arena, const struct hal_entry *entry)
+/* 1 GiB leaves only where the processor has them. APM vol. 3, CPUID Fn8000_0001_EDX[Page1GB]. */
+static void svm_narrow(struct pt *stage2)
+{
+	if (x86_cpuid(0x80000001, 0).edx >> 26 & 1)
+		return;
+	stage2->leaf_levels &= ~PT_LEAF_1G;
+	stage2->executable_leaf_levels &= ~PT_LEAF_1G;
+}
+
+static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *arena)
 {
 	struct vmcb *vmcb = hal_arena_take(arena, 1);
 
@@ -113,13 +122,13 @@ static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *
 	if (!vmcb || !core->host)
 		return HAL_E_NOMEM;
 	set_control(&vmcb->control, core->partition);
-	set_save(&vmcb->save, entry);
+	set_save(&vmcb->save, &core->entry);
 	core->control = vmcb;
 	return HAL_OK;
 }
 
 /* VMLOAD: what VMRUN leaves alone, for the only time; from here on it is the guest's. 15.5.2 "VMSAVE and VMLOAD Instructions". */
-static void svm_enable(struct hal_core *core)
+static void svm_enable(struct hal_core *core, uint64_t root)
 {
 	x86_wrmsr(MSR_EFER, x86_rdmsr(MSR_EFER) | EFER_SVME);
 	x86_wrmsr(MSR_VM_HSAVE_PA, (uintptr_t)core->host);
@@ -127,13 +136,20 @@ static void svm_enable(struct hal_core *core)
 	__asm__ volatile("vmload %0" : : "a"((uintptr_t)core->control) : "memory");
 }
 
+extern const char __svm_text_start[], __svm_text_end[], __svm_rodata_start[], __svm_rodata_end[];
+
 const struct x86_vendor_boot svm_vendor_boot = {
 	.resident = &svm_vendor,
+	.parts = {
+		{ __svm_text_start, __svm_text_end, HAL_READ | HAL_EXECUTE },
+		{ __svm_rodata_start, __svm_rodata_end, HAL_READ },
+	},
 	.stage2 = &pt_npt,
 	.present = svm_present,
 	.probe = svm_probe,
 	.partition_create = svm_partition_create,
 	.allow_msr = svm_allow_msr,
+	.narrow = svm_narrow,
 	.core_create = svm_core_create,
 	.enable = svm_enable,
 	.nmi = svm_nmi,

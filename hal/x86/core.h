@@ -52,7 +52,8 @@ struct hal_core {
 	bool started;  /* the core's own: the guest has a state to run from */
 	bool nmi;      /* the core's own: one waits for room */
 	void *control; /* VMCB or VMCS, one frame */
-	void *host;    /* host save area, where the vendor has one */
+	void *host;    /* host save area or VMXON region, one frame */
+	struct hal_entry entry;
 	struct x86_identity identity;
 };
 static_assert(offsetof(struct hal_core, trap) == 0, "");
@@ -82,6 +83,10 @@ void x86_kick_core(const struct hal_core *core);
 
 /* hal_exit.target of port exits. */
 enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
+
+/* hal_exit.gpa of register exits: an MSR's number, or one of these. */
+#define X86_XCR(n) (UINT64_C(1) << 32 | (n))
+#define X86_CR(n)  (UINT64_C(2) << 32 | (n))
 
 /* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);

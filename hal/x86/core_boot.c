@@ -16,6 +16,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->partition = partition;
 	core->slot = slot;
 	core->box = &partition->kick_boxes[partition->cores[slot]];
+	core->entry = *entry;
 	core->registers.rdi = entry->arg;
 	core->registers.rsi = entry->arg;
 	partition->core[slot] = core;
@@ -23,7 +24,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	if (slot)
 		x86_order_off(core);
 	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
-	status = x86_vendor_boot->core_create(core, arena, entry);
+	status = x86_vendor_boot->core_create(core, arena);
 	if (status == HAL_OK)
 		*out = core;
 	return status;
@@ -49,6 +50,13 @@ enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa
 	return pt_map(&space->tables, (uintptr_t)va, hpa, size, permissions, memory);
 }
 
+/* The chosen vendor's. */
+size_t hal_resident_parts(const struct hal_part **parts)
+{
+	*parts = x86_vendor_boot->parts;
+	return X86_VENDOR_PARTS;
+}
+
 /* None: the x2APIC is reached through MSRs, and the I/O APIC by start-up alone. */
 enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition)
 {
@@ -69,7 +77,7 @@ static void accept_kicks(const struct hal_core *core)
 _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
 {
 	apic_init();
-	x86_vendor_boot->enable(core);
+	x86_vendor_boot->enable(core, (uintptr_t)space->tables.root);
 	accept_kicks(core);
 	ioapic_open(core->partition->apic_id[core->slot]);
 	x86_space_enter((uintptr_t)space->tables.root, stack_top, (void (*)(void *))resident, core);

@@ -10,6 +10,8 @@
 
 enum { X86_MAX_ANSWERS = 64, LEAF_FEATURES = 1, LEAF_STRUCTURED = 7, LEAF_XSAVE = 0xd };
 #define X86_ANY_SUBLEAF UINT32_MAX
+/* State components that a guest may enable. Not: MPX, processor trace, AMX. */
+#define X86_XCR0_SHOWN (XCR0_X87 | XCR0_SSE | XCR0_AVX | XCR0_AVX512 | XCR0_PKRU)
 
 struct x86_answer {
 	uint32_t leaf, subleaf;

@@ -44,7 +44,7 @@ static const struct view {
 	{ 0x00000004, 0x00000004, 6, { BITS(0, 13), ALL, ALL, ALL } },           /* caches, shared with nobody */
 	{ 0x00000006, 0x00000006, 0, { BIT(2), 0, 0, 0 } },                      /* ARAT: the timer never stops */
 	{ 0x00000007, 0x00000007, 1, { 0, STRUCTURED_EBX, STRUCTURED_ECX, STRUCTURED_EDX } },
-	{ 0x0000000d, 0x0000000d, 1, { ALL, ALL, ALL, ALL } },                   /* XSAVE */
+	{ 0x0000000d, 0x0000000d, 1, { X86_XCR0_SHOWN, ALL, ALL, 0 } },          /* XSAVE */
 	{ 0x00000015, 0x00000016, 0, { ALL, ALL, ALL, 0 } },                     /* TSC and crystal, frequencies */
 	{ 0x80000000, 0x80000000, 0, { ALL, ALL, ALL, ALL } },
 	{ 0x80000001, 0x80000001, 0, { ALL, ALL, EXTENDED_ECX, EXTENDED_EDX } },
@@ -128,7 +128,7 @@ static void show_xsave(struct x86_identity *identity)
 {
 	show(identity, LEAF_XSAVE, 1, (struct x86_cpuid){ .eax = x86_cpuid(LEAF_XSAVE, 1).eax & XSAVE_WITHOUT_SUPERVISOR });
 	for (uint32_t component = FIRST_COMPONENT; component < COMPONENTS; component++)
-		if (x86_cpuid(LEAF_XSAVE, 0).eax >> component & 1)
+		if (x86_cpuid(LEAF_XSAVE, 0).eax & X86_XCR0_SHOWN & BIT(component))
 			show(identity, LEAF_XSAVE, component, x86_cpuid(LEAF_XSAVE, component));
 }
 

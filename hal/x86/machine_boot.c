@@ -16,6 +16,7 @@ void hal_machine_init(void)
 	x86_out8(PIC2_IMR, 0xff);
 	ioapic_mask_all();
 	apic_init();
+	apic_stop_others();
 }
 
 /* ACPI specification, 4.8.3.3 "Power Management Timer (PM_TMR)": 3.579545 MHz, at least 24 bits. */

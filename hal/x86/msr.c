@@ -82,13 +82,46 @@ static bool read_mtrr(struct hal_core *core, uint32_t msr, uint64_t *value)
 	return true;
 }
 
+/* Intel's kernels read these early, before they could bear a #GP. SDM vol. 4, table 2-2: BTS and PEBS unavailable, fast strings. */
+static bool read_misc_enable(struct hal_core *core, uint32_t msr, uint64_t *value)
+{
+	*value = 1 << 12 | 1 << 11 | 1 << 0;
+	return true;
+}
+
+/* The revision of the microcode, which a kernel asks for by writing 0. SDM vol. 3A, 10.11.7.1 "Determining the Signature". */
+static bool read_zero(struct hal_core *core, uint32_t msr, uint64_t *value)
+{
+	*value = 0;
+	return true;
+}
+
+static bool write_zero(struct hal_core *core, uint32_t msr, uint64_t *value)
+{
+	return !*value;
+}
+
+/* SDM vol. 1, 13.3: AVX needs SSE, AVX-512 AVX and is whole or not at all. Whatever else is refused here would be a #GP of ours. */
+static bool write_xcr0(struct hal_core *core, uint32_t msr, uint64_t *value)
+{
+	uint64_t offered = x86_cpuid(LEAF_XSAVE, 0).eax & X86_XCR0_SHOWN;
+	uint64_t avx512 = *value & XCR0_AVX512;
+
+	if (*value & ~offered || !(*value & XCR0_X87) || (*value & (XCR0_AVX | XCR0_SSE)) == XCR0_AVX)
+		return false;
+	if (avx512 && (avx512 != XCR0_AVX512 || !(*value & XCR0_AVX)))
+		return false;
+	x86_xsetbv(0, *value);
+	return true;
+}
+
 static bool ignore(struct hal_core *core, uint32_t msr, uint64_t *value)
 {
 	return true;
 }
 
 static const struct msr_rule {
-	uint32_t first, last;
+	uint64_t first, last;
 	msr_access read, write;
 } rules[] = {
 	{ APIC_LVT_CMCI, APIC_LVT_ERROR, NULL, apic_write_lvt },
@@ -96,6 +129,9 @@ static const struct msr_rule {
 	{ MSR_PAT, MSR_PAT, read_pat, write_pat },
 	{ MSR_APIC_BASE, MSR_APIC_BASE, read_apic_base, write_apic_base },
 	{ MSR_MTRRCAP, MSR_MTRRCAP, read_mtrr, NULL },
+	{ MSR_MISC_ENABLE, MSR_MISC_ENABLE, read_misc_enable, NULL },
+	{ MSR_BIOS_SIGN_ID, MSR_BIOS_SIGN_ID, read_zero, write_zero },
+	{ X86_XCR(0), X86_XCR(0), NULL, write_xcr0 },
 	{ MSR_MTRRDEFTYPE, MSR_MTRRDEFTYPE, read_mtrr, ignore },
 };
 
@@ -112,6 +148,8 @@ enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *ex
 	msr_access access = find(exit);
 	uint64_t value = exit->value;
 
+	if (exit->gpa == X86_CR(0)) /* the vendor has done its part */
+		return HAL_RESUME;
 	if (!access || !access(core, (uint32_t)exit->gpa, &value))
 		return HAL_REFUSE;
 	if (exit->access == BH_ACCESS_READ) {

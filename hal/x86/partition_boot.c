@@ -22,14 +22,14 @@ static enum hal_status deny_ports(struct hal_partition *partition, struct hal_ar
 	return partition->port_map ? HAL_OK : HAL_E_NOMEM;
 }
 
-/* 1 GiB leaves only where the processor has them. APM vol. 3, CPUID Fn8000_0001_EDX[Page1GB]. */
+/* Output addresses end where the processor's do. APM vol. 3, CPUID Fn8000_0008_EAX[PhysAddrSize]. */
 static enum hal_status create_stage2(struct hal_partition *partition, struct hal_arena *arena)
 {
 	enum hal_status status = pt_init(&partition->stage2, x86_vendor_boot->stage2, arena);
 
-	if (status == HAL_OK && !(x86_cpuid(0x80000001, 0).edx >> 26 & 1)) {
-		partition->stage2.leaf_levels &= ~PT_LEAF_1G;
-		partition->stage2.executable_leaf_levels &= ~PT_LEAF_1G;
+	if (status == HAL_OK) {
+		partition->stage2.oa_bits = (uint8_t)x86_cpuid(0x80000008, 0).eax;
+		x86_vendor_boot->narrow(&partition->stage2);
 	}
 	return status;
 }

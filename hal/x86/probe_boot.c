@@ -7,7 +7,7 @@
 
 const struct x86_vendor_boot *x86_vendor_boot;
 
-static const struct x86_vendor_boot *const vendors[] = { &svm_vendor_boot };
+static const struct x86_vendor_boot *const vendors[] = { &svm_vendor_boot, &vmx_vendor_boot };
 
 enum { PM_TIMER_READS = 10000 };
 
@@ -48,7 +48,8 @@ enum hal_status hal_probe(const char **missing)
 	const struct x86_vendor_boot *vendor = find_vendor();
 
 	if (!vendor) {
-		*missing = "the processor offers no virtualization (AMD SVM); enable it in the firmware, or in QEMU use -cpu max";
+		*missing = "the processor offers no virtualization (AMD SVM or Intel VT-x); enable it in the firmware, or in QEMU use -cpu "
+			   "max";
 		return HAL_E_UNSUPPORTED;
 	}
 	for (size_t n = 0; n < sizeof(features) / sizeof(features[0]); n++)

@@ -6,6 +6,7 @@
 #pragma once
 #include "hal/hal.h"
 
+struct pt;
 struct pt_format;
 
 /* Guest state that the vendor's control block holds. */
@@ -53,8 +54,10 @@ struct x86_vendor {
 extern const struct x86_vendor *x86_vendor;
 
 /* Start-up, dropped with it. */
+enum { X86_VENDOR_PARTS = 2 }; /* text and rodata; arch/x86_64/monitor.lds */
 struct x86_vendor_boot {
 	const struct x86_vendor *resident;
+	struct hal_part parts[X86_VENDOR_PARTS];
 	const struct pt_format *stage2;
 	bool (*present)(void);
 	/* As hal_probe, for a processor that is `present`. */
@@ -62,11 +65,17 @@ struct x86_vendor_boot {
 	/* Frames and filters of the vendor's own kind, everything denied. */
 	HAL_CHECKED enum hal_status (*partition_create)(struct hal_partition *partition, struct hal_arena *arena);
 	void (*allow_msr)(struct hal_partition *partition, uint32_t msr, unsigned permissions);
-	HAL_CHECKED enum hal_status (*core_create)(struct hal_core *core, struct hal_arena *arena, const struct hal_entry *entry);
-	/* On the core itself: virtualization on, this core's guest state loaded, kicks held until the guest runs. */
-	void (*enable)(struct hal_core *core);
+	/* What the processor allows of the stage-2 format. */
+	void (*narrow)(struct pt *stage2);
+	/* Frames of the vendor's own kind. */
+	HAL_CHECKED enum hal_status (*core_create)(struct hal_core *core, struct hal_arena *arena);
+	/*
+	 * On the core itself: virtualization on, guest state as core->entry says. No kick is lost from here on; `root` is that of
+	 * the tables on which its monitor will run.
+	 */
+	void (*enable)(struct hal_core *core, uint64_t root);
 	/* What vector 2 does in a monitor. */
 	void (*nmi)(void);
 };
 extern const struct x86_vendor_boot *x86_vendor_boot;
-extern const struct x86_vendor_boot svm_vendor_boot;
+extern const struct x86_vendor_boot svm_vendor_boot, vmx_vendor_boot;

@@ -17,18 +17,10 @@
 	{ 0xfec00000, 0x1000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, { 0xfed1c000, 0x4000 }, \
 		{ 0xff000000, 0x1000000 }
 
-/*
- * Nor these ports: 8237 DMA, 8259, PIT, keyboard controller and its reset, RTC, DMA pages and POST, system control port A,
- * second 8259, APM and SMI, second 8237, the emulator's exit, ELCR, fw_cfg, power management, SMBus, hot plug, PCI configuration
- * and reset, PCI devices. The tool has the same list in tools/bhtool/config/check_devices.py.
- */
-#define BOARD_PRIVATE_PORTS                                                                                                                \
-	{ 0x00, 0x20 }, { 0x20, 2 }, { 0x40, 4 }, { 0x60, 5 }, { 0x70, 2 }, { 0x80, 16 }, { 0x92, 1 }, { 0xa0, 2 }, { 0xb2, 2 },           \
-		{ 0xc0, 0x20 }, { 0xf4, 4 }, { 0x4d0, 2 }, { 0x510, 12 }, { 0x600, 0x80 }, { 0x700, 0x40 }, { 0xcc0, 0x38 }, { 0xcf8, 8 }, \
-		{ 0xc000, 0x4000 }
+#define BOARD_PRIVATE_PORTS PC_PRIVATE_PORTS
 
-/* Legacy memory, where cores start; the firmware's ACPI tables. */
-#define BOARD_RESERVED_RAM { 0x00000000, 0x100000 }, { 0x7fe00000, 0x200000 }
+/* Legacy memory, where cores start; the firmware's ACPI tables and what its SMM takes (TSEG, 16 MiB in QEMU). */
+#define BOARD_RESERVED_RAM { 0x00000000, 0x100000 }, { 0x7f000000, 0x1000000 }
 
 /* xAPIC IDs; 255 is everyone. */
 #define BOARD_CORE_ID_MASK     UINT64_C(0xff)

@@ -15,7 +15,7 @@ from bhtool.platforms import load
 from tests.config.software import Files
 
 Compile = Callable[[Path, str], Plan]
-IMAGE_START = {"qemu-svm": 0x100000}
+IMAGE_START = {"qemu-svm": 0x100000, "bochs-vtx": 0x100000}
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +41,7 @@ def monitor_refuses(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, 
         library = folder / f"{platform}.so"
         if platform not in loaded:
             command = ["clang-19", "-std=c17", "-shared", "-fPIC", "-I", str(ROOT), "-I", str(ROOT / "platforms" / platform),
+                       "-I", str(ROOT / "tests" / "unit" / "fake"),
                        f"-DIMAGE_START={IMAGE_START.get(platform, 0x40200000):#x}", "-o", str(library),
                        str(Path(__file__).with_name("refuse.c")), str(ROOT / "monitor" / "table_boot.c")]  # fmt: skip
             subprocess.run(command, check=True)

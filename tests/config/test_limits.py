@@ -14,15 +14,17 @@ from bhtool.config.table import checksum
 from bhtool.paths import PARTITIONS
 
 ARM = ("qemu-aarch64", "qemu-aarch64-gicv2")
-PC = "qemu-svm"
+PC, BOCHS = "qemu-svm", "bochs-vtx"
 REGISTERS = {  # beginnings and ends of what does DMA, sends interrupts, or holds what a reset starts
     PC: (0xB0000000, 0xC0000000, 0xFEBFF000, 0xFEC00000, 0xFED00000, 0xFED1F000, 0xFEE00000, 0xFEEFF000, 0xFF000000, 0xFFFFF000),
+    BOCHS: (0xC0000000, 0xFEBFF000, 0xFEC00000, 0xFED00000, 0xFEE00000, 0xFEEFF000, 0xFF000000, 0xFFFFF000),
     **dict.fromkeys(
         ARM, (0, 0x07FFF000, 0x08000000, 0x09020000, 0x0A003000, 0x10000000, 0x3F000000, 0x3FFFF000, 0x401FFFF000, 0x8000000000)
     ),
 }
-RESERVED = {PC: (0, 0x8000, 0xFF000, 0x7FE00000, 0x7FFFF000), **dict.fromkeys(ARM, (0x40000000, 0x401FF000))}
-CORE_IDS = {PC: (0xFF, 0x100, 1 << 32), ARM[0]: (1 << 24, 1 << 31, 1 << 40), ARM[1]: (8, 0x100)}
+RESERVED = {**dict.fromkeys((PC, BOCHS), (0, 0x8000, 0xFF000, 0x7FE00000, 0x7FFFF000)), **dict.fromkeys(ARM, (0x40000000, 0x401FF000))}
+CORE_IDS = {**dict.fromkeys((PC, BOCHS), (0xFF, 0x100, 1 << 32)), ARM[0]: (1 << 24, 1 << 31, 1 << 40), ARM[1]: (8, 0x100)}
+UARTS = {*range(0x2F8, 0x300), *range(0x3F8, 0x400)}  # given to the sandboxes of native.dts
 Change = Callable[[Any], None]
 
 
@@ -70,14 +72,14 @@ def core_id(value: int) -> Change:
     return change
 
 
-@pytest.mark.parametrize("platform", [PC, *ARM])
+@pytest.mark.parametrize("platform", [PC, BOCHS, *ARM])
 def test_registers_of_the_machine(platform: str, refusal: Callable[[str, Change], str]) -> None:
     for hpa in REGISTERS[platform]:
         why = refusal(platform, region(lib.BH_REGION_DEVICE, lib.BH_MEMORY_DEVICE, hpa))
         assert why == "a sandbox is given device registers that only monitors may touch", hex(hpa)
 
 
-@pytest.mark.parametrize("platform", [PC, *ARM])
+@pytest.mark.parametrize("platform", [PC, BOCHS, *ARM])
 def test_reserved_ram(platform: str, refusal: Callable[[str, Change], str]) -> None:
     for hpa in RESERVED[platform]:
         why = refusal(platform, region(lib.BH_REGION_RAM, lib.BH_MEMORY_RAM, hpa))
@@ -93,7 +95,7 @@ def test_ports_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
 
 def test_ports_beside_those_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
     taken = [port for span in PLATFORM_PORTS for port in range(span.start, span.start + span.size)]
-    for port in sorted({near for one in taken for near in (one - 1, one + 1) if 0 <= near < 0x10000} - set(taken)):
+    for port in sorted({near for one in taken for near in (one - 1, one + 1) if 0 <= near < 0x10000} - set(taken) - UARTS):
         assert refusal(PC, ports(port, 1)) == "", hex(port)
 
 
@@ -102,7 +104,7 @@ def test_no_ports_without_a_port_space(platform: str, refusal: Callable[[str, Ch
     assert refusal(platform, ports(0x3F8, 8)) == "a sandbox is given I/O ports of the machine itself"
 
 
-@pytest.mark.parametrize("platform", [PC, *ARM])
+@pytest.mark.parametrize("platform", [PC, BOCHS, *ARM])
 def test_hardware_numbers(platform: str, refusal: Callable[[str, Change], str]) -> None:
     for value in CORE_IDS[platform]:
         assert refusal(platform, core_id(value)) == "a core has a hardware number that no core of this platform can have", hex(value)

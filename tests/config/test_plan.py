@@ -12,9 +12,10 @@ from bhtool.config.budget import tables_of
 from bhtool.config.machine import Span
 from bhtool.config.plan import Region
 from bhtool.config.table import checksum
+from bhtool.image_module import with_module
 from bhtool.paths import PARTITIONS
 
-PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-svm")
+PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-svm", "bochs-vtx")
 EXAMPLES = sorted(PARTITIONS.glob("*.dts"))
 Compile = Callable[[Path, str], Plan]
 
@@ -35,6 +36,10 @@ def test_examples_are_good(plan: Plan) -> None:
 
 def test_monitor_accepts_the_table(plan: Plan, platform: str, monitor_refuses: Callable[[str, bytes], str]) -> None:
     assert monitor_refuses(platform, plan.table) == ""
+
+
+def test_monitor_accepts_the_table_of_a_boot_module(plan: Plan, platform: str, monitor_refuses: Callable[[str, bytes], str]) -> None:
+    assert monitor_refuses(platform, with_module(plan)[0].table) == ""
 
 
 def test_monitor_and_tool_agree_on_the_checksum(plan: Plan, platform: str, monitor_refuses: Callable[[str, bytes], str]) -> None:
@@ -122,4 +127,4 @@ def test_a_gibibyte_costs_little(compile_on: Compile, tmp_path: Path, platform: 
     (tmp_path / "large.dts").write_text(source)
     plan = compile_on(tmp_path / "large.dts", platform)
     assert plan.valid
-    assert plan.sandboxes[2].ram_table_bytes == (12 * KIB if platform == "qemu-svm" else 4 * KIB)
+    assert plan.sandboxes[2].ram_table_bytes == (12 * KIB if platform in ("qemu-svm", "bochs-vtx") else 4 * KIB)

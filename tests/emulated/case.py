@@ -11,10 +11,14 @@ from typing import Literal
 from tests.emulated.expect import Expectation
 
 SVM = "qemu-svm"
+VTX = "bochs-vtx"
+SECOND_SVM = "bochs-svm"  # a second opinion on what holds on SVM
 GICV2 = "qemu-aarch64-gicv2"
 GICV3 = "qemu-aarch64"
 ARM = (GICV3, GICV2)
-ALL = (SVM, *ARM)
+X86 = (SVM, VTX)
+QEMU = (SVM, *ARM)
+ALL = (*X86, *ARM)
 
 
 @dataclass(frozen=True)

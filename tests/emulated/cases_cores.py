@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.ipi, BH-I2.exitless, BH-I4.kick, BH-I6.contained. Sandboxes with several cores: `pair` has machine cores 1 and 2, of its own 0 and 1."""
 
-from tests.emulated.case import ALL, GICV2, GICV3, SVM, Case, Sandbox
+from tests.emulated.case import ALL, GICV2, GICV3, X86, Case, Sandbox
 from tests.emulated.expect import CoreExits, Expectation, Kicked, NeverSays, NoExits, Off, Parked, Returned, Says, SteadyExits
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
@@ -32,7 +32,7 @@ def ipis(platforms: tuple[str, ...], *besides: str) -> Case:
     return Case("cores-ipi", "an IPI is one exit, at its sender", pair(f"ipi=1,{IPIS}"), expected, platforms, quick=True)
 
 
-IPI = (ipis((SVM, GICV3)), ipis((GICV2,), "idle"))
+IPI = (ipis((*X86, GICV3)), ipis((GICV2,), "idle"))
 
 # ---- On and off ----------------------------------------------------------------------------------------------------------
 
@@ -102,7 +102,6 @@ ENDS = (
 
 FIXED, NMI, INIT, STARTUP = 0x4055, 0x4400, 0x4500, 0x4600
 TO_FOREIGN, TO_OWN = 3 << 32, 2 << 32
-X86 = (SVM,)
 
 
 def orders(name: str, guards: str, arguments: str, *expected: Expectation, beats: bool = True) -> Case:

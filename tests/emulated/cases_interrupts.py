@@ -5,7 +5,7 @@ A victim that took an interrupt nobody sent it with right says so, and fails its
 are the control: they show that one would be noticed.
 """
 
-from tests.emulated.case import ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
+from tests.emulated.case import ARM, GICV2, GICV3, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Expectation, Kicked, Parked, Refused, Returned, Says
 
 FILTER = "the send filter knows the sandbox's own cores"
@@ -17,7 +17,7 @@ STRAY = r": stray interrupt {}\b"
 def icr(name: str, value: int, expected: Expectation | None = None, quick: bool = False, guards: str = FILTER) -> Case:
     """A write to ICR that names a core the sandbox does not have; parked unless said otherwise."""
     outcome = expected or Parked("attacker", "ipi", "write", value=f"{value:#x}")
-    return Case(f"icr-{name}", guards, attacked(f"icr={value:#x}"), (outcome,), (SVM,), quick=quick)
+    return Case(f"icr-{name}", guards, attacked(f"icr={value:#x}"), (outcome,), X86, quick=quick)
 
 
 def to_foreign_core(name: str, mode: int, quick: bool = False) -> Case:
@@ -38,7 +38,7 @@ def once(name: str, value: int) -> Case:
     """A core may send itself an NMI, and takes it once: a second one would find no attempt under way, and end it."""
     command = f"icr={value:#x}"
     expected = (Refused("attacker", command, "NMI"), Says("attacker", "ticks 20$"))
-    return Case(f"icr-{name}", FILTER, attacked(f"{command} ticks=20"), expected, (SVM,))
+    return Case(f"icr-{name}", FILTER, attacked(f"{command} ticks=20"), expected, X86)
 
 
 def harmless(name: str, *values: int, then: tuple[Expectation, ...] = ()) -> Case:
@@ -46,7 +46,7 @@ def harmless(name: str, *values: int, then: tuple[Expectation, ...] = ()) -> Cas
     commands = [f"icr={value:#x}" for value in values]
     guards = "broadcasts and shorthands are expanded to own cores"
     expected: tuple[Expectation, ...] = tuple(Returned("attacker", command, 0) for command in commands)
-    return Case(f"icr-{name}", guards, attacked(" ".join(commands)), (*expected, *then), (SVM,))
+    return Case(f"icr-{name}", guards, attacked(" ".join(commands)), (*expected, *then), X86)
 
 
 ICR = (
@@ -79,14 +79,14 @@ ICR = (
 def lvt(name: str, register: int, value: int, outcome: str = "#GP") -> Case:
     command = f"lvt={register:#x},{value:#x}"
     expected = Refused("attacker", command, outcome) if outcome else Returned("attacker", command, 0)
-    return Case(f"lvt-{name}", "local vector table entries deliver fixed interrupts only", attacked(command), (expected,), (SVM,))
+    return Case(f"lvt-{name}", "local vector table entries deliver fixed interrupts only", attacked(command), (expected,), X86)
 
 
 def lvt_holds(name: str, register: int, value: int, kept: int) -> Case:
     """What the hardware was given of an entry."""
     commands = f"lvt={register:#x},{value:#x} rdmsr={register:#x}"
     expected = Returned("attacker", f"rdmsr={register:#x}", kept)
-    return Case(f"lvt-holds-{name}", "local vector table entries deliver fixed interrupts only", attacked(commands), (expected,), (SVM,))
+    return Case(f"lvt-holds-{name}", "local vector table entries deliver fixed interrupts only", attacked(commands), (expected,), X86)
 
 
 MACHINE_CHECK, TIMER, THERMAL, PERFORMANCE, LINT0, LINT1, ERROR = 0x82F, 0x832, 0x833, 0x834, 0x835, 0x836, 0x837

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.memory, BH-I1.device, BH-I4.private. Reaching for memory and device registers that are somebody else's: every way in, every kind of owner."""
 
-from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
+from tests.emulated.case import ALL, ARM, GICV2, GICV3, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Parked, Returned
 
 LOG_MAGIC = 0x474C4842  # BH_LOG_MAGIC
@@ -53,7 +53,7 @@ FRAMES = (
         "guest-physical addresses are not host-physical ones",
         attacked("read={image:#x}"),
         (Returned("attacker", "read={image:#x}", 0),),
-        (SVM,),
+        X86,
     ),
 )
 
@@ -98,11 +98,11 @@ DEVICES = (
     device("interrupt-translation", 0x08080000, (GICV3,), "write"),  # ITS
     device("foreign-redistributor", 0x080A0000 + 2 * 0x20000, (GICV3,), "write", quick=True),
     device("redistributor-of-an-idle-core", 0x080A0000 + 3 * 0x20000, (GICV3,), "write"),
-    device("ioapic", 0xFEC00000, (SVM,), "write", quick=True),
-    device("local-apic", 0xFEE00000, (SVM,), "write"),
-    device("hpet", 0xFED00000, (SVM,)),
-    device("pci-configuration", 0xB0000000, (SVM,), "write"),
-    device("firmware", 0xFFFC0000, (SVM,)),
+    device("ioapic", 0xFEC00000, X86, "write", quick=True),
+    device("local-apic", 0xFEE00000, X86, "write"),
+    device("hpet", 0xFED00000, X86),
+    device("pci-configuration", 0xB0000000, X86, "write"),
+    device("firmware", 0xFFFC0000, X86),
 )
 
-CASES = (*WAYS_IN, *FRAMES, *window(0x0C000000, ARM), *window(0xFD000000, (SVM,)), *DEVICES)
+CASES = (*WAYS_IN, *FRAMES, *window(0x0C000000, ARM), *window(0xFD000000, X86), *DEVICES)

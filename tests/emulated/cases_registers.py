@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.port, BH-I1.register, BH-I6.contained. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
-from tests.emulated.case import ALL, ARM, GICV2, GICV3, SVM, Case, Sandbox, attacked
+from tests.emulated.case import ALL, ARM, GICV2, GICV3, VTX, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Off, Parked, Refused, Returned
 
 UNKNOWN = 2**64 - 1  # BH_E_UNKNOWN, PSCI NOT_SUPPORTED
@@ -29,7 +29,7 @@ PORT_MAP = "the I/O permission map grants ports by number"
 
 def port(name: str, command: str, address: int, access: str, quick: bool = False) -> Case:
     expected = Parked("attacker", "port", access, f"{address:#x}")
-    return Case(f"port-{name}", PORT_MAP, attacked(command), (expected,), (SVM,), quick=quick)
+    return Case(f"port-{name}", PORT_MAP, attacked(command), (expected,), X86, quick=quick)
 
 
 PORTS = (
@@ -43,6 +43,8 @@ PORTS = (
     port("smi", "out=0xb2,0", 0xB2, "write"),
     port("emulator-exit", "out32=0xf4,0", 0xF4, "write", quick=True),
     port("power-management", "in32=0x608", 0x608, "read"),
+    port("power-management-piix", "in32=0xb008", 0xB008, "read"),
+    port("emulator-word", "out=0x8900,0x53", 0x8900, "write"),
     port("interrupt-controller", "out=0x21,0xff", 0x21, "write"),
     port("last", "in32=0xffff", 0xFFFF, "read"),
     port("straddling-the-end", "in32=0xfffe", 0xFFFE, "read"),
@@ -51,9 +53,9 @@ PORTS = (
         PORT_MAP,
         (Sandbox("bystander", 0), Sandbox("attacker", 1, "ticks=400 in32=0x2fd", uart="uart1", beats=False), Sandbox("victim", 2)),
         (Parked("attacker", "port", "read", "0x2fd"),),
-        (SVM,),
+        X86,
     ),
-    Case("port-power-off", "power-off ends the sandbox, not the machine", attacked("out=0x604,0x34"), (Off("attacker"),), (SVM,)),
+    Case("port-power-off", "power-off ends the sandbox, not the machine", attacked("out=0x604,0x34"), (Off("attacker"),), X86),
 )
 
 # ---- Model-specific registers ----------------------------------------------------------------------------------------
@@ -65,54 +67,90 @@ MSRS = (
         "SVM is hidden",
         "rdmsr=0xc0010114 rdmsr=0xc0010117 wrmsr=0xc0010117,0x1000 wrmsr=0xc0010114,0",
         "#GP",
-        (SVM,),
+        X86,
         quick=True,
     ),
-    refused("msr-efer-svme", "SVM is hidden", "wrmsr=0xc0000080,0x1d01", "#GP", (SVM,)),
+    refused(
+        "msr-vmx",
+        "VT-x is hidden",
+        "rdmsr=0x3a rdmsr=0x480 rdmsr=0x491 wrmsr=0x3a,5 wrmsr=0x480,0 wrmsr=0xd90,0",
+        "#GP",
+        X86,
+        quick=True,
+    ),
+    refused("msr-efer-svme", "SVM is hidden", "wrmsr=0xc0000080,0x1d01", "#GP", X86),
     refused(
         "msr-apic-base",
         "the local APIC stays where it is, in x2APIC mode",
         "wrmsr=0x1b,0xfee00800 wrmsr=0x1b,0 wrmsr=0x1b,0xfeb00c00",
         "#GP",
-        (SVM,),
+        X86,
     ),
-    refused("msr-time", "the time base is common", "wrmsr=0x10,0 wrmsr=0x3b,0x1000 wrmsr=0xc0000104,1", "#GP", (SVM,)),
-    refused(
-        "msr-memory-types", MSR_MAP, "wrmsr=0x200,6 wrmsr=0x201,0x800 wrmsr=0x277,2 wrmsr=0xc0010016,0 wrmsr=0xc001001a,0", "#GP", (SVM,)
-    ),
+    refused("msr-time", "the time base is common", "wrmsr=0x10,0 wrmsr=0x3b,0x1000 wrmsr=0xc0000104,1", "#GP", X86),
+    refused("msr-memory-types", MSR_MAP, "wrmsr=0x200,6 wrmsr=0x201,0x800 wrmsr=0x277,2 wrmsr=0xc0010016,0 wrmsr=0xc001001a,0", "#GP", X86),
     refused(
         "msr-system",
         MSR_MAP,
-        "wrmsr=0xc0010010,0 wrmsr=0xc0010015,0 wrmsr=0xc0010111,0 wrmsr=0xc0010113,3 wrmsr=0x8b,0 wrmsr=0x79,0",
+        "wrmsr=0xc0010010,0 wrmsr=0xc0010015,0 wrmsr=0xc0010111,0 wrmsr=0xc0010113,3 wrmsr=0x8b,1 wrmsr=0x79,0",
         "#GP",
-        (SVM,),
+        X86,
     ),
     refused(
         "msr-debug-and-counters",
         MSR_MAP,
         "wrmsr=0x1d9,1 wrmsr=0xc0010000,1 wrmsr=0xc0010200,1 rdmsr=0xc0010004 wrmsr=0x38f,1",
         "#GP",
-        (SVM,),
+        X86,
     ),
     refused(
         "msr-unknown",
         MSR_MAP,
         "rdmsr=0x12345678 wrmsr=0x4b564d00,1 rdmsr=0x40000000 rdmsr=0xc0020000 rdmsr=0x1fff rdmsr=0x2000",
         "#GP",
-        (SVM,),
+        X86,
     ),
-    refused("msr-x2apic-reserved", MSR_MAP, "rdmsr=0x80e wrmsr=0x802,1 wrmsr=0x840,1 wrmsr=0x8ff,1", "#GP", (SVM,)),
+    refused("msr-x2apic-reserved", MSR_MAP, "rdmsr=0x80e wrmsr=0x802,1 wrmsr=0x840,1 wrmsr=0x8ff,1", "#GP", X86),
 )
 
 # ---- Instructions ----------------------------------------------------------------------------------------------------
 
 NESTED = "SVM instructions are intercepted, whatever EFER.SVME says"
+NESTED_VTX = "VT-x instructions exit, whatever CR4.VMXE says"
+OWNED = "CR4.MCE and CR4.VMXE are the monitor's"
+OSXSAVE = "cr4=0x40000"
 INSTRUCTIONS = (
-    refused("svm-instructions", NESTED, "vmrun vmload vmsave clgi stgi skinit invlpga", "#UD", (SVM,), quick=True),
-    refused("waiting-instructions", "MONITOR and MWAIT are hidden", "monitor mwait", "#UD", (SVM,)),
-    refused("counter-instruction", "RDPMC is intercepted", "rdpmc", "#(GP|UD)", (SVM,)),
-    refused("extended-state", "XSETBV is validated", "xsetbv=0 xsetbv=0xffffffff", "#", (SVM,)),
-    returned("long-instructions", "WBINVD and INVD are intercepted", "wbinvd invd", 0, (SVM,)),
+    refused("svm-instructions", NESTED, "vmrun vmload vmsave clgi stgi skinit invlpga", "#UD", X86, quick=True),
+    refused("vmx-instructions", NESTED_VTX, "vmxon vmxoff vmclear vmptrld vmptrst vmlaunch vmresume", "#UD", X86, quick=True),
+    refused("vmx-instructions-of-memory", NESTED_VTX, "vmread vmwrite invept invvpid vmfunc getsec", "#UD", X86),
+    refused("cr4-vmxe", OWNED, "cr4=0x2000 cr4=0x2040", "#GP", (VTX,), quick=True),
+    refused("cr4-mce", OWNED, "cr4=0x40", "#GP", (VTX,)),
+    Case(
+        "cr0-ne",
+        "what VMX operation fixes, a guest does not see",
+        attacked("cr0=0x20,0x20 cr0=0x20,0 cr0=0x10020,0x10000 cr0=0x20,0x20"),
+        (
+            Returned("attacker", "cr0=0x20,0x20", 0x20),
+            Returned("attacker", "cr0=0x20,0", 0),
+            Returned("attacker", "cr0=0x10020,0x10000", 0x10000),
+        ),
+        X86,
+        quick=True,
+    ),
+    Case(
+        "extended-state-enabled",
+        "XSETBV is validated",
+        attacked(f"{OSXSAVE} xsetbv=0 xsetbv=5 xsetbv=0x23 xsetbv=0x9 xsetbv=0x20003 xsetbv=3"),
+        (
+            Returned("attacker", OSXSAVE, 0),
+            *(Refused("attacker", f"xsetbv={value}", "#GP") for value in ("0", "5", "0x23", "0x9", "0x20003")),
+            Returned("attacker", "xsetbv=3", 0),
+        ),
+        X86,
+    ),
+    refused("waiting-instructions", "MONITOR and MWAIT are hidden", "monitor mwait", "#UD", X86),
+    refused("counter-instruction", "RDPMC is intercepted", "rdpmc", "#(GP|UD)", X86),
+    refused("extended-state", "XSETBV is validated", "xsetbv=0 xsetbv=0xffffffff", "#", X86),
+    returned("long-instructions", "WBINVD and INVD are intercepted", "wbinvd invd", 0, X86),
 )
 
 # ---- System registers ------------------------------------------------------------------------------------------------
@@ -143,7 +181,7 @@ CALLS = "an unknown call changes nothing"
 CPU_ON, SYSTEM_OFF, SYSTEM_RESET = 0xC4000003, 0x84000008, 0x84000009
 FIRMWARE = (
     returned("hypercall-nonsense", CALLS, "hvc=0xc6000099 hvc=0xffffffffffffffff hvc=0x12345678", UNKNOWN, ARM, quick=True),
-    returned("hypercall-nonsense", CALLS, "vmmcall=0xc6000099 vmmcall=0xffffffffffffffff vmmcall=0", UNKNOWN, (SVM,)),
+    returned("hypercall-nonsense", CALLS, "vmmcall=0xc6000099 vmmcall=0xffffffffffffffff vmmcall=0", UNKNOWN, X86),
     returned("firmware-nonsense", CALLS, "smc=0xc6000099 smc=0xdeadbeef smc=0x84000020 smc=0xc2000001", UNKNOWN, ARM),
     Case(
         "firmware-cpu-on",
@@ -167,7 +205,7 @@ FIRMWARE = (
 # ---- Exceptions without end, and accesses nothing describes --------------------------------------------------------------
 
 ENDLESS = (
-    Case("triple-fault", "shutdown is intercepted", attacked("triple"), (Parked("attacker", "reset"),), (SVM,), quick=True),
+    Case("triple-fault", "shutdown is intercepted", attacked("triple"), (Parked("attacker", "reset"),), X86, quick=True),
     Case(
         "undescribed-access",
         "a trapped access without a syndrome parks",

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bhtool.machine import Machine, Timing
+from bhtool.machine import Machine
+from bhtool.machine_launch import Timing
 from bhtool.platforms import Platform
 from bhtool.session import EndEvent, Event, LineEvent, Session, Watch
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from bhtool import image
 from bhtool.build import build_platform
 from bhtool.config import compile_partition
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError
+from bhtool.image_formats import bootable
 from bhtool.images import Resolver
 from bhtool.machine import require_emulator
 from bhtool.platforms import Platform, load
@@ -60,7 +60,7 @@ def compile_file(platform: Platform, file: Path) -> Plan:
 
 def stage_file(platform: Platform, file: Path) -> Scene:
     plan = compile_file(platform, file)
-    return Scene(plan, Places.of(plan, platform.arch), image.compose(monitor(platform), plan))
+    return Scene(plan, Places.of(plan, platform.arch), bootable(platform, monitor(platform), plan))
 
 
 def write(case: Case, arguments: dict[str, str], file: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bhtool.platforms import Platform
 
-from tests.emulated.case import Case
+from tests.emulated.case import SECOND_SVM, SVM, Case
 from tests.emulated.observe import judge, observe
 from tests.emulated.scene import stage
 from tests.emulated.table import CASES, twice
@@ -15,6 +15,10 @@ ROWS = [
     pytest.param(platform, case, id=f"{platform}-{case.name}", marks=[] if case.quick else [pytest.mark.slow])
     for case in CASES
     for platform in case.platforms
+]
+# A second opinion: everything that holds on SVM in QEMU, once more in Bochs.
+ROWS += [
+    pytest.param(SECOND_SVM, case, id=f"{SECOND_SVM}-{case.name}", marks=pytest.mark.slow) for case in CASES if SVM in case.platforms
 ]
 
 

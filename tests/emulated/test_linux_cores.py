@@ -127,7 +127,7 @@ def test_kicks_go_unnoticed(shell: Dialogue, online: int) -> None:
 
 def test_backtraces_harm_no_program(shell: Dialogue, machine_platform: Platform) -> None:
     """One core breaks into the other, whatever runs there: on x86 by an NMI, which user programs must survive."""
-    shell.ask("(while :; do :; done) & (while :; do :; done) &")
+    shell.ask("(while :; do :; done) & (while :; do :; done) & sleep 1")
     shell.ask(f"n=0; while [ $n -lt {BACKTRACES} ]; do echo l > /proc/sysrq-trigger; n=$((n + 1)); done", WORK_SECONDS)
     assert shell.number(f"dmesg | grep -cE '{BACKTRACE.get(machine_platform.name, 'sysrq: CPU')}'") >= BACKTRACES
     assert shell.number("jobs | grep -c Running") == 2

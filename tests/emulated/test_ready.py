@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The partition files users start with come up whole, everywhere."""
+"""The partition files users start with come up whole, everywhere, and nobody's start makes another miss a beat."""
 
 import pytest
 from bhtool import paths
@@ -23,4 +23,7 @@ def test_everybody_is_ready(machine_platform: Platform, partition: str) -> None:
             if event is None and all(watch.settled for watch in session.watches.values()):
                 break
         states = {name: watch.state for name, watch in session.watches.items()}
+        beats = {name: watch.heartbeat for name, watch in session.watches.items() if watch.heartbeat}
     assert set(states.values()) == {"ready"}, states
+    if machine.is_counted:  # otherwise gaps tell of the host
+        assert not any(beat.gaps for beat in beats.values()), beats

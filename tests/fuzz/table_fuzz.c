@@ -24,13 +24,13 @@ static void own(uint64_t hpa, uint64_t bytes, uint8_t who)
 	}
 }
 
-/* Payload comes out of nobody's frames or the sandbox's own. */
-static void check_copy(const struct bh_copy *copy)
+/* Payload lands in the sandbox's own frames; in those of a monitor, only on its information page. */
+static void check_copy(const struct bh_table *table, const struct bh_copy *copy)
 {
-	for (uint64_t at = copy->source; at < copy->source + copy->size; at += 8) {
-		uint8_t from = owner[(at - good_limits.ram_base) / BH_PAGE_BYTES];
+	for (uint64_t at = copy->target; at < copy->target + copy->size; at += BH_PAGE_BYTES) {
+		bool is_info = at == table->sandboxes[copy->sandbox].pool + BH_POOL_INFO;
 
-		CHECK(!from || from == 2 + copy->sandbox);
+		CHECK_EQ(owner[(at - good_limits.ram_base) / BH_PAGE_BYTES], is_info ? 1 : 2 + copy->sandbox);
 	}
 }
 
@@ -59,7 +59,7 @@ static void check_accepted(const struct bh_table *table)
 		if (table->regions[n].kind == BH_REGION_RAM)
 			own(table->regions[n].hpa, table->regions[n].size, (uint8_t)(2 + table->regions[n].sandbox));
 	for (uint32_t n = 0; n < table->copy_count; n++)
-		check_copy(&table->copies[n]);
+		check_copy(table, &table->copies[n]);
 	check_ports(table);
 }
 
@@ -75,7 +75,7 @@ static uint64_t *word_at(struct bh_table *table, unsigned index)
 		{ table->regions, GOOD_REGIONS * sizeof(table->regions[0]) },
 		{ table->ports, 2 * sizeof(table->ports[0]) },
 		{ table->lines, 2 * sizeof(table->lines[0]) },
-		{ table->copies, sizeof(table->copies[0]) },
+		{ table->copies, GOOD_COPIES * sizeof(table->copies[0]) },
 	};
 	unsigned part = 0;
 

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from tests.emulated.case import GICV2, GICV3, SVM
+from tests.emulated.case import GICV2, GICV3, SVM, VTX
 from tests.mutation.mutation import Mutation
 
 
@@ -177,6 +177,99 @@ X86 = (
         "write-own-statistics",
         SVM,
         "attacker was not parked",
+    ),
+)
+
+VT_X = (
+    MachineMutation(
+        "an NMI in the monitor is forgotten",
+        "hal/vmx/enter.S",
+        "btsl $NMI_WINDOW_EXITING_BIT, %eax",
+        "btrl $NMI_WINDOW_EXITING_BIT, %eax",
+        "kick-storming-few",
+        VTX,
+        "kicker never said",
+    ),
+    MachineMutation(
+        "a parked core sleeps over its kicks",
+        "hal/vmx/enter.S",
+        "hlt 1: vmwrite",
+        "hlt jmp vmx_wait_hlt 1: vmwrite",
+        "kick-parked",
+        VTX,
+        "kicker never said",
+    ),
+    MachineMutation(
+        "registers without a row are the machine's",
+        "hal/vmx/vmx_boot.c",
+        "x86_take_denied(arena, 1)",
+        "hal_arena_take(arena, 1)",
+        "msr-vmx",
+        VTX,
+        "was not refused",
+    ),
+    MachineMutation(
+        "CR4.MCE is the guest's",
+        "hal/vmx/vmx_boot.c",
+        "vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);",
+        "vmx_write(CR4_GUEST_HOST_MASK, CR4_VMXE);",
+        "cr4-mce",
+        VTX,
+        "was not refused",
+    ),
+    MachineMutation(
+        "VMXON is an error",
+        "hal/vmx/vmx.c",
+        "{ EXIT_VMXON, BH_EXIT_FORBIDDEN },",
+        "",
+        "vmx-instructions",
+        VTX,
+        "attacker is|'vmxon' was not refused|never finished",
+    ),
+    MachineMutation(
+        "performance counters are the guest's",
+        "hal/vmx/controls_boot.c",
+        "{ VMX_PROCESSOR, PROCESSOR_RDPMC_EXITING, ON,",
+        "{ VMX_PROCESSOR, PROCESSOR_RDPMC_EXITING, OFF,",
+        "counter-instruction",
+        VTX,
+        "was not refused",
+    ),
+    MachineMutation(
+        "MONITOR is the guest's",
+        "hal/vmx/controls_boot.c",
+        "{ VMX_PROCESSOR, PROCESSOR_MONITOR_EXITING, ON,",
+        "{ VMX_PROCESSOR, PROCESSOR_MONITOR_EXITING, OFF,",
+        "waiting-instructions",
+        VTX,
+        "was not refused",
+    ),
+    MachineMutation(
+        "XSETBV takes what the guest says",
+        "hal/x86/msr.c",
+        "*value & ~offered || !(*value & XCR0_X87) || (*value & (XCR0_AVX | XCR0_SSE)) == XCR0_AVX",
+        "false",
+        "extended-state-enabled",
+        VTX,
+        "attacker is|was not refused|never finished",
+    ),
+    MachineMutation(
+        "a guest is entered in a state that no guest can have",
+        "hal/vmx/start.c",
+        "{ GUEST_RFLAGS, 2 },",
+        "{ GUEST_RFLAGS, 0 },",
+        "vmx-instructions",
+        VTX,
+        "is parked.*reason='error'",
+    ),
+    MachineMutation(
+        "an EPT misconfiguration is what becomes of a mistake in a format",
+        "hal/pt/formats_x86_boot.c",
+        "[R] = EPT_READ,",
+        "[R] = EPT_WRITE,",
+        "write-own-statistics",
+        VTX,
+        "is parked.*reason='error'",
     ),
 )
 
@@ -450,4 +543,4 @@ ARM_CORES = (
     ),
 )
 
-MUTATIONS = (*X86, *ARM_GICV3, *ARM_GICV2, *ARM_CORES)
+MUTATIONS = (*X86, *VT_X, *ARM_GICV3, *ARM_GICV2, *ARM_CORES)

@@ -20,16 +20,22 @@ ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 ICR = "hal/irq/icr.c"
 ORDERS = "hal/x86/orders.c"
-SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR]
+SPREADER = "monitor/module_boot.c"
+BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
+CONTROLS = "hal/vmx/controls_boot.c"
+SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 PROGRAMS = {
     "arena_test": "tests/unit/arena_test.c",
     "entries_test": "tests/golden/entries_test.c",
+    "vmx_controls_test": "tests/golden/vmx_controls_test.c",
     "pt_size_test": "tests/unit/pt_size_test.c",
     "pt_failure_test": "tests/unit/pt_failure_test.c",
     "pt_model_test": "tests/unit/pt_model_test.c",
     "table_test": "tests/unit/table_test.c",
     "icr_test": "tests/unit/icr_test.c",
+    "module_test": "tests/unit/module_test.c",
+    "multiboot2_test": "tests/unit/multiboot2_test.c",
 }
 PARTS = {"icr_test": [ICR, ORDERS]}  # of the others: SUBJECTS and SUPPORT
 ARGUMENTS = {"pt_model_test": ["60"]}
@@ -50,6 +56,19 @@ pytestmark = pytest.mark.slow
 
 
 MUTATIONS = [
+    # VT-x control words.
+    Mutation("NMIs stay with the guest", CONTROLS, "PIN_NMI_EXITING = 3,", "PIN_NMI_EXITING = 4,", "vmx_controls_test"),
+    Mutation("CR3 loads may exit", CONTROLS, "PROCESSOR_CR3_LOAD_EXITING = 15,", "PROCESSOR_CR3_LOAD_EXITING = 14,", "vmx_controls_test"),
+    Mutation(
+        "a processor without NMI windows will do",
+        CONTROLS,
+        "PROCESSOR_NMI_WINDOW_EXITING, LATER,",
+        "PROCESSOR_NMI_WINDOW_EXITING, OFF,",
+        "vmx_controls_test",
+    ),
+    Mutation("bits that must be 1 are 0", CONTROLS, "words[word] = (uint32_t)capability[word];", "words[word] = 0;", "vmx_controls_test"),
+    Mutation("1 GiB leaves always", CONTROLS, "(capability & BIT(EPT_1G) ? PT_LEAF_1G : 0)", "PT_LEAF_1G", "vmx_controls_test"),
+    Mutation("write-back EPT is not asked for", CONTROLS, "| BIT(EPT_WRITE_BACK)", "", "vmx_controls_test"),
     # Permission and type bits.
     Mutation("EPT read-only leaves are writable", X86, "[R] = EPT_READ,", "[R] = EPT_READ | EPT_WRITE,", "entries_test"),
     Mutation("EPT data is executable", X86, "[RW] = EPT_READ | EPT_WRITE,", "[RW] = EPT_READ | EPT_WRITE | EPT_EXECUTE,", "entries_test"),
@@ -189,27 +208,43 @@ MUTATIONS = [
     Mutation("frames beyond the end", ARENA, "	if (skip > room - bytes)\n		return NULL;\n", "", "arena_test"),
     Mutation("blocks are not aligned to their size", ARENA, "align = block_size(bytes);", "align = BH_PAGE_BYTES;", "arena_test"),
     # The validator, beyond its removed checks.
+    Mutation("checksum stops early", VALIDATOR, "n < count; n++)", "n + 1 < count; n++)", "table_test"),
+    Mutation("payload over the whole pool", VALIDATOR, "pool + BH_POOL_INFO, BH_PAGE_BYTES }", "pool, BH_POOL_BYTES }", "table_test"),
+    Mutation("pieces of no size", VALIDATOR, "!copy->size || !aligned(copy", "!aligned(copy", "table_test"),
+    Mutation("a module anywhere", VALIDATOR, " || !within(module, ram_of(limits))", "", "table_test"),
     Mutation(
-        "checksum stops early",
-        VALIDATOR,
-        "n < sizeof(*table) / sizeof(*words); n++",
-        "n < sizeof(*table) / sizeof(*words) - 1; n++",
-        "table_test",
+        "pieces that move up, upwards",
+        SPREADER,
+        "for (const struct bh_copy *copy = end; copy-- > first;)",
+        "for (const struct bh_copy *copy = first; copy < end; copy++)",
+        "module_test",
     ),
     Mutation(
-        "payload copied out of foreign RAM",
-        VALIDATOR,
-        " || touches_foreign_ram(table, copy->sandbox, source)",
-        "",
-        "table_test",
+        "pieces that move down, downwards",
+        SPREADER,
+        "for (const struct bh_copy *copy = first; copy < end; copy++)\n\t\tif",
+        "for (const struct bh_copy *copy = end; copy-- > first;)\n\t\tif",
+        "module_test",
     ),
     Mutation(
-        "payload copied out of monitors' frames",
-        VALIDATOR,
-        "touches_monitor(table, limits, source) || ",
-        "",
-        "table_test",
+        "words that move up, upwards",
+        SPREADER,
+        "while (words--)\n\t\ttarget[words] = source[words];",
+        "for (uint64_t n = 0; n < words; n++) target[n] = source[n];",
+        "module_test",
     ),
+    Mutation(
+        "words that move down, downwards",
+        SPREADER,
+        "for (uint64_t n = 0; n < words; n++)\n\t\ttarget[n] = source[n];",
+        "while (words--) target[words] = source[words];",
+        "module_test",
+    ),
+    Mutation("boot information of any size", BOOT_INFORMATION, "if (total > INFO_MAX)", "if (0)", "multiboot2_test"),
+    Mutation("tags behind the end", BOOT_INFORMATION, "tag->type == TAG_END || ", "", "multiboot2_test"),
+    Mutation("tags beyond the boot information", BOOT_INFORMATION, " || tag->size > total - at", "", "multiboot2_test"),
+    Mutation("modules without a place", BOOT_INFORMATION, " && tag->size >= sizeof(struct module_tag)", "", "multiboot2_test"),
+    Mutation("payload left in the caches", SPREADER, "arch_cache_publish(words_at(copy->target), copy->size);", ";", "module_test"),
     Mutation(
         "the last forbidden span is not looked at",
         VALIDATOR,

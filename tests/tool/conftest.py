@@ -41,7 +41,7 @@ def monitor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The fake monitor's ELF file."""
     out = tmp_path_factory.mktemp("fake") / "monitor.elf"
     freestanding = ["--target=aarch64-none-elf", "-ffreestanding", "-nostdlib", "-O1", "-mgeneral-regs-only", "-mstrict-align", f"-I{ROOT}"]
-    link = ["-fuse-ld=lld-19", "-static", f"-Wl,-Ttext={LINK_ADDRESS:#x}", "-Wl,-z,max-page-size=4096", "-Wl,--build-id=none"]
+    link = ["-fuse-ld=lld-19", "-static", f"-Wl,--image-base={LINK_ADDRESS:#x}", "-Wl,-z,max-page-size=4096", "-Wl,--build-id=none"]
     subprocess.run(["clang-19", *freestanding, *link, str(FAKE), "-o", str(out)], check=True)
     return out.read_bytes()
 

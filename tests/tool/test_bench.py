@@ -14,7 +14,7 @@ from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
 from bhtool.errors import BulkheadError, Status
 from bhtool.payloads import Report
-from bhtool.platforms import Platform, names
+from bhtool.platforms import Platform, every
 from bhtool.verbs import bench as verb
 from click.testing import CliRunner
 from rich.console import Console
@@ -195,7 +195,12 @@ def test_one_platform_is_an_object_and_several_are_a_list(tmp_path: Path) -> Non
     assert (one["schema"], one["bench"], one["platform"]) == ("bulkhead/bench-v1", "boot", "qemu-aarch64")
     assert one["rows"][0]["median"] == 1
     CliRunner().invoke(verb.bench, ["boot", "--json", str(file)], standalone_mode=False)
-    assert [each["platform"] for each in json.loads(file.read_text())] == names()
+    assert [each["platform"] for each in json.loads(file.read_text())] == [one.name for one in every() if one.emulator.kind == "qemu"]
+
+
+def test_what_bochs_cannot_count_is_refused_there() -> None:
+    done = CliRunner().invoke(verb.bench, ["timer", "--platform", "bochs-vtx"], standalone_mode=False)
+    assert done.return_value == Status.USAGE
 
 
 def test_a_picture_of_no_known_kind_is_refused_at_once() -> None:

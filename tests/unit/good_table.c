@@ -31,7 +31,8 @@ static const struct bh_table good = {
 	.magic = BH_TABLE_MAGIC, .version = BH_TABLE_VERSION, .size = sizeof(struct bh_table),
 	.platform = "test-machine",
 	.shared = 0x40400000,
-	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 2, .line_count = 2, .copy_count = 1,
+	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
+	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 2, .line_count = 2, .copy_count = GOOD_COPIES,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .pool = POOL, .entry = 0x40080000,
@@ -52,7 +53,11 @@ static const struct bh_table good = {
 	},
 	.ports = { { 0, 0x3f8, 8 }, { 1, 0x2f8, 8 } },
 	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL } },
-	.copies = { { 0x70000000, 0x60100000, 0x1000, 1, 0 } },
+	.copies = {
+		[GOOD_INFO] = { 0, POOL + BH_POOL_INFO, 0x1000, 0, 0 },
+		[GOOD_KERNEL] = { 0x1000, 0x50080000, 0x2000, 0, 0 },
+		[GOOD_FOREIGN_KERNEL] = { 0x3000, 0x60100000, 0x1000, 1, 0 },
+	},
 };
 
 /* Written apart from monitor/table_boot.c, from the comment in abi/table.h: bytes put together, little-endian. */

@@ -18,6 +18,10 @@ enum good_region {
 	GOOD_FOREIGN_LOG,
 	GOOD_REGIONS,
 };
+enum good_copy { GOOD_INFO, GOOD_KERNEL, GOOD_FOREIGN_KERNEL, GOOD_COPIES };
+
+/* What the table says of a boot module of zeros: computed apart from monitor/table_boot.c, over 0x800 words. */
+#define GOOD_MODULE_CHECKSUM UINT64_C(0x28c31cf8df2ec325)
 
 /* Two sandboxes on four cores, signed. */
 void good_table(struct bh_table *table);

@@ -135,20 +135,27 @@ static const struct broken {
 	{ "a sandbox would start outside its executable memory", { SET(sandboxes[0].entry, 0x0c000000) } },
 	{ "a clock text lies outside its sandbox's RAM", { SET(sandboxes[1].clock_text, 0x60fffff8) } },
 	{ "a clock text lies outside its sandbox's RAM", { SET(sandboxes[1].clock_text, 0x50000000) } },
-	{ "a payload copy is not word aligned", { SET(copies[0].size, 0x1001) } },
-	{ "a payload copy is not word aligned", { SET(copies[0].target, 0x60100004) } },
-	{ "a payload lies outside RAM", { SET(copies[0].source, 0xbffff008) } },
-	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].target, 0x50000000) } },
-	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].target, 0x60fff008) } },
-	{ "a payload would be copied outside its sandbox's RAM", { SET(copies[0].sandbox, 2) } },
-	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x50000000) } },
-	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x4ffff008) } },
-	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x40410000) } },
-	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x4050fff8) } },
-	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x40400000) } },
-	{ "a payload would be copied from frames of a monitor or of another sandbox", { SET(copies[0].source, 0x4023f000) } },
-	{ "a payload would be copied from RAM reserved for firmware or start-up", { SET(copies[0].source, 0x400ffff8) } },
-	{ "a payload would be copied from RAM reserved for firmware or start-up", { SET(copies[0].source, 0xbfdff008) } },
+	{ "a piece of the boot module is empty or not in whole pages", { SET(copies[GOOD_KERNEL].size, 0) } },
+	{ "a piece of the boot module is empty or not in whole pages", { SET(copies[GOOD_KERNEL].size, 0x2008) } },
+	{ "a piece of the boot module is empty or not in whole pages", { SET(copies[GOOD_KERNEL].target, 0x50080800) } },
+	{ "a piece of the boot module is empty or not in whole pages", { SET(copies[GOOD_KERNEL].offset, 0x1010) } },
+	{ "a piece of the boot module belongs to no sandbox", { SET(copies[GOOD_KERNEL].sandbox, 2) } },
+	{ "a piece of the boot module would go outside its sandbox's memory", { SET(copies[GOOD_KERNEL].sandbox, 1) } },
+	{ "a piece of the boot module would go outside its sandbox's memory", { SET(copies[GOOD_KERNEL].target, 0x50fff000) } },
+	{ "a piece of the boot module would go outside its sandbox's memory", { SET(copies[GOOD_KERNEL].target, 0x4ffff000) } },
+	{ "a piece of the boot module would go outside its sandbox's memory",
+	  { SET(copies[GOOD_KERNEL].size, UINT64_C(0xfffffffffffff000)) } },
+	{ "a piece of the boot module would go outside its sandbox's memory", { SET(copies[GOOD_INFO].target, 0x40410000) } },
+	{ "a piece of the boot module would go outside its sandbox's memory", { SET(copies[GOOD_INFO].sandbox, 1) } },
+	{ "a piece of the boot module would go outside its sandbox's memory", { SET(copies[GOOD_INFO].size, 0x2000) } },
+	{ "the pieces of the boot module leave a gap or overlap", { SET(copies[GOOD_KERNEL].offset, 0x2000) } },
+	{ "the pieces of the boot module leave a gap or overlap", { SET(copies[GOOD_FOREIGN_KERNEL].offset, 0x2000) } },
+	{ "the pieces of the boot module are not in the order of their places", { SET(copies[GOOD_INFO].target, 0x50090000) } },
+	{ "the pieces of the boot module are not in the order of their places",
+	  { SET(copies[GOOD_FOREIGN_KERNEL].target, 0x50081000), SET(copies[GOOD_FOREIGN_KERNEL].sandbox, 0) } },
+	{ "the boot module is larger or smaller than its pieces", { SET(module_bytes, 0x3000) } },
+	{ "the boot module is larger or smaller than its pieces", { SET(module_bytes, 0) } },
+	{ "the boot module is larger or smaller than its pieces", { SET(copy_count, GOOD_COPIES - 1) } },
 };
 
 /* Just inside the limits. */
@@ -161,13 +168,13 @@ static const struct patch accepted[][PATCHES] = {
 	{ SET(regions[GOOD_DEVICE].hpa, 0x08090000), SET(regions[GOOD_DEVICE].size, 0x10000) },
 	{ SET(hardware_id[3], 0xf0e) },
 	{ SET(shared, 0x40100000) },
-	{ SET(regions[GOOD_RAM].hpa, 0xbee00000) },
+	{ SET(regions[GOOD_RAM].hpa, 0xbee00000), SET(copy_count, 0), SET(module_bytes, 0) },
 	{ SET(ports[1].first, 0x58) },
 	{ SET(ports[1].first, 0xd00) },
 	{ SET(lines[0].line, 32), SET(lines[0].vector, 0x20) },
-	{ SET(copies[0].source, 0x60000000) },
-	{ SET(copies[0].source, 0x4ffff000) },
-	{ SET(copies[0].source, 0x51000000) },
+	{ SET(copies[GOOD_FOREIGN_KERNEL].target, 0x60fff000) },
+	{ SET(copies[GOOD_FOREIGN_KERNEL].target, 0x50082000), SET(copies[GOOD_FOREIGN_KERNEL].sandbox, 0) },
+	{ SET(copy_count, 0), SET(module_bytes, 0) },
 };
 
 /* clang-format on */
@@ -246,6 +253,65 @@ static void test_damaged(void)
 	check_refused("its checksum is wrong: the image was damaged or cut short; build or copy it again");
 }
 
+/* What a loader may bring. The good module is one of zeros, where this program has it: that has to be in RAM. */
+static _Alignas(BH_PAGE_BYTES) uint64_t module[0x4000 / sizeof(uint64_t)];
+
+static const struct brought {
+	const char *why; /* NULL: accepted */
+	uint32_t count;
+	int64_t start, bytes; /* beyond the good module's */
+	int64_t image;        /* where the image starts, beyond the module's start */
+	uint64_t damage;
+} brought[] = {
+	{ NULL, 1, 0, 0, 0x4000, 0 },
+	{ NULL, 1, 0, 0, -0x10000, 0 },
+	{ "the loader brought none; let it load the file made with the image, as a module behind it", 0, 0, 0, 0x4000, 0 },
+	{ "the loader brought more than this image has; let it load only the files made with the image", 2, 0, 0, 0x4000, 0 },
+	{ "it has another size than the image expects: cut short, or made with another image", 1, 0, -1, 0x4000, 0 },
+	{ "it has another size than the image expects: cut short, or made with another image", 1, 0, 0x1000, 0x8000, 0 },
+	{ "it is misaligned or outside RAM", 1, 8, 0, 0x8000, 0 },
+	{ "it is misaligned or outside RAM", 1, -0x200000, 0, 0x4000, 0 },
+	{ "it is misaligned or outside RAM", 1, 0x1fd000, 0, 0x4000, 0 },
+	{ "it overlaps the monitor image", 1, 0, 0, 0x3fff, 0 },
+	{ "it overlaps the monitor image", 1, 0, 0, -0xffff, 0 },
+	{ "its checksum is wrong: it was damaged, or made with another image; build or copy both again", 1, 0, 0, 0x4000, 1 },
+	{ "its checksum is wrong: it was damaged, or made with another image; build or copy both again", 1, 0, 0, 0x4000,
+	  UINT64_C(1) << 63 },
+};
+
+static void check_brought(const struct brought *row, uint64_t *damaged)
+{
+	uint64_t here = (uintptr_t)module;
+	const struct arch_modules modules = { row->count, here + (uint64_t)row->start, sizeof(module) + (uint64_t)row->bytes };
+	struct table_limits limits = good_limits;
+	const char *said;
+
+	limits.ram_base = here - 0x100000;
+	limits.ram_bytes = 0x300000;
+	limits.image_start = here + (uint64_t)row->image;
+	limits.image_end = limits.image_start + 0x10000;
+	*damaged ^= row->damage;
+	said = table_refuse_modules(&table, &limits, &modules);
+	*damaged ^= row->damage;
+	CHECK(row->why ? said && !strcmp(said, row->why) : !said);
+}
+
+static void test_modules(void)
+{
+	static const struct arch_modules none = { 0 }, one = { .count = 1 };
+
+	check_context.subject = "boot module";
+	good_table(&table);
+	for (unsigned n = 0; n < sizeof(brought) / sizeof(brought[0]); n++) {
+		check_context.round = n;
+		check_brought(&brought[n], &module[0]);
+		check_brought(&brought[n], &module[sizeof(module) / sizeof(module[0]) - 1]);
+	}
+	table.module_bytes = 0;
+	CHECK(!table_refuse_modules(&table, &good_limits, &none));
+	CHECK(table_refuse_modules(&table, &good_limits, &one));
+}
+
 int main(void)
 {
 	check_context.subject = "partition table";
@@ -254,5 +320,6 @@ int main(void)
 	test_accepted();
 	test_damaged();
 	test_every_bit();
+	test_modules();
 	return 0;
 }

@@ -31,7 +31,7 @@ def build(directory: Path, options: list[str], report: Report) -> None:
 
 def build_platform(platform: Platform, report: Report) -> Path:
     """Builds monitor and guests; the monitor's ELF file."""
-    build(platform.build, ["--cross-file", str(platform.cross_file), f"-Dplatform={platform.name}"], report)
+    build(platform.build, ["--cross-file", str(platform.cross_file), f"-Dplatform={platform.board_name}"], report)
     return platform.build / "bulkhead.elf"
 
 

@@ -3,11 +3,11 @@
 
 from pathlib import Path
 
-from bhtool import image
 from bhtool.build import build_platform
 from bhtool.config import compile_partition
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
+from bhtool.image_formats import bootable, pack
 from bhtool.images import Resolver
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
@@ -22,8 +22,12 @@ def make_plan(platform: Platform, partition: Path, report: Report) -> Plan:
     return compile_partition(partition, platform, Resolver(platform, partition, report))
 
 
-def make_image(platform: Platform, plan: Plan) -> bytes:
-    """Raises, with every complaint of the checker on a line of its own, if the plan was refused."""
+def make_image(platform: Platform, plan: Plan, form: str | None = None) -> bytes:
+    """In a format of image_formats, or as the platform's emulator takes it.
+
+    Raises, with every complaint of the checker on a line of its own, if the plan was refused.
+    """
     if not plan.valid:
         raise BulkheadError("the partition file was refused:\n" + "\n".join(str(error) for error in plan.errors))
-    return image.compose((platform.build / "bulkhead.elf").read_bytes(), plan)
+    monitor = (platform.build / "bulkhead.elf").read_bytes()
+    return pack(form, platform, monitor, plan) if form else bootable(platform, monitor, plan)

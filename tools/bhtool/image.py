@@ -87,12 +87,27 @@ def write_parts(identification: bytes, machine: int, entry: int, parts: list[Par
     return header + b"".join(headers) + body.getvalue()
 
 
+def monitor_parts(monitor: bytes, plan: Plan) -> list[Part]:
+    """The monitor with the table of a valid plan in its place."""
+    elf = ELFFile(io.BytesIO(monitor))
+    address = table_address(elf)
+    return [with_table(part, address, plan.table) if part.holds(address) else part for part in read_parts(elf)]
+
+
 def compose(monitor: bytes, plan: Plan) -> bytes:
     """The bootable image of a valid plan."""
-    elf = ELFFile(io.BytesIO(monitor))
     fields = HEADER.unpack_from(monitor)
-    address = table_address(elf)
-    parts = [with_table(part, address, plan.table) if part.holds(address) else part for part in read_parts(elf)]
+    parts = monitor_parts(monitor, plan)
     for segment in plan.segments:
         parts.append(Part(PT_LOAD, READ_WRITE, segment.hpa, segment.hpa, segment.data, len(segment.data), 4096))
     return write_parts(fields[0], fields[2], fields[4], parts)
+
+
+def flatten(monitor: bytes, plan: Plan) -> tuple[int, bytes]:
+    """Monitor and table as they lie in memory, without payload: where that begins, and its bytes."""
+    parts = [part for part in monitor_parts(monitor, plan) if part.kind == PT_LOAD]
+    start = min(part.physical for part in parts)
+    memory = bytearray(max(part.physical + part.memory_bytes for part in parts) - start)
+    for part in parts:
+        memory[part.physical - start : part.physical - start + len(part.data)] = part.data
+    return start, bytes(memory)

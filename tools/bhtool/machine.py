@@ -2,7 +2,8 @@
 """One emulated machine: started, watched through its RAM and serial lines, always stopped.
 
 RAM is shared memory so that the tool can read statistics, logs and crash records; nothing in the machine exists for that.
-The serial lines are socket pairs, connected before the first instruction, so that no character is lost.
+The serial lines are sockets, connected before the first instruction, so that no character is lost. How an emulator is told
+all this is its own module's business: machine_qemu, machine_bochs.
 """
 
 import os
@@ -13,26 +14,15 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from bhtool.children import owned
+from bhtool import machine_bochs, machine_qemu
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
-from bhtool.platforms import Platform
-from bhtool.provision.needs import BUILD_NEEDS, lacking
+from bhtool.jsonfile import Versions
+from bhtool.machine_launch import HOST_TIME, Emulator, Launch, Requirement, Timing, memory_file
+from bhtool.platforms import Medium, Platform
 
 STOP_SECONDS = 5.0
-
-
-@dataclass(frozen=True)
-class Timing:
-    """How emulated time passes. With an icount shift one instruction takes 2**shift ns and runs repeat exactly."""
-
-    icount_shift: int | None = None
-    single_step: bool = False  # translate instruction by instruction: ten times slower
-
-    def arguments(self) -> list[str]:
-        if self.icount_shift is None:
-            return []
-        return ["-icount", f"shift={self.icount_shift},sleep=off", *(["-accel", "tcg,one-insn-per-tb=on"] if self.single_step else [])]
+EMULATORS: dict[str, Emulator] = {"qemu": machine_qemu, "bochs": machine_bochs}
 
 
 def timing_for(platform: Platform, plan: Plan, exact: bool | None = None) -> Timing:
@@ -46,16 +36,20 @@ def timing_for(platform: Platform, plan: Plan, exact: bool | None = None) -> Tim
     return Timing(platform.emulator.icount_shift, single_step=hard)
 
 
+def requirement(platform: Platform) -> Requirement:
+    """What the platform needs of this host, and whether it is there."""
+    return EMULATORS[platform.emulator.kind].requirement(platform)
+
+
+def versions(platform: Platform) -> Versions:
+    """What a result that was got on the platform depends on."""
+    return EMULATORS[platform.emulator.kind].versions(platform)
+
+
 def require_emulator(platform: Platform) -> None:
-    for need in BUILD_NEEDS:
-        if need.probe == platform.emulator.program and (why := lacking(need)):
-            remedy = f"run `tools/bulkhead setup` to install {need.package}"
-            raise BulkheadError(f"{platform.name} needs {need.probe}: {why}; {remedy}", Status.MISSING)
-
-
-def path_of(descriptor: int) -> str:
-    """How a child that inherits the descriptor opens it anew."""
-    return f"/proc/self/fd/{descriptor}"
+    needed = requirement(platform)
+    if needed.lacking:
+        raise BulkheadError(f"{platform.name} needs {needed.text}: {needed.lacking}; {needed.remedy}", Status.MISSING)
 
 
 @dataclass
@@ -64,69 +58,46 @@ class Machine:
 
     platform: Platform
     image: bytes = field(repr=False)
-    timing: Timing = Timing()
-    extra: tuple[str, ...] = ()
+    timing: Timing = HOST_TIME
+    extra: tuple[str, ...] = ()  # in the emulator's own words
+    medium: Medium | None = None  # None: what the platform's images are
     serials: dict[str, socket.socket] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         require_emulator(self.platform)
         with ExitStack() as stack:
-            self.ram = self._file(stack, "ram")
+            self.ram = memory_file(stack, "ram")
             os.ftruncate(self.ram, self.platform.ram_size)
-            self._errors = self._file(stack, "errors")
+            self._errors = memory_file(stack, "errors")
             self._process = self._start(stack)
             self._files = stack.pop_all()
         return self
 
-    def _file(self, stack: ExitStack, name: str, content: bytes = b"") -> int:
-        """A file without a name: it cannot be left behind."""
-        descriptor = os.memfd_create(f"bulkhead-{name}")
-        stack.callback(os.close, descriptor)
-        with os.fdopen(os.dup(descriptor), "wb") as file:
-            file.write(content)
-        return descriptor
-
     def _start(self, stack: ExitStack) -> subprocess.Popen[bytes]:
-        lines, far_ends = self._serial_lines(stack)
-        kernel = self._file(stack, "image", self.image)
-        emulator = self.platform.emulator
-        command = owned([emulator.program, *emulator.arguments, "-m", f"{self.platform.ram_size >> 20}M", "-object", self._memory_object()])
-        command += [*lines, *self.timing.arguments(), "-nodefaults", "-display", "none", "-monitor", "none"]
-        command += ["-kernel", path_of(kernel), *self.extra]
-        fds = (self.ram, kernel, *(end.fileno() for end in far_ends))
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors, pass_fds=fds)
-        for end in far_ends:
-            end.close()
-        return process
+        medium = self.medium or self.platform.emulator.medium
+        launch = Launch(self.platform, self.ram, self._errors, self.image, medium, self.timing, self.extra, stack, self.serials)
+        return self._emulator.start(launch)
 
-    def _serial_lines(self, stack: ExitStack) -> tuple[list[str], list[socket.socket]]:
-        """QEMU's options for its serial lines, and the ends of them it is to inherit; ours go into `serials`."""
-        options: list[str] = []
-        far_ends: list[socket.socket] = []
-        for label in self.platform.emulator.serials:
-            near, far = socket.socketpair()
-            near.setblocking(False)
-            stack.callback(near.close)
-            self.serials[label] = near
-            far_ends.append(far)
-            options += ["-chardev", f"socket,id={label},fd={far.fileno()}", "-serial", f"chardev:{label}"]
-        return options, far_ends
-
-    def _memory_object(self) -> str:
-        return f"memory-backend-file,id=ram,size={self.platform.ram_size},mem-path={path_of(self.ram)},share=on"
+    @property
+    def _emulator(self) -> Emulator:
+        return EMULATORS[self.platform.emulator.kind]
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether emulated time is counted instructions rather than the host's time."""
+        return self.platform.emulator.kind == "bochs" or self.timing.icount_shift is not None
 
     def exit_status(self) -> int | None:
         """None while the machine runs."""
         return self._process.poll()
 
     def complaint(self) -> str:
-        """What the emulator itself said, first line; empty if nothing."""
-        said = os.pread(self._errors, 4096, 0).decode("utf-8", "replace").splitlines()
-        return said[0].strip() if said else ""
+        """What the emulator itself said, in one line; empty if nothing."""
+        return self._emulator.complaint(os.pread(self._errors, 1 << 20, 0).decode("utf-8", "replace"))
 
     def stop(self) -> None:
         if self._process.poll() is None:

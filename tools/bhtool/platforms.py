@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machines Bulkhead knows: each is a folder platforms/NAME with a platform.toml beside its board header."""
 
-import shutil
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
@@ -13,11 +12,16 @@ from bhtool.errors import BulkheadError, Status
 DEFAULT = "qemu-aarch64"
 
 
+Medium = Literal["kernel", "cdrom", "disk"]  # what an image is: loaded by the emulator itself, or a disc a boot loader is on
+
+
 @dataclass(frozen=True)
 class Emulator:
+    kind: Literal["qemu", "bochs"]
     program: str
-    arguments: tuple[str, ...]
-    serials: tuple[str, ...]  # role labels, in the order of QEMU's -serial options
+    arguments: tuple[str, ...]  # QEMU's options, lines of Bochs' configuration
+    medium: Medium
+    serials: tuple[str, ...]  # role labels, in the order of the machine's serial lines
     good_exits: tuple[int, ...]  # statuses that mean "the machine switched itself off"
     icount_shift: int
     counts_linux: bool  # whether Linux runs at full speed under icount
@@ -37,22 +41,20 @@ class Platform:
     ram_size: int
     linux_package: str
     debian_architecture: str
+    board_name: str  # the platform whose board and monitor image this one shares; itself, if it has its own
+    second_opinion_on: str = ""  # another platform, of which some is checked here once more
 
     @property
     def board(self) -> Path:
-        return paths.ROOT / "dts" / "boards" / f"{self.name}.dtsi"
+        return paths.ROOT / "dts" / "boards" / f"{self.board_name}.dtsi"
 
     @property
     def build(self) -> Path:
-        return paths.BUILD / self.name
+        return paths.BUILD / self.board_name
 
     @property
     def cross_file(self) -> Path:
         return paths.CROSS / f"{self.arch}.ini"
-
-    @property
-    def available(self) -> bool:
-        return shutil.which(self.emulator.program) is not None
 
 
 def from_toml(name: str, tree: dict[str, Any]) -> Platform:
@@ -65,8 +67,10 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         proves=tree["proves"],
         cannot=tree["cannot"],
         emulator=Emulator(
+            kind=emulator["kind"],
             program=emulator["program"],
             arguments=tuple(emulator["arguments"]),
+            medium=emulator["medium"],
             serials=tuple(emulator["serials"]),
             good_exits=tuple(emulator["good_exits"]),
             icount_shift=emulator["icount_shift"],
@@ -77,6 +81,8 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         ram_size=ram["size"],
         linux_package=linux["package"],
         debian_architecture=linux["architecture"],
+        board_name=tree.get("board", name),
+        second_opinion_on=tree.get("second_opinion_on", ""),
     )
 
 
@@ -93,4 +99,5 @@ def load(name: str) -> Platform:
 
 
 def every() -> list[Platform]:
-    return [load(name) for name in names()]
+    """Those that stand for themselves: without second opinions."""
+    return [platform for platform in map(load, names()) if not platform.second_opinion_on]

@@ -134,9 +134,9 @@ class Session:
         return Ring(self.memory, sandbox.pool_hpa)
 
     def guest_seconds(self) -> float:
-        """Emulated time since the machine started. Under icount: what heartbeats tell; host time where there are none."""
+        """Emulated time since the machine started. Counted time: what heartbeats tell; host time where there are none."""
         beating = [self._beat_seconds(watch) for watch in self.watches.values() if watch.heartbeat]
-        if self.machine.timing.icount_shift is None or not beating:
+        if not self.machine.is_counted or not beating:
             return time.monotonic() - self._started
         return statistics.median_high(beating)  # one that lies about its beats does not set the clock for three
 

@@ -86,6 +86,27 @@ static uint64_t attack_cpuid(uint64_t a, uint64_t b)
 	return (uint64_t)id.ecx << 32 | id.eax;
 }
 
+/* Sets bits of CR4; the others stay. */
+static uint64_t attack_cr4(uint64_t a, uint64_t b)
+{
+	uint64_t cr4;
+
+	__asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
+	__asm__ volatile("mov %0, %%cr4" ::"r"(cr4 | a) : "memory");
+	return 0;
+}
+
+/* Of the bits `a` of CR0, sets `b` and clears the others; what is read of them afterwards. */
+static uint64_t attack_cr0(uint64_t a, uint64_t b)
+{
+	uint64_t cr0;
+
+	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
+	__asm__ volatile("mov %0, %%cr0" ::"r"((cr0 & ~a) | b) : "memory");
+	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
+	return cr0 & a;
+}
+
 static uint64_t attack_xsetbv(uint64_t a, uint64_t b)
 {
 	__asm__ volatile("xsetbv" ::"c"(0), "a"((uint32_t)a), "d"((uint32_t)(a >> 32)));
@@ -107,6 +128,19 @@ ATTACK_INSTRUCTION(clgi, "clgi")
 ATTACK_INSTRUCTION(stgi, "stgi")
 ATTACK_INSTRUCTION(skinit, "skinit")
 ATTACK_INSTRUCTION(invlpga, "invlpga")
+ATTACK_INSTRUCTION(vmxon, "vmxon (%%rsp)")
+ATTACK_INSTRUCTION(vmxoff, "vmxoff")
+ATTACK_INSTRUCTION(vmclear, "vmclear (%%rsp)")
+ATTACK_INSTRUCTION(vmptrld, "vmptrld (%%rsp)")
+ATTACK_INSTRUCTION(vmptrst, "vmptrst (%%rsp)")
+ATTACK_INSTRUCTION(vmlaunch, "vmlaunch")
+ATTACK_INSTRUCTION(vmresume, "vmresume")
+ATTACK_INSTRUCTION(vmread, "vmread %%rcx, %%rax")
+ATTACK_INSTRUCTION(vmwrite, "vmwrite %%rax, %%rcx")
+ATTACK_INSTRUCTION(invept, "invept (%%rsp), %%rcx")
+ATTACK_INSTRUCTION(invvpid, "invvpid (%%rsp), %%rcx")
+ATTACK_INSTRUCTION(vmfunc, "vmfunc")
+ATTACK_INSTRUCTION(getsec, "getsec")
 ATTACK_INSTRUCTION(invd, "invd")
 ATTACK_INSTRUCTION(wbinvd, "wbinvd")
 ATTACK_INSTRUCTION(monitor, "monitor")
@@ -169,6 +203,8 @@ const struct attack arch_attacks[] = {
 	{ "out32", 2, false, attack_out32 },
 	{ "ins", 1, false, attack_ins },
 	{ "cpuid", 1, false, attack_cpuid },
+	{ "cr4", 1, false, attack_cr4 },
+	{ "cr0", 2, false, attack_cr0 },
 	{ "xsetbv", 1, false, attack_xsetbv },
 	{ "vmrun", 0, false, attack_vmrun },
 	{ "vmload", 0, false, attack_vmload },
@@ -177,6 +213,19 @@ const struct attack arch_attacks[] = {
 	{ "stgi", 0, false, attack_stgi },
 	{ "skinit", 0, false, attack_skinit },
 	{ "invlpga", 0, false, attack_invlpga },
+	{ "vmxon", 0, false, attack_vmxon },
+	{ "vmxoff", 0, false, attack_vmxoff },
+	{ "vmclear", 0, false, attack_vmclear },
+	{ "vmptrld", 0, false, attack_vmptrld },
+	{ "vmptrst", 0, false, attack_vmptrst },
+	{ "vmlaunch", 0, false, attack_vmlaunch },
+	{ "vmresume", 0, false, attack_vmresume },
+	{ "vmread", 0, false, attack_vmread },
+	{ "vmwrite", 0, false, attack_vmwrite },
+	{ "invept", 0, false, attack_invept },
+	{ "invvpid", 0, false, attack_invvpid },
+	{ "vmfunc", 0, false, attack_vmfunc },
+	{ "getsec", 0, false, attack_getsec },
 	{ "invd", 0, false, attack_invd },
 	{ "wbinvd", 0, false, attack_wbinvd },
 	{ "monitor", 0, false, attack_monitor },

@@ -12,7 +12,8 @@ from bhtool.compile import make_image, make_plan
 from bhtool.config.plan import Plan
 from bhtool.console import Lines, Uart
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine import Machine, Timing
+from bhtool.machine import Machine
+from bhtool.machine_launch import Timing
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, Session

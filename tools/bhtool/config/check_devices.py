@@ -10,9 +10,8 @@ from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import Device, Span
 from bhtool.config.rule import Finding
 
-# Ports of the machine itself, whoever's board tree names them: 8237 DMA, 8259, PIT, keyboard controller and its reset, RTC, DMA
-# pages and POST, system control port A, APM and SMI, the emulator's exit, ELCR, fw_cfg, power management (also where sandboxes
-# switch themselves off), SMBus, hot plug, PCI configuration and reset, PCI devices. The monitor has the same list in board.h.
+# Ports of the machine itself, whoever's board tree names them; what each is stands with the monitor's own list of them,
+# PC_PRIVATE_PORTS in arch/x86_64/board_x86.h.
 PLATFORM_PORTS = (
     Span(0x00, 0x20),
     Span(0x20, 2),
@@ -24,13 +23,20 @@ PLATFORM_PORTS = (
     Span(0xA0, 2),
     Span(0xB2, 2),
     Span(0xC0, 0x20),
+    Span(0xE9, 1),
     Span(0xF4, 4),
+    Span(0x170, 8),
+    Span(0x1F0, 8),
+    Span(0x370, 8),
+    Span(0x3F0, 8),
     Span(0x4D0, 2),
     Span(0x510, 12),
     Span(0x600, 0x80),
     Span(0x700, 0x40),
     Span(0xCC0, 0x38),
     Span(0xCF8, 8),
+    Span(0x8900, 1),
+    Span(0xB000, 0x200),
     Span(0xC000, 0x4000),
 )
 # Controllers that act for several devices at once.

@@ -36,7 +36,7 @@ class Refused(Exception):
 
 def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> Plan:
     """Compiles and validates; what is wrong is in errors of the plan, never raised."""
-    plan = Plan(platform.name, partition)
+    plan = Plan(platform.board_name, partition)
     try:
         domains = _read(plan, platform)
         _allocate(plan, domains, platform.arch)

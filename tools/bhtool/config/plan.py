@@ -14,7 +14,7 @@ class Platform(Protocol):
     """What the compiler needs to know of a platform."""
 
     @property
-    def name(self) -> str: ...
+    def board_name(self) -> str: ...  # whose table and image it takes
     @property
     def arch(self) -> str: ...  # "aarch64", "x86_64"
     @property

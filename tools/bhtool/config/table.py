@@ -23,13 +23,18 @@ _KINDS = {
 _PERMISSIONS = {"r": lib.BH_PERM_READ, "w": lib.BH_PERM_WRITE, "x": lib.BH_PERM_EXECUTE}
 
 
-def checksum(table: bytes) -> int:
-    """FNV-1a over 64-bit words; the checksum field itself counts as 0."""
-    field = ffi.offsetof("struct bh_table", "checksum") // 8
+def checksum_words(data: bytes) -> int:
+    """FNV-1a over 64-bit words."""
     value = FNV_OFFSET
-    for index, (word,) in enumerate(struct.iter_unpack("<Q", table)):
-        value = ((value ^ (0 if index == field else word)) * FNV_PRIME) & MASK64
+    for (word,) in struct.iter_unpack("<Q", data):
+        value = (value ^ word) * FNV_PRIME & MASK64
     return value
+
+
+def checksum(table: bytes) -> int:
+    """The table's own: the checksum field itself counts as 0."""
+    field = ffi.offsetof("struct bh_table", "checksum")
+    return checksum_words(table[:field] + bytes(8) + table[field + 8 :])
 
 
 def make_table(plan: Plan, cores: list[Core]) -> bytes:

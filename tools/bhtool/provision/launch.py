@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
+from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, VENV_NEEDS
 from bhtool.provision.venv import ensure_venv, venv_ready
@@ -21,6 +22,17 @@ def wants_only_python(arguments: list[str]) -> bool:
     return "--help" in arguments or "-h" in arguments or verb in LIGHT_VERBS or verb not in VERBS
 
 
+def wants_bochs(arguments: list[str]) -> bool:
+    """Who names a platform of Bochs, and who runs them all."""
+    if any(word.startswith("--platform") for word in arguments):
+        return any(word.removeprefix("--platform=").startswith("bochs-") for word in arguments)
+    return bool(arguments) and arguments[0] in ("test", "bench")
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
 def setup(arguments: list[str]) -> None:
     unknown = [word for word in arguments if word not in SETUP_OPTIONS]
     if unknown:
@@ -29,8 +41,10 @@ def setup(arguments: list[str]) -> None:
     ensure_packages(VENV_NEEDS + BUILD_NEEDS, "--yes" in arguments, dry_run)
     if dry_run:
         print("Python environment: " + ("ready" if venv_ready() else "would be made in build/venv, about 45 MB to download"))
+        print(f"Bochs {bochs.VERSION}: " + (f"would be built, {bochs.EFFORT}" if bochs.lacking() else "ready"))
     else:
         ensure_venv()
+        bochs.ensure_bochs(say)
         print("Everything is set up.")
 
 
@@ -39,6 +53,8 @@ def prepare(arguments: list[str], yes: bool) -> None:
         ensure_packages(VENV_NEEDS, yes)
     else:
         ensure_packages(VENV_NEEDS + BUILD_NEEDS, yes)
+        if wants_bochs(arguments):
+            bochs.ensure_bochs(say)
     ensure_venv()
 
 

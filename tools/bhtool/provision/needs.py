@@ -34,6 +34,17 @@ BUILD_NEEDS = (
     Need("acpica-tools", "iasl", "ACPI tables of x86 sandboxes"),
     Need("qemu-system-x86", "qemu-system-x86_64", "emulator", (10, 0)),
     Need("qemu-system-arm", "qemu-system-aarch64", "emulator", (10, 0)),
+    Need("g++", "g++", "compiler of Bochs"),
+    Need("make", "make", "build of Bochs"),
+    Need("bochsbios", "/usr/share/bochs/BIOS-bochs-latest", "firmware of Bochs"),
+    Need("seabios", "/usr/share/seabios/vgabios-stdvga.bin", "firmware of PCs"),
+    Need("grub-pc-bin", "/usr/lib/grub/i386-pc/multiboot2.mod", "bootable images for PCs with BIOS"),
+    Need("grub-efi-amd64-bin", "/usr/lib/grub/x86_64-efi/multiboot2.mod", "bootable images for PCs with UEFI"),
+    Need("xorriso", "xorriso", "bootable images for PCs"),
+    Need("mtools", "mformat", "bootable images"),
+    Need("u-boot-tools", "mkimage", "bootable images for ARM boards"),
+    Need("u-boot-qemu", "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "boot loader of ARM boards"),
+    Need("ovmf", "/usr/share/OVMF/OVMF_CODE_4M.fd", "UEFI firmware of PCs"),
 )
 
 

@@ -14,12 +14,13 @@ class Source:
     suites: tuple[str, ...]
     components: str
     signed_by: str = ""  # as written, including deb822 continuation lines
+    types: str = "deb"
 
     def with_suite(self, suite: str) -> "Source":
         return replace(self, suites=(suite,), components="main")
 
     def deb822(self) -> str:
-        lines = ["Types: deb", f"URIs: {self.uris}", f"Suites: {' '.join(self.suites)}", f"Components: {self.components}"]
+        lines = [f"Types: {self.types}", f"URIs: {self.uris}", f"Suites: {' '.join(self.suites)}", f"Components: {self.components}"]
         return "\n".join(lines + ([f"Signed-By: {self.signed_by}"] if self.signed_by else [])) + "\n"
 
 

@@ -8,6 +8,7 @@ VERBS = {
     "test": "Build and test everything.",
     "bench": "Measure interrupt paths, start-up and exits.",
     "size": "Measure the resident monitors and their tables.",
+    "image": "Write a bootable image.",
     "platforms": "Show which machines there are and what each proves.",
 }
 LIGHT_VERBS = ("setup", "platforms")  # need no compiler and no emulator

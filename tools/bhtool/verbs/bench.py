@@ -10,8 +10,8 @@ import click
 from bhtool.bench.plot import draw, require_format
 from bhtool.bench.result import Result, comparison, table
 from bhtool.errors import BulkheadError, Status
-from bhtool.jsonfile import document, write
-from bhtool.machine import require_emulator
+from bhtool.jsonfile import document, versions_of, write
+from bhtool.machine import require_emulator, versions
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen
 
@@ -22,8 +22,17 @@ BENCHES = {
 }
 
 
+COUNTING = ("timer", "boot")  # in instructions, which only QEMU counts exactly
+
+
+def is_measurable(name: str, platform: Platform) -> bool:
+    return name not in COUNTING or platform.emulator.kind == "qemu"
+
+
 def measure(name: str, platform: Platform, screen: Screen) -> Result:
     """Runs the module bhtool.bench.NAME."""
+    if not is_measurable(name, platform):
+        raise BulkheadError("the emulator of this platform does not count instructions exactly; use a platform of QEMU", Status.USAGE)
     require_emulator(platform)
     with screen.progress(f"{name} on {platform.name}"):
         found = importlib.import_module(f"bhtool.bench.{name}").run(platform, screen.report)
@@ -32,7 +41,7 @@ def measure(name: str, platform: Platform, screen: Screen) -> Result:
 
 
 def as_document(result: Result) -> dict[str, Any]:
-    return document("bench", result.as_dict(), ("clang-19", load(result.platform).emulator.program))
+    return document("bench", result.as_dict(), versions_of("clang-19") | versions(load(result.platform)))
 
 
 def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -> tuple[list[Result], Status]:
@@ -41,7 +50,7 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
     status = Status.GOOD
     for name in benches:
         done: list[Result] = []
-        for platform in platforms:
+        for platform in platforms if len(platforms) == 1 else [one for one in platforms if is_measurable(name, one)]:
             try:
                 done.append(measure(name, platform, screen))
             except BulkheadError as error:

@@ -10,7 +10,7 @@ from rich.table import Table
 from bhtool.compile import make_plan
 from bhtool.config.plan import Holding, Plan, SandboxPlan
 from bhtool.errors import Status
-from bhtool.jsonfile import write_json
+from bhtool.jsonfile import versions_of, write_json
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 
@@ -82,5 +82,5 @@ def check(partition: Path, platform_name: str, json_file: Path | None) -> Status
         screen.summary(sandbox_table(plan))
         screen.summary(allocation_table(plan))
     if json_file:
-        write_json(json_file, "check", plan_json(plan), ("dtc",))
+        write_json(json_file, "check", plan_json(plan), versions_of("dtc"))
     return Status.GOOD if plan.valid else Status.FAILED

@@ -9,23 +9,16 @@ from rich.table import Table
 from rich.text import Text
 
 from bhtool.jsonfile import write_json
-from bhtool.platforms import DEFAULT, Platform, every
-from bhtool.provision.needs import BUILD_NEEDS, dotted, lacking
+from bhtool.machine import requirement
+from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.screen import Screen
 
 
-def requirement(platform: Platform) -> tuple[str, str]:
-    """(what it needs, how it stands here)."""
-    for need in BUILD_NEEDS:
-        if need.probe == platform.emulator.program:
-            return f"{need.probe} {dotted(need.minimum)} or newer (Debian: {need.package})", lacking(need) or "ready"
-    return platform.emulator.program, "ready" if platform.available else "missing"
-
-
 def as_dict(platform: Platform) -> dict[str, str]:
-    needs, here = requirement(platform)
+    needed = requirement(platform)
     facts = {"name": platform.name, "title": platform.title, "arch": platform.arch, "backend": platform.backend}
-    return facts | {"proves": platform.proves, "cannot": platform.cannot, "needs": needs, "here": here}
+    facts |= {"second_opinion_on": platform.second_opinion_on}
+    return facts | {"proves": platform.proves, "cannot": platform.cannot, "needs": needed.text, "here": needed.lacking or "ready"}
 
 
 def show(screen: Screen, platform: Platform) -> None:
@@ -35,8 +28,10 @@ def show(screen: Screen, platform: Platform) -> None:
     table.add_column()
     for label, key in (("proves", "proves"), ("cannot show", "cannot"), ("needs", "needs"), ("here", "here")):
         table.add_row(label, facts[key])
-    default = " (default)" if platform.name == DEFAULT else ""
-    screen.out.print(Text(platform.name, "bold") + Text(f"{default}: {platform.title}"))
+    note = " (default)" if platform.name == DEFAULT else ""
+    if platform.second_opinion_on:
+        note = f" (second opinion on {platform.second_opinion_on})"
+    screen.out.print(Text(platform.name, "bold") + Text(f"{note}: {platform.title}"))
     screen.summary(Padding(table, (0, 0, 1, 2)))
 
 
@@ -44,7 +39,7 @@ def show(screen: Screen, platform: Platform) -> None:
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
 def platforms(json_file: Path | None) -> None:
     """Show which machines there are and what each proves."""
-    known = every()
+    known = [load(name) for name in names()]
     screen = Screen()
     for platform in known:
         show(screen, platform)

@@ -12,7 +12,7 @@ from bhtool.compile import make_image, make_plan
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
-from bhtool.machine import Machine, timing_for
+from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session, Watch
@@ -172,5 +172,5 @@ def run(
             status = judged(session, status, seconds is None, expect_parked)
         screen.summary(reports.summary(session))
         if json_file:
-            write_json(json_file, "run", reports.run_json(session), (platform.emulator.program,))
+            write_json(json_file, "run", reports.run_json(session), versions(platform))
     return status

@@ -14,7 +14,7 @@ from bhtool import paths
 from bhtool.compile import make_plan
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import BulkheadError, Status
-from bhtool.jsonfile import write_json
+from bhtool.jsonfile import versions_of, write_json
 from bhtool.lines import Lines, above_hal, source_files, split
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen, table_of
@@ -56,11 +56,17 @@ def linker_symbols(elf: Path) -> dict[str, int]:
         return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols() if symbol.name.startswith("__")}
 
 
+def parts_of(platform: Platform, at: dict[str, int]) -> list[str]:
+    """What all machines keep; where one image holds several backends, this platform's besides."""
+    return ["resident", *(name for name in (platform.backend,) if f"__{name}_text_start" in at)]
+
+
 def measure(platform: Platform) -> MonitorSize:
     at = linker_symbols(platform.build / "bulkhead.elf")
+    parts = parts_of(platform, at)
     return MonitorSize(
-        text_bytes=at["__resident_text_used"] - at["__resident_text_start"],
-        rodata_bytes=at["__resident_rodata_used"] - at["__resident_rodata_start"],
+        text_bytes=sum(at[f"__{part}_text_used"] - at[f"__{part}_text_start"] for part in parts),
+        rodata_bytes=sum(at[f"__{part}_rodata_used"] - at[f"__{part}_rodata_start"] for part in parts),
         data_bytes=at.get("__resident_data_used", at["__resident_data_end"]) - at["__resident_data_start"],
         boot_bytes=at["__boot_end"] - at["__boot_start"],
     )
@@ -135,6 +141,6 @@ def size(platform_name: str | None, partition: Path, json_file: Path | None) -> 
     for table in (monitor_table(found), lines_table(lines), stage2_table(found, partition)):
         screen.summary(table)
     if json_file:
-        write_json(json_file, "size", size_json(found, lines), ("clang-19", "ld.lld-19"))
+        write_json(json_file, "size", size_json(found, lines), versions_of("clang-19", "ld.lld-19"))
     fits = all(one.monitor.resident_bytes <= BUDGET_BYTES for one in found)
     return Status.GOOD if fits and not above_hal()[1] else Status.FAILED

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: one guest run on VT-x, and what its exit means. Manual sections are SDM vol. 3C's. */
+#include "hal/vmx/vmx.h"
+
+#include "arch/x86_64/x86.h"
+
+/* What an exit reason means. The frequent ones first. */
+static const struct exit_row {
+	uint8_t reason;
+	uint8_t kind; /* enum bh_exit_reason */
+} rows[] = {
+	{ EXIT_CPUID, BH_EXIT_IDENTIFY },
+	{ EXIT_WRMSR, BH_EXIT_REGISTER },
+	{ EXIT_RDMSR, BH_EXIT_REGISTER },
+	{ EXIT_NMI_WINDOW, BH_EXIT_KICK },
+	{ EXIT_IO, BH_EXIT_PORT },
+	{ EXIT_VMCALL, BH_EXIT_CALL },
+	{ EXIT_EPT_VIOLATION, BH_EXIT_MEMORY },
+	{ EXIT_WBINVD, BH_EXIT_LONG },
+	{ EXIT_INVD, BH_EXIT_LONG },
+	{ EXIT_CONTROL_REGISTER, BH_EXIT_REGISTER },
+	{ EXIT_XSETBV, BH_EXIT_REGISTER },
+	{ EXIT_RDPMC, BH_EXIT_FORBIDDEN },
+	{ EXIT_MONITOR, BH_EXIT_FORBIDDEN },
+	{ EXIT_MWAIT, BH_EXIT_FORBIDDEN },
+	{ EXIT_GETSEC, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMCLEAR, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMLAUNCH, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMPTRLD, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMPTRST, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMREAD, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMRESUME, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMWRITE, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMXOFF, BH_EXIT_FORBIDDEN },
+	{ EXIT_VMXON, BH_EXIT_FORBIDDEN },
+	{ EXIT_INVEPT, BH_EXIT_FORBIDDEN },
+	{ EXIT_INVVPID, BH_EXIT_FORBIDDEN },
+	{ EXIT_INIT, BH_EXIT_RESET },
+	{ EXIT_SIPI, BH_EXIT_RESET },
+	{ EXIT_TRIPLE_FAULT, BH_EXIT_RESET },
+};
+
+/* The rest: guest state that cannot be entered, EPT misconfiguration, a machine check, a task switch. */
+static enum bh_exit_reason kind_of(uint64_t reason)
+{
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
+		if (rows[n].reason == reason)
+			return rows[n].kind;
+	return BH_EXIT_ERROR;
+}
+
+/*
+ * DR6 and DR7 as the exception leaves them, which its exit does not. 28.1 "Architectural State Before a VM Exit"; 28.2.1, table 28-1
+ * "Exit Qualification for Debug Exceptions". The guest's DR6 stays in the register, DR7 in the VMCS.
+ */
+static void complete_debug(void)
+{
+	enum { DR6_BREAKPOINTS = 0xf, DR6_BD_BS = 3 << 13, DR7_GD = 1 << 13 };
+	uint64_t causes = vmx_read(EXIT_QUALIFICATION) & (DR6_BREAKPOINTS | DR6_BD_BS);
+
+	x86_write_dr6((x86_read_dr6() & ~(uint64_t)DR6_BREAKPOINTS) | causes);
+	vmx_write(GUEST_DR7, vmx_read(GUEST_DR7) & ~(uint64_t)DR7_GD);
+}
+
+/* 25.9.2 "Information for VM Exits Due to Vectored Events". Only #DB, #AC, #MC and NMI come here; the last counts as a kick. */
+static void decode_exception(struct hal_exit *exit)
+{
+	enum { TYPE = 7 << 8, TYPE_NMI = 2 << 8 };
+	uint64_t info = vmx_read(VM_EXIT_INTERRUPTION_INFO);
+	uint8_t vector = (uint8_t)info;
+
+	if ((info & TYPE) == TYPE_NMI) {
+		exit->kind = BH_EXIT_KICK;
+		vmx_unblock_nmi();
+	} else if (vector == VECTOR_DB || vector == VECTOR_AC) {
+		exit->kind = BH_EXIT_LONG;
+		exit->gpa = vector;
+		exit->value = vmx_read(VM_ENTRY_INTERRUPTION_INFO);
+		if (!(exit->value & X86_EVENT_VALID))
+			exit->value = 0;
+		if (vector == VECTOR_DB)
+			complete_debug();
+	}
+}
+
+/*
+ * Writes that would change CR4.MCE or CR4.VMXE, which CPUID does not show, or CR0.NE. That one the guest has as it likes, as far as
+ * it can see: the shadow changes, and the write is tried again. Table 28-3: 3:0 which control register.
+ */
+static void decode_control_register(uint64_t qualification, struct hal_exit *exit)
+{
+	exit->access = BH_ACCESS_WRITE;
+	exit->width = 8;
+	exit->gpa = X86_CR(qualification & 0xf);
+	if (exit->gpa == X86_CR(0))
+		vmx_write(CR0_READ_SHADOW, vmx_read(CR0_READ_SHADOW) ^ CR0_NE);
+}
+
+/* ECX, and EDX:EAX, as for WRMSR. */
+static void decode_xsetbv(const struct hal_core *core, struct hal_exit *exit)
+{
+	x86_decode_msr(core, true, exit);
+	exit->kind = BH_EXIT_REGISTER;
+	exit->gpa = X86_XCR(exit->gpa);
+}
+
+/* Table 28-5 "Exit Qualification for I/O Instructions": 2:0 width less one, 3 IN, 4 string, 31:16 port. */
+static void decode_port(const struct hal_core *core, uint64_t qualification, struct hal_exit *exit)
+{
+	exit->access = qualification & 1 << 3 ? BH_ACCESS_READ : BH_ACCESS_WRITE;
+	exit->target = qualification & 1 << 4 ? X86_TARGET_MEMORY : X86_TARGET_RAX;
+	exit->width = (qualification & 7) + 1;
+	exit->gpa = qualification >> 16 & 0xffff;
+	if (exit->access == BH_ACCESS_WRITE)
+		exit->value = core->registers.rax & ((UINT64_C(1) << 8 * exit->width) - 1);
+}
+
+/* Table 28-7 "Exit Qualification for EPT Violations": 0 read, 1 write, 2 fetch, 7 there is a linear address. */
+static void decode_memory(uint64_t qualification, struct hal_exit *exit)
+{
+	exit->access = qualification & 1 << 2 ? BH_ACCESS_EXECUTE : qualification & 1 << 1 ? BH_ACCESS_WRITE : BH_ACCESS_READ;
+	exit->gpa = vmx_read(GUEST_PHYSICAL_ADDRESS);
+	exit->gva = qualification & 1 << 7 ? vmx_read(GUEST_LINEAR_ADDRESS) : 0;
+}
+
+/* For the sandbox's kernel, not for its users: SS has the privilege level. Table 25-2, "Format of Access Rights". */
+static void decode_call(const struct hal_core *core, struct hal_exit *exit)
+{
+	enum { DPL = 3 << 5 };
+
+	if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)
+		exit->kind = BH_EXIT_FORBIDDEN;
+	exit->gpa = core->registers.rax;
+}
+
+/* The window was asked for by vmx_nmi. Closed before kicks are counted: an NMI that comes later opens it again. */
+static void close_nmi_window(void)
+{
+	vmx_write(PROCESSOR_BASED_CONTROLS, vmx_read(PROCESSOR_BASED_CONTROLS) & ~(UINT64_C(1) << NMI_WINDOW_EXITING_BIT));
+}
+
+static void decode_details(const struct hal_core *core, struct hal_exit *exit)
+{
+	uint64_t qualification = exit->raw[1];
+
+	switch (exit->raw[0]) {
+	case EXIT_EXCEPTION_OR_NMI:
+		decode_exception(exit);
+		break;
+	case EXIT_NMI_WINDOW:
+		close_nmi_window();
+		break;
+	case EXIT_RDMSR:
+	case EXIT_WRMSR:
+		x86_decode_msr(core, exit->raw[0] == EXIT_WRMSR, exit);
+		break;
+	case EXIT_XSETBV:
+		decode_xsetbv(core, exit);
+		break;
+	case EXIT_CONTROL_REGISTER:
+		decode_control_register(qualification, exit);
+		break;
+	case EXIT_IO:
+		decode_port(core, qualification, exit);
+		break;
+	case EXIT_EPT_VIOLATION:
+		decode_memory(qualification, exit);
+		break;
+	case EXIT_VMCALL:
+		decode_call(core, exit);
+		break;
+	default: /* the reason tells everything */
+		break;
+	}
+}
+
+/*
+ * An event whose delivery the exit interrupted is delivered again, error code, instruction length and all. 25.9.3 "Information for
+ * VM Exits That Occur During Event Delivery"; bit 12 is undefined there and reserved on entry.
+ */
+static void keep_interrupted_event(void)
+{
+	enum { UNDEFINED = 1 << 12 };
+	uint64_t event = vmx_read(IDT_VECTORING_INFO);
+
+	if (!(event & X86_EVENT_VALID))
+		return;
+	vmx_write(VM_ENTRY_INTERRUPTION_INFO, event & ~(uint64_t)UNDEFINED);
+	vmx_write(VM_ENTRY_EXCEPTION_ERROR_CODE, vmx_read(IDT_VECTORING_ERROR_CODE));
+	vmx_write(VM_ENTRY_INSTRUCTION_LENGTH, vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+}
+
+static void vmx_run(struct hal_core *core, struct hal_exit *exit)
+{
+	if (!vmx_enter(&core->registers)) {
+		*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR, .raw = { EXIT_ENTRY_FAILURE, vmx_read(VM_INSTRUCTION_ERROR) } };
+		return;
+	}
+	core->registers.rsp = vmx_read(GUEST_RSP);
+	keep_interrupted_event();
+	*exit = (struct hal_exit){ .raw = { vmx_read(EXIT_REASON), vmx_read(EXIT_QUALIFICATION) } };
+	exit->kind = kind_of(exit->raw[0]);
+	decode_details(core, exit);
+}
+
+static const uint16_t fields[X86_FIELDS] = {
+	[X86_RIP] = GUEST_RIP, [X86_RFLAGS] = GUEST_RFLAGS,  [X86_CR0] = GUEST_CR0,      [X86_CR3] = GUEST_CR3,
+	[X86_CR4] = GUEST_CR4, [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT,
+};
+
+static uint64_t vmx_get(const struct hal_core *core, enum x86_field field)
+{
+	return vmx_read(fields[field]);
+}
+
+/* EFER and PAT are not among the registers whose writes invalidate translations, so neither is done here. Vol. 3A, 4.10.4.1. */
+static void vmx_set(struct hal_core *core, enum x86_field field, uint64_t value)
+{
+	vmx_write(fields[field], value);
+}
+
+/* The interrupt shadow of an STI or MOV SS before it ends with the instruction. Table 25-3 "Format of Interruptibility State". */
+static void vmx_skip(struct hal_core *core, const struct hal_exit *exit)
+{
+	vmx_write(GUEST_RIP, vmx_read(GUEST_RIP) + vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+	vmx_write(GUEST_INTERRUPTIBILITY, 0);
+}
+
+/*
+ * A #DB comes back as what it was: that of INT1 returns behind its instruction. An NMI is delivered as an exception, for which
+ * the gate's privilege level does not matter; it ends a HLT. In real mode there are no error codes. 25.8.3 "VM-Entry Controls for
+ * Event Injection", 27.2.1.3 "VM-Entry Control Fields".
+ */
+static void vmx_inject(struct hal_core *core, uint32_t event)
+{
+	enum { UNDEFINED = 1 << 12 };
+
+	if (event == X86_EVENT_EXCEPTION(VECTOR_DB))
+		event = (uint32_t)vmx_read(VM_EXIT_INTERRUPTION_INFO) & ~(uint32_t)UNDEFINED;
+	if (event == X86_EVENT_NMI)
+		event = X86_EVENT_EXCEPTION(VECTOR_NMI);
+	if (!(vmx_read(GUEST_CR0) & CR0_PE))
+		event &= ~X86_EVENT_HAS_ERROR;
+	vmx_write(VM_ENTRY_INTERRUPTION_INFO, event);
+	vmx_write(VM_ENTRY_EXCEPTION_ERROR_CODE, 0);
+	vmx_write(VM_ENTRY_INSTRUCTION_LENGTH, vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+	vmx_write(GUEST_ACTIVITY_STATE, 0);
+}
+
+static bool vmx_has_event(const struct hal_core *core)
+{
+	return vmx_read(VM_ENTRY_INTERRUPTION_INFO) & X86_EVENT_VALID;
+}
+
+const struct x86_vendor vmx_vendor = {
+	.run = vmx_run,
+	.wait = vmx_wait,
+	.get = vmx_get,
+	.set = vmx_set,
+	.skip = vmx_skip,
+	.inject = vmx_inject,
+	.has_event = vmx_has_event,
+	.start = vmx_start,
+	.drain = vmx_drain,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intel VT-x behind the vendor seam. Everything here wants this core's VMCS to be the current one, as it is from `enable` on. */
+#pragma once
+#include "hal/vmx/vmcs.h"
+#include "hal/x86/core.h"
+
+extern const struct x86_vendor vmx_vendor;
+
+/* Fields that do not exist read as 0 and take nothing: none is used that the probe has not made sure of. */
+static inline uint64_t vmx_read(uint64_t field)
+{
+	uint64_t value = 0;
+
+	__asm__ volatile("vmread %1, %0" : "+r"(value) : "r"(field) : "cc");
+	return value;
+}
+
+static inline void vmx_write(uint64_t field, uint64_t value)
+{
+	__asm__ volatile("vmwrite %1, %0" : : "r"(field), "r"(value) : "cc");
+}
+
+/* SDM vol. 3C, 31.3 "VMX Instructions": the descriptor of INVEPT and INVVPID, and their types. */
+struct vmx_invalidation {
+	uint64_t tag, address;
+};
+enum { INVALIDATE_SINGLE_CONTEXT = 1, INVALIDATE_ALL_CONTEXTS = 2 };
+
+static inline void vmx_invvpid(uint64_t type, uint64_t vpid)
+{
+	const struct vmx_invalidation descriptor = { vpid, 0 };
+
+	__asm__ volatile("invvpid %0, %1" : : "m"(descriptor), "r"(type) : "cc", "memory");
+}
+
+/* start.c. The state that INIT and STARTUP give a core that begins at page `vector`. SDM vol. 3A, table 10-1. */
+void vmx_start(struct hal_core *core, uint8_t vector);
+
+/*
+ * enter.S. Runs the guest to its next exit; general registers but RSP pass through `registers`. false: the processor refused
+ * to enter, VM_INSTRUCTION_ERROR tells why.
+ */
+bool vmx_enter(struct x86_registers *registers);
+
+/* Where every exit leads; HOST_RIP. */
+void vmx_exit(void);
+
+/* Sleeps until an NMI has been taken; one that came since the guest last ran counts. */
+void vmx_wait(void);
+
+/* Lets the most urgent external interrupt in. */
+void vmx_drain(void);
+
+/* What vector 2 does. */
+void vmx_nmi(void);
+
+/* Lets NMIs in again after an exit that one of them caused; a pending one is taken here. */
+void vmx_unblock_nmi(void);

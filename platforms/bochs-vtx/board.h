@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bochs' PC, Intel VT-x: i440FX and PIIX4, power-management block where both its BIOS and SeaBIOS put it. */
+#pragma once
+#include "arch/x86_64/board_x86.h"
+
+#define BOARD_NAME         "bochs-vtx"
+#define BOARD_RAM_BASE     UINT64_C(0)
+#define BOARD_RAM_BYTES    UINT64_C(0x80000000)
+#define BOARD_BANKED_BASE  UINT64_C(0)
+#define BOARD_BANKED_BYTES UINT64_C(0)
+
+/*
+ * No sandbox's, whatever a table says: IOAPIC; local APICs and the addresses whose writes are interrupts; the window of PCI
+ * devices, which do DMA; HPET; firmware.
+ */
+#define BOARD_PRIVATE_SPANS \
+	{ 0xfec00000, 0x1000 }, { 0xfee00000, 0x100000 }, { 0xc0000000, 0x3ec00000 }, { 0xfed00000, 0x1000 }, { 0xff000000, 0x1000000 }
+
+#define BOARD_PRIVATE_PORTS PC_PRIVATE_PORTS
+
+/* Legacy memory, where cores start; the firmware's ACPI tables. */
+#define BOARD_RESERVED_RAM { 0x00000000, 0x100000 }, { 0x7fe00000, 0x200000 }
+
+/* xAPIC IDs; 255 is everyone. */
+#define BOARD_CORE_ID_MASK     UINT64_C(0xff)
+#define BOARD_CORE_ID_GREATEST UINT64_C(0xfe)
+
+/* IOAPIC pins; vectors behind the exceptions. */
+#define BOARD_FIRST_LINE   0
+#define BOARD_FIRST_VECTOR 0x20
+
+static const struct x86_board board = {
+	.console_port = 0x3f8,
+	.exit_port = 0x8900,
+	.exit_word = "Shutdown",
+	.pm_timer_port = 0xb008,
+	.ioapic = 0xfec00000,
+	.trampoline = 0x8000,
+	.large_code_pages = true,
+};

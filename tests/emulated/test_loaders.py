@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boot loaders as users have them: unattended, each brings every sandbox of a partition file up, and none starts half an image.
+
+BH-I7.boot: what a loader left out, cut or damaged is refused in one sentence, by the monitor or by the loader, and the machine ends.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from bhtool import image, paths
+from bhtool.image_fit import FIT, make_disk, script
+from bhtool.image_formats import OF_MEDIUM, pack
+from bhtool.image_iso import MODULE, MONITOR, make_disc
+from bhtool.image_module import with_module
+from bhtool.image_tools import run_tool
+from bhtool.machine import Machine
+from bhtool.platforms import Medium, Platform
+from bhtool.session import Session
+
+from tests.emulated.case import GICV2, GICV3, SVM, VTX
+from tests.emulated.scene import compile_file, monitor
+from tests.emulated.test_refusals import STATUS, last_words
+
+NATIVE, MIXED = paths.PARTITIONS / "native.dts", paths.PARTITIONS / "mixed.dts"
+LIMIT_SECONDS = 300.0
+LOADER_SECONDS = 60.0
+OVMF = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+U_BOOT = "/usr/lib/u-boot/qemu_arm64/u-boot.bin"
+
+
+@dataclass(frozen=True)
+class Loader:
+    """What the machine has in its ROM, and where that finds the image. The machine ends where it would reset."""
+
+    name: str
+    platform: str
+    medium: Medium
+    extra: tuple[str, ...] = ("-no-reboot",)
+    partitions: tuple[Path, ...] = (NATIVE, MIXED)
+
+
+OVMF_GRUB = Loader("ovmf-grub", SVM, "cdrom", ("-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={OVMF}"))
+LOADERS = (
+    Loader("seabios-grub", SVM, "cdrom"),
+    Loader("seabios-grub-disk", SVM, "disk", partitions=(NATIVE,)),
+    OVMF_GRUB,
+    Loader("bochs-bios-grub", VTX, "cdrom", (), (NATIVE,)),
+    Loader("u-boot", GICV3, "disk", ("-no-reboot", "-bios", U_BOOT)),
+    Loader("u-boot", GICV2, "disk", ("-no-reboot", "-bios", U_BOOT), (NATIVE,)),
+)
+LOADER_ROWS = [
+    pytest.param(loader.platform, loader, partition, id=f"{loader.platform}-{loader.name}-{partition.stem}")
+    for loader in LOADERS
+    for partition in loader.partitions
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("platform", "loader", "partition"), LOADER_ROWS)
+def test_everybody_is_ready(machine_platform: Platform, loader: Loader, partition: Path) -> None:
+    states = started(machine_platform, loader, partition)
+    assert set(states.values()) == {"ready"}, states
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", [OVMF_GRUB.platform])
+def test_all_of_its_memory(machine_platform: Platform, tmp_path: Path) -> None:
+    """BH-I1.memory. UEFI parks the other cores in a loop in RAM; Linux owns that RAM, and the fourth core is nobody's."""
+    text = "".join(line for line in MIXED.read_text().splitlines(keepends=True) if "linux_ram" not in line)
+    (tmp_path / "rest.dts").write_text(text)
+    states = started(machine_platform, OVMF_GRUB, tmp_path / "rest.dts")
+    assert set(states.values()) == {"ready"}, states
+
+
+def started(platform: Platform, loader: Loader, partition: Path) -> dict[str, str]:
+    """How every sandbox stands once none has anything more to wait for."""
+    plan = compile_file(platform, partition)
+    form = OF_MEDIUM[loader.medium] if platform.arch != "x86_64" else "iso"  # which is a disk as well
+    content = pack(form, platform, monitor(platform), plan)
+    with Session(platform, plan, Machine(platform, content, extra=loader.extra, medium=loader.medium)) as session:
+        for event in session.events(LIMIT_SECONDS):
+            if event is None and all(watch.settled for watch in session.watches.values()):
+                break
+        return {name: watch.state for name, watch in session.watches.items()}
+
+
+# ---- GRUB: monitor and boot module ------------------------------------------------------------------------------------
+
+ONE, TWO, NONE = f"module2 {MODULE}", f"module2 {MODULE}\nmodule2 {MODULE}", ""
+
+
+def flip(data: bytes, at: int) -> bytes:
+    copy = bytearray(data)
+    copy[at] ^= 1
+    return bytes(copy)
+
+
+@dataclass(frozen=True)
+class BadModule:
+    name: str
+    modules: str  # lines of GRUB's configuration
+    damage: Callable[[bytes], bytes]
+    says: str
+
+
+BAD_MODULES = (
+    BadModule("missing", NONE, bytes, "the loader brought none"),
+    BadModule("twice", TWO, bytes, "the loader brought more than this image has"),
+    BadModule("cut-short", ONE, lambda module: module[:-4096], "it has another size than the image expects"),
+    BadModule("cut-by-a-byte", ONE, lambda module: module[:-1], "it has another size than the image expects"),
+    BadModule("too-long", ONE, lambda module: module + bytes(4096), "it has another size than the image expects"),
+    BadModule("damaged", ONE, lambda module: flip(module, len(module) // 2), "its checksum is wrong"),
+    BadModule("damaged-at-the-end", ONE, lambda module: flip(module, -1), "its checksum is wrong"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", [SVM])
+@pytest.mark.parametrize("bad", BAD_MODULES, ids=lambda bad: bad.name)
+def test_bad_module(machine_platform: Platform, bad: BadModule) -> None:
+    bare, module = with_module(compile_file(machine_platform, NATIVE))
+    files = {MONITOR: image.compose(monitor(machine_platform), bare), MODULE: bad.damage(module)}
+    disc = make_disc(files, f"multiboot2 {MONITOR}\n{bad.modules}\nboot\n")
+    said, status = last_words(machine_platform, disc, "cdrom", limit=LOADER_SECONDS)
+    assert said.startswith(f"bulkhead: boot module refused: {bad.says}")
+    assert len(said.splitlines()) == 1, "one sentence"
+    assert status == STATUS[machine_platform.name], "the machine ends by itself"
+
+
+@pytest.mark.parametrize("platform", [SVM])
+def test_no_loader_for_the_module(machine_platform: Platform) -> None:
+    """QEMU's own loader brings no modules."""
+    bare, _ = with_module(compile_file(machine_platform, NATIVE))
+    said, status = last_words(machine_platform, image.compose(monitor(machine_platform), bare), "kernel")
+    assert said.startswith("bulkhead: boot module refused: the loader brought none")
+    assert status == STATUS[machine_platform.name]
+
+
+# ---- U-Boot: parts of a FIT image ---------------------------------------------------------------------------------------
+
+
+def fit_of(disk: bytes, folder: Path) -> bytes:
+    (folder / "disk").write_bytes(disk)
+    run_tool("mcopy", "-n", "-i", "disk", f"::{FIT}", FIT, folder=folder)
+    return (folder / FIT).read_bytes()
+
+
+def flip_first(part: bytes) -> Callable[[bytes], bytes]:
+    """Damages the FIT where these bytes lie in it."""
+    return lambda fit: flip(fit, fit.index(part))
+
+
+def without(name: bytes) -> Callable[[bytes], bytes]:
+    """Renames the part `name`, but not in the list of what to load."""
+    return lambda fit: fit.replace(name + b"\0\0\0", name[:-1] + b"x\0\0\0", 1)
+
+
+@dataclass(frozen=True)
+class BadFit:
+    name: str
+    damage: Callable[[bytes], bytes]
+    says: str  # U-Boot's own words
+
+
+BAD_FITS = (
+    BadFit("truncated", lambda fit: fit[: len(fit) // 2], "Bad FIT kernel image format"),
+    BadFit("damaged-monitor", flip_first(b"ARM\x64"), "Bad hash value for 'hash-1' hash node in 'monitor'"),
+    BadFit("damaged-payload", flip_first(b"BHIN"), "Bad hash value for 'hash-1' hash node in 'payload-0'"),
+    BadFit("no-such-payload", without(b"payload-3"), "Could not find subimage node"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", [GICV3])
+@pytest.mark.parametrize("bad", BAD_FITS, ids=lambda bad: bad.name)
+def test_bad_fit(machine_platform: Platform, bad: BadFit, tmp_path: Path) -> None:
+    plan = compile_file(machine_platform, NATIVE)
+    whole = fit_of(pack("fit", machine_platform, monitor(machine_platform), plan), tmp_path)
+    damaged = bad.damage(whole)
+    assert damaged != whole
+    with tempfile.TemporaryDirectory() as name:
+        disk = make_disk(damaged, script(0x50000000, machine_platform.arch), "arm64", Path(name))
+    said, status = last_words(machine_platform, disk, "disk", ("-bios", U_BOOT), LOADER_SECONDS)
+    assert bad.says in said
+    assert "bulkhead: cannot start: the boot loader refuses the image" in said
+    assert "Starting kernel" not in said
+    assert status == STATUS[machine_platform.name], "the machine ends by itself"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bochs as a machine, and how its binary comes about."""
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bhtool.errors import BulkheadError, Status
+from bhtool.machine import Machine, require_emulator
+from bhtool.memory import Memory
+from bhtool.platforms import Platform, load
+from bhtool.provision import bochs, launch
+
+DISK = Path(__file__).parent / "fake_disk.S"
+DISK_BYTES = 8 << 20
+MARK, MARK_PLACE = 0x600DCAFE, 0x50000
+LINE_BYTES = 4000
+LIMIT_SECONDS = 60.0
+
+
+@pytest.fixture
+def machine_platform() -> Platform:
+    platform = load("bochs-vtx")
+    try:
+        require_emulator(platform)
+    except BulkheadError as missing:
+        pytest.skip(str(missing))
+    return platform
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> bytes:
+    part, binary = tmp_path / "disk.o", tmp_path / "disk.bin"
+    subprocess.run(["clang-19", "--target=x86_64-none-elf", "-c", "-o", part, DISK], check=True)
+    subprocess.run(["ld.lld-19", "-Ttext=0x7c00", "--oformat=binary", "-o", binary, part], check=True)
+    return binary.read_bytes().ljust(DISK_BYTES, b"\0")
+
+
+def heard(machine: Machine, enough: Callable[[bytes], bool]) -> bytes:
+    """What the machine says until there is enough of it, or it ends."""
+    said, deadline = b"", time.monotonic() + LIMIT_SECONDS
+    while time.monotonic() < deadline and not enough(said):
+        try:
+            said += machine.serials["uart0"].recv(65536)
+        except BlockingIOError:
+            time.sleep(0.01)
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.platform("bochs-vtx")
+def test_a_machine_is_watched_while_it_runs_and_afterwards(machine_platform: Platform, disk: bytes) -> None:
+    words = bytes(range(ord("a"), ord("z"))) * 4
+    with Machine(machine_platform, disk, medium="disk") as machine:
+        memory = Memory(machine_platform, machine.ram)
+        line = heard(machine, lambda said: said.endswith(b"\n"))
+        assert machine.exit_status() is None
+        assert memory.read(MARK_PLACE, 4) == MARK.to_bytes(4, "little")
+        machine.serials["uart0"].setblocking(True)
+        machine.serials["uart0"].sendall(words)
+        machine.serials["uart0"].setblocking(False)
+        echo = heard(machine, lambda said: len(said) == len(words))
+        machine.serials["uart0"].sendall(b"Z")
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while machine.exit_status() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert (machine.exit_status(), machine.complaint()) == (1, "Shutdown port: shutdown requested")
+        assert memory.read(MARK_PLACE, 4) == MARK.to_bytes(4, "little")
+    assert line == bytes(ord("a") + (count & 15) for count in range(LINE_BYTES, 0, -1)) + b"\n"
+    assert echo == words.upper()
+
+
+@pytest.mark.platform("bochs-vtx")
+def test_a_machine_that_cannot_start_says_why(machine_platform: Platform) -> None:
+    with (
+        pytest.raises(BulkheadError, match=r"Bochs did not start: .*no-such-directive"),
+        Machine(machine_platform, b"", medium="disk", extra=("no-such-directive: here",)),
+    ):
+        pass
+    with pytest.raises(BulkheadError, match="from discs only"), Machine(machine_platform, b"", medium="kernel"):
+        pass
+
+
+def test_without_bochs_its_platform_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BULKHEAD_CACHE", str(tmp_path))
+    with pytest.raises(BulkheadError, match=r"bochs-vtx needs Bochs 3\.0.*: missing; run `tools/bulkhead setup`") as refusal:
+        require_emulator(load("bochs-vtx"))
+    assert refusal.value.status == Status.MISSING
+
+
+@pytest.mark.parametrize("text", ["", "if (0) {\n", "  if (0) {\n  if (0) {\n"])
+def test_text_of_another_bochs_is_refused(tmp_path: Path, text: str) -> None:
+    edit = bochs.Edit("some.cc", "  if (0) {\n", "  if (1) {\n")
+    (tmp_path / "some.cc").write_text(text)
+    with pytest.raises(BulkheadError, match="not the one this tool knows how to mend"):
+        edit.apply(tmp_path)
+    assert (tmp_path / "some.cc").read_text() == text
+
+
+def test_known_text_is_mended(tmp_path: Path) -> None:
+    (tmp_path / "some.cc").write_text("a\n  if (0) {\nb\n  if (0) {\n")
+    bochs.Edit("some.cc", "  if (0) {\n", "  if (1) {\n", times=2).apply(tmp_path)
+    assert (tmp_path / "some.cc").read_text() == "a\n  if (1) {\nb\n  if (1) {\n"
+
+
+def test_another_recipe_is_another_binary(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = bochs.program()
+    monkeypatch.setattr(bochs, "OPTIONS", (*bochs.OPTIONS, "--enable-e1000"))
+    assert bochs.program() != before
+
+
+def test_bochs_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fetching and compiling replaced by what they leave behind."""
+    builds: list[Path] = []
+
+    def fake_build(tree: Path, report: bochs.Report) -> Path:
+        builds.append(tree)
+        (tree.parent / "binary").write_text("binary")
+        return tree.parent / "binary"
+
+    def fake_fetch(directory: Path) -> Path:
+        (directory / "text").write_text("text")
+        subprocess.run(["tar", "cf", directory / bochs.TARBALL, "-C", directory, "text"], check=True)
+        return directory / bochs.TARBALL
+
+    monkeypatch.setenv("BULKHEAD_CACHE", str(tmp_path))
+    monkeypatch.setattr(bochs, "fetch", fake_fetch)
+    monkeypatch.setattr(bochs, "build", fake_build)
+    said: list[str] = []
+    for _ in range(2):
+        bochs.ensure_bochs(said.append)
+    assert len(builds) == 1
+    assert "about 2 minutes" in said[0]
+    assert bochs.program().read_text() == "binary"
+    assert not bochs.lacking()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["run", "--platform", "bochs-vtx"], True),
+        (["bench", "--platform=bochs-vtx"], True),
+        (["test", "--quick"], True),
+        (["bench"], True),
+        (["test", "--platform", "qemu-svm"], False),
+        (["run"], False),
+    ],
+)
+def test_bochs_is_built_for_those_who_need_it(arguments: list[str], wanted: bool) -> None:
+    assert launch.wants_bochs(arguments) is wanted

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bochs 3.0, built once from Debian's source package and kept in the cache. Standard library only.
+
+Debian 12 has 2.7, whose VT-x is not good enough; Debian 13 packages 3.0, with everything in it that makes it slow. Either way
+the errors that matter here are not mended. So: upstream's text as Debian keeps it, a few lines of it changed (EDITS), and only
+what these machines need configured.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bhtool import paths
+from bhtool.errors import BulkheadError, Status
+from bhtool.locks import exclusive
+from bhtool.provision.apt import PrivateApt
+from bhtool.provision.sources import machine_sources, main_entry, release
+
+SUITE = "trixie"
+VERSION = "3.0"
+TARBALL = "bochs_3.0+dfsg.orig.tar.xz"
+SHA256 = "78f6c73d4a6472d5130a87ab9dc306d02c7c71ed8e25b3a8ef642e2a7acd282b"
+GUEST_RAM = paths.ROOT / "tools" / "bochs" / "guest_ram.cc"
+EFFORT = "4 MB to download and about 2 minutes, once"
+OPTIONS = (
+    "--enable-x86-64",
+    "--enable-smp",
+    "--enable-cpu-level=6",
+    "--enable-vmx=2",
+    "--enable-svm",
+    "--enable-avx",
+    "--enable-evex",
+    "--enable-protection-keys",
+    "--enable-pci",
+    "--enable-fast-function-calls",
+    "--disable-show-ips",
+    "--disable-docbook",
+    "--with-nogui",
+)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Lines of a file, which must be there exactly so often, and what stands in their place."""
+
+    path: str
+    lines: str
+    replacement: str
+    times: int = 1
+
+    def apply(self, tree: Path) -> None:
+        file = tree / self.path
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        if text.count(self.lines) != self.times:
+            text = f"{self.times} times in its {self.path}: {self.lines.strip()}"
+            raise BulkheadError(f"Bochs is not the one this tool knows how to mend; this should stand {text}", Status.MISSING)
+        file.write_text(text.replace(self.lines, self.replacement), encoding="utf-8")
+
+
+def turn_over(indent: str, times: int) -> Edit:
+    """Between two rounds of a repeated string instruction other cores have their turn, as between any two instructions."""
+    condition, rest = f"\n{indent}if (BX_CPU_THIS_PTR async_event", f")\n{indent}  break; // exit always"
+    return Edit("cpu/cpu.cc", condition + rest, f"{condition} || BX_SMP_PROCESSORS > 1{rest}", times)
+
+
+NMI = "  else if (is_unmasked_event_pending(BX_EVENT_NMI)) {\n"
+EDITS = (
+    # An NMI that ends a guest's turn right after one of its exceptions saved the instruction pointer of before.
+    Edit("cpu/event.cc", NMI, NMI + "    BX_CPU_THIS_PTR prev_rip = RIP;\n"),
+    # RAM in the order of its addresses instead of in that of first use: how upstream has it, but disabled.
+    Edit("memory/memory_stub.cc", "  if (0) {\n", "  if (host == guest) {\n"),
+    # A long copy by one core would otherwise be one instant in which all others stand still.
+    turn_over(" " * 6, 3),
+    turn_over(" " * 8, 6),
+)
+
+Report = Callable[[str], None]
+
+
+def stamp() -> str:
+    """Names what the binary was made of, and for which release, as that one's libraries are linked to it."""
+    text = repr((SHA256, OPTIONS, EDITS, release())) + GUEST_RAM.read_text(encoding="utf-8")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def program() -> Path:
+    """Where the binary is, or will be."""
+    return paths.cache() / "bochs" / f"{VERSION}-{stamp()}" / "bochs"
+
+
+def lacking() -> str:
+    return "" if program().exists() else "missing"
+
+
+def source_apt() -> PrivateApt:
+    _, codename = release()
+    entry = main_entry(machine_sources(), codename)
+    if entry is None:
+        raise BulkheadError("Bochs is built from Debian's source package, and this machine has no Debian mirror", Status.MISSING)
+    return PrivateApt(paths.cache() / "apt-bochs", (replace(entry.with_suite(SUITE), types="deb-src"),))
+
+
+def fetch(directory: Path) -> Path:
+    """The upstream text, by APT; a mirror may lack the description file beside it, so only what came is judged."""
+    apt = source_apt()
+    with apt.locked():
+        apt.prepare()
+        apt.update()
+        apt.run("apt-get", "source", "--download-only", "-qq", f"bochs/{SUITE}", cwd=directory, may_fail=True)
+    tarball = directory / TARBALL
+    if not tarball.exists() or hashlib.sha256(tarball.read_bytes()).hexdigest() != SHA256:
+        raise BulkheadError(f"Debian's source package of Bochs brought no {TARBALL} as this tool knows it", Status.MISSING)
+    return tarball
+
+
+def run(command: list[str], tree: Path, progress: Callable[[str], None] = lambda line: None) -> None:
+    """Hands every line of output to `progress`; the last one explains a failure."""
+    last = "no reason given"
+    with subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            progress(line)
+            last = line.strip() or last
+    if process.returncode:
+        raise BulkheadError(f"Bochs cannot be built: {command[0]} failed: {last}", Status.MISSING)
+
+
+class Percent:
+    """Says every tenth how far a build has come."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._total, self._report, self._done = max(total, 1), report, 0
+
+    def line(self, line: str) -> None:
+        if " -c " in line:
+            self._done += 1
+            if self._done * 10 // self._total > (self._done - 1) * 10 // self._total:
+                self._report(f"  Bochs: {self._done * 100 // self._total} %")
+
+
+def build(tree: Path, report: Report) -> Path:
+    """Configures and compiles; the binary."""
+    for edit in EDITS:
+        edit.apply(tree)
+    shutil.copy(GUEST_RAM, tree)
+    run(["g++", "-O2", "-c", GUEST_RAM.name], tree)
+    run(["./configure", *OPTIONS, "CFLAGS=-O2", "CXXFLAGS=-O2"], tree)
+    command = ["make", f"-j{os.cpu_count() or 1}", "bochs", "LDFLAGS=guest_ram.o"]
+    listed = subprocess.run([*command, "--dry-run"], cwd=tree, capture_output=True, text=True, check=False).stdout
+    run(command, tree, Percent(sum(" -c " in line for line in listed.splitlines()), report).line)
+    return tree / "bochs"
+
+
+def ensure_bochs(report: Report) -> None:
+    """Builds it unless it is there; put in place whole or not at all."""
+    if not lacking():
+        return
+    place = program()
+    with exclusive(place.parent.parent), tempfile.TemporaryDirectory(prefix="bulkhead-bochs-") as name:
+        if place.exists():
+            return
+        report(f"Building Bochs {VERSION} from Debian's source package: {EFFORT}")
+        shutil.unpack_archive(fetch(Path(name)), name)
+        binary = build(Path(name) / f"bochs-{VERSION}", report)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part = place.with_suffix(".part")
+        shutil.copy(binary, part)
+        part.replace(place)
