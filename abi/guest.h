@@ -7,6 +7,8 @@
  * in a structure. Every structure is little-endian and naturally aligned. docs/guest.md is the prose to this header.
  *
  * Entry. AArch64: EL1h, MMU and caches off, DAIF masked, x0 = arg, SP_EL1 = stack.
+ *        ARMv7: SVC mode, ARM state (Thumb if bit 0 of the entry is set), MMU and caches off, A, I and F masked,
+ *        r0 = r2 = arg (Linux ignores r0), r1 = all ones (Linux: no machine number), SP_svc = stack.
  *        x86_64: 64-bit mode, first 4 GiB mapped one to one, CS 0x10, SS/DS/ES 0x18, IF=0, RDI = RSI = arg, RSP = stack.
  * arg is the GPA of struct bh_info for `os,type = "native"`, of what the kernel expects (FDT, boot_params) for Linux.
  * The first core of a sandbox is entered; it starts the others as on the machine below: PSCI CPU_ON, INIT and STARTUP.
@@ -73,7 +75,7 @@ struct bh_crash {
 	uint64_t clock;  /* arch counter */
 	uint32_t width;  /* bytes */
 	uint32_t register_count;
-	uint64_t reg[BH_CRASH_REGISTERS]; /* AArch64 x0-x30, SP_EL1, SPSR, ...; x86 RAX, RBX, ... in the backend's order */
+	uint64_t reg[BH_CRASH_REGISTERS]; /* AArch64 x0-x30, SP_EL1, SPSR, ...; ARMv7 r0-r14, ...; x86 RAX, ... in the backend's order */
 };
 
 /* A console without a UART: a ring the sandbox writes and the tool (or a sandbox with `log-access`) reads. */
@@ -133,9 +135,11 @@ struct bh_info {
 /*
  * Hypercalls. AArch64: HVC #0, function in x0, arguments x1-x3, result in x0, x1-x17 otherwise kept.
  * x86: VMMCALL (AMD) or VMCALL (Intel), function in RAX, arguments RBX, RCX, RDX, result in RAX.
- * Function numbers lie in SMCCC's vendor-specific hypervisor range, 64-bit fast calls. An unknown function returns
- * BH_E_UNKNOWN and changes nothing.
+ * ARMv7: HVC #0, function in r0, arguments r1-r3, result in r0, sign-extended from 32 bits; r1-r12 otherwise kept.
+ * Function numbers lie in SMCCC's vendor-specific hypervisor range, 64-bit fast calls; a 32-bit sandbox (ARMv7) makes 32-bit
+ * calls: the same numbers without BH_CALL_64. An unknown function returns BH_E_UNKNOWN and changes nothing.
  */
+enum { BH_CALL_64 = 0x40000000 };
 enum bh_call {
 	BH_CALL_VERSION = 0xc6000000, /* -> BH_INFO_VERSION */
 	BH_CALL_READY = 0xc6000001,   /* steady state begins: counters are copied to at_ready */

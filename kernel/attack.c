@@ -82,9 +82,9 @@ static void attempt(const struct attack *attack, uint64_t a, uint64_t b)
 
 	cpu_interrupts_enable(); /* whatever the attempt did to them */
 	if (returned)
-		console_say("returned 0x%lx", value);
+		console_say("returned 0x%jx", value);
 	else
-		console_say("refused: %s pc 0x%lx addr 0x%lx syndrome 0x%lx", fault->name, fault->pc, fault->address, fault->syndrome);
+		console_say("refused: %s pc 0x%jx addr 0x%jx syndrome 0x%jx", fault->name, fault->pc, fault->address, fault->syndrome);
 }
 
 /* Maps the page before, too: some attacks begin there. 0: cannot. */

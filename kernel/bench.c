@@ -36,7 +36,7 @@ void bench_timer(bool asleep)
 		sample[i] = timer_hw_measure(clock_from_ns(DELAY_NS), asleep);
 	timer_hw_measure_end();
 	sort();
-	console_say("bench-timer %s min %lu median %lu max %lu ticks", asleep ? "wfi" : "busy", sample[0], sample[SAMPLES / 2],
+	console_say("bench-timer %s min %ju median %ju max %ju ticks", asleep ? "wfi" : "busy", sample[0], sample[SAMPLES / 2],
 		    sample[SAMPLES - 1]);
 	heartbeat_start(HEARTBEAT_HZ);
 }

@@ -55,14 +55,14 @@ static void run_ticks(const struct command_line *line)
 		timer_add(&event, arch_counter() + clock_from_ns(TICK_NS));
 		idle_until(ticks_done);
 	}
-	console_say("ticks %lu", line->operand[0]);
+	console_say("ticks %ju", line->operand[0]);
 }
 
 /* uart-irqs=N */
 static void run_uart_irqs(const struct command_line *line)
 {
 	if (console_count_interrupts(line->operand[0]))
-		console_say("uart-irqs %lu", line->operand[0]);
+		console_say("uart-irqs %ju", line->operand[0]);
 	else
 		console_say("uart-irqs: no UART was granted");
 }
@@ -85,7 +85,7 @@ static void run_kick(const struct command_line *line)
 		result = info_call_monitor(BH_CALL_KICK, line->operand[0], 0);
 		answered += result == BH_OK;
 	}
-	console_say("kicked %lu of %lu%s", answered, line->operand[1], result == BH_E_DENIED ? ", denied" : "");
+	console_say("kicked %ju of %ju%s", answered, line->operand[1], result == BH_E_DENIED ? ", denied" : "");
 }
 
 static void run_park(const struct command_line *line)
@@ -103,7 +103,7 @@ static void run_cores(const struct command_line *line)
 	for (unsigned slot = 0; slot < smp_count(); slot++) {
 		const struct smp_census census = smp_ask(slot);
 
-		console_say("core %lu %s, %lu ticks, %lu ipis", (uint64_t)slot, census.on ? "on" : "off", census.ticks, census.ipis);
+		console_say("core %ju %s, %ju ticks, %ju ipis", (uint64_t)slot, census.on ? "on" : "off", census.ticks, census.ipis);
 	}
 }
 
@@ -114,7 +114,7 @@ static void run_ipi(const struct command_line *line)
 
 	while (counted < line->operand[1] && smp_interrupt((unsigned)line->operand[0]))
 		counted++;
-	console_say("ipis %lu of %lu to core %lu", counted, line->operand[1], line->operand[0]);
+	console_say("ipis %ju of %ju to core %ju", counted, line->operand[1], line->operand[0]);
 }
 
 static const char *behind_comma(const char *text)
@@ -137,7 +137,7 @@ static void run_core(const struct command_line *line)
 		done = smp_stop(slot);
 	else
 		done = smp_run(slot, word);
-	console_say("core %lu %s%s", line->operand[0], word, done ? "" : ": no");
+	console_say("core %ju %s%s", line->operand[0], word, done ? "" : ": no");
 }
 
 /* cycle=CORE,N: off and on again */
@@ -148,7 +148,7 @@ static void run_cycle(const struct command_line *line)
 
 	while (cycles < line->operand[1] && smp_stop(slot) && smp_start(slot))
 		cycles++;
-	console_say("cycles %lu of %lu of core %lu", cycles, line->operand[1], line->operand[0]);
+	console_say("cycles %ju of %ju of core %ju", cycles, line->operand[1], line->operand[0]);
 }
 
 /* ---- Victims: none of these returns -------------------------------------------------------------------------------- */

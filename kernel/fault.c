@@ -19,7 +19,7 @@ void fault_take(const struct fault *fault, bool attempting)
 	last = *fault;
 	if (attempting)
 		return;
-	console_say("fault %s pc 0x%lx addr 0x%lx syndrome 0x%lx", fault->name, fault->pc, fault->address, fault->syndrome);
+	console_say("fault %s pc 0x%jx addr 0x%jx syndrome 0x%jx", fault->name, fault->pc, fault->address, fault->syndrome);
 	stop();
 }
 

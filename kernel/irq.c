@@ -108,8 +108,8 @@ void irq_report_strays(void)
 		uint64_t number = strays.number[strays.said++];
 
 		if (controller->numbers_in_hex)
-			console_say("stray interrupt 0x%lx", number);
+			console_say("stray interrupt 0x%jx", number);
 		else
-			console_say("stray interrupt %lu", number);
+			console_say("stray interrupt %ju", number);
 	}
 }

@@ -8,8 +8,7 @@
 
 enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 16 };
 #define ADDRESS_MASK 0x0000fffffffff000ULL
-#define REACH_BASE   (256ULL << ROOT_SHIFT)
-#define GRAFT_BASE   (511ULL << ROOT_SHIFT)
+#define REACH_LIMIT  (1ULL << 38) /* physical */
 
 static _Alignas(BH_PAGE_BYTES) uint64_t root[ENTRIES];
 static _Alignas(BH_PAGE_BYTES) uint64_t tables[TABLES][ENTRIES]; /* all zero until taken */
@@ -28,9 +27,9 @@ static uint64_t *follow(uint64_t *entry)
 	if (!*entry) {
 		if (tables_taken == TABLES)
 			return NULL;
-		*entry = (uint64_t)tables[tables_taken++] | memory_table;
+		*entry = (uintptr_t)tables[tables_taken++] | memory_table;
 	}
-	return (uint64_t *)(*entry & ADDRESS_MASK);
+	return (uint64_t *)(uintptr_t)(*entry & ADDRESS_MASK);
 }
 
 /*
@@ -78,31 +77,34 @@ static bool map(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_
 
 uint64_t memory_reach(uint64_t physical, uint64_t size)
 {
-	uint64_t virtual = REACH_BASE + physical;
+	static uint64_t reached; /* bytes from memory_reach_base on */
+	uint64_t start = memory_reach_base + reached;
+	uint64_t virtual = start + physical % BH_PAGE_BYTES;
 
-	if (physical >= GRAFT_BASE - REACH_BASE || size > GRAFT_BASE - virtual)
+	if (physical >= REACH_LIMIT || size >= memory_graft_base - virtual)
 		return 0;
+	reached += ((virtual + size + BH_PAGE_BYTES - 1) & ADDRESS_MASK) - start;
 	return map(virtual, physical, size, MEMORY_ANY) ? virtual : 0;
 }
 
 uint64_t memory_graft(uint64_t table)
 {
-	root[GRAFT_BASE >> ROOT_SHIFT] = (table & ADDRESS_MASK) | memory_table;
+	root[memory_graft_base >> ROOT_SHIFT] = (table & ADDRESS_MASK) | memory_table;
 	memory_publish();
-	return GRAFT_BASE;
+	return memory_graft_base;
 }
 
 static void map_or_stop(uint64_t address, uint64_t size, enum memory_type type)
 {
-	if (size > REACH_BASE || address > REACH_BASE - size || !map(address, address, size, type))
+	if (size > memory_reach_base || address > memory_reach_base - size || !map(address, address, size, type))
 		fault_stop("a grant lies too high, or needs more page tables than there are");
 }
 
 static void map_image(void)
 {
-	map_or_stop((uint64_t)text_start, (uint64_t)(text_end - text_start), MEMORY_TEXT);
-	map_or_stop((uint64_t)text_end, (uint64_t)(rodata_end - text_end), MEMORY_RODATA);
-	map_or_stop((uint64_t)rodata_end, (uint64_t)(image_end - rodata_end), MEMORY_DATA);
+	map_or_stop((uintptr_t)text_start, (uint64_t)(text_end - text_start), MEMORY_TEXT);
+	map_or_stop((uintptr_t)text_end, (uint64_t)(rodata_end - text_end), MEMORY_RODATA);
+	map_or_stop((uintptr_t)rodata_end, (uint64_t)(image_end - rodata_end), MEMORY_DATA);
 }
 
 static void map_grant(const struct bh_grant *grant)
@@ -128,7 +130,7 @@ static void map_grant(const struct bh_grant *grant)
 void memory_init(void)
 {
 	map_image();
-	map_or_stop((uint64_t)info, sizeof(*info), MEMORY_RODATA);
+	map_or_stop((uintptr_t)info, sizeof(*info), MEMORY_RODATA);
 	for (uint32_t i = 0; i < info->grant_count && i < BH_MAX_GRANTS; i++)
 		map_grant(&info->grants[i]);
 	memory_activate(root);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's own page tables: everything one to one, nothing writable and executable, and only what was granted. The
- * root has an entry a GiB, 512 of them; leaves of 2 MiB and 4 KiB. Architectures differ in bits alone.
+ * root has an entry a GiB, as many as there are addresses; leaves of 2 MiB and 4 KiB. Architectures differ in bits alone.
  *
- *   0                       256 GiB                                        511 GiB       512 GiB
- *   | grants, one to one    | memory_reach: anything, with every right     | memory_graft |
+ *   0                       memory_reach_base                              memory_graft_base
+ *   | grants, one to one    | memory_reach: anything, with every right     | memory_graft: one GiB |
  */
 #pragma once
 #include <stdbool.h>
@@ -24,7 +24,10 @@ void memory_init(void);
 
 /* For attacks, which want to be stopped by the monitor and not here. */
 
-/* Maps the pages of [physical, physical+size) once more, with every right. The virtual address; 0: out of tables or reach. */
+/*
+ * Maps the pages of [physical, physical+size) once more, with every right, behind what was reached before. The virtual
+ * address; 0: out of tables or reach.
+ */
 uint64_t memory_reach(uint64_t physical, uint64_t size);
 
 /* Makes the frame at `table` a page table of the kernel; returns the first virtual address that it translates. */
@@ -32,10 +35,11 @@ uint64_t memory_graft(uint64_t table);
 
 /* ---- arch/<arch>/memory_hw.c -------------------------------------------------------------------------------------- */
 
-extern const uint64_t memory_leaf[MEMORY_TYPES]; /* attributes of a leaf */
-extern const uint64_t memory_large;              /* added in a leaf of 2 MiB */
-extern const uint64_t memory_page;               /* added in a leaf of 4 KiB */
-extern const uint64_t memory_table;              /* a table entry */
+extern const uint64_t memory_reach_base, memory_graft_base; /* whole GiB */
+extern const uint64_t memory_leaf[MEMORY_TYPES];            /* attributes of a leaf */
+extern const uint64_t memory_large;                         /* added in a leaf of 2 MiB */
+extern const uint64_t memory_page;                          /* added in a leaf of 4 KiB */
+extern const uint64_t memory_table;                         /* a table entry */
 
 /* Is this entry of a level above the last a leaf? */
 bool memory_is_leaf(uint64_t entry);

@@ -191,5 +191,5 @@ void smp_init(void)
 	irq_attach_ipi(count_ipi);
 	for (unsigned slot = 1; slot < smp_count(); slot++)
 		if (!smp_start(slot))
-			console_say("core %lu did not start", (uint64_t)slot);
+			console_say("core %ju did not start", (uint64_t)slot);
 }

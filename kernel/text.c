@@ -73,8 +73,8 @@ void text_format(void (*put)(char c), const char *format, va_list arguments)
 		case 'c':
 			put((char)va_arg(arguments, int));
 			break;
-		case 'l': {
-			uint64_t value = va_arg(arguments, uint64_t);
+		case 'j': {
+			uint64_t value = va_arg(arguments, uintmax_t);
 
 			put_number(put, value, *++format == 'x' ? 16 : 10);
 			break;

@@ -13,5 +13,5 @@ bool text_equal(const char *a, const char *b);
  */
 bool text_parse_number(const char **cursor, uint64_t *value);
 
-/* %s, %c, %lu and %lx (64 bits), %% ; each character goes to put(). */
+/* %s, %c, %ju and %jx (uintmax_t, which is uint64_t everywhere), %% ; each character goes to put(). */
 void text_format(void (*put)(char c), const char *format, va_list arguments);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* System registers by name. A write takes effect for what follows only after arch_isb(). */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SYSREG_READ(name)                                          \
@@ -26,4 +27,16 @@ static inline void arch_wfi(void)
 static inline unsigned arch_exception_level(void)
 {
 	return SYSREG_READ(CurrentEL) >> 2 & 3;
+}
+
+/* The number this core is known by: MPIDR_EL1's affinity fields. */
+static inline uint64_t arch_core_id(void)
+{
+	return SYSREG_READ(MPIDR_EL1) & UINT64_C(0xff00ffffff);
+}
+
+/* Whether the GIC's CPU interface is in system registers: ID_AA64PFR0_EL1.GIC. */
+static inline bool arch_has_gic_registers(void)
+{
+	return SYSREG_READ(ID_AA64PFR0_EL1) >> 24 & 15;
 }

@@ -17,15 +17,12 @@ static bool is_numbered(uint64_t hardware_id)
 	return alone || (gicd_read(GICD_ITARGETSR) & 0xff) == gicv2_interface(hardware_id);
 }
 
-/* ID_AA64PFR0_EL1.GIC, 27:24: 0 where the CPU interface is not in system registers. */
 const char *gic_missing(void)
 {
-	bool version3 = SYSREG_READ(ID_AA64PFR0_EL1) >> 24 & 15;
-
-	if (version3 || (gicd_read(GICD_PIDR2) >> PIDR2_REVISION_SHIFT & 15) != PIDR2_GICV2)
+	if (arch_has_gic_registers() || (gicd_read(GICD_PIDR2) >> PIDR2_REVISION_SHIFT & 15) != PIDR2_GICV2)
 		return "the machine's interrupt controller is no GICv2; start it with one (QEMU: -M virt,gic-version=2) or build for its "
 		       "board";
-	if (!is_numbered(SYSREG_READ(MPIDR_EL1)))
+	if (!is_numbered(arch_core_id()))
 		return MISNUMBERED;
 	return NULL;
 }

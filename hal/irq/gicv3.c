@@ -6,7 +6,7 @@
 #include "gicv3.h"
 
 #include "gic_filter.h"
-#include "hal/stage2/aarch64/decode.h"
+#include "hal/stage2/aarch64/registers.h"
 #include "hal/stage2/stage2.h"
 
 /* One of the own cores by number; anything else, "any core" too, leaves the route as it is. */

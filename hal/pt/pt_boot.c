@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 
-enum { PAGE_BITS = 12, SLOT_BITS = 9, PERMISSION_SETS = 8 };
+enum { PAGE_BITS = 12, SLOT_BITS = 9, SLOTS = 1 << SLOT_BITS, PERMISSION_SETS = 8 };
 
 enum kind { HOLE, TABLE, LEAF };
 
@@ -37,9 +37,10 @@ static void advance(struct run *run, uint64_t bytes)
 	run->size -= bytes;
 }
 
-static uint64_t oa_of(const struct pt_format *format, uint64_t entry)
+/* Bits 51:12, in every format; those above oa_bits are 0. */
+static uint64_t oa_of(uint64_t entry)
 {
-	return entry & ((UINT64_C(1) << format->oa_bits) - span(0));
+	return entry & UINT64_C(0x000ffffffffff000);
 }
 
 static enum kind kind_of(const struct pt_format *format, uint64_t entry, unsigned level)
@@ -51,7 +52,8 @@ static enum kind kind_of(const struct pt_format *format, uint64_t entry, unsigne
 
 static uint64_t *slot(uint64_t table, uint64_t ia, unsigned level)
 {
-	uint64_t index = offset(ia, level + 1) / span(level);
+	size_t page = (size_t)(ia >> PAGE_BITS); /* fits a register, even where the address does not */
+	size_t index = page >> SLOT_BITS * level & (SLOTS - 1);
 
 	return (uint64_t *)(uintptr_t)table + index;
 }
@@ -63,7 +65,7 @@ static struct place find(const struct pt *pt, uint64_t ia)
 	uint64_t *entry = slot((uintptr_t)pt->root, ia, level);
 
 	while (kind_of(format, *entry, level) == TABLE)
-		entry = slot(oa_of(format, *entry), ia, --level);
+		entry = slot(oa_of(*entry), ia, --level);
 	return (struct place){ entry, level, kind_of(format, *entry, level) };
 }
 
@@ -222,7 +224,7 @@ bool pt_query(const struct pt *pt, uint64_t ia, struct hal_leaf *out)
 	place = find(pt, ia);
 	if (place.kind == HOLE)
 		return false;
-	out->hpa.v = oa_of(pt->format, *place.entry) + offset(ia, place.level);
+	out->hpa.v = oa_of(*place.entry) + offset(ia, place.level);
 	out->size = span(place.level);
 	out->permissions = permissions_of(pt->format, *place.entry);
 	out->memory = memory_of(pt->format, *place.entry);

@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "hal/stage2/stage2.h"
 
-/* Function identifiers are PSCI_BASE + number; those with arguments of 64 bits have a bit more. */
+/* Function identifiers are PSCI_BASE + number; those with arguments of 64 bits, which only 64-bit guests have, a bit more. */
 enum {
 	PSCI_VERSION = 0,
 	CPU_OFF = 2,
@@ -19,9 +19,10 @@ enum {
 	SYSTEM_RESET = 9,
 	PSCI_FEATURES = 10,
 	NUMBERS = 32,
-	OFFERED_64_BITS = 1 << CPU_ON | 1 << AFFINITY_INFO,
-	OFFERED_32_BITS = OFFERED_64_BITS | 1 << PSCI_VERSION | 1 << CPU_OFF | 1 << MIGRATE_INFO_TYPE | 1 << SYSTEM_OFF |
-			  1 << SYSTEM_RESET | 1 << PSCI_FEATURES,
+	WITH_ADDRESSES = 1 << CPU_ON | 1 << AFFINITY_INFO,
+	OFFERED_64_BITS = sizeof(uintptr_t) == 8 ? WITH_ADDRESSES : 0,
+	OFFERED_32_BITS = WITH_ADDRESSES | 1 << PSCI_VERSION | 1 << CPU_OFF | 1 << MIGRATE_INFO_TYPE | 1 << SYSTEM_OFF | 1 << SYSTEM_RESET |
+			  1 << PSCI_FEATURES,
 	SMCCC_VERSION = NUMBERS, /* not PSCI's, but found by PSCI_FEATURES */
 	NOT_OFFERED,
 };

@@ -74,6 +74,9 @@ struct hal_space {
 
 /* ---- each architecture ---- */
 
+/* Start-up. NULL, or the first thing the processor lacks, as hal_probe wants it. */
+const char *processor_missing(void);
+
 /* General register n, the machine's numbering; a register that is always zero reads 0 and drops writes. */
 uint64_t guest_read(const struct hal_core *core, unsigned n);
 void guest_write(struct hal_core *core, unsigned n, uint64_t value);

@@ -8,7 +8,10 @@
 
 #define BIT(n) (UINT64_C(1) << (n))
 
-/* Tables 25-5, 25-6, 25-7, 25-14 and 25-17. Not: interrupts, HLT, control and debug registers, RDTSC, PAUSE. */
+/*
+ * 25.6.1 "Pin-Based VM-Execution Controls", 25.6.2 "Processor-Based VM-Execution Controls", 25.7.1 "VM-Exit Controls", 25.8.1
+ * "VM-Entry Controls". Not: interrupts, HLT, control and debug registers, RDTSC, PAUSE: a guest uses its core as it likes.
+ */
 enum {
 	PIN_NMI_EXITING = 3,
 	PIN_VIRTUAL_NMIS = 5,

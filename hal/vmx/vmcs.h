@@ -97,9 +97,9 @@
 #define HOST_RSP                       0x6c14
 #define HOST_RIP                       0x6c16
 
-/* PROCESSOR_BASED_CONTROLS: SDM vol. 3C, table 25-6. The one control that changes while guests run. */
+/* PROCESSOR_BASED_CONTROLS: SDM vol. 3C, 25.6.2. The one control that changes while guests run. */
 #define NMI_WINDOW_EXITING_BIT 22
-/* VM_ENTRY_CONTROLS: table 25-17. Every exit stores EFER.LMA here. */
+/* VM_ENTRY_CONTROLS: 25.8.1. Every exit stores EFER.LMA here. */
 #define ENTRY_IA32E_MODE_GUEST (1 << 9)
 
 /* EXIT_REASON, 15:0. SDM vol. 3D, Appendix C "VMX Basic Exit Reasons". */

@@ -4,21 +4,31 @@
 import struct
 from pathlib import Path
 
-LINK = {"aarch64": 0x40080000, "x86_64": 0x200000}
-MACHINE = {"aarch64": 183, "x86_64": 62}
+LINK = {"aarch64": 0x40080000, "armv7": 0x40080000, "x86_64": 0x200000}
+MACHINE = {"aarch64": 183, "armv7": 40, "x86_64": 62}
 
 
 def elf(machine: int, address: int, content: bytes = b"code", size: int = 64) -> bytes:
     """An executable of one segment, entered at its start."""
+    if machine == MACHINE["armv7"]:
+        header = struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\x01\x01\x01", 2, machine, 1, address, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+        return header + struct.pack("<IIIIIIII", 1, 84, address, address, len(content), size, 5, 4) + content
     header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, machine, 1, address, 64, 0, 0, 64, 56, 1, 0, 0, 0)
     return header + struct.pack("<IIQQQQQQ", 1, 5, 120, address, address, len(content), size, 8) + content
 
 
-def arm_kernel(image_size: int = 0x100000) -> bytes:
+def arm64_kernel(image_size: int = 0x100000) -> bytes:
     """The header of an arm64 Image."""
     image = bytearray(4096)
     struct.pack_into("<QQ", image, 8, 0, image_size)
     image[56:60] = b"ARM\x64"
+    return bytes(image)
+
+
+def arm32_kernel(size: int = 0x100000) -> bytes:
+    """The magic number of a zImage; the size is that of the file."""
+    image = bytearray(size)
+    struct.pack_into("<I", image, 0x24, 0x016F2818)
     return bytes(image)
 
 
@@ -36,9 +46,9 @@ def x86_kernel(init_size: int = 0x2000000, xloadflags: int = 1) -> bytes:
 
 def software(arch: str) -> dict[str, bytes]:
     """Everything the partition files of these tests name."""
-    other = next(one for one in MACHINE if one != arch)
+    other = "aarch64" if arch == "x86_64" else "x86_64"
     good = elf(MACHINE[arch], LINK[arch])
-    kernel = arm_kernel if arch == "aarch64" else x86_kernel
+    kernel = {"aarch64": arm64_kernel, "armv7": arm32_kernel, "x86_64": x86_kernel}[arch]
     return {
         "sandbox-kernel.elf": good,
         "cut.elf": good[:-2],

@@ -13,17 +13,21 @@ from bhtool.config.check_devices import PLATFORM_PORTS
 from bhtool.config.table import checksum
 from bhtool.paths import PARTITIONS
 
-ARM = ("qemu-aarch64", "qemu-aarch64-gicv2")
+ARM = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7")
 PC, BOCHS = "qemu-svm", "bochs-vtx"
+VIRT = (0, 0x07FFF000, 0x08000000, 0x09020000, 0x0A003000, 0x10000000, 0x3F000000, 0x3FFFF000)  # below 4 GiB
 REGISTERS = {  # beginnings and ends of what does DMA, sends interrupts, or holds what a reset starts
     PC: (0xB0000000, 0xC0000000, 0xFEBFF000, 0xFEC00000, 0xFED00000, 0xFED1F000, 0xFEE00000, 0xFEEFF000, 0xFF000000, 0xFFFFF000),
     BOCHS: (0xC0000000, 0xFEBFF000, 0xFEC00000, 0xFED00000, 0xFEE00000, 0xFEEFF000, 0xFF000000, 0xFFFFF000),
-    **dict.fromkeys(
-        ARM, (0, 0x07FFF000, 0x08000000, 0x09020000, 0x0A003000, 0x10000000, 0x3F000000, 0x3FFFF000, 0x401FFFF000, 0x8000000000)
-    ),
+    **dict.fromkeys(ARM[:2], (*VIRT, 0x401FFFF000, 0x8000000000)),
+    ARM[2]: VIRT,
 }
 RESERVED = {**dict.fromkeys((PC, BOCHS), (0, 0x8000, 0xFF000, 0x7FE00000, 0x7FFFF000)), **dict.fromkeys(ARM, (0x40000000, 0x401FF000))}
-CORE_IDS = {**dict.fromkeys((PC, BOCHS), (0xFF, 0x100, 1 << 32)), ARM[0]: (1 << 24, 1 << 31, 1 << 40), ARM[1]: (8, 0x100)}
+CORE_IDS = {
+    **dict.fromkeys((PC, BOCHS), (0xFF, 0x100, 1 << 32)),
+    ARM[0]: (1 << 24, 1 << 31, 1 << 40),
+    **dict.fromkeys(ARM[1:], (8, 0x100)),
+}
 UARTS = {*range(0x2F8, 0x300), *range(0x3F8, 0x400)}  # given to the sandboxes of native.dts
 Change = Callable[[Any], None]
 

@@ -14,7 +14,7 @@ from bhtool.paths import PARTITIONS
 
 Compile = Callable[[Path, str], Plan]
 MIXED, LINUX2 = PARTITIONS / "mixed.dts", PARTITIONS / "linux2.dts"
-ARM = ("qemu-aarch64", "qemu-aarch64-gicv2")
+ARM = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7")
 
 
 def linux_of(plan: Plan) -> SandboxPlan:
@@ -89,7 +89,7 @@ def test_two_cores_boot_core_first(
     assert apics == [(0, 8, uid, core, 1) for uid, core in enumerate(expected)]
 
 
-@pytest.mark.parametrize(("platform", "flags"), [("qemu-aarch64", 0x4), ("qemu-aarch64-gicv2", 0x904)])
+@pytest.mark.parametrize(("platform", "flags"), [("qemu-aarch64", 0x4), ("qemu-aarch64-gicv2", 0x904), ("qemu-armv7", 0x904)])
 def test_timer_interrupts_name_own_cores(compile_on: Compile, platform: str, flags: int) -> None:
     """Linux binding "arm,gic": bits 15:8 of the flags; a GICv3 has none."""
     timer = guest_tree(compile_on(LINUX2, platform)).find("/timer")
@@ -97,8 +97,9 @@ def test_timer_interrupts_name_own_cores(compile_on: Compile, platform: str, fla
     assert timer.properties["interrupts"].cells[2::3] == [flags] * 4
 
 
-def test_gicv2_shows_the_cpu_interface(compile_on: Compile) -> None:
-    plan = compile_on(MIXED, "qemu-aarch64-gicv2")
+@pytest.mark.parametrize("platform", ["qemu-aarch64-gicv2", "qemu-armv7"])
+def test_gicv2_shows_the_cpu_interface(compile_on: Compile, platform: str) -> None:
+    plan = compile_on(MIXED, platform)
     gic = guest_tree(plan).find("/interrupt-controller@8000000")
     assert gic is not None
     assert gic.reg() == [(0x08000000, 0x1000), (0x08010000, 0x2000)]
@@ -112,7 +113,8 @@ def test_kernel_and_initrd_lie_where_the_boot_protocol_wants_them(compile_on: Co
     chosen = guest_tree(plan).find("/chosen")
     assert chosen is not None
     assert one.entry % 0x200000 == 0
-    assert memory_at(plan, one.entry + 56, 4) == b"ARM\x64"
+    magic = (0x24, b"\x18\x28\x6f\x01") if platform == "qemu-armv7" else (56, b"ARM\x64")
+    assert memory_at(plan, one.entry + magic[0], 4) == magic[1]
     start, end = (int.from_bytes(chosen.properties[f"linux,initrd-{side}"].data, "big") for side in ("start", "end"))
     assert memory_at(plan, start, end - start) == b"initrd" * 200
     assert chosen.text("bootargs") == "console=ttyAMA0 quiet"

@@ -35,7 +35,7 @@ def damaged(text: str, chance: random.Random) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", ["qemu-aarch64", "qemu-aarch64-gicv2", "qemu-svm"])
+@pytest.mark.parametrize("platform", ["qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm"])
 def test_damage_is_refused_or_harmless(platform: str, compile_on: Callable[[Path, str], Plan],
                                        monitor_refuses: Callable[[str, bytes], str], tmp_path: Path) -> None:  # fmt: skip
     good = (BROKEN / "good.dtsi").read_text()

@@ -15,7 +15,7 @@ from bhtool.config.table import checksum
 from bhtool.image_module import with_module
 from bhtool.paths import PARTITIONS
 
-PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-svm", "bochs-vtx")
+PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
 EXAMPLES = sorted(PARTITIONS.glob("*.dts"))
 Compile = Callable[[Path, str], Plan]
 
@@ -111,6 +111,9 @@ GIB, MIB, KIB = 1 << 30, 1 << 20, 1 << 10
         ("aarch64", 0x40000000, 2 * GIB + 2 * MIB, GIB, 8 * KIB),  # 2 MiB leaves
         ("aarch64", 0x40000000, 2 * GIB + 4 * KIB, 2 * MIB, 12 * KIB),  # 4 KiB leaves
         ("aarch64", 0x40000000, 2 * GIB, 2 * GIB, 4 * KIB),
+        ("armv7", 0x40000000, 2 * GIB, GIB, 4 * KIB),  # the root has four entries, in a page of its own
+        ("armv7", 0x40000000, 2 * GIB + 2 * MIB, GIB, 8 * KIB),
+        ("armv7", 0x40000000, 2 * GIB + 4 * KIB, 2 * MIB, 12 * KIB),
         ("x86_64", 0, GIB, GIB, 8 * KIB),  # PML4, PDPT
         ("x86_64", 0, 2 * MIB, GIB, 12 * KIB),  # and a PD
         ("x86_64", 0, 2 * MIB, GIB + 2 * MIB, 16 * KIB),  # and two

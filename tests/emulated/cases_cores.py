@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.ipi, BH-I2.exitless, BH-I4.kick, BH-I6.contained. Sandboxes with several cores: `pair` has machine cores 1 and 2, of its own 0 and 1."""
 
-from tests.emulated.case import ALL, GICV2, GICV3, X86, Case, Sandbox
+from tests.emulated.case import ALL, GIC2, GICV3, X86, Case, Sandbox
 from tests.emulated.expect import CoreExits, Expectation, Kicked, NeverSays, NoExits, Off, Parked, Returned, Says, SteadyExits
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
@@ -32,7 +32,7 @@ def ipis(platforms: tuple[str, ...], *besides: str) -> Case:
     return Case("cores-ipi", "an IPI is one exit, at its sender", pair(f"ipi=1,{IPIS}"), expected, platforms, quick=True)
 
 
-IPI = (ipis((*X86, GICV3)), ipis((GICV2,), "idle"))
+IPI = (ipis((*X86, GICV3)), ipis(GIC2, "idle"))
 
 # ---- On and off ----------------------------------------------------------------------------------------------------------
 
@@ -158,8 +158,8 @@ ORDERS = (
     orders(
         "startup-nonsense",
         "a core that starts somewhere is its sandbox's affair",
-        f"icr={TO_OWN | INIT:#x} icr={TO_OWN | STARTUP | 0xF0:#x} ticks=100",
-        Says("pair", "ticks 100$"),
+        f"icr={TO_OWN | INIT:#x} icr={TO_OWN | STARTUP | 0xF0:#x} ticks=20",
+        Says("pair", "ticks 20$"),
     ),
     # Switched off, the kernel sleeps with its interrupts disabled; until INIT the request stays with it.
     orders("stale-before-init", NO_STALE, f"core=1,off icr={TO_OWN | FIXED:#x} core=1,on ipi=1,10", Says("pair", alive())),
@@ -184,11 +184,11 @@ ORDERS = (
         "cores-first-restarted",
         "a kick that comes while a core takes what was pending is answered",
         (
-            Sandbox("kicker", 0, f"ticks=800 kick={{pair.index}},{MANY * 20}", may_kick=("pair",), beats=False),
-            Sandbox("pair", (1, 2), f"{SETTLED} core=1,restart=20,200", beats=False),
+            Sandbox("kicker", 0, f"ticks=800 kick={{pair.index}},{MANY * 4}", may_kick=("pair",), beats=False),
+            Sandbox("pair", (1, 2), f"{SETTLED} core=1,restart=8,150", beats=False),
             Sandbox("bystander", 3),
         ),
-        (Says("kicker", f"kicked {MANY * 20} of {MANY * 20}$"), Kicked("pair", MANY * 20), Returned("pair", "restart=20,200", 20)),
+        (Says("kicker", f"kicked {MANY * 4} of {MANY * 4}$"), Kicked("pair", MANY * 4), Returned("pair", "restart=8,150", 8)),
         X86,
         icount=False,  # cores that run at the same time: one instruction after the other, kicks hardly meet that moment
         limit_beats=100000,

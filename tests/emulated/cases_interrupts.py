@@ -5,7 +5,7 @@ A victim that took an interrupt nobody sent it with right says so, and fails its
 are the control: they show that one would be noticed.
 """
 
-from tests.emulated.case import ARM, GICV2, GICV3, X86, Case, Sandbox, attacked
+from tests.emulated.case import ARM, ARMV7, GIC2, GICV3, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Expectation, Kicked, Parked, Refused, Returned, Says
 
 FILTER = "the send filter knows the sandbox's own cores"
@@ -114,9 +114,11 @@ LVT = (
 # ---- GICv3: IHI 0069, "ICC_SGI1R_EL1"; INTID 27:24, target list 15:0, IRM 40 ------------------------------------------
 
 
-def sgi(name: str, command: str, value: int, expected: Expectation | None = None, platform: str = GICV3, quick: bool = False) -> Case:
+def sgi(
+    name: str, command: str, value: int, expected: Expectation | None = None, platforms: tuple[str, ...] = (GICV3,), quick: bool = False
+) -> Case:
     outcome = expected or Parked("attacker", "ipi", "write", value=f"{value:#x}")
-    return Case(f"{command}-{name}", FILTER, attacked(f"{command}={value:#x}"), (outcome,), (platform,), quick=quick)
+    return Case(f"{command}-{name}", FILTER, attacked(f"{command}={value:#x}"), (outcome,), platforms, quick=quick)
 
 
 OWN, OTHER, ABSENT, EVERYBODY = 1 << 1, 1 << 2, 1 << 9, 1 << 40
@@ -139,17 +141,31 @@ GIC3 = (
 # ---- GICv2: IHI 0048, 4.3.15 "GICD_SGIR"; filter 25:24, targets 23:16, INTID 3:0 --------------------------------------
 
 OTHERS, SELF = 1 << 24, 2 << 24
-GIC2 = (
-    sgi("foreign", "sgir", OTHER << 16 | 5, platform=GICV2, quick=True),
-    sgi("own-and-foreign", "sgir", (OWN | OTHER) << 16 | 5, platform=GICV2),
-    sgi("everybody", "sgir", 0xFF << 16 | 5, platform=GICV2),
-    sgi("self", "sgir", SELF | 5, Says("attacker", STRAY.format(5)), GICV2),
-    sgi("own", "sgir", OWN << 16 | 5, Says("attacker", STRAY.format(5)), GICV2),
-    sgi("all-others", "sgir", OTHERS | 5, Returned("attacker", f"sgir={OTHERS | 5:#x}"), GICV2),
-    sgi("reserved-filter", "sgir", 3 << 24 | OTHER << 16 | 5, Returned("attacker", f"sgir={3 << 24 | OTHER << 16 | 5:#x}"), GICV2),
-    sgi("reserved-number-foreign", "sgir", OTHER << 16 | 15, platform=GICV2),
-    sgi("reserved-number-own", "sgir", OWN << 16 | 15, platform=GICV2),
-    sgi("reserved-number-others", "sgir", OTHERS | 15, platform=GICV2),
+GICD_SGIR = (
+    sgi("foreign", "sgir", OTHER << 16 | 5, platforms=GIC2, quick=True),
+    sgi("own-and-foreign", "sgir", (OWN | OTHER) << 16 | 5, platforms=GIC2),
+    sgi("everybody", "sgir", 0xFF << 16 | 5, platforms=GIC2),
+    sgi("self", "sgir", SELF | 5, Says("attacker", STRAY.format(5)), GIC2),
+    sgi("own", "sgir", OWN << 16 | 5, Says("attacker", STRAY.format(5)), GIC2),
+    sgi("all-others", "sgir", OTHERS | 5, Returned("attacker", f"sgir={OTHERS | 5:#x}"), GIC2),
+    sgi("reserved-filter", "sgir", 3 << 24 | OTHER << 16 | 5, Returned("attacker", f"sgir={3 << 24 | OTHER << 16 | 5:#x}"), GIC2),
+    sgi("reserved-number-foreign", "sgir", OTHER << 16 | 15, platforms=GIC2),
+    sgi("reserved-number-own", "sgir", OWN << 16 | 15, platforms=GIC2),
+    sgi("reserved-number-others", "sgir", OTHERS | 15, platforms=GIC2),
+)
+
+# ---- ARMv7: the same from every mode, whose registers are banked ---------------------------------------------------------
+
+MODES = {"fiq": 0x11, "irq": 0x12, "abort": 0x17, "undefined": 0x1B, "system": 0x1F}
+BANKED_MODES = tuple(
+    Case(
+        f"sgir-from-{name}-mode",
+        FILTER,
+        attacked(f"mode-sgir={mode:#x},{SELF | 5:#x} ticks=20 mode-sgir={mode:#x},{OTHER << 16 | 5:#x}"),
+        (Says("attacker", STRAY.format(5)), Parked("attacker", "ipi", "write", value=f"{OTHER << 16 | 5:#x}")),
+        (ARMV7,),
+    )
+    for name, mode in MODES.items()
 )
 
 # ---- Games with the distributor and the redistributors --------------------------------------------------------------
@@ -179,7 +195,7 @@ DISTRIBUTOR = (
     distributor_game("raise-foreign-line", f"gicd-write={ISPENDR1:#x},0x2"),
     distributor_game("priority-of-foreign-line", f"gicd-write={PRIORITY_40:#x},0xff"),
     distributor_game("retrigger-foreign-line", f"gicd-write={ICFGR_40:#x},0xaaaa0000 gicd-write={ICFGR_40:#x},0"),
-    distributor_game("retarget-foreign-line", f"gicd-write={TARGETS_40:#x},0x02", (GICV2,)),
+    distributor_game("retarget-foreign-line", f"gicd-write={TARGETS_40:#x},0x02", GIC2),
     distributor_game(
         "reroute-foreign-line", f"gicd-write={ROUTER_40:#x},0x1", (GICV3,), Parked("attacker", "device", "write")
     ),  # half a register
@@ -187,7 +203,7 @@ DISTRIBUTOR = (
 )
 
 
-def disarming_game(name: str, commands: str, platform: str) -> Case:
+def disarming_game(name: str, commands: str, platforms: tuple[str, ...]) -> Case:
     """Whatever the attacker does to its own interrupt registers, its monitor still answers kicks."""
     sandboxes = (
         Sandbox("kicker", 0, "ticks=800 kick={attacker.index},100", may_kick=("attacker",), beats=False),
@@ -195,25 +211,25 @@ def disarming_game(name: str, commands: str, platform: str) -> Case:
         Sandbox("bystander", 2),
     )
     expected = (Says("kicker", "kicked 100 of 100"), Says("attacker", ": sleep"), Kicked("attacker", 100))
-    return Case(f"disarm-{name}", "no guest can mask, lose or forge a kick", sandboxes, expected, (platform,))
+    return Case(f"disarm-{name}", "no guest can mask, lose or forge a kick", sandboxes, expected, platforms)
 
 
 SGI_FRAME = 0x10000
 DISARMING = (
-    disarming_game("disable-sgis", f"gicr-write={SGI_FRAME + 0x180:#x},0xffffffff", GICV3),
-    disarming_game("regroup-sgis", f"gicr-write={SGI_FRAME + 0x080:#x},0xffffffff", GICV3),
-    disarming_game("lowest-priority", f"gicr-write={SGI_FRAME + 0x40C:#x},0xffffffff", GICV3),
-    disarming_game("clear-pending", f"gicr-write={SGI_FRAME + 0x280:#x},0xffffffff", GICV3),
-    disarming_game("redistributor-asleep", "gicr-write=0x14,0x2", GICV3),
-    disarming_game("tables-for-lpis", "gicr-write=0x70,0x41000000 gicr-write=0x78,0x41000000 gicr-write=0,1", GICV3),
-    disarming_game("cpu-interface", "msr-icc_pmr_el1=0 msr-icc_igrpen0_el1=0 msr-icc_igrpen1_el1=0", GICV3),
-    disarming_game("distributor-off", "gicd-write=0,0", GICV3),
-    disarming_game("active-priority", "msr-icc_ap1r0_el1=1", GICV3),  # as if its most urgent interrupt never ended
-    disarming_game("disable-sgis", "gicd-write=0x180,0xffffffff", GICV2),
-    disarming_game("regroup-sgis", "gicd-write=0x080,0xffffffff", GICV2),
-    disarming_game("lowest-priority", "gicd-write=0x40c,0xffffffff", GICV2),
-    disarming_game("clear-pending", "gicd-write=0xf1c,0xffffffff", GICV2),
-    disarming_game("distributor-off", "gicd-write=0,0", GICV2),
+    disarming_game("disable-sgis", f"gicr-write={SGI_FRAME + 0x180:#x},0xffffffff", (GICV3,)),
+    disarming_game("regroup-sgis", f"gicr-write={SGI_FRAME + 0x080:#x},0xffffffff", (GICV3,)),
+    disarming_game("lowest-priority", f"gicr-write={SGI_FRAME + 0x40C:#x},0xffffffff", (GICV3,)),
+    disarming_game("clear-pending", f"gicr-write={SGI_FRAME + 0x280:#x},0xffffffff", (GICV3,)),
+    disarming_game("redistributor-asleep", "gicr-write=0x14,0x2", (GICV3,)),
+    disarming_game("tables-for-lpis", "gicr-write=0x70,0x41000000 gicr-write=0x78,0x41000000 gicr-write=0,1", (GICV3,)),
+    disarming_game("cpu-interface", "msr-icc_pmr_el1=0 msr-icc_igrpen0_el1=0 msr-icc_igrpen1_el1=0", (GICV3,)),
+    disarming_game("distributor-off", "gicd-write=0,0", (GICV3,)),
+    disarming_game("active-priority", "msr-icc_ap1r0_el1=1", (GICV3,)),  # as if its most urgent interrupt never ended
+    disarming_game("disable-sgis", "gicd-write=0x180,0xffffffff", GIC2),
+    disarming_game("regroup-sgis", "gicd-write=0x080,0xffffffff", GIC2),
+    disarming_game("lowest-priority", "gicd-write=0x40c,0xffffffff", GIC2),
+    disarming_game("clear-pending", "gicd-write=0xf1c,0xffffffff", GIC2),
+    disarming_game("distributor-off", "gicd-write=0,0", GIC2),
 )
 
 # ---- The own banked lines, as a guest may have them: IHI 0069, "GICR_IGROUPR0", "GICR_IPRIORITYR<n>" ------------------
@@ -247,4 +263,4 @@ def order(name: str, platforms: tuple[str, ...]) -> Case:
 
 ORDER = (order("of-two-pending", ARM),)
 
-CASES = (*ORDER, *ICR, *LVT, *GIC3, *GIC2, *DISTRIBUTOR, *DISARMING, *BANKED)
+CASES = (*ORDER, *ICR, *LVT, *GIC3, *GICD_SGIR, *BANKED_MODES, *DISTRIBUTOR, *DISARMING, *BANKED)

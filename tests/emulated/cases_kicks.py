@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I2.exitless, BH-I4.kick, BH-I8.bounded. Kicks under stress, exit storms, and the absence of exits: what a monitor does when it should, and when it should not."""
 
-from tests.emulated.case import ALL, ARM, GICV2, GICV3, VTX, X86, Case, Sandbox
+from tests.emulated.case import ALL, ARM, GIC2, GICV3, VTX, X86, Case, Sandbox
 from tests.emulated.expect import ExitsAtLeast, Expectation, Kicked, NoExits, Parked, Says
 
 # ---- Kicks ------------------------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ KICKS = (
     *both_counts("asleep", "sleep"),
     *both_counts("asleep-masked", "sleep=masked"),
     *both_counts("storming", "storm"),
-    kicks("behind-a-closed-interface", "sleep-masked", (GICV2,)),
+    kicks("behind-a-closed-interface", "sleep-masked", GIC2),
     kicks("endless-debug-exceptions", "int1loop", (VTX,), FEW),  # QEMU aborts at these, without a monitor, too
     kicks("beating", "", beats=True),
     kicks("parked", "read={kicker.ram:#x}", also=(Parked("victim", "memory"),)),
@@ -103,8 +103,8 @@ def exitless(name: str, worker: Sandbox, platforms: tuple[str, ...], *besides: s
 
 STEADY = (
     exitless("no-exits", Sandbox("worker", 1, WORK, uart="uart1"), (*X86, GICV3), quick=True),
-    exitless("no-exits-but-idle", Sandbox("worker", 1, WORK, uart="uart1"), (GICV2,), "idle"),
-    exitless("no-exits-trusted-idle", Sandbox("worker", 1, WORK, uart="uart1", trusted_idle=True), (GICV2,), quick=True),
+    exitless("no-exits-but-idle", Sandbox("worker", 1, WORK, uart="uart1"), GIC2, "idle"),
+    exitless("no-exits-trusted-idle", Sandbox("worker", 1, WORK, uart="uart1", trusted_idle=True), GIC2, quick=True),
     exitless("no-exits-on-the-boot-core", Sandbox("worker", 0, WORK, uart="uart0"), (*X86, GICV3)),
 )
 

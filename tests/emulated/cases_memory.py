@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.memory, BH-I1.device, BH-I4.private. Reaching for memory and device registers that are somebody else's: every way in, every kind of owner."""
 
-from tests.emulated.case import ALL, ARM, GICV2, GICV3, X86, Case, Sandbox, attacked
+from tests.emulated.case import ALL, ARM, GIC2, GICV3, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Parked, Returned
 
 LOG_MAGIC = 0x474C4842  # BH_LOG_MAGIC
@@ -92,9 +92,9 @@ DEVICES = (
     device("firmware-configuration", 0x09020000, ARM, "write"),  # fw_cfg has DMA
     device("virtio", 0x0A000000, ARM),
     device("pci-configuration", 0x3F000000, ARM),
-    device("message-interrupts", 0x08020000, (GICV2,), "write"),  # GICv2m
-    device("hypervisor-interface", 0x08030000, (GICV2,), "write"),  # GICH
-    device("virtual-cpu-interface", 0x08040000, (GICV2,), "write"),  # GICV
+    device("message-interrupts", 0x08020000, GIC2, "write"),  # GICv2m
+    device("hypervisor-interface", 0x08030000, GIC2, "write"),  # GICH
+    device("virtual-cpu-interface", 0x08040000, GIC2, "write"),  # GICV
     device("interrupt-translation", 0x08080000, (GICV3,), "write"),  # ITS
     device("foreign-redistributor", 0x080A0000 + 2 * 0x20000, (GICV3,), "write", quick=True),
     device("redistributor-of-an-idle-core", 0x080A0000 + 3 * 0x20000, (GICV3,), "write"),

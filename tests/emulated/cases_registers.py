@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.port, BH-I1.register, BH-I6.contained. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
-from tests.emulated.case import ALL, ARM, GICV2, GICV3, VTX, X86, Case, Sandbox, attacked
+from tests.emulated.case import A64, ALL, ARM, ARMV7, GICV2, VTX, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Off, Parked, Refused, Returned
 
 UNKNOWN = 2**64 - 1  # BH_E_UNKNOWN, PSCI NOT_SUPPORTED
@@ -159,26 +159,61 @@ UNDEFINED = "(undefined instruction|trapped system register)"
 HYPERVISOR = "registers of EL2 are out of reach at EL1"
 NOT_OFFERED = "what is not offered is trapped and refused"
 SYSTEM = (
-    refused("mrs-hypervisor", HYPERVISOR, "mrs=sctlr_el2 mrs=hcr_el2 mrs=cnthctl_el2 msr-vbar_el2=0", UNDEFINED, ARM, quick=True),
-    refused("mrs-virtual-interrupts", HYPERVISOR, "mrs=ich_hcr", UNDEFINED, ARM),
-    refused("mrs-performance", NOT_OFFERED, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", UNDEFINED, ARM),
-    refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef mrs=cpuactlr mrs=l2ctlr", UNDEFINED, ARM),
-    refused("mrs-extensions", NOT_OFFERED, "mrs=spe mrs=sve", UNDEFINED, ARM),
+    refused("mrs-hypervisor", HYPERVISOR, "mrs=sctlr_el2 mrs=hcr_el2 mrs=cnthctl_el2 msr-vbar_el2=0", UNDEFINED, A64, quick=True),
+    refused("mrs-virtual-interrupts", HYPERVISOR, "mrs=ich_hcr", UNDEFINED, A64),
+    refused("mrs-performance", NOT_OFFERED, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", UNDEFINED, A64),
+    refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef mrs=cpuactlr mrs=l2ctlr", UNDEFINED, A64),
+    refused("mrs-extensions", NOT_OFFERED, "mrs=spe mrs=sve", UNDEFINED, A64),
     refused(
         "system-register-sgi", "a GICv2 machine has no interrupt registers in the CPU", "sgi=0x5000004 sgi0=0x5000004", UNDEFINED, (GICV2,)
     ),
 )
 
 # Breakpoints watch the sandbox's own core at EL1 and EL0 only, so they are its own.
-OWN_DEBUG = returned("mrs-own-debug", "self-hosted debug ends where the sandbox ends", "mrs=debug mrs=dbgbcr0 mrs=oslsr", None, ARM)
+OWN_DEBUG = returned("mrs-own-debug", "self-hosted debug ends where the sandbox ends", "mrs=debug mrs=dbgbcr0 mrs=oslsr", None, A64)
 
 OSLSR_UNLOCKED = 8  # OSLM: the lock is there; OSLK clear
-OS_LOCK = returned("os-lock", "the OS lock is the monitor's", "msr-oslar=1", OSLSR_UNLOCKED, ARM)
+OS_LOCK = returned("os-lock", "the OS lock is the monitor's", "msr-oslar=1", OSLSR_UNLOCKED, A64)
+
+# ---- Coprocessor registers, modes and states of ARMv7 --------------------------------------------------------------------
+
+ACTLR_SMP = 0x40  # "the core takes part in coherency"
+SUPERVISOR_MODE = 0x13
+ARMV7_ONLY = (
+    refused("mrc-hypervisor", HYPERVISOR, "mrc=hsctlr mrc=hcr mrc=hdcr mrc=hstr mrc=vtcr mrc=cnthctl", UNDEFINED, (ARMV7,), quick=True),
+    refused("mcr-hypervisor", HYPERVISOR, "mcr-hcr=0 mcr-hvbar=0x40000000 mcr-hstr=0 mcr-cnthctl=0 mrrc=vttbr", UNDEFINED, (ARMV7,)),
+    refused("mrc-secure", "registers of the secure world are out of reach", "mrc=scr mcr-scr=0 mcr-cntfrq=1", UNDEFINED, (ARMV7,)),
+    refused("mrc-performance", NOT_OFFERED, "mrc=pmcr mrc=pmccntr mcr-pmcr=1", UNDEFINED, (ARMV7,)),
+    refused("mrc-implementation", NOT_OFFERED, "mrc=l2ctlr mcr-l2ctlr=0 mrc=l2ectlr mrc=cbar", UNDEFINED, (ARMV7,)),
+    refused(
+        "mrc-debug",
+        NOT_OFFERED,
+        "mrc=dbgdscr mcr-dbgdscr=0x8000 mrc=dbgbcr0 mcr-dbgbcr0=1 mrc=dbgoslsr mcr-dbgoslar=1",
+        UNDEFINED,
+        (ARMV7,),
+    ),
+    refused("mrc-trace", NOT_OFFERED, "mrc=etmcr mcr-etmcr=0", UNDEFINED, (ARMV7,)),
+    refused("jazelle", "Jazelle is hidden", "mrc=joscr mcr-joscr=2 mrc=jmcr mcr-jmcr=1 bxj", UNDEFINED, (ARMV7,), quick=True),
+    refused("hypervisor-banked-register", HYPERVISOR, "elr-hyp", UNDEFINED, (ARMV7,)),
+    refused("hypercall-from-user-mode", "only a kernel calls its monitor", "hvc-user", UNDEFINED, (ARMV7,), quick=True),
+    returned("hypervisor-mode", "no way into Hyp mode but an exception", "cps-hyp", SUPERVISOR_MODE, (ARMV7,)),
+    returned("mrc-auxiliary-control", "ACTLR is a constant", "mrc=actlr mcr-actlr=0", ACTLR_SMP, (ARMV7,)),
+    returned(
+        "trapped-loads",
+        "a completed access goes where the guest wanted it",
+        "mode-read=0x11 mode-read=0x12 mode-read=0x17 mode-read=0x1b mode-read=0x1f it-block",
+        1,
+        (ARMV7,),
+    ),
+    returned("mrc-no-debug", "no debug architecture is shown", "mrc=dbgdidr", 0, (ARMV7,)),
+    returned("banked-registers", "an answer goes where it was asked from", "gicd-banked=8", 0, (ARMV7,)),
+    returned("thumb-execution-environment", "ThumbEE ends where the sandbox ends", "mcr-teecr=0 mcr-teehbr=0", 0, (ARMV7,)),
+)
 
 # ---- Calls below -----------------------------------------------------------------------------------------------------
 
 CALLS = "an unknown call changes nothing"
-CPU_ON, SYSTEM_OFF, SYSTEM_RESET = 0xC4000003, 0x84000008, 0x84000009
+CPU_ON, CPU_ON_32, SYSTEM_OFF, SYSTEM_RESET = 0xC4000003, 0x84000003, 0x84000008, 0x84000009
 FIRMWARE = (
     returned("hypercall-nonsense", CALLS, "hvc=0xc6000099 hvc=0xffffffffffffffff hvc=0x12345678", UNKNOWN, ARM, quick=True),
     returned("hypercall-nonsense", CALLS, "vmmcall=0xc6000099 vmmcall=0xffffffffffffffff vmmcall=0", UNKNOWN, X86),
@@ -198,6 +233,15 @@ FIRMWARE = (
         ARM,
         quick=True,
     ),
+    returned("hypercall-of-64-bits", "a 32-bit sandbox makes 32-bit calls", "hvc=0xc6000000 smc=0xc4000003,2", UNKNOWN, (ARMV7,)),
+    Case(
+        "firmware-cpu-on-of-32-bits",
+        "a sandbox starts its own cores only",
+        attacked(f"smc={CPU_ON_32:#x},3 hvc={CPU_ON_32:#x},2"),
+        (Returned("attacker", f"smc={CPU_ON_32:#x},3"), Returned("attacker", f"hvc={CPU_ON_32:#x},2")),
+        (ARMV7,),
+    ),
+    refused("hypercall-immediate", "calls have no immediate", "hvc-immediate", UNDEFINED, (ARMV7,)),
     Case("firmware-reset", "reset ends the sandbox, not the machine", attacked(f"hvc={SYSTEM_RESET:#x}"), (Off("attacker"),), ARM),
     Case("park", "a sandbox can end itself", attacked("park"), (Off("attacker"),), ALL),
 )
@@ -211,8 +255,18 @@ ENDLESS = (
         "a trapped access without a syndrome parks",
         attacked("dczva=0x08000000"),
         (Parked("attacker", "memory"),),
-        (GICV3, GICV2),
+        A64,
+    ),
+    *(
+        Case(
+            f"undescribed-{command}",
+            "a trapped access without a syndrome parks",
+            attacked(f"{command}=0x08000000"),
+            (Parked("attacker", "memory"),),
+            (ARMV7,),
+        )
+        for command in ("ldrd", "strd", "ldm", "post-indexed")
     ),
 )
 
-CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, OWN_DEBUG, OS_LOCK, *FIRMWARE, *ENDLESS)
+CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, OWN_DEBUG, OS_LOCK, *ARMV7_ONLY, *FIRMWARE, *ENDLESS)

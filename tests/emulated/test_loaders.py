@@ -4,9 +4,12 @@
 BH-I7.boot: what a loader left out, cut or damaged is refused in one sentence, by the monitor or by the loader, and the machine ends.
 """
 
+import json
+import socket
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -58,25 +61,9 @@ LOADER_ROWS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("platform", "loader", "partition"), LOADER_ROWS)
-def test_everybody_is_ready(machine_platform: Platform, loader: Loader, partition: Path) -> None:
-    states = started(machine_platform, loader, partition)
-    assert set(states.values()) == {"ready"}, states
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("platform", [OVMF_GRUB.platform])
-def test_all_of_its_memory(machine_platform: Platform, tmp_path: Path) -> None:
-    """BH-I1.memory. UEFI parks the other cores in a loop in RAM; Linux owns that RAM, and the fourth core is nobody's."""
-    text = "".join(line for line in MIXED.read_text().splitlines(keepends=True) if "linux_ram" not in line)
-    (tmp_path / "rest.dts").write_text(text)
-    states = started(machine_platform, OVMF_GRUB, tmp_path / "rest.dts")
-    assert set(states.values()) == {"ready"}, states
-
-
-def started(platform: Platform, loader: Loader, partition: Path) -> dict[str, str]:
-    """How every sandbox stands once none has anything more to wait for."""
+@contextmanager
+def running(platform: Platform, loader: Loader, partition: Path) -> Iterator[Session]:
+    """The machine once no sandbox has anything more to wait for, or the limit has passed."""
     plan = compile_file(platform, partition)
     form = OF_MEDIUM[loader.medium] if platform.arch != "x86_64" else "iso"  # which is a disk as well
     content = pack(form, platform, monitor(platform), plan)
@@ -84,7 +71,49 @@ def started(platform: Platform, loader: Loader, partition: Path) -> dict[str, st
         for event in session.events(LIMIT_SECONDS):
             if event is None and all(watch.settled for watch in session.watches.values()):
                 break
-        return {name: watch.state for name, watch in session.watches.items()}
+        yield session
+
+
+def everybody_is_ready(session: Session) -> bool:
+    return {watch.state for watch in session.watches.values()} == {"ready"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("platform", "loader", "partition"), LOADER_ROWS)
+def test_everybody_is_ready(machine_platform: Platform, loader: Loader, partition: Path) -> None:
+    with running(machine_platform, loader, partition) as session:
+        assert everybody_is_ready(session), {name: watch.state for name, watch in session.watches.items()}
+
+
+IDLE_CORE = "CPU#3"  # of mixed.dts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", [OVMF_GRUB.platform])
+def test_nothing_of_the_firmware_runs_on(machine_platform: Platform, tmp_path: Path) -> None:
+    """BH-I1.memory. UEFI parks the other cores in a loop in RAM. Linux owns all RAM that is left, and no core executes any of it but its own."""
+    text = "".join(line for line in MIXED.read_text().splitlines(keepends=True) if "linux_ram" not in line)
+    (tmp_path / "rest.dts").write_text(text)
+    loader = replace(OVMF_GRUB, extra=(*OVMF_GRUB.extra, "-qmp", f"unix:{tmp_path / 'qmp'},server=on,wait=off"))
+    with running(machine_platform, loader, tmp_path / "rest.dts") as session:
+        assert everybody_is_ready(session)
+        idle = registers(tmp_path / "qmp").split(IDLE_CORE)[1].split("CPU#")[0]
+    assert "EIP=0000fff0" in idle, "waits for STARTUP since INIT"
+    assert "HLT=1" in idle
+
+
+def registers(qmp: Path) -> str:
+    """Of all cores, as QEMU's monitor shows them."""
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(str(qmp))
+        lines = link.makefile("rw", encoding="utf-8")
+        lines.readline()  # its greeting
+        for command in ("qmp_capabilities", "human-monitor-command"):
+            arguments = {"arguments": {"command-line": "info registers -a"}} if command.startswith("human") else {}
+            lines.write(json.dumps({"execute": command, **arguments}) + "\n")
+            lines.flush()
+            answer = json.loads(lines.readline())
+    return str(answer["return"])
 
 
 # ---- GRUB: monitor and boot module ------------------------------------------------------------------------------------

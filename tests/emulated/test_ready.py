@@ -7,14 +7,14 @@ from bhtool.machine import Machine, timing_for
 from bhtool.platforms import Platform
 from bhtool.session import Session
 
-from tests.emulated.case import ALL
+from tests.emulated.case import ALL, SECOND_SVM
 from tests.emulated.scene import stage_file
 
 LIMIT_SECONDS = 120.0
 
 
 @pytest.mark.parametrize("partition", ["native.dts", pytest.param("mixed.dts", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("platform", ALL)
+@pytest.mark.parametrize("platform", [*ALL, pytest.param(SECOND_SVM, marks=pytest.mark.slow)])
 def test_everybody_is_ready(machine_platform: Platform, partition: str) -> None:
     scene = stage_file(machine_platform, paths.PARTITIONS / partition)
     machine = Machine(machine_platform, scene.image, timing_for(machine_platform, scene.plan))

@@ -12,11 +12,11 @@ from bhtool.config.table import checksum
 from bhtool.machine import Machine
 from bhtool.platforms import Medium, Platform
 
-from tests.emulated.case import ARM, GICV2, GICV3, QEMU, SVM, VTX
+from tests.emulated.case import ARM, ARMV7, GICV2, GICV3, QEMU, SVM, VTX
 from tests.emulated.scene import Scene, monitor, stage_file
 
 LIMIT_SECONDS = 30.0
-STATUS = {SVM: 3, GICV3: 0, GICV2: 0}  # isa-debug-exit gives 2 * 1 + 1; ARM firmware has no status to give
+STATUS = {SVM: 3, **dict.fromkeys(ARM, 0)}  # isa-debug-exit gives 2 * 1 + 1; ARM firmware has no status to give
 FLIPS, SEED = 8, 20261120
 
 Table = bytes
@@ -133,6 +133,15 @@ def rearranged(platform: Platform, old: str, new: str) -> Platform:
     arguments = tuple(argument.replace(old, new) for argument in platform.emulator.arguments)
     assert arguments != platform.emulator.arguments
     return replace(platform, emulator=replace(platform.emulator, arguments=arguments))
+
+
+@pytest.mark.parametrize("platform", [ARMV7])
+def test_entry_in_secure_state(machine_platform: Platform) -> None:
+    """Nobody is below to end the machine, nor to start a core: it says so, and rests."""
+    said, status = last_words(rearranged(machine_platform, "virtualization=on", "secure=on"), native(machine_platform).image)
+    assert said.startswith("bulkhead: cannot start: not entered in Hyp mode")
+    assert len(said.splitlines()) == 1, "one sentence"
+    assert status is None
 
 
 @pytest.mark.parametrize("platform", ARM)

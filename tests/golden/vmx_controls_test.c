@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VT-x's control words, bit for bit as SDM vol. 3C, tables 25-5 to 25-7, 25-14 and 25-17 want them, from what processors report.
+ * VT-x's control words, bit for bit as SDM vol. 3C, 25.6.1, 25.6.2, 25.7.1 and 25.8.1 want them, from what processors report.
  * Nothing here is computed from the table in hal/vmx: every expected word is written out.
  */
 #include "hal/vmx/controls.h"

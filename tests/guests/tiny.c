@@ -20,8 +20,12 @@ static struct bh_log *find_log(const struct bh_info *info)
 
 static void print(struct bh_log *log, const char *text)
 {
+	static uint32_t at; /* log->head % BH_LOG_TEXT_BYTES, without a division */
+
 	for (; *text; text++) {
-		log->text[log->head % BH_LOG_TEXT_BYTES] = (uint8_t)*text;
+		log->text[at++] = (uint8_t)*text;
+		if (at == BH_LOG_TEXT_BYTES)
+			at = 0;
 		__atomic_store_n(&log->head, log->head + 1, __ATOMIC_RELEASE);
 	}
 }

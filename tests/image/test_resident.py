@@ -12,7 +12,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 ROOT = Path(__file__).resolve().parents[2]
-PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2"]
+PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
 PCS = ["qemu-svm", "bochs-vtx"]
 VENDORS = ["svm", "vmx"]  # of which every PC image holds both
 BUDGET_BYTES = 8 * 1024
@@ -21,9 +21,16 @@ VENDOR_SECTIONS = {vendor: [f".{vendor}_text", f".{vendor}_rodata"] for vendor i
 VECTOR_REGISTER = {
     "x86_64": re.compile(r"%[xyz]mm\d|%mm\d|%st\b|\bf(ld|st|add|mul|xsave|xrstor)\w*\s"),
     "aarch64": re.compile(r"(?<![\w.])[vqdszhb]\d{1,2}(\.\w+)?\b(?!:)"),
+    "armv7": re.compile(r"^v[a-z]|\bfp(exc|sid)\b|(?<![\w.])[qds]\d{1,2}\b"),
 }
-PADDING = ".word\t0xd503201f"  # NOPs between exception vectors, listed as data
-BELOW_STACK = {"x86_64": re.compile(r"-0x[0-9a-f]+\(%rsp\)"), "aarch64": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)")}
+DATA = "\t.word\t"  # literals, and NOPs between exception vectors
+BELOW_STACK = {
+    "x86_64": re.compile(r"-0x[0-9a-f]+\(%rsp\)"),
+    "aarch64": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)"),
+    "armv7": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)"),
+}
+REMARK = re.compile(r"\s*(<.*|//.*|# .*|@ .*)$")  # of the disassembler; "#" alone begins an immediate
+DISASSEMBLE = {"x86_64": [], "aarch64": [], "armv7": ["--mcpu=cortex-a15"]}
 
 
 def image(platform: str) -> Path:
@@ -33,7 +40,7 @@ def image(platform: str) -> Path:
 
 
 def architecture(platform: str) -> str:
-    return "x86_64" if platform in PCS else "aarch64"
+    return {**dict.fromkeys(PCS, "x86_64"), "qemu-armv7": "armv7"}.get(platform, "aarch64")
 
 
 def resident_sections(platform: str) -> list[str]:
@@ -54,12 +61,12 @@ def symbols(elf: ELFFile) -> dict[str, int]:
 def instructions(platform: str) -> Iterator[tuple[str, str]]:
     """(address, mnemonic and operands) of resident text."""
     sections = [f"--section={name}" for name in resident_sections(platform) if name.endswith("text")]
-    command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *sections, str(image(platform))]
+    command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *sections, *DISASSEMBLE[architecture(platform)], str(image(platform))]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for line in listing.splitlines():
         match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
-        if match and not match[2].endswith(PADDING):
-            yield match[1], re.sub(r"\s*(<.*|//.*|#.*)$", "", match[2])
+        if match and DATA not in match[2]:
+            yield match[1], REMARK.sub("", match[2])
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -81,7 +88,12 @@ def test_the_patterns_find_what_they_look_for() -> None:
     assert VECTOR_REGISTER["aarch64"].search("str\tq0, [x0]")
     assert VECTOR_REGISTER["aarch64"].search("movi\tv0.2d, #0")
     assert not VECTOR_REGISTER["aarch64"].search("mrs\tx0, ESR_EL2")
+    assert VECTOR_REGISTER["armv7"].search("vldr\td0, [r0]")
+    assert not VECTOR_REGISTER["armv7"].search("mrs\tr0, sp_fiq")
     assert BELOW_STACK["x86_64"].search("movq\t%rax, -0x8(%rsp)")
+    assert BELOW_STACK["aarch64"].search(REMARK.sub("", "str\tx0, [sp, #-0x8] // nothing"))
+    assert BELOW_STACK["armv7"].search(REMARK.sub("", "str\tr0, [sp, #-0x8] @ nothing"))
+    assert not BELOW_STACK["armv7"].search("str\tr0, [sp, #-0x4]!")
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -94,7 +106,7 @@ def test_resident_code_cannot_reach_what_is_dropped(platform: str) -> None:
         dropped = range(value["__boot_start"], value["__boot_end"])
         checked = 0
         for name in resident_sections(platform):
-            section = elf.get_section_by_name(".rela" + name)
+            section = elf.get_section_by_name(".rela" + name) or elf.get_section_by_name(".rel" + name)
             if not isinstance(section, RelocationSection):
                 continue
             for relocation in section.iter_relocations():

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from tests.emulated.case import GICV2, GICV3, SVM, VTX
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.mutation import Mutation
 
 
@@ -182,19 +182,10 @@ X86 = (
 
 VT_X = (
     MachineMutation(
-        "an NMI in the monitor is forgotten",
-        "hal/vmx/enter.S",
-        "btsl $NMI_WINDOW_EXITING_BIT, %eax",
-        "btrl $NMI_WINDOW_EXITING_BIT, %eax",
-        "kick-storming-few",
-        VTX,
-        "kicker never said",
-    ),
-    MachineMutation(
         "a parked core sleeps over its kicks",
         "hal/vmx/enter.S",
         "hlt 1: vmwrite",
-        "hlt jmp vmx_wait_hlt 1: vmwrite",
+        "hlt; jmp vmx_wait_hlt; 1: vmwrite",
         "kick-parked",
         VTX,
         "kicker never said",
@@ -248,7 +239,7 @@ VT_X = (
         "XSETBV takes what the guest says",
         "hal/x86/msr.c",
         "*value & ~offered || !(*value & XCR0_X87) || (*value & (XCR0_AVX | XCR0_SSE)) == XCR0_AVX",
-        "false",
+        "!offered",
         "extended-state-enabled",
         VTX,
         "attacker is|was not refused|never finished",
@@ -459,9 +450,9 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "a poisoned entry is taken for a hole",
-        "hal/stage2/aarch64/abort.c",
-        "return was_poisoned(core, esr, exit->gpa) ? BH_EXIT_KICK : BH_EXIT_MEMORY;",
-        "return was_poisoned(core, esr, exit->gpa) ? BH_EXIT_MEMORY : BH_EXIT_MEMORY;",
+        "hal/stage2/abort.c",
+        "return was_poisoned(core, syndrome, exit->gpa) ? BH_EXIT_KICK : BH_EXIT_MEMORY;",
+        "return was_poisoned(core, syndrome, exit->gpa) ? BH_EXIT_MEMORY : BH_EXIT_MEMORY;",
         "kick-spinning-few",
         GICV2,
         "victim: parked",
@@ -483,6 +474,99 @@ ARM_GICV2 = (
         "kick-each-other",
         GICV2,
         "never said",
+    ),
+)
+
+ARM_V7 = (
+    MachineMutation(
+        "firmware calls reach the firmware",
+        "hal/stage2/armv7/core_boot.c",
+        "HCR_AMO | HCR_TSC |",
+        "HCR_AMO |",
+        "firmware-power-off",
+        ARMV7,
+        "the machine ended",
+    ),
+    MachineMutation(
+        "implementation-defined registers are the machine's",
+        "hal/stage2/armv7/core_boot.c",
+        "HCR_TSC | HCR_TIDCP |",
+        "HCR_TSC |",
+        "mrc-implementation",
+        ARMV7,
+        "'mrc=l2ctlr' was not refused",
+    ),
+    MachineMutation(
+        "auxiliary control is the machine's",
+        "hal/stage2/armv7/core_boot.c",
+        "HCR_TIDCP | HCR_TAC)",
+        "HCR_TIDCP)",
+        "mrc-auxiliary-control",
+        ARMV7,
+        "not 'returned 0x40'",
+    ),
+    MachineMutation(
+        "registers of the last group are the machine's",
+        "hal/stage2/armv7/core_boot.c",
+        "#define HSTR_CONFINED 0x00028000u",
+        "#define HSTR_CONFINED 0x00020000u",
+        "mrc-implementation",
+        ARMV7,
+        "'mrc=cbar' was not refused",
+    ),
+    MachineMutation(
+        "Jazelle is the machine's",
+        "hal/stage2/armv7/core_boot.c",
+        "#define HSTR_CONFINED 0x00028000u",
+        "#define HSTR_CONFINED 0x00008000u",
+        "jazelle",
+        ARMV7,
+        "was not refused",
+    ),
+    MachineMutation(
+        "debug registers are the machine's",
+        "hal/stage2/armv7/core_boot.c",
+        "#define HDCR_CONFINED 0x00000e60u",
+        "#define HDCR_CONFINED 0x00000060u",
+        "mrc-debug",
+        ARMV7,
+        "was not refused",
+    ),
+    MachineMutation(
+        "performance monitors are the machine's",
+        "hal/stage2/armv7/core_boot.c",
+        "#define HDCR_CONFINED 0x00000e60u",
+        "#define HDCR_CONFINED 0x00000e00u",
+        "mrc-performance",
+        ARMV7,
+        "was not refused",
+    ),
+    MachineMutation(
+        "a kick poisons a part of the root",
+        "hal/stage2/armv7/guest.h",
+        "STAGE2_ROOT_ENTRIES = 4",
+        "STAGE2_ROOT_ENTRIES = 1",
+        "kick-spinning-few",
+        ARMV7,
+        "kicker never said",
+    ),
+    MachineMutation(
+        "fast interrupt mode has no registers of its own",
+        "hal/stage2/armv7/record.c",
+        "? BANKED_R8_FIQ + n - 8 : BANKED_REGISTERS;",
+        "? BANKED_REGISTERS : BANKED_REGISTERS;",
+        "banked-registers",
+        ARMV7,
+        "not 'returned 0x0'",
+    ),
+    MachineMutation(
+        "a skipped instruction leaves its IT block as it was",
+        "hal/stage2/armv7/inject.c",
+        "it = it & 7 ? (it & 0xe0) | (it << 1 & 0x1f) : 0;",
+        "it = it & 7 ? it : 0;",
+        "banked-registers",
+        ARMV7,
+        "not 'returned 0x0'",
     ),
 )
 
@@ -543,4 +627,4 @@ ARM_CORES = (
     ),
 )
 
-MUTATIONS = (*X86, *VT_X, *ARM_GICV3, *ARM_GICV2, *ARM_CORES)
+MUTATIONS = (*X86, *VT_X, *ARM_GICV3, *ARM_GICV2, *ARM_V7, *ARM_CORES)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.structure.test_layers import ROOT, tracked
 
-PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2"]
+PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
 LAYERS = ("arch/", "hal/", "monitor/", "kernel/")
 
 

@@ -32,7 +32,8 @@ def missed(result: Result) -> list[str]:
 def test_the_timer_takes_as_long_as_without_a_monitor(machine: Platform) -> None:
     result = timer.run(machine, silent)
     assert not missed(result)
-    assert {row.median for row in result.rows if row.name == "busy, sandbox"} == {1}
+    expected = 2 if machine.arch == "armv7" else 1  # there a vector has room for a branch alone
+    assert {row.median for row in result.rows if row.name == "busy, sandbox"} == {expected}
 
 
 def test_start_up_is_short(machine: Platform) -> None:

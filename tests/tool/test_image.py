@@ -43,13 +43,28 @@ def test_notes_table_and_payload_reach_the_machine(pvh: bytes) -> None:
     assert seen == ["TABLPAYL"]
 
 
-def test_everything_the_linker_placed_is_kept(monitor: bytes) -> None:
+@pytest.fixture(scope="module")
+def monitor32(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A monitor for 32 bits, as far as its file goes."""
+    out = tmp_path_factory.mktemp("monitor32") / "monitor.elf"
+    source = (
+        "char partition_table[4096]; int zeroes[64]; const int constant = 2; void _start(void) { zeroes[constant] = partition_table[1]; }"
+    )
+    options = ["--target=armv7a-unknown-linux-gnueabi", "-ffreestanding", "-fuse-ld=lld-19", "-nostdlib", "-static", "-Wl,--build-id=none"]
+    subprocess.run(["clang-19", *options, "-x", "c", "-", "-o", str(out)], input=source, text=True, check=True)
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["monitor", "monitor32"])
+def test_everything_the_linker_placed_is_kept(name: str, request: pytest.FixtureRequest) -> None:
+    monitor: bytes = request.getfixturevalue(name)
     before = ELFFile(io.BytesIO(monitor))
     after = ELFFile(io.BytesIO(image.compose(monitor, plan_of(b"TABL" * 64, PAYLOAD))))
     loads = [segment for segment in before.iter_segments() if segment["p_type"] == "PT_LOAD"]
     kept = [segment for segment in after.iter_segments() if segment["p_type"] == "PT_LOAD"]
     assert len(kept) == len(loads) + 1
-    assert after.header["e_entry"] == before.header["e_entry"]
+    for member in ("e_ident", "e_machine", "e_entry", "e_flags", "e_phentsize"):
+        assert after.header[member] == before.header[member]
     for old, new in zip(loads, kept, strict=False):
         assert (old["p_paddr"], old["p_memsz"], old["p_flags"]) == (new["p_paddr"], new["p_memsz"], new["p_flags"])
         assert new.data().startswith(old.data())

@@ -4,22 +4,19 @@
     monitor ELF:  boot | text | rodata | data | table (empty) | notes
     final ELF:    the same, the table filled, + one PT_LOAD for each Segment of the plan
 
-ELF-64 as in the System V ABI, "Object Files" and "Program Loading". Sections and symbols stay behind.
+Sections and symbols stay behind.
 """
 
 import io
-import struct
 from dataclasses import dataclass, replace
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from bhtool.config.plan import Plan
+from bhtool.elf import PT_LOAD, PT_NOTE, Form, Header, Program, form_of, read_header
 from bhtool.errors import BulkheadError
 
-HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-PROGRAM = struct.Struct("<IIQQQQQQ")
-PT_LOAD, PT_NOTE = 1, 4
 READ_WRITE = 6
 TABLE_SYMBOL = "partition_table"
 
@@ -68,23 +65,20 @@ def with_table(part: Part, address: int, table: bytes) -> Part:
     return replace(part, data=bytes(data))
 
 
-def write_parts(identification: bytes, machine: int, entry: int, parts: list[Part]) -> bytes:
+def write_parts(form: Form, like: Header, parts: list[Part]) -> bytes:
     """An executable of these parts, each on a file page of its own so that offsets and addresses agree."""
     body = io.BytesIO()
     headers = []
-    start = HEADER.size + PROGRAM.size * len(parts)
+    start = form.header.size + form.program.size * len(parts)
     for part in parts:
         offset = start + body.tell()
         gap = (part.virtual - offset) % 4096
         body.write(b"\0" * gap)
         sizes = (len(part.data), part.memory_bytes)
-        headers.append(PROGRAM.pack(part.kind, part.flags, offset + gap, part.virtual, part.physical, *sizes, part.alignment))
+        one = Program(part.kind, part.flags, offset + gap, part.virtual, part.physical, *sizes, part.alignment)
+        headers.append(form.pack_program(one))
         body.write(part.data)
-    executable, current = 2, 1
-    header = HEADER.pack(
-        identification, executable, machine, current, entry, HEADER.size, 0, 0, HEADER.size, PROGRAM.size, len(parts), 0, 0, 0
-    )
-    return header + b"".join(headers) + body.getvalue()
+    return form.pack_header(like, len(parts)) + b"".join(headers) + body.getvalue()
 
 
 def monitor_parts(monitor: bytes, plan: Plan) -> list[Part]:
@@ -96,11 +90,12 @@ def monitor_parts(monitor: bytes, plan: Plan) -> list[Part]:
 
 def compose(monitor: bytes, plan: Plan) -> bytes:
     """The bootable image of a valid plan."""
-    fields = HEADER.unpack_from(monitor)
+    form = form_of(monitor)
+    assert form is not None
     parts = monitor_parts(monitor, plan)
     for segment in plan.segments:
         parts.append(Part(PT_LOAD, READ_WRITE, segment.hpa, segment.hpa, segment.data, len(segment.data), 4096))
-    return write_parts(fields[0], fields[2], fields[4], parts)
+    return write_parts(form, read_header(form, monitor), parts)
 
 
 def flatten(monitor: bytes, plan: Plan) -> tuple[int, bytes]:

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs that pack bootable images, each in a folder of its own that is gone afterwards."""
 
+import os
 import subprocess
 from pathlib import Path
 
 from bhtool.errors import BulkheadError, Status
 
 
+# The same files give the same image: what has to carry a date carries this one. reproducible-builds.org, "SOURCE_DATE_EPOCH".
+ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "315532800", "TZ": "UTC"}  # 1980, where FAT begins
+
+
 def run_tool(*command: str, folder: Path) -> None:
     """In `folder`; raises what the program complained of."""
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     except FileNotFoundError as missing:
         raise BulkheadError(f"{command[0]} is missing; run `tools/bulkhead setup`", Status.MISSING) from missing
     if done.returncode:

@@ -18,7 +18,7 @@ from bhtool.provision.apt import PrivateApt
 from bhtool.provision.sources import machine_sources, main_entry, release
 
 SUITE = "bookworm"
-ARCHITECTURES = ("amd64", "arm64")
+ARCHITECTURES = ("amd64", "arm64", "armhf")
 READY_LINE = "bulkhead-linux: ready"
 PROMPT = "linux# "
 INIT = f"""\
@@ -92,7 +92,7 @@ def plain_image(data: bytes) -> bytes:
 
 
 def kernel(platform: Platform, report: Report) -> Path:
-    """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64."""
+    """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64, zImage on armhf."""
     found = cached(platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", r"linux-image-[\w.+-]+", report)
     path = platform.build / "vmlinuz"
     if not path.exists() or path.stat().st_mtime_ns < found.stat().st_mtime_ns:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Going on behind an instruction, or in the guest's own handler for what does not exist. */
-#include "hal/stage2/aarch64/decode.h"
+#include "hal/stage2/stage2.h"
 
 #include "arch/aarch64/sysreg.h"
 

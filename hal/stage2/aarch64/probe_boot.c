@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this a machine that can be split? Every feature is looked at before any is used. */
+/* What of the processor a partition needs. */
 #include "hal/stage2/stage2.h"
 
 #include "arch/arch.h"
@@ -30,18 +30,11 @@ static const char *level_missing(void)
 	}
 }
 
-enum hal_status hal_probe(const char **missing)
+const char *processor_missing(void)
 {
 	const char *why = level_missing();
 
-	if (!why)
-		why = memory_missing();
-	if (!why)
-		why = gic_missing();
-	if (!why)
-		return HAL_OK;
-	*missing = why;
-	return HAL_E_UNSUPPORTED;
+	return why ? why : memory_missing();
 }
 
 uint64_t hal_machine_clock_hz(void)

@@ -15,16 +15,6 @@ void guest_write(struct hal_core *core, unsigned n, uint64_t value)
 		core->guest.x[n] = value;
 }
 
-uint64_t hal_core_argument(const struct hal_core *core, unsigned n)
-{
-	return guest_read(core, 1 + n);
-}
-
-void hal_core_set_result(struct hal_core *core, uint64_t value)
-{
-	core->guest.x[0] = value;
-}
-
 /* x0-x30, SP_EL1, SPSR, SP_EL0, ELR_EL1, ESR_EL1. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash)
 {

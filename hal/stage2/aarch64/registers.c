@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filtered system registers. What is not named here is refused: the guest takes the UNDEFINED of a machine without it. */
-#include "hal/stage2/aarch64/decode.h"
+#include "hal/stage2/stage2.h"
+
+#include "registers.h"
 
 /*
  * Registers stock kernels touch although they get nothing from them: reads give a constant, writes vanish.

@@ -2,12 +2,11 @@
 /* What only an AArch64 sandbox can try. */
 #include <stddef.h>
 
-#include "gic_order.h"
+#include "gic_attacks.h"
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
-#include "kernel/info.h"
 
-/* ---- Interrupts to others: IHI 0069 "ICC_SGI1R_EL1", "ICC_SGI0R_EL1"; IHI 0048 4.3.15 "GICD_SGIR" ------------------- */
+/* ---- Interrupts to others: IHI 0069 "ICC_SGI1R_EL1", "ICC_SGI0R_EL1" ---------------------------------------------- */
 
 static uint64_t attack_sgi(uint64_t a, uint64_t b)
 {
@@ -31,65 +30,14 @@ static uint64_t attack_asgi(uint64_t a, uint64_t b)
 	return 0;
 }
 
-static uint64_t irqchip(const char *name)
-{
-	const struct bh_grant *grant = info_find(BH_GRANT_IRQCHIP, name);
-
-	return grant ? grant->gpa : 0;
-}
-
-static uint64_t distributor(void)
-{
-	uint64_t base = irqchip("gicv3-dist");
-
-	return base ? base : irqchip("gicv2-dist");
-}
-
-enum { NOTHING_THERE = -1 }; /* returned where the machine lacks what the attack is about */
-
-static uint64_t attack_sgir(uint64_t a, uint64_t b)
-{
-	arch_mmio_write32(distributor() + 0xf00, (uint32_t)a);
-	return 0;
-}
-
-static uint64_t attack_gicd_read(uint64_t a, uint64_t b)
-{
-	return arch_mmio_read32(distributor() + a);
-}
-
-static uint64_t attack_gicd_write(uint64_t a, uint64_t b)
-{
-	arch_mmio_write32(distributor() + a, (uint32_t)b);
-	return arch_mmio_read32(distributor() + a);
-}
-
 static uint64_t attack_gicr_write(uint64_t a, uint64_t b)
 {
-	uint64_t base = irqchip("gicv3-redist");
+	uint64_t base = gic_attack_frame("gicv3-redist");
 
 	if (!base)
 		return NOTHING_THERE;
 	arch_mmio_write32(base + a, (uint32_t)b);
 	return arch_mmio_read32(base + a);
-}
-
-/* Asleep behind a CPU interface that lets nothing through: IHI 0048 4.4.1 "GICC_CTLR". */
-static uint64_t attack_sleep_masked(uint64_t a, uint64_t b)
-{
-	uint64_t base = irqchip("gicv2-cpu");
-
-	if (!base)
-		return NOTHING_THERE;
-	arch_mmio_write32(base, 0);
-	cpu_interrupts_disable();
-	cpu_halt();
-}
-
-/* No attack, but what would show one that upset priorities. */
-static uint64_t attack_order(uint64_t a, uint64_t b)
-{
-	return gic_order(a);
 }
 
 /* An access whose syndrome describes nothing. */
@@ -179,12 +127,12 @@ const struct attack arch_attacks[] = {
 	{ "sgi", 1, false, attack_sgi },
 	{ "sgi0", 1, false, attack_sgi0 },
 	{ "asgi", 1, false, attack_asgi },
-	{ "sgir", 1, false, attack_sgir },
-	{ "gicd-read", 1, false, attack_gicd_read },
-	{ "gicd-write", 2, false, attack_gicd_write },
+	{ "sgir", 1, false, gic_attack_sgir },
+	{ "gicd-read", 1, false, gic_attack_dist_read },
+	{ "gicd-write", 2, false, gic_attack_dist_write },
 	{ "gicr-write", 2, false, attack_gicr_write },
-	{ "order", 1, false, attack_order },
-	{ "sleep-masked", 0, false, attack_sleep_masked },
+	{ "order", 1, false, gic_attack_order },
+	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
 	{ "dczva", 1, true, attack_dczva },
 	{ "hvc", 1, false, attack_hvc },
 	{ "smc", 1, false, attack_smc },
@@ -224,6 +172,6 @@ const struct attack arch_attacks[] = {
 /* ACTLR_EL1 is offered to no sandbox; GICD_CTLR is the distributor filter's. */
 const struct storm arch_storms[] = {
 	{ "register", attack_mrs_actlr_el1, 0 },
-	{ "device", attack_gicd_read, 0 },
+	{ "device", gic_attack_dist_read, 0 },
 	{ NULL, NULL, 0 },
 };

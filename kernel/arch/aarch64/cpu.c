@@ -9,6 +9,7 @@
 enum { KIND_CURRENT_SYNCHRONOUS = 4 };
 
 extern const char vectors[], cpu_attempt_abandon[];
+uint64_t timer_hw_arrival;
 uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
 
 void cpu_exception(struct frame *frame, uint64_t kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an ARM sandbox may find. */
+/* What an AArch64 sandbox may find. */
 #include <stddef.h>
 
 #include "gicv2.h"

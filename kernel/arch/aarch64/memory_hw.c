@@ -15,6 +15,8 @@ enum { MAIR_DEVICE, MAIR_NORMAL };                                              
 #define UXN           (1ULL << 54)
 #define NORMAL        (ATTR_INDEX(MAIR_NORMAL) | SH_INNER | AF | UXN)
 
+const uint64_t memory_reach_base = 256ULL << 30;
+const uint64_t memory_graft_base = 511ULL << 30;
 const uint64_t memory_leaf[MEMORY_TYPES] = {
 	[MEMORY_TEXT] = NORMAL | AP_READ_ONLY,
 	[MEMORY_RODATA] = NORMAL | AP_READ_ONLY | PXN,

@@ -12,6 +12,8 @@
 #define LARGE         (1ULL << 7)
 #define NO_EXECUTE    (1ULL << 63)
 
+const uint64_t memory_reach_base = 256ULL << 30;
+const uint64_t memory_graft_base = 511ULL << 30;
 /* Accessed and dirty from the start: the walker has nothing to write. */
 const uint64_t memory_leaf[MEMORY_TYPES] = {
 	[MEMORY_TEXT] = PRESENT | ACCESSED,

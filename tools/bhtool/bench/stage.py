@@ -22,8 +22,10 @@ KERNEL = "sandbox-kernel.elf"
 TEMPLATE = Path(__file__).with_name("native.dts.j2")
 COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond
 NANOSECOND_HZ = 1_000_000_000
-NANOSECOND_COUNTER = {"aarch64": ("-global", f"arm-cpu.cntfrq={NANOSECOND_HZ}"), "x86_64": ()}  # the TSC counts nanoseconds as it is
-IDLE_TRAPS = {"stage2-gicv2": ("idle",)}  # backends on which a sandbox without `trusted-idle` exits to sleep, and why it says so
+ARM_COUNTER = ("-global", f"arm-cpu.cntfrq={NANOSECOND_HZ}")
+NANOSECOND_COUNTER = {"aarch64": ARM_COUNTER, "armv7": ARM_COUNTER, "x86_64": ()}  # the TSC counts nanoseconds as it is
+# Backends on which a sandbox without `trusted-idle` exits to sleep, and the reason it is counted under.
+IDLE_TRAPS = {"stage2-gicv2": ("idle",), "stage2-armv7": ("idle",)}
 POLL_SECONDS = 0.02
 
 

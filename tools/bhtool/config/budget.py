@@ -26,6 +26,7 @@ class Format:
 
 FORMATS = {
     "aarch64": Format((1 << 39, 1 << 30, 2 << 20)),  # VMSAv8-64 stage 2 from level 1
+    "armv7": Format((4 << 30, 1 << 30, 2 << 20)),  # VMSAv7 LPAE stage 2 of 32 bits, from level 1
     "x86_64": Format((1 << 48, 1 << 39, 1 << 30, 2 << 20)),  # nested paging, four levels
 }
 

@@ -129,9 +129,9 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     image, initrd = _read_file(resolve, sandbox, "image"), _read_file(resolve, sandbox, "initrd")
     if not sandbox.is_linux:
         return native_payload(image, plan.image, arch, room, domains.machine.window)
-    if arch == "aarch64":
+    if domains.machine.is_arm:
         controllers = interrupt_controllers(domains.machine, sandbox)
-        return linux_arm_payload(image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
+        return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
     uarts = [Port(span.start, span.size) for device in _console_first(sandbox) if device.is_uart for span in device.ports]
     return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, room)
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux on AArch64: an Image entered as Documentation/arch/arm64/booting.rst describes, with a device tree of its own.
-
-    RAM + 0 device tree   RAM + 2 MiB + text_offset kernel   then initrd, 2 MiB aligned
+"""Linux on ARM, entered as its boot protocol describes (arm_boot.py), with a device tree of its own.
 
 The device tree is the board's, filtered: own cores, own RAM, own devices and the clocks they need, and of the interrupt
 controller only what the sandbox may see.
@@ -13,38 +11,33 @@ import struct
 
 import libfdt
 
+from bhtool.config.arm_boot import LAYOUTS
 from bhtool.config.machine import Device, Machine, Span
-from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
+from bhtool.config.payload import Payload, PayloadError, Piece, Room
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.tree import Node, Property
 
-NOT_A_KERNEL, TOO_BIG, ARGUMENTS_LONG = "BH-R061", "BH-R065", "BH-R013"
-MIB2 = 0x200000
-TEXT_OFFSET, IMAGE_SIZE, IMAGE_MAGIC = 8, 16, 56
+TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
+TIMERS = ("arm,armv8-timer", "arm,armv7-timer")
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
-COMMAND_LINE_BYTES = 2048  # arch/arm64/include/uapi/asm/setup.h, COMMAND_LINE_SIZE
 
 
-def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
+def linux_arm_payload(arch: str, kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
                       devices: list[Device], controllers: list[tuple[str, Span]]) -> Payload:  # fmt: skip
     """Raises PayloadError when the kernel is none or does not fit."""
-    if len(kernel) < 64 or kernel[IMAGE_MAGIC : IMAGE_MAGIC + 4] != b"ARM\x64":
-        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not an uncompressed arm64 Linux kernel (Image)")
     room = Room(plan.ram_gpa, plan.ram_size)
-    text_offset, image_size = struct.unpack_from("<QQ", kernel, TEXT_OFFSET)
-    start = room.gpa + MIB2 + text_offset
-    initrd_gpa = align_up(start + max(image_size, len(kernel)), MIB2)
-    if not room.holds(start, max(image_size, len(kernel))) or not room.holds(initrd_gpa, len(initrd)):
-        needed = initrd_gpa + len(initrd) - room.gpa
+    layout = LAYOUTS[arch](kernel, name, room)
+    if not room.holds(layout.kernel, layout.kernel_bytes) or not room.holds(layout.initrd, len(initrd)):
+        needed = layout.initrd + len(initrd) - room.gpa
         raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {needed >> 20} MiB, RAM is {room.size >> 20} MiB")
     line = _command_line(plan, devices)
-    if len(line.encode()) >= COMMAND_LINE_BYTES:
+    if len(line.encode()) >= layout.command_line_bytes:
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line.encode())} bytes long", "bootargs")
-    tree = guest_tree(machine, plan, devices, controllers, Span(initrd_gpa, len(initrd)))
-    pieces = [Piece("device tree", room.gpa, tree), Piece(name, start, kernel)]
+    tree = guest_tree(machine, plan, devices, controllers, Span(layout.initrd, len(initrd)))
+    pieces = [Piece("device tree", layout.tree, tree), Piece(name, layout.kernel, kernel)]
     if initrd:
-        pieces.append(Piece("initrd", initrd_gpa, initrd))
-    return Payload(pieces, start, room.gpa)
+        pieces.append(Piece("initrd", layout.initrd, initrd))
+    return Payload(pieces, layout.kernel, layout.tree)
 
 
 def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], controllers: list[tuple[str, Span]], initrd: Span) -> bytes:
@@ -138,7 +131,7 @@ def _timer(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
     """The board's node. A GICv2's interrupts of one core each name the cores they go to: the sandbox's own."""
     mask = 0 if machine.gic_v3 else sum(1 << hardware_id for hardware_id in plan.hardware_ids) << PPI_CORES_SHIFT
     for node in machine.root.children.values():
-        if "arm,armv8-timer" in node.compatible:
+        if any(one in TIMERS for one in node.compatible):
             cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
             flags = [cell | mask if n % 3 == 2 else cell for n, cell in enumerate(cells)]
             _copy(fdt, node, {"interrupts": struct.pack(f">{len(flags)}I", *flags)})

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 
+from bhtool import elf as files
 from bhtool.config.grants import WINDOW_INFO
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 
 NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM = "BH-R061", "BH-R062", "BH-R063"
-ELF_MACHINES = {"aarch64": 183, "x86_64": 62}  # EM_AARCH64, EM_X86_64
-ET_EXEC, PT_LOAD = 2, 1
+ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
 ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: the stack grows down from there
 
 
@@ -24,21 +23,21 @@ class Elf:
 
 
 def read_elf(data: bytes, name: str) -> Elf:
-    """The loadable part of a 64-bit little-endian executable. Raises PayloadError."""
-    if len(data) < 64 or data[:6] != b"\x7fELF\x02\x01":
-        raise PayloadError(NOT_ELF, f"`{name}` is not a 64-bit little-endian ELF file")
-    kind, machine, _, entry, table = struct.unpack_from("<HHIQQ", data, 16)
-    entry_size, count = struct.unpack_from("<HH", data, 54)
-    if kind != ET_EXEC or table + entry_size * count > len(data) or entry_size < 56:
+    """The loadable part of a little-endian executable. Raises PayloadError."""
+    form = files.form_of(data)
+    if form is None:
+        raise PayloadError(NOT_ELF, f"`{name}` is not a little-endian ELF file")
+    header = files.read_header(form, data)
+    programs = files.read_programs(form, header, data)
+    if header.type != files.ET_EXEC or programs is None:
         raise PayloadError(NOT_ELF, f"`{name}` is not a statically linked, complete executable")
-    headers = [struct.unpack_from("<IIQQQQQQ", data, table + entry_size * n) for n in range(count)]
     loads = []
-    for type_, _, offset, _, physical, in_file, in_memory, _ in headers:
-        if type_ == PT_LOAD and in_memory:
-            if offset + in_file > len(data) or in_memory < in_file:
+    for one in programs:
+        if one.type == files.PT_LOAD and one.memory_bytes:
+            if one.offset + one.file_bytes > len(data) or one.memory_bytes < one.file_bytes:
                 raise PayloadError(NOT_ELF, f"`{name}` is cut short")
-            loads.append((physical, data[offset : offset + in_file], in_memory))
-    return Elf(machine, entry, loads)
+            loads.append((one.physical, data[one.offset : one.offset + one.file_bytes], one.memory_bytes))
+    return Elf(header.machine, header.entry, loads)
 
 
 def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -> Payload:

@@ -16,7 +16,7 @@ class Platform(Protocol):
     @property
     def board_name(self) -> str: ...  # whose table and image it takes
     @property
-    def arch(self) -> str: ...  # "aarch64", "x86_64"
+    def arch(self) -> str: ...  # "aarch64", "armv7", "x86_64"
     @property
     def board(self) -> Path: ...  # the machine's device tree
 

@@ -84,7 +84,7 @@ def ensure_packages(needs: tuple[Need, ...], yes: bool, dry_run: bool = False) -
 def offer(missing: dict[Need, str], yes: bool, dry_run: bool) -> None:
     print(f"Needed from Debian packages: {describe(missing)}", flush=True)
     apt = system_apt()
-    names = [need.package for need in missing]
+    names = list(dict.fromkeys(need.package for need in missing))
     with apt.locked():
         apt.prepare()
         print("Reading package lists (private copies; this machine's APT sources stay as they are) ...", flush=True)

@@ -34,6 +34,7 @@ BUILD_NEEDS = (
     Need("acpica-tools", "iasl", "ACPI tables of x86 sandboxes"),
     Need("qemu-system-x86", "qemu-system-x86_64", "emulator", (10, 0)),
     Need("qemu-system-arm", "qemu-system-aarch64", "emulator", (10, 0)),
+    Need("qemu-system-arm", "qemu-system-arm", "emulator", (10, 0)),
     Need("g++", "g++", "compiler of Bochs"),
     Need("make", "make", "build of Bochs"),
     Need("bochsbios", "/usr/share/bochs/BIOS-bochs-latest", "firmware of Bochs"),

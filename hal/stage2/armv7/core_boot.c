@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-I1.register, BH-I2.exitless. The registers that confine a guest core. Every control register is written whole: nothing that a loader
+ * or a previous life left there counts. ARMv7 ARM B4.1 describes each by name.
+ */
+#include "hal/stage2/stage2.h"
+
+#include "arch/arch.h"
+
+/* Interrupts: without IMO and FMO, IRQ and FIQ go straight to the guest's vectors. */
+#define HCR_ALWAYS (HCR_VM | HCR_SWIO | HCR_AMO | HCR_TSC | HCR_TIDCP | HCR_TAC)
+
+/* TTA: trace | TCP: all coprocessors but 10 and 11. Floating point is the guest's, TCPAC and TASE are clear. */
+#define HCPTR_CONFINED 0x001033ffu
+/* TJDBX: BXJ and Jazelle's registers | T15: implementation-defined registers, as TIDCP. ThumbEE's are the guest's, docs/decisions.md. */
+#define HSTR_CONFINED 0x00028000u
+/* TDRA, TDOSA, TDA: debug registers | TPM, TPMCR: performance monitors. */
+#define HDCR_CONFINED 0x00000e60u
+#define CNTHCTL_GUEST 3u /* PL1PCTEN, PL1PCEN: the physical timer is the guest's too */
+
+/* ID_DFR0.PerfMon: 0 none, 15 one that is not the architecture's. */
+static bool has_pmu(void)
+{
+	unsigned version = SYSREG_READ(ID_DFR0) >> 24 & 15;
+
+	return version && version != 15;
+}
+
+/* HDCR.HPMN = PMCR.N: no counter is set aside for Hyp mode, as the register's description asks of those who use none. */
+static uint32_t counters(void)
+{
+	return has_pmu() ? SYSREG_READ(PMCR) >> 11 & 31 : 0;
+}
+
+/* What the guest may do. */
+static void confine(const struct hal_core *core)
+{
+	SYSREG_WRITE(VTCR, STAGE2_FORMAT.control);
+	SYSREG_WRITE64(VTTBR, core->partition->vttbr);
+	SYSREG_WRITE(HCR, HCR_ALWAYS | gic_traps(core->partition));
+	SYSREG_WRITE(HCPTR, HCPTR_CONFINED);
+	SYSREG_WRITE(HSTR, HSTR_CONFINED);
+	SYSREG_WRITE(HDCR, HDCR_CONFINED | counters());
+	SYSREG_WRITE(CNTHCTL, CNTHCTL_GUEST);
+	SYSREG_WRITE64(CNTVOFF, 0);
+	SYSREG_WRITE(CNTHP_CTL, 0);
+	SYSREG_WRITE(VPIDR, SYSREG_READ(MIDR));
+	SYSREG_WRITE(VMPIDR, SYSREG_READ(MPIDR));
+	if (has_pmu())
+		SYSREG_WRITE(PMUSERENR, 0);
+	arch_isb();
+	SYSREG_WRITE(TLBIALL, 0);
+	arch_barrier();
+	arch_isb();
+}
+
+_Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
+{
+	core->guest.stack_top = (uintptr_t)stack_top;
+	core->guest.resident = (uintptr_t)resident;
+	confine(core);
+	gic_start_core(core);
+	SYSREG_WRITE(HTPIDR, core);
+	SYSREG_WRITE(HVBAR, guest_vectors);
+	arch_barrier();
+	guest_space_enter(core, (uintptr_t)space->tables.root);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A guest core at its first instruction, and at its last. ARMv7 ARM B4.1 describes each register by name. */
+#include "hal/stage2/stage2.h"
+
+#include "arch/armv7/sysreg.h"
+
+/* "SCTLR", Cortex-A15's at reset: MMU and caches off, little-endian, CP15 barriers. */
+#define SCTLR_RESET 0x00c50078u
+
+/* Registers that reset leaves unknown are made known. */
+static void reset(uint32_t stack)
+{
+	for (unsigned n = 0; n < BANKED_REGISTERS; n++)
+		guest_banked_write(n, 0);
+	guest_banked_write(BANKED_SP_SVC, stack);
+	SYSREG_WRITE(SCTLR, SCTLR_RESET);
+	SYSREG_WRITE(VBAR, 0);
+	SYSREG_WRITE64(TTBR0, 0);
+	SYSREG_WRITE64(TTBR1, 0);
+	SYSREG_WRITE(TTBCR, 0);
+	SYSREG_WRITE(DACR, 0);
+	SYSREG_WRITE(MAIR0, 0);
+	SYSREG_WRITE(MAIR1, 0);
+	SYSREG_WRITE(CPACR, 0);
+	SYSREG_WRITE(CONTEXTIDR, 0);
+	SYSREG_WRITE(TPIDRURW, 0);
+	SYSREG_WRITE(TPIDRURO, 0);
+	SYSREG_WRITE(TPIDRPRW, 0);
+	SYSREG_WRITE(CNTKCTL, 0);
+	guest_quiesce();
+}
+
+/* abi/guest.h; PSCI CPU_ON wants the argument in r0 alone. Bit 0 of the address: in Thumb state. */
+void guest_start(struct hal_core *core)
+{
+	struct guest *guest = &core->guest;
+	uint32_t pc = (uint32_t)core->entry.pc;
+
+	for (unsigned n = 0; n < GUEST_SAVED_REGISTERS; n++)
+		guest->r[n] = 0;
+	guest->r[0] = (uint32_t)core->entry.arg;
+	guest->r[1] = UINT32_MAX;
+	guest->r[2] = (uint32_t)core->entry.arg;
+	guest->pc = pc & ~UINT32_C(1);
+	guest->cpsr = MODE_SVC | CPSR_A | CPSR_I | CPSR_F | (pc & 1 ? CPSR_T : 0);
+	reset((uint32_t)core->entry.stack);
+}
+
+void guest_quiesce(void)
+{
+	SYSREG_WRITE(CNTV_CTL, 0);
+	SYSREG_WRITE(CNTP_CTL, 0);
+}

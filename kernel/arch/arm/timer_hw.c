@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The virtual timer: Arm ARM, chapter D12 and, for AArch32, G6 "The Generic Timer". Its line is level: off or in the future. */
+#include "timer_hw.h"
+
+#include <stdatomic.h>
+
+#include "generic_timer.h"
+#include "kernel/clock.h"
+#include "kernel/cpu.h"
+#include "kernel/irq.h"
+#include "kernel/timer.h"
+
+enum {
+	VIRTUAL_TIMER_INTID = 27, /* BSA, "PPI assignments": EL1 virtual timer */
+	CNTV_CTL_ENABLE = 1,
+};
+
+static void (*timer_handler)(void);
+static void (*expiry_handler)(void); /* timer_handler, or measured_expiry */
+static _Atomic bool measured;
+
+uint64_t clock_machine_hz(void)
+{
+	return generic_timer_hz();
+}
+
+static void timer_interrupt(void)
+{
+	expiry_handler();
+}
+
+void timer_hw_init(void (*handler)(void))
+{
+	timer_handler = handler;
+	expiry_handler = handler;
+	irq_attach_local(VIRTUAL_TIMER_INTID, timer_interrupt);
+}
+
+void timer_hw_init_core(void) {} /* off, as PSCI leaves it */
+
+void timer_hw_set(uint64_t deadline)
+{
+	generic_timer_compare(deadline);
+	generic_timer_control(CNTV_CTL_ENABLE);
+	arch_isb();
+}
+
+void timer_hw_clear(void)
+{
+	generic_timer_control(0);
+	arch_isb(); /* the line has dropped before the controller hears of the end */
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+
+static void measured_expiry(void)
+{
+	timer_hw_clear();
+	atomic_store_explicit(&measured, true, memory_order_relaxed);
+}
+
+void timer_hw_measure_begin(void)
+{
+	expiry_handler = measured_expiry;
+}
+
+static bool expired(void)
+{
+	return atomic_load_explicit(&measured, memory_order_relaxed);
+}
+
+uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
+{
+	uint64_t deadline = arch_counter() + ticks;
+
+	atomic_store_explicit(&measured, false, memory_order_relaxed);
+	cpu_interrupts_disable();
+	timer_hw_set(deadline);
+	while (asleep && !expired())
+		cpu_sleep();
+	cpu_interrupts_enable();
+	while (!expired())
+		;
+	return timer_hw_arrival - deadline;
+}
+
+void timer_hw_measure_end(void)
+{
+	expiry_handler = timer_handler;
+}

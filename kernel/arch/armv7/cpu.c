@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/cpu.h"
+
+#include "frame.h"
+#include "kernel/fault.h"
+#include "kernel/irq.h"
+#include "timer_hw.h"
+
+extern const char vectors[], cpu_attempt_abandon[];
+uint64_t timer_hw_arrival;
+uintptr_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
+
+void cpu_exception(struct frame *frame, uint32_t vector);
+void cpu_interrupt(int32_t ticks_left);
+
+static const char *vector_name(uint32_t vector)
+{
+	switch (vector) {
+	case VECTOR_UNDEFINED:
+		return "undefined instruction";
+	case VECTOR_SUPERVISOR:
+		return "supervisor call";
+	case VECTOR_PREFETCH:
+		return "prefetch abort";
+	case VECTOR_DATA:
+		return "data abort";
+	default:
+		return "unexpected vector";
+	}
+}
+
+/* ARMv7 ARM B3.13 "Exception reporting in a VMSA implementation": only aborts have a syndrome. */
+static struct fault describe(const struct frame *frame, uint32_t vector)
+{
+	struct fault fault = { .name = vector_name(vector), .pc = frame->pc };
+
+	if (vector == VECTOR_PREFETCH) {
+		fault.syndrome = SYSREG_READ(IFSR);
+		fault.address = SYSREG_READ(IFAR);
+	}
+	if (vector == VECTOR_DATA) {
+		fault.syndrome = SYSREG_READ(DFSR);
+		fault.address = SYSREG_READ(DFAR);
+	}
+	return fault;
+}
+
+/* An attempt is abandoned in the kernel's own mode and instruction set, whichever it went to. */
+void cpu_exception(struct frame *frame, uint32_t vector)
+{
+	struct fault fault = describe(frame, vector);
+
+	fault_take(&fault, attempt_stack != 0);
+	frame->pc = (uintptr_t)cpu_attempt_abandon;
+	frame->cpsr = (frame->cpsr & (CPSR_I | CPSR_F)) | CPSR_MODE_SVC;
+}
+
+void cpu_interrupt(int32_t ticks_left)
+{
+	timer_hw_arrival = SYSREG_READ64(CNTV_CVAL) - (uint64_t)ticks_left;
+	irq_serve(0);
+}
+
+void cpu_init(void)
+{
+	SYSREG_WRITE(TPIDRPRW, 0);
+	SYSREG_WRITE(VBAR, (uintptr_t)vectors);
+	arch_isb();
+	__asm__ volatile("cpsie a" ::: "memory"); /* asynchronous aborts: better reported than pending for ever */
+}
+
+_Noreturn void cpu_halt(void)
+{
+	for (;;)
+		arch_wfi();
+}

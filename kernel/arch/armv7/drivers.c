@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an ARMv7 sandbox may find. */
+#include <stddef.h>
+
+#include "gicv2.h"
+#include "pl011.h"
+
+const struct irq_controller *const irq_controllers[] = { &gicv2, NULL };
+const struct uart_driver *const uart_drivers[] = { &pl011, NULL };

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exception vectors, ARM state: ARMv7 ARM B1.8.1 "Exception vectors and the exception base address". Everything is handled in SVC
+ * mode on the one stack. The compiler leaves r9 alone (-ffixed-r9), so an interrupt may use it before anything is saved: there it
+ * notes how late it is with its first instruction behind the branch, for which alone the table has room.
+ */
+#include "frame.h"
+
+	.syntax	unified
+	.arm
+
+	.section .text.vectors, "ax"
+	.balign	32
+	.globl	vectors
+vectors:
+	b	unused
+	b	undefined
+	b	supervisor
+	b	prefetch
+	b	data
+	b	hypervisor
+	b	interrupt
+	b	fast_interrupt
+
+/* LR is ahead of the instruction by so many bytes: B1.8.3 "Overview of exception entry". */
+	.macro exception name, vector, ahead
+\name:
+	sub	lr, lr, #\ahead
+	srsdb	sp!, #CPSR_MODE_SVC
+	cps	#CPSR_MODE_SVC
+	push	{r0-r12, lr}
+	mov	r1, #\vector
+	b	exception_common
+	.endm
+
+	exception unused, VECTOR_UNUSED, 0
+	exception supervisor, VECTOR_SUPERVISOR, 0
+	exception prefetch, VECTOR_PREFETCH, 4
+	exception data, VECTOR_DATA, 8
+	exception hypervisor, VECTOR_HYPERVISOR, 0
+	exception fast_interrupt, VECTOR_FIQ, 4
+
+undefined: /* ahead by one instruction, of two bytes in Thumb state */
+	srsdb	sp!, #CPSR_MODE_SVC
+	cps	#CPSR_MODE_SVC
+	push	{r0-r12, lr}
+	ldrd	r2, r3, [sp, #14 * 4]
+	tst	r3, #CPSR_T
+	subeq	r2, r2, #4
+	subne	r2, r2, #2
+	str	r2, [sp, #14 * 4]
+	mov	r1, #VECTOR_UNDEFINED
+exception_common:
+	mov	r0, sp
+	mov	r4, sp
+	bic	sp, sp, #7 /* as the procedure call standard has it, wherever the exception struck */
+	bl	cpu_exception
+	mov	sp, r4
+	clrex
+	pop	{r0-r12, lr}
+	rfeia	sp!
+
+interrupt:
+	mrc	p15, 0, r9, c14, c3, 0 /* CNTV_TVAL: what is left to the deadline, less than nothing */
+	sub	lr, lr, #4
+	srsdb	sp!, #CPSR_MODE_SVC
+	cps	#CPSR_MODE_SVC
+	push	{r0-r4, r12, lr}
+	mov	r4, sp
+	bic	sp, sp, #7
+	mov	r0, r9
+	bl	cpu_interrupt
+	mov	sp, r4
+	clrex /* an exclusive access that was interrupted has to begin again */
+	pop	{r0-r4, r12, lr}
+	rfeia	sp!
+
+/* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
+	.text
+	.balign	4
+	.globl	cpu_attempt
+	.type	cpu_attempt, %function
+cpu_attempt:
+	push	{r3-r11, lr} /* r3: eight bytes aligned; b and result lie behind these 40 */
+	ldr	r4, =attempt_stack
+	str	sp, [r4]
+	mov	r12, r0
+	mov	r0, r2
+	mov	r1, r3
+	ldrd	r2, r3, [sp, #40]
+	blx	r12
+	ldr	r3, [sp, #48]
+	strd	r0, r1, [r3]
+	mov	r0, #1
+	b	1f
+
+	.globl	cpu_attempt_abandon /* cpu_exception returns here, on whatever stack pointer the attempt left */
+cpu_attempt_abandon:
+	ldr	r4, =attempt_stack
+	ldr	sp, [r4]
+	mov	r0, #0
+1:	ldr	r4, =attempt_stack
+	mov	r1, #0
+	str	r1, [r4]
+	pop	{r3-r11, pc}

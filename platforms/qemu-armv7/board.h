@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * QEMU `virt` with a Cortex-A15 and everything below 4 GiB: hw/arm/virt.c, base_memmap[] and a15irqmap[]. What the monitor
+ * must know without any table.
+ */
+#pragma once
+
+#define BOARD_NAME "qemu-armv7"
+
+/* Guest and monitor RAM: `-m 2G`. */
+#define BOARD_RAM_BASE  0x40000000ull
+#define BOARD_RAM_BYTES 0x80000000ull
+
+/* Boot console: PL011. */
+#define BOARD_UART_BASE 0x09000000ull
+
+#define BOARD_GICD_BASE 0x08000000ull
+#define BOARD_GICC_BASE 0x08010000ull
+
+/* The CPU interface: one address, a bank of registers for each core; every sandbox maps it. */
+#define BOARD_BANKED_BASE  BOARD_GICC_BASE
+#define BOARD_BANKED_BYTES 0x2000ull
+
+/*
+ * No sandbox's, whatever a table says: distributor, message frame (V2M), the interfaces to virtual interrupts (GICH, GICV);
+ * flash, fw_cfg, virtio, PCIe (memory, I/O, ECAM), which do DMA or hold what a reset starts.
+ */
+#define BOARD_PRIVATE_SPANS                                                                                     \
+	{ BOARD_GICD_BASE, 0x10000 }, { 0x08020000, 0x1000 }, { 0x08030000, 0x10000 }, { 0x08040000, 0x10000 }, \
+		{ 0x00000000, 0x08000000 }, { 0x09020000, 0x1000 }, { 0x0a000000, 0x4000 }, { 0x10000000, 0x30000000 }
+
+/* There are no I/O ports. */
+#define BOARD_PRIVATE_PORTS { 0, 0x10000 }
+
+/* Below the image: the emulator's device tree. */
+#define BOARD_RESERVED_RAM { BOARD_RAM_BASE, 0x200000 }
+
+/* Aff0: it numbers the eight CPU interfaces. */
+#define BOARD_CORE_ID_MASK     7ull
+#define BOARD_CORE_ID_GREATEST BOARD_CORE_ID_MASK
+
+/* SPIs begin behind SGIs and PPIs; no vectors. */
+#define BOARD_FIRST_LINE   32
+#define BOARD_FIRST_VECTOR 0

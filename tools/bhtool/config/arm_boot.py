@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where Linux on ARM and what it boots with lie, and where it is entered: at the kernel's first byte in both boot protocols.
+
+aarch64  Documentation/arch/arm64/booting.rst   RAM + 0 device tree   RAM + 2 MiB + text_offset Image   then initrd, 2 MiB aligned
+armv7    Documentation/arch/arm/booting.rst     RAM + 0 decompressed  RAM + 32 MiB zImage   then device tree, initrd, 2 MiB aligned
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bhtool.config.payload import PayloadError, Room, align_up
+
+NOT_A_KERNEL = "BH-R061"
+MIB = 1 << 20
+# arm64: struct in the first 64 bytes
+TEXT_OFFSET, IMAGE_SIZE, IMAGE_MAGIC = 8, 16, 56
+# arm: arch/arm/boot/compressed/head.S; it unpacks to the start of RAM and has its heap behind itself
+ZIMAGE_MAGIC, ZIMAGE_OFFSET, HEAP_BYTES = 0x24, 32 * MIB, MIB
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Guest-physical addresses, and what the kernel occupies before it knows its memory."""
+
+    kernel: int
+    kernel_bytes: int
+    tree: int
+    initrd: int
+    command_line_bytes: int  # COMMAND_LINE_SIZE in the architecture's asm/setup.h
+
+
+def _image(kernel: bytes, name: str, room: Room) -> Layout:
+    if len(kernel) < 64 or kernel[IMAGE_MAGIC : IMAGE_MAGIC + 4] != b"ARM\x64":
+        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not an uncompressed arm64 Linux kernel (Image)")
+    text_offset, image_size = struct.unpack_from("<QQ", kernel, TEXT_OFFSET)
+    start, size = room.gpa + 2 * MIB + text_offset, max(image_size, len(kernel))
+    return Layout(start, size, tree=room.gpa, initrd=align_up(start + size, 2 * MIB), command_line_bytes=2048)
+
+
+def _zimage(kernel: bytes, name: str, room: Room) -> Layout:
+    if len(kernel) < 64 or kernel[ZIMAGE_MAGIC : ZIMAGE_MAGIC + 4] != b"\x18\x28\x6f\x01":
+        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not a compressed 32-bit ARM Linux kernel (zImage)")
+    start, size = room.gpa + ZIMAGE_OFFSET, len(kernel) + HEAP_BYTES
+    tree = align_up(start + size, 2 * MIB)
+    return Layout(start, size, tree, initrd=tree + 2 * MIB, command_line_bytes=1024)
+
+
+LAYOUTS: dict[str, Callable[[bytes, str, Room], Layout]] = {"aarch64": _image, "armv7": _zimage}
