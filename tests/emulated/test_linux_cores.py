@@ -15,19 +15,19 @@ from bhtool.memory import Exits
 from bhtool.platforms import Platform
 from bhtool.session import CrashEvent, EndEvent, Session
 
-from tests.emulated.case import ALL, SVM
+from tests.emulated.case import ALL, ARMV7, X86
 from tests.emulated.scene import platform_or_skip, stage_file
 from tests.emulated.test_linux import BOOT_EXITS, BOOT_SECONDS, STEADY, WORK_SECONDS, exits, stats
 
 LINUX2 = paths.PARTITIONS / "linux2.dts"
 CPU1 = "/sys/devices/system/cpu/cpu1/online"
-IPI_ROW = {SVM: "RES|CAL|TLB"}  # of /proc/interrupts; "IPI" on ARM
+IPI_ROW = dict.fromkeys(X86, "RES|CAL|TLB")  # of /proc/interrupts; "IPI" on ARM
 SECOND_CORE = 50  # exits while it is started
 IPIS, SLACK = 400, 40  # what one pipe between the cores costs at least; what looking costs at most
 REPLUGS, KICKS = 3, 300
 OFF_SECONDS = 20.0
 BACKTRACES = 5
-BACKTRACE = {SVM: "NMI backtrace for cpu"}  # as the kernel calls what it does without an NMI elsewhere: "sysrq: CPU"
+BACKTRACE = dict.fromkeys((*X86, ARMV7), "NMI backtrace for cpu")  # as the kernel calls what it does without an NMI elsewhere: "sysrq: CPU"
 
 PLATFORMS = [pytest.param(name, marks=pytest.mark.xdist_group(f"linux-cores-{name}")) for name in ALL]
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", PLATFORMS, scope="module")]

@@ -204,7 +204,9 @@ MUTATIONS = [
         "pt_failure_test",
     ),
     # The allocator.
-    Mutation("frames are not zeroed", ARENA, "word[0] = word[1] = word[2] = word[3] = 0;", "word[0] = word[1] = word[2] = 0;", "arena_test"),
+    Mutation(
+        "frames are not zeroed", ARENA, "word[0] = word[1] = word[2] = word[3] = 0;", "word[0] = word[1] = word[2] = 0;", "arena_test"
+    ),
     Mutation("frames beyond the end", ARENA, "	if (skip > room - bytes)\n		return NULL;\n", "", "arena_test"),
     Mutation("blocks are not aligned to their size", ARENA, "align = block_size(bytes);", "align = BH_PAGE_BYTES;", "arena_test"),
     # The validator, beyond its removed checks.

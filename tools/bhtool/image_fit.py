@@ -102,6 +102,6 @@ def make_disk(fit: bytes, commands: str, arch: str, folder: Path) -> bytes:
     run_tool("mkimage", "-A", arch, "-T", "script", "-C", "none", "-d", source, SCRIPT, folder=folder)
     with (folder / "disk").open("wb") as file:
         file.truncate(len(fit) + DISK_BYTES)
-    run_tool("mformat", "-i", "disk", "::", folder=folder)
+    run_tool("mformat", "-i", "disk", "-N", "0", "::", folder=folder)
     run_tool("mcopy", "-i", "disk", SCRIPT, FIT, "::", folder=folder)
     return (folder / "disk").read_bytes()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from bhtool.errors import BulkheadError, Status
 
-
-# The same files give the same image: what has to carry a date carries this one. reproducible-builds.org, "SOURCE_DATE_EPOCH".
+# What carries a date carries this one: images of the same files differ as little as the tools allow. reproducible-builds.org.
 ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "315532800", "TZ": "UTC"}  # 1980, where FAT begins
 
 

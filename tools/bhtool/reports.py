@@ -69,7 +69,7 @@ def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
     table = table_of(title, "sandbox", "cores", "state", "exits booting", "exits since", "beats", "gaps", lines=True)
-    if session.machine.timing.icount_shift is None:
+    if not session.machine.is_counted:
         table.caption = "guest time followed the host: what the host delayed counts as gaps"
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))

@@ -2,10 +2,16 @@
 #pragma once
 #include <stdint.h>
 
-/* Under SVM; abi/guest.h has the other instruction. */
+/* Intel's processors have one instruction for it, AMD's another; CPUID tells the maker's name: "ntel" of "GenuineIntel". */
 static inline void tiny_call_monitor(uint64_t function)
 {
-	__asm__ volatile("vmmcall" : "+a"(function)::"memory");
+	uint32_t leaf = 0, b, c = 0, d;
+
+	__asm__ volatile("cpuid" : "+a"(leaf), "=b"(b), "+c"(c), "=d"(d));
+	if (c == 0x6c65746e)
+		__asm__ volatile("vmcall" : "+a"(function)::"memory");
+	else
+		__asm__ volatile("vmmcall" : "+a"(function)::"memory");
 }
 
 static inline void tiny_sleep(void)

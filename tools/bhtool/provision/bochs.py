@@ -57,8 +57,8 @@ class Edit:
         file = tree / self.path
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         if text.count(self.lines) != self.times:
-            text = f"{self.times} times in its {self.path}: {self.lines.strip()}"
-            raise BulkheadError(f"Bochs is not the one this tool knows how to mend; this should stand {text}", Status.MISSING)
+            expected = f"{self.times} times in its {self.path}: {self.lines.strip()}"
+            raise BulkheadError(f"Bochs is not the one this tool knows how to mend; this should stand {expected}", Status.MISSING)
         file.write_text(text.replace(self.lines, self.replacement), encoding="utf-8")
 
 
