@@ -9,7 +9,8 @@
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
  * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
- * except for `ended`, which one core claims, and the statistics page, where each core writes its own row.
+ * except for `ended`, which one core claims, and the statistics page, where each core writes its own row
+ * and the one that calls READY a copy of all.
  */
 #pragma once
 #include "abi/table.h"

@@ -33,8 +33,10 @@ static void must(enum hal_status status, const char *what)
 
 static void zero_words(uint64_t start, uint64_t bytes)
 {
-	for (uint64_t *word = (uint64_t *)(uintptr_t)start; bytes; bytes -= 8)
-		*word++ = 0;
+	uint64_t *end = (uint64_t *)(uintptr_t)(start + bytes);
+
+	for (uint64_t *word = (uint64_t *)(uintptr_t)start; word < end; word++)
+		*word = 0;
 }
 
 /* What every private monitor has; the machine may need more (hal_resident_parts). */

@@ -2,7 +2,9 @@
 /* Start-up: fills the interrupt descriptor table, once, on the boot core; every core loads it. */
 #include "gates.h"
 
-enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e, VECTOR_SPURIOUS = 0xff };
+#include "x86.h"
+
+enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e, FIRST_INTERRUPT = 16, VECTOR_SPURIOUS = 0xff };
 
 void x86_gates_init(void); /* called by entry_boot.S */
 
@@ -27,10 +29,17 @@ void x86_gate_set(unsigned vector, void (*handler)(void))
 	x86_idt[vector] = gate_to(handler);
 }
 
+/* From 16 on a vector may be an interrupt's, too (SDM vol. 3A, 11.5.2 "Valid Interrupt Vectors"); a monitor has no exceptions there but
+ * #MC. */
+static bool is_trap(unsigned vector)
+{
+	return vector < FIRST_INTERRUPT || vector == VECTOR_MC;
+}
+
 void x86_gates_init(void)
 {
 	for (unsigned vector = 0; vector < X86_GATES; vector++) {
-		const char *handler = vector < X86_TRAPS ? x86_traps + (size_t)vector * TRAP_BYTES : x86_ignore;
+		const char *handler = is_trap(vector) ? x86_traps + (size_t)vector * TRAP_BYTES : x86_ignore;
 
 		x86_gate_set(vector, (void (*)(void))(uintptr_t)handler);
 	}

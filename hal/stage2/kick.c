@@ -19,7 +19,7 @@
  * so whoever heals over its poison reads, behind a barrier, what it has requested: either the victim has acknowledged that by
  * then, and the kick is answered, or the root is poisoned again. A poison that comes later than that stands: the next fetch ends
  * in a monitor, which heals whether or not anything is left to acknowledge. Nothing would be lost by not waiting for `sent`;
- * waiting spares a guest the late signal. A kicker whose monitor trapped half-way costs its victims that bound, no more.
+ * waiting spares a guest the late signal. A kicker whose monitor trapped half-way costs its victims that bound at each later kick.
  * Kickers never wait for each other.
  *
  * When a sandbox ends, the root is poisoned for good (`closed`): its other cores come into their monitor and stay there.
@@ -135,6 +135,13 @@ static uint32_t await_sent(const struct hal_kick_box *box)
 		arch_relax();
 	}
 	return requested;
+}
+
+bool kick_is_pending(const struct hal_core *core)
+{
+	const struct hal_kick_box *box = box_of(core->partition);
+
+	return !core->slot && load(&box->requested) != load(&box->acknowledged);
 }
 
 /* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */

@@ -86,6 +86,7 @@ static int64_t cpu_on(const struct hal_core *core)
 		return found == POWER_ON ? ALREADY_ON : ON_PENDING;
 	__atomic_add_fetch(&core->partition->cores_on, 1, __ATOMIC_ACQ_REL);
 	target->entry = (struct core_entry){ .pc = argument(core, 2), .arg = argument(core, 3) };
+	arch_barrier(); /* who wakes finds PENDING and does not sleep again */
 	gic_signal(core->partition->hardware_id[target->slot]);
 	set_power(target, POWER_STARTED);
 	return SUCCESS;
@@ -151,10 +152,15 @@ void hal_core_quiesce(struct hal_core *core)
 	set_power(core, POWER_OFF);
 }
 
-/* A core that is being started, or has been since it looked, has perhaps had its signal already: it does not sleep. */
+/*
+ * A core that is being started, or has been since it looked, has perhaps had its signal already, and one with a kick to answer may have
+ * cleared that: it does not sleep. In a sandbox that has ended nobody starts.
+ */
 void hal_core_wait(struct hal_core *core)
 {
-	if (power_of(core) >= POWER_PENDING)
+	bool starting = power_of(core) >= POWER_PENDING && !__atomic_load_n(&core->partition->closed, __ATOMIC_ACQUIRE);
+
+	if (starting || kick_is_pending(core))
 		arch_relax();
 	else
 		gic_wait(core);

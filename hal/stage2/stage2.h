@@ -96,3 +96,5 @@ enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit)
 
 /* Makes good what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
 void kick_clear(const struct hal_core *core);
+/* Whether this core has a kick to answer. */
+bool kick_is_pending(const struct hal_core *core);

@@ -198,8 +198,11 @@ static bool svm_has_event(const struct hal_core *core)
 	return vmcb_of(core)->control.eventinj & X86_EVENT_VALID;
 }
 
-/* Attributes as 15.5.1 packs them; limits of 64 KiB. 14.1.3 "Processor Initialization State". */
-enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS16_BUSY_ATTRIBUTES = 0x83, LIMIT_RESET = 0xffff };
+/*
+ * Attributes as 15.5.1 packs them; limits of 64 KiB. 14.1.3 "Processor Initialization State". A processor may refuse to enter
+ * long mode from a 16-bit TSS, and guests load another only afterwards.
+ */
+enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b, LIMIT_RESET = 0xffff };
 
 /* What VMRUN leaves alone is in the processor: fetched first, so that the MSRs among it stay as INIT leaves them. */
 static void svm_start(struct hal_core *core, uint8_t vector)
@@ -214,7 +217,7 @@ static void svm_start(struct hal_core *core, uint8_t vector)
 	save->cs.base = (uint64_t)vector << 12;
 	save->cs.attributes = CODE16_ATTRIBUTES;
 	save->ldtr.attributes = LDT_ATTRIBUTES;
-	save->tr.attributes = TSS16_BUSY_ATTRIBUTES;
+	save->tr.attributes = TSS_BUSY_ATTRIBUTES;
 	__asm__ volatile("vmload %0" : : "a"((uintptr_t)vmcb) : "memory");
 	save->cpl = 0;
 	save->efer = EFER_SVME;

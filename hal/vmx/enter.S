@@ -13,8 +13,8 @@
 	.text
 
 	/*
-	 * bool vmx_enter(rdi = registers). VMRESUME fails only where VMLAUNCH must do it, the first time, and if that fails, too,
-	 * execution goes on as after an exit, but with CF or ZF set. SDM vol. 3C, 31.2 "Conventions"; 28.5.3: an exit clears both.
+	 * bool vmx_enter(rdi = registers). VMRESUME fails where VMLAUNCH must do it, the first time; where it fails for another reason,
+	 * so does VMLAUNCH, with an error of its own, and execution goes on as after an exit, but with CF or ZF set. SDM vol. 3C, 31.2 "Conventions"; 28.5.3: an exit clears both.
 	 */
 	.globl	vmx_enter, vmx_exit
 vmx_enter:

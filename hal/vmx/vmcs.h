@@ -134,3 +134,5 @@
 #define EXIT_INVVPID          53
 #define EXIT_WBINVD           54
 #define EXIT_XSETBV           55
+#define EXIT_SEAMCALL         76
+#define EXIT_TDCALL           77

@@ -24,6 +24,8 @@ static const struct exit_row {
 	{ EXIT_MONITOR, BH_EXIT_FORBIDDEN },
 	{ EXIT_MWAIT, BH_EXIT_FORBIDDEN },
 	{ EXIT_GETSEC, BH_EXIT_FORBIDDEN },
+	{ EXIT_SEAMCALL, BH_EXIT_FORBIDDEN },
+	{ EXIT_TDCALL, BH_EXIT_FORBIDDEN },
 	{ EXIT_VMCLEAR, BH_EXIT_FORBIDDEN },
 	{ EXIT_VMLAUNCH, BH_EXIT_FORBIDDEN },
 	{ EXIT_VMPTRLD, BH_EXIT_FORBIDDEN },
@@ -231,9 +233,10 @@ static void vmx_skip(struct hal_core *core, const struct hal_exit *exit)
  * the gate's privilege level does not matter; it ends a HLT. In real mode there are no error codes. 25.8.3 "VM-Entry Controls for
  * Event Injection", 27.2.1.3 "VM-Entry Control Fields".
  */
+/* Delivery ends the shadow of an STI or MOV SS, with which an entry would be refused: 28.3.1.5 "Checks on Guest Non-Register State". */
 static void vmx_inject(struct hal_core *core, uint32_t event)
 {
-	enum { UNDEFINED = 1 << 12 };
+	enum { UNDEFINED = 1 << 12, SHADOWS = 3 };
 
 	if (event == X86_EVENT_EXCEPTION(VECTOR_DB))
 		event = (uint32_t)vmx_read(VM_EXIT_INTERRUPTION_INFO) & ~(uint32_t)UNDEFINED;
@@ -245,6 +248,7 @@ static void vmx_inject(struct hal_core *core, uint32_t event)
 	vmx_write(VM_ENTRY_EXCEPTION_ERROR_CODE, 0);
 	vmx_write(VM_ENTRY_INSTRUCTION_LENGTH, vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
 	vmx_write(GUEST_ACTIVITY_STATE, 0);
+	vmx_write(GUEST_INTERRUPTIBILITY, vmx_read(GUEST_INTERRUPTIBILITY) & ~(uint64_t)SHADOWS);
 }
 
 static bool vmx_has_event(const struct hal_core *core)

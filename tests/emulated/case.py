@@ -59,11 +59,6 @@ class Case:
     quick: bool = False
 
     @property
-    def several_cores(self) -> bool:
-        """Whether a sandbox starts cores of its own."""
-        return any(len(one.every_core) > 1 for one in self.sandboxes)
-
-    @property
     def ending(self) -> set[str]:
         """Sandboxes that are expected to end."""
         return {one.sandbox for one in self.expect if one.ends}

@@ -25,7 +25,7 @@ IPI_ROW = dict.fromkeys(X86, "RES|CAL|TLB")  # of /proc/interrupts; "IPI" on ARM
 SECOND_CORE = 50  # exits while it is started
 IPIS, SLACK = 400, 40  # what one pipe between the cores costs at least; what looking costs at most
 REPLUGS, KICKS = 3, 300
-OFF_SECONDS = 20.0
+OFF_SECONDS, SETTLE_SECONDS = 20.0, 2.0
 BACKTRACES = 5
 BACKTRACE = dict.fromkeys((*X86, ARMV7), "NMI backtrace for cpu")  # as the kernel calls what it does without an NMI elsewhere: "sysrq: CPU"
 
@@ -141,6 +141,8 @@ def test_switching_off_ends_both_cores_and_nobody_else(shell: Dialogue) -> None:
         if event is None and watches["linux"].state == "off":
             break
     assert (watches["linux"].state, watches["linux"].crash) == ("off", None)
+    for _ in shell.session.events(SETTLE_SECONDS):  # the state is told first, then the other core is kicked
+        pass
     quiet, before = stats(shell).core_exits, beats(shell)
     assert not any(isinstance(event, EndEvent | CrashEvent) for event in shell.session.events(1.0))
     assert stats(shell).core_exits == quiet

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import image, paths
-from bhtool.image_fit import FIT, make_disk, script
+from bhtool.image_fit import ARCHITECTURES, FIT, make_disk, script
 from bhtool.image_formats import OF_MEDIUM, pack
 from bhtool.image_iso import MODULE, MONITOR, make_disc
 from bhtool.image_module import with_module
@@ -23,7 +23,7 @@ from bhtool.machine import Machine
 from bhtool.platforms import Medium, Platform
 from bhtool.session import Session
 
-from tests.emulated.case import GICV2, GICV3, SVM, VTX
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.emulated.scene import compile_file, monitor
 from tests.emulated.test_refusals import STATUS, last_words
 
@@ -33,7 +33,7 @@ LOADER_SECONDS = 60.0
 OVMF = "/usr/share/OVMF/OVMF_CODE_4M.fd"
 OVMF_SMM = "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
 OVMF_VARIABLES = "/usr/share/OVMF/OVMF_VARS_4M.fd"
-U_BOOT = "/usr/lib/u-boot/qemu_arm64/u-boot.bin"
+U_BOOT, U_BOOT_32 = "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "/usr/lib/u-boot/qemu_arm/u-boot.bin"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ LOADERS = (
     Loader("bochs-bios-grub", VTX, "cdrom", (), (NATIVE,)),
     Loader("u-boot", GICV3, "disk", ("-no-reboot", "-bios", U_BOOT)),
     Loader("u-boot", GICV2, "disk", ("-no-reboot", "-bios", U_BOOT), (NATIVE,)),
+    Loader("u-boot", ARMV7, "disk", ("-no-reboot", "-bios", U_BOOT_32)),
 )
 LOADER_ROWS = [
     pytest.param(loader.platform, loader, partition, id=f"{loader.platform}-{loader.name}-{partition.stem}")
@@ -207,23 +208,24 @@ class BadFit:
 
 BAD_FITS = (
     BadFit("truncated", lambda fit: fit[: len(fit) // 2], "Bad FIT kernel image format"),
-    BadFit("damaged-monitor", flip_first(b"ARM\x64"), "Bad hash value for 'hash-1' hash node in 'monitor'"),
+    BadFit("damaged-monitor", flip_first(b"a region wraps around"), "Bad hash value for 'hash-1' hash node in 'monitor'"),
     BadFit("damaged-payload", flip_first(b"BHIN"), "Bad hash value for 'hash-1' hash node in 'payload-0'"),
     BadFit("no-such-payload", without(b"payload-3"), "Could not find subimage node"),
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", [GICV3])
+@pytest.mark.parametrize(("platform", "rom"), [(GICV3, U_BOOT), (ARMV7, U_BOOT_32)], ids=(GICV3, ARMV7))
 @pytest.mark.parametrize("bad", BAD_FITS, ids=lambda bad: bad.name)
-def test_bad_fit(machine_platform: Platform, bad: BadFit, tmp_path: Path) -> None:
+def test_bad_fit(machine_platform: Platform, rom: str, bad: BadFit, tmp_path: Path) -> None:
     plan = compile_file(machine_platform, NATIVE)
     whole = fit_of(pack("fit", machine_platform, monitor(machine_platform), plan), tmp_path)
     damaged = bad.damage(whole)
     assert damaged != whole
+    arch = machine_platform.arch
     with tempfile.TemporaryDirectory() as name:
-        disk = make_disk(damaged, script(0x50000000, machine_platform.arch), "arm64", Path(name))
-    said, status = last_words(machine_platform, disk, "disk", ("-bios", U_BOOT), LOADER_SECONDS)
+        disk = make_disk(damaged, script(0x50000000, arch), ARCHITECTURES[arch], Path(name))
+    said, status = last_words(machine_platform, disk, "disk", ("-bios", rom), LOADER_SECONDS)
     assert bad.says in said
     assert "bulkhead: cannot start: the boot loader refuses the image" in said
     assert "Starting kernel" not in said

@@ -17,7 +17,8 @@ from bhtool.errors import BulkheadError
 from bhtool.machine import require_emulator
 from bhtool.platforms import load
 
-from tests.mutation.machine_mutations import MUTATIONS, MachineMutation
+from tests.mutation.machine_mutation import MachineMutation
+from tests.mutation.machine_mutations import MUTATIONS
 from tests.mutation.mutation import ROOT
 from tests.mutation.one_case import CASE_FAILS
 

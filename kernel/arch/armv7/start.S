@@ -14,7 +14,9 @@ _start:
 	ldr	r2, =image_end
 	mov	r4, #0
 	mov	r5, #0
-1:	strd	r4, r5, [r1], #8
+	mov	r6, #0
+	mov	r7, #0
+1:	stm	r1!, {r4-r7} /* both ends are aligned to 16 */
 	cmp	r1, r2
 	blo	1b
 	mov	lr, #0

@@ -9,36 +9,25 @@
 #include "kernel/cpu.h"
 #include "x2apic.h"
 
-enum { MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117, NOTHING_PAGE = 0xf0 };
+enum { MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117, LOOP_PAGE = 0xf0, JMP_TO_ITSELF = 0xfeeb };
 
 /* ---- Interrupts to others: SDM vol. 3, 12.12.9 "ICR Operation in x2APIC Mode" ---------------------------------------- */
 
-/* A loop without end, for cores that are started at NOTHING_PAGE. */
-static void lay_nothing(void)
-{
-	static const uint8_t jump_to_itself[] = { 0xeb, 0xfe };
-	volatile uint8_t *page = (volatile uint8_t *)(uintptr_t)(NOTHING_PAGE << 12);
-
-	for (unsigned n = 0; n < sizeof(jump_to_itself); n++)
-		page[n] = jump_to_itself[n];
-}
-
 static uint64_t attack_icr(uint64_t a, uint64_t b)
 {
-	lay_nothing();
 	x86_wrmsr(MSR_X2APIC_ICR, a);
 	return 0;
 }
 
-/* From another core: sends the first one off and into that loop. */
+/* From another core: sends the first one off and into an endless loop below 1 MiB. */
 static uint64_t attack_restart(uint64_t a, uint64_t b)
 {
-	lay_nothing();
+	arch_mmio_write32(LOOP_PAGE << 12, JMP_TO_ITSELF);
 	for (uint64_t n = 0; n < a; n++) {
 		uint64_t start = arch_counter(), pause = clock_from_ns(b * 1000000);
 
 		x2apic_command(0, X2APIC_INIT);
-		x2apic_command(0, X2APIC_STARTUP | NOTHING_PAGE);
+		x2apic_command(0, X2APIC_STARTUP | LOOP_PAGE);
 		while (arch_counter() - start < pause)
 			arch_relax();
 	}

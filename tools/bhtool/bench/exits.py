@@ -3,14 +3,14 @@
 
 import re
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from re import Pattern
 
 from bhtool import paths
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import IDLE_TRAPS, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.bench.stage import SLEEP_EXITS, Guest, out_of_time, sandbox_lines, set_up, write_native
 from bhtool.dialogue import Dialogue
 from bhtool.errors import BulkheadError
 from bhtool.machine_launch import Timing
@@ -45,7 +45,7 @@ echo load $((turn = turn + 1))
 done
 """
 FACTS = {
-    "native": f"{TICKS:,} timer and {INTERRUPTS:,} device interrupts; the same with trusted-idle",
+    "native": f"{TICKS:,} timer and {INTERRUPTS:,} device interrupts; on ARM once more where somebody may kick it",
     "load": f"Linux starts processes, prints and sleeps for {LOAD_SECONDS} s of its own time",
 }
 WORK = {
@@ -62,13 +62,11 @@ def by_reason(what: str, exits: Exits, inevitable: Collection[str], limit: int, 
     return [total, *(Row.of(f"{what}: {reason}", "exits", [count]) for reason, count in exits.items() if count)]
 
 
-def native(
-    platform: Platform, report: Report, trusted_idle: bool, command: str = COMMAND, done: Pattern[str] = DONE, cores: Sequence[int] = (1,)
-) -> tuple[Exits, ...]:
+def native(platform: Platform, report: Report, guest: Guest, done: Pattern[str] = DONE) -> tuple[Exits, ...]:
     """What each core of a native sandbox exits from ready until it has done what it was told."""
     with tempfile.TemporaryDirectory() as folder:
-        stage = set_up(platform, write_native(Path(folder), command, trusted_idle, cores), report)
-    report(f"counting on {platform.name}: {command} in a native sandbox")
+        stage = set_up(platform, write_native(Path(folder), guest), report)
+    report(f"counting on {platform.name}: {guest.arguments} in a native sandbox")
     with stage.session(Timing(platform.emulator.icount_shift)) as session:
         for line in sandbox_lines(session, "measured", BOOT_LIMIT):
             if done.search(line):
@@ -78,17 +76,19 @@ def native(
 
 
 def native_rows(platform: Platform, report: Report) -> list[Row]:
-    [exits] = native(platform, report, False)
-    rows = by_reason("native", exits, IDLE_TRAPS.get(platform.backend, ()), 0)
-    if platform.backend in IDLE_TRAPS:
-        [exits] = native(platform, report, True)
+    [exits] = native(platform, report, Guest(COMMAND))
+    rows = by_reason("native", exits, (), 0)
+    if platform.arch in SLEEP_EXITS:
+        [exits] = native(platform, report, Guest(COMMAND, kickable=True))
+        rows += by_reason("may be kicked", exits, ("idle",), 0)
+        [exits] = native(platform, report, Guest(COMMAND, kickable=True, trusted_idle=True))
         rows += by_reason("trusted-idle", exits, (), 0)
     return rows
 
 
 def ipi_rows(platform: Platform, report: Report) -> list[Row]:
     """What it costs one core to interrupt another, and what the other."""
-    sender, receiver = native(platform, report, True, f"ipi=1,{IPIS}", ALL_ARRIVED, (1, 2))
+    sender, receiver = native(platform, report, Guest(f"ipi=1,{IPIS}", cores=(1, 2)), ALL_ARRIVED)
     return [
         Row.of(f"{IPIS:,} IPIs: sender", "exits", [sum(sender.values())]).at_most(IPIS),
         Row.of(f"{IPIS:,} IPIs: receiver", "exits", [sum(receiver.values())]).at_most(0),
@@ -126,7 +126,7 @@ def load_rows(platform: Platform, shell: Shell) -> list[Row]:
     shell.dialogue.ask(f"sh /tmp/load {LOAD_SECONDS}", LOAD_LIMIT)
     more = subtract(shell.exits(), exits)
     done = {what: count - work[what] for what, count in shell.work().items()}
-    inevitable = IDENTIFIES.get(platform.backend, ()) + IDLE_TRAPS.get(platform.backend, ())
+    inevitable = IDENTIFIES.get(platform.backend, ())
     return by_reason("load", more, inevitable, 0) + [Row.of("load", what, [count]) for what, count in done.items()]
 
 
@@ -146,5 +146,5 @@ def linux_rows(platform: Platform, report: Report) -> list[Row]:
 
 def run(platform: Platform, report: Report) -> Result:
     rows = native_rows(platform, report) + ipi_rows(platform, report) + linux_rows(platform, report)
-    inevitable = IDENTIFIES.get(platform.backend, ()) + IDLE_TRAPS.get(platform.backend, ())
+    inevitable = IDENTIFIES.get(platform.backend, ())
     return Result("exits", platform.name, rows, FACTS | {"inevitable": " and ".join(inevitable) or "none"})

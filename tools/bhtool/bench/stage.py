@@ -2,7 +2,7 @@
 """Machines to measure on: a sandbox under its monitor, and the same program alone on the bare emulator."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,9 +24,23 @@ COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond
 NANOSECOND_HZ = 1_000_000_000
 ARM_COUNTER = ("-global", f"arm-cpu.cntfrq={NANOSECOND_HZ}")
 NANOSECOND_COUNTER = {"aarch64": ARM_COUNTER, "armv7": ARM_COUNTER, "x86_64": ()}  # the TSC counts nanoseconds as it is
-# Backends on which a sandbox without `trusted-idle` exits to sleep, and the reason it is counted under.
-IDLE_TRAPS = {"stage2-gicv2": ("idle",), "stage2-armv7": ("idle",)}
+SLEEP_EXITS = ("aarch64", "armv7")  # where a sandbox that somebody may kick exits to sleep, unless it is `trusted-idle`
+NEIGHBOUR_CORE = 3
 POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What the native sandbox `measured` is told, and whether a neighbour, which only sleeps, could kick it."""
+
+    arguments: str
+    cores: tuple[int, ...] = (1,)
+    kickable: bool = False
+    trusted_idle: bool = False
+
+    @property
+    def idle_cores(self) -> list[int]:
+        return [core for core in range(4) if core not in self.cores and not (self.kickable and core == NEIGHBOUR_CORE)]
 
 
 @dataclass(frozen=True)
@@ -44,11 +58,11 @@ def set_up(platform: Platform, partition: Path, report: Report) -> Stage:
     return Stage(platform, plan, make_image(platform, plan))
 
 
-def write_native(folder: Path, arguments: str, trusted_idle: bool = False, cores: Sequence[int] = (1,)) -> Path:
-    """A partition file with one native sandbox, `measured`, that owns a UART and is told `arguments`."""
+def write_native(folder: Path, guest: Guest) -> Path:
+    """A partition file with that sandbox, which owns a UART."""
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
-    file = folder / ("trusted-idle.dts" if trusted_idle else "native.dts")
-    file.write_text(template.render(arguments=arguments, trusted_idle=trusted_idle, cores=cores), encoding="utf-8")
+    file = folder / "native.dts"
+    file.write_text(template.render(guest=guest, neighbour_core=NEIGHBOUR_CORE), encoding="utf-8")
     return file
 
 

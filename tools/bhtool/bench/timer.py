@@ -15,8 +15,9 @@ from pathlib import Path
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import (
     COUNTED,
-    IDLE_TRAPS,
     KERNEL,
+    SLEEP_EXITS,
+    Guest,
     Stage,
     bare,
     bare_lines,
@@ -122,20 +123,21 @@ class Bench:
         self.report(f"measuring on {self.platform.name}: bare emulator")
         return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.kernel))
 
-    def sandbox(self, where: str, trusted_idle: bool = False) -> Rows:
+    def sandbox(self, where: str, guest: Guest) -> Rows:
         (self.folder / KERNEL).write_bytes(self.kernel)  # wins over what a build may have made meanwhile
-        stage = set_up(self.platform, write_native(self.folder, COMMAND, trusted_idle), self.report)
+        stage = set_up(self.platform, write_native(self.folder, guest), self.report)
         require_same_program(stage, self.kernel)
         self.report(f"measuring on {self.platform.name}: {where}")
         return self.runs.agreed(lambda: measure_sandbox(stage, where))
 
     def rows(self) -> list[Row]:
         alone = self.alone()
-        if self.platform.backend not in IDLE_TRAPS:
-            return [*alone.values(), *compare(self.sandbox("sandbox"), alone)]
-        trapped = compare(self.sandbox("sandbox"), alone, judged=("busy",))
-        trusted = compare(self.sandbox("sandbox with trusted-idle", trusted_idle=True), alone)
-        return [*alone.values(), *trapped, *trusted]
+        rows = [*alone.values(), *compare(self.sandbox("sandbox", Guest(COMMAND)), alone)]
+        if self.platform.arch in SLEEP_EXITS:
+            trapped = self.sandbox("sandbox that may be kicked", Guest(COMMAND, kickable=True))
+            trusted = self.sandbox("the same with trusted-idle", Guest(COMMAND, kickable=True, trusted_idle=True))
+            rows += [*compare(trapped, alone, judged=("busy",)), *compare(trusted, alone)]
+        return rows
 
 
 def run(platform: Platform, report: Report) -> Result:

@@ -83,7 +83,7 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
     row.core_count = len(plan.cores)
     for slot, core in enumerate(plan.cores):
         row.cores[slot] = core
-    row.may_kick = sum(1 << other for other in plan.may_kick)
+    row.may_kick = sum(1 << other for other in set(plan.may_kick))
     row.pool, row.entry, row.arg, row.stack = plan.pool_hpa, plan.entry, plan.arg, plan.stack
     row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
 

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mistake in the running monitor, for the tables beside this file and test_machine_mutations.py."""
+
+from dataclasses import dataclass
+
+from tests.mutation.mutation import Mutation
+
+
+@dataclass(frozen=True)
+class MachineMutation(Mutation):
+    """`caught_by` is a row of the table of emulated cases; `shows` a pattern in the report of its failure."""
+
+    platform: str
+    shows: str
