@@ -28,6 +28,7 @@ def bulkhead(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("setup", "--bogus"),
         ("run", "--platform", "no-such-board"),
         ("run", "--seconds", "5", "--until", "ready"),
+        ("run", "--attach", "linux", "--until", "ready"),
         ("run", "--seconds", "soon"),
         ("run", "--partition", "no-such-file.dts"),
         ("check",),

@@ -81,8 +81,11 @@ def initrd_for_linux(domains: Domains) -> Iterator[Finding]:
 
 def _other_sandboxes(domains: Domains, name: str) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        for node in sandbox.kick_nodes if name == "may-kick" else sandbox.log_nodes:
-            if node is sandbox.node:
+        nodes = sandbox.kick_nodes if name == "may-kick" else sandbox.log_nodes
+        for index, node in enumerate(nodes):
+            if node in nodes[:index]:
+                yield Finding(sandbox.where(name), f"`{sandbox.name}` names `{node.label}` twice in `{name}`")
+            elif node is sandbox.node:
                 yield Finding(sandbox.where(name), f"`{sandbox.name}` names itself in `{name}`")
             elif not domains.sandbox_at(node):
                 yield Finding(sandbox.where(name), f"`{node.label}` in `{name}` of `{sandbox.name}` is not a sandbox")

@@ -93,8 +93,10 @@ RULES = (
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),
     Rule("BH-R052", "Linux has a UART console.", "add console = <&uart0> and the same in `access`", references.linux_console),
-    Rule("BH-R053", "`may-kick` names other sandboxes.", "name another sandbox by its label", references.may_kick_others),
-    Rule("BH-R054", "`log-access` names other sandboxes.", "name another sandbox by its label", references.log_access_others),
+    Rule("BH-R053", "`may-kick` names other sandboxes, each once.", "name another sandbox by its label, once", references.may_kick_others),
+    Rule(
+        "BH-R054", "`log-access` names other sandboxes, each once.", "name another sandbox by its label, once", references.log_access_others
+    ),
     Rule("BH-R055", "An initrd is for Linux.", 'take it out, or add os,type = "linux"', references.initrd_for_linux),
     # Images.
     Rule("BH-R060", "Images exist.", "put the file beside the partition file, or use a name the tool knows"),

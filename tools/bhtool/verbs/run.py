@@ -154,6 +154,8 @@ def run(
     """
     if seconds is not None and until:
         raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
+    if attach and (seconds is not None or until or expect_parked):
+        raise BulkheadError("--attach goes on until Ctrl-]; leave out --seconds, --until and --expect-parked", Status.USAGE)
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):
