@@ -135,6 +135,7 @@ def rearranged(platform: Platform, old: str, new: str) -> Platform:
     return replace(platform, emulator=replace(platform.emulator, arguments=arguments))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", [ARMV7])
 def test_entry_in_secure_state(machine_platform: Platform) -> None:
     """Nobody is below to end the machine, nor to start a core: it says so, and rests."""
