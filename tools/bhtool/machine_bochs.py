@@ -68,7 +68,7 @@ def configuration(launch: Launch, image: str, ports: list[int]) -> str:
 
 def boot_lines(medium: Medium, image: str) -> list[str]:
     if medium == "kernel":
-        raise BulkheadError("Bochs starts machines from discs only")
+        raise BulkheadError("Bochs starts machines from discs only: make one with `tools/bulkhead image --format iso`")
     disc = "type=cdrom, status=inserted" if medium == "cdrom" else "type=disk, mode=flat"
     return [f"boot: {medium}", "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14", f"ata0-master: {disc}, path={image}"]
 

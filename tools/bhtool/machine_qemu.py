@@ -44,7 +44,7 @@ def timing_options(timing: Timing) -> list[str]:
 
 def boot_options(medium: Medium, path: str) -> list[str]:
     if medium == "kernel":
-        return ["-kernel", path]
+        return ["-kernel", path, "-no-reboot"]  # a machine that resets itself has ended; firmware may
     if medium == "cdrom":
         return ["-drive", f"media=cdrom,format=raw,readonly=on,file={path}"]
     return ["-drive", f"if=virtio,format=raw,readonly=on,file={path}"]

@@ -42,7 +42,10 @@ def debian_apt() -> PrivateApt:
     distribution, codename = release()
     entry = main_entry(machine_sources(), codename)
     if distribution != "debian" or entry is None:
-        raise BulkheadError("Debian's kernels are fetched from the machine's own Debian mirror, and this machine has none", Status.MISSING)
+        raise BulkheadError(
+            "Debian's kernels are fetched from the machine's own Debian mirror, and this machine has none: add one to its APT sources",
+            Status.MISSING,
+        )
     return PrivateApt(paths.cache() / "apt-payloads", (entry.with_suite(SUITE),), ARCHITECTURES)
 
 

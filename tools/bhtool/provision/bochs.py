@@ -101,7 +101,7 @@ def source_apt() -> PrivateApt:
     _, codename = release()
     entry = main_entry(machine_sources(), codename)
     if entry is None:
-        raise BulkheadError("Bochs is built from Debian's source package, and this machine has no Debian mirror", Status.MISSING)
+        raise BulkheadError("Bochs is built from Debian's source package: this machine needs an APT source of Debian's own", Status.MISSING)
     return PrivateApt(paths.cache() / "apt-bochs", (replace(entry.with_suite(SUITE), types="deb-src"),))
 
 
@@ -114,7 +114,8 @@ def fetch(directory: Path) -> Path:
         apt.run("apt-get", "source", "--download-only", "-qq", f"bochs/{SUITE}", cwd=directory, may_fail=True)
     tarball = directory / TARBALL
     if not tarball.exists() or hashlib.sha256(tarball.read_bytes()).hexdigest() != SHA256:
-        raise BulkheadError(f"Debian's source package of Bochs brought no {TARBALL} as this tool knows it", Status.MISSING)
+        where = f"look whether the APT source of this machine reaches the suite {SUITE}, and run `tools/bulkhead setup` again"
+        raise BulkheadError(f"Debian's source package of Bochs brought no {TARBALL} as this tool knows it: {where}", Status.MISSING)
     return tarball
 
 
@@ -127,7 +128,8 @@ def run(command: list[str], tree: Path, progress: Callable[[str], None] = lambda
             progress(line)
             last = line.strip() or last
     if process.returncode:
-        raise BulkheadError(f"Bochs cannot be built: {command[0]} failed: {last}", Status.MISSING)
+        again = "mend what it names and run `tools/bulkhead setup` again"
+        raise BulkheadError(f"Bochs cannot be built: {command[0]} failed: {last}; {again}", Status.MISSING)
 
 
 class Percent:

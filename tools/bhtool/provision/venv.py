@@ -63,6 +63,8 @@ def ensure_venv() -> None:
 def make_venv() -> None:
     if sys.version_info < MINIMUM:
         raise BulkheadError("Python 3.11 or newer is needed", Status.MISSING)
+    if paths.VENV.is_symlink():
+        raise BulkheadError("build/venv is a link, and making it anew would empty what it points to: remove the link", Status.USAGE)
     count = package_count(paths.REQUIREMENTS)
     print(f"Making the Python environment build/venv: {count} packages from PyPI, {SIZE} ...", flush=True)
     run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
