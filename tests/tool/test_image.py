@@ -79,3 +79,10 @@ def test_a_table_that_is_too_large_is_refused(monitor: bytes) -> None:
 def test_a_monitor_without_a_table_is_refused() -> None:
     with pytest.raises(BulkheadError, match="partition_table"):
         image.compose(Path("/bin/true").read_bytes(), plan_of(b""))
+
+
+@pytest.mark.parametrize("name", ["pvh", "monitor32"])
+def test_there_is_a_section_table(name: str, request: pytest.FixtureRequest) -> None:
+    """GRUB 2.12 refuses to start a file that has none."""
+    composed = ELFFile(io.BytesIO(image.compose(request.getfixturevalue(name), plan_of(b"TABL", PAYLOAD))))
+    assert [section["sh_type"] for section in composed.iter_sections()] == ["SHT_NULL"]

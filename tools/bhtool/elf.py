@@ -53,6 +53,7 @@ class Form:
     header: struct.Struct
     program: struct.Struct
     flags_at: int
+    section_bytes: int  # of a section header
 
     def unpack_program(self, data: bytes, offset: int) -> Program:
         fields = list(self.program.unpack_from(data, offset))
@@ -65,15 +66,22 @@ class Form:
         fields.insert(self.flags_at, flags)
         return self.program.pack(*fields)
 
-    def pack_header(self, like: Header, program_count: int) -> bytes:
-        """For an executable like another, without sections, whose program headers follow at once."""
-        programs = (self.header.size, 0, like.flags, self.header.size, self.program.size, program_count)
-        return self.header.pack(like.identification, ET_EXEC, like.machine, EV_CURRENT, like.entry, *programs, 0, 0, 0)
+    def pack_headers(self, like: Header, programs: list[Program]) -> bytes:
+        """For an executable like another. Of sections it has the first, which is none: GRUB 2.12 refuses a file without a table of them."""
+        sections = self.header.size + self.program.size * len(programs)
+        offsets = (self.header.size, sections, like.flags, self.header.size)
+        counts = (self.program.size, len(programs), self.section_bytes, 1, 0)
+        header = self.header.pack(like.identification, ET_EXEC, like.machine, EV_CURRENT, like.entry, *offsets, *counts)
+        return header + b"".join(self.pack_program(one) for one in programs) + bytes(self.section_bytes)
+
+    def headers_size(self, program_count: int) -> int:
+        """Bytes that pack_headers will give."""
+        return self.header.size + self.program.size * program_count + self.section_bytes
 
 
 FORMS = {
-    1: Form(struct.Struct("<16sHHIIIIIHHHHHH"), struct.Struct("<IIIIIIII"), flags_at=6),
-    2: Form(struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQQQ"), flags_at=1),
+    1: Form(struct.Struct("<16sHHIIIIIHHHHHH"), struct.Struct("<IIIIIIII"), flags_at=6, section_bytes=40),
+    2: Form(struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQQQ"), flags_at=1, section_bytes=64),
 }
 
 

@@ -69,16 +69,15 @@ def write_parts(form: Form, like: Header, parts: list[Part]) -> bytes:
     """An executable of these parts, each on a file page of its own so that offsets and addresses agree."""
     body = io.BytesIO()
     headers = []
-    start = form.header.size + form.program.size * len(parts)
+    start = form.headers_size(len(parts))
     for part in parts:
         offset = start + body.tell()
         gap = (part.virtual - offset) % 4096
         body.write(b"\0" * gap)
         sizes = (len(part.data), part.memory_bytes)
-        one = Program(part.kind, part.flags, offset + gap, part.virtual, part.physical, *sizes, part.alignment)
-        headers.append(form.pack_program(one))
+        headers.append(Program(part.kind, part.flags, offset + gap, part.virtual, part.physical, *sizes, part.alignment))
         body.write(part.data)
-    return form.pack_header(like, len(parts)) + b"".join(headers) + body.getvalue()
+    return form.pack_headers(like, headers) + body.getvalue()
 
 
 def monitor_parts(monitor: bytes, plan: Plan) -> list[Part]:
