@@ -86,3 +86,35 @@ def test_there_is_a_section_table(name: str, request: pytest.FixtureRequest) -> 
     """GRUB 2.12 refuses to start a file that has none."""
     composed = ELFFile(io.BytesIO(image.compose(request.getfixturevalue(name), plan_of(b"TABL", PAYLOAD))))
     assert [section["sh_type"] for section in composed.iter_sections()] == ["SHT_NULL"]
+
+
+RESET = """
+	.section .note.pvh, "a", @note
+	.long 4, 4, 18
+	.asciz "Xen"
+	.long _start
+	.code32
+	.text
+	.global _start
+_start:	lidt none
+	int3
+none:	.long 0, 0
+"""
+
+
+def test_a_machine_that_resets_itself_has_ended(tmp_path: Path) -> None:
+    out = tmp_path / "reset.elf"
+    options = [
+        "--target=x86_64-unknown-linux-gnu",
+        "-fuse-ld=lld",
+        "-nostdlib",
+        "-static",
+        "-Wl,-Ttext=0x101000",
+        "-Wl,--image-base=0x100000",
+    ]
+    subprocess.run(["clang-19", *options, "-x", "assembler", "-", "-o", str(out)], input=RESET, text=True, check=True)
+    with Machine(load("qemu-svm"), out.read_bytes()) as machine:
+        deadline = time.monotonic() + 20
+        while machine.exit_status() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert machine.exit_status() is not None
