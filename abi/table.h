@@ -13,7 +13,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 2,
+	BH_TABLE_VERSION = 3,
 	BH_MAX_CORES = 8,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -43,6 +43,7 @@ enum bh_region_kind {
 	BH_REGION_DEVICE, /* device registers, given to one sandbox */
 	BH_REGION_POOL,   /* window into a pool: stats, info, own or foreign log */
 	BH_REGION_BANKED, /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
+	BH_REGION_OPEN,   /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
 };
 struct bh_region {
 	uint64_t gpa;
@@ -79,6 +80,16 @@ struct bh_copy {
 	uint32_t sandbox;
 	uint32_t pad;
 };
+/* Protections that a sandbox can do without, docs/decisions.md "Modular protection". */
+enum bh_protection {
+	BH_PROTECT_MEMORY = 1, /* stage 2 maps what was granted */
+	BH_PROTECT_IO = 2,     /* x86: I/O ports that were granted */
+	BH_PROTECT_MSR = 4,    /* model-specific, system and coprocessor registers by allow-list */
+	BH_PROTECT_IPI = 8,    /* interrupts to own cores only */
+	BH_PROTECT_IRQ = 16,   /* the interrupt controller, own lines only */
+	BH_PROTECT_ABORT = 32, /* exceptions that could go on for ever, and errors of the machine, come to the monitor */
+	BH_PROTECT_ALL = 63,
+};
 enum bh_sandbox_flags { BH_SANDBOX_TRUSTED_IDLE = 1, BH_SANDBOX_LINUX = 2 };
 struct bh_sandbox {
 	uint8_t name[BH_NAME_BYTES];
@@ -86,7 +97,7 @@ struct bh_sandbox {
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers, boot core first */
 	uint32_t may_kick;                    /* bit n: sandbox n */
-	uint32_t pad;
+	uint32_t unprotected;                 /* enum bh_protection, or-ed: switched off */
 	uint64_t pool;       /* HPA, BH_POOL_BYTES */
 	uint64_t entry;      /* GPA of the first instruction */
 	uint64_t arg;        /* see guest.h */

@@ -140,6 +140,7 @@ static void create_partition(const struct bh_table *table, uint32_t index, struc
 	struct hal_partition_config config = {
 		.index = index,
 		.core_count = sandbox->core_count,
+		.unprotected = sandbox->unprotected,
 		.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE,
 		.tolerate_ports = sandbox->flags & BH_SANDBOX_LINUX,
 		.kick_boxes = (struct hal_kick_box *)(uintptr_t)table->shared,

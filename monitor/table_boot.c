@@ -124,6 +124,7 @@ static const char *refuse_cores(const struct bh_table *table)
 			REFUSE_IF(taken >> sandbox->cores[slot] & 1, "a core is given twice");
 			taken |= 1u << sandbox->cores[slot];
 		}
+		REFUSE_IF(sandbox->unprotected & ~(uint32_t)BH_PROTECT_ALL, "a sandbox is to do without a protection that there is not");
 		REFUSE_IF(sandbox->may_kick >> n & 1 || sandbox->may_kick >> table->sandbox_count, "may-kick names itself or no sandbox");
 	}
 	return NULL;
@@ -200,6 +201,19 @@ static const char *refuse_device(const struct table_limits *limits, const struct
 	return NULL;
 }
 
+/* What is open to a sandbox that does without its memory or irq protection: as the machine has it. */
+static const char *refuse_open(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
+{
+	bool ram = region->memory_type == BH_MEMORY_RAM;
+	uint32_t without = ram ? BH_PROTECT_MEMORY : BH_PROTECT_MEMORY | BH_PROTECT_IRQ;
+
+	REFUSE_IF(!(table->sandboxes[region->sandbox].unprotected & without), "a protected sandbox is given what is open to others");
+	REFUSE_IF(ram ? !within(hpa_of(region), ram_of(limits)) : overlap(hpa_of(region), ram_of(limits)),
+		  "a stretch that is open has the memory type of another");
+	REFUSE_IF(!ram && region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
+	return NULL;
+}
+
 static const char *refuse_region(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
 	struct table_span hpa = hpa_of(region);
@@ -223,6 +237,8 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 	case BH_REGION_BANKED:
 	case BH_REGION_DEVICE:
 		return refuse_device(limits, region);
+	case BH_REGION_OPEN:
+		return refuse_open(table, limits, region);
 	default:
 		return "a region has an unknown kind";
 	}

@@ -33,6 +33,8 @@ struct gic_view {
 	uint32_t words;                                /* the guest sees that many, GICD_TYPER.ITLinesNumber + 1 */
 	uint32_t control;                              /* GICD_CTLR as the guest wrote it: the real switch is everybody's */
 	uint32_t control_fixed;                        /* its bits that read as one whatever is written */
+	uint32_t interfaces;                           /* GICv2: CPU interfaces of own cores, a bit each, ... */
+	uint32_t reachable;                            /* ... and those it may send SGIs to: the same, or all without ipi protection */
 	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, boot core first */
 };
 

@@ -8,15 +8,6 @@
 #include "gic_filter.h"
 #include "hal/stage2/stage2.h"
 
-static uint32_t own_interfaces(const struct hal_partition *partition)
-{
-	uint32_t mask = 0;
-
-	for (uint32_t slot = 0; slot < partition->core_count; slot++)
-		mask |= gicv2_interface(partition->hardware_id[slot]);
-	return mask;
-}
-
 /* ITLinesNumber and CPUNumber as granted: a guest does not initialize lines it does not see. */
 uint64_t gic_read_type(const struct gic_access *access)
 {
@@ -27,7 +18,7 @@ uint64_t gic_read_type(const struct gic_access *access)
 
 void gic_write_targets(const struct gic_access *access, uint64_t value)
 {
-	gic_write_bytes(access, value & own_interfaces(access->core->partition) * UINT64_C(0x01010101));
+	gic_write_bytes(access, value & access->core->partition->gic.interfaces * UINT64_C(0x01010101));
 }
 
 static const struct gic_register distributor[] = {
@@ -76,7 +67,7 @@ static uint32_t targets_of(const struct hal_core *core, uint64_t value)
 	case SGIR_LIST:
 		return value >> SGIR_TARGET_SHIFT & 0xff;
 	case SGIR_OTHERS:
-		return own_interfaces(core->partition) & ~self;
+		return core->partition->gic.interfaces & ~self;
 	case SGIR_SELF:
 		return self;
 	default:
@@ -89,7 +80,7 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 	uint32_t targets = targets_of(core, exit->value);
 	uint32_t intid = exit->value & SGIR_INTID;
 
-	if (intid == GIC_KICK_SGI || exit->width != 4 || targets & ~own_interfaces(core->partition))
+	if (intid == GIC_KICK_SGI || exit->width != 4 || targets & ~core->partition->gic.reachable)
 		return HAL_FAULT;
 	gicd_write(GICD_SGIR, targets << SGIR_TARGET_SHIFT | intid);
 	return HAL_SKIP;

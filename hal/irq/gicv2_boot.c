@@ -7,7 +7,7 @@
 
 #define MISNUMBERED "the GICv2 does not number its CPU interfaces by the cores' lowest affinity field; use a board whose GIC does"
 
-enum { PIDR2_REVISION_SHIFT = 4, PIDR2_GICV2 = 2 };
+enum { PIDR2_REVISION_SHIFT = 4, PIDR2_GICV2 = 2, EVERY_INTERFACE = 0xff };
 
 /* GICD_ITARGETSR0 reads as this core's own interface; as zero where there is but one: ARM IHI 0048B 4.3.12. */
 static bool is_numbered(uint64_t hardware_id)
@@ -36,8 +36,13 @@ void hal_machine_init(void)
 
 void gic_create_view(struct hal_partition *partition)
 {
-	partition->gic.lines[0] = GIC_GUEST_BANKED;
-	partition->gic.words = 1;
+	struct gic_view *view = &partition->gic;
+
+	view->lines[0] = GIC_GUEST_BANKED;
+	view->words = 1;
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		view->interfaces |= gicv2_interface(partition->hardware_id[slot]);
+	view->reachable = partition->unprotected & BH_PROTECT_IPI ? EVERY_INTERFACE : view->interfaces;
 }
 
 void gic_route(uint32_t line, uint64_t hardware_id)

@@ -119,6 +119,10 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 		return HAL_REFUSE;
 	if (exit->gpa != SYSREG_ICC_SGI1R || intid == GIC_KICK_SGI)
 		return HAL_FAULT;
+	if (partition->unprotected & BH_PROTECT_IPI) {
+		SYSREG_WRITE(ICC_SGI1R_EL1, exit->value);
+		return HAL_SKIP;
+	}
 	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
 		uint64_t to = icc_sgi_to(partition->hardware_id[slot], intid);
 		bool others = exit->value & ICC_SGIR_IRM && slot != core->slot;

@@ -21,6 +21,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	if (status != HAL_OK)
 		return status;
 	partition->vttbr = vttbr_of(partition->stage2.root, config->index);
+	partition->unprotected = config->unprotected;
 	partition->trusted_idle = config->trusted_idle;
 	partition->boxes = config->kick_boxes;
 	partition->core_count = config->core_count;

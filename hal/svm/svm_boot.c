@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: is SVM here, and the control block of a guest core in its entry state. Manual sections are APM vol. 2's. */
 #include "arch/x86_64/x86.h"
+#include "hal/svm/controls.h"
 #include "hal/svm/svm.h"
-#include "hal/svm/vmcb.h"
 
 #define MSR_VM_CR       0xc0010114u
 #define MSR_VM_HSAVE_PA 0xc0010117u
@@ -52,23 +52,10 @@ static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigne
 	}
 }
 
-/* Not interrupts, HLT, control or debug registers, PAUSE: a guest uses its core as it likes. */
-static void set_intercepts(struct vmcb_control *control)
-{
-	control->intercept_exceptions = 1u << VECTOR_DB | 1u << VECTOR_AC | 1u << VECTOR_MC;
-	control->intercept_3 = 1u << INTERCEPT_3_NMI | 1u << INTERCEPT_3_INIT | 1u << INTERCEPT_3_RDPMC | 1u << INTERCEPT_3_CPUID |
-			       1u << INTERCEPT_3_INVD | 1u << INTERCEPT_3_INVLPGA | 1u << INTERCEPT_3_IOIO_PROT |
-			       1u << INTERCEPT_3_MSR_PROT | 1u << INTERCEPT_3_FERR_FREEZE | 1u << INTERCEPT_3_SHUTDOWN;
-	control->intercept_4 = 1u << INTERCEPT_4_VMRUN | 1u << INTERCEPT_4_VMMCALL | 1u << INTERCEPT_4_VMLOAD | 1u << INTERCEPT_4_VMSAVE |
-			       1u << INTERCEPT_4_STGI | 1u << INTERCEPT_4_CLGI | 1u << INTERCEPT_4_SKINIT | 1u << INTERCEPT_4_WBINVD |
-			       1u << INTERCEPT_4_MONITOR | 1u << INTERCEPT_4_MWAIT | 1u << INTERCEPT_4_MWAIT_ARMED |
-			       1u << INTERCEPT_4_RDPRU;
-}
-
 /* Interrupts are physical: V_INTR_MASKING stays 0, so that RFLAGS.IF and CR8 are the guest's own. 15.21.1, 15.16. */
 static void set_control(struct vmcb_control *control, const struct hal_partition *partition)
 {
-	set_intercepts(control);
+	svm_set_intercepts(control, partition->unprotected);
 	control->iopm_base_pa = (uintptr_t)partition->port_map;
 	control->msrpm_base_pa = (uintptr_t)partition->msr_map;
 	control->guest_asid = partition->index + 1;

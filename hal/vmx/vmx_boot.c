@@ -5,6 +5,7 @@
 #include "board.h"
 #include "hal/vmx/controls.h"
 #include "hal/vmx/vmx.h"
+#include "hal/x86/exceptions.h"
 
 /* Appendix A "VMX Capability Reporting Facility"; vol. 4, 2.1 "Architectural MSRs". */
 enum {
@@ -165,7 +166,7 @@ static void set_controls(const struct hal_partition *partition)
 	vmx_write(SECONDARY_CONTROLS, controls[VMX_SECONDARY]);
 	vmx_write(VM_EXIT_CONTROLS, controls[VMX_EXIT]);
 	vmx_write(VM_ENTRY_CONTROLS, controls[VMX_ENTRY]);
-	vmx_write(EXCEPTION_BITMAP, 1u << VECTOR_DB | 1u << VECTOR_AC | 1u << VECTOR_MC);
+	vmx_write(EXCEPTION_BITMAP, x86_exceptions(partition->unprotected));
 	vmx_write(IO_BITMAP_A, (uintptr_t)partition->port_map);
 	vmx_write(IO_BITMAP_B, (uintptr_t)partition->port_map + BH_PAGE_BYTES);
 	vmx_write(MSR_BITMAPS, (uintptr_t)partition->msr_map);

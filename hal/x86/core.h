@@ -31,6 +31,7 @@ struct hal_partition {
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers */
 	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
+	uint32_t unprotected; /* enum bh_protection */
 	bool tolerate_ports;
 	bool sealed;
 	struct hal_kick_box *kick_boxes;
@@ -96,3 +97,6 @@ void *x86_take_denied(struct hal_arena *arena, size_t frames);
 
 /* Start-up: lets the guest use the MSRs that are its core's own without exits. */
 void x86_allow_msrs(struct hal_partition *partition);
+
+/* Start-up: opens what the sandbox is to do without. */
+void x86_unprotect(struct hal_partition *partition);

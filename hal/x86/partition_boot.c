@@ -43,6 +43,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 		return HAL_E_NOMEM;
 	partition->index = config->index;
 	partition->core_count = config->core_count;
+	partition->unprotected = config->unprotected;
 	partition->tolerate_ports = config->tolerate_ports;
 	partition->kick_boxes = config->kick_boxes;
 	for (uint32_t slot = 0; slot < config->core_count; slot++) {
@@ -57,6 +58,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	if (status != HAL_OK)
 		return status;
 	x86_allow_msrs(partition);
+	x86_unprotect(partition);
 	*out = partition;
 	return HAL_OK;
 }

@@ -3,6 +3,7 @@
 
 {NAME.ram} {NAME.ram_end} host-physical RAM of a sandbox      {NAME.gpa} {NAME.gpa_end} the same as it sees it
 {NAME.pool} {NAME.arena}  frames of its monitor               {NAME.index} its number, as `kick` wants it
+{NAME.alias}              its pool, as a sandbox without memory protection sees what lies behind its own RAM
 {shared}                  the page of kick boxes              {image} the monitor as it was loaded
 """
 
@@ -24,11 +25,12 @@ class Place:
     pool: int
     arena: int
     index: int
+    alias: int = 0
 
     @classmethod
-    def of(cls, one: SandboxPlan) -> Self:
+    def of(cls, one: SandboxPlan, alias: int = 0) -> Self:
         ram, gpa = (one.ram_hpa, one.ram_hpa + one.ram_size), (one.ram_gpa, one.ram_gpa + one.ram_size)
-        return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.index)
+        return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.index, one.pool_hpa + alias)
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Places:
 
     @classmethod
     def of(cls, plan: Plan, arch: str) -> Self:
-        return cls({one.name: Place.of(one) for one in plan.sandboxes}, plan.shared_hpa, IMAGE[arch])
+        regions = [region for one in plan.sandboxes for region in one.regions]
+        alias = next((one.gpa - one.hpa for one in regions if one.kind == "open" and one.name.startswith("alias")), 0)
+        return cls({one.name: Place.of(one, alias) for one in plan.sandboxes}, plan.shared_hpa, IMAGE[arch])
 
     def fill(self, text: str) -> str:
         return text.format(**self.sandboxes, shared=self.shared, image=self.image) if "{" in text else text

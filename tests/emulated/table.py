@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of cases. A name occurs once per platform; every case says which protection it guards."""
 
-from tests.emulated import cases_cores, cases_interrupts, cases_kicks, cases_memory, cases_psci, cases_registers
+from tests.emulated import cases_cores, cases_interrupts, cases_kicks, cases_memory, cases_psci, cases_registers, cases_unprotected
 from tests.emulated.case import Case
 
 CASES: tuple[Case, ...] = (
@@ -11,6 +11,7 @@ CASES: tuple[Case, ...] = (
     *cases_kicks.CASES,
     *cases_cores.CASES,
     *cases_psci.CASES,
+    *cases_unprotected.CASES,
 )
 
 

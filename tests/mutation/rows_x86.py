@@ -7,7 +7,7 @@ from tests.mutation.machine_mutation import MachineMutation
 X86 = (
     MachineMutation(
         "a guest may close the gate for kicks",
-        "hal/svm/svm_boot.c",
+        "hal/svm/controls_boot.c",
         "1u << INTERCEPT_4_CLGI |",
         "",
         "svm-instructions",
@@ -16,7 +16,7 @@ X86 = (
     ),
     MachineMutation(
         "NMIs go to the guest",
-        "hal/svm/svm_boot.c",
+        "hal/svm/controls_boot.c",
         "1u << INTERCEPT_3_NMI |",
         "",
         "kick-spinning-few",

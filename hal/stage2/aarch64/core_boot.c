@@ -6,24 +6,11 @@
 #include "hal/stage2/stage2.h"
 
 #include "arch/arch.h"
+#include "controls.h"
 #include "features_boot.h"
 
-#define HCR_RW   (UINT64_C(1) << 31) /* EL1 is AArch64 */
-#define HCR_TERR (UINT64_C(1) << 36) /* trap error record registers */
-#define HCR_APK  (UINT64_C(1) << 40) /* do not trap pointer authentication keys, */
-#define HCR_API  (UINT64_C(1) << 41) /* nor instructions: a guest's own */
-
-/* Interrupts: VM with FMO or AMO and without IMO sends IRQ straight to the guest's vectors. */
-#define HCR_ALWAYS (HCR_RW | HCR_VM | HCR_SWIO | HCR_AMO | HCR_TSC | HCR_TIDCP | HCR_TAC | HCR_TERR | HCR_APK | HCR_API)
-
-/* RES1 | TTA: trace | TAM: activity monitors | TZ, TSM: SVE, SME. TFP clear: floating point is the guest's. */
-#define CPTR_CONFINED 0x401033ffu
-/* TPM, TPMCR: PMU | TDOSA, TDRA: OS lock, debug ROM | TPMS: SPE | TTRF: trace filter. E2PB, E2TB 0: no trace buffer. */
-#define MDCR_CONFINED 0x84c60u
-#define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */
-
 /* MDCR_EL2.HPMN = PMCR_EL0.N: no counter is set aside for EL2, as the register's description asks of those who use none. */
-static uint64_t counters(void)
+static unsigned counters(void)
 {
 	return features_has_pmu() ? SYSREG_READ(PMCR_EL0) >> 11 & 31 : 0;
 }
@@ -31,18 +18,18 @@ static uint64_t counters(void)
 /* What the guest may do. */
 static void confine(struct hal_core *core)
 {
-	uint64_t hcr = HCR_ALWAYS | gic_traps(core->partition);
+	const struct controls controls = controls_make(gic_traps(core->partition), features_fill(core->guest.features), counters(),
+						       core->partition->unprotected);
 
-	if (features_fill(core->guest.features))
-		hcr |= HCR_TID3;
 	features_close();
 	SYSREG_WRITE(VTCR_EL2, STAGE2_FORMAT.control);
 	SYSREG_WRITE(VTTBR_EL2, core->partition->vttbr);
-	SYSREG_WRITE(HCR_EL2, hcr);
-	SYSREG_WRITE(CPTR_EL2, CPTR_CONFINED);
-	SYSREG_WRITE(HSTR_EL2, 0);
-	SYSREG_WRITE(MDCR_EL2, MDCR_CONFINED | counters());
-	SYSREG_WRITE(CNTHCTL_EL2, CNTHCTL_GUEST);
+	SYSREG_WRITE(HCR_EL2, controls.hcr);
+	SYSREG_WRITE(CPTR_EL2, controls.cptr);
+	SYSREG_WRITE(HSTR_EL2, controls.hstr);
+	SYSREG_WRITE(MDCR_EL2, controls.mdcr);
+	SYSREG_WRITE(CNTHCTL_EL2, controls.cnthctl);
+	SYSREG_WRITE(ACTLR_EL2, 0);
 	SYSREG_WRITE(CNTVOFF_EL2, 0);
 	SYSREG_WRITE(CNTHP_CTL_EL2, 0);
 	SYSREG_WRITE(VPIDR_EL2, SYSREG_READ(MIDR_EL1));

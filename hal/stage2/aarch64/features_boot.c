@@ -1,40 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Identification registers as a guest sees them. Trapping their reads costs a Linux boot some dozens of exits, so it is done
- * only where a guest that believed the machine would meet a refusal: SVE, MTE, SPE and other things this version does not
- * give. ARM ARM D24.2 has each register by name; a field of 0 means absent.
+/* What this core has: reading it, and closing what HCR_EL2, CPTR_EL2 and MDCR_EL2 have no bit for. ARM ARM D24.2 has each register by name.
  */
-#include "hal/stage2/stage2.h"
-
-#include "arch/aarch64/sysreg.h"
 #include "features_boot.h"
 
-#define FIELD(low)      (UINT64_C(0xf) << (low))
-#define INDEX(crm, op2) (((crm) - 1) * 8 + (op2))
+#include "arch/aarch64/sysreg.h"
+#include "identity.h"
 
-static const struct {
-	uint8_t index;
-	uint64_t refused; /* present on the machine: must be hidden */
-	uint64_t hidden;  /* hidden as well once reads trap; harmless to see */
-} masks[] = {
-	{ INDEX(4, 0), /* ID_AA64PFR0_EL1 */
-	  FIELD(32) /* SVE */ | FIELD(40) /* MPAM */ | FIELD(44) /* AMU */, FIELD(8) /* EL2 */ | FIELD(28) /* RAS */ },
-	{ INDEX(4, 1), /* ID_AA64PFR1_EL1 */
-	  FIELD(8) /* MTE */ | FIELD(24) /* SME */ | FIELD(36) /* NMI */, FIELD(12) /* RAS_frac */ | FIELD(16) /* MPAM_frac */ },
-	{ INDEX(4, 4), ~UINT64_C(0), 0 }, /* ID_AA64ZFR0_EL1: SVE */
-	{ INDEX(4, 5), ~UINT64_C(0), 0 }, /* ID_AA64SMFR0_EL1: SME */
-	{ INDEX(5, 0),                    /* ID_AA64DFR0_EL1 */
-	  FIELD(32) /* PMSVer */ | FIELD(40) /* TraceFilt */ | FIELD(44) /* TraceBuffer */ | FIELD(52) /* BRBE */,
-	  FIELD(4) /* TraceVer */ | FIELD(8) /* PMUVer */ | FIELD(48) /* MTPMU */ },
-	{ INDEX(6, 1), FIELD(60) /* LS64 */, 0 },                                                      /* ID_AA64ISAR1_EL1 */
-	{ INDEX(6, 2), FIELD(0) /* WFxT: a trapped WFI has no deadline */ | FIELD(16) /* MOPS */, 0 }, /* ID_AA64ISAR2_EL1 */
-	{ INDEX(7, 0), 0, FIELD(56) /* FGT */ | FIELD(60) /* ECV */ },                                 /* ID_AA64MMFR0_EL1 */
-	{ INDEX(7, 1), 0, FIELD(8) /* VH */ | FIELD(16) /* LO */ | FIELD(40) /* HCX */ },              /* ID_AA64MMFR1_EL1 */
-	{ INDEX(7, 2), 0, FIELD(24) /* NV */ },                                                        /* ID_AA64MMFR2_EL1 */
-	{ INDEX(7, 3), 0xfffff /* TCRX, SCTLRX, S1PIE, S2PIE, S1POE */, 0 },                           /* ID_AA64MMFR3_EL1 */
-};
+#define FIELD(value, low) ((value) >> (low) & 15)
 
-#define READ(crm, op2) features[INDEX(crm, op2)] = SYSREG_READ(S3_0_C0_C##crm##_##op2)
+#define READ(crm, op2) features[((crm) - 1) * 8 + (op2)] = SYSREG_READ(S3_0_C0_C##crm##_##op2)
 #define READ_ALL(crm) \
 	READ(crm, 0); \
 	READ(crm, 1); \
@@ -47,8 +21,6 @@ static const struct {
 
 bool features_fill(uint64_t *features)
 {
-	bool refused = false;
-
 	READ_ALL(1);
 	READ_ALL(2);
 	READ_ALL(3);
@@ -56,33 +28,58 @@ bool features_fill(uint64_t *features)
 	READ_ALL(5);
 	READ_ALL(6);
 	READ_ALL(7);
-	for (unsigned n = 0; n < sizeof(masks) / sizeof(masks[0]); n++) {
-		uint64_t *feature = &features[masks[n].index];
+	return identity_hide(features);
+}
 
-		refused |= (*feature & masks[n].refused) != 0;
-		*feature &= ~(masks[n].refused | masks[n].hidden);
+/* Memory system partitioning: its registers trap. Version 0.1 has its number in PFR1 alone. DDI 0598 "MPAM2_EL2", "MPAMHCR_EL2". */
+static void close_mpam(void)
+{
+	const uint64_t trap_mpam1 = UINT64_C(1) << 49, trap_mpam0 = UINT64_C(1) << 48, has_hcr = UINT64_C(1) << 17;
+
+	if (!FIELD(SYSREG_READ(ID_AA64PFR0_EL1), 40) && !FIELD(SYSREG_READ(ID_AA64PFR1_EL1), 16))
+		return;
+	SYSREG_WRITE(S3_4_C10_C5_0, trap_mpam1 | trap_mpam0);   /* MPAM2_EL2 */
+	if (SYSREG_READ(S3_0_C10_C4_4) & has_hcr)               /* MPAMIDR_EL1 */
+		SYSREG_WRITE(S3_4_C10_C4_0, UINT64_C(1) << 31); /* MPAMHCR_EL2: TRAP_MPAMIDR_EL1 */
+}
+
+/*
+ * Fine-grained traps: 0 in bits that trap by 1, which others do for us; 0 in those named n..., which trap by 0: SME priorities and
+ * TPIDR2, branch records, guarded control stacks, permission indirection and overlays.
+ */
+static void close_fine_grained(void)
+{
+	unsigned version = FIELD(SYSREG_READ(ID_AA64MMFR0_EL1), 56);
+
+	if (version >= 1) {
+		SYSREG_WRITE(S3_4_C1_C1_4, 0); /* HFGRTR_EL2 */
+		SYSREG_WRITE(S3_4_C1_C1_5, 0); /* HFGWTR_EL2 */
+		SYSREG_WRITE(S3_4_C1_C1_6, 0); /* HFGITR_EL2 */
+		SYSREG_WRITE(S3_4_C3_C1_4, 0); /* HDFGRTR_EL2 */
+		SYSREG_WRITE(S3_4_C3_C1_5, 0); /* HDFGWTR_EL2 */
 	}
-	return refused;
+	if (version >= 2) {
+		SYSREG_WRITE(S3_4_C3_C1_0, 0); /* HDFGRTR2_EL2 */
+		SYSREG_WRITE(S3_4_C3_C1_1, 0); /* HDFGWTR2_EL2 */
+		SYSREG_WRITE(S3_4_C3_C1_2, 0); /* HFGRTR2_EL2 */
+		SYSREG_WRITE(S3_4_C3_C1_3, 0); /* HFGWTR2_EL2 */
+		SYSREG_WRITE(S3_4_C3_C1_7, 0); /* HFGITR2_EL2 */
+	}
 }
 
 /* By encoding: assemblers know the names only for cores that have them. */
 void features_close(void)
 {
-	if (SYSREG_READ(ID_AA64MMFR0_EL1) & FIELD(56)) { /* FGT: no fine-grained trap */
-		SYSREG_WRITE(S3_4_C1_C1_4, 0);           /* HFGRTR_EL2 */
-		SYSREG_WRITE(S3_4_C1_C1_5, 0);           /* HFGWTR_EL2 */
-		SYSREG_WRITE(S3_4_C1_C1_6, 0);           /* HFGITR_EL2 */
-		SYSREG_WRITE(S3_4_C3_C1_4, 0);           /* HDFGRTR_EL2 */
-		SYSREG_WRITE(S3_4_C3_C1_5, 0);           /* HDFGWTR_EL2 */
-	}
-	if (SYSREG_READ(ID_AA64MMFR1_EL1) & FIELD(40)) /* HCX: nothing it would switch on */
-		SYSREG_WRITE(S3_4_C1_C2_2, 0);         /* HCRX_EL2 */
+	close_fine_grained();
+	close_mpam();
+	if (FIELD(SYSREG_READ(ID_AA64MMFR1_EL1), 40)) /* HCX: nothing it would switch on */
+		SYSREG_WRITE(S3_4_C1_C2_2, 0);        /* HCRX_EL2 */
 }
 
 /* ID_AA64DFR0_EL1.PMUVer: 0 none, 15 one that is not the architecture's. */
 bool features_has_pmu(void)
 {
-	unsigned version = SYSREG_READ(ID_AA64DFR0_EL1) >> 8 & 15;
+	unsigned version = FIELD(SYSREG_READ(ID_AA64DFR0_EL1), 8);
 
 	return version && version != 15;
 }

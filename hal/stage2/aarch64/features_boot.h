@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fills guest.features of the calling core. True if the core has something that must not show, so that HCR.TID3 must trap. */
+/* Fills guest.features of the calling core with what may show. True: reads have to trap, because the core has more. */
 bool features_fill(uint64_t *features);
 /* Closes control registers of later architecture versions, where the core has them. */
 void features_close(void);

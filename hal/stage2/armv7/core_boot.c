@@ -6,17 +6,7 @@
 #include "hal/stage2/stage2.h"
 
 #include "arch/arch.h"
-
-/* Interrupts: without IMO and FMO, IRQ and FIQ go straight to the guest's vectors. */
-#define HCR_ALWAYS (HCR_VM | HCR_SWIO | HCR_AMO | HCR_TSC | HCR_TIDCP | HCR_TAC)
-
-/* TTA: trace | TCP: all coprocessors but 10 and 11. Floating point is the guest's, TCPAC and TASE are clear. */
-#define HCPTR_CONFINED 0x001033ffu
-/* TJDBX: BXJ and Jazelle's registers | T15: implementation-defined registers, as TIDCP. ThumbEE's are the guest's, docs/decisions.md. */
-#define HSTR_CONFINED 0x00028000u
-/* TDRA, TDOSA, TDA: debug registers | TPM, TPMCR: performance monitors. */
-#define HDCR_CONFINED 0x00000e60u
-#define CNTHCTL_GUEST 3u /* PL1PCTEN, PL1PCEN: the physical timer is the guest's too */
+#include "controls.h"
 
 /* ID_DFR0.PerfMon: 0 none, 15 one that is not the architecture's. */
 static bool has_pmu(void)
@@ -35,13 +25,15 @@ static uint32_t counters(void)
 /* What the guest may do. */
 static void confine(const struct hal_core *core)
 {
+	const struct controls controls = controls_make(gic_traps(core->partition), counters(), core->partition->unprotected);
+
 	SYSREG_WRITE(VTCR, STAGE2_FORMAT.control);
 	SYSREG_WRITE64(VTTBR, core->partition->vttbr);
-	SYSREG_WRITE(HCR, HCR_ALWAYS | gic_traps(core->partition));
-	SYSREG_WRITE(HCPTR, HCPTR_CONFINED);
-	SYSREG_WRITE(HSTR, HSTR_CONFINED);
-	SYSREG_WRITE(HDCR, HDCR_CONFINED | counters());
-	SYSREG_WRITE(CNTHCTL, CNTHCTL_GUEST);
+	SYSREG_WRITE(HCR, controls.hcr);
+	SYSREG_WRITE(HCPTR, controls.hcptr);
+	SYSREG_WRITE(HSTR, controls.hstr);
+	SYSREG_WRITE(HDCR, controls.hdcr);
+	SYSREG_WRITE(CNTHCTL, controls.cnthctl);
 	SYSREG_WRITE64(CNTVOFF, 0);
 	SYSREG_WRITE(CNTHP_CTL, 0);
 	SYSREG_WRITE(VPIDR, SYSREG_READ(MIDR));

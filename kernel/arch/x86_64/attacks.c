@@ -174,6 +174,17 @@ static uint64_t attack_triple(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* One #DB, taken and over: a data breakpoint where nobody else writes. It goes through a monitor that watches for those without end. */
+static uint64_t attack_watch(uint64_t a, uint64_t b)
+{
+	static uint64_t watched;
+	uint64_t control = 1 << 1 /* G0 */ | 1 << 16 /* write */ | 2 << 18 /* 8 bytes */;
+
+	__asm__ volatile("mov %0, %%dr0\n\tmov %1, %%dr7" ::"r"(&watched), "r"(control));
+	__atomic_store_n(&watched, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
 /*
  * #DB whose delivery writes to where a data breakpoint lies, and so raises #DB again, before the handler's first instruction:
  * no interrupt, not even an NMI, gets a chance (CVE-2015-8104). QEMU 10 itself aborts here, on the bare machine too. APM vol. 2, 13.1.1.4
@@ -234,6 +245,7 @@ const struct attack arch_attacks[] = {
 	{ "rdpmc", 0, false, attack_rdpmc },
 	{ "vmmcall", 1, false, attack_vmmcall },
 	{ "triple", 0, false, attack_triple },
+	{ "watch", 0, false, attack_watch },
 	{ "int1loop", 0, false, attack_int1loop },
 	{ NULL, 0, false, NULL },
 };

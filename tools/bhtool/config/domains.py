@@ -50,6 +50,11 @@ class Sandbox:
     def bootargs(self) -> str:
         return self.node.text("bootargs")
 
+    @property
+    def unprotected(self) -> list[str]:
+        """Protections it does without, in the order of the file."""
+        return self.node.properties["unprotected"].strings if "unprotected" in self.node.properties else []
+
     def where(self, name: str) -> Location:
         return self.node.where(name)
 

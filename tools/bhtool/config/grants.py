@@ -11,6 +11,7 @@ from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, Span, Wire
 from bhtool.config.place import Placement
 from bhtool.config.plan import Line, Ports, Region, SandboxPlan
+from bhtool.config.unprotected import open_regions
 
 # Offsets in a sandbox's window (docs/guest.md).
 WINDOW_STATS = 0x0000
@@ -57,8 +58,10 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
         rest=sandbox.rest,
+        unprotected=sandbox.unprotected,
     )
     plan.regions = _regions(domains, placement, sandbox, plan)
+    plan.regions += open_regions(domains.machine, plan)
     plan.ports = [Ports(device.name, span.start, span.size) for device in sandbox.devices for span in device.ports]
     plan.lines = [_line(device, wire, sandbox, domains.machine) for device, wire in wires_of(domains.machine, sandbox)]
     return plan
@@ -90,9 +93,9 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
         regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
     for device in sandbox.devices:
         pages = [span.pages() for span in device.registers]
-        regions += [Region(device.name, "device", page.start, page.start, page.size, "rw") for page in dict.fromkeys(pages)]
+        regions += [Region(device.name, "device", page.start, page.start, page.size, "rw", True) for page in dict.fromkeys(pages)]
     for span in banked_registers(domains.machine):
-        regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw"))
+        regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw", True))
     return regions
 
 

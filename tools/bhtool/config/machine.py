@@ -101,6 +101,11 @@ class Machine:
     def is_arm(self) -> bool:
         return any(one.startswith("arm,") for one in self.interrupt_controller.compatible)
 
+    @property
+    def has_32_bits(self) -> bool:
+        """ARMv7, by its processors' timer: there guest-physical addresses end at 4 GiB."""
+        return any("arm,armv7-timer" in node.compatible for node in self.root.walk())
+
     def core_at(self, node: Node) -> Core | None:
         return next((core for core in self.cores if core.node is node), None)
 

@@ -55,11 +55,12 @@ class Region:
     """One mapping of a sandbox: [gpa, gpa+size) to [hpa, hpa+size)."""
 
     name: str
-    kind: Literal["ram", "device", "pool", "banked"]
+    kind: Literal["ram", "device", "pool", "banked", "open"]  # open: reached without a protection, nobody's own
     gpa: int
     hpa: int
     size: int
     permissions: str  # of "rwx"
+    registers: bool = False  # device memory
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class SandboxPlan:
     ram_size: int
     pool_hpa: int
     trusted_idle: bool = False
+    unprotected: list[str] = field(default_factory=list)  # protections it does without
     may_kick: list[int] = field(default_factory=list)
     log_access: list[int] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to

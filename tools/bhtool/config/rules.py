@@ -11,6 +11,7 @@ from bhtool.config import check_cores as cores
 from bhtool.config import check_devices as devices
 from bhtool.config import check_memory as memory
 from bhtool.config import check_references as references
+from bhtool.config import check_unprotected as unprotected
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
@@ -109,10 +110,20 @@ RULES = (
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports and lines fit into the partition table.", "take devices out of `access`"),
     Rule("BH-R072", "The translation tables of a sandbox fit into its pool.", "take far-apart devices out of `access`"),
+    # Modular protection.
+    Rule("BH-R090", "A protection that is switched off is one the machine has.", "take it out of `unprotected`", unprotected.exists),
+    Rule("BH-R091", "On GICv2 whoever has the interrupt controller sends IPIs.", "name `ipi` too", unprotected.irq_with_ipi),
+    Rule(
+        "BH-R092",
+        "On a PC a sandbox that starts cores has its `ipi` protection.",
+        "take `ipi` out of `unprotected`, or leave the sandbox one core",
+        unprotected.ipi_on_one_core,
+    ),
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "correct the source"),
     Rule("BH-W020", "Every core has an owner.", "give it to a sandbox, or list it in `idle-cores` of `domains`", cores.all_owned),
     Rule("BH-W030", "Every memory region is used.", "take it out, or name it in a `memory-region`", memory.all_used),
+    Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 
 BY_ID = {rule.id: rule for rule in RULES}

@@ -19,6 +19,15 @@ _KINDS = {
     "device": lib.BH_REGION_DEVICE,
     "pool": lib.BH_REGION_POOL,
     "banked": lib.BH_REGION_BANKED,
+    "open": lib.BH_REGION_OPEN,
+}
+PROTECTIONS = {
+    "memory": lib.BH_PROTECT_MEMORY,
+    "io": lib.BH_PROTECT_IO,
+    "msr": lib.BH_PROTECT_MSR,
+    "ipi": lib.BH_PROTECT_IPI,
+    "irq": lib.BH_PROTECT_IRQ,
+    "abort": lib.BH_PROTECT_ABORT,
 }
 _PERMISSIONS = {"r": lib.BH_PERM_READ, "w": lib.BH_PERM_WRITE, "x": lib.BH_PERM_EXECUTE}
 
@@ -83,6 +92,7 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
     row.core_count = len(plan.cores)
     for slot, core in enumerate(plan.cores):
         row.cores[slot] = core
+    row.unprotected = sum(PROTECTIONS[one] for one in set(plan.unprotected))
     row.may_kick = sum(1 << other for other in set(plan.may_kick))
     row.pool, row.entry, row.arg, row.stack = plan.pool_hpa, plan.entry, plan.arg, plan.stack
     row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
@@ -91,7 +101,7 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
 def _put_region(row: Any, sandbox: int, region: Region) -> None:
     row.gpa, row.hpa, row.size, row.sandbox = region.gpa, region.hpa, region.size, sandbox
     row.permissions = sum(_PERMISSIONS[one] for one in region.permissions)
-    row.memory_type = lib.BH_MEMORY_DEVICE if region.kind in ("device", "banked") else lib.BH_MEMORY_RAM
+    row.memory_type = lib.BH_MEMORY_DEVICE if region.registers else lib.BH_MEMORY_RAM
     row.kind = _KINDS[region.kind]
 
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: the words of the registers that say what EL1 and EL0 may do. A pure function of what the core has. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct controls {
+	uint64_t hcr, cptr, mdcr, hstr, cnthctl;
+};
+
+/* `interrupts`: gic_traps. `hides`: identification registers must be answered. `counters`: PMCR_EL0.N, or 0. `unprotected`: enum bh_protection. */
+struct controls controls_make(uint64_t interrupts, bool hides, unsigned counters, unsigned unprotected);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-I1.register. The control words of EL2, all in one place; docs/registers-aarch64.md decides register by register. A bit of an
+ * extension that the core lacks is RES0 and may be written. ARM ARM D24.2 describes each register by name.
+ */
+#include "controls.h"
+
+#include "abi/table.h"
+#include "hal/stage2/hcr.h"
+
+#define HCR_RW     (UINT64_C(1) << 31) /* EL1 is AArch64 */
+#define HCR_TLOR   (UINT64_C(1) << 35) /* trap limited ordering regions */
+#define HCR_TERR   (UINT64_C(1) << 36) /* trap error record registers */
+#define HCR_APK    (UINT64_C(1) << 40) /* do not trap pointer authentication keys, */
+#define HCR_API    (UINT64_C(1) << 41) /* nor instructions: a guest's own */
+#define HCR_ENSCXT (UINT64_C(1) << 53) /* do not trap software context numbers: a guest's own */
+#define HCR_TID5   (UINT64_C(1) << 58) /* trap GMID_EL1: memory tagging */
+
+/* Interrupts: VM with FMO or AMO and without IMO sends IRQ straight to the guest's vectors. */
+#define HCR_ALWAYS (HCR_RW | HCR_VM | HCR_SWIO | HCR_AMO | HCR_APK | HCR_API | HCR_ENSCXT)
+/* Clear on purpose: FIEN, ATA, TME, NV, TGE, E2H. Error injection, tags, transactions and the level of hypervisors are nobody's. */
+#define HCR_CONFINED (HCR_TSC | HCR_TIDCP | HCR_TAC | HCR_TLOR | HCR_TERR | HCR_TID5)
+
+/* RES1 | TTA: trace | TAM: activity monitors | TZ, TSM: SVE, SME. TFP clear: floating point is the guest's; so is CPACR_EL1, TCPAC clear.
+ */
+#define CPTR_CONFINED 0x401033ffu
+/*
+ * TPM, TPMCR: PMU | TDOSA, TDRA: OS lock, debug ROM | TPMS: SPE | TTRF: trace filter | TDCC: the debugger's channel. E2PB, E2TB 0: no
+ * profiling or trace buffer; EnSPM 0: no system PMU. TDA, TDE clear: breakpoints on itself are the guest's.
+ */
+#define MDCR_CONFINED 0x08084c60u
+/* Without the protection of registers. SVE and SME stay trapped: nothing sets their vector length. */
+#define HCR_OPEN  HCR_TSC
+#define CPTR_OPEN 0x33ffu
+/* AArch32 programs under an AArch64 kernel have barriers (c7), thread numbers (c13) and the counter (c14, which has no trap here). */
+#define HSTR_CONFINED 0x9f6fu
+#define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */
+
+struct controls controls_make(uint64_t interrupts, bool hides, unsigned counters, unsigned unprotected)
+{
+	bool open = unprotected & BH_PROTECT_MSR;
+	uint64_t aborts = unprotected & BH_PROTECT_ABORT ? HCR_AMO : 0; /* SErrors, the guest's own to take */
+
+	return (struct controls){
+		.hcr = (HCR_ALWAYS & ~aborts) | (open ? HCR_OPEN : HCR_CONFINED) | interrupts | (hides ? HCR_TID3 : 0),
+		.cptr = open ? CPTR_OPEN : CPTR_CONFINED,
+		.mdcr = (open ? 0 : MDCR_CONFINED) | counters,
+		.hstr = open ? 0 : HSTR_CONFINED,
+		.cnthctl = CNTHCTL_GUEST,
+	};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-I1.register. The control words of Hyp mode, all in one place; docs/registers-armv7.md decides register by register. ARMv7 ARM B4.1
+ * describes each register by name.
+ */
+#include "controls.h"
+
+#include <stdbool.h>
+
+#include "abi/table.h"
+#include "hal/stage2/hcr.h"
+
+/* Interrupts: without IMO and FMO, IRQ and FIQ go straight to the guest's vectors. */
+#define HCR_ALWAYS   (HCR_VM | HCR_SWIO | HCR_AMO)
+#define HCR_CONFINED (HCR_TSC | HCR_TIDCP | HCR_TAC)
+
+/* TTA: trace | TCP: all coprocessors but 10 and 11. Floating point is the guest's, TCPAC and TASE are clear. */
+#define HCPTR_CONFINED 0x001033ffu
+/*
+ * TJDBX: BXJ and Jazelle's registers | T9: performance monitors, cache lockdown, L2 control | T11: tightly coupled memory | T15:
+ * implementation-defined registers, as TIDCP. ThumbEE's are the guest's, docs/decisions.md.
+ */
+#define HSTR_CONFINED 0x00028a00u
+/* TDRA, TDOSA, TDA: debug registers | TPM, TPMCR: performance monitors. */
+#define HDCR_CONFINED 0x00000e60u
+/* Without the protection of registers; coprocessors that nobody has stay trapped. */
+#define HCR_OPEN      HCR_TSC
+#define HCPTR_OPEN    0x000033ffu
+#define CNTHCTL_GUEST 3u /* PL1PCTEN, PL1PCEN: the physical timer is the guest's too */
+
+struct controls controls_make(uint64_t interrupts, uint32_t counters, unsigned unprotected)
+{
+	bool open = unprotected & BH_PROTECT_MSR;
+	uint32_t aborts = unprotected & BH_PROTECT_ABORT ? HCR_AMO : 0; /* asynchronous aborts, the guest's own to take */
+
+	return (struct controls){
+		.hcr = (HCR_ALWAYS & ~aborts) | (open ? HCR_OPEN : HCR_CONFINED) | (uint32_t)interrupts,
+		.hcptr = open ? HCPTR_OPEN : HCPTR_CONFINED,
+		.hdcr = (open ? 0 : HDCR_CONFINED) | counters,
+		.hstr = open ? 0 : HSTR_CONFINED,
+		.cnthctl = CNTHCTL_GUEST,
+	};
+}
