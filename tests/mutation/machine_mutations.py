@@ -7,6 +7,7 @@ from tests.emulated.case import ARMV7, GICV2, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.rows_arm import ARM_GICV2, ARM_GICV3, ARM_V7
 from tests.mutation.rows_cores import ARM_CORES
+from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_x86 import VT_X, X86
 
 OF_ONE_MACHINE = ("hal/svm/", "hal/vmx/", "hal/stage2/aarch64/", "hal/stage2/armv7/")
@@ -19,4 +20,4 @@ def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[
 
 ON_BOTH_PCS = shared(X86, SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
-MUTATIONS = (*X86, *VT_X, *ON_BOTH_PCS, *ARM_GICV3, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2)
+MUTATIONS = (*X86, *VT_X, *ON_BOTH_PCS, *ARM_GICV3, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_PC, *ORACLE_ARM)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row of the table of emulated cases, in the source tree this file lies in: `python -m tests.mutation.one_case PLATFORM CASE`.
 
+ORACLE instead of a case: the table oracle judges dts/partitions/native.dts.
+
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
 
@@ -9,13 +11,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bhtool.platforms import load
+from bhtool import paths
+from bhtool.oracle.capture import capture, look_of
+from bhtool.oracle.judge import judge as judge_tables
+from bhtool.oracle.policy import read_partitioning
+from bhtool.platforms import Platform, load
 
 from tests.emulated.case import Case
 from tests.emulated.observe import judge, observe
-from tests.emulated.scene import stage
+from tests.emulated.scene import silent, stage, stage_file
 from tests.emulated.table import CASES
 
+ORACLE = "oracle"
 CASE_FAILS = 10
 LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutation takes
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
@@ -26,13 +33,24 @@ def find(platform: str, name: str) -> Case:
     return dataclasses.replace(case, limit_beats=LIMIT_BEATS, limit_seconds=LIMIT_SECONDS)
 
 
-def main() -> int:
-    platform, case = load(sys.argv[1]), find(*sys.argv[1:])
+def try_case(platform: Platform, case: Case) -> tuple[list[str], str]:
+    """What went wrong, and how everybody stood."""
     with tempfile.TemporaryDirectory() as directory:
-        scene = stage(platform, case, Path(directory))
-        seen = observe(platform, case, scene)
-    wrong = judge(case, seen)
-    print("\n".join([*wrong, seen.state()]))
+        seen = observe(platform, case, stage(platform, case, Path(directory)))
+    return judge(case, seen), seen.state()
+
+
+def ask_oracle(platform: Platform) -> list[str]:
+    file = paths.PARTITIONS / "native.dts"
+    scene = stage_file(platform, file)
+    snapshot = capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent)
+    return [str(one) for one in judge_tables(snapshot, read_partitioning(file, platform.board), look_of(platform).read).findings]
+
+
+def main() -> int:
+    platform, name = load(sys.argv[1]), sys.argv[2]
+    wrong, state = (ask_oracle(platform), "") if name == ORACLE else try_case(platform, find(platform.name, name))
+    print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0
 
 

@@ -6,6 +6,7 @@ VERBS = {
     "run": "Start a machine split into sandboxes and show what they do.",
     "check": "Judge a partition file and show what it gives to whom.",
     "test": "Build and test everything.",
+    "oracle": "Prove the tables of a running machine equal to its partition file.",
     "bench": "Measure interrupt paths, start-up and exits.",
     "size": "Measure the resident monitors and their tables.",
     "image": "Write a bootable image.",

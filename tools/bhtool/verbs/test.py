@@ -15,7 +15,7 @@ from bhtool.screen import Screen
 from bhtool.testing import Selection, Tally, run_meson, run_pytest
 
 TESTS = paths.ROOT / "tests"
-UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool")]
+UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool", "oracle")]
 EMULATED_FOLDERS = [TESTS / name for name in ("emulated", "mutation")]
 
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of running machines are what their partition files say; and a wrong entry of any kind is found where it is (BH-I1.memory,
+BH-I1.device, BH-I1.port, BH-I1.register, BH-I4.private).
+
+One machine a platform and partition serves all tests of this file.
+"""
+
+import functools
+
+import pytest
+from bhtool import paths
+from bhtool.oracle.capture import capture, look_of
+from bhtool.oracle.judge import Verdict, judge
+from bhtool.oracle.policy import Partitioning, read_partitioning
+from bhtool.oracle.snapshot import Snapshot
+from bhtool.platforms import Platform
+
+from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, SECOND_SVM, SVM, VTX
+from tests.emulated.scene import silent, stage_file
+from tests.oracle.injections import BY_FORMAT, Bench, Injection
+
+LIMIT_SECONDS = 180.0
+FORMATS = {SVM: "NPT", VTX: "EPT", GICV3: "VMSAv8-64 stage 2", GICV2: "VMSAv8-64 stage 2", ARMV7: "LPAE stage 2"}
+
+
+@functools.cache
+def snapshot_of(platform: Platform, partition: str) -> Snapshot:
+    scene = stage_file(platform, paths.PARTITIONS / partition)
+    return capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent)
+
+
+@functools.cache
+def policies(platform: Platform, partition: str) -> Partitioning:
+    return read_partitioning(paths.PARTITIONS / partition, platform.board)
+
+
+def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:
+    return judge(snapshot, policies(platform, partition), look_of(platform).read)
+
+
+def grouped(platform: str, *values: object, slow: bool = False) -> object:
+    """All of a platform in one worker, so that its machine runs once."""
+    marks = [pytest.mark.xdist_group(f"oracle-{platform}"), *([pytest.mark.slow] if slow else [])]
+    return pytest.param(platform, *values, marks=marks)
+
+
+MACHINES = [grouped(platform, "native.dts") for platform in ALL]
+MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for partition in ("mixed.dts", "linux2.dts")]
+MACHINES += [grouped(SECOND_SVM, "native.dts", slow=True)]
+
+
+@pytest.mark.parametrize(("platform", "partition"), MACHINES)
+def test_tables_are_the_policy(machine_platform: Platform, partition: str) -> None:
+    verdict = judged(machine_platform, partition, snapshot_of(machine_platform, partition))
+    assert not verdict.findings, "\n".join(map(str, verdict.findings))
+    assert all(one.tree.leaves for one in verdict.sandboxes)
+
+
+@functools.cache
+def bench(platform: Platform) -> Bench:
+    snapshot = snapshot_of(platform, "native.dts")
+    return Bench(snapshot, judged(platform, "native.dts", snapshot))
+
+
+INJECTIONS = [grouped(platform, one) for platform in ALL for one in BY_FORMAT[FORMATS[platform]]]
+
+
+@pytest.mark.parametrize(("platform", "injection"), INJECTIONS, ids=lambda one: one.what if isinstance(one, Injection) else one)
+def test_an_injected_error_is_found(machine_platform: Platform, injection: Injection) -> None:
+    good = bench(machine_platform)
+    findings = [str(one) for one in judged(machine_platform, "native.dts", injection.change(good)).findings]
+    assert injection.found(findings), findings or "nothing was found"

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One wrong entry of every kind, put into the snapshot of a machine that runs dts/partitions/native.dts, and what must be said of it.
+
+`east` is the sandbox whose confinement is spoilt; it owns a UART on every machine.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from bhtool.oracle import svm, vmx
+from bhtool.oracle.judge import Examined, Verdict
+from bhtool.oracle.snapshot import FRAME, Snapshot
+from bhtool.oracle.walk import Entry, span
+
+VICTIM, NEIGHBOUR = "east", "west"
+ADDRESS = 0x000FFFFFFFFFF000
+PAGE, LARGE, HUGE = range(3)
+UNUSED = 1 << 55  # a bit no format here gives a meaning in use
+DEVICE: Mapping[str, tuple[int, int]] = {  # (mask, value) of a leaf's memory type
+    "EPT": (0x38, 0),
+    "NPT": (0x18, 0x18),
+    "VMSAv8-64 stage 2": (0x3C, 0x04),
+    "LPAE stage 2": (0x3C, 0x04),
+}
+EXECUTE: Mapping[str, tuple[int, int]] = {
+    "EPT": (4, 4),
+    "NPT": (1 << 63, 0),
+    "VMSAv8-64 stage 2": (1 << 54, 0),
+    "LPAE stage 2": (1 << 54, 0),
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A snapshot in which everything is right."""
+
+    snapshot: Snapshot
+    verdict: Verdict
+
+    def one(self, name: str = VICTIM) -> Examined:
+        return next(one for one in self.verdict.sandboxes if one.policy.sandbox == name)
+
+    @property
+    def format(self) -> str:
+        root = self.one().confinement.root
+        assert root is not None
+        return root.format.name
+
+    def gpa(self, grant: str) -> int:
+        return next(one.gpa for one in self.one().policy.grants if one.name == grant)
+
+    def entry(self, gpa: int, level: int, name: str = VICTIM) -> int:
+        """Where the entry of that level lies."""
+        root = self.one(name).confinement.root
+        assert root is not None
+        table = root.hpa
+        for above in range(root.levels - 1, level, -1):
+            found: Entry = root.format.decode(self.snapshot.word(self._slot(table, gpa, above)), above)
+            assert found.kind == "table"
+            table = found.hpa
+        return self._slot(table, gpa, level)
+
+    @staticmethod
+    def _slot(table: int, gpa: int, level: int) -> int:
+        return table + 8 * (gpa // span(level) % 512)
+
+    def word(self, gpa: int, level: int = PAGE, name: str = VICTIM) -> int:
+        return self.snapshot.word(self.entry(gpa, level, name))
+
+    def put(self, gpa: int, word: int, level: int = PAGE) -> Snapshot:
+        return self.snapshot.changing(self.entry(gpa, level), word)
+
+    def map_bit(self, frames: tuple[int, ...], bit: int) -> Snapshot:
+        """One bit of a permission map turned over."""
+        address = frames[bit // 8 // FRAME] + bit // 8 % FRAME & ~7
+        return self.snapshot.changing(address, self.snapshot.word(address) ^ 1 << bit % 64)
+
+    def control(self, offset: int, change: Callable[[int], int], name: str = VICTIM) -> Snapshot:
+        """A word of the control structure changed."""
+        address = next(iter(self.one(name).confinement.frames)) + offset
+        return self.snapshot.changing(address & ~7, change(self.snapshot.word(address & ~7)))
+
+    def register(self, name: str, change: Callable[[int], int]) -> Snapshot:
+        """ARM: a register of the victim's core changed; `name` without its suffix."""
+        (core,) = self.one().policy.cores
+        found = dict(self.snapshot.registers[core])
+        key = next(one for one in found if one.startswith(name))
+        found[key] = change(found[key])
+        return replace(self.snapshot, registers={**self.snapshot.registers, core: found})
+
+    def window_leaf(self, hpa: int) -> Snapshot:
+        """Behind the information page: a leaf like the log's, to another frame."""
+        return self.put(self.gpa("statistics") + 0x2000, self.word(self.gpa("log")) & ~ADDRESS | hpa)
+
+    def ram(self, name: str) -> int:
+        return next(one.hpa for one in self.one(name).policy.grants if one.name == "RAM")
+
+
+def masked(word: int, bits: tuple[int, int]) -> int:
+    mask, value = bits
+    return word & ~mask | value
+
+
+def widened(bench: Bench) -> Snapshot:
+    stats, log = bench.gpa("statistics"), bench.gpa("log")
+    return bench.put(stats, bench.word(log) & ~ADDRESS | bench.word(stats) & ADDRESS)
+
+
+def whole_gigabyte(bench: Bench) -> Snapshot:
+    ram = bench.gpa("RAM")
+    leaf = bench.word(ram, LARGE)
+    return bench.put(ram, leaf & ~ADDRESS | leaf & ADDRESS & -span(HUGE), HUGE)
+
+
+def beyond_ram(bench: Bench) -> Snapshot:
+    """One large leaf more than granted, to the frames behind, which are south's."""
+    end = bench.gpa("RAM") + (16 << 20)
+    return bench.put(end, bench.word(end - span(LARGE), LARGE) + span(LARGE), LARGE)
+
+
+def shared_table(bench: Bench) -> Snapshot:
+    ram = bench.gpa("RAM")
+    return bench.put(ram, bench.word(ram, HUGE, NEIGHBOUR), HUGE)
+
+
+def to_the_root(bench: Bench) -> Snapshot:
+    ram, root = bench.gpa("RAM"), bench.one().confinement.root
+    assert root is not None
+    return bench.put(ram, bench.word(ram, HUGE) & ~ADDRESS | root.hpa, HUGE)
+
+
+def table_nowhere(bench: Bench) -> Snapshot:
+    return bench.put(bench.gpa("RAM"), bench.word(bench.gpa("RAM"), HUGE) & ~ADDRESS | 0xF0000000, HUGE)
+
+
+def own_root(bench: Bench) -> Snapshot:
+    root = bench.one().confinement.root
+    assert root is not None
+    return bench.window_leaf(root.hpa)
+
+
+def register_bit(bench: Bench, number: int, write: bool) -> Snapshot:
+    """The bit of a register in the map's first range (0 to 0x1fff), by each vendor's layout."""
+    maps = bench.one().confinement.maps
+    assert maps is not None
+    bit = 2 * number + write if bench.format == "NPT" else number + write * 8 * 0x800
+    return bench.map_bit(maps.registers, bit)
+
+
+def port_bit(bench: Bench, port: int) -> Snapshot:
+    maps = bench.one().confinement.maps
+    assert maps is not None
+    return bench.map_bit(maps.ports, port)
+
+
+@dataclass(frozen=True)
+class Injection:
+    what: str
+    change: Callable[[Bench], Snapshot]
+    shows: str  # pattern of one finding
+
+    def found(self, findings: list[str]) -> bool:
+        return any(re.search(self.shows, one) for one in findings)
+
+
+EVERYWHERE = (
+    Injection(
+        "extra leaf to a neighbour's RAM",
+        lambda b: b.window_leaf(b.ram(NEIGHBOUR)),
+        "^east: memory 0x[0-9a-f]+2000: reaches .*, which west reaches, too",
+    ),
+    Injection("extra leaf that nobody granted", lambda b: b.window_leaf(b.ram(NEIGHBOUR)), "^east: memory .*2000: mapped .*not granted"),
+    Injection(
+        "leaf to the crash record", lambda b: b.window_leaf(b.one().policy.pool.start + 0x2000), "^east: memory .*, crash record of east"
+    ),
+    Injection("leaf to the sandbox's own root", own_root, "^east: memory .*, monitor of east"),
+    Injection("leaf to the board's reserved memory", lambda b: b.window_leaf(b.snapshot.base), "^east: memory .*, reserved by the board"),
+    Injection("wider permission", widened, "^east: memory .*: statistics is open for rw, granted for r$"),
+    Injection(
+        "the log can be executed",
+        lambda b: b.put(b.gpa("log"), masked(b.word(b.gpa("log")), EXECUTE[b.format])),
+        "^east: memory .*: log is open for rwx, granted for rw$",
+    ),
+    Injection(
+        "wrong memory type",
+        lambda b: b.put(b.gpa("RAM"), masked(b.word(b.gpa("RAM"), LARGE), DEVICE[b.format]), LARGE),
+        "^east: memory .*: RAM has memory type device, should have ram",
+    ),
+    Injection("missing page", lambda b: b.put(b.gpa("statistics"), 0), "^east: memory .*: statistics is granted .*, but not mapped"),
+    Injection(
+        "wrong output address",
+        lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) + FRAME),
+        "^east: memory .*: log leads to 0x[0-9a-f]+5000 instead of 0x[0-9a-f]+4000",
+    ),
+    Injection(
+        "unused bit of a leaf", lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) | UNUSED), "^east: table .*0x80000000000000, which must"
+    ),
+    Injection(
+        "unused bit of a table",
+        lambda b: b.put(b.gpa("log"), b.word(b.gpa("log"), HUGE) | UNUSED, HUGE),
+        "^east: table .*0x80000000000000, which must",
+    ),
+    Injection("hole that is not empty", lambda b: b.put(b.gpa("log") - FRAME, UNUSED), "^east: table .*0x80000000000000, which must"),
+    Injection("large leaf that covers too much", whole_gigabyte, "^east: memory .*: mapped to .*, but not granted"),
+    Injection("large leaf over monitors", whole_gigabyte, "^east: memory .*, monitor of north"),
+    Injection("one large leaf too many", beyond_ram, "^east: memory .*: reaches .*, which south reaches, too"),
+    Injection("two roots share a table", shared_table, "^east: table .*: table is also west's table"),
+    Injection("another's table", shared_table, "^east: control .*: table is not in its monitor's pool"),
+    Injection("table that is its own root", to_the_root, "^east: table .*: table .* is reached by two entries"),
+    Injection("table that is nowhere", table_nowhere, "^east: table .*: table 0xf0000000 is not in RAM"),
+)
+
+ON_PCS = (
+    Injection("foreign port", lambda b: port_bit(b, 0x70), "^east: port 0x70: to 0x70: may be used, but is not granted"),
+    Injection("missing port", lambda b: port_bit(b, 0x2F8), "^east: port 0x2f8: to 0x2f8: is granted, but cannot be used"),
+    Injection("last port", lambda b: port_bit(b, 0xFFFF), "^east: port 0xffff: to 0xffff: may be used"),
+    Injection("command register", lambda b: register_bit(b, 0x830, True), "^east: register 0x830: .*may be written, but"),
+    Injection("clock can be set", lambda b: register_bit(b, 0x10, True), "^east: register 0x10: .*may be written, but"),
+    Injection("APIC base can be read", lambda b: register_bit(b, 0x1B, False), "^east: register 0x1b: .*may be read, but"),
+    Injection("clock cannot be read", lambda b: register_bit(b, 0x10, False), "^east: register 0x10: .*cannot be read"),
+)
+
+
+def exchange(offset: int) -> Callable[[Bench], Snapshot]:
+    """The neighbour's word of the control structure instead of its own."""
+
+    def change(bench: Bench) -> Snapshot:
+        theirs = bench.snapshot.word(next(iter(bench.one(NEIGHBOUR).confinement.frames)) + offset)
+        return bench.control(offset, lambda _: theirs)
+
+    return change
+
+
+ON_SVM = (
+    Injection("access beyond the last port", lambda b: port_bit(b, 0x10000), "^east: port 0x10000: .*may be used beyond the last one"),
+    Injection(
+        "no user bit",
+        lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) & ~4),
+        "^east: memory .*: log is open for nothing, granted for rw",
+    ),
+    Injection("MSRs do not exit", lambda b: b.control(svm.INTERCEPTS_3, lambda w: w & ~(1 << 32 + 28)), "^east: control .*MSR_PROT"),
+    Injection("CLGI does not exit", lambda b: b.control(svm.INTERCEPTS_4, lambda w: w & ~(1 << 5)), "^east: control .*CLGI"),
+    Injection("another's root", exchange(svm.N_CR3), "^east: table .*: table is also west's table"),
+    Injection("another's port map", exchange(svm.IOPM_BASE), "^east: table .*: port map is also west's port map"),
+    Injection("another's ASID", exchange(svm.ASID), "^east: control .*: tag 4 is also west's"),
+    Injection("no nested paging", lambda b: b.control(svm.NP_ENABLE, lambda _: 0), "^east: control .*: 0 frames .* look like a VMCB"),
+)
+ON_VMX = (
+    Injection(
+        "write without read",
+        lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) & ~1),
+        "^east: table .*: entry may be written and not read",
+    ),
+    Injection(
+        "MSRs do not exit by the map", lambda b: b.control(vmx.offset(vmx.PROCESSOR), lambda w: w & ~(1 << 28)), "^east: .*use MSR bitmaps"
+    ),
+    Injection("NMIs do not exit", lambda b: b.control(vmx.offset(vmx.PIN), lambda w: w & ~(1 << 3)), "^east: control .*NMI exiting"),
+    Injection("another's root", exchange(vmx.offset(vmx.EPTP)), "^east: table .*: table is also west's table"),
+    Injection("another's register map", exchange(vmx.offset(vmx.MSR_BITMAP)), "^east: table .*: register map is also west's"),
+    Injection("uncached tables", lambda b: b.control(vmx.offset(vmx.EPTP), lambda w: w & ~7), "^east: control .*EPT pointer"),
+)
+ON_ARM = (
+    Injection(
+        "access flag clear",
+        lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) & ~(1 << 10)),
+        "^east: table .*: entry .*lacks its access flag",
+    ),
+    Injection("stage 2 off", lambda b: b.register("HCR", lambda w: w & ~1), "^east: control .*VM"),
+    Injection("SMC does not trap", lambda b: b.register("HCR", lambda w: w & ~(1 << 19)), "^east: control .*TSC"),
+    Injection("another's VMID", lambda b: b.register("VTTBR", lambda w: w & ADDRESS & ~(0xF << 48) | 4 << 48), "^east: control .*tag 4 is"),
+    Injection(
+        "another's root",
+        lambda b: b.register("VTTBR", lambda w: w & ~0xFFFFFFFF | next(iter(b.one(NEIGHBOUR).tree.tables))),
+        "^east: table .*: table is also west's table",
+    ),
+)
+BY_FORMAT = {
+    "NPT": (*EVERYWHERE, *ON_PCS, *ON_SVM),
+    "EPT": (*EVERYWHERE, *ON_PCS, *ON_VMX),
+    "VMSAv8-64 stage 2": (*EVERYWHERE, *ON_ARM),
+    "LPAE stage 2": (*EVERYWHERE, *ON_ARM),
+}

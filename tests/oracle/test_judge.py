@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the oracle makes of small machines put together by hand, and of what no running machine shows."""
+
+import struct
+
+from bhtool.config.machine import Span
+from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES
+from bhtool.oracle.confinement import Confinement, Maps
+from bhtool.oracle.ept import Ept
+from bhtool.oracle.judge import judge
+from bhtool.oracle.msrs import RULES
+from bhtool.oracle.policy import Grant, Partitioning, Policy, Private, misplaced
+from bhtool.oracle.snapshot import Snapshot
+from bhtool.oracle.walk import Root, walk
+
+POOL, RAM, OTHER = 0x10000, 0x40000, 0x50000
+GRANT = Grant("RAM", 0, RAM, 0x2000, "rwx", "ram")
+
+
+def machine(**words: int) -> Snapshot:
+    """One megabyte with a two-level EPT at POOL: its second entry by default maps GRANT."""
+    ram = bytearray(1 << 20)
+    for offset, word in {"0": 0x11007, "1000": 0x40037, "1008": 0x41037, **{key[1:]: word for key, word in words.items()}}.items():
+        struct.pack_into("<Q", ram, POOL + int(offset, 16), word)
+    return Snapshot(0, memoryview(bytes(ram)))
+
+
+def policy(*exempt: str, ports: frozenset[int] = frozenset(), grants: tuple[Grant, ...] = (GRANT,)) -> Policy:
+    return Policy("one", (0,), Span(POOL, 0x10000), grants, ports, frozenset(exempt))
+
+
+def split(one: Policy) -> Partitioning:
+    return Partitioning([one], [Private("monitor of one", Span(POOL, 0x10000))], [Span(0, 1 << 20)])
+
+
+def confined(snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
+    return Confinement(1, Root(Ept(), POOL, 2))
+
+
+def mapped(snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
+    """With maps, all of whose bits are 0."""
+    frames = tuple(range(0x20000, 0x25000, 0x1000))
+    return Confinement(1, Root(Ept(), POOL, 2), Maps(frames[:3], frames[3:], SVM_READS, SVM_WRITES))
+
+
+def findings(snapshot: Snapshot, one: Policy) -> list[str]:
+    return [str(finding) for finding in judge(snapshot, split(one), confined).findings]
+
+
+def test_equal_is_silent() -> None:
+    assert findings(machine(), policy()) == []
+
+
+def test_access_is_what_all_levels_allow() -> None:
+    assert findings(machine(_0=0x11005), policy()) == ["one: memory 0x0: RAM is open for rx, granted for rwx"]
+
+
+def test_a_monitors_frame_is_named_without_looking_at_grants() -> None:
+    everything = (GRANT, Grant("by mistake", 0x2000, 0x12000, 0x1000, "r", "ram"))
+    found = findings(machine(_1010=0x12031), policy(grants=everything))
+    assert "one: memory 0x2000: reaches 0x10000..0x1ffff, monitor of one" in found
+
+
+def test_switched_off_protections_are_not_judged() -> None:
+    strange = machine(_1008=0)
+    assert findings(strange, policy()) != []
+    assert findings(strange, policy("memory")) == []
+    kinds = {finding.kind for finding in judge(machine(), split(policy("io", "msr")), mapped).findings}
+    assert kinds == {"control"}  # the maps do not lie in the pool
+    kinds = {finding.kind for finding in judge(machine(), split(policy()), mapped).findings}
+    assert kinds == {"control", "port", "register"}
+
+
+def test_tag_0_is_the_monitors() -> None:
+    found = judge(machine(), split(policy()), lambda *_: Confinement(0, Root(Ept(), POOL, 2)))
+    assert [str(one) for one in found.findings] == ["one: control 0x0: its translations are tagged 0, as the monitor's are"]
+
+
+def test_places_are_judged() -> None:
+    good, other = policy(), Policy("two", (1,), Span(OTHER, 0x1000), (GRANT,), frozenset(), frozenset())
+    two = Partitioning([good, other], [Private("monitor", Span(RAM, 1))], [Span(0, RAM)])
+    text = "\n".join(misplaced(two))
+    assert "one: RAM 0x40000..0x41fff and two: RAM 0x40000..0x41fff overlap" in text
+    assert "one: RAM lies in what is monitor" in text
+    assert "one: RAM 0x40000..0x41fff is not in the machine's RAM" in text
+
+
+def test_a_walk_ends_whatever_the_tables_say() -> None:
+    """Every entry leads back to the root."""
+    ram = struct.pack("<512Q", *[0x7] * 512)
+    tree = walk(Snapshot(0, memoryview(ram)), Root(Ept(), 0, 4))
+    assert len(tree.tables) == 1
+    assert len(tree.oddities) == 512
+
+
+def test_every_register_has_a_reason() -> None:
+    assert all(rule.first <= rule.last and set(rule.access) <= set("rw") and rule.why for rule in RULES)

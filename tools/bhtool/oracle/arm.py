@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ARM: the root is in a register of each core, which a debugger reads: VTTBR_EL2, VTCR_EL2, HCR_EL2 and others that confine.
+
+ARM ARM DDI 0487, D24.2 "General system control registers"; ARMv7 ARM DDI 0406C, B4.1, whose Hyp mode has them by other names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bhtool.config.machine import Span
+from bhtool.oracle.confinement import Confinement, Wrong, agreed, having, lacking
+from bhtool.oracle.snapshot import Snapshot
+from bhtool.oracle.stage2 import lpae_root, vmsa_root
+from bhtool.oracle.walk import Root
+
+VMID_SHIFT, VMID = 48, 0xFF  # 8 bits: VTCR_EL2.VS is 0, and ARMv7 has no more
+
+# Both generations agree in the bits that both have. QEMU shows some of ARMv7's registers by their names of AArch64.
+HCR_NEEDED = {0: "VM (stage 2)", 1: "SWIO (set/way)", 19: "TSC (SMC)"}
+HCR_REGISTERS = {20: "TIDCP (implementation-defined registers)", 21: "TAC (ACTLR)"}
+HCR_REFUSED = {12: "DC (default cacheability)", 27: "TGE (everything to EL2)"}
+HCR_SGI = {3: "FMO (group-0 interrupts, and what sends SGIs)"}  # GICv3: ARM IHI 0069, 4.6 with ICC_SGI1R_EL1
+MDCR_NEEDED = {5: "TPMCR", 6: "TPM (performance monitors)", 10: "TDOSA (OS lock)", 11: "TDRA (debug ROM)"}
+HDCR_NEEDED = {**MDCR_NEEDED, 9: "TDA (debug registers)"}
+CPTR_NEEDED = {20: "TTA (trace)"}
+HSTR_NEEDED = {15: "T15 (implementation-defined registers)", 17: "TJDBX (Jazelle)"}
+VTCR_REFUSED = {14: "a granule other than 4 KiB", 15: "a granule other than 4 KiB"}  # VTCR_EL2.TG0
+NOTHING: Mapping[int, str] = {}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One kind of machine, by its names of registers. Called, a confinement.Reader."""
+
+    vttbr: str
+    vtcr: str
+    hcr: str
+    root: Callable[[int, int], Root]
+    needed_mdcr: Mapping[int, str]
+    needed_hstr: Mapping[int, str]
+    needed_sgi: Mapping[int, str]
+    refused_vtcr: Mapping[int, str]
+
+    @property
+    def registers(self) -> tuple[str, ...]:
+        return (self.vttbr, self.vtcr, self.hcr, "MDCR_EL2", "CPTR_EL2", "HSTR_EL2")
+
+    def _wrong(self, core: int, found: Mapping[str, int]) -> list[Wrong]:
+        hcr = f"core {core}: {self.hcr}"
+        return [
+            *lacking(hcr, found[self.hcr], HCR_NEEDED),
+            *lacking(hcr, found[self.hcr], HCR_REGISTERS, "msr"),
+            *lacking(hcr, found[self.hcr], self.needed_sgi, "ipi"),
+            *having(hcr, found[self.hcr], HCR_REFUSED),
+            *having(f"core {core}: {self.vtcr}", found[self.vtcr], self.refused_vtcr),
+            *lacking(f"core {core}: MDCR_EL2", found["MDCR_EL2"], self.needed_mdcr, "msr"),
+            *lacking(f"core {core}: CPTR_EL2", found["CPTR_EL2"], CPTR_NEEDED, "msr"),
+            *lacking(f"core {core}: HSTR_EL2", found["HSTR_EL2"], self.needed_hstr, "msr"),
+        ]
+
+    def __call__(self, snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
+        result = Confinement()
+        registers = [snapshot.registers.get(core, {}) for core in cores]
+        missing = sorted({name for found in registers for name in self.registers if name not in found})
+        if missing:
+            result.wrong.append(Wrong(f"the debugger does not show {', '.join(missing)}"))
+            return result
+        for core, found in zip(cores, registers, strict=True):
+            result.wrong += self._wrong(core, found)
+        base = agreed(result.wrong, self.vttbr, [found[self.vttbr] for found in registers])
+        control = agreed(result.wrong, self.vtcr, [found[self.vtcr] for found in registers])
+        result.tag = base >> VMID_SHIFT & VMID
+        result.root = self.root(base, control)
+        return result
+
+
+GICV3 = Arm("VTTBR_EL2", "VTCR_EL2", "HCR_EL2", vmsa_root, MDCR_NEEDED, NOTHING, HCR_SGI, VTCR_REFUSED)
+GICV2 = Arm("VTTBR_EL2", "VTCR_EL2", "HCR_EL2", vmsa_root, MDCR_NEEDED, NOTHING, NOTHING, VTCR_REFUSED)
+ARMV7 = Arm("VTTBR", "VTCR", "HCR", lpae_root, HDCR_NEEDED, HSTR_NEEDED, NOTHING, NOTHING)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boots a machine until every sandbox is ready, and takes its snapshot.
+
+RAM is a file that the emulator maps, QEMU and Bochs alike (machine.py); it is read after the machine has ended. Registers are read
+before, which stops the machine; tables do not change once sandboxes run.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from bhtool.config.plan import Plan
+from bhtool.errors import BulkheadError, Status
+from bhtool.machine import Machine, timing_for
+from bhtool.oracle.arm import ARMV7, GICV2, GICV3
+from bhtool.oracle.confinement import Reader
+from bhtool.oracle.debugger import Debugger, option
+from bhtool.oracle.snapshot import Snapshot
+from bhtool.oracle.svm import read_svm
+from bhtool.oracle.vmx import read_vmx
+from bhtool.platforms import Platform
+from bhtool.session import EndEvent, Session
+
+PORT = "debugger"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one backend is looked at: who reads it, and which registers it takes."""
+
+    read: Reader
+    registers: tuple[str, ...] = ()
+
+
+LOOKS = {  # by backend
+    "svm": Look(read_svm),
+    "vmx": Look(read_vmx),
+    "stage2-gicv3": Look(GICV3, GICV3.registers),
+    "stage2-gicv2": Look(GICV2, GICV2.registers),
+    "stage2-armv7": Look(ARMV7, ARMV7.registers),
+}
+
+
+def look_of(platform: Platform) -> Look:
+    return LOOKS[platform.backend]
+
+
+def wait_until_ready(session: Session, limit: float, update: Callable[[str], None]) -> None:
+    for event in session.events(limit):
+        waiting = [name for name, watch in session.watches.items() if not watch.settled]
+        if isinstance(event, EndEvent):
+            raise BulkheadError(f"the machine ended early, status {event.status} {event.complaint}".rstrip())
+        if event is None and not waiting:
+            break
+        update(f"waiting for {', '.join(waiting)}")
+    else:
+        raise BulkheadError(f"time limit: not everybody is ready after {limit:.0f} s", Status.TIME_LIMIT)
+    for name, watch in session.watches.items():
+        if not watch.good:
+            raise BulkheadError(f"{name} is {watch.state}: there is nothing to judge", Status.FAILED)
+
+
+def machine_to_look_at(platform: Platform, plan: Plan, image: bytes, directory: Path) -> Machine:
+    """Its debugger's port, if it needs one, is in the directory."""
+    return Machine(platform, image, timing_for(platform, plan), extra=option(directory / PORT) if look_of(platform).registers else ())
+
+
+def freeze(session: Session, directory: Path) -> Snapshot:
+    """Ends the machine; the snapshot stays."""
+    look, registers = look_of(session.platform), {}
+    if look.registers:
+        with closing(Debugger(directory / PORT)) as debugger:
+            cores = {core for sandbox in session.plan.sandboxes for core in sandbox.cores}
+            registers = {core: debugger.read(core, look.registers) for core in sorted(cores)}
+    session.machine.stop()
+    ram = memoryview(mmap.mmap(session.machine.ram, session.platform.ram_size, prot=mmap.PROT_READ))
+    return Snapshot(session.platform.ram_base, ram, registers)
+
+
+def capture(platform: Platform, plan: Plan, image: bytes, limit: float, update: Callable[[str], None]) -> Snapshot:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        with Session(platform, plan, machine_to_look_at(platform, plan, image, directory)) as session:
+            wait_until_ready(session, limit, update)
+            return freeze(session, directory)

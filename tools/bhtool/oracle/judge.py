@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what processors are told with what the partition file says, both ways: whatever is granted is open, whatever is open is granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+from bhtool.config.machine import Span
+from bhtool.oracle import msrs
+from bhtool.oracle.bitmaps import PORTS, open_ports, open_registers, runs
+from bhtool.oracle.confinement import Confinement, Maps, Reader, Wrong
+from bhtool.oracle.policy import Grant, Partitioning, Policy, misplaced
+from bhtool.oracle.snapshot import FRAME, Snapshot
+from bhtool.oracle.walk import Leaf, Tree, walk
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One difference."""
+
+    sandbox: str
+    kind: str  # "memory", "table", "port", "register", "control"
+    address: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.sandbox}: {self.kind} {self.address:#x}: {self.text}"
+
+
+@dataclass
+class Examined:
+    """One sandbox, decoded."""
+
+    policy: Policy
+    confinement: Confinement
+    tree: Tree = field(default_factory=Tree)
+    ports: set[int] = field(default_factory=set)
+    reads: set[int] = field(default_factory=set)
+    writes: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Verdict:
+    sandboxes: list[Examined]
+    findings: list[Finding]
+
+
+def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader) -> Verdict:
+    found = [_examine(snapshot, policy, read) for policy in partitioning.policies]
+    findings = [Finding("", "memory", 0, text) for text in misplaced(partitioning)]
+    for one in found:
+        findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one)]
+    findings += [*_frames(found, partitioning), *_apart(found)]
+    return Verdict(found, findings)
+
+
+def _examine(snapshot: Snapshot, policy: Policy, read: Reader) -> Examined:
+    one = Examined(policy, read(snapshot, policy.pool, policy.cores))
+    if one.confinement.root:
+        one.tree = walk(snapshot, one.confinement.root)
+    maps = one.confinement.maps
+    if maps and all(snapshot.holds(frame, FRAME) for frame in (*maps.ports, *maps.registers)):
+        one.ports = open_ports(b"".join(map(snapshot.frame, maps.ports)))
+        registers = b"".join(map(snapshot.frame, maps.registers))
+        one.reads, one.writes = open_registers(registers, maps.reads), open_registers(registers, maps.writes)
+    elif maps:
+        one.confinement.wrong.append(Wrong("permission maps are not in RAM"))
+    return one
+
+
+# ---- how the processor is told ----
+
+
+def _controls(one: Examined) -> Iterator[Finding]:
+    name = one.policy.sandbox
+    yield from (Finding(name, "control", 0, wrong.text) for wrong in one.confinement.wrong if wrong.protection not in one.policy.exempt)
+    if one.confinement.root and not one.confinement.tag:
+        yield Finding(name, "control", 0, "its translations are tagged 0, as the monitor's are")
+    for frame, what in _own_frames(one).items():
+        if not one.policy.pool.holds(Span(frame, FRAME)):
+            yield Finding(name, "control", frame, f"{what} is not in its monitor's pool")
+
+
+def _own_frames(one: Examined) -> dict[int, str]:
+    """Every frame that decides about a sandbox."""
+    maps: Maps | None = one.confinement.maps
+    ports = dict.fromkeys(maps.ports, "port map") if maps else {}
+    registers = dict.fromkeys(maps.registers, "register map") if maps else {}
+    return {**one.confinement.frames, **dict.fromkeys(one.tree.tables, "table"), **ports, **registers}
+
+
+def _apart(found: list[Examined]) -> Iterator[Finding]:
+    """No two sandboxes are confined by the same frame, or share a tag."""
+    for one, other in combinations(found, 2):
+        theirs = _own_frames(other)
+        for frame, what in _own_frames(one).items():
+            if frame in theirs:
+                yield Finding(one.policy.sandbox, "table", frame, f"{what} is also {other.policy.sandbox}'s {theirs[frame]}")
+        if one.confinement.tag and one.confinement.tag == other.confinement.tag:
+            yield Finding(one.policy.sandbox, "control", 0, f"tag {one.confinement.tag} is also {other.policy.sandbox}'s")
+
+
+def _tables(one: Examined) -> Iterator[Finding]:
+    for oddity in one.tree.oddities:
+        yield Finding(one.policy.sandbox, "table", oddity.gpa, f"{oddity.text} (at {oddity.at:#x})")
+
+
+# ---- memory, as the sandbox sees it ----
+
+
+@dataclass(frozen=True)
+class Run:
+    """Leaves that go on in each other."""
+
+    gpa: int
+    hpa: int
+    size: int
+    access: str
+    memory: str
+
+    @property
+    def end(self) -> int:
+        return self.gpa + self.size
+
+    @property
+    def frames(self) -> Span:
+        return Span(self.hpa, self.size)
+
+
+def joined(leaves: Iterable[Leaf]) -> list[Run]:
+    found: list[Run] = []
+    for leaf in leaves:
+        last = found[-1] if found else None
+        follows = last and (last.end, last.hpa + last.size, last.access, last.memory) == (leaf.gpa, leaf.hpa, leaf.access, leaf.memory)
+        if last and follows:
+            found[-1] = Run(last.gpa, last.hpa, last.size + leaf.size, last.access, last.memory)
+        else:
+            found.append(Run(leaf.gpa, leaf.hpa, leaf.size, leaf.access, leaf.memory))
+    return found
+
+
+def _memory(one: Examined) -> Iterator[Finding]:
+    if "memory" in one.policy.exempt:
+        return
+    mapped, grants = joined(one.tree.leaves), sorted(one.policy.grants, key=lambda grant: grant.gpa)
+    edges = {edge for run in mapped for edge in (run.gpa, run.end)} | {edge for g in grants for edge in (g.gpa, g.gpa + g.size)}
+    cuts = sorted(edges)
+    for start, end in pairwise(cuts):
+        run = next((run for run in mapped if run.gpa <= start < run.end), None)
+        grant = next((grant for grant in grants if grant.gpa <= start < grant.gpa + grant.size), None)
+        yield from (Finding(one.policy.sandbox, "memory", start, text) for text in _differences(start, end, run, grant))
+
+
+def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> Iterator[str]:
+    """What is wrong with one stretch of guest-physical memory, in which nothing changes."""
+    if run and not grant:
+        hpa = run.hpa + start - run.gpa
+        yield f"mapped to {hpa:#x}..{hpa + end - start - 1:#x} ({run.access}), but not granted"
+    if grant and not run:
+        yield f"{grant.name} is granted to {end - 1:#x}, but not mapped"
+    if grant and run:
+        hpa, wanted = run.hpa + start - run.gpa, grant.hpa + start - grant.gpa
+        if hpa != wanted:
+            yield f"{grant.name} leads to {hpa:#x} instead of {wanted:#x}"
+        if run.access != grant.access:
+            yield f"{grant.name} is open for {run.access or 'nothing'}, granted for {grant.access}"
+        if run.memory != grant.memory:
+            yield f"{grant.name} has memory type {run.memory}, should have {grant.memory}"
+
+
+# ---- memory, frame by frame ----
+
+
+def _frames(found: list[Examined], partitioning: Partitioning) -> Iterator[Finding]:
+    """Independent of what is granted: no frame of a monitor, and none of another sandbox but those shared by name."""
+    runs_of = {one.policy.sandbox: joined(one.tree.leaves) for one in found if "memory" not in one.policy.exempt}
+    for name, mapped in runs_of.items():
+        for run in mapped:
+            for private in partitioning.private:
+                if run.frames.overlaps(private.span):
+                    yield Finding(name, "memory", run.gpa, f"reaches {private.span}, {private.name}")
+    shared = [grant.span for policy in partitioning.policies for grant in policy.grants if grant.shared]
+    for (name, mapped), (other, theirs) in combinations(runs_of.items(), 2):
+        for run in mapped:
+            for span in (_common(run.frames, their.frames) for their in theirs):
+                if span and not any(one.holds(span) for one in shared):
+                    yield Finding(name, "memory", run.gpa + span.start - run.hpa, f"reaches {span}, which {other} reaches, too")
+
+
+def _common(one: Span, other: Span) -> Span | None:
+    start, end = max(one.start, other.start), min(one.end, other.end)
+    return Span(start, end - start) if start < end else None
+
+
+# ---- ports and registers ----
+
+
+def _maps(one: Examined) -> Iterator[Finding]:
+    if not one.confinement.maps:
+        return
+    if "io" not in one.policy.exempt:
+        beyond = {port for port in one.ports if port >= PORTS}
+        yield from _numbers(one, "port", one.ports - beyond, set(one.policy.ports), "used")
+        yield from _numbers(one, "port", beyond, set(), "used beyond the last one")
+    if "msr" not in one.policy.exempt:
+        unjudged = msrs.unjudged(one.policy.exempt)
+        yield from _numbers(one, "register", one.reads - unjudged, msrs.allowed("r") - unjudged, "read")
+        yield from _numbers(one, "register", one.writes - unjudged, msrs.allowed("w") - unjudged, "written")
+
+
+def _numbers(one: Examined, kind: str, is_open: set[int], allowed: set[int], verb: str) -> Iterator[Finding]:
+    for first, last in runs(is_open - allowed):
+        yield Finding(one.policy.sandbox, kind, first, f"to {last:#x}: may be {verb}, but is not granted")
+    for first, last in runs(allowed - is_open):
+        yield Finding(one.policy.sandbox, kind, first, f"to {last:#x}: is granted, but cannot be {verb}")

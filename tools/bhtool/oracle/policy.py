@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a partition file allows, worked out anew from its tree: the compiler's regions and the monitor's table are not looked at.
+
+Only the places are taken over (config.place), because nobody else can know them; `misplaced` judges them.
+Invariants: BH-I1.memory, BH-I1.device, BH-I1.port, BH-I4.private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
+from bhtool.config.machine import Machine, Span, read_machine
+from bhtool.config.place import Placement, place
+from bhtool.config.source import read_source
+from bhtool.errors import BulkheadError
+
+PAGE = 0x1000
+UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switched off
+
+# docs/guest.md, "Memory map"; offsets in the window, and in the pool that the pages come from (abi/table.h draws it).
+WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x10000
+POOL_STATS, POOL_INFO, POOL_CRASH, POOL_LOG, POOL_ARENA, POOL_END = 0x0, 0x1000, 0x2000, 0x4000, 0x8000, 0x80000
+LOG_BYTES = POOL_ARENA - POOL_LOG
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Frames a sandbox must find at `gpa`, with exactly these permissions."""
+
+    name: str
+    gpa: int
+    hpa: int
+    size: int
+    access: str  # of "rwx"
+    memory: str  # "ram", "device"
+    shared: bool = False  # by name: other sandboxes may reach the same frames
+
+    @property
+    def span(self) -> Span:
+        return Span(self.hpa, self.size)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One sandbox."""
+
+    sandbox: str
+    cores: tuple[int, ...]
+    pool: Span
+    grants: tuple[Grant, ...]
+    ports: frozenset[int]
+    exempt: frozenset[str]  # of "memory", "io", "msr": switched off in the configuration, so not judged
+
+
+@dataclass(frozen=True)
+class Private:
+    """Frames no sandbox may reach."""
+
+    name: str
+    span: Span
+
+
+@dataclass
+class Partitioning:
+    policies: list[Policy]
+    private: list[Private]
+    ram: list[Span] = field(default_factory=list)
+
+
+def read_partitioning(partition: Path, board: Path) -> Partitioning:
+    """The file must have passed the checker."""
+    root = read_source(partition, board).root
+    node = find_domains(root)
+    if node is None:
+        raise BulkheadError(f"{partition} splits no machine")
+    domains = read_domains(node, read_machine(root))
+    return partitioning(domains, place(domains))
+
+
+def partitioning(domains: Domains, placement: Placement) -> Partitioning:
+    policies = [_policy(domains, placement, sandbox) for sandbox in domains.sandboxes]
+    return Partitioning(policies, list(_private(domains, placement)), domains.machine.ram)
+
+
+def exemptions(sandbox: Sandbox) -> frozenset[str]:
+    """The protections a sandbox goes without."""
+    found = sandbox.node.properties.get(UNPROTECTED)
+    return frozenset(found.strings) if found else frozenset()
+
+
+def _policy(domains: Domains, placement: Placement, sandbox: Sandbox) -> Policy:
+    pool = placement.pools[sandbox.index]
+    grants = [_ram(domains.machine, placement, sandbox), *_window(domains, placement, sandbox), *_registers(domains.machine, sandbox)]
+    ports = {port for device in sandbox.devices for span in device.ports for port in range(span.start, span.end)}
+    cores = tuple(core.number for core in sandbox.cores)
+    return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox))
+
+
+def _ram(machine: Machine, placement: Placement, sandbox: Sandbox) -> Grant:
+    ram = placement.ram[sandbox.index]
+    return Grant("RAM", machine.guest_ram, ram.start, ram.size, "rwx", "ram")
+
+
+def _window(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Grant]:
+    """What a monitor shows its sandbox, and the logs it may read. Nothing there can be executed."""
+    window, pool = domains.machine.window, placement.pools[sandbox.index]
+    read = {reader.name for reader in domains.sandboxes for node in reader.log_nodes if domains.sandbox_at(node) is sandbox}
+    yield Grant("statistics", window + WINDOW_STATS, pool + POOL_STATS, PAGE, "r", "ram")
+    yield Grant("information", window + WINDOW_INFO, pool + POOL_INFO, PAGE, "r", "ram")
+    yield Grant("log", window + WINDOW_LOG, pool + POOL_LOG, LOG_BYTES, "rw", "ram", shared=bool(read))
+    for k, node in enumerate(sandbox.log_nodes):
+        if other := domains.sandbox_at(node):
+            gpa, hpa = window + (k + 1) * WINDOW_FOREIGN, placement.pools[other.index] + POOL_LOG
+            yield Grant(f"log of {other.name}", gpa, hpa, LOG_BYTES, "r", "ram", shared=True)
+
+
+def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
+    """Whole pages, where the machine has them. A GICv2 gives every core its own CPU interface at one address."""
+    pages = {page: device.name for device in sandbox.devices for page in _pages(device.registers)}
+    for page, name in sorted(pages.items()):
+        yield Grant(name, page, page, PAGE, "rw", "device")
+    if machine.is_arm and not machine.gic_v3:
+        start, size = machine.interrupt_controller.reg()[1]
+        yield Grant("GICv2 CPU interface", start, start, size, "rw", "device", shared=True)
+
+
+def _pages(spans: tuple[Span, ...]) -> set[int]:
+    return {page for span in spans for page in range(span.start & -PAGE, span.end, PAGE)}
+
+
+def _private(domains: Domains, placement: Placement) -> Iterator[Private]:
+    yield from (Private("reserved by the board", span) for span in domains.machine.reserved)
+    yield Private("kick boxes", Span(placement.shared, PAGE))
+    for sandbox, pool in zip(domains.sandboxes, placement.pools, strict=True):
+        yield Private(f"crash record of {sandbox.name}", Span(pool + POOL_CRASH, POOL_LOG - POOL_CRASH))
+        yield Private(f"monitor of {sandbox.name}", Span(pool + POOL_ARENA, POOL_END - POOL_ARENA))
+
+
+def misplaced(partitioning: Partitioning) -> Iterator[str]:
+    """What is wrong with the places themselves: two owners of a frame, or RAM the machine has not."""
+    owned = [(f"{one.sandbox}: {grant.name}", grant) for one in partitioning.policies for grant in one.grants]
+    for (name, grant), (other_name, other) in combinations(owned, 2):
+        if grant.span.overlaps(other.span) and not (grant.shared and other.shared):
+            yield f"{name} {grant.span} and {other_name} {other.span} overlap"
+    for name, grant in owned:
+        yield from (f"{name} lies in what is {one.name}, {one.span}" for one in partitioning.private if one.span.overlaps(grant.span))
+        if grant.memory == "ram" and not any(span.holds(grant.span) for span in partitioning.ram):
+            yield f"{name} {grant.span} is not in the machine's RAM"

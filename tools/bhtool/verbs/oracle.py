@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead oracle`: proves the tables of a running machine equal to its partition file."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from bhtool import paths
+from bhtool.compile import make_image, make_plan
+from bhtool.errors import Status
+from bhtool.jsonfile import write_json
+from bhtool.machine import versions
+from bhtool.oracle.capture import capture, look_of
+from bhtool.oracle.judge import Examined, Verdict, judge
+from bhtool.oracle.policy import read_partitioning
+from bhtool.platforms import DEFAULT, load, names
+from bhtool.screen import Screen, table_of
+
+HOST_LIMIT = 600.0
+
+
+def mapped_bytes(one: Examined) -> int:
+    return sum(leaf.size for leaf in one.tree.leaves)
+
+
+def verdict_table(verdict: Verdict, title: str) -> Table:
+    table = table_of(title, "sandbox", "tables", "leaves", "mapped", "ports", "MSRs r/w", "not judged", "wrong")
+    for one in verdict.sandboxes:
+        name, exempt = one.policy.sandbox, " ".join(sorted(one.policy.exempt)) or "-"
+        wrong = sum(finding.sandbox == name for finding in verdict.findings)
+        mapped, registers = f"{mapped_bytes(one) / (1 << 20):.2f} MiB", f"{len(one.reads)}/{len(one.writes)}"
+        table.add_row(
+            name, str(len(one.tree.tables)), str(len(one.tree.leaves)), mapped, str(len(one.ports)), registers, exempt, str(wrong)
+        )
+    return table
+
+
+def sandbox_json(one: Examined) -> dict[str, Any]:
+    return {
+        "name": one.policy.sandbox,
+        "tables": len(one.tree.tables),
+        "leaves": len(one.tree.leaves),
+        "mapped_bytes": mapped_bytes(one),
+        "ports": len(one.ports),
+        "msrs_read": len(one.reads),
+        "msrs_written": len(one.writes),
+        "not_judged": sorted(one.policy.exempt),
+    }
+
+
+@click.command()
+@click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
+@click.option(
+    "--partition", type=click.Path(path_type=Path), default=paths.PARTITIONS / "mixed.dts", help="Who owns what; default: the demo."
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
+@click.option(
+    "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
+)
+def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: float) -> Status:
+    """Boot a machine and prove its tables equal to the partition file.
+
+    An independent decoder reads translation tables and permission maps from the machine's memory. It fails, with status 1,
+    on any difference: something open that is not granted, or granted and not open.
+    """
+    screen = Screen()
+    platform = load(platform_name)
+    with screen.progress("preparing"):
+        plan = make_plan(platform, partition, screen.report)
+        snapshot = capture(platform, plan, make_image(platform, plan), limit, screen.update)
+    verdict = judge(snapshot, read_partitioning(partition, platform.board), look_of(platform).read)
+    for finding in verdict.findings:
+        screen.complain(str(finding))
+    screen.summary(verdict_table(verdict, f"{partition.name} on {platform.name}"))
+    if json_file:
+        found = [vars(finding) for finding in verdict.findings]
+        sandboxes = [sandbox_json(one) for one in verdict.sandboxes]
+        content = {"platform": platform.name, "partition": str(partition), "sandboxes": sandboxes, "findings": found}
+        write_json(json_file, "oracle", content, versions(platform))
+    return Status.FAILED if verdict.findings else Status.GOOD
