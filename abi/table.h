@@ -98,11 +98,11 @@ struct bh_sandbox {
 	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers, boot core first */
 	uint32_t may_kick;                    /* bit n: sandbox n */
 	uint32_t unprotected;                 /* enum bh_protection, or-ed: switched off */
-	uint64_t pool;       /* HPA, BH_POOL_BYTES */
-	uint64_t entry;      /* GPA of the first instruction */
-	uint64_t arg;        /* see guest.h */
-	uint64_t stack;      /* GPA, initial stack pointer */
-	uint64_t entry_area; /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
+	uint64_t pool;                        /* HPA, BH_POOL_BYTES */
+	uint64_t entry;                       /* GPA of the first instruction */
+	uint64_t arg;                         /* see guest.h */
+	uint64_t stack;                       /* GPA, initial stack pointer */
+	uint64_t entry_area;                  /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
 	uint64_t clock_text; /* HPA of 10 blanks to fill with the clock in kHz, decimal, left aligned (x86 Linux); 0: none */
 };
 struct bh_table {

@@ -64,12 +64,15 @@ void hal_machine_init(void);
 /* Counter frequency in Hz, measured where no register tells it (x86). May sleep about ten milliseconds; call once. */
 uint64_t hal_machine_clock_hz(void);
 
+/* The calling core's hardware_id, as the partition table names cores. After hal_machine_init. */
+uint64_t hal_machine_core_id(void);
+
 struct hal_partition_config {
 	uint32_t index; /* sandbox number: names the address-space tag (VMID, ASID) index + 1 */
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
-	uint32_t unprotected;            /* enum bh_protection, or-ed: what need not be confined */
+	uint32_t unprotected;                       /* enum bh_protection, or-ed: what need not be confined */
 	bool trusted_idle;               /* the sandbox promises never to sleep with its interrupts shut off (docs/decisions.md) */
 	bool tolerate_ports;             /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_box *kick_boxes; /* shared page, one box per machine core */

@@ -13,8 +13,10 @@
 #include "kernel/idle.h"
 #include "kernel/info.h"
 #include "kernel/smp.h"
+#include "kernel/sweep.h"
 #include "kernel/text.h"
 #include "kernel/timer.h"
+#include "kernel/work.h"
 
 enum { TICK_NS = 100000 };
 
@@ -71,6 +73,18 @@ static void run_uart_irqs(const struct command_line *line)
 static void run_bench_timer(const struct command_line *line)
 {
 	bench_timer(text_equal(line->text, "wfi"));
+}
+
+/* stream=PASSES */
+static void run_stream(const struct command_line *line)
+{
+	work_stream(line->operand[0]);
+}
+
+/* random=UPDATES */
+static void run_random(const struct command_line *line)
+{
+	work_random(line->operand[0]);
 }
 
 /* ---- Calls to the monitor ------------------------------------------------------------------------------------------ */
@@ -211,12 +225,21 @@ static void run_storm(const struct command_line *line)
 		cpu_attempt(storm->attempt, storm->operand, 0, &value);
 }
 
+/* sweep=KIND */
+static void run_sweep(const struct command_line *line)
+{
+	if (!sweep_run(line->text))
+		console_say("no such command: sweep=%s", line->text);
+}
+
 const struct command commands[] = {
 	{ "help", 0, run_help },
 	{ "heartbeat", 1, run_heartbeat },
 	{ "ticks", 1, run_ticks },
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "bench-timer", 0, run_bench_timer },
+	{ "stream", 1, run_stream },
+	{ "random", 1, run_random },
 	{ "kick", 2, run_kick },
 	{ "cores", 0, run_cores },
 	{ "ipi", 2, run_ipi },
@@ -226,5 +249,6 @@ const struct command commands[] = {
 	{ "spin", 0, run_spin },
 	{ "sleep", 0, run_sleep },
 	{ "storm", 0, run_storm },
+	{ "sweep", 0, run_sweep },
 	{ NULL, 0, NULL },
 };

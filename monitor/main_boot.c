@@ -59,6 +59,15 @@ static void check_machine(void)
 		monitor_refuse("cannot start", missing);
 }
 
+/* Its monitor goes to the table's core 0: on another it would take that one's sandbox, timers and kicks. */
+static void check_boot_core(const struct bh_table *table)
+{
+	if (hal_machine_core_id() != table->hardware_id[0])
+		monitor_refuse("cannot start",
+			       "the machine has not started on the core that the board tree names first; let the firmware do "
+			       "so, or reorder the board tree's cpus");
+}
+
 /* Kick boxes without requests, whatever a loader or an earlier system left there. */
 static void clear_shared(uint64_t shared)
 {
@@ -128,6 +137,7 @@ _Noreturn void monitor_boot(void)
 
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
+	check_boot_core(table);
 	clock.hz = hal_machine_clock_hz();
 	if (!clock.hz)
 		monitor_refuse("cannot start",

@@ -10,6 +10,7 @@
 
 enum {
 	APIC_FIRST = 0x800,
+	APIC_ID = 0x802,
 	APIC_TPR = 0x808,
 	APIC_EOI = 0x80b,
 	APIC_SVR = 0x80f,

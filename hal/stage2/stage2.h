@@ -22,7 +22,7 @@ struct kick_target {
 
 struct hal_partition {
 	struct pt stage2;
-	uint64_t vttbr; /* root and VMID, as VTTBR wants them */
+	uint64_t vttbr;       /* root and VMID, as VTTBR wants them */
 	uint32_t unprotected; /* enum bh_protection */
 	bool trusted_idle;
 	bool kickable; /* somebody may kick it */

@@ -14,20 +14,20 @@
 #define BIT(n)            (UINT32_C(1) << (n))
 #define BITS(first, last) (ALL >> (31 - (last)) & ALL << (first))
 
-/* Leaf 1. Not: debug store, MONITOR, VMX, SMX, EIST, thermal and performance controls, TSC deadline; MCE and MCA; HTT. */
-#define FEATURES_ECX       (ALL & ~(BITS(2, 8) | BIT(11) | BITS(14, 16) | BIT(18) | BIT(24) | BIT(27) | BIT(31)))
-#define FEATURES_EDX       (ALL & ~(BIT(7) | BIT(14) | BIT(21) | BIT(22) | BITS(28, 31)))
+/* Leaf 1. Not: debug store, MONITOR, VMX, SMX, EIST, thermal and performance controls, TSC deadline; MCE and MCA; serial number; HTT. */
+#define FEATURES_ECX       (BITS(0, 1) | BITS(9, 10) | BITS(12, 13) | BIT(17) | BITS(19, 23) | BITS(25, 26) | BITS(28, 30))
+#define FEATURES_EDX       (BITS(0, 6) | BITS(8, 9) | BITS(11, 13) | BITS(15, 17) | BIT(19) | BITS(23, 27))
 #define FEATURE_HYPERVISOR BIT(31)
 #define FEATURE_HTT        BIT(28)
 /* Leaf 7. Not: TSC_ADJUST, SGX, HLE, RTM, resource control, MPX, processor trace. */
-#define STRUCTURED_EBX (ALL & ~(BIT(1) | BIT(2) | BIT(4) | BIT(11) | BIT(12) | BIT(14) | BIT(15) | BIT(22) | BIT(25)))
+#define STRUCTURED_EBX (BIT(0) | BIT(3) | BITS(5, 10) | BIT(13) | BITS(16, 21) | BITS(23, 24) | BITS(26, 31))
 /* Only: AVX-512 and vector extensions, UMIP, PKU, RDPID, CLDEMOTE, MOVDIRI, MOVDIR64B. */
 #define STRUCTURED_ECX (BITS(0, 3) | BIT(6) | BITS(8, 12) | BIT(14) | BIT(22) | BIT(25) | BIT(27) | BIT(28))
 /* Only: AVX-512 extensions, FSRM, MD_CLEAR, SERIALIZE. */
 #define STRUCTURED_EDX (BITS(2, 4) | BIT(8) | BIT(10) | BIT(14) | BIT(23))
 /* Leaf 80000001. Only: LAHF, AltMovCr8, ABM, SSE4A, MisAlignSse, 3DNowPrefetch, XOP, FMA4, TBM. Not: MCE, MCA, FFXSR. */
 #define EXTENDED_ECX (BIT(0) | BITS(4, 8) | BIT(11) | BIT(16) | BIT(21))
-#define EXTENDED_EDX (ALL & ~(BIT(7) | BIT(14) | BIT(25)))
+#define EXTENDED_EDX (BITS(0, 6) | BITS(8, 9) | BITS(11, 13) | BITS(15, 17) | BIT(20) | BITS(22, 24) | BITS(26, 27) | BITS(29, 31))
 /* Leaf 80000008. Five-level paging is not shown: of 57 or 48 virtual bits, 48 remain. */
 #define ADDRESS_SIZES (ALL & ~((57 ^ 48) << 8))
 

@@ -19,6 +19,11 @@ void hal_machine_init(void)
 	apic_stop_others();
 }
 
+uint64_t hal_machine_core_id(void)
+{
+	return x86_rdmsr(APIC_ID);
+}
+
 /* ACPI specification, 4.8.3.3 "Power Management Timer (PM_TMR)": 3.579545 MHz, at least 24 bits. */
 enum { PM_TIMER_HZ = 3579545, PM_TIMER_MASK = 0xffffff, PM_TIMER_10_MS = PM_TIMER_HZ / 100 };
 enum { READINGS = 8, SLEEPS = 1000 };

@@ -10,18 +10,14 @@
 enum { PORTS = 0x10000, MSR_RANGE = 0x2000, APIC_LAST = 0x8ff, MSR_VM_CR = 0xc0010114, MSR_VM_HSAVE_PA = 0xc0010117 };
 
 /*
- * Kept whatever is open: the control block or the monitor itself would break. EFER has SVME, on which VMRUN insists, and with PAT lies in the
- * control block; APIC_BASE would take the mode away by which monitors kick; two are SVM's own. The APIC's are ipi's and irq's to open.
+ * Kept whatever is open: the control block or the monitor itself would break. EFER has SVME, on which VMRUN insists, and with PAT lies in
+ * the control block; APIC_BASE would take the mode away by which monitors kick; two are SVM's own. The APIC's are ipi's and irq's to open.
  */
 static const struct {
 	uint32_t first, last;
 } kept[] = {
-	{ APIC_FIRST, APIC_LAST },
-	{ MSR_EFER, MSR_EFER },
-	{ MSR_PAT, MSR_PAT },
-	{ MSR_APIC_BASE, MSR_APIC_BASE },
-	{ MSR_VM_CR, MSR_VM_CR },
-	{ MSR_VM_HSAVE_PA, MSR_VM_HSAVE_PA },
+	{ APIC_FIRST, APIC_LAST },        { MSR_EFER, MSR_EFER },   { MSR_PAT, MSR_PAT },
+	{ MSR_APIC_BASE, MSR_APIC_BASE }, { MSR_VM_CR, MSR_VM_CR }, { MSR_VM_HSAVE_PA, MSR_VM_HSAVE_PA },
 };
 
 static bool is_kept(uint32_t msr)

@@ -99,4 +99,18 @@ ABORT = tuple(
     for case in both("abort", "watch", SteadyExits("attacker", "long", 1), SteadyExits("attacker", "long", 0), X86)
 )
 
-CASES = (*MEMORY, *IO, *MSR, *IPI, *IRQ, *ABORT)
+# Each switches off what it says, and no more.
+ALONE = "a protection that is on does not depend on the others"
+APART = (
+    Case("memory-opens-no-ioapic", ALONE, company(IOAPIC, ("memory",), False), (Parked("attacker", "memory", "write", "0xfec00000"),), X86),
+    Case("memory-opens-no-distributor", ALONE, company(ENABLE_LINE, ("memory",), False), (Returned("attacker", ENABLE_LINE, 0),), ARM),
+    Case(
+        "registers-open-no-ipi",
+        ALONE,
+        company(f"icr={FOREIGN_ICR:#x}", ("memory", "io", "msr", "irq", "abort"), False),
+        (Parked("attacker", "ipi", "write"),),
+        X86,
+    ),
+)
+
+CASES = (*MEMORY, *IO, *MSR, *IPI, *IRQ, *ABORT, *APART)

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from tests import register_documents as documents
+
 if TYPE_CHECKING:
     from tests.emulated.observe import Observation
 
@@ -209,3 +211,45 @@ class Kicked:
         stats = seen.watches[self.sandbox].stats
         found = stats.kicks if stats else 0
         return None if found == self.count else f"{self.sandbox}: {found} kicks acknowledged, not {self.count}"
+
+
+SWEEPS = {
+    "rdmsr": ("registers-x86_64.md", "Model-specific registers", "read", False),
+    "wrmsr": ("registers-x86_64.md", "Model-specific registers", "write", False),
+    "mrs": ("registers-aarch64.md", "Registers", "read", False),
+    "msr": ("registers-aarch64.md", "Registers", "write", False),
+    "mrc": ("registers-armv7.md", "Registers", "read", False),
+    "mcr": ("registers-armv7.md", "Registers", "write", False),
+    "mrrc": ("registers-armv7.md", "Registers", "read", True),
+    "mcrr": ("registers-armv7.md", "Registers", "write", True),
+    "hvc": ("registers-aarch64.md", "Calls", "HVC", False),
+    "smc": ("registers-aarch64.md", "Calls", "SMC", False),
+    "hvc32": ("registers-armv7.md", "Calls", "HVC", False),
+    "smc32": ("registers-armv7.md", "Calls", "SMC", False),
+}
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A sweep found what its document allows, nothing else, and all that every machine has but for what it left out."""
+
+    sandbox: str
+    kind: str
+    left_out: tuple[int, ...] = ()
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        lines = [line.partition(f": sweep {self.kind}")[2] for line in seen.lines[self.sandbox]]
+        if not any(line.startswith(": ") for line in lines):
+            return f"{self.sandbox} never finished sweep={self.kind}"
+        found: set[int] = set()
+        for first, last in (match.groups() for line in lines if (match := re.match(r" (0x\w+)-(0x\w+)$", line))):
+            found.update(range(int(first, 0), int(last, 0) + 1))
+        more = sorted(found - documents.allowed(*SWEEPS[self.kind]))
+        less = sorted(documents.required(*SWEEPS[self.kind]) - found - set(self.left_out))
+        return (
+            f"sweep {self.kind}: granted beyond the document {list(map(hex, more))}, missing {list(map(hex, less))}"
+            if more or less
+            else None
+        )

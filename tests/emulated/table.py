@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of cases. A name occurs once per platform; every case says which protection it guards."""
 
-from tests.emulated import cases_cores, cases_interrupts, cases_kicks, cases_memory, cases_psci, cases_registers, cases_unprotected
+from tests.emulated import cases_cores, cases_interrupts, cases_kicks, cases_memory, cases_psci, cases_registers, cases_sweeps, cases_unprotected
 from tests.emulated.case import Case
 
 CASES: tuple[Case, ...] = (
     *cases_memory.CASES,
     *cases_interrupts.CASES,
     *cases_registers.CASES,
+    *cases_sweeps.CASES,
     *cases_kicks.CASES,
     *cases_cores.CASES,
     *cases_psci.CASES,

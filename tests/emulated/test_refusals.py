@@ -59,6 +59,15 @@ def field(name: str, value: int | bytes) -> Damage:
     return damage
 
 
+def exchange(table: Table) -> Table:
+    """Core 0 and core 1 have each other's number."""
+    copy = abi.ffi.new("struct bh_table *")
+    abi.ffi.memmove(copy, table, len(table))
+    copy.hardware_id[0], copy.hardware_id[1] = copy.hardware_id[1], copy.hardware_id[0]
+    copy.checksum = checksum(abi.bytes_of(copy))
+    return abi.bytes_of(copy)
+
+
 def flip(bit: int) -> Damage:
     def damage(table: Table) -> Table:
         copy = bytearray(table)
@@ -89,6 +98,7 @@ REFUSALS = (
     Refusal("other-size", field("size", 8), "another size"),
     Refusal("other-platform", field("platform", b"qemu-other"), "another platform"),
     Refusal("too-many-sandboxes", field("sandbox_count", 9), "sandbox count out of range"),
+    Refusal("other-boot-core", exchange, "cannot start: the machine has not started on the core"),
     Refusal("misaligned-shared-page", field("shared", 1), "the shared page is misaligned"),
 )
 

@@ -15,12 +15,12 @@ static const struct {
 	struct controls words;
 } rows[] = {
 	/* clang-format off: columns. HCR_EL2, CPTR_EL2, MDCR_EL2, HSTR_EL2, CNTHCTL_EL2. */
-	{ 0, false, 0, 0, { 0x0420031880380023, 0x401033ff, 0x08084c60, 0x9f6f, 3 } },
-	{ WFI_TRAPPED, false, 6, 0, { 0x0420031880382023, 0x401033ff, 0x08084c66, 0x9f6f, 3 } },
-	{ GICV3, true, 31, 0, { 0x04200318803c002b, 0x401033ff, 0x08084c7f, 0x9f6f, 3 } },
-	{ GICV3 | WFI_TRAPPED, true, 6, 0, { 0x04200318803c202b, 0x401033ff, 0x08084c66, 0x9f6f, 3 } },
+	{ 0, false, 0, 0, { 0x0420031880380023, 0x401033ff, 0x08084c60, 0, 3 } },
+	{ WFI_TRAPPED, false, 6, 0, { 0x0420031880382023, 0x401033ff, 0x08084c66, 0, 3 } },
+	{ GICV3, true, 31, 0, { 0x04200318803c002b, 0x401033ff, 0x08084c7f, 0, 3 } },
+	{ GICV3 | WFI_TRAPPED, true, 6, 0, { 0x04200318803c202b, 0x401033ff, 0x08084c66, 0, 3 } },
 	{ GICV3, true, 6, BH_PROTECT_MSR, { 0x00200300800c002b, 0x33ff, 6, 0, 3 } },
-	{ GICV3, true, 6, BH_PROTECT_ABORT, { 0x04200318803c000b, 0x401033ff, 0x08084c66, 0x9f6f, 3 } },
+	{ GICV3, true, 6, BH_PROTECT_ABORT, { 0x04200318803c000b, 0x401033ff, 0x08084c66, 0, 3 } },
 	/* clang-format on */
 };
 

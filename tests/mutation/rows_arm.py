@@ -6,6 +6,15 @@ from tests.mutation.machine_mutation import MachineMutation
 
 ARM_GICV3 = (
     MachineMutation(
+        "SGIs are sent as they were written",
+        "hal/irq/gicv3.c",
+        "if (partition->unprotected & BH_PROTECT_IPI)",
+        "if (true)",
+        "protected-ipi",
+        GICV3,
+        r"victim said .*stray interrupt (0x)?5\b",
+    ),
+    MachineMutation(
         "a parked core answers no kick",
         "monitor/run.c",
         "stats->kicks += hal_kick_take(core); hal_core_wait(core);",
@@ -149,9 +158,45 @@ ARM_GICV3 = (
         GICV3,
         "was not refused",
     ),
+    MachineMutation(
+        "a register that no document lists is answered",
+        "hal/stage2/aarch64/registers.c",
+        "} quiet[] = {",
+        "} quiet[] = { { SYSREG(3, 0, 1, 0, 1), 0 },",
+        "sweep-mrs",
+        GICV3,
+        r"granted beyond the document \['0xc081'\]",
+    ),
+    MachineMutation(
+        "performance counters are the machine's, named or not",
+        "hal/stage2/aarch64/controls_boot.c",
+        "#define MDCR_CONFINED 0x08084c60u",
+        "#define MDCR_CONFINED 0x08084c20u",
+        "sweep-msr",
+        GICV3,
+        "granted beyond the document",
+    ),
+    MachineMutation(
+        "calls that are not offered are answered",
+        "hal/stage2/psci.c",
+        "default: return NOT_SUPPORTED;",
+        "default: return SUCCESS;",
+        "sweep-smc",
+        GICV3,
+        "granted beyond the document",
+    ),
 )
 
 ARM_GICV2 = (
+    MachineMutation(
+        "every CPU interface can be reached",
+        "hal/irq/gicv2_boot.c",
+        "partition->unprotected & BH_PROTECT_IPI",
+        "true",
+        "protected-ipi",
+        GICV2,
+        r"victim said .*stray interrupt (0x)?5\b",
+    ),
     MachineMutation(
         "the send filter knows no owner",
         "hal/irq/gicv2.c",
@@ -248,8 +293,8 @@ ARM_V7 = (
     MachineMutation(
         "registers of the last group are the machine's",
         "hal/stage2/armv7/controls_boot.c",
-        "#define HSTR_CONFINED 0x00028a00u",
-        "#define HSTR_CONFINED 0x00020a00u",
+        "#define HSTR_CONFINED 0x00028000u",
+        "#define HSTR_CONFINED 0x00020000u",
         "mrc-implementation",
         ARMV7,
         "'mrc=cbar' was not refused",
@@ -257,8 +302,8 @@ ARM_V7 = (
     MachineMutation(
         "Jazelle is the machine's",
         "hal/stage2/armv7/controls_boot.c",
-        "#define HSTR_CONFINED 0x00028a00u",
-        "#define HSTR_CONFINED 0x00008a00u",
+        "#define HSTR_CONFINED 0x00028000u",
+        "#define HSTR_CONFINED 0x00008000u",
         "jazelle",
         ARMV7,
         "was not refused",
@@ -307,5 +352,14 @@ ARM_V7 = (
         "banked-registers",
         ARMV7,
         "not 'returned 0x0'",
+    ),
+    MachineMutation(
+        "coprocessor 14 is the machine's, named or not",
+        "hal/stage2/armv7/controls_boot.c",
+        "#define HDCR_CONFINED 0x00000e60u",
+        "#define HDCR_CONFINED 0x00000c60u",
+        "sweep-mrc",
+        ARMV7,
+        "granted beyond the document",
     ),
 )

@@ -6,6 +6,42 @@ from tests.mutation.machine_mutation import MachineMutation
 
 X86 = (
     MachineMutation(
+        "debug exceptions without end are the guest's",
+        "hal/x86/unprotected_boot.c",
+        "1u << VECTOR_DB | 1u",
+        "1u",
+        "protected-abort",
+        SVM,
+        "0 exits by long",
+    ),
+    MachineMutation(
+        "the local APIC is sent by whoever may write registers",
+        "hal/x86/unprotected_boot.c",
+        "partition->unprotected & BH_PROTECT_IPI",
+        "true",
+        "icr-fixed",
+        SVM,
+        r"victim said .*stray interrupt (0x)?55\b",
+    ),
+    MachineMutation(
+        "ports are open to a protected sandbox",
+        "hal/x86/unprotected_boot.c",
+        "partition->unprotected & BH_PROTECT_IO",
+        "true",
+        "protected-io",
+        SVM,
+        "attacker was not parked",
+    ),
+    MachineMutation(
+        "registers are open to a protected sandbox",
+        "hal/x86/unprotected_boot.c",
+        "partition->unprotected & BH_PROTECT_MSR",
+        "true",
+        "protected-msr-rdmsr=0x200",
+        SVM,
+        "was not refused",
+    ),
+    MachineMutation(
         "a guest may close the gate for kicks",
         "hal/svm/controls_boot.c",
         "1u << INTERCEPT_4_CLGI |",
@@ -166,6 +202,15 @@ X86 = (
         "write-own-statistics",
         SVM,
         "attacker was not parked",
+    ),
+    MachineMutation(
+        "a register that no document lists is direct",
+        "hal/x86/msr_boot.c",
+        "{ MSR_TSC, MSR_TSC, HAL_READ },",
+        "{ MSR_TSC, MSR_TSC, HAL_READ }, { 0x3b, 0x3b, HAL_READ },",
+        "sweep-rdmsr",
+        SVM,
+        r"granted beyond the document \['0x3b'\]",
     ),
 )
 

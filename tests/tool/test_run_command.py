@@ -161,3 +161,10 @@ def test_a_console_that_cannot_be_attached_is_refused(name: str, why: str) -> No
     done = run("--partition", NATIVE, "--attach", name)
     assert done.returncode == Status.USAGE
     assert why in done.stderr
+
+
+def test_says_what_a_sandbox_does_without(tmp_path: Path) -> None:
+    file = native_with(tmp_path, "south", 'unprotected = "memory", "ipi";')
+    done = run("--partition", file, "--until", "ready")
+    assert done.returncode == Status.GOOD, done.stderr
+    assert "south does without protection: memory, ipi" in done.stderr

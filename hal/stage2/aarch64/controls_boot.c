@@ -32,8 +32,8 @@
 /* Without the protection of registers. SVE and SME stay trapped: nothing sets their vector length. */
 #define HCR_OPEN  HCR_TSC
 #define CPTR_OPEN 0x33ffu
-/* AArch32 programs under an AArch64 kernel have barriers (c7), thread numbers (c13) and the counter (c14, which has no trap here). */
-#define HSTR_CONFINED 0x9f6fu
+/* What AArch32 programs cannot reach is undefined by itself, or implementation defined and trapped by TIDCP. */
+#define HSTR_CONFINED 0u
 #define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */
 
 struct controls controls_make(uint64_t interrupts, bool hides, unsigned counters, unsigned unprotected)
@@ -45,7 +45,7 @@ struct controls controls_make(uint64_t interrupts, bool hides, unsigned counters
 		.hcr = (HCR_ALWAYS & ~aborts) | (open ? HCR_OPEN : HCR_CONFINED) | interrupts | (hides ? HCR_TID3 : 0),
 		.cptr = open ? CPTR_OPEN : CPTR_CONFINED,
 		.mdcr = (open ? 0 : MDCR_CONFINED) | counters,
-		.hstr = open ? 0 : HSTR_CONFINED,
+		.hstr = HSTR_CONFINED,
 		.cnthctl = CNTHCTL_GUEST,
 	};
 }

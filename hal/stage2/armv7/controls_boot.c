@@ -16,11 +16,8 @@
 
 /* TTA: trace | TCP: all coprocessors but 10 and 11. Floating point is the guest's, TCPAC and TASE are clear. */
 #define HCPTR_CONFINED 0x001033ffu
-/*
- * TJDBX: BXJ and Jazelle's registers | T9: performance monitors, cache lockdown, L2 control | T11: tightly coupled memory | T15:
- * implementation-defined registers, as TIDCP. ThumbEE's are the guest's, docs/decisions.md.
- */
-#define HSTR_CONFINED 0x00028a00u
+/* TJDBX: BXJ and Jazelle's registers | T15: implementation-defined registers, as TIDCP. ThumbEE's are the guest's, docs/decisions.md. */
+#define HSTR_CONFINED 0x00028000u
 /* TDRA, TDOSA, TDA: debug registers | TPM, TPMCR: performance monitors. */
 #define HDCR_CONFINED 0x00000e60u
 /* Without the protection of registers; coprocessors that nobody has stay trapped. */

@@ -37,6 +37,7 @@ class Guest:
     cores: tuple[int, ...] = (1,)
     kickable: bool = False
     trusted_idle: bool = False
+    unprotected: tuple[str, ...] = ()
 
     @property
     def idle_cores(self) -> list[int]:

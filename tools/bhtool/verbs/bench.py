@@ -18,11 +18,12 @@ from bhtool.screen import Screen
 BENCHES = {
     "timer": "timer expiry to the handler's first instruction, in a sandbox and on the bare emulator",
     "boot": "reset to the first instruction of the last of four sandboxes",
+    "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
     "exits": "exits by reason: interrupts of a native sandbox, Linux booting, Linux under load (minutes)",
 }
 
 
-COUNTING = ("timer", "boot")  # in instructions, which only QEMU counts exactly
+COUNTING = ("timer", "boot", "protections")  # in instructions, which only QEMU counts exactly
 
 
 def is_measurable(name: str, platform: Platform) -> bool:

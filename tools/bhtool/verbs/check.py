@@ -53,7 +53,7 @@ def holding_json(held: Holding) -> dict[str, Any]:
 
 def plan_json(plan: Plan) -> dict[str, Any]:
     sandboxes = [
-        {"name": one.name, "cores": one.cores, "ram_hpa": one.ram_hpa, "ram_gpa": one.ram_gpa, "ram_size": one.ram_size, "rest": one.rest}
+        {name: getattr(one, name) for name in ("name", "cores", "ram_hpa", "ram_gpa", "ram_size", "rest", "unprotected")}
         for one in plan.sandboxes
     ]
     return {

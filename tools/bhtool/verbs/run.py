@@ -105,6 +105,12 @@ def judged(session: Session, status: Status, ready: bool, parked: tuple[str, ...
     return Status.FAILED if status == Status.GOOD and not all(map(good, session.watches.values())) else status
 
 
+def warn_unprotected(plan: Plan, screen: Screen) -> None:
+    for one in plan.sandboxes:
+        if one.unprotected:
+            screen.err.print(f"{one.name} does without protection: {', '.join(one.unprotected)}", markup=False, highlight=False)
+
+
 def require_known(parked: tuple[str, ...], plan: Plan) -> None:
     for name in parked:
         if all(one.name != name for one in plan.sandboxes):
@@ -162,6 +168,7 @@ def run(
         plan = make_plan(platform, partition, screen.report)
         image = make_image(platform, plan)
     require_known(expect_parked, plan)
+    warn_unprotected(plan, screen)
     if attach:
         require_input(plan, attach)
     timing = timing_for(platform, plan, False if attach else CLOCKS[clock])

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sweep_arm.h"
+
+#include <stddef.h>
+
+#include "kernel/cpu.h"
+#include "kernel/memory.h"
+
+/* ---- Registers -------------------------------------------------------------------------------------------------------- */
+
+enum { STUBS = 512, STUB_WORDS = 2 };
+
+/* Functions of one instruction and a return, for a block of numbers at a time. */
+struct stubs {
+	uint32_t code[STUBS][STUB_WORDS];
+};
+
+/* The same memory, once to be written and once to be executed. */
+static struct stubs readers __attribute__((aligned(4096))), writers __attribute__((aligned(4096)));
+
+static void fill(struct stubs *stubs, uint64_t executable, uint32_t (*encode)(uint64_t number), uint64_t first)
+{
+	for (unsigned n = 0; n < STUBS; n++) {
+		stubs->code[n][0] = encode(first + n);
+		stubs->code[n][1] = return_instruction;
+	}
+	publish_instructions(executable, executable + sizeof(*stubs));
+}
+
+/* What cpu_attempt is to call. Registers are swept in the order of their numbers, so most are there already. */
+static uint64_t reader_of(const struct register_space *space, uint64_t number)
+{
+	static uint64_t executable, first;
+	static const struct register_space *filled_for;
+
+	if (!executable)
+		executable = memory_reach((uintptr_t)&readers, sizeof(readers));
+	if (filled_for != space || number - first >= STUBS) {
+		first = number;
+		filled_for = space;
+		fill(&readers, executable, space->read, first);
+	}
+	return executable + (number - first) * sizeof(readers.code[0]);
+}
+
+static uint64_t writer_of(const struct register_space *space, uint64_t number)
+{
+	static uint64_t executable, first;
+	static const struct register_space *filled_for;
+
+	if (!executable)
+		executable = memory_reach((uintptr_t)&writers, sizeof(writers));
+	if (filled_for != space || number - first >= STUBS) {
+		first = number;
+		filled_for = space;
+		fill(&writers, executable, space->write, first);
+	}
+	return executable + (number - first) * sizeof(writers.code[0]);
+}
+
+typedef uint64_t (*stub)(uint64_t value, uint64_t unused);
+
+static bool read_register(const struct register_space *space, uint64_t number, uint64_t *value)
+{
+	return cpu_attempt((stub)(uintptr_t)reader_of(space, number), 0, 0, value);
+}
+
+bool register_is_readable(const struct register_space *space, uint64_t number)
+{
+	uint64_t value;
+
+	return read_register(space, number, &value);
+}
+
+/* Without interrupts: between read and write, a handler might choose another value. */
+bool register_is_writable(const struct register_space *space, uint64_t number)
+{
+	bool enabled = cpu_interrupts_disable(), written;
+	uint64_t value = 0, nothing;
+
+	if (!read_register(space, number, &value))
+		value = 0;
+	written = cpu_attempt((stub)(uintptr_t)writer_of(space, number), value, 0, &nothing);
+	cpu_interrupts_restore(enabled);
+	return written;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------------ */
+
+/* SMC calling convention (DEN 0028) 2.5 "Function identifiers": the first of every owner, fast and yielding, 32 and 64 bits. */
+const struct sweep_range call_numbers[] = {
+	{ 0x80000000, 0x800000ff, 1 }, /* architecture */
+	{ 0x84000000, 0x840003ff, 1 }, /* standard secure services: PSCI, SDEI, TRNG */
+	{ 0x86000000, 0x860003ff, 1 }, /* vendor hypervisor services: our own, of 32 bits */
+	{ 0xc0000000, 0xc00000ff, 1 }, /* the same, of 64 bits */
+	{ 0xc4000000, 0xc40003ff, 1 },
+	{ 0xc6000000, 0xc60003ff, 1 },
+	{ 0x00000000, 0xffffffff, 0x000fff1d }, /* a sample of the rest */
+	{ 0, 0, 0 },
+};
+
+/* Those that end the sandbox or its core: cases_registers.py, cases_psci.py. */
+const uint64_t calls_left_out[] = {
+	0x84000002, /* CPU_OFF */
+	0x84000008, /* SYSTEM_OFF */
+	0x84000009, /* SYSTEM_RESET */
+	0x86000002, /* PARK */
+	0xc6000002, SWEEP_END,
+};
+
+/* The argument of all: something that PSCI_FEATURES knows, and no core. */
+#define PSCI_VERSION 0x84000000
+
+/* PSCI NOT_SUPPORTED, BH_E_UNKNOWN. Of 32 or 64 bits. */
+static bool is_unknown(uint64_t result)
+{
+	return (uint32_t)result == UINT32_MAX;
+}
+
+bool hvc_is_answered(uint64_t function)
+{
+	uint64_t result;
+
+	return cpu_attempt(call_hvc, function, PSCI_VERSION, &result) && !is_unknown(result);
+}
+
+bool smc_is_answered(uint64_t function)
+{
+	uint64_t result;
+
+	return cpu_attempt(call_smc, function, PSCI_VERSION, &result) && !is_unknown(result);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two loops that do nothing but use memory, in the manner of two well-known benchmarks: what a protection costs them. */
+#pragma once
+#include <stdint.h>
+
+/* Passes of STREAM's triad, a[i] = b[i] + q c[i], and updates of RandomAccess, t[r] ^= r. Each says how many ticks of the counter it took.
+ */
+void work_stream(uint64_t passes);
+void work_random(uint64_t updates);

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What protections cost: with all of them, with each one off alone, and with none, as `unprotected` of a sandbox switches them.
+
+A native sandbox runs two loops over memory, in the manner of STREAM and RandomAccess, counted in instructions of the machine; and Linux
+boots beside two native sandboxes, in exits. The emulators take no time for translations: what those cost only silicon shows.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bhtool.bench.exits import DEMO, IDENTIFIES, LINUX
+from bhtool.bench.result import Result, Row
+from bhtool.bench.stage import COUNTED, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.machine_launch import Timing
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+from bhtool.session import CrashEvent, EndEvent
+
+PROTECTIONS = {"x86_64": ("memory", "io", "msr", "ipi", "irq", "abort")}
+ARM_PROTECTIONS = ("memory", "msr", "ipi", "irq", "abort")
+PASSES, UPDATES = 20, 100_000
+COMMAND = f"heartbeat=0 stream={PASSES} random={UPDATES}"
+WORKS = {"stream": PASSES, "random": UPDATES}
+DONE = re.compile(r": (stream|random) \d+ in (\d+) ticks$")
+NATIVE_LIMIT, BOOT_LIMIT = 120.0, 240.0
+
+
+def ways(platform: Platform) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What to call it, and what is off. On GICv2 the distributor has the register that sends IPIs, so both go together."""
+    names = PROTECTIONS.get(platform.arch, ARM_PROTECTIONS)
+    together = {"irq": ("irq", "ipi")} if platform.backend in ("stage2-gicv2", "stage2-armv7") else {}
+    yield "all on", ()
+    for one in names:
+        yield f"no {one}", together.get(one, (one,))
+    yield "none on", names
+
+
+def native_rows(platform: Platform, name: str, off: tuple[str, ...], report: Report) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        stage = set_up(platform, write_native(Path(folder), Guest(COMMAND, unprotected=off)), report)
+    report(f"counting on {platform.name}: loops, {name}")
+    left = set(WORKS)
+    with stage.session(COUNTED) as session:
+        for line in sandbox_lines(session, "measured", NATIVE_LIMIT):
+            if found := DONE.search(line):
+                left.remove(found[1])
+                yield Row.of(f"{found[1]}, {name}", "instructions", [int(found[2])])
+            if not left:
+                session.poll()
+                yield Row.of(f"loops, {name}", "exits", [sum(session.watches["measured"].exits_steady().values())])
+                return
+    raise out_of_time("the loops", NATIVE_LIMIT)
+
+
+def write_linux(folder: Path, off: tuple[str, ...]) -> Path:
+    """The demo, its Linux without these protections."""
+    names = ", ".join(f'"{one}"' for one in off)
+    change = f"&{LINUX} {{ unprotected = {names}; }};\n" if off else ""
+    file = folder / "linux.dts"
+    file.write_text(f'#include "{DEMO}"\n{change}')
+    return file
+
+
+def linux_rows(platform: Platform, name: str, off: tuple[str, ...], report: Report) -> Iterator[Row]:
+    """What it exits until ready; nothing where it does not come so far, which `run` then names."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = set_up(platform, write_linux(Path(folder), off), report)
+    report(f"counting on {platform.name}: Linux boots, {name}")
+    with stage.session(Timing()) as session:
+        for event in session.events(BOOT_LIMIT):
+            watch = session.watches[LINUX]
+            if watch.ready:
+                exits = watch.exits_boot()
+                identify = sum(exits.get(one, 0) for one in IDENTIFIES.get(platform.backend, ()))
+                yield Row.of(f"Linux boots, {name}", "exits", [sum(exits.values()) - identify])
+                if identify:
+                    yield Row.of(f"Linux boots, {name}: identify", "exits", [identify])
+                return
+            if isinstance(event, EndEvent) or (isinstance(event, CrashEvent) and event.sandbox == LINUX):
+                return
+
+
+def run(platform: Platform, report: Report) -> Result:
+    rows, failed = [], []
+    for name, off in ways(platform):
+        rows += list(native_rows(counting(platform), name, off, report))
+    for name, off in ways(platform):
+        found = list(linux_rows(platform, name, off, report))
+        rows += found
+        if not found:
+            failed.append(name)
+    return Result("protections", platform.name, rows, {"Linux does not boot": ", ".join(failed)} if failed else {})
