@@ -34,6 +34,7 @@ enum bh_exit_reason {
 	BH_EXIT_FORBIDDEN, /* instruction a sandbox does not have: VMRUN, CLGI, MONITOR, SMC nonsense */
 	BH_EXIT_RESET,     /* triple fault, INIT, reset or power-off of the sandbox */
 	BH_EXIT_ERROR,     /* the machine reported something no table entry knows */
+	BH_EXIT_HANG,      /* no exit: its heartbeat was missed when somebody kicked it */
 	BH_EXIT_REASONS,
 };
 
@@ -55,6 +56,10 @@ struct bh_stats {
 	uint64_t boot_clock;  /* arch counter when the monitor's start-up code was entered */
 	uint64_t start_clock; /* arch counter just before the first guest instruction */
 	uint64_t ready_clock; /* arch counter when the sandbox called BH_CALL_READY, 0 before */
+	uint32_t restarts;    /* lives before this one */
+	uint32_t pad;
+	uint64_t restart_ticks;         /* of the arch counter, from the decision to the first instruction of this life */
+	uint64_t longest_restart_ticks; /* of all its restarts */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
 	uint64_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS]; /* each core's at BH_CALL_READY: separates boot from steady state */
 };
@@ -145,5 +150,6 @@ enum bh_call {
 	BH_CALL_READY = 0xc6000001,   /* steady state begins: counters are copied to at_ready */
 	BH_CALL_PARK = 0xc6000002,    /* end of work of all cores; they wait in their monitor for good; never returns */
 	BH_CALL_KICK = 0xc6000003,    /* kick the first core of sandbox `arg0` (needs `may-kick`); -> BH_OK when acknowledged */
+	BH_CALL_RESTART = 0xc6000004, /* begin again where on-fault = "restart", as BH_CALL_PARK elsewhere; never returns */
 };
 enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3 };

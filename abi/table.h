@@ -3,7 +3,7 @@
  * The partition table: what the tool decided on the desk, as the monitor reads it when the machine boots. Const, versioned,
  * checksummed. The same rules as in guest.h: the tool reads this header through cffi, so only enums, scalars and arrays.
  *
- *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[]     arrays are dense, counts in the header
+ *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[]     arrays are dense, counts in the header
  *
  * The table lies at the symbol `partition_table` of the monitor image. It is checked once by start-up code (monitor/
  * table_boot.c) and dropped with it; what is needed later is copied into the sandbox's private monitor.
@@ -20,6 +20,8 @@ enum {
 	BH_MAX_PORTS = 64,
 	BH_MAX_LINES = 64,
 	BH_MAX_COPIES = 64,
+	BH_MAX_PIECES = 64,
+	BH_MAX_RESTARTS = 1000000,
 	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
 };
 
@@ -80,6 +82,18 @@ struct bh_copy {
 	uint32_t sandbox;
 	uint32_t pad;
 };
+/*
+ * What a sandbox that restarts finds in its memory, besides zeros. Start-up copies it from `target` to the sandbox's pristine
+ * copy, each restart copies it back. Both addresses ascend from row to row of a sandbox; in the copy there are no gaps.
+ */
+struct bh_piece {
+	uint64_t offset; /* in the pristine copy */
+	uint64_t target; /* HPA: RAM of the sandbox */
+	uint64_t size;   /* bytes, multiple of 4 KiB */
+	uint32_t sandbox;
+	uint32_t pad;
+};
+enum bh_on_fault { BH_ON_FAULT_PARK, BH_ON_FAULT_RESTART };
 /* Protections that a sandbox can do without, docs/decisions.md "Modular protection". */
 enum bh_protection {
 	BH_PROTECT_MEMORY = 1, /* stage 2 maps what was granted */
@@ -97,13 +111,19 @@ struct bh_sandbox {
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers, boot core first */
 	uint32_t may_kick;                    /* bit n: sandbox n */
+	uint32_t on_fault;                    /* enum bh_on_fault */
+	uint32_t max_restarts;                /* after that many faults it is parked all the same */
+	uint32_t heartbeat_timeout_us;        /* 0: nobody watches */
 	uint32_t unprotected;                 /* enum bh_protection, or-ed: switched off */
-	uint64_t pool;                        /* HPA, BH_POOL_BYTES */
-	uint64_t entry;                       /* GPA of the first instruction */
-	uint64_t arg;                         /* see guest.h */
-	uint64_t stack;                       /* GPA, initial stack pointer */
-	uint64_t entry_area;                  /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
+	uint32_t pad;
+	uint64_t pool;       /* HPA, BH_POOL_BYTES */
+	uint64_t entry;      /* GPA of the first instruction */
+	uint64_t arg;        /* see guest.h */
+	uint64_t stack;      /* GPA, initial stack pointer */
+	uint64_t entry_area; /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
 	uint64_t clock_text; /* HPA of 10 blanks to fill with the clock in kHz, decimal, left aligned (x86 Linux); 0: none */
+	uint64_t pristine;   /* HPA of the pristine copy, mapped for no sandbox; on_fault RESTART only, else 0 */
+	uint64_t pristine_bytes;
 };
 struct bh_table {
 	uint32_t magic;   /* BH_TABLE_MAGIC */
@@ -115,11 +135,12 @@ struct bh_table {
 	uint64_t shared;          /* HPA of one page: kick boxes (docs/shared-state.md) */
 	uint64_t module_bytes;    /* of the one boot module that must come with the image; 0: there must be none */
 	uint64_t module_checksum; /* FNV-1a over its 64-bit little-endian words */
-	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count;
+	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, pad2;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];
 	struct bh_region regions[BH_MAX_REGIONS];
 	struct bh_ports ports[BH_MAX_PORTS];
 	struct bh_line lines[BH_MAX_LINES];
 	struct bh_copy copies[BH_MAX_COPIES];
+	struct bh_piece pieces[BH_MAX_PIECES];
 };

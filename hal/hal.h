@@ -185,6 +185,7 @@ enum hal_action {
 	HAL_REFUSE, /* give the guest the fault hardware without the feature would give (#UD, #GP, UNDEF) */
 	HAL_FAULT,  /* park it, with a crash record */
 	HAL_STOP,   /* the sandbox asked to be switched off */
+	HAL_RESTART, /* the sandbox asked to begin again */
 };
 /* Does what the machine below would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit);
@@ -198,8 +199,14 @@ void hal_core_set_result(struct hal_core *core, uint64_t value);
 /* Fills pc and registers of a crash record. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 
-/* Silences everything that could still interrupt this core (timers, granted lines), for parking. Kicks keep arriving. */
+/* Its guest is off. Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. */
 void hal_core_quiesce(struct hal_core *core);
+/*
+ * A restart is the first core's work, behind hal_core_quiesce of all others: nothing of the sandbox runs. Its lines are as start-up
+ * left them, nothing is pending or active that an earlier life caused, the other cores are off, this one is as before its first
+ * entry, every register of its guest; stage 2 is whole. The sandbox's memory is the caller's.
+ */
+void hal_core_restart(struct hal_core *core);
 /* Sleeps until a kick may have arrived. Spurious returns are allowed. */
 void hal_core_wait(struct hal_core *core);
 

@@ -12,6 +12,7 @@
 #include "kernel/heartbeat.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
+#include "kernel/lives.h"
 #include "kernel/smp.h"
 #include "kernel/sweep.h"
 #include "kernel/text.h"
@@ -246,6 +247,11 @@ const struct command commands[] = {
 	{ "core", 1, run_core },
 	{ "cycle", 2, run_cycle },
 	{ "park", 0, run_park },
+	{ "life", 0, run_life },
+	{ "first", 0, run_first },
+	{ "crash", 0, run_crash },
+	{ "reboot", 0, run_reboot },
+	{ "watch", 3, run_watch },
 	{ "spin", 0, run_spin },
 	{ "sleep", 0, run_sleep },
 	{ "storm", 0, run_storm },

@@ -73,6 +73,8 @@ static enum hal_action call(struct hal_core *core, unsigned slot, const struct h
 		break;
 	case BH_CALL_PARK:
 		return HAL_STOP;
+	case BH_CALL_RESTART:
+		return HAL_RESTART;
 	default:
 		break;
 	}

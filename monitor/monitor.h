@@ -4,18 +4,44 @@
  *
  *   start-up (dropped)                                      resident (one private copy per sandbox)
  *   main_boot ─► table_boot      refuse what is wrong       run ─► exits ─► hal
- *            ├─► module_boot     payload to its places
- *            └─► partition_boot  build partition, copy
+ *            ├─► module_boot     payload to its places        └──► restart ─► hal
+ *            ├─► partition_boot  build partition, copy
+ *            └─► pristine_boot   keep what a restart needs
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
  * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
- * except for `ended`, which one core claims, and the statistics page, where each core writes its own row
- * and the one that calls READY a copy of all.
+ * except for `phase`, which one core claims, what restart.c says of itself, and the statistics page, where each core writes its own
+ * row and the one that calls READY a copy of all.
  */
 #pragma once
 #include "abi/table.h"
 #include "arch/arch.h"
 #include "hal/hal.h"
+
+/*
+ *             fault within max_restarts, or a request             fault, end of work
+ *   RUNS ──────────────────────────────────────► RESTARTS    RUNS, RESTARTS ──────► ENDED
+ *     ▲                                             │
+ *     └───────────── its first core ────────────────┘
+ */
+enum { PHASE_MASK = 3, NEXT_LIFE = 4 };
+enum phase { PHASE_RUNS, PHASE_RESTARTS, PHASE_ENDED /* parked or switched off, all cores of it */ };
+
+/* What a restart makes of the sandbox's memory: spans of zeros, and in them pieces of the pristine copy. One frame of the arena. */
+struct pristine {
+	uint64_t copy; /* HPA, mapped one to one as the spans are */
+	uint32_t span_count, piece_count;
+	struct {
+		uint64_t start, bytes;
+	} spans[BH_MAX_REGIONS];
+	struct bh_piece pieces[BH_MAX_PIECES];
+};
+
+/* The heartbeat as it was seen last. */
+struct watch {
+	uint64_t timeout; /* arch counter ticks; 0: nobody watches */
+	uint64_t beats, since;
+};
 
 struct monitor {
 	struct bh_stats *stats;
@@ -24,8 +50,14 @@ struct monitor {
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
 	uint32_t may_kick;     /* bit n: sandbox n */
-	uint64_t kick_timeout; /* arch counter ticks */
-	bool ended;            /* parked or switched off, all cores of it */
+	uint64_t kick_timeout; /* arch counter ticks; so long is a restart's first core patient with the others, too */
+	const struct pristine *pristine; /* NULL: never restarts */
+	const struct bh_log *log;
+	struct watch watch;        /* the first core's */
+	uint32_t phase;            /* enum phase in the lowest bits, above them the number of the life */
+	uint32_t entered;          /* bit n: core n has been in monitor_run */
+	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase for whose end core n waits; of the first core nothing */
+	uint32_t restarts_left;    /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;
 
@@ -36,6 +68,15 @@ void monitor_run(struct hal_core *core);
 
 /* Answers one exit within the sandbox's grant. Bounded. */
 enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
+
+/* Whether `action` ends in a restart; otherwise in the end of the sandbox. */
+bool restart_is_due(enum hal_action action);
+/* On each core, when it has found this phase, a RESTARTS: its part. Comes back; the phase may still be the same. */
+void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
+/* On the first core, behind a kick: whether its guest has missed a heartbeat. */
+bool restart_heartbeat_missed(void);
+/* From `found` to `to`, unless another core has been quicker. */
+bool monitor_change_phase(uint32_t found, uint32_t to);
 
 /* ---- start-up ---- */
 
@@ -92,8 +133,15 @@ struct build {
 	struct hal_space *space;
 	void *stack_tops[BH_MAX_SANDBOX_CORES];
 	uint64_t copy; /* HPA of the private copy of the resident image */
+	struct pristine *pristine;
 };
 /* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build);
+/* Keeps what sandboxes[index] needs for a restart, if it may have one; behind everything that start-up writes into its memory. */
+void pristine_keep(const struct bh_table *table, uint32_t index, struct build *build);
+/* Maps it into the private monitor. */
+void pristine_map(struct build *build);
+/* Refuses unless status is HAL_OK. */
+void build_must(enum hal_status status, const char *what);
 /* Builds the private monitor's own address space; after build_partition of all sandboxes. Refuses on failure. */
 void build_space(const struct bh_table *table, struct build *builds, uint32_t index);

@@ -14,7 +14,7 @@ extern char __resident_data_start[], __resident_data_end[];
 
 enum { STACK_FRAMES = 1, STACK_BYTES = STACK_FRAMES * BH_PAGE_BYTES, KICK_TIMEOUTS_PER_SECOND = 10 };
 
-static void must(enum hal_status status, const char *what)
+void build_must(enum hal_status status, const char *what)
 {
 	static const char *const why[] = {
 		[HAL_OK] = "",
@@ -71,7 +71,7 @@ static void copy_resident(struct build *build)
 	const struct hal_part *parts;
 
 	if (!copy)
-		must(HAL_E_NOMEM, "private monitor");
+		build_must(HAL_E_NOMEM, "private monitor");
 	build->copy = (uintptr_t)copy;
 	more = hal_resident_parts(&parts);
 	copy_parts(build, common_parts, COMMON_PARTS);
@@ -119,18 +119,18 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 		const struct bh_region *region = &table->regions[n];
 
 		if (region->sandbox == index)
-			must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size, region->permissions,
+			build_must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size, region->permissions,
 					       (enum hal_memory)region->memory_type),
 			     "memory region");
 	}
 	for (uint32_t n = 0; n < table->port_count; n++)
 		if (table->ports[n].sandbox == index)
-			must(hal_partition_allow_ports(partition, table->ports[n].first, table->ports[n].count), "I/O ports");
+			build_must(hal_partition_allow_ports(partition, table->ports[n].first, table->ports[n].count), "I/O ports");
 	for (uint32_t n = 0; n < table->line_count; n++) {
 		const struct bh_line *line = &table->lines[n];
 
 		if (line->sandbox == index)
-			must(hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags), "interrupt line");
+			build_must(hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags), "interrupt line");
 	}
 }
 
@@ -150,7 +150,7 @@ static void create_partition(const struct bh_table *table, uint32_t index, struc
 		config.cores[slot] = sandbox->cores[slot];
 		config.hardware_id[slot] = table->hardware_id[sandbox->cores[slot]];
 	}
-	must(hal_partition_create(&build->arena, &config, &build->partition), "partition");
+	build_must(hal_partition_create(&build->arena, &config, &build->partition), "partition");
 	grant_everything(table, index, build->partition);
 	hal_partition_seal(build->partition);
 }
@@ -168,9 +168,9 @@ static void create_cores(struct build *build)
 	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
 		char *stack = hal_arena_take(&build->arena, STACK_FRAMES);
 
-		must(hal_core_create(build->partition, &build->arena, slot, &entry, &build->cores[slot]), "guest core");
+		build_must(hal_core_create(build->partition, &build->arena, slot, &entry, &build->cores[slot]), "guest core");
 		if (!stack)
-			must(HAL_E_NOMEM, "monitor stack");
+			build_must(HAL_E_NOMEM, "monitor stack");
 		build->stack_tops[slot] = stack + STACK_BYTES;
 	}
 }
@@ -184,6 +184,10 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	private->core_count = build->sandbox->core_count;
 	private->may_kick = build->sandbox->may_kick;
 	private->kick_timeout = clock_hz / KICK_TIMEOUTS_PER_SECOND;
+	private->pristine = build->pristine;
+	private->log = (const struct bh_log *)(uintptr_t)(build->sandbox->pool + BH_POOL_LOG);
+	private->restarts_left = build->sandbox->max_restarts;
+	private->watch.timeout = clock_hz / 1000 * build->sandbox->heartbeat_timeout_us / 1000;
 	for (uint32_t slot = 0; slot < private->core_count; slot++) {
 		private->cores[slot] = build->cores[slot];
 		private->core_numbers[slot] = build->sandbox->cores[slot];
@@ -200,13 +204,14 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	copy_resident(build);
 	create_partition(table, index, build);
 	create_cores(build);
+	pristine_keep(table, index, build);
 	fill_monitor(build, clock->hz);
 }
 
 static void map(struct hal_space *space, const char *start, const char *end, uint64_t hpa, unsigned permissions)
 {
 	if (end != start)
-		must(hal_space_map(space, start, (hpa_t){ hpa }, (uint64_t)(end - start), permissions, HAL_MEMORY_RAM), "private monitor");
+		build_must(hal_space_map(space, start, (hpa_t){ hpa }, (uint64_t)(end - start), permissions, HAL_MEMORY_RAM), "private monitor");
 }
 
 static void map_parts(struct build *build, const struct hal_part *parts, size_t count)
@@ -231,14 +236,15 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 
 	for (uint32_t target = 0; target < table->sandbox_count; target++)
 		if (build->sandbox->may_kick >> target & 1)
-			must(hal_partition_allow_kick(build->partition, builds[target].partition), "may-kick");
+			build_must(hal_partition_allow_kick(build->partition, builds[target].partition), "may-kick");
 
-	must(hal_space_create(&build->arena, &build->space), "private monitor");
+	build_must(hal_space_create(&build->arena, &build->space), "private monitor");
 	more = hal_resident_parts(&parts);
 	map_parts(build, common_parts, COMMON_PARTS);
 	map_parts(build, parts, more);
 	map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);
 	map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
-	must(hal_space_map_devices(build->space, build->partition), "private monitor");
+	pristine_map(build);
+	build_must(hal_space_map_devices(build->space, build->partition), "private monitor");
 }

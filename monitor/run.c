@@ -19,6 +19,8 @@ static void record_crash(const struct hal_core *core, unsigned slot, const struc
 {
 	struct bh_crash *crash = monitor.crash;
 
+	crash->magic = 0; /* it may hold an earlier life's */
+	arch_barrier();
 	crash->reason = exit->kind;
 	crash->core = monitor.core_numbers[slot];
 	crash->access = exit->access;
@@ -43,41 +45,96 @@ static _Noreturn void rest(struct hal_core *core, struct bh_core_stats *stats)
 	}
 }
 
-static bool has_ended(void)
+static uint32_t current_phase(void)
 {
-	return __atomic_load_n(&monitor.ended, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&monitor.phase, __ATOMIC_ACQUIRE);
 }
 
-/* All cores of a sandbox end together. What the first had to say stands; the state is told when the record is complete. */
-static void end_sandbox(struct hal_core *core, unsigned slot, const struct hal_exit *exit, enum hal_action action)
+static bool is_in(enum phase phase)
 {
-	if (__atomic_exchange_n(&monitor.ended, true, __ATOMIC_ACQ_REL))
+	return (current_phase() & PHASE_MASK) == phase;
+}
+
+bool monitor_change_phase(uint32_t found, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&monitor.phase, &found, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* One core decides what becomes of all; only the end can come before a restart is done. */
+static bool claim(enum phase next)
+{
+	uint32_t found = current_phase();
+
+	if (next == PHASE_RESTARTS)
+		return (found & PHASE_MASK) == PHASE_RUNS && monitor_change_phase(found, found - PHASE_RUNS + PHASE_RESTARTS);
+	return __atomic_exchange_n(&monitor.phase, (uint32_t)next, __ATOMIC_ACQ_REL) != PHASE_ENDED;
+}
+
+/* All cores of a sandbox end together, and begin together. What the first had to say stands; the state is told when the record is complete. */
+static void end_life(struct hal_core *core, unsigned slot, const struct hal_exit *exit, enum hal_action action)
+{
+	bool again = restart_is_due(action);
+
+	if (!claim(again ? PHASE_RESTARTS : PHASE_ENDED))
 		return;
-	if (action == HAL_FAULT)
+	if (action == HAL_FAULT) {
 		record_crash(core, slot, exit);
-	__atomic_store_n(&monitor.stats->state, action == HAL_STOP ? BH_STATE_OFF : BH_STATE_PARKED, __ATOMIC_RELEASE);
+		monitor.restarts_left -= again;
+	}
+	if (!again)
+		__atomic_store_n(&monitor.stats->state, action == HAL_FAULT ? BH_STATE_PARKED : BH_STATE_OFF, __ATOMIC_RELEASE);
 	hal_kick_siblings(core);
 }
 
-/* What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. */
-static void attend(struct hal_core *core, struct bh_core_stats *stats)
+static void answer_kicks(struct hal_core *core, unsigned slot)
 {
-	for (;;) {
-		stats->kicks += hal_kick_take(core);
-		if (has_ended()) {
-			hal_core_quiesce(core);
-			rest(core, stats);
-		}
-		if (hal_core_ready(core))
-			return;
-		hal_core_wait(core);
+	static const struct hal_exit hang = { .kind = BH_EXIT_HANG };
+	uint32_t answered = hal_kick_take(core);
+
+	monitor.stats->core[slot].kicks += answered;
+	if (answered && is_in(PHASE_RUNS) && restart_heartbeat_missed()) {
+		monitor.stats->core[slot].exits[BH_EXIT_HANG]++;
+		end_life(core, slot, &hang, HAL_FAULT);
 	}
 }
 
-static void first_entry(void)
+/* What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. */
+static void attend(struct hal_core *core, unsigned slot)
 {
-	monitor.stats->state = BH_STATE_RUNNING;
-	monitor.stats->start_clock = arch_counter();
+	for (;;) {
+		uint32_t phase;
+
+		answer_kicks(core, slot);
+		phase = current_phase();
+		if (phase == PHASE_ENDED) {
+			hal_core_quiesce(core);
+			rest(core, &monitor.stats->core[slot]);
+		}
+		if ((phase & PHASE_MASK) == PHASE_RESTARTS)
+			restart_take_part(core, slot, phase);
+		else if (hal_core_ready(core))
+			return;
+		else
+			hal_core_wait(core);
+	}
+}
+
+/* Entered again, this core's monitor has trapped: whatever it did then, half of it is done. Its sandbox does not begin again. */
+static bool enter_again(struct hal_core *core, unsigned slot)
+{
+	uint32_t self = UINT32_C(1) << slot;
+
+	if (__atomic_fetch_or(&monitor.entered, self, __ATOMIC_ACQ_REL) & self) {
+		if (is_in(PHASE_ENDED)) /* it was being parked */
+			rest(core, &monitor.stats->core[slot]);
+		monitor.pristine = NULL;
+		return true;
+	}
+	if (!slot) {
+		monitor.stats->state = BH_STATE_RUNNING;
+		monitor.stats->start_clock = arch_counter();
+	}
+	return false;
 }
 
 /* Entered again only by a trap of the monitor itself, which hal_core_run then reports as an error of the sandbox. */
@@ -87,20 +144,18 @@ void monitor_run(struct hal_core *core)
 	struct bh_core_stats *stats = &monitor.stats->core[slot];
 	struct hal_exit exit;
 
-	if (has_ended()) /* trapped in its own monitor while it was being parked */
-		rest(core, stats);
-	if (!slot && monitor.stats->state == BH_STATE_COLD)
-		first_entry();
+	if (!enter_again(core, slot))
+		attend(core, slot);
 	for (;;) {
 		enum hal_action action;
 
-		attend(core, stats);
 		hal_core_run(core, &exit);
 		stats->exits[exit.kind]++;
 		action = monitor_answer(core, slot, &exit);
-		if (action == HAL_FAULT || action == HAL_STOP)
-			end_sandbox(core, slot, &exit, action);
-		else
+		if (action == HAL_RESUME || action == HAL_SKIP || action == HAL_REFUSE)
 			hal_core_apply(core, &exit, action);
+		else
+			end_life(core, slot, &exit, action);
+		attend(core, slot);
 	}
 }

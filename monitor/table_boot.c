@@ -93,8 +93,8 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
-			  table->copy_count > BH_MAX_COPIES,
-		  "more regions, ports, lines or copies than a table holds");
+			  table->copy_count > BH_MAX_COPIES || table->piece_count > BH_MAX_PIECES,
+		  "more regions, ports, lines, copies or pieces than a table holds");
 	return NULL;
 }
 
@@ -353,6 +353,76 @@ static const char *refuse_copies(const struct bh_table *table)
 	return NULL;
 }
 
+static struct table_span pristine_of(const struct bh_table *table, uint32_t sandbox)
+{
+	return (struct table_span){ table->sandboxes[sandbox].pristine, table->sandboxes[sandbox].pristine_bytes };
+}
+
+static bool touches_ram(const struct bh_table *table, struct table_span hpa)
+{
+	for (uint32_t n = 0; n < table->region_count; n++)
+		if (table->regions[n].kind == BH_REGION_RAM && overlap(hpa, hpa_of(&table->regions[n])))
+			return true;
+	return false;
+}
+
+/* A pristine copy is the monitor's alone: no sandbox may have what it will be made of. */
+static const char *refuse_pristine(const struct bh_table *table, const struct table_limits *limits, uint32_t n)
+{
+	const struct bh_sandbox *sandbox = &table->sandboxes[n];
+	struct table_span pristine = pristine_of(table, n);
+	bool restarts = sandbox->on_fault == BH_ON_FAULT_RESTART;
+
+	REFUSE_IF(sandbox->on_fault > BH_ON_FAULT_RESTART, "a sandbox has an unknown answer to faults");
+	REFUSE_IF(sandbox->max_restarts > (restarts ? BH_MAX_RESTARTS : 0), "a sandbox restarts too often, or without its answer to faults saying so");
+	REFUSE_IF(restarts ? !pristine.bytes : pristine.start || pristine.bytes,
+		  "a sandbox restarts without a pristine copy, or has one without restarting");
+	if (!restarts)
+		return NULL;
+	REFUSE_IF(!aligned(pristine.start | pristine.bytes, BH_PAGE_BYTES) || !within(pristine, ram_of(limits)),
+		  "a pristine copy is not in whole pages or outside RAM");
+	REFUSE_IF(touches_monitor(table, limits, pristine) || touches(limits->reserved, pristine),
+		  "a pristine copy overlaps monitor frames, or RAM reserved for firmware or start-up");
+	REFUSE_IF(touches_ram(table, pristine), "a sandbox is given a pristine copy");
+	for (uint32_t other = 0; other < n; other++)
+		REFUSE_IF(overlap(pristine, pristine_of(table, other)), "two pristine copies overlap");
+	return NULL;
+}
+
+/* The pieces of one sandbox fill its copy and lie in its RAM. */
+static const char *refuse_pieces(const struct bh_table *table, uint32_t sandbox)
+{
+	uint64_t copy_end = 0, target_end = 0;
+
+	for (uint32_t n = 0; n < table->piece_count; n++) {
+		const struct bh_piece *piece = &table->pieces[n];
+
+		REFUSE_IF(piece->sandbox >= table->sandbox_count, "a piece of a pristine copy belongs to no sandbox");
+		if (piece->sandbox != sandbox)
+			continue;
+		REFUSE_IF(!piece->size || !aligned(piece->offset | piece->target | piece->size, BH_PAGE_BYTES),
+			  "a piece of a pristine copy is empty or not in whole pages");
+		REFUSE_IF(!sandbox_owns_ram(table, sandbox, (struct table_span){ piece->target, piece->size }),
+			  "a piece of a pristine copy would go outside its sandbox's memory");
+		REFUSE_IF(piece->offset != copy_end || piece->target < target_end, "the pieces of a pristine copy leave a gap or overlap");
+		copy_end += piece->size;
+		target_end = piece->target + piece->size;
+	}
+	REFUSE_IF(copy_end != table->sandboxes[sandbox].pristine_bytes, "a pristine copy is larger or smaller than its pieces");
+	return NULL;
+}
+
+static const char *refuse_restarts(const struct bh_table *table, const struct table_limits *limits)
+{
+	const char *why = NULL;
+
+	for (uint32_t n = 0; n < table->sandbox_count && !why; n++)
+		why = refuse_pristine(table, limits, n);
+	for (uint32_t n = 0; n < table->sandbox_count && !why; n++)
+		why = refuse_pieces(table, n);
+	return why;
+}
+
 static const char *refuse_payloads(const struct bh_table *table)
 {
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
@@ -381,7 +451,9 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 		why = refuse_ports(table, limits);
 	if (!why)
 		why = refuse_lines(table, limits);
-	return why ? why : refuse_payloads(table);
+	if (!why)
+		why = refuse_payloads(table);
+	return why ? why : refuse_restarts(table, limits);
 }
 
 const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules)

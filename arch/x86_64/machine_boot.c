@@ -40,6 +40,3 @@ _Noreturn void arch_machine_off(int status)
 		x86_out8(board.exit_port, (uint8_t)*c);
 	arch_halt();
 }
-
-/* Caches are coherent with instruction fetch and with observers that have theirs off: APM vol. 2, 7.3, 7.6.1. */
-void arch_cache_publish(const void *start, size_t size) {}

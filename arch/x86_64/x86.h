@@ -75,6 +75,12 @@ static inline void x86_xsetbv(uint32_t xcr, uint64_t value)
 	__asm__ volatile("xsetbv" : : "c"(xcr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
 }
 
+/*
+ * Every register that XSAVE knows, as after reset. SDM vol. 1, 13.6 "Processor Tracking of XSAVE-Managed State": a header of zeros
+ * asks for initial values, of all but MXCSR, which is loaded. The monitor itself uses none of them.
+ */
+void x86_clear_extended(void);
+
 struct x86_cpuid {
 	uint32_t eax, ebx, ecx, edx;
 };

@@ -36,6 +36,11 @@ void apic_quiet(void)
 	x86_wrmsr(APIC_TIMER_INITIAL, 0);
 }
 
+void apic_enable(void)
+{
+	x86_wrmsr(APIC_SVR, SVR_ENABLE | SVR_SPURIOUS);
+}
+
 /*
  * As after INIT: off, and nothing requested or in service. SDM vol. 3A, 11.4.7.3 "Local APIC State After an INIT Reset". Requests
  * cannot be taken back, so the core takes each and ends it; those in service come out on the way. Senders that do not
@@ -44,7 +49,7 @@ void apic_quiet(void)
 void apic_reset(void)
 {
 	apic_quiet();
-	x86_wrmsr(APIC_SVR, SVR_ENABLE | SVR_SPURIOUS);
+	apic_enable();
 	for (unsigned n = 0; n < VECTORS; n++) {
 		x86_wrmsr(APIC_TPR, x86_rdmsr(APIC_IRR) >> VECTOR_MC & 1 ? TPR_ABOVE_EXCEPTIONS : 0);
 		x86_vendor->drain();

@@ -54,6 +54,9 @@ void apic_quiet(void);
 /* On the core itself, in its monitor. As a core finds it when INIT has stopped it and STARTUP sets it going; may swallow kicks' NMIs. */
 void apic_reset(void);
 
+/* On, as firmware hands it to an operating system. */
+void apic_enable(void);
+
 /* Guest writes, as hal_core_emulate. */
 enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit);
 bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);

@@ -66,5 +66,11 @@ void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
 /* Sleeps until there may be something to do: a kick, or for a core that is on an interrupt of its guest's. */
 void gic_wait(struct hal_core *core);
+/*
+ * Of a guest core that starts: its CPU interface and its own lines as after reset, nothing pending or active, but for the kick. Of the
+ * sandbox's shared lines, when none of its cores runs: off, and as start-up routed them.
+ */
+void gic_reset_core(const struct hal_core *core);
+void gic_reset_lines(const struct hal_partition *partition);
 /* This core's CPU interface lets nothing but the kick through. What its guest left pending at the distributor stays there. */
 void gic_quiesce(void);

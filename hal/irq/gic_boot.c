@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What both versions do while the machine starts. */
 #include "gic_boot.h"
+#include "gic_filter.h"
 #include "gicd.h"
 #include "hal/stage2/stage2.h"
 

@@ -13,6 +13,3 @@ HAL_CHECKED enum hal_status gic_map_device(struct hal_space *space, uint64_t bas
 
 /* HCR.TWI where a sandbox could sleep through a kick: it owns its CPU interface, and the monitor has to sleep in its place. */
 uint64_t gic_idle_trap(const struct hal_partition *partition);
-
-/* Sends a line to one core. Supplied by gicv2_boot.c or gicv3_boot.c. */
-void gic_route(uint32_t line, uint64_t hardware_id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gic_filter.h"
 
-#include "arch/arch.h"
+#include "gicd.h"
 #include "hal/stage2/stage2.h"
 
 static uint64_t mmio_read(uint64_t address, uint32_t width)
@@ -126,4 +126,28 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 	}
 	complete(&rules[entry ? entry->rule : GIC_ABSENT], &access, exit);
 	return HAL_SKIP;
+}
+
+void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask)
+{
+	arch_mmio_write32(frame + GICD_ICENABLER + 4 * word, mask);
+	gic_settle(frame);
+	arch_mmio_write32(frame + GICD_ICPENDR + 4 * word, mask);
+	arch_mmio_write32(frame + GICD_ICACTIVER + 4 * word, mask);
+	for (uint32_t bit = 0; bit < GIC_LINES_A_WORD; bit++)
+		if (mask >> bit & 1)
+			arch_mmio_write8(frame + GICD_IPRIORITYR + GIC_LINES_A_WORD * word + bit, GIC_RESET_PRIORITY);
+}
+
+/* The tool sends every line to the sandbox's first core. */
+void gic_reset_lines(const struct hal_partition *partition)
+{
+	const struct gic_view *view = &partition->gic;
+
+	for (uint32_t word = 1; word < view->words; word++) {
+		gic_reset_word(BOARD_GICD_BASE, word, view->lines[word]);
+		for (uint32_t bit = 0; bit < GIC_LINES_A_WORD; bit++)
+			if (view->lines[word] >> bit & 1)
+				gic_route(GIC_LINES_A_WORD * word + bit, partition->hardware_id[0]);
+	}
 }

@@ -50,6 +50,12 @@ struct gic_register {
 uint64_t gic_read_type(const struct gic_access *access);
 void gic_write_targets(const struct gic_access *access, uint64_t value);
 
+/* Waits, within a bound, until no line comes any more that was disabled at this frame; the CPU interface's part of gic_reset_core. */
+void gic_settle(uint64_t frame);
+/* Sends a line to one core. */
+void gic_route(uint32_t line, uint64_t hardware_id);
+/* The lines `mask` of word `word` at a frame of the distributor's layout: disabled, neither pending nor active, of no special priority. */
+void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask);
 /* The writing part of GIC_BYTES. */
 void gic_write_bytes(const struct gic_access *access, uint64_t value);
 

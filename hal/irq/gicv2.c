@@ -128,3 +128,26 @@ void gic_quiesce(void)
 	gicc_clear_active();
 	arch_barrier();
 }
+
+void gic_route(uint32_t line, uint64_t hardware_id)
+{
+	arch_mmio_write8(BOARD_GICD_BASE + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
+}
+
+/* A GICv2 says nothing about it: GICD_CTLR, read back, is behind the write. */
+void gic_settle(uint64_t frame)
+{
+	gicd_read(GICD_CTLR);
+}
+
+/* SGIs are pending for each sender, a byte each; ICPENDR does not touch them. */
+void gic_reset_core(const struct hal_core *core)
+{
+	gic_quiesce();
+	gicc_write(GICC_BPR, 0);
+	gicc_write(GICC_ABPR, 0);
+	gic_reset_word(BOARD_GICD_BASE, 0, GIC_GUEST_BANKED);
+	for (uint32_t sgi = 0; sgi < GIC_KICK_SGI; sgi++)
+		arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + sgi, 0xff);
+	arch_barrier();
+}

@@ -45,11 +45,6 @@ void gic_create_view(struct hal_partition *partition)
 	view->reachable = partition->unprotected & BH_PROTECT_IPI ? EVERY_INTERFACE : view->interfaces;
 }
 
-void gic_route(uint32_t line, uint64_t hardware_id)
-{
-	arch_mmio_write8(BOARD_GICD_BASE + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
-}
-
 /* The distributor for the filter, the CPU interface for sleeping. */
 enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition)
 {

@@ -169,3 +169,30 @@ void gic_quiesce(void)
 	ICC_CLEAR_ACTIVE(1);
 	arch_isb();
 }
+
+void gic_route(uint32_t line, uint64_t hardware_id)
+{
+	arch_mmio_write64(BOARD_GICD_BASE + GICD_IROUTER + UINT64_C(8) * line, hardware_id);
+}
+
+/* GICD_CTLR.RWP, GICR_CTLR.RWP: until it clears, a line that was just disabled may still come. */
+void gic_settle(uint64_t frame)
+{
+	bool shared = frame == BOARD_GICD_BASE;
+	uint64_t control = shared ? frame + GICD_CTLR : frame - GICR_SGI_FRAME + GICR_CTLR;
+	uint32_t pending = shared ? GICD_CTLR_RWP : GICR_CTLR_RWP;
+
+	for (int tries = 0; tries < RWP_TRIES && arch_mmio_read32(control) & pending; tries++)
+		arch_relax();
+}
+
+/* ICH_VMCR_EL2 has what the guest wrote to its priority mask and to group 0, which HCR.FMO made virtual. */
+void gic_reset_core(const struct hal_core *core)
+{
+	gic_quiesce();
+	SYSREG_WRITE(ICC_CTLR_EL1, 0);
+	SYSREG_WRITE(ICC_BPR1_EL1, 0);
+	SYSREG_WRITE(ICH_VMCR_EL2, 0);
+	gic_reset_word(core->partition->gic.redistributors[core->slot] + GICR_SGI_FRAME, 0, GIC_GUEST_BANKED);
+	arch_isb();
+}

@@ -3,19 +3,13 @@
 #include "gicv3.h"
 
 #include "gic_boot.h"
+#include "gic_filter.h"
 #include "hal/stage2/stage2.h"
 
-enum { RWP_TRIES = 1000000, MAX_FRAMES = 64 };
+enum { MAX_FRAMES = 64 };
 
 /* ICC_SRE_EL2: SRE, DFB, DIB; Enable clear, so that the guest's ICC_SRE_EL1 traps and stays on. ICC_PMR_EL1: every priority. */
 enum { ICC_SRE_ON = 7, ICC_PMR_OPEN = 0xff };
-
-/* GICD_CTLR.RWP: the effect of earlier writes has been seen by every core. */
-static void dist_settle(void)
-{
-	for (int tries = 0; tries < RWP_TRIES && gicd_read(GICD_CTLR) & GICD_CTLR_RWP; tries++)
-		arch_relax();
-}
 
 /* ID_AA64PFR0_EL1.GIC, 27:24. */
 const char *gic_missing(void)
@@ -32,13 +26,13 @@ const char *gic_missing(void)
 void hal_machine_init(void)
 {
 	gicd_write(GICD_CTLR, gicd_read(GICD_CTLR) & GICD_CTLR_ARE);
-	dist_settle();
+	gic_settle(BOARD_GICD_BASE);
 	gicd_write(GICD_CTLR, GICD_CTLR_ARE);
-	dist_settle();
+	gic_settle(BOARD_GICD_BASE);
 	gic_silence_lines(UINT32_MAX);
-	dist_settle();
+	gic_settle(BOARD_GICD_BASE);
 	gicd_write(GICD_CTLR, GICD_CTLR_ARE | GICD_CTLR_ENABLE_GRP1 | GICD_CTLR_ENABLE_GRP0);
-	dist_settle();
+	gic_settle(BOARD_GICD_BASE);
 }
 
 static uint64_t frames_bytes(uint64_t type)
@@ -79,11 +73,6 @@ void gic_create_view(struct hal_partition *partition)
 		view->redistributors[slot] = find_redistributor(partition->hardware_id[slot]);
 }
 
-void gic_route(uint32_t line, uint64_t hardware_id)
-{
-	arch_mmio_write64(BOARD_GICD_BASE + GICD_IROUTER + UINT64_C(8) * line, hardware_id);
-}
-
 /* For the filter. The guest's group 1 needs nothing mapped, and a kick is a system register. */
 enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition)
 {
@@ -108,20 +97,13 @@ static void wake(uint64_t redistributor)
 		arch_relax();
 }
 
-/* Until GICR_CTLR.RWP clears, a line that was just disabled may still come. */
-static void disable_banked(uint64_t redistributor)
-{
-	arch_mmio_write32(redistributor + GICR_SGI_FRAME + GICD_ICENABLER, UINT32_MAX);
-	for (int tries = 0; tries < RWP_TRIES && arch_mmio_read32(redistributor + GICR_CTLR) & GICR_CTLR_RWP; tries++)
-		arch_relax();
-}
-
 void gic_start_core(const struct hal_core *core)
 {
 	uint64_t redistributor = core->partition->gic.redistributors[core->slot];
 
 	wake(redistributor);
-	disable_banked(redistributor);
+	arch_mmio_write32(redistributor + GICR_SGI_FRAME + GICD_ICENABLER, UINT32_MAX);
+	gic_settle(redistributor + GICR_SGI_FRAME);
 	gic_start_banked(redistributor + GICR_SGI_FRAME, GIC_GUEST_BANKED);
 	SYSREG_WRITE(ICC_SRE_EL2, ICC_SRE_ON);
 	arch_isb();

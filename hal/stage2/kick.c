@@ -22,7 +22,7 @@
  * waiting spares a guest the late signal. A kicker whose monitor trapped half-way costs its victims that bound at each later kick.
  * Kickers never wait for each other.
  *
- * When a sandbox ends, the root is poisoned for good (`closed`): its other cores come into their monitor and stay there.
+ * When a sandbox ends, or begins again, the root stays poisoned (`closed`): its other cores come into their monitor and stay there.
  */
 #include "arch/arch.h"
 #include "hal/stage2/stage2.h"
@@ -96,12 +96,22 @@ void hal_kick_siblings(struct hal_core *self)
 	stage2_wake();
 }
 
-/* Somebody wants the sandbox stopped: for the victim's answer, or for good. */
-static bool is_wanted(const struct hal_partition *partition)
+static bool is_unanswered(const struct hal_partition *partition)
 {
 	const struct hal_kick_box *box = box_of(partition);
 
-	return load(&box->requested) != load(&box->acknowledged) || __atomic_load_n(&partition->closed, __ATOMIC_ACQUIRE);
+	return load(&box->requested) != load(&box->acknowledged);
+}
+
+static bool is_closed(const struct hal_partition *partition)
+{
+	return __atomic_load_n(&partition->closed, __ATOMIC_ACQUIRE);
+}
+
+/* Somebody wants the sandbox stopped: for the victim's answer, or until it begins again. */
+static bool is_wanted(const struct hal_partition *partition)
+{
+	return is_unanswered(partition) || is_closed(partition);
 }
 
 void kick_clear(const struct hal_core *core)
@@ -109,7 +119,7 @@ void kick_clear(const struct hal_core *core)
 	const struct hal_partition *partition = core->partition;
 
 	gic_clear_signal();
-	for (unsigned polls = 0; core->slot && is_wanted(partition) && polls < POLLS; polls++)
+	for (unsigned polls = 0; core->slot && is_unanswered(partition) && !is_closed(partition) && polls < POLLS; polls++)
 		arch_relax();
 	if (is_wanted(partition))
 		return;
@@ -117,6 +127,12 @@ void kick_clear(const struct hal_core *core)
 	arch_barrier();
 	if (is_wanted(partition))
 		poison_own(partition);
+}
+
+void kick_reopen(struct hal_core *core)
+{
+	__atomic_store_n(&core->partition->closed, false, __ATOMIC_RELEASE);
+	kick_clear(core);
 }
 
 /*
@@ -139,9 +155,7 @@ static uint32_t await_sent(const struct hal_kick_box *box)
 
 bool kick_is_pending(const struct hal_core *core)
 {
-	const struct hal_kick_box *box = box_of(core->partition);
-
-	return !core->slot && load(&box->requested) != load(&box->acknowledged);
+	return !core->slot && is_unanswered(core->partition);
 }
 
 /* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */

@@ -91,7 +91,8 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->partition = partition;
 	core->slot = slot;
 	core->power = slot ? POWER_OFF : POWER_STARTED;
-	core->entry = (struct core_entry){ .pc = entry->pc.v, .arg = entry->arg, .stack = entry->stack.v };
+	partition->entry = (struct core_entry){ .pc = entry->pc.v, .arg = entry->arg, .stack = entry->stack.v };
+	core->entry = partition->entry;
 	partition->siblings[slot] = core;
 	partition->cores_on = 1;
 	*out = core;

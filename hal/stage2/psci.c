@@ -18,8 +18,9 @@ enum {
 	SYSTEM_OFF = 8,
 	SYSTEM_RESET = 9,
 	PSCI_FEATURES = 10,
+	SYSTEM_RESET2 = 18,
 	NUMBERS = 32,
-	WITH_ADDRESSES = 1 << CPU_ON | 1 << AFFINITY_INFO,
+	WITH_ADDRESSES = 1 << CPU_ON | 1 << AFFINITY_INFO | 1 << SYSTEM_RESET2,
 	OFFERED_64_BITS = sizeof(uintptr_t) == 8 ? WITH_ADDRESSES : 0,
 	OFFERED_32_BITS = WITH_ADDRESSES | 1 << PSCI_VERSION | 1 << CPU_OFF | 1 << MIGRATE_INFO_TYPE | 1 << SYSTEM_OFF | 1 << SYSTEM_RESET |
 			  1 << PSCI_FEATURES,
@@ -137,8 +138,10 @@ enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	unsigned number = number_of((uint32_t)exit->gpa);
 
-	if (number == SYSTEM_OFF || number == SYSTEM_RESET)
+	if (number == SYSTEM_OFF)
 		return HAL_STOP;
+	if (number == SYSTEM_RESET || (number == SYSTEM_RESET2 && !argument(core, 1))) /* SYSTEM_WARM_RESET */
+		return HAL_RESTART;
 	if (number == CPU_OFF)
 		return cpu_off(core);
 	hal_core_set_result(core, (uint64_t)answer(core, number));
@@ -170,8 +173,24 @@ bool hal_core_ready(struct hal_core *core)
 {
 	if (power_of(core) == POWER_STARTED) {
 		gic_clear_signal();
+		gic_reset_core(core);
 		guest_start(core);
 		set_power(core, POWER_ON);
 	}
 	return power_of(core) == POWER_ON || core->guest.trap;
+}
+
+/* Whatever cores that were still running asked of those that had stopped is forgotten. */
+void hal_core_restart(struct hal_core *core)
+{
+	struct hal_partition *partition = core->partition;
+
+	for (uint32_t slot = 1; slot < partition->core_count; slot++)
+		set_power(partition->siblings[slot], POWER_OFF);
+	partition->cores_on = 1;
+	gic_quiesce();
+	gic_reset_lines(partition);
+	kick_reopen(core);
+	core->entry = partition->entry;
+	set_power(core, POWER_STARTED);
 }

@@ -20,6 +20,13 @@ struct kick_target {
 	uint32_t core; /* machine core number */
 };
 
+/* Where a core begins: abi/guest.h, or CPU_ON. */
+struct core_entry {
+	uint64_t pc;
+	uint64_t arg;
+	uint64_t stack;
+};
+
 struct hal_partition {
 	struct pt stage2;
 	uint64_t vttbr;       /* root and VMID, as VTTBR wants them */
@@ -27,9 +34,10 @@ struct hal_partition {
 	bool trusted_idle;
 	bool kickable; /* somebody may kick it */
 	bool sealed;
-	bool closed; /* the sandbox has ended: none of its cores is to run again */
+	bool closed; /* none of its cores is to run: the sandbox has ended, or is being restarted */
 	uint32_t core_count;
 	uint32_t cores_on; /* or started */
+	struct core_entry entry; /* of the sandbox */
 	uint32_t cores[BH_MAX_SANDBOX_CORES];
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES];
 	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
@@ -40,13 +48,6 @@ struct hal_partition {
 
 /* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */
 enum core_power { POWER_ON, POWER_OFF, POWER_PENDING, POWER_STARTED };
-
-/* Where a core begins: abi/guest.h, or CPU_ON. */
-struct core_entry {
-	uint64_t pc;
-	uint64_t arg;
-	uint64_t stack;
-};
 
 struct hal_core {
 	struct guest guest; /* first: switch.S */
@@ -85,5 +86,7 @@ enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit)
 
 /* Makes good what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
 void kick_clear(const struct hal_core *core);
+/* Undoes hal_kick_siblings, whose cores have stopped since: the sandbox may run again. */
+void kick_reopen(struct hal_core *core);
 /* Whether this core has a kick to answer. */
 bool kick_is_pending(const struct hal_core *core);

@@ -232,6 +232,44 @@ static void svm_start(struct hal_core *core, uint8_t vector)
 	vmcb->control.tlb_control = TLB_CONTROL_FLUSH_ALL;
 }
 
+/* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
+enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93 };
+enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
+#define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
+
+/* The entry state of abi/guest.h. */
+void svm_set_entry(struct vmcb_save *save, const struct hal_entry *entry)
+{
+	const struct vmcb_segment data = { .selector = 0x18, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+
+	save->cs = (struct vmcb_segment){ .selector = 0x10, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
+	save->ss = save->ds = save->es = data;
+	save->fs = save->gs = (struct vmcb_segment){ .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+	save->ldtr = (struct vmcb_segment){ .attributes = LDT_ATTRIBUTES };
+	save->tr = (struct vmcb_segment){ .attributes = TSS_BUSY_ATTRIBUTES };
+	save->idtr = (struct vmcb_segment){ 0 };
+	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = GDT_LIMIT };
+	save->efer = EFER_SVME | EFER_LMA | EFER_LME;
+	save->cr0 = CR0_PG | CR0_ET | CR0_PE;
+	save->cr3 = entry->area.v + TABLES_OFFSET;
+	save->cr4 = CR4_PAE;
+	save->dr6 = DR6_RESET;
+	save->dr7 = DR7_RESET;
+	save->g_pat = PAT_RESET;
+	save->rflags = RFLAGS_ONE;
+	save->rip = entry->pc.v;
+	save->rsp = entry->stack.v;
+}
+
+static void svm_restart(struct hal_core *core)
+{
+	struct vmcb *vmcb = vmcb_of(core);
+
+	svm_start(core, 0);
+	svm_set_entry(&vmcb->save, &core->entry);
+	__asm__ volatile("vmload %0" : : "a"((uintptr_t)vmcb) : "memory");
+}
+
 const struct x86_vendor svm_vendor = {
 	.run = svm_run,
 	.wait = svm_wait,
@@ -241,5 +279,6 @@ const struct x86_vendor svm_vendor = {
 	.inject = svm_inject,
 	.has_event = svm_has_event,
 	.start = svm_start,
+	.enter = svm_restart,
 	.drain = svm_drain,
 };

@@ -64,34 +64,6 @@ static void set_control(struct vmcb_control *control, const struct hal_partition
 	control->n_cr3 = (uintptr_t)partition->stage2.root;
 }
 
-/* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
-enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b };
-enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
-#define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
-
-/* The entry state of abi/guest.h. */
-static void set_save(struct vmcb_save *save, const struct hal_entry *entry)
-{
-	const struct vmcb_segment data = { .selector = 0x18, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
-
-	save->cs = (struct vmcb_segment){ .selector = 0x10, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
-	save->ss = save->ds = save->es = data;
-	save->fs = save->gs = (struct vmcb_segment){ .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
-	save->ldtr = (struct vmcb_segment){ .attributes = LDT_ATTRIBUTES };
-	save->tr = (struct vmcb_segment){ .attributes = TSS_BUSY_ATTRIBUTES };
-	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = GDT_LIMIT };
-	save->efer = EFER_SVME | EFER_LMA | EFER_LME;
-	save->cr0 = CR0_PG | CR0_ET | CR0_PE;
-	save->cr3 = entry->area.v + TABLES_OFFSET;
-	save->cr4 = CR4_PAE;
-	save->dr6 = DR6_RESET;
-	save->dr7 = DR7_RESET;
-	save->g_pat = PAT_RESET;
-	save->rflags = RFLAGS_ONE;
-	save->rip = entry->pc.v;
-	save->rsp = entry->stack.v;
-}
-
 /* 1 GiB leaves only where the processor has them. APM vol. 3, CPUID Fn8000_0001_EDX[Page1GB]. */
 static void svm_narrow(struct pt *stage2)
 {
@@ -109,7 +81,7 @@ static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *
 	if (!vmcb || !core->host)
 		return HAL_E_NOMEM;
 	set_control(&vmcb->control, core->partition);
-	set_save(&vmcb->save, &core->entry);
+	svm_set_entry(&vmcb->save, &core->entry);
 	core->control = vmcb;
 	return HAL_OK;
 }

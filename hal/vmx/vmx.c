@@ -265,5 +265,6 @@ const struct x86_vendor vmx_vendor = {
 	.inject = vmx_inject,
 	.has_event = vmx_has_event,
 	.start = vmx_start,
+	.enter = vmx_restart,
 	.drain = vmx_drain,
 };

@@ -35,6 +35,8 @@ static inline void vmx_invvpid(uint64_t type, uint64_t vpid)
 
 /* start.c. The state that INIT and STARTUP give a core that begins at page `vector`. SDM vol. 3A, table 10-1. */
 void vmx_start(struct hal_core *core, uint8_t vector);
+/* The same, but as abi/guest.h says. */
+void vmx_restart(struct hal_core *core);
 
 /*
  * enter.S. Runs the guest to its next exit; general registers but RSP pass through `registers`. false: the processor refused

@@ -227,57 +227,13 @@ static void set_host(uint64_t root)
 	vmx_write(HOST_RIP, (uintptr_t)vmx_exit);
 }
 
-/* Access rights: table 25-2 "Format of Access Rights". */
-enum { CODE64_RIGHTS = 0xa09b, DATA_RIGHTS = 0xc093, TSS_BUSY_RIGHTS = 0x8b, UNUSABLE = 1 << 16 };
-enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
-#define PAT_RESET UINT64_C(0x0007040600070406) /* vol. 3A, table 12-12 */
-
-static const struct {
-	uint16_t selector;
-	uint32_t rights, limit;
-} segments[] = {
-	/* clang-format off */
-	{ 0x18, DATA_RIGHTS, UINT32_MAX },   /* ES */
-	{ 0x10, CODE64_RIGHTS, UINT32_MAX }, /* CS */
-	{ 0x18, DATA_RIGHTS, UINT32_MAX },   /* SS */
-	{ 0x18, DATA_RIGHTS, UINT32_MAX },   /* DS */
-	{ 0, DATA_RIGHTS, UINT32_MAX },      /* FS */
-	{ 0, DATA_RIGHTS, UINT32_MAX },      /* GS */
-	{ 0, UNUSABLE, 0 },                  /* LDTR */
-	{ 0, TSS_BUSY_RIGHTS, 0 },           /* TR */
-	/* clang-format on */
-};
-
-/* The entry state of abi/guest.h, where it is not that after INIT. */
-static void set_guest(const struct hal_entry *entry)
-{
-	for (unsigned n = 0; n < sizeof(segments) / sizeof(segments[0]); n++) {
-		vmx_write(GUEST_ES_SELECTOR + VMCS_SEGMENT_STEP * n, segments[n].selector);
-		vmx_write(GUEST_ES_LIMIT + VMCS_SEGMENT_STEP * n, segments[n].limit);
-		vmx_write(GUEST_ES_ACCESS_RIGHTS + VMCS_SEGMENT_STEP * n, segments[n].rights);
-	}
-	vmx_write(GUEST_GDTR_BASE, entry->area.v);
-	vmx_write(GUEST_GDTR_LIMIT, GDT_LIMIT);
-	vmx_write(GUEST_CR0, CR0_PG | CR0_NE | CR0_ET | CR0_PE);
-	vmx_write(CR0_READ_SHADOW, CR0_NE);
-	vmx_write(GUEST_CR3, entry->area.v + TABLES_OFFSET);
-	vmx_write(GUEST_CR4, CR4_VMXE | CR4_MCE | CR4_PAE);
-	vmx_write(CR4_READ_SHADOW, CR4_PAE);
-	vmx_write(GUEST_IA32_EFER, EFER_LMA | EFER_LME);
-	vmx_write(GUEST_IA32_PAT, PAT_RESET);
-	vmx_write(GUEST_RIP, entry->pc.v);
-	vmx_write(GUEST_RSP, entry->stack.v);
-	vmx_write(VM_ENTRY_CONTROLS, controls[VMX_ENTRY]);
-}
-
 static void vmx_enable(struct hal_core *core, uint64_t root)
 {
 	enter_operation(core);
 	set_controls(core->partition);
 	set_zeros();
 	set_host(root);
-	vmx_start(core, 0);
-	set_guest(&core->entry);
+	vmx_restart(core);
 }
 
 extern const char __vmx_text_start[], __vmx_text_end[], __vmx_rodata_start[], __vmx_rodata_end[];

@@ -21,14 +21,62 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 		x86_vendor->run(core, exit);
 }
 
+/* What was pending has been taken, kicks' NMIs perhaps among it: so one more. */
+static void reset_core(struct hal_core *core)
+{
+	x86_clear_breakpoints();
+	apic_reset();
+	apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+}
+
 /* SDM vol. 3A, table 9-1 "IA-32 and Intel 64 Processor States Following Power-up, Reset, or INIT": EDX tells the processor's model. */
 void x86_core_start(struct hal_core *core, uint8_t vector)
 {
 	core->registers = (struct x86_registers){ .rdx = x86_cpuid(LEAF_FEATURES, 0).eax };
-	x86_clear_breakpoints();
-	apic_reset();
-	apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+	reset_core(core);
 	x86_vendor->start(core, vector);
+}
+
+/* Registers that INIT does not change, of the processor itself: what system calls use, and what XSAVE knows. */
+static void reset_kept(void)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = { { MSR_SYSENTER_CS, MSR_SYSENTER_EIP }, { MSR_STAR, MSR_SFMASK }, { MSR_FS_BASE, MSR_TSC_AUX } };
+
+	for (size_t n = 0; n < sizeof(ranges) / sizeof(ranges[0]); n++)
+		for (uint32_t msr = ranges[n].first; msr <= ranges[n].last; msr++)
+			x86_wrmsr(msr, 0);
+	x86_clear_extended();
+}
+
+void x86_core_stop(struct hal_core *core)
+{
+	core->started = false;
+	core->nmi = false;
+	apic_quiet();
+}
+
+/* Lines that still point here raise requests that nobody takes: a core whose guest is off has its interrupts off. */
+void hal_core_quiesce(struct hal_core *core)
+{
+	x86_order_off(core);
+	x86_core_stop(core);
+}
+
+/* Whatever cores that were still running asked of those that had stopped is forgotten. */
+void hal_core_restart(struct hal_core *core)
+{
+	for (uint32_t slot = 1; slot < core->partition->core_count; slot++)
+		x86_order_off(core->partition->core[slot]);
+	x86_order_on(core);
+	core->nmi = false;
+	core->started = true;
+	core->registers = (struct x86_registers){ .rdi = core->entry.arg, .rsi = core->entry.arg };
+	reset_core(core);
+	apic_enable();
+	reset_kept();
+	x86_vendor->enter(core);
 }
 
 /*
@@ -100,12 +148,6 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash)
 	crash->register_count = X86_REGISTERS + X86_EFER - X86_RFLAGS + 1;
 	crash->pc = x86_vendor->get(core, X86_RIP);
 	crash->clock = arch_counter();
-}
-
-/* Lines that still point here raise requests that nobody takes: a parked core has its interrupts off. */
-void hal_core_quiesce(struct hal_core *core)
-{
-	apic_quiet();
 }
 
 void hal_core_wait(struct hal_core *core)

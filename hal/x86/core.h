@@ -73,8 +73,12 @@ bool x86_order_init(struct hal_core *core);
 bool x86_order_startup(struct hal_core *core, uint8_t vector);
 bool x86_order_nmi(struct hal_core *core);
 
-/* Start-up: the core's guest is off until a STARTUP. */
+/* The core's guest is off until a STARTUP, or on: all earlier orders are forgotten. */
 void x86_order_off(struct hal_core *core);
+void x86_order_on(struct hal_core *core);
+
+/* On the core itself: nothing is left of what its guest had, or armed. */
+void x86_core_stop(struct hal_core *core);
 
 /* On the core itself: its guest as INIT and this STARTUP leave it. A kick may have come meanwhile: one more NMI is on its way. */
 void x86_core_start(struct hal_core *core, uint8_t vector);

@@ -22,7 +22,12 @@ static bool is_off(const struct hal_core *core)
 
 void x86_order_off(struct hal_core *core)
 {
-	core->orders = ORDER_OFF;
+	__atomic_store_n(&core->orders, ORDER_OFF, __ATOMIC_SEQ_CST);
+}
+
+void x86_order_on(struct hal_core *core)
+{
+	__atomic_store_n(&core->orders, 0, __ATOMIC_SEQ_CST);
 }
 
 bool x86_order_init(struct hal_core *core)
@@ -62,14 +67,6 @@ static void deliver_nmi(struct hal_core *core)
 	x86_vendor->inject(core, X86_EVENT_NMI);
 }
 
-/* Behind INIT nothing is left of what the core had before. */
-static void stop(struct hal_core *core)
-{
-	core->started = false;
-	core->nmi = false;
-	hal_core_quiesce(core);
-}
-
 bool hal_core_ready(struct hal_core *core)
 {
 	uint32_t orders = __atomic_fetch_and(&core->orders, ORDER_OFF, __ATOMIC_SEQ_CST);
@@ -77,7 +74,7 @@ bool hal_core_ready(struct hal_core *core)
 	if (core->trap.rip)
 		return true;
 	if (orders & ORDER_RESET)
-		stop(core);
+		x86_core_stop(core);
 	if (orders & ORDER_OFF)
 		return false;
 	if (!core->started)

@@ -27,8 +27,10 @@ enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *e
 
 	if (exit->target == X86_TARGET_MEMORY)
 		return HAL_FAULT;
-	if (write && exit->width == 1 && exit->gpa == PORT_POWER && (exit->value == POWER_OFF || exit->value == POWER_RESET))
+	if (write && exit->width == 1 && exit->gpa == PORT_POWER && exit->value == POWER_OFF)
 		return HAL_STOP;
+	if (write && exit->width == 1 && exit->gpa == PORT_POWER && exit->value == POWER_RESET)
+		return HAL_RESTART;
 	if (!core->partition->tolerate_ports)
 		return HAL_FAULT;
 	if (!write)

@@ -45,6 +45,8 @@ struct x86_vendor {
 	 * no stale translation. SDM vol. 3A, 9.1.1 "Processor State After Reset", 9.4.4. General and debug registers are the caller's.
 	 */
 	void (*start)(struct hal_core *core, uint8_t vector);
+	/* The same, but as core->entry says. */
+	void (*enter)(struct hal_core *core);
 	/*
 	 * On the core itself: lets external interrupts in for a moment, so that the most urgent one that is pending is taken, into a
 	 * handler that does not even end it. NMIs may be taken, too, and are not told.

@@ -199,6 +199,20 @@ class CoreExits:
 
 
 @dataclass(frozen=True)
+class Restarted:
+    """It has begun again exactly so many times."""
+
+    sandbox: str
+    count: int
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        found = seen.watches[self.sandbox].restarts
+        return None if found == self.count else f"{self.sandbox} was restarted {found} times, not {self.count}"
+
+
+@dataclass(frozen=True)
 class Kicked:
     """Its monitor has acknowledged exactly so many kicks."""
 

@@ -70,7 +70,7 @@ class Progress:
     def over(self, seen: Observation) -> bool:
         if self._reached(seen):
             return True
-        if any(watch.crash and name not in self._case.ending for name, watch in seen.watches.items()):
+        if any(watch.harmed and name not in self._case.ending for name, watch in seen.watches.items()):
             return True
         return self._furthest(seen) > self._limit
 

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of cases. A name occurs once per platform; every case says which protection it guards."""
 
-from tests.emulated import cases_cores, cases_interrupts, cases_kicks, cases_memory, cases_psci, cases_registers, cases_sweeps, cases_unprotected
+from tests.emulated import (
+    cases_cores,
+    cases_interrupts,
+    cases_kicks,
+    cases_memory,
+    cases_psci,
+    cases_registers,
+    cases_restart,
+    cases_sweeps,
+    cases_unprotected,
+)
 from tests.emulated.case import Case
 
 CASES: tuple[Case, ...] = (
@@ -12,6 +22,7 @@ CASES: tuple[Case, ...] = (
     *cases_kicks.CASES,
     *cases_cores.CASES,
     *cases_psci.CASES,
+    *cases_restart.CASES,
     *cases_unprotected.CASES,
 )
 

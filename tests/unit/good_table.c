@@ -32,13 +32,14 @@ static const struct bh_table good = {
 	.platform = "test-machine",
 	.shared = 0x40400000,
 	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
-	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 2, .line_count = 2, .copy_count = GOOD_COPIES,
+	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 2, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .pool = POOL, .entry = 0x40080000,
 		  .arg = 0x0c001000, .stack = 0x40200000 },
 		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL,
-		  .entry = 0x40080000, .clock_text = 0x60011000 },
+		  .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
+		  .pristine = 0x70000000, .pristine_bytes = 0x3000 },
 	},
 	.regions = {
 		[GOOD_RAM] = { 0x40000000, 0x50000000, 0x1000000, 0, RWX, BH_MEMORY_RAM, BH_REGION_RAM, 0 },
@@ -58,6 +59,7 @@ static const struct bh_table good = {
 		[GOOD_KERNEL] = { 0x1000, 0x50080000, 0x2000, 0, 0 },
 		[GOOD_FOREIGN_KERNEL] = { 0x3000, 0x60100000, 0x1000, 1, 0 },
 	},
+	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },
 };
 
 /* Written apart from monitor/table_boot.c, from the comment in abi/table.h: bytes put together, little-endian. */

@@ -51,8 +51,10 @@ void x86_core_start(struct hal_core *core, uint8_t vector)
 	seen.startup_vector = vector;
 }
 
-void hal_core_quiesce(struct hal_core *core)
+void x86_core_stop(struct hal_core *core)
 {
+	core->started = false;
+	core->nmi = false;
 	note(&seen.stopped, core);
 }
 

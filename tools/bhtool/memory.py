@@ -32,6 +32,9 @@ class Stats:
     core_exits: tuple[Exits, ...]  # boot core first
     core_exits_at_ready: tuple[Exits, ...]
     core_kicks: tuple[int, ...]
+    restarts: int = 0
+    restart_ticks: int = 0
+    longest_restart_ticks: int = 0
 
     @property
     def exits(self) -> Exits:
@@ -99,7 +102,8 @@ class Memory:
         at_ready = tuple(by_reason(page.at_ready[slot]) for slot in range(count))
         kicks = tuple(int(page.core[slot].kicks) for slot in range(count))
         clocks = (page.boot_clock, page.start_clock, page.ready_clock)
-        return Stats(STATES.get(page.state, "unknown"), *clocks, cores, at_ready, kicks)
+        lives = (page.restarts, page.restart_ticks, page.longest_restart_ticks)
+        return Stats(STATES.get(page.state, "unknown"), *clocks, cores, at_ready, kicks, *lives)
 
     def crash(self, pool: int) -> Crash | None:
         record = abi.view("bh_crash", self.read(pool + abi.lib.BH_POOL_CRASH, abi.sizeof("bh_crash")))

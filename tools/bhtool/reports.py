@@ -26,6 +26,7 @@ OTHER_DEEDS = {
     "forbidden": "an instruction sandboxes do not have",
     "reset": "a reset, such as a triple fault",
     "error": "something the monitor has no word for",
+    "hang": "nothing: it missed its heartbeat",
 }
 REGISTERS_A_LINE = 4
 
@@ -46,7 +47,7 @@ def what_it_did(crash: Crash) -> str:
 
 def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
     """A crash record for people: what, where, whose it is and which grant was missing."""
-    lines = [f"parked: {what_it_did(crash)}", f"  core {crash.core}, pc {crash.pc:#x}, virtual address {crash.virtual:#x}"]
+    lines = [f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}", f"  core {crash.core}, pc {crash.pc:#x}, virtual address {crash.virtual:#x}"]
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
@@ -74,7 +75,8 @@ def summary(session: Session) -> Table:
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"
-        table.add_row(name, cores, watch.state, exits_text(watch.exits_boot()), steady, *heartbeat_text(watch.heartbeat))
+        state = f"{watch.state}\n{watch.restarts} restarts" if watch.restarts else watch.state
+        table.add_row(name, cores, state, exits_text(watch.exits_boot()), steady, *heartbeat_text(watch.heartbeat))
         for row in core_rows(watch) if len(watch.plan.cores) > 1 else ():
             table.add_row(*row)
     return table
@@ -116,6 +118,8 @@ def sandbox_json(session: Session, watch: Watch) -> dict[str, Any]:
         "steady_seconds": round(steady, 3),
         "state": watch.state,
         "kicks": watch.stats.kicks if watch.stats else 0,
+        "restarts": watch.restarts,
+        "longest_restart_ticks": watch.stats.longest_restart_ticks if watch.stats else 0,
         "cores": cores_json(watch),
         "heartbeat": beat,
         "crash": crash_json(session, watch, watch.crash) if watch.crash else None,

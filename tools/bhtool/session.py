@@ -48,6 +48,12 @@ class CrashEvent:
 
 
 @dataclass(frozen=True)
+class RestartEvent:
+    sandbox: str
+    restarts: int
+
+
+@dataclass(frozen=True)
 class EndEvent:
     """The machine switched itself off, or the emulator gave up."""
 
@@ -55,7 +61,7 @@ class EndEvent:
     complaint: str
 
 
-Event = LineEvent | MonitorEvent | ReadyEvent | CrashEvent | EndEvent
+Event = LineEvent | MonitorEvent | ReadyEvent | CrashEvent | RestartEvent | EndEvent
 
 
 @dataclass
@@ -70,7 +76,8 @@ class Watch:
     ready: bool = False
     ready_at: float = 0.0  # guest seconds
     at_ready: tuple[Exits, ...] | None = None  # of each core
-    crash: Crash | None = None
+    crash: Crash | None = None  # the last one
+    restarts: int = 0
 
     @property
     def state(self) -> str:
@@ -80,8 +87,12 @@ class Watch:
 
     @property
     def good(self) -> bool:
-        """Got ready and did nothing wrong since."""
-        return self.ready and self.crash is None
+        """Got ready and did nothing wrong since that its monitor could not mend."""
+        return self.ready and not self.harmed
+
+    @property
+    def harmed(self) -> bool:
+        return self.crash is not None and (self.state == "parked" or not self.plan.restarts)
 
     @property
     def settled(self) -> bool:
@@ -181,7 +192,10 @@ class Session:
         if not watch.ready and self._is_ready(watch, events):
             self._note_ready(watch)
             events.append(ReadyEvent(name))
-        if watch.crash is None and (crash := self.memory.crash(pool)):
+        if watch.stats and watch.restarts != watch.stats.restarts:
+            watch.restarts = watch.stats.restarts
+            events.append(RestartEvent(name, watch.restarts))
+        if (crash := self.memory.crash(pool)) and crash != watch.crash:
             watch.crash = crash
             events.append(CrashEvent(name, crash))
         return events

@@ -8,6 +8,8 @@
 
 void guest_start(struct hal_core *core)
 {
+	for (unsigned n = 0; n < GUEST_GENERAL_REGISTERS; n++)
+		core->guest.x[n] = 0;
 	core->guest.pc = core->entry.pc;
 	core->guest.spsr = SPSR_ENTRY;
 	core->guest.x[0] = core->entry.arg;

@@ -74,7 +74,15 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
 
 def _judge_rows(plan: Plan) -> Iterator[Diagnostic]:
     """Each array of the table; told at the sandbox whose row is the first too many."""
-    limits = {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES}
+    yield from _judge_arrays(plan, {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES})
+
+
+def judge_pieces(plan: Plan) -> Iterator[Diagnostic]:
+    """The same for what is known only when payloads are."""
+    yield from _judge_arrays(plan, {"pieces": lib.BH_MAX_PIECES})
+
+
+def _judge_arrays(plan: Plan, limits: dict[str, int]) -> Iterator[Diagnostic]:
     for name, most in limits.items():
         total = 0
         for sandbox in plan.sandboxes:

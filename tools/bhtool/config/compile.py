@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configuration compiler: a partition file in, a Plan out.
 
-    read ──► form ──► machine, domains ──► meaning ──► place ──► grants ──► budget ──► payloads ──► table
+    read ──► form ──► machine, domains ──► meaning ──► place ──► grants ──► budget ──► payloads ──► pristine ──► table
 Each stage works only on what the stages before found good; the first that finds an error is the last.
 """
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from bhtool.abi import lib
 from bhtool.config.acpi import Port
-from bhtool.config.budget import count_tables, judge_budget
+from bhtool.config.budget import count_tables, judge_budget, judge_pieces
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
-from bhtool.config.explain import list_holdings
+from bhtool.config.explain import MONITOR, list_holdings
 from bhtool.config.form import judge_form
 from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
 from bhtool.config.linux_arm import linux_arm_payload
@@ -21,13 +21,14 @@ from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_overlaps
-from bhtool.config.place import NoRoom, place
-from bhtool.config.plan import Diagnostic, Plan, Platform, SandboxPlan, Segment
+from bhtool.config.pieces import pieces_in_ram
+from bhtool.config.place import Free, NoRoom, place
+from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
 from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 
-NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE = "BH-R005", "BH-R007", "BH-R037", "BH-R060"
+NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE, NO_PRISTINE = "BH-R005", "BH-R007", "BH-R037", "BH-R060", "BH-R084"
 
 
 class Refused(Exception):
@@ -39,10 +40,11 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     plan = Plan(platform.board_name, partition)
     try:
         domains = _read(plan, platform)
-        _allocate(plan, domains, platform.arch)
+        free = _allocate(plan, domains, platform.arch)
         for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
             _load(plan, domains, sandbox, one, platform.arch, resolve)
         _stop_on_errors(plan)
+        _keep_pristine(plan, domains, free)
         plan.table = make_table(plan, domains.machine.cores)
     except Refused:
         pass
@@ -80,8 +82,8 @@ def _read(plan: Plan, platform: Platform) -> Domains:
     return domains
 
 
-def _allocate(plan: Plan, domains: Domains, arch: str) -> None:
-    """Where everything lies and who may touch it."""
+def _allocate(plan: Plan, domains: Domains, arch: str) -> Free:
+    """Where everything lies and who may touch it; what is left."""
     try:
         placement = place(domains)
     except NoRoom as full:
@@ -97,6 +99,7 @@ def _allocate(plan: Plan, domains: Domains, arch: str) -> None:
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:
         plan.segments.append(Segment(f"{one.name}: information page", one.pool_hpa + lib.BH_POOL_INFO, make_info(one, grants[one.index])))
+    return placement.free
 
 
 def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch: str, resolve: Resolve) -> None:
@@ -111,6 +114,22 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
     one.entry, one.arg, one.stack, one.entry_area = payload.entry, payload.arg, payload.stack, payload.entry_area
     one.clock_text = payload.clock_text + offset if payload.clock_text else 0
     plan.segments += [Segment(f"{one.name}: {piece.name}", piece.gpa + offset, piece.data) for piece in payload.pieces]
+
+
+def _keep_pristine(plan: Plan, domains: Domains, free: Free) -> None:
+    """Room for what start-up keeps of a payload, where no sandbox comes near."""
+    for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
+        if not one.restarts:
+            continue
+        one.pieces = [(piece.start, len(piece.data)) for piece in pieces_in_ram(plan, one)]
+        start = free.take(one.pristine_size, lib.BH_PAGE_BYTES)
+        if start is None:
+            text = f"there is no room for the {one.pristine_size >> 10} KiB that a restart of `{one.name}` needs"
+            _add(plan, [diagnose(NO_PRISTINE, sandbox.location, text)])
+            raise Refused
+        one.pristine_hpa = start
+        plan.holdings.append(Holding("memory", start, one.pristine_size, f"pristine copy of `{one.name}`", MONITOR, None))
+    _add(plan, list(judge_pieces(plan)))
 
 
 def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:

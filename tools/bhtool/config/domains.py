@@ -47,6 +47,14 @@ class Sandbox:
         return self.os == "linux"
 
     @property
+    def health(self) -> Node | None:
+        return self.node.children.get("health")
+
+    @property
+    def restarts(self) -> bool:
+        return self.health is not None and self.health.text("on-fault") == "restart"
+
+    @property
     def bootargs(self) -> str:
         return self.node.text("bootargs")
 

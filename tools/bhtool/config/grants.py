@@ -58,6 +58,9 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
         rest=sandbox.rest,
+        restarts=sandbox.restarts,
+        max_restarts=sandbox.health.number("max-restarts", 0) if sandbox.health else 0,
+        heartbeat_timeout_us=sandbox.health.number("heartbeat-timeout-us", 0) if sandbox.health else 0,
         unprotected=sandbox.unprotected,
     )
     plan.regions = _regions(domains, placement, sandbox, plan)

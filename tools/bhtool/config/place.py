@@ -27,13 +27,6 @@ class NoRoom(Exception):
         self.largest = largest
 
 
-@dataclass
-class Placement:
-    shared: int = 0
-    pools: list[int] = field(default_factory=list)
-    ram: list[Span] = field(default_factory=list)  # by sandbox index
-
-
 class Free:
     """Sorted, disjoint free stretches of RAM."""
 
@@ -66,6 +59,14 @@ class Free:
         return max(spans, key=lambda span: span.size, default=Span(0, 0))
 
 
+@dataclass
+class Placement:
+    shared: int = 0
+    pools: list[int] = field(default_factory=list)
+    ram: list[Span] = field(default_factory=list)  # by sandbox index
+    free: Free = field(default_factory=lambda: Free([], []))  # what is left
+
+
 def _up(value: int, align: int) -> int:
     return value + align - 1 & ~(align - 1)
 
@@ -75,7 +76,7 @@ def place(domains: Domains) -> Placement:
     pinned = [span for memory in domains.memories if (span := memory.span)]
     free = Free(domains.machine.ram, domains.machine.reserved + pinned)
     count = len(domains.sandboxes)
-    placement = Placement(ram=[Span(0, 0)] * count)
+    placement = Placement(ram=[Span(0, 0)] * count, free=free)
     control = free.take(_up(PAGE, lib.BH_POOL_BYTES) + count * lib.BH_POOL_BYTES, lib.BH_POOL_BYTES)
     if control is None:
         raise NoRoom(domains.sandboxes[0], (count + 1) * lib.BH_POOL_BYTES, free.largest(PAGE).size)

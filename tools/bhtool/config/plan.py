@@ -109,8 +109,17 @@ class SandboxPlan:
     stack: int = 0
     entry_area: int = 0
     clock_text: int = 0
+    restarts: bool = False
+    max_restarts: int = 0
+    heartbeat_timeout_us: int = 0
+    pristine_hpa: int = 0
+    pieces: list[tuple[int, int]] = field(default_factory=list)  # (address, bytes) of what a restart copies back
     ram_table_bytes: int = 0  # stage-2 tables that only RAM needs, root included
     other_table_bytes: int = 0
+
+    @property
+    def pristine_size(self) -> int:
+        return sum(size for _, size in self.pieces)
 
 
 @dataclass(frozen=True)

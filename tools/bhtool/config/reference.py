@@ -20,6 +20,7 @@ same file serves every platform: board trees offer the same role labels (`cpu0`,
 
 This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
 """
+HEALTH = "`health` of a sandbox"
 BINDINGS = {"`/domains`": "bulkhead,partitions-v1.yaml", "A sandbox": "bulkhead,sandbox-v1.yaml"}
 SKIPPED = {"compatible", "$nodename"}
 
@@ -28,8 +29,12 @@ def text_of(entry: Mapping[str, Any]) -> str:
     return " ".join(str(entry.get("description", "")).split())
 
 
-def properties(binding: str) -> list[str]:
-    tree = YAML(typ="safe").load((paths.ROOT / "dts" / "bindings" / binding).read_text())
+def read(binding: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = YAML(typ="safe").load((paths.ROOT / "dts" / "bindings" / binding).read_text())
+    return found
+
+
+def properties(tree: Mapping[str, Any]) -> list[str]:
     rows = [
         f"| `{name}` | {text_of(entry)} |" for name, entry in tree["properties"].items() if name not in SKIPPED and isinstance(entry, dict)
     ]
@@ -44,7 +49,8 @@ def rules() -> list[str]:
 def render() -> str:
     parts = [HEAD]
     for title, binding in BINDINGS.items():
-        parts += [f"## {title}", "", *properties(binding), ""]
+        parts += [f"## {title}", "", *properties(read(binding)), ""]
+    parts += [f"## {HEALTH}", "", *properties(read(BINDINGS["A sandbox"])["properties"]["health"]), ""]
     parts += ["## Rules", "", "A refusal reads `file:line: rule: text; remedy`. BH-W are warnings.", "", *rules()]
     return "\n".join(parts) + "\n"
 

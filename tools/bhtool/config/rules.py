@@ -9,6 +9,7 @@ from __future__ import annotations
 from bhtool.config import check_board as board
 from bhtool.config import check_cores as cores
 from bhtool.config import check_devices as devices
+from bhtool.config import check_health as health
 from bhtool.config import check_memory as memory
 from bhtool.config import check_references as references
 from bhtool.config import check_unprotected as unprotected
@@ -108,8 +109,15 @@ RULES = (
     Rule("BH-R065", "Kernel and initrd fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
-    Rule("BH-R071", "Regions, ports and lines fit into the partition table.", "take devices out of `access`"),
+    Rule("BH-R071", "Regions, ports, lines and pieces fit into the partition table.", "take devices out of `access`"),
     Rule("BH-R072", "The translation tables of a sandbox fit into its pool.", "take far-apart devices out of `access`"),
+    # Faults.
+    Rule("BH-R080", "A heartbeat that is watched has a watcher.", "let a sandbox that kicks it have `may-kick`", health.has_a_watcher),
+    Rule("BH-R081", "A sandbox that restarts says how often.", "add `max-restarts`, from 1 to a million", health.says_how_often),
+    Rule("BH-R082", "Only native sandboxes have heartbeats.", "take out `heartbeat-timeout-us`", health.has_a_heartbeat),
+    Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose another", health.timeout_in_range),
+    Rule("BH-R084", "There is room for the pristine copies of sandboxes that restart.", "make some memory smaller"),
+    Rule("BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts),
     # Modular protection.
     Rule("BH-R090", "A protection that is switched off is one the machine has.", "take it out of `unprotected`", unprotected.exists),
     Rule("BH-R091", "On GICv2 whoever has the interrupt controller sends IPIs.", "name `ipi` too", unprotected.irq_with_ipi),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
@@ -59,6 +59,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     table.region_count = _each(table.regions, _put_region, [(one.index, region) for one in plan.sandboxes for region in one.regions])
     table.port_count = _each(table.ports, _put_ports, [(one.index, ports) for one in plan.sandboxes for ports in one.ports])
     table.line_count = _each(table.lines, _put_line, [(one.index, line) for one in plan.sandboxes for line in one.lines])
+    table.piece_count = _each(table.pieces, _put_piece, [row for one in plan.sandboxes for row in _pieces(one)])
     table.checksum = checksum(bytes_of(table))
     return bytes_of(table)
 
@@ -96,6 +97,21 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
     row.may_kick = sum(1 << other for other in set(plan.may_kick))
     row.pool, row.entry, row.arg, row.stack = plan.pool_hpa, plan.entry, plan.arg, plan.stack
     row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
+    row.on_fault = lib.BH_ON_FAULT_RESTART if plan.restarts else lib.BH_ON_FAULT_PARK
+    row.max_restarts, row.heartbeat_timeout_us = plan.max_restarts, plan.heartbeat_timeout_us
+    row.pristine, row.pristine_bytes = plan.pristine_hpa, plan.pristine_size
+
+
+def _pieces(plan: SandboxPlan) -> Iterator[tuple[int, int, int, int]]:
+    """One behind the other in the pristine copy."""
+    offset = 0
+    for target, size in plan.pieces:
+        yield plan.index, offset, target, size
+        offset += size
+
+
+def _put_piece(row: Any, sandbox: int, offset: int, target: int, size: int) -> None:
+    row.sandbox, row.offset, row.target, row.size = sandbox, offset, target, size
 
 
 def _put_region(row: Any, sandbox: int, region: Region) -> None:

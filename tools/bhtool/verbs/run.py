@@ -15,7 +15,7 @@ from bhtool.jsonfile import write_json
 from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
-from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session, Watch
+from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 MONITOR = "monitor"
@@ -63,6 +63,8 @@ class Show:
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
             self._screen.line(event.sandbox, "is ready", "dim")
+        elif isinstance(event, RestartEvent):
+            self._screen.line(event.sandbox, f"begins again, for the {event.restarts}. time", "yellow")
         elif isinstance(event, CrashEvent):
             watch = self._session.watches[event.sandbox]
             for line in reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch):
@@ -100,7 +102,7 @@ def judged(session: Session, status: Status, ready: bool, parked: tuple[str, ...
     def good(watch: Watch) -> bool:
         if watch.plan.name in parked:
             return watch.crash is not None
-        return watch.good if ready else watch.crash is None
+        return watch.good if ready else not watch.harmed
 
     return Status.FAILED if status == Status.GOOD and not all(map(good, session.watches.values())) else status
 

@@ -19,7 +19,7 @@ from bhtool.lines import Lines, above_hal, source_files, split
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen, table_of
 
-BUDGET_BYTES = 8192
+BUDGET_BYTES = 10240
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sandbox begins again (BH-I6.contained, BH-I8.bounded), by its own monitor alone: nobody else helps, waits or notices.
+ *
+ *   any core      claims the restart (run.c), kicks its siblings
+ *   others        quiesce, report themselves stopped, wait for the end
+ *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
+ *                 memory ── zeros, then the pieces of the pristine copy, published
+ *                 hardware ── hal_core_restart
+ *                 statistics, the next life
+ *
+ * The work is a store for each word of its RAM, a load and a store for each of its pieces, and the cache maintenance of both; kicks
+ * are answered in between. A monitor that traps once never restarts its sandbox again: run.c.
+ */
+#include "monitor.h"
+
+#include "arch/arch.h"
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+bool restart_is_due(enum hal_action action)
+{
+	return monitor.pristine && (action == HAL_RESTART || (action == HAL_FAULT && monitor.restarts_left));
+}
+
+static uint64_t *words_at(uint64_t hpa)
+{
+	return (uint64_t *)(uintptr_t)hpa;
+}
+
+static void zero(uint64_t *to, const uint64_t *end)
+{
+	for (; to < end; to += 4)
+		to[0] = to[1] = to[2] = to[3] = 0;
+}
+
+static void copy(uint64_t *to, const uint64_t *end, const uint64_t *from)
+{
+	while (to < end)
+		*to++ = *from++;
+}
+
+/* [target, target + bytes) becomes what lies at `from`, or zeros. Kicks do not wait for a large sandbox. */
+static void fill(struct hal_core *core, uint64_t target, uint64_t bytes, uint64_t from)
+{
+	for (uint64_t done = 0; done < bytes; done += CHUNK_BYTES) {
+		uint64_t chunk = bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES;
+		uint64_t *to = words_at(target + done);
+
+		if (from)
+			copy(to, to + chunk / sizeof(*to), words_at(from + done));
+		else
+			zero(to, to + chunk / sizeof(*to));
+		arch_cache_publish(to, chunk);
+		monitor.stats->core[0].kicks += hal_kick_take(core);
+	}
+}
+
+static void restore_memory(struct hal_core *core)
+{
+	const struct pristine *pristine = monitor.pristine;
+
+	for (uint32_t n = 0; n < pristine->span_count; n++)
+		fill(core, pristine->spans[n].start, pristine->spans[n].bytes, 0);
+	for (uint32_t n = 0; n < pristine->piece_count; n++)
+		fill(core, pristine->pieces[n].target, pristine->pieces[n].size, pristine->copy + pristine->pieces[n].offset);
+}
+
+/* A core that was never started, or hangs in its monitor, is not waited for for ever. */
+static bool others_have_stopped(struct hal_core *core, uint32_t phase, uint64_t since)
+{
+	for (uint32_t slot = 1; slot < monitor.core_count; slot++)
+		while (__atomic_load_n(&monitor.stopped[slot], __ATOMIC_ACQUIRE) != phase) {
+			if (arch_counter() - since > monitor.kick_timeout)
+				return false;
+			monitor.stats->core[0].kicks += hal_kick_take(core);
+			arch_relax();
+		}
+	return true;
+}
+
+/* The log goes on; who watches the heartbeat waits for the first of this life. */
+static void begin_life(uint64_t since)
+{
+	struct bh_stats *stats = monitor.stats;
+
+	monitor.watch.beats = monitor.log->beats;
+	monitor.watch.since = 0;
+	stats->restarts++;
+	stats->ready_clock = 0;
+	stats->start_clock = arch_counter();
+	stats->restart_ticks = stats->start_clock - since;
+	if (stats->restart_ticks > stats->longest_restart_ticks)
+		stats->longest_restart_ticks = stats->restart_ticks;
+	__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
+}
+
+static void restart(struct hal_core *core, uint32_t phase)
+{
+	uint64_t since = arch_counter();
+
+	if (!others_have_stopped(core, phase, since)) {
+		if (monitor_change_phase(phase, PHASE_ENDED))
+			__atomic_store_n(&monitor.stats->state, BH_STATE_PARKED, __ATOMIC_RELEASE);
+		return;
+	}
+	restore_memory(core);
+	hal_core_restart(core);
+	begin_life(since);
+	monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS);
+}
+
+/* Whoever looks at an old phase has reported himself stopped in it: phases carry the number of their life. */
+void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase)
+{
+	if (!slot) {
+		restart(core, phase);
+	} else if (monitor.stopped[slot] != phase) {
+		hal_core_quiesce(core);
+		__atomic_store_n(&monitor.stopped[slot], phase, __ATOMIC_RELEASE);
+	} else {
+		hal_core_wait(core);
+	}
+}
+
+/*
+ * Looked at on every kick, so there are no exits but those of the watcher's kicks. Before the first beat of a life nothing is missed:
+ * how long software takes to start is its own affair.
+ */
+bool restart_heartbeat_missed(void)
+{
+	struct watch *watch = &monitor.watch;
+	uint64_t beats = __atomic_load_n(&monitor.log->beats, __ATOMIC_RELAXED), now = arch_counter();
+
+	if (!watch->timeout)
+		return false;
+	if (beats == watch->beats)
+		return watch->since && now - watch->since > watch->timeout;
+	watch->beats = beats;
+	watch->since = now;
+	return false;
+}

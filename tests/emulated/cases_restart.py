@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-I6.contained, BH-I8.bounded. A sandbox that faults begins again, alone, with nothing of its earlier life; or it is parked when it has done so often enough."""
+
+from tests.emulated.case import ALL, Case, Sandbox
+from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Restarted, Says
+
+SETTLED = "ticks=400"  # forty milliseconds: the others are up
+ALONE = "a sandbox is restarted by its own monitor, and nobody else notices"
+
+
+def health(restarts: int) -> str:
+    return f'on-fault = "restart"; max-restarts = <{restarts}>; then = "park";'
+
+
+def company(arguments: str, restarts: int = 3, beats: bool = True) -> tuple[Sandbox, ...]:
+    mortal = Sandbox("mortal", 1, f"{SETTLED} {arguments}", health=health(restarts), beats=beats)
+    return (Sandbox("bystander", 0), mortal, Sandbox("neighbour", 2))
+
+
+
+def several(name: str, guards: str, arguments: str, *expected: Expectation, platforms: tuple[str, ...] = ALL) -> Case:
+    """A sandbox of two cores, of which one does this or that when the other ends its life."""
+    mortal = Sandbox("mortal", (1, 2), f"{SETTLED} {arguments} life cores ipi=1,10", health=health(3))
+    sandboxes = (Sandbox("bystander", 0), mortal, Sandbox("neighbour", 3))
+    seen = (Restarted("mortal", 1), Says("mortal", "life 1$"), Says("mortal", "core 1 on, "), Says("mortal", "ipis 10 of 10 to core 1$"))
+    return Case(f"restart-{name}", guards, sandboxes, (*seen, *expected), platforms)
+
+
+ALL_STOP = "no core of a sandbox runs while it is restarted, and all can run again"
+SEVERAL = (
+    several("beside-an-idle-core", ALL_STOP, "crash=1"),
+    several("beside-a-spinning-core", ALL_STOP, "first=core=1,spin crash=1"),
+    several("beside-a-core-asleep-masked", ALL_STOP, "first=core=1,sleep=masked crash=1"),
+    several("beside-a-core-that-is-off", ALL_STOP, "first=core=1,off crash=1"),
+    several("beside-a-storming-core", ALL_STOP, "first=core=1,storm crash=1"),
+    several("by-the-second-core", ALL_STOP, "first=core=1,crash ticks=100"),
+)
+
+REQUESTS = (
+    Case(
+        "restart-asked-for",
+        "a request begins again where there is a pristine copy, and is not counted as a fault",
+        company("life reboot=5 life", restarts=1),
+        (Restarted("mortal", 5), Says("mortal", "life 5$")),
+        ALL,
+    ),
+    Case(
+        "restart-asked-for-in-vain",
+        "without on-fault = restart a request is the end",
+        (Sandbox("bystander", 0), Sandbox("mortal", 1, f"{SETTLED} reboot ticks=10", beats=False)),
+        (Off("mortal"), NeverSays("mortal", "ticks 10$")),
+        ALL,
+    ),
+)
+
+KICKED = 2000
+WATCHED = (
+    Case(
+        "restart-while-kicked",
+        "a kick is answered, whatever becomes of whom it was sent to",
+        (
+            Sandbox("kicker", 0, f"ticks=400 kick={{mortal.index}},{KICKED}", may_kick=("mortal",), beats=False),
+            Sandbox("mortal", 1, f"{SETTLED} ticks=10 crash=20", health=health(20), beats=False),
+            Sandbox("bystander", 2),
+        ),
+        (Says("kicker", f"kicked {KICKED} of {KICKED}$"), Restarted("mortal", 20), Kicked("mortal", KICKED)),
+        ALL,
+        limit_beats=100000,
+    ),
+    Case(
+        "heartbeat-missed",
+        "a sandbox that falls silent is restarted by whoever watches it",
+        (
+            Sandbox("watcher", 0, "ticks=400 watch={mortal.index},5000,100", may_kick=("mortal",)),
+            Sandbox("mortal", 1, "ticks=800 life first=spin", health=f"{health(3)} heartbeat-timeout-us = <5000>;"),
+            Sandbox("bystander", 2),
+        ),
+        (Restarted("mortal", 1), Says("mortal", "life 1$"), Says("watcher", "watched$"), NoExits("bystander")),
+        ALL,
+    ),
+    Case(
+        "heartbeat-kept",
+        "a sandbox that beats is left alone by whoever watches it",
+        (
+            Sandbox("watcher", 0, "ticks=400 watch={mortal.index},5000,100", may_kick=("mortal",)),
+            Sandbox("mortal", 1, health=f"{health(3)} heartbeat-timeout-us = <5000>;"),
+        ),
+        (Says("watcher", "watched$"), Restarted("mortal", 0), Kicked("mortal", 100)),
+        ALL,
+    ),
+)
+
+CASES = (
+    *SEVERAL,
+    *REQUESTS,
+    *WATCHED,
+    Case(
+        "restart-after-a-crash",
+        ALONE,
+        company("life crash=1 life"),
+        (Restarted("mortal", 1), Says("mortal", "life 0$"), Says("mortal", "life 1$"), NoExits("bystander"), NoExits("neighbour")),
+        ALL,
+        quick=True,
+    ),
+    Case(
+        "restart-until-it-is-enough",
+        "restarts are counted",
+        company("crash", beats=False),
+        (Restarted("mortal", 3), Parked("mortal", "memory", "write"), NoExits("bystander")),
+        ALL,
+    ),
+)

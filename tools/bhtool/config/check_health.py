@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules on what becomes of a sandbox that faults or falls silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bhtool.abi import lib
+from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.rule import Finding
+from bhtool.config.tree import Node
+
+TIMEOUT, RESTARTS = "heartbeat-timeout-us", "max-restarts"
+SHORTEST_US, LONGEST_US = 100, 10_000_000
+
+
+def _with_health(domains: Domains) -> Iterator[tuple[Sandbox, Node]]:
+    for sandbox in domains.sandboxes:
+        if sandbox.health:
+            yield sandbox, sandbox.health
+
+
+def has_a_watcher(domains: Domains) -> Iterator[Finding]:
+    """A monitor looks at the heartbeat of its sandbox when it is kicked, and at no other time."""
+    for sandbox, health in _with_health(domains):
+        kicked = any(sandbox.node in other.kick_nodes for other in domains.sandboxes)
+        if TIMEOUT in health.properties and not kicked:
+            yield Finding(health.where(TIMEOUT), f"nobody may kick `{sandbox.name}`, whose heartbeat is to be watched")
+
+
+def says_how_often(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health in _with_health(domains):
+        if sandbox.restarts and not 1 <= health.number(RESTARTS, 0) <= lib.BH_MAX_RESTARTS:
+            yield Finding(health.where(RESTARTS), f"`{sandbox.name}` restarts, but not from once to {lib.BH_MAX_RESTARTS} times")
+
+
+def has_a_heartbeat(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health in _with_health(domains):
+        if TIMEOUT in health.properties and sandbox.is_linux:
+            yield Finding(health.where(TIMEOUT), f"`{sandbox.name}` runs Linux, which has no heartbeat")
+
+
+def timeout_in_range(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health in _with_health(domains):
+        if TIMEOUT in health.properties and not SHORTEST_US <= health.number(TIMEOUT, 0) <= LONGEST_US:
+            yield Finding(health.where(TIMEOUT), f"the heartbeat of `{sandbox.name}` may be late by {health.number(TIMEOUT, 0)} us")
+
+
+def tells_of_restarts(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health in _with_health(domains):
+        for name in (RESTARTS, "then"):
+            if name in health.properties and not sandbox.restarts:
+                yield Finding(health.where(name), f"`{sandbox.name}` never restarts, and has `{name}`")
