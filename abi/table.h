@@ -62,7 +62,7 @@ struct bh_ports { /* x86 only */
 	uint16_t first;
 	uint16_t count;
 };
-enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2 };
+enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2, BH_LINE_MASKED = 4 /* until its guest programs it */ };
 struct bh_line {
 	uint32_t sandbox;
 	uint32_t line;   /* ARM: INTID >= 32; x86: IOAPIC pin */

@@ -135,6 +135,12 @@ struct hal_part {
 };
 size_t hal_resident_parts(const struct hal_part **parts);
 
+/*
+ * Maps RAM of the own sandbox, one to one and to read only, where the machine tells so little about an exit that the monitor has to
+ * look at its guest's instructions (x86). Nothing elsewhere.
+ */
+HAL_CHECKED enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t size);
+
 /* Maps, one to one, the interrupt-controller registers this partition's filter needs, and the root frames of the
  * partitions it may kick. */
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
@@ -162,6 +168,7 @@ struct hal_exit {
 	enum bh_access access;
 	uint32_t width;  /* bytes */
 	uint32_t target; /* guest register that takes or gives the value; backend's numbering */
+	uint32_t length; /* bytes of the instruction; 0: the machine tells */
 	uint64_t gpa;    /* MEMORY, DEVICE: address; PORT: port; REGISTER: its number; CALL, FIRMWARE: function */
 	uint64_t gva;
 	uint64_t value;  /* written value */

@@ -225,6 +225,13 @@ static void map_one_to_one(struct hal_space *space, uint64_t start, uint64_t end
 	map(space, (const char *)(uintptr_t)start, (const char *)(uintptr_t)end, start, HAL_READ | HAL_WRITE);
 }
 
+static void map_ram(const struct bh_table *table, uint32_t index, struct hal_space *space)
+{
+	for (const struct bh_region *region = table->regions; region < table->regions + table->region_count; region++)
+		if (region->sandbox == index && region->kind == BH_REGION_RAM)
+			build_must(hal_space_map_ram(space, (hpa_t){ region->hpa }, region->size), "private monitor");
+}
+
 /* BH-I4.private: nothing but this is mapped. The copy's own frames appear at the link address only: its text is writable nowhere. */
 void build_space(const struct bh_table *table, struct build *builds, uint32_t index)
 {
@@ -245,6 +252,9 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 	map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);
 	map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
-	pristine_map(build);
+	if (build->pristine)
+		pristine_map(build);
+	else
+		map_ram(table, index, build->space);
 	build_must(hal_space_map_devices(build->space, build->partition), "private monitor");
 }

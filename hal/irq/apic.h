@@ -57,6 +57,13 @@ void apic_reset(void);
 /* On, as firmware hands it to an operating system. */
 void apic_enable(void);
 
+/* Whom a destination means: an ICR's, of which mode and destination fields count. */
+struct apic_targets {
+	uint32_t slots; /* bit n: own core n */
+	bool foreign;   /* a core was named that is not the sandbox's */
+};
+struct apic_targets apic_targets(const struct hal_core *core, uint64_t icr);
+
 /* Guest writes, as hal_core_emulate. */
 enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit);
 bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);

@@ -9,11 +9,6 @@
 enum { SHORTHAND_NONE, SHORTHAND_SELF, SHORTHAND_ALL, SHORTHAND_OTHERS, CLUSTER_CORES = 16 };
 #define BROADCAST UINT32_C(0xffffffff)
 
-struct targets {
-	uint32_t slots; /* bit n: own core n */
-	bool foreign;   /* a core was named that is not the sandbox's */
-};
-
 /*
  * Which part of a destination is this core: its bit in the set of a logical destination, the whole (1) of a physical one, or 0.
  * SDM vol. 3A, 11.12.10.2 "Deriving Logical x2APIC ID from the Local x2APIC ID".
@@ -26,20 +21,20 @@ static uint32_t part_of(uint64_t icr, uint32_t destination, uint32_t apic_id)
 }
 
 /* Broadcast and shorthands mean every core there is; in a sandbox, its own. */
-static struct targets targets_of(const struct hal_core *core, uint64_t icr)
+struct apic_targets apic_targets(const struct hal_core *core, uint64_t icr)
 {
 	const struct hal_partition *partition = core->partition;
 	uint32_t shorthand = icr >> 18 & 3, destination = (uint32_t)(icr >> 32);
 	uint32_t all = (UINT32_C(1) << partition->core_count) - 1, self = UINT32_C(1) << core->slot;
 	uint32_t rest = icr & ICR_LOGICAL ? destination & 0xffff : 1;
-	struct targets targets = { 0 };
+	struct apic_targets targets = { 0 };
 
 	if (shorthand == SHORTHAND_SELF)
-		return (struct targets){ .slots = self };
+		return (struct apic_targets){ .slots = self };
 	if (shorthand == SHORTHAND_OTHERS)
-		return (struct targets){ .slots = all & ~self };
+		return (struct apic_targets){ .slots = all & ~self };
 	if (shorthand == SHORTHAND_ALL || destination == BROADCAST)
-		return (struct targets){ .slots = all };
+		return (struct apic_targets){ .slots = all };
 	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
 		uint32_t part = part_of(icr, destination, partition->apic_id[slot]);
 
@@ -80,7 +75,7 @@ enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exi
 {
 	const struct hal_partition *partition = core->partition;
 	enum apic_mode mode = apic_mode_of(exit->value);
-	struct targets targets = targets_of(core, exit->value);
+	struct apic_targets targets = apic_targets(core, exit->value);
 
 	if (mode == APIC_LOWEST || mode == APIC_SMI || mode == APIC_RESERVED || mode == APIC_EXTINT)
 		return HAL_REFUSE;

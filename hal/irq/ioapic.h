@@ -1,14 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The I/O APIC, start-up only: each granted line is routed, and unmasked for good by its core. No guest and no private monitor maps it:
- * drivers mask at their device. Intel 82093AA data sheet, 3.1 "Memory Mapped Registers for Accessing IOAPIC Registers".
+ * The I/O APIC, one for the whole machine, as each sandbox sees it: an 82093AA of its own in which only granted pins are wired. No guest
+ * maps it. What a guest writes of a granted entry is kept for it to read; the machine's entry gets what the grant allows.
+ *
+ *   guest:    mask | vector | own cores, as it names them | mode        machine:  mask | vector | one own core | fixed, physical
+ *             trigger, polarity: read as written                                  trigger, polarity: as configured
+ *
+ * A level line keeps the vector of its grant: when a core ends a level interrupt, every entry with that vector hears of it, so vectors of
+ * level lines are unique across sandboxes (BH-R057). Intel 82093AA data sheet, 3.0 "Register Description"; SDM vol. 3A, 11.8.5.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/table.h"
+#include "hal/hal.h"
+
+struct ioapic_line {
+	uint32_t entry[2];   /* low and high word, as the guest wrote them */
+	uint16_t wiring;     /* trigger and polarity, as configured: bits of the low word */
+	uint8_t pin, vector; /* granted */
+	uint8_t slot;        /* of the core it goes to first */
+	bool touched;        /* by the guest: start-up keeps off */
+	bool starts_masked;  /* the guest is to open it */
+};
+
+struct ioapic_view {
+	uint32_t index;    /* IOREGSEL */
+	uint32_t last_pin; /* the last that is granted: a kernel walks over every pin it sees */
+	uint32_t count;
+	struct ioapic_line lines[BH_MAX_LINES];
+};
+
+/* Start-up, boot core. */
 void ioapic_mask_all(void);
-uint32_t ioapic_line_count(void);
-/* Masked until its core opens it. flags: enum bh_line_flags. */
-void ioapic_route(uint32_t line, uint32_t apic_id, uint8_t vector, uint32_t flags);
-/* On a core that can take interrupts: unmasks the lines routed to it. Cores may do so at the same time. */
-void ioapic_open(uint32_t apic_id);
+/* flags: enum bh_line_flags. false: there is no such pin, or no room. */
+bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags);
+
+/* Resident from here on, any core of the sandbox. Every granted line as start-up leaves it: masked, to its first core, at its vector. */
+void ioapic_reset(struct hal_partition *partition);
+
+/* On a core that can take interrupts: unmasks the lines that go to it, but for those that its sandbox has programmed meanwhile. */
+void ioapic_open(const struct hal_core *core);
+
+/* A guest's access, decoded. HAL_FAULT: not 32 bits wide, or a line is to go where the sandbox may not send. */
+enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exit);

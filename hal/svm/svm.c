@@ -66,12 +66,14 @@ static void decode_port(const struct hal_core *core, uint64_t info, struct hal_e
 }
 
 /* 15.25.6 "Nested versus Guest Page Faults, Fault Ordering": a page-fault error code, and the address in EXITINFO2. */
+#define NPF_FINAL (UINT64_C(1) << 32)
 static void decode_memory(const struct vmcb *vmcb, struct hal_exit *exit)
 {
 	uint64_t error = vmcb->control.exitinfo1;
 
 	exit->access = error & 1 << 4 ? BH_ACCESS_EXECUTE : error & 1 << 1 ? BH_ACCESS_WRITE : BH_ACCESS_READ;
 	exit->gpa = vmcb->control.exitinfo2;
+	exit->target = error & NPF_FINAL ? X86_TARGET_MEMORY : 0;
 }
 
 /* A kick has ended the guest's run, but its NMI is still pending: take it. */
@@ -154,6 +156,7 @@ static const uint16_t fields[X86_FIELDS] = {
 	[X86_CR4] = offsetof(struct vmcb, save.cr4),
 	[X86_EFER] = offsetof(struct vmcb, save.efer),
 	[X86_PAT] = offsetof(struct vmcb, save.g_pat),
+	[X86_CS_BASE] = offsetof(struct vmcb, save.cs.base),
 };
 /* clang-format on */
 
@@ -172,12 +175,20 @@ static void svm_set(struct hal_core *core, enum x86_field field, uint64_t value)
 	*field_of(core, field) = value;
 }
 
+/* Bits 54:53 of the descriptor, which is where 15.5.1 packs them: 10:9. */
+static unsigned svm_code_size(const struct hal_core *core)
+{
+	return vmcb_of(core)->save.cs.attributes >> 9 & 3;
+}
+
 /* The interrupt shadow of an STI or MOV SS before it ends with the instruction. 15.21.5 "Interrupt Shadows". */
 static void svm_skip(struct hal_core *core, const struct hal_exit *exit)
 {
 	struct vmcb *vmcb = vmcb_of(core);
 
-	if (vmcb->control.exitcode == VMEXIT_IOIO)
+	if (exit->length)
+		vmcb->save.rip += exit->length;
+	else if (vmcb->control.exitcode == VMEXIT_IOIO)
 		vmcb->save.rip = vmcb->control.exitinfo2;
 	else
 		vmcb->save.rip = svm_saves_nrip ? vmcb->control.nrip : vmcb->save.rip + row_of(vmcb)->length;
@@ -275,6 +286,7 @@ const struct x86_vendor svm_vendor = {
 	.wait = svm_wait,
 	.get = svm_get,
 	.set = svm_set,
+	.code_size = svm_code_size,
 	.skip = svm_skip,
 	.inject = svm_inject,
 	.has_event = svm_has_event,

@@ -57,6 +57,7 @@
 #define GUEST_GDTR_LIMIT              0x4810
 #define GUEST_IDTR_LIMIT              0x4812
 #define GUEST_ES_ACCESS_RIGHTS        0x4814
+#define GUEST_CS_ACCESS_RIGHTS        0x4816
 #define GUEST_SS_ACCESS_RIGHTS        0x4818
 #define GUEST_INTERRUPTIBILITY        0x4824
 #define GUEST_ACTIVITY_STATE          0x4826

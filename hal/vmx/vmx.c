@@ -117,12 +117,15 @@ static void decode_port(const struct hal_core *core, uint64_t qualification, str
 		exit->value = core->registers.rax & ((UINT64_C(1) << 8 * exit->width) - 1);
 }
 
-/* Table 28-7 "Exit Qualification for EPT Violations": 0 read, 1 write, 2 fetch, 7 there is a linear address. */
+/* Table 28-7 "Exit Qualification for EPT Violations": 0 read, 1 write, 2 fetch, 7 there is a linear address, 8 what it leads to. */
 static void decode_memory(uint64_t qualification, struct hal_exit *exit)
 {
+	enum { FINAL = 3 << 7 };
+
 	exit->access = qualification & 1 << 2 ? BH_ACCESS_EXECUTE : qualification & 1 << 1 ? BH_ACCESS_WRITE : BH_ACCESS_READ;
 	exit->gpa = vmx_read(GUEST_PHYSICAL_ADDRESS);
 	exit->gva = qualification & 1 << 7 ? vmx_read(GUEST_LINEAR_ADDRESS) : 0;
+	exit->target = (qualification & FINAL) == FINAL ? X86_TARGET_MEMORY : 0;
 }
 
 /* For the sandbox's kernel, not for its users: SS has the privilege level. Table 25-2, "Format of Access Rights". */
@@ -207,7 +210,7 @@ static void vmx_run(struct hal_core *core, struct hal_exit *exit)
 
 static const uint16_t fields[X86_FIELDS] = {
 	[X86_RIP] = GUEST_RIP, [X86_RFLAGS] = GUEST_RFLAGS,  [X86_CR0] = GUEST_CR0,      [X86_CR3] = GUEST_CR3,
-	[X86_CR4] = GUEST_CR4, [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT,
+	[X86_CR4] = GUEST_CR4, [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT, [X86_CS_BASE] = GUEST_CS_BASE,
 };
 
 static uint64_t vmx_get(const struct hal_core *core, enum x86_field field)
@@ -221,10 +224,16 @@ static void vmx_set(struct hal_core *core, enum x86_field field, uint64_t value)
 	vmx_write(fields[field], value);
 }
 
+/* Bits 14:13 of the access rights. Table 25-2 "Format of Access Rights". */
+static unsigned vmx_code_size(const struct hal_core *core)
+{
+	return vmx_read(GUEST_CS_ACCESS_RIGHTS) >> 13 & 3;
+}
+
 /* The interrupt shadow of an STI or MOV SS before it ends with the instruction. Table 25-3 "Format of Interruptibility State". */
 static void vmx_skip(struct hal_core *core, const struct hal_exit *exit)
 {
-	vmx_write(GUEST_RIP, vmx_read(GUEST_RIP) + vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+	vmx_write(GUEST_RIP, vmx_read(GUEST_RIP) + (exit->length ? exit->length : vmx_read(VM_EXIT_INSTRUCTION_LENGTH)));
 	vmx_write(GUEST_INTERRUPTIBILITY, 0);
 }
 
@@ -261,6 +270,7 @@ const struct x86_vendor vmx_vendor = {
 	.wait = vmx_wait,
 	.get = vmx_get,
 	.set = vmx_set,
+	.code_size = vmx_code_size,
 	.skip = vmx_skip,
 	.inject = vmx_inject,
 	.has_event = vmx_has_event,

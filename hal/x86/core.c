@@ -4,7 +4,12 @@
 
 #include "arch/arch.h"
 #include "arch/x86_64/x86.h"
+#include "board.h"
 #include "hal/irq/apic.h"
+#include "hal/irq/ioapic.h"
+#include "hal/x86/decode.h"
+
+enum { PAGE_SHIFT = 12 };
 
 const struct x86_vendor *x86_vendor;
 
@@ -19,6 +24,8 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 		};
 	else
 		x86_vendor->run(core, exit);
+	if (exit->kind == BH_EXIT_MEMORY && exit->gpa >> PAGE_SHIFT == board.ioapic >> PAGE_SHIFT)
+		x86_decode_access(core, exit);
 }
 
 /* What was pending has been taken, kicks' NMIs perhaps among it: so one more. */
@@ -73,8 +80,10 @@ void hal_core_restart(struct hal_core *core)
 	core->nmi = false;
 	core->started = true;
 	core->registers = (struct x86_registers){ .rdi = core->entry.arg, .rsi = core->entry.arg };
+	ioapic_reset(core->partition); /* first: what a line still raises is drained with the rest */
 	reset_core(core);
 	apic_enable();
+	ioapic_open(core);
 	reset_kept();
 	x86_vendor->enter(core);
 }
@@ -108,6 +117,8 @@ enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *e
 		return apic_write_icr(core, exit);
 	case BH_EXIT_PORT:
 		return x86_emulate_port(core, exit);
+	case BH_EXIT_DEVICE:
+		return ioapic_emulate(core, exit);
 	case BH_EXIT_LONG:
 		return emulate_long(core, exit);
 	default:

@@ -10,6 +10,7 @@
 #include "abi/table.h"
 #include "arch/x86_64/start.h"
 #include "hal/hal.h"
+#include "hal/irq/ioapic.h"
 #include "hal/pt/pt.h"
 #include "hal/x86/cpuid.h"
 #include "hal/x86/vendor.h"
@@ -37,9 +38,11 @@ struct hal_partition {
 	struct hal_kick_box *kick_boxes;
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
+	struct ioapic_view ioapic;
 	struct pt stage2;
-	uint8_t *port_map; /* a bit a port, 1: exits; both vendors read the same */
-	uint8_t *msr_map;  /* vendor's layout */
+	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
+	uint8_t *port_map;           /* a bit a port, 1: exits; both vendors read the same */
+	uint8_t *msr_map;            /* vendor's layout */
 };
 
 struct hal_core {
@@ -86,7 +89,10 @@ void x86_core_start(struct hal_core *core, uint8_t vector);
 /* An NMI to a core of the own sandbox: whatever it does, it looks at its orders. */
 void x86_kick_core(const struct hal_core *core);
 
-/* hal_exit.target of port exits. */
+/*
+ * hal_exit.target of port exits: RAX, or a string in memory. Of memory exits: MEMORY if it was an instruction that read or wrote, and
+ * not a walk of the guest's tables.
+ */
 enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
 
 /* hal_exit.gpa of register exits: an MSR's number, or one of these. */

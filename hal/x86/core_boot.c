@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: guest cores, the monitor's own address space, and the step from start-up into it. */
 #include "arch/x86_64/start.h"
+#include "board.h"
 #include "hal/irq/apic.h"
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
@@ -57,10 +58,18 @@ size_t hal_resident_parts(const struct hal_part **parts)
 	return X86_VENDOR_PARTS;
 }
 
-/* None: the x2APIC is reached through MSRs, and the I/O APIC by start-up alone. */
+/* Where the guest has its code. Never written: what a guest reads is its own business. */
+enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t size)
+{
+	return pt_map(&space->tables, hpa.v, hpa, size, HAL_READ, HAL_MEMORY_RAM);
+}
+
+/* The I/O APIC, for those who have a line of it; the x2APIC is reached through MSRs. */
 enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition)
 {
-	return HAL_OK;
+	if (!partition->ioapic.count)
+		return HAL_OK;
+	return pt_map(&space->tables, board.ioapic, (hpa_t){ board.ioapic }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
 }
 
 /*
@@ -79,6 +88,6 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 	apic_init();
 	x86_vendor_boot->enable(core, (uintptr_t)space->tables.root);
 	accept_kicks(core);
-	ioapic_open(core->partition->apic_id[core->slot]);
+	ioapic_open(core);
 	x86_space_enter((uintptr_t)space->tables.root, stack_top, (void (*)(void *))resident, core);
 }

@@ -25,11 +25,14 @@ static enum hal_status deny_ports(struct hal_partition *partition, struct hal_ar
 /* Output addresses end where the processor's do. APM vol. 3, CPUID Fn8000_0008_EAX[PhysAddrSize]. */
 static enum hal_status create_stage2(struct hal_partition *partition, struct hal_arena *arena)
 {
-	enum hal_status status = pt_init(&partition->stage2, x86_vendor_boot->stage2, arena);
+	const struct pt_format *format = x86_vendor_boot->stage2;
+	enum hal_status status = pt_init(&partition->stage2, format, arena);
 
 	if (status == HAL_OK) {
 		partition->stage2.oa_bits = (uint8_t)x86_cpuid(0x80000008, 0).eax;
 		x86_vendor_boot->narrow(&partition->stage2);
+		partition->ram_leaf = format->permission[HAL_READ | HAL_WRITE | HAL_EXECUTE] | format->memory[HAL_MEMORY_RAM];
+		partition->ram_mask = partition->ram_leaf | format->permission[HAL_READ] | format->memory[HAL_MEMORY_DEVICE];
 	}
 	return status;
 }
@@ -90,28 +93,26 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 	return HAL_OK;
 }
 
-static bool apic_id_of(const struct hal_partition *partition, uint32_t core, uint32_t *apic_id)
+static uint32_t slot_of(const struct hal_partition *partition, uint32_t core)
 {
-	for (uint32_t slot = 0; slot < partition->core_count; slot++)
-		if (partition->cores[slot] == core) {
-			*apic_id = partition->apic_id[slot];
-			return true;
-		}
-	return false;
+	uint32_t slot = 0;
+
+	while (slot < partition->core_count && partition->cores[slot] != core)
+		slot++;
+	return slot;
 }
 
 enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector, uint32_t flags)
 {
-	uint32_t apic_id;
+	uint32_t slot = slot_of(partition, core);
 
-	if (line >= ioapic_line_count() || vector < FIRST_VECTOR || vector > LAST_VECTOR)
+	if (vector < FIRST_VECTOR || vector > LAST_VECTOR)
 		return HAL_E_RANGE;
-	if (!apic_id_of(partition, core, &apic_id))
+	if (slot == partition->core_count)
 		return HAL_E_DENIED;
 	if (partition->sealed)
 		return HAL_E_SEALED;
-	ioapic_route(line, apic_id, (uint8_t)vector, flags);
-	return HAL_OK;
+	return ioapic_grant(&partition->ioapic, line, slot, vector, flags) ? HAL_OK : HAL_E_RANGE;
 }
 
 enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
@@ -124,5 +125,6 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 
 void hal_partition_seal(struct hal_partition *partition)
 {
+	ioapic_reset(partition);
 	partition->sealed = true;
 }

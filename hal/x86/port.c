@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: I/O ports that were not granted (BH-I1.port). Granted ones never exit. */
 #include "hal/x86/core.h"
+#include "hal/x86/decode.h"
 
 /* Where the ACPI tables of a sandbox put its sleep and reset registers; the values are what they tell the kernel to write. */
 enum { PORT_POWER = 0x604, POWER_RESET = 1, POWER_OFF = 0x34 };
@@ -11,14 +12,6 @@ enum { PORT_PIT_CHANNEL_2 = 0x42, PORT_RTC_DATA = 0x71 };
 static uint64_t empty_bus(uint64_t port)
 {
 	return port == PORT_PIT_CHANNEL_2 || port == PORT_RTC_DATA ? 0 : UINT32_MAX;
-}
-
-/* IN changes AL or AX alone, but clears what is above EAX. APM vol. 3, "IN". */
-static void answer(struct hal_core *core, uint32_t width, uint64_t value)
-{
-	uint64_t mask = width == 4 ? UINT64_MAX : (UINT64_C(1) << 8 * width) - 1;
-
-	core->registers.rax = (core->registers.rax & ~mask) | (value & mask);
 }
 
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit)
@@ -34,6 +27,6 @@ enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *e
 	if (!core->partition->tolerate_ports)
 		return HAL_FAULT;
 	if (!write)
-		answer(core, exit->width, empty_bus(exit->gpa));
+		x86_complete_load(core, exit, empty_bus(exit->gpa)); /* APM vol. 3, "IN": as any register's, AL's and AX's */
 	return HAL_SKIP;
 }

@@ -10,7 +10,10 @@ struct pt;
 struct pt_format;
 
 /* Guest state that the vendor's control block holds. */
-enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_FIELDS };
+enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_CS_BASE, X86_FIELDS };
+
+/* Bits L and D of the code segment: L means 64-bit mode where long mode is active. APM vol. 2, 4.8.1 "Code-Segment Descriptors". */
+enum x86_code_size { X86_CODE_64 = 1, X86_CODE_32 = 2 };
 
 /*
  * An event to deliver. The vendors share the layout: vector 7:0, type 10:8 (2 NMI, 3 exception), 11 error code, 31 valid.
@@ -34,6 +37,8 @@ struct x86_vendor {
 	void (*wait)(void);
 	uint64_t (*get)(const struct hal_core *core, enum x86_field field);
 	void (*set)(struct hal_core *core, enum x86_field field, uint64_t value);
+	/* enum x86_code_size, or-ed. */
+	unsigned (*code_size)(const struct hal_core *core);
 	/* Moves behind the instruction that exited. */
 	void (*skip)(struct hal_core *core, const struct hal_exit *exit);
 	/* Delivers an event before the next guest instruction. One a run. */

@@ -98,8 +98,7 @@ DEVICES = (
     device("interrupt-translation", 0x08080000, (GICV3,), "write"),  # ITS
     device("foreign-redistributor", 0x080A0000 + 2 * 0x20000, (GICV3,), "write", quick=True),
     device("redistributor-of-an-idle-core", 0x080A0000 + 3 * 0x20000, (GICV3,), "write"),
-    device("ioapic", 0xFEC00000, X86, "write", quick=True),
-    device("local-apic", 0xFEE00000, X86, "write"),
+    device("local-apic", 0xFEE00000, X86, "write", quick=True),
     device("hpet", 0xFED00000, X86),
     device("pci-configuration", 0xB0000000, X86, "write"),
     device("firmware", 0xFFFC0000, X86),

@@ -4,6 +4,7 @@
 from tests.emulated import (
     cases_cores,
     cases_interrupts,
+    cases_ioapic,
     cases_kicks,
     cases_memory,
     cases_psci,
@@ -17,6 +18,7 @@ from tests.emulated.case import Case
 CASES: tuple[Case, ...] = (
     *cases_memory.CASES,
     *cases_interrupts.CASES,
+    *cases_ioapic.CASES,
     *cases_registers.CASES,
     *cases_sweeps.CASES,
     *cases_kicks.CASES,

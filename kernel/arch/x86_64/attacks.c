@@ -114,6 +114,48 @@ static uint64_t attack_xsetbv(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* ---- The I/O APIC, and instructions that the decoder of trapped pages must not guess at -------------------------------- */
+
+enum { IOWIN = 0x10 };
+
+/* What stands in register `b` of the I/O APIC at `a`. */
+static uint64_t attack_ioapic_read(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(a, (uint32_t)b);
+	return arch_mmio_read32(a + IOWIN);
+}
+
+/* Writes b's upper half to the register that its lower half names; what stands there afterwards. */
+static uint64_t attack_ioapic(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(a, (uint32_t)b);
+	arch_mmio_write32(a + IOWIN, (uint32_t)(b >> 32));
+	return arch_mmio_read32(a + IOWIN);
+}
+
+/* Compilers extend what they load. */
+static uint64_t attack_extend(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read8(a);
+}
+
+#define ATTACK_ACCESS(name, text)                                                    \
+	static uint64_t attack_##name(uint64_t a, uint64_t b)                        \
+	{                                                                            \
+		__asm__ volatile(text : "+D"(a) : "S"(&b), "a"(b) : "memory", "cc"); \
+		return 0;                                                            \
+	}
+ATTACK_ACCESS(byte, "movb %%al, (%%rdi)")
+ATTACK_ACCESS(word, "movw %%ax, (%%rdi)")
+ATTACK_ACCESS(quadword, "movq %%rax, (%%rdi)")
+ATTACK_ACCESS(string, "movsl")
+ATTACK_ACCESS(store_string, "stosl")
+ATTACK_ACCESS(or, "orl $1, (%%rdi)")
+ATTACK_ACCESS(pop, "pushq %%rax; popq (%%rdi)")
+ATTACK_ACCESS(nontemporal, "movnti %%eax, (%%rdi)")
+ATTACK_ACCESS(constant, "movl $0, (%%rdi)")
+ATTACK_ACCESS(prefixes, ".byte 0x2e, 0x3e, 0x36, 0x26, 0x2e, 0x3e; movl $0, (%%rdi)")
+
 /* ---- Instructions a sandbox does not have, or not for long ----------------------------------------------------------- */
 
 #define ATTACK_INSTRUCTION(name, text)                                      \
@@ -214,6 +256,19 @@ const struct attack arch_attacks[] = {
 	{ "out", 2, false, attack_out },
 	{ "out32", 2, false, attack_out32 },
 	{ "ins", 1, false, attack_ins },
+	{ "ioapic", 2, true, attack_ioapic },
+	{ "ioapic-read", 2, true, attack_ioapic_read },
+	{ "extend", 1, true, attack_extend },
+	{ "byte", 1, true, attack_byte },
+	{ "word", 1, true, attack_word },
+	{ "quadword", 1, true, attack_quadword },
+	{ "string", 1, true, attack_string },
+	{ "store-string", 1, true, attack_store_string },
+	{ "or", 1, true, attack_or },
+	{ "pop", 1, true, attack_pop },
+	{ "nontemporal", 1, true, attack_nontemporal },
+	{ "constant", 1, true, attack_constant },
+	{ "prefixes", 1, true, attack_prefixes },
 	{ "cpuid", 1, false, attack_cpuid },
 	{ "cr4", 1, false, attack_cr4 },
 	{ "cr0", 2, false, attack_cr0 },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least ACPI a stock Linux needs in an x86 sandbox: its own local APICs, its UARTs, and a way to switch itself off.
+"""The least ACPI a stock Linux needs in an x86 sandbox: its own local APICs, the I/O APIC as its monitor shows it, its UARTs, and a way to switch itself off.
 
 0x1c000 RSDP   0x1c100 XSDT   0x1c200 FADT   0x1c400 MADT   0x1d000 DSDT      structures: ACPI 6.3, chapter 5.2
 """
@@ -14,12 +14,13 @@ from pathlib import Path
 
 import jinja2
 
+from bhtool.config.machine import Wire
 from bhtool.config.payload import Piece
 from bhtool.errors import BulkheadError, Status
 
 ACPI, ACPI_END = 0x1C000, 0x20000
 RSDP, XSDT, FADT, MADT, DSDT = ACPI, 0x1C100, 0x1C200, 0x1C400, 0x1D000
-LOCAL_APIC_BASE = 0xFEE00000
+LOCAL_APIC_BASE, IO_APIC_BASE = 0xFEE00000, 0xFEC00000
 # The monitor takes a write here as the sandbox's own reset (1) or power-off (SLP_TYP 5 and SLP_EN); 0x605 is its status.
 SLEEP_PORT, SLEEP_STATUS_PORT, RESET_VALUE = 0x604, 0x605, 1
 OEM, CREATOR = b"BLKHD ", b"BLKH"
@@ -27,10 +28,11 @@ OEM, CREATOR = b"BLKHD ", b"BLKH"
 
 @dataclass(frozen=True)
 class Port:
-    """I/O ports of one 16550 UART."""
+    """I/O ports of one 16550 UART, and its line; without one it is polled."""
 
     first: int
     count: int
+    wires: tuple[Wire, ...] = ()
 
 
 def acpi_pieces(apic_ids: list[int], uarts: list[Port]) -> list[Piece]:
@@ -39,7 +41,7 @@ def acpi_pieces(apic_ids: list[int], uarts: list[Port]) -> list[Piece]:
         Piece("ACPI RSDP", RSDP, _rsdp()),
         Piece("ACPI XSDT", XSDT, _table(b"XSDT", 1, struct.pack("<QQ", FADT, MADT))),
         Piece("ACPI FADT", FADT, _fadt()),
-        Piece("ACPI MADT", MADT, _madt(apic_ids)),
+        Piece("ACPI MADT", MADT, _madt(apic_ids, any(uart.wires for uart in uarts))),
         Piece("ACPI DSDT", DSDT, _dsdt(uarts)),
     ]
 
@@ -63,9 +65,11 @@ def _rsdp() -> bytes:
     return _sum_to_zero(table, 32, 36)
 
 
-def _madt(apic_ids: list[int]) -> bytes:
-    """5.2.12 "Multiple APIC Description Table (MADT)": enabled processor local APICs only."""
+def _madt(apic_ids: list[int], has_lines: bool) -> bytes:
+    """5.2.12 "Multiple APIC Description Table (MADT)": enabled processor local APICs, and the I/O APIC, whose pins are the first interrupts."""
     entries = [struct.pack("<BBBBI", 0, 8, uid, apic_id, 1) for uid, apic_id in enumerate(apic_ids)]
+    if has_lines:
+        entries.append(struct.pack("<BBBBII", 1, 12, 0, 0, IO_APIC_BASE, 0))
     return _table(b"APIC", 5, struct.pack("<II", LOCAL_APIC_BASE, 0) + b"".join(entries))
 
 

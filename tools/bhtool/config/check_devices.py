@@ -111,6 +111,18 @@ def lines_apart(domains: Domains) -> Iterator[Finding]:
             yield Finding(sandbox.where("access"), text)
 
 
+def level_vectors_apart(domains: Domains) -> Iterator[Finding]:
+    """The end of a level interrupt is told to every entry of the I/O APIC that has its vector, whoever owns the line."""
+    for sandbox, device in _granted(domains):
+        for wire in device.wires:
+            if wire.level and sandbox.is_linux and not domains.machine.is_arm:
+                text = (
+                    f"line {wire.number} of {device.name} is level-triggered, whose vector must be nobody else's, and Linux (`{sandbox.name}`)"
+                    " chooses vectors itself"
+                )
+                yield Finding(sandbox.where("access"), text)
+
+
 def line_used_once(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         seen: dict[int, Device] = {}

@@ -151,7 +151,7 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     if domains.machine.is_arm:
         controllers = interrupt_controllers(domains.machine, sandbox)
         return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
-    uarts = [Port(span.start, span.size) for device in _console_first(sandbox) if device.is_uart for span in device.ports]
+    uarts = [Port(span.start, span.size, device.wires[:1]) for device in _console_first(sandbox) if device.is_uart for span in device.ports]
     return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, room)
 
 

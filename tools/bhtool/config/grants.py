@@ -66,21 +66,19 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
     plan.regions = _regions(domains, placement, sandbox, plan)
     plan.regions += open_regions(domains.machine, plan)
     plan.ports = [Ports(device.name, span.start, span.size) for device in sandbox.devices for span in device.ports]
-    plan.lines = [_line(device, wire, sandbox, domains.machine) for device, wire in wires_of(domains.machine, sandbox)]
+    plan.lines = [_line(device, wire, sandbox, domains.machine) for device, wire in wires_of(sandbox)]
     return plan
 
 
-def wires_of(machine: Machine, sandbox: Sandbox) -> list[tuple[Device, Wire]]:
-    """Lines routed to the sandbox. Linux on x86 is shown no interrupt controller, so its UARTS are polled: none."""
-    if sandbox.is_linux and not machine.is_arm:
-        return []
+def wires_of(sandbox: Sandbox) -> list[tuple[Device, Wire]]:
+    """Lines routed to the sandbox."""
     return [(device, wire) for device in sandbox.devices for wire in device.wires]
 
 
 def _line(device: Device, wire: Wire, sandbox: Sandbox, machine: Machine) -> Line:
     core = sandbox.cores[0].number if sandbox.cores else 0
     vector = 0 if machine.is_arm else FIRST_VECTOR + wire.number
-    return Line(device.name, wire.number, core, vector, wire.level, wire.active_low)
+    return Line(device.name, wire.number, core, vector, wire.level, wire.active_low, masked=sandbox.is_linux and not machine.is_arm)
 
 
 def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
@@ -140,7 +138,7 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
         for k, other in enumerate(plan.log_access)
     ]
     rows += [Grant(lib.BH_GRANT_IRQCHIP, name, span.start, span.size) for name, span in interrupt_controllers(domains.machine, sandbox)]
-    wired = {id(device) for device, _ in wires_of(domains.machine, sandbox)}
+    wired = {id(device) for device, _ in wires_of(sandbox)}
     for device in sandbox.devices:
         rows += _device_grants(device, domains.machine, id(device) in wired)
     return rows

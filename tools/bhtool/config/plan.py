@@ -78,6 +78,7 @@ class Line:
     vector: int = 0
     level: bool = False
     active_low: bool = False
+    masked: bool = False  # until its guest programs it
 
 
 @dataclass

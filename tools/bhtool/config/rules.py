@@ -91,6 +91,12 @@ RULES = (
         "this version does not support it: take the device out of `access`",
         devices.needs_nothing_common,
     ),
+    Rule(
+        "BH-R057",
+        "On a PC, no Linux sandbox has a level-triggered line.",
+        "give the device to a native sandbox, which takes the vector of its grant, or leave out its `interrupts`",
+        devices.level_vectors_apart,
+    ),
     # References between them.
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),

@@ -127,7 +127,8 @@ def _put_ports(row: Any, sandbox: int, ports: Any) -> None:
 
 def _put_line(row: Any, sandbox: int, line: Any) -> None:
     row.sandbox, row.line, row.core, row.vector = sandbox, line.line, line.core, line.vector
-    row.flags = (lib.BH_LINE_LEVEL if line.level else 0) | (lib.BH_LINE_ACTIVE_LOW if line.active_low else 0)
+    flags = {lib.BH_LINE_LEVEL: line.level, lib.BH_LINE_ACTIVE_LOW: line.active_low, lib.BH_LINE_MASKED: line.masked}
+    row.flags = sum(flag for flag, is_set in flags.items() if is_set)
 
 
 def _put_grant(row: Any, grant: Grant) -> None:

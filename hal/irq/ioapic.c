@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: BH-I1.device, BH-I3.forms. The filter in front of the I/O APIC; ioapic.h has the picture. */
+#include "hal/irq/ioapic_registers.h"
+
+#include "arch/arch.h"
+#include "hal/irq/apic.h"
+#include "hal/lock.h"
+#include "hal/x86/core.h"
+#include "hal/x86/decode.h"
+
+enum { FIRST_VECTOR = 0x20 };
+
+static struct hal_lock *lock_of(const struct hal_partition *partition)
+{
+	return hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC);
+}
+
+void ioapic_write(uint32_t index, uint32_t value)
+{
+	arch_mmio_write32(board.ioapic + IOREGSEL, index);
+	arch_mmio_write32(board.ioapic + IOWIN, value);
+}
+
+uint32_t ioapic_read(uint32_t index)
+{
+	arch_mmio_write32(board.ioapic + IOREGSEL, index);
+	return arch_mmio_read32(board.ioapic + IOWIN);
+}
+
+/*
+ * The machine's entry for what stands in the line's; masked, it keeps its destination. A masked entry may be made edge-triggered, which
+ * clears what a lost end of interrupt has left. false: the sandbox may not have that.
+ */
+static bool program(const struct hal_core *core, const struct ioapic_line *line)
+{
+	uint32_t low = line->entry[0], vector = low & REDIRECTION_VECTOR, wiring = line->wiring;
+
+	if (low & REDIRECTION_MASKED)
+		wiring &= low | ~(uint32_t)REDIRECTION_LEVEL;
+	else {
+		struct apic_targets targets = apic_targets(core,
+							   (uint64_t)(line->entry[1] >> DESTINATION_SHIFT) << 32 | (low & ICR_LOGICAL));
+
+		if (apic_mode_of(low) > APIC_LOWEST || targets.foreign || !targets.slots || vector < FIRST_VECTOR ||
+		    (wiring & REDIRECTION_LEVEL && vector != line->vector))
+			return false;
+		ioapic_write(IOREDTBL + 2 * line->pin + 1, core->partition->apic_id[__builtin_ctz(targets.slots)] << DESTINATION_SHIFT);
+	}
+	ioapic_write(IOREDTBL + 2 * line->pin, wiring | vector | (low & REDIRECTION_MASKED));
+	return true;
+}
+
+void ioapic_reset(struct hal_partition *partition)
+{
+	struct ioapic_line *lines = partition->ioapic.lines;
+
+	hal_lock_take(lock_of(partition));
+	for (uint32_t n = 0; n < partition->ioapic.count; n++) {
+		lines[n].entry[0] = REDIRECTION_MASKED | lines[n].wiring | lines[n].vector;
+		lines[n].entry[1] = partition->apic_id[lines[n].slot] << DESTINATION_SHIFT;
+		lines[n].touched = lines[n].starts_masked;
+		ioapic_write(IOREDTBL + 2 * lines[n].pin, REDIRECTION_MASKED);
+	}
+	hal_lock_give(lock_of(partition));
+}
+
+void ioapic_open(const struct hal_core *core)
+{
+	struct ioapic_view *view = &core->partition->ioapic;
+
+	hal_lock_take(lock_of(core->partition));
+	for (struct ioapic_line *line = view->lines; line < view->lines + view->count; line++)
+		if (!line->touched && line->slot == core->slot) {
+			line->entry[0] &= ~(uint32_t)REDIRECTION_MASKED;
+			program(core, line);
+		}
+	hal_lock_give(lock_of(core->partition));
+}
+
+/* A line of nobody's, or of another sandbox, is masked and idle. What the machine knows of the state of one's own, it is asked. */
+static uint32_t read_entry(const struct ioapic_line *line, uint32_t index)
+{
+	enum { STATE = REDIRECTION_STATUS | REDIRECTION_REMOTE_IRR };
+
+	if (index & 1)
+		return line ? line->entry[1] : 0;
+	return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(index) & STATE) : REDIRECTION_MASKED;
+}
+
+static bool write_entry(const struct hal_core *core, struct ioapic_line *line, uint32_t index, uint32_t value)
+{
+	uint32_t *word = &line->entry[index & 1], old = *word;
+
+	line->touched = true;
+	*word = value;
+	if (program(core, line))
+		return true;
+	*word = old;
+	return false;
+}
+
+static bool access_window(const struct hal_core *core, const struct hal_exit *exit, uint32_t *value)
+{
+	struct ioapic_view *view = &core->partition->ioapic;
+	struct ioapic_line *line = NULL;
+
+	for (uint32_t n = 0; n < view->count; n++)
+		if (IOREDTBL + 2u * view->lines[n].pin == (view->index & ~1u))
+			line = &view->lines[n];
+	if (exit->access == BH_ACCESS_WRITE)
+		return !line || write_entry(core, line, view->index, (uint32_t)exit->value);
+	if (view->index >= IOREDTBL)
+		*value = read_entry(line, view->index);
+	else if (view->index == IOAPICVER)
+		*value = IOAPICVER_82093AA | view->last_pin << IOAPICVER_ENTRIES_SHIFT;
+	return true;
+}
+
+/* The cores of a sandbox share index and entries, as they would the machine's; so both are theirs under the lock only. */
+enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exit)
+{
+	struct ioapic_view *view = &core->partition->ioapic;
+	uint64_t offset = exit->gpa - board.ioapic;
+	uint32_t value = 0;
+	bool granted = true;
+
+	if (exit->width != 4 || offset & 3)
+		return HAL_FAULT;
+	hal_lock_take(lock_of(core->partition));
+	if (offset == IOWIN)
+		granted = access_window(core, exit, &value);
+	else if (offset == IOREGSEL) {
+		value = view->index;
+		if (exit->access == BH_ACCESS_WRITE)
+			view->index = (uint8_t)exit->value;
+	}
+	hal_lock_give(lock_of(core->partition));
+	if (exit->access == BH_ACCESS_READ)
+		x86_complete_load(core, exit, value);
+	return granted ? HAL_SKIP : HAL_FAULT;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks between monitors, for registers that hardware has once for all (docs/shared-state.md). Whoever comes first is served first: with at
+ * most BH_MAX_CORES waiting, each for a few device accesses, a wait has a bound that no guest can stretch; kicks are answered behind it.
+ * NMI handlers take none, and nothing that a guest can make fail is done under one.
+ */
+#pragma once
+#include <assert.h>
+
+#include "abi/table.h"
+#include "hal/hal.h"
+
+struct hal_lock {
+	_Alignas(64) uint32_t next; /* ticket for who comes now */
+	uint32_t serving;
+};
+
+/* They lie on the shared page, behind the kick boxes. */
+enum hal_lock_name { HAL_LOCK_IOAPIC, HAL_LOCK_PCI, HAL_LOCKS };
+static_assert(BH_MAX_CORES * sizeof(struct hal_kick_box) + HAL_LOCKS * sizeof(struct hal_lock) <= BH_PAGE_BYTES, "one page");
+
+static inline struct hal_lock *hal_lock_of(struct hal_kick_box *boxes, enum hal_lock_name name)
+{
+	return (struct hal_lock *)(boxes + BH_MAX_CORES) + name;
+}
+
+void hal_lock_take(struct hal_lock *lock);
+void hal_lock_give(struct hal_lock *lock);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as code. What is taken for a MOV has a length that was fetched, an opcode of one, and a width that a register has. */
+#include <string.h>
+
+#include "check.h"
+#include "hal/x86/decode.h"
+
+static bool is_prefix(uint8_t byte, bool is64)
+{
+	return memchr("\x26\x2e\x36\x3e\x64\x65\x66", byte, 7) || (is64 && byte >> 4 == 4);
+}
+
+static bool is_mov(const uint8_t *at)
+{
+	return (at[0] >= 0x88 && at[0] <= 0x8b) || (at[0] >> 1 == 0x63 && !(at[1] & 0x38));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct x86_code code = { .is64 = size & 1, .count = (uint8_t)(size < X86_CODE_MAX ? size : X86_CODE_MAX) };
+	struct hal_exit exit = { .access = size & 2 ? BH_ACCESS_WRITE : BH_ACCESS_READ };
+	const uint8_t *at = code.bytes;
+
+	check_context.subject = "decoded";
+	if (size)
+		memcpy(code.bytes, data, code.count);
+	if (!x86_decode_mov(&code, &exit))
+		return 0;
+	while (is_prefix(*at, code.is64))
+		at++;
+	CHECK(is_mov(at));
+	CHECK(exit.length > at - code.bytes && exit.length <= code.count);
+	CHECK(exit.width == 1 || exit.width == 2 || exit.width == 4 || exit.width == 8);
+	CHECK(exit.width < 8 || code.is64);
+	CHECK(exit.target == X86_TARGET_CONSTANT || (exit.target & ~(uint32_t)X86_TARGET_HIGH) < (code.is64 ? 16 : 8));
+	CHECK((exit.target == X86_TARGET_CONSTANT) == (at[0] >> 1 == 0x63));
+	CHECK((exit.access == BH_ACCESS_READ) == ((at[0] & ~1) == 0x8a));
+	return 0;
+}

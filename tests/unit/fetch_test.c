@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the monitor reads its guest's instruction: every kind of paging, and every way in which a guest may lead it astray. A read outside
+ * the sandbox's own RAM ends the test: hal/x86/fetch.c reads memory only through the functions here.
+ */
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/x86_64/x86.h"
+#include "check.h"
+#include "frames.h"
+#include "hal/x86/core.h"
+#include "hal/x86/decode.h"
+
+/* Guest-physical: RAM, and behind it pages of other kinds, each of them mapped to frames that must not be read. */
+enum { RAM_PAGES = 32, RAM = 0x10000, RAM_END = RAM + RAM_PAGES * BH_PAGE_BYTES, DEVICE = 0x200000, READ_ONLY = 0x201000, HOLE = 0x300000 };
+enum { TABLES = RAM, CODE = RAM + 0x10000, P = 1, PS = 0x80 };
+
+static struct hal_partition partition;
+static struct hal_core core;
+static uint64_t fields[X86_FIELDS], ram_hpa;
+static unsigned size, reads;
+static bool event;
+
+static const void *checked(uint64_t address, unsigned bytes)
+{
+	reads++;
+	CHECK(address >= ram_hpa && address + bytes <= ram_hpa + RAM_END - RAM);
+	return (const void *)(uintptr_t)address;
+}
+
+uint8_t arch_mmio_read8(uint64_t address)
+{
+	return *(const uint8_t *)checked(address, 1);
+}
+
+uint64_t arch_mmio_read64(uint64_t address)
+{
+	return *(const uint64_t *)checked(address, 8);
+}
+
+static uint64_t get(const struct hal_core *of, enum x86_field field)
+{
+	return fields[field];
+}
+
+static unsigned code_size(const struct hal_core *of)
+{
+	return size;
+}
+
+static bool has_event(const struct hal_core *of)
+{
+	return event;
+}
+
+static const struct x86_vendor vendor = { .get = get, .code_size = code_size, .has_event = has_event };
+const struct x86_vendor *x86_vendor = &vendor;
+
+static void *ram(uint64_t gpa)
+{
+	return (void *)(uintptr_t)(ram_hpa + gpa - RAM);
+}
+
+static void put64(uint64_t gpa, uint64_t value)
+{
+	memcpy(ram(gpa), &value, 8);
+}
+
+/* As hal/x86/partition_boot.c does. */
+static void prepare(const struct pt_format *format)
+{
+	static struct hal_arena arena;
+
+	arena = frames_arena(128);
+	partition = (struct hal_partition){ .index = 0 };
+	core = (struct hal_core){ .partition = &partition };
+	CHECK_EQ(pt_init(&partition.stage2, format, &arena), HAL_OK);
+	partition.ram_leaf = format->permission[HAL_READ | HAL_WRITE | HAL_EXECUTE] | format->memory[HAL_MEMORY_RAM];
+	partition.ram_mask = partition.ram_leaf | format->permission[HAL_READ] | format->memory[HAL_MEMORY_DEVICE];
+	ram_hpa = (uintptr_t)hal_arena_take(&arena, RAM_PAGES);
+	CHECK_EQ(pt_map(&partition.stage2, RAM, (hpa_t){ ram_hpa }, RAM_END - RAM, 7, HAL_MEMORY_RAM), HAL_OK);
+	CHECK_EQ(pt_map(&partition.stage2, DEVICE, (hpa_t){ (uintptr_t)hal_arena_take(&arena, 1) }, BH_PAGE_BYTES, 3, HAL_MEMORY_DEVICE),
+		 HAL_OK);
+	CHECK_EQ(pt_map(&partition.stage2, READ_ONLY, (hpa_t){ (uintptr_t)hal_arena_take(&arena, 1) }, BH_PAGE_BYTES, 1, HAL_MEMORY_RAM),
+		 HAL_OK);
+	memset(fields, 0, sizeof(fields));
+	reads = 0;
+	event = false;
+	size = X86_CODE_64;
+	fields[X86_CR0] = CR0_PE | CR0_PG;
+	fields[X86_CR4] = CR4_PAE;
+	fields[X86_EFER] = EFER_LME | EFER_LMA;
+	fields[X86_CR3] = TABLES;
+}
+
+/* Four levels (or five) at TABLES, TABLES + 0x1000, ...; linear 0x40_2000_5000 is `leaf`. */
+#define LINEAR UINT64_C(0x4020005000)
+static void four_levels(uint64_t top, uint64_t leaf)
+{
+	put64(top + 8 * (LINEAR >> 39 & 511), top + 0x1000 + P);
+	put64(top + 0x1000 + 8 * (LINEAR >> 30 & 511), top + 0x2000 + P);
+	put64(top + 0x2000 + 8 * (LINEAR >> 21 & 511), top + 0x3000 + P);
+	put64(top + 0x3000 + 8 * (LINEAR >> 12 & 511), leaf);
+}
+
+static const uint8_t store[] = { 0x89, 0x07 }; /* mov %eax, (%rdi) */
+
+static bool fetches(void)
+{
+	struct x86_code code;
+
+	return x86_fetch(&core, &code) && !memcmp(code.bytes, store, sizeof(store));
+}
+
+static void test_paging(void)
+{
+	check_context.subject = "four levels";
+	four_levels(TABLES, CODE + P);
+	fields[X86_RIP] = LINEAR + 0x123;
+	memcpy(ram(CODE + 0x123), store, sizeof(store));
+	CHECK(fetches());
+	CHECK_EQ(reads, 4 + X86_CODE_MAX);
+
+	check_context.subject = "five levels";
+	put64(TABLES + 0x8000, TABLES + P);
+	fields[X86_CR3] = TABLES + 0x8000;
+	fields[X86_CR4] |= CR4_LA57;
+	CHECK(fetches());
+
+	check_context.subject = "compatibility mode";
+	fields[X86_CR4] &= ~(uint64_t)CR4_LA57;
+	fields[X86_CR3] = TABLES;
+	size = X86_CODE_32;
+	put64(TABLES, TABLES + 0x1000 + P); /* the lowest 512 GiB */
+	put64(TABLES + 0x1000, TABLES + 0x2000 + P);
+	put64(TABLES + 0x2000 + 8 * 2, (CODE & ~0x1fffffu) + P + PS);
+	fields[X86_CS_BASE] = 0x400000;
+	fields[X86_RIP] = UINT64_C(0xffffffff00000000) + CODE + 0x123;
+	CHECK(fetches());
+
+	check_context.subject = "PAE";
+	fields[X86_EFER] = 0;
+	fields[X86_CS_BASE] = 0;
+	fields[X86_CR3] = TABLES + 0x4020;
+	put64(TABLES + 0x4020 + 8 * 3, TABLES + 0x5000 + P);
+	put64(TABLES + 0x5000 + 8 * 1, TABLES + 0x6000 + P);
+	put64(TABLES + 0x6000, CODE + P);
+	fields[X86_RIP] = 0xc0200123;
+	CHECK(fetches());
+
+	check_context.subject = "32-bit paging without PAE";
+	fields[X86_CR4] = 0;
+	CHECK(!fetches());
+
+	check_context.subject = "no paging";
+	fields[X86_CR0] = CR0_PE;
+	fields[X86_RIP] = CODE + 0x123;
+	CHECK(fetches());
+	size = 0;
+	CHECK(!fetches()); /* 16-bit code */
+	size = X86_CODE_64;
+	CHECK(!fetches()); /* L counts in long mode only */
+}
+
+/* Tables and code in every place that is not RAM; the walk ends there. */
+static void test_astray(void)
+{
+	static const uint64_t places[] = { 0, DEVICE, READ_ONLY, HOLE, RAM_END, UINT64_C(1) << 47, UINT64_C(0xffffffffff000) };
+
+	for (unsigned n = 0; n < sizeof(places) / sizeof(places[0]); n++) {
+		struct x86_code code;
+
+		check_context.subject = "astray";
+		check_context.round = n;
+		four_levels(TABLES, CODE + P);
+		fields[X86_RIP] = LINEAR;
+		CHECK(x86_fetch(&core, &code));
+		four_levels(TABLES, places[n] + P);
+		CHECK(!x86_fetch(&core, &code));
+		for (unsigned level = 0; level < 3; level++) {
+			static const uint8_t shifts[] = { 39, 30, 21 };
+
+			four_levels(TABLES, CODE + P);
+			put64(TABLES + 0x1000 * level + 8 * (LINEAR >> shifts[level] & 511), places[n] + P);
+			CHECK(!x86_fetch(&core, &code));
+		}
+		four_levels(TABLES, CODE + P);
+		fields[X86_CR3] = places[n];
+		CHECK(!x86_fetch(&core, &code));
+		fields[X86_CR3] = TABLES;
+	}
+	four_levels(TABLES, CODE);
+	CHECK(!fetches()); /* not present */
+}
+
+/* Over the end of a page: both are looked up; what the second lacks is missed only where it is needed. */
+static void test_two_pages(void)
+{
+	struct x86_code code;
+
+	check_context.subject = "two pages";
+	four_levels(TABLES, CODE + P);
+	put64(TABLES + 0x3000 + 8 * 6, CODE + 0x5000 + P);
+	fields[X86_RIP] = LINEAR + 0xfff;
+	memcpy(ram(CODE + 0xfff), store, 1);
+	memcpy(ram(CODE + 0x5000), store + 1, 1);
+	CHECK(fetches());
+	put64(TABLES + 0x3000 + 8 * 6, HOLE + P);
+	CHECK(x86_fetch(&core, &code));
+	CHECK_EQ(code.count, 1);
+}
+
+static struct hal_exit access(enum bh_access kind)
+{
+	return (struct hal_exit){ .kind = BH_EXIT_MEMORY, .access = kind, .target = X86_TARGET_MEMORY, .gpa = DEVICE };
+}
+
+static void test_access(void)
+{
+	static const uint8_t high_byte[] = { 0x88, 0x27 }, load[] = { 0x44, 0x8b, 0x07 }, load_high[] = { 0x8a, 0x27 };
+	struct hal_exit exit = access(BH_ACCESS_WRITE);
+
+	check_context.subject = "access";
+	four_levels(TABLES, CODE + P);
+	fields[X86_RIP] = LINEAR;
+	memcpy(ram(CODE), store, sizeof(store));
+	core.registers.rax = 0x1122334455667788;
+	CHECK(x86_decode_access(&core, &exit));
+	CHECK_EQ(exit.kind, BH_EXIT_DEVICE);
+	CHECK_EQ(exit.value, 0x55667788);
+	CHECK_EQ(exit.width, 4);
+	CHECK_EQ(exit.length, 2);
+	memcpy(ram(CODE), high_byte, sizeof(high_byte));
+	exit = access(BH_ACCESS_WRITE);
+	CHECK(x86_decode_access(&core, &exit));
+	CHECK_EQ(exit.value, 0x77);
+
+	exit = access(BH_ACCESS_READ); /* a store does not read */
+	CHECK(!x86_decode_access(&core, &exit));
+	CHECK_EQ(exit.kind, BH_EXIT_MEMORY);
+	exit = access(BH_ACCESS_WRITE);
+	exit.target = X86_TARGET_RAX; /* a walk of the guest's tables */
+	CHECK(!x86_decode_access(&core, &exit));
+	event = true; /* the exit came of its delivery */
+	exit = access(BH_ACCESS_WRITE);
+	CHECK(!x86_decode_access(&core, &exit));
+	event = false;
+
+	memcpy(ram(CODE), load, sizeof(load));
+	core.registers.r8 = UINT64_MAX;
+	exit = access(BH_ACCESS_READ);
+	CHECK(x86_decode_access(&core, &exit));
+	x86_complete_load(&core, &exit, 0x89abcdef);
+	CHECK_EQ(core.registers.r8, 0x89abcdef);
+	memcpy(ram(CODE), load_high, sizeof(load_high));
+	exit = access(BH_ACCESS_READ);
+	CHECK(x86_decode_access(&core, &exit));
+	x86_complete_load(&core, &exit, 0xffab);
+	CHECK_EQ(core.registers.rax, 0x112233445566ab88);
+}
+
+/* Instructions count registers in another order than crash records do. SDM vol. 2A, table 2-2. */
+static void test_registers(void)
+{
+	uint64_t *const order[] = { &core.registers.rax, &core.registers.rcx, &core.registers.rdx, &core.registers.rbx,
+				    &core.registers.rsp, &core.registers.rbp, &core.registers.rsi, &core.registers.rdi,
+				    &core.registers.r8,  &core.registers.r9,  &core.registers.r10, &core.registers.r11,
+				    &core.registers.r12, &core.registers.r13, &core.registers.r14, &core.registers.r15 };
+
+	for (uint32_t n = 0; n < 16; n++) {
+		const struct hal_exit exit = { .target = n, .width = 8 };
+
+		check_context.subject = "register";
+		check_context.round = n;
+		x86_complete_load(&core, &exit, 0x1000 + n);
+		CHECK_EQ(*order[n], 0x1000 + n);
+	}
+}
+
+int main(void)
+{
+	static const struct pt_format *const formats[] = { &pt_ept, &pt_npt };
+	void (*const tests[])(void) = { test_paging, test_astray, test_two_pages, test_access, test_registers };
+
+	for (unsigned format = 0; format < 2; format++)
+		for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
+			prepare(formats[format]);
+			tests[n]();
+		}
+	return 0;
+}

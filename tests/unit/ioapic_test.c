@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What reaches the machine's I/O APIC of what a guest does to its own, over one that notes. Sandbox of two cores (APIC IDs 3 and 1), with
+ * an edge line on pin 4 and a level line, active low, on pin 10; every other pin is somebody else's.
+ */
+#include <string.h>
+
+#include "arch/arch.h"
+#include "check.h"
+#include "hal/irq/apic.h"
+#include "hal/irq/ioapic_registers.h"
+#include "hal/lock.h"
+#include "hal/x86/core.h"
+#include "hal/x86/decode.h"
+
+enum { EDGE = 4, LEVEL = 10, PINS = 24, EDGE_VECTOR = 0x34, LEVEL_VECTOR = 0x3a, MASKED = REDIRECTION_MASKED, STATE = 0x5000 };
+enum { LEVEL_WIRING = REDIRECTION_LEVEL | REDIRECTION_ACTIVE_LOW };
+
+static uint32_t machine[IOREDTBL + 2 * PINS], selected, unlocked_accesses;
+static struct hal_kick_box shared[BH_MAX_CORES + HAL_LOCKS];
+static struct hal_partition partition;
+static struct hal_core cores[2];
+
+/* With one thread, a lock is held when more tickets were drawn than served. */
+static void note_lock(void)
+{
+	const struct hal_lock *lock = hal_lock_of(shared, HAL_LOCK_IOAPIC);
+
+	unlocked_accesses += lock->next != lock->serving + 1;
+}
+
+void arch_mmio_write32(uint64_t address, uint32_t value)
+{
+	note_lock();
+	if (address == board.ioapic + IOREGSEL)
+		selected = value;
+	else if (address == board.ioapic + IOWIN)
+		machine[selected] = value;
+	else
+		CHECK(false);
+}
+
+uint32_t arch_mmio_read32(uint64_t address)
+{
+	note_lock();
+	CHECK_EQ(address, board.ioapic + IOWIN);
+	return machine[selected];
+}
+
+uint64_t arch_mmio_read64(uint64_t address)
+{
+	abort();
+}
+
+uint8_t arch_mmio_read8(uint64_t address)
+{
+	abort();
+}
+
+/* icr.c is linked for its idea of a destination. */
+void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
+{
+	abort();
+}
+
+void x86_kick_core(const struct hal_core *core)
+{
+	abort();
+}
+
+void x86_core_start(struct hal_core *core, uint8_t vector)
+{
+	abort();
+}
+
+void x86_core_stop(struct hal_core *core)
+{
+	abort();
+}
+
+const struct x86_vendor *x86_vendor;
+
+static void prepare(void)
+{
+	memset(machine, 0, sizeof(machine));
+	memset(shared, 0, sizeof(shared));
+	machine[IOAPICVER] = (PINS - 1) << IOAPICVER_ENTRIES_SHIFT | 0x20;
+	for (unsigned pin = 0; pin < PINS; pin++) {
+		machine[IOREDTBL + 2 * pin] = 0x5fa0 + pin;
+		machine[IOREDTBL + 2 * pin + 1] = 0xee000000;
+	}
+	partition = (struct hal_partition){ .core_count = 2, .apic_id = { 3, 1 }, .kick_boxes = shared };
+	for (uint32_t slot = 0; slot < 2; slot++)
+		cores[slot] = (struct hal_core){ .partition = &partition, .slot = slot };
+	CHECK(ioapic_grant(&partition.ioapic, EDGE, 0, EDGE_VECTOR, BH_LINE_MASKED));
+	CHECK(ioapic_grant(&partition.ioapic, LEVEL, 1, LEVEL_VECTOR, BH_LINE_LEVEL | BH_LINE_ACTIVE_LOW));
+	CHECK(!ioapic_grant(&partition.ioapic, PINS, 0, EDGE_VECTOR, 0));
+	unlocked_accesses = 0;
+	ioapic_reset(&partition);
+}
+
+static enum hal_action access(unsigned slot, uint64_t offset, enum bh_access kind, uint64_t value)
+{
+	const struct hal_exit exit = { .kind = BH_EXIT_DEVICE, .access = kind, .gpa = board.ioapic + offset, .width = 4, .value = value };
+
+	return ioapic_emulate(&cores[slot], &exit);
+}
+
+static uint32_t read_register(uint32_t index)
+{
+	CHECK_EQ(access(0, IOREGSEL, BH_ACCESS_WRITE, index), HAL_SKIP);
+	CHECK_EQ(access(1, IOREGSEL, BH_ACCESS_READ, 0), HAL_SKIP); /* the sandbox's cores share it */
+	CHECK_EQ(cores[1].registers.rax, index);
+	CHECK_EQ(access(1, IOWIN, BH_ACCESS_READ, 0), HAL_SKIP);
+	return (uint32_t)cores[1].registers.rax;
+}
+
+static enum hal_action write_register(uint32_t index, uint32_t value)
+{
+	CHECK_EQ(access(0, IOREGSEL, BH_ACCESS_WRITE, index), HAL_SKIP);
+	return access(0, IOWIN, BH_ACCESS_WRITE, value);
+}
+
+static uint32_t low(unsigned pin)
+{
+	return IOREDTBL + 2 * pin;
+}
+
+static void test_start(void)
+{
+	check_context.subject = "start";
+	CHECK_EQ(machine[low(EDGE)], MASKED);
+	CHECK_EQ(machine[low(LEVEL)], MASKED);
+	ioapic_open(&cores[0]);
+	CHECK_EQ(machine[low(EDGE)], MASKED); /* its guest is to open it */
+	CHECK_EQ(machine[low(LEVEL)], MASKED);
+	ioapic_open(&cores[1]);
+	CHECK_EQ(machine[low(LEVEL)], LEVEL_WIRING | LEVEL_VECTOR);
+	CHECK_EQ(machine[low(LEVEL) + 1], 1u << DESTINATION_SHIFT);
+	CHECK_EQ(read_register(low(LEVEL)), LEVEL_WIRING | LEVEL_VECTOR);
+
+	check_context.subject = "opened behind its guest's back";
+	prepare();
+	CHECK_EQ(write_register(low(LEVEL), MASKED), HAL_SKIP);
+	ioapic_open(&cores[1]);
+	CHECK(machine[low(LEVEL)] & MASKED);
+	ioapic_reset(&partition);
+	ioapic_open(&cores[1]);
+	CHECK_EQ(machine[low(LEVEL)], LEVEL_WIRING | LEVEL_VECTOR);
+}
+
+/* Every register but those of granted entries. */
+static void test_foreign(void)
+{
+	check_context.subject = "foreign";
+	CHECK_EQ(read_register(IOAPICVER), LEVEL << IOAPICVER_ENTRIES_SHIFT | IOAPICVER_82093AA);
+	for (uint32_t index = 0; index < 0x100; index++) {
+		uint32_t before[sizeof(machine) / sizeof(machine[0])];
+
+		if ((index & ~1u) == low(EDGE) || (index & ~1u) == low(LEVEL) || index == IOAPICVER)
+			continue;
+		check_context.round = index;
+		memcpy(before, machine, sizeof(machine));
+		CHECK_EQ(write_register(index, 0x55), HAL_SKIP);
+		CHECK(!memcmp(before, machine, sizeof(machine)));
+		CHECK_EQ(read_register(index), index < IOREDTBL || index & 1 ? 0 : MASKED);
+	}
+}
+
+/* Low word, high word before it, what the machine gets; 0: refused. */
+static const struct {
+	const char *what;
+	uint32_t pin, low, high, machine_low, machine_id;
+} entries[] = {
+	{ "edge, first core", EDGE, 0x55, 3u << 24, 0x55, 3 },
+	{ "edge, second core", EDGE, 0x55, 1u << 24, 0x55, 1 },
+	{ "its vector is the guest's", EDGE, 0xff, 1u << 24, 0xff, 1 },
+	{ "wired as configured", EDGE, 0xa055, 3u << 24, 0x55, 3 },
+	{ "lowest priority", EDGE, 0x155, 3u << 24, 0x55, 3 },
+	{ "logical, one core", EDGE, 0x855, 1u << 25, 0x55, 1 },
+	{ "logical, both: the first", EDGE, 0x855, 0x0au << 24, 0x55, 3 },
+	{ "state bits do not count", EDGE, 0x5055, 3u << 24, 0x55, 3 },
+	{ "level, its own vector", LEVEL, 0x3a, 3u << 24, LEVEL_WIRING | 0x3a, 3 },
+	{ "level, another vector", LEVEL, 0x3b, 3u << 24, 0, 0 },
+	{ "vector of the processor's own", EDGE, 0x1f, 3u << 24, 0, 0 },
+	{ "SMI", EDGE, 0x255, 3u << 24, 0, 0 },
+	{ "reserved mode", EDGE, 0x355, 3u << 24, 0, 0 },
+	{ "NMI", EDGE, 0x455, 3u << 24, 0, 0 },
+	{ "INIT", EDGE, 0x555, 3u << 24, 0, 0 },
+	{ "another reserved mode", EDGE, 0x655, 3u << 24, 0, 0 },
+	{ "ExtINT", EDGE, 0x755, 3u << 24, 0, 0 },
+	{ "foreign core", EDGE, 0x55, 2u << 24, 0, 0 },
+	{ "everybody", EDGE, 0x55, 0xffu << 24, 0, 0 },
+	{ "logical, own and foreign", EDGE, 0x855, 0x0eu << 24, 0, 0 },
+	{ "logical, everybody", EDGE, 0x855, 0xffu << 24, 0, 0 },
+	{ "logical, nobody", EDGE, 0x855, 0, 0, 0 },
+};
+
+static void test_entries(void)
+{
+	for (unsigned n = 0; n < sizeof(entries) / sizeof(entries[0]); n++) {
+		uint32_t at = low(entries[n].pin);
+
+		check_context.subject = entries[n].what;
+		prepare();
+		CHECK_EQ(write_register(at + 1, entries[n].high), HAL_SKIP); /* masked: anything */
+		CHECK_EQ(read_register(at + 1), entries[n].high);
+		CHECK_EQ(write_register(at, MASKED | entries[n].low), HAL_SKIP);
+		CHECK(machine[at] & MASKED);
+		CHECK_EQ(machine[at + 1], 0xee000000);
+		CHECK_EQ(write_register(at, entries[n].low), entries[n].machine_low ? HAL_SKIP : HAL_FAULT);
+		if (entries[n].machine_low) {
+			CHECK_EQ(machine[at], entries[n].machine_low);
+			CHECK_EQ(machine[at + 1], entries[n].machine_id << DESTINATION_SHIFT);
+			CHECK_EQ(read_register(at), entries[n].low & ~(uint32_t)STATE);
+		} else
+			CHECK(machine[at] & MASKED);
+	}
+}
+
+/* An unmasked entry moves between own cores and nowhere else; what the machine says of its state is told. */
+static void test_open_entry(void)
+{
+	check_context.subject = "open entry";
+	CHECK_EQ(write_register(low(EDGE), 0x55), HAL_SKIP);
+	CHECK_EQ(write_register(low(EDGE) + 1, 1u << 24), HAL_SKIP);
+	CHECK_EQ(machine[low(EDGE) + 1], 1u << DESTINATION_SHIFT);
+	CHECK_EQ(write_register(low(EDGE) + 1, 2u << 24), HAL_FAULT);
+	CHECK_EQ(machine[low(EDGE) + 1], 1u << DESTINATION_SHIFT);
+	CHECK_EQ(read_register(low(EDGE) + 1), 1u << 24);
+	machine[low(EDGE)] |= REDIRECTION_STATUS;
+	CHECK_EQ(read_register(low(EDGE)), 0x55 | REDIRECTION_STATUS);
+
+	check_context.subject = "masked and called edge-triggered";
+	CHECK_EQ(write_register(low(LEVEL), MASKED | LEVEL_VECTOR), HAL_SKIP);
+	CHECK_EQ(machine[low(LEVEL)], MASKED | REDIRECTION_ACTIVE_LOW | LEVEL_VECTOR);
+}
+
+static void test_form(void)
+{
+	check_context.subject = "form";
+	for (uint32_t width = 1; width <= 8; width *= 2)
+		for (uint64_t offset = 0; offset < 0x20; offset++) {
+			const struct hal_exit exit = { .access = BH_ACCESS_READ, .gpa = board.ioapic + offset, .width = width };
+
+			CHECK_EQ(ioapic_emulate(&cores[0], &exit), width == 4 && !(offset & 3) ? HAL_SKIP : HAL_FAULT);
+		}
+	CHECK_EQ(access(0, 0x40, BH_ACCESS_WRITE, LEVEL_VECTOR), HAL_SKIP); /* no EOI register: an 82093AA has none */
+	CHECK_EQ(access(0, 0x40, BH_ACCESS_READ, 0), HAL_SKIP);
+	CHECK_EQ(cores[0].registers.rax, 0);
+}
+
+int main(void)
+{
+	void (*const tests[])(void) = { test_start, test_foreign, test_entries, test_open_entry, test_form };
+
+	for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
+		check_context.round = 0;
+		prepare();
+		tests[n]();
+		CHECK_EQ(unlocked_accesses, 0);
+		CHECK_EQ(hal_lock_of(shared, HAL_LOCK_IOAPIC)->next, hal_lock_of(shared, HAL_LOCK_IOAPIC)->serving);
+	}
+	return 0;
+}
