@@ -187,11 +187,11 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit);
 
 /* What to do about an exit. */
 enum hal_action {
-	HAL_RESUME, /* go on where it stopped: retry the instruction, or it has been completed */
-	HAL_SKIP,   /* go on behind the instruction */
-	HAL_REFUSE, /* give the guest the fault hardware without the feature would give (#UD, #GP, UNDEF) */
-	HAL_FAULT,  /* park it, with a crash record */
-	HAL_STOP,   /* the sandbox asked to be switched off */
+	HAL_RESUME,  /* go on where it stopped: retry the instruction, or it has been completed */
+	HAL_SKIP,    /* go on behind the instruction */
+	HAL_REFUSE,  /* give the guest the fault hardware without the feature would give (#UD, #GP, UNDEF) */
+	HAL_FAULT,   /* park it, with a crash record */
+	HAL_STOP,    /* the sandbox asked to be switched off */
 	HAL_RESTART, /* the sandbox asked to begin again */
 };
 /* Does what the machine below would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */

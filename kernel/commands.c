@@ -5,6 +5,7 @@
 
 #include "kernel/attack.h"
 #include "kernel/bench.h"
+#include "kernel/campaign.h"
 #include "kernel/clock.h"
 #include "kernel/command.h"
 #include "kernel/console.h"
@@ -13,6 +14,7 @@
 #include "kernel/idle.h"
 #include "kernel/info.h"
 #include "kernel/lives.h"
+#include "kernel/sentinel.h"
 #include "kernel/smp.h"
 #include "kernel/sweep.h"
 #include "kernel/text.h"
@@ -226,6 +228,17 @@ static void run_storm(const struct command_line *line)
 		cpu_attempt(storm->attempt, storm->operand, 0, &value);
 }
 
+/* campaign=QUEUE: then asleep, with a beating heart */
+static void run_campaign(const struct command_line *line)
+{
+	campaign_run(line->operand[0]);
+}
+
+static void run_sentinel(const struct command_line *line)
+{
+	sentinel_run();
+}
+
 /* sweep=KIND */
 static void run_sweep(const struct command_line *line)
 {
@@ -255,6 +268,8 @@ const struct command commands[] = {
 	{ "spin", 0, run_spin },
 	{ "sleep", 0, run_sleep },
 	{ "storm", 0, run_storm },
+	{ "campaign", 1, run_campaign },
+	{ "sentinel", 0, run_sentinel },
 	{ "sweep", 0, run_sweep },
 	{ NULL, 0, NULL },
 };

@@ -6,7 +6,7 @@
 #include "kernel/fault.h"
 #include "kernel/info.h"
 
-enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 16 };
+enum { ENTRIES = 512, ROOT_SHIFT = 30, LARGE_SHIFT = 21, PAGE_SHIFT = 12, TABLES = 16, AIM_PAGES = 2 };
 #define ADDRESS_MASK 0x0000fffffffff000ULL
 #define REACH_LIMIT  (1ULL << 38) /* physical */
 
@@ -85,6 +85,33 @@ uint64_t memory_reach(uint64_t physical, uint64_t size)
 		return 0;
 	reached += ((virtual + size + BH_PAGE_BYTES - 1) & ADDRESS_MASK) - start;
 	return map(virtual, physical, size, MEMORY_ANY) ? virtual : 0;
+}
+
+/* The entry of the page at `virtual`, which is mapped by one. */
+static uint64_t *page_entry(uint64_t virtual)
+{
+	uint64_t *table = root;
+
+	for (unsigned shift = ROOT_SHIFT; shift > PAGE_SHIFT; shift -= 9)
+		table = (uint64_t *)(uintptr_t)(table[(virtual >> shift) % ENTRIES] & ADDRESS_MASK);
+	return &table[(virtual >> PAGE_SHIFT) % ENTRIES];
+}
+
+/* Broken before it is made anew: Arm ARM, D8.16 "Using break-before-make when updating translation table entries". */
+uint64_t memory_aim(uint64_t physical)
+{
+	static uint64_t window;
+
+	if (!window && !(window = memory_reach(0, (uint64_t)AIM_PAGES * BH_PAGE_BYTES)))
+		fault_stop("out of page tables");
+	for (unsigned page = 0; page < AIM_PAGES; page++)
+		*page_entry(window + page * BH_PAGE_BYTES) = 0;
+	memory_forget();
+	for (unsigned page = 0; page < AIM_PAGES; page++)
+		*page_entry(window + page * BH_PAGE_BYTES) = ((physical + page * BH_PAGE_BYTES) & ADDRESS_MASK) | memory_leaf[MEMORY_ANY] |
+							     memory_page;
+	memory_publish();
+	return window + physical % BH_PAGE_BYTES;
 }
 
 uint64_t memory_graft(uint64_t table)

@@ -30,6 +30,11 @@ void memory_init(void);
  */
 uint64_t memory_reach(uint64_t physical, uint64_t size);
 
+/*
+ * Maps the page of `physical` and the one behind it, with every right, in the place of what was aimed at before. The virtual address.
+ */
+uint64_t memory_aim(uint64_t physical);
+
 /* Makes the frame at `table` a page table of the kernel; returns the first virtual address that it translates. */
 uint64_t memory_graft(uint64_t table);
 
@@ -47,3 +52,7 @@ bool memory_is_leaf(uint64_t entry);
 void memory_activate(const uint64_t *root);
 /* Makes new entries visible to the table walker. */
 void memory_publish(void);
+/* Makes the table walker forget entries that were changed. */
+void memory_forget(void);
+/* Makes instructions that were just written visible to the processor's other view of them, at whatever address. */
+void memory_publish_code(const void *start, uint64_t bytes);

@@ -49,15 +49,15 @@ struct monitor {
 	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
-	uint32_t may_kick;     /* bit n: sandbox n */
-	uint64_t kick_timeout; /* arch counter ticks; so long is a restart's first core patient with the others, too */
+	uint32_t may_kick;               /* bit n: sandbox n */
+	uint64_t kick_timeout;           /* arch counter ticks; so long is a restart's first core patient with the others, too */
 	const struct pristine *pristine; /* NULL: never restarts */
 	const struct bh_log *log;
-	struct watch watch;        /* the first core's */
-	uint32_t phase;            /* enum phase in the lowest bits, above them the number of the life */
-	uint32_t entered;          /* bit n: core n has been in monitor_run */
+	struct watch watch;                     /* the first core's */
+	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
+	uint32_t entered;                       /* bit n: core n has been in monitor_run */
 	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase for whose end core n waits; of the first core nothing */
-	uint32_t restarts_left;    /* after faults; whoever claims the restart writes it */
+	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;
 

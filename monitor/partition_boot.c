@@ -119,9 +119,9 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 		const struct bh_region *region = &table->regions[n];
 
 		if (region->sandbox == index)
-			build_must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size, region->permissions,
-					       (enum hal_memory)region->memory_type),
-			     "memory region");
+			build_must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size,
+						     region->permissions, (enum hal_memory)region->memory_type),
+				   "memory region");
 	}
 	for (uint32_t n = 0; n < table->port_count; n++)
 		if (table->ports[n].sandbox == index)
@@ -130,7 +130,8 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 		const struct bh_line *line = &table->lines[n];
 
 		if (line->sandbox == index)
-			build_must(hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags), "interrupt line");
+			build_must(hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags),
+				   "interrupt line");
 	}
 }
 
@@ -211,7 +212,8 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 static void map(struct hal_space *space, const char *start, const char *end, uint64_t hpa, unsigned permissions)
 {
 	if (end != start)
-		build_must(hal_space_map(space, start, (hpa_t){ hpa }, (uint64_t)(end - start), permissions, HAL_MEMORY_RAM), "private monitor");
+		build_must(hal_space_map(space, start, (hpa_t){ hpa }, (uint64_t)(end - start), permissions, HAL_MEMORY_RAM),
+			   "private monitor");
 }
 
 static void map_parts(struct build *build, const struct hal_part *parts, size_t count)

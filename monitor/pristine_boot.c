@@ -48,15 +48,17 @@ static void keep_pieces(const struct bh_table *table, uint32_t index, struct pri
 void pristine_keep(const struct bh_table *table, uint32_t index, struct build *build)
 {
 	const struct bh_sandbox *sandbox = build->sandbox;
+	struct pristine *pristine;
 
 	if (sandbox->on_fault != BH_ON_FAULT_RESTART)
 		return;
-	build->pristine = hal_arena_take(&build->arena, 1);
-	if (!build->pristine)
-		build_must(HAL_E_NOMEM, "pristine copy");
-	build->pristine->copy = sandbox->pristine;
-	list_spans(table, index, build->pristine);
-	keep_pieces(table, index, build->pristine);
+	pristine = hal_arena_take(&build->arena, 1);
+	if (!pristine)
+		monitor_refuse("pristine copy", "the sandbox's pool is exhausted; give it fewer or better aligned regions");
+	pristine->copy = sandbox->pristine;
+	list_spans(table, index, pristine);
+	keep_pieces(table, index, pristine);
+	build->pristine = pristine;
 	arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);
 }
 _Static_assert(sizeof(struct pristine) <= BH_PAGE_BYTES, "one frame of the arena");

@@ -16,7 +16,7 @@
 
 #include "arch/arch.h"
 
-enum { CHUNK_BYTES = 1 << 16 };
+enum { CHUNK_BYTES = 1 << 14 };
 
 bool restart_is_due(enum hal_action action)
 {
@@ -53,6 +53,7 @@ static void fill(struct hal_core *core, uint64_t target, uint64_t bytes, uint64_
 			zero(to, to + chunk / sizeof(*to));
 		arch_cache_publish(to, chunk);
 		monitor.stats->core[0].kicks += hal_kick_take(core);
+		arch_relax(); /* an emulator that runs one core at a time lets the others have theirs */
 	}
 }
 

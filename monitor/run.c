@@ -70,7 +70,8 @@ static bool claim(enum phase next)
 	return __atomic_exchange_n(&monitor.phase, (uint32_t)next, __ATOMIC_ACQ_REL) != PHASE_ENDED;
 }
 
-/* All cores of a sandbox end together, and begin together. What the first had to say stands; the state is told when the record is complete. */
+/* All cores of a sandbox end together, and begin together. What the first had to say stands; the state is told when the record is complete.
+ */
 static void end_life(struct hal_core *core, unsigned slot, const struct hal_exit *exit, enum hal_action action)
 {
 	bool again = restart_is_due(action);

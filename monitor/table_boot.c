@@ -374,7 +374,8 @@ static const char *refuse_pristine(const struct bh_table *table, const struct ta
 	bool restarts = sandbox->on_fault == BH_ON_FAULT_RESTART;
 
 	REFUSE_IF(sandbox->on_fault > BH_ON_FAULT_RESTART, "a sandbox has an unknown answer to faults");
-	REFUSE_IF(sandbox->max_restarts > (restarts ? BH_MAX_RESTARTS : 0), "a sandbox restarts too often, or without its answer to faults saying so");
+	REFUSE_IF(sandbox->max_restarts > (restarts ? BH_MAX_RESTARTS : 0),
+		  "a sandbox restarts too often, or without its answer to faults saying so");
 	REFUSE_IF(restarts ? !pristine.bytes : pristine.start || pristine.bytes,
 		  "a sandbox restarts without a pristine copy, or has one without restarting");
 	if (!restarts)

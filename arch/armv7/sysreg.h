@@ -38,6 +38,7 @@
 #define SYSREG_ICIALLU    0, c7, c5, 0
 #define SYSREG_BPIALL     0, c7, c5, 6
 #define SYSREG_DCIMVAC    0, c7, c6, 1
+#define SYSREG_DCCMVAU    0, c7, c11, 1
 #define SYSREG_DCCMVAC    0, c7, c10, 1
 #define SYSREG_ATS1CPR    0, c7, c8, 0
 #define SYSREG_ATS1CUR    0, c7, c8, 2

@@ -130,13 +130,15 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 
 void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask)
 {
-	arch_mmio_write32(frame + GICD_ICENABLER + 4 * word, mask);
+	uint64_t offset = UINT64_C(4) * word;
+
+	arch_mmio_write32(frame + GICD_ICENABLER + offset, mask);
 	gic_settle(frame);
-	arch_mmio_write32(frame + GICD_ICPENDR + 4 * word, mask);
-	arch_mmio_write32(frame + GICD_ICACTIVER + 4 * word, mask);
+	arch_mmio_write32(frame + GICD_ICPENDR + offset, mask);
+	arch_mmio_write32(frame + GICD_ICACTIVER + offset, mask);
 	for (uint32_t bit = 0; bit < GIC_LINES_A_WORD; bit++)
 		if (mask >> bit & 1)
-			arch_mmio_write8(frame + GICD_IPRIORITYR + GIC_LINES_A_WORD * word + bit, GIC_RESET_PRIORITY);
+			arch_mmio_write8(frame + GICD_IPRIORITYR + 8 * offset + bit, GIC_RESET_PRIORITY);
 }
 
 /* The tool sends every line to the sandbox's first core. */

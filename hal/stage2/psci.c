@@ -120,6 +120,8 @@ static int64_t answer(const struct hal_core *core, unsigned number)
 		return affinity_info(core);
 	case PSCI_FEATURES:
 		return number_of((uint32_t)guest_read(core, 1)) == NOT_OFFERED ? NOT_SUPPORTED : SUCCESS;
+	case SYSTEM_RESET2: /* of a kind that is the vendor's */
+		return INVALID_PARAMETERS;
 	default:
 		return NOT_SUPPORTED;
 	}

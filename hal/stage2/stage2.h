@@ -36,7 +36,7 @@ struct hal_partition {
 	bool sealed;
 	bool closed; /* none of its cores is to run: the sandbox has ended, or is being restarted */
 	uint32_t core_count;
-	uint32_t cores_on; /* or started */
+	uint32_t cores_on;       /* or started */
 	struct core_entry entry; /* of the sandbox */
 	uint32_t cores[BH_MAX_SANDBOX_CORES];
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES];

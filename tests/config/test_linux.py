@@ -124,7 +124,7 @@ def test_command_line_ends_in_blanks_for_the_clock(compile_on: Compile) -> None:
     plan = compile_on(MIXED, "qemu-svm")
     one = linux_of(plan)
     line = memory_at(plan, 0x11000, 4096)
-    assert line == b"console=ttyS0,115200 quiet tsc=reliable reboot=acpi tsc_early_khz=" + b" " * CLOCK_DIGITS + b"\0"
+    assert line == b"console=ttyS0,115200 quiet pci=noearly tsc=reliable reboot=acpi tsc_early_khz=" + b" " * CLOCK_DIGITS + b"\0"
     assert one.clock_text - one.ram_hpa == 0x11000 + len(line) - 1 - CLOCK_DIGITS
 
 
@@ -152,12 +152,15 @@ def test_acpi_tables(compile_on: Compile) -> None:
     for name, table in tables.items():
         assert sum(table) % 256 == 0, name
     assert struct.unpack_from("<BBBBI", tables[b"APIC"], 44) == (0, 8, 0, 0, 1)
-    assert len(tables[b"APIC"]) == 52
+    assert struct.unpack_from("<BBBBII", tables[b"APIC"], 52) == (1, 12, 0, 0, 0xFEC00000, 0)
+    assert len(tables[b"APIC"]) == 64
     facp = tables[b"FACP"]
     assert struct.unpack_from("<I", facp, 112)[0] & 1 << 20
     assert struct.unpack_from("<BBBBQB", facp, 116) == (1, 8, 0, 1, 0x604, 1)
     assert b"COM1" in tables[b"DSDT"]
     assert b"COM2" not in tables[b"DSDT"]
+    # ACPI 6.3, table 6-238 "Extended Interrupt Descriptor": consumer, edge-triggered, active high; one interrupt, pin 4.
+    assert b"\x89\x06\x00\x03\x01\x04\x00\x00\x00" in tables[b"DSDT"]
 
 
 def madt(plan: Plan) -> bytes:

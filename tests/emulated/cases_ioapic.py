@@ -3,13 +3,12 @@
 (uart0), the victim core 2 with pin 3 (uart1). Intel 82093AA data sheet, 3.2.4 "IOREDTBL[23:0]": low word of pin n 0x10 + 2n, high word behind it.
 """
 
-from tests.emulated.case import SECOND_SVM, X86, Case, Sandbox, attacked
+from tests.emulated.case import X86, Case, Sandbox, attacked
 from tests.emulated.expect import Expectation, Parked, Returned, Says
 
 IOAPIC, WINDOW = 0xFEC00000, 0xFEC00010
 VERSION, OWN, FOREIGN = 0x01, 0x18, 0x16
 OWN_VECTOR, MASKED, LOGICAL, LEVEL, ACTIVE_LOW = 0x34, 0x10000, 0x800, 0x8000, 0x2000
-PLATFORMS = (*X86, SECOND_SVM)
 
 
 def write(register: int, value: int) -> str:
@@ -31,7 +30,7 @@ def company(commands: str, uart: str = "uart0") -> tuple[Sandbox, ...]:
 
 def case(name: str, guards: str, commands: tuple[str, ...], *expected: Expectation, uart: str = "uart0", quick: bool = False) -> Case:
     expect = (*expected, Says("victim", "uart-irqs 100"))
-    return Case(f"ioapic-{name}", guards, company(" ".join(commands), uart), expect, PLATFORMS, quick=quick)
+    return Case(f"ioapic-{name}", guards, company(" ".join(commands), uart), expect, X86, quick=quick)
 
 
 OWNERS = "the I/O APIC's filter touches granted entries only"
@@ -55,7 +54,9 @@ def never(name: str, *commands: str) -> Case:
 def kept(name: str, *words: tuple[int, int]) -> Case:
     """All is well: the last word reads as written, and the line still works."""
     commands = tuple(write(*word) for word in words)
-    return case(name, FORMS, (*commands, "uart-irqs=100"), Returned("attacker", commands[-1], words[-1][1]), Says("attacker", "uart-irqs 100"))
+    return case(
+        name, FORMS, (*commands, "uart-irqs=100"), Returned("attacker", commands[-1], words[-1][1]), Says("attacker", "uart-irqs 100")
+    )
 
 
 OWN_ENTRY = (
@@ -79,7 +80,7 @@ DECODER = "only a plain MOV of 32 bits is carried out on the I/O APIC; anything 
 
 def parked(name: str, command: str, kind: str, access: str, address: int = IOAPIC, quick: bool = False) -> Case:
     commands = f"{command}={address:#x}"
-    return Case(f"ioapic-by-{name}", DECODER, attacked(commands), (Parked("attacker", kind, access),), PLATFORMS, quick=quick)
+    return Case(f"ioapic-by-{name}", DECODER, attacked(commands), (Parked("attacker", kind, access),), X86, quick=quick)
 
 
 ANY = " "  # the machine may call it a read or a write
@@ -100,7 +101,7 @@ INSTRUCTIONS = (
     parked("fetch", "execute", "memory", "execute"),
     parked("page-tables", "ptwalk", "memory", ANY),
     *(
-        Case(f"ioapic-by-{name}", DECODER, attacked(f"{name}={IOAPIC:#x}"), (Returned("attacker", f"{name}={IOAPIC:#x}", 0),), PLATFORMS)
+        Case(f"ioapic-by-{name}", DECODER, attacked(f"{name}={IOAPIC:#x}"), (Returned("attacker", f"{name}={IOAPIC:#x}", 0),), X86)
         for name in ("constant", "prefixes")
     ),
 )

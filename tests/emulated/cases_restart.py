@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I6.contained, BH-I8.bounded. A sandbox that faults begins again, alone, with nothing of its earlier life; or it is parked when it has done so often enough."""
 
-from tests.emulated.case import ALL, Case, Sandbox
-from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Restarted, Says
+from tests.emulated.case import ALL, ARM, GIC2, GICV3, X86, Case, Sandbox
+from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Restarted, Returned, Says
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
 ALONE = "a sandbox is restarted by its own monitor, and nobody else notices"
@@ -15,7 +15,6 @@ def health(restarts: int) -> str:
 def company(arguments: str, restarts: int = 3, beats: bool = True) -> tuple[Sandbox, ...]:
     mortal = Sandbox("mortal", 1, f"{SETTLED} {arguments}", health=health(restarts), beats=beats)
     return (Sandbox("bystander", 0), mortal, Sandbox("neighbour", 2))
-
 
 
 def several(name: str, guards: str, arguments: str, *expected: Expectation, platforms: tuple[str, ...] = ALL) -> Case:
@@ -51,6 +50,53 @@ REQUESTS = (
         (Off("mortal"), NeverSays("mortal", "ticks 10$")),
         ALL,
     ),
+)
+
+# ---- Nothing is left of the life before: each case puts something there that the next life looks for ------------------------
+
+
+def forgets(name: str, guards: str, left: str, looked_for: str, platforms: tuple[str, ...], uart: str = "") -> Case:
+    mortal = Sandbox("mortal", 1, f"{SETTLED} first={left} crash=1 {looked_for}", uart=uart, health=health(1))
+    return Case(f"restart-forgets-{name}", guards, (Sandbox("bystander", 0), mortal), (Returned("mortal", looked_for, 0),), platforms)
+
+
+def forgets_ipi(sent: str, platforms: tuple[str, ...]) -> Case:
+    """Sent to machine core 2, the sandbox's second, while that is off."""
+    mortal = Sandbox("mortal", (1, 2), f"{SETTLED} first=core=1,off {sent} crash=1 ticks=100 cores", health=health(1))
+    expected = (Restarted("mortal", 1), Says("mortal", r"core 1 on, \d+ ticks, 0 ipis$"))
+    guards = "what was requested of a core in one life is not delivered in the next"
+    return Case("restart-forgets-ipis", guards, (Sandbox("bystander", 0), mortal), expected, platforms)
+
+
+SECRET = 0x5EC2E7
+GICD_ISACTIVER1, LSTAR, SYSTEM_RESET, POWER_PORT = 0x304, 0xC0000082, 0x84000009, 0x604
+FORGETS = (
+    forgets(
+        "memory",
+        "memory is zero but for the payload",
+        f"write={{mortal.gpa_last:#x}},{SECRET:#x}",
+        "read={mortal.gpa_last:#x}",
+        ALL,
+    ),
+    forgets(
+        "lines", "lines are as at first", f"gicd-write={GICD_ISACTIVER1:#x},0xffffffff", f"gicd-read={GICD_ISACTIVER1:#x}", ARM, "uart1"
+    ),
+    forgets("registers", "registers are as at first", f"wrmsr={LSTAR:#x},{SECRET:#x}", f"rdmsr={LSTAR:#x}", X86),
+    forgets_ipi("first=sgi=0x1000004", (GICV3,)),
+    forgets_ipi("first=sgir=0x40001", GIC2),
+    forgets_ipi(f"first=icr={2 << 32 | 0x4055:#x}", X86),
+)
+
+
+def resets(name: str, deed: str, platforms: tuple[str, ...]) -> Case:
+    expected = (Restarted("mortal", 1), Says("mortal", "life 1$"), NoExits("bystander"))
+    return Case(f"restart-by-{name}", "whatever ends a life in a reset begins another", company(f"first={deed} life"), expected, platforms)
+
+
+RESETS = (
+    resets("psci", f"hvc={SYSTEM_RESET:#x}", ARM),
+    resets("acpi", f"out={POWER_PORT:#x},1", X86),
+    resets("triple-fault", "triple", X86),
 )
 
 KICKED = 2000
@@ -93,6 +139,8 @@ WATCHED = (
 CASES = (
     *SEVERAL,
     *REQUESTS,
+    *FORGETS,
+    *RESETS,
     *WATCHED,
     Case(
         "restart-after-a-crash",

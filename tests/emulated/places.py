@@ -2,6 +2,7 @@
 """Addresses that a case names and the tool places: "read={victim.ram:#x}" becomes an address of the plan.
 
 {NAME.ram} {NAME.ram_end} host-physical RAM of a sandbox      {NAME.gpa} {NAME.gpa_end} the same as it sees it
+{NAME.gpa_last}           its last page
 {NAME.pool} {NAME.arena}  frames of its monitor               {NAME.index} its number, as `kick` wants it
 {NAME.alias}              its pool, as a sandbox without memory protection sees what lies behind its own RAM
 {shared}                  the page of kick boxes              {image} the monitor as it was loaded
@@ -22,6 +23,7 @@ class Place:
     ram_end: int
     gpa: int
     gpa_end: int
+    gpa_last: int
     pool: int
     arena: int
     index: int
@@ -29,7 +31,10 @@ class Place:
 
     @classmethod
     def of(cls, one: SandboxPlan, alias: int = 0) -> Self:
-        ram, gpa = (one.ram_hpa, one.ram_hpa + one.ram_size), (one.ram_gpa, one.ram_gpa + one.ram_size)
+        ram, gpa = (
+            (one.ram_hpa, one.ram_hpa + one.ram_size),
+            (one.ram_gpa, one.ram_gpa + one.ram_size, one.ram_gpa + one.ram_size - abi.lib.BH_PAGE_BYTES),
+        )
         return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.index, one.pool_hpa + alias)
 
 

@@ -101,6 +101,18 @@ def test_steady_exits(shell: Dialogue, machine_platform: Platform) -> None:
     assert {reason for reason in after if after[reason] > before.get(reason, 0)} <= STEADY[machine_platform.name], (before, after)
 
 
+def test_uart_interrupts_without_exits(shell: Dialogue, machine_platform: Platform) -> None:
+    """On a PC the line goes through the I/O APIC, which Linux has programmed; from then on it costs nothing."""
+    if machine_platform.name not in X86:
+        pytest.skip("the other platforms have no I/O APIC")
+    uart = "awk '/IO-APIC.*ttyS0/ { print $2 }' /proc/interrupts"
+    before, count = exits(shell), shell.number(uart)
+    for _ in range(10):
+        shell.ask("head -c 200 /bin/busybox | md5sum")
+    assert shell.number(uart) > count
+    assert exits(shell)["device"] == before["device"]
+
+
 def test_kicks_go_unnoticed(shell: Dialogue, machine_platform: Platform) -> None:
     """Another monitor kicks Linux's while it works, then while it sleeps."""
     already = stats(shell).kicks

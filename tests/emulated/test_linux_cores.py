@@ -27,6 +27,7 @@ IPIS, SLACK = 400, 40  # what one pipe between the cores costs at least; what lo
 REPLUGS, KICKS = 3, 300
 OFF_SECONDS, SETTLE_SECONDS = 20.0, 2.0
 BACKTRACES = 5
+MOVE_EXITS = 16  # of the I/O APIC, to send a line elsewhere: Linux masks, writes both words and unmasks, and every word is selected first
 BACKTRACE = dict.fromkeys((*X86, ARMV7), "NMI backtrace for cpu")  # as the kernel calls what it does without an NMI elsewhere: "sysrq: CPU"
 
 PLATFORMS = [pytest.param(name, marks=pytest.mark.xdist_group(f"linux-cores-{name}")) for name in ALL]
@@ -99,6 +100,21 @@ def test_an_ipi_is_one_exit_at_its_sender(shell: Dialogue, machine_platform: Pla
     after = exits(shell)
     risen = {reason for reason in after if after[reason] > before.get(reason, 0)}
     assert risen <= STEADY[machine_platform.name] | {"ipi"}, (before, after)
+
+
+def test_a_line_moves_between_own_cores(shell: Dialogue, machine_platform: Platform) -> None:
+    """Through the filter of the I/O APIC: the UART's interrupts arrive where Linux wants them, and moving them costs what it costs."""
+    if machine_platform.name not in X86:
+        pytest.skip("the other platforms have no I/O APIC")
+    line = shell.number("awk -F: '/IO-APIC.*ttyS0/ { print $1 }' /proc/interrupts")
+    for core in (1, 0):
+        taken = f"awk '/IO-APIC.*ttyS0/ {{ print ${core + 2} }}' /proc/interrupts"
+        before, count = exits(shell)["device"], shell.number(taken)
+        shell.ask(f"echo {1 << core} > /proc/irq/{line}/smp_affinity")
+        for _ in range(10):
+            shell.ask("head -c 200 /bin/busybox | md5sum")
+        assert shell.number(taken) > count
+        assert exits(shell)["device"] - before <= MOVE_EXITS
 
 
 def test_a_core_is_unplugged_and_plugged_in_again(shell: Dialogue) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.port. Every port in every width from a sandbox that tolerates: it finds the empty bus that docs/registers-x86_64.md describes.
 
-Only Linux sandboxes tolerate, and only our own kernel sweeps: so the attacker gets the mark that a Linux sandbox has in the partition table.
+Only Linux sandboxes tolerate, and only our own kernel sweeps: so the attacker gets the mark that a Linux sandbox has
+in the partition table.
 """
 
 from dataclasses import replace
@@ -37,7 +38,10 @@ def tolerant(platform: Platform, scene: Scene, name: str) -> Scene:
 @pytest.mark.parametrize("platform", [SVM])
 @pytest.mark.parametrize("kind", ["in8", "in16", "in32", "out8", "out16", "out32"])
 def test_bus_is_empty(machine_platform: Platform, kind: str, tmp_path: Path) -> None:
-    """`out` writes 0 everywhere and reads back; 0x604 takes no 0 for an order. That every access exits shows that none reached the machine."""
+    """`out` writes 0 everywhere and reads back; 0x604 takes no 0 for an order.
+
+    Every access exits: none reached the machine.
+    """
     found = tuple(Says("attacker", f"sweep {kind} {port:#x}-{port:#x}$") for port in (PIT_CHANNEL_2, RTC_DATA))
     exits = ExitsAtLeast("attacker", "port", PORTS if kind.startswith("in") else 2 * PORTS)
     expected: tuple[Expectation, ...] = (*found, Says("attacker", f"sweep {kind}: 2 of {PORTS}$"), exits)

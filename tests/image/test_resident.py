@@ -23,6 +23,7 @@ VECTOR_REGISTER = {
     "aarch64": re.compile(r"(?<![\w.])[vqdszhb]\d{1,2}(\.\w+)?\b(?!:)"),
     "armv7": re.compile(r"^v[a-z]|\bfp(exc|sid)\b|(?<![\w.])[qds]\d{1,2}\b"),
 }
+CLEARS = "guest_clear_vectors"  # zeroes the registers of a guest that starts, and touches them in no other way
 DATA = "\t.word\t"  # literals, and NOPs between exception vectors
 BELOW_STACK = {
     "x86_64": re.compile(r"-0x[0-9a-f]+\(%rsp\)"),
@@ -58,21 +59,24 @@ def symbols(elf: ELFFile) -> dict[str, int]:
     return {symbol.name: symbol["st_value"] for symbol in symbol_table(elf).iter_symbols()}
 
 
-def instructions(platform: str) -> Iterator[tuple[str, str]]:
-    """(address, mnemonic and operands) of resident text."""
+def instructions(platform: str, but: str = "") -> Iterator[tuple[str, str]]:
+    """(address, mnemonic and operands) of resident text; not of function `but`."""
     sections = [f"--section={name}" for name in resident_sections(platform) if name.endswith("text")]
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *sections, *DISASSEMBLE[architecture(platform)], str(image(platform))]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    function = ""
     for line in listing.splitlines():
+        if named := re.match(r"[0-9a-f]+ <(.*)>:", line):
+            function = named[1]
         match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
-        if match and DATA not in match[2]:
+        if match and DATA not in match[2] and function != but:
             yield match[1], REMARK.sub("", match[2])
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_no_fp_or_simd(platform: str) -> None:
     pattern = VECTOR_REGISTER[architecture(platform)]
-    found = [f"{address}: {text}" for address, text in instructions(platform) if pattern.search(text)]
+    found = [f"{address}: {text}" for address, text in instructions(platform, CLEARS) if pattern.search(text)]
     assert not found, "\n".join(found)
 
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 from tests.emulated.case import ARMV7, GICV2, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.rows_arm import ARM_GICV2, ARM_GICV3, ARM_V7
+from tests.mutation.rows_campaign import FILTERS
 from tests.mutation.rows_cores import ARM_CORES
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
+from tests.mutation.rows_restart import RESTARTS
 from tests.mutation.rows_x86 import VT_X, X86
 
 OF_ONE_MACHINE = ("hal/svm/", "hal/vmx/", "hal/stage2/aarch64/", "hal/stage2/armv7/")
@@ -20,4 +22,6 @@ def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[
 
 ON_BOTH_PCS = shared(X86, SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
-MUTATIONS = (*X86, *VT_X, *ON_BOTH_PCS, *ARM_GICV3, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_PC, *ORACLE_ARM)
+ON_PCS = (*X86, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
+ON_ARM = (*ARM_GICV3, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM)
+MUTATIONS = (*RESTARTS, *ON_PCS, *ON_ARM, *FILTERS)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row of the table of emulated cases, in the source tree this file lies in: `python -m tests.mutation.one_case PLATFORM CASE`.
 
-ORACLE instead of a case: the table oracle judges dts/partitions/native.dts.
+ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.
 
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
@@ -12,6 +12,9 @@ import tempfile
 from pathlib import Path
 
 from bhtool import paths
+from bhtool.attack.campaign import run_campaign
+from bhtool.build import build_platform
+from bhtool.machine_launch import Timing
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import judge as judge_tables
 from bhtool.oracle.policy import read_partitioning
@@ -22,7 +25,8 @@ from tests.emulated.observe import judge, observe
 from tests.emulated.scene import silent, stage, stage_file
 from tests.emulated.table import CASES
 
-ORACLE = "oracle"
+ORACLE, CAMPAIGN = "oracle", "campaign"
+ATTEMPTS = 600
 CASE_FAILS = 10
 LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutation takes
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
@@ -47,9 +51,17 @@ def ask_oracle(platform: Platform) -> list[str]:
     return [str(one) for one in judge_tables(snapshot, read_partitioning(file, platform.board), look_of(platform).read).findings]
 
 
+def attack(platform: Platform) -> list[str]:
+    timing = Timing(platform.emulator.icount_shift)
+    build_platform(platform, silent)
+    result = run_campaign(platform, timing, 1, ATTEMPTS, silent, lambda *_: None, until_escape=True)
+    return [str(one) for one in result.escapes]
+
+
 def main() -> int:
     platform, name = load(sys.argv[1]), sys.argv[2]
-    wrong, state = (ask_oracle(platform), "") if name == ORACLE else try_case(platform, find(platform.name, name))
+    alone = {ORACLE: ask_oracle, CAMPAIGN: attack}.get(name)
+    wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, name))
     print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0
 

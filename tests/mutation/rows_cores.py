@@ -8,8 +8,8 @@ ARM_CORES = (
     MachineMutation(
         "a core heals what another has yet to answer",
         "hal/stage2/kick.c",
-        "return load(&box->requested) != load(&box->acknowledged) ||",
-        "return !box ||",
+        "return is_unanswered(partition) || is_closed(partition);",
+        "return is_closed(partition);",
         "cores-kick-sibling-first",
         GICV2,
         "kicker never said",

@@ -20,6 +20,10 @@ ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 ICR = "hal/irq/icr.c"
 ORDERS = "hal/x86/orders.c"
+DECODE = "hal/x86/decode.c"
+FETCH = "hal/x86/fetch.c"
+IOAPIC = "hal/irq/ioapic.c"
+LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 CONTROLS = "hal/vmx/controls_boot.c"
@@ -34,10 +38,18 @@ PROGRAMS = {
     "pt_model_test": "tests/unit/pt_model_test.c",
     "table_test": "tests/unit/table_test.c",
     "icr_test": "tests/unit/icr_test.c",
+    "decode_test": "tests/unit/decode_test.c",
+    "fetch_test": "tests/unit/fetch_test.c",
+    "ioapic_test": "tests/unit/ioapic_test.c",
     "module_test": "tests/unit/module_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
 }
-PARTS = {"icr_test": [ICR, ORDERS]}  # of the others: SUBJECTS and SUPPORT
+PARTS = {  # of the others: SUBJECTS and SUPPORT
+    "icr_test": [ICR, ORDERS],
+    "decode_test": [DECODE],
+    "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
+}
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",
@@ -49,6 +61,7 @@ COMPILE = [
     f"-I{ROOT}/monitor",
     f"-I{ROOT}/tests/unit",
     f"-I{ROOT}/tests/unit/fake",
+    f"-I{ROOT}/platforms/qemu-svm",
 ]
 TIME_LIMIT_SECONDS = 60
 
@@ -286,6 +299,25 @@ MUTATIONS = [
     Mutation("an NMI that waits is forgotten", ORDERS, "\tx86_kick_core(core);\n\tif (x86", "if (x86", "icr_test"),
     Mutation("an NMI comes for ever", ORDERS, "core->nmi = false;\n\tx86_vendor", "x86_vendor", "icr_test"),
     Mutation("a trapped monitor waits for a STARTUP", ORDERS, "if (core->trap.rip)\n\t\treturn true;\n", "", "icr_test"),
+    # What an access to a trapped page was.
+    Mutation("a register for memory", DECODE, "if (*at >> 6 == MODRM_REGISTER)\n\t\treturn false;\n", "", "decode_test"),
+    Mutation("C7 /1 is a MOV", DECODE, " && !(*at >> 3 & 7)", "", "decode_test"),
+    Mutation("RSP may be loaded", DECODE, "!(load && exit->target == X86_TARGET_RSP)", "true", "decode_test"),
+    Mutation("half an instruction will do", DECODE, "return exit->length <= code->count;", "return true;", "decode_test"),
+    Mutation("AH is SPL", DECODE, "if (width == 1 && !rex && number & 4)", "if (false)", "decode_test"),
+    Mutation("any RAM of stage 2", FETCH, "(entry & partition->ram_mask) == partition->ram_leaf", "true", "fetch_test"),
+    Mutation("holes are RAM", FETCH, "if (!(entry & PRESENT))\n\t\t\treturn false;\n\t\ttable", "table", "fetch_test"),
+    Mutation("the second page is beside the first", FETCH, "(!code->count || !(rip & PAGE_MASK))", "!code->count", "fetch_test"),
+    Mutation("walks of the guest's tables are its instruction's", FETCH, "exit->target != X86_TARGET_MEMORY || ", "", "fetch_test"),
+    Mutation("deliveries are its instruction's", FETCH, "x86_vendor->has_event(core) || ", "", "fetch_test"),
+    # The I/O APIC.
+    Mutation("any vector will do for a level line", IOAPIC, "vector != line->vector", "false", "ioapic_test"),
+    Mutation("vectors of the processor's own", IOAPIC, "vector < FIRST_VECTOR", "false", "ioapic_test"),
+    Mutation("wiring is the guest's", IOAPIC, "wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
+    Mutation(
+        "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"
+    ),
+    Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
 ]
 
 
@@ -305,7 +337,7 @@ def compile_object(source: Path, target: Path) -> Path:
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("objects")
-    sources = [*SUBJECTS, *SUPPORT, ICR, ORDERS, *PROGRAMS.values()]
+    sources = dict.fromkeys([*SUBJECTS, *SUPPORT, *(part for parts in PARTS.values() for part in parts), *PROGRAMS.values()])
     return {source: compile_object(ROOT / source, folder / (source.replace("/", "_") + ".o")) for source in sources}
 
 

@@ -5,7 +5,7 @@ import struct
 
 from bhtool.config.machine import Span
 from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES
-from bhtool.oracle.confinement import Confinement, Maps
+from bhtool.oracle.confinement import Confinement, Maps, having, lacking
 from bhtool.oracle.ept import Ept
 from bhtool.oracle.judge import judge
 from bhtool.oracle.msrs import RULES
@@ -69,6 +69,16 @@ def test_switched_off_protections_are_not_judged() -> None:
     assert kinds == {"control"}  # the maps do not lie in the pool
     kinds = {finding.kind for finding in judge(machine(), split(policy()), mapped).findings}
     assert kinds == {"control", "port", "register"}
+
+
+def test_control_words_are_judged_by_protection() -> None:
+    def spoilt(snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
+        words = [*lacking("vector", 0b01, {0: "A", 1: "B"}), *lacking("vector", 0, {2: "C"}, "io"), *having("flags", 0b10, {1: "D"})]
+        return Confinement(1, Root(Ept(), POOL, 2), wrong=words)
+
+    judged = [[one.text for one in judge(machine(), split(policy(*exempt)), spoilt).findings] for exempt in ((), ("io",))]
+    always = ["vector does not have B", "flags has D"]
+    assert judged == [[always[0], "vector does not have C", always[1]], always]
 
 
 def test_tag_0_is_the_monitors() -> None:

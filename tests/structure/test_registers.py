@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.register. docs/registers-*.md and the source say the same: every row of the code has one in the documents, and the other way round."""
+"""BH-I1.register. docs/registers-*.md and the source say the same: every row of the one has a row in the other."""
 
 import re
 from pathlib import Path
@@ -68,8 +68,8 @@ def control_words(document: str) -> dict[str, int]:
 
 
 def golden(path: str) -> list[int]:
-    """The first row of a golden test: what neither interrupt controller nor counters add to."""
-    row = re.search(r"\{ 0, (?:false, )?0, \{ ([^}]*) \} \}", source(path))
+    """The first row of a golden test: what neither interrupt controller nor counters add to, and no protection is missing from."""
+    row = re.search(r"\{ 0, (?:false, )?0, 0, \{ ([^}]*) \} \}", source(path))
     assert row
     return [int(word, 0) for word in row[1].split(", ")]
 

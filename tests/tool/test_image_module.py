@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
+from bhtool.config.pieces import PAGE
 from bhtool.config.plan import Location, Plan, SandboxPlan, Segment
 from bhtool.config.table import checksum, checksum_words
 from bhtool.errors import BulkheadError
-from bhtool.image_module import PAGE, with_module
+from bhtool.image_module import with_module
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -14,10 +14,10 @@ import jinja2
 
 from bhtool import image
 from bhtool.config.machine import Span
+from bhtool.config.pieces import pieces_of
 from bhtool.config.place import Free
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError
-from bhtool.config.pieces import pieces_of
 from bhtool.image_tools import put, run_tool
 from bhtool.platforms import Platform
 

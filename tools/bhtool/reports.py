@@ -47,7 +47,10 @@ def what_it_did(crash: Crash) -> str:
 
 def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
     """A crash record for people: what, where, whose it is and which grant was missing."""
-    lines = [f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}", f"  core {crash.core}, pc {crash.pc:#x}, virtual address {crash.virtual:#x}"]
+    lines = [
+        f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}",
+        f"  core {crash.core}, pc {crash.pc:#x}, virtual address {crash.virtual:#x}",
+    ]
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")

@@ -55,6 +55,9 @@ unsigned guest_run(struct hal_core *core);
 /* The guest's system registers as after reset, those that reset leaves unknown 0; SP_EL1 = stack. */
 void guest_reset(uint64_t stack);
 
+/* Floating point and SIMD: 0. */
+void guest_clear_vectors(void);
+
 /* Leaves the start-up tables and stack for this core's own, for good; `resident` and core->guest are set. */
 _Noreturn void guest_space_enter(struct hal_core *core, uint64_t root);
 #endif

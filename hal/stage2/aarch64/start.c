@@ -6,6 +6,26 @@
 
 #define SPSR_ENTRY 0x3c5u /* EL1h, DAIF masked */
 
+/*
+ * What an earlier life may have left and no reset would change. Breakpoints are off with MDSCR_EL1; their registers keep their values,
+ * as they do over a warm reset: ARM ARM D24.3 "DBGBCR<n>_EL1".
+ */
+static void clear_left(void)
+{
+	SYSREG_WRITE(TPIDRRO_EL0, 0);
+	SYSREG_WRITE(ELR_EL1, 0);
+	SYSREG_WRITE(SPSR_EL1, 0);
+	SYSREG_WRITE(ESR_EL1, 0);
+	SYSREG_WRITE(FAR_EL1, 0);
+	SYSREG_WRITE(PAR_EL1, 0);
+	SYSREG_WRITE(AFSR0_EL1, 0);
+	SYSREG_WRITE(AFSR1_EL1, 0);
+	SYSREG_WRITE(AMAIR_EL1, 0);
+	SYSREG_WRITE(CSSELR_EL1, 0);
+	SYSREG_WRITE(CNTV_CVAL_EL0, 0);
+	SYSREG_WRITE(CNTP_CVAL_EL0, 0);
+}
+
 void guest_start(struct hal_core *core)
 {
 	for (unsigned n = 0; n < GUEST_GENERAL_REGISTERS; n++)
@@ -14,6 +34,8 @@ void guest_start(struct hal_core *core)
 	core->guest.spsr = SPSR_ENTRY;
 	core->guest.x[0] = core->entry.arg;
 	guest_reset(core->entry.stack);
+	clear_left();
+	guest_clear_vectors();
 }
 
 void guest_quiesce(void)

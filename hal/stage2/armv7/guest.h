@@ -54,6 +54,9 @@ extern char guest_vectors[];
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
 
+/* Floating point and SIMD: 0, and off. */
+void guest_clear_vectors(void);
+
 /* Leaves the start-up tables and stack for this core's own, for good; `resident` and core->guest are set. */
 _Noreturn void guest_space_enter(struct hal_core *core, uint64_t root);
 

@@ -27,7 +27,14 @@ static void reset(uint32_t stack)
 	SYSREG_WRITE(TPIDRURO, 0);
 	SYSREG_WRITE(TPIDRPRW, 0);
 	SYSREG_WRITE(CNTKCTL, 0);
+	SYSREG_WRITE(DFSR, 0);
+	SYSREG_WRITE(IFSR, 0);
+	SYSREG_WRITE(DFAR, 0);
+	SYSREG_WRITE(IFAR, 0);
+	SYSREG_WRITE64(PAR, 0);
+	SYSREG_WRITE64(CNTV_CVAL, 0);
 	guest_quiesce();
+	guest_clear_vectors();
 }
 
 /* abi/guest.h; PSCI CPU_ON wants the argument in r0 alone. Bit 0 of the address: in Thumb state. */

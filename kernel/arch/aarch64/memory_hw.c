@@ -54,6 +54,21 @@ void memory_publish(void)
 	__asm__ volatile("dsb ishst\n\tisb" ::: "memory");
 }
 
+void memory_forget(void)
+{
+	__asm__ volatile("dsb ishst\n\ttlbi vmalle1\n\tdsb nsh\n\tisb" ::: "memory");
+}
+
+/* Arm ARM, B2.7.4.2 "Synchronization and coherency issues between data and instruction accesses" */
+void memory_publish_code(const void *start, uint64_t bytes)
+{
+	uint64_t line = 4ULL << (SYSREG_READ(ctr_el0) >> 16 & 0xf); /* DminLine */
+
+	for (uint64_t at = (uint64_t)start & ~(line - 1); at < (uint64_t)start + bytes; at += line)
+		__asm__ volatile("dc cvau, %0" ::"r"(at) : "memory");
+	__asm__ volatile("dsb ish\n\tic iallu\n\tdsb nsh\n\tisb" ::: "memory");
+}
+
 /* What was written with caches off must not be hidden by lines that they hold from before. */
 static void forget_cached(const char *start, const char *end)
 {

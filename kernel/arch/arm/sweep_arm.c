@@ -10,59 +10,42 @@
 
 enum { STUBS = 512, STUB_WORDS = 2 };
 
-/* Functions of one instruction and a return, for a block of numbers at a time. */
-struct stubs {
-	uint32_t code[STUBS][STUB_WORDS];
-};
-
-/* The same memory, once to be written and once to be executed. */
-static struct stubs readers __attribute__((aligned(4096))), writers __attribute__((aligned(4096)));
-
-static void fill(struct stubs *stubs, uint64_t executable, uint32_t (*encode)(uint64_t number), uint64_t first)
-{
-	for (unsigned n = 0; n < STUBS; n++) {
-		stubs->code[n][0] = encode(first + n);
-		stubs->code[n][1] = return_instruction;
-	}
-	publish_instructions(executable, executable + sizeof(*stubs));
-}
-
-/* What cpu_attempt is to call. Registers are swept in the order of their numbers, so most are there already. */
-static uint64_t reader_of(const struct register_space *space, uint64_t number)
-{
-	static uint64_t executable, first;
-	static const struct register_space *filled_for;
-
-	if (!executable)
-		executable = memory_reach((uintptr_t)&readers, sizeof(readers));
-	if (filled_for != space || number - first >= STUBS) {
-		first = number;
-		filled_for = space;
-		fill(&readers, executable, space->read, first);
-	}
-	return executable + (number - first) * sizeof(readers.code[0]);
-}
-
-static uint64_t writer_of(const struct register_space *space, uint64_t number)
-{
-	static uint64_t executable, first;
-	static const struct register_space *filled_for;
-
-	if (!executable)
-		executable = memory_reach((uintptr_t)&writers, sizeof(writers));
-	if (filled_for != space || number - first >= STUBS) {
-		first = number;
-		filled_for = space;
-		fill(&writers, executable, space->write, first);
-	}
-	return executable + (number - first) * sizeof(writers.code[0]);
-}
-
 typedef uint64_t (*stub)(uint64_t value, uint64_t unused);
+
+/* Functions of one instruction and a return, for a block of numbers at a time: the same memory, once to be written and once to be executed.
+ */
+struct block {
+	uint32_t code[STUBS][STUB_WORDS];
+	uint64_t executable; /* 0: empty */
+	uint64_t first;
+	uint32_t (*encode)(uint64_t number);
+};
+static struct block readers __attribute__((aligned(4096))), writers __attribute__((aligned(4096)));
+
+static void fill(struct block *block, uint32_t (*encode)(uint64_t number), uint64_t first)
+{
+	if (!block->executable)
+		block->executable = memory_reach((uintptr_t)block->code, sizeof(block->code));
+	for (unsigned n = 0; n < STUBS; n++) {
+		block->code[n][0] = encode(first + n);
+		block->code[n][1] = return_instruction;
+	}
+	publish_instructions(block->executable, block->executable + sizeof(block->code));
+	block->encode = encode;
+	block->first = first;
+}
+
+/* Registers are swept in the order of their numbers, so most are there already. */
+static stub stub_of(struct block *block, uint32_t (*encode)(uint64_t number), uint64_t number)
+{
+	if (!block->executable || block->encode != encode || number - block->first >= STUBS)
+		fill(block, encode, number);
+	return (stub)(uintptr_t)(block->executable + (number - block->first) * sizeof(block->code[0]));
+}
 
 static bool read_register(const struct register_space *space, uint64_t number, uint64_t *value)
 {
-	return cpu_attempt((stub)(uintptr_t)reader_of(space, number), 0, 0, value);
+	return cpu_attempt(stub_of(&readers, space->read, number), 0, 0, value);
 }
 
 bool register_is_readable(const struct register_space *space, uint64_t number)
@@ -80,7 +63,7 @@ bool register_is_writable(const struct register_space *space, uint64_t number)
 
 	if (!read_register(space, number, &value))
 		value = 0;
-	written = cpu_attempt((stub)(uintptr_t)writer_of(space, number), value, 0, &nothing);
+	written = cpu_attempt(stub_of(&writers, space->write, number), value, 0, &nothing);
 	cpu_interrupts_restore(enabled);
 	return written;
 }
@@ -105,7 +88,9 @@ const uint64_t calls_left_out[] = {
 	0x84000008, /* SYSTEM_OFF */
 	0x84000009, /* SYSTEM_RESET */
 	0x86000002, /* PARK */
-	0xc6000002, SWEEP_END,
+	0xc6000002,
+	0x86000004, /* RESTART */
+	0xc6000004, SWEEP_END,
 };
 
 /* The argument of all: something that PSCI_FEATURES knows, and no core. */

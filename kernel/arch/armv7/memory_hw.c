@@ -52,6 +52,26 @@ void memory_publish(void)
 	__asm__ volatile("dsb ishst\n\tisb" ::: "memory");
 }
 
+void memory_forget(void)
+{
+	__asm__ volatile("dsb ishst" ::: "memory");
+	SYSREG_WRITE(TLBIALL, 0);
+	__asm__ volatile("dsb nsh\n\tisb" ::: "memory");
+}
+
+/* ARMv7 ARM A3.5.4 "Concurrent modification and execution of instructions" */
+void memory_publish_code(const void *start, uint64_t bytes)
+{
+	uint32_t line = 4U << (SYSREG_READ(CTR) >> 16 & 0xf); /* DminLine */
+
+	for (uintptr_t at = (uintptr_t)start & ~(line - 1); at < (uintptr_t)start + bytes; at += line)
+		SYSREG_WRITE(DCCMVAU, at);
+	__asm__ volatile("dsb ish" ::: "memory");
+	SYSREG_WRITE(ICIALLU, 0);
+	SYSREG_WRITE(BPIALL, 0);
+	__asm__ volatile("dsb nsh\n\tisb" ::: "memory");
+}
+
 /* What was written with caches off must not be hidden by lines that they hold from before. */
 static void forget_cached(const char *start, const char *end)
 {

@@ -38,6 +38,22 @@ bool memory_is_leaf(uint64_t entry)
 /* Entries that were not present are not cached: APM vol. 2, 5.5.3 "TLB Management". */
 void memory_publish(void) {}
 
+void memory_forget(void)
+{
+	uint64_t cr3;
+
+	__asm__ volatile("mov %%cr3, %0\n\tmov %0, %%cr3" : "=r"(cr3)::"memory");
+}
+
+/*
+ * Written at another address than it is run at: that takes a serializing instruction, as MOV to CR3 is one. SDM vol. 3, 9.1.3 "Handling
+ * Self- and Cross-Modifying Code".
+ */
+void memory_publish_code(const void *start, uint64_t bytes)
+{
+	memory_forget();
+}
+
 void memory_activate(const uint64_t *root)
 {
 	uint64_t cr0;

@@ -15,8 +15,8 @@ from bhtool.config.rules import RULES
 HEAD = """# Partition files
 
 A partition file is a device tree that includes its board (`#include BOARD_DTSI`) and says, below `/domains`, who owns what. The
-same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `native.dts`, `mixed.dts` and
-`linux2.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
+same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `native.dts`, `mixed.dts`,
+`linux2.dts` and `restart.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
 
 This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
 """

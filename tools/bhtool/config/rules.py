@@ -123,7 +123,9 @@ RULES = (
     Rule("BH-R082", "Only native sandboxes have heartbeats.", "take out `heartbeat-timeout-us`", health.has_a_heartbeat),
     Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose another", health.timeout_in_range),
     Rule("BH-R084", "There is room for the pristine copies of sandboxes that restart.", "make some memory smaller"),
-    Rule("BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts),
+    Rule(
+        "BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts
+    ),
     # Modular protection.
     Rule("BH-R090", "A protection that is switched off is one the machine has.", "take it out of `unprotected`", unprotected.exists),
     Rule("BH-R091", "On GICv2 whoever has the interrupt controller sends IPIs.", "name `ipi` too", unprotected.irq_with_ipi),

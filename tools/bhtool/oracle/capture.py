@@ -24,9 +24,10 @@ from bhtool.oracle.snapshot import Snapshot
 from bhtool.oracle.svm import read_svm
 from bhtool.oracle.vmx import read_vmx
 from bhtool.platforms import Platform
-from bhtool.session import EndEvent, Session
+from bhtool.session import EndEvent, Session, Watch
 
 PORT = "debugger"
+Enough = Callable[[Watch], bool]  # whether a sandbox is far enough for a snapshot
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,18 @@ def look_of(platform: Platform) -> Look:
     return LOOKS[platform.backend]
 
 
-def wait_until_ready(session: Session, limit: float, update: Callable[[str], None]) -> None:
+def has_started(watch: Watch) -> bool:
+    """Its tables are finished: they are before its first instruction. Linux takes minutes to get ready in Bochs."""
+    return watch.settled or (watch.plan.os == "linux" and watch.state == "running")
+
+
+def is_settled(watch: Watch) -> bool:
+    return watch.settled
+
+
+def wait_until(enough: Enough, session: Session, limit: float, update: Callable[[str], None]) -> None:
     for event in session.events(limit):
-        waiting = [name for name, watch in session.watches.items() if not watch.settled]
+        waiting = [name for name, watch in session.watches.items() if not enough(watch)]
         if isinstance(event, EndEvent):
             raise BulkheadError(f"the machine ended early, status {event.status} {event.complaint}".rstrip())
         if event is None and not waiting:
@@ -61,7 +71,7 @@ def wait_until_ready(session: Session, limit: float, update: Callable[[str], Non
     else:
         raise BulkheadError(f"time limit: not everybody is ready after {limit:.0f} s", Status.TIME_LIMIT)
     for name, watch in session.watches.items():
-        if not watch.good:
+        if watch.crash or watch.state in ("parked", "off"):
             raise BulkheadError(f"{name} is {watch.state}: there is nothing to judge", Status.FAILED)
 
 
@@ -82,9 +92,11 @@ def freeze(session: Session, directory: Path) -> Snapshot:
     return Snapshot(session.platform.ram_base, ram, registers)
 
 
-def capture(platform: Platform, plan: Plan, image: bytes, limit: float, update: Callable[[str], None]) -> Snapshot:
+def capture(
+    platform: Platform, plan: Plan, image: bytes, limit: float, update: Callable[[str], None], enough: Enough = is_settled
+) -> Snapshot:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         with Session(platform, plan, machine_to_look_at(platform, plan, image, directory)) as session:
-            wait_until_ready(session, limit, update)
+            wait_until(enough, session, limit, update)
             return freeze(session, directory)

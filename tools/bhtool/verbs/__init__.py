@@ -8,6 +8,7 @@ VERBS = {
     "test": "Build and test everything.",
     "oracle": "Prove the tables of a running machine equal to its partition file.",
     "bench": "Measure interrupt paths, start-up and exits.",
+    "attack": "Let hostile sandboxes try to break out.",
     "size": "Measure the resident monitors and their tables.",
     "image": "Write a bootable image.",
     "platforms": "Show which machines there are and what each proves.",

@@ -37,6 +37,16 @@ def sandbox_table(plan: Plan) -> Table:
     return table
 
 
+def restart_table(plan: Plan) -> Table:
+    """What a restart costs: stores of zeros and of payload, which bound its time on every machine."""
+    table = table_of("Restarts", "sandbox", "faults", "zeroes", "copies back", "heartbeat")
+    for one in plan.sandboxes:
+        heartbeat = f"{one.heartbeat_timeout_us} us" if one.heartbeat_timeout_us else "-"
+        if one.restarts:
+            table.add_row(one.name, str(one.max_restarts), size_text(one.ram_size), size_text(one.pristine_size), heartbeat)
+    return table
+
+
 def allocation_table(plan: Plan) -> Table:
     """The machine's address spaces from bottom to top."""
     table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
@@ -51,9 +61,16 @@ def holding_json(held: Holding) -> dict[str, Any]:
     return vars(held) | {"location": str(held.location) if held.location else None}
 
 
+def restart_json(one: SandboxPlan) -> dict[str, Any]:
+    if not one.restarts:
+        return {}
+    return {"restart": {"faults": one.max_restarts, "zeroed_bytes": one.ram_size, "copied_bytes": one.pristine_size}}
+
+
 def plan_json(plan: Plan) -> dict[str, Any]:
     sandboxes = [
         {name: getattr(one, name) for name in ("name", "cores", "ram_hpa", "ram_gpa", "ram_size", "rest", "unprotected")}
+        | restart_json(one)
         for one in plan.sandboxes
     ]
     return {
@@ -81,6 +98,8 @@ def check(partition: Path, platform_name: str, json_file: Path | None) -> Status
     if plan.valid:
         screen.summary(sandbox_table(plan))
         screen.summary(allocation_table(plan))
+        if any(one.restarts for one in plan.sandboxes):
+            screen.summary(restart_table(plan))
     if json_file:
         write_json(json_file, "check", plan_json(plan), versions_of("dtc"))
     return Status.GOOD if plan.valid else Status.FAILED

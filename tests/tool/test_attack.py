@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The campaign's generator: reproducible from seed and number, complete, and readable by the kernel that runs it."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bhtool import elf as files
+from bhtool import paths
+from bhtool.attack.attack_class import walk
+from bhtool.attack.campaign import ENDING, Campaign
+from bhtool.attack.generator import CLASSES, CYCLE, requests
+from bhtool.attack.ground import Ground
+from bhtool.attack.queue import HEADER, MOST, NOTES, Notes, pack_queue, with_queue
+from bhtool.attack.reference import least, tables
+from bhtool.attack.request import ANYTHING, ENTRY, NEVER_BACK, Attempt, Outcome, Request
+from bhtool.config.plan import Location, Plan, Region, SandboxPlan
+from bhtool.platforms import load
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+GUEST_RAM = {"aarch64": 0x40000000, "armv7": 0x40000000, "x86_64": 0}
+PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
+MIB = 1 << 20
+
+
+def sandbox(arch: str, index: int) -> SandboxPlan:
+    where = Location("test.dts", 1)
+    gpa, hpa = GUEST_RAM[arch], (0x100 + 4 * index) * MIB
+    regions = [Region("ram", "ram", gpa, hpa, 4 * MIB, "rwx")]
+    pool = (0x80 + index) * MIB
+    return SandboxPlan(
+        f"one{index}", index, "native", where, where, [index], [index], "log", "kernel", "", gpa, hpa, 4 * MIB, pool, regions=regions
+    )
+
+
+def grounds(platform: str) -> list[Ground]:
+    machine = load(platform)
+    plan = Plan(platform, Path("test.dts"), [sandbox(machine.arch, index) for index in range(4)], shared_hpa=0x7F * MIB)
+    return [Ground(machine, plan, plan.sandboxes[index]) for index in (1, 2)]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_request_depends_on_seed_and_number_alone(platform: str) -> None:
+    many, few = (requests(grounds(platform), 7, count, ENDING) for count in (600, 200))
+    assert many[:200] == few
+    assert many[:200] != requests(grounds(platform), 8, 200, ENDING)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), platform=st.sampled_from(PLATFORMS))
+def test_every_request_can_be_packed(seed: int, platform: str) -> None:
+    for request in requests(grounds(platform), seed, 300, 0.5):
+        assert len(request.pack()) == ENTRY.size
+        assert str(request.number) in str(request)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_classes_reach_their_shares(platform: str) -> None:
+    attempts = 5000
+    count = Counter(request.group for request in requests(grounds(platform), 1, attempts, ENDING))
+    classes = CLASSES[load(platform).arch]
+    assert sum(one.share for one in classes) == CYCLE
+    for one in classes:
+        assert count[one.name] >= least(one, classes, attempts), one.name
+        assert bool(one.control) != bool(one.harmless), one.name
+
+
+def test_the_document_lists_the_classes() -> None:
+    text = (paths.ROOT / "docs" / "attack.md").read_text(encoding="utf-8")
+    assert tables() in text, "put what `python -m bhtool.attack.reference` prints into docs/attack.md"
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_attempts_are_distinct(platform: str) -> None:
+    """Most of them: some instructions and calls have nothing to vary."""
+    made = requests(grounds(platform), 1, 5000, ENDING)
+    assert len({request.attempt for request in made}) > len(made) * 0.7
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_memory_is_foreign(platform: str) -> None:
+    ground = grounds(platform)[0]
+    for n in range(500):
+        assert ground.is_foreign(ground.draw(random.Random(n)).address)
+
+
+@given(size=st.integers(1, 1 << 16), offset=st.integers(0, 1 << 20))
+@settings(max_examples=20, deadline=None)
+def test_a_walk_visits_everything_once(size: int, offset: int) -> None:
+    assert len({walk(index, size, offset) for index in range(size)}) == size
+
+
+def request(number: int) -> Request:
+    return Request(number, "memory", Attempt("read", b"\xc3", 0x1000, contained=NEVER_BACK))
+
+
+def test_a_queue_becomes_a_segment() -> None:
+    form = files.FORMS[2]
+    like = files.Header(b"\x7fELF\x02\x01\x01".ljust(16, b"\0"), 2, 62, 1, 0x200000, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    text = files.Program(files.PT_LOAD, 5, 4096, 0x200000, 0x200000, 3, 16, 4096)
+    kernel = form.pack_headers(like, [text]).ljust(4096, b"\0") + b"abc"
+    queue = pack_queue([request(0), request(1)], first=1, identity=9)
+    made = with_queue(kernel, queue, 0x300000)
+    header = files.read_header(form, made)
+    first, second = files.read_programs(form, header, made) or []
+    assert (header.entry, first.physical, first.memory_bytes, second.physical) == (0x200000, 0x200000, 16, 0x300000)
+    assert made[first.offset : first.offset + first.file_bytes] == b"abc"
+    assert made[second.offset : second.offset + second.file_bytes] == queue
+    assert len(queue) == HEADER.size + 2 * ENTRY.size
+    assert HEADER.size == ENTRY.size
+    assert MOST > 4000
+    assert NOTES.size == 16
+
+
+def test_notes_are_not_believed() -> None:
+    notes = Notes(begun=2, done=True, lives=1, outcomes=bytes([Outcome.STOPPED, 77]))
+    assert [notes.outcome(0), notes.outcome(1)] == [Outcome.STOPPED, Outcome.RETURNED]
+
+
+def test_what_comes_back_is_an_escape() -> None:
+    result = Campaign(load("qemu-svm"), seed=1, asked=2)
+    result.judge(request(0), Outcome.STOPPED)
+    assert not result.escapes
+    result.judge(request(1), Outcome.ZERO)
+    assert [escape.request for escape in result.escapes] == [request(1)]
+    assert not result.good
+    assert result.as_dict()["contained"] == 1
+
+
+def test_everything_means_everything_that_was_tried() -> None:
+    assert Outcome.UNTRIED not in ANYTHING

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes of attacks: what each tries, how often at least, and what shows that it would be seen if it got through."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bhtool.attack.ground import Ground
+from bhtool.attack.request import Attempt
+
+Draw = Callable[[random.Random, int, Ground], Attempt]
+STEP = 0x9E3779B1  # a prime near 2^32 over the golden ratio: strides through every space without order
+
+Protection = Literal["memory", "io", "msr", "ipi", "irq"]
+
+
+@dataclass(frozen=True)
+class AttackClass:
+    """`draw` makes the attempt with an index of its own, so that spaces that can be counted are walked through."""
+
+    name: str
+    tries: str
+    share: int  # of every hundred attempts, at least
+    draw: Draw
+    control: Protection | None = None  # what has to be off for it to get through
+    harmless: str = ""  # why there is no control
+    ends: bool = False  # being contained mostly means being stopped
+
+
+def walk(index: int, size: int, offset: int = 0) -> int:
+    """The index-th number below `size`: each once before one comes again."""
+    stride = STEP
+    while size % stride == 0 or _common(stride, size) != 1:
+        stride += 2
+    return (index * stride + offset) % size
+
+
+def _common(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a

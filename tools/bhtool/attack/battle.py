@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One machine of a campaign, from its start until nobody attacks any more, and what its sentinels saw."""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bhtool.attack.evidence import Pages, pages
+from bhtool.attack.queue import Notes, read_notes
+from bhtool.attack.stage import HOSTILES, SENTINELS, Stage
+from bhtool.errors import BulkheadError, Status
+from bhtool.machine import Machine
+from bhtool.machine_launch import Timing
+from bhtool.memory import Crash
+from bhtool.session import EndEvent, Event, LineEvent, Session
+
+LIMIT_SECONDS = 600.0
+SILENCE_SECONDS = 15.0  # of the host, in which nothing at all got further
+HANG_BEATS = 300  # of a sentinel, in which a hostile sandbox got no further: it has ended itself
+AFTERMATH_PASSES = 2  # of a sentinel over its memory, after the last attack: at least one is whole
+PASS = re.compile(r": pass (\d+), (\d+) words changed, the last at (0x[0-9a-f]+)")
+ALARM = re.compile(r": (stray|fault|stopped)\b.*")
+
+Advance = Callable[[int], None]
+
+
+@dataclass
+class Sentinel:
+    passes: int = 0
+    changed: int = 0
+    beats: int = 0
+    lost: int = 0
+    complaints: list[str] = field(default_factory=list)
+
+    def note(self, line: str) -> None:
+        if seen := PASS.search(line):
+            self.passes = int(seen[1])
+            if int(seen[2]) > self.changed:
+                self.changed = int(seen[2])
+                self.complaints.append(f"{seen[2]} words of its memory changed, the last at {seen[3]}")
+        elif alarm := ALARM.search(line):
+            self.complaints.append(alarm[0].removeprefix(": "))
+
+
+@dataclass
+class Hostile:
+    notes: Notes | None = None
+    crash: Crash | None = None
+    over: bool = False
+    moved_at: int = 0  # beat of a sentinel at which it was last seen to get on
+
+    @property
+    def begun(self) -> int:
+        return self.notes.begun if self.notes else 0
+
+
+@dataclass
+class Battle:
+    """What was seen of one machine; final when `fight` returns."""
+
+    sentinels: dict[str, Sentinel] = field(default_factory=lambda: {name: Sentinel() for name in SENTINELS})
+    hostiles: dict[str, Hostile] = field(default_factory=lambda: {name: Hostile() for name in HOSTILES})
+    end: str = ""  # how the machine ended by itself
+    pages: Pages = field(default_factory=dict)  # of what nobody may have touched, when it was over
+
+    @property
+    def harm(self) -> list[str]:
+        found = [f"{name}: {text}" for name, one in self.sentinels.items() for text in one.complaints]
+        found += [f"{name} lost {one.lost} heartbeats" for name, one in self.sentinels.items() if one.lost]
+        return found + ([self.end] if self.end else [])
+
+
+class Watcher:
+    def __init__(self, session: Session, identity: int, advance: Advance) -> None:
+        self._session, self._identity, self._advance = session, identity, advance
+        self.battle = Battle()
+        self._goal: dict[str, int] | None = None
+        self._moved = (0, 0)
+        self._moved_at = time.monotonic()
+
+    def event(self, event: Event) -> None:
+        if isinstance(event, EndEvent):
+            self.battle.end = f"the machine ended, status {event.status} {event.complaint}".rstrip()
+        elif isinstance(event, LineEvent) and event.sandbox in self.battle.sentinels:
+            self.battle.sentinels[event.sandbox].note(event.text)
+
+    def over(self) -> bool:
+        """After a look: everybody hostile has come to an end, and the sentinels have looked at everything since."""
+        self._look_at_sentinels()
+        for name in HOSTILES:
+            self._look_at_hostile(name)
+        self._advance(sum(one.begun for one in self.battle.hostiles.values()))
+        if self._is_silent():
+            self.battle.end = f"nobody's heart beat for {SILENCE_SECONDS:.0f} s"
+            return True
+        if not all(one.over for one in self.battle.hostiles.values()):
+            return False
+        if self._goal is None:
+            self._goal = {name: one.passes + AFTERMATH_PASSES for name, one in self.battle.sentinels.items()}
+        return all(self.battle.sentinels[name].passes >= goal for name, goal in self._goal.items())
+
+    def _is_silent(self) -> bool:
+        moved = (sum(one.begun for one in self.battle.hostiles.values()), min(one.beats for one in self.battle.sentinels.values()))
+        if moved != self._moved:
+            self._moved, self._moved_at = moved, time.monotonic()
+        return time.monotonic() - self._moved_at > SILENCE_SECONDS
+
+    def _look_at_sentinels(self) -> None:
+        for name, one in self.battle.sentinels.items():
+            watch = self._session.watches[name]
+            if watch.heartbeat:
+                one.beats, one.lost = watch.heartbeat.beats, watch.heartbeat.gaps if self._session.machine.is_counted else 0
+            if watch.crash and not one.complaints:
+                one.complaints.append(f"was parked: {watch.crash.reason} at {watch.crash.address:#x}")
+
+    def _look_at_hostile(self, name: str) -> None:
+        one, watch = self.battle.hostiles[name], self._session.watches[name]
+        beat = max(sentinel.beats for sentinel in self.battle.sentinels.values())
+        notes = read_notes(self._session.memory, watch.plan.pool_hpa, self._identity)
+        if notes and notes.begun != one.begun:
+            one.moved_at = beat
+        one.notes, one.crash = notes or one.notes, watch.crash
+        stopped = watch.state in ("parked", "off")
+        one.over = bool(notes and notes.done) or stopped or beat > one.moved_at + HANG_BEATS
+
+
+def fight(stage: Stage, identity: int, timing: Timing, advance: Advance) -> Battle:
+    """Runs the machine until both hostile sandboxes are done, stopped or stuck."""
+    with Session(stage.platform, stage.plan, Machine(stage.platform, stage.image, timing)) as session:
+        watcher = Watcher(session, identity, advance)
+        for event in session.events(LIMIT_SECONDS):
+            if event is not None:
+                watcher.event(event)
+            elif watcher.over():
+                session.machine.stop()
+                watcher.battle.pages = pages(stage.platform, stage.plan, session.machine.ram)
+                return watcher.battle
+        if not watcher.battle.end:
+            raise BulkheadError(f"a machine of the campaign was not done after {LIMIT_SECONDS:.0f} s", Status.TIME_LIMIT)
+        watcher.over()
+        return watcher.battle

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole campaign: machine after machine until every attempt was made, and the judgement of each."""
+
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bhtool.attack.battle import Battle, fight
+from bhtool.attack.evidence import Pages, changed
+from bhtool.attack.generator import requests
+from bhtool.attack.request import Outcome, Request
+from bhtool.attack.stage import HOSTILES, Orders, set_up
+from bhtool.machine_launch import Timing
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+
+BATCH = 4000  # attempts by each hostile sandbox for which one machine is built
+ENDING = 0.12  # share of attempts that end the sandbox
+
+
+@dataclass(frozen=True)
+class Escape:
+    request: Request | None  # None: nobody knows by which
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.request}: {self.why}" if self.request else self.why
+
+
+@dataclass
+class Campaign:
+    """What came of it, as far as it went."""
+
+    platform: Platform
+    seed: int
+    asked: int
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    by_class: dict[str, Counter[str]] = field(default_factory=dict)
+    escapes: list[Escape] = field(default_factory=list)
+    heartbeats: int = 0
+    heartbeats_lost: int = 0
+    words_changed: int = 0  # of sentinels' memory
+    pages_changed: int = 0  # of nobody's and monitors'
+    machines: int = 0
+    stuck: list[Request] = field(default_factory=list)  # by which a sandbox brought itself, and nobody else, to a stop
+
+    @property
+    def attempts(self) -> int:
+        return len(self.outcomes)
+
+    @property
+    def good(self) -> bool:
+        return not self.escapes and not self.heartbeats_lost and self.attempts == self.asked
+
+    def digest(self) -> str:
+        """The same for two campaigns in which the same became of every attempt."""
+        return hashlib.sha256(bytes(self.outcomes[n] for n in sorted(self.outcomes))).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "platform": self.platform.name,
+            "seed": self.seed,
+            "attempts": self.attempts,
+            "contained": self.attempts - sum(one.request is not None for one in self.escapes),
+            "escapes": [str(one) for one in self.escapes],
+            "heartbeats": self.heartbeats,
+            "heartbeats_lost": self.heartbeats_lost,
+            "words_changed": self.words_changed,
+            "pages_changed": self.pages_changed,
+            "machines": self.machines,
+            "stuck": [str(one) for one in self.stuck],
+            "digest": self.digest(),
+            "classes": {name: dict(counter) for name, counter in sorted(self.by_class.items())},
+        }
+
+    def judge(self, request: Request, outcome: Outcome) -> None:
+        self.outcomes[request.number] = outcome
+        self.by_class.setdefault(request.group, Counter())[outcome.name.lower()] += 1
+        if outcome not in request.attempt.contained:
+            self.escapes.append(
+                Escape(request, f"it {outcome.name.lower()}" if outcome is Outcome.REFUSED else f"it returned ({outcome.name.lower()})")
+            )
+
+    def note(self, battle: Battle) -> None:
+        self.machines += 1
+        self.heartbeats += sum(one.beats for one in battle.sentinels.values())
+        self.heartbeats_lost += sum(one.lost for one in battle.sentinels.values())
+        self.words_changed += sum(one.changed for one in battle.sentinels.values())
+
+
+Progress = Callable[[Campaign, int], None]
+
+
+class Runner:
+    """Carries out one campaign; `result` grows."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        timing: Timing,
+        result: Campaign,
+        report: Report,
+        progress: Progress,
+        unprotected: tuple[str, ...],
+        until_escape: bool,
+    ) -> None:
+        self._platform, self._timing, self._report, self._progress = platform, timing, report, progress
+        self._unprotected = unprotected
+        self._until_escape = until_escape
+        self._rest: Pages = {}
+        self._before = 0  # attempts of this batch that earlier machines made
+        self.result = result
+
+    def run(self, folder: Path, only: int | None = None) -> None:
+        calm = set_up(self._platform, folder, [Orders(room=BATCH)] * len(HOSTILES), self.result.seed, self._report, self._unprotected)
+        self._rest = fight(calm, self.result.seed, self._timing, lambda begun: None).pages
+        everything = requests(calm.grounds(), self.result.seed, self.result.asked if only is None else only + 1, ENDING)
+        wanted = everything if only is None else everything[only:]
+        self.result.asked = len(wanted)
+        size = BATCH * len(HOSTILES)
+        for start in range(0, len(wanted), size):
+            self._batch(folder, wanted[start : start + size])
+
+    def _batch(self, folder: Path, batch: list[Request]) -> None:
+        queues = [[one for one in batch if one.number % len(HOSTILES) == place] for place in range(len(HOSTILES))]
+        first = [0] * len(queues)
+        while any(at < len(queue) for at, queue in zip(first, queues, strict=True)):
+            if self._until_escape and self.result.escapes:
+                return
+            identity = self.result.machines + 1
+            orders = [Orders(queue, at, BATCH) for at, queue in zip(first, queues, strict=True)]
+            self._before = sum(first)
+            stage = set_up(self._platform, folder, orders, identity, lambda _: None, self._unprotected)
+            battle = fight(stage, identity, self._timing, self._advance)
+            first = self._take(battle, queues, first)
+
+    def _advance(self, begun: int) -> None:
+        self._progress(self.result, begun - self._before)
+
+    def _take(self, battle: Battle, queues: list[list[Request]], first: list[int]) -> list[int]:
+        """Judges what was tried; where each queue goes on."""
+        self.result.note(battle)
+        last: list[Request] = []
+        reached = list(first)
+        for place, (name, queue) in enumerate(zip(HOSTILES, queues, strict=True)):
+            notes = battle.hostiles[name].notes
+            if notes is None:
+                continue
+            reached[place] = min(notes.begun, len(queue))
+            for n in range(first[place], reached[place]):
+                self.result.judge(queue[n], notes.outcome(n))
+            last += queue[reached[place] - 1 : reached[place]]
+            if reached[place] < len(queue) and not battle.end:
+                self.result.stuck.append(queue[reached[place] - 1])
+        harm = battle.harm
+        if battle.pages and (touched := changed(self._rest, battle.pages)):
+            self.result.pages_changed += len(touched)
+            harm.append(f"{len(touched)} pages that are nobody's or a monitor's have changed, the first at {touched[0]:#x}")
+        tried = "; ".join(str(one) for one in last)
+        self.result.escapes += [Escape(None, f"{text}; tried last: {tried}") for text in harm]
+        if reached == first:
+            self.result.escapes.append(Escape(None, "nobody attacked: the hostile sandboxes did not get that far"))
+            return [len(queue) for queue in queues]
+        return reached
+
+
+def run_campaign(
+    platform: Platform,
+    timing: Timing,
+    seed: int,
+    attempts: int,
+    report: Report,
+    progress: Progress,
+    only: int | None = None,
+    unprotected: tuple[str, ...] = (),
+    until_escape: bool = False,
+) -> Campaign:
+    """All attempts of the seed, or `only` one; with `until_escape` no machine is started after something got through."""
+    result = Campaign(platform, seed, attempts)
+    with tempfile.TemporaryDirectory(prefix="bulkhead-attack-") as folder:
+        Runner(platform, timing, result, report, progress, unprotected, until_escape).run(Path(folder), only)
+    return result

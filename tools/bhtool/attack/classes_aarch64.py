@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an AArch64 sandbox can try. Code is called with its arguments in x0 and x1: Arm ARM, chapter C6 for every encoding."""
+
+import random
+import struct
+
+from bhtool.attack.attack_class import AttackClass, walk
+from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address
+from bhtool.attack.ground import DISTRIBUTOR, Ground
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+
+RET = 0xD65F03C0
+
+
+def code(*words: int) -> bytes:
+    return struct.pack(f"<{len(words) + 1}I", *words, RET)
+
+
+READS = {
+    "ldr x": code(0xF9400000),
+    "ldr w": code(0xB9400000),
+    "ldrh": code(0x79400000),
+    "ldrb": code(0x39400000),
+    "ldrsw": code(0xB9800000),
+    "ldp": code(0xA9400800),
+    "ldr post-indexed": code(0xF8408402),
+    "ldur": code(0xF8400000),
+    "ldxr": code(0xC85F7C00),
+    "ldxp": code(0xC87F0800),
+    "ldar": code(0xC8DFFC00),
+    "dc ivac": code(0xD5087620),
+    "dc civac": code(0xD50B7E20),
+    "ic ivau": code(0xD50B7520, 0xD5033F9F),
+}
+WRITES = {
+    "str x": code(0xF9000001),
+    "str w": code(0xB9000001),
+    "strh": code(0x79000001),
+    "strb": code(0x39000001),
+    "stp": code(0xA9000401),
+    "str pre-indexed": code(0xF8000C01),
+    "stlr": code(0xC89FFC01),
+    "dc zva": code(0xD50B7420),
+    "ldxr and stxr": code(0xC85F7C02, 0xC8037C01),
+}
+EXECUTE = {"call": code(0xD63F0000), "jump to": code(0xD61F0000)}
+MEMORY = {"read": {k: v for k, v in READS.items() if not k.startswith(("dc", "ic"))}, "write": WRITES, "execute": EXECUTE}
+
+
+def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
+    name = rng.choice(list(forms))
+    target = ground.draw(rng)
+    return Attempt(
+        f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, rng.getrandbits(64), Aim.ADDRESS, NEVER_BACK
+    )
+
+
+def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """From the last bytes of an own page over its end."""
+    name = rng.choice(("ldr x", "ldr w", "str x", "ldp", "stp"))
+    address = rng.choice(ground.edges) - rng.randrange(1, 4)
+    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, 0, Aim.ADDRESS, NOT_DONE)
+
+
+def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    target = ground.draw(rng)
+    return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["ldr x"], target.address, 0, Aim.TABLE, NEVER_BACK)
+
+
+def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Loads and stores of every kind on a page that the monitor answers for: C4.1.94 "Loads and Stores"."""
+    word = rng.getrandbits(32) & ~(1 << 25) | 1 << 27  # op0 of x1x0
+    word &= ~(0x1F << 5)  # base: x0
+    word = word & ~0x1F | rng.randrange(2, 18)
+    word = word & ~(0x1F << 10) | rng.randrange(2, 18) << 10 if word >> 28 & 3 == 2 else word
+    return Attempt(
+        f"instruction {word:#010x} on {DISTRIBUTOR.start:#x}", code(word), DISTRIBUTOR.start, rng.getrandbits(64), Aim.ADDRESS, ANYTHING
+    )
+
+
+# ---- System registers: op0, op1, CRn, CRm, op2; D22.3.1 "Instructions for accessing non-debug System registers" ---------
+
+# Where there are registers: op0 less 2, op1, CRn, CRm.
+KNOWN = [
+    op0 << 11 | op1 << 8 | crn << 4 | crm
+    for op0, op1, crn, crms in (
+        *((1, 0, 0, range(8)), (1, 0, 1, range(1)), (1, 0, 2, range(1)), (1, 0, 4, (0, 1, 2, 6)), (1, 0, 5, range(4)), (1, 0, 6, range(1))),
+        *(
+            (1, 0, 7, (4,)),
+            (1, 0, 9, (9, 10, 14)),
+            (1, 0, 10, (2, 3, 4)),
+            (1, 0, 12, (0, 1, 8, 9, 11, 12)),
+            (1, 0, 13, range(1)),
+            (1, 0, 14, (1,)),
+        ),
+        *((1, 1, 0, range(1)), (1, 2, 0, range(1)), (1, 1, 11, range(1)), (1, 1, 15, range(4)), (1, 0, 15, range(4))),
+        *((1, 3, 0, range(1)), (1, 3, 4, (2, 4, 5)), (1, 3, 9, (12, 13, 14)), (1, 3, 13, range(1)), (1, 3, 14, (0, 1, 2, 3, 8, 12, 15))),
+        *(
+            (1, 4, 1, range(4)),
+            (1, 4, 2, (0, 1, 2)),
+            (1, 4, 4, range(2)),
+            (1, 4, 12, (0, 8, 9, 11, 12, 13)),
+            (1, 4, 14, range(4)),
+            (1, 6, 1, (0, 1)),
+        ),
+        *((0, 0, 0, range(16)), (0, 0, 1, range(5)), (0, 0, 7, (8, 9, 14)), (0, 3, 0, (1, 4, 5))),
+    )
+    for crm in crms
+]
+OTHERS_REGISTERS = ((3, 4), (3, 6), (3, 7))  # op0, op1 of EL2, EL3 and secure EL1
+# Performance counters, activity monitors, implementation defined: op0, op1, CRn.
+OTHERS_GROUPS = {(3, 3, 9), *((3, op1, crn) for op1 in range(8) for crn in (11, 15))}
+PMUSERENR = (3, 3, 9, 14, 0)  # answered by the monitor: docs/registers-aarch64.md
+# A sandbox that writes nonsense to these ends itself: written with what they hold.
+OWN = {(3, 0, 1), (3, 0, 2), (3, 0, 4), (3, 0, 10), (3, 0, 12), (3, 3, 14), (3, 0, 5), (3, 0, 13), (3, 3, 4)}
+
+
+def encoding(op0: int, op1: int, crn: int, crm: int, op2: int) -> int:
+    return op0 << 19 | op1 << 16 | crn << 12 | crm << 8 | op2 << 5
+
+
+def draw_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    number = walk(index // 6, 1 << 15) if index // 3 % 2 else rng.choice(KNOWN) << 3 | rng.getrandbits(3)
+    op0, op1, crn, crm, op2 = 2 | number >> 14 & 1, number >> 11 & 7, number >> 7 & 15, number >> 3 & 15, number & 7
+    register = encoding(op0, op1, crn, crm, op2)
+    name = f"S{op0}_{op1}_C{crn}_C{crm}_{op2}"
+    denied = (op0, op1) in OTHERS_REGISTERS or (op0, op1, crn) in OTHERS_GROUPS
+    contained = NOT_DONE if denied and (op0, op1, crn, crm, op2) != PMUSERENR else ANYTHING
+    if index % 3 == 0:
+        return Attempt(f"mrs {name}", code(0xD5200000 | register), 0, 0, Aim.NUMBER, contained)
+    if index % 3 == 1 or (op0, op1, crn) in OWN:
+        return Attempt(f"mrs and msr {name}", code(0xD5200002 | register, 0xD5000002 | register), 0, 0, Aim.NUMBER, contained)
+    return Attempt(f"msr {name}", code(0xD5000001 | register, 0xD5033FDF), 0, rng.getrandbits(64), Aim.NUMBER, contained)
+
+
+# op1, CRn, CRm, op2 of those that are there; the last ones are EL2's.
+MAINTENANCE = (
+    *((0, 7, 1, 0), (0, 7, 5, 0), (0, 7, 6, 1), (0, 7, 6, 2), (0, 7, 10, 2), (0, 7, 14, 2), *((0, 7, 8, n) for n in range(4))),
+    *((3, 7, 4, 1), (3, 7, 5, 1), (3, 7, 10, 1), (3, 7, 11, 1), (3, 7, 12, 1), (3, 7, 14, 1)),
+    *((0, 8, crm, op2) for crm in (3, 7) for op2 in (0, 1, 2, 3, 5, 7)),
+    *((4, 7, 8, n) for n in range(8)),
+    *((4, 8, crm, op2) for crm in (0, 3, 4, 7) for op2 in (0, 1, 4, 5, 6)),
+)
+
+
+def draw_system(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Instructions of the system space: cache, TLB and translation, for every level. C5.4, C5.5"""
+    number = walk(index // 2, 1 << 11)
+    op1, crn, crm, op2 = number >> 8, 7 + (number >> 7 & 1), number >> 3 & 15, number & 7
+    if index % 2:
+        op1, crn, crm, op2 = MAINTENANCE[index // 2 % len(MAINTENANCE)]
+    contained = NOT_DONE if op1 in (4, 6) else ANYTHING
+    target = ground.draw(rng)
+    name = f"sys #{op1}, C{crn}, C{crm}, #{op2}, {target.address:#x}"
+    return Attempt(
+        name, code(0xD5080000 | encoding(0, op1, crn, crm, op2)), target.address, 0, Aim.ADDRESS if crn == 7 else Aim.NUMBER, contained
+    )
+
+
+# ---- Interrupts, calls, instructions -----------------------------------------------------------------------------------
+
+
+def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    address = register_address(rng, index, ground)
+    name = rng.choice(("ldr w", "ldrsw", "str w", "str w"))
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+
+
+def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    address = register_address(rng, index, ground) + rng.randrange(4)
+    name = rng.choice(("ldr x", "ldrh", "ldrb", "ldp", "ldxr", "str x", "strh", "strb", "stp", "stlr"))
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+
+
+SGI_REGISTERS = {"ICC_SGI1R_EL1": (3, 0, 12, 11, 5), "ICC_ASGI1R_EL1": (3, 0, 12, 11, 6), "ICC_SGI0R_EL1": (3, 0, 12, 11, 7)}
+
+
+def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Interrupts to other cores: every number, target list, affinity and routing mode."""
+    if not ground.has_redistributors:
+        value = order_value(rng)
+        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], SGIR, value, Aim.NUMBER, ANYTHING)
+    name = list(SGI_REGISTERS)[index % len(SGI_REGISTERS)]
+    affinity = rng.choice((0, 0, 0, rng.getrandbits(8) << 16 | rng.getrandbits(8) << 32))
+    value = rng.getrandbits(4) << 24 | rng.getrandbits(16) | (rng.random() < 0.2) << 40 | affinity
+    return Attempt(f"{name} = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS[name]), 0xD5033FDF), 0, value, Aim.NUMBER, ANYTHING)
+
+
+def draw_own_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    if not ground.has_redistributors:
+        value = own_order_value(rng, ground)
+        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], SGIR, value, Aim.NUMBER, ANYTHING)
+    value = rng.randrange(15) << 24 | (1 << 40 if rng.getrandbits(1) else 1 << ground.sandbox.cores[0])
+    return Attempt(f"ICC_SGI1R_EL1 = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS["ICC_SGI1R_EL1"]), 0xD5033FDF), 0, value)
+
+
+CALLS = {"hvc": 0xD4000002, "smc": 0xD4000003}
+PSCI, PSCI_64, MONITOR = 0x84000000, 0xC4000000, 0xC6000000
+ENDING = {PSCI + 1, PSCI_64 + 1, PSCI + 2, PSCI + 8, PSCI + 9, PSCI + 5, *range(PSCI + 11, PSCI + 32), *range(PSCI_64 + 11, PSCI_64 + 32)}
+ENDING |= {MONITOR + 2, *range(MONITOR + 4, MONITOR + 32)}  # of the sandbox that makes them
+
+
+def draw_call(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    name = list(CALLS)[index % len(CALLS)]
+    known = rng.choice((PSCI, PSCI_64, MONITOR, 0x80000000)) + index // 2 % 32
+    function = rng.choice((known, known, rng.getrandbits(32), rng.getrandbits(64)))
+    if function & 0xFFFFFFFF in ENDING:
+        function = PSCI_64 + 3
+    value = rng.choice((rng.getrandbits(2), 0x80000000 | rng.getrandbits(2), rng.getrandbits(64)))
+    body = code(0xAA0103E2, 0xAA0103E3, CALLS[name] | rng.choice((0, 0, 0, rng.getrandbits(16))) << 5)
+    return Attempt(f"{name} {function:#x} with {value:#x}", body, function, value, Aim.NUMBER, ANYTHING)
+
+
+INSTRUCTIONS = {
+    "brk": 0xD4200000,
+    "hlt": 0xD45E0000,
+    "dcps1": 0xD4A00001,
+    "dcps2": 0xD4A00002,
+    "dcps3": 0xD4A00003,
+    "drps": 0xD6BF03E0,
+    "svc": 0xD4000001,
+    "udf": 0x00000000,
+    "yield": 0xD503203F,
+    "sev": 0xD503209F,
+    "sevl": 0xD50320BF,
+    "wfe": 0xD503205F,
+    "esb": 0xD503221F,
+    "psb csync": 0xD503223F,
+    "tsb csync": 0xD503225F,
+    "msr uao": 0xD500417F,
+    "msr pan": 0xD500419F,
+    "msr spsel": 0xD50041BF,
+    "fmov": 0x9E660000,
+    "addvl": 0x04205000,
+    "ld1b of SVE": 0xA400A000,
+    "bad branch": 0xD61F0BE0,
+}
+
+
+def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
+    return Attempt(name, code(INSTRUCTIONS[name]), 0, 0, Aim.NUMBER, ANYTHING)
+
+
+def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """STR over the instruction two behind it, with and without the maintenance that it would take."""
+    word = rng.choice([*INSTRUCTIONS.values(), 0xD503201F])
+    maintained = (0xD50B7B20, 0xD5033F9F, 0xD50B7520, 0xD5033FDF) if rng.random() < 0.5 else (0xD503201F,) * 4
+    adr = 0x10000000 | 6 << 5  # adr x0, .+24
+    return Attempt(f"an instruction made {word:#010x} just before it runs", code(adr, 0xB9000001, *maintained, 0xD503201F), 0, word)
+
+
+def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """So many exits one behind the other: a call that nobody knows, a register of the distributor."""
+    times = rng.choice((16, 64, 256))
+    body = (0xD28000A0, CALLS["hvc"]) if index % 2 else (0xB9400022, 0xD503201F)
+    loop = (0xD2800003 | times << 5, *body, 0xF1000463, 0x54FFFFA1)
+    what = "calls" if index % 2 else "distributor reads"
+    return Attempt(f"{times} {what}", code(*loop), 0, DISTRIBUTOR.start, Aim.NUMBER, ANYTHING)
+
+
+CLASSES = (
+    AttackClass("memory", "reads, writes, maintenance and jumps, in 23 forms", 0, draw_memory, "memory", ends=True),
+    AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
+    AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
+    AttackClass(
+        "garbage", "loads and stores that a decoder could misread, on the distributor's page", 0, draw_garbage, "memory", ends=True
+    ),
+    AttackClass("registers", "every system register, read, rewritten and written", 40, draw_register, "msr"),
+    AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
+    AttackClass("distributor-pieces", "its registers in other widths and forms", 0, draw_interrupt_piece, "irq", ends=True),
+    AttackClass("orders", "interrupts to every core, number, target list and group", 0, draw_order, "ipi", ends=True),
+    AttackClass("distributor", "every register of the distributor and of the own redistributor", 24, draw_interrupt_register, "irq"),
+    AttackClass("own-orders", "interrupts to itself and to all that it may", 6, draw_own_order, harmless="the own core alone"),
+    AttackClass(
+        "calls", "every hypercall and firmware call with any argument", 8, draw_call, harmless="a call without a grant has nothing to do"
+    ),
+    AttackClass(
+        "instructions",
+        "instructions that a sandbox does not have, or not for long",
+        4,
+        draw_instruction,
+        harmless="they act on the own core alone",
+    ),
+    AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
+    AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
+)

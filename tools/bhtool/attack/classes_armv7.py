@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an ARMv7 sandbox can try. Code is ARM, called with its arguments in r0-r1 and r2-r3: ARMv7 ARM A8.8 for every encoding."""
+
+import random
+import struct
+
+from bhtool.attack.attack_class import AttackClass, walk
+from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address
+from bhtool.attack.ground import DISTRIBUTOR, Ground
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+
+CLEAR_HIGH, RETURN = 0xE3A01000, 0xE12FFF1E  # mov r1, #0; bx lr
+
+
+def code(*words: int) -> bytes:
+    return struct.pack(f"<{len(words) + 2}I", *words, CLEAR_HIGH, RETURN)
+
+
+READS = {
+    "ldr": code(0xE5900000),
+    "ldrb": code(0xE5D00000),
+    "ldrh": code(0xE1D000B0),
+    "ldrsb": code(0xE1D000D0),
+    "ldrd": code(0xE1C060D0),
+    "ldm": code(0xE890000C),
+    "ldr post-indexed": code(0xE4902004),
+    "ldrex": code(0xE1900F9F),
+    "swp": code(0xE1000092),
+}
+WRITES = {
+    "str": code(0xE5802000),
+    "strb": code(0xE5C02000),
+    "strh": code(0xE1C020B0),
+    "strd": code(0xE1C020F0),
+    "stm": code(0xE880000C),
+    "str pre-indexed": code(0xE5A02004),
+    "ldrex and strex": code(0xE190CF9F, 0xE1801F92),
+}
+EXECUTE = {"call": code(0xE12FFF30), "call of Thumb": code(0xE3800001, 0xE12FFF30)}
+MEMORY = {"read": {k: v for k, v in READS.items() if k != "swp"}, "write": WRITES, "execute": EXECUTE}
+
+
+def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
+    name = rng.choice(list(forms))
+    target = ground.draw(rng)
+    return Attempt(
+        f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, rng.getrandbits(64), Aim.ADDRESS, NEVER_BACK
+    )
+
+
+def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """From the last bytes of an own page over its end."""
+    name = rng.choice(("ldr", "str"))
+    address = rng.choice(ground.edges) - rng.randrange(1, 4)
+    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, 0, Aim.ADDRESS, NOT_DONE)
+
+
+def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    target = ground.draw(rng)
+    return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["ldr"], target.address, 0, Aim.TABLE, NEVER_BACK)
+
+
+def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Loads and stores of every kind on a page that the monitor answers for: A5.3 "Load/store word and unsigned byte", A5.2.8 "Extra"."""
+    kind = rng.choice((0x04000000, 0x05000000, 0x00000090, 0x000000B0, 0x000000D0, 0x000000F0))
+    word = 0xE0000000 | kind | rng.getrandbits(5) << 20 | rng.randrange(2, 9) << 12 | rng.getrandbits(4) << (0 if kind >> 26 else 8)
+    return Attempt(
+        f"instruction {word:#010x} on {DISTRIBUTOR.start:#x}", code(word), DISTRIBUTOR.start, rng.getrandbits(32), Aim.ADDRESS, ANYTHING
+    )
+
+
+# ---- Coprocessors: opc1, CRn, CRm, opc2; B3.17 "Organization of the CP15 registers" -------------------------------------
+
+OWN = {(15, 1), (15, 2), (15, 3), (15, 10), (15, 12), (15, 13), (15, 14), (15, 5), (15, 6)}  # nonsense in these ends the sandbox
+HYP = 4  # opc1
+# Where there are registers: coprocessor 15 (0 here) or 14 (1), opc1, CRn, CRm.
+KNOWN = [
+    coprocessor << 11 | opc1 << 8 | crn << 4 | crm
+    for coprocessor, opcodes, numbers in ((0, (0, 1, 2, HYP), (0, 1, 2, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15)), (1, (0, 6, 7), (0, 1, 2, 7)))
+    for opc1 in opcodes
+    for crn in numbers
+    for crm in (range(8) if crn != 9 else (0, 2, 12, 13, 14, 15))
+]
+KNOWN += [9 << 4 | crm for crm in (12, 13, 14)] * 20  # performance counters, of which a Cortex-A15 has many
+
+
+def draw_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    number = walk(index // 6, 1 << 15) if index // 3 % 2 else rng.choice(KNOWN) << 3 | rng.getrandbits(3)
+    coprocessor, opc1, crn, crm, opc2 = 15 - (number >> 14 & 1), number >> 11 & 7, number >> 7 & 15, number >> 3 & 15, number & 7
+    register = opc1 << 21 | crn << 16 | coprocessor << 8 | opc2 << 5 | crm
+    name = f"p{coprocessor}, {opc1}, c{crn}, c{crm}, {opc2}"
+    hyp = (coprocessor, opc1) == (15, HYP) and crn not in (3, 15)  # QEMU's DACR answers to every opc1
+    counters = (coprocessor, opc1, crn) == (15, 0, 9) and crm >= 12
+    contained = NOT_DONE if hyp or counters else ANYTHING
+    if index % 3 == 0:
+        return Attempt(f"mrc {name}", code(0xEE100010 | register), 0, 0, Aim.NUMBER, contained)
+    if index % 3 == 1 or (coprocessor, crn) in OWN:
+        return Attempt(f"mrc and mcr {name}", code(0xEE10C010 | register, 0xEE00C010 | register), 0, 0, Aim.NUMBER, contained)
+    if crn in (7, 8):  # maintenance by address is an access
+        contained = ANYTHING if opc1 != HYP else contained
+    return Attempt(f"mcr {name}", code(0xEE002010 | register, 0xF57FF06F), 0, rng.getrandbits(32), Aim.NUMBER, contained)
+
+
+def draw_pair(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Registers of 64 bits."""
+    number = walk(index, 1 << 9)
+    coprocessor, opc1, crm = 15 - (number >> 8), number >> 4 & 15, number & 15
+    register = coprocessor << 8 | opc1 << 4 | crm
+    contained = NOT_DONE if (opc1, crm) in ((6, 2), (4, 14), (6, 14)) and coprocessor == 15 else ANYTHING
+    read, write = 0xEC500000 | 6 << 16 | 12 << 12 | register, 0xEC400000 | 6 << 16 | 12 << 12 | register
+    return Attempt(f"mrrc and mcrr p{coprocessor}, {opc1}, c{crm}", code(read, write), 0, 0, Aim.NUMBER, contained)
+
+
+# ---- Interrupts, calls, instructions -----------------------------------------------------------------------------------
+
+
+def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    address = register_address(rng, index, ground)
+    name = rng.choice(("ldr", "str", "str"))
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+
+
+def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    address = register_address(rng, index, ground) + rng.randrange(4)
+    name = rng.choice(("ldrb", "ldrh", "ldrsb", "strb", "strh", "ldrd", "strd", "ldrex"))
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+
+
+def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Interrupts to other cores: every number, target list and filter."""
+    value = order_value(rng)
+    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], SGIR, value, Aim.NUMBER, ANYTHING)
+
+
+def draw_own_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    value = own_order_value(rng, ground)
+    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], SGIR, value, Aim.NUMBER, ANYTHING)
+
+
+CALLS = {"hvc": 0xE1400070, "smc": 0xE1600070}
+PSCI, MONITOR = 0x84000000, 0x86000000
+ENDING = {PSCI + 1, PSCI + 2, PSCI + 5, PSCI + 8, PSCI + 9, *range(PSCI + 11, PSCI + 32), MONITOR + 2, *range(MONITOR + 4, MONITOR + 32)}
+
+
+def draw_call(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    name = list(CALLS)[index % len(CALLS)]
+    known = rng.choice((PSCI, MONITOR, 0x80000000, 0xC4000000)) + index // 2 % 32
+    function = rng.choice((known, known, rng.getrandbits(32)))
+    if function & ~0x40000000 in ENDING:
+        function = PSCI + 3
+    value = rng.choice((rng.getrandbits(2), 0x80000000 | rng.getrandbits(2), rng.getrandbits(32)))
+    body = code(0xE1A01002, CALLS[name] | rng.choice((0, 0, 0, rng.getrandbits(4))))
+    return Attempt(f"{name} {function:#x} with {value:#x}", body, function, value, Aim.NUMBER, ANYTHING)
+
+
+INSTRUCTIONS = {
+    "udf": 0xE7F000F0,
+    "bkpt": 0xE1200070,
+    "svc": 0xEF000000,
+    "cps to Hyp mode": 0xF102001A,
+    "cps to Monitor mode": 0xF1020016,
+    "eret": 0xE160006E,
+    "bxj": 0xE12FFF20,
+    "sev": 0xE320F004,
+    "wfe": 0xE320F002,
+    "yield": 0xE320F001,
+    "dbg": 0xE320F0F0,
+    "mrs elr_hyp": 0xE10E0300,
+    "msr spsr_hyp": 0xE16EF300,
+    "vmrs fpsid": 0xEEF00A10,
+    "vmov": 0xEC510B10,
+    "cdp p15": 0xEE000F00,
+    "ldc p14": 0xED905E00,
+    "setend be, le": 0xF1010200,
+    "clrex": 0xF57FF01F,
+}
+
+
+def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
+    word = INSTRUCTIONS[name]
+    return Attempt(name, code(word, 0xF1010000), 0, 0, Aim.NUMBER, ANYTHING)  # and little-endian again
+
+
+def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """STR over the instruction that follows, with and without the maintenance that it would take."""
+    word = rng.choice((0xE7F000F0, 0xE320F000, 0xE320F004, 0xEF000000))
+    maintained = (0xEE07CF3B, 0xF57FF04F, 0xEE07CF35, 0xF57FF06F) if rng.random() < 0.5 else (0xE320F000,) * 4
+    return Attempt(f"an instruction made {word:#010x} just before it runs", code(0xE28FC010, 0xE58C2000, *maintained, 0xE320F000), 0, word)
+
+
+def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """So many reads of the distributor one behind the other."""
+    times = rng.choice((16, 64, 240))
+    return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, DISTRIBUTOR.start)
+
+
+CLASSES = (
+    AttackClass("memory", "reads, writes and jumps, in 18 forms", 0, draw_memory, "memory", ends=True),
+    AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
+    AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
+    AttackClass(
+        "garbage", "loads and stores that a decoder could misread, on the distributor's page", 0, draw_garbage, "memory", ends=True
+    ),
+    AttackClass("registers", "every register of coprocessors 14 and 15, read, rewritten and written", 42, draw_register, "msr"),
+    AttackClass("pairs", "every register of 64 bits", 6, draw_pair, "msr"),
+    AttackClass("distributor-pieces", "its registers in other widths and forms", 0, draw_interrupt_piece, "irq", ends=True),
+    AttackClass("orders", "interrupts to every core, number and target list", 0, draw_order, "ipi", ends=True),
+    AttackClass("distributor", "every register of the distributor", 26, draw_interrupt_register, "irq"),
+    AttackClass("own-orders", "interrupts to itself and to all that it may", 8, draw_own_order, harmless="the own core alone"),
+    AttackClass(
+        "calls", "every hypercall and firmware call with any argument", 10, draw_call, harmless="a call without a grant has nothing to do"
+    ),
+    AttackClass(
+        "instructions",
+        "instructions that a sandbox does not have, or not for long",
+        4,
+        draw_instruction,
+        harmless="they act on the own core alone",
+    ),
+    AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
+    AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
+)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What both ARM architectures can try on the interrupt controller: IHI 0048 (GICv2), IHI 0069 (GICv3)."""
+
+import random
+
+from bhtool.attack.attack_class import walk
+from bhtool.attack.ground import DISTRIBUTOR, Ground
+
+SGIR = DISTRIBUTOR.start + 0xF00
+DISTRIBUTOR_BYTES = 0x1000
+# What a sandbox's own interrupts hang on; a hostile one that disables its timer only harms itself, so it may.
+INTERESTING = (
+    0x0,
+    0x4,
+    0x80,
+    0x84,
+    0x100,
+    0x104,
+    0x180,
+    0x184,
+    0x200,
+    0x204,
+    0x280,
+    0x300,
+    0x380,
+    0x400,
+    0x420,
+    0x800,
+    0x820,
+    0xC00,
+    0xC08,
+    0xF10,
+    0xF20,
+)
+
+
+def register_address(rng: random.Random, index: int, ground: Ground) -> int:
+    """Every word of the distributor and of the own redistributor's frames in turn; every third is one that matters."""
+    spans = ground.filtered if ground.has_redistributors else [DISTRIBUTOR]
+    span = spans[index % len(spans)]
+    if rng.random() < 0.3:
+        return span.start + rng.choice(INTERESTING)
+    return span.start + (walk(index // len(spans), DISTRIBUTOR_BYTES) & ~3) + rng.choice((0, 0, 0x10000 if span.size > 0x10000 else 0))
+
+
+def order_value(rng: random.Random) -> int:
+    """GICD_SGIR: target list filter, target list, group, number."""
+    return rng.randrange(3) << 24 | rng.getrandbits(8) << 16 | rng.getrandbits(1) << 15 | rng.getrandbits(4)
+
+
+def own_order_value(rng: random.Random, ground: Ground) -> int:
+    """To the own core by the list, to all other own cores, to itself: but for the number that kicks."""
+    number = rng.randrange(15)
+    return rng.choice((1 << 16 + ground.sandbox.cores[0], 1 << 24, 2 << 24)) | number

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign must leave as it was, read through the machine's RAM from outside: frames of nobody, and those of monitors.
+
+A machine in which nobody attacked says how they look: a sentinel exits no more once it is ready, so its monitor's frames rest, too.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+from bhtool import abi
+from bhtool.attack.stage import SENTINELS
+from bhtool.config.machine import PAGE, Span
+from bhtool.config.plan import Plan
+from bhtool.platforms import Platform
+
+Pages = dict[int, bytes]  # digest of each page that is not all zeros, by its address
+
+
+def lively(platform: Platform, plan: Plan) -> list[Span]:
+    """What may differ: kick boxes; start-up, with another table and payload; RAM; pools, but of a sentinel what it is shown; payloads."""
+    spans = [Span(platform.ram_base, plan.shared_hpa + PAGE - platform.ram_base)]
+    if platform.emulator.medium != "kernel":  # a boot loader has left its heap at the end of RAM
+        top = max(one.ram_hpa + one.ram_size for one in plan.sandboxes)
+        spans.append(Span(top, platform.ram_base + platform.ram_size - top))
+    for one in plan.sandboxes:
+        pool_bytes = abi.lib.BH_POOL_ARENA if one.name in SENTINELS else abi.lib.BH_POOL_BYTES
+        spans += [Span(one.ram_hpa, one.ram_size), Span(one.pool_hpa, int(pool_bytes)), Span(one.pristine_hpa, one.pristine_size)]
+    return spans
+
+
+def data_pages(ram: int, size: int) -> Iterator[int]:
+    """Offsets of pages of the file that were ever written."""
+    at = 0
+    while at < size:
+        try:
+            at = os.lseek(ram, at, os.SEEK_DATA)
+        except OSError:  # nothing but a hole
+            return
+        end = os.lseek(ram, at, os.SEEK_HOLE)
+        yield from range(at & ~(PAGE - 1), end, PAGE)
+        at = end
+
+
+def pages(platform: Platform, plan: Plan, ram: int) -> Pages:
+    spans, found = lively(platform, plan), {}
+    for offset in data_pages(ram, platform.ram_size):
+        address = platform.ram_base + offset
+        if any(span.start <= address < span.end for span in spans):
+            continue
+        content = os.pread(ram, PAGE, offset)
+        if content.strip(b"\0"):
+            found[address] = hashlib.blake2b(content, digest_size=8).digest()
+    return found
+
+
+def changed(before: Pages, after: Pages) -> list[int]:
+    return sorted(address for address in before.keys() | after.keys() if before.get(address) != after.get(address))

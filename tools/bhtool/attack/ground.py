@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What lies around a hostile sandbox, from the plan: where its own grants end and what is worth reaching for."""
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+
+from bhtool import abi
+from bhtool.config.machine import PAGE, Span
+from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.platforms import Platform
+
+IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
+# What first stages can address. QEMU's 32-bit machine reports longer guest-physical addresses cut to 32 bits.
+ADDRESS_BITS = {"aarch64": 36, "armv7": 32, "x86_64": 36}
+DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
+IOAPIC, ECAM = Span(0xFEC00000, PAGE), Span(0xB0000000, 1 << 28)
+
+
+@dataclass(frozen=True)
+class Target:
+    address: int
+    whose: str
+
+
+class Ground:
+    """As one hostile sandbox sees it: guest-physical addresses."""
+
+    def __init__(self, platform: Platform, plan: Plan, sandbox: SandboxPlan) -> None:
+        self.platform, self.plan, self.sandbox = platform, plan, sandbox
+        self.arch = platform.arch
+
+    @cached_property
+    def own(self) -> list[Span]:
+        """What was granted; a sandbox without protection has no more, though it reaches more."""
+        return [Span(one.gpa, one.size) for one in self.sandbox.regions if one.kind != "open"]
+
+    @cached_property
+    def filtered(self) -> list[Span]:
+        """Answered by the monitor in the place of the hardware: an access comes back, and what it does is the filter's to limit."""
+        if self.arch == "x86_64":
+            return [IOAPIC, ECAM]
+        frames = [Span(REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES) for core in self.sandbox.cores]
+        return [DISTRIBUTOR, *frames] if self.has_redistributors else [DISTRIBUTOR]
+
+    @property
+    def has_redistributors(self) -> bool:
+        return self.platform.board_name == "qemu-aarch64"
+
+    def is_foreign(self, address: int) -> bool:
+        page = Span(address & ~(PAGE - 1), PAGE)
+        return not any(span.overlaps(page) for span in (*self.own, *self.filtered))
+
+    @cached_property
+    def treasures(self) -> list[tuple[Span, str]]:
+        """What belongs to somebody: others' memory, monitors', devices."""
+        found = [(Span(self.plan.shared_hpa, PAGE), "kick boxes"), (Span(IMAGE[self.arch], 0x40000), "monitor image")]
+        for one in self.plan.sandboxes:
+            found.append((Span(one.ram_hpa, one.ram_size), f"RAM of {one.name}"))
+            found.append((Span(one.pool_hpa, int(abi.lib.BH_POOL_ARENA)), f"pool of {one.name}"))
+            found.append((Span(one.pool_hpa + int(abi.lib.BH_POOL_ARENA), 0x20000), f"monitor of {one.name}"))
+        found += [(Span(one.start, one.size), one.what) for one in self.plan.holdings if one.kind == "memory"]
+        return found
+
+    def draw(self, rng: random.Random) -> Target:
+        """A foreign address: three of four in what belongs to somebody, the others anywhere."""
+        for _ in range(64):
+            span, whose = rng.choice(self.treasures) if rng.random() < 0.75 else (Span(0, 1 << ADDRESS_BITS[self.arch]), "anywhere")
+            address = span.start + rng.randrange(max(span.size, PAGE)) & ~(PAGE - 1) | rng.choice((0, 0, 16, 0x7F0, 0xFE0))
+            if self.is_foreign(address):
+                return Target(address, whose)
+        return Target(1 << ADDRESS_BITS[self.arch] - 1, "anywhere")
+
+    @cached_property
+    def edges(self) -> list[int]:
+        """Where a page of its own is followed by one that is not."""
+        return [span.end for span in self.own if self.is_foreign(span.end)]

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of classes in docs/attack.md: `python -m bhtool.attack.reference` prints them."""
+
+from bhtool.attack.attack_class import AttackClass
+from bhtool.attack.campaign import ENDING
+from bhtool.attack.generator import CLASSES
+
+TITLES = {"x86_64": "x86-64", "aarch64": "AArch64", "armv7": "ARMv7"}
+HEADER = ("| class | tries | of 5000 at least | off, it gets through; or why it harms nobody |", "|---|---|---|---|")
+
+
+def least(one: AttackClass, classes: tuple[AttackClass, ...], attempts: int) -> int:
+    """How many of so many attempts are of this class."""
+    ending = int(attempts * ENDING)
+    return ending // sum(other.ends for other in classes) if one.ends else one.share * ((attempts - ending) // 100)
+
+
+def rows(arch: str) -> list[str]:
+    classes = CLASSES[arch]
+    return [
+        f"| {one.name} | {one.tries} | {least(one, classes, 5000)} | {f'`{one.control}`' if one.control else one.harmless} |"
+        for one in classes
+    ]
+
+
+def tables() -> str:
+    return "\n\n".join("\n".join((f"### {title}", "", *HEADER, *rows(arch))) for arch, title in TITLES.items())
+
+
+if __name__ == "__main__":
+    print(tables())

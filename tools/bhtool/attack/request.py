@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One attempt to break out, as it is drawn on the desk and carried out by kernel/campaign.c."""
+
+import enum
+import struct
+from dataclasses import dataclass, field
+
+CODE_BYTES = 40
+ENTRY = struct.Struct(f"<QQII{CODE_BYTES}s")  # struct campaign_request
+MASK = (1 << 64) - 1
+
+
+class Outcome(enum.IntEnum):
+    """enum campaign_outcome."""
+
+    UNTRIED = 0
+    STOPPED = 1  # never came back
+    REFUSED = 2  # an exception in the sandbox
+    RETURNED = 3  # with a value that is none of these
+    ZERO = 4
+    ONES = 5
+
+
+ANYTHING = frozenset(Outcome) - {Outcome.UNTRIED}
+NEVER_BACK = frozenset({Outcome.STOPPED})
+NO_VALUE = frozenset({Outcome.STOPPED, Outcome.REFUSED, Outcome.ZERO, Outcome.ONES})
+NOT_DONE = frozenset({Outcome.STOPPED, Outcome.REFUSED})
+
+
+class Aim(enum.IntFlag):
+    """enum campaign_flags: what the code's first argument is."""
+
+    NUMBER = 0  # `target` itself
+    ADDRESS = 1  # where `target` is mapped
+    TABLE = 2  # where `target`, made a page table, leads
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a class draws: instructions, what to run them on, and which outcomes leave the others unharmed."""
+
+    text: str
+    code: bytes = field(repr=False)
+    target: int
+    value: int = 0
+    aim: Aim = Aim.NUMBER
+    contained: frozenset[Outcome] = ANYTHING
+
+
+@dataclass(frozen=True)
+class Request:
+    """The attempt with this number of a campaign."""
+
+    number: int
+    group: str
+    attempt: Attempt
+
+    def pack(self) -> bytes:
+        one = self.attempt
+        assert len(one.code) <= CODE_BYTES, self
+        return ENTRY.pack(one.target & MASK, one.value & MASK, one.aim, 0, one.code)
+
+    def __str__(self) -> str:
+        return f"attempt {self.number}, {self.group}: {self.attempt.text}"

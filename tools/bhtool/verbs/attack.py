@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead attack`: two hostile sandboxes try everything, two others keep watch. docs/attack.md explains classes and figures."""
+
+from pathlib import Path
+
+import click
+
+from bhtool.attack.campaign import Campaign, run_campaign
+from bhtool.build import build_platform
+from bhtool.errors import Status
+from bhtool.jsonfile import write_json
+from bhtool.machine import require_emulator, versions
+from bhtool.machine_launch import Timing
+from bhtool.platforms import DEFAULT, load, names
+from bhtool.screen import Screen, table_of
+
+SHOWN_ESCAPES = 20
+PROTECTIONS = ("memory", "io", "msr", "ipi", "irq", "abort")
+
+
+def show(result: Campaign, screen: Screen) -> None:
+    outcomes = ("stopped", "refused", "returned", "zero", "ones")
+    table = table_of(f"Attempts by class on {result.platform.name}, seed {result.seed}", "class", "tried", *outcomes)
+    for name, counter in sorted(result.by_class.items()):
+        table.add_row(name, str(counter.total()), *(str(counter[one]) for one in outcomes))
+    screen.summary(table)
+    for escape in result.escapes[:SHOWN_ESCAPES]:
+        screen.complain(f"escape: {escape}")
+        if escape.request:
+            repeat = f"tools/bulkhead attack --platform {result.platform.name} --seed {result.seed} --only {escape.request.number}"
+            screen.complain(f"repeat it alone: {repeat}")
+    verdict = (
+        f"{result.attempts} attempts on {result.machines} machines, {len(result.escapes)} escapes, {result.words_changed} words changed"
+    )
+    screen.out.print(f"{verdict}, {result.heartbeats_lost} of {result.heartbeats} heartbeats lost; digest {result.digest()}")
+
+
+@click.command()
+@click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides every attempt.")
+@click.option("--attempts", type=click.IntRange(min=1), default=5000, show_default=True, help="How many.")
+@click.option("--only", type=click.IntRange(min=0), metavar="NUMBER", help="Repeat this attempt of the seed alone.")
+@click.option(
+    "--without", "unprotected", multiple=True, type=click.Choice(PROTECTIONS), help="Switch this protection of the hostile sandboxes off."
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
+def attack(platform_name: str, seed: int, attempts: int, only: int | None, unprotected: tuple[str, ...], json_file: Path | None) -> Status:
+    """Try everything a hostile sandbox can, at random, while two others keep watch.
+
+    It fails, with status 1, if anything got through.
+    """
+    screen = Screen()
+    platform = load(platform_name)
+    require_emulator(platform)
+    with screen.progress("preparing"):
+        build_platform(platform, screen.report)
+    with screen.progress(f"attacking on {platform.name}"):
+        timing = Timing(platform.emulator.icount_shift)
+
+        def progress(result: Campaign, begun: int) -> None:
+            screen.update(
+                f"{result.attempts + begun} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes"
+            )
+
+        result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only, unprotected)
+    show(result, screen)
+    if json_file:
+        write_json(json_file, "attack", result.as_dict(), versions(platform))
+    return Status.GOOD if result.good else Status.FAILED
