@@ -22,7 +22,7 @@ enum { BH_PAGE_BYTES = 4096, BH_NAME_BYTES = 32, BH_MAX_SANDBOX_CORES = 4, BH_MA
 enum bh_exit_reason {
 	BH_EXIT_KICK,      /* another monitor asked for attention */
 	BH_EXIT_MEMORY,    /* access that stage 2 does not allow */
-	BH_EXIT_DEVICE,    /* filtered device register: distributor, redistributor, IOAPIC */
+	BH_EXIT_DEVICE,    /* filtered device register: distributor, redistributor, IOAPIC, PCI configuration */
 	BH_EXIT_PORT,      /* I/O port that is not granted */
 	BH_EXIT_REGISTER,  /* filtered MSR or system register */
 	BH_EXIT_IPI,       /* inter-processor interrupt through the send filter */
@@ -107,13 +107,14 @@ enum bh_grant_kind {
 	BH_GRANT_FOREIGN_LOG, /* another sandbox's log ring, read only; name = that sandbox */
 	BH_GRANT_STATS,       /* struct bh_stats, read only */
 	BH_GRANT_IRQCHIP,     /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
+	BH_GRANT_FUNCTION,    /* PCI function: gpa, size of its configuration registers (size 0: behind ports only); line, vector */
 };
 enum { BH_LINE_NONE = 0xffffffff };
 struct bh_grant {
 	uint32_t kind;   /* enum bh_grant_kind */
 	uint32_t line;   /* ARM: INTID; x86: IOAPIC pin; BH_LINE_NONE */
 	uint32_t vector; /* x86: vector the line is routed to; else 0 */
-	uint32_t flags;  /* bit 0: level */
+	uint32_t flags;  /* bit 0: level; FUNCTION: bits 31:16 bus, device, function */
 	uint64_t gpa;
 	uint64_t size;
 	uint8_t name[BH_NAME_BYTES];       /* role label: "uart1" */

@@ -3,7 +3,9 @@
  * The partition table: what the tool decided on the desk, as the monitor reads it when the machine boots. Const, versioned,
  * checksummed. The same rules as in guest.h: the tool reads this header through cffi, so only enums, scalars and arrays.
  *
- *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[]     arrays are dense, counts in the header
+ *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[] | functions[]
+ *
+ * Arrays are dense, counts in the header.
  *
  * The table lies at the symbol `partition_table` of the monitor image. It is checked once by start-up code (monitor/
  * table_boot.c) and dropped with it; what is needed later is copied into the sandbox's private monitor.
@@ -22,6 +24,8 @@ enum {
 	BH_MAX_COPIES = 64,
 	BH_MAX_PIECES = 64,
 	BH_MAX_RESTARTS = 1000000,
+	BH_MAX_FUNCTIONS = 16,
+	BH_FUNCTION_BARS = 6,
 	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
 };
 
@@ -30,10 +34,11 @@ enum {
  * the world as written; the rest is the start-up allocator's arena for the private copy, tables, stacks and maps.
  */
 enum {
-	BH_POOL_STATS = 0x0000, /* struct bh_stats */
-	BH_POOL_INFO = 0x1000,  /* struct bh_info, put there by the image */
-	BH_POOL_CRASH = 0x2000, /* struct bh_crash */
-	BH_POOL_LOG = 0x4000,   /* struct bh_log, BH_LOG_BYTES */
+	BH_POOL_STATS = 0x0000,  /* struct bh_stats */
+	BH_POOL_INFO = 0x1000,   /* struct bh_info, put there by the image */
+	BH_POOL_CRASH = 0x2000,  /* struct bh_crash */
+	BH_POOL_ABSENT = 0x3000, /* all ones: configuration registers of PCI functions that are not the sandbox's */
+	BH_POOL_LOG = 0x4000,    /* struct bh_log, BH_LOG_BYTES */
 	BH_POOL_ARENA = 0x8000,
 	BH_POOL_BYTES = 0x80000, /* 512 KiB, 64 KiB aligned */
 };
@@ -46,6 +51,7 @@ enum bh_region_kind {
 	BH_REGION_POOL,   /* window into a pool: stats, info, own or foreign log */
 	BH_REGION_BANKED, /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
 	BH_REGION_OPEN,   /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
+	BH_REGION_BAR,    /* whole pages around one base address of a PCI function of the sandbox */
 };
 struct bh_region {
 	uint64_t gpa;
@@ -80,6 +86,18 @@ struct bh_copy {
 	uint64_t target; /* HPA: RAM of the sandbox, or its information page */
 	uint64_t size;   /* bytes, multiple of 4 KiB */
 	uint32_t sandbox;
+	uint32_t pad;
+};
+/*
+ * A PCI function. Its base address registers as they read when they hold the granted addresses, type bits and all, and after
+ * all ones were written to them; 0 and 0: the function has none there. PCI Local Bus 3.0, 6.2.5 "Base Addresses".
+ */
+struct bh_function {
+	uint32_t sandbox;
+	uint32_t id;       /* bus << 8 | device << 3 | function */
+	uint32_t identity; /* device << 16 | vendor */
+	uint32_t bar[BH_FUNCTION_BARS];
+	uint32_t bar_mask[BH_FUNCTION_BARS];
 	uint32_t pad;
 };
 /*
@@ -135,7 +153,7 @@ struct bh_table {
 	uint64_t shared;          /* HPA of one page: kick boxes (docs/shared-state.md) */
 	uint64_t module_bytes;    /* of the one boot module that must come with the image; 0: there must be none */
 	uint64_t module_checksum; /* FNV-1a over its 64-bit little-endian words */
-	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, pad2;
+	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, function_count;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];
 	struct bh_region regions[BH_MAX_REGIONS];
@@ -143,4 +161,5 @@ struct bh_table {
 	struct bh_line lines[BH_MAX_LINES];
 	struct bh_copy copies[BH_MAX_COPIES];
 	struct bh_piece pieces[BH_MAX_PIECES];
+	struct bh_function functions[BH_MAX_FUNCTIONS];
 };

@@ -105,6 +105,15 @@ HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *part
 HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
 						     uint32_t flags);
 
+/* All PCI functions but the board's own bridges decode nothing, master nothing and interrupt nobody. Call once, before any is granted. */
+void hal_machine_silence_functions(void);
+
+struct bh_function;
+/* Places a PCI function as the table says and gives it to the partition. HAL_E_UNSUPPORTED: another is there, or none. */
+HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function);
+/* When all are granted: shows their configuration registers, read only, and the frame `absent` in place of everybody else's. */
+HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
+
 /* The last word: after this only hole <-> leaf changes are possible. */
 void hal_partition_seal(struct hal_partition *partition);
 

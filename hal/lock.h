@@ -5,8 +5,6 @@
  * NMI handlers take none, and nothing that a guest can make fail is done under one.
  */
 #pragma once
-#include <assert.h>
-
 #include "abi/table.h"
 #include "hal/hal.h"
 
@@ -17,7 +15,7 @@ struct hal_lock {
 
 /* They lie on the shared page, behind the kick boxes. */
 enum hal_lock_name { HAL_LOCK_IOAPIC, HAL_LOCK_PCI, HAL_LOCKS };
-static_assert(BH_MAX_CORES * sizeof(struct hal_kick_box) + HAL_LOCKS * sizeof(struct hal_lock) <= BH_PAGE_BYTES, "one page");
+_Static_assert(BH_MAX_CORES * sizeof(struct hal_kick_box) + HAL_LOCKS * sizeof(struct hal_lock) <= BH_PAGE_BYTES, "one page");
 
 static inline struct hal_lock *hal_lock_of(struct hal_kick_box *boxes, enum hal_lock_name name)
 {

@@ -32,6 +32,7 @@ static struct table_limits board_limits(void)
 		.banked_bytes = BOARD_BANKED_BYTES,
 		.forbidden = TABLE_SPANS(private_spans),
 		.forbidden_ports = TABLE_SPANS(private_ports),
+		.pci = { BOARD_PCI_FUNCTIONS, BOARD_PCI_WINDOW, BOARD_PCI_PORTS, BOARD_PCI_PORTS_AT },
 		.core_id_mask = BOARD_CORE_ID_MASK,
 		.core_id_greatest = BOARD_CORE_ID_GREATEST,
 		.first_line = BOARD_FIRST_LINE,
@@ -137,6 +138,7 @@ _Noreturn void monitor_boot(void)
 
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
+	hal_machine_silence_functions();
 	check_boot_core(table);
 	clock.hz = hal_machine_clock_hz();
 	if (!clock.hz)

@@ -2,8 +2,8 @@
 /*
  * Builds one sandbox from its table row: a private copy of the monitor, the partition, its cores, its address space.
  *
- *   pool:  stats | info | crash | . | log ×4 | private copy | partition, tables, cores, stacks ... free
- *          0x0000                     0x4000   BH_POOL_ARENA
+ *   pool:  stats | info | crash | absent | log ×4 | private copy | partition, tables, cores, stacks ... free
+ *          0x0000                          0x4000   BH_POOL_ARENA
  */
 #include "monitor.h"
 
@@ -31,12 +31,12 @@ void build_must(enum hal_status status, const char *what)
 		monitor_refuse(what, why[status]);
 }
 
-static void zero_words(uint64_t start, uint64_t bytes)
+static void fill_words(uint64_t start, uint64_t bytes, uint64_t value)
 {
 	uint64_t *end = (uint64_t *)(uintptr_t)(start + bytes);
 
 	for (uint64_t *word = (uint64_t *)(uintptr_t)start; word < end; word++)
-		*word = 0;
+		*word = value;
 }
 
 /* What every private monitor has; the machine may need more (hal_resident_parts). */
@@ -98,9 +98,9 @@ static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, const
 	struct bh_stats *stats = (struct bh_stats *)(uintptr_t)(sandbox->pool + BH_POOL_STATS);
 	struct bh_info *info = (struct bh_info *)(uintptr_t)(sandbox->pool + BH_POOL_INFO);
 
-	zero_words(sandbox->pool + BH_POOL_STATS, BH_PAGE_BYTES);
-	zero_words(sandbox->pool + BH_POOL_CRASH, BH_PAGE_BYTES);
-	zero_words(sandbox->pool + BH_POOL_LOG, sizeof(struct bh_log) - BH_LOG_TEXT_BYTES);
+	fill_words(sandbox->pool + BH_POOL_STATS, BH_PAGE_BYTES, 0);
+	fill_words(sandbox->pool + BH_POOL_CRASH, BH_PAGE_BYTES, 0);
+	fill_words(sandbox->pool + BH_POOL_LOG, sizeof(struct bh_log) - BH_LOG_TEXT_BYTES, 0);
 	stats->magic = BH_STATS_MAGIC;
 	stats->core_count = sandbox->core_count;
 	stats->sandbox = index;
@@ -111,6 +111,24 @@ static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, const
 		arch_cache_publish((const void *)(uintptr_t)sandbox->clock_text, BH_CLOCK_DIGITS);
 	}
 	arch_cache_publish(stats, BH_POOL_ARENA);
+}
+
+/* The bus as the sandbox sees it: its own functions, and ones where others or none are. */
+static void grant_functions(const struct bh_table *table, uint32_t index, struct hal_partition *partition)
+{
+	uint64_t absent = table->sandboxes[index].pool + BH_POOL_ABSENT;
+	uint32_t granted = 0;
+
+	for (uint32_t n = 0; n < table->function_count; n++)
+		if (table->functions[n].sandbox == index) {
+			build_must(hal_partition_grant_function(partition, &table->functions[n]), "PCI function");
+			granted++;
+		}
+	if (!granted)
+		return;
+	fill_words(absent, BH_PAGE_BYTES, UINT64_MAX);
+	arch_cache_publish((const void *)(uintptr_t)absent, BH_PAGE_BYTES);
+	build_must(hal_partition_show_functions(partition, (hpa_t){ absent }), "PCI configuration registers");
 }
 
 static void grant_everything(const struct bh_table *table, uint32_t index, struct hal_partition *partition)
@@ -126,6 +144,7 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 	for (uint32_t n = 0; n < table->port_count; n++)
 		if (table->ports[n].sandbox == index)
 			build_must(hal_partition_allow_ports(partition, table->ports[n].first, table->ports[n].count), "I/O ports");
+	grant_functions(table, index, partition);
 	for (uint32_t n = 0; n < table->line_count; n++) {
 		const struct bh_line *line = &table->lines[n];
 

@@ -93,8 +93,9 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
-			  table->copy_count > BH_MAX_COPIES || table->piece_count > BH_MAX_PIECES,
-		  "more regions, ports, lines, copies or pieces than a table holds");
+			  table->copy_count > BH_MAX_COPIES || table->piece_count > BH_MAX_PIECES ||
+			  table->function_count > BH_MAX_FUNCTIONS,
+		  "more regions, ports, lines, copies, pieces or functions than a table holds");
 	return NULL;
 }
 
@@ -162,6 +163,116 @@ static bool touches_monitor(const struct bh_table *table, const struct table_lim
 	return overlap(span, image) || overlap(span, shared);
 }
 
+/* A base address of a PCI function: ports or memory. PCI Local Bus 3.0, 6.2.5.1 "Address Maps": what the low bits of the register say. */
+struct table_bar {
+	bool ports, wide;
+	struct table_span at; /* 0 bytes: there is none */
+};
+enum { BAR_PORTS = 1, BAR_WIDE = 4, BAR_PORT_BITS = 3, BAR_MEMORY_BITS = 0xf };
+
+/* Bars of 4 GiB and more are not for these machines: the upper word of a wide one is all mask. */
+static struct table_bar bar_of(const struct bh_function *function, uint32_t n)
+{
+	uint32_t value = function->bar[n], mask = function->bar_mask[n];
+	struct table_bar bar = { .ports = value & BAR_PORTS, .wide = !(value & BAR_PORTS) && value & BAR_WIDE };
+	uint32_t bits = bar.ports ? BAR_PORT_BITS : BAR_MEMORY_BITS;
+
+	bar.at = (struct table_span){ value & ~bits, -(mask & ~bits) };
+	if (bar.wide && n + 1 < BH_FUNCTION_BARS)
+		bar.at.start |= (uint64_t)function->bar[n + 1] << 32;
+	return bar;
+}
+
+/* Which register the next base address begins in. */
+static uint32_t next_bar(const struct bh_function *function, uint32_t n)
+{
+	return n + (bar_of(function, n).wide ? 2 : 1);
+}
+
+static bool is_possible_bar(const struct bh_function *function, uint32_t n)
+{
+	struct table_bar bar = bar_of(function, n);
+	uint32_t bits = bar.ports ? BAR_PORT_BITS : BAR_MEMORY_BITS;
+
+	if ((function->bar_mask[n] ^ function->bar[n]) & bits || !bar.at.bytes || bar.at.bytes & (bar.at.bytes - 1))
+		return false;
+	if (bar.wide && (n + 1 == BH_FUNCTION_BARS || function->bar_mask[n + 1] != UINT32_MAX))
+		return false;
+	return aligned(bar.at.start, bar.at.bytes);
+}
+
+static bool meets(const struct bh_function *function, struct table_bar bar, uint32_t below)
+{
+	for (uint32_t n = 0; n < below; n = next_bar(function, n)) {
+		struct table_bar other = bar_of(function, n);
+
+		if (other.ports == bar.ports && overlap(other.at, bar.at))
+			return true;
+	}
+	return false;
+}
+
+static const char *refuse_bars(const struct bh_table *table, const struct table_limits *limits, uint32_t index)
+{
+	const struct bh_function *function = &table->functions[index];
+
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n = next_bar(function, n)) {
+		struct table_bar bar = bar_of(function, n);
+
+		if (!function->bar[n] && !function->bar_mask[n])
+			continue;
+		REFUSE_IF(!is_possible_bar(function, n), "a base address of a PCI function is one that no register can hold");
+		REFUSE_IF(bar.ports ? !within(bar.at, limits->pci.ports) : !within(bar.at, limits->pci.window),
+			  "a base address of a PCI function lies outside the windows of the machine");
+		for (uint32_t other = 0; other < index; other++)
+			REFUSE_IF(meets(&table->functions[other], bar, BH_FUNCTION_BARS), "base addresses of PCI functions overlap");
+		REFUSE_IF(meets(function, bar, n), "base addresses of PCI functions overlap");
+	}
+	return NULL;
+}
+
+static const char *refuse_functions(const struct bh_table *table, const struct table_limits *limits)
+{
+	for (uint32_t n = 0; n < table->function_count; n++) {
+		const struct bh_function *function = &table->functions[n];
+		const char *why = refuse_bars(table, limits, n);
+
+		REFUSE_IF(function->sandbox >= table->sandbox_count, "a PCI function belongs to no sandbox");
+		REFUSE_IF(function->id >= limits->pci.functions, "a PCI function is on a bus that the machine does not have");
+		for (uint32_t other = 0; other < n; other++)
+			REFUSE_IF(function->id == table->functions[other].id, "a PCI function is given twice");
+		REFUSE_IF(why, why);
+	}
+	return NULL;
+}
+
+/* The whole pages around a base address where it is memory; no bytes: it is not. */
+static struct table_span pages_of(const struct table_limits *limits, struct table_bar bar)
+{
+	uint64_t start = bar.ports ? limits->pci.ports_at + bar.at.start : bar.at.start;
+	uint64_t first = start & ~(uint64_t)(BH_PAGE_BYTES - 1),
+		 end = (start + bar.at.bytes + BH_PAGE_BYTES - 1) & ~(uint64_t)(BH_PAGE_BYTES - 1);
+
+	return (struct table_span){ first, bar.ports && !limits->pci.ports_at ? 0 : end - first };
+}
+
+/* A base address of a function of this sandbox lies there, and nothing else. */
+static bool owns_bar(const struct bh_table *table, const struct table_limits *limits, uint32_t sandbox, struct table_span span, bool ports)
+{
+	for (uint32_t index = 0; index < table->function_count; index++) {
+		const struct bh_function *function = &table->functions[index];
+
+		for (uint32_t n = 0; function->sandbox == sandbox && n < BH_FUNCTION_BARS; n = next_bar(function, n)) {
+			struct table_bar bar = bar_of(function, n);
+			struct table_span at = ports ? bar.at : pages_of(limits, bar);
+
+			if ((!ports || bar.ports) && bar.at.bytes && at.start == span.start && at.bytes == span.bytes)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Which permissions a sandbox may have on a page of a pool: its own stats and info R, own log RW, foreign logs R. */
 static const char *refuse_pool_window(const struct bh_table *table, const struct bh_region *region)
 {
@@ -184,13 +295,18 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 }
 
 /* Device registers: never executed or cached, never those with which sandboxes are held apart or reach memory on their own. */
-static const char *refuse_device(const struct table_limits *limits, const struct bh_region *region)
+static const char *refuse_device(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
 	struct table_span hpa = hpa_of(region);
 	struct table_span banked = { limits->banked_base, limits->banked_bytes };
 
 	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
 		  "device registers are executable or cached");
+	if (region->kind == BH_REGION_BAR) {
+		REFUSE_IF(!owns_bar(table, limits, region->sandbox, hpa, false),
+			  "a region claims to be a base address of a PCI function of its sandbox and is not");
+		return NULL;
+	}
 	REFUSE_IF(touches(limits->forbidden, hpa), "a sandbox is given device registers that only monitors may touch");
 	if (region->kind == BH_REGION_BANKED) {
 		REFUSE_IF(!within(hpa, banked), "a region claims to be banked per core and is not");
@@ -236,7 +352,8 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 		return refuse_pool_window(table, region);
 	case BH_REGION_BANKED:
 	case BH_REGION_DEVICE:
-		return refuse_device(limits, region);
+	case BH_REGION_BAR:
+		return refuse_device(table, limits, region);
 	case BH_REGION_OPEN:
 		return refuse_open(table, limits, region);
 	default:
@@ -246,7 +363,7 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 
 static bool exclusive(const struct bh_region *region)
 {
-	return region->kind == BH_REGION_RAM || region->kind == BH_REGION_DEVICE;
+	return region->kind == BH_REGION_RAM || region->kind == BH_REGION_DEVICE || region->kind == BH_REGION_BAR;
 }
 
 static const char *refuse_regions(const struct bh_table *table, const struct table_limits *limits)
@@ -270,7 +387,8 @@ static const char *refuse_ports(const struct bh_table *table, const struct table
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
-		REFUSE_IF(touches(limits->forbidden_ports, ports), "a sandbox is given I/O ports of the machine itself");
+		REFUSE_IF(touches(limits->forbidden_ports, ports) && !owns_bar(table, limits, table->ports[n].sandbox, ports, true),
+			  "a sandbox is given I/O ports of the machine itself");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }),
 				  "I/O ports are given twice");
@@ -446,6 +564,8 @@ const char *table_refuse(const struct bh_table *table, const struct table_limits
 		why = refuse_cores(table);
 	if (!why)
 		why = refuse_pools(table, limits);
+	if (!why)
+		why = refuse_functions(table, limits);
 	if (!why)
 		why = refuse_regions(table, limits);
 	if (!why)

@@ -36,12 +36,12 @@ static void locate(const struct hal_core *core, uint64_t syndrome, struct hal_ex
  * A hole in the root is 0. A root entry that is not, and was yet not translated, has been poisoned by a kick (its valid bit
  * taken, kick.c) or is just being healed: the access will be tried again.
  */
-static bool was_poisoned(const struct hal_core *core, uint64_t syndrome, uint64_t gpa)
+static bool was_poisoned(struct hal_core *core, uint64_t syndrome, uint64_t gpa)
 {
 	uint64_t index = gpa >> ROOT_SHIFT;
 
 	return ISS_STATUS(syndrome) == STATUS_TRANSLATION_LEVEL_1 && index < STAGE2_ROOT_ENTRIES &&
-	       __atomic_load_n(&core->partition->stage2.root[index], __ATOMIC_RELAXED);
+	       __atomic_load_n(&core->partition->stage2.root[index], __ATOMIC_RELAXED) && kick_explains(core);
 }
 
 /* Translation, access flag, permission; the rest are errors of the machine. */
@@ -60,11 +60,18 @@ enum bh_exit_reason decode_fetch_abort(struct hal_core *core, uint64_t syndrome,
 	return decode_abort(core, syndrome, exit);
 }
 
-/* One register to or from a hole, described fully. */
+/* One register to or from a place that stage 2 refuses, described fully. */
 static bool is_plain_access(const struct hal_core *core, uint64_t syndrome)
 {
-	return syndrome & ISS_VALID && !(syndrome & (ISS_WALK | ISS_CACHE)) && (syndrome & STATUS_TYPE) == STATUS_TRANSLATION &&
-	       guest_is_served(core);
+	return syndrome & ISS_VALID && !(syndrome & (ISS_WALK | ISS_CACHE)) && guest_is_served(core);
+}
+
+/* The interrupt controller is a hole; PCI configuration registers may be read. */
+static enum bh_exit_reason classify(const struct hal_core *core, uint64_t syndrome, const struct hal_exit *exit)
+{
+	if ((syndrome & STATUS_TYPE) == STATUS_TRANSLATION)
+		return gic_classify(core, exit->gpa, exit->access == BH_ACCESS_WRITE);
+	return pci_place(&core->partition->pci, exit->gpa) == PCI_NOWHERE ? BH_EXIT_MEMORY : BH_EXIT_DEVICE;
 }
 
 enum bh_exit_reason decode_data_abort(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
@@ -80,7 +87,7 @@ enum bh_exit_reason decode_data_abort(struct hal_core *core, uint64_t syndrome, 
 	exit->target = ISS_REGISTER(syndrome);
 	if (write)
 		exit->value = (uintptr_t)guest_read(core, exit->target) & (UINTPTR_MAX >> (REGISTER_BITS - 8 * exit->width));
-	return kind == BH_EXIT_MEMORY && is_plain_access(core, syndrome) ? gic_classify(core, exit->gpa, write) : kind;
+	return kind == BH_EXIT_MEMORY && is_plain_access(core, syndrome) ? classify(core, syndrome, exit) : kind;
 }
 
 void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value)

@@ -28,7 +28,7 @@
 #include "hal/stage2/stage2.h"
 #include "tlb.h"
 
-enum { VALID = 1, POLLS = 1 << 20 };
+enum { VALID = 1, POLLS = 1 << 20, RETRIES = 64 };
 
 static uint32_t load(const uint32_t *counter)
 {
@@ -156,6 +156,20 @@ static uint32_t await_sent(const struct hal_kick_box *box)
 bool kick_is_pending(const struct hal_core *core)
 {
 	return !core->slot && is_unanswered(core->partition);
+}
+
+/*
+ * BH-I8.bounded. One request stops a core once, or a few times while siblings heal. An access that fails for ever, whoever asks or
+ * not, is no kick's doing: a machine that tells addresses incompletely makes a hole look like a poisoned entry.
+ */
+bool kick_explains(struct hal_core *core)
+{
+	uint32_t requested = load(&box_of(core->partition)->requested);
+
+	if (core->kick_seen != requested)
+		core->kick_retries = 0;
+	core->kick_seen = requested;
+	return core->kick_retries++ < RETRIES;
 }
 
 /* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */

@@ -30,6 +30,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 		partition->hardware_id[slot] = config->hardware_id[slot];
 	}
 	gic_create_view(partition);
+	pci_create_view(&partition->pci, config->kick_boxes);
 	*out = partition;
 	return HAL_OK;
 }
@@ -55,6 +56,16 @@ bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struc
 enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count)
 {
 	return HAL_E_UNSUPPORTED;
+}
+
+enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function)
+{
+	return partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
+}
+
+enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
+{
+	return pci_show(partition, &partition->pci, absent);
 }
 
 void hal_partition_seal(struct hal_partition *partition)

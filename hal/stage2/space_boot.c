@@ -52,5 +52,7 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 {
 	enum hal_status status = gic_map(space, partition);
 
+	if (status == HAL_OK)
+		status = pci_map(space, &partition->pci);
 	return status == HAL_OK ? map_targets(space, partition) : status;
 }

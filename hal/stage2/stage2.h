@@ -6,6 +6,7 @@
 #pragma once
 #include "hal/hal.h"
 #include "hal/irq/gic.h"
+#include "hal/pci/pci.h"
 #include "hal/pt/pt.h"
 
 #include "abi/table.h"
@@ -42,6 +43,7 @@ struct hal_partition {
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES];
 	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
 	struct gic_view gic;
+	struct pci_view pci;
 	struct hal_kick_box *boxes; /* by machine core number */
 	struct kick_target targets[BH_MAX_SANDBOXES];
 };
@@ -55,6 +57,8 @@ struct hal_core {
 	uint32_t slot;
 	uint32_t power;          /* enum core_power */
 	struct core_entry entry; /* of its next start */
+	uint32_t kick_seen;      /* requests when it last came in over a poisoned root, */
+	uint32_t kick_retries;   /* and how often since, kick.c */
 };
 
 /* A private monitor's own tables. */
@@ -88,5 +92,7 @@ enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit)
 void kick_clear(const struct hal_core *core);
 /* Undoes hal_kick_siblings, whose cores have stopped since: the sandbox may run again. */
 void kick_reopen(struct hal_core *core);
+/* Whether an access that found the root poisoned is to be tried again: not for ever. */
+bool kick_explains(struct hal_core *core);
 /* Whether this core has a kick to answer. */
 bool kick_is_pending(const struct hal_core *core);

@@ -13,6 +13,12 @@ enum { PAGE_SHIFT = 12 };
 
 const struct x86_vendor *x86_vendor;
 
+/* An access there is carried out as far as it is granted, if its instruction is understood. */
+static bool is_filtered(const struct hal_core *core, uint64_t gpa)
+{
+	return gpa >> PAGE_SHIFT == board.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE;
+}
+
 /* A trap of the monitor itself is reported in place of a run; it ends the sandbox. */
 void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
@@ -24,7 +30,7 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 		};
 	else
 		x86_vendor->run(core, exit);
-	if (exit->kind == BH_EXIT_MEMORY && exit->gpa >> PAGE_SHIFT == board.ioapic >> PAGE_SHIFT)
+	if (exit->kind == BH_EXIT_MEMORY && is_filtered(core, exit->gpa))
 		x86_decode_access(core, exit);
 }
 
@@ -81,6 +87,7 @@ void hal_core_restart(struct hal_core *core)
 	core->started = true;
 	core->registers = (struct x86_registers){ .rdi = core->entry.arg, .rsi = core->entry.arg };
 	ioapic_reset(core->partition); /* first: what a line still raises is drained with the rest */
+	pci_reset(&core->partition->pci);
 	reset_core(core);
 	apic_enable();
 	ioapic_open(core);
@@ -106,6 +113,15 @@ static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit
 	return HAL_RESUME;
 }
 
+/* Stage 2 lets guests read configuration registers of PCI: what comes here writes. */
+static enum hal_action emulate_device(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct pci_view *pci = &core->partition->pci;
+	uint32_t place = pci_place(pci, exit->gpa);
+
+	return place == PCI_NOWHERE ? ioapic_emulate(core, exit) : pci_write(pci, place, exit->width, (uint32_t)exit->value);
+}
+
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	switch (exit->kind) {
@@ -118,7 +134,7 @@ enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *e
 	case BH_EXIT_PORT:
 		return x86_emulate_port(core, exit);
 	case BH_EXIT_DEVICE:
-		return ioapic_emulate(core, exit);
+		return emulate_device(core, exit);
 	case BH_EXIT_LONG:
 		return emulate_long(core, exit);
 	default:

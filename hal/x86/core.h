@@ -11,6 +11,7 @@
 #include "arch/x86_64/start.h"
 #include "hal/hal.h"
 #include "hal/irq/ioapic.h"
+#include "hal/pci/pci.h"
 #include "hal/pt/pt.h"
 #include "hal/x86/cpuid.h"
 #include "hal/x86/vendor.h"
@@ -38,6 +39,7 @@ struct hal_partition {
 	struct hal_kick_box *kick_boxes;
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
+	struct pci_view pci;
 	struct ioapic_view ioapic;
 	struct pt stage2;
 	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
@@ -53,10 +55,11 @@ struct hal_core {
 	uint32_t slot;
 	uint32_t orders; /* orders.c */
 	uint32_t startup_vector;
-	bool started;  /* the core's own: the guest has a state to run from */
-	bool nmi;      /* the core's own: one waits for room */
-	void *control; /* VMCB or VMCS, one frame */
-	void *host;    /* host save area or VMXON region, one frame */
+	uint32_t pci_address; /* what the guest wrote to port 0xCF8, pci.c */
+	bool started;         /* the core's own: the guest has a state to run from */
+	bool nmi;             /* the core's own: one waits for room */
+	void *control;        /* VMCB or VMCS, one frame */
+	void *host;           /* host save area or VMXON region, one frame */
 	struct hal_entry entry;
 	struct x86_identity identity;
 };

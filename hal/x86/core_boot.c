@@ -64,11 +64,13 @@ enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t s
 	return pt_map(&space->tables, hpa.v, hpa, size, HAL_READ, HAL_MEMORY_RAM);
 }
 
-/* The I/O APIC, for those who have a line of it; the x2APIC is reached through MSRs. */
+/* PCI functions; the I/O APIC, for those who have a line of it; the x2APIC is reached through MSRs. */
 enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition)
 {
-	if (!partition->ioapic.count)
-		return HAL_OK;
+	enum hal_status status = pci_map(space, &partition->pci);
+
+	if (status != HAL_OK || !partition->ioapic.count)
+		return status;
 	return pt_map(&space->tables, board.ioapic, (hpa_t){ board.ioapic }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
 }
 

@@ -53,6 +53,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 		partition->cores[slot] = config->cores[slot];
 		partition->apic_id[slot] = (uint32_t)config->hardware_id[slot];
 	}
+	pci_create_view(&partition->pci, config->kick_boxes);
 	status = create_stage2(partition, arena);
 	if (status == HAL_OK)
 		status = deny_ports(partition, arena);
@@ -91,6 +92,16 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 	for (uint32_t port = first; port < first + count; port++)
 		partition->port_map[port / 8] &= (uint8_t)~(1u << port % 8);
 	return HAL_OK;
+}
+
+enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function)
+{
+	return partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
+}
+
+enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
+{
+	return pci_show(partition, &partition->pci, absent);
 }
 
 static uint32_t slot_of(const struct hal_partition *partition, uint32_t core)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: I/O ports that were not granted (BH-I1.port). Granted ones never exit. */
 #include "hal/x86/core.h"
+
+#include "board.h"
 #include "hal/x86/decode.h"
 
 /* Where the ACPI tables of a sandbox put its sleep and reset registers; the values are what they tell the kernel to write. */
@@ -14,12 +16,54 @@ static uint64_t empty_bus(uint64_t port)
 	return port == PORT_PIT_CHANNEL_2 || port == PORT_RTC_DATA ? 0 : UINT32_MAX;
 }
 
+/*
+ * PCI configuration mechanism 1, for sandboxes that own a function: an address register of each core's own, and four ports of
+ * data. PCI Local Bus 3.0, 3.2.2.3.2 "Software Generation of Configuration Transactions". 0xCF9 is none of it: a reset.
+ */
+enum { PORT_CONFIG = 0xcf8, PORT_CONFIG_DATA = 0xcfc, PORT_CONFIG_COUNT = 8 };
+#define CONFIG_ENABLE (UINT32_C(1) << 31)
+
+/* As pci_write wants it. A disabled address is nobody's. */
+static uint32_t place_of(uint32_t address, uint64_t port)
+{
+	uint32_t id = address & CONFIG_ENABLE ? address >> 8 & 0xffff : PCI_NOWHERE >> 12;
+
+	return id << 12 | (address & 0xfc) | (port & 3);
+}
+
+/* A Linux finds no ports where it has ECAM, whose registers it reads without exits. */
+static bool shows_config_ports(const struct hal_partition *partition)
+{
+	return partition->pci.count && !(BOARD_PCI_ECAM && partition->tolerate_ports);
+}
+
+static enum hal_action configure(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct pci_view *pci = &core->partition->pci;
+	uint32_t place = place_of(core->pci_address, exit->gpa);
+	bool latch = exit->gpa == PORT_CONFIG && exit->width == 4, data = exit->gpa >= PORT_CONFIG_DATA;
+	uint32_t value = latch ? core->pci_address : UINT32_MAX;
+	enum hal_action action = HAL_SKIP;
+
+	if (exit->access == BH_ACCESS_WRITE) {
+		if (latch)
+			core->pci_address = (uint32_t)exit->value;
+		return data ? pci_write(pci, place, exit->width, (uint32_t)exit->value) : HAL_SKIP;
+	}
+	if (data)
+		action = pci_read(pci, place, exit->width, &value);
+	x86_complete_load(core, exit, value);
+	return action;
+}
+
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit)
 {
 	bool write = exit->access == BH_ACCESS_WRITE;
 
 	if (exit->target == X86_TARGET_MEMORY)
 		return HAL_FAULT;
+	if (exit->gpa - PORT_CONFIG < PORT_CONFIG_COUNT && shows_config_ports(core->partition))
+		return configure(core, exit);
 	if (write && exit->width == 1 && exit->gpa == PORT_POWER && exit->value == POWER_OFF)
 		return HAL_STOP;
 	if (write && exit->width == 1 && exit->gpa == PORT_POWER && exit->value == POWER_RESET)

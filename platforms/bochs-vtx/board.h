@@ -16,6 +16,13 @@
 #define BOARD_PRIVATE_SPANS \
 	{ 0xfec00000, 0x1000 }, { 0xfee00000, 0x100000 }, { 0xc0000000, 0x3ec00000 }, { 0xfed00000, 0x1000 }, { 0xff000000, 0x1000000 }
 
+/* PCI: configuration registers of bus 0, the only one, are behind ports alone; where base addresses may lie. */
+#define BOARD_PCI_ECAM      UINT64_C(0)
+#define BOARD_PCI_FUNCTIONS 256
+#define BOARD_PCI_WINDOW    { 0xc0000000, 0x3d000000 }
+#define BOARD_PCI_PORTS     { 0xc000, 0x4000 }
+#define BOARD_PCI_PORTS_AT  UINT64_C(0)
+
 #define BOARD_PRIVATE_PORTS PC_PRIVATE_PORTS
 
 /* Legacy memory, where cores start; the firmware's ACPI tables. */

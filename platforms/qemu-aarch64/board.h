@@ -27,6 +27,16 @@
 		{ 0x09020000, 0x1000 }, { 0x0a000000, 0x4000 }, { 0x10000000, 0x30000000 }, { 0x4010000000, 0x10000000 }, \
 		{ 0x8000000000, 0x8000000000 }
 
+/*
+ * PCI Express: configuration registers of bus 0, the only one; where base addresses may lie; ports are memory behind
+ * BOARD_PCI_PORTS_AT.
+ */
+#define BOARD_PCI_ECAM      0x3f000000ull
+#define BOARD_PCI_FUNCTIONS 256
+#define BOARD_PCI_WINDOW    { 0x10000000, 0x2eff0000 }
+#define BOARD_PCI_PORTS     { 0x1000, 0xf000 }
+#define BOARD_PCI_PORTS_AT  0x3eff0000ull
+
 /* There are no I/O ports. */
 #define BOARD_PRIVATE_PORTS { 0, 0x10000 }
 

@@ -17,6 +17,13 @@
 	{ 0xfec00000, 0x1000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, { 0xfed1c000, 0x4000 }, \
 		{ 0xff000000, 0x1000000 }
 
+/* PCI: configuration registers of bus 0, the only one; where base addresses may lie. */
+#define BOARD_PCI_ECAM      UINT64_C(0xb0000000)
+#define BOARD_PCI_FUNCTIONS 256
+#define BOARD_PCI_WINDOW    { 0xc0000000, 0x3d000000 }
+#define BOARD_PCI_PORTS     { 0xc000, 0x4000 }
+#define BOARD_PCI_PORTS_AT  UINT64_C(0)
+
 #define BOARD_PRIVATE_PORTS PC_PRIVATE_PORTS
 
 /* Legacy memory, where cores start; the firmware's ACPI tables and what its SMM takes (TSEG, 16 MiB in QEMU). */

@@ -20,6 +20,7 @@ const char *refuse(const struct bh_table *table)
 		.banked_bytes = BOARD_BANKED_BYTES,
 		.forbidden = TABLE_SPANS(private_spans),
 		.forbidden_ports = TABLE_SPANS(private_ports),
+		.pci = { BOARD_PCI_FUNCTIONS, BOARD_PCI_WINDOW, BOARD_PCI_PORTS, BOARD_PCI_PORTS_AT },
 		.core_id_mask = BOARD_CORE_ID_MASK,
 		.core_id_greatest = BOARD_CORE_ID_GREATEST,
 		.first_line = BOARD_FIRST_LINE,

@@ -36,12 +36,17 @@ class Sandbox:
     initrd: str = ""
     ram_mib: int = 16
     uart: str = ""  # role label: owned, and the console
+    access: tuple[str, ...] = ()  # role labels of other devices
     may_kick: tuple[str, ...] = ()
     log_access: tuple[str, ...] = ()
     trusted_idle: bool = False
     health: str = ""  # properties of its node
     unprotected: tuple[str, ...] = ()  # protections it does without
     beats: bool = True  # is expected to keep a heartbeat without a gap
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        return (*((self.uart,) if self.uart else ()), *self.access)
 
     @property
     def every_core(self) -> tuple[int, ...]:
@@ -59,6 +64,7 @@ class Case:
     limit_beats: int = 10000  # guest milliseconds after which what was not seen will not be
     limit_seconds: float = 120.0  # of the host: only ever reached when something hangs
     quick: bool = False
+    needs: tuple[str, ...] = ()  # role labels that not every board with this processor has
 
     @property
     def ending(self) -> set[str]:

@@ -7,6 +7,7 @@ from tests.emulated import (
     cases_ioapic,
     cases_kicks,
     cases_memory,
+    cases_pci,
     cases_psci,
     cases_registers,
     cases_restart,
@@ -24,6 +25,7 @@ CASES: tuple[Case, ...] = (
     *cases_kicks.CASES,
     *cases_cores.CASES,
     *cases_psci.CASES,
+    *cases_pci.CASES,
     *cases_restart.CASES,
     *cases_unprotected.CASES,
 )

@@ -34,6 +34,17 @@ static void check_copy(const struct bh_table *table, const struct bh_copy *copy)
 	}
 }
 
+/* Ports of a PCI function are given to its owner as a whole. */
+static bool is_of_function(const struct bh_table *table, const struct bh_ports *ports)
+{
+	for (uint32_t n = 0; n < table->function_count; n++)
+		for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++)
+			if (table->functions[n].sandbox == ports->sandbox && table->functions[n].bar[bar] == (ports->first | 1u) &&
+			    table->functions[n].bar_mask[bar] == ((0u - ports->count) | 1))
+				return true;
+	return false;
+}
+
 static void check_ports(const struct bh_table *table)
 {
 	static uint8_t owned[0x10000]; /* firmware's and the machine's own, or given away */
@@ -41,9 +52,12 @@ static void check_ports(const struct bh_table *table)
 	memset(owned, 0, sizeof(owned));
 	for (uint32_t n = 0; n < good_limits.forbidden_ports.count; n++)
 		memset(owned + good_limits.forbidden_ports.at[n].start, 1, good_limits.forbidden_ports.at[n].bytes);
-	for (uint32_t n = 0; n < table->port_count; n++)
+	for (uint32_t n = 0; n < table->port_count; n++) {
+		if (is_of_function(table, &table->ports[n]))
+			continue;
 		for (uint32_t port = table->ports[n].first; port < (uint32_t)table->ports[n].first + table->ports[n].count; port++)
 			CHECK(!owned[port]++);
+	}
 }
 
 static void check_accepted(const struct bh_table *table)
@@ -73,9 +87,10 @@ static uint64_t *word_at(struct bh_table *table, unsigned index)
 		{ table, offsetof(struct bh_table, sandboxes) },
 		{ table->sandboxes, 2 * sizeof(table->sandboxes[0]) },
 		{ table->regions, GOOD_REGIONS * sizeof(table->regions[0]) },
-		{ table->ports, 2 * sizeof(table->ports[0]) },
+		{ table->ports, 3 * sizeof(table->ports[0]) },
 		{ table->lines, 2 * sizeof(table->lines[0]) },
 		{ table->copies, GOOD_COPIES * sizeof(table->copies[0]) },
+		{ table->functions, GOOD_FUNCTIONS * sizeof(table->functions[0]) },
 	};
 	unsigned part = 0;
 

@@ -26,6 +26,7 @@ IOAPIC = "hal/irq/ioapic.c"
 LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
+PCI_FILTER = "hal/pci/filter.c"
 CONTROLS = "hal/vmx/controls_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
@@ -42,12 +43,14 @@ PROGRAMS = {
     "fetch_test": "tests/unit/fetch_test.c",
     "ioapic_test": "tests/unit/ioapic_test.c",
     "module_test": "tests/unit/module_test.c",
+    "pci_test": "tests/unit/pci_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
 }
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
     "decode_test": [DECODE],
     "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}
@@ -318,6 +321,29 @@ MUTATIONS = [
         "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"
     ),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
+    # What is written to PCI functions.
+    Mutation("functions master the bus", PCI_FILTER, "PCI_COMMAND_INTX_DISABLE |", "4 | PCI_COMMAND_INTX_DISABLE |", "pci_test"),
+    Mutation(
+        "the status is cleared",
+        PCI_FILTER,
+        "value &= PCI_COMMAND_INTX_DISABLE",
+        "value &= 0xffff0000 | PCI_COMMAND_INTX_DISABLE",
+        "pci_test",
+    ),
+    Mutation("functions decode out of place", PCI_FILTER, "(is_placed(function) ? PCI_COMMAND_DECODE : 0)", "3", "pci_test"),
+    Mutation(
+        "one base address is not looked at",
+        PCI_FILTER,
+        "n < BH_FUNCTION_BARS; n++) if (pci",
+        "n + 1 < BH_FUNCTION_BARS; n++) if (pci",
+        "pci_test",
+    ),
+    Mutation("base addresses move while decoding", PCI_FILTER, "decodes(function) || (value", "(value", "pci_test"),
+    Mutation("base addresses move", PCI_FILTER, "value != UINT32_MAX && value != function->bar[bar]", "false", "pci_test"),
+    Mutation("capabilities are written", PCI_FILTER, ": offset != PCI_INTERRUPT_LINE)", ": false)", "pci_test"),
+    Mutation("foreign functions are found", PCI_FILTER, "(view->functions[n].place ^ place) < PCI_PAGE_BYTES", "true", "pci_test"),
+    Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock);", "", "pci_test"),
+    Mutation("accesses straddle", PCI_FILTER, "!(place & (width - 1))", "true", "pci_test"),
 ]
 
 

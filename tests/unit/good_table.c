@@ -7,8 +7,8 @@ enum { POOL = 0x40410000, FOREIGN_POOL = POOL + BH_POOL_BYTES };
 enum { R = BH_PERM_READ, RW = BH_PERM_READ | BH_PERM_WRITE, RWX = RW | BH_PERM_EXECUTE };
 
 static const struct table_span reserved[] = { { 0x40000000, 0x100000 }, { 0xbfe00000, 0x200000 } };
-static const struct table_span forbidden_ports[] = { { 0x60, 5 }, { 0xcf8, 8 } };
-static const struct table_span forbidden[] = { { 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 } };
+static const struct table_span forbidden_ports[] = { { 0x60, 5 }, { 0xcf8, 8 }, { 0xc000, 0x4000 } };
+static const struct table_span forbidden[] = { { 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 }, { 0x10000000, 0x30000000 } };
 
 const struct table_limits good_limits = {
 	.platform = "test-machine",
@@ -21,6 +21,7 @@ const struct table_limits good_limits = {
 	.banked_bytes = 0x2000,
 	.forbidden = TABLE_SPANS(forbidden),
 	.forbidden_ports = TABLE_SPANS(forbidden_ports),
+	.pci = { 256, { 0x10000000, 0x20000000 }, { 0xc000, 0x4000 }, 0x3eff0000 },
 	.core_id_mask = 0xf0f,
 	.core_id_greatest = 0xf0e,
 	.first_line = 32,
@@ -32,7 +33,8 @@ static const struct bh_table good = {
 	.platform = "test-machine",
 	.shared = 0x40400000,
 	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
-	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 2, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
+	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 3, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
+	.function_count = GOOD_FUNCTIONS,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .pool = POOL, .entry = 0x40080000,
@@ -51,13 +53,19 @@ static const struct bh_table good = {
 		[GOOD_OWN_PAGES] = { 0x0c000000, POOL + BH_POOL_STATS, 0x2000, 0, R, BH_MEMORY_RAM, BH_REGION_POOL, 0 },
 		[GOOD_OWN_LOG] = { 0x0c004000, POOL + BH_POOL_LOG, BH_LOG_BYTES, 0, RW, BH_MEMORY_RAM, BH_REGION_POOL, 0 },
 		[GOOD_FOREIGN_LOG] = { 0x0c010000, FOREIGN_POOL + BH_POOL_LOG, BH_LOG_BYTES, 0, R, BH_MEMORY_RAM, BH_REGION_POOL, 0 },
+		[GOOD_BAR] = { 0x10000000, 0x10000000, 0x100000, 0, RW, BH_MEMORY_DEVICE, BH_REGION_BAR, 0 },
+		[GOOD_PORTS_BAR] = { 0x3effc000, 0x3effc000, 0x1000, 1, RW, BH_MEMORY_DEVICE, BH_REGION_BAR, 0 },
 	},
-	.ports = { { 0, 0x3f8, 8 }, { 1, 0x2f8, 8 } },
+	.ports = { { 0, 0x3f8, 8 }, { 1, 0x2f8, 8 }, { 1, 0xc010, 0x10 } },
 	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL } },
 	.copies = {
 		[GOOD_INFO] = { 0, POOL + BH_POOL_INFO, 0x1000, 0, 0 },
 		[GOOD_KERNEL] = { 0x1000, 0x50080000, 0x2000, 0, 0 },
 		[GOOD_FOREIGN_KERNEL] = { 0x3000, 0x60100000, 0x1000, 1, 0 },
+	},
+	.functions = {
+		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, 0 },
+		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, 0 },
 	},
 	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },
 };

@@ -16,8 +16,11 @@ enum good_region {
 	GOOD_OWN_PAGES,
 	GOOD_OWN_LOG,
 	GOOD_FOREIGN_LOG,
+	GOOD_BAR,
+	GOOD_PORTS_BAR, /* ports where they are memory */
 	GOOD_REGIONS,
 };
+enum good_function { GOOD_FUNCTION, GOOD_FOREIGN_FUNCTION, GOOD_FUNCTIONS };
 enum good_copy { GOOD_INFO, GOOD_KERNEL, GOOD_FOREIGN_KERNEL, GOOD_COPIES };
 
 /* What the table says of a boot module of zeros: computed apart from monitor/table_boot.c, over 0x800 words. */

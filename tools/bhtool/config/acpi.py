@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The least ACPI a stock Linux needs in an x86 sandbox: its own local APICs, the I/O APIC as its monitor shows it, its UARTs, and a way to switch itself off.
 
-0x1c000 RSDP   0x1c100 XSDT   0x1c200 FADT   0x1c400 MADT   0x1d000 DSDT      structures: ACPI 6.3, chapter 5.2
+0x1c000 RSDP   0x1c100 XSDT   0x1c200 FADT   0x1c400 MADT   0x1c600 MCFG   0x1d000 DSDT      structures: ACPI 6.3, chapter 5.2
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool.config.machine import Wire
+from bhtool.config.machine import Span, Wire
 from bhtool.config.payload import Piece
 from bhtool.errors import BulkheadError, Status
 
 ACPI, ACPI_END = 0x1C000, 0x20000
-RSDP, XSDT, FADT, MADT, DSDT = ACPI, 0x1C100, 0x1C200, 0x1C400, 0x1D000
+RSDP, XSDT, FADT, MADT, MCFG, DSDT = ACPI, 0x1C100, 0x1C200, 0x1C400, 0x1C600, 0x1D000
 LOCAL_APIC_BASE, IO_APIC_BASE = 0xFEE00000, 0xFEC00000
 # The monitor takes a write here as the sandbox's own reset (1) or power-off (SLP_TYP 5 and SLP_EN); 0x605 is its status.
 SLEEP_PORT, SLEEP_STATUS_PORT, RESET_VALUE = 0x604, 0x605, 1
@@ -35,14 +35,27 @@ class Port:
     wires: tuple[Wire, ...] = ()
 
 
-def acpi_pieces(apic_ids: list[int], uarts: list[Port]) -> list[Piece]:
+@dataclass(frozen=True)
+class Bus:
+    """The PCI buses of a sandbox that owns functions: where their registers are, and of its own functions the windows and lines."""
+
+    configuration: Span
+    last: int  # bus
+    memory: tuple[Span, ...]
+    ports: tuple[Span, ...]
+    routes: tuple[tuple[int, int, Wire], ...]  # device, pin from 0, line
+
+
+def acpi_pieces(apic_ids: list[int], uarts: list[Port], bus: Bus | None) -> list[Piece]:
     """Every table at its place. apic_ids: boot core first."""
+    has_lines = any(uart.wires for uart in uarts) or bool(bus and bus.routes)
     return [
         Piece("ACPI RSDP", RSDP, _rsdp()),
-        Piece("ACPI XSDT", XSDT, _table(b"XSDT", 1, struct.pack("<QQ", FADT, MADT))),
+        Piece("ACPI XSDT", XSDT, _table(b"XSDT", 1, b"".join(struct.pack("<Q", one) for one in (FADT, MADT, *([MCFG] if bus else []))))),
         Piece("ACPI FADT", FADT, _fadt()),
-        Piece("ACPI MADT", MADT, _madt(apic_ids, any(uart.wires for uart in uarts))),
-        Piece("ACPI DSDT", DSDT, _dsdt(uarts)),
+        Piece("ACPI MADT", MADT, _madt(apic_ids, has_lines)),
+        *([Piece("ACPI MCFG", MCFG, _mcfg(bus))] if bus else []),
+        Piece("ACPI DSDT", DSDT, _dsdt(uarts, bus)),
     ]
 
 
@@ -96,9 +109,14 @@ def _fadt() -> bytes:
     return _table(b"FACP", 6, bytes(table[36:]))
 
 
-def _dsdt(uarts: list[Port]) -> bytes:
+def _mcfg(bus: Bus) -> bytes:
+    """PCI Firmware Specification 3.0, 4.1.2 "MCFG Table Description": segment 0, the buses that exist."""
+    return _table(b"MCFG", 1, bytes(8) + struct.pack("<QHBB4x", bus.configuration.start, 0, 0, bus.last))
+
+
+def _dsdt(uarts: list[Port], bus: Bus | None) -> bytes:
     template = Path(__file__).with_name("dsdt.asl.j2").read_text()
-    source = jinja2.Template(template, trim_blocks=True, undefined=jinja2.StrictUndefined).render(uarts=uarts)
+    source = jinja2.Template(template, trim_blocks=True, undefined=jinja2.StrictUndefined).render(uarts=uarts, bus=bus)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         (path / "dsdt.asl").write_text(source)

@@ -54,7 +54,7 @@ def _leaves(region: Region) -> Iterator[tuple[int, int]]:
 def count_tables(sandbox: SandboxPlan, arch: str) -> None:
     """Fills in the sandbox's table bytes: those its RAM needs, and those everything else adds."""
     ram = tables_of([region for region in sandbox.regions if region.kind == "ram"], arch)
-    everything = tables_of(sandbox.regions, arch)
+    everything = tables_of(sandbox.regions + sandbox.configuration, arch)
     sandbox.ram_table_bytes = len(ram) * PAGE
     sandbox.other_table_bytes = (len(everything) - len(ram)) * PAGE
 
@@ -74,7 +74,8 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
 
 def _judge_rows(plan: Plan) -> Iterator[Diagnostic]:
     """Each array of the table; told at the sandbox whose row is the first too many."""
-    yield from _judge_arrays(plan, {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES})
+    limits = {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES, "functions": lib.BH_MAX_FUNCTIONS}
+    yield from _judge_arrays(plan, limits)
 
 
 def judge_pieces(plan: Plan) -> Iterator[Diagnostic]:

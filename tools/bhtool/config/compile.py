@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bhtool.abi import lib
-from bhtool.config.acpi import Port
+from bhtool.config.acpi import Bus, Port
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
@@ -21,6 +21,7 @@ from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_overlaps
+from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import Free, NoRoom, place
 from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
@@ -71,7 +72,7 @@ def _read(plan: Plan, platform: Platform) -> Domains:
         if node is None:
             _add(plan, [diagnose(NO_DOMAINS, source.root.location, "no node splits this machine")])
         assert node is not None
-        domains = read_domains(node, read_machine(source.root))
+        domains = read_domains(node, with_functions(read_machine(source.root)))
     except SourceError as error:
         _add(plan, error.diagnostics)
         raise Refused from error
@@ -152,8 +153,24 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
         controllers = interrupt_controllers(domains.machine, sandbox)
         return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
     uarts = [Port(span.start, span.size, device.wires[:1]) for device in _console_first(sandbox) if device.is_uart for span in device.ports]
-    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, room)
+    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, _bus(sandbox), room)
 
 
 def _console_first(sandbox: Sandbox) -> list[Device]:
     return sorted(sandbox.devices, key=lambda device: device.node is not sandbox.console_node)
+
+
+def _bus(sandbox: Sandbox) -> Bus | None:
+    """The buses of its PCI functions, where a kernel can read them without exits."""
+    own = [(device, device.function) for device in sandbox.devices if device.function]
+    held = configuration(own[0][1].host) if own else None
+    if not held:
+        return None
+    routes = [
+        (function.id >> 3, pin - 1, wire)
+        for device, function in own
+        for pin, wire in zip(device.node.properties["interrupts"].cells if device.wires else [], device.wires, strict=False)
+    ]
+    memory = [bar.span for _, function in own for bar in function.bars if not bar.is_ports]
+    ports = [bar.span for _, function in own for bar in function.bars if bar.is_ports]
+    return Bus(held, bus_count(own[0][1].host) - 1, tuple(memory), tuple(ports), tuple(routes))

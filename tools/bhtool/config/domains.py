@@ -157,13 +157,16 @@ def _memory(node: Node) -> Memory:
 
 
 def _take_the_rest(domains: Domains) -> None:
-    """Devices nobody names go to the sandbox that takes the rest; cores too, unless it lists its own."""
+    """Devices nobody names go to the sandbox that takes the rest; cores too, unless it lists its own. PCI functions are given by name:
+    a kernel that is shown a bus spends exits on it."""
     taker = next((one for one in domains.sandboxes if one.takes_the_rest), None)
     if taker is None:
         return
     devices = {device.name for sandbox in domains.sandboxes for device in sandbox.devices}
     cores = {core.number for sandbox in domains.sandboxes for core in sandbox.cores + domains.idle}
-    new_devices = [device for device in domains.machine.devices if device.name not in devices and device.node.enabled]
+    new_devices = [
+        device for device in domains.machine.devices if device.name not in devices and device.node.enabled and not device.function
+    ]
     new_cores = [] if "cores" in taker.node.properties else [core for core in domains.machine.cores if core.number not in cores]
     taker.devices += new_devices
     taker.cores += new_cores

@@ -43,7 +43,7 @@ def explain(plan: Plan, sandbox: SandboxPlan, kind: ExplainKind, address: int) -
     if kind == "register":
         return f"register {address:#x} is not one that a sandbox can have"
     if kind == "memory":
-        for region in sandbox.regions:
+        for region in sandbox.regions + sandbox.configuration:
             if region.gpa <= address < region.gpa + region.size:
                 return f"{address:#x} is `{sandbox.name}`'s own {region.name}, which it may access as {region.permissions} only"
     held = _held(plan, kind, address)

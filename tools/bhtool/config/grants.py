@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Literal
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import LOCAL_APIC, Device, Machine, Span, Wire
+from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, Wire
+from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement
-from bhtool.config.plan import Line, Ports, Region, SandboxPlan
+from bhtool.config.plan import Function, Line, Ports, Region, SandboxPlan
 from bhtool.config.unprotected import open_regions
 
 # Offsets in a sandbox's window (docs/guest.md).
@@ -34,6 +36,7 @@ class Grant:
     vector: int = 0
     level: bool = False
     compatible: str = ""
+    function: int = 0  # bus << 8 | device << 3 | function
 
 
 def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> SandboxPlan:
@@ -64,10 +67,28 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         unprotected=sandbox.unprotected,
     )
     plan.regions = _regions(domains, placement, sandbox, plan)
+    plan.configuration = _configuration(sandbox, plan)
     plan.regions += open_regions(domains.machine, plan)
     plan.ports = [Ports(device.name, span.start, span.size) for device in sandbox.devices for span in device.ports]
     plan.lines = [_line(device, wire, sandbox, domains.machine) for device, wire in wires_of(sandbox)]
+    plan.functions = [
+        Function(one.name, one.function.id, one.function.identity, one.function.words) for one in sandbox.devices if one.function
+    ]
     return plan
+
+
+def _configuration(sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
+    """A page for each function its buses could have: an own one, or the page of ones."""
+    own = {page.start: device.name for device in sandbox.devices if device.function and (page := configuration_page(device.function))}
+    buses = [held for one in sandbox.devices if one.function and (held := configuration(one.function.host))]
+    pages = sorted({page for held in buses for page in range(held.start, held.end, PAGE)})
+    absent = plan.pool_hpa + lib.BH_POOL_ABSENT
+    return [
+        Region(
+            f"configuration of {own.get(page, 'nothing')}", "configuration", page, page if page in own else absent, PAGE, "r", page in own
+        )
+        for page in pages
+    ]
 
 
 def wires_of(sandbox: Sandbox) -> list[tuple[Device, Wire]]:
@@ -94,7 +115,8 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
         regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
     for device in sandbox.devices:
         pages = [span.pages() for span in device.registers]
-        regions += [Region(device.name, "device", page.start, page.start, page.size, "rw", True) for page in dict.fromkeys(pages)]
+        kind: Literal["bar", "device"] = "bar" if device.function else "device"
+        regions += [Region(device.name, kind, page.start, page.start, page.size, "rw", True) for page in dict.fromkeys(pages)]
     for span in banked_registers(domains.machine):
         regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw", True))
     return regions
@@ -145,12 +167,15 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
 
 
 def _device_grants(device: Device, machine: Machine, wired: bool) -> list[Grant]:
-    """The n-th stretch of registers or ports goes with the n-th line."""
+    """The n-th stretch of registers or ports goes with the n-th line. A PCI function comes before both."""
+    compatible = device.node.compatible[0] if device.node.compatible else ""
     spans = [(lib.BH_GRANT_DEVICE, span) for span in device.registers] + [(lib.BH_GRANT_PORTS, span) for span in device.ports]
     rows = []
+    if device.function:
+        page = configuration_page(device.function) or Span(0, 0)
+        rows.append(Grant(lib.BH_GRANT_FUNCTION, device.name, page.start, page.size, compatible=compatible, function=device.function.id))
     for held, wire in zip_longest(spans, device.wires if wired else ()):
         kind, span = held or (lib.BH_GRANT_DEVICE, Span(0, 0))
         line, vector, level = (wire.number, FIRST_VECTOR + wire.number, wire.level) if wire else (lib.BH_LINE_NONE, 0, False)
-        compatible = device.node.compatible[0] if device.node.compatible else ""
         rows.append(Grant(kind, device.name, span.start, span.size, line, 0 if machine.is_arm else vector, level, compatible))
     return rows

@@ -54,8 +54,9 @@ def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], contr
     _psci(fdt)
     _timer(fdt, machine, plan)
     _gic(fdt, machine, controllers)
-    for node in _clocks(machine, devices) + [device.node for device in devices]:
+    for node in _clocks(machine, devices) + [device.node for device in devices if not device.function]:
         _copy(fdt, node)
+    _pci(fdt, devices)
     fdt.end_node()
     return bytes(fdt.as_fdt().as_bytearray())
 
@@ -97,6 +98,8 @@ def _chosen(fdt: libfdt.FdtSw, plan: SandboxPlan, devices: list[Device], initrd:
     fdt.property_string("bootargs", _command_line(plan, devices))
     if console:
         fdt.property_string("stdout-path", "serial0:115200n8")
+    if any(device.function for device in devices):
+        fdt.property_u32("linux,pci-probe-only", 1)  # base addresses stay where they are
     if initrd.size:
         fdt.property("linux,initrd-start", _quads(initrd.start))
         fdt.property("linux,initrd-end", _quads(initrd.end))
@@ -148,6 +151,16 @@ def _gic(fdt: libfdt.FdtSw, machine: Machine, controllers: list[tuple[str, Span]
     if machine.gic_v3:
         fdt.property_u32("#redistributor-regions", len(controllers) - 1)
     fdt.end_node()
+
+
+def _pci(fdt: libfdt.FdtSw, devices: list[Device]) -> None:
+    """The hosts of own functions, without the functions: the kernel finds those on the bus."""
+    hosts = {device.function.host.path: device.function.host for device in devices if device.function}
+    for host in hosts.values():
+        fdt.begin_node(host.name)
+        for one in host.properties.values():
+            _put(fdt, one)
+        fdt.end_node()
 
 
 def _clocks(machine: Machine, devices: list[Device]) -> list[Node]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from bhtool.config.acpi import ACPI, ACPI_END, Port, acpi_pieces
+from bhtool.config.acpi import ACPI, ACPI_END, Bus, Port, acpi_pieces
 from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 
@@ -28,7 +28,7 @@ E820_RAM, E820_RESERVED = 1, 2
 
 
 def linux_x86_payload(
-    kernel: bytes, initrd: bytes, name: str, bootargs: str, apic_ids: list[int], uarts: list[Port], room: Room
+    kernel: bytes, initrd: bytes, name: str, bootargs: str, apic_ids: list[int], uarts: list[Port], bus: Bus | None, room: Room
 ) -> Payload:
     """Raises PayloadError when the kernel cannot be entered or does not fit."""
     _check_kernel(kernel, name)
@@ -43,7 +43,7 @@ def linux_x86_payload(
         Piece("boot parameters", ZERO_PAGE, _zero_page(kernel, initrd_gpa, len(initrd), room)),
         Piece("command line", COMMAND_LINE, line + b"\0"),
         *entry_pieces(),
-        *acpi_pieces(apic_ids, uarts),
+        *acpi_pieces(apic_ids, uarts, bus),
         Piece(name, KERNEL, kernel[_setup_bytes(kernel) :]),
     ]
     if initrd:

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bhtool.config.plan import Location
 from bhtool.config.tree import Node, joined, pairs
+
+if TYPE_CHECKING:
+    from bhtool.config.pci import Function
 
 MACHINE = "bulkhead,machine-v1"
 PAGE = 0x1000
@@ -70,6 +74,7 @@ class Device:
     registers: tuple[Span, ...]
     ports: tuple[Span, ...]
     wires: tuple[Wire, ...]
+    function: Function | None = None  # of PCI
 
     @property
     def is_uart(self) -> bool:
@@ -178,6 +183,8 @@ def _devices(root: Node, controller: Node) -> list[Device]:
     for top in root.children.values():
         if top.name.split("@")[0] in ("cpus", "memory", "reserved-memory", "domains"):
             continue
+        if top.text("device_type") == "pci":  # pci.py
+            continue
         found += [_device(node, controller) for node in top.walk() if "reg" in node.properties and not _is_controller(node)]
     return [device for device in found if device.registers or device.ports]
 
@@ -217,7 +224,11 @@ def _ranges(bus: Node) -> list[tuple[Span, int]]:
 
 
 def _wires(node: Node, controller: Node) -> tuple[Wire, ...]:
-    cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
+    return wires_from(node.properties["interrupts"].cells if "interrupts" in node.properties else [], controller)
+
+
+def wires_from(cells: list[int], controller: Node) -> tuple[Wire, ...]:
+    """Interrupt specifiers as this controller's binding reads them."""
     if controller.number("#interrupt-cells", 0) == 3:
         return tuple(
             Wire(cells[at + 1] + GIC_SPI_FIRST_INTID, cells[at + 2] not in GIC_EDGE, cells[at + 2] in GIC_ACTIVE_LOW)

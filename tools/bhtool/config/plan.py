@@ -55,7 +55,7 @@ class Region:
     """One mapping of a sandbox: [gpa, gpa+size) to [hpa, hpa+size)."""
 
     name: str
-    kind: Literal["ram", "device", "pool", "banked", "open"]  # open: reached without a protection, nobody's own
+    kind: Literal["ram", "device", "pool", "banked", "bar", "configuration", "open"]  # open: reached without a protection, nobody's own
     gpa: int
     hpa: int
     size: int
@@ -79,6 +79,16 @@ class Line:
     level: bool = False
     active_low: bool = False
     masked: bool = False  # until its guest programs it
+
+
+@dataclass(frozen=True)
+class Function:
+    """One PCI function: what its six base address registers read when they hold the granted addresses, and after all ones."""
+
+    name: str
+    id: int
+    identity: int
+    words: list[tuple[int, int]]
 
 
 @dataclass
@@ -105,6 +115,8 @@ class SandboxPlan:
     regions: list[Region] = field(default_factory=list)
     ports: list[Ports] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    configuration: list[Region] = field(default_factory=list)  # PCI buses as it sees them: mapped as `functions` say, no rows of the table
     entry: int = 0
     arg: int = 0
     stack: int = 0

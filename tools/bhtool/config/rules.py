@@ -11,6 +11,7 @@ from bhtool.config import check_cores as cores
 from bhtool.config import check_devices as devices
 from bhtool.config import check_health as health
 from bhtool.config import check_memory as memory
+from bhtool.config import check_pci as pci
 from bhtool.config import check_references as references
 from bhtool.config import check_unprotected as unprotected
 from bhtool.config.domains import Domains
@@ -115,7 +116,7 @@ RULES = (
     Rule("BH-R065", "Kernel and initrd fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
-    Rule("BH-R071", "Regions, ports, lines and pieces fit into the partition table.", "take devices out of `access`"),
+    Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule("BH-R072", "The translation tables of a sandbox fit into its pool.", "take far-apart devices out of `access`"),
     # Faults.
     Rule("BH-R080", "A heartbeat that is watched has a watcher.", "let a sandbox that kicks it have `may-kick`", health.has_a_watcher),
@@ -134,6 +135,21 @@ RULES = (
         "On a PC a sandbox that starts cores has its `ipi` protection.",
         "take `ipi` out of `unprotected`, or leave the sandbox one core",
         unprotected.ipi_on_one_core,
+    ),
+    # PCI.
+    Rule("BH-R100", "A PCI function is described, once.", "complete its node in the board tree", pci.described),
+    Rule(
+        "BH-R101",
+        "Base addresses of PCI functions are possible, and in a window of their host.",
+        "correct `assigned-addresses` in the board tree",
+        pci.addresses_possible,
+    ),
+    Rule("BH-R102", "Base addresses of PCI functions are apart.", "correct `assigned-addresses` in the board tree", pci.addresses_apart),
+    Rule(
+        "BH-R103",
+        "No PCI function that is given away is a bridge, or works by DMA.",
+        "this version does not support it: take it out of `access`",
+        pci.can_be_given,
     ),
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "correct the source"),

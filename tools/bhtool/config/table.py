@@ -10,7 +10,7 @@ from typing import Any
 from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
 from bhtool.config.grants import Grant
 from bhtool.config.machine import Core
-from bhtool.config.plan import Plan, Region, SandboxPlan
+from bhtool.config.plan import Function, Plan, Region, SandboxPlan
 
 FNV_OFFSET, FNV_PRIME, MASK64 = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
 
@@ -19,6 +19,7 @@ _KINDS = {
     "device": lib.BH_REGION_DEVICE,
     "pool": lib.BH_REGION_POOL,
     "banked": lib.BH_REGION_BANKED,
+    "bar": lib.BH_REGION_BAR,
     "open": lib.BH_REGION_OPEN,
 }
 PROTECTIONS = {
@@ -60,6 +61,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     table.port_count = _each(table.ports, _put_ports, [(one.index, ports) for one in plan.sandboxes for ports in one.ports])
     table.line_count = _each(table.lines, _put_line, [(one.index, line) for one in plan.sandboxes for line in one.lines])
     table.piece_count = _each(table.pieces, _put_piece, [row for one in plan.sandboxes for row in _pieces(one)])
+    table.function_count = _each(table.functions, _put_function, [(one.index, each) for one in plan.sandboxes for each in one.functions])
     table.checksum = checksum(bytes_of(table))
     return bytes_of(table)
 
@@ -131,8 +133,14 @@ def _put_line(row: Any, sandbox: int, line: Any) -> None:
     row.flags = sum(flag for flag, is_set in flags.items() if is_set)
 
 
+def _put_function(row: Any, sandbox: int, function: Function) -> None:
+    row.sandbox, row.id, row.identity = sandbox, function.id, function.identity
+    for n, (value, mask) in enumerate(function.words):
+        row.bar[n], row.bar_mask[n] = value, mask
+
+
 def _put_grant(row: Any, grant: Grant) -> None:
-    row.kind, row.line, row.vector, row.flags = grant.kind, grant.line, grant.vector, int(grant.level)
+    row.kind, row.line, row.vector, row.flags = grant.kind, grant.line, grant.vector, int(grant.level) | grant.function << 16
     row.gpa, row.size = grant.gpa, grant.size
     put_text(row.name, grant.name)
     put_text(row.compatible, grant.compatible[: lib.BH_NAME_BYTES - 1])

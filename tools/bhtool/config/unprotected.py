@@ -22,7 +22,7 @@ def open_regions(machine: Machine, sandbox: SandboxPlan) -> list[Region]:
     found: list[Region] = []
     if "memory" in sandbox.unprotected:
         found += [_alias(machine, span) for span in machine.ram]
-        taken = [Span(region.gpa, region.size) for region in [*sandbox.regions, *found]]
+        taken = [Span(region.gpa, region.size) for region in [*sandbox.regions, *sandbox.configuration, *found]]
         holes = list(without([MACHINE], [*taken, *_controllers(machine), *_local_apics(machine)]))
         ram = [part for span in machine.ram for part in _within(holes, span)]
         found += [Region("the machine's RAM", "open", one.start, one.start, one.size, "rwx") for one in ram]

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration registers as every function has them, and how this machine reaches them. PCI Local Bus 3.0, 6.1 "Configuration Space
+ * Organization". */
+#pragma once
+#include <stdint.h>
+
+enum {
+	PCI_IDENTITY = 0x00,
+	PCI_COMMAND = 0x04, /* status above: bits that a one clears */
+	PCI_CLASS = 0x08,
+	PCI_HEADER = 0x0c,
+	PCI_BASE_ADDRESS = 0x10,
+	PCI_ROM_ADDRESS = 0x30,
+	PCI_INTERRUPT_LINE = 0x3c, /* a note for software; the rest of the word is read-only */
+};
+enum {
+	PCI_COMMAND_IO = 1 << 0,
+	PCI_COMMAND_MEMORY = 1 << 1,
+	PCI_COMMAND_DECODE = PCI_COMMAND_IO | PCI_COMMAND_MEMORY,
+	PCI_COMMAND_INTX_DISABLE = 1 << 10,
+	PCI_HEADER_TYPE = 0x7f << 16,
+	PCI_HEADER_MULTI = 1 << 23,
+	PCI_CLASS_BRIDGE = 0x06,
+};
+enum { PCI_REGISTER_BITS = 12, PCI_PAGE_BYTES = 1 << PCI_REGISTER_BITS };
+
+/* The double word at `place`, function << PCI_REGISTER_BITS | offset, a multiple of 4. */
+uint32_t pci_config_read(uint32_t place);
+void pci_config_write(uint32_t place, uint32_t value);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a guest may write to a configuration register of its own function. A function answers at its granted addresses or
+ * nowhere: addresses change only while it does not decode, and it decodes only with every address in its place.
+ */
+#include "hal/pci/pci.h"
+
+#include "arch/arch.h"
+#include "hal/pci/config.h"
+
+/* Behind the barrier the next holder finds the registers as this one left them. */
+static void give(struct hal_lock *lock)
+{
+	arch_barrier();
+	hal_lock_give(lock);
+}
+
+static bool is_placed(const struct pci_function *function)
+{
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+		if (pci_config_read(function->place + PCI_BASE_ADDRESS + 4 * n) != function->bar[n])
+			return false;
+	return true;
+}
+
+static bool decodes(const struct pci_function *function)
+{
+	return pci_config_read(function->place + PCI_COMMAND) & PCI_COMMAND_DECODE;
+}
+
+/* All ones ask for the size. PCI Local Bus 3.0, 6.2.2 "Device Control", 6.2.5.1 "Address Maps". The status is not for guests to clear. */
+static void write_register(const struct pci_function *function, uint32_t offset, uint32_t value)
+{
+	uint32_t bar = (offset - PCI_BASE_ADDRESS) / 4;
+
+	if (offset == PCI_COMMAND)
+		value &= PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? PCI_COMMAND_DECODE : 0);
+	else if (bar < BH_FUNCTION_BARS ? decodes(function) || (value != UINT32_MAX && value != function->bar[bar])
+					: offset != PCI_INTERRUPT_LINE)
+		return;
+	pci_config_write(function->place + offset, value);
+}
+
+static const struct pci_function *find(const struct pci_view *view, uint32_t place)
+{
+	for (uint32_t n = 0; n < view->count; n++)
+		if ((view->functions[n].place ^ place) < PCI_PAGE_BYTES)
+			return &view->functions[n];
+	return NULL;
+}
+
+/* The bits of its double word that an access of `width` bytes at `place` is about. */
+static uint32_t bits_of(uint32_t place, uint32_t width)
+{
+	return UINT32_MAX >> (32 - 8 * width) << 8 * (place & 3);
+}
+
+static bool is_possible(uint32_t place, uint32_t width)
+{
+	return width && width <= 4 && !(place & (width - 1));
+}
+
+enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t *value)
+{
+	const struct pci_function *function = find(view, place);
+
+	if (!is_possible(place, width))
+		return HAL_FAULT;
+	*value = UINT32_MAX;
+	if (function) {
+		hal_lock_take(view->lock);
+		*value = pci_config_read(place & ~UINT32_C(3)) >> 8 * (place & 3);
+		give(view->lock);
+	}
+	return HAL_SKIP;
+}
+
+enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value)
+{
+	const struct pci_function *function = find(view, place);
+	uint32_t offset = place & (PCI_PAGE_BYTES - 4), bits;
+
+	if (!is_possible(place, width))
+		return HAL_FAULT;
+	bits = bits_of(place, width);
+	if (function) {
+		hal_lock_take(view->lock);
+		write_register(function, offset, (pci_config_read(function->place + offset) & ~bits) | (value << 8 * (place & 3) & bits));
+		give(view->lock);
+	}
+	return HAL_SKIP;
+}
+
+/* Some functions decode for ever: those are moved while they do. */
+static void reset_function(const struct pci_function *function)
+{
+	pci_config_write(function->place + PCI_COMMAND, 0);
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+		pci_config_write(function->place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);
+	pci_config_write(function->place + PCI_COMMAND, PCI_COMMAND_DECODE);
+}
+
+void pci_reset(const struct pci_view *view)
+{
+	hal_lock_take(view->lock);
+	for (uint32_t n = 0; n < view->count; n++)
+		reset_function(&view->functions[n]);
+	give(view->lock);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: nothing on the bus moves, then the granted functions stand where the table wants them. */
+#include "hal/pci/pci.h"
+
+#include "board.h"
+#include "hal/pci/config.h"
+
+enum { FUNCTIONS = BOARD_PCI_FUNCTIONS, FUNCTIONS_A_DEVICE = 8, NOBODY = 0xffff };
+
+static uint32_t read(uint32_t id, uint32_t offset)
+{
+	return pci_config_read(id << PCI_REGISTER_BITS | offset);
+}
+
+static void write(uint32_t id, uint32_t offset, uint32_t value)
+{
+	pci_config_write(id << PCI_REGISTER_BITS | offset, value);
+}
+
+static bool exists(uint32_t id)
+{
+	return (read(id, PCI_IDENTITY) & NOBODY) != NOBODY;
+}
+
+/* The PC's own bridges decode and master for the board and can often do no less; what lies behind a bridge to PCI falls silent with it. */
+static bool is_board(uint32_t id)
+{
+	return read(id, PCI_CLASS) >> 24 == PCI_CLASS_BRIDGE && !(read(id, PCI_HEADER) & PCI_HEADER_TYPE);
+}
+
+static void silence_device(uint32_t first)
+{
+	uint32_t count = read(first, PCI_HEADER) & PCI_HEADER_MULTI ? FUNCTIONS_A_DEVICE : 1;
+
+	for (uint32_t id = first; id < first + count; id++)
+		if (exists(id) && !is_board(id))
+			write(id, PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
+}
+
+void hal_machine_silence_functions(void)
+{
+	for (uint32_t id = 0; id < FUNCTIONS; id += FUNCTIONS_A_DEVICE)
+		if (exists(id))
+			silence_device(id);
+}
+
+void pci_create_view(struct pci_view *view, struct hal_kick_box *boxes)
+{
+	view->lock = BOARD_PCI_ECAM ? &view->own : hal_lock_of(boxes, HAL_LOCK_PCI);
+}
+
+/* Whether each register is as wide as the table says. */
+static bool has_bars(const struct bh_function *function)
+{
+	bool has = true;
+
+	write(function->id, PCI_COMMAND, 0);
+	for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++) {
+		write(function->id, PCI_BASE_ADDRESS + 4 * bar, UINT32_MAX);
+		has = has && read(function->id, PCI_BASE_ADDRESS + 4 * bar) == function->bar_mask[bar];
+	}
+	return has;
+}
+
+static bool holds_bars(const struct bh_function *function)
+{
+	for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++)
+		if (read(function->id, PCI_BASE_ADDRESS + 4 * bar) != function->bar[bar])
+			return false;
+	return true;
+}
+
+static bool is_there(const struct bh_function *function)
+{
+	return read(function->id, PCI_IDENTITY) == function->identity && !(read(function->id, PCI_HEADER) & PCI_HEADER_TYPE);
+}
+
+/* Its ROM is off. */
+enum hal_status pci_grant(struct pci_view *view, const struct bh_function *function)
+{
+	struct pci_function *own = &view->functions[view->count];
+
+	if (view->count == BH_MAX_FUNCTIONS || function->id >= FUNCTIONS)
+		return HAL_E_RANGE;
+	if (!is_there(function) || !has_bars(function))
+		return HAL_E_UNSUPPORTED;
+	write(function->id, PCI_ROM_ADDRESS, 0);
+	own->place = function->id << PCI_REGISTER_BITS;
+	for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++)
+		own->bar[bar] = function->bar[bar];
+	view->count++;
+	pci_reset(view);
+	return holds_bars(function) ? HAL_OK : HAL_E_UNSUPPORTED;
+}
+
+static uint64_t page_of(uint32_t id)
+{
+	return BOARD_PCI_ECAM + ((uint64_t)id << PCI_REGISTER_BITS);
+}
+
+static bool owns(const struct pci_view *view, uint32_t id)
+{
+	for (uint32_t n = 0; n < view->count; n++)
+		if (view->functions[n].place == id << PCI_REGISTER_BITS)
+			return true;
+	return false;
+}
+
+enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent)
+{
+	enum hal_status status = HAL_OK;
+
+	for (uint32_t id = 0; BOARD_PCI_ECAM && id < FUNCTIONS && status == HAL_OK; id++) {
+		bool own = owns(view, id);
+
+		status = hal_partition_map(partition, (gpa_t){ page_of(id) }, own ? (hpa_t){ page_of(id) } : absent, PCI_PAGE_BYTES,
+					   HAL_READ, own ? HAL_MEMORY_DEVICE : HAL_MEMORY_RAM);
+	}
+	return status;
+}
+
+enum hal_status pci_map(struct hal_space *space, const struct pci_view *view)
+{
+	enum hal_status status = HAL_OK;
+
+	for (uint32_t n = 0; BOARD_PCI_ECAM && n < view->count && status == HAL_OK; n++) {
+		uint64_t page = BOARD_PCI_ECAM + view->functions[n].place;
+
+		status = hal_space_map(space, (const void *)(uintptr_t)page, (hpa_t){ page }, PCI_PAGE_BYTES, HAL_READ | HAL_WRITE,
+				       HAL_MEMORY_DEVICE);
+	}
+	return status;
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes about PCI functions: what is broken where, which case notices, and what its report then shows."""
+
+from tests.emulated.case import GICV3, SVM
+from tests.mutation.machine_mutation import MachineMutation
+
+FILTER = "hal/pci/filter.c"
+PCI = (
+    MachineMutation(
+        "functions may master the bus",
+        FILTER,
+        "value &= PCI_COMMAND_INTX_DISABLE |",
+        "value &= 4 | PCI_COMMAND_INTX_DISABLE |",
+        "pci-bus-master",
+        GICV3,
+        "gave 'returned 0x100007'",
+    ),
+    MachineMutation(
+        "a function decodes wherever it is",
+        FILTER,
+        "(is_placed(function) ? PCI_COMMAND_DECODE : 0)",
+        "(is_placed(function) ? PCI_COMMAND_DECODE : PCI_COMMAND_DECODE)",
+        "pci-decode-displaced",
+        GICV3,
+        "gave 'returned 0x100003'",
+    ),
+    MachineMutation(
+        "base addresses move",
+        FILTER,
+        "(value != UINT32_MAX && value != function->bar[bar])",
+        "false",
+        "pci-move",
+        GICV3,
+        "gave 'returned 0x2f000000'",
+    ),
+    MachineMutation(
+        "base addresses change while the function decodes",
+        FILTER,
+        "decodes(function) || (value",
+        "(decodes(function) && !function) || (value",
+        "pci-size-while-decoding",
+        GICV3,
+        "gave 'returned 0xfff00000'",
+    ),
+    MachineMutation(
+        "capabilities are written",
+        FILTER,
+        ": offset != PCI_INTERRUPT_LINE)",
+        ": offset < PCI_INTERRUPT_LINE)",
+        "pci-message-address",
+        GICV3,
+        "gave 'returned 0xfee00000'",
+    ),
+    MachineMutation(
+        "foreign functions are shown",
+        "hal/pci/functions_boot.c",
+        "bool own = owns(view, id);",
+        "bool own = owns(view, id) || view->count;",
+        "pci-foreign-function",
+        GICV3,
+        "gave 'returned 0x21b36'",
+    ),
+    MachineMutation(
+        "configuration registers are written without the monitor",
+        "hal/pci/functions_boot.c",
+        "HAL_READ, own ?",
+        "HAL_READ | HAL_WRITE, own ?",
+        "pci-bus-master",
+        GICV3,
+        "gave 'returned 0x10",
+    ),
+    MachineMutation(
+        "ports lead to foreign functions",
+        FILTER,
+        "*value = UINT32_MAX; if (function) {",
+        "*value = UINT32_MAX; if (!function) *value = pci_config_read(place); if (function) {",
+        "pci-host-bridge",
+        SVM,
+        "attacker never finished",  # its own monitor maps no foreign page either
+    ),
+)

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The write filter of PCI functions (BH-I1.device) over a model of two functions: whatever a guest writes, in whatever order,
+ * widths and places, its function decodes at the granted addresses only, never masters, and the other function stays as it was.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "check.h"
+#include "hal/pci/config.h"
+#include "hal/pci/pci.h"
+
+enum { OWN = 0x18, FOREIGN = 0x20, WORDS = PCI_PAGE_BYTES / 4, ROUNDS = 50000, HEALS = 40, CAPABILITY = 0x40 };
+
+/* What software may change of each double word; the rest keeps what it has. The status' bits are cleared by ones. */
+struct model {
+	uint32_t word[WORDS], writable[WORDS];
+};
+static struct model own, foreign;
+
+static const uint32_t granted[BH_FUNCTION_BARS] = { 0x10000000, 0x2001, 0x20000004, 0x1, 0x3000000c, 0x0 };
+static const uint32_t size_mask[BH_FUNCTION_BARS] = { 0xfff00000, 0xffffff01, 0xffff0004, 0xffffffff, 0xf000000c, 0xffffffff };
+static const uint32_t kinds[BH_FUNCTION_BARS] = { 0, 1, 4, 0, 0xc, 0 };
+
+static struct model *model_of(uint32_t place)
+{
+	uint32_t id = place >> PCI_REGISTER_BITS;
+
+	CHECK(id == OWN || id == FOREIGN);
+	return id == OWN ? &own : &foreign;
+}
+
+uint32_t pci_config_read(uint32_t place)
+{
+	CHECK(place % 4 == 0);
+	return model_of(place)->word[place % PCI_PAGE_BYTES / 4];
+}
+
+void pci_config_write(uint32_t place, uint32_t value)
+{
+	struct model *model = model_of(place);
+	uint32_t offset = place % PCI_PAGE_BYTES, n = offset / 4, cleared = offset == PCI_COMMAND ? value & 0xffff0000 : 0;
+
+	CHECK(offset % 4 == 0);
+	model->word[n] = ((model->word[n] & ~model->writable[n]) | (value & model->writable[n])) & ~cleared;
+}
+
+static void reset(struct model *model)
+{
+	memset(model, 0, sizeof(*model));
+	memset(model->writable, 0xff, sizeof(model->writable));
+	model->word[0] = 0x11e81234;
+	model->writable[0] = 0;
+	model->word[PCI_COMMAND / 4] = 0xf9100000 | PCI_COMMAND_DECODE;
+	model->writable[PCI_COMMAND / 4] = 0x0547;
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+		model->word[PCI_BASE_ADDRESS / 4 + n] = granted[n];
+		model->writable[PCI_BASE_ADDRESS / 4 + n] = size_mask[n] & ~kinds[n];
+	}
+	for (uint32_t n = CAPABILITY / 4; n < WORDS; n++)
+		model->word[n] = 0xc0de0000 + n;
+	model->word[PCI_INTERRUPT_LINE / 4] = 0x100;
+	model->writable[PCI_INTERRUPT_LINE / 4] = 0xff;
+}
+
+static struct pci_view view;
+
+static void start(void)
+{
+	reset(&own);
+	reset(&foreign);
+	view = (struct pci_view){ .count = 1, .functions = { { .place = OWN << PCI_REGISTER_BITS } } };
+	memcpy(view.functions[0].bar, granted, sizeof(granted));
+	view.lock = &view.own;
+}
+
+static uint32_t at(uint32_t id, uint32_t offset)
+{
+	return id << PCI_REGISTER_BITS | offset;
+}
+
+static uint32_t peek(uint32_t offset)
+{
+	uint32_t value = 0;
+
+	CHECK_EQ(pci_read(&view, at(OWN, offset), 4, &value), HAL_SKIP);
+	return value;
+}
+
+static void poke(uint32_t offset, uint32_t value)
+{
+	CHECK_EQ(pci_write(&view, at(OWN, offset), 4, value), HAL_SKIP);
+}
+
+/* What must hold of the own function after any write, and of the other at any time. */
+static void check_sound(void)
+{
+	struct model untouched;
+	bool placed = true;
+
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+		uint32_t bar = own.word[PCI_BASE_ADDRESS / 4 + n];
+
+		CHECK(bar == granted[n] || bar == size_mask[n]);
+		placed = placed && bar == granted[n];
+	}
+	CHECK(placed || !(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE));
+	CHECK_EQ(own.word[PCI_COMMAND / 4] & ~(uint32_t)(PCI_COMMAND_DECODE | PCI_COMMAND_INTX_DISABLE), 0xf9100000);
+	CHECK_EQ(own.word[PCI_INTERRUPT_LINE / 4] & ~0xffu, 0x100);
+	reset(&untouched);
+	CHECK(!memcmp(&foreign, &untouched, sizeof(foreign)));
+	for (uint32_t n = 0; n < WORDS; n++)
+		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_FUNCTION_BARS))
+			CHECK_EQ(own.word[n], untouched.word[n]);
+	CHECK_EQ(view.own.next, view.own.serving);
+}
+
+/* Numerical Recipes, "Quick and dirty": its low bits are not used. */
+static uint32_t random32(void)
+{
+	static uint64_t state = 1;
+
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 32);
+}
+
+/* Values that mean something, as often as ones that do not. */
+static uint32_t some_value(void)
+{
+	switch (random32() % 6) {
+	case 0:
+		return UINT32_MAX;
+	case 1:
+		return granted[random32() % BH_FUNCTION_BARS];
+	case 2:
+		return random32() % 8;
+	case 3:
+		return 0;
+	default:
+		return random32();
+	}
+}
+
+/* Mostly in the header, mostly of the own function. */
+static uint32_t some_place(void)
+{
+	uint32_t id = random32() % 4 ? OWN : random32() % 2 ? FOREIGN : random32() % 0x100;
+
+	return at(id, random32() % (random32() % 4 ? 0x40 : PCI_PAGE_BYTES) & (random32() % 4 ? ~UINT32_C(3) : UINT32_MAX));
+}
+
+/* As a kernel that has found out what it wanted. */
+static void heal(void)
+{
+	poke(PCI_COMMAND, 0);
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+		poke(PCI_BASE_ADDRESS + 4 * n, granted[n]);
+	poke(PCI_COMMAND, random32() % 2 ? PCI_COMMAND_DECODE : 0);
+}
+
+static void test_any_writes(void)
+{
+	uint64_t decoding = 0, sizing = 0;
+
+	check_context.subject = "any writes";
+	start();
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint32_t place = some_place();
+		uint32_t width = 1u << random32() % 4;
+		bool possible = width <= 4 && !(place & (width - 1));
+
+		check_context.round = round;
+		if (round % HEALS == 0)
+			heal();
+		CHECK_EQ(pci_write(&view, place, width, some_value()), possible ? HAL_SKIP : HAL_FAULT);
+		check_sound();
+		decoding += !!(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE);
+		sizing += own.word[PCI_BASE_ADDRESS / 4] != granted[0];
+	}
+	CHECK(decoding > ROUNDS / 100); /* the test has been where it matters */
+	CHECK(sizing > ROUNDS / 100);
+}
+
+static void test_kernels_do_this(void)
+{
+	check_context.subject = "sizing";
+	start();
+	poke(PCI_COMMAND, 0);
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+		poke(PCI_BASE_ADDRESS + 4 * n, UINT32_MAX);
+		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), size_mask[n]);
+		poke(PCI_COMMAND, PCI_COMMAND_DECODE);
+		CHECK_EQ(peek(PCI_COMMAND) & PCI_COMMAND_DECODE, 0);
+		poke(PCI_BASE_ADDRESS + 4 * n, granted[n]);
+	}
+	poke(PCI_COMMAND, 0xffff);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | PCI_COMMAND_INTX_DISABLE);
+	CHECK_EQ(pci_write(&view, at(OWN, PCI_INTERRUPT_LINE), 1, 0x2a), HAL_SKIP);
+	CHECK_EQ(peek(PCI_INTERRUPT_LINE), 0x12a);
+	check_sound();
+}
+
+static void test_reads(void)
+{
+	uint32_t value = 0;
+
+	check_context.subject = "reads";
+	start();
+	CHECK_EQ(pci_read(&view, at(OWN, 2), 2, &value), HAL_SKIP);
+	CHECK_EQ(value & 0xffff, 0x11e8);
+	CHECK_EQ(pci_read(&view, at(OWN, 3), 1, &value), HAL_SKIP);
+	CHECK_EQ(value & 0xff, 0x11);
+	CHECK_EQ(pci_read(&view, at(FOREIGN, 0), 4, &value), HAL_SKIP);
+	CHECK_EQ(value, UINT32_MAX);
+	CHECK_EQ(pci_read(&view, at(OWN, 1), 2, &value), HAL_FAULT);
+	CHECK_EQ(pci_read(&view, at(OWN, 0), 8, &value), HAL_FAULT);
+	CHECK_EQ(pci_read(&view, at(OWN, 0), 0, &value), HAL_FAULT);
+}
+
+/* Whatever the last life did to them. */
+static void test_reset(void)
+{
+	check_context.subject = "reset";
+	start();
+	poke(PCI_COMMAND, 0);
+	poke(PCI_BASE_ADDRESS, UINT32_MAX);
+	poke(PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
+	pci_reset(&view);
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), granted[n]);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
+	check_sound();
+}
+
+int main(void)
+{
+	test_reset();
+	test_kernels_do_this();
+	test_reads();
+	test_any_writes();
+	return 0;
+}

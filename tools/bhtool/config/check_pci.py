@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules on PCI functions: what a board tree must say of them, and which of them this version can give away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from bhtool.config.domains import Domains
+from bhtool.config.machine import Device
+from bhtool.config.pci import BARS, FUNCTIONS_A_BUS, Bar, Function, bus_count, in_a_window
+from bhtool.config.rule import Finding
+
+SMALLEST = {True: 4, False: 16}  # of ports, of memory: PCI Local Bus 3.0, 6.2.5.1 "Address Maps"
+LARGEST = 1 << 31
+# PCI Code and ID Assignment, 1 "Class Codes".
+BY_DMA = {0x01: "storage", 0x02: "network", 0x04: "multimedia", 0x0C: "serial bus", 0x0D: "wireless"}
+BRIDGE = 0x06
+
+
+def _functions(domains: Domains) -> list[tuple[Device, Function]]:
+    return [(device, device.function) for device in domains.machine.devices if device.function]
+
+
+def described(domains: Domains) -> Iterator[Finding]:
+    seen: dict[int, Device] = {}
+    for device, function in _functions(domains):
+        if function.id >= bus_count(function.host) * FUNCTIONS_A_BUS:
+            yield Finding(device.location, f"{device.name} is on a bus that {function.host.label} does not have")
+        if not function.identity:
+            yield Finding(device.location, f'{device.name} has no `compatible` of the form "pciVVVV,DDDD"')
+        if function.id in seen:
+            yield Finding(device.location, f"{device.name} is the same function as {seen[function.id].name}")
+        seen.setdefault(function.id, device)
+
+
+def _text(bar: Bar) -> str:
+    return f"base address {bar.register} ({bar.span})"
+
+
+def addresses_possible(domains: Domains) -> Iterator[Finding]:
+    for device, function in _functions(domains):
+        taken: set[int] = set()
+        for bar in function.bars:
+            registers = bar.words().keys()
+            if not all(0 <= one < BARS for one in registers) or taken & registers:
+                yield Finding(device.location, f"{device.name} has no room for {_text(bar)}")
+            elif bar.size & (bar.size - 1) or not SMALLEST[bar.is_ports] <= bar.size <= LARGEST or bar.start % bar.size:
+                yield Finding(device.location, f"{_text(bar)} of {device.name} is no power of two, or not a multiple of its size")
+            elif not in_a_window(function, bar):
+                yield Finding(device.location, f"{_text(bar)} of {device.name} lies in no window of {function.host.label}")
+            taken |= registers
+
+
+def addresses_apart(domains: Domains) -> Iterator[Finding]:
+    held = [(device, bar) for device, function in _functions(domains) for bar in function.bars]
+    for (one, first), (other, second) in combinations(held, 2):
+        if first.is_ports == second.is_ports and first.span.overlaps(second.span):
+            yield Finding(other.location, f"{_text(second)} of {other.name} overlaps {_text(first)} of {one.name}")
+
+
+def can_be_given(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        for device in sandbox.devices:
+            for one in device.function.classes if device.function else ():
+                if one in BY_DMA:
+                    yield Finding(
+                        sandbox.where("access"), f"{device.name} of `{sandbox.name}` is a {BY_DMA[one]} function, which works by DMA"
+                    )
+                if one == BRIDGE:
+                    yield Finding(
+                        sandbox.where("access"), f"{device.name} of `{sandbox.name}` is a bridge, which answers for what is behind it"
+                    )
