@@ -35,6 +35,8 @@ enum hal_status {
 	HAL_E_SEALED,      /* too late */
 };
 #define HAL_CHECKED __attribute__((warn_unused_result))
+/* Seen to be smaller as a function of its own than in its callers, where the compiler would have it. */
+#define HAL_OUTLINE __attribute__((noinline))
 
 enum hal_permission { HAL_READ = 1, HAL_WRITE = 2, HAL_EXECUTE = 4 };
 enum hal_memory { HAL_MEMORY_RAM, HAL_MEMORY_DEVICE, HAL_MEMORY_TYPES };

@@ -104,10 +104,10 @@ uint64_t memory_aim(uint64_t physical)
 
 	if (!window && !(window = memory_reach(0, (uint64_t)AIM_PAGES * BH_PAGE_BYTES)))
 		fault_stop("out of page tables");
-	for (unsigned page = 0; page < AIM_PAGES; page++)
+	for (uint64_t page = 0; page < AIM_PAGES; page++)
 		*page_entry(window + page * BH_PAGE_BYTES) = 0;
 	memory_forget();
-	for (unsigned page = 0; page < AIM_PAGES; page++)
+	for (uint64_t page = 0; page < AIM_PAGES; page++)
 		*page_entry(window + page * BH_PAGE_BYTES) = ((physical + page * BH_PAGE_BYTES) & ADDRESS_MASK) | memory_leaf[MEMORY_ANY] |
 							     memory_page;
 	memory_publish();

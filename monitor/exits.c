@@ -8,22 +8,6 @@
 
 #include "arch/arch.h"
 
-static enum hal_action emulate(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
-{
-	return hal_core_emulate(core, exit);
-}
-
-/* The kick itself is acknowledged behind every exit, whatever its kind. */
-static enum hal_action resume(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
-{
-	return HAL_RESUME;
-}
-
-static enum hal_action refuse(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
-{
-	return HAL_REFUSE;
-}
-
 /* Another core may be ending the sandbox: that state stays. */
 static int64_t call_ready(void)
 {
@@ -51,13 +35,13 @@ static int64_t call_kick(struct hal_core *core, unsigned slot, uint64_t target)
 	while (!hal_kick_answered(core, (uint32_t)target, ticket)) {
 		if (arch_counter() - start > monitor.kick_timeout)
 			return BH_E_TIMEOUT;
-		monitor.stats->core[slot].kicks += hal_kick_take(core);
+		monitor_take_kicks(core, slot);
 		arch_relax();
 	}
 	return BH_OK;
 }
 
-static enum hal_action call(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+HAL_OUTLINE static enum hal_action call(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
 {
 	int64_t result = BH_E_UNKNOWN;
 
@@ -82,17 +66,27 @@ static enum hal_action call(struct hal_core *core, unsigned slot, const struct h
 	return HAL_SKIP;
 }
 
-typedef enum hal_action (*exit_handler)(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
+/* The kick itself is acknowledged behind every exit, whatever its kind. */
+enum answer { FAULT, RESUME, REFUSE, EMULATE, CALL };
 
-static const exit_handler handlers[BH_EXIT_REASONS] = {
-	[BH_EXIT_KICK] = resume,  [BH_EXIT_DEVICE] = emulate, [BH_EXIT_PORT] = emulate,     [BH_EXIT_REGISTER] = emulate,
-	[BH_EXIT_IPI] = emulate,  [BH_EXIT_CALL] = call,      [BH_EXIT_FIRMWARE] = emulate, [BH_EXIT_IDENTIFY] = emulate,
-	[BH_EXIT_IDLE] = emulate, [BH_EXIT_LONG] = emulate,   [BH_EXIT_FORBIDDEN] = refuse,
+static const uint8_t answers[BH_EXIT_REASONS] = {
+	[BH_EXIT_KICK] = RESUME,  [BH_EXIT_DEVICE] = EMULATE, [BH_EXIT_PORT] = EMULATE,     [BH_EXIT_REGISTER] = EMULATE,
+	[BH_EXIT_IPI] = EMULATE,  [BH_EXIT_CALL] = CALL,      [BH_EXIT_FIRMWARE] = EMULATE, [BH_EXIT_IDENTIFY] = EMULATE,
+	[BH_EXIT_IDLE] = EMULATE, [BH_EXIT_LONG] = EMULATE,   [BH_EXIT_FORBIDDEN] = REFUSE,
 };
 
 enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
 {
-	exit_handler handler = exit->kind < BH_EXIT_REASONS ? handlers[exit->kind] : NULL;
-
-	return handler ? handler(core, slot, exit) : HAL_FAULT;
+	switch (exit->kind < BH_EXIT_REASONS ? answers[exit->kind] : FAULT) {
+	case RESUME:
+		return HAL_RESUME;
+	case REFUSE:
+		return HAL_REFUSE;
+	case EMULATE:
+		return hal_core_emulate(core, exit);
+	case CALL:
+		return call(core, slot, exit);
+	default:
+		return HAL_FAULT;
+	}
 }

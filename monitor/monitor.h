@@ -69,6 +69,9 @@ void monitor_run(struct hal_core *core);
 /* Answers one exit within the sandbox's grant. Bounded. */
 enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
 
+/* Acknowledges what kicks are pending for this core, and counts them; how many. */
+uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
+
 /* Whether `action` ends in a restart; otherwise in the end of the sandbox. */
 bool restart_is_due(enum hal_action action);
 /* On each core, when it has found this phase, a RESTARTS: its part. Comes back; the phase may still be the same. */

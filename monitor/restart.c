@@ -52,7 +52,7 @@ static void fill(struct hal_core *core, uint64_t target, uint64_t bytes, uint64_
 		else
 			zero(to, to + chunk / sizeof(*to));
 		arch_cache_publish(to, chunk);
-		monitor.stats->core[0].kicks += hal_kick_take(core);
+		monitor_take_kicks(core, 0);
 		arch_relax(); /* an emulator that runs one core at a time lets the others have theirs */
 	}
 }
@@ -74,7 +74,7 @@ static bool others_have_stopped(struct hal_core *core, uint32_t phase, uint64_t 
 		while (__atomic_load_n(&monitor.stopped[slot], __ATOMIC_ACQUIRE) != phase) {
 			if (arch_counter() - since > monitor.kick_timeout)
 				return false;
-			monitor.stats->core[0].kicks += hal_kick_take(core);
+			monitor_take_kicks(core, 0);
 			arch_relax();
 		}
 	return true;
@@ -128,7 +128,7 @@ void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase)
  * Looked at on every kick, so there are no exits but those of the watcher's kicks. Before the first beat of a life nothing is missed:
  * how long software takes to start is its own affair.
  */
-bool restart_heartbeat_missed(void)
+HAL_OUTLINE bool restart_heartbeat_missed(void)
 {
 	struct watch *watch = &monitor.watch;
 	uint64_t beats = __atomic_load_n(&monitor.log->beats, __ATOMIC_RELAXED), now = arch_counter();

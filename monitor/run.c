@@ -36,11 +36,19 @@ static void record_crash(const struct hal_core *core, unsigned slot, const struc
 	crash->magic = BH_CRASH_MAGIC;
 }
 
+HAL_OUTLINE uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot)
+{
+	uint32_t answered = hal_kick_take(core);
+
+	monitor.stats->core[slot].kicks += answered;
+	return answered;
+}
+
 /* BH-I4.kick: the sandbox has ended; its core still answers kicks, so that nobody ever waits for it. */
-static _Noreturn void rest(struct hal_core *core, struct bh_core_stats *stats)
+static _Noreturn void rest(struct hal_core *core, unsigned slot)
 {
 	for (;;) {
-		stats->kicks += hal_kick_take(core);
+		monitor_take_kicks(core, slot);
 		hal_core_wait(core);
 	}
 }
@@ -90,10 +98,8 @@ static void end_life(struct hal_core *core, unsigned slot, const struct hal_exit
 static void answer_kicks(struct hal_core *core, unsigned slot)
 {
 	static const struct hal_exit hang = { .kind = BH_EXIT_HANG };
-	uint32_t answered = hal_kick_take(core);
 
-	monitor.stats->core[slot].kicks += answered;
-	if (answered && is_in(PHASE_RUNS) && restart_heartbeat_missed()) {
+	if (monitor_take_kicks(core, slot) && is_in(PHASE_RUNS) && restart_heartbeat_missed()) {
 		monitor.stats->core[slot].exits[BH_EXIT_HANG]++;
 		end_life(core, slot, &hang, HAL_FAULT);
 	}
@@ -109,7 +115,7 @@ static void attend(struct hal_core *core, unsigned slot)
 		phase = current_phase();
 		if (phase == PHASE_ENDED) {
 			hal_core_quiesce(core);
-			rest(core, &monitor.stats->core[slot]);
+			rest(core, slot);
 		}
 		if ((phase & PHASE_MASK) == PHASE_RESTARTS)
 			restart_take_part(core, slot, phase);
@@ -127,7 +133,7 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 
 	if (__atomic_fetch_or(&monitor.entered, self, __ATOMIC_ACQ_REL) & self) {
 		if (is_in(PHASE_ENDED)) /* it was being parked */
-			rest(core, &monitor.stats->core[slot]);
+			rest(core, slot);
 		monitor.pristine = NULL;
 		return true;
 	}

@@ -5,10 +5,10 @@
 
 static inline uint64_t arch_counter(void)
 {
-	uint32_t low, high;
+	uint64_t low, high; /* in 64-bit mode the upper halves of both registers are cleared */
 
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 static inline void arch_relax(void)

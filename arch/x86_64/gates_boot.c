@@ -8,7 +8,7 @@ enum { SELECTOR_CODE64 = 0x08, GATE_INTERRUPT_PRESENT = 0x8e, FIRST_INTERRUPT = 
 
 void x86_gates_init(void); /* called by entry_boot.S */
 
-enum { TRAP_BYTES = 8 };
+enum { TRAP_BYTES = 4 };
 extern const char x86_traps[], x86_ignore[];
 
 static struct x86_gate gate_to(void (*handler)(void))

@@ -3,7 +3,7 @@
  * Resident: descriptors, the way from start-up's address space to a private one, and what becomes of a monitor that traps.
  * Everything here is at the same address in both spaces, and so are GDTR and IDTR, which nobody reloads.
  */
-#define X86_TRAPS		32
+#define TRAPS			19	/* up to #MC: no other gate leads here, gates_boot.c */
 #define VECTORS_WITH_ERROR	0x60227d00	/* APM vol. 2, 8.2 "Vectors", table 8-1 */
 #define STACK_BYTES		4096
 
@@ -24,15 +24,15 @@ x86_space_enter:
 x86_ignore:
 	iretq
 
-	/* Those of exceptions here, 8 bytes a vector. */
+	/* Those of exceptions here, 4 bytes a vector: all of them are within reach of a short jump. */
 	.globl	x86_traps
-	.balign	8
+	.balign	4
 x86_traps:
 	.set	vector, 0
-	.rept	X86_TRAPS
+	.rept	TRAPS
 	pushq	$vector
 	jmp	trapped
-	.balign	8
+	.balign	4
 	.set	vector, vector + 1
 	.endr
 

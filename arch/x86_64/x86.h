@@ -41,10 +41,10 @@ enum { VECTOR_DB = 1, VECTOR_NMI = 2, VECTOR_BP = 3, VECTOR_OF = 4, VECTOR_UD = 
 
 static inline uint64_t x86_rdmsr(uint32_t msr)
 {
-	uint32_t low, high;
+	uint64_t low, high; /* in 64-bit mode the upper halves of both registers are cleared */
 
 	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
-	return (uint64_t)high << 32 | low;
+	return high << 32 | low;
 }
 
 static inline void x86_wrmsr(uint32_t msr, uint64_t value)

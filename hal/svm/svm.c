@@ -82,7 +82,7 @@ static void take_nmi(void)
 	__asm__ volatile("stgi; nop; clgi" : : : "memory");
 }
 
-static void decode_details(struct hal_core *core, struct hal_exit *exit)
+HAL_OUTLINE static void decode_details(struct hal_core *core, struct hal_exit *exit)
 {
 	const struct vmcb *vmcb = vmcb_of(core);
 
@@ -140,10 +140,9 @@ static void svm_run(struct hal_core *core, struct hal_exit *exit)
 	core->registers.rsp = vmcb->save.rsp;
 	vmcb->control.tlb_control = 0;
 	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo);
-	*exit = (struct hal_exit){
-		.kind = row_of(vmcb)->kind,
-		.raw = { vmcb->control.exitcode, vmcb->control.exitinfo1 },
-	};
+	exit->kind = row_of(vmcb)->kind;
+	exit->raw[0] = vmcb->control.exitcode;
+	exit->raw[1] = vmcb->control.exitinfo1;
 	decode_details(core, exit);
 }
 
@@ -210,74 +209,30 @@ static bool svm_has_event(const struct hal_core *core)
 }
 
 /*
- * Attributes as 15.5.1 packs them; limits of 64 KiB. 14.1.3 "Processor Initialization State". A processor may refuse to enter
- * long mode from a 16-bit TSS, and guests load another only afterwards.
+ * What INIT leaves alone stands behind everything it changes but CR2: the MSRs of system calls, and PAT. The former, which VMRUN leaves
+ * alone, too, are in the processor, and fetched first. 14.1.3 "Processor Initialization State".
  */
-enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b, LIMIT_RESET = 0xffff };
-
-/* What VMRUN leaves alone is in the processor: fetched first, so that the MSRs among it stay as INIT leaves them. */
 static void svm_start(struct hal_core *core, uint8_t vector)
 {
-	const struct vmcb_segment data = { .attributes = DATA16_ATTRIBUTES, .limit = LIMIT_RESET };
+	const struct svm_states *states = core->states;
 	struct vmcb *vmcb = vmcb_of(core);
-	struct vmcb_save *save = &vmcb->save;
+	uint64_t caches = vmcb->save.cr0 & (CR0_CD | CR0_NW);
 
 	__asm__ volatile("vmsave %0" : : "a"((uintptr_t)vmcb) : "memory");
-	save->es = save->cs = save->ss = save->ds = save->fs = save->gs = save->gdtr = save->idtr = save->ldtr = save->tr = data;
-	save->cs.selector = (uint16_t)(vector << 8);
-	save->cs.base = (uint64_t)vector << 12;
-	save->cs.attributes = CODE16_ATTRIBUTES;
-	save->ldtr.attributes = LDT_ATTRIBUTES;
-	save->tr.attributes = TSS_BUSY_ATTRIBUTES;
+	__builtin_memcpy_inline(vmcb, &states->init, offsetof(struct vmcb, save.star));
+	vmcb->save.cs.selector = (uint16_t)(vector << 8);
+	vmcb->save.cs.base = (uint64_t)vector << 12;
+	vmcb->save.cr0 |= caches;
+	vmcb->save.cr2 = 0;
 	__asm__ volatile("vmload %0" : : "a"((uintptr_t)vmcb) : "memory");
-	save->cpl = 0;
-	save->efer = EFER_SVME;
-	save->cr0 = (save->cr0 & (CR0_CD | CR0_NW)) | CR0_ET;
-	save->cr2 = save->cr3 = save->cr4 = 0;
-	save->dr6 = DR6_RESET;
-	save->dr7 = DR7_RESET;
-	save->rflags = RFLAGS_ONE;
-	save->rip = save->rsp = 0;
-	vmcb->control.eventinj = 0;
-	vmcb->control.interrupt_shadow = 0;
-	vmcb->control.tlb_control = TLB_CONTROL_FLUSH_ALL;
-}
-
-/* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
-enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93 };
-enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
-#define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
-
-/* The entry state of abi/guest.h. */
-void svm_set_entry(struct vmcb_save *save, const struct hal_entry *entry)
-{
-	const struct vmcb_segment data = { .selector = 0x18, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
-
-	save->cs = (struct vmcb_segment){ .selector = 0x10, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
-	save->ss = save->ds = save->es = data;
-	save->fs = save->gs = (struct vmcb_segment){ .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
-	save->ldtr = (struct vmcb_segment){ .attributes = LDT_ATTRIBUTES };
-	save->tr = (struct vmcb_segment){ .attributes = TSS_BUSY_ATTRIBUTES };
-	save->idtr = (struct vmcb_segment){ 0 };
-	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = GDT_LIMIT };
-	save->efer = EFER_SVME | EFER_LMA | EFER_LME;
-	save->cr0 = CR0_PG | CR0_ET | CR0_PE;
-	save->cr3 = entry->area.v + TABLES_OFFSET;
-	save->cr4 = CR4_PAE;
-	save->dr6 = DR6_RESET;
-	save->dr7 = DR7_RESET;
-	save->g_pat = PAT_RESET;
-	save->rflags = RFLAGS_ONE;
-	save->rip = entry->pc.v;
-	save->rsp = entry->stack.v;
 }
 
 static void svm_restart(struct hal_core *core)
 {
+	const struct svm_states *states = core->states;
 	struct vmcb *vmcb = vmcb_of(core);
 
-	svm_start(core, 0);
-	svm_set_entry(&vmcb->save, &core->entry);
+	__builtin_memcpy_inline(vmcb, &states->entry, sizeof(*vmcb));
 	__asm__ volatile("vmload %0" : : "a"((uintptr_t)vmcb) : "memory");
 }
 

@@ -20,9 +20,5 @@ void svm_wait(void);
 /* Global interrupts on for a moment, and external ones, too. */
 void svm_drain(void);
 
-struct vmcb_save;
-/* The entry state of abi/guest.h, in a save area of zeros, or one that svm_start has filled. */
-void svm_set_entry(struct vmcb_save *save, const struct hal_entry *entry);
-
 /* What vector 2 does. */
 void svm_nmi(void);

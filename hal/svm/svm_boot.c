@@ -3,6 +3,7 @@
 #include "arch/x86_64/x86.h"
 #include "hal/svm/controls.h"
 #include "hal/svm/svm.h"
+#include "hal/svm/vmcb.h"
 
 #define MSR_VM_CR       0xc0010114u
 #define MSR_VM_HSAVE_PA 0xc0010117u
@@ -73,16 +74,73 @@ static void svm_narrow(struct pt *stage2)
 	stage2->executable_leaf_levels &= ~PT_LEAF_1G;
 }
 
+/*
+ * Attributes as 15.5.1 packs them; limits of 64 KiB. 14.1.3 "Processor Initialization State". A processor may refuse to enter
+ * long mode from a 16-bit TSS, and guests load another only afterwards.
+ */
+enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b, LIMIT_RESET = 0xffff };
+
+static void set_after_init(struct vmcb_save *save)
+{
+	const struct vmcb_segment data = { .attributes = DATA16_ATTRIBUTES, .limit = LIMIT_RESET };
+
+	save->es = save->cs = save->ss = save->ds = save->fs = save->gs = save->gdtr = save->idtr = save->ldtr = save->tr = data;
+	save->cs.attributes = CODE16_ATTRIBUTES;
+	save->ldtr.attributes = LDT_ATTRIBUTES;
+	save->tr.attributes = TSS_BUSY_ATTRIBUTES;
+	save->efer = EFER_SVME;
+	save->cr0 = CR0_ET;
+}
+
+/* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
+enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93 };
+enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
+#define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
+
+/* The entry state of abi/guest.h. */
+static void set_entry(struct vmcb_save *save, const struct hal_entry *entry)
+{
+	const struct vmcb_segment data = { .selector = 0x18, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+
+	save->cs = (struct vmcb_segment){ .selector = 0x10, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
+	save->ss = save->ds = save->es = data;
+	save->fs = save->gs = (struct vmcb_segment){ .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+	save->ldtr = (struct vmcb_segment){ .attributes = LDT_ATTRIBUTES };
+	save->tr = (struct vmcb_segment){ .attributes = TSS_BUSY_ATTRIBUTES };
+	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = GDT_LIMIT };
+	save->efer = EFER_SVME | EFER_LMA | EFER_LME;
+	save->cr0 = CR0_PG | CR0_ET | CR0_PE;
+	save->cr3 = entry->area.v + TABLES_OFFSET;
+	save->cr4 = CR4_PAE;
+	save->g_pat = PAT_RESET;
+	save->rip = entry->pc.v;
+	save->rsp = entry->stack.v;
+}
+
+/* In frames of zeros: all that is the same in both. */
+static void prepare(struct vmcb *state, const struct hal_partition *partition)
+{
+	set_control(&state->control, partition);
+	state->save.dr6 = DR6_RESET;
+	state->save.dr7 = DR7_RESET;
+	state->save.rflags = RFLAGS_ONE;
+}
+
 static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *arena)
 {
+	struct svm_states *states = hal_arena_take(arena, sizeof(*states) / BH_PAGE_BYTES);
 	struct vmcb *vmcb = hal_arena_take(arena, 1);
 
 	core->host = hal_arena_take(arena, 1);
-	if (!vmcb || !core->host)
+	if (!states || !vmcb || !core->host)
 		return HAL_E_NOMEM;
-	set_control(&vmcb->control, core->partition);
-	svm_set_entry(&vmcb->save, &core->entry);
+	prepare(&states->init, core->partition);
+	set_after_init(&states->init.save);
+	prepare(&states->entry, core->partition);
+	set_entry(&states->entry.save, &core->entry);
+	*vmcb = states->entry;
 	core->control = vmcb;
+	core->states = states;
 	return HAL_OK;
 }
 

@@ -72,6 +72,12 @@ struct vmcb {
 };
 static_assert(sizeof(struct vmcb) == 4096, "");
 
+/* The states in which a guest core may begin. Start-up makes them. */
+struct svm_states {
+	struct vmcb init;  /* after INIT, as far as that changes anything; STARTUP adds the code segment */
+	struct vmcb entry; /* abi/guest.h */
+};
+
 enum { TLB_CONTROL_FLUSH_ALL = 1 }; /* 15.16 "TLB Control" */
 
 /* Registers after reset and INIT. APM vol. 2, 14.1.3 "Processor Initialization State". */

@@ -4,52 +4,42 @@
 
 #include "arch/x86_64/x86.h"
 
-/* What an exit reason means. The frequent ones first. */
-static const struct exit_row {
-	uint8_t reason;
-	uint8_t kind; /* enum bh_exit_reason */
-} rows[] = {
-	{ EXIT_CPUID, BH_EXIT_IDENTIFY },
-	{ EXIT_WRMSR, BH_EXIT_REGISTER },
-	{ EXIT_RDMSR, BH_EXIT_REGISTER },
-	{ EXIT_NMI_WINDOW, BH_EXIT_KICK },
-	{ EXIT_IO, BH_EXIT_PORT },
-	{ EXIT_VMCALL, BH_EXIT_CALL },
-	{ EXIT_EPT_VIOLATION, BH_EXIT_MEMORY },
-	{ EXIT_WBINVD, BH_EXIT_LONG },
-	{ EXIT_INVD, BH_EXIT_LONG },
-	{ EXIT_CONTROL_REGISTER, BH_EXIT_REGISTER },
-	{ EXIT_XSETBV, BH_EXIT_REGISTER },
-	{ EXIT_RDPMC, BH_EXIT_FORBIDDEN },
-	{ EXIT_MONITOR, BH_EXIT_FORBIDDEN },
-	{ EXIT_MWAIT, BH_EXIT_FORBIDDEN },
-	{ EXIT_GETSEC, BH_EXIT_FORBIDDEN },
-	{ EXIT_SEAMCALL, BH_EXIT_FORBIDDEN },
-	{ EXIT_TDCALL, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMCLEAR, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMLAUNCH, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMPTRLD, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMPTRST, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMREAD, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMRESUME, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMWRITE, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMXOFF, BH_EXIT_FORBIDDEN },
-	{ EXIT_VMXON, BH_EXIT_FORBIDDEN },
-	{ EXIT_INVEPT, BH_EXIT_FORBIDDEN },
-	{ EXIT_INVVPID, BH_EXIT_FORBIDDEN },
-	{ EXIT_INIT, BH_EXIT_RESET },
-	{ EXIT_SIPI, BH_EXIT_RESET },
-	{ EXIT_TRIPLE_FAULT, BH_EXIT_RESET },
+/*
+ * What an exit reason means, enum bh_exit_reason. The rest is an error: guest state that cannot be entered, EPT misconfiguration, a
+ * machine check, a task switch. What counts as a kick, decode_details says.
+ */
+static const uint8_t kinds[] = {
+	[EXIT_CPUID] = BH_EXIT_IDENTIFY,
+	[EXIT_WRMSR] = BH_EXIT_REGISTER,
+	[EXIT_RDMSR] = BH_EXIT_REGISTER,
+	[EXIT_IO] = BH_EXIT_PORT,
+	[EXIT_VMCALL] = BH_EXIT_CALL,
+	[EXIT_EPT_VIOLATION] = BH_EXIT_MEMORY,
+	[EXIT_WBINVD] = BH_EXIT_LONG,
+	[EXIT_INVD] = BH_EXIT_LONG,
+	[EXIT_CONTROL_REGISTER] = BH_EXIT_REGISTER,
+	[EXIT_XSETBV] = BH_EXIT_REGISTER,
+	[EXIT_RDPMC] = BH_EXIT_FORBIDDEN,
+	[EXIT_MONITOR] = BH_EXIT_FORBIDDEN,
+	[EXIT_MWAIT] = BH_EXIT_FORBIDDEN,
+	[EXIT_GETSEC] = BH_EXIT_FORBIDDEN,
+	[EXIT_SEAMCALL] = BH_EXIT_FORBIDDEN,
+	[EXIT_TDCALL] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMCLEAR] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMLAUNCH] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMPTRLD] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMPTRST] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMREAD] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMRESUME] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMWRITE] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMXOFF] = BH_EXIT_FORBIDDEN,
+	[EXIT_VMXON] = BH_EXIT_FORBIDDEN,
+	[EXIT_INVEPT] = BH_EXIT_FORBIDDEN,
+	[EXIT_INVVPID] = BH_EXIT_FORBIDDEN,
+	[EXIT_INIT] = BH_EXIT_RESET,
+	[EXIT_SIPI] = BH_EXIT_RESET,
+	[EXIT_TRIPLE_FAULT] = BH_EXIT_RESET,
 };
-
-/* The rest: guest state that cannot be entered, EPT misconfiguration, a machine check, a task switch. */
-static enum bh_exit_reason kind_of(uint64_t reason)
-{
-	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
-		if (rows[n].reason == reason)
-			return rows[n].kind;
-	return BH_EXIT_ERROR;
-}
 
 /*
  * DR6 and DR7 as the exception leaves them, which its exit does not. 28.1 "Architectural State Before a VM Exit"; 28.2.1, table 28-1
@@ -139,25 +129,26 @@ static void decode_call(const struct hal_core *core, struct hal_exit *exit)
 }
 
 /* The window was asked for by vmx_nmi. Closed before kicks are counted: an NMI that comes later opens it again. */
-static void close_nmi_window(void)
+static void close_nmi_window(struct hal_exit *exit)
 {
+	exit->kind = BH_EXIT_KICK;
 	vmx_write(PROCESSOR_BASED_CONTROLS, vmx_read(PROCESSOR_BASED_CONTROLS) & ~(UINT64_C(1) << NMI_WINDOW_EXITING_BIT));
 }
 
-static void decode_details(const struct hal_core *core, struct hal_exit *exit)
+HAL_OUTLINE static void decode_details(const struct hal_core *core, uint32_t reason, struct hal_exit *exit)
 {
 	uint64_t qualification = exit->raw[1];
 
-	switch (exit->raw[0]) {
+	switch (reason) {
 	case EXIT_EXCEPTION_OR_NMI:
 		decode_exception(exit);
 		break;
 	case EXIT_NMI_WINDOW:
-		close_nmi_window();
+		close_nmi_window(exit);
 		break;
 	case EXIT_RDMSR:
 	case EXIT_WRMSR:
-		x86_decode_msr(core, exit->raw[0] == EXIT_WRMSR, exit);
+		x86_decode_msr(core, reason == EXIT_WRMSR, exit);
 		break;
 	case EXIT_XSETBV:
 		decode_xsetbv(core, exit);
@@ -179,6 +170,14 @@ static void decode_details(const struct hal_core *core, struct hal_exit *exit)
 	}
 }
 
+/* For the next entry. An instruction that caused the event ends where the last exit said. */
+HAL_OUTLINE static void set_event(uint64_t event, uint64_t error)
+{
+	vmx_write(VM_ENTRY_INTERRUPTION_INFO, event);
+	vmx_write(VM_ENTRY_EXCEPTION_ERROR_CODE, error);
+	vmx_write(VM_ENTRY_INSTRUCTION_LENGTH, vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+}
+
 /*
  * An event whose delivery the exit interrupted is delivered again, error code, instruction length and all. 25.9.3 "Information for
  * VM Exits That Occur During Event Delivery"; bit 12 is undefined there and reserved on entry.
@@ -188,24 +187,27 @@ static void keep_interrupted_event(void)
 	enum { UNDEFINED = 1 << 12 };
 	uint64_t event = vmx_read(IDT_VECTORING_INFO);
 
-	if (!(event & X86_EVENT_VALID))
-		return;
-	vmx_write(VM_ENTRY_INTERRUPTION_INFO, event & ~(uint64_t)UNDEFINED);
-	vmx_write(VM_ENTRY_EXCEPTION_ERROR_CODE, vmx_read(IDT_VECTORING_ERROR_CODE));
-	vmx_write(VM_ENTRY_INSTRUCTION_LENGTH, vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+	if (event & X86_EVENT_VALID)
+		set_event(event & ~(uint64_t)UNDEFINED, vmx_read(IDT_VECTORING_ERROR_CODE));
 }
 
 static void vmx_run(struct hal_core *core, struct hal_exit *exit)
 {
+	uint32_t reason;
+
 	if (!vmx_enter(&core->registers)) {
-		*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR, .raw = { EXIT_ENTRY_FAILURE, vmx_read(VM_INSTRUCTION_ERROR) } };
+		exit->raw[0] = EXIT_ENTRY_FAILURE;
+		exit->raw[1] = vmx_read(VM_INSTRUCTION_ERROR);
 		return;
 	}
 	core->registers.rsp = vmx_read(GUEST_RSP);
 	keep_interrupted_event();
-	*exit = (struct hal_exit){ .raw = { vmx_read(EXIT_REASON), vmx_read(EXIT_QUALIFICATION) } };
-	exit->kind = kind_of(exit->raw[0]);
-	decode_details(core, exit);
+	reason = (uint32_t)vmx_read(EXIT_REASON);
+	exit->raw[0] = reason;
+	exit->raw[1] = vmx_read(EXIT_QUALIFICATION);
+	if (reason < sizeof(kinds) && kinds[reason])
+		exit->kind = kinds[reason];
+	decode_details(core, reason, exit);
 }
 
 static const uint16_t fields[X86_FIELDS] = {
@@ -253,9 +255,7 @@ static void vmx_inject(struct hal_core *core, uint32_t event)
 		event = X86_EVENT_EXCEPTION(VECTOR_NMI);
 	if (!(vmx_read(GUEST_CR0) & CR0_PE))
 		event &= ~X86_EVENT_HAS_ERROR;
-	vmx_write(VM_ENTRY_INTERRUPTION_INFO, event);
-	vmx_write(VM_ENTRY_EXCEPTION_ERROR_CODE, 0);
-	vmx_write(VM_ENTRY_INSTRUCTION_LENGTH, vmx_read(VM_EXIT_INSTRUCTION_LENGTH));
+	set_event(event, 0);
 	vmx_write(GUEST_ACTIVITY_STATE, 0);
 	vmx_write(GUEST_INTERRUPTIBILITY, vmx_read(GUEST_INTERRUPTIBILITY) & ~(uint64_t)SHADOWS);
 }

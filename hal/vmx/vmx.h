@@ -6,12 +6,12 @@
 
 extern const struct x86_vendor vmx_vendor;
 
-/* Fields that do not exist read as 0 and take nothing: none is used that the probe has not made sure of. */
+/* Neither fails: no field is used that the probe has not made sure of. */
 static inline uint64_t vmx_read(uint64_t field)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	__asm__ volatile("vmread %1, %0" : "+r"(value) : "r"(field) : "cc");
+	__asm__ volatile("vmread %1, %0" : "=r"(value) : "r"(field) : "cc");
 	return value;
 }
 
@@ -33,7 +33,7 @@ static inline void vmx_invvpid(uint64_t type, uint64_t vpid)
 	__asm__ volatile("invvpid %0, %1" : : "m"(descriptor), "r"(type) : "cc", "memory");
 }
 
-/* start.c. The state that INIT and STARTUP give a core that begins at page `vector`. SDM vol. 3A, table 10-1. */
+/* start.c. The state that INIT and STARTUP give a core that begins at page `vector`. */
 void vmx_start(struct hal_core *core, uint8_t vector);
 /* The same, but as abi/guest.h says. */
 void vmx_restart(struct hal_core *core);

@@ -4,6 +4,7 @@
 #include "arch/x86_64/x86.h"
 #include "board.h"
 #include "hal/vmx/controls.h"
+#include "hal/vmx/states.h"
 #include "hal/vmx/vmx.h"
 #include "hal/x86/exceptions.h"
 
@@ -134,7 +135,11 @@ static enum hal_status vmx_core_create(struct hal_core *core, struct hal_arena *
 {
 	core->control = take_region(arena);
 	core->host = take_region(arena);
-	return core->control && core->host ? HAL_OK : HAL_E_NOMEM;
+	core->states = hal_arena_take(arena, 1);
+	if (!core->control || !core->host || !core->states)
+		return HAL_E_NOMEM;
+	vmx_states_make(core->states, &core->entry, controls[VMX_ENTRY]);
+	return HAL_OK;
 }
 
 /*
@@ -188,9 +193,6 @@ static void set_zeros(void)
 		VM_EXIT_MSR_LOAD_COUNT,
 		VM_ENTRY_MSR_LOAD_COUNT,
 		GUEST_IA32_DEBUGCTL,
-		GUEST_IA32_SYSENTER_CS,
-		GUEST_IA32_SYSENTER_ESP,
-		GUEST_IA32_SYSENTER_EIP,
 		HOST_IA32_SYSENTER_CS,
 		HOST_IA32_SYSENTER_ESP,
 		HOST_IA32_SYSENTER_EIP,

@@ -2,7 +2,6 @@
 /* Resident: hal.h in terms of the vendor, and who imitates what. */
 #include "hal/x86/core.h"
 
-#include "arch/arch.h"
 #include "arch/x86_64/x86.h"
 #include "board.h"
 #include "hal/irq/apic.h"
@@ -13,6 +12,11 @@ enum { PAGE_SHIFT = 12 };
 
 const struct x86_vendor *x86_vendor;
 
+HAL_OUTLINE uint64_t x86_get(const struct hal_core *core, enum x86_field field)
+{
+	return x86_vendor->get(core, field);
+}
+
 /* An access there is carried out as far as it is granted, if its instruction is understood. */
 static bool is_filtered(const struct hal_core *core, uint64_t gpa)
 {
@@ -20,23 +24,23 @@ static bool is_filtered(const struct hal_core *core, uint64_t gpa)
 }
 
 /* A trap of the monitor itself is reported in place of a run; it ends the sandbox. */
-void hal_core_run(struct hal_core *core, struct hal_exit *exit)
+HAL_OUTLINE void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
-	if (core->trap.rip)
-		*exit = (struct hal_exit){
-			.kind = BH_EXIT_ERROR,
-			.gva = core->trap.rip,
-			.raw = { core->trap.vector, core->trap.error },
-		};
-	else
+	*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR };
+	if (core->trap.rip) {
+		exit->gva = core->trap.rip;
+		exit->raw[0] = core->trap.vector;
+		exit->raw[1] = core->trap.error;
+	} else
 		x86_vendor->run(core, exit);
 	if (exit->kind == BH_EXIT_MEMORY && is_filtered(core, exit->gpa))
 		x86_decode_access(core, exit);
 }
 
-/* What was pending has been taken, kicks' NMIs perhaps among it: so one more. */
+/* Every register 0. What was pending has been taken, kicks' NMIs perhaps among it: so one more. */
 static void reset_core(struct hal_core *core)
 {
+	core->registers = (struct x86_registers){ 0 };
 	x86_clear_breakpoints();
 	apic_reset();
 	apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
@@ -45,8 +49,8 @@ static void reset_core(struct hal_core *core)
 /* SDM vol. 3A, table 9-1 "IA-32 and Intel 64 Processor States Following Power-up, Reset, or INIT": EDX tells the processor's model. */
 void x86_core_start(struct hal_core *core, uint8_t vector)
 {
-	core->registers = (struct x86_registers){ .rdx = x86_cpuid(LEAF_FEATURES, 0).eax };
 	reset_core(core);
+	core->registers.rdx = x86_cpuid(LEAF_FEATURES, 0).eax;
 	x86_vendor->start(core, vector);
 }
 
@@ -85,10 +89,10 @@ void hal_core_restart(struct hal_core *core)
 	x86_order_on(core);
 	core->nmi = false;
 	core->started = true;
-	core->registers = (struct x86_registers){ .rdi = core->entry.arg, .rsi = core->entry.arg };
 	ioapic_reset(core->partition); /* first: what a line still raises is drained with the rest */
 	pci_reset(&core->partition->pci);
 	reset_core(core);
+	core->registers.rdi = core->registers.rsi = core->entry.arg;
 	apic_enable();
 	ioapic_open(core);
 	reset_kept();
@@ -122,7 +126,7 @@ static enum hal_action emulate_device(struct hal_core *core, const struct hal_ex
 	return place == PCI_NOWHERE ? ioapic_emulate(core, exit) : pci_write(pci, place, exit->width, (uint32_t)exit->value);
 }
 
-enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
+HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	switch (exit->kind) {
 	case BH_EXIT_IDENTIFY:
@@ -171,10 +175,9 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash)
 	for (unsigned n = 0; n < X86_REGISTERS; n++)
 		crash->reg[n] = registers[n];
 	for (unsigned n = X86_RFLAGS; n <= X86_EFER; n++)
-		crash->reg[X86_REGISTERS + n - X86_RFLAGS] = x86_vendor->get(core, (enum x86_field)n);
+		crash->reg[X86_REGISTERS + n - X86_RFLAGS] = x86_get(core, (enum x86_field)n);
 	crash->register_count = X86_REGISTERS + X86_EFER - X86_RFLAGS + 1;
-	crash->pc = x86_vendor->get(core, X86_RIP);
-	crash->clock = arch_counter();
+	crash->pc = x86_get(core, X86_RIP);
 }
 
 void hal_core_wait(struct hal_core *core)

@@ -31,35 +31,37 @@ struct x86_kick_target {
 struct hal_partition {
 	uint32_t index;
 	uint32_t core_count;
-	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers */
-	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
 	uint32_t unprotected; /* enum bh_protection */
 	bool tolerate_ports;
 	bool sealed;
 	struct hal_kick_box *kick_boxes;
-	struct x86_kick_target kick[BH_MAX_SANDBOXES];
-	struct hal_core *core[BH_MAX_SANDBOX_CORES];
-	struct pci_view pci;
-	struct ioapic_view ioapic;
-	struct pt stage2;
 	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
 	uint8_t *port_map;           /* a bit a port, 1: exits; both vendors read the same */
 	uint8_t *msr_map;            /* vendor's layout */
+	struct pt stage2;
+	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
+	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers */
+	struct pci_view pci;
+	struct hal_core *core[BH_MAX_SANDBOX_CORES];
+	struct x86_kick_target kick[BH_MAX_SANDBOXES];
+	struct ioapic_view ioapic;
 };
 
+/* Registers and the long list come last: what stands before them is reached with short displacements. */
 struct hal_core {
 	struct x86_trap trap; /* of its monitor; x86_space_enter wants it first */
-	struct x86_registers registers;
 	struct hal_partition *partition;
 	struct hal_kick_box *box;
+	void *control; /* VMCB or VMCS, one frame */
+	void *host;    /* host save area or VMXON region, one frame */
+	void *states;  /* in which its guest may begin, in the vendor's form */
 	uint32_t slot;
 	uint32_t orders; /* orders.c */
 	uint32_t startup_vector;
 	uint32_t pci_address; /* what the guest wrote to port 0xCF8, pci.c */
 	bool started;         /* the core's own: the guest has a state to run from */
 	bool nmi;             /* the core's own: one waits for room */
-	void *control;        /* VMCB or VMCS, one frame */
-	void *host;           /* host save area or VMXON region, one frame */
+	struct x86_registers registers;
 	struct hal_entry entry;
 	struct x86_identity identity;
 };

@@ -18,7 +18,7 @@ static struct x86_cpuid look_up(const struct x86_identity *identity, uint32_t le
 /* Enabled by CR4, and the size of what XCR0 enables: this core's XCR0 is the guest's. APM vol. 3, Fn0000_000D. */
 static void add_state(const struct hal_core *core, uint32_t leaf, uint32_t subleaf, struct x86_cpuid *r)
 {
-	uint64_t cr4 = x86_vendor->get(core, X86_CR4);
+	uint64_t cr4 = x86_get(core, X86_CR4);
 
 	if (leaf == LEAF_FEATURES && cr4 & CR4_OSXSAVE)
 		r->ecx |= FEATURE_OSXSAVE;

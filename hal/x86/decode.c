@@ -47,7 +47,7 @@ static uint64_t constant_at(const uint8_t *at)
 }
 
 /* What is behind the bytes that were fetched is 0, and ends the prefixes. */
-bool x86_decode_mov(const struct x86_code *code, struct hal_exit *exit)
+HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, struct hal_exit *exit)
 {
 	bool narrow = false, load = exit->access == BH_ACCESS_READ;
 	const uint8_t *at = code->bytes;

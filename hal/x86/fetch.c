@@ -55,8 +55,8 @@ static int paging_bits(uint64_t cr0, uint64_t cr4, uint64_t efer)
 /* Permissions do not matter: the processor has fetched from there. */
 static bool translate(const struct hal_core *core, uint64_t address, uint64_t *hpa)
 {
-	int bits = paging_bits(x86_vendor->get(core, X86_CR0), x86_vendor->get(core, X86_CR4), x86_vendor->get(core, X86_EFER));
-	uint64_t entry = x86_vendor->get(core, X86_CR3) & (bits == 27 ? ~UINT64_C(0x1f) : ADDRESS_MASK);
+	int bits = paging_bits(x86_get(core, X86_CR0), x86_get(core, X86_CR4), x86_get(core, X86_EFER));
+	uint64_t entry = x86_get(core, X86_CR3) & (bits == 27 ? ~UINT64_C(0x1f) : ADDRESS_MASK);
 
 	if (bits <= 0)
 		return !bits && ram_at(core->partition, address, hpa);
@@ -76,13 +76,13 @@ static bool translate(const struct hal_core *core, uint64_t address, uint64_t *h
 bool x86_fetch(const struct hal_core *core, struct x86_code *code)
 {
 	unsigned size = x86_vendor->code_size(core);
-	uint64_t rip = x86_vendor->get(core, X86_RIP), hpa = 0;
+	uint64_t rip = x86_get(core, X86_RIP), hpa = 0;
 
-	*code = (struct x86_code){ .is64 = size & X86_CODE_64 && x86_vendor->get(core, X86_EFER) & EFER_LMA };
+	*code = (struct x86_code){ .is64 = size & X86_CODE_64 && x86_get(core, X86_EFER) & EFER_LMA };
 	if (!code->is64 && !(size & X86_CODE_32))
 		return false;
 	if (!code->is64)
-		rip = (uint32_t)(rip + x86_vendor->get(core, X86_CS_BASE));
+		rip = (uint32_t)(rip + x86_get(core, X86_CS_BASE));
 	for (; code->count < X86_CODE_MAX; code->count++, rip++, hpa++) {
 		if ((!code->count || !(rip & PAGE_MASK)) && !translate(core, rip, &hpa))
 			break;

@@ -38,15 +38,15 @@ enum { EFER_CHOICE = EFER_SCE | EFER_LME | EFER_NXE };
 
 static bool read_efer(struct hal_core *core, uint32_t msr, uint64_t *value)
 {
-	*value = x86_vendor->get(core, X86_EFER) & (EFER_CHOICE | EFER_LMA);
+	*value = x86_get(core, X86_EFER) & (EFER_CHOICE | EFER_LMA);
 	return true;
 }
 
 /* LME cannot change while paging is on; LMA is the processor's and writes to it are ignored. */
 static bool write_efer(struct hal_core *core, uint32_t msr, uint64_t *value)
 {
-	uint64_t old = x86_vendor->get(core, X86_EFER);
-	bool paging = x86_vendor->get(core, X86_CR0) & CR0_PG;
+	uint64_t old = x86_get(core, X86_EFER);
+	bool paging = x86_get(core, X86_CR0) & CR0_PG;
 
 	if (*value & ~(uint64_t)(EFER_CHOICE | EFER_LMA) || (paging && (*value ^ old) & EFER_LME))
 		return false;
@@ -56,7 +56,7 @@ static bool write_efer(struct hal_core *core, uint32_t msr, uint64_t *value)
 
 static bool read_pat(struct hal_core *core, uint32_t msr, uint64_t *value)
 {
-	*value = x86_vendor->get(core, X86_PAT);
+	*value = x86_get(core, X86_PAT);
 	return true;
 }
 
@@ -121,7 +121,7 @@ static bool ignore(struct hal_core *core, uint32_t msr, uint64_t *value)
 }
 
 static const struct msr_rule {
-	uint64_t first, last;
+	uint32_t first, last;
 	msr_access read, write;
 } rules[] = {
 	{ APIC_LVT_CMCI, APIC_LVT_ERROR, NULL, apic_write_lvt },
@@ -131,12 +131,14 @@ static const struct msr_rule {
 	{ MSR_MTRRCAP, MSR_MTRRCAP, read_mtrr, NULL },
 	{ MSR_MISC_ENABLE, MSR_MISC_ENABLE, read_misc_enable, NULL },
 	{ MSR_BIOS_SIGN_ID, MSR_BIOS_SIGN_ID, read_zero, write_zero },
-	{ X86_XCR(0), X86_XCR(0), NULL, write_xcr0 },
 	{ MSR_MTRRDEFTYPE, MSR_MTRRDEFTYPE, read_mtrr, ignore },
 };
 
+/* XCR0 has a number that no register has, and only writes come here. */
 static msr_access find(const struct hal_exit *exit)
 {
+	if (exit->gpa == X86_XCR(0))
+		return write_xcr0;
 	for (size_t n = 0; n < sizeof(rules) / sizeof(rules[0]); n++)
 		if (exit->gpa >= rules[n].first && exit->gpa <= rules[n].last)
 			return exit->access == BH_ACCESS_WRITE ? rules[n].write : rules[n].read;

@@ -29,8 +29,8 @@ enum x86_code_size { X86_CODE_64 = 1, X86_CODE_32 = 2 };
 /* Resident. */
 struct x86_vendor {
 	/*
-	 * Runs the guest to its next exit and decodes it. core->registers.rax is taken and given back, rsp given. An event whose
-	 * delivery the exit interrupted is delivered by the next run, unless another is injected.
+	 * Runs the guest to its next exit and decodes it, into an `exit` of zeros and kind ERROR. core->registers.rax is taken and given
+	 * back, rsp given. An event whose delivery the exit interrupted is delivered by the next run, unless another is injected.
 	 */
 	void (*run)(struct hal_core *core, struct hal_exit *exit);
 	/* Sleeps until an NMI; returns at once if one has come since the guest last ran. */
@@ -59,6 +59,9 @@ struct x86_vendor {
 	void (*drain)(void);
 };
 extern const struct x86_vendor *x86_vendor;
+
+/* Of the vendor's functions the one that is called from many places. */
+uint64_t x86_get(const struct hal_core *core, enum x86_field field);
 
 /* Start-up, dropped with it. */
 enum { X86_VENDOR_PARTS = 2 }; /* text and rodata; arch/x86_64/monitor.lds */

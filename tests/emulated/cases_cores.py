@@ -75,7 +75,8 @@ def kicks(name: str, arguments: str, beats: bool = True, judged: bool = True) ->
 
 
 KICKS = (
-    kicks("second-idle", ""),
+    # Who is kicked stops, and 5,000 kicks stop it for so much of every millisecond that a beat may come late.
+    kicks("second-idle", "", beats=False),
     kicks("second-spinning", "core=1,spin"),
     kicks("second-asleep-masked", "core=1,sleep=masked"),
     kicks("second-off", "core=1,off"),

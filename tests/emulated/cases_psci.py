@@ -91,7 +91,7 @@ KICKS = (
     kicks("sibling-first", "core=1,spin spin", count=FEW, cores=(2, 1), judged=False),
     kicks("second-coming-and-going", "cycle=1,100000"),
     kicks("second-interrupted", "ipi=1,100000000"),
-    kicks("first-off", f"ticks=100 core=1,spin hvc={CPU_OFF:#x}", ARM),
+    kicks("first-off", f"ticks=100 core=1,spin hvc={CPU_OFF:#x}", ARM, judged=False),  # likewise: kicker and spinning core
     Case(
         "cores-kick-each-other",
         "monitors that wait for each other answer meanwhile, and heal nothing that is wanted",

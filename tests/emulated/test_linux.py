@@ -16,8 +16,8 @@ from bhtool.session import Session
 from tests.emulated.case import ALL, ARM, X86, Case, Sandbox
 from tests.emulated.scene import platform_or_skip, stage
 
-BOOT_SECONDS = 120.0
-WORK_SECONDS = 240.0
+BOOT_SECONDS = 300.0
+WORK_SECONDS = 600.0
 TICKS = 10000
 KICKS = 1000
 BOOT_EXITS = 200  # besides CPUID
@@ -25,13 +25,14 @@ STEADY = {
     **dict.fromkeys(X86, frozenset({"identify"})),
     **dict.fromkeys(ARM, frozenset({"idle"})),
 }  # it may be kicked; one core sends no IPI
+UART_ROW = {**dict.fromkeys(X86, "IO-APIC.*ttyS0"), **dict.fromkeys(ARM, "uart-pl011")}
 TIMER_ROW = {**dict.fromkeys(X86, "LOC:"), **dict.fromkeys(ARM, "arch_timer")}
 
 BESIDE_LINUX = Case(
     "beside-linux",
     "Linux is a sandbox like any other",
     (
-        Sandbox("linux", 0, "quiet", "linux", "vmlinuz", "rootfs.cpio.gz", 256, "uart0", beats=False),
+        Sandbox("linux", 0, "quiet", "linux", "vmlinuz", "rootfs.cpio.gz", 128, "uart0", beats=False),
         Sandbox("control", 1),
         Sandbox("sensor", 2, uart="uart1", may_kick=("linux",)),
     ),
@@ -102,15 +103,13 @@ def test_steady_exits(shell: Dialogue, machine_platform: Platform) -> None:
 
 
 def test_uart_interrupts_without_exits(shell: Dialogue, machine_platform: Platform) -> None:
-    """On a PC the line goes through the I/O APIC, which Linux has programmed; from then on it costs nothing."""
-    if machine_platform.name not in X86:
-        pytest.skip("the other platforms have no I/O APIC")
-    uart = "awk '/IO-APIC.*ttyS0/ { print $2 }' /proc/interrupts"
+    """The line goes through the controller that Linux has programmed (on a PC the I/O APIC); from then on it costs nothing."""
+    uart = f"awk '/{UART_ROW[machine_platform.name]}/ {{ print $2 }}' /proc/interrupts"
     before, count = exits(shell), shell.number(uart)
     for _ in range(10):
         shell.ask("head -c 200 /bin/busybox | md5sum")
     assert shell.number(uart) > count
-    assert exits(shell)["device"] == before["device"]
+    assert exits(shell).get("device", 0) == before.get("device", 0)
 
 
 def test_kicks_go_unnoticed(shell: Dialogue, machine_platform: Platform) -> None:
@@ -128,7 +127,7 @@ def test_kicks_go_unnoticed(shell: Dialogue, machine_platform: Platform) -> None
 def test_all_of_its_memory(shell: Dialogue) -> None:
     """Nearly every free byte written with a pattern, and read back twice."""
     copies = (shell.number("grep MemFree /proc/meminfo") // 1024 - 24) // 8
-    assert copies > 12
+    assert copies > 4
     shell.ask("mkdir /pattern && mount -t tmpfs -o size=100% tmpfs /pattern")
     shell.ask("dd if=/dev/urandom of=/pattern/0 bs=1M count=8 2>/dev/null")
     shell.ask(f"n=1; while [ $n -lt {copies} ]; do cp /pattern/0 /pattern/$n || break; n=$((n + 1)); done", WORK_SECONDS)

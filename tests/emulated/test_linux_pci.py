@@ -12,7 +12,7 @@ from bhtool.session import Session
 from tests.emulated.case import ARM, SVM, Case, Sandbox
 from tests.emulated.scene import platform_or_skip, stage
 
-BOOT_SECONDS = 120.0
+BOOT_SECONDS = 300.0
 BOOT_EXITS = 200  # besides CPUID
 CARD, DEVICE = {"0000:00:02.0": "0x1b36 0x0002"}, {"0000:00:04.0": "0x1b36 0x0005"}
 REGISTERS = "/sys/bus/pci/devices/0000:00:04.0/config"

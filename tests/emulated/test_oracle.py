@@ -19,7 +19,7 @@ from bhtool.oracle.snapshot import Snapshot
 from bhtool.platforms import Platform
 from bhtool.verbs import oracle as verb
 
-from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, SECOND_SVM, SVM, VTX
+from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, QEMU, SECOND_SVM, SVM, VTX
 from tests.emulated.scene import silent, stage_file
 from tests.oracle.injections import BY_FORMAT, Bench, Injection
 
@@ -51,6 +51,7 @@ def grouped(platform: str, *values: object, slow: bool = False) -> object:
 
 MACHINES = [grouped(platform, "native.dts") for platform in ALL]
 MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for partition in ("mixed.dts", "linux2.dts")]
+MACHINES += [grouped(platform, str(Path(__file__).with_name("pci.dts")), slow=True) for platform in QEMU]
 MACHINES += [grouped(SECOND_SVM, "native.dts", slow=True)]
 
 

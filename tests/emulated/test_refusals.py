@@ -78,8 +78,8 @@ def flip(bit: int) -> Damage:
 
 
 def cut(table: Table) -> Table:
-    half = len(table) // 2
-    return table[:half] + bytes(len(table) - half)
+    kept = len(table) // 8
+    return table[:kept] + bytes(len(table) - kept)
 
 
 @dataclass(frozen=True)

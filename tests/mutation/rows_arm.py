@@ -17,7 +17,7 @@ ARM_GICV3 = (
     MachineMutation(
         "a parked core answers no kick",
         "monitor/run.c",
-        "stats->kicks += hal_kick_take(core); hal_core_wait(core);",
+        "monitor_take_kicks(core, slot); hal_core_wait(core);",
         "hal_core_wait(core);",
         "kick-parked",
         GICV3,
@@ -35,8 +35,8 @@ ARM_GICV3 = (
     MachineMutation(
         "a refused access is tried again",
         "monitor/exits.c",
-        "[BH_EXIT_KICK] = resume,",
-        "[BH_EXIT_KICK] = resume, [BH_EXIT_MEMORY] = resume,",
+        "[BH_EXIT_KICK] = RESUME,",
+        "[BH_EXIT_KICK] = RESUME, [BH_EXIT_MEMORY] = RESUME,",
         "read-foreign-ram",
         GICV3,
         "attacker was not parked",
@@ -254,7 +254,7 @@ ARM_GICV2 = (
     MachineMutation(
         "who kicks does not answer meanwhile",
         "monitor/exits.c",
-        "monitor.stats->core[slot].kicks += hal_kick_take(core);",
+        "monitor_take_kicks(core, slot);",
         "",
         "kick-each-other",
         GICV2,

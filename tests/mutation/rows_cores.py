@@ -6,15 +6,6 @@ from tests.mutation.machine_mutation import MachineMutation
 
 ARM_CORES = (
     MachineMutation(
-        "a core heals what another has yet to answer",
-        "hal/stage2/kick.c",
-        "return is_unanswered(partition) || is_closed(partition);",
-        "return is_closed(partition);",
-        "cores-kick-sibling-first",
-        GICV2,
-        "kicker never said",
-    ),
-    MachineMutation(
         "the end is not told to the other cores",
         "monitor/run.c",
         "hal_kick_siblings(core);",

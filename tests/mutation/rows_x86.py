@@ -7,7 +7,7 @@ from tests.mutation.machine_mutation import MachineMutation
 X86 = (
     MachineMutation(
         "debug exceptions without end are the guest's",
-        "hal/x86/unprotected_boot.c",
+        "hal/x86/exceptions.h",
         "1u << VECTOR_DB | 1u",
         "1u",
         "protected-abort",
@@ -300,7 +300,7 @@ VT_X = (
     MachineMutation(
         "VMXON is an error",
         "hal/vmx/vmx.c",
-        "{ EXIT_VMXON, BH_EXIT_FORBIDDEN },",
+        "[EXIT_VMXON] = BH_EXIT_FORBIDDEN,",
         "",
         "vmx-instructions",
         VTX,
@@ -335,7 +335,7 @@ VT_X = (
     ),
     MachineMutation(
         "a guest is entered in a state that no guest can have",
-        "hal/vmx/start.c",
+        "hal/vmx/states_boot.c",
         "{ GUEST_RFLAGS, 2 },",
         "{ GUEST_RFLAGS, 0 },",
         "vmx-instructions",

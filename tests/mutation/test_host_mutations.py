@@ -297,7 +297,7 @@ MUTATIONS = [
     Mutation("STARTUP restarts a core that runs", ORDERS, "if (!is_off(core))\n\t\treturn false;\n", "", "icr_test"),
     Mutation("NMI stirs a core that is off", ORDERS, "if (is_off(core))\n\t\treturn false;\n", "", "icr_test"),
     Mutation("INIT leaves the core on", ORDERS, "ORDER_OFF | ORDER_RESET, __ATOMIC", "ORDER_RESET, __ATOMIC", "icr_test"),
-    Mutation("INIT is carried out by STARTUP alone", ORDERS, "if (orders & ORDER_RESET)\n\t\tstop(core);\n", "", "icr_test"),
+    Mutation("INIT is carried out by STARTUP alone", ORDERS, "if (orders & ORDER_RESET)\n\t\tx86_core_stop(core);\n", "", "icr_test"),
     Mutation("an NMI takes another event's place", ORDERS, "if (x86_vendor->has_event(core)) return;", "", "icr_test"),
     Mutation("an NMI that waits is forgotten", ORDERS, "\tx86_kick_core(core);\n\tif (x86", "if (x86", "icr_test"),
     Mutation("an NMI comes for ever", ORDERS, "core->nmi = false;\n\tx86_vendor", "x86_vendor", "icr_test"),

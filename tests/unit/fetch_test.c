@@ -39,7 +39,7 @@ uint64_t arch_mmio_read64(uint64_t address)
 	return *(const uint64_t *)checked(address, 8);
 }
 
-static uint64_t get(const struct hal_core *of, enum x86_field field)
+uint64_t x86_get(const struct hal_core *of, enum x86_field field)
 {
 	return fields[field];
 }
@@ -54,7 +54,7 @@ static bool has_event(const struct hal_core *of)
 	return event;
 }
 
-static const struct x86_vendor vendor = { .get = get, .code_size = code_size, .has_event = has_event };
+static const struct x86_vendor vendor = { .code_size = code_size, .has_event = has_event };
 const struct x86_vendor *x86_vendor = &vendor;
 
 static void *ram(uint64_t gpa)

@@ -14,7 +14,7 @@ from bhtool import paths
 from bhtool.children import owned
 from bhtool.errors import BulkheadError, Status
 
-STEP_LIMIT_SECONDS = 1800
+STEP_LIMIT_SECONDS = 3600
 NO_TESTS_COLLECTED = 5  # pytest's exit status
 
 

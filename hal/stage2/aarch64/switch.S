@@ -12,19 +12,27 @@
 #define SCTLR_EL1_RESET 0x30d00800
 
 /*
- * ARM ARM D1.3.5 "Exception vectors": 16 slots of 32 instructions. The first eight are for exceptions of this level, which
- * are our own mistakes, and need one instruction each: the rest of a slot holds the code that the others lead to.
+ * ARM ARM D1.3.5 "Exception vectors": 16 slots of 32 instructions, each a section of its own. The first eight are for exceptions
+ * of this level, which are our own mistakes, and need one instruction each; those from guests need three. The rest of a slot holds
+ * the code that these lead to, or what vectors.lds puts there.
  */
-	.macro own_slot
-	.balign	128
+	.macro own_slot n
+	.section .vectors.\n, "ax"
 	b	monitor_trapped
 	.endm
 
-	.section .vectors, "ax"
+	.macro guest_slot n, left
+	.section .vectors.\n, "ax"
+	stp	x0, x1, [sp, #-16]!
+	mov	w0, #\left
+	b	guest_left
+	.endm
+
+	.section .vectors.0, "ax"
 	.balign	2048
 	.global guest_vectors
 guest_vectors:
-	own_slot
+	own_slot 0
 	.global guest_run
 guest_run:
 	stp	x29, x30, [sp, #-96]!
@@ -56,7 +64,7 @@ guest_run:
 	dsb	nsh /* no speculation past the ERET */
 	isb
 
-	own_slot
+	own_slot 1
 guest_left:
 	mrs	x1, TPIDR_EL2
 	stp	x2, x3, [x1, #GUEST_X + 8 * 2]
@@ -87,7 +95,7 @@ guest_left:
 	ldp	x29, x30, [sp], #96
 	ret
 
-	own_slot
+	own_slot 2
 /* A trap of the monitor is a mistake of ours, confined to this sandbox: start over, so that it is recorded and parked. */
 monitor_trapped:
 	mrs	x0, TPIDR_EL2
@@ -98,7 +106,7 @@ resident_start:
 	mov	sp, x1
 	br	x2
 
-	own_slot
+	own_slot 3
 /*
  * (core, root of the private tables). Both address spaces hold these instructions at this address, as does physical memory;
  * the MMU is off in between because two translations of one address may not meet in a TLB: ARM ARM D8.16.1
@@ -120,7 +128,7 @@ guest_space_enter:
 	b	resident_start
 	.ltorg
 
-	own_slot
+	own_slot 4
 	.global guest_reset
 guest_reset:
 	msr	SP_EL1, x0
@@ -143,14 +151,16 @@ guest_reset:
 	msr	CNTP_CTL_EL0, xzr
 	ret
 
-	.rept	3
-	own_slot
+	.irp	n, 5, 6, 7
+	own_slot \n
 	.endr
 
-	.org	guest_vectors + 8 * 128 /* an error, should a slot above hold too much */
-	.irp	left, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR, LEFT_SYNC, LEFT_IRQ, LEFT_FIQ, LEFT_SERROR
-	.balign	128 /* from a guest in AArch64, then in AArch32 state */
-	stp	x0, x1, [sp, #-16]!
-	mov	w0, #\left
-	b	guest_left
-	.endr
+	/* From a guest in AArch64 state, then in AArch32 state. */
+	guest_slot 8, LEFT_SYNC
+	guest_slot 9, LEFT_IRQ
+	guest_slot 10, LEFT_FIQ
+	guest_slot 11, LEFT_SERROR
+	guest_slot 12, LEFT_SYNC
+	guest_slot 13, LEFT_IRQ
+	guest_slot 14, LEFT_FIQ
+	guest_slot 15, LEFT_SERROR

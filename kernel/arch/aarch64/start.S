@@ -14,8 +14,8 @@ _start:
 	mov	sp, x1
 	adrp	x1, bss_start
 	add	x1, x1, :lo12:bss_start
-	adrp	x2, image_end
-	add	x2, x2, :lo12:image_end
+	adrp	x2, bss_end
+	add	x2, x2, :lo12:bss_end
 1:	stp	xzr, xzr, [x1], #16
 	cmp	x1, x2
 	b.lo	1b

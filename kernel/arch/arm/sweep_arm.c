@@ -84,12 +84,11 @@ const struct sweep_range call_numbers[] = {
 
 /* Those that end the sandbox or its core: cases_registers.py, cases_psci.py. */
 const uint64_t calls_left_out[] = {
-	0x84000002, /* CPU_OFF */
-	0x84000008, /* SYSTEM_OFF */
-	0x84000009, /* SYSTEM_RESET */
-	0x86000002, /* PARK */
-	0xc6000002,
-	0x86000004, /* RESTART */
+	0x84000002,             /* CPU_OFF */
+	0x84000008,             /* SYSTEM_OFF */
+	0x84000009,             /* SYSTEM_RESET */
+	0x86000002,             /* PARK */
+	0xc6000002, 0x86000004, /* RESTART */
 	0xc6000004, SWEEP_END,
 };
 

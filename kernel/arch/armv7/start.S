@@ -11,7 +11,7 @@ _start:
 	cpsid	aif
 	ldr	sp, =stack_top
 	ldr	r1, =bss_start
-	ldr	r2, =image_end
+	ldr	r2, =bss_end
 	mov	r4, #0
 	mov	r5, #0
 	mov	r6, #0

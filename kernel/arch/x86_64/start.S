@@ -20,7 +20,7 @@ _start:
 	cld
 	mov	%rdi, %rbx
 	mov	$bss_start, %edi
-	mov	$image_end, %ecx
+	mov	$bss_end, %ecx
 	sub	%edi, %ecx
 	shr	$3, %ecx
 	xor	%eax, %eax

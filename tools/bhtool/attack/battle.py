@@ -30,8 +30,13 @@ class Sentinel:
     passes: int = 0
     changed: int = 0
     beats: int = 0
-    lost: int = 0
+    late: int = 0  # beats that came a whole period late, ever
+    late_before: int = 0  # of them, before anybody attacked: while sandboxes start, an emulator's turns can be long
     complaints: list[str] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        return self.late - self.late_before
 
     def note(self, line: str) -> None:
         if seen := PASS.search(line):
@@ -90,6 +95,9 @@ class Watcher:
         self._look_at_sentinels()
         for name in HOSTILES:
             self._look_at_hostile(name)
+        if not any(one.begun for one in self.battle.hostiles.values()):  # not even after the look at the sentinels
+            for sentinel in self.battle.sentinels.values():
+                sentinel.late_before = sentinel.late
         self._advance(sum(one.begun for one in self.battle.hostiles.values()))
         if self._is_silent():
             self.battle.end = f"nobody's heart beat for {SILENCE_SECONDS:.0f} s"
@@ -110,7 +118,7 @@ class Watcher:
         for name, one in self.battle.sentinels.items():
             watch = self._session.watches[name]
             if watch.heartbeat:
-                one.beats, one.lost = watch.heartbeat.beats, watch.heartbeat.gaps if self._session.machine.is_counted else 0
+                one.beats, one.late = watch.heartbeat.beats, watch.heartbeat.gaps if self._session.machine.is_counted else 0
             if watch.crash and not one.complaints:
                 one.complaints.append(f"was parked: {watch.crash.reason} at {watch.crash.address:#x}")
 

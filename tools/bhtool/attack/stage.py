@@ -21,6 +21,7 @@ SENTINELS, HOSTILES = ("watch0", "watch1"), ("hostile0", "hostile1")
 GUEST_RAM = {"aarch64": 0x40000000, "armv7": 0x40000000, "x86_64": 0}
 RAM_MIB = {"aarch64": 2, "armv7": 2, "x86_64": 4}  # as little as holds kernel and queue: it is scrubbed at every restart
 QUEUE_OFFSET = {"aarch64": 1 << 20, "armv7": 1 << 20, "x86_64": 3 << 20}  # in RAM: above the kernel
+QUIET = "first=ticks=3000"  # ten thousandths of a second, once: how the sentinels stand before anybody attacks is seen meanwhile
 
 
 # A hostile sandbox that was ended by an attempt goes on with the next in another life.
@@ -59,7 +60,9 @@ class Orders:
 def actors(queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
     off = ", ".join(f'"{one}"' for one in unprotected)
     properties = f"unprotected = {off}; {HEALTH}" if off else HEALTH
-    hostile = [Actor(name, core, f"campaign={queue_at:#x}", f"{name}.elf", properties) for name, core in zip(HOSTILES, (1, 2), strict=True)]
+    hostile = [
+        Actor(name, core, f"{QUIET} campaign={queue_at:#x}", f"{name}.elf", properties) for name, core in zip(HOSTILES, (1, 2), strict=True)
+    ]
     return [Actor(SENTINELS[0], 0, "sentinel"), *hostile, Actor(SENTINELS[1], 3, "sentinel")]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.machine import Machine, Span, read_machine
+from bhtool.config.pci import with_functions
 from bhtool.config.place import Placement, place
 from bhtool.config.source import read_source
 from bhtool.errors import BulkheadError
@@ -23,7 +24,7 @@ UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switc
 
 # docs/guest.md, "Memory map"; offsets in the window, and in the pool that the pages come from (abi/table.h draws it).
 WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x10000
-POOL_STATS, POOL_INFO, POOL_CRASH, POOL_LOG, POOL_ARENA, POOL_END = 0x0, 0x1000, 0x2000, 0x4000, 0x8000, 0x80000
+POOL_STATS, POOL_INFO, POOL_CRASH, POOL_ABSENT, POOL_LOG, POOL_ARENA, POOL_END = 0x0, 0x1000, 0x2000, 0x3000, 0x4000, 0x8000, 0x80000
 LOG_BYTES = POOL_ARENA - POOL_LOG
 
 
@@ -77,7 +78,7 @@ def read_partitioning(partition: Path, board: Path) -> Partitioning:
     node = find_domains(root)
     if node is None:
         raise BulkheadError(f"{partition} splits no machine")
-    domains = read_domains(node, read_machine(root))
+    domains = read_domains(node, with_functions(read_machine(root)))
     return partitioning(domains, place(domains))
 
 
@@ -94,7 +95,12 @@ def exemptions(sandbox: Sandbox) -> frozenset[str]:
 
 def _policy(domains: Domains, placement: Placement, sandbox: Sandbox) -> Policy:
     pool = placement.pools[sandbox.index]
-    grants = [_ram(domains.machine, placement, sandbox), *_window(domains, placement, sandbox), *_registers(domains.machine, sandbox)]
+    grants = [
+        _ram(domains.machine, placement, sandbox),
+        *_window(domains, placement, sandbox),
+        *_registers(domains.machine, sandbox),
+        *_configuration(sandbox, pool),
+    ]
     ports = {port for device in sandbox.devices for span in device.ports for port in range(span.start, span.end)}
     cores = tuple(core.number for core in sandbox.cores)
     return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox))
@@ -128,6 +134,19 @@ def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
         yield Grant("GICv2 CPU interface", start, start, size, "rw", "device", shared=True)
 
 
+def _configuration(sandbox: Sandbox, pool: int) -> Iterator[Grant]:
+    """PCI, to read: the pages of own functions, and a page of ones for all others. PCI Express Base 7.2.2 "ECAM"; IEEE 1275 PCI, 2.2.1."""
+    own = {device.function.id: device.name for device in sandbox.devices if device.function}
+    hosts = {device.function.host.path: device.function.host for device in sandbox.devices if device.function}
+    for start, size in (span for host in hosts.values() for span in host.reg()[:1]):
+        for number in range(size // PAGE):
+            page = start + number * PAGE
+            if number in own:
+                yield Grant(f"configuration of {own[number]}", page, page, PAGE, "r", "device")
+            else:
+                yield Grant("configuration of nothing", page, pool + POOL_ABSENT, PAGE, "r", "ram", shared=True)
+
+
 def _pages(spans: tuple[Span, ...]) -> set[int]:
     return {page for span in spans for page in range(span.start & -PAGE, span.end, PAGE)}
 
@@ -136,7 +155,7 @@ def _private(domains: Domains, placement: Placement) -> Iterator[Private]:
     yield from (Private("reserved by the board", span) for span in domains.machine.reserved)
     yield Private("kick boxes", Span(placement.shared, PAGE))
     for sandbox, pool in zip(domains.sandboxes, placement.pools, strict=True):
-        yield Private(f"crash record of {sandbox.name}", Span(pool + POOL_CRASH, POOL_LOG - POOL_CRASH))
+        yield Private(f"crash record of {sandbox.name}", Span(pool + POOL_CRASH, PAGE))
         yield Private(f"monitor of {sandbox.name}", Span(pool + POOL_ARENA, POOL_END - POOL_ARENA))
 
 

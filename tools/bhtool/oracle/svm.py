@@ -14,6 +14,7 @@ EXCEPTIONS, INTERCEPTS_3, INTERCEPTS_4 = 0x008, 0x00C, 0x010
 IOPM_BASE, MSRPM_BASE, ASID, V_INTR, NP_ENABLE, N_CR3, EFER = 0x040, 0x048, 0x058, 0x060, 0x090, 0x0B0, 0x4D0
 SVME, VMRUN = 12, 0  # 15.5.1: VMRUN fails without this bit of EFER, and without this intercept
 FRAMES = bits(51, 12)
+BLOCKS = 3  # a core runs on one, and begins as one of two others say; whichever it is, all must confine it
 
 # What would let a guest out, or let it stop the machine, without its monitor: 15.9, 15.12, 15.13, 15.8.
 NEEDED_EXCEPTIONS = {1: "#DB", 17: "#AC", 18: "#MC"}
@@ -66,7 +67,7 @@ def _wrong(snapshot: Snapshot, frame: int) -> list[Wrong]:
 
 
 def read_svm(snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
-    found, blocks = control_structures(snapshot, pool, cores, "VMCB", looks_like)
+    found, blocks = control_structures(snapshot, pool, cores, "VMCB", looks_like, BLOCKS)
     if not blocks:
         return found
     for block in blocks:
