@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bochs as a machine, and how its binary comes about."""
 
+import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -9,12 +10,16 @@ from pathlib import Path
 import pytest
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine import Machine, require_emulator
+from bhtool.machine_bochs_kernel import CODE, DATA
 from bhtool.memory import Memory
 from bhtool.platforms import Platform, load
 from bhtool.provision import bochs, launch
 
 DISK = Path(__file__).parent / "fake_disk.S"
 DISK_BYTES = 8 << 20
+KERNEL = Path(__file__).parent / "fake_kernel.S"
+ODD_MEGABYTE = 0x300000  # where address line 20 counts
+INTERRUPTS, PROTECTED, PAGING = 1 << 9, 1, 1 << 31  # EFLAGS.IF, CR0.PE, CR0.PG
 MARK, MARK_PLACE = 0x600DCAFE, 0x50000
 LINE_BYTES = 4000
 LIMIT_SECONDS = 60.0
@@ -36,6 +41,13 @@ def disk(tmp_path: Path) -> bytes:
     subprocess.run(["clang-19", "--target=x86_64-none-elf", "-c", "-o", part, DISK], check=True)
     subprocess.run(["ld.lld-19", "-Ttext=0x7c00", "--oformat=binary", "-o", binary, part], check=True)
     return binary.read_bytes().ljust(DISK_BYTES, b"\0")
+
+
+def kernel(folder: Path, place: int) -> bytes:
+    part, binary = folder / "kernel.o", folder / "kernel.elf"
+    subprocess.run(["clang-19", "--target=x86_64-none-elf", "-c", "-o", part, KERNEL], check=True)
+    subprocess.run(["ld.lld-19", f"-Ttext={place:#x}", "-o", binary, part], check=True)
+    return binary.read_bytes()
 
 
 def heard(machine: Machine, enough: Callable[[bytes], bool]) -> bytes:
@@ -79,7 +91,28 @@ def test_a_machine_that_cannot_start_says_why(machine_platform: Platform) -> Non
         Machine(machine_platform, b"", medium="disk", extra=("no-such-directive: here",)),
     ):
         pass
-    with pytest.raises(BulkheadError, match="from discs only"), Machine(machine_platform, b"", medium="kernel"):
+    with pytest.raises(BulkheadError, match="no ELF file"), Machine(machine_platform, b"", medium="kernel"):
+        pass
+
+
+@pytest.mark.platform("bochs-vtx")
+def test_an_image_is_entered_in_flat_protected_mode(machine_platform: Platform, tmp_path: Path) -> None:
+    with Machine(machine_platform, kernel(tmp_path, ODD_MEGABYTE)) as machine:
+        memory, deadline = Memory(machine_platform, machine.ram), time.monotonic() + LIMIT_SECONDS
+        while (state := struct.unpack("<8I", memory.read(MARK_PLACE, 32)))[0] != MARK and time.monotonic() < deadline:
+            time.sleep(0.01)
+    mark, flags, cr0, *selectors, word = state
+    assert mark == MARK
+    assert not flags & INTERRUPTS
+    assert cr0 & (PAGING | PROTECTED) == PROTECTED
+    assert selectors == [CODE, DATA, DATA, DATA]
+    assert word == 0x12345678
+
+
+@pytest.mark.platform("bochs-vtx")
+def test_an_image_outside_of_ram_is_not_started(machine_platform: Platform, tmp_path: Path) -> None:
+    image = kernel(tmp_path, machine_platform.ram_size)
+    with pytest.raises(BulkheadError, match=r"bytes at 0x80000000, which is not RAM"), Machine(machine_platform, image):
         pass
 
 

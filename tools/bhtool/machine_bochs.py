@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 
+from bhtool import machine_bochs_kernel
 from bhtool.children import owned
 from bhtool.errors import BulkheadError
 from bhtool.jsonfile import Versions
@@ -45,7 +46,7 @@ def versions(_: Platform) -> Versions:
 
 
 def start(launch: Launch) -> subprocess.Popen[bytes]:
-    image = memory_file(launch.stack, "image", launch.image)
+    image = memory_file(launch.stack, "image", medium_of(launch))
     listeners = {label: listen(launch) for label in launch.platform.emulator.serials}
     lines = configuration(launch, path_of(image), [one.getsockname()[1] for one in listeners.values()])
     rc = memory_file(launch.stack, "bochsrc", lines.encode())
@@ -55,6 +56,14 @@ def start(launch: Launch) -> subprocess.Popen[bytes]:
     for label, listener in listeners.items():
         launch.serials[label] = connected(launch, listener, process)
     return process
+
+
+def medium_of(launch: Launch) -> bytes:
+    """The disc to start from: the image itself, or what enters an image that lies in RAM already."""
+    if launch.medium != "kernel":
+        return launch.image
+    platform = launch.platform
+    return machine_bochs_kernel.boot_disk(machine_bochs_kernel.load(launch.image, launch.ram, platform.ram_base, platform.ram_size))
 
 
 def configuration(launch: Launch, image: str, ports: list[int]) -> str:
@@ -67,10 +76,8 @@ def configuration(launch: Launch, image: str, ports: list[int]) -> str:
 
 
 def boot_lines(medium: Medium, image: str) -> list[str]:
-    if medium == "kernel":
-        raise BulkheadError("Bochs starts machines from discs only: make one with `tools/bulkhead image --format iso`")
-    disc = "type=cdrom, status=inserted" if medium == "cdrom" else "type=disk, mode=flat"
-    return [f"boot: {medium}", "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14", f"ata0-master: {disc}, path={image}"]
+    disc, kind = ("cdrom", "type=cdrom, status=inserted") if medium == "cdrom" else ("disk", "type=disk, mode=flat")
+    return [f"boot: {disc}", "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14", f"ata0-master: {kind}, path={image}"]
 
 
 def listen(launch: Launch) -> socket.socket:
