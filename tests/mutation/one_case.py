@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row of the table of emulated cases, in the source tree this file lies in: `python -m tests.mutation.one_case PLATFORM CASE`.
 
+Without arguments it reads such pairs, a line each, and gives each a process of its own, forked so that nothing is imported again; behind what
+that one says stands ENDED and its status.
+
 ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.
 
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
 
 import dataclasses
+import os
+import signal
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 from bhtool import paths
@@ -30,6 +36,8 @@ ATTEMPTS = 600
 CASE_FAILS = 10
 LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutation takes
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
+CHILD_SECONDS = 180
+ENDED = "status of one case: "
 
 
 def find(platform: str, name: str) -> Case:
@@ -58,12 +66,37 @@ def attack(platform: Platform) -> list[str]:
     return [str(one) for one in result.escapes]
 
 
-def main() -> int:
-    platform, name = load(sys.argv[1]), sys.argv[2]
-    alone = {ORACLE: ask_oracle, CAMPAIGN: attack}.get(name)
-    wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, name))
+def try_one(name: str, what: str) -> int:
+    """The status to end with."""
+    platform = load(name)
+    alone = {ORACLE: ask_oracle, CAMPAIGN: attack}.get(what)
+    wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, what))
     print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0
+
+
+def in_a_child(request: list[str]) -> int:
+    """The exit status of a process that tries one; negative: the signal that ended it."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(CHILD_SECONDS)
+        status = 1
+        try:
+            status = try_one(*request)
+        except Exception:
+            traceback.print_exc(file=sys.stdout)
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def main() -> int:
+    if len(sys.argv) > 1:
+        return try_one(*sys.argv[1:])
+    for line in sys.stdin:
+        print(f"{ENDED}{in_a_child(line.split())}", flush=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,7 @@ from bhtool.platforms import load
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.machine_mutations import MUTATIONS
 from tests.mutation.mutation import ROOT
-from tests.mutation.one_case import CASE_FAILS
-
-TIME_LIMIT_SECONDS = 180
+from tests.mutation.one_case import CASE_FAILS, ENDED
 
 pytestmark = pytest.mark.slow
 
@@ -34,20 +34,37 @@ def sources() -> list[str]:
     return [name for name in listed if (ROOT / name).is_file()]
 
 
+@dataclass(frozen=True)
+class Tree:
+    """A copy of the sources, and the process in it that tries cases there."""
+
+    path: Path
+    cases: subprocess.Popen[str]
+
+    def run_case(self, platform: str, case: str) -> tuple[int, str]:
+        """Builds what is out of date and runs the case: its status, and what it said."""
+        assert self.cases.stdin is not None
+        assert self.cases.stdout is not None
+        print(platform, case, file=self.cases.stdin, flush=True)
+        said = []
+        for line in self.cases.stdout:
+            if line.startswith(ENDED):
+                return int(line.removeprefix(ENDED)), "".join(said)
+            said.append(line)
+        return self.cases.wait(), "".join(said)
+
+
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
     copy = tmp_path_factory.mktemp("tree")
     for name in sources():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, copy / name)
-    return copy
-
-
-def run_case(tree: Path, platform: str, case: str) -> subprocess.CompletedProcess[str]:
-    """Builds what is out of date in the tree and runs the case there."""
-    command = [sys.executable, "-m", "tests.mutation.one_case", platform, case]
-    environment = {**os.environ, "PYTHONPATH": f"{tree}:{tree / 'tools'}"}
-    return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT_SECONDS, check=False)
+    command = [sys.executable, "-m", "tests.mutation.one_case"]
+    environment = {**os.environ, "PYTHONPATH": f"{copy}:{copy / 'tools'}"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=copy, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT) as cases:
+        yield Tree(copy, cases)
 
 
 @pytest.fixture(autouse=True)
@@ -67,22 +84,22 @@ CONTROLS = sorted({(one.platform, one.caught_by) for one in MUTATIONS})
 
 
 @pytest.mark.parametrize(("platform", "case"), [pytest.param(*row, id="-".join(row), marks=on_one_worker(row[0])) for row in CONTROLS])
-def test_without_a_mutation_all_is_well(platform: str, case: str, tree: Path) -> None:
-    done = run_case(tree, platform, case)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_without_a_mutation_all_is_well(platform: str, case: str, tree: Tree) -> None:
+    status, said = tree.run_case(platform, case)
+    assert status == 0, said
 
 
 @pytest.mark.parametrize(
     ("platform", "mutation"),
     [pytest.param(one.platform, one, id=f"{one.platform}-{one.what}", marks=on_one_worker(one.platform)) for one in MUTATIONS],
 )
-def test_mutation_is_caught(platform: str, mutation: MachineMutation, tree: Path) -> None:
-    file = tree / mutation.file
+def test_mutation_is_caught(platform: str, mutation: MachineMutation, tree: Tree) -> None:
+    file = tree.path / mutation.file
     sound = file.read_text()
-    file.write_text(mutation.text(tree))
+    file.write_text(mutation.text(tree.path))
     try:
-        done = run_case(tree, platform, mutation.caught_by)
+        status, said = tree.run_case(platform, mutation.caught_by)
     finally:
         file.write_text(sound)
-    assert done.returncode == CASE_FAILS, f"{mutation.caught_by} does not notice\n{done.stdout}{done.stderr}"
-    assert re.search(mutation.shows, done.stdout), f"{mutation.caught_by} fails for another reason\n{done.stdout}"
+    assert status == CASE_FAILS, f"{mutation.caught_by} does not notice\n{said}"
+    assert re.search(mutation.shows, said), f"{mutation.caught_by} fails for another reason\n{said}"
