@@ -46,7 +46,7 @@ class Tree:
         assert self.cases.stdin is not None
         assert self.cases.stdout is not None
         print(platform, case, file=self.cases.stdin, flush=True)
-        said = []
+        said: list[str] = []
         for line in self.cases.stdout:
             if line.startswith(ENDED):
                 return int(line.removeprefix(ENDED)), "".join(said)
