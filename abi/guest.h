@@ -18,6 +18,9 @@
 
 enum { BH_PAGE_BYTES = 4096, BH_NAME_BYTES = 32, BH_MAX_SANDBOX_CORES = 4, BH_MAX_GRANTS = 39 };
 
+/* The interrupt that tells a sandbox, on its first core, that another has been parked: a vector on x86, an INTID on ARM. */
+enum { BH_NOTICE_VECTOR = 0xe2, BH_NOTICE_SGI = 14 };
+
 /* Why a sandbox trapped into its monitor; index of every exit counter. */
 enum bh_exit_reason {
 	BH_EXIT_KICK,      /* another monitor asked for attention */
@@ -58,7 +61,7 @@ struct bh_stats {
 	uint64_t ready_clock; /* arch counter when the sandbox called BH_CALL_READY, 0 before */
 	uint32_t restarts;    /* lives before this one */
 	uint32_t pad;
-	uint64_t restart_ticks;         /* of the arch counter, from the decision to the first instruction of this life */
+	uint64_t restart_ticks;         /* of the arch counter, from where its first core stops to where it is ready to run */
 	uint64_t longest_restart_ticks; /* of all its restarts */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
 	uint64_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS]; /* each core's at BH_CALL_READY: separates boot from steady state */
@@ -122,7 +125,7 @@ struct bh_grant {
 };
 
 /* Read-only to its sandbox, one page; made by the tool, clock_hz filled in by start-up code where only the machine knows it. */
-enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 1 };
+enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 2 };
 struct bh_info {
 	uint32_t magic;
 	uint32_t version;

@@ -15,7 +15,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 3,
+	BH_TABLE_VERSION = 4,
 	BH_MAX_CORES = 8,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -133,12 +133,13 @@ struct bh_sandbox {
 	uint32_t max_restarts;                /* after that many faults it is parked all the same */
 	uint32_t heartbeat_timeout_us;        /* 0: nobody watches */
 	uint32_t unprotected;                 /* enum bh_protection, or-ed: switched off */
-	uint32_t pad;
-	uint64_t pool;       /* HPA, BH_POOL_BYTES */
-	uint64_t entry;      /* GPA of the first instruction */
-	uint64_t arg;        /* see guest.h */
-	uint64_t stack;      /* GPA, initial stack pointer */
-	uint64_t entry_area; /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
+	uint16_t notifies;                    /* sandbox that is told when this one is parked, + 1; 0: none */
+	uint16_t accepts;                     /* bit n: sandbox n may name this one so */
+	uint64_t pool;                        /* HPA, BH_POOL_BYTES */
+	uint64_t entry;                       /* GPA of the first instruction */
+	uint64_t arg;                         /* see guest.h */
+	uint64_t stack;                       /* GPA, initial stack pointer */
+	uint64_t entry_area;                  /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
 	uint64_t clock_text; /* HPA of 10 blanks to fill with the clock in kHz, decimal, left aligned (x86 Linux); 0: none */
 	uint64_t pristine;   /* HPA of the pristine copy, mapped for no sandbox; on_fault RESTART only, else 0 */
 	uint64_t pristine_bytes;

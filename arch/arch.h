@@ -36,8 +36,10 @@ struct arch_modules arch_boot_modules(void);
 /* Stops this core for good, interrupts masked. */
 _Noreturn void arch_halt(void);
 
+/* Makes [start, start+size) visible to observers with caches off: clean to the point of coherency. Nothing to do on x86. */
+void arch_cache_clean(const void *start, size_t size);
 /*
- * Makes [start, start+size) visible to observers with caches off and to instruction fetch: clean to the point of
- * coherency, invalidate instruction caches. Nothing to do where caches are coherent (x86). The fake counts calls.
+ * And to instruction fetch: every core's instruction cache is emptied, which all of them feel, so start-up alone does that. The fake
+ * counts calls.
  */
 void arch_cache_publish(const void *start, size_t size);

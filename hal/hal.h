@@ -159,6 +159,9 @@ HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const
 /* Lets `from` kick the first core of `to`. Call before hal_space_map_devices of `from`, and before any core of `to` is launched. */
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
+/* The first core of `to`, which has agreed, gets one interrupt when `from` says so: BH_NOTICE_VECTOR, BH_NOTICE_SGI. Start-up. */
+void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to);
+
 /*
  * Start machine core with this hardware id; it calls monitor_core_boot(argument) on the start-up tables with the stack
  * start-up gave it. HAL_E_UNSUPPORTED: firmware refused.
@@ -201,8 +204,8 @@ enum hal_action {
 	HAL_RESUME,  /* go on where it stopped: retry the instruction, or it has been completed */
 	HAL_SKIP,    /* go on behind the instruction */
 	HAL_REFUSE,  /* give the guest the fault hardware without the feature would give (#UD, #GP, UNDEF) */
-	HAL_FAULT,   /* park it, with a crash record */
 	HAL_STOP,    /* the sandbox asked to be switched off */
+	HAL_FAULT,   /* park or restart it, with a crash record */
 	HAL_RESTART, /* the sandbox asked to begin again */
 };
 /* Does what the machine below would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */
@@ -241,8 +244,13 @@ struct hal_kick_box {
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
-/* Kicks every other core of the own sandbox, and waits for none: whatever they run, they come into their monitor. */
+/*
+ * Kicks every other core of the own sandbox, and waits for none: whatever they run, they come into their monitor. Not so one that sleeps
+ * behind a closed CPU interface (GICv2) where nobody may kick the sandbox.
+ */
 void hal_kick_siblings(struct hal_core *self);
+/* Sends what hal_partition_allow_notice has allowed, if anything. Needs no answer. */
+void hal_notice_send(const struct hal_core *self);
 /* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit and in
  * every wait loop, so that two cores that kick each other cannot deadlock. */
 uint32_t hal_kick_take(struct hal_core *core);

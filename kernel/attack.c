@@ -43,14 +43,39 @@ static uint64_t attack_ptwalk(uint64_t a, uint64_t b)
 	return arch_mmio_read32(memory_graft(a));
 }
 
+/* ---- Two cores at one PCI function, whose configuration registers are at `a`: one enables it, the other displaces it ----- */
+
+enum { PCI_COMMAND = 0x04, PCI_COMMAND_DECODE = 3, PCI_BASE_ADDRESS = 0x10 };
+
+static uint64_t attack_decode(uint64_t a, uint64_t b)
+{
+	for (uint64_t n = 0; n < b; n++)
+		arch_mmio_write32(a + PCI_COMMAND, PCI_COMMAND_DECODE);
+	return 0;
+}
+
+/* How often the function decoded while it was displaced, `b` attempts of which must have displaced it. */
+static uint64_t attack_displace(uint64_t a, uint64_t b)
+{
+	uint32_t granted = arch_mmio_read32(a + PCI_BASE_ADDRESS);
+	uint64_t displaced = 0, decoded = 0;
+
+	while (displaced < b) {
+		arch_mmio_write32(a + PCI_COMMAND, 0);
+		arch_mmio_write32(a + PCI_BASE_ADDRESS, UINT32_MAX);
+		if (arch_mmio_read32(a + PCI_BASE_ADDRESS) != granted) {
+			displaced++;
+			decoded += (arch_mmio_read32(a + PCI_COMMAND) & PCI_COMMAND_DECODE) != 0;
+		}
+		arch_mmio_write32(a + PCI_BASE_ADDRESS, granted);
+	}
+	return decoded;
+}
+
 const struct attack attacks[] = {
-	{ "read", 1, true, attack_read },
-	{ "write", 1, true, attack_write },
-	{ "execute", 1, true, attack_execute },
-	{ "locked", 1, true, attack_locked },
-	{ "straddle", 1, true, attack_straddle },
-	{ "ptwalk", 1, false, attack_ptwalk },
-	{ NULL, 0, false, NULL },
+	{ "read", 1, true, attack_read },     { "write", 1, true, attack_write },       { "execute", 1, true, attack_execute },
+	{ "locked", 1, true, attack_locked }, { "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
+	{ "decode", 2, true, attack_decode }, { "displace", 2, true, attack_displace }, { NULL, 0, false, NULL },
 };
 
 static bool matches(const struct attack *attack, const char *name, const struct command_line *line)

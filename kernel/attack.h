@@ -16,7 +16,7 @@ struct attack {
 	uint64_t (*attempt)(uint64_t a, uint64_t b);
 };
 
-/* What storm=KIND does without end, and in silence: an exit each time, whether it is refused or not. */
+/* What storm=KIND does without end, and in silence: an exit each time, refused or not, or one long instruction after the other. */
 struct storm {
 	const char *kind;
 	uint64_t (*attempt)(uint64_t a, uint64_t b);

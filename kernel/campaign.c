@@ -9,6 +9,8 @@
 #include "kernel/cpu.h"
 #include "kernel/idle.h"
 #include "kernel/memory.h"
+#include "kernel/rival.h"
+#include "kernel/smp.h"
 
 enum { SETTLE_NS = 40000000 };
 
@@ -27,6 +29,17 @@ static uint64_t place_code(const struct campaign_request *request)
 	return alias;
 }
 
+static struct rival_task task_of(const struct campaign_request *request, uint64_t run, uint64_t first)
+{
+	uint64_t *word = &((uint64_t *)(uintptr_t)code)[1], other = request->value;
+
+	if (request->rival != CAMPAIGN_REWRITE) {
+		word = memory_entry(request->rival == CAMPAIGN_REAIM ? first : run);
+		other = memory_entry_to(other);
+	}
+	return (struct rival_task){ .word = word, .is = *word, .other = other };
+}
+
 static uint64_t first_argument(const struct campaign_request *request)
 {
 	if (request->flags & CAMPAIGN_GRAFT) {
@@ -35,6 +48,8 @@ static uint64_t first_argument(const struct campaign_request *request)
 		memory_forget();
 		return translated;
 	}
+	if (request->flags & CAMPAIGN_ALIAS)
+		return memory_alias(request->target);
 	return request->flags & CAMPAIGN_AIM ? memory_aim(request->target) : request->target;
 }
 
@@ -47,11 +62,16 @@ static enum campaign_outcome judge(uint64_t value)
 
 static enum campaign_outcome attempt(const struct campaign_request *request)
 {
-	uint64_t (*run)(uint64_t, uint64_t) = (uint64_t (*)(uint64_t, uint64_t))(uintptr_t)place_code(request);
-	uint64_t value = 0;
-	bool returned = cpu_attempt(run, first_argument(request), request->value, &value);
+	uint64_t run = place_code(request), first = first_argument(request), value = 0;
+	const struct rival_task task = request->rival ? task_of(request, run, first) : (struct rival_task){ 0 };
+	bool returned;
 
+	if (request->rival)
+		rival_begin(&task);
+	returned = cpu_attempt((uint64_t (*)(uint64_t, uint64_t))(uintptr_t)run, first, request->value, &value);
 	cpu_interrupts_enable(); /* whatever the attempt did to them */
+	if (request->rival)
+		rival_end();
 	return returned ? judge(value) : CAMPAIGN_REFUSED;
 }
 
@@ -97,6 +117,7 @@ void campaign_run(uint64_t address)
 		return;
 	}
 	notes = take_notes(queue);
+	smp_run(1, "rival");
 	if (notes->lives == 1)
 		let_others_settle();
 	while (notes->begun < queue->count) {

@@ -14,13 +14,22 @@ enum { CAMPAIGN_MAGIC = 0x4d414342 /* "BCAM" */, CAMPAIGN_CODE_BYTES = 40, CAMPA
 enum campaign_flags {
 	CAMPAIGN_AIM = 1,   /* the code's first argument is a virtual address that leads to `target` */
 	CAMPAIGN_GRAFT = 2, /* the same, and `target` is made one of the kernel's page tables */
+	CAMPAIGN_ALIAS = 4, /* the same, and twice more: as a device a page behind, and in a leaf of 1 GiB */
+};
+
+/* What the other core of the sandbox turns over and back meanwhile, and what for. */
+enum campaign_rival {
+	CAMPAIGN_ALONE,
+	CAMPAIGN_REWRITE, /* the code's second eight bytes, for `value` */
+	CAMPAIGN_REAIM,   /* the page that `target` is seen by, for that of `value` */
+	CAMPAIGN_RECODE,  /* the page that the code is run from, for that of `value` */
 };
 
 struct campaign_request {
 	uint64_t target; /* guest-physical address, or the first argument itself */
 	uint64_t value;  /* second argument */
 	uint32_t flags;
-	uint32_t pad;
+	uint32_t rival;                    /* enum campaign_rival */
 	uint8_t code[CAMPAIGN_CODE_BYTES]; /* a function: (uint64_t, uint64_t) -> uint64_t */
 };
 _Static_assert(sizeof(struct campaign_request) == 64, "queue.py");

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "arch/arch.h"
 #include "kernel/attack.h"
 #include "kernel/bench.h"
 #include "kernel/campaign.h"
@@ -13,7 +14,10 @@
 #include "kernel/heartbeat.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
+#include "kernel/irq.h"
 #include "kernel/lives.h"
+#include "kernel/memory.h"
+#include "kernel/rival.h"
 #include "kernel/sentinel.h"
 #include "kernel/smp.h"
 #include "kernel/sweep.h"
@@ -88,6 +92,28 @@ static void run_stream(const struct command_line *line)
 static void run_random(const struct command_line *line)
 {
 	work_random(line->operand[0]);
+}
+
+/* ---- notices=N: until so many sandboxes that this one is told of have been parked ------------------------------------ */
+
+static _Atomic uint64_t notices, notices_awaited;
+
+static void count_notice(void)
+{
+	atomic_fetch_add_explicit(&notices, 1, memory_order_relaxed);
+}
+
+static bool notices_came(void)
+{
+	return atomic_load_explicit(&notices, memory_order_relaxed) >= atomic_load_explicit(&notices_awaited, memory_order_relaxed);
+}
+
+static void run_notices(const struct command_line *line)
+{
+	atomic_store_explicit(&notices_awaited, line->operand[0], memory_order_relaxed);
+	irq_attach_notice(count_notice);
+	idle_until(notices_came);
+	console_say("notices %ju", atomic_load_explicit(&notices, memory_order_relaxed));
 }
 
 /* ---- Calls to the monitor ------------------------------------------------------------------------------------------ */
@@ -213,7 +239,7 @@ static const struct storm *find_storm(const char *kind)
 	return NULL;
 }
 
-/* An exit after the other: storm, storm=call, or a kind that the architecture has. */
+/* An exit or a long instruction after the other: storm, storm=call, or a kind that the architecture has. */
 static void run_storm(const struct command_line *line)
 {
 	const struct storm *storm = find_storm(line->text);
@@ -228,10 +254,26 @@ static void run_storm(const struct command_line *line)
 		cpu_attempt(storm->attempt, storm->operand, 0, &value);
 }
 
+/* pelt=ADDRESS: a store to a device's register after the other */
+static void run_pelt(const struct command_line *line)
+{
+	uint64_t at = memory_reach(line->operand[0], sizeof(uint32_t));
+
+	console_say("pelt");
+	for (;;)
+		arch_mmio_write32(at, 0);
+}
+
 /* campaign=QUEUE: then asleep, with a beating heart */
 static void run_campaign(const struct command_line *line)
 {
 	campaign_run(line->operand[0]);
+}
+
+/* core=CORE,rival: what a campaign has its other core do */
+static void run_rival(const struct command_line *line)
+{
+	rival_run();
 }
 
 static void run_sentinel(const struct command_line *line)
@@ -254,6 +296,7 @@ const struct command commands[] = {
 	{ "bench-timer", 0, run_bench_timer },
 	{ "stream", 1, run_stream },
 	{ "random", 1, run_random },
+	{ "notices", 1, run_notices },
 	{ "kick", 2, run_kick },
 	{ "cores", 0, run_cores },
 	{ "ipi", 2, run_ipi },
@@ -261,6 +304,7 @@ const struct command commands[] = {
 	{ "cycle", 2, run_cycle },
 	{ "park", 0, run_park },
 	{ "life", 0, run_life },
+	{ "restarted", 0, run_restarted },
 	{ "first", 0, run_first },
 	{ "crash", 0, run_crash },
 	{ "reboot", 0, run_reboot },
@@ -268,7 +312,9 @@ const struct command commands[] = {
 	{ "spin", 0, run_spin },
 	{ "sleep", 0, run_sleep },
 	{ "storm", 0, run_storm },
+	{ "pelt", 1, run_pelt },
 	{ "campaign", 1, run_campaign },
+	{ "rival", 0, run_rival },
 	{ "sentinel", 0, run_sentinel },
 	{ "sweep", 0, run_sweep },
 	{ NULL, 0, NULL },

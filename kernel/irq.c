@@ -69,6 +69,11 @@ void irq_attach_ipi(void (*handler)(void))
 	attach(controller->ipi, handler, false);
 }
 
+void irq_attach_notice(void (*handler)(void))
+{
+	irq_attach_local(controller->notice, handler);
+}
+
 void irq_send_ipi(unsigned slot)
 {
 	controller->send_ipi(slot);

@@ -13,6 +13,7 @@ struct irq_controller {
 	const char *grant;   /* it is used where a BH_GRANT_IRQCHIP of this name exists */
 	bool numbers_in_hex; /* as its manual writes them */
 	uint32_t ipi;        /* number that send_ipi's interrupt arrives as */
+	uint32_t notice;     /* number of a monitor's, that another sandbox has been parked */
 	void (*init)(void);
 	/* On a further core of the sandbox: what is the core's own. */
 	void (*init_core)(void);
@@ -41,6 +42,9 @@ void irq_attach_device(const struct bh_grant *grant, void (*handler)(void));
 /* Interrupts between the cores of the sandbox. */
 void irq_attach_ipi(void (*handler)(void));
 void irq_send_ipi(unsigned slot);
+
+/* Another sandbox has been parked, and its configuration and this one's say that this one is told. */
+void irq_attach_notice(void (*handler)(void));
 
 /* From the vectors: an interrupt has come, on x86 at `vector`. */
 void irq_serve(uint32_t vector);

@@ -11,11 +11,17 @@
 #include "kernel/memory.h"
 #include "kernel/timer.h"
 
-static uint64_t life(void)
+static const struct bh_stats *statistics(void)
 {
+	static const struct bh_stats none;
 	const struct bh_grant *grant = info_find(BH_GRANT_STATS, NULL);
 
-	return grant ? ((const struct bh_stats *)(uintptr_t)grant->gpa)->restarts : 0;
+	return grant ? (const struct bh_stats *)(uintptr_t)grant->gpa : &none;
+}
+
+static uint64_t life(void)
+{
+	return statistics()->restarts;
 }
 
 /* Without an operand in every life. */
@@ -27,6 +33,11 @@ static bool in_this_life(const struct command_line *line)
 void run_life(const struct command_line *line)
 {
 	console_say("life %ju", life());
+}
+
+void run_restarted(const struct command_line *line)
+{
+	console_say("restarted in %ju ticks", statistics()->restart_ticks);
 }
 
 void run_first(const struct command_line *line)

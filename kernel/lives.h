@@ -5,6 +5,8 @@
 
 /* life: which one this is, the first is 0. */
 void run_life(const struct command_line *line);
+/* restarted: how long it took to begin this one. */
+void run_restarted(const struct command_line *line);
 /* first=WORD: a command for the first life only. */
 void run_first(const struct command_line *line);
 /* crash, crash=N: touches what is not granted; N: in the first N lives only. */

@@ -87,8 +87,7 @@ uint64_t memory_reach(uint64_t physical, uint64_t size)
 	return map(virtual, physical, size, MEMORY_ANY) ? virtual : 0;
 }
 
-/* The entry of the page at `virtual`, which is mapped by one. */
-static uint64_t *page_entry(uint64_t virtual)
+uint64_t *memory_entry(uint64_t virtual)
 {
 	uint64_t *table = root;
 
@@ -97,19 +96,45 @@ static uint64_t *page_entry(uint64_t virtual)
 	return &table[(virtual >> PAGE_SHIFT) % ENTRIES];
 }
 
+uint64_t memory_entry_to(uint64_t physical)
+{
+	return (physical & ADDRESS_MASK) | memory_leaf[MEMORY_ANY] | memory_page;
+}
+
 /* Broken before it is made anew: Arm ARM, D8.16 "Using break-before-make when updating translation table entries". */
-uint64_t memory_aim(uint64_t physical)
+static uint64_t aim(const uint64_t entry[AIM_PAGES])
 {
 	static uint64_t window;
 
 	if (!window && !(window = memory_reach(0, (uint64_t)AIM_PAGES * BH_PAGE_BYTES)))
 		fault_stop("out of page tables");
 	for (uint64_t page = 0; page < AIM_PAGES; page++)
-		*page_entry(window + page * BH_PAGE_BYTES) = 0;
+		*memory_entry(window + page * BH_PAGE_BYTES) = 0;
 	memory_forget();
 	for (uint64_t page = 0; page < AIM_PAGES; page++)
-		*page_entry(window + page * BH_PAGE_BYTES) = ((physical + page * BH_PAGE_BYTES) & ADDRESS_MASK) | memory_leaf[MEMORY_ANY] |
-							     memory_page;
+		*memory_entry(window + page * BH_PAGE_BYTES) = entry[page];
+	memory_publish();
+	return window;
+}
+
+uint64_t memory_aim(uint64_t physical)
+{
+	const uint64_t entry[AIM_PAGES] = { memory_entry_to(physical), memory_entry_to(physical + BH_PAGE_BYTES) };
+
+	return aim(entry) + physical % BH_PAGE_BYTES;
+}
+
+uint64_t memory_alias(uint64_t physical)
+{
+	const uint64_t device = (physical & ADDRESS_MASK) | memory_leaf[MEMORY_DEVICE] | memory_page;
+	const uint64_t entry[AIM_PAGES] = { memory_entry_to(physical), device };
+
+	uint64_t *whole = &root[memory_graft_base >> ROOT_SHIFT];
+	uint64_t window;
+
+	*whole = 0;
+	window = aim(entry);
+	*whole = (physical & ADDRESS_MASK & ~((1ULL << ROOT_SHIFT) - 1)) | memory_leaf[MEMORY_ANY] | memory_large;
 	memory_publish();
 	return window + physical % BH_PAGE_BYTES;
 }

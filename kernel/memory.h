@@ -35,6 +35,16 @@ uint64_t memory_reach(uint64_t physical, uint64_t size);
  */
 uint64_t memory_aim(uint64_t physical);
 
+/* The entry by which the page at `virtual` is mapped, and what it would be if it led to `physical`. For pages that were reached. */
+uint64_t *memory_entry(uint64_t virtual);
+uint64_t memory_entry_to(uint64_t physical);
+
+/*
+ * Maps a page three times: with every right at the address that is returned, as a device's registers in the page behind, and in a leaf of
+ * 1 GiB at memory_graft_base.
+ */
+uint64_t memory_alias(uint64_t physical);
+
 /* Makes the frame at `table` a page table of the kernel; returns the first virtual address that it translates. */
 uint64_t memory_graft(uint64_t table);
 

@@ -11,9 +11,9 @@
 #include "kernel/fault.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
+#include "kernel/marks.h"
 
 enum { PERIOD_NS = 1000000, SLICE_WORDS = 4096 };
-#define MIX 0x9e3779b97f4a7c15ULL /* 2^64 over the golden ratio: neighbours get unlike words */
 
 extern const char text_start[], rodata_end[];
 extern uint64_t image_end[]; /* kernel.lds */
@@ -31,7 +31,7 @@ static bool is_due(void)
 
 static uint64_t pattern(const uint64_t *word)
 {
-	return (uintptr_t)word * MIX;
+	return (uintptr_t)word * MARK_MIX;
 }
 
 static void fill(uint64_t *start, const uint64_t *end)
@@ -56,7 +56,7 @@ static uint64_t sum_of_image(void)
 	uint64_t sum = 0;
 
 	for (const uint64_t *word = (const uint64_t *)text_start; word < (const uint64_t *)rodata_end; word++)
-		sum = (sum ^ *word) * MIX;
+		sum = (sum ^ *word) * MARK_MIX;
 	return sum;
 }
 
@@ -66,6 +66,18 @@ static void look_at_image(uint64_t expected)
 		return;
 	changed.words++;
 	changed.last = (uintptr_t)text_start;
+}
+
+/* For a register that is not what it was, address 0 is said; and all are set anew. */
+static void look_at_registers(void)
+{
+	uint64_t lost = marks_lost();
+
+	if (!lost)
+		return;
+	changed.words += lost;
+	changed.last = 0;
+	marks_set();
 }
 
 /* One slice each millisecond. */
@@ -90,9 +102,11 @@ _Noreturn void sentinel_run(void)
 	const uint64_t *end = (const uint64_t *)(uintptr_t)(ram->gpa + ram->size);
 
 	fill(start, end);
+	marks_set();
 	for (uint64_t passes = 1;; passes++) {
 		pass(start, end);
 		look_at_image(sum);
+		look_at_registers();
 		console_report("pass %ju, %ju words changed, the last at 0x%jx", passes, changed.words, changed.last);
 	}
 }

@@ -50,7 +50,7 @@ struct monitor {
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
 	uint32_t may_kick;               /* bit n: sandbox n */
-	uint64_t kick_timeout;           /* arch counter ticks; so long is a restart's first core patient with the others, too */
+	uint64_t kick_timeout;           /* arch counter ticks; twice as long is a restart's first core patient with the others */
 	const struct pristine *pristine; /* NULL: never restarts */
 	const struct bh_log *log;
 	struct watch watch;                     /* the first core's */
@@ -72,12 +72,12 @@ enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struc
 /* Acknowledges what kicks are pending for this core, and counts them; how many. */
 uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 
-/* Whether `action` ends in a restart; otherwise in the end of the sandbox. */
-bool restart_is_due(enum hal_action action);
 /* On each core, when it has found this phase, a RESTARTS: its part. Comes back; the phase may still be the same. */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
 /* On the first core, behind a kick: whether its guest has missed a heartbeat. */
 bool restart_heartbeat_missed(void);
+/* The sandbox has come to BH_STATE_PARKED or BH_STATE_OFF, for good: says so, and tells of the former whom it is to tell. */
+void monitor_end(const struct hal_core *core, uint32_t state);
 /* From `found` to `to`, unless another core has been quicker. */
 bool monitor_change_phase(uint32_t found, uint32_t to);
 

@@ -265,6 +265,8 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 	for (uint32_t target = 0; target < table->sandbox_count; target++)
 		if (build->sandbox->may_kick >> target & 1)
 			build_must(hal_partition_allow_kick(build->partition, builds[target].partition), "may-kick");
+	if (build->sandbox->notifies)
+		hal_partition_allow_notice(build->partition, builds[build->sandbox->notifies - 1].partition);
 
 	build_must(hal_space_create(&build->arena, &build->space), "private monitor");
 	more = hal_resident_parts(&parts);

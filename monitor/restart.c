@@ -5,7 +5,7 @@
  *   any core      claims the restart (run.c), kicks its siblings
  *   others        quiesce, report themselves stopped, wait for the end
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
- *                 memory ── zeros, then the pieces of the pristine copy, published
+ *                 memory ── zeros, then the pieces of the pristine copy, cleaned
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
  *
@@ -17,11 +17,6 @@
 #include "arch/arch.h"
 
 enum { CHUNK_BYTES = 1 << 14 };
-
-bool restart_is_due(enum hal_action action)
-{
-	return monitor.pristine && (action == HAL_RESTART || (action == HAL_FAULT && monitor.restarts_left));
-}
 
 static uint64_t *words_at(uint64_t hpa)
 {
@@ -51,7 +46,7 @@ static void fill(struct hal_core *core, uint64_t target, uint64_t bytes, uint64_
 			copy(to, to + chunk / sizeof(*to), words_at(from + done));
 		else
 			zero(to, to + chunk / sizeof(*to));
-		arch_cache_publish(to, chunk);
+		arch_cache_clean(to, chunk);
 		monitor_take_kicks(core, 0);
 		arch_relax(); /* an emulator that runs one core at a time lets the others have theirs */
 	}
@@ -67,12 +62,12 @@ static void restore_memory(struct hal_core *core)
 		fill(core, pristine->pieces[n].target, pristine->pieces[n].size, pristine->copy + pristine->pieces[n].offset);
 }
 
-/* A core that was never started, or hangs in its monitor, is not waited for for ever. */
+/* A core that was never started, or hangs in its monitor, is not waited for for ever; one that waits for another's answer may do so. */
 static bool others_have_stopped(struct hal_core *core, uint32_t phase, uint64_t since)
 {
 	for (uint32_t slot = 1; slot < monitor.core_count; slot++)
 		while (__atomic_load_n(&monitor.stopped[slot], __ATOMIC_ACQUIRE) != phase) {
-			if (arch_counter() - since > monitor.kick_timeout)
+			if (arch_counter() - since > 2 * monitor.kick_timeout)
 				return false;
 			monitor_take_kicks(core, 0);
 			arch_relax();
@@ -80,8 +75,8 @@ static bool others_have_stopped(struct hal_core *core, uint32_t phase, uint64_t 
 	return true;
 }
 
-/* The log goes on; who watches the heartbeat waits for the first of this life. */
-static void begin_life(uint64_t since)
+/* The log goes on; who watches the heartbeat waits for the first of this life. A core whose monitor trapped meanwhile has ended it all. */
+static void begin_life(uint32_t phase, uint64_t since)
 {
 	struct bh_stats *stats = monitor.stats;
 
@@ -93,7 +88,8 @@ static void begin_life(uint64_t since)
 	stats->restart_ticks = stats->start_clock - since;
 	if (stats->restart_ticks > stats->longest_restart_ticks)
 		stats->longest_restart_ticks = stats->restart_ticks;
-	__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
+	if (monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS))
+		__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
 }
 
 static void restart(struct hal_core *core, uint32_t phase)
@@ -102,13 +98,12 @@ static void restart(struct hal_core *core, uint32_t phase)
 
 	if (!others_have_stopped(core, phase, since)) {
 		if (monitor_change_phase(phase, PHASE_ENDED))
-			__atomic_store_n(&monitor.stats->state, BH_STATE_PARKED, __ATOMIC_RELEASE);
+			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
 	restore_memory(core);
 	hal_core_restart(core);
-	begin_life(since);
-	monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS);
+	begin_life(phase, since);
 }
 
 /* Whoever looks at an old phase has reported himself stopped in it: phases carry the number of their life. */

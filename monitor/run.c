@@ -68,30 +68,42 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 	return __atomic_compare_exchange_n(&monitor.phase, &found, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* One core decides what becomes of all; only the end can come before a restart is done. */
-static bool claim(enum phase next)
+/*
+ * One core decides what becomes of all; of those that fault or ask for a restart the first, as it looks at the phase before it looks at
+ * what is left to it. An end that was asked for, or that a trap of the monitor has made inevitable, comes even before a restart is done.
+ */
+static bool claim(enum hal_action action, bool *again)
 {
 	uint32_t found = current_phase();
+	bool may_restart = monitor.pristine && action >= HAL_FAULT;
 
-	if (next == PHASE_RESTARTS)
-		return (found & PHASE_MASK) == PHASE_RUNS && monitor_change_phase(found, found - PHASE_RUNS + PHASE_RESTARTS);
-	return __atomic_exchange_n(&monitor.phase, (uint32_t)next, __ATOMIC_ACQ_REL) != PHASE_ENDED;
+	*again = may_restart && (action == HAL_RESTART || monitor.restarts_left);
+	if (!may_restart)
+		return __atomic_exchange_n(&monitor.phase, (uint32_t)PHASE_ENDED, __ATOMIC_ACQ_REL) != PHASE_ENDED;
+	return (found & PHASE_MASK) == PHASE_RUNS && monitor_change_phase(found, *again ? found + PHASE_RESTARTS : PHASE_ENDED);
+}
+
+void monitor_end(const struct hal_core *core, uint32_t state)
+{
+	__atomic_store_n(&monitor.stats->state, state, __ATOMIC_RELEASE);
+	if (state == BH_STATE_PARKED)
+		hal_notice_send(core);
 }
 
 /* All cores of a sandbox end together, and begin together. What the first had to say stands; the state is told when the record is complete.
  */
 static void end_life(struct hal_core *core, unsigned slot, const struct hal_exit *exit, enum hal_action action)
 {
-	bool again = restart_is_due(action);
+	bool again;
 
-	if (!claim(again ? PHASE_RESTARTS : PHASE_ENDED))
+	if (!claim(action, &again))
 		return;
 	if (action == HAL_FAULT) {
 		record_crash(core, slot, exit);
 		monitor.restarts_left -= again;
 	}
 	if (!again)
-		__atomic_store_n(&monitor.stats->state, action == HAL_FAULT ? BH_STATE_PARKED : BH_STATE_OFF, __ATOMIC_RELEASE);
+		monitor_end(core, action == HAL_FAULT ? BH_STATE_PARKED : BH_STATE_OFF);
 	hal_kick_siblings(core);
 }
 

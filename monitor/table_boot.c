@@ -127,6 +127,9 @@ static const char *refuse_cores(const struct bh_table *table)
 		}
 		REFUSE_IF(sandbox->unprotected & ~(uint32_t)BH_PROTECT_ALL, "a sandbox is to do without a protection that there is not");
 		REFUSE_IF(sandbox->may_kick >> n & 1 || sandbox->may_kick >> table->sandbox_count, "may-kick names itself or no sandbox");
+		REFUSE_IF(sandbox->notifies > table->sandbox_count || sandbox->notifies == n + 1, "notify names itself or no sandbox");
+		REFUSE_IF(sandbox->notifies && !(table->sandboxes[sandbox->notifies - 1].accepts >> n & 1),
+			  "notify names a sandbox that does not accept it");
 	}
 	return NULL;
 }
@@ -201,12 +204,23 @@ static bool is_possible_bar(const struct bh_function *function, uint32_t n)
 	return aligned(bar.at.start, bar.at.bytes);
 }
 
-static bool meets(const struct bh_function *function, struct table_bar bar, uint32_t below)
+/* The whole pages around a base address where it is memory; no bytes: it is not. */
+static struct table_span pages_of(const struct table_limits *limits, struct table_bar bar)
+{
+	uint64_t start = bar.ports ? limits->pci.ports_at + bar.at.start : bar.at.start;
+	uint64_t end = start + bar.at.bytes + (-(start + bar.at.bytes) & (BH_PAGE_BYTES - 1));
+
+	start &= ~(uint64_t)(BH_PAGE_BYTES - 1);
+	return (struct table_span){ start, bar.ports && !limits->pci.ports_at ? 0 : end - start };
+}
+
+/* Its pages: what is granted are pages, so each has one owner. */
+static bool meets(const struct table_limits *limits, const struct bh_function *function, struct table_bar bar, uint32_t below, bool pages)
 {
 	for (uint32_t n = 0; n < below; n = next_bar(function, n)) {
 		struct table_bar other = bar_of(function, n);
 
-		if (other.ports == bar.ports && overlap(other.at, bar.at))
+		if (pages ? overlap(pages_of(limits, other), pages_of(limits, bar)) : other.ports == bar.ports && overlap(other.at, bar.at))
 			return true;
 	}
 	return false;
@@ -224,9 +238,14 @@ static const char *refuse_bars(const struct bh_table *table, const struct table_
 		REFUSE_IF(!is_possible_bar(function, n), "a base address of a PCI function is one that no register can hold");
 		REFUSE_IF(bar.ports ? !within(bar.at, limits->pci.ports) : !within(bar.at, limits->pci.window),
 			  "a base address of a PCI function lies outside the windows of the machine");
-		for (uint32_t other = 0; other < index; other++)
-			REFUSE_IF(meets(&table->functions[other], bar, BH_FUNCTION_BARS), "base addresses of PCI functions overlap");
-		REFUSE_IF(meets(function, bar, n), "base addresses of PCI functions overlap");
+		for (uint32_t other = 0; other < index; other++) {
+			const struct bh_function *earlier = &table->functions[other];
+
+			REFUSE_IF(meets(limits, earlier, bar, BH_FUNCTION_BARS, false), "base addresses of PCI functions overlap");
+			REFUSE_IF(earlier->sandbox != function->sandbox && meets(limits, earlier, bar, BH_FUNCTION_BARS, true),
+				  "base addresses of two sandboxes' PCI functions lie in one page");
+		}
+		REFUSE_IF(meets(limits, function, bar, n, false), "base addresses of PCI functions overlap");
 	}
 	return NULL;
 }
@@ -244,16 +263,6 @@ static const char *refuse_functions(const struct bh_table *table, const struct t
 		REFUSE_IF(why, why);
 	}
 	return NULL;
-}
-
-/* The whole pages around a base address where it is memory; no bytes: it is not. */
-static struct table_span pages_of(const struct table_limits *limits, struct table_bar bar)
-{
-	uint64_t start = bar.ports ? limits->pci.ports_at + bar.at.start : bar.at.start;
-	uint64_t first = start & ~(uint64_t)(BH_PAGE_BYTES - 1),
-		 end = (start + bar.at.bytes + BH_PAGE_BYTES - 1) & ~(uint64_t)(BH_PAGE_BYTES - 1);
-
-	return (struct table_span){ first, bar.ports && !limits->pci.ports_at ? 0 : end - first };
 }
 
 /* A base address of a function of this sandbox lies there, and nothing else. */
@@ -396,14 +405,6 @@ static const char *refuse_ports(const struct bh_table *table, const struct table
 	return NULL;
 }
 
-static bool owns_core(const struct bh_sandbox *sandbox, uint32_t core)
-{
-	for (uint32_t slot = 0; slot < sandbox->core_count; slot++)
-		if (sandbox->cores[slot] == core)
-			return true;
-	return false;
-}
-
 static const char *refuse_lines(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->line_count; n++) {
@@ -412,7 +413,8 @@ static const char *refuse_lines(const struct bh_table *table, const struct table
 		REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
 		REFUSE_IF(line->line < limits->first_line, "an interrupt line is not a device's");
 		REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
-		REFUSE_IF(!owns_core(&table->sandboxes[line->sandbox], line->core), "an interrupt line goes to a core of another sandbox");
+		REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
+			  "an interrupt line goes to another core than its sandbox's first");
 		for (uint32_t other = 0; other < n; other++) {
 			REFUSE_IF(line->line == table->lines[other].line, "an interrupt line is given twice");
 			REFUSE_IF(line->vector && line->vector == table->lines[other].vector, "two interrupt lines share a vector");

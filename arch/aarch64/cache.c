@@ -8,12 +8,12 @@ static uint64_t data_line_bytes(void)
 	return UINT64_C(4) << (SYSREG_READ(CTR_EL0) >> 16 & 15);
 }
 
-void arch_cache_publish(const void *start, size_t size)
+void arch_cache_clean(const void *start, size_t size)
 {
 	uint64_t line = data_line_bytes();
 	uint64_t end = (uintptr_t)start + size;
 
 	for (uint64_t address = (uintptr_t)start & ~(line - 1); address < end; address += line)
 		__asm__ volatile("dc civac, %0" : : "r"(address) : "memory");
-	__asm__ volatile("dsb sy\n\tic ialluis\n\tdsb sy\n\tisb" : : : "memory");
+	arch_barrier();
 }

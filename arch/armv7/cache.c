@@ -8,7 +8,7 @@ static uintptr_t data_line_bytes(void)
 	return (uintptr_t)4 << (SYSREG_READ(CTR) >> 16 & 15);
 }
 
-void arch_cache_publish(const void *start, size_t size)
+void arch_cache_clean(const void *start, size_t size)
 {
 	uintptr_t line = data_line_bytes();
 	uintptr_t first = (uintptr_t)start & ~(line - 1);
@@ -19,8 +19,4 @@ void arch_cache_publish(const void *start, size_t size)
 	for (uintptr_t address = first; address != last + line; address += line)
 		SYSREG_WRITE(DCCIMVAC, address);
 	arch_barrier();
-	SYSREG_WRITE(ICIALLUIS, 0);
-	SYSREG_WRITE(BPIALLIS, 0);
-	arch_barrier();
-	arch_isb();
 }

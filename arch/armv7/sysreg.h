@@ -25,10 +25,13 @@
 #define SYSREG_TTBCR      0, c2, c0, 2
 #define SYSREG_VTCR       4, c2, c1, 2
 #define SYSREG_DACR       0, c3, c0, 0
+#define SYSREG_CSSELR     2, c0, c0, 0
 #define SYSREG_DFSR       0, c5, c0, 0
 #define SYSREG_IFSR       0, c5, c0, 1
 #define SYSREG_HSR        4, c5, c2, 0
 #define SYSREG_DFAR       0, c6, c0, 0
+#define SYSREG_ADFSR      0, c5, c1, 0
+#define SYSREG_AIFSR      0, c5, c1, 1
 #define SYSREG_IFAR       0, c6, c0, 2
 #define SYSREG_HDFAR      4, c6, c0, 0
 #define SYSREG_HIFAR      4, c6, c0, 2
@@ -49,6 +52,8 @@
 #define SYSREG_PMUSERENR  0, c9, c14, 0
 #define SYSREG_MAIR0      0, c10, c2, 0
 #define SYSREG_MAIR1      0, c10, c2, 1
+#define SYSREG_AMAIR0     0, c10, c3, 0
+#define SYSREG_AMAIR1     0, c10, c3, 1
 #define SYSREG_VBAR       0, c12, c0, 0
 #define SYSREG_HVBAR      4, c12, c0, 0
 #define SYSREG_CONTEXTIDR 0, c13, c0, 1
@@ -69,6 +74,7 @@
 #define SYSREG_VTTBR     6, c2
 #define SYSREG_PAR       0, c7
 #define SYSREG_CNTVCT    1, c14
+#define SYSREG_CNTP_CVAL 2, c14
 #define SYSREG_CNTV_CVAL 3, c14
 #define SYSREG_CNTVOFF   4, c14
 

@@ -2,4 +2,4 @@
 #include "arch/arch.h"
 
 /* Caches are coherent, with instruction fetch too: APM vol. 2, 7.6.1 "Cache Organization and Operation". */
-void arch_cache_publish(const void *start, size_t size) {}
+void arch_cache_clean(const void *start, size_t size) {}

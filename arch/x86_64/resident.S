@@ -3,9 +3,11 @@
  * Resident: descriptors, the way from start-up's address space to a private one, and what becomes of a monitor that traps.
  * Everything here is at the same address in both spaces, and so are GDTR and IDTR, which nobody reloads.
  */
-#define TRAPS			19	/* up to #MC: no other gate leads here, gates_boot.c */
+#define TRAPS			VECTOR_MC	/* no other gate leads here, gates_boot.c */
 #define VECTORS_WITH_ERROR	0x60227d00	/* APM vol. 2, 8.2 "Vectors", table 8-1 */
 #define STACK_BYTES		4096
+#define VECTOR_MC		18
+#define APIC_ISR_0		0x810		/* vectors 31:0. SDM vol. 3A, table 11-6 "Local APIC Register Address Map" */
 
 	.section .vectors, "ax"
 
@@ -35,6 +37,16 @@ x86_traps:
 	.balign	4
 	.set	vector, vector + 1
 	.endr
+
+	/*
+	 * The last is that of #MC. An interrupt may have its vector, and is let in like any other, where RAX, RCX and RDX are free: then it is
+	 * in service. SDM vol. 3A, 11.8.4 "Interrupt Acceptance for Fixed Interrupts".
+	 */
+	movl	$APIC_ISR_0, %ecx
+	rdmsr
+	btl	$VECTOR_MC, %eax
+	jc	x86_ignore
+	pushq	$VECTOR_MC
 
 	/*
 	 * An exception in a monitor is a bug of ours, or a machine check, confined to this sandbox: start over from the top of the

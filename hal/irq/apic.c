@@ -44,19 +44,18 @@ void apic_enable(void)
 /*
  * As after INIT: off, and nothing requested or in service. SDM vol. 3A, 11.4.7.3 "Local APIC State After an INIT Reset". Requests
  * cannot be taken back, so the core takes each and ends it; those in service come out on the way. Senders that do not
- * stop find the bound. An interrupt with the vector of #MC would look like one: while one is requested, its class stays out, and pending.
+ * stop find the bound.
  */
 void apic_reset(void)
 {
 	apic_quiet();
 	apic_enable();
+	x86_wrmsr(APIC_TPR, 0);
 	for (unsigned n = 0; n < VECTORS; n++) {
-		x86_wrmsr(APIC_TPR, x86_rdmsr(APIC_IRR) >> VECTOR_MC & 1 ? TPR_ABOVE_EXCEPTIONS : 0);
 		x86_vendor->drain();
 		x86_wrmsr(APIC_EOI, 0);
 	}
 	x86_wrmsr(APIC_SVR, SVR_SPURIOUS);
-	x86_wrmsr(APIC_TPR, 0);
 	x86_wrmsr(APIC_TIMER_DIVIDE, 0);
 }
 

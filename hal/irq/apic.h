@@ -14,7 +14,6 @@ enum {
 	APIC_TPR = 0x808,
 	APIC_EOI = 0x80b,
 	APIC_SVR = 0x80f,
-	APIC_IRR = 0x820,
 	APIC_ESR = 0x828,
 	APIC_LVT_CMCI = 0x82f,
 	APIC_ICR = 0x830,
@@ -36,14 +35,7 @@ static inline enum apic_mode apic_mode_of(uint64_t value)
 {
 	return (enum apic_mode)(value >> 8 & 7);
 }
-enum {
-	ICR_LOGICAL = 1 << 11,
-	ICR_ASSERT = 1 << 14,
-	SVR_ENABLE = 1 << 8,
-	TPR_ABOVE_EXCEPTIONS = 0x10,
-	LVT_MASKED = 1 << 16,
-	LVT_PERIODIC = 1 << 17
-};
+enum { ICR_LOGICAL = 1 << 11, ICR_ASSERT = 1 << 14, SVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, LVT_PERIODIC = 1 << 17 };
 
 /* Resident. Sends one interrupt to the core with this APIC ID; what memory held before is visible to it. */
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector);

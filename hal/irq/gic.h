@@ -64,6 +64,8 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 /* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */
 void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
+/* An interrupt of the other core's guest: BH_NOTICE_SGI. */
+void gic_notice(uint64_t hardware_id);
 /* Sleeps until there may be something to do: a kick, or for a core that is on an interrupt of its guest's. */
 void gic_wait(struct hal_core *core);
 /*

@@ -147,6 +147,8 @@ void gic_reset_lines(const struct hal_partition *partition)
 	const struct gic_view *view = &partition->gic;
 
 	for (uint32_t word = 1; word < view->words; word++) {
+		if (!view->lines[word])
+			continue;
 		gic_reset_word(BOARD_GICD_BASE, word, view->lines[word]);
 		for (uint32_t bit = 0; bit < GIC_LINES_A_WORD; bit++)
 			if (view->lines[word] >> bit & 1)

@@ -114,6 +114,11 @@ void gic_signal(uint64_t hardware_id)
 	arch_barrier();
 }
 
+void gic_notice(uint64_t hardware_id)
+{
+	gicd_write(GICD_SGIR, gicv2_interface(hardware_id) << SGIR_TARGET_SHIFT | BH_NOTICE_SGI);
+}
+
 void gic_clear_signal(void)
 {
 	arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + GIC_KICK_SGI, 0xff);

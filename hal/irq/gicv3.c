@@ -143,6 +143,13 @@ void gic_signal(uint64_t hardware_id)
 	arch_isb();
 }
 
+/* In group 1, where guests have theirs. */
+void gic_notice(uint64_t hardware_id)
+{
+	SYSREG_WRITE(ICC_SGI1R_EL1, icc_sgi_to(hardware_id, BH_NOTICE_SGI));
+	arch_isb();
+}
+
 /* A signal that arrives later than this ends in an exit with nothing to do. */
 void gic_clear_signal(void)
 {

@@ -19,8 +19,11 @@ enum { ROOT_SHIFT = 30, REGISTER_BITS = 8 * sizeof(uintptr_t) };
 /* HPFAR_EL2 bits 43:4; HPFAR is shorter. */
 #define HPFAR_FIPA 0x00000ffffffffff0u
 
-/* HPFAR need not hold an address after a permission fault, unless the walk met it: ARM ARM D24.2 "HPFAR_EL2"; ARMv7 ARM B4.1.71 "HPFAR". */
-static void locate(const struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
+/*
+ * HPFAR need not hold an address after a permission fault, unless the walk met it: ARM ARM D24.2 "HPFAR_EL2"; ARMv7 ARM B4.1.71 "HPFAR".
+ * Then the guest's tables are asked, through stage 2, which a kick may have poisoned since. false: they did not say.
+ */
+static bool locate(const struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
 	uint64_t gva = syndrome_address(exit->access);
 	uint64_t page = (syndrome_page() & HPFAR_FIPA) << 8;
@@ -30,6 +33,7 @@ static void locate(const struct hal_core *core, uint64_t syndrome, struct hal_ex
 		page = guest_translate(core, gva);
 	exit->gva = gva;
 	exit->gpa = page | (gva & 0xfff);
+	return page != UNTRANSLATED;
 }
 
 /*
@@ -47,7 +51,8 @@ static bool was_poisoned(struct hal_core *core, uint64_t syndrome, uint64_t gpa)
 /* Translation, access flag, permission; the rest are errors of the machine. */
 static enum bh_exit_reason decode_abort(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
-	locate(core, syndrome, exit);
+	if (!locate(core, syndrome, exit) && kick_explains(core))
+		return BH_EXIT_KICK;
 	if (ISS_STATUS(syndrome) > (STATUS_PERMISSION | 3))
 		return BH_EXIT_ERROR;
 	return was_poisoned(core, syndrome, exit->gpa) ? BH_EXIT_KICK : BH_EXIT_MEMORY;

@@ -5,6 +5,8 @@
  */
 #pragma once
 #include "hal/stage2/stage2.h"
+
+enum { UNTRANSLATED = 1 }; /* in place of a page's address */
 #include "syndrome.h"
 
 #define SYNDROME_CLASS(syndrome) ((syndrome) >> 26 & 0x3f)

@@ -96,6 +96,12 @@ void hal_kick_siblings(struct hal_core *self)
 	stage2_wake();
 }
 
+void hal_notice_send(const struct hal_core *self)
+{
+	if (self->partition->notifies)
+		gic_notice(self->partition->notice);
+}
+
 static bool is_unanswered(const struct hal_partition *partition)
 {
 	const struct hal_kick_box *box = box_of(partition);
@@ -160,7 +166,9 @@ bool kick_is_pending(const struct hal_core *core)
 
 /*
  * BH-I8.bounded. One request stops a core once, or a few times while siblings heal. An access that fails for ever, whoever asks or
- * not, is no kick's doing: a machine that tells addresses incompletely makes a hole look like a poisoned entry.
+ * not, is no kick's doing: a machine that tells addresses incompletely makes a hole look like a poisoned entry. Each request allows
+ * as many tries again, so while others kick, such an access may go on; every try answers them, and only the sandbox itself waits.
+ * What closes the root for a restart or the end stops each core once, and the phase keeps it.
  */
 bool kick_explains(struct hal_core *core)
 {
@@ -169,7 +177,7 @@ bool kick_explains(struct hal_core *core)
 	if (core->kick_seen != requested)
 		core->kick_retries = 0;
 	core->kick_seen = requested;
-	return core->kick_retries++ < RETRIES;
+	return is_closed(core->partition) || core->kick_retries++ < RETRIES;
 }
 
 /* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */

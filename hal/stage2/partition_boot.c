@@ -89,6 +89,12 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 	return HAL_OK;
 }
 
+void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to)
+{
+	from->notifies = true;
+	from->notice = to->hardware_id[0];
+}
+
 enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
 				struct hal_core **out)
 {

@@ -192,6 +192,7 @@ void hal_core_restart(struct hal_core *core)
 	partition->cores_on = 1;
 	gic_quiesce();
 	gic_reset_lines(partition);
+	partition->gic.control = 0;
 	pci_reset(&partition->pci);
 	kick_reopen(core);
 	core->entry = partition->entry;

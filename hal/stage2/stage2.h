@@ -46,6 +46,8 @@ struct hal_partition {
 	struct pci_view pci;
 	struct hal_kick_box *boxes; /* by machine core number */
 	struct kick_target targets[BH_MAX_SANDBOXES];
+	bool notifies; /* another sandbox of this one's end, on this core: */
+	uint64_t notice;
 };
 
 /* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */

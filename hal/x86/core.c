@@ -54,8 +54,8 @@ void x86_core_start(struct hal_core *core, uint8_t vector)
 	x86_vendor->start(core, vector);
 }
 
-/* Registers that INIT does not change, of the processor itself: what system calls use, and what XSAVE knows. */
-static void reset_kept(void)
+/* Registers that INIT does not change, of the processor itself: what system calls use, and what XSAVE knows. Then the vendor's. */
+static HAL_OUTLINE void forget(struct hal_core *core)
 {
 	static const struct {
 		uint32_t first, last;
@@ -65,6 +65,7 @@ static void reset_kept(void)
 		for (uint32_t msr = ranges[n].first; msr <= ranges[n].last; msr++)
 			x86_wrmsr(msr, 0);
 	x86_clear_extended();
+	x86_vendor->enter(core);
 }
 
 void x86_core_stop(struct hal_core *core)
@@ -74,11 +75,15 @@ void x86_core_stop(struct hal_core *core)
 	apic_quiet();
 }
 
-/* Lines that still point here raise requests that nobody takes: a core whose guest is off has its interrupts off. */
+/*
+ * Lines that still point here raise requests that nobody takes: a core whose guest is off has its interrupts off. What INIT would not
+ * change is as at first: this life's INIT and STARTUP do not come from the next one.
+ */
 void hal_core_quiesce(struct hal_core *core)
 {
 	x86_order_off(core);
 	x86_core_stop(core);
+	forget(core);
 }
 
 /* Whatever cores that were still running asked of those that had stopped is forgotten. */
@@ -95,8 +100,7 @@ void hal_core_restart(struct hal_core *core)
 	core->registers.rdi = core->registers.rsi = core->entry.arg;
 	apic_enable();
 	ioapic_open(core);
-	reset_kept();
-	x86_vendor->enter(core);
+	forget(core);
 }
 
 /*

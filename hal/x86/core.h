@@ -34,6 +34,7 @@ struct hal_partition {
 	uint32_t unprotected; /* enum bh_protection */
 	bool tolerate_ports;
 	bool sealed;
+	uint16_t notice; /* APIC ID of who is told of the end, + 1; 0: nobody */
 	struct hal_kick_box *kick_boxes;
 	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
 	uint8_t *port_map;           /* a bit a port, 1: exits; both vendors read the same */
@@ -58,7 +59,7 @@ struct hal_core {
 	uint32_t slot;
 	uint32_t orders; /* orders.c */
 	uint32_t startup_vector;
-	uint32_t pci_address; /* what the guest wrote to port 0xCF8, pci.c */
+	uint32_t pci_address; /* what the guest wrote to port 0xCF8, port.c */
 	bool started;         /* the core's own: the guest has a state to run from */
 	bool nmi;             /* the core's own: one waits for room */
 	struct x86_registers registers;

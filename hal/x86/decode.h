@@ -34,7 +34,7 @@ bool x86_fetch(const struct hal_core *core, struct x86_code *code);
 
 /*
  * Completes a memory exit that an instruction of the guest's caused: kind DEVICE, with width, length, target and, of a write, value.
- * false: left as it is; the instruction is none of those above, or the access was not its own.
+ * false: what else it has filled in is worth nothing; the instruction is none of those above, or the access was not its own.
  */
 bool x86_decode_access(struct hal_core *core, struct hal_exit *exit);
 

@@ -19,7 +19,8 @@ static uint64_t inside(uint64_t address, unsigned shift)
 
 /*
  * Where a byte of the sandbox's RAM lies. Both vendors' tables have four levels of 512 entries, bit 0 for readable, bit 7 for a large
- * leaf. A walk of four steps; nothing but what guests may execute counts, which the private monitor maps (hal_space_map_ram).
+ * leaf. A walk of four steps; nothing but what guests may execute counts, which the private monitor maps (hal_space_map_ram). Of what a
+ * sandbox without memory protection has beyond that it maps nothing: code there that needs decoding ends the sandbox by a trap.
  */
 static bool ram_at(const struct hal_partition *partition, uint64_t gpa, uint64_t *hpa)
 {

@@ -41,6 +41,12 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 	return box && (int32_t)(__atomic_load_n(&box->acknowledged, __ATOMIC_ACQUIRE) - ticket) >= 0;
 }
 
+void hal_notice_send(const struct hal_core *self)
+{
+	if (self->partition->notice)
+		apic_send(self->partition->notice - 1u, APIC_FIXED, BH_NOTICE_VECTOR);
+}
+
 uint32_t hal_kick_take(struct hal_core *core)
 {
 	uint32_t requested = __atomic_load_n(&core->box->requested, __ATOMIC_ACQUIRE);

@@ -134,6 +134,11 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 	return HAL_OK;
 }
 
+void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to)
+{
+	from->notice = (uint16_t)(to->apic_id[0] + 1);
+}
+
 void hal_partition_seal(struct hal_partition *partition)
 {
 	ioapic_reset(partition);

@@ -53,6 +53,19 @@ def test_device_tree_shows_only_what_is_owned(compile_on: Compile, platform: str
     assert memory.reg() == [(0x40000000, 512 << 20)]
 
 
+@pytest.mark.parametrize("platform", [*ARM, "qemu-svm"])
+def test_no_console_no_serial_port(compile_on: Compile, tmp_path: Path, platform: str) -> None:
+    file = tmp_path / "silent.dts"
+    file.write_text(f'#include "{MIXED}"\n&linux {{ /delete-property/ takes-the-rest; console = "none"; }};\n')
+    plan = compile_on(file, platform)
+    assert (linux_of(plan).console, plan.errors) == ("none", [])
+    if platform == "qemu-svm":
+        assert memory_at(plan, 0x11000, 10).startswith(b"quiet")
+        assert b"PNP0501" not in b"".join(segment.data for segment in plan.segments)
+    else:
+        assert not [name for name in guest_tree(plan).children if name.startswith(("serial", "aliases"))]
+
+
 @pytest.mark.parametrize(("core", "frame"), [(0, 0x080A0000), (3, 0x08100000)])
 def test_redistributors_of_own_cores_only(compile_on: Compile, tmp_path: Path, core: int, frame: int) -> None:
     idle, own = "idle-cores = <&cpu3>", "\tcores = <&cpu0>"

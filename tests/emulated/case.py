@@ -40,6 +40,7 @@ class Sandbox:
     may_kick: tuple[str, ...] = ()
     log_access: tuple[str, ...] = ()
     trusted_idle: bool = False
+    accepts_notify: tuple[str, ...] = ()
     health: str = ""  # properties of its node
     unprotected: tuple[str, ...] = ()  # protections it does without
     beats: bool = True  # is expected to keep a heartbeat without a gap

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.ipi, BH-I2.exitless, BH-I4.kick, BH-I6.contained. Sandboxes with several cores: `pair` has machine cores 1 and 2, of its own 0 and 1."""
 
-from tests.emulated.case import ALL, X86, Case, Sandbox
+from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, X86, Case, Sandbox
 from tests.emulated.expect import CoreExits, Expectation, Kicked, NeverSays, NoExits, Off, Parked, Returned, Says, SteadyExits
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
@@ -63,7 +63,7 @@ POWER = (
 MANY = 5000
 
 
-def kicks(name: str, arguments: str, beats: bool = True, judged: bool = True) -> Case:
+def kicks(name: str, arguments: str, beats: bool = True, judged: bool = True, platforms: tuple[str, ...] = ALL) -> Case:
     sandboxes = (
         Sandbox("kicker", 0, f"ticks=800 kick={{pair.index}},{MANY}", may_kick=("pair",), beats=False),
         Sandbox("pair", (1, 2), arguments, beats=beats),
@@ -71,12 +71,14 @@ def kicks(name: str, arguments: str, beats: bool = True, judged: bool = True) ->
     )
     undisturbed = () if judged else (NoExits("bystander"),)
     expected = (Says("kicker", f"kicked {MANY} of {MANY}$"), Kicked("pair", MANY), *undisturbed)
-    return Case(f"cores-kick-{name}", "no kick to any core of a sandbox is lost", sandboxes, expected, ALL, limit_beats=100000)
+    return Case(f"cores-kick-{name}", "no kick to any core of a sandbox is lost", sandboxes, expected, platforms, limit_beats=100000)
 
 
 KICKS = (
-    # Who is kicked stops, and 5,000 kicks stop it for so much of every millisecond that a beat may come late.
-    kicks("second-idle", "", beats=False),
+    kicks("second-idle", "", platforms=(*X86, GICV3, ARMV7)),
+    # Here, of 5,000 kicks about a dozen delay a beat of the pair's by a whole period; the bystander's come in time. Not so where the second
+    # core has no ticks. ARMv7, with the same GIC and monitor code, knows nothing of it.
+    kicks("second-idle", "", beats=False, platforms=(GICV2,)),
     kicks("second-spinning", "core=1,spin"),
     kicks("second-asleep-masked", "core=1,sleep=masked"),
     kicks("second-off", "core=1,off"),

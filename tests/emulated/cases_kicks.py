@@ -72,6 +72,45 @@ KICKS = (
     ),
 )
 
+# ---- Holes that look like a poisoned entry -------------------------------------------------------------------------------
+
+REPEATS = 2000
+
+
+def refused_while_kicked(name: str, place: int, shown: str) -> Case:
+    """The attacker reaches for it between the first and the last of many kicks."""
+    sandboxes = (
+        Sandbox("kicker", 0, f"ticks=390 kick={{attacker.index}},{REPEATS}", may_kick=("attacker",), beats=False),
+        Sandbox("attacker", 1, f"ticks=400 read={place:#x}", beats=False),
+        Sandbox("bystander", 2),
+    )
+    expected = (Parked("attacker", "memory", "read", shown), Says("kicker", f"kicked {REPEATS} of {REPEATS}$"), Kicked("attacker", REPEATS))
+    return Case(f"kick-reaching-{name}", "BH-I8.bounded: what no kick explains is not tried again for ever", sandboxes, expected, ARM)
+
+
+HOLES = (
+    refused_while_kicked("into-the-root", 0x80000000, "0x80000000"),
+    refused_while_kicked("below-the-root", 0x50000000, "0x50000000"),
+    # QEMU tells ARMv7 monitors 32 bits of the address: of RAM, which is there, and they try again until their bound.
+    refused_while_kicked("above-4-gib", 0x140000000, ""),
+)
+
+# The address of such a write is what the victim's own tables make of it, through a stage 2 that a kick may have poisoned since.
+ASKED = (
+    Case(
+        "kick-during-a-write-to-pci",
+        "an access that a sandbox may make ends in no fault, whenever a kick comes",
+        (
+            Sandbox("kicker", 0, "ticks=400 kick={victim.index},1000", may_kick=("victim",), beats=False),
+            Sandbox("victim", 1, "ticks=100 pelt=0x3f01803c", access=("pciedu0",), beats=False),
+            Sandbox("bystander", 2),
+        ),
+        (Says("kicker", "kicked 1000 of 1000$"), Kicked("victim", 1000)),
+        ARM,
+        needs=("pciedu0",),
+    ),
+)
+
 # ---- Exit storms -------------------------------------------------------------------------------------------------------
 
 
@@ -121,4 +160,4 @@ TINY = (
     ),
 )
 
-CASES = (*KICKS, *STORMS, *STEADY, *TINY)
+CASES = (*KICKS, *HOLES, *ASKED, *STORMS, *STEADY, *TINY)

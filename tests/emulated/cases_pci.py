@@ -7,12 +7,12 @@ through ECAM on ARM, through ports 0xCF8 and 0xCFC on a PC.
 
 from dataclasses import dataclass, replace
 
-from tests.emulated.case import ARM, SVM, VTX, Case, Sandbox
-from tests.emulated.expect import Expectation, NoExits, Parked, Returned
+from tests.emulated.case import ARM, GICV3, SVM, VTX, Case, Sandbox
+from tests.emulated.expect import Expectation, NoExits, Parked, Restarted, Returned
 
 ECAM_ARM, ECAM_PC = 0x3F000000, 0xB0000000
-HOST, SERIAL, EDU, TEST, EMPTY = 0, 2, 3, 4, 9  # devices on bus 0 of QEMU's machines
-DISPLAY = 2  # on Bochs'
+HOST, SERIAL, EDU, TEST, EMPTY = 0x00, 0x10, 0x18, 0x20, 0x48  # device << 3 | function on bus 0 of QEMU's machines
+BRIDGE, IDE, DISPLAY = 0x08, 0x09, 0x10  # on Bochs'
 DEVICES = ("pciuart0", "pciedu0", "pcitest0")
 IDENTITY, COMMAND, BAR0, ROM, LINE, MSI = 0x00, 0x04, 0x10, 0x30, 0x3C, 0x40
 ONES = 0xFFFFFFFF
@@ -31,19 +31,19 @@ class Machine:
     ecam: int
     ports: bool
 
-    def peek(self, device: int, register: int) -> str:
+    def peek(self, function: int, register: int) -> str:
         if self.ports:
-            return f"out32=3320,{1 << 31 | device << 11 | register:#x} in32=3324"
-        return f"read={self.ecam + (device << 15) + register:#x}"
+            return f"out32=3320,{1 << 31 | function << 8 | register:#x} in32=3324"
+        return f"read={self.ecam + (function << 12) + register:#x}"
 
-    def poke(self, device: int, register: int, value: int) -> str:
+    def poke(self, function: int, register: int, value: int) -> str:
         if self.ports:
-            return f"out32=3320,{1 << 31 | device << 11 | register:#x} out32=3324,{value:#x}"  # 0xCF8, 0xCFC: arguments are short
-        return f"write={self.ecam + (device << 15) + register:#x},{value:#x}"
+            return f"out32=3320,{1 << 31 | function << 8 | register:#x} out32=3324,{value:#x}"  # 0xCF8, 0xCFC: arguments are short
+        return f"write={self.ecam + (function << 12) + register:#x},{value:#x}"
 
-    def reads(self, who: str, device: int, register: int, value: int) -> Returned:
+    def reads(self, who: str, function: int, register: int, value: int) -> Returned:
         """The last such read."""
-        return Returned(who, self.peek(device, register).split()[-1], value)
+        return Returned(who, self.peek(function, register).split()[-1], value)
 
 
 MACHINES = (
@@ -67,14 +67,22 @@ def cases(m: Machine) -> tuple[Case, ...]:
         words = " ".join([*(m.poke(EDU, at, text) for at, text in pokes), m.peek(EDU, register)])
         return Case(name, guards, company(words), (m.reads("attacker", EDU, register, value),), m.platforms, quick=quick)
 
-    def sees(name: str, guards: str, device: int, value: int, quick: bool = False) -> Case:
-        found = m.reads("attacker", device, IDENTITY, value)
-        return Case(name, guards, company(m.peek(device, IDENTITY)), (found,), m.platforms, quick=quick)
+    def sees(name: str, guards: str, function: int, value: int, quick: bool = False) -> Case:
+        found = m.reads("attacker", function, IDENTITY, value)
+        return Case(name, guards, company(m.peek(function, IDENTITY)), (found,), m.platforms, quick=quick)
 
     def harms_not(name: str, guards: str, poke: tuple[int, int], register: int, value: int) -> Case:
         """The attacker writes to the victim's serial card, which the victim then finds as it was."""
         found: tuple[Expectation, ...] = (m.reads("victim", SERIAL, register, value),)
         return Case(name, guards, company(m.poke(SERIAL, *poke), m.peek(SERIAL, register)), found, m.platforms)
+
+    def forgets(name: str, pokes: tuple[tuple[int, int], ...], register: int, value: int) -> Case:
+        """What one life did to its function, the next finds undone."""
+        words = " ".join(m.poke(EDU, at, text) for at, text in pokes).split()
+        arguments = " ".join(["ticks=99", *(f"first={word}" for word in words), "crash=1", m.peek(EDU, register)])
+        mortal = Sandbox("mortal", 1, arguments, access=("pciedu0",), health='on-fault = "restart"; max-restarts = <1>;')
+        seen = (Restarted("mortal", 1), m.reads("mortal", EDU, register, value))
+        return Case(name, "a restart puts functions back", (Sandbox("bystander", 0), mortal), seen, m.platforms)
 
     shown = "of functions that are not its own a sandbox reads ones"
     moved = "a function answers at its granted addresses or nowhere"
@@ -106,6 +114,8 @@ def cases(m: Machine) -> tuple[Case, ...]:
         writes("pci-message-enable", dropped, ((MSI, 1 << 16),), MSI, 0x00800005),
         writes("pci-message-address", dropped, ((MSI + 4, 0xFEE00000),), MSI + 4, 0),
         writes("pci-rom", dropped, ((COMMAND, 0), (ROM, ONES)), ROM, 0),
+        forgets("pci-restart-decoding", ((COMMAND, INTX_OFF),), COMMAND, CAPABILITIES | DECODE),
+        forgets("pci-restart-displaced", ((COMMAND, 0), (BAR0, ONES)), BAR0, m.edu),
         writes("pci-interrupt-note", "the line register is a note for software", ((LINE, 0x5A),), LINE, 0x15A),
     )
 
@@ -128,28 +138,96 @@ ECAM_ONLY = (
     Case(
         "pci-write-undescribed",
         "a write the syndrome does not describe parks",
-        company(f"locked={ECAM_ARM + (EDU << 15) + COMMAND:#x}"),
-        (Parked("attacker", "memory", " ", f"{ECAM_ARM + (EDU << 15) + COMMAND:#x}"),),
+        company(f"locked={ECAM_ARM + (EDU << 12) + COMMAND:#x}"),
+        (Parked("attacker", "memory", " ", f"{ECAM_ARM + (EDU << 12) + COMMAND:#x}"),),
         ARM,
     ),
 )
 
+# ---- Bochs has no ECAM: all functions are behind one pair of ports --------------------------------------------------------
+
 PORTS = Machine((VTX,), 0, 0, 0, ports=True)
+IDE_BAR, IDE_PORTS, IDE_SIZE, IDE_STATUS = 0x20, 0xC001, 0xFFFFFFF1, 0x800000
+SHOWN, MOVED = "of functions that are not its own a sandbox reads ones", "a function answers at its granted addresses or nowhere"
 
 
-def behind_ports(name: str, guards: str, pokes: tuple[tuple[int, int], ...], device: int, register: int, value: int) -> Case:
-    """Bochs has no ECAM: all functions are behind one pair of ports. Its display's memory stays where it is: it decodes for ever."""
-    words = " ".join([*(PORTS.poke(DISPLAY, at, text) for at, text in pokes), PORTS.peek(device, register)])
-    sandboxes = (Sandbox("bystander", 0), Sandbox("attacker", 1, f"ticks=99 {words}", access=("pcivga0",), beats=False))
-    return Case(name, guards, sandboxes, (PORTS.reads("attacker", device, register, value),), PORTS.platforms)
+def behind_ports(
+    name: str, guards: str, pokes: tuple[tuple[int, int], ...], function: int, register: int, value: int, own: str = "pciide0"
+) -> Case:
+    """The attacker, who owns the IDE function or the display, writes registers of `function`, then reads one."""
+    words = " ".join([*(PORTS.poke(function, at, text) for at, text in pokes), PORTS.peek(function, register)])
+    sandboxes = (Sandbox("bystander", 0), Sandbox("attacker", 1, f"ticks=99 {words}", access=(own,), beats=False))
+    return Case(f"pci-ports-{name}", guards, sandboxes, (PORTS.reads("attacker", function, register, value),), PORTS.platforms)
+
+
+def of_own(name: str, guards: str, pokes: tuple[tuple[int, int], ...], register: int, value: int) -> Case:
+    return behind_ports(name, guards, pokes, IDE, register, value)
+
+
+def victims_display(name: str, poke: tuple[int, int], register: int, value: int) -> Case:
+    """The attacker, with the IDE function, writes to the victim's display, which the victim then finds as it was."""
+    sandboxes = (
+        Sandbox("bystander", 0),
+        Sandbox("attacker", 1, f"ticks=99 {PORTS.poke(DISPLAY, *poke)}", access=("pciide0",), beats=False),
+        Sandbox("victim", 2, f"ticks=800 {PORTS.peek(DISPLAY, register)}", access=("pcivga0",), beats=False),
+    )
+    return Case(f"pci-ports-{name}", SHOWN, sandboxes, (PORTS.reads("victim", DISPLAY, register, value),), PORTS.platforms)
 
 
 SHARED_PORTS = (
-    behind_ports("pci-ports-own-function", "own functions show their registers", (), DISPLAY, IDENTITY, 0x11111234),
-    behind_ports("pci-ports-host-bridge", "of functions that are not its own a sandbox reads ones", (), HOST, IDENTITY, ONES),
-    behind_ports(
-        "pci-ports-move", "a function answers at its granted addresses", ((COMMAND, 0), (BAR0, 0xE8000000)), DISPLAY, BAR0, 0xE0000008
+    behind_ports("own-function", "own functions show their registers", (), DISPLAY, IDENTITY, 0x11111234, own="pcivga0"),
+    behind_ports("host-bridge", SHOWN, (), HOST, IDENTITY, ONES),
+    behind_ports("neighbour-of-one-device", SHOWN, (), BRIDGE, IDENTITY, ONES),
+    behind_ports("foreign-function", SHOWN, (), DISPLAY, IDENTITY, ONES),
+    # The display decodes for ever, wherever it is.
+    behind_ports("display-move", MOVED, ((COMMAND, 0), (BAR0, 0xE8000000)), DISPLAY, BAR0, 0xE0000008, own="pcivga0"),
+    victims_display("move-foreign", (BAR0, 0xE8000000), BAR0, 0xE0000008),
+    of_own("bus-master", "no function masters the bus", ((COMMAND, DECODE | MASTER),), COMMAND, IDE_STATUS | 1),
+    of_own("move-while-decoding", MOVED, ((IDE_BAR, 0xD001),), IDE_BAR, IDE_PORTS),
+    of_own("size-while-decoding", MOVED, ((IDE_BAR, ONES),), IDE_BAR, IDE_PORTS),
+    of_own("move", MOVED, ((COMMAND, 0), (IDE_BAR, 0xD001)), IDE_BAR, IDE_PORTS),
+    of_own("size", "a base address tells its size", ((COMMAND, 0), (IDE_BAR, ONES)), IDE_BAR, IDE_SIZE),
+    of_own("decode-displaced", MOVED, ((COMMAND, 0), (IDE_BAR, ONES), (COMMAND, DECODE)), COMMAND, IDE_STATUS),
+    of_own("decode-again", MOVED, ((COMMAND, 0), (IDE_BAR, IDE_PORTS), (COMMAND, DECODE)), COMMAND, IDE_STATUS | 1),
+    Case(
+        "pci-ports-foreign-base-address",
+        "what a base address leads to is granted only to its owner",
+        (
+            Sandbox("bystander", 0),
+            Sandbox("attacker", 1, f"ticks=99 in={IDE_PORTS & ~1:#x}", access=("pcivga0",), beats=False),
+            Sandbox("victim", 2, access=("pciide0",)),
+        ),
+        (Parked("attacker", "port", "read", f"{IDE_PORTS & ~1:#x}"),),
+        PORTS.platforms,
     ),
 )
 
-CASES = (*(replace(case, needs=DEVICES) for machine in MACHINES for case in cases(machine)), *ECAM_ONLY, *SHARED_PORTS)
+# ---- Two cores of a sandbox at once: check and write are one step, as are address and data ---------------------------------
+
+AT_ONCE, ROUNDS = "what one core checks or selects no other changes before it is used", 2000
+
+
+def displaced_while_enabled() -> Case:
+    """Decoding is on only where the function is in its place, whichever core is quicker. Rarely red: pci_test.c asks for the lock every time."""
+    page = ECAM_ARM + (EDU << 12)
+    commands = f"ticks=99 core=1,decode={page:#x},{10**9} ticks=20 displace={page:#x},{ROUNDS}"
+    sandboxes = (Sandbox("bystander", 0), Sandbox("pair", (1, 2), commands, access=("pciedu0",), beats=False))
+    expected = (Returned("pair", f"displace={page:#x},{ROUNDS}", 0),)
+    return Case("pci-displaced-while-enabled", AT_ONCE, sandboxes, expected, (GICV3,), icount=False, needs=DEVICES)
+
+
+def selected_by_two(function: int, access: str, platforms: tuple[str, ...]) -> Case:
+    """Each core has an address register of its own."""
+    mine, other = (f"config={1 << 31 | function << 8 | at:#x}" for at in (IDENTITY, COMMAND))
+    commands = f"ticks=99 core=1,{other},{10**9} ticks=20 {mine},{ROUNDS}"
+    sandboxes = (Sandbox("bystander", 0), Sandbox("pair", (1, 2), commands, access=(access,), beats=False))
+    return Case("pci-selected-by-two", AT_ONCE, sandboxes, (Returned("pair", f"{mine},{ROUNDS}", 0),), platforms)
+
+
+TWO_CORES = (
+    displaced_while_enabled(),
+    selected_by_two(EDU, "pciedu0", (SVM,)),
+    selected_by_two(DISPLAY, "pcivga0", (VTX,)),
+)
+
+CASES = (*(replace(case, needs=DEVICES) for machine in MACHINES for case in cases(machine)), *ECAM_ONLY, *SHARED_PORTS, *TWO_CORES)

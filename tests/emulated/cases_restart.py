@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I6.contained, BH-I8.bounded. A sandbox that faults begins again, alone, with nothing of its earlier life; or it is parked when it has done so often enough."""
 
-from tests.emulated.case import ALL, ARM, GIC2, GICV3, X86, Case, Sandbox
+from tests.emulated.case import A64, ALL, ARM, ARMV7, GIC2, GICV3, X86, Case, Sandbox
 from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Restarted, Returned, Says
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
@@ -44,6 +44,16 @@ REQUESTS = (
         ALL,
     ),
     Case(
+        "restart-asked-for-often",
+        "no core uses up tries that it has for kicks",
+        (
+            Sandbox("bystander", 0, beats=False),
+            Sandbox("mortal", (1, 2), "ticks=9 crash=1 core=1,spin ticks=9 reboot=70", ram_mib=2, health=health(1)),
+        ),
+        (Restarted("mortal", 70),),
+        GIC2,
+    ),
+    Case(
         "restart-asked-for-in-vain",
         "without on-fault = restart a request is the end",
         (Sandbox("bystander", 0), Sandbox("mortal", 1, f"{SETTLED} reboot ticks=10", beats=False)),
@@ -55,21 +65,28 @@ REQUESTS = (
 # ---- Nothing is left of the life before: each case puts something there that the next life looks for ------------------------
 
 
-def forgets(name: str, guards: str, left: str, looked_for: str, platforms: tuple[str, ...], uart: str = "") -> Case:
-    mortal = Sandbox("mortal", 1, f"{SETTLED} first={left} crash=1 {looked_for}", uart=uart, health=health(1))
-    return Case(f"restart-forgets-{name}", guards, (Sandbox("bystander", 0), mortal), (Returned("mortal", looked_for, 0),), platforms)
+def forgets(name: str, guards: str, left: str, looked_for: str, platforms: tuple[str, ...], uart: str = "", value: int = 0) -> Case:
+    """What one life leaves, by the words of its arguments, is `value` when the next looks for it."""
+    first = " ".join(f"first={word}" for word in left.split())
+    mortal = Sandbox("mortal", 1, f"{SETTLED} {first} crash=1 {looked_for}", uart=uart, health=health(1))
+    expected = Returned("mortal", looked_for.split()[-1], value)
+    return Case(f"restart-forgets-{name}", guards, (Sandbox("bystander", 0), mortal), (expected,), platforms)
 
 
-def forgets_ipi(sent: str, platforms: tuple[str, ...]) -> Case:
+def forgets_ipi(name: str, sent: str, platforms: tuple[str, ...]) -> Case:
     """Sent to machine core 2, the sandbox's second, while that is off."""
     mortal = Sandbox("mortal", (1, 2), f"{SETTLED} first=core=1,off {sent} crash=1 ticks=100 cores", health=health(1))
     expected = (Restarted("mortal", 1), Says("mortal", r"core 1 on, \d+ ticks, 0 ipis$"))
     guards = "what was requested of a core in one life is not delivered in the next"
-    return Case("restart-forgets-ipis", guards, (Sandbox("bystander", 0), mortal), expected, platforms)
+    return Case(f"restart-forgets-{name}", guards, (Sandbox("bystander", 0), mortal), expected, platforms)
 
 
-SECRET = 0x5EC2E7
-GICD_ISACTIVER1, LSTAR, SYSTEM_RESET, POWER_PORT = 0x304, 0xC0000082, 0x84000009, 0x604
+SECRET, VECTOR_MC = 0x5EC2E7, 18
+GICD_ISACTIVER1, LSTAR, POWER_PORT = 0x304, 0xC0000082, 0x604
+SYSTEM_RESET, SYSTEM_RESET2 = 0x84000009, 0x84000012
+X87_ALONE, OSXSAVE = 1, "cr4=0x40000"
+MDSCR_TDCC = 1 << 12
+AS_AT_FIRST = "registers are as at first"
 FORGETS = (
     forgets(
         "memory",
@@ -81,10 +98,32 @@ FORGETS = (
     forgets(
         "lines", "lines are as at first", f"gicd-write={GICD_ISACTIVER1:#x},0xffffffff", f"gicd-read={GICD_ISACTIVER1:#x}", ARM, "uart1"
     ),
-    forgets("registers", "registers are as at first", f"wrmsr={LSTAR:#x},{SECRET:#x}", f"rdmsr={LSTAR:#x}", X86),
-    forgets_ipi("first=sgi=0x1000004", (GICV3,)),
-    forgets_ipi("first=sgir=0x40001", GIC2),
-    forgets_ipi(f"first=icr={2 << 32 | 0x4055:#x}", X86),
+    forgets("registers", AS_AT_FIRST, f"wrmsr={LSTAR:#x},{SECRET:#x}", f"rdmsr={LSTAR:#x}", X86),
+    forgets("floating-point", AS_AT_FIRST, f"fp-write={SECRET:#x}", "fp-read", ALL),
+    forgets("extended-state", AS_AT_FIRST, f"{OSXSAVE} xsetbv=7", f"{OSXSAVE} xgetbv", X86, value=X87_ALONE),
+    forgets("breakpoints", AS_AT_FIRST, f"dr-write={SECRET:#x}", "dr-read", X86),
+    forgets("debug-control", AS_AT_FIRST, f"msr-mdscr_el1={MDSCR_TDCC:#x}", "mrs=debug", A64),
+    forgets("thread-number", AS_AT_FIRST, f"msr-tpidr_el0={SECRET:#x}", "mrs=tpidr", A64),
+    forgets("thread-number", AS_AT_FIRST, f"mcr-tpidrurw={SECRET:#x}", "mrc=tpidrurw", (ARMV7,)),
+    forgets_ipi("ipis", "first=sgi=0x1000004", (GICV3,)),
+    forgets_ipi("ipis", "first=sgir=0x40001", GIC2),
+    forgets_ipi("ipis", f"first=icr={2 << 32 | 0x4055:#x}", X86),
+    forgets_ipi("ipis-like-machine-checks", f"first=icr={2 << 32 | 0x4000 | VECTOR_MC:#x}", X86),
+    Case(
+        "restart-forgets-registers-of-the-second-core",
+        AS_AT_FIRST,
+        (
+            Sandbox("bystander", 0),
+            Sandbox(
+                "mortal",
+                (1, 2),
+                f"{SETTLED} first=core=1,wrmsr={LSTAR:#x},{SECRET:#x} ticks=100 crash=1 core=1,rdmsr={LSTAR:#x} ticks=100",
+                health=health(1),
+            ),
+        ),
+        (Restarted("mortal", 1), Returned("mortal", f"rdmsr={LSTAR:#x}", 0)),
+        X86,
+    ),
 )
 
 
@@ -95,6 +134,7 @@ def resets(name: str, deed: str, platforms: tuple[str, ...]) -> Case:
 
 RESETS = (
     resets("psci", f"hvc={SYSTEM_RESET:#x}", ARM),
+    resets("psci-warm", f"hvc={SYSTEM_RESET2:#x},0", ARM),
     resets("acpi", f"out={POWER_PORT:#x},1", X86),
     resets("triple-fault", "triple", X86),
 )
@@ -149,6 +189,13 @@ CASES = (
         (Restarted("mortal", 1), Says("mortal", "life 0$"), Says("mortal", "life 1$"), NoExits("bystander"), NoExits("neighbour")),
         ALL,
         quick=True,
+    ),
+    Case(
+        "restart-again-and-again",
+        "however often a sandbox begins again, a control loop beside it misses no beat",
+        company("crash=20", restarts=20)[:2],
+        (Restarted("mortal", 20), NoExits("bystander")),
+        ALL,
     ),
     Case(
         "restart-until-it-is-enough",

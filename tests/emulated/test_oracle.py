@@ -14,29 +14,35 @@ from bhtool import paths
 from bhtool.errors import Status
 from bhtool.oracle.capture import capture, has_started, is_settled, look_of
 from bhtool.oracle.judge import Verdict, judge
-from bhtool.oracle.policy import Partitioning, read_partitioning
+from bhtool.oracle.policy import Partitioning, copies_of, read_partitioning
 from bhtool.oracle.snapshot import Snapshot
 from bhtool.platforms import Platform
 from bhtool.verbs import oracle as verb
 
 from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, QEMU, SECOND_SVM, SVM, VTX
-from tests.emulated.scene import silent, stage_file
-from tests.oracle.injections import BY_FORMAT, Bench, Injection
+from tests.emulated.scene import Scene, silent, stage_file
+from tests.oracle.injections import BY_FORMAT, ON_GICV3, Bench, Injection
 
 LIMIT_SECONDS = 300.0
+SPOILT = str(Path(__file__).with_name("oracle.dts"))  # what errors are put into
 FORMATS = {SVM: "NPT", VTX: "EPT", GICV3: "VMSAv8-64 stage 2", GICV2: "VMSAv8-64 stage 2", ARMV7: "LPAE stage 2"}
 
 
 @functools.cache
+def scene_of(platform: Platform, partition: str) -> Scene:
+    return stage_file(platform, paths.PARTITIONS / partition)
+
+
+@functools.cache
 def snapshot_of(platform: Platform, partition: str) -> Snapshot:
-    scene = stage_file(platform, paths.PARTITIONS / partition)
+    scene = scene_of(platform, partition)
     enough = has_started if platform.emulator.kind == "bochs" else is_settled
     return capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent, enough)
 
 
 @functools.cache
 def policies(platform: Platform, partition: str) -> Partitioning:
-    return read_partitioning(paths.PARTITIONS / partition, platform.board)
+    return read_partitioning(paths.PARTITIONS / partition, platform.board, copies_of(scene_of(platform, partition).plan))
 
 
 def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:
@@ -49,9 +55,10 @@ def grouped(platform: str, *values: object, slow: bool = False) -> object:
     return pytest.param(platform, *values, marks=marks)
 
 
-MACHINES = [grouped(platform, "native.dts") for platform in ALL]
+MACHINES = [grouped(platform, partition) for platform in ALL for partition in ("native.dts", SPOILT)]
 MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for partition in ("mixed.dts", "linux2.dts")]
 MACHINES += [grouped(platform, str(Path(__file__).with_name("pci.dts")), slow=True) for platform in QEMU]
+MACHINES += [grouped(VTX, str(Path(__file__).with_name("pci_ports.dts")), slow=True)]
 MACHINES += [grouped(SECOND_SVM, "native.dts", slow=True)]
 
 
@@ -64,17 +71,18 @@ def test_tables_are_the_policy(machine_platform: Platform, partition: str) -> No
 
 @functools.cache
 def bench(platform: Platform) -> Bench:
-    snapshot = snapshot_of(platform, "native.dts")
-    return Bench(snapshot, judged(platform, "native.dts", snapshot))
+    snapshot = snapshot_of(platform, SPOILT)
+    return Bench(snapshot, judged(platform, SPOILT, snapshot))
 
 
 INJECTIONS = [grouped(platform, one) for platform in ALL for one in BY_FORMAT[FORMATS[platform]]]
+INJECTIONS += [grouped(GICV3, one) for one in ON_GICV3]
 
 
 @pytest.mark.parametrize(("platform", "injection"), INJECTIONS, ids=lambda one: one.what if isinstance(one, Injection) else one)
 def test_an_injected_error_is_found(machine_platform: Platform, injection: Injection) -> None:
     good = bench(machine_platform)
-    findings = [str(one) for one in judged(machine_platform, "native.dts", injection.change(good)).findings]
+    findings = [str(one) for one in judged(machine_platform, SPOILT, injection.change(good)).findings]
     assert injection.found(findings), findings or "nothing was found"
 
 
@@ -85,7 +93,7 @@ def test_the_verb(machine_platform: Platform, spoilt: bool, status: Status, tmp_
     good, file = bench(machine_platform), tmp_path / "oracle.json"
     snapshot = good.put(good.gpa("statistics"), 0) if spoilt else good.snapshot
     monkeypatch.setattr(verb, "capture", lambda *_: snapshot)
-    arguments = ["--platform", machine_platform.name, "--partition", str(paths.PARTITIONS / "native.dts"), "--json", str(file)]
+    arguments = ["--platform", machine_platform.name, "--partition", SPOILT, "--json", str(file)]
     assert verb.oracle.main(arguments, standalone_mode=False) == status
     said = json.loads(file.read_text())
     assert said["schema"] == "bulkhead/oracle-v1"

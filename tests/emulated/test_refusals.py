@@ -131,11 +131,14 @@ def check(platform: Platform, elf: bytes, says: str) -> None:
     assert status == STATUS[platform.name], "the machine ends by itself"
 
 
+def damaged(platform: Platform, refusal: Refusal) -> bytes:
+    plan = native(platform).plan
+    return image.compose(monitor(platform), replace(plan, table=refusal.damage(plan.table)))
+
+
 @pytest.mark.parametrize(("platform", "refusal"), rows())
 def test_damaged_table(machine_platform: Platform, refusal: Refusal) -> None:
-    plan = native(machine_platform).plan
-    damaged = image.compose(monitor(machine_platform), replace(plan, table=refusal.damage(plan.table)))
-    check(machine_platform, damaged, refusal.says)
+    check(machine_platform, damaged(machine_platform, refusal), refusal.says)
 
 
 def rearranged(platform: Platform, old: str, new: str) -> Platform:

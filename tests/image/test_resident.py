@@ -30,6 +30,10 @@ BELOW_STACK = {
     "aarch64": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)"),
     "armv7": re.compile(r"\[sp, #-0x[0-9a-f]+\](?!!)"),
 }
+EVERYBODYS_CACHES = {
+    "aarch64": re.compile(r"ic\s+ialluis"),
+    "armv7": re.compile(r"mcr\s+p15, #0x0, \w+, c7, c1, #0x[06]"),  # ICIALLUIS, BPIALLIS
+}
 REMARK = re.compile(r"\s*(<.*|//.*|# .*|@ .*)$")  # of the disassembler; "#" alone begins an immediate
 DISASSEMBLE = {"x86_64": [], "aarch64": [], "armv7": ["--mcpu=cortex-a15"]}
 
@@ -87,6 +91,14 @@ def test_no_red_zone(platform: str) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("platform", [one for one in PLATFORMS if architecture(one) in EVERYBODYS_CACHES])
+def test_no_instruction_cache_but_the_own_is_emptied(platform: str) -> None:
+    """BH-I6.contained: a restart, which writes code, is felt by no other core."""
+    pattern = EVERYBODYS_CACHES[architecture(platform)]
+    found = [f"{address}: {text}" for address, text in instructions(platform) if pattern.search(text)]
+    assert not found, "\n".join(found)
+
+
 def test_the_patterns_find_what_they_look_for() -> None:
     assert VECTOR_REGISTER["x86_64"].search("movaps\t%xmm0, (%rdi)")
     assert VECTOR_REGISTER["aarch64"].search("str\tq0, [x0]")
@@ -94,6 +106,8 @@ def test_the_patterns_find_what_they_look_for() -> None:
     assert not VECTOR_REGISTER["aarch64"].search("mrs\tx0, ESR_EL2")
     assert VECTOR_REGISTER["armv7"].search("vldr\td0, [r0]")
     assert not VECTOR_REGISTER["armv7"].search("mrs\tr0, sp_fiq")
+    assert EVERYBODYS_CACHES["aarch64"].search("ic\tialluis")
+    assert EVERYBODYS_CACHES["armv7"].search("mcr\tp15, #0x0, r1, c7, c1, #0x0")
     assert BELOW_STACK["x86_64"].search("movq\t%rax, -0x8(%rsp)")
     assert BELOW_STACK["aarch64"].search(REMARK.sub("", "str\tx0, [sp, #-0x8] // nothing"))
     assert BELOW_STACK["armv7"].search(REMARK.sub("", "str\tr0, [sp, #-0x8] @ nothing"))

@@ -8,7 +8,7 @@ from tests.mutation.mutation import Mutation
 
 @dataclass(frozen=True)
 class MachineMutation(Mutation):
-    """`caught_by` is a row of the table of emulated cases, or the table oracle; `shows` a pattern in the report of its failure."""
+    """`caught_by` is a row of the table of emulated cases, or another word of one_case.py; `shows` a pattern in the report of its failure."""
 
     platform: str
     shows: str

@@ -5,11 +5,13 @@ Without arguments it reads such pairs, a line each, and gives each a process of 
 that one says stands ENDED and its status.
 
 ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.
+The name of a refusal: start-up gets that damaged table.
 
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
 
 import dataclasses
+import functools
 import os
 import signal
 import sys
@@ -23,13 +25,14 @@ from bhtool.build import build_platform
 from bhtool.machine_launch import Timing
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import judge as judge_tables
-from bhtool.oracle.policy import read_partitioning
+from bhtool.oracle.policy import copies_of, read_partitioning
 from bhtool.platforms import Platform, load
 
 from tests.emulated.case import Case
 from tests.emulated.observe import judge, observe
 from tests.emulated.scene import silent, stage, stage_file
 from tests.emulated.table import CASES
+from tests.emulated.test_refusals import REFUSALS, Refusal, damaged, last_words
 
 ORACLE, CAMPAIGN = "oracle", "campaign"
 ATTEMPTS = 600
@@ -38,6 +41,7 @@ LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutati
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
 CHILD_SECONDS = 180
 ENDED = "status of one case: "
+REFUSAL_SECONDS = 5.0
 
 
 def find(platform: str, name: str) -> Case:
@@ -56,7 +60,8 @@ def ask_oracle(platform: Platform) -> list[str]:
     file = paths.PARTITIONS / "native.dts"
     scene = stage_file(platform, file)
     snapshot = capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent)
-    return [str(one) for one in judge_tables(snapshot, read_partitioning(file, platform.board), look_of(platform).read).findings]
+    partitioning = read_partitioning(file, platform.board, copies_of(scene.plan))
+    return [str(one) for one in judge_tables(snapshot, partitioning, look_of(platform).read).findings]
 
 
 def attack(platform: Platform) -> list[str]:
@@ -66,10 +71,16 @@ def attack(platform: Platform) -> list[str]:
     return [str(one) for one in result.escapes]
 
 
+def boot_damaged(platform: Platform, refusal: Refusal) -> list[str]:
+    said, _ = last_words(platform, damaged(platform, refusal), limit=REFUSAL_SECONDS)
+    return [] if refusal.says in said else [f"not refused: {said!r}"]
+
+
 def try_one(name: str, what: str) -> int:
     """The status to end with."""
     platform = load(name)
-    alone = {ORACLE: ask_oracle, CAMPAIGN: attack}.get(what)
+    refusals = {one.name: functools.partial(boot_damaged, refusal=one) for one in REFUSALS}
+    alone = ({ORACLE: ask_oracle, CAMPAIGN: attack} | refusals).get(what)
     wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, what))
     print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0

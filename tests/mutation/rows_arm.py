@@ -233,6 +233,18 @@ ARM_GICV2 = (
         GICV2,
         "never said",
     ),
+    *(
+        MachineMutation(
+            "an address that a kick hides is none",
+            "hal/stage2/abort.c",
+            "if (!locate(core, syndrome, exit) && kick_explains(core))",
+            "if (!locate(core, syndrome, exit) && false)",
+            "kick-during-a-write-to-pci",
+            platform,
+            "victim",
+        )
+        for platform in (GICV2, ARMV7)
+    ),
     MachineMutation(
         "a poisoned entry is taken for a hole",
         "hal/stage2/abort.c",
@@ -334,6 +346,15 @@ ARM_V7 = (
         "kick-spinning-few",
         ARMV7,
         "kicker never said",
+    ),
+    MachineMutation(
+        "every refused access is laid to kicks",
+        "hal/stage2/kick.c",
+        "return is_closed(core->partition) || core->kick_retries++ < RETRIES;",
+        "return true;",
+        "kick-reaching-above-4-gib",
+        ARMV7,
+        "attacker was not parked",
     ),
     MachineMutation(
         "fast interrupt mode has no registers of its own",

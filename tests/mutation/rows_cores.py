@@ -1,10 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes where several cores of a sandbox meet: what is broken where, which case notices, and what its report then shows."""
 
-from tests.emulated.case import GICV2, GICV3
+from tests.emulated.case import GICV2, GICV3, SVM
 from tests.mutation.machine_mutation import MachineMutation
 
+BOOT_CORE = tuple(
+    MachineMutation(
+        "any core may be the first",
+        "monitor/main_boot.c",
+        "if (hal_machine_core_id() != table->hardware_id[0])",
+        "if (hal_machine_core_id() == UINT64_MAX)",
+        "other-boot-core",
+        platform,
+        "not refused",
+    )
+    for platform in (SVM, GICV3)
+)
+
+NOTICES = tuple(
+    MachineMutation(what, file, old, new, case, platform, shows)
+    for platform in (GICV3, SVM)
+    for what, file, old, new, case, shows in (
+        (
+            "others are told of a sandbox that ends itself",
+            "monitor/run.c",
+            "if (state == BH_STATE_PARKED)",
+            "if (state != BH_STATE_READY)",
+            "notice-not-of-an-end",
+            "told said .*notices",
+        ),
+        (
+            "others are told of a restart",
+            "monitor/run.c",
+            "if (!again) monitor_end(",
+            "if (again) hal_notice_send(core); else monitor_end(",
+            "notice-not-of-a-restart",
+            "told said .*notices",
+        ),
+        (
+            "nobody is told of a sandbox that is parked",
+            "monitor/partition_boot.c",
+            "if (build->sandbox->notifies)",
+            "if (build->sandbox->notifies > BH_MAX_SANDBOXES)",
+            "notice-of-a-fault",
+            "told never said",
+        ),
+    )
+)
+
 ARM_CORES = (
+    MachineMutation(
+        "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
+        "hal/stage2/kick.c",
+        """for (unsigned polls = 0; core->slot && is_unanswered(partition) && !is_closed(partition) && polls < POLLS; polls++)
+        arch_relax();
+        if (is_wanted(partition)) return;
+        set_valid(partition->stage2.root, VALID);
+        arch_barrier();
+        if (is_wanted(partition))""",
+        """if (is_closed(partition)) return;
+        set_valid(partition->stage2.root, VALID);
+        arch_barrier();
+        if (is_wanted(partition) && is_closed(partition))""",
+        "cores-kick-sibling-first",
+        GICV2,
+        "kicker never said",
+    ),
     MachineMutation(
         "the end is not told to the other cores",
         "monitor/run.c",

@@ -70,6 +70,15 @@ ORACLE_PC = (
         "north: memory .*: RAM has memory type device, should have ram",
     ),
     MachineMutation(
+        "machine checks are the guest's to switch off",
+        "hal/vmx/vmx_boot.c",
+        "vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);",
+        "vmx_write(CR4_GUEST_HOST_MASK, CR4_VMXE);",
+        ORACLE,
+        VTX,
+        "north: control 0x0: CR4 guest/host mask does not have MCE",
+    ),
+    MachineMutation(
         "writes of the second range are the first's",
         "hal/vmx/vmx_boot.c",
         "if (n < RANGE_MSRS && permissions & HAL_WRITE) reads[WRITES]",
@@ -77,6 +86,24 @@ ORACLE_PC = (
         ORACLE,
         VTX,
         "north: register 0x81: to 0x84: may be written, but is not granted",
+    ),
+    MachineMutation(
+        "local vectors are written directly",
+        "hal/x86/msr_boot.c",
+        "{ APIC_TIMER_DIVIDE, APIC_TIMER_DIVIDE, HAL_WRITE },",
+        "{ APIC_LVT_TIMER, APIC_TIMER_DIVIDE, HAL_WRITE },",
+        ORACLE,
+        SVM,
+        "north: register 0x832: to 0x837: may be written, but is not granted",
+    ),
+    MachineMutation(
+        "a register is read with its neighbours",
+        "hal/vmx/vmx_boot.c",
+        "*reads &= (uint8_t)~bit;",
+        "*reads = 0;",
+        ORACLE,
+        VTX,
+        "north: register 0x11: to 0x17: may be read, but is not granted",
     ),
 )
 ORACLE_ARM = (
@@ -106,6 +133,15 @@ ORACLE_ARM = (
         ORACLE,
         GICV3,
         "north: memory .*: reaches .*, crash record of north",
+    ),
+    MachineMutation(
+        "asynchronous aborts are the guest's",
+        "hal/stage2/aarch64/controls_boot.c",
+        "HCR_VM | HCR_SWIO | HCR_AMO | HCR_APK",
+        "HCR_VM | HCR_SWIO | HCR_APK",
+        ORACLE,
+        GICV3,
+        "north: control 0x0: core 0: HCR_EL2 does not have AMO",
     ),
     MachineMutation(
         "two sandboxes have one VMID",

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes about PCI functions: what is broken where, which case notices, and what its report then shows."""
 
-from tests.emulated.case import GICV3, SVM
+from dataclasses import replace
+
+from tests.emulated.case import GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
 FILTER = "hal/pci/filter.c"
@@ -78,4 +80,27 @@ PCI = (
         SVM,
         "attacker never finished",  # its own monitor maps no foreign page either
     ),
+    MachineMutation(
+        "a lock keeps nobody out",
+        "hal/lock.c",
+        "while (__atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket)",
+        "while (lock->serving > lock->next + ticket)",
+        "pci-selected-by-two",
+        VTX,
+        "'config=.* gave 'returned",
+    ),
+)
+
+# The same mistakes behind Bochs' ports: which case notices there, and what it then reads.
+BEHIND_PORTS = {
+    "functions may master the bus": ("pci-ports-bus-master", "0x800005"),
+    "a function decodes wherever it is": ("pci-ports-decode-displaced", "0x800001"),
+    "base addresses move": ("pci-ports-move", "0xd001"),
+    "base addresses change while the function decodes": ("pci-ports-size-while-decoding", "0xfffffff1"),
+    "ports lead to foreign functions": ("pci-ports-foreign-function", "0x11111234"),
+}
+PCI_PORTS = tuple(
+    replace(row, platform=VTX, caught_by=BEHIND_PORTS[row.what][0], shows=f"gave 'returned {BEHIND_PORTS[row.what][1]}'")
+    for row in PCI
+    if row.what in BEHIND_PORTS
 )

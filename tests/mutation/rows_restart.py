@@ -1,10 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes in restarts: what is broken where, which case notices, and what its report then shows."""
 
-from tests.emulated.case import GICV3, VTX
+from tests.emulated.case import ARMV7, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
+STAYS = "not 'returned 0x0'"
+
+
+def left(what: str, file: str, old: str, case: str, platform: str, shows: str = STAYS) -> MachineMutation:
+    """A line that makes something as it was at first is left out."""
+    return MachineMutation(f"{what} stay", file, old, "", f"restart-forgets-{case}", platform, shows)
+
+
+PC, PSCI, SWITCH = "hal/x86/core.c", "hal/stage2/psci.c", "hal/stage2/aarch64/switch.S"
+REGISTERS = (
+    left("vectors", "hal/stage2/aarch64/start.c", "guest_clear_vectors();", "floating-point", GICV3),
+    left("vectors", "hal/stage2/armv7/start.c", "guest_clear_vectors();", "floating-point", ARMV7),
+    left("thread numbers", SWITCH, "msr TPIDR_EL0, xzr", "thread-number", GICV3),
+    left("thread numbers", "hal/stage2/armv7/start.c", "SYSREG_WRITE(TPIDRURW, 0);", "thread-number", ARMV7),
+    left("debug controls", SWITCH, "msr MDSCR_EL1, xzr", "debug-control", GICV3),
+    *(left("vectors", PC, "x86_clear_extended();", "floating-point", platform) for platform in (SVM, VTX)),
+    *(left("components", PC, "x86_clear_extended();", "extended-state", platform, "not 'returned 0x1'") for platform in (SVM, VTX)),
+    *(left("breakpoints", PC, "x86_clear_breakpoints();", "breakpoints", platform) for platform in (SVM, VTX)),
+)
+
 RESTARTS = (
+    MachineMutation(
+        "other cores keep their registers",
+        PC,
+        "x86_core_stop(core);\n\tforget(core);",
+        "x86_core_stop(core);",
+        "restart-forgets-registers-of-the-second-core",
+        SVM,
+        STAYS,
+    ),
+    MachineMutation(
+        "an interrupt with the vector of a machine check is one",
+        "arch/x86_64/resident.S",
+        "jc\tx86_ignore",
+        "",
+        "restart-forgets-ipis-like-machine-checks",
+        SVM,
+        "mortal",
+    ),
     MachineMutation(
         "memory is not scrubbed",
         "monitor/restart.c",
@@ -76,5 +114,22 @@ RESTARTS = (
         "restart-forgets-registers",
         VTX,  # on SVM they are part of the state that is loaded
         "not 'returned 0x0'",
+    ),
+    MachineMutation(
+        "a warm reset is not known",
+        PSCI,
+        "(number == SYSTEM_RESET2 && !argument(core, 1))",
+        "(number == SYSTEM_RESET2 && argument(core, 1))",
+        "restart-by-psci-warm",
+        GICV3,
+        "mortal was restarted 0 times",
+    ),
+    *REGISTERS,
+    *(
+        MachineMutation("functions stay as they are", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
+        for file, reset, case, platform, found in (
+            (PSCI, "pci_reset(&partition->pci);", "decoding", GICV3, "0x100400"),
+            (PC, "pci_reset(&core->partition->pci);", "displaced", SVM, "0xfff00000"),
+        )
     ),
 )

@@ -342,6 +342,15 @@ MUTATIONS = [
     Mutation("base addresses move", PCI_FILTER, "value != UINT32_MAX && value != function->bar[bar]", "false", "pci_test"),
     Mutation("capabilities are written", PCI_FILTER, ": offset != PCI_INTERRUPT_LINE)", ": false)", "pci_test"),
     Mutation("foreign functions are found", PCI_FILTER, "(view->functions[n].place ^ place) < PCI_PAGE_BYTES", "true", "pci_test"),
+    Mutation("writes without the lock", PCI_FILTER, "hal_lock_take(view->lock);\n\t\twrite_register", "write_register", "pci_test"),
+    Mutation("reads without the lock", PCI_FILTER, "hal_lock_take(view->lock);\n\t\t*value", "*value", "pci_test"),
+    Mutation(
+        "others come between reading and writing",
+        PCI_FILTER,
+        "write_register(function, offset, (pci_config_read",
+        "pci_config_read(place & ~3u); give(view->lock); hal_lock_take(view->lock); write_register(function, offset, (pci_config_read",
+        "pci_test",
+    ),
     Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock);", "", "pci_test"),
     Mutation("accesses straddle", PCI_FILTER, "!(place & (width - 1))", "true", "pci_test"),
 ]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One wrong entry of every kind, put into the snapshot of a machine that runs dts/partitions/native.dts, and what must be said of it.
+"""One wrong entry of every kind, put into the snapshot of a machine that runs tests/emulated/oracle.dts, and what must be said of it.
 
-`east` is the sandbox whose confinement is spoilt; it owns a UART on every machine.
+`east` is the sandbox whose confinement is spoilt; it owns a UART on every machine. East and west restart.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from bhtool.config.machine import Span
 from bhtool.oracle import svm, vmx
 from bhtool.oracle.judge import Examined, Verdict
 from bhtool.oracle.snapshot import FRAME, Snapshot
@@ -93,6 +94,11 @@ class Bench:
         """Behind the information page: a leaf like the log's, to another frame."""
         return self.put(self.gpa("statistics") + 0x2000, self.word(self.gpa("log")) & ~ADDRESS | hpa)
 
+    def copy(self, name: str = VICTIM) -> Span:
+        found = self.one(name).policy.copy
+        assert found is not None
+        return found
+
     def ram(self, name: str) -> int:
         return next(one.hpa for one in self.one(name).policy.grants if one.name == "RAM")
 
@@ -173,6 +179,12 @@ EVERYWHERE = (
     Injection("extra leaf that nobody granted", lambda b: b.window_leaf(b.ram(NEIGHBOUR)), "^east: memory .*2000: mapped .*not granted"),
     Injection(
         "leaf to the crash record", lambda b: b.window_leaf(b.one().policy.pool.start + 0x2000), "^east: memory .*, crash record of east"
+    ),
+    Injection("leaf to its own pristine copy", lambda b: b.window_leaf(b.copy().start), "^east: memory .*, pristine copy of east"),
+    Injection(
+        "leaf to the end of a neighbour's pristine copy",
+        lambda b: b.window_leaf(b.copy(NEIGHBOUR).end - FRAME),
+        "^east: memory .*, pristine copy of west",
     ),
     Injection("leaf to the sandbox's own root", own_root, "^east: memory .*, monitor of east"),
     Injection("leaf to the board's reserved memory", lambda b: b.window_leaf(b.snapshot.base), "^east: memory .*, reserved by the board"),
@@ -256,11 +268,38 @@ ON_VMX = (
         "MSRs do not exit by the map", lambda b: b.control(vmx.offset(vmx.PROCESSOR), lambda w: w & ~(1 << 28)), "^east: .*use MSR bitmaps"
     ),
     Injection("NMIs do not exit", lambda b: b.control(vmx.offset(vmx.PIN), lambda w: w & ~(1 << 3)), "^east: control .*NMI exiting"),
+    Injection("NMIs are not virtual", lambda b: b.control(vmx.offset(vmx.PIN), lambda w: w & ~(1 << 5)), "^east: control .*virtual NMIs"),
+    Injection("EFER stays the guest's", lambda b: b.control(vmx.offset(vmx.EXIT), lambda w: w & ~(1 << 21)), "^east: .*load IA32_EFER"),
+    Injection("NE is the guest's", lambda b: b.control(vmx.offset(vmx.CR0_MASK), lambda w: w & ~(1 << 5)), "^east: .*CR0 .*mask .*NE"),
+    Injection("MCE is the guest's", lambda b: b.control(vmx.offset(vmx.CR4_MASK), lambda w: w & ~(1 << 6)), "^east: .*CR4 .*mask .*MCE"),
+    Injection("VMXE is the guest's", lambda b: b.control(vmx.offset(vmx.CR4_MASK), lambda w: w & ~(1 << 13)), "^east: .*CR4 .*mask .*VMXE"),
     Injection("another's root", exchange(vmx.offset(vmx.EPTP)), "^east: table .*: table is also west's table"),
     Injection("another's register map", exchange(vmx.offset(vmx.MSR_BITMAP)), "^east: table .*: register map is also west's"),
     Injection("uncached tables", lambda b: b.control(vmx.offset(vmx.EPTP), lambda w: w & ~7), "^east: control .*EPT pointer"),
 )
+
+
+def cleared(register: str, bit: int, name: str) -> Injection:
+    """ARM: a bit that must be set."""
+    return Injection(
+        f"{register} without {name}", lambda b: b.register(register, lambda w: w & ~(1 << bit)), f"^east: control .* have {name}\\b"
+    )
+
+
+def added(register: str, bit: int, name: str) -> Injection:
+    """ARM: a bit that must be clear."""
+    return Injection(f"{register} with {name}", lambda b: b.register(register, lambda w: w | 1 << bit), f"^east: control .* has {name}\\b")
+
+
 ON_ARM = (
+    cleared("HCR", 1, "SWIO"),
+    cleared("HCR", 5, "AMO"),
+    cleared("HCR", 20, "TIDCP"),
+    cleared("HCR", 21, "TAC"),
+    added("HCR", 12, "DC"),
+    added("HCR", 27, "TGE"),
+    cleared("CPTR", 20, "TTA"),
+    *(cleared("MDCR", bit, name) for bit, name in ((5, "TPMCR"), (6, "TPM"), (10, "TDOSA"), (11, "TDRA"))),
     Injection(
         "access flag clear",
         lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) & ~(1 << 10)),
@@ -275,9 +314,22 @@ ON_ARM = (
         "^east: table .*: table is also west's table",
     ),
 )
+ON_AARCH64 = (
+    cleared("HCR", 31, "RW"),
+    *(added("HCR", bit, name) for bit, name in ((34, "E2H"), (39, "TME"), (42, "NV"), (47, "FIEN"), (56, "ATA"))),
+    *(cleared("CPTR", bit, name) for bit, name in ((8, "TZ"), (12, "TSM"), (30, "TAM"))),
+    *(cleared("MDCR", bit, name) for bit, name in ((14, "TPMS"), (19, "TTRF"), (27, "TDCC"))),
+)
+ON_GICV3 = (cleared("HCR", 3, "FMO"),)
+ON_ARMV7 = (
+    *(cleared("CPTR", number, f"TCP{number}") for number in (*range(10), 12, 13)),
+    cleared("MDCR", 9, "TDA"),
+    cleared("HSTR", 15, "T15"),
+    cleared("HSTR", 17, "TJDBX"),
+)
 BY_FORMAT = {
     "NPT": (*EVERYWHERE, *ON_PCS, *ON_SVM),
     "EPT": (*EVERYWHERE, *ON_PCS, *ON_VMX),
-    "VMSAv8-64 stage 2": (*EVERYWHERE, *ON_ARM),
-    "LPAE stage 2": (*EVERYWHERE, *ON_ARM),
+    "VMSAv8-64 stage 2": (*EVERYWHERE, *ON_ARM, *ON_AARCH64),
+    "LPAE stage 2": (*EVERYWHERE, *ON_ARM, *ON_ARMV7),
 }

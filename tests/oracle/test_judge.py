@@ -2,6 +2,7 @@
 """What the oracle makes of small machines put together by hand, and of what no running machine shows."""
 
 import struct
+from dataclasses import replace
 
 from bhtool.config.machine import Span
 from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES
@@ -93,6 +94,13 @@ def test_places_are_judged() -> None:
     assert "one: RAM 0x40000..0x41fff and two: RAM 0x40000..0x41fff overlap" in text
     assert "one: RAM lies in what is monitor" in text
     assert "one: RAM 0x40000..0x41fff is not in the machine's RAM" in text
+
+
+def test_a_pristine_copy_holds_something() -> None:
+    full, empty = (Partitioning([replace(policy(), copy=Span(start, 0x1000))], [], [Span(0, 1 << 20)]) for start in (0x30000, 0x31000))
+    snapshot = machine(_20000=1)
+    said = [[str(one) for one in judge(snapshot, one, confined).findings] for one in (full, empty)]
+    assert said == [[], ["one: memory 0x31000: its pristine copy 0x31000..0x31fff holds nothing"]]
 
 
 def test_a_walk_ends_whatever_the_tables_say() -> None:

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from bhtool.config.machine import Span
 from bhtool.oracle.policy import Partitioning, Policy, misplaced, read_partitioning
 from bhtool.platforms import every, load
 
@@ -25,7 +26,7 @@ PARTITION = """\
 		};
 		two: two {
 			compatible = "bulkhead,sandbox-v1"; cores = <&cpu0>; memory-region = <&two_ram>; image = "sandbox-kernel.elf";
-			console = "log"; unprotected = "memory", "msr";
+			console = "log"; unprotected = "memory", "msr"; health { on-fault = "restart"; };
 		};
 	};
 };
@@ -33,11 +34,18 @@ PARTITION = """\
 WINDOW = {"x86_64": 0xFD000000, "aarch64": 0x0C000000, "armv7": 0x0C000000}
 
 
+COPY = Span(0x50000000, 0x8000)  # RAM on every board, where nothing is placed
+
+
+def read(platform: str, directory: Path, copies: dict[str, Span]) -> Partitioning:
+    file = directory / "two.dts"
+    file.write_text(PARTITION)
+    return read_partitioning(file, load(platform).board, copies)
+
+
 @pytest.fixture(params=[platform.name for platform in every()])
 def partitioning(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Partitioning]:
-    file = tmp_path / "two.dts"
-    file.write_text(PARTITION)
-    return request.param, read_partitioning(file, load(request.param).board)
+    return request.param, read(request.param, tmp_path, {"two": COPY})
 
 
 def rows(one: Policy) -> dict[str, tuple[int, int, str, str, bool]]:
@@ -73,7 +81,7 @@ def test_what_is_private(partitioning: tuple[str, Partitioning]) -> None:
     _, found = partitioning
     names = {one.name for one in found.private}
     assert names == {
-        *("reserved by the board", "kick boxes"),
+        *("reserved by the board", "kick boxes", "pristine copy of two"),
         *(f"{what} of {one.sandbox}" for one in found.policies for what in ("monitor", "crash record")),
     }
 
@@ -81,3 +89,30 @@ def test_what_is_private(partitioning: tuple[str, Partitioning]) -> None:
 def test_exemptions(partitioning: tuple[str, Partitioning]) -> None:
     _, found = partitioning
     assert [one.exempt for one in found.policies] == [frozenset(), {"memory", "msr"}]
+
+
+def test_who_has_a_pristine_copy(partitioning: tuple[str, Partitioning], tmp_path: Path) -> None:
+    name, found = partitioning
+    assert [one.copy for one in found.policies] == [None, COPY]
+    assert list(misplaced(read(name, tmp_path, {}))) == ["two restarts, and there is no pristine copy of two"]
+
+
+def test_places_of_pristine_copies(partitioning: tuple[str, Partitioning], tmp_path: Path) -> None:
+    """Each place that is somebody's, and what is said of a copy whose last frame lies there."""
+    name, found = partitioning
+    ram, log = ({one.name: one.span for one in found.policies[0].grants}[grant] for grant in ("RAM", "log"))
+    private = {one.name: one.span for one in found.private}
+    owned = {
+        "one: RAM lies in what is pristine copy of two": ram,
+        "one: log lies in what is pristine copy of two": log,
+        "lies in what is pool of one": Span(found.policies[0].pool.start + 0x3000, 0x1000),
+        "lies in what is monitor of one": private["monitor of one"],
+        "lies in what is kick boxes": private["kick boxes"],
+        "lies in what is reserved by the board": private["reserved by the board"],
+        "is not in the machine's RAM": Span(1 << 40, 0x1000),
+    }
+    for complaint, place in owned.items():
+        wrong = "\n".join(misplaced(read(name, tmp_path, {"two": Span(place.start - 0x1000, 0x2000)})))
+        assert complaint in wrong
+    both = "\n".join(misplaced(read(name, tmp_path, {"one": COPY, "two": Span(COPY.end - 0x1000, 0x2000)})))
+    assert "lies in what is pristine copy of two" in both

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 import pytest
-from bhtool.bench import exits, timer, trace
+from bhtool.bench import exits, kicks, timer, trace, traps
 from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
 from bhtool.errors import BulkheadError, Status
 from bhtool.payloads import Report
-from bhtool.platforms import Platform, every
+from bhtool.platforms import Platform, every, load
 from bhtool.verbs import bench as verb
 from click.testing import CliRunner
 from rich.console import Console
@@ -89,6 +89,15 @@ def test_instructions_are_counted_from_the_monitor_to_the_last_guest() -> None:
     assert trace.count(log, MONITOR, GUEST, {0, 1, 2}) is None
 
 
+def test_a_kick_takes_what_its_victim_executes_meanwhile() -> None:
+    at = kicks.Places(taking=MONITOR[0], resident=MONITOR, guest=GUEST, victim=1, kicker=2)
+    take, kicker, victim = MONITOR[0], executed(2, GUEST[0]), executed(1, GUEST[0])
+    exit_of_no_kick = executed(1, take)
+    first = kicker + victim + executed(2, take) + victim + victim + STOPPED + executed(2, take) + executed(1, 0x100004) + executed(1, take)
+    second = victim + kicker + executed(2, take) + executed(0, take) + executed(1, take)
+    assert list(kicks.latencies([exit_of_no_kick, first, second], at)) == [2, 0]
+
+
 def test_a_log_arrives_in_whole_lines(tmp_path: Path) -> None:
     fifo = tmp_path / "log"
     os.mkfifo(fifo)
@@ -118,6 +127,13 @@ def test_inevitable_exits_are_told_apart() -> None:
     total, *each = exits.by_reason("Linux", {"kick": 0, "identify": 600, "port": 3}, ("identify",), limit=2)
     assert (total.name, total.max, total.met) == ("Linux: avoidable", 3, False)
     assert [(one.name, one.max, one.met) for one in each] == [("Linux: identify", 600, None), ("Linux: port", 3, None)]
+
+
+def test_a_second_opinion_has_no_target() -> None:
+    for name, met in (("qemu-svm", False), ("bochs-svm", None)):
+        total, *_ = exits.boot_rows(load(name), {"identify": 600, "port": 300})
+        assert (total.max, total.met) == (300, met)
+        assert [boot.judged for boot in traps.boots(load(name))] == [False, met is False, met is False]
 
 
 FIVE = ("bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm")

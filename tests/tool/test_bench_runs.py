@@ -2,7 +2,7 @@
 """The benchmarks whose figures repeat exactly meet their targets; `bench exits` takes minutes, tests/emulated counts the same."""
 
 import pytest
-from bhtool.bench import boot, timer
+from bhtool.bench import boot, restart, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
 from bhtool.machine import require_emulator
@@ -38,3 +38,9 @@ def test_the_timer_takes_as_long_as_without_a_monitor(machine: Platform) -> None
 
 def test_start_up_is_short(machine: Platform) -> None:
     assert not missed(boot.run(machine, silent))
+
+
+def test_restarts_stay_within_the_bound_that_check_prints(machine: Platform) -> None:
+    result = restart.run(machine, silent, restarts=10)
+    assert not missed(result)
+    assert {row.n for row in result.rows} == {10}

@@ -37,10 +37,10 @@ static const struct bh_table good = {
 	.function_count = GOOD_FUNCTIONS,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
-		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .pool = POOL, .entry = 0x40080000,
+		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .accepts = 1 << 1, .pool = POOL, .entry = 0x40080000,
 		  .arg = 0x0c001000, .stack = 0x40200000 },
 		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL,
-		  .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
+		  .notifies = 1, .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
 		  .pristine = 0x70000000, .pristine_bytes = 0x3000 },
 	},
 	.regions = {

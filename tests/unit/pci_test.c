@@ -30,8 +30,17 @@ static struct model *model_of(uint32_t place)
 	return id == OWN ? &own : &foreign;
 }
 
+static struct pci_view view;
+
+/* One guest's access is one hold of the lock: on other cores nothing comes between its check and its write. */
+static void check_locked(void)
+{
+	CHECK_EQ(view.own.next, view.own.serving + 1);
+}
+
 uint32_t pci_config_read(uint32_t place)
 {
+	check_locked();
 	CHECK(place % 4 == 0);
 	return model_of(place)->word[place % PCI_PAGE_BYTES / 4];
 }
@@ -41,6 +50,7 @@ void pci_config_write(uint32_t place, uint32_t value)
 	struct model *model = model_of(place);
 	uint32_t offset = place % PCI_PAGE_BYTES, n = offset / 4, cleared = offset == PCI_COMMAND ? value & 0xffff0000 : 0;
 
+	check_locked();
 	CHECK(offset % 4 == 0);
 	model->word[n] = ((model->word[n] & ~model->writable[n]) | (value & model->writable[n])) & ~cleared;
 }
@@ -62,8 +72,6 @@ static void reset(struct model *model)
 	model->word[PCI_INTERRUPT_LINE / 4] = 0x100;
 	model->writable[PCI_INTERRUPT_LINE / 4] = 0xff;
 }
-
-static struct pci_view view;
 
 static void start(void)
 {
@@ -168,11 +176,14 @@ static void test_any_writes(void)
 		uint32_t place = some_place();
 		uint32_t width = 1u << random32() % 4;
 		bool possible = width <= 4 && !(place & (width - 1));
+		uint32_t ticket;
 
 		check_context.round = round;
 		if (round % HEALS == 0)
 			heal();
+		ticket = view.own.next;
 		CHECK_EQ(pci_write(&view, place, width, some_value()), possible ? HAL_SKIP : HAL_FAULT);
+		CHECK(view.own.next - ticket <= 1);
 		check_sound();
 		decoding += !!(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE);
 		sizing += own.word[PCI_BASE_ADDRESS / 4] != granted[0];

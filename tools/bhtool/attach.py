@@ -10,6 +10,7 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bhtool.config.domains import LOG, NO_CONSOLE
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.session import EndEvent, Session, Watch
@@ -38,8 +39,8 @@ def require_input(plan: Plan, name: str) -> None:
     if found is None:
         known = ", ".join(sandbox.name for sandbox in plan.sandboxes)
         raise BulkheadError(f"{plan.file.name} has no sandbox called {name}; there are {known}", Status.USAGE)
-    if found.console == "log":
-        raise BulkheadError(f"{name}'s console is its log ring, which takes no input; give it a UART to attach", Status.USAGE)
+    if found.console in (LOG, NO_CONSOLE):
+        raise BulkheadError(f'{name}\'s console is "{found.console}", which takes no input; give it a UART to attach', Status.USAGE)
 
 
 class Attachment:

@@ -20,6 +20,7 @@ from bhtool.provision.sources import machine_sources, main_entry, release
 SUITE = "bookworm"
 ARCHITECTURES = ("amd64", "arm64", "armhf")
 READY_LINE = "bulkhead-linux: ready"
+ENDING = "ending"  # ending=KEY in `bootargs`, which the kernel hands to its first process: SysRq's KEY instead of a shell, once all is said
 PROMPT = "linux# "
 INIT = f"""\
 #!/bin/busybox sh
@@ -31,6 +32,7 @@ mount -t devtmpfs dev /dev
 dmesg -n 4
 cd /
 echo "{READY_LINE}"
+[ -z "${ENDING}" ] || {{ sleep 1; echo "${ENDING}" > /proc/sysrq-trigger; }}
 while :; do setsid cttyhack sh; done
 """
 

@@ -145,8 +145,12 @@ class Session:
         return Ring(self.memory, sandbox.pool_hpa)
 
     def guest_seconds(self) -> float:
-        """Emulated time since the machine started. Counted time: what heartbeats tell; host time where there are none."""
-        beating = [self._beat_seconds(watch) for watch in self.watches.values() if watch.heartbeat]
+        """Emulated time since the machine started. Counted time: what heartbeats tell; host time where there are none.
+
+        Who has begun again shows beats of its earlier life for a while, so others are asked if there are any.
+        """
+        watches = [watch for watch in self.watches.values() if watch.heartbeat]
+        beating = [self._beat_seconds(watch) for watch in watches if not watch.restarts] or [*map(self._beat_seconds, watches)]
         if not self.machine.is_counted or not beating:
             return time.monotonic() - self._started
         return statistics.median_high(beating)  # one that lies about its beats does not set the clock for three

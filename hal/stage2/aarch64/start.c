@@ -33,6 +33,7 @@ void guest_start(struct hal_core *core)
 	core->guest.pc = core->entry.pc;
 	core->guest.spsr = SPSR_ENTRY;
 	core->guest.x[0] = core->entry.arg;
+	__asm__ volatile("ic iallu\n\tdsb nsh" : : : "memory"); /* what it held was fetched before a restart wrote this code */
 	guest_reset(core->entry.stack);
 	clear_left();
 	guest_clear_vectors();

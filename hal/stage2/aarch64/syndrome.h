@@ -41,7 +41,8 @@ static inline bool guest_is_served(const struct hal_core *core)
 	return !(core->guest.spsr & 1 << 4);
 }
 
-/* What the guest's own tables make of an address; 0 if they too refuse. PAR_EL1 is the guest's, so it is put back. */
+/* What the guest's own tables make of an address; UNTRANSLATED if they, or stage 2 below them, refuse. PAR_EL1 is the guest's, so it is put
+ * back. */
 static inline uint64_t guest_translate(const struct hal_core *core, uint64_t gva)
 {
 	uint64_t saved = SYSREG_READ(PAR_EL1);
@@ -53,5 +54,5 @@ static inline uint64_t guest_translate(const struct hal_core *core, uint64_t gva
 		__asm__ volatile("at s1e0r, %0\n\tisb" : : "r"(gva) : "memory");
 	par = SYSREG_READ(PAR_EL1);
 	SYSREG_WRITE(PAR_EL1, saved);
-	return par & 1 /* F */ ? 0 : par & 0x000ffffffffff000 /* PA */;
+	return par & 1 /* F */ ? UNTRANSLATED : par & 0x000ffffffffff000 /* PA */;
 }

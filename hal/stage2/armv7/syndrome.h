@@ -42,7 +42,8 @@ static inline bool guest_is_served(const struct hal_core *core)
 	return !(core->guest.cpsr & CPSR_J);
 }
 
-/* What the guest's own tables make of an address; 0 if they too refuse. PAR is the guest's, so it is put back. */
+/* What the guest's own tables make of an address; UNTRANSLATED if they, or stage 2 below them, refuse. PAR is the guest's, so it is put
+ * back. */
 static inline uint64_t guest_translate(const struct hal_core *core, uint64_t gva)
 {
 	uint64_t saved = SYSREG_READ64(PAR);
@@ -55,5 +56,5 @@ static inline uint64_t guest_translate(const struct hal_core *core, uint64_t gva
 	arch_isb();
 	par = SYSREG_READ64(PAR);
 	SYSREG_WRITE64(PAR, saved);
-	return par & 1 /* F */ ? 0 : par & 0xfffffff000 /* PA */;
+	return par & 1 /* F */ ? UNTRANSLATED : par & 0xfffffff000 /* PA */;
 }

@@ -86,6 +86,7 @@ static uint64_t attack_cpu_on(uint64_t a, uint64_t b)
 ATTACK_MRS(pmcr_el0)
 ATTACK_MRS(pmccntr_el0)
 ATTACK_MRS(mdscr_el1)
+ATTACK_MRS(tpidr_el0)
 ATTACK_MRS(dbgbcr0_el1)
 ATTACK_MRS(oslsr_el1)
 ATTACK_MRS(actlr_el1)
@@ -101,6 +102,7 @@ ATTACK_MRS(s3_1_c15_c2_0) /* CPUACTLR_EL1 of Cortex-A57 */
 ATTACK_MRS(s3_1_c11_c0_2) /* L2CTLR_EL1 of Cortex-A57 */
 ATTACK_MSR(pmcr_el0)
 ATTACK_MSR(mdscr_el1)
+ATTACK_MSR(tpidr_el0)
 ATTACK_MSR(dbgbcr0_el1)
 ATTACK_MSR(actlr_el1)
 ATTACK_MSR(vbar_el2)
@@ -120,6 +122,28 @@ static uint64_t attack_oslar(uint64_t a, uint64_t b)
 	return SYSREG_READ(oslsr_el1);
 }
 
+/* ---- What a life could leave behind: written in one, read in the next ------------------------------------------------- */
+
+enum { CPACR_FPEN = 3 << 20 };
+
+static uint64_t attack_fp_write(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(cpacr_el1, CPACR_FPEN);
+	arch_isb();
+	__asm__ volatile(".arch_extension fp\n\tfmov d17, %0" ::"r"(a));
+	return 0;
+}
+
+static uint64_t attack_fp_read(uint64_t a, uint64_t b)
+{
+	uint64_t value;
+
+	SYSREG_WRITE(cpacr_el1, CPACR_FPEN);
+	arch_isb();
+	__asm__ volatile(".arch_extension fp\n\tfmov %0, d17" : "=r"(value));
+	return value;
+}
+
 #define MRS(label, name) { "mrs=" label, 0, false, attack_mrs_##name }
 #define MSR(name)        { "msr-" #name, 1, false, attack_msr_##name }
 
@@ -134,12 +158,15 @@ const struct attack arch_attacks[] = {
 	{ "order", 1, false, gic_attack_order },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
 	{ "dczva", 1, true, attack_dczva },
+	{ "fp-write", 1, false, attack_fp_write },
+	{ "fp-read", 0, false, attack_fp_read },
 	{ "hvc", 1, false, attack_hvc },
 	{ "smc", 1, false, attack_smc },
 	{ "cpu-on", 2, false, attack_cpu_on },
 	MRS("pmu", pmcr_el0),
 	MRS("pmccntr", pmccntr_el0),
 	MRS("debug", mdscr_el1),
+	MRS("tpidr", tpidr_el0),
 	MRS("dbgbcr0", dbgbcr0_el1),
 	MRS("oslsr", oslsr_el1),
 	MRS("actlr", actlr_el1),
@@ -156,6 +183,7 @@ const struct attack arch_attacks[] = {
 	{ "msr-oslar", 1, false, attack_oslar },
 	MSR(pmcr_el0),
 	MSR(mdscr_el1),
+	MSR(tpidr_el0),
 	MSR(dbgbcr0_el1),
 	MSR(actlr_el1),
 	MSR(vbar_el2),

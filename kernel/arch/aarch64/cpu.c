@@ -6,7 +6,7 @@
 #include "kernel/irq.h"
 #include "timer_hw.h"
 
-enum { KIND_CURRENT_SYNCHRONOUS = 4 };
+enum { KIND_CURRENT_SYNCHRONOUS = 4, SPSR_DAIF = 0x3c0, SPSR_EL1H = 5 };
 
 extern const char vectors[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
@@ -38,6 +38,7 @@ static const char *class_name(uint64_t esr)
 	}
 }
 
+/* An attempt is abandoned at the kernel's own level and in its own state, whichever it went to. */
 void cpu_exception(struct frame *frame, uint64_t kind)
 {
 	struct fault fault = {
@@ -49,6 +50,7 @@ void cpu_exception(struct frame *frame, uint64_t kind)
 
 	fault_take(&fault, attempt_stack != 0);
 	frame->elr = (uint64_t)cpu_attempt_abandon;
+	frame->spsr = (frame->spsr & SPSR_DAIF) | SPSR_EL1H;
 }
 
 void cpu_interrupt(uint64_t arrival)

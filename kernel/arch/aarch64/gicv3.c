@@ -138,6 +138,7 @@ static void gicv3_serve(uint32_t vector)
 const struct irq_controller gicv3 = {
 	.grant = "gicv3-redist",
 	.ipi = GIC_IPI,
+	.notice = BH_NOTICE_SGI,
 	.init = gicv3_init,
 	.init_core = gicv3_init_core,
 	.enable_local = gicv3_enable_local,

@@ -69,6 +69,7 @@ static void gicv2_serve(uint32_t vector)
 const struct irq_controller gicv2 = {
 	.grant = "gicv2-cpu",
 	.ipi = GIC_IPI,
+	.notice = BH_NOTICE_SGI,
 	.init = gicv2_init,
 	.init_core = gicv2_init_core,
 	.enable_local = gicv2_enable_local,

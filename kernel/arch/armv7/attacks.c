@@ -9,32 +9,33 @@
 /* ---- Registers of coprocessors 14 and 15: "mrc=NAME" reads one, "mcr-NAME=VALUE" writes it and reads what became of it --- */
 
 /* ARMv7 ARM B3.17, B7.1, C11.8, A2.9 "Thumb Execution Environment", A2.10 "Jazelle"; Cortex-A15 TRM (DDI 0438) 4.2 */
-#define REGISTERS(X)                  \
-	X(sctlr, 15, 0, c1, c0, 0)    \
-	X(actlr, 15, 0, c1, c0, 1)    \
-	X(scr, 15, 0, c1, c1, 0)      \
-	X(hsctlr, 15, 4, c1, c0, 0)   \
-	X(hcr, 15, 4, c1, c1, 0)      \
-	X(hdcr, 15, 4, c1, c1, 1)     \
-	X(hstr, 15, 4, c1, c1, 3)     \
-	X(vtcr, 15, 4, c2, c1, 2)     \
-	X(hvbar, 15, 4, c12, c0, 0)   \
-	X(cnthctl, 15, 4, c14, c1, 0) \
-	X(cntfrq, 15, 0, c14, c0, 0)  \
-	X(pmcr, 15, 0, c9, c12, 0)    \
-	X(pmccntr, 15, 0, c9, c13, 0) \
-	X(l2ctlr, 15, 1, c9, c0, 2)   \
-	X(l2ectlr, 15, 1, c9, c0, 3)  \
-	X(cbar, 15, 4, c15, c0, 0)    \
-	X(dbgdidr, 14, 0, c0, c0, 0)  \
-	X(dbgdscr, 14, 0, c0, c1, 0)  \
-	X(dbgbcr0, 14, 0, c0, c0, 5)  \
-	X(dbgoslsr, 14, 0, c1, c1, 4) \
-	X(etmcr, 14, 1, c0, c0, 0)    \
-	X(teecr, 14, 6, c0, c0, 0)    \
-	X(teehbr, 14, 6, c1, c0, 0)   \
-	X(jidr, 14, 7, c0, c0, 0)     \
-	X(joscr, 14, 7, c1, c0, 0)    \
+#define REGISTERS(X)                   \
+	X(sctlr, 15, 0, c1, c0, 0)     \
+	X(actlr, 15, 0, c1, c0, 1)     \
+	X(scr, 15, 0, c1, c1, 0)       \
+	X(hsctlr, 15, 4, c1, c0, 0)    \
+	X(hcr, 15, 4, c1, c1, 0)       \
+	X(hdcr, 15, 4, c1, c1, 1)      \
+	X(hstr, 15, 4, c1, c1, 3)      \
+	X(vtcr, 15, 4, c2, c1, 2)      \
+	X(hvbar, 15, 4, c12, c0, 0)    \
+	X(cnthctl, 15, 4, c14, c1, 0)  \
+	X(cntfrq, 15, 0, c14, c0, 0)   \
+	X(pmcr, 15, 0, c9, c12, 0)     \
+	X(pmccntr, 15, 0, c9, c13, 0)  \
+	X(l2ctlr, 15, 1, c9, c0, 2)    \
+	X(l2ectlr, 15, 1, c9, c0, 3)   \
+	X(cbar, 15, 4, c15, c0, 0)     \
+	X(dbgdidr, 14, 0, c0, c0, 0)   \
+	X(dbgdscr, 14, 0, c0, c1, 0)   \
+	X(dbgbcr0, 14, 0, c0, c0, 5)   \
+	X(dbgoslsr, 14, 0, c1, c1, 4)  \
+	X(etmcr, 14, 1, c0, c0, 0)     \
+	X(tpidrurw, 15, 0, c13, c0, 2) \
+	X(teecr, 14, 6, c0, c0, 0)     \
+	X(teehbr, 14, 6, c1, c0, 0)    \
+	X(jidr, 14, 7, c0, c0, 0)      \
+	X(joscr, 14, 7, c1, c0, 0)     \
 	X(jmcr, 14, 7, c2, c0, 0)
 
 #define OPERANDS(coprocessor, opc1, crn, crm, opc2) "p" #coprocessor ", " #opc1 ", %0, " #crn ", " #crm ", " #opc2
@@ -67,6 +68,31 @@ static uint64_t attack_oslar(uint64_t a, uint64_t b)
 	__asm__ volatile("mcr p14, 0, %0, c1, c0, 4" ::"r"((uint32_t)a) : "memory");
 	arch_isb();
 	return attack_mrc_dbgoslsr(0, 0);
+}
+
+/* ---- What a life could leave behind: written in one, read in the next: ARMv7 ARM B1.11.4 "Enabling Advanced SIMD ..." - */
+
+static void open_fp(void)
+{
+	SYSREG_WRITE(CPACR, 0xf << 20);
+	arch_isb();
+	__asm__ volatile(".fpu neon\n\tvmsr fpexc, %0" ::"r"(1 << 30));
+}
+
+static uint64_t attack_fp_write(uint64_t a, uint64_t b)
+{
+	open_fp();
+	__asm__ volatile(".fpu neon\n\tvmov d17, %0, %0" ::"r"((uint32_t)a));
+	return 0;
+}
+
+static uint64_t attack_fp_read(uint64_t a, uint64_t b)
+{
+	uint32_t low, high;
+
+	open_fp();
+	__asm__ volatile(".fpu neon\n\tvmov %0, %1, d17" : "=r"(low), "=r"(high));
+	return low | high;
 }
 
 /* ---- Modes and states that a sandbox does not have --------------------------------------------------------------------- */
@@ -229,6 +255,8 @@ const struct attack arch_attacks[] = {
 	{ "gicd-write", 2, false, gic_attack_dist_write },
 	{ "order", 1, false, gic_attack_order },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
+	{ "fp-write", 1, false, attack_fp_write },
+	{ "fp-read", 0, false, attack_fp_read },
 	{ "hvc", 1, false, attack_hvc },
 	{ "cpu-on", 2, false, attack_cpu_on },
 	{ "hvc-immediate", 0, false, attack_hvc_immediate },

@@ -69,6 +69,25 @@ static uint64_t attack_out32(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* Selects the PCI register `a`, as 0xCF8 wants it, and reads it, `b` times; how often it was not what it was at first. */
+static uint64_t attack_config(uint64_t a, uint64_t b)
+{
+	enum { CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc };
+	uint64_t others = 0;
+	uint32_t first = 0;
+
+	for (uint64_t n = 0; n < b; n++) {
+		uint32_t value;
+
+		x86_out32(CONFIG_ADDRESS, (uint32_t)a);
+		value = x86_in32(CONFIG_DATA);
+		if (!n)
+			first = value;
+		others += value != first;
+	}
+	return others;
+}
+
 /* A string of bytes from a port: an access that an exit describes differently. */
 static uint64_t attack_ins(uint64_t a, uint64_t b)
 {
@@ -112,6 +131,48 @@ static uint64_t attack_xsetbv(uint64_t a, uint64_t b)
 {
 	__asm__ volatile("xsetbv" ::"c"(0), "a"((uint32_t)a), "d"((uint32_t)(a >> 32)));
 	return 0;
+}
+
+/* ---- What a life could leave behind: written in one, read in the next -------------------------------------------------- */
+
+enum { CR4_OSFXSR = 1 << 9 };
+
+static uint64_t attack_xgetbv(uint64_t a, uint64_t b)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t attack_fp_write(uint64_t a, uint64_t b)
+{
+	attack_cr4(CR4_OSFXSR, 0);
+	__asm__ volatile("movq %0, %%xmm7" ::"r"(a));
+	return 0;
+}
+
+static uint64_t attack_fp_read(uint64_t a, uint64_t b)
+{
+	uint64_t value;
+
+	attack_cr4(CR4_OSFXSR, 0);
+	__asm__ volatile("movq %%xmm7, %0" : "=r"(value));
+	return value;
+}
+
+static uint64_t attack_dr_write(uint64_t a, uint64_t b)
+{
+	__asm__ volatile("mov %0, %%dr2" ::"r"(a));
+	return 0;
+}
+
+static uint64_t attack_dr_read(uint64_t a, uint64_t b)
+{
+	uint64_t value;
+
+	__asm__ volatile("mov %%dr2, %0" : "=r"(value));
+	return value;
 }
 
 /* ---- The I/O APIC, and instructions that the decoder of trapped pages must not guess at -------------------------------- */
@@ -259,6 +320,7 @@ const struct attack arch_attacks[] = {
 	{ "ins", 1, false, attack_ins },
 	{ "ioapic", 2, true, attack_ioapic },
 	{ "ioapic-read", 2, true, attack_ioapic_read },
+	{ "config", 2, false, attack_config },
 	{ "extend", 1, true, attack_extend },
 	{ "byte", 1, true, attack_byte },
 	{ "word", 1, true, attack_word },
@@ -274,6 +336,11 @@ const struct attack arch_attacks[] = {
 	{ "cr4", 1, false, attack_cr4 },
 	{ "cr0", 2, false, attack_cr0 },
 	{ "xsetbv", 1, false, attack_xsetbv },
+	{ "xgetbv", 0, false, attack_xgetbv },
+	{ "fp-write", 1, false, attack_fp_write },
+	{ "fp-read", 0, false, attack_fp_read },
+	{ "dr-write", 1, false, attack_dr_write },
+	{ "dr-read", 0, false, attack_dr_read },
 	{ "vmrun", 0, false, attack_vmrun },
 	{ "vmload", 0, false, attack_vmload },
 	{ "vmsave", 0, false, attack_vmsave },
@@ -307,9 +374,22 @@ const struct attack arch_attacks[] = {
 };
 /* clang-format on */
 
+/* A page over itself. */
+static uint64_t storm_copy(uint64_t a, uint64_t b)
+{
+	static uint8_t page[4096];
+	void *to = page, *from = page;
+	uint64_t left = sizeof(page);
+
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(left)::"memory");
+	return 0;
+}
+
 /* MSR_VM_HSAVE_PA belongs to SVM, which no sandbox has. */
 const struct storm arch_storms[] = {
 	{ "cpuid", attack_cpuid, 0 },
+	{ "wbinvd", attack_wbinvd, 0 },
+	{ "copy", storm_copy, 0 },
 	{ "register", attack_rdmsr, MSR_VM_HSAVE_PA },
 	{ NULL, NULL, 0 },
 };

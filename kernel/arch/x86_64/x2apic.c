@@ -108,6 +108,7 @@ const struct irq_controller x2apic = {
 	.grant = "x2apic",
 	.numbers_in_hex = true,
 	.ipi = VECTOR_IPI,
+	.notice = BH_NOTICE_VECTOR,
 	.init = x2apic_init,
 	.init_core = x2apic_init_core,
 	.enable_local = x2apic_enable_local,

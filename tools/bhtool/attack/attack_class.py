@@ -26,6 +26,7 @@ class AttackClass:
     control: Protection | None = None  # what has to be off for it to get through
     harmless: str = ""  # why there is no control
     ends: bool = False  # being contained mostly means being stopped
+    cores: int = 1  # that a sandbox needs for it
 
 
 def walk(index: int, size: int, offset: int = 0) -> int:

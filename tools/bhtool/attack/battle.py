@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bhtool.attack.evidence import Pages, pages
 from bhtool.attack.queue import Notes, read_notes
-from bhtool.attack.stage import HOSTILES, SENTINELS, Stage
+from bhtool.attack.stage import SENTINELS, Cast, Stage
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine import Machine
 from bhtool.machine_launch import Timing
@@ -64,10 +64,14 @@ class Hostile:
 class Battle:
     """What was seen of one machine; final when `fight` returns."""
 
+    cast: Cast
     sentinels: dict[str, Sentinel] = field(default_factory=lambda: {name: Sentinel() for name in SENTINELS})
-    hostiles: dict[str, Hostile] = field(default_factory=lambda: {name: Hostile() for name in HOSTILES})
+    hostiles: dict[str, Hostile] = field(init=False)
     end: str = ""  # how the machine ended by itself
     pages: Pages = field(default_factory=dict)  # of what nobody may have touched, when it was over
+
+    def __post_init__(self) -> None:
+        self.hostiles = {name: Hostile() for name in self.cast.hostiles}
 
     @property
     def harm(self) -> list[str]:
@@ -77,9 +81,9 @@ class Battle:
 
 
 class Watcher:
-    def __init__(self, session: Session, identity: int, advance: Advance) -> None:
+    def __init__(self, session: Session, cast: Cast, identity: int, advance: Advance) -> None:
         self._session, self._identity, self._advance = session, identity, advance
-        self.battle = Battle()
+        self.battle = Battle(cast)
         self._goal: dict[str, int] | None = None
         self._moved = (0, 0)
         self._moved_at = time.monotonic()
@@ -93,7 +97,7 @@ class Watcher:
     def over(self) -> bool:
         """After a look: everybody hostile has come to an end, and the sentinels have looked at everything since."""
         self._look_at_sentinels()
-        for name in HOSTILES:
+        for name in self.battle.hostiles:
             self._look_at_hostile(name)
         if not any(one.begun for one in self.battle.hostiles.values()):  # not even after the look at the sentinels
             for sentinel in self.battle.sentinels.values():
@@ -136,7 +140,7 @@ class Watcher:
 def fight(stage: Stage, identity: int, timing: Timing, advance: Advance) -> Battle:
     """Runs the machine until both hostile sandboxes are done, stopped or stuck."""
     with Session(stage.platform, stage.plan, Machine(stage.platform, stage.image, timing)) as session:
-        watcher = Watcher(session, identity, advance)
+        watcher = Watcher(session, stage.cast, identity, advance)
         for event in session.events(LIMIT_SECONDS):
             if event is not None:
                 watcher.event(event)

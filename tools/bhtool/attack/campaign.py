@@ -13,12 +13,12 @@ from bhtool.attack.battle import Battle, fight
 from bhtool.attack.evidence import Pages, changed
 from bhtool.attack.generator import requests
 from bhtool.attack.request import Outcome, Request
-from bhtool.attack.stage import HOSTILES, Orders, set_up
+from bhtool.attack.stage import CASTS, Cast, Orders, Stage, set_up
 from bhtool.machine_launch import Timing
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
-BATCH = 4000  # attempts by each hostile sandbox for which one machine is built
+BATCH = 2000  # attempts by each hostile sandbox for which one machine is built
 ENDING = 0.12  # share of attempts that end the sandbox
 
 
@@ -116,17 +116,27 @@ class Runner:
         self.result = result
 
     def run(self, folder: Path, only: int | None = None) -> None:
-        calm = set_up(self._platform, folder, [Orders(room=BATCH)] * len(HOSTILES), self.result.seed, self._report, self._unprotected)
-        self._rest = fight(calm, self.result.seed, self._timing, lambda begun: None).pages
-        everything = requests(calm.grounds(), self.result.seed, self.result.asked if only is None else only + 1, ENDING)
+        calm = {cores: self._calm(folder, cast) for cores, cast in CASTS.items()}
+        grounds = {cores: stage.grounds() for cores, stage in calm.items()}
+        everything = requests(grounds, self.result.seed, self.result.asked if only is None else only + 1, ENDING)
         wanted = everything if only is None else everything[only:]
         self.result.asked = len(wanted)
-        size = BATCH * len(HOSTILES)
-        for start in range(0, len(wanted), size):
-            self._batch(folder, wanted[start : start + size])
+        for cores, cast in CASTS.items():
+            mine = [one for one in wanted if one.cores == cores]
+            if mine:
+                self._rest = fight(calm[cores], self.result.seed, self._timing, lambda begun: None).pages
+                self._carry_out(folder, cast, mine)
 
-    def _batch(self, folder: Path, batch: list[Request]) -> None:
-        queues = [[one for one in batch if one.number % len(HOSTILES) == place] for place in range(len(HOSTILES))]
+    def _calm(self, folder: Path, cast: Cast) -> Stage:
+        orders = [Orders(room=BATCH)] * len(cast.hostiles)
+        return set_up(self._platform, folder, cast, orders, self.result.seed, self._report, self._unprotected)
+
+    def _carry_out(self, folder: Path, cast: Cast, wanted: list[Request]) -> None:
+        queues = [[one for one in wanted if one.number % len(cast.hostiles) == place] for place in range(len(cast.hostiles))]
+        for start in range(0, max(map(len, queues)), BATCH):
+            self._batch(folder, cast, [queue[start : start + BATCH] for queue in queues])
+
+    def _batch(self, folder: Path, cast: Cast, queues: list[list[Request]]) -> None:
         first = [0] * len(queues)
         while any(at < len(queue) for at, queue in zip(first, queues, strict=True)):
             if self._until_escape and self.result.escapes:
@@ -134,7 +144,7 @@ class Runner:
             identity = self.result.machines + 1
             orders = [Orders(queue, at, BATCH) for at, queue in zip(first, queues, strict=True)]
             self._before = sum(first)
-            stage = set_up(self._platform, folder, orders, identity, lambda _: None, self._unprotected)
+            stage = set_up(self._platform, folder, cast, orders, identity, lambda _: None, self._unprotected)
             battle = fight(stage, identity, self._timing, self._advance)
             first = self._take(battle, queues, first)
 
@@ -146,7 +156,7 @@ class Runner:
         self.result.note(battle)
         last: list[Request] = []
         reached = list(first)
-        for place, (name, queue) in enumerate(zip(HOSTILES, queues, strict=True)):
+        for place, (name, queue) in enumerate(zip(battle.cast.hostiles, queues, strict=True)):
             notes = battle.hostiles[name].notes
             if notes is None:
                 continue

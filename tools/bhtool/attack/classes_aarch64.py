@@ -4,10 +4,14 @@
 import random
 import struct
 
+from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address
-from bhtool.attack.ground import DISTRIBUTOR, Ground
+from bhtool.attack.classes_gic import INTERESTING, SGIR, order_value, own_order_value, register_address
+from bhtool.attack.ground import DISTRIBUTOR, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
+from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
+from bhtool.attack.races import RACES
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+from bhtool.attack.resets import RESETS_ARM
 
 RET = 0xD65F03C0
 
@@ -168,9 +172,18 @@ def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> A
 
 
 def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    if index % 3 == 0 and ground.has_redistributors:
+        return foreign_redistributor(rng, ground)
     address = register_address(rng, index, ground) + rng.randrange(4)
     name = rng.choice(("ldr x", "ldrh", "ldrb", "ldp", "ldxr", "str x", "strh", "strb", "stp", "stlr"))
     return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+
+
+def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
+    core = rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
+    address = REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES + rng.choice((0, 0x10000)) + rng.choice(INTERESTING)
+    name = rng.choice(("ldr w", "str w"))
+    return Attempt(f"{name} {address:#x}, of core {core}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.ADDRESS, NEVER_BACK)
 
 
 SGI_REGISTERS = {"ICC_SGI1R_EL1": (3, 0, 12, 11, 5), "ICC_ASGI1R_EL1": (3, 0, 12, 11, 6), "ICC_SGI0R_EL1": (3, 0, 12, 11, 7)}
@@ -264,12 +277,22 @@ CLASSES = (
     AttackClass("memory", "reads, writes, maintenance and jumps, in 23 forms", 0, draw_memory, "memory", ends=True),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
+    ALIASES,
+    RACES,
+    RESETS_ARM,
     AttackClass(
         "garbage", "loads and stores that a decoder could misread, on the distributor's page", 0, draw_garbage, "memory", ends=True
     ),
-    AttackClass("registers", "every system register, read, rewritten and written", 40, draw_register, "msr"),
+    AttackClass("registers", "every system register, read, rewritten and written", 36, draw_register, "msr"),
     AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
-    AttackClass("distributor-pieces", "its registers in other widths and forms", 0, draw_interrupt_piece, "irq", ends=True),
+    AttackClass(
+        "distributor-pieces",
+        "its registers in other widths and forms; other cores' redistributors",
+        0,
+        draw_interrupt_piece,
+        "irq",
+        ends=True,
+    ),
     AttackClass("orders", "interrupts to every core, number, target list and group", 0, draw_order, "ipi", ends=True),
     AttackClass("distributor", "every register of the distributor and of the own redistributor", 24, draw_interrupt_register, "irq"),
     AttackClass("own-orders", "interrupts to itself and to all that it may", 6, draw_own_order, harmless="the own core alone"),
@@ -285,4 +308,6 @@ CLASSES = (
     ),
     AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
+    LEVELS_V8,
+    UNDEFINED_V8,
 )

@@ -4,10 +4,14 @@
 import random
 import struct
 
+from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address
 from bhtool.attack.ground import DISTRIBUTOR, Ground
+from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
+from bhtool.attack.races import RACES
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+from bhtool.attack.resets import RESETS_ARM
 
 CLEAR_HIGH, RETURN = 0xE3A01000, 0xE12FFF1E  # mov r1, #0; bx lr
 
@@ -200,10 +204,14 @@ CLASSES = (
     AttackClass("memory", "reads, writes and jumps, in 18 forms", 0, draw_memory, "memory", ends=True),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
+    ALIASES,
+    RACES,
+    RESETS_ARM,
+    MODES_V7,
     AttackClass(
         "garbage", "loads and stores that a decoder could misread, on the distributor's page", 0, draw_garbage, "memory", ends=True
     ),
-    AttackClass("registers", "every register of coprocessors 14 and 15, read, rewritten and written", 42, draw_register, "msr"),
+    AttackClass("registers", "every register of coprocessors 14 and 15, read, rewritten and written", 41, draw_register, "msr"),
     AttackClass("pairs", "every register of 64 bits", 6, draw_pair, "msr"),
     AttackClass("distributor-pieces", "its registers in other widths and forms", 0, draw_interrupt_piece, "irq", ends=True),
     AttackClass("orders", "interrupts to every core, number and target list", 0, draw_order, "ipi", ends=True),
@@ -221,4 +229,5 @@ CLASSES = (
     ),
     AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
+    UNDEFINED_V7,
 )

@@ -12,6 +12,7 @@ from bhtool.attack.ground import Ground
 from bhtool.attack.request import Request
 
 CLASSES = {"aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES, "x86_64": classes_x86.CLASSES}
+Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand there
 CYCLE = 100  # of attempts that a sandbox survives
 
 
@@ -45,10 +46,11 @@ def turns(classes: tuple[AttackClass, ...], seed: int, ending: float) -> Iterato
         count[group.name] += 1
 
 
-def requests(grounds: list[Ground], seed: int, attempts: int, ending: float) -> list[Request]:
-    """Attempt n is made from grounds[n modulo their number]."""
+def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[Request]:
+    """Attempt n is made from one of the grounds for as many cores as it takes, in turn."""
     found = []
-    for number, turn in enumerate(islice(turns(CLASSES[grounds[0].arch], seed, ending), attempts)):
+    for number, turn in enumerate(islice(turns(CLASSES[grounds[1][0].arch], seed, ending), attempts)):
+        group, mine = turn.group, grounds[turn.group.cores]
         rng = random.Random(f"{seed}:{number}")
-        found.append(Request(number, turn.group.name, turn.group.draw(rng, turn.index, grounds[number % len(grounds)])))
+        found.append(Request(number, group.name, group.draw(rng, turn.index, mine[number % len(mine)]), group.cores))
     return found

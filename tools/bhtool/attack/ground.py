@@ -11,8 +11,8 @@ from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.platforms import Platform
 
 IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
-# What first stages can address. QEMU's 32-bit machine reports longer guest-physical addresses cut to 32 bits.
-ADDRESS_BITS = {"aarch64": 36, "armv7": 32, "x86_64": 36}
+ADDRESS_BITS = {"aarch64": 36, "armv7": 40, "x86_64": 36}  # what first stages can address
+REPORTED = {"aarch64": 1 << 48, "armv7": 1 << 32, "x86_64": 1 << 48}
 DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
 IOAPIC, ECAM = Span(0xFEC00000, PAGE), Span(0xB0000000, 1 << 28)
 
@@ -48,7 +48,8 @@ class Ground:
         return self.platform.board_name == "qemu-aarch64"
 
     def is_foreign(self, address: int) -> bool:
-        page = Span(address & ~(PAGE - 1), PAGE)
+        """On ARMv7 the lower half of an address decides: QEMU's 32-bit machine tells a monitor of no more, and if that were mapped..."""
+        page = Span(address & (REPORTED[self.arch] - PAGE), PAGE)
         return not any(span.overlaps(page) for span in (*self.own, *self.filtered))
 
     @cached_property

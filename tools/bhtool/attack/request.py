@@ -33,6 +33,16 @@ class Aim(enum.IntFlag):
     NUMBER = 0  # `target` itself
     ADDRESS = 1  # where `target` is mapped
     TABLE = 2  # where `target`, made a page table, leads
+    ALIAS = 4  # where `target` is mapped, of three places
+
+
+class Rival(enum.IntEnum):
+    """enum campaign_rival: what the sandbox's other core turns over and back meanwhile."""
+
+    NONE = 0
+    REWRITE = 1  # the code's second eight bytes, for `value`
+    REAIM = 2  # the page that `target` is seen by, for that of `value`
+    RECODE = 3  # the page that the code is run from, for that of `value`
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,7 @@ class Attempt:
     value: int = 0
     aim: Aim = Aim.NUMBER
     contained: frozenset[Outcome] = ANYTHING
+    rival: Rival = Rival.NONE
 
 
 @dataclass(frozen=True)
@@ -54,11 +65,12 @@ class Request:
     number: int
     group: str
     attempt: Attempt
+    cores: int = 1  # of the sandbox that makes it
 
     def pack(self) -> bytes:
         one = self.attempt
         assert len(one.code) <= CODE_BYTES, self
-        return ENTRY.pack(one.target & MASK, one.value & MASK, one.aim, 0, one.code)
+        return ENTRY.pack(one.target & MASK, one.value & MASK, one.aim, one.rival, one.code)
 
     def __str__(self) -> str:
         return f"attempt {self.number}, {self.group}: {self.attempt.text}"

@@ -17,7 +17,7 @@ from bhtool.platforms import Platform
 
 KERNEL = "sandbox-kernel.elf"
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
-SENTINELS, HOSTILES = ("watch0", "watch1"), ("hostile0", "hostile1")
+SENTINELS = ("watch0", "watch1")
 GUEST_RAM = {"aarch64": 0x40000000, "armv7": 0x40000000, "x86_64": 0}
 RAM_MIB = {"aarch64": 2, "armv7": 2, "x86_64": 4}  # as little as holds kernel and queue: it is scrubbed at every restart
 QUEUE_OFFSET = {"aarch64": 1 << 20, "armv7": 1 << 20, "x86_64": 3 << 20}  # in RAM: above the kernel
@@ -29,23 +29,40 @@ HEALTH = 'health { on-fault = "restart"; max-restarts = <100000>; then = "park";
 
 
 @dataclass(frozen=True)
+class Cast:
+    """Who attacks, each with so many of the cores that the sentinels leave."""
+
+    hostiles: tuple[str, ...]
+    cores: int
+
+
+CASTS = {1: Cast(("hostile0", "hostile1"), 1), 2: Cast(("hostile0",), 2)}  # by the cores that an attempt takes
+# Role labels of devices, for as many hostile sandboxes, so that filters have something to let through. None of them has DMA, or a wire to
+# the host, whose time would be another each time.
+DEVICES = {"qemu-svm": ("pciuart0", "pcitest0"), "bochs-vtx": ("uart1", "pcivga0")}
+FIRST_CORE, LAST_CORE = 0, 3  # the sentinels'
+
+
+@dataclass(frozen=True)
 class Actor:
     name: str
-    core: int
+    cores: Sequence[int]
     arguments: str
     image: str = KERNEL
     properties: str = ""
+    device: str = ""
 
 
 @dataclass(frozen=True)
 class Stage:
     platform: Platform
+    cast: Cast
     plan: Plan
     image: bytes = field(repr=False)
 
     def grounds(self) -> list[Ground]:
         plans = {one.name: one for one in self.plan.sandboxes}
-        return [Ground(self.platform, self.plan, plans[name]) for name in HOSTILES]
+        return [Ground(self.platform, self.plan, plans[name]) for name in self.cast.hostiles]
 
 
 @dataclass(frozen=True)
@@ -57,25 +74,40 @@ class Orders:
     room: int = 0  # requests for which the payload has room: of one size on all machines of a campaign, so that all start alike
 
 
-def actors(queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
+def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
+    if cast.cores > 1:  # whose monitors could not start them: BH-R092
+        unprotected = [one for one in unprotected if one != "ipi"]
     off = ", ".join(f'"{one}"' for one in unprotected)
     properties = f"unprotected = {off}; {HEALTH}" if off else HEALTH
+    arguments = f"{QUIET} campaign={queue_at:#x}"
     hostile = [
-        Actor(name, core, f"{QUIET} campaign={queue_at:#x}", f"{name}.elf", properties) for name, core in zip(HOSTILES, (1, 2), strict=True)
+        Actor(name, range(first, first + cast.cores), arguments, f"{name}.elf", properties, device)
+        for name, first, device in zip(
+            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), DEVICES.get(board, ("", "")), strict=False
+        )
     ]
-    return [Actor(SENTINELS[0], 0, "sentinel"), *hostile, Actor(SENTINELS[1], 3, "sentinel")]
+    return [Actor(SENTINELS[0], (FIRST_CORE,), "sentinel"), *hostile, Actor(SENTINELS[1], (LAST_CORE,), "sentinel")]
 
 
 def set_up(
-    platform: Platform, folder: Path, orders: Sequence[Orders], identity: int, report: Report, unprotected: Sequence[str] = ()
+    platform: Platform,
+    folder: Path,
+    cast: Cast,
+    orders: Sequence[Orders],
+    identity: int,
+    report: Report,
+    unprotected: Sequence[str] = (),
 ) -> Stage:
     """Compiled with these orders, one for each hostile sandbox."""
     queue_at = GUEST_RAM[platform.arch] + QUEUE_OFFSET[platform.arch]
     kernel = (platform.build / "kernel" / KERNEL).read_bytes()
-    for name, one in zip(HOSTILES, orders, strict=True):
+    for name, one in zip(cast.hostiles, orders, strict=True):
         (folder / f"{name}.elf").write_bytes(with_queue(kernel, pack_queue(one.requests, one.first, identity, one.room), queue_at))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "campaign.dts"
-    file.write_text(template.render(sandboxes=actors(queue_at, unprotected), ram_mib=RAM_MIB[platform.arch]), encoding="utf-8")
+    file.write_text(
+        template.render(sandboxes=actors(cast, platform.board_name, queue_at, unprotected), ram_mib=RAM_MIB[platform.arch]),
+        encoding="utf-8",
+    )
     plan = make_plan(platform, file, report)
-    return Stage(platform, plan, make_image(platform, plan))
+    return Stage(platform, cast, plan, make_image(platform, plan))

@@ -13,6 +13,7 @@ import select
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from bhtool.bench.stage import COUNTED, Stage, out_of_time
 from bhtool.config.native import Elf
 from bhtool.errors import BulkheadError
 from bhtool.machine import Machine
+from bhtool.machine_launch import Timing
+from bhtool.session import Session
 
 LINE = re.compile(rb"^(?:Trace (\d+): \S+ \[[0-9a-f]+/([0-9a-f]+)/|(Stopped))", re.MULTILINE)
 CHUNK_BYTES = 1 << 20
@@ -66,21 +69,29 @@ def count(log: Iterable[bytes], monitor: Span, guest: Span, cores: set[int]) -> 
     return None
 
 
-def instructions_to_last_guest(stage: Stage, monitor: Elf, guest: Elf) -> int:
-    """Starts the stage's machine and counts until every sandbox runs. Tens of seconds."""
-    spans = span(monitor), span(guest)
+@contextmanager
+def logged(stage: Stage, timing: Timing, *spans: Span) -> Iterator[tuple[Session, int]]:
+    """The stage's machine, started, and a pipe with a line for every instruction it executes in these spans."""
     wanted = ",".join(f"{start:#x}..{end - 1:#x}" for start, end in spans)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log"
         os.mkfifo(path)
         pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         log = ("-d", "exec,nochain", "-dfilter", wanted, "-D", str(path))
+        machine = Machine(stage.platform, stage.image, replace(timing, single_step=True), extra=log)
         try:
-            with Machine(stage.platform, stage.image, replace(COUNTED, single_step=True), extra=log) as machine:
-                found = count(chunks(pipe, LIMIT), *spans, {sandbox.cores[0] for sandbox in stage.plan.sandboxes})
-                ended = machine.exit_status() is not None
+            with Session(stage.platform, stage.plan, machine) as session:
+                yield session, pipe
         finally:
             os.close(pipe)
+
+
+def instructions_to_last_guest(stage: Stage, monitor: Elf, guest: Elf) -> int:
+    """Starts the stage's machine and counts until every sandbox runs. Tens of seconds."""
+    spans = span(monitor), span(guest)
+    with logged(stage, COUNTED, *spans) as (session, pipe):
+        found = count(chunks(pipe, LIMIT), *spans, {sandbox.cores[0] for sandbox in stage.plan.sandboxes})
+        ended = session.machine.exit_status() is not None
     if found is None and ended:
         raise BulkheadError(f"{stage.platform.name} ended while its instructions were counted")
     if found is None:

@@ -10,7 +10,7 @@ from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.rule import Finding
 from bhtool.config.tree import Node
 
-TIMEOUT, RESTARTS = "heartbeat-timeout-us", "max-restarts"
+TIMEOUT, RESTARTS, NOTIFY = "heartbeat-timeout-us", "max-restarts", "notify"
 SHORTEST_US, LONGEST_US = 100, 10_000_000
 
 
@@ -51,3 +51,30 @@ def tells_of_restarts(domains: Domains) -> Iterator[Finding]:
         for name in (RESTARTS, "then"):
             if name in health.properties and not sandbox.restarts:
                 yield Finding(health.where(name), f"`{sandbox.name}` never restarts, and has `{name}`")
+
+
+def notifies_another(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health in _with_health(domains):
+        told = domains.sandbox_at(sandbox.notify_nodes[0]) if sandbox.notify_nodes else None
+        if NOTIFY in health.properties and told in (None, sandbox):
+            yield Finding(health.where(NOTIFY), f"`{sandbox.name}` tells itself or no sandbox of its end")
+
+
+def _told(domains: Domains) -> Iterator[tuple[Sandbox, Node, Sandbox]]:
+    """Sandbox, its health, and whom it tells."""
+    for sandbox, health in _with_health(domains):
+        told = domains.sandbox_at(sandbox.notify_nodes[0]) if sandbox.notify_nodes else None
+        if told and told is not sandbox:
+            yield sandbox, health, told
+
+
+def notice_is_accepted(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health, told in _told(domains):
+        if sandbox.node not in told.accept_nodes:
+            yield Finding(health.where(NOTIFY), f"`{told.name}` does not accept that `{sandbox.name}` tells it of its end")
+
+
+def notice_is_understood(domains: Domains) -> Iterator[Finding]:
+    for sandbox, health, told in _told(domains):
+        if told.is_linux:
+            yield Finding(health.where(NOTIFY), f"`{told.name}`, which runs Linux, is to be told of the end of `{sandbox.name}`")

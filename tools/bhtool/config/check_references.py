@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bhtool.abi import lib, sizeof_field
-from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.domains import LOG, NO_CONSOLE, Domains, Sandbox
 from bhtool.config.rule import Finding
 
 
@@ -69,8 +69,10 @@ def console_is_uart(domains: Domains) -> Iterator[Finding]:
 
 def linux_console(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        if sandbox.is_linux and sandbox.console_node is None:
+        if sandbox.is_linux and sandbox.console == LOG:
             yield Finding(sandbox.where("console"), f"`{sandbox.name}` runs Linux, which cannot write to a log ring")
+        elif not sandbox.is_linux and sandbox.console == NO_CONSOLE:
+            yield Finding(sandbox.where("console"), f"`{sandbox.name}` is native and has a log ring at least")
 
 
 def initrd_for_linux(domains: Domains) -> Iterator[Finding]:
@@ -81,7 +83,7 @@ def initrd_for_linux(domains: Domains) -> Iterator[Finding]:
 
 def _other_sandboxes(domains: Domains, name: str) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        nodes = sandbox.kick_nodes if name == "may-kick" else sandbox.log_nodes
+        nodes = {"may-kick": sandbox.kick_nodes, "log-access": sandbox.log_nodes, "accepts-notify": sandbox.accept_nodes}[name]
         for index, node in enumerate(nodes):
             if node in nodes[:index]:
                 yield Finding(sandbox.where(name), f"`{sandbox.name}` names `{node.label}` twice in `{name}`")
@@ -99,11 +101,15 @@ def log_access_others(domains: Domains) -> Iterator[Finding]:
     yield from _other_sandboxes(domains, "log-access")
 
 
+def accepts_from_others(domains: Domains) -> Iterator[Finding]:
+    yield from _other_sandboxes(domains, "accepts-notify")
+
+
 def references_resolve(domains: Domains) -> Iterator[Finding]:
     known = {node.phandle for node in domains.machine.root.walk() if node.phandle}
     owners = [sandbox.node for sandbox in domains.sandboxes] + [domains.node]
     for node in owners:
-        for name in ("cores", "memory-region", "access", "may-kick", "log-access", "console", "idle-cores"):
+        for name in ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "console", "idle-cores"):
             one = node.properties.get(name)
             if one and not one.is_text and any(cell not in known for cell in one.cells):
                 yield Finding(one.location, f"`{name}` of `{node.name}` holds a number that refers to nothing")

@@ -12,7 +12,7 @@ from bhtool.config.tree import Node, joined
 
 PARTITIONS = "bulkhead,partitions-v1"
 SANDBOX = "bulkhead,sandbox-v1"
-LOG = "log"
+LOG, NO_CONSOLE = "log", "none"
 
 
 @dataclass
@@ -25,10 +25,12 @@ class Sandbox:
     access_nodes: list[Node]
     kick_nodes: list[Node]
     log_nodes: list[Node]
-    console_node: Node | None  # None: "log"
+    console_node: Node | None  # None: no UART
     cores: list[Core] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)  # granted by name, then by takes-the-rest
     rest: list[str] = field(default_factory=list)
+    accept_nodes: list[Node] = field(default_factory=list)  # who may tell it of their end
+    notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own: one, if any
 
     @property
     def name(self) -> str:
@@ -53,6 +55,10 @@ class Sandbox:
     @property
     def restarts(self) -> bool:
         return self.health is not None and self.health.text("on-fault") == "restart"
+
+    @property
+    def console(self) -> str:
+        return self.console_node.label if self.console_node else self.node.text("console") or LOG
 
     @property
     def bootargs(self) -> str:
@@ -145,6 +151,8 @@ def _sandbox(node: Node, index: int, by_phandle: dict[int, Node]) -> Sandbox:
         access_nodes=_references(node, "access", by_phandle),
         kick_nodes=_references(node, "may-kick", by_phandle),
         log_nodes=_references(node, "log-access", by_phandle),
+        accept_nodes=_references(node, "accepts-notify", by_phandle),
+        notify_nodes=_references(node.children["health"], "notify", by_phandle) if "health" in node.children else [],
         console_node=named,
     )
 

@@ -64,8 +64,6 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
             if len(node.properties["memory-region"].cells if "memory-region" in node.properties else []) > 1:
                 note(f"{node.path}:memory-region", node.where("memory-region"), f"several memory regions for one sandbox (`{node.name}`)")
             for child in node.children.values():
-                if child.name == "health" and "notify" in child.properties:
-                    note(f"{child.path}:notify", child.where("notify"), "telling another sandbox of a fault (`notify`)")
                 what = _later_child(child)
                 if what:
                     note(f"{node.path}:{child.name}", child.location, what)

@@ -91,6 +91,10 @@ class Function:
     words: list[tuple[int, int]]
 
 
+# Of a restart, monitor/restart.c: for each word, its share of the loop and of cache maintenance; then all that is there but once.
+WORD_BYTES, ZERO_INSTRUCTIONS, COPY_INSTRUCTIONS, OTHER_INSTRUCTIONS = 8, 3, 10, 100_000
+
+
 @dataclass
 class SandboxPlan:
     name: str
@@ -100,7 +104,7 @@ class SandboxPlan:
     access_location: Location  # of `access`, or of the node where there is none
     cores: list[int]  # machine core numbers, boot core first
     hardware_ids: list[int]
-    console: str  # "log" or the role label of a UART
+    console: str  # "log", "none" or the role label of a UART
     image: str
     bootargs: str
     ram_gpa: int
@@ -111,6 +115,8 @@ class SandboxPlan:
     unprotected: list[str] = field(default_factory=list)  # protections it does without
     may_kick: list[int] = field(default_factory=list)
     log_access: list[int] = field(default_factory=list)
+    notifies: int | None = None  # when it is parked
+    accepts_notify: list[int] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
     regions: list[Region] = field(default_factory=list)
     ports: list[Ports] = field(default_factory=list)
@@ -133,6 +139,11 @@ class SandboxPlan:
     @property
     def pristine_size(self) -> int:
         return sum(size for _, size in self.pieces)
+
+    @property
+    def restart_instructions(self) -> int:
+        """A bound on what a restart takes once all cores have stopped, on every machine."""
+        return self.ram_size // WORD_BYTES * ZERO_INSTRUCTIONS + self.pristine_size // WORD_BYTES * COPY_INSTRUCTIONS + OTHER_INSTRUCTIONS
 
 
 @dataclass(frozen=True)

@@ -101,10 +101,21 @@ RULES = (
     # References between them.
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),
-    Rule("BH-R052", "Linux has a UART console.", "add console = <&uart0> and the same in `access`", references.linux_console),
+    Rule(
+        "BH-R052",
+        "Linux has a UART console or, said so, none; nobody else has none.",
+        'name a UART; else "none" for Linux, "log" for others',
+        references.linux_console,
+    ),
     Rule("BH-R053", "`may-kick` names other sandboxes, each once.", "name another sandbox by its label, once", references.may_kick_others),
     Rule(
         "BH-R054", "`log-access` names other sandboxes, each once.", "name another sandbox by its label, once", references.log_access_others
+    ),
+    Rule(
+        "BH-R058",
+        "`accepts-notify` names other sandboxes, each once.",
+        "name another sandbox by its label, once",
+        references.accepts_from_others,
     ),
     Rule("BH-R055", "An initrd is for Linux.", 'take it out, or add os,type = "linux"', references.initrd_for_linux),
     # Images.
@@ -126,6 +137,14 @@ RULES = (
     Rule("BH-R084", "There is room for the pristine copies of sandboxes that restart.", "make some memory smaller"),
     Rule(
         "BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts
+    ),
+    Rule("BH-R086", "`notify` names another sandbox.", "name one by its label, or take it out", health.notifies_another),
+    Rule("BH-R087", "Who is named in `notify` accepts it.", "list this sandbox in the other's `accepts-notify`", health.notice_is_accepted),
+    Rule(
+        "BH-R088",
+        "Linux is not told of others' ends: it has no driver.",
+        "name a native sandbox, or take it out",
+        health.notice_is_understood,
     ),
     # Modular protection.
     Rule("BH-R090", "A protection that is switched off is one the machine has.", "take it out of `unprotected`", unprotected.exists),

@@ -97,6 +97,8 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
         row.cores[slot] = core
     row.unprotected = sum(PROTECTIONS[one] for one in set(plan.unprotected))
     row.may_kick = sum(1 << other for other in set(plan.may_kick))
+    row.notifies = 0 if plan.notifies is None else plan.notifies + 1
+    row.accepts = sum(1 << other for other in set(plan.accepts_notify))
     row.pool, row.entry, row.arg, row.stack = plan.pool_hpa, plan.entry, plan.arg, plan.stack
     row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
     row.on_fault = lib.BH_ON_FAULT_RESTART if plan.restarts else lib.BH_ON_FAULT_PARK

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from bhtool.config.machine import Span
 from bhtool.oracle import msrs
 from bhtool.oracle.bitmaps import PORTS, open_ports, open_registers, runs
-from bhtool.oracle.confinement import Confinement, Maps, Reader, Wrong
+from bhtool.oracle.confinement import Confinement, Maps, Reader, Wrong, frames_of
 from bhtool.oracle.policy import Grant, Partitioning, Policy, misplaced
 from bhtool.oracle.snapshot import FRAME, Snapshot
 from bhtool.oracle.walk import Leaf, Tree, walk
@@ -50,6 +50,7 @@ class Verdict:
 def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader) -> Verdict:
     found = [_examine(snapshot, policy, read) for policy in partitioning.policies]
     findings = [Finding("", "memory", 0, text) for text in misplaced(partitioning)]
+    findings += [finding for policy in partitioning.policies for finding in _copy(snapshot, policy)]
     for one in found:
         findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one)]
     findings += [*_frames(found, partitioning), *_apart(found)]
@@ -68,6 +69,13 @@ def _examine(snapshot: Snapshot, policy: Policy, read: Reader) -> Examined:
     elif maps:
         one.confinement.wrong.append(Wrong("permission maps are not in RAM"))
     return one
+
+
+def _copy(snapshot: Snapshot, policy: Policy) -> Iterator[Finding]:
+    """What is judged as a pristine copy is where the monitor has put one."""
+    copy = policy.copy
+    if copy and snapshot.holds(copy.start, copy.size) and not any(any(snapshot.words(frame)) for frame in frames_of(copy)):
+        yield Finding(policy.sandbox, "memory", copy.start, f"its pristine copy {copy} holds nothing")
 
 
 # ---- how the processor is told ----

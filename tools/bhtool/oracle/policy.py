@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a partition file allows, worked out anew from its tree: the compiler's regions and the monitor's table are not looked at.
 
-Only the places are taken over (config.place), because nobody else can know them; `misplaced` judges them.
+Only the places are taken over (config.place and, for pristine copies, the plan), because nobody else can know them; `misplaced` judges
+them. Who needs a copy is the tree's to say.
 Invariants: BH-I1.memory, BH-I1.device, BH-I1.port, BH-I4.private.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +17,7 @@ from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.machine import Machine, Span, read_machine
 from bhtool.config.pci import with_functions
 from bhtool.config.place import Placement, place
+from bhtool.config.plan import Plan
 from bhtool.config.source import read_source
 from bhtool.errors import BulkheadError
 
@@ -26,6 +28,7 @@ UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switc
 WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x10000
 POOL_STATS, POOL_INFO, POOL_CRASH, POOL_ABSENT, POOL_LOG, POOL_ARENA, POOL_END = 0x0, 0x1000, 0x2000, 0x3000, 0x4000, 0x8000, 0x80000
 LOG_BYTES = POOL_ARENA - POOL_LOG
+NOWHERE = Span(0, 0)
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class Policy:
     pool: Span
     grants: tuple[Grant, ...]
     ports: frozenset[int]
-    exempt: frozenset[str]  # of "memory", "io", "msr": switched off in the configuration, so not judged
+    exempt: frozenset[str]  # switched off in the configuration, so not judged
+    copy: Span | None = None  # pristine, of a sandbox that restarts: its monitor's alone
 
 
 @dataclass(frozen=True)
@@ -72,19 +76,25 @@ class Partitioning:
     ram: list[Span] = field(default_factory=list)
 
 
-def read_partitioning(partition: Path, board: Path) -> Partitioning:
+def copies_of(plan: Plan) -> dict[str, Span]:
+    """Where pristine copies are, by sandbox."""
+    return {one.name: Span(one.pristine_hpa, one.pristine_size) for one in plan.sandboxes if one.pristine_size}
+
+
+def read_partitioning(partition: Path, board: Path, copies: Mapping[str, Span]) -> Partitioning:
     """The file must have passed the checker."""
     root = read_source(partition, board).root
     node = find_domains(root)
     if node is None:
         raise BulkheadError(f"{partition} splits no machine")
     domains = read_domains(node, with_functions(read_machine(root)))
-    return partitioning(domains, place(domains))
+    return partitioning(domains, place(domains), copies)
 
 
-def partitioning(domains: Domains, placement: Placement) -> Partitioning:
-    policies = [_policy(domains, placement, sandbox) for sandbox in domains.sandboxes]
-    return Partitioning(policies, list(_private(domains, placement)), domains.machine.ram)
+def partitioning(domains: Domains, placement: Placement, copies: Mapping[str, Span]) -> Partitioning:
+    policies = [_policy(domains, placement, sandbox, copies) for sandbox in domains.sandboxes]
+    private = [*_private(domains, placement), *(Private(_copy_of(one), one.copy) for one in policies if one.copy)]
+    return Partitioning(policies, private, domains.machine.ram)
 
 
 def exemptions(sandbox: Sandbox) -> frozenset[str]:
@@ -93,7 +103,7 @@ def exemptions(sandbox: Sandbox) -> frozenset[str]:
     return frozenset(found.strings) if found else frozenset()
 
 
-def _policy(domains: Domains, placement: Placement, sandbox: Sandbox) -> Policy:
+def _policy(domains: Domains, placement: Placement, sandbox: Sandbox, copies: Mapping[str, Span]) -> Policy:
     pool = placement.pools[sandbox.index]
     grants = [
         _ram(domains.machine, placement, sandbox),
@@ -103,7 +113,8 @@ def _policy(domains: Domains, placement: Placement, sandbox: Sandbox) -> Policy:
     ]
     ports = {port for device in sandbox.devices for span in device.ports for port in range(span.start, span.end)}
     cores = tuple(core.number for core in sandbox.cores)
-    return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox))
+    copy = copies.get(sandbox.name, NOWHERE if sandbox.restarts else None)
+    return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox), copy)
 
 
 def _ram(machine: Machine, placement: Placement, sandbox: Sandbox) -> Grant:
@@ -169,3 +180,24 @@ def misplaced(partitioning: Partitioning) -> Iterator[str]:
         yield from (f"{name} lies in what is {one.name}, {one.span}" for one in partitioning.private if one.span.overlaps(grant.span))
         if grant.memory == "ram" and not any(span.holds(grant.span) for span in partitioning.ram):
             yield f"{name} {grant.span} is not in the machine's RAM"
+    for policy in partitioning.policies:
+        yield from _misplaced_copy(partitioning, policy)
+
+
+def _copy_of(policy: Policy) -> str:
+    return f"pristine copy of {policy.sandbox}"
+
+
+def _misplaced_copy(partitioning: Partitioning, policy: Policy) -> Iterator[str]:
+    """Grants are judged with all that is private; here the rest of what a copy could lie in."""
+    copy, name = policy.copy, _copy_of(policy)
+    if copy is None:
+        return
+    if not copy.size:
+        yield f"{policy.sandbox} restarts, and there is no {name}"
+    elif not any(span.holds(copy) for span in partitioning.ram):
+        yield f"{name} {copy} is not in the machine's RAM"
+    pools = (Private(f"pool of {one.sandbox}", one.pool) for one in partitioning.policies)
+    for other in (*partitioning.private, *pools):
+        if other.name != name and other.span.overlaps(copy):
+            yield f"{name} {copy} lies in what is {other.name}, {other.span}"

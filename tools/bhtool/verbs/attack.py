@@ -18,7 +18,7 @@ SHOWN_ESCAPES = 20
 PROTECTIONS = ("memory", "io", "msr", "ipi", "irq", "abort")
 
 
-def show(result: Campaign, screen: Screen) -> None:
+def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None:
     outcomes = ("stopped", "refused", "returned", "zero", "ones")
     table = table_of(f"Attempts by class on {result.platform.name}, seed {result.seed}", "class", "tried", *outcomes)
     for name, counter in sorted(result.by_class.items()):
@@ -27,8 +27,10 @@ def show(result: Campaign, screen: Screen) -> None:
     for escape in result.escapes[:SHOWN_ESCAPES]:
         screen.complain(f"escape: {escape}")
         if escape.request:
-            repeat = f"tools/bulkhead attack --platform {result.platform.name} --seed {result.seed} --only {escape.request.number}"
-            screen.complain(f"repeat it alone: {repeat}")
+            options = ["--seed", str(result.seed), "--only", str(escape.request.number)]
+            for one in unprotected:
+                options += ["--without", one]
+            screen.complain(f"repeat it alone: tools/bulkhead attack --platform {result.platform.name} {' '.join(options)}")
     verdict = (
         f"{result.attempts} attempts on {result.machines} machines, {len(result.escapes)} escapes, {result.words_changed} words changed"
     )
@@ -63,7 +65,7 @@ def attack(platform_name: str, seed: int, attempts: int, only: int | None, unpro
             )
 
         result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only, unprotected)
-    show(result, screen)
+    show(result, unprotected, screen)
     if json_file:
         write_json(json_file, "attack", result.as_dict(), versions(platform))
     return Status.GOOD if result.good else Status.FAILED

@@ -18,22 +18,29 @@ from bhtool.screen import Screen
 BENCHES = {
     "timer": "timer expiry to the handler's first instruction, in a sandbox and on the bare emulator",
     "boot": "reset to the first instruction of the last of four sandboxes",
+    "restart": "1,000 restarts in a row of a small and of a larger sandbox, against the bound that `check` prints",
+    "kicks": "a kick's way to a core that executes long instructions or exits all the time",
     "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
+    "traps": "every exit of a Linux boot by kind: no protection, all, all and devices blocked",
     "exits": "exits by reason: interrupts of a native sandbox, Linux booting, Linux under load (minutes)",
 }
 
 
-COUNTING = ("timer", "boot", "protections")  # in instructions, which only QEMU counts exactly
+COUNTING = ("timer", "boot", "restart", "protections")  # in instructions, which only QEMU counts exactly
 
 
 def is_measurable(name: str, platform: Platform) -> bool:
+    if name == "kicks":
+        return platform.name == "qemu-svm"
     return name not in COUNTING or platform.emulator.kind == "qemu"
 
 
 def measure(name: str, platform: Platform, screen: Screen) -> Result:
     """Runs the module bhtool.bench.NAME."""
     if not is_measurable(name, platform):
-        raise BulkheadError("the emulator of this platform does not count instructions exactly; use a platform of QEMU", Status.USAGE)
+        raise BulkheadError(
+            "the emulator of this platform does not count these instructions exactly; docs/benchmarks.md says which do", Status.USAGE
+        )
     require_emulator(platform)
     with screen.progress(f"{name} on {platform.name}"):
         found = importlib.import_module(f"bhtool.bench.{name}").run(platform, screen.report)

@@ -38,12 +38,13 @@ def sandbox_table(plan: Plan) -> Table:
 
 
 def restart_table(plan: Plan) -> Table:
-    """What a restart costs: stores of zeros and of payload, which bound its time on every machine."""
-    table = table_of("Restarts", "sandbox", "faults", "zeroes", "copies back", "heartbeat")
+    """What a restart costs: stores of zeros and of payload, which bound its instructions on every machine."""
+    table = table_of("Restarts", "sandbox", "faults", "zeroes", "copies back", "instructions", "heartbeat")
     for one in plan.sandboxes:
         heartbeat = f"{one.heartbeat_timeout_us} us" if one.heartbeat_timeout_us else "-"
         if one.restarts:
-            table.add_row(one.name, str(one.max_restarts), size_text(one.ram_size), size_text(one.pristine_size), heartbeat)
+            sizes = size_text(one.ram_size), size_text(one.pristine_size)
+            table.add_row(one.name, str(one.max_restarts), *sizes, f"at most {one.restart_instructions:,}", heartbeat)
     return table
 
 
@@ -64,7 +65,8 @@ def holding_json(held: Holding) -> dict[str, Any]:
 def restart_json(one: SandboxPlan) -> dict[str, Any]:
     if not one.restarts:
         return {}
-    return {"restart": {"faults": one.max_restarts, "zeroed_bytes": one.ram_size, "copied_bytes": one.pristine_size}}
+    sizes = {"zeroed_bytes": one.ram_size, "copied_bytes": one.pristine_size}
+    return {"restart": {"faults": one.max_restarts, **sizes, "instructions_at_most": one.restart_instructions}}
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/arch.h"
+
+void arch_cache_publish(const void *start, size_t size)
+{
+	arch_cache_clean(start, size);
+	__asm__ volatile("ic ialluis\n\tdsb sy\n\tisb" : : : "memory");
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-I1.ipi, BH-I2.exitless. `notify`: one interrupt to a sandbox that accepts it, when another has been parked, and at no other time."""
+
+from tests.emulated.case import ALL, Case, Sandbox
+from tests.emulated.expect import Expectation, NeverSays, NoExits, Off, Parked, Restarted, Says
+
+TOLD = "who is named in `notify` gets one interrupt when the sandbox is parked, and nobody else gets any"
+REACH = "read={bystander.ram:#x}"
+REACHED = Parked("failing", "memory", "read", "{bystander.ram:#x}")
+ENABLED = ("device",)  # a GIC's SGI
+
+
+def notice(name: str, commands: str, *expected: Expectation, health: str = "", quick: bool = False) -> Case:
+    """The bystander, who is not named, would report a stray interrupt."""
+    sandboxes = (
+        Sandbox("bystander", 0),
+        Sandbox("failing", 1, f"ticks=400 {commands}", health=f"{health} notify = <&told>;", beats=False),
+        Sandbox("told", 2, "notices=1", accepts_notify=("failing",)),
+    )
+    return Case(f"notice-{name}", TOLD, sandboxes, (*expected, NoExits("told", ENABLED)), ALL, quick=quick)
+
+
+AGAIN = 'on-fault = "restart"; max-restarts = <2>;'
+NEVER = NeverSays("told", "notices")
+CASES = (
+    notice("of-a-fault", REACH, REACHED, Says("told", "notices 1$"), quick=True),
+    notice("behind-the-last-restart", REACH, REACHED, Restarted("failing", 2), Says("told", "notices 1$"), health=AGAIN),
+    notice("not-of-an-end", "park", Off("failing"), NEVER),
+    notice("not-of-a-restart", "crash=1", Restarted("failing", 1), NEVER, health=AGAIN),
+)
