@@ -13,7 +13,7 @@ from bhtool.attack.request import Request
 from bhtool.compile import make_image, make_plan
 from bhtool.config.plan import Plan
 from bhtool.payloads import Report
-from bhtool.platforms import Platform
+from bhtool.platforms import Platform, load
 
 KERNEL = "sandbox-kernel.elf"
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
@@ -75,7 +75,7 @@ class Orders:
 
 
 def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
-    if cast.cores > 1:  # whose monitors could not start them: BH-R092
+    if cast.cores > 1 and load(board).arch == "x86_64":  # whose monitors could not start them: BH-R092
         unprotected = [one for one in unprotected if one != "ipi"]
     off = ", ".join(f'"{one}"' for one in unprotected)
     properties = f"unprotected = {off}; {HEALTH}" if off else HEALTH
