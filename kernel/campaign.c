@@ -64,11 +64,14 @@ static enum campaign_outcome attempt(const struct campaign_request *request)
 {
 	uint64_t run = place_code(request), first = first_argument(request), value = 0;
 	const struct rival_task task = request->rival ? task_of(request, run, first) : (struct rival_task){ 0 };
+	campaign_function *function = (campaign_function *)(uintptr_t)run;
 	bool returned;
 
+	if (request->flags & (CAMPAIGN_PROTECTED | CAMPAIGN_REAL))
+		function = campaign_in_mode(request);
 	if (request->rival)
 		rival_begin(&task);
-	returned = cpu_attempt((uint64_t (*)(uint64_t, uint64_t))(uintptr_t)run, first, request->value, &value);
+	returned = cpu_attempt(function, first, request->value, &value);
 	cpu_interrupts_enable(); /* whatever the attempt did to them */
 	if (request->rival)
 		rival_end();

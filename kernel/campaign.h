@@ -12,9 +12,11 @@
 enum { CAMPAIGN_MAGIC = 0x4d414342 /* "BCAM" */, CAMPAIGN_CODE_BYTES = 40, CAMPAIGN_NOTES = 2048 /* offset in the ring's text */ };
 
 enum campaign_flags {
-	CAMPAIGN_AIM = 1,   /* the code's first argument is a virtual address that leads to `target` */
-	CAMPAIGN_GRAFT = 2, /* the same, and `target` is made one of the kernel's page tables */
-	CAMPAIGN_ALIAS = 4, /* the same, and twice more: as a device a page behind, and in a leaf of 1 GiB */
+	CAMPAIGN_AIM = 1,       /* the code's first argument is a virtual address that leads to `target` */
+	CAMPAIGN_GRAFT = 2,     /* the same, and `target` is made one of the kernel's page tables */
+	CAMPAIGN_ALIAS = 4,     /* the same, and twice more: as a device a page behind, and in a leaf of 1 GiB */
+	CAMPAIGN_PROTECTED = 8, /* x86: the code runs in 32-bit protected mode, paging off, its arguments cut to 32 bits */
+	CAMPAIGN_REAL = 16,     /* x86: the same in real mode, with data segments of 4 GiB */
 };
 
 /* What the other core of the sandbox turns over and back meanwhile, and what for. */
@@ -60,6 +62,11 @@ struct campaign_notes {
 	uint32_t lives;
 	uint8_t outcome[BH_LOG_TEXT_BYTES - CAMPAIGN_NOTES - 16];
 };
+
+typedef uint64_t campaign_function(uint64_t target, uint64_t value);
+
+/* In kernel/arch: what leads into the mode that the request names, there calls its code, and leads back. */
+campaign_function *campaign_in_mode(const struct campaign_request *request);
 
 /* Runs the queue at this address, from where the last life left off. */
 void campaign_run(uint64_t queue);

@@ -111,10 +111,11 @@ void irq_report_strays(void)
 {
 	while (strays.said < atomic_load_explicit(&strays.noted, memory_order_acquire)) {
 		uint64_t number = strays.number[strays.said++];
+		const char *what = number == controller->notice ? ": a notice, of a sandbox that was parked" : "";
 
 		if (controller->numbers_in_hex)
-			console_say("stray interrupt 0x%jx", number);
+			console_say("stray interrupt 0x%jx%s", number, what);
 		else
-			console_say("stray interrupt %ju", number);
+			console_say("stray interrupt %ju%s", number, what);
 	}
 }

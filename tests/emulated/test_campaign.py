@@ -11,7 +11,7 @@ from tests.emulated.scene import monitor
 
 SEED = 1
 ATTEMPTS = {VTX: 400}  # Bochs is slow; docs/attack.md has the long run
-MANY, FEW = 5000, 400
+MANY, FEW = 5000, 1000
 
 
 def campaign(platform: Platform, attempts: int, unprotected: tuple[str, ...] = ()) -> Campaign:
@@ -33,12 +33,12 @@ def test_nothing_gets_through(machine_platform: Platform) -> None:
 
 # Which protection is switched off, and what then shows: an attempt of one of these classes, or a sentinel's complaint.
 CONTROLS = (
-    (SVM, ("memory",), "memory|straddle|tables|races|aliases"),
+    (SVM, ("memory",), "memory|straddle|tables|races|aliases|modes"),
     (SVM, ("io",), "ports|pci-ports|resets|machine ended"),
     (SVM, ("msr",), "msr"),
     (SVM, ("ipi",), "stray|beat|machine ended"),
     (SVM, ("irq",), "stray|fault|beat|machine ended"),
-    (VTX, ("memory",), "memory|straddle|tables|races|aliases"),
+    (VTX, ("memory",), "memory|straddle|tables|races|aliases|modes"),
     (VTX, ("io",), "ports|pci-ports|resets|machine ended"),
     (VTX, ("msr",), "msr|machine ended"),
     (VTX, ("ipi",), "stray|beat|machine ended"),

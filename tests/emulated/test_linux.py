@@ -13,13 +13,15 @@ from bhtool.memory import Exits, Stats
 from bhtool.platforms import Platform
 from bhtool.session import Session
 
-from tests.emulated.case import ALL, ARM, X86, Case, Sandbox
+from tests.emulated.case import ALL, ARM, VTX, X86, Case, Sandbox
 from tests.emulated.scene import platform_or_skip, stage
 
 BOOT_SECONDS = 300.0
 WORK_SECONDS = 600.0
 TICKS = 10000
 KICKS = 1000
+FILES = 5  # to read while they come
+READINGS = {VTX: 1}  # of all its memory; Bochs is slow, others take two
 BOOT_EXITS = 200  # besides CPUID
 STEADY = {
     **dict.fromkeys(X86, frozenset({"identify"})),
@@ -80,7 +82,7 @@ def work(shell: Dialogue, platform: Platform, ticks: int) -> None:
     goal = shell.number(timer_count(platform)) + ticks
     shell.ask("mkfifo /tmp/nothing; exec 3<>/tmp/nothing")
     timers = "n=0; while [ $n -lt 200 ]; do read -t 0.001 x <&3; n=$((n + 1)); done"
-    shell.ask(f"while [ $({timer_count(platform)}) -lt {goal} ]; do md5sum /bin/busybox; {timers}; done", WORK_SECONDS)
+    shell.ask(f"while [ $({timer_count(platform)}) -lt {goal} ]; do head -c 200000 /bin/busybox | md5sum; {timers}; done", WORK_SECONDS)
 
 
 def test_boot_exits(shell: Dialogue) -> None:
@@ -115,7 +117,7 @@ def test_uart_interrupts_without_exits(shell: Dialogue, machine_platform: Platfo
 def test_kicks_go_unnoticed(shell: Dialogue, machine_platform: Platform) -> None:
     """Another monitor kicks Linux's while it works, then while it sleeps."""
     already = stats(shell).kicks
-    for rounds, pause in ((1, f"md5sum $(printf '/bin/busybox %.0s' {' '.join('x' * 20)})"), (2, "sleep 2")):
+    for rounds, pause in ((1, f"md5sum $(printf '/bin/busybox %.0s' {' '.join('x' * FILES)})"), (2, "sleep 2")):
         shell.session.watches["sensor"].console.write(f"kick=0,{KICKS}\n".encode())
         shell.ask(pause, WORK_SECONDS)
         while stats(shell).kicks < already + rounds * KICKS:
@@ -124,13 +126,13 @@ def test_kicks_go_unnoticed(shell: Dialogue, machine_platform: Platform) -> None
     assert stats(shell).kicks == already + 2 * KICKS
 
 
-def test_all_of_its_memory(shell: Dialogue) -> None:
-    """Nearly every free byte written with a pattern, and read back twice."""
-    copies = (shell.number("grep MemFree /proc/meminfo") // 1024 - 24) // 8
+def test_all_of_its_memory(shell: Dialogue, machine_platform: Platform) -> None:
+    """Nearly every free byte written with a pattern, and read back."""
+    copies = (shell.number("grep MemFree /proc/meminfo") // 1024 - 24) // 4
     assert copies > 4
     shell.ask("mkdir /pattern && mount -t tmpfs -o size=100% tmpfs /pattern")
-    shell.ask("dd if=/dev/urandom of=/pattern/0 bs=1M count=8 2>/dev/null")
+    shell.ask("dd if=/dev/urandom of=/pattern/0 bs=1M count=4 2>/dev/null")
     shell.ask(f"n=1; while [ $n -lt {copies} ]; do cp /pattern/0 /pattern/$n || break; n=$((n + 1)); done", WORK_SECONDS)
-    for _ in range(2):
+    for _ in range(READINGS.get(machine_platform.name, 2)):
         sums = shell.ask("md5sum /pattern/* | cut -d' ' -f1 | sort | uniq -c", WORK_SECONDS)
         assert [int(line.split()[0]) for line in sums] == [copies]

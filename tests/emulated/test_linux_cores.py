@@ -64,8 +64,8 @@ def received(shell: Dialogue, platform: Platform) -> list[int]:
 
 
 def pipe_between_cores(shell: Dialogue) -> None:
-    """Every block one core has written wakes the other."""
-    shell.ask("taskset -c 0 dd if=/dev/zero bs=64k count=600 2>/dev/null | taskset -c 1 dd of=/dev/null bs=64k 2>/dev/null", WORK_SECONDS)
+    """Every byte one core has written wakes the other."""
+    shell.ask("taskset -c 0 dd if=/dev/zero bs=1 count=1000 2>/dev/null | taskset -c 1 dd of=/dev/null bs=1 2>/dev/null", WORK_SECONDS)
 
 
 def without(counted: Exits, *reasons: str) -> int:
@@ -131,7 +131,7 @@ def test_kicks_go_unnoticed(shell: Dialogue) -> None:
         already = stats(shell).kicks
         shell.session.watches["sensor"].console.write(f"kick=2,{KICKS}\n".encode())
         shell.ask(  # in a shell of its own, which tells nothing about jobs
-            "(md5sum $(printf '/bin/busybox %.0s' x x x x x x x x) > /dev/null & md5sum $(printf '/bin/busybox %.0s' x x x x) > /dev/null; wait)",
+            "(md5sum $(printf '/bin/busybox %.0s' x x) > /dev/null & md5sum $(printf '/bin/busybox %.0s' x) > /dev/null; wait)",
             WORK_SECONDS,
         )
         while stats(shell).kicks < already + KICKS:

@@ -22,6 +22,7 @@ from pathlib import Path
 from bhtool import paths
 from bhtool.attack.campaign import run_campaign
 from bhtool.build import build_platform
+from bhtool.config.form import load_schemas
 from bhtool.machine_launch import Timing
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import judge as judge_tables
@@ -35,7 +36,7 @@ from tests.emulated.table import CASES
 from tests.emulated.test_refusals import REFUSALS, Refusal, damaged, last_words
 
 ORACLE, CAMPAIGN = "oracle", "campaign"
-ATTEMPTS = 600
+ATTEMPTS = 1000
 CASE_FAILS = 10
 LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutation takes
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
@@ -105,6 +106,7 @@ def in_a_child(request: list[str]) -> int:
 def main() -> int:
     if len(sys.argv) > 1:
         return try_one(*sys.argv[1:])
+    load_schemas()
     for line in sys.stdin:
         print(f"{ENDED}{in_a_child(line.split())}", flush=True)
     return 0

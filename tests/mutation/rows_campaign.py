@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes in the monitor's filters that a campaign of random attempts runs into: one_case.py's CAMPAIGN."""
 
-from tests.emulated.case import ARMV7, GICV3, SVM
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.one_case import CAMPAIGN
 
@@ -104,5 +104,38 @@ FILTERS = (
         CAMPAIGN,
         GICV3,
         "machine ended|attempt .* (resets|calls)",
+    ),
+    *(
+        MachineMutation(
+            "the distributor filter knows no owner, attacked",
+            "hal/irq/gic_filter.c",
+            "return word < frame->words && frame->lines[word] >> line % GIC_LINES_A_WORD & 1;",
+            "return word < GIC_WORDS;",
+            CAMPAIGN,
+            platform,
+            "attempt .* distributor|heart",
+        )
+        for platform in (GICV3, GICV2, ARMV7)
+    ),
+    *(
+        MachineMutation(
+            "every core is sent to, attacked",
+            "hal/irq/gicv2.c",
+            " || targets & ~core->partition->gic.reachable",
+            "",
+            CAMPAIGN,
+            platform,
+            "stray interrupt",
+        )
+        for platform in (GICV2, ARMV7)
+    ),
+    MachineMutation(
+        "ports lead to foreign functions, attacked",
+        "hal/pci/filter.c",
+        "*value = UINT32_MAX; if (function) {",
+        "*value = UINT32_MAX; if (!function) *value = pci_config_read(place); if (function) {",
+        CAMPAIGN,
+        VTX,
+        "attempt .* pci-ports",
     ),
 )

@@ -83,6 +83,9 @@ def on_one_worker(platform: str) -> pytest.MarkDecorator:
 
 
 CONTROLS = sorted({(one.platform, one.caught_by) for one in MUTATIONS})
+IN_ORDER = sorted(
+    MUTATIONS, key=lambda one: (one.platform, one.file)
+)  # so that a file is compiled once with each mistake, and not without in between
 
 
 @pytest.mark.parametrize(("platform", "case"), [pytest.param(*row, id="-".join(row), marks=on_one_worker(row[0])) for row in CONTROLS])
@@ -93,7 +96,7 @@ def test_without_a_mutation_all_is_well(platform: str, case: str, tree: Tree) ->
 
 @pytest.mark.parametrize(
     ("platform", "mutation"),
-    [pytest.param(one.platform, one, id=f"{one.platform}-{one.what}", marks=on_one_worker(one.platform)) for one in MUTATIONS],
+    [pytest.param(one.platform, one, id=f"{one.platform}-{one.what}", marks=on_one_worker(one.platform)) for one in IN_ORDER],
 )
 def test_mutation_is_caught(platform: str, mutation: MachineMutation, tree: Tree) -> None:
     file = tree.path / mutation.file

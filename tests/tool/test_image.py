@@ -48,7 +48,8 @@ def monitor32(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A monitor for 32 bits, as far as its file goes."""
     out = tmp_path_factory.mktemp("monitor32") / "monitor.elf"
     source = (
-        "char partition_table[4096]; int zeroes[64]; const int constant = 2; void _start(void) { zeroes[constant] = partition_table[1]; }"
+        r'__asm__(".section .partition_table, \"aw\", %nobits; .globl partition_table; partition_table: .space 4096");'
+        "extern char partition_table[]; int zeroes[64]; const int constant = 2; void _start(void) { zeroes[constant] = partition_table[1]; }"
     )
     options = ["--target=armv7a-unknown-linux-gnueabi", "-ffreestanding", "-fuse-ld=lld-19", "-nostdlib", "-static", "-Wl,--build-id=none"]
     subprocess.run(["clang-19", *options, "-x", "c", "-", "-o", str(out)], input=source, text=True, check=True)

@@ -11,14 +11,13 @@ import io
 from dataclasses import dataclass, replace
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from bhtool.config.plan import Plan
 from bhtool.elf import PT_LOAD, PT_NOTE, Form, Header, Program, form_of, read_header
 from bhtool.errors import BulkheadError
 
 READ_WRITE = 6
-TABLE_SYMBOL = "partition_table"
+TABLE_SECTION = ".partition_table"
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,10 @@ def read_parts(elf: ELFFile) -> list[Part]:
 
 
 def table_address(elf: ELFFile) -> int:
-    symbols = elf.get_section_by_name(".symtab")
-    found = symbols.get_symbol_by_name(TABLE_SYMBOL) if isinstance(symbols, SymbolTableSection) else None
-    if not found:
-        raise BulkheadError(f"the monitor image has no symbol {TABLE_SYMBOL}")
-    return int(found[0]["st_value"])
+    section = elf.get_section_by_name(TABLE_SECTION)
+    if not section:
+        raise BulkheadError(f"the monitor image has no section {TABLE_SECTION}")
+    return int(section["sh_addr"])
 
 
 def with_table(part: Part, address: int, table: bytes) -> Part:

@@ -86,12 +86,8 @@ class Watch:
         return "ready" if state == "running" and self.ready else state
 
     @property
-    def good(self) -> bool:
-        """Got ready and did nothing wrong since that its monitor could not mend."""
-        return self.ready and not self.harmed
-
-    @property
     def harmed(self) -> bool:
+        """Did something that its monitor could not mend."""
         return self.crash is not None and (self.state == "parked" or not self.plan.restarts)
 
     @property
@@ -196,12 +192,12 @@ class Session:
         if not watch.ready and self._is_ready(watch, events):
             self._note_ready(watch)
             events.append(ReadyEvent(name))
-        if watch.stats and watch.restarts != watch.stats.restarts:
-            watch.restarts = watch.stats.restarts
-            events.append(RestartEvent(name, watch.restarts))
         if (crash := self.memory.crash(pool)) and crash != watch.crash:
             watch.crash = crash
             events.append(CrashEvent(name, crash))
+        if watch.stats and watch.restarts != watch.stats.restarts:
+            watch.restarts = watch.stats.restarts
+            events.append(RestartEvent(name, watch.restarts))
         return events
 
     def _is_ready(self, watch: Watch, events: list[Event]) -> bool:

@@ -145,8 +145,9 @@ def fight(stage: Stage, identity: int, timing: Timing, advance: Advance) -> Batt
             if event is not None:
                 watcher.event(event)
             elif watcher.over():
+                clock_hz = session.memory.clock_hz(stage.plan.sandboxes[0].pool_hpa)
                 session.machine.stop()
-                watcher.battle.pages = pages(stage.platform, stage.plan, session.machine.ram)
+                watcher.battle.pages = pages(stage.platform, stage.plan, session.machine.ram, clock_hz)
                 return watcher.battle
         if not watcher.battle.end:
             raise BulkheadError(f"a machine of the campaign was not done after {LIMIT_SECONDS:.0f} s", Status.TIME_LIMIT)

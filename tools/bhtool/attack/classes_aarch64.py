@@ -6,11 +6,11 @@ import struct
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.classes_gic import INTERESTING, SGIR, order_value, own_order_value, register_address
+from bhtool.attack.classes_gic import INTERESTING, SGIR, order_value, own_order_value, register_address, shows_nothing
 from bhtool.attack.ground import DISTRIBUTOR, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES
-from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, NOTHING_THERE, Aim, Attempt
 from bhtool.attack.resets import RESETS_ARM
 
 RET = 0xD65F03C0
@@ -168,7 +168,8 @@ def draw_system(rng: random.Random, index: int, ground: Ground) -> Attempt:
 def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr w", "ldrsw", "str w", "str w"))
-    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+    contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, contained)
 
 
 def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:

@@ -6,11 +6,11 @@ import struct
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address
+from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address, shows_nothing
 from bhtool.attack.ground import DISTRIBUTOR, Ground
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
 from bhtool.attack.races import RACES
-from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, NOTHING_THERE, Aim, Attempt
 from bhtool.attack.resets import RESETS_ARM
 
 CLEAR_HIGH, RETURN = 0xE3A01000, 0xE12FFF1E  # mov r1, #0; bx lr
@@ -122,7 +122,8 @@ def draw_pair(rng: random.Random, index: int, ground: Ground) -> Attempt:
 def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr", "str", "str"))
-    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+    contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, contained)
 
 
 def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:

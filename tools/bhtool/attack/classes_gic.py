@@ -25,8 +25,10 @@ INTERESTING = (
     0x380,
     0x400,
     0x420,
+    0x428,
     0x800,
     0x820,
+    0x828,
     0xC00,
     0xC08,
     0xF10,
@@ -43,8 +45,27 @@ def register_address(rng: random.Random, index: int, ground: Ground) -> int:
     return span.start + (walk(index // len(spans), DISTRIBUTOR_BYTES) & ~3) + rng.choice((0, 0, 0x10000 if span.size > 0x10000 else 0))
 
 
+# Registers of the distributor that lines share: first offset, bits a line.
+SHARED = ((0x080, 0x400, 1), (0x400, 0x800, 8), (0x800, 0xC00, 8), (0xC00, 0xD00, 2))
+LOCAL_LINES = 32  # of each core
+
+
+def shows_nothing(address: int, ground: Ground) -> bool:
+    """Whether it is a word of the distributor in which no line is the sandbox's, so that it must read 0."""
+    offset = address - DISTRIBUTOR.start
+    for first, end, bits in SHARED:
+        if first <= offset < end:
+            span = 0x80 if bits == 1 else end - first
+            line = (offset - first) % span * 8 // bits
+            lines = range(line, line + 32 // bits)
+            return line >= LOCAL_LINES and not any(one.line in lines for one in ground.sandbox.lines)
+    return False
+
+
 def order_value(rng: random.Random) -> int:
-    """GICD_SGIR: target list filter, target list, group, number."""
+    """GICD_SGIR: target list filter, target list, group, number; half of them to one core each."""
+    if rng.random() < 0.5:
+        return 1 << 16 + rng.randrange(4) | rng.getrandbits(4)
     return rng.randrange(3) << 24 | rng.getrandbits(8) << 16 | rng.getrandbits(1) << 15 | rng.getrandbits(4)
 
 

@@ -6,6 +6,7 @@ import random
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.ground import ECAM, IOAPIC, Ground
+from bhtool.attack.modes_x86 import MODES_X86
 from bhtool.attack.races import RACES
 from bhtool.attack.registers_x86 import (
     FIXED,
@@ -21,7 +22,7 @@ from bhtool.attack.registers_x86 import (
     draw_msr,
     draw_own_icr,
 )
-from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, Aim, Attempt
+from bhtool.attack.request import ANYTHING, EMPTY_BUS, NEVER_BACK, NO_VALUE, NOT_DONE, Aim, Attempt
 from bhtool.attack.resets import RESETS_X86
 
 INTO_EDX = b"\x89\xfa"
@@ -34,7 +35,7 @@ READS = {
     "read 8": code("488b07"),
     "push from": code("ff3758"),
     "lods from": code("4889fe48ad"),
-    "compare with": code("48a7"),
+    "compare with": code("4889fe48a7"),
     "call through": code("ff17"),
     "test bit of": code("480fba2700"),
 }
@@ -138,14 +139,24 @@ def draw_port(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"{name}, port {port:#x}", INTO_EDX + form + RET, port, rng.getrandbits(32), Aim.NUMBER, contained)
 
 
+PRESENT = (0x00, 0x08, 0x09, 0x0B, 0x10, 0x18, 0xF8, 0xFA, 0xFB)  # functions of bus 0 that PCs have: bridges, disks, what is plugged in
+
+
+def is_own_function(address: int, ground: Ground) -> bool:
+    return any(one.id == address >> 8 & 0xFFFF for one in ground.sandbox.functions)
+
+
 def draw_pci_port(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Mechanism #1: an address to 0xCF8, then data through 0xCFC."""
+    """Mechanism #1: an address to 0xCF8, then data through 0xCFC. Of others' functions all reads are those of an empty bus."""
     address = 0x80000000 | walk(index, 0x1000000) & ~3
-    write = rng.random() < 0.5
+    if index % 4:
+        address = 0x80000000 | rng.choice(PRESENT) << 8 | rng.randrange(0, 64, 4)
+    write = rng.random() < 0.3
     data = VALUE_INTO_EAX + code("ef") if write else code("31c0ed")
     body = code("89f866baf80cef") + code("66bafc0c") + data
     kind = "write" if write else "read"
-    return Attempt(f"PCI configuration {kind} of {address:#x} by ports", body + RET, address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+    contained = ANYTHING if write or is_own_function(address, ground) else EMPTY_BUS
+    return Attempt(f"PCI configuration {kind} of {address:#x} by ports", body + RET, address, rng.getrandbits(32), Aim.NUMBER, contained)
 
 
 # ---- Instructions, calls, registers of the core -----------------------------------------------------------------------
@@ -247,15 +258,17 @@ REDIRECT = code("4889f048c1e8200fb6c88d4c0911890f25000000ff894710ffc9890f897710"
 
 
 def draw_redirection(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Both words of a pin's entry: every delivery mode and vector, to every core. 82093AA data sheet, 3.2.4."""
-    pin = TIMER_PIN if index % 4 == 0 else walk(index, 24)
-    low = (
-        rng.randrange(*PLAIN_VECTORS)
-        | rng.choice((FIXED, FIXED, NMI, INIT, SMI, 7)) << 8
-        | rng.getrandbits(1) << 11
-        | rng.getrandbits(1) << 15
-    )
-    value = low | rng.choice((*range(4), 0xFF)) << 56
+    """Both words of a pin's entry: every delivery mode and vector, to every core. 82093AA data sheet, 3.2.4.
+
+    Every other one would give somebody else an interrupt at once.
+    """
+    if index % 2:
+        pin = walk(index, 24)
+        form = rng.choice((FIXED, FIXED, NMI, INIT, SMI, 7)) << 8 | rng.getrandbits(1) << 11 | rng.getrandbits(1) << 15
+        core = rng.choice((*range(4), 0xFF))
+    else:
+        pin, form, core = TIMER_PIN, FIXED << 8, rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
+    value = rng.randrange(*PLAIN_VECTORS) | form | core << 56
     return Attempt(f"redirection of pin {pin} = {value:#018x}", REDIRECT + RET, IOAPIC.start, value | pin << 32, Aim.ADDRESS, ANYTHING)
 
 
@@ -267,7 +280,8 @@ def draw_filtered(rng: random.Random, index: int, ground: Ground) -> Attempt:
         address = span.start + rng.choice((0, 0x10, 0x20, 0x40))
     name = rng.choice([*READS, *WRITES, *LOCKED])
     form = (READS | WRITES | LOCKED)[name]
-    return Attempt(f"{name} {address:#x}", form + RET, address, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
+    contained = EMPTY_BUS if span is ECAM and name == "read 4" and not is_own_function(address - ECAM.start >> 4, ground) else ANYTHING
+    return Attempt(f"{name} {address:#x}", form + RET, address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
 def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
@@ -300,15 +314,16 @@ CLASSES = (
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
     ALIASES,
     RACES,
+    MODES_X86,
     RESETS_X86,
     AttackClass("ports", "every port in twelve forms", 0, draw_port, "io", ends=True),
-    AttackClass("pci-ports", "every configuration register by ports 0xCF8 and 0xCFC", 0, draw_pci_port, "io", ends=True),
+    AttackClass("pci-ports", "every configuration register by ports 0xCF8 and 0xCFC", 4, draw_pci_port, "io"),
     AttackClass("filtered", "registers that the monitor answers for: IOAPIC, ECAM", 0, draw_filtered, "irq", ends=True),
     AttackClass(
         "garbage", "instructions that a decoder could misread, on a page that it answers for", 0, draw_garbage, "memory", ends=True
     ),
     AttackClass("icr", "interrupts, INIT and STARTUP to every destination", 0, draw_icr, "ipi", ends=True),
-    AttackClass("msr", "every model-specific register, read and written", 32, draw_msr, "msr"),
+    AttackClass("msr", "every model-specific register, read and written", 28, draw_msr, "msr"),
     AttackClass("own-icr", "every mode with every shorthand", 20, draw_own_icr, "ipi"),
     AttackClass("redirections", "every pin of the IOAPIC, mode, vector and core", 6, draw_redirection, "irq"),
     AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "msr"),

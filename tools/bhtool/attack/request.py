@@ -24,16 +24,20 @@ class Outcome(enum.IntEnum):
 ANYTHING = frozenset(Outcome) - {Outcome.UNTRIED}
 NEVER_BACK = frozenset({Outcome.STOPPED})
 NO_VALUE = frozenset({Outcome.STOPPED, Outcome.REFUSED, Outcome.ZERO, Outcome.ONES})
+NOTHING_THERE = frozenset({Outcome.STOPPED, Outcome.REFUSED, Outcome.ZERO})
+EMPTY_BUS = frozenset({Outcome.STOPPED, Outcome.REFUSED, Outcome.ONES})
 NOT_DONE = frozenset({Outcome.STOPPED, Outcome.REFUSED})
 
 
 class Aim(enum.IntFlag):
-    """enum campaign_flags: what the code's first argument is."""
+    """enum campaign_flags: what the code's first argument is, and in which mode it runs."""
 
     NUMBER = 0  # `target` itself
     ADDRESS = 1  # where `target` is mapped
     TABLE = 2  # where `target`, made a page table, leads
     ALIAS = 4  # where `target` is mapped, of three places
+    PROTECTED = 8  # `target` itself; the code runs in 32-bit protected mode
+    REAL = 16  # `target` itself; the code runs in real mode
 
 
 class Rival(enum.IntEnum):

@@ -40,6 +40,7 @@ CASTS = {1: Cast(("hostile0", "hostile1"), 1), 2: Cast(("hostile0",), 2)}  # by 
 # Role labels of devices, for as many hostile sandboxes, so that filters have something to let through. None of them has DMA, or a wire to
 # the host, whose time would be another each time.
 DEVICES = {"qemu-svm": ("pciuart0", "pcitest0"), "bochs-vtx": ("uart1", "pcivga0")}
+WATCHED = dict.fromkeys(("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"), "uart1")  # a sentinel's: its line is not to be seen elsewhere
 FIRST_CORE, LAST_CORE = 0, 3  # the sentinels'
 
 
@@ -86,7 +87,11 @@ def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) ->
             cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), DEVICES.get(board, ("", "")), strict=False
         )
     ]
-    return [Actor(SENTINELS[0], (FIRST_CORE,), "sentinel"), *hostile, Actor(SENTINELS[1], (LAST_CORE,), "sentinel")]
+    return [
+        Actor(SENTINELS[0], (FIRST_CORE,), "sentinel"),
+        *hostile,
+        Actor(SENTINELS[1], (LAST_CORE,), "sentinel", device=WATCHED.get(board, "")),
+    ]
 
 
 def set_up(

@@ -74,6 +74,11 @@ def _later_child(child: Node) -> str:
     return next((what.format(child.name) for name, what in LATER_CHILDREN.items() if name in child.properties), "")
 
 
+def load_schemas() -> None:
+    """Takes a second, once in a process: for whoever forks, to have it behind before."""
+    _validator()
+
+
 @functools.cache
 def _validator() -> Any:
     validator = dtschema.DTValidator([str(BINDINGS)])

@@ -131,7 +131,7 @@ RULES = (
     Rule("BH-R072", "The translation tables of a sandbox fit into its pool.", "take far-apart devices out of `access`"),
     # Faults.
     Rule("BH-R080", "A heartbeat that is watched has a watcher.", "let a sandbox that kicks it have `may-kick`", health.has_a_watcher),
-    Rule("BH-R081", "A sandbox that restarts says how often.", "add `max-restarts`, from 1 to a million", health.says_how_often),
+    Rule("BH-R081", "A sandbox that restarts says how often at most.", "add `max-restarts`, from 1 to a million", health.says_how_often),
     Rule("BH-R082", "Only native sandboxes have heartbeats.", "take out `heartbeat-timeout-us`", health.has_a_heartbeat),
     Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose another", health.timeout_in_range),
     Rule("BH-R084", "There is room for the pristine copies of sandboxes that restart.", "make some memory smaller"),

@@ -71,7 +71,7 @@ def wait_until(enough: Enough, session: Session, limit: float, update: Callable[
     else:
         raise BulkheadError(f"time limit: not everybody is ready after {limit:.0f} s", Status.TIME_LIMIT)
     for name, watch in session.watches.items():
-        if watch.crash or watch.state in ("parked", "off"):
+        if watch.harmed or watch.state in ("parked", "off"):
             raise BulkheadError(f"{name} is {watch.state}: there is nothing to judge", Status.FAILED)
 
 

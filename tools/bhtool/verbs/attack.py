@@ -15,12 +15,18 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 
 SHOWN_ESCAPES = 20
+MOST = 10_000_000  # attempts: all up to the last are drawn before the first is made
+LEGEND = (
+    "stopped: never came back, its monitor ended it or it brought itself to a stop; refused: an exception in the sandbox;\n"
+    "returned, zero, ones: came back with some value, with 0, with all ones. What counts as an escape depends on the attempt: docs/attack.md"
+)
 PROTECTIONS = ("memory", "io", "msr", "ipi", "irq", "abort")
 
 
 def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None:
     outcomes = ("stopped", "refused", "returned", "zero", "ones")
     table = table_of(f"Attempts by class on {result.platform.name}, seed {result.seed}", "class", "tried", *outcomes)
+    table.caption = LEGEND
     for name, counter in sorted(result.by_class.items()):
         table.add_row(name, str(counter.total()), *(str(counter[one]) for one in outcomes))
     screen.summary(table)
@@ -40,8 +46,8 @@ def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides every attempt.")
-@click.option("--attempts", type=click.IntRange(min=1), default=5000, show_default=True, help="How many.")
-@click.option("--only", type=click.IntRange(min=0), metavar="NUMBER", help="Repeat this attempt of the seed alone.")
+@click.option("--attempts", type=click.IntRange(1, MOST), default=5000, show_default=True, help="How many.")
+@click.option("--only", type=click.IntRange(0, MOST), metavar="NUMBER", help="Repeat this attempt of the seed alone.")
 @click.option(
     "--without", "unprotected", multiple=True, type=click.Choice(PROTECTIONS), help="Switch this protection of the hostile sandboxes off."
 )

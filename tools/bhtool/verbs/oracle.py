@@ -19,6 +19,10 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 
 HOST_LIMIT = 600.0
+LEGEND = (
+    "tables, leaves: of the second stage; mapped: by its leaves; ports, MSRs r/w: that the guest reaches itself, read and written;\n"
+    "not judged: protections that the file switches off; wrong: differences from the file"
+)
 
 
 def mapped_bytes(one: Examined) -> int:
@@ -27,6 +31,7 @@ def mapped_bytes(one: Examined) -> int:
 
 def verdict_table(verdict: Verdict, title: str) -> Table:
     table = table_of(title, "sandbox", "tables", "leaves", "mapped", "ports", "MSRs r/w", "not judged", "wrong")
+    table.caption = LEGEND
     for one in verdict.sandboxes:
         name, exempt = one.policy.sandbox, " ".join(sorted(one.policy.exempt)) or "-"
         wrong = sum(finding.sandbox == name for finding in verdict.findings)
@@ -35,6 +40,12 @@ def verdict_table(verdict: Verdict, title: str) -> Table:
             name, str(len(one.tree.tables)), str(len(one.tree.leaves)), mapped, str(len(one.ports)), registers, exempt, str(wrong)
         )
     return table
+
+
+def sentence(verdict: Verdict) -> str:
+    if verdict.findings:
+        return f"{len(verdict.findings)} differences between what the processors are told and the partition file"
+    return f"no difference: what the processors are told of {len(verdict.sandboxes)} sandboxes is what the partition file says, both ways"
 
 
 def sandbox_json(one: Examined) -> dict[str, Any]:
@@ -74,6 +85,7 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     for finding in verdict.findings:
         screen.complain(str(finding))
     screen.summary(verdict_table(verdict, f"{partition.name} on {platform.name}"))
+    screen.out.print(sentence(verdict))
     if json_file:
         found = [vars(finding) for finding in verdict.findings]
         sandboxes = [sandbox_json(one) for one in verdict.sandboxes]

@@ -49,6 +49,7 @@ class Show:
 
     def __init__(self, screen: Screen, session: Session) -> None:
         self._screen, self._session = screen, session
+        self._told: set[tuple[str, str]] = set()  # sandboxes and the reasons of which they have had a whole record
         screen.name_sandboxes([*session.watches, MONITOR])
 
     def waiting_for(self) -> str:
@@ -64,11 +65,18 @@ class Show:
         elif isinstance(event, ReadyEvent):
             self._screen.line(event.sandbox, "is ready", "dim")
         elif isinstance(event, RestartEvent):
-            self._screen.line(event.sandbox, f"begins again, for the {event.restarts}. time", "yellow")
+            self._screen.line(event.sandbox, f"begins again: restart {event.restarts}", "yellow")
         elif isinstance(event, CrashEvent):
-            watch = self._session.watches[event.sandbox]
-            for line in reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch):
-                self._screen.line(event.sandbox, line, "red")
+            self._crash(event)
+
+    def _crash(self, event: CrashEvent) -> None:
+        """The whole record; of one that is restarted for the same reason time and again, only what it did."""
+        watch = self._session.watches[event.sandbox]
+        lines = reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch)
+        again = (event.sandbox, event.crash.reason)
+        for line in lines[:1] if again in self._told and watch.plan.restarts and watch.state != "parked" else lines:
+            self._screen.line(event.sandbox, line, "red")
+        self._told.add(again)
 
 
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
@@ -96,15 +104,22 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
     return Status.FAILED
 
 
-def judged(session: Session, status: Status, ready: bool, parked: tuple[str, ...]) -> Status:
-    """A sandbox that is parked fails the run unless that was expected; where `ready` is asked for, so does one that is not."""
+def failure(watch: Watch, ready: bool, parked: tuple[str, ...]) -> str:
+    """Why this sandbox fails the run; empty: it does not. Parked it may be if that was expected; `ready` it may have to be."""
+    if watch.plan.name in parked:
+        return "" if watch.crash else "should have been parked and was not"
+    if watch.harmed:
+        return "was parked; what it did stands in its crash record above" if watch.state == "parked" else "had a fault; see above"
+    return "did not get ready" if ready and not watch.ready else ""
 
-    def good(watch: Watch) -> bool:
-        if watch.plan.name in parked:
-            return watch.crash is not None
-        return watch.good if ready else not watch.harmed
 
-    return Status.FAILED if status == Status.GOOD and not all(map(good, session.watches.values())) else status
+def judged(session: Session, status: Status, ready: bool, parked: tuple[str, ...], screen: Screen) -> Status:
+    if status != Status.GOOD:
+        return status
+    failures = {name: why for name, watch in session.watches.items() if (why := failure(watch, ready, parked))}
+    for name, why in failures.items():
+        screen.complain(f"{name} {why}")
+    return Status.FAILED if failures else status
 
 
 def warn_unprotected(plan: Plan, screen: Screen) -> None:
@@ -180,7 +195,7 @@ def run(
         else:
             goal = Goal(session, seconds, until == "ready")
             status = watch_until(session, goal, Show(screen, session), screen, limit)
-            status = judged(session, status, seconds is None, expect_parked)
+            status = judged(session, status, seconds is None, expect_parked, screen)
         screen.summary(reports.summary(session))
         if json_file:
             write_json(json_file, "run", reports.run_json(session), versions(platform))
