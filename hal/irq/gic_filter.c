@@ -33,10 +33,10 @@ static void write_bits(const struct gic_access *access, uint64_t value)
 }
 
 /* One line, one byte, one store: the neighbours in the word may be another sandbox's. */
-void gic_write_bytes(const struct gic_access *access, uint64_t value)
+void gic_write_bytes(const struct gic_access *access, uint64_t lines, uint64_t value)
 {
 	for (uint32_t n = 0; n < access->width; n++)
-		if (access->granted >> 8 * n & 0xff)
+		if (lines >> 8 * n & 0xff)
 			arch_mmio_write8(access->address + n, (uint8_t)(value >> 8 * n));
 }
 
@@ -47,7 +47,13 @@ static void write_priorities(const struct gic_access *access, uint64_t value)
 	for (uint32_t shift = 0; shift < 8 * access->width; shift += 8)
 		if ((value >> shift & 0xff) < GIC_GUEST_PRIORITY)
 			capped |= (uint64_t)GIC_GUEST_PRIORITY << shift;
-	gic_write_bytes(access, capped);
+	gic_write_bytes(access, access->granted, capped);
+}
+
+/* A byte of zeros asks for nothing; QEMU takes it for an SGI that nobody sent, and ends when that is acknowledged. */
+static void write_senders(const struct gic_access *access, uint64_t value)
+{
+	gic_write_bytes(access, access->granted & value, value);
 }
 
 static uint64_t read_control(const struct gic_access *access)
@@ -65,7 +71,7 @@ static const struct gic_rule rules[] = {
 	[GIC_PLAIN] = { read_plain, NULL },
 	[GIC_FIXED] = { read_granted, NULL },
 	[GIC_BITS] = { read_granted, write_bits },
-	[GIC_BYTES] = { read_granted, gic_write_bytes },
+	[GIC_SENDERS] = { read_granted, write_senders },
 	[GIC_PRIORITIES] = { read_granted, write_priorities },
 	[GIC_CONTROL] = { read_control, write_control },
 	[GIC_TYPE] = { gic_read_type, NULL },

@@ -18,7 +18,7 @@ uint64_t gic_read_type(const struct gic_access *access)
 
 void gic_write_targets(const struct gic_access *access, uint64_t value)
 {
-	gic_write_bytes(access, value & access->core->partition->gic.interfaces * UINT64_C(0x01010101));
+	gic_write_bytes(access, access->granted, value & access->core->partition->gic.interfaces * UINT64_C(0x01010101));
 }
 
 static const struct gic_register distributor[] = {
@@ -35,8 +35,8 @@ static const struct gic_register distributor[] = {
 	{ GICD_IPRIORITYR, GICD_ITARGETSR - 1, 8, 1 | 4, GIC_PRIORITIES },
 	{ GICD_ITARGETSR, GICD_ICFGR - 1, 8, 1 | 4, GIC_TARGETS },
 	{ GICD_ICFGR, GICD_ICFGR_END, 2, 4, GIC_FIXED },
-	{ GICD_CPENDSGIR, GICD_CPENDSGIR + 0xf, 8, 1 | 4, GIC_BYTES },
-	{ GICD_SPENDSGIR, GICD_SPENDSGIR + 0xf, 8, 1 | 4, GIC_BYTES },
+	{ GICD_CPENDSGIR, GICD_CPENDSGIR + 0xf, 8, 1 | 4, GIC_SENDERS },
+	{ GICD_SPENDSGIR, GICD_SPENDSGIR + 0xf, 8, 1 | 4, GIC_SENDERS },
 	{ GICD_PIDR, GICD_BYTES - 1, 0, 4, GIC_PLAIN },
 	{ 0 },
 };

@@ -199,6 +199,7 @@ DISTRIBUTOR = (
     distributor_game(
         "reroute-foreign-line", f"gicd-write={ROUTER_40:#x},0x1", (GICV3,), Parked("attacker", "device", "write")
     ),  # half a register
+    distributor_game("sgi-without-a-sender", "gicd-write=0xf20,0", GIC2),
     distributor_game("switch-off", "gicd-write=0,0", ARM, Returned("attacker", "gicd-write=0,0")),
 )
 

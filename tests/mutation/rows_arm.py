@@ -107,8 +107,8 @@ ARM_GICV3 = (
     MachineMutation(
         "priorities are not the guest's",
         "hal/irq/gic_filter.c",
-        "gic_write_bytes(access, capped);",
-        "gic_write_bytes(access, capped | UINT64_C(0x80808080));",
+        "gic_write_bytes(access, access->granted, capped);",
+        "gic_write_bytes(access, access->granted, capped | UINT64_C(0x80808080));",
         "order-of-two-pending",
         GICV3,
         "not 'returned 0x32'",
@@ -205,6 +205,15 @@ ARM_GICV2 = (
         "sgir-foreign",
         GICV2,
         r"victim said .*stray interrupt (0x)?5\b",
+    ),
+    MachineMutation(
+        "an SGI comes from nobody",
+        "hal/irq/gic_filter.c",
+        "gic_write_bytes(access, access->granted & value, value);",
+        "gic_write_bytes(access, access->granted, value);",
+        "distributor-sgi-without-a-sender",
+        GICV2,
+        "the machine ended",
     ),
     MachineMutation(
         "a guest sleeps by itself",
