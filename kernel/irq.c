@@ -111,7 +111,7 @@ void irq_report_strays(void)
 {
 	while (strays.said < atomic_load_explicit(&strays.noted, memory_order_acquire)) {
 		uint64_t number = strays.number[strays.said++];
-		const char *what = number == controller->notice ? ": a notice, of a sandbox that was parked" : "";
+		const char *what = number == controller->notice ? ": the number of notices" : "";
 
 		if (controller->numbers_in_hex)
 			console_say("stray interrupt 0x%jx%s", number, what);

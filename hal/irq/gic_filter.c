@@ -33,10 +33,10 @@ static void write_bits(const struct gic_access *access, uint64_t value)
 }
 
 /* One line, one byte, one store: the neighbours in the word may be another sandbox's. */
-void gic_write_bytes(const struct gic_access *access, uint64_t lines, uint64_t value)
+void gic_write_bytes(const struct gic_access *access, uint64_t mask, uint64_t value)
 {
 	for (uint32_t n = 0; n < access->width; n++)
-		if (lines >> 8 * n & 0xff)
+		if (mask >> 8 * n & 0xff)
 			arch_mmio_write8(access->address + n, (uint8_t)(value >> 8 * n));
 }
 
@@ -50,7 +50,10 @@ static void write_priorities(const struct gic_access *access, uint64_t value)
 	gic_write_bytes(access, access->granted, capped);
 }
 
-/* A byte of zeros asks for nothing; QEMU takes it for an SGI that nobody sent, and ends when that is acknowledged. */
+/*
+ * A byte of zeros asks for nothing: 4.3.17 "GICD_SPENDSGIRn". There QEMU takes it for an SGI that nobody sent, and ends when that is
+ * acknowledged.
+ */
 static void write_senders(const struct gic_access *access, uint64_t value)
 {
 	gic_write_bytes(access, access->granted & value, value);

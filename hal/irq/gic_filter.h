@@ -27,7 +27,7 @@ enum gic_rule_name {
 	GIC_PLAIN,      /* reads as the machine's; identification */
 	GIC_FIXED,      /* granted lines read as they are; writes ignored: set when the machine started */
 	GIC_BITS,       /* write-one registers: ones for granted lines only */
-	GIC_SENDERS,    /* a byte a line, write-one as well */
+	GIC_SENDERS,    /* a byte a line, a bit a sender, write-one: bytes of zeros are not written */
 	GIC_PRIORITIES, /* a byte a line, granted ones written, none above GIC_GUEST_PRIORITY */
 	GIC_CONTROL,    /* GICD_CTLR: kept, not carried out */
 	GIC_TYPE,       /* GICD_TYPER, GICR_TYPER: as granted */
@@ -56,8 +56,8 @@ void gic_settle(uint64_t frame);
 void gic_route(uint32_t line, uint64_t hardware_id);
 /* The lines `mask` of word `word` at a frame of the distributor's layout: disabled, neither pending nor active, of no special priority. */
 void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask);
-/* Writes the bytes of `value` that have a bit in `lines`. */
-void gic_write_bytes(const struct gic_access *access, uint64_t lines, uint64_t value);
+/* Writes each byte of `value` whose byte in `mask` is not 0. */
+void gic_write_bytes(const struct gic_access *access, uint64_t mask, uint64_t value);
 
 /* Carries out `exit` at `offset` of the frame. HAL_FAULT: a width or alignment the register does not have. */
 enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit);

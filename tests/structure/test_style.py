@@ -29,7 +29,7 @@ def sources(platform: str) -> set[tuple[str, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_c_is_tidy(platform: str) -> None:
-    """Every file, once for each architecture that it is compiled for."""
+    """Every file, once for each architecture that it is compiled for: with the first of its boards."""
     earlier = set[tuple[str, str]]().union(*map(sources, PLATFORMS[: PLATFORMS.index(platform)]))
     new = {source for _, source in sources(platform) - earlier}
     chosen = sorted(source for source in new if source.startswith(LAYERS) and source.endswith(".c"))

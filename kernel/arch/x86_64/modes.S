@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Out of long mode and back, for attempts in other modes: uint64_t modes_protected(a, b) and modes_real(a, b) call modes_code with EDI
- * and ESI, and return EAX. Paging is off in both, so that an address is a guest-physical one. Data segments span 4 GiB also in real mode,
- * as their hidden parts are those of protected mode. Exceptions and interrupts find an empty IDT: they end the sandbox.
- * APM vol. 2, 14.6.2 "Consistency Checks" for the order; 4.5 "Segment Registers" for the hidden parts.
+ * Out of long mode and back, for attempts in other modes: uint64_t modes_protected(a, b) and modes_real(a, b) call the code at MODES_PAGE
+ * + MODES_CODE with EDI and ESI, and return EAX. Paging is off in both, so that an address is a guest-physical one. DS, ES and SS span
+ * 4 GiB also in real mode, as their hidden parts are those of protected mode. Exceptions and interrupts find an empty IDT: they end the
+ * sandbox. APM vol. 2, 14.7 "Leaving Long Mode", 4.5.2 "Segment Registers in 64-Bit Mode", 4.7 "Legacy Segment Descriptors".
  */
 #include "modes.h"
 #include "segments.h"
@@ -42,7 +42,8 @@ return_to_long_mode:
 	mov	%ebp, %cr0			/* EFER.LME, CR4.PAE and CR3 are what they were */
 	ljmp	$SELECTOR_CODE, $1f
 	.code64
-1:	mov	%eax, %eax
+1:	mov	%eax, %eax			/* what is above 32 bits is undefined */
+	mov	%esp, %esp
 	lgdt	(%rsp)
 	lidt	16(%rsp)
 	add	$32, %rsp

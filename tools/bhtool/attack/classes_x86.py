@@ -263,7 +263,7 @@ def draw_redirection(rng: random.Random, index: int, ground: Ground) -> Attempt:
     Every other one would give somebody else an interrupt at once.
     """
     if index % 2:
-        pin = walk(index, 24)
+        pin = walk(index // 2, 24)
         form = rng.choice((FIXED, FIXED, NMI, INIT, SMI, 7)) << 8 | rng.getrandbits(1) << 11 | rng.getrandbits(1) << 15
         core = rng.choice((*range(4), 0xFF))
     else:
@@ -314,7 +314,7 @@ CLASSES = (
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
     ALIASES,
     RACES,
-    MODES_X86,
+    *MODES_X86,
     RESETS_X86,
     AttackClass("ports", "every port in twelve forms", 0, draw_port, "io", ends=True),
     AttackClass("pci-ports", "every configuration register by ports 0xCF8 and 0xCFC", 4, draw_pci_port, "io"),

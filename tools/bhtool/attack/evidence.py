@@ -2,7 +2,8 @@
 """What a campaign must leave as it was, read through the machine's RAM from outside: frames of nobody, and those of monitors.
 
 A machine in which nobody attacked says how they look: a sentinel exits no more once it is ready, so its monitor's frames rest, too. But the
-clock's rate, where start-up measures it, is another from machine to machine, and so are time limits that come from it.
+clock's rate, where start-up measures it, is another from machine to machine, and so is the time limit of a kick: any but the measured one is a
+change.
 """
 
 import hashlib
@@ -16,7 +17,8 @@ from bhtool.config.machine import PAGE, Span
 from bhtool.config.plan import Plan
 from bhtool.platforms import Platform
 
-SHARES = range(1, 1001)  # of a second, that a time limit may last
+KICK_TIMEOUTS_PER_SECOND = 10  # monitor/partition_boot.c
+MARK = 0x6D61726B6D61726B  # in the place of that time limit
 WORDS = struct.Struct(f"<{PAGE // 8}Q")
 Pages = dict[int, bytes]  # digest of each page that is not all zeros, by its address
 
@@ -46,21 +48,21 @@ def data_pages(ram: int, size: int) -> Iterator[int]:
         at = end
 
 
-def without(values: frozenset[int], content: bytes) -> bytes:
-    return WORDS.pack(*(0 if word in values else word for word in WORDS.unpack(content)))
+def marked(content: bytes, measured: int) -> bytes:
+    return WORDS.pack(*(MARK if word == measured else word for word in WORDS.unpack(content)))
 
 
 def pages(platform: Platform, plan: Plan, ram: int, clock_hz: int) -> Pages:
-    """`clock_hz`: as start-up measured it; 0: the machine says it."""
+    """`clock_hz`: as start-up measured it, or knew it."""
     spans, found = lively(platform, plan), {}
-    measured = frozenset(clock_hz // share for share in SHARES if clock_hz)
+    measured = clock_hz // KICK_TIMEOUTS_PER_SECOND
     for offset in data_pages(ram, platform.ram_size):
         address = platform.ram_base + offset
         if any(span.start <= address < span.end for span in spans):
             continue
         content = os.pread(ram, PAGE, offset)
         if content.strip(b"\0"):
-            found[address] = hashlib.blake2b(without(measured, content), digest_size=8).digest()
+            found[address] = hashlib.blake2b(marked(content, measured), digest_size=8).digest()
     return found
 
 

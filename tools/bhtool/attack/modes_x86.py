@@ -2,10 +2,12 @@
 """What a PC's processor can do outside long mode: 32-bit protected mode and real mode, without paging. SDM vol. 3, 10.9 "Mode Switching"."""
 
 import random
+from dataclasses import dataclass
+from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.ground import ECAM, IOAPIC, Ground
-from bhtool.attack.request import ANYTHING, NEVER_BACK, Aim, Attempt
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, Aim, Attempt, Outcome
 
 # On the address in EDI with the value in ESI, in 32-bit code.
 ACCESSES = {
@@ -19,7 +21,7 @@ ACCESSES = {
     "write an immediate to": "c607a5",
     "add to": "0137",
     "lock xadd": "f00fc137",
-    "lock cmpxchg8b": "53f00fc70f5b",
+    "lock cmpxchg8b": "f00fc70f",
     "rep stos to": "b910000000f3aa",
     "compare with": "89fea7",
     "test bit of": "0fba2700",
@@ -37,40 +39,99 @@ ACCESSES_16 = {
     "write an immediate to": "67c607a5",
     "add to": "67660137",
     "lock xadd": "f067660fc137",
-    "lock cmpxchg8b": "6653f0670fc70f665b",
+    "lock cmpxchg8b": "f0670fc70f",
     "rep stos to": "66b91000000067f3aa",
     "compare with": "6689fe6766a7",
     "test bit of": "67660fba2700",
     "sidt to": "670f010f",
 }
-# What the monitor answers, or the processor alone: CPUID, RDMSR, IN, OUT and OUTS, VMCALL and VMMCALL, MOV to CR2, INVD, WBINVD. The code
-# saves what is the caller's by instructions that mean the same in 16-bit code.
-EXITS = ("5389f80fa25b", "89f90f32", "89fa31c0ed", "89fa89f0ee", "5389f80f01c15b", "5389f80f01d95b", "89fa89f06f", "0f22d0", "0f08", "0f09")
-MODES = {Aim.PROTECTED: ("protected mode", ACCESSES), Aim.REAL: ("real mode", ACCESSES_16)}
+# What the monitor answers, or the processor alone, on the number in EDI with the value in ESI; modes.S saves RBX.
+EXITS = {
+    "cpuid": "89f80fa2",
+    "rdmsr": "89f90f32",
+    "wrmsr": "89f989f031d20f30",
+    "in eax": "89fa31c0ed",
+    "out al": "89fa89f0ee",
+    "vmcall": "89f889f30f01c1",
+    "vmmcall": "89f889f30f01d9",
+    "mov to cr4": "0f20e089c231fa0f22e20f22e0",
+    "invd": "0f08",
+    "wbinvd": "0f09",
+}
+EXITS_16 = {
+    "cpuid": "6689f80fa2",
+    "rdmsr": "6689f90f32",
+    "wrmsr": "6689f96689f06631d20f30",
+    "in eax": "89fa6631c066ed",
+    "out al": "89fa89f0ee",
+    "vmcall": "6689f86689f30f01c1",
+    "vmmcall": "6689f86689f30f01d9",
+    "mov to cr4": "0f20e06689c26631fa0f22e20f22e0",
+    "invd": "0f08",
+    "wbinvd": "0f09",
+}
+NUMBERS = {  # that matter; others are drawn
+    "cpuid": (0, 1, 0x40000000, 0x80000000),
+    "rdmsr": (0x10, 0x1B, 0x80B, 0xC0000080, 0xC0010114, 0xC0010117),
+    "wrmsr": (0x1B, 0x80B, 0x830, 0xC0010114, 0xC0010117),
+    "in eax": (0xCFC, 0x3F8, 0x64),
+    "out al": (0xCF8, 0x3F8, 0x64),
+    "vmcall": (0xC6000000, 0xC6000001, 0xC6000003),
+    "vmmcall": (0xC6000000, 0xC6000001, 0xC6000003),
+    "mov to cr4": (1 << 6, 1 << 13, 1 << 14, 1 << 20),
+}
 RET = b"\xc3"
-BELOW = 1 << 32
+BELOW, PORTS = 1 << 32, 1 << 16
 
 
-def draw_mode(rng: random.Random, index: int, ground: Ground) -> Attempt:
+@dataclass(frozen=True)
+class Mode:
+    name: str
+    aim: Aim
+    accesses: dict[str, str]
+    exits: dict[str, str]
+
+
+PROTECTED = Mode("protected-mode", Aim.PROTECTED, ACCESSES, EXITS)
+REAL = Mode("real-mode", Aim.REAL, ACCESSES_16, EXITS_16)
+
+
+def contained(name: str, number: int, ground: Ground) -> frozenset[Outcome]:
+    """Ports that are not the sandbox's own are an empty bus, or nothing."""
+    port = number % PORTS
+    if (
+        not name.startswith(("in ", "out "))
+        or 0xCF8 <= port < 0xD00
+        or any(one.first <= port < one.first + one.count for one in ground.sandbox.ports)
+    ):
+        return ANYTHING
+    return NO_VALUE if name.startswith("in ") else NOT_DONE
+
+
+def draw_mode(mode: Mode, rng: random.Random, index: int, ground: Ground) -> Attempt:
     """A foreign address; then a page that the monitor answers for, and whatever else it answers, with any instruction."""
-    mode = list(MODES)[index % len(MODES)]
-    name, accesses = MODES[mode]
-    kind = index // len(MODES) % 4
-    form = rng.choice(list(accesses))
+    form, kind = rng.choice(list(mode.accesses)), index % 4
+    body = bytes.fromhex(mode.accesses[form])
     if kind < 2:
         target = next(one for one in iter(lambda: ground.draw(rng), None) if one.address < BELOW)
-        text = f"{form} {target.address:#x} ({target.whose}) in {name}"
-        return Attempt(text, bytes.fromhex(accesses[form]) + RET, target.address, rng.getrandbits(32), mode, NEVER_BACK)
+        text = f"{form} {target.address:#x} ({target.whose})"
+        return Attempt(text, body + RET, target.address, rng.getrandbits(32), mode.aim, NEVER_BACK)
     if kind == 2:
         address = rng.choice((IOAPIC.start, IOAPIC.start + 16, ECAM.start + rng.randrange(ECAM.size) & ~3))
-        body = bytes.fromhex(accesses[form])
         if rng.random() < 0.5:
-            body = bytes(rng.choice(b"\x66\x67\xf2\xf3\xf0\x2e\x36\x64") for _ in range(rng.randrange(4))) + body
-        return Attempt(f"bytes {body.hex()} on {address:#x} in {name}", body + RET, address, rng.getrandbits(32), mode, ANYTHING)
-    body, number = bytes.fromhex(rng.choice(EXITS)), rng.choice((rng.getrandbits(32), rng.getrandbits(16), 0xC0000080, 0x80B, 0xCF8))
-    return Attempt(f"bytes {body.hex()} with {number:#x} in {name}", body + RET, number, rng.getrandbits(32), mode, ANYTHING)
+            body = bytes(rng.choice(b"\x66\x67\xf2\xf3\xf0\x2e\x36\x26") for _ in range(rng.randrange(4))) + body
+        return Attempt(f"bytes {body.hex()} on {address:#x}", body + RET, address, rng.getrandbits(32), mode.aim, ANYTHING)
+    name = list(mode.exits)[index // 4 % len(mode.exits)]
+    number = rng.choice((*NUMBERS.get(name, ()), rng.getrandbits(32)))
+    text = f"{name}, with {number:#x}"
+    return Attempt(text, bytes.fromhex(mode.exits[name]) + RET, number, rng.getrandbits(32), mode.aim, contained(name, number, ground))
 
 
-MODES_X86 = AttackClass(
-    "modes", "accesses, exits and garbage in 32-bit protected mode and in real mode, paging off", 0, draw_mode, "memory", ends=True
+def class_of(mode: Mode, tries: str) -> AttackClass:
+    return AttackClass(mode.name, tries, 0, partial(draw_mode, mode), "memory", ends=True)
+
+
+MODES_X86 = (
+    class_of(PROTECTED, "accesses, exits and garbage in 32-bit protected mode, paging off"),
+    class_of(REAL, "the same in real mode, with segments of 4 GiB"),
 )

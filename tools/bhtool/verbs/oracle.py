@@ -43,9 +43,11 @@ def verdict_table(verdict: Verdict, title: str) -> Table:
 
 
 def sentence(verdict: Verdict) -> str:
+    exempt = sorted({protection for one in verdict.sandboxes for protection in one.policy.exempt})
+    but = f"; not judged, as it is switched off somewhere: {', '.join(exempt)}" if exempt else ""
     if verdict.findings:
-        return f"{len(verdict.findings)} differences between what the processors are told and the partition file"
-    return f"no difference: what the processors are told of {len(verdict.sandboxes)} sandboxes is what the partition file says, both ways"
+        return f"differences between what the processors are told and the partition file: {len(verdict.findings)}{but}"
+    return f"what the processors are told of {len(verdict.sandboxes)} sandboxes is what the partition file says, both ways{but}"
 
 
 def sandbox_json(one: Examined) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Show:
 
     def __init__(self, screen: Screen, session: Session) -> None:
         self._screen, self._session = screen, session
-        self._told: set[tuple[str, str]] = set()  # sandboxes and the reasons of which they have had a whole record
+        self._told: set[tuple[str, str, int, int]] = set()  # what has been told in full: sandbox, reason, pc, address
         screen.name_sandboxes([*session.watches, MONITOR])
 
     def waiting_for(self) -> str:
@@ -70,13 +70,14 @@ class Show:
             self._crash(event)
 
     def _crash(self, event: CrashEvent) -> None:
-        """The whole record; of one that is restarted for the same reason time and again, only what it did."""
+        """The whole record; of one that is restarted and does the same time and again, only what it did."""
         watch = self._session.watches[event.sandbox]
         lines = reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch)
-        again = (event.sandbox, event.crash.reason)
-        for line in lines[:1] if again in self._told and watch.plan.restarts and watch.state != "parked" else lines:
+        deed = (event.sandbox, event.crash.reason, event.crash.pc, event.crash.address)
+        is_known = deed in self._told and watch.plan.restarts and watch.state != "parked"
+        for line in lines[:1] if is_known else lines:
             self._screen.line(event.sandbox, line, "red")
-        self._told.add(again)
+        self._told.add(deed)
 
 
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
@@ -105,9 +106,9 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
 
 
 def failure(watch: Watch, ready: bool, parked: tuple[str, ...]) -> str:
-    """Why this sandbox fails the run; empty: it does not. Parked it may be if that was expected; `ready` it may have to be."""
+    """Why this sandbox fails the run; empty: it does not. Parked it must be if that was expected; `ready` it may have to be."""
     if watch.plan.name in parked:
-        return "" if watch.crash else "should have been parked and was not"
+        return "" if watch.harmed else "should have been parked and was not"
     if watch.harmed:
         return "was parked; what it did stands in its crash record above" if watch.state == "parked" else "had a fault; see above"
     return "did not get ready" if ready and not watch.ready else ""
