@@ -106,15 +106,15 @@ static bool owns(const struct pci_view *view, uint32_t id)
 	return false;
 }
 
-enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent)
+enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent, bool open)
 {
 	enum hal_status status = HAL_OK;
 
 	for (uint32_t id = 0; BOARD_PCI_ECAM && id < FUNCTIONS && status == HAL_OK; id++) {
-		bool own = owns(view, id);
+		bool real = open || owns(view, id);
 
-		status = hal_partition_map(partition, (gpa_t){ page_of(id) }, own ? (hpa_t){ page_of(id) } : absent, PCI_PAGE_BYTES,
-					   HAL_READ, own ? HAL_MEMORY_DEVICE : HAL_MEMORY_RAM);
+		status = hal_partition_map(partition, (gpa_t){ page_of(id) }, real ? (hpa_t){ page_of(id) } : absent, PCI_PAGE_BYTES,
+					   HAL_READ | (open ? HAL_WRITE : 0), real ? HAL_MEMORY_DEVICE : HAL_MEMORY_RAM);
 	}
 	return status;
 }

@@ -50,7 +50,8 @@ uint32_t pci_place(const struct pci_view *view, uint64_t gpa);
 void pci_create_view(struct pci_view *view, struct hal_kick_box *boxes);
 /* Checks that the function is the one the table means, places its base addresses, adds it. HAL_E_UNSUPPORTED: it is another, or none. */
 HAL_CHECKED enum hal_status pci_grant(struct pci_view *view, const struct bh_function *function);
-/* Shows the sandbox the buses: its own functions read-only, of all others the page `absent`. Nothing where there is no ECAM. */
-HAL_CHECKED enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent);
+/* Shows the sandbox the buses: its own functions read-only, of all others the page `absent`; if `open`, all as they are, to write, too.
+ * Nothing where there is no ECAM. */
+HAL_CHECKED enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent, bool open);
 /* Maps what resident functions touch. */
 HAL_CHECKED enum hal_status pci_map(struct hal_space *space, const struct pci_view *view);

@@ -65,7 +65,7 @@ enum hal_status hal_partition_grant_function(struct hal_partition *partition, co
 
 enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
 {
-	return pci_show(partition, &partition->pci, absent);
+	return pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
 }
 
 void hal_partition_seal(struct hal_partition *partition)

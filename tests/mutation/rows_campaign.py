@@ -13,7 +13,7 @@ FILTERS = (
         "hal_arena_take(arena, PORT_MAP_FRAMES)",
         CAMPAIGN,
         SVM,
-        "attempt .*ports|machine ended",
+        r"(?m)^attempt \d+, ports|machine ended",
     ),
     MachineMutation(
         "registers without a row are the machine's, attacked",
@@ -22,7 +22,7 @@ FILTERS = (
         "hal_arena_take(arena, MSR_MAP_FRAMES)",
         CAMPAIGN,
         SVM,
-        "attempt .* msr|machine ended",
+        r"(?m)^attempt \d+, msr|machine ended",
     ),
     MachineMutation(
         "the command register is direct, attacked",
@@ -58,7 +58,7 @@ FILTERS = (
         "HDCR_CONFINED 0x00000e00u",
         CAMPAIGN,
         ARMV7,
-        "attempt .* registers: m",
+        r"(?m)^attempt \d+, registers",
     ),
     MachineMutation(
         "RAM is a page longer than granted, attacked",
@@ -67,7 +67,7 @@ FILTERS = (
         "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * BH_PAGE_BYTES, region->permissions,",
         CAMPAIGN,
         SVM,
-        "attempt .* straddle",
+        r"(?m)^attempt \d+, straddle",
     ),
     MachineMutation(
         "RAM is a page longer than granted, attacked",
@@ -76,7 +76,7 @@ FILTERS = (
         "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * BH_PAGE_BYTES, region->permissions,",
         CAMPAIGN,
         GICV3,
-        "attempt .* straddle",
+        r"(?m)^attempt \d+, straddle",
     ),
     MachineMutation(
         "foreign pins are programmed as they are written, attacked",
@@ -94,7 +94,7 @@ FILTERS = (
         "gpa - (base & ~UINT64_C(0x7ffff)) < 8 * GICR_BYTES)",
         CAMPAIGN,
         GICV3,
-        "attempt .* distributor-pieces",
+        r"(?m)^attempt \d+, distributor-pieces",
     ),
     MachineMutation(
         "firmware hears the guest's calls, attacked",
@@ -103,7 +103,7 @@ FILTERS = (
         "#define HCR_CONFINED (HCR_TIDCP",
         CAMPAIGN,
         GICV3,
-        "machine ended|attempt .* (resets|calls)",
+        r"(?m)machine ended|^attempt \d+, (resets|calls)",
     ),
     *(
         MachineMutation(
@@ -113,7 +113,7 @@ FILTERS = (
             "return word < GIC_WORDS;",
             CAMPAIGN,
             platform,
-            "attempt .* distributor",
+            r"(?m)^attempt \d+, distributor",
         )
         for platform in (GICV3, GICV2, ARMV7)
     ),
@@ -136,6 +136,6 @@ FILTERS = (
         "*value = UINT32_MAX; if (!function) *value = pci_config_read(place); if (function) {",
         CAMPAIGN,
         VTX,
-        "attempt .* pci-ports",
+        r"(?m)^attempt \d+, pci-ports",
     ),
 )

@@ -31,6 +31,7 @@ class AttackClass:
 
 def walk(index: int, size: int, offset: int = 0) -> int:
     """The index-th number below `size`: each once before one comes again."""
+    assert size > 0
     stride = STEP
     while size % stride == 0 or _common(stride, size) != 1:
         stride += 2

@@ -19,6 +19,7 @@ from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
 BATCH = 2000  # attempts by each hostile sandbox for which one machine is built
+FIRST_LOOK = 100  # the same, if the campaign is to end with the first escape
 ENDING = 0.12  # share of attempts that end the sandbox
 
 
@@ -54,7 +55,7 @@ class Campaign:
 
     @property
     def good(self) -> bool:
-        return not self.escapes and not self.heartbeats_lost and self.attempts == self.asked
+        return not self.escapes and not self.heartbeats_lost and self.attempts == self.asked > 0
 
     def digest(self) -> str:
         """The same for two campaigns in which the same became of every attempt."""
@@ -115,11 +116,11 @@ class Runner:
         self._before = 0  # attempts of this batch that earlier machines made
         self.result = result
 
-    def run(self, folder: Path, only: int | None = None) -> None:
+    def run(self, folder: Path, only: int | None, group: str | None) -> None:
         calm = {cores: self._calm(folder, cast) for cores, cast in CASTS.items()}
         grounds = {cores: stage.grounds() for cores, stage in calm.items()}
         everything = requests(grounds, self.result.seed, self.result.asked if only is None else only + 1, ENDING)
-        wanted = everything if only is None else everything[only:]
+        wanted = [one for one in everything if only in (None, one.number) and group in (None, one.group)]
         self.result.asked = len(wanted)
         for cores, cast in CASTS.items():
             mine = [one for one in wanted if one.cores == cores]
@@ -133,8 +134,9 @@ class Runner:
 
     def _carry_out(self, folder: Path, cast: Cast, wanted: list[Request]) -> None:
         queues = [[one for one in wanted if one.number % len(cast.hostiles) == place] for place in range(len(cast.hostiles))]
-        for start in range(0, max(map(len, queues)), BATCH):
-            self._batch(folder, cast, [queue[start : start + BATCH] for queue in queues])
+        size = FIRST_LOOK if self._until_escape else BATCH
+        for start in range(0, max(map(len, queues)), size):
+            self._batch(folder, cast, [queue[start : start + size] for queue in queues])
 
     def _batch(self, folder: Path, cast: Cast, queues: list[list[Request]]) -> None:
         first = [0] * len(queues)
@@ -188,9 +190,10 @@ def run_campaign(
     only: int | None = None,
     unprotected: tuple[str, ...] = (),
     until_escape: bool = False,
+    group: str | None = None,
 ) -> Campaign:
-    """All attempts of the seed, or `only` one; with `until_escape` no machine is started after something got through."""
+    """All attempts of the seed, `only` one, or one class's; with `until_escape` no machine is started after something got through."""
     result = Campaign(platform, seed, attempts)
     with tempfile.TemporaryDirectory(prefix="bulkhead-attack-") as folder:
-        Runner(platform, timing, result, report, progress, unprotected, until_escape).run(Path(folder), only)
+        Runner(platform, timing, result, report, progress, unprotected, until_escape).run(Path(folder), only, group)
     return result

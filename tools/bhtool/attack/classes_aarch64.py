@@ -3,10 +3,12 @@
 
 import random
 import struct
+from functools import partial
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.classes_gic import INTERESTING, SGIR, order_value, own_order_value, register_address, shows_nothing
+from bhtool.attack.classes_gic import INTERESTING, ROUTES, ROUTES_BYTES, SGIR, order_value, own_order_value, register_address, shows_nothing
+from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
 from bhtool.attack.ground import DISTRIBUTOR, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES
@@ -32,9 +34,6 @@ READS = {
     "ldxr": code(0xC85F7C00),
     "ldxp": code(0xC87F0800),
     "ldar": code(0xC8DFFC00),
-    "dc ivac": code(0xD5087620),
-    "dc civac": code(0xD50B7E20),
-    "ic ivau": code(0xD50B7520, 0xD5033F9F),
 }
 WRITES = {
     "str x": code(0xF9000001),
@@ -48,23 +47,22 @@ WRITES = {
     "ldxr and stxr": code(0xC85F7C02, 0xC8037C01),
 }
 EXECUTE = {"call": code(0xD63F0000), "jump to": code(0xD61F0000)}
-MEMORY = {"read": {k: v for k, v in READS.items() if not k.startswith(("dc", "ic"))}, "write": WRITES, "execute": EXECUTE}
+MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 
 
 def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
     forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
     name = rng.choice(list(forms))
-    target = ground.draw(rng)
-    return Attempt(
-        f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, rng.getrandbits(64), Aim.ADDRESS, NEVER_BACK
-    )
+    target, value = ground.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
+    return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
 def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr x", "ldr w", "str x", "ldp", "stp"))
     address = rng.choice(ground.edges) - rng.randrange(1, 4)
-    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, 0, Aim.ADDRESS, NOT_DONE)
+    value = rng.getrandbits(64) if name in WRITES else 0
+    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 
 
 def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
@@ -72,15 +70,24 @@ def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["ldr x"], target.address, 0, Aim.TABLE, NEVER_BACK)
 
 
+PREFETCH, PREFETCH_MASK = 0xF8800000, 0xFEC00000  # PRFM in all its forms: size 11, V 0, opc 10
+BY_REGISTER, BY_REGISTER_MASK = 0x38200800, 0x3B200C00  # at a distance in a register
+
+
 def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Loads and stores of every kind on a page that the monitor answers for: C4.1.94 "Loads and Stores"."""
+    """Loads and stores of every kind on a page that the monitor answers for, or a foreign one: C4.1.94 "Loads and Stores"."""
     word = rng.getrandbits(32) & ~(1 << 25) | 1 << 27  # op0 of x1x0
     word &= ~(0x1F << 5)  # base: x0
     word = word & ~0x1F | rng.randrange(2, 18)
     word = word & ~(0x1F << 10) | rng.randrange(2, 18) << 10 if word >> 28 & 3 == 2 else word
-    return Attempt(
-        f"instruction {word:#010x} on {DISTRIBUTOR.start:#x}", code(word), DISTRIBUTOR.start, rng.getrandbits(64), Aim.ADDRESS, ANYTHING
-    )
+    address, contained = DISTRIBUTOR.start, ANYTHING
+    if index % 2:
+        word &= ~(1 << (21 if word >> 28 & 3 == 2 else 20))  # not before the page
+        surely = (
+            word >> 28 & 3 >= 2 and word & PREFETCH_MASK != PREFETCH and word & BY_REGISTER_MASK != BY_REGISTER
+        )  # pairs, and single registers
+        address, contained = ground.draw_wide(rng).address, NOT_DONE if surely else ANYTHING
+    return Attempt(f"instruction {word:#010x} on {address:#x}", code(word), address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
 # ---- System registers: op0, op1, CRn, CRm, op2; D22.3.1 "Instructions for accessing non-debug System registers" ---------
@@ -168,16 +175,22 @@ def draw_system(rng: random.Random, index: int, ground: Ground) -> Attempt:
 def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr w", "ldrsw", "str w", "str w"))
+    if ROUTES <= address - DISTRIBUTOR.start < ROUTES + ROUTES_BYTES:  # 64 bits each
+        name, address = rng.choice(("ldr x", "str x")), address & ~7
     contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
-    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, contained)
+    return Attempt(
+        f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32), contained=contained
+    )
 
 
 def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
     if index % 3 == 0 and ground.has_redistributors:
         return foreign_redistributor(rng, ground)
     address = register_address(rng, index, ground) + rng.randrange(4)
+    if index % 3 == 1 and shows_nothing(address & ~3, ground):
+        return Attempt(f"strb {address:#x}, and ldrb", code(0x39000001, 0x39400000), address, rng.getrandbits(8), contained=NOTHING_THERE)
     name = rng.choice(("ldr x", "ldrh", "ldrb", "ldp", "ldxr", "str x", "strh", "strb", "stp", "stlr"))
-    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32))
 
 
 def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
@@ -252,14 +265,18 @@ INSTRUCTIONS = {
 }
 
 
+WITH_NUMBERS = {"brk", "hlt", "dcps1", "dcps2", "dcps3", "svc"}  # in bits 20:5; of UDF in 15:0
+
+
 def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
-    return Attempt(name, code(INSTRUCTIONS[name]), 0, 0, Aim.NUMBER, ANYTHING)
+    number = rng.getrandbits(16) if name in WITH_NUMBERS or name == "udf" else 0
+    return Attempt(f"{name}, #{number:#x}", code(INSTRUCTIONS[name] | (number << 5 if name in WITH_NUMBERS else number)), 0)
 
 
 def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """STR over the instruction two behind it, with and without the maintenance that it would take."""
-    word = rng.choice([*INSTRUCTIONS.values(), 0xD503201F])
+    word = rng.choice((*INSTRUCTIONS.values(), 0xD503201F)) if rng.getrandbits(1) else rng.getrandbits(16)  # UDF
     maintained = (0xD50B7B20, 0xD5033F9F, 0xD50B7520, 0xD5033FDF) if rng.random() < 0.5 else (0xD503201F,) * 4
     adr = 0x10000000 | 6 << 5  # adr x0, .+24
     return Attempt(f"an instruction made {word:#010x} just before it runs", code(adr, 0xB9000001, *maintained, 0xD503201F), 0, word)
@@ -267,24 +284,41 @@ def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attem
 
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """So many exits one behind the other: a call that nobody knows, a register of the distributor."""
-    times = rng.choice((16, 64, 256))
+    times = rng.randrange(16, 257)
     body = (0xD28000A0, CALLS["hvc"]) if index % 2 else (0xB9400022, 0xD503201F)
     loop = (0xD2800003 | times << 5, *body, 0xF1000463, 0x54FFFFA1)
     what = "calls" if index % 2 else "distributor reads"
     return Attempt(f"{times} {what}", code(*loop), 0, DISTRIBUTOR.start, Aim.NUMBER, ANYTHING)
 
 
+def kept_register(kept: Kept) -> bytes:
+    """mov w2, held; str w2; str w1; ldr w3; eor w3, w3, w2; mov w2, mask; and w0, w3, w2."""
+    held, mask = ((0x52800002 | (value & 0xFFFF) << 5, 0x72A00002 | value >> 16 << 5) for value in (kept.held, kept.mask))
+    return code(*held, 0xB9000002, 0xB9000001, 0xB9400003, 0x4A020063, *mask, 0x0A020060)
+
+
+CONFIGURATION = Forms(
+    {1: READS["ldrb"], 2: READS["ldrh"], 4: READS["ldr w"]}, {1: WRITES["strb"], 2: WRITES["strh"], 4: WRITES["str w"]}, kept_register
+)
+
 CLASSES = (
-    AttackClass("memory", "reads, writes, maintenance and jumps, in 23 forms", 0, draw_memory, "memory", ends=True),
+    AttackClass(
+        "memory", f"reads, writes, zeroing and jumps, in {sum(map(len, MEMORY.values()))} forms", 0, draw_memory, "memory", ends=True
+    ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
     ALIASES,
     RACES,
     RESETS_ARM,
     AttackClass(
-        "garbage", "loads and stores that a decoder could misread, on the distributor's page", 0, draw_garbage, "memory", ends=True
+        "garbage",
+        "loads and stores that a decoder could misread, on the distributor's page and on foreign ones",
+        0,
+        draw_garbage,
+        "memory",
+        ends=True,
     ),
-    AttackClass("registers", "every system register, read, rewritten and written", 36, draw_register, "msr"),
+    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 36, draw_register, "msr"),
     AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
     AttackClass(
         "distributor-pieces",
@@ -296,7 +330,7 @@ CLASSES = (
     ),
     AttackClass("orders", "interrupts to every core, number, target list and group", 0, draw_order, "ipi", ends=True),
     AttackClass("distributor", "every register of the distributor and of the own redistributor", 24, draw_interrupt_register, "irq"),
-    AttackClass("own-orders", "interrupts to itself and to all that it may", 6, draw_own_order, harmless="the own core alone"),
+    AttackClass("own-orders", "interrupts to itself and to all that it may", 1, draw_own_order, harmless="the own core alone"),
     AttackClass(
         "calls", "every hypercall and firmware call with any argument", 8, draw_call, harmless="a call without a grant has nothing to do"
     ),
@@ -311,4 +345,5 @@ CLASSES = (
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
     LEVELS_V8,
     UNDEFINED_V8,
+    AttackClass("configuration", "registers of PCI functions; what own ones keep", 5, partial(draw_as_memory, CONFIGURATION), "io"),
 )

@@ -3,10 +3,12 @@
 
 import random
 import struct
+from functools import partial
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address, shows_nothing
+from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
 from bhtool.attack.ground import DISTRIBUTOR, Ground
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
 from bhtool.attack.races import RACES
@@ -29,7 +31,6 @@ READS = {
     "ldm": code(0xE890000C),
     "ldr post-indexed": code(0xE4902004),
     "ldrex": code(0xE1900F9F),
-    "swp": code(0xE1000092),
 }
 WRITES = {
     "str": code(0xE5802000),
@@ -41,23 +42,22 @@ WRITES = {
     "ldrex and strex": code(0xE190CF9F, 0xE1801F92),
 }
 EXECUTE = {"call": code(0xE12FFF30), "call of Thumb": code(0xE3800001, 0xE12FFF30)}
-MEMORY = {"read": {k: v for k, v in READS.items() if k != "swp"}, "write": WRITES, "execute": EXECUTE}
+MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 
 
 def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
     forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
     name = rng.choice(list(forms))
-    target = ground.draw(rng)
-    return Attempt(
-        f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, rng.getrandbits(64), Aim.ADDRESS, NEVER_BACK
-    )
+    target, value = ground.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
+    return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
 def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr", "str"))
     address = rng.choice(ground.edges) - rng.randrange(1, 4)
-    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, 0, Aim.ADDRESS, NOT_DONE)
+    value = rng.getrandbits(64) if name in WRITES else 0
+    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 
 
 def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
@@ -65,13 +65,18 @@ def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["ldr"], target.address, 0, Aim.TABLE, NEVER_BACK)
 
 
+MULTIPLIES = 0x00000090  # and exclusive accesses
+
+
 def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Loads and stores of every kind on a page that the monitor answers for: A5.3 "Load/store word and unsigned byte", A5.2.8 "Extra"."""
-    kind = rng.choice((0x04000000, 0x05000000, 0x00000090, 0x000000B0, 0x000000D0, 0x000000F0))
+    """Loads and stores of every kind on a page that the monitor answers for, or a foreign one: A5.3 "Load/store word and unsigned byte", A5.2.8 "Extra"."""
+    kind = rng.choice((0x04000000, 0x05000000, MULTIPLIES, 0x000000B0, 0x000000D0, 0x000000F0))
     word = 0xE0000000 | kind | rng.getrandbits(5) << 20 | rng.randrange(2, 9) << 12 | rng.getrandbits(4) << (0 if kind >> 26 else 8)
-    return Attempt(
-        f"instruction {word:#010x} on {DISTRIBUTOR.start:#x}", code(word), DISTRIBUTOR.start, rng.getrandbits(32), Aim.ADDRESS, ANYTHING
-    )
+    address, contained = DISTRIBUTOR.start, ANYTHING
+    if index % 2:
+        word |= 1 << 23 | (1 << 22 if kind < 0x04000000 else 0)  # not before the page: up, and by a number
+        address, contained = ground.draw_wide(rng).address, ANYTHING if kind == MULTIPLIES else NOT_DONE
+    return Attempt(f"instruction {word:#010x} on {address:#x}", code(word), address, rng.getrandbits(32), Aim.ADDRESS, contained)
 
 
 # ---- Coprocessors: opc1, CRn, CRm, opc2; B3.17 "Organization of the CP15 registers" -------------------------------------
@@ -123,13 +128,17 @@ def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> A
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr", "str", "str"))
     contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
-    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, contained)
+    return Attempt(
+        f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32), contained=contained
+    )
 
 
 def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address = register_address(rng, index, ground) + rng.randrange(4)
+    if index % 3 == 1 and shows_nothing(address & ~3, ground):
+        return Attempt(f"strb {address:#x}, and ldrb", code(0xE5C02000, 0xE5D00000), address, rng.getrandbits(8), contained=NOTHING_THERE)
     name = rng.choice(("ldrb", "ldrh", "ldrsb", "strb", "strh", "ldrd", "strd", "ldrex"))
-    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+    return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32))
 
 
 def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
@@ -184,25 +193,42 @@ INSTRUCTIONS = {
 
 def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
-    word = INSTRUCTIONS[name]
-    return Attempt(name, code(word, 0xF1010000), 0, 0, Aim.NUMBER, ANYTHING)  # and little-endian again
+    number = rng.getrandbits(12) if name in ("udf", "bkpt") else rng.getrandbits(24) if name == "svc" else 0
+    word = INSTRUCTIONS[name] | (number << 8 if name in ("udf", "bkpt") else number)
+    return Attempt(f"{name}, #{number:#x}", code(word, 0xF1010000), 0)  # and little-endian again
 
 
 def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """STR over the instruction that follows, with and without the maintenance that it would take."""
-    word = rng.choice((0xE7F000F0, 0xE320F000, 0xE320F004, 0xEF000000))
+    word = rng.choice((0xE7F000F0 | rng.getrandbits(12) << 8, 0xE320F000, 0xE320F004, 0xEF000000 | rng.getrandbits(24)))
     maintained = (0xEE07CF3B, 0xF57FF04F, 0xEE07CF35, 0xF57FF06F) if rng.random() < 0.5 else (0xE320F000,) * 4
     return Attempt(f"an instruction made {word:#010x} just before it runs", code(0xE28FC010, 0xE58C2000, *maintained, 0xE320F000), 0, word)
 
 
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """So many reads of the distributor one behind the other."""
-    times = rng.choice((16, 64, 240))
+    times = rng.randrange(16, 241)
     return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, DISTRIBUTOR.start)
 
 
+def constant(value: int) -> tuple[int, int]:
+    """movw r3; movt r3."""
+    low, high = value & 0xFFFF, value >> 16
+    return 0xE3003000 | low >> 12 << 16 | low & 0xFFF, 0xE3403000 | high >> 12 << 16 | high & 0xFFF
+
+
+def kept_register(kept: Kept) -> bytes:
+    """mov r3, held; str r3; str r2; ldr r0; eor r0, r0, r3; and r0, r0, #mask, unless that is all."""
+    masked = () if kept.mask == ALL_ONES else (0xE2000000 | kept.mask,)
+    return code(*constant(kept.held), 0xE5803000, 0xE5802000, 0xE5900000, 0xE0200003, *masked)
+
+
+CONFIGURATION = Forms(
+    {1: READS["ldrb"], 2: READS["ldrh"], 4: READS["ldr"]}, {1: WRITES["strb"], 2: WRITES["strh"], 4: WRITES["str"]}, kept_register
+)
+
 CLASSES = (
-    AttackClass("memory", "reads, writes and jumps, in 18 forms", 0, draw_memory, "memory", ends=True),
+    AttackClass("memory", f"reads, writes and jumps, in {sum(map(len, MEMORY.values()))} forms", 0, draw_memory, "memory", ends=True),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
     ALIASES,
@@ -210,14 +236,27 @@ CLASSES = (
     RESETS_ARM,
     MODES_V7,
     AttackClass(
-        "garbage", "loads and stores that a decoder could misread, on the distributor's page", 0, draw_garbage, "memory", ends=True
+        "garbage",
+        "loads and stores that a decoder could misread, on the distributor's page and on foreign ones",
+        0,
+        draw_garbage,
+        "memory",
+        ends=True,
     ),
-    AttackClass("registers", "every register of coprocessors 14 and 15, read, rewritten and written", 41, draw_register, "msr"),
-    AttackClass("pairs", "every register of 64 bits", 6, draw_pair, "msr"),
+    AttackClass(
+        "registers", "registers of coprocessors 14 and 15, of every encoding, read, rewritten and written", 43, draw_register, "msr"
+    ),
+    AttackClass(
+        "pairs",
+        "every register of 64 bits",
+        6,
+        draw_pair,
+        harmless="a monitor's are undefined outside Hyp mode, the others are the own core's",
+    ),
     AttackClass("distributor-pieces", "its registers in other widths and forms", 0, draw_interrupt_piece, "irq", ends=True),
     AttackClass("orders", "interrupts to every core, number and target list", 0, draw_order, "ipi", ends=True),
     AttackClass("distributor", "every register of the distributor", 26, draw_interrupt_register, "irq"),
-    AttackClass("own-orders", "interrupts to itself and to all that it may", 8, draw_own_order, harmless="the own core alone"),
+    AttackClass("own-orders", "interrupts to itself and to all that it may", 1, draw_own_order, harmless="the own core alone"),
     AttackClass(
         "calls", "every hypercall and firmware call with any argument", 10, draw_call, harmless="a call without a grant has nothing to do"
     ),
@@ -231,4 +270,5 @@ CLASSES = (
     AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
     UNDEFINED_V7,
+    AttackClass("configuration", "registers of PCI functions; what own ones keep", 5, partial(draw_as_memory, CONFIGURATION), "io"),
 )

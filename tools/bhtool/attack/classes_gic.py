@@ -8,6 +8,7 @@ from bhtool.attack.ground import DISTRIBUTOR, Ground
 
 SGIR = DISTRIBUTOR.start + 0xF00
 DISTRIBUTOR_BYTES = 0x1000
+ROUTES, ROUTES_BYTES = 0x6000, 0x2000  # GICD_IROUTER, GICv3
 # What a sandbox's own interrupts hang on; a hostile one that disables its timer only harms itself, so it may.
 INTERESTING = (
     0x0,
@@ -34,19 +35,24 @@ INTERESTING = (
     0xF10,
     0xF20,
 )
+INTERESTING_ROUTES = (0x6100, 0x6108, 0x6120, 0x6140)  # of lines 32, 33, 36, 40
 
 
 def register_address(rng: random.Random, index: int, ground: Ground) -> int:
     """Every word of the distributor and of the own redistributor's frames in turn; every third is one that matters."""
-    spans = ground.filtered if ground.has_redistributors else [DISTRIBUTOR]
+    spans = ground.distributor
     span = spans[index % len(spans)]
+    routes = ground.has_redistributors and span is DISTRIBUTOR
     if rng.random() < 0.3:
-        return span.start + rng.choice(INTERESTING)
-    return span.start + (walk(index // len(spans), DISTRIBUTOR_BYTES) & ~3) + rng.choice((0, 0, 0x10000 if span.size > 0x10000 else 0))
+        return span.start + rng.choice((*INTERESTING, *INTERESTING_ROUTES) if routes else INTERESTING)
+    offset = walk(index // len(spans), DISTRIBUTOR_BYTES + (ROUTES_BYTES if routes else 0)) & ~3
+    if offset >= DISTRIBUTOR_BYTES:
+        return span.start + ROUTES + offset - DISTRIBUTOR_BYTES
+    return span.start + offset + rng.choice((0, 0, 0x10000 if span.size > 0x10000 else 0))
 
 
 # Registers of the distributor that lines share: first offset, bits a line.
-SHARED = ((0x080, 0x400, 1), (0x400, 0x800, 8), (0x800, 0xC00, 8), (0xC00, 0xD00, 2))
+SHARED = ((0x080, 0x400, 1), (0x400, 0x800, 8), (0x800, 0xC00, 8), (0xC00, 0xD00, 2), (ROUTES, ROUTES + ROUTES_BYTES, 64))
 LOCAL_LINES = 32  # of each core
 
 
@@ -57,7 +63,7 @@ def shows_nothing(address: int, ground: Ground) -> bool:
         if first <= offset < end:
             span = 0x80 if bits == 1 else end - first
             line = (offset - first) % span * 8 // bits
-            lines = range(line, line + 32 // bits)
+            lines = range(line, line + max(1, 32 // bits))
             return line >= LOCAL_LINES and not any(one.line in lines for one in ground.sandbox.lines)
     return False
 
@@ -70,6 +76,6 @@ def order_value(rng: random.Random) -> int:
 
 
 def own_order_value(rng: random.Random, ground: Ground) -> int:
-    """To the own core by the list, to all other own cores, to itself: but for the number that kicks."""
-    number = rng.randrange(15)
-    return rng.choice((1 << 16 + ground.sandbox.cores[0], 1 << 24, 2 << 24)) | number
+    """To the own core by the list, to all other own cores, to itself, where a list does not count: but for the number that kicks."""
+    ignored = rng.getrandbits(8) << 16
+    return rng.choice((1 << 16 + ground.sandbox.cores[0], 1 << 24 | ignored, 2 << 24 | ignored)) | rng.randrange(15)

@@ -2,19 +2,18 @@
 """What an x86 sandbox can try. Code is called with its arguments in RDI and RSI: AMD64 APM vol. 3 for every encoding."""
 
 import random
+import struct
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.ground import ECAM, IOAPIC, Ground
+from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory, draw_by_ports
+from bhtool.attack.ground import IOAPIC, Ground
 from bhtool.attack.modes_x86 import MODES_X86
 from bhtool.attack.races import RACES
 from bhtool.attack.registers_x86 import (
     FIXED,
-    INIT,
-    NMI,
     PLAIN_VECTORS,
     RET,
-    SMI,
     VALUE_INTO_EAX,
     code,
     draw_icr,
@@ -22,7 +21,7 @@ from bhtool.attack.registers_x86 import (
     draw_msr,
     draw_own_icr,
 )
-from bhtool.attack.request import ANYTHING, EMPTY_BUS, NEVER_BACK, NO_VALUE, NOT_DONE, Aim, Attempt
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
 from bhtool.attack.resets import RESETS_X86
 
 INTO_EDX = b"\x89\xfa"
@@ -67,10 +66,8 @@ MEMORY = {"read": READS, "write": WRITES, "locked": LOCKED, "execute": EXECUTE}
 def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
     forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
     name = rng.choice(list(forms))
-    target = ground.draw(rng)
-    return Attempt(
-        f"{name} {target.address:#x} ({target.whose})", forms[name] + RET, target.address, rng.getrandbits(64), Aim.ADDRESS, NEVER_BACK
-    )
+    target, value = ground.draw(rng), rng.getrandbits(64) if forms in (WRITES, LOCKED) else 0
+    return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name] + RET, target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
 def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
@@ -78,7 +75,8 @@ def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
     edge = rng.choice(ground.edges)
     name = rng.choice(("read 4", "read 8", "write 4", "write 8"))
     address = edge - rng.randrange(1, 4)
-    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name] + RET, address, 0, Aim.ADDRESS, NOT_DONE)
+    value = rng.getrandbits(64) if name in WRITES else 0
+    return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name] + RET, address, value, Aim.ADDRESS, NOT_DONE)
 
 
 def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
@@ -131,32 +129,15 @@ PORTS = 0x10000
 
 
 def draw_port(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    name = list(PORT_FORMS)[index % len(PORT_FORMS)]
+    place, port = divmod(walk(index, len(PORT_FORMS) * PORTS), PORTS)
+    name = list(PORT_FORMS)[place]
     form, contained = PORT_FORMS[name]
-    port = rng.choice(DANGEROUS_PORTS) if rng.random() < 0.3 else walk(index, PORTS)
+    if rng.random() < 0.3:
+        port = rng.choice(DANGEROUS_PORTS)
     if 0xCF8 <= port < 0xD00 or any(one.first <= port < one.first + one.count for one in ground.sandbox.ports):
         contained = ANYTHING
-    return Attempt(f"{name}, port {port:#x}", INTO_EDX + form + RET, port, rng.getrandbits(32), Aim.NUMBER, contained)
-
-
-PRESENT = (0x00, 0x08, 0x09, 0x0B, 0x10, 0x18, 0xF8, 0xFA, 0xFB)  # functions of bus 0 that PCs have: bridges, disks, what is plugged in
-
-
-def is_own_function(address: int, ground: Ground) -> bool:
-    return any(one.id == address >> 8 & 0xFFFF for one in ground.sandbox.functions)
-
-
-def draw_pci_port(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Mechanism #1: an address to 0xCF8, then data through 0xCFC. Of others' functions all reads are those of an empty bus."""
-    address = 0x80000000 | walk(index, 0x1000000) & ~3
-    if index % 4:
-        address = 0x80000000 | rng.choice(PRESENT) << 8 | rng.randrange(0, 64, 4)
-    write = rng.random() < 0.3
-    data = VALUE_INTO_EAX + code("ef") if write else code("31c0ed")
-    body = code("89f866baf80cef") + code("66bafc0c") + data
-    kind = "write" if write else "read"
-    contained = ANYTHING if write or is_own_function(address, ground) else EMPTY_BUS
-    return Attempt(f"PCI configuration {kind} of {address:#x} by ports", body + RET, address, rng.getrandbits(32), Aim.NUMBER, contained)
+    value = rng.getrandbits(32) if name.startswith("out") else 0
+    return Attempt(f"{name}, port {port:#x}", INTO_EDX + form + RET, port, value, Aim.NUMBER, contained)
 
 
 # ---- Instructions, calls, registers of the core -----------------------------------------------------------------------
@@ -219,10 +200,15 @@ INSTRUCTIONS = {
 }
 
 
+TAKES_RSI = (code("5389f8"),)
+TAKES_RDI = (*map(code, ("4889f8", "89f8", "89f9", "57", "0f78f8", "0f00df", "0f00d7")), *TAKES_RSI)
+
+
 def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
-    target = ground.draw(rng)
-    return Attempt(f"{name}, with {target.address:#x}", INSTRUCTIONS[name] + RET, target.address, rng.getrandbits(32), Aim.NUMBER, ANYTHING)
+    target = ground.draw(rng).address if INSTRUCTIONS[name].startswith(TAKES_RDI) else 0
+    value = rng.getrandbits(32) if INSTRUCTIONS[name].startswith(TAKES_RSI) else 0
+    return Attempt(f"{name}, with {target:#x}", INSTRUCTIONS[name] + RET, target, value, Aim.NUMBER, ANYTHING)
 
 
 CONTROL = {"cr0": ("0f20c0", "0f22c2", "0f22c0"), "cr4": ("0f20e0", "0f22e2", "0f22e0")}  # to RAX, from RDX, from RAX
@@ -253,89 +239,141 @@ def draw_call(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 
 TIMER_PIN = 2  # interrupts without being asked
-# The pin stands in bits 39:32 of the value: high word, then low word of its entry.
-REDIRECT = code("4889f048c1e8200fb6c88d4c0911890f25000000ff894710ffc9890f897710")
+# The pin stands in bits 39:32 of the value: high word, then low word of its entry; that, read back, and what idle ones read taken away.
+REDIRECT = code("4889f048c1e8200fb6c88d4c0911890f25000000ff894710ffc9890f897710" + "8b47103500000100")
+
+
+def kept_idle(pin: int, ground: Ground) -> frozenset[Outcome]:
+    return ANYTHING if any(one.line == pin for one in ground.sandbox.lines) else NOTHING_THERE
 
 
 def draw_redirection(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Both words of a pin's entry: every delivery mode and vector, to every core. 82093AA data sheet, 3.2.4.
+    """Both words of a pin's entry: every delivery mode and vector, to every core. 82093AA data sheet, 3.2.4. Others' read as masked and idle.
 
     Every other one would give somebody else an interrupt at once.
     """
     if index % 2:
         pin = walk(index // 2, 24)
-        form = rng.choice((FIXED, FIXED, NMI, INIT, SMI, 7)) << 8 | rng.getrandbits(1) << 11 | rng.getrandbits(1) << 15
+        form = rng.choice((FIXED, FIXED, FIXED, *range(1, 8))) << 8 | rng.getrandbits(1) << 11 | rng.getrandbits(1) << 15
         core = rng.choice((*range(4), 0xFF))
     else:
         pin, form, core = TIMER_PIN, FIXED << 8, rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
     value = rng.randrange(*PLAIN_VECTORS) | form | core << 56
-    return Attempt(f"redirection of pin {pin} = {value:#018x}", REDIRECT + RET, IOAPIC.start, value | pin << 32, Aim.ADDRESS, ANYTHING)
+    return Attempt(
+        f"redirection of pin {pin} = {value:#018x}", REDIRECT + RET, IOAPIC.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, ground)
+    )
+
+
+PINS, MASKED = 24, 1 << 16
+# The same place for the pin; the low word of its entry, read back, and what idle ones read taken away.
+REREAD = code("4889f048c1e8208d4c0010890f8977108b47103500000100")
+
+
+def draw_foreign_pin(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """Masked, with a vector: others' pins read as masked and idle, whatever is written."""
+    pin = walk(index, PINS)
+    value = rng.randrange(*PLAIN_VECTORS) | MASKED
+    return Attempt(f"pin {pin} = {value:#x}, and read", REREAD + RET, IOAPIC.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, ground))
+
+
+def kept_register(kept: Kept) -> bytes:
+    """mov dword [rdi], held; mov [rdi], esi; mov eax, [rdi]; xor eax, held; and eax, mask."""
+    return struct.pack("<HIHHBIBI", 0x07C7, kept.held, 0x3789, 0x078B, 0x35, kept.held, 0x25, kept.mask) + RET
+
+
+CONFIGURATION = Forms(
+    {width: READS[f"read {width}"] + RET for width in (1, 2, 4, 8)},
+    {width: WRITES[f"write {width}"] + RET for width in (1, 2, 4, 8)},
+    kept_register,
+)
 
 
 def draw_filtered(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Registers of the IOAPIC, whole and in pieces; configuration space as memory."""
-    span = (IOAPIC, ECAM)[index % 2]
-    address = span.start + walk(index // 2, span.size) & ~3
-    if span is IOAPIC and rng.random() < 0.7:
-        address = span.start + rng.choice((0, 0x10, 0x20, 0x40))
+    """Registers of the IOAPIC, whole and in pieces; what others' pins keep; configuration space, where it is memory."""
+    if index % 3 == 0:
+        return draw_foreign_pin(rng, index // 3, ground)
+    if index % 3 == 1 and ground.configuration.size:
+        return draw_as_memory(CONFIGURATION, rng, index // 3, ground)
+    address = IOAPIC.start + rng.choice((rng.randrange(0, IOAPIC.size, 4), 0, 0x10, 0x20, 0x40))
     name = rng.choice([*READS, *WRITES, *LOCKED])
-    form = (READS | WRITES | LOCKED)[name]
-    contained = EMPTY_BUS if span is ECAM and name == "read 4" and not is_own_function(address - ECAM.start >> 4, ground) else ANYTHING
-    return Attempt(f"{name} {address:#x}", form + RET, address, rng.getrandbits(64), Aim.ADDRESS, contained)
+    return Attempt(f"{name} {address:#x}", (READS | WRITES | LOCKED)[name] + RET, address, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
+
+
+PLAIN_MOVES = tuple(map(code, ("88", "89", "8a", "8b", "c6", "c7", "63", "0fb6", "0fb7", "0fbe", "0fbf")))
 
 
 def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """What a decoder may take for something else: prefixes without order, an opcode, a memory operand that a monitor answers for."""
+    """What a decoder may take for something else: prefixes without order, an opcode, an operand that a monitor answers for.
+
+    Every other one is on a foreign page, at no distance, from which no move comes back. Not every opcode accesses it.
+    """
     prefixes = bytes(rng.choice(b"\x66\x67\xf2\xf3\xf0\x2e\x36\x3e\x26\x64\x65") for _ in range(rng.randrange(5)))
     rex = bytes([0x40 | rng.getrandbits(4) & 0b1100]) if rng.random() < 0.5 else b""
     opcode = rng.choice((b"", b"\x0f", b"\x0f\x38", b"\x0f\x3a")) + bytes([rng.getrandbits(8)])
-    operand = bytes([rng.choice((0x07, 0x37, 0x3F, 0x0F, 0x47, 0x87))]) + rng.randbytes(4)
+    if rng.getrandbits(1):
+        opcode = rng.choice(PLAIN_MOVES)
+    operand = bytes([rng.choice((0x07, 0x37, 0x3F, 0x0F) if index % 2 else (0x07, 0x37, 0x3F, 0x0F, 0x47, 0x87))]) + rng.randbytes(4)
     body = prefixes + rex + opcode + operand
-    return Attempt(f"bytes {body.hex()} on {IOAPIC.start:#x}", body + RET, IOAPIC.start, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
+    address, contained = IOAPIC.start, ANYTHING
+    if index % 2:
+        address, contained = ground.draw(rng).address, NOT_DONE if opcode in PLAIN_MOVES else ANYTHING
+    return Attempt(f"bytes {body.hex()} on {address:#x}", body + RET, address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
 def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """MOV of one byte over the instruction behind it."""
-    byte = rng.choice((0x90, 0x06, 0x9B, 0xF5, 0x60, 0xF1, 0xCC, 0xFA))
+    byte = rng.getrandbits(8)
     body = code("c60500000000") + bytes([byte]) + b"\x90"
     return Attempt(f"an instruction made {byte:#x} just before it runs", body + RET, 0, 0, Aim.NUMBER, ANYTHING)
 
 
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """So many exits one behind the other."""
-    times = rng.choice((16, 64, 256))
+    times = rng.randrange(16, 257)
     body = code("5389f9" + "5131c00fa259ffc975f6" + "5b")
     return Attempt(f"{times} times CPUID", body + RET, times, 0, Aim.NUMBER, ANYTHING)
 
 
 CLASSES = (
-    AttackClass("memory", "reads, writes, locked accesses and jumps, in 28 forms", 0, draw_memory, "memory", ends=True),
+    AttackClass(
+        "memory",
+        f"reads, writes, locked accesses and jumps, in {sum(map(len, MEMORY.values()))} forms",
+        0,
+        draw_memory,
+        "memory",
+        ends=True,
+    ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
     ALIASES,
     RACES,
     *MODES_X86,
     RESETS_X86,
-    AttackClass("ports", "every port in twelve forms", 0, draw_port, "io", ends=True),
-    AttackClass("pci-ports", "every configuration register by ports 0xCF8 and 0xCFC", 4, draw_pci_port, "io"),
-    AttackClass("filtered", "registers that the monitor answers for: IOAPIC, ECAM", 0, draw_filtered, "irq", ends=True),
+    AttackClass("ports", f"ports, in {len(PORT_FORMS)} forms", 0, draw_port, "io", ends=True),
+    AttackClass("pci-ports", "configuration registers by ports 0xCF8 and 0xCFC; what own ones keep", 10, draw_by_ports, "io"),
+    AttackClass("filtered", "registers that the monitor answers for: IOAPIC, configuration space", 0, draw_filtered, "irq", ends=True),
     AttackClass(
-        "garbage", "instructions that a decoder could misread, on a page that it answers for", 0, draw_garbage, "memory", ends=True
+        "garbage",
+        "instructions that a decoder could misread, on a page that it answers for and on foreign ones",
+        0,
+        draw_garbage,
+        "memory",
+        ends=True,
     ),
     AttackClass("icr", "interrupts, INIT and STARTUP to every destination", 0, draw_icr, "ipi", ends=True),
-    AttackClass("msr", "every model-specific register, read and written", 28, draw_msr, "msr"),
+    AttackClass("msr", "model-specific registers, read and written", 33, draw_msr, "msr"),
     AttackClass("own-icr", "every mode with every shorthand", 20, draw_own_icr, "ipi"),
-    AttackClass("redirections", "every pin of the IOAPIC, mode, vector and core", 6, draw_redirection, "irq"),
-    AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "msr"),
+    AttackClass("redirections", "every pin of the IOAPIC and mode, any vector and core", 10, draw_redirection, "irq"),
+    AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "irq"),
     AttackClass(
         "instructions",
         "instructions that a sandbox does not have, or not for long",
-        14,
+        8,
         draw_instruction,
         harmless="they act on the own core alone, if at all",
     ),
-    AttackClass("control", "every bit of CR0 and CR4", 8, draw_control_register, harmless="they act on the own core alone"),
+    AttackClass("control", "bits of CR0 and CR4", 1, draw_control_register, harmless="they act on the own core alone"),
     AttackClass("calls", "every call, known or not, with any argument", 8, draw_call, harmless="a call without a grant has nothing to do"),
-    AttackClass("self-modifying", "instructions that change just before they run", 4, draw_self_modifying, harmless="the own memory alone"),
+    AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
 )

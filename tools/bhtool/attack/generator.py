@@ -2,8 +2,8 @@
 """Which attempt has which number: decided by the seed alone, however many follow."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from bhtool.attack import classes_aarch64, classes_armv7, classes_x86
@@ -16,41 +16,60 @@ Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand th
 CYCLE = 100  # of attempts that a sandbox survives
 
 
-@dataclass(frozen=True)
-class Turn:
-    """An attempt's class, and how many of that class came before."""
-
-    group: AttackClass
-    index: int
+REDRAWS = 64  # before a class counts as used up
 
 
-def turns(classes: tuple[AttackClass, ...], seed: int, ending: float) -> Iterator[Turn]:
+def turns(classes: tuple[AttackClass, ...], seed: int, ending: float) -> Iterator[AttackClass]:
     """Without end. The share `ending` goes to classes that end a sandbox, in turn; the others come in shuffled hundreds by their shares."""
     lasting = [one for one in classes for _ in range(one.share)]
     assert len(lasting) == CYCLE
     fatal = [one for one in classes if one.ends]
     rng = random.Random(seed)
-    count = dict.fromkeys((one.name for one in classes), 0)
     owed, cycle, fatal_so_far = 0.0, list[AttackClass](), 0
     while True:
         owed += ending
         if owed >= 1:
             owed -= 1
-            group = fatal[fatal_so_far % len(fatal)]
+            yield fatal[fatal_so_far % len(fatal)]
             fatal_so_far += 1
         else:
             if not cycle:
                 cycle = rng.sample(lasting, CYCLE)
-            group = cycle.pop()
-        yield Turn(group, count[group.name])
-        count[group.name] += 1
+            yield cycle.pop()
+
+
+class Fresh:
+    """Attempts none of which comes twice."""
+
+    def __init__(self, grounds: Grounds, seed: int) -> None:
+        self._grounds, self._seed = grounds, seed
+        self._drawn = Counter[str]()
+        self._made = set[tuple[bytes, int, int, int, int]]()
+
+    def request(self, number: int, group: AttackClass) -> Request | None:
+        """None: this class has none left, as far as can be seen."""
+        grounds = self._grounds[group.cores]
+        rng = random.Random(f"{self._seed}:{number}")
+        for _ in range(REDRAWS):
+            one = group.draw(rng, self._drawn[group.name], grounds[number % len(grounds)])
+            self._drawn[group.name] += 1
+            key = (one.code, one.target, one.value, one.aim, one.rival)
+            if key not in self._made:
+                self._made.add(key)
+                return Request(number, group.name, one, group.cores)
+        return None
 
 
 def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[Request]:
-    """Attempt n is made from one of the grounds for as many cores as it takes, in turn."""
+    """All distinct. Attempt n is made from one of the grounds for as many cores as it takes, in turn; a class that is used up leaves its
+    turns to the largest of its kind."""
+    classes, fresh = CLASSES[grounds[1][0].arch], Fresh(grounds, seed)
+    largest = {
+        ends: max((one for one in classes if one.ends == ends), key=lambda one: (one.share, one.name == "memory")) for ends in (False, True)
+    }
     found = []
-    for number, turn in enumerate(islice(turns(CLASSES[grounds[1][0].arch], seed, ending), attempts)):
-        group, mine = turn.group, grounds[turn.group.cores]
-        rng = random.Random(f"{seed}:{number}")
-        found.append(Request(number, group.name, group.draw(rng, turn.index, mine[number % len(mine)]), group.cores))
+    for number, group in enumerate(islice(turns(classes, seed, ending), attempts)):
+        request = fresh.request(number, group) or fresh.request(number, largest[group.ends])
+        assert request, "there is nothing left to try"
+        found.append(request)
     return found

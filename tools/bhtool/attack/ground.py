@@ -14,7 +14,8 @@ IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch
 ADDRESS_BITS = {"aarch64": 36, "armv7": 40, "x86_64": 36}  # what first stages can address
 REPORTED = {"aarch64": 1 << 48, "armv7": 1 << 32, "x86_64": 1 << 48}
 DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
-IOAPIC, ECAM = Span(0xFEC00000, PAGE), Span(0xB0000000, 1 << 28)
+IOAPIC = Span(0xFEC00000, PAGE)
+PAGE_SHIFT = 12
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,23 @@ class Ground:
     @cached_property
     def filtered(self) -> list[Span]:
         """Answered by the monitor in the place of the hardware: an access comes back, and what it does is the filter's to limit."""
+        space = [self.configuration] if self.configuration.size else []
         if self.arch == "x86_64":
-            return [IOAPIC, ECAM]
+            return [IOAPIC, *space]
+        return [*self.distributor, *space]
+
+    @cached_property
+    def distributor(self) -> list[Span]:
+        """And what belongs to it: the frames of own redistributors."""
         frames = [Span(REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES) for core in self.sandbox.cores]
         return [DISTRIBUTOR, *frames] if self.has_redistributors else [DISTRIBUTOR]
+
+    @cached_property
+    def configuration(self) -> Span:
+        """Of PCI, as memory: empty where the board has none, or the sandbox no function."""
+        pages = self.sandbox.configuration
+        start, end = min((one.gpa for one in pages), default=0), max((one.gpa + one.size for one in pages), default=0)
+        return Span(start, end - start)
 
     @property
     def has_redistributors(self) -> bool:
@@ -71,6 +85,10 @@ class Ground:
             if self.is_foreign(address):
                 return Target(address, whose)
         return Target(1 << ADDRESS_BITS[self.arch] - 1, "anywhere")
+
+    def draw_wide(self, rng: random.Random) -> Target:
+        """A foreign address that a foreign page follows, for accesses at a distance."""
+        return next(one for one in iter(lambda: self.draw(rng), None) if self.is_foreign(one.address + PAGE))
 
     @cached_property
     def edges(self) -> list[int]:

@@ -109,8 +109,6 @@ SANDBOX_MSRS = {
         0x1A0,
         0x277,
         0x2FF,
-        0x6E0,
-        0xDA0,
         0xC0000080,
         0xC0000081,
         0xC0000082,
@@ -126,7 +124,8 @@ ICR, SELF_IPI, TIMER_COUNT = 0x830, 0x83F, 0x839
 
 def draw_msr(rng: random.Random, index: int, ground: Ground) -> Attempt:
     start, size = MSR_RANGES[index % len(MSR_RANGES)]
-    register = start + walk(index // len(MSR_RANGES), size)
+    write, offset = divmod(walk(index // len(MSR_RANGES), 2 * size), size)
+    register = start + offset
     if rng.random() < 0.5:
         register = rng.choice(rng.choice((MONITORS_MSRS, KNOWN_MSRS)))
     if register == TIMER_COUNT:  # QEMU ends with "Bad icount read" when it is read in the middle of a block
@@ -134,13 +133,14 @@ def draw_msr(rng: random.Random, index: int, ground: Ground) -> Attempt:
     contained = ANYTHING if register in SANDBOX_MSRS else NOT_DONE
     if register in (ICR, SELF_IPI, *OWN_MSRS) or 0x800 <= register < 0x840:
         return Attempt(f"rdmsr and wrmsr {register:#x}", REWRITE_MSR, register, 0, Aim.NUMBER, ANYTHING)
-    if index // 4 % 2:
+    if not write:
         return Attempt(f"rdmsr {register:#x}", RDMSR, register, 0, Aim.NUMBER, contained)
     return Attempt(f"wrmsr {register:#x}", WRMSR, register, rng.getrandbits(64), Aim.NUMBER, contained)
 
 
 LVTS = (0x82F, 0x832, 0x833, 0x834, 0x835, 0x836, 0x837)
-FIXED, SMI, NMI, INIT, STARTUP = 0, 2, 4, 5, 6
+WIRED_LVTS = (0x834, 0x835, 0x836)  # performance counters, LINT0, LINT1
+FIXED, SMI, NMI, INIT, STARTUP, EXTINT = 0, 2, 4, 5, 6, 7
 TO_ALL_OTHERS = 3
 PLAIN_VECTORS = (0x20, 0x100)  # below, delivery to itself would look like an exception and end the attacker
 
@@ -171,10 +171,11 @@ def draw_own_icr(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 
 def draw_lvt(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Every delivery mode in every entry, masked where it would be the sandbox's own end."""
+    """Every delivery mode in every entry, masked where it would be the sandbox's own end. SDM vol. 3, 12.5.1 "Local Vector Table"."""
     register = LVTS[index % len(LVTS)]
     mode = index // len(LVTS) % 8
     value = rng.randrange(*PLAIN_VECTORS) | mode << 8 | rng.getrandbits(1) << 16 | rng.getrandbits(1) << 13
     if register == 0x832:
         value |= 1 << 16
-    return Attempt(f"LVT {register:#x} = {value:#x}", WRMSR, register, value, Aim.NUMBER, ANYTHING)
+    granted = (FIXED, NMI, EXTINT) if register in WIRED_LVTS else (FIXED,)
+    return Attempt(f"LVT {register:#x} = {value:#x}", WRMSR, register, value, Aim.NUMBER, ANYTHING if mode in granted else NOT_DONE)

@@ -28,16 +28,18 @@ X86 = {
 
 
 def call(number: int, intel: bool) -> bytes:
-    return b"\x53\xb8" + struct.pack("<I", 0xC6000000 + number) + bytes.fromhex("0f01c1" if intel else "0f01d9") + bytes.fromhex("5bc3")
+    """With the second argument in RBX."""
+    vmcall = bytes.fromhex("0f01c1" if intel else "0f01d9")
+    return bytes.fromhex("534889f3b8") + struct.pack("<I", 0xC6000000 + number) + vmcall + bytes.fromhex("5bc3")
 
 
 def draw_reset_x86(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    intel = ground.platform.name != "qemu-svm"
+    intel, value = ground.platform.backend == "vmx", rng.getrandbits(64)
     if index % PARK_EVERY == 7:
-        return Attempt("call PARK", call(PARK, intel), 0, contained=NEVER_BACK)
+        return Attempt(f"call PARK with {value:#x}", call(PARK, intel), 0, value, contained=NEVER_BACK)
     kind = index % 3
     if kind == 0:
-        return Attempt("call RESTART", call(RESTART, intel), 0, contained=NEVER_BACK)
+        return Attempt(f"call RESTART with {value:#x}", call(RESTART, intel), 0, value, contained=NEVER_BACK)
     if kind == 1:
         name = rng.choice(list(X86))
         return Attempt(name, bytes.fromhex(X86[name] + "c3"), 0, contained=ANYTHING)

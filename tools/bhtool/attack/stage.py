@@ -39,7 +39,8 @@ class Cast:
 CASTS = {1: Cast(("hostile0", "hostile1"), 1), 2: Cast(("hostile0",), 2)}  # by the cores that an attempt takes
 # Role labels of devices, for as many hostile sandboxes, so that filters have something to let through. None of them has DMA, or a wire to
 # the host, whose time would be another each time.
-DEVICES = {"qemu-svm": ("pciuart0", "pcitest0"), "bochs-vtx": ("uart1", "pcivga0")}
+ON_QEMU, ON_BOCHS = ("pciuart0", "pcitest0"), ("uart1", "pcivga0")
+DEVICES = {"bochs-vtx": ON_BOCHS, "bochs-svm": ON_BOCHS}
 WATCHED = dict.fromkeys(("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"), "uart1")  # a sentinel's: its line is not to be seen elsewhere
 FIRST_CORE, LAST_CORE = 0, 3  # the sentinels'
 
@@ -84,7 +85,7 @@ def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) ->
     hostile = [
         Actor(name, range(first, first + cast.cores), arguments, f"{name}.elf", properties, device)
         for name, first, device in zip(
-            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), DEVICES.get(board, ("", "")), strict=False
+            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), DEVICES.get(board, ON_QEMU), strict=False
         )
     ]
     return [

@@ -10,7 +10,7 @@ from bhtool.config.rule import Finding
 
 THEN = {
     "memory": "read, change and execute all memory, the monitors' too",
-    "io": "use every I/O port, and so reset the machine or switch it off",
+    "io": "use every I/O port and PCI function, and so reset the machine or switch it off",
     "msr": "change registers that the machine's cores share or that decide how they work",
     "ipi": "interrupt every core, and on a PC reset it",
     "irq": "take, redirect and silence every interrupt line, and on ARM its own monitor's",
@@ -24,8 +24,8 @@ def _where(sandbox: Sandbox, text: str) -> Finding:
 
 def exists(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        if "io" in sandbox.unprotected and domains.machine.is_arm:
-            yield _where(sandbox, f"`{sandbox.name}` is to do without `io`, and this machine has no I/O ports")
+        if "io" in sandbox.unprotected and domains.machine.is_arm and not any(device.function for device in sandbox.devices):
+            yield _where(sandbox, f"`{sandbox.name}` is to do without `io`, and has neither I/O ports nor PCI functions")
 
 
 def irq_with_ipi(domains: Domains) -> Iterator[Finding]:

@@ -80,11 +80,13 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
 
 
 def _configuration(sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
-    """A page for each function its buses could have: an own one, or the page of ones."""
+    """A page for each function its buses could have: an own one, or the page of ones; without `io` protection all as they are."""
     own = {page.start: device.name for device in sandbox.devices if device.function and (page := configuration_page(device.function))}
     buses = [held for one in sandbox.devices if one.function and (held := configuration(one.function.host))]
     pages = sorted({page for held in buses for page in range(held.start, held.end, PAGE)})
     absent = plan.pool_hpa + lib.BH_POOL_ABSENT
+    if "io" in sandbox.unprotected:
+        return [Region("configuration of PCI", "configuration", page, page, PAGE, "rw", True) for page in pages]
     return [
         Region(
             f"configuration of {own.get(page, 'nothing')}", "configuration", page, page if page in own else absent, PAGE, "r", page in own

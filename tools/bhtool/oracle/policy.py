@@ -109,7 +109,7 @@ def _policy(domains: Domains, placement: Placement, sandbox: Sandbox, copies: Ma
         _ram(domains.machine, placement, sandbox),
         *_window(domains, placement, sandbox),
         *_registers(domains.machine, sandbox),
-        *_configuration(sandbox, pool),
+        *_configuration(sandbox, pool, exemptions(sandbox)),
     ]
     ports = {port for device in sandbox.devices for span in device.ports for port in range(span.start, span.end)}
     cores = tuple(core.number for core in sandbox.cores)
@@ -145,14 +145,16 @@ def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
         yield Grant("GICv2 CPU interface", start, start, size, "rw", "device", shared=True)
 
 
-def _configuration(sandbox: Sandbox, pool: int) -> Iterator[Grant]:
+def _configuration(sandbox: Sandbox, pool: int, exempt: frozenset[str]) -> Iterator[Grant]:
     """PCI, to read: the pages of own functions, and a page of ones for all others. PCI Express Base 7.2.2 "ECAM"; IEEE 1275 PCI, 2.2.1."""
     own = {device.function.id: device.name for device in sandbox.devices if device.function}
     hosts = {device.function.host.path: device.function.host for device in sandbox.devices if device.function}
     for start, size in (span for host in hosts.values() for span in host.reg()[:1]):
         for number in range(size // PAGE):
             page = start + number * PAGE
-            if number in own:
+            if "io" in exempt:
+                yield Grant("configuration of PCI", page, page, PAGE, "rw", "device")
+            elif number in own:
                 yield Grant(f"configuration of {own[number]}", page, page, PAGE, "r", "device")
             else:
                 yield Grant("configuration of nothing", page, pool + POOL_ABSENT, PAGE, "r", "ram", shared=True)

@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from bhtool.attack.campaign import Campaign, run_campaign
+from bhtool.attack.generator import CLASSES
 from bhtool.build import build_platform
-from bhtool.errors import Status
+from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
 from bhtool.machine import require_emulator, versions
 from bhtool.machine_launch import Timing
@@ -20,6 +21,7 @@ LEGEND = (
     "stopped: never came back, its monitor ended it or it brought itself to a stop; refused: an exception in the sandbox;\n"
     "returned, zero, ones: came back with some value, with 0, with all ones. What counts as an escape depends on the attempt: docs/attack.md"
 )
+GROUPS = sorted({one.name for classes in CLASSES.values() for one in classes})
 PROTECTIONS = ("memory", "io", "msr", "ipi", "irq", "abort")
 
 
@@ -47,12 +49,23 @@ def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides every attempt.")
 @click.option("--attempts", type=click.IntRange(1, MOST), default=5000, show_default=True, help="How many.")
+@click.option(
+    "--class", "group", type=click.Choice(GROUPS), metavar="CLASS", help="Make those of this class alone: docs/attack.md lists them."
+)
 @click.option("--only", type=click.IntRange(0, MOST), metavar="NUMBER", help="Repeat this attempt of the seed alone.")
 @click.option(
     "--without", "unprotected", multiple=True, type=click.Choice(PROTECTIONS), help="Switch this protection of the hostile sandboxes off."
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
-def attack(platform_name: str, seed: int, attempts: int, only: int | None, unprotected: tuple[str, ...], json_file: Path | None) -> Status:
+def attack(
+    platform_name: str,
+    seed: int,
+    attempts: int,
+    group: str | None,
+    only: int | None,
+    unprotected: tuple[str, ...],
+    json_file: Path | None,
+) -> Status:
     """Try everything a hostile sandbox can, at random, while two others keep watch.
 
     It fails, with status 1, if anything got through.
@@ -60,6 +73,9 @@ def attack(platform_name: str, seed: int, attempts: int, only: int | None, unpro
     screen = Screen()
     platform = load(platform_name)
     require_emulator(platform)
+    if group and group not in (one.name for one in CLASSES[platform.arch]):
+        known = ", ".join(one.name for one in CLASSES[platform.arch])
+        raise BulkheadError(f"on {platform.name} there is no class {group}: take one of {known}", Status.USAGE)
     with screen.progress("preparing"):
         build_platform(platform, screen.report)
     with screen.progress(f"attacking on {platform.name}"):
@@ -70,7 +86,7 @@ def attack(platform_name: str, seed: int, attempts: int, only: int | None, unpro
                 f"{result.attempts + begun} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes"
             )
 
-        result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only, unprotected)
+        result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only, unprotected, group=group)
     show(result, unprotected, screen)
     if json_file:
         write_json(json_file, "attack", result.as_dict(), versions(platform))

@@ -31,7 +31,7 @@ COUNTING = ("timer", "boot", "restart", "protections")  # in instructions, which
 
 def is_measurable(name: str, platform: Platform) -> bool:
     if name == "kicks":
-        return platform.name == "qemu-svm"
+        return platform.backend == "svm" and platform.emulator.kind == "qemu"
     return name not in COUNTING or platform.emulator.kind == "qemu"
 
 
