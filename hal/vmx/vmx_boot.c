@@ -177,7 +177,7 @@ static void set_controls(const struct hal_partition *partition)
 	vmx_write(MSR_BITMAPS, (uintptr_t)partition->msr_map);
 	vmx_write(EPT_POINTER, (uintptr_t)partition->stage2.root | partition->stage2.format->control);
 	vmx_write(VIRTUAL_PROCESSOR_ID, partition->index + 1);
-	vmx_write(CR0_GUEST_HOST_MASK, CR0_NE);
+	vmx_write(CR0_GUEST_HOST_MASK, CR0_KEPT);
 	vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);
 	vmx_write(VMCS_LINK_POINTER, UINT64_MAX);
 }
