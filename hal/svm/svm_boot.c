@@ -32,7 +32,9 @@ static enum hal_status svm_probe(const char **missing)
 	return HAL_E_UNSUPPORTED;
 }
 
-enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800, MSR_MAP_RANGE_MSRS = 0x2000 };
+enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800 };
+static const uint32_t msr_ranges[] = { 0, 0xc0000000, 0xc0010000 };
+static const uint32_t msrs_kept[] = { MSR_VM_CR, MSR_VM_HSAVE_PA };
 
 static enum hal_status svm_partition_create(struct hal_partition *partition, struct hal_arena *arena)
 {
@@ -43,12 +45,10 @@ static enum hal_status svm_partition_create(struct hal_partition *partition, str
 /* 15.11 "MSR Intercepts": three ranges of 8192, two bits each: read, write. Registers outside always exit. */
 static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigned permissions)
 {
-	static const uint32_t bases[] = { 0, 0xc0000000, 0xc0010000 };
+	for (size_t range = 0; range < sizeof(msr_ranges) / sizeof(msr_ranges[0]); range++) {
+		uint32_t n = msr - msr_ranges[range];
 
-	for (size_t range = 0; range < sizeof(bases) / sizeof(bases[0]); range++) {
-		uint32_t n = msr - bases[range];
-
-		if (n < MSR_MAP_RANGE_MSRS)
+		if (n < X86_MSR_RANGE)
 			partition->msr_map[range * MSR_MAP_RANGE_BYTES + n / 4] &= (uint8_t)~((permissions & (HAL_READ | HAL_WRITE))
 											      << n % 4 * 2);
 	}
@@ -164,6 +164,8 @@ const struct x86_vendor_boot svm_vendor_boot = {
 	.present = svm_present,
 	.probe = svm_probe,
 	.partition_create = svm_partition_create,
+	.msr_ranges = X86_MSRS(msr_ranges),
+	.msrs_kept = X86_MSRS(msrs_kept),
 	.allow_msr = svm_allow_msr,
 	.narrow = svm_narrow,
 	.core_create = svm_core_create,
