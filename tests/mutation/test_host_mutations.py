@@ -315,7 +315,7 @@ MUTATIONS = [
     Mutation("deliveries are its instruction's", FETCH, "x86_vendor->has_event(core) || ", "", "fetch_test"),
     # The I/O APIC.
     Mutation("any vector will do for a level line", IOAPIC, "vector != line->vector", "false", "ioapic_test"),
-    Mutation("vectors of the processor's own", IOAPIC, "vector < FIRST_VECTOR", "false", "ioapic_test"),
+    Mutation("vectors of the processor's own", IOAPIC, "vector < IOAPIC_FIRST_VECTOR", "false", "ioapic_test"),
     Mutation("wiring is the guest's", IOAPIC, "wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation(
         "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"
