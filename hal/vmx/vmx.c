@@ -77,7 +77,8 @@ static void decode_exception(struct hal_exit *exit)
 
 /*
  * Writes that would change CR4.MCE or CR4.VMXE, which CPUID does not show, or CR0's bits that the monitor keeps. Those the guest has as
- * it likes, as far as it can see: their shadow counts up, and the write is tried again, until they are as it wants. Table 28-3: 3:0 which.
+ * it likes, as far as it can see: their shadow counts down, and the write is tried again, until they are as it wants. Table 28-3: 3:0
+ * which control register.
  */
 static void decode_control_register(uint64_t qualification, struct hal_exit *exit)
 {
@@ -85,7 +86,7 @@ static void decode_control_register(uint64_t qualification, struct hal_exit *exi
 	exit->width = 8;
 	exit->gpa = X86_CR(qualification & 0xf);
 	if (exit->gpa == X86_CR(0))
-		vmx_write(CR0_READ_SHADOW, (vmx_read(CR0_READ_SHADOW) | ~CR0_KEPT) + CR0_NE);
+		vmx_write(CR0_READ_SHADOW, ((uint32_t)vmx_read(CR0_READ_SHADOW) - 1) & CR0_KEPT);
 }
 
 /* ECX, and EDX:EAX, as for WRMSR. */

@@ -104,6 +104,8 @@ FORGETS = (
     forgets("extended-state", AS_AT_FIRST, f"{OSXSAVE} xsetbv=7", f"{OSXSAVE} xgetbv", X86, value=X87_ALONE),
     forgets("cache-control", AS_AT_FIRST, f"cr0={CD:#x},{CD:#x}", f"cr0-read={CD:#x}", X86),
     forgets("breakpoints", AS_AT_FIRST, f"dr-write={SECRET:#x}", "dr-read", X86),
+    forgets("active-priorities", AS_AT_FIRST, "msr-icc_ap0r0_el1=4", "mrs=ap0r0", (GICV3,)),
+    forgets("debug-claims", AS_AT_FIRST, "msr-dbgclaimset_el1=5", "mrs=claim", A64),
     forgets("debug-control", AS_AT_FIRST, f"msr-mdscr_el1={MDSCR_TDCC:#x}", "mrs=debug", A64),
     forgets("thread-number", AS_AT_FIRST, f"msr-tpidr_el0={SECRET:#x}", "mrs=tpidr", A64),
     forgets("thread-number", AS_AT_FIRST, f"mcr-tpidrurw={SECRET:#x}", "mrc=tpidrurw", (ARMV7,)),

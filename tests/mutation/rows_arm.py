@@ -332,8 +332,8 @@ ARM_V7 = (
     MachineMutation(
         "debug registers are the machine's",
         "hal/stage2/armv7/controls_boot.c",
-        "#define HDCR_CONFINED 0x00000e60u",
-        "#define HDCR_CONFINED 0x00000060u",
+        "#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
+        "#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM)",
         "mrc-debug",
         ARMV7,
         "was not refused",
@@ -341,8 +341,8 @@ ARM_V7 = (
     MachineMutation(
         "performance monitors are the machine's",
         "hal/stage2/armv7/controls_boot.c",
-        "#define HDCR_CONFINED 0x00000e60u",
-        "#define HDCR_CONFINED 0x00000e00u",
+        "#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
+        "#define HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
         "mrc-performance",
         ARMV7,
         "was not refused",
@@ -386,8 +386,8 @@ ARM_V7 = (
     MachineMutation(
         "coprocessor 14 is the machine's, named or not",
         "hal/stage2/armv7/controls_boot.c",
-        "#define HDCR_CONFINED 0x00000e60u",
-        "#define HDCR_CONFINED 0x00000c60u",
+        "#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
+        "#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDOSA | HDCR_TDRA)",
         "sweep-mrc",
         ARMV7,
         "granted beyond the document",

@@ -54,8 +54,8 @@ FILTERS = (
     MachineMutation(
         "performance counters are the guest's, attacked",
         "hal/stage2/armv7/controls_boot.c",
-        "HDCR_CONFINED 0x00000e60u",
-        "HDCR_CONFINED 0x00000e00u",
+        "HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
+        "HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
         CAMPAIGN,
         ARMV7,
         r"(?m)^attempt \d+, registers",

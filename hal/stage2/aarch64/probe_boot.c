@@ -16,7 +16,7 @@ static const char *memory_missing(void)
 	if ((mmfr0 & 15) < PARANGE_40_BITS)
 		return "this processor has fewer than 40 physical address bits; use a board whose processor has more";
 	if (SYSREG_READ(ID_AA64MMFR4_EL1) >> 24 & 15)
-		return "EL2 of this processor is for hosts alone (no FEAT_E2H0), with other trap registers; use a board whose processor has it";
+		return "EL2 of this processor is a host's alone (it lacks FEAT_E2H0); use a board whose processor has it";
 	return NULL;
 }
 

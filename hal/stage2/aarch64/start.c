@@ -4,7 +4,7 @@
 
 #include "arch/aarch64/sysreg.h"
 
-#define SPSR_ENTRY 0x3c5u /* EL1h, DAIF masked */
+#define SPSR_ENTRY   0x3c5u /* EL1h, DAIF masked */
 #define DBGCLAIM_ALL 0xffu
 
 /*

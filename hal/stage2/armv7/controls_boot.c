@@ -28,8 +28,15 @@ enum {
 };
 /* ThumbEE's are the guest's, docs/decisions.md. */
 #define HSTR_CONFINED (HSTR_T15 | HSTR_TJDBX)
-/* TDRA, TDOSA, TDA: debug registers | TPM, TPMCR: performance monitors. */
-#define HDCR_CONFINED 0x00000e60u
+
+enum {
+	HDCR_TPMCR = 1 << 5,  /* trap PMCR */
+	HDCR_TPM = 1 << 6,    /* trap all performance monitors */
+	HDCR_TDA = 1 << 9,    /* trap debug registers */
+	HDCR_TDOSA = 1 << 10, /* trap the OS lock */
+	HDCR_TDRA = 1 << 11,  /* trap the debug ROM's address */
+};
+#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)
 /* Without the protection of registers; coprocessors that nobody has stay trapped. */
 #define HCR_OPEN      HCR_TSC
 #define HCPTR_OPEN    (HCPTR_TCP0_9 | HCPTR_TCP12_13)

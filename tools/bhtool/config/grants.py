@@ -147,7 +147,7 @@ def interrupt_controllers(machine: Machine, sandbox: Sandbox) -> list[tuple[str,
         return [("x2apic", Span(*lapic.reg()[0]))]
     dist, second = (Span(*pair) for pair in machine.interrupt_controller.reg()[:2])
     if not machine.gic_v3:
-        return [("gicv2-dist", dist), ("gicv2-cpu", *banked_registers(machine))]
+        return [("gicv2-dist", dist), *(("gicv2-cpu", span) for span in banked_registers(machine))]
     if sandbox.is_linux and "irq" in sandbox.unprotected:  # unfiltered, its own frame is not the last: a driver goes on to that
         return [("gicv3-dist", dist), ("gicv3-redist", second)]
     frames = [Span(second.start + core.number * GICR_BYTES, GICR_BYTES) for core in sandbox.cores]
