@@ -130,6 +130,24 @@ FILTERS = (
         for platform in (GICV2, ARMV7)
     ),
     MachineMutation(
+        "own lines are routed to any core, attacked",
+        "hal/irq/gicv3.c",
+        "if (access->granted && partition->hardware_id[slot] == value)",
+        "if (access->granted)",
+        CAMPAIGN,
+        GICV3,
+        r"(?m)^attempt \d+, distributor: .* own line's target",
+    ),
+    MachineMutation(
+        "own lines are routed to any core, attacked",
+        "hal/irq/gicv2.c",
+        "value & access->core->partition->gic.interfaces * UINT64_C(0x01010101)",
+        "value",
+        CAMPAIGN,
+        ARMV7,
+        r"(?m)^attempt \d+, distributor: .* own line's target",
+    ),
+    MachineMutation(
         "ports lead to foreign functions, attacked",
         "hal/pci/filter.c",
         "*value = UINT32_MAX; if (function) {",
