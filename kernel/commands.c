@@ -239,11 +239,17 @@ static const struct storm *find_storm(const char *kind)
 	return NULL;
 }
 
+static void strike(const struct storm *storm)
+{
+	uint64_t value;
+
+	cpu_attempt(storm->attempt, storm->operand, 0, &value);
+}
+
 /* An exit or a long instruction after the other: storm, storm=call, or a kind that the architecture has. */
 static void run_storm(const struct command_line *line)
 {
 	const struct storm *storm = find_storm(line->text);
-	uint64_t value;
 
 	if (!storm) {
 		console_say("no such command: storm=%s", line->text);
@@ -251,7 +257,23 @@ static void run_storm(const struct command_line *line)
 	}
 	console_say("storm %s", storm->kind);
 	for (;;)
-		cpu_attempt(storm->attempt, storm->operand, 0, &value);
+		strike(storm);
+}
+
+/* trips=KIND: so many of them, and how many ticks of the counter they took */
+static void run_trips(const struct command_line *line)
+{
+	enum { TRIPS = 1000 };
+	const struct storm *storm = find_storm(line->text);
+	uint64_t start = arch_counter();
+
+	if (!storm) {
+		console_say("no such command: trips=%s", line->text);
+		return;
+	}
+	for (unsigned n = 0; n < TRIPS; n++)
+		strike(storm);
+	console_say("trips %s %ju in %ju ticks", storm->kind, (uint64_t)TRIPS, arch_counter() - start);
 }
 
 /* pelt=ADDRESS: a store to a device's register after the other */
@@ -312,6 +334,7 @@ const struct command commands[] = {
 	{ "spin", 0, run_spin },
 	{ "sleep", 0, run_sleep },
 	{ "storm", 0, run_storm },
+	{ "trips", 0, run_trips },
 	{ "pelt", 1, run_pelt },
 	{ "campaign", 1, run_campaign },
 	{ "rival", 0, run_rival },

@@ -7,14 +7,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pexpect
 import pytest
 from bhtool import paths
 from bhtool.errors import Status
+from bhtool.memory import Heartbeat
+from bhtool.session import Watch
+from bhtool.verbs.run import Expected, failure
 
-NATIVE = paths.PARTITIONS / "native.dts"
+NATIVE, RESTART = paths.PARTITIONS / "native.dts", paths.PARTITIONS / "restart.dts"
 PLATFORMS = ["qemu-aarch64", "qemu-svm"]
 LIMIT = 120
 COMMAND = [sys.executable, "-m", "bhtool", "run"]
@@ -95,6 +99,32 @@ def test_a_crash_is_told_in_full(platform: str, tmp_path: Path) -> None:
 def test_a_parked_sandbox_fails_a_timed_run_unless_expected(tmp_path: Path, options: tuple[str, ...], status: Status) -> None:
     partition = native_with(tmp_path, "south", 'bootargs = "write=0x70000000";')
     assert run("--partition", partition, "--seconds", "1", *options).returncode == status
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "status"), [("east", Status.GOOD), ("south", Status.FAILED), ("nobody", Status.USAGE)], ids=["beats", "silent", "unknown"]
+)
+def test_who_has_to_be_punctual_beats(tmp_path: Path, sandbox: str, status: Status) -> None:
+    partition = native_with(tmp_path, "south", 'bootargs = "heartbeat=0";')
+    done = run("--partition", partition, "--seconds", "1", "--expect-punctual", sandbox)
+    assert done.returncode == status, done.stderr
+
+
+@pytest.mark.parametrize(("gaps", "why"), [(0, ""), (1, "should have been punctual: 1 of 9 beats came late by a period or more")])
+def test_a_late_beat_fails_who_has_to_be_punctual(gaps: int, why: str) -> None:
+    beating = SimpleNamespace(plan=SimpleNamespace(name="control"), heartbeat=Heartbeat(9, 1000000, gaps, 0), harmed=False, ready=True)
+    assert failure(cast(Watch, beating), Expected((), ("control",), ready=True)) == why
+
+
+@pytest.mark.parametrize("platform", ["qemu-aarch64", "qemu-armv7"])
+def test_crashes_and_restarts_beside_a_loop_and_linux(platform: str, tmp_path: Path) -> None:
+    """docs/benchmarks.md has ten minutes of it."""
+    result = tmp_path / "run.json"
+    done = run("--platform", platform, "--partition", RESTART, "--seconds", "12", "--expect-punctual", "control", "--json", result)
+    assert done.returncode == Status.GOOD, done.stdout + done.stderr
+    found = {one["name"]: one for one in json.loads(result.read_text())["sandboxes"]}
+    assert found["mortal"]["restarts"] >= 8
+    assert found["linux"]["ready"]
 
 
 def test_a_limit_that_is_reached_is_status_4(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """`bulkhead run`: builds, starts the machine, shows every sandbox's console under its name, ends with a table."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -105,19 +106,37 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
     return Status.FAILED
 
 
-def failure(watch: Watch, ready: bool, parked: tuple[str, ...]) -> str:
-    """Why this sandbox fails the run; empty: it does not. Parked it must be if that was expected; `ready` it may have to be."""
-    if watch.plan.name in parked:
+@dataclass(frozen=True)
+class Expected:
+    """What is asked of whom, besides coming through."""
+
+    parked: tuple[str, ...]
+    punctual: tuple[str, ...]
+    ready: bool  # all of them
+
+    def require_known(self, plan: Plan) -> None:
+        for option, asked in (("parked", self.parked), ("punctual", self.punctual)):
+            for name in asked:
+                if all(one.name != name for one in plan.sandboxes):
+                    raise BulkheadError(f"--expect-{option}: there is no sandbox called {name}", Status.USAGE)
+
+
+def failure(watch: Watch, expected: Expected) -> str:
+    """Why this sandbox fails the run; empty: it does not."""
+    if watch.plan.name in expected.punctual and (watch.heartbeat is None or watch.heartbeat.gaps or not watch.heartbeat.beats):
+        late = f"{watch.heartbeat.gaps} of {watch.heartbeat.beats} beats came late by a period or more" if watch.heartbeat else "never beat"
+        return f"should have been punctual: {late}"
+    if watch.plan.name in expected.parked:
         return "" if watch.harmed else "should have been parked and was not"
     if watch.harmed:
         return "was parked; what it did stands in its crash record above" if watch.state == "parked" else "had a fault; see above"
-    return "did not get ready" if ready and not watch.ready else ""
+    return "did not get ready" if expected.ready and not watch.ready else ""
 
 
-def judged(session: Session, status: Status, ready: bool, parked: tuple[str, ...], screen: Screen) -> Status:
+def judged(session: Session, status: Status, expected: Expected, screen: Screen) -> Status:
     if status != Status.GOOD:
         return status
-    failures = {name: why for name, watch in session.watches.items() if (why := failure(watch, ready, parked))}
+    failures = {name: why for name, watch in session.watches.items() if (why := failure(watch, expected))}
     for name, why in failures.items():
         screen.complain(f"{name} {why}")
     return Status.FAILED if failures else status
@@ -127,12 +146,6 @@ def warn_unprotected(plan: Plan, screen: Screen) -> None:
     for one in plan.sandboxes:
         if one.unprotected:
             screen.err.print(f"{one.name} does without protection: {', '.join(one.unprotected)}", markup=False, highlight=False)
-
-
-def require_known(parked: tuple[str, ...], plan: Plan) -> None:
-    for name in parked:
-        if all(one.name != name for one in plan.sandboxes):
-            raise BulkheadError(f"--expect-parked: there is no sandbox called {name}", Status.USAGE)
 
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
@@ -157,6 +170,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
     help="Count instructions, follow the host, or what is fast.",
 )
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
+@click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
 @click.option(
     "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
 )
@@ -170,6 +184,7 @@ def run(
     clock: str,
     limit: float,
     expect_parked: tuple[str, ...],
+    expect_punctual: tuple[str, ...],
 ) -> Status:
     """Start a machine split into sandboxes and show what they do.
 
@@ -178,14 +193,17 @@ def run(
     """
     if seconds is not None and until:
         raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
-    if attach and (seconds is not None or until or expect_parked):
-        raise BulkheadError("--attach goes on until Ctrl-]; leave out --seconds, --until and --expect-parked", Status.USAGE)
+    if attach and (seconds is not None or until or expect_parked or expect_punctual):
+        raise BulkheadError(
+            "--attach goes on until Ctrl-]; leave out --seconds, --until, --expect-parked and --expect-punctual", Status.USAGE
+        )
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):
         plan = make_plan(platform, partition, screen.report)
         image = make_image(platform, plan)
-    require_known(expect_parked, plan)
+    expected = Expected(expect_parked, expect_punctual, ready=seconds is None)
+    expected.require_known(plan)
     warn_unprotected(plan, screen)
     if attach:
         require_input(plan, attach)
@@ -196,7 +214,7 @@ def run(
         else:
             goal = Goal(session, seconds, until == "ready")
             status = watch_until(session, goal, Show(screen, session), screen, limit)
-            status = judged(session, status, seconds is None, expect_parked, screen)
+            status = judged(session, status, expected, screen)
         screen.summary(reports.summary(session))
         if json_file:
             write_json(json_file, "run", reports.run_json(session), versions(platform))
