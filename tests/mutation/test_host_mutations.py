@@ -279,6 +279,7 @@ MUTATIONS = [
         "",
         "table_test",
     ),
+    Mutation("memory is ports", VALIDATOR, "(!ports ||", "(true ||", "table_test"),
     Mutation(
         "the end of a span wraps",
         VALIDATOR,
@@ -310,6 +311,10 @@ MUTATIONS = [
     Mutation("AH is SPL", DECODE, "if (width == 1 && !rex && number & 4)", "if (false)", "decode_test"),
     Mutation("any RAM of stage 2", FETCH, "(entry & partition->ram_mask) == partition->ram_leaf", "true", "fetch_test"),
     Mutation("holes are RAM", FETCH, "if (!(entry & PRESENT))\n\t\t\treturn false;\n\t\ttable", "table", "fetch_test"),
+    Mutation("large leaves of stage 2 lead further", FETCH, "shift > PAGE_SHIFT && !(entry & LARGE)", "shift > PAGE_SHIFT", "fetch_test"),
+    Mutation("large leaves of stage 2 are pages", FETCH, "table + inside(gpa, shift)", "table + inside(gpa, PAGE_SHIFT)", "fetch_test"),
+    Mutation("large leaves of the guest's lead further", FETCH, "bits && !(entry & LARGE)", "bits", "fetch_test"),
+    Mutation("low bits of a large leaf are its address", FETCH, "entry - inside(entry, (unsigned)bits) +", "entry +", "fetch_test"),
     Mutation("the second page is beside the first", FETCH, "(!code->count || !(rip & PAGE_MASK))", "!code->count", "fetch_test"),
     Mutation("walks of the guest's tables are its instruction's", FETCH, "exit->target != X86_TARGET_MEMORY || ", "", "fetch_test"),
     Mutation("deliveries are its instruction's", FETCH, "x86_vendor->has_event(core) || ", "", "fetch_test"),
