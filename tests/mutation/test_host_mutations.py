@@ -326,6 +326,15 @@ MUTATIONS = [
         "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"
     ),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
+    Mutation("a reset without the lock", IOAPIC, "hal_lock_take(lock_of(partition));", "", "ioapic_test"),
+    Mutation(
+        "start-up opens lines without the lock",
+        IOAPIC,
+        "hal_lock_take(lock_of(core->partition)); for",
+        "for",
+        "ioapic_test",
+    ),
+    Mutation("a lock is not waited for", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "ioapic_test"),
     # What is written to PCI functions.
     Mutation("functions master the bus", PCI_FILTER, "PCI_COMMAND_INTX_DISABLE |", "4 | PCI_COMMAND_INTX_DISABLE |", "pci_test"),
     Mutation(
@@ -356,6 +365,16 @@ MUTATIONS = [
         "pci_config_read(place & ~3u); give(view->lock); hal_lock_take(view->lock); write_register(function, offset, (pci_config_read",
         "pci_test",
     ),
+    Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock); for", "for", "pci_test"),
+    Mutation(
+        "functions decode while a reset moves them",
+        PCI_FILTER,
+        "pci_config_write(function->place + PCI_COMMAND, 0);",
+        "",
+        "pci_test",
+    ),
+    Mutation("a lock is given before its registers are written", PCI_FILTER, "arch_barrier();", "", "pci_test"),
+    Mutation("a lock is not waited for at PCI", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "pci_test"),
     Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock);", "", "pci_test"),
     Mutation("accesses straddle", PCI_FILTER, "!(place & (width - 1))", "true", "pci_test"),
 ]

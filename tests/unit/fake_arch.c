@@ -16,7 +16,11 @@ uint64_t arch_counter(void)
 	return ticks++;
 }
 
-void arch_relax(void) {}
+void arch_relax(void)
+{
+	if (fake_arch.on_relax)
+		fake_arch.on_relax();
+}
 
 void arch_barrier(void)
 {
