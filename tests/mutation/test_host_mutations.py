@@ -27,6 +27,8 @@ LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
+SVM = "hal/svm/svm.c"
+VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
@@ -45,10 +47,14 @@ PROGRAMS = {
     "module_test": "tests/unit/module_test.c",
     "pci_test": "tests/unit/pci_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
+    "svm_test": "tests/unit/svm_test.c",
+    "vmx_test": "tests/unit/vmx_test.c",
 }
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
     "decode_test": [DECODE],
+    "svm_test": [SVM],
+    "vmx_test": [VMX],
     "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
@@ -85,6 +91,10 @@ MUTATIONS = [
     Mutation("bits that must be 1 are 0", CONTROLS, "words[word] = (uint32_t)capability[word];", "words[word] = 0;", "vmx_controls_test"),
     Mutation("1 GiB leaves always", CONTROLS, "(capability & BIT(EPT_1G) ? PT_LEAF_1G : 0)", "PT_LEAF_1G", "vmx_controls_test"),
     Mutation("write-back EPT is not asked for", CONTROLS, "| BIT(EPT_WRITE_BACK)", "", "vmx_controls_test"),
+    # Whose calls are calls.
+    Mutation("users call on SVM", SVM, "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", "svm_test"),
+    Mutation("users call on VT-x", VMX, "if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)", "if (false)", "vmx_test"),
+    Mutation("only CPL 3 does not call on VT-x", VMX, "DPL = 3 << 5", "DPL = 2 << 5", "vmx_test"),
     # Permission and type bits.
     Mutation("EPT read-only leaves are writable", X86, "[R] = EPT_READ,", "[R] = EPT_READ | EPT_WRITE,", "entries_test"),
     Mutation("EPT data is executable", X86, "[RW] = EPT_READ | EPT_WRITE,", "[RW] = EPT_READ | EPT_WRITE | EPT_EXECUTE,", "entries_test"),
