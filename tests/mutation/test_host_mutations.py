@@ -27,6 +27,8 @@ LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
+RESTART = "monitor/restart.c"
+PRISTINE = "monitor/pristine_boot.c"
 SVM = "hal/svm/svm.c"
 VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
@@ -47,12 +49,14 @@ PROGRAMS = {
     "module_test": "tests/unit/module_test.c",
     "pci_test": "tests/unit/pci_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
+    "restart_test": "tests/unit/restart_test.c",
     "svm_test": "tests/unit/svm_test.c",
     "vmx_test": "tests/unit/vmx_test.c",
 }
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
     "decode_test": [DECODE],
+    "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
     "svm_test": [SVM],
     "vmx_test": [VMX],
     "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
@@ -91,6 +95,51 @@ MUTATIONS = [
     Mutation("bits that must be 1 are 0", CONTROLS, "words[word] = (uint32_t)capability[word];", "words[word] = 0;", "vmx_controls_test"),
     Mutation("1 GiB leaves always", CONTROLS, "(capability & BIT(EPT_1G) ? PT_LEAF_1G : 0)", "PT_LEAF_1G", "vmx_controls_test"),
     Mutation("write-back EPT is not asked for", CONTROLS, "| BIT(EPT_WRITE_BACK)", "", "vmx_controls_test"),
+    # What a restart does to memory.
+    Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
+    Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
+    Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),
+    Mutation("half a chunk is cleaned", RESTART, "arch_cache_clean(to, chunk);", "arch_cache_clean(to, chunk / 2);", "restart_test"),
+    Mutation(
+        "cleaned before it is written",
+        RESTART,
+        "if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
+        " else zero(to, to + chunk / sizeof(*to)); arch_cache_clean(to, chunk);",
+        "arch_cache_clean(to, chunk); if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
+        " else zero(to, to + chunk / sizeof(*to));",
+        "restart_test",
+    ),
+    Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < pristine->span_count", "n < 1", "restart_test"),
+    Mutation("the first piece alone comes back", RESTART, "n < pristine->piece_count", "n < 1", "restart_test"),
+    Mutation(
+        "kicks wait for memory",
+        RESTART,
+        "arch_cache_clean(to, chunk); monitor_take_kicks(core, 0);",
+        "arch_cache_clean(to, chunk);",
+        "restart_test",
+    ),
+    Mutation("others are not waited for", RESTART, "if (!others_have_stopped(core, phase, since))", "if (false)", "restart_test"),
+    Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),
+    Mutation("stopped before it is quiet", RESTART, "hal_core_quiesce(core);", "", "restart_test"),
+    Mutation(
+        "the pristine copy is not published",
+        PRISTINE,
+        "arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "",
+        "restart_test",
+    ),
+    Mutation(
+        "published before it is written",
+        PRISTINE,
+        "keep_pieces(table, index, pristine); build->pristine = pristine;"
+        " arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "arch_cache_publish((void *)sandbox->pristine, sandbox->pristine_bytes); keep_pieces(table, index, pristine);"
+        " build->pristine = pristine;",
+        "restart_test",
+    ),
+    Mutation("others' memory is kept", PRISTINE, "if (piece->sandbox != index)", "if (false)", "restart_test"),
+    Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
+    Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
     # Whose calls are calls.
     Mutation("users call on SVM", SVM, "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", "svm_test"),
     Mutation("users call on VT-x", VMX, "if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)", "if (false)", "vmx_test"),
