@@ -29,6 +29,7 @@ BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
 RESTART = "monitor/restart.c"
 PRISTINE = "monitor/pristine_boot.c"
+PARTITION = "monitor/partition_boot.c"
 SVM = "hal/svm/svm.c"
 VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
@@ -49,6 +50,7 @@ PROGRAMS = {
     "module_test": "tests/unit/module_test.c",
     "pci_test": "tests/unit/pci_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
+    "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
     "svm_test": "tests/unit/svm_test.c",
     "vmx_test": "tests/unit/vmx_test.c",
@@ -56,6 +58,7 @@ PROGRAMS = {
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
     "decode_test": [DECODE],
+    "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
     "svm_test": [SVM],
     "vmx_test": [VMX],
@@ -140,6 +143,48 @@ MUTATIONS = [
     Mutation("others' memory is kept", PRISTINE, "if (piece->sandbox != index)", "if (false)", "restart_test"),
     Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
     Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
+    # What start-up writes for a sandbox.
+    Mutation("a private copy is not published", PARTITION, "arch_cache_publish(copy, bytes);", "", "partition_test"),
+    Mutation("a pool is not published", PARTITION, "arch_cache_publish(stats, BH_POOL_ARENA);", "", "partition_test"),
+    Mutation(
+        "a page of a pool is published",
+        PARTITION,
+        "arch_cache_publish(stats, BH_POOL_ARENA);",
+        "arch_cache_publish(stats, 4096);",
+        "partition_test",
+    ),
+    Mutation(
+        "a clock text is not published",
+        PARTITION,
+        "arch_cache_publish((const void *)(uintptr_t)sandbox->clock_text, BH_CLOCK_DIGITS);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "the page of ones is not published",
+        PARTITION,
+        "arch_cache_publish((const void *)(uintptr_t)absent, BH_PAGE_BYTES);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "what an earlier system left is a crash",
+        PARTITION,
+        "fill_words(sandbox->pool + BH_POOL_CRASH, BH_PAGE_BYTES, 0);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "others' regions are mapped",
+        PARTITION,
+        "if (region->sandbox == index) build_must(hal_partition_map",
+        "build_must(hal_partition_map",
+        "partition_test",
+    ),
+    Mutation("others' ports are allowed", PARTITION, "if (table->ports[n].sandbox == index)", "", "partition_test"),
+    Mutation("others' lines are granted", PARTITION, "if (line->sandbox == index)", "", "partition_test"),
+    Mutation("others' functions are granted", PARTITION, "if (table->functions[n].sandbox == index)", "", "partition_test"),
+    Mutation("a partition is not sealed", PARTITION, "hal_partition_seal(build->partition);", "", "partition_test"),
     # Whose calls are calls.
     Mutation("users call on SVM", SVM, "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", "svm_test"),
     Mutation("users call on VT-x", VMX, "if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)", "if (false)", "vmx_test"),
