@@ -144,6 +144,13 @@ MUTATIONS = [
     Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
     Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
     # What start-up writes for a sandbox.
+    Mutation(
+        "the first piece of the payload is published again and again",
+        SPREADER,
+        "arch_cache_publish(words_at(copy->target), copy->size);",
+        "arch_cache_publish(words_at(table->copies->target), copy->size);",
+        "module_test",
+    ),
     Mutation("a private copy is not published", PARTITION, "arch_cache_publish(copy, bytes);", "", "partition_test"),
     Mutation("a pool is not published", PARTITION, "arch_cache_publish(stats, BH_POOL_ARENA);", "", "partition_test"),
     Mutation(
