@@ -111,6 +111,15 @@ HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *parti
 void hal_machine_silence_functions(void);
 
 struct bh_function;
+/* A base address of a PCI function. */
+struct hal_base {
+	uint64_t start, bytes; /* 0 bytes: one that no register can hold */
+	bool ports;            /* I/O ports; otherwise memory */
+};
+enum { HAL_MAX_BASES = 6 };
+/* Those that the table has for a function, in the order of its registers; how many. Pure: reads nothing but its arguments. */
+uint32_t hal_function_bases(const struct bh_function *function, struct hal_base bases[HAL_MAX_BASES]);
+
 /* Places a PCI function as the table says and gives it to the partition. HAL_E_UNSUPPORTED: another is there, or none. */
 HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function);
 /* When all are granted: shows their configuration registers, read only, and the frame `absent` in place of everybody else's. */

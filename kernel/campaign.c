@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The sandbox that attacks: goes through its queue of requests; notes that it begins one, which may be its end, and what came of it. */
 #include "kernel/campaign.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How a sandbox ends itself or asks to begin again, and kicks one that may have; its statistics page tells which life this is. */
 #include "kernel/lives.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The first core sets a task and waits until the other has seen it; that one turns the word over and back until the task is taken away. */
 #include "kernel/rival.h"
 
 #include <stdbool.h>

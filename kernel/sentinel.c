@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fills its RAM, marks its registers, and goes over both for ever, slice by slice; what has changed is counted, said and mended. */
 #include "kernel/sentinel.h"
 
 #include <stdbool.h>

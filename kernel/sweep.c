@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tries the numbers of a sweep in order and prints neighbours that were granted as one range. The numbers are arch/'s. */
 #include "kernel/sweep.h"
 
 #include <stddef.h>

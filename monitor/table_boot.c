@@ -166,86 +166,55 @@ static bool touches_monitor(const struct bh_table *table, const struct table_lim
 	return overlap(span, image) || overlap(span, shared);
 }
 
-/* A base address of a PCI function: ports or memory. PCI Local Bus 3.0, 6.2.5.1 "Address Maps": what the low bits of the register say. */
-struct table_bar {
-	bool ports, wide;
-	struct table_span at; /* 0 bytes: there is none */
-};
-enum { BAR_PORTS = 1, BAR_WIDE = 4, BAR_PORT_BITS = 3, BAR_MEMORY_BITS = 0xf };
-
-/* Bars of 4 GiB and more are not for these machines: the upper word of a wide one is all mask. */
-static struct table_bar bar_of(const struct bh_function *function, uint32_t n)
+static struct table_span span_of(struct hal_base base)
 {
-	uint32_t value = function->bar[n], mask = function->bar_mask[n];
-	struct table_bar bar = { .ports = value & BAR_PORTS, .wide = !(value & BAR_PORTS) && value & BAR_WIDE };
-	uint32_t bits = bar.ports ? BAR_PORT_BITS : BAR_MEMORY_BITS;
-
-	bar.at = (struct table_span){ value & ~bits, -(mask & ~bits) };
-	if (bar.wide && n + 1 < BH_FUNCTION_BARS)
-		bar.at.start |= (uint64_t)function->bar[n + 1] << 32;
-	return bar;
-}
-
-/* Which register the next base address begins in. */
-static uint32_t next_bar(const struct bh_function *function, uint32_t n)
-{
-	return n + (bar_of(function, n).wide ? 2 : 1);
-}
-
-static bool is_possible_bar(const struct bh_function *function, uint32_t n)
-{
-	struct table_bar bar = bar_of(function, n);
-	uint32_t bits = bar.ports ? BAR_PORT_BITS : BAR_MEMORY_BITS;
-
-	if ((function->bar_mask[n] ^ function->bar[n]) & bits || !bar.at.bytes || bar.at.bytes & (bar.at.bytes - 1))
-		return false;
-	if (bar.wide && (n + 1 == BH_FUNCTION_BARS || function->bar_mask[n + 1] != UINT32_MAX))
-		return false;
-	return aligned(bar.at.start, bar.at.bytes);
+	return (struct table_span){ base.start, base.bytes };
 }
 
 /* The whole pages around a base address where it is memory; no bytes: it is not. */
-static struct table_span pages_of(const struct table_limits *limits, struct table_bar bar)
+static struct table_span pages_of(const struct table_limits *limits, struct hal_base base)
 {
-	uint64_t start = bar.ports ? limits->pci.ports_at + bar.at.start : bar.at.start;
-	uint64_t end = start + bar.at.bytes + (-(start + bar.at.bytes) & (BH_PAGE_BYTES - 1));
+	uint64_t start = base.ports ? limits->pci.ports_at + base.start : base.start;
+	uint64_t end = start + base.bytes + (-(start + base.bytes) & (BH_PAGE_BYTES - 1));
 
 	start &= ~(uint64_t)(BH_PAGE_BYTES - 1);
-	return (struct table_span){ start, bar.ports && !limits->pci.ports_at ? 0 : end - start };
+	return (struct table_span){ start, base.ports && !limits->pci.ports_at ? 0 : end - start };
 }
 
-/* Its pages: what is granted are pages, so each has one owner. */
-static bool meets(const struct table_limits *limits, const struct bh_function *function, struct table_bar bar, uint32_t below, bool pages)
+/* One of the first `below` of them; or its pages: what is granted are pages, so each has one owner. */
+static bool meets(const struct table_limits *limits, const struct hal_base *bases, uint32_t below, struct hal_base base, bool pages)
 {
-	for (uint32_t n = 0; n < below; n = next_bar(function, n)) {
-		struct table_bar other = bar_of(function, n);
+	for (uint32_t n = 0; n < below; n++) {
+		struct hal_base other = bases[n];
 
-		if (pages ? overlap(pages_of(limits, other), pages_of(limits, bar)) : other.ports == bar.ports && overlap(other.at, bar.at))
+		if (pages ? overlap(pages_of(limits, other), pages_of(limits, base))
+			  : other.ports == base.ports && overlap(span_of(other), span_of(base)))
 			return true;
 	}
 	return false;
 }
 
-static const char *refuse_bars(const struct bh_table *table, const struct table_limits *limits, uint32_t index)
+static const char *refuse_bases(const struct bh_table *table, const struct table_limits *limits, uint32_t index)
 {
 	const struct bh_function *function = &table->functions[index];
+	struct hal_base own[HAL_MAX_BASES], theirs[HAL_MAX_BASES];
+	uint32_t own_count = hal_function_bases(function, own), their_count;
 
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n = next_bar(function, n)) {
-		struct table_bar bar = bar_of(function, n);
+	for (uint32_t n = 0; n < own_count; n++) {
+		struct hal_base base = own[n];
 
-		if (!function->bar[n] && !function->bar_mask[n])
-			continue;
-		REFUSE_IF(!is_possible_bar(function, n), "a base address of a PCI function is one that no register can hold");
-		REFUSE_IF(bar.ports ? !within(bar.at, limits->pci.ports) : !within(bar.at, limits->pci.window),
+		REFUSE_IF(!base.bytes, "a base address of a PCI function is one that no register can hold");
+		REFUSE_IF(!within(span_of(base), base.ports ? limits->pci.ports : limits->pci.window),
 			  "a base address of a PCI function lies outside the windows of the machine");
 		for (uint32_t other = 0; other < index; other++) {
 			const struct bh_function *earlier = &table->functions[other];
 
-			REFUSE_IF(meets(limits, earlier, bar, BH_FUNCTION_BARS, false), "base addresses of PCI functions overlap");
-			REFUSE_IF(earlier->sandbox != function->sandbox && meets(limits, earlier, bar, BH_FUNCTION_BARS, true),
+			their_count = hal_function_bases(earlier, theirs);
+			REFUSE_IF(meets(limits, theirs, their_count, base, false), "base addresses of PCI functions overlap");
+			REFUSE_IF(earlier->sandbox != function->sandbox && meets(limits, theirs, their_count, base, true),
 				  "base addresses of two sandboxes' PCI functions lie in one page");
 		}
-		REFUSE_IF(meets(limits, function, bar, n, false), "base addresses of PCI functions overlap");
+		REFUSE_IF(meets(limits, own, n, base, false), "base addresses of PCI functions overlap");
 	}
 	return NULL;
 }
@@ -254,7 +223,7 @@ static const char *refuse_functions(const struct bh_table *table, const struct t
 {
 	for (uint32_t n = 0; n < table->function_count; n++) {
 		const struct bh_function *function = &table->functions[n];
-		const char *why = refuse_bars(table, limits, n);
+		const char *why = refuse_bases(table, limits, n);
 
 		REFUSE_IF(function->sandbox >= table->sandbox_count, "a PCI function belongs to no sandbox");
 		REFUSE_IF(function->id >= limits->pci.functions, "a PCI function is on a bus that the machine does not have");
@@ -266,16 +235,17 @@ static const char *refuse_functions(const struct bh_table *table, const struct t
 }
 
 /* A base address of a function of this sandbox lies there, and nothing else. */
-static bool owns_bar(const struct bh_table *table, const struct table_limits *limits, uint32_t sandbox, struct table_span span, bool ports)
+static bool owns_base(const struct bh_table *table, const struct table_limits *limits, uint32_t sandbox, struct table_span span, bool ports)
 {
 	for (uint32_t index = 0; index < table->function_count; index++) {
 		const struct bh_function *function = &table->functions[index];
+		struct hal_base bases[HAL_MAX_BASES];
+		uint32_t base_count = hal_function_bases(function, bases);
 
-		for (uint32_t n = 0; function->sandbox == sandbox && n < BH_FUNCTION_BARS; n = next_bar(function, n)) {
-			struct table_bar bar = bar_of(function, n);
-			struct table_span at = ports ? bar.at : pages_of(limits, bar);
+		for (uint32_t n = 0; function->sandbox == sandbox && n < base_count; n++) {
+			struct table_span at = ports ? span_of(bases[n]) : pages_of(limits, bases[n]);
 
-			if ((!ports || bar.ports) && bar.at.bytes && at.start == span.start && at.bytes == span.bytes)
+			if ((!ports || bases[n].ports) && at.start == span.start && at.bytes == span.bytes)
 				return true;
 		}
 	}
@@ -312,7 +282,7 @@ static const char *refuse_device(const struct bh_table *table, const struct tabl
 	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
 		  "device registers are executable or cached");
 	if (region->kind == BH_REGION_BAR) {
-		REFUSE_IF(!owns_bar(table, limits, region->sandbox, hpa, false),
+		REFUSE_IF(!owns_base(table, limits, region->sandbox, hpa, false),
 			  "a region claims to be a base address of a PCI function of its sandbox and is not");
 		return NULL;
 	}
@@ -396,7 +366,7 @@ static const char *refuse_ports(const struct bh_table *table, const struct table
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
-		REFUSE_IF(touches(limits->forbidden_ports, ports) && !owns_bar(table, limits, table->ports[n].sandbox, ports, true),
+		REFUSE_IF(touches(limits->forbidden_ports, ports) && !owns_base(table, limits, table->ports[n].sandbox, ports, true),
 			  "a sandbox is given I/O ports of the machine itself");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }),

@@ -51,6 +51,8 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 		slot++;
 	if (slot == partition->core_count || line < GIC_FIRST_SPI || word >= gic_machine_words())
 		return HAL_E_RANGE;
+	if (partition->sealed)
+		return HAL_E_SEALED;
 	set_trigger(line, flags & BH_LINE_LEVEL);
 	arch_mmio_write8(BOARD_GICD_BASE + GICD_IPRIORITYR + line, GIC_RESET_PRIORITY);
 	gic_route(line, partition->hardware_id[slot]);

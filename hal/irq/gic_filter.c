@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resident: BH-I1.device. What a guest's access to a register of the distributor's layout becomes, rule by rule, and the lines of a sandbox
+ * as a restart leaves them. gic_filter.h has the rules' names; each version has its own tables of registers.
+ */
 #include "gic_filter.h"
 
 #include "gicd.h"
@@ -51,8 +55,8 @@ static void write_priorities(const struct gic_access *access, uint64_t value)
 }
 
 /*
- * A byte of zeros asks for nothing: 4.3.17 "GICD_SPENDSGIRn". There QEMU takes it for an SGI that nobody sent, and ends when that is
- * acknowledged.
+ * A byte of zeros asks for nothing: ARM IHI 0048B, 4.3.17 "GICD_SPENDSGIRn". There QEMU takes it for an SGI that nobody sent, and ends when
+ * that is acknowledged.
  */
 static void write_senders(const struct gic_access *access, uint64_t value)
 {

@@ -8,8 +8,6 @@
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
 
-enum { FIRST_VECTOR = 0x20 };
-
 static struct hal_lock *lock_of(const struct hal_partition *partition)
 {
 	return hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC);
@@ -41,7 +39,7 @@ static bool program(const struct hal_core *core, const struct ioapic_line *line)
 		struct apic_targets targets = apic_targets(core,
 							   (uint64_t)(line->entry[1] >> DESTINATION_SHIFT) << 32 | (low & ICR_LOGICAL));
 
-		if (apic_mode_of(low) > APIC_LOWEST || targets.foreign || !targets.slots || vector < FIRST_VECTOR ||
+		if (apic_mode_of(low) > APIC_LOWEST || targets.foreign || !targets.slots || vector < IOAPIC_FIRST_VECTOR ||
 		    (wiring & REDIRECTION_LEVEL && vector != line->vector))
 			return false;
 		ioapic_write(IOREDTBL + 2 * line->pin + 1, core->partition->apic_id[__builtin_ctz(targets.slots)] << DESTINATION_SHIFT);

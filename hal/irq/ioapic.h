@@ -16,6 +16,9 @@
 #include "abi/table.h"
 #include "hal/hal.h"
 
+/* Vectors that lines may have: below are the processor's own, above is the spurious interrupt's. */
+enum { IOAPIC_FIRST_VECTOR = 32, IOAPIC_LAST_VECTOR = 254 };
+
 struct ioapic_line {
 	uint32_t entry[2];   /* low and high word, as the guest wrote them */
 	uint16_t wiring;     /* trigger and polarity, as configured: bits of the low word */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCI Local Bus 3.0, 3.2.2.3.2 "Software Generation of Configuration Transactions": one address register for the whole machine. */
+/* Configuration mechanism 1: one address register for the whole machine. */
 #include "hal/pci/config.h"
 
 #include "arch/x86_64/x86.h"
@@ -10,22 +10,20 @@ uint32_t pci_place(const struct pci_view *view, uint64_t gpa)
 	return PCI_NOWHERE;
 }
 
-enum { CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc };
-#define CONFIG_ENABLE (UINT32_C(1) << 31)
-
 static void select(uint32_t place)
 {
-	x86_out32(CONFIG_ADDRESS, CONFIG_ENABLE | place >> PCI_REGISTER_BITS << 8 | (place & 0xfc));
+	x86_out32(PCI_PORT_ADDRESS,
+		  PCI_ADDRESS_ENABLE | place >> PCI_REGISTER_BITS << PCI_ADDRESS_FUNCTION_SHIFT | (place & PCI_ADDRESS_REGISTER));
 }
 
 uint32_t pci_config_read(uint32_t place)
 {
 	select(place);
-	return x86_in32(CONFIG_DATA);
+	return x86_in32(PCI_PORT_DATA);
 }
 
 void pci_config_write(uint32_t place, uint32_t value)
 {
 	select(place);
-	x86_out32(CONFIG_DATA, value);
+	x86_out32(PCI_PORT_DATA, value);
 }

@@ -9,20 +9,13 @@ static enum hal_action idle(struct hal_core *core, const struct hal_exit *exit)
 	return HAL_SKIP;
 }
 
-/* Stage 2 lets guests read configuration registers: what comes here writes. */
-static enum hal_action device(struct hal_core *core, const struct hal_exit *exit)
-{
-	const struct pci_view *pci = &core->partition->pci;
-	uint32_t place = pci_place(pci, exit->gpa);
-
-	return place == PCI_NOWHERE ? gic_emulate(core, exit) : pci_write(pci, place, exit->width, (uint32_t)exit->value);
-}
-
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
+	enum hal_action action;
+
 	switch (exit->kind) {
 	case BH_EXIT_DEVICE:
-		return device(core, exit);
+		return pci_emulate(&core->partition->pci, exit, &action) ? action : gic_emulate(core, exit);
 	case BH_EXIT_IPI:
 		return gic_emulate_ipi(core, exit);
 	case BH_EXIT_REGISTER:

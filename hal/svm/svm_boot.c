@@ -4,6 +4,7 @@
 #include "hal/svm/controls.h"
 #include "hal/svm/svm.h"
 #include "hal/svm/vmcb.h"
+#include "hal/x86/entry.h"
 
 #define MSR_VM_CR       0xc0010114u
 #define MSR_VM_HSAVE_PA 0xc0010117u
@@ -31,7 +32,9 @@ static enum hal_status svm_probe(const char **missing)
 	return HAL_E_UNSUPPORTED;
 }
 
-enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800, MSR_MAP_RANGE_MSRS = 0x2000 };
+enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800 };
+static const uint32_t msr_ranges[] = { 0, 0xc0000000, 0xc0010000 };
+static const uint32_t msrs_kept[] = { MSR_VM_CR, MSR_VM_HSAVE_PA };
 
 static enum hal_status svm_partition_create(struct hal_partition *partition, struct hal_arena *arena)
 {
@@ -42,12 +45,10 @@ static enum hal_status svm_partition_create(struct hal_partition *partition, str
 /* 15.11 "MSR Intercepts": three ranges of 8192, two bits each: read, write. Registers outside always exit. */
 static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigned permissions)
 {
-	static const uint32_t bases[] = { 0, 0xc0000000, 0xc0010000 };
+	for (size_t range = 0; range < sizeof(msr_ranges) / sizeof(msr_ranges[0]); range++) {
+		uint32_t n = msr - msr_ranges[range];
 
-	for (size_t range = 0; range < sizeof(bases) / sizeof(bases[0]); range++) {
-		uint32_t n = msr - bases[range];
-
-		if (n < MSR_MAP_RANGE_MSRS)
+		if (n < X86_MSR_RANGE)
 			partition->msr_map[range * MSR_MAP_RANGE_BYTES + n / 4] &= (uint8_t)~((permissions & (HAL_READ | HAL_WRITE))
 											      << n % 4 * 2);
 	}
@@ -78,7 +79,7 @@ static void svm_narrow(struct pt *stage2)
  * Attributes as 15.5.1 packs them; limits of 64 KiB. 14.1.3 "Processor Initialization State". A processor may refuse to enter
  * long mode from a 16-bit TSS, and guests load another only afterwards.
  */
-enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b, LIMIT_RESET = 0xffff };
+enum { CODE16_ATTRIBUTES = 0x9b, DATA16_ATTRIBUTES = 0x93, LDT_ATTRIBUTES = 0x82, TSS_BUSY_ATTRIBUTES = 0x8b };
 
 static void set_after_init(struct vmcb_save *save)
 {
@@ -94,23 +95,21 @@ static void set_after_init(struct vmcb_save *save)
 
 /* Attributes: 4.8.1, 4.8.2, 4.8.3, as 15.5.1 packs them. */
 enum { CODE64_ATTRIBUTES = 0xa9b, DATA_ATTRIBUTES = 0xc93 };
-enum { GDT_LIMIT = 31, TABLES_OFFSET = 0x1000 };
-#define PAT_RESET UINT64_C(0x0007040600070406) /* 7.8.1 "PAT Register" */
 
 /* The entry state of abi/guest.h. */
 static void set_entry(struct vmcb_save *save, const struct hal_entry *entry)
 {
-	const struct vmcb_segment data = { .selector = 0x18, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
+	const struct vmcb_segment data = { .selector = ENTRY_DATA, .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
 
-	save->cs = (struct vmcb_segment){ .selector = 0x10, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
+	save->cs = (struct vmcb_segment){ .selector = ENTRY_CODE, .attributes = CODE64_ATTRIBUTES, .limit = UINT32_MAX };
 	save->ss = save->ds = save->es = data;
 	save->fs = save->gs = (struct vmcb_segment){ .attributes = DATA_ATTRIBUTES, .limit = UINT32_MAX };
 	save->ldtr = (struct vmcb_segment){ .attributes = LDT_ATTRIBUTES };
 	save->tr = (struct vmcb_segment){ .attributes = TSS_BUSY_ATTRIBUTES };
-	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = GDT_LIMIT };
+	save->gdtr = (struct vmcb_segment){ .base = entry->area.v, .limit = ENTRY_GDT_LIMIT };
 	save->efer = EFER_SVME | EFER_LMA | EFER_LME;
 	save->cr0 = CR0_PG | CR0_ET | CR0_PE;
-	save->cr3 = entry->area.v + TABLES_OFFSET;
+	save->cr3 = entry->area.v + ENTRY_TABLES;
 	save->cr4 = CR4_PAE;
 	save->g_pat = PAT_RESET;
 	save->rip = entry->pc.v;
@@ -165,6 +164,8 @@ const struct x86_vendor_boot svm_vendor_boot = {
 	.present = svm_present,
 	.probe = svm_probe,
 	.partition_create = svm_partition_create,
+	.msr_ranges = X86_MSRS(msr_ranges),
+	.msrs_kept = X86_MSRS(msrs_kept),
 	.allow_msr = svm_allow_msr,
 	.narrow = svm_narrow,
 	.core_create = svm_core_create,

@@ -80,10 +80,6 @@ struct svm_states {
 
 enum { TLB_CONTROL_FLUSH_ALL = 1 }; /* 15.16 "TLB Control" */
 
-/* Registers after reset and INIT. APM vol. 2, 14.1.3 "Processor Initialization State". */
-enum { RFLAGS_ONE = 2, DR7_RESET = 0x400 };
-#define DR6_RESET UINT64_C(0xffff0ff0)
-
 /* Intercepts, by the bit of their word. */
 enum {
 	INTERCEPT_3_NMI = 1,

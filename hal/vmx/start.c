@@ -3,8 +3,7 @@
 #include "arch/x86_64/x86.h"
 #include "hal/vmx/states.h"
 #include "hal/vmx/vmx.h"
-
-#define DR6_RESET UINT64_C(0xffff0ff0)
+#include "hal/x86/entry.h"
 
 /*
  * As INIT does, the last line forgets translations: those of the guest's earlier life carry the same VPID. SDM vol. 3C, 29.4.3.3

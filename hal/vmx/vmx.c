@@ -76,8 +76,9 @@ static void decode_exception(struct hal_exit *exit)
 }
 
 /*
- * Writes that would change CR4.MCE or CR4.VMXE, which CPUID does not show, or CR0.NE. That one the guest has as it likes, as far as
- * it can see: the shadow changes, and the write is tried again. Table 28-3: 3:0 which control register.
+ * Writes that would change CR4.MCE or CR4.VMXE, which CPUID does not show, or CR0's bits that the monitor keeps. Those the guest has as
+ * it likes, as far as it can see: their shadow counts down, and the write is tried again, until they are as it wants. Table 28-3: 3:0
+ * which control register.
  */
 static void decode_control_register(uint64_t qualification, struct hal_exit *exit)
 {
@@ -85,7 +86,7 @@ static void decode_control_register(uint64_t qualification, struct hal_exit *exi
 	exit->width = 8;
 	exit->gpa = X86_CR(qualification & 0xf);
 	if (exit->gpa == X86_CR(0))
-		vmx_write(CR0_READ_SHADOW, vmx_read(CR0_READ_SHADOW) ^ CR0_NE);
+		vmx_write(CR0_READ_SHADOW, ((uint32_t)vmx_read(CR0_READ_SHADOW) - 1) & CR0_KEPT);
 }
 
 /* ECX, and EDX:EAX, as for WRMSR. */
@@ -242,9 +243,9 @@ static void vmx_skip(struct hal_core *core, const struct hal_exit *exit)
 /*
  * A #DB comes back as what it was: that of INT1 returns behind its instruction. An NMI is delivered as an exception, for which
  * the gate's privilege level does not matter; it ends a HLT. In real mode there are no error codes. 25.8.3 "VM-Entry Controls for
- * Event Injection", 27.2.1.3 "VM-Entry Control Fields".
+ * Event Injection", 27.2.1.3 "VM-Entry Control Fields". Delivery ends the shadow of an STI or MOV SS, with which an entry would be
+ * refused: 27.3.1.5 "Checks on Guest Non-Register State".
  */
-/* Delivery ends the shadow of an STI or MOV SS, with which an entry would be refused: 28.3.1.5 "Checks on Guest Non-Register State". */
 static void vmx_inject(struct hal_core *core, uint32_t event)
 {
 	enum { UNDEFINED = 1 << 12, SHADOWS = 3 };

@@ -104,19 +104,20 @@ static enum hal_status vmx_partition_create(struct hal_partition *partition, str
 	return partition->msr_map ? HAL_OK : HAL_E_NOMEM;
 }
 
+static const uint32_t msr_ranges[] = { 0, 0xc0000000 };
+
 /* 25.6.9 "MSR-Bitmap Address": two ranges of 8192, a bit each; reads first, then writes. Registers outside always exit. */
 static void vmx_allow_msr(struct hal_partition *partition, uint32_t msr, unsigned permissions)
 {
-	enum { RANGE_BYTES = 0x400, RANGE_MSRS = 0x2000, WRITES = 0x800 };
-	static const uint32_t bases[] = { 0, 0xc0000000 };
+	enum { RANGE_BYTES = 0x400, WRITES = 0x800 };
 
-	for (size_t range = 0; range < sizeof(bases) / sizeof(bases[0]); range++) {
-		uint32_t n = msr - bases[range];
+	for (size_t range = 0; range < sizeof(msr_ranges) / sizeof(msr_ranges[0]); range++) {
+		uint32_t n = msr - msr_ranges[range];
 		uint8_t *reads = &partition->msr_map[range * RANGE_BYTES + n / 8], bit = (uint8_t)(1u << n % 8);
 
-		if (n < RANGE_MSRS && permissions & HAL_READ)
+		if (n < X86_MSR_RANGE && permissions & HAL_READ)
 			*reads &= (uint8_t)~bit;
-		if (n < RANGE_MSRS && permissions & HAL_WRITE)
+		if (n < X86_MSR_RANGE && permissions & HAL_WRITE)
 			reads[WRITES] &= (uint8_t)~bit;
 	}
 }
@@ -177,7 +178,7 @@ static void set_controls(const struct hal_partition *partition)
 	vmx_write(MSR_BITMAPS, (uintptr_t)partition->msr_map);
 	vmx_write(EPT_POINTER, (uintptr_t)partition->stage2.root | partition->stage2.format->control);
 	vmx_write(VIRTUAL_PROCESSOR_ID, partition->index + 1);
-	vmx_write(CR0_GUEST_HOST_MASK, CR0_NE);
+	vmx_write(CR0_GUEST_HOST_MASK, CR0_KEPT);
 	vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);
 	vmx_write(VMCS_LINK_POINTER, UINT64_MAX);
 }
@@ -251,6 +252,7 @@ const struct x86_vendor_boot vmx_vendor_boot = {
 	.probe = vmx_probe,
 	.narrow = vmx_narrow,
 	.partition_create = vmx_partition_create,
+	.msr_ranges = X86_MSRS(msr_ranges),
 	.allow_msr = vmx_allow_msr,
 	.core_create = vmx_core_create,
 	.enable = vmx_enable,

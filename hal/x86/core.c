@@ -121,17 +121,10 @@ static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit
 	return HAL_RESUME;
 }
 
-/* Stage 2 lets guests read configuration registers of PCI: what comes here writes. */
-static enum hal_action emulate_device(struct hal_core *core, const struct hal_exit *exit)
-{
-	const struct pci_view *pci = &core->partition->pci;
-	uint32_t place = pci_place(pci, exit->gpa);
-
-	return place == PCI_NOWHERE ? ioapic_emulate(core, exit) : pci_write(pci, place, exit->width, (uint32_t)exit->value);
-}
-
 HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
+	enum hal_action action;
+
 	switch (exit->kind) {
 	case BH_EXIT_IDENTIFY:
 		return x86_emulate_cpuid(core, exit);
@@ -142,7 +135,7 @@ HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct
 	case BH_EXIT_PORT:
 		return x86_emulate_port(core, exit);
 	case BH_EXIT_DEVICE:
-		return emulate_device(core, exit);
+		return pci_emulate(&core->partition->pci, exit, &action) ? action : ioapic_emulate(core, exit);
 	case BH_EXIT_LONG:
 		return emulate_long(core, exit);
 	default:

@@ -4,7 +4,7 @@
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
 
-enum { PORTS = 0x10000, PORT_MAP_FRAMES = 3, FIRST_VECTOR = 32, LAST_VECTOR = 254 };
+enum { PORTS = 0x10000, PORT_MAP_FRAMES = 3 };
 
 void *x86_take_denied(struct hal_arena *arena, size_t frames)
 {
@@ -117,7 +117,7 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 {
 	uint32_t slot = slot_of(partition, core);
 
-	if (vector < FIRST_VECTOR || vector > LAST_VECTOR)
+	if (vector < IOAPIC_FIRST_VECTOR || vector > IOAPIC_LAST_VECTOR)
 		return HAL_E_RANGE;
 	if (slot == partition->core_count)
 		return HAL_E_DENIED;

@@ -3,6 +3,7 @@
 #include "hal/x86/core.h"
 
 #include "board.h"
+#include "hal/pci/config.h"
 #include "hal/x86/decode.h"
 
 /* Where the ACPI tables of a sandbox put its sleep and reset registers; the values are what they tell the kernel to write. */
@@ -17,18 +18,14 @@ static uint64_t empty_bus(uint64_t port)
 }
 
 /*
- * PCI configuration mechanism 1, for sandboxes that own a function: an address register of each core's own, and four ports of
- * data. PCI Local Bus 3.0, 3.2.2.3.2 "Software Generation of Configuration Transactions". 0xCF9 is none of it: a reset.
+ * PCI configuration mechanism 1, for sandboxes that own a function, with an address register of each core's own. 0xCF9 is none of it: a
+ * reset. The place is as pci_write wants it; a disabled address is nobody's.
  */
-enum { PORT_CONFIG = 0xcf8, PORT_CONFIG_DATA = 0xcfc, PORT_CONFIG_COUNT = 8 };
-#define CONFIG_ENABLE (UINT32_C(1) << 31)
-
-/* As pci_write wants it. A disabled address is nobody's. */
 static uint32_t place_of(uint32_t address, uint64_t port)
 {
-	uint32_t id = address & CONFIG_ENABLE ? address >> 8 & 0xffff : PCI_NOWHERE >> 12;
+	uint32_t id = address & PCI_ADDRESS_ENABLE ? address >> PCI_ADDRESS_FUNCTION_SHIFT & 0xffff : PCI_NOWHERE >> PCI_REGISTER_BITS;
 
-	return id << 12 | (address & 0xfc) | (port & 3);
+	return id << PCI_REGISTER_BITS | (address & PCI_ADDRESS_REGISTER) | (port & 3);
 }
 
 /* A Linux finds no ports where it has ECAM, whose registers it reads without exits. */
@@ -41,7 +38,7 @@ static enum hal_action configure(struct hal_core *core, const struct hal_exit *e
 {
 	const struct pci_view *pci = &core->partition->pci;
 	uint32_t place = place_of(core->pci_address, exit->gpa);
-	bool latch = exit->gpa == PORT_CONFIG && exit->width == 4, data = exit->gpa >= PORT_CONFIG_DATA;
+	bool latch = exit->gpa == PCI_PORT_ADDRESS && exit->width == 4, data = exit->gpa >= PCI_PORT_DATA;
 	uint32_t value = latch ? core->pci_address : UINT32_MAX;
 	enum hal_action action = HAL_SKIP;
 
@@ -62,7 +59,7 @@ enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *e
 
 	if (exit->target == X86_TARGET_MEMORY)
 		return HAL_FAULT;
-	if (exit->gpa - PORT_CONFIG < PORT_CONFIG_COUNT && shows_config_ports(core->partition))
+	if (exit->gpa - PCI_PORT_ADDRESS < PCI_PORTS && shows_config_ports(core->partition))
 		return configure(core, exit);
 	if (write && exit->width == 1 && exit->gpa == PORT_POWER && exit->value == POWER_OFF)
 		return HAL_STOP;

@@ -16,6 +16,12 @@ static bool has_x2apic(void)
 	return x86_cpuid(1, 0).ecx >> 21 & 1;
 }
 
+/* With it there is TSC_AUX, which guests may use and monitors clear. APM vol. 3, CPUID Fn8000_0001_EDX[RDTSCP]; entry saw the leaf. */
+static bool has_rdtscp(void)
+{
+	return x86_cpuid(0x80000001, 0).edx >> 27 & 1;
+}
+
 /* It ticks every 279 ns. */
 static bool has_pm_timer(void)
 {
@@ -32,6 +38,7 @@ static const struct {
 	const char *missing;
 } features[] = {
 	{ has_x2apic, "the processor has no x2APIC; use a newer one, or in QEMU -cpu max" },
+	{ has_rdtscp, "the processor has no RDTSCP; use a newer one, or in QEMU -cpu max" },
 	{ has_pm_timer, "no ACPI timer runs at the port the board names; correct pm_timer_port in its board.h" },
 };
 

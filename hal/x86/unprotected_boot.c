@@ -7,34 +7,40 @@
 #include "hal/irq/apic.h"
 #include "hal/x86/core.h"
 
-enum { PORTS = 0x10000, MSR_RANGE = 0x2000, APIC_LAST = 0x8ff, MSR_VM_CR = 0xc0010114, MSR_VM_HSAVE_PA = 0xc0010117 };
+enum { PORTS = 0x10000, APIC_LAST = 0x8ff };
 
 /*
  * Kept whatever is open: the control block or the monitor itself would break. EFER has SVME, on which VMRUN insists, and with PAT lies in
- * the control block; APIC_BASE would take the mode away by which monitors kick; two are SVM's own. The APIC's are ipi's and irq's to open.
+ * the control block; APIC_BASE would take the mode away by which monitors kick. The APIC's are ipi's and irq's to open. Then the vendor's.
  */
 static const struct {
 	uint32_t first, last;
 } kept[] = {
-	{ APIC_FIRST, APIC_LAST },        { MSR_EFER, MSR_EFER },   { MSR_PAT, MSR_PAT },
-	{ MSR_APIC_BASE, MSR_APIC_BASE }, { MSR_VM_CR, MSR_VM_CR }, { MSR_VM_HSAVE_PA, MSR_VM_HSAVE_PA },
+	{ APIC_FIRST, APIC_LAST },
+	{ MSR_EFER, MSR_EFER },
+	{ MSR_PAT, MSR_PAT },
+	{ MSR_APIC_BASE, MSR_APIC_BASE },
 };
 
 static bool is_kept(uint32_t msr)
 {
+	const struct x86_msrs vendors = x86_vendor_boot->msrs_kept;
+
 	for (size_t n = 0; n < sizeof(kept) / sizeof(kept[0]); n++)
 		if (msr >= kept[n].first && msr <= kept[n].last)
+			return true;
+	for (size_t n = 0; n < vendors.count; n++)
+		if (msr == vendors.at[n])
 			return true;
 	return false;
 }
 
-/* As far as the maps of both vendors reach; others exit always. */
 static void open_msrs(struct hal_partition *partition)
 {
-	static const uint32_t bases[] = { 0, 0xc0000000, 0xc0010000 };
+	const struct x86_msrs ranges = x86_vendor_boot->msr_ranges;
 
-	for (size_t range = 0; range < sizeof(bases) / sizeof(bases[0]); range++)
-		for (uint32_t msr = bases[range]; msr < bases[range] + MSR_RANGE; msr++)
+	for (size_t range = 0; range < ranges.count; range++)
+		for (uint32_t msr = ranges.at[range]; msr < ranges.at[range] + X86_MSR_RANGE; msr++)
 			if (!is_kept(msr))
 				x86_vendor_boot->allow_msr(partition, msr, HAL_READ | HAL_WRITE);
 }

@@ -65,6 +65,13 @@ uint64_t x86_get(const struct hal_core *core, enum x86_field field);
 
 /* Start-up, dropped with it. */
 enum { X86_VENDOR_PARTS = 2 }; /* text and rodata; arch/x86_64/monitor.lds */
+/* Model-specific registers: in either vendor's map each range has so many. */
+enum { X86_MSR_RANGE = 0x2000 };
+struct x86_msrs {
+	const uint32_t *at;
+	size_t count;
+};
+#define X86_MSRS(array) { (array), sizeof(array) / sizeof((array)[0]) }
 struct x86_vendor_boot {
 	const struct x86_vendor *resident;
 	struct hal_part parts[X86_VENDOR_PARTS];
@@ -74,6 +81,8 @@ struct x86_vendor_boot {
 	HAL_CHECKED enum hal_status (*probe)(const char **missing);
 	/* Frames and filters of the vendor's own kind, everything denied. */
 	HAL_CHECKED enum hal_status (*partition_create)(struct hal_partition *partition, struct hal_arena *arena);
+	struct x86_msrs msr_ranges; /* the first register of each range, of X86_MSR_RANGE, that its map has; others exit always */
+	struct x86_msrs msrs_kept;  /* of these the monitor's own, no guest's whatever is open */
 	void (*allow_msr)(struct hal_partition *partition, uint32_t msr, unsigned permissions);
 	/* What the processor allows of the stage-2 format. */
 	void (*narrow)(struct pt *stage2);

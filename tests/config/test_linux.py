@@ -119,7 +119,7 @@ def test_gicv2_shows_the_cpu_interface(compile_on: Compile, platform: str) -> No
     plan = compile_on(MIXED, platform)
     gic = guest_tree(plan).find("/interrupt-controller@8000000")
     assert gic is not None
-    assert gic.reg() == [(0x08000000, 0x1000), (0x08010000, 0x2000)]
+    assert gic.reg() == [(0x08000000, 0x1000), (0x08010000, 0x1000)]
     assert all(any(region.kind == "banked" for region in one.regions) for one in plan.sandboxes)
 
 

@@ -215,6 +215,7 @@ ORDERS = (
         X86,
         icount=False,  # cores that run at the same time: one instruction after the other, kicks hardly meet that moment
         limit_beats=100000,
+        limit_seconds=400.0,
     ),
 )
 

@@ -93,6 +93,7 @@ DEVICES = (
     device("virtio", 0x0A000000, ARM),
     device("pci-configuration", 0x3F000000, ARM),
     device("message-interrupts", 0x08020000, GIC2, "write"),  # GICv2m
+    device("deactivation", 0x08011000, GIC2, "write"),  # GICC_DIR
     device("hypervisor-interface", 0x08030000, GIC2, "write"),  # GICH
     device("virtual-cpu-interface", 0x08040000, GIC2, "write"),  # GICV
     device("interrupt-translation", 0x08080000, (GICV3,), "write"),  # ITS

@@ -137,6 +137,18 @@ INSTRUCTIONS = (
         quick=True,
     ),
     Case(
+        "cr0-caches",
+        "whether caches are on is a guest's to say, and its monitor's no more",
+        attacked("cr0=0x60000000,0x40000000 cr0=0x60000020,0x60000020 cr0=0x60000000,0 cr0-read=0x60000020"),
+        (
+            Returned("attacker", "cr0=0x60000000,0x40000000", 0x40000000),
+            Returned("attacker", "cr0=0x60000020,0x60000020", 0x60000020),
+            Returned("attacker", "cr0=0x60000000,0", 0),
+            Returned("attacker", "cr0-read=0x60000020", 0x20),
+        ),
+        X86,
+    ),
+    Case(
         "extended-state-enabled",
         "XSETBV is validated",
         attacked(f"{OSXSAVE} xsetbv=0 xsetbv=5 xsetbv=0x23 xsetbv=0x9 xsetbv=0x20003 xsetbv=3"),

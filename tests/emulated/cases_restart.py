@@ -85,6 +85,7 @@ SECRET, VECTOR_MC = 0x5EC2E7, 18
 GICD_ISACTIVER1, LSTAR, POWER_PORT = 0x304, 0xC0000082, 0x604
 SYSTEM_RESET, SYSTEM_RESET2 = 0x84000009, 0x84000012
 X87_ALONE, OSXSAVE = 1, "cr4=0x40000"
+CD = 0x40000000  # of CR0
 MDSCR_TDCC = 1 << 12
 AS_AT_FIRST = "registers are as at first"
 FORGETS = (
@@ -101,7 +102,10 @@ FORGETS = (
     forgets("registers", AS_AT_FIRST, f"wrmsr={LSTAR:#x},{SECRET:#x}", f"rdmsr={LSTAR:#x}", X86),
     forgets("floating-point", AS_AT_FIRST, f"fp-write={SECRET:#x}", "fp-read", ALL),
     forgets("extended-state", AS_AT_FIRST, f"{OSXSAVE} xsetbv=7", f"{OSXSAVE} xgetbv", X86, value=X87_ALONE),
+    forgets("cache-control", AS_AT_FIRST, f"cr0={CD:#x},{CD:#x}", f"cr0-read={CD:#x}", X86),
     forgets("breakpoints", AS_AT_FIRST, f"dr-write={SECRET:#x}", "dr-read", X86),
+    forgets("active-priorities", AS_AT_FIRST, "msr-icc_ap0r0_el1=4", "mrs=ap0r0", (GICV3,)),
+    forgets("debug-claims", AS_AT_FIRST, "msr-dbgclaimset_el1=5", "mrs=claim", A64),
     forgets("debug-control", AS_AT_FIRST, f"msr-mdscr_el1={MDSCR_TDCC:#x}", "mrs=debug", A64),
     forgets("thread-number", AS_AT_FIRST, f"msr-tpidr_el0={SECRET:#x}", "mrs=tpidr", A64),
     forgets("thread-number", AS_AT_FIRST, f"mcr-tpidrurw={SECRET:#x}", "mrc=tpidrurw", (ARMV7,)),

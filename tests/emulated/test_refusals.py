@@ -164,7 +164,7 @@ def test_entry_at_el1(machine_platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("platform", [SVM])
-@pytest.mark.parametrize("model", ["max,-svm", "max,-x2apic", "qemu64,-svm"])
+@pytest.mark.parametrize("model", ["max,-svm", "max,-x2apic", "max,-rdtscp", "qemu64,-svm"])
 def test_processor_lacks_a_feature(machine_platform: Platform, model: str) -> None:
     check(rearranged(machine_platform, "max", model), native(machine_platform).image, "cannot start: ")
 

@@ -54,8 +54,8 @@ FILTERS = (
     MachineMutation(
         "performance counters are the guest's, attacked",
         "hal/stage2/armv7/controls_boot.c",
-        "HDCR_CONFINED 0x00000e60u",
-        "HDCR_CONFINED 0x00000e00u",
+        "HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
+        "HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
         CAMPAIGN,
         ARMV7,
         r"(?m)^attempt \d+, registers",
@@ -128,6 +128,24 @@ FILTERS = (
             "stray interrupt",
         )
         for platform in (GICV2, ARMV7)
+    ),
+    MachineMutation(
+        "own lines are routed to any core, attacked",
+        "hal/irq/gicv3.c",
+        "if (access->granted && partition->hardware_id[slot] == value)",
+        "if (access->granted)",
+        CAMPAIGN,
+        GICV3,
+        r"(?m)^attempt \d+, distributor: .* own line's target",
+    ),
+    MachineMutation(
+        "own lines are routed to any core, attacked",
+        "hal/irq/gicv2.c",
+        "value & access->core->partition->gic.interfaces * UINT64_C(0x01010101)",
+        "value",
+        CAMPAIGN,
+        ARMV7,
+        r"(?m)^attempt \d+, distributor: .* own line's target",
     ),
     MachineMutation(
         "ports lead to foreign functions, attacked",

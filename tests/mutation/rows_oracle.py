@@ -81,8 +81,8 @@ ORACLE_PC = (
     MachineMutation(
         "writes of the second range are the first's",
         "hal/vmx/vmx_boot.c",
-        "if (n < RANGE_MSRS && permissions & HAL_WRITE) reads[WRITES]",
-        "if (n < RANGE_MSRS && permissions & HAL_WRITE) partition->msr_map[WRITES + n / 8]",
+        "if (n < X86_MSR_RANGE && permissions & HAL_WRITE) reads[WRITES]",
+        "if (n < X86_MSR_RANGE && permissions & HAL_WRITE) partition->msr_map[WRITES + n / 8]",
         ORACLE,
         VTX,
         "north: register 0x81: to 0x84: may be written, but is not granted",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes in restarts: what is broken where, which case notices, and what its report then shows."""
 
-from tests.emulated.case import ARMV7, GICV3, SVM, VTX
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
 STAYS = "not 'returned 0x0'"
@@ -25,6 +25,17 @@ REGISTERS = (
 )
 
 RESTARTS = (
+    left("active priorities", "hal/irq/gicv3.c", "SYSREG_WRITE(ICH_AP0R0_EL2, 0);", "active-priorities", GICV3),
+    left("debug claims", "hal/stage2/aarch64/start.c", "SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);", "debug-claims", GICV2),
+    MachineMutation(
+        "a cache that is off stays off",
+        "hal/vmx/vmx.h",
+        "#define CR0_KEPT (CR0_NE | CR0_NW | CR0_CD)",
+        "#define CR0_KEPT CR0_NE",
+        "restart-forgets-cache-control",
+        VTX,
+        STAYS,
+    ),
     MachineMutation(
         "other cores keep their registers",
         PC,

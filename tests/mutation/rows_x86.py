@@ -336,7 +336,7 @@ VT_X = (
     MachineMutation(
         "a guest is entered in a state that no guest can have",
         "hal/vmx/states_boot.c",
-        "{ GUEST_RFLAGS, 2 },",
+        "{ GUEST_RFLAGS, RFLAGS_ONE },",
         "{ GUEST_RFLAGS, 0 },",
         "vmx-instructions",
         VTX,

@@ -18,6 +18,7 @@ X86 = "hal/pt/formats_x86_boot.c"
 ARM = "hal/pt/formats_arm_boot.c"
 ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
+BASES = "hal/pci/bases_boot.c"
 ICR = "hal/irq/icr.c"
 ORDERS = "hal/x86/orders.c"
 DECODE = "hal/x86/decode.c"
@@ -33,7 +34,7 @@ PARTITION = "monitor/partition_boot.c"
 SVM = "hal/svm/svm.c"
 VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
-SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, SPREADER, BOOT_INFORMATION, CONTROLS]
+SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 PROGRAMS = {
     "arena_test": "tests/unit/arena_test.c",
@@ -390,6 +391,17 @@ MUTATIONS = [
         "",
         "table_test",
     ),
+    # What base address registers of PCI functions mean.
+    Mutation("type bits may change", BASES, "(mask ^ value) & bits ||", "", "table_test"),
+    Mutation("base addresses of any size", BASES, "base->bytes & (base->bytes - 1) ||", "", "table_test"),
+    Mutation("base addresses that are not aligned", BASES, "base->start & (base->bytes - 1) ||", "", "table_test"),
+    Mutation("base addresses of 4 GiB", BASES, "function->bar_mask[n + 1] != UINT32_MAX", "false", "table_test"),
+    Mutation("upper words are base addresses", BASES, "n += is_wide(function->bar[n]) ? 2 : 1", "n++", "table_test"),
+    Mutation("upper words are ignored", BASES, "base->start |= (uint64_t)function->bar[n + 1] << 32;", ";", "table_test"),
+    Mutation("ports are memory", BASES, "base->ports = value & BAR_PORTS;", "base->ports = false;", "table_test"),
+    Mutation(
+        "registers at address 0 are none", BASES, "if (function->bar[n] || function->bar_mask[n])", "if (function->bar[n])", "table_test"
+    ),
     Mutation("memory is ports", VALIDATOR, "(!ports ||", "(true ||", "table_test"),
     Mutation(
         "the end of a span wraps",
@@ -431,7 +443,7 @@ MUTATIONS = [
     Mutation("deliveries are its instruction's", FETCH, "x86_vendor->has_event(core) || ", "", "fetch_test"),
     # The I/O APIC.
     Mutation("any vector will do for a level line", IOAPIC, "vector != line->vector", "false", "ioapic_test"),
-    Mutation("vectors of the processor's own", IOAPIC, "vector < FIRST_VECTOR", "false", "ioapic_test"),
+    Mutation("vectors of the processor's own", IOAPIC, "vector < IOAPIC_FIRST_VECTOR", "false", "ioapic_test"),
     Mutation("wiring is the guest's", IOAPIC, "wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation(
         "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"

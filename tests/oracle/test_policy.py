@@ -74,7 +74,7 @@ def test_devices(partitioning: tuple[str, Partitioning]) -> None:
     assert rows(one).get("uart1") == (None if is_pc else (0x9040000, 0x1000, "rw", "device", False))
     assert "uart1" not in rows(two)
     gicv2 = name in ("qemu-aarch64-gicv2", "qemu-armv7")
-    assert rows(two).get("GICv2 CPU interface") == ((0x8010000, 0x2000, "rw", "device", True) if gicv2 else None)
+    assert rows(two).get("GICv2 CPU interface") == ((0x8010000, 0x1000, "rw", "device", True) if gicv2 else None)
 
 
 def test_what_is_private(partitioning: tuple[str, Partitioning]) -> None:

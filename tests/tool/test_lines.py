@@ -30,9 +30,20 @@ def test_of_two_vendors_in_one_image_each_has_its_own() -> None:
     assert not belongs(Path("kernel/main.c"), "vmx")
 
 
-@pytest.mark.parametrize("line", ["/* as VT-x wants it */", "\tcore->vmcb = 0;", "x = HCR_EL2;", "/* on ARM */", "GICD_CTLR;"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/* as VT-x wants it */",
+        "\tcore->vmcb = 0;",
+        "x = HCR_EL2;",
+        "/* on ARM */",
+        "GICD_CTLR;",
+        "enum { BAR_WIDE = 4 };",
+        "mask = function->bar_mask[n];",
+    ],
+)
 def test_a_vendor_above_hal_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     (tmp_path / "monitor").mkdir()
-    (tmp_path / "monitor" / "run.c").write_text(f"int armed;\n{line}\nint script;\n")
+    (tmp_path / "monitor" / "run.c").write_text(f"int armed; /* BH_REGION_BAR */\n{line}\narch_barrier();\n")
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     assert above_hal() == (3, [f"monitor/run.c:2: {line.strip()}"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The monitor's source in lines: what belongs to one backend, what several share, and what above hal/ knows a vendor (nothing)."""
+"""The monitor's source in lines: what belongs to one backend, what several share, and what above hal/ knows a vendor or a register (nothing)."""
 
 import re
 import subprocess
@@ -15,9 +15,9 @@ OF_ONE_BACKEND = {"hal/svm": "svm", "hal/vmx": "vmx"}  # in one image, which dro
 ABOVE_HAL = "monitor"
 VENDOR_WORDS = re.compile(
     r"(?<![a-z0-9])(intel|amd|arm|vt-?x|vmx|svm|vmcs|vmcb|ept|npt|vttbr|hcr|gicv?[23]?d?|gicr|gicc|lapic|x2apic|ioapic|msr|esr|el[0-3]"
-    r"|rax|rip|cr[0-4]|asid|vmid|psci|hvc|vmcall|vmmcall)(?![a-z0-9])",
+    r"|rax|rip|cr[0-4]|asid|vmid|psci|hvc|vmcall|vmmcall|(?<!bh_region_)bars?)(?![a-z0-9])",
     re.IGNORECASE,
-)
+)  # BH_REGION_BAR is a kind of region; what the register of a base address looks like is hal/pci's to know
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 

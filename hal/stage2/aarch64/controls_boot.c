@@ -21,17 +21,30 @@
 /* Clear on purpose: FIEN, ATA, TME, NV, TGE, E2H. Error injection, tags, transactions and the level of hypervisors are nobody's. */
 #define HCR_CONFINED (HCR_TSC | HCR_TIDCP | HCR_TAC | HCR_TLOR | HCR_TERR | HCR_TID5)
 
-/* RES1 | TTA: trace | TAM: activity monitors | TZ, TSM: SVE, SME. TFP clear: floating point is the guest's; so is CPACR_EL1, TCPAC clear.
- */
-#define CPTR_CONFINED 0x401033ffu
-/*
- * TPM, TPMCR: PMU | TDOSA, TDRA: OS lock, debug ROM | TPMS: SPE | TTRF: trace filter | TDCC: the debugger's channel. E2PB, E2TB 0: no
- * profiling or trace buffer; EnSPM 0: no system PMU. TDA, TDE clear: breakpoints on itself are the guest's.
- */
-#define MDCR_CONFINED 0x08084c60u
+enum {
+	CPTR_RES1 = 1 << 13 | 1 << 9 | 0xff,
+	CPTR_TZ = 1 << 8,   /* trap SVE */
+	CPTR_TSM = 1 << 12, /* trap SME */
+	CPTR_TTA = 1 << 20, /* trap trace registers */
+	CPTR_TAM = 1 << 30, /* trap activity monitors */
+};
+/* TFP clear: floating point is the guest's; so is CPACR_EL1, TCPAC clear. */
+#define CPTR_CONFINED (CPTR_OPEN | CPTR_TTA | CPTR_TAM)
+
+enum {
+	MDCR_TPMCR = 1 << 5,  /* trap PMCR_EL0, */
+	MDCR_TPM = 1 << 6,    /* and the rest of the PMU */
+	MDCR_TDOSA = 1 << 10, /* trap the OS lock */
+	MDCR_TDRA = 1 << 11,  /* trap the debug ROM's address */
+	MDCR_TPMS = 1 << 14,  /* trap statistical profiling */
+	MDCR_TTRF = 1 << 19,  /* trap the trace filter */
+	MDCR_TDCC = 1 << 27,  /* trap the debugger's channel */
+};
+/* E2PB, E2TB 0: no profiling or trace buffer; EnSPM 0: no system PMU. TDA, TDE clear: breakpoints on itself are the guest's. */
+#define MDCR_CONFINED (MDCR_TPMCR | MDCR_TPM | MDCR_TDOSA | MDCR_TDRA | MDCR_TPMS | MDCR_TTRF | MDCR_TDCC)
 /* Without the protection of registers. SVE and SME stay trapped: nothing sets their vector length. */
 #define HCR_OPEN  HCR_TSC
-#define CPTR_OPEN 0x33ffu
+#define CPTR_OPEN (CPTR_RES1 | CPTR_TZ | CPTR_TSM)
 /* What AArch32 programs cannot reach is undefined by itself, or implementation defined and trapped by TIDCP. */
 #define HSTR_CONFINED 0u
 #define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */

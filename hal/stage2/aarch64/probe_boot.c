@@ -6,7 +6,7 @@
 
 enum { TGRAN4_NONE = 15, PARANGE_40_BITS = 2 };
 
-/* ARM ARM D24.2 "ID_AA64MMFR0_EL1": PARange 3:0, TGran4 31:28. */
+/* ARM ARM D24.2 "ID_AA64MMFR0_EL1": PARange 3:0, TGran4 31:28; "ID_AA64MMFR4_EL1": E2H0 27:24, 0 where E2H may be 0. */
 static const char *memory_missing(void)
 {
 	uint64_t mmfr0 = SYSREG_READ(ID_AA64MMFR0_EL1);
@@ -15,6 +15,8 @@ static const char *memory_missing(void)
 		return "this processor has no 4 KiB translation granule; use a board whose processor has";
 	if ((mmfr0 & 15) < PARANGE_40_BITS)
 		return "this processor has fewer than 40 physical address bits; use a board whose processor has more";
+	if (SYSREG_READ(ID_AA64MMFR4_EL1) >> 24 & 15)
+		return "EL2 of this processor is a host's alone (it lacks FEAT_E2H0); use a board whose processor has it";
 	return NULL;
 }
 

@@ -4,7 +4,8 @@
 
 #include "arch/aarch64/sysreg.h"
 
-#define SPSR_ENTRY 0x3c5u /* EL1h, DAIF masked */
+#define SPSR_ENTRY   0x3c5u /* EL1h, DAIF masked */
+#define DBGCLAIM_ALL 0xffu
 
 /*
  * What an earlier life may have left and no reset would change. Breakpoints are off with MDSCR_EL1; their registers keep their values,
@@ -22,6 +23,7 @@ static void clear_left(void)
 	SYSREG_WRITE(AFSR1_EL1, 0);
 	SYSREG_WRITE(AMAIR_EL1, 0);
 	SYSREG_WRITE(CSSELR_EL1, 0);
+	SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);
 	SYSREG_WRITE(CNTV_CVAL_EL0, 0);
 	SYSREG_WRITE(CNTP_CVAL_EL0, 0);
 }

@@ -14,15 +14,32 @@
 #define HCR_ALWAYS   (HCR_VM | HCR_SWIO | HCR_AMO)
 #define HCR_CONFINED (HCR_TSC | HCR_TIDCP | HCR_TAC)
 
-/* TTA: trace | TCP: all coprocessors but 10 and 11. Floating point is the guest's, TCPAC and TASE are clear. */
-#define HCPTR_CONFINED 0x001033ffu
-/* TJDBX: BXJ and Jazelle's registers | T15: implementation-defined registers, as TIDCP. ThumbEE's are the guest's, docs/decisions.md. */
-#define HSTR_CONFINED 0x00028000u
-/* TDRA, TDOSA, TDA: debug registers | TPM, TPMCR: performance monitors. */
-#define HDCR_CONFINED 0x00000e60u
+enum {
+	HCPTR_TCP0_9 = 0x3ff,     /* trap coprocessors 0 to 9, */
+	HCPTR_TCP12_13 = 3 << 12, /* 12 and 13 */
+	HCPTR_TTA = 1 << 20,      /* trap trace registers */
+};
+/* Floating point, coprocessors 10 and 11, is the guest's; TCPAC and TASE are clear. */
+#define HCPTR_CONFINED (HCPTR_OPEN | HCPTR_TTA)
+
+enum {
+	HSTR_T15 = 1 << 15,   /* trap implementation-defined registers of c15, as TIDCP */
+	HSTR_TJDBX = 1 << 17, /* trap BXJ and Jazelle's registers */
+};
+/* ThumbEE's are the guest's, docs/decisions.md. */
+#define HSTR_CONFINED (HSTR_T15 | HSTR_TJDBX)
+
+enum {
+	HDCR_TPMCR = 1 << 5,  /* trap PMCR */
+	HDCR_TPM = 1 << 6,    /* trap all performance monitors */
+	HDCR_TDA = 1 << 9,    /* trap debug registers */
+	HDCR_TDOSA = 1 << 10, /* trap the OS lock */
+	HDCR_TDRA = 1 << 11,  /* trap the debug ROM's address */
+};
+#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)
 /* Without the protection of registers; coprocessors that nobody has stay trapped. */
 #define HCR_OPEN      HCR_TSC
-#define HCPTR_OPEN    0x000033ffu
+#define HCPTR_OPEN    (HCPTR_TCP0_9 | HCPTR_TCP12_13)
 #define CNTHCTL_GUEST 3u /* PL1PCTEN, PL1PCEN: the physical timer is the guest's too */
 
 struct controls controls_make(uint64_t interrupts, uint32_t counters, unsigned unprotected)

@@ -87,6 +87,10 @@ ATTACK_MRS(pmcr_el0)
 ATTACK_MRS(pmccntr_el0)
 ATTACK_MRS(mdscr_el1)
 ATTACK_MRS(tpidr_el0)
+ATTACK_MRS(icc_ap0r0_el1)
+ATTACK_MRS(dbgclaimclr_el1)
+ATTACK_MSR(icc_ap0r0_el1)
+ATTACK_MSR(dbgclaimset_el1)
 ATTACK_MRS(dbgbcr0_el1)
 ATTACK_MRS(oslsr_el1)
 ATTACK_MRS(actlr_el1)
@@ -167,6 +171,10 @@ const struct attack arch_attacks[] = {
 	MRS("pmccntr", pmccntr_el0),
 	MRS("debug", mdscr_el1),
 	MRS("tpidr", tpidr_el0),
+	MRS("ap0r0", icc_ap0r0_el1),
+	MRS("claim", dbgclaimclr_el1),
+	MSR(icc_ap0r0_el1),
+	MSR(dbgclaimset_el1),
 	MRS("dbgbcr0", dbgbcr0_el1),
 	MRS("oslsr", oslsr_el1),
 	MRS("actlr", actlr_el1),

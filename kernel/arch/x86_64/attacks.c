@@ -69,10 +69,13 @@ static uint64_t attack_out32(uint64_t a, uint64_t b)
 	return 0;
 }
 
-/* Selects the PCI register `a`, as 0xCF8 wants it, and reads it, `b` times; how often it was not what it was at first. */
+/*
+ * Selects the PCI register `a`, as 0xCF8 wants it, and reads it, `b` times; how often it was not what it was at first. The pause between is
+ * another each time, so that two cores that do so meet in every way.
+ */
 static uint64_t attack_config(uint64_t a, uint64_t b)
 {
-	enum { CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc };
+	enum { CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc, PAUSES = 37 };
 	uint64_t others = 0;
 	uint32_t first = 0;
 
@@ -84,6 +87,8 @@ static uint64_t attack_config(uint64_t a, uint64_t b)
 		if (!n)
 			first = value;
 		others += value != first;
+		for (volatile uint64_t pause = n % PAUSES; pause; pause--)
+			;
 	}
 	return others;
 }
@@ -123,6 +128,14 @@ static uint64_t attack_cr0(uint64_t a, uint64_t b)
 
 	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
 	__asm__ volatile("mov %0, %%cr0" ::"r"((cr0 & ~a) | b) : "memory");
+	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
+	return cr0 & a;
+}
+
+static uint64_t attack_cr0_read(uint64_t a, uint64_t b)
+{
+	uint64_t cr0;
+
 	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
 	return cr0 & a;
 }
@@ -335,6 +348,7 @@ const struct attack arch_attacks[] = {
 	{ "cpuid", 1, false, attack_cpuid },
 	{ "cr4", 1, false, attack_cr4 },
 	{ "cr0", 2, false, attack_cr0 },
+	{ "cr0-read", 1, false, attack_cr0_read },
 	{ "xsetbv", 1, false, attack_xsetbv },
 	{ "xgetbv", 0, false, attack_xgetbv },
 	{ "fp-write", 1, false, attack_fp_write },

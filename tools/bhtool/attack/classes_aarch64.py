@@ -7,7 +7,17 @@ from functools import partial
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.classes_gic import INTERESTING, ROUTES, ROUTES_BYTES, SGIR, order_value, own_order_value, register_address, shows_nothing
+from bhtool.attack.classes_gic import (
+    INTERESTING,
+    ROUTES,
+    ROUTES_BYTES,
+    SGIR,
+    order_value,
+    own_order_value,
+    own_target,
+    register_address,
+    shows_nothing,
+)
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
 from bhtool.attack.ground import DISTRIBUTOR, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
@@ -172,7 +182,16 @@ def draw_system(rng: random.Random, index: int, ground: Ground) -> Attempt:
 # ---- Interrupts, calls, instructions -----------------------------------------------------------------------------------
 
 
+def kept_target(address: int, value: int, held: int, ground: Ground) -> Attempt:
+    """str or strb; the same read back; mov w2, held; eor x0, x0, x2."""
+    accesses = (0xF9000001, 0xF9400000) if ground.has_redistributors else (0x39000001, 0x39400000)
+    text = f"{value:#x} to the own line's target at {address:#x}, and read"
+    return Attempt(text, code(*accesses, 0x52800002 | held << 5, 0xCA020000), address, value, contained=NOTHING_THERE)
+
+
 def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    if index % 16 == 15 and (own := own_target(rng, ground)):
+        return kept_target(*own, ground)
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr w", "ldrsw", "str w", "str w"))
     if ROUTES <= address - DISTRIBUTOR.start < ROUTES + ROUTES_BYTES:  # 64 bits each

@@ -7,7 +7,7 @@ from functools import partial
 
 from bhtool.attack.aliases import ALIASES
 from bhtool.attack.attack_class import AttackClass, walk
-from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, register_address, shows_nothing
+from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, own_target, register_address, shows_nothing
 from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
 from bhtool.attack.ground import DISTRIBUTOR, Ground
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
@@ -124,7 +124,15 @@ def draw_pair(rng: random.Random, index: int, ground: Ground) -> Attempt:
 # ---- Interrupts, calls, instructions -----------------------------------------------------------------------------------
 
 
+def kept_target(address: int, value: int, held: int) -> Attempt:
+    """strb; ldrb; eor r0, r0, #held."""
+    text = f"{value:#x} to the own line's target at {address:#x}, and read"
+    return Attempt(text, code(0xE5C02000, 0xE5D00000, 0xE2200000 | held), address, value, contained=NOTHING_THERE)
+
+
 def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+    if index % 16 == 15 and (own := own_target(rng, ground)):
+        return kept_target(*own)
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr", "str", "str"))
     contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING

@@ -68,6 +68,20 @@ def shows_nothing(address: int, ground: Ground) -> bool:
     return False
 
 
+TARGETS = 0x800  # GICD_ITARGETSR
+
+
+def own_target(rng: random.Random, ground: Ground) -> tuple[int, int, int] | None:
+    """Where an own line's target is told, what to write that names others, and what it goes on to read. None if it has no line."""
+    if not ground.sandbox.lines:
+        return None
+    line, core = rng.choice(ground.sandbox.lines).line, ground.sandbox.hardware_ids[0]
+    if ground.has_redistributors:
+        anybody = rng.choice((rng.choice([one for one in range(4) if one != core]), 1 << 31 | core, rng.getrandbits(64) & ~core))
+        return DISTRIBUTOR.start + ROUTES + 8 * line, anybody, core
+    return DISTRIBUTOR.start + TARGETS + line, 1 << core | rng.getrandbits(8), 1 << core
+
+
 def order_value(rng: random.Random) -> int:
     """GICD_SGIR: target list filter, target list, group, number; half of them to one core each."""
     if rng.random() < 0.5:

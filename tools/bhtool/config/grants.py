@@ -131,10 +131,13 @@ def foreign_log(k: int) -> int:
 
 
 def banked_registers(machine: Machine) -> list[Span]:
-    """Registers the hardware keeps once per core: the GICv2 CPU interface, which every sandbox drives directly."""
+    """Registers the hardware keeps once per core: the GICv2 CPU interface, which every sandbox drives directly.
+
+    But for its second page: GICC_DIR, alone there, deactivates anybody's line. IHI 0048 4.4.
+    """
     if not machine.is_arm or machine.gic_v3:
         return []
-    return [Span(*machine.interrupt_controller.reg()[1])]
+    return [Span(machine.interrupt_controller.reg()[1][0], PAGE)]
 
 
 def interrupt_controllers(machine: Machine, sandbox: Sandbox) -> list[tuple[str, Span]]:
@@ -144,7 +147,7 @@ def interrupt_controllers(machine: Machine, sandbox: Sandbox) -> list[tuple[str,
         return [("x2apic", Span(*lapic.reg()[0]))]
     dist, second = (Span(*pair) for pair in machine.interrupt_controller.reg()[:2])
     if not machine.gic_v3:
-        return [("gicv2-dist", dist), ("gicv2-cpu", second)]
+        return [("gicv2-dist", dist), *(("gicv2-cpu", span) for span in banked_registers(machine))]
     if sandbox.is_linux and "irq" in sandbox.unprotected:  # unfiltered, its own frame is not the last: a driver goes on to that
         return [("gicv3-dist", dist), ("gicv3-redist", second)]
     frames = [Span(second.start + core.number * GICR_BYTES, GICR_BYTES) for core in sandbox.cores]

@@ -141,8 +141,8 @@ def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
     for page, name in sorted(pages.items()):
         yield Grant(name, page, page, PAGE, "rw", "device")
     if machine.is_arm and not machine.gic_v3:
-        start, size = machine.interrupt_controller.reg()[1]
-        yield Grant("GICv2 CPU interface", start, start, size, "rw", "device", shared=True)
+        start, _ = machine.interrupt_controller.reg()[1]
+        yield Grant("GICv2 CPU interface", start, start, PAGE, "rw", "device", shared=True)  # GICC_DIR, behind, names anybody's line
 
 
 def _configuration(sandbox: Sandbox, pool: int, exempt: frozenset[str]) -> Iterator[Grant]:
