@@ -12,8 +12,12 @@ from bhtool.config.linux_x86 import CLOCK_DIGITS
 from bhtool.config.tree import Node, read_blob
 from bhtool.paths import PARTITIONS
 
+from tests.config.software import arm32_kernel, x86_kernel
+
 Compile = Callable[[Path, str], Plan]
 MIXED, LINUX2 = PARTITIONS / "mixed.dts", PARTITIONS / "linux2.dts"
+GOOD = Path(__file__).parent / "broken" / "good.dtsi"
+MIB = 1 << 20
 ARM = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7")
 
 
@@ -208,3 +212,31 @@ def test_entry_area_maps_four_gibibytes_one_to_one(compile_on: Compile) -> None:
         assert (leaf & ~0x1FFFFF) + (address & 0x1FFFFF) == address
     gdt = struct.unpack("<4Q", memory_at(plan, 0x12000, 32))
     assert gdt == (0, 0, 0x00AF9B000000FFFF, 0x00CF93000000FFFF)
+
+
+def refused_in_64_mib(compile_on: Compile, folder: Path, platform: str, kernel: bytes, bytes_loaded: int, more: str = "") -> str:
+    """What is said of a kernel followed by zeros, without an initrd, in 64 MiB of RAM."""
+    image, file = folder / "vmlinuz", folder / "large.dts"
+    with image.open("wb") as written:
+        written.write(kernel)
+        written.truncate(len(kernel) + bytes_loaded)
+    file.write_text(
+        f'#include "{GOOD}"\n{more}\n&linux_ram {{ size = <MiB(64)>; }};\n&linux {{ /delete-property/ initrd;\nimage = "{image}"; }};\n'
+    )
+    (error,) = compile_on(file, platform).errors
+    assert (Path(error.file).name, error.line, error.rule) == ("large.dts", 5, "BH-R065")
+    return error.text.removeprefix(f"`{image}` and its initrd ")
+
+
+def test_kernel_longer_than_it_says(compile_on: Compile, tmp_path: Path) -> None:
+    """All of its file is loaded, from 16 MiB on, whatever its header calls its size."""
+    text = refused_in_64_mib(compile_on, tmp_path, "qemu-svm", x86_kernel(init_size=0x1000), 52 * MIB)
+    assert text == "need 70 MiB, RAM is 64 MiB; make the RAM larger"
+
+
+def test_device_tree_beyond_ram(compile_on: Compile, tmp_path: Path) -> None:
+    """It is the last in RAM, at 62 MiB, and larger than the 2 MiB kept for it: a device's node goes into it as it is."""
+    blob = '&uart1 { blob = /incbin/("/dev/zero", 0, 0x300000); };'
+    text = refused_in_64_mib(compile_on, tmp_path, "qemu-armv7", arm32_kernel(4096), 28 * MIB, blob)
+    assert text.startswith("device tree (0x43e00000..0x441")
+    assert text.endswith(") does not lie in RAM, 0x40000000..0x43ffffff; make the RAM larger")

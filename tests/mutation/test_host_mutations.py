@@ -28,6 +28,11 @@ LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
+RESTART = "monitor/restart.c"
+PRISTINE = "monitor/pristine_boot.c"
+PARTITION = "monitor/partition_boot.c"
+SVM = "hal/svm/svm.c"
+VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
@@ -46,10 +51,18 @@ PROGRAMS = {
     "module_test": "tests/unit/module_test.c",
     "pci_test": "tests/unit/pci_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
+    "partition_test": "tests/unit/partition_test.c",
+    "restart_test": "tests/unit/restart_test.c",
+    "svm_test": "tests/unit/svm_test.c",
+    "vmx_test": "tests/unit/vmx_test.c",
 }
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
     "decode_test": [DECODE],
+    "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
+    "svm_test": [SVM],
+    "vmx_test": [VMX],
     "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
@@ -86,6 +99,104 @@ MUTATIONS = [
     Mutation("bits that must be 1 are 0", CONTROLS, "words[word] = (uint32_t)capability[word];", "words[word] = 0;", "vmx_controls_test"),
     Mutation("1 GiB leaves always", CONTROLS, "(capability & BIT(EPT_1G) ? PT_LEAF_1G : 0)", "PT_LEAF_1G", "vmx_controls_test"),
     Mutation("write-back EPT is not asked for", CONTROLS, "| BIT(EPT_WRITE_BACK)", "", "vmx_controls_test"),
+    # What a restart does to memory.
+    Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
+    Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
+    Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),
+    Mutation("half a chunk is cleaned", RESTART, "arch_cache_clean(to, chunk);", "arch_cache_clean(to, chunk / 2);", "restart_test"),
+    Mutation(
+        "cleaned before it is written",
+        RESTART,
+        "if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
+        " else zero(to, to + chunk / sizeof(*to)); arch_cache_clean(to, chunk);",
+        "arch_cache_clean(to, chunk); if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
+        " else zero(to, to + chunk / sizeof(*to));",
+        "restart_test",
+    ),
+    Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < pristine->span_count", "n < 1", "restart_test"),
+    Mutation("the first piece alone comes back", RESTART, "n < pristine->piece_count", "n < 1", "restart_test"),
+    Mutation(
+        "kicks wait for memory",
+        RESTART,
+        "arch_cache_clean(to, chunk); monitor_take_kicks(core, 0);",
+        "arch_cache_clean(to, chunk);",
+        "restart_test",
+    ),
+    Mutation("others are not waited for", RESTART, "if (!others_have_stopped(core, phase, since))", "if (false)", "restart_test"),
+    Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),
+    Mutation("stopped before it is quiet", RESTART, "hal_core_quiesce(core);", "", "restart_test"),
+    Mutation(
+        "the pristine copy is not published",
+        PRISTINE,
+        "arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "",
+        "restart_test",
+    ),
+    Mutation(
+        "published before it is written",
+        PRISTINE,
+        "keep_pieces(table, index, pristine); build->pristine = pristine;"
+        " arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "arch_cache_publish((void *)sandbox->pristine, sandbox->pristine_bytes); keep_pieces(table, index, pristine);"
+        " build->pristine = pristine;",
+        "restart_test",
+    ),
+    Mutation("others' memory is kept", PRISTINE, "if (piece->sandbox != index)", "if (false)", "restart_test"),
+    Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
+    Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
+    # What start-up writes for a sandbox.
+    Mutation(
+        "the first piece of the payload is published again and again",
+        SPREADER,
+        "arch_cache_publish(words_at(copy->target), copy->size);",
+        "arch_cache_publish(words_at(table->copies->target), copy->size);",
+        "module_test",
+    ),
+    Mutation("a private copy is not published", PARTITION, "arch_cache_publish(copy, bytes);", "", "partition_test"),
+    Mutation("a pool is not published", PARTITION, "arch_cache_publish(stats, BH_POOL_ARENA);", "", "partition_test"),
+    Mutation(
+        "a page of a pool is published",
+        PARTITION,
+        "arch_cache_publish(stats, BH_POOL_ARENA);",
+        "arch_cache_publish(stats, 4096);",
+        "partition_test",
+    ),
+    Mutation(
+        "a clock text is not published",
+        PARTITION,
+        "arch_cache_publish((const void *)(uintptr_t)sandbox->clock_text, BH_CLOCK_DIGITS);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "the page of ones is not published",
+        PARTITION,
+        "arch_cache_publish((const void *)(uintptr_t)absent, BH_PAGE_BYTES);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "what an earlier system left is a crash",
+        PARTITION,
+        "fill_words(sandbox->pool + BH_POOL_CRASH, BH_PAGE_BYTES, 0);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "others' regions are mapped",
+        PARTITION,
+        "if (region->sandbox == index) build_must(hal_partition_map",
+        "build_must(hal_partition_map",
+        "partition_test",
+    ),
+    Mutation("others' ports are allowed", PARTITION, "if (table->ports[n].sandbox == index)", "", "partition_test"),
+    Mutation("others' lines are granted", PARTITION, "if (line->sandbox == index)", "", "partition_test"),
+    Mutation("others' functions are granted", PARTITION, "if (table->functions[n].sandbox == index)", "", "partition_test"),
+    Mutation("a partition is not sealed", PARTITION, "hal_partition_seal(build->partition);", "", "partition_test"),
+    # Whose calls are calls.
+    Mutation("users call on SVM", SVM, "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", "svm_test"),
+    Mutation("users call on VT-x", VMX, "if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)", "if (false)", "vmx_test"),
+    Mutation("only CPL 3 does not call on VT-x", VMX, "DPL = 3 << 5", "DPL = 2 << 5", "vmx_test"),
     # Permission and type bits.
     Mutation("EPT read-only leaves are writable", X86, "[R] = EPT_READ,", "[R] = EPT_READ | EPT_WRITE,", "entries_test"),
     Mutation("EPT data is executable", X86, "[RW] = EPT_READ | EPT_WRITE,", "[RW] = EPT_READ | EPT_WRITE | EPT_EXECUTE,", "entries_test"),
@@ -289,6 +400,10 @@ MUTATIONS = [
     Mutation("upper words are ignored", BASES, "base->start |= (uint64_t)function->bar[n + 1] << 32;", ";", "table_test"),
     Mutation("ports are memory", BASES, "base->ports = value & BAR_PORTS;", "base->ports = false;", "table_test"),
     Mutation(
+        "registers at address 0 are none", BASES, "if (function->bar[n] || function->bar_mask[n])", "if (function->bar[n])", "table_test"
+    ),
+    Mutation("memory is ports", VALIDATOR, "(!ports ||", "(true ||", "table_test"),
+    Mutation(
         "the end of a span wraps",
         VALIDATOR,
         "inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes",
@@ -319,6 +434,10 @@ MUTATIONS = [
     Mutation("AH is SPL", DECODE, "if (width == 1 && !rex && number & 4)", "if (false)", "decode_test"),
     Mutation("any RAM of stage 2", FETCH, "(entry & partition->ram_mask) == partition->ram_leaf", "true", "fetch_test"),
     Mutation("holes are RAM", FETCH, "if (!(entry & PRESENT))\n\t\t\treturn false;\n\t\ttable", "table", "fetch_test"),
+    Mutation("large leaves of stage 2 lead further", FETCH, "shift > PAGE_SHIFT && !(entry & LARGE)", "shift > PAGE_SHIFT", "fetch_test"),
+    Mutation("large leaves of stage 2 are pages", FETCH, "table + inside(gpa, shift)", "table + inside(gpa, PAGE_SHIFT)", "fetch_test"),
+    Mutation("large leaves of the guest's lead further", FETCH, "bits && !(entry & LARGE)", "bits", "fetch_test"),
+    Mutation("low bits of a large leaf are its address", FETCH, "entry - inside(entry, (unsigned)bits) +", "entry +", "fetch_test"),
     Mutation("the second page is beside the first", FETCH, "(!code->count || !(rip & PAGE_MASK))", "!code->count", "fetch_test"),
     Mutation("walks of the guest's tables are its instruction's", FETCH, "exit->target != X86_TARGET_MEMORY || ", "", "fetch_test"),
     Mutation("deliveries are its instruction's", FETCH, "x86_vendor->has_event(core) || ", "", "fetch_test"),
@@ -330,6 +449,15 @@ MUTATIONS = [
         "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"
     ),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
+    Mutation("a reset without the lock", IOAPIC, "hal_lock_take(lock_of(partition));", "", "ioapic_test"),
+    Mutation(
+        "start-up opens lines without the lock",
+        IOAPIC,
+        "hal_lock_take(lock_of(core->partition)); for",
+        "for",
+        "ioapic_test",
+    ),
+    Mutation("a lock is not waited for", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "ioapic_test"),
     # What is written to PCI functions.
     Mutation("functions master the bus", PCI_FILTER, "PCI_COMMAND_INTX_DISABLE |", "4 | PCI_COMMAND_INTX_DISABLE |", "pci_test"),
     Mutation(
@@ -360,6 +488,16 @@ MUTATIONS = [
         "pci_config_read(place & ~3u); give(view->lock); hal_lock_take(view->lock); write_register(function, offset, (pci_config_read",
         "pci_test",
     ),
+    Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock); for", "for", "pci_test"),
+    Mutation(
+        "functions decode while a reset moves them",
+        PCI_FILTER,
+        "pci_config_write(function->place + PCI_COMMAND, 0);",
+        "",
+        "pci_test",
+    ),
+    Mutation("a lock is given before its registers are written", PCI_FILTER, "arch_barrier();", "", "pci_test"),
+    Mutation("a lock is not waited for at PCI", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "pci_test"),
     Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock);", "", "pci_test"),
     Mutation("accesses straddle", PCI_FILTER, "!(place & (width - 1))", "true", "pci_test"),
 ]

@@ -16,7 +16,11 @@ uint64_t arch_counter(void)
 	return ticks++;
 }
 
-void arch_relax(void) {}
+void arch_relax(void)
+{
+	if (fake_arch.on_relax)
+		fake_arch.on_relax();
+}
 
 void arch_barrier(void)
 {
@@ -25,9 +29,15 @@ void arch_barrier(void)
 		fake_arch.on_barrier();
 }
 
+void arch_cache_clean(const void *start, size_t size)
+{
+	if (fake_arch.on_clean)
+		fake_arch.on_clean(start, size);
+}
+
 void arch_cache_publish(const void *start, size_t size)
 {
-	(void)start;
+	arch_cache_clean(start, size);
 	fake_arch.publishes++;
 	fake_arch.published_bytes += size;
 }

@@ -15,17 +15,21 @@
 /* Guest-physical: RAM, and behind it pages of other kinds, each of them mapped to frames that must not be read. */
 enum { RAM_PAGES = 32, RAM = 0x10000, RAM_END = RAM + RAM_PAGES * BH_PAGE_BYTES, DEVICE = 0x200000, READ_ONLY = 0x201000, HOLE = 0x300000 };
 enum { TABLES = RAM, CODE = RAM + 0x10000, P = 1, PS = 0x80 };
+/* More RAM, in leaves of stage 2 that end its walk early: test_large_leaves. */
+enum { LARGE = 0x400000, LARGE_BYTES = 1 << 21, LARGE_DEVICE = 0x600000, HUGE = 1 << 30 };
 
 static struct hal_partition partition;
 static struct hal_core core;
-static uint64_t fields[X86_FIELDS], ram_hpa;
+static struct hal_arena arena;
+static uint64_t fields[X86_FIELDS], ram_hpa, large_hpa; /* large_hpa: 0 where there is none */
 static unsigned size, reads;
 static bool event;
 
 static const void *checked(uint64_t address, unsigned bytes)
 {
 	reads++;
-	CHECK(address >= ram_hpa && address + bytes <= ram_hpa + RAM_END - RAM);
+	CHECK((address >= ram_hpa && address + bytes <= ram_hpa + RAM_END - RAM) ||
+	      (large_hpa && address >= large_hpa && address + bytes <= large_hpa + LARGE_BYTES));
 	return (const void *)(uintptr_t)address;
 }
 
@@ -70,9 +74,7 @@ static void put64(uint64_t gpa, uint64_t value)
 /* As hal/x86/partition_boot.c does. */
 static void prepare(const struct pt_format *format)
 {
-	static struct hal_arena arena;
-
-	arena = frames_arena(128);
+	arena = frames_arena(2048);
 	partition = (struct hal_partition){ .index = 0 };
 	core = (struct hal_core){ .partition = &partition };
 	CHECK_EQ(pt_init(&partition.stage2, format, &arena), HAL_OK);
@@ -86,6 +88,7 @@ static void prepare(const struct pt_format *format)
 		 HAL_OK);
 	memset(fields, 0, sizeof(fields));
 	reads = 0;
+	large_hpa = 0;
 	event = false;
 	size = X86_CODE_64;
 	fields[X86_CR0] = CR0_PE | CR0_PG;
@@ -161,6 +164,43 @@ static void test_paging(void)
 	CHECK(!fetches()); /* 16-bit code */
 	size = X86_CODE_64;
 	CHECK(!fetches()); /* L counts in long mode only */
+}
+
+static void check_fetch(const char *what, uint64_t rip, unsigned steps)
+{
+	check_context.subject = what;
+	fields[X86_RIP] = rip;
+	reads = 0;
+	CHECK(fetches());
+	CHECK_EQ(reads, steps + X86_CODE_MAX);
+}
+
+/* Leaves of 2 MiB and 1 GiB, of stage 2 and of the guest's tables: there is nothing below them. SDM vol. 3A, 4.5.4: bit 12 is PAT there. */
+static void test_large_leaves(void)
+{
+	enum { AT = 0x5123, PAT = 1 << 12 };
+	uint64_t device = (uintptr_t)hal_arena_take(&arena, LARGE_BYTES / BH_PAGE_BYTES), huge;
+	struct x86_code code;
+
+	large_hpa = (uintptr_t)hal_arena_take(&arena, LARGE_BYTES / BH_PAGE_BYTES);
+	huge = HUGE + large_hpa % HUGE;
+	memcpy((void *)(uintptr_t)(large_hpa + AT), store, sizeof(store));
+	CHECK_EQ(pt_map(&partition.stage2, LARGE, (hpa_t){ large_hpa }, LARGE_BYTES, 7, HAL_MEMORY_RAM), HAL_OK);
+	CHECK_EQ(pt_map(&partition.stage2, LARGE_DEVICE, (hpa_t){ device }, LARGE_BYTES, 3, HAL_MEMORY_DEVICE), HAL_OK);
+	CHECK_EQ(pt_map(&partition.stage2, HUGE, (hpa_t){ large_hpa & ~(uint64_t)(HUGE - 1) }, HUGE, 7, HAL_MEMORY_RAM), HAL_OK);
+
+	four_levels(TABLES, LARGE + (AT & ~0xfff) + P);
+	check_fetch("stage 2, 2 MiB", LINEAR + (AT & 0xfff), 4);
+	four_levels(TABLES, huge + (AT & ~0xfff) + P);
+	check_fetch("stage 2, 1 GiB", LINEAR + (AT & 0xfff), 4);
+	four_levels(TABLES, LARGE_DEVICE + P);
+	check_context.subject = "stage 2, 2 MiB of a device";
+	CHECK(!x86_fetch(&core, &code));
+
+	put64(TABLES + 0x2000 + 8 * (LINEAR >> 21 & 511), LARGE + PAT + PS + P);
+	check_fetch("guest, 2 MiB", LINEAR - LINEAR % LARGE_BYTES + AT, 3);
+	put64(TABLES + 0x1000 + 8 * (LINEAR >> 30 & 511), HUGE + PAT + PS + P);
+	check_fetch("guest, 1 GiB", LINEAR - LINEAR % HUGE + large_hpa % HUGE + AT, 2);
 }
 
 /* Tables and code in every place that is not RAM; the walk ends there. */
@@ -281,7 +321,7 @@ static void test_registers(void)
 int main(void)
 {
 	static const struct pt_format *const formats[] = { &pt_ept, &pt_npt };
-	void (*const tests[])(void) = { test_paging, test_astray, test_two_pages, test_access, test_registers };
+	void (*const tests[])(void) = { test_paging, test_large_leaves, test_astray, test_two_pages, test_access, test_registers };
 
 	for (unsigned format = 0; format < 2; format++)
 		for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {

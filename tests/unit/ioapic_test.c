@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "check.h"
+#include "fake_arch.h"
 #include "hal/irq/apic.h"
 #include "hal/irq/ioapic_registers.h"
 #include "hal/lock.h"
@@ -86,6 +87,15 @@ uint64_t x86_get(const struct hal_core *of, enum x86_field field)
 	return 0;
 }
 
+/* Whatever was done was done under the lock, and nobody holds it. */
+static void check_free(void)
+{
+	const struct hal_lock *lock = hal_lock_of(shared, HAL_LOCK_IOAPIC);
+
+	CHECK_EQ(unlocked_accesses, 0);
+	CHECK_EQ(lock->next, lock->serving);
+}
+
 static void prepare(void)
 {
 	memset(machine, 0, sizeof(machine));
@@ -103,6 +113,7 @@ static void prepare(void)
 	CHECK(!ioapic_grant(&partition.ioapic, PINS, 0, EDGE_VECTOR, 0));
 	unlocked_accesses = 0;
 	ioapic_reset(&partition);
+	check_free();
 }
 
 static enum hal_action access(unsigned slot, uint64_t offset, enum bh_access kind, uint64_t value)
@@ -130,6 +141,43 @@ static enum hal_action write_register(uint32_t index, uint32_t value)
 static uint32_t low(unsigned pin)
 {
 	return IOREDTBL + 2 * pin;
+}
+
+/* Another sandbox's monitor, which holds the lock until somebody waits for it. */
+static unsigned waits;
+
+static void other_gives(void)
+{
+	waits++;
+	hal_lock_give(hal_lock_of(shared, HAL_LOCK_IOAPIC));
+}
+
+static void other_takes(void)
+{
+	hal_lock_take(hal_lock_of(shared, HAL_LOCK_IOAPIC));
+	waits = 0;
+	fake_arch.on_relax = other_gives;
+}
+
+static void check_waited(const char *who)
+{
+	fake_arch.on_relax = NULL;
+	check_context.subject = who;
+	CHECK_EQ(waits, 1);
+	check_free();
+}
+
+static void test_waits(void)
+{
+	other_takes();
+	ioapic_reset(&partition);
+	check_waited("reset waits for the lock");
+	other_takes();
+	ioapic_open(&cores[1]);
+	check_waited("opening waits for the lock");
+	other_takes();
+	CHECK_EQ(access(0, IOWIN, BH_ACCESS_READ, 0), HAL_SKIP);
+	check_waited("an access waits for the lock");
 }
 
 static void test_start(void)
@@ -258,14 +306,13 @@ static void test_form(void)
 
 int main(void)
 {
-	void (*const tests[])(void) = { test_start, test_foreign, test_entries, test_open_entry, test_form };
+	void (*const tests[])(void) = { test_waits, test_start, test_foreign, test_entries, test_open_entry, test_form };
 
 	for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
 		check_context.round = 0;
 		prepare();
 		tests[n]();
-		CHECK_EQ(unlocked_accesses, 0);
-		CHECK_EQ(hal_lock_of(shared, HAL_LOCK_IOAPIC)->next, hal_lock_of(shared, HAL_LOCK_IOAPIC)->serving);
+		check_free();
 	}
 	return 0;
 }

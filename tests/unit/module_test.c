@@ -3,15 +3,13 @@
  * The boot module, spread out: wherever in memory it lies, over its own targets too, every piece arrives whole, is published,
  * and nothing else is written. All places of a small machine are tried at random; what must come out is written down apart.
  */
-#include "check.h"
-#include "fake_arch.h"
+#include "caches.h"
 #include "monitor/monitor.h"
-
-#include <string.h>
 
 enum { PAGES = 40, PAGE_WORDS = BH_PAGE_BYTES / 8, ROUNDS = 4000, LARGEST_PIECE = 4, UNTOUCHED = 0xff };
 
 static _Alignas(BH_PAGE_BYTES) uint64_t ram[PAGES][PAGE_WORDS];
+static uint64_t behind[PAGES][PAGE_WORDS];
 static uint8_t expected[PAGES]; /* page of the module that must be there, or UNTOUCHED */
 static struct bh_table table;
 
@@ -75,10 +73,11 @@ static void test_round(void)
 
 	for (unsigned page = 0; page < PAGES; page++)
 		fill(page, loaded(page, start, module_pages));
-	fake_arch = (struct fake_arch){ 0 };
+	caches_watch(ram, behind, sizeof(ram));
 	module_spread(&table, (uintptr_t)ram[start]);
 	CHECK_EQ(fake_arch.publishes, table.copy_count);
 	CHECK_EQ(fake_arch.published_bytes, module_pages * BH_PAGE_BYTES);
+	CHECK(!memcmp(behind, ram, sizeof(ram)));
 	for (unsigned page = 0; page < PAGES; page++)
 		check_page(page, loaded(page, start, module_pages));
 }

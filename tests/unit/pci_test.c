@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "fake_arch.h"
 #include "hal/pci/config.h"
 #include "hal/pci/pci.h"
 
@@ -38,9 +39,25 @@ static void check_locked(void)
 	CHECK_EQ(view.own.next, view.own.serving + 1);
 }
 
+/* And the next holder finds what this one left: behind its last register comes a barrier, and only then the lock is given. */
+static bool is_fenced = true;
+
+static void note_barrier(void)
+{
+	check_locked();
+	is_fenced = true;
+}
+
+/* What was written last, in this order. */
+static struct written {
+	uint32_t place, value;
+} written[16];
+static unsigned writes;
+
 uint32_t pci_config_read(uint32_t place)
 {
 	check_locked();
+	is_fenced = false;
 	CHECK(place % 4 == 0);
 	return model_of(place)->word[place % PCI_PAGE_BYTES / 4];
 }
@@ -51,7 +68,9 @@ void pci_config_write(uint32_t place, uint32_t value)
 	uint32_t offset = place % PCI_PAGE_BYTES, n = offset / 4, cleared = offset == PCI_COMMAND ? value & 0xffff0000 : 0;
 
 	check_locked();
+	is_fenced = false;
 	CHECK(offset % 4 == 0);
+	written[writes++ % (sizeof(written) / sizeof(written[0]))] = (struct written){ place, value };
 	model->word[n] = ((model->word[n] & ~model->writable[n]) | (value & model->writable[n])) & ~cleared;
 }
 
@@ -121,6 +140,7 @@ static void check_sound(void)
 		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_FUNCTION_BARS))
 			CHECK_EQ(own.word[n], untouched.word[n]);
 	CHECK_EQ(view.own.next, view.own.serving);
+	CHECK(is_fenced);
 }
 
 /* Numerical Recipes, "Quick and dirty": its low bits are not used. */
@@ -243,9 +263,70 @@ static void test_reset(void)
 	check_sound();
 }
 
+/* A function that decodes would answer at addresses on the way: it does not while they are written, and does after them. */
+static void test_reset_order(void)
+{
+	check_context.subject = "order of a reset";
+	start();
+	writes = 0;
+	pci_reset(&view);
+	CHECK_EQ(writes, 1 + BH_FUNCTION_BARS + 1);
+	CHECK_EQ(written[0].place, at(OWN, PCI_COMMAND));
+	CHECK_EQ(written[0].value, 0);
+	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+		CHECK_EQ(written[1 + n].place, at(OWN, PCI_BASE_ADDRESS + 4 * n));
+		CHECK_EQ(written[1 + n].value, granted[n]);
+	}
+	CHECK_EQ(written[1 + BH_FUNCTION_BARS].place, at(OWN, PCI_COMMAND));
+	CHECK_EQ(written[1 + BH_FUNCTION_BARS].value, PCI_COMMAND_DECODE);
+}
+
+/* Another sandbox's monitor, which holds the lock until somebody waits for it. */
+static unsigned waits;
+
+static void other_gives(void)
+{
+	waits++;
+	hal_lock_give(view.lock);
+}
+
+static void other_takes(void)
+{
+	hal_lock_take(view.lock);
+	waits = 0;
+	fake_arch.on_relax = other_gives;
+}
+
+static void check_waited(const char *who)
+{
+	fake_arch.on_relax = NULL;
+	check_context.subject = who;
+	CHECK_EQ(waits, 1);
+	check_sound();
+}
+
+static void test_waits(void)
+{
+	uint32_t value;
+
+	start();
+	other_takes();
+	pci_reset(&view);
+	check_waited("reset waits for the lock");
+	other_takes();
+	CHECK_EQ(pci_read(&view, at(OWN, 0), 4, &value), HAL_SKIP);
+	check_waited("a read waits for the lock");
+	other_takes();
+	CHECK_EQ(pci_write(&view, at(OWN, PCI_COMMAND), 4, 0), HAL_SKIP);
+	check_waited("a write waits for the lock");
+}
+
 int main(void)
 {
+	fake_arch.on_barrier = note_barrier;
+	test_waits();
 	test_reset();
+	test_reset_order();
 	test_kernels_do_this();
 	test_reads();
 	test_any_writes();

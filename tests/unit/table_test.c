@@ -147,6 +147,10 @@ static const struct broken {
 	  { SET(functions[GOOD_FUNCTION].bar[5], 0x20100004), SET(functions[GOOD_FUNCTION].bar_mask[5], 0xffff0004) } },
 	{ "a base address of a PCI function is one that no register can hold",
 	  { SET(functions[GOOD_FOREIGN_FUNCTION].bar_mask[1], 0xfffffff0) } },
+	{ "a base address of a PCI function is one that no register can hold", /* nothing but what says its kind */
+	  { SET(functions[GOOD_FOREIGN_FUNCTION].bar[3], 8), SET(functions[GOOD_FOREIGN_FUNCTION].bar_mask[3], 8) } },
+	{ "a base address of a PCI function lies outside the windows of the machine", /* a register at 0 is one, too */
+	  { SET(functions[GOOD_FOREIGN_FUNCTION].bar_mask[3], 0xfffff000) } },
 	{ "a base address of a PCI function lies outside the windows of the machine",
 	  { SET(functions[GOOD_FUNCTION].bar[0], 0x0ff00000) } },
 	{ "a base address of a PCI function lies outside the windows of the machine",
@@ -292,14 +296,19 @@ static void apply(const struct patch *patch)
 	memcpy((uint8_t *)&table + patch->offset, &patch->value, patch->bytes); /* little-endian, as the table */
 }
 
-static void check_refused(const char *why)
+static void check_refused_within(const struct table_limits *limits, const char *why)
 {
-	const char *said = table_refuse(&table, &good_limits);
+	const char *said = table_refuse(&table, limits);
 
 	if (said && !strcmp(said, why))
 		return;
 	fprintf(stderr, "row %" PRIu64 ": expected: %s\n     instead: %s\n", check_context.round, why, said ? said : "(accepted)");
 	exit(1);
+}
+
+static void check_refused(const char *why)
+{
+	check_refused_within(&good_limits, why);
 }
 
 static void test_good(void)
@@ -332,6 +341,25 @@ static void test_accepted(void)
 		patched_table(accepted[n]);
 		CHECK(!table_refuse(&table, &good_limits));
 	}
+}
+
+/* On a machine whose memory window has addresses that are port numbers, too: memory is no ports. */
+static void test_memory_is_no_ports(void)
+{
+	static const struct patch memory[PATCHES] = {
+		SET(functions[GOOD_FOREIGN_FUNCTION].bar[3], 0xd000),
+		SET(functions[GOOD_FOREIGN_FUNCTION].bar_mask[3], 0xfffff000),
+	};
+	struct table_limits limits = good_limits;
+
+	check_context.round = 0;
+	limits.pci.window = (struct table_span){ 0, 0x30000000 };
+	patched_table(memory);
+	CHECK(!table_refuse(&table, &limits));
+	table.ports[2].first = 0xd000;
+	table.ports[2].count = 0x1000;
+	table_sign(&table);
+	check_refused_within(&limits, "a sandbox is given I/O ports of the machine itself");
 }
 
 static void test_every_bit(void)
@@ -424,6 +452,7 @@ int main(void)
 	test_good();
 	test_broken();
 	test_accepted();
+	test_memory_is_no_ports();
 	test_damaged();
 	test_every_bit();
 	test_modules();

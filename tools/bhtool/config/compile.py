@@ -20,7 +20,7 @@ from bhtool.config.linux_arm import linux_arm_payload
 from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
-from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_overlaps
+from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import Free, NoRoom, place
@@ -30,6 +30,7 @@ from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 
 NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE, NO_PRISTINE = "BH-R005", "BH-R007", "BH-R037", "BH-R060", "BH-R084"
+OUTSIDE_RAM, TOO_BIG = "BH-R063", "BH-R065"
 
 
 class Refused(Exception):
@@ -107,6 +108,7 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
     """One sandbox's software as segments of machine memory. Errors are noted, so that every sandbox gets its turn."""
     try:
         payload = _payload(domains, sandbox, one, arch, resolve)
+        refuse_outside(payload, _room(one), TOO_BIG if sandbox.is_linux else OUTSIDE_RAM)
         refuse_overlaps(payload)
     except PayloadError as error:
         plan.errors.append(diagnose(error.rule, sandbox.where(error.property), error.text))
@@ -144,8 +146,12 @@ def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
         raise PayloadError(NO_IMAGE, f"there is no file `{file}` for `{sandbox.name}`", name) from error
 
 
+def _room(plan: SandboxPlan) -> Room:
+    return Room(plan.ram_gpa, plan.ram_size)
+
+
 def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, resolve: Resolve) -> Payload:
-    room = Room(plan.ram_gpa, plan.ram_size)
+    room = _room(plan)
     image, initrd = _read_file(resolve, sandbox, "image"), _read_file(resolve, sandbox, "initrd")
     if not sandbox.is_linux:
         return native_payload(image, plan.image, arch, room, domains.machine.window)

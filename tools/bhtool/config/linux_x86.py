@@ -32,9 +32,10 @@ def linux_x86_payload(
 ) -> Payload:
     """Raises PayloadError when the kernel cannot be entered or does not fit."""
     _check_kernel(kernel, name)
-    init_size = struct.unpack_from("<I", kernel, INIT_SIZE)[0]
-    initrd_gpa = align_up(KERNEL + init_size, 0x200000)
-    if not room.holds(KERNEL, init_size) or not room.holds(initrd_gpa, len(initrd)):
+    loaded = kernel[_setup_bytes(kernel) :]
+    kernel_bytes = max(struct.unpack_from("<I", kernel, INIT_SIZE)[0], len(loaded))
+    initrd_gpa = align_up(KERNEL + kernel_bytes, 0x200000)
+    if not room.holds(KERNEL, kernel_bytes) or not room.holds(initrd_gpa, len(initrd)):
         raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {initrd_gpa + len(initrd) >> 20} MiB, RAM is {room.size >> 20} MiB")
     line = command_line(bootargs, uarts)
     if len(line) >= min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]):
@@ -44,7 +45,7 @@ def linux_x86_payload(
         Piece("command line", COMMAND_LINE, line + b"\0"),
         *entry_pieces(),
         *acpi_pieces(apic_ids, uarts, bus),
-        Piece(name, KERNEL, kernel[_setup_bytes(kernel) :]),
+        Piece(name, KERNEL, loaded),
     ]
     if initrd:
         pieces.append(Piece("initrd", initrd_gpa, initrd))

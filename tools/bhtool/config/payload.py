@@ -66,6 +66,14 @@ def align_up(value: int, align: int) -> int:
     return value + align - 1 & ~(align - 1)
 
 
+def refuse_outside(payload: Payload, room: Room, rule: str) -> None:
+    """Raises PayloadError, of the rule for its kind, when a piece does not lie whole in the sandbox's RAM: what is beyond is another's."""
+    for piece in payload.pieces:
+        if not room.holds(piece.gpa, len(piece.data)):
+            text = f"{piece.name} ({piece.gpa:#x}..{piece.end - 1:#x}) does not lie in RAM, {room.gpa:#x}..{room.end - 1:#x}"
+            raise PayloadError(rule, text)
+
+
 def refuse_overlaps(payload: Payload) -> None:
     """Raises PayloadError when two pieces, or a piece and the page below the initial stack, collide."""
     pieces = sorted(payload.pieces, key=lambda piece: piece.gpa)

@@ -124,7 +124,7 @@ RULES = (
     Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
     Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
     Rule("BH-R064", "An image leaves the entry area and the stack alone.", "link it elsewhere; docs/guest.md tells what lies where"),
-    Rule("BH-R065", "Kernel and initrd fit into their sandbox's RAM.", "make the RAM larger"),
+    Rule("BH-R065", "Kernel, initrd and device tree fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a restart does to memory (BH-I6.contained): start-up keeps pieces of a payload, the restart makes them and zeros of whatever the
+ * last life has left, nothing beside, nothing before all other cores have stopped, and all of it is behind the caches when the first core
+ * begins. monitor/pristine_boot.c and monitor/restart.c, over a machine that has nothing but memory.
+ */
+#include "caches.h"
+#include "monitor/monitor.h"
+
+enum { PAGES = 64, WORDS = BH_PAGE_BYTES / 8, PHASE = 5 * NEXT_LIFE + PHASE_RESTARTS, POLLS = 3 };
+enum { SANDBOX = 1, LEFT = 0xee };
+
+/* RAM of the sandbox: two stretches, the larger of several chunks and half of one. The rest is others'. */
+static const struct extent {
+	unsigned page, pages;
+} spans[] = { { 2, 18 }, { 30, 3 } };
+/* What of it start-up has loaded; one piece is larger than a chunk and does not begin with one. The copy is in another place. */
+static const struct extent pieces[] = { { 3, 7 }, { 19, 1 }, { 30, 1 } };
+enum { COPY = 40, COPY_PAGES = 9, ARENA = 60, ARENA_PAGES = 1 };
+
+static _Alignas(BH_PAGE_BYTES) uint64_t ram[PAGES][WORDS], behind[PAGES][WORDS], expected[PAGES][WORDS];
+static struct bh_table table;
+static struct bh_stats stats;
+static struct bh_log the_log;
+static unsigned kicks, restarts, polls, quiesced, waited;
+static uint32_t ended;
+static bool stops; /* the second core, once it has been asked for a while */
+
+struct monitor monitor;
+
+static uint64_t address_of(unsigned page)
+{
+	return (uintptr_t)ram[page];
+}
+
+/* Each word tells its page and its place, so that nothing can be moved unnoticed. */
+static void fill(uint64_t (*pages)[WORDS], struct extent extent, unsigned content)
+{
+	for (unsigned page = extent.page; page < extent.page + extent.pages; page++)
+		for (unsigned n = 0; n < WORDS; n++)
+			pages[page][n] = (uint64_t)(content + page) << 32 | (n + 1);
+}
+
+uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot)
+{
+	CHECK_EQ(slot, 0);
+	kicks++;
+	return 0;
+}
+
+bool monitor_change_phase(uint32_t found, uint32_t to)
+{
+	CHECK_EQ(found, monitor.phase);
+	monitor.phase = to;
+	return true;
+}
+
+void monitor_end(const struct hal_core *core, uint32_t state)
+{
+	ended = state;
+}
+
+/* The guest's first instruction is near: with its caches off it sees what is behind them. */
+void hal_core_restart(struct hal_core *core)
+{
+	restarts++;
+	CHECK_EQ(monitor.phase, PHASE);
+	CHECK(!memcmp(ram, expected, sizeof(ram)));
+	CHECK(!memcmp(behind, expected, sizeof(behind)));
+}
+
+void hal_core_quiesce(struct hal_core *core)
+{
+	quiesced++;
+}
+
+void hal_core_wait(struct hal_core *core)
+{
+	waited++;
+}
+
+_Noreturn void monitor_refuse(const char *what, const char *why)
+{
+	abort();
+}
+
+void build_must(enum hal_status status, const char *what)
+{
+	CHECK_EQ(status, HAL_OK);
+}
+
+enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
+			      enum hal_memory memory)
+{
+	abort();
+}
+
+/* Others' pieces and regions lie between. */
+static void make_table(void)
+{
+	uint64_t offset = 0;
+
+	table = (struct bh_table){ .sandbox_count = 2 };
+	table.sandboxes[SANDBOX].on_fault = BH_ON_FAULT_RESTART;
+	table.sandboxes[SANDBOX].pristine = address_of(COPY);
+	table.sandboxes[SANDBOX].pristine_bytes = (uint64_t)COPY_PAGES * BH_PAGE_BYTES;
+	for (unsigned n = 0; n < sizeof(spans) / sizeof(spans[0]); n++) {
+		const uint64_t start = address_of(spans[n].page), bytes = (uint64_t)spans[n].pages * BH_PAGE_BYTES;
+
+		table.regions[table.region_count++] = (struct bh_region){
+			.hpa = address_of(34 + n), .size = BH_PAGE_BYTES, .sandbox = 0, .kind = BH_REGION_RAM
+		};
+		table.regions[table.region_count++] = (struct bh_region){
+			.hpa = address_of(36 + n), .size = BH_PAGE_BYTES, .sandbox = SANDBOX, .kind = BH_REGION_POOL
+		};
+		table.regions[table.region_count++] = (struct bh_region){
+			.hpa = start, .size = bytes, .sandbox = SANDBOX, .kind = BH_REGION_RAM
+		};
+	}
+	for (unsigned n = 0; n < sizeof(pieces) / sizeof(pieces[0]); n++) {
+		const uint64_t size = (uint64_t)pieces[n].pages * BH_PAGE_BYTES;
+
+		table.pieces[table.piece_count++] = (struct bh_piece){ 0, address_of(34 + n), BH_PAGE_BYTES, 0, 0 };
+		table.pieces[table.piece_count++] = (struct bh_piece){ offset, address_of(pieces[n].page), size, SANDBOX, 0 };
+		offset += size;
+	}
+	CHECK_EQ(offset, table.sandboxes[SANDBOX].pristine_bytes);
+}
+
+static void keep(struct build *build, uint32_t sandbox)
+{
+	*build = (struct build){ .sandbox = &table.sandboxes[sandbox] };
+	build->arena = (struct hal_arena){ address_of(ARENA), address_of(ARENA + ARENA_PAGES) };
+	pristine_keep(&table, sandbox, build);
+}
+
+/* A life is behind the sandbox, the copy was kept before it. */
+static void prepare(uint32_t core_count)
+{
+	struct build build;
+
+	make_table();
+	fill(ram, (struct extent){ 0, PAGES }, 0x100);
+	caches_watch(ram, behind, sizeof(ram));
+	keep(&build, SANDBOX);
+	for (unsigned n = 0, page = COPY; n < sizeof(pieces) / sizeof(pieces[0]); page += pieces[n++].pages) {
+		CHECK(!memcmp(ram[page], ram[pieces[n].page], pieces[n].pages * sizeof(ram[0])));
+		CHECK(!memcmp(behind[page], ram[pieces[n].page], pieces[n].pages * sizeof(ram[0])));
+	}
+	memcpy(expected, ram, sizeof(ram));
+	for (unsigned n = 0; n < sizeof(spans) / sizeof(spans[0]); n++) {
+		memset(expected[spans[n].page], 0, spans[n].pages * sizeof(ram[0]));
+		memset(ram[spans[n].page], LEFT, spans[n].pages * sizeof(ram[0]));
+	}
+	for (unsigned n = 0; n < sizeof(pieces) / sizeof(pieces[0]); n++)
+		fill(expected, pieces[n], 0x100);
+	caches_watch(ram, behind, sizeof(ram));
+	monitor = (struct monitor){ .stats = &stats, .log = &the_log, .core_count = core_count, .phase = PHASE, .kick_timeout = 1000 };
+	monitor.pristine = build.pristine;
+	stats = (struct bh_stats){ .state = BH_STATE_READY };
+	kicks = restarts = polls = quiesced = waited = ended = 0;
+}
+
+static void check_untouched(void)
+{
+	for (unsigned n = 0; n < sizeof(spans) / sizeof(spans[0]); n++)
+		for (unsigned at = 0; at < spans[n].pages * sizeof(ram[0]); at++)
+			CHECK_EQ(((const uint8_t *)ram[spans[n].page])[at], LEFT);
+}
+
+/* The first core asks whether the second has stopped. */
+static void second_core(void)
+{
+	if (!restarts && monitor.stopped[1] != PHASE) {
+		if (++polls <= POLLS)
+			check_untouched();
+		if (stops && polls == POLLS)
+			monitor.stopped[1] = PHASE;
+	}
+}
+
+static void check_restarted(void)
+{
+	CHECK_EQ(restarts, 1);
+	CHECK_EQ(monitor.phase, PHASE - PHASE_RESTARTS + NEXT_LIFE + PHASE_RUNS);
+	CHECK_EQ(stats.state, BH_STATE_RUNNING);
+	CHECK_EQ(stats.restarts, 1);
+	CHECK_EQ(ended, 0);
+}
+
+/* Kicks are answered at least every 16 KiB, whatever is written. */
+static void test_memory(void)
+{
+	unsigned pages = 0;
+
+	check_context.subject = "memory";
+	prepare(1);
+	restart_take_part(NULL, 0, PHASE);
+	check_restarted();
+	for (unsigned n = 0; n < sizeof(spans) / sizeof(spans[0]); n++)
+		pages += spans[n].pages;
+	CHECK(kicks >= (pages + COPY_PAGES) / 4);
+}
+
+static void test_two_cores(void)
+{
+	check_context.subject = "two cores";
+	prepare(2);
+	stops = true;
+	fake_arch.on_relax = second_core;
+	restart_take_part(NULL, 0, PHASE);
+	CHECK_EQ(polls, POLLS);
+	check_restarted();
+
+	check_context.subject = "one has stopped in an earlier life";
+	prepare(2);
+	stops = false;
+	monitor.stopped[1] = PHASE - NEXT_LIFE;
+	fake_arch.on_relax = second_core;
+	restart_take_part(NULL, 0, PHASE);
+	CHECK_EQ(restarts, 0);
+	CHECK_EQ(ended, BH_STATE_PARKED);
+	CHECK_EQ(monitor.phase, PHASE_ENDED);
+	check_untouched();
+}
+
+/* A core that is not the first quiesces before it says that it has stopped, and touches no memory. */
+static void test_others(void)
+{
+	check_context.subject = "second core";
+	prepare(2);
+	restart_take_part(NULL, 1, PHASE);
+	CHECK_EQ(quiesced, 1);
+	CHECK_EQ(monitor.stopped[1], PHASE);
+	restart_take_part(NULL, 1, PHASE);
+	CHECK_EQ(quiesced, 1);
+	CHECK_EQ(waited, 1);
+	CHECK_EQ(restarts, 0);
+	check_untouched();
+}
+
+static void test_none_kept(void)
+{
+	struct build build;
+
+	check_context.subject = "none kept";
+	prepare(1);
+	memcpy(expected, ram, sizeof(ram));
+	keep(&build, 0);
+	CHECK(!build.pristine);
+	CHECK(!memcmp(ram, expected, sizeof(ram)));
+}
+
+int main(void)
+{
+	test_memory();
+	test_two_cores();
+	test_others();
+	test_none_kept();
+	return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an exit of VT-x means (BH-I1.register): hal/vmx/vmx.c, over a control structure of the test's. Outside of VMX operation VMREAD and
+ * VMWRITE are undefined: SDM vol. 3C, chapter 31. The signal that comes of it carries them out.
+ */
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "check.h"
+#include "hal/vmx/vmx.h"
+
+enum { FIELDS = 0x8000 };
+static uint64_t vmcs[FIELDS];
+static struct hal_core core;
+
+/* As instructions number them. SDM vol. 2A, table 2-2. */
+static greg_t *register_of(ucontext_t *context, unsigned number)
+{
+	static const int order[] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+				     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+
+	return &context->uc_mcontext.gregs[order[number]];
+}
+
+/* REX? 0F 78 /r VMREAD r/m64, r64; 0F 79 /r VMWRITE r64, r/m64: the field is named by `reg`, the value is in `rm`, a register here. */
+static void undefined(int signal_number, siginfo_t *info, void *raw)
+{
+	enum { REX_B = 1, REX_R = 4, VMREAD = 0x78, VMWRITE = 0x79 };
+	ucontext_t *context = raw;
+	const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+	unsigned rex = (code[0] & 0xf0) == 0x40 ? *code++ : 0, modrm = code[2];
+	greg_t *value = register_of(context, (modrm & 7) | (rex & REX_B ? 8 : 0));
+	uint64_t field = (uint64_t)*register_of(context, (modrm >> 3 & 7) | (rex & REX_R ? 8 : 0));
+
+	if (code[0] != 0x0f || (code[1] != VMREAD && code[1] != VMWRITE) || modrm >> 6 != 3 || field >= FIELDS)
+		abort();
+	if (code[1] == VMREAD)
+		*value = (greg_t)vmcs[field];
+	else
+		vmcs[field] = (uint64_t)*value;
+	context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + 3);
+}
+
+static bool enters;
+
+bool vmx_enter(struct x86_registers *registers)
+{
+	CHECK(registers == &core.registers);
+	return enters;
+}
+
+void vmx_wait(void)
+{
+	abort();
+}
+
+void vmx_drain(void)
+{
+	abort();
+}
+
+void vmx_unblock_nmi(void)
+{
+	abort();
+}
+
+void vmx_start(struct hal_core *of, uint8_t vector)
+{
+	abort();
+}
+
+void vmx_restart(struct hal_core *of)
+{
+	abort();
+}
+
+void x86_decode_msr(const struct hal_core *of, bool write, struct hal_exit *exit)
+{
+	abort();
+}
+
+static struct hal_exit run(uint64_t reason, unsigned dpl)
+{
+	struct hal_exit exit = { .kind = BH_EXIT_ERROR };
+
+	memset(vmcs, 0, sizeof(vmcs));
+	vmcs[0x4402] = reason;
+	vmcs[0x4818] = 0x93 | dpl << 5; /* SS */
+	core.registers.rax = 0x1234;
+	vmx_vendor.run(&core, &exit);
+	return exit;
+}
+
+/* Its users do not call in the name of a sandbox's kernel: SS has the privilege level. SDM vol. 3C, table 25-2. */
+static void test_calls(void)
+{
+	check_context.subject = "VMCALL";
+	for (unsigned dpl = 0; dpl < 4; dpl++) {
+		struct hal_exit exit = run(18, dpl);
+
+		check_context.round = dpl;
+		CHECK_EQ(exit.kind, dpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL);
+		CHECK_EQ(exit.gpa, 0x1234);
+	}
+}
+
+/* SDM vol. 3D, Appendix C: GETSEC, VMCLEAR to VMXON, INVEPT, INVVPID, from any level. */
+static void test_forbidden(void)
+{
+	static const uint64_t reasons[] = { 11, 19, 20, 21, 22, 23, 24, 25, 26, 27, 50, 53 };
+
+	check_context.subject = "forbidden";
+	for (unsigned n = 0; n < sizeof(reasons) / sizeof(reasons[0]); n++) {
+		check_context.round = reasons[n];
+		CHECK_EQ(run(reasons[n], 0).kind, BH_EXIT_FORBIDDEN);
+	}
+}
+
+/* A task switch, a state that cannot be entered, reasons nobody knows, one whose lower half is VMCALL's; an entry that is refused. */
+static void test_errors(void)
+{
+	static const uint64_t reasons[] = { 9, 0x80000021, 200, 0xffff, 0x10012 };
+	struct hal_exit exit = { .kind = BH_EXIT_ERROR };
+
+	check_context.subject = "errors";
+	for (unsigned n = 0; n < sizeof(reasons) / sizeof(reasons[0]); n++) {
+		check_context.round = n;
+		exit = run(reasons[n], 0);
+		CHECK_EQ(exit.kind, BH_EXIT_ERROR);
+		CHECK_EQ(exit.raw[0], reasons[n]);
+	}
+	enters = false;
+	CHECK_EQ(run(18, 0).kind, BH_EXIT_ERROR);
+	enters = true;
+}
+
+int main(void)
+{
+	const struct sigaction action = { .sa_sigaction = undefined, .sa_flags = SA_SIGINFO };
+
+	CHECK(!sigaction(SIGILL, &action, NULL));
+	enters = true;
+	test_calls();
+	test_forbidden();
+	test_errors();
+	return 0;
+}
