@@ -124,7 +124,6 @@ def test_crashes_and_restarts_beside_a_loop_and_linux(platform: str, tmp_path: P
     assert done.returncode == Status.GOOD, done.stdout + done.stderr
     found = {one["name"]: one for one in json.loads(result.read_text())["sandboxes"]}
     assert found["mortal"]["restarts"] >= 8
-    assert found["linux"]["ready"]
 
 
 def test_a_limit_that_is_reached_is_status_4(tmp_path: Path) -> None:
