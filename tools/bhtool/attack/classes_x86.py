@@ -299,6 +299,7 @@ def draw_filtered(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"{name} {address:#x}", (READS | WRITES | LOCKED)[name] + RET, address, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
 
 
+ADDRESS_SIZE = 0x67
 PLAIN_MOVES = tuple(map(code, ("88", "89", "8a", "8b", "c6", "c7", "63", "0fb6", "0fb7", "0fbe", "0fbf")))
 
 
@@ -316,7 +317,8 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
     body = prefixes + rex + opcode + operand
     address, contained = IOAPIC.start, ANYTHING
     if index % 2:
-        address, contained = ground.draw(rng).address, NOT_DONE if opcode in PLAIN_MOVES else ANYTHING
+        surely = opcode in PLAIN_MOVES and ADDRESS_SIZE not in prefixes  # which would cut the address to 32 bits
+        address, contained = ground.draw(rng).address, NOT_DONE if surely else ANYTHING
     return Attempt(f"bytes {body.hex()} on {address:#x}", body + RET, address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
