@@ -14,8 +14,8 @@ GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 GIB = 1 << 30
 CONTROLLERS = {
     "qemu-aarch64": (Span(0x08000000, 0x10000), Span(0x080A0000, 0x80000)),
-    "qemu-aarch64-gicv2": (Span(0x08000000, 0x1000),),
-    "qemu-armv7": (Span(0x08000000, 0x1000),),
+    "qemu-aarch64-gicv2": (Span(0x08000000, 0x1000), Span(0x08011000, 0x1000)),  # and GICC_DIR
+    "qemu-armv7": (Span(0x08000000, 0x1000), Span(0x08011000, 0x1000)),
     "qemu-svm": (Span(0xFEC00000, 0x1000),),
 }
 ALIASES = {"qemu-armv7": Span(3 * GIB, GIB), "qemu-svm": Span(128 * GIB, 2 * GIB)}
