@@ -10,6 +10,7 @@ from bhtool.attack import classes_aarch64, classes_armv7, classes_x86
 from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.ground import Ground
 from bhtool.attack.request import Request
+from bhtool.errors import BulkheadError, Status
 
 CLASSES = {"aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES, "x86_64": classes_x86.CLASSES}
 Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand there
@@ -61,8 +62,10 @@ class Fresh:
 
 
 def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[Request]:
-    """All distinct. Attempt n is made from one of the grounds for as many cores as it takes, in turn; a class that is used up leaves its
-    turns to the largest of its kind."""
+    """All distinct. Attempt n is made from one of the grounds for as many cores as it takes, in turn.
+
+    A class that is used up leaves its turns to the largest of its kind.
+    """
     classes, fresh = CLASSES[grounds[1][0].arch], Fresh(grounds, seed)
     largest = {
         ends: max((one for one in classes if one.ends == ends), key=lambda one: (one.share, one.name == "memory")) for ends in (False, True)
@@ -70,6 +73,7 @@ def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[
     found = []
     for number, group in enumerate(islice(turns(classes, seed, ending), attempts)):
         request = fresh.request(number, group) or fresh.request(number, largest[group.ends])
-        assert request, "there is nothing left to try"
+        if not request:
+            raise BulkheadError(f"after {number} attempts {group.name} has nothing left to try: ask for fewer", Status.USAGE)
         found.append(request)
     return found
