@@ -166,8 +166,8 @@ RULES = (
     Rule("BH-R102", "Base addresses of PCI functions are apart.", "correct `assigned-addresses` in the board tree", pci.addresses_apart),
     Rule(
         "BH-R103",
-        "A PCI function that is given away is known to be no bridge and not to work by DMA.",
-        "take it out of `access`; or, if it only lacks its class, complete its node in the board tree",
+        "No PCI function that is given away is a bridge, or works by DMA.",
+        "this version does not support it: take it out of `access`",
         pci.can_be_given,
     ),
     # Warnings.
