@@ -56,8 +56,8 @@ PCI = (
     MachineMutation(
         "foreign functions are shown",
         "hal/pci/functions_boot.c",
-        "bool own = owns(view, id);",
-        "bool own = owns(view, id) || view->count;",
+        "bool real = open || owns(view, id);",
+        "bool real = open || owns(view, id) || view->count;",
         "pci-foreign-function",
         GICV3,
         "gave 'returned 0x21b36'",
@@ -65,8 +65,8 @@ PCI = (
     MachineMutation(
         "configuration registers are written without the monitor",
         "hal/pci/functions_boot.c",
-        "HAL_READ, own ?",
-        "HAL_READ | HAL_WRITE, own ?",
+        "HAL_READ | (open ? HAL_WRITE : 0)",
+        "HAL_READ | HAL_WRITE",
         "pci-bus-master",
         GICV3,
         "gave 'returned 0x10",

@@ -13,6 +13,7 @@
 #include "hal/lock.h"
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
+#include "held_lock.h"
 
 enum { EDGE = 4, LEVEL = 10, PINS = 24, EDGE_VECTOR = 0x34, LEVEL_VECTOR = 0x3a, MASKED = REDIRECTION_MASKED, STATE = 0x5000 };
 enum { LEVEL_WIRING = REDIRECTION_LEVEL | REDIRECTION_ACTIVE_LOW };
@@ -143,39 +144,21 @@ static uint32_t low(unsigned pin)
 	return IOREDTBL + 2 * pin;
 }
 
-/* Another sandbox's monitor, which holds the lock until somebody waits for it. */
-static unsigned waits;
-
-static void other_gives(void)
-{
-	waits++;
-	hal_lock_give(hal_lock_of(shared, HAL_LOCK_IOAPIC));
-}
-
-static void other_takes(void)
-{
-	hal_lock_take(hal_lock_of(shared, HAL_LOCK_IOAPIC));
-	waits = 0;
-	fake_arch.on_relax = other_gives;
-}
-
 static void check_waited(const char *who)
 {
-	fake_arch.on_relax = NULL;
-	check_context.subject = who;
-	CHECK_EQ(waits, 1);
+	held_check_waited(who);
 	check_free();
 }
 
 static void test_waits(void)
 {
-	other_takes();
+	held_by_another(hal_lock_of(shared, HAL_LOCK_IOAPIC));
 	ioapic_reset(&partition);
 	check_waited("reset waits for the lock");
-	other_takes();
+	held_by_another(hal_lock_of(shared, HAL_LOCK_IOAPIC));
 	ioapic_open(&cores[1]);
 	check_waited("opening waits for the lock");
-	other_takes();
+	held_by_another(hal_lock_of(shared, HAL_LOCK_IOAPIC));
 	CHECK_EQ(access(0, IOWIN, BH_ACCESS_READ, 0), HAL_SKIP);
 	check_waited("an access waits for the lock");
 }

@@ -10,6 +10,7 @@
 #include "fake_arch.h"
 #include "hal/pci/config.h"
 #include "hal/pci/pci.h"
+#include "held_lock.h"
 
 enum { OWN = 0x18, FOREIGN = 0x20, WORDS = PCI_PAGE_BYTES / 4, ROUNDS = 50000, HEALS = 40, CAPABILITY = 0x40 };
 
@@ -281,27 +282,9 @@ static void test_reset_order(void)
 	CHECK_EQ(written[1 + BH_FUNCTION_BARS].value, PCI_COMMAND_DECODE);
 }
 
-/* Another sandbox's monitor, which holds the lock until somebody waits for it. */
-static unsigned waits;
-
-static void other_gives(void)
-{
-	waits++;
-	hal_lock_give(view.lock);
-}
-
-static void other_takes(void)
-{
-	hal_lock_take(view.lock);
-	waits = 0;
-	fake_arch.on_relax = other_gives;
-}
-
 static void check_waited(const char *who)
 {
-	fake_arch.on_relax = NULL;
-	check_context.subject = who;
-	CHECK_EQ(waits, 1);
+	held_check_waited(who);
 	check_sound();
 }
 
@@ -310,13 +293,13 @@ static void test_waits(void)
 	uint32_t value;
 
 	start();
-	other_takes();
+	held_by_another(view.lock);
 	pci_reset(&view);
 	check_waited("reset waits for the lock");
-	other_takes();
+	held_by_another(view.lock);
 	CHECK_EQ(pci_read(&view, at(OWN, 0), 4, &value), HAL_SKIP);
 	check_waited("a read waits for the lock");
-	other_takes();
+	held_by_another(view.lock);
 	CHECK_EQ(pci_write(&view, at(OWN, PCI_COMMAND), 4, 0), HAL_SKIP);
 	check_waited("a write waits for the lock");
 }
