@@ -156,4 +156,13 @@ FILTERS = (
         VTX,
         r"(?m)^attempt \d+, pci-ports",
     ),
+    MachineMutation(
+        "a sentinel's register is not what it was, attacked",
+        "kernel/arch/aarch64/marks.c",
+        "SYSREG_WRITE(tpidrro_el0, mark(1));",
+        "SYSREG_WRITE(tpidrro_el0, 0);",
+        CAMPAIGN,
+        GICV3,
+        r"changed, the last at 0x0\b",
+    ),
 )

@@ -5,16 +5,17 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import cffi
 import pytest
+from bhtool import abi, paths
 from bhtool import elf as files
-from bhtool import paths
 from bhtool.attack.attack_class import walk
 from bhtool.attack.campaign import ENDING, Campaign
 from bhtool.attack.generator import CLASSES, CYCLE, Grounds, requests
-from bhtool.attack.ground import Ground
-from bhtool.attack.queue import HEADER, MOST, NOTES, Notes, pack_queue, with_queue
+from bhtool.attack.ground import IMAGE, Ground
+from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
-from bhtool.attack.request import ANYTHING, ENTRY, NEVER_BACK, Attempt, Outcome, Request
+from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
 from bhtool.platforms import load
 from hypothesis import given, settings
@@ -43,6 +44,29 @@ def grounds(platform: str) -> Grounds:
     plan = Plan(platform, Path("test.dts"), [sandbox(machine.arch, index) for index in range(4)], shared_hpa=0x7F * MIB)
     two = [Ground(machine, plan, plan.sandboxes[index]) for index in (1, 2)]
     return {1: two, 2: two[:1]}
+
+
+def test_queue_and_notes_are_the_kernels() -> None:
+    kernel = cffi.FFI()
+    kernel.cdef(abi.declarations(paths.ROOT / "kernel" / "campaign.h"))
+    ours = {"outcome": list(map(int, Outcome)), "rival": list(map(int, Rival)), "flags": list(map(int, Aim))}
+    for name, values in ours.items():
+        assert set(values) | {0} == set(kernel.typeof(f"enum campaign_{name}").elements) | {0}, name
+    lib = kernel.dlopen(None)
+    assert (lib.CAMPAIGN_TRYING, lib.CAMPAIGN_REFUSED) == (Outcome.STOPPED, Outcome.REFUSED)
+    assert (lib.CAMPAIGN_RETURNED, lib.CAMPAIGN_RETURNED_ZERO, lib.CAMPAIGN_RETURNED_ONES) == (Outcome.RETURNED, Outcome.ZERO, Outcome.ONES)
+    assert (lib.CAMPAIGN_REWRITE, lib.CAMPAIGN_REAIM, lib.CAMPAIGN_RECODE) == (Rival.REWRITE, Rival.REAIM, Rival.RECODE)
+    assert (lib.CAMPAIGN_AIM, lib.CAMPAIGN_GRAFT, lib.CAMPAIGN_ALIAS) == (Aim.ADDRESS, Aim.TABLE, Aim.ALIAS)
+    assert (lib.CAMPAIGN_PROTECTED, lib.CAMPAIGN_REAL) == (Aim.PROTECTED, Aim.REAL)
+    assert (lib.CAMPAIGN_MAGIC, lib.CAMPAIGN_NOTES, lib.CAMPAIGN_CODE_BYTES) == (MAGIC, NOTES_AT, CODE_BYTES)
+    sizes = {"request": ENTRY.size, "queue": HEADER.size, "notes": NOTES.size + MOST}
+    assert sizes == {one: kernel.sizeof(f"struct campaign_{one}") for one in sizes}
+
+
+@pytest.mark.parametrize(("arch", "script"), [("aarch64", "arm"), ("armv7", "arm"), ("x86_64", "x86_64")])
+def test_monitors_are_where_they_are_attacked(arch: str, script: str) -> None:
+    text = (paths.ROOT / "arch" / script / "monitor.lds").read_text()
+    assert f"\t. = {IMAGE[arch]:#x};" in text
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -8,6 +8,7 @@ import functools
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import cffi
@@ -19,12 +20,13 @@ HEADER = ROOT / "abi" / "table.h"  # includes guest.h
 COMPILER = "clang-19"
 
 
-def _preprocess() -> str:
+def declarations(header: Path) -> str:
+    """What a header declares, and the headers that it includes, as cffi reads it."""
     if not shutil.which(COMPILER):
         raise BulkheadError(f"{COMPILER} is missing; run `tools/bulkhead setup`", Status.MISSING)
     # The guard keeps clang's own stdint.h empty: cffi knows those types already.
     command = [COMPILER, "-E", "-P", "-ffreestanding", "-D__CLANG_STDINT_H", f"-I{ROOT}", "-x", "c", "-"]
-    source = f'#include "{HEADER}"\n'
+    source = f'#include "{header}"\n'
     text = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
     text = re.sub(r"_Static_assert\s*\([^;]*\);", "", text)
     return re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
@@ -32,7 +34,7 @@ def _preprocess() -> str:
 
 def _load() -> tuple[cffi.FFI, Any]:
     loaded = cffi.FFI()
-    loaded.cdef(_preprocess())
+    loaded.cdef(declarations(HEADER))
     return loaded, loaded.dlopen(None)
 
 

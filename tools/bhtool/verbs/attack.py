@@ -16,6 +16,7 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 
 SHOWN_ESCAPES = 20
+SHARES = 10
 MOST = 10_000_000  # attempts: all up to the last are drawn before the first is made
 LEGEND = (
     "stopped: never came back, its monitor ended it or it brought itself to a stop; refused: an exception in the sandbox;\n"
@@ -80,11 +81,13 @@ def attack(
         build_platform(platform, screen.report)
     with screen.progress(f"attacking on {platform.name}"):
         timing = Timing(platform.emulator.icount_shift)
+        said = 0  # shares of the whole: one that is through is worth a line where there is no terminal
 
         def progress(result: Campaign, begun: int) -> None:
-            screen.update(
-                f"{result.attempts + begun} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes"
-            )
+            nonlocal said
+            shares = (result.attempts + begun) * SHARES // result.asked
+            tell, said = screen.report if shares > said else screen.update, max(shares, said)
+            tell(f"{result.attempts + begun} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes")
 
         result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only, unprotected, group=group)
     show(result, unprotected, screen)
