@@ -103,7 +103,10 @@ bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struc
 /* x86: direct access to I/O ports [first, first+count). HAL_E_UNSUPPORTED where the machine has no ports. */
 HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count);
 
-/* Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags. */
+/*
+ * Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags. HAL_E_SEALED;
+ * HAL_E_RANGE: no such line, core or vector, or no room for another.
+ */
 HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
 						     uint32_t flags);
 
@@ -117,12 +120,18 @@ struct hal_base {
 	bool ports;            /* I/O ports; otherwise memory */
 };
 enum { HAL_MAX_BASES = 6 };
-/* Those that the table has for a function, in the order of its registers; how many. Pure: reads nothing but its arguments. */
+/*
+ * Decodes the base address registers that the table has for a function, in their order; returns how many addresses there are: one of 64
+ * bits takes two registers. Pure: reads nothing but its arguments.
+ */
 uint32_t hal_function_bases(const struct bh_function *function, struct hal_base bases[HAL_MAX_BASES]);
 
 /* Places a PCI function as the table says and gives it to the partition. HAL_E_UNSUPPORTED: another is there, or none. */
 HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function);
-/* When all are granted: shows their configuration registers, read only, and the frame `absent` in place of everybody else's. */
+/*
+ * When all are granted, and before the partition is sealed: shows their configuration registers, read only, and the frame `absent` in
+ * place of everybody else's. With BH_PROTECT_IO in `unprotected`: all functions', and to write, too. HAL_E_SEALED, HAL_E_NOMEM.
+ */
 HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
 
 /* The last word: after this only hole <-> leaf changes are possible. */

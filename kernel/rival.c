@@ -43,21 +43,24 @@ void rival_end(void)
 	ask_and_wait();
 }
 
-static void put(uint64_t *word, uint64_t value)
+static void put(uint64_t *word, uint64_t value, uint32_t pauses)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 	memory_publish();
-	arch_relax();
+	for (uint32_t n = 0; n <= pauses; n++)
+		arch_relax();
 }
 
+/* How long a value stands is another time each round: two loops in step, as on an emulator, would never meet. */
 static void work(uint32_t wanted)
 {
+	enum { OTHER_PAUSES = 7, PAUSES = 11 }; /* without a common factor */
 	const struct rival_task task = rival.task;
 
 	__atomic_store_n(&rival.begun, wanted, __ATOMIC_RELEASE);
-	while (load(&rival.wanted) == wanted) {
-		put(task.word, task.other);
-		put(task.word, task.is);
+	for (uint32_t round = 0; load(&rival.wanted) == wanted; round++) {
+		put(task.word, task.other, round % OTHER_PAUSES);
+		put(task.word, task.is, round % PAUSES);
 	}
 }
 

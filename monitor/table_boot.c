@@ -181,24 +181,28 @@ static struct table_span pages_of(const struct table_limits *limits, struct hal_
 	return (struct table_span){ start, base.ports && !limits->pci.ports_at ? 0 : end - start };
 }
 
-/* One of the first `below` of them; or its pages: what is granted are pages, so each has one owner. */
-static bool meets(const struct table_limits *limits, const struct hal_base *bases, uint32_t below, struct hal_base base, bool pages)
+static bool overlaps_any(const struct hal_base *bases, uint32_t count, struct hal_base base)
 {
-	for (uint32_t n = 0; n < below; n++) {
-		struct hal_base other = bases[n];
-
-		if (pages ? overlap(pages_of(limits, other), pages_of(limits, base))
-			  : other.ports == base.ports && overlap(span_of(other), span_of(base)))
+	for (uint32_t n = 0; n < count; n++)
+		if (bases[n].ports == base.ports && overlap(span_of(bases[n]), span_of(base)))
 			return true;
-	}
+	return false;
+}
+
+/* What is granted are pages, so each has one owner. */
+static bool shares_page_with_any(const struct table_limits *limits, const struct hal_base *bases, uint32_t count, struct hal_base base)
+{
+	for (uint32_t n = 0; n < count; n++)
+		if (overlap(pages_of(limits, bases[n]), pages_of(limits, base)))
+			return true;
 	return false;
 }
 
 static const char *refuse_bases(const struct bh_table *table, const struct table_limits *limits, uint32_t index)
 {
 	const struct bh_function *function = &table->functions[index];
-	struct hal_base own[HAL_MAX_BASES], theirs[HAL_MAX_BASES];
-	uint32_t own_count = hal_function_bases(function, own), their_count;
+	struct hal_base own[HAL_MAX_BASES];
+	uint32_t own_count = hal_function_bases(function, own);
 
 	for (uint32_t n = 0; n < own_count; n++) {
 		struct hal_base base = own[n];
@@ -208,13 +212,14 @@ static const char *refuse_bases(const struct bh_table *table, const struct table
 			  "a base address of a PCI function lies outside the windows of the machine");
 		for (uint32_t other = 0; other < index; other++) {
 			const struct bh_function *earlier = &table->functions[other];
+			struct hal_base theirs[HAL_MAX_BASES];
+			uint32_t their_count = hal_function_bases(earlier, theirs);
 
-			their_count = hal_function_bases(earlier, theirs);
-			REFUSE_IF(meets(limits, theirs, their_count, base, false), "base addresses of PCI functions overlap");
-			REFUSE_IF(earlier->sandbox != function->sandbox && meets(limits, theirs, their_count, base, true),
+			REFUSE_IF(overlaps_any(theirs, their_count, base), "base addresses of PCI functions overlap");
+			REFUSE_IF(earlier->sandbox != function->sandbox && shares_page_with_any(limits, theirs, their_count, base),
 				  "base addresses of two sandboxes' PCI functions lie in one page");
 		}
-		REFUSE_IF(meets(limits, own, n, base, false), "base addresses of PCI functions overlap");
+		REFUSE_IF(overlaps_any(own, n, base), "base addresses of PCI functions overlap");
 	}
 	return NULL;
 }

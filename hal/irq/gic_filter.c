@@ -55,8 +55,8 @@ static void write_priorities(const struct gic_access *access, uint64_t value)
 }
 
 /*
- * A byte of zeros asks for nothing: ARM IHI 0048B, 4.3.17 "GICD_SPENDSGIRn". There QEMU takes it for an SGI that nobody sent, and ends when
- * that is acknowledged.
+ * A byte of zeros asks for nothing: ARM IHI 0048B, 4.3.17 "GICD_SPENDSGIRn". QEMU takes such a byte for an SGI that nobody
+ * sent, and ends when that is acknowledged.
  */
 static void write_senders(const struct gic_access *access, uint64_t value)
 {

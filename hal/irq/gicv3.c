@@ -193,14 +193,14 @@ void gic_settle(uint64_t frame)
 		arch_relax();
 }
 
-/* ICH_VMCR_EL2 and ICH_AP0R0_EL2 have what the guest wrote to its priority mask and to group 0, which HCR.FMO made virtual. */
+/* ICH_VMCR_EL2 and ICH_AP0R<n>_EL2 have what the guest wrote to its priority mask and to group 0, which HCR.FMO made virtual. */
 void gic_reset_core(const struct hal_core *core)
 {
 	gic_quiesce();
 	SYSREG_WRITE(ICC_CTLR_EL1, 0);
 	SYSREG_WRITE(ICC_BPR1_EL1, 0);
 	SYSREG_WRITE(ICH_VMCR_EL2, 0);
-	SYSREG_WRITE(ICH_AP0R0_EL2, 0);
+	ICH_CLEAR_ACTIVE(0);
 	gic_reset_word(core->partition->gic.redistributors[core->slot] + GICR_SGI_FRAME, 0, GIC_GUEST_BANKED);
 	arch_isb();
 }

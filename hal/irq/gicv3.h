@@ -32,7 +32,8 @@ enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
 
 /* ICC_SGI0R_EL1, ICC_SGI1R_EL1. */
 #define ICC_SGIR_IRM (UINT64_C(1) << 40)
-enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 1020, ICC_RPR_IDLE = 0xff, ICC_CTLR_PRIBITS_SHIFT = 8 };
+enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 1020, ICC_RPR_IDLE = 0xff };
+enum { ICC_CTLR_PRIBITS_SHIFT = 8, ICH_VTR_PREBITS_SHIFT = 26 };
 
 /* SGI `intid` for the one core with this affinity. */
 static inline uint64_t icc_sgi_to(uint64_t hardware_id, uint64_t intid)
@@ -44,21 +45,31 @@ static inline uint64_t icc_sgi_to(uint64_t hardware_id, uint64_t intid)
 	       UINT64_C(1) << (aff0 & 15);
 }
 
-/* Implemented priority bits. AP0R1 and AP1R1 exist with 6 and 7, AP0R2..3 and AP1R2..3 with 7. */
+/* Implemented priority bits. */
 static inline uint64_t icc_priority_bits(void)
 {
 	return (SYSREG_READ(ICC_CTLR_EL1) >> ICC_CTLR_PRIBITS_SHIFT & 7) + 1;
 }
 
-/* Nothing left active in group n. */
-#define ICC_CLEAR_ACTIVE(n)                                 \
-	do {                                                \
-		uint64_t bits_ = icc_priority_bits();       \
-		SYSREG_WRITE(ICC_AP##n##R0_EL1, 0);         \
-		if (bits_ > 5)                              \
-			SYSREG_WRITE(ICC_AP##n##R1_EL1, 0); \
-		if (bits_ > 6) {                            \
-			SYSREG_WRITE(ICC_AP##n##R2_EL1, 0); \
-			SYSREG_WRITE(ICC_AP##n##R3_EL1, 0); \
-		}                                           \
+/* Of the virtual interface, which is what a guest has of group 0. */
+static inline uint64_t ich_preemption_bits(void)
+{
+	return (SYSREG_READ(ICH_VTR_EL2) >> ICH_VTR_PREBITS_SHIFT & 7) + 1;
+}
+
+/* Nothing left active. "ICC_AP0R<n>_EL1", "ICH_AP0R<n>_EL2": the second exists with 6 bits and 7, the others with 7. */
+#define GIC_CLEAR_ACTIVE(bits, name, level)                \
+	do {                                               \
+		uint64_t bits_ = (bits);                   \
+		SYSREG_WRITE(name##R0_##level, 0);         \
+		if (bits_ > 5)                             \
+			SYSREG_WRITE(name##R1_##level, 0); \
+		if (bits_ > 6) {                           \
+			SYSREG_WRITE(name##R2_##level, 0); \
+			SYSREG_WRITE(name##R3_##level, 0); \
+		}                                          \
 	} while (0)
+
+/* Of group n. */
+#define ICC_CLEAR_ACTIVE(n) GIC_CLEAR_ACTIVE(icc_priority_bits(), ICC_AP##n, EL1)
+#define ICH_CLEAR_ACTIVE(n) GIC_CLEAR_ACTIVE(ich_preemption_bits(), ICH_AP##n, EL2)

@@ -119,5 +119,6 @@ void gic_start_core(const struct hal_core *core)
 	SYSREG_WRITE(ICC_IGRPEN0_EL1, 1);
 	SYSREG_WRITE(ICH_HCR_EL2, 0);
 	SYSREG_WRITE(ICH_VMCR_EL2, 0);
+	ICH_CLEAR_ACTIVE(0);
 	arch_isb();
 }

@@ -13,22 +13,36 @@ static bool is_wide(uint32_t value)
 	return !(value & BAR_PORTS) && value & BAR_WIDE;
 }
 
-/* The base address that begins in register n. */
-static void decode(const struct bh_function *function, uint32_t n, struct hal_base *base)
+static uint32_t type_bits(uint32_t value)
 {
-	uint32_t value = function->bar[n], mask = function->bar_mask[n];
-	uint32_t bits = value & BAR_PORTS ? BAR_PORT_BITS : BAR_MEMORY_BITS;
-	bool last = n + 1 == BH_FUNCTION_BARS;
+	return value & BAR_PORTS ? BAR_PORT_BITS : BAR_MEMORY_BITS;
+}
 
-	base->ports = value & BAR_PORTS;
-	base->start = value & ~bits;
-	base->bytes = -(mask & ~bits);
-	if (is_wide(value) && !last)
-		base->start |= (uint64_t)function->bar[n + 1] << 32;
-	/* None is of 4 GiB or more on these machines: the upper word of a wide one is all mask. */
-	if ((mask ^ value) & bits || base->bytes & (base->bytes - 1) || base->start & (base->bytes - 1) ||
-	    (is_wide(value) && (last || function->bar_mask[n + 1] != UINT32_MAX)))
-		base->bytes = 0;
+/* Whether the first of the `left` registers that are left, with these masks, can. None is of 4 GiB or more on these machines. */
+static bool can_hold(const struct hal_base *base, uint32_t value, const uint32_t *mask, uint32_t left)
+{
+	if ((mask[0] ^ value) & type_bits(value)) /* which are read-only */
+		return false;
+	if (base->bytes & (base->bytes - 1) || base->start & (base->bytes - 1))
+		return false;
+	return !is_wide(value) || (left > 1 && mask[1] == UINT32_MAX);
+}
+
+/* The base address that begins in register n. */
+static struct hal_base decode(const struct bh_function *function, uint32_t n)
+{
+	uint32_t value = function->bar[n], left = BH_FUNCTION_BARS - n;
+	struct hal_base base = {
+		.start = value & ~type_bits(value),
+		.bytes = -(function->bar_mask[n] & ~type_bits(value)),
+		.ports = value & BAR_PORTS,
+	};
+
+	if (is_wide(value) && left > 1)
+		base.start |= (uint64_t)function->bar[n + 1] << 32;
+	if (!can_hold(&base, value, &function->bar_mask[n], left))
+		base.bytes = 0;
+	return base;
 }
 
 uint32_t hal_function_bases(const struct bh_function *function, struct hal_base bases[HAL_MAX_BASES])
@@ -37,6 +51,6 @@ uint32_t hal_function_bases(const struct bh_function *function, struct hal_base 
 
 	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n += is_wide(function->bar[n]) ? 2 : 1)
 		if (function->bar[n] || function->bar_mask[n])
-			decode(function, n, &bases[count++]);
+			bases[count++] = decode(function, n);
 	return count;
 }

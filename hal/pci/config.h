@@ -28,7 +28,8 @@ enum { PCI_REGISTER_BITS = 12, PCI_PAGE_BYTES = 1 << PCI_REGISTER_BITS };
  * Configuration mechanism 1 of PCs: an address register, and four ports of data. PCI Local Bus 3.0, 3.2.2.3.2 "Software Generation of
  * Configuration Transactions": 31 enable, 23:8 function, 7:2 double word.
  */
-enum { PCI_PORT_ADDRESS = 0xcf8, PCI_PORT_DATA = 0xcfc, PCI_PORTS = 8, PCI_ADDRESS_FUNCTION_SHIFT = 8, PCI_ADDRESS_REGISTER = 0xfc };
+enum { PCI_PORT_ADDRESS = 0xcf8, PCI_PORT_DATA = 0xcfc, PCI_PORTS = 8, PCI_ADDRESS_FUNCTION_SHIFT = 8 };
+enum { PCI_ADDRESS_FUNCTION_MASK = 0xffff, PCI_ADDRESS_REGISTER_MASK = 0xfc };
 #define PCI_ADDRESS_ENABLE (UINT32_C(1) << 31)
 
 /* The double word at `place`, function << PCI_REGISTER_BITS | offset, a multiple of 4. */

@@ -13,7 +13,7 @@ uint32_t pci_place(const struct pci_view *view, uint64_t gpa)
 static void select(uint32_t place)
 {
 	x86_out32(PCI_PORT_ADDRESS,
-		  PCI_ADDRESS_ENABLE | place >> PCI_REGISTER_BITS << PCI_ADDRESS_FUNCTION_SHIFT | (place & PCI_ADDRESS_REGISTER));
+		  PCI_ADDRESS_ENABLE | place >> PCI_REGISTER_BITS << PCI_ADDRESS_FUNCTION_SHIFT | (place & PCI_ADDRESS_REGISTER_MASK));
 }
 
 uint32_t pci_config_read(uint32_t place)

@@ -48,7 +48,7 @@ static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigne
 	for (size_t range = 0; range < sizeof(msr_ranges) / sizeof(msr_ranges[0]); range++) {
 		uint32_t n = msr - msr_ranges[range];
 
-		if (n < X86_MSR_RANGE)
+		if (n < X86_MSRS_PER_RANGE)
 			partition->msr_map[range * MSR_MAP_RANGE_BYTES + n / 4] &= (uint8_t)~((permissions & (HAL_READ | HAL_WRITE))
 											      << n % 4 * 2);
 	}

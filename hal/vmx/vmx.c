@@ -3,6 +3,7 @@
 #include "hal/vmx/vmx.h"
 
 #include "arch/x86_64/x86.h"
+#include "hal/x86/decode.h"
 
 /*
  * What an exit reason means, enum bh_exit_reason. The rest is an error: guest state that cannot be entered, EPT misconfiguration, a
@@ -77,16 +78,16 @@ static void decode_exception(struct hal_exit *exit)
 
 /*
  * Writes that would change CR4.MCE or CR4.VMXE, which CPUID does not show, or CR0's bits that the monitor keeps. Those the guest has as
- * it likes, as far as it can see: their shadow counts down, and the write is tried again, until they are as it wants. Table 28-3: 3:0
- * which control register.
+ * it likes, as far as it can see: their shadow becomes what it writes, and the instruction, tried again, does not exit. Table 28-3: 3:0
+ * which control register, 11:8 the register it is moved from; no other instruction writes these bits.
  */
-static void decode_control_register(uint64_t qualification, struct hal_exit *exit)
+static void decode_control_register(struct hal_core *core, uint64_t qualification, struct hal_exit *exit)
 {
 	exit->access = BH_ACCESS_WRITE;
 	exit->width = 8;
 	exit->gpa = X86_CR(qualification & 0xf);
 	if (exit->gpa == X86_CR(0))
-		vmx_write(CR0_READ_SHADOW, ((uint32_t)vmx_read(CR0_READ_SHADOW) - 1) & CR0_KEPT);
+		vmx_write(CR0_READ_SHADOW, *x86_register(core, qualification >> 8 & 0xf) & CR0_KEPT);
 }
 
 /* ECX, and EDX:EAX, as for WRMSR. */
@@ -136,7 +137,7 @@ static void close_nmi_window(struct hal_exit *exit)
 	vmx_write(PROCESSOR_BASED_CONTROLS, vmx_read(PROCESSOR_BASED_CONTROLS) & ~(UINT64_C(1) << NMI_WINDOW_EXITING_BIT));
 }
 
-HAL_OUTLINE static void decode_details(const struct hal_core *core, uint32_t reason, struct hal_exit *exit)
+HAL_OUTLINE static void decode_details(struct hal_core *core, uint32_t reason, struct hal_exit *exit)
 {
 	uint64_t qualification = exit->raw[1];
 
@@ -155,7 +156,7 @@ HAL_OUTLINE static void decode_details(const struct hal_core *core, uint32_t rea
 		decode_xsetbv(core, exit);
 		break;
 	case EXIT_CONTROL_REGISTER:
-		decode_control_register(qualification, exit);
+		decode_control_register(core, qualification, exit);
 		break;
 	case EXIT_IO:
 		decode_port(core, qualification, exit);

@@ -6,7 +6,10 @@
 
 extern const struct x86_vendor vmx_vendor;
 
-/* What a guest sees of these is a shadow. Entries and exits leave CD and NW as they are: SDM vol. 3C, 27.3.2.1, 28.5.1. */
+/*
+ * What a guest sees of these is a shadow. Entries and exits leave CD and NW as they are: SDM vol. 3C, 27.3.2.1 "Loading Guest Control
+ * Registers, Debug Registers, and MSRs", 28.5.1 "Loading Host Control Registers, Debug Registers, MSRs".
+ */
 #define CR0_KEPT (CR0_NE | CR0_NW | CR0_CD)
 
 /* Neither fails: no field is used that the probe has not made sure of. */

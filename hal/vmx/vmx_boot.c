@@ -113,12 +113,14 @@ static void vmx_allow_msr(struct hal_partition *partition, uint32_t msr, unsigne
 
 	for (size_t range = 0; range < sizeof(msr_ranges) / sizeof(msr_ranges[0]); range++) {
 		uint32_t n = msr - msr_ranges[range];
-		uint8_t *reads = &partition->msr_map[range * RANGE_BYTES + n / 8], bit = (uint8_t)(1u << n % 8);
+		uint8_t *reads = &partition->msr_map[range * RANGE_BYTES], bit = (uint8_t)(1u << n % 8);
 
-		if (n < X86_MSR_RANGE && permissions & HAL_READ)
-			*reads &= (uint8_t)~bit;
-		if (n < X86_MSR_RANGE && permissions & HAL_WRITE)
-			reads[WRITES] &= (uint8_t)~bit;
+		if (n >= X86_MSRS_PER_RANGE)
+			continue;
+		if (permissions & HAL_READ)
+			reads[n / 8] &= (uint8_t)~bit;
+		if (permissions & HAL_WRITE)
+			reads[WRITES + n / 8] &= (uint8_t)~bit;
 	}
 }
 

@@ -46,7 +46,7 @@ static void reset_core(struct hal_core *core)
 	apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
 }
 
-/* SDM vol. 3A, table 9-1 "IA-32 and Intel 64 Processor States Following Power-up, Reset, or INIT": EDX tells the processor's model. */
+/* SDM vol. 3A, table 10-1 "IA-32 and Intel 64 Processor States Following Power-up, Reset, or INIT": EDX tells the processor's model. */
 void x86_core_start(struct hal_core *core, uint8_t vector)
 {
 	reset_core(core);
@@ -156,7 +156,9 @@ void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal
 
 uint64_t hal_core_argument(const struct hal_core *core, unsigned n)
 {
-	return (&core->registers.rbx)[n];
+	const uint64_t argument[] = { core->registers.rbx, core->registers.rcx, core->registers.rdx };
+
+	return argument[n];
 }
 
 void hal_core_set_result(struct hal_core *core, uint64_t value)

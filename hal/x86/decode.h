@@ -38,5 +38,8 @@ bool x86_fetch(const struct hal_core *core, struct x86_code *code);
  */
 bool x86_decode_access(struct hal_core *core, struct hal_exit *exit);
 
+/* The general register that instructions call by this number; higher bits are not looked at. */
+uint64_t *x86_register(struct hal_core *core, uint32_t number);
+
 /* The register that takes what a load has found. */
 void x86_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);

@@ -92,11 +92,9 @@ bool x86_fetch(const struct hal_core *core, struct x86_code *code)
 	return code->count;
 }
 
-static uint64_t *register_of(struct hal_core *core, uint32_t target)
+uint64_t *x86_register(struct hal_core *core, uint32_t number)
 {
-	const uint64_t order = 0xfedcba9854671320; /* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI in struct x86_registers */
-
-	return &core->registers.rax + (order >> 4 * (target & X86_TARGET_NUMBER) & 0xf);
+	return &core->registers.rax + (number & X86_TARGET_NUMBER);
 }
 
 static unsigned shift_of(uint32_t target)
@@ -117,7 +115,7 @@ bool x86_decode_access(struct hal_core *core, struct hal_exit *exit)
 	if (exit->target != X86_TARGET_MEMORY || x86_vendor->has_event(core) || !x86_fetch(core, &code) || !x86_decode_mov(&code, exit))
 		return false;
 	if (exit->target != X86_TARGET_CONSTANT)
-		exit->value = *register_of(core, exit->target) >> shift_of(exit->target);
+		exit->value = *x86_register(core, exit->target) >> shift_of(exit->target);
 	exit->value &= mask_of(exit->width);
 	exit->kind = BH_EXIT_DEVICE;
 	return true;
@@ -126,7 +124,7 @@ bool x86_decode_access(struct hal_core *core, struct hal_exit *exit)
 /* One of four bytes clears what is above them. APM vol. 1, 3.1.2 "64-Bit-Mode Registers". */
 void x86_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value)
 {
-	uint64_t *target = register_of(core, exit->target);
+	uint64_t *target = x86_register(core, exit->target);
 	uint64_t mask = exit->width == 4 ? UINT64_MAX : mask_of(exit->width) << shift_of(exit->target);
 
 	*target = (*target & ~mask) | (value << shift_of(exit->target) & mask);

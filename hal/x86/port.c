@@ -23,9 +23,10 @@ static uint64_t empty_bus(uint64_t port)
  */
 static uint32_t place_of(uint32_t address, uint64_t port)
 {
-	uint32_t id = address & PCI_ADDRESS_ENABLE ? address >> PCI_ADDRESS_FUNCTION_SHIFT & 0xffff : PCI_NOWHERE >> PCI_REGISTER_BITS;
+	uint32_t function = address >> PCI_ADDRESS_FUNCTION_SHIFT & PCI_ADDRESS_FUNCTION_MASK;
+	uint32_t id = address & PCI_ADDRESS_ENABLE ? function : PCI_NOWHERE >> PCI_REGISTER_BITS;
 
-	return id << PCI_REGISTER_BITS | (address & PCI_ADDRESS_REGISTER) | (port & 3);
+	return id << PCI_REGISTER_BITS | (address & PCI_ADDRESS_REGISTER_MASK) | (port & 3);
 }
 
 /* A Linux finds no ports where it has ECAM, whose registers it reads without exits. */

@@ -16,7 +16,8 @@ static bool has_x2apic(void)
 	return x86_cpuid(1, 0).ecx >> 21 & 1;
 }
 
-/* With it there is TSC_AUX, which guests may use and monitors clear. APM vol. 3, CPUID Fn8000_0001_EDX[RDTSCP]; entry saw the leaf. */
+/* With it there is TSC_AUX, which guests may use and monitors clear. APM vol. 3, CPUID Fn8000_0001_EDX[RDTSCP]; entry_boot.S has found the
+ * leaf. */
 static bool has_rdtscp(void)
 {
 	return x86_cpuid(0x80000001, 0).edx >> 27 & 1;

@@ -11,7 +11,8 @@ enum { PORTS = 0x10000, APIC_LAST = 0x8ff };
 
 /*
  * Kept whatever is open: the control block or the monitor itself would break. EFER has SVME, on which VMRUN insists, and with PAT lies in
- * the control block; APIC_BASE would take the mode away by which monitors kick. The APIC's are ipi's and irq's to open. Then the vendor's.
+ * the control block; APIC_BASE would take the mode away by which monitors kick. The APIC's are ipi's and irq's to open. The vendor keeps
+ * some more: x86_vendor_boot.msrs_kept.
  */
 static const struct {
 	uint32_t first, last;
@@ -40,7 +41,7 @@ static void open_msrs(struct hal_partition *partition)
 	const struct x86_msrs ranges = x86_vendor_boot->msr_ranges;
 
 	for (size_t range = 0; range < ranges.count; range++)
-		for (uint32_t msr = ranges.at[range]; msr < ranges.at[range] + X86_MSR_RANGE; msr++)
+		for (uint32_t msr = ranges.at[range]; msr < ranges.at[range] + X86_MSRS_PER_RANGE; msr++)
 			if (!is_kept(msr))
 				x86_vendor_boot->allow_msr(partition, msr, HAL_READ | HAL_WRITE);
 }

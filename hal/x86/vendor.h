@@ -47,7 +47,8 @@ struct x86_vendor {
 	bool (*has_event)(const struct hal_core *core);
 	/*
 	 * On the core itself. The guest's state after INIT and a STARTUP at this vector: real mode, CS:IP at vector << 12, no event,
-	 * no stale translation. SDM vol. 3A, 9.1.1 "Processor State After Reset", 9.4.4. General and debug registers are the caller's.
+	 * no stale translation. SDM vol. 3A, 10.1.1 "Processor State After Reset", 9.4.4 "MP Initialization Example". General and
+	 * debug registers are the caller's.
 	 */
 	void (*start)(struct hal_core *core, uint8_t vector);
 	/* The same, but as core->entry says. */
@@ -64,9 +65,8 @@ extern const struct x86_vendor *x86_vendor;
 uint64_t x86_get(const struct hal_core *core, enum x86_field field);
 
 /* Start-up, dropped with it. */
-enum { X86_VENDOR_PARTS = 2 }; /* text and rodata; arch/x86_64/monitor.lds */
-/* Model-specific registers: in either vendor's map each range has so many. */
-enum { X86_MSR_RANGE = 0x2000 };
+enum { X86_VENDOR_PARTS = 2 };        /* text and rodata; arch/x86_64/monitor.lds */
+enum { X86_MSRS_PER_RANGE = 0x2000 }; /* in either vendor's map */
 struct x86_msrs {
 	const uint32_t *at;
 	size_t count;
@@ -81,8 +81,8 @@ struct x86_vendor_boot {
 	HAL_CHECKED enum hal_status (*probe)(const char **missing);
 	/* Frames and filters of the vendor's own kind, everything denied. */
 	HAL_CHECKED enum hal_status (*partition_create)(struct hal_partition *partition, struct hal_arena *arena);
-	struct x86_msrs msr_ranges; /* the first register of each range, of X86_MSR_RANGE, that its map has; others exit always */
-	struct x86_msrs msrs_kept;  /* of these the monitor's own, no guest's whatever is open */
+	struct x86_msrs msr_ranges; /* the first register of each range of X86_MSRS_PER_RANGE that its map has; others exit always */
+	struct x86_msrs msrs_kept;  /* registers in those ranges that stay the monitor's even where `msr` is unprotected */
 	void (*allow_msr)(struct hal_partition *partition, uint32_t msr, unsigned permissions);
 	/* What the processor allows of the stage-2 format. */
 	void (*narrow)(struct pt *stage2);

@@ -127,6 +127,16 @@ STORMS = (
     storm("device", "device", ARM),
 )
 
+
+def trips(kind: str, reason: str, platforms: tuple[str, ...] = ALL) -> Case:
+    """What `bench protections` counts."""
+    expected = (Says("measured", rf"trips {kind} 1000 in \d+ ticks$"), ExitsAtLeast("measured", reason, 1000))
+    sandboxes = (Sandbox("bystander", 0), Sandbox("measured", 1, f"trips={kind}", beats=False))
+    return Case(f"trips-{kind}", "an exit comes back, as often as it is made", sandboxes, expected, platforms)
+
+
+TRIPS = (trips("call", "call"), trips("register", "register"), trips("device", "device", ARM), trips("cpuid", "identify", X86))
+
 # ---- No exits ----------------------------------------------------------------------------------------------------------
 
 WORK = "ticks=10000 uart-irqs=10000"
@@ -160,4 +170,4 @@ TINY = (
     ),
 )
 
-CASES = (*KICKS, *HOLES, *ASKED, *STORMS, *STEADY, *TINY)
+CASES = (*KICKS, *HOLES, *ASKED, *STORMS, *TRIPS, *STEADY, *TINY)

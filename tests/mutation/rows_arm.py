@@ -125,7 +125,7 @@ ARM_GICV3 = (
     MachineMutation(
         "firmware calls reach the firmware",
         "hal/stage2/aarch64/controls_boot.c",
-        "HCR_CONFINED (HCR_TSC | HCR_TIDCP |",
+        "HCR_CONFINED (HCR_OPEN | HCR_TIDCP |",
         "HCR_CONFINED (HCR_TIDCP |",
         "firmware-power-off",
         GICV3,
@@ -134,8 +134,8 @@ ARM_GICV3 = (
     MachineMutation(
         "implementation-defined registers are the machine's",
         "hal/stage2/aarch64/controls_boot.c",
-        "HCR_TSC | HCR_TIDCP |",
-        "HCR_TSC |",
+        "HCR_OPEN | HCR_TIDCP |",
+        "HCR_OPEN |",
         "mrs-implementation",
         GICV3,
         "'mrs=l2ctlr' was not refused",
@@ -287,7 +287,7 @@ ARM_V7 = (
     MachineMutation(
         "firmware calls reach the firmware",
         "hal/stage2/armv7/controls_boot.c",
-        "HCR_CONFINED (HCR_TSC | HCR_TIDCP |",
+        "HCR_CONFINED (HCR_OPEN | HCR_TIDCP |",
         "HCR_CONFINED (HCR_TIDCP |",
         "firmware-power-off",
         ARMV7,
@@ -296,8 +296,8 @@ ARM_V7 = (
     MachineMutation(
         "implementation-defined registers are the machine's",
         "hal/stage2/armv7/controls_boot.c",
-        "HCR_TSC | HCR_TIDCP |",
-        "HCR_TSC |",
+        "HCR_OPEN | HCR_TIDCP |",
+        "HCR_OPEN |",
         "mrc-implementation",
         ARMV7,
         "'mrc=l2ctlr' was not refused",

@@ -99,7 +99,7 @@ FILTERS = (
     MachineMutation(
         "firmware hears the guest's calls, attacked",
         "hal/stage2/aarch64/controls_boot.c",
-        "#define HCR_CONFINED (HCR_TSC | HCR_TIDCP",
+        "#define HCR_CONFINED (HCR_OPEN | HCR_TIDCP",
         "#define HCR_CONFINED (HCR_TIDCP",
         CAMPAIGN,
         GICV3,

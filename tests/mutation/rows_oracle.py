@@ -81,8 +81,8 @@ ORACLE_PC = (
     MachineMutation(
         "writes of the second range are the first's",
         "hal/vmx/vmx_boot.c",
-        "if (n < X86_MSR_RANGE && permissions & HAL_WRITE) reads[WRITES]",
-        "if (n < X86_MSR_RANGE && permissions & HAL_WRITE) partition->msr_map[WRITES + n / 8]",
+        "reads[WRITES + n / 8]",
+        "partition->msr_map[WRITES + n / 8]",
         ORACLE,
         VTX,
         "north: register 0x81: to 0x84: may be written, but is not granted",
@@ -99,8 +99,8 @@ ORACLE_PC = (
     MachineMutation(
         "a register is read with its neighbours",
         "hal/vmx/vmx_boot.c",
-        "*reads &= (uint8_t)~bit;",
-        "*reads = 0;",
+        "reads[n / 8] &= (uint8_t)~bit;",
+        "reads[n / 8] = 0;",
         ORACLE,
         VTX,
         "north: register 0x11: to 0x17: may be read, but is not granted",

@@ -25,7 +25,7 @@ REGISTERS = (
 )
 
 RESTARTS = (
-    left("active priorities", "hal/irq/gicv3.c", "SYSREG_WRITE(ICH_AP0R0_EL2, 0);", "active-priorities", GICV3),
+    left("active priorities", "hal/irq/gicv3.c", "ICH_CLEAR_ACTIVE(0);", "active-priorities", GICV3),
     left("debug claims", "hal/stage2/aarch64/start.c", "SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);", "debug-claims", GICV2),
     MachineMutation(
         "a cache that is off stays off",

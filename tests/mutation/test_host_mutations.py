@@ -87,6 +87,10 @@ pytestmark = pytest.mark.slow
 
 MUTATIONS = [
     # VT-x control words.
+    Mutation(
+        "CR0 is shown as another register", VMX, "qualification >> 8 & 0xf) & CR0_KEPT", "qualification >> 4 & 0xf) & CR0_KEPT", "vmx_test"
+    ),
+    Mutation("CR0 is shown with all its bits", VMX, "qualification >> 8 & 0xf) & CR0_KEPT", "qualification >> 8 & 0xf)", "vmx_test"),
     Mutation("NMIs stay with the guest", CONTROLS, "PIN_NMI_EXITING = 3,", "PIN_NMI_EXITING = 4,", "vmx_controls_test"),
     Mutation("CR3 loads may exit", CONTROLS, "PROCESSOR_CR3_LOAD_EXITING = 15,", "PROCESSOR_CR3_LOAD_EXITING = 14,", "vmx_controls_test"),
     Mutation(

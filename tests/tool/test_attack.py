@@ -102,8 +102,8 @@ def test_the_document_lists_the_classes() -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_attempts_are_distinct(platform: str) -> None:
-    made = [request.attempt for request in requests(grounds(platform), 1, 5000, ENDING)]
-    assert len({(one.code, one.target, one.value, one.aim, one.rival) for one in made}) == len(made)
+    made = requests(grounds(platform), 1, 5000, ENDING)
+    assert len({request.pack() for request in made}) == len(made)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

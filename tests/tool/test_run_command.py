@@ -110,9 +110,12 @@ def test_who_has_to_be_punctual_beats(tmp_path: Path, sandbox: str, status: Stat
     assert done.returncode == status, done.stderr
 
 
-@pytest.mark.parametrize(("gaps", "why"), [(0, ""), (1, "should have been punctual: 1 of 9 beats came late by a period or more")])
-def test_a_late_beat_fails_who_has_to_be_punctual(gaps: int, why: str) -> None:
-    beating = SimpleNamespace(plan=SimpleNamespace(name="control"), heartbeat=Heartbeat(9, 1000000, gaps, 0), harmed=False, ready=True)
+LATE = "should have been punctual: 1 of 9 beats came late by a period or more"
+
+
+@pytest.mark.parametrize(("beats", "gaps", "why"), [(9, 0, ""), (9, 1, LATE), (0, 0, "should have been punctual: never beat")])
+def test_a_late_beat_fails_who_has_to_be_punctual(beats: int, gaps: int, why: str) -> None:
+    beating = SimpleNamespace(plan=SimpleNamespace(name="control"), heartbeat=Heartbeat(beats, 1000000, gaps, 0), harmed=False, ready=True)
     assert failure(cast(Watch, beating), Expected((), ("control",), ready=True)) == why
 
 

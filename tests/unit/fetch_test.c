@@ -300,7 +300,7 @@ static void test_access(void)
 	CHECK_EQ(core.registers.rax, 0x112233445566ab88);
 }
 
-/* Instructions count registers in another order than crash records do. SDM vol. 2A, table 2-2. */
+/* SDM vol. 2A, table 2-2. */
 static void test_registers(void)
 {
 	uint64_t *const order[] = { &core.registers.rax, &core.registers.rcx, &core.registers.rdx, &core.registers.rbx,

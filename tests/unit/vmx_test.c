@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an exit of VT-x means (BH-I1.register): hal/vmx/vmx.c, over a control structure of the test's. Outside of VMX operation VMREAD and
- * VMWRITE are undefined: SDM vol. 3C, chapter 31. The signal that comes of it carries them out.
+ * What an exit of VT-x means (BH-I1.register): hal/vmx/vmx.c, over a control structure of the test's. A program's VMREAD and VMWRITE are
+ * undefined outside of VMX operation, and a general-protection fault where the host's kernel is in it: SDM vol. 3C, chapter 31. The
+ * signal that comes of it carries them out.
  */
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "check.h"
+#include "hal/x86/decode.h"
 #include "hal/vmx/vmx.h"
 
 enum { FIELDS = 0x8000 };
@@ -24,7 +26,7 @@ static greg_t *register_of(ucontext_t *context, unsigned number)
 }
 
 /* REX? 0F 78 /r VMREAD r/m64, r64; 0F 79 /r VMWRITE r64, r/m64: the field is named by `reg`, the value is in `rm`, a register here. */
-static void undefined(int signal_number, siginfo_t *info, void *raw)
+static void carry_out(int signal_number, siginfo_t *info, void *raw)
 {
 	enum { REX_B = 1, REX_R = 4, VMREAD = 0x78, VMWRITE = 0x79 };
 	ucontext_t *context = raw;
@@ -75,6 +77,12 @@ void vmx_restart(struct hal_core *of)
 	abort();
 }
 
+uint64_t *x86_register(struct hal_core *of, uint32_t number)
+{
+	CHECK(of == &core);
+	return &core.registers.rax + number;
+}
+
 void x86_decode_msr(const struct hal_core *of, bool write, struct hal_exit *exit)
 {
 	abort();
@@ -117,6 +125,30 @@ static void test_forbidden(void)
 	}
 }
 
+/* Whatever register the guest writes CR0 from, it sees its own bits there when the instruction is tried again. SDM vol. 3C, table 28-3. */
+static void test_cr0(void)
+{
+	enum { CR_ACCESS = 28, CR0_READ_SHADOW_FIELD = 0x6004, QUALIFICATION = 0x6400 };
+	static const uint64_t others = UINT64_C(0x80050013);
+	struct hal_exit exit = { .kind = BH_EXIT_ERROR };
+
+	check_context.subject = "CR0";
+	for (unsigned number = 0; number < X86_REGISTERS; number++)
+		for (uint64_t bits = 0;; bits = (bits - CR0_KEPT) & CR0_KEPT) {
+			check_context.round = bits | number;
+			memset(vmcs, 0, sizeof(vmcs));
+			(&core.registers.rax)[number] = bits | others;
+			vmcs[0x4402] = CR_ACCESS;
+			vmcs[QUALIFICATION] = number << 8;
+			vmcs[0x681c] = bits | others; /* RSP */
+			vmx_vendor.run(&core, &exit);
+			CHECK_EQ(exit.gpa, X86_CR(0));
+			CHECK_EQ(vmcs[CR0_READ_SHADOW_FIELD], bits);
+			if (bits == CR0_KEPT)
+				break;
+		}
+}
+
 /* A task switch, a state that cannot be entered, reasons nobody knows, one whose lower half is VMCALL's; an entry that is refused. */
 static void test_errors(void)
 {
@@ -132,17 +164,18 @@ static void test_errors(void)
 	}
 	enters = false;
 	CHECK_EQ(run(18, 0).kind, BH_EXIT_ERROR);
-	enters = true;
 }
 
 int main(void)
 {
-	const struct sigaction action = { .sa_sigaction = undefined, .sa_flags = SA_SIGINFO };
+	const struct sigaction action = { .sa_sigaction = carry_out, .sa_flags = SA_SIGINFO };
 
 	CHECK(!sigaction(SIGILL, &action, NULL));
+	CHECK(!sigaction(SIGSEGV, &action, NULL));
 	enters = true;
 	test_calls();
 	test_forbidden();
+	test_cr0();
 	test_errors();
 	return 0;
 }

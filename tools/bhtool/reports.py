@@ -11,7 +11,7 @@ from bhtool.memory import Crash, Exits, Heartbeat
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
 
-GENERAL_X86_64 = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))
+GENERAL_X86_64 = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
 REGISTERS = {  # in the order of each backend's hal_core_record
     "aarch64": (*(f"x{n}" for n in range(31)), "sp_el1", "spsr", "sp_el0", "elr_el1", "esr_el1"),
     "armv7": (*(f"r{n}" for n in range(13)), "sp", "lr", "cpsr", "dfsr", "dfar", "ifsr", "ifar"),

@@ -18,8 +18,10 @@
 
 /* Interrupts: VM with FMO or AMO and without IMO sends IRQ straight to the guest's vectors. */
 #define HCR_ALWAYS (HCR_RW | HCR_VM | HCR_SWIO | HCR_AMO | HCR_APK | HCR_API | HCR_ENSCXT)
+/* _OPEN: without the protection of registers. */
+#define HCR_OPEN HCR_TSC
 /* Clear on purpose: FIEN, ATA, TME, NV, TGE, E2H. Error injection, tags, transactions and the level of hypervisors are nobody's. */
-#define HCR_CONFINED (HCR_TSC | HCR_TIDCP | HCR_TAC | HCR_TLOR | HCR_TERR | HCR_TID5)
+#define HCR_CONFINED (HCR_OPEN | HCR_TIDCP | HCR_TAC | HCR_TLOR | HCR_TERR | HCR_TID5)
 
 enum {
 	CPTR_RES1 = 1 << 13 | 1 << 9 | 0xff,
@@ -28,6 +30,8 @@ enum {
 	CPTR_TTA = 1 << 20, /* trap trace registers */
 	CPTR_TAM = 1 << 30, /* trap activity monitors */
 };
+/* SVE and SME are nobody's: nothing sets their vector length. */
+#define CPTR_OPEN (CPTR_RES1 | CPTR_TZ | CPTR_TSM)
 /* TFP clear: floating point is the guest's; so is CPACR_EL1, TCPAC clear. */
 #define CPTR_CONFINED (CPTR_OPEN | CPTR_TTA | CPTR_TAM)
 
@@ -42,9 +46,6 @@ enum {
 };
 /* E2PB, E2TB 0: no profiling or trace buffer; EnSPM 0: no system PMU. TDA, TDE clear: breakpoints on itself are the guest's. */
 #define MDCR_CONFINED (MDCR_TPMCR | MDCR_TPM | MDCR_TDOSA | MDCR_TDRA | MDCR_TPMS | MDCR_TTRF | MDCR_TDCC)
-/* Without the protection of registers. SVE and SME stay trapped: nothing sets their vector length. */
-#define HCR_OPEN  HCR_TSC
-#define CPTR_OPEN (CPTR_RES1 | CPTR_TZ | CPTR_TSM)
 /* What AArch32 programs cannot reach is undefined by itself, or implementation defined and trapped by TIDCP. */
 #define HSTR_CONFINED 0u
 #define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */

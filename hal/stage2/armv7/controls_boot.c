@@ -11,14 +11,18 @@
 #include "hal/stage2/hcr.h"
 
 /* Interrupts: without IMO and FMO, IRQ and FIQ go straight to the guest's vectors. */
-#define HCR_ALWAYS   (HCR_VM | HCR_SWIO | HCR_AMO)
-#define HCR_CONFINED (HCR_TSC | HCR_TIDCP | HCR_TAC)
+#define HCR_ALWAYS (HCR_VM | HCR_SWIO | HCR_AMO)
+/* _OPEN: without the protection of registers. */
+#define HCR_OPEN     HCR_TSC
+#define HCR_CONFINED (HCR_OPEN | HCR_TIDCP | HCR_TAC)
 
 enum {
 	HCPTR_TCP0_9 = 0x3ff,     /* trap coprocessors 0 to 9, */
 	HCPTR_TCP12_13 = 3 << 12, /* 12 and 13 */
 	HCPTR_TTA = 1 << 20,      /* trap trace registers */
 };
+/* Coprocessors that nobody has. */
+#define HCPTR_OPEN (HCPTR_TCP0_9 | HCPTR_TCP12_13)
 /* Floating point, coprocessors 10 and 11, is the guest's; TCPAC and TASE are clear. */
 #define HCPTR_CONFINED (HCPTR_OPEN | HCPTR_TTA)
 
@@ -37,9 +41,6 @@ enum {
 	HDCR_TDRA = 1 << 11,  /* trap the debug ROM's address */
 };
 #define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)
-/* Without the protection of registers; coprocessors that nobody has stay trapped. */
-#define HCR_OPEN      HCR_TSC
-#define HCPTR_OPEN    (HCPTR_TCP0_9 | HCPTR_TCP12_13)
 #define CNTHCTL_GUEST 3u /* PL1PCTEN, PL1PCEN: the physical timer is the guest's too */
 
 struct controls controls_make(uint64_t interrupts, uint32_t counters, unsigned unprotected)

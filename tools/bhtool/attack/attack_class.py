@@ -4,6 +4,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 from typing import Literal
 
 from bhtool.attack.ground import Ground
@@ -26,6 +27,7 @@ class AttackClass:
     control: Protection | None = None  # what has to be off for it to get through
     harmless: str = ""  # why there is no control
     ends: bool = False  # being contained mostly means being stopped
+    endless: bool = False  # in numbers: it takes the turns of those of its kind that are used up
     cores: int = 1  # that a sandbox needs for it
 
 
@@ -33,12 +35,6 @@ def walk(index: int, size: int, offset: int = 0) -> int:
     """The index-th number below `size`: each once before one comes again."""
     assert size > 0
     stride = STEP
-    while size % stride == 0 or _common(stride, size) != 1:
+    while gcd(stride, size) != 1:
         stride += 2
     return (index * stride + offset) % size
-
-
-def _common(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a

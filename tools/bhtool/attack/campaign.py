@@ -14,6 +14,7 @@ from bhtool.attack.evidence import Pages, changed
 from bhtool.attack.generator import requests
 from bhtool.attack.request import Outcome, Request
 from bhtool.attack.stage import CASTS, Cast, Orders, Stage, set_up
+from bhtool.errors import BulkheadError, Status
 from bhtool.machine_launch import Timing
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
@@ -27,6 +28,7 @@ ENDING = 0.12  # share of attempts that end the sandbox
 class Escape:
     request: Request | None  # None: nobody knows by which
     why: str
+    harness: bool = False  # the campaign's own trouble, which shows of nobody that he got through
 
     def __str__(self) -> str:
         return f"{self.request}: {self.why}" if self.request else self.why
@@ -121,6 +123,11 @@ class Runner:
         grounds = {cores: stage.grounds() for cores, stage in calm.items()}
         everything = requests(grounds, self.result.seed, self.result.asked if only is None else only + 1, ENDING)
         wanted = [one for one in everything if only in (None, one.number) and group in (None, one.group)]
+        if not wanted:
+            sought = (
+                f"the first {len(everything)} attempts" if only is None else f"attempt {only}, which is of class {everything[-1].group},"
+            )
+            raise BulkheadError(f"there is none of class {group} among {sought}: ask for others", Status.USAGE)
         self.result.asked = len(wanted)
         for cores, cast in CASTS.items():
             mine = [one for one in wanted if one.cores == cores]
@@ -175,7 +182,7 @@ class Runner:
         tried = "; ".join(str(one) for one in last)
         self.result.escapes += [Escape(None, f"{text}; tried last: {tried}") for text in harm]
         if reached == first:
-            self.result.escapes.append(Escape(None, "nobody attacked: the hostile sandboxes did not get that far"))
+            self.result.escapes.append(Escape(None, "nobody attacked: the hostile sandboxes did not get that far", harness=True))
             return [len(queue) for queue in queues]
         return reached
 
@@ -187,6 +194,7 @@ def run_campaign(
     attempts: int,
     report: Report,
     progress: Progress,
+    *,
     only: int | None = None,
     unprotected: tuple[str, ...] = (),
     until_escape: bool = False,

@@ -96,7 +96,7 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
         surely = (
             word >> 28 & 3 >= 2 and word & PREFETCH_MASK != PREFETCH and word & BY_REGISTER_MASK != BY_REGISTER
         )  # pairs, and single registers
-        address, contained = ground.draw_wide(rng).address, NOT_DONE if surely else ANYTHING
+        address, contained = ground.draw(rng, pages=2).address, NOT_DONE if surely else ANYTHING
     return Attempt(f"instruction {word:#010x} on {address:#x}", code(word), address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
@@ -322,7 +322,13 @@ CONFIGURATION = Forms(
 
 CLASSES = (
     AttackClass(
-        "memory", f"reads, writes, zeroing and jumps, in {sum(map(len, MEMORY.values()))} forms", 0, draw_memory, "memory", ends=True
+        "memory",
+        f"reads, writes, zeroing and jumps, in {sum(map(len, MEMORY.values()))} forms",
+        0,
+        draw_memory,
+        "memory",
+        ends=True,
+        endless=True,
     ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
@@ -337,7 +343,7 @@ CLASSES = (
         "memory",
         ends=True,
     ),
-    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 36, draw_register, "msr"),
+    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 36, draw_register, "msr", endless=True),
     AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
     AttackClass(
         "distributor-pieces",

@@ -75,7 +75,7 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address, contained = DISTRIBUTOR.start, ANYTHING
     if index % 2:
         word |= 1 << 23 | (1 << 22 if kind < 0x04000000 else 0)  # not before the page: up, and by a number
-        address, contained = ground.draw_wide(rng).address, ANYTHING if kind == MULTIPLIES else NOT_DONE
+        address, contained = ground.draw(rng, pages=2).address, ANYTHING if kind == MULTIPLIES else NOT_DONE
     return Attempt(f"instruction {word:#010x} on {address:#x}", code(word), address, rng.getrandbits(32), Aim.ADDRESS, contained)
 
 
@@ -236,7 +236,9 @@ CONFIGURATION = Forms(
 )
 
 CLASSES = (
-    AttackClass("memory", f"reads, writes and jumps, in {sum(map(len, MEMORY.values()))} forms", 0, draw_memory, "memory", ends=True),
+    AttackClass(
+        "memory", f"reads, writes and jumps, in {sum(map(len, MEMORY.values()))} forms", 0, draw_memory, "memory", ends=True, endless=True
+    ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
     ALIASES,
@@ -252,7 +254,12 @@ CLASSES = (
         ends=True,
     ),
     AttackClass(
-        "registers", "registers of coprocessors 14 and 15, of every encoding, read, rewritten and written", 43, draw_register, "msr"
+        "registers",
+        "registers of coprocessors 14 and 15, of every encoding, read, rewritten and written",
+        43,
+        draw_register,
+        "msr",
+        endless=True,
     ),
     AttackClass(
         "pairs",

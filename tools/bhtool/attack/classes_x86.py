@@ -142,73 +142,71 @@ def draw_port(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 # ---- Instructions, calls, registers of the core -----------------------------------------------------------------------
 
-INSTRUCTIONS = {
-    name: code(text)
-    for name, text in {
-        "vmrun": "4889f80f01d8",
-        "vmload": "4889f80f01da",
-        "vmsave": "4889f80f01db",
-        "stgi": "0f01dc",
-        "clgi": "0f01dd",
-        "skinit": "0f01de",
-        "invlpga": "0f01df",
-        "vmxoff": "0f01c4",
-        "vmlaunch": "0f01c2",
-        "vmresume": "0f01c3",
-        "vmxon": "57f30fc7342458",
-        "vmclear": "57660fc7342458",
-        "vmptrld": "570fc7342458",
-        "vmptrst": "570fc73c2458",
-        "vmread": "0f78f8",
-        "vmwrite": "0f79f8",
-        "invept": "5757660f38803c245858",
-        "invvpid": "5757660f38813c245858",
-        "vmfunc": "89f80f01d4",
-        "getsec": "89f80f37",
-        "rsm": "0faa",
-        "invd": "0f08",
-        "wbinvd": "0f09",
-        "rdpmc": "89f90f33",
-        "monitor": "4889e00f01c8",
-        "xsetbv": "31c989f831d20f01d1",
-        "xgetbv": "89f90f01d0",
-        "rdtscp": "0f01f9",
-        "swapgs twice": "0f01f80f01f8",
-        "cpuid": "5389f889f10fa25b",
-        "clts": "0f06",
-        "ud2": "0f0b",
-        "int3": "cc",
-        "int1": "f1",
-        "sysret": "480f07",
-        "syscall": "0f05",
-        "iret to nowhere": "6a006a006a006a006a0048cf",
-        "load task register": "0f00df",
-        "load LDT": "0f00d7",
-        "mov from cr8": "440f20c0",
-        "mov from dr7": "0f21f8",
-        "pconfig": "0f01c5",
-        "enclu": "31c00f01d7",
-        "rdpkru": "31c90f01ee",
-        "tlbsync": "0f01ff",
-        "invlpgb": "0f01fe",
-        "rdpru": "31c90f01fd",
-        "vmgexit": "f30f01d9",
-        "serialize": "0f01e8",
-        "hreset": "f30f3af0c000",
-        "wbnoinvd": "f30f09",
-    }.items()
+ALONE = {
+    "stgi": "0f01dc",
+    "clgi": "0f01dd",
+    "skinit": "0f01de",
+    "invlpga": "0f01df",
+    "vmxoff": "0f01c4",
+    "vmlaunch": "0f01c2",
+    "vmresume": "0f01c3",
+    "rsm": "0faa",
+    "invd": "0f08",
+    "wbinvd": "0f09",
+    "monitor": "4889e00f01c8",
+    "rdtscp": "0f01f9",
+    "swapgs twice": "0f01f80f01f8",
+    "clts": "0f06",
+    "ud2": "0f0b",
+    "int3": "cc",
+    "int1": "f1",
+    "sysret": "480f07",
+    "syscall": "0f05",
+    "iret to nowhere": "6a006a006a006a006a0048cf",
+    "mov from cr8": "440f20c0",
+    "mov from dr7": "0f21f8",
+    "pconfig": "0f01c5",
+    "enclu": "31c00f01d7",
+    "rdpkru": "31c90f01ee",
+    "tlbsync": "0f01ff",
+    "invlpgb": "0f01fe",
+    "rdpru": "31c90f01fd",
+    "vmgexit": "f30f01d9",
+    "serialize": "0f01e8",
+    "hreset": "f30f3af0c000",
+    "wbnoinvd": "f30f09",
 }
-
-
-TAKES_RSI = (code("5389f8"),)
-TAKES_RDI = (*map(code, ("4889f8", "89f8", "89f9", "57", "0f78f8", "0f00df", "0f00d7")), *TAKES_RSI)
+OF_AN_ADDRESS = {  # in RDI
+    "vmrun": "4889f80f01d8",
+    "vmload": "4889f80f01da",
+    "vmsave": "4889f80f01db",
+    "vmxon": "57f30fc7342458",
+    "vmclear": "57660fc7342458",
+    "vmptrld": "570fc7342458",
+    "vmptrst": "570fc73c2458",
+    "vmread": "0f78f8",
+    "vmwrite": "0f79f8",
+    "invept": "5757660f38803c245858",
+    "invvpid": "5757660f38813c245858",
+    "vmfunc": "89f80f01d4",
+    "getsec": "89f80f37",
+    "rdpmc": "89f90f33",
+    "xgetbv": "89f90f01d0",
+    "load task register": "0f00df",
+    "load LDT": "0f00d7",
+}
+OF_A_NUMBER = {  # in RSI, and the address
+    "xsetbv": "31c989f031d20f01d1",
+    "cpuid": "5389f889f10fa25b",
+}
+INSTRUCTIONS = {name: code(text) for name, text in (ALONE | OF_AN_ADDRESS | OF_A_NUMBER).items()}
 
 
 def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
-    target = ground.draw(rng).address if INSTRUCTIONS[name].startswith(TAKES_RDI) else 0
-    value = rng.getrandbits(32) if INSTRUCTIONS[name].startswith(TAKES_RSI) else 0
-    return Attempt(f"{name}, with {target:#x}", INSTRUCTIONS[name] + RET, target, value, Aim.NUMBER, ANYTHING)
+    target = 0 if name in ALONE else ground.draw(rng).address
+    value = rng.choice((rng.getrandbits(3), rng.getrandbits(32))) if name in OF_A_NUMBER else 0
+    return Attempt(f"{name}, with {target:#x} and {value:#x}", INSTRUCTIONS[name] + RET, target, value, Aim.NUMBER, ANYTHING)
 
 
 CONTROL = {"cr0": ("0f20c0", "0f22c2", "0f22c0"), "cr4": ("0f20e0", "0f22e2", "0f22e0")}  # to RAX, from RDX, from RAX
@@ -344,6 +342,7 @@ CLASSES = (
         draw_memory,
         "memory",
         ends=True,
+        endless=True,
     ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
@@ -363,7 +362,7 @@ CLASSES = (
         ends=True,
     ),
     AttackClass("icr", "interrupts, INIT and STARTUP to every destination", 0, draw_icr, "ipi", ends=True),
-    AttackClass("msr", "model-specific registers, read and written", 33, draw_msr, "msr"),
+    AttackClass("msr", "model-specific registers, read and written", 33, draw_msr, "msr", endless=True),
     AttackClass("own-icr", "every mode with every shorthand", 20, draw_own_icr, "ipi"),
     AttackClass("redirections", "every pin of the IOAPIC and mode, any vector and core", 10, draw_redirection, "irq"),
     AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "irq"),

@@ -15,8 +15,6 @@ from bhtool.errors import BulkheadError, Status
 CLASSES = {"aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES, "x86_64": classes_x86.CLASSES}
 Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand there
 CYCLE = 100  # of attempts that a sandbox survives
-
-
 REDRAWS = 64  # before a class counts as used up
 
 
@@ -45,7 +43,7 @@ class Fresh:
     def __init__(self, grounds: Grounds, seed: int) -> None:
         self._grounds, self._seed = grounds, seed
         self._drawn = Counter[str]()
-        self._made = set[tuple[bytes, int, int, int, int]]()
+        self._made = set[bytes]()  # as the kernel is handed them
 
     def request(self, number: int, group: AttackClass) -> Request | None:
         """None: this class has none left, as far as can be seen."""
@@ -54,26 +52,26 @@ class Fresh:
         for _ in range(REDRAWS):
             one = group.draw(rng, self._drawn[group.name], grounds[number % len(grounds)])
             self._drawn[group.name] += 1
-            key = (one.code, one.target, one.value, one.aim, one.rival)
-            if key not in self._made:
-                self._made.add(key)
-                return Request(number, group.name, one, group.cores)
+            request = Request(number, group.name, one, group.cores)
+            packed = request.pack()
+            if packed not in self._made:
+                self._made.add(packed)
+                return request
         return None
 
 
 def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[Request]:
     """All distinct. Attempt n is made from one of the grounds for as many cores as it takes, in turn.
 
-    A class that is used up leaves its turns to the largest of its kind.
+    A class that is used up leaves its turns to the endless one of its kind.
     """
     classes, fresh = CLASSES[grounds[1][0].arch], Fresh(grounds, seed)
-    largest = {
-        ends: max((one for one in classes if one.ends == ends), key=lambda one: (one.share, one.name == "memory")) for ends in (False, True)
-    }
+    endless = {one.ends: one for one in classes if one.endless}
     found = []
     for number, group in enumerate(islice(turns(classes, seed, ending), attempts)):
-        request = fresh.request(number, group) or fresh.request(number, largest[group.ends])
+        request = fresh.request(number, group) or fresh.request(number, endless[group.ends])
         if not request:
-            raise BulkheadError(f"after {number} attempts {group.name} has nothing left to try: ask for fewer", Status.USAGE)
+            names = f"{group.name} and {endless[group.ends].name} have"
+            raise BulkheadError(f"after {number} attempts {names} nothing left to try: ask for fewer", Status.USAGE)
         found.append(request)
     return found

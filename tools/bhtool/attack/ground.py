@@ -77,18 +77,14 @@ class Ground:
         found += [(Span(one.start, one.size), one.what) for one in self.plan.holdings if one.kind == "memory"]
         return found
 
-    def draw(self, rng: random.Random) -> Target:
-        """A foreign address: three of four in what belongs to somebody, the others anywhere."""
+    def draw(self, rng: random.Random, pages: int = 1, below: int = 1 << 64) -> Target:
+        """In the first of so many foreign pages: three of four in what belongs to somebody, the others anywhere."""
         for _ in range(64):
             span, whose = rng.choice(self.treasures) if rng.random() < 0.75 else (Span(0, 1 << ADDRESS_BITS[self.arch]), "anywhere")
             address = span.start + rng.randrange(max(span.size, PAGE)) & ~(PAGE - 1) | rng.choice((0, 0, 16, 0x7F0, 0xFE0))
-            if self.is_foreign(address):
+            if address < below and all(self.is_foreign(address + n * PAGE) for n in range(pages)):
                 return Target(address, whose)
-        return Target(1 << ADDRESS_BITS[self.arch] - 1, "anywhere")
-
-    def draw_wide(self, rng: random.Random) -> Target:
-        """A foreign address that a foreign page follows, for accesses at a distance."""
-        return next(one for one in iter(lambda: self.draw(rng), None) if self.is_foreign(one.address + PAGE))
+        return Target(min(below, 1 << ADDRESS_BITS[self.arch]) - pages * PAGE, "anywhere")
 
     @cached_property
     def edges(self) -> list[int]:

@@ -113,7 +113,7 @@ def draw_mode(mode: Mode, rng: random.Random, index: int, ground: Ground) -> Att
     form, kind = rng.choice(list(mode.accesses)), index % 4
     body = bytes.fromhex(mode.accesses[form])
     if kind < 2:
-        target = next(one for one in iter(lambda: ground.draw(rng), None) if one.address < BELOW)
+        target = ground.draw(rng, below=BELOW)
         text = f"{form} {target.address:#x} ({target.whose})"
         return Attempt(text, body + RET, target.address, rng.getrandbits(32), mode.aim, NEVER_BACK)
     if kind == 2:

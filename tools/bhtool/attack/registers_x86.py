@@ -171,7 +171,7 @@ def draw_own_icr(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 
 def draw_lvt(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """Every delivery mode in every entry, masked where it would be the sandbox's own end. SDM vol. 3, 12.5.1 "Local Vector Table"."""
+    """Every delivery mode in every entry, masked where it would be the sandbox's own end. SDM vol. 3A, 11.5.1 "Local Vector Table"."""
     register = LVTS[index % len(LVTS)]
     mode = index // len(LVTS) % 8
     value = rng.randrange(*PLAIN_VECTORS) | mode << 8 | rng.getrandbits(1) << 16 | rng.getrandbits(1) << 13

@@ -2,7 +2,7 @@
 """Machines to measure on: a sandbox under its monitor, and the same program alone on the bare emulator."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,8 +50,9 @@ class Stage:
     plan: Plan
     image: bytes
 
-    def session(self, timing: Timing) -> Session:
-        return Session(self.platform, self.plan, Machine(self.platform, self.image, timing))
+    def session(self, timing: Timing, extra: Sequence[str] = ()) -> Session:
+        """`extra` in the emulator's own words."""
+        return Session(self.platform, self.plan, Machine(self.platform, self.image, timing, extra=tuple(extra)))
 
 
 def set_up(platform: Platform, partition: Path, report: Report) -> Stage:

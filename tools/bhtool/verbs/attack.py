@@ -16,7 +16,6 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 
 SHOWN_ESCAPES = 20
-SHARES = 10
 MOST = 10_000_000  # attempts: all up to the last are drawn before the first is made
 LEGEND = (
     "stopped: never came back, its monitor ended it or it brought itself to a stop; refused: an exception in the sandbox;\n"
@@ -49,7 +48,7 @@ def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides every attempt.")
-@click.option("--attempts", type=click.IntRange(1, MOST), default=5000, show_default=True, help="How many.")
+@click.option("--attempts", type=click.IntRange(1, MOST), default=5000, show_default=True, help="How many, of all classes together.")
 @click.option(
     "--class", "group", type=click.Choice(GROUPS), metavar="CLASS", help="Make those of this class alone: docs/attack.md lists them."
 )
@@ -81,15 +80,19 @@ def attack(
         build_platform(platform, screen.report)
     with screen.progress(f"attacking on {platform.name}"):
         timing = Timing(platform.emulator.icount_shift)
-        said = 0  # shares of the whole: one that is through is worth a line where there is no terminal
+        tenth = 0
 
         def progress(result: Campaign, begun: int) -> None:
-            nonlocal said
-            shares = (result.attempts + begun) * SHARES // result.asked
-            tell, said = screen.report if shares > said else screen.update, max(shares, said)
-            tell(f"{result.attempts + begun} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes")
+            nonlocal tenth
+            made = result.attempts + begun
+            text = f"{made} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes"
+            if made * 10 // result.asked > tenth:  # worth a line where there is no terminal
+                tenth = made * 10 // result.asked
+                screen.report(text)
+            else:
+                screen.update(text)
 
-        result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only, unprotected, group=group)
+        result = run_campaign(platform, timing, seed, attempts, screen.update, progress, only=only, unprotected=unprotected, group=group)
     show(result, unprotected, screen)
     if json_file:
         write_json(json_file, "attack", result.as_dict(), versions(platform))

@@ -123,9 +123,11 @@ class Expected:
 
 def failure(watch: Watch, expected: Expected) -> str:
     """Why this sandbox fails the run; empty: it does not."""
-    if watch.plan.name in expected.punctual and (watch.heartbeat is None or watch.heartbeat.gaps or not watch.heartbeat.beats):
-        late = f"{watch.heartbeat.gaps} of {watch.heartbeat.beats} beats came late by a period or more" if watch.heartbeat else "never beat"
-        return f"should have been punctual: {late}"
+    if watch.plan.name in expected.punctual:
+        if not watch.heartbeat or not watch.heartbeat.beats:
+            return "should have been punctual: never beat"
+        if watch.heartbeat.gaps:
+            return f"should have been punctual: {watch.heartbeat.gaps} of {watch.heartbeat.beats} beats came late by a period or more"
     if watch.plan.name in expected.parked:
         return "" if watch.harmed else "should have been parked and was not"
     if watch.harmed:
