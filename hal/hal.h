@@ -258,6 +258,7 @@ struct hal_kick_box {
 	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
 	uint32_t acknowledged;           /* written by the kicked core alone */
 	uint32_t awake;                  /* the kicked core is in its private monitor, or all but (x86); its own to write */
+	uint32_t noticed;                /* the end of a sandbox that this core's is told of; never cleared: every life is told */
 };
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
@@ -267,7 +268,7 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
  * behind a closed CPU interface (GICv2) where nobody may kick the sandbox.
  */
 void hal_kick_siblings(struct hal_core *self);
-/* Sends what hal_partition_allow_notice has allowed, if anything. Needs no answer. */
+/* Sends what hal_partition_allow_notice has allowed, if anything, now and whenever the told sandbox begins. Needs no answer. */
 void hal_notice_send(const struct hal_core *self);
 /* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit and in
  * every wait loop, so that two cores that kick each other cannot deadlock. */

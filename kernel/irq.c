@@ -69,9 +69,23 @@ void irq_attach_ipi(void (*handler)(void))
 	attach(controller->ipi, handler, false);
 }
 
+/* The last that was noted, if it was this and has not been said. */
+static bool forget_stray(uint32_t number)
+{
+	uint32_t noted = atomic_load_explicit(&strays.noted, memory_order_acquire);
+
+	if (noted == strays.said || strays.number[noted - 1] != number)
+		return false;
+	atomic_store_explicit(&strays.noted, noted - 1, memory_order_release);
+	return true;
+}
+
+/* One that came before this is no stray. */
 void irq_attach_notice(void (*handler)(void))
 {
 	irq_attach_local(controller->notice, handler);
+	if (forget_stray(controller->notice))
+		handler();
 }
 
 void irq_send_ipi(unsigned slot)

@@ -57,6 +57,8 @@ void apic_reset(void)
 	}
 	x86_wrmsr(APIC_SVR, SVR_SPURIOUS);
 	x86_wrmsr(APIC_TIMER_DIVIDE, 0);
+	x86_wrmsr(APIC_ESR, 0); /* takes over what has been logged, */
+	x86_wrmsr(APIC_ESR, 0); /* and then nothing */
 }
 
 static bool lvt_exists(uint32_t msr)

@@ -23,9 +23,9 @@ struct pci_function {
 /* The functions of one sandbox. Const after start-up. */
 struct pci_view {
 	uint32_t count;
-	struct pci_function functions[BH_MAX_FUNCTIONS];
-	struct hal_lock *lock; /* check and write are one step for all cores that can reach these registers */
 	struct hal_lock own;
+	struct hal_lock *lock; /* check and write are one step for all cores that can reach these registers */
+	struct pci_function functions[BH_MAX_FUNCTIONS];
 };
 
 /* ---- Resident, on a core of the sandbox ---- */

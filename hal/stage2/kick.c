@@ -98,8 +98,20 @@ void hal_kick_siblings(struct hal_core *self)
 
 void hal_notice_send(const struct hal_core *self)
 {
-	if (self->partition->notifies)
-		gic_notice(self->partition->notice);
+	struct hal_kick_box *box = self->partition->notice_box;
+
+	if (!box)
+		return;
+	__atomic_store_n(&box->noticed, 1, __ATOMIC_RELEASE);
+	arch_barrier();
+	gic_notice(self->partition->notice);
+}
+
+void kick_repeat_notice(const struct hal_core *core)
+{
+	arch_barrier();
+	if (!core->slot && load(&box_of(core->partition)->noticed))
+		gic_notice(core->partition->hardware_id[0]);
 }
 
 static bool is_unanswered(const struct hal_partition *partition)

@@ -91,7 +91,7 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to)
 {
-	from->notifies = true;
+	from->notice_box = &from->boxes[to->cores[0]];
 	from->notice = to->hardware_id[0];
 }
 

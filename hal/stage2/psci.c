@@ -176,6 +176,7 @@ bool hal_core_ready(struct hal_core *core)
 	if (power_of(core) == POWER_STARTED) {
 		gic_clear_signal();
 		gic_reset_core(core);
+		kick_repeat_notice(core);
 		guest_start(core);
 		set_power(core, POWER_ON);
 	}

@@ -46,8 +46,8 @@ struct hal_partition {
 	struct pci_view pci;
 	struct hal_kick_box *boxes; /* by machine core number */
 	struct kick_target targets[BH_MAX_SANDBOXES];
-	bool notifies; /* another sandbox of this one's end, on this core: */
-	uint64_t notice;
+	struct hal_kick_box *notice_box; /* of the core that is told of the end; NULL: none */
+	uint64_t notice;                 /* that core's hardware ID */
 };
 
 /* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */
@@ -94,6 +94,8 @@ enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit)
 void kick_clear(const struct hal_core *core);
 /* Undoes hal_kick_siblings, whose cores have stopped since: the sandbox may run again. */
 void kick_reopen(struct hal_core *core);
+/* Behind a reset of the core's interrupt controller: an end that it was told of before this life, it is told again. */
+void kick_repeat_notice(const struct hal_core *core);
 /* Whether an access that found the root poisoned is to be tried again: not for ever. */
 bool kick_explains(struct hal_core *core);
 /* Whether this core has a kick to answer. */

@@ -43,7 +43,7 @@ static void reset_core(struct hal_core *core)
 	core->registers = (struct x86_registers){ 0 };
 	x86_clear_breakpoints();
 	apic_reset();
-	apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+	x86_kick_core(core);
 }
 
 /* SDM vol. 3A, table 10-1 "IA-32 and Intel 64 Processor States Following Power-up, Reset, or INIT": EDX tells the processor's model. */
@@ -99,6 +99,7 @@ void hal_core_restart(struct hal_core *core)
 	reset_core(core);
 	core->registers.rdi = core->registers.rsi = core->entry.arg;
 	apic_enable();
+	x86_repeat_notice(core);
 	ioapic_open(core);
 	forget(core);
 }

@@ -23,30 +23,32 @@ struct x86_registers {
 };
 enum { X86_REGISTERS = sizeof(struct x86_registers) / sizeof(uint64_t) };
 
-/* Another sandbox's first core, as far as a kick needs to know it. */
+/* Another sandbox's first core, as far as a kick or a notice needs to know it. */
 struct x86_kick_target {
 	struct hal_kick_box *box; /* NULL: not allowed */
 	uint32_t apic_id;
 };
 
+/* What resident code looks at comes first: what stands there is reached with short displacements. */
 struct hal_partition {
-	uint32_t index;
 	uint32_t core_count;
-	uint32_t unprotected; /* enum bh_protection */
 	bool tolerate_ports;
-	bool sealed;
-	uint16_t notice; /* APIC ID of who is told of the end, + 1; 0: nobody */
-	struct hal_kick_box *kick_boxes;
-	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
-	uint8_t *port_map;           /* a bit a port, 1: exits; both vendors read the same */
-	uint8_t *msr_map;            /* vendor's layout */
-	struct pt stage2;
-	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
-	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers */
-	struct pci_view pci;
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
-	struct x86_kick_target kick[BH_MAX_SANDBOXES];
+	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
+	uint64_t ram_mask, ram_leaf;   /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
+	struct x86_kick_target notice; /* who is told of the end */
+	struct hal_kick_box *kick_boxes;
 	struct ioapic_view ioapic;
+	struct pci_view pci;
+	struct x86_kick_target kick[BH_MAX_SANDBOXES];
+	struct pt stage2;
+	uint32_t index;
+	/* Start-up alone. */
+	uint32_t unprotected; /* enum bh_protection */
+	bool sealed;
+	uint8_t *port_map;                    /* a bit a port, 1: exits; both vendors read the same */
+	uint8_t *msr_map;                     /* vendor's layout */
+	uint32_t cores[BH_MAX_SANDBOX_CORES]; /* machine core numbers */
 };
 
 /* Registers and the long list come last: what stands before them is reached with short displacements. */
@@ -95,6 +97,8 @@ void x86_core_start(struct hal_core *core, uint8_t vector);
 
 /* An NMI to a core of the own sandbox: whatever it does, it looks at its orders. */
 void x86_kick_core(const struct hal_core *core);
+/* Once its APIC is on: an end that this core was told of before its life began, it is told again. */
+void x86_repeat_notice(const struct hal_core *core);
 
 /*
  * hal_exit.target of port exits: RAX, or a string in memory. Of memory exits: MEMORY if it was an instruction that read or wrote, and

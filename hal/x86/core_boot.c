@@ -90,6 +90,7 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 	apic_init();
 	x86_vendor_boot->enable(core, (uintptr_t)space->tables.root);
 	accept_kicks(core);
+	x86_repeat_notice(core);
 	ioapic_open(core);
 	x86_space_enter((uintptr_t)space->tables.root, stack_top, (void (*)(void *))resident, core);
 }

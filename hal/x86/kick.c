@@ -43,8 +43,18 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 
 void hal_notice_send(const struct hal_core *self)
 {
-	if (self->partition->notice)
-		apic_send(self->partition->notice - 1u, APIC_FIXED, BH_NOTICE_VECTOR);
+	const struct x86_kick_target *to = &self->partition->notice;
+
+	if (!to->box)
+		return;
+	__atomic_store_n(&to->box->noticed, 1, __ATOMIC_SEQ_CST);
+	apic_send(to->apic_id, APIC_FIXED, BH_NOTICE_VECTOR);
+}
+
+void x86_repeat_notice(const struct hal_core *core)
+{
+	if (__atomic_load_n(&core->box->noticed, __ATOMIC_SEQ_CST))
+		x86_wrmsr(APIC_SELF_IPI, BH_NOTICE_VECTOR);
 }
 
 uint32_t hal_kick_take(struct hal_core *core)

@@ -126,17 +126,22 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	return ioapic_grant(&partition->ioapic, line, slot, vector, flags) ? HAL_OK : HAL_E_RANGE;
 }
 
+static struct x86_kick_target first_core(const struct hal_partition *of)
+{
+	return (struct x86_kick_target){ .box = &of->kick_boxes[of->cores[0]], .apic_id = of->apic_id[0] };
+}
+
 enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
 {
 	if (to->index >= BH_MAX_SANDBOXES)
 		return HAL_E_RANGE;
-	from->kick[to->index] = (struct x86_kick_target){ .box = &to->kick_boxes[to->cores[0]], .apic_id = to->apic_id[0] };
+	from->kick[to->index] = first_core(to);
 	return HAL_OK;
 }
 
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to)
 {
-	from->notice = (uint16_t)(to->apic_id[0] + 1);
+	from->notice = first_core(to);
 }
 
 void hal_partition_seal(struct hal_partition *partition)

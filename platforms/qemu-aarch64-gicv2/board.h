@@ -14,18 +14,18 @@
 #define BOARD_GICD_BASE 0x08000000ull
 #define BOARD_GICC_BASE 0x08010000ull
 
-/* The CPU interface: one address, a bank of registers for each core; every sandbox maps it. */
+/* The CPU interface but for its second page, GICC_DIR: one address, a bank of registers for each core; every sandbox maps it. */
 #define BOARD_BANKED_BASE  BOARD_GICC_BASE
-#define BOARD_BANKED_BYTES 0x2000ull
+#define BOARD_BANKED_BYTES 0x1000ull
 
 /*
- * No sandbox's, whatever a table says: distributor, message frame (V2M), the interfaces to virtual interrupts (GICH, GICV);
+ * No sandbox's, whatever a table says: distributor, GICC_DIR, message frame (V2M), the interfaces to virtual interrupts (GICH, GICV);
  * flash, fw_cfg, virtio, PCIe (memory, I/O, ECAM; again above RAM), which do DMA or hold what a reset starts.
  */
-#define BOARD_PRIVATE_SPANS                                                                                             \
-	{ BOARD_GICD_BASE, 0x10000 }, { 0x08020000, 0x1000 }, { 0x08030000, 0x10000 }, { 0x08040000, 0x10000 },         \
-		{ 0x00000000, 0x08000000 }, { 0x09020000, 0x1000 }, { 0x0a000000, 0x4000 }, { 0x10000000, 0x30000000 }, \
-		{ 0x4010000000, 0x10000000 }, { 0x8000000000, 0x8000000000 }
+#define BOARD_PRIVATE_SPANS                                                                                                  \
+	{ BOARD_GICD_BASE, 0x10000 }, { BOARD_GICC_BASE + 0x1000, 0x1000 }, { 0x08020000, 0x1000 }, { 0x08030000, 0x10000 }, \
+		{ 0x08040000, 0x10000 }, { 0x00000000, 0x08000000 }, { 0x09020000, 0x1000 }, { 0x0a000000, 0x4000 },         \
+		{ 0x10000000, 0x30000000 }, { 0x4010000000, 0x10000000 }, { 0x8000000000, 0x8000000000 }
 
 /*
  * PCI Express: configuration registers of bus 0, the only one; where base addresses may lie; ports are memory behind

@@ -22,9 +22,29 @@ def notice(name: str, commands: str, *expected: Expectation, health: str = "", q
 
 AGAIN = 'on-fault = "restart"; max-restarts = <2>;'
 NEVER = NeverSays("told", "notices")
+
+
+def early(name: str, told: str, says: str, restarts: int = 0) -> Case:
+    """The failing sandbox ends with its first instructions; the told one's core, which boots the machine, starts last."""
+    health = f'on-fault = "restart"; max-restarts = <{restarts}>;' if restarts else ""
+    return Case(
+        f"notice-{name}",
+        "an end is not missed because it came before the told sandbox's life",
+        (
+            Sandbox("failing", 1, image="fault.elf", health="notify = <&told>;", beats=False),
+            Sandbox("bystander", 2),
+            Sandbox("told", 0, told, accepts_notify=("failing",), health=health),
+        ),
+        (Parked("failing", "memory"), Says("told", says)),
+        ALL,
+    )
+
+
 CASES = (
     notice("of-a-fault", REACH, REACHED, Says("told", "notices 1$"), quick=True),
     notice("behind-the-last-restart", REACH, REACHED, Restarted("failing", 2), Says("told", "notices 1$"), health=AGAIN),
     notice("not-of-an-end", "park", Off("failing"), NEVER),
+    early("of-a-fault-at-once", "notices=1", "notices [12]$"),
+    early("of-an-earlier-life", "first=notices=1 crash=1 notices=1 life", "life 1$", restarts=1),
     notice("not-of-a-restart", "crash=1", Restarted("failing", 1), NEVER, health=AGAIN),
 )

@@ -48,6 +48,36 @@ NOTICES = tuple(
     )
 )
 
+EARLY_NOTICES = tuple(
+    MachineMutation(what, file, old, new, case, platform, "told never said")
+    for what, file, old, new, case, platform in (
+        (
+            "an end before the told core starts is lost",
+            "hal/stage2/aarch64/core_boot.c",
+            "kick_repeat_notice(core);",
+            "",
+            "notice-of-a-fault-at-once",
+            GICV2,
+        ),
+        (
+            "an end of before this life is lost",
+            "hal/stage2/psci.c",
+            "kick_repeat_notice(core);",
+            "",
+            "notice-of-an-earlier-life",
+            GICV3,
+        ),
+        (
+            "an end of before this life is lost",
+            "hal/x86/core.c",
+            "x86_repeat_notice(core);",
+            "",
+            "notice-of-an-earlier-life",
+            SVM,
+        ),
+    )
+)
+
 ARM_CORES = (
     MachineMutation(
         "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
