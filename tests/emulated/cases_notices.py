@@ -25,15 +25,15 @@ NEVER = NeverSays("told", "notices")
 
 
 def early(name: str, told: str, says: str, restarts: int = 0) -> Case:
-    """The failing sandbox ends with its first instructions; the told one's core, which boots the machine, starts last."""
+    """The failing sandbox ends with its first instructions; where cores take turns, the told one's has its first behind that."""
     health = f'on-fault = "restart"; max-restarts = <{restarts}>;' if restarts else ""
     return Case(
         f"notice-{name}",
         "an end is not missed because it came before the told sandbox's life",
         (
             Sandbox("failing", 1, image="fault.elf", health="notify = <&told>;", beats=False),
-            Sandbox("bystander", 2),
-            Sandbox("told", 0, told, accepts_notify=("failing",), health=health),
+            Sandbox("bystander", 0),
+            Sandbox("told", 3, told, accepts_notify=("failing",), health=health),
         ),
         (Parked("failing", "memory"), Says("told", says)),
         ALL,

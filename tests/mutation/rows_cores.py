@@ -53,11 +53,11 @@ EARLY_NOTICES = tuple(
     for what, file, old, new, case, platform in (
         (
             "an end before the told core starts is lost",
-            "hal/stage2/aarch64/core_boot.c",
+            "hal/stage2/psci.c",
             "kick_repeat_notice(core);",
             "",
             "notice-of-a-fault-at-once",
-            GICV2,
+            GICV3,
         ),
         (
             "an end of before this life is lost",

@@ -48,7 +48,6 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 	core->guest.resident = (uintptr_t)resident;
 	confine(core);
 	gic_start_core(core);
-	kick_repeat_notice(core);
 	SYSREG_WRITE(TPIDR_EL2, core);
 	SYSREG_WRITE(VBAR_EL2, guest_vectors);
 	arch_barrier();

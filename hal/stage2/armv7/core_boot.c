@@ -52,7 +52,6 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 	core->guest.resident = (uintptr_t)resident;
 	confine(core);
 	gic_start_core(core);
-	kick_repeat_notice(core);
 	SYSREG_WRITE(HTPIDR, core);
 	SYSREG_WRITE(HVBAR, guest_vectors);
 	arch_barrier();
