@@ -110,6 +110,13 @@ def test_who_has_to_be_punctual_beats(tmp_path: Path, sandbox: str, status: Stat
     assert done.returncode == status, done.stderr
 
 
+@pytest.mark.parametrize("options", [("--seconds", "nan"), ("--limit", "inf"), ("--json", "/nowhere/result.json")])
+def test_what_cannot_be_is_refused_before_the_machine_starts(options: tuple[str, str]) -> None:
+    done = run(*options)
+    assert done.returncode == Status.USAGE
+    assert "starting" not in done.stderr
+
+
 LATE = "should have been punctual: 1 of 9 beats came late by a period or more"
 
 

@@ -49,7 +49,7 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
     """A crash record for people: what, where, whose it is and which grant was missing."""
     lines = [
         f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}",
-        f"  core {crash.core}, pc {crash.pc:#x}, virtual address {crash.virtual:#x}",
+        f"  core {crash.core}, pc {crash.pc:#x}" + (f", virtual address {crash.virtual:#x}" if crash.virtual else ""),  # PCs do not tell it
     ]
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
@@ -70,11 +70,17 @@ def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
     return (str(beat.beats), str(beat.gaps)) if beat else ("-", "-")
 
 
+def has_gaps(watch: Watch) -> bool:
+    return watch.heartbeat is not None and watch.heartbeat.gaps > 0
+
+
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
     table = table_of(title, "sandbox", "cores", "state", "exits booting", "exits since", "beats", "gaps", lines=True)
     if not session.machine.is_counted:
         table.caption = "guest time followed the host: what the host delayed counts as gaps"
+    elif any(one.restarts for one in session.watches.values()) and any(has_gaps(one) for one in session.watches.values()):
+        table.caption = "cores take turns here: gaps beside a restart tell nothing, but for a sandbox on core 0 (docs/decisions.md)"
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"

@@ -84,9 +84,8 @@ class Campaign:
         self.outcomes[request.number] = outcome
         self.by_class.setdefault(request.group, Counter())[outcome.name.lower()] += 1
         if outcome not in request.attempt.contained:
-            self.escapes.append(
-                Escape(request, f"it {outcome.name.lower()}" if outcome is Outcome.REFUSED else f"it returned ({outcome.name.lower()})")
-            )
+            expected = " or ".join(one.name.lower() for one in Outcome if one in request.attempt.contained)
+            self.escapes.append(Escape(request, f"{outcome.name.lower()}, where {expected} was expected"))
 
     def note(self, battle: Battle) -> None:
         self.machines += 1

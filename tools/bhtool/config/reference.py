@@ -18,6 +18,9 @@ A partition file is a device tree that includes its board (`#include BOARD_DTSI`
 same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `native.dts`, `mixed.dts`,
 `linux2.dts` and `restart.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
 
+RAM is a child of `/reserved-memory`: `size` (two cells, a multiple of 2 MiB), or `reg` where it has to lie somewhere. Devices go by the role labels of
+the boards in `dts/boards`: `uart0` and `uart1` everywhere; PCI functions such as `pciuart0`, `pcitest0` and `pcivga0` where the emulator has them.
+
 This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
 """
 HEALTH = "`health` of a sandbox"
@@ -35,8 +38,11 @@ def read(binding: str) -> Mapping[str, Any]:
 
 
 def properties(tree: Mapping[str, Any]) -> list[str]:
+    required = tree.get("required", ())
     rows = [
-        f"| `{name}` | {text_of(entry)} |" for name, entry in tree["properties"].items() if name not in SKIPPED and isinstance(entry, dict)
+        f"| `{name}`{' (required)' if name in required else ''} | {text_of(entry)} |"
+        for name, entry in tree["properties"].items()
+        if name not in SKIPPED and isinstance(entry, dict)
     ]
     return ["| property | meaning |", "|---|---|", *rows]
 

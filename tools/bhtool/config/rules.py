@@ -166,7 +166,7 @@ RULES = (
     Rule("BH-R102", "Base addresses of PCI functions are apart.", "correct `assigned-addresses` in the board tree", pci.addresses_apart),
     Rule(
         "BH-R103",
-        "No PCI function that is given away is a bridge, or works by DMA.",
+        "No PCI function that is given away is a bridge, or of a class that works by DMA.",
         "this version does not support it: take it out of `access`",
         pci.can_be_given,
     ),

@@ -14,6 +14,7 @@ from bhtool.machine import require_emulator, versions
 from bhtool.machine_launch import Timing
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
+from bhtool.verbs.options import Output
 
 SHOWN_ESCAPES = 20
 MOST = 10_000_000  # attempts: all up to the last are drawn before the first is made
@@ -56,7 +57,7 @@ def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None
 @click.option(
     "--without", "unprotected", multiple=True, type=click.Choice(PROTECTIONS), help="Switch this protection of the hostile sandboxes off."
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
+@click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
 def attack(
     platform_name: str,
     seed: int,

@@ -14,6 +14,7 @@ from bhtool.jsonfile import document, versions_of, write
 from bhtool.machine import require_emulator, versions
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen
+from bhtool.verbs.options import Output
 
 BENCHES = {
     "timer": "timer expiry to the handler's first instruction, in a sandbox and on the bare emulator",
@@ -73,8 +74,8 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
 @click.command(epilog="  ".join(f"{name}: {what}." for name, what in BENCHES.items()))
 @click.argument("name", required=False, type=click.Choice(list(BENCHES)))
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as JSON.")
-@click.option("--plot", "plot_file", type=click.Path(path_type=Path, dir_okay=False), help="Draw them: .svg, .png or .pdf.")
+@click.option("--json", "json_file", type=Output(), help="Write the figures as JSON.")
+@click.option("--plot", "plot_file", type=Output(), help="Draw them: .svg, .png or .pdf.")
 def bench(name: str | None, platform_name: str | None, json_file: Path | None, plot_file: Path | None) -> Status:
     """Measure interrupt paths, start-up and exits; without NAME everything."""
     if plot_file:

@@ -13,6 +13,7 @@ from bhtool.errors import Status
 from bhtool.jsonfile import versions_of, write_json
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
+from bhtool.verbs.options import Output
 
 
 def size_text(size: int) -> str:
@@ -89,7 +90,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 @click.command()
 @click.argument("partition", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
+@click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
 def check(partition: Path, platform_name: str, json_file: Path | None) -> Status:
     """Judge a partition file and show what it gives to whom."""
     screen = Screen()

@@ -11,6 +11,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.image_formats import FORMATS, possible
 from bhtool.platforms import load, names
 from bhtool.screen import Screen
+from bhtool.verbs.options import Output
 
 
 @click.command(epilog="Formats: " + "; ".join(f"{name} {text}" for name, text in FORMATS.items()) + ".")
@@ -18,7 +19,7 @@ from bhtool.screen import Screen
 @click.option(
     "--partition", type=click.Path(path_type=Path), default=paths.PARTITIONS / "mixed.dts", help="Who owns what; default: the demo."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write.")
+@click.option("-o", "--output", type=Output(), required=True, help="The file to write.")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Default: what the machine's boot loader takes.")
 def image(platform_name: str, partition: Path, output: Path, form: str | None) -> Status:
     """Write a bootable image."""

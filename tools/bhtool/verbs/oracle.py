@@ -17,6 +17,7 @@ from bhtool.oracle.judge import Examined, Verdict, judge
 from bhtool.oracle.policy import copies_of, read_partitioning
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
+from bhtool.verbs.options import Output, Seconds
 
 HOST_LIMIT = 600.0
 LEGEND = (
@@ -68,10 +69,8 @@ def sandbox_json(one: Examined) -> dict[str, Any]:
 @click.option(
     "--partition", type=click.Path(path_type=Path), default=paths.PARTITIONS / "mixed.dts", help="Who owns what; default: the demo."
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
-@click.option(
-    "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
-)
+@click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
+@click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
 def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: float) -> Status:
     """Boot a machine and prove its tables equal to the partition file.
 

@@ -12,6 +12,7 @@ from bhtool.jsonfile import write_json
 from bhtool.machine import requirement
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.screen import Screen
+from bhtool.verbs.options import Output
 
 
 def as_dict(platform: Platform) -> dict[str, str]:
@@ -36,7 +37,7 @@ def show(screen: Screen, platform: Platform) -> None:
 
 
 @click.command()
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
+@click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
 def platforms(json_file: Path | None) -> None:
     """Show which machines there are and what each proves."""
     known = [load(name) for name in names()]

@@ -17,6 +17,7 @@ from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.verbs.options import Output, Seconds
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 MONITOR = "monitor"
@@ -160,10 +161,10 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--partition", type=click.Path(path_type=Path), default=DEMO, help="Who owns what; default: the mixed-criticality demo.")
-@click.option("--seconds", type=click.FloatRange(min=0), help="Stop after so much guest time.")
+@click.option("--seconds", type=Seconds(min=0), help="Stop after so much guest time.")
 @click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready.")
 @click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console; Ctrl-] leaves.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the result as JSON.")
+@click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
 @click.option(
     "--time",
     "clock",
@@ -173,9 +174,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 )
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
-@click.option(
-    "--limit", type=click.FloatRange(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up."
-)
+@click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
 def run(
     platform_name: str,
     partition: Path,

@@ -11,6 +11,7 @@ from elftools.elf.sections import SymbolTableSection
 from rich.table import Table
 
 from bhtool import paths
+from bhtool.build import build_platform
 from bhtool.compile import make_plan
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import BulkheadError, Status
@@ -18,6 +19,7 @@ from bhtool.jsonfile import versions_of, write_json
 from bhtool.lines import Lines, above_hal, source_files, split
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen, table_of
+from bhtool.verbs.options import Output
 
 BUDGET_BYTES = 10240
 
@@ -40,11 +42,10 @@ class MonitorSize:
 
 @dataclass(frozen=True)
 class Measured:
-    """One platform: its monitor, the files that is made of, and a partition on it."""
+    """One platform: its monitor, and a partition on it."""
 
     platform: Platform
     monitor: MonitorSize
-    sources: frozenset[Path]
     sandboxes: list[SandboxPlan]
 
 
@@ -77,7 +78,15 @@ def measured(platform: Platform, partition: Path, screen: Screen) -> Measured:
         plan = make_plan(platform, partition, screen.report)
     if not plan.valid:
         raise BulkheadError(f"{plan.errors[0]}")
-    return Measured(platform, measure(platform), source_files(platform.build, platform.backend), plan.sandboxes)
+    return Measured(platform, measure(platform), plan.sandboxes)
+
+
+def lines_by_backend(screen: Screen) -> dict[str, Lines]:
+    """Of all machines: what a backend has to itself, only the others tell."""
+    with screen.progress("counting lines"):
+        for platform in every():
+            build_platform(platform, screen.report)
+    return split({platform.backend: source_files(platform.build, platform.backend) for platform in every()})
 
 
 def monitor_table(found: list[Measured]) -> Table:
@@ -132,12 +141,14 @@ def size_json(found: list[Measured], lines: dict[str, Lines]) -> dict[str, Any]:
 @click.option(
     "--partition", type=click.Path(path_type=Path), default=paths.PARTITIONS / "mixed.dts", help="Whose tables; default: the demo."
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the same as JSON.")
+@click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
 def size(platform_name: str | None, partition: Path, json_file: Path | None) -> Status:
     """Measure the resident monitors, their source and their tables."""
     screen = Screen()
-    found = [measured(platform, partition, screen) for platform in ([load(platform_name)] if platform_name else every())]
-    lines = split({one.platform.backend: one.sources for one in found})
+    wanted = [load(platform_name)] if platform_name else every()
+    found = [measured(platform, partition, screen) for platform in wanted]
+    lines = lines_by_backend(screen)
+    lines = {one.platform.backend: lines[one.platform.backend] for one in found}
     for table in (monitor_table(found), lines_table(lines), stage2_table(found, partition)):
         screen.summary(table)
     if json_file:

@@ -13,6 +13,7 @@ from bhtool.images import Resolver
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen
 from bhtool.testing import Selection, Tally, run_meson, run_pytest
+from bhtool.verbs.options import Output
 
 TESTS = paths.ROOT / "tests"
 UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool", "oracle")]
@@ -46,7 +47,7 @@ def conclude(tally: Tally, strict: bool, screen: Screen) -> Status:
 @click.option("--require-all", is_flag=True, help="A skipped test fails the run; so it is with CI=true.")
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
 @click.option("-k", "word", metavar="WORD", help="Only tests whose name contains WORD.")
-@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write the results as JUnit XML.")
+@click.option("--junit", type=Output(), help="Write the results as JUnit XML.")
 def test(which: str, quick: bool, require_all: bool, platform_name: str | None, word: str | None, junit: Path | None) -> Status:
     """Build and test everything."""
     screen = Screen()
