@@ -72,6 +72,11 @@ struct hal_core {
 static_assert(offsetof(struct hal_core, trap) == 0, "");
 static_assert(sizeof(struct hal_partition) <= BH_PAGE_BYTES && sizeof(struct hal_core) <= BH_PAGE_BYTES, "a frame each");
 
+/* A private monitor's own tables. */
+struct hal_space {
+	struct pt tables;
+};
+
 /* Answers of the shared code: what the processor would have done, within the grant. */
 enum hal_action x86_emulate_cpuid(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *exit);

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.mutation import ROOT, Mutation
+from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 
 BUILDER = "hal/pt/pt_boot.c"
 X86 = "hal/pt/formats_x86_boot.c"
@@ -29,8 +30,6 @@ SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
 RESTART = "monitor/restart.c"
-PRISTINE = "monitor/pristine_boot.c"
-PARTITION = "monitor/partition_boot.c"
 SVM = "hal/svm/svm.c"
 VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
@@ -53,6 +52,9 @@ PROGRAMS = {
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
+    "space_test": "tests/unit/space_test.c",
+    "space_stage2_test": "tests/unit/space_stage2_test.c",
+    "space_x86_test": "tests/unit/space_x86_test.c",
     "svm_test": "tests/unit/svm_test.c",
     "vmx_test": "tests/unit/vmx_test.c",
 }
@@ -61,6 +63,9 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
+    "space_test": [PARTITION, PRISTINE, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1]],
+    "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1]],
     "svm_test": [SVM],
     "vmx_test": [VMX],
     "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
@@ -79,6 +84,7 @@ COMPILE = [
     f"-I{ROOT}/tests/unit",
     f"-I{ROOT}/tests/unit/fake",
     f"-I{ROOT}/platforms/qemu-svm",
+    f"-I{ROOT}/hal/stage2/aarch64",
 ]
 TIME_LIMIT_SECONDS = 60
 
@@ -504,6 +510,7 @@ MUTATIONS = [
     Mutation("a lock is not waited for at PCI", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "pci_test"),
     Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock);", "", "pci_test"),
     Mutation("accesses straddle", PCI_FILTER, "!(place & (width - 1))", "true", "pci_test"),
+    *SPACE_MUTATIONS,
 ]
 
 

@@ -7,28 +7,10 @@
 #include "caches.h"
 #include "frames.h"
 #include "good_table.h"
+#include "resident_image.h"
 
 enum { START = 0x40400000, BYTES = 0x300000, CLOCK_TEXT = 0x40600ffb, HZ = 1234567890, ENTERED = 77, JUNK = 0xa5 };
 enum { INDEX = 1, CORES = 1, PARTITION_FRAMES = 3 };
-
-/* The resident image: four pages of which start-up copies the parts, and `monitor` behind the rest of its data. */
-__asm__(".pushsection .data\n"
-	".balign 4096\n"
-	".globl __resident_text_start, __resident_text_end, __resident_rodata_start, __resident_rodata_end\n"
-	".globl __resident_data_start, __resident_data_end, monitor, of_another_machine, of_this_machine\n"
-	"__resident_text_start: .fill 1024, 4, 0x11111111\n"
-	"__resident_text_end:\n"
-	"of_another_machine: .fill 1024, 4, 0x22222222\n"
-	"of_this_machine: .fill 1024, 4, 0x33333333\n"
-	"__resident_rodata_start: .fill 1024, 4, 0x44444444\n"
-	"__resident_rodata_end:\n"
-	"__resident_data_start: .fill 512, 4, 0x55555555\n"
-	"monitor: .fill 256, 8, 0\n"
-	"__resident_data_end:\n"
-	".popsection\n");
-extern char __resident_text_start[], of_another_machine[], of_this_machine[], __resident_rodata_start[], __resident_data_end[];
-_Static_assert(sizeof(struct monitor) <= 2048, "what the assembly above leaves for it");
-enum { TEXT, OTHER_MACHINE, THIS_MACHINE, RODATA, DATA, RESIDENT_PAGES };
 
 static uint8_t behind[BYTES], before[BYTES];
 static struct bh_table table;
@@ -126,7 +108,7 @@ void pristine_keep(const struct bh_table *of, uint32_t index, struct build *buil
 	CHECK_EQ(seen.cores, CORES); /* behind all that start-up writes into the sandbox's memory */
 }
 
-/* build_space is not this test's. */
+/* build_space is space_test.c's. */
 void pristine_map(struct build *build)
 {
 	abort();
