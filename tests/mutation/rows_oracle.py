@@ -108,6 +108,25 @@ ORACLE_PC = (
 )
 ORACLE_ARM = (
     MachineMutation(
+        "every monitor maps every pool",
+        "monitor/partition_boot.c",
+        "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);",
+        "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES); for (uint32_t n = 0; n < table->sandbox_count; n++)"
+        " if (n != index) map_one_to_one(build->space, table->sandboxes[n].pool, table->sandboxes[n].pool + BH_POOL_BYTES);",
+        ORACLE,
+        GICV3,
+        "north: monitor .*: mapped to .*, but not granted",
+    ),
+    MachineMutation(
+        "every monitor writes its sandbox's RAM",
+        "monitor/partition_boot.c",
+        'build_must(hal_space_map_ram(space, (hpa_t){ region->hpa }, region->size), "private monitor");',
+        "map_one_to_one(space, region->hpa, region->hpa + region->size);",
+        ORACLE,
+        GICV3,
+        "north: monitor .*: mapped to .*, but not granted",
+    ),
+    MachineMutation(
         "what is read-only can be executed",
         "hal/pt/formats_arm_boot.c",
         "[R] = XN | S2AP_READ,",

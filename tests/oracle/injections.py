@@ -12,7 +12,7 @@ from bhtool.config.machine import Span
 from bhtool.oracle import svm, vmx
 from bhtool.oracle.judge import Examined, Verdict
 from bhtool.oracle.snapshot import FRAME, Snapshot
-from bhtool.oracle.walk import Entry, span
+from bhtool.oracle.walk import Entry, Root, span
 
 VICTIM, NEIGHBOUR = "east", "west"
 ADDRESS = 0x000FFFFFFFFFF000
@@ -53,7 +53,9 @@ class Bench:
 
     def entry(self, gpa: int, level: int, name: str = VICTIM) -> int:
         """Where the entry of that level lies."""
-        root = self.one(name).confinement.root
+        return self._entry(self.one(name).confinement.root, gpa, level)
+
+    def _entry(self, root: Root | None, gpa: int, level: int) -> int:
         assert root is not None
         table = root.hpa
         for above in range(root.levels - 1, level, -1):
@@ -71,6 +73,20 @@ class Bench:
 
     def put(self, gpa: int, word: int, level: int = PAGE) -> Snapshot:
         return self.snapshot.changing(self.entry(gpa, level), word)
+
+    def monitor(self, va: int, change: Callable[[int], int]) -> Snapshot:
+        """The leaf, or hole in a table of pages, that the victim's monitor has there, changed."""
+        one = self.one()
+        leaf = next((leaf for leaf in one.monitor.leaves if leaf.gpa <= va < leaf.gpa + leaf.size), None)
+        level = next(level for level in range(3) if span(level) == leaf.size) if leaf else PAGE
+        at = self._entry(one.confinement.monitor, va, level)
+        return self.snapshot.changing(at, change(self.snapshot.word(at)))
+
+    def reach(self, name: str) -> int:
+        return next(one.gpa for one in self.one().policy.reach if one.name == name)
+
+    def code(self) -> int:
+        return next(leaf.gpa for leaf in self.one().monitor.leaves if "x" in leaf.access)
 
     def map_bit(self, frames: tuple[int, ...], bit: int) -> Snapshot:
         """One bit of a permission map turned over."""
@@ -320,6 +336,54 @@ ON_AARCH64 = (
     *(cleared("CPTR", bit, name) for bit, name in ((8, "TZ"), (12, "TSM"), (30, "TAM"))),
     *(cleared("MDCR", bit, name) for bit, name in ((14, "TPMS"), (19, "TTRF"), (27, "TDCC"))),
 )
+# Of a monitor's own tables. ARM ARM D8.3: bits 4:2 memory type, 7 read-only, 54 execute never.
+ON_EL2 = (
+    Injection(
+        "a monitor maps another's pool",
+        lambda b: b.monitor(b.one(NEIGHBOUR).policy.pool.start, lambda _: b.one(NEIGHBOUR).policy.pool.start | 0x0040000000000743),
+        "^east: monitor .*: mapped to .* \\(rw\\), but not granted",
+    ),
+    Injection(
+        "a monitor without kick boxes",
+        lambda b: b.monitor(b.reach("kick boxes"), lambda _: 0),
+        "^east: monitor .*: kick boxes is .* not mapped",
+    ),
+    Injection(
+        "a distributor like RAM",
+        lambda b: b.monitor(b.reach("distributor"), lambda w: w & ~0x1C),
+        "^east: monitor .*: distributor has memory type",
+    ),
+    Injection(
+        "a pristine copy that its monitor may write",
+        lambda b: b.monitor(b.copy().start, lambda w: w & ~(1 << 7)),
+        "^east: monitor .*: pristine copy is open for rw, granted for r$",
+    ),
+    Injection(
+        "a monitor's RAM of its sandbox leads to another's",
+        lambda b: b.monitor(b.reach("RAM of its sandbox"), lambda w: w & ~ADDRESS | b.ram(NEIGHBOUR)),
+        "^east: monitor .*: RAM of its sandbox leads to",
+    ),
+    Injection(
+        "a kicker without its victim's root",
+        lambda b: b.monitor(next(iter(b.one("south").tree.tables)), lambda _: 0),
+        "^east: monitor .*: root of south is granted .*, but not mapped",
+    ),
+    Injection(
+        "a root of one who is not to be kicked",
+        lambda b: b.monitor(
+            next(iter(b.one(NEIGHBOUR).tree.tables)), lambda _: next(iter(b.one(NEIGHBOUR).tree.tables)) | 0x0040000000000743
+        ),
+        "^east: monitor .*: mapped to .* \\(rw\\), but not granted",
+    ),
+    Injection(
+        "code that its monitor may write", lambda b: b.monitor(b.code(), lambda w: w & ~(1 << 7)), "^east: monitor .*: may write the code"
+    ),
+    Injection(
+        "a monitor on another's tables",
+        lambda b: b.register("TTBR0_EL2", lambda _: next(iter(b.one(NEIGHBOUR).monitor.tables))),
+        "^east: monitor .*: a table of its own is not in its pool",
+    ),
+)
 ON_GICV3 = (cleared("HCR", 3, "FMO"),)
 ON_ARMV7 = (
     *(cleared("CPTR", number, f"TCP{number}") for number in (*range(10), 12, 13)),
@@ -330,6 +394,6 @@ ON_ARMV7 = (
 BY_FORMAT = {
     "NPT": (*EVERYWHERE, *ON_PCS, *ON_SVM),
     "EPT": (*EVERYWHERE, *ON_PCS, *ON_VMX),
-    "VMSAv8-64 stage 2": (*EVERYWHERE, *ON_ARM, *ON_AARCH64),
+    "VMSAv8-64 stage 2": (*EVERYWHERE, *ON_ARM, *ON_AARCH64, *ON_EL2),
     "LPAE stage 2": (*EVERYWHERE, *ON_ARM, *ON_ARMV7),
 }

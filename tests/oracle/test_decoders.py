@@ -3,6 +3,7 @@
 
 import pytest
 from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES, VMX_READS, VMX_WRITES, open_ports, open_registers, runs
+from bhtool.oracle.el2 import El2, el2_root
 from bhtool.oracle.ept import Ept
 from bhtool.oracle.npt import Npt
 from bhtool.oracle.stage2 import LPAE, VMSA, lpae_root, vmsa_root
@@ -50,6 +51,18 @@ GOOD = [
     (LPAE, 0x000000FFFFFFF7FF, PAGE, Entry("leaf", 0xFFFFFFF000, "rwx", "ram")),
     (LPAE, 0x00400000080104C7, PAGE, Entry("leaf", 0x8010000, "rw", "device")),
     (LPAE, 0x0000000000000000, HUGE, Entry("hole")),
+    # ARM ARM D8.3, D8.4.1: bits 4:2 which byte of MAIR_EL2 (0xff Normal write-back, 0x04 Device-nGnRE), 7 read-only, 54 XN.
+    (El2(0x04FF), 0x0040000041080743, PAGE, Entry("leaf", 0x41080000, "rw", "ram")),
+    (El2(0x04FF), 0x00400000410807C3, PAGE, Entry("leaf", 0x41080000, "r", "ram")),
+    (El2(0x04FF), 0x00000000410807C3, PAGE, Entry("leaf", 0x41080000, "rx", "ram")),
+    (El2(0x04FF), 0x0000000041080743, PAGE, Entry("leaf", 0x41080000, "rwx", "ram")),
+    (El2(0x04FF), 0x0040000008000447, PAGE, Entry("leaf", 0x8000000, "rw", "device")),
+    (El2(0xFF04), 0x0040000041080747, PAGE, Entry("leaf", 0x41080000, "rw", "ram")),
+    (El2(0x04FF), 0x0040000041400741, LARGE, Entry("leaf", 0x41400000, "rw", "ram")),
+    (El2(0x04FF), 0x0040000041400441, LARGE, Entry("leaf", 0x41400000, "rw", "MAIR 0xff, SH 0b00")),
+    (El2(0x44FF), 0x0040000041400745, LARGE, Entry("leaf", 0x41400000, "rw", "MAIR 0x44, SH 0b11")),
+    (El2(0x04FF), 0x000000004108F003, HUGE, Entry("table", 0x4108F000, "rwx")),
+    (El2(0x04FF), 0x0000000000000000, PAGE, Entry("hole")),
 ]
 
 
@@ -103,6 +116,13 @@ def test_odd_entry(form: Format, word: int, level: int, text: str) -> None:
 def test_vtcr_el2(vtcr: int, levels: int, slots: int) -> None:
     root = vmsa_root(0x000200004108D000, vtcr)
     assert (root.hpa, root.levels, root.slots) == (0x4108D000, levels, slots)
+
+
+@pytest.mark.parametrize(("tcr", "levels", "slots"), [(0x80823519, 3, 512), (0x80823510, 4, 512), (0x80823520, 3, 4)])
+def test_tcr_el2(tcr: int, levels: int, slots: int) -> None:
+    """D24.2 TCR_EL2: T0SZ 25 is 39 bits of address, 16 is 48, 32 is 32."""
+    root = el2_root(0x0000000041090000, tcr, 0x04FF)
+    assert (root.hpa, root.levels, root.slots, root.format) == (0x41090000, levels, slots, El2(0x04FF))
 
 
 def test_vtcr_of_armv7() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from bhtool.config.machine import Span
 from bhtool.oracle.confinement import Confinement, Wrong, agreed, having, lacking
+from bhtool.oracle.el2 import el2_root
 from bhtool.oracle.snapshot import Snapshot
 from bhtool.oracle.stage2 import lpae_root, vmsa_root
 from bhtool.oracle.walk import Root
@@ -59,10 +60,11 @@ class Arm:
     needed_mdcr: Mapping[int, str]
     needed_hstr: Mapping[int, str]
     refused_vtcr: Mapping[int, str]
+    own: tuple[str, ...] = ()  # the monitor's: its root, how it is walked, its memory types
 
     @property
     def registers(self) -> tuple[str, ...]:
-        return (self.vttbr, self.vtcr, self.hcr, "MDCR_EL2", "CPTR_EL2", "HSTR_EL2")
+        return (self.vttbr, self.vtcr, self.hcr, "MDCR_EL2", "CPTR_EL2", "HSTR_EL2", *self.own)
 
     def _wrong(self, core: int, found: Mapping[str, int]) -> list[Wrong]:
         hcr, cptr = f"core {core}: {self.hcr}", f"core {core}: CPTR_EL2"
@@ -91,6 +93,9 @@ class Arm:
         control = agreed(result.wrong, self.vtcr, [found[self.vtcr] for found in registers])
         result.tag = base >> VMID_SHIFT & VMID
         result.root = self.root(base, control)
+        if self.own:
+            ttbr, tcr, mair = (agreed(result.wrong, name, [found[name] for found in registers]) for name in self.own)
+            result.monitor = el2_root(ttbr, tcr, mair)
         return result
 
 
@@ -106,6 +111,7 @@ GICV3 = Arm(
     needed_mdcr=MDCR_NEEDED,
     needed_hstr=NOTHING,
     refused_vtcr=VTCR_REFUSED,
+    own=("TTBR0_EL2", "TCR_EL2", "MAIR_EL2"),
 )
 GICV2 = replace(GICV3, needed_hcr=HCR_VMSA)
 ARMV7 = Arm(

@@ -38,6 +38,7 @@ class Confinement:
     maps: Maps | None = None
     frames: dict[int, str] = field(default_factory=dict)  # control structures
     wrong: list[Wrong] = field(default_factory=list)
+    monitor: Root | None = None  # of its monitor's own tables, where they can be found
 
 
 class Reader(Protocol):

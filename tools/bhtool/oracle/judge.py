@@ -21,7 +21,7 @@ class Finding:
     """One difference."""
 
     sandbox: str
-    kind: str  # "memory", "table", "port", "register", "control"
+    kind: str  # "memory", "table", "port", "register", "control", "monitor"
     address: int
     text: str
 
@@ -36,6 +36,7 @@ class Examined:
     policy: Policy
     confinement: Confinement
     tree: Tree = field(default_factory=Tree)
+    monitor: Tree = field(default_factory=Tree)  # its own tables
     ports: set[int] = field(default_factory=set)
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
@@ -52,7 +53,7 @@ def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader) -> Verdi
     findings = [Finding("", "memory", 0, text) for text in misplaced(partitioning)]
     findings += [finding for policy in partitioning.policies for finding in _copy(snapshot, policy)]
     for one in found:
-        findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one)]
+        findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one), *_monitor(one, found)]
     findings += [*_frames(found, partitioning), *_apart(found)]
     return Verdict(found, findings)
 
@@ -61,6 +62,8 @@ def _examine(snapshot: Snapshot, policy: Policy, read: Reader) -> Examined:
     one = Examined(policy, read(snapshot, policy.pool, policy.cores))
     if one.confinement.root:
         one.tree = walk(snapshot, one.confinement.root)
+    if one.confinement.monitor:
+        one.monitor = walk(snapshot, one.confinement.monitor)
     maps = one.confinement.maps
     if maps and all(snapshot.holds(frame, FRAME) for frame in (*maps.ports, *maps.registers)):
         one.ports = open_ports(b"".join(map(snapshot.frame, maps.ports)))
@@ -152,13 +155,17 @@ def joined(leaves: Iterable[Leaf]) -> list[Run]:
 def _memory(one: Examined) -> Iterator[Finding]:
     if "memory" in one.policy.exempt:
         return
-    mapped, grants = joined(one.tree.leaves), sorted(one.policy.grants, key=lambda grant: grant.gpa)
+    yield from (Finding(one.policy.sandbox, "memory", start, text) for start, text in _compared(one.tree.leaves, one.policy.grants))
+
+
+def _compared(leaves: Iterable[Leaf], granted: Iterable[Grant]) -> Iterator[tuple[int, str]]:
+    mapped, grants = joined(leaves), sorted(granted, key=lambda grant: grant.gpa)
     edges = {edge for run in mapped for edge in (run.gpa, run.end)} | {edge for g in grants for edge in (g.gpa, g.gpa + g.size)}
     cuts = sorted(edges)
     for start, end in pairwise(cuts):
         run = next((run for run in mapped if run.gpa <= start < run.end), None)
         grant = next((grant for grant in grants if grant.gpa <= start < grant.gpa + grant.size), None)
-        yield from (Finding(one.policy.sandbox, "memory", start, text) for text in _differences(start, end, run, grant))
+        yield from ((start, text) for text in _differences(start, end, run, grant))
 
 
 def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> Iterator[str]:
@@ -176,6 +183,32 @@ def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> 
             yield f"{grant.name} is open for {run.access or 'nothing'}, granted for {grant.access}"
         if run.memory != grant.memory:
             yield f"{grant.name} has memory type {run.memory}, should have {grant.memory}"
+
+
+# ---- memory, as its monitor sees it ----
+
+
+def _monitor(one: Examined, found: list[Examined]) -> Iterator[Finding]:
+    """Outside of its pool a monitor maps what docs/shared-state.md lists; inside, nothing that is written can be executed."""
+    if not one.confinement.monitor:
+        return
+    name, pool = one.policy.sandbox, one.policy.pool
+    roots = {other.policy.sandbox: other.confinement.root.hpa for other in found if other.confinement.root}
+    victims = [
+        Grant(f"root of {kicked}", roots[kicked], roots[kicked], FRAME, "rw", "ram") for kicked in one.policy.kicks if kicked in roots
+    ]
+    outside = [leaf for leaf in one.monitor.leaves if not pool.holds(Span(leaf.hpa, leaf.size))]
+    own = [leaf for leaf in one.monitor.leaves if pool.holds(Span(leaf.hpa, leaf.size))]
+    if not any("x" in leaf.access for leaf in own):
+        yield Finding(name, "monitor", 0, "it maps no code of its own")
+    for leaf, other in ((leaf, other) for leaf in own if "x" in leaf.access for other in own if "w" in other.access):
+        if _common(Span(leaf.hpa, leaf.size), Span(other.hpa, other.size)):
+            yield Finding(name, "monitor", leaf.gpa, f"may write the code at {leaf.hpa:#x}")
+    yield from (Finding(name, "monitor", start, text) for start, text in _compared(outside, (*one.policy.reach, *victims)))
+    yield from (Finding(name, "monitor", oddity.gpa, f"{oddity.text} (at {oddity.at:#x})") for oddity in one.monitor.oddities)
+    for frame in one.monitor.tables:
+        if not pool.holds(Span(frame, FRAME)):
+            yield Finding(name, "monitor", frame, "a table of its own is not in its pool")
 
 
 # ---- memory, frame by frame ----

@@ -29,6 +29,7 @@ WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x1
 POOL_STATS, POOL_INFO, POOL_CRASH, POOL_ABSENT, POOL_LOG, POOL_ARENA, POOL_END = 0x0, 0x1000, 0x2000, 0x3000, 0x4000, 0x8000, 0x80000
 LOG_BYTES = POOL_ARENA - POOL_LOG
 NOWHERE = Span(0, 0)
+GIC_V3_FRAME = 0x10000  # a redistributor has two
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Policy:
     ports: frozenset[int]
     exempt: frozenset[str]  # switched off in the configuration, so not judged
     copy: Span | None = None  # pristine, of a sandbox that restarts: its monitor's alone
+    reach: tuple[Grant, ...] = ()  # what its monitor maps, one to one, outside of its own pool,
+    kicks: tuple[str, ...] = ()  # besides the roots of these sandboxes (docs/shared-state.md)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,40 @@ def _policy(domains: Domains, placement: Placement, sandbox: Sandbox, copies: Ma
     ports = {port for device in sandbox.devices for span in device.ports for port in range(span.start, span.end)}
     cores = tuple(core.number for core in sandbox.cores)
     copy = copies.get(sandbox.name, NOWHERE if sandbox.restarts else None)
-    return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox), copy)
+    reach = (*_reach(domains, placement, sandbox), *_kept(placement.ram[sandbox.index], copy))
+    kicks = tuple(other.name for other in domains.sandboxes if other.node in sandbox.kick_nodes)
+    return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox), copy, reach, kicks)
+
+
+def _reach(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Grant]:
+    """What a monitor on ARM needs of the machine. ARM IHI 0048, 4.1; ARM IHI 0069, 12.1: the frames of a GIC."""
+    machine = domains.machine
+
+    def whole(name: str, start: int, size: int, memory: str = "device") -> Grant:
+        return Grant(name, start, start, size, "rw", memory)
+
+    yield whole("kick boxes", placement.shared, PAGE, "ram")
+    if not machine.is_arm:
+        return
+    (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
+    if machine.gic_v3:
+        yield whole("distributor", distributor, GIC_V3_FRAME)
+        for core in sandbox.cores:
+            yield whole(f"redistributor of core {core.number}", second + 2 * GIC_V3_FRAME * core.number, 2 * GIC_V3_FRAME)
+    else:
+        yield whole("distributor", distributor, PAGE)
+        yield whole("CPU interface", second, 2 * PAGE)
+    for device in sandbox.devices:
+        if device.function:
+            start, _ = device.function.host.reg()[0]
+            yield whole(f"configuration of {device.name}", start + device.function.id * PAGE, PAGE)
+
+
+def _kept(ram: Span, copy: Span | None) -> Iterator[Grant]:
+    """Of a monitor that may restart its sandbox."""
+    if copy and copy.size:
+        yield Grant("RAM of its sandbox", ram.start, ram.start, ram.size, "rw", "ram")
+        yield Grant("pristine copy", copy.start, copy.start, copy.size, "r", "ram")
 
 
 def _ram(machine: Machine, placement: Placement, sandbox: Sandbox) -> Grant:
