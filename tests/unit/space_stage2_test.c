@@ -114,9 +114,13 @@ static void test_memory(void)
 
 int main(void)
 {
+	static struct hal_kick_box boxes[SANDBOXES];
+
 	arena = frames_arena(FRAMES);
 	for (uint32_t n = 0; n < SANDBOXES; n++) {
-		const struct hal_partition_config config = { .index = n, .core_count = 1, .cores = { n }, .hardware_id = { n } };
+		const struct hal_partition_config config = {
+			.index = n, .core_count = 1, .cores = { n }, .hardware_id = { n }, .kick_boxes = boxes
+		};
 
 		CHECK_EQ(hal_partition_create(&arena, &config, &partitions[n]), HAL_OK);
 	}
