@@ -56,6 +56,7 @@
 #define SYSREG_AMAIR1     0, c10, c3, 1
 #define SYSREG_VBAR       0, c12, c0, 0
 #define SYSREG_HVBAR      4, c12, c0, 0
+#define SYSREG_FCSEIDR    0, c13, c0, 0
 #define SYSREG_CONTEXTIDR 0, c13, c0, 1
 #define SYSREG_TPIDRURW   0, c13, c0, 2
 #define SYSREG_TPIDRURO   0, c13, c0, 3

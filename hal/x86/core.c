@@ -54,8 +54,7 @@ void x86_core_start(struct hal_core *core, uint8_t vector)
 	x86_vendor->start(core, vector);
 }
 
-/* Registers that INIT does not change, of the processor itself: what system calls use, and what XSAVE knows. Then the vendor's. */
-static HAL_OUTLINE void forget(struct hal_core *core)
+HAL_OUTLINE void x86_core_forget(struct hal_core *core)
 {
 	static const struct {
 		uint32_t first, last;
@@ -83,7 +82,7 @@ void hal_core_quiesce(struct hal_core *core)
 {
 	x86_order_off(core);
 	x86_core_stop(core);
-	forget(core);
+	x86_core_forget(core);
 }
 
 /* Whatever cores that were still running asked of those that had stopped is forgotten. */
@@ -101,7 +100,7 @@ void hal_core_restart(struct hal_core *core)
 	apic_enable();
 	x86_repeat_notice(core);
 	ioapic_open(core);
-	forget(core);
+	x86_core_forget(core);
 }
 
 /*

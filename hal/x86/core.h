@@ -97,6 +97,12 @@ void x86_order_on(struct hal_core *core);
 /* On the core itself: nothing is left of what its guest had, or armed. */
 void x86_core_stop(struct hal_core *core);
 
+/*
+ * On the core itself: as at its entry are the registers that INIT does not change, of the processor itself (what system calls use, and what
+ * XSAVE knows), and then the vendor's.
+ */
+void x86_core_forget(struct hal_core *core);
+
 /* On the core itself: its guest as INIT and this STARTUP leave it. A kick may have come meanwhile: one more NMI is on its way. */
 void x86_core_start(struct hal_core *core, uint8_t vector);
 

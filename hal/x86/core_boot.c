@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: guest cores, and the step from start-up into their monitor. */
 #include "arch/x86_64/start.h"
+#include "arch/x86_64/x86.h"
 #include "hal/irq/apic.h"
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
@@ -45,6 +46,8 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 {
 	apic_init();
 	x86_vendor_boot->enable(core, (uintptr_t)space->tables.root);
+	x86_clear_breakpoints();
+	x86_core_forget(core); /* what the firmware and the boot loader left */
 	accept_kicks(core);
 	x86_repeat_notice(core);
 	ioapic_open(core);

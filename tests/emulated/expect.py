@@ -51,7 +51,7 @@ class NeverSays:
 
     def verdict(self, seen: "Observation") -> str | None:
         found = [line for line in seen.lines[self.sandbox] if re.search(self.pattern, line)]
-        return f"{self.sandbox} said {found[0]!r}" if found else None
+        return f"{self.sandbox} said {', '.join(map(repr, dict.fromkeys(found)))}" if found else None
 
 
 @dataclass(frozen=True)

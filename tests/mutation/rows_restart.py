@@ -24,6 +24,90 @@ REGISTERS = (
     *(left("breakpoints", PC, "x86_clear_breakpoints();", "breakpoints", platform) for platform in (SVM, VTX)),
 )
 
+
+def all_left(what: str, file: str, old: str, platform: str, *names: str) -> MachineMutation:
+    """Several such lines, and the registers that the next life then finds, in the order in which it looks."""
+    shows = ".*".join(f"left {name} 0x" for name in names)
+    return MachineMutation(f"{what} stay", file, old, "", "restart-forgets-every-register", platform, shows)
+
+
+START, START_32, APIC = "hal/stage2/aarch64/start.c", "hal/stage2/armv7/start.c", "hal/irq/apic.c"
+SYNDROMES = """
+    SYSREG_WRITE(TPIDRRO_EL0, 0);
+    SYSREG_WRITE(ELR_EL1, 0);
+    SYSREG_WRITE(SPSR_EL1, 0);
+    SYSREG_WRITE(ESR_EL1, 0);
+    SYSREG_WRITE(FAR_EL1, 0);
+    SYSREG_WRITE(PAR_EL1, 0);
+"""
+SYNDROMES_32 = """
+    SYSREG_WRITE(DFSR, 0);
+    SYSREG_WRITE(IFSR, 0);
+    SYSREG_WRITE(ADFSR, 0);
+    SYSREG_WRITE(AIFSR, 0);
+    SYSREG_WRITE(DFAR, 0);
+    SYSREG_WRITE(IFAR, 0);
+    SYSREG_WRITE64(PAR, 0);
+"""
+TRANSLATION = """
+    msr VBAR_EL1, xzr
+    msr TTBR0_EL1, xzr
+    msr TTBR1_EL1, xzr
+    msr TCR_EL1, xzr
+    msr MAIR_EL1, xzr
+    msr CPACR_EL1, xzr
+"""
+TRANSLATION_32 = """
+    SYSREG_WRITE64(TTBR0, 0);
+    SYSREG_WRITE64(TTBR1, 0);
+    SYSREG_WRITE(TTBCR, 0);
+    SYSREG_WRITE(DACR, 0);
+    SYSREG_WRITE(MAIR0, 0);
+    SYSREG_WRITE(MAIR1, 0);
+"""
+TIMERS = "SYSREG_WRITE(CNTV_CVAL_EL0, 0); SYSREG_WRITE(CNTP_CVAL_EL0, 0);"
+TIMERS_32 = "SYSREG_WRITE64(CNTV_CVAL, 0); SYSREG_WRITE64(CNTP_CVAL, 0);"
+BANKED_32 = "for (unsigned n = 0; n < BANKED_REGISTERS; n++) guest_banked_write(n, 0);"
+NUMBERS_32 = "SYSREG_WRITE(TPIDRURW, 0); SYSREG_WRITE(TPIDRURO, 0); SYSREG_WRITE(TPIDRPRW, 0); SYSREG_WRITE(CNTKCTL, 0);"
+THUMB_EE = '__asm__ volatile("mcr p14, 6, %0, c0, c0, 0; mcr p14, 6, %0, c1, c0, 0" : : "r"(0)); /* TEECR, TEEHBR */'
+EVERY_REGISTER = (
+    all_left("general registers", START, "core->guest.x[n] = 0;", GICV3, "x1", "x2", "x17", "x29", "x30"),
+    all_left("syndromes", START, SYNDROMES, GICV2, "SPSR_EL1", "ELR_EL1", "ESR_EL1", "FAR_EL1", "PAR_EL1", "TPIDRRO_EL0"),
+    all_left("cache selections", START, "SYSREG_WRITE(CSSELR_EL1, 0);", GICV3, "CSSELR_EL1"),
+    all_left("timers' times", START, TIMERS, GICV3, "CNTV_CVAL_EL0", "CNTP_CVAL_EL0"),
+    all_left("translations", SWITCH, TRANSLATION, GICV3, "CPACR_EL1", "TTBR0_EL1", "TTBR1_EL1", "TCR_EL1", "MAIR_EL1", "VBAR_EL1"),
+    all_left("context numbers", SWITCH, "msr CONTEXTIDR_EL1, xzr", GICV3, "CONTEXTIDR_EL1"),
+    all_left("numbers and timers' rights", SWITCH, "msr TPIDR_EL1, xzr msr CNTKCTL_EL1, xzr", GICV2, "TPIDR_EL1", "CNTKCTL_EL1"),
+    all_left("binary points", "hal/irq/gicv3.c", "SYSREG_WRITE(ICC_BPR1_EL1, 0);", GICV3, "ICC_BPR1_EL1"),
+    all_left(
+        "virtual settings", "hal/irq/gicv3.c", "SYSREG_WRITE(ICH_VMCR_EL2, 0);", GICV3, "ICC_PMR_EL1", "ICC_BPR0_EL1", "ICC_IGRPEN0_EL1"
+    ),
+    all_left("binary points", "hal/irq/gicv2.c", "gicc_write(GICC_BPR, 0); gicc_write(GICC_ABPR, 0);", GICV2, "GICC_BPR", "GICC_ABPR"),
+    all_left("banked registers", START_32, BANKED_32, ARMV7, "lr_svc", "r8_fiq", "sp_fiq", "lr_irq", "sp_abt", "lr_und", "sp_usr"),
+    all_left("syndromes", START_32, SYNDROMES_32, ARMV7, "DFSR", "IFSR", "DFAR", "IFAR", "PAR"),
+    all_left("translations", START_32, TRANSLATION_32, ARMV7, "TTBR0", "TTBR1", "TTBCR", "DACR", "MAIR0", "MAIR1"),
+    all_left("numbers", START_32, NUMBERS_32, ARMV7, "TPIDRURW", "TPIDRURO", "TPIDRPRW", "CNTKCTL"),
+    all_left("timers' times", START_32, TIMERS_32, ARMV7, "CNTP_CVAL", "CNTV_CVAL"),
+    all_left("registers of ThumbEE", START_32, THUMB_EE, ARMV7, "TEECR", "TEEHBR"),
+    *(
+        all_left("general registers", PC, "core->registers = (struct x86_registers){ 0 };", vendor, "RBX", "RCX", "R8", "R15")
+        for vendor in (SVM, VTX)
+    ),
+    all_left("priorities", APIC, "x86_wrmsr(APIC_TPR, 0);", SVM, "TPR"),
+    all_left("timers' divisors", APIC, "x86_wrmsr(APIC_TIMER_DIVIDE, 0);", SVM, "TIMER_DIVIDE"),
+    all_left("timers' counts", APIC, "x86_wrmsr(APIC_TIMER_INITIAL, 0);", SVM, "TIMER_INITIAL"),
+    all_left("fault addresses and debug status", "hal/vmx/start.c", "x86_write_cr2(0); x86_write_dr6(DR6_RESET);", VTX, "cr2", "dr6"),
+    MachineMutation(
+        "what the firmware left stays",
+        "hal/x86/core_boot.c",
+        "x86_core_forget(core);",
+        "",
+        "restart-forgets-every-register",
+        VTX,
+        "first SFMASK 0x20200",
+    ),
+)
+
 RESTARTS = (
     left("active priorities", "hal/irq/gicv3.c", "ICH_CLEAR_ACTIVE(0);", "active-priorities", GICV3),
     left("debug claims", "hal/stage2/aarch64/start.c", "SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);", "debug-claims", GICV2),
@@ -39,7 +123,7 @@ RESTARTS = (
     MachineMutation(
         "other cores keep their registers",
         PC,
-        "x86_core_stop(core);\n\tforget(core);",
+        "x86_core_stop(core);\n\tx86_core_forget(core);",
         "x86_core_stop(core);",
         "restart-forgets-registers-of-the-second-core",
         SVM,
@@ -136,6 +220,7 @@ RESTARTS = (
         "mortal was restarted 0 times",
     ),
     *REGISTERS,
+    *EVERY_REGISTER,
     *(
         MachineMutation("functions stay as they are", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
         for file, reset, case, platform, found in (

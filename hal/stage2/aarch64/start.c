@@ -9,7 +9,7 @@
 
 /*
  * What an earlier life may have left and no reset would change. Breakpoints are off with MDSCR_EL1; their registers keep their values,
- * as they do over a warm reset: ARM ARM D24.3 "DBGBCR<n>_EL1".
+ * as they do over a warm reset: ARM ARM D24.3 "DBGBCR<n>_EL1". Processors without MDCR_EL2.TDCC leave MDCCINT_EL1 to guests.
  */
 static void clear_left(void)
 {
@@ -23,6 +23,7 @@ static void clear_left(void)
 	SYSREG_WRITE(AFSR1_EL1, 0);
 	SYSREG_WRITE(AMAIR_EL1, 0);
 	SYSREG_WRITE(CSSELR_EL1, 0);
+	SYSREG_WRITE(MDCCINT_EL1, 0);
 	SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);
 	SYSREG_WRITE(CNTV_CVAL_EL0, 0);
 	SYSREG_WRITE(CNTP_CVAL_EL0, 0);

@@ -14,6 +14,7 @@ static void reset(uint32_t stack)
 	for (unsigned n = 0; n < BANKED_REGISTERS; n++)
 		guest_banked_write(n, 0);
 	guest_banked_write(BANKED_SP_SVC, stack);
+	__asm__ volatile("mcr p14, 6, %0, c0, c0, 0; mcr p14, 6, %0, c1, c0, 0" : : "r"(0)); /* TEECR, TEEHBR */
 	__asm__ volatile("msr spsr_fiq, %0; msr spsr_irq, %0; msr spsr_svc, %0; msr spsr_abt, %0; msr spsr_und, %0" : : "r"(0));
 	SYSREG_WRITE(SCTLR, SCTLR_RESET);
 	SYSREG_WRITE(VBAR, 0);
@@ -27,6 +28,7 @@ static void reset(uint32_t stack)
 	SYSREG_WRITE(AMAIR1, 0);
 	SYSREG_WRITE(CSSELR, 0);
 	SYSREG_WRITE(CPACR, 0);
+	SYSREG_WRITE(FCSEIDR, 0); /* no effect but in QEMU, which moves a guest's lowest addresses by it */
 	SYSREG_WRITE(CONTEXTIDR, 0);
 	SYSREG_WRITE(TPIDRURW, 0);
 	SYSREG_WRITE(TPIDRURO, 0);
