@@ -31,9 +31,10 @@ boot_core:
 	b.ne	arch_halt
 	ldr	x0, =__boot_bss_start
 	ldr	x1, =__boot_bss_end
-	bl	discard
-	bl	zero
-	bl	discard
+	bl	clear
+	ldr	x0, =__resident_data_start
+	ldr	x1, =__resident_data_end
+	bl	clear
 	mov	x19, #0
 	bl	prepare_core
 	b	monitor_boot
@@ -46,6 +47,14 @@ core_start:
 	bl	prepare_core
 	mov	w0, w19
 	b	monitor_core_boot
+
+/* [x0, x1), whole pages */
+clear:
+	mov	x3, x30
+	bl	discard
+	bl	zero
+	bl	discard
+	ret	x3
 
 /* [x0, x1), 16 bytes aligned: no cache line is smaller */
 zero:

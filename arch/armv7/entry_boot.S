@@ -25,9 +25,10 @@ _start:
 	bne	stop
 	ldr	r0, =__boot_bss_start
 	ldr	r1, =__boot_bss_end
-	bl	discard
-	bl	zero
-	bl	discard
+	bl	clear
+	ldr	r0, =__resident_data_start
+	ldr	r1, =__resident_data_end
+	bl	clear
 	mov	r4, #0
 	bl	prepare_core
 	bl	monitor_boot
@@ -47,6 +48,13 @@ stop:
 	b	stop
 
 /* [r0, r1), whole pages */
+clear:
+	mov	r9, lr
+	bl	discard
+	bl	zero
+	bl	discard
+	bx	r9
+
 zero:
 	mov	r2, r0
 	mov	r5, #0

@@ -82,6 +82,14 @@ multiboot2_header:
 	xorl	%ebp, %ebp
 	.endm
 
+	.macro	zero start, end	/* whole words; RAX = 0 */
+	movl	$\start, %edi
+	movl	$\end, %ecx
+	subl	%edi, %ecx
+	shrl	$3, %ecx
+	rep stosq
+	.endm
+
 	.globl	_start
 	.code32
 _start:
@@ -140,11 +148,8 @@ refusal:
 	.code64
 start64:
 	load_segments
-	movl	$__boot_bss_start, %edi
-	movl	$__boot_bss_end, %ecx
-	subl	%edi, %ecx
-	shrl	$3, %ecx
-	rep stosq
+	zero	__boot_bss_start, __boot_bss_end
+	zero	__resident_data_start, __resident_data_end
 	movl	$boot_stack_top, %esp
 	call	x86_gates_init
 	call	x86_idt_load

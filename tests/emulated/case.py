@@ -8,6 +8,7 @@ interrupt it did not ask for, and beats on after everything expected has been se
 from dataclasses import dataclass
 from typing import Literal
 
+from tests.emulated.dirt import Dirt
 from tests.emulated.expect import Expectation
 
 SVM = "qemu-svm"
@@ -66,6 +67,7 @@ class Case:
     limit_seconds: float = 120.0  # of the host: only ever reached when something hangs
     quick: bool = False
     needs: tuple[str, ...] = ()  # role labels that not every board with this processor has
+    dirt: Dirt = ""  # what RAM is full of before the machine starts; devices, too, are as firmware may leave them
 
     @property
     def ending(self) -> set[str]:

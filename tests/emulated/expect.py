@@ -227,6 +227,28 @@ class Kicked:
         return None if found == self.count else f"{self.sandbox}: {found} kicks acknowledged, not {self.count}"
 
 
+@dataclass(frozen=True)
+class LikeNew:
+    """All that can be seen of it from outside is of this machine's run: no crash record, one life, its own lines, exits that can be."""
+
+    sandbox: str
+    most_exits: int = 100000
+    awaited: ClassVar[bool] = False
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        watch, stats = seen.watches[self.sandbox], seen.watches[self.sandbox].stats
+        if watch.crash or stats is None:
+            return f"{self.sandbox} shows {watch.crash or 'no statistics'}"
+        if stats.restarts or stats.restart_ticks or stats.longest_restart_ticks:
+            return f"{self.sandbox} shows restarts: {stats}"
+        if sum(stats.exits.values()) > self.most_exits:
+            return f"{self.sandbox} shows exits that were not: {stats.exits}"
+        own = re.compile(rf"{self.sandbox}: |\.+$")  # dots: characters of uart-irqs
+        foreign = [line for line in seen.lines[self.sandbox] if not own.match(line)]
+        return f"{self.sandbox} shows foreign lines: {foreign[:3]}" if foreign else None
+
+
 SWEEPS = {
     "rdmsr": ("registers-x86_64.md", "Model-specific registers", "read", False),
     "wrmsr": ("registers-x86_64.md", "Model-specific registers", "write", False),

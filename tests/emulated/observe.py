@@ -2,14 +2,19 @@
 """Runs a machine until what a case expects has been seen and the others have beaten on, or its time is up."""
 
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bhtool.machine import Machine
 from bhtool.machine_launch import Timing
+from bhtool.oracle.debugger import option
 from bhtool.platforms import Platform
 from bhtool.session import EndEvent, Event, LineEvent, Session, Watch
 
+from tests.emulated import dirt, firmware
 from tests.emulated.case import Case
 from tests.emulated.places import Places
 from tests.emulated.scene import Scene
@@ -27,6 +32,7 @@ class Observation:
     watches: dict[str, Watch]
     lines: dict[str, list[str]] = field(default_factory=dict)
     ended: EndEvent | None = None
+    noise: list[str] = field(default_factory=list)  # of devices that are nobody's, in a machine that did not start clean
     standing: list[str] | None = None  # who has yet to beat on after everything awaited was seen; None: not everything was
 
     def __post_init__(self) -> None:
@@ -115,19 +121,46 @@ def judge(case: Case, seen: Observation) -> list[str]:
         wrong.append(f"the machine ended, status {seen.ended.status} {seen.ended.complaint}")
     if seen.standing != []:
         wrong.append(f"not everybody beat on: {', '.join(seen.standing or case.beating)}")
-    return wrong + harm(case, seen)
+    return wrong + seen.noise + harm(case, seen)
+
+
+def has_port(platform: Platform, case: Case) -> bool:
+    """Whether devices can be spoilt, and looked at."""
+    return bool(case.dirt) and platform.emulator.kind == "qemu"
+
+
+@contextmanager
+def started(platform: Platform, case: Case, scene: Scene, extra: Sequence[str]) -> Iterator[tuple[Session, Path]]:
+    """A machine that runs, and where its debugger's port is; a dirty one has come to where its own statistics lie in RAM."""
+    timing = Timing(platform.emulator.icount_shift if case.icount else None)
+    with tempfile.TemporaryDirectory() as directory:
+        port = Path(directory) / "debugger"
+        words = (*extra, "-S", *option(port)) if has_port(platform, case) else tuple(extra)
+        machine = Machine(platform, scene.image, timing, extra=words, found=dirt.soil(platform, scene.plan, case.dirt))
+        with Session(platform, scene.plan, machine) as session:
+            if has_port(platform, case):
+                firmware.leave(platform, port)
+            if case.dirt:
+                dirt.wait_for_statistics(session, case.limit_seconds / 2)
+            yield session, port
+
+
+def watch(session: Session, case: Case, seen: Observation) -> None:
+    progress = Progress(case)
+    for event in session.events(case.limit_seconds):
+        seen.note(event)
+        if event is None and progress.over(seen):
+            return
 
 
 def observe(platform: Platform, case: Case, scene: Scene, extra: Sequence[str] = ()) -> Observation:
     """Runs the machine within the case's limit; what was seen is final, the machine has stopped."""
-    timing = Timing(platform.emulator.icount_shift if case.icount else None)
-    with Session(platform, scene.plan, Machine(platform, scene.image, timing, extra=tuple(extra))) as session:
-        seen, progress = Observation(scene.places, session.watches), Progress(case)
-        for event in session.events(case.limit_seconds):
-            seen.note(event)
-            if event is None and progress.over(seen):
-                break
+    with started(platform, case, scene, extra) as (session, port):
+        seen = Observation(scene.places, session.watches)
+        watch(session, case, seen)
         if seen.ended is None:
+            if has_port(platform, case):
+                seen.noise = firmware.look(platform, port).noise(scene.plan)
             session.machine.stop()
             for event in session.poll():
                 if not isinstance(event, EndEvent):

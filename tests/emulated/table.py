@@ -3,6 +3,7 @@
 
 from tests.emulated import (
     cases_cores,
+    cases_dirty,
     cases_interrupts,
     cases_ioapic,
     cases_kicks,
@@ -30,6 +31,7 @@ CASES: tuple[Case, ...] = (
     *cases_pci.CASES,
     *cases_restart.CASES,
     *cases_unprotected.CASES,
+    *cases_dirty.CASES,
 )
 
 

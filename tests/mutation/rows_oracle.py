@@ -52,6 +52,15 @@ ORACLE_PC = (
         "north: control 0x0: tag 1 is also east's",
     ),
     MachineMutation(
+        "translations of an earlier owner of an address-space identifier stay",
+        "hal/svm/svm_boot.c",
+        "control->tlb_control = TLB_CONTROL_FLUSH_ALL;",
+        "",
+        ORACLE,
+        SVM,
+        "north: control 0x0: 0 blocks flush the TLB",
+    ),
+    MachineMutation(
         "what is read-only can be written (EPT)",
         "hal/pt/formats_x86_boot.c",
         "[R] = EPT_READ,",

@@ -272,6 +272,7 @@ ON_SVM = (
     Injection("another's root", exchange(svm.N_CR3), "^east: table .*: table is also west's table"),
     Injection("another's port map", exchange(svm.IOPM_BASE), "^east: table .*: port map is also west's port map"),
     Injection("another's ASID", exchange(svm.ASID), "^east: control .*: tag 4 is also west's"),
+    Injection("no flush", lambda b: b.control(svm.ASID, lambda w: w & 0xFFFFFFFF), "^east: control .*: 1 blocks flush the TLB"),
     Injection("no nested paging", lambda b: b.control(svm.NP_ENABLE, lambda _: 0), "^east: control .*: 2 frames .* look like a VMCB"),
 )
 ON_VMX = (

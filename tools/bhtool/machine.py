@@ -61,6 +61,7 @@ class Machine:
     timing: Timing = HOST_TIME
     extra: tuple[str, ...] = ()  # in the emulator's own words
     medium: Medium | None = None  # None: what the platform's images are
+    found: tuple[tuple[int, bytes], ...] = field(default=(), repr=False)  # in RAM before anything is loaded, by address
     serials: dict[str, socket.socket] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
@@ -68,6 +69,8 @@ class Machine:
         with ExitStack() as stack:
             self.ram = memory_file(stack, "ram")
             os.ftruncate(self.ram, self.platform.ram_size)
+            for address, content in self.found:
+                os.pwrite(self.ram, content, address - self.platform.ram_base)
             self._errors = memory_file(stack, "errors")
             self._process = self._start(stack)
             self._files = stack.pop_all()

@@ -11,7 +11,7 @@ from bhtool.oracle.snapshot import FRAME, Snapshot
 from bhtool.oracle.walk import Root, bits
 
 EXCEPTIONS, INTERCEPTS_3, INTERCEPTS_4 = 0x008, 0x00C, 0x010
-IOPM_BASE, MSRPM_BASE, ASID, V_INTR, NP_ENABLE, N_CR3, EFER = 0x040, 0x048, 0x058, 0x060, 0x090, 0x0B0, 0x4D0
+IOPM_BASE, MSRPM_BASE, ASID, TLB_CONTROL, V_INTR, NP_ENABLE, N_CR3, EFER = 0x040, 0x048, 0x058, 0x05C, 0x060, 0x090, 0x0B0, 0x4D0
 SVME, VMRUN = 12, 0  # 15.5.1: VMRUN fails without this bit of EFER, and without this intercept
 FRAMES = bits(51, 12)
 BLOCKS = 3  # a core runs on one, and begins as one of two others say; whichever it is, all must confine it
@@ -42,6 +42,7 @@ NEEDED_4 = {
     11: "MWAIT",
     14: "RDPRU",
 }
+FLUSHES = (1, 3)  # 15.16.1: everything, this guest's
 REFUSED_NP = {1: "SEV", 2: "SEV-ES"}
 REFUSED_V_INTR = {25: "virtual GIF", 31: "AVIC"}
 
@@ -66,12 +67,20 @@ def _wrong(snapshot: Snapshot, frame: int) -> list[Wrong]:
     ]
 
 
+def _unflushed(snapshot: Snapshot, blocks: list[int], cores: int) -> list[Wrong]:
+    """What a core begins with flushes translations of whoever had its ASID before, a machine's firmware too. What it runs on has done so."""
+    flushing = sum(snapshot.half(block + TLB_CONTROL) & 0xFF in FLUSHES for block in blocks)
+    few = flushing < (BLOCKS - 1) * cores
+    return [Wrong(f"{flushing} blocks flush the TLB, all but the one that each of {cores} cores runs on are right")] if few else []
+
+
 def read_svm(snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
     found, blocks = control_structures(snapshot, pool, cores, "VMCB", looks_like, BLOCKS)
     if not blocks:
         return found
     for block in blocks:
         found.wrong += _wrong(snapshot, block)
+    found.wrong += _unflushed(snapshot, blocks, len(cores))
 
     def all_have(what: str, offset: int) -> int:
         return agreed(found.wrong, what, [snapshot.word(block + offset) for block in blocks])
