@@ -139,7 +139,7 @@ def _reach(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator
             yield whole(f"redistributor of core {core.number}", second + 2 * GIC_V3_FRAME * core.number, 2 * GIC_V3_FRAME)
     else:
         yield whole("distributor", distributor, PAGE)
-        yield whole("CPU interface", second, 2 * PAGE)
+        yield whole("CPU interface", second, PAGE)
     for device in sandbox.devices:
         if device.function:
             start, _ = device.function.host.reg()[0]
