@@ -333,8 +333,8 @@ SPACE_MUTATIONS = [
     Mutation(
         "who notifies may kick",
         ROOTS_ARM,
-        "from->notifies = true;",
-        "from->notifies = true; from->targets[(uint32_t)(to->vttbr >> 48) - 1].root = to->stage2.root;",
+        "from->notice = to->hardware_id[0];",
+        "from->notice = to->hardware_id[0]; from->targets[(uint32_t)(to->vttbr >> 48) - 1].root = to->stage2.root;",
         "space_stage2_test",
     ),
 ]
