@@ -104,8 +104,8 @@ bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struc
 HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count);
 
 /*
- * Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags. HAL_E_SEALED;
- * HAL_E_RANGE: no such line, core or vector, or no room for another.
+ * Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags.
+ * HAL_E_RANGE: no such line or vector, or no room for another; HAL_E_DENIED: the core is not the partition's; HAL_E_SEALED.
  */
 HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
 						     uint32_t flags);
@@ -258,7 +258,7 @@ struct hal_kick_box {
 	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
 	uint32_t acknowledged;           /* written by the kicked core alone */
 	uint32_t awake;                  /* the kicked core is in its private monitor, or all but (x86); its own to write */
-	uint32_t noticed;                /* the end of a sandbox that this core's is told of; never cleared: every life is told */
+	uint32_t noticed;                /* somebody of whose end this core is told has ended; never cleared: every life is told */
 };
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);

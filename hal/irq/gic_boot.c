@@ -49,8 +49,10 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 
 	while (slot < partition->core_count && partition->cores[slot] != core)
 		slot++;
-	if (slot == partition->core_count || line < GIC_FIRST_SPI || word >= gic_machine_words())
+	if (line < GIC_FIRST_SPI || word >= gic_machine_words())
 		return HAL_E_RANGE;
+	if (slot == partition->core_count)
+		return HAL_E_DENIED;
 	if (partition->sealed)
 		return HAL_E_SEALED;
 	set_trigger(line, flags & BH_LINE_LEVEL);

@@ -16,8 +16,10 @@
 #include "hal/x86/cpuid.h"
 #include "hal/x86/vendor.h"
 
-/* By the numbers that instructions have for them, SDM vol. 2A, table 2-2, and as in struct bh_crash.reg. rax and rsp are in the control
- * block while the guest runs; rsp is only shown here. */
+/*
+ * By the numbers that instructions have for them, SDM vol. 2A, table 2-2, and as in struct bh_crash.reg. rax and rsp are in the control
+ * block while the guest runs; rsp is only shown here.
+ */
 struct x86_registers {
 	uint64_t rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15;
 };
