@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bhtool.verbs.size import BUDGET_BYTES
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
@@ -15,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
 PCS = ["qemu-svm", "bochs-vtx"]
 VENDORS = ["svm", "vmx"]  # of which every PC image holds both
-BUDGET_BYTES = 10 * 1024
 COMMON_SECTIONS = [".text", ".rodata", ".data"]
 VENDOR_SECTIONS = {vendor: [f".{vendor}_text", f".{vendor}_rodata"] for vendor in VENDORS}
 VECTOR_REGISTER = {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead size`: what stays in memory of each monitor after start-up, its source, and the tables of each sandbox."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,16 @@ from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen, table_of
 from bhtool.verbs.options import Output
 
-BUDGET_BYTES = 10240
+
+def budget_bytes() -> int:
+    """What the linker allows a resident monitor."""
+    script = paths.ROOT / "arch" / "resident_budget.lds"
+    found = re.search(r"__resident_budget_bytes = (\d+);", script.read_text(encoding="utf-8"))
+    assert found, f"{script} names no budget"
+    return int(found[1])
+
+
+BUDGET_BYTES = budget_bytes()
 
 
 @dataclass(frozen=True)
