@@ -12,7 +12,7 @@ from typing import Literal
 from bhtool import abi
 from bhtool.config.plan import Plan
 from bhtool.platforms import Platform
-from bhtool.session import POLL_SECONDS, Session
+from bhtool.session import Session
 
 Dirt = Literal["", "ones", "random"]
 Stretches = tuple[tuple[int, bytes], ...]  # address, content
@@ -62,4 +62,4 @@ def wait_for_statistics(session: Session, limit: float) -> None:
     pools = [one.pool_hpa for one in session.plan.sandboxes]
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline and session.machine.exit_status() is None and not all(map(session.memory.stats, pools)):
-        time.sleep(POLL_SECONDS)
+        session.rest()

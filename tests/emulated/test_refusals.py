@@ -16,6 +16,7 @@ from tests.emulated.case import ARM, ARMV7, GICV2, GICV3, QEMU, SVM, VTX
 from tests.emulated.scene import Scene, monitor, stage_file
 
 LIMIT_SECONDS = 30.0
+LOOK_SECONDS = 0.005
 STATUS = {SVM: 3, **dict.fromkeys(ARM, 0)}  # isa-debug-exit gives 2 * 1 + 1; ARM firmware has no status to give
 FLIPS, SEED = 8, 20261120
 
@@ -33,7 +34,7 @@ def last_words(
         deadline = time.monotonic() + limit
         while (status := machine.exit_status()) is None and time.monotonic() < deadline:
             said += read(console.recv)
-            time.sleep(0.05)
+            time.sleep(LOOK_SECONDS)
         while chunk := read(console.recv):
             said += chunk
     return said.decode("ascii", "replace").strip(), status

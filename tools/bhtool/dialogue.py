@@ -9,7 +9,6 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, Session
 
 ANSWER_SECONDS = 60.0
-POLL_SECONDS = 0.02
 
 
 class Silence(BulkheadError):
@@ -53,5 +52,5 @@ class Dialogue:
             states = {name: watch.state for name, watch in self.session.watches.items()}
             status = Status.FAILED if ended else Status.TIME_LIMIT
             raise Silence(f"{self.sandbox} gave no answer: {ended or 'time limit'}; {states}", status)
-        time.sleep(POLL_SECONDS)
+        self.session.rest()
         return events

@@ -20,7 +20,8 @@ from bhtool.memory import Crash, Exits, Heartbeat, Memory, Stats, subtract, tota
 from bhtool.payloads import READY_LINE
 from bhtool.platforms import Platform
 
-POLL_SECONDS = 0.05
+SHORTEST_REST, LONGEST_REST = 0.005, 0.05
+REST_SHARE = 0.05  # of the time since the machine started
 
 
 @dataclass(frozen=True)
@@ -222,11 +223,13 @@ class Session:
             if any(isinstance(event, EndEvent) for event in found):
                 return
             yield None
-            self._rest()
+            self.rest()
 
-    def _rest(self) -> None:
+    def rest(self) -> None:
         """Until a serial line has something, or it is time to look at the memory again.
 
         A full line holds its UART up while emulated time runs on, and a few hundred single bytes fill one: so drain it at once.
+        The emulator works on until somebody has seen that it is done, so a short run is looked at often; a long one does not pay for it.
         """
-        select.select(list(self.machine.serials.values()), [], [], POLL_SECONDS)
+        share = REST_SHARE * (time.monotonic() - self._started)
+        select.select(list(self.machine.serials.values()), [], [], min(max(SHORTEST_REST, share), LONGEST_REST))
