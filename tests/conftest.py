@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options every test folder shares: what `tools/bulkhead test` hands down."""
+"""Options every test folder shares: what `tools/bulkhead test` hands down. And what a test cost, for its JUnit file."""
+
+from collections.abc import Generator
 
 import pytest
+from bhtool.testing.cost import PROPERTY, used_so_far
+from bhtool.testing.selection import share_of
+
+BEFORE = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out tests marked slow")
+    parser.addoption("--quick", action="store_true", help="leave out tests marked slow or long")
+    parser.addoption("--long", action="store_true", help="with tests marked long")
+    parser.addoption("--share", type=int, help="of tests marked long, this tenth")
     parser.addoption("--platform", help="only tests of this platform, and those of none")
 
 
@@ -19,14 +27,35 @@ def platform_of(item: pytest.Item) -> str | None:
     return None if value is None else str(getattr(value, "name", value))
 
 
+def is_chosen(config: pytest.Config, item: pytest.Item) -> bool:
+    wanted = config.getoption("--platform")
+    if wanted and platform_of(item) not in (None, wanted):
+        return False
+    if item.get_closest_marker("long"):
+        return bool(config.getoption("--long")) or share_of(item.nodeid) == config.getoption("--share")
+    return not (config.getoption("--quick") and item.get_closest_marker("slow"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects rather than skips: what was not asked for is not reported."""
-    quick, wanted = config.getoption("--quick"), config.getoption("--platform")
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
-        is_slow = quick and item.get_closest_marker("slow")
-        is_elsewhere = wanted and platform_of(item) not in (None, wanted)
-        (dropped if is_slow or is_elsewhere else kept).append(item)
+        (kept if is_chosen(config, item) else dropped).append(item)
     config.hook.pytest_deselected(items=dropped)
     items[:] = kept
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    item.stash[BEFORE] = used_so_far()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """A machine that several tests share is counted to the one that used it meanwhile."""
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append((PROPERTY, f"{used_so_far() - item.stash[BEFORE]:.2f}"))

@@ -22,14 +22,14 @@ ROWS = [
     for case in CASES
     for platform in case.platforms
 ]
-# A second opinion: what holds on SVM in QEMU, once more in Bochs; filters of devices are the same code on VT-x, and shown there.
+# A second opinion: what holds on SVM in QEMU, once more in Bochs, of which the ordinary run looks at the quick ones; filters of devices are the same code on VT-x, and shown there.
 FILTERS = ("ioapic-", "pci-")
 OF_VTX = ("dirty-",)  # with functions of QEMU's; Bochs' are there on VT-x
 LACKING = ("unprotected-msr-rdmsr=0xc0000104", "unprotected-msr-wrmsr=0x3b,0")  # TSC_RATIO, TSC_ADJUST: its processor has neither to open
 # Its VMRUN leaves CR2 as it is, though the control block has 0: APM vol. 2, 15.5.1 "Basic Operation".
 OTHERWISE = ("restart-forgets-every-register",)
 ROWS += [
-    pytest.param(SECOND_SVM, case, id=f"{SECOND_SVM}-{case.name}", marks=pytest.mark.slow)
+    pytest.param(SECOND_SVM, case, id=f"{SECOND_SVM}-{case.name}", marks=pytest.mark.slow if case.quick else pytest.mark.long)
     for case in CASES
     if SVM in case.platforms and not case.name.startswith((*FILTERS, *OF_VTX, *LACKING, *OTHERWISE))
 ]

@@ -49,9 +49,10 @@ def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:
     return judge(snapshot, policies(platform, partition), look_of(platform).read)
 
 
-def grouped(platform: str, *values: object, slow: bool = False) -> object:
+def grouped(platform: str, *values: object, slow: bool = False, long: bool = False) -> object:
     """All of a platform in one worker, so that its machine runs once."""
-    marks = [pytest.mark.xdist_group(f"oracle-{platform}"), *([pytest.mark.slow] if slow else [])]
+    marks = [pytest.mark.xdist_group(f"oracle-{platform}")]
+    marks += [mark for mark, holds in ((pytest.mark.slow, slow), (pytest.mark.long, long)) if holds]
     return pytest.param(platform, *values, marks=marks)
 
 
@@ -75,7 +76,8 @@ def bench(platform: Platform) -> Bench:
     return Bench(snapshot, judged(platform, SPOILT, snapshot))
 
 
-INJECTIONS = [grouped(platform, one) for platform in ALL for one in BY_FORMAT[FORMATS[platform]]]
+OF_ANOTHER = (GICV2,)  # whose format another machine has, which shows the same
+INJECTIONS = [grouped(platform, one, long=platform in OF_ANOTHER) for platform in ALL for one in BY_FORMAT[FORMATS[platform]]]
 INJECTIONS += [grouped(GICV3, one) for one in ON_GICV3]
 
 

@@ -13,8 +13,15 @@ from tests.emulated.scene import stage_file
 LIMIT_SECONDS = 120.0
 
 
-@pytest.mark.parametrize("partition", ["native.dts", pytest.param("mixed.dts", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("platform", [*ALL, pytest.param(SECOND_SVM, marks=pytest.mark.slow)])
+ROWS = [
+    *((platform, "native.dts") for platform in ALL),
+    *(pytest.param(platform, "mixed.dts", marks=pytest.mark.slow) for platform in ALL),
+    pytest.param(SECOND_SVM, "native.dts", marks=pytest.mark.slow),
+    pytest.param(SECOND_SVM, "mixed.dts", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("platform", "partition"), ROWS)
 def test_everybody_is_ready(machine_platform: Platform, partition: str) -> None:
     scene = stage_file(machine_platform, paths.PARTITIONS / partition)
     machine = Machine(machine_platform, scene.image, timing_for(machine_platform, scene.plan))

@@ -110,14 +110,21 @@ def flips() -> list[int]:
     return [chooser.randrange(bits * n // FLIPS, bits * (n + 1) // FLIPS) for n in range(FLIPS)]
 
 
+def row(platform: str, refusal: Refusal, *marks: pytest.MarkDecorator) -> object:
+    return pytest.param(platform, refusal, id=f"{platform}-{refusal.name}", marks=marks)
+
+
 def rows() -> list[object]:
-    """Every refusal everywhere, every flip on one platform: all of them are checked on the host by the unit tests."""
-    every = [(platform, refusal) for refusal in REFUSALS for platform in QEMU]
-    every += [(QEMU[n % len(QEMU)], Refusal(f"bit-{bit}", flip(bit), "partition table refused")) for n, bit in enumerate(flips())]
-    return [
-        pytest.param(platform, refusal, id=f"{platform}-{refusal.name}", marks=[] if refusal.quick else [pytest.mark.slow])
-        for platform, refusal in every
-    ]
+    """One refusal everywhere, every other and every flip on one platform: all of them are checked on the host by the unit tests.
+
+    With the long tests every refusal everywhere.
+    """
+    found = [row(platform, refusal) for refusal in REFUSALS if refusal.quick for platform in QEMU]
+    for n, refusal in enumerate(refusal for refusal in REFUSALS if not refusal.quick):
+        first = QEMU[n % len(QEMU)]
+        found += [row(platform, refusal, pytest.mark.slow if platform == first else pytest.mark.long) for platform in QEMU]
+    flipped = (Refusal(f"bit-{bit}", flip(bit), "partition table refused") for bit in flips())
+    return found + [row(QEMU[n % len(QEMU)], refusal, pytest.mark.slow) for n, refusal in enumerate(flipped)]
 
 
 def native(platform: Platform) -> Scene:

@@ -88,7 +88,7 @@ COMPILE = [
 ]
 TIME_LIMIT_SECONDS = 60
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 MUTATIONS = [

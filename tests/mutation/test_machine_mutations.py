@@ -24,7 +24,7 @@ from tests.mutation.machine_mutations import MUTATIONS
 from tests.mutation.mutation import ROOT
 from tests.mutation.one_case import CASE_FAILS, ENDED
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def sources() -> list[str]:

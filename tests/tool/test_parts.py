@@ -13,7 +13,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.lines import code_lines
 from bhtool.payloads import initramfs_bytes, plain_image
 from bhtool.provision.needs import Need, lacking
-from bhtool.testing import Tally
+from bhtool.testing.tally import Tally
 from hypothesis import given
 from hypothesis import strategies as st
 

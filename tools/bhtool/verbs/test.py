@@ -8,11 +8,14 @@ import click
 
 from bhtool import paths
 from bhtool.build import build_host, build_platform
-from bhtool.errors import Status
+from bhtool.errors import BulkheadError, Status
 from bhtool.images import Resolver
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen
-from bhtool.testing import Selection, Tally, run_meson, run_pytest
+from bhtool.testing import cost
+from bhtool.testing.selection import SHARES, Selection, share_of_commit
+from bhtool.testing.steps import run_meson, run_pytest
+from bhtool.testing.tally import Tally
 from bhtool.verbs.options import Output
 
 TESTS = paths.ROOT / "tests"
@@ -32,10 +35,32 @@ def prepare(platforms: list[Platform], screen: Screen) -> Path:
     return host
 
 
-def conclude(tally: Tally, strict: bool, screen: Screen) -> Status:
+def share_named(text: str | None) -> int | None:
+    return share_of_commit() if text == "auto" else int(text) if text else None
+
+
+def select(quick: bool, everything: bool, share: str | None, platform: str | None, word: str | None) -> Selection:
+    if [quick, everything, share is not None].count(True) > 1:
+        raise BulkheadError("--quick, --long and --share exclude each other", Status.USAGE)
+    return Selection(quick, everything, share_named(share), platform, word)
+
+
+def describe(selection: Selection) -> str:
+    """Which of the long tests ran."""
+    if selection.long:
+        return "long tests: all"
+    if selection.share is not None:
+        return f"long tests: share {selection.share} of {SHARES}; all: --long"
+    return "long tests: none; all: --long"
+
+
+def conclude(tally: Tally, selection: Selection, strict: bool, screen: Screen) -> Status:
+    for line in cost.report(tally.costs, cost.used_so_far()):
+        screen.out.print(line, markup=False)
     for kind, found in (("failed", tally.failed), ("skipped", tally.skipped)):
         for name in found:
             screen.out.print(f"{kind}: {name}", markup=False)
+    screen.out.print(describe(selection), markup=False)
     screen.out.print(tally.last_line())
     nothing_ran = tally.passed == 0 and not tally.failed
     return Status.FAILED if tally.failed or nothing_ran or (strict and tally.skipped) else Status.GOOD
@@ -43,16 +68,27 @@ def conclude(tally: Tally, strict: bool, screen: Screen) -> Status:
 
 @click.command()
 @click.argument("which", type=click.Choice(["unit", "emulated", "all"]), default="all")
-@click.option("--quick", is_flag=True, help="Leave out what is slow: under 90 seconds.")
+@click.option("--quick", is_flag=True, help="Leave out what is slow: under 60 seconds.")
+@click.option("--long", "everything", is_flag=True, help="Everything, mutations and long campaigns as well.")
+@click.option("--share", type=click.Choice(["auto", *map(str, range(SHARES))]), help="A tenth of what --long adds; auto: by commit.")
 @click.option("--require-all", is_flag=True, help="A skipped test fails the run; so it is with CI=true.")
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
 @click.option("-k", "word", metavar="WORD", help="Only tests whose name contains WORD.")
 @click.option("--junit", type=Output(), help="Write the results as JUnit XML.")
-def test(which: str, quick: bool, require_all: bool, platform_name: str | None, word: str | None, junit: Path | None) -> Status:
-    """Build and test everything."""
+def test(
+    which: str,
+    quick: bool,
+    everything: bool,
+    share: str | None,
+    require_all: bool,
+    platform_name: str | None,
+    word: str | None,
+    junit: Path | None,
+) -> Status:
+    """Build and test everything that guards a property; --long: what guards the tests, too."""
     screen = Screen()
     tally = Tally()
-    selection = Selection(quick, platform_name, word)
+    selection = select(quick, everything, share, platform_name, word)
     host = prepare([load(platform_name)] if platform_name else every(), screen)
     workers = os.cpu_count() or 1
     if which in ("unit", "all"):
@@ -62,4 +98,4 @@ def test(which: str, quick: bool, require_all: bool, platform_name: str | None, 
         run_pytest(EMULATED_FOLDERS, selection, tally, workers)
     if junit:
         tally.write_junit(junit)
-    return conclude(tally, require_all or os.environ.get("CI") == "true", screen)
+    return conclude(tally, selection, require_all or os.environ.get("CI") == "true", screen)

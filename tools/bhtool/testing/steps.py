@@ -1,75 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the test programs and adds up what they say, through the JUnit files that Meson and pytest write."""
+"""Runs the test programs: Meson those in C, pytest the others."""
 
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ET
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bhtool import paths
 from bhtool.children import owned
 from bhtool.errors import BulkheadError, Status
+from bhtool.testing.selection import Selection
+from bhtool.testing.tally import Tally
 
 STEP_LIMIT_SECONDS = 3600
+LONG_STEP_LIMIT_SECONDS = 4 * STEP_LIMIT_SECONDS
 NO_TESTS_COLLECTED = 5  # pytest's exit status
 
 
-@dataclass
-class Tally:
-    passed: int = 0
-    failed: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    suites: list[ET.Element] = field(default_factory=list)
-
-    def add_junit(self, path: Path) -> None:
-        """Every test case of a file; one is failed if it holds a failure or an error."""
-        if not path.exists():
-            return
-        for suite in ET.parse(path).getroot().iter("testsuite"):
-            self.suites.append(suite)
-            for case in suite.iter("testcase"):
-                self._add_case(case)
-
-    def _add_case(self, case: ET.Element) -> None:
-        name = "::".join(filter(None, (case.get("classname"), case.get("name"))))
-        skip = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            self.failed.append(name)
-        elif skip is not None:
-            self.skipped.append(f"{name}: {skip.get('message') or 'no reason given'}")
-        else:
-            self.passed += 1
-
-    def fail(self, name: str) -> None:
-        """Something that has no test case of its own went wrong."""
-        self.failed.append(name)
-
-    def write_junit(self, path: Path) -> None:
-        root = ET.Element("testsuites", name="bulkhead")
-        root.extend(self.suites)
-        ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
-
-    def last_line(self) -> str:
-        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
-
-
-@dataclass(frozen=True)
-class Selection:
-    quick: bool = False
-    platform: str | None = None
-    word: str | None = None
-
-
-def step(command: list[str], what: str, environment: dict[str, str] | None = None) -> int:
+def step(command: list[str], what: str, limit: int = STEP_LIMIT_SECONDS, environment: dict[str, str] | None = None) -> int:
     """Runs with its output shown; its exit status."""
     try:
-        return subprocess.run(owned(command), cwd=paths.ROOT, env=environment, timeout=STEP_LIMIT_SECONDS, check=False).returncode
+        return subprocess.run(owned(command), cwd=paths.ROOT, env=environment, timeout=limit, check=False).returncode
     except subprocess.TimeoutExpired as expired:
-        raise BulkheadError(f"{what} ran over {STEP_LIMIT_SECONDS} s", Status.TIME_LIMIT) from expired
+        raise BulkheadError(f"{what} ran over {limit} s", Status.TIME_LIMIT) from expired
 
 
 def meson_names(build: Path, word: str | None) -> list[str]:
@@ -97,9 +52,11 @@ def run_pytest(folders: list[Path], selection: Selection, tally: Tally, workers:
         return
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-o", "junit_logging=no", *present, *pytest_options(selection, workers)]
     failed_before = len(tally.failed)
+    limit = LONG_STEP_LIMIT_SECONDS if selection.long else STEP_LIMIT_SECONDS
     with tempfile.TemporaryDirectory() as directory:
         junit = Path(directory) / "junit.xml"
-        status = step([*command, f"--junit-xml={junit}"], "pytest", {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")})
+        environment = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")}
+        status = step([*command, f"--junit-xml={junit}"], "pytest", limit, environment)
         tally.add_junit(junit)
     if status not in (0, NO_TESTS_COLLECTED) and len(tally.failed) == failed_before:
         tally.fail(f"pytest {' '.join(present)}: exit status {status}")
@@ -109,6 +66,10 @@ def pytest_options(selection: Selection, workers: int) -> list[str]:
     options = ["-n", str(workers), "--dist", "loadgroup"] if workers > 1 else []
     if selection.quick:
         options.append("--quick")
+    if selection.long:
+        options.append("--long")
+    if selection.share is not None:
+        options.append(f"--share={selection.share}")
     if selection.platform:
         options.append(f"--platform={selection.platform}")
     if selection.word:

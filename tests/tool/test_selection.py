@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests `bulkhead test` runs, and what it says of their cost."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from bhtool.errors import BulkheadError
+from bhtool.testing import cost
+from bhtool.testing.selection import SHARES, Selection
+from bhtool.testing.steps import pytest_options
+from bhtool.testing.tally import Tally
+from bhtool.verbs.test import describe, select
+
+from tests import conftest
+
+LONG_NAMES = [f"test_long[{n}]" for n in range(1000)]
+MARKS = {"test_plain": "", "test_slow": "slow", **dict.fromkeys(LONG_NAMES, "long")}
+
+
+def chosen(**options: object) -> list[str]:
+    """Which of these tests run."""
+    config = cast(pytest.Config, SimpleNamespace(getoption=lambda name: options.get(name.lstrip("-"))))
+    found = []
+    for name, mark in MARKS.items():
+        item = SimpleNamespace(nodeid=name, callspec=None, get_closest_marker=lambda asked, mark=mark: asked == mark or None)
+        if conftest.is_chosen(config, cast(pytest.Item, item)):
+            found.append(name)
+    return found
+
+
+def test_three_sets() -> None:
+    assert chosen(quick=True) == ["test_plain"]
+    assert chosen() == ["test_plain", "test_slow"]
+    assert chosen(long=True) == list(MARKS)
+
+
+def test_shares_are_disjoint_and_leave_nothing_out() -> None:
+    shares = [chosen(share=share) for share in range(SHARES)]
+    assert all(len(share) > 50 and share[:2] == ["test_plain", "test_slow"] for share in shares)
+    assert sorted(name for share in shares for name in share[2:]) == sorted(LONG_NAMES)
+
+
+def test_a_share_is_named_and_handed_down() -> None:
+    selection = select(False, False, "7", None, "kick")
+    assert describe(selection) == "long tests: share 7 of 10; all: --long"
+    assert pytest_options(selection, 1) == ["--share=7", "-k", "kick"]
+    auto = select(False, False, "auto", None, None).share
+    assert auto is not None
+    assert 0 <= auto < SHARES
+
+
+def test_sets_exclude_each_other() -> None:
+    with pytest.raises(BulkheadError, match="exclude each other"):
+        select(True, True, None, None, None)
+    assert describe(Selection(long=True)) == "long tests: all"
+
+
+def test_cost_is_of_a_test_and_all_it_started(tmp_path: Path) -> None:
+    before = cost.used_so_far()
+    burn = [sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass\ninput()"]
+    with subprocess.Popen(burn, stdin=subprocess.PIPE) as child:
+        while cost.used_so_far() - before < 0.3:
+            pass
+        child.communicate(b"\n")
+    assert cost.used_so_far() - before >= 0.3
+
+
+def test_cost_is_reported_by_part(tmp_path: Path) -> None:
+    suite = ET.Element("testsuite")
+    for part, seconds in (("tests.a", 1.0), ("tests.b", 5.0), ("tests.a", 2.5)):
+        properties = ET.SubElement(ET.SubElement(suite, "testcase", classname=part, name="x"), "properties")
+        ET.SubElement(properties, "property", name=cost.PROPERTY, value=str(seconds))
+    ET.ElementTree(suite).write(tmp_path / "junit.xml")
+    tally = Tally()
+    tally.add_junit(tmp_path / "junit.xml")
+    assert cost.by_part(tally.costs) == {"tests.b": (1, 5.0), "tests.a": (2, 3.5)}
+    lines = cost.report(tally.costs, 10.0)
+    assert lines[-1] == "10 CPU-seconds in all"
+    assert any("1.5 CPU-seconds  building" in line for line in lines)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests run: docs/testing.md. Tests are marked `slow` or `long`; what carries neither mark runs always."""
+
+import subprocess
+import zlib
+from dataclasses import dataclass
+
+from bhtool import paths
+
+SHARES = 10
+
+
+@dataclass(frozen=True)
+class Selection:
+    quick: bool = False  # neither slow nor long
+    long: bool = False  # everything
+    share: int | None = None  # of the long tests, those of this share as well
+    platform: str | None = None
+    word: str | None = None
+
+
+def share_of(test: str) -> int:
+    """The share a test belongs to: the same on every machine, for as long as it keeps its name."""
+    return zlib.crc32(test.encode()) % SHARES
+
+
+def share_of_commit() -> int:
+    """Whose turn it is: ten commits in a row go through all shares."""
+    command = ["git", "rev-list", "--count", "HEAD"]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    return int(done.stdout) % SHARES if done.returncode == 0 else 0

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How tests went, through the JUnit files that Meson and pytest write."""
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bhtool.testing.cost import PROPERTY, Cost
+
+
+@dataclass
+class Tally:
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    costs: list[Cost] = field(default_factory=list)
+    suites: list[ET.Element] = field(default_factory=list)
+
+    def add_junit(self, path: Path) -> None:
+        """Every test case of a file; one is failed if it holds a failure or an error."""
+        if not path.exists():
+            return
+        for suite in ET.parse(path).getroot().iter("testsuite"):
+            self.suites.append(suite)
+            for case in suite.iter("testcase"):
+                self._add_case(case)
+
+    def _add_case(self, case: ET.Element) -> None:
+        name = "::".join(filter(None, (case.get("classname"), case.get("name"))))
+        skip = case.find("skipped")
+        self._add_cost(case, name)
+        if case.find("failure") is not None or case.find("error") is not None:
+            self.failed.append(name)
+        elif skip is not None:
+            self.skipped.append(f"{name}: {skip.get('message') or 'no reason given'}")
+        else:
+            self.passed += 1
+
+    def _add_cost(self, case: ET.Element, name: str) -> None:
+        for one in case.iter("property"):
+            if one.get("name") == PROPERTY:
+                self.costs.append(Cost(case.get("classname", ""), name, float(one.get("value", "0"))))
+
+    def fail(self, name: str) -> None:
+        """Something that has no test case of its own went wrong."""
+        self.failed.append(name)
+
+    def write_junit(self, path: Path) -> None:
+        root = ET.Element("testsuites", name="bulkhead")
+        root.extend(self.suites)
+        ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+    def last_line(self) -> str:
+        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
