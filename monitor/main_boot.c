@@ -17,6 +17,7 @@ static struct build builds[BH_MAX_SANDBOXES];
 
 static const struct table_span private_spans[] = { BOARD_PRIVATE_SPANS };
 static const struct table_span private_ports[] = { BOARD_PRIVATE_PORTS };
+static const struct table_span private_lines[] = { BOARD_PRIVATE_LINES };
 static const struct table_span reserved_ram[] = { BOARD_RESERVED_RAM };
 
 static struct table_limits board_limits(void)
@@ -35,7 +36,7 @@ static struct table_limits board_limits(void)
 		.pci = { BOARD_PCI_FUNCTIONS, BOARD_PCI_WINDOW, BOARD_PCI_PORTS, BOARD_PCI_PORTS_AT },
 		.core_id_mask = BOARD_CORE_ID_MASK,
 		.core_id_greatest = BOARD_CORE_ID_GREATEST,
-		.first_line = BOARD_FIRST_LINE,
+		.forbidden_lines = TABLE_SPANS(private_lines),
 		.first_vector = BOARD_FIRST_VECTOR,
 	};
 }

@@ -117,7 +117,8 @@ struct table_limits {
 	struct table_spans forbidden_ports; /* I/O ports that are no sandbox's */
 	struct table_pci pci;
 	uint64_t core_id_mask, core_id_greatest; /* hardware numbers of cores: bits they may have, and the last of them */
-	uint32_t first_line, first_vector;       /* what lies below is no device's */
+	struct table_spans forbidden_lines;      /* interrupt lines that are no sandbox's */
+	uint32_t first_vector;                   /* what lies below is no device's */
 };
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);

@@ -386,7 +386,7 @@ static const char *refuse_lines(const struct bh_table *table, const struct table
 		const struct bh_line *line = &table->lines[n];
 
 		REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
-		REFUSE_IF(line->line < limits->first_line, "an interrupt line is not a device's");
+		REFUSE_IF(touches(limits->forbidden_lines, (struct table_span){ line->line, 1 }), "an interrupt line is not a device's");
 		REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
 		REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
 			  "an interrupt line goes to another core than its sandbox's first");

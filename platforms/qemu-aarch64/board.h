@@ -47,6 +47,6 @@
 #define BOARD_CORE_ID_MASK     0xff00ffffffull
 #define BOARD_CORE_ID_GREATEST BOARD_CORE_ID_MASK
 
-/* SPIs begin behind SGIs and PPIs; no vectors. */
-#define BOARD_FIRST_LINE   32
-#define BOARD_FIRST_VECTOR 0
+/* SGIs and PPIs are each core's own; no vectors. */
+#define BOARD_PRIVATE_LINES { 0, 32 }
+#define BOARD_FIRST_VECTOR  0

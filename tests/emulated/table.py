@@ -15,6 +15,7 @@ from tests.emulated import (
     cases_restart,
     cases_sweeps,
     cases_unprotected,
+    cases_wires,
 )
 from tests.emulated.case import Case
 
@@ -32,6 +33,7 @@ CASES: tuple[Case, ...] = (
     *cases_restart.CASES,
     *cases_unprotected.CASES,
     *cases_dirty.CASES,
+    *cases_wires.CASES,
 )
 
 

@@ -5,7 +5,7 @@ Without arguments it reads such pairs, a line each, and gives each a process of 
 that one says stands ENDED and its status.
 
 ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.
-The name of a refusal: start-up gets that damaged table.
+The name of a refusal: start-up gets that damaged table. LENT_LINE: one that gives the line of FERR# away.
 
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
@@ -30,12 +30,13 @@ from bhtool.oracle.policy import copies_of, read_partitioning
 from bhtool.platforms import Platform, load
 
 from tests.emulated.case import Case
+from tests.emulated.lent_line import lend
 from tests.emulated.observe import judge, observe
 from tests.emulated.scene import silent, stage, stage_file
 from tests.emulated.table import CASES
 from tests.emulated.test_refusals import REFUSALS, Refusal, damaged, last_words
 
-ORACLE, CAMPAIGN = "oracle", "campaign"
+ORACLE, CAMPAIGN, LENT_LINE = "oracle", "campaign", "lent-line"
 ATTEMPTS = 1000
 CASE_FAILS = 10
 LIMIT_BEATS = 2000  # two emulated seconds: more than any case named by a mutation takes
@@ -81,7 +82,7 @@ def try_one(name: str, what: str) -> int:
     """The status to end with."""
     platform = load(name)
     refusals = {one.name: functools.partial(boot_damaged, refusal=one) for one in REFUSALS}
-    alone = ({ORACLE: ask_oracle, CAMPAIGN: attack} | refusals).get(what)
+    alone = ({ORACLE: ask_oracle, CAMPAIGN: attack, LENT_LINE: lend} | refusals).get(what)
     wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, what))
     print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0

@@ -8,6 +8,7 @@ enum { R = BH_PERM_READ, RW = BH_PERM_READ | BH_PERM_WRITE, RWX = RW | BH_PERM_E
 
 static const struct table_span reserved[] = { { 0x40000000, 0x100000 }, { 0xbfe00000, 0x200000 } };
 static const struct table_span forbidden_ports[] = { { 0x60, 5 }, { 0xcf8, 8 }, { 0xc000, 0x4000 } };
+static const struct table_span forbidden_lines[] = { { 0, 32 }, { 45, 1 } };
 static const struct table_span forbidden[] = { { 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 }, { 0x10000000, 0x30000000 } };
 
 const struct table_limits good_limits = {
@@ -24,7 +25,7 @@ const struct table_limits good_limits = {
 	.pci = { 256, { 0x10000000, 0x20000000 }, { 0xc000, 0x4000 }, 0x3eff0000 },
 	.core_id_mask = 0xf0f,
 	.core_id_greatest = 0xf0e,
-	.first_line = 32,
+	.forbidden_lines = TABLE_SPANS(forbidden_lines),
 	.first_vector = 0x20,
 };
 

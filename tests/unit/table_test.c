@@ -193,6 +193,7 @@ static const struct broken {
 	{ "an interrupt line belongs to no sandbox", { SET(lines[1].sandbox, 2) } },
 	{ "an interrupt line is not a device's", { SET(lines[1].line, 31) } },
 	{ "an interrupt line is not a device's", { SET(lines[0].line, 0) } },
+	{ "an interrupt line is not a device's", { SET(lines[1].line, 45) } },
 	{ "an interrupt line has a vector of the processor's own", { SET(lines[1].vector, 0x1f) } },
 	{ "an interrupt line has a vector of the processor's own", { SET(lines[0].vector, 0) } },
 	{ "an interrupt line goes to another core than its sandbox's first", { SET(lines[1].core, 1) } },

@@ -140,6 +140,21 @@ static uint64_t attack_cr0_read(uint64_t a, uint64_t b)
 	return cr0 & a;
 }
 
+/*
+ * An x87 exception in the form of MS-DOS: with NE clear it is not #MF, but a signal to whoever has the line of FERR#. SDM vol. 1, 8.7.2
+ * "MS-DOS Compatibility Sub-mode". A division of 1 by 0, all exceptions unmasked; what waits for the x87 unit raises it.
+ */
+static uint64_t attack_ferr(uint64_t a, uint64_t b)
+{
+	enum { CR0_MP = 1 << 1, CR0_EM = 1 << 2, CR0_TS = 1 << 3 };
+	static const uint16_t unmasked = 0x340;
+
+	attack_cr0(CR0_EM | CR0_TS | CR0_NE | CR0_MP, CR0_MP);
+	__asm__ volatile("fninit; fldcw %0; fldz; fld1; fdivp; fwait" ::"m"(unmasked) : "memory");
+	__asm__ volatile("fninit");
+	return 0;
+}
+
 static uint64_t attack_xsetbv(uint64_t a, uint64_t b)
 {
 	__asm__ volatile("xsetbv" ::"c"(0), "a"((uint32_t)a), "d"((uint32_t)(a >> 32)));
@@ -349,6 +364,7 @@ const struct attack arch_attacks[] = {
 	{ "cr4", 1, false, attack_cr4 },
 	{ "cr0", 2, false, attack_cr0 },
 	{ "cr0-read", 1, false, attack_cr0_read },
+	{ "ferr", 0, false, attack_ferr },
 	{ "xsetbv", 1, false, attack_xsetbv },
 	{ "xgetbv", 0, false, attack_xgetbv },
 	{ "fp-write", 1, false, attack_fp_write },

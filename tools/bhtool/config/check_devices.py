@@ -25,6 +25,7 @@ PLATFORM_PORTS = (
     Span(0xB2, 2),
     Span(0xC0, 0x20),
     Span(0xE9, 1),
+    Span(0xF0, 2),
     Span(0xF4, 4),
     Span(0x170, 8),
     Span(0x1F0, 8),
@@ -40,6 +41,7 @@ PLATFORM_PORTS = (
     Span(0xB000, 0x200),
     PCI_PORTS,
 )
+PLATFORM_PINS = (13,)  # FERR#, which any core raises: PC_PRIVATE_LINES there
 # Controllers that act for several devices at once.
 COMMON_PROPERTIES = ("resets", "power-domains", "pinctrl-0", "assigned-clocks")
 DMA_PROPERTIES = ("dmas", "iommus", "iommu-map", "memory-region", "dma-coherent")
@@ -121,6 +123,16 @@ def level_vectors_apart(domains: Domains) -> Iterator[Finding]:
                     f"line {wire.number} of {device.name} is level-triggered, whose vector must be nobody else's, and Linux (`{sandbox.name}`)"
                     " chooses vectors itself"
                 )
+                yield Finding(sandbox.where("access"), text)
+
+
+def lines_not_of_platform(domains: Domains) -> Iterator[Finding]:
+    if domains.machine.is_arm:
+        return
+    for sandbox, device in _granted(domains):
+        for wire in device.wires:
+            if wire.number in PLATFORM_PINS:
+                text = f"line {wire.number} of {device.name} of `{sandbox.name}` is the machine's: any core raises it by an x87 exception (FERR#)"
                 yield Finding(sandbox.where("access"), text)
 
 

@@ -98,6 +98,12 @@ RULES = (
         "give the device to a native sandbox, which takes the vector of its grant, or leave out its `interrupts`",
         devices.level_vectors_apart,
     ),
+    Rule(
+        "BH-R059",
+        "Interrupt lines of the machine itself are nobody's.",
+        "correct the board tree, or take the device out of `access`",
+        devices.lines_not_of_platform,
+    ),
     # References between them.
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),
