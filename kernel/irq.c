@@ -93,6 +93,16 @@ void irq_send_ipi(unsigned slot)
 	controller->send_ipi(slot);
 }
 
+uint32_t irq_mask(uint32_t priority)
+{
+	return controller->mask(priority);
+}
+
+uint32_t irq_running_priority(void)
+{
+	return controller->running();
+}
+
 void irq_serve(uint32_t vector)
 {
 	controller->serve(vector);

@@ -23,6 +23,10 @@ struct irq_controller {
 	uint32_t (*enable_device)(const struct bh_grant *grant);
 	/* Interrupts core `slot` of the sandbox: one exit here, none there. */
 	void (*send_ipi)(unsigned slot);
+	/* Lets in only what is more urgent than `priority`; returns the mask as it then reads. NULL where nobody asks (x86). */
+	uint32_t (*mask)(uint32_t priority);
+	/* Priority of the interrupt that is being served. NULL as `mask`. */
+	uint32_t (*running)(void);
 	/* Takes one interrupt: irq_dispatch() between acknowledgement and end. */
 	void (*serve)(uint32_t vector);
 };
@@ -45,6 +49,10 @@ void irq_send_ipi(unsigned slot);
 
 /* Another sandbox has been parked, and its configuration and this one's say that this one is told. */
 void irq_attach_notice(void (*handler)(void));
+
+/* This core's priority mask, and the priority it is at: struct irq_controller. */
+uint32_t irq_mask(uint32_t priority);
+uint32_t irq_running_priority(void);
 
 /* From the vectors: an interrupt has come, on x86 at `vector`. */
 void irq_serve(uint32_t vector);

@@ -61,6 +61,8 @@ enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit);
 /* Answers IPI: sends to own cores; HAL_FAULT if it names another or the kick. */
 enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit);
+/* Answers REGISTER, as far as it is of the CPU interface; HAL_REFUSE: it is not. */
+enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit);
 /* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */
 void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
@@ -72,7 +74,7 @@ void gic_wait(struct hal_core *core);
  * Of a guest core that starts: its CPU interface and its own lines as after reset, nothing pending or active, but for the kick. Of the
  * sandbox's shared lines, when none of its cores runs: off, and as start-up routed them.
  */
-void gic_reset_core(const struct hal_core *core);
+void gic_reset_core(struct hal_core *core);
 void gic_reset_lines(const struct hal_partition *partition);
 /* This core's CPU interface lets nothing but the kick through. What its guest left pending at the distributor stays there. */
 void gic_quiesce(void);

@@ -86,6 +86,12 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 	return HAL_SKIP;
 }
 
+/* The CPU interface is memory. */
+enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit)
+{
+	return HAL_REFUSE;
+}
+
 /*
  * Sleeps with the CPU interface open, whatever the guest made of it, so that any interrupt and every kick ends the sleep; of a
  * core that is off, only a kick: what its guest left pending is for nobody. The guest's settings come back before it runs. While an
@@ -146,7 +152,7 @@ void gic_settle(uint64_t frame)
 }
 
 /* SGIs are pending for each sender, a byte each; ICPENDR does not touch them. */
-void gic_reset_core(const struct hal_core *core)
+void gic_reset_core(struct hal_core *core)
 {
 	gic_quiesce();
 	gicc_write(GICC_BPR, 0);

@@ -136,6 +136,50 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 	return left && !(exit->value & ICC_SGIR_IRM) ? HAL_FAULT : HAL_SKIP;
 }
 
+/*
+ * The guest reads what it wrote, as far as the machine has those bits. The real mask lets nothing of the guest's pass that the guest
+ * masks, and always the kick, whose priority is 0.
+ */
+static void write_mask(struct hal_core *core, uint64_t value)
+{
+	SYSREG_WRITE(ICC_PMR_EL1, value & 0xff);
+	core->priority_mask = SYSREG_READ(ICC_PMR_EL1);
+	if (core->priority_mask < GIC_GUEST_PRIORITY)
+		SYSREG_WRITE(ICC_PMR_EL1, GIC_GUEST_PRIORITY);
+}
+
+/*
+ * What both groups have in common: below HCR_EL2.FMO a guest would reach virtual registers, in which its interrupts are not. Of
+ * ICC_CTLR_EL1 nothing is a guest's: CBPR would make group 1 follow group 0, and EOImode is one for both groups, so for the kick's end,
+ * too. With EOImode clear ICC_DIR_EL1 has no use, and is refused.
+ */
+enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit)
+{
+	bool write = exit->access == BH_ACCESS_WRITE;
+	uint64_t value = core->priority_mask;
+
+	switch (exit->gpa) {
+	case SYSREG_ICC_PMR:
+		if (write)
+			write_mask(core, exit->value);
+		break;
+	case SYSREG_ICC_RPR:
+		value = SYSREG_READ(ICC_RPR_EL1);
+		break;
+	case SYSREG_ICC_CTLR:
+		value = SYSREG_READ(ICC_CTLR_EL1);
+		break;
+	case SYSREG_ICC_SRE:
+		value = ICC_SRE_ON;
+		break;
+	default:
+		return HAL_REFUSE;
+	}
+	if (!write)
+		guest_write(core, exit->target, value);
+	return HAL_SKIP;
+}
+
 /* In group 0: an FIQ at the other core, whatever its guest masks. */
 void gic_signal(uint64_t hardware_id)
 {
@@ -193,11 +237,12 @@ void gic_settle(uint64_t frame)
 		arch_relax();
 }
 
-/* ICH_VMCR_EL2 and ICH_AP0R<n>_EL2 have what the guest wrote to its priority mask and to group 0, which HCR.FMO made virtual. */
-void gic_reset_core(const struct hal_core *core)
+/* ICH_VMCR_EL2 and ICH_AP0R<n>_EL2 have what the guest wrote to group 0, which HCR.FMO made virtual. */
+void gic_reset_core(struct hal_core *core)
 {
 	gic_quiesce();
 	SYSREG_WRITE(ICC_CTLR_EL1, 0);
+	write_mask(core, 0);
 	SYSREG_WRITE(ICC_BPR1_EL1, 0);
 	SYSREG_WRITE(ICH_VMCR_EL2, 0);
 	ICH_CLEAR_ACTIVE(0);

@@ -33,6 +33,8 @@ enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
 /* ICC_SGI0R_EL1, ICC_SGI1R_EL1. */
 #define ICC_SGIR_IRM (UINT64_C(1) << 40)
 enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 1020, ICC_RPR_IDLE = 0xff };
+/* ICC_SRE_EL1, ICC_SRE_EL2: SRE, DFB, DIB. */
+enum { ICC_SRE_ON = 7 };
 enum { ICC_CTLR_PRIBITS_SHIFT = 8, ICH_VTR_PREBITS_SHIFT = 26 };
 
 /* SGI `intid` for the one core with this affinity. */

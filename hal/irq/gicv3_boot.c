@@ -8,8 +8,8 @@
 
 enum { MAX_FRAMES = 64 };
 
-/* ICC_SRE_EL2: SRE, DFB, DIB; Enable clear, so that the guest's ICC_SRE_EL1 traps and stays on. ICC_PMR_EL1: every priority. */
-enum { ICC_SRE_ON = 7, ICC_PMR_OPEN = 0xff };
+/* ICH_HCR_EL2.TC: accesses of EL1 to registers that both groups have in common trap. En clear: no virtual interrupt exists. */
+enum { ICH_HCR_TC = 1 << 10 };
 
 /* ID_AA64PFR0_EL1.GIC, 27:24. */
 const char *gic_missing(void)
@@ -105,11 +105,11 @@ void gic_start_core(const struct hal_core *core)
 	arch_mmio_write32(redistributor + GICR_SGI_FRAME + GICD_ICENABLER, UINT32_MAX);
 	gic_settle(redistributor + GICR_SGI_FRAME);
 	gic_start_banked(redistributor + GICR_SGI_FRAME, GIC_GUEST_BANKED);
-	SYSREG_WRITE(ICC_SRE_EL2, ICC_SRE_ON);
+	SYSREG_WRITE(ICC_SRE_EL2, ICC_SRE_ON); /* Enable clear: the guest's ICC_SRE_EL1 traps and stays on */
 	arch_isb();
 	SYSREG_WRITE(ICC_SRE_EL1, ICC_SRE_ON);
 	arch_isb();
-	SYSREG_WRITE(ICC_PMR_EL1, ICC_PMR_OPEN);
+	SYSREG_WRITE(ICC_PMR_EL1, GIC_GUEST_PRIORITY);
 	SYSREG_WRITE(ICC_BPR0_EL1, 0);
 	SYSREG_WRITE(ICC_CTLR_EL1, 0);
 	SYSREG_WRITE(ICC_IGRPEN1_EL1, 0);
@@ -117,7 +117,7 @@ void gic_start_core(const struct hal_core *core)
 	ICC_CLEAR_ACTIVE(1);
 	arch_isb();
 	SYSREG_WRITE(ICC_IGRPEN0_EL1, 1);
-	SYSREG_WRITE(ICH_HCR_EL2, 0);
+	SYSREG_WRITE(ICH_HCR_EL2, ICH_HCR_TC);
 	SYSREG_WRITE(ICH_VMCR_EL2, 0);
 	ICH_CLEAR_ACTIVE(0);
 	arch_isb();

@@ -59,6 +59,7 @@ struct hal_core {
 	uint32_t slot;
 	uint32_t power;          /* enum core_power */
 	struct core_entry entry; /* of its next start */
+	uint64_t priority_mask;  /* GICv3: ICC_PMR_EL1 as its guest reads it */
 	uint32_t kick_seen;      /* requests when it last came in over a poisoned root, */
 	uint32_t kick_retries;   /* and how often since, kick.c */
 };

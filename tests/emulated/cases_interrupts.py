@@ -5,6 +5,8 @@ A victim that took an interrupt nobody sent it with right says so, and fails its
 are the control: they show that one would be noticed.
 """
 
+from dataclasses import replace
+
 from tests.emulated.case import ARM, ARMV7, GIC2, GICV3, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Expectation, Kicked, Parked, Refused, Returned, Says
 
@@ -224,6 +226,7 @@ DISARMING = (
     disarming_game("redistributor-asleep", "gicr-write=0x14,0x2", (GICV3,)),
     disarming_game("tables-for-lpis", "gicr-write=0x70,0x41000000 gicr-write=0x78,0x41000000 gicr-write=0,1", (GICV3,)),
     disarming_game("cpu-interface", "msr-icc_pmr_el1=0 msr-icc_igrpen0_el1=0 msr-icc_igrpen1_el1=0", (GICV3,)),
+    disarming_game("priority-mask", "msr-icc_pmr_el1=0", (GICV3,)),
     disarming_game("distributor-off", "gicd-write=0,0", (GICV3,)),
     disarming_game("active-priority", "msr-icc_ap1r0_el1=1", (GICV3,)),  # as if its most urgent interrupt never ended
     disarming_game("disable-sgis", "gicd-write=0x180,0xffffffff", GIC2),
@@ -264,4 +267,42 @@ def order(name: str, platforms: tuple[str, ...]) -> Case:
 
 ORDER = (order("of-two-pending", ARM),)
 
-CASES = (*ORDER, *ICR, *LVT, *GIC3, *GICD_SGIR, *BANKED_MODES, *DISTRIBUTOR, *DISARMING, *BANKED)
+# ---- Masks: IHI 0048, 4.4.2 "GICC_PMR"; IHI 0069, "ICC_PMR_EL1" ----------------------------------------------------------------
+
+
+def masked(name: str, mask: int, came: int, platforms: tuple[str, ...] = ARM, reads: int | None = None) -> Case:
+    """Of two that are pending, of priority 0x40 and 0x80, so many come while the mask holds; the others when it no longer does."""
+    value = 0x80 << 24 | 0x40 << 16 | 2 << 12 | came << 8 | (mask if reads is None else reads)
+    sandboxes = (Sandbox("bystander", 0), Sandbox("worker", 1, f"ticks=400 mask={mask:#x}", beats=False), Sandbox("neighbour", 2))
+    return Case(
+        f"mask-{name}", "a guest's priority mask is the machine's", sandboxes, (Returned("worker", f"mask={mask:#x}", value),), platforms
+    )
+
+
+MASKS = (
+    replace(masked("of-everything", 0, 0), quick=True),
+    masked("below-all", 0x8, 0),
+    masked("that-rounds-to-nothing", 0x7, 0, (GICV3,), reads=0),  # five bits are implemented
+    masked("at-the-more-urgent", 0x40, 0),
+    masked("between-two", 0x60, 1),
+    masked("at-the-less-urgent", 0x80, 1),
+    masked("of-nothing", 0xF0, 2),
+)
+
+# ---- What is fixed of a GICv3's CPU interface: IHI 0069, "ICC_CTLR_EL1" --------------------------------------------------------
+
+PRIORITY_BITS, INTID_BITS, AFFINITY_3 = 4 << 8, 1 << 11, 1 << 15
+INTERFACE = (
+    Case(
+        "interface-control",
+        "how interrupts end is the monitor's choice, and one write",
+        attacked("msr-icc_ctlr_el1=0xffffffff dir=40"),
+        (
+            Returned("attacker", "msr-icc_ctlr_el1=0xffffffff", PRIORITY_BITS | INTID_BITS | AFFINITY_3),
+            Refused("attacker", "dir=40", "(undefined instruction|trapped system register)"),
+        ),
+        (GICV3,),
+    ),
+)
+
+CASES = (*MASKS, *INTERFACE, *ORDER, *ICR, *LVT, *GIC3, *GICD_SGIR, *BANKED_MODES, *DISTRIBUTOR, *DISARMING, *BANKED)

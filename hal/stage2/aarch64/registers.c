@@ -8,7 +8,6 @@
  * Registers stock kernels touch although they get nothing from them: reads give a constant, writes vanish.
  *   OSLAR, OSDLR   a locked OS lock would let MDSCR_EL1 arm halting debug: ARM ARM H6.1 "OS lock"; it stays unlocked
  *   PMUSERENR      cleared by every boot where ID_AA64DFR0_EL1 shows a PMU
- *   ICC_SRE        stays on: the kick needs it
  */
 static const struct {
 	uint32_t number;
@@ -18,7 +17,6 @@ static const struct {
 	{ SYSREG(2, 0, 1, 1, 4), 1 << 3 }, /* OSLSR_EL1: implemented, unlocked */
 	{ SYSREG(2, 0, 1, 3, 4), 0 },      /* OSDLR_EL1 */
 	{ SYSREG(3, 3, 9, 14, 0), 0 },     /* PMUSERENR_EL0 */
-	{ SYSREG(3, 0, 12, 12, 5), 7 },    /* ICC_SRE_EL1: DIB, DFB, SRE */
 };
 
 /* Group 3 of HCR_EL2.TID3: op0 3, op1 0, CRn 0, CRm 1..7. */
@@ -47,7 +45,7 @@ enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *e
 	for (unsigned n = 0; n < sizeof(quiet) / sizeof(quiet[0]); n++)
 		if (quiet[n].number == exit->gpa)
 			return answer(core, exit, quiet[n].value);
-	return HAL_REFUSE;
+	return gic_emulate_register(core, exit);
 }
 
 /* ICC_SGI1R, ICC_ASGI1R and ICC_SGI0R have op2 5, 6 and 7; nothing has 4. */

@@ -40,6 +40,14 @@ static uint64_t attack_gicr_write(uint64_t a, uint64_t b)
 	return arch_mmio_read32(base + a);
 }
 
+/* Ends an interrupt that is none: IHI 0069 "ICC_DIR_EL1". */
+static uint64_t attack_dir(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(icc_dir_el1, a);
+	arch_isb();
+	return 0;
+}
+
 /* An access whose syndrome describes nothing. */
 static uint64_t attack_dczva(uint64_t a, uint64_t b)
 {
@@ -111,6 +119,7 @@ ATTACK_MSR(dbgbcr0_el1)
 ATTACK_MSR(actlr_el1)
 ATTACK_MSR(vbar_el2)
 ATTACK_MSR(icc_pmr_el1)
+ATTACK_MSR(icc_ctlr_el1)
 ATTACK_MSR(icc_ap1r0_el1)
 ATTACK_MSR(icc_igrpen0_el1)
 ATTACK_MSR(icc_igrpen1_el1)
@@ -155,11 +164,13 @@ const struct attack arch_attacks[] = {
 	{ "sgi", 1, false, attack_sgi },
 	{ "sgi0", 1, false, attack_sgi0 },
 	{ "asgi", 1, false, attack_asgi },
+	{ "dir", 1, false, attack_dir },
 	{ "sgir", 1, false, gic_attack_sgir },
 	{ "gicd-read", 1, false, gic_attack_dist_read },
 	{ "gicd-write", 2, false, gic_attack_dist_write },
 	{ "gicr-write", 2, false, attack_gicr_write },
 	{ "order", 1, false, gic_attack_order },
+	{ "mask", 1, false, gic_attack_mask },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
 	{ "dczva", 1, true, attack_dczva },
 	{ "fp-write", 1, false, attack_fp_write },
@@ -196,6 +207,7 @@ const struct attack arch_attacks[] = {
 	MSR(actlr_el1),
 	MSR(vbar_el2),
 	MSR(icc_pmr_el1),
+	MSR(icc_ctlr_el1),
 	MSR(icc_ap1r0_el1),
 	MSR(icc_igrpen0_el1),
 	MSR(icc_igrpen1_el1),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GICv3 and later, system-register interface, one security state or the non-secure side: Arm Generic Interrupt Controller
- * Architecture Specification, version 3 and 4, IHI 0069. EOImode 0, no priority masking, group 1 only.
+ * Architecture Specification, version 3 and 4, IHI 0069. EOImode 0, group 1 only.
  */
 #include "gicv3.h"
 
@@ -125,6 +125,18 @@ static void gicv3_send_ipi(unsigned slot)
 	arch_isb();
 }
 
+static uint32_t gicv3_mask(uint32_t priority)
+{
+	SYSREG_WRITE(icc_pmr_el1, priority);
+	arch_isb();
+	return (uint32_t)SYSREG_READ(icc_pmr_el1);
+}
+
+static uint32_t gicv3_running(void)
+{
+	return (uint32_t)SYSREG_READ(icc_rpr_el1);
+}
+
 static void gicv3_serve(uint32_t vector)
 {
 	uint64_t intid = SYSREG_READ(icc_iar1_el1);
@@ -144,5 +156,7 @@ const struct irq_controller gicv3 = {
 	.enable_local = gicv3_enable_local,
 	.enable_device = gicv3_enable_device,
 	.send_ipi = gicv3_send_ipi,
+	.mask = gicv3_mask,
+	.running = gicv3_running,
 	.serve = gicv3_serve,
 };

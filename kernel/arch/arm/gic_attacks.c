@@ -54,3 +54,8 @@ uint64_t gic_attack_order(uint64_t a, uint64_t b)
 {
 	return gic_order(a);
 }
+
+uint64_t gic_attack_mask(uint64_t a, uint64_t b)
+{
+	return gic_mask(a);
+}

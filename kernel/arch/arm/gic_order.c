@@ -4,23 +4,27 @@
 
 #include <stdatomic.h>
 
+#include "kernel/clock.h"
 #include "kernel/cpu.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
 
 /* IHI 0048, 4.1.2 "Distributor register map"; the SGI frame of a GICv3 redistributor has the first two. */
 enum { ISPENDR = 0x200, IPRIORITYR = 0x400, ITARGETSR = 0x800, SPENDSGIR = 0xf20, SGI_FRAME = 0x10000 };
-enum { LEFT = 2, RIGHT = 3, URGENT = 0x40, PATIENT = 0x80, POLLS = 1000000 };
+enum { LEFT = 2, RIGHT = 3, URGENT = 0x40, PATIENT = 0x80, POLLS = 1000000, OPEN = 0xf0, MASKED_NS = 2500000 };
 
-static uint32_t came[2];
+static uint32_t came[2], running[2]; /* running: asked for by gic_mask alone, as it may be an exit */
+static bool asks_running;
 static _Atomic uint32_t arrivals;
 
 static void note(uint32_t number)
 {
 	uint32_t n = atomic_load_explicit(&arrivals, memory_order_relaxed);
 
-	if (n < 2)
+	if (n < 2) {
 		came[n] = number;
+		running[n] = asks_running ? irq_running_priority() : 0;
+	}
 	atomic_store_explicit(&arrivals, n + 1, memory_order_release);
 }
 
@@ -75,17 +79,52 @@ static bool comes_in_order(uint64_t base, uint64_t run)
 	return came[0] == urgent && came[1] == patient && atomic_load_explicit(&arrivals, memory_order_relaxed) == 2;
 }
 
-uint64_t gic_order(uint64_t runs)
+static void attach(void)
 {
 	static bool attached;
+
+	if (attached)
+		return;
+	irq_attach_local(LEFT, note_left);
+	irq_attach_local(RIGHT, note_right);
+	attached = true;
+}
+
+uint64_t gic_order(uint64_t runs)
+{
 	uint64_t good = 0, base = frame();
 
-	if (!attached) {
-		irq_attach_local(LEFT, note_left);
-		irq_attach_local(RIGHT, note_right);
-		attached = true;
-	}
+	attach();
 	for (uint64_t run = 0; run < runs; run++)
 		good += comes_in_order(base, run);
 	return good;
+}
+
+static void wait_masked(void)
+{
+	uint64_t start = arch_counter();
+
+	while (arch_counter() - start < clock_from_ns(MASKED_NS))
+		arch_relax();
+}
+
+uint64_t gic_mask(uint64_t mask)
+{
+	uint64_t base = frame();
+	uint32_t reads, masked;
+
+	attach();
+	arch_mmio_write8(base + IPRIORITYR + LEFT, URGENT);
+	arch_mmio_write8(base + IPRIORITYR + RIGHT, PATIENT);
+	asks_running = true;
+	atomic_store_explicit(&arrivals, 0, memory_order_relaxed);
+	reads = irq_mask((uint32_t)mask);
+	pend(base, LEFT);
+	pend(base, RIGHT);
+	wait_masked();
+	masked = atomic_load_explicit(&arrivals, memory_order_acquire);
+	irq_mask(OPEN);
+	await_both();
+	asks_running = false;
+	return running[1] << 24 | running[0] << 16 | atomic_load_explicit(&arrivals, memory_order_acquire) << 12 | masked << 8 | reads;
 }

@@ -7,3 +7,9 @@
  * the more urgent one came first, and the other behind it. On the first core.
  */
 uint64_t gic_order(uint64_t runs);
+
+/*
+ * Makes two SGIs pending, of priority 0x40 and 0x80, waits 2.5 ms behind this mask, and then lets both in. A byte each, from the lowest:
+ * the mask as it read; how many came while it held, and in all (four bits each); the running priority of the first, and of the other.
+ */
+uint64_t gic_mask(uint64_t mask);

@@ -7,7 +7,7 @@
 #include "kernel/info.h"
 
 /* 4.1.3 "CPU interface register map" */
-enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10 };
+enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10, GICC_RPR = 0x14 };
 /* 4.1.2 "Distributor register map" */
 enum { GICD_CTLR = 0x000, GICD_ITARGETSR = 0x800, GICD_SGIR = 0xf00, SGIR_TARGET_SHIFT = 16 };
 enum { ENABLE = 1, PRIORITY_LOWEST_ALLOWED = 0xf0, IAR_INTID = 0x3ff, INTID_SPECIAL = 1020 };
@@ -56,6 +56,17 @@ static void gicv2_send_ipi(unsigned slot)
 	arch_mmio_write32(distributor + GICD_SGIR, target << SGIR_TARGET_SHIFT | GIC_IPI);
 }
 
+static uint32_t gicv2_mask(uint32_t priority)
+{
+	arch_mmio_write32(cpu_interface + GICC_PMR, priority);
+	return arch_mmio_read32(cpu_interface + GICC_PMR);
+}
+
+static uint32_t gicv2_running(void)
+{
+	return arch_mmio_read32(cpu_interface + GICC_RPR);
+}
+
 static void gicv2_serve(uint32_t vector)
 {
 	uint32_t iar = arch_mmio_read32(cpu_interface + GICC_IAR);
@@ -75,5 +86,7 @@ const struct irq_controller gicv2 = {
 	.enable_local = gicv2_enable_local,
 	.enable_device = gicv2_enable_device,
 	.send_ipi = gicv2_send_ipi,
+	.mask = gicv2_mask,
+	.running = gicv2_running,
 	.serve = gicv2_serve,
 };

@@ -254,6 +254,7 @@ const struct attack arch_attacks[] = {
 	{ "gicd-read", 1, false, gic_attack_dist_read },
 	{ "gicd-write", 2, false, gic_attack_dist_write },
 	{ "order", 1, false, gic_attack_order },
+	{ "mask", 1, false, gic_attack_mask },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
 	{ "fp-write", 1, false, attack_fp_write },
 	{ "fp-read", 0, false, attack_fp_read },

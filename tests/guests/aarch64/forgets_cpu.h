@@ -38,7 +38,7 @@ static const char *const general_names[] = {
 	X(TPIDRRO_EL0, LEFT) X(TPIDR_EL1, LEFT) X(CSSELR_EL1, 2) X(CNTKCTL_EL1, 3) X(CNTV_CVAL_EL0, LEFT) X(CNTP_CVAL_EL0, LEFT) \
 	X(CNTV_CTL_EL0, 3) X(CNTP_CTL_EL0, 3) X(MDSCR_EL1, 1 << 12) X(DAIF, 0x1c0)
 
-/* The mask and group 0 are virtual, below HCR_EL2.FMO; no group is on before the rest is written. IHI 0069, 8.2 by register name. */
+/* Group 0 is virtual, below HCR_EL2.FMO; no group is on before the rest is written. IHI 0069, 8.2 by register name. */
 #define GIC_REGISTERS(X)                                                                                                      \
 	X(ICC_PMR_EL1, 0xf0) X(ICC_BPR0_EL1, 5) X(ICC_BPR1_EL1, 5) X(ICC_CTLR_EL1, 1) X(ICC_AP0R0_EL1, 4) X(ICC_AP1R0_EL1, 4)  \
 	X(ICC_IGRPEN0_EL1, 1) X(ICC_IGRPEN1_EL1, 1)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a case expects of a guest's interrupt controller is what the same kernel sees on the emulator without a monitor."""
+
+import re
+
+import pytest
+from bhtool.bench.stage import COUNTED, KERNEL, bare, bare_lines
+from bhtool.build import build_platform
+from bhtool.console import Uart
+from bhtool.machine import Machine
+from bhtool.platforms import Platform
+
+from tests.emulated.case import ARM
+from tests.emulated.cases_interrupts import MASKS
+from tests.emulated.expect import Returned
+from tests.emulated.scene import silent
+
+LIMIT = 120.0
+ATTEMPT = re.compile(r": try (\S+) (\S+)$")
+ANSWER = re.compile(r": (returned \S+)$")
+
+
+def answers(platform: Platform, commands: list[str]) -> dict[str, str]:
+    """What the kernel, alone on its machine, says to each command that is typed to it."""
+    build_platform(platform, silent)
+    kernel = (platform.build / "kernel" / KERNEL).read_bytes()
+    found: dict[str, str] = {}
+    tried = ""
+    with Machine(bare(platform), kernel, COUNTED) as machine:
+        line = Uart(machine.serials[platform.emulator.serials[0]])
+        for said in bare_lines(machine, line, LIMIT):
+            if said.endswith(": ready"):
+                line.write(f"{' '.join(commands)}\r".encode())
+            elif attempt := ATTEMPT.search(said):
+                tried = f"{attempt[1]}={attempt[2]}"
+            elif answer := ANSWER.search(said):
+                found[tried] = answer[1]
+            if found.keys() >= set(commands):
+                break
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ARM)
+def test_masks_are_those_of_the_bare_machine(machine_platform: Platform, platform: str) -> None:
+    """A GICv3 guest's are an exit each, but mask what the machine's would."""
+    rows = [one for case in MASKS if platform in case.platforms for one in case.expect if isinstance(one, Returned)]
+    said = answers(machine_platform, [one.command for one in rows])
+    assert said == {one.command: f"returned {one.value:#x}" for one in rows if one.value is not None}
