@@ -207,14 +207,28 @@ struct hal_exit {
 	uint64_t raw[2]; /* as struct bh_crash */
 };
 
+/* An exit that nobody has decoded yet. A few stores of whole registers: the resident memset goes byte by byte. */
+static inline void hal_exit_begin(struct hal_exit *exit)
+{
+	__builtin_memset_inline(exit, 0, sizeof(*exit));
+	exit->kind = BH_EXIT_ERROR;
+}
+
 /*
  * Whether the guest core is to run now. Carries out what the sandbox's other cores have asked of it: to start, to reset, to take
  * an NMI. false: the guest has not started it, or has switched it off; the caller waits (hal_core_wait) and asks again. A core
- * whose monitor trapped is ready: hal_core_run has something to report. Call behind hal_kick_take, before every hal_core_run.
+ * whose monitor trapped is ready: hal_core_run has something to report. Call after hal_kick_take, before hal_core_run; not needed after an
+ * exit of a kind that cannot change what this asks (monitor/run.c).
  */
 bool hal_core_ready(struct hal_core *core);
 
-/* Runs the guest until its next exit. */
+/*
+ * Names the counters of exits by reason, enum bh_exit_reason, of this core. A backend may answer frequent exits without returning from
+ * hal_core_run; it counts those there. Call before the first hal_core_run; `exits` stays valid.
+ */
+void hal_core_count(struct hal_core *core, uint64_t *exits);
+
+/* Runs the guest until its next exit that the caller has to answer. */
 void hal_core_run(struct hal_core *core, struct hal_exit *exit);
 
 /* What to do about an exit. */
@@ -270,6 +284,6 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 void hal_kick_siblings(struct hal_core *self);
 /* Sends what hal_partition_allow_notice has allowed, if anything, now and whenever the told sandbox begins. Needs no answer. */
 void hal_notice_send(const struct hal_core *self);
-/* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit and in
+/* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit by a kick and in
  * every wait loop, so that two cores that kick each other cannot deadlock. */
 uint32_t hal_kick_take(struct hal_core *core);

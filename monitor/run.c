@@ -117,6 +117,26 @@ static void answer_kicks(struct hal_core *core, unsigned slot)
 	}
 }
 
+/*
+ * Exits after which attend() would find nothing that does not end the next run by itself. What it looks for, and how it comes:
+ *
+ *   another monitor's kick                    hal_kick_send: the next run ends at once, however the guest has set up its interrupts;
+ *                                             how, each backend says in docs/decisions.md
+ *   a missed heartbeat                        is looked at with a kick
+ *   a sibling ends or restarts the sandbox    hal_kick_siblings, the same way
+ *   a sibling starts, stops or interrupts it  with the same kick
+ *   this core ends or restarts the sandbox    is none of these actions, and goes by end_life
+ *   this core stops or interrupts itself      IPI and FIRMWARE, which are none of these kinds
+ *   a trap of this core's monitor             monitor_run begins anew, and hal_core_run reports ERROR
+ *
+ * No answer to one of these kinds takes the signal away and leaves its cause: only KICK, hal_core_wait and a restart do, after which the
+ * core looks. IDLE waits, so it is none of these kinds.
+ */
+enum {
+	SETTLED = 1 << BH_EXIT_DEVICE | 1 << BH_EXIT_PORT | 1 << BH_EXIT_REGISTER | 1 << BH_EXIT_CALL | 1 << BH_EXIT_IDENTIFY |
+		  1 << BH_EXIT_LONG | 1 << BH_EXIT_FORBIDDEN
+};
+
 /* What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. */
 static void attend(struct hal_core *core, unsigned slot)
 {
@@ -163,6 +183,7 @@ void monitor_run(struct hal_core *core)
 	struct bh_core_stats *stats = &monitor.stats->core[slot];
 	struct hal_exit exit;
 
+	hal_core_count(core, stats->exits);
 	if (!enter_again(core, slot))
 		attend(core, slot);
 	for (;;) {
@@ -175,6 +196,7 @@ void monitor_run(struct hal_core *core)
 			hal_core_apply(core, &exit, action);
 		else
 			end_life(core, slot, &exit, action);
-		attend(core, slot);
+		if (action >= HAL_STOP || !(SETTLED >> exit.kind & 1))
+			attend(core, slot);
 	}
 }

@@ -22,11 +22,17 @@ static void describe_own_trap(struct hal_exit *exit)
 	exit->gva = syndrome_address(BH_ACCESS_READ);
 }
 
+void hal_core_count(struct hal_core *core, uint64_t *exits)
+{
+	core->exits = exits;
+}
+
 void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
 	unsigned left = core->guest.trap ? LEFT_SERROR : guest_run(core);
 
-	*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR, .raw = { syndrome_read() } };
+	hal_exit_begin(exit);
+	exit->raw[0] = syndrome_read();
 	if (core->guest.trap)
 		describe_own_trap(exit);
 	if (left == LEFT_SYNC)

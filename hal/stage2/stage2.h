@@ -56,6 +56,7 @@ enum core_power { POWER_ON, POWER_OFF, POWER_PENDING, POWER_STARTED };
 struct hal_core {
 	struct guest guest; /* first: switch.S */
 	struct hal_partition *partition;
+	uint64_t *exits; /* hal_core_count */
 	uint32_t slot;
 	uint32_t power;          /* enum core_power */
 	struct core_entry entry; /* of its next start */

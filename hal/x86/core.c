@@ -23,10 +23,15 @@ static bool is_filtered(const struct hal_core *core, uint64_t gpa)
 	return gpa >> PAGE_SHIFT == board.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE;
 }
 
+void hal_core_count(struct hal_core *core, uint64_t *exits)
+{
+	core->exits = exits;
+}
+
 /* A trap of the monitor itself is reported in place of a run; it ends the sandbox. */
 HAL_OUTLINE void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
-	*exit = (struct hal_exit){ .kind = BH_EXIT_ERROR };
+	hal_exit_begin(exit);
 	if (core->trap.rip) {
 		exit->gva = core->trap.rip;
 		exit->raw[0] = core->trap.vector;

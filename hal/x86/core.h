@@ -67,6 +67,7 @@ struct hal_core {
 	uint32_t pci_address; /* what the guest wrote to port 0xCF8, port.c */
 	bool started;         /* the core's own: the guest has a state to run from */
 	bool nmi;             /* the core's own: one waits for room */
+	uint64_t *exits;      /* hal_core_count */
 	struct x86_registers registers;
 	struct hal_entry entry;
 	struct x86_identity identity;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes where several cores of a sandbox meet: what is broken where, which case notices, and what its report then shows."""
 
-from tests.emulated.case import GICV2, GICV3, SVM
+from tests.emulated.case import GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
 BOOT_CORE = tuple(
@@ -78,7 +78,28 @@ EARLY_NOTICES = tuple(
     )
 )
 
+# After an exit of one of these kinds a core has to look at what others want of it: each is taken for one after which it need not.
+NO_LOOK = tuple(
+    MachineMutation(
+        f"nobody looks after an exit of kind {kind}",
+        "monitor/run.c",
+        "SETTLED = 1 << BH_EXIT_DEVICE",
+        f"SETTLED = 1 << BH_EXIT_{kind} | 1 << BH_EXIT_DEVICE",
+        case,
+        platform,
+        shows,
+    )
+    for kind, platform, case, shows in (
+        ("KICK", GICV3, "kick-spinning-few", "victim is parked.*memory"),
+        ("KICK", SVM, "kick-spinning-few", "kicker never said"),
+        ("KICK", VTX, "kick-spinning-few", "kicker never said"),
+        ("FIRMWARE", GICV3, "cores-off", "pair "),
+        ("IPI", SVM, "icr-nmi-self", "was not refused by .NMI."),
+    )
+)
+
 ARM_CORES = (
+    *NO_LOOK,
     MachineMutation(
         "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
         "hal/stage2/kick.c",
