@@ -2,7 +2,7 @@
 """The tables of running machines are what their partition files say; and a wrong entry of any kind is found where it is (BH-I1.memory,
 BH-I1.device, BH-I1.port, BH-I1.register, BH-I4.private).
 
-One machine a platform and partition serves all tests of this file.
+One machine a platform and partition serves all tests of this file (snapshots.py).
 """
 
 import functools
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from bhtool import paths
 from bhtool.errors import Status
-from bhtool.oracle.capture import capture, has_started, is_settled, look_of
+from bhtool.oracle.capture import look_of
 from bhtool.oracle.judge import Verdict, judge
 from bhtool.oracle.policy import Partitioning, copies_of, read_partitioning
 from bhtool.oracle.snapshot import Snapshot
@@ -20,24 +20,11 @@ from bhtool.platforms import Platform
 from bhtool.verbs import oracle as verb
 
 from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, QEMU, SECOND_SVM, SVM, VTX
-from tests.emulated.scene import Scene, silent, stage_file
+from tests.emulated.snapshots import grouped, scene_of, seen
 from tests.oracle.injections import BY_FORMAT, ON_GICV3, Bench, Injection
 
-LIMIT_SECONDS = 300.0
 SPOILT = str(Path(__file__).with_name("oracle.dts"))  # what errors are put into
 FORMATS = {SVM: "NPT", VTX: "EPT", GICV3: "VMSAv8-64 stage 2", GICV2: "VMSAv8-64 stage 2", ARMV7: "LPAE stage 2"}
-
-
-@functools.cache
-def scene_of(platform: Platform, partition: str) -> Scene:
-    return stage_file(platform, paths.PARTITIONS / partition)
-
-
-@functools.cache
-def snapshot_of(platform: Platform, partition: str) -> Snapshot:
-    scene = scene_of(platform, partition)
-    enough = has_started if platform.emulator.kind == "bochs" else is_settled
-    return capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent, enough)
 
 
 @functools.cache
@@ -49,13 +36,6 @@ def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:
     return judge(snapshot, policies(platform, partition), look_of(platform).read)
 
 
-def grouped(platform: str, *values: object, slow: bool = False, long: bool = False) -> object:
-    """All of a platform in one worker, so that its machine runs once."""
-    marks = [pytest.mark.xdist_group(f"oracle-{platform}")]
-    marks += [mark for mark, holds in ((pytest.mark.slow, slow), (pytest.mark.long, long)) if holds]
-    return pytest.param(platform, *values, marks=marks)
-
-
 MACHINES = [grouped(platform, partition) for platform in ALL for partition in ("native.dts", SPOILT)]
 MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for partition in ("mixed.dts", "linux2.dts")]
 MACHINES += [grouped(platform, str(Path(__file__).with_name("pci.dts")), slow=True) for platform in QEMU]
@@ -65,14 +45,14 @@ MACHINES += [grouped(SECOND_SVM, "native.dts", slow=True)]
 
 @pytest.mark.parametrize(("platform", "partition"), MACHINES)
 def test_tables_are_the_policy(machine_platform: Platform, partition: str) -> None:
-    verdict = judged(machine_platform, partition, snapshot_of(machine_platform, partition))
+    verdict = judged(machine_platform, partition, seen(machine_platform, partition).snapshot)
     assert not verdict.findings, "\n".join(map(str, verdict.findings))
     assert all(one.tree.leaves for one in verdict.sandboxes)
 
 
 @functools.cache
 def bench(platform: Platform) -> Bench:
-    snapshot = snapshot_of(platform, SPOILT)
+    snapshot = seen(platform, SPOILT).snapshot
     return Bench(snapshot, judged(platform, SPOILT, snapshot))
 
 
