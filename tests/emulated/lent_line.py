@@ -2,8 +2,6 @@
 """What becomes of a partition table that gives the line of FERR# away: as no host tool writes one, a good one is changed."""
 
 import dataclasses
-import tempfile
-from pathlib import Path
 
 from bhtool import abi
 from bhtool.config.table import checksum
@@ -42,8 +40,7 @@ def with_line(table: bytes, line: int) -> bytes:
 
 def lend(platform: Platform) -> list[str]:
     """Nothing, if start-up refuses it; otherwise what comes of it."""
-    with tempfile.TemporaryDirectory() as directory:
-        scene = stage(platform, LENT, Path(directory))
+    scene = stage(platform, LENT)
     plan = dataclasses.replace(scene.plan, table=with_line(scene.plan.table, FERR_PIN))
     image = bootable(platform, monitor(platform), plan)
     if REFUSED in last_words(platform, image, limit=LIMIT_SECONDS)[0]:

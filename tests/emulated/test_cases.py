@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every row of the table of cases, on each of its platforms."""
 
-from pathlib import Path
-
 import pytest
 from bhtool.platforms import Platform
 
@@ -40,7 +38,7 @@ def test_names_are_unique() -> None:
 
 
 @pytest.mark.parametrize(("platform", "case"), ROWS)
-def test_case(machine_platform: Platform, case: Case, tmp_path: Path) -> None:
-    seen = observe(machine_platform, case, stage(machine_platform, case, tmp_path))
+def test_case(machine_platform: Platform, case: Case) -> None:
+    seen = observe(machine_platform, case, stage(machine_platform, case))
     wrong = judge(case, seen)
     assert not wrong, "\n".join([*wrong, "guards: " + case.guards, seen.state()])

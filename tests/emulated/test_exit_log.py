@@ -67,7 +67,7 @@ def counted(seen: Observation) -> Counter[int]:
 @pytest.mark.parametrize("platform", ALL)
 def test_counters_agree_with_the_emulator(machine_platform: Platform, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    scene = stage(machine_platform, WORK, tmp_path)
+    scene = stage(machine_platform, WORK)
     seen = observe(machine_platform, WORK, scene, logging_to(log, machine_platform.name))
     assert not judge(WORK, seen), seen.state()
     text = log.read_text(errors="replace")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness itself: somebody who falls silent after everything expected was seen fails a case."""
+"""The harness itself: somebody who falls silent after everything expected was seen fails a case; arguments put into a plan are those of its file."""
 
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -15,7 +14,8 @@ from tests.emulated.case import ALL, Case, Sandbox
 from tests.emulated.expect import Says
 from tests.emulated.observe import Observation, Progress, judge, observe
 from tests.emulated.places import Places
-from tests.emulated.scene import stage
+from tests.emulated.scene import compile_shape, partition_text, scene_of, stage
+from tests.emulated.table import CASES
 
 SILENT = Case(
     "dies-silently",
@@ -27,10 +27,19 @@ SILENT = Case(
 
 
 @pytest.mark.parametrize("platform", ALL)
-def test_silent_death_is_noticed(machine_platform: Platform, tmp_path: Path) -> None:
-    seen = observe(machine_platform, SILENT, stage(machine_platform, SILENT, tmp_path))
+def test_silent_death_is_noticed(machine_platform: Platform) -> None:
+    seen = observe(machine_platform, SILENT, stage(machine_platform, SILENT))
     assert seen.beats("victim") > 0
     assert judge(SILENT, seen) == ["not everybody beat on: victim"]
+
+
+@pytest.mark.parametrize("platform", ALL)
+def test_arguments_are_those_of_the_file(machine_platform: Platform) -> None:
+    """The image of a case is that of its partition file, whose sandboxes are told what to do."""
+    case = next(one for one in CASES if machine_platform.name in one.platforms and any("{" in box.arguments for box in one.sandboxes))
+    scene = stage(machine_platform, case)
+    whole = compile_shape(machine_platform, partition_text(case, {one.name: scene.places.fill(one.arguments) for one in case.sandboxes}))
+    assert scene_of(machine_platform, whole).image == scene.image
 
 
 def test_a_late_look_leaves_time_to_beat_on() -> None:

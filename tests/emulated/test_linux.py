@@ -50,9 +50,9 @@ def machine_platform(platform: str) -> Platform:
 
 
 @pytest.fixture(scope="module")
-def shell(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dialogue]:
+def shell(machine_platform: Platform) -> Iterator[Dialogue]:
     """The shell, up, on a terminal too wide to wrap what is typed."""
-    scene = stage(machine_platform, BESIDE_LINUX, tmp_path_factory.mktemp("linux"))
+    scene = stage(machine_platform, BESIDE_LINUX)
     with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
         dialogue = Dialogue(session, "linux")
         dialogue.wait_until_ready(BOOT_SECONDS)

@@ -45,9 +45,9 @@ def machine_platform(platform: str) -> Platform:
 
 
 @pytest.fixture(scope="module")
-def shell(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dialogue]:
+def shell(machine_platform: Platform) -> Iterator[Dialogue]:
     functions = ("pciuart0", "pcitest0") if machine_platform.name in ARM else ("pcitest0",)
-    scene = stage(machine_platform, owns(functions), tmp_path_factory.mktemp("linux"))
+    scene = stage(machine_platform, owns(functions))
     with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
         dialogue = Dialogue(session, "linux")
         dialogue.wait_until_ready(BOOT_SECONDS)

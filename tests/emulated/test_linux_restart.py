@@ -42,8 +42,8 @@ def wait_for_reboot(session: Session, reboots: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ALL)
-def test_linux_reboots(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> None:
-    scene = stage(machine_platform, BESIDE_LINUX, tmp_path_factory.mktemp("reboot"))
+def test_linux_reboots(machine_platform: Platform) -> None:
+    scene = stage(machine_platform, BESIDE_LINUX)
     with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
         dialogue = Dialogue(session, "linux")
         dialogue.wait_until_ready(BOOT_SECONDS)

@@ -29,11 +29,11 @@ def watch(session: Session, seconds: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ARM)
-def test_off_core_sleeps(machine_platform: Platform, tmp_path: Path) -> None:
+def test_off_core_sleeps(machine_platform: Platform) -> None:
     commands = f"heartbeat=0 core=1,off {PEND[machine_platform.name]}"
     sandboxes = (Sandbox("pair", (1, 2), commands, beats=False), Sandbox("quiet", 0, "heartbeat=0", beats=False))
     case = Case("off-core-sleeps", "what is pending for a core that is off wakes nobody", sandboxes, platforms=ARM, icount=False)
-    scene = stage(machine_platform, case, tmp_path)
+    scene = stage(machine_platform, case)
     with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
         watch(session, SETTLE_SECONDS)
         before = processor_seconds(session.machine.pid)

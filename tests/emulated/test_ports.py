@@ -6,7 +6,6 @@ in the partition table.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from bhtool import abi
@@ -37,7 +36,7 @@ def tolerant(platform: Platform, scene: Scene, name: str) -> Scene:
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", [SVM])
 @pytest.mark.parametrize("kind", ["in8", "in16", "in32", "out8", "out16", "out32"])
-def test_bus_is_empty(machine_platform: Platform, kind: str, tmp_path: Path) -> None:
+def test_bus_is_empty(machine_platform: Platform, kind: str) -> None:
     """`out` writes 0 everywhere and reads back; 0x604 takes no 0 for an order.
 
     Every access exits: none reached the machine.
@@ -46,5 +45,5 @@ def test_bus_is_empty(machine_platform: Platform, kind: str, tmp_path: Path) -> 
     exits = ExitsAtLeast("attacker", "port", PORTS if kind.startswith("in") else 2 * PORTS)
     expected: tuple[Expectation, ...] = (*found, Says("attacker", f"sweep {kind}: 2 of {PORTS}$"), exits)
     case = Case("ports", "", attacked(f"sweep={kind}"), expected, (SVM,), limit_beats=60000)
-    seen = observe(machine_platform, case, tolerant(machine_platform, stage(machine_platform, case, tmp_path), "attacker"))
+    seen = observe(machine_platform, case, tolerant(machine_platform, stage(machine_platform, case), "attacker"))
     assert not judge(case, seen), seen.state()

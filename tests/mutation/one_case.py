@@ -15,9 +15,7 @@ import functools
 import os
 import signal
 import sys
-import tempfile
 import traceback
-from pathlib import Path
 
 from bhtool import paths
 from bhtool.attack.campaign import run_campaign
@@ -53,8 +51,7 @@ def find(platform: str, name: str) -> Case:
 
 def try_case(platform: Platform, case: Case) -> tuple[list[str], str]:
     """What went wrong, and how everybody stood."""
-    with tempfile.TemporaryDirectory() as directory:
-        seen = observe(platform, case, stage(platform, case, Path(directory)))
+    seen = observe(platform, case, stage(platform, case))
     return judge(case, seen), seen.state()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Software for Linux sandboxes: stock Debian packages by name, verified by APT, cached; and the initramfs made of them."""
 
+import functools
 import gzip
 import io
 import shutil
@@ -109,6 +110,7 @@ def kernel(platform: Platform, report: Report) -> Path:
     return path
 
 
+@functools.cache  # compressing takes longer than all the rest of a partition file
 def initramfs_bytes(busybox: bytes) -> bytes:
     archive = Archive()
     for directory in ("bin", "dev", "proc", "sys", "tmp", "root"):
