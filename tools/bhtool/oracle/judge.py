@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
+from typing import TypeVar
 
 from bhtool.config.machine import Span
 from bhtool.oracle import msrs
@@ -160,12 +162,21 @@ def _memory(one: Examined) -> Iterator[Finding]:
 
 def _compared(leaves: Iterable[Leaf], granted: Iterable[Grant]) -> Iterator[tuple[int, str]]:
     mapped, grants = joined(leaves), sorted(granted, key=lambda grant: grant.gpa)
-    edges = {edge for run in mapped for edge in (run.gpa, run.end)} | {edge for g in grants for edge in (g.gpa, g.gpa + g.size)}
-    cuts = sorted(edges)
+    cuts = sorted({edge for run in mapped for edge in (run.gpa, run.end)} | {edge for grant in grants for edge in (grant.gpa, grant.end)})
+    runs_left, grants_left = deque(mapped), deque(grants)
     for start, end in pairwise(cuts):
-        run = next((run for run in mapped if run.gpa <= start < run.end), None)
-        grant = next((grant for grant in grants if grant.gpa <= start < grant.gpa + grant.size), None)
+        run, grant = _first_at(runs_left, start), _first_at(grants_left, start)
         yield from ((start, text) for text in _differences(start, end, run, grant))
+
+
+Stretch = TypeVar("Stretch", Run, Grant)
+
+
+def _first_at(left: deque[Stretch], start: int) -> Stretch | None:
+    """The first, by guest-physical address, that holds `start`; what ends before leaves the queue."""
+    while left and left[0].end <= start:
+        left.popleft()
+    return next((one for one in takewhile(lambda one: one.gpa <= start, left) if start < one.end), None)
 
 
 def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> Iterator[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
@@ -47,6 +46,11 @@ class Grant:
     @property
     def span(self) -> Span:
         return Span(self.hpa, self.size)
+
+    @property
+    def end(self) -> int:
+        """Of what the sandbox sees."""
+        return self.gpa + self.size
 
 
 @dataclass(frozen=True)
@@ -211,15 +215,26 @@ def _private(domains: Domains, placement: Placement) -> Iterator[Private]:
 def misplaced(partitioning: Partitioning) -> Iterator[str]:
     """What is wrong with the places themselves: two owners of a frame, or RAM the machine has not."""
     owned = [(f"{one.sandbox}: {grant.name}", grant) for one in partitioning.policies for grant in one.grants]
-    for (name, grant), (other_name, other) in combinations(owned, 2):
-        if grant.span.overlaps(other.span) and not (grant.shared and other.shared):
-            yield f"{name} {grant.span} and {other_name} {other.span} overlap"
+    yield from _clashes(owned)
     for name, grant in owned:
         yield from (f"{name} lies in what is {one.name}, {one.span}" for one in partitioning.private if one.span.overlaps(grant.span))
         if grant.memory == "ram" and not any(span.holds(grant.span) for span in partitioning.ram):
             yield f"{name} {grant.span} is not in the machine's RAM"
     for policy in partitioning.policies:
         yield from _misplaced_copy(partitioning, policy)
+
+
+def _clashes(owned: list[tuple[str, Grant]]) -> Iterator[str]:
+    """Frames of two owners who do not share them. Thousands of pages may lead to one shared frame, which needs to be looked at once."""
+    shared = {grant.span: (name, grant) for name, grant in reversed(owned) if grant.shared}
+    rows = sorted((*shared.values(), *(row for row in owned if not row[1].shared)), key=lambda row: row[1].hpa)
+    for n, (name, grant) in enumerate(rows):
+        for k in range(n + 1, len(rows)):
+            other_name, other = rows[k]
+            if not grant.span.overlaps(other.span):
+                break  # nor does any that starts later
+            if not (grant.shared and other.shared):
+                yield f"{name} {grant.span} and {other_name} {other.span} overlap"
 
 
 def _copy_of(policy: Policy) -> str:
