@@ -8,13 +8,13 @@ LINK = {"aarch64": 0x40080000, "armv7": 0x40080000, "x86_64": 0x200000}
 MACHINE = {"aarch64": 183, "armv7": 40, "x86_64": 62}
 
 
-def elf(machine: int, address: int, content: bytes = b"code", size: int = 64) -> bytes:
-    """An executable of one segment, entered at its start."""
+def elf(machine: int, address: int, content: bytes = b"code", size: int = 64, count: int = 1) -> bytes:
+    """An executable of `count` segments, all the same, entered at their start."""
     if machine == MACHINE["armv7"]:
-        header = struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\x01\x01\x01", 2, machine, 1, address, 52, 0, 0, 52, 32, 1, 0, 0, 0)
-        return header + struct.pack("<IIIIIIII", 1, 84, address, address, len(content), size, 5, 4) + content
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, machine, 1, address, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    return header + struct.pack("<IIQQQQQQ", 1, 5, 120, address, address, len(content), size, 8) + content
+        header = struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\x01\x01\x01", 2, machine, 1, address, 52, 0, 0, 52, 32, count, 0, 0, 0)
+        return header + struct.pack("<IIIIIIII", 1, 52 + 32 * count, address, address, len(content), size, 5, 4) * count + content
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, machine, 1, address, 64, 0, 0, 64, 56, count, 0, 0, 0)
+    return header + struct.pack("<IIQQQQQQ", 1, 5, 64 + 56 * count, address, address, len(content), size, 8) * count + content
 
 
 def arm64_kernel(image_size: int = 0x100000) -> bytes:
@@ -55,6 +55,9 @@ def software(arch: str) -> dict[str, bytes]:
         "other.elf": elf(MACHINE[other], LINK[arch]),
         "far.elf": elf(MACHINE[arch], 0x42000000),
         "low.elf": elf(MACHINE[arch], 0x18000),
+        "segments.elf": elf(MACHINE[arch], LINK[arch], size=8 << 20, count=400),
+        "overlapping.elf": elf(MACHINE[arch], LINK[arch], count=2),
+        "claims.elf": elf(MACHINE[arch], LINK[arch], size=0xF0000000),
         "stack.elf": elf(MACHINE[arch], LINK[arch] - 0x800),
         "text": b"not a program\n",
         "vmlinuz": kernel(),
@@ -72,6 +75,8 @@ class Files:
         self.folder.mkdir(exist_ok=True)
         for name, content in software(arch).items():
             (self.folder / name).write_bytes(content)
+        with (self.folder / "huge.elf").open("wb") as file:
+            file.truncate(1 << 40)  # all hole
 
     def __call__(self, name: str) -> Path:
         path = self.folder / name

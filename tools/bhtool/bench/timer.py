@@ -72,7 +72,7 @@ def require_same_program(stage: Stage, kernel: bytes) -> None:
     """What the sandbox is loaded with is what the bare emulator is given, byte by byte."""
     placed = [segment.data for segment in stage.plan.segments]
     for address, content, size in read_elf(kernel, KERNEL).loads:
-        if content.ljust(size, b"\0") not in placed:
+        if bytes(content).ljust(size, b"\0") not in placed:
             raise BulkheadError(f"the image does not hold what {KERNEL} loads at {address:#x}")
 
 

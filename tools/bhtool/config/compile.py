@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
+from bhtool.config.bounded import IMAGE_BYTES, Unbounded, read_bounded
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
@@ -141,9 +142,13 @@ def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
     if not file:
         return b""
     try:
-        return resolve(file).read_bytes()
-    except (FileNotFoundError, IsADirectoryError) as error:
+        return read_bounded(resolve(file), IMAGE_BYTES)
+    except FileNotFoundError as error:
         raise PayloadError(NO_IMAGE, f"there is no file `{file}` for `{sandbox.name}`", name) from error
+    except OSError as error:
+        raise PayloadError(NO_IMAGE, f"`{file}` for `{sandbox.name}` cannot be read ({error.strerror})", name) from error
+    except Unbounded as error:
+        raise PayloadError(NO_IMAGE, f"`{file}` for `{sandbox.name}` {error}", name) from error
 
 
 def _room(plan: SandboxPlan) -> Room:

@@ -18,6 +18,7 @@ from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
 from bhtool.config.wording import BINDINGS, node_text, property_text
+from bhtool.config.written import badly_written, odd_buses, unknown_names
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
 OURS = "schemas/bulkhead,"
@@ -39,6 +40,9 @@ LATER_CHILDREN = {
 def judge_form(root: Node) -> list[Diagnostic]:
     """Everything wrong with the form of the tree, in the order of the file."""
     found, known = _unsupported(root)
+    wrong = [(path, one) for path, one in _badly_written(root) if path not in known]
+    known |= {path for path, _ in wrong}
+    found += [one for _, one in wrong]
     found += [one for path, one in _by_schema(root) if path not in known]
     return sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule))
 
@@ -68,6 +72,13 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
                 if what:
                     note(f"{node.path}:{child.name}", child.location, what)
     return found, known
+
+
+def _badly_written(root: Node) -> Iterator[tuple[str, Diagnostic]]:
+    """The same as _by_schema, of what it cannot see or lets pass."""
+    yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in badly_written(root))
+    yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in odd_buses(root))
+    yield from ((f"{node.path}:{name}", _unknown(node, name)) for node, name in unknown_names(root))
 
 
 def _later_child(child: Node) -> str:

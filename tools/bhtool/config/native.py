@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bhtool import elf as files
 from bhtool.config.grants import WINDOW_INFO
-from bhtool.config.payload import Payload, PayloadError, Piece, Room
+from bhtool.config.payload import OVERLAP, Payload, PayloadError, Piece, Room
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 
 NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM = "BH-R061", "BH-R062", "BH-R063"
 ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
+SEGMENTS = 64  # loadable ones of an executable; linkers make four
 ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: the stack grows down from there
 
 
@@ -19,7 +21,7 @@ ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: the 
 class Elf:
     machine: int
     entry: int
-    loads: list[tuple[int, bytes, int]]  # physical address, bytes, size in memory
+    loads: list[tuple[int, memoryview, int]]  # physical address, bytes in the file, size in memory
 
 
 def read_elf(data: bytes, name: str) -> Elf:
@@ -31,13 +33,23 @@ def read_elf(data: bytes, name: str) -> Elf:
     programs = files.read_programs(form, header, data)
     if header.type != files.ET_EXEC or programs is None:
         raise PayloadError(NOT_ELF, f"`{name}` is not a statically linked, complete executable")
-    loads = []
-    for one in programs:
-        if one.type == files.PT_LOAD and one.memory_bytes:
-            if one.offset + one.file_bytes > len(data) or one.memory_bytes < one.file_bytes:
-                raise PayloadError(NOT_ELF, f"`{name}` is cut short")
-            loads.append((one.physical, data[one.offset : one.offset + one.file_bytes], one.memory_bytes))
+    loadable = [one for one in programs if one.type == files.PT_LOAD and one.memory_bytes]
+    if len(loadable) > SEGMENTS:
+        raise PayloadError(NOT_ELF, f"`{name}` has {len(loadable)} loadable segments, {SEGMENTS} at most can be loaded")
+    if any(one.offset + one.file_bytes > len(data) or one.memory_bytes < one.file_bytes for one in loadable):
+        raise PayloadError(NOT_ELF, f"`{name}` is cut short")
+    loads = [(one.physical, memoryview(data)[one.offset : one.offset + one.file_bytes], one.memory_bytes) for one in loadable]
     return Elf(header.machine, header.entry, loads)
+
+
+def _refuse_segments(elf: Elf, name: str, room: Room) -> None:
+    """Before anything is copied: a header of 56 bytes can claim all memory, and many can claim the same."""
+    for gpa, _, size in elf.loads:
+        if not room.holds(gpa, size):
+            raise PayloadError(OUTSIDE_RAM, f"`{name}` needs {gpa:#x}..{gpa + size - 1:#x}, RAM is {room.gpa:#x}..{room.end - 1:#x}")
+    for (first, _, size), (second, _, _) in pairwise(sorted(elf.loads, key=lambda load: load[0])):
+        if first + size > second:
+            raise PayloadError(OVERLAP, f"`{name}` has segments that overlap, at {first:#x}..{first + size - 1:#x} and at {second:#x}")
 
 
 def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -> Payload:
@@ -45,10 +57,8 @@ def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -
     elf = read_elf(data, name)
     if elf.machine != ELF_MACHINES[arch]:
         raise PayloadError(WRONG_MACHINE, f"`{name}` is for ELF machine {elf.machine}, this platform is {arch} ({ELF_MACHINES[arch]})")
-    for gpa, _, size in elf.loads:
-        if not room.holds(gpa, size):
-            raise PayloadError(OUTSIDE_RAM, f"`{name}` needs {gpa:#x}..{gpa + size - 1:#x}, RAM is {room.gpa:#x}..{room.end - 1:#x}")
-    pieces = [Piece(f"{name} at {gpa:#x}", gpa, content.ljust(size, b"\0")) for gpa, content, size in elf.loads]
+    _refuse_segments(elf, name, room)
+    pieces = [Piece(f"{name} at {gpa:#x}", gpa, bytes(content).ljust(size, b"\0")) for gpa, content, size in elf.loads]
     if not any(piece.gpa <= elf.entry < piece.end for piece in pieces):
         raise PayloadError(NOT_ELF, f"`{name}` has its entry point {elf.entry:#x} outside its segments")
     info = window + WINDOW_INFO

@@ -27,6 +27,7 @@ RULES = (
     Rule("BH-R005", "The file splits the machine.", 'add a node `domains` with compatible = "bulkhead,partitions-v1"'),
     Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
     Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples", board.complete),
+    Rule("BH-R008", "What the source takes in is ordinary, and small enough to read.", "take in small files alone, by `#include`"),
     # Sandboxes.
     Rule("BH-R010", "There are at most eight sandboxes.", "merge or remove some", references.not_too_many),
     Rule("BH-R011", "Names fit into 31 characters.", "shorten it", references.name_short),
@@ -129,7 +130,9 @@ RULES = (
     Rule("BH-R061", "An image is what its sandbox can run.", "give an ELF executable to `native`, a kernel to `linux`"),
     Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
     Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
-    Rule("BH-R064", "An image leaves the entry area and the stack alone.", "link it elsewhere; docs/guest.md tells what lies where"),
+    Rule(
+        "BH-R064", "An image leaves the entry area, the stack and itself alone.", "link it elsewhere; docs/guest.md tells what lies where"
+    ),
     Rule("BH-R065", "Kernel, initrd and device tree fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),

@@ -19,6 +19,7 @@ class Property:
     name: str
     data: bytes
     location: Location = NOWHERE
+    written: str = ""  # the value as dtc writes it: <0x1>, "text", [00]
 
     @property
     def cells(self) -> list[int]:

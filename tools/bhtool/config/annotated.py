@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dtc's own rendering of a tree, `-T -T`: where each node and property was written, in what form, and how much there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from bhtool.config.plan import Location
+from bhtool.config.rule import Finding
+from bhtool.config.tree import Node
+
+DEPTH, NODES, VALUE = 16, 4096, 65536  # levels, nodes, characters of a property's value
+
+_ANNOTATED = re.compile(r"^(?P<code>.*?) /\* (?P<places>[^*]*) \*/$")
+_PLACE = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):\d+-")
+_NODE = re.compile(r"^(?:[\w]+: )*(?P<name>\S+) \{$")
+_PROPERTY = re.compile(r"^(?:[\w]+: )*(?P<name>[\w,.+?#-]+)(?: = (?P<value>.*))?;$")
+
+
+def too_much(annotated: str, fallback: Location) -> Iterator[Finding]:
+    """The first place where a tree is deeper, larger or longer than anything that describes a machine."""
+    depth = nodes = 0
+    for code, where in _lines(annotated, fallback):
+        depth += bool(_NODE.match(code)) - (code == "};")
+        nodes += bool(_NODE.match(code))
+        for what, count, most in (("levels of nodes", depth, DEPTH), ("nodes", nodes, NODES), ("characters in a value", len(code), VALUE)):
+            if count > most:
+                yield Finding(where, f"there are more than {most} {what}")
+                return
+
+
+def take_places(root: Node, annotated: str, fallback: Location) -> None:
+    """Notes in the tree where each node and property lies, and how its value was written."""
+    stack: list[Node] = []
+    for code, where in _lines(annotated, fallback):
+        node = _NODE.match(code)
+        if node:
+            current = stack[-1].children[node["name"]] if stack else root
+            current.location = where
+            stack.append(current)
+        elif code == "};":
+            stack.pop()
+        elif stack and (found := _PROPERTY.match(code)) and (one := stack[-1].properties.get(found["name"])):
+            one.location, one.written = where, found["value"] or ""
+
+
+def _lines(annotated: str, fallback: Location) -> Iterator[tuple[str, Location]]:
+    for line in annotated.splitlines():
+        match = _ANNOTATED.match(line.strip())
+        yield (match["code"], _last(match["places"], fallback)) if match else (line.strip(), fallback)
+
+
+def _last(places: str, fallback: Location) -> Location:
+    """A node that several files add to lies where the last of them does."""
+    found = [match for match in _PLACE.finditer(places) if not match["file"].strip().startswith("<")]
+    return Location(shown(found[-1]["file"].strip()), int(found[-1]["line"])) if found else fallback
+
+
+def shown(file: str) -> str:
+    """A path as the user would write it: relative where it lies below the working directory."""
+    path = Path(file).resolve()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
