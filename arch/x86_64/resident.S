@@ -3,10 +3,9 @@
  * Resident: descriptors, the way from start-up's address space to a private one, and what becomes of a monitor that traps.
  * Everything here is at the same address in both spaces, and so are GDTR and IDTR, which nobody reloads.
  */
-#define TRAPS			VECTOR_MC	/* no other gate leads here, gates_boot.c */
+#define TRAPS			19		/* no other gate leads here, gates_boot.c */
 #define VECTORS_WITH_ERROR	0x60227d00	/* APM vol. 2, 8.2 "Vectors", table 8-1 */
 #define STACK_BYTES		4096
-#define VECTOR_MC		18
 #define APIC_ISR_0		0x810		/* vectors 31:0. SDM vol. 3A, table 11-6 "Local APIC Register Address Map" */
 
 	.section .vectors, "ax"
@@ -20,6 +19,15 @@ x86_space_enter:
 	pushq	%rdx
 	movq	%rcx, %rdi
 	call	*%rdx
+
+	/* STI takes effect behind the next instruction: what is taken is taken before CLI. APM vol. 3, "STI". */
+	.globl	x86_drain
+x86_drain:
+	sti
+	nop
+drained:
+	cli
+	ret
 
 	/* Gates of external interrupts lead here: only a monitor that wants to be rid of them lets them in. */
 	.globl	x86_ignore
@@ -39,21 +47,22 @@ x86_traps:
 	.endr
 
 	/*
-	 * The last is that of #MC. An interrupt may have its vector, and is let in like any other, where RAX, RCX and RDX are free: then it is
-	 * in service. SDM vol. 3A, 11.8.4 "Interrupt Acceptance for Fixed Interrupts".
-	 */
-	movl	$APIC_ISR_0, %ecx
-	rdmsr
-	btl	$VECTOR_MC, %eax
-	jc	x86_ignore
-	pushq	$VECTOR_MC
-
-	/*
+	 * An interrupt may have any of these vectors, below 16 on emulators alone. It is let in by x86_drain, whose caller has ended all that was
+	 * in service: there, and in service now, it is one. No error code looks like the address. SDM vol. 3A, 11.8.4 "Interrupt Acceptance for
+	 * Fixed Interrupts".
+	 *
 	 * An exception in a monitor is a bug of ours, or a machine check, confined to this sandbox: start over from the top of the
 	 * stack, where x86_space_enter left the argument and the function, so that it is recorded and parked. Start-up just ends.
 	 */
 trapped:
-	popq	%rcx
+	popq	%rdi
+	cmpq	$drained, (%rsp)
+	jne	1f
+	movl	$APIC_ISR_0, %ecx
+	rdmsr
+	btl	%edi, %eax
+	jc	x86_ignore
+1:	movl	%edi, %ecx
 	xorl	%edx, %edx
 	movl	$VECTORS_WITH_ERROR, %eax
 	btl	%ecx, %eax

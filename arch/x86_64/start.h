@@ -34,3 +34,9 @@ struct x86_trap {
  * must not return. The argument begins with a struct x86_trap; an exception fills it and calls function(argument) again.
  */
 _Noreturn void x86_space_enter(uint64_t root, void *stack_top, void (*function)(void *argument), void *argument);
+
+/*
+ * Resident. Lets external interrupts in for a moment: the most urgent one that is pending is taken, whatever its vector, and stays in
+ * service. Requires: nothing with a vector below X86_TRAPS is in service. An exception meanwhile is one.
+ */
+void x86_drain(void);

@@ -5,7 +5,7 @@
 #include "arch/x86_64/x86.h"
 #include "hal/x86/core.h"
 
-enum { VECTOR_BITS = 0xff, VECTORS = 256, SVR_SPURIOUS = 0xff };
+enum { VECTOR_BITS = 0xff, VECTORS = 256, CLASSES = 16, SVR_SPURIOUS = 0xff };
 
 /* WRMSR to the x2APIC does not wait for earlier stores. SDM vol. 3A, 11.12.3 "MSR Access in x2APIC Mode". */
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
@@ -43,7 +43,7 @@ void apic_enable(void)
 
 /*
  * As after INIT: off, and nothing requested or in service. SDM vol. 3A, 11.4.7.3 "Local APIC State After an INIT Reset". Requests
- * cannot be taken back, so the core takes each and ends it; those in service come out on the way. Senders that do not
+ * cannot be taken back, so the core takes each and ends it, after those in service: one a priority class. Senders that do not
  * stop find the bound.
  */
 void apic_reset(void)
@@ -51,8 +51,9 @@ void apic_reset(void)
 	apic_quiet();
 	apic_enable();
 	x86_wrmsr(APIC_TPR, 0);
-	for (unsigned n = 0; n < VECTORS; n++) {
-		x86_vendor->drain();
+	for (unsigned n = 0; n < CLASSES + VECTORS; n++) {
+		if (n >= CLASSES)
+			x86_vendor->drain();
 		x86_wrmsr(APIC_EOI, 0);
 	}
 	x86_wrmsr(APIC_SVR, SVR_SPURIOUS);
@@ -73,7 +74,7 @@ static bool lvt_exists(uint32_t msr)
 
 /*
  * Only fixed interrupts reach the hardware, edge-triggered. Kernels leave LINT0 and LINT1 as ExtINT and NMI, as a PC has
- * them: nothing is wired there, so such an entry is kept masked.
+ * them: nothing is wired there, so such an entry is kept masked. So is one with a vector that no interrupt may have.
  */
 bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value)
 {
@@ -83,6 +84,6 @@ bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value)
 
 	if (!lvt_exists(msr) || (mode != APIC_FIXED && !(wired && (mode == APIC_NMI || mode == APIC_EXTINT))))
 		return false;
-	x86_wrmsr(msr, (*value & keep) | (mode == APIC_FIXED ? 0 : LVT_MASKED));
+	x86_wrmsr(msr, (*value & keep) | (mode == APIC_FIXED && apic_vector_exists(*value) ? 0 : LVT_MASKED));
 	return true;
 }

@@ -35,6 +35,11 @@ static inline enum apic_mode apic_mode_of(uint64_t value)
 {
 	return (enum apic_mode)(value >> 8 & 7);
 }
+/* Those below are exceptions alone. SDM vol. 3A, 11.5.2 "Valid Interrupt Vectors"; the field is the same, too. */
+static inline bool apic_vector_exists(uint64_t value)
+{
+	return (uint8_t)value >= 16;
+}
 enum { ICR_LOGICAL = 1 << 11, ICR_ASSERT = 1 << 14, SVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, LVT_PERIODIC = 1 << 17 };
 
 /* Resident. Sends one interrupt to the core with this APIC ID; what memory held before is visible to it. */

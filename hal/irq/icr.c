@@ -60,12 +60,15 @@ static bool order(struct hal_core *core, uint64_t icr)
 	}
 }
 
-/* To oneself there is no INIT, and no kick: one's own orders are looked at behind this exit. */
+/*
+ * An interrupt whose vector is an exception's is dropped here, as hardware would, so that it is everywhere (SDM vol. 3A, 11.5.3 "Error
+ * Handling", "Send Illegal Vector"). To oneself there is no INIT, and no kick: one's own orders are looked at behind this exit.
+ */
 static void deliver(struct hal_core *from, struct hal_core *to, uint64_t icr)
 {
 	enum apic_mode mode = apic_mode_of(icr);
 
-	if (mode == APIC_FIXED)
+	if (mode == APIC_FIXED && apic_vector_exists(icr))
 		apic_send(to->partition->apic_id[to->slot], APIC_FIXED, (uint8_t)icr);
 	else if (!(to == from && mode == APIC_INIT) && order(to, icr) && to != from)
 		x86_kick_core(to);

@@ -34,13 +34,10 @@ svm_wait_hlt:
 	clgi
 	ret
 
-	/* STI takes effect behind the next instruction. APM vol. 3, "STI". */
 	.globl	svm_drain
 svm_drain:
 	stgi
-	sti
-	nop
-	cli
+	call	x86_drain
 	clgi
 	ret
 

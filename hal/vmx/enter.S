@@ -49,13 +49,6 @@ vmx_wait_hlt:
 1:	vmwrite	%rax, %rdx
 	ret
 
-	.globl	vmx_drain
-vmx_drain:
-	sti
-	nop
-	cli
-	ret
-
 	.globl	vmx_nmi
 vmx_nmi:
 	pushq	%rax

@@ -2,6 +2,7 @@
 /* Resident: one guest run on VT-x, and what its exit means. Manual sections are SDM vol. 3C's. */
 #include "hal/vmx/vmx.h"
 
+#include "arch/x86_64/start.h"
 #include "arch/x86_64/x86.h"
 #include "hal/x86/decode.h"
 
@@ -278,5 +279,5 @@ const struct x86_vendor vmx_vendor = {
 	.has_event = vmx_has_event,
 	.start = vmx_start,
 	.enter = vmx_restart,
-	.drain = vmx_drain,
+	.drain = x86_drain,
 };

@@ -56,9 +56,6 @@ void vmx_exit(void);
 /* Sleeps until an NMI has been taken; one that came since the guest last ran counts. */
 void vmx_wait(void);
 
-/* Lets the most urgent external interrupt in. */
-void vmx_drain(void);
-
 /* What vector 2 does. */
 void vmx_nmi(void);
 

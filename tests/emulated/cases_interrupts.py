@@ -111,6 +111,7 @@ LVT = (
     lvt_holds("lint0-external", LINT0, 0x755, MASKED | 0x55),
     lvt_holds("lint1-nmi", LINT1, 0x455, MASKED | 0x55),
     lvt_holds("lint0-level", LINT0, 0x8055, 0x55),
+    lvt_holds("exception-vector", TIMER, 0x0F, MASKED | 0x0F),
 )
 
 # ---- GICv3: IHI 0069, "ICC_SGI1R_EL1"; INTID 27:24, target list 15:0, IRM 40 ------------------------------------------

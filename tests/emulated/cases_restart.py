@@ -2,7 +2,7 @@
 """BH-I6.contained, BH-I8.bounded. A sandbox that faults begins again, alone, with nothing of its earlier life; or it is parked when it has done so often enough."""
 
 from tests.emulated.case import A64, ALL, ARM, ARMV7, GIC2, GICV2, GICV3, SVM, VTX, X86, Case, Sandbox
-from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Restarted, Returned, Says
+from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Refused, Restarted, Returned, Says
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
 ALONE = "a sandbox is restarted by its own monitor, and nobody else notices"
@@ -165,6 +165,29 @@ def resets(name: str, deed: str, platforms: tuple[str, ...]) -> Case:
     return Case(f"restart-by-{name}", "whatever ends a life in a reset begins another", company(f"first={deed} life"), expected, platforms)
 
 
+ANY_VECTOR = "a restart takes what is pending, whatever its vector"
+SELF_IPI, RESTARTS = 0x83F, 6
+
+VECTORS = (
+    Case(
+        "restart-with-exceptions-vectors-pending",
+        ANY_VECTOR,
+        (Sandbox("bystander", 0), Sandbox("mortal", 1, "heartbeat=0 pend=0,31", ram_mib=4, health=health(RESTARTS))),
+        (Restarted("mortal", RESTARTS), Parked("mortal", "reset")),
+        X86,
+    ),
+    Case(
+        "restart-with-a-machine-check-s-vector-in-service",
+        "a machine check in a monitor is one, whatever its guest has in service",
+        (
+            Sandbox("bystander", 0),
+            Sandbox("mortal", 1, f"{SETTLED} first=wrmsr={SELF_IPI:#x},{VECTOR_MC} crash=1", health=health(1)),
+        ),
+        (Refused("mortal", f"wrmsr={SELF_IPI:#x},{VECTOR_MC}", "#MC"), Restarted("mortal", 1)),
+        X86,
+    ),
+)
+
 RESETS = (
     resets("psci", f"hvc={SYSTEM_RESET:#x}", ARM),
     resets("psci-warm", f"hvc={SYSTEM_RESET2:#x},0", ARM),
@@ -214,6 +237,7 @@ CASES = (
     *REQUESTS,
     *FORGETS,
     *EVERY_REGISTER,
+    *VECTORS,
     *RESETS,
     *WATCHED,
     Case(

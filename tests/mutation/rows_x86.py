@@ -171,7 +171,7 @@ X86 = (
     MachineMutation(
         "local vectors of legacy modes are not masked",
         "hal/irq/apic.c",
-        "| (mode == APIC_FIXED ? 0 : LVT_MASKED)",
+        "| (mode == APIC_FIXED && apic_vector_exists(*value) ? 0 : LVT_MASKED)",
         "",
         "lvt-holds-lint0-external",
         SVM,

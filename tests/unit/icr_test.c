@@ -146,6 +146,19 @@ static void test_destinations(void)
 	}
 }
 
+/* Hardware sends none of these, and says so in the error status register. */
+static void test_vectors(void)
+{
+	for (uint64_t vector = 0; vector < 256; vector++) {
+		check_context.subject = "vector";
+		check_context.round = (unsigned)vector;
+		reset();
+		CHECK_EQ(write_icr(0, TO(1) | 0x4000 | vector), HAL_SKIP);
+		CHECK_EQ(seen.sent, vector < 16 ? 0 : 2);
+		CHECK_EQ(seen.vector, vector < 16 ? 0 : vector);
+	}
+}
+
 /* A mode that passes no further is refused whomever it names; one that names a foreign core is a fault in every other mode. */
 static void test_modes(void)
 {
@@ -157,8 +170,8 @@ static void test_modes(void)
 		check_context.subject = "delivery mode";
 		check_context.round = mode;
 		reset();
-		CHECK_EQ(write_icr(0, TO(2) | MODE(mode)), refused[mode] ? HAL_REFUSE : HAL_FAULT);
-		CHECK_EQ(write_icr(0, TO(3) | MODE(mode)), refused[mode] ? HAL_REFUSE : HAL_SKIP);
+		CHECK_EQ(write_icr(0, TO(2) | MODE(mode) | 0x55), refused[mode] ? HAL_REFUSE : HAL_FAULT);
+		CHECK_EQ(write_icr(0, TO(3) | MODE(mode) | 0x55), refused[mode] ? HAL_REFUSE : HAL_SKIP);
 		CHECK_EQ(seen.sent, mode == APIC_FIXED);
 		CHECK(!seen.kicked && !seen.stopped);
 		CHECK(hal_core_ready(&cores[0]));
@@ -271,6 +284,7 @@ static void test_trap(void)
 int main(void)
 {
 	test_destinations();
+	test_vectors();
 	test_modes();
 	test_start();
 	test_orders_that_meet();

@@ -57,7 +57,7 @@ void vmx_wait(void)
 	abort();
 }
 
-void vmx_drain(void)
+void x86_drain(void)
 {
 	abort();
 }

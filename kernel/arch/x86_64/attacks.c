@@ -306,6 +306,17 @@ static uint64_t attack_triple(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* Ends with the vectors `a` to `b` requested of its own core, and not taken. */
+static uint64_t attack_pend(uint64_t a, uint64_t b)
+{
+	enum { MSR_X2APIC_SELF_IPI = 0x83f };
+
+	cpu_interrupts_disable();
+	for (uint64_t vector = a; vector <= b; vector++)
+		x86_wrmsr(MSR_X2APIC_SELF_IPI, vector);
+	return attack_triple(0, 0);
+}
+
 /* One #DB, taken and over: a data breakpoint where nobody else writes. It goes through a monitor that watches for those without end. */
 static uint64_t attack_watch(uint64_t a, uint64_t b)
 {
@@ -337,6 +348,7 @@ static uint64_t attack_int1loop(uint64_t a, uint64_t b)
 /* clang-format off */
 const struct attack arch_attacks[] = {
 	{ "icr", 1, false, attack_icr },
+	{ "pend", 2, false, attack_pend },
 	{ "restart", 2, false, attack_restart }, /* times, ms */
 	{ "lvt", 2, false, attack_wrmsr },
 	{ "rdmsr", 1, false, attack_rdmsr },
