@@ -8,9 +8,17 @@
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
 
-static struct hal_lock *lock_of(const struct hal_partition *partition)
+/* Who has no line reaches no register of the machine's, and makes nobody wait. */
+static void take_lock(const struct hal_partition *partition)
 {
-	return hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC);
+	if (partition->ioapic.count)
+		hal_lock_take(hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC));
+}
+
+static void give_lock(const struct hal_partition *partition)
+{
+	if (partition->ioapic.count)
+		hal_lock_give(hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC));
 }
 
 void ioapic_write(uint32_t index, uint32_t value)
@@ -52,27 +60,27 @@ void ioapic_reset(struct hal_partition *partition)
 {
 	struct ioapic_line *lines = partition->ioapic.lines;
 
-	hal_lock_take(lock_of(partition));
+	take_lock(partition);
 	for (uint32_t n = 0; n < partition->ioapic.count; n++) {
 		lines[n].entry[0] = REDIRECTION_MASKED | lines[n].wiring | lines[n].vector;
 		lines[n].entry[1] = partition->apic_id[lines[n].slot] << DESTINATION_SHIFT;
 		lines[n].touched = lines[n].starts_masked;
 		ioapic_write(IOREDTBL + 2 * lines[n].pin, REDIRECTION_MASKED);
 	}
-	hal_lock_give(lock_of(partition));
+	give_lock(partition);
 }
 
 void ioapic_open(const struct hal_core *core)
 {
 	struct ioapic_view *view = &core->partition->ioapic;
 
-	hal_lock_take(lock_of(core->partition));
+	take_lock(core->partition);
 	for (struct ioapic_line *line = view->lines; line < view->lines + view->count; line++)
 		if (!line->touched && line->slot == core->slot) {
 			line->entry[0] &= ~(uint32_t)REDIRECTION_MASKED;
 			program(core, line);
 		}
-	hal_lock_give(lock_of(core->partition));
+	give_lock(core->partition);
 }
 
 /* A line of nobody's, or of another sandbox, is masked and idle. What the machine knows of the state of one's own, it is asked. */
@@ -114,7 +122,10 @@ static bool access_window(const struct hal_core *core, const struct hal_exit *ex
 	return true;
 }
 
-/* The cores of a sandbox share index and entries, as they would the machine's; so both are theirs under the lock only. */
+/*
+ * The cores of a sandbox share index and entries, as they would the machine's; so both are theirs under the lock only. Without lines there
+ * is the index alone, of which no value leads anywhere.
+ */
 enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	struct ioapic_view *view = &core->partition->ioapic;
@@ -124,7 +135,7 @@ enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exi
 
 	if (exit->width != 4 || offset & 3)
 		return HAL_FAULT;
-	hal_lock_take(lock_of(core->partition));
+	take_lock(core->partition);
 	if (offset == IOWIN)
 		granted = access_window(core, exit, &value);
 	else if (offset == IOREGSEL) {
@@ -132,7 +143,7 @@ enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exi
 		if (exit->access == BH_ACCESS_WRITE)
 			view->index = (uint8_t)exit->value;
 	}
-	hal_lock_give(lock_of(core->partition));
+	give_lock(core->partition);
 	if (exit->access == BH_ACCESS_READ)
 		x86_complete_load(core, exit, value);
 	return granted ? HAL_SKIP : HAL_FAULT;

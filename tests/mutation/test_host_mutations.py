@@ -456,15 +456,22 @@ MUTATIONS = [
     Mutation("vectors of the processor's own", IOAPIC, "vector < IOAPIC_FIRST_VECTOR", "false", "ioapic_test"),
     Mutation("wiring is the guest's", IOAPIC, "wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation(
-        "the window without the lock", IOAPIC, "\thal_lock_take(lock_of(core->partition));\n\tif (offset", "\tif (offset", "ioapic_test"
+        "the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"
     ),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
-    Mutation("a reset without the lock", IOAPIC, "hal_lock_take(lock_of(partition));", "", "ioapic_test"),
+    Mutation("a reset without the lock", IOAPIC, "take_lock(partition);", "", "ioapic_test"),
     Mutation(
         "start-up opens lines without the lock",
         IOAPIC,
-        "hal_lock_take(lock_of(core->partition)); for",
+        "take_lock(core->partition); for",
         "for",
+        "ioapic_test",
+    ),
+    Mutation(
+        "who has no line takes the lock",
+        IOAPIC,
+        "if (partition->ioapic.count) hal_lock_take(",
+        "hal_lock_take(",
         "ioapic_test",
     ),
     Mutation("a lock is not waited for", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "ioapic_test"),

@@ -163,6 +163,28 @@ static void test_waits(void)
 	check_waited("an access waits for the lock");
 }
 
+/* It is never waited for, and nobody waits. */
+static void test_without_lines(void)
+{
+	const struct hal_lock *lock = hal_lock_of(shared, HAL_LOCK_IOAPIC);
+	uint32_t before[sizeof(machine) / sizeof(machine[0])];
+
+	partition.ioapic = (struct ioapic_view){ 0 };
+	memset(shared, 0, sizeof(shared));
+	memcpy(before, machine, sizeof(machine));
+	check_context.subject = "without lines";
+	ioapic_reset(&partition);
+	CHECK_EQ(lock->next, 0);
+	ioapic_open(&cores[0]);
+	for (uint32_t index = 0; index < 0x100; index++) {
+		check_context.round = index;
+		CHECK_EQ(write_register(index, 0x55), HAL_SKIP);
+		CHECK_EQ(read_register(index), index == IOAPICVER ? IOAPICVER_82093AA : index < IOREDTBL || index & 1 ? 0 : MASKED);
+	}
+	CHECK_EQ(lock->next, 0);
+	CHECK(!memcmp(before, machine, sizeof(machine)));
+}
+
 static void test_start(void)
 {
 	check_context.subject = "start";
@@ -289,7 +311,8 @@ static void test_form(void)
 
 int main(void)
 {
-	void (*const tests[])(void) = { test_waits, test_start, test_foreign, test_entries, test_open_entry, test_form };
+	void (*const tests[])(
+		void) = { test_waits, test_without_lines, test_start, test_foreign, test_entries, test_open_entry, test_form };
 
 	for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
 		check_context.round = 0;
