@@ -35,7 +35,9 @@ struct gic_view {
 	uint32_t control_fixed;                        /* its bits that read as one whatever is written */
 	uint32_t interfaces;                           /* GICv2: CPU interfaces of own cores, a bit each, ... */
 	uint32_t reachable;                            /* ... and those it may send SGIs to: the same, or all without ipi protection */
-	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, boot core first */
+	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, boot core first, */
+	uint64_t last_redistributor;                   /* the one with the greatest address, */
+	uint64_t redistributor_bytes;                  /* and all of the machine's together */
 };
 
 /* ---- Start-up ---- */

@@ -9,6 +9,7 @@ struct gic_frame {
 	uint64_t base;
 	const uint32_t *lines; /* granted */
 	uint32_t words;        /* of `lines` */
+	bool foreign;          /* GICv3: of another's core, seen as the redistributor at `base`, but nobody's */
 };
 
 /* One access, width and alignment checked. */

@@ -53,7 +53,7 @@ enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	const struct gic_view *view = &core->partition->gic;
-	const struct gic_frame frame = { distributor, BOARD_GICD_BASE, view->lines, view->words };
+	const struct gic_frame frame = { distributor, BOARD_GICD_BASE, view->lines, view->words, false };
 
 	return gic_filter(core, &frame, (uint32_t)(exit->gpa - BOARD_GICD_BASE), exit);
 }

@@ -25,12 +25,16 @@ static uint64_t read_distributor_type(const struct gic_access *access)
 	return (arch_mmio_read32(access->address) & GICD_TYPER_KEPT) | GICD_TYPER_NO1N | (access->frame->words - 1);
 }
 
-/* Every frame is a region of its own to a guest, so the last of it; processor number and affinity are the machine's. */
-static uint64_t read_redistributor_type(const struct gic_access *access)
+/* Processor number and affinity are the machine's; who walks from frame to frame ends at the last of the sandbox's own. */
+HAL_OUTLINE static uint64_t read_redistributor_type(const struct gic_access *access)
 {
 	uint64_t type = arch_mmio_read64(access->frame->base + GICR_TYPER);
 
-	type = (type & (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT | GICR_TYPER_NUMBER)) | GICR_TYPER_LAST;
+	type &= ~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT | GICR_TYPER_NUMBER;
+	if (access->frame->foreign)
+		type = GICR_TYPER_NOBODY;
+	else if (access->frame->base == access->core->partition->gic.last_redistributor)
+		type |= GICR_TYPER_LAST;
 	return access->address & 4 ? type >> 32 : type;
 }
 
@@ -70,34 +74,46 @@ static const struct gic_register redistributor[] = {
 
 static const uint32_t banked_lines[] = { GIC_GUEST_BANKED };
 
-/* The frame an address is in; base 0: none of this sandbox's. */
-static struct gic_frame frame_of(const struct hal_partition *partition, uint64_t gpa)
+static bool is_distributor(uint64_t gpa)
 {
-	const struct gic_view *view = &partition->gic;
+	return gpa - BOARD_GICD_BASE < GICD_BYTES;
+}
 
-	if (gpa - BOARD_GICD_BASE < GICD_BYTES)
-		return (struct gic_frame){ distributor, BOARD_GICD_BASE, view->lines, view->words };
-	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
-		uint64_t base = view->redistributors[slot];
+/*
+ * The frame of an address that gic_classify says is one. Those of foreign cores, and of virtual LPIs, show that there is a redistributor,
+ * by what identifies an own one, and that it is nobody's: a kernel that walks over them to its own goes on.
+ */
+static struct gic_frame frame_of(const struct gic_view *view, uint64_t gpa)
+{
+	struct gic_frame frame = { redistributor, view->redistributors[0], NULL, 0, true };
 
-		if (gpa - base < GICR_SGI_FRAME)
-			return (struct gic_frame){ redistributor, base, NULL, 0 };
-		if (gpa - base < GICR_BYTES)
-			return (struct gic_frame){ distributor + FIRST_BANKED, base + GICR_SGI_FRAME, banked_lines, 1 };
+	if (is_distributor(gpa))
+		return (struct gic_frame){ distributor, BOARD_GICD_BASE, view->lines, view->words, false };
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		uint64_t offset = gpa - view->redistributors[slot];
+
+		if (offset >= GICR_BYTES)
+			continue;
+		frame.base = gpa - offset;
+		frame.foreign = false;
+		if (offset >= GICR_SGI_FRAME)
+			frame = (struct gic_frame){ distributor + FIRST_BANKED, frame.base + GICR_SGI_FRAME, banked_lines, 1, false };
 	}
-	return (struct gic_frame){ .base = 0 };
+	return frame;
 }
 
 enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write)
 {
-	return frame_of(core->partition, gpa).base ? BH_EXIT_DEVICE : BH_EXIT_MEMORY;
+	bool redistributors = gpa - BOARD_GICR_BASE < core->partition->gic.redistributor_bytes;
+
+	return redistributors || is_distributor(gpa) ? BH_EXIT_DEVICE : BH_EXIT_MEMORY;
 }
 
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
-	const struct gic_frame frame = frame_of(core->partition, exit->gpa);
+	const struct gic_frame frame = frame_of(&core->partition->gic, exit->gpa);
 
-	return gic_filter(core, &frame, (uint32_t)(exit->gpa - frame.base), exit);
+	return gic_filter(core, &frame, exit->gpa % GICR_SGI_FRAME, exit);
 }
 
 /* Target list bits of `value` that `to`, an SGI for one core, would set as well. */

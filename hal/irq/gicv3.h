@@ -28,6 +28,8 @@ enum {
 };
 enum { GICR_CTLR_RWP = 1 << 3, RWP_TRIES = 1000000 };
 enum { GICR_TYPER_VLPIS = 1 << 1, GICR_TYPER_LAST = 1 << 4, GICR_TYPER_AFFINITY_SHIFT = 32, GICR_TYPER_NUMBER = 0xffff00 };
+/* An affinity that no core has: own cores have frames of their own. */
+#define GICR_TYPER_NOBODY (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT)
 enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
 
 /* ICC_SGI0R_EL1, ICC_SGI1R_EL1. */

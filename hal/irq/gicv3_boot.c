@@ -63,14 +63,29 @@ static uint64_t find_redistributor(uint64_t hardware_id)
 	return 0;
 }
 
+static uint64_t redistributor_bytes(void)
+{
+	uint64_t type = 0, bytes = 0;
+
+	for (int n = 0; n < MAX_FRAMES && !(type & GICR_TYPER_LAST); n++) {
+		type = arch_mmio_read64(BOARD_GICR_BASE + bytes + GICR_TYPER);
+		bytes += frames_bytes(type);
+	}
+	return bytes;
+}
+
 void gic_create_view(struct hal_partition *partition)
 {
 	struct gic_view *view = &partition->gic;
 
 	view->words = 1;
 	view->control_fixed = GICD_CTLR_ARE | GICD_CTLR_DS;
-	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+	view->redistributor_bytes = redistributor_bytes();
+	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
 		view->redistributors[slot] = find_redistributor(partition->hardware_id[slot]);
+		if (view->last_redistributor < view->redistributors[slot])
+			view->last_redistributor = view->redistributors[slot];
+	}
 }
 
 /* For the filter. The guest's group 1 needs nothing mapped, and a kick is a system register. */

@@ -78,15 +78,18 @@ def test_redistributors_of_own_cores_only(compile_on: Compile, tmp_path: Path, c
     gic = guest_tree(compile_on(tmp_path / "moved.dts", "qemu-aarch64")).find("/interrupt-controller@8000000")
     assert gic is not None
     assert gic.reg() == [(0x08000000, 0x10000), (frame, 0x20000)]
-    assert gic.number("#redistributor-regions", 0) == 1
+    assert "redistributor-stride" not in gic.properties
 
 
 @pytest.mark.parametrize(
-    ("cores", "expected", "frames"),
-    [("<&cpu0>, <&cpu3>", (0, 3), (0x080A0000, 0x08100000)), ("<&cpu3>, <&cpu0>", (3, 0), (0x08100000, 0x080A0000))],
+    ("cores", "expected", "region"),
+    [
+        ("<&cpu0>, <&cpu3>", (0, 3), (0x080A0000, 0x80000, 0x60000)),
+        ("<&cpu3>, <&cpu0>", (3, 0), (0x080A0000, 0x80000, 0x60000)),
+    ],
 )
 def test_two_cores_boot_core_first(
-    compile_on: Compile, tmp_path: Path, cores: str, expected: tuple[int, ...], frames: tuple[int, ...]
+    compile_on: Compile, tmp_path: Path, cores: str, expected: tuple[int, ...], region: tuple[int, int, int]
 ) -> None:
     source = LINUX2.read_text()
     assert source.count("<&cpu0>, <&cpu3>") == 1
@@ -100,8 +103,8 @@ def test_two_cores_boot_core_first(
         assert [node.reg() for node in cpus.children.values()] == [[(core, 0)] for core in expected]
         assert {node.text("enable-method") for node in cpus.children.values()} == {"psci"}
         if platform == "qemu-aarch64":
-            assert gic.reg()[1:] == [(frame, 0x20000) for frame in frames]
-            assert gic.number("#redistributor-regions", 0) == 2
+            assert gic.reg()[1:] == [region[:2]]
+            assert gic.properties["redistributor-stride"].cells == [0, region[2]]
     apics = [struct.unpack_from("<BBBBI", madt(compile_on(tmp_path / "ordered.dts", "qemu-svm")), 44 + 8 * n) for n in range(2)]
     assert apics == [(0, 8, uid, core, 1) for uid, core in enumerate(expected)]
 

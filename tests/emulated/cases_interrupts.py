@@ -237,6 +237,46 @@ DISARMING = (
     disarming_game("distributor-off", "gicd-write=0,0", GIC2),
 )
 
+# ---- Other cores' redistributors: IHI 0069, "GICR_TYPER" ---------------------------------------------------------------------------
+
+FRAMES, FRAME_BYTES = 0x080A0000, 0x20000
+LAST, NOBODY = 0x100, 0xFFFFFFFF
+SOMEBODY_ELSES = "foreign redistributors are seen to be there, and are nobody's"
+
+
+def shows(name: str, core: int, offset: int, value: int, quick: bool = False) -> Case:
+    """What a register of that core's reads as, when ones have been written to it; the victim beats on."""
+    address = FRAMES + core * FRAME_BYTES + offset
+    commands = f"write={address:#x},0xffffffff read={address:#x}"
+    return Case(
+        f"redistributor-{name}",
+        SOMEBODY_ELSES,
+        attacked(commands),
+        (Returned("attacker", f"read={address:#x}", value),),
+        (GICV3,),
+        quick=quick,
+    )
+
+
+WALK = f"walk={FRAMES:#x}"
+REDISTRIBUTORS = (
+    shows("foreign-type", 2, 0x8, 0),
+    shows("foreign-affinity", 2, 0xC, NOBODY),
+    shows("foreign-identification", 2, 0xFFE8, 0x3B),
+    shows("foreign-waker", 2, 0x14, 0),
+    shows("foreign-lines", 2, SGI_FRAME + 0x180, 0, quick=True),
+    shows("foreign-groups", 2, SGI_FRAME + 0x80, 0),
+    shows("of-an-idle-core", 3, SGI_FRAME + 0x100, 0),
+    Case("redistributor-walk", SOMEBODY_ELSES, attacked(WALK), (Returned("attacker", WALK, LAST | 1),), (GICV3,), quick=True),
+    Case(
+        "redistributor-walk-by-two",
+        SOMEBODY_ELSES,
+        (Sandbox("bystander", 0), Sandbox("walkers", (3, 1), f"ticks=400 {WALK} core=1,{WALK}", beats=False)),
+        (Says("walkers", "returned 0x103$"), Says("walkers", "returned 0x1$")),
+        (GICV3,),
+    ),
+)
+
 # ---- The own banked lines, as a guest may have them: IHI 0069, "GICR_IGROUPR0", "GICR_IPRIORITYR<n>" ------------------
 
 OWN_SGI = 5 << 24 | OWN
@@ -306,4 +346,4 @@ INTERFACE = (
     ),
 )
 
-CASES = (*MASKS, *INTERFACE, *ORDER, *ICR, *LVT, *GIC3, *GICD_SGIR, *BANKED_MODES, *DISTRIBUTOR, *DISARMING, *BANKED)
+CASES = (*MASKS, *INTERFACE, *REDISTRIBUTORS, *ORDER, *ICR, *LVT, *GIC3, *GICD_SGIR, *BANKED_MODES, *DISTRIBUTOR, *DISARMING, *BANKED)

@@ -97,8 +97,7 @@ DEVICES = (
     device("hypervisor-interface", 0x08030000, GIC2, "write"),  # GICH
     device("virtual-cpu-interface", 0x08040000, GIC2, "write"),  # GICV
     device("interrupt-translation", 0x08080000, (GICV3,), "write"),  # ITS
-    device("foreign-redistributor", 0x080A0000 + 2 * 0x20000, (GICV3,), "write", quick=True),
-    device("redistributor-of-an-idle-core", 0x080A0000 + 3 * 0x20000, (GICV3,), "write"),
+    device("behind-the-redistributors", 0x080A0000 + 4 * 0x20000, (GICV3,), "write", quick=True),
     device("local-apic", 0xFEE00000, X86, "write", quick=True),
     device("hpet", 0xFED00000, X86),
     device("pci-configuration", 0xB0000000, X86, "write"),

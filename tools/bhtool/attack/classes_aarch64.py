@@ -22,7 +22,7 @@ from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
 from bhtool.attack.ground import DISTRIBUTOR, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES
-from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, NOTHING_THERE, Aim, Attempt
+from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
 from bhtool.attack.resets import RESETS_ARM
 
 RET = 0xD65F03C0
@@ -212,11 +212,21 @@ def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Atte
     return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32))
 
 
+FRAME_BYTES, IIDR, TYPER, PIDR = 0x10000, 0x4, (0x8, 0xC), 0xFFD0  # of a redistributor, IHI 0069 12.10
+
+
+def shown_of(address: int) -> frozenset[Outcome]:
+    """Of another core's frame: nothing, and no core's affinity, but for what identifies redistributors."""
+    offset = address % FRAME_BYTES
+    return ANYTHING if offset == IIDR or offset >= PIDR else NO_VALUE
+
+
 def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
     core = rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
-    address = REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES + rng.choice((0, 0x10000)) + rng.choice(INTERESTING)
-    name = rng.choice(("ldr w", "str w"))
-    return Attempt(f"{name} {address:#x}, of core {core}", (READS | WRITES)[name], address, rng.getrandbits(32), Aim.ADDRESS, NEVER_BACK)
+    address = REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
+    body = rng.choice(((0xB9400000,), (0xB9000001, 0xB9400000)))  # ldr, perhaps behind a str
+    name = "read" if len(body) == 1 else "written and read"
+    return Attempt(f"{address:#x}, of core {core}, {name}", code(*body), address, rng.getrandbits(32), Aim.ADDRESS, shown_of(address))
 
 
 SGI_REGISTERS = {"ICC_SGI1R_EL1": (3, 0, 12, 11, 5), "ICC_ASGI1R_EL1": (3, 0, 12, 11, 6), "ICC_SGI0R_EL1": (3, 0, 12, 11, 7)}

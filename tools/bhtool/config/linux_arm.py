@@ -7,6 +7,7 @@ controller only what the sandbox may see.
 
 from __future__ import annotations
 
+import math
 import struct
 
 import libfdt
@@ -140,16 +141,30 @@ def _timer(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
             _copy(fdt, node, {"interrupts": struct.pack(f">{len(flags)}I", *flags)})
 
 
+def _whole(frames: list[Span]) -> Span:
+    start = min(frame.start for frame in frames)
+    return Span(start, max(frame.start + frame.size for frame in frames) - start)
+
+
+def _stride(frames: list[Span]) -> int:
+    """From frame to frame, so that a kernel's walk meets as few of other cores as can be; 0: there is but one."""
+    starts = [frame.start for frame in frames]
+    return math.gcd(*(start - min(starts) for start in starts))
+
+
 def _gic(fdt: libfdt.FdtSw, machine: Machine, controllers: list[tuple[str, Span]]) -> None:
-    """The board's node with the registers the sandbox may see: of GICv3, the redistributors of its own cores only."""
+    """The board's node with the registers the sandbox may see: of GICv3, the redistributors from its first own core's to its last's."""
     node = machine.interrupt_controller
+    spans = [span for _, span in controllers]
+    if machine.gic_v3:
+        spans, stride = [spans[0], _whole(spans[1:])], _stride(spans[1:])
     fdt.begin_node(node.name)
     for one in node.properties.values():
         if one.name != "reg":
             _put(fdt, one)
-    fdt.property("reg", b"".join(_quads(span.start, span.size) for _, span in controllers))
-    if machine.gic_v3:
-        fdt.property_u32("#redistributor-regions", len(controllers) - 1)
+    fdt.property("reg", b"".join(_quads(span.start, span.size) for span in spans))
+    if machine.gic_v3 and stride:
+        fdt.property("redistributor-stride", struct.pack(">Q", stride))
     fdt.end_node()
 
 
