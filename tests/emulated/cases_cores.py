@@ -2,7 +2,7 @@
 """BH-I1.ipi, BH-I2.exitless, BH-I4.kick, BH-I6.contained. Sandboxes with several cores: `pair` has machine cores 1 and 2, of its own 0 and 1."""
 
 from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, X86, Case, Sandbox
-from tests.emulated.expect import CoreExits, Expectation, Kicked, NeverSays, NoExits, Off, Parked, Returned, Says, SteadyExits
+from tests.emulated.expect import CoreExits, Expectation, Kicked, NeverSays, NoExits, Off, Parked, Says, SteadyExits
 
 SETTLED = "ticks=400"  # forty milliseconds: the others are up
 OTHERS = (Sandbox("bystander", 0), Sandbox("neighbour", 3))
@@ -202,20 +202,6 @@ ORDERS = (
         ),
         (Says("kicker", "kicked 20 of 20$"), Kicked("pair", 20), NeverSays("pair", "ticks 500$")),
         X86,
-    ),
-    Case(
-        "cores-first-restarted",
-        "a kick that comes while a core takes what was pending is answered",
-        (
-            Sandbox("kicker", 0, f"ticks=800 kick={{pair.index}},{MANY * 4}", may_kick=("pair",), beats=False),
-            Sandbox("pair", (1, 2), f"{SETTLED} core=1,restart=8,150", beats=False),
-            Sandbox("bystander", 3),
-        ),
-        (Says("kicker", f"kicked {MANY * 4} of {MANY * 4}$"), Kicked("pair", MANY * 4), Returned("pair", "restart=8,150", 8)),
-        X86,
-        icount=False,  # cores that run at the same time: one instruction after the other, kicks hardly meet that moment
-        limit_beats=100000,
-        limit_seconds=400.0,
     ),
 )
 
