@@ -70,6 +70,17 @@ static uint64_t attack_walk(uint64_t a, uint64_t b)
 	return NOTHING_THERE;
 }
 
+/* Exceptions without end: the first instruction of every handler is undefined, or cannot be fetched. None is executed any more. */
+static uint64_t attack_endless(uint64_t a, uint64_t b)
+{
+	static _Alignas(0x800) uint32_t undefined_vectors[0x800 / sizeof(uint32_t)]; /* all zeros, which is UDF #0 */
+
+	SYSREG_WRITE(vbar_el1, (uintptr_t)undefined_vectors);
+	arch_isb();
+	__asm__ volatile("udf #0" ::: "memory");
+	return 0;
+}
+
 /* An access whose syndrome describes nothing. */
 static uint64_t attack_dczva(uint64_t a, uint64_t b)
 {
@@ -195,6 +206,7 @@ const struct attack arch_attacks[] = {
 	{ "order", 1, false, gic_attack_order },
 	{ "mask", 1, false, gic_attack_mask },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
+	{ "endless", 0, false, attack_endless },
 	{ "dczva", 1, true, attack_dczva },
 	{ "fp-write", 1, false, attack_fp_write },
 	{ "fp-read", 0, false, attack_fp_read },

@@ -143,6 +143,19 @@ static uint64_t attack_cpu_on(uint64_t a, uint64_t b)
 	return cpu_call_monitor(0xc4000003, a, b, 0);
 }
 
+/* Exceptions without end: the first instruction of every handler is undefined, or cannot be fetched. None is executed any more. */
+static uint64_t attack_endless(uint64_t a, uint64_t b)
+{
+	static _Alignas(32) uint32_t undefined_vectors[8];
+
+	for (unsigned n = 0; n < sizeof(undefined_vectors) / sizeof(undefined_vectors[0]); n++)
+		undefined_vectors[n] = 0xe7f000f0; /* UDF #0 in ARM state */
+	SYSREG_WRITE(VBAR, (uintptr_t)undefined_vectors);
+	arch_isb();
+	__asm__ volatile("udf #0" ::: "memory");
+	return 0;
+}
+
 static uint64_t attack_hvc_immediate(uint64_t a, uint64_t b)
 {
 	__asm__ volatile("hvc #7" ::: "r0", "r1", "r2", "r3", "memory");
@@ -256,6 +269,7 @@ const struct attack arch_attacks[] = {
 	{ "order", 1, false, gic_attack_order },
 	{ "mask", 1, false, gic_attack_mask },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },
+	{ "endless", 0, false, attack_endless },
 	{ "fp-write", 1, false, attack_fp_write },
 	{ "fp-read", 0, false, attack_fp_read },
 	{ "hvc", 1, false, attack_hvc },
