@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options every test folder shares: what `tools/bulkhead test` hands down. And what a test cost, for its JUnit file."""
 
+import time
 from collections.abc import Generator
 
 import pytest
+from bhtool.testing.change import since_tested
 from bhtool.testing.cost import PROPERTY, used_so_far
 from bhtool.testing.selection import share_of
+from bhtool.testing.tally import LEFT
+
+from tests.touched import in_order, rank
 
 BEFORE = pytest.StashKey[float]()
 
@@ -14,6 +19,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out tests marked slow or long")
     parser.addoption("--long", action="store_true", help="with tests marked long")
     parser.addoption("--share", type=int, help="of tests marked long, this tenth")
+    parser.addoption(
+        "--touched", action="store_true", help="only tests marked long which the change touches, and which are not of the share"
+    )
+    parser.addoption("--until", type=float, help="start no test after this moment of the epoch")
     parser.addoption("--platform", help="only tests of this platform, and those of none")
 
 
@@ -32,8 +41,9 @@ def is_chosen(config: pytest.Config, item: pytest.Item) -> bool:
     if wanted and platform_of(item) not in (None, wanted):
         return False
     if item.get_closest_marker("long"):
-        return bool(config.getoption("--long")) or share_of(item.nodeid) == config.getoption("--share")
-    return not (config.getoption("--quick") and item.get_closest_marker("slow"))
+        is_of_share = share_of(item.nodeid) == config.getoption("--share")
+        return bool(config.getoption("--long")) or is_of_share != bool(config.getoption("--touched"))
+    return not config.getoption("--touched") and not (config.getoption("--quick") and item.get_closest_marker("slow"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -42,14 +52,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     dropped: list[pytest.Item] = []
     for item in items:
         (kept if is_chosen(config, item) else dropped).append(item)
+    if config.getoption("--touched"):
+        change = since_tested()
+        ranked = {item: found for item in kept if (found := rank(item, change))}
+        dropped += [item for item in kept if item not in ranked]
+        kept = in_order(ranked)
     config.hook.pytest_deselected(items=dropped)
     items[:] = kept
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[BEFORE] = used_so_far()
     return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    until = item.config.getoption("--until")
+    if until is not None and time.time() > until:
+        pytest.skip(LEFT)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

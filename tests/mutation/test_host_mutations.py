@@ -7,12 +7,15 @@ notice. Every check of the validator (REFUSE_IF) is removed in turn without bein
 
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from bhtool.locks import exclusive
 
 from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
+from tests.touched import inputs
 
 BUILDER = "hal/pt/pt_boot.c"
 X86 = "hal/pt/formats_x86_boot.c"
@@ -534,16 +537,30 @@ def compile_object(source: Path, target: Path) -> Path:
     return target
 
 
+@dataclass(frozen=True)
+class Objects:
+    """Of files without a mistake: compiled when they are needed first, for all workers."""
+
+    folder: Path
+
+    def of(self, source: str) -> Path:
+        found = self.folder / (source.replace("/", "_") + ".o")
+        if not found.exists():
+            with exclusive(self.folder):
+                if not found.exists():
+                    compile_object(ROOT / source, found.with_suffix(".new")).rename(found)
+        return found
+
+
 @pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("objects")
-    sources = dict.fromkeys([*SUBJECTS, *SUPPORT, *(part for parts in PARTS.values() for part in parts), *PROGRAMS.values()])
-    return {source: compile_object(ROOT / source, folder / (source.replace("/", "_") + ".o")) for source in sources}
+def objects(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Objects:
+    base = tmp_path_factory.getbasetemp()
+    return Objects((base if worker_id == "master" else base.parent) / "objects")
 
 
-def fails(program: str, objects: dict[str, Path], mutated: dict[str, Path], folder: Path) -> bool:
+def fails(program: str, objects: Objects, mutated: dict[str, Path], folder: Path) -> bool:
     sources = [*PARTS.get(program, [*SUBJECTS, *SUPPORT]), PROGRAMS[program]]
-    parts = [str(mutated.get(source, objects[source])) for source in sources]
+    parts = [str(mutated.get(source) or objects.of(source)) for source in sources]
     binary = folder / program
     subprocess.run(["clang-19", "-fuse-ld=lld", *parts, "-o", str(binary)], check=True, timeout=TIME_LIMIT_SECONDS)
     try:
@@ -552,20 +569,32 @@ def fails(program: str, objects: dict[str, Path], mutated: dict[str, Path], fold
         return True
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_without_a_mutation_all_is_well(program: str, objects: dict[str, Path], tmp_path: Path) -> None:
+def control(program: str) -> object:
+    """Runs when something runs that it is the control of."""
+    rows = [row for row in MUTATIONS if row.caught_by == program]
+    sources = {row.file for row in rows} | ({VALIDATOR} if program == "table_test" else set())
+    return pytest.param(program, marks=inputs(sources, [PROGRAMS[program]], {row.what for row in rows}))
+
+
+def row(mutation: Mutation) -> object:
+    return pytest.param(mutation, id=mutation.what, marks=inputs([mutation.file], [PROGRAMS[mutation.caught_by]], [mutation.what]))
+
+
+@pytest.mark.parametrize("program", [control(program) for program in PROGRAMS])
+def test_without_a_mutation_all_is_well(program: str, objects: Objects, tmp_path: Path) -> None:
     assert not fails(program, objects, {}, tmp_path)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda m: m.what)
-def test_mutation_is_caught(mutation: Mutation, objects: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("mutation", [row(mutation) for mutation in MUTATIONS])
+def test_mutation_is_caught(mutation: Mutation, objects: Objects, tmp_path: Path) -> None:
     (tmp_path / "mutated.c").write_text(mutation.text())
     mutated = {mutation.file: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o")}
     assert fails(mutation.caught_by, objects, mutated, tmp_path), f"{mutation.caught_by} does not notice"
 
 
+@inputs([VALIDATOR], [PROGRAMS["table_test"]])
 @pytest.mark.parametrize(("check", "text"), removed_checks(), ids=lambda value: value if len(value) < 100 else "")
-def test_removed_check_is_caught(check: str, text: str, objects: dict[str, Path], tmp_path: Path) -> None:
+def test_removed_check_is_caught(check: str, text: str, objects: Objects, tmp_path: Path) -> None:
     (tmp_path / "mutated.c").write_text(text)
     mutated = {VALIDATOR: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o")}
     assert fails("table_test", objects, mutated, tmp_path), "table_test does not notice"

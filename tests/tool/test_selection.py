@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +12,9 @@ from typing import cast
 import pytest
 from bhtool.errors import BulkheadError
 from bhtool.testing import cost
-from bhtool.testing.selection import SHARES, Selection
+from bhtool.testing.selection import SHARES, Selection, of_touched
 from bhtool.testing.steps import pytest_options
-from bhtool.testing.tally import Tally
+from bhtool.testing.tally import LEFT, Tally
 from bhtool.verbs.test import describe, select
 
 from tests import conftest
@@ -54,6 +55,31 @@ def test_a_share_is_named_and_handed_down() -> None:
     assert 0 <= auto < SHARES
 
 
+def test_a_touched_test_of_the_share_does_not_run_twice() -> None:
+    assert sorted(chosen(touched=True, share=3) + chosen(share=3)[2:]) == sorted(LONG_NAMES)
+    assert "--touched" in pytest_options(of_touched(Selection(share=3)), 1)
+
+
+def test_what_is_left_is_neither_passed_nor_skipped(tmp_path: Path) -> None:
+    suite = ET.Element("testsuite")
+    for name, why in (("a", LEFT), ("b", "no emulator")):
+        ET.SubElement(ET.SubElement(suite, "testcase", name=name), "skipped", message=why)
+    ET.ElementTree(suite).write(tmp_path / "junit.xml")
+    tally = Tally()
+    tally.add_junit(tmp_path / "junit.xml")
+    assert (tally.passed, tally.left, tally.skipped) == (0, ["a"], ["b: no emulator"])
+
+
+def test_nothing_is_started_when_time_is_over() -> None:
+    def begin(until: float) -> None:
+        item = SimpleNamespace(config=SimpleNamespace(getoption=lambda _: until))
+        conftest.pytest_runtest_setup(cast(pytest.Item, item))
+
+    begin(time.time() + 60)
+    with pytest.raises(pytest.skip.Exception, match=LEFT):
+        begin(time.time() - 1)
+
+
 def test_sets_exclude_each_other() -> None:
     with pytest.raises(BulkheadError, match="exclude each other"):
         select(True, True, None, None, None)
@@ -80,5 +106,5 @@ def test_cost_is_reported_by_part(tmp_path: Path) -> None:
     tally.add_junit(tmp_path / "junit.xml")
     assert cost.by_part(tally.costs) == {"tests.b": (1, 5.0), "tests.a": (2, 3.5)}
     lines = cost.report(tally.costs, 10.0)
-    assert lines[-1] == "10 CPU-seconds in all"
-    assert any("1.5 CPU-seconds  building" in line for line in lines)
+    assert lines[0] == "CPU-seconds: 10"
+    assert [line.split()[0] for line in lines[1:4]] == ["5.0", "3.5", "1.5"]

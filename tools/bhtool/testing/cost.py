@@ -57,11 +57,15 @@ def by_part(costs: list[Cost]) -> dict[str, tuple[int, float]]:
 
 def report(costs: list[Cost], everything: float) -> list[str]:
     """Lines for the end of a run. `everything` includes what no test accounts for: building, starting, collecting."""
-    known = sum(one.seconds for one in costs)
-    lines = [f"{seconds:9.1f} CPU-seconds  {part} ({count})" for part, (count, seconds) in by_part(costs).items() if seconds >= 1]
-    lines.append(f"{everything - known:9.1f} CPU-seconds  building, starting, collecting")
-    lines += [f"{one.seconds:9.1f} CPU-seconds  {one.name}" for one in slowest(costs)]
-    return [*lines, f"{everything:.0f} CPU-seconds in all"]
+    parts = [(seconds, f"{part} ({count} tests)") for part, (count, seconds) in by_part(costs).items() if seconds >= 1]
+    rest = (everything - sum(one.seconds for one in costs), "building, starting, collecting")
+    tests = [(one.seconds, one.name) for one in slowest(costs)]
+    return [
+        f"CPU-seconds: {everything:.0f}",
+        *(f"{seconds:9.1f}  {what}" for seconds, what in [*parts, rest]),
+        *(["the most expensive tests:"] if tests else []),
+        *(f"{seconds:9.1f}  {what}" for seconds, what in tests),
+    ]
 
 
 def slowest(costs: list[Cost]) -> list[Cost]:

@@ -2,12 +2,14 @@
 """Which tests run: docs/testing.md. Tests are marked `slow` or `long`; what carries neither mark runs always."""
 
 import subprocess
+import time
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bhtool import paths
 
 SHARES = 10
+TOUCHED_SECONDS = 240.0  # for long tests that the change touches, besides the share
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,7 @@ class Selection:
     quick: bool = False  # neither slow nor long
     long: bool = False  # everything
     share: int | None = None  # of the long tests, those of this share as well
+    touched_until: float | None = None  # only long tests that the change touches, none started after this moment of the epoch
     platform: str | None = None
     word: str | None = None
 
@@ -29,3 +32,8 @@ def share_of_commit() -> int:
     command = ["git", "rev-list", "--count", "HEAD"]
     done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
     return int(done.stdout) % SHARES if done.returncode == 0 else 0
+
+
+def of_touched(selection: Selection) -> Selection:
+    """What runs behind a share: as long as there is time."""
+    return replace(selection, touched_until=time.time() + TOUCHED_SECONDS)

@@ -70,6 +70,8 @@ def pytest_options(selection: Selection, workers: int) -> list[str]:
         options.append("--long")
     if selection.share is not None:
         options.append(f"--share={selection.share}")
+    if selection.touched_until is not None:
+        options += ["--touched", f"--until={selection.touched_until}", "--no-loadscope-reorder"]
     if selection.platform:
         options.append(f"--platform={selection.platform}")
     if selection.word:

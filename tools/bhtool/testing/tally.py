@@ -7,12 +7,15 @@ from pathlib import Path
 
 from bhtool.testing.cost import PROPERTY, Cost
 
+LEFT = "left to --long"  # why a test was not started, in JUnit files
+
 
 @dataclass
 class Tally:
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)  # long tests that the change touches, and that there was no time for
     costs: list[Cost] = field(default_factory=list)
     suites: list[ET.Element] = field(default_factory=list)
 
@@ -31,6 +34,8 @@ class Tally:
         self._add_cost(case, name)
         if case.find("failure") is not None or case.find("error") is not None:
             self.failed.append(name)
+        elif skip is not None and skip.get("message") == LEFT:
+            self.left.append(name)
         elif skip is not None:
             self.skipped.append(f"{name}: {skip.get('message') or 'no reason given'}")
         else:

@@ -13,13 +13,15 @@ from bhtool.images import Resolver
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen
 from bhtool.testing import cost
-from bhtool.testing.selection import SHARES, Selection, share_of_commit
+from bhtool.testing.selection import SHARES, Selection, of_touched, share_of_commit
 from bhtool.testing.steps import run_meson, run_pytest
 from bhtool.testing.tally import Tally
 from bhtool.verbs.options import Output
 
 TESTS = paths.ROOT / "tests"
 UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool", "oracle")]
+MUTATIONS = TESTS / "mutation"
+LEFT_FILE = paths.BUILD / "left-to-long.txt"
 EMULATED_FOLDERS = [TESTS / name for name in ("emulated", "mutation")]
 
 
@@ -42,7 +44,16 @@ def share_named(text: str | None) -> int | None:
 def select(quick: bool, everything: bool, share: str | None, platform: str | None, word: str | None) -> Selection:
     if [quick, everything, share is not None].count(True) > 1:
         raise BulkheadError("--quick, --long and --share exclude each other", Status.USAGE)
-    return Selection(quick, everything, share_named(share), platform, word)
+    return Selection(quick, everything, share_named(share), platform=platform, word=word)
+
+
+def run_touched(selection: Selection, tally: Tally, workers: int) -> str:
+    """Long tests that the change touches, as long as there is time; how many they were."""
+    before = tally.passed + len(tally.failed)
+    run_pytest([MUTATIONS], of_touched(selection), tally, workers)
+    LEFT_FILE.write_text("".join(f"{name}\n" for name in tally.left), encoding="utf-8")
+    ran = tally.passed + len(tally.failed) - before
+    return f"of long tests that the change touches: {ran} ran, {len(tally.left)} left to --long: {LEFT_FILE.relative_to(paths.ROOT)}"
 
 
 def describe(selection: Selection) -> str:
@@ -54,13 +65,14 @@ def describe(selection: Selection) -> str:
     return "long tests: none; all: --long"
 
 
-def conclude(tally: Tally, selection: Selection, strict: bool, screen: Screen) -> Status:
+def conclude(tally: Tally, ran: list[str], strict: bool, screen: Screen) -> Status:
     for line in cost.report(tally.costs, cost.used_so_far()):
         screen.out.print(line, markup=False)
     for kind, found in (("failed", tally.failed), ("skipped", tally.skipped)):
         for name in found:
             screen.out.print(f"{kind}: {name}", markup=False)
-    screen.out.print(describe(selection), markup=False)
+    for line in ran:
+        screen.out.print(line, markup=False)
     screen.out.print(tally.last_line())
     nothing_ran = tally.passed == 0 and not tally.failed
     return Status.FAILED if tally.failed or nothing_ran or (strict and tally.skipped) else Status.GOOD
@@ -70,7 +82,11 @@ def conclude(tally: Tally, selection: Selection, strict: bool, screen: Screen) -
 @click.argument("which", type=click.Choice(["unit", "emulated", "all"]), default="all")
 @click.option("--quick", is_flag=True, help="Leave out what is slow: under 60 seconds.")
 @click.option("--long", "everything", is_flag=True, help="Everything, mutations and long campaigns as well.")
-@click.option("--share", type=click.Choice(["auto", *map(str, range(SHARES))]), help="A tenth of what --long adds; auto: by commit.")
+@click.option(
+    "--share",
+    type=click.Choice(["auto", *map(str, range(SHARES))]),
+    help="A tenth of what --long adds; auto: that of the commit, and what the change touches.",
+)
 @click.option("--require-all", is_flag=True, help="A skipped test fails the run; so it is with CI=true.")
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
 @click.option("-k", "word", metavar="WORD", help="Only tests whose name contains WORD.")
@@ -96,6 +112,9 @@ def test(
         run_pytest(UNIT_FOLDERS, selection, tally, workers)
     if which in ("emulated", "all"):
         run_pytest(EMULATED_FOLDERS, selection, tally, workers)
+    ran = [describe(selection)]
+    if share == "auto" and which != "unit":
+        ran.append(run_touched(selection, tally, workers))
     if junit:
         tally.write_junit(junit)
-    return conclude(tally, selection, require_all or os.environ.get("CI") == "true", screen)
+    return conclude(tally, ran, require_all or os.environ.get("CI") == "true", screen)
