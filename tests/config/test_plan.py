@@ -25,9 +25,15 @@ def platform(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+PLANS: dict[tuple[Path, str], Plan] = {}  # compiled once: nobody changes one
+
+
 @pytest.fixture(params=EXAMPLES, ids=lambda path: path.stem)
 def plan(request: pytest.FixtureRequest, platform: str, compile_on: Compile) -> Plan:
-    return compile_on(request.param, platform)
+    key = (request.param, platform)
+    if key not in PLANS:
+        PLANS[key] = compile_on(*key)
+    return PLANS[key]
 
 
 def test_examples_are_good(plan: Plan) -> None:

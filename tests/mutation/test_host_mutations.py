@@ -458,9 +458,7 @@ MUTATIONS = [
     Mutation("any vector will do for a level line", IOAPIC, "vector != line->vector", "false", "ioapic_test"),
     Mutation("vectors of the processor's own", IOAPIC, "vector < IOAPIC_FIRST_VECTOR", "false", "ioapic_test"),
     Mutation("wiring is the guest's", IOAPIC, "wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
-    Mutation(
-        "the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"
-    ),
+    Mutation("the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
     Mutation("a reset without the lock", IOAPIC, "take_lock(partition);", "", "ioapic_test"),
     Mutation(

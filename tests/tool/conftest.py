@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine with a fake monitor, so that the tool's own parts are tried on figures that are known beforehand."""
+"""A machine with a fake monitor, so that the tool's own parts are tried on figures that are known beforehand; and its command in this process."""
 
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool import abi, image
+from bhtool import abi, cli, image
 from bhtool.config.plan import Location, Plan, SandboxPlan
 from bhtool.machine import Machine
 from bhtool.paths import ROOT
@@ -49,3 +51,21 @@ def monitor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def machine(platform: Platform, plan: Plan, monitor: bytes) -> Machine:
     return Machine(platform, image.compose(monitor, plan))
+
+
+Inside = Callable[..., int]
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> Inside:
+    """Runs the command in this process, behind the launcher; its exit status."""
+
+    def run(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["tools/bulkhead", *arguments])
+        monkeypatch.setattr(cli, "end_in_order", lambda: None)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code
+
+    return run

@@ -104,8 +104,9 @@ def test_changes_count_from_the_stored_run(tmp_path: Path, monkeypatch: pytest.M
     commit("c.c")
     commit("d.c")
     assert change.since_tested().files == {"d.c": 1, "c.c": 2, "b.c": 3, "a.c": 4}
-    for stored, files in ((tested, {"d.c": 1, "c.c": 2}), ("0" * 40, {"d.c": 1, "c.c": 2, "b.c": 3, "a.c": 4})):
-        change.LONG_RESULT.write_text(json.dumps({"commit": stored}))
+    everything = {"d.c": 1, "c.c": 2, "b.c": 3, "a.c": 4}
+    for stored, failed, files in ((tested, [], {"d.c": 1, "c.c": 2}), (tested, ["x"], everything), ("0" * 40, [], everything)):
+        change.LONG_RESULT.write_text(json.dumps({"commit": stored, "failed": failed}))
         assert change.since_tested().files == files
     (tmp_path / "a.c").write_text("changed")
     assert change.since_tested().files["a.c"] == 0

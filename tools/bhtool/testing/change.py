@@ -45,10 +45,11 @@ def git(*arguments: str) -> str:
 
 
 def tested_commit() -> str:
-    """The commit of the last whole run that is stored, if it is one of ours; empty if there is none."""
+    """The commit of the whole run that is stored, if it is one of ours and nothing failed; empty if there is none."""
     if not LONG_RESULT.exists():
         return ""
-    commit = str(json.loads(LONG_RESULT.read_text())["commit"])
+    stored = json.loads(LONG_RESULT.read_text())
+    commit = "" if stored["failed"] else str(stored["commit"])
     return commit if git("merge-base", commit, "HEAD").strip() == commit else ""
 
 

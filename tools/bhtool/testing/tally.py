@@ -2,6 +2,7 @@
 """How tests went, through the JUnit files that Meson and pytest write."""
 
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,7 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)  # long tests that the change touches, and that there was no time for
     costs: list[Cost] = field(default_factory=list)
+    parts: dict[str, Counter[str]] = field(default_factory=dict)  # passed, failed and skipped ones of each file
     suites: list[ET.Element] = field(default_factory=list)
 
     def add_junit(self, path: Path) -> None:
@@ -32,14 +34,18 @@ class Tally:
         name = "::".join(filter(None, (case.get("classname"), case.get("name"))))
         skip = case.find("skipped")
         self._add_cost(case, name)
+        part = self.parts.setdefault(case.get("classname", ""), Counter())
         if case.find("failure") is not None or case.find("error") is not None:
             self.failed.append(name)
+            part["failed"] += 1
         elif skip is not None and skip.get("message") == LEFT:
             self.left.append(name)
         elif skip is not None:
             self.skipped.append(f"{name}: {skip.get('message') or 'no reason given'}")
+            part["skipped"] += 1
         else:
             self.passed += 1
+            part["passed"] += 1
 
     def _add_cost(self, case: ET.Element, name: str) -> None:
         for one in case.iter("property"):

@@ -2,6 +2,7 @@
 """`bulkhead test`: unit tests on this machine, tests in emulated machines, and one line that says how they went."""
 
 import os
+import time
 from pathlib import Path
 
 import click
@@ -10,9 +11,12 @@ from bhtool import paths
 from bhtool.build import build_host, build_platform
 from bhtool.errors import BulkheadError, Status
 from bhtool.images import Resolver
+from bhtool.jsonfile import versions_of
+from bhtool.machine import versions
 from bhtool.platforms import Platform, every, load, names
 from bhtool.screen import Screen
-from bhtool.testing import cost
+from bhtool.testing import cost, result
+from bhtool.testing.change import LONG_RESULT
 from bhtool.testing.selection import SHARES, Selection, of_touched, share_of_commit
 from bhtool.testing.steps import run_meson, run_pytest
 from bhtool.testing.tally import Tally
@@ -23,6 +27,7 @@ UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool"
 MUTATIONS = TESTS / "mutation"
 LEFT_FILE = paths.BUILD / "left-to-long.txt"
 EMULATED_FOLDERS = [TESTS / name for name in ("emulated", "mutation")]
+FOLDERS = {"unit": UNIT_FOLDERS, "emulated": EMULATED_FOLDERS, "all": [*UNIT_FOLDERS, *EMULATED_FOLDERS]}
 
 
 def prepare(platforms: list[Platform], screen: Screen) -> Path:
@@ -65,6 +70,17 @@ def describe(selection: Selection) -> str:
     return "long tests: none; all: --long"
 
 
+def store(tally: Tally, commit: str, started: float) -> str:
+    """Keeps the result of a whole run; says where, or why not."""
+    if not commit or commit != result.clean_commit():
+        return "the result is not stored: the sources are no commit"
+    depends = versions_of("clang-19")
+    for platform in map(load, names()):
+        depends |= versions(platform)
+    result.store(result.result_of(tally, commit, cost.used_so_far(), time.monotonic() - started, depends))
+    return f"the result is stored in {LONG_RESULT.relative_to(paths.ROOT)}"
+
+
 def conclude(tally: Tally, ran: list[str], strict: bool, screen: Screen) -> Status:
     for line in cost.report(tally.costs, cost.used_so_far()):
         screen.out.print(line, markup=False)
@@ -103,18 +119,18 @@ def test(
 ) -> Status:
     """Build and test everything that guards a property; --long: what guards the tests, too."""
     screen = Screen()
-    tally = Tally()
+    tally, started, commit = Tally(), time.monotonic(), result.clean_commit()
     selection = select(quick, everything, share, platform_name, word)
     host = prepare([load(platform_name)] if platform_name else every(), screen)
     workers = os.cpu_count() or 1
-    if which in ("unit", "all"):
+    if which != "emulated":
         run_meson(host, selection, tally)
-        run_pytest(UNIT_FOLDERS, selection, tally, workers)
-    if which in ("emulated", "all"):
-        run_pytest(EMULATED_FOLDERS, selection, tally, workers)
+    run_pytest(FOLDERS[which], selection, tally, workers)
     ran = [describe(selection)]
     if share == "auto" and which != "unit":
         ran.append(run_touched(selection, tally, workers))
+    if result.is_whole(which, selection):
+        ran.append(store(tally, commit, started))
     if junit:
         tally.write_junit(junit)
     return conclude(tally, ran, require_all or os.environ.get("CI") == "true", screen)
