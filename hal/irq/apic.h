@@ -40,7 +40,15 @@ static inline bool apic_vector_exists(uint64_t value)
 {
 	return (uint8_t)value >= 16;
 }
-enum { ICR_LOGICAL = 1 << 11, ICR_ASSERT = 1 << 14, SVR_ENABLE = 1 << 8, LVT_MASKED = 1 << 16, LVT_PERIODIC = 1 << 17 };
+enum {
+	ICR_MODE = 7 << 8,
+	ICR_LOGICAL = 1 << 11,
+	ICR_SHORTHAND = 3 << 18,
+	ICR_ASSERT = 1 << 14,
+	SVR_ENABLE = 1 << 8,
+	LVT_MASKED = 1 << 16,
+	LVT_PERIODIC = 1 << 17
+};
 
 /* Resident. Sends one interrupt to the core with this APIC ID; what memory held before is visible to it. */
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector);
@@ -61,8 +69,13 @@ struct apic_targets {
 };
 struct apic_targets apic_targets(const struct hal_core *core, uint64_t icr);
 
-/* Guest writes, as hal_core_emulate. */
-enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit);
+/*
+ * Sends what a guest writes to its interrupt command register if it is what kernels write most: a fixed interrupt to the APIC ID of one
+ * of its own cores. Returns whether it was. If false, nothing has happened.
+ */
+bool apic_send_fixed(const struct hal_core *core, uint64_t icr);
+/* Guest writes, as hal_core_emulate. HAL_FAULT, HAL_REFUSE: nothing has been sent, no order given. */
+enum hal_action apic_write_icr(struct hal_core *core, uint64_t icr);
 bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);
 
 /* Start-up, on each core. x2APIC mode, enabled, quiet; whatever the firmware left. */

@@ -45,6 +45,21 @@ struct apic_targets apic_targets(const struct hal_core *core, uint64_t icr)
 	return targets;
 }
 
+/* Everything but this is for apic_write_icr, whose first step it is. */
+HAL_OUTLINE bool apic_send_fixed(const struct hal_core *core, uint64_t icr)
+{
+	const struct hal_partition *partition = core->partition;
+
+	if (icr & (ICR_MODE | ICR_LOGICAL | ICR_SHORTHAND) || !apic_vector_exists(icr))
+		return false;
+	for (uint32_t slot = 0; slot < partition->core_count; slot++)
+		if (partition->apic_id[slot] == icr >> 32) {
+			apic_send(partition->apic_id[slot], APIC_FIXED, (uint8_t)icr);
+			return true;
+		}
+	return false;
+}
+
 /* What starts, resets or breaks into a core is its monitor's to carry out. An INIT without "assert" is an old form that says nothing. */
 static bool order(struct hal_core *core, uint64_t icr)
 {
@@ -74,18 +89,21 @@ static void deliver(struct hal_core *from, struct hal_core *to, uint64_t icr)
 		x86_kick_core(to);
 }
 
-enum hal_action apic_write_icr(struct hal_core *core, const struct hal_exit *exit)
+enum hal_action apic_write_icr(struct hal_core *core, uint64_t icr)
 {
 	const struct hal_partition *partition = core->partition;
-	enum apic_mode mode = apic_mode_of(exit->value);
-	struct apic_targets targets = apic_targets(core, exit->value);
+	enum apic_mode mode = apic_mode_of(icr);
+	struct apic_targets targets;
 
+	if (apic_send_fixed(core, icr))
+		return HAL_SKIP;
+	targets = apic_targets(core, icr);
 	if (mode == APIC_LOWEST || mode == APIC_SMI || mode == APIC_RESERVED || mode == APIC_EXTINT)
 		return HAL_REFUSE;
 	if (targets.foreign)
 		return HAL_FAULT;
 	for (uint32_t slot = 0; slot < partition->core_count; slot++)
 		if (targets.slots >> slot & 1)
-			deliver(core, partition->core[slot], exit->value);
+			deliver(core, partition->core[slot], icr);
 	return HAL_SKIP;
 }

@@ -3,6 +3,7 @@
 #include "hal/svm/svm.h"
 
 #include "arch/x86_64/x86.h"
+#include "hal/irq/apic.h"
 #include "hal/svm/vmcb.h"
 
 bool svm_saves_nrip;
@@ -12,46 +13,47 @@ static struct vmcb *vmcb_of(const struct hal_core *core)
 	return core->control;
 }
 
-/* What an exit code means, and how long its instruction is where the processor does not say. The frequent ones first. */
+/*
+ * What an exit code means, and how long its instruction is where the processor does not say. The rest is an error, a refused VMRUN and a
+ * machine check among it. What counts as a kick, decode_details says.
+ */
+enum { FIRST_CODE = VMEXIT_EXCP };
 static const struct exit_row {
-	uint16_t code;
-	uint8_t kind; /* enum bh_exit_reason */
-	uint8_t length;
+	uint8_t kind : 5, length : 3; /* enum bh_exit_reason; 0: an error */
 } rows[] = {
-	{ VMEXIT_CPUID, BH_EXIT_IDENTIFY, 2 },
-	{ VMEXIT_MSR, BH_EXIT_REGISTER, 2 },
-	{ VMEXIT_NMI, BH_EXIT_KICK, 0 },
-	{ VMEXIT_IOIO, BH_EXIT_PORT, 0 },
-	{ VMEXIT_VMMCALL, BH_EXIT_CALL, 3 },
-	{ VMEXIT_NPF, BH_EXIT_MEMORY, 0 },
-	{ VMEXIT_WBINVD, BH_EXIT_LONG, 2 },
-	{ VMEXIT_INVD, BH_EXIT_LONG, 2 },
-	{ VMEXIT_EXCP + VECTOR_DB, BH_EXIT_LONG, 0 },
-	{ VMEXIT_EXCP + VECTOR_AC, BH_EXIT_LONG, 0 },
-	{ VMEXIT_RDPMC, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_INVLPGA, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_VMRUN, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_VMLOAD, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_VMSAVE, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_STGI, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_CLGI, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_SKINIT, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_MONITOR, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_MWAIT, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_MWAIT_ARMED, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_RDPRU, BH_EXIT_FORBIDDEN, 0 },
-	{ VMEXIT_INIT, BH_EXIT_RESET, 0 },
-	{ VMEXIT_SHUTDOWN, BH_EXIT_RESET, 0 },
+	[VMEXIT_EXCP + VECTOR_DB - FIRST_CODE] = { BH_EXIT_LONG, 0 },
+	[VMEXIT_EXCP + VECTOR_AC - FIRST_CODE] = { BH_EXIT_LONG, 0 },
+	[VMEXIT_INIT - FIRST_CODE] = { BH_EXIT_RESET, 0 },
+	[VMEXIT_RDPMC - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_CPUID - FIRST_CODE] = { BH_EXIT_IDENTIFY, 2 },
+	[VMEXIT_INVD - FIRST_CODE] = { BH_EXIT_LONG, 2 },
+	[VMEXIT_INVLPGA - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_IOIO - FIRST_CODE] = { BH_EXIT_PORT, 0 },
+	[VMEXIT_MSR - FIRST_CODE] = { BH_EXIT_REGISTER, 2 },
+	[VMEXIT_SHUTDOWN - FIRST_CODE] = { BH_EXIT_RESET, 0 },
+	[VMEXIT_VMRUN - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_VMMCALL - FIRST_CODE] = { BH_EXIT_CALL, 3 },
+	[VMEXIT_VMLOAD - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_VMSAVE - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_STGI - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_CLGI - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_SKINIT - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_WBINVD - FIRST_CODE] = { BH_EXIT_LONG, 2 },
+	[VMEXIT_MONITOR - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_MWAIT - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_MWAIT_ARMED - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
+	[VMEXIT_RDPRU - FIRST_CODE] = { BH_EXIT_FORBIDDEN, 0 },
 };
-/* Everything else, a refused VMRUN and a machine check among it. */
-static const struct exit_row unknown = { 0, BH_EXIT_ERROR, 0 };
+static_assert(BH_EXIT_REASONS <= 1 << 5, "a kind fits its field");
 
-static const struct exit_row *row_of(const struct vmcb *vmcb)
+/* The nested page fault's code lies apart. */
+static struct exit_row row_of(const struct vmcb *vmcb)
 {
-	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
-		if (rows[n].code == vmcb->control.exitcode)
-			return &rows[n];
-	return &unknown;
+	uint64_t n = vmcb->control.exitcode - FIRST_CODE;
+
+	if (n < sizeof(rows) / sizeof(rows[0]) && rows[n].kind)
+		return rows[n];
+	return (struct exit_row){ vmcb->control.exitcode == VMEXIT_NPF ? BH_EXIT_MEMORY : BH_EXIT_ERROR, 0 };
 }
 
 /* 15.10.2 "IN and OUT Behavior": EXITINFO1 bit 0 IN, 2 string, 6:4 width in bytes, 31:16 port. */
@@ -88,6 +90,7 @@ HAL_OUTLINE static void decode_details(struct hal_core *core, struct hal_exit *e
 
 	switch (vmcb->control.exitcode) {
 	case VMEXIT_NMI:
+		exit->kind = BH_EXIT_KICK;
 		take_nmi();
 		break;
 	case VMEXIT_MSR:
@@ -130,22 +133,6 @@ static uint64_t interrupted(uint64_t event)
 	return event;
 }
 
-static void svm_run(struct hal_core *core, struct hal_exit *exit)
-{
-	struct vmcb *vmcb = vmcb_of(core);
-
-	vmcb->save.rax = core->registers.rax;
-	svm_enter((uintptr_t)vmcb, &core->registers);
-	core->registers.rax = vmcb->save.rax;
-	core->registers.rsp = vmcb->save.rsp;
-	vmcb->control.tlb_control = 0;
-	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo);
-	exit->kind = row_of(vmcb)->kind;
-	exit->raw[0] = vmcb->control.exitcode;
-	exit->raw[1] = vmcb->control.exitinfo1;
-	decode_details(core, exit);
-}
-
 /* clang-format off */
 static const uint16_t fields[X86_FIELDS] = {
 	[X86_RIP] = offsetof(struct vmcb, save.rip),
@@ -180,18 +167,28 @@ static unsigned svm_code_size(const struct hal_core *core)
 	return vmcb_of(core)->save.cs.attributes >> 9 & 3;
 }
 
+static uint64_t next_rip(const struct vmcb *vmcb, unsigned length)
+{
+	return svm_saves_nrip ? vmcb->control.nrip : vmcb->save.rip + length;
+}
+
 /* The interrupt shadow of an STI or MOV SS before it ends with the instruction. 15.21.5 "Interrupt Shadows". */
+static void advance(struct vmcb *vmcb, uint64_t rip)
+{
+	vmcb->save.rip = rip;
+	vmcb->control.interrupt_shadow = 0;
+}
+
 static void svm_skip(struct hal_core *core, const struct hal_exit *exit)
 {
 	struct vmcb *vmcb = vmcb_of(core);
 
 	if (exit->length)
-		vmcb->save.rip += exit->length;
+		advance(vmcb, vmcb->save.rip + exit->length);
 	else if (vmcb->control.exitcode == VMEXIT_IOIO)
-		vmcb->save.rip = vmcb->control.exitinfo2;
+		advance(vmcb, vmcb->control.exitinfo2);
 	else
-		vmcb->save.rip = svm_saves_nrip ? vmcb->control.nrip : vmcb->save.rip + row_of(vmcb)->length;
-	vmcb->control.interrupt_shadow = 0;
+		advance(vmcb, next_rip(vmcb, row_of(vmcb).length));
 }
 
 /* As an external interrupt, an NMI neither holds others nor, as INT 2 would, needs a gate that the interrupted program may call. */
@@ -206,6 +203,64 @@ static void svm_inject(struct hal_core *core, uint32_t event)
 static bool svm_has_event(const struct hal_core *core)
 {
 	return vmcb_of(core)->control.eventinj & X86_EVENT_VALID;
+}
+
+/* An ICR write that is no fixed interrupt may be an order to this core, which looks for orders only after the long way. */
+static enum hal_action answer_msr(struct hal_core *core, bool write, enum bh_exit_reason *kind)
+{
+	struct hal_exit exit;
+	enum hal_action action;
+
+	hal_exit_begin(&exit);
+	x86_decode_msr(core, write, &exit);
+	*kind = exit.kind;
+	if (exit.kind == BH_EXIT_IPI)
+		return apic_send_fixed(core, exit.value) ? HAL_SKIP : HAL_FAULT;
+	action = hal_core_emulate(core, &exit);
+	if (action == HAL_REFUSE)
+		hal_core_apply(core, &exit, action);
+	return action;
+}
+
+/* By the functions of the long way. HAL_FAULT: not at once. Calls are for the sandbox's kernel, not for its users. */
+static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, enum bh_exit_reason *kind)
+{
+	switch (*kind) {
+	case BH_EXIT_CALL:
+		if (vmcb->save.cpl || core->registers.rax != BH_CALL_VERSION)
+			return HAL_FAULT;
+		core->registers.rax = BH_INFO_VERSION;
+		return HAL_SKIP;
+	case BH_EXIT_IDENTIFY:
+		x86_emulate_cpuid(core);
+		return HAL_SKIP;
+	case BH_EXIT_REGISTER:
+		return answer_msr(core, vmcb->control.exitinfo1, kind);
+	default:
+		return HAL_FAULT;
+	}
+}
+
+struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb)
+{
+	struct hal_core *core = (struct hal_core *)((char *)registers - offsetof(struct hal_core, registers));
+	struct exit_row row = row_of(vmcb);
+	enum bh_exit_reason kind = row.kind;
+	enum hal_action action;
+
+	if (vmcb->control.exitintinfo & X86_EVENT_VALID)
+		return NULL;
+	registers->rax = vmcb->save.rax;
+	vmcb->control.eventinj = 0;
+	vmcb->control.tlb_control = 0;
+	action = answer(core, vmcb, &kind);
+	if (action == HAL_FAULT)
+		return NULL;
+	core->exits[kind]++;
+	vmcb->save.rax = registers->rax;
+	if (action == HAL_SKIP)
+		advance(vmcb, next_rip(vmcb, row.length));
+	return vmcb;
 }
 
 /*
@@ -234,6 +289,22 @@ static void svm_restart(struct hal_core *core)
 
 	__builtin_memcpy_inline(vmcb, &states->entry, sizeof(*vmcb));
 	__asm__ volatile("vmload %0" : : "a"((uintptr_t)vmcb) : "memory");
+}
+
+static void svm_run(struct hal_core *core, struct hal_exit *exit)
+{
+	struct vmcb *vmcb = vmcb_of(core);
+
+	vmcb->save.rax = core->registers.rax;
+	svm_enter((uintptr_t)vmcb, &core->registers);
+	core->registers.rax = vmcb->save.rax;
+	core->registers.rsp = vmcb->save.rsp;
+	vmcb->control.tlb_control = 0;
+	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo);
+	exit->kind = row_of(vmcb).kind;
+	exit->raw[0] = vmcb->control.exitcode;
+	exit->raw[1] = vmcb->control.exitinfo1;
+	decode_details(core, exit);
 }
 
 const struct x86_vendor svm_vendor = {

@@ -132,11 +132,12 @@ HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct
 
 	switch (exit->kind) {
 	case BH_EXIT_IDENTIFY:
-		return x86_emulate_cpuid(core, exit);
+		x86_emulate_cpuid(core);
+		return HAL_SKIP;
 	case BH_EXIT_REGISTER:
 		return x86_emulate_msr(core, exit);
 	case BH_EXIT_IPI:
-		return apic_write_icr(core, exit);
+		return apic_write_icr(core, exit->value);
 	case BH_EXIT_PORT:
 		return x86_emulate_port(core, exit);
 	case BH_EXIT_DEVICE:

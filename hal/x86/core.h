@@ -81,7 +81,7 @@ struct hal_space {
 };
 
 /* Answers of the shared code: what the processor would have done, within the grant. */
-enum hal_action x86_emulate_cpuid(struct hal_core *core, const struct hal_exit *exit);
+void x86_emulate_cpuid(struct hal_core *core);
 enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit);
 

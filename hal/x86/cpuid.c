@@ -28,7 +28,7 @@ static void add_state(const struct hal_core *core, uint32_t leaf, uint32_t suble
 		r->ebx = x86_cpuid(leaf, subleaf).ebx;
 }
 
-enum hal_action x86_emulate_cpuid(struct hal_core *core, const struct hal_exit *exit)
+HAL_OUTLINE void x86_emulate_cpuid(struct hal_core *core)
 {
 	struct x86_registers *registers = &core->registers;
 	uint32_t leaf = (uint32_t)registers->rax, subleaf = (uint32_t)registers->rcx;
@@ -39,5 +39,4 @@ enum hal_action x86_emulate_cpuid(struct hal_core *core, const struct hal_exit *
 	registers->rbx = r.ebx;
 	registers->rcx = r.ecx;
 	registers->rdx = r.edx;
-	return HAL_SKIP;
 }

@@ -38,6 +38,8 @@ KICKS = (
     *both_counts("asleep", "sleep"),
     *both_counts("asleep-masked", "sleep=masked"),
     *both_counts("storming", "storm"),
+    kicks("storming-identify", "storm=cpuid", X86, FEW),
+    kicks("storming-register", "storm=register", count=FEW),
     kicks("behind-a-closed-interface", "sleep-masked", GIC2),
     kicks("endless-debug-exceptions", "int1loop", (VTX,), FEW),  # QEMU aborts at these, without a monitor, too
     kicks("beating", "", beats=True),

@@ -14,6 +14,7 @@ import pytest
 from bhtool.locks import exclusive
 
 from tests.mutation.mutation import ROOT, Mutation
+from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.touched import inputs
 
@@ -23,7 +24,6 @@ ARM = "hal/pt/formats_arm_boot.c"
 ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 BASES = "hal/pci/bases_boot.c"
-ICR = "hal/irq/icr.c"
 ORDERS = "hal/x86/orders.c"
 DECODE = "hal/x86/decode.c"
 FETCH = "hal/x86/fetch.c"
@@ -33,7 +33,6 @@ SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
 RESTART = "monitor/restart.c"
-SVM = "hal/svm/svm.c"
 VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
@@ -95,6 +94,7 @@ pytestmark = pytest.mark.long
 
 
 MUTATIONS = [
+    *AT_ONCE,
     # VT-x control words.
     Mutation(
         "CR0 is shown as another register", VMX, "qualification >> 8 & 0xf) & CR0_KEPT", "qualification >> 4 & 0xf) & CR0_KEPT", "vmx_test"

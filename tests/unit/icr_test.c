@@ -94,9 +94,7 @@ static void reset(void)
 
 static enum hal_action write_icr(uint32_t from, uint64_t icr)
 {
-	const struct hal_exit exit = { .kind = BH_EXIT_IPI, .value = icr };
-
-	return apic_write_icr(&cores[from], &exit);
+	return apic_write_icr(&cores[from], icr);
 }
 
 #define TO(destination)    ((uint64_t)(destination) << 32)
@@ -156,6 +154,27 @@ static void test_vectors(void)
 		CHECK_EQ(write_icr(0, TO(1) | 0x4000 | vector), HAL_SKIP);
 		CHECK_EQ(seen.sent, vector < 16 ? 0 : 2);
 		CHECK_EQ(seen.vector, vector < 16 ? 0 : vector);
+		reset();
+		CHECK_EQ(apic_send_fixed(&cores[0], TO(1) | 0x4000 | vector), vector >= 16);
+		CHECK_EQ(seen.sent, vector < 16 ? 0 : 2);
+	}
+}
+
+/* What is sent without the long way is what the long way sends: fixed, physical, to one own core. Everything else is left alone. */
+static void test_sent_at_once(void)
+{
+	for (size_t n = 0; n < sizeof(destinations) / sizeof(destinations[0]); n++) {
+		for (unsigned mode = 0; mode < DELIVERY_MODES; mode++) {
+			uint64_t icr = (destinations[n].icr & ~MODE(7)) | MODE(mode);
+			bool usual = !mode && !(icr & (LOGICAL | SHORTHAND(3))) && icr >> 32 != UINT32_MAX;
+
+			check_context.subject = destinations[n].what;
+			check_context.round = mode;
+			reset();
+			CHECK_EQ(apic_send_fixed(&cores[0], icr), usual && destinations[n].action == HAL_SKIP);
+			CHECK_EQ(seen.sent, usual ? destinations[n].sent : 0);
+			CHECK(!seen.foreign && !seen.kicked && !seen.stopped && !cores[0].orders);
+		}
 	}
 }
 
@@ -285,6 +304,7 @@ int main(void)
 {
 	test_destinations();
 	test_vectors();
+	test_sent_at_once();
 	test_modes();
 	test_start();
 	test_orders_that_meet();
