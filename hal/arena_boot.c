@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The start-up allocator: frames of one sandbox's pool, upward, for good. */
+#include "arch/words.h"
 #include "hal/hal.h"
 
 /* The size of the smallest power-of-two block that holds 'bytes', which is at most 2^63. */
@@ -10,13 +11,6 @@ static uint64_t block_size(uint64_t bytes)
 	while (size < bytes)
 		size <<= 1;
 	return size;
-}
-
-/* Four words a turn: start-up zeroes more than it does anything else. */
-static void zero(uint64_t *word, size_t bytes)
-{
-	for (const uint64_t *end = word + bytes / sizeof(*word); word < end; word += 4)
-		word[0] = word[1] = word[2] = word[3] = 0;
 }
 
 void *hal_arena_take(struct hal_arena *arena, size_t frames)
@@ -33,6 +27,6 @@ void *hal_arena_take(struct hal_arena *arena, size_t frames)
 		return NULL;
 	start = (uint64_t *)(uintptr_t)(arena->next + skip);
 	arena->next += skip + bytes;
-	zero(start, bytes);
+	words_fill(start, bytes / WORD_BYTES, 0);
 	return start;
 }

@@ -6,6 +6,7 @@
 #include "monitor.h"
 
 #include "arch/arch.h"
+#include "arch/words.h"
 #include "board.h"
 
 extern char __image_start[], __image_end[];
@@ -75,8 +76,7 @@ static void clear_shared(uint64_t shared)
 {
 	uint64_t *words = (uint64_t *)(uintptr_t)shared;
 
-	for (size_t n = 0; n < BH_PAGE_BYTES / sizeof(*words); n++)
-		words[n] = 0;
+	words_fill(words, BH_PAGE_BYTES / WORD_BYTES, 0);
 	arch_cache_publish(words, BH_PAGE_BYTES);
 }
 

@@ -8,6 +8,7 @@
 #include "monitor.h"
 
 #include "arch/arch.h"
+#include "arch/words.h"
 
 extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
 extern char __resident_data_start[], __resident_data_end[];
@@ -33,10 +34,7 @@ void build_must(enum hal_status status, const char *what)
 
 static void fill_words(uint64_t start, uint64_t bytes, uint64_t value)
 {
-	uint64_t *end = (uint64_t *)(uintptr_t)(start + bytes);
-
-	for (uint64_t *word = (uint64_t *)(uintptr_t)start; word < end; word++)
-		*word = value;
+	words_fill((uint64_t *)(uintptr_t)start, bytes / WORD_BYTES, value);
 }
 
 /* What every private monitor has; the machine may need more (hal_resident_parts). */
@@ -59,8 +57,7 @@ static void copy_parts(const struct build *build, const struct hal_part *parts, 
 		uint64_t *copy = (uint64_t *)(uintptr_t)in_copy(build, part->start);
 		const uint64_t *original = (const uint64_t *)(uintptr_t)part->start;
 
-		for (size_t word = 0; word < (size_t)(part->end - part->start) / 8; word++)
-			copy[word] = original[word];
+		words_copy(copy, original, (size_t)(part->end - part->start) / WORD_BYTES);
 	}
 }
 

@@ -11,14 +11,11 @@
 #include "monitor.h"
 
 #include "arch/arch.h"
+#include "arch/words.h"
 
 static void copy_words(uint64_t to, uint64_t from, uint64_t bytes)
 {
-	uint64_t *target = (uint64_t *)(uintptr_t)to;
-	const uint64_t *source = (const uint64_t *)(uintptr_t)from;
-
-	for (uint64_t word = 0; word < bytes / sizeof(*target); word++)
-		target[word] = source[word];
+	words_copy((uint64_t *)(uintptr_t)to, (const uint64_t *)(uintptr_t)from, bytes / WORD_BYTES);
 }
 
 static void list_spans(const struct bh_table *table, uint32_t index, struct pristine *pristine)

@@ -35,6 +35,9 @@ boot_core:
 	ldr	x0, =__resident_data_start
 	ldr	x1, =__resident_data_end
 	bl	clear
+	ldr	x0, =start_stacks
+	ldr	x1, =start_stacks_end
+	bl	discard
 	mov	x19, #0
 	bl	prepare_core
 	b	monitor_boot
@@ -48,7 +51,7 @@ core_start:
 	mov	w0, w19
 	b	monitor_core_boot
 
-/* [x0, x1), whole pages */
+/* [x0, x1), whole pages, at least one */
 clear:
 	mov	x3, x30
 	bl	discard
@@ -56,25 +59,29 @@ clear:
 	bl	discard
 	ret	x3
 
-/* [x0, x1), 16 bytes aligned: no cache line is smaller */
 zero:
 	mov	x2, x0
-1:	cmp	x2, x1
-	b.hs	2f
+1:	stp	xzr, xzr, [x2], #16
 	stp	xzr, xzr, [x2], #16
-	b	1b
-2:	ret
+	stp	xzr, xzr, [x2], #16
+	stp	xzr, xzr, [x2], #16
+	cmp	x2, x1
+	b.lo	1b
+	ret
 
 /* The same range: what a loader left in the caches is neither written back over the zeros nor read instead of them. */
 discard:
+	mrs	x4, CTR_EL0
+	ubfx	x4, x4, #16, #4 /* DminLine: log2 of the words in the smallest line */
+	mov	x5, #4
+	lsl	x4, x5, x4
 	dsb	sy
 	mov	x2, x0
-1:	cmp	x2, x1
-	b.hs	2f
-	dc	ivac, x2
-	add	x2, x2, #16
-	b	1b
-2:	dsb	sy
+1:	dc	ivac, x2
+	add	x2, x2, x4
+	cmp	x2, x1
+	b.lo	1b
+	dsb	sy
 	ret
 
 /* x19 = core number. The upper levels' registers exist only at EL2, so everything else is left alone elsewhere. */
@@ -122,7 +129,9 @@ start_vectors:
 	b	start_trapped
 	.endr
 
-	.bss
-	.balign	16
+	/* Nothing reads a stack before it writes it. */
+	.section .boot.stacks, "aw", @nobits
+	.balign	4096
 start_stacks:
 	.space	STACK_BYTES * MAX_CORES
+start_stacks_end:

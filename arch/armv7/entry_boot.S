@@ -29,6 +29,9 @@ _start:
 	ldr	r0, =__resident_data_start
 	ldr	r1, =__resident_data_end
 	bl	clear
+	ldr	r0, =start_stacks
+	ldr	r1, =start_stacks_end
+	bl	discard
 	mov	r4, #0
 	bl	prepare_core
 	bl	monitor_boot
@@ -47,7 +50,7 @@ stop:
 	wfi
 	b	stop
 
-/* [r0, r1), whole pages */
+/* [r0, r1), whole pages, at least one */
 clear:
 	mov	r9, lr
 	bl	discard
@@ -140,7 +143,9 @@ stop_vectors:
 	b	stop
 	.endr
 
-	.bss
-	.balign	16
+	/* Nothing reads a stack before it writes it. */
+	.section .boot.stacks, "aw", %nobits
+	.balign	4096
 start_stacks:
 	.space	STACK_BYTES * MAX_CORES
+start_stacks_end:

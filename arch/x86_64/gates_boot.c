@@ -61,15 +61,18 @@ void x86_idt_load(void)
 }
 
 /*
- * On a table of its own, so that no private one ever points at start-up code. STI takes effect behind the next instruction,
+ * On a table of its own, so that no private one ever points at start-up code; it is made at the first sleep, when the other has all its
+ * gates. STI takes effect behind the next instruction,
  * so the wake-up cannot slip in before HLT. APM vol. 3, "STI".
  */
 void x86_sleep(void (*tick)(void))
 {
 	static struct x86_gate gates[X86_GATES];
+	static bool made;
 
-	for (unsigned vector = 0; vector < X86_TRAPS; vector++)
+	for (unsigned vector = 0; vector < X86_TRAPS && !made; vector++)
 		gates[vector] = x86_idt[vector];
+	made = true;
 	gates[X86_VECTOR_TICK] = gate_to(tick);
 	gates[VECTOR_SPURIOUS] = x86_idt[VECTOR_SPURIOUS];
 	load(gates);

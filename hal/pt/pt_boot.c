@@ -69,6 +69,27 @@ static struct place find(const struct pt *pt, uint64_t ia)
 	return (struct place){ entry, level, kind_of(format, *entry, level) };
 }
 
+/*
+ * How many entries of a place's table are holes, from the place itself to the first that is none: at most so many. Holes side by
+ * side are dealt with together, as coming down from the root for each would be most of what start-up does.
+ */
+static unsigned holes(const struct pt *pt, struct place place, uint64_t at_most)
+{
+	unsigned left = SLOTS - (unsigned)((uintptr_t)place.entry / sizeof(*place.entry) % SLOTS);
+	unsigned limit = at_most < left ? (unsigned)at_most : left;
+	unsigned n = 0;
+
+	while (n < limit && !(place.entry[n] & pt->format->present))
+		n++;
+	return n;
+}
+
+/* How many leaves of this level the run holds. */
+static uint64_t leaves(struct run run, unsigned level)
+{
+	return run.size >> (PAGE_BITS + SLOT_BITS * level);
+}
+
 /* A live entry changes in one store: a walker on another core sees the old word or the new one. */
 static void store(uint64_t *entry, uint64_t word)
 {
@@ -109,15 +130,16 @@ static enum hal_status check_permissions(const struct pt *pt, unsigned permissio
 	return memory == HAL_MEMORY_DEVICE && permissions & HAL_EXECUTE ? HAL_E_PERMISSION : HAL_OK;
 }
 
-/* From hole to hole; the last may reach beyond the run. */
+/* From holes to holes; the last may reach beyond the run. */
 static enum hal_status check_free(const struct pt *pt, struct run run)
 {
-	for (uint64_t end = run.ia + run.size; run.ia < end;) {
+	for (uint64_t end = run.ia + run.size; run.ia < end; run.size = end - run.ia) {
 		struct place place = find(pt, run.ia);
 
 		if (place.kind == LEAF)
 			return HAL_E_OVERLAP;
-		run.ia += span(place.level) - offset(run.ia, place.level);
+		run.ia -= offset(run.ia, place.level);
+		run.ia += holes(pt, place, leaves(run, place.level) + 1) * span(place.level);
 	}
 	return HAL_OK;
 }
@@ -143,7 +165,7 @@ static enum hal_status reserve(struct pt *pt, struct run run, unsigned leaf_leve
 		bool aligned = !offset(run.ia | run.oa, place.level);
 
 		if (aligned && run.size >= span(place.level) && leaf_levels >> place.level & 1)
-			advance(&run, span(place.level));
+			advance(&run, holes(pt, place, leaves(run, place.level)) * span(place.level));
 		else if (grow(pt, place.entry) != HAL_OK)
 			return HAL_E_NOMEM;
 	}
@@ -156,9 +178,12 @@ static void commit(struct pt *pt, struct run run, uint64_t attributes)
 	while (run.size) {
 		struct place place = find(pt, run.ia);
 		uint64_t fixed = place.level ? pt->format->block : pt->format->page;
+		uint64_t leaf_bytes = span(place.level);
 
-		store(place.entry, run.oa | attributes | fixed);
-		advance(&run, span(place.level));
+		for (unsigned n = holes(pt, place, leaves(run, place.level)); n; n--) {
+			store(place.entry++, run.oa | attributes | fixed);
+			advance(&run, leaf_bytes);
+		}
 	}
 	arch_barrier(); /* every leaf before whatever start-up does next */
 }

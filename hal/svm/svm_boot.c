@@ -125,6 +125,12 @@ static void prepare(struct vmcb *state, const struct hal_partition *partition)
 	state->save.rflags = RFLAGS_ONE;
 }
 
+static void prepare_entry(struct vmcb *state, const struct hal_core *core)
+{
+	prepare(state, core->partition);
+	set_entry(&state->save, &core->entry);
+}
+
 static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *arena)
 {
 	struct svm_states *states = hal_arena_take(arena, sizeof(*states) / BH_PAGE_BYTES);
@@ -135,9 +141,8 @@ static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *
 		return HAL_E_NOMEM;
 	prepare(&states->init, core->partition);
 	set_after_init(&states->init.save);
-	prepare(&states->entry, core->partition);
-	set_entry(&states->entry.save, &core->entry);
-	*vmcb = states->entry;
+	prepare_entry(&states->entry, core);
+	prepare_entry(vmcb, core);
 	core->control = vmcb;
 	core->states = states;
 	return HAL_OK;

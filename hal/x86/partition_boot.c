@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: a sandbox's stage 2, filters and lines. */
+#include "arch/words.h"
 #include "arch/x86_64/x86.h"
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
@@ -10,8 +11,8 @@ void *x86_take_denied(struct hal_arena *arena, size_t frames)
 {
 	uint64_t *map = hal_arena_take(arena, frames);
 
-	for (size_t word = 0; map && word < frames * BH_PAGE_BYTES / sizeof(*map); word++)
-		map[word] = UINT64_MAX;
+	if (map)
+		words_fill(map, frames * BH_PAGE_BYTES / WORD_BYTES, UINT64_MAX);
 	return map;
 }
 

@@ -32,13 +32,15 @@ MEMORY = tuple(
     row
     for platform in (SVM, GICV3)
     for row in (
-        dirty("kick boxes and locks are as they were", MAIN, "words[n] = 0;", "words[n] = words[n];", platform, "never said"),
+        dirty(
+            "kick boxes and locks are as they were", MAIN, "words_fill(words, BH_PAGE_BYTES / WORD_BYTES, 0);", "", platform, "never said"
+        ),
         uncleared("statistics", "BH_POOL_STATS", "BH_PAGE_BYTES", platform, "shows (restarts|exits that were not)"),
         uncleared("the crash record", "BH_POOL_CRASH", "BH_PAGE_BYTES", platform, "left shows Crash"),
         uncleared("the log's header", "BH_POOL_LOG", HEADER_BYTES, platform, "shows foreign lines"),
     )
 )
-LOCKS = (dirty("kick boxes and locks are as they were", MAIN, "words[n] = 0;", "words[n] = words[n];", VTX, "never said"),)
+LOCKS = (dirty("kick boxes and locks are as they were", MAIN, "words_fill(words, BH_PAGE_BYTES / WORD_BYTES, 0);", "", VTX, "never said"),)
 ZEROS = tuple(
     row
     for platform in (SVM, GICV3, ARMV7)

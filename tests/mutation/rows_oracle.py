@@ -27,8 +27,8 @@ ORACLE_PC = (
     MachineMutation(
         "the last word of a map stays open",
         "hal/x86/partition_boot.c",
-        "word < frames * BH_PAGE_BYTES / sizeof(*map);",
-        "word < frames * BH_PAGE_BYTES / sizeof(*map) - 1;",
+        "words_fill(map, frames * BH_PAGE_BYTES / WORD_BYTES, UINT64_MAX);",
+        "words_fill(map, frames * BH_PAGE_BYTES / WORD_BYTES - 1, UINT64_MAX);",
         ORACLE,
         SVM,
         "north: port 0x17fc0: to 0x17fff: may be used beyond the last one",

@@ -273,8 +273,23 @@ MUTATIONS = [
     Mutation(
         "overlap looks at the first leaf only",
         BUILDER,
-        "for (uint64_t end = run.ia + run.size; run.ia < end;)",
-        "for (uint64_t end = run.ia + 1; run.ia < end;)",
+        "for (uint64_t end = run.ia + run.size; run.ia < end;",
+        "for (uint64_t end = run.ia + 1; run.ia < end;",
+        "pt_model_test",
+    ),
+    Mutation(
+        "overlap looks at the first entry of a table only",
+        BUILDER,
+        "run.ia += holes(pt, place, leaves(run, place.level) + 1) * span(place.level);",
+        "run.ia += SLOTS * span(place.level);",
+        "pt_model_test",
+    ),
+    Mutation("holes go on behind their table", BUILDER, "at_most < left ? (unsigned)at_most : left", "(unsigned)at_most", "pt_model_test"),
+    Mutation(
+        "what stands between holes is one",
+        BUILDER,
+        "n < limit && !(place.entry[n] & pt->format->present)",
+        "n < limit",
         "pt_model_test",
     ),
     Mutation(
@@ -346,7 +361,11 @@ MUTATIONS = [
     ),
     # The allocator.
     Mutation(
-        "frames are not zeroed", ARENA, "word[0] = word[1] = word[2] = word[3] = 0;", "word[0] = word[1] = word[2] = 0;", "arena_test"
+        "frames are not zeroed",
+        ARENA,
+        "words_fill(start, bytes / WORD_BYTES, 0);",
+        "words_fill(start, bytes / WORD_BYTES - 1, 0);",
+        "arena_test",
     ),
     Mutation("frames beyond the end", ARENA, "	if (skip > room - bytes)\n		return NULL;\n", "", "arena_test"),
     Mutation("blocks are not aligned to their size", ARENA, "align = block_size(bytes);", "align = BH_PAGE_BYTES;", "arena_test"),

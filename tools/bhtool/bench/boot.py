@@ -2,7 +2,8 @@
 """From reset to the first guest instruction of the last of four sandboxes, every payload in place.
 
 Twice over: by the machine's own clock, which takes a nanosecond for every instruction of any core but also runs on while
-all of them sleep, and counted one by one in the emulator's log, which leaves out firmware and sleep.
+all of them sleep, and counted one by one in the emulator's log, which leaves out firmware and sleep, and tells what monitors
+execute, start-up and the exits of those sandboxes that already run, from what these do themselves.
 """
 
 from bhtool import paths
@@ -19,6 +20,7 @@ from bhtool.session import MonitorEvent, Session
 PARTITION = paths.PARTITIONS / "native.dts"
 LIMIT = 180.0
 TARGET = 900_000
+OWN_TARGET = 300_000
 BAO = {"aarch64": 955_000}  # measured in the same way on the same machine
 SLEEPERS = ("x86_64",)  # where firmware and start-up sleep, so that the clock says more than was executed
 
@@ -59,5 +61,7 @@ def run(platform: Platform, report: Report) -> Result:
     monitor = read_elf((platform.build / "bulkhead.elf").read_bytes(), "bulkhead.elf")
     kernel = read_elf((platform.build / "kernel" / KERNEL).read_bytes(), KERNEL)
     counted = instructions_to_last_guest(stage, monitor, kernel)
-    rows.append(Row.of("monitor entry to last sandbox", "instructions", [counted], BAO.get(platform.arch)).at_most(TARGET))
+    whole = Row.of("monitor entry to last sandbox", "instructions", [counted.together], BAO.get(platform.arch))
+    own = Row.of("of these the monitors' own", "instructions", [counted.monitors])
+    rows += [whole.at_most(TARGET), own.at_most(OWN_TARGET)]
     return Result("boot", platform.name, rows)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bhtool.bench.stage import COUNTED, Stage, out_of_time
@@ -49,23 +49,39 @@ def chunks(pipe: int, limit: float) -> Iterator[bytes]:
         yield whole + newline
 
 
-def count(log: Iterable[bytes], monitor: Span, guest: Span, cores: set[int]) -> int | None:
+@dataclass
+class Counted:
+    """Instructions of the monitors and of the guests that already run."""
+
+    monitors: int = 0
+    guests: int = 0
+
+    @property
+    def together(self) -> int:
+        return self.monitors + self.guests
+
+
+def count(log: Iterable[bytes], monitor: Span, guest: Span, cores: set[int]) -> Counted | None:
     """Instructions from the first of the monitor to the first that the last of these cores executes of a guest."""
-    counted = 0
+    counted = Counted()
     waiting = set(cores)
+    in_guest = False
     for lines in log:
         for core, address, stopped in LINE.findall(lines):
             if stopped:
-                counted -= 1 if counted else 0
+                counted.guests -= in_guest and counted.guests > 0
+                counted.monitors -= not in_guest and counted.monitors > 0
                 continue
             pc = int(address, 16)
-            if not counted and not monitor[0] <= pc < monitor[1]:
+            if not counted.monitors and not monitor[0] <= pc < monitor[1]:
                 continue
-            if guest[0] <= pc < guest[1]:
+            in_guest = guest[0] <= pc < guest[1]
+            if in_guest:
                 waiting.discard(int(core))
                 if not waiting:
                     return counted
-            counted += 1
+            counted.guests += in_guest
+            counted.monitors += not in_guest
     return None
 
 
@@ -86,7 +102,7 @@ def logged(stage: Stage, timing: Timing, *spans: Span) -> Iterator[tuple[Session
             os.close(pipe)
 
 
-def instructions_to_last_guest(stage: Stage, monitor: Elf, guest: Elf) -> int:
+def instructions_to_last_guest(stage: Stage, monitor: Elf, guest: Elf) -> Counted:
     """Starts the stage's machine and counts until every sandbox runs. Tens of seconds."""
     spans = span(monitor), span(guest)
     with logged(stage, COUNTED, *spans) as (session, pipe):
