@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.ipi. Unmodified Debian on two cores, as dts/partitions/linux2.dts gives them: started, used, stopped and started again.
+"""BH-I1.ipi, BH-I6.contained. Unmodified Debian on two cores, as dts/partitions/linux2.dts gives them: started, used, stopped, started again.
+
+It reboots as it would on the machine below: its sandbox begins again, nobody else notices.
 
 One machine a platform serves all tests of this file, in their order; time is the host's.
 """
@@ -11,15 +13,19 @@ import pytest
 from bhtool import paths
 from bhtool.dialogue import Dialogue
 from bhtool.machine import Machine
-from bhtool.memory import Exits
+from bhtool.memory import Exits, Stats
+from bhtool.payloads import READY_LINE
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, EndEvent, Session
+from bhtool.session import CrashEvent, EndEvent, LineEvent, Session
 
-from tests.emulated.case import ALL, ARMV7, X86
+from tests.emulated.case import ALL, ARMV7, VTX, X86
 from tests.emulated.scene import platform_or_skip, stage_file
 from tests.emulated.test_linux import BOOT_EXITS, BOOT_SECONDS, STEADY, UART_ROW, WORK_SECONDS, exits, stats
 
 LINUX2 = paths.PARTITIONS / "linux2.dts"
+HEALTH = 'health { on-fault = "restart"; max-restarts = <1>; then = "park"; };'
+WITH_HEALTH = (("MiB(512)", "MiB(256)"), ('bootargs = "quiet";', f'bootargs = "quiet"; {HEALTH}'))  # less to clear at every start
+REBOOTS = {VTX: 1}  # Bochs is slow: that they are no faults, of which there may be one, is seen elsewhere
 CPU1 = "/sys/devices/system/cpu/cpu1/online"
 IPI_ROW = dict.fromkeys(X86, "RES|CAL|TLB")  # of /proc/interrupts; "IPI" on ARM
 SECOND_CORE = 50  # exits while it is started
@@ -40,9 +46,15 @@ def machine_platform(platform: str) -> Platform:
 
 
 @pytest.fixture(scope="module")
-def shell(machine_platform: Platform) -> Iterator[Dialogue]:
+def shell(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dialogue]:
     """The shell, up, on a terminal too wide to wrap what is typed."""
-    scene = stage_file(machine_platform, LINUX2)
+    text = LINUX2.read_text()
+    for old, new in WITH_HEALTH:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    file = tmp_path_factory.mktemp("linux") / "linux2.dts"
+    file.write_text(text)
+    scene = stage_file(machine_platform, file)
     with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
         dialogue = Dialogue(session, "linux")
         dialogue.wait_until_ready(BOOT_SECONDS)
@@ -149,6 +161,37 @@ def test_backtraces_harm_no_program(shell: Dialogue, machine_platform: Platform)
     assert shell.number(f"dmesg | grep -cE '{BACKTRACE.get(machine_platform.name, 'sysrq: CPU')}'") >= BACKTRACES
     assert shell.number("jobs | grep -c Running") == 2
     shell.ask("kill %1 %2; wait")
+
+
+def wait_for_reboot(session: Session, reboots: int) -> None:
+    """Until the new kernel's shell is up."""
+    for event in session.events(BOOT_SECONDS):
+        assert not isinstance(event, EndEvent), event
+        again = isinstance(event, LineEvent) and event.sandbox == "linux" and READY_LINE in event.text
+        if again and session.watches["linux"].restarts == reboots:
+            return
+    watch = session.watches["linux"]
+    pytest.fail(f"linux: {watch.state}, {watch.restarts} restarts, {watch.crash}")
+
+
+def others(shell: Dialogue) -> dict[str, tuple[str, int, Stats | None]]:
+    """How those beside Linux stand, exits and all."""
+    shell.session.poll()
+    return {name: (watch.state, watch.restarts, watch.stats) for name, watch in shell.session.watches.items() if name != "linux"}
+
+
+def test_it_reboots_alone(shell: Dialogue, machine_platform: Platform) -> None:
+    session, before = shell.session, others(shell)
+    wanted = REBOOTS.get(machine_platform.name, 2)
+    for reboots in range(1, wanted + 1):
+        shell.ask("touch /tmp/of-this-life")
+        session.watches["linux"].console.write(b"reboot -f\n")
+        wait_for_reboot(session, reboots)
+        assert shell.number("grep -c ^processor /proc/cpuinfo") == 2
+        assert shell.number("ls /tmp | grep -c of-this-life") == 0
+    assert (session.watches["linux"].restarts, session.watches["linux"].crash) == (wanted, None)
+    assert others(shell) == before
+    assert {state for state, *_ in before.values()} == {"ready"}
 
 
 def test_switching_off_ends_both_cores_and_nobody_else(shell: Dialogue) -> None:
