@@ -45,13 +45,14 @@ class Loader:
     medium: Medium
     extra: tuple[str, ...] = ("-no-reboot",)
     partitions: tuple[Path, ...] = (NATIVE, MIXED)
+    long: bool = False
 
 
 def flash(file: str, options: str = "readonly=on") -> tuple[str, str]:
     return "-drive", f"if=pflash,format=raw,{options},file={file}"
 
 
-OVMF_GRUB = Loader("ovmf-grub", SVM, "cdrom", ("-no-reboot", *flash(OVMF)))
+OVMF_GRUB = Loader("ovmf-grub", SVM, "cdrom", ("-no-reboot", *flash(OVMF)), long=True)  # test_nothing_of_the_firmware... starts it, too
 GUARDED_FLASH = ("-global", "driver=cfi.pflash01,property=secure,value=on")
 OVMF_SMM_GRUB = Loader(
     "ovmf-smm-grub", SVM, "cdrom", ("-no-reboot", *flash(OVMF_SMM), *flash(OVMF_VARIABLES, "snapshot=on"), *GUARDED_FLASH)
@@ -66,7 +67,13 @@ LOADERS = (
     Loader("u-boot", ARMV7, "disk", ("-no-reboot", "-bios", U_BOOT_32)),
 )
 LOADER_ROWS = [
-    pytest.param(loader.platform, loader, partition, id=f"{loader.platform}-{loader.name}-{partition.stem}")
+    pytest.param(
+        loader.platform,
+        loader,
+        partition,
+        id=f"{loader.platform}-{loader.name}-{partition.stem}",
+        marks=pytest.mark.long if loader.long else pytest.mark.slow,
+    )
     for loader in LOADERS
     for partition in loader.partitions
 ]
@@ -89,7 +96,6 @@ def everybody_is_ready(session: Session) -> bool:
     return {watch.state for watch in session.watches.values()} == {"ready"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("platform", "loader", "partition"), LOADER_ROWS)
 def test_everybody_is_ready(machine_platform: Platform, loader: Loader, partition: Path) -> None:
     with running(machine_platform, loader, partition) as session:
