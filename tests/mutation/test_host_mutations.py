@@ -15,6 +15,7 @@ from bhtool.locks import exclusive
 
 from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
+from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.touched import inputs
 
@@ -32,7 +33,6 @@ LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
-RESTART = "monitor/restart.c"
 VMX = "hal/vmx/vmx.c"
 CONTROLS = "hal/vmx/controls_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
@@ -113,31 +113,7 @@ MUTATIONS = [
     Mutation("1 GiB leaves always", CONTROLS, "(capability & BIT(EPT_1G) ? PT_LEAF_1G : 0)", "PT_LEAF_1G", "vmx_controls_test"),
     Mutation("write-back EPT is not asked for", CONTROLS, "| BIT(EPT_WRITE_BACK)", "", "vmx_controls_test"),
     # What a restart does to memory.
-    Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
-    Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
-    Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),
-    Mutation("half a chunk is cleaned", RESTART, "arch_cache_clean(to, chunk);", "arch_cache_clean(to, chunk / 2);", "restart_test"),
-    Mutation(
-        "cleaned before it is written",
-        RESTART,
-        "if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
-        " else zero(to, to + chunk / sizeof(*to)); arch_cache_clean(to, chunk);",
-        "arch_cache_clean(to, chunk); if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
-        " else zero(to, to + chunk / sizeof(*to));",
-        "restart_test",
-    ),
-    Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < pristine->span_count", "n < 1", "restart_test"),
-    Mutation("the first piece alone comes back", RESTART, "n < pristine->piece_count", "n < 1", "restart_test"),
-    Mutation(
-        "kicks wait for memory",
-        RESTART,
-        "arch_cache_clean(to, chunk); monitor_take_kicks(core, 0);",
-        "arch_cache_clean(to, chunk);",
-        "restart_test",
-    ),
-    Mutation("others are not waited for", RESTART, "if (!others_have_stopped(core, phase, since))", "if (false)", "restart_test"),
-    Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),
-    Mutation("stopped before it is quiet", RESTART, "hal_core_quiesce(core);", "", "restart_test"),
+    *LIVES,
     Mutation(
         "the pristine copy is not published",
         PRISTINE,

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in how a sandbox begins again, for the tests on the host."""
+
+from tests.mutation.mutation import Mutation
+
+RESTART = "monitor/restart.c"
+
+LIVES = (
+    Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
+    Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
+    Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),
+    Mutation("half a chunk is cleaned", RESTART, "arch_cache_clean(to, chunk);", "arch_cache_clean(to, chunk / 2);", "restart_test"),
+    Mutation(
+        "cleaned before it is written",
+        RESTART,
+        "if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
+        " else zero(to, to + chunk / sizeof(*to)); arch_cache_clean(to, chunk);",
+        "arch_cache_clean(to, chunk); if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
+        " else zero(to, to + chunk / sizeof(*to));",
+        "restart_test",
+    ),
+    Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < pristine->span_count", "n < 1", "restart_test"),
+    Mutation("the first piece alone comes back", RESTART, "n < pristine->piece_count", "n < 1", "restart_test"),
+    Mutation(
+        "kicks wait for memory",
+        RESTART,
+        "arch_cache_clean(to, chunk); monitor_take_kicks(core, 0);",
+        "arch_cache_clean(to, chunk);",
+        "restart_test",
+    ),
+    Mutation("others are not waited for", RESTART, "if (!others_have_stopped(core, phase, since))", "if (false)", "restart_test"),
+    Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),
+    Mutation("stopped before it is quiet", RESTART, "hal_core_quiesce(core);", "", "restart_test"),
+)
