@@ -130,6 +130,8 @@ static const struct {
 	{ "shorthand, self", SHORTHAND(1) | FIXED(2), 1, HAL_SKIP },
 	{ "shorthand, all", SHORTHAND(2) | FIXED(2), 7, HAL_SKIP },
 	{ "shorthand, others", SHORTHAND(3) | FIXED(2), 6, HAL_SKIP },
+	{ "shorthand, self, not the core named", SHORTHAND(1) | FIXED(1), 1, HAL_SKIP },
+	{ "shorthand, others, not the core named", SHORTHAND(3) | FIXED(3), 6, HAL_SKIP },
 };
 
 static void test_destinations(void)
