@@ -118,17 +118,28 @@ static void run_notices(const struct command_line *line)
 
 /* ---- Calls to the monitor ------------------------------------------------------------------------------------------ */
 
-/* kick=SANDBOX,N: the first that is not answered in time is the last, so that nobody takes the answer to another for its own. */
-static void run_kick(const struct command_line *line)
+static void kick(const struct command_line *line, bool until_late)
 {
 	uint64_t answered = 0;
 	int64_t result = BH_OK;
 
-	for (uint64_t i = 0; i < line->operand[1] && result == BH_OK; i++) {
+	for (uint64_t i = 0; i < line->operand[1] && (result == BH_OK || (result == BH_E_TIMEOUT && !until_late)); i++) {
 		result = info_call_monitor(BH_CALL_KICK, line->operand[0], 0);
 		answered += result == BH_OK;
 	}
 	console_say("kicked %ju of %ju%s", answered, line->operand[1], result == BH_E_DENIED ? ", denied" : "");
+}
+
+/* kick=SANDBOX,N */
+static void run_kick(const struct command_line *line)
+{
+	kick(line, false);
+}
+
+/* kick-until-late=SANDBOX,N: after one that is not answered in time there is no other, whose answer could be taken for its own. */
+static void run_kick_until_late(const struct command_line *line)
+{
+	kick(line, true);
 }
 
 static void run_park(const struct command_line *line)
@@ -320,6 +331,7 @@ const struct command commands[] = {
 	{ "random", 1, run_random },
 	{ "notices", 1, run_notices },
 	{ "kick", 2, run_kick },
+	{ "kick-until-late", 2, run_kick_until_late },
 	{ "cores", 0, run_cores },
 	{ "ipi", 2, run_ipi },
 	{ "core", 1, run_core },

@@ -25,7 +25,7 @@ KICKED = re.compile(r": kicked (\d+) of (\d+)$")
 
 def kicks(name: str, guards: str, count: int, victim: Sandbox, platforms: tuple[str, ...], *expected: Expectation) -> Case:
     sandboxes = (
-        Sandbox("kicker", 0, f"ticks=800 kick={{victim.index}},{count}", uart="uart1", may_kick=("victim",), beats=False),
+        Sandbox("kicker", 0, f"ticks=800 kick-until-late={{victim.index}},{count}", uart="uart1", may_kick=("victim",), beats=False),
         victim,
         Sandbox("bystander", 3),
     )
@@ -77,7 +77,7 @@ class Kicker:
         elif event is None and self.waits and self._answered() == self.sent:
             self.waits = False
             if self.sent < self.count:
-                self.session.watches["kicker"].console.write(f"kick={self.target},{self.count - self.sent}\n".encode())
+                self.session.watches["kicker"].console.write(f"kick-until-late={self.target},{self.count - self.sent}\n".encode())
 
     def _answered(self) -> int:
         stats = self.session.watches["victim"].stats
