@@ -44,8 +44,8 @@ ARM_GICV3 = (
     MachineMutation(
         "sending is not trapped",
         "hal/irq/gicv3_boot.c",
-        "return HCR_FMO | gic_idle_trap(partition);",
-        "return gic_idle_trap(partition);",
+        "SYSREG_WRITE(ICH_HCR_EL2, ICH_HCR_TC);",
+        "SYSREG_WRITE(ICH_HCR_EL2, 0); SYSREG_WRITE(HCR_EL2, SYSREG_READ(HCR_EL2) & ~(uint64_t)HCR_FMO);",
         "sgi-foreign",
         GICV3,
         r"victim said .*stray interrupt (0x)?5\b",

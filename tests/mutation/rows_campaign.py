@@ -45,8 +45,8 @@ FILTERS = (
     MachineMutation(
         "sending is not trapped, attacked",
         "hal/irq/gicv3_boot.c",
-        "return HCR_FMO | gic_idle_trap(partition);",
-        "return gic_idle_trap(partition);",
+        "SYSREG_WRITE(ICH_HCR_EL2, ICH_HCR_TC);",
+        "SYSREG_WRITE(ICH_HCR_EL2, 0); SYSREG_WRITE(HCR_EL2, SYSREG_READ(HCR_EL2) & ~(uint64_t)HCR_FMO);",
         CAMPAIGN,
         GICV3,
         "stray interrupt",
@@ -90,8 +90,8 @@ FILTERS = (
     MachineMutation(
         "other cores' redistributors are answered for, attacked",
         "hal/irq/gicv3.c",
-        "if (access->frame->foreign)",
-        "if (false)",
+        "return frame;",
+        "return frame.foreign ? (struct gic_frame){ distributor + FIRST_BANKED, frame.base + GICR_SGI_FRAME, banked_lines, 1, false } : frame;",
         CAMPAIGN,
         GICV3,
         r"(?m)^attempt \d+, distributor-pieces",

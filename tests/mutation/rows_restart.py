@@ -79,9 +79,7 @@ EVERY_REGISTER = (
     all_left("context numbers", SWITCH, "msr CONTEXTIDR_EL1, xzr", GICV3, "CONTEXTIDR_EL1"),
     all_left("numbers and timers' rights", SWITCH, "msr TPIDR_EL1, xzr msr CNTKCTL_EL1, xzr", GICV2, "TPIDR_EL1", "CNTKCTL_EL1"),
     all_left("binary points", "hal/irq/gicv3.c", "SYSREG_WRITE(ICC_BPR1_EL1, 0);", GICV3, "ICC_BPR1_EL1"),
-    all_left(
-        "virtual settings", "hal/irq/gicv3.c", "SYSREG_WRITE(ICH_VMCR_EL2, 0);", GICV3, "ICC_PMR_EL1", "ICC_BPR0_EL1", "ICC_IGRPEN0_EL1"
-    ),
+    all_left("virtual settings", "hal/irq/gicv3.c", "SYSREG_WRITE(ICH_VMCR_EL2, 0);", GICV3, "ICC_BPR0_EL1", "ICC_IGRPEN0_EL1"),
     all_left("binary points", "hal/irq/gicv2.c", "gicc_write(GICC_BPR, 0); gicc_write(GICC_ABPR, 0);", GICV2, "GICC_BPR", "GICC_ABPR"),
     all_left("banked registers", START_32, BANKED_32, ARMV7, "lr_svc", "r8_fiq", "sp_fiq", "lr_irq", "sp_abt", "lr_und", "sp_usr"),
     all_left("syndromes", START_32, SYNDROMES_32, ARMV7, "DFSR", "IFSR", "DFAR", "IFAR", "PAR"),
