@@ -23,6 +23,8 @@
 #define IO_BITMAP_B            0x2002
 #define MSR_BITMAPS            0x2004
 #define EPT_POINTER            0x201a
+#define ENCLS_EXITING_BITMAP   0x202e
+#define ENCLV_EXITING_BITMAP   0x2036
 #define GUEST_PHYSICAL_ADDRESS 0x2400
 #define VMCS_LINK_POINTER      0x2800
 #define GUEST_IA32_DEBUGCTL    0x2802
@@ -100,6 +102,9 @@
 
 /* PROCESSOR_BASED_CONTROLS: SDM vol. 3C, 25.6.2. The one control that changes while guests run. */
 #define NMI_WINDOW_EXITING_BIT 22
+/* SECONDARY_CONTROLS: 25.6.2. */
+#define ENCLS_EXITING (1 << 15)
+#define ENCLV_EXITING (1 << 28)
 /* VM_ENTRY_CONTROLS: 25.8.1. Every exit stores EFER.LMA here. */
 #define ENTRY_IA32E_MODE_GUEST (1 << 9)
 
@@ -135,5 +140,7 @@
 #define EXIT_INVVPID          53
 #define EXIT_WBINVD           54
 #define EXIT_XSETBV           55
+#define EXIT_ENCLS            60
+#define EXIT_ENCLV            70
 #define EXIT_SEAMCALL         76
 #define EXIT_TDCALL           77

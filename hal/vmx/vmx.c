@@ -10,6 +10,7 @@
  * What an exit reason means, enum bh_exit_reason. The rest is an error: guest state that cannot be entered, EPT misconfiguration, a
  * machine check, a task switch. What counts as a kick, decode_details says.
  */
+/* clang-format off */
 static const uint8_t kinds[] = {
 	[EXIT_CPUID] = BH_EXIT_IDENTIFY,
 	[EXIT_WRMSR] = BH_EXIT_REGISTER,
@@ -25,6 +26,8 @@ static const uint8_t kinds[] = {
 	[EXIT_MONITOR] = BH_EXIT_FORBIDDEN,
 	[EXIT_MWAIT] = BH_EXIT_FORBIDDEN,
 	[EXIT_GETSEC] = BH_EXIT_FORBIDDEN,
+	[EXIT_ENCLS] = BH_EXIT_FORBIDDEN,
+	[EXIT_ENCLV] = BH_EXIT_FORBIDDEN,
 	[EXIT_SEAMCALL] = BH_EXIT_FORBIDDEN,
 	[EXIT_TDCALL] = BH_EXIT_FORBIDDEN,
 	[EXIT_VMCLEAR] = BH_EXIT_FORBIDDEN,
@@ -42,6 +45,7 @@ static const uint8_t kinds[] = {
 	[EXIT_SIPI] = BH_EXIT_RESET,
 	[EXIT_TRIPLE_FAULT] = BH_EXIT_RESET,
 };
+/* clang-format on */
 
 /*
  * DR6 and DR7 as the exception leaves them, which its exit does not. 28.1 "Architectural State Before a VM Exit"; 28.2.1, table 28-1
@@ -78,9 +82,9 @@ static void decode_exception(struct hal_exit *exit)
 }
 
 /*
- * Writes that would change CR4.MCE or CR4.VMXE, which CPUID does not show, or CR0's bits that the monitor keeps. Those the guest has as
- * it likes, as far as it can see: their shadow becomes what it writes, and the instruction, tried again, does not exit. Table 28-3: 3:0
- * which control register, 11:8 the register it is moved from; no other instruction writes these bits.
+ * Writes that would change bits of CR4 that are not the guest's, or CR0's that the monitor keeps. The latter the guest has as it likes, as
+ * far as it can see: their shadow becomes what it writes, and the instruction, tried again, does not exit. Table 28-3: 3:0 which control
+ * register, 11:8 the register it is moved from; no other instruction writes these bits.
  */
 static void decode_control_register(struct hal_core *core, uint64_t qualification, struct hal_exit *exit)
 {

@@ -166,6 +166,34 @@ static void enter_operation(struct hal_core *core)
 	__asm__ volatile("vmptrld %0" : : "m"(vmcs) : "cc", "memory");
 }
 
+/*
+ * What a guest may write of CR4: what its CPUID shows, and PCE, which has no bit there and opens an instruction that exits. Any other bit,
+ * of a later processor too, stays as it is, and a guest that sets it gets #GP. SDM vol. 3A, 2.5 "Control Registers".
+ */
+enum {
+	CR4_VME_TO_PAE = 0x3f, /* VME, PVI, TSD, DE, PSE, PAE */
+	CR4_PGE = 1 << 7,
+	CR4_PCE = 1 << 8,
+	CR4_OSFXSR = 1 << 9,
+	CR4_OSXMMEXCPT = 1 << 10,
+	CR4_UMIP = 1 << 11,
+	CR4_FSGSBASE = 1 << 16,
+	CR4_PCIDE = 1 << 17,
+	CR4_SMEP = 1 << 20,
+	CR4_SMAP = 1 << 21,
+	CR4_GUESTS = CR4_VME_TO_PAE | CR4_PGE | CR4_PCE | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_UMIP | CR4_FSGSBASE | CR4_PCIDE | CR4_OSXSAVE |
+		     CR4_SMEP | CR4_SMAP | CR4_PKE,
+};
+
+/* 25.6.16 "ENCLS-Exiting Bitmap", 25.6.17 "ENCLV-Exiting Bitmap": every leaf, where the processor has the instruction. */
+static void forbid_enclaves(void)
+{
+	if (controls[VMX_SECONDARY] & ENCLS_EXITING)
+		vmx_write(ENCLS_EXITING_BITMAP, UINT64_MAX);
+	if (controls[VMX_SECONDARY] & ENCLV_EXITING)
+		vmx_write(ENCLV_EXITING_BITMAP, UINT64_MAX);
+}
+
 /* The port map's first two frames are the two I/O bitmaps; an access over port 0xffff exits anyway. 25.6.4 "I/O-Bitmap Addresses". */
 static void set_controls(const struct hal_partition *partition)
 {
@@ -181,7 +209,7 @@ static void set_controls(const struct hal_partition *partition)
 	vmx_write(EPT_POINTER, (uintptr_t)partition->stage2.root | partition->stage2.format->control);
 	vmx_write(VIRTUAL_PROCESSOR_ID, partition->index + 1);
 	vmx_write(CR0_GUEST_HOST_MASK, CR0_KEPT);
-	vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);
+	vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)CR4_GUESTS);
 	vmx_write(VMCS_LINK_POINTER, UINT64_MAX);
 }
 
@@ -236,6 +264,7 @@ static void vmx_enable(struct hal_core *core, uint64_t root)
 {
 	enter_operation(core);
 	set_controls(core->partition);
+	forbid_enclaves();
 	set_zeros();
 	set_host(root);
 	vmx_restart(core);

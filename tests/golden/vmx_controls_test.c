@@ -20,13 +20,16 @@ struct row {
 static const struct row rows[] = {
 	{ "Skylake-SP",
 	  { 0x0000007f00000016, 0xfff9fffe04006172, 0x015cffff00000000, 0x01ffffff00036dfb, 0x0003ffff000011fb },
-	  { 0x0000003e, 0xb6006d72, 0x000010ea, 0x003f6fff, 0x0000d3ff } },
+	  { 0x0000003e, 0xb6006d72, 0x000090ea, 0x003f6fff, 0x0000d3ff } },
 	{ "the least that will do",
 	  { 0x0000003e00000016, 0xb6406d7204006172, 0x000000e200000000, 0x003f6fff00036dfb, 0x0000d3ff000011fb },
 	  { 0x0000003e, 0xb6006d72, 0x000000e2, 0x003f6fff, 0x0000d3ff } },
 	{ "controls that cannot be switched off",
 	  { 0x0000007f0000003f, 0xfff9fffe84006572, 0x015cffff00000001, 0x01ffffff00036fff, 0x0003ffff000013ff },
-	  { 0x0000003f, 0xb6006d72, 0x000010eb, 0x003f6fff, 0x0000d3ff } },
+	  { 0x0000003f, 0xb6006d72, 0x000090eb, 0x003f6fff, 0x0000d3ff } },
+	{ "enclaves of other hypervisors' guests, too",
+	  { 0x0000007f00000016, 0xfff9fffe04006172, 0x115cffff00000000, 0x01ffffff00036dfb, 0x0003ffff000011fb },
+	  { 0x0000003e, 0xb6006d72, 0x100090ea, 0x003f6fff, 0x0000d3ff } },
 };
 
 /* Without this bit of what may be 1, there is no sandbox. */

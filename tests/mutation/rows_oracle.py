@@ -81,11 +81,20 @@ ORACLE_PC = (
     MachineMutation(
         "machine checks are the guest's to switch off",
         "hal/vmx/vmx_boot.c",
-        "vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);",
-        "vmx_write(CR4_GUEST_HOST_MASK, CR4_VMXE);",
+        "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)CR4_GUESTS);",
+        "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)(CR4_GUESTS | CR4_MCE));",
         ORACLE,
         VTX,
         "north: control 0x0: CR4 guest/host mask does not have MCE",
+    ),
+    MachineMutation(
+        "what CPUID hides can be enabled in CR4",
+        "hal/vmx/vmx_boot.c",
+        "CR4_SMEP | CR4_SMAP | CR4_PKE,",
+        "CR4_SMEP | CR4_SMAP | CR4_PKE | 1 << 23,",
+        ORACLE,
+        VTX,
+        "north: control 0x0: CR4 guest/host mask does not have CET",
     ),
     MachineMutation(
         "writes of the second range are the first's",

@@ -318,8 +318,8 @@ VT_X = (
     MachineMutation(
         "CR4.MCE is the guest's",
         "hal/vmx/vmx_boot.c",
-        "vmx_write(CR4_GUEST_HOST_MASK, CR4_MCE | CR4_VMXE);",
-        "vmx_write(CR4_GUEST_HOST_MASK, CR4_VMXE);",
+        "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)CR4_GUESTS);",
+        "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)(CR4_GUESTS | CR4_MCE));",
         "cr4-mce",
         VTX,
         "was not refused",

@@ -290,6 +290,7 @@ ON_VMX = (
     Injection("NE is the guest's", lambda b: b.control(vmx.offset(vmx.CR0_MASK), lambda w: w & ~(1 << 5)), "^east: .*CR0 .*mask .*NE"),
     Injection("MCE is the guest's", lambda b: b.control(vmx.offset(vmx.CR4_MASK), lambda w: w & ~(1 << 6)), "^east: .*CR4 .*mask .*MCE"),
     Injection("VMXE is the guest's", lambda b: b.control(vmx.offset(vmx.CR4_MASK), lambda w: w & ~(1 << 13)), "^east: .*CR4 .*mask .*VMXE"),
+    Injection("CET is the guest's", lambda b: b.control(vmx.offset(vmx.CR4_MASK), lambda w: w & ~(1 << 23)), "^east: .*CR4 .*mask .*CET"),
     Injection("another's root", exchange(vmx.offset(vmx.EPTP)), "^east: table .*: table is also west's table"),
     Injection("another's register map", exchange(vmx.offset(vmx.MSR_BITMAP)), "^east: table .*: register map is also west's"),
     Injection("uncached tables", lambda b: b.control(vmx.offset(vmx.EPTP), lambda w: w & ~7), "^east: control .*EPT pointer"),

@@ -113,10 +113,10 @@ static void test_calls(void)
 	}
 }
 
-/* SDM vol. 3D, Appendix C: GETSEC, VMCLEAR to VMXON, INVEPT, INVVPID, from any level. */
+/* SDM vol. 3D, Appendix C: GETSEC, VMCLEAR to VMXON, INVEPT, INVVPID, ENCLS, ENCLV, from any level. */
 static void test_forbidden(void)
 {
-	static const uint64_t reasons[] = { 11, 19, 20, 21, 22, 23, 24, 25, 26, 27, 50, 53 };
+	static const uint64_t reasons[] = { 11, 19, 20, 21, 22, 23, 24, 25, 26, 27, 50, 53, 60, 70 };
 
 	check_context.subject = "forbidden";
 	for (unsigned n = 0; n < sizeof(reasons) / sizeof(reasons[0]); n++) {

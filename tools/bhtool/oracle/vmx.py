@@ -37,8 +37,9 @@ REFUSED_SECONDARY = {13: "enable VM functions", 14: "VMCS shadowing", 22: "mode-
 NEEDED_EXCEPTIONS = {1: "#DB", 17: "#AC", 18: "#MC"}
 NEEDED_EXIT = {9: "host address-space size", 19: "load IA32_PAT", 21: "load IA32_EFER"}  # 25.7.1: else a guest's are its monitor's
 # 25.6.6 "Guest/Host Masks and Read Shadows for CR0 and CR4": with CR4.MCE clear a machine check shuts the core
-# down, and NE and VMXE are 1 in VMX operation (24.8 "Restrictions on VMX Operation").
-NEEDED_CR0_MASK, NEEDED_CR4_MASK = {5: "NE"}, {6: "MCE", 13: "VMXE"}
+# down, and NE and VMXE are 1 in VMX operation (24.8 "Restrictions on VMX Operation"). The others are features that CPUID hides.
+NEEDED_CR0_MASK = {5: "NE"}
+NEEDED_CR4_MASK = {6: "MCE", 12: "LA57", 13: "VMXE", 14: "SMXE", 19: "KL", 23: "CET", 24: "PKS", 25: "UINTR", 27: "LASS", 28: "LAM"}
 
 # 25.6.11 "Extended-Page-Table Pointer (EPTP)": tables write-back, levels less one, accessed and dirty flags, the root.
 EPTP_TYPE, EPTP_LEVELS, EPTP_FLAGS, EPTP_ROOT = bits(2, 0), bits(5, 3), bits(11, 6), bits(51, 12)
