@@ -16,6 +16,7 @@ struct x86_board {
 	 * an emulator's has none, whatever model it shows.
 	 */
 	bool large_code_pages;
+	bool counters_only_shown; /* an emulator's CPUID tells of performance counters and sampling that it does not have */
 };
 
 /*

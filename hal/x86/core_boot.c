@@ -5,6 +5,7 @@
 #include "hal/irq/apic.h"
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
+#include "hal/x86/disarm.h"
 
 enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
 				struct hal_core **out)
@@ -42,9 +43,17 @@ static void accept_kicks(const struct hal_core *core)
 		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
 }
 
+/* A core on which something writes, or interrupts, that nobody can switch off runs no guest: its sandbox is parked, as by a trap. */
+static void disarm(struct hal_core *core)
+{
+	if (!x86_disarm(&x86_this_processor))
+		core->trap.rip = (uintptr_t)disarm;
+}
+
 _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
 {
 	apic_init();
+	disarm(core);
 	x86_vendor_boot->enable(core, (uintptr_t)space->tables.root);
 	x86_clear_breakpoints();
 	x86_core_forget(core); /* what the firmware and the boot loader left */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up: is everything here that sandboxes on x86 need? Chooses the vendor; enables nothing. */
+/* Start-up: is everything here that sandboxes on x86 need, and nothing on that they must not have? Chooses the vendor; enables nothing. */
 #include "arch/x86_64/start.h"
 #include "arch/x86_64/x86.h"
 #include "board.h"
 #include "hal/x86/core.h"
+#include "hal/x86/disarm.h"
 
 const struct x86_vendor_boot *x86_vendor_boot;
 
 static const struct x86_vendor_boot *const vendors[] = { &svm_vendor_boot, &vmx_vendor_boot };
 
-enum { PM_TIMER_READS = 10000 };
+enum { PM_TIMER_READS = 10000, LEAF_COUNTERS = 0xa };
+#define LEAF_EXTENDED_FEATURES 0x80000001
+#define FEATURE_DEBUG_STORE    (UINT32_C(1) << 21)
+#define FEATURES_COUNTING      (UINT32_C(1) << 10 | UINT32_C(1) << 15 | UINT32_C(1) << 23) /* IBS, LWP, PerfCtrExtCore */
 
 static bool has_x2apic(void)
 {
@@ -34,12 +38,35 @@ static bool has_pm_timer(void)
 	return false;
 }
 
+static struct x86_cpuid this_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	struct x86_cpuid is = x86_cpuid(leaf, subleaf);
+
+	if (!board.counters_only_shown)
+		return is;
+	if (leaf == LEAF_COUNTERS)
+		is.eax = 0;
+	if (leaf == LEAF_FEATURES)
+		is.edx &= ~FEATURE_DEBUG_STORE;
+	if (leaf == LEAF_EXTENDED_FEATURES)
+		is.ecx &= ~FEATURES_COUNTING;
+	return is;
+}
+
+const struct x86_processor x86_this_processor = { this_cpuid, x86_rdmsr, x86_wrmsr };
+
+static bool has_no_tracing(void)
+{
+	return x86_disarm(&x86_this_processor);
+}
+
 static const struct {
 	bool (*has)(void);
 	const char *missing;
 } features[] = {
 	{ has_x2apic, "the processor has no x2APIC; use a newer one, or in QEMU -cpu max" },
 	{ has_rdtscp, "the processor has no RDTSCP; use a newer one, or in QEMU -cpu max" },
+	{ has_no_tracing, "the firmware keeps tracing or performance counters of the processor on; switch them off there" },
 	{ has_pm_timer, "no ACPI timer runs at the port the board names; correct pm_timer_port in its board.h" },
 };
 

@@ -44,4 +44,5 @@ static const struct x86_board board = {
 	.ioapic = 0xfec00000,
 	.trampoline = 0x8000,
 	.large_code_pages = true,
+	.counters_only_shown = true,
 };

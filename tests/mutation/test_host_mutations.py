@@ -17,6 +17,7 @@ from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
+from tests.mutation.rows_start import DISARM, START
 from tests.touched import inputs
 
 BUILDER = "hal/pt/pt_boot.c"
@@ -46,6 +47,7 @@ PROGRAMS = {
     "pt_model_test": "tests/unit/pt_model_test.c",
     "table_test": "tests/unit/table_test.c",
     "icr_test": "tests/unit/icr_test.c",
+    "disarm_test": "tests/unit/disarm_test.c",
     "decode_test": "tests/unit/decode_test.c",
     "fetch_test": "tests/unit/fetch_test.c",
     "ioapic_test": "tests/unit/ioapic_test.c",
@@ -62,6 +64,7 @@ PROGRAMS = {
 }
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
+    "disarm_test": [DISARM],
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
@@ -463,13 +466,7 @@ MUTATIONS = [
         "for",
         "ioapic_test",
     ),
-    Mutation(
-        "who has no line takes the lock",
-        IOAPIC,
-        "if (partition->ioapic.count) hal_lock_take(",
-        "hal_lock_take(",
-        "ioapic_test",
-    ),
+    *START,
     Mutation("a lock is not waited for", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "ioapic_test"),
     # What is written to PCI functions.
     Mutation("functions master the bus", PCI_FILTER, "PCI_COMMAND_INTX_DISABLE |", "4 | PCI_COMMAND_INTX_DISABLE |", "pci_test"),
