@@ -103,6 +103,14 @@ MSRS = (
         X86,
     ),
     refused(
+        "msr-counters",
+        MSR_MAP,
+        "rdmsr=0xc1 rdmsr=0x186 rdmsr=0x309 rdmsr=0x345 rdmsr=0x38d rdmsr=0x390 wrmsr=0x3f1,1 rdmsr=0xc0000300 rdmsr=0xc0010201",
+        "#GP",
+        X86,
+    ),
+    returned("counters-not-shown", "what is refused is not shown", "counters-shown cpuid=0xa cpuid=0x80000022", 0, X86),
+    refused(
         "msr-unknown",
         MSR_MAP,
         "rdmsr=0x12345678 wrmsr=0x4b564d00,1 rdmsr=0x40000000 rdmsr=0xc0020000 rdmsr=0x1fff rdmsr=0x2000",
@@ -124,6 +132,13 @@ INSTRUCTIONS = (
     refused("vmx-instructions-of-memory", NESTED_VTX, "vmread vmwrite invept invvpid vmfunc getsec", "#UD", X86),
     refused("cr4-vmxe", OWNED, "cr4=0x2000 cr4=0x2040", "#GP", (VTX,), quick=True),
     refused("cr4-mce", OWNED, "cr4=0x40", "#GP", (VTX,)),
+    refused(
+        "cr4-hidden",
+        "what CPUID hides stays off in CR4",
+        "cr4=0x1000 cr4=0x4000 cr4=0x80000 cr4=0x800000 cr4=0x1000000 cr4=0x2000000 cr4=0x100000000",
+        "#GP",
+        (VTX,),
+    ),
     Case(
         "cr0-ne",
         "what VMX operation fixes, a guest does not see",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes that let a core's own wires reach others (docs/sideband.md), or its leftovers its monitor."""
 
-from tests.emulated.case import SVM
+from tests.emulated.case import SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
 WIRES = (
@@ -40,5 +40,14 @@ WIRES = (
         "lvt-holds-exception-vector",
         SVM,
         "gave 'returned 0xf'",
+    ),
+    MachineMutation(
+        "performance counters are shown",
+        "hal/x86/cpuid_boot.c",
+        "{ 0x00000015, 0x00000016, 0,",
+        "{ 0x0000000a, 0x0000000a, 0,",
+        "counters-not-shown",
+        VTX,
+        "gave 'returned 0x",
     ),
 )

@@ -111,6 +111,19 @@ static uint64_t attack_cpuid(uint64_t a, uint64_t b)
 	return (uint64_t)id.ecx << 32 | id.eax;
 }
 
+/*
+ * Whatever CPUID shows of performance counters and what samples or traces with them: 0, if nothing. SDM vol. 2A: leaf 1 DS and PDCM, 7
+ * processor trace, 0AH; APM vol. 3, Appendix E: 80000001 IBS, LWP, PerfCtrExt*, 8000001B, 80000022.
+ */
+static uint64_t attack_counters_shown(uint64_t a, uint64_t b)
+{
+	enum { DS = 1 << 21, PDCM = 1 << 15, TRACE = 1 << 25, OF_AMD = 1 << 10 | 1 << 15 | 3 << 23 | 1 << 28 };
+	struct x86_cpuid intel = x86_cpuid(0xa, 0), samples = x86_cpuid(0x8000001b, 0), amd = x86_cpuid(0x80000022, 0);
+
+	return (x86_cpuid(1, 0).edx & DS) | (x86_cpuid(1, 0).ecx & PDCM) | (x86_cpuid(7, 0).ebx & TRACE) |
+	       (x86_cpuid(0x80000001, 0).ecx & OF_AMD) | intel.eax | intel.ebx | intel.ecx | intel.edx | samples.eax | amd.eax | amd.ebx;
+}
+
 /* Sets bits of CR4; the others stay. */
 static uint64_t attack_cr4(uint64_t a, uint64_t b)
 {
@@ -373,6 +386,7 @@ const struct attack arch_attacks[] = {
 	{ "constant", 1, true, attack_constant },
 	{ "prefixes", 1, true, attack_prefixes },
 	{ "cpuid", 1, false, attack_cpuid },
+	{ "counters-shown", 0, false, attack_counters_shown },
 	{ "cr4", 1, false, attack_cr4 },
 	{ "cr0", 2, false, attack_cr0 },
 	{ "cr0-read", 1, false, attack_cr0_read },
