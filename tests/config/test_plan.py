@@ -20,7 +20,7 @@ EXAMPLES = sorted(PARTITIONS.glob("*.dts"))
 Compile = Callable[[Path, str], Plan]
 
 
-@pytest.fixture(params=PLATFORMS)
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(f"plans-{name}")) for name in PLATFORMS])
 def platform(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -7,6 +7,7 @@ from bhtool.platforms import Platform
 from tests.emulated.case import QEMU, SECOND_SVM, SVM, Case
 from tests.emulated.observe import judge, observe
 from tests.emulated.scene import stage
+from tests.emulated.shown import note_passed
 from tests.emulated.table import CASES, twice
 
 
@@ -39,6 +40,8 @@ def test_names_are_unique() -> None:
 
 @pytest.mark.parametrize(("platform", "case"), ROWS)
 def test_case(machine_platform: Platform, case: Case) -> None:
-    seen = observe(machine_platform, case, stage(machine_platform, case))
+    scene = stage(machine_platform, case)
+    seen = observe(machine_platform, case, scene)
     wrong = judge(case, seen)
     assert not wrong, "\n".join([*wrong, "guards: " + case.guards, seen.state()])
+    note_passed(machine_platform, case, scene, seen)

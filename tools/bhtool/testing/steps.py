@@ -11,11 +11,13 @@ from pathlib import Path
 from bhtool import paths
 from bhtool.children import owned
 from bhtool.errors import BulkheadError, Status
+from bhtool.testing.cost import Cost, used_so_far
 from bhtool.testing.selection import Selection
 from bhtool.testing.tally import Tally
 
 STEP_LIMIT_SECONDS = 3600
 LONG_STEP_LIMIT_SECONDS = 4 * STEP_LIMIT_SECONDS
+SHOWN = "BULKHEAD_SHOWN"  # in the environment: a folder for what this run has shown, tests/emulated/shown.py
 NO_TESTS_COLLECTED = 5  # pytest's exit status
 
 
@@ -40,8 +42,10 @@ def run_meson(build: Path, selection: Selection, tally: Tally) -> None:
         return
     junit = build / "meson-logs" / "testlog.junit.xml"
     junit.unlink(missing_ok=True)
+    before = used_so_far()
     status = step(["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs", *names], "the unit tests")
     tally.add_junit(junit)
+    tally.costs.append(Cost("unit tests in C", "unit tests in C", used_so_far() - before))
     if status and not tally.failed:
         tally.fail(f"meson test: exit status {status}")
 
@@ -67,7 +71,7 @@ def pytest_options(selection: Selection, workers: int) -> list[str]:
     if selection.quick:
         options.append("--quick")
     if selection.long:
-        options.append("--long")
+        options += ["--long", "--no-loadscope-reorder"]  # mutations last: the table of cases has shown their controls by then
     if selection.share is not None:
         options.append(f"--share={selection.share}")
     if selection.touched_until is not None:

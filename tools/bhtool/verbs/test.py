@@ -2,6 +2,7 @@
 """`bulkhead test`: unit tests on this machine, tests in emulated machines, and one line that says how they went."""
 
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from bhtool.screen import Screen
 from bhtool.testing import cost, result
 from bhtool.testing.change import LONG_RESULT
 from bhtool.testing.selection import SHARES, Selection, of_touched, share_of_commit
-from bhtool.testing.steps import run_meson, run_pytest
+from bhtool.testing.steps import SHOWN, run_meson, run_pytest
 from bhtool.testing.tally import Tally
 from bhtool.verbs.options import Output
 
@@ -40,6 +41,11 @@ def prepare(platforms: list[Platform], screen: Screen) -> Path:
             for name in ("vmlinuz", "rootfs.cpio.gz"):
                 resolve(name)
     return host
+
+
+def worker_count(processors: int) -> int:
+    """Half as many again: tests wait for polls and for machines that sleep, and left a third of two processors idle."""
+    return processors + processors // 2
 
 
 def share_named(text: str | None) -> int | None:
@@ -122,13 +128,15 @@ def test(
     tally, started, commit = Tally(), time.monotonic(), result.clean_commit()
     selection = select(quick, everything, share, platform_name, word)
     host = prepare([load(platform_name)] if platform_name else every(), screen)
-    workers = os.cpu_count() or 1
+    workers = worker_count(os.cpu_count() or 1)
     if which != "emulated":
         run_meson(host, selection, tally)
-    run_pytest(FOLDERS[which], selection, tally, workers)
     ran = [describe(selection)]
-    if share == "auto" and which != "unit":
-        ran.append(run_touched(selection, tally, workers))
+    with tempfile.TemporaryDirectory() as shown:
+        os.environ[SHOWN] = shown
+        run_pytest(FOLDERS[which], selection, tally, workers)
+        if share == "auto" and which != "unit":
+            ran.append(run_touched(selection, tally, workers))
     if result.is_whole(which, selection):
         ran.append(store(tally, commit, started))
     if junit:
