@@ -10,6 +10,7 @@ from bhtool.config.domains import Domains
 from bhtool.config.plan import ExplainKind, Holding, Plan, SandboxPlan
 
 MONITOR = "monitor"
+IMAGE, KICK_BOXES = "firmware and monitor image", "kick boxes"
 
 
 def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
@@ -20,8 +21,8 @@ def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
 def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
     machine = domains.machine
     for span in machine.reserved:
-        yield Holding("memory", span.start, span.size, "firmware and monitor image", MONITOR, None)
-    yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, "kick boxes", MONITOR, None)
+        yield Holding("memory", span.start, span.size, IMAGE, MONITOR, None)
+    yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, KICK_BOXES, MONITOR, None)
     for controller in machine.controllers:
         for start, size in controller.reg():
             yield Holding("memory", start, size, f"interrupt controller {controller.label}", MONITOR, controller.location)

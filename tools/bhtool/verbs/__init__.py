@@ -10,6 +10,7 @@ VERBS = {
     "bench": "Measure interrupt paths, start-up and exits.",
     "attack": "Let hostile sandboxes try to break out.",
     "size": "Measure the resident monitors and their tables.",
+    "figures": "Write measured figures into the documents.",
     "image": "Write a bootable image.",
     "platforms": "Show which machines there are and what each proves.",
 }

@@ -13,6 +13,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import document, versions_of, write
 from bhtool.machine import require_emulator, versions
 from bhtool.platforms import Platform, every, load, names
+from bhtool.results import store
 from bhtool.screen import Screen
 from bhtool.verbs.options import Output
 
@@ -75,8 +76,9 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
 @click.argument("name", required=False, type=click.Choice(list(BENCHES)))
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
 @click.option("--json", "json_file", type=Output(), help="Write the figures as JSON.")
+@click.option("--store", "keep", is_flag=True, help="Keep the figures in docs/results, with their commit, for `figures`.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw them: .svg, .png or .pdf.")
-def bench(name: str | None, platform_name: str | None, json_file: Path | None, plot_file: Path | None) -> Status:
+def bench(name: str | None, platform_name: str | None, json_file: Path | None, keep: bool, plot_file: Path | None) -> Status:
     """Measure interrupt paths, start-up and exits; without NAME everything."""
     if plot_file:
         require_format(plot_file)
@@ -87,6 +89,8 @@ def bench(name: str | None, platform_name: str | None, json_file: Path | None, p
     documents = [as_document(result) for result in results]
     if json_file and documents:
         write(json_file, documents[0] if name and platform_name else documents)
+    for result, one in zip(results if keep else [], documents, strict=False):
+        store(result.bench, result.platform, one)
     if plot_file and results:
         with screen.progress(f"drawing {plot_file}"):
             draw(results, plot_file, screen.report)

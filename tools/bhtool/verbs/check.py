@@ -7,7 +7,9 @@ from typing import Any
 import click
 from rich.table import Table
 
+from bhtool.abi import lib
 from bhtool.compile import make_plan
+from bhtool.config.explain import IMAGE, KICK_BOXES
 from bhtool.config.plan import Holding, Plan, SandboxPlan
 from bhtool.errors import Status
 from bhtool.jsonfile import versions_of, write_json
@@ -49,6 +51,40 @@ def restart_table(plan: Plan) -> Table:
     return table
 
 
+def memory_table(plan: Plan) -> Table:
+    """What the machine gives up for its sandboxes: each one's pool, with the log and the tables in it, and what a restart keeps; and once for all."""
+    table = table_of("Memory given up", "for", "monitor", "of it tables", "of it log", "restart copy", "in all")
+    for one in plan.sandboxes:
+        cost = memory_of(one)
+        table.add_row(
+            one.name, *(size_text(cost[name]) for name in ("monitor_bytes", "table_bytes", "log_bytes", "copy_bytes", "given_up_bytes"))
+        )
+    for what, size in machine_memory(plan).items():
+        table.add_row(what, "", "", "", "", size_text(size))
+    return table
+
+
+def memory_of(one: SandboxPlan) -> dict[str, int]:
+    """Bytes that are not its RAM. The monitor's hold tables of its stage 2 and the log."""
+    return {
+        "ram_bytes": one.ram_size,
+        "monitor_bytes": lib.BH_POOL_BYTES,
+        "table_bytes": one.ram_table_bytes + one.other_table_bytes,
+        "log_bytes": lib.BH_LOG_BYTES,
+        "copy_bytes": one.pristine_size if one.restarts else 0,
+        "given_up_bytes": lib.BH_POOL_BYTES + (one.pristine_size if one.restarts else 0),
+    }
+
+
+def machine_memory(plan: Plan) -> dict[str, int]:
+    """Once for the machine: what nobody's sandbox has, in the words of the allocation."""
+    sizes: dict[str, int] = {}
+    for held in plan.holdings:
+        if held.what in (IMAGE, KICK_BOXES):
+            sizes[held.what] = sizes.get(held.what, 0) + held.size
+    return sizes
+
+
 def allocation_table(plan: Plan) -> Table:
     """The machine's address spaces from bottom to top."""
     table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
@@ -74,6 +110,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     sandboxes = [
         {name: getattr(one, name) for name in ("name", "cores", "ram_hpa", "ram_gpa", "ram_size", "rest", "unprotected")}
         | restart_json(one)
+        | {"memory": memory_of(one)}
         for one in plan.sandboxes
     ]
     return {
@@ -81,7 +118,8 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "valid": plan.valid,
         "errors": [vars(error) for error in plan.errors],
         "warnings": [vars(warning) for warning in plan.warnings],
-        "allocation": {"sandboxes": sandboxes, "holdings": [holding_json(held) for held in plan.holdings]},
+        "allocation": {"sandboxes": sandboxes, "holdings": [holding_json(held) for held in plan.holdings]}
+        | {"machine_memory": machine_memory(plan)},
         "schedulability": [],
         "channels": [],
     }
@@ -101,6 +139,7 @@ def check(partition: Path, platform_name: str, json_file: Path | None) -> Status
     if plan.valid:
         screen.summary(sandbox_table(plan))
         screen.summary(allocation_table(plan))
+        screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
             screen.summary(restart_table(plan))
     if json_file:

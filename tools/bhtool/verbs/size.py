@@ -16,9 +16,10 @@ from bhtool.build import build_platform
 from bhtool.compile import make_plan
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import BulkheadError, Status
-from bhtool.jsonfile import versions_of, write_json
+from bhtool.jsonfile import document, versions_of, write_json
 from bhtool.lines import Lines, above_hal, source_files, split
 from bhtool.platforms import Platform, every, load, names
+from bhtool.results import store
 from bhtool.screen import Screen, table_of
 from bhtool.verbs.options import Output
 
@@ -146,13 +147,26 @@ def size_json(found: list[Measured], lines: dict[str, Lines]) -> dict[str, Any]:
     }
 
 
+def stored_document(one: Measured, lines: Lines) -> dict[str, Any]:
+    """What docs/results keeps of one platform."""
+    total, mentions = above_hal()
+    content = {
+        "monitor": one.monitor.as_dict(lines.together),
+        "tables": {row["sandbox"]: row for row in tables_json(one)},
+        "lines": vars(lines) | {"together": lines.together},
+        "above_hal": {"lines": total, "mention_a_vendor": len(mentions)},
+    }
+    return document("size", content, versions_of("clang-19", "ld.lld-19"))
+
+
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this one; default: all.")
 @click.option(
     "--partition", type=click.Path(path_type=Path), default=paths.PARTITIONS / "mixed.dts", help="Whose tables; default: the demo."
 )
 @click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
-def size(platform_name: str | None, partition: Path, json_file: Path | None) -> Status:
+@click.option("--store", "keep", is_flag=True, help="Keep it in docs/results, with its commit, for `figures`.")
+def size(platform_name: str | None, partition: Path, json_file: Path | None, keep: bool) -> Status:
     """Measure the resident monitors, their source and their tables."""
     screen = Screen()
     wanted = [load(platform_name)] if platform_name else every()
@@ -163,5 +177,7 @@ def size(platform_name: str | None, partition: Path, json_file: Path | None) -> 
         screen.summary(table)
     if json_file:
         write_json(json_file, "size", size_json(found, lines), versions_of("clang-19", "ld.lld-19"))
+    for one in found if keep else []:
+        store("size", one.platform.name, stored_document(one, lines[one.platform.backend]))
     fits = all(one.monitor.resident_bytes <= BUDGET_BYTES for one in found)
     return Status.GOOD if fits and not above_hal()[1] else Status.FAILED
