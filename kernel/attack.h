@@ -16,11 +16,16 @@ struct attack {
 	uint64_t (*attempt)(uint64_t a, uint64_t b);
 };
 
-/* What storm=KIND does without end, and in silence: an exit each time, refused or not, or one long instruction after the other. */
+/*
+ * What storm=KIND does without end and trips=KIND measures, in silence: an exit each time, refused or not, or one long instruction after
+ * the other. storm.c has those of every architecture.
+ */
 struct storm {
 	const char *kind;
 	uint64_t (*attempt)(uint64_t a, uint64_t b);
 	uint64_t operand; /* attempt's a */
+	/* Makes attempt's a and b beforehand; NULL: `operand` and 0. */
+	void (*prepare)(uint64_t operands[2]);
 };
 
 /* attack.c, and arch/<arch>/attacks.c; ended by a NULL name. */

@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "arch/arch.h"
-#include "kernel/attack.h"
 #include "kernel/bench.h"
 #include "kernel/campaign.h"
 #include "kernel/clock.h"
@@ -20,6 +19,7 @@
 #include "kernel/rival.h"
 #include "kernel/sentinel.h"
 #include "kernel/smp.h"
+#include "kernel/storm.h"
 #include "kernel/sweep.h"
 #include "kernel/text.h"
 #include "kernel/timer.h"
@@ -76,10 +76,13 @@ static void run_uart_irqs(const struct command_line *line)
 		console_say("uart-irqs: no UART was granted");
 }
 
-/* bench-timer=busy, bench-timer=wfi */
+/* bench-timer=busy, bench-timer=wfi, bench-timer=KIND of storm */
 static void run_bench_timer(const struct command_line *line)
 {
-	bench_timer(text_equal(line->text, "wfi"));
+	if (text_equal(line->text, "busy") || text_equal(line->text, "wfi"))
+		bench_timer(text_equal(line->text, "wfi"));
+	else if (!bench_timer_in_storm(line->text))
+		console_say("no such command: bench-timer=%s", line->text);
 }
 
 /* stream=PASSES */
@@ -233,58 +236,25 @@ static void run_sleep(const struct command_line *line)
 	idle_until(never);
 }
 
-static uint64_t call_version(uint64_t a, uint64_t b)
-{
-	return (uint64_t)info_call_monitor(BH_CALL_VERSION, 0, 0);
-}
-
-static const struct storm *find_storm(const char *kind)
-{
-	static const struct storm call = { "call", call_version, 0 };
-
-	if (!*kind || text_equal(kind, call.kind))
-		return &call;
-	for (const struct storm *storm = arch_storms; storm->kind; storm++)
-		if (text_equal(kind, storm->kind))
-			return storm;
-	return NULL;
-}
-
-static void strike(const struct storm *storm)
-{
-	uint64_t value;
-
-	cpu_attempt(storm->attempt, storm->operand, 0, &value);
-}
-
 /* An exit or a long instruction after the other: storm, storm=call, or a kind that the architecture has. */
 static void run_storm(const struct command_line *line)
 {
-	const struct storm *storm = find_storm(line->text);
+	struct strike strike;
 
-	if (!storm) {
+	if (!storm_prepare(line->text, &strike)) {
 		console_say("no such command: storm=%s", line->text);
 		return;
 	}
-	console_say("storm %s", storm->kind);
+	console_say("storm %s", strike.storm->kind);
 	for (;;)
-		strike(storm);
+		storm_strike(&strike);
 }
 
-/* trips=KIND: so many of them, and how many ticks of the counter they took */
+/* trips=KIND: how long a thousand of them take, each by itself; a kick's goes to sandbox 0 */
 static void run_trips(const struct command_line *line)
 {
-	enum { TRIPS = 1000 };
-	const struct storm *storm = find_storm(line->text);
-	uint64_t start = arch_counter();
-
-	if (!storm) {
+	if (!bench_trips(line->text))
 		console_say("no such command: trips=%s", line->text);
-		return;
-	}
-	for (unsigned n = 0; n < TRIPS; n++)
-		strike(storm);
-	console_say("trips %s %ju in %ju ticks", storm->kind, (uint64_t)TRIPS, arch_counter() - start);
 }
 
 /* pelt=ADDRESS: a store to a device's register after the other */

@@ -39,4 +39,6 @@ void timer_hw_clear(void);
  */
 void timer_hw_measure_begin(void);
 uint64_t timer_hw_measure(uint64_t ticks, bool asleep);
+/* The same, calling meanwhile() again and again until the interrupt has come. */
+uint64_t timer_hw_measure_during(uint64_t ticks, void (*meanwhile)(void));
 void timer_hw_measure_end(void);

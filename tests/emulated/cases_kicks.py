@@ -131,13 +131,21 @@ STORMS = (
 
 
 def trips(kind: str, reason: str, platforms: tuple[str, ...] = ALL) -> Case:
-    """What `bench protections` counts."""
-    expected = (Says("measured", rf"trips {kind} 1000 in \d+ ticks$"), ExitsAtLeast("measured", reason, 1000))
+    """What `bench exits` counts."""
+    expected = (Says("measured", rf"trips {kind} min \d+ median \d+ max \d+ ticks$"), ExitsAtLeast("measured", reason, 1000))
     sandboxes = (Sandbox("bystander", 0), Sandbox("measured", 1, f"trips={kind}", beats=False))
     return Case(f"trips-{kind}", "an exit comes back, as often as it is made", sandboxes, expected, platforms)
 
 
-TRIPS = (trips("call", "call"), trips("register", "register"), trips("device", "device", ARM), trips("cpuid", "identify", X86))
+TRIPS = (
+    trips("call", "call"),
+    trips("register", "register"),
+    trips("refused", "register"),
+    trips("ipi", "ipi"),
+    trips("device-read", "device"),
+    trips("device-write", "device"),
+    trips("identify", "identify", X86),
+)
 
 # ---- No exits ----------------------------------------------------------------------------------------------------------
 

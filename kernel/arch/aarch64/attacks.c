@@ -5,6 +5,7 @@
 #include "gic_attacks.h"
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
+#include "kernel/info.h"
 #include "kernel/memory.h"
 
 /* ---- Interrupts to others: IHI 0069 "ICC_SGI1R_EL1", "ICC_SGI0R_EL1" ---------------------------------------------- */
@@ -252,9 +253,33 @@ const struct attack arch_attacks[] = {
 	{ NULL, 0, false, NULL },
 };
 
-/* ACTLR_EL1 is offered to no sandbox; GICD_CTLR is the distributor filter's. */
+/* ---- One exit after the other ---------------------------------------------------------------------------------------- */
+
+/* IHI 0069 "ICC_SGI1R_EL1". */
+uint64_t gic_sgi_to_self(uint32_t number)
+{
+	uint64_t id = info->hardware_id[0], aff0 = id & 0xff, aff1 = id >> 8 & 0xff, aff2 = id >> 16 & 0xff, aff3 = id >> 32 & 0xff;
+
+	return aff3 << 48 | aff0 >> 4 << 44 | aff2 << 32 | (uint64_t)number << 24 | aff1 << 16 | 1U << (aff0 & 15);
+}
+
+uint64_t gic_attack_send(uint64_t a, uint64_t b)
+{
+	if (a)
+		arch_mmio_write32(a, (uint32_t)b);
+	else
+		SYSREG_WRITE(icc_sgi1r_el1, b);
+	return 0;
+}
+
+/* ACTLR_EL1 is offered to no sandbox; OSLSR_EL1 is answered; GICD_CTLR is the distributor filter's. */
 const struct storm arch_storms[] = {
-	{ "register", attack_mrs_actlr_el1, 0 },
-	{ "device", gic_attack_dist_read, 0 },
-	{ NULL, NULL, 0 },
+	{ "refused", attack_mrs_actlr_el1, 0, NULL },
+	{ "register", attack_mrs_oslsr_el1, 0, NULL },
+	{ "device", gic_attack_dist_read, 0, NULL },
+	{ "device-read", gic_attack_load, 0, gic_prepare_enable },
+	{ "device-write", gic_attack_store, 0, gic_prepare_enable },
+	{ "ipi", gic_attack_send, 0, gic_prepare_sgi },
+	{ "idle", gic_attack_sleep, 0, NULL },
+	{ NULL, NULL, 0, NULL },
 };

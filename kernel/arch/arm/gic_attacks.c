@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gic_attacks.h"
 
+#include "generic_timer.h"
+#include "gic_dist.h"
 #include "gic_order.h"
 #include "kernel/cpu.h"
 #include "kernel/info.h"
+#include "kernel/irq.h"
 
-enum { GICC_CTLR = 0x00 }; /* IHI 0048, 4.4.1 */
+enum { GICC_CTLR = 0x00 };                             /* IHI 0048, 4.4.1 */
+enum { GICD_ISENABLER1 = 0x104, SGIR_SELF = 2 << 24 }; /* 4.3.5, 4.3.15 */
 
 uint64_t gic_attack_frame(const char *name)
 {
@@ -36,6 +40,51 @@ uint64_t gic_attack_dist_write(uint64_t a, uint64_t b)
 {
 	arch_mmio_write32(distributor() + a, (uint32_t)b);
 	return arch_mmio_read32(distributor() + a);
+}
+
+uint64_t gic_attack_store(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(a, (uint32_t)b);
+	return 0;
+}
+
+uint64_t gic_attack_load(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read32(a);
+}
+
+/*
+ * A WFI with something pending need not trap, and in QEMU does not: Arm ARM "HCR_EL2", TWI. So the timer expires a moment later, in the
+ * monitor, whose own WFI then does not sleep.
+ */
+uint64_t gic_attack_sleep(uint64_t a, uint64_t b)
+{
+	enum { MOMENT = 24 };
+
+	generic_timer_compare(arch_counter() + MOMENT);
+	generic_timer_control(1);
+	__asm__ volatile("isb\n\twfi" ::: "memory");
+	generic_timer_control(0);
+	arch_isb();
+	return 0;
+}
+
+void gic_prepare_enable(uint64_t operands[2])
+{
+	operands[0] = distributor() + GICD_ISENABLER1;
+	operands[1] = arch_mmio_read32(operands[0]);
+}
+
+static void ignore_ipi(void) {}
+
+void gic_prepare_sgi(uint64_t operands[2])
+{
+	uint64_t frame = gic_attack_frame("gicv2-dist");
+
+	if (info->core_count == 1)
+		irq_attach_ipi(ignore_ipi);
+	operands[0] = frame ? frame + GICD_SGIR : 0;
+	operands[1] = frame ? (uint64_t)SGIR_SELF | GIC_IPI : gic_sgi_to_self(GIC_IPI);
 }
 
 uint64_t gic_attack_sleep_masked(uint64_t a, uint64_t b)

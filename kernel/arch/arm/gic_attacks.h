@@ -16,6 +16,20 @@ uint64_t gic_attack_dist_read(uint64_t a, uint64_t b);
 uint64_t gic_attack_dist_write(uint64_t a, uint64_t b);
 /* gic_mask(a), gic_order.h. */
 uint64_t gic_attack_mask(uint64_t a, uint64_t b);
+/* The word b to the device register at address a; a read of it. */
+uint64_t gic_attack_store(uint64_t a, uint64_t b);
+uint64_t gic_attack_load(uint64_t a, uint64_t b);
+/* Asleep until the timer expires, at once. Interrupts disabled. */
+uint64_t gic_attack_sleep(uint64_t a, uint64_t b);
+/* An SGI to oneself, by value and register: gic_prepare_sgi made both. */
+uint64_t gic_attack_send(uint64_t a, uint64_t b);
+
+/* In arch/<arch>/attacks.c: ICC_SGI1R_EL1's value, where the machine has that register. */
+uint64_t gic_sgi_to_self(uint32_t number);
+
+/* Of struct storm: GICD_ISENABLER1 and what stands there; the SGI that cores of the kernel send each other. */
+void gic_prepare_enable(uint64_t operands[2]);
+void gic_prepare_sgi(uint64_t operands[2]);
 /* Asleep behind a CPU interface that lets nothing through. Returns only where there is none. */
 uint64_t gic_attack_sleep_masked(uint64_t a, uint64_t b);
 /* No attack: two interrupts of different priority at once, a times; how often the urgent one came first. */

@@ -69,13 +69,31 @@ static bool expired(void)
 	return atomic_load_explicit(&measured, memory_order_relaxed);
 }
 
-uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
+/* Sets the timer, interrupts disabled; for when. */
+static uint64_t set_measured(uint64_t ticks)
 {
 	uint64_t deadline = arch_counter() + ticks;
 
 	atomic_store_explicit(&measured, false, memory_order_relaxed);
 	cpu_interrupts_disable();
 	timer_hw_set(deadline);
+	return deadline;
+}
+
+uint64_t timer_hw_measure_during(uint64_t ticks, void (*meanwhile)(void))
+{
+	uint64_t deadline = set_measured(ticks);
+
+	cpu_interrupts_enable();
+	while (!expired())
+		meanwhile();
+	return timer_hw_arrival - deadline;
+}
+
+uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
+{
+	uint64_t deadline = set_measured(ticks);
+
 	while (asleep && !expired())
 		cpu_sleep();
 	cpu_interrupts_enable();

@@ -293,9 +293,25 @@ const struct attack arch_attacks[] = {
 	{ NULL, 0, false, NULL },
 };
 
-/* ACTLR is offered to no sandbox; GICD_CTLR is the distributor filter's. */
+/* Here all send by the distributor. */
+uint64_t gic_sgi_to_self(uint32_t number)
+{
+	return 0;
+}
+
+uint64_t gic_attack_send(uint64_t a, uint64_t b)
+{
+	return gic_attack_store(a, b);
+}
+
+/* ACTLR is answered; nobody has a PMU; GICD_CTLR is the distributor filter's. */
 const struct storm arch_storms[] = {
-	{ "register", attack_mrc_actlr, 0 },
-	{ "device", gic_attack_dist_read, 0 },
-	{ NULL, NULL, 0 },
+	{ "refused", attack_mrc_pmcr, 0, NULL },
+	{ "register", attack_mrc_actlr, 0, NULL },
+	{ "device", gic_attack_dist_read, 0, NULL },
+	{ "device-read", gic_attack_load, 0, gic_prepare_enable },
+	{ "device-write", gic_attack_store, 0, gic_prepare_enable },
+	{ "ipi", gic_attack_send, 0, gic_prepare_sgi },
+	{ "idle", gic_attack_sleep, 0, NULL },
+	{ NULL, NULL, 0, NULL },
 };

@@ -7,9 +7,13 @@
 #include "kernel/attack.h"
 #include "kernel/clock.h"
 #include "kernel/cpu.h"
+#include "kernel/info.h"
+#include "kernel/irq.h"
+#include "kernel/memory.h"
+#include "timer_hw.h"
 #include "x2apic.h"
 
-enum { MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117, LOOP_PAGE = 0xf0, JMP_TO_ITSELF = 0xfeeb };
+enum { IOAPIC_BASE = 0xfec00000, MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117, LOOP_PAGE = 0xf0, JMP_TO_ITSELF = 0xfeeb };
 
 /* ---- Interrupts to others: SDM vol. 3, 12.12.9 "ICR Operation in x2APIC Mode" ---------------------------------------- */
 
@@ -441,11 +445,58 @@ static uint64_t storm_copy(uint64_t a, uint64_t b)
 	return 0;
 }
 
+static void ignore_ipi(void) {}
+
+/* To oneself, at the kernel's own vector. */
+static void prepare_ipi(uint64_t operands[2])
+{
+	enum { ASSERT = 1 << 14 };
+
+	if (info->core_count == 1)
+		irq_attach_ipi(ignore_ipi);
+	operands[0] = info->hardware_id[0] << 32 | ASSERT | VECTOR_IPI;
+}
+
+static uint64_t ioapic_window(void)
+{
+	return memory_reach(IOAPIC_BASE, BH_PAGE_BYTES) + IOWIN;
+}
+
+/* The I/O APIC's data register; the other one names the entry of a line of one's own, or the version. */
+static void prepare_ioapic(uint64_t operands[2])
+{
+	enum { VERSION = 1, FIRST_ENTRY = 0x10 };
+	uint32_t index = VERSION;
+
+	for (uint32_t n = 0; n < info->grant_count; n++)
+		if (info->grants[n].kind && info->grants[n].line != BH_LINE_NONE)
+			index = FIRST_ENTRY + 2 * info->grants[n].line;
+	operands[0] = ioapic_window();
+	arch_mmio_write32(operands[0] - IOWIN, index);
+	operands[1] = arch_mmio_read32(operands[0]);
+}
+
+static uint64_t storm_read(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read32(a);
+}
+
+static uint64_t storm_write(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(a, (uint32_t)b);
+	return 0;
+}
+
 /* MSR_VM_HSAVE_PA belongs to SVM, which no sandbox has. */
 const struct storm arch_storms[] = {
-	{ "cpuid", attack_cpuid, 0 },
-	{ "wbinvd", attack_wbinvd, 0 },
-	{ "copy", storm_copy, 0 },
-	{ "register", attack_rdmsr, MSR_VM_HSAVE_PA },
-	{ NULL, NULL, 0 },
+	{ "cpuid", attack_cpuid, 0, NULL },
+	{ "identify", attack_cpuid, 0, NULL },
+	{ "wbinvd", attack_wbinvd, 0, NULL },
+	{ "copy", storm_copy, 0, NULL },
+	{ "register", attack_rdmsr, MSR_PAT, NULL },
+	{ "refused", attack_rdmsr, MSR_VM_HSAVE_PA, NULL },
+	{ "ipi", attack_icr, 0, prepare_ipi },
+	{ "device-read", storm_read, 0, prepare_ioapic },
+	{ "device-write", storm_write, 0, prepare_ioapic },
+	{ NULL, NULL, 0, NULL },
 };

@@ -19,7 +19,7 @@
 enum { MSR_X2APIC_LVT_TIMER = 0x832, MSR_X2APIC_INITIAL_COUNT = 0x838, MSR_X2APIC_DIVIDE = 0x83e, DIVIDE_BY_1 = 0xb };
 enum { PACE_SHORT_COUNTS = 1 << 16, PACE_LONG_COUNTS = 1 << 19, PACE_TRIES = 8, PLACES = 32 };
 
-extern const char vector_measure[]; /* vectors.S */
+extern const char vector_measure[], vector_measure_kept[]; /* vectors.S */
 uint64_t timer_hw_arrival;
 
 static uint64_t counts_per_tick; /* 32 binary places */
@@ -50,15 +50,20 @@ static void wait_asleep(void)
 			 : "rax", "rcx", "rdx", "memory");
 }
 
-/* Sets the timer and waits; timer_hw_arrival says until when. Returns the TSC as it was once the timer was set. */
-static uint64_t run_counts(uint32_t counts, bool asleep)
+/* Sets the timer, interrupts disabled. Returns the TSC as it was once the timer was set. */
+static uint64_t start_counts(uint32_t counts)
 {
-	uint64_t start;
-
 	timer_hw_arrival = 0;
 	cpu_interrupts_disable();
 	x86_wrmsr(MSR_X2APIC_INITIAL_COUNT, counts);
-	start = arch_counter();
+	return arch_counter();
+}
+
+/* The same, and waits; timer_hw_arrival says until when. */
+static uint64_t run_counts(uint32_t counts, bool asleep)
+{
+	uint64_t start = start_counts(counts);
+
 	if (asleep)
 		wait_asleep();
 	else
@@ -72,13 +77,34 @@ void timer_hw_measure_begin(void)
 	descriptors_set_vector(VECTOR_TIMER, vector_measure, false);
 }
 
+static uint32_t counts_in(uint64_t ticks)
+{
+	return (uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES);
+}
+
 /* Where something comes between setting the timer and reading the TSC, the deadline seems later than it was: never below 0. */
+static uint64_t lateness(uint64_t deadline)
+{
+	return timer_hw_arrival > deadline ? timer_hw_arrival - deadline : 0;
+}
+
 uint64_t timer_hw_measure(uint64_t ticks, bool asleep)
 {
-	uint32_t counts = (uint32_t)((unsigned __int128)ticks * counts_per_tick >> PLACES);
-	uint64_t deadline = run_counts(counts, asleep) + ticks;
+	return lateness(run_counts(counts_in(ticks), asleep) + ticks);
+}
 
-	return timer_hw_arrival > deadline ? timer_hw_arrival - deadline : 0;
+/* Two instructions late. */
+uint64_t timer_hw_measure_during(uint64_t ticks, void (*meanwhile)(void))
+{
+	uint64_t deadline;
+
+	descriptors_set_vector(VECTOR_TIMER, vector_measure_kept, false);
+	deadline = start_counts(counts_in(ticks)) + ticks;
+	cpu_interrupts_enable();
+	while (!__atomic_load_n(&timer_hw_arrival, __ATOMIC_RELAXED))
+		meanwhile();
+	descriptors_set_vector(VECTOR_TIMER, vector_measure, false);
+	return lateness(deadline);
 }
 
 void timer_hw_measure_end(void)

@@ -77,6 +77,25 @@ vector_measure:
 	wrmsr
 	iretq
 
+/* The same for whatever it interrupts. */
+	.globl	vector_measure_kept
+vector_measure_kept:
+	push	%rax
+	push	%rdx
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, timer_hw_arrival
+	push	%rcx
+	mov	$MSR_X2APIC_EOI, %ecx
+	xor	%eax, %eax
+	xor	%edx, %edx
+	wrmsr
+	pop	%rcx
+	pop	%rdx
+	pop	%rax
+	iretq
+
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
 	.globl	cpu_attempt
 cpu_attempt:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exits by reason: a native sandbox that takes interrupts, Linux while it boots, and Linux under load."""
+"""What exits cost, and exits by reason: a native sandbox that takes interrupts, Linux while it boots, and Linux under load."""
 
 import re
 import tempfile
@@ -9,6 +9,7 @@ from pathlib import Path
 from re import Pattern
 
 from bhtool import paths
+from bhtool.bench.costs import cost_rows
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import SLEEP_EXITS, Guest, out_of_time, sandbox_lines, set_up, write_native
 from bhtool.dialogue import Dialogue
@@ -150,6 +151,7 @@ def linux_rows(platform: Platform, report: Report) -> list[Row]:
 
 
 def run(platform: Platform, report: Report) -> Result:
-    rows = native_rows(platform, report) + ipi_rows(platform, report) + linux_rows(platform, report)
+    costs = cost_rows(platform, report) if platform.emulator.kind == "qemu" else []
+    rows = costs + native_rows(platform, report) + ipi_rows(platform, report) + linux_rows(platform, report)
     inevitable = IDENTIFIES.get(platform.backend, ())
     return Result("exits", platform.name, rows, FACTS | {"inevitable": " and ".join(inevitable) or "none"})

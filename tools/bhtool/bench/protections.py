@@ -2,7 +2,7 @@
 """What protections cost: with all of them, with each one off alone, and with none, as `unprotected` of a sandbox switches them.
 
 A native sandbox runs two loops over memory, in the manner of STREAM and RandomAccess, counted in instructions of the machine; and Linux
-boots beside two native sandboxes, in exits and in instructions of its core. What an exit costs is counted once for each kind. The emulators take no time for translations:
+boots beside two native sandboxes, in exits and in instructions of its core. What an exit costs is counted for each kind, as `bench exits` does. The emulators take no time for translations:
 what those cost only silicon shows.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bhtool.bench.costs import cost_rows
 from bhtool.bench.exits import DEMO, IDENTIFIES, LINUX
 from bhtool.bench.instructions import Counter
 from bhtool.bench.result import Result, Row
@@ -26,8 +27,6 @@ PROTECTIONS = ("memory", "io", "msr", "ipi", "irq", "abort")
 PASSES, UPDATES = 20, 100_000
 COMMAND = f"heartbeat=0 stream={PASSES} random={UPDATES}"
 WORKS = {"stream": PASSES, "random": UPDATES}
-TRIPS = {"x86_64": ("call", "register", "cpuid"), "aarch64": ("call", "register", "device"), "armv7": ("call", "register", "device")}
-TRIPPED = re.compile(r": trips (\w+) (\d+) in (\d+) ticks$")
 DONE = re.compile(r": (stream|random) \d+ in (\d+) ticks$")
 NATIVE_LIMIT, BOOT_LIMIT = 120.0, 240.0
 BOOTS = 3  # each way, for in host time Linux never does quite the same
@@ -63,23 +62,6 @@ def native_rows(platform: Platform, name: str, off: tuple[str, ...], report: Rep
                 yield Row.of(f"loops, {name}", "exits", [sum(session.watches["measured"].exits_steady().values())])
                 return
     raise out_of_time("the loops", NATIVE_LIMIT)
-
-
-def trip_rows(platform: Platform, report: Report) -> Iterator[Row]:
-    """What the sandbox sees of an exit of each kind, its own loop and the exception that may come back in it."""
-    kinds = TRIPS[platform.arch]
-    with tempfile.TemporaryDirectory() as folder:
-        stage = set_up(platform, write_native(Path(folder), Guest(f"heartbeat=0 {' '.join(f'trips={one}' for one in kinds)}")), report)
-    report(f"counting on {platform.name}: exits")
-    left = set(kinds)
-    with stage.session(COUNTED) as session:
-        for line in sandbox_lines(session, "measured", NATIVE_LIMIT):
-            if found := TRIPPED.search(line):
-                left.remove(found[1])
-                yield Row.of(f"an exit of kind {found[1]}", "instructions", [int(found[3]) // int(found[2])])
-            if not left:
-                return
-    raise out_of_time("exits", NATIVE_LIMIT)
 
 
 def write_linux(folder: Path, off: tuple[str, ...]) -> Path:
@@ -127,7 +109,7 @@ def linux_rows(platform: Platform, name: str, off: tuple[str, ...], report: Repo
 
 
 def run(platform: Platform, report: Report) -> Result:
-    rows, failed = list(trip_rows(counting(platform), report)), []
+    rows, failed = cost_rows(platform, report), []
     for name, off in ways(platform):
         rows += list(native_rows(counting(platform), name, off, report))
     for name, off in ways(platform):

@@ -31,13 +31,14 @@ POLL_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Guest:
-    """What the native sandbox `measured` is told, and whether a neighbour, which only sleeps, could kick it."""
+    """What the native sandbox `measured` is told, and whether a neighbour could kick it, which only sleeps unless it is told otherwise."""
 
     arguments: str
     cores: tuple[int, ...] = (1,)
     kickable: bool = False
     trusted_idle: bool = False
     unprotected: tuple[str, ...] = ()
+    neighbour: str = "sleep"
 
     @property
     def idle_cores(self) -> list[int]:

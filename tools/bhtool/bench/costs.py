@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an exit of each kind costs, as the sandbox sees it, and how late its timer comes while it storms its own monitor.
+
+Each of 1,000 trips is measured by itself, in instructions, less what the same takes where nothing exits: kernel/bench.c. A kick's row is what
+the machine executes until it is answered: the kicker's instructions and those of the victim, which sleeps.
+"""
+
+import re
+import tempfile
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from bhtool.bench.result import Result, Row
+from bhtool.bench.stage import COUNTED, SLEEP_EXITS, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.payloads import Report
+from bhtool.platforms import Platform
+
+SAMPLES = 1000  # kernel/bench.c
+LIMITS = {"call": 120, "ipi": 180, "device-read": 300, "device-write": 300, "register": 250, "identify": 200, "idle": 200, "kick": 600}
+KINDS = {"x86_64": ("call", "ipi", "device-read", "device-write", "register", "identify")}
+ARM_KINDS = ("call", "ipi", "device-read", "device-write", "register", "idle")
+STORMS = ("call", "device-read", "device-write", "register", "refused")
+SHARES = {"armv7": 1.5}  # of the limits; elsewhere 1
+SPREAD = 1.5  # the greatest, of the median
+STORM_LIMIT = 450
+ANSWER = re.compile(r": (?:trips|bench-timer) (\S+) min (\d+) median (\d+) max (\d+) ticks$")
+LIMIT = 240.0
+
+
+def limit_of(platform: Platform, kind: str) -> int:
+    return int(LIMITS[kind] * SHARES.get(platform.arch, 1))
+
+
+def judged(row: Row, limit: int) -> Row:
+    """With a target for its median, and for its largest sample beside that."""
+    return replace(
+        row, target=f"median at most {limit}, maximum {SPREAD} times it", met=row.median <= limit and row.max <= SPREAD * row.median
+    )
+
+
+def answers(platform: Platform, guest: Guest, kinds: Collection[str], sandbox: str, report: Report) -> Iterator[tuple[str, Row]]:
+    """What the sandbox says of each kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        stage = set_up(platform, write_native(Path(folder), guest), report)
+    left = set(kinds)
+    with stage.session(COUNTED) as session:
+        for line in sandbox_lines(session, sandbox, LIMIT):
+            if found := ANSWER.search(line):
+                kind, low, middle, high = found.groups()
+                left.remove(kind)
+                yield kind, Row(f"exit={kind}", "instructions", SAMPLES, int(low), int(middle), int(high))
+            if not left:
+                return
+    raise out_of_time(f"measuring {', '.join(left)}", LIMIT)
+
+
+def cost_rows(platform: Platform, report: Report) -> list[Row]:
+    machine = counting(platform)
+    kinds = KINDS.get(platform.arch, ARM_KINDS)
+    report(f"counting on {platform.name}: exits, one by one")
+    guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=platform.arch in SLEEP_EXITS)
+    found = dict(answers(machine, guest, kinds, "measured", report))
+    kicker = Guest("heartbeat=0 sleep", kickable=True, neighbour="ticks=100 trips=kick")
+    found |= dict(answers(machine, kicker, ("kick",), "neighbour", report))
+    return [judged(row, limit_of(platform, kind)) for kind, row in found.items()]
+
+
+def storm_rows(platform: Platform, report: Report) -> list[Row]:
+    """The worst lateness of the timer in a sandbox that does nothing but exit."""
+    machine = counting(platform)
+    kinds = (*STORMS, "identify") if platform.arch not in SLEEP_EXITS else STORMS
+    report(f"measuring on {platform.name}: the timer in a storm of exits")
+    guest = Guest(" ".join(("heartbeat=0", *(f"bench-timer={kind}" for kind in kinds))))
+    limit = int(STORM_LIMIT * SHARES.get(platform.arch, 1))
+    return [replace(row, name=f"storm={kind}").at_most(limit) for kind, row in answers(machine, guest, kinds, "measured", report)]
+
+
+def run(platform: Platform, report: Report) -> Result:
+    return Result("costs", platform.name, cost_rows(platform, report))
