@@ -130,11 +130,12 @@ static void answer_kicks(struct hal_core *core, unsigned slot)
  *   a trap of this core's monitor             monitor_run begins anew, and hal_core_run reports ERROR
  *
  * No answer to one of these kinds takes the signal away and leaves its cause: only KICK, hal_core_wait and a restart do, after which the
- * core looks. IDLE waits, so it is none of these kinds.
+ * core looks. IDLE waits, so it is none of these kinds. Only an exit whose instruction has been completed counts: an exception that the
+ * guest is given may lead to an instruction that exits before the signal is taken, and so on without end (docs/decisions.md).
  */
 enum {
 	SETTLED = 1 << BH_EXIT_DEVICE | 1 << BH_EXIT_PORT | 1 << BH_EXIT_REGISTER | 1 << BH_EXIT_CALL | 1 << BH_EXIT_IDENTIFY |
-		  1 << BH_EXIT_LONG | 1 << BH_EXIT_FORBIDDEN
+		  1 << BH_EXIT_LONG
 };
 
 /* What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. */
@@ -196,7 +197,7 @@ void monitor_run(struct hal_core *core)
 			hal_core_apply(core, &exit, action);
 		else
 			end_life(core, slot, &exit, action);
-		if (action >= HAL_STOP || !(SETTLED >> exit.kind & 1))
+		if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))
 			attend(core, slot);
 	}
 }

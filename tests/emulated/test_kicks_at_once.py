@@ -30,7 +30,7 @@ def kicks(name: str, guards: str, count: int, victim: Sandbox, platforms: tuple[
         Sandbox("bystander", 3),
     )
     expect = (Kicked("victim", count), *expected)
-    return Case(name, guards, sandboxes, expect, platforms, icount=False, limit_beats=1000000, limit_seconds=400.0)
+    return Case(name, guards, sandboxes, expect, platforms, icount=False, limit_beats=1000000, limit_seconds=1800.0)
 
 
 CASES = (

@@ -83,8 +83,8 @@ NO_LOOK = tuple(
     MachineMutation(
         f"nobody looks after an exit of kind {kind}",
         "monitor/run.c",
-        "SETTLED = 1 << BH_EXIT_DEVICE",
-        f"SETTLED = 1 << BH_EXIT_{kind} | 1 << BH_EXIT_DEVICE",
+        "if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))",
+        f"if (exit.kind != BH_EXIT_{kind} && (action != HAL_SKIP || !(SETTLED >> exit.kind & 1)))",
         case,
         platform,
         shows,
@@ -98,8 +98,19 @@ NO_LOOK = tuple(
     )
 )
 
+NO_LOOK_AFTER_EXCEPTIONS = MachineMutation(
+    "nobody looks after an exception that the guest is given",
+    "monitor/run.c",
+    "if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))",
+    "if (action >= HAL_STOP || !(SETTLED >> exit.kind & 1))",
+    "kick-endless-debug-exceptions",
+    VTX,
+    "kicker never said",
+)
+
 ARM_CORES = (
     *NO_LOOK,
+    NO_LOOK_AFTER_EXCEPTIONS,
     MachineMutation(
         "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
         "hal/stage2/kick.c",
