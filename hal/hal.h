@@ -174,7 +174,10 @@ HAL_CHECKED enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa
  * partitions it may kick. */
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
 
-/* Lets `from` kick the first core of `to`. Call before hal_space_map_devices of `from`, and before any core of `to` is launched. */
+/*
+ * Lets `from` kick the first core of `to`, which is sealed. Call before hal_space_map_devices of `from`, and before any core of `to` is
+ * launched.
+ */
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
 /* The first core of `to`, which has agreed, gets one interrupt when `from` says so: BH_NOTICE_VECTOR, BH_NOTICE_SGI. Start-up. */

@@ -35,6 +35,8 @@ struct gic_view {
 	uint32_t control_fixed;                        /* its bits that read as one whatever is written */
 	uint32_t interfaces;                           /* GICv2: CPU interfaces of own cores, a bit each, ... */
 	uint32_t reachable;                            /* ... and those it may send SGIs to: the same, or all without ipi protection */
+	uint64_t sgi_group;                            /* GICv3: what of ICC_SGI1R_EL1 names the own cores' group of sixteen, ... */
+	uint64_t sgi_list;                             /* ... and their bits in it; 0 if they are of several */
 	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, boot core first, */
 	uint64_t last_redistributor;                   /* the one with the greatest address, */
 	uint64_t redistributor_bytes;                  /* and all of the machine's together */
@@ -63,6 +65,11 @@ enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit);
 /* Answers IPI: sends to own cores; HAL_FAULT if it names another or the kick. */
 enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit);
+/* Sends what a trapped register access asks for, if that is an SGI to own cores in its plainest form. false: nothing was done. */
+bool gic_send_at_once(struct hal_core *core, uint64_t syndrome);
+/* Answers an access to a word, of which gpa, access, width, target, value and raw[0] are known, if it is frequent. false: nothing was done.
+ */
+bool gic_access_at_once(struct hal_core *core, const struct hal_exit *exit);
 /* Answers REGISTER, as far as it is of the CPU interface; HAL_REFUSE: it is not. */
 enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit);
 /* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */

@@ -94,11 +94,15 @@ static const struct gic_register *find(const struct gic_frame *frame, uint32_t o
 	return entry->last ? entry : NULL;
 }
 
+/* Of the 32 lines of a word. */
+static uint32_t granted_word(const uint32_t *lines, uint32_t words, uint32_t word)
+{
+	return word < words ? lines[word] : 0;
+}
+
 static bool is_granted(const struct gic_frame *frame, uint32_t line)
 {
-	uint32_t word = line / GIC_LINES_A_WORD;
-
-	return word < frame->words && frame->lines[word] >> line % GIC_LINES_A_WORD & 1;
+	return granted_word(frame->lines, frame->words, line / GIC_LINES_A_WORD) >> line % GIC_LINES_A_WORD & 1;
 }
 
 /* The bits of an access that starts with `line` and belong to granted lines. */
@@ -107,6 +111,8 @@ static uint64_t granted_bits(const struct gic_frame *frame, uint32_t line, uint3
 	uint64_t field = ~UINT64_C(0) >> (64 - line_bits);
 	uint64_t granted = 0;
 
+	if (line_bits == 1) /* no access is narrower than a word */
+		return granted_word(frame->lines, frame->words, line / GIC_LINES_A_WORD);
 	for (uint32_t shift = 0; shift < 8 * width; shift += line_bits, line++)
 		if (is_granted(frame, line))
 			granted |= field << shift;
@@ -139,6 +145,20 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 	}
 	complete(&rules[entry ? entry->rule : GIC_ABSENT], &access, exit);
 	return HAL_SKIP;
+}
+
+bool gic_bits_at_once(struct hal_core *core, const struct hal_exit *exit)
+{
+	const struct gic_view *view = &core->partition->gic;
+	uint64_t offset = exit->gpa - BOARD_GICD_BASE;
+	struct gic_access access = { .core = core, .address = exit->gpa, .width = 4 };
+
+	if (offset - GICD_ISENABLER >= GICD_IPRIORITYR - GICD_ISENABLER || offset & 3)
+		return false;
+	access.granted = granted_word(view->lines, view->words, offset / 4 % GIC_WORDS);
+	complete(&rules[GIC_BITS], &access, exit);
+	core->exits[BH_EXIT_DEVICE]++;
+	return true;
 }
 
 void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask)

@@ -60,5 +60,7 @@ void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask);
 /* Writes each byte of `value` whose byte in `mask` is not 0. */
 void gic_write_bytes(const struct gic_access *access, uint64_t mask, uint64_t value);
 
+/* Carries out an access to a word of the distributor, if that is one of GIC_BITS, which both versions have in the same place. */
+bool gic_bits_at_once(struct hal_core *core, const struct hal_exit *exit);
 /* Carries out `exit` at `offset` of the frame. HAL_FAULT: a width or alignment the register does not have. */
 enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit);

@@ -86,6 +86,22 @@ enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *ex
 	return HAL_SKIP;
 }
 
+/* SGIs are sent by the distributor. */
+bool gic_send_at_once(struct hal_core *core, uint64_t syndrome)
+{
+	return false;
+}
+
+bool gic_access_at_once(struct hal_core *core, const struct hal_exit *exit)
+{
+	if (exit->gpa != BOARD_GICD_BASE + GICD_SGIR || exit->access != BH_ACCESS_WRITE)
+		return gic_bits_at_once(core, exit);
+	if (gic_emulate_ipi(core, exit) != HAL_SKIP)
+		return false;
+	core->exits[BH_EXIT_IPI]++;
+	return true;
+}
+
 /* The CPU interface is memory. */
 enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit)
 {

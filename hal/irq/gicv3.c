@@ -196,6 +196,28 @@ enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exi
 	return HAL_SKIP;
 }
 
+/* All bits of the value but the list's and the interrupt's have to be as the own cores' group of sixteen has them. */
+bool gic_send_at_once(struct hal_core *core, uint64_t syndrome)
+{
+	const struct gic_view *view = &core->partition->gic;
+	uint64_t intid = UINT64_C(15) << ICC_SGIR_INTID_SHIFT, value;
+
+	if ((syndrome & (SYSREG_NUMBER | SYSREG_IS_READ)) != SYSREG_ICC_SGI1R)
+		return false;
+	value = guest_read(core, syndrome >> 5 & 31);
+	if (!view->sgi_list || (value ^ view->sgi_group) & ~(view->sgi_list | intid) || !(~value & intid))
+		return false;
+	SYSREG_WRITE(ICC_SGI1R_EL1, value);
+	arch_isb();
+	core->exits[BH_EXIT_IPI]++;
+	return true;
+}
+
+bool gic_access_at_once(struct hal_core *core, const struct hal_exit *exit)
+{
+	return gic_bits_at_once(core, exit);
+}
+
 /* In group 0: an FIQ at the other core, whatever its guest masks. */
 void gic_signal(uint64_t hardware_id)
 {

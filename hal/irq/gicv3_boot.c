@@ -74,10 +74,28 @@ static uint64_t redistributor_bytes(void)
 	return bytes;
 }
 
+/* For gic_send_at_once. */
+static void note_sgis(struct hal_partition *partition)
+{
+	struct gic_view *view = &partition->gic;
+	bool several = false;
+
+	view->sgi_group = icc_sgi_to(partition->hardware_id[0], 0) & ~UINT64_C(0xffff);
+	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
+		uint64_t to = icc_sgi_to(partition->hardware_id[slot], 0);
+
+		several |= (to & ~UINT64_C(0xffff)) != view->sgi_group;
+		view->sgi_list |= to & 0xffff;
+	}
+	if (several)
+		view->sgi_list = 0;
+}
+
 void gic_create_view(struct hal_partition *partition)
 {
 	struct gic_view *view = &partition->gic;
 
+	note_sgis(partition);
 	view->words = 1;
 	view->control_fixed = GICD_CTLR_ARE | GICD_CTLR_DS;
 	view->redistributor_bytes = redistributor_bytes();

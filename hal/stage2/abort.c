@@ -58,6 +58,23 @@ static enum bh_exit_reason decode_abort(struct hal_core *core, uint64_t syndrome
 	return was_poisoned(core, syndrome, exit->gpa) ? BH_EXIT_KICK : BH_EXIT_MEMORY;
 }
 
+/* ISV, SAS, EA, CM and S1PTW; the status of a translation fault at level 2 or 3; FnV is 0 then. */
+#define WORD_MASK   (ISS_VALID | 3u << 22 | 1u << 9 | ISS_CACHE | ISS_WALK | 0x3e)
+#define WORD_ACCESS (ISS_VALID | 2u << 22 | (STATUS_TRANSLATION | 2))
+
+bool decode_word_access(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
+{
+	if ((syndrome & WORD_MASK) != WORD_ACCESS || !guest_is_served(core))
+		return false;
+	exit->raw[0] = syndrome;
+	exit->access = syndrome & ISS_WRITE ? BH_ACCESS_WRITE : BH_ACCESS_READ;
+	exit->width = 4;
+	exit->target = ISS_REGISTER(syndrome);
+	exit->gpa = (syndrome_page() & HPFAR_FIPA) << 8 | (syndrome_address(exit->access) & 0xfff);
+	exit->value = (uint32_t)guest_read(core, exit->target);
+	return true;
+}
+
 enum bh_exit_reason decode_fetch_abort(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
 	exit->access = BH_ACCESS_EXECUTE;

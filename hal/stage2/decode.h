@@ -22,6 +22,12 @@ struct syndrome_class {
 };
 extern const struct syndrome_class syndrome_classes[];
 
+/*
+ * A word that the guest loads or stores where nothing is mapped, below a root entry that is valid, so no kick's doing: fills in what
+ * tells the access. false: it is anything else.
+ */
+bool decode_word_access(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit);
+
 /* Decoders that both architectures share, abort.c. */
 enum bh_exit_reason decode_data_abort(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit);
 enum bh_exit_reason decode_fetch_abort(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit);

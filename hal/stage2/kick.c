@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kick (BH-I4.kick). Whatever a core runs, it must fetch: so a kick takes the valid bit from every entry of the victim's stage-2
- * root, and the victim's next fetch ends in its monitor, however it has set up its interrupts. A reserved SGI, the signal,
+ * The kick (BH-I4.kick). Whatever a core runs, it must fetch: so a kick takes the valid bit from every used entry of the victim's
+ * stage-2 root, and the victim's next fetch ends in its monitor, however it has set up its interrupts. A reserved SGI, the signal,
  * only ends a sleep: GICv3 delivers it to the monitor as an FIQ, on GICv2 it is cleared at the distributor. A guest could close
  * its CPU interface to it, so where somebody may kick, sleeping is the monitor's (HCR.TWI).
  *
@@ -40,18 +40,17 @@ static struct hal_kick_box *box_of(const struct hal_partition *partition)
 	return &partition->boxes[partition->cores[0]];
 }
 
-/* Holes are 0 and stay so. */
-static void set_valid(uint64_t *root, uint64_t valid)
+static void set_valid(const struct root *root, uint64_t valid)
 {
-	for (unsigned n = 0; n < STAGE2_ROOT_ENTRIES; n++) {
-		uint64_t entry = __atomic_load_n(&root[n], __ATOMIC_RELAXED);
+	for (unsigned word = 0; word < ROOT_WORDS; word++)
+		for (uintptr_t left = root->used[word]; left; left &= left - 1) {
+			uint64_t *entry = &root->entries[word * ROOT_BITS + (unsigned)__builtin_ctzl(left)];
 
-		if (entry)
-			__atomic_store_n(&root[n], (entry & ~(uint64_t)VALID) | valid, __ATOMIC_RELAXED);
-	}
+			__atomic_store_n(entry, (__atomic_load_n(entry, __ATOMIC_RELAXED) & ~(uint64_t)VALID) | valid, __ATOMIC_RELAXED);
+		}
 }
 
-static void poison(uint64_t *root, uint64_t vttbr, uint64_t own_vttbr)
+static void poison(const struct root *root, uint64_t vttbr, uint64_t own_vttbr)
 {
 	set_valid(root, 0);
 	stage2_invalidate(vttbr, own_vttbr);
@@ -59,7 +58,7 @@ static void poison(uint64_t *root, uint64_t vttbr, uint64_t own_vttbr)
 
 static void poison_own(const struct hal_partition *partition)
 {
-	poison(partition->stage2.root, partition->vttbr, partition->vttbr);
+	poison(&partition->root, partition->vttbr, partition->vttbr);
 }
 
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
@@ -69,7 +68,7 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 	uint32_t ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);
 
 	arch_barrier();
-	poison(victim->root, victim->vttbr, self->partition->vttbr);
+	poison(&victim->root, victim->vttbr, self->partition->vttbr);
 	gic_signal(victim->hardware_id);
 	stage2_wake();
 	__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);
@@ -141,7 +140,7 @@ void kick_clear(const struct hal_core *core)
 		arch_relax();
 	if (is_wanted(partition))
 		return;
-	set_valid(partition->stage2.root, VALID);
+	set_valid(&partition->root, VALID);
 	arch_barrier();
 	if (is_wanted(partition))
 		poison_own(partition);

@@ -71,20 +71,26 @@ enum hal_status hal_partition_show_functions(struct hal_partition *partition, hp
 void hal_partition_seal(struct hal_partition *partition)
 {
 	partition->sealed = true;
+	partition->root.entries = partition->stage2.root;
+	for (unsigned n = 0; n < STAGE2_ROOT_ENTRIES; n++)
+		if (partition->stage2.root[n])
+			partition->root.used[n / ROOT_BITS] |= (uintptr_t)1 << n % ROOT_BITS;
 }
 
 enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
 {
 	uint32_t index = (uint32_t)(to->vttbr >> 48) - 1;
+	struct kick_target *target;
 
 	if (index >= BH_MAX_SANDBOXES)
 		return HAL_E_RANGE;
-	from->targets[index] = (struct kick_target){
-		.root = to->stage2.root,
-		.vttbr = to->vttbr,
-		.hardware_id = to->hardware_id[0],
-		.core = to->cores[0],
-	};
+	target = &from->targets[index];
+	target->vttbr = to->vttbr;
+	target->hardware_id = to->hardware_id[0];
+	target->core = to->cores[0];
+	target->root.entries = to->root.entries;
+	for (unsigned word = 0; word < ROOT_WORDS; word++)
+		target->root.used[word] = to->root.used[word];
 	to->kickable = true;
 	return HAL_OK;
 }

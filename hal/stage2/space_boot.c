@@ -39,7 +39,7 @@ static enum hal_status map_targets(struct hal_space *space, const struct hal_par
 	enum hal_status status = HAL_OK;
 
 	for (uint32_t n = 0; n < BH_MAX_SANDBOXES && status == HAL_OK; n++) {
-		const uint64_t *root = partition->targets[n].root;
+		const uint64_t *root = partition->targets[n].root.entries;
 
 		if (root)
 			status = hal_space_map(space, root, (hpa_t){ (uintptr_t)root }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE,

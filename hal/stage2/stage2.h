@@ -13,9 +13,19 @@
 #include "guest.h"
 #include "hcr.h"
 
+/*
+ * A stage-2 root, and which of its entries lead anywhere: a bit each, as hal_partition_seal found them. What is mapped or unmapped later
+ * stays below these, so a kick touches no others.
+ */
+enum { ROOT_BITS = 8 * sizeof(uintptr_t), ROOT_WORDS = (STAGE2_ROOT_ENTRIES + ROOT_BITS - 1) / ROOT_BITS };
+struct root {
+	uint64_t *entries; /* NULL: none */
+	uintptr_t used[ROOT_WORDS];
+};
+
 /* A sandbox whose first core this one may kick. */
 struct kick_target {
-	uint64_t *root; /* its stage-2 root, NULL: not granted */
+	struct root root; /* no entries: not granted */
 	uint64_t vttbr;
 	uint64_t hardware_id;
 	uint32_t core; /* machine core number */
@@ -30,6 +40,7 @@ struct core_entry {
 
 struct hal_partition {
 	struct pt stage2;
+	struct root root;
 	uint64_t vttbr;       /* root and VMID, as VTTBR wants them */
 	uint32_t unprotected; /* enum bh_protection */
 	bool trusted_idle;
@@ -78,6 +89,8 @@ const char *processor_missing(void);
 /* General register n, the machine's numbering; a register that is always zero reads 0 and drops writes. */
 uint64_t guest_read(const struct hal_core *core, unsigned n);
 void guest_write(struct hal_core *core, unsigned n, uint64_t value);
+/* Goes on behind the instruction that `syndrome` describes, at which the guest's PC is. */
+void guest_skip(struct hal_core *core, uint64_t syndrome);
 /* Completes a trapped load: extends `value` as its instruction says. */
 void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
 /* On the core itself: the guest's state at `core->entry`, as after reset; registers that reset leaves unknown are made known. */

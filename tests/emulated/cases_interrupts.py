@@ -130,12 +130,16 @@ GIC3 = (
     sgi("own-and-foreign", "sgi", 5 << 24 | OWN | OTHER),
     sgi("absent-core", "sgi", 5 << 24 | ABSENT),
     sgi("other-cluster", "sgi", 5 << 24 | 1 << 16 | OWN),
+    sgi("other-middle-cluster", "sgi", 5 << 24 | 1 << 32 | OWN),
+    sgi("other-great-cluster", "sgi", 5 << 24 | 1 << 48 | OWN),
+    sgi("other-range", "sgi", 5 << 24 | 1 << 44 | OWN),
     sgi("own", "sgi", 5 << 24 | OWN, Says("attacker", STRAY.format(5))),
     sgi("everybody-else", "sgi", EVERYBODY | 5 << 24, Returned("attacker", f"sgi={EVERYBODY | 5 << 24:#x}")),
     sgi("reserved-number-foreign", "sgi", 15 << 24 | OTHER),
     sgi("reserved-number-own", "sgi", 15 << 24 | OWN),
     sgi("reserved-number-everybody-else", "sgi", EVERYBODY | 15 << 24),
     sgi("group-0-foreign", "sgi0", 5 << 24 | OTHER),
+    sgi("group-0-own", "sgi0", 5 << 24 | OWN),
     sgi("group-0-reserved-number", "sgi0", 15 << 24 | OTHER, quick=True),
     sgi("group-0-everybody-else", "sgi0", EVERYBODY | 15 << 24),
     sgi("alias-foreign", "asgi", 5 << 24 | OTHER),
@@ -202,6 +206,8 @@ DISTRIBUTOR = (
     distributor_game(
         "reroute-foreign-line", f"gicd-write={ROUTER_40:#x},0x1", (GICV3,), Parked("attacker", "device", "write")
     ),  # half a register
+    distributor_game("a-byte-of-bits", f"gicd-write8={ISENABLER1:#x},0x2", outcome=Parked("attacker", "device", "write")),
+    distributor_game("priorities", "gicd-write=0x400,0", GIC2, Returned("attacker", "gicd-write=0x400,0", 0x10101010)),
     distributor_game("sgi-without-a-sender", "gicd-write=0xf20,0", GIC2),
     distributor_game("switch-off", "gicd-write=0,0", ARM, Returned("attacker", "gicd-write=0,0")),
 )

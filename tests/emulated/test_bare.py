@@ -21,22 +21,24 @@ ANSWER = re.compile(r": (returned \S+)$")
 
 
 def answers(platform: Platform, commands: list[str]) -> dict[str, str]:
-    """What the kernel, alone on its machine, says to each command that is typed to it."""
+    """What the kernel, alone on its machine, says to each command: typed one by one, as it keeps no more than a line that nobody reads."""
     build_platform(platform, silent)
     kernel = (platform.build / "kernel" / KERNEL).read_bytes()
     found: dict[str, str] = {}
+    left = iter(commands)
     tried = ""
     with Machine(bare(platform), kernel, COUNTED) as machine:
         line = Uart(machine.serials[platform.emulator.serials[0]])
         for said in bare_lines(machine, line, LIMIT):
-            if said.endswith(": ready"):
-                line.write(f"{' '.join(commands)}\r".encode())
-            elif attempt := ATTEMPT.search(said):
+            if attempt := ATTEMPT.search(said):
                 tried = f"{attempt[1]}={attempt[2]}"
             elif answer := ANSWER.search(said):
                 found[tried] = answer[1]
-            if found.keys() >= set(commands):
-                break
+            if said.endswith(": ready") or ANSWER.search(said):
+                command = next(left, None)
+                if command is None:
+                    break
+                line.write(f"{command}\r".encode())
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tests.emulated.case import ARMV7, GICV2, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.rows_arm import ARM_GICV2, ARM_GICV3, ARM_V7
+from tests.mutation.rows_at_once_arm import AT_ONCE_ARM
 from tests.mutation.rows_campaign import FILTERS
 from tests.mutation.rows_cores import ARM_CORES, BOOT_CORE, EARLY_NOTICES, NOTICES
 from tests.mutation.rows_dirty import DIRT
@@ -27,5 +28,5 @@ def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[
 ON_BOTH_PCS = shared(X86, SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
 ON_PCS = (*X86, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
-ON_ARM = (*ARM_GICV3, *INTERFACES, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM)
+ON_ARM = (*ARM_GICV3, *INTERFACES, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM, *AT_ONCE_ARM)
 MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES)

@@ -116,8 +116,8 @@ ARM_GICV3 = (
     MachineMutation(
         "the distributor filter knows no owner",
         "hal/irq/gic_filter.c",
-        "return word < frame->words && frame->lines[word] >> line % GIC_LINES_A_WORD & 1;",
-        "return word < GIC_WORDS;",
+        "return word < words ? lines[word] : 0;",
+        "return UINT32_MAX;",
         "distributor-disable-foreign-line",
         GICV3,
         "victim never said",
@@ -236,8 +236,8 @@ ARM_GICV2 = (
     MachineMutation(
         "poison is not healed",
         "hal/stage2/kick.c",
-        "set_valid(partition->stage2.root, VALID);",
-        "set_valid(partition->stage2.root, 0);",
+        "set_valid(&partition->root, VALID);",
+        "set_valid(&partition->root, 0);",
         "kick-each-other",
         GICV2,
         "never said",

@@ -109,8 +109,8 @@ FILTERS = (
         MachineMutation(
             "the distributor filter knows no owner, attacked",
             "hal/irq/gic_filter.c",
-            "return word < frame->words && frame->lines[word] >> line % GIC_LINES_A_WORD & 1;",
-            "return word < GIC_WORDS;",
+            "return word < words ? lines[word] : 0;",
+            "return UINT32_MAX;",
             CAMPAIGN,
             platform,
             r"(?m)^attempt \d+, distributor",

@@ -117,11 +117,11 @@ ARM_CORES = (
         """for (unsigned polls = 0; core->slot && is_unanswered(partition) && !is_closed(partition) && polls < POLLS; polls++)
         arch_relax();
         if (is_wanted(partition)) return;
-        set_valid(partition->stage2.root, VALID);
+        set_valid(&partition->root, VALID);
         arch_barrier();
         if (is_wanted(partition))""",
         """if (is_closed(partition)) return;
-        set_valid(partition->stage2.root, VALID);
+        set_valid(&partition->root, VALID);
         arch_barrier();
         if (is_wanted(partition) && is_closed(partition))""",
         "cores-kick-sibling-first",

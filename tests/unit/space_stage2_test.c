@@ -123,6 +123,7 @@ int main(void)
 		};
 
 		CHECK_EQ(hal_partition_create(&arena, &config, &partitions[n]), HAL_OK);
+		hal_partition_seal(partitions[n]);
 	}
 	test_roots();
 	test_memory();

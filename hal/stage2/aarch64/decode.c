@@ -39,11 +39,11 @@ static enum bh_exit_reason decode_register(struct hal_core *core, uint64_t syndr
 
 /* ARM ARM D24.2.37 "ESR_EL1", EC. A class that is neither here nor denied is none a guest can cause on a machine hal_probe let pass. */
 const struct syndrome_class syndrome_classes[] = {
-	{ 0x18, decode_register },    /* MSR, MRS, SYS */
-	{ 0x24, decode_data_abort },  /* from a lower level */
-	{ 0x20, decode_fetch_abort }, /* from a lower level */
-	{ 0x01, decode_wait },        /* WFI */
-	{ 0x16, decode_hypercall },   /* HVC, AArch64 */
-	{ 0x17, decode_call },        /* SMC, AArch64 */
+	{ 0x01, decode_wait },                   /* WFI */
+	{ CLASS_REGISTER, decode_register },     /* MSR, MRS, SYS */
+	{ CLASS_DATA_ABORT, decode_data_abort }, /* from a lower level */
+	{ 0x20, decode_fetch_abort },            /* from a lower level */
+	{ CLASS_HYPERCALL, decode_hypercall },   /* HVC, AArch64 */
+	{ 0x17, decode_call },                   /* SMC, AArch64 */
 	{ 0, NULL },
 };

@@ -51,18 +51,18 @@ static void take_undefined(struct guest *guest, uint64_t syndrome)
 	guest->spsr = handler_state(guest->spsr);
 }
 
-/* As if it had been executed: its branch target has been checked, its step is over. */
-static void skip_instruction(struct guest *guest)
+/* As if it had been executed: its branch target has been checked, its step is over. Only AArch64 instructions, of four bytes, are skipped.
+ */
+void guest_skip(struct hal_core *core, uint64_t syndrome)
 {
-	guest->pc += 4;
-	guest->spsr &= ~(uint64_t)(SPSR_BTYPE | SPSR_SS);
+	core->guest.pc += 4;
+	core->guest.spsr &= ~(uint64_t)(SPSR_BTYPE | SPSR_SS);
 }
 
-/* Only AArch64 instructions, of four bytes, are ever skipped. */
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action)
 {
 	if (action == HAL_SKIP)
-		skip_instruction(&core->guest);
+		guest_skip(core, exit->raw[0]);
 	if (action == HAL_REFUSE)
 		take_undefined(&core->guest, exit->raw[0]);
 }

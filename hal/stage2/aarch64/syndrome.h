@@ -13,6 +13,14 @@
 #define SYNDROME_CLASSES_DENIED \
 	(1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 10 | 1u << 12 | 1u << 20 | 1u << 25 | 1u << 29 | UINT64_C(1) << 45)
 
+enum { CLASS_HYPERCALL = 0x16, CLASS_REGISTER = 0x18, CLASS_DATA_ABORT = 0x24 };
+
+/* Our own functions by their names in abi/guest.h. */
+static inline uint32_t guest_function(const struct hal_core *core)
+{
+	return (uint32_t)core->guest.x[0];
+}
+
 static inline uint64_t syndrome_read(void)
 {
 	return SYSREG_READ(ESR_EL2);

@@ -72,12 +72,12 @@ static enum bh_exit_reason decode_debug_register(struct hal_core *core, uint64_t
 
 /* ARMv7 ARM B3.13.6 "Use of the HSR", EC. A class that is neither here nor denied is none a guest can cause. */
 const struct syndrome_class syndrome_classes[] = {
-	{ 0x03, decode_register },       /* MCR, MRC, coprocessor 15 */
-	{ 0x05, decode_debug_register }, /* MCR, MRC, coprocessor 14 */
-	{ 0x24, decode_data_abort },     /* from another mode */
-	{ 0x20, decode_fetch_abort },    /* from another mode */
-	{ 0x01, decode_wait },           /* WFI */
-	{ 0x12, decode_hypercall },      /* HVC */
-	{ 0x13, decode_call },           /* SMC */
+	{ 0x01, decode_wait },                   /* WFI */
+	{ CLASS_REGISTER, decode_register },     /* MCR, MRC, coprocessor 15 */
+	{ 0x05, decode_debug_register },         /* MCR, MRC, coprocessor 14 */
+	{ CLASS_DATA_ABORT, decode_data_abort }, /* from another mode */
+	{ 0x20, decode_fetch_abort },            /* from another mode */
+	{ CLASS_HYPERCALL, decode_hypercall },   /* HVC */
+	{ 0x13, decode_call },                   /* SMC */
 	{ 0, NULL },
 };

@@ -17,10 +17,10 @@ static uint32_t advance_it(uint32_t cpsr)
 }
 
 /* As if it had been executed. */
-static void skip_instruction(struct guest *guest, uint64_t syndrome)
+void guest_skip(struct hal_core *core, uint64_t syndrome)
 {
-	guest->pc += syndrome & SYNDROME_IL ? 4 : 2;
-	guest->cpsr = advance_it(guest->cpsr);
+	core->guest.pc += syndrome & SYNDROME_IL ? 4 : 2;
+	core->guest.cpsr = advance_it(core->guest.cpsr);
 }
 
 /* CPSR a handler of Undefined mode starts with: ARMv7 ARM B1.9.5 "Undefined Instruction exception". */
@@ -46,7 +46,7 @@ static void take_undefined(struct guest *guest)
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action)
 {
 	if (action == HAL_SKIP)
-		skip_instruction(&core->guest, exit->raw[0]);
+		guest_skip(core, exit->raw[0]);
 	if (action == HAL_REFUSE)
 		take_undefined(&core->guest);
 }

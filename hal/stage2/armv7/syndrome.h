@@ -11,6 +11,14 @@
  */
 #define SYNDROME_CLASSES_DENIED (1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 10 | 1u << 12)
 
+enum { CLASS_HYPERCALL = 0x12, CLASS_REGISTER = 0x03, CLASS_DATA_ABORT = 0x24 };
+
+/* Our own functions are known by their 64-bit names, abi/guest.h. */
+static inline uint32_t guest_function(const struct hal_core *core)
+{
+	return core->guest.r[0] ^ BH_CALL_64;
+}
+
 static inline uint32_t syndrome_read(void)
 {
 	return SYSREG_READ(HSR);

@@ -203,6 +203,7 @@ const struct attack arch_attacks[] = {
 	{ "sgir", 1, false, gic_attack_sgir },
 	{ "gicd-read", 1, false, gic_attack_dist_read },
 	{ "gicd-write", 2, false, gic_attack_dist_write },
+	{ "gicd-write8", 2, false, gic_attack_dist_write8 },
 	{ "gicr-write", 2, false, attack_gicr_write },
 	{ "order", 1, false, gic_attack_order },
 	{ "mask", 1, false, gic_attack_mask },

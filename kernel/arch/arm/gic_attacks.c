@@ -42,6 +42,12 @@ uint64_t gic_attack_dist_write(uint64_t a, uint64_t b)
 	return arch_mmio_read32(distributor() + a);
 }
 
+uint64_t gic_attack_dist_write8(uint64_t a, uint64_t b)
+{
+	arch_mmio_write8(distributor() + a, (uint8_t)b);
+	return 0;
+}
+
 uint64_t gic_attack_store(uint64_t a, uint64_t b)
 {
 	arch_mmio_write32(a, (uint32_t)b);

@@ -14,6 +14,8 @@ uint64_t gic_attack_sgir(uint64_t a, uint64_t b);
 /* The distributor's register at offset a; written with b first. */
 uint64_t gic_attack_dist_read(uint64_t a, uint64_t b);
 uint64_t gic_attack_dist_write(uint64_t a, uint64_t b);
+/* The byte at offset a, written with b. */
+uint64_t gic_attack_dist_write8(uint64_t a, uint64_t b);
 /* gic_mask(a), gic_order.h. */
 uint64_t gic_attack_mask(uint64_t a, uint64_t b);
 /* The word b to the device register at address a; a read of it. */

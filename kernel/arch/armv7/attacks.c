@@ -266,6 +266,7 @@ const struct attack arch_attacks[] = {
 	{ "sgir", 1, false, gic_attack_sgir },
 	{ "gicd-read", 1, false, gic_attack_dist_read },
 	{ "gicd-write", 2, false, gic_attack_dist_write },
+	{ "gicd-write8", 2, false, gic_attack_dist_write8 },
 	{ "order", 1, false, gic_attack_order },
 	{ "mask", 1, false, gic_attack_mask },
 	{ "sleep-masked", 0, false, gic_attack_sleep_masked },

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an exit of each kind costs, as the sandbox sees it, and how late its timer comes while it storms its own monitor.
 
-Each of 1,000 trips is measured by itself, in instructions, less what the same takes where nothing exits: kernel/bench.c. A kick's row is what
-the machine executes until it is answered: the kicker's instructions and those of the victim, which sleeps.
+Each of 1,000 trips is measured by itself, in instructions, less what the same takes where nothing exits: kernel/bench.c. A kick until it is
+answered takes the victim's instructions, too; the sender's own are told from the emulator's log.
 """
 
 import re
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bhtool.bench import kicks
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import COUNTED, SLEEP_EXITS, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.bench.trace import chunks, logged
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
 SAMPLES = 1000  # kernel/bench.c
+KICKS = 40
 LIMITS = {"call": 120, "ipi": 180, "device-read": 300, "device-write": 300, "register": 250, "identify": 200, "idle": 200, "kick": 600}
 KINDS = {"x86_64": ("call", "ipi", "device-read", "device-write", "register", "identify")}
 ARM_KINDS = ("call", "ipi", "device-read", "device-write", "register", "idle")
@@ -39,12 +42,14 @@ def judged(row: Row, limit: int) -> Row:
     )
 
 
-def answers(platform: Platform, guest: Guest, kinds: Collection[str], sandbox: str, report: Report) -> Iterator[tuple[str, Row]]:
+def answers(
+    platform: Platform, guest: Guest, kinds: Collection[str], sandbox: str, report: Report, extra: Sequence[str] = ()
+) -> Iterator[tuple[str, Row]]:
     """What the sandbox says of each kind."""
     with tempfile.TemporaryDirectory() as folder:
         stage = set_up(platform, write_native(Path(folder), guest), report)
     left = set(kinds)
-    with stage.session(COUNTED) as session:
+    with stage.session(COUNTED, extra) as session:
         for line in sandbox_lines(session, sandbox, LIMIT):
             if found := ANSWER.search(line):
                 kind, low, middle, high = found.groups()
@@ -55,15 +60,36 @@ def answers(platform: Platform, guest: Guest, kinds: Collection[str], sandbox: s
     raise out_of_time(f"measuring {', '.join(left)}", LIMIT)
 
 
+def sent(platform: Platform, report: Report) -> list[int]:
+    """What the sender's own core executes in its monitor, polls for the answer included, kick by kick; the victim sleeps."""
+    stage = kicks.prepare(platform, "sleep", report, f"kick=0,{KICKS}")
+    at = kicks.places(stage)
+    samples: list[int] = []
+    with logged(stage, kicks.SLOW, at.resident, at.guest) as (session, pipe):
+        for cost in kicks.sendings(chunks(pipe, LIMIT), at):
+            samples.append(cost)
+            session.poll()
+            stats = session.watches[kicks.VICTIM].stats
+            if stats and stats.kicks >= KICKS:
+                return samples[-KICKS // 2 :]
+    raise out_of_time("kicking", LIMIT)
+
+
+def kick_rows(platform: Platform, report: Report) -> list[Row]:
+    """What sending costs, judged; and all that is executed until the answer."""
+    guest = Guest("heartbeat=0 sleep", kickable=True, neighbour="heartbeat=0 ticks=100 trips=kick")
+    [(_, answered)] = answers(platform, guest, ("kick",), "neighbour", report)
+    own = Row.of("exit=kick", "instructions", sent(platform, report))
+    return [judged(own, limit_of(platform, "kick")), replace(answered, name="a kick until its answer, the victim's part included")]
+
+
 def cost_rows(platform: Platform, report: Report) -> list[Row]:
     machine = counting(platform)
     kinds = KINDS.get(platform.arch, ARM_KINDS)
     report(f"counting on {platform.name}: exits, one by one")
     guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=platform.arch in SLEEP_EXITS)
-    found = dict(answers(machine, guest, kinds, "measured", report))
-    kicker = Guest("heartbeat=0 sleep", kickable=True, neighbour="ticks=100 trips=kick")
-    found |= dict(answers(machine, kicker, ("kick",), "neighbour", report))
-    return [judged(row, limit_of(platform, kind)) for kind, row in found.items()]
+    found = answers(machine, guest, kinds, "measured", report)
+    return [judged(row, limit_of(platform, kind)) for kind, row in found] + kick_rows(machine, report)
 
 
 def storm_rows(platform: Platform, report: Report) -> list[Row]:

@@ -80,15 +80,33 @@ def latencies(log: Iterable[bytes], at: Places) -> Iterator[int]:
                 counted = None if pc == at.taking else counted + 1
 
 
+def sendings(log: Iterable[bytes], at: Places) -> Iterator[int]:
+    """One for every exit of the kicker: instructions that its own core executes in the monitor."""
+    counted, last = 0, False
+    for lines in log:
+        for core, address, stopped in LINE.findall(lines):
+            if stopped:
+                counted -= last  # it was not executed after all
+                continue
+            own, pc = int(core) == at.kicker, int(address, 16)
+            last = own and at.resident[0] <= pc < at.resident[1]
+            counted += last
+            if counted and own and at.guest[0] <= pc < at.guest[1]:
+                yield counted
+                counted = 0
+
+
 def not_intercepting(stage: Stage) -> Stage:
     if stage.image.count(INTERCEPT_4) != 1:
         raise BulkheadError("the image does not hold SVM's control word as it is known here: adapt bench/kicks.py")
     return replace(stage, image=stage.image.replace(INTERCEPT_4, WITHOUT_WBINVD))
 
 
-def prepare(platform: Platform, victim: str, report: Report) -> Stage:
+WATCH = f"watch=0,{INTERVAL_US},{WARM_UP + SAMPLES}"
+
+
+def prepare(platform: Platform, victim: str, report: Report, kicker: str = WATCH) -> Stage:
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined)
-    kicker = f"watch=0,{INTERVAL_US},{WARM_UP + SAMPLES}"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kicks.dts"
         file.write_text(template.render(victim=victim, kicker=kicker), encoding="utf-8")

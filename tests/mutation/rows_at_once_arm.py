@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in what monitors of ARM machines answer at once, and in what a kick poisons."""
+
+from tests.emulated.case import ARMV7, GICV2, GICV3
+from tests.mutation.machine_mutation import MachineMutation
+
+STRAY = r"victim said .*stray interrupt (0x)?5\b"
+NOT_PARKED = "attacker was not parked"
+PLAIN_SGI = "~(view->sgi_list | intid)"
+
+SGIS = tuple(
+    MachineMutation(what, "hal/irq/gicv3.c", old, new, case, GICV3, shows)
+    for what, old, new, case, shows in (
+        ("any core of the group is named at once", PLAIN_SGI, "~(UINT64_C(0xffff) | intid)", "sgi-foreign", STRAY),
+        ("everybody else is named at once", PLAIN_SGI, "~(view->sgi_list | intid | ICC_SGIR_IRM)", "sgi-everybody-else", STRAY),
+        ("clusters do not count at once", PLAIN_SGI, "~(view->sgi_list | intid | 0xff0000)", "sgi-other-cluster", NOT_PARKED),
+        (
+            "middle clusters do not count at once",
+            PLAIN_SGI,
+            "~(view->sgi_list | intid | UINT64_C(255) << 32)",
+            "sgi-other-middle-cluster",
+            NOT_PARKED,
+        ),
+        (
+            "great clusters do not count at once",
+            PLAIN_SGI,
+            "~(view->sgi_list | intid | UINT64_C(255) << 48)",
+            "sgi-other-great-cluster",
+            NOT_PARKED,
+        ),
+        ("ranges do not count at once", PLAIN_SGI, "~(view->sgi_list | intid | UINT64_C(15) << 44)", "sgi-other-range", NOT_PARKED),
+        ("the kick's number is sent at once", "|| !(~value & intid)", "", "sgi-reserved-number-own", NOT_PARKED),
+        (
+            "group 0 is group 1 at once",
+            "if ((syndrome & (SYSREG_NUMBER | SYSREG_IS_READ)) != SYSREG_ICC_SGI1R)",
+            "if (!register_is_ipi(syndrome & SYSREG_NUMBER))",
+            "sgi0-group-0-own",
+            NOT_PARKED,
+        ),
+    )
+)
+
+CALLS = (
+    MachineMutation(
+        "every call is one for the version",
+        "hal/stage2/run.c",
+        "|| guest_function(core) != BH_CALL_VERSION",
+        "",
+        "kick-denied",
+        GICV3,
+        "kicker never said",
+    ),
+    MachineMutation(
+        "an immediate does not count at once",
+        "hal/stage2/run.c",
+        "if (syndrome & SYNDROME_CALL_IMMEDIATE || guest",
+        "if (guest",
+        "hypercall-immediate",
+        ARMV7,
+        "was not refused",
+    ),
+    MachineMutation(
+        "a call that is answered at once jumps",
+        "hal/stage2/run.c",
+        "core->guest.pc -= 4;",
+        "",
+        "trips-call",
+        GICV3,
+        "measured never said",
+    ),
+    MachineMutation(
+        "who switches his core off is answered at once",
+        "hal/stage2/run.c",
+        "1u << BH_EXIT_DEVICE | 1u << BH_EXIT_IDLE",
+        "1u << BH_EXIT_DEVICE | 1u << BH_EXIT_FIRMWARE",
+        "cores-cycle",
+        GICV3,
+        "pair ",
+    ),
+)
+
+ACCESSES = (
+    *(
+        MachineMutation(
+            "an access at once goes to any line",
+            "hal/irq/gic_filter.c",
+            "access.granted = granted_word(view->lines, view->words, offset / 4 % GIC_WORDS);",
+            "access.granted = UINT32_MAX;",
+            "distributor-disable-foreign-line",
+            platform,
+            "victim",
+        )
+        for platform in (GICV3, GICV2)
+    ),
+    MachineMutation(
+        "a byte is a word at once",
+        "hal/stage2/abort.c",
+        "if ((syndrome & WORD_MASK) != WORD_ACCESS ||",
+        "if ((syndrome & WORD_MASK & ~(3u << 22)) != (WORD_ACCESS & ~(3u << 22)) ||",
+        "distributor-a-byte-of-bits",
+        GICV3,
+        NOT_PARKED,
+    ),
+    MachineMutation(
+        "priorities are bits at once",
+        "hal/irq/gic_filter.c",
+        ">= GICD_IPRIORITYR - GICD_ISENABLER ||",
+        ">= GICD_ITARGETSR - GICD_ISENABLER ||",
+        "distributor-priorities",
+        GICV2,
+        "not 'returned 0x10101010'",
+    ),
+    MachineMutation(
+        "an SGI that may not be sent is done at once",
+        "hal/irq/gicv2.c",
+        "if (gic_emulate_ipi(core, exit) != HAL_SKIP) return false;",
+        "gic_emulate_ipi(core, exit);",
+        "sgir-foreign",
+        GICV2,
+        NOT_PARKED,
+    ),
+)
+
+UNCOUNTED = tuple(
+    MachineMutation(f"{kind} at once are not counted", file, f"core->exits[{index}]++;", "", case, platform, "measured|attacker")
+    for kind, file, index, case, platform in (
+        ("calls", "hal/stage2/run.c", "BH_EXIT_CALL", "trips-call", GICV3),
+        ("accesses", "hal/irq/gic_filter.c", "BH_EXIT_DEVICE", "trips-device-write", GICV3),
+        ("other accesses", "hal/stage2/run.c", "exit->kind", "storm-device", GICV3),
+        ("SGIs", "hal/irq/gicv3.c", "BH_EXIT_IPI", "trips-ipi", GICV3),
+        ("SGIs", "hal/irq/gicv2.c", "BH_EXIT_IPI", "trips-ipi", GICV2),
+    )
+)
+
+ROOTS = (
+    MachineMutation(
+        "a kick poisons only the first entry",
+        "hal/stage2/partition_boot.c",
+        "if (partition->stage2.root[n])",
+        "if (!n)",
+        "kick-spinning-few",
+        GICV3,
+        "kicker never said",
+    ),
+    MachineMutation(
+        "a kicker knows no entry",
+        "hal/stage2/partition_boot.c",
+        "target->root.used[word] = to->root.used[word];",
+        "target->root.used[word] = 0;",
+        "kick-spinning-few",
+        GICV2,
+        "kicker never said",
+    ),
+)
+
+AT_ONCE_ARM = (*SGIS, *CALLS, *ACCESSES, *UNCOUNTED, *ROOTS)
