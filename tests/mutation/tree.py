@@ -87,7 +87,8 @@ class Tree:
 @contextmanager
 def broken_tree(copy: Path) -> Iterator[Tree]:
     copy_sources(copy)
-    environment = {**os.environ, "PYTHONPATH": f"{copy}:{copy / 'tools'}"}
+    environment = os.environ | {"PYTHONPATH": f"{copy}:{copy / 'tools'}"}
+    environment.pop("PYTHONPYCACHEPREFIX", None)  # what is compiled of the copy goes with it
     command = [sys.executable, "-m", "tests.mutation.one_case"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=copy, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT) as cases:

@@ -58,11 +58,15 @@ def prepare(arguments: list[str], yes: bool) -> None:
     ensure_venv()
 
 
+def tool_environment() -> dict[str, str]:
+    """Whoever wants no compiled Python beside sources gets none: it goes to build/, so that the hundreds of processes of a test run share it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPATH": str(paths.ROOT / "tools"), "PYTHONPYCACHEPREFIX": str(paths.BUILD / "pycache")}
+
+
 def become_tool(arguments: list[str]) -> NoReturn:
-    os.environ["PYTHONPATH"] = str(paths.ROOT / "tools")
-    os.environ["PYTHONPYCACHEPREFIX"] = str(paths.BUILD / "pycache")
     python = str(paths.VENV / "bin" / "python")
-    os.execv(python, [python, "-m", "bhtool", *arguments])
+    os.execve(python, [python, "-m", "bhtool", *arguments], tool_environment())
 
 
 def launch(arguments: list[str]) -> NoReturn:
