@@ -14,7 +14,8 @@ from pathlib import Path
 from bhtool.build import build_platform
 from bhtool.platforms import load
 
-from tests.mutation.mutation import ROOT, Mutation
+from tests.mutation.machine_mutation import MachineMutation
+from tests.mutation.mutation import ROOT
 from tests.mutation.one_case import ENDED
 
 REGENERATE = re.compile(r"^ command = \S+ --internal regenerate .*$", re.MULTILINE)
@@ -54,7 +55,7 @@ class Tree:
 
     def run_case(self, platform: str, case: str) -> tuple[int, str]:
         """Builds what is out of date and runs the case: its status, and what it said."""
-        self._adopt(platform)
+        self.adopt(platform)
         assert self.cases.stdin is not None
         assert self.cases.stdout is not None
         print(platform, case, file=self.cases.stdin, flush=True)
@@ -65,8 +66,8 @@ class Tree:
             said.append(line)
         return self.cases.wait(), "".join(said)
 
-    def _adopt(self, platform: str) -> None:
-        """Takes over what has been built for the platform, once."""
+    def adopt(self, platform: str) -> None:
+        """Takes over what has been built for the platform, once, and before a mistake: what is built later would be newer than the mistake."""
         build = load(platform).build
         if build not in self.built:
             self.built.add(build)
@@ -74,7 +75,8 @@ class Tree:
             copy_build(build, self.path)
 
     @contextmanager
-    def with_mistake(self, mutation: Mutation) -> Iterator[None]:
+    def with_mistake(self, mutation: MachineMutation) -> Iterator[None]:
+        self.adopt(mutation.platform)
         file = self.path / mutation.file
         sound = file.read_text()
         file.write_text(mutation.text(self.path))
