@@ -133,7 +133,7 @@ def broken_into(name: str, arguments: str) -> Case:
     return orders(f"nmi-{name}", guards, f"{arguments} icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False)
 
 
-JMP_TO_ITSELF = 0xFEEB
+JMP_TO_ITSELF, OUT_0X80 = 0xFEEB, 0x80E6
 NO_STALE = "what was requested of a core before it started is not delivered to it"
 
 ORDERS = (
@@ -145,6 +145,8 @@ ORDERS = (
     broken_into("spinning", "core=1,spin"),
     broken_into("asleep-masked", "core=1,sleep=masked"),
     broken_into("storming", "core=1,storm"),
+    broken_into("refused-without-end", "core=1,endless=register"),
+    broken_into("forbidden-without-end", "core=1,endless=forbidden"),
     orders(
         "nmi-behind-init",
         "an NMI finds no core that INIT has stopped",
@@ -164,6 +166,13 @@ ORDERS = (
         f"icr={TO_OWN | INIT:#x} ipi=1,1 ticks=10",
         Says("pair", "ipis 0 of 1 to core 1$"),
         Says("pair", "ticks 10$"),
+    ),
+    orders(
+        "init-of-refusals-without-end",
+        "INIT and STARTUP reach an own core that does nothing but what is refused",
+        f"write=0xf0000,{OUT_0X80:#x} core=1,endless=register ticks=10 icr={TO_OWN | INIT:#x} icr={TO_OWN | STARTUP | 0xF0:#x} ticks=10",
+        Parked("pair", "port", "write", "0x80"),
+        beats=False,
     ),
     orders(
         "startup-nonsense",

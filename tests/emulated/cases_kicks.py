@@ -42,6 +42,9 @@ KICKS = (
     kicks("storming-register", "storm=register", count=FEW),
     kicks("behind-a-closed-interface", "sleep-masked", GIC2),
     kicks("endless-debug-exceptions", "int1loop", (VTX,), FEW),  # QEMU aborts at these, without a monitor, too
+    kicks("endless-refused-registers", "endless=register", X86, FEW),
+    kicks("endless-refused-ipis", "endless=ipi", X86, FEW),
+    kicks("endless-forbidden-instructions", "endless=forbidden", X86, FEW),
     kicks("beating", "", beats=True),
     kicks("parked", "read={kicker.ram:#x}", also=(Parked("victim", "memory"),)),
     Case(

@@ -32,6 +32,8 @@ SEVERAL = (
     several("beside-a-core-asleep-masked", ALL_STOP, "first=core=1,sleep=masked crash=1"),
     several("beside-a-core-that-is-off", ALL_STOP, "first=core=1,off crash=1"),
     several("beside-a-storming-core", ALL_STOP, "first=core=1,storm crash=1"),
+    several("beside-refusals-without-end", ALL_STOP, "first=core=1,endless=register crash=1", platforms=X86),
+    several("beside-forbidden-instructions-without-end", ALL_STOP, "first=core=1,endless=forbidden crash=1", platforms=X86),
     several("by-the-second-core", ALL_STOP, "first=core=1,crash ticks=100"),
 )
 
@@ -196,7 +198,24 @@ RESETS = (
 )
 
 KICKED = 2000
+
+
+def silent(name: str, first: str, on_fault: str, *expected: Expectation, platforms: tuple[str, ...] = ALL) -> Case:
+    """The first core, all there is, stops beating in the first life, for this."""
+    sandboxes = (
+        Sandbox("watcher", 0, "ticks=400 watch={mortal.index},5000,100", may_kick=("mortal",)),
+        Sandbox("mortal", 1, f"ticks=800 life first={first}", health=f"{on_fault} heartbeat-timeout-us = <5000>;", beats=False),
+        Sandbox("bystander", 2),
+    )
+    seen = (Says("watcher", "watched$"), NoExits("bystander"))
+    return Case(name, "a sandbox that falls silent is stopped by whoever watches it", sandboxes, (*expected, *seen), platforms)
+
+
+BEGUN_AGAIN = (Restarted("mortal", 1), Says("mortal", "life 1$"))
 WATCHED = (
+    silent("heartbeat-missed-by-refusals-without-end", "endless=register", health(3), *BEGUN_AGAIN, platforms=X86),
+    silent("heartbeat-missed-by-forbidden-instructions-without-end", "endless=forbidden", health(3), *BEGUN_AGAIN, platforms=X86),
+    silent("heartbeat-missed-and-parked", "endless=register", 'on-fault = "park";', Parked("mortal", "hang"), platforms=X86),
     Case(
         "restart-while-kicked",
         "a kick is answered, whatever becomes of whom it was sent to",

@@ -78,12 +78,13 @@ EARLY_NOTICES = tuple(
     )
 )
 
+LOOK = "if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))"
 # After an exit of one of these kinds a core has to look at what others want of it: each is taken for one after which it need not.
 NO_LOOK = tuple(
     MachineMutation(
         f"nobody looks after an exit of kind {kind}",
         "monitor/run.c",
-        "if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))",
+        LOOK,
         f"if (exit.kind != BH_EXIT_{kind} && (action != HAL_SKIP || !(SETTLED >> exit.kind & 1)))",
         case,
         platform,
@@ -93,6 +94,8 @@ NO_LOOK = tuple(
         ("KICK", GICV3, "kick-spinning-few", "victim is parked.*memory"),
         ("KICK", SVM, "kick-spinning-few", "kicker never said"),
         ("KICK", VTX, "kick-spinning-few", "kicker never said"),
+        ("KICK", SVM, "kick-endless-refused-registers", "kicker never said"),
+        ("KICK", SVM, "restart-beside-refusals-without-end", "mortal "),
         ("FIRMWARE", GICV3, "cores-off", "pair "),
         ("IPI", SVM, "icr-nmi-self", "was not refused by .NMI."),
     )
@@ -101,16 +104,42 @@ NO_LOOK = tuple(
 NO_LOOK_AFTER_EXCEPTIONS = MachineMutation(
     "nobody looks after an exception that the guest is given",
     "monitor/run.c",
-    "if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))",
+    LOOK,
     "if (action >= HAL_STOP || !(SETTLED >> exit.kind & 1))",
     "kick-endless-debug-exceptions",
     VTX,
+    "kicker never said",
+)
+# One of the two looks suffices: behind a fault, unlike a trap, the window of the NMI ends the run before the handler's first instruction.
+NO_LOOK_AT_REFUSALS = tuple(
+    MachineMutation(
+        f"nobody looks after a kick, nor after a refusal: {case}",
+        "monitor/run.c",
+        LOOK,
+        "if (exit.kind != BH_EXIT_KICK && action != HAL_REFUSE && (action != HAL_SKIP || !(SETTLED >> exit.kind & 1)))",
+        case,
+        VTX,
+        "kicker never said",
+    )
+    for case in ("kick-endless-refused-registers", "kick-endless-forbidden-instructions")
+)
+
+# On SVM nobody need look: the NMI of a kick waits until the guest runs, and ends that.
+NMI_TAKEN = MachineMutation(
+    "an NMI is taken where nobody looks afterwards",
+    "hal/svm/svm.c",
+    "action = answer(core, vmcb, &kind);",
+    "take_nmi(); action = answer(core, vmcb, &kind);",
+    "kick-endless-refused-registers",
+    SVM,
     "kicker never said",
 )
 
 ARM_CORES = (
     *NO_LOOK,
     NO_LOOK_AFTER_EXCEPTIONS,
+    *NO_LOOK_AT_REFUSALS,
+    NMI_TAKEN,
     MachineMutation(
         "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
         "hal/stage2/kick.c",

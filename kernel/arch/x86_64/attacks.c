@@ -362,6 +362,23 @@ static uint64_t attack_int1loop(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/*
+ * An instruction that is refused, again and again: the exception's handler begins with it, on a stack that each delivery begins anew. Its
+ * core executes nothing else any more, with its interrupts off.
+ */
+#define ATTACK_ENDLESS(name, vector, instruction, rcx)                                                              \
+	static uint64_t attack_endless_##name(uint64_t a, uint64_t b)                                               \
+	{                                                                                                           \
+		extern const char endless_##name[];                                                                 \
+                                                                                                                    \
+		descriptors_set_vector(vector, endless_##name, true);                                               \
+		__asm__ volatile("endless_" #name ": " instruction ::"a"(X2APIC_SMI), "c"(rcx), "d"(0) : "memory"); \
+		return 0;                                                                                           \
+	}
+ATTACK_ENDLESS(register, VECTOR_GP, "rdmsr", MSR_VM_HSAVE_PA)
+ATTACK_ENDLESS(ipi, VECTOR_GP, "wrmsr", MSR_X2APIC_ICR)
+ATTACK_ENDLESS(forbidden, VECTOR_UD, "monitor", 0)
+
 /* clang-format off */
 const struct attack arch_attacks[] = {
 	{ "icr", 1, false, attack_icr },
@@ -430,6 +447,9 @@ const struct attack arch_attacks[] = {
 	{ "triple", 0, false, attack_triple },
 	{ "watch", 0, false, attack_watch },
 	{ "int1loop", 0, false, attack_int1loop },
+	{ "endless=register", 0, false, attack_endless_register },
+	{ "endless=ipi", 0, false, attack_endless_ipi },
+	{ "endless=forbidden", 0, false, attack_endless_forbidden },
 	{ NULL, 0, false, NULL },
 };
 /* clang-format on */
