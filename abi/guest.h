@@ -55,13 +55,13 @@ struct bh_stats {
 	uint32_t magic;
 	uint32_t state; /* enum bh_state */
 	uint32_t core_count;
-	uint32_t sandbox;     /* index in the partition table */
-	uint64_t boot_clock;  /* arch counter when the monitor's start-up code was entered */
-	uint64_t start_clock; /* arch counter just before the first guest instruction */
-	uint64_t ready_clock; /* arch counter when the sandbox called BH_CALL_READY, 0 before */
-	uint32_t restarts;    /* lives before this one */
-	uint32_t pad;
-	uint64_t restart_ticks;         /* of the arch counter, from where its first core stops to where it is ready to run */
+	uint32_t sandbox;       /* index in the partition table */
+	uint64_t boot_clock;    /* arch counter when the monitor's start-up code was entered */
+	uint64_t start_clock;   /* arch counter just before the first guest instruction */
+	uint64_t ready_clock;   /* arch counter when the sandbox called BH_CALL_READY, 0 before */
+	uint32_t restarts;      /* lives before this one */
+	uint32_t pool_bytes;    /* memory that its monitor takes, this page and the log included; RAM and a restart's copy are not */
+	uint64_t restart_ticks; /* of the arch counter, from where its first core stops to where it is ready to run */
 	uint64_t longest_restart_ticks; /* of all its restarts */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
 	uint64_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS]; /* each core's at BH_CALL_READY: separates boot from steady state */

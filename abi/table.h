@@ -15,7 +15,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 4,
+	BH_TABLE_VERSION = 5,
 	BH_MAX_CORES = 8,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -27,11 +27,13 @@ enum {
 	BH_MAX_FUNCTIONS = 16,
 	BH_FUNCTION_BARS = 6,
 	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
+	BH_MAX_POOL_BYTES = 0x50000,
 };
 
 /*
- * A sandbox's pool: frames of its monitor, never mapped in full by any sandbox. The first eight pages are shared with
- * the world as written; the rest is the start-up allocator's arena for the private copy, tables, stacks and maps.
+ * A sandbox's pool: whole frames of its monitor, never mapped in full by any sandbox. The first eight pages are shared with
+ * the world as written; the rest is the start-up allocator's arena for the private copy, tables, stacks and maps. The tool
+ * counts what start-up will take; a pool with fewer frames is refused.
  */
 enum {
 	BH_POOL_STATS = 0x0000,  /* struct bh_stats */
@@ -40,7 +42,6 @@ enum {
 	BH_POOL_ABSENT = 0x3000, /* all ones: configuration registers of PCI functions that are not the sandbox's */
 	BH_POOL_LOG = 0x4000,    /* struct bh_log, BH_LOG_BYTES */
 	BH_POOL_ARENA = 0x8000,
-	BH_POOL_BYTES = 0x80000, /* 512 KiB, 64 KiB aligned */
 };
 
 enum bh_permission { BH_PERM_READ = 1, BH_PERM_WRITE = 2, BH_PERM_EXECUTE = 4 };
@@ -135,7 +136,8 @@ struct bh_sandbox {
 	uint32_t unprotected;                 /* enum bh_protection, or-ed: switched off */
 	uint16_t notifies;                    /* sandbox that is told when this one is parked, + 1; 0: none */
 	uint16_t accepts;                     /* bit n: sandbox n may name this one so */
-	uint64_t pool;                        /* HPA, BH_POOL_BYTES */
+	uint64_t pool;                        /* HPA */
+	uint64_t pool_bytes;                  /* more than BH_POOL_ARENA, at most BH_MAX_POOL_BYTES */
 	uint64_t entry;                       /* GPA of the first instruction */
 	uint64_t arg;                         /* see guest.h */
 	uint64_t stack;                       /* GPA, initial stack pointer */

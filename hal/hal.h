@@ -46,7 +46,7 @@ struct hal_arena {
 	uint64_t next; /* HPA, 4 KiB aligned */
 	uint64_t end;
 };
-/* 'frames' zeroed frames whose address is a multiple of their size (rounded up to a power of two), or NULL. */
+/* 'frames' zeroed frames, side by side, or NULL: there are fewer, or none were asked for; the arena is as it was. */
 void *hal_arena_take(struct hal_arena *arena, size_t frames);
 
 struct hal_partition; /* a sandbox as the hardware sees it: stage 2, filters, lines */

@@ -2,8 +2,8 @@
 /*
  * Builds one sandbox from its table row: a private copy of the monitor, the partition, its cores, its address space.
  *
- *   pool:  stats | info | crash | absent | log ×4 | private copy | partition, tables, cores, stacks ... free
- *          0x0000                          0x4000   BH_POOL_ARENA
+ *   pool:  stats | info | crash | absent | log ×4 | private copy | partition, tables, cores, stacks ...
+ *          0x0000                          0x4000   BH_POOL_ARENA                                      bh_sandbox.pool_bytes
  */
 #include "monitor.h"
 
@@ -22,7 +22,7 @@ void build_must(enum hal_status status, const char *what)
 		[HAL_E_RANGE] = "an address or size is misaligned or beyond what this machine can address",
 		[HAL_E_PERMISSION] = "a permission set cannot be expressed on this machine",
 		[HAL_E_OVERLAP] = "two mappings overlap",
-		[HAL_E_NOMEM] = "the sandbox's pool is exhausted; give it fewer or better aligned regions",
+		[HAL_E_NOMEM] = "the sandbox's pool is too small; build the image with the tool of this monitor's sources",
 		[HAL_E_UNSUPPORTED] = "this machine lacks it",
 		[HAL_E_DENIED] = "it is not granted",
 		[HAL_E_SEALED] = "the partition is sealed",
@@ -216,7 +216,7 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	const struct bh_sandbox *sandbox = &table->sandboxes[index];
 
 	build->sandbox = sandbox;
-	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA, .end = sandbox->pool + BH_POOL_BYTES };
+	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA, .end = sandbox->pool + sandbox->pool_bytes };
 	prepare_pool(sandbox, index, clock);
 	copy_resident(build);
 	create_partition(table, index, build);
@@ -250,6 +250,15 @@ static void map_ram(const struct bh_table *table, uint32_t index, struct hal_spa
 			build_must(hal_space_map_ram(space, (hpa_t){ region->hpa }, region->size), "private monitor");
 }
 
+/* When nothing more is taken. */
+static void tell_pool(const struct build *build)
+{
+	struct bh_stats *stats = (struct bh_stats *)(uintptr_t)(build->sandbox->pool + BH_POOL_STATS);
+
+	stats->pool_bytes = (uint32_t)(build->arena.next - build->sandbox->pool);
+	arch_cache_publish(stats, sizeof(*stats));
+}
+
 /* BH-I4.private: nothing but this is mapped. The copy's own frames appear at the link address only: its text is writable nowhere. */
 void build_space(const struct bh_table *table, struct build *builds, uint32_t index)
 {
@@ -270,11 +279,12 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 	map_parts(build, common_parts, COMMON_PARTS);
 	map_parts(build, parts, more);
 	map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);
-	map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);
+	map_one_to_one(build->space, copy_end, build->arena.end);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
 	if (build->pristine)
 		pristine_map(build);
 	else
 		map_ram(table, index, build->space);
 	build_must(hal_space_map_devices(build->space, build->partition), "private monitor");
+	tell_pool(build);
 }

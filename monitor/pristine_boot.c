@@ -51,7 +51,7 @@ void pristine_keep(const struct bh_table *table, uint32_t index, struct build *b
 		return;
 	pristine = hal_arena_take(&build->arena, 1);
 	if (!pristine)
-		monitor_refuse("pristine copy", "the sandbox's pool is exhausted; give it fewer or better aligned regions");
+		build_must(HAL_E_NOMEM, "pristine copy");
 	pristine->copy = sandbox->pristine;
 	list_spans(table, index, pristine);
 	keep_pieces(table, index, pristine);

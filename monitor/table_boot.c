@@ -38,7 +38,7 @@ static bool aligned(uint64_t value, uint64_t to)
 
 static struct table_span pool_of(const struct bh_table *table, uint32_t sandbox)
 {
-	return (struct table_span){ table->sandboxes[sandbox].pool, BH_POOL_BYTES };
+	return (struct table_span){ table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes };
 }
 
 static struct table_span hpa_of(const struct bh_region *region)
@@ -146,7 +146,9 @@ static const char *refuse_pools(const struct bh_table *table, const struct table
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		struct table_span pool = pool_of(table, n);
 
-		REFUSE_IF(!aligned(pool.start, 0x10000) || !within(pool, ram_of(limits)), "a pool is misaligned or outside RAM");
+		REFUSE_IF(!aligned(pool.start | pool.bytes, BH_PAGE_BYTES) || !within(pool, ram_of(limits)),
+			  "a pool is misaligned or outside RAM");
+		REFUSE_IF(pool.bytes <= BH_POOL_ARENA || pool.bytes > BH_MAX_POOL_BYTES, "a pool is smaller or larger than any can be");
 		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
 		REFUSE_IF(touches(limits->reserved, pool), "a pool lies in RAM reserved for firmware or start-up");
 		for (uint32_t other = 0; other < n; other++)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement over random partitions: whatever is asked for, what is handed out is aligned, in RAM, apart; or there is no room."""
 
+from collections.abc import Sized
 from itertools import combinations
 
 from bhtool.abi import lib
@@ -42,23 +43,29 @@ def test_nothing_overlaps(sizes: list[int], rest: bool, pin: int, pinned: bool) 
     placed = place_or_refuse(domains)
     if placed is None:
         return
-    pools = [Span(start, lib.BH_POOL_BYTES) for start in placed.pools]
+    pools = [Span(start, size) for start, size in zip(placed.pools, pool_sizes(asked), strict=True)]
     everything = [RESERVED, Span(placed.shared, lib.BH_PAGE_BYTES), *pools, *(span for span in placed.ram if span.size)]
     for first, second in combinations(everything, 2):
         assert not first.overlaps(second)
     for span in everything:
         assert RAM.holds(span)
-    assert all(pool.start % 0x10000 == 0 for pool in pools)
+    assert all(pool.start % lib.BH_PAGE_BYTES == 0 for pool in pools)
+    assert all(pool.start // MIB2 == (pool.end - 1) // MIB2 for pool in pools)  # one table maps it
     for size, span in zip(asked, placed.ram, strict=True):
         assert span.start % MIB2 == 0
         assert span.size % MIB2 == 0
         assert size is None or span.size == size * MIB2
 
 
+def pool_sizes(sandboxes: Sized) -> list[int]:
+    """From little to most, each another."""
+    return [lib.BH_MAX_POOL_BYTES - n * 0xB000 for n in range(len(sandboxes))]
+
+
 def place_or_refuse(domains: Domains) -> Placement | None:
     """None: there is rightly no room."""
     try:
-        return place(domains)
+        return place(domains, pool_sizes(domains.sandboxes))
     except NoRoom as full:
         if full.largest >= full.size:
             raise

@@ -42,7 +42,7 @@ def stale_log() -> bytes:
 
 
 def end_of(plan: Plan) -> int:
-    ends = [max(one.ram_hpa + one.ram_size, one.pool_hpa + int(abi.lib.BH_POOL_BYTES)) for one in plan.sandboxes]
+    ends = [max(one.ram_hpa + one.ram_size, one.pool_hpa + one.pool_size) for one in plan.sandboxes]
     return max(*ends, plan.shared_hpa + int(abi.lib.BH_PAGE_BYTES)) + MARGIN
 
 

@@ -13,8 +13,7 @@ from typing import Self
 
 from bhtool import abi
 from bhtool.config.plan import Plan, SandboxPlan
-
-IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
+from bhtool.config.pool import IMAGE
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ class Seen:
     is_counted: bool
     states: dict[str, str]
     beats: dict[str, Heartbeat]  # of who keeps a heartbeat
+    pools: dict[str, int]  # bytes that each monitor has taken
 
 
 def grouped(platform: str, *values: object, slow: bool = False, long: bool = False) -> object:
@@ -57,4 +58,5 @@ def seen(platform: Platform, partition: str) -> Seen:
             snapshot = freeze(session, directory)
             states = {name: watch.state for name, watch in session.watches.items()}
             beats = {name: watch.heartbeat for name, watch in session.watches.items() if watch.heartbeat}
-            return Seen(snapshot, session.machine.is_counted, states, beats)
+            pools = {one.name: stats.pool_bytes for one in scene.plan.sandboxes if (stats := session.memory.stats(one.pool_hpa))}
+            return Seen(snapshot, session.machine.is_counted, states, beats, pools)

@@ -14,7 +14,7 @@ from bhtool import paths
 from bhtool.errors import Status
 from bhtool.oracle.capture import look_of
 from bhtool.oracle.judge import Verdict, judge
-from bhtool.oracle.policy import Partitioning, copies_of, read_partitioning
+from bhtool.oracle.policy import Partitioning, places_of, read_partitioning
 from bhtool.oracle.snapshot import Snapshot
 from bhtool.platforms import Platform
 from bhtool.verbs import oracle as verb
@@ -29,7 +29,7 @@ FORMATS = {SVM: "NPT", VTX: "EPT", GICV3: "VMSAv8-64 stage 2", GICV2: "VMSAv8-64
 
 @functools.cache
 def policies(platform: Platform, partition: str) -> Partitioning:
-    return read_partitioning(paths.PARTITIONS / partition, platform.board, copies_of(scene_of(platform, partition).plan))
+    return read_partitioning(paths.PARTITIONS / partition, platform.board, places_of(scene_of(platform, partition).plan))
 
 
 def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:

@@ -69,6 +69,15 @@ def exchange(table: Table) -> Table:
     return abi.bytes_of(copy)
 
 
+def lacks_a_frame(table: Table) -> Table:
+    """The last sandbox's pool, of one frame: start-up finds out with the last of that monitor's tables."""
+    copy = abi.ffi.new("struct bh_table *")
+    abi.ffi.memmove(copy, table, len(table))
+    copy.sandboxes[copy.sandbox_count - 1].pool_bytes -= abi.lib.BH_PAGE_BYTES
+    copy.checksum = checksum(abi.bytes_of(copy))
+    return abi.bytes_of(copy)
+
+
 def flip(bit: int) -> Damage:
     def damage(table: Table) -> Table:
         copy = bytearray(table)
@@ -100,6 +109,7 @@ REFUSALS = (
     Refusal("other-platform", field("platform", b"qemu-other"), "another platform"),
     Refusal("too-many-sandboxes", field("sandbox_count", 9), "sandbox count out of range"),
     Refusal("other-boot-core", exchange, "cannot start: the machine has not started on the core"),
+    Refusal("pool-too-small", lacks_a_frame, "private monitor: the sandbox's pool is too small", quick=True),
     Refusal("misaligned-shared-page", field("shared", 1), "the shared page is misaligned"),
 )
 

@@ -4,7 +4,6 @@
 import io
 
 import pytest
-from bhtool import abi
 from bhtool.platforms import Platform
 from elftools.elf.elffile import ELFFile
 
@@ -29,7 +28,7 @@ def test_only_the_own_vendor_is_there(machine_platform: Platform) -> None:
     start, common = section(elf, ".text")
     for sandbox in scene_of(machine_platform, "native.dts").plan.sandboxes:
         pool = sandbox.pool_hpa - snapshot.base
-        arena = bytes(snapshot.ram[pool : pool + abi.lib.BH_POOL_BYTES])
+        arena = bytes(snapshot.ram[pool : pool + sandbox.pool_size])
         copy = arena.index(common) - start
         for vendor in VENDORS:
             for part in ("text", "rodata"):

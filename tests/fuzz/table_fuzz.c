@@ -68,7 +68,7 @@ static void check_accepted(const struct bh_table *table)
 		own(good_limits.reserved.at[n].start, good_limits.reserved.at[n].bytes, 1);
 	own(table->shared, BH_PAGE_BYTES, 1);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
-		own(table->sandboxes[n].pool, BH_POOL_BYTES, 1);
+		own(table->sandboxes[n].pool, table->sandboxes[n].pool_bytes, 1);
 	for (uint32_t n = 0; n < table->region_count; n++)
 		if (table->regions[n].kind == BH_REGION_RAM)
 			own(table->regions[n].hpa, table->regions[n].size, (uint8_t)(2 + table->regions[n].sandbox));

@@ -24,7 +24,7 @@ from bhtool.config.form import load_schemas
 from bhtool.machine_launch import Timing
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import judge as judge_tables
-from bhtool.oracle.policy import copies_of, read_partitioning
+from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.platforms import Platform, load
 
 from tests.emulated.case import Case
@@ -65,7 +65,7 @@ def ask_oracle(platform: Platform) -> list[str]:
     file = paths.PARTITIONS / "native.dts"
     scene = stage_file(platform, file)
     snapshot = capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent)
-    partitioning = read_partitioning(file, platform.board, copies_of(scene.plan))
+    partitioning = read_partitioning(file, platform.board, places_of(scene.plan))
     return [str(one) for one in judge_tables(snapshot, partitioning, look_of(platform).read).findings]
 
 

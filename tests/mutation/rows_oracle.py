@@ -130,7 +130,7 @@ ORACLE_ARM = (
         "monitor/partition_boot.c",
         "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);",
         "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES); for (uint32_t n = 0; n < table->sandbox_count; n++)"
-        " if (n != index) map_one_to_one(build->space, table->sandboxes[n].pool, table->sandboxes[n].pool + BH_POOL_BYTES);",
+        " if (n != index) map_one_to_one(build->space, table->sandboxes[n].pool, table->sandboxes[n].pool + table->sandboxes[n].pool_bytes);",
         ORACLE,
         GICV3,
         "north: monitor .*: mapped to .*, but not granted",

@@ -5,6 +5,7 @@ from tests.mutation.mutation import Mutation
 
 PRISTINE = "monitor/pristine_boot.c"
 PARTITION = "monitor/partition_boot.c"
+VALIDATOR = "monitor/table_boot.c"
 SPACE_X86 = "hal/x86/space_boot.c"
 SPACE_ARM = "hal/stage2/space_boot.c"
 ROOTS_ARM = "hal/stage2/partition_boot.c"
@@ -46,7 +47,7 @@ SPACE_MUTATIONS = [
         PARTITION,
         "map_one_to_one(build->space, table->shared,",
         "for (uint32_t n = 0; n < table->sandbox_count; n++) if (n != index) map_one_to_one(build->space, "
-        "table->sandboxes[n].pool, table->sandboxes[n].pool + BH_POOL_BYTES); map_one_to_one(build->space, "
+        "table->sandboxes[n].pool, table->sandboxes[n].pool + table->sandboxes[n].pool_bytes); map_one_to_one(build->space, "
         "table->shared,",
         "space_test",
     ),
@@ -55,7 +56,7 @@ SPACE_MUTATIONS = [
         PARTITION,
         "map_one_to_one(build->space, table->shared,",
         "for (uint32_t n = 0; n < table->sandbox_count; n++) if (build->sandbox->may_kick >> n & 1) "
-        "map_one_to_one(build->space, table->sandboxes[n].pool, table->sandboxes[n].pool + BH_POOL_BYTES); "
+        "map_one_to_one(build->space, table->sandboxes[n].pool, table->sandboxes[n].pool + table->sandboxes[n].pool_bytes); "
         "map_one_to_one(build->space, table->shared,",
         "space_test",
     ),
@@ -102,19 +103,40 @@ SPACE_MUTATIONS = [
     Mutation(
         "the pages of a pool are not mapped", PARTITION, "map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);", "", "space_test"
     ),
-    Mutation("the arena is not mapped", PARTITION, "map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);", "", "space_test"),
+    Mutation("the arena is not mapped", PARTITION, "map_one_to_one(build->space, copy_end, build->arena.end);", "", "space_test"),
     Mutation(
         "a copy is mapped a second time",
         PARTITION,
-        "map_one_to_one(build->space, copy_end, pool + BH_POOL_BYTES);",
-        "map_one_to_one(build->space, pool + BH_POOL_ARENA, pool + BH_POOL_BYTES);",
+        "map_one_to_one(build->space, copy_end, build->arena.end);",
+        "map_one_to_one(build->space, pool + BH_POOL_ARENA, build->arena.end);",
         "space_test",
     ),
     Mutation(
         "a pool reaches into the next",
         PARTITION,
-        "copy_end, pool + BH_POOL_BYTES);",
-        "copy_end, pool + BH_POOL_BYTES + BH_PAGE_BYTES);",
+        "copy_end, build->arena.end);",
+        "copy_end, build->arena.end + BH_PAGE_BYTES);",
+        "space_test",
+    ),
+    Mutation(
+        "a pool is measured by its neighbour's size",
+        VALIDATOR,
+        "table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes }",
+        "table->sandboxes[sandbox].pool, table->sandboxes[0].pool_bytes }",
+        "table_test",
+    ),
+    Mutation(
+        "start-up tells a pool's size, not what it has taken",
+        PARTITION,
+        "(uint32_t)(build->arena.next - build->sandbox->pool)",
+        "(uint32_t)(build->arena.end - build->sandbox->pool)",
+        "space_test",
+    ),
+    Mutation(
+        "an arena goes on behind its pool",
+        PARTITION,
+        ".end = sandbox->pool + sandbox->pool_bytes }",
+        ".end = sandbox->pool + BH_MAX_POOL_BYTES }",
         "space_test",
     ),
     Mutation("a pool is read-only", PARTITION, "start, HAL_READ | HAL_WRITE);", "start, HAL_READ);", "space_test"),

@@ -342,15 +342,21 @@ MUTATIONS = [
     Mutation(
         "frames are not zeroed",
         ARENA,
-        "words_fill(start, bytes / WORD_BYTES, 0);",
-        "words_fill(start, bytes / WORD_BYTES - 1, 0);",
+        "words_fill(start, frames * BH_PAGE_BYTES / WORD_BYTES, 0);",
+        "words_fill(start, frames * BH_PAGE_BYTES / WORD_BYTES - 1, 0);",
         "arena_test",
     ),
-    Mutation("frames beyond the end", ARENA, "	if (skip > room - bytes)\n		return NULL;\n", "", "arena_test"),
-    Mutation("blocks are not aligned to their size", ARENA, "align = block_size(bytes);", "align = BH_PAGE_BYTES;", "arena_test"),
+    Mutation(
+        "frames beyond the end",
+        ARENA,
+        "frames > (arena->end - arena->next) / BH_PAGE_BYTES",
+        "frames > (arena->end - arena->next) / BH_PAGE_BYTES + 1",
+        "arena_test",
+    ),
+    Mutation("a block leaves a gap", ARENA, "arena->next += (uint64_t)frames", "arena->next += (uint64_t)(frames + 1)", "arena_test"),
     # The validator, beyond its removed checks.
     Mutation("checksum stops early", VALIDATOR, "uint64_t n = 0; n < count;", "uint64_t n = 0; n + 1 < count;", "table_test"),
-    Mutation("payload over the whole pool", VALIDATOR, "pool + BH_POOL_INFO, BH_PAGE_BYTES }", "pool, BH_POOL_BYTES }", "table_test"),
+    Mutation("payload over the whole pool", VALIDATOR, "pool + BH_POOL_INFO, BH_PAGE_BYTES }", "pool, BH_POOL_ARENA }", "table_test"),
     Mutation("pieces of no size", VALIDATOR, "!copy->size || !aligned(copy", "!aligned(copy", "table_test"),
     Mutation("a module anywhere", VALIDATOR, " || !within(module, ram_of(limits))", "", "table_test"),
     Mutation(

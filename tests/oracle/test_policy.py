@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from bhtool.config.machine import Span
-from bhtool.oracle.policy import Partitioning, Policy, misplaced, read_partitioning
+from bhtool.oracle.policy import Partitioning, Placed, Policy, misplaced, read_partitioning
 from bhtool.platforms import every, load
 
 PARTITION = """\
@@ -40,7 +40,10 @@ COPY = Span(0x50000000, 0x8000)  # RAM on every board, where nothing is placed
 def read(platform: str, directory: Path, copies: dict[str, Span]) -> Partitioning:
     file = directory / "two.dts"
     file.write_text(PARTITION)
-    return read_partitioning(file, load(platform).board, copies)
+    board = load(platform)
+    pools = tuple(Span(board.ram_base + 0x1001000 + n * 0x20000, 0x1C000 + n * 0x1000) for n in range(2))
+    ram = (Span(board.ram_base + 0x1200000, 16 << 20), Span(board.ram_base + 0x2200000, 8 << 20))
+    return read_partitioning(file, board.board, Placed(board.ram_base + 0x1000000, pools, ram, copies))
 
 
 @pytest.fixture(params=[platform.name for platform in every()])

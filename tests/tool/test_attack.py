@@ -12,11 +12,12 @@ from bhtool import elf as files
 from bhtool.attack.attack_class import walk
 from bhtool.attack.campaign import ENDING, Campaign
 from bhtool.attack.generator import CLASSES, CYCLE, Grounds, requests
-from bhtool.attack.ground import IMAGE, Ground
+from bhtool.attack.ground import Ground
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
 from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
+from bhtool.config.pool import IMAGE
 from bhtool.platforms import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
     found = SandboxPlan(
         f"one{index}", index, "native", where, where, [index], [index], "log", "kernel", "", gpa, hpa, 4 * MIB, pool, regions=regions
     )
+    found.pool_size = 0x20000
     found.functions = [Function(f"function{index}", 0x10 + index, 0x12345678, [(0x3000, 0xFFFFF000), *[(0, 0)] * 5])]
     found.configuration = [Region("configuration", "configuration", 0xB0000000, 0xB0000000, MIB, "r")]
     return found

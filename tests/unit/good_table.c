@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { POOL = 0x40410000, FOREIGN_POOL = POOL + BH_POOL_BYTES };
+enum { POOL = 0x40410000, POOL_BYTES = 0x50000, FOREIGN_POOL = 0x40490000, FOREIGN_POOL_BYTES = 0x40000 };
 enum { R = BH_PERM_READ, RW = BH_PERM_READ | BH_PERM_WRITE, RWX = RW | BH_PERM_EXECUTE };
 
 static const struct table_span reserved[] = { { 0x40000000, 0x100000 }, { 0xbfe00000, 0x200000 } };
@@ -38,9 +38,9 @@ static const struct bh_table good = {
 	.function_count = GOOD_FUNCTIONS,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
-		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .accepts = 1 << 1, .pool = POOL, .entry = 0x40080000,
+		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .accepts = 1 << 1, .pool = POOL, .pool_bytes = POOL_BYTES, .entry = 0x40080000,
 		  .arg = 0x0c001000, .stack = 0x40200000 },
-		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL,
+		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL, .pool_bytes = FOREIGN_POOL_BYTES,
 		  .notifies = 1, .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
 		  .pristine = 0x70000000, .pristine_bytes = 0x3000 },
 	},

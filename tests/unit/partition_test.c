@@ -230,7 +230,8 @@ static void test_copy(void)
 /* Own rows of the table, all of them; and frames of the own pool, but for the digits of the clock. */
 static void test_nothing_else(void)
 {
-	const uint64_t pool = build_one(GOOD_FUNCTIONS).sandbox->pool;
+	const struct bh_sandbox *sandbox = build_one(GOOD_FUNCTIONS).sandbox;
+	const uint64_t pool = sandbox->pool, end = pool + sandbox->pool_bytes;
 
 	check_context.subject = "nothing else";
 	CHECK_EQ(seen.regions, 1u << GOOD_FOREIGN_RAM | 1u << GOOD_FOREIGN_DEVICE | 1u << GOOD_FOREIGN_BANKED | 1u << GOOD_PORTS_BAR);
@@ -239,7 +240,7 @@ static void test_nothing_else(void)
 	CHECK_EQ(seen.lines, 1u << 1);
 	CHECK_EQ(seen.functions, 1u << GOOD_FOREIGN_FUNCTION);
 	check_same(at(START), before, pool - START);
-	check_same(at(pool + BH_POOL_BYTES), before + (pool + BH_POOL_BYTES - START), CLOCK_TEXT - pool - BH_POOL_BYTES);
+	check_same(at(end), before + (end - START), CLOCK_TEXT - end);
 	check_filled(CLOCK_TEXT + 7, START + BYTES - CLOCK_TEXT - 7, JUNK);
 
 	check_context.subject = "no PCI functions";

@@ -45,7 +45,7 @@ static const struct mapping first_always[] = {
 	{ __resident_rodata_start, 0x4041b000, 0x1000, R, MEMORY },
 	{ __resident_data_start, 0x4041c000, 0x1000, RW, MEMORY },
 	{ ONE_TO_ONE(0x40410000), 0x8000, RW, MEMORY },
-	{ ONE_TO_ONE(0x4041d000), 0x73000, RW, MEMORY },
+	{ ONE_TO_ONE(0x4041d000), 0x43000, RW, MEMORY },
 	{ ONE_TO_ONE(0x40400000), 0x1000, RW, MEMORY },
 };
 static const struct mapping second_always[] = {
@@ -54,7 +54,7 @@ static const struct mapping second_always[] = {
 	{ __resident_rodata_start, 0x4049b000, 0x1000, R, MEMORY },
 	{ __resident_data_start, 0x4049c000, 0x1000, RW, MEMORY },
 	{ ONE_TO_ONE(0x40490000), 0x8000, RW, MEMORY },
-	{ ONE_TO_ONE(0x4049d000), 0x73000, RW, MEMORY },
+	{ ONE_TO_ONE(0x4049d000), 0x33000, RW, MEMORY },
 	{ ONE_TO_ONE(0x40400000), 0x1000, RW, MEMORY },
 };
 
@@ -254,6 +254,16 @@ static void check_space(unsigned differs, uint32_t index)
 	CHECK_EQ(own->notices, differs & NOTIFIES << index ? other : 0);
 }
 
+/* What start-up has taken is within the pool, and is told. */
+static void check_pool(uint32_t index)
+{
+	const struct bh_sandbox *sandbox = builds[index].sandbox;
+	const struct bh_stats *stats = (const struct bh_stats *)(uintptr_t)(sandbox->pool + BH_POOL_STATS);
+
+	CHECK_EQ(builds[index].arena.end, sandbox->pool + sandbox->pool_bytes);
+	CHECK_EQ(stats->pool_bytes, builds[index].arena.next - sandbox->pool);
+}
+
 /* Two stretches of RAM each; those of one have the other's between and behind them. */
 static void make_table(unsigned differs)
 {
@@ -294,8 +304,10 @@ static void test_combination(unsigned differs)
 		build_partition(&table, building, &clock, &builds[building]);
 	for (building = 0; building < SANDBOXES; building++)
 		build_space(&table, builds, building);
-	for (uint32_t n = 0; n < SANDBOXES; n++)
+	for (uint32_t n = 0; n < SANDBOXES; n++) {
 		check_space(differs, n);
+		check_pool(n);
+	}
 }
 
 int main(void)

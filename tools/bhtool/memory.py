@@ -35,6 +35,7 @@ class Stats:
     restarts: int = 0
     restart_ticks: int = 0
     longest_restart_ticks: int = 0
+    pool_bytes: int = 0  # what its monitor has taken
 
     @property
     def exits(self) -> Exits:
@@ -103,7 +104,7 @@ class Memory:
         kicks = tuple(int(page.core[slot].kicks) for slot in range(count))
         clocks = (page.boot_clock, page.start_clock, page.ready_clock)
         lives = (page.restarts, page.restart_ticks, page.longest_restart_ticks)
-        return Stats(STATES.get(page.state, "unknown"), *clocks, cores, at_ready, kicks, *lives)
+        return Stats(STATES.get(page.state, "unknown"), *clocks, cores, at_ready, kicks, *lives, page.pool_bytes)
 
     def crash(self, pool: int) -> Crash | None:
         record = abi.view("bh_crash", self.read(pool + abi.lib.BH_POOL_CRASH, abi.sizeof("bh_crash")))

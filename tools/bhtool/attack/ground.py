@@ -8,9 +8,9 @@ from functools import cached_property
 from bhtool import abi
 from bhtool.config.machine import PAGE, Span
 from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.config.pool import IMAGE
 from bhtool.platforms import Platform
 
-IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
 ADDRESS_BITS = {"aarch64": 36, "armv7": 40, "x86_64": 36}  # what first stages can address
 REPORTED = {"aarch64": 1 << 48, "armv7": 1 << 32, "x86_64": 1 << 48}
 DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
@@ -73,7 +73,8 @@ class Ground:
         for one in self.plan.sandboxes:
             found.append((Span(one.ram_hpa, one.ram_size), f"RAM of {one.name}"))
             found.append((Span(one.pool_hpa, int(abi.lib.BH_POOL_ARENA)), f"pool of {one.name}"))
-            found.append((Span(one.pool_hpa + int(abi.lib.BH_POOL_ARENA), 0x20000), f"monitor of {one.name}"))
+            arena = int(abi.lib.BH_POOL_ARENA)
+            found.append((Span(one.pool_hpa + arena, one.pool_size - arena), f"monitor of {one.name}"))
         found += [(Span(one.start, one.size), one.what) for one in self.plan.holdings if one.kind == "memory"]
         return found
 

@@ -11,10 +11,9 @@ from bhtool.config.grants import Grant
 from bhtool.config.plan import Diagnostic, Plan, Region, SandboxPlan
 from bhtool.config.rules import diagnose
 
-GRANTS, ROWS, TABLES = "BH-R070", "BH-R071", "BH-R072"
+GRANTS, ROWS, POOL = "BH-R070", "BH-R071", "BH-R072"
 PAGE = 0x1000
 LEAVES = (1 << 30, 2 << 20, PAGE)  # largest first
-TABLE_FRAMES = 64  # of the pool's 120 frames; private monitor, cores, filters and stacks need the rest
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,10 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
         rows = len(grants[sandbox.index])
         if rows > lib.BH_MAX_GRANTS:
             yield diagnose(GRANTS, where, f"`{sandbox.name}` has {rows} grants, {lib.BH_MAX_GRANTS} fit")
-        frames = (sandbox.ram_table_bytes + sandbox.other_table_bytes) // PAGE
-        if frames > TABLE_FRAMES:
-            yield diagnose(TABLES, where, f"`{sandbox.name}` needs {frames} frames of translation tables, its pool has {TABLE_FRAMES}")
+        if sandbox.pool_size > lib.BH_MAX_POOL_BYTES:
+            tables = sandbox.ram_table_bytes + sandbox.other_table_bytes
+            text = f"the monitor of `{sandbox.name}` needs {sandbox.pool_size >> 10} KiB, {tables >> 10} of them for its translation tables"
+            yield diagnose(POOL, where, f"{text}; it can have {lib.BH_MAX_POOL_BYTES >> 10}")
     yield from _judge_rows(plan)
 
 

@@ -26,6 +26,7 @@ from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import Free, NoRoom, place
 from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
+from bhtool.config.pool import count_pool, own_spans
 from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
@@ -43,11 +44,12 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     plan = Plan(platform.board_name, partition)
     try:
         domains = _read(plan, platform)
-        free = _allocate(plan, domains, platform.arch)
+        free = _allocate(plan, domains, platform)
         for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
             _load(plan, domains, sandbox, one, platform.arch, resolve)
         _stop_on_errors(plan)
         _keep_pristine(plan, domains, free)
+        _settle_pools(plan, domains, platform)
         plan.table = make_table(plan, domains.machine.cores)
     except Refused:
         pass
@@ -85,24 +87,44 @@ def _read(plan: Plan, platform: Platform) -> Domains:
     return domains
 
 
-def _allocate(plan: Plan, domains: Domains, arch: str) -> Free:
+def _allocate(plan: Plan, domains: Domains, platform: Platform) -> Free:
     """Where everything lies and who may touch it; what is left."""
     try:
-        placement = place(domains)
+        free = _lay_out(plan, domains, platform)
     except NoRoom as full:
         text = f"there is no room for the {full.size >> 10} KiB of `{full.sandbox.name}`; the largest free stretch has {full.largest >> 10} KiB"
         _add(plan, [diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)])
         raise Refused from full
-    plan.shared_hpa = placement.shared
-    plan.sandboxes = [plan_sandbox(domains, placement, sandbox) for sandbox in domains.sandboxes]
-    plan.holdings = list_holdings(domains, plan)
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
-    for one in plan.sandboxes:
-        count_tables(one, arch)
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:
         plan.segments.append(Segment(f"{one.name}: information page", one.pool_hpa + lib.BH_POOL_INFO, make_info(one, grants[one.index])))
-    return placement.free
+    return free
+
+
+def _lay_out(plan: Plan, domains: Domains, platform: Platform) -> Free:
+    """How many tables a pool holds depends on where everything lies, so places are tried with pools that grow until they suffice."""
+    sizes = [lib.BH_POOL_ARENA] * len(domains.sandboxes)
+    while True:
+        placement = place(domains, sizes)
+        plan.shared_hpa = placement.shared
+        plan.sandboxes = [plan_sandbox(domains, placement, sandbox) for sandbox in domains.sandboxes]
+        for one in plan.sandboxes:
+            count_tables(one, platform.arch)
+        _settle_pools(plan, domains, platform)
+        needed = [min(one.pool_size, lib.BH_MAX_POOL_BYTES) for one in plan.sandboxes]
+        if all(need <= size for need, size in zip(needed, sizes, strict=True)):
+            return placement.free
+        sizes = [max(pair) for pair in zip(needed, sizes, strict=True)]
+
+
+def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
+    """What each monitor takes, as far as it is known."""
+    for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
+        spans = list(own_spans(domains.machine, sandbox, one, plan.sandboxes, plan.shared_hpa, platform.arch))
+        one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
+    copies = [held for held in plan.holdings if held.what.startswith("pristine copy of")]
+    plan.holdings = list_holdings(domains, plan) + copies
 
 
 def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch: str, resolve: Resolve) -> None:

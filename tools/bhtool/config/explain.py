@@ -28,7 +28,7 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
             yield Holding("memory", start, size, f"interrupt controller {controller.label}", MONITOR, controller.location)
     for one, sandbox in zip(plan.sandboxes, domains.sandboxes, strict=True):
         memory = domains.memory_of(sandbox)
-        yield Holding("memory", one.pool_hpa, lib.BH_POOL_BYTES, f"monitor of `{one.name}`", MONITOR, None)
+        yield Holding("memory", one.pool_hpa, one.pool_size, f"monitor of `{one.name}`", MONITOR, None)
         yield Holding("memory", one.ram_hpa, one.ram_size, "RAM", one.name, memory.location if memory else sandbox.location)
     for device in machine.devices:
         owner = next((sandbox for sandbox in domains.sandboxes if device in sandbox.devices), None)

@@ -11,7 +11,7 @@ from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, Wire
 from bhtool.config.pci import configuration, configuration_page
-from bhtool.config.place import Placement
+from bhtool.config.place import Placement, takes_largest
 from bhtool.config.plan import Function, Line, Ports, Region, SandboxPlan
 from bhtool.config.unprotected import open_regions
 
@@ -62,7 +62,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
         notifies=next((one.index for node in sandbox.notify_nodes if (one := domains.sandbox_at(node))), None),
         accepts_notify=[one.index for node in sandbox.accept_nodes if (one := domains.sandbox_at(node))],
-        rest=sandbox.rest,
+        rest=[*sandbox.rest, *([f"{ram.size >> 20} MiB"] if takes_largest(domains, sandbox) else [])],
         restarts=sandbox.restarts,
         max_restarts=sandbox.health.number("max-restarts", 0) if sandbox.health else 0,
         heartbeat_timeout_us=sandbox.health.number("heartbeat-timeout-us", 0) if sandbox.health else 0,

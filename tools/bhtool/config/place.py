@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import PAGE, Span
 
@@ -46,8 +45,14 @@ class Free:
 
     def take(self, size: int, align: int) -> int | None:
         """The lowest address that fits, now taken; None if there is none."""
+        return self.take_within(size, align, 1 << 64)
+
+    def take_within(self, size: int, align: int, block: int) -> int | None:
+        """The same, and no boundary between blocks, which are larger, is crossed."""
         for span in self.spans:
             start = _up(span.start, align)
+            if start // block != (start + size - 1) // block:
+                start = _up(start, block)
             if start + size <= span.end:
                 self.remove(Span(start, size))
                 return start
@@ -71,20 +76,23 @@ def _up(value: int, align: int) -> int:
     return value + align - 1 & ~(align - 1)
 
 
-def place(domains: Domains) -> Placement:
-    """Raises NoRoom. The rules on pinned regions must have passed."""
+def place(domains: Domains, pool_sizes: list[int]) -> Placement:
+    """Raises NoRoom. The rules on pinned regions must have passed. A pool's frames have one table in common."""
     pinned = [span for memory in domains.memories if (span := memory.span)]
     free = Free(domains.machine.ram, domains.machine.reserved + pinned)
-    count = len(domains.sandboxes)
-    placement = Placement(ram=[Span(0, 0)] * count, free=free)
-    control = free.take(_up(PAGE, lib.BH_POOL_BYTES) + count * lib.BH_POOL_BYTES, lib.BH_POOL_BYTES)
-    if control is None:
-        raise NoRoom(domains.sandboxes[0], (count + 1) * lib.BH_POOL_BYTES, free.largest(PAGE).size)
-    placement.shared = control
-    placement.pools = [control + (index + 1) * lib.BH_POOL_BYTES for index in range(count)]
-    for sandbox in sorted(domains.sandboxes, key=lambda one: (_takes_largest(domains, one), -_size(domains, one), one.index)):
+    placement = Placement(ram=[Span(0, 0)] * len(domains.sandboxes), free=free)
+    placement.shared = _must(free.take(PAGE, PAGE), domains.sandboxes[0], PAGE, free)
+    for sandbox, size in zip(domains.sandboxes, pool_sizes, strict=True):
+        placement.pools.append(_must(free.take_within(size, PAGE, MIB2), sandbox, size, free))
+    for sandbox in sorted(domains.sandboxes, key=lambda one: (takes_largest(domains, one), -_size(domains, one), one.index)):
         placement.ram[sandbox.index] = _place_ram(domains, sandbox, free)
     return placement
+
+
+def _must(start: int | None, sandbox: Sandbox, size: int, free: Free) -> int:
+    if start is None:
+        raise NoRoom(sandbox, size, free.largest(PAGE).size)
+    return start
 
 
 def _size(domains: Domains, sandbox: Sandbox) -> int:
@@ -92,7 +100,8 @@ def _size(domains: Domains, sandbox: Sandbox) -> int:
     return memory.size if memory else 0
 
 
-def _takes_largest(domains: Domains, sandbox: Sandbox) -> bool:
+def takes_largest(domains: Domains, sandbox: Sandbox) -> bool:
+    """Whether its RAM is what others leave."""
     return sandbox.takes_the_rest and domains.memory_of(sandbox) is None
 
 
@@ -101,7 +110,6 @@ def _place_ram(domains: Domains, sandbox: Sandbox, free: Free) -> Span:
     if memory is None:
         span = _bounded(free.largest(MIB2), domains)
         free.remove(span)
-        sandbox.rest.append(f"{span.size >> 20} MiB")
         return span
     if memory.span:
         return memory.span

@@ -18,6 +18,8 @@ class Platform(Protocol):
     @property
     def arch(self) -> str: ...  # "aarch64", "armv7", "x86_64"
     @property
+    def backend(self) -> str: ...  # of a PC, whose image has several: "svm", "vmx"
+    @property
     def board(self) -> Path: ...  # the machine's device tree
 
 
@@ -111,6 +113,7 @@ class SandboxPlan:
     ram_hpa: int
     ram_size: int
     pool_hpa: int
+    pool_size: int = 0  # what its monitor takes, to the frame
     trusted_idle: bool = False
     unprotected: list[str] = field(default_factory=list)  # protections it does without
     may_kick: list[int] = field(default_factory=list)

@@ -137,7 +137,11 @@ RULES = (
     # What the partition table can hold.
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
-    Rule("BH-R072", "The translation tables of a sandbox fit into its pool.", "take far-apart devices out of `access`"),
+    Rule(
+        "BH-R072",
+        "What a sandbox's monitor needs of memory, with the sandbox's translation tables, fits into a pool.",
+        "take far-apart devices out of `access`",
+    ),
     # Faults.
     Rule("BH-R080", "A heartbeat that is watched has a watcher.", "let a sandbox that kicks it have `may-kick`", health.has_a_watcher),
     Rule("BH-R081", "A sandbox that restarts says how often at most.", "add `max-restarts`, from 1 to a million", health.says_how_often),

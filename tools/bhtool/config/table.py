@@ -99,7 +99,8 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
     row.may_kick = sum(1 << other for other in set(plan.may_kick))
     row.notifies = 0 if plan.notifies is None else plan.notifies + 1
     row.accepts = sum(1 << other for other in set(plan.accepts_notify))
-    row.pool, row.entry, row.arg, row.stack = plan.pool_hpa, plan.entry, plan.arg, plan.stack
+    row.pool, row.pool_bytes = plan.pool_hpa, plan.pool_size
+    row.entry, row.arg, row.stack = plan.entry, plan.arg, plan.stack
     row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
     row.on_fault = lib.BH_ON_FAULT_RESTART if plan.restarts else lib.BH_ON_FAULT_PARK
     row.max_restarts, row.heartbeat_timeout_us = plan.max_restarts, plan.heartbeat_timeout_us

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a partition file allows, worked out anew from its tree: the compiler's regions and the monitor's table are not looked at.
 
-Only the places are taken over (config.place and, for pristine copies, the plan), because nobody else can know them; `misplaced` judges
-them. Who needs a copy is the tree's to say.
+Only the places are taken over from the plan, because nobody else can know them; `misplaced` judges them. Who needs a copy is the tree's to
+say.
 Invariants: BH-I1.memory, BH-I1.device, BH-I1.port, BH-I4.private.
 """
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.machine import Machine, Span, read_machine
 from bhtool.config.pci import with_functions
-from bhtool.config.place import Placement, place
 from bhtool.config.plan import Plan
 from bhtool.config.source import read_source
 from bhtool.errors import BulkheadError
@@ -25,7 +24,7 @@ UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switc
 
 # docs/guest.md, "Memory map"; offsets in the window, and in the pool that the pages come from (abi/table.h draws it).
 WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x10000
-POOL_STATS, POOL_INFO, POOL_CRASH, POOL_ABSENT, POOL_LOG, POOL_ARENA, POOL_END = 0x0, 0x1000, 0x2000, 0x3000, 0x4000, 0x8000, 0x80000
+POOL_STATS, POOL_INFO, POOL_CRASH, POOL_ABSENT, POOL_LOG, POOL_ARENA = 0x0, 0x1000, 0x2000, 0x3000, 0x4000, 0x8000
 LOG_BYTES = POOL_ARENA - POOL_LOG
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
@@ -83,24 +82,34 @@ class Partitioning:
     ram: list[Span] = field(default_factory=list)
 
 
-def copies_of(plan: Plan) -> dict[str, Span]:
-    """Where pristine copies are, by sandbox."""
-    return {one.name: Span(one.pristine_hpa, one.pristine_size) for one in plan.sandboxes if one.pristine_size}
+@dataclass(frozen=True)
+class Placed:
+    """Where the plan has put everything; pools and RAM by index of their sandbox, pristine copies by its name."""
+
+    shared: int
+    pools: tuple[Span, ...]
+    ram: tuple[Span, ...]
+    copies: Mapping[str, Span]
 
 
-def read_partitioning(partition: Path, board: Path, copies: Mapping[str, Span]) -> Partitioning:
+def places_of(plan: Plan) -> Placed:
+    return Placed(
+        shared=plan.shared_hpa,
+        pools=tuple(Span(one.pool_hpa, one.pool_size) for one in plan.sandboxes),
+        ram=tuple(Span(one.ram_hpa, one.ram_size) for one in plan.sandboxes),
+        copies={one.name: Span(one.pristine_hpa, one.pristine_size) for one in plan.sandboxes if one.pristine_size},
+    )
+
+
+def read_partitioning(partition: Path, board: Path, placed: Placed) -> Partitioning:
     """The file must have passed the checker."""
     root = read_source(partition, board).root
     node = find_domains(root)
     if node is None:
         raise BulkheadError(f"{partition} splits no machine")
     domains = read_domains(node, with_functions(read_machine(root)))
-    return partitioning(domains, place(domains), copies)
-
-
-def partitioning(domains: Domains, placement: Placement, copies: Mapping[str, Span]) -> Partitioning:
-    policies = [_policy(domains, placement, sandbox, copies) for sandbox in domains.sandboxes]
-    private = [*_private(domains, placement), *(Private(_copy_of(one), one.copy) for one in policies if one.copy)]
+    policies = [_policy(domains, placed, sandbox) for sandbox in domains.sandboxes]
+    private = [*_private(domains, placed), *(Private(_copy_of(one), one.copy) for one in policies if one.copy)]
     return Partitioning(policies, private, domains.machine.ram)
 
 
@@ -110,30 +119,30 @@ def exemptions(sandbox: Sandbox) -> frozenset[str]:
     return frozenset(found.strings) if found else frozenset()
 
 
-def _policy(domains: Domains, placement: Placement, sandbox: Sandbox, copies: Mapping[str, Span]) -> Policy:
-    pool = placement.pools[sandbox.index]
+def _policy(domains: Domains, placed: Placed, sandbox: Sandbox) -> Policy:
+    pool = placed.pools[sandbox.index]
     grants = [
-        _ram(domains.machine, placement, sandbox),
-        *_window(domains, placement, sandbox),
+        _ram(domains.machine, placed, sandbox),
+        *_window(domains, placed, sandbox),
         *_registers(domains.machine, sandbox),
-        *_configuration(sandbox, pool, exemptions(sandbox)),
+        *_configuration(sandbox, pool.start, exemptions(sandbox)),
     ]
     ports = {port for device in sandbox.devices for span in device.ports for port in range(span.start, span.end)}
     cores = tuple(core.number for core in sandbox.cores)
-    copy = copies.get(sandbox.name, NOWHERE if sandbox.restarts else None)
-    reach = (*_reach(domains, placement, sandbox), *_kept(placement.ram[sandbox.index], copy))
+    copy = placed.copies.get(sandbox.name, NOWHERE if sandbox.restarts else None)
+    reach = (*_reach(domains, placed, sandbox), *_kept(placed.ram[sandbox.index], copy))
     kicks = tuple(other.name for other in domains.sandboxes if other.node in sandbox.kick_nodes)
-    return Policy(sandbox.name, cores, Span(pool, POOL_END), tuple(grants), frozenset(ports), exemptions(sandbox), copy, reach, kicks)
+    return Policy(sandbox.name, cores, pool, tuple(grants), frozenset(ports), exemptions(sandbox), copy, reach, kicks)
 
 
-def _reach(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Grant]:
+def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
     """What a monitor on ARM needs of the machine. ARM IHI 0048, 4.1; ARM IHI 0069, 12.1: the frames of a GIC."""
     machine = domains.machine
 
     def whole(name: str, start: int, size: int, memory: str = "device") -> Grant:
         return Grant(name, start, start, size, "rw", memory)
 
-    yield whole("kick boxes", placement.shared, PAGE, "ram")
+    yield whole("kick boxes", placed.shared, PAGE, "ram")
     if not machine.is_arm:
         return
     (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
@@ -157,21 +166,21 @@ def _kept(ram: Span, copy: Span | None) -> Iterator[Grant]:
         yield Grant("pristine copy", copy.start, copy.start, copy.size, "r", "ram")
 
 
-def _ram(machine: Machine, placement: Placement, sandbox: Sandbox) -> Grant:
-    ram = placement.ram[sandbox.index]
+def _ram(machine: Machine, placed: Placed, sandbox: Sandbox) -> Grant:
+    ram = placed.ram[sandbox.index]
     return Grant("RAM", machine.guest_ram, ram.start, ram.size, "rwx", "ram")
 
 
-def _window(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Grant]:
+def _window(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
     """What a monitor shows its sandbox, and the logs it may read. Nothing there can be executed."""
-    window, pool = domains.machine.window, placement.pools[sandbox.index]
+    window, pool = domains.machine.window, placed.pools[sandbox.index].start
     read = {reader.name for reader in domains.sandboxes for node in reader.log_nodes if domains.sandbox_at(node) is sandbox}
     yield Grant("statistics", window + WINDOW_STATS, pool + POOL_STATS, PAGE, "r", "ram")
     yield Grant("information", window + WINDOW_INFO, pool + POOL_INFO, PAGE, "r", "ram")
     yield Grant("log", window + WINDOW_LOG, pool + POOL_LOG, LOG_BYTES, "rw", "ram", shared=bool(read))
     for k, node in enumerate(sandbox.log_nodes):
         if other := domains.sandbox_at(node):
-            gpa, hpa = window + (k + 1) * WINDOW_FOREIGN, placement.pools[other.index] + POOL_LOG
+            gpa, hpa = window + (k + 1) * WINDOW_FOREIGN, placed.pools[other.index].start + POOL_LOG
             yield Grant(f"log of {other.name}", gpa, hpa, LOG_BYTES, "r", "ram", shared=True)
 
 
@@ -204,12 +213,12 @@ def _pages(spans: tuple[Span, ...]) -> set[int]:
     return {page for span in spans for page in range(span.start & -PAGE, span.end, PAGE)}
 
 
-def _private(domains: Domains, placement: Placement) -> Iterator[Private]:
+def _private(domains: Domains, placed: Placed) -> Iterator[Private]:
     yield from (Private("reserved by the board", span) for span in domains.machine.reserved)
-    yield Private("kick boxes", Span(placement.shared, PAGE))
-    for sandbox, pool in zip(domains.sandboxes, placement.pools, strict=True):
-        yield Private(f"crash record of {sandbox.name}", Span(pool + POOL_CRASH, PAGE))
-        yield Private(f"monitor of {sandbox.name}", Span(pool + POOL_ARENA, POOL_END - POOL_ARENA))
+    yield Private("kick boxes", Span(placed.shared, PAGE))
+    for sandbox, pool in zip(domains.sandboxes, placed.pools, strict=True):
+        yield Private(f"crash record of {sandbox.name}", Span(pool.start + POOL_CRASH, PAGE))
+        yield Private(f"monitor of {sandbox.name}", Span(pool.start + POOL_ARENA, pool.size - POOL_ARENA))
 
 
 def misplaced(partitioning: Partitioning) -> Iterator[str]:

@@ -68,11 +68,11 @@ def memory_of(one: SandboxPlan) -> dict[str, int]:
     """Bytes that are not its RAM. The monitor's hold tables of its stage 2 and the log."""
     return {
         "ram_bytes": one.ram_size,
-        "monitor_bytes": lib.BH_POOL_BYTES,
+        "monitor_bytes": one.pool_size,
         "table_bytes": one.ram_table_bytes + one.other_table_bytes,
         "log_bytes": lib.BH_LOG_BYTES,
         "copy_bytes": one.pristine_size if one.restarts else 0,
-        "given_up_bytes": lib.BH_POOL_BYTES + (one.pristine_size if one.restarts else 0),
+        "given_up_bytes": one.pool_size + (one.pristine_size if one.restarts else 0),
     }
 
 

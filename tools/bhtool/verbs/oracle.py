@@ -14,7 +14,7 @@ from bhtool.jsonfile import write_json
 from bhtool.machine import versions
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import Examined, Verdict, judge
-from bhtool.oracle.policy import copies_of, read_partitioning
+from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 from bhtool.verbs.options import Output, Seconds
@@ -82,7 +82,7 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     with screen.progress("preparing"):
         plan = make_plan(platform, partition, screen.report)
         snapshot = capture(platform, plan, make_image(platform, plan), limit, screen.update)
-    verdict = judge(snapshot, read_partitioning(partition, platform.board, copies_of(plan)), look_of(platform).read)
+    verdict = judge(snapshot, read_partitioning(partition, platform.board, places_of(plan)), look_of(platform).read)
     for finding in verdict.findings:
         screen.complain(str(finding))
     screen.summary(verdict_table(verdict, f"{partition.name} on {platform.name}"))

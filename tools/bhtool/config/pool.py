@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sandbox's monitor takes of memory, frame by frame, as start-up takes it: monitor/partition_boot.c and hal/ below it.
+
+The tool counts before anything is placed for good, start-up takes, and says in the sandbox's statistics how much it took. A test on each
+backend compares both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bhtool.abi import lib
+from bhtool.config.budget import tables_of
+from bhtool.config.domains import Sandbox
+from bhtool.config.machine import PAGE, Machine, Span
+from bhtool.config.pci import configuration_page
+from bhtool.config.plan import Region, SandboxPlan
+
+IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
+SHOWN = lib.BH_POOL_ARENA // PAGE  # statistics, information, crash record, absent function, log
+GICV3_FRAMES = 0x10000  # each of a distributor's and a redistributor's; a GICv2's have a page
+COPY_TABLES = 4  # at most, of a pristine copy: for its two ends, which may lie in two GiB; what is between has larger leaves
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Besides translation tables."""
+
+    sandbox: int
+    core: int
+
+
+ARM_FRAMES = {
+    "aarch64": Frames(sandbox=5 + 1 + 1, core=2),
+    "armv7": Frames(sandbox=4 + 1 + 1, core=2),
+}  # copy, partition, space; core, stack
+X86_FRAMES = {
+    "svm": Frames(
+        sandbox=10 + 1 + 3 + 2 + 1, core=6
+    ),  # copy, partition, port map, MSR map, space; core, stack, VMCB, its states, host save area
+    "vmx": Frames(sandbox=10 + 1 + 3 + 1 + 1, core=5),  # the same with one frame of MSR map; core, stack, VMCS, VMXON region, states
+}
+
+
+def frames_of(arch: str, backend: str) -> Frames:
+    return ARM_FRAMES[arch] if arch in ARM_FRAMES else X86_FRAMES[backend]
+
+
+def _same(span: Span) -> Region:
+    """Of a monitor's own tables, one to one."""
+    return Region("", "ram", span.start, span.start, span.size, "rw")
+
+
+def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[Span]:
+    """Interrupt controllers and configuration registers that a monitor filters."""
+    yield from (page for device in sandbox.devices if device.function and (page := configuration_page(device.function)))
+    if not machine.is_arm:
+        if one.lines:
+            yield Span(machine.interrupt_controller.reg()[0][0], PAGE)
+        return
+    (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
+    yield Span(distributor, GICV3_FRAMES if machine.gic_v3 else PAGE)
+    if not machine.gic_v3:
+        yield Span(second, PAGE)
+        return
+    yield from (Span(second + 2 * GICV3_FRAMES * core, 2 * GICV3_FRAMES) for core in one.cores)
+
+
+def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Sequence[SandboxPlan], shared: int, arch: str) -> Iterator[Span]:
+    """What a monitor's own tables map, but for its pristine copy. A pool lies within 2 MiB, so its first page stands for all of it."""
+    yield Span(IMAGE[arch], PAGE)
+    yield Span(shared, PAGE)
+    yield Span(one.pool_hpa, PAGE)
+    yield from _devices(machine, sandbox, one)
+    if machine.is_arm:
+        yield from (Span(plans[other].pool_hpa, PAGE) for other in one.may_kick)  # the root that a kick poisons
+    if one.restarts or not machine.is_arm:
+        yield Span(one.ram_hpa, one.ram_size)
+
+
+def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str) -> int:
+    """Bytes of the sandbox's pool; its stage-2 tables have been counted. Of a restart's copy that has no place yet, the most it can take."""
+    frames = frames_of(arch, backend)
+    placed = one.pristine_size and one.pristine_hpa
+    own = [*spans, Span(one.pristine_hpa, one.pristine_size)] if placed else spans
+    tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
+    count = SHOWN + frames.sandbox + frames.core * len(one.cores) + int(one.restarts) + tables
+    return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes
