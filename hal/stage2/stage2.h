@@ -95,12 +95,23 @@ void guest_skip(struct hal_core *core, uint64_t syndrome);
 void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
 /* On the core itself: the guest's state at `core->entry`, as after reset; registers that reset leaves unknown are made known. */
 void guest_start(struct hal_core *core);
-/* On the core itself: its timers, off. */
+/* On the core itself: its timers and counters, off. */
 void guest_quiesce(void);
 /* Answers REGISTER. */
 enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *exit);
 
 /* ---- shared ---- */
+
+/* What MDCR_EL2 and HDCR both say of performance monitors. ARM ARM D24.2 "MDCR_EL2"; ARMv7 ARM B4.1 "HDCR". */
+enum {
+	PMU_HPMN = 0x1f,    /* so many event counters are the guest's; others would be the monitor's, and are off: HPME is clear */
+	PMU_TPMCR = 1 << 5, /* trap PMCR, */
+	PMU_TPM = 1 << 6,   /* and the rest */
+};
+/* Start-up: these, for this core's guest. Without the architecture's performance monitors, the registers trap. */
+unsigned pmu_grant(void);
+/* On the core itself, after pmu_grant's word is in its register: the guest's counters are 0 and count nothing; no overflow stands. */
+void guest_clear_counters(void);
 
 /* Answers FIRMWARE. */
 enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit);

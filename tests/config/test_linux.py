@@ -110,11 +110,15 @@ def test_two_cores_boot_core_first(
 
 
 @pytest.mark.parametrize(("platform", "flags"), [("qemu-aarch64", 0x4), ("qemu-aarch64-gicv2", 0x904), ("qemu-armv7", 0x904)])
-def test_timer_interrupts_name_own_cores(compile_on: Compile, platform: str, flags: int) -> None:
+def test_interrupts_of_timer_and_counters_name_own_cores(compile_on: Compile, platform: str, flags: int) -> None:
     """Linux binding "arm,gic": bits 15:8 of the flags; a GICv3 has none."""
-    timer = guest_tree(compile_on(LINUX2, platform)).find("/timer")
+    tree = guest_tree(compile_on(LINUX2, platform))
+    timer, counters = tree.find("/timer"), tree.find("/pmu")
     assert timer is not None
     assert timer.properties["interrupts"].cells[2::3] == [flags] * 4
+    assert counters is not None
+    assert counters.text("compatible") == ("arm,cortex-a15-pmu" if platform == "qemu-armv7" else "arm,armv8-pmuv3")
+    assert counters.properties["interrupts"].cells == [1, 7, flags]
 
 
 @pytest.mark.parametrize("platform", ["qemu-aarch64-gicv2", "qemu-armv7"])

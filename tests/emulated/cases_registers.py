@@ -188,11 +188,28 @@ NOT_OFFERED = "what is not offered is trapped and refused"
 SYSTEM = (
     refused("mrs-hypervisor", HYPERVISOR, "mrs=sctlr_el2 mrs=hcr_el2 mrs=cnthctl_el2 msr-vbar_el2=0", UNDEFINED, A64, quick=True),
     refused("mrs-virtual-interrupts", HYPERVISOR, "mrs=ich_hcr", UNDEFINED, A64),
-    refused("mrs-performance", NOT_OFFERED, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", UNDEFINED, A64),
+    refused("mrs-debug-rom", NOT_OFFERED, "mrs=mdrar", UNDEFINED, A64),
     refused("mrs-implementation", NOT_OFFERED, "mrs=actlr msr-actlr_el1=1 mrs=impdef mrs=cpuactlr mrs=l2ctlr", UNDEFINED, A64),
     refused("mrs-extensions", NOT_OFFERED, "mrs=spe mrs=sve", UNDEFINED, A64),
     refused(
         "system-register-sgi", "a GICv2 machine has no interrupt registers in the CPU", "sgi=0x5000004 sgi0=0x5000004", UNDEFINED, (GICV2,)
+    ),
+)
+
+# A core is one sandbox's, and so are its counters.
+OWN_COUNTERS = "counters count what their own core does above EL2"
+COUNTERS = (
+    returned("mrs-performance", OWN_COUNTERS, "mrs=pmu mrs=pmccntr msr-pmcr_el0=1", None, A64),
+    returned("mrc-performance", OWN_COUNTERS, "mrc=pmcr mrc=pmccntr mcr-pmcr=1", None, (ARMV7,)),
+    returned("counters-count", OWN_COUNTERS, "pmu-count=1000", 1000, ARM, quick=True),
+    returned("counters-interrupt", "the line of the own counters is granted", "pmu-overflow=100", 100, ARM),
+    returned("counters-without-the-monitor", "a monitor's work is not counted, whatever a guest asks for", "pmu-below=64", 0, A64),
+    Case(
+        "counters-of-another",
+        OWN_COUNTERS,
+        (Sandbox("bystander", 0), Sandbox("victim", 2, "pmu-leave"), Sandbox("attacker", 1, "ticks=400 pmu-left")),
+        (Returned("attacker", "pmu-left", 0),),
+        ARM,
     ),
 )
 
@@ -210,7 +227,6 @@ ARMV7_ONLY = (
     refused("mrc-hypervisor", HYPERVISOR, "mrc=hsctlr mrc=hcr mrc=hdcr mrc=hstr mrc=vtcr mrc=cnthctl", UNDEFINED, (ARMV7,), quick=True),
     refused("mcr-hypervisor", HYPERVISOR, "mcr-hcr=0 mcr-hvbar=0x40000000 mcr-hstr=0 mcr-cnthctl=0 mrrc=vttbr", UNDEFINED, (ARMV7,)),
     refused("mrc-secure", "registers of the secure world are out of reach", "mrc=scr mcr-scr=0 mcr-cntfrq=1", UNDEFINED, (ARMV7,)),
-    refused("mrc-performance", NOT_OFFERED, "mrc=pmcr mrc=pmccntr mcr-pmcr=1", UNDEFINED, (ARMV7,)),
     refused("mrc-implementation", NOT_OFFERED, "mrc=l2ctlr mcr-l2ctlr=0 mrc=l2ectlr mrc=cbar", UNDEFINED, (ARMV7,)),
     refused(
         "mrc-debug",
@@ -296,4 +312,4 @@ ENDLESS = (
     ),
 )
 
-CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, OWN_DEBUG, OS_LOCK, *ARMV7_ONLY, *FIRMWARE, *ENDLESS)
+CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, *COUNTERS, OWN_DEBUG, OS_LOCK, *ARMV7_ONLY, *FIRMWARE, *ENDLESS)

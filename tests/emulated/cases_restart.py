@@ -111,6 +111,7 @@ FORGETS = (
     forgets("debug-control", AS_AT_FIRST, f"msr-mdscr_el1={MDSCR_TDCC:#x}", "mrs=debug", A64),
     forgets("thread-number", AS_AT_FIRST, f"msr-tpidr_el0={SECRET:#x}", "mrs=tpidr", A64),
     forgets("thread-number", AS_AT_FIRST, f"mcr-tpidrurw={SECRET:#x}", "mrc=tpidrurw", (ARMV7,)),
+    forgets("counters", AS_AT_FIRST, "pmu-leave", "pmu-left", ARM),
     forgets_ipi("ipis", "first=sgi=0x1000004", (GICV3,)),
     forgets_ipi("ipis", "first=sgir=0x40001", GIC2),
     forgets_ipi("ipis", f"first=icr={2 << 32 | 0x4055:#x}", X86),
@@ -147,8 +148,8 @@ def every_register(platforms: tuple[str, ...], begins: str, dead: str = "-") -> 
 
 
 # By docs/guest.md, "Registers at entry"; then what machines show in registers that only identify, or that have a least value.
-A64_ENTRY = "x0 0xc001000|SP 0x40080000|SCTLR_EL1 0x30d00800|DAIF 0x3c0"
-ARMV7_ENTRY = "r[02] 0xc001000|r1 0xffffffff|sp_svc 0x40080000|cpsr 0x1d3|SCTLR 0xc50078"
+A64_ENTRY = "x0 0xc001000|SP 0x40080000|SCTLR_EL1 0x30d00800|DAIF 0x3c0|PMCR_EL0 0x41013040"
+ARMV7_ENTRY = "r[02] 0xc001000|r1 0xffffffff|sp_svc 0x40080000|cpsr 0x1d3|SCTLR 0xc50078|PMCR 0x410f3000"
 X86_ENTRY = (
     "R[SD]I 0xfd001000|RSP 0x9f000|RFLAGS 0x2|cr3 0x13000|cr4 0x20|dr6 0xffff0ff0|dr7 0x400|[des]s 0x18|gdt 0x12000001f"
     "|PAT 0x7040600070406|EFER 0x500|SVR 0x1ff|LVT_\\w+ 0x10000"

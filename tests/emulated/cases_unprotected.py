@@ -78,8 +78,8 @@ IO = both("io", "in=0x3fd", Parked("attacker", "port", "read", "0x3fd"), Returne
 MSR = (
     *registers(("rdmsr=0x200", "rdmsr=0xc0000104", "wrmsr=0x3b,0"), "#GP", X86[:1]),
     *registers(("rdmsr=0x200",), "#GP", X86[1:]),
-    *registers(("mrs=actlr", "mrs=pmu"), UNDEFINED, A64),
-    *registers(("mrc=pmcr", "mrc=l2ctlr"), UNDEFINED, (ARMV7,)),
+    *registers(("mrs=actlr", "mrs=mdrar"), UNDEFINED, A64),
+    *registers(("mrc=dbgdscr", "mrc=l2ctlr"), UNDEFINED, (ARMV7,)),
 )
 IPI = (
     *ipi(f"icr={FOREIGN_ICR:#x}", 55, X86),

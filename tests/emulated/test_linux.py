@@ -95,6 +95,12 @@ def test_one_processor(shell: Dialogue) -> None:
     assert shell.number("nproc") == 1
 
 
+def test_performance_monitors(shell: Dialogue, machine_platform: Platform) -> None:
+    """On ARM its cores' are its own, found by a stock driver; on PCs there are none."""
+    found = shell.ask("ls /sys/bus/event_source/devices | grep -E '^(armv[78]_|cpu$)'")
+    assert len(found) == (machine_platform.name in ARM), found
+
+
 def test_steady_exits(shell: Dialogue, machine_platform: Platform) -> None:
     """Over ten thousand timer interrupts under load, only what one core of Linux may cost."""
     before, count = exits(shell), shell.number(timer_count(machine_platform))

@@ -5,7 +5,7 @@
 #include "abi/table.h"
 #include "check.h"
 
-enum { GICV3 = 0x8 /* FMO */, WFI_TRAPPED = 0x2000 /* TWI */ };
+enum { GICV3 = 0x8 /* FMO */, WFI_TRAPPED = 0x2000 /* TWI */, REFUSED = 0x60 /* TPM, TPMCR */ };
 
 static const struct {
 	uint64_t interrupts;
@@ -15,12 +15,14 @@ static const struct {
 	struct controls words;
 } rows[] = {
 	/* clang-format off: columns. HCR_EL2, CPTR_EL2, MDCR_EL2, HSTR_EL2, CNTHCTL_EL2. */
-	{ 0, false, 0, 0, { 0x0420031880380023, 0x401033ff, 0x08084c60, 0, 3 } },
-	{ WFI_TRAPPED, false, 6, 0, { 0x0420031880382023, 0x401033ff, 0x08084c66, 0, 3 } },
-	{ GICV3, true, 31, 0, { 0x04200318803c002b, 0x401033ff, 0x08084c7f, 0, 3 } },
-	{ GICV3 | WFI_TRAPPED, true, 6, 0, { 0x04200318803c202b, 0x401033ff, 0x08084c66, 0, 3 } },
+	{ 0, false, 0, 0, { 0x0420031880380023, 0x401033ff, 0x088a4c00, 0, 3 } },
+	{ 0, false, REFUSED, 0, { 0x0420031880380023, 0x401033ff, 0x088a4c60, 0, 3 } },
+	{ 0, false, 4, 0, { 0x0420031880380023, 0x401033ff, 0x088a4c04, 0, 3 } },
+	{ WFI_TRAPPED, false, 6, 0, { 0x0420031880382023, 0x401033ff, 0x088a4c06, 0, 3 } },
+	{ GICV3, true, 31, 0, { 0x04200318803c002b, 0x401033ff, 0x088a4c1f, 0, 3 } },
+	{ GICV3 | WFI_TRAPPED, true, 6, 0, { 0x04200318803c202b, 0x401033ff, 0x088a4c06, 0, 3 } },
 	{ GICV3, true, 6, BH_PROTECT_MSR, { 0x00200300800c002b, 0x33ff, 6, 0, 3 } },
-	{ GICV3, true, 6, BH_PROTECT_ABORT, { 0x04200318803c000b, 0x401033ff, 0x08084c66, 0, 3 } },
+	{ GICV3, true, 6, BH_PROTECT_ABORT, { 0x04200318803c000b, 0x401033ff, 0x088a4c06, 0, 3 } },
 	/* clang-format on */
 };
 

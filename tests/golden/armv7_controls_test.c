@@ -5,7 +5,7 @@
 #include "abi/table.h"
 #include "check.h"
 
-enum { WFI_TRAPPED = 0x2000 /* TWI */ };
+enum { WFI_TRAPPED = 0x2000 /* TWI */, REFUSED = 0x60 /* TPM, TPMCR */ };
 
 static const struct {
 	uint64_t interrupts;
@@ -14,10 +14,11 @@ static const struct {
 	struct controls words;
 } rows[] = {
 	/* clang-format off: columns. HCR, HCPTR, HDCR, HSTR, CNTHCTL. */
-	{ 0, 0, 0, { 0x00380023, 0x001033ff, 0x00000e60, 0x00028000, 3 } },
-	{ WFI_TRAPPED, 6, 0, { 0x00382023, 0x001033ff, 0x00000e66, 0x00028000, 3 } },
+	{ 0, 0, 0, { 0x00380023, 0x001033ff, 0x00000e00, 0x00028000, 3 } },
+	{ 0, REFUSED, 0, { 0x00380023, 0x001033ff, 0x00000e60, 0x00028000, 3 } },
+	{ WFI_TRAPPED, 6, 0, { 0x00382023, 0x001033ff, 0x00000e06, 0x00028000, 3 } },
 	{ 0, 6, BH_PROTECT_MSR, { 0x00080023, 0x000033ff, 6, 0, 3 } },
-	{ 0, 0, BH_PROTECT_ABORT, { 0x00380003, 0x001033ff, 0x00000e60, 0x00028000, 3 } },
+	{ 0, 4, BH_PROTECT_ABORT, { 0x00380003, 0x001033ff, 0x00000e04, 0x00028000, 3 } },
 	/* clang-format on */
 };
 

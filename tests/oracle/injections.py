@@ -317,7 +317,7 @@ ON_ARM = (
     added("HCR", 12, "DC"),
     added("HCR", 27, "TGE"),
     cleared("CPTR", 20, "TTA"),
-    *(cleared("MDCR", bit, name) for bit, name in ((5, "TPMCR"), (6, "TPM"), (10, "TDOSA"), (11, "TDRA"))),
+    *(cleared("MDCR", bit, name) for bit, name in ((10, "TDOSA"), (11, "TDRA"))),
     Injection(
         "access flag clear",
         lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) & ~(1 << 10)),
@@ -336,7 +336,7 @@ ON_AARCH64 = (
     cleared("HCR", 31, "RW"),
     *(added("HCR", bit, name) for bit, name in ((34, "E2H"), (39, "TME"), (42, "NV"), (47, "FIEN"), (56, "ATA"))),
     *(cleared("CPTR", bit, name) for bit, name in ((8, "TZ"), (12, "TSM"), (30, "TAM"))),
-    *(cleared("MDCR", bit, name) for bit, name in ((14, "TPMS"), (19, "TTRF"), (27, "TDCC"))),
+    *(cleared("MDCR", bit, name) for bit, name in ((14, "TPMS"), (17, "HPMD"), (19, "TTRF"), (23, "HCCD"), (27, "TDCC"))),
 )
 # Of a monitor's own tables. ARM ARM D8.3: bits 4:2 memory type, 7 read-only, 54 execute never.
 ON_EL2 = (

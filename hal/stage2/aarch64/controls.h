@@ -9,5 +9,5 @@ struct controls {
 };
 
 /* `interrupts`: gic_traps. `hides`: the core has what a guest must not believe in, so its identification registers are answered.
- * `counters`: PMCR_EL0.N, or 0. `unprotected`: enum bh_protection. */
+ * `counters`: pmu_grant. `unprotected`: enum bh_protection. */
 struct controls controls_make(uint64_t interrupts, bool hides, unsigned counters, unsigned unprotected);

@@ -36,16 +36,19 @@ enum {
 #define CPTR_CONFINED (CPTR_OPEN | CPTR_TTA | CPTR_TAM)
 
 enum {
-	MDCR_TPMCR = 1 << 5,  /* trap PMCR_EL0, */
-	MDCR_TPM = 1 << 6,    /* and the rest of the PMU */
 	MDCR_TDOSA = 1 << 10, /* trap the OS lock */
 	MDCR_TDRA = 1 << 11,  /* trap the debug ROM's address */
 	MDCR_TPMS = 1 << 14,  /* trap statistical profiling */
+	MDCR_HPMD = 1 << 17,  /* the guest's counters do not count events at EL2, */
 	MDCR_TTRF = 1 << 19,  /* trap the trace filter */
+	MDCR_HCCD = 1 << 23,  /* nor the cycles there */
 	MDCR_TDCC = 1 << 27,  /* trap the debugger's channel */
 };
-/* E2PB, E2TB 0: no profiling or trace buffer; EnSPM 0: no system PMU. TDA, TDE clear: breakpoints on itself are the guest's. */
-#define MDCR_CONFINED (MDCR_TPMCR | MDCR_TPM | MDCR_TDOSA | MDCR_TDRA | MDCR_TPMS | MDCR_TTRF | MDCR_TDCC)
+/*
+ * E2PB, E2TB 0: no profiling or trace buffer; EnSPM 0: no system PMU. TDA, TDE clear: breakpoints on itself are the guest's. MTPME 0: no
+ * counting of another thread.
+ */
+#define MDCR_CONFINED (MDCR_TDOSA | MDCR_TDRA | MDCR_TPMS | MDCR_HPMD | MDCR_TTRF | MDCR_HCCD | MDCR_TDCC)
 /* What AArch32 programs cannot reach is undefined by itself, or implementation defined and trapped by TIDCP. */
 #define HSTR_CONFINED 0u
 #define CNTHCTL_GUEST 3u /* EL1PCTEN, EL1PCEN: the physical timer is the guest's too */

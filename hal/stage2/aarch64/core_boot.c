@@ -9,16 +9,10 @@
 #include "controls.h"
 #include "features_boot.h"
 
-/* MDCR_EL2.HPMN = PMCR_EL0.N: no counter is set aside for EL2, as the register's description asks of those who use none. */
-static unsigned counters(void)
-{
-	return features_has_pmu() ? SYSREG_READ(PMCR_EL0) >> 11 & 31 : 0;
-}
-
 /* What the guest may do. */
 static void confine(struct hal_core *core)
 {
-	const struct controls controls = controls_make(gic_traps(core->partition), features_fill(core->guest.features), counters(),
+	const struct controls controls = controls_make(gic_traps(core->partition), features_fill(core->guest.features), pmu_grant(),
 						       core->partition->unprotected);
 
 	features_close();
@@ -36,8 +30,6 @@ static void confine(struct hal_core *core)
 	SYSREG_WRITE(VMPIDR_EL2, SYSREG_READ(MPIDR_EL1));
 	SYSREG_WRITE(OSLAR_EL1, 0);
 	SYSREG_WRITE(OSDLR_EL1, 0);
-	if (features_has_pmu())
-		SYSREG_WRITE(PMUSERENR_EL0, 0);
 	arch_isb();
 	__asm__ volatile("tlbi vmalls12e1\n\tdsb sy\n\tisb" : : : "memory");
 }

@@ -75,11 +75,3 @@ void features_close(void)
 	if (FIELD(SYSREG_READ(ID_AA64MMFR1_EL1), 40))         /* HCX: nothing it would switch on, */
 		SYSREG_WRITE(S3_4_C1_C2_2, UINT64_C(1) << 6); /* HCRX_EL2: TALLINT */
 }
-
-/* ID_AA64DFR0_EL1.PMUVer: 0 none, 15 one that is not the architecture's. */
-bool features_has_pmu(void)
-{
-	unsigned version = FIELD(SYSREG_READ(ID_AA64DFR0_EL1), 8);
-
-	return version && version != 15;
-}

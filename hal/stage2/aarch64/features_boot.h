@@ -8,5 +8,3 @@
 bool features_fill(uint64_t *features);
 /* Closes control registers of later architecture versions, where the core has them. */
 void features_close(void);
-/* The architecture's performance monitors, version 3 or later. */
-bool features_has_pmu(void);

@@ -52,7 +52,7 @@ extern char guest_vectors[];
 /* Enters the guest; returns LEFT_* when it comes back, its registers saved in core. */
 unsigned guest_run(struct hal_core *core);
 
-/* The guest's system registers as after reset, those that reset leaves unknown 0; SP_EL1 = stack. */
+/* The guest's system registers but timers and counters as after reset, those that reset leaves unknown 0; SP_EL1 = stack. */
 void guest_reset(uint64_t stack);
 
 /* Floating point and SIMD: 0. */

@@ -20,8 +20,8 @@ static const struct {
 	[INDEX(1, 0)] = { 0xffff | FIELD(16) | FIELD(24), FIELD(20) | FIELD(28) },
 	/* ID_PFR1_EL1: ProgMod, GenTimer, GIC; not Security, MProgMod, Virtualization, Sec_frac, Virt_frac */
 	[INDEX(1, 1)] = { FIELD(0) | FIELD(16) | FIELD(28), FIELD(4) | FIELD(8) | FIELD(12) | FIELD(20) | FIELD(24) },
-	/* ID_DFR0_EL1: CopDbg, MMapDbg; not CopSDbg, CopTrc, MMapTrc, MProfDbg, PerfMon, TraceFilt */
-	[INDEX(1, 2)] = { FIELD(0) | FIELD(8), FIELD(4) | FIELD(12) | FIELD(16) | FIELD(20) | FIELD(24) | FIELD(28) },
+	/* ID_DFR0_EL1: CopDbg, MMapDbg, PerfMon; not CopSDbg, CopTrc, MMapTrc, MProfDbg, TraceFilt */
+	[INDEX(1, 2)] = { FIELD(0) | FIELD(8) | FIELD(24), FIELD(4) | FIELD(12) | FIELD(16) | FIELD(20) | FIELD(28) },
 	/* ID_AFR0_EL1: implementation defined */
 	[INDEX(1, 3)] = { 0, ALL },
 	/* ID_MMFR0_EL1 to ID_MMFR3_EL1, ID_ISAR0_EL1 to ID_ISAR5_EL1, ID_MMFR4_EL1, ID_ISAR6_EL1: what AArch32 programs may execute */
@@ -52,8 +52,8 @@ static const struct {
 			  FIELD(8) | FIELD(12) | FIELD(28) | FIELD(36) | FIELD(52) },
 	/* ID_AA64PFR1_EL1: BT, SSBS, CSV2_frac; not RAS_frac, RNDR_trap; never MTE, SME, NMI, GCS */
 	[INDEX(4, 1)] = { FIELD(0) | FIELD(4) | FIELD(32), FIELD(12) | FIELD(28) },
-	/* ID_AA64DFR0_EL1: DebugVer, BRPs, WRPs, CTX_CMPs, DoubleLock; not TraceVer, PMUVer, PMSS, MTPMU; never SPE, trace buffer, BRBE */
-	[INDEX(5, 0)] = { FIELD(0) | FIELD(12) | FIELD(20) | FIELD(28) | FIELD(36), FIELD(4) | FIELD(8) | FIELD(16) | FIELD(48) },
+	/* ID_AA64DFR0_EL1: DebugVer, PMUVer, BRPs, WRPs, CTX_CMPs, DoubleLock; not TraceVer, PMSS, MTPMU; never SPE, trace buffer, BRBE */
+	[INDEX(5, 0)] = { FIELD(0) | FIELD(8) | FIELD(12) | FIELD(20) | FIELD(28) | FIELD(36), FIELD(4) | FIELD(16) | FIELD(48) },
 	/* ID_AA64AFR0_EL1, ID_AA64AFR1_EL1: implementation defined */
 	[INDEX(5, 4)] = { 0, ALL },
 	[INDEX(5, 5)] = { 0, ALL },
@@ -81,9 +81,27 @@ static const struct {
 	[INDEX(7, 4)] = { 0, FIELD(24) },
 };
 
+/*
+ * PerfMon and PMUVer have the same numbers. Registers that came after PMUv3p8 (PMUACR_EL1 and others) are closed by fine-grained traps, so
+ * that is the latest a guest sees; a version of the implementer's own is seen as it is, and refused.
+ */
+enum { PMUV3P8 = 8, PMU_IMPLEMENTERS = 15 };
+
+static bool limit_version(uint64_t *value, unsigned low)
+{
+	uint64_t version = *value >> low & 15;
+
+	if (version <= PMUV3P8 || version == PMU_IMPLEMENTERS)
+		return false;
+	*value = (*value & ~FIELD(low)) | (uint64_t)PMUV3P8 << low;
+	return true;
+}
+
 bool identity_hide(uint64_t registers[IDENTITY_REGISTERS])
 {
-	bool must = false;
+	bool must = limit_version(&registers[INDEX(1, 2)], 24);
+
+	must |= limit_version(&registers[INDEX(5, 0)], 8);
 
 	for (unsigned n = 0; n < IDENTITY_REGISTERS; n++) {
 		must |= (registers[n] & ~(views[n].shown | views[n].harmless)) != 0;

@@ -7,7 +7,6 @@
 /*
  * Registers stock kernels touch although they get nothing from them: reads give a constant, writes vanish.
  *   OSLAR, OSDLR   a locked OS lock would let MDSCR_EL1 arm halting debug: ARM ARM H6.1 "OS lock"; it stays unlocked
- *   PMUSERENR      cleared by every boot where ID_AA64DFR0_EL1 shows a PMU
  */
 static const struct {
 	uint32_t number;
@@ -16,7 +15,6 @@ static const struct {
 	{ SYSREG(2, 0, 1, 0, 4), 0 },      /* OSLAR_EL1 */
 	{ SYSREG(2, 0, 1, 1, 4), 1 << 3 }, /* OSLSR_EL1: implemented, unlocked */
 	{ SYSREG(2, 0, 1, 3, 4), 0 },      /* OSDLR_EL1 */
-	{ SYSREG(3, 3, 9, 14, 0), 0 },     /* PMUSERENR_EL0 */
 };
 
 /* Group 3 of HCR_EL2.TID3: op0 3, op1 0, CRn 0, CRm 1..7. */

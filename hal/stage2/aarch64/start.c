@@ -38,6 +38,7 @@ void guest_start(struct hal_core *core)
 	core->guest.x[0] = core->entry.arg;
 	__asm__ volatile("ic iallu\n\tdsb nsh" : : : "memory"); /* what it held was fetched before a restart wrote this code */
 	guest_reset(core->entry.stack);
+	guest_quiesce();
 	clear_left();
 	guest_clear_vectors();
 }
@@ -46,4 +47,5 @@ void guest_quiesce(void)
 {
 	SYSREG_WRITE(CNTV_CTL_EL0, 0);
 	SYSREG_WRITE(CNTP_CTL_EL0, 0);
+	guest_clear_counters();
 }

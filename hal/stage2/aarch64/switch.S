@@ -147,8 +147,6 @@ guest_reset:
 	msr	TPIDR_EL0, xzr
 	msr	TPIDR_EL1, xzr
 	msr	CNTKCTL_EL1, xzr
-	msr	CNTV_CTL_EL0, xzr
-	msr	CNTP_CTL_EL0, xzr
 	ret
 
 	.irp	n, 5, 6, 7

@@ -7,5 +7,5 @@ struct controls {
 	uint32_t hcr, hcptr, hdcr, hstr, cnthctl;
 };
 
-/* `interrupts`: gic_traps. `counters`: PMCR.N, or 0. `unprotected`: enum bh_protection. */
+/* `interrupts`: gic_traps. `counters`: pmu_grant. `unprotected`: enum bh_protection. */
 struct controls controls_make(uint64_t interrupts, uint32_t counters, unsigned unprotected);

@@ -34,13 +34,11 @@ enum {
 #define HSTR_CONFINED (HSTR_T15 | HSTR_TJDBX)
 
 enum {
-	HDCR_TPMCR = 1 << 5,  /* trap PMCR */
-	HDCR_TPM = 1 << 6,    /* trap all performance monitors */
 	HDCR_TDA = 1 << 9,    /* trap debug registers */
 	HDCR_TDOSA = 1 << 10, /* trap the OS lock */
 	HDCR_TDRA = 1 << 11,  /* trap the debug ROM's address */
 };
-#define HDCR_CONFINED (HDCR_TPMCR | HDCR_TPM | HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)
+#define HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)
 #define CNTHCTL_GUEST 3u /* PL1PCTEN, PL1PCEN: the physical timer is the guest's too */
 
 struct controls controls_make(uint64_t interrupts, uint32_t counters, unsigned unprotected)

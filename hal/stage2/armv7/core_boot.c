@@ -8,24 +8,10 @@
 #include "arch/arch.h"
 #include "controls.h"
 
-/* ID_DFR0.PerfMon: 0 none, 15 one that is not the architecture's. */
-static bool has_pmu(void)
-{
-	unsigned version = SYSREG_READ(ID_DFR0) >> 24 & 15;
-
-	return version && version != 15;
-}
-
-/* HDCR.HPMN = PMCR.N: no counter is set aside for Hyp mode, as the register's description asks of those who use none. */
-static uint32_t counters(void)
-{
-	return has_pmu() ? SYSREG_READ(PMCR) >> 11 & 31 : 0;
-}
-
 /* What the guest may do. */
 static void confine(const struct hal_core *core)
 {
-	const struct controls controls = controls_make(gic_traps(core->partition), counters(), core->partition->unprotected);
+	const struct controls controls = controls_make(gic_traps(core->partition), pmu_grant(), core->partition->unprotected);
 
 	SYSREG_WRITE(VTCR, STAGE2_FORMAT.control);
 	SYSREG_WRITE64(VTTBR, core->partition->vttbr);
@@ -38,8 +24,6 @@ static void confine(const struct hal_core *core)
 	SYSREG_WRITE(CNTHP_CTL, 0);
 	SYSREG_WRITE(VPIDR, SYSREG_READ(MIDR));
 	SYSREG_WRITE(VMPIDR, SYSREG_READ(MPIDR));
-	if (has_pmu())
-		SYSREG_WRITE(PMUSERENR, 0);
 	arch_isb();
 	SYSREG_WRITE(TLBIALL, 0);
 	arch_barrier();

@@ -70,4 +70,5 @@ void guest_quiesce(void)
 {
 	SYSREG_WRITE(CNTV_CTL, 0);
 	SYSREG_WRITE(CNTP_CTL, 0);
+	guest_clear_counters();
 }

@@ -2,6 +2,7 @@
 /* What only an AArch64 sandbox can try. */
 #include <stddef.h>
 
+#include "counters.h"
 #include "gic_attacks.h"
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
@@ -128,6 +129,7 @@ static uint64_t attack_cpu_on(uint64_t a, uint64_t b)
 ATTACK_MRS(pmcr_el0)
 ATTACK_MRS(pmccntr_el0)
 ATTACK_MRS(mdscr_el1)
+ATTACK_MRS(mdrar_el1)
 ATTACK_MRS(tpidr_el0)
 ATTACK_MRS(icc_ap0r0_el1)
 ATTACK_MRS(dbgclaimclr_el1)
@@ -214,10 +216,16 @@ const struct attack arch_attacks[] = {
 	{ "fp-read", 0, false, attack_fp_read },
 	{ "hvc", 1, false, attack_hvc },
 	{ "smc", 1, false, attack_smc },
+	{ "pmu-count", 1, false, counters_count },
+	{ "pmu-overflow", 1, false, counters_overflow },
+	{ "pmu-below", 1, false, counters_below },
+	{ "pmu-leave", 0, false, counters_leave },
+	{ "pmu-left", 0, false, counters_left },
 	{ "cpu-on", 2, false, attack_cpu_on },
 	MRS("pmu", pmcr_el0),
 	MRS("pmccntr", pmccntr_el0),
 	MRS("debug", mdscr_el1),
+	MRS("mdrar", mdrar_el1),
 	MRS("tpidr", tpidr_el0),
 	MRS("ap0r0", icc_ap0r0_el1),
 	MRS("claim", dbgclaimclr_el1),

@@ -2,6 +2,7 @@
 /* What only an ARMv7 sandbox can try. */
 #include <stddef.h>
 
+#include "counters.h"
 #include "gic_attacks.h"
 #include "kernel/attack.h"
 #include "kernel/cpu.h"
@@ -278,6 +279,11 @@ const struct attack arch_attacks[] = {
 	{ "hvc-immediate", 0, false, attack_hvc_immediate },
 	{ "hvc-user", 0, false, attack_hvc_user },
 	{ "smc", 1, false, attack_smc },
+	{ "pmu-count", 1, false, counters_count },
+	{ "pmu-overflow", 1, false, counters_overflow },
+	{ "pmu-below", 1, false, counters_below },
+	{ "pmu-leave", 0, false, counters_leave },
+	{ "pmu-left", 0, false, counters_left },
 	{ "cps-hyp", 0, false, attack_cps_hyp },
 	{ "elr-hyp", 0, false, attack_elr_hyp },
 	{ "bxj", 0, false, attack_bxj },
@@ -305,9 +311,9 @@ uint64_t gic_attack_send(uint64_t a, uint64_t b)
 	return gic_attack_store(a, b);
 }
 
-/* ACTLR is answered; nobody has a PMU; GICD_CTLR is the distributor filter's. */
+/* ACTLR is answered; L2CTLR is offered to no sandbox; GICD_CTLR is the distributor filter's. */
 const struct storm arch_storms[] = {
-	{ "refused", attack_mrc_pmcr, 0, NULL },
+	{ "refused", attack_mrc_l2ctlr, 0, NULL },
 	{ "register", attack_mrc_actlr, 0, NULL },
 	{ "device", gic_attack_dist_read, 0, NULL },
 	{ "device-read", gic_attack_load, 0, gic_prepare_enable },

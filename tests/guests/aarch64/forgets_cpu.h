@@ -36,7 +36,10 @@ static const char *const general_names[] = {
 	X(SP_EL0, LEFT) X(SCTLR_EL1, 0x34d0c800) X(CPACR_EL1, 3 << 20) X(TTBR0_EL1, LEFT) X(TTBR1_EL1, LEFT) X(TCR_EL1, LEFT) \
 	X(MAIR_EL1, LEFT) X(AMAIR_EL1, LEFT) X(VBAR_EL1, LEFT << 8) X(CONTEXTIDR_EL1, LEFT) X(TPIDR_EL0, LEFT) \
 	X(TPIDRRO_EL0, LEFT) X(TPIDR_EL1, LEFT) X(CSSELR_EL1, 2) X(CNTKCTL_EL1, 3) X(CNTV_CVAL_EL0, LEFT) X(CNTP_CVAL_EL0, LEFT) \
-	X(CNTV_CTL_EL0, 3) X(CNTP_CTL_EL0, 3) X(MDSCR_EL1, 1 << 12) X(DAIF, 0x1c0)
+	X(CNTV_CTL_EL0, 3) X(CNTP_CTL_EL0, 3) X(MDSCR_EL1, 1 << 12) X(DAIF, 0x1c0)                                              \
+	X(PMCCFILTR_EL0, 1 << 27) X(PMCCNTR_EL0, LEFT) X(PMEVCNTR0_EL0, LEFT) X(PMEVTYPER0_EL0, 1 << 27 | 0x11)                 \
+	X(PMEVCNTR5_EL0, LEFT) X(PMEVTYPER5_EL0, 1 << 27) X(PMSELR_EL0, 3) X(PMUSERENR_EL0, 15) X(PMOVSSET_EL0, 1)              \
+	X(PMINTENSET_EL1, 1) X(PMCNTENSET_EL0, 1) X(PMCR_EL0, 0x19)
 
 /* Group 0 is virtual, below HCR_EL2.FMO; no group is on before the rest is written. IHI 0069, 8.2 by register name. */
 #define GIC_REGISTERS(X)                                                                                                      \

@@ -30,7 +30,10 @@ static const char *const general_names[] = {
 	X(AMAIR1, p15, 0, c10, c3, 1, LEFT) X(VBAR, p15, 0, c12, c0, 0, LEFT) X(FCSEIDR, p15, 0, c13, c0, 0, LEFT)             \
 	X(CONTEXTIDR, p15, 0, c13, c0, 1, LEFT) X(TPIDRURW, p15, 0, c13, c0, 2, LEFT) X(TPIDRURO, p15, 0, c13, c0, 3, LEFT)    \
 	X(TPIDRPRW, p15, 0, c13, c0, 4, LEFT) X(CSSELR, p15, 2, c0, c0, 0, 2) X(CNTKCTL, p15, 0, c14, c1, 0, 3)               \
-	X(CNTP_CTL, p15, 0, c14, c2, 1, 3) X(CNTV_CTL, p15, 0, c14, c3, 1, 3) X(TEECR, p14, 6, c0, c0, 0, 1) X(TEEHBR, p14, 6, c1, c0, 0, LEFT)
+	X(CNTP_CTL, p15, 0, c14, c2, 1, 3) X(CNTV_CTL, p15, 0, c14, c3, 1, 3) X(TEECR, p14, 6, c0, c0, 0, 1) X(TEEHBR, p14, 6, c1, c0, 0, LEFT) \
+	X(PMXEVTYPER, p15, 0, c9, c13, 1, 1 << 27 | 0x11) X(PMXEVCNTR, p15, 0, c9, c13, 2, LEFT) X(PMCCNTR, p15, 0, c9, c13, 0, LEFT) \
+	X(PMSELR, p15, 0, c9, c12, 5, 3) X(PMUSERENR, p15, 0, c9, c14, 0, 15) X(PMOVSSET, p15, 0, c9, c14, 3, 1)               \
+	X(PMINTENSET, p15, 0, c9, c14, 1, 1) X(PMCNTENSET, p15, 0, c9, c12, 1, 1) X(PMCR, p15, 0, c9, c12, 0, 0x19)
 
 /* name, opc1, CRm of p15's 64-bit registers. */
 #define WIDE_REGISTERS(X) X(CNTP_CVAL, 2, c14, LEFT) X(CNTV_CVAL, 3, c14, LEFT)

@@ -8,6 +8,7 @@ controller only what the sandbox may see.
 from __future__ import annotations
 
 import math
+import re
 import struct
 
 import libfdt
@@ -19,7 +20,8 @@ from bhtool.config.plan import SandboxPlan
 from bhtool.config.tree import Node, Property
 
 TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
-TIMERS = ("arm,armv8-timer", "arm,armv7-timer")
+OF_EACH_CORE = re.compile(r"arm,(armv[78]-timer|armv8-pmuv3|(cortex|neoverse)-[a-z]\d+\w*-pmu)")
+PPI = 1  # Linux binding "arm,gic": the first cell
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
 
@@ -53,7 +55,7 @@ def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], contr
     _memory(fdt, plan)
     _cpus(fdt, machine, plan)
     _psci(fdt)
-    _timer(fdt, machine, plan)
+    _of_each_core(fdt, machine, plan)
     _gic(fdt, machine, controllers)
     for node in _clocks(machine, devices) + [device.node for device in devices if not device.function]:
         _copy(fdt, node)
@@ -131,12 +133,12 @@ def _psci(fdt: libfdt.FdtSw) -> None:
     fdt.end_node()
 
 
-def _timer(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
-    """The board's node. A GICv2's interrupts of one core each name the cores they go to: the sandbox's own."""
+def _of_each_core(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
+    """The board's timer and performance monitors, if their interrupts are each core's own. A GICv2's name the cores they go to: the sandbox's."""
     mask = 0 if machine.gic_v3 else sum(1 << hardware_id for hardware_id in plan.hardware_ids) << PPI_CORES_SHIFT
     for node in machine.root.children.values():
-        if any(one in TIMERS for one in node.compatible):
-            cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
+        cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
+        if all(cell == PPI for cell in cells[::3]) and any(OF_EACH_CORE.fullmatch(one) for one in node.compatible):
             flags = [cell | mask if n % 3 == 2 else cell for n, cell in enumerate(cells)]
             _copy(fdt, node, {"interrupts": struct.pack(f">{len(flags)}I", *flags)})
 

@@ -33,8 +33,15 @@ HCR_REFUSED_VMSA = {
     47: "FIEN (fault injection)",
     56: "ATA (tags)",
 }
-DEBUG_BOTH = {5: "TPMCR", 6: "TPM (performance monitors)", 10: "TDOSA (OS lock)", 11: "TDRA (debug ROM)"}
-MDCR_NEEDED = {**DEBUG_BOTH, 14: "TPMS (statistical profiling)", 19: "TTRF (trace filter)", 27: "TDCC (debug channel)"}
+DEBUG_BOTH = {10: "TDOSA (OS lock)", 11: "TDRA (debug ROM)"}
+MDCR_NEEDED = {
+    **DEBUG_BOTH,
+    14: "TPMS (statistical profiling)",
+    17: "HPMD (events at EL2)",
+    19: "TTRF (trace filter)",
+    23: "HCCD (cycles at EL2)",
+    27: "TDCC (debug channel)",
+}
 HDCR_NEEDED = {**DEBUG_BOTH, 9: "TDA (debug registers)"}
 CPTR_NEEDED = {8: "TZ (SVE)", 12: "TSM (SME)"}
 CPTR_REGISTERS = {20: "TTA (trace)", 30: "TAM (activity monitors)"}
