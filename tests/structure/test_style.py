@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """C is clean by .clang-format and .clang-tidy."""
 
-import json
 import subprocess
 
 import pytest
 
-from tests.structure.test_layers import ROOT, tracked
+from tests.structure.test_layers import tracked
+from tests.structure.tidy import PLATFORMS, new_on
 
-PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
-LAYERS = ("arch/", "hal/", "monitor/", "kernel/")
+LAYERS = ("arch", "hal", "monitor", "kernel")
+FIRST, AGAIN = False, True
 
 
 def test_c_is_formatted() -> None:
@@ -20,19 +20,14 @@ def test_c_is_formatted() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def sources(platform: str) -> set[tuple[str, str]]:
-    """What is compiled for it: the processor's name, and the file."""
-    commands = json.loads((ROOT / "build" / platform / "compile_commands.json").read_text())
-    return {(entry["command"].split("--target=", 1)[1].split()[0], entry["file"].removeprefix("../../")) for entry in commands}
+ROWS = [pytest.param(platform, FIRST, marks=pytest.mark.slow, id=platform) for platform in PLATFORMS]
+ROWS += [pytest.param(platform, AGAIN, marks=pytest.mark.long, id=f"{platform}-again") for platform in PLATFORMS[1:]]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_c_is_tidy(platform: str) -> None:
-    """Every file, once for each architecture that it is compiled for: with the first of its boards."""
-    earlier = set[tuple[str, str]]().union(*map(sources, PLATFORMS[: PLATFORMS.index(platform)]))
-    new = {source for _, source in sources(platform) - earlier}
-    chosen = sorted(source for source in new if source.startswith(LAYERS) and source.endswith(".c"))
-    command = ["clang-tidy-19", "--quiet", "-p", f"build/{platform}", *chosen]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize(("platform", "again"), ROWS)
+def test_c_is_tidy(platform: str, again: bool, layer: str) -> None:
+    """Every file, for the first processor that it is compiled for; `again`: for each of the others, with the first of its boards."""
+    chosen = [unit for unit, seen in new_on(platform) if seen is again and unit.source.startswith(f"{layer}/")]
+    wrong = "".join(unit.complaints() for unit in chosen if unit.source.endswith(".c"))
+    assert not wrong, wrong
