@@ -13,6 +13,8 @@ from bhtool.testing.tally import LEFT
 from tests.touched import in_order, rank
 
 BEFORE = pytest.StashKey[float]()
+LONGEST = pytest.StashKey[float]()
+LONG_SECONDS = 15.0  # what a test may take of which nothing is known yet
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--touched", action="store_true", help="only tests marked long which the change touches, and which are not of the share"
     )
-    parser.addoption("--until", type=float, help="start no test after this moment of the epoch")
+    parser.addoption("--until", type=float, help="start no test that may not have ended at this moment of the epoch")
     parser.addoption("--platform", help="only tests of this platform, and those of none")
 
 
@@ -63,14 +65,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    item.stash[BEFORE] = used_so_far()
-    return (yield)
+    item.stash[BEFORE], started = used_so_far(), time.monotonic()
+    try:
+        return (yield)
+    finally:
+        stash = item.config.stash
+        stash[LONGEST] = max(stash.get(LONGEST, LONG_SECONDS), time.monotonic() - started)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    """As long as the longest so far of its worker: so long a test may take."""
     until = item.config.getoption("--until")
-    if until is not None and time.time() > until:
+    if until is not None and time.time() + item.config.stash.get(LONGEST, LONG_SECONDS) > until:
         pytest.skip(LEFT)
 
 

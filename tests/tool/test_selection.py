@@ -70,14 +70,21 @@ def test_what_is_left_is_neither_passed_nor_skipped(tmp_path: Path) -> None:
     assert (tally.passed, tally.left, tally.skipped) == (0, ["a"], ["b: no emulator"])
 
 
-def test_nothing_is_started_when_time_is_over() -> None:
-    def begin(until: float) -> None:
-        item = SimpleNamespace(config=SimpleNamespace(getoption=lambda _: until))
+def test_nothing_is_started_that_may_not_end_in_time() -> None:
+    """As long as the longest so far: so long a test may take."""
+
+    def begin(left: float, longest: float | None = None) -> None:
+        stash = pytest.Stash()
+        if longest is not None:
+            stash[conftest.LONGEST] = longest
+        item = SimpleNamespace(config=SimpleNamespace(getoption=lambda _: time.time() + left, stash=stash))
         conftest.pytest_runtest_setup(cast(pytest.Item, item))
 
-    begin(time.time() + 60)
-    with pytest.raises(pytest.skip.Exception, match=LEFT):
-        begin(time.time() - 1)
+    begin(60)
+    begin(60, longest=50)
+    for left, longest in ((-1, None), (5, None), (60, 70)):
+        with pytest.raises(pytest.skip.Exception, match=LEFT):
+            begin(left, longest)
 
 
 def test_sets_exclude_each_other() -> None:
