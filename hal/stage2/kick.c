@@ -8,8 +8,9 @@
  *   kicker                                  victim, a sandbox's first core, behind every exit
  *   requested++                             requested != acknowledged?
  *   poison root, TLB of its VMID              wait until sent == requested, within a bound
- *   signal; SEV for a sleep in WFE            acknowledged = requested; clear the signal
- *   sent++                                    heal the root; requested again? poison it again
+ *   unless it is acknowledged by then:        acknowledged = requested; clear the signal
+ *     signal; SEV for a sleep in WFE          heal the root; requested again? poison it again
+ *     sent++
  *
  * All cores of a sandbox share the root, so a kick stops all of them. One that is not the victim waits, within a bound, until
  * the victim has acknowledged, and tries its instruction again. It, too, heals if it finds the root poisoned and nothing
@@ -19,8 +20,9 @@
  * so whoever heals over its poison reads, behind a barrier, what it has requested: either the victim has acknowledged that by
  * then, and the kick is answered, or the root is poisoned again. A poison that comes later than that stands: the next fetch ends
  * in a monitor, which heals whether or not anything is left to acknowledge. Nothing would be lost by not waiting for `sent`;
- * waiting spares a guest the late signal. A kicker whose monitor trapped half-way costs its victims that bound at each later kick.
- * Kickers never wait for each other.
+ * waiting spares a guest the late signal, which on GICv2 it would take as an interrupt that nobody explains, and Linux would never end.
+ * Who has waited in vain counts the signal as sent: a kicker whose monitor trapped half-way costs its victims that bound once. Kickers
+ * never wait for each other.
  *
  * When a sandbox ends, or begins again, the root stays poisoned (`closed`): its other cores come into their monitor and stay there.
  */
@@ -28,7 +30,7 @@
 #include "hal/stage2/stage2.h"
 #include "tlb.h"
 
-enum { VALID = 1, POLLS = 1 << 20, RETRIES = 64 };
+enum { VALID = 1, POLLS = 1 << 24, RETRIES = 64 };
 
 static uint32_t load(const uint32_t *counter)
 {
@@ -61,6 +63,12 @@ static void poison_own(const struct hal_partition *partition)
 	poison(&partition->root, partition->vttbr, partition->vttbr);
 }
 
+static bool is_acknowledged(const struct hal_kick_box *box, uint32_t ticket)
+{
+	return (int32_t)(load(&box->acknowledged) - ticket) >= 0;
+}
+
+/* A victim that has waited too long, await_sent, gets no signal any more: on GICv2 its guest would take it for an interrupt of its own. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 {
 	const struct kick_target *victim = &self->partition->targets[target];
@@ -69,6 +77,8 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 
 	arch_barrier();
 	poison(&victim->root, victim->vttbr, self->partition->vttbr);
+	if (is_acknowledged(box, ticket))
+		return ticket;
 	gic_signal(victim->hardware_id);
 	stage2_wake();
 	__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);
@@ -77,9 +87,7 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket)
 {
-	const struct hal_kick_box *box = &self->partition->boxes[self->partition->targets[target].core];
-
-	return (int32_t)(load(&box->acknowledged) - ticket) >= 0;
+	return is_acknowledged(&self->partition->boxes[self->partition->targets[target].core], ticket);
 }
 
 void hal_kick_siblings(struct hal_core *self)
@@ -153,20 +161,21 @@ void kick_reopen(struct hal_core *core)
 }
 
 /*
- * The requests there are, once the signal of each is on its way, unless a kicker takes too long. `sent` is read first: it never
- * exceeds `requested`, so what is equal to it a moment later has been sent in full.
+ * The requests there are, once the signal of each is on its way or nobody waits for it any more. `sent` is read first: what is equal to
+ * it a moment later has been sent in full.
  */
-static uint32_t await_sent(const struct hal_kick_box *box)
+static uint32_t await_sent(struct hal_kick_box *box)
 {
-	uint32_t sent, requested = 0;
+	uint32_t sent, requested;
 
 	for (unsigned polls = 0; polls < POLLS; polls++) {
 		sent = load(&box->sent);
 		requested = load(&box->requested);
 		if (sent == requested)
-			break;
+			return requested;
 		arch_relax();
 	}
+	__atomic_add_fetch(&box->sent, requested - sent, __ATOMIC_ACQ_REL);
 	return requested;
 }
 
