@@ -48,6 +48,8 @@ struct hal_space;
 
 /* NULL, or the first thing this driver misses, as hal_probe wants it. */
 const char *gic_missing(void);
+/* Switches off what reads or writes tables in memory; NULL, or a refusal that names the register which stays on. */
+const char *gic_disarm(void);
 /* Fills the partition's view. */
 void gic_create_view(struct hal_partition *partition);
 /* Maps what the resident functions touch. */

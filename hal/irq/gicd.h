@@ -24,7 +24,7 @@ enum {
 	GICD_ICFGR_PPI = 0xc04,
 	GICD_ICFGR_END = 0xcff,
 };
-enum { GICD_TYPER_LINES = 0x1f, GICD_ICFGR_EDGE = 2 };
+enum { GICD_TYPER_LINES = 0x1f, GICD_TYPER_LPIS = 1 << 17, GICD_ICFGR_EDGE = 2 };
 
 static inline uint32_t gicd_read(uint32_t offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GICv3's own registers: ARM IHI 0069H, 12.9 "The GIC Distributor", 12.11 "The GIC Redistributor", 12.2 "AArch64 System registers". */
 #pragma once
-#include "gicd.h"
+#include "gicr.h"
 
 enum { GICD_IROUTER = 0x6000, GICD_IROUTER_END = 0x7fdf, GICD_PIDR = 0xffd0, GICD_BYTES = 0x10000 };
 enum {
@@ -15,19 +15,6 @@ enum {
  * SPIs. */
 enum { GICD_TYPER_KEPT = 0x1f << 19 | 1 << 24, GICD_TYPER_NO1N = 1 << 25 };
 
-/* A redistributor: two frames of 64 KiB, four where it has virtual LPIs. */
-enum {
-	GICR_CTLR = 0x0000,
-	GICR_IIDR = 0x0004,
-	GICR_TYPER = 0x0008,
-	GICR_WAKER = 0x0014,
-	GICR_PIDR = 0xffd0,
-	GICR_SGI_FRAME = 0x10000,
-	GICR_BYTES = 0x20000,
-	GICR_BYTES_VLPI = 0x40000,
-};
-enum { GICR_CTLR_RWP = 1 << 3, RWP_TRIES = 1000000 };
-enum { GICR_TYPER_VLPIS = 1 << 1, GICR_TYPER_LAST = 1 << 4, GICR_TYPER_AFFINITY_SHIFT = 32, GICR_TYPER_NUMBER = 0xffff00 };
 /* An affinity that no core has: own cores have frames of their own. */
 #define GICR_TYPER_NOBODY (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT)
 enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };

@@ -6,8 +6,6 @@
 #include "gic_filter.h"
 #include "hal/stage2/stage2.h"
 
-enum { MAX_FRAMES = 64 };
-
 /* ICH_HCR_EL2.TC: accesses of EL1 to registers that both groups have in common trap. En clear: no virtual interrupt exists. */
 enum { ICH_HCR_TC = 1 << 10 };
 
@@ -35,11 +33,6 @@ void hal_machine_init(void)
 	gic_settle(BOARD_GICD_BASE);
 }
 
-static uint64_t frames_bytes(uint64_t type)
-{
-	return type & GICR_TYPER_VLPIS ? GICR_BYTES_VLPI : GICR_BYTES;
-}
-
 /* MPIDR's affinity fields as GICR_TYPER has them: Aff3 beside the others. */
 static uint64_t affinity_of(uint64_t hardware_id)
 {
@@ -58,7 +51,7 @@ static uint64_t find_redistributor(uint64_t hardware_id)
 			return base;
 		if (type & GICR_TYPER_LAST)
 			break;
-		base += frames_bytes(type);
+		base += gicr_frames_bytes(type);
 	}
 	return 0;
 }
@@ -69,7 +62,7 @@ static uint64_t redistributor_bytes(void)
 
 	for (int n = 0; n < MAX_FRAMES && !(type & GICR_TYPER_LAST); n++) {
 		type = arch_mmio_read64(BOARD_GICR_BASE + bytes + GICR_TYPER);
-		bytes += frames_bytes(type);
+		bytes += gicr_frames_bytes(type);
 	}
 	return bytes;
 }

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this a machine that can be split? Every feature is looked at before any is used. */
+/* Is this a machine that can be split? Every feature is looked at before any is used; then what a loader left on is switched off. */
+#include "hal/stage2/disarm.h"
 #include "hal/stage2/stage2.h"
 
 #include "arch/arch.h"
 
+static const char *core_disarm(void)
+{
+	const struct disarm_control *on = disarm(&disarm_this_core);
+
+	return on ? disarm_refusal(on->name, 0) : NULL;
+}
+
+static const char *(*const steps[])(void) = { processor_missing, gic_missing, core_disarm, gic_disarm };
+
 enum hal_status hal_probe(const char **missing)
 {
-	const char *why = processor_missing();
+	for (size_t n = 0; n < sizeof(steps) / sizeof(steps[0]); n++) {
+		const char *why = steps[n]();
 
-	if (!why)
-		why = gic_missing();
-	if (!why)
-		return HAL_OK;
-	*missing = why;
-	return HAL_E_UNSUPPORTED;
+		if (!why)
+			continue;
+		*missing = why;
+		return HAL_E_UNSUPPORTED;
+	}
+	return HAL_OK;
 }
 
 uint64_t hal_machine_core_id(void)

@@ -13,6 +13,8 @@
 
 #define BOARD_GICD_BASE 0x08000000ull
 #define BOARD_GICR_BASE 0x080a0000ull
+/* Translation services (ITS): start-up switches them off. */
+#define BOARD_GITS 0x08080000ull
 
 /* No device is banked per core: the CPU interface is in system registers. */
 #define BOARD_BANKED_BASE  0ull

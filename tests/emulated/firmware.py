@@ -17,6 +17,7 @@ from bhtool.errors import BulkheadError
 from bhtool.oracle.debugger import PACKET, Debugger
 from bhtool.platforms import Platform
 
+from tests.emulated.case import GICV3
 from tests.emulated.cases_pci import ECAM_ARM, ECAM_PC
 
 START_SECONDS = 20.0
@@ -28,17 +29,22 @@ IOAPIC, WINDOW, FIRST_PIN = 0xFEC00000, 0xFEC00010, 0x10  # Intel 82093AA data s
 OPEN_PINS = (*range(3, 8), *range(9, 24))  # not the timers', which tick while the firmware runs
 VECTOR = 0x40
 MASKED = 1 << 16
+# IHI 0069, 12.11 "GICR_CTLR", 12.19 "GITS_CTLR": EnableLPIs, Enabled. QEMU's `virt`: the translation service, the redistributors of four cores.
+TABLES_ON = 1
+WITH_TABLES = (0x08080000, *range(0x080A0000, 0x08120000, 0x20000))
 ALL_LINES = 0xFF
 
 
 @dataclass(frozen=True)
 class Devices:
-    """Command registers of PCI functions, by number: the board's own bridges, and all others. A PC's: low words of I/O APIC pins, PIC masks."""
+    """Command registers of PCI functions, by number: the board's own bridges, and all others. A PC's: low words of I/O APIC pins, PIC masks.
+    A GICv3's: control registers of what has tables in memory, by address."""
 
     bridges: dict[int, int]
     commands: dict[int, int]
     pins: dict[int, int]
     pic_masks: dict[int, int]
+    tables: dict[int, int]
 
     def noise(self, plan: Plan) -> list[str]:
         """What is neither off nor anybody's, and what of the board is off."""
@@ -49,6 +55,7 @@ class Devices:
             *(f"PCI function {number:#x} has command {self.commands[number]:#x}" for number in sorted(loud)),
             *(f"bridge {number:#x} has command {command:#x}" for number, command in self.bridges.items() if not command & DECODE),
             *(f"pin {pin} of the I/O APIC is open: {word:#x}" for pin, word in self.pins.items() if not word & MASKED and pin not in pins),
+            *(f"the GIC's tables are in use by {at:#x}: {word:#x}" for at, word in self.tables.items() if word & TABLES_ON),
             *(f"PIC {n} has mask {mask:#x}" for n, mask in sorted(self.pic_masks.items()) if mask != ALL_LINES),
         ]
 
@@ -137,6 +144,10 @@ def leave(platform: Platform, path: Path) -> None:
         else:
             for _, page in functions_of(port, ECAM_ARM):
                 port.write_word(page + COMMAND, DECODE | MASTER)
+        if platform.name == GICV3:
+            for at in WITH_TABLES:
+                port.write_word(at, TABLES_ON)
+                assert port.read_word(at) & TABLES_ON, f"{at:#x} cannot be switched on"
         port.resume()
 
 
@@ -146,6 +157,7 @@ def look(platform: Platform, path: Path) -> Devices:
         ecam = ECAM_PC if is_pc(platform) else ECAM_ARM
         commands = read_commands(port, ecam)
         if not is_pc(platform):
-            return Devices(*commands, {}, {})
+            tables = {at: port.read_word(at) for at in WITH_TABLES} if platform.name == GICV3 else {}
+            return Devices(*commands, {}, {}, tables)
         masks = re.findall(r"pic(\d): .*?imr=(\w+)", port.monitor("info pic"))
-        return Devices(*commands, read_pins(port), {int(number): int(mask, 16) for number, mask in masks})
+        return Devices(*commands, read_pins(port), {int(number): int(mask, 16) for number, mask in masks}, {})

@@ -183,7 +183,7 @@ ARM_GICV3 = (
         "false ?",
         "mrs-performance",
         GICV3,
-        "not 'returned'",
+        "gave 'refused: undefined",
     ),
     MachineMutation(
         "counters count what the monitor does",

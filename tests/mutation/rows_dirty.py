@@ -6,6 +6,7 @@ from tests.mutation.machine_mutation import MachineMutation
 
 MAIN, PARTITION, FUNCTIONS = "monitor/main_boot.c", "monitor/partition_boot.c", "hal/pci/functions_boot.c"
 PC, IOAPIC = "hal/x86/machine_boot.c", "hal/irq/ioapic_boot.c"
+LPIS = "hal/irq/gicv3_disarm_boot.c"
 ENTRIES = {SVM: "arch/x86_64/entry_boot.S", GICV3: "arch/aarch64/entry_boot.S", ARMV7: "arch/armv7/entry_boot.S"}
 
 
@@ -59,6 +60,8 @@ DEVICES = (
         "the last device is not silenced", FUNCTIONS, "id < FUNCTIONS;", "id + FUNCTIONS_A_DEVICE < FUNCTIONS;", SVM, "function 0xfa has"
     ),
     dirty("the board's bridges are silenced", FUNCTIONS, "&& !is_board(id))", "&& (!is_board(id) || id))", SVM, "bridge 0xf8 has"),
+    dirty("a translation service is on", LPIS, "if (translator_stays_on(", "if (n && translator_stays_on(", GICV3, "in use by 0x8080000"),
+    dirty("redistributors' LPIs are on", LPIS, "type & GICR_TYPER_PLPIS &&", "!type &&", GICV3, "in use by 0x8100000"),
     dirty("lines are open", PC, "ioapic_mask_all();", "", SVM, "pin 4 of the I/O APIC is open"),
     dirty("the last two lines are open", IOAPIC, "pin < end;", "pin + 2 < end;", SVM, "pin 22 of the I/O APIC is open"),
     dirty("the first PIC's lines are open", PC, "x86_out8(PIC1_IMR, 0xff);", "", SVM, "PIC 0 has mask"),

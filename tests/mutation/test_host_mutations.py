@@ -17,7 +17,8 @@ from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
-from tests.mutation.rows_start import DISARM, START
+from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
+from tests.mutation.rows_vmx import CONTROL_WORDS, CONTROLS, VMX
 from tests.touched import inputs
 
 BUILDER = "hal/pt/pt_boot.c"
@@ -34,8 +35,6 @@ LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
-VMX = "hal/vmx/vmx.c"
-CONTROLS = "hal/vmx/controls_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 PROGRAMS = {
@@ -48,6 +47,8 @@ PROGRAMS = {
     "table_test": "tests/unit/table_test.c",
     "icr_test": "tests/unit/icr_test.c",
     "disarm_test": "tests/unit/disarm_test.c",
+    "disarm_aarch64_test": "tests/unit/disarm_arm_test.c",
+    "lpi_test": "tests/unit/lpi_test.c",
     "decode_test": "tests/unit/decode_test.c",
     "fetch_test": "tests/unit/fetch_test.c",
     "ioapic_test": "tests/unit/ioapic_test.c",
@@ -65,6 +66,8 @@ PROGRAMS = {
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, ORDERS],
     "disarm_test": [DISARM],
+    "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
+    "lpi_test": [LPIS, DISARM_LOOP],
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
@@ -88,9 +91,9 @@ COMPILE = [
     f"-I{ROOT}/monitor",
     f"-I{ROOT}/tests/unit",
     f"-I{ROOT}/tests/unit/fake",
-    f"-I{ROOT}/platforms/qemu-svm",
     f"-I{ROOT}/hal/stage2/aarch64",
 ]
+BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
 TIME_LIMIT_SECONDS = 60
 
 pytestmark = pytest.mark.long
@@ -98,23 +101,7 @@ pytestmark = pytest.mark.long
 
 MUTATIONS = [
     *AT_ONCE,
-    # VT-x control words.
-    Mutation(
-        "CR0 is shown as another register", VMX, "qualification >> 8 & 0xf) & CR0_KEPT", "qualification >> 4 & 0xf) & CR0_KEPT", "vmx_test"
-    ),
-    Mutation("CR0 is shown with all its bits", VMX, "qualification >> 8 & 0xf) & CR0_KEPT", "qualification >> 8 & 0xf)", "vmx_test"),
-    Mutation("NMIs stay with the guest", CONTROLS, "PIN_NMI_EXITING = 3,", "PIN_NMI_EXITING = 4,", "vmx_controls_test"),
-    Mutation("CR3 loads may exit", CONTROLS, "PROCESSOR_CR3_LOAD_EXITING = 15,", "PROCESSOR_CR3_LOAD_EXITING = 14,", "vmx_controls_test"),
-    Mutation(
-        "a processor without NMI windows will do",
-        CONTROLS,
-        "PROCESSOR_NMI_WINDOW_EXITING, LATER,",
-        "PROCESSOR_NMI_WINDOW_EXITING, OFF,",
-        "vmx_controls_test",
-    ),
-    Mutation("bits that must be 1 are 0", CONTROLS, "words[word] = (uint32_t)capability[word];", "words[word] = 0;", "vmx_controls_test"),
-    Mutation("1 GiB leaves always", CONTROLS, "(capability & BIT(EPT_1G) ? PT_LEAF_1G : 0)", "PT_LEAF_1G", "vmx_controls_test"),
-    Mutation("write-back EPT is not asked for", CONTROLS, "| BIT(EPT_WRITE_BACK)", "", "vmx_controls_test"),
+    *CONTROL_WORDS,
     # What a restart does to memory.
     *LIVES,
     Mutation(
@@ -163,7 +150,7 @@ MUTATIONS = [
     Mutation(
         "the page of ones is not published",
         PARTITION,
-        "arch_cache_publish(absent, BH_PAGE_BYTES);",
+        "arch_cache_publish((const void *)(uintptr_t)absent, BH_PAGE_BYTES);",
         "",
         "partition_test",
     ),
@@ -528,8 +515,10 @@ def removed_checks() -> list[tuple[str, str]]:
     return [(" ".join(c[0].split())[:90], text[: body + c.start()] + ";" + text[body + c.end() :]) for c in checks]
 
 
-def compile_object(source: Path, target: Path) -> Path:
-    subprocess.run([*COMPILE, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
+def compile_object(source: Path, target: Path, name: str) -> Path:
+    """`name`: of the file that `source` is, or stands for."""
+    board = f"-I{ROOT}/platforms/{BOARDS.get(name, 'qemu-svm')}"
+    subprocess.run([*COMPILE, board, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
     return target
 
 
@@ -544,7 +533,7 @@ class Objects:
         if not found.exists():
             with exclusive(self.folder):
                 if not found.exists():
-                    compile_object(ROOT / source, found.with_suffix(".new")).rename(found)
+                    compile_object(ROOT / source, found.with_suffix(".new"), source).rename(found)
         return found
 
 
@@ -584,7 +573,7 @@ def test_without_a_mutation_all_is_well(program: str, objects: Objects, tmp_path
 @pytest.mark.parametrize("mutation", [row(mutation) for mutation in MUTATIONS])
 def test_mutation_is_caught(mutation: Mutation, objects: Objects, tmp_path: Path) -> None:
     (tmp_path / "mutated.c").write_text(mutation.text())
-    mutated = {mutation.file: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o")}
+    mutated = {mutation.file: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o", mutation.file)}
     assert fails(mutation.caught_by, objects, mutated, tmp_path), f"{mutation.caught_by} does not notice"
 
 
@@ -592,5 +581,5 @@ def test_mutation_is_caught(mutation: Mutation, objects: Objects, tmp_path: Path
 @pytest.mark.parametrize(("check", "text"), removed_checks(), ids=lambda value: value if len(value) < 100 else "")
 def test_removed_check_is_caught(check: str, text: str, objects: Objects, tmp_path: Path) -> None:
     (tmp_path / "mutated.c").write_text(text)
-    mutated = {VALIDATOR: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o")}
+    mutated = {VALIDATOR: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o", VALIDATOR)}
     assert fails("table_test", objects, mutated, tmp_path), "table_test does not notice"

@@ -78,7 +78,7 @@ uint64_t counters_overflow(uint64_t a, uint64_t b)
 	atomic_store_explicit(&arrivals, 0, memory_order_relaxed);
 	irq_attach_local(OVERFLOW_INTID, note_overflow);
 	pmu_let_interrupt(FIRST);
-	for (uint32_t n = 0; n < a; n++) {
+	for (uint32_t n = 0; n < a && atomic_load_explicit(&arrivals, memory_order_relaxed) == n; n++) {
 		begin(EVENT_SW_INCR, UINT32_MAX);
 		increment();
 		await(n + 1);

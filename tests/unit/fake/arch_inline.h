@@ -12,3 +12,4 @@ uint8_t arch_mmio_read8(uint64_t address);
 uint32_t arch_mmio_read32(uint64_t address);
 uint64_t arch_mmio_read64(uint64_t address);
 void arch_mmio_write32(uint64_t address, uint32_t value);
+void arch_mmio_write64(uint64_t address, uint64_t value);
