@@ -5,6 +5,7 @@
 #include "arch/x86_64/x86.h"
 #include "hal/irq/apic.h"
 #include "hal/svm/vmcb.h"
+#include "hal/x86/decode.h"
 
 bool svm_saves_nrip;
 
@@ -142,6 +143,7 @@ static const uint16_t fields[X86_FIELDS] = {
 	[X86_CR4] = offsetof(struct vmcb, save.cr4),
 	[X86_EFER] = offsetof(struct vmcb, save.efer),
 	[X86_PAT] = offsetof(struct vmcb, save.g_pat),
+	[X86_CS] = offsetof(struct vmcb, save.cs),
 	[X86_CS_BASE] = offsetof(struct vmcb, save.cs.base),
 };
 /* clang-format on */
@@ -156,18 +158,25 @@ static uint64_t svm_get(const struct hal_core *core, enum x86_field field)
 	return *field_of(core, field);
 }
 
+static uint64_t svm_note(const struct hal_core *core, uint64_t state[])
+{
+	uint64_t changes = 0;
+
+	for (unsigned n = X86_CR0; n <= X86_RIP; n++) {
+		uint64_t value = *field_of(core, (enum x86_field)n);
+
+		changes |= state[n] ^ value;
+		state[n] = value;
+	}
+	return changes;
+}
+
 static void svm_set(struct hal_core *core, enum x86_field field, uint64_t value)
 {
 	*field_of(core, field) = value;
 }
 
-/* Bits 54:53 of the descriptor, which is where 15.5.1 packs them: 10:9. */
-static unsigned svm_code_size(const struct hal_core *core)
-{
-	return vmcb_of(core)->save.cs.attributes >> 9 & 3;
-}
-
-static uint64_t next_rip(const struct vmcb *vmcb, unsigned length)
+HAL_OUTLINE static uint64_t next_rip(const struct vmcb *vmcb, unsigned length)
 {
 	return svm_saves_nrip ? vmcb->control.nrip : vmcb->save.rip + length;
 }
@@ -205,27 +214,18 @@ static bool svm_has_event(const struct hal_core *core)
 	return vmcb_of(core)->control.eventinj & X86_EVENT_VALID;
 }
 
-/* An ICR write that is no fixed interrupt may be an order to this core, which looks for orders only after the long way. */
-static enum hal_action answer_msr(struct hal_core *core, bool write, enum bh_exit_reason *kind)
+/* Those that enter.S has not saved: RSP, RBP and R12 to R15. */
+enum { NOT_SAVED = 1 << 4 | 1 << 5 | 0xf << 12 };
+
+/*
+ * By the functions of the long way. HAL_FAULT: not at once. Calls are for the sandbox's kernel, not for its users. An ICR write that is no
+ * fixed interrupt may be an order to this core, which looks for orders only after the long way.
+ */
+static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, struct hal_exit *exit)
 {
-	struct hal_exit exit;
 	enum hal_action action;
 
-	hal_exit_begin(&exit);
-	x86_decode_msr(core, write, &exit);
-	*kind = exit.kind;
-	if (exit.kind == BH_EXIT_IPI)
-		return apic_send_fixed(core, exit.value) ? HAL_SKIP : HAL_FAULT;
-	action = hal_core_emulate(core, &exit);
-	if (action == HAL_REFUSE)
-		hal_core_apply(core, &exit, action);
-	return action;
-}
-
-/* By the functions of the long way. HAL_FAULT: not at once. Calls are for the sandbox's kernel, not for its users. */
-static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, enum bh_exit_reason *kind)
-{
-	switch (*kind) {
+	switch (exit->kind) {
 	case BH_EXIT_CALL:
 		if (vmcb->save.cpl || core->registers.rax != BH_CALL_VERSION)
 			return HAL_FAULT;
@@ -234,18 +234,30 @@ static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, en
 	case BH_EXIT_IDENTIFY:
 		x86_emulate_cpuid(core);
 		return HAL_SKIP;
+	case BH_EXIT_MEMORY:
+		decode_memory(vmcb, exit);
+		if (!x86_decode_filtered(core, exit) || NOT_SAVED >> (exit->target & X86_TARGET_NUMBER) & 1)
+			return HAL_FAULT;
+		break;
 	case BH_EXIT_REGISTER:
-		return answer_msr(core, vmcb->control.exitinfo1, kind);
+		x86_decode_msr(core, vmcb->control.exitinfo1, exit);
+		if (exit->kind == BH_EXIT_IPI)
+			return apic_send_fixed(core, exit->value) ? HAL_SKIP : HAL_FAULT;
+		break;
 	default:
 		return HAL_FAULT;
 	}
+	action = hal_core_emulate(core, exit);
+	if (action == HAL_REFUSE)
+		hal_core_apply(core, exit, action);
+	return action;
 }
 
 struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb)
 {
 	struct hal_core *core = (struct hal_core *)((char *)registers - offsetof(struct hal_core, registers));
 	struct exit_row row = row_of(vmcb);
-	enum bh_exit_reason kind = row.kind;
+	struct hal_exit exit;
 	enum hal_action action;
 
 	if (vmcb->control.exitintinfo & X86_EVENT_VALID)
@@ -253,13 +265,15 @@ struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vm
 	registers->rax = vmcb->save.rax;
 	vmcb->control.eventinj = 0;
 	vmcb->control.tlb_control = 0;
-	action = answer(core, vmcb, &kind);
+	exit.kind = row.kind;
+	exit.length = (uint32_t)(next_rip(vmcb, row.length) - vmcb->save.rip);
+	action = answer(core, vmcb, &exit);
 	if (action == HAL_FAULT)
 		return NULL;
-	core->exits[kind]++;
+	core->exits[exit.kind]++;
 	vmcb->save.rax = registers->rax;
 	if (action == HAL_SKIP)
-		advance(vmcb, next_rip(vmcb, row.length));
+		advance(vmcb, vmcb->save.rip + exit.length);
 	return vmcb;
 }
 
@@ -311,12 +325,14 @@ const struct x86_vendor svm_vendor = {
 	.run = svm_run,
 	.wait = svm_wait,
 	.get = svm_get,
+	.note = svm_note,
 	.set = svm_set,
-	.code_size = svm_code_size,
 	.skip = svm_skip,
 	.inject = svm_inject,
 	.has_event = svm_has_event,
 	.start = svm_start,
 	.enter = svm_restart,
 	.drain = svm_drain,
+	.code_shift = 8 * (offsetof(struct vmcb, save.cs.attributes) - offsetof(struct vmcb, save.cs)) +
+		      9, /* 54:53 of the descriptor, 15.5.1 */
 };

@@ -16,9 +16,9 @@ void svm_enter(uint64_t vmcb, struct x86_registers *registers);
 
 /*
  * Answers an exit, if it is a frequent one after which no core has anything to do but this one's guest: a hypercall for the version, CPUID,
- * a fixed interrupt within the sandbox, a register. Counts it (hal_core_count). Requires: called by enter.S, right after the exit; RCX,
- * RDX, RBX, RDI and RSI to R11 of the guest are in `registers`, the others still in the processor. Returns the VMCB, to be run again, or
- * NULL: nothing of the exit has been carried out, and svm_enter returns.
+ * a fixed interrupt within the sandbox, a register, an access to a filtered page. Counts it (hal_core_count). Requires: called by enter.S,
+ * right after the exit; RCX, RDX, RBX, RDI and RSI to R11 of the guest are in `registers`, the others still in the processor. Returns the
+ * VMCB, to be run again, or NULL: nothing of the exit has been carried out, and svm_enter returns.
  */
 struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb);
 

@@ -218,8 +218,9 @@ static void vmx_run(struct hal_core *core, struct hal_exit *exit)
 }
 
 static const uint16_t fields[X86_FIELDS] = {
-	[X86_RIP] = GUEST_RIP, [X86_RFLAGS] = GUEST_RFLAGS,  [X86_CR0] = GUEST_CR0,      [X86_CR3] = GUEST_CR3,
-	[X86_CR4] = GUEST_CR4, [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT, [X86_CS_BASE] = GUEST_CS_BASE,
+	[X86_RIP] = GUEST_RIP,         [X86_RFLAGS] = GUEST_RFLAGS,  [X86_CR0] = GUEST_CR0,      [X86_CR3] = GUEST_CR3,
+	[X86_CR4] = GUEST_CR4,         [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT, [X86_CS] = GUEST_CS_ACCESS_RIGHTS,
+	[X86_CS_BASE] = GUEST_CS_BASE,
 };
 
 static uint64_t vmx_get(const struct hal_core *core, enum x86_field field)
@@ -228,15 +229,22 @@ static uint64_t vmx_get(const struct hal_core *core, enum x86_field field)
 }
 
 /* EFER and PAT are not among the registers whose writes invalidate translations, so neither is done here. Vol. 3A, 4.10.4.1. */
+static uint64_t vmx_note(const struct hal_core *core, uint64_t state[])
+{
+	uint64_t changes = 0;
+
+	for (unsigned n = X86_CR0; n <= X86_RIP; n++) {
+		uint64_t value = vmx_read(fields[n]);
+
+		changes |= state[n] ^ value;
+		state[n] = value;
+	}
+	return changes;
+}
+
 static void vmx_set(struct hal_core *core, enum x86_field field, uint64_t value)
 {
 	vmx_write(fields[field], value);
-}
-
-/* Bits 14:13 of the access rights. Table 25-2 "Format of Access Rights". */
-static unsigned vmx_code_size(const struct hal_core *core)
-{
-	return vmx_read(GUEST_CS_ACCESS_RIGHTS) >> 13 & 3;
 }
 
 /* The interrupt shadow of an STI or MOV SS before it ends with the instruction. Table 25-3 "Format of Interruptibility State". */
@@ -276,12 +284,13 @@ const struct x86_vendor vmx_vendor = {
 	.run = vmx_run,
 	.wait = vmx_wait,
 	.get = vmx_get,
+	.note = vmx_note,
 	.set = vmx_set,
-	.code_size = vmx_code_size,
 	.skip = vmx_skip,
 	.inject = vmx_inject,
 	.has_event = vmx_has_event,
 	.start = vmx_start,
 	.enter = vmx_restart,
 	.drain = x86_drain,
+	.code_shift = 13, /* table 25-2 "Format of Access Rights" */
 };

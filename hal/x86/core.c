@@ -28,6 +28,11 @@ void hal_core_count(struct hal_core *core, uint64_t *exits)
 	core->exits = exits;
 }
 
+bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit)
+{
+	return is_filtered(core, exit->gpa) && x86_decode_access(core, exit);
+}
+
 /* A trap of the monitor itself is reported in place of a run; it ends the sandbox. */
 HAL_OUTLINE void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 {
@@ -38,8 +43,8 @@ HAL_OUTLINE void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 		exit->raw[1] = core->trap.error;
 	} else
 		x86_vendor->run(core, exit);
-	if (exit->kind == BH_EXIT_MEMORY && is_filtered(core, exit->gpa))
-		x86_decode_access(core, exit);
+	if (exit->kind == BH_EXIT_MEMORY)
+		x86_decode_filtered(core, exit);
 }
 
 /* Every register 0. What was pending has been taken, kicks' NMIs perhaps among it: so one more. */

@@ -14,6 +14,7 @@
 #include "hal/pci/pci.h"
 #include "hal/pt/pt.h"
 #include "hal/x86/cpuid.h"
+#include "hal/x86/decode.h"
 #include "hal/x86/vendor.h"
 
 /*
@@ -70,6 +71,7 @@ struct hal_core {
 	uint64_t *exits;      /* hal_core_count */
 	struct x86_registers registers;
 	struct hal_entry entry;
+	struct x86_noted noted;
 	struct x86_identity identity;
 };
 static_assert(offsetof(struct hal_core, trap) == 0, "");
@@ -123,6 +125,9 @@ enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
 /* hal_exit.gpa of register exits: an MSR's number, or one of these. */
 #define X86_XCR(n) (UINT64_C(1) << 32 | (n))
 #define X86_CR(n)  (UINT64_C(2) << 32 | (n))
+
+/* A memory exit becomes a device's if its access is to be carried out as far as it is granted, and its instruction is understood. */
+bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit);
 
 /* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);

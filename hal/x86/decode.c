@@ -46,11 +46,11 @@ static uint64_t constant_at(const uint8_t *at)
 	return (uint64_t)(int32_t)(at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24);
 }
 
-/* What is behind the bytes that were fetched is 0, and ends the prefixes. */
-HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, struct hal_exit *exit)
+/* Behind what was fetched is 0, and ends the prefixes. */
+HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x86_mov *mov)
 {
-	bool narrow = false, load = exit->access == BH_ACCESS_READ;
-	const uint8_t *at = code->bytes;
+	bool narrow = false, load = access == BH_ACCESS_READ;
+	const uint8_t *start = code->bytes + code->first, *at = start;
 	uint8_t rex = 0, opcode;
 
 	for (; is_segment(*at) || *at == PREFIX_OPERAND; at++)
@@ -58,20 +58,20 @@ HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, struct hal_exit *ex
 	if (code->is64 && (*at & REX_MASK) == REX)
 		rex = *at++;
 	opcode = *at++;
-	exit->width = !(opcode & OPCODE_WIDE) ? 1 : rex & REX_W ? 8 : narrow ? 2 : 4;
-	exit->target = target_of(*at, rex, exit->width);
+	mov->width = !(opcode & OPCODE_WIDE) ? 1 : rex & REX_W ? 8 : narrow ? 2 : 4;
+	mov->target = target_of(*at, rex, mov->width);
 	if (*at >> 6 == MODRM_REGISTER)
 		return false;
 	if ((opcode & ~OPCODE_WIDE) == MOV_CONSTANT && !load && !(*at >> 3 & 7)) {
 		at += address_bytes(at);
-		exit->target = X86_TARGET_CONSTANT;
-		exit->value = constant_at(at);
-		at += exit->width < 4 ? exit->width : 4;
+		mov->target = X86_TARGET_CONSTANT;
+		mov->value = constant_at(at);
+		at += mov->width < 4 ? mov->width : 4;
 	} else if ((opcode & ~OPCODE_WIDE) == (load ? MOV_REGISTER | OPCODE_LOAD : MOV_REGISTER) &&
-		   !(load && exit->target == X86_TARGET_RSP))
+		   !(load && mov->target == X86_TARGET_RSP))
 		at += address_bytes(at);
 	else
 		return false;
-	exit->length = (uint32_t)(at - code->bytes);
-	return exit->length <= code->count;
+	mov->length = (uint32_t)(at - start);
+	return mov->length <= code->count;
 }

@@ -8,29 +8,55 @@
  */
 #pragma once
 #include "hal/hal.h"
+#include "hal/x86/vendor.h"
 
-/* SDM vol. 2A, 2.3.11 "AVX Instruction Length": no instruction is longer. What a decoder may look at behind that is 0. */
-enum { X86_CODE_MAX = 15, X86_CODE_LOOKAHEAD = 12 };
+/*
+ * SDM vol. 2A, 2.3.11 "AVX Instruction Length": no instruction is longer. It is read in aligned words, and begins in the first. Behind the
+ * bytes that count may stand others, and then zeros, as far as a decoder may look.
+ */
+enum { X86_CODE_MAX = 15, X86_CODE_WORDS = 3, X86_CODE_LOOKAHEAD = 16 };
 struct x86_code {
-	uint8_t bytes[X86_CODE_MAX + X86_CODE_LOOKAHEAD];
-	uint8_t count;
+	uint8_t first, count;
 	bool is64; /* 64-bit mode; else 32-bit operands and addresses are the default */
+	union {
+		uint64_t words[X86_CODE_WORDS];
+		uint8_t bytes[8 * X86_CODE_WORDS + X86_CODE_LOOKAHEAD];
+	};
 };
 
 /* hal_exit.target of device exits: a register by the number that instructions have for it, AH to BH told apart, or none. */
 enum x86_target { X86_TARGET_NUMBER = 0xf, X86_TARGET_HIGH = 1 << 4, X86_TARGET_CONSTANT = 1 << 5, X86_TARGET_RSP = 4 };
 
-/*
- * Fills in width, length and target of an exit, and of a constant that is written, value. false: it is not a whole plain MOV in the
- * direction of exit->access. Reads nothing but its arguments.
- */
-bool x86_decode_mov(const struct x86_code *code, struct hal_exit *exit);
+/* What a MOV says: as in struct hal_exit; value, if it is a constant. */
+struct x86_mov {
+	uint32_t width, target, length;
+	uint64_t value;
+};
+
+/* Returns whether it is a whole plain MOV in the direction of `access`; if not, *mov is worth nothing. Reads nothing but its arguments. */
+bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x86_mov *mov);
 
 /*
- * The bytes at the guest's RIP. Each is read once; the tables are walked once, level by level, at most five. false: 16-bit code,
- * 32-bit paging without PAE, or a step that leads outside the sandbox's own RAM.
+ * What a core last read of its guest's memory to find an instruction, and what that was. The same state of the same core and the same words
+ * in the same places are the same instruction.
  */
-bool x86_fetch(const struct hal_core *core, struct x86_code *code);
+enum { X86_WALK_MAX = 5, X86_READS = 2 * X86_WALK_MAX + X86_CODE_WORDS };
+struct x86_noted {
+	struct x86_mov mov;
+	uint32_t access;             /* enum bh_access; UINT32_MAX: nothing is noted */
+	uint32_t count;              /* of reads */
+	uint64_t state[X86_RIP + 1]; /* from X86_CR0 on */
+	struct x86_code code;
+	struct x86_read {
+		uint64_t hpa, value;
+	} reads[X86_READS];
+};
+
+/*
+ * The bytes at the guest's RIP, whose state is noted. Each is read once; the tables are walked once, level by level, at most five. false:
+ * 16-bit code, 32-bit paging without PAE, or a step that leads outside the sandbox's own RAM.
+ */
+bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted);
 
 /*
  * Completes a memory exit that an instruction of the guest's caused: kind DEVICE, with width, length, target and, of a write, value.

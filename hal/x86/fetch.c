@@ -3,12 +3,16 @@
  * Resident: the instruction behind an exit, and what became of it (BH-I8.bounded). Nothing of the guest's is trusted: its tables may lie,
  * change meanwhile or lead anywhere, so each step goes through the sandbox's own stage 2, and ends where that has no RAM.
  * What is fetched may differ from what ran; it is judged like any other.
+ *
+ * What was read is noted. As long as each word of it stands in memory as it was, and the registers that led there are the same, walk and
+ * decoder would find the same again. The places noted are the sandbox's RAM, which stays.
  */
 #include "arch/arch.h"
 #include "arch/x86_64/x86.h"
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
 
+#define NOTHING_NOTED UINT32_MAX
 enum { PAGE_SHIFT = 12, PAGE_MASK = (1 << PAGE_SHIFT) - 1, PRESENT = 1 << 0, LARGE = 1 << 7 };
 #define ADDRESS_MASK UINT64_C(0x000ffffffffff000)
 
@@ -53,43 +57,67 @@ static int paging_bits(uint64_t cr0, uint64_t cr4, uint64_t efer)
 	return cr4 & CR4_PAE ? 27 : -1;
 }
 
-/* Permissions do not matter: the processor has fetched from there. */
-static bool translate(const struct hal_core *core, uint64_t address, uint64_t *hpa)
+/* Eight bytes of the sandbox's RAM, read once and noted; NULL: it has none there. */
+static const uint64_t *read_word(const struct hal_partition *partition, struct x86_noted *noted, uint64_t gpa)
 {
-	int bits = paging_bits(x86_get(core, X86_CR0), x86_get(core, X86_CR4), x86_get(core, X86_EFER));
-	uint64_t entry = x86_get(core, X86_CR3) & (bits == 27 ? ~UINT64_C(0x1f) : ADDRESS_MASK);
+	struct x86_read *read = &noted->reads[noted->count];
 
-	if (bits <= 0)
-		return !bits && ram_at(core->partition, address, hpa);
-	do {
-		bits -= 9;
-		if (!ram_at(core->partition, entry + inside(address >> PAGE_SHIFT >> bits, 9) * 8, hpa))
-			return false;
-		entry = arch_mmio_read64(*hpa);
-		if (!(entry & PRESENT))
-			return false;
-		entry &= ADDRESS_MASK | LARGE;
-	} while (bits && !(entry & LARGE));
-	bits += PAGE_SHIFT;
-	return ram_at(core->partition, entry - inside(entry, (unsigned)bits) + inside(address, (unsigned)bits), hpa);
+	if (!ram_at(partition, gpa, &read->hpa))
+		return NULL;
+	noted->count++;
+	read->value = arch_mmio_read64(read->hpa);
+	return &read->value;
 }
 
-bool x86_fetch(const struct hal_core *core, struct x86_code *code)
+/* Permissions do not matter: the processor has fetched from there. */
+static bool translate(const struct hal_partition *partition, struct x86_noted *noted, uint64_t address, uint64_t *gpa)
 {
-	unsigned size = x86_vendor->code_size(core);
-	uint64_t rip = x86_get(core, X86_RIP), hpa = 0;
+	const uint64_t *state = noted->state;
+	int bits = paging_bits(state[X86_CR0], state[X86_CR4], state[X86_EFER]);
+	uint64_t table = state[X86_CR3] & (bits == 27 ? ~UINT64_C(0x1f) : ~(uint64_t)PAGE_MASK);
+	const uint64_t *entry;
 
-	*code = (struct x86_code){ .is64 = size & X86_CODE_64 && x86_get(core, X86_EFER) & EFER_LMA };
-	if (!code->is64 && !(size & X86_CODE_32))
-		return false;
-	if (!code->is64)
-		rip = (uint32_t)(rip + x86_get(core, X86_CS_BASE));
-	for (; code->count < X86_CODE_MAX; code->count++, rip++, hpa++) {
-		if ((!code->count || !(rip & PAGE_MASK)) && !translate(core, rip, &hpa))
-			break;
-		code->bytes[code->count] = arch_mmio_read8(hpa);
+	*gpa = address;
+	if (bits <= 0)
+		return !bits;
+	do {
+		bits -= 9;
+		entry = read_word(partition, noted, table + inside(address >> PAGE_SHIFT >> bits, 9) * 8);
+		if (!entry || !(*entry & PRESENT))
+			return false;
+		table = *entry & ADDRESS_MASK;
+	} while (bits && !(*entry & LARGE));
+	bits += PAGE_SHIFT;
+	*gpa = table - inside(table, (unsigned)bits) + inside(address, (unsigned)bits);
+	return true;
+}
+
+HAL_OUTLINE bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted)
+{
+	struct x86_code *code = &noted->code;
+	unsigned size = noted->state[X86_CS] >> x86_vendor->code_shift, words = 0, count;
+	uint64_t rip = noted->state[X86_RIP], gpa = 0;
+
+	noted->count = 0;
+	code->is64 = size & noted->state[X86_EFER] / EFER_LMA & X86_CODE_64;
+	if (!code->is64) {
+		rip = (uint32_t)(rip + noted->state[X86_CS_BASE]);
+		if (!(size & X86_CODE_32))
+			return false;
 	}
-	return code->count;
+	code->first = rip & 7;
+	for (rip -= code->first; words < X86_CODE_WORDS; words++, rip += 8, gpa += 8) {
+		const uint64_t *word = NULL;
+
+		if ((words && rip & PAGE_MASK) || translate(partition, noted, rip, &gpa))
+			word = read_word(partition, noted, gpa);
+		if (!word)
+			break;
+		code->words[words] = *word;
+	}
+	count = 8 * words - code->first;
+	code->count = (uint8_t)(count < X86_CODE_MAX ? count : X86_CODE_MAX);
+	return words;
 }
 
 uint64_t *x86_register(struct hal_core *core, uint32_t number)
@@ -107,17 +135,43 @@ static uint64_t mask_of(uint32_t width)
 	return UINT64_MAX >> (64 - 8 * width);
 }
 
+/* Notes the state that decides which instruction the guest is at. Whether it is the one that was noted, and memory what it was. */
+static bool is_noted(const struct hal_core *core, struct x86_noted *noted, enum bh_access access)
+{
+	uint64_t changes = (noted->access ^ access) | x86_vendor->note(core, noted->state);
+
+	noted->access = access;
+	for (unsigned n = 0; !changes && n < noted->count; n++)
+		changes = noted->reads[n].value ^ arch_mmio_read64(noted->reads[n].hpa);
+	return !changes;
+}
+
+/* The instruction at which the guest is, or NULL: none of those above. */
+HAL_OUTLINE static const struct x86_mov *decode(const struct hal_core *core, struct x86_noted *noted, enum bh_access access)
+{
+	if (is_noted(core, noted, access) || (x86_fetch(core->partition, noted) && x86_decode_mov(&noted->code, access, &noted->mov)))
+		return &noted->mov;
+	noted->access = NOTHING_NOTED;
+	return NULL;
+}
+
 /* An event waits: the exit came of its delivery, or of a walk on the way. */
 bool x86_decode_access(struct hal_core *core, struct hal_exit *exit)
 {
-	struct x86_code code;
+	const struct x86_mov *mov = NULL;
 
-	if (exit->target != X86_TARGET_MEMORY || x86_vendor->has_event(core) || !x86_fetch(core, &code) || !x86_decode_mov(&code, exit))
+	if (exit->target == X86_TARGET_MEMORY && !x86_vendor->has_event(core))
+		mov = decode(core, &core->noted, exit->access);
+	if (!mov)
 		return false;
+	exit->kind = BH_EXIT_DEVICE;
+	exit->width = mov->width;
+	exit->target = mov->target;
+	exit->length = mov->length;
+	exit->value = mov->value;
 	if (exit->target != X86_TARGET_CONSTANT)
 		exit->value = *x86_register(core, exit->target) >> shift_of(exit->target);
 	exit->value &= mask_of(exit->width);
-	exit->kind = BH_EXIT_DEVICE;
 	return true;
 }
 

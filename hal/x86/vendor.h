@@ -9,10 +9,13 @@
 struct pt;
 struct pt_format;
 
-/* Guest state that the vendor's control block holds. */
-enum x86_field { X86_RIP, X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_PAT, X86_CS_BASE, X86_FIELDS };
+/* Guest state that the vendor's control block holds. From CR0 to RIP: what decides which instruction the guest is at, but for memory. */
+enum x86_field { X86_RFLAGS, X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_CS, X86_CS_BASE, X86_RIP, X86_PAT, X86_FIELDS };
 
-/* Bits L and D of the code segment: L means 64-bit mode where long mode is active. APM vol. 2, 4.8.1 "Code-Segment Descriptors". */
+/*
+ * Bits L and D of the code segment, code_shift bits up in X86_CS: L means 64-bit mode where long mode is active. APM vol. 2, 4.8.1
+ * "Code-Segment Descriptors".
+ */
 enum x86_code_size { X86_CODE_64 = 1, X86_CODE_32 = 2 };
 
 /*
@@ -36,9 +39,9 @@ struct x86_vendor {
 	/* Sleeps until an NMI; returns at once if one has come since the guest last ran. */
 	void (*wait)(void);
 	uint64_t (*get)(const struct hal_core *core, enum x86_field field);
+	/* Copies the fields from X86_CR0 to X86_RIP. Returns 0 if none differs from what stood there. */
+	uint64_t (*note)(const struct hal_core *core, uint64_t state[]);
 	void (*set)(struct hal_core *core, enum x86_field field, uint64_t value);
-	/* enum x86_code_size, or-ed. */
-	unsigned (*code_size)(const struct hal_core *core);
 	/* Moves behind the instruction that exited. */
 	void (*skip)(struct hal_core *core, const struct hal_exit *exit);
 	/* Delivers an event before the next guest instruction. One a run. */
@@ -58,6 +61,7 @@ struct x86_vendor {
 	 * handler that does not even end it. NMIs may be taken, too, and are not told.
 	 */
 	void (*drain)(void);
+	uint8_t code_shift;
 };
 extern const struct x86_vendor *x86_vendor;
 

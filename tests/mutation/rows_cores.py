@@ -128,8 +128,8 @@ NO_LOOK_AT_REFUSALS = tuple(
 NMI_TAKEN = MachineMutation(
     "an NMI is taken where nobody looks afterwards",
     "hal/svm/svm.c",
-    "action = answer(core, vmcb, &kind);",
-    "take_nmi(); action = answer(core, vmcb, &kind);",
+    "action = answer(core, vmcb, &exit);",
+    "take_nmi(); action = answer(core, vmcb, &exit);",
     "kick-endless-refused-registers",
     SVM,
     "kicker never said",

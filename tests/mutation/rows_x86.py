@@ -116,7 +116,7 @@ X86 = (
     MachineMutation(
         "what is answered at once is not counted",
         "hal/svm/svm.c",
-        "core->exits[kind]++;",
+        "core->exits[exit.kind]++;",
         "",
         "storm-call",
         SVM,

@@ -22,7 +22,7 @@ static struct hal_partition partition;
 static struct hal_core core;
 static struct hal_arena arena;
 static uint64_t fields[X86_FIELDS], ram_hpa, large_hpa; /* large_hpa: 0 where there is none */
-static unsigned size, reads;
+static unsigned reads;
 static bool event;
 
 static const void *checked(uint64_t address, unsigned bytes)
@@ -33,24 +33,20 @@ static const void *checked(uint64_t address, unsigned bytes)
 	return (const void *)(uintptr_t)address;
 }
 
-uint8_t arch_mmio_read8(uint64_t address)
-{
-	return *(const uint8_t *)checked(address, 1);
-}
-
 uint64_t arch_mmio_read64(uint64_t address)
 {
 	return *(const uint64_t *)checked(address, 8);
 }
 
-uint64_t x86_get(const struct hal_core *of, enum x86_field field)
+static uint64_t note(const struct hal_core *of, uint64_t state[])
 {
-	return fields[field];
-}
+	uint64_t changes = 0;
 
-static unsigned code_size(const struct hal_core *of)
-{
-	return size;
+	for (unsigned n = X86_CR0; n <= X86_RIP; n++) {
+		changes |= state[n] ^ fields[n];
+		state[n] = fields[n];
+	}
+	return changes;
 }
 
 static bool has_event(const struct hal_core *of)
@@ -58,7 +54,8 @@ static bool has_event(const struct hal_core *of)
 	return event;
 }
 
-static const struct x86_vendor vendor = { .code_size = code_size, .has_event = has_event };
+enum { CODE_SHIFT = 3, CODE_16 = 0, CODE_32 = X86_CODE_32 << CODE_SHIFT, CODE_64 = X86_CODE_64 << CODE_SHIFT };
+static const struct x86_vendor vendor = { .note = note, .has_event = has_event, .code_shift = CODE_SHIFT };
 const struct x86_vendor *x86_vendor = &vendor;
 
 static void *ram(uint64_t gpa)
@@ -90,7 +87,7 @@ static void prepare(const struct pt_format *format)
 	reads = 0;
 	large_hpa = 0;
 	event = false;
-	size = X86_CODE_64;
+	fields[X86_CS] = CODE_64;
 	fields[X86_CR0] = CR0_PE | CR0_PG;
 	fields[X86_CR4] = CR4_PAE;
 	fields[X86_EFER] = EFER_LME | EFER_LMA;
@@ -109,11 +106,15 @@ static void four_levels(uint64_t top, uint64_t leaf)
 
 static const uint8_t store[] = { 0x89, 0x07 }; /* mov %eax, (%rdi) */
 
+static bool fetch(void)
+{
+	note(&core, core.noted.state);
+	return x86_fetch(&partition, &core.noted);
+}
+
 static bool fetches(void)
 {
-	struct x86_code code;
-
-	return x86_fetch(&core, &code) && !memcmp(code.bytes, store, sizeof(store));
+	return fetch() && !memcmp(core.noted.code.bytes + core.noted.code.first, store, sizeof(store));
 }
 
 static void test_paging(void)
@@ -123,7 +124,7 @@ static void test_paging(void)
 	fields[X86_RIP] = LINEAR + 0x123;
 	memcpy(ram(CODE + 0x123), store, sizeof(store));
 	CHECK(fetches());
-	CHECK_EQ(reads, 4 + X86_CODE_MAX);
+	CHECK_EQ(reads, 4 + X86_CODE_WORDS);
 
 	check_context.subject = "five levels";
 	put64(TABLES + 0x8000, TABLES + P);
@@ -134,7 +135,7 @@ static void test_paging(void)
 	check_context.subject = "compatibility mode";
 	fields[X86_CR4] &= ~(uint64_t)CR4_LA57;
 	fields[X86_CR3] = TABLES;
-	size = X86_CODE_32;
+	fields[X86_CS] = CODE_32;
 	put64(TABLES, TABLES + 0x1000 + P); /* the lowest 512 GiB */
 	put64(TABLES + 0x1000, TABLES + 0x2000 + P);
 	put64(TABLES + 0x2000 + 8 * 2, (CODE & ~0x1fffffu) + P + PS);
@@ -160,9 +161,9 @@ static void test_paging(void)
 	fields[X86_CR0] = CR0_PE;
 	fields[X86_RIP] = CODE + 0x123;
 	CHECK(fetches());
-	size = 0;
+	fields[X86_CS] = CODE_16;
 	CHECK(!fetches()); /* 16-bit code */
-	size = X86_CODE_64;
+	fields[X86_CS] = CODE_64;
 	CHECK(!fetches()); /* L counts in long mode only */
 }
 
@@ -172,7 +173,7 @@ static void check_fetch(const char *what, uint64_t rip, unsigned steps)
 	fields[X86_RIP] = rip;
 	reads = 0;
 	CHECK(fetches());
-	CHECK_EQ(reads, steps + X86_CODE_MAX);
+	CHECK_EQ(reads, steps + X86_CODE_WORDS);
 }
 
 /* Leaves of 2 MiB and 1 GiB, of stage 2 and of the guest's tables: there is nothing below them. SDM vol. 3A, 4.5.4: bit 12 is PAT there. */
@@ -180,7 +181,6 @@ static void test_large_leaves(void)
 {
 	enum { AT = 0x5123, PAT = 1 << 12 };
 	uint64_t device = (uintptr_t)hal_arena_take(&arena, LARGE_BYTES / BH_PAGE_BYTES), huge;
-	struct x86_code code;
 
 	large_hpa = (uintptr_t)hal_arena_take(&arena, LARGE_BYTES / BH_PAGE_BYTES);
 	huge = HUGE + large_hpa % HUGE;
@@ -195,7 +195,7 @@ static void test_large_leaves(void)
 	check_fetch("stage 2, 1 GiB", LINEAR + (AT & 0xfff), 4);
 	four_levels(TABLES, LARGE_DEVICE + P);
 	check_context.subject = "stage 2, 2 MiB of a device";
-	CHECK(!x86_fetch(&core, &code));
+	CHECK(!fetch());
 
 	put64(TABLES + 0x2000 + 8 * (LINEAR >> 21 & 511), LARGE + PAT + PS + P);
 	check_fetch("guest, 2 MiB", LINEAR - LINEAR % LARGE_BYTES + AT, 3);
@@ -209,25 +209,23 @@ static void test_astray(void)
 	static const uint64_t places[] = { 0, DEVICE, READ_ONLY, HOLE, RAM_END, UINT64_C(1) << 47, UINT64_C(0xffffffffff000) };
 
 	for (unsigned n = 0; n < sizeof(places) / sizeof(places[0]); n++) {
-		struct x86_code code;
-
 		check_context.subject = "astray";
 		check_context.round = n;
 		four_levels(TABLES, CODE + P);
 		fields[X86_RIP] = LINEAR;
-		CHECK(x86_fetch(&core, &code));
+		CHECK(fetch());
 		four_levels(TABLES, places[n] + P);
-		CHECK(!x86_fetch(&core, &code));
+		CHECK(!fetch());
 		for (unsigned level = 0; level < 3; level++) {
 			static const uint8_t shifts[] = { 39, 30, 21 };
 
 			four_levels(TABLES, CODE + P);
 			put64(TABLES + 0x1000 * level + 8 * (LINEAR >> shifts[level] & 511), places[n] + P);
-			CHECK(!x86_fetch(&core, &code));
+			CHECK(!fetch());
 		}
 		four_levels(TABLES, CODE + P);
 		fields[X86_CR3] = places[n];
-		CHECK(!x86_fetch(&core, &code));
+		CHECK(!fetch());
 		fields[X86_CR3] = TABLES;
 	}
 	four_levels(TABLES, CODE);
@@ -237,8 +235,6 @@ static void test_astray(void)
 /* Over the end of a page: both are looked up; what the second lacks is missed only where it is needed. */
 static void test_two_pages(void)
 {
-	struct x86_code code;
-
 	check_context.subject = "two pages";
 	four_levels(TABLES, CODE + P);
 	put64(TABLES + 0x3000 + 8 * 6, CODE + 0x5000 + P);
@@ -247,8 +243,8 @@ static void test_two_pages(void)
 	memcpy(ram(CODE + 0x5000), store + 1, 1);
 	CHECK(fetches());
 	put64(TABLES + 0x3000 + 8 * 6, HOLE + P);
-	CHECK(x86_fetch(&core, &code));
-	CHECK_EQ(code.count, 1);
+	CHECK(fetch());
+	CHECK_EQ(core.noted.code.count, 1);
 }
 
 static struct hal_exit access(enum bh_access kind)
@@ -300,6 +296,141 @@ static void test_access(void)
 	CHECK_EQ(core.registers.rax, 0x112233445566ab88);
 }
 
+/* What a core at LINEAR that has exited by a store gives to whom: the register's number, or NOTHING. */
+enum { NOTHING = UINT8_MAX };
+static unsigned stores(void)
+{
+	struct hal_exit exit = access(BH_ACCESS_WRITE);
+
+	reads = 0;
+	return x86_decode_access(&core, &exit) && exit.width == 4 && exit.length == 2 && exit.value == exit.target ? exit.target : NOTHING;
+}
+
+/* mov %reg, (%rdi) */
+static void put_store(uint64_t gpa, unsigned number)
+{
+	memcpy(ram(gpa), (const uint8_t[]){ 0x89, (uint8_t)(7 | number << 3) }, 2);
+}
+
+/* One page of code, and others that differ in the register; the values of registers are their numbers. */
+static void prepare_stores(void)
+{
+	for (unsigned n = 0; n < 8; n++) {
+		(&core.registers.rax)[n] = n;
+		put_store(CODE + n * BH_PAGE_BYTES, n);
+	}
+	four_levels(TABLES, CODE + P);
+	four_levels(TABLES + 0x8000, CODE + BH_PAGE_BYTES + P);
+	fields[X86_RIP] = LINEAR;
+}
+
+/* The same instruction again is looked at word by word, and neither walked to nor decoded; whatever has changed since counts. */
+static void test_again(void)
+{
+	enum { READS = 4 + X86_CODE_WORDS };
+	static const uint8_t shifts[] = { 39, 30, 21, 12 };
+
+	prepare_stores();
+	check_context.subject = "again";
+	CHECK_EQ(stores(), 0);
+	core.noted.mov.target = 2; /* seen if it is not decoded */
+	CHECK_EQ(stores(), 2);
+	CHECK_EQ(reads, READS);
+	check_context.subject = "another instruction";
+	put_store(CODE, 3);
+	CHECK_EQ(stores(), 3);
+	check_context.subject = "other entries";
+	for (unsigned level = 0; level < 4; level++) {
+		uint64_t next = level < 3 ? TABLES + 0x8000 + 0x1000 * (level + 1) : CODE + BH_PAGE_BYTES;
+
+		check_context.round = level;
+		four_levels(TABLES, CODE + P);
+		CHECK_EQ(stores(), 3);
+		put64(TABLES + 0x1000 * level + 8 * (LINEAR >> shifts[level] & 511), next + P);
+		CHECK_EQ(stores(), 1);
+		put64(TABLES + 0x1000 * level + 8 * (LINEAR >> shifts[level] & 511), 0);
+		CHECK_EQ(stores(), NOTHING);
+	}
+}
+
+/* Of what decides which instruction it is, each alone. */
+static void test_another_state(void)
+{
+	static const struct {
+		const char *what;
+		enum x86_field field;
+		uint64_t value;
+		unsigned stores;
+	} rows[] = {
+		{ "CR3", X86_CR3, TABLES + 0x8000, 1 },         { "RIP", X86_RIP, LINEAR + 0x1000, 2 },
+		{ "CR0: no paging", X86_CR0, CR0_PE, NOTHING }, { "CR4: five levels", X86_CR4, CR4_PAE | CR4_LA57, NOTHING },
+		{ "EFER: no long mode", X86_EFER, 0, NOTHING }, { "CS: 16-bit code", X86_CS, CODE_16, NOTHING },
+	};
+
+	prepare_stores();
+	put64(TABLES + 0x3000 + 8 * 6, CODE + 2 * BH_PAGE_BYTES + P);
+	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		uint64_t before = fields[rows[n].field];
+
+		check_context.subject = rows[n].what;
+		CHECK_EQ(stores(), 0);
+		fields[rows[n].field] = rows[n].value;
+		CHECK_EQ(stores(), rows[n].stores);
+		fields[rows[n].field] = before;
+		CHECK_EQ(stores(), 0);
+	}
+	check_context.subject = "CS base";
+	fields[X86_CR0] = CR0_PE;
+	fields[X86_EFER] = 0;
+	fields[X86_CS] = CODE_32;
+	fields[X86_RIP] = CODE;
+	CHECK_EQ(stores(), 0);
+	fields[X86_CS_BASE] = BH_PAGE_BYTES;
+	CHECK_EQ(stores(), 1);
+	check_context.subject = "a load";
+	CHECK(!x86_decode_access(&core, &(struct hal_exit){ .access = BH_ACCESS_READ, .target = X86_TARGET_MEMORY }));
+	CHECK_EQ(stores(), 1);
+}
+
+/* What was not understood is not taken for what was understood before. */
+static void test_nothing_noted(void)
+{
+	check_context.subject = "nothing noted";
+	prepare_stores();
+	CHECK_EQ(stores(), 0);
+	memcpy(ram(CODE), "\x01\x07", 2); /* add %eax, (%rdi) */
+	CHECK_EQ(stores(), NOTHING);
+	CHECK_EQ(stores(), NOTHING);
+	fields[X86_CR3] = HOLE;
+	CHECK_EQ(stores(), NOTHING);
+	CHECK_EQ(stores(), NOTHING);
+}
+
+/* Either page, and the way to either. */
+static void test_again_over_two_pages(void)
+{
+	enum { ENTRY = TABLES + 0x3000 + 8 * 5 };
+	const uint64_t second = CODE + 0x5000;
+
+	check_context.subject = "again, two pages";
+	prepare_stores();
+	put64(ENTRY + 8, second + P);
+	fields[X86_RIP] = LINEAR + 0xfff;
+	memcpy(ram(CODE + 0xfff), store, 1);
+	memcpy(ram(CODE + BH_PAGE_BYTES + 0xfff), "\x88", 1);
+	for (unsigned number = 0; number < 2; number++) {
+		*(uint8_t *)ram(second) = (uint8_t)(7 | number << 3);
+		CHECK_EQ(stores(), number);
+		CHECK_EQ(stores(), number);
+		CHECK(reads >= 8 + X86_CODE_WORDS);
+	}
+	*(uint8_t *)ram(CODE + 0x6000) = 7 | 6 << 3;
+	put64(ENTRY + 8, CODE + 0x6000 + P);
+	CHECK_EQ(stores(), 6);
+	put64(ENTRY, CODE + BH_PAGE_BYTES + P); /* of a byte */
+	CHECK_EQ(stores(), NOTHING);
+}
+
 /* SDM vol. 2A, table 2-2. */
 static void test_registers(void)
 {
@@ -321,7 +452,10 @@ static void test_registers(void)
 int main(void)
 {
 	static const struct pt_format *const formats[] = { &pt_ept, &pt_npt };
-	void (*const tests[])(void) = { test_paging, test_large_leaves, test_astray, test_two_pages, test_access, test_registers };
+	void (*const tests[])(void) = { test_paging,        test_large_leaves,  test_astray,
+					test_two_pages,     test_access,        test_again,
+					test_another_state, test_nothing_noted, test_again_over_two_pages,
+					test_registers };
 
 	for (unsigned format = 0; format < 2; format++)
 		for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
