@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,5 +61,10 @@ def _last(places: str, fallback: Location) -> Location:
 
 def shown(file: str) -> str:
     """A path as the user would write it: relative where it lies below the working directory."""
+    return _shown(file, Path.cwd())
+
+
+@functools.lru_cache(maxsize=64)  # a tree names few files, thousands of times
+def _shown(file: str, here: Path) -> str:
     path = Path(file).resolve()
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import io
+import json
+import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dtschema
 from dtschema.dtb import prop_value
 
+from bhtool import paths
 from bhtool.config.domains import PARTITIONS, SANDBOX
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
@@ -86,15 +91,27 @@ def _later_child(child: Node) -> str:
 
 
 def load_schemas() -> None:
-    """Takes a second, once in a process: for whoever forks, to have it behind before."""
+    """Once in a process: for whoever forks, to have it done before."""
     _validator()
 
 
 @functools.cache
 def _validator() -> Any:
-    validator = dtschema.DTValidator([str(BINDINGS)])
+    validator = dtschema.DTValidator([str(_processed())])
     validator.decode_errors = None
     return validator
+
+
+def _processed() -> Path:
+    """dt-schema's bindings and ours as its dt-mk-schema would store them: that takes half a second, so it is done once for each text of ours."""
+    texts = [dtschema.__version__, *(path.read_text(encoding="utf-8") for path in sorted(BINDINGS.rglob("*.yaml")))]
+    file = paths.BUILD / "bindings" / f"{hashlib.sha256(''.join(texts).encode()).hexdigest()}.json"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(dtschema.DTValidator([str(BINDINGS)]).schemas), encoding="utf-8")
+        part.replace(file)
+    return file
 
 
 class _Value(bytes):
