@@ -29,15 +29,17 @@ def step(command: list[str], what: str, limit: int = STEP_LIMIT_SECONDS, environ
         raise BulkheadError(f"{what} ran over {limit} s", Status.TIME_LIMIT) from expired
 
 
-def meson_names(build: Path, word: str | None) -> list[str]:
-    """Names of the unit test programs that contain the word."""
-    listed = subprocess.run(["meson", "test", "-C", str(build), "--no-rebuild", "--list"], capture_output=True, text=True, check=True)
+def meson_names(build: Path, selection: Selection) -> list[str]:
+    """Names of the unit test programs that contain the word; a quick run leaves the suite `slow` out."""
+    suites = ["--no-suite", "slow"] if selection.quick else []
+    command = ["meson", "test", "-C", str(build), "--no-rebuild", "--list", *suites]
+    listed, word = subprocess.run(command, capture_output=True, text=True, check=True), selection.word
     found = [re.sub(r"^.* / ", "", line).strip() for line in listed.stdout.splitlines()]
     return [name for name in found if name and (word is None or word in name)]
 
 
 def run_meson(build: Path, selection: Selection, tally: Tally) -> None:
-    names = meson_names(build, selection.word)
+    names = meson_names(build, selection)
     if not names:
         return
     junit = build / "meson-logs" / "testlog.junit.xml"
