@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead attack`: nothing gets through; what would is seen, which switching a protection off shows; and it repeats exactly."""
 
+import functools
 from collections.abc import Iterator
 
 import pytest
@@ -31,10 +32,19 @@ def campaign(platform: Platform, attempts: int, unprotected: tuple[str, ...] = (
     )
 
 
+@functools.cache
+def first_campaign(platform: Platform, attempts: int) -> Campaign:
+    """Of several tests; those of a platform run in one worker."""
+    return campaign(platform, attempts)
+
+
+ROWS = [pytest.param(platform, FEW, marks=pytest.mark.xdist_group(f"campaign-{platform}")) for platform in (*QEMU, VTX)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("platform", "attempts"), [*((platform, FEW) for platform in (*QEMU, VTX)), *LONG])
+@pytest.mark.parametrize(("platform", "attempts"), [*ROWS, *LONG])
 def test_nothing_gets_through(machine_platform: Platform, attempts: int) -> None:
-    result = campaign(machine_platform, attempts)
+    result = first_campaign(machine_platform, attempts)
     assert result.good, "\n".join(map(str, result.escapes))
     assert (result.words_changed, result.pages_changed, result.heartbeats_lost) == (0, 0, 0)
     assert result.heartbeats > 0
@@ -67,7 +77,7 @@ def test_without_its_protection_a_class_gets_through(machine_platform: Platform,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", [GICV3])
+@pytest.mark.parametrize("platform", [pytest.param(GICV3, marks=pytest.mark.xdist_group(f"campaign-{GICV3}"))])
 def test_a_seed_repeats_exactly(machine_platform: Platform) -> None:
-    first, second = (campaign(machine_platform, FEW) for _ in range(2))
+    first, second = first_campaign(machine_platform, FEW), campaign(machine_platform, FEW)
     assert first.digest() == second.digest()
