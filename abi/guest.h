@@ -96,7 +96,8 @@ struct bh_log {
 	uint64_t beat_period_ns;
 	uint64_t beat_gaps; /* beats that came more than one period late */
 	uint64_t beat_late_max_ns;
-	uint64_t pad[2];
+	uint64_t gate; /* not 0: the tool lets who waits for it go on, with so many ns of patience */
+	uint64_t pad;
 	uint8_t text[BH_LOG_TEXT_BYTES];
 };
 

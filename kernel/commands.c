@@ -10,6 +10,7 @@
 #include "kernel/command.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/gate.h"
 #include "kernel/heartbeat.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
@@ -294,6 +295,7 @@ static void run_sweep(const struct command_line *line)
 const struct command commands[] = {
 	{ "help", 0, run_help },
 	{ "heartbeat", 1, run_heartbeat },
+	{ "gate", 0, run_gate },
 	{ "ticks", 1, run_ticks },
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "bench-timer", 0, run_bench_timer },

@@ -8,6 +8,7 @@
 #include "kernel/command.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/gate.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
 #include "kernel/timer.h"
@@ -104,7 +105,7 @@ static bool is_another(unsigned slot)
 /* Until what `done` asks of the core has come about, or for so long that it will not. */
 static bool await(bool (*done)(const struct core *core, uint64_t what), const struct core *core, uint64_t what)
 {
-	uint64_t start = arch_counter(), patience = clock_from_ns(PATIENCE_NS);
+	uint64_t start = arch_counter(), patience = gate_patience(PATIENCE_NS);
 
 	while (!done(core, what))
 		if (arch_counter() - start > patience)

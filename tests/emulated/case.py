@@ -67,6 +67,8 @@ class Case:
     limit_seconds: float = 120.0  # of the host: only ever reached when something hangs
     quick: bool = False
     needs: tuple[str, ...] = ()  # role labels that not every board with this processor has
+    concurrent: bool = False  # cores run at the same time, in the host's, and no deadline of ours is judged: concurrent.py
+    long: bool = False
     dirt: Dirt = ""  # what RAM is full of before the machine starts; devices, too, are as firmware may leave them
 
     @property

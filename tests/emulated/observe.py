@@ -14,7 +14,7 @@ from bhtool.oracle.debugger import option
 from bhtool.platforms import Platform
 from bhtool.session import EndEvent, Event, LineEvent, Session, Watch
 
-from tests.emulated import dirt, firmware
+from tests.emulated import concurrent, dirt, firmware
 from tests.emulated.case import Case
 from tests.emulated.places import Places
 from tests.emulated.scene import Scene
@@ -85,7 +85,7 @@ class Progress:
 
     def _reached(self, seen: Observation) -> bool:
         if self._goal is None and self._all_seen(seen):
-            more = AFTERMATH_BEATS if self._case.icount else 1
+            more = AFTERMATH_BEATS if self._case.icount and not self._case.concurrent else 1
             self._goal = {name: seen.beats(name) + more for name in self._case.beating}
             # A slow look at a fast machine may find the others close to the limit already.
             self._limit = max(self._limit, self._furthest(seen) + 2 * AFTERMATH_BEATS)
@@ -109,7 +109,7 @@ def harm(case: Case, seen: Observation) -> list[str]:
         beat = seen.watches[name].heartbeat
         if beat is None or not beat.beats:
             found.append(f"{name} has no heartbeat")
-        elif beat.gaps and case.icount:
+        elif beat.gaps and case.icount and not case.concurrent:
             found.append(f"{name}: {beat.gaps} gaps in {beat.beats} beats, {beat.late_max_ns / 1000:.0f} us late at most")
         found += [f"{name} said {line!r}" for line in seen.lines[name] if ALARM.search(line)]
     return found
@@ -132,7 +132,8 @@ def has_port(platform: Platform, case: Case) -> bool:
 @contextmanager
 def started(platform: Platform, case: Case, scene: Scene, extra: Sequence[str]) -> Iterator[tuple[Session, Path]]:
     """A machine that runs, and where its debugger's port is; a dirty one has come to where its own statistics lie in RAM."""
-    timing = Timing(platform.emulator.icount_shift if case.icount else None)
+    timing = Timing(platform.emulator.icount_shift if case.icount and not case.concurrent else None)
+    extra = (*extra, *(concurrent.OPTIONS if case.concurrent else ()))
     with tempfile.TemporaryDirectory() as directory:
         port = Path(directory) / "debugger"
         words = (*extra, "-S", *option(port)) if has_port(platform, case) else tuple(extra)
@@ -146,11 +147,13 @@ def started(platform: Platform, case: Case, scene: Scene, extra: Sequence[str]) 
 
 
 def watch(session: Session, case: Case, seen: Observation) -> None:
-    progress = Progress(case)
+    progress, gate = Progress(case), case.concurrent
     for event in session.events(case.limit_seconds):
         seen.note(event)
         if event is None and progress.over(seen):
             return
+        if event is None and gate and all(watch.ready for watch in seen.watches.values()):
+            gate = concurrent.open_gate(session)
 
 
 def observe(platform: Platform, case: Case, scene: Scene, extra: Sequence[str] = ()) -> Observation:

@@ -20,10 +20,14 @@ def is_quick(platform: str, case: Case) -> bool:
     return case.quick and (platform in QEMU or not set(case.platforms) & set(QEMU))
 
 
+def marks(platform: str, case: Case) -> list[pytest.MarkDecorator]:
+    if case.long:
+        return [pytest.mark.long]
+    return [] if is_quick(platform, case) else [pytest.mark.slow]
+
+
 ROWS = [
-    pytest.param(platform, case, id=f"{platform}-{case.name}", marks=[] if is_quick(platform, case) else [pytest.mark.slow])
-    for case in CASES
-    for platform in case.platforms
+    pytest.param(platform, case, id=f"{platform}-{case.name}", marks=marks(platform, case)) for case in CASES for platform in case.platforms
 ]
 # A second opinion: what holds on SVM in QEMU, once more in Bochs, of which the ordinary run looks at the quick ones; filters of devices are the same code on VT-x, and shown there.
 FILTERS = ("ioapic-", "pci-")
@@ -34,7 +38,7 @@ OTHERWISE = ("restart-forgets-every-register",)
 ROWS += [
     pytest.param(SECOND_SVM, case, id=f"{SECOND_SVM}-{case.name}", marks=pytest.mark.slow if case.quick else pytest.mark.long)
     for case in CASES
-    if SVM in case.platforms and not case.name.startswith((*FILTERS, *OF_VTX, *LACKING, *OTHERWISE))
+    if SVM in case.platforms and not case.concurrent and not case.name.startswith((*FILTERS, *OF_VTX, *LACKING, *OTHERWISE))
 ]
 
 

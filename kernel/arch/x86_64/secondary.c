@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 #include "descriptors.h"
-#include "kernel/clock.h"
 #include "kernel/cpu.h"
+#include "kernel/gate.h"
 #include "x2apic.h"
 
 /* A page of the first MiB, free on every machine this kernel runs on. */
@@ -46,7 +46,7 @@ static void lay_trampoline(void)
 
 static bool is_taken_in_time(void)
 {
-	uint64_t start = arch_counter(), patience = clock_from_ns(STARTUP_NS);
+	uint64_t start = arch_counter(), patience = gate_patience(STARTUP_NS);
 
 	while (!atomic_load_explicit(&secondary_request.taken, memory_order_acquire))
 		if (arch_counter() - start > patience)

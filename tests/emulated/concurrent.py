@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines whose cores run at the same time, each a thread of the host, without deadlines: a busy host may leave a core without time for long.
+
+Monitors wait for each other's answer a tenth of a second, and for a restart's siblings twice that. Here, when all are up, the harness lengthens that
+bound in each monitor's own memory, and opens the gate in each sandbox's log ring; what then is not answered has been lost.
+"""
+
+import os
+import struct
+
+from bhtool import abi
+from bhtool.config.plan import SandboxPlan
+from bhtool.platforms import Platform
+from bhtool.session import Session
+
+OPTIONS = ("-accel", "tcg,thread=multi")
+PATIENCE_SECONDS = 60
+TIMEOUTS_PER_SECOND = 10  # monitor/partition_boot.c
+BEHIND = 128  # bytes of struct monitor in which its kick_timeout lies
+
+
+def timeout_at(platform: Platform, one: SandboxPlan, pool: bytes, hertz: int) -> int:
+    """Where in its pool the sandbox's monitor keeps the bound: behind its pointers to statistics and crash record."""
+    word = "<II" if platform.arch == "armv7" else "<QQ"
+    begins = pool.index(struct.pack(word, one.pool_hpa + abi.lib.BH_POOL_STATS, one.pool_hpa + abi.lib.BH_POOL_CRASH))
+    return pool.index(struct.pack("<Q", hertz // TIMEOUTS_PER_SECOND), begins, begins + BEHIND)
+
+
+def open_gate(session: Session) -> bool:
+    """All sandboxes are ready and wait. Returns that nobody waits any more for this."""
+    platform, ram = session.platform, session.machine.ram
+    for one in session.plan.sandboxes:
+        hertz = session.memory.clock_hz(one.pool_hpa) or platform.emulator.clock_hz
+        pool = session.memory.read(one.pool_hpa, one.pool_size)
+        place = one.pool_hpa + timeout_at(platform, one, pool, hertz)
+        os.pwrite(ram, struct.pack("<Q", PATIENCE_SECONDS * hertz), place - platform.ram_base)
+    for one in session.plan.sandboxes:
+        place = one.pool_hpa + abi.lib.BH_POOL_LOG + abi.ffi.offsetof("struct bh_log", "gate")
+        os.pwrite(ram, struct.pack("<Q", PATIENCE_SECONDS * 10**9), place - platform.ram_base)
+    return False
