@@ -169,16 +169,21 @@ def resets(name: str, deed: str, platforms: tuple[str, ...]) -> Case:
 
 
 ANY_VECTOR = "a restart takes what is pending, whatever its vector"
-SELF_IPI, RESTARTS = 0x83F, 6
+SELF_IPI, FEW, MANY = 0x83F, 6, 1000
+
+
+def pending(name: str, restarts: int, platforms: tuple[str, ...], long: bool = False) -> Case:
+    """Each life ends with all vectors below 32 pending, and leads to another until it is enough."""
+    mortal = Sandbox("mortal", 1, "heartbeat=0 pend=0,31", ram_mib=4, health=health(restarts))
+    expected = (Restarted("mortal", restarts), Parked("mortal", "reset"))
+    return Case(
+        name, ANY_VECTOR, (Sandbox("bystander", 0), mortal), expected, platforms, limit_beats=100000, limit_seconds=600.0, long=long
+    )
+
 
 VECTORS = (
-    Case(
-        "restart-with-exceptions-vectors-pending",
-        ANY_VECTOR,
-        (Sandbox("bystander", 0), Sandbox("mortal", 1, "heartbeat=0 pend=0,31", ram_mib=4, health=health(RESTARTS))),
-        (Restarted("mortal", RESTARTS), Parked("mortal", "reset")),
-        X86,
-    ),
+    pending("restart-with-exceptions-vectors-pending", FEW, X86),
+    pending("restart-with-exceptions-vectors-pending-often", MANY, (SVM,), long=True),
     Case(
         "restart-with-a-machine-check-s-vector-in-service",
         "a machine check in a monitor is one, whatever its guest has in service",
