@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.port, BH-I1.register, BH-I6.contained. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
-from tests.emulated.case import A64, ALL, ARM, ARMV7, GICV2, VTX, X86, Case, Sandbox, attacked
+from tests.emulated.case import A64, ALL, ARM, ARMV7, GICV2, SVM, VTX, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Off, Parked, Refused, Returned
 
 UNKNOWN = 2**64 - 1  # BH_E_UNKNOWN, PSCI NOT_SUPPORTED
@@ -118,6 +118,30 @@ MSRS = (
         X86,
     ),
     refused("msr-x2apic-reserved", MSR_MAP, "rdmsr=0x80e wrmsr=0x802,1 wrmsr=0x840,1 wrmsr=0x8ff,1", "#GP", X86),
+)
+
+
+NO_REGISTERS = "what CPUID hides has no registers"
+HIDDEN = (
+    refused(
+        "msr-shadow-stacks", NO_REGISTERS, "rdmsr=0x6a0 wrmsr=0x6a0,1 rdmsr=0x6a2 wrmsr=0x6a2,1 wrmsr=0x6a4,0 wrmsr=0x6a7,0", "#GP", X86
+    ),
+    refused("msr-user-interrupts", NO_REGISTERS, "rdmsr=0x985 wrmsr=0x986,0 wrmsr=0x987,0 wrmsr=0x988,0 wrmsr=0x98a,1", "#GP", X86),
+    refused("msr-flexible-returns", NO_REGISTERS, "rdmsr=0x1cc wrmsr=0x1cc,0 rdmsr=0x1d0 wrmsr=0x1d4,0", "#GP", X86),
+    Case(
+        "cr4-supervisor-keys",
+        "what CPUID hides has no registers, though its bit of CR4 be set",
+        attacked("cr4=0x1000000 rdmsr=0x6e1 wrmsr=0x6e1,4"),
+        (Refused("attacker", "rdmsr=0x6e1", "#GP"), Refused("attacker", "wrmsr=0x6e1,4", "#GP")),
+        X86,
+    ),
+    Case(
+        "cr4-reserved",  # QEMU's processor lets it be set, and then enters no such guest
+        "a bit of CR4 that the processor does not have harms nobody else",
+        attacked("cr4=0x2000000 rdmsr=0x985"),
+        (Parked("attacker", "error"),),
+        (SVM,),
+    ),
 )
 
 # ---- Instructions ----------------------------------------------------------------------------------------------------
@@ -312,4 +336,4 @@ ENDLESS = (
     ),
 )
 
-CASES = (*PORTS, *MSRS, *INSTRUCTIONS, *SYSTEM, *COUNTERS, OWN_DEBUG, OS_LOCK, *ARMV7_ONLY, *FIRMWARE, *ENDLESS)
+CASES = (*PORTS, *MSRS, *HIDDEN, *INSTRUCTIONS, *SYSTEM, *COUNTERS, OWN_DEBUG, OS_LOCK, *ARMV7_ONLY, *FIRMWARE, *ENDLESS)
