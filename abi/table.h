@@ -31,17 +31,17 @@ enum {
 };
 
 /*
- * A sandbox's pool: whole frames of its monitor, never mapped in full by any sandbox. The first eight pages are shared with
- * the world as written; the rest is the start-up allocator's arena for the private copy, tables, stacks and maps. The tool
- * counts what start-up will take; a pool with fewer frames is refused.
+ * A sandbox's pool: whole frames of its monitor, never mapped in full by any sandbox. What precedes the crash record is
+ * shared with the world as written; the rest of the record's frame and all behind it is the start-up allocator's, for the private
+ * copy, tables, stacks and maps. The tool counts what start-up will take; a pool with fewer frames is refused.
  */
 enum {
-	BH_POOL_STATS = 0x0000,  /* struct bh_stats */
-	BH_POOL_INFO = 0x1000,   /* struct bh_info, put there by the image */
-	BH_POOL_CRASH = 0x2000,  /* struct bh_crash */
-	BH_POOL_ABSENT = 0x3000, /* all ones: configuration registers of PCI functions that are not the sandbox's */
-	BH_POOL_LOG = 0x4000,    /* struct bh_log, BH_LOG_BYTES */
-	BH_POOL_ARENA = 0x8000,
+	BH_POOL_STATS = 0x0000, /* struct bh_stats */
+	BH_POOL_INFO = 0x1000,  /* struct bh_info, put there by the image */
+	BH_POOL_LOG = 0x2000,   /* struct bh_log, BH_LOG_BYTES */
+	BH_POOL_CRASH = 0x6000, /* struct bh_crash */
+	BH_POOL_ARENA = 0x7000,
+	BH_POOL_ABSENT = 0x7000, /* of a sandbox with PCI functions, all ones: configuration registers of others and of none */
 };
 
 enum bh_permission { BH_PERM_READ = 1, BH_PERM_WRITE = 2, BH_PERM_EXECUTE = 4 };

@@ -41,13 +41,16 @@ enum hal_status {
 enum hal_permission { HAL_READ = 1, HAL_WRITE = 2, HAL_EXECUTE = 4 };
 enum hal_memory { HAL_MEMORY_RAM, HAL_MEMORY_DEVICE, HAL_MEMORY_TYPES };
 
-/* A run of free frames. Frames are handed out zeroed, upward, never given back. */
+/* A run of free frames, and the rest of one that is in use. Both are handed out zeroed, upward, never given back. */
 struct hal_arena {
 	uint64_t next; /* HPA, 4 KiB aligned */
 	uint64_t end;
+	uint64_t small, small_end; /* the rest; empty if they are equal */
 };
 /* 'frames' zeroed frames, side by side, or NULL: there are fewer, or none were asked for; the arena is as it was. */
 void *hal_arena_take(struct hal_arena *arena, size_t frames);
+/* 'bytes' zeroed bytes, 64-byte aligned, in a frame that other small objects may share; NULL as above. Requires: at most a frame. */
+void *hal_arena_take_small(struct hal_arena *arena, size_t bytes);
 
 struct hal_partition; /* a sandbox as the hardware sees it: stage 2, filters, lines */
 struct hal_core;      /* one guest core */
@@ -143,7 +146,11 @@ struct hal_entry {
 	gpa_t stack;
 	gpa_t area; /* x86: GDT and page tables, abi/guest.h; 0 elsewhere */
 };
-/* Guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them. */
+/*
+ * Guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them. It begins a frame,
+ * whose rest is its monitor's stack, HAL_STACK_BYTES at least.
+ */
+enum { HAL_STACK_BYTES = 2048 };
 HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
 					    const struct hal_entry *entry, struct hal_core **out);
 
@@ -156,11 +163,10 @@ HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *v
 
 /*
  * Parts of the resident image that only this machine needs, beside those that every private monitor has: one image may hold
- * several backends. Those not named here are neither copied nor mapped.
+ * several backends. Those not named here are not copied: a private monitor has zeros in their place.
  */
 struct hal_part {
 	const char *start, *end;
-	unsigned permissions;
 };
 size_t hal_resident_parts(const struct hal_part **parts);
 

@@ -144,7 +144,7 @@ struct build {
 	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
 	struct hal_space *space;
 	void *stack_tops[BH_MAX_SANDBOX_CORES];
-	uint64_t copy; /* HPA of the private copy of the resident image */
+	uint64_t copy, copy_end; /* HPA of the private copy of the resident image */
 	struct pristine *pristine;
 };
 /* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */

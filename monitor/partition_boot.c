@@ -2,8 +2,8 @@
 /*
  * Builds one sandbox from its table row: a private copy of the monitor, the partition, its cores, its address space.
  *
- *   pool:  stats | info | crash | absent | log ×4 | private copy | partition, tables, cores, stacks ...
- *          0x0000                          0x4000   BH_POOL_ARENA                                      bh_sandbox.pool_bytes
+ *   pool:  stats | info | log ×4 | crash, partition | private copy | tables, maps, cores with their stacks ...
+ *          0x0000         0x2000   0x6000             BH_POOL_ARENA                                     bh_sandbox.pool_bytes
  */
 #include "monitor.h"
 
@@ -13,7 +13,7 @@
 extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
 extern char __resident_data_start[], __resident_data_end[];
 
-enum { STACK_FRAMES = 1, STACK_BYTES = STACK_FRAMES * BH_PAGE_BYTES, KICK_TIMEOUTS_PER_SECOND = 10 };
+enum { KICK_TIMEOUTS_PER_SECOND = 10, CRASH_BYTES = (sizeof(struct bh_crash) + 63) / 64 * 64 };
 
 void build_must(enum hal_status status, const char *what)
 {
@@ -39,11 +39,21 @@ static void fill_words(uint64_t start, uint64_t bytes, uint64_t value)
 
 /* What every private monitor has; the machine may need more (hal_resident_parts). */
 static const struct hal_part common_parts[] = {
-	{ __resident_text_start, __resident_text_end, HAL_READ | HAL_EXECUTE },
-	{ __resident_rodata_start, __resident_rodata_end, HAL_READ },
-	{ __resident_data_start, __resident_data_end, HAL_READ | HAL_WRITE },
+	{ __resident_text_start, __resident_text_end },
+	{ __resident_rodata_start, __resident_rodata_end },
+	{ __resident_data_start, __resident_data_end },
 };
 enum { COMMON_PARTS = sizeof(common_parts) / sizeof(common_parts[0]) };
+
+/* What a monitor may do with its copy, page by page. The machine's parts lie behind the common ones of their kind. */
+static const struct stretch {
+	const char *start, *end;
+	unsigned permissions;
+} stretches[] = {
+	{ __resident_text_start, __resident_rodata_start, HAL_READ | HAL_EXECUTE },
+	{ __resident_rodata_start, __resident_data_start, HAL_READ },
+	{ __resident_data_start, __resident_data_end, HAL_READ | HAL_WRITE },
+};
 
 /* The frame behind a resident address in this sandbox's copy. */
 static uint64_t in_copy(const struct build *build, const void *resident)
@@ -70,6 +80,7 @@ static void copy_resident(struct build *build)
 	if (!copy)
 		build_must(HAL_E_NOMEM, "private monitor");
 	build->copy = (uintptr_t)copy;
+	build->copy_end = build->copy + bytes;
 	more = hal_resident_parts(&parts);
 	copy_parts(build, common_parts, COMMON_PARTS);
 	copy_parts(build, parts, more);
@@ -110,22 +121,35 @@ static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, const
 	arch_cache_publish(stats, BH_POOL_ARENA);
 }
 
+static bool has_functions(const struct bh_table *table, uint32_t index)
+{
+	for (const struct bh_function *function = table->functions; function < table->functions + table->function_count; function++)
+		if (function->sandbox == index)
+			return true;
+	return false;
+}
+
+/* BH_POOL_ABSENT: the arena's first frame. */
+static void take_absent(struct build *build)
+{
+	const void *absent = hal_arena_take(&build->arena, 1);
+
+	if (!absent)
+		build_must(HAL_E_NOMEM, "PCI configuration registers");
+	fill_words((uintptr_t)absent, BH_PAGE_BYTES, UINT64_MAX);
+	arch_cache_publish(absent, BH_PAGE_BYTES);
+}
+
 /* The bus as the sandbox sees it: its own functions, and ones where others or none are. */
 static void grant_functions(const struct bh_table *table, uint32_t index, struct hal_partition *partition)
 {
 	uint64_t absent = table->sandboxes[index].pool + BH_POOL_ABSENT;
-	uint32_t granted = 0;
 
 	for (uint32_t n = 0; n < table->function_count; n++)
-		if (table->functions[n].sandbox == index) {
+		if (table->functions[n].sandbox == index)
 			build_must(hal_partition_grant_function(partition, &table->functions[n]), "PCI function");
-			granted++;
-		}
-	if (!granted)
-		return;
-	fill_words(absent, BH_PAGE_BYTES, UINT64_MAX);
-	arch_cache_publish((const void *)(uintptr_t)absent, BH_PAGE_BYTES);
-	build_must(hal_partition_show_functions(partition, (hpa_t){ absent }), "PCI configuration registers");
+	if (has_functions(table, index))
+		build_must(hal_partition_show_functions(partition, (hpa_t){ absent }), "PCI configuration registers");
 }
 
 static void grant_everything(const struct bh_table *table, uint32_t index, struct hal_partition *partition)
@@ -183,12 +207,8 @@ static void create_cores(struct build *build)
 	};
 
 	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
-		char *stack = hal_arena_take(&build->arena, STACK_FRAMES);
-
 		build_must(hal_core_create(build->partition, &build->arena, slot, &entry, &build->cores[slot]), "guest core");
-		if (!stack)
-			build_must(HAL_E_NOMEM, "monitor stack");
-		build->stack_tops[slot] = stack + STACK_BYTES;
+		build->stack_tops[slot] = (char *)build->cores[slot] + BH_PAGE_BYTES;
 	}
 }
 
@@ -216,8 +236,13 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	const struct bh_sandbox *sandbox = &table->sandboxes[index];
 
 	build->sandbox = sandbox;
-	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA, .end = sandbox->pool + sandbox->pool_bytes };
+	build->arena = (struct hal_arena){ .next = sandbox->pool + BH_POOL_ARENA,
+					   .end = sandbox->pool + sandbox->pool_bytes,
+					   .small = sandbox->pool + BH_POOL_CRASH + CRASH_BYTES,
+					   .small_end = sandbox->pool + BH_POOL_CRASH + BH_PAGE_BYTES };
 	prepare_pool(sandbox, index, clock);
+	if (has_functions(table, index))
+		take_absent(build);
 	copy_resident(build);
 	create_partition(table, index, build);
 	create_cores(build);
@@ -232,10 +257,10 @@ static void map(struct hal_space *space, const char *start, const char *end, uin
 			   "private monitor");
 }
 
-static void map_parts(struct build *build, const struct hal_part *parts, size_t count)
+static void map_copy(const struct build *build)
 {
-	for (const struct hal_part *part = parts; part < parts + count; part++)
-		map(build->space, part->start, part->end, in_copy(build, part->start), part->permissions);
+	for (size_t n = 0; n < sizeof(stretches) / sizeof(stretches[0]); n++)
+		map(build->space, stretches[n].start, stretches[n].end, in_copy(build, stretches[n].start), stretches[n].permissions);
 }
 
 static void map_one_to_one(struct hal_space *space, uint64_t start, uint64_t end)
@@ -263,10 +288,6 @@ static void tell_pool(const struct build *build)
 void build_space(const struct bh_table *table, struct build *builds, uint32_t index)
 {
 	struct build *build = &builds[index];
-	uint64_t pool = build->sandbox->pool;
-	uint64_t copy_end = build->copy + (uint64_t)(__resident_data_end - __resident_text_start);
-	const struct hal_part *parts;
-	size_t more;
 
 	for (uint32_t target = 0; target < table->sandbox_count; target++)
 		if (build->sandbox->may_kick >> target & 1)
@@ -275,11 +296,9 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 		hal_partition_allow_notice(build->partition, builds[build->sandbox->notifies - 1].partition);
 
 	build_must(hal_space_create(&build->arena, &build->space), "private monitor");
-	more = hal_resident_parts(&parts);
-	map_parts(build, common_parts, COMMON_PARTS);
-	map_parts(build, parts, more);
-	map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);
-	map_one_to_one(build->space, copy_end, build->arena.end);
+	map_copy(build);
+	map_one_to_one(build->space, build->sandbox->pool, build->copy);
+	map_one_to_one(build->space, build->copy_end, build->arena.end);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
 	if (build->pristine)
 		pristine_map(build);

@@ -271,7 +271,7 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 				  "a log is writable by another sandbox, or executable");
 			return NULL;
 		}
-		if (own && within(hpa_of(region), (struct table_span){ pool + BH_POOL_STATS, BH_POOL_CRASH - BH_POOL_STATS })) {
+		if (own && within(hpa_of(region), (struct table_span){ pool + BH_POOL_STATS, BH_POOL_LOG - BH_POOL_STATS })) {
 			REFUSE_IF(region->permissions != BH_PERM_READ,
 				  "a sandbox's own statistics or information page is more than readable");
 			return NULL;

@@ -12,7 +12,7 @@ static uint64_t vttbr_of(const uint64_t *root, uint32_t index)
 
 enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
 {
-	struct hal_partition *partition = hal_arena_take(arena, (sizeof(*partition) + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES);
+	struct hal_partition *partition = hal_arena_take_small(arena, sizeof(*partition));
 	enum hal_status status;
 
 	if (!partition)
@@ -108,7 +108,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 
 	if (slot >= partition->core_count)
 		return HAL_E_RANGE;
-	core = hal_arena_take(arena, (sizeof(*core) + BH_PAGE_BYTES - 1) / BH_PAGE_BYTES);
+	core = hal_arena_take(arena, 1);
 	if (!core)
 		return HAL_E_NOMEM;
 	core->partition = partition;

@@ -4,7 +4,7 @@
 
 enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out)
 {
-	struct hal_space *space = hal_arena_take(arena, 1);
+	struct hal_space *space = hal_arena_take_small(arena, sizeof(*space));
 	enum hal_status status;
 
 	if (!space)

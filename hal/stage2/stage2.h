@@ -76,6 +76,8 @@ struct hal_core {
 	uint32_t kick_retries;   /* and how often since, kick.c */
 };
 
+_Static_assert(sizeof(struct hal_core) + HAL_STACK_BYTES <= BH_PAGE_BYTES, "a frame with its monitor's stack");
+
 /* A private monitor's own tables. */
 struct hal_space {
 	struct pt tables;

@@ -133,7 +133,7 @@ static void prepare_entry(struct vmcb *state, const struct hal_core *core)
 
 static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *arena)
 {
-	struct svm_states *states = hal_arena_take(arena, sizeof(*states) / BH_PAGE_BYTES);
+	struct svm_states *states = hal_arena_take(arena, 1);
 	struct vmcb *vmcb = hal_arena_take(arena, 1);
 
 	core->host = hal_arena_take(arena, 1);
@@ -162,13 +162,14 @@ extern const char __svm_text_start[], __svm_text_end[], __svm_rodata_start[], __
 const struct x86_vendor_boot svm_vendor_boot = {
 	.resident = &svm_vendor,
 	.parts = {
-		{ __svm_text_start, __svm_text_end, HAL_READ | HAL_EXECUTE },
-		{ __svm_rodata_start, __svm_rodata_end, HAL_READ },
+		{ __svm_text_start, __svm_text_end },
+		{ __svm_rodata_start, __svm_rodata_end },
 	},
 	.stage2 = &pt_npt,
 	.present = svm_present,
 	.probe = svm_probe,
 	.partition_create = svm_partition_create,
+	.port_map_frames = 3, /* the third answers for accesses that run over port 0xffff: 15.10.1 "I/O Permissions Map" */
 	.msr_ranges = X86_MSRS(msr_ranges),
 	.msrs_kept = X86_MSRS(msrs_kept),
 	.allow_msr = svm_allow_msr,

@@ -59,24 +59,26 @@ struct vmcb_save {
 	uint64_t star, lstar, cstar, sfmask, kernel_gs_base, sysenter_cs, sysenter_esp, sysenter_eip, cr2;
 	uint8_t reserved_248[0x268 - 0x248];
 	uint64_t g_pat;
-	uint8_t reserved_270[0xc00 - 0x270];
+	uint8_t reserved_270[0x300 - 0x270];
 };
 static_assert(offsetof(struct vmcb_save, efer) == 0xd0, "");
 static_assert(offsetof(struct vmcb_save, rip) == 0x178, "");
 static_assert(offsetof(struct vmcb_save, cr2) == 0x240, "");
 static_assert(offsetof(struct vmcb_save, g_pat) == 0x268, "");
 
+/* As far as anything is in it: the processor's is a frame. */
 struct vmcb {
 	struct vmcb_control control;
 	struct vmcb_save save;
 };
-static_assert(sizeof(struct vmcb) == 4096, "");
+static_assert(sizeof(struct vmcb) == 0x700, "");
 
 /* The states in which a guest core may begin. Start-up makes them. */
 struct svm_states {
 	struct vmcb init;  /* after INIT, as far as that changes anything; STARTUP adds the code segment */
 	struct vmcb entry; /* abi/guest.h */
 };
+static_assert(sizeof(struct svm_states) <= 4096, "a frame of the arena");
 
 enum { TLB_CONTROL_FLUSH_ALL = 1 }; /* 15.16 "TLB Control" */
 

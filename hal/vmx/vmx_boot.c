@@ -194,7 +194,7 @@ static void forbid_enclaves(void)
 		vmx_write(ENCLV_EXITING_BITMAP, UINT64_MAX);
 }
 
-/* The port map's first two frames are the two I/O bitmaps; an access over port 0xffff exits anyway. 25.6.4 "I/O-Bitmap Addresses". */
+/* The port map's frames are the two I/O bitmaps; an access over port 0xffff exits anyway. 25.6.4 "I/O-Bitmap Addresses". */
 static void set_controls(const struct hal_partition *partition)
 {
 	vmx_write(PIN_BASED_CONTROLS, controls[VMX_PIN]);
@@ -275,14 +275,15 @@ extern const char __vmx_text_start[], __vmx_text_end[], __vmx_rodata_start[], __
 const struct x86_vendor_boot vmx_vendor_boot = {
 	.resident = &vmx_vendor,
 	.parts = {
-		{ __vmx_text_start, __vmx_text_end, HAL_READ | HAL_EXECUTE },
-		{ __vmx_rodata_start, __vmx_rodata_end, HAL_READ },
+		{ __vmx_text_start, __vmx_text_end },
+		{ __vmx_rodata_start, __vmx_rodata_end },
 	},
 	.stage2 = &pt_ept,
 	.present = vmx_present,
 	.probe = vmx_probe,
 	.narrow = vmx_narrow,
 	.partition_create = vmx_partition_create,
+	.port_map_frames = 2, /* 25.6.4 "I/O-Bitmap Addresses" */
 	.msr_ranges = X86_MSRS(msr_ranges),
 	.allow_msr = vmx_allow_msr,
 	.core_create = vmx_core_create,

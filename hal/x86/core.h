@@ -75,7 +75,7 @@ struct hal_core {
 	struct x86_identity identity;
 };
 static_assert(offsetof(struct hal_core, trap) == 0, "");
-static_assert(sizeof(struct hal_partition) <= BH_PAGE_BYTES && sizeof(struct hal_core) <= BH_PAGE_BYTES, "a frame each");
+static_assert(sizeof(struct hal_core) + HAL_STACK_BYTES <= BH_PAGE_BYTES, "a frame with its monitor's stack");
 
 /* A private monitor's own tables. */
 struct hal_space {

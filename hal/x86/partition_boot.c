@@ -5,7 +5,7 @@
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
 
-enum { PORTS = 0x10000, PORT_MAP_FRAMES = 3 };
+enum { PORTS = 0x10000 };
 
 void *x86_take_denied(struct hal_arena *arena, size_t frames)
 {
@@ -16,10 +16,10 @@ void *x86_take_denied(struct hal_arena *arena, size_t frames)
 	return map;
 }
 
-/* Every port exits. The third frame answers for accesses that run over port 0xffff. APM vol. 2, 15.10.1 "I/O Permissions Map". */
+/* Every port exits. */
 static enum hal_status deny_ports(struct hal_partition *partition, struct hal_arena *arena)
 {
-	partition->port_map = x86_take_denied(arena, PORT_MAP_FRAMES);
+	partition->port_map = x86_take_denied(arena, x86_vendor_boot->port_map_frames);
 	return partition->port_map ? HAL_OK : HAL_E_NOMEM;
 }
 
@@ -40,7 +40,7 @@ static enum hal_status create_stage2(struct hal_partition *partition, struct hal
 
 enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
 {
-	struct hal_partition *partition = hal_arena_take(arena, 1);
+	struct hal_partition *partition = hal_arena_take_small(arena, sizeof(*partition));
 	enum hal_status status;
 
 	if (!partition)

@@ -5,7 +5,7 @@
 
 enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out)
 {
-	struct hal_space *space = hal_arena_take(arena, 1);
+	struct hal_space *space = hal_arena_take_small(arena, sizeof(*space));
 	enum hal_status status = space ? pt_init(&space->tables, &pt_long, arena) : HAL_E_NOMEM;
 
 	if (status == HAL_OK)

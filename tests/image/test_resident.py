@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bhtool.config.pool import COPY_FRAMES
 from bhtool.verbs.size import BUDGET_BYTES
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
@@ -165,3 +166,10 @@ def test_resident_size_is_within_budget(platform: str) -> None:
         assert used(value, vendor) > 1000, f"{vendor}'s part is not where the linker script wants it"
         assert used(value, "resident") + used(value, vendor) <= BUDGET_BYTES
     assert 0 < used(value, "resident") <= BUDGET_BYTES
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_private_copy_has_the_frames_that_the_tool_counts(platform: str) -> None:
+    with image(platform).open("rb") as file:
+        value = symbols(ELFFile(file))
+    assert value["__resident_data_end"] - value["__resident_text_start"] == COPY_FRAMES[architecture(platform)] * 4096

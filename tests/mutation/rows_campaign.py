@@ -9,8 +9,8 @@ FILTERS = (
     MachineMutation(
         "ports without a grant are the machine's, attacked",
         "hal/x86/partition_boot.c",
-        "x86_take_denied(arena, PORT_MAP_FRAMES)",
-        "hal_arena_take(arena, PORT_MAP_FRAMES)",
+        "x86_take_denied(arena, x86_vendor_boot->port_map_frames)",
+        "hal_arena_take(arena, x86_vendor_boot->port_map_frames)",
         CAMPAIGN,
         SVM,
         r"(?m)^attempt \d+, ports|machine ended",

@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 PRISTINE = "monitor/pristine_boot.c"
 PARTITION = "monitor/partition_boot.c"
 VALIDATOR = "monitor/table_boot.c"
+ALLOCATOR = "hal/arena_boot.c"
 SPACE_X86 = "hal/x86/space_boot.c"
 SPACE_ARM = "hal/stage2/space_boot.c"
 ROOTS_ARM = "hal/stage2/partition_boot.c"
@@ -98,24 +99,34 @@ SPACE_MUTATIONS = [
     ),
     Mutation("others' kick boxes", PARTITION, "table->shared + BH_PAGE_BYTES);", "table->shared + 2 * BH_PAGE_BYTES);", "space_test"),
     Mutation("no kick boxes", PARTITION, "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);", "", "space_test"),
-    Mutation("the common parts are not mapped", PARTITION, "map_parts(build, common_parts, COMMON_PARTS);", "", "space_test"),
-    Mutation("the machine's parts are not mapped", PARTITION, "map_parts(build, parts, more);", "", "space_test"),
+    Mutation("the copy is not mapped", PARTITION, "map_copy(build);", "", "space_test"),
     Mutation(
-        "the pages of a pool are not mapped", PARTITION, "map_one_to_one(build->space, pool, pool + BH_POOL_ARENA);", "", "space_test"
+        "the machine's parts are not mapped",
+        PARTITION,
+        "{ __resident_text_start, __resident_rodata_start, HAL_READ",
+        "{ __resident_text_start, __resident_text_end, HAL_READ",
+        "space_test",
     ),
-    Mutation("the arena is not mapped", PARTITION, "map_one_to_one(build->space, copy_end, build->arena.end);", "", "space_test"),
+    Mutation(
+        "the pages of a pool are not mapped",
+        PARTITION,
+        "map_one_to_one(build->space, build->sandbox->pool, build->copy);",
+        "",
+        "space_test",
+    ),
+    Mutation("the arena is not mapped", PARTITION, "map_one_to_one(build->space, build->copy_end, build->arena.end);", "", "space_test"),
     Mutation(
         "a copy is mapped a second time",
         PARTITION,
-        "map_one_to_one(build->space, copy_end, build->arena.end);",
-        "map_one_to_one(build->space, pool + BH_POOL_ARENA, build->arena.end);",
+        "map_one_to_one(build->space, build->copy_end, build->arena.end);",
+        "map_one_to_one(build->space, build->copy, build->arena.end);",
         "space_test",
     ),
     Mutation(
         "a pool reaches into the next",
         PARTITION,
-        "copy_end, build->arena.end);",
-        "copy_end, build->arena.end + BH_PAGE_BYTES);",
+        "build->copy_end, build->arena.end);",
+        "build->copy_end, build->arena.end + BH_PAGE_BYTES);",
         "space_test",
     ),
     Mutation(
@@ -135,9 +146,34 @@ SPACE_MUTATIONS = [
     Mutation(
         "an arena goes on behind its pool",
         PARTITION,
-        ".end = sandbox->pool + sandbox->pool_bytes }",
-        ".end = sandbox->pool + BH_MAX_POOL_BYTES }",
+        ".end = sandbox->pool + sandbox->pool_bytes,",
+        ".end = sandbox->pool + BH_MAX_POOL_BYTES,",
         "space_test",
+    ),
+    Mutation(
+        "others' functions take a frame of ones",
+        PARTITION,
+        "if (function->sandbox == index)",
+        "if (function->sandbox != index)",
+        "partition_test",
+    ),
+    Mutation("small objects overlap", ALLOCATOR, "arena->small += size;", "arena->small += size - 64;", "arena_test"),
+    Mutation(
+        "a small object reaches into the next frame",
+        ALLOCATOR,
+        "if (size > arena->small_end - arena->small)",
+        "if (size > arena->small_end - arena->small + 64)",
+        "arena_test",
+    ),
+    Mutation(
+        "a small object is not zeroed", ALLOCATOR, "words_fill(start, size / WORD_BYTES, 0);", "words_fill(start, 0, 0);", "arena_test"
+    ),
+    Mutation(
+        "a partition lies over the crash record",
+        PARTITION,
+        ".small = sandbox->pool + BH_POOL_CRASH + CRASH_BYTES,",
+        ".small = sandbox->pool + BH_POOL_CRASH,",
+        "partition_test",
     ),
     Mutation("a pool is read-only", PARTITION, "start, HAL_READ | HAL_WRITE);", "start, HAL_READ);", "space_test"),
     Mutation(
@@ -146,15 +182,15 @@ SPACE_MUTATIONS = [
     Mutation(
         "a monitor's text is writable",
         PARTITION,
-        "__resident_text_end, HAL_READ | HAL_EXECUTE }",
-        "__resident_text_end, HAL_READ | HAL_WRITE | HAL_EXECUTE }",
+        "__resident_rodata_start, HAL_READ | HAL_EXECUTE }",
+        "__resident_rodata_start, HAL_READ | HAL_WRITE | HAL_EXECUTE }",
         "space_test",
     ),
     Mutation(
         "a monitor's constants are writable",
         PARTITION,
-        "__resident_rodata_end, HAL_READ }",
-        "__resident_rodata_end, HAL_READ | HAL_WRITE }",
+        "__resident_data_start, HAL_READ }",
+        "__resident_data_start, HAL_READ | HAL_WRITE }",
         "space_test",
     ),
     Mutation(
@@ -167,15 +203,15 @@ SPACE_MUTATIONS = [
     Mutation(
         "all parts are writable",
         PARTITION,
-        "in_copy(build, part->start), part->permissions)",
-        "in_copy(build, part->start), part->permissions | HAL_WRITE)",
+        "in_copy(build, stretches[n].start), stretches[n].permissions)",
+        "in_copy(build, stretches[n].start), stretches[n].permissions | HAL_WRITE)",
         "space_test",
     ),
     Mutation(
         "a monitor runs on the image, not on its copy",
         PARTITION,
-        "map(build->space, part->start, part->end, in_copy(build, part->start),",
-        "map(build->space, part->start, part->end, (uintptr_t)part->start,",
+        "map(build->space, stretches[n].start, stretches[n].end, in_copy(build, stretches[n].start),",
+        "map(build->space, stretches[n].start, stretches[n].end, (uintptr_t)stretches[n].start,",
         "space_test",
     ),
     Mutation("a monitor's RAM is a device", PARTITION, "permissions, HAL_MEMORY_RAM)", "permissions, HAL_MEMORY_DEVICE)", "space_test"),

@@ -71,8 +71,8 @@ X86 = (
     MachineMutation(
         "ports without a grant are the machine's",
         "hal/x86/partition_boot.c",
-        "x86_take_denied(arena, PORT_MAP_FRAMES)",
-        "hal_arena_take(arena, PORT_MAP_FRAMES)",
+        "x86_take_denied(arena, x86_vendor_boot->port_map_frames)",
+        "hal_arena_take(arena, x86_vendor_boot->port_map_frames)",
         "port-emulator-exit",
         SVM,
         "the machine ended|attacker was not parked",

@@ -150,7 +150,7 @@ MUTATIONS = [
     Mutation(
         "the page of ones is not published",
         PARTITION,
-        "arch_cache_publish((const void *)(uintptr_t)absent, BH_PAGE_BYTES);",
+        "arch_cache_publish(absent, BH_PAGE_BYTES);",
         "",
         "partition_test",
     ),

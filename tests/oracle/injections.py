@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from bhtool.config.machine import Span
 from bhtool.oracle import svm, vmx
 from bhtool.oracle.judge import Examined, Verdict
+from bhtool.oracle.policy import POOL_CRASH
 from bhtool.oracle.snapshot import FRAME, Snapshot
 from bhtool.oracle.walk import Entry, Root, span
 
@@ -194,7 +195,9 @@ EVERYWHERE = (
     ),
     Injection("extra leaf that nobody granted", lambda b: b.window_leaf(b.ram(NEIGHBOUR)), "^east: memory .*2000: mapped .*not granted"),
     Injection(
-        "leaf to the crash record", lambda b: b.window_leaf(b.one().policy.pool.start + 0x2000), "^east: memory .*, crash record of east"
+        "leaf to the crash record",
+        lambda b: b.window_leaf(b.one().policy.pool.start + POOL_CRASH),
+        "^east: memory .*, crash record of east",
     ),
     Injection("leaf to its own pristine copy", lambda b: b.window_leaf(b.copy().start), "^east: memory .*, pristine copy of east"),
     Injection(
@@ -219,7 +222,7 @@ EVERYWHERE = (
     Injection(
         "wrong output address",
         lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) + FRAME),
-        "^east: memory .*: log leads to 0x[0-9a-f]+5000 instead of 0x[0-9a-f]+4000",
+        "^east: memory .*: log leads to 0x[0-9a-f]+000 instead of 0x[0-9a-f]+000",
     ),
     Injection(
         "unused bit of a leaf", lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) | UNUSED), "^east: table .*0x80000000000000, which must"

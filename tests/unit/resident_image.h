@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The resident image: five pages, each told by what fills it, of which start-up copies and maps the parts. `monitor` ends it. */
+/* The resident image: five pages, each told by what fills it, of which start-up copies the parts and maps all. `monitor` ends it. */
 #pragma once
 #include "monitor/monitor.h"
 

@@ -130,7 +130,7 @@ static void make_table(void)
 static void keep(struct build *build, uint32_t sandbox)
 {
 	*build = (struct build){ .sandbox = &table.sandboxes[sandbox] };
-	build->arena = (struct hal_arena){ address_of(ARENA), address_of(ARENA + ARENA_PAGES) };
+	build->arena = (struct hal_arena){ .next = address_of(ARENA), .end = address_of(ARENA + ARENA_PAGES) };
 	pristine_keep(&table, sandbox, build);
 }
 

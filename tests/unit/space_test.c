@@ -38,25 +38,24 @@ struct list {
 #define ONE_TO_ONE(hpa) (const void *)(hpa), (hpa)
 /* clang-format on */
 
-/* Of every monitor: the parts of its copy at their link addresses, its pool but for the copy, the kick boxes. */
-static const struct mapping first_always[] = {
-	{ __resident_text_start, 0x40418000, 0x1000, RX, MEMORY },
-	{ of_this_machine, 0x4041a000, 0x1000, R, MEMORY },
-	{ __resident_rodata_start, 0x4041b000, 0x1000, R, MEMORY },
-	{ __resident_data_start, 0x4041c000, 0x1000, RW, MEMORY },
-	{ ONE_TO_ONE(0x40410000), 0x8000, RW, MEMORY },
-	{ ONE_TO_ONE(0x4041d000), 0x43000, RW, MEMORY },
-	{ ONE_TO_ONE(0x40400000), 0x1000, RW, MEMORY },
-};
-static const struct mapping second_always[] = {
-	{ __resident_text_start, 0x40498000, 0x1000, RX, MEMORY },
-	{ of_this_machine, 0x4049a000, 0x1000, R, MEMORY },
-	{ __resident_rodata_start, 0x4049b000, 0x1000, R, MEMORY },
-	{ __resident_data_start, 0x4049c000, 0x1000, RW, MEMORY },
-	{ ONE_TO_ONE(0x40490000), 0x8000, RW, MEMORY },
-	{ ONE_TO_ONE(0x4049d000), 0x33000, RW, MEMORY },
-	{ ONE_TO_ONE(0x40400000), 0x1000, RW, MEMORY },
-};
+/*
+ * Of every monitor: its copy at the link addresses, its pool but for the copy, the kick boxes. The copy is the first that is taken, or the
+ * second, behind the page of ones.
+ */
+/* clang-format off */
+#define ALWAYS(pool, bytes, copy) {                                                                \
+	{ __resident_text_start, (copy), 0x3000, RX, MEMORY },                                     \
+	{ __resident_rodata_start, (copy) + 0x3000, 0x1000, R, MEMORY },                           \
+	{ __resident_data_start, (copy) + 0x4000, 0x1000, RW, MEMORY },                            \
+	{ ONE_TO_ONE(pool), (copy) - (pool), RW, MEMORY },                                         \
+	{ ONE_TO_ONE((copy) + 0x5000), (pool) + (bytes) - (copy) - 0x5000, RW, MEMORY },           \
+	{ ONE_TO_ONE(0x40400000), 0x1000, RW, MEMORY },                                            \
+}
+/* clang-format on */
+static const struct mapping first_always[] = ALWAYS(0x40410000, 0x50000, 0x40417000);
+static const struct mapping second_always[] = ALWAYS(0x40490000, 0x40000, 0x40497000);
+static const struct mapping first_functions[] = ALWAYS(0x40410000, 0x50000, 0x40418000);
+static const struct mapping second_functions[] = ALWAYS(0x40490000, 0x40000, 0x40498000);
 
 /* Who may restart its sandbox writes the sandbox's RAM, from a copy that it only reads. */
 static const struct mapping first_restarts[] = {
@@ -81,6 +80,7 @@ static const struct mapping second_parks[] = {
 };
 
 static const struct list always[] = { LIST(first_always), LIST(second_always) };
+static const struct list with_functions[] = { LIST(first_functions), LIST(second_functions) };
 static const struct list restarts[] = { LIST(first_restarts), LIST(second_restarts) };
 static const struct list parks[] = { LIST(first_parks), LIST(second_parks) };
 
@@ -98,7 +98,7 @@ static struct seen {
 
 size_t hal_resident_parts(const struct hal_part **parts)
 {
-	static const struct hal_part part = { of_this_machine, __resident_rodata_start, HAL_READ };
+	static const struct hal_part part = { of_this_machine, __resident_rodata_start };
 
 	*parts = &part;
 	return 1;
@@ -243,7 +243,7 @@ static void check_space(unsigned differs, uint32_t index)
 	const uint32_t other = 1u << !index;
 
 	building = index;
-	check_list(own, &always[index]);
+	check_list(own, differs & FUNCTIONS ? &with_functions[index] : &always[index]);
 	check_list(own, differs & RESTARTS << index ? &restarts[index] : &parks[index]);
 	if (own->count)
 		complain("mapped", &own->mappings[0]);

@@ -30,7 +30,7 @@ def lively(platform: Platform, plan: Plan) -> list[Span]:
         top = max(one.ram_hpa + one.ram_size for one in plan.sandboxes)
         spans.append(Span(top, platform.ram_base + platform.ram_size - top))
     for one in plan.sandboxes:
-        pool_bytes = int(abi.lib.BH_POOL_ARENA) if one.name in SENTINELS else one.pool_size
+        pool_bytes = int(abi.lib.BH_POOL_CRASH) if one.name in SENTINELS else one.pool_size
         spans += [Span(one.ram_hpa, one.ram_size), Span(one.pool_hpa, pool_bytes), Span(one.pristine_hpa, one.pristine_size)]
     return spans
 

@@ -18,33 +18,31 @@ from bhtool.config.pci import configuration_page
 from bhtool.config.plan import Region, SandboxPlan
 
 IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
-SHOWN = lib.BH_POOL_ARENA // PAGE  # statistics, information, crash record, absent function, log
+SHOWN = (
+    lib.BH_POOL_ARENA // PAGE
+)  # statistics, information, log; and the crash record, with the partition and the monitor's space behind it
 GICV3_FRAMES = 0x10000  # each of a distributor's and a redistributor's; a GICv2's have a page
 COPY_TABLES = 4  # at most, of a pristine copy: for its two ends, which may lie in two GiB; what is between has larger leaves
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Besides translation tables."""
+    """Besides translation tables and the private copy of the monitor."""
 
     sandbox: int
     core: int
 
 
-ARM_FRAMES = {
-    "aarch64": Frames(sandbox=5 + 1 + 1, core=2),
-    "armv7": Frames(sandbox=4 + 1 + 1, core=2),
-}  # copy, partition, space; core, stack
+COPY_FRAMES = {"aarch64": 3 + 1 + 1, "armv7": 2 + 1 + 1, "x86_64": 3 + 1 + 2}  # text, constants, data
+ARM_FRAMES = Frames(sandbox=0, core=1)  # with its monitor's stack
 X86_FRAMES = {
-    "svm": Frames(
-        sandbox=10 + 1 + 3 + 2 + 1, core=6
-    ),  # copy, partition, port map, MSR map, space; core, stack, VMCB, its states, host save area
-    "vmx": Frames(sandbox=10 + 1 + 3 + 1 + 1, core=5),  # the same with one frame of MSR map; core, stack, VMCS, VMXON region, states
+    "svm": Frames(sandbox=3 + 2, core=4),  # port map, MSR map; core, VMCB, states to begin in, host save area
+    "vmx": Frames(sandbox=2 + 1, core=4),  # the same with VMCS and VMXON region
 }
 
 
 def frames_of(arch: str, backend: str) -> Frames:
-    return ARM_FRAMES[arch] if arch in ARM_FRAMES else X86_FRAMES[backend]
+    return X86_FRAMES[backend] if arch == "x86_64" else ARM_FRAMES
 
 
 def _same(span: Span) -> Region:
@@ -85,5 +83,6 @@ def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str)
     placed = one.pristine_size and one.pristine_hpa
     own = [*spans, Span(one.pristine_hpa, one.pristine_size)] if placed else spans
     tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
-    count = SHOWN + frames.sandbox + frames.core * len(one.cores) + int(one.restarts) + tables
+    rare = int(one.restarts) + int(bool(one.functions))  # what to restart from; the page of ones that absent functions read as
+    count = SHOWN + COPY_FRAMES[arch] + frames.sandbox + frames.core * len(one.cores) + rare + tables
     return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes

@@ -69,10 +69,16 @@ def agreed(wrong: list[Wrong], what: str, values: list[int]) -> int:
 
 
 def control_structures(
-    snapshot: Snapshot, pool: Span, cores: tuple[int, ...], name: str, like: Callable[[Snapshot, int], bool], each: int = 1
+    snapshot: Snapshot,
+    pool: Span,
+    cores: tuple[int, ...],
+    name: str,
+    like: Callable[[Snapshot, int], bool],
+    each: int = 1,
+    at: tuple[int, ...] = (0,),
 ) -> tuple[Confinement, list[int]]:
-    """The frames of the pool that look like one, of which every core must have so many."""
-    frames = [frame for frame in frames_of(pool) if like(snapshot, frame)]
+    """What in the pool looks like one, at these places in a frame; every core must have so many."""
+    frames = [frame + place for frame in frames_of(pool) for place in at if like(snapshot, frame + place)]
     found = Confinement(frames=dict.fromkeys(frames, name))
     if len(frames) != each * len(cores):
         found.wrong.append(Wrong(f"{len(frames)} frames of its pool look like a {name}, {each} for each of {len(cores)} cores are right"))

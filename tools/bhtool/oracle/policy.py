@@ -24,8 +24,8 @@ UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switc
 
 # docs/guest.md, "Memory map"; offsets in the window, and in the pool that the pages come from (abi/table.h draws it).
 WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x10000
-POOL_STATS, POOL_INFO, POOL_CRASH, POOL_ABSENT, POOL_LOG, POOL_ARENA = 0x0, 0x1000, 0x2000, 0x3000, 0x4000, 0x8000
-LOG_BYTES = POOL_ARENA - POOL_LOG
+POOL_STATS, POOL_INFO, POOL_LOG, POOL_CRASH, POOL_ARENA, POOL_ABSENT = 0x0, 0x1000, 0x2000, 0x6000, 0x7000, 0x7000
+LOG_BYTES = POOL_CRASH - POOL_LOG
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
 
@@ -218,7 +218,8 @@ def _private(domains: Domains, placed: Placed) -> Iterator[Private]:
     yield Private("kick boxes", Span(placed.shared, PAGE))
     for sandbox, pool in zip(domains.sandboxes, placed.pools, strict=True):
         yield Private(f"crash record of {sandbox.name}", Span(pool.start + POOL_CRASH, PAGE))
-        yield Private(f"monitor of {sandbox.name}", Span(pool.start + POOL_ARENA, pool.size - POOL_ARENA))
+        start = POOL_ABSENT + PAGE if any(device.function for device in sandbox.devices) else POOL_ARENA
+        yield Private(f"monitor of {sandbox.name}", Span(pool.start + start, pool.size - start))
 
 
 def misplaced(partitioning: Partitioning) -> Iterator[str]:
