@@ -150,7 +150,7 @@ struct hal_entry {
  * Guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them. It begins a frame,
  * whose rest is its monitor's stack, HAL_STACK_BYTES at least.
  */
-enum { HAL_STACK_BYTES = 2048 };
+enum { HAL_STACK_BYTES = 1536 };
 HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
 					    const struct hal_entry *entry, struct hal_core **out);
 

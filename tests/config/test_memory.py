@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a machine gives up for its sandboxes: `check` adds it up."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,3 +27,23 @@ def test_what_is_given_up_is_what_no_sandbox_has(compile_on: Compile, platform: 
         assert cost["table_bytes"] + cost["log_bytes"] < cost["monitor_bytes"]
     assert any(memory_of(one)["copy_bytes"] for one in plan.sandboxes)
     assert machine_memory(plan)["kick boxes"] == lib.BH_PAGE_BYTES
+
+
+MOST = {"arm": 80, "pc": 112}  # KiB, the log apart, of a sandbox of one core without a line (for one a PC's monitor maps the I/O APIC)
+FURTHER = {"arm": 4, "pc": 16}  # KiB
+PCS = ("qemu-svm", "bochs-vtx")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_a_core_takes(compile_on: Compile, tmp_path: Path, platform: str) -> None:
+    """BH-I5.tiny."""
+    kind = "pc" if platform in PCS else "arm"
+    text = (PARTITIONS / "native.dts").read_text()
+    without_west = re.sub(
+        r"\t\twest: west {.*?\n\t\t};\n", "", text.replace("\t\twest_ram: west { size = <MiB(16)>; };\n", ""), flags=re.DOTALL
+    )
+    (tmp_path / "two.dts").write_text(without_west.replace("<&cpu2>;", "<&cpu2>, <&cpu3>;"))
+    one, two = (compile_on(file, platform).sandboxes[2] for file in (PARTITIONS / "native.dts", tmp_path / "two.dts"))
+    assert (one.name, len(one.cores), two.name, len(two.cores)) == ("south", 1, "south", 2)
+    assert memory_of(one)["monitor_bytes"] - memory_of(one)["log_bytes"] <= MOST[kind] << 10
+    assert memory_of(two)["monitor_bytes"] - memory_of(one)["monitor_bytes"] == memory_of(one)["core_bytes"] == FURTHER[kind] << 10

@@ -26,7 +26,7 @@ from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import Free, NoRoom, place
 from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
-from bhtool.config.pool import count_pool, own_spans
+from bhtool.config.pool import count_pool, frames_of, own_spans
 from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
@@ -123,6 +123,7 @@ def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
         spans = list(own_spans(domains.machine, sandbox, one, plan.sandboxes, plan.shared_hpa, platform.arch))
         one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
+        one.core_bytes = frames_of(platform.arch, platform.backend).core * lib.BH_PAGE_BYTES
     copies = [held for held in plan.holdings if held.what.startswith("pristine copy of")]
     plan.holdings = list_holdings(domains, plan) + copies
 

@@ -113,7 +113,8 @@ class SandboxPlan:
     ram_hpa: int
     ram_size: int
     pool_hpa: int
-    pool_size: int = 0  # what its monitor takes, to the frame
+    pool_size: int = 0  # what its monitor takes, to the frame;
+    core_bytes: int = 0  # of that, what each core takes
     trusted_idle: bool = False
     unprotected: list[str] = field(default_factory=list)  # protections it does without
     may_kick: list[int] = field(default_factory=list)

@@ -53,23 +53,28 @@ def restart_table(plan: Plan) -> Table:
 
 def memory_table(plan: Plan) -> Table:
     """What the machine gives up for its sandboxes: each one's pool, with the log and the tables in it, and what a restart keeps; and once for all."""
-    table = table_of("Memory given up", "for", "monitor", "of it tables", "of it log", "restart copy", "in all")
+    table = table_of("Memory given up", "for", "monitor", "of it tables", "of it a core", "of it log", "restart copy", "in all")
     for one in plan.sandboxes:
         cost = memory_of(one)
         table.add_row(
-            one.name, *(size_text(cost[name]) for name in ("monitor_bytes", "table_bytes", "log_bytes", "copy_bytes", "given_up_bytes"))
+            one.name,
+            *(
+                size_text(cost[name])
+                for name in ("monitor_bytes", "table_bytes", "core_bytes", "log_bytes", "copy_bytes", "given_up_bytes")
+            ),
         )
     for what, size in machine_memory(plan).items():
-        table.add_row(what, "", "", "", "", size_text(size))
+        table.add_row(what, "", "", "", "", "", size_text(size))
     return table
 
 
 def memory_of(one: SandboxPlan) -> dict[str, int]:
-    """Bytes that are not its RAM. The monitor's hold tables of its stage 2 and the log."""
+    """Bytes that are not its RAM. The monitor's hold tables of its stage 2, what each core takes, and the log."""
     return {
         "ram_bytes": one.ram_size,
         "monitor_bytes": one.pool_size,
         "table_bytes": one.ram_table_bytes + one.other_table_bytes,
+        "core_bytes": one.core_bytes,
         "log_bytes": lib.BH_LOG_BYTES,
         "copy_bytes": one.pristine_size if one.restarts else 0,
         "given_up_bytes": one.pool_size + (one.pristine_size if one.restarts else 0),
