@@ -71,7 +71,7 @@ BANKED_32 = "for (unsigned n = 0; n < BANKED_REGISTERS; n++) guest_banked_write(
 NUMBERS_32 = "SYSREG_WRITE(TPIDRURW, 0); SYSREG_WRITE(TPIDRURO, 0); SYSREG_WRITE(TPIDRPRW, 0); SYSREG_WRITE(CNTKCTL, 0);"
 THUMB_EE = '__asm__ volatile("mcr p14, 6, %0, c0, c0, 0; mcr p14, 6, %0, c1, c0, 0" : : "r"(0)); /* TEECR, TEEHBR */'
 COUNTERS = "hal/stage2/pmu.c"
-COUNTING = "PMU_WRITE(PMCR, PMU_RESET); PMU_WRITE(PMUSERENR, 0); PMU_WRITE(PMCNTENCLR, guests); pmu_clear_overflow(guests);"
+COUNTING = "PMU_WRITE(PMCR, PMU_RESET); PMU_WRITE(PMUSERENR, 0);"
 EVERY_REGISTER = (
     all_left("general registers", START, "core->guest.x[n] = 0;", GICV3, "x1", "x2", "x17", "x29", "x30"),
     all_left("syndromes", START, SYNDROMES, GICV2, "SPSR_EL1", "ELR_EL1", "ESR_EL1", "FAR_EL1", "PAR_EL1", "TPIDRRO_EL0"),
@@ -89,7 +89,8 @@ EVERY_REGISTER = (
     all_left("numbers", START_32, NUMBERS_32, ARMV7, "TPIDRURW", "TPIDRURO", "TPIDRPRW", "CNTKCTL"),
     all_left("timers' times", START_32, TIMERS_32, ARMV7, "CNTP_CVAL", "CNTV_CVAL"),
     all_left("counters' types", COUNTERS, "PMU_WRITE(PMXEVTYPER, 0);", GICV3, "PMCCFILTR_EL0", "PMEVTYPER0_EL0", "PMEVTYPER5_EL0"),
-    all_left("counters", COUNTERS, COUNTING, ARMV7, "PMCCNTR", "PMUSERENR", "PMOVSSET", "PMINTENSET", "PMCNTENSET", "PMCR"),
+    all_left("counters", COUNTERS, COUNTING, ARMV7, "PMCCNTR", "PMUSERENR", "PMCR"),
+    all_left("overflows", COUNTERS, "pmu_clear_overflow(guests);", ARMV7, "PMOVSSET", "PMINTENSET"),
     all_left("registers of ThumbEE", START_32, THUMB_EE, ARMV7, "TEECR", "TEEHBR"),
     *(
         all_left("general registers", PC, "core->registers = (struct x86_registers){ 0 };", vendor, "RBX", "RCX", "R8", "R15")
