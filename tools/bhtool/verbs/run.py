@@ -17,6 +17,7 @@ from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.standstill import Standstill
 from bhtool.verbs.options import Output, Seconds
 
 DEMO = paths.PARTITIONS / "mixed.dts"
@@ -84,6 +85,7 @@ class Show:
 
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
     """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
+    standstill = Standstill(session)
     with screen.progress("starting the machine"), suppress(KeyboardInterrupt):
         for event in session.events(limit):
             if isinstance(event, EndEvent):
@@ -94,6 +96,8 @@ def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit:
                 return Status.GOOD
             else:
                 screen.update(show.waiting_for())
+                if stands := standstill.notice():
+                    screen.complain(stands)
         screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
         return Status.TIME_LIMIT
     return Status.INTERRUPTED
