@@ -308,7 +308,7 @@ FIRMWARE = (
         (Returned("attacker", f"smc={CPU_ON_32:#x},3"), Returned("attacker", f"hvc={CPU_ON_32:#x},2")),
         (ARMV7,),
     ),
-    refused("hypercall-immediate", "calls have no immediate", "hvc-immediate", UNDEFINED, (ARMV7,)),
+    refused("hypercall-immediate", "calls have no immediate", "hvc-immediate", UNDEFINED, ARM),
     Case("firmware-reset", "reset ends the sandbox, not the machine", attacked(f"hvc={SYSTEM_RESET:#x}"), (Off("attacker"),), ARM),
     Case("park", "a sandbox can end itself", attacked("park"), (Off("attacker"),), ALL),
 )

@@ -97,6 +97,14 @@ static uint64_t attack_hvc(uint64_t a, uint64_t b)
 	return cpu_call_monitor(a, b, 0, 0);
 }
 
+static uint64_t attack_hvc_immediate(uint64_t a, uint64_t b)
+{
+	register uint64_t x0 __asm__("x0") = BH_CALL_VERSION;
+
+	__asm__ volatile("hvc #7" : "+r"(x0)::"x1", "x2", "x3", "memory");
+	return x0;
+}
+
 static uint64_t attack_smc(uint64_t a, uint64_t b)
 {
 	register uint64_t x0 __asm__("x0") = a;
@@ -215,6 +223,7 @@ const struct attack arch_attacks[] = {
 	{ "fp-write", 1, false, attack_fp_write },
 	{ "fp-read", 0, false, attack_fp_read },
 	{ "hvc", 1, false, attack_hvc },
+	{ "hvc-immediate", 0, false, attack_hvc_immediate },
 	{ "smc", 1, false, attack_smc },
 	{ "pmu-count", 1, false, counters_count },
 	{ "pmu-overflow", 1, false, counters_overflow },

@@ -159,8 +159,10 @@ static uint64_t attack_endless(uint64_t a, uint64_t b)
 
 static uint64_t attack_hvc_immediate(uint64_t a, uint64_t b)
 {
-	__asm__ volatile("hvc #7" ::: "r0", "r1", "r2", "r3", "memory");
-	return 0;
+	register uint32_t r0 __asm__("r0") = BH_CALL_VERSION & ~(uint32_t)BH_CALL_64;
+
+	__asm__ volatile("hvc #7" : "+r"(r0)::"r1", "r2", "r3", "memory");
+	return r0;
 }
 
 /* From user mode, where nothing may be called but the kernel: it ends in that if HVC lets it pass. */
