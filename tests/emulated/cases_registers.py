@@ -308,6 +308,16 @@ FIRMWARE = (
         (Returned("attacker", f"smc={CPU_ON_32:#x},3"), Returned("attacker", f"hvc={CPU_ON_32:#x},2")),
         (ARMV7,),
     ),
+    *(
+        Case(
+            f"call-version{word}",
+            "a call comes back behind itself",
+            attacked(f"hvc={call:#x}"),
+            (Returned("attacker", f"hvc={call:#x}", 2),),
+            where,
+        )
+        for word, call, where in (("", 0xC6000000, A64), ("-32", 0x86000000, (ARMV7,)))
+    ),
     refused("hypercall-immediate", "calls have no immediate", "hvc-immediate", UNDEFINED, ARM),
     Case("firmware-reset", "reset ends the sandbox, not the machine", attacked(f"hvc={SYSTEM_RESET:#x}"), (Off("attacker"),), ARM),
     Case("park", "a sandbox can end itself", attacked("park"), (Off("attacker"),), ALL),

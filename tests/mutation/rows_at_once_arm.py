@@ -64,9 +64,9 @@ CALLS = (
         "hal/stage2/run.c",
         "core->guest.pc -= 4;",
         "core->guest.pc = 0;",
-        "trips-call",
+        "call-version",
         GICV3,
-        "measured never said",
+        "attacker",
     ),
     MachineMutation(
         "who switches his core off is answered at once",
