@@ -139,7 +139,7 @@ RULES = (
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(
         "BH-R072",
-        "What a sandbox's monitor needs of memory, with the sandbox's translation tables, fits into a pool.",
+        "What a sandbox's monitor keeps besides its RAM, translation tables included, is at most 320 KiB.",
         "take far-apart devices out of `access`",
     ),
     # Faults.

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bhtool.abi import lib
 from bhtool.compile import make_plan
-from bhtool.config.explain import IMAGE, KICK_BOXES
+from bhtool.config.explain import FIRMWARE, IMAGE, KICK_BOXES, MONITOR
 from bhtool.config.plan import Holding, Plan, SandboxPlan
 from bhtool.errors import Status
 from bhtool.jsonfile import versions_of, write_json
@@ -53,7 +53,7 @@ def restart_table(plan: Plan) -> Table:
 
 def memory_table(plan: Plan) -> Table:
     """What the machine gives up for its sandboxes: each one's pool, with the log and the tables in it, and what a restart keeps; and once for all."""
-    table = table_of("Memory given up", "for", "monitor", "of it tables", "of it a core", "of it log", "restart copy", "in all")
+    table = table_of("Memory given up", "for", "monitor", "of it tables", "each core", "log", "restart copy", "in all")
     for one in plan.sandboxes:
         cost = memory_of(one)
         table.add_row(
@@ -85,7 +85,7 @@ def machine_memory(plan: Plan) -> dict[str, int]:
     """Once for the machine: what nobody's sandbox has, in the words of the allocation."""
     sizes: dict[str, int] = {}
     for held in plan.holdings:
-        if held.what in (IMAGE, KICK_BOXES):
+        if held.owner == MONITOR and held.what in (IMAGE, FIRMWARE, KICK_BOXES):
             sizes[held.what] = sizes.get(held.what, 0) + held.size
     return sizes
 

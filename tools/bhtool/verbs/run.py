@@ -174,7 +174,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
     "clock",
     type=click.Choice(["auto", "exact", "host"]),
     default="auto",
-    help="Count instructions, follow the host, or what is fast.",
+    help="exact: count instructions; host: follow the host; auto: what is fast.",
 )
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
