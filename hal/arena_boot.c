@@ -20,6 +20,8 @@ void *hal_arena_take_small(struct hal_arena *arena, size_t bytes)
 	uint64_t size = bytes + (-(uint64_t)bytes & 63);
 	uint64_t *start;
 
+	if (size > BH_PAGE_BYTES)
+		return NULL;
 	if (size > arena->small_end - arena->small) {
 		start = hal_arena_take(arena, 1);
 		if (!start)

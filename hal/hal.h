@@ -49,7 +49,7 @@ struct hal_arena {
 };
 /* 'frames' zeroed frames, side by side, or NULL: there are fewer, or none were asked for; the arena is as it was. */
 void *hal_arena_take(struct hal_arena *arena, size_t frames);
-/* 'bytes' zeroed bytes, 64-byte aligned, in a frame that other small objects may share; NULL as above. Requires: at most a frame. */
+/* 'bytes' zeroed bytes, 64-byte aligned, in a frame that other small objects may share; NULL as above, and for more than a frame. */
 void *hal_arena_take_small(struct hal_arena *arena, size_t bytes);
 
 struct hal_partition; /* a sandbox as the hardware sees it: stage 2, filters, lines */
@@ -91,7 +91,7 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
  */
 HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 					      enum hal_memory memory);
-/* Removes whole leaves; HAL_E_OVERLAP if the range cuts one or has a hole. Callers on other cores need a kick to notice. */
+/* Removes whole leaves; HAL_E_OVERLAP if the range cuts one or has a hole, HAL_E_SEALED. */
 HAL_CHECKED enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size);
 
 struct hal_leaf {
@@ -137,7 +137,7 @@ HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *p
  */
 HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
 
-/* The last word: after this only hole <-> leaf changes are possible. */
+/* The last word: whatever would change the partition after this returns HAL_E_SEALED. */
 void hal_partition_seal(struct hal_partition *partition);
 
 struct hal_entry {
@@ -181,8 +181,8 @@ HAL_CHECKED enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
 
 /*
- * Lets `from` kick the first core of `to`, which is sealed. Call before hal_space_map_devices of `from`, and before any core of `to` is
- * launched.
+ * Lets `from` kick the first core of `to`, which is sealed; on ARM HAL_E_UNSUPPORTED if it is not. Call before hal_space_map_devices of
+ * `from`, and before any core of `to` is launched.
  */
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 

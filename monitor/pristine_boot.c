@@ -50,8 +50,10 @@ void pristine_keep(const struct bh_table *table, uint32_t index, struct build *b
 	if (sandbox->on_fault != BH_ON_FAULT_RESTART)
 		return;
 	pristine = hal_arena_take(&build->arena, 1);
-	if (!pristine)
+	if (!pristine) {
 		build_must(HAL_E_NOMEM, "pristine copy");
+		return;
+	}
 	pristine->copy = sandbox->pristine;
 	list_spans(table, index, pristine);
 	keep_pieces(table, index, pristine);

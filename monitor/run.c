@@ -129,6 +129,8 @@ static void answer_kicks(struct hal_core *core, unsigned slot)
  *   this core stops or interrupts itself      IPI and FIRMWARE, which are none of these kinds
  *   a trap of this core's monitor             monitor_run begins anew, and hal_core_run reports ERROR
  *
+ * A hal may answer exits itself, without coming here, where the same holds for every one of these causes.
+ *
  * No answer to one of these kinds takes the signal away and leaves its cause: only KICK, hal_core_wait and a restart do, after which the
  * core looks. IDLE waits, so it is none of these kinds. Only an exit whose instruction has been completed counts: an exception that the
  * guest is given may lead to an instruction that exits before the signal is taken, and so on without end (docs/decisions.md).

@@ -97,12 +97,13 @@ static bool write_entry(const struct hal_core *core, struct ioapic_line *line, u
 {
 	uint32_t *word = &line->entry[index & 1], old = *word;
 
-	line->touched = true;
 	*word = value;
-	if (program(core, line))
-		return true;
-	*word = old;
-	return false;
+	if (!program(core, line)) {
+		*word = old;
+		return false;
+	}
+	line->touched = true;
+	return true;
 }
 
 static bool access_window(const struct hal_core *core, const struct hal_exit *exit, uint32_t *value)

@@ -10,7 +10,7 @@
  *   poison root, TLB of its VMID              wait until sent == requested, within a bound
  *   unless it is acknowledged by then:        acknowledged = requested; clear the signal
  *     signal; SEV for a sleep in WFE          heal the root; requested again? poison it again
- *     sent++
+ *   sent++
  *
  * All cores of a sandbox share the root, so a kick stops all of them. One that is not the victim waits, within a bound, until
  * the victim has acknowledged, and tries its instruction again. It, too, heals if it finds the root poisoned and nothing
@@ -21,8 +21,8 @@
  * then, and the kick is answered, or the root is poisoned again. A poison that comes later than that stands: the next fetch ends
  * in a monitor, which heals whether or not anything is left to acknowledge. Nothing would be lost by not waiting for `sent`;
  * waiting spares a guest the late signal, which on GICv2 it would take as an interrupt that nobody explains, and Linux would never end.
- * Who has waited in vain counts the signal as sent: a kicker whose monitor trapped half-way costs its victims that bound once. Kickers
- * never wait for each other.
+ * A victim that has waited in vain does not wait for that signal again: a kicker whose monitor trapped half-way costs it the bound once.
+ * Kickers never wait for each other.
  *
  * When a sandbox ends, or begins again, the root stays poisoned (`closed`): its other cores come into their monitor and stay there.
  */
@@ -30,7 +30,7 @@
 #include "hal/stage2/stage2.h"
 #include "tlb.h"
 
-enum { VALID = 1, POLLS = 1 << 24, RETRIES = 64 };
+enum { VALID = 1, POLLS = 1 << 22, RETRIES = 64 };
 
 static uint32_t load(const uint32_t *counter)
 {
@@ -68,7 +68,7 @@ static bool is_acknowledged(const struct hal_kick_box *box, uint32_t ticket)
 	return (int32_t)(load(&box->acknowledged) - ticket) >= 0;
 }
 
-/* A victim that has waited too long, await_sent, gets no signal any more: on GICv2 its guest would take it for an interrupt of its own. */
+/* A victim that would not wait any longer, await_sent, gets no signal: on GICv2 its guest would take it for an interrupt of its own. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 {
 	const struct kick_target *victim = &self->partition->targets[target];
@@ -77,10 +77,10 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 
 	arch_barrier();
 	poison(&victim->root, victim->vttbr, self->partition->vttbr);
-	if (is_acknowledged(box, ticket))
-		return ticket;
-	gic_signal(victim->hardware_id);
-	stage2_wake();
+	if (!is_acknowledged(box, ticket)) {
+		gic_signal(victim->hardware_id);
+		stage2_wake();
+	}
 	__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);
 	return ticket;
 }
@@ -160,23 +160,23 @@ void kick_reopen(struct hal_core *core)
 	kick_clear(core);
 }
 
-/*
- * The requests there are, once the signal of each is on its way or nobody waits for it any more. `sent` is read first: what is equal to
- * it a moment later has been sent in full.
- */
-static uint32_t await_sent(struct hal_kick_box *box)
+/* Signals not sent for what is requested. `sent` is read first: what is equal to it a moment later has been sent in full. */
+static uint32_t missing(const struct hal_kick_box *box)
 {
-	uint32_t sent, requested;
+	uint32_t sent = load(&box->sent);
 
-	for (unsigned polls = 0; polls < POLLS; polls++) {
-		sent = load(&box->sent);
-		requested = load(&box->requested);
-		if (sent == requested)
-			return requested;
+	return load(&box->requested) - sent;
+}
+
+/* Until the signal of each request is on its way, but for those that were waited for in vain before, and no longer than POLLS. */
+static void await_sent(struct hal_core *core, const struct hal_kick_box *box)
+{
+	unsigned polls = 0;
+
+	while (missing(box) > core->kick_lost && polls++ < POLLS && !is_closed(core->partition))
 		arch_relax();
-	}
-	__atomic_add_fetch(&box->sent, requested - sent, __ATOMIC_ACQ_REL);
-	return requested;
+	if (polls > POLLS)
+		core->kick_lost = missing(box);
 }
 
 bool kick_is_pending(const struct hal_core *core)
@@ -209,8 +209,13 @@ uint32_t hal_kick_take(struct hal_core *core)
 	if (core->slot)
 		return 0;
 	for (unsigned round = 0; load(&box->requested) != box->acknowledged && round < BH_MAX_SANDBOXES; round++) {
-		__atomic_store_n(&box->acknowledged, await_sent(box), __ATOMIC_RELEASE);
+		uint32_t requested = load(&box->requested);
+
+		await_sent(core, box);
+		__atomic_store_n(&box->acknowledged, requested, __ATOMIC_RELEASE);
 		kick_clear(core);
 	}
+	if (missing(box) < core->kick_lost)
+		core->kick_lost = missing(box);
 	return box->acknowledged - before;
 }

@@ -45,7 +45,7 @@ enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hp
 
 enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
 {
-	return pt_unmap(&partition->stage2, gpa.v, size);
+	return partition->sealed ? HAL_E_SEALED : pt_unmap(&partition->stage2, gpa.v, size);
 }
 
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)
@@ -84,6 +84,8 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 
 	if (index >= BH_MAX_SANDBOXES)
 		return HAL_E_RANGE;
+	if (!to->sealed)
+		return HAL_E_UNSUPPORTED;
 	target = &from->targets[index];
 	target->vttbr = to->vttbr;
 	target->hardware_id = to->hardware_id[0];

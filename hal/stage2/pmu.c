@@ -32,4 +32,5 @@ void guest_clear_counters(void)
 		clear_filter(left);
 		PMU_WRITE(PMXEVCNTR, 0);
 	}
+	PMU_WRITE(PMSELR, 0);
 }

@@ -14,8 +14,8 @@
 #include "hcr.h"
 
 /*
- * A stage-2 root, and which of its entries lead anywhere: a bit each, as hal_partition_seal found them. What is mapped or unmapped later
- * stays below these, so a kick touches no others.
+ * A stage-2 root, and which of its entries lead anywhere: a bit each, as hal_partition_seal found them. Nothing
+ * is mapped or unmapped later, so a kick touches no others.
  */
 enum { ROOT_BITS = 8 * sizeof(uintptr_t), ROOT_WORDS = (STAGE2_ROOT_ENTRIES + ROOT_BITS - 1) / ROOT_BITS };
 struct root {
@@ -74,6 +74,7 @@ struct hal_core {
 	uint64_t priority_mask;  /* GICv3: ICC_PMR_EL1 as its guest reads it */
 	uint32_t kick_seen;      /* requests when it last came in over a poisoned root, */
 	uint32_t kick_retries;   /* and how often since, kick.c */
+	uint32_t kick_lost;      /* signals that were waited for in vain */
 };
 
 _Static_assert(sizeof(struct hal_core) + HAL_STACK_BYTES <= BH_PAGE_BYTES, "a frame with its monitor's stack");

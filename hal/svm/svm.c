@@ -204,8 +204,10 @@ static void svm_skip(struct hal_core *core, const struct hal_exit *exit)
 #define NMI_AS_INTERRUPT (X86_EVENT_VALID | VECTOR_NMI)
 
 /* The next exit replaces it. 15.20 "Event Injection". */
+/* Delivery ends the shadow of STI or MOV SS: it must not hold an NMI back in the handler. */
 static void svm_inject(struct hal_core *core, uint32_t event)
 {
+	vmcb_of(core)->control.interrupt_shadow = 0;
 	vmcb_of(core)->control.eventinj = event == X86_EVENT_NMI ? NMI_AS_INTERRUPT : event;
 }
 

@@ -74,7 +74,7 @@ static bool translate(const struct hal_partition *partition, struct x86_noted *n
 {
 	const uint64_t *state = noted->state;
 	int bits = paging_bits(state[X86_CR0], state[X86_CR4], state[X86_EFER]);
-	uint64_t table = state[X86_CR3] & (bits == 27 ? ~UINT64_C(0x1f) : ~(uint64_t)PAGE_MASK);
+	uint64_t table = state[X86_CR3] & (bits == 27 ? UINT64_C(0xffffffe0) : ADDRESS_MASK);
 	const uint64_t *entry;
 
 	*gpa = address;

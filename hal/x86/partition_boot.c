@@ -76,7 +76,7 @@ enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hp
 
 enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
 {
-	return pt_unmap(&partition->stage2, gpa.v, size);
+	return partition->sealed ? HAL_E_SEALED : pt_unmap(&partition->stage2, gpa.v, size);
 }
 
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)

@@ -15,7 +15,7 @@ from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
 from tests.mutation.rows_wires import WIRES
-from tests.mutation.rows_x86 import VT_X, X86
+from tests.mutation.rows_x86 import SVM_ALONE, VT_X, X86
 
 OF_ONE_MACHINE = ("hal/svm/", "hal/vmx/", "hal/stage2/aarch64/", "hal/stage2/armv7/")
 
@@ -27,6 +27,6 @@ def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[
 
 ON_BOTH_PCS = shared(X86, SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
-ON_PCS = (*X86, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
+ON_PCS = (*X86, *SVM_ALONE, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
 ON_ARM = (*ARM_GICV3, *INTERFACES, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM, *AT_ONCE_ARM)
 MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES)

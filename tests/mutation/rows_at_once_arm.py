@@ -154,8 +154,8 @@ ROOTS = (
     MachineMutation(
         "nobody waits for a signal that is on its way",
         "hal/stage2/kick.c",
-        "polls < POLLS; polls++) {",
-        "polls < 1; polls++) {",
+        "polls++ < POLLS &&",
+        "polls++ < 1 &&",
         "stress-each-other-idle-long",
         GICV2,
         r"stray interrupt (0x)?[0-9a-f]+",

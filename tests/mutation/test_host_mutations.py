@@ -174,6 +174,7 @@ MUTATIONS = [
     Mutation("a partition is not sealed", PARTITION, "hal_partition_seal(build->partition);", "", "partition_test"),
     # Whose calls are calls.
     Mutation("users call on SVM", SVM, "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", "svm_test"),
+    Mutation("an exception given keeps a shadow", SVM, "vmcb_of(core)->control.interrupt_shadow = 0;", "", "svm_test"),
     Mutation("users call on VT-x", VMX, "if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)", "if (false)", "vmx_test"),
     Mutation("only CPL 3 does not call on VT-x", VMX, "DPL = 3 << 5", "DPL = 2 << 5", "vmx_test"),
     # Permission and type bits.

@@ -222,7 +222,7 @@ EVERYWHERE = (
     Injection(
         "wrong output address",
         lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) + FRAME),
-        "^east: memory .*: log leads to 0x[0-9a-f]+000 instead of 0x[0-9a-f]+000",
+        "^east: memory .*: log leads to 0x([0-9a-f]+)[0-9a-f]{2}000 instead of 0x\\1[0-9a-f]{2}000",
     ),
     Injection(
         "unused bit of a leaf", lambda b: b.put(b.gpa("log"), b.word(b.gpa("log")) | UNUSED), "^east: table .*0x80000000000000, which must"

@@ -97,6 +97,16 @@ static struct hal_exit run(struct vmcb_control control, uint8_t cpl)
 	return exit;
 }
 
+/* Delivery ends the shadow of STI or MOV SS, which could hold an NMI back in the handler. */
+static void test_injection(void)
+{
+	check_context.subject = "injection";
+	vmcb.control = (struct vmcb_control){ .interrupt_shadow = 1 };
+	svm_vendor.inject(&core, X86_EVENT_EXCEPTION(13));
+	CHECK_EQ(vmcb.control.eventinj, X86_EVENT_EXCEPTION(13));
+	CHECK_EQ(vmcb.control.interrupt_shadow, 0);
+}
+
 /* Its users do not call in the name of a sandbox's kernel. */
 static void test_calls(void)
 {
@@ -327,6 +337,7 @@ int main(void)
 	test_accesses_at_once();
 	test_state();
 	test_left_alone();
+	test_injection();
 	test_calls();
 	test_forbidden();
 	test_errors();
