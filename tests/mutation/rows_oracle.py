@@ -165,8 +165,11 @@ ORACLE_ARM = (
     MachineMutation(
         "a crash record is in the window",
         "monitor/partition_boot.c",
-        "(hpa_t){ region->hpa }, region->size, region->permissions,",
-        "(hpa_t){ region->hpa }, region->size << (region->kind == BH_REGION_POOL && region->gpa & 0x1000), region->permissions,",
+        '(enum hal_memory)region->memory_type), "memory region");',
+        '(enum hal_memory)region->memory_type), "memory region");'
+        "\n\t\tif (region->sandbox == index && region->kind == BH_REGION_POOL && region->gpa & 0x1000)"
+        "build_must(hal_partition_map(partition, (gpa_t){ region->gpa + 0x1000 }, (hpa_t){ region->hpa + BH_POOL_CRASH - BH_POOL_INFO }, 0x1000,"
+        'HAL_READ, HAL_MEMORY_RAM), "");',
         ORACLE,
         GICV3,
         "north: memory .*: reaches .*, crash record of north",
