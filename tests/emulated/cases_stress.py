@@ -11,7 +11,7 @@ from tests.emulated.case import ARM, QEMU, Case, Sandbox
 from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Restarted, Says
 
 USUAL = ("kick", "device", "register", "ipi", "call", "firmware", "identify", "idle")  # what these sandboxes give cause for
-FEW, MANY = 100, 4000
+FEW, MANY = 100, 1500
 NEVER_LOST = "no guest can mask, lose or forge a kick"
 
 

@@ -46,7 +46,7 @@ REFUSAL_SECONDS = 5.0
 
 def find(platform: str, name: str) -> Case:
     (case,) = (one for one in CASES if one.name == name and platform in one.platforms)
-    return dataclasses.replace(case, limit_beats=LIMIT_BEATS, limit_seconds=LIMIT_SECONDS)
+    return dataclasses.replace(case, limit_beats=case.limit_beats if case.concurrent else LIMIT_BEATS, limit_seconds=LIMIT_SECONDS)
 
 
 def try_case(platform: Platform, case: Case) -> tuple[list[str], str]:

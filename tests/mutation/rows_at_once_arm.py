@@ -139,7 +139,7 @@ ROOTS = (
         "if (partition->stage2.root[n])",
         "if (!n)",
         "kick-spinning-few",
-        GICV3,
+        GICV2,
         "kicker never said",
     ),
     MachineMutation(
