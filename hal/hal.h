@@ -196,6 +196,12 @@ void hal_partition_allow_notice(struct hal_partition *from, const struct hal_par
 HAL_CHECKED enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argument);
 
 /*
+ * Stops what a loader may have left writing to memory, or counting towards an interrupt, on this core. Requires: on the core itself, before
+ * hal_core_launch. Returns whether all of it is off. If not, the guest of this core never runs: hal_core_run reports ERROR in its place.
+ */
+HAL_CHECKED bool hal_core_disarm(struct hal_core *core);
+
+/*
  * On the core itself: enables virtualization and this core's part of the interrupt controller, leaves the start-up tables
  * for `space`, takes `stack_top`, and calls resident(core). The start-up image is gone after this.
  */

@@ -80,8 +80,11 @@ static void clear_shared(uint64_t shared)
 	arch_cache_publish(words, BH_PAGE_BYTES);
 }
 
+/* A core on which something writes to memory, or interrupts, that nobody can switch off runs no guest, and its sandbox no other core. */
 static void launch(const struct build *build, uint32_t slot)
 {
+	if (!hal_core_disarm(build->cores[slot]))
+		build_condemn(build, slot);
 	hal_core_launch(build->cores[slot], build->space, build->stack_tops[slot], monitor_run);
 }
 

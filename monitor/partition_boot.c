@@ -250,6 +250,19 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	fill_monitor(build, clock->hz);
 }
 
+/*
+ * A core that is in `entered` already is to monitor_run one whose monitor has trapped. It is launched after the first core has begun, which
+ * would otherwise say of a parked sandbox that it runs.
+ */
+void build_condemn(const struct build *build, uint32_t slot)
+{
+	struct monitor *private = (struct monitor *)(uintptr_t)in_copy(build, &monitor);
+
+	__atomic_fetch_or(&private->entered, UINT32_C(1) << slot, __ATOMIC_ACQ_REL);
+	while (slot && __atomic_load_n(&private->stats->state, __ATOMIC_ACQUIRE) == BH_STATE_COLD)
+		arch_relax();
+}
+
 static void map(struct hal_space *space, const char *start, const char *end, uint64_t hpa, unsigned permissions)
 {
 	if (end != start)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this a machine that can be split? Every feature is looked at before any is used; then what a loader left on is switched off. */
+/* Is this a machine that can be split? Every feature is looked at before any is used; then what a loader left on is switched off, on every
+ * core. */
 #include "hal/stage2/disarm.h"
 #include "hal/stage2/stage2.h"
 
@@ -25,6 +26,12 @@ enum hal_status hal_probe(const char **missing)
 		return HAL_E_UNSUPPORTED;
 	}
 	return HAL_OK;
+}
+
+bool hal_core_disarm(struct hal_core *core)
+{
+	core->guest.trap = disarm(&disarm_this_core) != NULL;
+	return !core->guest.trap;
 }
 
 uint64_t hal_machine_core_id(void)

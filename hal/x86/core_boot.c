@@ -43,17 +43,16 @@ static void accept_kicks(const struct hal_core *core)
 		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
 }
 
-/* A core on which something writes, or interrupts, that nobody can switch off runs no guest: its sandbox is parked, as by a trap. */
-static void disarm(struct hal_core *core)
+bool hal_core_disarm(struct hal_core *core)
 {
 	if (!x86_disarm(&x86_this_processor))
-		core->trap.rip = (uintptr_t)disarm;
+		core->trap.rip = (uintptr_t)hal_core_disarm;
+	return !core->trap.rip;
 }
 
 _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, void *stack_top, void (*resident)(struct hal_core *core))
 {
 	apic_init();
-	disarm(core);
 	x86_vendor_boot->enable(core, (uintptr_t)space->tables.root);
 	x86_clear_breakpoints();
 	x86_core_forget(core); /* what the firmware and the boot loader left */

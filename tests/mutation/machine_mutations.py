@@ -14,6 +14,7 @@ from tests.mutation.rows_gicv3 import INTERFACES
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
+from tests.mutation.rows_start import STUCK
 from tests.mutation.rows_wires import WIRES
 from tests.mutation.rows_x86 import SVM_ALONE, VT_X, X86
 
@@ -29,4 +30,4 @@ ON_BOTH_PCS = shared(X86, SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
 ON_PCS = (*X86, *SVM_ALONE, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
 ON_ARM = (*ARM_GICV3, *INTERFACES, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM, *AT_ONCE_ARM)
-MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES)
+MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES, *STUCK)

@@ -1,13 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes in what a core, or a GIC, begins with, and in the vectors that a PC's core may be sent."""
 
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
+from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.mutation import Mutation
 
 DISARM, ICR = "hal/x86/disarm_boot.c", "hal/irq/icr.c"
 IOAPIC = "hal/irq/ioapic.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/stage2/disarm_boot.c", "hal/stage2/aarch64/disarm_boot.c", "hal/irq/gicv3_disarm_boot.c"
+PARTITION = "monitor/partition_boot.c"
 
 START = (
+    Mutation(
+        "a core that cannot be disarmed is a core like others",
+        PARTITION,
+        "__atomic_fetch_or(&private->entered, UINT32_C(1) << slot, __ATOMIC_ACQ_REL);",
+        "",
+        "partition_test",
+    ),
+    Mutation(
+        "a sandbox is parked before it begins",
+        PARTITION,
+        "while (slot && __atomic_load_n",
+        "while (false && __atomic_load_n",
+        "partition_test",
+    ),
+    Mutation("a first core waits for itself", PARTITION, "while (slot && __atomic_load_n", "while (__atomic_load_n", "partition_test"),
     Mutation("a control that sticks is overlooked", DISARM, "return !p->read(msr);", "return true;", "disarm_test"),
     Mutation("a trace is left on", DISARM, "{ IA32_RTIT_CTL, 1, count_traces },", "", "disarm_test"),
     Mutation(
@@ -32,4 +50,26 @@ START = (
         "hal_lock_take(",
         "ioapic_test",
     ),
+)
+
+
+def sticks(file: str, walk: str, platform: str) -> MachineMutation:
+    """
+    As if a register of every core but a sandbox's first could not be switched off. What notices is told that the sandbox was never restarted
+    because it has been parked, with a trap's crash record, for good: the one shows the other.
+    """
+    return MachineMutation(
+        "a register of the second core stays on",
+        file,
+        walk,
+        "core->slot",
+        "restart-beside-an-idle-core",
+        platform,
+        r"mortal was restarted 0 times, not 1(?s:.*)\nmortal: parked, .*reason='error'",
+    )
+
+
+STUCK = (
+    *(sticks("hal/stage2/probe_boot.c", "disarm(&disarm_this_core) != NULL", platform) for platform in (GICV3, GICV2, ARMV7)),
+    *(sticks("hal/x86/core_boot.c", "!x86_disarm(&x86_this_processor)", platform) for platform in (SVM, VTX)),
 )

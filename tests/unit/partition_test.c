@@ -261,11 +261,52 @@ static void test_nothing_else(void)
 	CHECK_EQ(seen.absent, 0);
 }
 
+enum { POLLS = 3 };
+static struct {
+	struct build build;
+	struct monitor *private;
+	struct bh_stats *stats;
+	unsigned polls;
+} condemned;
+
+/* The first core begins after a while. */
+static void first_core(void)
+{
+	CHECK_EQ(condemned.private->entered, 1u << 1);
+	CHECK_EQ(condemned.stats->state, BH_STATE_COLD);
+	if (++condemned.polls == POLLS)
+		condemned.stats->state = BH_STATE_RUNNING;
+}
+
+/* A core that cannot be disarmed has been in its monitor, for all that the monitor knows; nothing that is said of the first core is lost.
+ */
+static void test_condemned(void)
+{
+	const size_t data = (size_t)((const char *)&monitor - __resident_text_start);
+
+	check_context.subject = "a core that cannot be disarmed";
+	condemned.build = build_one(GOOD_FUNCTIONS);
+	condemned.private = (struct monitor *)at(condemned.build.copy + data);
+	condemned.stats = condemned.private->stats;
+	CHECK_EQ(condemned.private->entered, 0);
+	fake_arch.on_relax = first_core;
+	build_condemn(&condemned.build, 1);
+	CHECK_EQ(condemned.polls, POLLS);
+	CHECK_EQ(condemned.private->entered, 1u << 1);
+
+	check_context.subject = "the first core cannot be disarmed";
+	condemned.stats->state = BH_STATE_COLD;
+	build_condemn(&condemned.build, 0);
+	CHECK_EQ(condemned.polls, POLLS);
+	CHECK_EQ(condemned.private->entered, 1u << 1 | 1u << 0);
+}
+
 int main(void)
 {
 	test_pool();
 	test_rest_of_a_frame();
 	test_copy();
 	test_nothing_else();
+	test_condemned();
 	return 0;
 }

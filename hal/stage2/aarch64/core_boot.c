@@ -3,7 +3,6 @@
  * BH-I1.register, BH-I2.exitless. The registers that confine a guest core, before its first instruction. Every control register is
  * written whole: nothing that a loader or a previous life left there counts. ARM ARM D24.2 describes each by name.
  */
-#include "hal/stage2/disarm.h"
 #include "hal/stage2/stage2.h"
 
 #include "arch/arch.h"
@@ -39,7 +38,6 @@ _Noreturn void hal_core_launch(struct hal_core *core, struct hal_space *space, v
 {
 	core->guest.stack_top = (uintptr_t)stack_top;
 	core->guest.resident = (uintptr_t)resident;
-	core->guest.trap = disarm(&disarm_this_core) != NULL; /* its sandbox is parked: nobody else could be told */
 	confine(core);
 	gic_start_core(core);
 	SYSREG_WRITE(TPIDR_EL2, core);
