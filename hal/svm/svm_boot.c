@@ -32,15 +32,14 @@ static enum hal_status svm_probe(const char **missing)
 	return HAL_E_UNSUPPORTED;
 }
 
-enum { MSR_MAP_FRAMES = 2, MSR_MAP_RANGE_BYTES = 0x800 };
+enum { MSR_MAP_RANGE_BYTES = 0x800 };
 static const uint32_t msr_ranges[] = { 0, 0xc0000000, 0xc0010000 };
-static const uint32_t msrs_kept[] = { MSR_VM_CR, MSR_VM_HSAVE_PA };
 
-static enum hal_status svm_partition_create(struct hal_partition *partition, struct hal_arena *arena)
-{
-	partition->msr_map = x86_take_denied(arena, MSR_MAP_FRAMES);
-	return partition->msr_map ? HAL_OK : HAL_E_NOMEM;
-}
+/*
+ * 15.10.1 "I/O Permissions Map": three frames, of the third three bits alone, for accesses that run over port 0xffff. The map of registers
+ * stands there, and these three are registers 0 (read, written) and 1 (read), of machine checks on the first Pentium: they always exit.
+ */
+static const uint32_t msrs_kept[] = { 0, 1, MSR_VM_CR, MSR_VM_HSAVE_PA };
 
 /* 15.11 "MSR Intercepts": three ranges of 8192, two bits each: read, write. Registers outside always exit. */
 static void svm_allow_msr(struct hal_partition *partition, uint32_t msr, unsigned permissions)
@@ -168,8 +167,7 @@ const struct x86_vendor_boot svm_vendor_boot = {
 	.stage2 = &pt_npt,
 	.present = svm_present,
 	.probe = svm_probe,
-	.partition_create = svm_partition_create,
-	.port_map_frames = 3, /* the third answers for accesses that run over port 0xffff: 15.10.1 "I/O Permissions Map" */
+	.msr_map_frames = 2,
 	.msr_ranges = X86_MSRS(msr_ranges),
 	.msrs_kept = X86_MSRS(msrs_kept),
 	.allow_msr = svm_allow_msr,

@@ -98,12 +98,6 @@ static void vmx_narrow(struct pt *stage2)
 	stage2->executable_leaf_levels = survives_page_size_change() ? stage2->leaf_levels : PT_LEAF_4K;
 }
 
-static enum hal_status vmx_partition_create(struct hal_partition *partition, struct hal_arena *arena)
-{
-	partition->msr_map = x86_take_denied(arena, 1);
-	return partition->msr_map ? HAL_OK : HAL_E_NOMEM;
-}
-
 static const uint32_t msr_ranges[] = { 0, 0xc0000000 };
 
 /* 25.6.9 "MSR-Bitmap Address": two ranges of 8192, a bit each; reads first, then writes. Registers outside always exit. */
@@ -282,8 +276,7 @@ const struct x86_vendor_boot vmx_vendor_boot = {
 	.present = vmx_present,
 	.probe = vmx_probe,
 	.narrow = vmx_narrow,
-	.partition_create = vmx_partition_create,
-	.port_map_frames = 2, /* 25.6.4 "I/O-Bitmap Addresses" */
+	.msr_map_frames = 1,
 	.msr_ranges = X86_MSRS(msr_ranges),
 	.allow_msr = vmx_allow_msr,
 	.core_create = vmx_core_create,

@@ -132,9 +132,6 @@ bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit);
 /* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);
 
-/* Start-up: frames in which every bit is set, so that maps deny until told otherwise; NULL as hal_arena_take. */
-void *x86_take_denied(struct hal_arena *arena, size_t frames);
-
 /* Start-up: lets the guest use the MSRs that are its core's own without exits. */
 void x86_allow_msrs(struct hal_partition *partition);
 

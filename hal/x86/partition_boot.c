@@ -5,22 +5,26 @@
 #include "hal/irq/ioapic.h"
 #include "hal/x86/core.h"
 
-enum { PORTS = 0x10000 };
+enum { PORTS = 0x10000, PORT_MAP_BYTES = PORTS / 8 };
 
-void *x86_take_denied(struct hal_arena *arena, size_t frames)
+/* Every bit set: denied until told otherwise. */
+static void deny(void *map, size_t bytes)
 {
-	uint64_t *map = hal_arena_take(arena, frames);
-
-	if (map)
-		words_fill(map, frames * BH_PAGE_BYTES / WORD_BYTES, UINT64_MAX);
-	return map;
+	words_fill(map, bytes / WORD_BYTES, UINT64_MAX);
 }
 
-/* Every port exits. */
-static enum hal_status deny_ports(struct hal_partition *partition, struct hal_arena *arena)
+/* Every port and every register exits. The map of registers lies right behind that of ports, as SVM's third frame of it: svm_boot.c. */
+static enum hal_status create_maps(struct hal_partition *partition, struct hal_arena *arena)
 {
-	partition->port_map = x86_take_denied(arena, x86_vendor_boot->port_map_frames);
-	return partition->port_map ? HAL_OK : HAL_E_NOMEM;
+	const size_t msr_map_bytes = x86_vendor_boot->msr_map_frames * BH_PAGE_BYTES;
+
+	partition->port_map = hal_arena_take(arena, (PORT_MAP_BYTES + msr_map_bytes) / BH_PAGE_BYTES);
+	if (!partition->port_map)
+		return HAL_E_NOMEM;
+	partition->msr_map = partition->port_map + PORT_MAP_BYTES;
+	deny(partition->port_map, PORT_MAP_BYTES);
+	deny(partition->msr_map, msr_map_bytes);
+	return HAL_OK;
 }
 
 /* Output addresses end where the processor's do. APM vol. 3, CPUID Fn8000_0008_EAX[PhysAddrSize]. */
@@ -57,9 +61,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	pci_create_view(&partition->pci, config->kick_boxes);
 	status = create_stage2(partition, arena);
 	if (status == HAL_OK)
-		status = deny_ports(partition, arena);
-	if (status == HAL_OK)
-		status = x86_vendor_boot->partition_create(partition, arena);
+		status = create_maps(partition, arena);
 	if (status != HAL_OK)
 		return status;
 	x86_allow_msrs(partition);

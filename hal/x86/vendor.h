@@ -83,9 +83,7 @@ struct x86_vendor_boot {
 	bool (*present)(void);
 	/* As hal_probe, for a processor that is `present`. */
 	HAL_CHECKED enum hal_status (*probe)(const char **missing);
-	/* Frames and filters of the vendor's own kind, everything denied. */
-	HAL_CHECKED enum hal_status (*partition_create)(struct hal_partition *partition, struct hal_arena *arena);
-	size_t port_map_frames;
+	size_t msr_map_frames;
 	struct x86_msrs msr_ranges; /* the first register of each range of X86_MSRS_PER_RANGE that its map has; others exit always */
 	struct x86_msrs msrs_kept;  /* registers in those ranges that stay the monitor's even where `msr` is unprotected */
 	void (*allow_msr)(struct hal_partition *partition, uint32_t msr, unsigned permissions);

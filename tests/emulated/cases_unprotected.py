@@ -112,6 +112,13 @@ APART = (
         (Parked("attacker", "ipi", "write"),),
         X86,
     ),
+    Case(
+        "unprotected-beyond-the-last-port",
+        "an access that runs over the last port exits, whatever is open: what lies behind the map of ports is not theirs",
+        company("in32=0xffff", ("io", "msr"), False),
+        (Parked("attacker", "port", "read", "0xffff"),),
+        X86,
+    ),
 )
 
 CASES = (*MEMORY, *IO, *MSR, *IPI, *IRQ, *ABORT, *APART)

@@ -27,11 +27,11 @@ ORACLE_PC = (
     MachineMutation(
         "the last word of a map stays open",
         "hal/x86/partition_boot.c",
-        "words_fill(map, frames * BH_PAGE_BYTES / WORD_BYTES, UINT64_MAX);",
-        "words_fill(map, frames * BH_PAGE_BYTES / WORD_BYTES - 1, UINT64_MAX);",
+        "words_fill(map, bytes / WORD_BYTES, UINT64_MAX);",
+        "words_fill(map, bytes / WORD_BYTES - 1, UINT64_MAX);",
         ORACLE,
         SVM,
-        "north: port 0x17fc0: to 0x17fff: may be used beyond the last one",
+        "north: port 0xffc0: to 0xffff: may be used, but is not granted",
     ),
     MachineMutation(
         "what is not to be executed can be (NPT)",

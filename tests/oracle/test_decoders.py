@@ -152,7 +152,7 @@ def test_msr_bitmap_of_vmx() -> None:
 
 
 def test_port_map() -> None:
-    assert open_ports(map_with(0x3000, (0x3F8 // 8, 0), (0x1FFF, 7), (0x2000, 0))) == {0x3F8, 0xFFFF, 0x10000}
+    assert open_ports(map_with(0x3000, (0x3F8 // 8, 0), (0x1FFF, 7), (0x2000, 0), (0x2000, 3))) == {0x3F8, 0xFFFF, 0x10000}
 
 
 def test_runs() -> None:

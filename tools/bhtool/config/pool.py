@@ -36,7 +36,7 @@ class Frames:
 COPY_FRAMES = {"aarch64": 3 + 1 + 1, "armv7": 2 + 1 + 1, "x86_64": 3 + 1 + 2}  # text, constants, data
 ARM_FRAMES = Frames(sandbox=0, core=1)  # with its monitor's stack
 X86_FRAMES = {
-    "svm": Frames(sandbox=3 + 2, core=4),  # port map, MSR map; core, VMCB, states to begin in, host save area
+    "svm": Frames(sandbox=2 + 2, core=4),  # port map, MSR map; core, VMCB, states to begin in, host save area
     "vmx": Frames(sandbox=2 + 1, core=4),  # the same with VMCS and VMXON region
 }
 

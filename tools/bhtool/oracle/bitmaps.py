@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 PORTS = 0x10000
+LONGEST = 4  # ports that one access touches
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ def open_registers(data: bytes, stretches: list[Stretch]) -> set[int]:
 def open_ports(data: bytes) -> set[int]:
     """APM vol. 2, 15.10.1 "I/O Permissions Map"; SDM vol. 3C, 25.6.4 "I/O-Bitmap Addresses".
 
-    SVM's third frame holds bits for the bytes behind port 0xffff, of accesses that run over the end: numbers from PORTS.
+    SVM's third frame begins with bits for the bytes behind port 0xffff, of accesses that run over the end: numbers from PORTS.
     """
-    return set(clear_bits(data, 8 * len(data)))
+    return {port for port in clear_bits(data, 8 * len(data)) if port < PORTS + LONGEST - 1}
 
 
 def runs(numbers: set[int]) -> list[tuple[int, int]]:

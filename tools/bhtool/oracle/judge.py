@@ -252,10 +252,10 @@ def _common(one: Span, other: Span) -> Span | None:
 def _maps(one: Examined) -> Iterator[Finding]:
     if not one.confinement.maps:
         return
+    beyond = {port for port in one.ports if port >= PORTS}
+    yield from _numbers(one, "port", beyond, set(), "used beyond the last one")
     if "io" not in one.policy.exempt:
-        beyond = {port for port in one.ports if port >= PORTS}
         yield from _numbers(one, "port", one.ports - beyond, set(one.policy.ports), "used")
-        yield from _numbers(one, "port", beyond, set(), "used beyond the last one")
     if "msr" not in one.policy.exempt:
         unjudged = msrs.unjudged(one.policy.exempt)
         yield from _numbers(one, "register", one.reads - unjudged, msrs.allowed("r") - unjudged, "read")
