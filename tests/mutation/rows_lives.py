@@ -2,10 +2,30 @@
 """Mistakes in how a sandbox begins again, for the tests on the host."""
 
 from tests.mutation.mutation import Mutation
+from tests.mutation.rows_space import PRISTINE
 
 RESTART = "monitor/restart.c"
 
 LIVES = (
+    Mutation(
+        "the pristine copy is not published",
+        PRISTINE,
+        "arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "",
+        "restart_test",
+    ),
+    Mutation(
+        "published before it is written",
+        PRISTINE,
+        "keep_pieces(table, index, pristine); build->pristine = pristine;"
+        " arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "arch_cache_publish((void *)sandbox->pristine, sandbox->pristine_bytes); keep_pieces(table, index, pristine);"
+        " build->pristine = pristine;",
+        "restart_test",
+    ),
+    Mutation("others' memory is kept", PRISTINE, "if (piece->sandbox != index)", "if (false)", "restart_test"),
+    Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
+    Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
     Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
     Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
     Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),

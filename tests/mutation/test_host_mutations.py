@@ -15,6 +15,9 @@ from bhtool.locks import exclusive
 
 from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
+from tests.mutation.rows_kicks import KICKS
+from tests.mutation.rows_kicks import STAGE2 as KICK_ARM
+from tests.mutation.rows_kicks import X86 as KICK_X86
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
@@ -57,6 +60,8 @@ PROGRAMS = {
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
+    "kick_stage2_test": "tests/unit/kick_stage2_test.c",
+    "kick_x86_test": "tests/unit/kick_x86_test.c",
     "space_test": "tests/unit/space_test.c",
     "space_stage2_test": "tests/unit/space_stage2_test.c",
     "space_x86_test": "tests/unit/space_x86_test.c",
@@ -70,6 +75,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "lpi_test": [LPIS, DISARM_LOOP],
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
+    "kick_x86_test": [KICK_X86],
     "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
     "space_test": [PARTITION, PRISTINE, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1]],
@@ -104,25 +111,7 @@ MUTATIONS = [
     *CONTROL_WORDS,
     # What a restart does to memory.
     *LIVES,
-    Mutation(
-        "the pristine copy is not published",
-        PRISTINE,
-        "arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
-        "",
-        "restart_test",
-    ),
-    Mutation(
-        "published before it is written",
-        PRISTINE,
-        "keep_pieces(table, index, pristine); build->pristine = pristine;"
-        " arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
-        "arch_cache_publish((void *)sandbox->pristine, sandbox->pristine_bytes); keep_pieces(table, index, pristine);"
-        " build->pristine = pristine;",
-        "restart_test",
-    ),
-    Mutation("others' memory is kept", PRISTINE, "if (piece->sandbox != index)", "if (false)", "restart_test"),
-    Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
-    Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
+    *KICKS,
     # What start-up writes for a sandbox.
     Mutation(
         "the first piece of the payload is published again and again",

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kicks on PCs (BH-I4.kick): hal/x86/kick.c. Whoever takes an NMI finds every request it stands for, so the request is counted before
+ * the NMI leaves; a core that is not awake yet gets none. No two cores share more here than counters, so no turns have to be taken.
+ */
+#include <string.h>
+
+#include "check.h"
+#include "hal/irq/apic.h"
+#include "hal/x86/core.h"
+
+enum { VICTIM = 2, STRANGER = 3, CORES = 3, VICTIM_ID = 40, TOLD_ID = 50 };
+
+static struct hal_kick_box boxes[BH_MAX_CORES];
+static struct hal_partition kickers, victims;
+static struct hal_core kicker, cores[CORES];
+static struct {
+	unsigned count, vector;
+	uint64_t ids; /* a bit each */
+	enum apic_mode mode;
+	uint32_t requested; /* of the victim, when the last left */
+	uint32_t noticed;
+} sent;
+
+void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
+{
+	sent.count++;
+	sent.ids |= UINT64_C(1) << apic_id;
+	sent.mode = mode;
+	sent.vector = vector;
+	sent.requested = boxes[VICTIM].requested;
+	sent.noticed = boxes[VICTIM].noticed;
+}
+
+static void prepare(bool awake)
+{
+	memset(boxes, 0, sizeof(boxes));
+	memset(&sent, 0, sizeof(sent));
+	boxes[VICTIM].awake = awake;
+	kickers = (struct hal_partition){ .core_count = 1 };
+	kickers.kick[VICTIM] = (struct x86_kick_target){ &boxes[VICTIM], VICTIM_ID };
+	kicker = (struct hal_core){ .partition = &kickers };
+	victims = (struct hal_partition){ .core_count = CORES };
+	for (unsigned slot = 0; slot < CORES; slot++) {
+		cores[slot] = (struct hal_core){ .partition = &victims, .box = &boxes[VICTIM + slot], .slot = slot };
+		victims.core[slot] = &cores[slot];
+		victims.apic_id[slot] = slot;
+	}
+}
+
+static void test_order(void)
+{
+	uint32_t ticket;
+
+	check_context.subject = "one kick";
+	prepare(true);
+	ticket = hal_kick_send(&kicker, VICTIM);
+	CHECK_EQ(sent.count, 1);
+	CHECK_EQ(sent.ids, UINT64_C(1) << VICTIM_ID);
+	CHECK_EQ(sent.mode, APIC_NMI);
+	CHECK_EQ(sent.requested, 1);
+	CHECK(!hal_kick_answered(&kicker, VICTIM, ticket));
+	CHECK_EQ(hal_kick_take(&cores[0]), 1);
+	CHECK(hal_kick_answered(&kicker, VICTIM, ticket));
+	CHECK_EQ(hal_kick_take(&cores[0]), 0);
+	CHECK_EQ(boxes[VICTIM].acknowledged, 1);
+}
+
+/* It will look into its box when it has woken. */
+static void test_not_awake(void)
+{
+	check_context.subject = "not awake";
+	prepare(false);
+	CHECK_EQ(hal_kick_send(&kicker, VICTIM), 1);
+	CHECK_EQ(sent.count, 0);
+	CHECK_EQ(hal_kick_take(&cores[0]), 1);
+}
+
+/* Coalesced requests are answered together, whatever number counting has come to. */
+static void test_together(void)
+{
+	uint32_t first, second, third;
+
+	check_context.subject = "together";
+	prepare(true);
+	boxes[VICTIM].requested = boxes[VICTIM].acknowledged = UINT32_MAX - 1;
+	first = hal_kick_send(&kicker, VICTIM);
+	second = hal_kick_send(&kicker, VICTIM);
+	CHECK_EQ(second, 0);
+	CHECK(!hal_kick_answered(&kicker, VICTIM, first));
+	CHECK_EQ(hal_kick_take(&cores[0]), 2);
+	CHECK(hal_kick_answered(&kicker, VICTIM, first));
+	CHECK(hal_kick_answered(&kicker, VICTIM, second));
+	third = hal_kick_send(&kicker, VICTIM);
+	CHECK(!hal_kick_answered(&kicker, VICTIM, third));
+	CHECK_EQ(hal_kick_take(&cores[0]), 1);
+}
+
+static void test_not_allowed(void)
+{
+	check_context.subject = "not allowed";
+	prepare(true);
+	CHECK_EQ(hal_kick_send(&kicker, STRANGER), 0);
+	CHECK_EQ(sent.count, 0);
+	CHECK(!hal_kick_answered(&kicker, STRANGER, 0));
+}
+
+/* All but oneself, and who is not awake. */
+static void test_siblings(void)
+{
+	check_context.subject = "siblings";
+	prepare(true);
+	boxes[VICTIM + 1].awake = boxes[VICTIM + 2].awake = 1;
+	hal_kick_siblings(&cores[1]);
+	CHECK_EQ(sent.ids, 1 << 0 | 1 << 2);
+	CHECK_EQ(sent.mode, APIC_NMI);
+	boxes[VICTIM + 2].awake = 0;
+	sent.ids = 0;
+	hal_kick_siblings(&cores[1]);
+	CHECK_EQ(sent.ids, 1 << 0);
+}
+
+/* Noted first: whoever begins meanwhile looks there. */
+static void test_notice(void)
+{
+	check_context.subject = "notice";
+	prepare(true);
+	hal_notice_send(&kicker);
+	x86_repeat_notice(&cores[0]); /* there is nothing to tell: it would write a register that this program must not */
+	CHECK_EQ(sent.count, 0);
+	kickers.notice = (struct x86_kick_target){ &boxes[VICTIM], TOLD_ID };
+	hal_notice_send(&kicker);
+	CHECK_EQ(sent.count, 1);
+	CHECK_EQ(sent.ids, UINT64_C(1) << TOLD_ID);
+	CHECK_EQ(sent.mode, APIC_FIXED);
+	CHECK_EQ(sent.vector, BH_NOTICE_VECTOR);
+	CHECK_EQ(sent.noticed, 1);
+	CHECK_EQ(boxes[VICTIM].requested, 0);
+}
+
+int main(void)
+{
+	test_order();
+	test_not_awake();
+	test_together();
+	test_not_allowed();
+	test_siblings();
+	test_notice();
+	return 0;
+}
