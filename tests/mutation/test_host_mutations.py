@@ -15,6 +15,8 @@ from bhtool.locks import exclusive
 
 from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
+from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
+from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_kicks import STAGE2 as KICK_ARM
 from tests.mutation.rows_kicks import X86 as KICK_X86
@@ -60,6 +62,8 @@ PROGRAMS = {
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
+    "at_once_arm_test": "tests/unit/at_once_arm_test.c",
+    "pmu_test": "tests/unit/pmu_test.c",
     "kick_stage2_test": "tests/unit/kick_stage2_test.c",
     "kick_x86_test": "tests/unit/kick_x86_test.c",
     "space_test": "tests/unit/space_test.c",
@@ -75,6 +79,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "lpi_test": [LPIS, DISARM_LOOP],
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "at_once_arm_test": [*AT_ONCE_PARTS, SUPPORT[0]],
+    "pmu_test": [PMU, PMU_START],
     "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
     "kick_x86_test": [KICK_X86],
     "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
@@ -99,8 +105,10 @@ COMPILE = [
     f"-I{ROOT}/tests/unit",
     f"-I{ROOT}/tests/unit/fake",
     f"-I{ROOT}/hal/stage2/aarch64",
+    f"-I{ROOT}/hal/irq",
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
+BOARDS |= dict.fromkeys((*AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
 TIME_LIMIT_SECONDS = 60
 
 pytestmark = pytest.mark.long
@@ -108,6 +116,7 @@ pytestmark = pytest.mark.long
 
 MUTATIONS = [
     *AT_ONCE,
+    *AT_ONCE_HOST,
     *CONTROL_WORDS,
     # What a restart does to memory.
     *LIVES,

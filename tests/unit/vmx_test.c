@@ -166,6 +166,43 @@ static void test_errors(void)
 	CHECK_EQ(run(18, 0).kind, BH_EXIT_ERROR);
 }
 
+/* What decides which instruction the guest is at, each alone, and nothing else. SDM vol. 3D, Appendix B "Field Encoding in VMCS". */
+static void test_state(void)
+{
+	enum {
+		CR0 = 0x6800,
+		CR3 = 0x6802,
+		CR4 = 0x6804,
+		EFER = 0x2806,
+		CS_RIGHTS = 0x4816,
+		CS_BASE = 0x6808,
+		RIP = 0x681e,
+		RFLAGS = 0x6820
+	};
+	static const uint16_t deciding[] = { CR0, CR3, CR4, EFER, CS_RIGHTS, CS_BASE, RIP };
+	static const uint8_t noted_as[] = { X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_CS, X86_CS_BASE, X86_RIP };
+	uint64_t state[X86_FIELDS] = { 0 };
+
+	check_context.subject = "state";
+	memset(vmcs, 0, sizeof(vmcs));
+	CHECK(!vmx_vendor.note(&core, state));
+	for (unsigned n = 0; n < sizeof(deciding) / sizeof(deciding[0]); n++) {
+		check_context.round = n;
+		vmcs[deciding[n]] = n + 1;
+		CHECK(vmx_vendor.note(&core, state));
+		CHECK(!vmx_vendor.note(&core, state));
+		CHECK_EQ(state[noted_as[n]], n + 1);
+	}
+	vmcs[RFLAGS] = 2;
+	CHECK(!vmx_vendor.note(&core, state));
+	vmcs[CS_RIGHTS] = 1 << 13; /* table 25-2 "Format of Access Rights": L, then D */
+	CHECK(vmx_vendor.note(&core, state));
+	CHECK_EQ(state[X86_CS] >> vmx_vendor.code_shift & 3, X86_CODE_64);
+	vmcs[CS_RIGHTS] = 1 << 14;
+	CHECK(vmx_vendor.note(&core, state));
+	CHECK_EQ(state[X86_CS] >> vmx_vendor.code_shift & 3, X86_CODE_32);
+}
+
 int main(void)
 {
 	const struct sigaction action = { .sa_sigaction = carry_out, .sa_flags = SA_SIGINFO };
@@ -177,5 +214,6 @@ int main(void)
 	test_forbidden();
 	test_cr0();
 	test_errors();
+	test_state();
 	return 0;
 }

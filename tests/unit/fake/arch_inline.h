@@ -6,10 +6,13 @@
 uint64_t arch_counter(void);
 void arch_relax(void);
 void arch_barrier(void);
+void arch_isb(void);
+void arch_wfi(void);
 
 /* "Registers" are the test's own memory, so that sanitizers see what is read. */
 uint8_t arch_mmio_read8(uint64_t address);
 uint32_t arch_mmio_read32(uint64_t address);
 uint64_t arch_mmio_read64(uint64_t address);
+void arch_mmio_write8(uint64_t address, uint8_t value);
 void arch_mmio_write32(uint64_t address, uint32_t value);
 void arch_mmio_write64(uint64_t address, uint64_t value);
