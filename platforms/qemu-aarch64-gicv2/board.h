@@ -40,8 +40,11 @@
 /* There are no I/O ports. */
 #define BOARD_PRIVATE_PORTS { 0, 0x10000 }
 
-/* Below the image: the emulator's device tree. */
-#define BOARD_RESERVED_RAM { BOARD_RAM_BASE, 0x200000 }
+/*
+ * Below the image: the device tree that a loader hands over. Nothing of the emulator's or U-Boot's lives on in RAM. Where firmware does,
+ * its memory stands here and in the board tree's `reserved`, and the image is linked clear of it (arch/arm/monitor.lds).
+ */
+#define BOARD_RESERVED_RAM { BOARD_RAM_BASE, 0x10000 }
 
 /* Aff0: it numbers the eight CPU interfaces. */
 #define BOARD_CORE_ID_MASK     7ull

@@ -15,7 +15,7 @@ const char *refuse(const struct bh_table *table)
 		.ram_base = BOARD_RAM_BASE,
 		.ram_bytes = BOARD_RAM_BYTES,
 		.image_start = IMAGE_START,
-		.image_end = IMAGE_START + 0x60000,
+		.image_end = IMAGE_START + 0x40000,
 		.reserved = TABLE_SPANS(reserved_ram),
 		.banked_base = BOARD_BANKED_BASE,
 		.banked_bytes = BOARD_BANKED_BYTES,

@@ -22,7 +22,7 @@ REGISTERS = {  # beginnings and ends of what does DMA, sends interrupts, or hold
     **dict.fromkeys(ARM[:2], (*VIRT, 0x401FFFF000, 0x8000000000)),
     ARM[2]: VIRT,
 }
-RESERVED = {**dict.fromkeys((PC, BOCHS), (0, 0x8000, 0xFF000, 0x7FE00000, 0x7FFFF000)), **dict.fromkeys(ARM, (0x40000000, 0x401FF000))}
+RESERVED = {**dict.fromkeys((PC, BOCHS), (0, 0x8000, 0xFF000, 0x7FE00000, 0x7FFFF000)), **dict.fromkeys(ARM, (0x40000000, 0x4000F000))}
 CORE_IDS = {
     **dict.fromkeys((PC, BOCHS), (0xFF, 0x100, 1 << 32)),
     ARM[0]: (1 << 24, 1 << 31, 1 << 40),

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from bhtool.abi import lib
 from bhtool.config import Plan
-from bhtool.paths import PARTITIONS
-from bhtool.platforms import every
+from bhtool.config.explain import IMAGE
+from bhtool.config.pool import IMAGE as BEGINS
+from bhtool.paths import PARTITIONS, ROOT
+from bhtool.platforms import Platform, every
 from bhtool.verbs.check import machine_memory, memory_of
 
 Compile = Callable[[Path, str], Plan]
@@ -29,9 +31,33 @@ def test_what_is_given_up_is_what_no_sandbox_has(compile_on: Compile, platform: 
     assert machine_memory(plan)["kick boxes"] == lib.BH_PAGE_BYTES
 
 
+RAM_BEGINS = {"arm": 0x40200000, "pc": 0x200000}
+IMAGE_BYTES = {"arm": (64 + 256) << 10, "pc": (1024 + 256) << 10}  # with what a loader hands over, with legacy memory
+PCS = ("qemu-svm", "bochs-vtx")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_image_and_pools_share_two_mebibytes(compile_on: Compile, platform: str) -> None:
+    """All RAM behind them is somebody's, in leaves of 2 MiB."""
+    kind = "pc" if platform in PCS else "arm"
+    plan = compile_on(PARTITIONS / "native.dts", platform)
+    assert machine_memory(plan)[IMAGE] == IMAGE_BYTES[kind]
+    assert min(one.ram_hpa for one in plan.sandboxes) == RAM_BEGINS[kind]
+    assert max(one.pool_hpa + one.pool_size for one in plan.sandboxes) <= RAM_BEGINS[kind]
+
+
+@pytest.mark.parametrize("platform", every(), ids=lambda platform: platform.name)
+def test_the_linker_knows_where_the_image_lies(compile_on: Compile, platform: Platform) -> None:
+    """It begins where the tool believes, and what the linker lets it have is what the board keeps."""
+    script = (ROOT / "arch" / ("x86_64" if platform.arch == "x86_64" else "arm") / "monitor.lds").read_text()
+    start = int(re.findall(r"^\t\. = (0x\w+);", script, re.MULTILINE)[0], 16)
+    bound = int(re.findall(r"__image_end - __image_start <= (0x\w+),", script)[0], 16)
+    kept = next(one for one in compile_on(PARTITIONS / "native.dts", platform.name).holdings if one.what == IMAGE)
+    assert (start, start + bound) == (BEGINS[platform.arch], kept.start + kept.size)
+
+
 MOST = {"arm": 80, "pc": 112}  # KiB, the log apart, of a sandbox of one core; with a line a PC's monitor maps the I/O APIC
 FURTHER = {"arm": 4, "pc": 16}  # KiB
-PCS = ("qemu-svm", "bochs-vtx")
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -17,6 +17,7 @@ PCI = {**dict.fromkeys(QEMU, "pci.dts"), VTX: "pci_ports.dts"}
 MACHINES = [grouped(platform, partition) for platform in ALL for partition in ("native.dts", str(BESIDE.with_name("oracle.dts")))]
 MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for partition in ("mixed.dts", "linux2.dts")]
 MACHINES += [grouped(platform, str(BESIDE.with_name(PCI[platform])), slow=True) for platform in ALL]
+MACHINES += [grouped(platform, str(BESIDE.with_name("open.dts")), slow=True) for platform in ALL]
 MACHINES += [grouped(SECOND_SVM, "native.dts", slow=True)]
 
 

@@ -14,7 +14,7 @@ from bhtool.paths import ROOT
 from bhtool.platforms import Platform, load
 
 FAKE = Path(__file__).parent / "fake_monitor.c"
-LINK_ADDRESS = 0x40200000
+LINK_ADDRESS = 0x40010000
 POOLS = (0x50000000, 0x50080000, 0x50100000)
 
 

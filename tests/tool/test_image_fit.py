@@ -47,6 +47,6 @@ def test_the_disk_holds_monitor_and_payload_at_their_places(platform: Platform, 
     subprocess.run(["mcopy", "-i", "disk", f"::{FIT}", "."], cwd=tmp_path, check=True)
     listing = subprocess.run(["mkimage", "-l", FIT], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     addresses = [line.split(":")[1].strip() for line in listing.splitlines() if "Load Address" in line]
-    assert addresses == ["0x40200000", "0x40100000"]
+    assert addresses == ["0x40010000", "0x40000000"]
     assert payload.data in (tmp_path / FIT).read_bytes()
     assert plan.table in (tmp_path / FIT).read_bytes()

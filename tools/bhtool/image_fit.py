@@ -24,7 +24,7 @@ from bhtool.platforms import Platform
 MIB = 1 << 20
 FIT, SCRIPT = "bulkhead.itb", "boot.scr"
 U_BOOT_BYTES = 128 * MIB  # the end of RAM: U-Boot itself, its heap and stack
-FDT_BYTES = MIB  # below the monitor, where boards keep RAM for firmware
+FDT_BYTES = 64 << 10  # below the monitor, where boards keep RAM for it
 DISK_BYTES = 4 * MIB  # besides the FIT
 ALIGNMENT = 2 * MIB
 ARCHITECTURES = {"aarch64": "arm64", "armv7": "arm"}  # as U-Boot calls them

@@ -17,7 +17,7 @@ from bhtool.config.machine import PAGE, Machine, Span
 from bhtool.config.pci import configuration_page
 from bhtool.config.plan import Region, SandboxPlan
 
-IMAGE = {"aarch64": 0x40200000, "armv7": 0x40200000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
+IMAGE = {"aarch64": 0x40010000, "armv7": 0x40010000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
 SHOWN = (
     lib.BH_POOL_ARENA // PAGE
 )  # statistics, information, log; and the crash record, with the partition and the monitor's space behind it
