@@ -57,6 +57,30 @@ def test_a_row_over_all_platforms_and_a_whole_table() -> None:
     assert table[3] == "| many | 5 to 7 | 5 to 7 | 5 to 7 | 5 to 7 | 5 to 7 |  |"
 
 
+def test_the_worst_sample_the_median_and_a_missed_target() -> None:
+    slow = Row.of("slow", "instructions", [3, 9, 400]).at_most(300)
+    missed = Figures(Stored("storm", platform, Result("storm", platform, [slow]).as_dict()) for platform in COLUMNS)
+    assert missed.greatest("storm", "slow", vmx="-") == "400: missed | 400: missed | 400: missed | 400: missed | -"
+    assert missed.figure("storm", "qemu-svm", "slow") == "3 to 400: missed"
+    assert missed.ends("storm", "qemu-svm", "slow") == "3 | 9 | 400"
+
+
+def test_kinds_are_told_from_their_total_and_from_others() -> None:
+    rows = [
+        Row.of(name, "exits", [count])
+        for name, count in (("boots: avoidable", 5), ("boots: port", 3), ("boots: device", 2), ("load: port", 7))
+    ]
+    found = Figures(Stored("exits", platform, Result("exits", platform, rows).as_dict()) for platform in COLUMNS)
+    assert found.kinds("exits", "boots", "boots: avoidable", vmx="-") == " | ".join(["port 3, device 2"] * 4 + ["-"])
+    assert found.kinds("exits", "idle", "") == " | ".join(["none"] * 5)
+
+
+def test_rows_of_one_name_are_told_by_their_units() -> None:
+    rows = [Row.of("load", unit, [count]) for unit, count in (("interrupts", 5), ("processes", 3))]
+    found = Stored("exits", "qemu-svm", Result("exits", "qemu-svm", rows).as_dict())
+    assert list(found.rows) == ["load, interrupts", "load, processes"]
+
+
 def test_what_is_stored_comes_back_with_its_commit(tmp_path: Path) -> None:
     store("boot", "qemu-svm", DOCUMENT, tmp_path)
     (found,) = stored(tmp_path)

@@ -9,7 +9,7 @@
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,9 @@ def amount(value: object) -> str:
 
 
 def spread(row: dict[str, Any]) -> str:
-    """The least and the greatest of its samples; times with their unit."""
+    """The least and the greatest of its samples; times with their unit, a missed target by name."""
     ends = amount(row["max"]) if row["min"] == row["max"] else f"{row['min']:,} to {row['max']:,}"
-    return ends + (" ns" if row["unit"] == "ns" else "")
+    return ends + (" ns" if row["unit"] == "ns" else "") + (": missed" if row.get("met") is False else "")
 
 
 def place(platform: str) -> tuple[int, str]:
@@ -53,12 +53,20 @@ class Figures:
             )
         return found
 
-    def figure(self, bench: str, platform: str, row: str) -> str:
-        """One row's."""
+    def row(self, bench: str, platform: str, name: str) -> dict[str, Any]:
         rows = self.of(bench, platform).rows
-        if row not in rows:
-            raise BulkheadError(f"`{bench}` on {platform} has no row `{row}`; there are: {', '.join(rows)}")
-        return spread(rows[row])
+        if name not in rows:
+            raise BulkheadError(f"`{bench}` on {platform} has no row `{name}`; there are: {', '.join(rows)}")
+        return rows[name]
+
+    def figure(self, bench: str, platform: str, row: str) -> str:
+        """One row's: its least and greatest sample."""
+        return spread(self.row(bench, platform, row))
+
+    def ends(self, bench: str, platform: str, row: str) -> str:
+        """The same with the median between them, a cell each."""
+        found = self.row(bench, platform, row)
+        return " | ".join(amount(found[which]) for which in ("min", "median", "max"))
 
     def value(self, bench: str, platform: str, *keys: str) -> str:
         """Anything else a result says, by its way in the document."""
@@ -69,10 +77,33 @@ class Figures:
             found = found[key]
         return amount(found)
 
+    @staticmethod
+    def each(figure: Callable[[str], str], instead: dict[str, str]) -> str:
+        backends = {platform: load(platform).backend for platform in COLUMNS}
+        return " | ".join(instead.get(backend) or figure(platform) for platform, backend in backends.items())
+
     def cells(self, bench: str, row: str, **instead: str) -> str:
         """One figure on every platform; `instead`: a backend's, in words."""
-        backends = {platform: load(platform).backend for platform in COLUMNS}
-        return " | ".join(instead.get(backend) or self.figure(bench, platform, row) for platform, backend in backends.items())
+        return self.each(lambda platform: self.figure(bench, platform, row), instead)
+
+    def greatest(self, bench: str, row: str, **instead: str) -> str:
+        """Of its samples the one that counts where the worst does, on every platform."""
+
+        def one(platform: str) -> str:
+            found = self.row(bench, platform, row)
+            return spread(found | {"min": found["max"]})
+
+        return self.each(one, instead)
+
+    def kinds(self, bench: str, what: str, total: str, **instead: str) -> str:
+        """Of what a total counts, each kind that occurred, on every platform."""
+
+        def one(platform: str) -> str:
+            rows = self.of(bench, platform).rows
+            found = [(name.removeprefix(f"{what}: "), row) for name, row in rows.items() if name.startswith(f"{what}: ") and name != total]
+            return ", ".join(f"{kind} {spread(row)}" for kind, row in found) or "none"
+
+        return self.each(one, instead)
 
     def values(self, bench: str, *keys: str) -> str:
         return " | ".join(self.value(bench, platform, *keys) for platform in COLUMNS)
@@ -108,7 +139,10 @@ def rewritten(text: str, figures: Figures) -> str:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False)
     environment.globals.update(
         cells=figures.cells,
+        greatest=figures.greatest,
+        kinds=figures.kinds,
         figure=figures.figure,
+        ends=figures.ends,
         value=figures.value,
         values=figures.values,
         tables=figures.tables,

@@ -6,6 +6,7 @@ bench boot --store   ──►   docs/results/boot-qemu-svm.json   ──►   f
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,10 @@ class Stored:
 
     @property
     def rows(self) -> dict[str, dict[str, Any]]:
-        return {row["name"]: row for row in self.document.get("rows", [])}
+        """By their names; those that share one, by name and unit."""
+        found = self.document.get("rows", [])
+        names = Counter(row["name"] for row in found)
+        return {row["name"] if names[row["name"]] == 1 else f"{row['name']}, {row['unit']}": row for row in found}
 
 
 def commit() -> str:

@@ -8,4 +8,4 @@ from bhtool.platforms import Platform
 
 
 def run(platform: Platform, report: Report) -> Result:
-    return Result("timer --storm", platform.name, storm_rows(platform, report))
+    return Result("storm", platform.name, storm_rows(platform, report))
