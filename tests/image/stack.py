@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How deep a resident monitor's stack can become: the deepest path through its linked code, instruction by instruction.
+
+Nothing is estimated. The walk fails at an instruction whose effect on the stack pointer it does not know, where two ways meet at different
+depths, where a function returns with anything left on the stack, where it comes to itself again, and where a call goes through a
+register and INDIRECT does not say where to.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+START = "monitor_run"  # on an empty stack, but for what is kept at its top: ON_TOP
+POINTERS = {"x86_64": 8, "aarch64": 8, "armv7": 4}
+
+# What calls through a register, and where to: every function that stands in a table, or members of the vendor's table on a PC. Functions
+# whose addresses are constants of the caller need not be named.
+VENDOR = ("run", "wait", "get", "note", "set", "skip", "inject", "has_event", "start", "enter", "drain")  # struct x86_vendor
+INDIRECT = {
+    "monitor_run": ("syndrome_classes",),
+    "complete": ("rules",),
+    "x86_get": ("vendor.get",),
+    "x86_decode_filtered": ("vendor.has_event",),
+    "hal_core_run": ("vendor.run",),
+    "reset_core": ("vendor.drain",),
+    "x86_core_forget": ("vendor.enter",),
+    "hal_core_emulate": ("vendor.inject",),
+    "hal_core_apply": ("vendor.skip", "vendor.inject"),
+    "decode": ("vendor.note",),
+    "write_efer": ("vendor.set",),
+    "write_pat": ("vendor.set",),
+    "rest": ("vendor.wait",),
+    "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject"),
+}
+# What ends a path besides a return: the guest, and another life on an empty stack.
+ENDS = {"eret", "iretq", "ud2", "udf", "brk", "trap"}
+# The function that leaves for the guest on ARM, and where the guest comes back to, with the stack as it was then and what a vector pushes.
+LEAVES, BACK = "guest_run", "guest_left"
+VECTOR_PUSHES = {"aarch64": 16, "armv7": 0}
+# Besides, on a PC: what x86_space_enter keeps at the top; the frame of an interrupt, five words and aligned, and in its handler that of an
+# NMI, which pushes two words.
+ON_TOP = {"x86_64": 24, "aarch64": 0, "armv7": 0}
+INTERRUPTED = {"x86_64": 2 * (5 * 8 + 8) + 2 * 8, "aarch64": 0, "armv7": 0}
+
+
+THUNK = "__Thumbv7ABSLongThunk_"  # the linker's, to a function that is too far or of the other instruction set
+
+
+class StackError(Exception):
+    """The depth cannot be told."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    address: int
+    function: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return self.text.split()[0].removesuffix(".w").removesuffix(".n")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What an instruction does to the stack and to the way."""
+
+    moves: int = 0  # bytes that it pushes
+    calls: bool = False
+    target: int | None = None  # of a jump or call
+    indirect: bool = False
+    falls: bool = True  # goes on behind itself, too
+    returns: bool = False
+
+
+@dataclass(frozen=True)
+class Depth:
+    """Of a function: its deepest path, from the outermost."""
+
+    bytes: int
+    path: tuple[str, ...]
+    returns: bool = True
+
+
+REMARK = re.compile(r"\s*(//|@ |# ).*$")
+TARGET = re.compile(r"\s\*?0x([0-9a-f]+) <")
+LINE = re.compile(r"\s*([0-9a-f]+):\s+(\S.*)")
+HEAD = re.compile(r"([0-9a-f]+) <(.*)>:")
+NUMBER = re.compile(r"[#$](-?0x[0-9a-f]+|-?\d+)")
+REGISTERS = re.compile(r"\{(.*)\}")
+
+
+def number(text: str) -> int:
+    found = NUMBER.search(text)
+    if not found:
+        raise StackError(f"no number in {text!r}")
+    return int(found[1], 0)
+
+
+def target_of(text: str) -> int | None:
+    found = TARGET.search(text)
+    return int(found[1], 16) if found else None
+
+
+def x86_step(one: Instruction) -> Step:
+    name, text = one.name, one.text
+    if name in ("pushq", "pushfq"):
+        return Step(8)
+    if name in ("popq", "popfq"):
+        return Step(-8)
+    if name in ("subq", "addq") and text.endswith("%rsp"):
+        return Step(number(text) if name == "subq" else -number(text))
+    if name == "andq" and text.endswith(", %rsp"):
+        return Step(-number(text) - 1)
+    if name == "callq":
+        return Step(calls=True, target=target_of(text), indirect="*" in text)
+    if name == "jmp" or name == "jmpq":
+        return Step(target=target_of(text), indirect="*" in text, falls=False)
+    if name[0] == "j":
+        return Step(target=target_of(text))
+    if name == "retq" or name in ENDS:
+        return Step(falls=False, returns=name == "retq")
+    if text.endswith(", %rsp") and name not in ("cmpq", "testq", "leaq"):
+        raise StackError(f"{one.function}: what does {text!r} do to the stack?")
+    return Step()
+
+
+CONDITIONS = "(eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|cs|cc)"
+ARM_JUMP = re.compile(rf"(b|b\.\w\w|b{CONDITIONS}|cbn?z|tbn?z)$")
+CONDITIONAL = re.compile(rf"(push|pop|ldm\w*|stm\w*|ldrd?|strd?|add|sub){CONDITIONS}$")
+RETURNS = re.compile(r"pop\S*\s+\{.*pc\}|ldr\S*\s+pc, ")
+PRE, POST = re.compile(r"\[sp, #(-0x[0-9a-f]+|-\d+)\]!"), re.compile(r"\[sp\], #(0x[0-9a-f]+|\d+)")
+
+
+def arm_moves(name: str, text: str, pointer: int) -> int:
+    if found := PRE.search(text):
+        return -int(found[1], 0)
+    if found := POST.search(text):
+        return -int(found[1], 0)
+    if name.startswith(("push", "pop")):
+        listed = REGISTERS.search(text)
+        assert listed, text
+        count = sum(1 for _ in listed[1].split(","))
+        return pointer * count * (1 if name.startswith("push") else -1)
+    if re.match(r"(sub|add)\S*\s+sp, ", text):
+        return number(text) * (1 if name.startswith("sub") else -1)
+    if re.match(r"(mov\S*|ld\S*|and\S*|orr\S*)\s+sp, ", text) or "sp!" in text:
+        raise StackError(f"what does {text!r} do to the stack?")
+    return 0
+
+
+def arm_step(one: Instruction, pointer: int) -> Step:
+    name, text = one.name, one.text
+    operand = text.split()[1] if " " in text or "\t" in text else ""
+    if name in ("bl", "blx", "blr"):
+        return Step(calls=True, target=target_of(text), indirect=target_of(text) is None)
+    if name in ("ret", *ENDS) or (name == "bx" and operand == "lr"):
+        return Step(falls=False, returns=name not in ENDS)
+    if name in ("br", "bx"):
+        return Step(indirect=True, falls=False)
+    if ARM_JUMP.match(name):
+        return Step(target=target_of(text), falls=name != "b")
+    moves = arm_moves(name, text, pointer)
+    if moves and CONDITIONAL.match(name):
+        raise StackError(f"{one.function}: {text!r} moves the stack, or does not")
+    return Step(moves, falls=not RETURNS.match(text), returns=bool(RETURNS.match(text)))
+
+
+@dataclass
+class Code:
+    """Resident text of one machine."""
+
+    architecture: str
+    instructions: dict[int, Instruction]
+    functions: dict[str, int]
+    tables: dict[str, tuple[int, ...]]  # code addresses in each table of the constants
+    known: dict[int, Depth] = field(default_factory=dict)
+    open: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        addresses = sorted(self.instructions)
+        self.next = dict(pairwise(addresses))
+        self.names = {address: name for name, address in self.functions.items()}
+
+    def step(self, one: Instruction) -> Step:
+        return x86_step(one) if self.architecture == "x86_64" else arm_step(one, POINTERS[self.architecture])
+
+    def targets(self, one: Instruction) -> list[int]:
+        """Of a call or jump through a register."""
+        body = (other for other in self.instructions.values() if other.function == one.function)
+        constants = {int(constant[1], 0) for other in body if (constant := re.match(r"mov\S*\s+\$(0x[0-9a-f]+), ", other.text))}
+        found = [address for address in constants if address in self.names]
+        names = INDIRECT.get(one.function, ())
+        if one.function.startswith(THUNK):
+            return [self.functions[one.function.removeprefix(THUNK)]]
+        if member := re.search(r"\*(0x[0-9a-f]+)?\(%r[a-z]", one.text):
+            name = f"vendor.{VENDOR[int(member[1] or '0', 0) // 8]}"
+            names = (name,) if name in names else ()
+        for name in names:
+            found += self.tables.get(name, ())
+        if not found:
+            raise StackError(f"{one.function} calls through a register ({one.text}), and INDIRECT does not say where to")
+        return found
+
+    def below(self, one: Instruction, step: Step) -> Depth:
+        """The deepest of what is called."""
+        goes_to = self.targets(one) if step.indirect else [step.target]
+        depths = [self.depth(address) for address in goes_to if address is not None]
+        worst = max(depths, key=lambda depth: depth.bytes)
+        return replace(worst, returns=any(depth.returns for depth in depths))
+
+    def depth(self, entry: int) -> Depth:
+        """Of the function, from its first instruction on."""
+        name = self.names.get(entry, hex(entry))
+        if entry in self.known:
+            return self.known[entry]
+        if name in self.open:
+            raise StackError(f"recursion: {' -> '.join([*self.open[self.open.index(name) :], name])}")
+        self.open.append(name)
+        self.known[entry] = self.walk(entry, name)
+        self.open.pop()
+        return self.known[entry]
+
+    def starts(self, entry: int, name: str) -> Iterator[tuple[int, int]]:
+        yield entry, 0
+        if name == LEAVES:
+            pushed = [self.step(one).moves for one in self.instructions.values() if one.function == LEAVES]
+            yield self.functions[BACK], sum(pushed) + VECTOR_PUSHES[self.architecture]
+
+    def after(self, one: Instruction, depth: int, frames: dict[str, int]) -> int:
+        """Bytes on the stack behind an instruction. `frames`: of each function, where its frame pointer was set."""
+        if re.match(r"movq\s+%rsp, %rbp", one.text):
+            frames[one.function] = depth
+        if found := re.match(r"leaq\s+(-?0x[0-9a-f]+)?\(%rbp\), %rsp", one.text):
+            return frames[one.function] - int(found[1] or "0", 0)
+        return depth + self.step(one).moves
+
+    def pushed(self, one: Instruction, step: Step) -> Depth:
+        """By a call, and by what it calls."""
+        if not (step.calls or step.indirect):
+            return Depth(0, ())
+        below = self.below(one, step)
+        returns = 8 if step.calls and self.architecture == "x86_64" else 0
+        return replace(below, bytes=returns + below.bytes)
+
+    def walk(self, entry: int, name: str) -> Depth:
+        worst, seen, frames, returns = Depth(0, (name,)), dict[int, int](), dict[str, int](), False
+        waiting = list(self.starts(entry, name))
+        while waiting:
+            address, depth = waiting.pop()
+            if seen.setdefault(address, depth) != depth:
+                raise StackError(f"{name}: {address:#x} is reached with {seen[address]} and with {depth} bytes on the stack")
+            if address not in self.instructions:
+                raise StackError(f"{name} goes to {address:#x}, where no resident code is")
+            one = self.instructions[address]
+            step, after = self.step(one), self.after(one, depth, frames)
+            if step.returns and after:
+                raise StackError(f"{name}: {one.text!r} at {address:#x} with {after} bytes on the stack")
+            below = self.pushed(one, step)
+            if after + below.bytes > worst.bytes:
+                worst = Depth(after + below.bytes, (f"{name} {after}", *below.path))
+            returns |= step.returns or one.name == "iretq" or (step.indirect and not step.calls and below.returns)
+            goes_on = [step.target] if step.target is not None and not step.calls else []
+            goes_on += [self.next[address]] if step.falls and below.returns and address in self.next else []
+            waiting += [(to, after) for to in goes_on if seen.get(to) != after]
+        return replace(worst, returns=returns)
+
+
+def read_listing(listing: str) -> tuple[dict[int, Instruction], dict[str, int]]:
+    instructions, functions, function = {}, {}, ""
+    for line in listing.splitlines():
+        if head := HEAD.match(line):
+            function = head[2]
+            functions[function] = int(head[1], 16)
+        elif found := LINE.match(line):
+            instructions[int(found[1], 16)] = Instruction(int(found[1], 16), function, REMARK.sub("", found[2]).strip())
+    return instructions, functions
+
+
+def words_of(elf: ELFFile, start: int, size: int, pointer: int) -> list[int]:
+    for section in elf.iter_sections():
+        if section["sh_type"] == "SHT_PROGBITS" and section["sh_addr"] <= start < section["sh_addr"] + section["sh_size"]:
+            data = section.data()[start - section["sh_addr"] :][:size]
+            return [int.from_bytes(data[at : at + pointer], "little") for at in range(0, size, pointer)]
+    return []
+
+
+def read_tables(elf: ELFFile, functions: dict[str, int], pointer: int, backend: str) -> dict[str, tuple[int, ...]]:
+    """Of each constant object, the functions whose addresses stand in it; of the vendor's, each member by its name."""
+    table = elf.get_section_by_name(".symtab")
+    assert isinstance(table, SymbolTableSection)
+    entries, tables = set(functions.values()), {}
+    for symbol in table.iter_symbols():
+        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"]:
+            words = [word & ~1 if pointer == 4 else word for word in words_of(elf, symbol["st_value"], symbol["st_size"], pointer)]
+            tables[symbol.name] = tuple(word for word in words if word in entries)
+            if symbol.name == f"{backend}_vendor":
+                tables |= {f"vendor.{name}": (word,) for name, word in zip(VENDOR, words, strict=False)}
+    return tables
+
+
+def deepest(image: Path, architecture: str, backend: str) -> Depth:
+    """Of the monitor in this image, on this backend; on top of what its stack always holds, and of what may interrupt it."""
+    sections = [".text", *([f".{backend}_text"] if architecture == "x86_64" else [])]
+    command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *(f"--section={name}" for name in sections)]
+    command += ["--mcpu=cortex-a15"] if architecture == "armv7" else []
+    listing = subprocess.run([*command, str(image)], check=True, capture_output=True, text=True).stdout
+    instructions, functions = read_listing(listing)
+    with image.open("rb") as file:
+        tables = read_tables(ELFFile(file), functions, POINTERS[architecture], backend)
+    found = Code(architecture, instructions, functions, tables).depth(functions[START])
+    return Depth(found.bytes + ON_TOP[architecture] + INTERRUPTED[architecture], found.path)

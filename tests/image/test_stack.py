@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-I5.tiny, BH-I8.bounded. The deepest path through a monitor fits on its stack; what tells it is told by it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.image.stack import Code, StackError, deepest, read_listing
+
+ROOT = Path(__file__).resolve().parents[2]
+PLATFORMS = {
+    "qemu-svm": ("x86_64", "svm"),
+    "bochs-vtx": ("x86_64", "vmx"),
+    "qemu-aarch64": ("aarch64", ""),
+    "qemu-aarch64-gicv2": ("aarch64", ""),
+    "qemu-armv7": ("armv7", ""),
+}
+
+
+def stack_bytes() -> int:
+    """What every core's monitor has at least."""
+    found = re.search(r"HAL_STACK_BYTES = (\d+)", (ROOT / "hal" / "hal.h").read_text())
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_deepest_path_fits(platform: str) -> None:
+    found = deepest(ROOT / "build" / platform / "bulkhead.elf", *PLATFORMS[platform])
+    assert found.bytes <= stack_bytes(), f"{found.bytes} of {stack_bytes()} bytes: {' -> '.join(found.path)}"
+    assert found.bytes >= 256, f"{' -> '.join(found.path)}: calls have been overlooked"  # guest_run alone saves a hundred
+
+
+def depth(architecture: str, *functions: str) -> int:
+    """Of the first of these functions; instructions are numbered from 0x100 on, in steps of 4."""
+    text, address = [], 0x100
+    for function in functions:
+        name, *body = function.split("; ")
+        text.append(f"{address:x} <{name}>:")
+        for one in body:
+            text.append(f"{address:x}: {one}")
+            address += 4
+    instructions, found = read_listing("\n".join(text))
+    return Code(architecture, instructions, found, {}).depth(0x100).bytes
+
+
+def test_calls_add_up() -> None:
+    assert depth("x86_64", "f; pushq %rax; callq 0x110 <g>; popq %rax; retq", "g; subq $0x20, %rsp; addq $0x20, %rsp; retq") == 48
+    assert depth("x86_64", "f; pushq %rbp; movq %rsp, %rbp; andq $-0x40, %rsp; leaq (%rbp), %rsp; popq %rbp; retq") == 71
+    assert (
+        depth(
+            "aarch64",
+            "f; stp x29, x30, [sp, #-0x20]!; bl 0x110 <g>; ldp x29, x30, [sp], #0x20; ret",
+            "g; sub sp, sp, #0x10; add sp, sp, #0x10; ret",
+        )
+        == 48
+    )
+    assert depth("armv7", "f; push {r4, lr}; bl 0x10c <g>; pop {r4, pc}", "g; sub sp, #0x10; add sp, #0x10; bx lr") == 24
+
+
+def test_a_tail_call_is_followed() -> None:
+    assert (
+        depth("aarch64", "f; str x30, [sp, #-0x10]!; ldr x30, [sp], #0x10; b 0x10c <g>", "g; sub sp, sp, #0x40; add sp, sp, #0x40; ret")
+        == 64
+    )
+
+
+@pytest.mark.parametrize(
+    ("architecture", "function", "says"),
+    [
+        ("x86_64", "f; callq 0x100 <f>; retq", "recursion: f -> f"),
+        ("aarch64", "f; bl 0x100 <f>; ret", "recursion: f -> f"),
+        ("x86_64", "f; callq *%rax; retq", "INDIRECT does not say where to"),
+        ("x86_64", "attend; callq *0x28(%rax); retq", "INDIRECT does not say where to"),  # not one of those that it may call
+        ("aarch64", "f; blr x8; ret", "INDIRECT does not say where to"),
+        ("x86_64", "f; callq 0x200 <dropped>; retq", "no resident code"),
+        ("armv7", "f; bx r3", "INDIRECT does not say where to"),
+        ("x86_64", "f; movq %rax, %rsp; retq", "do to the stack"),
+        ("aarch64", "f; mov sp, x1; ret", "do to the stack"),
+        ("x86_64", "f; pushq %rax; retq", "with 8 bytes on the stack"),
+        ("armv7", "f; push {r4, lr}; popeq {r4, pc}; pop {r4, pc}", "moves the stack, or does not"),
+        ("aarch64", "f; cbz x0, 0x108 <f+0x8>; sub sp, sp, #0x10; nop; b 0x108 <f+0x8>", "is reached with"),
+    ],
+)
+def test_what_cannot_be_told_is_an_error(architecture: str, function: str, says: str) -> None:
+    with pytest.raises(StackError, match=says):
+        depth(architecture, function)
