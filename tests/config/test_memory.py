@@ -11,8 +11,8 @@ from bhtool.config import Plan
 from bhtool.config.explain import IMAGE
 from bhtool.config.pool import IMAGE as BEGINS
 from bhtool.paths import PARTITIONS, ROOT
-from bhtool.platforms import Platform, every
-from bhtool.verbs.check import machine_memory, memory_of
+from bhtool.platforms import Platform, every, load
+from bhtool.verbs.check import UNUSED, machine_memory, memory_of
 
 Compile = Callable[[Path, str], Plan]
 PLATFORMS = [platform.name for platform in every()]
@@ -44,6 +44,20 @@ def test_image_and_pools_share_two_mebibytes(compile_on: Compile, platform: str)
     assert machine_memory(plan)[IMAGE] == IMAGE_BYTES[kind]
     assert min(one.ram_hpa for one in plan.sandboxes) == RAM_BEGINS[kind]
     assert max(one.pool_hpa + one.pool_size for one in plan.sandboxes) <= RAM_BEGINS[kind]
+
+
+UNUSED_KIB = {"qemu-aarch64": 1448, "qemu-aarch64-gicv2": 1436, "qemu-armv7": 1448, "qemu-svm": 380, "bochs-vtx": 392}
+
+
+@pytest.mark.parametrize("platform", UNUSED_KIB)
+def test_what_is_left_beside_the_pools(compile_on: Compile, tmp_path: Path, platform: str) -> None:
+    """By their sizes: the rest of the first 2 MiB. All other RAM is given to somebody, and what `check` prints adds up to all there is."""
+    text = (PARTITIONS / "mixed.dts").read_text().replace("\t\t\tmemory-region = <&linux_ram>;\n", "")
+    (tmp_path / "rest.dts").write_text(text.replace("\t\tlinux_ram: linux { size = <MiB(512)>; };\n", ""))
+    plan = compile_on(tmp_path / "rest.dts", platform)
+    once = machine_memory(plan)
+    assert once[UNUSED] == UNUSED_KIB[platform] << 10
+    assert sum(once.values()) + sum(one.ram_size + memory_of(one)["given_up_bytes"] for one in plan.sandboxes) == load(platform).ram_size
 
 
 @pytest.mark.parametrize("platform", every(), ids=lambda platform: platform.name)

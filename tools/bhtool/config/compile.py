@@ -44,6 +44,7 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     plan = Plan(platform.board_name, partition)
     try:
         domains = _read(plan, platform)
+        plan.ram = [(span.start, span.size) for span in domains.machine.ram]
         free = _allocate(plan, domains, platform)
         for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
             _load(plan, domains, sandbox, one, platform.arch, resolve)

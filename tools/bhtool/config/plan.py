@@ -167,6 +167,7 @@ class Plan:
     platform: str
     file: Path
     sandboxes: list[SandboxPlan] = field(default_factory=list)
+    ram: list[tuple[int, int]] = field(default_factory=list)  # (start, bytes) of what the machine has
     shared_hpa: int = 0
     table: bytes = field(default=b"", repr=False)
     segments: list[Segment] = field(default_factory=list)

@@ -17,6 +17,8 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 from bhtool.verbs.options import Output
 
+UNUSED = "unused RAM"
+
 
 def size_text(size: int) -> str:
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
@@ -82,12 +84,20 @@ def memory_of(one: SandboxPlan) -> dict[str, int]:
 
 
 def machine_memory(plan: Plan) -> dict[str, int]:
-    """Once for the machine: what nobody's sandbox has, in the words of the allocation."""
+    """Once for the machine: what no sandbox has, in the words of the allocation; and what nobody has."""
     sizes: dict[str, int] = {}
     for held in plan.holdings:
         if held.owner == MONITOR and held.what in (IMAGE, FIRMWARE, KICK_BOXES):
             sizes[held.what] = sizes.get(held.what, 0) + held.size
-    return sizes
+    return sizes | {UNUSED: unused_memory(plan)}
+
+
+def unused_memory(plan: Plan) -> int:
+    """Bytes of RAM that nobody has: what no sandbox takes, and what is left beside the monitors, as sandboxes get whole 2 MiB."""
+    taken = [
+        held.size for held in plan.holdings if held.kind == "memory" and any(0 <= held.start - start < size for start, size in plan.ram)
+    ]
+    return sum(size for _, size in plan.ram) - sum(taken)
 
 
 def allocation_table(plan: Plan) -> Table:
