@@ -69,15 +69,6 @@ X86 = (
         "kicker never said",
     ),
     MachineMutation(
-        "registers without a row are the machine's",
-        "hal/x86/partition_boot.c",
-        "deny(partition->msr_map, msr_map_bytes);",
-        "",
-        "msr-svm",
-        SVM,
-        "was not refused",
-    ),
-    MachineMutation(
         "ports without a grant are the machine's",
         "hal/x86/partition_boot.c",
         "deny(partition->port_map, PORT_MAP_BYTES);",
@@ -307,6 +298,15 @@ X86 = (
 
 # Bochs' processor with VT-x has no such keys, and refuses their register by itself.
 SVM_ALONE = (
+    MachineMutation(
+        "registers without a row are the machine's",
+        "hal/x86/partition_boot.c",
+        "deny(partition->msr_map, msr_map_bytes);",
+        "",
+        "msr-svm",
+        SVM,
+        "was not refused",
+    ),
     MachineMutation(
         "supervisor keys are a guest's",
         "hal/x86/msr_boot.c",
