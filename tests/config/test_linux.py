@@ -121,6 +121,18 @@ def test_interrupts_of_timer_and_counters_name_own_cores(compile_on: Compile, pl
     assert counters.properties["interrupts"].cells == [1, 7, flags]
 
 
+@pytest.mark.parametrize("platform", ARM)
+def test_counters_that_interrupt_over_shared_lines_are_not_shown(compile_on: Compile, tmp_path: Path, platform: str) -> None:
+    """Nobody has those lines: neither the sandbox that takes the rest nor the owner of the core."""
+    file = tmp_path / "shared.dts"
+    file.write_text(f'#include "{LINUX2}"\n&pmu {{ interrupts = <0 20 4>, <0 21 4>, <0 22 4>, <0 23 4>; }};\n')
+    plan = compile_on(file, platform)
+    assert [one.rule for one in plan.warnings] == ["BH-W041"]
+    assert guest_tree(plan).find("/timer") is not None
+    assert guest_tree(plan).find("/pmu") is None
+    assert not {line.line for one in plan.sandboxes for line in one.lines} & set(range(52, 56))
+
+
 @pytest.mark.parametrize("platform", ["qemu-aarch64-gicv2", "qemu-armv7"])
 def test_gicv2_shows_the_cpu_interface(compile_on: Compile, platform: str) -> None:
     plan = compile_on(MIXED, platform)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
-from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span
+from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, interrupts_its_own_core
 from bhtool.config.rule import Finding
 
 MIB2 = 2 << 20
@@ -24,6 +24,14 @@ def complete(domains: Domains) -> Iterator[Finding]:
     yield from _controllers(machine)
     for device in machine.devices:
         yield from _device(machine, device)
+
+
+def private_interrupts(domains: Domains) -> Iterator[Finding]:
+    """A shared line that belongs to one core could be granted to its owner; this version grants lines with devices alone."""
+    for node in domains.machine.of_each_core:
+        if not interrupts_its_own_core(node):
+            text = f"`{node.label}` interrupts over shared lines: nobody gets them, and it is left out of Linux's device tree"
+            yield Finding(node.where("interrupts"), text)
 
 
 def _layout(machine: Machine) -> Iterator[Finding]:

@@ -8,20 +8,17 @@ controller only what the sandbox may see.
 from __future__ import annotations
 
 import math
-import re
 import struct
 
 import libfdt
 
 from bhtool.config.arm_boot import LAYOUTS
-from bhtool.config.machine import Device, Machine, Span
+from bhtool.config.machine import Device, Machine, Span, interrupts_its_own_core
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.tree import Node, Property
 
 TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
-OF_EACH_CORE = re.compile(r"arm,(armv[78]-timer|armv8-pmuv3|(cortex|neoverse)-[a-z]\d+\w*-pmu)")
-PPI = 1  # Linux binding "arm,gic": the first cell
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
 
@@ -136,9 +133,9 @@ def _psci(fdt: libfdt.FdtSw) -> None:
 def _of_each_core(fdt: libfdt.FdtSw, machine: Machine, plan: SandboxPlan) -> None:
     """The board's timer and performance monitors, if their interrupts are each core's own. A GICv2's name the cores they go to: the sandbox's."""
     mask = 0 if machine.gic_v3 else sum(1 << hardware_id for hardware_id in plan.hardware_ids) << PPI_CORES_SHIFT
-    for node in machine.root.children.values():
-        cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
-        if all(cell == PPI for cell in cells[::3]) and any(OF_EACH_CORE.fullmatch(one) for one in node.compatible):
+    for node in machine.of_each_core:
+        if interrupts_its_own_core(node):
+            cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
             flags = [cell | mask if n % 3 == 2 else cell for n, cell in enumerate(cells)]
             _copy(fdt, node, {"interrupts": struct.pack(f">{len(flags)}I", *flags)})
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ PAGE = 0x1000
 CPU_MAP = "cpu-map"
 LOCAL_APIC = "intel,ce4100-lapic"
 GIC_V3 = "arm,gic-v3"
+OF_EACH_CORE = re.compile(r"arm,(armv[78]-timer|armv8-pmuv3|(cortex|neoverse)-[a-z]\d+\w*-pmu)")
+GIC_PPI = 1  # Linux binding "arm,gic": type cell
 GIC_SPI, GIC_SPI_FIRST_INTID = 0, 32  # Linux binding "arm,gic": type cell 0, INTID 32 onward
 GIC_ACTIVE_LOW, GIC_EDGE = (2, 8), (1, 2)  # flags cell: 1 rising, 2 falling, 4 high, 8 low
 IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low, 2 high, 3 falling
@@ -111,11 +114,22 @@ class Machine:
         """ARMv7, by its processors' timer: there guest-physical addresses end at 4 GiB."""
         return any("arm,armv7-timer" in node.compatible for node in self.root.walk())
 
+    @property
+    def of_each_core(self) -> list[Node]:
+        """What the board tree has once and every core has: timer and performance monitors of an ARM machine."""
+        return [node for node in self.root.children.values() if any(OF_EACH_CORE.fullmatch(one) for one in node.compatible)]
+
     def core_at(self, node: Node) -> Core | None:
         return next((core for core in self.cores if core.node is node), None)
 
     def device_at(self, node: Node) -> Device | None:
         return next((device for device in self.devices if device.node is node), None)
+
+
+def interrupts_its_own_core(node: Node) -> bool:
+    """By lines that each core has for itself."""
+    cells = node.properties["interrupts"].cells if "interrupts" in node.properties else []
+    return all(cell == GIC_PPI for cell in cells[::3])
 
 
 class BoardError(Exception):

@@ -21,6 +21,10 @@ same file serves every platform: board trees offer the same role labels (`cpu0`,
 RAM is a child of `/reserved-memory`: `size` (two cells, a multiple of 2 MiB), or `reg` where it has to lie somewhere. Devices go by the role labels of
 the boards in `dts/boards`: `uart0` and `uart1` everywhere; PCI functions such as `pciuart0`, `pcitest0` and `pcivga0` where the emulator has them.
 
+On ARM a sandbox has the timers and performance monitors of its cores, with their interrupts where these are each core's own (PPIs). A board that wires counters'
+overflows to shared lines, one a core, leaves them without: the lines are nobody's, the counters count all the same, a Linux sandbox finds no node for them, and `check`
+warns of it (BH-W041). No `access` gets them, as they have no registers to grant (BH-R040).
+
 This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
 """
 HEALTH = "`health` of a sandbox"

@@ -187,6 +187,12 @@ RULES = (
     Rule("BH-W001", "dtc has nothing to say.", "correct the source"),
     Rule("BH-W020", "Every core has an owner.", "give it to a sandbox, or list it in `idle-cores` of `domains`", cores.all_owned),
     Rule("BH-W030", "Every memory region is used.", "take it out, or name it in a `memory-region`", memory.all_used),
+    Rule(
+        "BH-W041",
+        "Timers and performance monitors interrupt their own core, by PPIs.",
+        "nothing, where no sandbox waits for these interrupts: its counters count all the same",
+        board.private_interrupts,
+    ),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 
