@@ -110,6 +110,7 @@ COMPILE = [
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
 BOARDS |= dict.fromkeys((*AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
 TIME_LIMIT_SECONDS = 60
+CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is
 
 pytestmark = pytest.mark.long
 
@@ -559,8 +560,9 @@ def fails(program: str, objects: Objects, mutated: dict[str, Path], folder: Path
     parts = [str(mutated.get(source) or objects.of(source)) for source in sources]
     binary = folder / program
     subprocess.run(["clang-19", "-fuse-ld=lld", *parts, "-o", str(binary)], check=True, timeout=TIME_LIMIT_SECONDS)
+    command = ["prlimit", f"--cpu={CPU_LIMIT_SECONDS}", str(binary), *ARGUMENTS.get(program, [])]
     try:
-        return subprocess.run([str(binary), *ARGUMENTS.get(program, [])], capture_output=True, timeout=TIME_LIMIT_SECONDS).returncode != 0
+        return subprocess.run(command, capture_output=True, timeout=TIME_LIMIT_SECONDS).returncode != 0
     except subprocess.TimeoutExpired:
         return True
 
