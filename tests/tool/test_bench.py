@@ -219,6 +219,13 @@ def test_what_bochs_cannot_count_is_refused_there() -> None:
     assert done.return_value == Status.USAGE
 
 
+@pytest.mark.parametrize("platform", ["qemu-aarch64", "bochs-vtx"])
+def test_kicks_are_refused_with_their_own_reason(platform: str) -> None:
+    done = CliRunner().invoke(verb.bench, ["kicks", "--platform", platform], standalone_mode=False)
+    assert done.return_value == Status.USAGE
+    assert "kicks are counted on qemu-svm alone" in " ".join(done.stderr.split())
+
+
 def test_a_picture_of_no_known_kind_is_refused_at_once() -> None:
     done = CliRunner().invoke(verb.bench, ["timer", "--plot", "figures.doc"], standalone_mode=False)
     assert isinstance(done.exception, BulkheadError)
