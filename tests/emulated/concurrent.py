@@ -19,11 +19,20 @@ TIMEOUTS_PER_SECOND = 10  # monitor/partition_boot.c
 BEHIND = 128  # bytes of struct monitor in which its kick_timeout lies
 
 
+def only(pool: bytes, word: bytes, step: int, within: range, what: str) -> int:
+    """The one place in `within`, a multiple of `step`, where the word stands. Anything else means that the monitor is not as it is known here."""
+    found = [at for at in within if at % step == 0 and pool.startswith(word, at)]
+    assert len(found) == 1, f"{what} stands {len(found)} times where monitor/monitor.h has it once: adapt tests/emulated/concurrent.py"
+    return found[0]
+
+
 def timeout_at(platform: Platform, one: SandboxPlan, pool: bytes, hertz: int) -> int:
-    """Where in its pool the sandbox's monitor keeps the bound: behind its pointers to statistics and crash record."""
-    word = "<II" if platform.arch == "armv7" else "<QQ"
-    begins = pool.index(struct.pack(word, one.pool_hpa + abi.lib.BH_POOL_STATS, one.pool_hpa + abi.lib.BH_POOL_CRASH))
-    return pool.index(struct.pack("<Q", hertz // TIMEOUTS_PER_SECOND), begins, begins + BEHIND)
+    """Where in its pool the sandbox's monitor keeps the bound: behind its pointers to statistics and crash record, with which it begins."""
+    width, form = (4, "<II") if platform.arch == "armv7" else (8, "<QQ")
+    pointers = struct.pack(form, one.pool_hpa + abi.lib.BH_POOL_STATS, one.pool_hpa + abi.lib.BH_POOL_CRASH)
+    begins = only(pool, pointers, width, range(0, len(pool), width), f"{one.name}: where its statistics are")
+    bound = struct.pack("<Q", hertz // TIMEOUTS_PER_SECOND)
+    return only(pool, bound, len(bound), range(begins, begins + BEHIND, width), f"{one.name}: how long its monitor waits for an answer")
 
 
 def open_gate(session: Session) -> bool:
