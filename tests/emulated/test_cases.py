@@ -20,8 +20,13 @@ def is_quick(platform: str, case: Case) -> bool:
     return case.quick and (platform in QEMU or not set(case.platforms) & set(QEMU))
 
 
+def is_repeated(platform: str, case: Case) -> bool:
+    """The ordinary run has it with more kicks; a quick run has it elsewhere."""
+    return case.name.endswith("-few") and not is_quick(platform, case)
+
+
 def marks(platform: str, case: Case) -> list[pytest.MarkDecorator]:
-    if case.long:
+    if case.long or is_repeated(platform, case):
         return [pytest.mark.long]
     return [] if is_quick(platform, case) else [pytest.mark.slow]
 

@@ -9,6 +9,7 @@ from bhtool.machine import Machine
 from bhtool.platforms import Platform
 from bhtool.session import Session
 
+from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ARM, SVM, Case, Sandbox
 from tests.emulated.scene import platform_or_skip, stage
 
@@ -27,12 +28,12 @@ ON_ALL, ON_ARM = on(*ARM, SVM), on(*ARM)  # a PC's Linux has no level-triggered 
 pytestmark = pytest.mark.slow
 
 
-def owns(functions: tuple[str, ...]) -> Case:
+def owns(platform: str, functions: tuple[str, ...]) -> Case:
     return Case(
         "linux-owns-functions",
         "BH-I1.device: a kernel sees the PCI functions it owns",
         (
-            Sandbox("linux", 0, "quiet", "linux", "vmlinuz", "rootfs.cpio.gz", 256, "uart0", access=functions, beats=False),
+            Sandbox("linux", 0, lean(platform), "linux", "vmlinuz", "rootfs.cpio.gz", 256, "uart0", access=functions, beats=False),
             Sandbox("stranger", 1, access=("pciedu0",)),
         ),
         icount=False,
@@ -47,7 +48,7 @@ def machine_platform(platform: str) -> Platform:
 @pytest.fixture(scope="module")
 def shell(machine_platform: Platform) -> Iterator[Dialogue]:
     functions = ("pciuart0", "pcitest0") if machine_platform.name in ARM else ("pcitest0",)
-    scene = stage(machine_platform, owns(functions))
+    scene = stage(machine_platform, owns(machine_platform.name, functions))
     with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
         dialogue = Dialogue(session, "linux")
         dialogue.wait_until_ready(BOOT_SECONDS)
