@@ -3,18 +3,18 @@
 
 from tests.mutation.mutation import Mutation
 
-STAGE2, X86 = "hal/stage2/kick.c", "hal/x86/kick.c"
+KICK_ARM, KICK_X86 = "hal/stage2/kick.c", "hal/x86/kick.c"
 DECIDES = "if (!is_acknowledged(box, ticket)) {"
 COUNTS_SENT = "__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);"
 AWAITS = "while (missing(box) > core->kick_lost && polls++ < POLLS && !is_closed(core->partition))"
 
 
 def arm(what: str, old: str, new: str = "") -> Mutation:
-    return Mutation(what, STAGE2, old, new, "kick_stage2_test")
+    return Mutation(what, KICK_ARM, old, new, "kick_stage2_test")
 
 
 def pc(what: str, old: str, new: str = "") -> Mutation:
-    return Mutation(what, X86, old, new, "kick_x86_test")
+    return Mutation(what, KICK_X86, old, new, "kick_x86_test")
 
 
 KICKS = (

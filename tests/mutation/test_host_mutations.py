@@ -17,10 +17,9 @@ from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
-from tests.mutation.rows_kicks import KICKS
-from tests.mutation.rows_kicks import STAGE2 as KICK_ARM
-from tests.mutation.rows_kicks import X86 as KICK_X86
+from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
+from tests.mutation.rows_run import ENDS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
 from tests.mutation.rows_vmx import CONTROL_WORDS, CONTROLS, VMX
@@ -63,6 +62,7 @@ PROGRAMS = {
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
     "at_once_arm_test": "tests/unit/at_once_arm_test.c",
+    "run_test": "tests/unit/run_test.c",
     "pmu_test": "tests/unit/pmu_test.c",
     "kick_stage2_test": "tests/unit/kick_stage2_test.c",
     "kick_x86_test": "tests/unit/kick_x86_test.c",
@@ -80,6 +80,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "at_once_arm_test": [*AT_ONCE_PARTS, SUPPORT[0]],
+    "run_test": [RUN, SUPPORT[0]],
     "pmu_test": [PMU, PMU_START],
     "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
     "kick_x86_test": [KICK_X86],
@@ -122,6 +123,7 @@ MUTATIONS = [
     # What a restart does to memory.
     *LIVES,
     *KICKS,
+    *ENDS,
     # What start-up writes for a sandbox.
     Mutation(
         "the first piece of the payload is published again and again",

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a sandbox whose core faults, or whose monitor has trapped (BH-I6.contained): monitor/run.c, over a machine on which every
+ * run of a guest ends as the test says. A monitor never returns, so the test leaves it where it would sleep or restart.
+ */
+#include <setjmp.h>
+#include <string.h>
+
+#include "check.h"
+#include "fake_arch.h"
+#include "monitor/monitor.h"
+
+enum { CORES = 2, RESTARTS = 3, MACHINE_CORE = 4 };
+enum left_by { RUNNING, ASLEEP, RESTARTING };
+
+/* What hal knows of a core is nothing here but its address. */
+static uint64_t cores[CORES];
+static const struct pristine kept;
+static struct bh_stats stats;
+static struct bh_crash crash;
+static struct bh_log the_log;
+static jmp_buf out;
+static enum hal_action answer; /* to every exit */
+static enum bh_exit_reason ends;
+static struct {
+	unsigned runs, looks, stopped_siblings, notices, quiesced, waits, restarts;
+	uint32_t phase;
+} seen;
+
+static struct hal_core *core_of(unsigned slot)
+{
+	return (struct hal_core *)&cores[slot];
+}
+
+void hal_core_count(struct hal_core *core, uint64_t *exits)
+{
+	CHECK(exits >= stats.core[0].exits && exits <= stats.core[CORES - 1].exits);
+}
+
+void hal_core_run(struct hal_core *core, struct hal_exit *exit)
+{
+	seen.runs++;
+	*exit = (struct hal_exit){ .kind = ends };
+}
+
+enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+{
+	return answer;
+}
+
+void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action)
+{
+	abort();
+}
+
+void hal_core_record(const struct hal_core *core, struct bh_crash *record) {}
+
+bool hal_core_ready(struct hal_core *core)
+{
+	return true;
+}
+
+uint32_t hal_kick_take(struct hal_core *core)
+{
+	seen.looks += !seen.runs;
+	return 0;
+}
+
+void hal_kick_siblings(struct hal_core *self)
+{
+	seen.stopped_siblings++;
+}
+
+void hal_notice_send(const struct hal_core *self)
+{
+	CHECK_EQ(stats.state, BH_STATE_PARKED);
+	seen.notices++;
+}
+
+void hal_core_quiesce(struct hal_core *core)
+{
+	seen.quiesced++;
+}
+
+void hal_core_wait(struct hal_core *core)
+{
+	seen.waits++;
+	longjmp(out, ASLEEP);
+}
+
+void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase)
+{
+	seen.restarts++;
+	seen.phase = phase;
+	longjmp(out, RESTARTING);
+}
+
+bool restart_heartbeat_missed(void)
+{
+	return false;
+}
+
+static void prepare(uint32_t restarts_left)
+{
+	memset(&seen, 0, sizeof(seen));
+	memset(&crash, 0, sizeof(crash));
+	stats = (struct bh_stats){ .state = BH_STATE_RUNNING };
+	monitor = (struct monitor){
+		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .pristine = &kept, .restarts_left = restarts_left
+	};
+	for (unsigned slot = 0; slot < CORES; slot++) {
+		monitor.cores[slot] = core_of(slot);
+		monitor.core_numbers[slot] = MACHINE_CORE + slot;
+	}
+	ends = BH_EXIT_MEMORY;
+	answer = HAL_FAULT;
+}
+
+static enum left_by enter(unsigned slot)
+{
+	enum left_by left = (enum left_by)setjmp(out);
+
+	if (left == RUNNING)
+		monitor_run(core_of(slot));
+	return left;
+}
+
+/* It has ended for good, with all its cores; nobody restarts it. */
+static void check_parked(uint32_t restarts_left)
+{
+	CHECK_EQ(monitor.phase & PHASE_MASK, PHASE_ENDED);
+	CHECK_EQ(stats.state, BH_STATE_PARKED);
+	CHECK_EQ(crash.magic, BH_CRASH_MAGIC);
+	CHECK_EQ(crash.reason, ends);
+	CHECK_EQ(seen.restarts, 0);
+	CHECK_EQ(seen.stopped_siblings, 1);
+	CHECK_EQ(seen.notices, 1);
+	CHECK_EQ(seen.quiesced, 1);
+	CHECK_EQ(monitor.restarts_left, restarts_left);
+}
+
+static void test_faults(void)
+{
+	check_context.subject = "a fault";
+	prepare(RESTARTS);
+	CHECK_EQ(enter(0), RESTARTING);
+	CHECK(seen.looks);
+	CHECK_EQ(seen.phase & PHASE_MASK, PHASE_RESTARTS);
+	CHECK_EQ(monitor.restarts_left, RESTARTS - 1);
+	CHECK_EQ(seen.stopped_siblings, 1);
+	CHECK_EQ(seen.notices, 0);
+	CHECK_EQ(stats.state, BH_STATE_RUNNING);
+	CHECK_EQ(crash.reason, BH_EXIT_MEMORY);
+	CHECK_EQ(crash.core, MACHINE_CORE);
+
+	check_context.subject = "one too many";
+	prepare(0);
+	CHECK_EQ(enter(0), ASLEEP);
+	check_parked(0);
+
+	check_context.subject = "nothing to restart from";
+	prepare(RESTARTS);
+	monitor.pristine = NULL;
+	CHECK_EQ(enter(0), ASLEEP);
+	check_parked(RESTARTS);
+}
+
+/* What it asks for itself is no fault. */
+static void test_requests(void)
+{
+	check_context.subject = "restart asked for";
+	prepare(0);
+	answer = HAL_RESTART;
+	CHECK_EQ(enter(0), RESTARTING);
+	CHECK_EQ(crash.magic, 0);
+
+	check_context.subject = "end asked for";
+	prepare(RESTARTS);
+	answer = HAL_STOP;
+	CHECK_EQ(enter(0), ASLEEP);
+	CHECK_EQ(stats.state, BH_STATE_OFF);
+	CHECK_EQ(seen.restarts + seen.notices, 0);
+	CHECK_EQ(crash.magic, 0);
+}
+
+/*
+ * A monitor that trapped comes again, as does a core that start-up could not disarm for its first time: its run reports an error. The
+ * sandbox is parked, whatever restarts it has left, whatever its other core is doing.
+ */
+static void test_trapped(void)
+{
+	for (unsigned slot = 0; slot < CORES; slot++) {
+		check_context.round = slot;
+		check_context.subject = "entered again";
+		prepare(RESTARTS);
+		ends = BH_EXIT_ERROR;
+		monitor.entered = 1u << slot;
+		CHECK_EQ(enter(slot), ASLEEP);
+		CHECK_EQ(seen.runs, 1);
+		CHECK_EQ(seen.looks, 0); /* at what it may have trapped over, before the trap is told */
+		CHECK(!monitor.pristine);
+		CHECK_EQ(crash.core, MACHINE_CORE + slot);
+		check_parked(RESTARTS);
+
+		check_context.subject = "entered again while another restarts";
+		prepare(RESTARTS);
+		ends = BH_EXIT_ERROR;
+		monitor.entered = 1u << slot;
+		monitor.phase = 2 * NEXT_LIFE + PHASE_RESTARTS;
+		CHECK_EQ(enter(slot), ASLEEP);
+		check_parked(RESTARTS);
+
+		check_context.subject = "entered again while it ends";
+		prepare(RESTARTS);
+		monitor.entered = 1u << slot;
+		monitor.phase = PHASE_ENDED;
+		CHECK_EQ(enter(slot), ASLEEP);
+		CHECK_EQ(seen.runs, 0);
+		CHECK_EQ(crash.magic, 0);
+	}
+	check_context.round = 0;
+}
+
+/* Another core's mark is not its own. */
+static void test_entered(void)
+{
+	check_context.subject = "entered by another";
+	prepare(RESTARTS);
+	monitor.entered = 1u << 1;
+	CHECK_EQ(enter(0), RESTARTING);
+	CHECK_EQ(monitor.entered, 3);
+}
+
+int main(void)
+{
+	test_faults();
+	test_requests();
+	test_trapped();
+	test_entered();
+	return 0;
+}
