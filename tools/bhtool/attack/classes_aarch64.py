@@ -19,7 +19,7 @@ from bhtool.attack.classes_gic import (
     shows_nothing,
 )
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
-from bhtool.attack.ground import DISTRIBUTOR, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
+from bhtool.attack.ground import DISTRIBUTOR, MACHINE_CORES, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
@@ -221,7 +221,7 @@ def shown_of(address: int) -> frozenset[Outcome]:
 
 
 def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
-    core = rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
+    core = rng.choice([core for core in range(MACHINE_CORES) if core not in ground.sandbox.cores])
     address = REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
     body = rng.choice(((0xB9400000,), (0xB9000001, 0xB9400000)))  # ldr, perhaps behind a str
     name = "read" if len(body) == 1 else "written and read"

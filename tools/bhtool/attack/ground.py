@@ -14,6 +14,7 @@ from bhtool.platforms import Platform
 ADDRESS_BITS = {"aarch64": 36, "armv7": 40, "x86_64": 36}  # what first stages can address
 REPORTED = {"aarch64": 1 << 48, "armv7": 1 << 32, "x86_64": 1 << 48}
 DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
+MACHINE_CORES = 4
 IOAPIC = Span(0xFEC00000, PAGE)
 PAGE_SHIFT = 12
 
@@ -42,13 +43,18 @@ class Ground:
         space = [self.configuration] if self.configuration.size else []
         if self.arch == "x86_64":
             return [IOAPIC, *space]
-        return [*self.distributor, *space]
+        return [*self.distributor, *self.absent, *space]
 
     @cached_property
     def distributor(self) -> list[Span]:
         """And what belongs to it: the frames of own redistributors."""
         frames = [Span(REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES) for core in self.sandbox.cores]
         return [DISTRIBUTOR, *frames] if self.has_redistributors else [DISTRIBUTOR]
+
+    @cached_property
+    def absent(self) -> list[Span]:
+        """Frames of other cores' redistributors, which are shown as absent: reading them stops nobody. `distributor-pieces` attacks them."""
+        return [Span(REDISTRIBUTORS, MACHINE_CORES * REDISTRIBUTOR_BYTES)] if self.has_redistributors else []
 
     @cached_property
     def configuration(self) -> Span:
