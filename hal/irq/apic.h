@@ -62,12 +62,9 @@ void apic_reset(void);
 /* On, as firmware hands it to an operating system. */
 void apic_enable(void);
 
-/* Whom a destination means: an ICR's, of which mode and destination fields count. */
-struct apic_targets {
-	uint32_t slots; /* bit n: own core n */
-	bool foreign;   /* a core was named that is not the sandbox's */
-};
-struct apic_targets apic_targets(const struct hal_core *core, uint64_t icr);
+/* Whom a destination names: bit n: own core n; APIC_FOREIGN: a core that is not the sandbox's. */
+#define APIC_FOREIGN (UINT32_C(1) << 31)
+uint32_t apic_named(const struct hal_partition *partition, uint32_t destination, bool logical);
 
 /*
  * Sends what a guest writes to its interrupt command register if it is what kernels write most: a fixed interrupt to the APIC ID of one

@@ -13,36 +13,39 @@ enum { SHORTHAND_NONE, SHORTHAND_SELF, SHORTHAND_ALL, SHORTHAND_OTHERS, CLUSTER_
  * Which part of a destination is this core: its bit in the set of a logical destination, the whole (1) of a physical one, or 0.
  * SDM vol. 3A, 11.12.10.2 "Deriving Logical x2APIC ID from the Local x2APIC ID".
  */
-static uint32_t part_of(uint64_t icr, uint32_t destination, uint32_t apic_id)
+static uint32_t part_of(uint32_t destination, bool logical, uint32_t apic_id)
 {
-	if (!(icr & ICR_LOGICAL))
+	if (!logical)
 		return destination == apic_id;
 	return destination >> 16 == apic_id / CLUSTER_CORES ? destination & 0xffff & UINT32_C(1) << apic_id % CLUSTER_CORES : 0;
 }
 
-/* Broadcast and shorthands mean every core there is; in a sandbox, its own. */
-struct apic_targets apic_targets(const struct hal_core *core, uint64_t icr)
+uint32_t apic_named(const struct hal_partition *partition, uint32_t destination, bool logical)
 {
-	const struct hal_partition *partition = core->partition;
-	uint32_t shorthand = icr >> 18 & 3, destination = (uint32_t)(icr >> 32);
-	uint32_t all = (UINT32_C(1) << partition->core_count) - 1, self = UINT32_C(1) << core->slot;
-	uint32_t rest = icr & ICR_LOGICAL ? destination & 0xffff : 1;
-	struct apic_targets targets = { 0 };
+	uint32_t rest = logical ? destination & 0xffff : 1, named = 0;
 
-	if (shorthand == SHORTHAND_SELF)
-		return (struct apic_targets){ .slots = self };
-	if (shorthand == SHORTHAND_OTHERS)
-		return (struct apic_targets){ .slots = all & ~self };
-	if (shorthand == SHORTHAND_ALL || destination == BROADCAST)
-		return (struct apic_targets){ .slots = all };
 	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
-		uint32_t part = part_of(icr, destination, partition->apic_id[slot]);
+		uint32_t part = part_of(destination, logical, partition->apic_id[slot]);
 
-		targets.slots |= part ? UINT32_C(1) << slot : 0;
+		named |= part ? UINT32_C(1) << slot : 0;
 		rest &= ~part;
 	}
-	targets.foreign = rest;
-	return targets;
+	return rest ? named | APIC_FOREIGN : named;
+}
+
+/* Broadcast and shorthands mean every core there is; in a sandbox, its own. */
+static uint32_t targets_of(const struct hal_core *core, uint64_t icr)
+{
+	uint32_t shorthand = icr >> 18 & 3, destination = (uint32_t)(icr >> 32);
+	uint32_t all = (UINT32_C(1) << core->partition->core_count) - 1, self = UINT32_C(1) << core->slot;
+
+	if (shorthand == SHORTHAND_SELF)
+		return self;
+	if (shorthand == SHORTHAND_OTHERS)
+		return all & ~self;
+	if (shorthand == SHORTHAND_ALL || destination == BROADCAST)
+		return all;
+	return apic_named(core->partition, destination, icr & ICR_LOGICAL);
 }
 
 /* Everything but this is for apic_write_icr, whose first step it is. */
@@ -93,17 +96,17 @@ enum hal_action apic_write_icr(struct hal_core *core, uint64_t icr)
 {
 	const struct hal_partition *partition = core->partition;
 	enum apic_mode mode = apic_mode_of(icr);
-	struct apic_targets targets;
+	uint32_t targets;
 
 	if (apic_send_fixed(core, icr))
 		return HAL_SKIP;
-	targets = apic_targets(core, icr);
+	targets = targets_of(core, icr);
 	if (mode == APIC_LOWEST || mode == APIC_SMI || mode == APIC_RESERVED || mode == APIC_EXTINT)
 		return HAL_REFUSE;
-	if (targets.foreign)
+	if (targets & APIC_FOREIGN)
 		return HAL_FAULT;
 	for (uint32_t slot = 0; slot < partition->core_count; slot++)
-		if (targets.slots >> slot & 1)
+		if (targets >> slot & 1)
 			deliver(core, partition->core[slot], icr);
 	return HAL_SKIP;
 }

@@ -44,13 +44,12 @@ static bool program(const struct hal_core *core, const struct ioapic_line *line)
 	if (low & REDIRECTION_MASKED)
 		wiring &= low | ~(uint32_t)REDIRECTION_LEVEL;
 	else {
-		struct apic_targets targets = apic_targets(core,
-							   (uint64_t)(line->entry[1] >> DESTINATION_SHIFT) << 32 | (low & ICR_LOGICAL));
+		uint32_t targets = apic_named(core->partition, line->entry[1] >> DESTINATION_SHIFT, low & ICR_LOGICAL);
 
-		if (apic_mode_of(low) > APIC_LOWEST || targets.foreign || !targets.slots || vector < IOAPIC_FIRST_VECTOR ||
+		if (apic_mode_of(low) > APIC_LOWEST || targets & APIC_FOREIGN || !targets || vector < IOAPIC_FIRST_VECTOR ||
 		    (wiring & REDIRECTION_LEVEL && vector != line->vector))
 			return false;
-		ioapic_write(IOREDTBL + 2 * line->pin + 1, core->partition->apic_id[__builtin_ctz(targets.slots)] << DESTINATION_SHIFT);
+		ioapic_write(IOREDTBL + 2 * line->pin + 1, core->partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
 	}
 	ioapic_write(IOREDTBL + 2 * line->pin, wiring | vector | (low & REDIRECTION_MASKED));
 	return true;
@@ -106,14 +105,22 @@ static bool write_entry(const struct hal_core *core, struct ioapic_line *line, u
 	return true;
 }
 
+/* The line whose entry the index names, or NULL. */
+static struct ioapic_line *line_of(struct ioapic_view *view)
+{
+	uint32_t pin = (view->index - IOREDTBL) / 2;
+
+	for (struct ioapic_line *line = view->lines; line < view->lines + view->count; line++)
+		if (line->pin == pin)
+			return line;
+	return NULL;
+}
+
 static bool access_window(const struct hal_core *core, const struct hal_exit *exit, uint32_t *value)
 {
 	struct ioapic_view *view = &core->partition->ioapic;
-	struct ioapic_line *line = NULL;
+	struct ioapic_line *line = line_of(view);
 
-	for (uint32_t n = 0; n < view->count; n++)
-		if (IOREDTBL + 2u * view->lines[n].pin == (view->index & ~1u))
-			line = &view->lines[n];
 	if (exit->access == BH_ACCESS_WRITE)
 		return !line || write_entry(core, line, view->index, (uint32_t)exit->value);
 	if (view->index >= IOREDTBL)
@@ -130,7 +137,7 @@ static bool access_window(const struct hal_core *core, const struct hal_exit *ex
 enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	struct ioapic_view *view = &core->partition->ioapic;
-	uint64_t offset = exit->gpa - board.ioapic;
+	uint32_t offset = (uint32_t)(exit->gpa - board.ioapic);
 	uint32_t value = 0;
 	bool granted = true;
 
@@ -146,6 +153,6 @@ enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exi
 	}
 	give_lock(core->partition);
 	if (exit->access == BH_ACCESS_READ)
-		x86_complete_load(core, exit, value);
+		*x86_register(core, exit->target) = value; /* of four bytes, it clears what is above them: APM vol. 1, 3.1.2 */
 	return granted ? HAL_SKIP : HAL_FAULT;
 }

@@ -6,6 +6,7 @@
  *
  * FS, GS, TR, LDTR and the system-call registers stay the guest's all the time: the monitor uses none of them.
  */
+#include "hal/svm/vmcb_offsets.h"
 #include "hal/x86/registers.inc"
 
 	.text
@@ -20,12 +21,16 @@ svm_enter:
 	save_own
 	movq	%rdi, %rax
 	each_kept_register load
-1:	each_scratch_register load
+1:	movq	8 * RAX_SLOT(%rsi), %rdx
+	movq	%rdx, VMCB_RAX(%rax)
+	each_scratch_register load
 	movq	8 * RSI_SLOT(%rsi), %rsi
 	vmrun	%rax
 	pushq	%rsi
 	movq	8(%rsp), %rsi
 	each_scratch_register store
+	movq	VMCB_RAX(%rax), %rdx
+	movq	%rdx, 8 * RAX_SLOT(%rsi)
 	popq	8 * RSI_SLOT(%rsi)
 	movq	%rsi, %rdi
 	movq	%rax, %rsi

@@ -74,7 +74,7 @@ static void decode_memory(const struct vmcb *vmcb, struct hal_exit *exit)
 {
 	uint64_t error = vmcb->control.exitinfo1;
 
-	exit->access = error & 1 << 4 ? BH_ACCESS_EXECUTE : error & 1 << 1 ? BH_ACCESS_WRITE : BH_ACCESS_READ;
+	exit->access = error & 1 << 4 ? BH_ACCESS_EXECUTE : BH_ACCESS_READ + (error >> 1 & 1);
 	exit->gpa = vmcb->control.exitinfo2;
 	exit->target = error & NPF_FINAL ? X86_TARGET_MEMORY : 0;
 }
@@ -134,41 +134,14 @@ static uint64_t interrupted(uint64_t event)
 	return event;
 }
 
-/* clang-format off */
-static const uint16_t fields[X86_FIELDS] = {
-	[X86_RIP] = offsetof(struct vmcb, save.rip),
-	[X86_RFLAGS] = offsetof(struct vmcb, save.rflags),
-	[X86_CR0] = offsetof(struct vmcb, save.cr0),
-	[X86_CR3] = offsetof(struct vmcb, save.cr3),
-	[X86_CR4] = offsetof(struct vmcb, save.cr4),
-	[X86_EFER] = offsetof(struct vmcb, save.efer),
-	[X86_PAT] = offsetof(struct vmcb, save.g_pat),
-	[X86_CS] = offsetof(struct vmcb, save.cs),
-	[X86_CS_BASE] = offsetof(struct vmcb, save.cs.base),
-};
-/* clang-format on */
-
 static uint64_t *field_of(const struct hal_core *core, enum x86_field field)
 {
-	return (uint64_t *)((char *)core->control + fields[field]);
+	return core->field[field];
 }
 
 static uint64_t svm_get(const struct hal_core *core, enum x86_field field)
 {
 	return *field_of(core, field);
-}
-
-static uint64_t svm_note(const struct hal_core *core, uint64_t state[])
-{
-	uint64_t changes = 0;
-
-	for (unsigned n = X86_CR0; n <= X86_RIP; n++) {
-		uint64_t value = *field_of(core, (enum x86_field)n);
-
-		changes |= state[n] ^ value;
-		state[n] = value;
-	}
-	return changes;
 }
 
 static void svm_set(struct hal_core *core, enum x86_field field, uint64_t value)
@@ -236,11 +209,6 @@ static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, st
 	case BH_EXIT_IDENTIFY:
 		x86_emulate_cpuid(core);
 		return HAL_SKIP;
-	case BH_EXIT_MEMORY:
-		decode_memory(vmcb, exit);
-		if (!x86_decode_filtered(core, exit) || NOT_SAVED >> (exit->target & X86_TARGET_NUMBER) & 1)
-			return HAL_FAULT;
-		break;
 	case BH_EXIT_REGISTER:
 		x86_decode_msr(core, vmcb->control.exitinfo1, exit);
 		if (exit->kind == BH_EXIT_IPI)
@@ -255,28 +223,49 @@ static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, st
 	return action;
 }
 
-struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb)
+static struct vmcb *answered(struct hal_core *core, struct vmcb *vmcb, enum bh_exit_reason kind)
 {
-	struct hal_core *core = (struct hal_core *)((char *)registers - offsetof(struct hal_core, registers));
+	core->exits[kind]++;
+	return vmcb;
+}
+
+HAL_OUTLINE static struct vmcb *answer_access(struct hal_core *core, struct vmcb *vmcb)
+{
+	struct hal_exit exit;
+
+	decode_memory(vmcb, &exit);
+	if (!x86_decode_filtered(core, &exit) || NOT_SAVED >> (exit.target & X86_TARGET_NUMBER) & 1)
+		return NULL;
+	if (x86_emulate_device(core, &exit) != HAL_SKIP)
+		return NULL;
+	advance(vmcb, vmcb->save.rip + exit.length);
+	return answered(core, vmcb, BH_EXIT_DEVICE);
+}
+
+HAL_OUTLINE static struct vmcb *answer_instruction(struct hal_core *core, struct vmcb *vmcb)
+{
 	struct exit_row row = row_of(vmcb);
 	struct hal_exit exit;
 	enum hal_action action;
 
-	if (vmcb->control.exitintinfo & X86_EVENT_VALID)
-		return NULL;
-	registers->rax = vmcb->save.rax;
-	vmcb->control.eventinj = 0;
-	vmcb->control.tlb_control = 0;
 	exit.kind = row.kind;
-	exit.length = (uint32_t)(next_rip(vmcb, row.length) - vmcb->save.rip);
 	action = answer(core, vmcb, &exit);
 	if (action == HAL_FAULT)
 		return NULL;
-	core->exits[exit.kind]++;
-	vmcb->save.rax = registers->rax;
 	if (action == HAL_SKIP)
-		advance(vmcb, vmcb->save.rip + exit.length);
-	return vmcb;
+		advance(vmcb, next_rip(vmcb, row.length));
+	return answered(core, vmcb, exit.kind);
+}
+
+struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb)
+{
+	struct hal_core *core = (struct hal_core *)((char *)registers - offsetof(struct hal_core, registers));
+
+	if (vmcb->control.exitintinfo & X86_EVENT_VALID)
+		return NULL;
+	vmcb->control.eventinj = 0;
+	vmcb->control.tlb_control = 0;
+	return vmcb->control.exitcode == VMEXIT_NPF ? answer_access(core, vmcb) : answer_instruction(core, vmcb);
 }
 
 /*
@@ -311,9 +300,7 @@ static void svm_run(struct hal_core *core, struct hal_exit *exit)
 {
 	struct vmcb *vmcb = vmcb_of(core);
 
-	vmcb->save.rax = core->registers.rax;
 	svm_enter((uintptr_t)vmcb, &core->registers);
-	core->registers.rax = vmcb->save.rax;
 	core->registers.rsp = vmcb->save.rsp;
 	vmcb->control.tlb_control = 0;
 	vmcb->control.eventinj = interrupted(vmcb->control.exitintinfo);
@@ -327,7 +314,6 @@ const struct x86_vendor svm_vendor = {
 	.run = svm_run,
 	.wait = svm_wait,
 	.get = svm_get,
-	.note = svm_note,
 	.set = svm_set,
 	.skip = svm_skip,
 	.inject = svm_inject,

@@ -9,7 +9,7 @@ extern const struct x86_vendor svm_vendor;
 extern bool svm_saves_nrip;
 
 /*
- * enter.S. Runs the guest of this VMCB (HPA) to its next exit; registers but RAX and RSP pass through `registers`.
+ * enter.S. Runs the guest of this VMCB (HPA) to its next exit; registers but RSP pass through `registers`.
  * Global interrupts are off before and behind it, and on only while the guest runs.
  */
 void svm_enter(uint64_t vmcb, struct x86_registers *registers);
@@ -17,10 +17,13 @@ void svm_enter(uint64_t vmcb, struct x86_registers *registers);
 /*
  * Answers an exit, if it is a frequent one after which no core has anything to do but this one's guest: a hypercall for the version, CPUID,
  * a fixed interrupt within the sandbox, a register, an access to a filtered page. Counts it (hal_core_count). Requires: called by enter.S,
- * right after the exit; RCX, RDX, RBX, RDI and RSI to R11 of the guest are in `registers`, the others still in the processor. Returns the
- * VMCB, to be run again, or NULL: nothing of the exit has been carried out, and svm_enter returns.
+ * right after the exit; RAX, RCX, RDX, RBX, RDI and RSI to R11 of the guest are in `registers`, the others still in the processor. Returns
+ * the VMCB, to be run again, or NULL: nothing of the exit has been carried out, and svm_enter returns.
  */
 struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb);
+
+/* Start-up, once the core has its VMCB. */
+void svm_find_fields(struct hal_core *core);
 
 /* Sleeps with global interrupts on until an NMI has been taken: one that is already pending, or the next. */
 void svm_wait(void);

@@ -144,6 +144,7 @@ static enum hal_status svm_core_create(struct hal_core *core, struct hal_arena *
 	prepare_entry(vmcb, core);
 	core->control = vmcb;
 	core->states = states;
+	svm_find_fields(core);
 	return HAL_OK;
 }
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hal/svm/vmcb_offsets.h"
+
 struct vmcb_control {
 	uint32_t intercept_cr, intercept_dr;
 	uint32_t intercept_exceptions; /* bit n: vector n */
@@ -72,6 +74,7 @@ struct vmcb {
 	struct vmcb_save save;
 };
 static_assert(sizeof(struct vmcb) == 0x700, "");
+static_assert(offsetof(struct vmcb, save.rax) == VMCB_RAX, "enter.S");
 
 /* The states in which a guest core may begin. Start-up makes them. */
 struct svm_states {

@@ -114,8 +114,14 @@ static void decode_port(const struct hal_core *core, uint64_t qualification, str
 		exit->value = core->registers.rax & ((UINT64_C(1) << 8 * exit->width) - 1);
 }
 
+static const uint16_t fields[X86_FIELDS] = {
+	[X86_RIP] = GUEST_RIP,         [X86_RFLAGS] = GUEST_RFLAGS,  [X86_CR0] = GUEST_CR0,      [X86_CR3] = GUEST_CR3,
+	[X86_CR4] = GUEST_CR4,         [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT, [X86_CS] = GUEST_CS_ACCESS_RIGHTS,
+	[X86_CS_BASE] = GUEST_CS_BASE,
+};
+
 /* Table 28-7 "Exit Qualification for EPT Violations": 0 read, 1 write, 2 fetch, 7 there is a linear address, 8 what it leads to. */
-static void decode_memory(uint64_t qualification, struct hal_exit *exit)
+static void decode_memory(struct hal_core *core, uint64_t qualification, struct hal_exit *exit)
 {
 	enum { FINAL = 3 << 7 };
 
@@ -123,6 +129,8 @@ static void decode_memory(uint64_t qualification, struct hal_exit *exit)
 	exit->gpa = vmx_read(GUEST_PHYSICAL_ADDRESS);
 	exit->gva = qualification & 1 << 7 ? vmx_read(GUEST_LINEAR_ADDRESS) : 0;
 	exit->target = (qualification & FINAL) == FINAL ? X86_TARGET_MEMORY : 0;
+	for (unsigned n = X86_CR0; n <= X86_RIP; n++)
+		core->state[n] = vmx_read(fields[n]);
 }
 
 /* For the sandbox's kernel, not for its users: SS has the privilege level. Table 25-2, "Format of Access Rights". */
@@ -167,7 +175,7 @@ HAL_OUTLINE static void decode_details(struct hal_core *core, uint32_t reason, s
 		decode_port(core, qualification, exit);
 		break;
 	case EXIT_EPT_VIOLATION:
-		decode_memory(qualification, exit);
+		decode_memory(core, qualification, exit);
 		break;
 	case EXIT_VMCALL:
 		decode_call(core, exit);
@@ -217,31 +225,12 @@ static void vmx_run(struct hal_core *core, struct hal_exit *exit)
 	decode_details(core, reason, exit);
 }
 
-static const uint16_t fields[X86_FIELDS] = {
-	[X86_RIP] = GUEST_RIP,         [X86_RFLAGS] = GUEST_RFLAGS,  [X86_CR0] = GUEST_CR0,      [X86_CR3] = GUEST_CR3,
-	[X86_CR4] = GUEST_CR4,         [X86_EFER] = GUEST_IA32_EFER, [X86_PAT] = GUEST_IA32_PAT, [X86_CS] = GUEST_CS_ACCESS_RIGHTS,
-	[X86_CS_BASE] = GUEST_CS_BASE,
-};
-
 static uint64_t vmx_get(const struct hal_core *core, enum x86_field field)
 {
 	return vmx_read(fields[field]);
 }
 
 /* EFER and PAT are not among the registers whose writes invalidate translations, so neither is done here. Vol. 3A, 4.10.4.1. */
-static uint64_t vmx_note(const struct hal_core *core, uint64_t state[])
-{
-	uint64_t changes = 0;
-
-	for (unsigned n = X86_CR0; n <= X86_RIP; n++) {
-		uint64_t value = vmx_read(fields[n]);
-
-		changes |= state[n] ^ value;
-		state[n] = value;
-	}
-	return changes;
-}
-
 static void vmx_set(struct hal_core *core, enum x86_field field, uint64_t value)
 {
 	vmx_write(fields[field], value);
@@ -284,7 +273,6 @@ const struct x86_vendor vmx_vendor = {
 	.run = vmx_run,
 	.wait = vmx_wait,
 	.get = vmx_get,
-	.note = vmx_note,
 	.set = vmx_set,
 	.skip = vmx_skip,
 	.inject = vmx_inject,

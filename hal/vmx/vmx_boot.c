@@ -136,6 +136,8 @@ static enum hal_status vmx_core_create(struct hal_core *core, struct hal_arena *
 	if (!core->control || !core->host || !core->states)
 		return HAL_E_NOMEM;
 	vmx_states_make(core->states, &core->entry, controls[VMX_ENTRY]);
+	for (unsigned n = 0; n < X86_FIELDS; n++)
+		core->field[n] = &core->state[n];
 	return HAL_OK;
 }
 

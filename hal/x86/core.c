@@ -44,7 +44,7 @@ HAL_OUTLINE void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 	} else
 		x86_vendor->run(core, exit);
 	if (exit->kind == BH_EXIT_MEMORY)
-		x86_decode_filtered(core, exit);
+		x86_decode_memory(core, exit);
 }
 
 /* Every register 0. What was pending has been taken, kicks' NMIs perhaps among it: so one more. */
@@ -131,10 +131,15 @@ static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit
 	return HAL_RESUME;
 }
 
-HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
+HAL_OUTLINE enum hal_action x86_emulate_device(struct hal_core *core, const struct hal_exit *exit)
 {
 	enum hal_action action;
 
+	return pci_emulate(&core->partition->pci, exit, &action) ? action : ioapic_emulate(core, exit);
+}
+
+HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
+{
 	switch (exit->kind) {
 	case BH_EXIT_IDENTIFY:
 		x86_emulate_cpuid(core);
@@ -146,7 +151,7 @@ HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct
 	case BH_EXIT_PORT:
 		return x86_emulate_port(core, exit);
 	case BH_EXIT_DEVICE:
-		return pci_emulate(&core->partition->pci, exit, &action) ? action : ioapic_emulate(core, exit);
+		return x86_emulate_device(core, exit);
 	case BH_EXIT_LONG:
 		return emulate_long(core, exit);
 	default:

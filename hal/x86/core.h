@@ -72,6 +72,8 @@ struct hal_core {
 	struct x86_registers registers;
 	struct hal_entry entry;
 	struct x86_noted noted;
+	uint64_t *field[X86_FIELDS]; /* where they stand: in the control block, or, if that is not memory, in `state` after a memory exit */
+	uint64_t state[X86_FIELDS];
 	struct x86_identity identity;
 };
 static_assert(offsetof(struct hal_core, trap) == 0, "");
@@ -85,6 +87,7 @@ struct hal_space {
 /* Answers of the shared code: what the processor would have done, within the grant. */
 void x86_emulate_cpuid(struct hal_core *core);
 enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *exit);
+enum hal_action x86_emulate_device(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit);
 
 /*
@@ -126,11 +129,17 @@ enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
 #define X86_XCR(n) (UINT64_C(1) << 32 | (n))
 #define X86_CR(n)  (UINT64_C(2) << 32 | (n))
 
-/* A memory exit becomes a device's if its access is to be carried out as far as it is granted, and its instruction is understood. */
+/*
+ * A memory exit becomes a device's if its access is to be carried out as far as it is granted, and its instruction is understood. Requires:
+ * no event was being delivered. Of `exit`, access, gpa and target count.
+ */
 bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit);
 
 /* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);
+
+/* Start-up, once the vendor has said where the core's fields stand. */
+void x86_note_fields(struct hal_core *core);
 
 /* Start-up: lets the guest use the MSRs that are its core's own without exits. */
 void x86_allow_msrs(struct hal_partition *partition);

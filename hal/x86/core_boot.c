@@ -27,6 +27,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 		x86_order_off(core);
 	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
 	status = x86_vendor_boot->core_create(core, arena);
+	x86_note_fields(core);
 	if (status == HAL_OK)
 		*out = core;
 	return status;

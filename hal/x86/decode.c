@@ -46,7 +46,7 @@ static uint64_t constant_at(const uint8_t *at)
 	return (uint64_t)(int32_t)(at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24);
 }
 
-/* Behind what was fetched is 0, and ends the prefixes. */
+/* Behind what was fetched may stand anything: it is part of no whole instruction. At the end are zeros, and end the prefixes. */
 HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x86_mov *mov)
 {
 	bool narrow = false, load = access == BH_ACCESS_READ;
@@ -59,6 +59,7 @@ HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, enum bh_access acce
 		rex = *at++;
 	opcode = *at++;
 	mov->width = !(opcode & OPCODE_WIDE) ? 1 : rex & REX_W ? 8 : narrow ? 2 : 4;
+	mov->mask = x86_mask_of(mov->width);
 	mov->target = target_of(*at, rex, mov->width);
 	if (*at >> 6 == MODRM_REGISTER)
 		return false;

@@ -31,32 +31,34 @@ enum x86_target { X86_TARGET_NUMBER = 0xf, X86_TARGET_HIGH = 1 << 4, X86_TARGET_
 struct x86_mov {
 	uint32_t width, target, length;
 	uint64_t value;
+	uint64_t mask; /* of as many bits as are written */
 };
 
 /* Returns whether it is a whole plain MOV in the direction of `access`; if not, *mov is worth nothing. Reads nothing but its arguments. */
 bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x86_mov *mov);
 
 /*
- * What a core last read of its guest's memory to find an instruction, and what that was. The same state of the same core and the same words
- * in the same places are the same instruction.
+ * The words that a core last read to find its guest's instruction: where each stands, and what it was. The same words in the same places
+ * are the same instruction. The first are the guest's state from X86_CR0 to X86_RIP; start-up says where the vendor has it. Then come those
+ * of the guest's memory: entries of its tables, and as much of its code as the instruction takes.
  */
-enum { X86_WALK_MAX = 5, X86_READS = 2 * X86_WALK_MAX + X86_CODE_WORDS };
+enum { X86_STATE_WORDS = X86_RIP + 1 - X86_CR0, X86_WALK_MAX = 5, X86_WORDS = X86_STATE_WORDS + 2 * X86_WALK_MAX + X86_CODE_WORDS };
 struct x86_noted {
+	uint64_t place[X86_WORDS], word[X86_WORDS];
+	uint32_t access; /* enum bh_access; NONE: nothing is noted */
+	uint32_t count;  /* of words */
 	struct x86_mov mov;
-	uint32_t access;             /* enum bh_access; UINT32_MAX: nothing is noted */
-	uint32_t count;              /* of reads */
-	uint64_t state[X86_RIP + 1]; /* from X86_CR0 on */
 	struct x86_code code;
-	struct x86_read {
-		uint64_t hpa, value;
-	} reads[X86_READS];
 };
 
 /*
- * The bytes at the guest's RIP, whose state is noted. Each is read once; the tables are walked once, level by level, at most five. false:
- * 16-bit code, 32-bit paging without PAE, or a step that leads outside the sandbox's own RAM.
+ * Finds the MOV at the guest's RIP, and notes it. Each word is read once; the tables are walked once a page, level by level, at most five.
+ * false: another instruction, 16-bit code, 32-bit paging without PAE, or a step that leads outside the sandbox's own RAM.
  */
-bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted);
+bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted, enum bh_access access);
+
+/* x86_decode_filtered, of an exit as the vendor's `run` has left it. */
+void x86_decode_memory(struct hal_core *core, struct hal_exit *exit);
 
 /*
  * Completes a memory exit that an instruction of the guest's caused: kind DEVICE, with width, length, target and, of a write, value.
@@ -67,5 +69,8 @@ bool x86_decode_access(struct hal_core *core, struct hal_exit *exit);
 /* The general register that instructions call by this number; higher bits are not looked at. */
 uint64_t *x86_register(struct hal_core *core, uint32_t number);
 
-/* The register that takes what a load has found. */
-void x86_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
+/* As many bits as an access of this width has. */
+static inline uint64_t x86_mask_of(uint32_t width)
+{
+	return UINT64_MAX >> (64 - 8 * width);
+}

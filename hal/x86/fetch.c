@@ -12,7 +12,6 @@
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
 
-#define NOTHING_NOTED UINT32_MAX
 enum { PAGE_SHIFT = 12, PAGE_MASK = (1 << PAGE_SHIFT) - 1, PRESENT = 1 << 0, LARGE = 1 << 7 };
 #define ADDRESS_MASK UINT64_C(0x000ffffffffff000)
 
@@ -58,23 +57,27 @@ static int paging_bits(uint64_t cr0, uint64_t cr4, uint64_t efer)
 }
 
 /* Eight bytes of the sandbox's RAM, read once and noted; NULL: it has none there. */
-static const uint64_t *read_word(const struct hal_partition *partition, struct x86_noted *noted, uint64_t gpa)
+static const uint64_t *read_memory(const struct hal_partition *partition, struct x86_noted *noted, uint64_t gpa)
 {
-	struct x86_read *read = &noted->reads[noted->count];
+	uint32_t n = noted->count;
 
-	if (!ram_at(partition, gpa, &read->hpa))
+	if (!ram_at(partition, gpa, &noted->place[n]))
 		return NULL;
 	noted->count++;
-	read->value = arch_mmio_read64(read->hpa);
-	return &read->value;
+	noted->word[n] = arch_mmio_read64(noted->place[n]);
+	return &noted->word[n];
+}
+
+static uint64_t state_of(const struct x86_noted *noted, enum x86_field field)
+{
+	return noted->word[field - X86_CR0];
 }
 
 /* Permissions do not matter: the processor has fetched from there. */
 static bool translate(const struct hal_partition *partition, struct x86_noted *noted, uint64_t address, uint64_t *gpa)
 {
-	const uint64_t *state = noted->state;
-	int bits = paging_bits(state[X86_CR0], state[X86_CR4], state[X86_EFER]);
-	uint64_t table = state[X86_CR3] & (bits == 27 ? UINT64_C(0xffffffe0) : ADDRESS_MASK);
+	int bits = paging_bits(state_of(noted, X86_CR0), state_of(noted, X86_CR4), state_of(noted, X86_EFER));
+	uint64_t table = state_of(noted, X86_CR3) & (bits == 27 ? UINT64_C(0xffffffe0) : ADDRESS_MASK);
 	const uint64_t *entry;
 
 	*gpa = address;
@@ -82,7 +85,7 @@ static bool translate(const struct hal_partition *partition, struct x86_noted *n
 		return !bits;
 	do {
 		bits -= 9;
-		entry = read_word(partition, noted, table + inside(address >> PAGE_SHIFT >> bits, 9) * 8);
+		entry = read_memory(partition, noted, table + inside(address >> PAGE_SHIFT >> bits, 9) * 8);
 		if (!entry || !(*entry & PRESENT))
 			return false;
 		table = *entry & ADDRESS_MASK;
@@ -92,32 +95,43 @@ static bool translate(const struct hal_partition *partition, struct x86_noted *n
 	return true;
 }
 
-HAL_OUTLINE bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted)
+/* Word by word, until the instruction is whole: what stands behind it does not matter, and mostly there is one word. */
+HAL_OUTLINE bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted, enum bh_access access)
 {
 	struct x86_code *code = &noted->code;
-	unsigned size = noted->state[X86_CS] >> x86_vendor->code_shift, words = 0, count;
-	uint64_t rip = noted->state[X86_RIP], gpa = 0;
+	uint64_t rip, gpa = 0;
+	unsigned size, count;
 
-	noted->count = 0;
-	code->is64 = size & noted->state[X86_EFER] / EFER_LMA & X86_CODE_64;
-	if (!code->is64) {
-		rip = (uint32_t)(rip + noted->state[X86_CS_BASE]);
-		if (!(size & X86_CODE_32))
-			return false;
-	}
+	for (unsigned n = 0; n < X86_STATE_WORDS; n++)
+		noted->word[n] = arch_mmio_read64(noted->place[n]);
+	noted->count = X86_STATE_WORDS;
+	noted->access = BH_ACCESS_NONE;
+	size = state_of(noted, X86_CS) >> x86_vendor->code_shift;
+	rip = state_of(noted, X86_RIP);
+	code->is64 = state_of(noted, X86_EFER) & EFER_LMA && size & X86_CODE_64;
+	if (access == BH_ACCESS_EXECUTE || !(code->is64 || size & X86_CODE_32))
+		return false;
+	if (!code->is64)
+		rip = (uint32_t)(rip + state_of(noted, X86_CS_BASE));
 	code->first = rip & 7;
-	for (rip -= code->first; words < X86_CODE_WORDS; words++, rip += 8, gpa += 8) {
+	rip -= code->first;
+	count = 0u - code->first;
+	for (unsigned n = 0; n < X86_CODE_WORDS; n++, rip += 8, gpa += 8) {
 		const uint64_t *word = NULL;
 
-		if ((words && rip & PAGE_MASK) || translate(partition, noted, rip, &gpa))
-			word = read_word(partition, noted, gpa);
+		if ((n && rip & PAGE_MASK) || translate(partition, noted, rip, &gpa))
+			word = read_memory(partition, noted, gpa);
 		if (!word)
 			break;
-		code->words[words] = *word;
+		code->words[n] = *word;
+		count += 8;
+		code->count = (uint8_t)(count < X86_CODE_MAX ? count : X86_CODE_MAX);
+		if (x86_decode_mov(code, access, &noted->mov)) {
+			noted->access = access;
+			return true;
+		}
 	}
-	count = 8 * words - code->first;
-	code->count = (uint8_t)(count < X86_CODE_MAX ? count : X86_CODE_MAX);
-	return words;
+	return false;
 }
 
 uint64_t *x86_register(struct hal_core *core, uint32_t number)
@@ -130,56 +144,43 @@ static unsigned shift_of(uint32_t target)
 	return target & X86_TARGET_HIGH ? 8 : 0;
 }
 
-static uint64_t mask_of(uint32_t width)
+/* The instruction at which the guest is, in noted->mov: the one that was noted if every word stands as it was. false: none of those above.
+ */
+HAL_OUTLINE static bool find(const struct hal_partition *partition, struct x86_noted *noted, enum bh_access access)
 {
-	return UINT64_MAX >> (64 - 8 * width);
+	size_t n = noted->count;
+
+	if (noted->access != access)
+		return x86_fetch(partition, noted, access);
+	while (n--)
+		if (arch_mmio_read64(noted->place[n]) != noted->word[n])
+			return x86_fetch(partition, noted, access);
+	return true;
 }
 
-/* Notes the state that decides which instruction the guest is at. Whether it is the one that was noted, and memory what it was. */
-static bool is_noted(const struct hal_core *core, struct x86_noted *noted, enum bh_access access)
+static uint64_t stored(struct hal_core *core, const struct x86_mov *mov)
 {
-	uint64_t changes = (noted->access ^ access) | x86_vendor->note(core, noted->state);
-
-	noted->access = access;
-	for (unsigned n = 0; !changes && n < noted->count; n++)
-		changes = noted->reads[n].value ^ arch_mmio_read64(noted->reads[n].hpa);
-	return !changes;
+	return mov->target == X86_TARGET_CONSTANT ? mov->value : *x86_register(core, mov->target) >> shift_of(mov->target);
 }
 
-/* The instruction at which the guest is, or NULL: none of those above. */
-HAL_OUTLINE static const struct x86_mov *decode(const struct hal_core *core, struct x86_noted *noted, enum bh_access access)
-{
-	if (is_noted(core, noted, access) || (x86_fetch(core->partition, noted) && x86_decode_mov(&noted->code, access, &noted->mov)))
-		return &noted->mov;
-	noted->access = NOTHING_NOTED;
-	return NULL;
-}
-
-/* An event waits: the exit came of its delivery, or of a walk on the way. */
 bool x86_decode_access(struct hal_core *core, struct hal_exit *exit)
 {
-	const struct x86_mov *mov = NULL;
+	const struct x86_mov *mov = &core->noted.mov;
 
-	if (exit->target == X86_TARGET_MEMORY && !x86_vendor->has_event(core))
-		mov = decode(core, &core->noted, exit->access);
-	if (!mov)
+	if (exit->target != X86_TARGET_MEMORY || !find(core->partition, &core->noted, exit->access))
 		return false;
 	exit->kind = BH_EXIT_DEVICE;
 	exit->width = mov->width;
 	exit->target = mov->target;
 	exit->length = mov->length;
-	exit->value = mov->value;
-	if (exit->target != X86_TARGET_CONSTANT)
-		exit->value = *x86_register(core, exit->target) >> shift_of(exit->target);
-	exit->value &= mask_of(exit->width);
+	if (exit->access == BH_ACCESS_WRITE)
+		exit->value = stored(core, mov) & mov->mask;
 	return true;
 }
 
-/* One of four bytes clears what is above them. APM vol. 1, 3.1.2 "64-Bit-Mode Registers". */
-void x86_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value)
+/* An event waits: the exit came of its delivery, or of a walk on the way. */
+void x86_decode_memory(struct hal_core *core, struct hal_exit *exit)
 {
-	uint64_t *target = x86_register(core, exit->target);
-	uint64_t mask = exit->width == 4 ? UINT64_MAX : mask_of(exit->width) << shift_of(exit->target);
-
-	*target = (*target & ~mask) | (value << shift_of(exit->target) & mask);
+	if (!x86_vendor->has_event(core))
+		x86_decode_filtered(core, exit);
 }

@@ -35,6 +35,14 @@ static bool shows_config_ports(const struct hal_partition *partition)
 	return partition->pci.count && !(BOARD_PCI_ECAM && partition->tolerate_ports);
 }
 
+/* AL and AX leave the rest of RAX alone, EAX clears what is above. APM vol. 3, "IN"; vol. 1, 3.1.2 "64-Bit-Mode Registers". */
+static void complete(struct hal_core *core, uint32_t width, uint64_t value)
+{
+	uint64_t mask = width == 4 ? UINT64_MAX : x86_mask_of(width);
+
+	core->registers.rax = (core->registers.rax & ~mask) | (value & mask);
+}
+
 static enum hal_action configure(struct hal_core *core, const struct hal_exit *exit)
 {
 	const struct pci_view *pci = &core->partition->pci;
@@ -50,7 +58,7 @@ static enum hal_action configure(struct hal_core *core, const struct hal_exit *e
 	}
 	if (data)
 		action = pci_read(pci, place, exit->width, &value);
-	x86_complete_load(core, exit, value);
+	complete(core, exit->width, value);
 	return action;
 }
 
@@ -69,6 +77,6 @@ enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *e
 	if (!core->partition->tolerate_ports)
 		return HAL_FAULT;
 	if (!write)
-		x86_complete_load(core, exit, empty_bus(exit->gpa)); /* APM vol. 3, "IN": as any register's, AL's and AX's */
+		complete(core, exit->width, empty_bus(exit->gpa));
 	return HAL_SKIP;
 }

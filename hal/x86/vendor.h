@@ -33,14 +33,13 @@ enum x86_code_size { X86_CODE_64 = 1, X86_CODE_32 = 2 };
 struct x86_vendor {
 	/*
 	 * Runs the guest to its next exit and decodes it, into an `exit` of zeros and kind ERROR. core->registers.rax is taken and given
-	 * back, rsp given. An event whose delivery the exit interrupted is delivered by the next run, unless another is injected.
+	 * back, rsp given. An event whose delivery the exit interrupted is delivered by the next run, unless another is injected. After a
+	 * memory exit the fields from X86_CR0 to X86_RIP stand where core->noted says.
 	 */
 	void (*run)(struct hal_core *core, struct hal_exit *exit);
 	/* Sleeps until an NMI; returns at once if one has come since the guest last ran. */
 	void (*wait)(void);
 	uint64_t (*get)(const struct hal_core *core, enum x86_field field);
-	/* Copies the fields from X86_CR0 to X86_RIP. Returns 0 if none differs from what stood there. */
-	uint64_t (*note)(const struct hal_core *core, uint64_t state[]);
 	void (*set)(struct hal_core *core, enum x86_field field, uint64_t value);
 	/* Moves behind the instruction that exited. */
 	void (*skip)(struct hal_core *core, const struct hal_exit *exit);

@@ -27,7 +27,6 @@ CONTROL_WORDS = (
     Mutation("every register decides about code on VT-x", VMX, "n = X86_CR0; n <= X86_RIP", "n = X86_RFLAGS; n <= X86_RIP", "vmx_test"),
     Mutation("CR3 is noted as CR0", VMX, "[X86_CR3] = GUEST_CR3", "[X86_CR3] = GUEST_CR0", "vmx_test"),
     Mutation("a code segment is noted without its base", VMX, "[X86_CS_BASE] = GUEST_CS_BASE", "[X86_CS_BASE] = GUEST_RFLAGS", "vmx_test"),
-    Mutation("nothing is noted", VMX, "state[n] = value;", "", "vmx_test"),
-    Mutation("only the last register's change counts", VMX, "changes |= state[n] ^ value;", "changes = state[n] ^ value;", "vmx_test"),
+    Mutation("nothing is noted", VMX, "core->state[n] = vmx_read(fields[n]);", ";", "vmx_test"),
     Mutation("L of a code segment is D", VMX, ".code_shift = 13,", ".code_shift = 14,", "vmx_test"),
 )

@@ -89,7 +89,7 @@ X86 = (
     MachineMutation(
         "a destination is not looked at",
         "hal/irq/icr.c",
-        "if (targets.foreign) return HAL_FAULT;",
+        "if (targets & APIC_FOREIGN) return HAL_FAULT;",
         "",
         "icr-logical-own-and-foreign",
         SVM,
@@ -116,7 +116,7 @@ X86 = (
     MachineMutation(
         "what is answered at once is not counted",
         "hal/svm/svm.c",
-        "core->exits[exit.kind]++;",
+        "core->exits[kind]++;",
         "",
         "storm-call",
         SVM,
@@ -153,8 +153,8 @@ X86 = (
     MachineMutation(
         "a line may go to any core",
         "hal/irq/ioapic.c",
-        "targets.foreign || !targets.slots ||",
-        "!targets.slots ||",
+        "targets & APIC_FOREIGN || !targets ||",
+        "!targets ||",
         "ioapic-logical-own-and-foreign",
         SVM,
         "attacker was not parked",

@@ -14,9 +14,10 @@ import pytest
 from bhtool.locks import exclusive
 
 from tests.mutation.mutation import ROOT, Mutation
-from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
+from tests.mutation.rows_at_once import AT_ONCE, FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
+from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_run import ENDS, RUN
@@ -32,8 +33,6 @@ ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 BASES = "hal/pci/bases_boot.c"
 ORDERS = "hal/x86/orders.c"
-DECODE = "hal/x86/decode.c"
-FETCH = "hal/x86/fetch.c"
 IOAPIC = "hal/irq/ioapic.c"
 LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
@@ -88,9 +87,9 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "space_test": [PARTITION, PRISTINE, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1]],
     "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1]],
-    "svm_test": [SVM],
+    "svm_test": [SVM, FIELDS],
     "vmx_test": [VMX],
-    "fetch_test": [FETCH, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
@@ -417,10 +416,10 @@ MUTATIONS = [
         "table_test",
     ),
     # Interrupt commands, and what a sandbox's cores order each other.
-    Mutation("foreign cores may be named", ICR, "if (targets.foreign)\n\t\treturn HAL_FAULT;\n", "", "icr_test"),
+    Mutation("foreign cores may be named", ICR, "if (targets & APIC_FOREIGN)\n\t\treturn HAL_FAULT;\n", "", "icr_test"),
     Mutation("system management interrupts pass", ICR, "mode == APIC_SMI || ", "", "icr_test"),
     Mutation("a cluster is not compared", ICR, "destination >> 16 == apic_id / CLUSTER_CORES ?", "true ?", "icr_test"),
-    Mutation("all-but-self is all", ICR, ".slots = all & ~self", ".slots = all", "icr_test"),
+    Mutation("all-but-self is all", ICR, "return all & ~self;", "return all;", "icr_test"),
     Mutation("broadcast is foreign", ICR, " || destination == BROADCAST", "", "icr_test"),
     Mutation("INIT to oneself", ICR, "!(to == from && mode == APIC_INIT) && ", "", "icr_test"),
     Mutation("the old form of INIT resets", ICR, "icr & ICR_ASSERT && x86_order_init", "x86_order_init", "icr_test"),
@@ -432,33 +431,7 @@ MUTATIONS = [
     Mutation("an NMI that waits is forgotten", ORDERS, "\tx86_kick_core(core);\n\tif (x86", "if (x86", "icr_test"),
     Mutation("an NMI comes for ever", ORDERS, "core->nmi = false;\n\tx86_vendor", "x86_vendor", "icr_test"),
     Mutation("a trapped monitor waits for a STARTUP", ORDERS, "if (core->trap.rip)\n\t\treturn true;\n", "", "icr_test"),
-    # What an access to a trapped page was.
-    Mutation("a register for memory", DECODE, "if (*at >> 6 == MODRM_REGISTER)\n\t\treturn false;\n", "", "decode_test"),
-    Mutation("C7 /1 is a MOV", DECODE, " && !(*at >> 3 & 7)", "", "decode_test"),
-    Mutation("RSP may be loaded", DECODE, "!(load && mov->target == X86_TARGET_RSP)", "true", "decode_test"),
-    Mutation("half an instruction will do", DECODE, "return mov->length <= code->count;", "return true;", "decode_test"),
-    Mutation("AH is SPL", DECODE, "if (width == 1 && !rex && number & 4)", "if (false)", "decode_test"),
-    Mutation("any RAM of stage 2", FETCH, "(entry & partition->ram_mask) == partition->ram_leaf", "true", "fetch_test"),
-    Mutation("holes are RAM", FETCH, "if (!(entry & PRESENT))\n\t\t\treturn false;\n\t\ttable", "table", "fetch_test"),
-    Mutation("large leaves of stage 2 lead further", FETCH, "shift > PAGE_SHIFT && !(entry & LARGE)", "shift > PAGE_SHIFT", "fetch_test"),
-    Mutation("large leaves of stage 2 are pages", FETCH, "table + inside(gpa, shift)", "table + inside(gpa, PAGE_SHIFT)", "fetch_test"),
-    Mutation("large leaves of the guest's lead further", FETCH, "bits && !(*entry & LARGE)", "bits", "fetch_test"),
-    Mutation("low bits of a large leaf are its address", FETCH, "table - inside(table, (unsigned)bits) +", "table +", "fetch_test"),
-    Mutation("the second page is beside the first", FETCH, "(words && rip & PAGE_MASK)", "words", "fetch_test"),
-    Mutation("walks of the guest's tables are its instruction's", FETCH, "exit->target == X86_TARGET_MEMORY && ", "", "fetch_test"),
-    Mutation("deliveries are its instruction's", FETCH, " && !x86_vendor->has_event(core)", "", "fetch_test"),
-    Mutation("a walk is never stale", FETCH, "unsigned n = 0; !changes", "unsigned n = 4; !changes", "fetch_test"),
-    Mutation("code is never stale", FETCH, "n < noted->count; n++)", "n + 3 < noted->count; n++)", "fetch_test"),
-    Mutation("the way to a second page is never stale", FETCH, "n < noted->count; n++)", "n < 7; n++)", "fetch_test"),
-    Mutation(
-        "what is noted holds for any tables",
-        FETCH,
-        "| x86_vendor->note(core, noted->state)",
-        "| (x86_vendor->note(core, noted->state) & 0xfff)",
-        "fetch_test",
-    ),
-    Mutation("what is noted holds for either direction", FETCH, "(noted->access ^ access) |", "", "fetch_test"),
-    Mutation("what was not understood is what was noted", FETCH, "noted->access = NOTHING_NOTED;", "", "fetch_test"),
+    *FETCHES,
     # The I/O APIC.
     Mutation("any vector will do for a level line", IOAPIC, "vector != line->vector", "false", "ioapic_test"),
     Mutation("vectors of the processor's own", IOAPIC, "vector < IOAPIC_FIRST_VECTOR", "false", "ioapic_test"),

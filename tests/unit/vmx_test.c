@@ -149,6 +149,42 @@ static void test_cr0(void)
 		}
 }
 
+/*
+ * What decides which instruction the guest is at stands where it is looked for, of every exit anew; and nothing else, as RFLAGS, which most
+ * instructions change. SDM vol. 3D, Appendix B "Field Encoding in VMCS".
+ */
+static void test_state(void)
+{
+	enum { EPT_VIOLATION = 48, RFLAGS = 0x6820, L = 1 << 13, D = 1 << 14 };
+	static const struct {
+		enum x86_field field;
+		uint32_t encoding;
+	} rows[] = {
+		{ X86_CR0, 0x6800 }, { X86_CR3, 0x6802 },     { X86_CR4, 0x6804 }, { X86_EFER, 0x2806 },
+		{ X86_CS, 0x4816 },  { X86_CS_BASE, 0x6808 }, { X86_RIP, 0x681e },
+	};
+	struct hal_exit exit = { .kind = BH_EXIT_ERROR };
+
+	check_context.subject = "state";
+	static_assert(sizeof(rows) / sizeof(rows[0]) == X86_STATE_WORDS, "each of them");
+	for (uint64_t time = 1; time < 3; time++) {
+		memset(vmcs, 0, sizeof(vmcs));
+		vmcs[0x4402] = EPT_VIOLATION;
+		vmcs[RFLAGS] = 2;
+		for (unsigned n = 0; n < X86_STATE_WORDS; n++)
+			vmcs[rows[n].encoding] = time << 32 | n;
+		vmx_vendor.run(&core, &exit);
+		for (unsigned n = 0; n < X86_STATE_WORDS; n++) {
+			check_context.round = n;
+			CHECK_EQ(core.state[rows[n].field], time << 32 | n);
+		}
+		CHECK_EQ(core.state[X86_RFLAGS], 0);
+	}
+	check_context.subject = "code segment"; /* table 25-2 "Format of Access Rights" */
+	CHECK_EQ(L >> vmx_vendor.code_shift & 3, X86_CODE_64);
+	CHECK_EQ(D >> vmx_vendor.code_shift & 3, X86_CODE_32);
+}
+
 /* A task switch, a state that cannot be entered, reasons nobody knows, one whose lower half is VMCALL's; an entry that is refused. */
 static void test_errors(void)
 {
@@ -166,43 +202,6 @@ static void test_errors(void)
 	CHECK_EQ(run(18, 0).kind, BH_EXIT_ERROR);
 }
 
-/* What decides which instruction the guest is at, each alone, and nothing else. SDM vol. 3D, Appendix B "Field Encoding in VMCS". */
-static void test_state(void)
-{
-	enum {
-		CR0 = 0x6800,
-		CR3 = 0x6802,
-		CR4 = 0x6804,
-		EFER = 0x2806,
-		CS_RIGHTS = 0x4816,
-		CS_BASE = 0x6808,
-		RIP = 0x681e,
-		RFLAGS = 0x6820
-	};
-	static const uint16_t deciding[] = { CR0, CR3, CR4, EFER, CS_RIGHTS, CS_BASE, RIP };
-	static const uint8_t noted_as[] = { X86_CR0, X86_CR3, X86_CR4, X86_EFER, X86_CS, X86_CS_BASE, X86_RIP };
-	uint64_t state[X86_FIELDS] = { 0 };
-
-	check_context.subject = "state";
-	memset(vmcs, 0, sizeof(vmcs));
-	CHECK(!vmx_vendor.note(&core, state));
-	for (unsigned n = 0; n < sizeof(deciding) / sizeof(deciding[0]); n++) {
-		check_context.round = n;
-		vmcs[deciding[n]] = n + 1;
-		CHECK(vmx_vendor.note(&core, state));
-		CHECK(!vmx_vendor.note(&core, state));
-		CHECK_EQ(state[noted_as[n]], n + 1);
-	}
-	vmcs[RFLAGS] = 2;
-	CHECK(!vmx_vendor.note(&core, state));
-	vmcs[CS_RIGHTS] = 1 << 13; /* table 25-2 "Format of Access Rights": L, then D */
-	CHECK(vmx_vendor.note(&core, state));
-	CHECK_EQ(state[X86_CS] >> vmx_vendor.code_shift & 3, X86_CODE_64);
-	vmcs[CS_RIGHTS] = 1 << 14;
-	CHECK(vmx_vendor.note(&core, state));
-	CHECK_EQ(state[X86_CS] >> vmx_vendor.code_shift & 3, X86_CODE_32);
-}
-
 int main(void)
 {
 	const struct sigaction action = { .sa_sigaction = carry_out, .sa_flags = SA_SIGINFO };
@@ -213,7 +212,7 @@ int main(void)
 	test_calls();
 	test_forbidden();
 	test_cr0();
-	test_errors();
 	test_state();
+	test_errors();
 	return 0;
 }
