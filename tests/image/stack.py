@@ -23,18 +23,16 @@ POINTERS = {"x86_64": 8, "aarch64": 8, "armv7": 4}
 
 # What calls through a register, and where to: every function that stands in a table, or members of the vendor's table on a PC. Functions
 # whose addresses are constants of the caller need not be named.
-VENDOR = ("run", "wait", "get", "note", "set", "skip", "inject", "has_event", "start", "enter", "drain")  # struct x86_vendor
+VENDOR = ("run", "wait", "get", "set", "skip", "inject", "has_event", "start", "enter", "drain")  # struct x86_vendor
 INDIRECT = {
     "monitor_run": ("syndrome_classes",),
     "complete": ("rules",),
     "x86_get": ("vendor.get",),
-    "x86_decode_filtered": ("vendor.has_event",),
-    "hal_core_run": ("vendor.run",),
+    "hal_core_run": ("vendor.run", "vendor.has_event"),
     "reset_core": ("vendor.drain",),
     "x86_core_forget": ("vendor.enter",),
     "hal_core_emulate": ("vendor.inject",),
     "hal_core_apply": ("vendor.skip", "vendor.inject"),
-    "decode": ("vendor.note",),
     "write_efer": ("vendor.set",),
     "write_pat": ("vendor.set",),
     "rest": ("vendor.wait",),
