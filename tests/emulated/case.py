@@ -86,13 +86,13 @@ class Case:
         return sorted({0, 1, 2, 3} - {core for one in self.sandboxes for core in one.every_core})
 
 
-def attacked(arguments: str, attacker_ram_mib: int = 16) -> tuple[Sandbox, ...]:
+def attacked(arguments: str) -> tuple[Sandbox, ...]:
     """The usual company: an attacker, a victim beside it, and a bystander on the boot core.
 
     The attacker gives the others forty milliseconds: ten to settle, and some beats.
     """
     return (
         Sandbox("bystander", 0),
-        Sandbox("attacker", 1, f"ticks=400 {arguments}", ram_mib=attacker_ram_mib, beats=False),
+        Sandbox("attacker", 1, f"ticks=400 {arguments}", beats=False),
         Sandbox("victim", 2),
     )
