@@ -80,7 +80,7 @@ static void clear_shared(uint64_t shared)
 	arch_cache_publish(words, BH_PAGE_BYTES);
 }
 
-/* A core on which something writes to memory, or interrupts, that nobody can switch off runs no guest, and its sandbox no other core. */
+/* If something on this core that writes to memory or interrupts cannot be switched off, its sandbox is parked. */
 static void launch(const struct build *build, uint32_t slot)
 {
 	if (!hal_core_disarm(build->cores[slot]))

@@ -155,7 +155,9 @@ void pristine_keep(const struct bh_table *table, uint32_t index, struct build *b
 void pristine_map(struct build *build);
 /* Refuses unless status is HAL_OK. */
 void build_must(enum hal_status status, const char *what);
-/* On core `slot` itself, before it is launched: its first run reports an error, and its sandbox is parked, whatever restarts it has left.
+/*
+ * Marks core `slot` as one whose monitor has trapped, so that its sandbox is parked whatever restarts it has left. Requires: called on that
+ * core, after hal_core_disarm has failed, before hal_core_launch. Waits up to a second until the sandbox's first core has begun.
  */
 void build_condemn(const struct build *build, uint32_t slot);
 /* Builds the private monitor's own address space; after build_partition of all sandboxes. Refuses on failure. */

@@ -251,15 +251,16 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 }
 
 /*
- * A core that is in `entered` already is to monitor_run one whose monitor has trapped. It is launched after the first core has begun, which
- * would otherwise say of a parked sandbox that it runs.
+ * monitor_run takes a core that is in `entered` already for one whose monitor has trapped. The core waits for the first one, which would
+ * otherwise say of a parked sandbox that it runs; for as long as ten kicks may take, as firmware may never start the first.
  */
 void build_condemn(const struct build *build, uint32_t slot)
 {
 	struct monitor *private = (struct monitor *)(uintptr_t)in_copy(build, &monitor);
+	uint64_t since = arch_counter(), patience = KICK_TIMEOUTS_PER_SECOND * private->kick_timeout;
 
 	__atomic_fetch_or(&private->entered, UINT32_C(1) << slot, __ATOMIC_ACQ_REL);
-	while (slot && __atomic_load_n(&private->stats->state, __ATOMIC_ACQUIRE) == BH_STATE_COLD)
+	while (slot && __atomic_load_n(&private->stats->state, __ATOMIC_ACQUIRE) == BH_STATE_COLD && arch_counter() - since < patience)
 		arch_relax();
 }
 

@@ -44,7 +44,8 @@ void pci_reset(const struct pci_view *view);
 #define PCI_NOWHERE UINT32_MAX
 uint32_t pci_place(const struct pci_view *view, uint64_t gpa);
 
-/* Answers an exit, unless no configuration register is there: false. Stage 2 lets guests read those, so what comes here writes. */
+/* Answers an exit, unless no configuration register is there: false. Stage 2 lets guests read those, so what comes here writes: its value
+ * is set. */
 static inline bool pci_emulate(const struct pci_view *view, const struct hal_exit *exit, enum hal_action *action)
 {
 	uint32_t place = pci_place(view, exit->gpa);

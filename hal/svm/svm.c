@@ -74,6 +74,7 @@ static void decode_memory(const struct vmcb *vmcb, struct hal_exit *exit)
 {
 	uint64_t error = vmcb->control.exitinfo1;
 
+	static_assert(BH_ACCESS_WRITE == BH_ACCESS_READ + 1, "");
 	exit->access = error & 1 << 4 ? BH_ACCESS_EXECUTE : BH_ACCESS_READ + (error >> 1 & 1);
 	exit->gpa = vmcb->control.exitinfo2;
 	exit->target = error & NPF_FINAL ? X86_TARGET_MEMORY : 0;

@@ -22,7 +22,7 @@ void svm_enter(uint64_t vmcb, struct x86_registers *registers);
  */
 struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vmcb);
 
-/* Start-up, once the core has its VMCB. */
+/* Start-up: sets core->field[] to where the fields stand in its VMCB. Requires: core->control. */
 void svm_find_fields(struct hal_core *core);
 
 /* Sleeps with global interrupts on until an NMI has been taken: one that is already pending, or the next. */

@@ -87,6 +87,7 @@ struct hal_space {
 /* Answers of the shared code: what the processor would have done, within the grant. */
 void x86_emulate_cpuid(struct hal_core *core);
 enum hal_action x86_emulate_msr(struct hal_core *core, const struct hal_exit *exit);
+/* Of a DEVICE exit: the I/O APIC, or a configuration register of PCI. */
 enum hal_action x86_emulate_device(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit);
 
@@ -138,7 +139,7 @@ bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit);
 /* Vendors decode an MSR exit with this: ICR writes are IPIs, everything else a register. */
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit);
 
-/* Start-up, once the vendor has said where the core's fields stand. */
+/* Start-up: makes the fields the first of the words that are compared. Requires: core->field[]. */
 void x86_note_fields(struct hal_core *core);
 
 /* Start-up: lets the guest use the MSRs that are its core's own without exits. */

@@ -144,8 +144,7 @@ static unsigned shift_of(uint32_t target)
 	return target & X86_TARGET_HIGH ? 8 : 0;
 }
 
-/* The instruction at which the guest is, in noted->mov: the one that was noted if every word stands as it was. false: none of those above.
- */
+/* The instruction at which the guest is, in noted->mov: the one that was noted if every word stands as it was. false: no plain MOV. */
 HAL_OUTLINE static bool find(const struct hal_partition *partition, struct x86_noted *noted, enum bh_access access)
 {
 	size_t n = noted->count;

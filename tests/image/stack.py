@@ -31,7 +31,7 @@ INDIRECT = {
     "hal_core_run": ("vendor.run", "vendor.has_event"),
     "reset_core": ("vendor.drain",),
     "x86_core_forget": ("vendor.enter",),
-    "hal_core_emulate": ("vendor.inject",),
+    "hal_core_emulate": ("vendor.inject", "rules"),
     "hal_core_apply": ("vendor.skip", "vendor.inject"),
     "write_efer": ("vendor.set",),
     "write_pat": ("vendor.set",),
@@ -108,6 +108,10 @@ def target_of(text: str) -> int | None:
     return int(found[1], 16) if found else None
 
 
+UNKNOWN = re.compile(r"push|pop(?!cnt)|leave|enter|xchg\S*\s+(.*, )?%rsp(,|$)")  # what has not been told of before
+FRAME = re.compile(r"leaq\s+(-?0x[0-9a-f]+)?\(%rbp\), %rsp")  # from the frame pointer
+
+
 def x86_step(one: Instruction) -> Step:
     name, text = one.name, one.text
     if name in ("pushq", "pushfq"):
@@ -126,7 +130,7 @@ def x86_step(one: Instruction) -> Step:
         return Step(target=target_of(text))
     if name == "retq" or name in ENDS:
         return Step(falls=False, returns=name == "retq")
-    if text.endswith(", %rsp") and name not in ("cmpq", "testq", "leaq"):
+    if UNKNOWN.match(text) or (text.endswith(", %rsp") and name not in ("cmpq", "testq") and not FRAME.match(text)):
         raise StackError(f"{one.function}: what does {text!r} do to the stack?")
     return Step()
 
@@ -150,7 +154,7 @@ def arm_moves(name: str, text: str, pointer: int) -> int:
         return pointer * count * (1 if name.startswith("push") else -1)
     if re.match(r"(sub|add)\S*\s+sp, ", text):
         return number(text) * (1 if name.startswith("sub") else -1)
-    if re.match(r"(mov\S*|ld\S*|and\S*|orr\S*)\s+sp, ", text) or "sp!" in text:
+    if re.match(r"(mov\S*|ld\S*|and\S*|orr\S*)\s+sp, ", text) or "sp!" in text or name.startswith(("vpush", "vpop")):
         raise StackError(f"what does {text!r} do to the stack?")
     return 0
 
@@ -237,7 +241,7 @@ class Code:
         """Bytes on the stack behind an instruction. `frames`: of each function, where its frame pointer was set."""
         if re.match(r"movq\s+%rsp, %rbp", one.text):
             frames[one.function] = depth
-        if found := re.match(r"leaq\s+(-?0x[0-9a-f]+)?\(%rbp\), %rsp", one.text):
+        if found := FRAME.match(one.text):
             return frames[one.function] - int(found[1] or "0", 0)
         return depth + self.step(one).moves
 

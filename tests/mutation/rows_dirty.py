@@ -25,9 +25,8 @@ def not_zeroed(what: str, platform: str, symbols: str) -> MachineMutation:
         return dirty(what, ENTRIES[SVM], f"zero {start}, {end}", "", platform, "never said|left is cold")
     r = "x" if platform == GICV3 else "r"
     old = f"ldr {r}0, ={start} ldr {r}1, ={end} bl clear"
-    return MachineMutation(
-        what, ENTRIES[platform], old, "", "dirty-ones", platform, "never said"
-    )  # one word of garbage in four is a good state
+    # Ones, because of random words one in four is a state that runs.
+    return MachineMutation(what, ENTRIES[platform], old, "", "dirty-ones", platform, "never said")
 
 
 HEADER_BYTES = "sizeof(struct bh_log) - BH_LOG_TEXT_BYTES"

@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 DECODE = "hal/x86/decode.c"
 FETCH = "hal/x86/fetch.c"
 NOTED = "hal/x86/noted_boot.c"
+SVM, VMX, IOAPIC, PORT = "hal/svm/svm.c", "hal/vmx/vmx.c", "hal/irq/ioapic.c", "hal/x86/port.c"
 
 FETCHES = (
     Mutation("a register for memory", DECODE, "if (*at >> 6 == MODRM_REGISTER)\n\t\treturn false;\n", "", "decode_test"),
@@ -14,6 +15,18 @@ FETCHES = (
     Mutation("half an instruction will do", DECODE, "return mov->length <= code->count;", "return true;", "decode_test"),
     Mutation("AH is SPL", DECODE, "if (width == 1 && !rex && number & 4)", "if (false)", "decode_test"),
     Mutation("any RAM of stage 2", FETCH, "(entry & partition->ram_mask) == partition->ram_leaf", "true", "fetch_test"),
+    Mutation("what lies beyond stage 2 is RAM", FETCH, "if (gpa >> shift)\n\t\treturn false;\n", "", "fetch_test"),
+    Mutation("walks are accesses on SVM", SVM, "error & NPF_FINAL ? X86_TARGET_MEMORY : 0", "X86_TARGET_MEMORY", "svm_test"),
+    Mutation("walks are accesses on VT-x", VMX, "(qualification & FINAL) == FINAL ?", "FINAL ?", "vmx_test"),
+    Mutation(
+        "registers below the entries are entry 0",
+        IOAPIC,
+        "(view->index - IOREDTBL) / 2",
+        "(uint32_t)((int)(view->index - IOREDTBL) / 2)",
+        "ioapic_test",
+    ),
+    Mutation("IN AL writes EAX", PORT, "width == 4 ? UINT64_MAX : x86_mask_of(width)", "UINT64_MAX", "port_test"),
+    Mutation("IN EAX keeps the upper half", PORT, "width == 4 ? UINT64_MAX : x86_mask_of(width)", "x86_mask_of(width)", "port_test"),
     Mutation("holes are RAM", FETCH, "if (!(entry & PRESENT))\n\t\t\treturn false;\n\t\ttable", "table", "fetch_test"),
     Mutation("large leaves of stage 2 lead further", FETCH, "shift > PAGE_SHIFT && !(entry & LARGE)", "shift > PAGE_SHIFT", "fetch_test"),
     Mutation("large leaves of stage 2 are pages", FETCH, "table + inside(gpa, shift)", "table + inside(gpa, PAGE_SHIFT)", "fetch_test"),

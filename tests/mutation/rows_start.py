@@ -26,6 +26,7 @@ START = (
         "partition_test",
     ),
     Mutation("a first core waits for itself", PARTITION, "while (slot && __atomic_load_n", "while (__atomic_load_n", "partition_test"),
+    Mutation("a first core that never begins is waited for", PARTITION, " && arch_counter() - since < patience", "", "partition_test"),
     Mutation("a control that sticks is overlooked", DISARM, "return !p->read(msr);", "return true;", "disarm_test"),
     Mutation("a trace is left on", DISARM, "{ IA32_RTIT_CTL, 1, count_traces },", "", "disarm_test"),
     Mutation(

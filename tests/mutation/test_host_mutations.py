@@ -57,6 +57,7 @@ PROGRAMS = {
     "ioapic_test": "tests/unit/ioapic_test.c",
     "module_test": "tests/unit/module_test.c",
     "pci_test": "tests/unit/pci_test.c",
+    "port_test": "tests/unit/port_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
@@ -91,6 +92,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "vmx_test": [VMX],
     "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
+    "port_test": ["hal/x86/port.c"],
     "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}

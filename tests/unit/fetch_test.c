@@ -209,7 +209,9 @@ static void test_large_leaves(void)
 /* Tables and code in every place that is not RAM; the walk ends there. */
 static void test_astray(void)
 {
-	static const uint64_t places[] = { 0, DEVICE, READ_ONLY, HOLE, RAM_END, UINT64_C(1) << 47, UINT64_C(0xffffffffff000) };
+	static const uint64_t places[] = {
+		0, DEVICE, READ_ONLY, HOLE, RAM_END, UINT64_C(1) << 47, UINT64_C(0xffffffffff000), (UINT64_C(1) << 48) + CODE
+	};
 
 	for (unsigned n = 0; n < sizeof(places) / sizeof(places[0]); n++) {
 		check_context.subject = "astray";

@@ -15,7 +15,7 @@
 #include "hal/x86/decode.h"
 #include "held_lock.h"
 
-enum { EDGE = 4, LEVEL = 10, PINS = 24, EDGE_VECTOR = 0x34, LEVEL_VECTOR = 0x3a, MASKED = REDIRECTION_MASKED, STATE = 0x5000 };
+enum { EDGE = 0, LEVEL = 10, PINS = 24, EDGE_VECTOR = 0x34, LEVEL_VECTOR = 0x3a, MASKED = REDIRECTION_MASKED, STATE = 0x5000 };
 enum { LEVEL_WIRING = REDIRECTION_LEVEL | REDIRECTION_ACTIVE_LOW };
 
 static uint32_t machine[IOREDTBL + 2 * PINS], selected, unlocked_accesses;
@@ -124,18 +124,19 @@ static void prepare(void)
 
 static enum hal_action access(unsigned slot, uint64_t offset, enum bh_access kind, uint64_t value)
 {
+	cores[slot].registers.rax = UINT64_MAX;
 	const struct hal_exit exit = { .kind = BH_EXIT_DEVICE, .access = kind, .gpa = board.ioapic + offset, .width = 4, .value = value };
 
 	return ioapic_emulate(&cores[slot], &exit);
 }
 
-static uint32_t read_register(uint32_t index)
+static uint64_t read_register(uint32_t index)
 {
 	CHECK_EQ(access(0, IOREGSEL, BH_ACCESS_WRITE, index), HAL_SKIP);
 	CHECK_EQ(access(1, IOREGSEL, BH_ACCESS_READ, 0), HAL_SKIP); /* the sandbox's cores share it */
 	CHECK_EQ(cores[1].registers.rax, index);
 	CHECK_EQ(access(1, IOWIN, BH_ACCESS_READ, 0), HAL_SKIP);
-	return (uint32_t)cores[1].registers.rax;
+	return cores[1].registers.rax;
 }
 
 static enum hal_action write_register(uint32_t index, uint32_t value)

@@ -294,6 +294,14 @@ static void test_condemned(void)
 	CHECK_EQ(condemned.polls, POLLS);
 	CHECK_EQ(condemned.private->entered, 1u << 1);
 
+	check_context.subject = "the first core never begins";
+	condemned.stats->state = BH_STATE_COLD;
+	condemned.private->kick_timeout = POLLS;
+	fake_arch.on_relax = NULL;
+	build_condemn(&condemned.build, 1);
+	CHECK_EQ(condemned.stats->state, BH_STATE_COLD);
+	fake_arch.on_relax = first_core;
+
 	check_context.subject = "the first core cannot be disarmed";
 	condemned.stats->state = BH_STATE_COLD;
 	build_condemn(&condemned.build, 0);

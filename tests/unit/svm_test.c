@@ -56,12 +56,13 @@ void x86_emulate_cpuid(struct hal_core *of)
 enum { GPA = 0xfec00010, LENGTH = 6 };
 static bool understood; /* the access to a page that is not mapped */
 static uint32_t target; /* its register */
-static unsigned decoded;
+static unsigned decoded, asked_target;
 
 bool x86_decode_filtered(struct hal_core *of, struct hal_exit *exit)
 {
 	CHECK_EQ(exit->gpa, GPA);
 	decoded = exit->access;
+	asked_target = exit->target;
 	if (!understood)
 		return false;
 	exit->kind = BH_EXIT_DEVICE;
@@ -256,13 +257,15 @@ static void test_others_at_once(void)
 }
 
 /*
- * APM vol. 2, 15.25.6 "Nested versus Guest Page Faults, Fault Ordering": bit 1 write, bit 32 the access itself. Registers that are still in
- * the processor are not there to be read or written.
+ * APM vol. 2, 15.25.6 "Nested versus Guest Page Faults, Fault Ordering": bit 1 write, 4 fetch, bit 32 the access itself. Registers that are
+ * still in the processor are not there to be read or written.
  */
 static void test_accesses_at_once(void)
 {
 	const struct vmcb_control read = { .exitcode = 0x400, .exitinfo1 = UINT64_C(1) << 32, .exitinfo2 = GPA };
 	const struct vmcb_control write = { .exitcode = 0x400, .exitinfo1 = UINT64_C(1) << 32 | 1 << 1, .exitinfo2 = GPA };
+	const struct vmcb_control walk = { .exitcode = 0x400, .exitinfo1 = 1 << 1, .exitinfo2 = GPA };
+	const struct vmcb_control fetch = { .exitcode = 0x400, .exitinfo1 = UINT64_C(1) << 32 | 1 << 4, .exitinfo2 = GPA };
 
 	check_context.subject = "access at once";
 	emulation = HAL_SKIP;
@@ -274,8 +277,13 @@ static void test_accesses_at_once(void)
 	svm_saves_nrip = true; /* which tells nothing here */
 	CHECK(answers(write, 3, RAX));
 	CHECK_EQ(decoded, BH_ACCESS_WRITE);
+	CHECK_EQ(asked_target, X86_TARGET_MEMORY);
 	check_answered(BH_EXIT_DEVICE, RIP + LENGTH, RAX + 2);
 	svm_saves_nrip = false;
+	CHECK(answers(walk, 0, RAX));
+	CHECK_EQ(asked_target, 0);
+	CHECK(answers(fetch, 0, RAX));
+	CHECK_EQ(decoded, BH_ACCESS_EXECUTE);
 	for (target = 0; target < 16; target++) {
 		bool saved = target < 4 || (target >= 6 && target < 12);
 

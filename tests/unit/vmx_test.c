@@ -185,6 +185,35 @@ static void test_state(void)
 	CHECK_EQ(D >> vmx_vendor.code_shift & 3, X86_CODE_32);
 }
 
+/* SDM vol. 3C, table 28-7 "Exit Qualification for EPT Violations": an instruction's own access, and a walk on its way to that. */
+static void test_accesses(void)
+{
+	enum { EPT_VIOLATION = 48, READ = 1, WRITE = 2, FETCH = 4, LINEAR = 1 << 7, FINAL = 1 << 8 };
+	static const struct {
+		uint64_t qualification;
+		uint32_t access, target;
+	} rows[] = {
+		{ READ | LINEAR | FINAL, BH_ACCESS_READ, X86_TARGET_MEMORY },
+		{ WRITE | LINEAR | FINAL, BH_ACCESS_WRITE, X86_TARGET_MEMORY },
+		{ FETCH | LINEAR | FINAL, BH_ACCESS_EXECUTE, X86_TARGET_MEMORY },
+		{ WRITE | LINEAR, BH_ACCESS_WRITE, 0 },
+		{ READ, BH_ACCESS_READ, 0 },
+	};
+
+	check_context.subject = "accesses";
+	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		struct hal_exit exit = { .kind = BH_EXIT_ERROR };
+
+		memset(vmcs, 0, sizeof(vmcs));
+		vmcs[0x4402] = EPT_VIOLATION;
+		vmcs[0x6400] = rows[n].qualification;
+		check_context.round = n;
+		vmx_vendor.run(&core, &exit);
+		CHECK_EQ(exit.access, rows[n].access);
+		CHECK_EQ(exit.target, rows[n].target);
+	}
+}
+
 /* A task switch, a state that cannot be entered, reasons nobody knows, one whose lower half is VMCALL's; an entry that is refused. */
 static void test_errors(void)
 {
@@ -213,6 +242,7 @@ int main(void)
 	test_forbidden();
 	test_cr0();
 	test_state();
+	test_accesses();
 	test_errors();
 	return 0;
 }

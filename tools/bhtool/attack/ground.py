@@ -53,7 +53,7 @@ class Ground:
 
     @cached_property
     def absent(self) -> list[Span]:
-        """Frames of other cores' redistributors, which are shown as absent: reading them stops nobody. `distributor-pieces` attacks them."""
+        """All redistributors' frames. Other cores' are shown as absent: reading them stops nobody. `distributor-pieces` attacks them."""
         return [Span(REDISTRIBUTORS, MACHINE_CORES * REDISTRIBUTOR_BYTES)] if self.has_redistributors else []
 
     @cached_property
