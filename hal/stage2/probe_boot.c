@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this a machine that can be split? Every feature is looked at before any is used; then what a loader left on is switched off, on every
- * core. */
+/* Is this a machine that can be split? Every feature is looked at before any is used. Then, core by core, stops what a loader left on. */
 #include "hal/stage2/disarm.h"
 #include "hal/stage2/stage2.h"
 

@@ -12,7 +12,7 @@ from bhtool.config.explain import IMAGE
 from bhtool.config.pool import IMAGE as BEGINS
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import Platform, every, load
-from bhtool.verbs.check import UNUSED, machine_memory, memory_of
+from bhtool.verbs.check import UNUSED, machine_memory, memory_of, size_text
 
 Compile = Callable[[Path, str], Plan]
 PLATFORMS = [platform.name for platform in every()]
@@ -90,3 +90,7 @@ def test_what_a_core_takes(compile_on: Compile, tmp_path: Path, platform: str) -
     for each in native:
         assert memory_of(each)["monitor_bytes"] - memory_of(each)["log_bytes"] <= MOST[kind] << 10
     assert memory_of(two)["monitor_bytes"] - memory_of(one)["monitor_bytes"] == memory_of(one)["core_bytes"] == FURTHER[kind] << 10
+
+
+def test_sizes_are_exact_or_short() -> None:
+    assert [size_text(size) for size in (1280 << 10, 512 << 20, 1522052 << 10, 100)] == ["1280 KiB", "512 MiB", "1,486.4 MiB", "100 B"]

