@@ -104,15 +104,16 @@ struct bh_log {
 /* Table of grants: everything the sandbox owns beyond its cores. */
 enum bh_grant_kind {
 	BH_GRANT_NONE,
-	BH_GRANT_RAM,         /* gpa, size */
-	BH_GRANT_DEVICE,      /* gpa, size of registers; line, vector */
-	BH_GRANT_PORTS,       /* gpa = first port, size = ports; line, vector */
-	BH_GRANT_LOG,         /* own log ring, read and write */
-	BH_GRANT_FOREIGN_LOG, /* another sandbox's log ring, read only; name = that sandbox */
-	BH_GRANT_STATS,       /* struct bh_stats, read only */
-	BH_GRANT_IRQCHIP,     /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
-	BH_GRANT_FUNCTION,    /* PCI function: gpa, size of its configuration registers (size 0: behind ports only); line, vector */
+	BH_GRANT_RAM,          /* gpa, size */
+	BH_GRANT_DEVICE,       /* gpa, size of registers; line, vector */
+	BH_GRANT_PORTS,        /* gpa = first port, size = ports; line, vector */
+	BH_GRANT_LOG,          /* own log ring, read and write */
+	BH_GRANT_FOREIGN_LOG,  /* another sandbox's log ring, read only; name = that sandbox */
+	BH_GRANT_STATS,        /* struct bh_stats, read only */
+	BH_GRANT_IRQCHIP,      /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
+	BH_GRANT_PCI_FUNCTION, /* gpa, size of its configuration registers (size 0: behind ports only); line, vector */
 };
+enum { BH_GRANT_FUNCTION = BH_GRANT_PCI_FUNCTION /* its name until version 2 */ };
 enum { BH_LINE_NONE = 0xffffffff };
 struct bh_grant {
 	uint32_t kind;   /* enum bh_grant_kind */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The partition table: what the tool decided on the desk, as the monitor reads it when the machine boots. Const, versioned,
+ * The partition table: what the host tool decided, as the monitor reads it when the machine boots. Const, versioned,
  * checksummed. The same rules as in guest.h: the tool reads this header through cffi, so only enums, scalars and arrays.
  *
- *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[] | functions[]
+ *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[] | pci_functions[]
  *
  * Arrays are dense, counts in the header.
  *
@@ -24,8 +24,8 @@ enum {
 	BH_MAX_COPIES = 64,
 	BH_MAX_PIECES = 64,
 	BH_MAX_RESTARTS = 1000000,
-	BH_MAX_FUNCTIONS = 16,
-	BH_FUNCTION_BARS = 6,
+	BH_MAX_PCI_FUNCTIONS = 16,
+	BH_PCI_FUNCTION_BARS = 6,
 	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
 	BH_MAX_POOL_BYTES = 0x50000,
 };
@@ -93,20 +93,20 @@ struct bh_copy {
  * A PCI function. Its base address registers as they read when they hold the granted addresses, type bits and all, and after
  * all ones were written to them; 0 and 0: the function has none there. PCI Local Bus 3.0, 6.2.5 "Base Addresses".
  */
-struct bh_function {
+struct bh_pci_function {
 	uint32_t sandbox;
 	uint32_t id;       /* bus << 8 | device << 3 | function */
 	uint32_t identity; /* device << 16 | vendor */
-	uint32_t bar[BH_FUNCTION_BARS];
-	uint32_t bar_mask[BH_FUNCTION_BARS];
+	uint32_t bar[BH_PCI_FUNCTION_BARS];
+	uint32_t bar_mask[BH_PCI_FUNCTION_BARS];
 	uint32_t pad;
 };
 /*
- * What a sandbox that restarts finds in its memory, besides zeros. Start-up copies it from `target` to the sandbox's pristine
- * copy, each restart copies it back. Both addresses ascend from row to row of a sandbox; in the copy there are no gaps.
+ * What a sandbox that restarts finds in its memory, besides zeros. Start-up copies it from `target` to the sandbox's boot
+ * snapshot, each restart copies it back. Both addresses ascend from row to row of a sandbox; in the copy there are no gaps.
  */
 struct bh_piece {
-	uint64_t offset; /* in the pristine copy */
+	uint64_t offset; /* in the boot snapshot */
 	uint64_t target; /* HPA: RAM of the sandbox */
 	uint64_t size;   /* bytes, multiple of 4 KiB */
 	uint32_t sandbox;
@@ -143,8 +143,8 @@ struct bh_sandbox {
 	uint64_t stack;                       /* GPA, initial stack pointer */
 	uint64_t entry_area;                  /* x86: GPA of GDT (+0x0) and one-to-one page tables, root at +0x1000; else 0 */
 	uint64_t clock_text; /* HPA of 10 blanks to fill with the clock in kHz, decimal, left aligned (x86 Linux); 0: none */
-	uint64_t pristine;   /* HPA of the pristine copy, mapped for no sandbox; on_fault RESTART only, else 0 */
-	uint64_t pristine_bytes;
+	uint64_t snapshot;   /* HPA of the boot snapshot, mapped for no sandbox; on_fault RESTART only, else 0 */
+	uint64_t snapshot_bytes;
 };
 struct bh_table {
 	uint32_t magic;   /* BH_TABLE_MAGIC */
@@ -153,10 +153,10 @@ struct bh_table {
 	uint32_t pad;
 	uint64_t checksum; /* FNV-1a over the 64-bit little-endian words of the table, this field taken as 0 */
 	uint8_t platform[BH_NAME_BYTES];
-	uint64_t shared;          /* HPA of one page: kick boxes (docs/shared-state.md) */
+	uint64_t shared;          /* HPA of one page: kick mailboxes (docs/shared-state.md) */
 	uint64_t module_bytes;    /* of the one boot module that must come with the image; 0: there must be none */
 	uint64_t module_checksum; /* FNV-1a over its 64-bit little-endian words */
-	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, function_count;
+	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, pci_function_count;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];
 	struct bh_region regions[BH_MAX_REGIONS];
@@ -164,5 +164,5 @@ struct bh_table {
 	struct bh_line lines[BH_MAX_LINES];
 	struct bh_copy copies[BH_MAX_COPIES];
 	struct bh_piece pieces[BH_MAX_PIECES];
-	struct bh_function functions[BH_MAX_FUNCTIONS];
+	struct bh_pci_function pci_functions[BH_MAX_PCI_FUNCTIONS];
 };

@@ -78,9 +78,9 @@ struct hal_partition_config {
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
 	uint32_t unprotected;                       /* enum bh_protection, or-ed: what need not be confined */
-	bool trusted_idle;               /* the sandbox promises never to sleep with its interrupts shut off (docs/decisions.md) */
-	bool tolerate_ports;             /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
-	struct hal_kick_box *kick_boxes; /* shared page, one box per machine core */
+	bool trusted_idle;   /* the sandbox promises never to sleep with its interrupts shut off (docs/decisions.md) */
+	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
+	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one box per machine core */
 };
 HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
 						 struct hal_partition **out);
@@ -116,7 +116,7 @@ HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *parti
 /* All PCI functions but the board's own bridges decode nothing, master nothing and interrupt nobody. Call once, before any is granted. */
 void hal_machine_silence_functions(void);
 
-struct bh_function;
+struct bh_pci_function;
 /* A base address of a PCI function. */
 struct hal_base {
 	uint64_t start, bytes; /* 0 bytes: one that no register can hold */
@@ -127,10 +127,10 @@ enum { HAL_MAX_BASES = 6 };
  * Decodes the base address registers that the table has for a function, in their order; returns how many addresses there are: one of 64
  * bits takes two registers. Pure: reads nothing but its arguments.
  */
-uint32_t hal_function_bases(const struct bh_function *function, struct hal_base bases[HAL_MAX_BASES]);
+uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_base bases[HAL_MAX_BASES]);
 
 /* Places a PCI function as the table says and gives it to the partition. HAL_E_UNSUPPORTED: another is there, or none. */
-HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function);
+HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function);
 /*
  * When all are granted, and before the partition is sealed: shows their configuration registers, read only, and the frame `absent` in
  * place of everybody else's. With BH_PROTECT_IO in `unprotected`: all functions', and to write, too. HAL_E_SEALED, HAL_E_NOMEM.
@@ -282,7 +282,7 @@ void hal_core_wait(struct hal_core *core);
  * Kicks: an interrupt from a monitor to a monitor that no guest can mask, lose or forge. Requests to one core coalesce:
  * each box counts requests and acknowledgements, and a ticket is answered when the acknowledgements have reached it.
  */
-struct hal_kick_box {
+struct hal_kick_mailbox {
 	_Alignas(64) uint32_t requested; /* incremented by kickers */
 	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
 	uint32_t acknowledged;           /* written by the kicked core alone */

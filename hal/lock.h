@@ -13,11 +13,11 @@ struct hal_lock {
 	uint32_t serving;
 };
 
-/* They lie on the shared page, behind the kick boxes. */
+/* They lie on the shared page, behind the kick mailboxes. */
 enum hal_lock_name { HAL_LOCK_IOAPIC, HAL_LOCK_PCI, HAL_LOCKS };
-_Static_assert(BH_MAX_CORES * sizeof(struct hal_kick_box) + HAL_LOCKS * sizeof(struct hal_lock) <= BH_PAGE_BYTES, "one page");
+_Static_assert(BH_MAX_CORES * sizeof(struct hal_kick_mailbox) + HAL_LOCKS * sizeof(struct hal_lock) <= BH_PAGE_BYTES, "one page");
 
-static inline struct hal_lock *hal_lock_of(struct hal_kick_box *boxes, enum hal_lock_name name)
+static inline struct hal_lock *hal_lock_of(struct hal_kick_mailbox *boxes, enum hal_lock_name name)
 {
 	return (struct hal_lock *)(boxes + BH_MAX_CORES) + name;
 }

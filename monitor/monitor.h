@@ -6,7 +6,7 @@
  *   main_boot ─► table_boot      refuse what is wrong       run ─► exits ─► hal
  *            ├─► module_boot     payload to its places        └──► restart ─► hal
  *            ├─► partition_boot  build partition, copy
- *            └─► pristine_boot   keep what a restart needs
+ *            └─► snapshot_boot   keep what a restart needs
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
  * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
@@ -27,8 +27,8 @@
 enum { PHASE_MASK = 3, NEXT_LIFE = 4 };
 enum phase { PHASE_RUNS, PHASE_RESTARTS, PHASE_ENDED /* parked or switched off, all cores of it */ };
 
-/* What a restart makes of the sandbox's memory: spans of zeros, and in them pieces of the pristine copy. One frame of the arena. */
-struct pristine {
+/* What a restart makes of the sandbox's memory: spans of zeros, and in them pieces of the boot snapshot. One frame of the arena. */
+struct boot_snapshot {
 	uint64_t copy; /* HPA, mapped one to one as the spans are */
 	uint32_t span_count, piece_count;
 	struct {
@@ -49,9 +49,9 @@ struct monitor {
 	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
-	uint32_t may_kick;               /* bit n: sandbox n */
-	uint64_t kick_timeout;           /* arch counter ticks; twice as long is a restart's first core patient with the others */
-	const struct pristine *pristine; /* NULL: never restarts */
+	uint32_t may_kick;                    /* bit n: sandbox n */
+	uint64_t kick_timeout;                /* arch counter ticks; twice as long is a restart's first core patient with the others */
+	const struct boot_snapshot *snapshot; /* NULL: never restarts */
 	const struct bh_log *log;
 	struct watch watch;                     /* the first core's */
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
@@ -145,14 +145,14 @@ struct build {
 	struct hal_space *space;
 	void *stack_tops[BH_MAX_SANDBOX_CORES];
 	uint64_t copy, copy_end; /* HPA of the private copy of the resident image */
-	struct pristine *pristine;
+	struct boot_snapshot *snapshot;
 };
 /* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build);
 /* Keeps what sandboxes[index] needs for a restart, if it may have one; behind everything that start-up writes into its memory. */
-void pristine_keep(const struct bh_table *table, uint32_t index, struct build *build);
+void snapshot_keep(const struct bh_table *table, uint32_t index, struct build *build);
 /* Maps it into the private monitor. */
-void pristine_map(struct build *build);
+void snapshot_map(struct build *build);
 /* Refuses unless status is HAL_OK. */
 void build_must(enum hal_status status, const char *what);
 /*

@@ -123,7 +123,8 @@ static void prepare_pool(const struct bh_sandbox *sandbox, uint32_t index, const
 
 static bool has_functions(const struct bh_table *table, uint32_t index)
 {
-	for (const struct bh_function *function = table->functions; function < table->functions + table->function_count; function++)
+	for (const struct bh_pci_function *function = table->pci_functions; function < table->pci_functions + table->pci_function_count;
+	     function++)
 		if (function->sandbox == index)
 			return true;
 	return false;
@@ -145,9 +146,9 @@ static void grant_functions(const struct bh_table *table, uint32_t index, struct
 {
 	uint64_t absent = table->sandboxes[index].pool + BH_POOL_ABSENT;
 
-	for (uint32_t n = 0; n < table->function_count; n++)
-		if (table->functions[n].sandbox == index)
-			build_must(hal_partition_grant_function(partition, &table->functions[n]), "PCI function");
+	for (uint32_t n = 0; n < table->pci_function_count; n++)
+		if (table->pci_functions[n].sandbox == index)
+			build_must(hal_partition_grant_function(partition, &table->pci_functions[n]), "PCI function");
 	if (has_functions(table, index))
 		build_must(hal_partition_show_functions(partition, (hpa_t){ absent }), "PCI configuration registers");
 }
@@ -184,7 +185,7 @@ static void create_partition(const struct bh_table *table, uint32_t index, struc
 		.unprotected = sandbox->unprotected,
 		.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE,
 		.tolerate_ports = sandbox->flags & BH_SANDBOX_LINUX,
-		.kick_boxes = (struct hal_kick_box *)(uintptr_t)table->shared,
+		.kick_mailboxes = (struct hal_kick_mailbox *)(uintptr_t)table->shared,
 	};
 
 	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
@@ -221,7 +222,7 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	private->core_count = build->sandbox->core_count;
 	private->may_kick = build->sandbox->may_kick;
 	private->kick_timeout = clock_hz / KICK_TIMEOUTS_PER_SECOND;
-	private->pristine = build->pristine;
+	private->snapshot = build->snapshot;
 	private->log = (const struct bh_log *)(uintptr_t)(build->sandbox->pool + BH_POOL_LOG);
 	private->restarts_left = build->sandbox->max_restarts;
 	private->watch.timeout = clock_hz / 1000 * build->sandbox->heartbeat_timeout_us / 1000;
@@ -246,7 +247,7 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	copy_resident(build);
 	create_partition(table, index, build);
 	create_cores(build);
-	pristine_keep(table, index, build);
+	snapshot_keep(table, index, build);
 	fill_monitor(build, clock->hz);
 }
 
@@ -314,8 +315,8 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 	map_one_to_one(build->space, build->sandbox->pool, build->copy);
 	map_one_to_one(build->space, build->copy_end, build->arena.end);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
-	if (build->pristine)
-		pristine_map(build);
+	if (build->snapshot)
+		snapshot_map(build);
 	else
 		map_ram(table, index, build->space);
 	build_must(hal_space_map_devices(build->space, build->partition), "private monitor");

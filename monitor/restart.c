@@ -5,7 +5,7 @@
  *   any core      claims the restart (run.c), kicks its siblings
  *   others        quiesce, report themselves stopped, wait for the end
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
- *                 memory ── zeros, then the pieces of the pristine copy, cleaned
+ *                 memory ── zeros, then the pieces of the boot snapshot, cleaned
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
  *
@@ -54,12 +54,12 @@ static void fill(struct hal_core *core, uint64_t target, uint64_t bytes, uint64_
 
 static void restore_memory(struct hal_core *core)
 {
-	const struct pristine *pristine = monitor.pristine;
+	const struct boot_snapshot *snapshot = monitor.snapshot;
 
-	for (uint32_t n = 0; n < pristine->span_count; n++)
-		fill(core, pristine->spans[n].start, pristine->spans[n].bytes, 0);
-	for (uint32_t n = 0; n < pristine->piece_count; n++)
-		fill(core, pristine->pieces[n].target, pristine->pieces[n].size, pristine->copy + pristine->pieces[n].offset);
+	for (uint32_t n = 0; n < snapshot->span_count; n++)
+		fill(core, snapshot->spans[n].start, snapshot->spans[n].bytes, 0);
+	for (uint32_t n = 0; n < snapshot->piece_count; n++)
+		fill(core, snapshot->pieces[n].target, snapshot->pieces[n].size, snapshot->copy + snapshot->pieces[n].offset);
 }
 
 /* A core that was never started, or hangs in its monitor, is not waited for for ever; one that waits for another's answer may do so. */

@@ -75,7 +75,7 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 static bool claim(enum hal_action action, bool *again)
 {
 	uint32_t found = current_phase();
-	bool may_restart = monitor.pristine && action >= HAL_FAULT;
+	bool may_restart = monitor.snapshot && action >= HAL_FAULT;
 
 	*again = may_restart && (action == HAL_RESTART || monitor.restarts_left);
 	if (!may_restart)
@@ -169,7 +169,7 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 	if (__atomic_fetch_or(&monitor.entered, self, __ATOMIC_ACQ_REL) & self) {
 		if (is_in(PHASE_ENDED)) /* it was being parked */
 			rest(core, slot);
-		monitor.pristine = NULL;
+		monitor.snapshot = NULL;
 		return true;
 	}
 	if (!slot) {

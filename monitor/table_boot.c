@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The desk has checked the configuration; this checks, cheaply, that what arrived is what the desk made and that the
+ * The host tool has checked the configuration; this checks, cheaply, that what arrived is what it made and that the
  * invariants no later code re-examines hold (BH-I7.boot). Pure functions over the table: the same file runs on the host under tests
  * and a fuzzer. Every loop is bounded by a maximum of abi/table.h.
  */
@@ -94,7 +94,7 @@ static const char *refuse_header(const struct bh_table *table, const struct tabl
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
 			  table->copy_count > BH_MAX_COPIES || table->piece_count > BH_MAX_PIECES ||
-			  table->function_count > BH_MAX_FUNCTIONS,
+			  table->pci_function_count > BH_MAX_PCI_FUNCTIONS,
 		  "more regions, ports, lines, copies, pieces or functions than a table holds");
 	return NULL;
 }
@@ -202,7 +202,7 @@ static bool shares_page_with_any(const struct table_limits *limits, const struct
 
 static const char *refuse_bases(const struct bh_table *table, const struct table_limits *limits, uint32_t index)
 {
-	const struct bh_function *function = &table->functions[index];
+	const struct bh_pci_function *function = &table->pci_functions[index];
 	struct hal_base own[HAL_MAX_BASES];
 	uint32_t own_count = hal_function_bases(function, own);
 
@@ -213,7 +213,7 @@ static const char *refuse_bases(const struct bh_table *table, const struct table
 		REFUSE_IF(!within(span_of(base), base.ports ? limits->pci.ports : limits->pci.window),
 			  "a base address of a PCI function lies outside the windows of the machine");
 		for (uint32_t other = 0; other < index; other++) {
-			const struct bh_function *earlier = &table->functions[other];
+			const struct bh_pci_function *earlier = &table->pci_functions[other];
 			struct hal_base theirs[HAL_MAX_BASES];
 			uint32_t their_count = hal_function_bases(earlier, theirs);
 
@@ -228,14 +228,14 @@ static const char *refuse_bases(const struct bh_table *table, const struct table
 
 static const char *refuse_functions(const struct bh_table *table, const struct table_limits *limits)
 {
-	for (uint32_t n = 0; n < table->function_count; n++) {
-		const struct bh_function *function = &table->functions[n];
+	for (uint32_t n = 0; n < table->pci_function_count; n++) {
+		const struct bh_pci_function *function = &table->pci_functions[n];
 		const char *why = refuse_bases(table, limits, n);
 
 		REFUSE_IF(function->sandbox >= table->sandbox_count, "a PCI function belongs to no sandbox");
 		REFUSE_IF(function->id >= limits->pci.functions, "a PCI function is on a bus that the machine does not have");
 		for (uint32_t other = 0; other < n; other++)
-			REFUSE_IF(function->id == table->functions[other].id, "a PCI function is given twice");
+			REFUSE_IF(function->id == table->pci_functions[other].id, "a PCI function is given twice");
 		REFUSE_IF(why, why);
 	}
 	return NULL;
@@ -244,8 +244,8 @@ static const char *refuse_functions(const struct bh_table *table, const struct t
 /* A base address of a function of this sandbox lies there, and nothing else. */
 static bool owns_base(const struct bh_table *table, const struct table_limits *limits, uint32_t sandbox, struct table_span span, bool ports)
 {
-	for (uint32_t index = 0; index < table->function_count; index++) {
-		const struct bh_function *function = &table->functions[index];
+	for (uint32_t index = 0; index < table->pci_function_count; index++) {
+		const struct bh_pci_function *function = &table->pci_functions[index];
 		struct hal_base bases[HAL_MAX_BASES];
 		uint32_t base_count = hal_function_bases(function, bases);
 
@@ -450,9 +450,9 @@ static const char *refuse_copies(const struct bh_table *table)
 	return NULL;
 }
 
-static struct table_span pristine_of(const struct bh_table *table, uint32_t sandbox)
+static struct table_span snapshot_of(const struct bh_table *table, uint32_t sandbox)
 {
-	return (struct table_span){ table->sandboxes[sandbox].pristine, table->sandboxes[sandbox].pristine_bytes };
+	return (struct table_span){ table->sandboxes[sandbox].snapshot, table->sandboxes[sandbox].snapshot_bytes };
 }
 
 static bool touches_ram(const struct bh_table *table, struct table_span hpa)
@@ -463,27 +463,27 @@ static bool touches_ram(const struct bh_table *table, struct table_span hpa)
 	return false;
 }
 
-/* A pristine copy is the monitor's alone: no sandbox may have what it will be made of. */
-static const char *refuse_pristine(const struct bh_table *table, const struct table_limits *limits, uint32_t n)
+/* A boot snapshot is the monitor's alone: no sandbox may have what it will be made of. */
+static const char *refuse_snapshot(const struct bh_table *table, const struct table_limits *limits, uint32_t n)
 {
 	const struct bh_sandbox *sandbox = &table->sandboxes[n];
-	struct table_span pristine = pristine_of(table, n);
+	struct table_span snapshot = snapshot_of(table, n);
 	bool restarts = sandbox->on_fault == BH_ON_FAULT_RESTART;
 
 	REFUSE_IF(sandbox->on_fault > BH_ON_FAULT_RESTART, "a sandbox has an unknown answer to faults");
 	REFUSE_IF(sandbox->max_restarts > (restarts ? BH_MAX_RESTARTS : 0),
 		  "a sandbox restarts too often, or without its answer to faults saying so");
-	REFUSE_IF(restarts ? !pristine.bytes : pristine.start || pristine.bytes,
-		  "a sandbox restarts without a pristine copy, or has one without restarting");
+	REFUSE_IF(restarts ? !snapshot.bytes : snapshot.start || snapshot.bytes,
+		  "a sandbox restarts without a boot snapshot, or has one without restarting");
 	if (!restarts)
 		return NULL;
-	REFUSE_IF(!aligned(pristine.start | pristine.bytes, BH_PAGE_BYTES) || !within(pristine, ram_of(limits)),
-		  "a pristine copy is not in whole pages or outside RAM");
-	REFUSE_IF(touches_monitor(table, limits, pristine) || touches(limits->reserved, pristine),
-		  "a pristine copy overlaps monitor frames, or RAM reserved for firmware or start-up");
-	REFUSE_IF(touches_ram(table, pristine), "a sandbox is given a pristine copy");
+	REFUSE_IF(!aligned(snapshot.start | snapshot.bytes, BH_PAGE_BYTES) || !within(snapshot, ram_of(limits)),
+		  "a boot snapshot is not in whole pages or outside RAM");
+	REFUSE_IF(touches_monitor(table, limits, snapshot) || touches(limits->reserved, snapshot),
+		  "a boot snapshot overlaps monitor frames, or RAM reserved for firmware or start-up");
+	REFUSE_IF(touches_ram(table, snapshot), "a sandbox is given a boot snapshot");
 	for (uint32_t other = 0; other < n; other++)
-		REFUSE_IF(overlap(pristine, pristine_of(table, other)), "two pristine copies overlap");
+		REFUSE_IF(overlap(snapshot, snapshot_of(table, other)), "two boot snapshots overlap");
 	return NULL;
 }
 
@@ -495,18 +495,18 @@ static const char *refuse_pieces(const struct bh_table *table, uint32_t sandbox)
 	for (uint32_t n = 0; n < table->piece_count; n++) {
 		const struct bh_piece *piece = &table->pieces[n];
 
-		REFUSE_IF(piece->sandbox >= table->sandbox_count, "a piece of a pristine copy belongs to no sandbox");
+		REFUSE_IF(piece->sandbox >= table->sandbox_count, "a piece of a boot snapshot belongs to no sandbox");
 		if (piece->sandbox != sandbox)
 			continue;
 		REFUSE_IF(!piece->size || !aligned(piece->offset | piece->target | piece->size, BH_PAGE_BYTES),
-			  "a piece of a pristine copy is empty or not in whole pages");
+			  "a piece of a boot snapshot is empty or not in whole pages");
 		REFUSE_IF(!sandbox_owns_ram(table, sandbox, (struct table_span){ piece->target, piece->size }),
-			  "a piece of a pristine copy would go outside its sandbox's memory");
-		REFUSE_IF(piece->offset != copy_end || piece->target < target_end, "the pieces of a pristine copy leave a gap or overlap");
+			  "a piece of a boot snapshot would go outside its sandbox's memory");
+		REFUSE_IF(piece->offset != copy_end || piece->target < target_end, "the pieces of a boot snapshot leave a gap or overlap");
 		copy_end += piece->size;
 		target_end = piece->target + piece->size;
 	}
-	REFUSE_IF(copy_end != table->sandboxes[sandbox].pristine_bytes, "a pristine copy is larger or smaller than its pieces");
+	REFUSE_IF(copy_end != table->sandboxes[sandbox].snapshot_bytes, "a boot snapshot is larger or smaller than its pieces");
 	return NULL;
 }
 
@@ -515,7 +515,7 @@ static const char *refuse_restarts(const struct bh_table *table, const struct ta
 	const char *why = NULL;
 
 	for (uint32_t n = 0; n < table->sandbox_count && !why; n++)
-		why = refuse_pristine(table, limits, n);
+		why = refuse_snapshot(table, limits, n);
 	for (uint32_t n = 0; n < table->sandbox_count && !why; n++)
 		why = refuse_pieces(table, n);
 	return why;

@@ -12,13 +12,13 @@
 static void take_lock(const struct hal_partition *partition)
 {
 	if (partition->ioapic.count)
-		hal_lock_take(hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC));
+		hal_lock_take(hal_lock_of(partition->kick_mailboxes, HAL_LOCK_IOAPIC));
 }
 
 static void give_lock(const struct hal_partition *partition)
 {
 	if (partition->ioapic.count)
-		hal_lock_give(hal_lock_of(partition->kick_boxes, HAL_LOCK_IOAPIC));
+		hal_lock_give(hal_lock_of(partition->kick_mailboxes, HAL_LOCK_IOAPIC));
 }
 
 void ioapic_write(uint32_t index, uint32_t value)

@@ -3,7 +3,7 @@
 #include "abi/table.h"
 #include "hal/hal.h"
 
-_Static_assert(HAL_MAX_BASES == BH_FUNCTION_BARS, "a register each");
+_Static_assert(HAL_MAX_BASES == BH_PCI_FUNCTION_BARS, "a register each");
 
 /* The low bits of a register. */
 enum { BAR_PORTS = 1, BAR_WIDE = 4, BAR_PORT_BITS = 3, BAR_MEMORY_BITS = 0xf };
@@ -29,9 +29,9 @@ static bool can_hold(const struct hal_base *base, uint32_t value, const uint32_t
 }
 
 /* The base address that begins in register n. */
-static struct hal_base decode(const struct bh_function *function, uint32_t n)
+static struct hal_base decode(const struct bh_pci_function *function, uint32_t n)
 {
-	uint32_t value = function->bar[n], left = BH_FUNCTION_BARS - n;
+	uint32_t value = function->bar[n], left = BH_PCI_FUNCTION_BARS - n;
 	struct hal_base base = {
 		.start = value & ~type_bits(value),
 		.bytes = -(function->bar_mask[n] & ~type_bits(value)),
@@ -45,11 +45,11 @@ static struct hal_base decode(const struct bh_function *function, uint32_t n)
 	return base;
 }
 
-uint32_t hal_function_bases(const struct bh_function *function, struct hal_base bases[HAL_MAX_BASES])
+uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_base bases[HAL_MAX_BASES])
 {
 	uint32_t count = 0;
 
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n += is_wide(function->bar[n]) ? 2 : 1)
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n += is_wide(function->bar[n]) ? 2 : 1)
 		if (function->bar[n] || function->bar_mask[n])
 			bases[count++] = decode(function, n);
 	return count;

@@ -17,7 +17,7 @@ static void give(struct hal_lock *lock)
 
 static bool is_placed(const struct pci_function *function)
 {
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		if (pci_config_read(function->place + PCI_BASE_ADDRESS + 4 * n) != function->bar[n])
 			return false;
 	return true;
@@ -35,8 +35,8 @@ static void write_register(const struct pci_function *function, uint32_t offset,
 
 	if (offset == PCI_COMMAND)
 		value &= PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? PCI_COMMAND_DECODE : 0);
-	else if (bar < BH_FUNCTION_BARS ? decodes(function) || (value != UINT32_MAX && value != function->bar[bar])
-					: offset != PCI_INTERRUPT_LINE)
+	else if (bar < BH_PCI_FUNCTION_BARS ? decodes(function) || (value != UINT32_MAX && value != function->bar[bar])
+					    : offset != PCI_INTERRUPT_LINE)
 		return;
 	pci_config_write(function->place + offset, value);
 }
@@ -95,7 +95,7 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t 
 static void reset_function(const struct pci_function *function)
 {
 	pci_config_write(function->place + PCI_COMMAND, 0);
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		pci_config_write(function->place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);
 	pci_config_write(function->place + PCI_COMMAND, PCI_COMMAND_DECODE);
 }

@@ -44,49 +44,49 @@ void hal_machine_silence_functions(void)
 			silence_device(id);
 }
 
-void pci_create_view(struct pci_view *view, struct hal_kick_box *boxes)
+void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes)
 {
 	view->lock = BOARD_PCI_ECAM ? &view->own : hal_lock_of(boxes, HAL_LOCK_PCI);
 }
 
 /* Whether each register is as wide as the table says. */
-static bool has_bars(const struct bh_function *function)
+static bool has_bars(const struct bh_pci_function *function)
 {
 	bool has = true;
 
 	write(function->id, PCI_COMMAND, 0);
-	for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++) {
+	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++) {
 		write(function->id, PCI_BASE_ADDRESS + 4 * bar, UINT32_MAX);
 		has = has && read(function->id, PCI_BASE_ADDRESS + 4 * bar) == function->bar_mask[bar];
 	}
 	return has;
 }
 
-static bool holds_bars(const struct bh_function *function)
+static bool holds_bars(const struct bh_pci_function *function)
 {
-	for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++)
+	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		if (read(function->id, PCI_BASE_ADDRESS + 4 * bar) != function->bar[bar])
 			return false;
 	return true;
 }
 
-static bool is_there(const struct bh_function *function)
+static bool is_there(const struct bh_pci_function *function)
 {
 	return read(function->id, PCI_IDENTITY) == function->identity && !(read(function->id, PCI_HEADER) & PCI_HEADER_TYPE);
 }
 
 /* Its ROM is off. */
-enum hal_status pci_grant(struct pci_view *view, const struct bh_function *function)
+enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *function)
 {
 	struct pci_function *own = &view->functions[view->count];
 
-	if (view->count == BH_MAX_FUNCTIONS || function->id >= FUNCTIONS)
+	if (view->count == BH_MAX_PCI_FUNCTIONS || function->id >= FUNCTIONS)
 		return HAL_E_RANGE;
 	if (!is_there(function) || !has_bars(function))
 		return HAL_E_UNSUPPORTED;
 	write(function->id, PCI_ROM_ADDRESS, 0);
 	own->place = function->id << PCI_REGISTER_BITS;
-	for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++)
+	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		own->bar[bar] = function->bar[bar];
 	view->count++;
 	pci_reset(view);

@@ -16,8 +16,8 @@
 #include "hal/lock.h"
 
 struct pci_function {
-	uint32_t place;                 /* of its first register */
-	uint32_t bar[BH_FUNCTION_BARS]; /* as they read when they hold what is granted */
+	uint32_t place;                     /* of its first register */
+	uint32_t bar[BH_PCI_FUNCTION_BARS]; /* as they read when they hold what is granted */
 };
 
 /* The functions of one sandbox. Const after start-up. */
@@ -25,7 +25,7 @@ struct pci_view {
 	uint32_t count;
 	struct hal_lock own;
 	struct hal_lock *lock; /* check and write are one step for all cores that can reach these registers */
-	struct pci_function functions[BH_MAX_FUNCTIONS];
+	struct pci_function functions[BH_MAX_PCI_FUNCTIONS];
 };
 
 /* ---- Resident, on a core of the sandbox ---- */
@@ -59,9 +59,9 @@ static inline bool pci_emulate(const struct pci_view *view, const struct hal_exi
 /* ---- Start-up ---- */
 
 /* Where all configuration registers are behind one pair of ports, all monitors share a lock, on the page of `boxes`. */
-void pci_create_view(struct pci_view *view, struct hal_kick_box *boxes);
+void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes);
 /* Checks that the function is the one the table means, places its base addresses, adds it. HAL_E_UNSUPPORTED: it is another, or none. */
-HAL_CHECKED enum hal_status pci_grant(struct pci_view *view, const struct bh_function *function);
+HAL_CHECKED enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *function);
 /* Shows the sandbox the buses: its own functions read-only, of all others the page `absent`; if `open`, all as they are, to write, too.
  * Nothing where there is no ECAM. */
 HAL_CHECKED enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent, bool open);

@@ -37,7 +37,7 @@ static uint32_t load(const uint32_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
 }
 
-static struct hal_kick_box *box_of(const struct hal_partition *partition)
+static struct hal_kick_mailbox *box_of(const struct hal_partition *partition)
 {
 	return &partition->boxes[partition->cores[0]];
 }
@@ -63,7 +63,7 @@ static void poison_own(const struct hal_partition *partition)
 	poison(&partition->root, partition->vttbr, partition->vttbr);
 }
 
-static bool is_acknowledged(const struct hal_kick_box *box, uint32_t ticket)
+static bool is_acknowledged(const struct hal_kick_mailbox *box, uint32_t ticket)
 {
 	return (int32_t)(load(&box->acknowledged) - ticket) >= 0;
 }
@@ -72,7 +72,7 @@ static bool is_acknowledged(const struct hal_kick_box *box, uint32_t ticket)
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 {
 	const struct kick_target *victim = &self->partition->targets[target];
-	struct hal_kick_box *box = &self->partition->boxes[victim->core];
+	struct hal_kick_mailbox *box = &self->partition->boxes[victim->core];
 	uint32_t ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);
 
 	arch_barrier();
@@ -105,7 +105,7 @@ void hal_kick_siblings(struct hal_core *self)
 
 void hal_notice_send(const struct hal_core *self)
 {
-	struct hal_kick_box *box = self->partition->notice_box;
+	struct hal_kick_mailbox *box = self->partition->notice_box;
 
 	if (!box)
 		return;
@@ -123,7 +123,7 @@ void kick_repeat_notice(const struct hal_core *core)
 
 static bool is_unanswered(const struct hal_partition *partition)
 {
-	const struct hal_kick_box *box = box_of(partition);
+	const struct hal_kick_mailbox *box = box_of(partition);
 
 	return load(&box->requested) != load(&box->acknowledged);
 }
@@ -161,7 +161,7 @@ void kick_reopen(struct hal_core *core)
 }
 
 /* Signals not sent for what is requested. `sent` is read first: what is equal to it a moment later has been sent in full. */
-static uint32_t missing(const struct hal_kick_box *box)
+static uint32_t missing(const struct hal_kick_mailbox *box)
 {
 	uint32_t sent = load(&box->sent);
 
@@ -169,7 +169,7 @@ static uint32_t missing(const struct hal_kick_box *box)
 }
 
 /* Until the signal of each request is on its way, but for those that were waited for in vain before, and no longer than POLLS. */
-static void await_sent(struct hal_core *core, const struct hal_kick_box *box)
+static void await_sent(struct hal_core *core, const struct hal_kick_mailbox *box)
 {
 	unsigned polls = 0;
 
@@ -203,7 +203,7 @@ bool kick_explains(struct hal_core *core)
 /* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */
 uint32_t hal_kick_take(struct hal_core *core)
 {
-	struct hal_kick_box *box = box_of(core->partition);
+	struct hal_kick_mailbox *box = box_of(core->partition);
 	uint32_t before = box->acknowledged;
 
 	if (core->slot)

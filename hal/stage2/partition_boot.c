@@ -23,14 +23,14 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	partition->vttbr = vttbr_of(partition->stage2.root, config->index);
 	partition->unprotected = config->unprotected;
 	partition->trusted_idle = config->trusted_idle;
-	partition->boxes = config->kick_boxes;
+	partition->boxes = config->kick_mailboxes;
 	partition->core_count = config->core_count;
 	for (uint32_t slot = 0; slot < config->core_count; slot++) {
 		partition->cores[slot] = config->cores[slot];
 		partition->hardware_id[slot] = config->hardware_id[slot];
 	}
 	gic_create_view(partition);
-	pci_create_view(&partition->pci, config->kick_boxes);
+	pci_create_view(&partition->pci, config->kick_mailboxes);
 	*out = partition;
 	return HAL_OK;
 }
@@ -58,7 +58,7 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 	return HAL_E_UNSUPPORTED;
 }
 
-enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function)
+enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
 	return partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
 }

@@ -55,10 +55,10 @@ struct hal_partition {
 	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
 	struct gic_view gic;
 	struct pci_view pci;
-	struct hal_kick_box *boxes; /* by machine core number */
+	struct hal_kick_mailbox *boxes; /* by machine core number */
 	struct kick_target targets[BH_MAX_SANDBOXES];
-	struct hal_kick_box *notice_box; /* of the core that is told of the end; NULL: none */
-	uint64_t notice;                 /* that core's hardware ID */
+	struct hal_kick_mailbox *notice_box; /* of the core that is told of the end; NULL: none */
+	uint64_t notice;                     /* that core's hardware ID */
 };
 
 /* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */

@@ -28,7 +28,7 @@ enum { X86_REGISTERS = sizeof(struct x86_registers) / sizeof(uint64_t) };
 
 /* Another sandbox's first core, as far as a kick or a notice needs to know it. */
 struct x86_kick_target {
-	struct hal_kick_box *box; /* NULL: not allowed */
+	struct hal_kick_mailbox *box; /* NULL: not allowed */
 	uint32_t apic_id;
 };
 
@@ -40,7 +40,7 @@ struct hal_partition {
 	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
 	uint64_t ram_mask, ram_leaf;   /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
 	struct x86_kick_target notice; /* who is told of the end */
-	struct hal_kick_box *kick_boxes;
+	struct hal_kick_mailbox *kick_mailboxes;
 	struct ioapic_view ioapic;
 	struct pci_view pci;
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
@@ -58,7 +58,7 @@ struct hal_partition {
 struct hal_core {
 	struct x86_trap trap; /* of its monitor; x86_space_enter wants it first */
 	struct hal_partition *partition;
-	struct hal_kick_box *box;
+	struct hal_kick_mailbox *box;
 	void *control; /* VMCB or VMCS, one frame */
 	void *host;    /* host save area or VMXON region, one frame */
 	void *states;  /* in which its guest may begin, in the vendor's form */

@@ -17,7 +17,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 		return HAL_E_NOMEM;
 	core->partition = partition;
 	core->slot = slot;
-	core->box = &partition->kick_boxes[partition->cores[slot]];
+	core->box = &partition->kick_mailboxes[partition->cores[slot]];
 	core->entry = *entry;
 	core->registers.rdi = entry->arg;
 	core->registers.rsi = entry->arg;

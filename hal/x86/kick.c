@@ -36,7 +36,7 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket)
 {
-	const struct hal_kick_box *box = self->partition->kick[target].box;
+	const struct hal_kick_mailbox *box = self->partition->kick[target].box;
 
 	return box && (int32_t)(__atomic_load_n(&box->acknowledged, __ATOMIC_ACQUIRE) - ticket) >= 0;
 }

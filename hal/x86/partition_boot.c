@@ -53,12 +53,12 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	partition->core_count = config->core_count;
 	partition->unprotected = config->unprotected;
 	partition->tolerate_ports = config->tolerate_ports;
-	partition->kick_boxes = config->kick_boxes;
+	partition->kick_mailboxes = config->kick_mailboxes;
 	for (uint32_t slot = 0; slot < config->core_count; slot++) {
 		partition->cores[slot] = config->cores[slot];
 		partition->apic_id[slot] = (uint32_t)config->hardware_id[slot];
 	}
-	pci_create_view(&partition->pci, config->kick_boxes);
+	pci_create_view(&partition->pci, config->kick_mailboxes);
 	status = create_stage2(partition, arena);
 	if (status == HAL_OK)
 		status = create_maps(partition, arena);
@@ -97,7 +97,7 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 	return HAL_OK;
 }
 
-enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function)
+enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
 	return partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
 }
@@ -131,7 +131,7 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 
 static struct x86_kick_target first_core(const struct hal_partition *of)
 {
-	return (struct x86_kick_target){ .box = &of->kick_boxes[of->cores[0]], .apic_id = of->apic_id[0] };
+	return (struct x86_kick_target){ .box = &of->kick_mailboxes[of->cores[0]], .apic_id = of->apic_id[0] };
 }
 
 enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)

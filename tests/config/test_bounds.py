@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I7.desk. Whatever a partition file takes in, the compiler ends, with a sentence: pipes, devices, macros that double, deep trees."""
+"""BH-I7.tool. Whatever a partition file takes in, the compiler ends, with a sentence: pipes, devices, macros that double, deep trees."""
 
 import os
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I7.desk. Every rule has partition files that break it. A comment `! RULE: words` marks the line and the message to expect.
+"""BH-I7.tool. Every rule has partition files that break it. A comment `! RULE: words` marks the line and the message to expect.
 
 The compiler must find exactly what is marked, nothing more and nothing less: `file:line: rule: text`.
 """

@@ -25,10 +25,10 @@ def test_what_is_given_up_is_what_no_sandbox_has(compile_on: Compile, platform: 
     for one in plan.sandboxes:
         cost = memory_of(one)
         assert cost["monitor_bytes"] == held[f"monitor of `{one.name}`"]
-        assert cost["given_up_bytes"] - cost["monitor_bytes"] == (one.pristine_size if one.restarts else 0)
+        assert cost["given_up_bytes"] - cost["monitor_bytes"] == (one.snapshot_size if one.restarts else 0)
         assert cost["table_bytes"] + cost["log_bytes"] < cost["monitor_bytes"]
     assert any(memory_of(one)["copy_bytes"] for one in plan.sandboxes)
-    assert machine_memory(plan)["kick boxes"] == lib.BH_PAGE_BYTES
+    assert machine_memory(plan)["kick mailboxes"] == lib.BH_PAGE_BYTES
 
 
 RAM_BEGINS = {"arm": 0x40200000, "pc": 0x200000}

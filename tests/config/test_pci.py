@@ -30,9 +30,9 @@ def test_table_rows(compile_on: Compile, tmp_path: Path, monitor_refuses: Callab
     plan = compile_on(written(tmp_path / "f.dts", "&two { access = <&pciuart0>, <&pciedu0>; };\n"), platform)
     assert plan.valid, plan.errors
     table = abi.view("bh_table", plan.table)
-    serial, edu = table.functions[0], table.functions[1]
+    serial, edu = table.pci_functions[0], table.pci_functions[1]
     port, memory, line, vector = PLACES[platform]
-    assert (table.function_count, serial.sandbox, serial.id, serial.identity) == (2, 1, SERIAL_ID, 0x00021B36)
+    assert (table.pci_function_count, serial.sandbox, serial.id, serial.identity) == (2, 1, SERIAL_ID, 0x00021B36)
     assert (list(serial.bar), list(serial.bar_mask)) == ([port, 0, 0, 0, 0, 0], [0xFFFFFFF9, 0, 0, 0, 0, 0])
     assert (edu.id, edu.identity, edu.bar[0], edu.bar_mask[0]) == (EDU_ID, 0x11E81234, memory, 0xFFF00000)
     assert next((one.line, one.vector) for one in plan.sandboxes[1].lines) == (line, vector)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.device, BH-I4.kick. A machine that does not start clean: garbage in all RAM (dirt.py), devices as firmware leaves them (firmware.py).
 
-Every word that monitors share is used: kick boxes both ways, the locks of the I/O APIC and of PCI's ports.
+Every word that monitors share is used: kick mailboxes both ways, the locks of the I/O APIC and of PCI's ports.
 """
 
 from collections.abc import Iterator

@@ -40,7 +40,7 @@ SEVERAL = (
 REQUESTS = (
     Case(
         "restart-asked-for",
-        "a request begins again where there is a pristine copy, and is not counted as a fault",
+        "a request begins again where there is a boot snapshot, and is not counted as a fault",
         company("life reboot=5 life", restarts=1),
         (Restarted("mortal", 5), Says("mortal", "life 5$")),
         ALL,

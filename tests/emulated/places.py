@@ -5,7 +5,7 @@
 {NAME.gpa_last}           its last page
 {NAME.pool} {NAME.arena}  frames of its monitor               {NAME.index} its number, as `kick` wants it
 {NAME.alias}              its pool, as a sandbox without memory protection sees what lies behind its own RAM
-{shared}                  the page of kick boxes              {image} the monitor as it was loaded
+{shared}                  the page of kick mailboxes              {image} the monitor as it was loaded
 """
 
 from dataclasses import dataclass

@@ -37,10 +37,10 @@ static void check_copy(const struct bh_table *table, const struct bh_copy *copy)
 /* Ports of a PCI function are given to its owner as a whole. */
 static bool is_of_function(const struct bh_table *table, const struct bh_ports *ports)
 {
-	for (uint32_t n = 0; n < table->function_count; n++)
-		for (uint32_t bar = 0; bar < BH_FUNCTION_BARS; bar++)
-			if (table->functions[n].sandbox == ports->sandbox && table->functions[n].bar[bar] == (ports->first | 1u) &&
-			    table->functions[n].bar_mask[bar] == ((0u - ports->count) | 1))
+	for (uint32_t n = 0; n < table->pci_function_count; n++)
+		for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
+			if (table->pci_functions[n].sandbox == ports->sandbox && table->pci_functions[n].bar[bar] == (ports->first | 1u) &&
+			    table->pci_functions[n].bar_mask[bar] == ((0u - ports->count) | 1))
 				return true;
 	return false;
 }
@@ -90,7 +90,7 @@ static uint64_t *word_at(struct bh_table *table, unsigned index)
 		{ table->ports, 3 * sizeof(table->ports[0]) },
 		{ table->lines, 2 * sizeof(table->lines[0]) },
 		{ table->copies, GOOD_COPIES * sizeof(table->copies[0]) },
-		{ table->functions, GOOD_FUNCTIONS * sizeof(table->functions[0]) },
+		{ table->pci_functions, GOOD_FUNCTIONS * sizeof(table->pci_functions[0]) },
 	};
 	unsigned part = 0;
 

@@ -35,7 +35,7 @@ MEMORY = tuple(
     for platform in (SVM, GICV3)
     for row in (
         dirty(
-            "kick boxes and locks are as they were",
+            "kick mailboxes and locks are as they were",
             MAIN,
             "words_fill(words, BH_PAGE_BYTES / WORD_BYTES, 0);",
             "",
@@ -47,7 +47,9 @@ MEMORY = tuple(
         uncleared("the log's header", "BH_POOL_LOG", HEADER_BYTES, platform, "shows foreign lines"),
     )
 )
-LOCKS = (dirty("kick boxes and locks are as they were", MAIN, "words_fill(words, BH_PAGE_BYTES / WORD_BYTES, 0);", "", VTX, "never said"),)
+LOCKS = (
+    dirty("kick mailboxes and locks are as they were", MAIN, "words_fill(words, BH_PAGE_BYTES / WORD_BYTES, 0);", "", VTX, "never said"),
+)
 ZEROS = tuple(
     row
     for platform in (SVM, GICV3, ARMV7)

@@ -2,30 +2,30 @@
 """Mistakes in how a sandbox begins again, for the tests on the host."""
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.rows_space import PRISTINE
+from tests.mutation.rows_space import SNAPSHOT
 
 RESTART = "monitor/restart.c"
 
 LIVES = (
     Mutation(
-        "the pristine copy is not published",
-        PRISTINE,
-        "arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
+        "the boot snapshot is not published",
+        SNAPSHOT,
+        "arch_cache_publish((const void *)(uintptr_t)sandbox->snapshot, sandbox->snapshot_bytes);",
         "",
         "restart_test",
     ),
     Mutation(
         "published before it is written",
-        PRISTINE,
-        "keep_pieces(table, index, pristine); build->pristine = pristine;"
-        " arch_cache_publish((const void *)(uintptr_t)sandbox->pristine, sandbox->pristine_bytes);",
-        "arch_cache_publish((void *)sandbox->pristine, sandbox->pristine_bytes); keep_pieces(table, index, pristine);"
-        " build->pristine = pristine;",
+        SNAPSHOT,
+        "keep_pieces(table, index, snapshot); build->snapshot = snapshot;"
+        " arch_cache_publish((const void *)(uintptr_t)sandbox->snapshot, sandbox->snapshot_bytes);",
+        "arch_cache_publish((void *)sandbox->snapshot, sandbox->snapshot_bytes); keep_pieces(table, index, snapshot);"
+        " build->snapshot = snapshot;",
         "restart_test",
     ),
-    Mutation("others' memory is kept", PRISTINE, "if (piece->sandbox != index)", "if (false)", "restart_test"),
-    Mutation("others' memory is zeroed", PRISTINE, "region->sandbox != index ||", "", "restart_test"),
-    Mutation("pools are zeroed", PRISTINE, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
+    Mutation("others' memory is kept", SNAPSHOT, "if (piece->sandbox != index)", "if (false)", "restart_test"),
+    Mutation("others' memory is zeroed", SNAPSHOT, "region->sandbox != index ||", "", "restart_test"),
+    Mutation("pools are zeroed", SNAPSHOT, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
     Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
     Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
     Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),
@@ -39,8 +39,8 @@ LIVES = (
         " else zero(to, to + chunk / sizeof(*to));",
         "restart_test",
     ),
-    Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < pristine->span_count", "n < 1", "restart_test"),
-    Mutation("the first piece alone comes back", RESTART, "n < pristine->piece_count", "n < 1", "restart_test"),
+    Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < snapshot->span_count", "n < 1", "restart_test"),
+    Mutation("the first piece alone comes back", RESTART, "n < snapshot->piece_count", "n < 1", "restart_test"),
     Mutation(
         "kicks wait for memory",
         RESTART,

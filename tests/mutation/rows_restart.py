@@ -152,9 +152,9 @@ RESTARTS = (
     ),
     MachineMutation(
         "nothing is kept for a restart",
-        "monitor/pristine_boot.c",
-        "copy_words(pristine->copy + piece->offset, piece->target, piece->size);",
-        "copy_words(pristine->copy + piece->offset, piece->target, 0);",
+        "monitor/snapshot_boot.c",
+        "copy_words(snapshot->copy + piece->offset, piece->target, piece->size);",
+        "copy_words(snapshot->copy + piece->offset, piece->target, 0);",
         "restart-after-a-crash",
         GICV3,
         "mortal never said 'life 1",

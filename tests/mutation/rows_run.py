@@ -11,15 +11,15 @@ def run(what: str, old: str, new: str = "") -> Mutation:
 
 
 ENDS = (
-    run("a monitor that trapped restarts its sandbox", "monitor.pristine = NULL; return true;", "return true;"),
-    run("a monitor that trapped was never entered", "monitor.pristine = NULL; return true;", "monitor.pristine = NULL; return false;"),
+    run("a monitor that trapped restarts its sandbox", "monitor.snapshot = NULL; return true;", "return true;"),
+    run("a monitor that trapped was never entered", "monitor.snapshot = NULL; return true;", "monitor.snapshot = NULL; return false;"),
     run("a trap while a sandbox is parked parks it again", "if (is_in(PHASE_ENDED)) /* it was being parked */ rest(core, slot);"),
     run("every core is marked as entered", "& self) {", ") {"),
     run("restarts have no end", "(action == HAL_RESTART || monitor.restarts_left)", "true"),
     run("a restart that was asked for is a fault", "(action == HAL_RESTART || monitor.restarts_left)", "monitor.restarts_left"),
     run("faults are not counted", "monitor.restarts_left -= again;"),
     run("an end that was asked for is a restart", "action >= HAL_FAULT;", "action >= HAL_STOP;"),
-    run("what cannot be restarted is", "monitor.pristine && action", "action"),
+    run("what cannot be restarted is", "monitor.snapshot && action", "action"),
     run("a fault leaves no record", "record_crash(core, slot, exit); monitor.restarts_left", "monitor.restarts_left"),
     run("siblings go on", "hal_kick_siblings(core); }", "}"),
     run("nobody is told of an end", "if (state == BH_STATE_PARKED) hal_notice_send(core);"),

@@ -3,7 +3,7 @@
 
 from tests.mutation.mutation import Mutation
 
-PRISTINE = "monitor/pristine_boot.c"
+SNAPSHOT = "monitor/snapshot_boot.c"
 PARTITION = "monitor/partition_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 ALLOCATOR = "hal/arena_boot.c"
@@ -23,10 +23,10 @@ SPACE_MUTATIONS = [
     Mutation(
         "every monitor writes all RAM",
         PARTITION,
-        "if (build->pristine) pristine_map(build);",
+        "if (build->snapshot) snapshot_map(build);",
         "for (uint32_t n = 0; n < table->region_count; n++) if (table->regions[n].kind == BH_REGION_RAM) "
         "map_one_to_one(build->space, table->regions[n].hpa, table->regions[n].hpa + table->regions[n].size); if "
-        "(build->pristine) pristine_map(build);",
+        "(build->snapshot) snapshot_map(build);",
         "space_test",
     ),
     Mutation(
@@ -97,8 +97,10 @@ SPACE_MUTATIONS = [
     Mutation(
         "no devices", PARTITION, 'build_must(hal_space_map_devices(build->space, build->partition), "private monitor");', "", "space_test"
     ),
-    Mutation("others' kick boxes", PARTITION, "table->shared + BH_PAGE_BYTES);", "table->shared + 2 * BH_PAGE_BYTES);", "space_test"),
-    Mutation("no kick boxes", PARTITION, "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);", "", "space_test"),
+    Mutation("others' kick mailboxes", PARTITION, "table->shared + BH_PAGE_BYTES);", "table->shared + 2 * BH_PAGE_BYTES);", "space_test"),
+    Mutation(
+        "no kick mailboxes", PARTITION, "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);", "", "space_test"
+    ),
     Mutation("the copy is not mapped", PARTITION, "map_copy(build);", "", "space_test"),
     Mutation(
         "the machine's parts are not mapped",
@@ -216,7 +218,7 @@ SPACE_MUTATIONS = [
     ),
     Mutation("a monitor's RAM is a device", PARTITION, "permissions, HAL_MEMORY_RAM)", "permissions, HAL_MEMORY_DEVICE)", "space_test"),
     Mutation(
-        "the pristine copy is not mapped", PARTITION, "if (build->pristine) pristine_map(build);", "if (build->pristine) ;", "space_test"
+        "the boot snapshot is not mapped", PARTITION, "if (build->snapshot) snapshot_map(build);", "if (build->snapshot) ;", "space_test"
     ),
     Mutation(
         "who never restarts maps its RAM to write",
@@ -229,51 +231,51 @@ SPACE_MUTATIONS = [
     ),
     Mutation("who never restarts cannot look at its guest", PARTITION, "else map_ram(table, index, build->space);", "", "space_test"),
     Mutation(
-        "the pristine copy is writable",
-        PRISTINE,
-        "build->sandbox->pristine_bytes, HAL_READ);",
-        "build->sandbox->pristine_bytes, HAL_READ | HAL_WRITE);",
+        "the boot snapshot is writable",
+        SNAPSHOT,
+        "build->sandbox->snapshot_bytes, HAL_READ);",
+        "build->sandbox->snapshot_bytes, HAL_READ | HAL_WRITE);",
         "space_test",
     ),
     Mutation(
-        "a page of the pristine copy is mapped",
-        PRISTINE,
-        "map(build, pristine->copy, build->sandbox->pristine_bytes,",
-        "map(build, pristine->copy, BH_PAGE_BYTES,",
+        "a page of the boot snapshot is mapped",
+        SNAPSHOT,
+        "map(build, snapshot->copy, build->sandbox->snapshot_bytes,",
+        "map(build, snapshot->copy, BH_PAGE_BYTES,",
         "space_test",
     ),
     Mutation(
-        "the pristine copy itself is not mapped",
-        PRISTINE,
-        "map(build, pristine->copy, build->sandbox->pristine_bytes, HAL_READ);",
+        "the boot snapshot itself is not mapped",
+        SNAPSHOT,
+        "map(build, snapshot->copy, build->sandbox->snapshot_bytes, HAL_READ);",
         "",
         "space_test",
     ),
     Mutation(
         "RAM to restart is read-only",
-        PRISTINE,
-        "pristine->spans[n].bytes, HAL_READ | HAL_WRITE);",
-        "pristine->spans[n].bytes, HAL_READ);",
+        SNAPSHOT,
+        "snapshot->spans[n].bytes, HAL_READ | HAL_WRITE);",
+        "snapshot->spans[n].bytes, HAL_READ);",
         "space_test",
     ),
     Mutation(
         "RAM to restart is executable",
-        PRISTINE,
-        "pristine->spans[n].bytes, HAL_READ | HAL_WRITE);",
-        "pristine->spans[n].bytes, HAL_READ | HAL_WRITE | HAL_EXECUTE);",
+        SNAPSHOT,
+        "snapshot->spans[n].bytes, HAL_READ | HAL_WRITE);",
+        "snapshot->spans[n].bytes, HAL_READ | HAL_WRITE | HAL_EXECUTE);",
         "space_test",
     ),
     Mutation(
         "RAM to restart is not mapped",
-        PRISTINE,
-        "map(build, pristine->spans[n].start, pristine->spans[n].bytes, HAL_READ | HAL_WRITE);",
+        SNAPSHOT,
+        "map(build, snapshot->spans[n].start, snapshot->spans[n].bytes, HAL_READ | HAL_WRITE);",
         ";",
         "space_test",
     ),
-    Mutation("the first stretch of RAM to restart alone is mapped", PRISTINE, "n < pristine->span_count", "n < 1", "space_test"),
-    Mutation("others' RAM is mapped to restart", PRISTINE, "region->sandbox != index ||", "", "space_test"),
-    Mutation("everyone may restart", PRISTINE, "if (sandbox->on_fault != BH_ON_FAULT_RESTART)", "if (false)", "space_test"),
-    Mutation("the pristine copy is a device", PRISTINE, "permissions, HAL_MEMORY_RAM)", "permissions, HAL_MEMORY_DEVICE)", "space_test"),
+    Mutation("the first stretch of RAM to restart alone is mapped", SNAPSHOT, "n < snapshot->span_count", "n < 1", "space_test"),
+    Mutation("others' RAM is mapped to restart", SNAPSHOT, "region->sandbox != index ||", "", "space_test"),
+    Mutation("everyone may restart", SNAPSHOT, "if (sandbox->on_fault != BH_ON_FAULT_RESTART)", "if (false)", "space_test"),
+    Mutation("the boot snapshot is a device", SNAPSHOT, "permissions, HAL_MEMORY_RAM)", "permissions, HAL_MEMORY_DEVICE)", "space_test"),
     Mutation(
         "a guest's code is written",
         SPACE_X86,

@@ -21,7 +21,7 @@ from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_run import ENDS, RUN
-from tests.mutation.rows_space import PARTITION, PCI_START, PRISTINE, ROOTS_ARM, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
+from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
 from tests.mutation.rows_vmx import CONTROL_WORDS, CONTROLS, VMX
 from tests.touched import inputs
@@ -84,8 +84,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "pmu_test": [PMU, PMU_START],
     "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
     "kick_x86_test": [KICK_X86],
-    "restart_test": [RESTART, PRISTINE, ARENA, SUPPORT[0]],
-    "space_test": [PARTITION, PRISTINE, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "restart_test": [RESTART, SNAPSHOT, ARENA, SUPPORT[0]],
+    "space_test": [PARTITION, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1]],
     "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1]],
     "svm_test": [SVM, FIELDS],
@@ -172,7 +172,7 @@ MUTATIONS = [
     ),
     Mutation("others' ports are allowed", PARTITION, "if (table->ports[n].sandbox == index)", "", "partition_test"),
     Mutation("others' lines are granted", PARTITION, "if (line->sandbox == index)", "", "partition_test"),
-    Mutation("others' functions are granted", PARTITION, "if (table->functions[n].sandbox == index)", "", "partition_test"),
+    Mutation("others' functions are granted", PARTITION, "if (table->pci_functions[n].sandbox == index)", "", "partition_test"),
     Mutation("a partition is not sealed", PARTITION, "hal_partition_seal(build->partition);", "", "partition_test"),
     # Whose calls are calls.
     Mutation("users call on SVM", SVM, "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", "svm_test"),
@@ -463,8 +463,8 @@ MUTATIONS = [
     Mutation(
         "one base address is not looked at",
         PCI_FILTER,
-        "n < BH_FUNCTION_BARS; n++) if (pci",
-        "n + 1 < BH_FUNCTION_BARS; n++) if (pci",
+        "n < BH_PCI_FUNCTION_BARS; n++) if (pci",
+        "n + 1 < BH_PCI_FUNCTION_BARS; n++) if (pci",
         "pci_test",
     ),
     Mutation("base addresses move while decoding", PCI_FILTER, "decodes(function) || (value", "(value", "pci_test"),

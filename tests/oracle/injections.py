@@ -199,11 +199,11 @@ EVERYWHERE = (
         lambda b: b.window_leaf(b.one().policy.pool.start + POOL_CRASH),
         "^east: memory .*, crash record of east",
     ),
-    Injection("leaf to its own pristine copy", lambda b: b.window_leaf(b.copy().start), "^east: memory .*, pristine copy of east"),
+    Injection("leaf to its own boot snapshot", lambda b: b.window_leaf(b.copy().start), "^east: memory .*, boot snapshot of east"),
     Injection(
-        "leaf to the end of a neighbour's pristine copy",
+        "leaf to the end of a neighbour's boot snapshot",
         lambda b: b.window_leaf(b.copy(NEIGHBOUR).end - FRAME),
-        "^east: memory .*, pristine copy of west",
+        "^east: memory .*, boot snapshot of west",
     ),
     Injection("leaf to the sandbox's own root", own_root, "^east: memory .*, monitor of east"),
     Injection("leaf to the board's reserved memory", lambda b: b.window_leaf(b.snapshot.base), "^east: memory .*, reserved by the board"),
@@ -349,9 +349,9 @@ ON_EL2 = (
         "^east: monitor .*: mapped to .* \\(rw\\), but not granted",
     ),
     Injection(
-        "a monitor without kick boxes",
-        lambda b: b.monitor(b.reach("kick boxes"), lambda _: 0),
-        "^east: monitor .*: kick boxes is .* not mapped",
+        "a monitor without kick mailboxes",
+        lambda b: b.monitor(b.reach("kick mailboxes"), lambda _: 0),
+        "^east: monitor .*: kick mailboxes is .* not mapped",
     ),
     Injection(
         "a distributor like RAM",
@@ -359,9 +359,9 @@ ON_EL2 = (
         "^east: monitor .*: distributor has memory type",
     ),
     Injection(
-        "a pristine copy that its monitor may write",
+        "a boot snapshot that its monitor may write",
         lambda b: b.monitor(b.copy().start, lambda w: w & ~(1 << 7)),
-        "^east: monitor .*: pristine copy is open for rw, granted for r$",
+        "^east: monitor .*: boot snapshot is open for rw, granted for r$",
     ),
     Injection(
         "a monitor's RAM of its sandbox leads to another's",

@@ -97,11 +97,11 @@ def test_places_are_judged() -> None:
     assert "one: RAM 0x40000..0x41fff is not in the machine's RAM" in text
 
 
-def test_a_pristine_copy_holds_something() -> None:
+def test_a_boot_snapshot_holds_something() -> None:
     full, empty = (Partitioning([replace(policy(), copy=Span(start, 0x1000))], [], [Span(0, 1 << 20)]) for start in (0x30000, 0x31000))
     snapshot = machine(_20000=1)
     said = [[str(one) for one in judge(snapshot, one, confined).findings] for one in (full, empty)]
-    assert said == [[], ["one: memory 0x31000: its pristine copy 0x31000..0x31fff holds nothing"]]
+    assert said == [[], ["one: memory 0x31000: its boot snapshot 0x31000..0x31fff holds nothing"]]
 
 
 def test_a_walk_ends_whatever_the_tables_say() -> None:

@@ -84,7 +84,7 @@ def test_what_is_private(partitioning: tuple[str, Partitioning]) -> None:
     _, found = partitioning
     names = {one.name for one in found.private}
     assert names == {
-        *("reserved by the board", "kick boxes", "pristine copy of two"),
+        *("reserved by the board", "kick mailboxes", "boot snapshot of two"),
         *(f"{what} of {one.sandbox}" for one in found.policies for what in ("monitor", "crash record")),
     }
 
@@ -94,23 +94,23 @@ def test_exemptions(partitioning: tuple[str, Partitioning]) -> None:
     assert [one.exempt for one in found.policies] == [frozenset(), {"memory", "msr"}]
 
 
-def test_who_has_a_pristine_copy(partitioning: tuple[str, Partitioning], tmp_path: Path) -> None:
+def test_who_has_a_boot_snapshot(partitioning: tuple[str, Partitioning], tmp_path: Path) -> None:
     name, found = partitioning
     assert [one.copy for one in found.policies] == [None, COPY]
-    assert list(misplaced(read(name, tmp_path, {}))) == ["two restarts, and there is no pristine copy of two"]
+    assert list(misplaced(read(name, tmp_path, {}))) == ["two restarts, and there is no boot snapshot of two"]
 
 
-def test_places_of_pristine_copies(partitioning: tuple[str, Partitioning], tmp_path: Path) -> None:
+def test_places_of_boot_snapshots(partitioning: tuple[str, Partitioning], tmp_path: Path) -> None:
     """Each place that is somebody's, and what is said of a copy whose last frame lies there."""
     name, found = partitioning
     ram, log = ({one.name: one.span for one in found.policies[0].grants}[grant] for grant in ("RAM", "log"))
     private = {one.name: one.span for one in found.private}
     owned = {
-        "one: RAM lies in what is pristine copy of two": ram,
-        "one: log lies in what is pristine copy of two": log,
+        "one: RAM lies in what is boot snapshot of two": ram,
+        "one: log lies in what is boot snapshot of two": log,
         "lies in what is pool of one": Span(found.policies[0].pool.start + 0x3000, 0x1000),
         "lies in what is monitor of one": private["monitor of one"],
-        "lies in what is kick boxes": private["kick boxes"],
+        "lies in what is kick mailboxes": private["kick mailboxes"],
         "lies in what is reserved by the board": private["reserved by the board"],
         "is not in the machine's RAM": Span(1 << 40, 0x1000),
     }
@@ -118,4 +118,4 @@ def test_places_of_pristine_copies(partitioning: tuple[str, Partitioning], tmp_p
         wrong = "\n".join(misplaced(read(name, tmp_path, {"two": Span(place.start - 0x1000, 0x2000)})))
         assert complaint in wrong
     both = "\n".join(misplaced(read(name, tmp_path, {"one": COPY, "two": Span(COPY.end - 0x1000, 0x2000)})))
-    assert "lies in what is pristine copy of two" in both
+    assert "lies in what is boot snapshot of two" in both

@@ -35,14 +35,14 @@ static const struct bh_table good = {
 	.shared = 0x40400000,
 	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
 	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 3, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
-	.function_count = GOOD_FUNCTIONS,
+	.pci_function_count = GOOD_FUNCTIONS,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .accepts = 1 << 1, .pool = POOL, .pool_bytes = POOL_BYTES, .entry = 0x40080000,
 		  .arg = 0x0c001000, .stack = 0x40200000 },
 		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL, .pool_bytes = FOREIGN_POOL_BYTES,
 		  .notifies = 1, .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
-		  .pristine = 0x70000000, .pristine_bytes = 0x3000 },
+		  .snapshot = 0x70000000, .snapshot_bytes = 0x3000 },
 	},
 	.regions = {
 		[GOOD_RAM] = { 0x40000000, 0x50000000, 0x1000000, 0, RWX, BH_MEMORY_RAM, BH_REGION_RAM, 0 },
@@ -64,7 +64,7 @@ static const struct bh_table good = {
 		[GOOD_KERNEL] = { 0x1000, 0x50080000, 0x2000, 0, 0 },
 		[GOOD_FOREIGN_KERNEL] = { 0x3000, 0x60100000, 0x1000, 1, 0 },
 	},
-	.functions = {
+	.pci_functions = {
 		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, 0 },
 		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, 0 },
 	},

@@ -19,7 +19,7 @@ enum { EDGE = 0, LEVEL = 10, PINS = 24, EDGE_VECTOR = 0x34, LEVEL_VECTOR = 0x3a,
 enum { LEVEL_WIRING = REDIRECTION_LEVEL | REDIRECTION_ACTIVE_LOW };
 
 static uint32_t machine[IOREDTBL + 2 * PINS], selected, unlocked_accesses;
-static struct hal_kick_box shared[BH_MAX_CORES + HAL_LOCKS];
+static struct hal_kick_mailbox shared[BH_MAX_CORES + HAL_LOCKS];
 static struct hal_partition partition;
 static struct hal_core cores[2];
 
@@ -111,7 +111,7 @@ static void prepare(void)
 		machine[IOREDTBL + 2 * pin] = 0x5fa0 + pin;
 		machine[IOREDTBL + 2 * pin + 1] = 0xee000000;
 	}
-	partition = (struct hal_partition){ .core_count = 2, .apic_id = { 3, 1 }, .kick_boxes = shared };
+	partition = (struct hal_partition){ .core_count = 2, .apic_id = { 3, 1 }, .kick_mailboxes = shared };
 	for (uint32_t slot = 0; slot < 2; slot++)
 		cores[slot] = (struct hal_core){ .partition = &partition, .slot = slot };
 	CHECK(ioapic_grant(&partition.ioapic, EDGE, 0, EDGE_VECTOR, BH_LINE_MASKED));

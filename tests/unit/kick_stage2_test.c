@@ -25,7 +25,7 @@ enum { USED = sizeof(used) / sizeof(used[0]) };
 #define ENTRY(index) (UINT64_C(0x40000003) + ((uint64_t)(index) << 12))
 
 static uint64_t entries[STAGE2_ROOT_ENTRIES];
-static struct hal_kick_box boxes[BH_MAX_CORES];
+static struct hal_kick_mailbox boxes[BH_MAX_CORES];
 static struct hal_partition victims, kickers;
 static struct hal_core victim, sibling;
 static struct {
@@ -202,7 +202,7 @@ static uint32_t run_guest(void)
 
 static void check_settled(uint32_t requests)
 {
-	const struct hal_kick_box *box = &boxes[MACHINE_CORE];
+	const struct hal_kick_mailbox *box = &boxes[MACHINE_CORE];
 
 	CHECK(is_whole());
 	CHECK_EQ(box->requested, requests);

@@ -11,7 +11,7 @@
 
 enum { VICTIM = 2, STRANGER = 3, CORES = 3, VICTIM_ID = 40, TOLD_ID = 50 };
 
-static struct hal_kick_box boxes[BH_MAX_CORES];
+static struct hal_kick_mailbox boxes[BH_MAX_CORES];
 static struct hal_partition kickers, victims;
 static struct hal_core kicker, cores[CORES];
 static struct {

@@ -71,9 +71,9 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	return HAL_OK;
 }
 
-enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function)
+enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
-	seen.functions |= 1u << (function - table.functions);
+	seen.functions |= 1u << (function - table.pci_functions);
 	return HAL_OK;
 }
 
@@ -103,13 +103,13 @@ _Noreturn void monitor_refuse(const char *what, const char *why)
 	exit(1);
 }
 
-void pristine_keep(const struct bh_table *of, uint32_t index, struct build *build)
+void snapshot_keep(const struct bh_table *of, uint32_t index, struct build *build)
 {
 	CHECK_EQ(seen.cores, CORES); /* behind all that start-up writes into the sandbox's memory */
 }
 
 /* build_space is space_test.c's. */
-void pristine_map(struct build *build)
+void snapshot_map(struct build *build)
 {
 	abort();
 }
@@ -145,13 +145,13 @@ void hal_partition_allow_notice(struct hal_partition *from, const struct hal_par
 	abort();
 }
 
-static struct build build_one(uint32_t function_count)
+static struct build build_one(uint32_t pci_function_count)
 {
 	static const struct boot_clock clock = { .hz = HZ, .entered = ENTERED };
 	struct build build = { 0 };
 
 	good_table(&table);
-	table.function_count = function_count;
+	table.pci_function_count = pci_function_count;
 	table.sandboxes[INDEX].clock_text = CLOCK_TEXT;
 	frames_arena(FRAMES_MAX);
 	memcpy(before, at(START), BYTES);

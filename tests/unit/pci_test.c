@@ -20,9 +20,9 @@ struct model {
 };
 static struct model own, foreign;
 
-static const uint32_t granted[BH_FUNCTION_BARS] = { 0x10000000, 0x2001, 0x20000004, 0x1, 0x3000000c, 0x0 };
-static const uint32_t size_mask[BH_FUNCTION_BARS] = { 0xfff00000, 0xffffff01, 0xffff0004, 0xffffffff, 0xf000000c, 0xffffffff };
-static const uint32_t kinds[BH_FUNCTION_BARS] = { 0, 1, 4, 0, 0xc, 0 };
+static const uint32_t granted[BH_PCI_FUNCTION_BARS] = { 0x10000000, 0x2001, 0x20000004, 0x1, 0x3000000c, 0x0 };
+static const uint32_t size_mask[BH_PCI_FUNCTION_BARS] = { 0xfff00000, 0xffffff01, 0xffff0004, 0xffffffff, 0xf000000c, 0xffffffff };
+static const uint32_t kinds[BH_PCI_FUNCTION_BARS] = { 0, 1, 4, 0, 0xc, 0 };
 
 static struct model *model_of(uint32_t place)
 {
@@ -83,7 +83,7 @@ static void reset(struct model *model)
 	model->writable[0] = 0;
 	model->word[PCI_COMMAND / 4] = 0xf9100000 | PCI_COMMAND_DECODE;
 	model->writable[PCI_COMMAND / 4] = 0x0547;
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++) {
 		model->word[PCI_BASE_ADDRESS / 4 + n] = granted[n];
 		model->writable[PCI_BASE_ADDRESS / 4 + n] = size_mask[n] & ~kinds[n];
 	}
@@ -126,7 +126,7 @@ static void check_sound(void)
 	struct model untouched;
 	bool placed = true;
 
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++) {
 		uint32_t bar = own.word[PCI_BASE_ADDRESS / 4 + n];
 
 		CHECK(bar == granted[n] || bar == size_mask[n]);
@@ -138,7 +138,7 @@ static void check_sound(void)
 	reset(&untouched);
 	CHECK(!memcmp(&foreign, &untouched, sizeof(foreign)));
 	for (uint32_t n = 0; n < WORDS; n++)
-		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_FUNCTION_BARS))
+		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_PCI_FUNCTION_BARS))
 			CHECK_EQ(own.word[n], untouched.word[n]);
 	CHECK_EQ(view.own.next, view.own.serving);
 	CHECK(is_fenced);
@@ -160,7 +160,7 @@ static uint32_t some_value(void)
 	case 0:
 		return UINT32_MAX;
 	case 1:
-		return granted[random32() % BH_FUNCTION_BARS];
+		return granted[random32() % BH_PCI_FUNCTION_BARS];
 	case 2:
 		return random32() % 8;
 	case 3:
@@ -182,7 +182,7 @@ static uint32_t some_place(void)
 static void heal(void)
 {
 	poke(PCI_COMMAND, 0);
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		poke(PCI_BASE_ADDRESS + 4 * n, granted[n]);
 	poke(PCI_COMMAND, random32() % 2 ? PCI_COMMAND_DECODE : 0);
 }
@@ -218,7 +218,7 @@ static void test_kernels_do_this(void)
 	check_context.subject = "sizing";
 	start();
 	poke(PCI_COMMAND, 0);
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++) {
 		poke(PCI_BASE_ADDRESS + 4 * n, UINT32_MAX);
 		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), size_mask[n]);
 		poke(PCI_COMMAND, PCI_COMMAND_DECODE);
@@ -258,7 +258,7 @@ static void test_reset(void)
 	poke(PCI_BASE_ADDRESS, UINT32_MAX);
 	poke(PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
 	pci_reset(&view);
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++)
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), granted[n]);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
 	check_sound();
@@ -271,15 +271,15 @@ static void test_reset_order(void)
 	start();
 	writes = 0;
 	pci_reset(&view);
-	CHECK_EQ(writes, 1 + BH_FUNCTION_BARS + 1);
+	CHECK_EQ(writes, 1 + BH_PCI_FUNCTION_BARS + 1);
 	CHECK_EQ(written[0].place, at(OWN, PCI_COMMAND));
 	CHECK_EQ(written[0].value, 0);
-	for (uint32_t n = 0; n < BH_FUNCTION_BARS; n++) {
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++) {
 		CHECK_EQ(written[1 + n].place, at(OWN, PCI_BASE_ADDRESS + 4 * n));
 		CHECK_EQ(written[1 + n].value, granted[n]);
 	}
-	CHECK_EQ(written[1 + BH_FUNCTION_BARS].place, at(OWN, PCI_COMMAND));
-	CHECK_EQ(written[1 + BH_FUNCTION_BARS].value, PCI_COMMAND_DECODE);
+	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].place, at(OWN, PCI_COMMAND));
+	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].value, PCI_COMMAND_DECODE);
 }
 
 static void check_waited(const char *who)

@@ -2,7 +2,7 @@
 /*
  * What a restart does to memory (BH-I6.contained): start-up keeps pieces of a payload, the restart makes them and zeros of whatever the
  * last life has left, nothing beside, nothing before all other cores have stopped, and all of it is behind the caches when the first core
- * begins. monitor/pristine_boot.c and monitor/restart.c, over a machine that has nothing but memory.
+ * begins. monitor/snapshot_boot.c and monitor/restart.c, over a machine that has nothing but memory.
  */
 #include "caches.h"
 #include "monitor/monitor.h"
@@ -102,8 +102,8 @@ static void make_table(void)
 
 	table = (struct bh_table){ .sandbox_count = 2 };
 	table.sandboxes[SANDBOX].on_fault = BH_ON_FAULT_RESTART;
-	table.sandboxes[SANDBOX].pristine = address_of(COPY);
-	table.sandboxes[SANDBOX].pristine_bytes = (uint64_t)COPY_PAGES * BH_PAGE_BYTES;
+	table.sandboxes[SANDBOX].snapshot = address_of(COPY);
+	table.sandboxes[SANDBOX].snapshot_bytes = (uint64_t)COPY_PAGES * BH_PAGE_BYTES;
 	for (unsigned n = 0; n < sizeof(spans) / sizeof(spans[0]); n++) {
 		const uint64_t start = address_of(spans[n].page), bytes = (uint64_t)spans[n].pages * BH_PAGE_BYTES;
 
@@ -124,14 +124,14 @@ static void make_table(void)
 		table.pieces[table.piece_count++] = (struct bh_piece){ offset, address_of(pieces[n].page), size, SANDBOX, 0 };
 		offset += size;
 	}
-	CHECK_EQ(offset, table.sandboxes[SANDBOX].pristine_bytes);
+	CHECK_EQ(offset, table.sandboxes[SANDBOX].snapshot_bytes);
 }
 
 static void keep(struct build *build, uint32_t sandbox)
 {
 	*build = (struct build){ .sandbox = &table.sandboxes[sandbox] };
 	build->arena = (struct hal_arena){ .next = address_of(ARENA), .end = address_of(ARENA + ARENA_PAGES) };
-	pristine_keep(&table, sandbox, build);
+	snapshot_keep(&table, sandbox, build);
 }
 
 /* A life is behind the sandbox, the copy was kept before it. */
@@ -156,7 +156,7 @@ static void prepare(uint32_t core_count)
 		fill(expected, pieces[n], 0x100);
 	caches_watch(ram, behind, sizeof(ram));
 	monitor = (struct monitor){ .stats = &stats, .log = &the_log, .core_count = core_count, .phase = PHASE, .kick_timeout = 1000 };
-	monitor.pristine = build.pristine;
+	monitor.snapshot = build.snapshot;
 	stats = (struct bh_stats){ .state = BH_STATE_READY };
 	kicks = restarts = polls = quiesced = waited = ended = 0;
 }
@@ -247,7 +247,7 @@ static void test_none_kept(void)
 	prepare(1);
 	memcpy(expected, ram, sizeof(ram));
 	keep(&build, 0);
-	CHECK(!build.pristine);
+	CHECK(!build.snapshot);
 	CHECK(!memcmp(ram, expected, sizeof(ram)));
 }
 

@@ -15,7 +15,7 @@ enum left_by { RUNNING, ASLEEP, RESTARTING };
 
 /* What hal knows of a core is nothing here but its address. */
 static uint64_t cores[CORES];
-static const struct pristine kept;
+static const struct boot_snapshot kept;
 static struct bh_stats stats;
 static struct bh_crash crash;
 static struct bh_log the_log;
@@ -106,7 +106,7 @@ static void prepare(uint32_t restarts_left)
 	memset(&crash, 0, sizeof(crash));
 	stats = (struct bh_stats){ .state = BH_STATE_RUNNING };
 	monitor = (struct monitor){
-		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .pristine = &kept, .restarts_left = restarts_left
+		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .snapshot = &kept, .restarts_left = restarts_left
 	};
 	for (unsigned slot = 0; slot < CORES; slot++) {
 		monitor.cores[slot] = core_of(slot);
@@ -160,7 +160,7 @@ static void test_faults(void)
 
 	check_context.subject = "nothing to restart from";
 	prepare(RESTARTS);
-	monitor.pristine = NULL;
+	monitor.snapshot = NULL;
 	CHECK_EQ(enter(0), ASLEEP);
 	check_parked(RESTARTS);
 }
@@ -198,7 +198,7 @@ static void test_trapped(void)
 		CHECK_EQ(enter(slot), ASLEEP);
 		CHECK_EQ(seen.runs, 1);
 		CHECK_EQ(seen.looks, 0); /* at what it may have trapped over, before the trap is told */
-		CHECK(!monitor.pristine);
+		CHECK(!monitor.snapshot);
 		CHECK_EQ(crash.core, MACHINE_CORE + slot);
 		check_parked(RESTARTS);
 

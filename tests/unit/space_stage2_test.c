@@ -29,11 +29,11 @@ enum hal_status pci_map(struct hal_space *space, const struct pci_view *view)
 
 void gic_create_view(struct hal_partition *partition) {}
 
-void pci_create_view(struct pci_view *view, struct hal_kick_box *boxes) {}
+void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes) {}
 
 /* ---- Of no part in this ---- */
 
-enum hal_status pci_grant(struct pci_view *view, const struct bh_function *function)
+enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *function)
 {
 	abort();
 }
@@ -114,12 +114,12 @@ static void test_memory(void)
 
 int main(void)
 {
-	static struct hal_kick_box boxes[SANDBOXES];
+	static struct hal_kick_mailbox boxes[SANDBOXES];
 
 	arena = frames_arena(FRAMES);
 	for (uint32_t n = 0; n < SANDBOXES; n++) {
 		const struct hal_partition_config config = {
-			.index = n, .core_count = 1, .cores = { n }, .hardware_id = { n }, .kick_boxes = boxes
+			.index = n, .core_count = 1, .cores = { n }, .hardware_id = { n }, .kick_mailboxes = boxes
 		};
 
 		CHECK_EQ(hal_partition_create(&arena, &config, &partitions[n]), HAL_OK);

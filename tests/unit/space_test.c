@@ -2,7 +2,7 @@
 /*
  * What a monitor's own address space holds (BH-I4.private): every mapping start-up asks for, against what docs/shared-state.md and the
  * comments in hal.h give a monitor, neither one less nor one more. Two sandboxes, in every combination of what may differ between them.
- * monitor/partition_boot.c and monitor/pristine_boot.c over a machine that notes; what a machine makes of it is space_x86_test.c's and
+ * monitor/partition_boot.c and monitor/snapshot_boot.c over a machine that notes; what a machine makes of it is space_x86_test.c's and
  * space_stage2_test.c's.
  */
 #include <string.h>
@@ -39,8 +39,8 @@ struct list {
 /* clang-format on */
 
 /*
- * Of every monitor: its copy at the link addresses, its pool but for the copy, the kick boxes. The copy is the first that is taken, or the
- * second, behind the page of ones.
+ * Of every monitor: its copy at the link addresses, its pool but for the copy, the kick mailboxes. The copy is the first that is taken, or
+ * the second, behind the page of ones.
  */
 /* clang-format off */
 #define ALWAYS(pool, bytes, copy) {                                                                \
@@ -127,7 +127,7 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	return HAL_OK;
 }
 
-enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_function *function)
+enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
 	seen[partition->index].functions++;
 	return HAL_OK;
@@ -282,13 +282,13 @@ static void make_table(unsigned differs)
 		sandbox->may_kick = differs & MAY_KICK << n ? 1u << !n : 0;
 		sandbox->notifies = differs & NOTIFIES << n ? (uint16_t)(!n + 1) : 0;
 		sandbox->on_fault = may_restart ? BH_ON_FAULT_RESTART : BH_ON_FAULT_PARK;
-		sandbox->pristine = may_restart ? copies[n] : 0;
-		sandbox->pristine_bytes = may_restart ? copy_bytes[n] : 0;
+		sandbox->snapshot = may_restart ? copies[n] : 0;
+		sandbox->snapshot_bytes = may_restart ? copy_bytes[n] : 0;
 		sandbox->clock_text = 0;
 	}
 	table.piece_count = 0; /* sandboxes' RAM is not there */
 	if (!(differs & FUNCTIONS))
-		table.function_count = 0;
+		table.pci_function_count = 0;
 }
 
 static void test_combination(unsigned differs)

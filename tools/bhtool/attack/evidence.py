@@ -24,14 +24,14 @@ Pages = dict[int, bytes]  # digest of each page that is not all zeros, by its ad
 
 
 def lively(platform: Platform, plan: Plan) -> list[Span]:
-    """What may differ: kick boxes; start-up, with another table and payload; RAM; pools, but of a sentinel what it is shown; payloads."""
+    """What may differ: kick mailboxes; start-up, with another table and payload; RAM; pools, but of a sentinel what it is shown; payloads."""
     spans = [Span(platform.ram_base, plan.shared_hpa + PAGE - platform.ram_base)]
     if platform.emulator.medium != "kernel":  # a boot loader has left its heap at the end of RAM
         top = max(one.ram_hpa + one.ram_size for one in plan.sandboxes)
         spans.append(Span(top, platform.ram_base + platform.ram_size - top))
     for one in plan.sandboxes:
         pool_bytes = int(abi.lib.BH_POOL_CRASH) if one.name in SENTINELS else one.pool_size
-        spans += [Span(one.ram_hpa, one.ram_size), Span(one.pool_hpa, pool_bytes), Span(one.pristine_hpa, one.pristine_size)]
+        spans += [Span(one.ram_hpa, one.ram_size), Span(one.pool_hpa, pool_bytes), Span(one.snapshot_hpa, one.snapshot_size)]
     return spans
 
 

@@ -75,7 +75,7 @@ class Ground:
     @cached_property
     def treasures(self) -> list[tuple[Span, str]]:
         """What belongs to somebody: others' memory, monitors', devices."""
-        found = [(Span(self.plan.shared_hpa, PAGE), "kick boxes"), (Span(IMAGE[self.arch], 0x40000), "monitor image")]
+        found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(IMAGE[self.arch], 0x40000), "monitor image")]
         for one in self.plan.sandboxes:
             found.append((Span(one.ram_hpa, one.ram_size), f"RAM of {one.name}"))
             found.append((Span(one.pool_hpa, int(abi.lib.BH_POOL_ARENA)), f"pool of {one.name}"))

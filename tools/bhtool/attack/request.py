@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One attempt to break out, as it is drawn on the desk and carried out by kernel/campaign.c."""
+"""One attempt to break out, as it is drawn by the host tool and carried out by kernel/campaign.c."""
 
 import enum
 import struct

@@ -74,7 +74,7 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
 
 def _judge_rows(plan: Plan) -> Iterator[Diagnostic]:
     """Each array of the table; told at the sandbox whose row is the first too many."""
-    limits = {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES, "functions": lib.BH_MAX_FUNCTIONS}
+    limits = {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES, "functions": lib.BH_MAX_PCI_FUNCTIONS}
     yield from _judge_arrays(plan, limits)
 
 

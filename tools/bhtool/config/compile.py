@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configuration compiler: a partition file in, a Plan out.
 
-    read ──► form ──► machine, domains ──► meaning ──► place ──► grants ──► budget ──► payloads ──► pristine ──► table
+    read ──► form ──► machine, domains ──► meaning ──► place ──► grants ──► budget ──► payloads ──► snapshot ──► table
 Each stage works only on what the stages before found good; the first that finds an error is the last.
 """
 
@@ -31,7 +31,7 @@ from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 
-NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE, NO_PRISTINE = "BH-R005", "BH-R007", "BH-R037", "BH-R060", "BH-R084"
+NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE, NO_SNAPSHOT = "BH-R005", "BH-R007", "BH-R037", "BH-R060", "BH-R084"
 OUTSIDE_RAM, TOO_BIG = "BH-R063", "BH-R065"
 
 
@@ -49,7 +49,7 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
         for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
             _load(plan, domains, sandbox, one, platform.arch, resolve)
         _stop_on_errors(plan)
-        _keep_pristine(plan, domains, free)
+        _keep_snapshot(plan, domains, free)
         _settle_pools(plan, domains, platform)
         plan.table = make_table(plan, domains.machine.cores)
     except Refused:
@@ -125,7 +125,7 @@ def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
         spans = list(own_spans(domains.machine, sandbox, one, plan.sandboxes, plan.shared_hpa, platform.arch))
         one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
         one.core_bytes = frames_of(platform.arch, platform.backend).core * lib.BH_PAGE_BYTES
-    copies = [held for held in plan.holdings if held.what.startswith("pristine copy of")]
+    copies = [held for held in plan.holdings if held.what.startswith("boot snapshot of")]
     plan.holdings = list_holdings(domains, plan) + copies
 
 
@@ -144,19 +144,19 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
     plan.segments += [Segment(f"{one.name}: {piece.name}", piece.gpa + offset, piece.data) for piece in payload.pieces]
 
 
-def _keep_pristine(plan: Plan, domains: Domains, free: Free) -> None:
+def _keep_snapshot(plan: Plan, domains: Domains, free: Free) -> None:
     """Room for what start-up keeps of a payload, where no sandbox comes near."""
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
         if not one.restarts:
             continue
         one.pieces = [(piece.start, len(piece.data)) for piece in pieces_in_ram(plan, one)]
-        start = free.take(one.pristine_size, lib.BH_PAGE_BYTES)
+        start = free.take(one.snapshot_size, lib.BH_PAGE_BYTES)
         if start is None:
-            text = f"there is no room for the {one.pristine_size >> 10} KiB that a restart of `{one.name}` needs"
-            _add(plan, [diagnose(NO_PRISTINE, sandbox.location, text)])
+            text = f"there is no room for the {one.snapshot_size >> 10} KiB that a restart of `{one.name}` needs"
+            _add(plan, [diagnose(NO_SNAPSHOT, sandbox.location, text)])
             raise Refused
-        one.pristine_hpa = start
-        plan.holdings.append(Holding("memory", start, one.pristine_size, f"pristine copy of `{one.name}`", MONITOR, None))
+        one.snapshot_hpa = start
+        plan.holdings.append(Holding("memory", start, one.snapshot_size, f"boot snapshot of `{one.name}`", MONITOR, None))
     _add(plan, list(judge_pieces(plan)))
 
 

@@ -10,7 +10,7 @@ from bhtool.config.domains import Domains
 from bhtool.config.plan import ExplainKind, Holding, Plan, SandboxPlan
 
 MONITOR = "monitor"
-IMAGE, FIRMWARE, KICK_BOXES = "firmware and monitor image", "firmware", "kick boxes"
+IMAGE, FIRMWARE, KICK_BOXES = "firmware and monitor image", "firmware", "kick mailboxes"
 
 
 def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:

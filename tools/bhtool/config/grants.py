@@ -180,7 +180,9 @@ def _device_grants(device: Device, machine: Machine, wired: bool) -> list[Grant]
     rows = []
     if device.function:
         page = configuration_page(device.function) or Span(0, 0)
-        rows.append(Grant(lib.BH_GRANT_FUNCTION, device.name, page.start, page.size, compatible=compatible, function=device.function.id))
+        rows.append(
+            Grant(lib.BH_GRANT_PCI_FUNCTION, device.name, page.start, page.size, compatible=compatible, function=device.function.id)
+        )
     for held, wire in zip_longest(spans, device.wires if wired else ()):
         kind, span = held or (lib.BH_GRANT_DEVICE, Span(0, 0))
         line, vector, level = (wire.number, FIRST_VECTOR + wire.number, wire.level) if wire else (lib.BH_LINE_NONE, 0, False)

@@ -135,19 +135,19 @@ class SandboxPlan:
     restarts: bool = False
     max_restarts: int = 0
     heartbeat_timeout_us: int = 0
-    pristine_hpa: int = 0
+    snapshot_hpa: int = 0
     pieces: list[tuple[int, int]] = field(default_factory=list)  # (address, bytes) of what a restart copies back
     ram_table_bytes: int = 0  # stage-2 tables that only RAM needs, root included
     other_table_bytes: int = 0
 
     @property
-    def pristine_size(self) -> int:
+    def snapshot_size(self) -> int:
         return sum(size for _, size in self.pieces)
 
     @property
     def restart_instructions(self) -> int:
         """A bound on what a restart takes once all cores have stopped, on every machine."""
-        return self.ram_size // WORD_BYTES * ZERO_INSTRUCTIONS + self.pristine_size // WORD_BYTES * COPY_INSTRUCTIONS + OTHER_INSTRUCTIONS
+        return self.ram_size // WORD_BYTES * ZERO_INSTRUCTIONS + self.snapshot_size // WORD_BYTES * COPY_INSTRUCTIONS + OTHER_INSTRUCTIONS
 
 
 @dataclass(frozen=True)

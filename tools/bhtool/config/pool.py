@@ -22,7 +22,7 @@ SHOWN = (
     lib.BH_POOL_ARENA // PAGE
 )  # statistics, information, log; and the crash record, with the partition and the monitor's space behind it
 GICV3_FRAMES = 0x10000  # each of a distributor's and a redistributor's; a GICv2's have a page
-COPY_TABLES = 4  # at most, of a pristine copy: for its two ends, which may lie in two GiB; what is between has larger leaves
+COPY_TABLES = 4  # at most, of a boot snapshot: for its two ends, which may lie in two GiB; what is between has larger leaves
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[S
 
 
 def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Sequence[SandboxPlan], shared: int, arch: str) -> Iterator[Span]:
-    """What a monitor's own tables map, but for its pristine copy. A pool lies within 2 MiB, so its first page stands for all of it."""
+    """What a monitor's own tables map, but for its boot snapshot. A pool lies within 2 MiB, so its first page stands for all of it."""
     yield Span(IMAGE[arch], PAGE)
     yield Span(shared, PAGE)
     yield Span(one.pool_hpa, PAGE)
@@ -80,8 +80,8 @@ def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Seque
 def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str) -> int:
     """Bytes of the sandbox's pool; its stage-2 tables have been counted. Of a restart's copy that has no place yet, the most it can take."""
     frames = frames_of(arch, backend)
-    placed = one.pristine_size and one.pristine_hpa
-    own = [*spans, Span(one.pristine_hpa, one.pristine_size)] if placed else spans
+    placed = one.snapshot_size and one.snapshot_hpa
+    own = [*spans, Span(one.snapshot_hpa, one.snapshot_size)] if placed else spans
     tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
     rare = int(one.restarts) + int(bool(one.functions))  # what to restart from; the page of ones that absent functions read as
     count = SHOWN + COPY_FRAMES[arch] + frames.sandbox + frames.core * len(one.cores) + rare + tables

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule of the configuration (BH-I7.desk), once: identifier, what must hold, what to do where it does not, and who checks it.
+"""Every rule of the configuration (BH-I7.tool), once: identifier, what must hold, what to do where it does not, and who checks it.
 
 The documentation's table, the messages and the tests come from here. Numbers are never used twice, for good.
 """
@@ -147,7 +147,7 @@ RULES = (
     Rule("BH-R081", "A sandbox that restarts says how often at most.", "add `max-restarts`, from 1 to a million", health.says_how_often),
     Rule("BH-R082", "Only native sandboxes have heartbeats.", "take out `heartbeat-timeout-us`", health.has_a_heartbeat),
     Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose another", health.timeout_in_range),
-    Rule("BH-R084", "There is room for the pristine copies of sandboxes that restart.", "make some memory smaller"),
+    Rule("BH-R084", "There is room for the boot snapshots of sandboxes that restart.", "make some memory smaller"),
     Rule(
         "BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts
     ),

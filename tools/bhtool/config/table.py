@@ -61,7 +61,9 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     table.port_count = _each(table.ports, _put_ports, [(one.index, ports) for one in plan.sandboxes for ports in one.ports])
     table.line_count = _each(table.lines, _put_line, [(one.index, line) for one in plan.sandboxes for line in one.lines])
     table.piece_count = _each(table.pieces, _put_piece, [row for one in plan.sandboxes for row in _pieces(one)])
-    table.function_count = _each(table.functions, _put_function, [(one.index, each) for one in plan.sandboxes for each in one.functions])
+    table.pci_function_count = _each(
+        table.pci_functions, _put_function, [(one.index, each) for one in plan.sandboxes for each in one.functions]
+    )
     table.checksum = checksum(bytes_of(table))
     return bytes_of(table)
 
@@ -104,11 +106,11 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
     row.entry_area, row.clock_text = plan.entry_area, plan.clock_text
     row.on_fault = lib.BH_ON_FAULT_RESTART if plan.restarts else lib.BH_ON_FAULT_PARK
     row.max_restarts, row.heartbeat_timeout_us = plan.max_restarts, plan.heartbeat_timeout_us
-    row.pristine, row.pristine_bytes = plan.pristine_hpa, plan.pristine_size
+    row.snapshot, row.snapshot_bytes = plan.snapshot_hpa, plan.snapshot_size
 
 
 def _pieces(plan: SandboxPlan) -> Iterator[tuple[int, int, int, int]]:
-    """One behind the other in the pristine copy."""
+    """One behind the other in the boot snapshot."""
     offset = 0
     for target, size in plan.pieces:
         yield plan.index, offset, target, size

@@ -77,10 +77,10 @@ def _examine(snapshot: Snapshot, policy: Policy, read: Reader) -> Examined:
 
 
 def _copy(snapshot: Snapshot, policy: Policy) -> Iterator[Finding]:
-    """What is judged as a pristine copy is where the monitor has put one."""
+    """What is judged as a boot snapshot is where the monitor has put one."""
     copy = policy.copy
     if copy and snapshot.holds(copy.start, copy.size) and not any(any(snapshot.words(frame)) for frame in frames_of(copy)):
-        yield Finding(policy.sandbox, "memory", copy.start, f"its pristine copy {copy} holds nothing")
+        yield Finding(policy.sandbox, "memory", copy.start, f"its boot snapshot {copy} holds nothing")
 
 
 # ---- how the processor is told ----

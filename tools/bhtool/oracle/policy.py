@@ -62,7 +62,7 @@ class Policy:
     grants: tuple[Grant, ...]
     ports: frozenset[int]
     exempt: frozenset[str]  # switched off in the configuration, so not judged
-    copy: Span | None = None  # pristine, of a sandbox that restarts: its monitor's alone
+    copy: Span | None = None  # snapshot, of a sandbox that restarts: its monitor's alone
     reach: tuple[Grant, ...] = ()  # what its monitor maps, one to one, outside of its own pool,
     kicks: tuple[str, ...] = ()  # besides the roots of these sandboxes (docs/shared-state.md)
 
@@ -84,7 +84,7 @@ class Partitioning:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where the plan has put everything; pools and RAM by index of their sandbox, pristine copies by its name."""
+    """Where the plan has put everything; pools and RAM by index of their sandbox, boot snapshots by its name."""
 
     shared: int
     pools: tuple[Span, ...]
@@ -97,7 +97,7 @@ def places_of(plan: Plan) -> Placed:
         shared=plan.shared_hpa,
         pools=tuple(Span(one.pool_hpa, one.pool_size) for one in plan.sandboxes),
         ram=tuple(Span(one.ram_hpa, one.ram_size) for one in plan.sandboxes),
-        copies={one.name: Span(one.pristine_hpa, one.pristine_size) for one in plan.sandboxes if one.pristine_size},
+        copies={one.name: Span(one.snapshot_hpa, one.snapshot_size) for one in plan.sandboxes if one.snapshot_size},
     )
 
 
@@ -142,7 +142,7 @@ def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant
     def whole(name: str, start: int, size: int, memory: str = "device") -> Grant:
         return Grant(name, start, start, size, "rw", memory)
 
-    yield whole("kick boxes", placed.shared, PAGE, "ram")
+    yield whole("kick mailboxes", placed.shared, PAGE, "ram")
     if not machine.is_arm:
         return
     (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
@@ -163,7 +163,7 @@ def _kept(ram: Span, copy: Span | None) -> Iterator[Grant]:
     """Of a monitor that may restart its sandbox."""
     if copy and copy.size:
         yield Grant("RAM of its sandbox", ram.start, ram.start, ram.size, "rw", "ram")
-        yield Grant("pristine copy", copy.start, copy.start, copy.size, "r", "ram")
+        yield Grant("boot snapshot", copy.start, copy.start, copy.size, "r", "ram")
 
 
 def _ram(machine: Machine, placed: Placed, sandbox: Sandbox) -> Grant:
@@ -215,7 +215,7 @@ def _pages(spans: tuple[Span, ...]) -> set[int]:
 
 def _private(domains: Domains, placed: Placed) -> Iterator[Private]:
     yield from (Private("reserved by the board", span) for span in domains.machine.reserved)
-    yield Private("kick boxes", Span(placed.shared, PAGE))
+    yield Private("kick mailboxes", Span(placed.shared, PAGE))
     for sandbox, pool in zip(domains.sandboxes, placed.pools, strict=True):
         yield Private(f"crash record of {sandbox.name}", Span(pool.start + POOL_CRASH, PAGE))
         start = POOL_ABSENT + PAGE if any(device.function for device in sandbox.devices) else POOL_ARENA
@@ -248,7 +248,7 @@ def _clashes(owned: list[tuple[str, Grant]]) -> Iterator[str]:
 
 
 def _copy_of(policy: Policy) -> str:
-    return f"pristine copy of {policy.sandbox}"
+    return f"boot snapshot of {policy.sandbox}"
 
 
 def _misplaced_copy(partitioning: Partitioning, policy: Policy) -> Iterator[str]:

@@ -52,7 +52,7 @@ def restart_table(plan: Plan) -> Table:
     for one in plan.sandboxes:
         heartbeat = f"{one.heartbeat_timeout_us} us" if one.heartbeat_timeout_us else "-"
         if one.restarts:
-            sizes = size_text(one.ram_size), size_text(one.pristine_size)
+            sizes = size_text(one.ram_size), size_text(one.snapshot_size)
             table.add_row(one.name, str(one.max_restarts), *sizes, f"at most {one.restart_instructions:,}", heartbeat)
     return table
 
@@ -82,8 +82,8 @@ def memory_of(one: SandboxPlan) -> dict[str, int]:
         "table_bytes": one.ram_table_bytes + one.other_table_bytes,
         "core_bytes": one.core_bytes,
         "log_bytes": lib.BH_LOG_BYTES,
-        "copy_bytes": one.pristine_size if one.restarts else 0,
-        "given_up_bytes": one.pool_size + (one.pristine_size if one.restarts else 0),
+        "copy_bytes": one.snapshot_size if one.restarts else 0,
+        "given_up_bytes": one.pool_size + (one.snapshot_size if one.restarts else 0),
     }
 
 
@@ -121,7 +121,7 @@ def holding_json(held: Holding) -> dict[str, Any]:
 def restart_json(one: SandboxPlan) -> dict[str, Any]:
     if not one.restarts:
         return {}
-    sizes = {"zeroed_bytes": one.ram_size, "copied_bytes": one.pristine_size}
+    sizes = {"zeroed_bytes": one.ram_size, "copied_bytes": one.snapshot_size}
     return {"restart": {"faults": one.max_restarts, **sizes, "instructions_at_most": one.restart_instructions}}
 
 
