@@ -69,5 +69,14 @@ class Screen:
         self.out.print()
         self.out.print(table, soft_wrap=False)
 
+    def say(self, text: str | Text) -> None:
+        """A line of the result."""
+        self.out.print(Text(text) if isinstance(text, str) else text)
+
+    def warn(self, text: str) -> None:
+        """Something the user should know that stops nothing."""
+        self.err.print(Text(text))
+
     def complain(self, text: str) -> None:
+        """Why what was asked for fails."""
         self.err.print(Text("bulkhead: ", "bold red") + Text(text))

@@ -43,7 +43,7 @@ def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None
     verdict = (
         f"{result.attempts} attempts on {result.machines} machines, {len(result.escapes)} escapes, {result.words_changed} words changed"
     )
-    screen.out.print(f"{verdict}, {result.heartbeats_lost} of {result.heartbeats} heartbeats lost; digest {result.digest()}")
+    screen.say(f"{verdict}, {result.heartbeats_lost} of {result.heartbeats} heartbeats lost; digest {result.digest()}")
 
 
 @click.command()

@@ -154,7 +154,7 @@ def check(partition: Path, platform_name: str, json_file: Path | None) -> Status
     with screen.progress("preparing"):
         plan = make_plan(load(platform_name), partition, screen.report)
     for found in (*plan.warnings, *plan.errors):
-        screen.err.print(str(found), markup=False)
+        screen.warn(str(found))
     if plan.valid:
         screen.summary(sandbox_table(plan))
         screen.summary(allocation_table(plan))

@@ -86,7 +86,7 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     for finding in verdict.findings:
         screen.complain(str(finding))
     screen.summary(verdict_table(verdict, f"{partition.name} on {platform.name}"))
-    screen.out.print(sentence(verdict))
+    screen.say(sentence(verdict))
     if json_file:
         found = [vars(finding) for finding in verdict.findings]
         sandboxes = [sandbox_json(one) for one in verdict.sandboxes]

@@ -32,7 +32,7 @@ def show(screen: Screen, platform: Platform) -> None:
     note = " (default)" if platform.name == DEFAULT else ""
     if platform.second_opinion_on:
         note = f" (second opinion on {platform.second_opinion_on})"
-    screen.out.print(Text(platform.name, "bold") + Text(f"{note}: {platform.title}"))
+    screen.say(Text(platform.name, "bold") + Text(f"{note}: {platform.title}"))
     screen.summary(Padding(table, (0, 0, 1, 2)))
 
 

@@ -16,12 +16,12 @@ from bhtool.jsonfile import write_json
 from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
-from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.session import EndEvent, Session, Watch
+from bhtool.show import Show
 from bhtool.standstill import Standstill
 from bhtool.verbs.options import Output, Seconds
 
 DEMO = paths.PARTITIONS / "mixed.dts"
-MONITOR = "monitor"
 CLOCKS = {"auto": None, "exact": True, "host": False}
 DEMO_SECONDS = 10.0  # after every sandbox is up
 HOST_LIMIT = 600.0
@@ -47,42 +47,6 @@ class Goal:
         return self._until_ready or session.guest_seconds() >= self._settled_at + DEMO_SECONDS
 
 
-class Show:
-    """Prints events as they come."""
-
-    def __init__(self, screen: Screen, session: Session) -> None:
-        self._screen, self._session = screen, session
-        self._told: set[tuple[str, str, int, int]] = set()  # what has been told in full: sandbox, reason, pc, address
-        screen.name_sandboxes([*session.watches, MONITOR])
-
-    def waiting_for(self) -> str:
-        names = [name for name, watch in self._session.watches.items() if not watch.settled]
-        return f"waiting for {', '.join(names)}" if names else "running"
-
-    def event(self, event: Event) -> None:
-        if isinstance(event, LineEvent):
-            if event.text.strip():
-                self._screen.line(event.sandbox, event.text)
-        elif isinstance(event, MonitorEvent):
-            self._screen.line(MONITOR, event.text)
-        elif isinstance(event, ReadyEvent):
-            self._screen.line(event.sandbox, "is ready", "dim")
-        elif isinstance(event, RestartEvent):
-            self._screen.line(event.sandbox, f"begins again: restart {event.restarts}", "yellow")
-        elif isinstance(event, CrashEvent):
-            self._crash(event)
-
-    def _crash(self, event: CrashEvent) -> None:
-        """The whole record; of one that is restarted and does the same time and again, only what it did."""
-        watch = self._session.watches[event.sandbox]
-        lines = reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch)
-        deed = (event.sandbox, event.crash.reason, event.crash.pc, event.crash.address)
-        is_known = deed in self._told and watch.plan.restarts and watch.state != "parked"
-        for line in lines[:1] if is_known else lines:
-            self._screen.line(event.sandbox, line, "red")
-        self._told.add(deed)
-
-
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
     """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
     standstill = Standstill(session)
@@ -95,7 +59,7 @@ def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit:
             elif goal.reached():
                 return Status.GOOD
             else:
-                screen.update(show.waiting_for())
+                show.look()
                 if stands := standstill.notice():
                     screen.complain(stands)
         screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
@@ -152,7 +116,7 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
 def warn_unprotected(plan: Plan, screen: Screen) -> None:
     for one in plan.sandboxes:
         if one.unprotected:
-            screen.err.print(f"{one.name} does without protection: {', '.join(one.unprotected)}", markup=False, highlight=False)
+            screen.warn(f"{one.name} does without protection: {', '.join(one.unprotected)}")
 
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:

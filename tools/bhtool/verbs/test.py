@@ -89,13 +89,13 @@ def store(tally: Tally, commit: str, started: float) -> str:
 
 def conclude(tally: Tally, ran: list[str], strict: bool, screen: Screen) -> Status:
     for line in cost.report(tally.costs, cost.used_so_far()):
-        screen.out.print(line, markup=False)
+        screen.say(line)
     for kind, found in (("failed", tally.failed), ("skipped", tally.skipped)):
         for name in found:
-            screen.out.print(f"{kind}: {name}", markup=False)
+            screen.say(f"{kind}: {name}")
     for line in ran:
-        screen.out.print(line, markup=False)
-    screen.out.print(tally.last_line())
+        screen.say(line)
+    screen.say(tally.last_line())
     nothing_ran = tally.passed == 0 and not tally.failed
     return Status.FAILED if tally.failed or nothing_ran or (strict and tally.skipped) else Status.GOOD
 
