@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs, and how every one of them ends."""
 
+import functools
 import importlib
 import sys
 from typing import NoReturn
@@ -9,8 +10,21 @@ import click
 
 from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
+from bhtool.provision.launch import COMPLETE
 from bhtool.screen import Screen
-from bhtool.verbs import VERBS
+from bhtool.verbs import EXAMPLES, VERBS
+from bhtool.versions import version_text
+
+PROGRAM = "tools/bulkhead"
+
+
+@functools.cache
+def loaded(verb: str) -> click.Command:
+    """A verb's command, with its examples."""
+    command = getattr(importlib.import_module(f"bhtool.verbs.{verb}"), verb)
+    assert isinstance(command, click.Command)
+    command.epilog = "\n\n".join(filter(None, (command.epilog, examples(verb))))
+    return command
 
 
 class Verbs(click.Group):
@@ -22,16 +36,21 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command = getattr(importlib.import_module(f"bhtool.verbs.{cmd_name}"), cmd_name)
-        assert isinstance(command, click.Command)
-        return command
+        return loaded(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+def examples(verb: str) -> str:
+    """A paragraph that click leaves in lines."""
+    lines = [f"  {PROGRAM} {line}" for line in EXAMPLES.get(verb, ())]
+    return "\n".join(("\b", "Examples:", *lines)) if lines else ""
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples(""))
+@click.version_option(message=version_text(), prog_name="bulkhead")
 def bulkhead() -> None:
     """Splits one multicore machine into sandboxes: configure, build, run and test it.
 
@@ -43,7 +62,7 @@ def main() -> NoReturn:
     """Runs the verb and exits with a status of the contract (errors.Status)."""
     end_in_order()
     try:
-        status = bulkhead.main(prog_name="tools/bulkhead", standalone_mode=False)
+        status = bulkhead.main(prog_name=PROGRAM, complete_var=COMPLETE, standalone_mode=False)
     except BulkheadError as error:
         Screen().complain(str(error))
         status = error.status

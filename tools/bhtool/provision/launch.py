@@ -2,6 +2,7 @@
 """From a fresh clone to the command: prepare what the verb needs, then become `python -m bhtool` in build/venv."""
 
 import os
+import re
 import sys
 from typing import NoReturn
 
@@ -12,7 +13,9 @@ from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, VENV_NEEDS
 from bhtool.provision.venv import ensure_venv, venv_ready
 from bhtool.verbs import LIGHT_VERBS, VERBS
+from bhtool.versions import version_text
 
+COMPLETE = "_BULKHEAD_COMPLETE"  # a shell that completes a line sets it
 SETUP_OPTIONS = ("--yes", "--dry-run")
 
 
@@ -20,6 +23,18 @@ def wants_only_python(arguments: list[str]) -> bool:
     """For help, for what needs neither compiler nor emulator, and for a verb there is not, which is refused later."""
     verb = next((word for word in arguments if not word.startswith("-")), "")
     return "--help" in arguments or "-h" in arguments or verb in LIGHT_VERBS or verb not in VERBS
+
+
+def wants_help(arguments: list[str]) -> bool:
+    return not arguments or "--help" in arguments or "-h" in arguments
+
+
+def kept_help(arguments: list[str]) -> str:
+    """The verb's part of docs/commands.md, or that of the whole; it is what click would say."""
+    verb = next((word for word in arguments if word in VERBS), "")
+    text = paths.COMMANDS.read_text(encoding="utf-8")
+    found = re.search(rf"^## tools/bulkhead{verb and ' '}{verb}\n\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return found[1].rstrip() if found else "docs/commands.md has the help"
 
 
 def wants_bochs(arguments: list[str]) -> bool:
@@ -72,6 +87,14 @@ def become_tool(arguments: list[str]) -> NoReturn:
 def launch(arguments: list[str]) -> NoReturn:
     """Never returns: ends with the exit status of the contract (errors.Status)."""
     try:
+        if arguments == ["--version"]:
+            print(version_text())
+            sys.exit(Status.GOOD)
+        if COMPLETE in os.environ:
+            become_tool(arguments) if venv_ready() else sys.exit(Status.GOOD)
+        if wants_help(arguments) and not venv_ready():
+            print(kept_help(arguments))
+            sys.exit(Status.GOOD)
         if arguments[:1] == ["setup"] and "--help" not in arguments:
             setup(arguments[1:])
             sys.exit(Status.GOOD)

@@ -13,5 +13,22 @@ VERBS = {
     "figures": "Write measured figures into the documents.",
     "image": "Write a bootable image.",
     "platforms": "Show which machines there are and what each proves.",
+    "completion": "Print what makes a shell complete this command.",
 }
-LIGHT_VERBS = ("setup", "platforms")  # need no compiler and no emulator
+LIGHT_VERBS = ("setup", "platforms", "completion")  # need no compiler and no emulator
+
+EXAMPLES = {
+    "": ("run", "check dts/partitions/mixed.dts", "run --platform qemu-svm --partition mine.dts --until ready"),
+    "setup": ("setup --dry-run", "setup --yes"),
+    "run": ("run", "run --platform qemu-armv7 --seconds 3", "run --partition mine.dts --attach linux"),
+    "check": ("check dts/partitions/mixed.dts", "check mine.dts --platform qemu-svm --json mine.json"),
+    "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),
+    "oracle": ("oracle --partition mine.dts --platform qemu-svm",),
+    "bench": ("bench", "bench costs --platform qemu-aarch64"),
+    "attack": ("attack --platform qemu-aarch64",),
+    "size": ("size", "size --json size.json"),
+    "figures": ("figures --check",),
+    "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine.dts -o bulkhead.img"),
+    "platforms": ("platforms",),
+    "completion": ("completion bash",),
+}
