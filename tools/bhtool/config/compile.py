@@ -57,6 +57,18 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     return plan
 
 
+def survey_partition(partition: Path, platform: Platform) -> tuple[Plan, Domains | None]:
+    """Who gets what, and where it lies, before any image is looked at. None: refused, and why is in errors of the plan."""
+    plan = Plan(platform.board_name, partition)
+    try:
+        domains = _read(plan, platform)
+        plan.ram = [(span.start, span.size) for span in domains.machine.ram]
+        _allocate(plan, domains, platform)
+    except Refused:
+        return plan, None
+    return plan, domains
+
+
 def _add(plan: Plan, found: list[Diagnostic]) -> None:
     """Sorts findings into errors and warnings; Refused if there is an error."""
     plan.warnings += [one for one in found if BY_ID[one.rule].is_warning]

@@ -15,6 +15,7 @@ NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM = "BH-R061", "BH-R062", "BH-R063"
 ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
 SEGMENTS = 64  # loadable ones of an executable; linkers make four
 ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: the stack grows down from there
+X86_LINK_ADDRESS = 0x200000  # behind entry area and legacy memory
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ def _refuse_segments(elf: Elf, name: str, room: Room) -> None:
     for (first, _, size), (second, _, _) in pairwise(sorted(elf.loads, key=lambda load: load[0])):
         if first + size > second:
             raise PayloadError(OVERLAP, f"`{name}` has segments that overlap, at {first:#x}..{first + size - 1:#x} and at {second:#x}")
+
+
+def link_address(arch: str, ram_gpa: int) -> int:
+    """From where on nothing of the entry contract's lies in RAM."""
+    return ram_gpa + (X86_LINK_ADDRESS if arch == "x86_64" else ARM_STACK_OFFSET)
 
 
 def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -> Payload:

@@ -12,6 +12,7 @@ VERBS = {
     "size": "Measure the resident monitors and their tables.",
     "figures": "Write measured figures into the documents.",
     "image": "Write a bootable image.",
+    "overlay": "Tell the build of Zephyr, FreeRTOS or any kernel what its sandbox has.",
     "platforms": "Show which machines there are and what each proves.",
     "completion": "Print what makes a shell complete this command.",
 }
@@ -29,6 +30,7 @@ EXAMPLES = {
     "size": ("size", "size --json size.json"),
     "figures": ("figures --check",),
     "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine.dts -o bulkhead.img"),
+    "overlay": ("overlay mine.dts rtos --for zephyr", "overlay mine.dts rtos --for c --platform qemu-armv7 -o rtos.h"),
     "platforms": ("platforms",),
     "completion": ("completion bash",),
 }
