@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
+from bhtool.codes.reasons import BY_NAME
 from bhtool.config.plan import ExplainKind, Plan
 from bhtool.memory import Crash, Exits, Heartbeat
 from bhtool.screen import table_of
@@ -18,16 +19,6 @@ REGISTERS = {  # in the order of each backend's hal_core_record
     "x86_64": (*GENERAL_X86_64, "rflags", "cr0", "cr3", "cr4", "efer"),
 }
 EXPLAINED: dict[str, ExplainKind] = {"memory": "memory", "device": "memory", "port": "port", "register": "register"}
-OTHER_DEEDS = {
-    "call": "a hypercall no sandbox may make",
-    "firmware": "a firmware call no sandbox may make",
-    "ipi": "an inter-processor interrupt outside its grant",
-    "long": "an exception that would be delivered for ever",
-    "forbidden": "an instruction sandboxes do not have",
-    "reset": "a reset, such as a triple fault",
-    "error": "something the monitor has no word for",
-    "hang": "nothing: it missed its heartbeat",
-}
 REGISTERS_A_LINE = 4
 
 
@@ -42,7 +33,8 @@ def what_it_did(crash: Crash) -> str:
         width = f" of {crash.width} bytes" if crash.width else ""
         value = f", value {crash.value:#x}" if crash.access == "write" else ""
         return f"{crash.access}{width} at {crash.reason} {crash.address:#x}{value}"
-    return OTHER_DEEDS.get(crash.reason, crash.reason)
+    known = BY_NAME.get(crash.reason)
+    return known.did if known and known.did else crash.reason
 
 
 def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:

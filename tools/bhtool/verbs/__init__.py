@@ -14,9 +14,10 @@ VERBS = {
     "image": "Write a bootable image.",
     "overlay": "Tell the build of Zephyr, FreeRTOS or any kernel what its sandbox has.",
     "platforms": "Show which machines there are and what each proves.",
+    "explain": "Say what a rule, a crash reason or a result means.",
     "completion": "Print what makes a shell complete this command.",
 }
-LIGHT_VERBS = ("setup", "platforms", "completion")  # need no compiler and no emulator
+LIGHT_VERBS = ("setup", "platforms", "explain", "completion")  # need no compiler and no emulator
 
 EXAMPLES = {
     "": ("run", "check dts/partitions/mixed.dts", "run --platform qemu-svm --partition mine.dts --until ready"),
@@ -32,5 +33,6 @@ EXAMPLES = {
     "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine.dts -o bulkhead.img"),
     "overlay": ("overlay mine.dts rtos --for zephyr", "overlay mine.dts rtos --for c --platform qemu-armv7 -o rtos.h"),
     "platforms": ("platforms",),
+    "explain": ("explain BH-R047", "explain memory", "explain -2"),
     "completion": ("completion bash",),
 }

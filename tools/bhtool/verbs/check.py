@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead check`: judges a partition file without starting anything, and shows what it gives to whom."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ import click
 from rich.table import Table
 
 from bhtool.abi import lib
+from bhtool.codes.catalogue import has_more
 from bhtool.compile import make_plan
 from bhtool.config.explain import FIRMWARE, IMAGE, KICK_BOXES, MONITOR
-from bhtool.config.plan import Holding, Plan, SandboxPlan
+from bhtool.config.plan import Diagnostic, Holding, Plan, SandboxPlan
 from bhtool.errors import Status
 from bhtool.jsonfile import versions_of, write_json
 from bhtool.platforms import DEFAULT, load, names
@@ -18,6 +20,7 @@ from bhtool.screen import Screen, table_of
 from bhtool.verbs.options import Output
 
 UNUSED = "unused RAM"
+MOST_EXPLAINED = 4
 MIB = 1 << 20
 
 
@@ -144,6 +147,11 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
+def explained(found: Iterable[Diagnostic]) -> list[str]:
+    """Rules of which `bulkhead explain` has more to say than their messages."""
+    return [rule for rule in dict.fromkeys(one.rule for one in found) if has_more(rule)][:MOST_EXPLAINED]
+
+
 @click.command()
 @click.argument("partition", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
@@ -155,6 +163,8 @@ def check(partition: Path, platform_name: str, json_file: Path | None) -> Status
         plan = make_plan(load(platform_name), partition, screen.report)
     for found in (*plan.warnings, *plan.errors):
         screen.warn(str(found))
+    if more := explained(plan.errors):
+        screen.warn(f"more about it: tools/bulkhead explain {' '.join(more)}")
     if plan.valid:
         screen.summary(sandbox_table(plan))
         screen.summary(allocation_table(plan))

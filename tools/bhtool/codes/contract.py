@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States of a sandbox, hypercalls and their results (abi/guest.h), and exit statuses of the command."""
+
+from __future__ import annotations
+
+from bhtool.codes.entry import Entry
+from bhtool.codes.header import enumerators
+from bhtool.errors import Status
+
+STATES = {
+    "COLD": Entry(
+        "sandbox state",
+        "cold",
+        "Its monitor has not entered it yet.",
+        causes=("the machine is still starting", "the monitor refused the partition table: it says why on the first serial line"),
+    ),
+    "RUNNING": Entry(
+        "sandbox state",
+        "running",
+        "It has been entered, and has not called READY. Linux stays so for its monitor; `run` takes it to be ready by what it prints.",
+    ),
+    "READY": Entry("sandbox state", "ready", "It has called READY: exits are counted as steady state from there."),
+    "PARKED": Entry(
+        "sandbox state",
+        "parked",
+        "Its monitor ended it, for good, and kept a crash record. Its cores wait in their monitors; the other sandboxes go on.",
+        causes=("it did what it has no grant for", "it crashed or missed its heartbeat more often than `max-restarts` allows"),
+        remedies=(
+            "read the crash record that `run` printed: docs/guides/read-a-crash.md",
+            'let it begin again: health { on-fault = "restart"; max-restarts = <3>; };',
+        ),
+    ),
+    "OFF": Entry(
+        "sandbox state",
+        "off",
+        "It ended itself: the hypercall PARK, or power-off or reset by its firmware. There is no crash record of that.",
+        remedies=('to let a reset begin anew: health { on-fault = "restart"; max-restarts = <3>; };',),
+    ),
+}
+RESULTS = {
+    "BH_OK": Entry("result of a hypercall", "OK", "It was done."),
+    "BH_E_UNKNOWN": Entry(
+        "result of a hypercall",
+        "UNKNOWN",
+        "There is no such function; nothing was changed.",
+        causes=(
+            "a function number outside 0xc6000000-0xc6000004, or on ARMv7 outside 0x86000000-0x86000004",
+            "a PSCI call that is not offered",
+        ),
+        remedies=("call VERSION first: it tells which contract the monitor keeps",),
+    ),
+    "BH_E_DENIED": Entry(
+        "result of a hypercall",
+        "DENIED",
+        "The sandbox may not do this to that one; nothing was changed.",
+        causes=(
+            "KICK of a sandbox that its `may-kick` does not name",
+            "KICK of a number that is no sandbox's: they count from 0 in the order of the file",
+        ),
+        remedies=("may-kick = <&other>; in the sandbox that kicks",),
+    ),
+    "BH_E_TIMEOUT": Entry(
+        "result of a hypercall",
+        "TIMEOUT",
+        "The other monitor did not answer within the bound. The kick is not lost: it is answered when that core gets there.",
+        causes=("on an emulator that follows the host's time: the host let the other core's thread wait",),
+        remedies=("call again", "with `run --time exact` nobody waits for the host"),
+    ),
+}
+CALLS = {
+    "VERSION": Entry("hypercall", "VERSION", "Returns the version of the entry contract and of struct bh_info."),
+    "READY": Entry(
+        "hypercall", "READY", "Start-up is over: exits are counted as steady state from here, and `run` shows the sandbox as ready."
+    ),
+    "PARK": Entry("hypercall", "PARK", "The end of the sandbox's work, of all its cores. Never returns; the state is then OFF."),
+    "KICK": Entry(
+        "hypercall",
+        "KICK",
+        "Makes the monitor of the sandbox of that number acknowledge, and look at its heartbeat. Needs `may-kick`.",
+        remedies=("it returns OK (0), DENIED (-2) or TIMEOUT (-3)",),
+    ),
+    "RESTART": Entry(
+        "hypercall",
+        "RESTART",
+        'The sandbox begins again, where on-fault = "restart"; elsewhere it ends as by PARK. Never returns. Counts as no fault.',
+    ),
+}
+STATUSES = {
+    Status.GOOD: "What was asked for was done.",
+    Status.FAILED: "What was asked about failed, or was refused: a sandbox was parked, a test failed, a partition file breaks a rule.",
+    Status.USAGE: "The command was not understood; nothing was done.",
+    Status.MISSING: "A tool, package or emulator is missing or too old: `tools/bulkhead setup`.",
+    Status.TIME_LIMIT: "It took longer than its limit on the host; `run --limit SECONDS` makes that longer.",
+    Status.INTERRUPTED: "It was interrupted, by Ctrl-C.",
+}
+CALL_64 = 0x40000000  # BH_CALL_64, without which ARMv7 calls
+
+
+def entries() -> list[Entry]:
+    return [*states(), *results(), *calls(), *statuses()]
+
+
+def _numbered(one: Entry, number: int, *aliases: str) -> Entry:
+    return Entry(one.kind, one.name, one.means, number, aliases, one.causes, one.remedies, one.example)
+
+
+def states() -> list[Entry]:
+    numbers = enumerators("bh_state")
+    return [_numbered(one, numbers[f"BH_STATE_{name}"], f"BH_STATE_{name}") for name, one in STATES.items()]
+
+
+def results() -> list[Entry]:
+    """Negative ones are also read as what they are without a sign, in a register of 32 or 64 bits."""
+    numbers = enumerators("bh_result")
+    return [_numbered(one, (n := numbers[name]), name, hex(n % (1 << 32)), hex(n % (1 << 64))) for name, one in RESULTS.items()]
+
+
+def calls() -> list[Entry]:
+    numbers = enumerators("bh_call")
+    return [_numbered(one, (n := numbers[f"BH_CALL_{name}"]), f"BH_CALL_{name}", hex(n - CALL_64)) for name, one in CALLS.items()]
+
+
+def statuses() -> list[Entry]:
+    return [Entry("exit status of the command", f"status {int(one)}", means, int(one), (one.name,)) for one, means in STATUSES.items()]

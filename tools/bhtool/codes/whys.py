@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `bulkhead explain` adds to a rule where its one sentence does not do: why it stands, how it is usually broken, what right looks like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Why:
+    reason: str = ""
+    causes: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
+    example: str = ""
+
+
+MINIMAL = """\
+/dts-v1/;
+#define MiB(n) 0x0 ((n) << 20)
+#include BOARD_DTSI
+/ {
+	reserved-memory {
+		#address-cells = <2>; #size-cells = <2>; ranges;
+		hello_ram: hello { size = <MiB(4)>; };
+	};
+	domains {
+		compatible = "bulkhead,partitions-v1";
+		idle-cores = <&cpu0>, <&cpu2>, <&cpu3>;
+		hello {
+			compatible = "bulkhead,sandbox-v1";
+			cores = <&cpu1>; memory-region = <&hello_ram>; image = "hello.elf"; console = "log";
+		};
+	};
+};"""
+SIZES = """\
+engine_ram: engine { size = <0x0 0x1000000>; };                 /* 16 MiB, the tool places it */
+sensor_ram: sensor@60000000 { reg = <0x0 0x60000000 0x0 0x800000>; };  /* 8 MiB, pinned */"""
+
+WHYS = {
+    "BH-R001": Why(
+        "The C preprocessor and dtc read the file; what they say is passed on, with their line.",
+        causes=("`#include BOARD_DTSI` is missing, so that no label of the board exists", "a `;` or a brace is missing on the line before"),
+        example=MINIMAL,
+    ),
+    "BH-R002": Why(
+        "A misspelt property would be a grant or a protection that is silently missing.",
+        causes=("a misspelling", "a property of the board's binding in a sandbox's node"),
+        remedies=("docs/configuration.md has every property with its meaning",),
+    ),
+    "BH-R003": Why(
+        causes=(
+            "`size = <0x1000000>`: addresses and sizes take two cells each, `<0x0 0x1000000>`",
+            "text without quotation marks, or a number in them",
+            'a reference as text: `cores = "cpu1"` for `cores = <&cpu1>`',
+        ),
+        example=SIZES,
+    ),
+    "BH-R005": Why(example=MINIMAL),
+    "BH-R020": Why(
+        causes=("the board has fewer cores: `tools/bulkhead platforms` and dts/boards tell",), example="cores = <&cpu1>, <&cpu2>;"
+    ),
+    "BH-R021": Why(
+        "A core belongs to one sandbox for good: nothing is scheduled on shared cores.",
+        causes=("the same label in two `cores`", "a core that is in `idle-cores` and in a sandbox"),
+    ),
+    "BH-R022": Why(
+        "Two threads of one core share its caches, its execution units and parts of its state: they cannot be kept from each other.",
+    ),
+    "BH-R023": Why(causes=("`takes-the-rest` where every core has been given away already",)),
+    "BH-R033": Why(
+        "Sandboxes are mapped by large leaves, which keeps their tables small and their address translation fast.",
+        example=SIZES,
+    ),
+    "BH-R034": Why(causes=("an address of another board: RAM begins at 0x40000000 on the ARM platforms, at 0 on PCs",), example=SIZES),
+    "BH-R035": Why("The lowest RAM holds firmware and the monitor's image, which starts there.", example=SIZES),
+    "BH-R036": Why(example=SIZES),
+    "BH-R037": Why(
+        "RAM of every sandbox, what its monitor takes, and the copies that restarts need have to lie in the machine's RAM, each in one stretch.",
+        causes=(
+            "a region pinned by `reg` in the middle of what is free",
+            "more asked for than the machine has: platforms/*/platform.toml, `ram`",
+        ),
+        remedies=("pin nothing that need not lie somewhere: `size` alone lets the tool place it",),
+        example=SIZES,
+    ),
+    "BH-R040": Why(
+        causes=("a core, a memory region or the interrupt controller in `access`", "a device without registers and ports"),
+        example="access = <&uart1>, <&pcitest0>;",
+    ),
+    "BH-R041": Why(
+        "A device has one driver. What two need, one of them has, and serves the other.", causes=("the same label in two `access`",)
+    ),
+    "BH-R042": Why(
+        "Memory is granted in pages of 4 KiB. Whoever has one register of a page has all of them.",
+        causes=("boards put several small devices on one page: timers, GPIO, watchdogs",),
+        remedies=("or leave the neighbour to nobody: take it out of the other `access`",),
+    ),
+    "BH-R043": Why(
+        "An interrupt line goes to one sandbox's core: whoever gets it would have to tell the other, and could keep it waiting.",
+        causes=("PCI functions of one slot share INTx lines", "boards wire several devices to one line"),
+    ),
+    "BH-R046": Why("Devices are found at the machine's own addresses, RAM from where the entry contract says; so long RAM may reach them."),
+    "BH-R047": Why(
+        "The line is routed to one vector or INTID, so a driver could not tell which of its devices interrupts.",
+        causes=("two nodes of the board tree have the same `interrupts`", "one device is listed twice"),
+    ),
+    "BH-R049": Why(
+        "A device that writes to memory by itself, without an IOMMU that stops it, writes to any memory: DMA fails closed.",
+        causes=("the device's binding, or a property such as `dma-coherent`, says that it masters the bus", "virtio: its queues are DMA"),
+    ),
+    "BH-R050": Why(example='access = <&uart1>; console = <&uart1>;        /* or: console = "log"; */'),
+    "BH-R052": Why(example='os,type = "linux"; access = <&uart0>; console = <&uart0>;'),
+    "BH-R053": Why(example="may-kick = <&engine>;"),
+    "BH-R060": Why(
+        "Names are looked for beside the partition file first, then among what the tool provides.",
+        causes=(
+            "a path relative to the shell's directory: they are relative to the partition file",
+            "`image` of a program that has not been built",
+        ),
+        remedies=("provided are `sandbox-kernel.elf`, `vmlinuz` and `rootfs.cpio.gz`",),
+    ),
+    "BH-R061": Why(
+        "`native` takes a statically linked ELF executable; Linux an Image (arm64), zImage (ARMv7) or bzImage (x86).",
+        causes=(
+            "a dynamically linked or position-independent ELF: link with -static -no-pie",
+            'a vmlinux or a Linux kernel without os,type = "linux"',
+        ),
+    ),
+    "BH-R062": Why(
+        causes=("a file built for another processor: `file NAME` tells", "`--platform` is missing: the default is qemu-aarch64")
+    ),
+    "BH-R063": Why(
+        "A sandbox sees its RAM from 0x40000000 on ARM and from 0 on a PC, wherever it lies in the machine.",
+        causes=(
+            "linked to an address of the bare board",
+            "ELF headers lie below the text: -Ttext moves the text alone, so give the image base",
+        ),
+        example="clang-19 ... -Wl,--image-base=0x40080000      # ARM; 0x200000 on a PC",
+    ),
+    "BH-R064": Why(
+        "Below the image lie the stack at entry and, on a PC, the first page tables.",
+        example="clang-19 ... -Wl,--image-base=0x40080000      # ARM; 0x200000 on a PC",
+    ),
+    "BH-R065": Why(
+        causes=("a large initrd, which Linux unpacks into the same RAM",), remedies=("as a rule: RAM of 64 MiB and three times the initrd",)
+    ),
+    "BH-R080": Why(
+        "Nobody's clock interrupts a sandbox to look after it: its monitor looks at the heartbeat when somebody kicks it.",
+        example="may-kick = <&engine>;      /* in the sandbox that watches `engine` */",
+    ),
+    "BH-R084": Why(
+        "A restart copies the payload back from a copy that nobody can write, which takes as much RAM as the payload, outside every sandbox.",
+        remedies=('or take on-fault = "restart" out',),
+    ),
+    "BH-R087": Why(
+        "A notice is an interrupt in the other sandbox, so that one has to agree.",
+        example="accepts-notify = <&engine>;      /* in the other */",
+    ),
+    "BH-W020": Why(
+        "A core without an owner stays off: often a core was forgotten.", example="idle-cores = <&cpu2>, <&cpu3>;      /* in `domains` */"
+    ),
+    "BH-W090": Why(
+        "The sandbox can reach what that protection keeps from it, and harm everybody; docs/not-isolated.md.",
+        remedies=("tests and benchmarks of this project are the use of it",),
+    ),
+}
