@@ -58,6 +58,7 @@ def software(arch: str) -> dict[str, bytes]:
         "segments.elf": elf(MACHINE[arch], LINK[arch], size=8 << 20, count=400),
         "overlapping.elf": elf(MACHINE[arch], LINK[arch], count=2),
         "claims.elf": elf(MACHINE[arch], LINK[arch], size=0xF0000000),
+        "bottom.elf": elf(MACHINE[arch], 0x40000000),
         "stack.elf": elf(MACHINE[arch], LINK[arch] - 0x800),
         "text": b"not a program\n",
         "vmlinuz": kernel(),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import Device, Span
+from bhtool.config.machine import Device, Span, Wire
 from bhtool.config.rule import Finding
 
 PCI_PORTS = Span(0xC000, 0x4000)  # where base addresses may lie
@@ -82,8 +82,10 @@ def names_a_device(domains: Domains) -> Iterator[Finding]:
 def given_once(domains: Domains) -> Iterator[Finding]:
     first: dict[str, Sandbox] = {}
     for sandbox, device in _granted(domains):
-        if device.name in first:
-            owner = first[device.name]
+        owner = first.get(device.name)
+        if owner is sandbox:
+            yield Finding(sandbox.where("access"), f"`{sandbox.name}` names {device.name} twice")
+        elif owner:
             text = f"`{sandbox.name}` gets {device.name}, which `{owner.name}` has already ({owner.where('access')})"
             yield Finding(sandbox.where("access"), text)
         first.setdefault(device.name, sandbox)
@@ -136,15 +138,16 @@ def lines_not_of_platform(domains: Domains) -> Iterator[Finding]:
                 yield Finding(sandbox.where("access"), text)
 
 
-def line_used_once(domains: Domains) -> Iterator[Finding]:
+def line_used_alike(domains: Domains) -> Iterator[Finding]:
+    """Devices of one sandbox may share a line; the interrupt controller takes it in one way."""
     for sandbox in domains.sandboxes:
-        seen: dict[int, Device] = {}
+        seen: dict[int, tuple[Device, Wire]] = {}
         for device in sandbox.devices:
             for wire in device.wires:
-                if wire.number in seen:
-                    text = f"{device.name} and {seen[wire.number].name} of `{sandbox.name}` both use interrupt line {wire.number}"
+                first, other = seen.setdefault(wire.number, (device, wire))
+                if other != wire:
+                    text = f"{device.name} and {first.name} of `{sandbox.name}` use interrupt line {wire.number} with different triggers"
                     yield Finding(sandbox.where("access"), text)
-                seen.setdefault(wire.number, device)
 
 
 def ports_apart(domains: Domains) -> Iterator[Finding]:

@@ -179,4 +179,7 @@ def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
 def _unknown(node: Node, name: str) -> Diagnostic:
     if name in node.children:
         return diagnose(UNKNOWN, node.children[name].location, f"`{node.name}` has an unknown child `{name}`")
+    if name == "status":
+        text = f"`status` of `{node.name}` has no effect; a node that is not wanted is deleted (`/delete-node/`)"
+        return diagnose(UNKNOWN, node.where(name), text)
     return diagnose(UNKNOWN, node.where(name), f"`{node.name}` has an unknown property `{name}`")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -71,8 +72,10 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
     plan.regions = _regions(domains, placement, sandbox, plan)
     plan.configuration = _configuration(sandbox, plan)
     plan.regions += open_regions(domains.machine, plan)
-    plan.ports = [Ports(device.name, span.start, span.size) for device in sandbox.devices for span in device.ports]
-    plan.lines = [_line(device, wire, sandbox, domains.machine) for device, wire in wires_of(sandbox)]
+    plan.ports = [
+        Ports(name, span.start, span.size) for name, span in _each_once((one, span) for one in sandbox.devices for span in one.ports)
+    ]
+    plan.lines = _lines(sandbox, domains.machine)
     plan.functions = [
         Function(one.name, one.function.id, one.function.identity, one.function.words) for one in sandbox.devices if one.function
     ]
@@ -100,10 +103,22 @@ def wires_of(sandbox: Sandbox) -> list[tuple[Device, Wire]]:
     return [(device, wire) for device in sandbox.devices for wire in device.wires]
 
 
-def _line(device: Device, wire: Wire, sandbox: Sandbox, machine: Machine) -> Line:
+def _lines(sandbox: Sandbox, machine: Machine) -> list[Line]:
+    """Each once, however many of the sandbox's devices share it."""
+    names: dict[Wire, list[str]] = {}
+    for device, wire in wires_of(sandbox):
+        names.setdefault(wire, []).append(device.name)
+    return [_line(_joined(shared), wire, sandbox, machine) for wire, shared in names.items()]
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(names))
+
+
+def _line(name: str, wire: Wire, sandbox: Sandbox, machine: Machine) -> Line:
     core = sandbox.cores[0].number if sandbox.cores else 0
     vector = 0 if machine.is_arm else FIRST_VECTOR + wire.number
-    return Line(device.name, wire.number, core, vector, wire.level, wire.active_low, masked=sandbox.is_linux and not machine.is_arm)
+    return Line(name, wire.number, core, vector, wire.level, wire.active_low, masked=sandbox.is_linux and not machine.is_arm)
 
 
 def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
@@ -117,13 +132,28 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
     for k, other in enumerate(plan.log_access):
         name, hpa = f"log of {domains.sandboxes[other].name}", placement.pools[other] + lib.BH_POOL_LOG
         regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
-    for device in sandbox.devices:
-        pages = [span.pages() for span in device.registers]
-        kind: Literal["bar", "device"] = "bar" if device.function else "device"
-        regions += [Region(device.name, kind, page.start, page.start, page.size, "rw", True) for page in dict.fromkeys(pages)]
+    held = [(device, span.pages()) for device in sandbox.devices for span in device.registers]
+    regions += [_registers(name, "device", page) for name, page in _each_once(pair for pair in held if not pair[0].function)]
+    regions += [_registers(name, "bar", page) for name, page in _each_once(pair for pair in held if pair[0].function)]
     for span in banked_registers(domains.machine):
         regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw", True))
     return regions
+
+
+def _registers(name: str, kind: Literal["bar", "device"], page: Span) -> Region:
+    return Region(name, kind, page.start, page.start, page.size, "rw", True)
+
+
+def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span]]:
+    """Whose each stretch is; those that overlap are one, as devices of one sandbox may share pages and ports."""
+    found: list[tuple[list[str], Span]] = []
+    for device, span in held:
+        shared = [one for one in found if one[1].overlaps(span)]
+        names, spans = [name for one in shared for name in one[0]], [span, *(one[1] for one in shared)]
+        start = min(one.start for one in spans)
+        found = [one for one in found if one not in shared]
+        found.append(([*names, device.name], Span(start, max(one.end for one in spans) - start)))
+    return [(_joined(names), span) for names, span in found]
 
 
 def foreign_log(k: int) -> int:

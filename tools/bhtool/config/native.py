@@ -14,7 +14,7 @@ from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM = "BH-R061", "BH-R062", "BH-R063"
 ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
 SEGMENTS = 64  # loadable ones of an executable; linkers make four
-ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: the stack grows down from there
+ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: what lies below is the initial stack
 X86_LINK_ADDRESS = 0x200000  # behind entry area and legacy memory
 
 
@@ -70,4 +70,4 @@ def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -
     info = window + WINDOW_INFO
     if arch == "x86_64":
         return Payload(pieces + entry_pieces(), elf.entry, info, STACK, ENTRY_AREA)
-    return Payload(pieces, elf.entry, info, room.gpa + ARM_STACK_OFFSET)
+    return Payload(pieces, elf.entry, info, room.gpa + ARM_STACK_OFFSET, stack_bound=room.gpa)

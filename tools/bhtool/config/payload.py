@@ -11,7 +11,7 @@ from pathlib import Path
 Resolve = Callable[[str], Path]
 
 OVERLAP = "BH-R064"
-STACK_BYTES = 0x1000
+STACK_BYTES = 0x1000  # of an initial stack that has no other bound
 
 
 class PayloadError(Exception):
@@ -45,6 +45,7 @@ class Payload:
     stack: int = 0
     entry_area: int = 0
     clock_text: int = 0  # GPA
+    stack_bound: int | None = None  # the initial stack has all above this; None: STACK_BYTES
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,13 @@ def refuse_outside(payload: Payload, room: Room, rule: str) -> None:
 
 
 def refuse_overlaps(payload: Payload) -> None:
-    """Raises PayloadError when two pieces, or a piece and the page below the initial stack, collide."""
+    """Raises PayloadError when two pieces, or a piece and the initial stack, collide."""
     pieces = sorted(payload.pieces, key=lambda piece: piece.gpa)
     for first, second in pairwise(pieces):
         if first.end > second.gpa:
             raise PayloadError(OVERLAP, f"{first.name} ({first.gpa:#x}..{first.end - 1:#x}) overlaps {second.name} ({second.gpa:#x}..)")
+    bound = payload.stack - STACK_BYTES if payload.stack_bound is None else payload.stack_bound
     for piece in pieces:
-        if piece.gpa < payload.stack and payload.stack - STACK_BYTES < piece.end:
-            raise PayloadError(
-                OVERLAP, f"{piece.name} ({piece.gpa:#x}..{piece.end - 1:#x}) lies in the initial stack below {payload.stack:#x}"
-            )
+        if piece.gpa < payload.stack and bound < piece.end:
+            text = f"{piece.name} ({piece.gpa:#x}..{piece.end - 1:#x}) lies in the initial stack, {bound:#x}..{payload.stack - 1:#x}"
+            raise PayloadError(OVERLAP, text)

@@ -61,7 +61,7 @@ RULES = (
         "name a device; memory, cores and interrupt controllers are granted otherwise",
         devices.names_a_device,
     ),
-    Rule("BH-R041", "A device has one owner.", "take it out of one `access`", devices.given_once),
+    Rule("BH-R041", "A device has one owner, and is named once.", "leave it in one `access`, once", devices.given_once),
     Rule(
         "BH-R042",
         "Devices of different owners share no page.",
@@ -84,7 +84,7 @@ RULES = (
     Rule(
         "BH-R046", "Devices are clear of the sandbox's RAM.", "make the RAM smaller, or give the device to another", memory.clear_of_devices
     ),
-    Rule("BH-R047", "An interrupt line is used once in a sandbox.", "correct the board tree", devices.line_used_once),
+    Rule("BH-R047", "Devices that share an interrupt line have one trigger for it.", "correct the board tree", devices.line_used_alike),
     Rule("BH-R048", "Ports of the machine itself are nobody's.", "take the device out of `access`", devices.ports_not_of_platform),
     Rule("BH-R049", "Devices do no DMA.", "this version does not support it: take the device out of `access`", devices.does_no_dma),
     Rule(

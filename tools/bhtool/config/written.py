@@ -20,6 +20,7 @@ from bhtool.config.wording import BINDINGS
 
 CELL = 4
 SHOWN = 60  # characters of a wrong value in a message
+TOP = {"bulkhead": "machine-v1", "domains": "partitions-v1", "reserved-memory": "memory"}  # our nodes at the root, and their bindings
 CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
 REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores")
 WORDS = ("compatible", "os,type", "image", "initrd", "bootargs", "unprotected", "on-fault", "then")
@@ -70,6 +71,8 @@ def _ours(root: Node) -> Iterator[Node]:
 def _known(node: Node) -> set[str]:
     """Names in the node's own binding; none where it has none."""
     assert node.parent is not None
+    if node.parent.parent is None and node.name in TOP:
+        return set(_binding(TOP[node.name])["properties"])
     if SANDBOX in node.compatible:
         return set(_binding("sandbox-v1")["properties"])
     if node.name == "health":
