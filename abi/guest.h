@@ -127,7 +127,9 @@ struct bh_grant {
 };
 
 /* Read-only to its sandbox, one page; made by the tool, clock_hz filled in by start-up code where only the machine knows it. */
-enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 2 };
+enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 2, BH_INFO_OLDEST = 2 /* that still runs: docs/versions.md */ };
+/* An ELF note, name "Bulkhead", by which a program can say the version it was built for; one that says none is taken as it is. */
+enum { BH_NOTE_CONTRACT = 1 /* its descriptor: one word, BH_INFO_VERSION */ };
 struct bh_info {
 	uint32_t magic;
 	uint32_t version;

@@ -17,6 +17,14 @@ def elf(machine: int, address: int, content: bytes = b"code", size: int = 64, co
     return header + struct.pack("<IIQQQQQQ", 1, 5, 64 + 56 * count, address, address, len(content), size, 8) * count + content
 
 
+def contract_elf(machine: int, address: int, contract: int, name: bytes = b"Bulkhead\0") -> bytes:
+    """The same with a second program header: a note that names the version of the guest contract."""
+    note = struct.pack("<III", len(name), 4, 1) + name.ljust(len(name) + 3 & ~3, b"\0") + struct.pack("<I", contract)
+    image = bytearray(elf(machine, address, note, count=2))
+    struct.pack_into("<I", image, 52 + 32 if machine == MACHINE["armv7"] else 64 + 56, 4)
+    return bytes(image)
+
+
 def arm64_kernel(image_size: int = 0x100000) -> bytes:
     """The header of an arm64 Image."""
     image = bytearray(4096)
@@ -53,6 +61,7 @@ def software(arch: str) -> dict[str, bytes]:
         "sandbox-kernel.elf": good,
         "cut.elf": good[:-2],
         "other.elf": elf(MACHINE[other], LINK[arch]),
+        "newer.elf": contract_elf(MACHINE[arch], LINK[arch], 1000),
         "far.elf": elf(MACHINE[arch], 0x42000000),
         "low.elf": elf(MACHINE[arch], 0x18000),
         "segments.elf": elf(MACHINE[arch], LINK[arch], size=8 << 20, count=400),

@@ -10,6 +10,7 @@ MAGIC = b"\x7fELF"
 CLASS, DATA, LITTLE_ENDIAN = 4, 5, 1  # indices into the identification
 ET_EXEC, EV_CURRENT = 2, 1
 PT_LOAD, PT_NOTE = 1, 4
+NOTE = struct.Struct("<III")  # bytes of the name, of the descriptor; type: System V ABI, "Note Section"
 
 
 @dataclass(frozen=True)
@@ -102,3 +103,18 @@ def read_programs(form: Form, header: Header, data: bytes) -> list[Program] | No
     if header.program_size < form.program.size or header.program_offset + header.program_size * header.program_count > len(data):
         return None
     return [form.unpack_program(data, header.program_offset + header.program_size * n) for n in range(header.program_count)]
+
+
+def note(data: bytes, programs: list[Program], name: bytes, kind: int) -> bytes | None:
+    """The descriptor of the first note with that name (NUL included) and type; None if there is none whole."""
+    for program in programs:
+        if program.type != PT_NOTE:
+            continue
+        at, end = program.offset, min(program.offset + program.file_bytes, len(data))
+        while at + NOTE.size <= end:
+            name_bytes, descriptor_bytes, its_kind = NOTE.unpack_from(data, at)
+            begin = at + NOTE.size + (name_bytes + 3 & ~3)
+            at = begin + (descriptor_bytes + 3 & ~3)
+            if at <= end and its_kind == kind and data[begin - (name_bytes + 3 & ~3) :][:name_bytes] == name:
+                return data[begin : begin + descriptor_bytes]
+    return None

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bhtool import elf as files
+from bhtool.abi import lib
 from bhtool.config.grants import WINDOW_INFO
 from bhtool.config.payload import OVERLAP, Payload, PayloadError, Piece, Room
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 
-NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM = "BH-R061", "BH-R062", "BH-R063"
+NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM, WRONG_CONTRACT = "BH-R061", "BH-R062", "BH-R063", "BH-R066"
 ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
+CONTRACT_BYTES = 4
 SEGMENTS = 64  # loadable ones of an executable; linkers make four
 ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: what lies below is the initial stack
 X86_LINK_ADDRESS = 0x200000  # behind entry area and legacy memory
@@ -23,6 +25,7 @@ class Elf:
     machine: int
     entry: int
     loads: list[tuple[int, memoryview, int]]  # physical address, bytes in the file, size in memory
+    contract: int | None  # the version of abi/guest.h that it says it was built for
 
 
 def read_elf(data: bytes, name: str) -> Elf:
@@ -40,7 +43,20 @@ def read_elf(data: bytes, name: str) -> Elf:
     if any(one.offset + one.file_bytes > len(data) or one.memory_bytes < one.file_bytes for one in loadable):
         raise PayloadError(NOT_ELF, f"`{name}` is cut short")
     loads = [(one.physical, memoryview(data)[one.offset : one.offset + one.file_bytes], one.memory_bytes) for one in loadable]
-    return Elf(header.machine, header.entry, loads)
+    return Elf(header.machine, header.entry, loads, contract_of(data, programs))
+
+
+def contract_of(data: bytes, programs: list[files.Program]) -> int | None:
+    said = files.note(data, programs, b"Bulkhead\0", lib.BH_NOTE_CONTRACT)
+    return int.from_bytes(said, "little") if said and len(said) == CONTRACT_BYTES else None
+
+
+def _refuse_contract(elf: Elf, name: str) -> None:
+    """Images that say nothing are taken as they are: docs/versions.md."""
+    if elf.contract is not None and not lib.BH_INFO_OLDEST <= elf.contract <= lib.BH_INFO_VERSION:
+        oldest = "" if lib.BH_INFO_OLDEST == lib.BH_INFO_VERSION else f"{lib.BH_INFO_OLDEST} to "
+        text = f"`{name}` was built for version {elf.contract} of the guest contract, this is version {oldest}{lib.BH_INFO_VERSION}"
+        raise PayloadError(WRONG_CONTRACT, text)
 
 
 def _refuse_segments(elf: Elf, name: str, room: Room) -> None:
@@ -63,6 +79,7 @@ def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -
     elf = read_elf(data, name)
     if elf.machine != ELF_MACHINES[arch]:
         raise PayloadError(WRONG_MACHINE, f"`{name}` is for ELF machine {elf.machine}, this platform is {arch} ({ELF_MACHINES[arch]})")
+    _refuse_contract(elf, name)
     _refuse_segments(elf, name, room)
     pieces = [Piece(f"{name} at {gpa:#x}", gpa, bytes(content).ljust(size, b"\0")) for gpa, content, size in elf.loads]
     if not any(piece.gpa <= elf.entry < piece.end for piece in pieces):

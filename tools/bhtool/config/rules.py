@@ -135,6 +135,11 @@ RULES = (
     ),
     Rule("BH-R065", "Kernel, initrd and device tree fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
+    Rule(
+        "BH-R066",
+        "An image's guest contract is one that this version has.",
+        "build it again with this version's SDK (`tools/bulkhead sdk`), or take the version it was built for",
+    ),
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(

@@ -37,6 +37,7 @@ BUILD_NEEDS = (
     Need("qemu-system-arm", "qemu-system-arm", "emulator", (10, 0)),
     Need("g++", "g++", "compiler of Bochs"),
     Need("make", "make", "build of Bochs"),
+    Need("pkg-config", "pkg-config", "guests made with the SDK"),
     Need("bochsbios", "/usr/share/bochs/BIOS-bochs-latest", "firmware of Bochs"),
     Need("seabios", "/usr/share/seabios/vgabios-stdvga.bin", "firmware of PCs"),
     Need("grub-pc-bin", "/usr/lib/grub/i386-pc/multiboot2.mod", "bootable images for PCs with BIOS"),

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images say for which version of the guest contract they were built: docs/versions.md."""
+
+import pytest
+from bhtool.abi import lib
+from bhtool.config.native import read_elf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.config.software import LINK, MACHINE, contract_elf, elf
+
+
+@pytest.mark.parametrize("arch", LINK)
+def test_what_an_image_says(arch: str) -> None:
+    machine, address = MACHINE[arch], LINK[arch]
+    assert read_elf(contract_elf(machine, address, lib.BH_INFO_VERSION), "x").contract == lib.BH_INFO_VERSION
+    assert read_elf(contract_elf(machine, address, 7), "x").contract == 7
+    assert read_elf(contract_elf(machine, address, 7, b"GNU\0"), "x").contract is None
+    assert read_elf(elf(machine, address), "x").contract is None
+
+
+@given(st.binary(max_size=64))
+def test_no_note_is_too_odd(junk: bytes) -> None:
+    """Lengths that lie lead nowhere: at most, the image says nothing."""
+    whole = contract_elf(MACHINE["aarch64"], LINK["aarch64"], 7)
+    said = read_elf(whole[: -len(junk) or None] + junk, "x").contract
+    assert said is None or 0 <= said < 1 << 32
