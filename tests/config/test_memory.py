@@ -12,7 +12,8 @@ from bhtool.config.explain import IMAGE
 from bhtool.config.pool import IMAGE as BEGINS
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import Platform, every, load
-from bhtool.verbs.check import UNUSED, machine_memory, memory_of, size_text
+from bhtool.text import size_text
+from bhtool.verbs.check import UNUSED, machine_memory, memory_of
 
 Compile = Callable[[Path, str], Plan]
 PLATFORMS = [platform.name for platform in every()]

@@ -195,7 +195,9 @@ def test_an_attached_console_takes_input_and_lets_go() -> None:
     assert child.exitstatus == Status.GOOD
 
 
-@pytest.mark.parametrize(("name", "why"), [("south", "takes no input"), ("nobody", "no sandbox called nobody")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("south", "takes no input"), ("nroth", "has no sandbox `nroth` (did you mean `north`?); there are north,")]
+)
 def test_a_console_that_cannot_be_attached_is_refused(name: str, why: str) -> None:
     done = run("--partition", NATIVE, "--attach", name)
     assert done.returncode == Status.USAGE
@@ -204,6 +206,9 @@ def test_a_console_that_cannot_be_attached_is_refused(name: str, why: str) -> No
 
 def test_says_what_a_sandbox_does_without(tmp_path: Path) -> None:
     file = native_with(tmp_path, "south", 'unprotected = "memory", "ipi";')
-    done = run("--partition", file, "--until", "ready")
+    result = tmp_path / "run.json"
+    done = run("--partition", file, "--until", "ready", "--json", result)
     assert done.returncode == Status.GOOD, done.stderr
-    assert "south does without protection: memory, ipi" in done.stderr
+    warned = [f"BH-W090: `south` does without `{one}` protection: " in done.stderr for one in ("memory", "ipi")]
+    assert all(warned), done.stderr
+    assert [one["rule"] for one in json.loads(result.read_text())["warnings"]] == ["BH-W090", "BH-W090"]

@@ -47,6 +47,28 @@ def test_usage(arguments: tuple[str, ...], inside: Inside) -> None:
     assert inside(*arguments) == Status.USAGE
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("rnu",), "there is no verb `rnu` (did you mean `run`?); `tools/bulkhead --help` lists them"),
+        (("run", "--platform", "qemu-arch64"), "(did you mean 'qemu-aarch64'?)"),
+        (("size", "--platform", "bochs_vtx"), "(did you mean 'bochs-vtx'?)"),
+        (("attack", "--class", "memry"), "(did you mean 'memory'?)"),
+        (("image", "--format", "ios"), "(did you mean 'iso'?)"),
+        (("run", "--platfrom", "qemu-svm"), "Did you mean '--platform'?"),
+        (("check", "--platform", "a\x1b[31mb"), r"a\x1b[31mb"),
+    ],
+    ids=["verb", "platform", "underscore", "class", "format", "option", "escape"],
+)
+def test_who_is_close_is_told_what_was_meant(
+    arguments: tuple[str, ...], said: str, inside: Inside, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert inside(*arguments) == Status.USAGE
+    shown = capsys.readouterr().err
+    assert said in shown
+    assert all(line.isprintable() for line in shown.splitlines())
+
+
 def test_help_names_every_verb_and_succeeds(inside: Inside) -> None:
     done = bulkhead("--help")
     assert done.returncode == Status.GOOD

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bhtool.config.domains import LOG, NO_CONSOLE
-from bhtool.config.plan import Plan
+from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.errors import BulkheadError, Status
 from bhtool.session import EndEvent, Session, Watch
+from bhtool.text import did_you_mean
 
 LEAVE = b"\x1d"
 LOOK_SECONDS = 0.02
@@ -33,12 +34,18 @@ def raw_terminal(descriptor: int) -> Iterator[None]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
+def require_sandbox(plan: Plan, name: str, option: str = "") -> SandboxPlan:
+    """The sandbox that an option, or an argument, names. Refuses one that does not exist."""
+    known = {sandbox.name: sandbox for sandbox in plan.sandboxes}
+    if name not in known:
+        text = f"{plan.file.name} has no sandbox `{name}`{did_you_mean(name, known)}; there are {', '.join(known)}"
+        raise BulkheadError(f"{option}: {text}" if option else text, Status.USAGE)
+    return known[name]
+
+
 def require_input(plan: Plan, name: str) -> None:
     """Refuses a sandbox that does not exist or cannot be typed to, before anything is started."""
-    found = next((sandbox for sandbox in plan.sandboxes if sandbox.name == name), None)
-    if found is None:
-        known = ", ".join(sandbox.name for sandbox in plan.sandboxes)
-        raise BulkheadError(f"{plan.file.name} has no sandbox called {name}; there are {known}", Status.USAGE)
+    found = require_sandbox(plan, name, "--attach")
     if found.console in (LOG, NO_CONSOLE):
         raise BulkheadError(f'{name}\'s console is "{found.console}", which takes no input; give it a UART to attach', Status.USAGE)
 

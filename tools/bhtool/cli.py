@@ -3,6 +3,7 @@
 
 import functools
 import importlib
+import io
 import sys
 from typing import NoReturn
 
@@ -12,6 +13,7 @@ from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision.launch import COMPLETE
 from bhtool.screen import Screen
+from bhtool.text import did_you_mean, visible_lines
 from bhtool.verbs import EXAMPLES, VERBS
 from bhtool.versions import version_text
 
@@ -23,8 +25,18 @@ def loaded(verb: str) -> click.Command:
     """A verb's command, with its examples."""
     command = getattr(importlib.import_module(f"bhtool.verbs.{verb}"), verb)
     assert isinstance(command, click.Command)
+    for parameter in command.params:
+        if isinstance(parameter.type, click.Choice):
+            parameter.type = NearChoice(parameter.type.choices)
     command.epilog = "\n\n".join(filter(None, (command.epilog, examples(verb))))
     return command
+
+
+class NearChoice(click.Choice[str]):
+    """A choice that says which one was meant."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        return super().get_invalid_choice_message(value, ctx).rstrip(".") + did_you_mean(str(value), self.choices, quote="'")
 
 
 class Verbs(click.Group):
@@ -37,6 +49,12 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         return loaded(cmd_name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in VERBS and not ctx.resilient_parsing:
+            hint = did_you_mean(args[0], VERBS)
+            raise click.UsageError(f"there is no verb `{args[0]}`{hint}; `tools/bulkhead --help` lists them", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
@@ -67,7 +85,9 @@ def main() -> NoReturn:
         Screen().complain(str(error))
         status = error.status
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        sys.stderr.write(visible_lines(said.getvalue()))
         status = Status.USAGE
     except OSError as error:
         Screen().complain(f"{error.filename or 'the system'}: {error.strerror}; choose another file or make room")

@@ -2,6 +2,7 @@
 """From a partition file to a plan and a bootable image: what `run`, `check`, `size` and the emulated tests share."""
 
 from pathlib import Path
+from typing import Any
 
 from bhtool.build import build_platform
 from bhtool.config import compile_partition
@@ -11,6 +12,7 @@ from bhtool.image_formats import bootable, pack
 from bhtool.images import Resolver
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
+from bhtool.screen import Screen
 
 
 def make_plan(platform: Platform, partition: Path, report: Report) -> Plan:
@@ -22,12 +24,34 @@ def make_plan(platform: Platform, partition: Path, report: Report) -> Plan:
     return compile_partition(partition, platform, Resolver(platform, partition, report))
 
 
-def make_image(platform: Platform, plan: Plan, form: str | None = None) -> bytes:
-    """In a format of image_formats, or as the platform's emulator takes it.
+def judged_plan(platform: Platform, partition: Path, screen: Screen, strict: bool = False) -> Plan:
+    """make_plan for a file of the user's: whatever it warns of is shown, whichever verb asked; with `strict` warnings are errors."""
+    plan = make_plan(platform, partition, screen.report)
+    show_warnings(plan, screen, strict)
+    return plan
 
-    Raises, with every complaint of the checker on a line of its own, if the plan was refused.
-    """
+
+def show_warnings(plan: Plan, screen: Screen, strict: bool) -> None:
+    """With `strict` they become errors, for require_valid to show."""
+    if strict:
+        plan.errors, plan.warnings = [*plan.warnings, *plan.errors], []
+    for warning in plan.warnings:
+        screen.diagnose(warning)
+
+
+def warnings_json(plan: Plan) -> dict[str, Any]:
+    """The key that every document about a partition file has."""
+    return {"warnings": [vars(warning) for warning in plan.warnings]}
+
+
+def require_valid(plan: Plan) -> None:
+    """Raises, with every complaint of the checker on a line of its own, if the plan was refused."""
     if not plan.valid:
         raise BulkheadError("the partition file was refused:\n" + "\n".join(str(error) for error in plan.errors))
+
+
+def make_image(platform: Platform, plan: Plan, form: str | None = None) -> bytes:
+    """In a format of image_formats, or as the platform's emulator takes it. Raises if the plan was refused."""
+    require_valid(plan)
     monitor = (platform.build / "bulkhead.elf").read_bytes()
     return pack(form, platform, monitor, plan) if form else bootable(platform, monitor, plan)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
+from bhtool.text import did_you_mean
 
 DEFAULT = "qemu-aarch64"
 
@@ -93,7 +94,9 @@ def names() -> list[str]:
 def load(name: str) -> Platform:
     path = paths.PLATFORMS / name / "platform.toml"
     if not path.exists():
-        raise BulkheadError(f"no platform is called {name}; there are {', '.join(names())}", Status.USAGE)
+        raise BulkheadError(
+            f"no platform is called {name}{did_you_mean(name, names(), quote='')}; there are {', '.join(names())}", Status.USAGE
+        )
     with path.open("rb") as file:
         return from_toml(name, tomllib.load(file))
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.status import Status as Spinner
 from rich.table import Table
 from rich.text import Text
+
+from bhtool.terminal import PlainConsole
 
 COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red", "bright_cyan", "bright_green")
 
@@ -24,11 +26,12 @@ def table_of(title: str, *columns: str, lines: bool = False) -> Table:
 
 class Screen:
     def __init__(self) -> None:
-        self.out = Console(highlight=False, soft_wrap=True)
-        self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.out = PlainConsole(highlight=False, soft_wrap=True)
+        self.err = PlainConsole(stderr=True, highlight=False, soft_wrap=True)
         self._spinner: Spinner | None = None
         self._colours: dict[str, str] = {}
         self._width = 0
+        self._diagnosed: set[str] = set()
 
     def name_sandboxes(self, names: list[str]) -> None:
         """Gives each a colour and all the same column."""
@@ -76,6 +79,12 @@ class Screen:
     def warn(self, text: str) -> None:
         """Something the user should know that stops nothing."""
         self.err.print(Text(text))
+
+    def diagnose(self, found: object) -> None:
+        """What the checker says of a partition file, as `file:line: rule: text`, in every verb the same, and once for several machines."""
+        if str(found) not in self._diagnosed:
+            self.warn(str(found))
+        self._diagnosed.add(str(found))
 
     def complain(self, text: str) -> None:
         """Why what was asked for fails."""

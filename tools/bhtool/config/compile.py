@@ -21,6 +21,7 @@ from bhtool.config.linux_arm import linux_arm_payload
 from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
+from bhtool.config.nodes import no_domains
 from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
@@ -31,7 +32,7 @@ from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 
-NO_DOMAINS, BOARD, NO_ROOM, NO_IMAGE, NO_SNAPSHOT = "BH-R005", "BH-R007", "BH-R037", "BH-R060", "BH-R084"
+BOARD, NO_ROOM, NO_IMAGE, NO_SNAPSHOT = "BH-R007", "BH-R037", "BH-R060", "BH-R084"
 OUTSIDE_RAM, TOO_BIG = "BH-R063", "BH-R065"
 
 
@@ -87,7 +88,7 @@ def _read(plan: Plan, platform: Platform) -> Domains:
         _add(plan, source.warnings + judge_form(source.root))
         node = find_domains(source.root)
         if node is None:
-            _add(plan, [diagnose(NO_DOMAINS, source.root.location, "no node splits this machine")])
+            _add(plan, [no_domains(source.root)])
         assert node is not None
         domains = read_domains(node, with_functions(read_machine(source.root)))
     except SourceError as error:

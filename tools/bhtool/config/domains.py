@@ -12,6 +12,7 @@ from bhtool.config.tree import Node, joined
 
 PARTITIONS = "bulkhead,partitions-v1"
 SANDBOX = "bulkhead,sandbox-v1"
+CHANNEL = "bulkhead,channel"  # any version
 LOG, NO_CONSOLE = "log", "none"
 
 

@@ -18,12 +18,14 @@ import dtschema
 from dtschema.dtb import prop_value
 
 from bhtool import paths
-from bhtool.config.domains import PARTITIONS, SANDBOX
+from bhtool.config.domains import CHANNEL, PARTITIONS, SANDBOX
+from bhtool.config.nodes import unknown_nodes
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
 from bhtool.config.wording import BINDINGS, node_text, property_text
-from bhtool.config.written import badly_written, odd_buses, unknown_names
+from bhtool.config.written import badly_written, known_names, odd_buses, unknown_names
+from bhtool.text import did_you_mean
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
 OURS = "schemas/bulkhead,"
@@ -63,7 +65,7 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
 
     for domains in (node for node in root.children.values() if PARTITIONS in node.compatible):
         for node in domains.children.values():
-            if any(one.startswith("bulkhead,channel") for one in node.compatible):
+            if any(one.startswith(CHANNEL) for one in node.compatible):
                 note(node.path, node.location, f"a channel (`{node.name}`)")
             if SANDBOX not in node.compatible:
                 continue
@@ -84,6 +86,7 @@ def _badly_written(root: Node) -> Iterator[tuple[str, Diagnostic]]:
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in badly_written(root))
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in odd_buses(root))
     yield from ((f"{node.path}:{name}", _unknown(node, name)) for node, name in unknown_names(root))
+    yield from ((path, diagnose(UNKNOWN, one.location, one.text)) for path, one in unknown_nodes(root))
 
 
 def _later_child(child: Node) -> str:
@@ -177,9 +180,10 @@ def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
 
 
 def _unknown(node: Node, name: str) -> Diagnostic:
+    hint = did_you_mean(name, known_names(node))
     if name in node.children:
-        return diagnose(UNKNOWN, node.children[name].location, f"`{node.name}` has an unknown child `{name}`")
+        return diagnose(UNKNOWN, node.children[name].location, f"`{node.name}` has an unknown child `{name}`{hint}")
     if name == "status":
         text = f"`status` of `{node.name}` has no effect; a node that is not wanted is deleted (`/delete-node/`)"
         return diagnose(UNKNOWN, node.where(name), text)
-    return diagnose(UNKNOWN, node.where(name), f"`{node.name}` has an unknown property `{name}`")
+    return diagnose(UNKNOWN, node.where(name), f"`{node.name}` has an unknown property `{name}`{hint}")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from bhtool.text import visible
+
 ExplainKind = Literal["memory", "port", "register"]
 
 
@@ -40,7 +42,7 @@ class Diagnostic:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.rule}: {self.text}"
+        return visible(f"{self.file}:{self.line}: {self.rule}: {self.text}")
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,14 @@ def render() -> str:
     for title, binding in BINDINGS.items():
         parts += [f"## {title}", "", *properties(read(binding)), ""]
     parts += [f"## {HEALTH}", "", *properties(read(BINDINGS["A sandbox"])["properties"]["health"]), ""]
-    parts += ["## Rules", "", "A refusal reads `file:line: rule: text; remedy`. BH-W are warnings.", "", *rules()]
+    parts += [
+        "## Rules",
+        "",
+        "A refusal reads `file:line: rule: text; remedy`. BH-W are warnings: every verb that takes a partition file shows them on standard",
+        "error, and refuses the file with `--strict`. What follows from a mistake that is reported is not reported as well.",
+        "",
+        *rules(),
+    ]
     return "\n".join(parts) + "\n"
 
 

@@ -29,6 +29,7 @@ class Rule:
     holds: str
     remedy: str
     check: Check | None = None  # None: found by the stage that reads or builds, not by a check over the domains
+    unless: tuple[str, ...] = ()  # rules that are broken then, too: whoever mends those mends this
 
     @property
     def is_warning(self) -> bool:

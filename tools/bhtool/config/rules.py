@@ -17,6 +17,7 @@ from bhtool.config import check_unprotected as unprotected
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
+from bhtool.text import visible
 
 RULES = (
     # The source.
@@ -39,12 +40,14 @@ RULES = (
     Rule("BH-R020", "`cores` names cores of the board.", "use the labels cpu0, cpu1, ... of the board tree", cores.names_a_core),
     Rule("BH-R021", "A core has one owner.", "take it out of one of the two", cores.owned_once),
     Rule("BH-R022", "Threads of one physical core stay together.", "give all of them to one sandbox", cores.siblings_together),
-    Rule("BH-R023", "A sandbox has a core.", "add `cores`; every core may be taken already", cores.has_cores),
+    Rule(
+        "BH-R023", "A sandbox has a core.", "add `cores`; every core may be taken already", cores.has_cores, unless=("BH-R006", "BH-R020")
+    ),
     Rule("BH-R024", "A sandbox has at most four cores.", "give some to another, or list them in `idle-cores`", cores.not_too_many),
     # Memory.
     Rule("BH-R030", "`memory-region` is a child of `reserved-memory`.", "add one there and refer to it", memory.is_reserved_memory),
     Rule("BH-R031", "A memory region has one owner.", "give each sandbox a region of its own", memory.given_once),
-    Rule("BH-R032", "A sandbox has memory.", "add `memory-region`", memory.has_memory),
+    Rule("BH-R032", "A sandbox has memory.", "add `memory-region`", memory.has_memory, unless=("BH-R006",)),
     Rule("BH-R033", "Memory comes in whole 2 MiB units.", "round it to 2 MiB (0x200000)", memory.aligned),
     Rule("BH-R034", "Pinned memory lies in RAM.", "move it, or use `size` and let the tool place it", memory.inside_ram),
     Rule(
@@ -190,8 +193,20 @@ RULES = (
     ),
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "correct the source"),
-    Rule("BH-W020", "Every core has an owner.", "give it to a sandbox, or list it in `idle-cores` of `domains`", cores.all_owned),
-    Rule("BH-W030", "Every memory region is used.", "take it out, or name it in a `memory-region`", memory.all_used),
+    Rule(
+        "BH-W020",
+        "Every core has an owner.",
+        "give it to a sandbox, or list it in `idle-cores` of `domains`",
+        cores.all_owned,
+        unless=("BH-R006", "BH-R020", "BH-R021", "BH-R023"),
+    ),
+    Rule(
+        "BH-W030",
+        "Every memory region is used.",
+        "take it out, or name it in a `memory-region`",
+        memory.all_used,
+        unless=("BH-R006", "BH-R030", "BH-R031", "BH-R032"),
+    ),
     Rule(
         "BH-W041",
         "Timers and performance monitors interrupt their own core, by PPIs.",
@@ -206,10 +221,12 @@ BY_ID = {rule.id: rule for rule in RULES}
 
 def diagnose(rule: str, where: Location, text: str) -> Diagnostic:
     """The message for a broken rule: what is wrong, and what to do."""
-    return Diagnostic(where.file, where.line, rule, f"{text}; {BY_ID[rule].remedy}")
+    return Diagnostic(where.file, where.line, rule, visible(f"{text}; {BY_ID[rule].remedy}"))
 
 
 def judge_meaning(domains: Domains) -> list[Diagnostic]:
     """Every finding of every rule with a check, errors and warnings, in the order of the files."""
     found = [diagnose(rule.id, one.location, one.text) for rule in RULES if rule.check for one in rule.check(domains)]
-    return sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule))
+    broken = {one.rule for one in found}
+    causes = [one for one in found if broken.isdisjoint(BY_ID[one.rule].unless)]
+    return sorted(dict.fromkeys(causes), key=lambda one: (one.file, one.line, one.rule))

@@ -53,7 +53,7 @@ def odd_buses(root: Node) -> Iterator[tuple[str, Finding]]:
 def unknown_names(root: Node) -> Iterator[tuple[Node, str]]:
     """Properties of ours that dt-schema lets pass in every node, such as `status`: the tool would not heed them."""
     for node in _ours(root):
-        known = _known(node)
+        known = known_names(node)
         yield from ((node, name) for name in node.properties if known and name not in known and name != "phandle")
 
 
@@ -68,7 +68,7 @@ def _ours(root: Node) -> Iterator[Node]:
                 yield from (sandbox, *(child for child in sandbox.children.values() if child.name == "health"))
 
 
-def _known(node: Node) -> set[str]:
+def known_names(node: Node) -> set[str]:
     """Names in the node's own binding; none where it has none."""
     assert node.parent is not None
     if node.parent.parent is None and node.name in TOP:

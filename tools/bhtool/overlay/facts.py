@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bhtool.attach import require_sandbox
+from bhtool.compile import require_valid, show_warnings
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.grants import WINDOW_INFO, WINDOW_LOG, WINDOW_STATS, interrupt_controllers
@@ -14,6 +16,7 @@ from bhtool.config.native import link_address
 from bhtool.config.plan import Location, SandboxPlan
 from bhtool.errors import BulkheadError, Status
 from bhtool.platforms import Platform
+from bhtool.screen import Screen
 
 PPI_FIRST_INTID = 16
 VIRTUAL_TIMER = 2  # Linux binding "arm,arch_timer": secure, non-secure, virtual, hypervisor
@@ -80,17 +83,15 @@ class Facts:
         return next((device for device in self.uarts if device.name == self.console), None)
 
 
-def facts_of(partition: Path, platform: Platform, name: str) -> Facts:
+def facts_of(partition: Path, platform: Platform, name: str, screen: Screen, strict: bool = False) -> Facts:
     """Raises BulkheadError, with every complaint of the checker, when the file is refused for another reason than a missing image."""
     if not partition.is_file():
         raise BulkheadError(f"there is no partition file {partition}", Status.USAGE)
     plan, domains = survey_partition(partition, platform)
-    if domains is None:
-        raise BulkheadError("the partition file was refused:\n" + "\n".join(str(error) for error in plan.errors))
-    names = [one.name for one in plan.sandboxes]
-    if name not in names:
-        raise BulkheadError(f"{partition.name} has no sandbox `{name}`; there are {', '.join(names)}", Status.USAGE)
-    index = names.index(name)
+    show_warnings(plan, screen, strict)
+    require_valid(plan)
+    assert domains is not None, "a file that is not refused splits the machine"
+    index = require_sandbox(plan, name).index
     if plan.sandboxes[index].os == "linux":
         text = f"{plan.sandboxes[index].location}: `{name}` runs Linux, which is handed all this when it boots; name a native sandbox"
         raise BulkheadError(text)

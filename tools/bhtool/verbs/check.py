@@ -10,28 +10,18 @@ from rich.table import Table
 
 from bhtool.abi import lib
 from bhtool.codes.catalogue import has_more
-from bhtool.compile import make_plan
+from bhtool.compile import judged_plan, warnings_json
 from bhtool.config.explain import FIRMWARE, IMAGE, KICK_BOXES, MONITOR
 from bhtool.config.plan import Diagnostic, Holding, Plan, SandboxPlan
 from bhtool.errors import Status
 from bhtool.jsonfile import versions_of, write_json
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
-from bhtool.verbs.options import Output
+from bhtool.text import size_text
+from bhtool.verbs.options import Output, strict_option
 
 UNUSED = "unused RAM"
 MOST_EXPLAINED = 4
-MIB = 1 << 20
-
-
-def size_text(size: int) -> str:
-    """Exact, but for odd sizes of many MiB."""
-    if size >= 16 * MIB and size % MIB:
-        return f"{size / MIB:,.1f} MiB"
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
 
 
 def owned_line(one: SandboxPlan) -> str:
@@ -139,7 +129,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "platform": plan.platform,
         "valid": plan.valid,
         "errors": [vars(error) for error in plan.errors],
-        "warnings": [vars(warning) for warning in plan.warnings],
+        **warnings_json(plan),
         "allocation": {"sandboxes": sandboxes, "holdings": [holding_json(held) for held in plan.holdings]}
         | {"machine_memory": machine_memory(plan)},
         "schedulability": [],
@@ -156,13 +146,14 @@ def explained(found: Iterable[Diagnostic]) -> list[str]:
 @click.argument("partition", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
 @click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
-def check(partition: Path, platform_name: str, json_file: Path | None) -> Status:
+@strict_option
+def check(partition: Path, platform_name: str, json_file: Path | None, strict: bool) -> Status:
     """Judge a partition file and show what it gives to whom."""
     screen = Screen()
     with screen.progress("preparing"):
-        plan = make_plan(load(platform_name), partition, screen.report)
-    for found in (*plan.warnings, *plan.errors):
-        screen.warn(str(found))
+        plan = judged_plan(load(platform_name), partition, screen, strict)
+    for error in plan.errors:
+        screen.diagnose(error)
     if more := explained(plan.errors):
         screen.warn(f"more about it: tools/bulkhead explain {' '.join(more)}")
     if plan.valid:

@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 
 from bhtool import paths
-from bhtool.compile import make_image, make_plan
+from bhtool.compile import judged_plan, make_image
 from bhtool.errors import BulkheadError, Status
 from bhtool.image_formats import FORMATS, possible
 from bhtool.platforms import load, names
 from bhtool.screen import Screen
-from bhtool.verbs.options import Output
+from bhtool.verbs.options import Output, strict_option
 
 
 @click.command(epilog="Formats: " + "; ".join(f"{name} {text}" for name, text in FORMATS.items()) + ".")
@@ -21,7 +21,8 @@ from bhtool.verbs.options import Output
 )
 @click.option("-o", "--output", type=Output(), required=True, help="The file to write.")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Default: what the machine's boot loader takes.")
-def image(platform_name: str, partition: Path, output: Path, form: str | None) -> Status:
+@strict_option
+def image(platform_name: str, partition: Path, output: Path, form: str | None, strict: bool) -> Status:
     """Write a bootable image."""
     screen = Screen()
     platform = load(platform_name)
@@ -29,7 +30,7 @@ def image(platform_name: str, partition: Path, output: Path, form: str | None) -
     if form and form not in choices:
         raise BulkheadError(f"{platform.name} does not boot {form} images; choose {' or '.join(choices)}", Status.USAGE)
     with screen.progress("preparing"):
-        plan = make_plan(platform, partition, screen.report)
+        plan = judged_plan(platform, partition, screen, strict)
         screen.report(f"packing {output.name}")
         content = make_image(platform, plan, form or choices[0])
         output.write_bytes(content)

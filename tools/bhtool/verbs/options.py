@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+strict_option = click.option("--strict", is_flag=True, help="Refuse a partition file that there are warnings about.")
+
 
 class Seconds(click.FloatRange):
     """A number: neither infinity nor what is none."""

@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from bhtool import paths
-from bhtool.compile import make_image, make_plan
+from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.errors import Status
 from bhtool.jsonfile import write_json
 from bhtool.machine import versions
@@ -17,7 +17,7 @@ from bhtool.oracle.judge import Examined, Verdict, judge
 from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
-from bhtool.verbs.options import Output, Seconds
+from bhtool.verbs.options import Output, Seconds, strict_option
 
 HOST_LIMIT = 600.0
 LEGEND = (
@@ -71,7 +71,8 @@ def sandbox_json(one: Examined) -> dict[str, Any]:
 )
 @click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
 @click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
-def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: float) -> Status:
+@strict_option
+def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: float, strict: bool) -> Status:
     """Boot a machine and prove its tables equal to the partition file.
 
     An independent decoder reads translation tables and permission maps from the machine's memory. It fails, with status 1,
@@ -80,7 +81,7 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):
-        plan = make_plan(platform, partition, screen.report)
+        plan = judged_plan(platform, partition, screen, strict)
         snapshot = capture(platform, plan, make_image(platform, plan), limit, screen.update)
     verdict = judge(snapshot, read_partitioning(partition, platform.board, places_of(plan)), look_of(platform).read)
     for finding in verdict.findings:
@@ -90,6 +91,6 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     if json_file:
         found = [vars(finding) for finding in verdict.findings]
         sandboxes = [sandbox_json(one) for one in verdict.sandboxes]
-        content = {"platform": platform.name, "partition": str(partition), "sandboxes": sandboxes, "findings": found}
+        content = {"platform": platform.name, "partition": str(partition), "sandboxes": sandboxes, "findings": found} | warnings_json(plan)
         write_json(json_file, "oracle", content, versions(platform))
     return Status.FAILED if verdict.findings else Status.GOOD

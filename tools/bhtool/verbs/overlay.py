@@ -10,7 +10,7 @@ from bhtool.overlay.facts import facts_of
 from bhtool.overlay.forms import FORMS, Form
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
-from bhtool.verbs.options import Output
+from bhtool.verbs.options import Output, strict_option
 
 
 def files_of(form: Form, sandbox: str, output: Path | None) -> list[Path]:
@@ -28,10 +28,11 @@ def files_of(form: Form, sandbox: str, output: Path | None) -> list[Path]:
 @click.option("--for", "kernel", type=click.Choice(list(FORMS)), required=True, help="Whose build is to be told.")
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
 @click.option("-o", "--output", type=Output(), help="The (first) file to write; default: SANDBOX with its suffix, here.")
-def overlay(partition: Path, sandbox: str, kernel: str, platform_name: str, output: Path | None) -> Status:
+@strict_option
+def overlay(partition: Path, sandbox: str, kernel: str, platform_name: str, output: Path | None, strict: bool) -> Status:
     """Write what the build of a kernel has to know of its sandbox."""
     screen, form = Screen(), FORMS[kernel]
-    facts = facts_of(partition, load(platform_name), sandbox)
+    facts = facts_of(partition, load(platform_name), sandbox, screen, strict)
     files = files_of(form, sandbox, output)
     for file, text in zip(files, form.write(facts), strict=True):
         file.write_text(text, encoding="utf-8")

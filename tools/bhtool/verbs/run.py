@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from bhtool import paths, reports
-from bhtool.attach import Attachment, require_input
-from bhtool.compile import make_image, make_plan
+from bhtool.attach import Attachment, require_input, require_sandbox
+from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
@@ -19,7 +19,7 @@ from bhtool.screen import Screen
 from bhtool.session import EndEvent, Session, Watch
 from bhtool.show import Show
 from bhtool.standstill import Standstill
-from bhtool.verbs.options import Output, Seconds
+from bhtool.verbs.options import Output, Seconds, strict_option
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 CLOCKS = {"auto": None, "exact": True, "host": False}
@@ -86,8 +86,7 @@ class Expected:
     def require_known(self, plan: Plan) -> None:
         for option, asked in (("parked", self.parked), ("punctual", self.punctual)):
             for name in asked:
-                if all(one.name != name for one in plan.sandboxes):
-                    raise BulkheadError(f"--expect-{option}: there is no sandbox called {name}", Status.USAGE)
+                require_sandbox(plan, name, f"--expect-{option}")
 
 
 def failure(watch: Watch, expected: Expected) -> str:
@@ -111,12 +110,6 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
     for name, why in failures.items():
         screen.complain(f"{name} {why}")
     return Status.FAILED if failures else status
-
-
-def warn_unprotected(plan: Plan, screen: Screen) -> None:
-    for one in plan.sandboxes:
-        if one.unprotected:
-            screen.warn(f"{one.name} does without protection: {', '.join(one.unprotected)}")
 
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
@@ -143,6 +136,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
 @click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
+@strict_option
 def run(
     platform_name: str,
     partition: Path,
@@ -154,6 +148,7 @@ def run(
     limit: float,
     expect_parked: tuple[str, ...],
     expect_punctual: tuple[str, ...],
+    strict: bool,
 ) -> Status:
     """Start a machine split into sandboxes and show what they do.
 
@@ -169,11 +164,10 @@ def run(
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):
-        plan = make_plan(platform, partition, screen.report)
+        plan = judged_plan(platform, partition, screen, strict)
         image = make_image(platform, plan)
     expected = Expected(expect_parked, expect_punctual, ready=seconds is None)
     expected.require_known(plan)
-    warn_unprotected(plan, screen)
     if attach:
         require_input(plan, attach)
     timing = timing_for(platform, plan, False if attach else CLOCKS[clock])
@@ -186,5 +180,5 @@ def run(
             status = judged(session, status, expected, screen)
         screen.summary(reports.summary(session))
         if json_file:
-            write_json(json_file, "run", reports.run_json(session), versions(platform))
+            write_json(json_file, "run", reports.run_json(session) | warnings_json(plan), versions(platform))
     return status

@@ -13,15 +13,15 @@ from rich.table import Table
 
 from bhtool import paths
 from bhtool.build import build_platform
-from bhtool.compile import make_plan
-from bhtool.config.plan import SandboxPlan
-from bhtool.errors import BulkheadError, Status
+from bhtool.compile import judged_plan, require_valid, warnings_json
+from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.errors import Status
 from bhtool.jsonfile import document, versions_of, write_json
 from bhtool.lines import Lines, above_hal, source_files, split
 from bhtool.platforms import Platform, every, load, names
 from bhtool.results import store
 from bhtool.screen import Screen, table_of
-from bhtool.verbs.options import Output
+from bhtool.verbs.options import Output, strict_option
 
 
 def budget_bytes() -> int:
@@ -57,7 +57,11 @@ class Measured:
 
     platform: Platform
     monitor: MonitorSize
-    sandboxes: list[SandboxPlan]
+    plan: Plan
+
+    @property
+    def sandboxes(self) -> list[SandboxPlan]:
+        return self.plan.sandboxes
 
 
 def linker_symbols(elf: Path) -> dict[str, int]:
@@ -84,12 +88,11 @@ def measure(platform: Platform) -> MonitorSize:
     )
 
 
-def measured(platform: Platform, partition: Path, screen: Screen) -> Measured:
+def measured(platform: Platform, partition: Path, screen: Screen, strict: bool) -> Measured:
     with screen.progress(f"measuring {platform.name}"):
-        plan = make_plan(platform, partition, screen.report)
-    if not plan.valid:
-        raise BulkheadError(f"{plan.errors[0]}")
-    return Measured(platform, measure(platform), plan.sandboxes)
+        plan = judged_plan(platform, partition, screen, strict)
+    require_valid(plan)
+    return Measured(platform, measure(platform), plan)
 
 
 def lines_by_backend(screen: Screen) -> dict[str, Lines]:
@@ -144,6 +147,7 @@ def size_json(found: list[Measured], lines: dict[str, Lines]) -> dict[str, Any]:
         "tables": [row for one in found for row in tables_json(one)],
         "lines": {backend: vars(one) | {"together": one.together} for backend, one in lines.items()},
         "above_hal": {"lines": total, "mention_a_vendor": len(mentions)},
+        "warnings": [{"platform": one.platform.name} | warning for one in found for warning in warnings_json(one.plan)["warnings"]],
     }
 
 
@@ -166,11 +170,12 @@ def stored_document(one: Measured, lines: Lines) -> dict[str, Any]:
 )
 @click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
 @click.option("--store", "keep", is_flag=True, help="Keep it in docs/results, with its commit, for `figures`.")
-def size(platform_name: str | None, partition: Path, json_file: Path | None, keep: bool) -> Status:
+@strict_option
+def size(platform_name: str | None, partition: Path, json_file: Path | None, keep: bool, strict: bool) -> Status:
     """Measure the resident monitors, their source and their tables."""
     screen = Screen()
     wanted = [load(platform_name)] if platform_name else every()
-    found = [measured(platform, partition, screen) for platform in wanted]
+    found = [measured(platform, partition, screen, strict) for platform in wanted]
     lines = lines_by_backend(screen)
     lines = {one.platform.backend: lines[one.platform.backend] for one in found}
     for table in (monitor_table(found), lines_table(lines), stage2_table(found, partition)):

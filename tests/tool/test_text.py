@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text for people: names that were meant, and nothing out of a file that a terminal would act on."""
+
+import io
+import re
+
+import pytest
+from bhtool.terminal import PlainConsole
+from bhtool.text import close_to, did_you_mean, size_text, visible
+from rich.table import Table
+from rich.text import Text
+
+ODD = "a\x1b[31mb\x07\x9bc\u202ed\udce9e\x00\t"
+SHOWN = r"a\x1b[31mb\x07\x9bc\u202ed\xe9e\x00\t"
+
+
+def test_what_is_not_printable_is_escaped() -> None:
+    assert visible(ODD) == SHOWN
+    assert visible("größer als 2 │ MiB") == "größer als 2 │ MiB"
+    assert visible("two\nlines") == r"two\nlines"
+
+
+def test_nothing_unprintable_reaches_the_terminal() -> None:
+    """Whatever way it takes: plain text, markup, a table's cell and title, a line of progress."""
+    written = io.StringIO()
+    console = PlainConsole(file=written, force_terminal=True, width=200, highlight=False)
+    table = Table(ODD, title=ODD)
+    table.add_row(ODD)
+    for one in (ODD, Text(ODD, "red"), table):  # rich itself takes bells out
+        console.print(one, markup=False)
+    with console.status(Text(ODD)):
+        pass
+    plain = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", written.getvalue().replace("\r", ""))
+    assert SHOWN.removesuffix(r"\t").replace(r"\x07", "") in plain
+    assert all(one.isprintable() for one in plain.split("\n"))
+    assert "\x1b[31mb" not in written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(16 << 40, "16 TiB"), (3 << 30, "3 GiB"), (1280 << 10, "1280 KiB"), (0x100100000 + 4096, "4,097.0 MiB"), (4095, "4095 B"), (0, "0 B")],
+)
+def test_sizes(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "hint"),
+    [
+        ("memory_region", ("memory-region", "may-kick"), " (did you mean `memory-region`?)"),
+        ("Linux", ("native", "linux"), " (did you mean `linux`?)"),
+        ("colour", ("cores", "image"), ""),
+        ("cpu9", ("cpu0", "cpu1", "uart0"), " (there are `cpu0`, `cpu1`)"),
+        ("nic1", ("nic0", "cpu0"), " (there is `nic0`)"),
+        ("anything", (), ""),
+    ],
+)
+def test_who_was_meant(name: str, known: tuple[str, ...], hint: str) -> None:
+    assert did_you_mean(name, known) == hint
+
+
+def test_closeness_has_a_bound() -> None:
+    assert close_to("domain", ("domains",), 0.84) == "domains"
+    assert close_to("domicile", ("domains",), 0.84) == ""
