@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user sees: results on standard output, progress and complaints on standard error."""
+"""What the user sees: results on standard output, progress and complaints on standard error.
 
+Where both are one terminal, work in progress has a live display of its own (bhtool.live), and all that is said goes through it. Anywhere else
+each line is printed where it belongs, once and for good.
+"""
+
+import io
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
-from rich.console import RenderableType
-from rich.status import Status as Spinner
+from rich.console import COLOR_SYSTEMS, RenderableType
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from bhtool import tty
+from bhtool.live import Bottom, Live
+from bhtool.logfile import TOOL, Log
+from bhtool.status import Work
 from bhtool.terminal import PlainConsole
+from bhtool.text import visible, visible_lines
+from bhtool.wrap import name_width, rows_of
 
 COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red", "bright_cyan", "bright_green")
+WIDEST = 160  # columns of a table where there is no terminal
 
 
 def table_of(title: str, *columns: str, lines: bool = False) -> Table:
@@ -26,59 +40,120 @@ def table_of(title: str, *columns: str, lines: bool = False) -> Table:
 
 class Screen:
     def __init__(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
         self.out = PlainConsole(highlight=False, soft_wrap=True)
         self.err = PlainConsole(stderr=True, highlight=False, soft_wrap=True)
-        self._spinner: Spinner | None = None
+        self.log: Log | None = None
+        self._live: Live | None = None
         self._colours: dict[str, str] = {}
         self._width = 0
         self._diagnosed: set[str] = set()
+        self._bar = " │ " if tty.encodes("│") else " | "
+
+    @property
+    def is_live(self) -> bool:
+        return self._live is not None
+
+    @property
+    def bar(self) -> str:
+        """What stands between a name and its text."""
+        return self._bar
+
+    def colour(self, sandbox: str) -> str:
+        return self._colours.get(sandbox, "")
 
     def name_sandboxes(self, names: list[str]) -> None:
         """Gives each a colour and all the same column."""
         self._colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(names)}
         self._width = max(map(len, names), default=0)
+        if self.log:
+            self.log.name_sandboxes(names)
+
+    def name_width(self) -> int:
+        """Cells of the column of names, on this terminal as it is now."""
+        return name_width(self._width, tty.size(1)[0], self._bar) if self.out.is_terminal else self._width
 
     def report(self, text: str) -> None:
         """Progress: replaces the last on a terminal, else a line of its own."""
-        if self._spinner is not None:
-            self._spinner.update(Text(text))
+        self.record(text)
+        if self._live is not None:
+            self._live.show(Work(visible(text)))
         else:
             self.err.print(Text(f"{text} ...", "dim"))
 
     def update(self, text: str) -> None:
         """Progress that is worth nothing once it is past: shown on a terminal only."""
-        if self._spinner is not None:
-            self._spinner.update(Text(text))
+        if self._live is not None:
+            self._live.show(Work(visible(text)))
+
+    def show(self, bottom: Bottom) -> None:
+        """The same for more than a line."""
+        if self._live is not None:
+            self._live.show(bottom)
 
     @contextmanager
     def progress(self, text: str) -> Iterator[None]:
-        """A spinner with elapsed work under it, on a terminal."""
-        if not self.err.is_terminal or self._spinner is not None:
+        """A live display of what is being done, where there can be one."""
+        if self._live is not None or not tty.can_be_live():
             self.report(text)
             yield
             return
-        with self.err.status(Text(text)) as self._spinner:
+        self.record(text)
+        sys.stdout.flush()
+        live = Live(1, Work(visible(text)), self._rendered, self.out.encoding)
+        with live:
+            self._live = live
             try:
                 yield
             finally:
-                self._spinner = None
+                self._live = None
 
     def line(self, sandbox: str, text: str, style: str = "") -> None:
         """One console line under its sandbox's name."""
-        name = Text(f"{sandbox:>{self._width}} ", self._colours.get(sandbox, ""))
-        self.out.print(name + Text("│ ", "dim") + Text(text, style))
+        self.record(text, sandbox)
+        self.put(sandbox, text, style)
+
+    def put(self, sandbox: str, text: str, style: str = "") -> None:
+        """The same, but not for the log. Further rows on a terminal stand below the text, not below the name."""
+        if not self.out.is_terminal:
+            text = "\t".join(map(visible, text.split("\t")))
+            self.out.file.write(f"{sandbox:>{self._width}}{self._bar}{text}\n")
+            return
+        columns = tty.size(1)[0]
+        width = name_width(self._width, columns, self._bar)
+        name, indent = self._styled(f"{sandbox[:width]:>{width}}", self.colour(sandbox)), " " * width
+        bar = self._styled(self._bar, "dim")
+        rows = rows_of(visible(text.expandtabs()), max(1, columns - width - len(self._bar)))
+        self._print("\n".join((name if n == 0 else indent) + bar + self._styled(row, style) for n, row in enumerate(rows)))
+
+    def flush(self) -> None:
+        """What has been said reaches who reads a pipe or the log."""
+        self.out.file.flush()
+        if self.log:
+            self.log.flush()
+
+    def record(self, text: str, name: str = TOOL) -> None:
+        """For the log alone."""
+        if self.log:
+            self.log.write(visible_lines(text.expandtabs()), name)
 
     def summary(self, table: RenderableType) -> None:
-        self.out.print()
-        self.out.print(table, soft_wrap=False)
+        """A table, or a closing sentence, after a blank line."""
+        text = self._rendered_table(table)
+        self.record(Text.from_ansi(text).plain)
+        self._print("\n" + text)
 
     def say(self, text: str | Text) -> None:
         """A line of the result."""
-        self.out.print(Text(text) if isinstance(text, str) else text)
+        text = Text(text) if isinstance(text, str) else text
+        self.record(text.plain)
+        self._print(self._rendered(text))
 
     def warn(self, text: str) -> None:
         """Something the user should know that stops nothing."""
-        self.err.print(Text(text))
+        self._complain(Text(text))
 
     def diagnose(self, found: object) -> None:
         """What the checker says of a partition file, as `file:line: rule: text`, in every verb the same, and once for several machines."""
@@ -88,4 +163,37 @@ class Screen:
 
     def complain(self, text: str) -> None:
         """Why what was asked for fails."""
-        self.err.print(Text("bulkhead: ", "bold red") + Text(text))
+        self._complain(Text("bulkhead: ", "bold red") + Text(text))
+
+    def _complain(self, text: Text) -> None:
+        self.record(text.plain)
+        if self._live is not None:
+            self._live.above(self._rendered(text))
+        else:
+            self.out.file.flush()  # in one pipe for both, what was said before comes before
+            self.err.print(text)
+
+    def _print(self, text: str) -> None:
+        """To standard output, as it stands."""
+        if self._live is not None:
+            self._live.above(text)
+        else:
+            self.out.file.write(f"{text}\n")
+            self.out.file.flush()
+
+    def _styled(self, text: str, style: str) -> str:
+        """As a Text would be rendered, in a hundredth of the time; a sandbox may say ten thousand lines a second."""
+        if not style or self.out.no_color or self.out.color_system is None:
+            return text
+        return Style.parse(style).render(text, color_system=COLOR_SYSTEMS[self.out.color_system])
+
+    def _rendered(self, text: Text) -> str:
+        with self.out.capture() as captured:
+            self.out.print(text, end="")
+        return captured.get()
+
+    def _rendered_table(self, table: RenderableType) -> str:
+        """As wide as it has to be; no blanks at the ends of its lines."""
+        with self.out.capture() as captured:
+            self.out.print(table, soft_wrap=False, width=None if self.out.is_terminal or "COLUMNS" in os.environ else WIDEST)
+        return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -1,11 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run on the screen: every event of a session as lines under the name of its sandbox."""
+"""A run on the screen: what sandboxes say as lines under their names, and how they are in the last rows of a terminal."""
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Self
 
 from bhtool import reports
+from bhtool.fold import Flood, Lives, Put
 from bhtool.screen import Screen
-from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session
+from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.status import Board, Row
 
 MONITOR = "monitor"
+BOARD_SECONDS = 0.2  # of the host, between two looks at the figures
+RATE_SECONDS = 1.0  # of guest time, that a rate is taken over
+
+
+@dataclass
+class Rate:
+    """Exits a second of guest time."""
+
+    samples: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def add(self, seconds: float, count: int) -> float | None:
+        """The rate over the last second; None while time stands or there is no second yet."""
+        samples = self.samples
+        if samples and (seconds < samples[-1][0] or count < samples[-1][1]):
+            samples.clear()  # it began again
+        samples.append((seconds, count))
+        while len(samples) > 2 and seconds - samples[1][0] >= RATE_SECONDS:
+            samples.popleft()
+        first, before = samples[0]
+        return (count - before) / (seconds - first) if seconds - first >= RATE_SECONDS else None
 
 
 class Show:
@@ -13,36 +40,89 @@ class Show:
 
     def __init__(self, screen: Screen, session: Session) -> None:
         self._screen, self._session = screen, session
-        self._told: set[tuple[str, str, int, int]] = set()  # what has been told in full: sandbox, reason, pc, address
+        self._rates = {name: Rate() for name in session.watches}
+        self._floods = {name: Flood(self._put_of(name)) for name in session.watches}
+        self._lives = {name: Lives(self._line_of(name)) for name in session.watches}
+        self._gates: list[Lives | Flood] = [*self._lives.values(), *self._floods.values()]  # in the sequence that lines pass them
+        self._looked = 0.0
         screen.name_sandboxes([*session.watches, MONITOR])
+        if screen.log:
+            screen.log.follow(session.guest_seconds)
+
+    def _put_of(self, name: str) -> Put:
+        return lambda text, style: self._screen.put(name, text, style)
+
+    def _line_of(self, name: str) -> Put:
+        """What a sandbox itself says passes the flood gate on a terminal; a pipe gets every line."""
+
+        def put(text: str, style: str) -> None:
+            if self._screen.is_live and not style:
+                self._floods[name].line(text, style)
+            else:
+                self._screen.put(name, text, style)
+
+        return put
 
     def waiting_for(self) -> str:
         names = [name for name, watch in self._session.watches.items() if not watch.settled]
         return f"waiting for {', '.join(names)}" if names else "running"
 
     def look(self) -> None:
-        """After every look at the machine: what is waited for."""
-        self._screen.update(self.waiting_for())
+        """After every look at the machine: how it is."""
+        self._screen.flush()
+        now = time.monotonic()
+        if now - self._looked < BOARD_SECONDS:
+            return
+        self._looked = now
+        for gate in self._gates:
+            gate.look()
+        if self._screen.is_live:
+            self._screen.show(self._board())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Shows everything that was held back or counted."""
+        for gate in self._gates:
+            gate.end()
+        self._screen.flush()
+
+    def _board(self) -> Board:
+        seconds = self._session.guest_seconds()
+        title = (self._session.platform.name, f"guest time {seconds:.1f} s", self.waiting_for())
+        rows = tuple(self._row(name, watch, seconds) for name, watch in self._session.watches.items())
+        return Board(title, rows, self._screen.name_width(), self._screen.bar)
+
+    def _row(self, name: str, watch: Watch, seconds: float) -> Row:
+        exits = sum(watch.stats.exits.values()) if watch.stats else 0
+        rate = self._rates[name].add(seconds, exits)
+        beat = watch.heartbeat
+        beats, gaps = (beat.beats, beat.gaps) if beat else (None, 0)
+        return Row(name, self._screen.colour(name), watch.state, beats, gaps, rate, watch.restarts)
 
     def event(self, event: Event) -> None:
         if isinstance(event, LineEvent):
             if event.text.strip():
-                self._screen.line(event.sandbox, event.text)
+                self._say(event.sandbox, event.text)
         elif isinstance(event, MonitorEvent):
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
-            self._screen.line(event.sandbox, "is ready", "dim")
+            self._say(event.sandbox, "is ready", "dim")
         elif isinstance(event, RestartEvent):
-            self._screen.line(event.sandbox, f"begins again: restart {event.restarts}", "yellow")
+            self._screen.record(f"begins again: restart {event.restarts}", event.sandbox)
+            self._lives[event.sandbox].restart(event.restarts)
         elif isinstance(event, CrashEvent):
             self._crash(event)
 
+    def _say(self, sandbox: str, text: str, style: str = "") -> None:
+        self._screen.record(text, sandbox)
+        self._lives[sandbox].line(text, style)
+
     def _crash(self, event: CrashEvent) -> None:
-        """The whole record; of one that is restarted and does the same time and again, only what it did."""
-        watch = self._session.watches[event.sandbox]
-        lines = reports.crash_lines(self._session.plan, watch.plan.index, event.crash, self._session.platform.arch)
-        known = (event.sandbox, event.crash.reason, event.crash.pc, event.crash.address)
-        is_known = known in self._told and watch.plan.restarts and watch.state != "parked"
-        for line in lines[:1] if is_known else lines:
-            self._screen.line(event.sandbox, line, "red")
-        self._told.add(known)
+        watch, crash = self._session.watches[event.sandbox], event.crash
+        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, self._session.platform.arch)
+        for line in lines:
+            self._screen.record(line, event.sandbox)
+        is_last = watch.state == "parked" or not watch.plan.restarts
+        self._lives[event.sandbox].crash((crash.reason, crash.pc, crash.address), lines, is_last)

@@ -13,6 +13,7 @@ from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import write_json
+from bhtool.logfile import Log
 from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
@@ -50,7 +51,7 @@ class Goal:
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
     """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
     standstill = Standstill(session)
-    with screen.progress("starting the machine"), suppress(KeyboardInterrupt):
+    with screen.progress("starting the machine"), show, suppress(KeyboardInterrupt):
         for event in session.events(limit):
             if isinstance(event, EndEvent):
                 return ended(event, session, screen)
@@ -115,7 +116,7 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
     screen.report(f"attached to {name}; Ctrl-] leaves")
     Attachment(session, name).run(ATTACH_LIMIT)
-    screen.out.print()
+    screen.say("")
     return Status.GOOD
 
 
@@ -126,6 +127,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 @click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready.")
 @click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console; Ctrl-] leaves.")
 @click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
+@click.option("--log", "log_file", type=Output(), help="Write everything that is said, with guest time and names.")
 @click.option(
     "--time",
     "clock",
@@ -144,6 +146,7 @@ def run(
     until: str | None,
     attach: str | None,
     json_file: Path | None,
+    log_file: Path | None,
     clock: str,
     limit: float,
     expect_parked: tuple[str, ...],
@@ -162,6 +165,8 @@ def run(
             "--attach goes on until Ctrl-]; leave out --seconds, --until, --expect-parked and --expect-punctual", Status.USAGE
         )
     screen = Screen()
+    if log_file:
+        screen.log = click.get_current_context().with_resource(Log(log_file))
     platform = load(platform_name)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)

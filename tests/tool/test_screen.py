@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run on terminals of several widths, and in pipes: no line is garbled, none is lost, and the terminal is left as it was."""
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES
+from tests.tool.terminals import Terminal, play, resize
+
+SCRIPT = "tests.tool.scripted_run"
+SIZES = [(80, 24), (120, 40), pytest.param(20, 10, marks=pytest.mark.slow), pytest.param(200, 5, marks=pytest.mark.slow)]
+CLOSING = ["", "closing", "sandbox  state", "─" * 14, "control  ready"]
+STATUS = re.compile(r"scripted ·|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]")
+
+
+def name_column(name: str) -> str:
+    return f"{name:>7} │ "
+
+
+def paused_lines() -> list[str]:
+    texts = [f"line {n} of\ttabs 1A and controls".expandtabs() for n in range(30)]
+    lines = [name_column(NAMES[n % 3]) + text for n, text in enumerate(texts)]
+    return [*lines[:10], "bulkhead: something is \\x1b[2Jwrong", *lines[10:]]
+
+
+def unwrapped(lines: list[str]) -> str:
+    """All that stands beside the names, without blanks, which may be where a row was cut."""
+    return "".join("".join(line[10:].split()) for line in lines)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [*SIZES[:2], SIZES[3]])
+def test_no_line_is_garbled(columns: int, rows: int) -> None:
+    """Every line as it was said, in its row; nothing of the status is left between them."""
+    ended = play(SCRIPT, "pauses", columns=columns, rows=rows)
+    assert ended.terminal.lines() == paused_lines() + CLOSING
+    assert any("scripted · guest time" in line for frame in ended.terminal.frames for line in frame), "there was a status"
+    assert ended.settings
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_while_it_runs_a_name_stands_at_the_start_of_its_row_only(columns: int, rows: int) -> None:
+    ended = play(SCRIPT, "pauses", columns=columns, rows=rows)
+    shown = {line for frame in ended.terminal.frames for line in frame}
+    assert not [line for line in shown if line.count("│") > 1]
+    assert not [line for line in shown if STATUS.search(line) and "line" in line]
+
+
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_long_lines_go_on_below_their_text(columns: int, rows: int) -> None:
+    lines = play(SCRIPT, "long", columns=columns, rows=rows).terminal.lines()[: -len(CLOSING)]
+    assert all(re.match(r"( *(control|sensor|linux)| {7}) │ ", f"{line:10}") for line in lines)
+    assert [line.split()[0] for line in lines if line[:7].strip()] == [name for name in NAMES for _ in range(2)]
+    assert unwrapped(lines) == unwrapped([" " * 10 + text for _ in NAMES for text in (LONG, "x" * 500)])
+
+
+def test_a_flood_is_counted_on_a_terminal_and_whole_in_the_log(tmp_path: Path) -> None:
+    ended = play(SCRIPT, "flood", tmp_path / "log")
+    lines = ended.terminal.lines()
+    shown = sum("│ flood " in line for line in lines)
+    counted = sum(int(found[1].replace(",", "")) for line in lines if (found := re.search(r"\[([\d,]+) lines more", line)))
+    assert shown + counted == FLOOD
+    assert sum("│ steady " in line for line in lines) == 10
+    logged = (tmp_path / "log").read_text()
+    assert logged.count("linux │ flood ") == FLOOD
+
+
+def test_a_pipe_gets_every_line_of_a_flood() -> None:
+    assert play(SCRIPT, "flood", piped="out err").out.count("linux │ flood ") == FLOOD
+
+
+def test_the_same_crash_is_told_once_and_counted(tmp_path: Path) -> None:
+    for piped in ("", "out err"):
+        ended = play(SCRIPT, "crashes", tmp_path / "log", piped=piped, columns=120)
+        lines = ended.out.splitlines() if piped else ended.terminal.lines()
+        said = [line.removeprefix(" sensor │ ") for line in lines if line.startswith(" sensor │ ")]
+        assert [line for line in said if not line.startswith("  ")] == [
+            "sensor: ready",
+            "is ready",
+            "fault: an exception that would be delivered for ever",
+            "begins again: restart 1",
+            "the same 10 times more so far: fault: an exception that would be delivered for ever",
+            "the same 12 times more: fault: an exception that would be delivered for ever",
+            "sensor: ready",
+            "is ready",
+            "fault: an exception that would be delivered for ever",
+            "begins again: restart 14",
+            "sensor: ready",
+            "is ready",
+            "fault: an exception that would be delivered for ever; its record stands above",
+            "begins again: restart 15",
+        ]
+        assert sum(f"pc {CRASH.pc:#x}" in line for line in said) == 1
+        assert (tmp_path / "log").read_text().count("sensor │   core 1, pc ") == 15
+
+
+def interrupt(program: subprocess.Popen[bytes], terminal: Terminal, master: int) -> None:
+    """By the key, once the board is there."""
+    if any("scripted ·" in line for line in terminal.shown()) and b"\x03" not in sent:
+        sent.append(b"\x03")
+        os.write(master, b"hello\n\nworld\n")
+        program.send_signal(signal.SIGINT)
+
+
+sent: list[bytes] = []
+
+
+def test_an_interrupt_leaves_a_clean_terminal_and_the_table() -> None:
+    sent.clear()
+    ended = play(SCRIPT, "waiting", then=interrupt)
+    assert ended.terminal.lines() == [name_column("control") + "up", *CLOSING], "keys are not shown either"
+    assert ended.settings
+    assert ended.status == 0
+    assert not ended.terminal.screen.cursor.hidden
+
+
+def narrower(program: subprocess.Popen[bytes], terminal: Terminal, master: int) -> None:
+    if len(terminal.frames) == 6:
+        resize(master, 60, 12)
+        terminal.screen.resize(12, 60)
+        terminal.columns = 60
+
+
+def test_a_terminal_that_is_resized(tmp_path: Path) -> None:
+    lines = play(SCRIPT, "pauses", columns=100, rows=24, then=narrower).terminal.lines()
+    assert [line[:60] for line in paused_lines()[12:]] == lines[-len(paused_lines()[12:]) - len(CLOSING) : -len(CLOSING)]
+
+
+@pytest.mark.parametrize("piped", ["out", "err", "out err"])
+def test_pipes_get_plain_lines(piped: str) -> None:
+    ended = play(SCRIPT, "pauses", piped=piped)
+    seen = "\n".join(ended.terminal.lines())
+    out, err = ended.out if "out" in piped else seen, ended.err if "err" in piped else seen
+    expected = [line for line in paused_lines() if not line.startswith("bulkhead")]
+    assert [line.split() for line in out.splitlines() if "│" in line] == [line.split() for line in expected]
+    assert r"bulkhead: something is \x1b[2Jwrong" in err
+    assert "starting ..." in err
+    assert "control  ready" in out
+    assert "\x1b" not in ended.out + ended.err
+    assert "scripted ·" not in out + err + ended.terminal.data.decode()
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}, {"CI": "true"}])
+def test_where_nothing_may_move_the_cursor(environment: dict[str, str]) -> None:
+    ended = play(SCRIPT, "pauses", environment=environment)
+    assert [line for line in ended.terminal.lines() if line != "starting ..."] == paused_lines() + CLOSING
+    assert not re.search(rb"\x1b\[[^m]*[^m0-9;]", ended.terminal.data)
+
+
+def test_no_color_is_a_display_without_colours() -> None:
+    ended = play(SCRIPT, "pauses", environment={"NO_COLOR": "1"})
+    assert ended.terminal.lines() == paused_lines() + CLOSING
+    assert not re.search(rb"\x1b\[[0-9;]*3[0-9]", ended.terminal.data)
+    assert any("scripted ·" in line for frame in ended.terminal.frames for line in frame)
+
+
+def test_an_encoding_without_lines_gets_others() -> None:
+    ended = play(SCRIPT, "pauses", piped="out err", environment={"PYTHONIOENCODING": "ascii"})
+    assert "control | line 0 of" in ended.out
