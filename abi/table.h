@@ -69,7 +69,10 @@ struct bh_ports { /* x86 only */
 	uint16_t first;
 	uint16_t count;
 };
-enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2, BH_LINE_MASKED = 4 /* until its guest programs it */ };
+/* MASKED: until its guest programs it, with a vector that it chooses; of level-triggered lines, in one sandbox at most. */
+enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2, BH_LINE_MASKED = 4 };
+/* x86: level-triggered lines whose vectors are not chosen by guests have theirs from here on, where Linux gives none to devices. */
+enum { BH_FIRST_LEVEL_VECTOR = 0xf0, BH_LAST_LEVEL_VECTOR = 0xfe };
 struct bh_line {
 	uint32_t sandbox;
 	uint32_t line;   /* ARM: INTID >= 32; x86: IOAPIC pin */

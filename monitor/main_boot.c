@@ -39,6 +39,7 @@ static struct table_limits board_limits(void)
 		.core_id_greatest = BOARD_CORE_ID_GREATEST,
 		.forbidden_lines = TABLE_SPANS(private_lines),
 		.first_vector = BOARD_FIRST_VECTOR,
+		.first_level_vector = BOARD_FIRST_LEVEL_VECTOR,
 	};
 }
 

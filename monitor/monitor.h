@@ -119,6 +119,7 @@ struct table_limits {
 	uint64_t core_id_mask, core_id_greatest; /* hardware numbers of cores: bits they may have, and the last of them */
 	struct table_spans forbidden_lines;      /* interrupt lines that are no sandbox's */
 	uint32_t first_vector;                   /* what lies below is no device's */
+	uint32_t first_level_vector;             /* below, a level-triggered line may have a vector that another guest chooses */
 };
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);

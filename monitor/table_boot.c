@@ -382,6 +382,12 @@ static const char *refuse_ports(const struct bh_table *table, const struct table
 	return NULL;
 }
 
+/* Whose line's vector its guest chooses: its end is told to every level-triggered line with that vector. */
+static bool is_chosen_level(const struct bh_line *line)
+{
+	return line->flags & BH_LINE_LEVEL && line->flags & BH_LINE_MASKED;
+}
+
 static const char *refuse_lines(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->line_count; n++) {
@@ -390,11 +396,16 @@ static const char *refuse_lines(const struct bh_table *table, const struct table
 		REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
 		REFUSE_IF(touches(limits->forbidden_lines, (struct table_span){ line->line, 1 }), "an interrupt line is not a device's");
 		REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
+		REFUSE_IF(line->flags & BH_LINE_LEVEL && !is_chosen_level(line) && line->vector < limits->first_level_vector,
+			  "a level-triggered line has a vector that another sandbox may choose");
 		REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
 			  "an interrupt line goes to another core than its sandbox's first");
 		for (uint32_t other = 0; other < n; other++) {
 			REFUSE_IF(line->line == table->lines[other].line, "an interrupt line is given twice");
 			REFUSE_IF(line->vector && line->vector == table->lines[other].vector, "two interrupt lines share a vector");
+			REFUSE_IF(is_chosen_level(line) && is_chosen_level(&table->lines[other]) &&
+					  line->sandbox != table->lines[other].sandbox,
+				  "two sandboxes choose vectors of level-triggered lines");
 		}
 	}
 	return NULL;

@@ -35,19 +35,21 @@ uint32_t ioapic_read(uint32_t index)
 
 /*
  * The machine's entry for what stands in the line's; masked, it keeps its destination. A masked entry may be made edge-triggered, which
- * clears what a lost end of interrupt has left. false: the sandbox may not have that.
+ * clears what a lost end of interrupt has left; with a vector that is not the line's it has none, so that it hears of no other sandbox's
+ * ends. false: the sandbox may not have that.
  */
 static bool program(const struct hal_core *core, const struct ioapic_line *line)
 {
 	uint32_t low = line->entry[0], vector = low & REDIRECTION_VECTOR, wiring = line->wiring;
 
+	if ((uint8_t)(vector - line->first_vector) > line->more_vectors)
+		vector = 0;
 	if (low & REDIRECTION_MASKED)
 		wiring &= low | ~(uint32_t)REDIRECTION_LEVEL;
 	else {
 		uint32_t targets = apic_named(core->partition, line->entry[1] >> DESTINATION_SHIFT, low & ICR_LOGICAL);
 
-		if (apic_mode_of(low) > APIC_LOWEST || targets & APIC_FOREIGN || !targets || vector < IOAPIC_FIRST_VECTOR ||
-		    (wiring & REDIRECTION_LEVEL && vector != line->vector))
+		if (apic_mode_of(low) > APIC_LOWEST || targets & APIC_FOREIGN || !targets || !vector)
 			return false;
 		ioapic_write(IOREDTBL + 2 * line->pin + 1, core->partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
 	}

@@ -6,8 +6,15 @@
  *   guest:    mask | vector | own cores, as it names them | mode        machine:  mask | vector | one own core | fixed, physical
  *             trigger, polarity: read as written                                  trigger, polarity: as configured
  *
- * A level line keeps the vector of its grant: when a core ends a level interrupt, every entry with that vector hears of it, so vectors of
- * level lines are unique across sandboxes (BH-R057). Intel 82093AA data sheet, 3.0 "Register Description"; SDM vol. 3A, 11.8.5.
+ * When a core ends a level interrupt, every level-triggered entry with that vector takes the end for its own, whoever owns the line.
+ * So no two sandboxes have level lines with the same vector, whatever their guests write:
+ *
+ *   0x20 .. 0xef   the one sandbox whose guest chooses vectors itself (Linux, BH-R110)
+ *   0xf0 .. 0xfe   the vectors of grants, one a line (BH-R111)
+ *
+ * Only entries send level-triggered interrupts: the filters of the ICR and of the local vector table leave the trigger mode "edge" alone.
+ * Intel 82093AA data sheet, 3.0 "Register Description"; SDM vol. 3A, 11.8.4 "Interrupt Acceptance for Fixed Interrupts" and 11.8.5
+ * "Signaling Interrupt Servicing Completion".
  */
 #pragma once
 #include <stdbool.h>
@@ -20,12 +27,13 @@
 enum { IOAPIC_FIRST_VECTOR = 32, IOAPIC_LAST_VECTOR = 254 };
 
 struct ioapic_line {
-	uint32_t entry[2];   /* low and high word, as the guest wrote them */
-	uint16_t wiring;     /* trigger and polarity, as configured: bits of the low word */
-	uint8_t pin, vector; /* granted */
-	uint8_t slot;        /* of the core it goes to first */
-	bool touched;        /* by the guest: start-up keeps off */
-	bool starts_masked;  /* the guest is to open it */
+	uint32_t entry[2];                  /* low and high word, as the guest wrote them */
+	uint16_t wiring;                    /* trigger and polarity, as configured: bits of the low word */
+	uint8_t pin, vector;                /* granted */
+	uint8_t first_vector, more_vectors; /* that an open entry may have: the first, and how many behind it */
+	uint8_t slot;                       /* of the core it goes to first */
+	bool touched;                       /* by the guest: start-up keeps off */
+	bool starts_masked;                 /* the guest is to open it */
 };
 
 struct ioapic_view {
@@ -46,5 +54,6 @@ void ioapic_reset(struct hal_partition *partition);
 /* On a core that can take interrupts: unmasks the lines that go to it, but for those that its sandbox has programmed meanwhile. */
 void ioapic_open(const struct hal_core *core);
 
-/* A guest's access, decoded. HAL_FAULT: not 32 bits wide, or a line is to go where the sandbox may not send. */
+/* A guest's access, decoded. HAL_FAULT: not 32 bits wide, or a line is to go where the sandbox may not send, or at a vector that is not
+ * its. */
 enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exit);

@@ -54,5 +54,6 @@
 #define BOARD_CORE_ID_GREATEST BOARD_CORE_ID_MASK
 
 /* SGIs and PPIs are each core's own; no vectors. */
-#define BOARD_PRIVATE_LINES { 0, 32 }
-#define BOARD_FIRST_VECTOR  0
+#define BOARD_PRIVATE_LINES      { 0, 32 }
+#define BOARD_FIRST_VECTOR       0
+#define BOARD_FIRST_LEVEL_VECTOR 0

@@ -34,8 +34,9 @@
 #define BOARD_CORE_ID_GREATEST UINT64_C(0xfe)
 
 /* IOAPIC pins; vectors behind the exceptions. */
-#define BOARD_PRIVATE_LINES PC_PRIVATE_LINES
-#define BOARD_FIRST_VECTOR  0x20
+#define BOARD_PRIVATE_LINES      PC_PRIVATE_LINES
+#define BOARD_FIRST_VECTOR       0x20
+#define BOARD_FIRST_LEVEL_VECTOR BH_FIRST_LEVEL_VECTOR
 
 static const struct x86_board board = {
 	.console_port = 0x3f8,

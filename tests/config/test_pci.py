@@ -16,7 +16,7 @@ ARM = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7")
 SERIAL_ID, EDU_ID = 0x10, 0x18
 PLACES = {
     **dict.fromkeys(ARM, (0x1001, 0x2E000000, 37, 0)),
-    "qemu-svm": (0xD001, 0xC0000000, 22, 0x46),
+    "qemu-svm": (0xD001, 0xC0000000, 22, 0xF0),
 }  # base addresses, line and vector of the card
 
 

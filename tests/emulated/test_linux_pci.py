@@ -24,7 +24,7 @@ def on(*platforms: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("platform", rows, scope="module")
 
 
-ON_ALL, ON_ARM = on(*ARM, SVM), on(*ARM)  # a PC's Linux has no level-triggered line: BH-R057
+ON_ALL, ON_ARM = on(*ARM, SVM), on(*ARM)
 pytestmark = pytest.mark.slow
 
 

@@ -33,7 +33,7 @@ ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 BASES = "hal/pci/bases_boot.c"
 ORDERS = "hal/x86/orders.c"
-IOAPIC = "hal/irq/ioapic.c"
+IOAPIC, IOAPIC_BOOT = "hal/irq/ioapic.c", "hal/irq/ioapic_boot.c"
 LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
@@ -93,7 +93,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "port_test": ["hal/x86/port.c"],
-    "ioapic_test": [IOAPIC, "hal/irq/ioapic_boot.c", ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
+    "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
@@ -435,8 +435,21 @@ MUTATIONS = [
     Mutation("a trapped monitor waits for a STARTUP", ORDERS, "if (core->trap.rip)\n\t\treturn true;\n", "", "icr_test"),
     *FETCHES,
     # The I/O APIC.
-    Mutation("any vector will do for a level line", IOAPIC, "vector != line->vector", "false", "ioapic_test"),
-    Mutation("vectors of the processor's own", IOAPIC, "vector < IOAPIC_FIRST_VECTOR", "false", "ioapic_test"),
+    Mutation("any vector will do for a level line", IOAPIC, "\t\tvector = 0;", "\t\tvector += 0;", "ioapic_test"),
+    Mutation(
+        "a masked line hears of others' ends",
+        IOAPIC,
+        "> line->more_vectors)",
+        "> line->more_vectors && !(low & REDIRECTION_MASKED))",
+        "ioapic_test",
+    ),
+    Mutation("who chooses takes the vector of a grant", IOAPIC_BOOT, "BH_FIRST_LEVEL_VECTOR - 1", "REDIRECTION_VECTOR", "ioapic_test"),
+    Mutation("a granted level line's vector is chosen", IOAPIC_BOOT, "!= BH_LINE_LEVEL;", "!= 64;", "ioapic_test"),
+    Mutation("vectors of the processor's own", IOAPIC_BOOT, "chosen ? IOAPIC_FIRST_VECTOR", "chosen ? 0", "ioapic_test"),
+    Mutation("level lines have vectors that others choose", VALIDATOR, "line->vector < limits->first_level_vector", "false", "table_test"),
+    Mutation(
+        "two sandboxes choose vectors of level lines", VALIDATOR, "line->sandbox != table->lines[other].sandbox", "false", "table_test"
+    ),
     Mutation("wiring is the guest's", IOAPIC, "wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation("the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),

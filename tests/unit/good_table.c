@@ -27,6 +27,7 @@ const struct table_limits good_limits = {
 	.core_id_greatest = 0xf0e,
 	.forbidden_lines = TABLE_SPANS(forbidden_lines),
 	.first_vector = 0x20,
+	.first_level_vector = 0x41,
 };
 
 static const struct bh_table good = {

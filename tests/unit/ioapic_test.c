@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What reaches the machine's I/O APIC of what a guest does to its own, over one that notes. Sandbox of two cores (APIC IDs 3 and 1), with
- * an edge line on pin 4 and a level line, active low, on pin 10; every other pin is somebody else's.
+ * an edge line on pin 0, a level line, active low, on pin 10, and on pin 11 one whose vector the guest chooses; every other pin is
+ * somebody else's.
  */
 #include <string.h>
 
@@ -15,7 +16,17 @@
 #include "hal/x86/decode.h"
 #include "held_lock.h"
 
-enum { EDGE = 0, LEVEL = 10, PINS = 24, EDGE_VECTOR = 0x34, LEVEL_VECTOR = 0x3a, MASKED = REDIRECTION_MASKED, STATE = 0x5000 };
+enum {
+	EDGE = 0,
+	LEVEL = 10,
+	CHOSEN = 11,
+	PINS = 24,
+	EDGE_VECTOR = 0x34,
+	LEVEL_VECTOR = 0xf2,
+	CHOSEN_VECTOR = 0x3b,
+	MASKED = REDIRECTION_MASKED,
+	STATE = 0x5000
+};
 enum { LEVEL_WIRING = REDIRECTION_LEVEL | REDIRECTION_ACTIVE_LOW };
 
 static uint32_t machine[IOREDTBL + 2 * PINS], selected, unlocked_accesses;
@@ -116,6 +127,7 @@ static void prepare(void)
 		cores[slot] = (struct hal_core){ .partition = &partition, .slot = slot };
 	CHECK(ioapic_grant(&partition.ioapic, EDGE, 0, EDGE_VECTOR, BH_LINE_MASKED));
 	CHECK(ioapic_grant(&partition.ioapic, LEVEL, 1, LEVEL_VECTOR, BH_LINE_LEVEL | BH_LINE_ACTIVE_LOW));
+	CHECK(ioapic_grant(&partition.ioapic, CHOSEN, 0, CHOSEN_VECTOR, BH_LINE_LEVEL | BH_LINE_MASKED));
 	CHECK(!ioapic_grant(&partition.ioapic, PINS, 0, EDGE_VECTOR, 0));
 	unlocked_accesses = 0;
 	ioapic_reset(&partition);
@@ -218,11 +230,11 @@ static void test_start(void)
 static void test_foreign(void)
 {
 	check_context.subject = "foreign";
-	CHECK_EQ(read_register(IOAPICVER), LEVEL << IOAPICVER_ENTRIES_SHIFT | IOAPICVER_82093AA);
+	CHECK_EQ(read_register(IOAPICVER), CHOSEN << IOAPICVER_ENTRIES_SHIFT | IOAPICVER_82093AA);
 	for (uint32_t index = 0; index < 0x100; index++) {
 		uint32_t before[sizeof(machine) / sizeof(machine[0])];
 
-		if ((index & ~1u) == low(EDGE) || (index & ~1u) == low(LEVEL) || index == IOAPICVER)
+		if ((index & ~1u) == low(EDGE) || (index & ~1u) == low(LEVEL) || (index & ~1u) == low(CHOSEN) || index == IOAPICVER)
 			continue;
 		check_context.round = index;
 		memcpy(before, machine, sizeof(machine));
@@ -245,8 +257,14 @@ static const struct {
 	{ "logical, one core", EDGE, 0x855, 1u << 25, 0x55, 1 },
 	{ "logical, both: the first", EDGE, 0x855, 0x0au << 24, 0x55, 3 },
 	{ "state bits do not count", EDGE, 0x5055, 3u << 24, 0x55, 3 },
-	{ "level, its own vector", LEVEL, 0x3a, 3u << 24, LEVEL_WIRING | 0x3a, 3 },
-	{ "level, another vector", LEVEL, 0x3b, 3u << 24, 0, 0 },
+	{ "level, its own vector", LEVEL, 0xf2, 3u << 24, LEVEL_WIRING | 0xf2, 3 },
+	{ "level, another vector", LEVEL, 0xf3, 3u << 24, 0, 0 },
+	{ "level, a vector of those who choose", LEVEL, 0x3a, 3u << 24, 0, 0 },
+	{ "level, chosen", CHOSEN, 0x55, 1u << 24, REDIRECTION_LEVEL | 0x55, 1 },
+	{ "level, the last to choose", CHOSEN, 0xef, 1u << 24, REDIRECTION_LEVEL | 0xef, 1 },
+	{ "level, another sandbox's vector", CHOSEN, 0x80f2, 1u << 24, 0, 0 },
+	{ "the same, called edge-triggered", CHOSEN, 0xf2, 1u << 24, 0, 0 },
+	{ "level, chosen from the processor's own", CHOSEN, 0x1f, 1u << 24, 0, 0 },
 	{ "vector of the processor's own", EDGE, 0x1f, 3u << 24, 0, 0 },
 	{ "SMI", EDGE, 0x255, 3u << 24, 0, 0 },
 	{ "reserved mode", EDGE, 0x355, 3u << 24, 0, 0 },
@@ -301,6 +319,29 @@ static void test_open_entry(void)
 	CHECK_EQ(machine[low(LEVEL)], MASKED | REDIRECTION_ACTIVE_LOW | LEVEL_VECTOR);
 }
 
+/* Which vectors the machine has for an open level-triggered line; masked with another, the entry has none and hears of nobody's ends. */
+static void check_level_vectors(const char *what, unsigned pin, uint32_t first, uint32_t last)
+{
+	check_context.subject = what;
+	for (uint32_t vector = 0; vector <= REDIRECTION_VECTOR; vector++) {
+		bool granted = vector >= first && vector <= last;
+
+		check_context.round = vector;
+		CHECK_EQ(write_register(low(pin), MASKED | REDIRECTION_LEVEL | vector), HAL_SKIP);
+		CHECK_EQ(machine[low(pin)] & (MASKED | REDIRECTION_VECTOR), MASKED | (granted ? vector : 0));
+		CHECK_EQ(write_register(low(pin) + 1, 3u << 24), HAL_SKIP);
+		CHECK_EQ(write_register(low(pin), REDIRECTION_LEVEL | vector), granted ? HAL_SKIP : HAL_FAULT);
+		CHECK_EQ(machine[low(pin)] & (MASKED | REDIRECTION_VECTOR), granted ? vector : MASKED);
+		CHECK(machine[low(pin)] & REDIRECTION_LEVEL);
+	}
+}
+
+static void test_level_vectors(void)
+{
+	check_level_vectors("vectors of a grant", LEVEL, LEVEL_VECTOR, LEVEL_VECTOR);
+	check_level_vectors("vectors to choose", CHOSEN, 0x20, BH_FIRST_LEVEL_VECTOR - 1);
+}
+
 static void test_form(void)
 {
 	check_context.subject = "form";
@@ -317,8 +358,8 @@ static void test_form(void)
 
 int main(void)
 {
-	void (*const tests[])(
-		void) = { test_waits, test_without_lines, test_start, test_foreign, test_entries, test_open_entry, test_form };
+	void (*const tests[])(void) = { test_waits,   test_without_lines, test_start,         test_foreign,
+					test_entries, test_open_entry,    test_level_vectors, test_form };
 
 	for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
 		check_context.round = 0;

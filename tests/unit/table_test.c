@@ -15,7 +15,7 @@ struct patch {
 };
 #define SET(field, value) { offsetof(struct bh_table, field), sizeof(((struct bh_table *)0)->field), (value) }
 
-enum { PATCHES = 3 };
+enum { PATCHES = 4 };
 /* clang-format off: one invariant a line. */
 static const struct broken {
 	const char *why;
@@ -212,6 +212,9 @@ static const struct broken {
 	  { SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 3), SET(lines[1].core, 3) } },
 	{ "an interrupt line is given twice", { SET(lines[1].line, 33) } },
 	{ "two interrupt lines share a vector", { SET(lines[1].vector, 0x41) } },
+	{ "a level-triggered line has a vector that another sandbox may choose", { SET(lines[1].vector, 0x40) } },
+	{ "two sandboxes choose vectors of level-triggered lines",
+	  { SET(lines[0].flags, BH_LINE_LEVEL | BH_LINE_MASKED), SET(lines[1].flags, BH_LINE_LEVEL | BH_LINE_MASKED) } },
 	/* payload */
 	{ "a sandbox would start outside its executable memory", { SET(sandboxes[0].entry, 0x41000000) } },
 	{ "a sandbox would start outside its executable memory", { SET(sandboxes[0].entry, 0x3fffffff) } },
@@ -287,7 +290,10 @@ static const struct patch accepted[][PATCHES] = {
 	{ SET(regions[GOOD_RAM].hpa, 0xbee00000), SET(copy_count, 0), SET(module_bytes, 0) },
 	{ SET(ports[1].first, 0x58) },
 	{ SET(ports[1].first, 0xd00) },
-	{ SET(lines[0].line, 32), SET(lines[0].vector, 0x20) },
+	{ SET(lines[0].line, 32), SET(lines[0].vector, 0x20), SET(lines[0].flags, 0) },
+	{ SET(lines[0].vector, 0x20), SET(lines[0].flags, BH_LINE_LEVEL | BH_LINE_MASKED) },
+	{ SET(lines[1].sandbox, 0), SET(lines[1].core, 1), SET(lines[0].flags, BH_LINE_LEVEL | BH_LINE_MASKED),
+	  SET(lines[1].flags, BH_LINE_LEVEL | BH_LINE_MASKED) },
 	{ SET(copies[GOOD_FOREIGN_KERNEL].target, 0x60fff000) },
 	{ SET(sandboxes[1].snapshot, 0x5fffd000) },
 	{ SET(sandboxes[1].snapshot, 0x61000000), SET(pieces[1].target, 0x60ffe000) },

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import Device, Span, Wire
 from bhtool.config.rule import Finding
@@ -116,16 +117,33 @@ def lines_apart(domains: Domains) -> Iterator[Finding]:
             yield Finding(sandbox.where("access"), text)
 
 
-def level_vectors_apart(domains: Domains) -> Iterator[Finding]:
+def _level_lines(domains: Domains, sandbox: Sandbox) -> list[tuple[Device, Wire]]:
+    return [] if domains.machine.is_arm else [(device, wire) for device in sandbox.devices for wire in device.wires if wire.level]
+
+
+def one_chooses_level_vectors(domains: Domains) -> Iterator[Finding]:
     """The end of a level interrupt is told to every entry of the I/O APIC that has its vector, whoever owns the line."""
-    for sandbox, device in _granted(domains):
-        for wire in device.wires:
-            if wire.level and sandbox.is_linux and not domains.machine.is_arm:
-                text = (
-                    f"line {wire.number} of {device.name} is level-triggered, whose vector must be nobody else's, and Linux (`{sandbox.name}`)"
-                    " chooses vectors itself"
-                )
-                yield Finding(sandbox.where("access"), text)
+    linux = [sandbox for sandbox in domains.sandboxes if sandbox.is_linux and _level_lines(domains, sandbox)]
+    for sandbox in linux[1:]:
+        device, wire = _level_lines(domains, sandbox)[0]
+        text = (
+            f"line {wire.number} of {device.name} is level-triggered, whose vector must be nobody else's, and two Linux sandboxes with such"
+            f" lines, `{sandbox.name}` and `{linux[0].name}` ({linux[0].where('access')}), would choose vectors themselves"
+        )
+        yield Finding(sandbox.where("access"), text)
+
+
+def level_vectors_suffice(domains: Domains) -> Iterator[Finding]:
+    room = lib.BH_LAST_LEVEL_VECTOR - lib.BH_FIRST_LEVEL_VECTOR + 1
+    native: dict[int, tuple[Sandbox, Device]] = {}
+    for sandbox in domains.sandboxes:
+        for device, wire in _level_lines(domains, sandbox) if not sandbox.is_linux else ():
+            native.setdefault(wire.number, (sandbox, device))
+    for sandbox, device in list(native.values())[room : room + 1]:
+        text = (
+            f"{device.name} of `{sandbox.name}` has a level-triggered line beyond the {room} of native sandboxes that there are vectors for"
+        )
+        yield Finding(sandbox.where("access"), text)
 
 
 def lines_not_of_platform(domains: Domains) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ WINDOW_STATS = 0x0000
 WINDOW_INFO = 0x1000
 WINDOW_LOG = 0x4000
 WINDOW_FOREIGN_LOG = 0x10000  # times k + 1
-FIRST_VECTOR = 0x30  # IOAPIC pin p arrives at vector 0x30 + p: unique machine-wide
+FIRST_VECTOR = 0x30  # IOAPIC pin p arrives at vector 0x30 + p: unique machine-wide; level-triggered, see vector_of
 GICR_BYTES = 0x20000  # RD_base and SGI_base frames, GICv3 without virtual LPIs
 
 
@@ -75,7 +75,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
     plan.ports = [
         Ports(name, span.start, span.size) for name, span in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
-    plan.lines = _lines(sandbox, domains.machine)
+    plan.lines = _lines(sandbox, domains)
     plan.functions = [
         Function(one.name, one.function.id, one.function.identity, one.function.words) for one in sandbox.devices if one.function
     ]
@@ -103,22 +103,37 @@ def wires_of(sandbox: Sandbox) -> list[tuple[Device, Wire]]:
     return [(device, wire) for device in sandbox.devices for wire in device.wires]
 
 
-def _lines(sandbox: Sandbox, machine: Machine) -> list[Line]:
+def fixed_level_lines(domains: Domains) -> list[int]:
+    """Pins of level-triggered lines whose vectors are not chosen by guests: native sandboxes' on a PC."""
+    owners = [] if domains.machine.is_arm else [one for one in domains.sandboxes if not one.is_linux]
+    return sorted({wire.number for sandbox in owners for _, wire in wires_of(sandbox) if wire.level})
+
+
+def vector_of(domains: Domains, sandbox: Sandbox, wire: Wire) -> int:
+    """A fixed level line's is one that Linux gives to no device: the end of a level interrupt is told to all lines with its vector."""
+    if domains.machine.is_arm:
+        return 0
+    if not wire.level or sandbox.is_linux:
+        return FIRST_VECTOR + wire.number
+    return int(lib.BH_FIRST_LEVEL_VECTOR) + fixed_level_lines(domains).index(wire.number)
+
+
+def _lines(sandbox: Sandbox, domains: Domains) -> list[Line]:
     """Each once, however many of the sandbox's devices share it."""
     names: dict[Wire, list[str]] = {}
     for device, wire in wires_of(sandbox):
         names.setdefault(wire, []).append(device.name)
-    return [_line(_joined(shared), wire, sandbox, machine) for wire, shared in names.items()]
+    return [_line(_joined(shared), wire, sandbox, domains) for wire, shared in names.items()]
 
 
 def _joined(names: Iterable[str]) -> str:
     return " and ".join(dict.fromkeys(names))
 
 
-def _line(name: str, wire: Wire, sandbox: Sandbox, machine: Machine) -> Line:
+def _line(name: str, wire: Wire, sandbox: Sandbox, domains: Domains) -> Line:
     core = sandbox.cores[0].number if sandbox.cores else 0
-    vector = 0 if machine.is_arm else FIRST_VECTOR + wire.number
-    return Line(name, wire.number, core, vector, wire.level, wire.active_low, masked=sandbox.is_linux and not machine.is_arm)
+    vector, masked = vector_of(domains, sandbox, wire), sandbox.is_linux and not domains.machine.is_arm
+    return Line(name, wire.number, core, vector, wire.level, wire.active_low, masked=masked)
 
 
 def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
@@ -199,11 +214,11 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
     rows += [Grant(lib.BH_GRANT_IRQCHIP, name, span.start, span.size) for name, span in interrupt_controllers(domains.machine, sandbox)]
     wired = {id(device) for device, _ in wires_of(sandbox)}
     for device in sandbox.devices:
-        rows += _device_grants(device, domains.machine, id(device) in wired)
+        rows += _device_grants(device, domains, sandbox, id(device) in wired)
     return rows
 
 
-def _device_grants(device: Device, machine: Machine, wired: bool) -> list[Grant]:
+def _device_grants(device: Device, domains: Domains, sandbox: Sandbox, wired: bool) -> list[Grant]:
     """The n-th stretch of registers or ports goes with the n-th line. A PCI function comes before both."""
     compatible = device.node.compatible[0] if device.node.compatible else ""
     spans = [(lib.BH_GRANT_DEVICE, span) for span in device.registers] + [(lib.BH_GRANT_PORTS, span) for span in device.ports]
@@ -215,6 +230,6 @@ def _device_grants(device: Device, machine: Machine, wired: bool) -> list[Grant]
         )
     for held, wire in zip_longest(spans, device.wires if wired else ()):
         kind, span = held or (lib.BH_GRANT_DEVICE, Span(0, 0))
-        line, vector, level = (wire.number, FIRST_VECTOR + wire.number, wire.level) if wire else (lib.BH_LINE_NONE, 0, False)
-        rows.append(Grant(kind, device.name, span.start, span.size, line, 0 if machine.is_arm else vector, level, compatible))
+        line, vector, level = (wire.number, vector_of(domains, sandbox, wire), wire.level) if wire else (lib.BH_LINE_NONE, 0, False)
+        rows.append(Grant(kind, device.name, span.start, span.size, line, vector, level, compatible))
     return rows

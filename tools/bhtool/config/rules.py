@@ -97,10 +97,16 @@ RULES = (
         devices.needs_nothing_common,
     ),
     Rule(
-        "BH-R057",
-        "On a PC, no Linux sandbox has a level-triggered line.",
-        "give the device to a native sandbox, which takes the vector of its grant, or leave out its `interrupts`",
-        devices.level_vectors_apart,
+        "BH-R110",
+        "On a PC, at most one Linux sandbox has level-triggered lines.",
+        "give the device to that sandbox or to a native one, or leave out its `interrupts`",
+        devices.one_chooses_level_vectors,
+    ),
+    Rule(
+        "BH-R111",
+        "On a PC, native sandboxes have at most 15 level-triggered lines.",
+        "take a device out of `access`, or leave out its `interrupts`",
+        devices.level_vectors_suffice,
     ),
     Rule(
         "BH-R059",
