@@ -4,18 +4,29 @@
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cffi
 import pytest
 from bhtool.config import Plan, compile_partition
 from bhtool.paths import ROOT
-from bhtool.platforms import load
+from bhtool.platforms import Platform, load
 
 from tests.config.software import Files
 
 Compile = Callable[[Path, str], Plan]
+BOARD_PART = "BOARD_TREE"
 IMAGE_START = {"qemu-svm": 0x100000, "bochs-vtx": 0x100000}
+
+
+def with_board_part(platform: Platform, partition: Path, folder: Path) -> Platform | SimpleNamespace:
+    """A partition file of these tests may bring a part of the board tree, in `#ifdef BOARD_TREE`: the board is then its own with that part."""
+    if not partition.is_file() or f"#ifdef {BOARD_PART}" not in partition.read_text(errors="replace"):
+        return platform
+    board = folder / f"{platform.name}-{partition.stem}.dtsi"
+    board.write_text(f'#include "{platform.board}"\n#define {BOARD_PART}\n#include "{partition}"\n#undef {BOARD_PART}\n')
+    return SimpleNamespace(board_name=platform.board_name, arch=platform.arch, backend=platform.backend, board=board)
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +34,7 @@ def compile_on(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     folder = tmp_path_factory.mktemp("software")
 
     def compile_one(partition: Path, platform_name: str) -> Plan:
-        platform = load(platform_name)
+        platform = with_board_part(load(platform_name), partition, folder)
         return compile_partition(partition, platform, Files(folder, platform.arch))
 
     return compile_one

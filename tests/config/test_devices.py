@@ -23,9 +23,9 @@ PORTS = """
 """
 
 
-def compiled(compile_on: Compile, folder: Path, platform: str, more: str) -> Plan:
+def compiled(compile_on: Compile, folder: Path, platform: str, board: str) -> Plan:
     file = folder / "f.dts"
-    file.write_text(f'#include "{GOOD}"\n{more}&two {{ access = <&first>, <&second>; }};\n')
+    file.write_text(f'#ifdef BOARD_TREE\n{board}#else\n#include "{GOOD}"\n&two {{ access = <&first>, <&second>; }};\n#endif\n')
     return compile_on(file, platform)
 
 

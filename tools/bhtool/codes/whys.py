@@ -56,6 +56,14 @@ WHYS = {
         example=SIZES,
     ),
     "BH-R005": Why(example=MINIMAL),
+    "BH-R009": Why(
+        "The board tree says what the machine is, and the monitor of that board was built for it; whoever splits it cannot make it another machine.",
+        causes=(
+            '`&uart1 { status = "okay"; }`, as in other device trees: a device is given by `access`, and enabled in the board tree',
+            "a device that the board tree lacks, described in the partition file",
+            "`reserved` made smaller; to keep more of the lowest RAM, define LOW_RESERVED before the board is included",
+        ),
+    ),
     "BH-R020": Why(
         causes=("the board has fewer cores: `tools/bulkhead platforms` and dts/boards tell",), example="cores = <&cpu1>, <&cpu2>;"
     ),
@@ -88,12 +96,13 @@ WHYS = {
         example="access = <&uart1>, <&pcitest0>;",
     ),
     "BH-R041": Why(
-        "A device has one driver. What two need, one of them has, and serves the other.", causes=("the same label in two `access`",)
+        "A device has one driver. What two need, one of them has, and serves the other.",
+        causes=("the same label in two `access`, or twice in one",),
     ),
     "BH-R042": Why(
         "Memory is granted in pages of 4 KiB. Whoever has one register of a page has all of them.",
         causes=("boards put several small devices on one page: timers, GPIO, watchdogs",),
-        remedies=("or leave the neighbour to nobody: take it out of the other `access`",),
+        remedies=("a neighbour that nobody has is given with it, or taken out of the board tree if it is not there",),
     ),
     "BH-R043": Why(
         "An interrupt line goes to one sandbox's core: whoever gets it would have to tell the other, and could keep it waiting.",
@@ -101,8 +110,8 @@ WHYS = {
     ),
     "BH-R046": Why("Devices are found at the machine's own addresses, RAM from where the entry contract says; so long RAM may reach them."),
     "BH-R047": Why(
-        "The line is routed to one vector or INTID, so a driver could not tell which of its devices interrupts.",
-        causes=("two nodes of the board tree have the same `interrupts`", "one device is listed twice"),
+        "Devices of one sandbox may share a line, and their drivers ask each in turn; the controller has one setting for it, level or edge.",
+        causes=("two nodes of the board tree have the same line in `interrupts`, with other flags",),
     ),
     "BH-R049": Why(
         "A device that writes to memory by itself, without an IOMMU that stops it, writes to any memory: DMA fails closed.",

@@ -90,6 +90,7 @@ def _read(plan: Plan, platform: Platform) -> Domains:
         if node is None:
             _add(plan, [no_domains(source.root)])
         assert node is not None
+        _add(plan, source.changes)
         domains = read_domains(node, with_functions(read_machine(source.root)))
     except SourceError as error:
         _add(plan, error.diagnostics)

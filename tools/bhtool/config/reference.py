@@ -18,6 +18,9 @@ A partition file is a device tree that includes its board (`#include BOARD_DTSI`
 same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `native.dts`, `mixed.dts`,
 `linux2.dts` and `restart.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
 
+The board tree stays as it is (BH-R009): a partition file adds children of `/reserved-memory` and `/domains`. What the machine has is described in the
+[board tree](boards.md). To keep more of the lowest RAM, define `LOW_RESERVED` before the board is included.
+
 RAM is a child of `/reserved-memory`: `size` (two cells, a multiple of 2 MiB), or `reg` where it has to lie somewhere. Devices go by the role labels of
 the boards in `dts/boards`: `uart0` and `uart1` everywhere; PCI functions such as `pciuart0`, `pcitest0` and `pcivga0` where the emulator has them.
 

@@ -29,6 +29,11 @@ RULES = (
     Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
     Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples", board.complete),
     Rule("BH-R008", "What the source takes in is ordinary, and small enough to read.", "take in small files alone, by `#include`"),
+    Rule(
+        "BH-R009",
+        "A partition file leaves the board tree as it is.",
+        "describe the machine in the board tree (docs/boards.md); a partition file has `reserved-memory` and `domains`",
+    ),
     # Sandboxes.
     Rule("BH-R010", "There are at most eight sandboxes.", "merge or remove some", references.not_too_many),
     Rule("BH-R011", "Names fit into 31 characters.", "shorten it", references.name_short),

@@ -7,12 +7,14 @@ F.dts ── clang -E ──► one source ──┬─ dtc -O dtb ──► val
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.config.annotated import shown, take_places, too_much
+from bhtool.config.board_changes import board_changes
 from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, refuse_unbounded, run_bounded
 from bhtool.config.includes import endless_includes, lines_of, raw_files
 from bhtool.config.plan import Diagnostic, Location
@@ -21,7 +23,7 @@ from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, read_blob, take_labels
 from bhtool.config.wording import compilers_text, label_in
 
-SYNTAX, ENDLESS = "BH-R001", "BH-R008"
+SYNTAX, ENDLESS, BOARD_CHANGED = "BH-R001", "BH-R008", "BH-R009"
 DTC_WARNING = "BH-W001"
 # dtc's warnings about lengths of what is read as cells, or about text that is none: a wrong value would be cut to a right one.
 LENGTHS = re.compile(
@@ -45,25 +47,40 @@ class SourceError(Exception):
 class Source:
     root: Node
     warnings: list[Diagnostic]
+    changes: list[Diagnostic]  # of the board
 
 
 def read_source(partition: Path, board: Path) -> Source:
     """Compiles partition for board. Raises SourceError when it cannot be understood at all."""
-    start = Location(shown(str(partition)), 1)
-    _look_at(partition, start)
+    _look_at(partition)
     _refuse(endless_includes(partition))
     text = _preprocess(partition, board)
+    root, warnings = _tree(partition, text)
+    alone = _board_alone(board, _preprocess(board, board), Path.cwd())
+    found = (Finding(Location(shown(one.location.file), one.location.line), one.text) for one in board_changes(root, alone, text))
+    return Source(root, warnings, [diagnose(BOARD_CHANGED, one.location, one.text) for one in found])
+
+
+def _tree(file: Path, text: bytes) -> tuple[Node, list[Diagnostic]]:
+    start = Location(shown(str(file)), 1)
     _refuse(raw_files(text))
-    blob, warnings = _compile(partition, text)
-    annotated = _run(partition, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"], text).decode("utf-8", "replace")
+    blob, warnings = _compile(file, text)
+    annotated = _run(file, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"], text).decode("utf-8", "replace")
     _refuse(too_much(annotated, start))
     root = read_blob(blob)
     take_places(root, annotated, start)
     take_labels(root)
-    return Source(root, warnings)
+    return root, warnings
 
 
-def _look_at(partition: Path, start: Location) -> None:
+@functools.lru_cache(maxsize=8)
+def _board_alone(board: Path, text: bytes, _: Path) -> Node:
+    """Without any partition file. Its places are written as the working directory has them."""
+    return _tree(board, text)[0]
+
+
+def _look_at(partition: Path) -> None:
+    start = Location(shown(str(partition)), 1)
     try:
         refuse_unbounded(partition, SOURCE_BYTES)
     except FileNotFoundError as error:
