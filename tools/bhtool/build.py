@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives Meson and Ninja: one build directory a platform, build/host for the unit tests."""
+"""Drives Meson and Ninja: one build directory a platform, build/host for the unit tests. In a package all is built, and copied from there."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
 SHOWN_LINES = 40
+MONITOR = "bulkhead.elf"
+PRODUCTS = (MONITOR, "kernel/sandbox-kernel.elf", "tools/sdk/libbulkhead.a")  # that the tool hands on
 
 
 def run(command: list[str], what: str) -> None:
@@ -31,8 +34,20 @@ def build(directory: Path, options: list[str], report: Report) -> None:
 
 def build_platform(platform: Platform, report: Report) -> Path:
     """Builds monitor and guests; the monitor's ELF file."""
+    if paths.IS_PACKAGE:
+        unpack(platform)
+        return platform.build / MONITOR
     build(platform.build, ["--cross-file", str(platform.cross_file), f"-Dplatform={platform.board_name}"], report)
-    return platform.build / "bulkhead.elf"
+    return platform.build / MONITOR
+
+
+def unpack(platform: Platform) -> None:
+    """Puts what a package brings where a build would have made it."""
+    with exclusive(platform.build):
+        for name in PRODUCTS:
+            target = platform.build / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(paths.PREBUILT / platform.board_name / name, target)
 
 
 def build_host(report: Report) -> Path:

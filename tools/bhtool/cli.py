@@ -9,15 +9,14 @@ from typing import NoReturn
 
 import click
 
+from bhtool import paths
 from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision.launch import COMPLETE
 from bhtool.screen import Screen
 from bhtool.text import did_you_mean, visible_lines
-from bhtool.verbs import EXAMPLES, VERBS
+from bhtool.verbs import EXAMPLES, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
-
-PROGRAM = "tools/bulkhead"
 
 
 @functools.cache
@@ -43,7 +42,7 @@ class Verbs(click.Group):
     """Loads a verb's module, bhtool.verbs.VERB, only when it is asked for: not all work before everything is set up."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return [verb for verb in VERBS if not (paths.IS_PACKAGE and verb in SOURCE_VERBS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
@@ -58,12 +57,12 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([(verb, VERBS[verb]) for verb in self.list_commands(ctx)])
 
 
 def examples(verb: str) -> str:
     """A paragraph that click leaves in lines."""
-    lines = [f"  {PROGRAM} {line}" for line in EXAMPLES.get(verb, ())]
+    lines = [f"  {paths.PROGRAM} {line}" for line in EXAMPLES.get(verb, ())]
     return "\n".join(("\b", "Examples:", *lines)) if lines else ""
 
 
@@ -80,7 +79,7 @@ def main() -> NoReturn:
     """Runs the verb and exits with a status of the contract (errors.Status)."""
     end_in_order()
     try:
-        status = bulkhead.main(prog_name=PROGRAM, complete_var=COMPLETE, standalone_mode=False)
+        status = bulkhead.main(prog_name=paths.PROGRAM, complete_var=COMPLETE, standalone_mode=False)
     except BulkheadError as error:
         Screen().complain(str(error))
         status = error.status

@@ -6,7 +6,8 @@ python -m bhtool.commands > docs/commands.md        (with tools/ in PYTHONPATH)
 
 import click
 
-from bhtool.cli import PROGRAM, bulkhead
+from bhtool.cli import bulkhead
+from bhtool.paths import PROGRAM
 from bhtool.verbs import VERBS
 
 HEAD = """# Commands

@@ -3,6 +3,8 @@
 
 from enum import IntEnum
 
+from bhtool.paths import PROGRAM
+
 
 class Status(IntEnum):
     GOOD = 0
@@ -17,5 +19,5 @@ class BulkheadError(Exception):
     """One clear sentence for the user, and the status to exit with."""
 
     def __init__(self, text: str, status: Status = Status.FAILED) -> None:
-        super().__init__(text)
+        super().__init__(text.replace("tools/bulkhead", PROGRAM))
         self.status = status

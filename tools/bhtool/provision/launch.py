@@ -10,12 +10,13 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
-from bhtool.provision.needs import BUILD_NEEDS, VENV_NEEDS
+from bhtool.provision.needs import BUILD_NEEDS, RUN_NEEDS, VENV_NEEDS
 from bhtool.provision.venv import ensure_venv, venv_ready
-from bhtool.verbs import LIGHT_VERBS, VERBS
+from bhtool.verbs import LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
 
 COMPLETE = "_BULKHEAD_COMPLETE"  # a shell that completes a line sets it
+WORK_NEEDS = RUN_NEEDS if paths.IS_PACKAGE else BUILD_NEEDS
 SETUP_OPTIONS = ("--yes", "--dry-run")
 
 
@@ -34,7 +35,7 @@ def kept_help(arguments: list[str]) -> str:
     verb = next((word for word in arguments if word in VERBS), "")
     text = paths.COMMANDS.read_text(encoding="utf-8")
     found = re.search(rf"^## tools/bulkhead{verb and ' '}{verb}\n\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return found[1].rstrip() if found else "docs/commands.md has the help"
+    return found[1].rstrip().replace("tools/bulkhead", paths.PROGRAM) if found else "docs/commands.md has the help"
 
 
 def wants_bochs(arguments: list[str]) -> bool:
@@ -48,12 +49,19 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def refuse_source_verbs(arguments: list[str]) -> None:
+    """What works on the sources is not in a package."""
+    verb = next((word for word in arguments if not word.startswith("-")), "")
+    if paths.IS_PACKAGE and verb in SOURCE_VERBS:
+        raise BulkheadError(f"`{verb}` works on the sources, which this package does not have: use a clone", Status.USAGE)
+
+
 def setup(arguments: list[str]) -> None:
     unknown = [word for word in arguments if word not in SETUP_OPTIONS]
     if unknown:
         raise BulkheadError(f"setup knows only {' and '.join(SETUP_OPTIONS)}, not {unknown[0]}", Status.USAGE)
     dry_run = "--dry-run" in arguments
-    ensure_packages(VENV_NEEDS + BUILD_NEEDS, "--yes" in arguments, dry_run)
+    ensure_packages(VENV_NEEDS + WORK_NEEDS, "--yes" in arguments, dry_run)
     if dry_run:
         print("Python environment: " + ("ready" if venv_ready() else "would be made in build/venv, about 45 MB to download"))
         print(f"Bochs {bochs.VERSION}: " + (f"would be built, {bochs.EFFORT}" if bochs.lacking() else "ready"))
@@ -67,7 +75,7 @@ def prepare(arguments: list[str], yes: bool) -> None:
     if wants_only_python(arguments):
         ensure_packages(VENV_NEEDS, yes)
     else:
-        ensure_packages(VENV_NEEDS + BUILD_NEEDS, yes)
+        ensure_packages(VENV_NEEDS + WORK_NEEDS, yes)
         if wants_bochs(arguments):
             bochs.ensure_bochs(say)
     ensure_venv()
@@ -90,6 +98,7 @@ def launch(arguments: list[str]) -> NoReturn:
         if arguments == ["--version"]:
             print(version_text())
             sys.exit(Status.GOOD)
+        refuse_source_verbs(arguments)
         if COMPLETE in os.environ:
             become_tool(arguments) if venv_ready() else sys.exit(Status.GOOD)
         if wants_help(arguments) and not venv_ready():

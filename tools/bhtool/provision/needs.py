@@ -20,24 +20,19 @@ class Need:
 VENV_NEEDS = (
     Need("python3-venv", "/usr/lib/python3*/ensurepip/_bundled/pip-*.whl|/usr/share/python-wheels/pip-*.whl", "Python environment"),
 )
-BUILD_NEEDS = (
-    Need("clang-19", "clang-19", "compiler"),
-    Need("lld-19", "ld.lld-19", "linker"),
-    Need("llvm-19", "llvm-objdump-19", "disassembly and size checks"),
-    Need("libclang-rt-19-dev", "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-*.a", "sanitizers of the unit tests"),
-    Need("clang-format-19", "clang-format-19", "style check"),
-    Need("clang-tidy-19", "clang-tidy-19", "static analysis"),
-    Need("meson", "meson", "build", (1, 0)),
-    Need("ninja-build", "ninja", "build"),
+CHECK_NEEDS = (
+    Need("clang-19", "clang-19", "compiler, and preprocessor of partition files"),
     Need("device-tree-compiler", "dtc", "configuration", (1, 6)),
     Need("python3-libfdt", "/usr/lib/python3/dist-packages/_libfdt*.so", "configuration"),
     Need("acpica-tools", "iasl", "ACPI tables of x86 sandboxes"),
+)
+RUN_NEEDS = (
+    *CHECK_NEEDS,
     Need("qemu-system-x86", "qemu-system-x86_64", "emulator", (10, 0)),
     Need("qemu-system-arm", "qemu-system-aarch64", "emulator", (10, 0)),
     Need("qemu-system-arm", "qemu-system-arm", "emulator", (10, 0)),
     Need("g++", "g++", "compiler of Bochs"),
     Need("make", "make", "build of Bochs"),
-    Need("pkg-config", "pkg-config", "guests made with the SDK"),
     Need("bochsbios", "/usr/share/bochs/BIOS-bochs-latest", "firmware of Bochs"),
     Need("seabios", "/usr/share/seabios/vgabios-stdvga.bin", "firmware of PCs"),
     Need("grub-pc-bin", "/usr/lib/grub/i386-pc/multiboot2.mod", "bootable images for PCs with BIOS"),
@@ -47,6 +42,17 @@ BUILD_NEEDS = (
     Need("u-boot-tools", "mkimage", "bootable images for ARM boards"),
     Need("u-boot-qemu", "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "boot loader of ARM boards"),
     Need("ovmf", "/usr/share/OVMF/OVMF_CODE_4M.fd", "UEFI firmware of PCs"),
+)
+BUILD_NEEDS = (
+    *RUN_NEEDS,
+    Need("lld-19", "ld.lld-19", "linker"),
+    Need("llvm-19", "llvm-objdump-19", "disassembly and size checks"),
+    Need("libclang-rt-19-dev", "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-*.a", "sanitizers of the unit tests"),
+    Need("clang-format-19", "clang-format-19", "style check"),
+    Need("clang-tidy-19", "clang-tidy-19", "static analysis"),
+    Need("meson", "meson", "build", (1, 0)),
+    Need("ninja-build", "ninja", "build"),
+    Need("pkg-config", "pkg-config", "guests made with the SDK"),
 )
 
 

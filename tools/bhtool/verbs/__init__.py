@@ -14,11 +14,14 @@ VERBS = {
     "image": "Write a bootable image.",
     "overlay": "Tell the build of Zephyr, FreeRTOS or any kernel what its sandbox has.",
     "sdk": "Write what guests that are built elsewhere need.",
+    "package": "Pack the command for machines that have no clone.",
     "platforms": "Show which machines there are and what each proves.",
     "explain": "Say what a rule, a crash reason or a result means.",
     "completion": "Print what makes a shell complete this command.",
 }
 LIGHT_VERBS = ("setup", "platforms", "explain", "completion")  # need no compiler and no emulator
+
+SOURCE_VERBS = ("test", "oracle", "bench", "attack", "size", "figures", "package")  # need the sources, which a package does not have
 
 EXAMPLES = {
     "": ("run", "check dts/partitions/mixed.dts", "run --platform qemu-svm --partition mine.dts --until ready"),
@@ -34,6 +37,7 @@ EXAMPLES = {
     "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine.dts -o bulkhead.img"),
     "overlay": ("overlay mine.dts rtos --for zephyr", "overlay mine.dts rtos --for c --platform qemu-armv7 -o rtos.h"),
     "sdk": ("sdk -o bulkhead-sdk",),
+    "package": ("package --format deb -o dist",),
     "platforms": ("platforms",),
     "explain": ("explain BH-R047", "explain memory", "explain -2"),
     "completion": ("completion bash",),

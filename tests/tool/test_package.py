@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command without the clone: a package holds all that it needs, and nothing that only a clone can use is offered."""
+
+import csv
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from bhtool import package
+from bhtool.errors import Status
+from bhtool.platforms import load
+from bhtool.versions import version_text
+
+PLATFORM = "qemu-aarch64"
+LIMIT = 300
+
+
+@pytest.fixture(scope="module")
+def tree() -> package.Tree:
+    """With one platform, which is as good as all."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(package, "every", lambda: [load(PLATFORM)])
+    try:
+        return package.collect(lambda _: None)
+    finally:
+        patch.undo()
+
+
+@pytest.fixture(scope="module")
+def installed(tree: package.Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as pip installs it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel = package.write_wheel(tree, folder)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(folder / "site"), str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True, timeout=LIMIT)
+    return folder / "site"
+
+
+def command(installed: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """In a folder that has nothing to do with the clone; `module`: the launcher, or the tool behind it."""
+    search = installed if module == "bulkhead_launcher" else installed / "bulkhead_tree" / "tools"
+    environment = os.environ | {"PYTHONPATH": str(search), "BULKHEAD_CACHE": str(installed / "cache")}
+    run = (
+        [sys.executable, "-c", "import bulkhead_launcher; bulkhead_launcher.main()"]
+        if search == installed
+        else [sys.executable, "-m", module]
+    )
+    return subprocess.run([*run, *arguments], cwd=installed, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def test_it_says_what_it_is(installed: Path) -> None:
+    assert command(installed, "bulkhead_launcher", "--version").stdout == version_text() + "\n"
+    said = command(installed, "bulkhead_launcher", "--help").stdout
+    assert "Usage: bulkhead [OPTIONS]" in said
+    assert "tools/bulkhead" not in said
+
+
+def test_what_needs_sources_is_refused(installed: Path) -> None:
+    done = command(installed, "bulkhead_launcher", "test")
+    assert (done.returncode, "use a clone" in done.stderr) == (Status.USAGE, True)
+
+
+def test_it_judges_and_packs(installed: Path) -> None:
+    partition = installed / "bulkhead_tree" / "dts" / "partitions" / "native.dts"
+    done = command(
+        installed, "bhtool", "image", "--platform", PLATFORM, "--format", "elf", "--partition", str(partition), "-o", "native.elf"
+    )
+    assert done.returncode == Status.GOOD, done.stderr
+    assert (installed / "native.elf").read_bytes()[:4] == b"\x7fELF"
+    assert not (installed / "bulkhead_tree" / "build").exists()
+
+
+def test_the_same_sources_give_the_same_package(tree: package.Tree, tmp_path: Path) -> None:
+    for form, write in package.FORMATS.items():
+        folders = [tmp_path / form / name for name in ("one", "two")]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        one, two = (write(tree, folder).read_bytes() for folder in folders)
+        assert one == two, form
+
+
+def test_no_part_of_the_clone_is_forgotten(tree: package.Tree) -> None:
+    """What the tool reads by its place."""
+    for name in (
+        "abi/guest.h",
+        "dts/boards/qemu-virt.dtsi",
+        "tools/requirements.txt",
+        "docs/commands.md",
+        f"prebuilt/{PLATFORM}/bulkhead.elf",
+    ):
+        assert tree[name], name
+    assert not [name for name in tree if name.startswith(("tests/", "monitor/", "build/"))]
+
+
+def test_a_wheel_is_a_zip_whose_record_names_everything(tree: package.Tree, tmp_path: Path) -> None:
+    with zipfile.ZipFile(package.write_wheel(tree, tmp_path)) as wheel:
+        record = next(name for name in wheel.namelist() if name.endswith("/RECORD"))
+        named = {row[0] for row in csv.reader(wheel.read(record).decode().splitlines())}
+        assert named == set(wheel.namelist())
