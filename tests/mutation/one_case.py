@@ -5,7 +5,7 @@ Without arguments it reads such pairs, a line each, and gives each a process of 
 that one says stands ENDED and its status.
 
 ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.
-The name of a refusal: start-up gets that damaged table. LENT_LINE: one that gives the line of FERR# away.
+The name of a refusal: start-up gets that damaged table. LENT_LINE: one that gives the line of FERR# away. FOREIGN: guests that do as other kernels do.
 
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
@@ -15,7 +15,9 @@ import functools
 import os
 import signal
 import sys
+import tempfile
 import traceback
+from pathlib import Path
 
 from bhtool import paths
 from bhtool.attack.campaign import run_campaign
@@ -33,9 +35,10 @@ from tests.emulated.observe import judge, observe
 from tests.emulated.scene import silent, stage, stage_file
 from tests.emulated.shown import LIMIT_BEATS, has_passed, note_passed
 from tests.emulated.table import CASES
+from tests.emulated.test_foreign import wrong_with
 from tests.emulated.test_refusals import REFUSALS, Refusal, damaged, last_words
 
-ORACLE, CAMPAIGN, LENT_LINE = "oracle", "campaign", "lent-line"
+ORACLE, CAMPAIGN, LENT_LINE, FOREIGN = "oracle", "campaign", "lent-line", "foreign"
 ATTEMPTS = 1000
 CASE_FAILS = 10
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
@@ -76,6 +79,12 @@ def attack(platform: Platform) -> list[str]:
     return [str(one) for one in result.escapes]
 
 
+def run_foreign(platform: Platform) -> list[str]:
+    build_platform(platform, silent)
+    with tempfile.TemporaryDirectory() as folder:
+        return wrong_with(platform, Path(folder))
+
+
 def boot_damaged(platform: Platform, refusal: Refusal) -> list[str]:
     said, _ = last_words(platform, damaged(platform, refusal), limit=REFUSAL_SECONDS)
     return [] if refusal.says in said else [f"not refused: {said!r}"]
@@ -85,7 +94,7 @@ def try_one(name: str, what: str) -> int:
     """The status to end with."""
     platform = load(name)
     refusals = {one.name: functools.partial(boot_damaged, refusal=one) for one in REFUSALS}
-    alone = ({ORACLE: ask_oracle, CAMPAIGN: attack, LENT_LINE: lend} | refusals).get(what)
+    alone = ({ORACLE: ask_oracle, CAMPAIGN: attack, LENT_LINE: lend, FOREIGN: run_foreign} | refusals).get(what)
     wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, what))
     print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0

@@ -104,4 +104,22 @@ INTERFACES = (
         GICV3,
         "not 'returned 0x0'",
     ),
+    MachineMutation(
+        "interrupts pass a foreign kernel's mask",
+        "hal/irq/gicv3.c",
+        "if (core->priority_mask < GIC_GUEST_PRIORITY) SYSREG_WRITE(ICC_PMR_EL1, GIC_GUEST_PRIORITY);",
+        "SYSREG_WRITE(ICC_PMR_EL1, 0xff);",
+        "foreign",
+        GICV3,
+        "ticks in critical sections: 0x[1-9]",
+    ),
+    MachineMutation(
+        "a foreign kernel's walk meets a hole before its own redistributor",
+        "hal/irq/gicv3.c",
+        "gpa - BOARD_GICR_BASE < core->partition->gic.redistributor_bytes",
+        "gpa - core->partition->gic.redistributors[0] < GICR_BYTES",
+        "foreign",
+        GICV3,
+        "zephyr is parked",
+    ),
 )

@@ -17,7 +17,7 @@ from bhtool.platforms import load
 from tests.emulated import table
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.machine_mutations import MUTATIONS
-from tests.mutation.one_case import CAMPAIGN, CASE_FAILS, ORACLE
+from tests.mutation.one_case import CAMPAIGN, CASE_FAILS, FOREIGN, ORACLE
 from tests.mutation.tree import Tree, broken_tree
 from tests.touched import inputs
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 
 OF_TABLE = [module for module in vars(table).values() if isinstance(module, ModuleType) and hasattr(module, "CASES")]
 FILES = {case.name: f"tests/emulated/{module.__name__.rpartition('.')[2]}.py" for module in OF_TABLE for case in module.CASES}
-FILES |= {ORACLE: "tests/emulated/test_oracle.py", CAMPAIGN: "tests/emulated/test_campaign.py"}
+FILES |= {ORACLE: "tests/emulated/test_oracle.py", CAMPAIGN: "tests/emulated/test_campaign.py", FOREIGN: "tests/emulated/test_foreign.py"}
 REFUSALS = "tests/emulated/test_refusals.py"
 
 
