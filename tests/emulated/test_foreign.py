@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.separation, docs/guides. Kernels of others run as they are: guests that do at start what these do, built from what `bulkhead overlay` says and nothing else."""
+"""BH-I1.device, docs/guides. Kernels of others run as they are: guests that do at start what these do, built from what `bulkhead overlay` says and nothing else."""
 
 import subprocess
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from bhtool.overlay.facts import facts_of
 from bhtool.overlay.forms import FORMS
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform
+from bhtool.screen import Screen
 from bhtool.session import LineEvent, Session
 
 from tests.emulated.case import ARMV7, GICV2, GICV3
@@ -68,7 +69,7 @@ domains {{ compatible = "bulkhead,partitions-v1"; idle-cores = <{" ".join(f"&cpu
 
 def build(platform: Platform, file: Path, guest: Guest) -> None:
     """As a user would: overlay, compiler, linker."""
-    facts = facts_of(file, platform, guest.name)
+    facts = facts_of(file, platform, guest.name, Screen())
     for kind, suffix in (("c", ".h"), ("ld", ".ld")):
         file.with_name(guest.name + suffix).write_text(FORMS[kind].write(facts)[0])
     out, header = file.with_name(guest.name + ".elf"), file.with_name(guest.name + ".h")

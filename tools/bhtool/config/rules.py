@@ -145,7 +145,9 @@ RULES = (
     Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
     Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
     Rule(
-        "BH-R064", "An image leaves the entry area, the stack and itself alone.", "link it elsewhere; docs/guest.md tells what lies where"
+        "BH-R064",
+        "An image leaves the entry area, the stack and itself alone.",
+        "link it at or above 0x40080000 on ARM, 0x200000 on a PC: `bulkhead overlay --for ld` writes a linker script",
     ),
     Rule("BH-R065", "Kernel, initrd and device tree fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
