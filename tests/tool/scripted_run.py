@@ -78,7 +78,9 @@ def crashes(session: Scripted, show: Show, screen: Screen) -> None:
     watch = session.watches["sensor"]
     for life in range(15):
         show.event(LineEvent("sensor", "sensor: ready"))
-        show.event(ReadyEvent("sensor"))
+        show.event(LineEvent("sensor", f"sensor: life {life}"))
+        if life == 0:
+            show.event(ReadyEvent("sensor"))
         show.look()
         time.sleep(PAUSE / 6)
         crash = replace(CRASH, clock=life, pc=CRASH.pc + (life == 13))

@@ -80,17 +80,18 @@ def test_the_same_crash_is_told_once_and_counted(tmp_path: Path) -> None:
         said = [line.removeprefix(" sensor │ ") for line in lines if line.startswith(" sensor │ ")]
         assert [line for line in said if not line.startswith("  ")] == [
             "sensor: ready",
+            "sensor: life 0",
             "is ready",
             "fault: an exception that would be delivered for ever",
             "begins again: restart 1",
             "the same 10 times more so far: fault: an exception that would be delivered for ever",
             "the same 12 times more: fault: an exception that would be delivered for ever",
             "sensor: ready",
-            "is ready",
+            "sensor: life 13",
             "fault: an exception that would be delivered for ever",
             "begins again: restart 14",
             "sensor: ready",
-            "is ready",
+            "sensor: life 14",
             "fault: an exception that would be delivered for ever; its record stands above",
             "begins again: restart 15",
         ]

@@ -6,12 +6,16 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
-from bhtool.config.plan import Plan
+from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.console import Source
 from bhtool.machine import Machine
+from bhtool.memory import Crash, Memory, Stats
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, Session
+from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 
 LIMIT = 20.0
 
@@ -83,3 +87,16 @@ def test_time_limit_ends_the_wait(session: Session) -> None:
     start = time.monotonic()
     assert None in list(session.events(0.3))
     assert time.monotonic() - start < 5
+
+
+def test_a_restart_stands_before_what_the_new_life_says() -> None:
+    """Unless its crash is news too: then the lines may be of the life before."""
+    crash = Crash("long", 1, "none", 0, 0, 0, 0, 0, (0, 0), 0, ())
+    session = Session.__new__(Session)
+    session.memory = cast(Memory, SimpleNamespace(crash=lambda pool: crash))
+    said: list[Event] = [LineEvent("one", "up")]
+    crashed, begun = CrashEvent("one", crash), RestartEvent("one", 1)
+    for told, expected in ((None, [*said, crashed, begun]), (crash, [begun, *said])):
+        plan, stats = SimpleNamespace(name="one", pool_hpa=0), SimpleNamespace(restarts=1)
+        watch = Watch(cast(SandboxPlan, plan), cast(Source, None), stats=cast(Stats, stats), crash=told)
+        assert session._lives(watch, list(said)) == expected

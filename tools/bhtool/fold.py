@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a display leaves out of what sandboxes say: lives that end as the one before, and floods. The log has it all."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-SHORT_LIFE_SECONDS = 5.0  # of the host: a longer one is worth reading again
-HOLD_SECONDS = 2 * SHORT_LIFE_SECONDS
+SHORT_LIFE_SECONDS = 5.0  # of guest time: a longer one is worth reading again
+NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")  # differ from life to life: a count of lives, a time
+LEEWAY_SECONDS = 0.5
 LONGEST_LIFE = 200  # lines that are compared
 MILESTONES = (10, 100, 1000, 10000, 100000)
 FLOOD_LINES, FLOOD_SECONDS = 200, 1.0
@@ -19,11 +21,11 @@ Key = tuple[str, int, int]  # of a crash: reason, pc, address
 class Lives:
     """One sandbox's lines and crashes. A life that says and does what the one before did is counted, not shown.
 
-    Whether it does is known at its end, so its lines are held until then, or until it has lasted longer than is worth waiting for.
+    Whether it does is known at its end, so its lines are held until then, or until it has lasted twice as long as the one before.
     """
 
     put: Put
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float]  # guest time
     _said: list[str] = field(default_factory=list)  # in this life
     _said_before: list[str] | None = None  # in the life before, if it was short and ended in a crash
     _held: list[tuple[str, str]] = field(default_factory=list)
@@ -31,6 +33,7 @@ class Lives:
     _head: str = ""  # of its record
     _told: set[Key] = field(default_factory=set)  # crashes whose records were shown
     _began: float = 0.0
+    _lasted: float = 0.0  # the life before
     same: int = 0  # lives that were not shown
 
     def __post_init__(self) -> None:
@@ -38,24 +41,27 @@ class Lives:
 
     def line(self, text: str, style: str = "") -> None:
         if len(self._said) < LONGEST_LIFE:
-            self._said.append(text)
-        if self._said_before is not None and self._said == self._said_before[: len(self._said)]:
+            self._said.append(NUMBERS.sub("#", text))
+        if self._is_like_before():
             self._held.append((text, style))
         else:
             self._differs()
             self.put(text, style)
 
     def crash(self, key: Key, lines: list[str], is_last: bool) -> None:
-        """`lines`: its record. `is_last`: the sandbox does not begin again."""
-        if key == self._key and self._said == self._said_before and not is_last:
-            self._count()
+        """The life has ended. `lines`: its record. `is_last`: the sandbox does not begin again."""
+        next_life: list[str] = []
+        before = self._said_before
+        if key == self._key and not is_last and before is not None and len(self._said) >= len(before) and self._is_like_before():
+            self._said, next_life = before, self._said[len(before) :]
+            self._count(len(next_life))
         else:
             self._differs()
             self._show(key, lines)
-        is_short = self.clock() - self._began < SHORT_LIFE_SECONDS
+        self._lasted = self.clock() - self._began
         self._key, self._head = key, lines[0]
-        self._said_before = self._said if is_short and len(self._said) < LONGEST_LIFE else None
-        self._said, self._began = [], self.clock()
+        self._said_before = self._said if self._lasted < SHORT_LIFE_SECONDS and len(self._said) < LONGEST_LIFE else None
+        self._said, self._began = next_life, self.clock()
 
     def restart(self, number: int) -> None:
         if not self.same:
@@ -63,7 +69,7 @@ class Lives:
 
     def look(self) -> None:
         """From time to time: a life that lasts is not like the one before."""
-        if self._held and self.clock() - self._began > HOLD_SECONDS:
+        if self._held and self.clock() - self._began > 2 * self._lasted + LEEWAY_SECONDS:
             self._differs()
 
     def end(self) -> None:
@@ -77,8 +83,14 @@ class Lives:
             self.put(line, "red")
         self._told.add(key)
 
-    def _count(self) -> None:
-        self._held.clear()
+    def _is_like_before(self) -> bool:
+        """What has been said is how the life before began; or all that it said and how the next begins, which may be read in one piece."""
+        before = self._said_before
+        return before is not None and self._said == (before + before)[: len(self._said)]
+
+    def _count(self, keep: int) -> None:
+        """Drops what is held but the last lines, which the next life has said."""
+        del self._held[: len(self._held) - keep]
         self.same += 1
         if self.same in MILESTONES:
             self.put(f"the same {self.same} times more so far: {self._head}", "red")

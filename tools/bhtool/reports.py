@@ -19,7 +19,7 @@ REGISTERS = {  # in the order of each backend's hal_core_record
     "x86_64": (*GENERAL_X86_64, "rflags", "cr0", "cr3", "cr4", "efer"),
 }
 EXPLAINED: dict[str, ExplainKind] = {"memory": "memory", "device": "memory", "port": "port", "register": "register"}
-REGISTERS_A_LINE = 4
+REGISTERS_A_LINE, REGISTER_CELLS = 4, 25
 
 
 def register_name(arch: str, number: int) -> str:
@@ -37,8 +37,8 @@ def what_it_did(crash: Crash) -> str:
     return known.did if known and known.did else crash.reason
 
 
-def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
-    """A crash record for people: what, where, whose it is and which grant was missing."""
+def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int) -> list[str]:
+    """A crash record for people: what, where, whose it is and which grant was missing. Of registers so many beside one another as fit."""
     lines = [
         f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}",
         f"  core {crash.core}, pc {crash.pc:#x}" + (f", virtual address {crash.virtual:#x}" if crash.virtual else ""),  # PCs do not tell it
@@ -46,20 +46,21 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str) -> list[str]:
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
-    for first in range(0, len(crash.registers), REGISTERS_A_LINE):
-        row = enumerate(crash.registers[first : first + REGISTERS_A_LINE], first)
-        lines.append("  " + " ".join(f"{register_name(arch, number):>7} {value:016x}" for number, value in row))
+    count = min(max(1, (width - 1) // REGISTER_CELLS), REGISTERS_A_LINE)
+    for first in range(0, len(crash.registers), count):
+        row = enumerate(crash.registers[first : first + count], first)
+        lines.append("  " + " ".join(f"{register_name(arch, number):<7} {value:016x}" for number, value in row))
     return lines
 
 
 def exits_text(exits: Exits) -> str:
-    """One reason a line, the most frequent first."""
+    """By reason, the most frequent first."""
     counted = sorted(((count, reason) for reason, count in exits.items() if count), reverse=True)
-    return "\n".join(f"{count} {reason}" for count, reason in counted) or "0"
+    return ", ".join(f"{count:,} {reason}" for count, reason in counted) or "0"
 
 
 def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
-    return (str(beat.beats), str(beat.gaps)) if beat else ("-", "-")
+    return (f"{beat.beats:,}", f"{beat.gaps:,}") if beat else ("-", "-")
 
 
 def has_gaps(watch: Watch) -> bool:
@@ -68,7 +69,9 @@ def has_gaps(watch: Watch) -> bool:
 
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
-    table = table_of(title, "sandbox", "cores", "state", "exits booting", "exits since", "beats", "gaps", lines=True)
+    table = table_of(title, "sandbox", "cores", "state", "beats", "gaps", "exits\nsince", "exits\nbooting")
+    for column in table.columns[3:5]:
+        column.justify = "right"
     if not session.machine.is_counted:
         table.caption = "guest time followed the host: what the host delayed counts as gaps"
     elif any(one.restarts for one in session.watches.values()) and any(has_gaps(one) for one in session.watches.values()):
@@ -76,8 +79,8 @@ def summary(session: Session) -> Table:
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"
-        state = f"{watch.state}\n{watch.restarts} restarts" if watch.restarts else watch.state
-        table.add_row(name, cores, state, exits_text(watch.exits_boot()), steady, *heartbeat_text(watch.heartbeat))
+        state = f"{watch.state}\n{watch.restarts:,} restarts" if watch.restarts else watch.state
+        table.add_row(name, cores, state, *heartbeat_text(watch.heartbeat), steady, exits_text(watch.exits_boot()))
         for row in core_rows(watch) if len(watch.plan.cores) > 1 else ():
             table.add_row(*row)
     return table
@@ -88,7 +91,7 @@ def core_rows(watch: Watch) -> list[tuple[str, ...]]:
     found = zip_longest(
         watch.plan.cores, map(exits_text, watch.core_exits_boot()), map(exits_text, watch.core_exits_steady()), fillvalue="-"
     )
-    return [("", str(core), "", booting, since, "", "") for core, booting, since in found]
+    return [("", str(core), "", "", "", since, booting) for core, booting, since in found]
 
 
 def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:

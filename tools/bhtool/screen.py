@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
-from rich.console import COLOR_SYSTEMS, RenderableType
+from rich.console import COLOR_SYSTEMS, Group, RenderableType
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -74,6 +74,10 @@ class Screen:
     def name_width(self) -> int:
         """Cells of the column of names, on this terminal as it is now."""
         return name_width(self._width, tty.size(1)[0], self._bar) if self.out.is_terminal else self._width
+
+    def text_width(self) -> int:
+        """Cells beside that column; what is made for a pipe or a file may be wider."""
+        return tty.size(1)[0] - self.name_width() - len(self._bar) if self.out.is_terminal else WIDEST
 
     def report(self, text: str) -> None:
         """Progress: replaces the last on a terminal, else a line of its own."""
@@ -193,7 +197,11 @@ class Screen:
         return captured.get()
 
     def _rendered_table(self, table: RenderableType) -> str:
-        """As wide as it has to be; no blanks at the ends of its lines."""
+        """As wide as it has to be; no blanks at the ends of its lines. What stands above and below a table may be wider than it is."""
+        parts = [table]
+        if isinstance(table, Table):
+            parts = [Text(str(table.title), "bold"), table, *([Text(str(table.caption), "dim")] if table.caption else [])]
+            table.title = table.caption = None
         with self.out.capture() as captured:
-            self.out.print(table, soft_wrap=False, width=None if self.out.is_terminal or "COLUMNS" in os.environ else WIDEST)
+            self.out.print(Group(*parts), soft_wrap=False, width=None if self.out.is_terminal or "COLUMNS" in os.environ else WIDEST)
         return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -193,13 +193,19 @@ class Session:
         if not watch.ready and self._is_ready(watch, events):
             self._note_ready(watch)
             events.append(ReadyEvent(name))
-        if (crash := self.memory.crash(pool)) and crash != watch.crash:
+        return self._lives(watch, events)
+
+    def _lives(self, watch: Watch, events: list[Event]) -> list[Event]:
+        """With its crash and its restart. Who has begun again since its crash was told says what is new in its new life."""
+        name, told = watch.plan.name, watch.crash
+        if (crash := self.memory.crash(watch.plan.pool_hpa)) and crash != told:
             watch.crash = crash
             events.append(CrashEvent(name, crash))
-        if watch.stats and watch.restarts != watch.stats.restarts:
-            watch.restarts = watch.stats.restarts
-            events.append(RestartEvent(name, watch.restarts))
-        return events
+        if not watch.stats or watch.restarts == watch.stats.restarts:
+            return events
+        watch.restarts = watch.stats.restarts
+        begun: Event = RestartEvent(name, watch.restarts)
+        return [*events, begun] if watch.crash is not told else [begun, *events]
 
     def _is_ready(self, watch: Watch, events: list[Event]) -> bool:
         if watch.stats is None:

@@ -42,7 +42,7 @@ class Show:
         self._screen, self._session = screen, session
         self._rates = {name: Rate() for name in session.watches}
         self._floods = {name: Flood(self._put_of(name)) for name in session.watches}
-        self._lives = {name: Lives(self._line_of(name)) for name in session.watches}
+        self._lives = {name: Lives(self._line_of(name), session.guest_seconds) for name in session.watches}
         self._gates: list[Lives | Flood] = [*self._lives.values(), *self._floods.values()]  # in the sequence that lines pass them
         self._looked = 0.0
         screen.name_sandboxes([*session.watches, MONITOR])
@@ -104,24 +104,21 @@ class Show:
     def event(self, event: Event) -> None:
         if isinstance(event, LineEvent):
             if event.text.strip():
-                self._say(event.sandbox, event.text)
+                self._screen.record(event.text, event.sandbox)
+                self._lives[event.sandbox].line(event.text)
         elif isinstance(event, MonitorEvent):
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
-            self._say(event.sandbox, "is ready", "dim")
+            self._screen.line(event.sandbox, "is ready", "dim")
         elif isinstance(event, RestartEvent):
             self._screen.record(f"begins again: restart {event.restarts}", event.sandbox)
             self._lives[event.sandbox].restart(event.restarts)
         elif isinstance(event, CrashEvent):
             self._crash(event)
 
-    def _say(self, sandbox: str, text: str, style: str = "") -> None:
-        self._screen.record(text, sandbox)
-        self._lives[sandbox].line(text, style)
-
     def _crash(self, event: CrashEvent) -> None:
         watch, crash = self._session.watches[event.sandbox], event.crash
-        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, self._session.platform.arch)
+        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, self._session.platform.arch, self._screen.text_width())
         for line in lines:
             self._screen.record(line, event.sandbox)
         is_last = watch.state == "parked" or not watch.plan.restarts
