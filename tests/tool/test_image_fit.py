@@ -48,5 +48,7 @@ def test_the_disk_holds_monitor_and_payload_at_their_places(platform: Platform, 
     listing = subprocess.run(["mkimage", "-l", FIT], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     addresses = [line.split(":")[1].strip() for line in listing.splitlines() if "Load Address" in line]
     assert addresses == ["0x40010000", "0x40000000"]
+    assert "beating: payload" in listing
+    assert f"{plan.file.name} for {platform.name}" in listing
     assert payload.data in (tmp_path / FIT).read_bytes()
     assert plan.table in (tmp_path / FIT).read_bytes()

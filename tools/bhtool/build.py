@@ -41,6 +41,11 @@ def build_platform(platform: Platform, report: Report) -> Path:
     return platform.build / MONITOR
 
 
+def is_built(platform: Platform) -> bool:
+    """Whether building again is a matter of seconds."""
+    return paths.IS_PACKAGE or (platform.build / "build.ninja").exists()
+
+
 def unpack(platform: Platform) -> None:
     """Puts what a package brings where a build would have made it."""
     with exclusive(platform.build):

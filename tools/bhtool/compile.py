@@ -15,18 +15,19 @@ from bhtool.platforms import Platform
 from bhtool.screen import Screen
 
 
-def make_plan(platform: Platform, partition: Path, report: Report) -> Plan:
-    """The plan, valid or not; guests are built and payloads fetched so that it can be judged whole."""
+def make_plan(platform: Platform, partition: Path, report: Report, provides: bool = True) -> Plan:
+    """The plan, valid or not. With `provides` guests are built and payloads fetched so that it can be judged whole and run."""
     if not partition.is_file():
         raise BulkheadError(f"there is no partition file {partition}", Status.USAGE)
-    build_platform(platform, report)
+    if provides:
+        build_platform(platform, report)
     report(f"compiling {partition.name} for {platform.name}")
-    return compile_partition(partition, platform, Resolver(platform, partition, report))
+    return compile_partition(partition, platform, Resolver(platform, partition, report, provides))
 
 
-def judged_plan(platform: Platform, partition: Path, screen: Screen, strict: bool = False) -> Plan:
+def judged_plan(platform: Platform, partition: Path, screen: Screen, strict: bool = False, provides: bool = True) -> Plan:
     """make_plan for a file of the user's: whatever it warns of is shown, whichever verb asked; with `strict` warnings are errors."""
-    plan = make_plan(platform, partition, screen.report)
+    plan = make_plan(platform, partition, screen.report, provides)
     show_warnings(plan, screen, strict)
     return plan
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool import image
+from bhtool import VERSION, image
 from bhtool.config.machine import Span
-from bhtool.config.pieces import pieces_of
+from bhtool.config.pieces import Piece, pieces_of
 from bhtool.config.place import Free
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError
@@ -25,6 +25,7 @@ MIB = 1 << 20
 FIT, SCRIPT = "bulkhead.itb", "boot.scr"
 U_BOOT_BYTES = 128 * MIB  # the end of RAM: U-Boot itself, its heap and stack
 FDT_BYTES = 64 << 10  # below the monitor, where boards keep RAM for it
+TEXT_BYTES = 160  # of a description
 DISK_BYTES = 4 * MIB  # besides the FIT
 ALIGNMENT = 2 * MIB
 ARCHITECTURES = {"aarch64": "arm64", "armv7": "arm"}  # as U-Boot calls them
@@ -37,6 +38,7 @@ class Part:
     """One image in the FIT: `kind` as U-Boot calls it, `address` where it is used."""
 
     name: str
+    text: str  # what it is, for who lists the image
     kind: str
     address: int
     data: bytes = field(repr=False)
@@ -49,23 +51,39 @@ class Part:
 def disk(platform: Platform, monitor: bytes, plan: Plan) -> bytes:
     """The disk for a valid plan."""
     start, flat = image.flatten(monitor, plan)
-    payload = [Part(f"payload-{n}", "loadable", piece.start, bytes(piece.data)) for n, piece in enumerate(pieces_of(plan))]
+    payload = [
+        Part(f"payload-{n}", contents(plan, piece), "loadable", piece.start, bytes(piece.data)) for n, piece in enumerate(pieces_of(plan))
+    ]
     arch = ARCHITECTURES[platform.arch]
     with tempfile.TemporaryDirectory(prefix="bulkhead-") as name:
         folder = Path(name)
         run_tool("dtc", "-O", "dtb", "-o", "fdt", put(folder, "fdt.dts", EMPTY_TREE), folder=folder)
-        fdt = Part("fdt", "flat_dt", start - FDT_BYTES, (folder / "fdt").read_bytes())
-        fit = make_fit(arch, [Part("monitor", "kernel", start, flat), fdt, *payload], folder)
+        fdt = Part("fdt", "empty device tree, which nobody reads", "flat_dt", start - FDT_BYTES, (folder / "fdt").read_bytes())
+        title = f"Bulkhead {VERSION}: {plan.file.name} for {platform.name}"
+        parts = [Part("monitor", "monitors and partition table", "kernel", start, flat), fdt, *payload]
+        fit = make_fit(arch, quotable(title), parts, folder)
         taken = [Span(platform.ram_base, start + len(flat) - platform.ram_base), *(part.span for part in payload)]
         return make_disk(fit, script(loader_place(platform, taken, len(fit)), platform.arch), arch, folder)
 
 
-def make_fit(arch: str, parts: list[Part], folder: Path) -> bytes:
+def contents(plan: Plan, piece: Piece) -> str:
+    """What of whom lies there."""
+    inside = [segment.name for segment in plan.segments if piece.start <= segment.hpa < piece.end]
+    return quotable(", ".join(inside))
+
+
+def quotable(text: str) -> str:
+    """As a string of a device tree's source."""
+    plain = "".join(one for one in text if one.isascii() and one.isprintable() and one not in '"\\')
+    return plain if len(plain) <= TEXT_BYTES else plain[: TEXT_BYTES - 4] + " ..."
+
+
+def make_fit(arch: str, title: str, parts: list[Part], folder: Path) -> bytes:
     for part in parts:
         put(folder, part.name, part.data)
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     loadables = [part for part in parts if part.kind == "loadable"]
-    source = put(folder, "fit.its", template.render(arch=arch, parts=parts, loadables=loadables))
+    source = put(folder, "fit.its", template.render(arch=arch, title=title, parts=parts, loadables=loadables))
     run_tool("mkimage", "-f", source, FIT, folder=folder)
     return (folder / FIT).read_bytes()
 

@@ -22,7 +22,7 @@ from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
-from bhtool.config.payload import Payload, PayloadError, Resolve, Room, refuse_outside, refuse_overlaps
+from bhtool.config.payload import NotYet, Payload, PayloadError, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import Free, NoRoom, place
@@ -33,7 +33,7 @@ from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 
 BOARD, NO_ROOM, NO_IMAGE, NO_SNAPSHOT = "BH-R007", "BH-R037", "BH-R060", "BH-R084"
-OUTSIDE_RAM, TOO_BIG = "BH-R063", "BH-R065"
+OUTSIDE_RAM, TOO_BIG, NOT_YET = "BH-R063", "BH-R065", "BH-W060"
 
 
 class Refused(Exception):
@@ -152,6 +152,10 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
     except PayloadError as error:
         plan.errors.append(diagnose(error.rule, sandbox.where(error.property), error.text))
         return
+    except NotYet as absent:
+        text = f"`{absent}` of `{sandbox.name}` is not built or fetched yet, so where it lies was not judged"
+        plan.warnings.append(diagnose(NOT_YET, sandbox.where(absent.property), text))
+        return
     offset = one.ram_hpa - one.ram_gpa
     one.entry, one.arg, one.stack, one.entry_area = payload.entry, payload.arg, payload.stack, payload.entry_area
     one.clock_text = payload.clock_text + offset if payload.clock_text else 0
@@ -161,9 +165,9 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
 def _keep_snapshot(plan: Plan, domains: Domains, free: Free) -> None:
     """Room for what start-up keeps of a payload, where no sandbox comes near."""
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
-        if not one.restarts:
+        one.pieces = [(piece.start, len(piece.data)) for piece in pieces_in_ram(plan, one)] if one.restarts else []
+        if not one.pieces:
             continue
-        one.pieces = [(piece.start, len(piece.data)) for piece in pieces_in_ram(plan, one)]
         start = free.take(one.snapshot_size, lib.BH_PAGE_BYTES)
         if start is None:
             text = f"there is no room for the {one.snapshot_size >> 10} KiB that a restart of `{one.name}` needs"
@@ -181,6 +185,9 @@ def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
         return b""
     try:
         return read_bounded(resolve(file), IMAGE_BYTES)
+    except NotYet as absent:
+        absent.property = name
+        raise
     except FileNotFoundError as error:
         raise PayloadError(NO_IMAGE, f"there is no file `{file}` for `{sandbox.name}`", name) from error
     except OSError as error:

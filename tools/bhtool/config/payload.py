@@ -24,6 +24,12 @@ class PayloadError(Exception):
         self.property = name
 
 
+class NotYet(Exception):
+    """What a property names is not there, but the tool can make or fetch it."""
+
+    property = "image"
+
+
 @dataclass(frozen=True)
 class Piece:
     """Bytes at a guest-physical address."""

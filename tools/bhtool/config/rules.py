@@ -226,6 +226,7 @@ RULES = (
         "nothing, where no sandbox waits for these interrupts: its counters count all the same",
         board.private_interrupts,
     ),
+    Rule("BH-W060", "Software that the tool provides is there.", "nothing, or judge it with --build; `run` and `image` build and fetch it"),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 

@@ -10,7 +10,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
-from bhtool.provision.needs import BUILD_NEEDS, RUN_NEEDS, VENV_NEEDS
+from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, RUN_NEEDS, VENV_NEEDS
 from bhtool.provision.venv import ensure_venv, venv_ready
 from bhtool.verbs import LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
@@ -24,6 +24,12 @@ def wants_only_python(arguments: list[str]) -> bool:
     """For help, for what needs neither compiler nor emulator, and for a verb there is not, which is refused later."""
     verb = next((word for word in arguments if not word.startswith("-")), "")
     return "--help" in arguments or "-h" in arguments or verb in LIGHT_VERBS or verb not in VERBS
+
+
+def wants_only_check(arguments: list[str]) -> bool:
+    """To judge a file where nothing is built, no compiler of the monitor and no emulator is needed."""
+    is_built = any(paths.BUILD.glob("*/build.ninja"))
+    return arguments[:1] == ["check"] and "--build" not in arguments and not is_built
 
 
 def wants_help(arguments: list[str]) -> bool:
@@ -74,6 +80,8 @@ def setup(arguments: list[str]) -> None:
 def prepare(arguments: list[str], yes: bool) -> None:
     if wants_only_python(arguments):
         ensure_packages(VENV_NEEDS, yes)
+    elif wants_only_check(arguments):
+        ensure_packages(VENV_NEEDS + CHECK_NEEDS, yes)
     else:
         ensure_packages(VENV_NEEDS + WORK_NEEDS, yes)
         if wants_bochs(arguments):

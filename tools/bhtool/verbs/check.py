@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from bhtool.abi import lib
+from bhtool.build import is_built
 from bhtool.codes.catalogue import has_more
 from bhtool.compile import judged_plan, warnings_json
 from bhtool.config.explain import FIRMWARE, IMAGE, KICK_BOXES, MONITOR
@@ -146,12 +147,17 @@ def explained(found: Iterable[Diagnostic]) -> list[str]:
 @click.argument("partition", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
 @click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
+@click.option("--build", is_flag=True, help="Build and fetch the software that the tool provides, so that its places are judged, too.")
 @strict_option
-def check(partition: Path, platform_name: str, json_file: Path | None, strict: bool) -> Status:
-    """Judge a partition file and show what it gives to whom."""
+def check(partition: Path, platform_name: str, json_file: Path | None, build: bool, strict: bool) -> Status:
+    """Judge a partition file and show what it gives to whom.
+
+    Without --build nothing is built or fetched on a machine where nothing has been: of software that the tool provides, only what is there is judged.
+    """
     screen = Screen()
+    platform = load(platform_name)
     with screen.progress("preparing"):
-        plan = judged_plan(load(platform_name), partition, screen, strict)
+        plan = judged_plan(platform, partition, screen, strict, provides=build or is_built(platform))
     for error in plan.errors:
         screen.diagnose(error)
     if more := explained(plan.errors):
