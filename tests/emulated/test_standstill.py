@@ -35,7 +35,7 @@ def notice(platform: Platform, arguments: str, beats: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ARM)
 def test_a_guest_that_stops_the_clock_is_noticed(machine_platform: Platform, platform: str) -> None:
-    assert "no sandbox has moved" in notice(machine_platform, "ticks=20 endless", 100000)
+    assert "its clock has not moved" in notice(machine_platform, "ticks=20 endless", 100000)
 
 
 @pytest.mark.slow

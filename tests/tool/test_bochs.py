@@ -74,10 +74,12 @@ def test_a_machine_is_watched_while_it_runs_and_afterwards(machine_platform: Pla
         machine.serials["uart0"].sendall(words)
         machine.serials["uart0"].setblocking(False)
         echo = heard(machine, lambda said: len(said) == len(words))
+        assert 0 < (before := machine.guest_seconds()) < LIMIT_SECONDS
         machine.serials["uart0"].sendall(b"Z")
         deadline = time.monotonic() + LIMIT_SECONDS
         while machine.exit_status() is None and time.monotonic() < deadline:
             time.sleep(0.01)
+        assert machine.guest_seconds() >= before
         assert (machine.exit_status(), machine.complaint()) == (1, "Shutdown port: shutdown requested")
         assert memory.read(MARK_PLACE, 4) == MARK.to_bytes(4, "little")
     assert line == bytes(ord("a") + (count & 15) for count in range(LINE_BYTES, 0, -1)) + b"\n"

@@ -72,6 +72,45 @@ def test_seconds_are_guest_time(tmp_path: Path) -> None:
         assert sandbox["heartbeat"]["gaps"] == 0
 
 
+def native_told(folder: Path, arguments: dict[str, str]) -> Path:
+    """native.dts with arguments for its sandboxes."""
+    text = NATIVE.read_text()
+    for sandbox, told in arguments.items():
+        opening = f"\t\t{sandbox}: {sandbox} {{\n"
+        assert opening in text
+        text = text.replace(opening, f'{opening}\t\t\tbootargs = "{told}";\n')
+    file = folder / "told.dts"
+    file.write_text(text)
+    return file
+
+
+def test_seconds_go_on_when_the_only_heartbeat_ends(tmp_path: Path) -> None:
+    """Guest time is the machine's, not that of somebody's beats."""
+    partition = native_told(
+        tmp_path, {"north": "heartbeat=0 spin", "east": "heartbeat=0", "south": "write=0x70000000", "west": "heartbeat=0"}
+    )
+    result = tmp_path / "run.json"
+    done = run("--partition", partition, "--seconds", "0.5", "--expect-parked", "south", "--json", result)
+    assert done.returncode == Status.GOOD, done.stdout + done.stderr
+    found = json.loads(result.read_text())
+    assert 0.5 <= found["guest_seconds"] < 60
+    assert all(one["state"] != "cold" for one in found["sandboxes"])
+
+
+def test_a_machine_in_which_all_sleep_for_good_is_not_waited_for(tmp_path: Path) -> None:
+    partition = native_told(tmp_path, dict.fromkeys(("north", "east", "south", "west"), "heartbeat=0"))
+    done = run("--partition", partition, "--seconds", "100000")
+    assert done.returncode == Status.GOOD, done.stdout + done.stderr
+    assert "no timer is set" in done.stderr
+
+
+def test_a_machine_in_which_all_have_ended_is_not_waited_for(tmp_path: Path) -> None:
+    names = ("north", "east", "south", "west")
+    partition = native_told(tmp_path, dict.fromkeys(names, "write=0x70000000"))
+    done = run("--partition", partition, "--seconds", "100000", *(f"--expect-parked={name}" for name in names))
+    assert done.returncode == Status.GOOD, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_crash_is_told_in_full(platform: str, tmp_path: Path) -> None:
     """The deed, the place, whose it is, and the line where the grant is missing."""

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that computes while nothing in it moves is noticed, once, and no other."""
+"""A machine whose clock stands is noticed, once while it computes, and for good where it sleeps; and no other."""
 
 import os
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from bhtool import standstill
-from bhtool.memory import Heartbeat
+from bhtool.goal import Goal
 from bhtool.session import Session
-from bhtool.standstill import Standstill, processor_seconds
+from bhtool.standstill import Standstill, processor_seconds, waits
 
 
 class Machine:
-    """Uses a second of processor time between looks."""
+    """Uses some processor time between looks, which come a second of the host's apart."""
 
     is_counted = True
     status: int | None = None
     pid = 0
+    seconds = 3.0
+    pace = 1.0  # processor seconds in each
+    waits = False
 
     def exit_status(self) -> int | None:
         return self.status
@@ -25,52 +30,90 @@ class Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    used = iter(range(1000))
-    monkeypatch.setattr(standstill, "processor_seconds", lambda _: float(next(used)))
-    return Machine()
+    machine, looks, used = Machine(), iter(range(1000)), iter(range(1000))
+    monkeypatch.setattr(standstill, "processor_seconds", lambda _: next(used) * machine.pace)
+    monkeypatch.setattr(standstill, "waits", lambda _: machine.waits)
+    monkeypatch.setattr(standstill, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    return machine
 
 
-def watch(beats: int | None, state: str = "running") -> Any:
-    return SimpleNamespace(state=state, stats=None, restarts=0, heartbeat=None if beats is None else Heartbeat(beats, 1000000, 0, 0))
+def session(machine: Machine, *states: str) -> Session:
+    watches = {str(number): SimpleNamespace(state=state, settled=False) for number, state in enumerate(states)}
+    return cast(Session, SimpleNamespace(machine=machine, guest_seconds=lambda: machine.seconds, watches=watches))
 
 
-def session(machine: Machine, *watches: Any) -> Session:
-    return cast(Session, SimpleNamespace(machine=machine, watches=dict(enumerate(watches))))
-
-
-def notices(of: Session, looks: int) -> int:
-    found = Standstill(of, patience=5.0)
+def notices(found: Standstill, looks: int) -> int:
     return sum(bool(found.notice()) for _ in range(looks))
 
 
+def sleeps(found: Standstill, looks: int) -> bool:
+    return any(found.sleeps() for _ in range(looks))
+
+
 def test_it_is_noticed_once(machine: Machine) -> None:
-    assert notices(session(machine, watch(3), watch(7, "parked")), 50) == 1
+    assert notices(Standstill(session(machine), patience=5.0), 50) == 1
 
 
 def test_not_before_its_time(machine: Machine) -> None:
-    assert notices(session(machine, watch(3)), 5) == 0
+    assert notices(Standstill(session(machine), patience=5.0), 5) == 0
 
 
-def test_again_when_something_has_moved_between(machine: Machine) -> None:
-    one = watch(3)
-    found = Standstill(session(machine, one), patience=5.0)
-    assert sum(bool(found.notice()) for _ in range(10)) == 1
-    one.heartbeat = Heartbeat(4, 1000000, 0, 0)
-    assert sum(bool(found.notice()) for _ in range(10)) == 1
+def test_again_when_the_clock_has_moved_between(machine: Machine) -> None:
+    found = Standstill(session(machine), patience=5.0)
+    assert notices(found, 10) == 1
+    machine.seconds = 4.0
+    assert notices(found, 10) == 1
 
 
-@pytest.mark.parametrize("one", [watch(None), watch(3, "parked"), watch(3, "off")])
-def test_who_promised_no_beat_is_not_missed(machine: Machine, one: Any) -> None:
-    assert notices(session(machine, one), 50) == 0
-
-
-@pytest.mark.parametrize("what", [{"is_counted": False}, {"status": 0}])
+@pytest.mark.parametrize("what", [{"is_counted": False}, {"status": 0}, {"seconds": 0.0}], ids=["host's time", "ended", "has yet to begin"])
 def test_only_a_machine_that_counts_and_runs(machine: Machine, what: dict[str, Any]) -> None:
+    machine.waits = True
     for name, value in what.items():
         setattr(machine, name, value)
-    assert notices(session(machine, watch(3)), 50) == 0
+    found = Standstill(session(machine), patience=5.0)
+    assert notices(found, 50) == 0
+    assert not sleeps(found, 50)
+
+
+def test_a_machine_that_sleeps_is_noticed(machine: Machine) -> None:
+    machine.waits, machine.pace = True, 0.01
+    assert sleeps(Standstill(session(machine)), 5)
+
+
+@pytest.mark.parametrize("what", [{"waits": False, "pace": 0.0}, {"waits": True, "pace": 0.5}], ids=["wants a processor", "has one"])
+def test_one_that_is_only_slow_does_not_sleep(machine: Machine, what: dict[str, Any]) -> None:
+    for name, value in what.items():
+        setattr(machine, name, value)
+    assert not sleeps(Standstill(session(machine)), 50)
+
+
+def test_a_goal_far_away_is_reached_when_nothing_more_will_happen(machine: Machine) -> None:
+    machine.waits, machine.pace = True, 0.01
+    goal = Goal(session(machine, "running", "parked"), seconds=100.0, until_ready=False)
+    assert any(goal.reached() for _ in range(5))
+    assert "no timer" in goal.note
+
+
+@pytest.mark.parametrize(
+    ("states", "over"), [(("parked", "off"), True), (("parked", "running"), False), (("off", "ready"), False), (("cold", "parked"), False)]
+)
+def test_a_run_is_over_when_nobody_is_left(machine: Machine, states: tuple[str, ...], over: bool) -> None:
+    assert Goal(session(machine, *states), seconds=100.0, until_ready=False).reached() is over
+
+
+@pytest.mark.parametrize(("seconds", "reached"), [(2.9, True), (3.0, True), (3.1, False)])
+def test_seconds_are_the_machine_s(machine: Machine, seconds: float, reached: bool) -> None:
+    assert Goal(session(machine, "cold"), seconds, until_ready=False).reached() is reached
 
 
 def test_processor_time_is_this_process_s() -> None:
     times = os.times()
     assert abs(processor_seconds(os.getpid()) - times.user - times.system) < 1.0
+
+
+def test_who_waits_for_input_waits() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as reader:
+        while not waits(reader.pid):
+            assert reader.poll() is None
+        reader.communicate(b"\n")
+    assert not waits(os.getpid()), "this thread is looking"

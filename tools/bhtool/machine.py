@@ -18,7 +18,7 @@ from bhtool import machine_bochs, machine_qemu
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import Versions
-from bhtool.machine_launch import HOST_TIME, Emulator, Launch, Requirement, Timing, memory_file
+from bhtool.machine_launch import HOST_TIME, Emulator, Launch, Requirement, Started, Timing, memory_file
 from bhtool.platforms import Medium, Platform
 
 STOP_SECONDS = 5.0
@@ -72,11 +72,11 @@ class Machine:
             for address, content in self.found:
                 os.pwrite(self.ram, content, address - self.platform.ram_base)
             self._errors = memory_file(stack, "errors")
-            self._process = self._start(stack)
+            self._started = self._start(stack)
             self._files = stack.pop_all()
         return self
 
-    def _start(self, stack: ExitStack) -> subprocess.Popen[bytes]:
+    def _start(self, stack: ExitStack) -> Started:
         medium = self.medium or self.platform.emulator.medium
         launch = Launch(self.platform, self.ram, self._errors, self.image, medium, self.timing, self.extra, stack, self.serials)
         return self._emulator.start(launch)
@@ -86,6 +86,10 @@ class Machine:
         return EMULATORS[self.platform.emulator.kind]
 
     @property
+    def _process(self) -> subprocess.Popen[bytes]:
+        return self._started.process
+
+    @property
     def pid(self) -> int:
         return self._process.pid
 
@@ -93,6 +97,10 @@ class Machine:
     def is_counted(self) -> bool:
         """Whether emulated time is counted instructions rather than the host's time."""
         return self.platform.emulator.kind == "bochs" or self.timing.icount_shift is not None
+
+    def guest_seconds(self) -> float:
+        """Of its own time since it was switched on; asking changes nothing in it."""
+        return self._started.clock.seconds()
 
     def exit_status(self) -> int | None:
         """None while the machine runs."""

@@ -13,8 +13,9 @@ import time
 from bhtool import machine_bochs_kernel
 from bhtool.children import owned
 from bhtool.errors import BulkheadError
+from bhtool.guest_clock import PageClock
 from bhtool.jsonfile import Versions
-from bhtool.machine_launch import Launch, Requirement, memory_file, path_of
+from bhtool.machine_launch import Launch, Requirement, Started, memory_file, path_of
 from bhtool.platforms import Medium, Platform
 from bhtool.provision import bochs
 
@@ -45,17 +46,19 @@ def versions(_: Platform) -> Versions:
     return {"bochs": bochs.VERSION}
 
 
-def start(launch: Launch) -> subprocess.Popen[bytes]:
+def start(launch: Launch) -> Started:
     image = memory_file(launch.stack, "image", medium_of(launch))
     listeners = {label: listen(launch) for label in launch.platform.emulator.serials}
     lines = configuration(launch, path_of(image), [one.getsockname()[1] for one in listeners.values()])
     rc = memory_file(launch.stack, "bochsrc", lines.encode())
-    command = owned(["env", f"BULKHEAD_RAM={launch.ram}", str(bochs.program()), "-q", "-f", path_of(rc)])
-    fds = (launch.ram, image, rc)
+    clock = memory_file(launch.stack, "clock", bytes(8))
+    described = (f"BULKHEAD_RAM={launch.ram}", f"BULKHEAD_CLOCK={clock}")
+    command = owned(["env", *described, str(bochs.program()), "-q", "-f", path_of(rc)])
+    fds = (launch.ram, image, rc, clock)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds)
     for label, listener in listeners.items():
         launch.serials[label] = connected(launch, listener, process)
-    return process
+    return Started(process, PageClock(clock))
 
 
 def medium_of(launch: Launch) -> bytes:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bhtool.guest_clock import GuestClock
 from bhtool.jsonfile import Versions
 from bhtool.platforms import Medium, Platform
 
@@ -39,6 +40,14 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class Started:
+    """A machine that runs."""
+
+    process: subprocess.Popen[bytes]
+    clock: GuestClock
+
+
+@dataclass(frozen=True)
 class Requirement:
     """What a platform needs of its host."""
 
@@ -56,7 +65,7 @@ class Emulator(Protocol):
     def versions(self, platform: Platform) -> Versions:
         """Of the emulator, by its name."""
 
-    def start(self, launch: Launch) -> subprocess.Popen[bytes]:
+    def start(self, launch: Launch) -> Started:
         """Starts the machine; its serial lines are connected by then."""
 
     def complaint(self, said: str) -> str:

@@ -5,7 +5,6 @@ Session(platform, plan, machine) is a context manager; `poll` takes one look, `e
 """
 
 import select
-import statistics
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -123,6 +122,7 @@ class Session:
         self._stack.enter_context(self.machine)
         self._started = time.monotonic()
         self._ended = False
+        self._seconds: float | None = None
         self.memory = Memory(self.platform, self.machine.ram)
         self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox)) for sandbox in self.plan.sandboxes}
         self._spare = self._spare_lines()
@@ -142,29 +142,15 @@ class Session:
         return Ring(self.memory, sandbox.pool_hpa)
 
     def guest_seconds(self) -> float:
-        """Emulated time since the machine started. Counted time: what heartbeats tell; host time where there are none.
-
-        Who has begun again shows beats of its earlier life for a while, so others are asked if there are any.
-        """
-        watches = [watch for watch in self.watches.values() if watch.heartbeat]
-        beating = [self._beat_seconds(watch) for watch in watches if not watch.restarts] or [*map(self._beat_seconds, watches)]
-        if not self.machine.is_counted or not beating:
-            return time.monotonic() - self._started
-        return statistics.median_high(beating)  # one that lies about its beats does not set the clock for three
-
-    def _beat_seconds(self, watch: Watch) -> float:
-        if watch.stats is None:
-            return 0.0
-        hertz = self.memory.clock_hz(watch.plan.pool_hpa) or self.platform.emulator.clock_hz
-        if not hertz:
-            return 0.0
-        clock = (watch.stats.ready_clock or watch.stats.start_clock) / hertz
-        beat = watch.heartbeat
-        return clock + (beat.beats * beat.period_ns / 1e9 if beat else 0.0)
+        """The machine's own time since it was switched on, as it was when first asked after the last poll."""
+        if self._seconds is None:
+            self._seconds = self.machine.guest_seconds()
+        return self._seconds
 
     def poll(self) -> list[Event]:
         """Everything that happened since the last call, sandbox by sandbox. Does not wait."""
         events: list[Event] = []
+        self._seconds = None
         ended = self.machine.exit_status()
         events += [MonitorEvent(text) for source, lines in self._spare for text in lines.feed(source.read())]
         for watch in self.watches.values():

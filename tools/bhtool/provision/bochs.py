@@ -25,7 +25,7 @@ SUITE = "trixie"
 VERSION = "3.0"
 TARBALL = "bochs_3.0+dfsg.orig.tar.xz"
 SHA256 = "78f6c73d4a6472d5130a87ab9dc306d02c7c71ed8e25b3a8ef642e2a7acd282b"
-GUEST_RAM = paths.ROOT / "tools" / "bochs" / "guest_ram.cc"
+ADDITIONS = tuple(paths.ROOT / "tools" / "bochs" / name for name in ("guest_ram.cc", "guest_clock.cc"))  # linked into it
 EFFORT = "4 MB to download and about 2 minutes, once"
 OPTIONS = (
     "--enable-x86-64",
@@ -69,6 +69,7 @@ def turn_over(indent: str, times: int) -> Edit:
 
 
 NMI = "  else if (is_unmasked_event_pending(BX_EVENT_NMI)) {\n"
+TIME = "  ticksTotal += Bit64u(currCountdownPeriod);\n"
 EDITS = (
     # An NMI that ends a guest's turn right after one of its exceptions saved the instruction pointer of before.
     Edit("cpu/event.cc", NMI, NMI + "    BX_CPU_THIS_PTR prev_rip = RIP;\n"),
@@ -77,6 +78,12 @@ EDITS = (
     # A long copy by one core would otherwise be one instant in which all others stand still.
     turn_over(" " * 6, 3),
     turn_over(" " * 8, 6),
+    # At each event of a timer, the time goes to guest_clock.cc.
+    Edit(
+        "pc_system.cc",
+        TIME,
+        TIME + "  void guest_clock_tell(unsigned long);\n  guest_clock_tell((Bit64u)((double)(Bit64s)ticksTotal / m_ips));\n",
+    ),
 )
 
 Report = Callable[[str], None]
@@ -84,7 +91,7 @@ Report = Callable[[str], None]
 
 def stamp() -> str:
     """Names what the binary was made of, and for which release, as that one's libraries are linked to it."""
-    text = repr((SHA256, OPTIONS, EDITS, release())) + GUEST_RAM.read_text(encoding="utf-8")
+    text = repr((SHA256, OPTIONS, EDITS, release())) + "".join(file.read_text(encoding="utf-8") for file in ADDITIONS)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -149,10 +156,11 @@ def build(tree: Path, report: Report) -> Path:
     """Configures and compiles; the binary."""
     for edit in EDITS:
         edit.apply(tree)
-    shutil.copy(GUEST_RAM, tree)
-    run(["g++", "-O2", "-c", GUEST_RAM.name], tree)
+    for file in ADDITIONS:
+        shutil.copy(file, tree)
+        run(["g++", "-O2", "-c", file.name], tree)
     run(["./configure", *OPTIONS, "CFLAGS=-O2", "CXXFLAGS=-O2"], tree)
-    command = ["make", f"-j{os.cpu_count() or 1}", "bochs", "LDFLAGS=guest_ram.o"]
+    command = ["make", f"-j{os.cpu_count() or 1}", "bochs", "LDFLAGS=" + " ".join(f"{file.stem}.o" for file in ADDITIONS)]
     listed = subprocess.run([*command, "--dry-run"], cwd=tree, capture_output=True, text=True, check=False).stdout
     run(command, tree, Percent(sum(" -c " in line for line in listed.splitlines()), report).line)
     return tree / "bochs"

@@ -12,6 +12,7 @@ from bhtool.attach import Attachment, require_input, require_sandbox
 from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
+from bhtool.goal import Goal
 from bhtool.jsonfile import write_json
 from bhtool.logfile import Log
 from bhtool.machine import Machine, timing_for, versions
@@ -19,38 +20,16 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.session import EndEvent, Session, Watch
 from bhtool.show import Show
-from bhtool.standstill import Standstill
 from bhtool.verbs.options import Output, Seconds, strict_option
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 CLOCKS = {"auto": None, "exact": True, "host": False}
-DEMO_SECONDS = 10.0  # after every sandbox is up
 HOST_LIMIT = 600.0
 ATTACH_LIMIT = 86400.0
 
 
-class Goal:
-    """When a run is over, and whether it did what was asked."""
-
-    def __init__(self, session: Session, seconds: float | None, until_ready: bool) -> None:
-        self._session, self._seconds, self._until_ready = session, seconds, until_ready
-        self._settled_at: float | None = None
-
-    def reached(self) -> bool:
-        session = self._session
-        if self._seconds is not None:
-            return session.guest_seconds() >= self._seconds
-        settled = all(watch.settled for watch in session.watches.values())
-        if settled and self._settled_at is None:
-            self._settled_at = session.guest_seconds()
-        if self._settled_at is None:
-            return False
-        return self._until_ready or session.guest_seconds() >= self._settled_at + DEMO_SECONDS
-
-
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
     """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
-    standstill = Standstill(session)
     with screen.progress("starting the machine"), show, suppress(KeyboardInterrupt):
         for event in session.events(limit):
             if isinstance(event, EndEvent):
@@ -58,11 +37,14 @@ def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit:
             if event is not None:
                 show.event(event)
             elif goal.reached():
+                if goal.note:
+                    screen.warn(goal.note)
                 return Status.GOOD
+            elif hopeless := goal.hopeless():
+                screen.complain(hopeless)
+                return Status.FAILED
             else:
                 show.look()
-                if stands := standstill.notice():
-                    screen.complain(stands)
         screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
         return Status.TIME_LIMIT
     return Status.INTERRUPTED
