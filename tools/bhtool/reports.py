@@ -9,6 +9,7 @@ from rich.table import Table
 from bhtool.codes.reasons import BY_NAME
 from bhtool.config.plan import ExplainKind, Plan
 from bhtool.memory import Crash, Exits, Heartbeat
+from bhtool.places import NOWHERE, Places, places_of
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
 
@@ -37,12 +38,13 @@ def what_it_did(crash: Crash) -> str:
     return known.did if known and known.did else crash.reason
 
 
-def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int) -> list[str]:
+def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, places: Places = NOWHERE) -> list[str]:
     """A crash record for people: what, where, whose it is and which grant was missing. Of registers so many beside one another as fit."""
     lines = [
-        f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}",
+        f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}" + (f", in {places.at}" if places.at else ""),
         f"  core {crash.core}, pc {crash.pc:#x}" + (f", virtual address {crash.virtual:#x}" if crash.virtual else ""),  # PCs do not tell it
     ]
+    lines += [f"  called from {place}" for place in places.callers]
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
@@ -98,7 +100,9 @@ def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
     names = {register_name(session.platform.arch, n): value for n, value in enumerate(crash.registers)}
     kind = EXPLAINED.get(crash.reason)
     where = session.plan.explain(watch.plan.index, kind, crash.address) if kind else ""
-    return vars(crash) | {"registers": names, "explanation": where}
+    places = places_of(session, watch, crash)
+    called = [vars(place) for place in places.callers]
+    return vars(crash) | {"registers": names, "explanation": where, "place": vars(places.at) if places.at else None, "callers": called}
 
 
 def cores_json(watch: Watch) -> list[dict[str, Any]]:

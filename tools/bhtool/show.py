@@ -8,6 +8,7 @@ from typing import Self
 
 from bhtool import reports
 from bhtool.fold import Flood, Lives, Put
+from bhtool.places import places_of
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 from bhtool.status import Board, Row
@@ -118,7 +119,8 @@ class Show:
 
     def _crash(self, event: CrashEvent) -> None:
         watch, crash = self._session.watches[event.sandbox], event.crash
-        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, self._session.platform.arch, self._screen.text_width())
+        places, arch = places_of(self._session, watch, crash), self._session.platform.arch
+        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, arch, self._screen.text_width(), places)
         for line in lines:
             self._screen.record(line, event.sandbox)
         is_last = watch.state == "parked" or not watch.plan.restarts
