@@ -23,7 +23,8 @@ SETUP_OPTIONS = ("--yes", "--dry-run")
 def wants_only_python(arguments: list[str]) -> bool:
     """For help, for what needs neither compiler nor emulator, and for a verb there is not, which is refused later."""
     verb = next((word for word in arguments if not word.startswith("-")), "")
-    return "--help" in arguments or "-h" in arguments or verb in LIGHT_VERBS or verb not in VERBS
+    is_light = verb in LIGHT_VERBS and "guest" not in arguments  # `new` builds the SDK for that template
+    return "--help" in arguments or "-h" in arguments or is_light or verb not in VERBS
 
 
 def wants_only_check(arguments: list[str]) -> bool:

@@ -4,6 +4,7 @@
 VERBS = {
     "setup": "Install everything this project needs.",
     "run": "Start a machine split into sandboxes and show what they do.",
+    "new": "Write a partition file to begin with, and settings for editors.",
     "check": "Judge a partition file and show what it gives to whom.",
     "test": "Build and test everything.",
     "oracle": "Prove the tables of a running machine equal to its partition file.",
@@ -19,7 +20,7 @@ VERBS = {
     "explain": "Say what a rule, a crash reason or a result means.",
     "completion": "Print what makes a shell complete this command.",
 }
-LIGHT_VERBS = ("setup", "platforms", "explain", "completion")  # need no compiler and no emulator
+LIGHT_VERBS = ("setup", "platforms", "explain", "completion", "new")  # need no compiler and no emulator
 
 SOURCE_VERBS = ("test", "oracle", "bench", "attack", "size", "figures", "package")  # need the sources, which a package does not have
 
@@ -27,6 +28,7 @@ EXAMPLES = {
     "": ("run", "check dts/partitions/mixed.dts", "run --platform qemu-svm --partition mine.dts --until ready"),
     "setup": ("setup --dry-run", "setup --yes"),
     "run": ("run", "run --platform qemu-armv7 --seconds 3", "run --partition mine.dts --attach linux"),
+    "new": ("new mine", "new mine --template guest"),
     "check": ("check dts/partitions/mixed.dts", "check mine.dts --platform qemu-svm --json mine.json"),
     "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),
     "oracle": ("oracle --partition mine.dts --platform qemu-svm",),

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder to begin with is valid as it is, and nothing of the user's is written over."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from bhtool import new
+from bhtool.errors import BulkheadError
+from bhtool.new import TEMPLATES, write_new
+from bhtool.platforms import load
+
+
+def no_sdk(folder: Path, _: object) -> None:
+    folder.mkdir(parents=True)
+
+
+@pytest.fixture(autouse=True)
+def without_a_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK has tests of its own."""
+    monkeypatch.setattr(new, "write_sdk", no_sdk)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("platform", ["qemu-aarch64", "qemu-svm"])
+def test_an_editor_finds_board_and_partition(template: str, platform: str, tmp_path: Path) -> None:
+    """Its file is whole by itself: preprocessor and dtc take it without the tool's help."""
+    written = write_new(tmp_path / "mine", template, load(platform), lambda _: None)
+    assert {"partition.dts", ".vscode/settings.json"} <= set(written)
+    settings = json.loads((tmp_path / "mine" / ".vscode" / "settings.json").read_text())
+    (context,) = settings["devicetree.contexts"]
+    for folder in (*context["deviceOrgTreeBindings"], *context["includePaths"]):
+        assert list(Path(folder).iterdir())
+    preprocess = ["clang-19", "-E", "-x", "assembler-with-cpp", "-nostdinc", "-undef", "-D__DTS__", context["dtsFile"]]
+    source = subprocess.run(preprocess, capture_output=True, check=True, timeout=60).stdout
+    tree = subprocess.run(["dtc", "-I", "dts", "-O", "dts"], input=source, capture_output=True, check=True, timeout=60)
+    assert b"bulkhead,partitions-v1" in tree.stdout
+    assert tree.stderr == b""
+
+
+def test_a_guest_finds_the_sdk_beside_it(tmp_path: Path) -> None:
+    write_new(tmp_path, "guest", load("qemu-aarch64"), lambda _: None)
+    assert "$(abspath sdk/lib/pkgconfig)" in (tmp_path / "Makefile").read_text()
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "partition.dts").write_text("mine")
+    with pytest.raises(BulkheadError, match=r"partition\.dts is there already"):
+        write_new(tmp_path, "native", load("qemu-svm"), lambda _: None)
+    assert [one.name for one in tmp_path.iterdir()] == ["partition.dts"]
