@@ -62,6 +62,7 @@ def software(arch: str) -> dict[str, bytes]:
     return {
         "sandbox-kernel.elf": good,
         "cut.elf": good[:-2],
+        "large.elf": elf(MACHINE[arch], LINK[arch], size=3 << 20),
         "other.elf": elf(MACHINE[other], LINK[arch]),
         "newer.elf": contract_elf(MACHINE[arch], LINK[arch], 1000),
         "far.elf": elf(MACHINE[arch], 0x42000000),

@@ -45,6 +45,8 @@ class Sandbox:
     health: str = ""  # properties of its node
     unprotected: tuple[str, ...] = ()  # protections it does without
     beats: bool = True  # is expected to keep a heartbeat without a gap
+    pinned: int = 0  # where its RAM lies; 0: the tool places it
+    rest: bool = False  # has no RAM of its own: takes what others leave, devices that nobody names, too
 
     @property
     def devices(self) -> tuple[str, ...]:

@@ -83,6 +83,21 @@ def forgets_ipi(name: str, sent: str, platforms: tuple[str, ...]) -> Case:
     return Case(f"restart-forgets-{name}", guards, (Sandbox("bystander", 0), mortal), expected, platforms)
 
 
+def forgets_the_rest(pinned: int, platforms: tuple[str, ...]) -> Case:
+    """RAM of who takes the rest has two stretches, below and above what is pinned: its first page lies in one, its last in the other."""
+    left = f"first=write={{mortal.gpa_last:#x}},{SECRET:#x} first=crash read={{mortal.gpa_last:#x}}"
+    mortal = Sandbox("mortal", 1, f"{SETTLED} {left}", rest=True, health=health(1))
+    between = Sandbox("between", 2, "park", ram_mib=1992, pinned=pinned, beats=False)
+    expected = (Restarted("mortal", 1), Returned("mortal", "read={mortal.gpa_last:#x}", 0), Off("between"))
+    return Case(
+        "restart-forgets-the-rest",
+        "memory is zero in all stretches of the rest",
+        (Sandbox("bystander", 0, ram_mib=4), mortal, between),
+        expected,
+        platforms,
+    )
+
+
 SECRET, VECTOR_MC = 0x5EC2E7, 18
 GICD_ISACTIVER1, LSTAR, POWER_PORT = 0x304, 0xC0000082, 0x604
 SYSTEM_RESET, SYSTEM_RESET2 = 0x84000009, 0x84000012
@@ -98,6 +113,7 @@ FORGETS = (
         "read={mortal.gpa_last:#x}",
         ALL,
     ),
+    *(forgets_the_rest(start, platforms) for start, platforms in ((0x42000000, ARM), (0x02000000, X86))),
     forgets(
         "lines", "lines are as at first", f"gicd-write={GICD_ISACTIVER1:#x},0xffffffff", f"gicd-read={GICD_ISACTIVER1:#x}", ARM, "uart1"
     ),

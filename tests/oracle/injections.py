@@ -137,7 +137,7 @@ def whole_gigabyte(bench: Bench) -> Snapshot:
 
 
 def beyond_ram(bench: Bench) -> Snapshot:
-    """One large leaf more than granted, to the frames behind, which are south's."""
+    """One large leaf more than granted, to the frames behind, which are west's."""
     end = bench.gpa("RAM") + (16 << 20)
     return bench.put(end, bench.word(end - span(LARGE), LARGE) + span(LARGE), LARGE)
 
@@ -235,7 +235,7 @@ EVERYWHERE = (
     Injection("hole that is not empty", lambda b: b.put(b.gpa("log") - FRAME, UNUSED), "^east: table .*0x80000000000000, which must"),
     Injection("large leaf that covers too much", whole_gigabyte, "^east: memory .*: mapped to .*, but not granted"),
     Injection("large leaf over monitors", whole_gigabyte, "^east: memory .*, monitor of north"),
-    Injection("one large leaf too many", beyond_ram, "^east: memory .*: reaches .*, which south reaches, too"),
+    Injection("one large leaf too many", beyond_ram, "^east: memory .*: reaches .*, which west reaches, too"),
     Injection("two roots share a table", shared_table, "^east: table .*: table is also west's table"),
     Injection("another's table", shared_table, "^east: control .*: table is not in its monitor's pool"),
     Injection("table that is its own root", to_the_root, "^east: table .*: table .* is reached by two entries"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi, cli, image
-from bhtool.config.plan import Location, Plan, SandboxPlan
+from bhtool.config.plan import Location, Plan, Region, SandboxPlan
 from bhtool.machine import Machine
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform, load
@@ -21,7 +21,9 @@ POOLS = (0x50000000, 0x50080000, 0x50100000)
 def sandbox(name: str, index: int, os: str = "native", console: str = "log") -> SandboxPlan:
     here = Location("fake.dts", index + 1)
     ram = (0x40000000, 0x60000000 + index * 0x1000000, 0x1000000)
-    return SandboxPlan(name, index, os, here, here, [index], [index], console, "x.elf", "", *ram, POOLS[index])  # type: ignore[arg-type]
+    one = SandboxPlan(name, index, os, here, here, [index], [index], console, "x.elf", "", *ram, POOLS[index])  # type: ignore[arg-type]
+    one.regions = [Region("ram", "ram", *ram, "rwx")]
+    return one
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bhtool import abi
 from bhtool.config.pieces import PAGE
-from bhtool.config.plan import Location, Plan, SandboxPlan, Segment
+from bhtool.config.plan import Location, Plan, Region, SandboxPlan, Segment
 from bhtool.config.table import checksum, checksum_words
 from bhtool.errors import BulkheadError
 from bhtool.image_module import with_module
@@ -26,7 +26,9 @@ layouts = st.dictionaries(st.integers(0, 200), st.integers(1, 3 * PAGE), max_siz
 
 
 def sandbox(index: int) -> SandboxPlan:
-    return SandboxPlan(f"s{index}", index, "native", HERE, HERE, [index], [index], "log", "x", "", 0, RAM[index], RAM_BYTES, POOLS[index])
+    one = SandboxPlan(f"s{index}", index, "native", HERE, HERE, [index], [index], "log", "x", "", 0, RAM[index], RAM_BYTES, POOLS[index])
+    one.regions = [Region("ram", "ram", 0, RAM[index], RAM_BYTES, "rwx")]
+    return one
 
 
 def plan_of(layout: Layout) -> Plan:

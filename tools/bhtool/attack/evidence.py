@@ -27,11 +27,12 @@ def lively(platform: Platform, plan: Plan) -> list[Span]:
     """What may differ: kick mailboxes; start-up, with another table and payload; RAM; pools, but of a sentinel what it is shown; payloads."""
     spans = [Span(platform.ram_base, plan.shared_hpa + PAGE - platform.ram_base)]
     if platform.emulator.medium != "kernel":  # a boot loader has left its heap at the end of RAM
-        top = max(one.ram_hpa + one.ram_size for one in plan.sandboxes)
+        top = max(ram.hpa + ram.size for one in plan.sandboxes for ram in one.ram)
         spans.append(Span(top, platform.ram_base + platform.ram_size - top))
     for one in plan.sandboxes:
         pool_bytes = int(abi.lib.BH_POOL_CRASH) if one.name in SENTINELS else one.pool_size
-        spans += [Span(one.ram_hpa, one.ram_size), Span(one.pool_hpa, pool_bytes), Span(one.snapshot_hpa, one.snapshot_size)]
+        spans += [Span(ram.hpa, ram.size) for ram in one.ram]
+        spans += [Span(one.pool_hpa, pool_bytes), Span(one.snapshot_hpa, one.snapshot_size)]
     return spans
 
 

@@ -77,7 +77,7 @@ class Ground:
         """What belongs to somebody: others' memory, monitors', devices."""
         found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(IMAGE[self.arch], 0x40000), "monitor image")]
         for one in self.plan.sandboxes:
-            found.append((Span(one.ram_hpa, one.ram_size), f"RAM of {one.name}"))
+            found += [(Span(ram.hpa, ram.size), f"RAM of {one.name}") for ram in one.ram]
             found.append((Span(one.pool_hpa, int(abi.lib.BH_POOL_ARENA)), f"pool of {one.name}"))
             arena = int(abi.lib.BH_POOL_ARENA)
             found.append((Span(one.pool_hpa + arena, one.pool_size - arena), f"monitor of {one.name}"))

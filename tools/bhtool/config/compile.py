@@ -7,12 +7,14 @@ Each stage works only on what the stages before found good; the first that finds
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
 from bhtool.config.bounded import IMAGE_BYTES, Unbounded, read_bounded
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
+from bhtool.config.check_memory import LINUX_LEAST
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
 from bhtool.config.form import judge_form
@@ -22,18 +24,20 @@ from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
-from bhtool.config.payload import NotYet, Payload, PayloadError, Resolve, Room, refuse_outside, refuse_overlaps
+from bhtool.config.payload import NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
-from bhtool.config.place import Free, NoRoom, place
+from bhtool.config.place import NoRoom, Placement, place, takes_largest
 from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
 from bhtool.config.pool import count_pool, frames_of, own_spans
 from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
+from bhtool.text import size_text
 
 BOARD, NO_ROOM, NO_IMAGE, NO_SNAPSHOT = "BH-R007", "BH-R037", "BH-R060", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET = "BH-R063", "BH-R065", "BH-W060"
+LITTLE_FOR_LINUX, NOBODY_HAS = "BH-R038", "BH-W031"
 
 
 class Refused(Exception):
@@ -46,11 +50,7 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     try:
         domains = _read(plan, platform)
         plan.ram = [(span.start, span.size) for span in domains.machine.ram]
-        free = _allocate(plan, domains, platform)
-        for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
-            _load(plan, domains, sandbox, one, platform.arch, resolve)
-        _stop_on_errors(plan)
-        _keep_snapshot(plan, domains, free)
+        _place_all(plan, domains, platform, resolve)
         _settle_pools(plan, domains, platform)
         plan.table = make_table(plan, domains.machine.cores)
     except Refused:
@@ -102,34 +102,82 @@ def _read(plan: Plan, platform: Platform) -> Domains:
     return domains
 
 
-def _allocate(plan: Plan, domains: Domains, platform: Platform) -> Free:
+def _place_all(plan: Plan, domains: Domains, platform: Platform, resolve: Resolve) -> None:
+    """What a restart copies back is known once payloads are: if there is no room left for it, all is placed anew, with room for it."""
+    copies, warnings = [0] * len(domains.sandboxes), plan.warnings
+    while True:
+        plan.segments, plan.holdings, plan.warnings = [], [], [*warnings]
+        placement = _allocate(plan, domains, platform, copies)
+        for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
+            _load(plan, domains, sandbox, one, platform.arch, resolve)
+        _stop_on_errors(plan)
+        needed = _count_copies(plan)
+        if _keep_snapshots(plan, placement, copies):
+            return
+        assert any(need > size for need, size in zip(needed, copies, strict=True))  # else each has its room
+        copies = [max(pair) for pair in zip(needed, copies, strict=True)]
+
+
+def _allocate(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[int] = ()) -> Placement:
     """Where everything lies and who may touch it; what is left."""
     try:
-        free = _lay_out(plan, domains, platform)
+        placement = _lay_out(plan, domains, platform, copies)
     except NoRoom as full:
-        text = f"there is no room for the {full.size >> 10} KiB of `{full.sandbox.name}`; the largest free stretch has {full.largest >> 10} KiB"
-        _add(plan, [diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)])
+        _add(plan, [_no_room(full, any(copies))])
         raise Refused from full
+    _add(plan, list(_judge_rest(plan, domains, placement)))
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:
         plan.segments.append(Segment(f"{one.name}: information page", one.pool_hpa + lib.BH_POOL_INFO, make_info(one, grants[one.index])))
-    return free
+    return placement
 
 
-def _lay_out(plan: Plan, domains: Domains, platform: Platform) -> Free:
-    """How many tables a pool holds depends on where everything lies, so places are tried with pools that grow until they suffice."""
-    sizes = [lib.BH_POOL_ARENA] * len(domains.sandboxes)
+def _no_room(full: NoRoom, with_copies: bool) -> Diagnostic:
+    """With copies: all but them has had room."""
+    free = ", ".join(f"{span} ({size_text(span.size)})" for span in full.free) or "none"
+    amounts = f"{size_text(full.asked)} are asked for in all, and free of firmware, the monitor and pinned regions are {free}"
+    if with_copies:
+        text = f"there is no room for all that restarts copy back, as for the {size_text(full.size)} of `{full.sandbox.name}`: {amounts}"
+        return diagnose(NO_SNAPSHOT, full.sandbox.location, text)
+    text = f"there is no room for the {size_text(full.size)} of `{full.sandbox.name}`: {amounts}"
+    return diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)
+
+
+def _judge_rest(plan: Plan, domains: Domains, placement: Placement) -> Iterator[Diagnostic]:
+    """What is left may be nothing, or too little for Linux, or more than its sandbox can have."""
+    for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
+        if not takes_largest(domains, sandbox):
+            continue
+        where = sandbox.where("takes-the-rest")
+        if not one.ram_size:
+            yield diagnose(NO_ROOM, where, f"`{sandbox.name}` takes the rest, and others leave no 2 MiB of RAM")
+        elif sandbox.is_linux and one.ram_size < LINUX_LEAST:
+            yield diagnose(LITTLE_FOR_LINUX, where, f"`{sandbox.name}` runs Linux in the {size_text(one.ram_size)} that others leave")
+        if placement.given_up:
+            text = f"`{sandbox.name}` takes the rest, {size_text(one.ram_size)}, but nobody has {size_text(placement.given_up)}"
+            yield diagnose(NOBODY_HAS, where, f"{text}: they do not fit between its addresses, or into the partition table")
+
+
+def _lay_out(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[int]) -> Placement:
+    """How many tables a pool holds depends on where everything lies, so places are tried with pools that grow until they suffice. A
+    sandbox that takes the rest has no more stretches of it than the partition table has rows."""
+    sizes, stretches = [lib.BH_POOL_ARENA] * len(domains.sandboxes), lib.BH_MAX_REGIONS
     while True:
-        placement = place(domains, sizes)
+        placement = place(domains, sizes, copies, stretches)
         plan.shared_hpa = placement.shared
         plan.sandboxes = [plan_sandbox(domains, placement, sandbox) for sandbox in domains.sandboxes]
         for one in plan.sandboxes:
             count_tables(one, platform.arch)
         _settle_pools(plan, domains, platform)
         needed = [min(one.pool_size, lib.BH_MAX_POOL_BYTES) for one in plan.sandboxes]
+        most = max(len(one.ram) for one in plan.sandboxes)
+        too_many = sum(len(one.regions) for one in plan.sandboxes) - lib.BH_MAX_REGIONS
+        if too_many > 0 and most > 1:
+            stretches = max(1, most - too_many)
+            continue
         if all(need <= size for need, size in zip(needed, sizes, strict=True)):
-            return placement.free
+            return placement
         sizes = [max(pair) for pair in zip(needed, sizes, strict=True)]
 
 
@@ -156,26 +204,39 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
         text = f"`{absent}` of `{sandbox.name}` is not built or fetched yet, so where it lies was not judged"
         plan.warnings.append(diagnose(NOT_YET, sandbox.where(absent.property), text))
         return
-    offset = one.ram_hpa - one.ram_gpa
     one.entry, one.arg, one.stack, one.entry_area = payload.entry, payload.arg, payload.stack, payload.entry_area
-    one.clock_text = payload.clock_text + offset if payload.clock_text else 0
-    plan.segments += [Segment(f"{one.name}: {piece.name}", piece.gpa + offset, piece.data) for piece in payload.pieces]
+    one.clock_text = next(one.in_machine(payload.clock_text, 1))[0] if payload.clock_text else 0
+    plan.segments += [segment for piece in payload.pieces for segment in _segments(one, piece)]
 
 
-def _keep_snapshot(plan: Plan, domains: Domains, free: Free) -> None:
-    """Room for what start-up keeps of a payload, where no sandbox comes near."""
-    for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
+def _segments(one: SandboxPlan, piece: Piece) -> Iterator[Segment]:
+    """Where the machine has what the sandbox sees in one piece."""
+    done = 0
+    for hpa, size in one.in_machine(piece.gpa, len(piece.data)):
+        yield Segment(f"{one.name}: {piece.name}", hpa, piece.data[done : done + size])
+        done += size
+
+
+def _count_copies(plan: Plan) -> list[int]:
+    """What restarts copy back, and how many bytes of it each sandbox has."""
+    for one in plan.sandboxes:
         one.pieces = [(piece.start, len(piece.data)) for piece in pieces_in_ram(plan, one)] if one.restarts else []
+    _add(plan, list(judge_pieces(plan)))
+    return [one.snapshot_size for one in plan.sandboxes]
+
+
+def _keep_snapshots(plan: Plan, placement: Placement, reserved: list[int]) -> bool:
+    """Room for what start-up keeps of a payload, where no sandbox comes near: what is reserved, or what is left. False: there is none."""
+    for one, held in zip(plan.sandboxes, reserved, strict=True):
         if not one.pieces:
             continue
-        start = free.take(one.snapshot_size, lib.BH_PAGE_BYTES)
+        enough = one.snapshot_size <= held
+        start = placement.copies[one.index] if enough else placement.free.take(one.snapshot_size, lib.BH_PAGE_BYTES)
         if start is None:
-            text = f"there is no room for the {one.snapshot_size >> 10} KiB that a restart of `{one.name}` needs"
-            _add(plan, [diagnose(NO_SNAPSHOT, sandbox.location, text)])
-            raise Refused
+            return False
         one.snapshot_hpa = start
         plan.holdings.append(Holding("memory", start, one.snapshot_size, f"boot snapshot of `{one.name}`", MONITOR, None))
-    _add(plan, list(judge_pieces(plan)))
+    return True
 
 
 def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:

@@ -30,7 +30,8 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
     for one, sandbox in zip(plan.sandboxes, domains.sandboxes, strict=True):
         memory = domains.memory_of(sandbox)
         yield Holding("memory", one.pool_hpa, one.pool_size, f"monitor of `{one.name}`", MONITOR, None)
-        yield Holding("memory", one.ram_hpa, one.ram_size, "RAM", one.name, memory.location if memory else sandbox.location)
+        for ram in one.ram:
+            yield Holding("memory", ram.hpa, ram.size, "RAM", one.name, memory.location if memory else sandbox.location)
     for device in machine.devices:
         owner = next((sandbox for sandbox in domains.sandboxes if device in sandbox.devices), None)
         name, where = (owner.name, owner.where("access")) if owner else ("", device.location)

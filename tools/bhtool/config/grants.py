@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -43,6 +43,7 @@ class Grant:
 def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> SandboxPlan:
     """Everything about one sandbox but its payload."""
     ram = placement.ram[sandbox.index]
+    ram_size = sum(span.size for span in ram)
     plan = SandboxPlan(
         name=sandbox.name,
         index=sandbox.index,
@@ -55,15 +56,15 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         image=sandbox.node.text("image"),
         bootargs=sandbox.bootargs,
         ram_gpa=domains.machine.guest_ram,
-        ram_hpa=ram.start,
-        ram_size=ram.size,
+        ram_hpa=ram[0].start if ram else 0,
+        ram_size=ram_size,
         pool_hpa=placement.pools[sandbox.index],
         trusted_idle="trusted-idle" in sandbox.node.properties,
         may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
         notifies=next((one.index for node in sandbox.notify_nodes if (one := domains.sandbox_at(node))), None),
         accepts_notify=[one.index for node in sandbox.accept_nodes if (one := domains.sandbox_at(node))],
-        rest=[*sandbox.rest, *([f"{ram.size >> 20} MiB"] if takes_largest(domains, sandbox) else [])],
+        rest=[*sandbox.rest, *([f"{ram_size >> 20} MiB"] if takes_largest(domains, sandbox) else [])],
         restarts=sandbox.restarts,
         max_restarts=sandbox.health.number("max-restarts", 0) if sandbox.health else 0,
         heartbeat_timeout_us=sandbox.health.number("heartbeat-timeout-us", 0) if sandbox.health else 0,
@@ -139,7 +140,7 @@ def _line(name: str, wire: Wire, sandbox: Sandbox, domains: Domains) -> Line:
 def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
     window, pool = domains.machine.window, plan.pool_hpa
     regions = [
-        Region("ram", "ram", plan.ram_gpa, plan.ram_hpa, plan.ram_size, "rwx"),
+        *_ram(plan.ram_gpa, placement.ram[sandbox.index]),
         Region("stats", "pool", window + WINDOW_STATS, pool + lib.BH_POOL_STATS, lib.BH_PAGE_BYTES, "r"),
         Region("info", "pool", window + WINDOW_INFO, pool + lib.BH_POOL_INFO, lib.BH_PAGE_BYTES, "r"),
         Region("log", "pool", window + WINDOW_LOG, pool + lib.BH_POOL_LOG, lib.BH_LOG_BYTES, "rw"),
@@ -153,6 +154,13 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
     for span in banked_registers(domains.machine):
         regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw", True))
     return regions
+
+
+def _ram(gpa: int, spans: list[Span]) -> Iterator[Region]:
+    """One behind the other as the sandbox sees them, wherever the machine has them."""
+    for span in spans:
+        yield Region("ram", "ram", gpa, span.start, span.size, "rwx")
+        gpa += span.size
 
 
 def _registers(name: str, kind: Literal["bar", "device"], page: Span) -> Region:

@@ -33,7 +33,7 @@ class Piece:
 
 def owner(plan: Plan, hpa: int) -> int:
     for one in plan.sandboxes:
-        if hpa == one.pool_hpa + INFO or one.ram_hpa <= hpa < one.ram_hpa + one.ram_size:
+        if hpa == one.pool_hpa + INFO or one.owns(hpa):
             return one.index
     raise AssertionError(f"a segment at {hpa:#x} belongs to no sandbox")
 

@@ -1,29 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places everything physical. Deterministic: the same files give the same addresses.
 
-Order: pinned regions stay where the file says; then the shared page, the pools, and sandbox RAM, largest first, each at
-the lowest address that fits. A sandbox that takes the rest and names no region gets the largest stretch still free.
+Order: pinned regions stay where the file says; then the shared page, the pools, sandbox RAM, largest first, and what restarts keep, each at
+the lowest address that fits. Where that fails, an exact search over all of them (pack.py). A sandbox that takes the rest and names no region
+gets every stretch that is still free, the largest first, as one stretch of guest-physical addresses.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import PAGE, Span
-
-MIB2 = 2 << 20
-GIB = 1 << 30
+from bhtool.config.pack import GIB, MIB2, Want, highest, lowest, pack, up, whole_units, without
 
 
 class NoRoom(Exception):
-    """No free stretch is large enough."""
+    """Not everything fits, however it is laid."""
 
-    def __init__(self, sandbox: Sandbox, size: int, largest: int) -> None:
-        super().__init__(f"{size} bytes for {sandbox.name}")
+    def __init__(self, sandbox: Sandbox, want: Want, wants: Sequence[Want], free: Free, at_first: Free) -> None:
+        super().__init__(f"{want.size} bytes for {sandbox.name}")
         self.sandbox = sandbox
-        self.size = size
-        self.largest = largest
+        self.want = want
+        self.size = want.size
+        self.largest = free.largest(want.align).size  # when those before it had theirs
+        self.asked = sum(one.size for one in wants)
+        self.free = at_first.spans
 
 
 class Free:
@@ -35,32 +39,22 @@ class Free:
             self.remove(span)
 
     def remove(self, taken: Span) -> None:
-        pieces = []
-        for span in self.spans:
-            before = Span(span.start, max(0, min(span.end, taken.start) - span.start))
-            after_start = max(span.start, taken.end)
-            after = Span(after_start, max(0, span.end - after_start))
-            pieces += [span] if not span.overlaps(taken) else [piece for piece in (before, after) if piece.size]
-        self.spans = pieces
+        self.spans = list(without(tuple(self.spans), taken))
 
     def take(self, size: int, align: int) -> int | None:
         """The lowest address that fits, now taken; None if there is none."""
-        return self.take_within(size, align, 1 << 64)
+        return self.take_want(Want("copy", 0, size), align)
 
-    def take_within(self, size: int, align: int, block: int) -> int | None:
-        """The same, and no boundary between blocks, which are larger, is crossed."""
-        for span in self.spans:
-            start = _up(span.start, align)
-            if start // block != (start + size - 1) // block:
-                start = _up(start, block)
-            if start + size <= span.end:
-                self.remove(Span(start, size))
-                return start
-        return None
+    def take_want(self, want: Want, align: int) -> int | None:
+        """The same for what must not cross a boundary."""
+        start = next((start for span in self.spans if (start := lowest(span, want, align)) is not None), None)
+        if start is not None:
+            self.remove(Span(start, want.size))
+        return start
 
     def largest(self, align: int) -> Span:
         """The largest aligned stretch, of a whole number of aligned units."""
-        spans = [Span(_up(span.start, align), (span.end & ~(align - 1)) - _up(span.start, align)) for span in self.spans]
+        spans = [Span(up(span.start, align), (span.end & ~(align - 1)) - up(span.start, align)) for span in self.spans]
         return max(spans, key=lambda span: span.size, default=Span(0, 0))
 
 
@@ -68,36 +62,83 @@ class Free:
 class Placement:
     shared: int = 0
     pools: list[int] = field(default_factory=list)
-    ram: list[Span] = field(default_factory=list)  # by sandbox index
+    ram: list[list[Span]] = field(default_factory=list)  # by sandbox index; as the sandbox sees them, one behind the other
+    copies: list[int] = field(default_factory=list)  # by sandbox index; 0: none was asked for
     free: Free = field(default_factory=lambda: Free([], []))  # what is left
+    given_up: int = 0  # bytes of whole units that whoever takes the rest cannot have
 
 
-def _up(value: int, align: int) -> int:
-    return value + align - 1 & ~(align - 1)
-
-
-def place(domains: Domains, pool_sizes: list[int]) -> Placement:
-    """Raises NoRoom. The rules on pinned regions must have passed. A pool's frames have one table in common."""
+def place(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int] = (), most_stretches: int = lib.BH_MAX_REGIONS) -> Placement:
+    """
+    Raises NoRoom. The rules on pinned regions must have passed. A pool's frames have one table in common. Who takes the rest gets at most so
+    many stretches of it.
+    """
     pinned = [span for memory in domains.memories if (span := memory.span)]
-    free = Free(domains.machine.ram, domains.machine.reserved + pinned)
-    placement = Placement(ram=[Span(0, 0)] * len(domains.sandboxes), free=free)
-    placement.shared = _must(free.take(PAGE, PAGE), domains.sandboxes[0], PAGE, free)
-    for sandbox, size in zip(domains.sandboxes, pool_sizes, strict=True):
-        placement.pools.append(_must(free.take_within(size, PAGE, MIB2), sandbox, size, free))
-    for sandbox in sorted(domains.sandboxes, key=lambda one: (takes_largest(domains, one), -_size(domains, one), one.index)):
-        placement.ram[sandbox.index] = _place_ram(domains, sandbox, free)
+    at_first = Free(domains.machine.ram, domains.machine.reserved + pinned)
+    wants = _wants(domains, pool_sizes, copy_sizes)
+    free = Free(at_first.spans, [])
+    starts = _first_fit(domains, wants, free, at_first)
+    count = len(domains.sandboxes)
+    placement = Placement(starts[wants[0]], ram=[_pinned(domains, one) for one in domains.sandboxes], copies=[0] * count, free=free)
+    placement.pools = [starts[want] for want in wants if want.kind == "pool"]
+    for want, start in starts.items():
+        if want.kind == "ram":
+            placement.ram[want.sandbox] = [Span(start, want.size)]
+        elif want.kind == "copy":
+            placement.copies[want.sandbox] = start
+    for sandbox in domains.sandboxes:
+        if takes_largest(domains, sandbox):
+            placement.ram[sandbox.index] = _the_rest(domains, sandbox, placement, most_stretches)
     return placement
 
 
-def _must(start: int | None, sandbox: Sandbox, size: int, free: Free) -> int:
-    if start is None:
-        raise NoRoom(sandbox, size, free.largest(PAGE).size)
+def _wants(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int]) -> list[Want]:
+    """What has no place yet, in the order of first fit."""
+    ram = [Want("ram", one.index, memory.size) for one in domains.sandboxes if (memory := domains.memory_of(one)) and not memory.span]
+    return [
+        Want("shared", 0, PAGE),
+        *(Want("pool", index, size) for index, size in enumerate(pool_sizes)),
+        *sorted(ram, key=lambda want: (-want.size, want.sandbox)),
+        *(Want("copy", index, size) for index, size in enumerate(copy_sizes) if size),
+    ]
+
+
+def _first_fit(domains: Domains, wants: list[Want], free: Free, at_first: Free) -> dict[Want, int]:
+    """Each at the lowest address that fits, or, where somebody's is none, by search. What is left stays in `free`."""
+    starts: dict[Want, int] = {}
+    somebody_takes = any(takes_largest(domains, one) for one in domains.sandboxes)
+    for want in wants:
+        start = _copy_beside_the_rest(free, want) if want.kind == "copy" and somebody_takes else _lowest(free, want)
+        if start is None:
+            return _searched(NoRoom(domains.sandboxes[want.sandbox], want, wants, free, at_first), wants, free, at_first)
+        starts[want] = start
+    return starts
+
+
+def _lowest(free: Free, want: Want) -> int | None:
+    """At a round address, if that is possible, where its tables are fewer."""
+    start = free.take_want(want, GIB) if want.kind == "ram" and want.size >= GIB else None
+    return free.take_want(want, want.align) if start is None else start
+
+
+def _copy_beside_the_rest(free: Free, want: Want) -> int | None:
+    """At the end of the smallest stretch that holds it: what the rest begins with stays large, and begins where it does without restarts."""
+    fitting = [(span.size, start) for span in free.spans if (start := highest(span, want, want.align)) is not None]
+    if not fitting:
+        return None
+    _, start = min(fitting)
+    free.remove(Span(start, want.size))
     return start
 
 
-def _size(domains: Domains, sandbox: Sandbox) -> int:
-    memory = domains.memory_of(sandbox)
-    return memory.size if memory else 0
+def _searched(full: NoRoom, wants: list[Want], free: Free, at_first: Free) -> dict[Want, int]:
+    starts = pack(at_first.spans, wants)
+    if starts is None:
+        raise full
+    free.spans = at_first.spans
+    for want, start in starts.items():
+        free.remove(Span(start, want.size))
+    return starts
 
 
 def takes_largest(domains: Domains, sandbox: Sandbox) -> bool:
@@ -105,24 +146,27 @@ def takes_largest(domains: Domains, sandbox: Sandbox) -> bool:
     return sandbox.takes_the_rest and domains.memory_of(sandbox) is None
 
 
-def _place_ram(domains: Domains, sandbox: Sandbox, free: Free) -> Span:
+def _pinned(domains: Domains, sandbox: Sandbox) -> list[Span]:
     memory = domains.memory_of(sandbox)
-    if memory is None:
-        span = _bounded(free.largest(MIB2), domains)
-        free.remove(span)
-        return span
-    if memory.span:
-        return memory.span
-    start = free.take(memory.size, GIB) if memory.size >= GIB else None
-    if start is None:
-        start = free.take(memory.size, MIB2)
-    if start is None:
-        raise NoRoom(sandbox, memory.size, free.largest(MIB2).size)
-    return Span(start, memory.size)
+    return [memory.span] if memory and memory.span else []
 
 
-def _bounded(span: Span, domains: Domains) -> Span:
-    """Guest RAM ends below the window where the window lies above it."""
+def _the_rest(domains: Domains, sandbox: Sandbox, placement: Placement, most: int) -> list[Span]:
+    """The largest stretch first, as software lies at the beginning; then the others by address. What it cannot have is noted."""
+    units = sorted(whole_units(placement.free.spans), key=lambda span: (-span.size, span.start))
+    room, taken = rest_limit(domains, sandbox), []
+    for span in [*units[:1], *sorted(units[1:most], key=lambda span: span.start)]:
+        taken += [Span(span.start, min(span.size, room))] if room else []
+        room -= min(span.size, room)
+    for span in taken:
+        placement.free.remove(span)
+    placement.given_up = sum(span.size for span in units) - sum(span.size for span in taken)
+    return taken
+
+
+def rest_limit(domains: Domains, sandbox: Sandbox) -> int:
+    """Guest RAM ends below the window, and below the sandbox's own devices, where they lie above its beginning. A multiple of 2 MiB."""
     machine = domains.machine
-    limit = machine.window - machine.guest_ram if machine.window > machine.guest_ram else span.size
-    return Span(span.start, min(span.size, limit & ~(MIB2 - 1)))
+    seen = [machine.window, *(span.start for device in sandbox.devices for span in device.registers)]
+    ends = [1 << 32 if machine.has_32_bits else 1 << 64, *(start for start in seen if start >= machine.guest_ram)]
+    return min(ends) - machine.guest_ram & ~(MIB2 - 1)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -112,8 +113,8 @@ class SandboxPlan:
     image: str
     bootargs: str
     ram_gpa: int
-    ram_hpa: int
-    ram_size: int
+    ram_hpa: int  # of its first stretch
+    ram_size: int  # of all
     pool_hpa: int
     pool_size: int = 0  # what its monitor takes, to the frame;
     core_bytes: int = 0  # of that, what each core takes
@@ -141,6 +142,21 @@ class SandboxPlan:
     pieces: list[tuple[int, int]] = field(default_factory=list)  # (address, bytes) of what a restart copies back
     ram_table_bytes: int = 0  # stage-2 tables that only RAM needs, root included
     other_table_bytes: int = 0
+
+    @property
+    def ram(self) -> list[Region]:
+        """Its RAM as the machine has it: one stretch, or several for who takes the rest; one behind the other in its own addresses."""
+        return [one for one in self.regions if one.kind == "ram"]
+
+    def owns(self, hpa: int) -> bool:
+        return any(one.hpa <= hpa < one.hpa + one.size for one in self.ram)
+
+    def in_machine(self, gpa: int, size: int) -> Iterator[tuple[int, int]]:
+        """(HPA, bytes) of each part of a stretch of its RAM."""
+        for one in self.ram:
+            start, end = max(gpa, one.gpa), min(gpa + size, one.gpa + one.size)
+            if start < end:
+                yield one.hpa + start - one.gpa, end - start
 
     @property
     def snapshot_size(self) -> int:

@@ -74,7 +74,7 @@ def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Seque
     if machine.is_arm:
         yield from (Span(plans[other].pool_hpa, PAGE) for other in one.may_kick)  # the root that a kick poisons
     if one.restarts or not machine.is_arm:
-        yield Span(one.ram_hpa, one.ram_size)
+        yield from (Span(ram.hpa, ram.size) for ram in one.ram)
 
 
 def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str) -> int:

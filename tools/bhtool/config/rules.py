@@ -220,6 +220,7 @@ RULES = (
         memory.all_used,
         unless=("BH-R006", "BH-R030", "BH-R031", "BH-R032"),
     ),
+    Rule("BH-W031", "Whoever takes the rest can have all of it.", "give that memory to another sandbox, by a `memory-region`"),
     Rule(
         "BH-W041",
         "Timers and performance monitors interrupt their own core, by PPIs.",

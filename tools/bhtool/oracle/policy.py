@@ -88,7 +88,7 @@ class Placed:
 
     shared: int
     pools: tuple[Span, ...]
-    ram: tuple[Span, ...]
+    ram: tuple[tuple[Span, ...], ...]  # as a sandbox finds them, one behind the other
     copies: Mapping[str, Span]
 
 
@@ -96,7 +96,7 @@ def places_of(plan: Plan) -> Placed:
     return Placed(
         shared=plan.shared_hpa,
         pools=tuple(Span(one.pool_hpa, one.pool_size) for one in plan.sandboxes),
-        ram=tuple(Span(one.ram_hpa, one.ram_size) for one in plan.sandboxes),
+        ram=tuple(tuple(Span(ram.hpa, ram.size) for ram in one.ram) for one in plan.sandboxes),
         copies={one.name: Span(one.snapshot_hpa, one.snapshot_size) for one in plan.sandboxes if one.snapshot_size},
     )
 
@@ -122,7 +122,7 @@ def exemptions(sandbox: Sandbox) -> frozenset[str]:
 def _policy(domains: Domains, placed: Placed, sandbox: Sandbox) -> Policy:
     pool = placed.pools[sandbox.index]
     grants = [
-        _ram(domains.machine, placed, sandbox),
+        *_ram(domains.machine, placed, sandbox),
         *_window(domains, placed, sandbox),
         *_registers(domains.machine, sandbox),
         *_configuration(sandbox, pool.start, exemptions(sandbox)),
@@ -159,16 +159,19 @@ def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant
             yield whole(f"configuration of {device.name}", start + device.function.id * PAGE, PAGE)
 
 
-def _kept(ram: Span, copy: Span | None) -> Iterator[Grant]:
+def _kept(ram: tuple[Span, ...], copy: Span | None) -> Iterator[Grant]:
     """Of a monitor that may restart its sandbox."""
     if copy and copy.size:
-        yield Grant("RAM of its sandbox", ram.start, ram.start, ram.size, "rw", "ram")
+        yield from (Grant("RAM of its sandbox", one.start, one.start, one.size, "rw", "ram") for one in ram)
         yield Grant("boot snapshot", copy.start, copy.start, copy.size, "r", "ram")
 
 
-def _ram(machine: Machine, placed: Placed, sandbox: Sandbox) -> Grant:
-    ram = placed.ram[sandbox.index]
-    return Grant("RAM", machine.guest_ram, ram.start, ram.size, "rwx", "ram")
+def _ram(machine: Machine, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
+    """Without gaps from where RAM begins in every sandbox."""
+    gpa = machine.guest_ram
+    for span in placed.ram[sandbox.index]:
+        yield Grant("RAM", gpa, span.start, span.size, "rwx", "ram")
+        gpa += span.size
 
 
 def _window(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:

@@ -122,6 +122,7 @@ def restart_json(one: SandboxPlan) -> dict[str, Any]:
 def plan_json(plan: Plan) -> dict[str, Any]:
     sandboxes = [
         {name: getattr(one, name) for name in ("name", "cores", "ram_hpa", "ram_gpa", "ram_size", "rest", "unprotected")}
+        | {"ram": [{"gpa": ram.gpa, "hpa": ram.hpa, "bytes": ram.size} for ram in one.ram]}
         | restart_json(one)
         | {"memory": memory_of(one)}
         for one in plan.sandboxes
