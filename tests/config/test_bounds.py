@@ -36,7 +36,7 @@ def test_a_pipe_as_partition_file(compile_on: Compile, tmp_path: Path) -> None:
 def test_a_large_partition_file(compile_on: Compile, tmp_path: Path) -> None:
     file = written(tmp_path, GOOD)
     os.truncate(file, SOURCE_BYTES + 1)
-    assert refusal(compile_on, file).startswith("partition.dts:1: this file has 1048577 bytes, 1048576 at most can be read")
+    assert refusal(compile_on, file).startswith("partition.dts:1: this file has 1048577 B, 1 MiB at most can be read")
 
 
 def test_a_pipe_in_an_included_file(compile_on: Compile, tmp_path: Path) -> None:
@@ -95,5 +95,5 @@ def test_a_device_is_no_image(tmp_path: Path) -> None:
 
 def test_a_file_that_grows_is_large() -> None:
     """Files of /proc say that they are empty."""
-    with pytest.raises(Unbounded, match="has more than the 10 bytes"):
+    with pytest.raises(Unbounded, match="has more than the 10 B that"):
         read_bounded(Path("/proc/self/maps"), 10)

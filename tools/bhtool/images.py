@@ -6,9 +6,10 @@ from pathlib import Path
 
 from bhtool import payloads
 from bhtool.build import PRODUCTS
-from bhtool.config.payload import NotYet
+from bhtool.config.payload import NoFile, NotYet
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
+from bhtool.text import did_you_mean
 
 DEBIAN = {"vmlinuz": payloads.kernel, "rootfs.cpio.gz": payloads.initramfs}
 PROVIDED = {*DEBIAN, *(Path(name).name for name in PRODUCTS)}
@@ -32,7 +33,19 @@ class Resolver:
             return beside
         if name in DEBIAN and self.provides:
             return DEBIAN[name](self.platform, self.report)
-        for built in (self.platform.build / name, self.platform.build / "kernel" / name, self.platform.build / "tests" / "guests" / name):
-            if built.is_file():
-                return built
-        raise (NotYet if name in PROVIDED else FileNotFoundError)(name)
+        for folder in self._folders:
+            if (folder / name).is_file():
+                return folder / name
+        if name in PROVIDED:
+            raise NotYet(name)
+        raise NoFile(name, did_you_mean(name, self._known()))
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return self.platform.build, self.platform.build / "kernel", self.platform.build / "tests" / "guests"
+
+    def _known(self) -> list[str]:
+        """Names that there are, those beside the partition file first."""
+        built = [one for folder in self._folders if folder.is_dir() for one in folder.glob("*.elf")]
+        beside = [one for one in self.partition.parent.iterdir() if one.is_file() and one != self.partition]
+        return [one.name for one in beside] + sorted(PROVIDED) + [one.name for one in built]

@@ -13,6 +13,7 @@ from bhtool.config.rule import Finding
 from bhtool.config.tree import Node
 
 DEPTH, NODES, VALUE = 16, 4096, 65536  # levels, nodes, characters of a property's value
+STATEMENT_LINES = 32
 
 _ANNOTATED = re.compile(r"^(?P<code>.*?) /\* (?P<places>[^*]*) \*/$")
 _PLACE = re.compile(r"(?P<file>[^,]+?):(?P<line>\d+):\d+-")
@@ -45,6 +46,17 @@ def take_places(root: Node, annotated: str, fallback: Location) -> None:
             stack.pop()
         elif stack and (found := _PROPERTY.match(code)) and (one := stack[-1].properties.get(found["name"])):
             one.location, one.written = where, found["value"] or ""
+
+
+def take_statements(root: Node, lines: list[tuple[Location, str]]) -> None:
+    """Notes how each property's value was written before dtc resolved its references."""
+    at = {(shown(where.file), where.line): number for number, (where, _) in reversed(list(enumerate(lines)))}
+    for one in (one for node in root.walk() for one in node.properties.values()):
+        first = at.get((one.location.file, one.location.line))
+        if first is not None:
+            text = "\n".join(line for _, line in lines[first : first + STATEMENT_LINES])
+            found = re.search(rf"(?<![\w,.+?#-]){re.escape(one.name)}\s*=(?P<value>[^;]*);", text)
+            one.source = found["value"].strip() if found else ""
 
 
 def _lines(annotated: str, fallback: Location) -> Iterator[tuple[str, Location]]:

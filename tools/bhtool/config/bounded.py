@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bhtool.errors import BulkheadError, Status
+from bhtool.text import size_text
 
 MIB = 1 << 20
 SOURCE_BYTES = MIB  # of one source file
@@ -85,7 +86,7 @@ def refuse_unbounded(path: Path, most: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise Unbounded("is no ordinary file")
     if status.st_size > most:
-        raise Unbounded(f"has {status.st_size} bytes, {most} at most can be read")
+        raise Unbounded(f"has {size_text(status.st_size)}, {size_text(most)} at most can be read")
 
 
 def read_bounded(path: Path, most: int) -> bytes:
@@ -94,5 +95,5 @@ def read_bounded(path: Path, most: int) -> bytes:
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise Unbounded(f"has more than the {most} bytes that can be read")
+        raise Unbounded(f"has more than the {size_text(most)} that can be read")
     return data

@@ -10,6 +10,7 @@ from bhtool.abi import lib
 from bhtool.config.grants import Grant
 from bhtool.config.plan import Diagnostic, Plan, Region, SandboxPlan
 from bhtool.config.rules import diagnose
+from bhtool.text import size_text
 
 GRANTS, ROWS, POOL = "BH-R070", "BH-R071", "BH-R072"
 PAGE = 0x1000
@@ -67,8 +68,8 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
             yield diagnose(GRANTS, where, f"`{sandbox.name}` has {rows} grants, {lib.BH_MAX_GRANTS} fit")
         if sandbox.pool_size > lib.BH_MAX_POOL_BYTES:
             tables = sandbox.ram_table_bytes + sandbox.other_table_bytes
-            text = f"the monitor of `{sandbox.name}` needs {sandbox.pool_size >> 10} KiB, {tables >> 10} of them for its translation tables"
-            yield diagnose(POOL, where, f"{text}; it can have {lib.BH_MAX_POOL_BYTES >> 10}")
+            text = f"the monitor of `{sandbox.name}` needs {size_text(sandbox.pool_size)}, {size_text(tables)} of them for its translation tables"
+            yield diagnose(POOL, where, f"{text}; it can have {size_text(lib.BH_MAX_POOL_BYTES)}")
     yield from _judge_rows(plan)
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from bhtool.config.domains import Domains, Memory, Sandbox
 from bhtool.config.machine import Span
 from bhtool.config.rule import Finding
+from bhtool.text import size_text
 
 MIB2 = 2 << 20
 LINUX_LEAST = 64 << 20
@@ -50,7 +51,9 @@ def has_memory(domains: Domains) -> Iterator[Finding]:
 def aligned(domains: Domains) -> Iterator[Finding]:
     for memory in domains.memories:
         if memory.size % MIB2 or not memory.size:
-            yield Finding(memory.location, f"the size of `{memory.name}`, {memory.size:#x}, is not a multiple of 2 MiB")
+            yield Finding(
+                memory.location, f"the size of `{memory.name}`, {memory.size:#x} ({size_text(memory.size)}), is not a multiple of 2 MiB"
+            )
         if memory.start is not None and memory.start % MIB2:
             yield Finding(memory.location, f"the address of `{memory.name}`, {memory.start:#x}, is not a multiple of 2 MiB")
 
@@ -80,7 +83,7 @@ def apart(domains: Domains) -> Iterator[Finding]:
 def large_enough(domains: Domains) -> Iterator[Finding]:
     for sandbox, memory in _used(domains):
         if sandbox.is_linux and memory.size < LINUX_LEAST:
-            yield Finding(memory.location, f"`{sandbox.name}` runs Linux in {memory.size >> 20} MiB")
+            yield Finding(memory.location, f"`{sandbox.name}` runs Linux in {size_text(memory.size)}")
 
 
 def below_window(domains: Domains) -> Iterator[Finding]:

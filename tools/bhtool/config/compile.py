@@ -24,7 +24,7 @@ from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
-from bhtool.config.payload import NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
+from bhtool.config.payload import NoFile, NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import NoRoom, Placement, place, takes_largest
@@ -250,7 +250,8 @@ def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
         absent.property = name
         raise
     except FileNotFoundError as error:
-        raise PayloadError(NO_IMAGE, f"there is no file `{file}` for `{sandbox.name}`", name) from error
+        hint = error.hint if isinstance(error, NoFile) else ""
+        raise PayloadError(NO_IMAGE, f"there is no file `{file}`{hint} for `{sandbox.name}`", name) from error
     except OSError as error:
         raise PayloadError(NO_IMAGE, f"`{file}` for `{sandbox.name}` cannot be read ({error.strerror})", name) from error
     except Unbounded as error:

@@ -24,12 +24,12 @@ from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
 from bhtool.config.wording import BINDINGS, node_text, property_text
-from bhtool.config.written import badly_written, known_names, odd_buses, unknown_names
+from bhtool.config.written import badly_written, known_names, numbers_for_references, odd_buses, unknown_names
 from bhtool.text import did_you_mean
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
 OURS = "schemas/bulkhead,"
-UNKNOWN, FORM, UNSUPPORTED = "BH-R002", "BH-R003", "BH-R004"
+UNKNOWN, FORM, UNSUPPORTED, REFERENCE = "BH-R002", "BH-R003", "BH-R004", "BH-R006"
 
 # Designed, announced, and not in this version: properties and child nodes by what gives them away.
 LATER_PROPERTIES = {
@@ -84,6 +84,7 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
 def _badly_written(root: Node) -> Iterator[tuple[str, Diagnostic]]:
     """The same as _by_schema, of what it cannot see or lets pass."""
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in badly_written(root))
+    yield from ((path, diagnose(REFERENCE, one.location, one.text)) for path, one in numbers_for_references(root))
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in odd_buses(root))
     yield from ((f"{node.path}:{name}", _unknown(node, name)) for node, name in unknown_names(root))
     yield from ((path, diagnose(UNKNOWN, one.location, one.text)) for path, one in unknown_nodes(root))
@@ -123,7 +124,8 @@ class _Value(bytes):
     name: str
 
     def __new__(cls, one: Property) -> _Value:
-        value = super().__new__(cls, one.data)
+        is_text = one.written.startswith('"')  # in which no ASCII is said before, and would break the decoder
+        value = super().__new__(cls, bytes(min(byte, 0x7F) for byte in one.data) if is_text else one.data)
         value.name = one.name
         return value
 

@@ -23,7 +23,7 @@ def endless_includes(partition: Path) -> Iterator[Finding]:
     seen, waiting = {partition.resolve()}, [partition]
     while waiting and len(seen) <= FILES:
         file = waiting.pop()
-        for number, line in enumerate(read_bounded(file, SOURCE_BYTES).decode("utf-8", "replace").splitlines(), 1):
+        for number, line in enumerate(read_bounded(file, SOURCE_BYTES).decode("utf-8", "replace").split("\n"), 1):
             found = _INCLUDE.match(line)
             path = _file(found["quoted"] or found["pointed"], (file.parent, partition.parent)) if found else None
             if path is None or path.resolve() in seen:
@@ -44,7 +44,7 @@ def _file(name: str, folders: tuple[Path, ...]) -> Path | None:
 def lines_of(text: bytes) -> Iterator[tuple[Location, str]]:
     """The lines of a preprocessed source, each with where it was written."""
     file, number = "", 0
-    for line in text.decode("utf-8", "replace").splitlines():
+    for line in text.decode("utf-8", "surrogateescape").split("\n"):
         marker = _MARKER.match(line)
         if marker:
             file, number = marker["file"], int(marker["line"])

@@ -14,9 +14,10 @@ import libfdt
 
 from bhtool.config.arm_boot import LAYOUTS
 from bhtool.config.machine import Device, Machine, Span, interrupts_its_own_core
-from bhtool.config.payload import Payload, PayloadError, Piece, Room
+from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.tree import Node, Property
+from bhtool.text import MIB, size_text
 
 TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
@@ -29,7 +30,7 @@ def linux_arm_payload(arch: str, kernel: bytes, initrd: bytes, name: str, machin
     layout = LAYOUTS[arch](kernel, name, room)
     if not room.holds(layout.kernel, layout.kernel_bytes) or not room.holds(layout.initrd, len(initrd)):
         needed = layout.initrd + len(initrd) - room.gpa
-        raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {needed >> 20} MiB, RAM is {room.size >> 20} MiB")
+        raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(needed, MIB))}, RAM is {size_text(room.size)}")
     line = _command_line(plan, devices)
     if len(line.encode()) >= layout.command_line_bytes:
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line.encode())} bytes long", "bootargs")

@@ -11,6 +11,7 @@ import struct
 from bhtool.config.acpi import ACPI, ACPI_END, Bus, Port, acpi_pieces
 from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
+from bhtool.text import MIB, size_text
 
 NOT_A_KERNEL, WRONG_MACHINE, TOO_BIG, ARGUMENTS_LONG = "BH-R061", "BH-R062", "BH-R065", "BH-R013"
 ZERO_PAGE, COMMAND_LINE, KERNEL = 0x10000, 0x11000, 0x1000000
@@ -36,7 +37,9 @@ def linux_x86_payload(
     kernel_bytes = max(struct.unpack_from("<I", kernel, INIT_SIZE)[0], len(loaded))
     initrd_gpa = align_up(KERNEL + kernel_bytes, 0x200000)
     if not room.holds(KERNEL, kernel_bytes) or not room.holds(initrd_gpa, len(initrd)):
-        raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {initrd_gpa + len(initrd) >> 20} MiB, RAM is {room.size >> 20} MiB")
+        raise PayloadError(
+            TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(initrd_gpa + len(initrd), MIB))}, RAM is {size_text(room.size)}"
+        )
     line = command_line(bootargs, uarts)
     if len(line) >= min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]):
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long", "bootargs")

@@ -20,6 +20,24 @@ ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: what
 X86_LINK_ADDRESS = 0x200000  # behind entry area and legacy memory
 
 
+KINDS = {
+    3: "a 32-bit x86",
+    8: "a MIPS",
+    20: "a 32-bit PowerPC",
+    21: "a 64-bit PowerPC",
+    22: "an s390",
+    40: "a 32-bit ARM",
+    62: "an x86-64",
+    183: "an AArch64",
+    243: "a RISC-V",
+    258: "a LoongArch",
+}
+
+
+def _kind(machine: int) -> str:
+    return KINDS.get(machine, f"a foreign (machine {machine})")
+
+
 @dataclass(frozen=True)
 class Elf:
     machine: int
@@ -78,7 +96,9 @@ def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -
     """Raises PayloadError when the ELF is not for this machine or does not lie in the sandbox's RAM."""
     elf = read_elf(data, name)
     if elf.machine != ELF_MACHINES[arch]:
-        raise PayloadError(WRONG_MACHINE, f"`{name}` is for ELF machine {elf.machine}, this platform is {arch} ({ELF_MACHINES[arch]})")
+        raise PayloadError(
+            WRONG_MACHINE, f"`{name}` is {_kind(elf.machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
+        )
     _refuse_contract(elf, name)
     _refuse_segments(elf, name, room)
     pieces = [Piece(f"{name} at {gpa:#x}", gpa, bytes(content).ljust(size, b"\0")) for gpa, content, size in elf.loads]

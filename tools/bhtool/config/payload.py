@@ -10,6 +10,15 @@ from pathlib import Path
 
 Resolve = Callable[[str], Path]
 
+
+class NoFile(FileNotFoundError):
+    """What a name stands for is not there; the hint is the end of a clause that says so."""
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        super().__init__(name)
+        self.hint = hint
+
+
 OVERLAP = "BH-R064"
 STACK_BYTES = 0x1000  # of an initial stack that has no other bound
 

@@ -10,29 +10,28 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bhtool.config.annotated import shown, take_places, too_much
+from bhtool.config.annotated import shown, take_places, take_statements, too_much
 from bhtool.config.board_changes import board_changes
-from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, refuse_unbounded, run_bounded
-from bhtool.config.includes import endless_includes, lines_of, raw_files
+from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, read_bounded, run_bounded
+from bhtool.config.complaints import SYNTAX, Sources, no_text, odd_lines, syntax_errors
+from bhtool.config.includes import endless_includes, raw_files
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, read_blob, take_labels
-from bhtool.config.wording import compilers_text, label_in
+from bhtool.config.wording import compilers_text
 
-SYNTAX, ENDLESS, BOARD_CHANGED = "BH-R001", "BH-R008", "BH-R009"
+ENDLESS, BOARD_CHANGED = "BH-R008", "BH-R009"
 DTC_WARNING = "BH-W001"
 # dtc's warnings about lengths of what is read as cells, or about text that is none: a wrong value would be cut to a right one.
 LENGTHS = re.compile(
     r"\((\w+_is_(cell|string|string_list)|reg_format|ranges_format|dma_ranges_format|interrupts_property|clocks_property)\)"
 )
 
-_CLANG = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
-_DTC_ERROR = re.compile(r"^(?:Error|FATAL ERROR): (?P<file>[^:\n]+):(?P<line>\d+)[.:-]\S* (?P<text>.*)$", re.MULTILINE)
-_DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: (?P<level>ERROR|Warning) (?P<text>\(.*)$", re.MULTILINE)
+_DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: Warning (?P<text>\(.*)$", re.MULTILINE)
 
 
 class SourceError(Exception):
@@ -54,35 +53,38 @@ def read_source(partition: Path, board: Path) -> Source:
     """Compiles partition for board. Raises SourceError when it cannot be understood at all."""
     _look_at(partition)
     _refuse(endless_includes(partition))
-    text = _preprocess(partition, board)
-    root, warnings = _tree(partition, text)
-    alone = _board_alone(board, _preprocess(board, board), Path.cwd())
-    found = (Finding(Location(shown(one.location.file), one.location.line), one.text) for one in board_changes(root, alone, text))
+    sources = _preprocess(Sources(partition, board))
+    root, warnings = _tree(sources)
+    alone = _board_alone(_preprocess(Sources(board, board)), Path.cwd())
+    changes = board_changes(root, alone, sources.text)
+    found = (Finding(Location(shown(one.location.file), one.location.line), one.text) for one in changes)
     return Source(root, warnings, [diagnose(BOARD_CHANGED, one.location, one.text) for one in found])
 
 
-def _tree(file: Path, text: bytes) -> tuple[Node, list[Diagnostic]]:
-    start = Location(shown(str(file)), 1)
-    _refuse(raw_files(text))
-    blob, warnings = _compile(file, text)
-    annotated = _run(file, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"], text).decode("utf-8", "replace")
+def _tree(sources: Sources) -> tuple[Node, list[Diagnostic]]:
+    start = sources.start
+    _refuse(raw_files(sources.text))
+    blob, warnings = _compile(sources)
+    annotated = _run(sources, ["dtc", "-q", "-@", "-I", "dts", "-O", "dts", "-T", "-T", "-"]).decode("utf-8", "replace")
     _refuse(too_much(annotated, start))
     root = read_blob(blob)
     take_places(root, annotated, start)
+    take_statements(root, sources.lines)
     take_labels(root)
     return root, warnings
 
 
 @functools.lru_cache(maxsize=8)
-def _board_alone(board: Path, text: bytes, _: Path) -> Node:
+def _board_alone(board: Sources, _: Path) -> Node:
     """Without any partition file. Its places are written as the working directory has them."""
-    return _tree(board, text)[0]
+    return _tree(board)[0]
 
 
 def _look_at(partition: Path) -> None:
     start = Location(shown(str(partition)), 1)
     try:
-        refuse_unbounded(partition, SOURCE_BYTES)
+        if why := no_text(read_bounded(partition, SOURCE_BYTES)):
+            raise SourceError([diagnose(SYNTAX, start, why)])
     except FileNotFoundError as error:
         raise SourceError([diagnose(SYNTAX, start, "there is no such file")]) from error
     except OSError as error:
@@ -97,17 +99,21 @@ def _refuse(found: Iterable[Finding]) -> None:
         raise SourceError(diagnostics)
 
 
-def _preprocess(partition: Path, board: Path) -> bytes:
+def _preprocess(sources: Sources) -> Sources:
+    partition, board = sources.partition.resolve(), sources.board.resolve()
     command = ["clang-19", "-E", "-x", "assembler-with-cpp", "-nostdinc", "-undef", "-D__DTS__", "-fno-crash-diagnostics",
-               f'-DBOARD_DTSI="{board.resolve()}"', f"-I{partition.resolve().parent}", str(partition.resolve())]  # fmt: skip
-    return _run(partition, command, b"")
+               f'-DBOARD_DTSI="{board}"', f"-I{partition.parent}", str(partition)]  # fmt: skip
+    whole = replace(sources, text=_run(sources, command))
+    if odd := list(odd_lines(whole)):
+        raise SourceError(odd)
+    return whole
 
 
-def _compile(partition: Path, text: bytes) -> tuple[bytes, list[Diagnostic]]:
-    result = _start(partition, ["dtc", "-@", "-I", "dts", "-O", "dtb", "-"], text)
+def _compile(sources: Sources) -> tuple[bytes, list[Diagnostic]]:
+    result = _start(sources, ["dtc", "-@", "-I", "dts", "-O", "dtb", "-"])
     messages = result.messages.decode("utf-8", "replace")
     if result.status:
-        raise SourceError(_syntax_errors(partition, text, messages))
+        raise SourceError(syntax_errors(sources, messages))
     found = [
         diagnose(SYNTAX if LENGTHS.match(one["text"]) else DTC_WARNING, _at(one), compilers_text(one["text"]))
         for one in _DTC_CHECK.finditer(messages)
@@ -121,34 +127,15 @@ def _at(found: re.Match[str]) -> Location:
     return Location(shown(found["file"]), int(found["line"]))
 
 
-def _run(partition: Path, command: list[str], text: bytes) -> bytes:
-    result = _start(partition, command, text)
+def _run(sources: Sources, command: list[str]) -> bytes:
+    result = _start(sources, command)
     if result.status:
-        raise SourceError(_syntax_errors(partition, text, result.messages.decode("utf-8", "replace")))
+        raise SourceError(syntax_errors(sources, result.messages.decode("utf-8", "replace")))
     return result.output
 
 
-def _start(partition: Path, command: list[str], text: bytes) -> Done:
+def _start(sources: Sources, command: list[str]) -> Done:
     try:
-        return run_bounded(command, text)
+        return run_bounded(command, sources.text)
     except Unbounded as error:
-        raise SourceError([diagnose(ENDLESS, Location(shown(str(partition)), 1), f"this file {error}")]) from error
-
-
-def _syntax_errors(partition: Path, text: bytes, messages: str) -> list[Diagnostic]:
-    found = []
-    for pattern in (_CLANG, _DTC_ERROR, _DTC_CHECK):
-        for match in pattern.finditer(messages):
-            if match.groupdict().get("level") != "Warning":
-                where = _reference(text, match["text"]) or _at(match)
-                found.append(diagnose(SYNTAX, where, compilers_text(match["text"])))
-    last = (messages.strip().splitlines() or ["no message"])[-1]
-    return found or [diagnose(SYNTAX, Location(shown(str(partition)), 1), compilers_text(last))]
-
-
-def _reference(text: bytes, message: str) -> Location | None:
-    """dtc tells only the node of a reference to nothing: where the preprocessed source writes the label."""
-    label = label_in(message)
-    written = (where for where, line in lines_of(text) if re.search(rf"&{re.escape(label)}\b", line))
-    where = next(written, None) if label else None
-    return where and Location(shown(where.file), where.line)
+        raise SourceError([diagnose(ENDLESS, sources.start, f"this file {error}")]) from error

@@ -20,6 +20,7 @@ class Property:
     data: bytes
     location: Location = NOWHERE
     written: str = ""  # the value as dtc writes it: <0x1>, "text", [00]
+    source: str = ""  # the value as the preprocessed source has it: <&label>
 
     @property
     def cells(self) -> list[int]:

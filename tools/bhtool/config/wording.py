@@ -10,14 +10,40 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from bhtool.paths import ROOT
+from bhtool.text import did_you_mean
 
 BINDINGS = ROOT / "dts" / "bindings"
-LABEL = re.compile(r'label "(\w+)"')
+LABEL = re.compile(r'label "(\w+)"|^Label or path (\w+) not found')
+FILE = re.compile(r"'([^']+)' file not found")
 COMPILERS_WORDS = (
     (re.compile(r"'(?P<name>[^']+)' file not found"), "there is no file `{name}` to include"),
     (re.compile(r"Label or path (?P<name>\S+) not found"), "there is no node with the label `{name}`"),
     (re.compile(r"\(\w+\): \S+: Reference to non-existent node or label \"(?P<name>\w+)\""), "there is no node with the label `{name}`"),
-    (re.compile(r"syntax error"), "this is no device tree syntax, or the line before lacks its `;`"),
+    (re.compile(r"\(duplicate_property_names\): \S*:(?P<name>[^:\s]+): .*"), "`{name}` is given twice in one node"),
+    (re.compile(r"\(duplicate_node_names\): (?P<name>/\S*): .*"), "a second node is called `{name}`"),
+    (
+        re.compile(r"\(duplicate_label\): \S+ Duplicate label '(?P<name>\w+)' on (?P<one>\S+) and (?P<two>\S+)"),
+        "the label `{name}` is given twice, to `{two}` and to `{one}`",
+    ),
+    (re.compile(r"Properties must precede subnodes"), "a property stands after a child node; all properties of a node come first"),
+    (
+        re.compile(r"Value out of range for 32-bit array element"),
+        "a number has more than the 32 bits of a cell; write two cells, the upper half first",
+    ),
+    (re.compile(r"Bad integer literal '(?P<name>[^']*)'"), "`{name}` is no number"),
+    (re.compile(r'expected "FILENAME" or <FILENAME>'), "`#include` takes the name of a file in quotes, or BOARD_DTSI without quotes"),
+    (re.compile(r"UTF-16 .*"), "this file is UTF-16 text; save it as UTF-8"),
+    (
+        re.compile(
+            r"\((?:reg|ranges|dma_ranges)_format\): (?P<node>/\S*):(?P<name>[^:\s]+): property has invalid length \((?P<size>\d+) bytes\)"
+            r" \(#address-cells == (?P<address>\d+), #size-cells == (?P<cells>\d+)\)"
+        ),
+        "`{name}` of `{node}` has {size} bytes, and takes cells of 4 bytes: {address} of an address and {cells} of a size",
+    ),
+    (
+        re.compile(r'\(ranges_format\): /reserved-memory:ranges: empty "ranges" property but its #\w+-cells .*'),
+        "`/reserved-memory` lacks `#address-cells = <2>;` and `#size-cells = <2>;`",
+    ),
     (re.compile(r"\(\w+\): (?P<name>/\S*): (?P<text>.*)"), "`{name}`: {text}"),
 )
 MISSING = re.compile(r"'(?P<name>[^']+)' is a required property")
@@ -31,10 +57,16 @@ def compilers_text(message: str) -> str:
     return message.strip()
 
 
+def file_in(message: str) -> str:
+    """The file that there is none of; empty if the message is about something else."""
+    found = FILE.search(message)
+    return found[1] if found else ""
+
+
 def label_in(message: str) -> str:
     """The label that dtc found nothing for; empty if the message is about something else."""
     found = LABEL.search(message)
-    return found[1] if found else ""
+    return (found[1] or found[2]) if found else ""
 
 
 def node_text(error: Any) -> str:
@@ -55,7 +87,8 @@ def property_text(name: str, error: Any) -> str:
     if error.validator == "type" and error.validator_value == "boolean":
         return f"is {value}, and takes no value: it is there or it is not"
     if error.validator == "enum":
-        return f"is {value}, which is none of {', '.join(map(str, error.validator_value))}"
+        known = [str(one) for one in error.validator_value]
+        return f"is {value}, which is none of {', '.join(known)}{did_you_mean(str(error.instance), known)}"
     if error.validator == "type" and error.validator_value == "array":
         return f"is {value}, which is no list of references such as <&label>"
     meaning = descriptions().get(name, "")

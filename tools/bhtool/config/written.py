@@ -13,10 +13,11 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from bhtool.config.domains import PARTITIONS, SANDBOX
+from bhtool.config.domains import LOG, NO_CONSOLE, PARTITIONS, SANDBOX
 from bhtool.config.rule import Finding
 from bhtool.config.tree import Node, Property
 from bhtool.config.wording import BINDINGS
+from bhtool.text import did_you_mean
 
 CELL = 4
 SHOWN = 60  # characters of a wrong value in a message
@@ -25,6 +26,8 @@ CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
 REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores")
 WORDS = ("compatible", "os,type", "image", "initrd", "bootargs", "unprotected", "on-fault", "then")
 NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
+EXAMPLES = {"size": "<0x0 0x1000000>", "reg": "<0x0 0x60000000 0x0 0x1000000>", "heartbeat-timeout-us": "<1000>"}
+CONSOLES = (LOG, NO_CONSOLE)
 MOST = {"#address-cells": 3, "#size-cells": 2, "#interrupt-cells": 4}  # that a bus or a controller asks for
 
 _PART = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<wide>/bits/ 64 <[^>]*>)|(?P<cells>(?<!/bits/ 8 )(?<!/bits/ 16 )<[^>]*>)')
@@ -33,12 +36,30 @@ _BETWEEN = re.compile(r"[\s,]|\w+:")  # commas and labels
 
 def badly_written(root: Node) -> Iterator[tuple[str, Finding]]:
     """(path of the property, finding) for each of our own whose value has another form than it needs."""
-    for node in _ours(root):
-        for one in node.properties.values():
-            words = _wrong(one)
-            if words:
-                value = one.written if len(one.written) <= SHOWN else one.written[: SHOWN - 3] + "..."
-                yield f"{node.path}:{one.name}", Finding(one.location, f"`{one.name}` of `{node.name}` is {value or 'empty'}, {words}")
+    labels = {label: one.path for one in root.walk() for label in one.labels}
+    for node, one in _our_properties(root):
+        if words := _wrong(one, labels):
+            yield f"{node.path}:{one.name}", Finding(one.location, f"`{one.name}` of `{node.name}` is {_shown(one)}, {words}")
+
+
+def numbers_for_references(root: Node) -> Iterator[tuple[str, Finding]]:
+    """The same for a list of references in which the source has none: a number may happen to be some node's."""
+    labels = {label for one in root.walk() for label in one.labels}
+    for node, one in _our_properties(root):
+        if one.name in REFERENCES and _forms(one.written) == {CELLS} and one.source and "&" not in one.source:
+            meant = f"cpu{one.cells[0]}" if one.name in ("cores", "idle-cores") and one.cells else ""
+            hint = f" (did you mean <&{meant}>?)" if meant in labels else ""
+            yield f"{node.path}:{one.name}", Finding(one.location, f"`{one.name}` of `{node.name}` is {one.source}, a number{hint}")
+
+
+def _our_properties(root: Node) -> Iterator[tuple[Node, Property]]:
+    return ((node, one) for node in _ours(root) for one in node.properties.values())
+
+
+def _shown(one: Property) -> str:
+    """A value as it is written; of a text that is not ASCII dtc writes the bytes."""
+    text = one.written if "\\x" not in one.written else f'"{one.data.rstrip(bytes(1)).decode("utf-8", "surrogateescape")}"'
+    return (text if len(text) <= SHOWN else text[: SHOWN - 3] + "...") or "empty"
 
 
 def odd_buses(root: Node) -> Iterator[tuple[str, Finding]]:
@@ -88,18 +109,42 @@ def _binding(name: str) -> Mapping[str, Any]:
     return found
 
 
-def _wrong(one: Property) -> str:
+def _wrong(one: Property, labels: Mapping[str, str]) -> str:
     """What is wrong with a value, as the end of a sentence; empty: nothing."""
     forms = _forms(one.written)
     if one.name in REFERENCES and forms != {CELLS}:
-        return "which is no list of references such as <&label>"
+        return f"which is no list of references such as <&label>{_referred(one, labels)}"
     if one.name in WORDS and forms != {TEXT}:
         return 'which is no text such as "word"'
+    if one.name in (*WORDS, "console") and forms == {TEXT} and not _is_plain(one):
+        return "which has characters that are not printable ASCII"
     if one.name in NUMBERS and (not forms <= {CELLS, WIDE} or len(one.data) != NUMBERS[one.name] * CELL):
-        return f"and takes {NUMBERS[one.name]} cell{'s' * (NUMBERS[one.name] > 1)} of a number such as <1>"
+        return _no_number(one, forms)
     if one.name == "console" and forms not in ({CELLS}, {TEXT}):
         return 'which is neither a reference such as <&label> nor text such as "log"'
+    if one.name == "console" and forms == {TEXT} and one.text not in CONSOLES:
+        hint = _referred(one, labels) or did_you_mean(one.text, CONSOLES, quote='"')
+        return f'which is neither "log", "none" nor a reference such as <&label>{hint}'
     return ""
+
+
+def _referred(one: Property, labels: Mapping[str, str]) -> str:
+    """The reference that was meant by a label without `&`, or by one without `<` and `>`, which dtc takes for a path."""
+    meant = [label for label, path in labels.items() if one.text in (label, path)]
+    return f" (did you mean <&{meant[0]}>?)" if meant else ""
+
+
+def _is_plain(one: Property) -> bool:
+    """Devicetree specification, 2.2.4 "Property Values": <string> is printable and NUL-terminated."""
+    return all(0x20 <= byte < 0x7F for byte in one.data.replace(b"\0", b""))
+
+
+def _no_number(one: Property, forms: set[str]) -> str:
+    cells, example = NUMBERS[one.name], EXAMPLES.get(one.name, "<1>")
+    if forms == {CELLS} and cells == 2 and len(one.data) == CELL:
+        return f"one cell, and takes two, the upper half first: <0x0 {one.cells[0]:#x}>"
+    what = "cells" if cells > 1 else "cell"
+    return f"and takes {cells} {what} of a number{' of microseconds' * one.name.endswith('-us')} such as {example}"
 
 
 def _forms(written: str) -> set[str]:
