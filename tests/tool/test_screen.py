@@ -8,10 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bhtool import paths
+from bhtool.errors import Status
 
 from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES
 from tests.tool.terminals import Terminal, play, resize
 
+NATIVE = paths.PARTITIONS / "native.dts"
 SCRIPT = "tests.tool.scripted_run"
 SIZES = [(80, 24), (120, 40), pytest.param(20, 10, marks=pytest.mark.slow), pytest.param(200, 5, marks=pytest.mark.slow)]
 CLOSING = ["", "closing", "sandbox  state", "─" * 14, "control  ready"]
@@ -99,20 +102,21 @@ def test_the_same_crash_is_told_once_and_counted(tmp_path: Path) -> None:
         assert (tmp_path / "log").read_text().count("sensor │   core 1, pc ") == 15
 
 
-def interrupt(program: subprocess.Popen[bytes], terminal: Terminal, master: int) -> None:
-    """By the key, once the board is there."""
-    if any("scripted ·" in line for line in terminal.shown()) and b"\x03" not in sent:
-        sent.append(b"\x03")
-        os.write(master, b"hello\n\nworld\n")
-        program.send_signal(signal.SIGINT)
+class Interrupt:
+    """Ctrl-C, once the terminal shows some text: it reaches the command and what it has started."""
 
+    def __init__(self, text: str) -> None:
+        self._text, self._is_sent = text, False
 
-sent: list[bytes] = []
+    def __call__(self, program: subprocess.Popen[bytes], terminal: Terminal, master: int) -> None:
+        if not self._is_sent and any(self._text in line for line in terminal.shown()):
+            self._is_sent = True
+            os.write(master, b"hello\n\nworld\n")
+            os.killpg(program.pid, signal.SIGINT)
 
 
 def test_an_interrupt_leaves_a_clean_terminal_and_the_table() -> None:
-    sent.clear()
-    ended = play(SCRIPT, "waiting", then=interrupt)
+    ended = play(SCRIPT, "waiting", then=Interrupt("scripted ·"))
     assert ended.terminal.lines() == [name_column("control") + "up", *CLOSING], "keys are not shown either"
     assert ended.settings
     assert ended.status == 0
@@ -162,3 +166,17 @@ def test_no_color_is_a_display_without_colours() -> None:
 def test_an_encoding_without_lines_gets_others() -> None:
     ended = play(SCRIPT, "pauses", piped="out err", environment={"PYTHONIOENCODING": "ascii"})
     assert "control | line 0 of" in ended.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_a_real_machine_that_is_interrupted(columns: int, rows: int) -> None:
+    ended = play("bhtool", "run", "--partition", NATIVE, columns=columns, rows=rows, then=Interrupt("1000 beats"))
+    lines = ended.terminal.lines()
+    table = next(n for n, line in enumerate(lines) if "guest time" in line)
+    assert not [line for line in lines[: table - 1] if not re.match(r" *(north|east|south|west) │ \S", line) or line.count("│") > 1]
+    assert sum(bool(re.match(r" *(north|east|south|west) +\d +ready", line)) for line in lines[table:]) == 4
+    assert any("qemu-aarch64 · guest time" in line for frame in ended.terminal.frames for line in frame)
+    assert ended.status == Status.INTERRUPTED
+    assert ended.settings
+    assert not ended.terminal.screen.cursor.hidden

@@ -71,10 +71,11 @@ class Board:
 
     def _rule(self, columns: int, seconds: float) -> Text:
         passed = f" {clock(seconds)} "
-        title = Text(f" {' · '.join(self.title)} ")
+        title = Text.assemble("─ ", (self.title[0], "bold"), *(f" · {part}" for part in self.title[1:]), " ")
+        title.stylize("dim", 0, 2)
         title.truncate(max(1, columns - len(passed) - 3), overflow="ellipsis")
-        line = max(0, columns - 3 - title.cell_len - len(passed))
-        return Text.assemble((spinner(seconds), "cyan"), title, ("─" * line, "dim"), (passed, "dim"), ("──", "dim"))
+        line = max(0, columns - 2 - title.cell_len - len(passed))
+        return Text.assemble(title, ("─" * line, "dim"), " ", (spinner(seconds), "cyan"), (passed, "dim"))
 
     def _table(self, shown: tuple[Row, ...], columns: int) -> list[Text]:
         cells = [row.cells() for row in shown]
