@@ -14,6 +14,7 @@ from bhtool.machine_bochs_kernel import CODE, DATA
 from bhtool.memory import Memory
 from bhtool.platforms import Platform, load
 from bhtool.provision import bochs, launch
+from bhtool.provision.progress import Report
 
 DISK = Path(__file__).parent / "fake_disk.S"
 DISK_BYTES = 8 << 20
@@ -150,12 +151,12 @@ def test_bochs_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Fetching and compiling replaced by what they leave behind."""
     builds: list[Path] = []
 
-    def fake_build(tree: Path, report: bochs.Report) -> Path:
+    def fake_build(tree: Path, report: Report) -> Path:
         builds.append(tree)
         (tree.parent / "binary").write_text("binary")
         return tree.parent / "binary"
 
-    def fake_fetch(directory: Path) -> Path:
+    def fake_fetch(directory: Path, report: Report) -> Path:
         (directory / "text").write_text("text")
         subprocess.run(["tar", "cf", directory / bochs.TARBALL, "-C", directory, "text"], check=True)
         return directory / bochs.TARBALL

@@ -13,6 +13,7 @@ from bhtool.platforms import load
 from bhtool.provision import debian, sources
 from bhtool.provision.apt import Estimate, PrivateApt
 from bhtool.provision.needs import Need
+from bhtool.provision.progress import Report, silent
 from bhtool.verbs import VERBS
 
 from tests.tool.conftest import Inside
@@ -100,11 +101,11 @@ class FakeApt(PrivateApt):
     installed: list[str]
 
     def prepare(self) -> None: ...
-    def update(self) -> None: ...
+    def update(self, report: Report = silent) -> None: ...
     def estimate(self, packages: list[str]) -> Estimate:
         return Estimate(tuple(packages), "1 MB", "3 MB")
 
-    def install(self, packages: list[str]) -> None:
+    def install(self, packages: list[str], estimate: Estimate, report: Report) -> None:
         type(self).installed = packages
 
 

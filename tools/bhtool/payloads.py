@@ -70,11 +70,11 @@ def fetch(package: str, architecture: str, wanted: str, real: str, report: Repor
     with apt.locked(), tempfile.TemporaryDirectory() as directory:
         apt.prepare()
         report(f"fetching {package} for {architecture} from Debian {SUITE}")
-        apt.update()
+        apt.update(report)
         name = f"{package}:{architecture}"
         if real:
             name = f"{apt.depends(name, real)}:{architecture}"
-        return member(apt.download(name, Path(directory)), wanted)
+        return member(apt.download(name, Path(directory), report), wanted)
 
 
 def cached(package: str, architecture: str, wanted: str, real: str, report: Report) -> Path:

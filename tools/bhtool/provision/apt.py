@@ -7,12 +7,15 @@ It runs without privileges; only installing (`install`) calls sudo. Signatures a
 import os
 import re
 import subprocess
+import tempfile
+from collections import deque
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.errors import BulkheadError, Status
 from bhtool.locks import exclusive
+from bhtool.provision.progress import Report, Steps, lines_of, share_of_apt, silent
 from bhtool.provision.sources import Source
 
 CONFIGURATION = """\
@@ -33,6 +36,51 @@ Acquire::Retries "3";
 #clear APT::Update::Post-Invoke-Success;
 """
 PIN = "Package: {packages}\nPin: release n={suite}\nPin-Priority: 990\n"
+
+
+SHOWN_LINES = 15  # of a program that failed
+UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+def bytes_of(size: str) -> int:
+    """Of a size as APT writes it, such as "321 MB"; 0 if it is none."""
+    found = re.fullmatch(r"([\d.,]+) ?(\w+)", size)
+    return int(float(found[1].replace(",", "")) * UNITS.get(found[2], 0)) if found else 0
+
+
+def heard(command: list[str], cwd: Path | None, steps: Steps | None) -> tuple[int, str, str]:
+    """(exit status, output, complaints) of a program of APT, whose APT::Status-Fd is read while it runs."""
+    reading, writing = os.pipe()
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as complaints, lines_of(reading) as lines:
+        try:
+            words = [command[0], "-o", f"APT::Status-Fd={writing}", *command[1:]]
+            environment = {**os.environ, "LC_ALL": "C"}
+            process = subprocess.Popen(words, cwd=cwd, env=environment, stdout=output, stderr=complaints, pass_fds=(writing,))
+        finally:
+            os.close(writing)
+        with process:
+            for line in lines:
+                if steps and (found := share_of_apt(line, "dlstatus")):
+                    steps(found[0])
+        for file in (output, complaints):
+            file.seek(0)
+        return process.returncode, output.read(), complaints.read()
+
+
+def followed(command: list[str], steps: Steps) -> str | None:
+    """Runs dpkg by APT, whose APT::Status-Fd is its output; the last lines if it failed."""
+    last: deque[str] = deque(maxlen=SHOWN_LINES)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if found := share_of_apt(line, "pmstatus"):
+                steps(*found)
+            else:
+                last.append(line.rstrip())
+    if process.returncode:
+        return "\n".join(last)
+    steps(1.0)
+    return None
 
 
 @dataclass(frozen=True)
@@ -74,20 +122,26 @@ class PrivateApt:
         """Keeps two commands of this tool apart; APT's own locks would need root for the dpkg one."""
         return exclusive(self.directory)
 
-    def run(self, program: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False) -> str:
+    def run(self, program: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False, steps: Steps | None = None) -> str:
+        """What the program printed. `steps` hears how far it has come with its downloads."""
         command = [program, "-c", str(self.configuration), "-o", "Debug::NoLocking=true", *arguments]
-        done = subprocess.run(command, cwd=cwd, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=False)
-        if done.returncode and not may_fail:
-            lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or ["E: no reason given"]
+        status, said, complaints = heard(command, cwd, steps)
+        if status and not may_fail:
+            lines = [line for line in complaints.splitlines() if line.startswith("E:")] or ["E: no reason given"]
             raise BulkheadError(f"{program} {arguments[0]} failed: {lines[0][2:].strip()}", Status.MISSING)
-        return done.stdout
+        return said
 
-    def update(self) -> None:
-        self.run("apt-get", "update", "-qq", "-o", "APT::Update::Error-Mode=any")
+    def update(self, report: Report = silent) -> None:
+        self.run("apt-get", "update", "-qq", "-o", "APT::Update::Error-Mode=any", steps=Steps("reading package lists", report))
+
+    def size_of(self, package: str) -> int:
+        """Bytes to download; 0: APT does not say."""
+        found = re.search(r"^Size: (\d+)$", self.run("apt-cache", "show", "--no-all-versions", package), re.MULTILINE)
+        return int(found[1]) if found else 0
 
     def estimate(self, packages: list[str]) -> Estimate:
-        """What installing would bring: names and sizes."""
-        out = self.run("apt-get", "install", "--assume-no", "--no-install-recommends", *packages, may_fail=True)
+        """What installing would bring: names and sizes. Without --print-uris, APT installs at once what needs no further package, whatever else it is told."""
+        out = self.run("apt-get", "install", "--assume-no", "--print-uris", "--no-install-recommends", *packages, may_fail=True)
         listed = re.search(r"NEW packages will be installed:\n((?: +.*\n)+)", out)
         upgraded = re.search(r"packages will be upgraded:\n((?: +.*\n)+)", out)
         names = ((listed[1] if listed else "") + (upgraded[1] if upgraded else "")).split()
@@ -97,15 +151,16 @@ class PrivateApt:
         disk = re.search(r"After this operation, ([\d.,]+ ?\w+)", out)
         return Estimate(tuple(names), download[1] if download else "0 B", disk[1] if disk else "0 B")
 
-    def install(self, packages: list[str]) -> None:
-        """Downloads as the user, then installs as root, through sudo unless this is root. Shows APT's own progress."""
-        common = ["--yes", "--no-install-recommends", "install", *packages]
-        fetch = ["apt-get", "-c", str(self.configuration), "-o", "Debug::NoLocking=true", "--download-only", *common]
-        configure = ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Dpkg::Use-Pty=0"]
-        settle = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-c", str(self.configuration), *configure, *common]
-        for command in (fetch, settle if os.geteuid() == 0 else ["sudo", *settle]):
-            if subprocess.run(command, check=False).returncode:
-                raise BulkheadError(f"`{' '.join(command)}` failed; its messages stand above", Status.MISSING)
+    def install(self, packages: list[str], estimate: Estimate, report: Report) -> None:
+        """Downloads as the user, then installs as root, through sudo unless this is root."""
+        common = ["install", "-qq", "--yes", "--no-install-recommends", *packages]
+        self.run("apt-get", *common, "--download-only", steps=Steps("downloading packages", report, bytes_of(estimate.download)))
+        configure = ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Dpkg::Use-Pty=0", "-o", "APT::Status-Fd=1"]
+        settle = ["env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", "apt-get", "-c", str(self.configuration), *configure, *common]
+        command = settle if os.geteuid() == 0 else ["sudo", *settle]
+        last = followed(command, Steps("installing packages", report))
+        if last is not None:
+            raise BulkheadError(f"`{' '.join(command)}` failed; the last it said:\n{last}", Status.MISSING)
 
     def depends(self, package: str, pattern: str) -> str:
         """The first direct dependency whose name matches; how a metapackage names the real one."""
@@ -115,10 +170,11 @@ class PrivateApt:
             raise BulkheadError(f"Debian's package {package} names no {pattern}", Status.MISSING)
         return match[1]
 
-    def download(self, package: str, directory: Path) -> Path:
+    def download(self, package: str, directory: Path, report: Report = silent) -> Path:
         """Fetches one package file, verified, into `directory`."""
         before = set(directory.glob("*.deb"))
-        self.run("apt-get", "download", "-qq", package, cwd=directory)
+        steps = Steps(f"downloading {package}", report, self.size_of(package))
+        self.run("apt-get", "download", "-qq", package, cwd=directory, steps=steps)
         fresh = sorted(set(directory.glob("*.deb")) - before)
         if len(fresh) != 1:
             raise BulkheadError(f"downloading {package} brought {len(fresh)} files instead of one", Status.MISSING)

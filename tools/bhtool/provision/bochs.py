@@ -19,6 +19,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.locks import exclusive
 from bhtool.provision.apt import PrivateApt
+from bhtool.provision.progress import Report, Steps
 from bhtool.provision.sources import machine_sources, main_entry, release
 
 SUITE = "trixie"
@@ -26,6 +27,7 @@ VERSION = "3.0"
 TARBALL = "bochs_3.0+dfsg.orig.tar.xz"
 SHA256 = "78f6c73d4a6472d5130a87ab9dc306d02c7c71ed8e25b3a8ef642e2a7acd282b"
 ADDITIONS = tuple(paths.ROOT / "tools" / "bochs" / name for name in ("guest_ram.cc", "guest_clock.cc"))  # linked into it
+SOURCE_BYTES = 4_000_000  # with Debian's part, nearly
 EFFORT = "4 MB to download and about 2 minutes, once"
 OPTIONS = (
     "--enable-x86-64",
@@ -86,8 +88,6 @@ EDITS = (
     ),
 )
 
-Report = Callable[[str], None]
-
 
 def stamp() -> str:
     """Names what the binary was made of, and for which release, as that one's libraries are linked to it."""
@@ -112,13 +112,14 @@ def source_apt() -> PrivateApt:
     return PrivateApt(paths.cache() / "apt-bochs", (replace(entry.with_suite(SUITE), types="deb-src"),))
 
 
-def fetch(directory: Path) -> Path:
+def fetch(directory: Path, report: Report) -> Path:
     """The upstream text, by APT; a mirror may lack the description file beside it, so only what came is judged."""
     apt = source_apt()
     with apt.locked():
         apt.prepare()
-        apt.update()
-        apt.run("apt-get", "source", "--download-only", "-qq", f"bochs/{SUITE}", cwd=directory, may_fail=True)
+        apt.update(report)
+        steps = Steps("downloading the source package", report, SOURCE_BYTES)
+        apt.run("apt-get", "source", "--download-only", "-qq", f"bochs/{SUITE}", cwd=directory, may_fail=True, steps=steps)
     tarball = directory / TARBALL
     if not tarball.exists() or hashlib.sha256(tarball.read_bytes()).hexdigest() != SHA256:
         where = f"look whether the APT source of this machine reaches the suite {SUITE}, and run `tools/bulkhead setup` again"
@@ -139,17 +140,16 @@ def run(command: list[str], tree: Path, progress: Callable[[str], None] = lambda
         raise BulkheadError(f"Bochs cannot be built: {command[0]} failed: {last}; {again}", Status.MISSING)
 
 
-class Percent:
-    """Says every tenth how far a build has come."""
+class Compilations:
+    """Counts them in the output of make."""
 
     def __init__(self, total: int, report: Report) -> None:
-        self._total, self._report, self._done = max(total, 1), report, 0
+        self._total, self._steps, self._done = max(total, 1), Steps("compiling Bochs", report), 0
 
     def line(self, line: str) -> None:
         if " -c " in line:
             self._done += 1
-            if self._done * 10 // self._total > (self._done - 1) * 10 // self._total:
-                self._report(f"  Bochs: {self._done * 100 // self._total} %")
+            self._steps(self._done / self._total)
 
 
 def build(tree: Path, report: Report) -> Path:
@@ -162,7 +162,7 @@ def build(tree: Path, report: Report) -> Path:
     run(["./configure", *OPTIONS, "CFLAGS=-O2", "CXXFLAGS=-O2"], tree)
     command = ["make", f"-j{os.cpu_count() or 1}", "bochs", "LDFLAGS=" + " ".join(f"{file.stem}.o" for file in ADDITIONS)]
     listed = subprocess.run([*command, "--dry-run"], cwd=tree, capture_output=True, text=True, check=False).stdout
-    run(command, tree, Percent(sum(" -c " in line for line in listed.splitlines()), report).line)
+    run(command, tree, Compilations(sum(" -c " in line for line in listed.splitlines()), report).line)
     return tree / "bochs"
 
 
@@ -175,7 +175,7 @@ def ensure_bochs(report: Report) -> None:
         if place.exists():
             return
         report(f"Building Bochs {VERSION} from Debian's source package: {EFFORT}")
-        shutil.unpack_archive(fetch(Path(name)), name)
+        shutil.unpack_archive(fetch(Path(name), report), name)
         binary = build(Path(name) / f"bochs-{VERSION}", report)
         place.parent.mkdir(parents=True, exist_ok=True)
         part = place.with_suffix(".part")

@@ -12,6 +12,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.provision import sources
 from bhtool.provision.apt import PrivateApt
 from bhtool.provision.needs import Need, unmet
+from bhtool.provision.progress import OneLine
 
 # Where a release's own packages are too old: the suite to add, and what to take from it.
 NEWER = {"bookworm": ("bookworm-backports", "src:qemu src:seabios")}
@@ -87,8 +88,10 @@ def offer(missing: dict[Need, str], yes: bool, dry_run: bool) -> None:
     names = list(dict.fromkeys(need.package for need in missing))
     with apt.locked():
         apt.prepare()
-        print("Reading package lists (private copies; this machine's APT sources stay as they are) ...", flush=True)
-        apt.update()
+        print("Reading package lists: private copies; this machine's APT sources stay as they are", flush=True)
+        report = OneLine()
+        apt.update(report)
+        report.end()
         estimate = apt.estimate(names)
         print(f"{len(estimate.packages)} packages: {estimate.download} to download, {estimate.disk} on disk", flush=True)
         if dry_run:
@@ -98,4 +101,5 @@ def offer(missing: dict[Need, str], yes: bool, dry_run: bool) -> None:
             raise BulkheadError(f"sudo is missing; as root, run: apt-get install {' '.join(names)}", Status.MISSING)
         if not agreed(yes):
             raise BulkheadError("nothing was installed; say yes, or run `tools/bulkhead setup --yes`", Status.MISSING)
-        apt.install(names)
+        apt.install(names, estimate, report)
+        report.end()

@@ -11,6 +11,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, RUN_NEEDS, VENV_NEEDS
+from bhtool.provision.progress import OneLine
 from bhtool.provision.venv import ensure_venv, venv_ready
 from bhtool.verbs import LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
@@ -52,8 +53,10 @@ def wants_bochs(arguments: list[str]) -> bool:
     return bool(arguments) and arguments[0] in ("test", "bench")
 
 
-def say(text: str) -> None:
-    print(text, flush=True)
+def build_bochs() -> None:
+    report = OneLine()
+    bochs.ensure_bochs(report)
+    report.end()
 
 
 def refuse_source_verbs(arguments: list[str]) -> None:
@@ -74,7 +77,7 @@ def setup(arguments: list[str]) -> None:
         print(f"Bochs {bochs.VERSION}: " + (f"would be built, {bochs.EFFORT}" if bochs.lacking() else "ready"))
     else:
         ensure_venv()
-        bochs.ensure_bochs(say)
+        build_bochs()
         print("Everything is set up.")
 
 
@@ -86,7 +89,7 @@ def prepare(arguments: list[str], yes: bool) -> None:
     else:
         ensure_packages(VENV_NEEDS + WORK_NEEDS, yes)
         if wants_bochs(arguments):
-            bochs.ensure_bochs(say)
+            build_bochs()
     ensure_venv()
 
 

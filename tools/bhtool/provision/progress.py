@@ -16,6 +16,10 @@ OFTEN_SECONDS = 0.2
 MEGABYTE = 1_000_000  # as APT and pip count
 
 
+def silent(text: str) -> None:
+    """For what nobody waits for."""
+
+
 def megabytes(size: float) -> str:
     return f"{size / MEGABYTE:.0f}" if size >= 100 * MEGABYTE else f"{size / MEGABYTE:.1f}"
 
@@ -75,10 +79,6 @@ def share_of_apt(line: str, kind: str) -> tuple[float, str] | None:
         return float(found[2]) / 100, found[3]
     except ValueError:
         return None
-
-
-def descriptor_option(descriptor: int) -> list[str]:
-    return ["-o", f"APT::Status-Fd={descriptor}"]
 
 
 def lines_of(descriptor: int) -> TextIO:

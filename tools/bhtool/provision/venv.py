@@ -3,6 +3,7 @@
 
 import hashlib
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from pathlib import Path
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.locks import exclusive
+from bhtool.provision.apt import bytes_of
+from bhtool.provision.progress import OneLine, Report, Steps, megabytes
 
 SIZE = "about 45 MB to download"
 PLOT_SIZE = "about 45 MB more"
@@ -46,10 +49,36 @@ def package_count(requirements: Path) -> int:
     return sum(1 for line in lines if line and not line.startswith("#"))
 
 
-def install(requirements: Path) -> None:
-    """Into build/venv: exactly what the file names."""
-    pip = ["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--disable-pip-version-check"]
-    run(paths.VENV / "bin" / "python", *pip, "--requirement", requirements)
+def install(requirements: Path, report: Report) -> None:
+    """Into build/venv: exactly what the file names. `report` hears of each package and of the bytes it has."""
+    pip = ["-m", "pip", "install", "--no-input", "--no-deps", "--disable-pip-version-check", "--progress-bar", "off", "--no-color"]
+    command = [str(paths.VENV / "bin" / "python"), *pip, "--requirement", str(requirements)]
+    packages, last = Packages(package_count(requirements), report), "no reason given"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            packages.line(line)
+            last = line.strip() or last
+    if process.returncode:
+        raise BulkheadError(f"the Python environment cannot be made: {last}", Status.MISSING)
+
+
+class Packages:
+    """Counts packages and bytes in the output of pip."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._total, self._steps = max(total, 1), Steps("Python packages", report)
+        self._count, self._bytes = 0, 0
+
+    def line(self, line: str) -> None:
+        if found := re.match(r"\s*Downloading \S+ \(([\d.]+ [kMG]?B)\)", line):
+            self._bytes += bytes_of(found[1])
+        if line.startswith("Collecting "):
+            self._count += 1
+        if line.startswith(("Collecting ", "Installing ")):
+            self._steps(self._count / (self._total + 1), f"{self._count} of {self._total}, {megabytes(self._bytes)} MB")
+        if line.startswith("Successfully installed"):
+            self._steps(1.0, f"{self._count} of {self._total}, {megabytes(self._bytes)} MB")
 
 
 def ensure_venv() -> None:
@@ -66,9 +95,11 @@ def make_venv() -> None:
     if paths.VENV.is_symlink():
         raise BulkheadError("build/venv is a link, and making it anew would empty what it points to: remove the link", Status.USAGE)
     count = package_count(paths.REQUIREMENTS)
-    print(f"Making the Python environment build/venv: {count} packages from PyPI, {SIZE} ...", flush=True)
+    print(f"Making the Python environment build/venv: {count} packages from PyPI, {SIZE}", flush=True)
     run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
-    install(paths.REQUIREMENTS)
+    report = OneLine()
+    install(paths.REQUIREMENTS, report)
+    report.end()
     (paths.VENV / "stamp").write_text(stamp_text(), encoding="ascii")
 
 
@@ -76,5 +107,5 @@ def ensure_plotting(report: Callable[[str], None]) -> None:
     """What few runs need is installed when the first of them asks."""
     if importlib.util.find_spec("matplotlib") is None:
         report(f"installing what plots are drawn with: {package_count(paths.PLOT_REQUIREMENTS)} packages from PyPI, {PLOT_SIZE}")
-        install(paths.PLOT_REQUIREMENTS)
+        install(paths.PLOT_REQUIREMENTS, report)
         importlib.invalidate_caches()
