@@ -21,7 +21,7 @@ POOLS = (0x50000000, 0x50080000, 0x50100000)
 def sandbox(name: str, index: int, os: str = "native", console: str = "log") -> SandboxPlan:
     here = Location("fake.dts", index + 1)
     ram = (0x40000000, 0x60000000 + index * 0x1000000, 0x1000000)
-    one = SandboxPlan(name, index, os, here, here, [index], [index], console, "x.elf", "", *ram, POOLS[index])  # type: ignore[arg-type]
+    one = SandboxPlan(name, index, os, here, here, [index], [index], console, "x.elf", "", *ram, POOLS[index], initrd="rootfs.cpio.gz")  # type: ignore[arg-type]
     one.regions = [Region("ram", "ram", *ram, "rwx")]
     return one
 

@@ -73,6 +73,11 @@ class Lines:
             self._rest = self._rest[LONGEST_LINE:]
         return [printable(line.decode("utf-8", "replace")) for line in whole]
 
+    @property
+    def unfinished(self) -> str:
+        """What waits for its end."""
+        return printable(self._rest.decode("utf-8", "replace"))
+
     def flush(self) -> list[str]:
         """What waits for its end, as a line."""
         rest, self._rest = self._rest, b""

@@ -15,6 +15,11 @@ DEBIAN = {"vmlinuz": payloads.kernel, "rootfs.cpio.gz": payloads.initramfs}
 PROVIDED = {*DEBIAN, *(Path(name).name for name in PRODUCTS)}
 
 
+def is_provided(partition: Path, name: str) -> bool:
+    """Whether a name stands for the tool's own software rather than for a file beside the partition file."""
+    return name in DEBIAN and not (partition.parent / name).is_file()
+
+
 @dataclass(frozen=True)
 class Resolver:
     """A file beside the partition file wins, then Debian's kernel and our initramfs, then what the build made.

@@ -130,6 +130,7 @@ def sandbox_json(session: Session, watch: Watch) -> dict[str, Any]:
         "longest_restart_ticks": watch.stats.longest_restart_ticks if watch.stats else 0,
         "cores": cores_json(watch),
         "heartbeat": beat,
+        "panic": vars(watch.panic) if watch.panic else None,
         "crash": crash_json(session, watch, watch.crash) if watch.crash else None,
     }
 

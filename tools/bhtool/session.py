@@ -14,10 +14,11 @@ from typing import Self
 
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.console import Lines, Ring, Source, Uart
+from bhtool.images import is_provided
 from bhtool.machine import Machine
 from bhtool.memory import Crash, Exits, Heartbeat, Memory, Stats, subtract, total
-from bhtool.payloads import READY_LINE
 from bhtool.platforms import Platform
+from bhtool.signs import Panic, Signs, signs_of
 
 SHORTEST_REST, LONGEST_REST = 0.005, 0.05
 REST_SHARE = 0.05  # of the time since the machine started
@@ -39,6 +40,7 @@ class MonitorEvent:
 @dataclass(frozen=True)
 class ReadyEvent:
     sandbox: str
+    why: str = ""  # where neither its hypercall nor the line that was agreed on says so
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Watch:
     plan: SandboxPlan
     console: Source
     lines: Lines = field(default_factory=Lines)
+    signs: Signs = field(default_factory=Signs)
     stats: Stats | None = None
     heartbeat: Heartbeat | None = None
     ready: bool = False
@@ -83,16 +86,23 @@ class Watch:
     def state(self) -> str:
         """As its monitor sees it, with what only its console tells of Linux."""
         state = self.stats.state if self.stats else "cold"
+        if state in ("running", "ready") and self.panic:
+            return "panicked"
         return "ready" if state == "running" and self.ready else state
+
+    @property
+    def panic(self) -> Panic | None:
+        """Of a Linux that has not begun again since, and will not."""
+        return self.signs.panic
 
     @property
     def harmed(self) -> bool:
         """Did something that its monitor could not mend."""
-        return self.crash is not None and (self.state == "parked" or not self.plan.restarts)
+        return self.panic is not None or (self.crash is not None and (self.state == "parked" or not self.plan.restarts))
 
     @property
     def settled(self) -> bool:
-        return self.ready or self.state in ("parked", "off")
+        return self.ready or self.state in ("parked", "off", "panicked")
 
     def core_exits_boot(self) -> tuple[Exits, ...]:
         """Of each core, boot core first; none before it was started."""
@@ -124,7 +134,7 @@ class Session:
         self._ended = False
         self._seconds: float | None = None
         self.memory = Memory(self.platform, self.machine.ram)
-        self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox)) for sandbox in self.plan.sandboxes}
+        self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox), signs=self._signs(sandbox)) for sandbox in self.plan.sandboxes}
         self._spare = self._spare_lines()
         return self
 
@@ -135,6 +145,9 @@ class Session:
         """Serial lines of no sandbox: the monitor may have said there why it does not start."""
         taken = {sandbox.console for sandbox in self.plan.sandboxes}
         return [(Uart(line), Lines()) for label, line in self.machine.serials.items() if label not in taken]
+
+    def _signs(self, sandbox: SandboxPlan) -> Signs:
+        return signs_of(sandbox.os, sandbox.ready_line, is_own_root=not is_provided(self.plan.file, sandbox.initrd))
 
     def _console(self, sandbox: SandboxPlan) -> Source:
         if sandbox.console in self.machine.serials:
@@ -176,9 +189,10 @@ class Session:
         watch.stats = self.memory.stats(pool) or watch.stats
         watch.heartbeat = self.memory.heartbeat(pool)
         events = self._spoken(watch, watch.lines.feed(said))
-        if not watch.ready and self._is_ready(watch, events):
+        self._read_signs(watch, events)
+        if not watch.ready and watch.stats and (watch.stats.ready_clock or watch.signs.up):
             self._note_ready(watch)
-            events.append(ReadyEvent(name))
+            events.append(ReadyEvent(name, "" if watch.stats.ready_clock or watch.signs.wanted else watch.signs.up))
         return self._lives(watch, events)
 
     def _lives(self, watch: Watch, events: list[Event]) -> list[Event]:
@@ -190,21 +204,19 @@ class Session:
         if not watch.stats or watch.restarts == watch.stats.restarts:
             return events
         watch.restarts = watch.stats.restarts
+        watch.signs.begin_again()
         begun: Event = RestartEvent(name, watch.restarts)
         return [*events, begun] if watch.crash is not told else [begun, *events]
 
-    def _is_ready(self, watch: Watch, events: list[Event]) -> bool:
-        if watch.stats is None:
-            return False
-        if watch.plan.os == "linux":
-            return any(isinstance(event, LineEvent) and READY_LINE in event.text for event in events)
-        return watch.stats.ready_clock != 0
+    def _read_signs(self, watch: Watch, events: list[Event]) -> None:
+        lines = [event.text for event in events if isinstance(event, LineEvent)]
+        watch.signs.see(lines, "" if watch.ready else watch.lines.unfinished, self.guest_seconds)
 
     def _note_ready(self, watch: Watch) -> None:
-        """A native sandbox's monitor separated boot from steady state; for Linux its banner does."""
+        """The monitor separates boot from steady state where it was told; else what has been counted by now does."""
         watch.ready, watch.ready_at = True, self.guest_seconds()
         if watch.stats is not None:
-            watch.at_ready = watch.stats.core_exits if watch.plan.os == "linux" else watch.stats.core_exits_at_ready
+            watch.at_ready = watch.stats.core_exits_at_ready if watch.stats.ready_clock else watch.stats.core_exits
 
     def events(self, limit: float) -> Iterator[Event | None]:
         """Events until the machine ends or `limit` host seconds have passed; None after every look."""

@@ -110,7 +110,7 @@ class Show:
         elif isinstance(event, MonitorEvent):
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
-            self._screen.line(event.sandbox, "is ready", "dim")
+            self._screen.line(event.sandbox, f"is ready: {event.why}" if event.why else "is ready", "dim")
         elif isinstance(event, RestartEvent):
             self._screen.record(f"begins again: restart {event.restarts}", event.sandbox)
             self._lives[event.sandbox].restart(event.restarts)

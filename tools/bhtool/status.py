@@ -7,7 +7,7 @@ from rich.text import Text
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAMES_A_SECOND = 5
-STYLES = {"ready": "green", "running": "yellow", "parked": "bold red", "off": "dim", "cold": "dim"}
+STYLES = {"ready": "green", "running": "yellow", "parked": "bold red", "panicked": "bold red", "off": "dim", "cold": "dim"}
 
 
 def spinner(seconds: float) -> str:

@@ -69,6 +69,8 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         max_restarts=sandbox.health.number("max-restarts", 0) if sandbox.health else 0,
         heartbeat_timeout_us=sandbox.health.number("heartbeat-timeout-us", 0) if sandbox.health else 0,
         unprotected=sandbox.unprotected,
+        initrd=sandbox.node.text("initrd"),
+        ready_line=sandbox.node.text("ready-line"),
     )
     plan.regions = _regions(domains, placement, sandbox, plan)
     plan.configuration = _configuration(sandbox, plan)

@@ -124,6 +124,8 @@ class SandboxPlan:
     log_access: list[int] = field(default_factory=list)
     notifies: int | None = None  # when it is parked
     accepts_notify: list[int] = field(default_factory=list)
+    initrd: str = ""
+    ready_line: str = ""
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
     regions: list[Region] = field(default_factory=list)
     ports: list[Ports] = field(default_factory=list)

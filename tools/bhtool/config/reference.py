@@ -33,6 +33,14 @@ overflows to shared lines, one a core, leaves them without: the lines are nobody
 warns of it (BH-W041). No `access` gets them, as they have no registers to grant (BH-R040).
 
 This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
+
+## When a sandbox is ready
+
+`run --until ready` waits for it, `run` counts from it, and exits are told apart by it. A sandbox is ready when it makes the hypercall READY
+([guest.md](guest.md)), or when a line of its console holds the text of its `ready-line`, whichever comes first. A Linux that starts from the tool's `rootfs.cpio.gz` says
+`bulkhead-linux: ready`. One that starts from another root file system and has no `ready-line` is ready when its kernel says that it runs its first process (`Run /init
+as init process`, which `quiet` hides), or when its console shows a prompt: a line that has not ended and ends so far in `login: `, `# ` or `$ `. Who has said nothing of the kind
+for 60 s of guest time without another line (120 s of the host's where guest time follows it), or for 300 (600) in all, ends the run with status 1, as does a kernel panic that no reboot follows.
 """
 HEALTH = "`health` of a sandbox"
 BINDINGS = {"`/domains`": "bulkhead,partitions-v1.yaml", "A sandbox": "bulkhead,sandbox-v1.yaml"}

@@ -12,7 +12,7 @@ from bhtool.attach import Attachment, require_input, require_sandbox
 from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
-from bhtool.goal import Goal
+from bhtool.goal import Goal, lacking
 from bhtool.jsonfile import write_json
 from bhtool.logfile import Log
 from bhtool.machine import Machine, timing_for, versions
@@ -36,13 +36,13 @@ def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit:
                 return ended(event, session, screen)
             if event is not None:
                 show.event(event)
+            elif hopeless := goal.hopeless():
+                screen.complain(hopeless)
+                return Status.FAILED
             elif goal.reached():
                 if goal.note:
                     screen.warn(goal.note)
                 return Status.GOOD
-            elif hopeless := goal.hopeless():
-                screen.complain(hopeless)
-                return Status.FAILED
             else:
                 show.look()
         screen.complain(f"time limit: {show.waiting_for()} after {limit:.0f} s")
@@ -82,8 +82,10 @@ def failure(watch: Watch, expected: Expected) -> str:
     if watch.plan.name in expected.parked:
         return "" if watch.harmed else "should have been parked and was not"
     if watch.harmed:
+        if watch.panic:
+            return f"had a kernel panic: {watch.panic.text}"
         return "was parked; what it did stands in its crash record above" if watch.state == "parked" else "had a fault; see above"
-    return "did not get ready" if expected.ready and not watch.ready else ""
+    return f"did not get ready: {lacking(watch)}" if expected.ready and not watch.ready else ""
 
 
 def judged(session: Session, status: Status, expected: Expected, screen: Screen) -> Status:
@@ -162,7 +164,7 @@ def run(
         if attach:
             status = attach_console(session, attach, screen)
         else:
-            goal = Goal(session, seconds, until == "ready")
+            goal = Goal(session, seconds, until == "ready", expect_parked)
             status = watch_until(session, goal, Show(screen, session), screen, limit)
             status = judged(session, status, expected, screen)
         screen.summary(reports.summary(session))
