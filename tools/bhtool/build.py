@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives Meson and Ninja: one build directory a platform, build/host for the unit tests. In a package all is built, and copied from there."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 from bhtool import paths
 from bhtool.errors import BulkheadError
-from bhtool.locks import exclusive
+from bhtool.locks import LOCK, exclusive
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
@@ -23,8 +24,30 @@ def run(command: list[str], what: str) -> None:
         raise BulkheadError(f"{what} failed:\n{tail}")
 
 
+def was_elsewhere(directory: Path) -> bool:
+    """Whether Meson set it up for another path: clone or folder were moved or copied, and Ninja would regenerate the old place, again and again."""
+    try:
+        known = json.loads((directory / "meson-info" / "meson-info.json").read_text(encoding="utf-8"))["directories"]
+        places = [Path(known[name]).resolve() for name in ("source", "build")]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False  # nothing that Meson has set up: it says itself what it lacks
+    return places != [paths.ROOT.resolve(), directory.resolve()]
+
+
+def empty(directory: Path) -> None:
+    """Takes everything out but the lock, which somebody may be waiting for."""
+    for one in directory.iterdir():
+        if one.is_dir() and not one.is_symlink():
+            shutil.rmtree(one)
+        elif one.name != LOCK:
+            one.unlink()
+
+
 def build(directory: Path, options: list[str], report: Report) -> None:
     with exclusive(directory):
+        if was_elsewhere(directory):
+            report(f"{directory.relative_to(paths.ROOT)} was made for another path; making it anew")
+            empty(directory)
         if not (directory / "build.ninja").exists():
             report(f"configuring {directory.relative_to(paths.ROOT)}")
             run(["meson", "setup", str(directory), *options], f"configuring {directory.name}")
