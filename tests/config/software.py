@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for sandbox software: just enough of each format for the compiler to place it, or to refuse it."""
 
+import json
 import struct
+import zipfile
 from pathlib import Path
 
 from bhtool.config.payload import NotYet
@@ -80,6 +82,14 @@ def software(arch: str) -> dict[str, bytes]:
     }
 
 
+def write_modules(file: Path) -> None:
+    """A kernel with one module, and one built in."""
+    modules = {"virtio_net": {"path": "kernel/virtio_net.ko", "needs": [], "aliases": []}}
+    with zipfile.ZipFile(file, "w") as store:
+        store.writestr("index.json", json.dumps({"version": "6.1.0-9", "modules": modules, "built_in": ["proc"]}))
+        store.writestr("kernel/virtio_net.ko", b"module")
+
+
 class Files:
     """A resolver over files in a folder."""
 
@@ -88,6 +98,10 @@ class Files:
         self.folder.mkdir(exist_ok=True)
         for name, content in software(arch).items():
             (self.folder / name).write_bytes(content)
+        for name in ("root", "rootless"):
+            (self.folder / name).mkdir(exist_ok=True)
+        (self.folder / "root" / "init").touch()
+        write_modules(self.folder / "vmlinuz.modules")
         with (self.folder / "huge.elf").open("wb") as file:
             file.truncate(1 << 40)  # all hole
 
@@ -95,6 +109,6 @@ class Files:
         path = self.folder / name
         if name == "unbuilt.elf":
             raise NotYet(name)
-        if not path.is_file():
+        if not path.exists():
             raise FileNotFoundError(name)
         return path

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 class Archive:
     entries: list[bytes] = field(default_factory=list)
 
-    def add(self, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> None:
+    def add(self, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0), number: int = 0, links: int = 1) -> None:
+        """number: the inode's, which hard links share; the first of them is counted as any other."""
         path = name.encode() + b"\0"
-        numbers = (len(self.entries) + 1, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(path), 0)
+        numbers = (number or len(self.entries) + 1, mode, 0, 0, links, 0, len(data), 0, 0, *device, len(path), 0)
         header = b"070701" + b"".join(b"%08X" % number for number in numbers)
         self.entries.append(padded(header + path) + padded(data))
 
@@ -25,17 +26,24 @@ class Archive:
     def program(self, name: str, data: bytes) -> None:
         self.add(name, stat.S_IFREG | 0o755, data)
 
+    def file(self, name: str, data: bytes) -> None:
+        self.add(name, stat.S_IFREG | 0o644, data)
+
     def link(self, name: str, target: str) -> None:
         self.add(name, stat.S_IFLNK | 0o777, target.encode())
 
     def character_device(self, name: str, major: int, minor: int) -> None:
         self.add(name, stat.S_IFCHR | 0o600, device=(major, minor))
 
-    def packed(self) -> bytes:
-        """The archive, ended and compressed. The archive itself stays as it is."""
+    def plain(self) -> bytes:
+        """The archive, ended. The archive itself stays as it is."""
         trailer = Archive(list(self.entries))
         trailer.add("TRAILER!!!", 0)
-        return gzip.compress(b"".join(trailer.entries), mtime=0)
+        return b"".join(trailer.entries)
+
+    def packed(self) -> bytes:
+        """The same, compressed."""
+        return gzip.compress(self.plain(), mtime=0)
 
 
 def padded(data: bytes) -> bytes:

@@ -11,7 +11,8 @@ from bhtool.payloads import Report
 from bhtool.platforms import Platform
 from bhtool.text import did_you_mean
 
-DEBIAN = {"vmlinuz": payloads.kernel, "rootfs.cpio.gz": payloads.initramfs}
+KERNEL, MODULES = "vmlinuz", "vmlinuz.modules"
+DEBIAN = {KERNEL: payloads.kernel, "rootfs.cpio.gz": payloads.initramfs, MODULES: payloads.modules}
 PROVIDED = {*DEBIAN, *(Path(name).name for name in PRODUCTS)}
 
 
@@ -22,7 +23,7 @@ def is_provided(partition: Path, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Resolver:
-    """A file beside the partition file wins, then Debian's kernel and our initramfs, then what the build made.
+    """A file or folder beside the partition file wins, then Debian's kernel and our initramfs, then what the build made.
 
     Raises NotYet for what the tool could make or fetch but may not (`provides`), FileNotFoundError for what nobody knows.
     """
@@ -34,8 +35,10 @@ class Resolver:
 
     def __call__(self, name: str) -> Path:
         beside = self.partition.parent / name
-        if beside.is_file():
+        if beside.exists():
             return beside
+        if name == MODULES and (self.partition.parent / KERNEL).exists():  # somebody else's kernel
+            raise FileNotFoundError(name)
         if name in DEBIAN and self.provides:
             return DEBIAN[name](self.platform, self.report)
         for folder in self._folders:

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bhtool import paths
+from bhtool.config.rootfs.modules import write_store
 from bhtool.cpio import Archive
 from bhtool.errors import BulkheadError, Status
 from bhtool.platforms import Platform
@@ -20,6 +21,8 @@ from bhtool.provision.sources import machine_sources, main_entry, release
 
 SUITE = "bookworm"
 ARCHITECTURES = ("amd64", "arm64", "armhf")
+KERNEL_PACKAGE = r"linux-image-[\w.+-]+"  # what a metapackage depends on
+MODULES_SIZE = "60 MB"
 READY_LINE = "bulkhead-linux: ready"
 ENDING = "ending"  # ending=KEY in `bootargs`, which the kernel hands to its first process: SysRq's KEY instead of a shell, once all is said
 PROMPT = "linux# "
@@ -30,6 +33,7 @@ export PATH=/bin HOME=/ TERM=vt100 PS1='{PROMPT}'
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
+cat /etc/modules-load.d/*.conf 2>/dev/null | while read -r module; do modprobe "$module"; done
 dmesg -n 4
 cd /
 echo "{READY_LINE}"
@@ -77,6 +81,50 @@ def fetch(package: str, architecture: str, wanted: str, real: str, report: Repor
         return member(apt.download(name, Path(directory), report), wanted)
 
 
+def files_of(package: Path) -> Iterator[tuple[str, bytes]]:
+    """Every regular file of a .deb, one after the other: a kernel's are 300 MB."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as tree:
+        assert tree.stdout is not None
+        with tarfile.open(fileobj=tree.stdout, mode="r|") as tar:
+            for item in tar:
+                if item.isfile():
+                    content = tar.extractfile(item)
+                    assert content is not None
+                    yield item.name.removeprefix("./").removeprefix("usr/"), content.read()
+
+
+def store_modules(package: Path, store: Path, kernel_file: Path) -> None:
+    """Modules fit their own kernel alone: where the one in the cache is another, it becomes this one."""
+
+    def members() -> Iterator[tuple[str, bytes]]:
+        for path, content in files_of(package):
+            if path.startswith("boot/vmlinuz-") and (not kernel_file.exists() or kernel_file.read_bytes() != content):
+                part = kernel_file.with_suffix(".part")
+                part.write_bytes(content)
+                part.replace(kernel_file)
+            if path.startswith("lib/modules/"):
+                yield path.removeprefix("lib/modules/"), content
+
+    write_store(store, members())
+
+
+def modules(platform: Platform, report: Report) -> Path:
+    """The modules of Debian's kernel, by name: config/rootfs/modules.py."""
+    package, architecture = platform.linux_package, platform.debian_architecture
+    kernel_file = paths.cache() / "payloads" / architecture / package
+    store = kernel_file.with_name(f"{package}.modules.zip")
+    if not store.exists():
+        apt = debian_apt()
+        with apt.locked(), tempfile.TemporaryDirectory() as directory:
+            apt.prepare()
+            report(f"fetching the modules of {package} for {architecture} from Debian {SUITE}, about {MODULES_SIZE}")
+            apt.update(report)
+            real = apt.depends(f"{package}:{architecture}", KERNEL_PACKAGE)
+            store.parent.mkdir(parents=True, exist_ok=True)
+            store_modules(apt.download(f"{real}:{architecture}", Path(directory), report), store, kernel_file)
+    return store
+
+
 def cached(package: str, architecture: str, wanted: str, real: str, report: Report) -> Path:
     """The cached file; fetched the first time, and put in place whole or not at all."""
     path = paths.cache() / "payloads" / architecture / package
@@ -99,7 +147,7 @@ def plain_image(data: bytes) -> bytes:
 
 def kernel(platform: Platform, report: Report) -> Path:
     """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64, zImage on armhf."""
-    found = cached(platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", r"linux-image-[\w.+-]+", report)
+    found = cached(platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", KERNEL_PACKAGE, report)
     path = platform.build / "vmlinuz"
     if not path.exists() or path.stat().st_mtime_ns < found.stat().st_mtime_ns:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -81,6 +81,21 @@ def initrd_for_linux(domains: Domains) -> Iterator[Finding]:
             yield Finding(sandbox.where("initrd"), f"`{sandbox.name}` is native and has an `initrd`")
 
 
+def modules_with_kernel(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        if "modules" not in sandbox.node.properties:
+            continue
+        if not sandbox.is_linux:
+            yield Finding(sandbox.where("modules"), f"`{sandbox.name}` is native and has `modules`")
+        elif sandbox.node.text("image") != "vmlinuz":
+            text = (
+                f"`{sandbox.name}` has `modules`, and its kernel `{sandbox.node.text('image')}` is not the tool's, whose modules are known"
+            )
+            yield Finding(sandbox.where("modules"), text)
+        elif "initrd" not in sandbox.node.properties:
+            yield Finding(sandbox.where("modules"), f"`{sandbox.name}` has `modules` and no `initrd` that would load them")
+
+
 def _other_sandboxes(domains: Domains, name: str) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         nodes = {"may-kick": sandbox.kick_nodes, "log-access": sandbox.log_nodes, "accepts-notify": sandbox.accept_nodes}[name]

@@ -12,19 +12,19 @@ from pathlib import Path
 
 from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
-from bhtool.config.bounded import IMAGE_BYTES, Unbounded, read_bounded
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
 from bhtool.config.check_memory import LINUX_LEAST
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
 from bhtool.config.form import judge_form
 from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
+from bhtool.config.initrd import read_file, read_initrd
 from bhtool.config.linux_arm import linux_arm_payload
 from bhtool.config.linux_x86 import linux_x86_payload
 from bhtool.config.machine import BoardError, Device, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
-from bhtool.config.payload import NoFile, NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
+from bhtool.config.payload import NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import NoRoom, Placement, place, takes_largest
@@ -35,7 +35,7 @@ from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 from bhtool.text import size_text
 
-BOARD, NO_ROOM, NO_IMAGE, NO_SNAPSHOT = "BH-R007", "BH-R037", "BH-R060", "BH-R084"
+BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R007", "BH-R037", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET = "BH-R063", "BH-R065", "BH-W060"
 LITTLE_FOR_LINUX, NOBODY_HAS = "BH-R038", "BH-W031"
 
@@ -239,32 +239,14 @@ def _keep_snapshots(plan: Plan, placement: Placement, reserved: list[int]) -> bo
     return True
 
 
-def _read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
-    """The file a property names; nothing if there is no such property."""
-    file = sandbox.node.text(name)
-    if not file:
-        return b""
-    try:
-        return read_bounded(resolve(file), IMAGE_BYTES)
-    except NotYet as absent:
-        absent.property = name
-        raise
-    except FileNotFoundError as error:
-        hint = error.hint if isinstance(error, NoFile) else ""
-        raise PayloadError(NO_IMAGE, f"there is no file `{file}`{hint} for `{sandbox.name}`", name) from error
-    except OSError as error:
-        raise PayloadError(NO_IMAGE, f"`{file}` for `{sandbox.name}` cannot be read ({error.strerror})", name) from error
-    except Unbounded as error:
-        raise PayloadError(NO_IMAGE, f"`{file}` for `{sandbox.name}` {error}", name) from error
-
-
 def _room(plan: SandboxPlan) -> Room:
     return Room(plan.ram_gpa, plan.ram_size)
 
 
 def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, resolve: Resolve) -> Payload:
     room = _room(plan)
-    image, initrd = _read_file(resolve, sandbox, "image"), _read_file(resolve, sandbox, "initrd")
+    initrd = read_initrd(resolve, sandbox)  # first: with modules may come another kernel
+    image = read_file(resolve, sandbox, "image")
     if not sandbox.is_linux:
         return native_payload(image, plan.image, arch, room, domains.machine.window)
     if domains.machine.is_arm:

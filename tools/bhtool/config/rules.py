@@ -156,6 +156,18 @@ RULES = (
         "An image's guest contract is one that this version has.",
         "build it again with this version's SDK (`tools/bulkhead sdk`), or take the version it was built for",
     ),
+    Rule(
+        "BH-R067",
+        "A root file system holds what an initramfs can hold, and a program to start.",
+        "correct it, or pack it by your own means and name the archive",
+    ),
+    Rule(
+        "BH-R068",
+        "`modules` are those of the kernel `vmlinuz` that the tool provides, for an `initrd`.",
+        "take it out; modules of your own kernel lie in your root file system, below /lib/modules/VERSION",
+        references.modules_with_kernel,
+    ),
+    Rule("BH-R069", "The kernel has the modules that are named.", "name them as `modinfo` does, at most 64 with those they need"),
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(
