@@ -51,9 +51,9 @@ static bool program(const struct hal_core *core, const struct ioapic_line *line)
 
 		if (apic_mode_of(low) > APIC_LOWEST || targets & APIC_FOREIGN || !targets || !vector)
 			return false;
-		ioapic_write(IOREDTBL + 2 * line->pin + 1, core->partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
+		ioapic_write(line->index + 1u, core->partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
 	}
-	ioapic_write(IOREDTBL + 2 * line->pin, wiring | vector | (low & REDIRECTION_MASKED));
+	ioapic_write(line->index, wiring | vector | (low & REDIRECTION_MASKED));
 	return true;
 }
 
@@ -66,7 +66,7 @@ void ioapic_reset(struct hal_partition *partition)
 		lines[n].entry[0] = REDIRECTION_MASKED | lines[n].wiring | lines[n].vector;
 		lines[n].entry[1] = partition->apic_id[lines[n].slot] << DESTINATION_SHIFT;
 		lines[n].touched = lines[n].starts_masked;
-		ioapic_write(IOREDTBL + 2 * lines[n].pin, REDIRECTION_MASKED);
+		ioapic_write(lines[n].index, REDIRECTION_MASKED);
 	}
 	give_lock(partition);
 }
@@ -91,7 +91,7 @@ static uint32_t read_entry(const struct ioapic_line *line, uint32_t index)
 
 	if (index & 1)
 		return line ? line->entry[1] : 0;
-	return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(index) & STATE) : REDIRECTION_MASKED;
+	return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(line->index) & STATE) : REDIRECTION_MASKED;
 }
 
 static bool write_entry(const struct hal_core *core, struct ioapic_line *line, uint32_t index, uint32_t value)
@@ -110,10 +110,8 @@ static bool write_entry(const struct hal_core *core, struct ioapic_line *line, u
 /* The line whose entry the index names, or NULL. */
 static struct ioapic_line *line_of(struct ioapic_view *view)
 {
-	uint32_t pin = (view->index - IOREDTBL) / 2;
-
 	for (struct ioapic_line *line = view->lines; line < view->lines + view->count; line++)
-		if (line->pin == pin)
+		if (line->shown == (view->index & ~1u))
 			return line;
 	return NULL;
 }

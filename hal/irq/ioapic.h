@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The I/O APIC, one for the whole machine, as each sandbox sees it: an 82093AA of its own in which only granted pins are wired. No guest
+ * The I/O APIC, one for the whole machine, as each sandbox sees it: an 82093AA of its own in which only granted pins are wired. Where the
+ * guest is to open them itself (Linux), they are its pins 1, 2, 3, ...: a kernel that starts walks over all pins up to the last. No guest
  * maps it. What a guest writes of a granted entry is kept for it to read; the machine's entry gets what the grant allows.
  *
  *   guest:    mask | vector | own cores, as it names them | mode        machine:  mask | vector | one own core | fixed, physical
@@ -29,7 +30,8 @@ enum { IOAPIC_FIRST_VECTOR = 32, IOAPIC_LAST_VECTOR = 254 };
 struct ioapic_line {
 	uint32_t entry[2];                  /* low and high word, as the guest wrote them */
 	uint16_t wiring;                    /* trigger and polarity, as configured: bits of the low word */
-	uint8_t pin, vector;                /* granted */
+	uint8_t vector;                     /* granted */
+	uint8_t index, shown;               /* registers of the low word: the machine's, and the one the guest knows */
 	uint8_t first_vector, more_vectors; /* that an open entry may have: the first, and how many behind it */
 	uint8_t slot;                       /* of the core it goes to first */
 	bool touched;                       /* by the guest: start-up keeps off */
@@ -38,7 +40,7 @@ struct ioapic_line {
 
 struct ioapic_view {
 	uint32_t index;    /* IOREGSEL */
-	uint32_t last_pin; /* the last that is granted: a kernel walks over every pin it sees */
+	uint32_t last_pin; /* the last that is shown */
 	uint32_t count;
 	struct ioapic_line lines[BH_MAX_LINES];
 };

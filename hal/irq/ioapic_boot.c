@@ -24,20 +24,22 @@ static uint32_t last_vector(uint32_t first, uint32_t flags)
 bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags)
 {
 	bool chosen = (flags & (BH_LINE_LEVEL | BH_LINE_MASKED)) != BH_LINE_LEVEL;
+	uint32_t shown = flags & BH_LINE_MASKED ? view->count + 1 : pin;
 	uint32_t first = chosen ? IOAPIC_FIRST_VECTOR : vector;
 
 	if (view->count == BH_MAX_LINES || pin >= pins())
 		return false;
 	view->lines[view->count++] = (struct ioapic_line){
 		.wiring = (flags & BH_LINE_LEVEL ? REDIRECTION_LEVEL : 0) | (flags & BH_LINE_ACTIVE_LOW ? REDIRECTION_ACTIVE_LOW : 0),
-		.pin = (uint8_t)pin,
+		.index = (uint8_t)(IOREDTBL + 2 * pin),
+		.shown = (uint8_t)(IOREDTBL + 2 * shown),
 		.vector = (uint8_t)vector,
 		.first_vector = (uint8_t)first,
 		.more_vectors = (uint8_t)(last_vector(first, flags) - first),
 		.slot = (uint8_t)slot,
 		.starts_masked = flags & BH_LINE_MASKED,
 	};
-	if (view->last_pin < pin)
-		view->last_pin = pin;
+	if (view->last_pin < shown)
+		view->last_pin = shown;
 	return true;
 }

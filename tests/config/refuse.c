@@ -26,6 +26,7 @@ const char *refuse(const struct bh_table *table)
 		.core_id_greatest = BOARD_CORE_ID_GREATEST,
 		.forbidden_lines = TABLE_SPANS(private_lines),
 		.first_vector = BOARD_FIRST_VECTOR,
+		.first_level_vector = BOARD_FIRST_LEVEL_VECTOR,
 	};
 
 	return table_refuse(table, &limits);

@@ -19,10 +19,10 @@ FETCHES = (
     Mutation("walks are accesses on SVM", SVM, "error & NPF_FINAL ? X86_TARGET_MEMORY : 0", "X86_TARGET_MEMORY", "svm_test"),
     Mutation("walks are accesses on VT-x", VMX, "(qualification & FINAL) == FINAL ?", "FINAL ?", "vmx_test"),
     Mutation(
-        "registers below the entries are entry 0",
+        "registers below the entries are entries",
         IOAPIC,
-        "(view->index - IOREDTBL) / 2",
-        "(uint32_t)((int)(view->index - IOREDTBL) / 2)",
+        "(view->index & ~1u)",
+        "((view->index & ~1u) | IOREDTBL)",
         "ioapic_test",
     ),
     Mutation("IN AL writes EAX", PORT, "width == 4 ? UINT64_MAX : x86_mask_of(width)", "UINT64_MAX", "port_test"),

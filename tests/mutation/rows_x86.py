@@ -144,7 +144,7 @@ X86 = (
     MachineMutation(
         "entries of others can be read",
         "hal/irq/ioapic.c",
-        "return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(index) & STATE) : REDIRECTION_MASKED;",
+        "return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(line->index) & STATE) : REDIRECTION_MASKED;",
         "return ioapic_read(index);",
         "ioapic-read-foreign-line",
         SVM,

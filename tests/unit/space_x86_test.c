@@ -44,7 +44,7 @@ enum hal_status hal_partition_map(struct hal_partition *of, gpa_t gpa, hpa_t hpa
 static void map_devices(uint32_t functions, uint32_t lines)
 {
 	partition.pci = (struct pci_view){ .count = functions, .functions = { { .place = PLACE_3_0 }, { .place = PLACE_4_1 } } };
-	partition.ioapic = (struct ioapic_view){ .count = lines, .lines = { { .pin = 4 } } };
+	partition.ioapic = (struct ioapic_view){ .count = lines, .lines = { { .index = 0x18 } } };
 	CHECK_EQ(hal_space_map_devices(space, &partition), HAL_OK);
 }
 

@@ -56,13 +56,15 @@ def boot_options(medium: Medium, path: str) -> list[str]:
 
 
 def serial_lines(launch: Launch) -> tuple[list[str], list[int]]:
-    """QEMU's options for its serial lines, and the ends of them it is to inherit."""
+    """QEMU's options for its serial lines, and the ends of them it is to inherit. A device of its own names its line by the label."""
     options: list[str] = []
     far_ends: list[int] = []
     for label in launch.platform.emulator.serials:
         launch.serials[label], far = connection(launch.stack, socket.SOCK_STREAM)
         far_ends.append(far)
-        options += ["-chardev", f"socket,id={label},fd={far}", "-serial", f"chardev:{label}"]
+        options += ["-chardev", f"socket,id={label},fd={far}"]
+        if not any(one.endswith(f",chardev={label}") for one in launch.platform.emulator.arguments):
+            options += ["-serial", f"chardev:{label}"]
     return options, far_ends
 
 

@@ -63,7 +63,8 @@ def console_granted(domains: Domains) -> Iterator[Finding]:
 def console_is_uart(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:
-            if device.node is sandbox.console_node and not device.is_uart:
+            may_be_pci = sandbox.is_linux and not domains.machine.is_arm
+            if device.node is sandbox.console_node and not (device.is_uart or (device.is_pci_uart and may_be_pci)):
                 yield Finding(sandbox.where("console"), f"the console of `{sandbox.name}`, {device.name}, is not a UART the tool can use")
 
 

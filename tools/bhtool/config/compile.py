@@ -8,6 +8,7 @@ Each stage works only on what the stages before found good; the first that finds
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bhtool.abi import lib
@@ -20,8 +21,8 @@ from bhtool.config.form import judge_form
 from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
 from bhtool.config.initrd import read_file, read_initrd
 from bhtool.config.linux_arm import linux_arm_payload
-from bhtool.config.linux_x86 import linux_x86_payload
-from bhtool.config.machine import BoardError, Device, read_machine
+from bhtool.config.linux_x86 import linux_x86_payload, pci_console
+from bhtool.config.machine import BoardError, Device, Wire, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
 from bhtool.config.payload import NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
@@ -252,15 +253,30 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     if domains.machine.is_arm:
         controllers = interrupt_controllers(domains.machine, sandbox)
         return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
-    uarts = [Port(span.start, span.size, device.wires[:1]) for device in _console_first(sandbox) if device.is_uart for span in device.ports]
-    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, _bus(sandbox), room)
+    uarts = [
+        Port(span.start, span.size, _shown(plan, device.wires[:1]))
+        for device in _console_first(sandbox)
+        if device.is_uart
+        for span in device.ports
+    ]
+    cards = [one for one in sandbox.devices if one.is_pci_uart]
+    console = next((pci_console(one, len(uarts) + len(cards)) for one in cards if one.node is sandbox.console_node), "")
+    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, _bus(sandbox, plan), room, console)
 
 
 def _console_first(sandbox: Sandbox) -> list[Device]:
     return sorted(sandbox.devices, key=lambda device: device.node is not sandbox.console_node)
 
 
-def _bus(sandbox: Sandbox) -> Bus | None:
+def _shown(plan: SandboxPlan, wires: tuple[Wire, ...]) -> tuple[Wire, ...]:
+    """By the pins that Linux sees: its lines in their order are pins 1, 2, 3, ... of its own I/O APIC (hal/irq/ioapic.h)."""
+    if "irq" in plan.unprotected:
+        return wires
+    pins = {line.line: pin for pin, line in enumerate(plan.lines, 1)}
+    return tuple(replace(wire, number=pins[wire.number]) for wire in wires)
+
+
+def _bus(sandbox: Sandbox, plan: SandboxPlan) -> Bus | None:
     """The buses of its PCI functions, where a kernel can read them without exits."""
     own = [(device, device.function) for device in sandbox.devices if device.function]
     held = configuration(own[0][1].host) if own else None
@@ -269,7 +285,7 @@ def _bus(sandbox: Sandbox) -> Bus | None:
     routes = [
         (function.id >> 3, pin - 1, wire)
         for device, function in own
-        for pin, wire in zip(device.node.properties["interrupts"].cells if device.wires else [], device.wires, strict=False)
+        for pin, wire in zip(device.node.properties["interrupts"].cells if device.wires else [], _shown(plan, device.wires), strict=False)
     ]
     memory = [bar.span for _, function in own for bar in function.bars if not bar.is_ports]
     ports = [bar.span for _, function in own for bar in function.bars if bar.is_ports]

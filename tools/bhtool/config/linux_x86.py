@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 
 from bhtool.config.acpi import ACPI, ACPI_END, Bus, Port, acpi_pieces
+from bhtool.config.machine import Device
 from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 from bhtool.text import MIB, size_text
@@ -29,9 +30,17 @@ E820_RAM, E820_RESERVED = 1, 2
 
 
 def linux_x86_payload(
-    kernel: bytes, initrd: bytes, name: str, bootargs: str, apic_ids: list[int], uarts: list[Port], bus: Bus | None, room: Room
+    kernel: bytes,
+    initrd: bytes,
+    name: str,
+    bootargs: str,
+    apic_ids: list[int],
+    uarts: list[Port],
+    bus: Bus | None,
+    room: Room,
+    console: str = "",
 ) -> Payload:
-    """Raises PayloadError when the kernel cannot be entered or does not fit."""
+    """`console`: what the kernel is told of it; nothing: the first of `uarts`. Raises PayloadError when the kernel cannot be entered or does not fit."""
     _check_kernel(kernel, name)
     loaded = kernel[_setup_bytes(kernel) :]
     kernel_bytes = max(struct.unpack_from("<I", kernel, INIT_SIZE)[0], len(loaded))
@@ -40,7 +49,7 @@ def linux_x86_payload(
         raise PayloadError(
             TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(initrd_gpa + len(initrd), MIB))}, RAM is {size_text(room.size)}"
         )
-    line = command_line(bootargs, uarts)
+    line = command_line(bootargs, uarts, console)
     if len(line) >= min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]):
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long", "bootargs")
     pieces = [
@@ -56,10 +65,28 @@ def linux_x86_payload(
     return Payload(pieces, KERNEL + 0x200, ZERO_PAGE, STACK, ENTRY_AREA, clock)
 
 
-def command_line(bootargs: str, uarts: list[Port]) -> bytes:
+def pci_console(uart: Device, uarts: int) -> str:
+    """The address stands for the number, which the driver gives; no more old ports are looked for than there are UARTs.
+
+    Documentation/admin-guide/kernel-parameters.txt, "console=uart[8250],io" and "8250.nr_uarts".
+    """
+    assert uart.function
+    bar = uart.function.bars[0]
+    return f"console=uart8250,{'io' if bar.is_ports else 'mmio'},{bar.start:#x},115200n8 8250.nr_uarts={uarts}"
+
+
+def command_line(bootargs: str, uarts: list[Port], console: str = "") -> bytes:
     """No early look at PCI, for quirks of chips that no sandbox has: 64 exits. Ends in ten blanks behind `tsc_early_khz=` for the monitor to fill: only the machine knows its clock."""
-    console = [f"console=ttyS{TTY[uarts[0].first]},115200"] if uarts and uarts[0].first in TTY else []
-    words = [*console, *([bootargs] if bootargs else []), "pci=noearly", "tsc=reliable", "reboot=acpi", "tsc_early_khz="]
+    if not console and uarts and uarts[0].first in TTY:
+        console = f"console=ttyS{TTY[uarts[0].first]},115200"
+    words = [
+        *([console] if console else []),
+        *([bootargs] if bootargs else []),
+        "pci=noearly",
+        "tsc=reliable",
+        "reboot=acpi",
+        "tsc_early_khz=",
+    ]
     return (" ".join(words) + " " * CLOCK_DIGITS).encode()
 
 

@@ -23,7 +23,7 @@ GIC_PPI = 1  # Linux binding "arm,gic": type cell
 GIC_SPI, GIC_SPI_FIRST_INTID = 0, 32  # Linux binding "arm,gic": type cell 0, INTID 32 onward
 GIC_ACTIVE_LOW, GIC_EDGE = (2, 8), (1, 2)  # flags cell: 1 rising, 2 falling, 4 high, 8 low
 IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low, 2 high, 3 falling
-UARTS = ("arm,pl011", "ns16550a")
+UARTS, PCI_UART = ("arm,pl011", "ns16550a"), "pciclass,0700"
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,11 @@ class Device:
     @property
     def is_uart(self) -> bool:
         return any(one in UARTS for one in self.node.compatible)
+
+    @property
+    def is_pci_uart(self) -> bool:
+        """A 16550 at the first base address, PCI Code and ID Assignment Specification 1.11, 1.8 "Base Class 07h"."""
+        return bool(self.function and self.function.bars and PCI_UART in self.node.compatible)
 
     @property
     def location(self) -> Location:

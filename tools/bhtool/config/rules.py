@@ -121,7 +121,7 @@ RULES = (
     ),
     # References between them.
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
-    Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550", references.console_is_uart),
+    Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550; Linux on a PC may have a PCI one", references.console_is_uart),
     Rule(
         "BH-R052",
         "Linux has a UART console or, said so, none; nobody else has none.",
