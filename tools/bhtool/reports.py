@@ -12,6 +12,7 @@ from bhtool.memory import Crash, Exits, Heartbeat
 from bhtool.places import NOWHERE, Places, places_of
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
+from bhtool.wrong_call import wrong_call
 
 GENERAL_X86_64 = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
 REGISTERS = {  # in the order of each backend's hal_core_record
@@ -38,8 +39,8 @@ def what_it_did(crash: Crash) -> str:
     return known.did if known and known.did else crash.reason
 
 
-def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, places: Places = NOWHERE) -> list[str]:
-    """A crash record for people: what, where, whose it is and which grant was missing. Of registers so many beside one another as fit."""
+def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, places: Places = NOWHERE, hint: str = "") -> list[str]:
+    """A crash record for people: what, where, whose it is and which grant was missing, a `hint`. Of registers so many beside one another as fit."""
     lines = [
         f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}" + (f", in {places.at}" if places.at else ""),
         f"  core {crash.core}, pc {crash.pc:#x}" + (f", virtual address {crash.virtual:#x}" if crash.virtual else ""),  # PCs do not tell it
@@ -47,6 +48,7 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, p
     lines += [f"  called from {place}" for place in places.callers]
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
+    lines += [f"  {hint}"] if hint else []
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
     count = min(max(1, (width - 1) // REGISTER_CELLS), REGISTERS_A_LINE)
     for first in range(0, len(crash.registers), count):
@@ -102,6 +104,7 @@ def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
     where = session.plan.explain(watch.plan.index, kind, crash.address) if kind else ""
     places = places_of(session, watch, crash)
     called = [vars(place) for place in places.callers]
+    where = where or wrong_call(session.memory, watch.plan, crash, session.platform.backend)
     return vars(crash) | {"registers": names, "explanation": where, "place": vars(places.at) if places.at else None, "callers": called}
 
 

@@ -12,6 +12,7 @@ from bhtool.places import places_of
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 from bhtool.status import Board, Row
+from bhtool.wrong_call import wrong_call
 
 MONITOR = "monitor"
 BOARD_SECONDS = 0.2  # of the host, between two looks at the figures
@@ -120,7 +121,8 @@ class Show:
     def _crash(self, event: CrashEvent) -> None:
         watch, crash = self._session.watches[event.sandbox], event.crash
         places, arch = places_of(self._session, watch, crash), self._session.platform.arch
-        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, arch, self._screen.text_width(), places)
+        hint = wrong_call(self._session.memory, watch.plan, crash, self._session.platform.backend)
+        lines = reports.crash_lines(self._session.plan, watch.plan.index, crash, arch, self._screen.text_width(), places, hint)
         for line in lines:
             self._screen.record(line, event.sandbox)
         is_last = watch.state == "parked" or not watch.plan.restarts
