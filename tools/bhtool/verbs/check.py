@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from bhtool.abi import lib
+from bhtool.bench.plot import require_format
 from bhtool.build import is_built
 from bhtool.codes.catalogue import has_more
 from bhtool.compile import judged_plan, warnings_json
@@ -16,6 +17,7 @@ from bhtool.config.explain import FIRMWARE, IMAGE, KICK_BOXES, MONITOR
 from bhtool.config.plan import Diagnostic, Holding, Plan, SandboxPlan
 from bhtool.errors import Status
 from bhtool.jsonfile import versions_of, write_json
+from bhtool.picture.draw import draw_split
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
 from bhtool.text import size_text
@@ -149,12 +151,15 @@ def explained(found: Iterable[Diagnostic]) -> list[str]:
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="On which machine.")
 @click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
 @click.option("--build", is_flag=True, help="Build and fetch the software that the tool provides, so that its places are judged, too.")
+@click.option("--plot", "plot_file", type=Output(), help="Draw who has what and who may reach whom: .svg, .png or .pdf.")
 @strict_option
-def check(partition: Path, platform_name: str, json_file: Path | None, build: bool, strict: bool) -> Status:
+def check(partition: Path, platform_name: str, json_file: Path | None, build: bool, plot_file: Path | None, strict: bool) -> Status:
     """Judge a partition file and show what it gives to whom.
 
     Without --build nothing is built or fetched on a machine where nothing has been: of software that the tool provides, only what is there is judged.
     """
+    if plot_file:
+        require_format(plot_file)
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):
@@ -169,6 +174,9 @@ def check(partition: Path, platform_name: str, json_file: Path | None, build: bo
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
             screen.summary(restart_table(plan))
+    if plan.valid and plot_file:
+        with screen.progress(f"drawing {plot_file}"):
+            draw_split(plan, plot_file, screen.report)
     if json_file:
         write_json(json_file, "check", plan_json(plan), versions_of("dtc"))
     return Status.GOOD if plan.valid else Status.FAILED
