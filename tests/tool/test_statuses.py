@@ -57,9 +57,11 @@ def test_usage(arguments: tuple[str, ...], inside: Inside) -> None:
         (("attack", "--class", "memry"), "(did you mean 'memory'?)"),
         (("image", "--format", "ios"), "(did you mean 'iso'?)"),
         (("run", "--platfrom", "qemu-svm"), "Did you mean '--platform'?"),
+        (("run", "--partition", "mixd.dts"), "there is no partition file mixd.dts (did you mean dts/partitions/mixed.dts?)"),
+        (("overlay", "nativ.dts", "north", "--for", "c"), "there is no partition file nativ.dts (did you mean dts/partitions/native.dts?)"),
         (("check", "--platform", "a\x1b[31mb"), r"a\x1b[31mb"),
     ],
-    ids=["verb", "platform", "underscore", "class", "format", "option", "escape"],
+    ids=["verb", "platform", "underscore", "class", "format", "option", "file", "overlay", "escape"],
 )
 def test_who_is_close_is_told_what_was_meant(
     arguments: tuple[str, ...], said: str, inside: Inside, capsys: pytest.CaptureFixture[str]

@@ -4,8 +4,10 @@
 from pathlib import Path
 from typing import Any
 
+from bhtool import paths
 from bhtool.build import build_platform
 from bhtool.config import compile_partition
+from bhtool.config.annotated import shown
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.image_formats import bootable, pack
@@ -13,12 +15,22 @@ from bhtool.images import Resolver
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 from bhtool.screen import Screen
+from bhtool.text import close_to
+
+
+def require_file(partition: Path) -> None:
+    """Refuses a partition file that does not exist, and tells of one with nearly its name: beside it, or of those that come with the tool."""
+    if partition.is_file():
+        return
+    known = {file.name: file for folder in (paths.PARTITIONS, partition.parent) for file in folder.glob("*.dts")}
+    meant = known.get(close_to(partition.name, known))
+    hint = f" (did you mean {shown(str(meant))}?)" if meant else ""
+    raise BulkheadError(f"there is no partition file {partition}{hint}", Status.USAGE)
 
 
 def make_plan(platform: Platform, partition: Path, report: Report, provides: bool = True) -> Plan:
     """The plan, valid or not. With `provides` guests are built and payloads fetched so that it can be judged whole and run."""
-    if not partition.is_file():
-        raise BulkheadError(f"there is no partition file {partition}", Status.USAGE)
+    require_file(partition)
     if provides:
         build_platform(platform, report)
     report(f"compiling {partition.name} for {platform.name}")

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.attach import require_sandbox
-from bhtool.compile import require_valid, show_warnings
+from bhtool.compile import require_file, require_valid, show_warnings
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.grants import WINDOW_INFO, WINDOW_LOG, WINDOW_STATS, interrupt_controllers
 from bhtool.config.machine import GIC_SPI_FIRST_INTID, OF_EACH_CORE, UARTS, Device, Machine, Span
 from bhtool.config.native import link_address
 from bhtool.config.plan import Location, SandboxPlan
-from bhtool.errors import BulkheadError, Status
+from bhtool.errors import BulkheadError
 from bhtool.platforms import Platform
 from bhtool.screen import Screen
 
@@ -85,8 +85,7 @@ class Facts:
 
 def facts_of(partition: Path, platform: Platform, name: str, screen: Screen, strict: bool = False) -> Facts:
     """Raises BulkheadError, with every complaint of the checker, when the file is refused for another reason than a missing image."""
-    if not partition.is_file():
-        raise BulkheadError(f"there is no partition file {partition}", Status.USAGE)
+    require_file(partition)
     plan, domains = survey_partition(partition, platform)
     show_warnings(plan, screen, strict)
     require_valid(plan)

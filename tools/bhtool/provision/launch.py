@@ -13,6 +13,7 @@ from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, RUN_NEEDS, VENV_NEEDS
 from bhtool.provision.progress import OneLine
 from bhtool.provision.venv import ensure_venv, venv_ready
+from bhtool.text import visible_lines
 from bhtool.verbs import LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
 
@@ -122,7 +123,7 @@ def launch(arguments: list[str]) -> NoReturn:
         prepare(arguments, "--yes" in arguments)
         become_tool([word for word in arguments if word != "--yes"])
     except BulkheadError as error:
-        print(f"bulkhead: {error}", file=sys.stderr)
+        print(f"bulkhead: {visible_lines(str(error))}", file=sys.stderr)
         sys.exit(error.status)
     except KeyboardInterrupt:
         sys.exit(130)
