@@ -123,16 +123,28 @@ def test_an_interrupt_leaves_a_clean_terminal_and_the_table() -> None:
     assert not ended.terminal.screen.cursor.hidden
 
 
-def narrower(program: subprocess.Popen[bytes], terminal: Terminal, master: int) -> None:
-    if len(terminal.frames) == 6:
-        resize(master, 60, 12)
-        terminal.screen.resize(12, 60)
-        terminal.columns = 60
+class Narrower:
+    """Makes the terminal smaller once there are lines on it, and notes how many: of those a smaller screen clips some."""
+
+    def __init__(self) -> None:
+        self.shown = 0
+
+    def __call__(self, program: subprocess.Popen[bytes], terminal: Terminal, master: int) -> None:
+        lines = [line for line in terminal.lines() if "│ line" in line or line.startswith("bulkhead: ")]
+        if not self.shown and lines:
+            self.shown = len(lines)
+            resize(master, 60, 12)
+            terminal.screen.resize(12, 60)
+            terminal.columns = 60
 
 
-def test_a_terminal_that_is_resized(tmp_path: Path) -> None:
+def test_a_terminal_that_is_resized() -> None:
+    """What comes afterwards is as good as on a terminal that was so small from the start."""
+    narrower = Narrower()
     lines = play(SCRIPT, "pauses", columns=100, rows=24, then=narrower).terminal.lines()
-    assert [line[:60] for line in paused_lines()[12:]] == lines[-len(paused_lines()[12:]) - len(CLOSING) : -len(CLOSING)]
+    later = [line[:60] for line in paused_lines()[narrower.shown :]]
+    assert later, "the terminal was resized while lines came"
+    assert later == lines[-len(later) - len(CLOSING) : -len(CLOSING)]
 
 
 @pytest.mark.parametrize("piped", ["out", "err", "out err"])
