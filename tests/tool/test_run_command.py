@@ -223,8 +223,10 @@ def test_a_refused_partition_is_named_with_file_and_line(tmp_path: Path) -> None
     assert "no-such-property" in done.stderr
 
 
-def test_an_attached_console_takes_input_and_lets_go() -> None:
-    command = [*COMMAND[1:], "--partition", str(NATIVE), "--attach", "north"]
+def test_an_attached_console_takes_input_and_lets_go(tmp_path: Path) -> None:
+    """And what all sandboxes say meanwhile is in the log."""
+    log = tmp_path / "run.log"
+    command = [*COMMAND[1:], "--partition", str(NATIVE), "--attach", "north", "--log", str(log)]
     environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin", "TERM": "dumb"}
     child = pexpect.spawn(sys.executable, command, timeout=LIMIT, encoding="utf-8", env=environment)
     child.expect("north: ready")
@@ -235,6 +237,21 @@ def test_an_attached_console_takes_input_and_lets_go() -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == Status.GOOD
+    for line in ("north │ north: ready", "north │ north: ticks 50", "south │ south: ready"):
+        assert line in log.read_text()
+
+
+def test_a_reader_that_has_seen_enough_ends_the_run_quietly() -> None:
+    environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin"}
+    command = [*COMMAND, "--partition", str(NATIVE), "--seconds", "100000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as tool:
+        assert tool.stdout is not None
+        assert tool.stderr is not None
+        assert any("is ready" in line for line in tool.stdout)
+        tool.stdout.close()
+        said = tool.stderr.read()
+    assert tool.returncode == Status.FAILED
+    assert "pipe" not in said.lower()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bhtool import paths
+from bhtool import paths, tty
 from bhtool.errors import Status
+from bhtool.live import Live
+from bhtool.status import Work
 
 from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES
 from tests.tool.terminals import Terminal, play, resize
@@ -192,3 +194,16 @@ def test_a_real_machine_that_is_interrupted(columns: int, rows: int) -> None:
     assert ended.status == Status.INTERRUPTED
     assert ended.settings
     assert not ended.terminal.screen.cursor.hidden
+
+
+def test_a_narrower_terminal_has_wrapped_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So its first row is further up, and what it has become is erased to the end."""
+    size, written = [(100, 24)], []
+    monkeypatch.setattr(tty, "size", lambda descriptor: size[0])
+    monkeypatch.setattr(tty, "write", lambda descriptor, data: written.append(data.decode()))
+    live = Live(1, Work("work"), str, "utf-8")
+    rows = [(90, "x" * 90), (40, "y" * 40)]
+    live._frame(rows)
+    size[0] = (50, 24)
+    live._frame(rows)
+    assert written[-1].startswith("\r\x1b[2A\x1b[J")

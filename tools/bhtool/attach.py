@@ -7,13 +7,13 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bhtool.config.domains import LOG, NO_CONSOLE
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.errors import BulkheadError, Status
-from bhtool.session import EndEvent, Session, Watch
+from bhtool.session import EndEvent, Event, Session, Watch
 from bhtool.text import did_you_mean
 
 LEAVE = b"\x1d"
@@ -71,11 +71,15 @@ class Attachment:
     def write(self, data: bytes) -> bool:
         return self._console.write(data)
 
-    def run(self, limit: float) -> Watch:
+    def run(self, limit: float, hear: Callable[[Event], None]) -> Watch:
+        """`hear` is told of everything that happens meanwhile, in any sandbox."""
         deadline = time.monotonic() + limit
         with raw_terminal(sys.stdin.fileno()):
             while time.monotonic() < deadline and not self._over():
-                if any(isinstance(event, EndEvent) for event in self.session.poll()):
+                events = self.session.poll()
+                for event in events:
+                    hear(event)
+                if any(isinstance(event, EndEvent) for event in events):
                     break
                 if not self._forward():
                     break

@@ -45,6 +45,7 @@ class Live:
         self._started = time.monotonic()
         self._lines: list[str] = []
         self._painted: list[tuple[int, str]] = []  # of each status row on the terminal: its cells, and what was written
+        self._size = (0, 0)  # of the terminal then
         self._wake, self._stop = threading.Event(), threading.Event()
         self._lock = threading.Lock()  # held while a frame is written
         self._is_suspended = False
@@ -118,16 +119,17 @@ class Live:
     def _frame(self, rows: list[tuple[int, str]]) -> None:
         count = len(self._lines)
         lines, self._lines[:count] = self._lines[:count], []
-        if not lines and rows == self._painted:
+        size = tty.size(self._descriptor)
+        if not lines and rows == self._painted and size == self._size:
             return
-        said = ERASE_BELOW + "".join(f"{line}\n" for line in lines) if lines or len(rows) < len(self._painted) else ""
+        erase = ERASE_BELOW if lines or len(rows) < len(self._painted) or size != self._size else ""
+        said = "".join(f"{line}\n" for line in lines)
         status = "\n".join(ERASE_ROW + text for _, text in rows)
-        self._write(self._to_top() + said + status)
-        self._painted = rows
+        self._write(self._to_top(size[0]) + erase + said + status)
+        self._painted, self._size = rows, size
 
-    def _to_top(self) -> str:
+    def _to_top(self, columns: int) -> str:
         """From the end of the last status row to the start of the first. A terminal that became narrower has wrapped them."""
-        columns, _ = tty.size(self._descriptor)
         up = sum(max(1, -(-cells // columns)) for cells, _ in self._painted) - 1
         return "\r" + (f"\x1b[{up}A" if up > 0 else "")
 

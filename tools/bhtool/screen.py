@@ -50,6 +50,7 @@ class Screen:
         self._colours: dict[str, str] = {}
         self._width = 0
         self._diagnosed: set[str] = set()
+        self._is_handed_over = False
         self._bar = " │ " if tty.encodes("│") else " | "
 
     @property
@@ -114,6 +115,15 @@ class Screen:
             finally:
                 self._live = None
 
+    @contextmanager
+    def handed_over(self) -> Iterator[None]:
+        """One sandbox has the terminal; lines go to the log alone."""
+        self._is_handed_over = True
+        try:
+            yield
+        finally:
+            self._is_handed_over = False
+
     def line(self, sandbox: str, text: str, style: str = "") -> None:
         """One console line under its sandbox's name."""
         self.record(text, sandbox)
@@ -121,6 +131,8 @@ class Screen:
 
     def put(self, sandbox: str, text: str, style: str = "") -> None:
         """The same, but not for the log. Further rows on a terminal stand below the text, not below the name."""
+        if self._is_handed_over:
+            return
         if not self.out.is_terminal:
             text = "\t".join(map(visible, text.split("\t")))
             self.out.file.write(f"{sandbox:>{self._width}}{self._bar}{text}\n")

@@ -99,7 +99,8 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
     screen.report(f"attached to {name}; Ctrl-] leaves")
-    Attachment(session, name).run(ATTACH_LIMIT)
+    with screen.handed_over():
+        Attachment(session, name).run(ATTACH_LIMIT, Show(screen, session).event)
     screen.say("")
     return Status.GOOD
 
