@@ -62,9 +62,12 @@ def encodes(text: str) -> bool:
 
 @contextmanager
 def keys_unseen() -> Iterator[None]:
-    """What is typed is not shown: an Enter would move the cursor under a live display. Ctrl-C and Ctrl-Z do what they always do."""
+    """What is typed is not shown: an Enter would move the cursor under a live display. Ctrl-C and Ctrl-Z do what they always do.
+
+    The terminal is that of standard output, whatever standard input is.
+    """
     try:
-        before = termios.tcgetattr(0) if is_foreground(0) else None
+        before = termios.tcgetattr(1) if is_foreground(1) else None
     except termios.error:
         before = None
     if before is None:
@@ -73,8 +76,8 @@ def keys_unseen() -> Iterator[None]:
     silent = [*before]
     silent[3] &= ~termios.ECHO
     try:
-        termios.tcsetattr(0, termios.TCSADRAIN, silent)
+        termios.tcsetattr(1, termios.TCSADRAIN, silent)
         yield
     finally:
         with suppress(termios.error):  # the terminal may be gone
-            termios.tcsetattr(0, termios.TCSADRAIN, before)
+            termios.tcsetattr(1, termios.TCSADRAIN, before)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bhtool.errors import BulkheadError, Status
 from bhtool.locks import exclusive
-from bhtool.provision.progress import Report, Steps, lines_of, share_of_apt, silent
+from bhtool.provision.progress import Report, Steps, lines_of, megabytes, share_of_apt, silent
 from bhtool.provision.sources import Source
 
 CONFIGURATION = """\
@@ -173,7 +173,9 @@ class PrivateApt:
     def download(self, package: str, directory: Path, report: Report = silent) -> Path:
         """Fetches one package file, verified, into `directory`."""
         before = set(directory.glob("*.deb"))
-        steps = Steps(f"downloading {package}", report, self.size_of(package))
+        size = self.size_of(package)
+        report(f"downloading {package}: {megabytes(size)} MB")
+        steps = Steps(f"downloading {package}", report, size)
         self.run("apt-get", "download", "-qq", package, cwd=directory, steps=steps)
         fresh = sorted(set(directory.glob("*.deb")) - before)
         if len(fresh) != 1:

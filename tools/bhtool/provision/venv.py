@@ -95,9 +95,9 @@ def make_venv() -> None:
     if paths.VENV.is_symlink():
         raise BulkheadError("build/venv is a link, and making it anew would empty what it points to: remove the link", Status.USAGE)
     count = package_count(paths.REQUIREMENTS)
-    print(f"Making the Python environment build/venv: {count} packages from PyPI, {SIZE}", flush=True)
-    run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
     report = OneLine()
+    report(f"Python environment build/venv, {count} packages from PyPI: {SIZE}")
+    run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
     install(paths.REQUIREMENTS, report)
     report.end()
     (paths.VENV / "stamp").write_text(stamp_text(), encoding="ascii")
