@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for sandbox software: just enough of each format for the compiler to place it, or to refuse it."""
 
+import functools
+import gzip
 import json
 import struct
 import zipfile
 from pathlib import Path
 
 from bhtool.config.payload import NotYet
+from bhtool.cpio import Archive
 
 LINK = {"aarch64": 0x40080000, "armv7": 0x40080000, "x86_64": 0x200000}
 MACHINE = {"aarch64": 183, "armv7": 40, "x86_64": 62}
@@ -56,6 +59,23 @@ def x86_kernel(init_size: int = 0x2000000, xloadflags: int = 1) -> bytes:
     return bytes(image)
 
 
+def root_file_system(**files: bytes) -> bytes:
+    """A cpio archive, not compressed."""
+    archive = Archive()
+    for name, content in files.items():
+        archive.program(name, content)
+    return gzip.decompress(archive.packed())
+
+
+INITRD = gzip.compress(root_file_system(init=b"#!/bin/sh\n" * 100), mtime=0)
+
+
+@functools.cache
+def packed(size: int) -> bytes:
+    """An initrd that unpacks to so many MiB and is small itself."""
+    return gzip.compress(root_file_system(init=bytes(size << 20)), compresslevel=1, mtime=0)
+
+
 def software(arch: str) -> dict[str, bytes]:
     """Everything the partition files of these tests name."""
     other = "aarch64" if arch == "x86_64" else "x86_64"
@@ -78,7 +98,12 @@ def software(arch: str) -> dict[str, bytes]:
         "vmlinuz": kernel(),
         "vmlinuz-big": kernel(0xC000000),
         "vmlinuz-32": x86_kernel(xloadflags=0),
-        "rootfs.cpio.gz": b"initrd" * 200,
+        "rootfs.cpio.gz": INITRD,
+        "rootfs-1M.cpio": root_file_system(init=bytes((1 << 20) - 1024)),
+        "rootfs-large.cpio.gz": packed(100),
+        "rootfs-half.cpio.gz": packed(60),
+        "rootfs-empty.cpio": root_file_system(etc=b""),
+        "rootfs-cut.cpio.gz": INITRD[:-20],
     }
 
 

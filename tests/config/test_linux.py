@@ -12,7 +12,7 @@ from bhtool.config.linux_x86 import CLOCK_DIGITS
 from bhtool.config.tree import Node, read_blob
 from bhtool.paths import PARTITIONS
 
-from tests.config.software import arm32_kernel, x86_kernel
+from tests.config.software import INITRD, arm32_kernel, x86_kernel
 
 Compile = Callable[[Path, str], Plan]
 MIXED, LINUX2 = PARTITIONS / "mixed.dts", PARTITIONS / "linux2.dts"
@@ -153,7 +153,7 @@ def test_kernel_and_initrd_lie_where_the_boot_protocol_wants_them(compile_on: Co
     magic = (0x24, b"\x18\x28\x6f\x01") if platform == "qemu-armv7" else (56, b"ARM\x64")
     assert memory_at(plan, one.entry + magic[0], 4) == magic[1]
     start, end = (int.from_bytes(chosen.properties[f"linux,initrd-{side}"].data, "big") for side in ("start", "end"))
-    assert memory_at(plan, start, end - start) == b"initrd" * 200
+    assert memory_at(plan, start, end - start) == INITRD
     assert chosen.text("bootargs") == "console=ttyAMA0 quiet"
 
 
@@ -173,7 +173,7 @@ def test_zero_page(compile_on: Compile) -> None:
     assert struct.unpack_from("<Q", page, 0x070) == (0x1C000,)
     assert struct.unpack_from("<I", page, 0x228) == (0x11000,)
     image, size = struct.unpack_from("<II", page, 0x218)
-    assert memory_at(plan, image, size) == b"initrd" * 200
+    assert memory_at(plan, image, size) == INITRD
     rows = [struct.unpack_from("<QQI", page, 0x2D0 + 20 * n) for n in range(page[0x1E8])]
     assert rows == [(0, 0x10000, 1), (0x10000, 0x10000, 2), (0x20000, 0x80000, 1), (0x100000, (511 << 20), 1)]
     assert linux_of(plan).entry == 0x1000200

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from bhtool.config.payload import PayloadError, Room, align_up
 
-NOT_A_KERNEL = "BH-R061"
+NOT_A_KERNEL, TOO_BIG = "BH-R061", "BH-R065"
 MIB = 1 << 20
 # arm64: struct in the first 64 bytes
 TEXT_OFFSET, IMAGE_SIZE, IMAGE_MAGIC = 8, 16, 56
 # arm: arch/arm/boot/compressed/head.S; it unpacks to the start of RAM and has its heap behind itself
 ZIMAGE_MAGIC, ZIMAGE_OFFSET, HEAP_BYTES = 0x24, 32 * MIB, MIB
+ZIMAGE_MARK, ZIMAGE_TABLE = 0x34, 0x38  # vmlinux.lds.S there: sizes behind the word KLSZ, the length of the kernel, .bss, TEXT_OFFSET
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,21 @@ def _image(kernel: bytes, name: str, room: Room) -> Layout:
     return Layout(start, size, tree=room.gpa, initrd=align_up(start + size, 2 * MIB), command_line_bytes=2048)
 
 
+def _unpacked(kernel: bytes) -> int:
+    """Where a zImage ends once it is unpacked, from the start of RAM, variables included; 0: an old one, which does not say."""
+    table = struct.unpack_from("<I", kernel, ZIMAGE_TABLE)[0] if kernel[ZIMAGE_MARK : ZIMAGE_MARK + 4] == b"EEEE" else 0
+    if not 0 < table <= len(kernel) - 20 or kernel[table + 4 : table + 8] != b"KLSZ":
+        return 0
+    length_at, bss, text_offset = struct.unpack_from("<III", kernel, table + 8)
+    return int(text_offset + struct.unpack_from("<I", kernel, length_at)[0] + bss) if length_at <= len(kernel) - 4 else 0
+
+
 def _zimage(kernel: bytes, name: str, room: Room) -> Layout:
     if len(kernel) < 64 or kernel[ZIMAGE_MAGIC : ZIMAGE_MAGIC + 4] != b"\x18\x28\x6f\x01":
         raise PayloadError(NOT_A_KERNEL, f"`{name}` is not a compressed 32-bit ARM Linux kernel (zImage)")
+    if (unpacked := _unpacked(kernel)) > ZIMAGE_OFFSET:
+        text = f"`{name}` unpacks to {unpacked >> 20} MiB, over itself, as it lies {ZIMAGE_OFFSET >> 20} MiB above the start of RAM"
+        raise PayloadError(TOO_BIG, text)
     start, size = room.gpa + ZIMAGE_OFFSET, len(kernel) + HEAP_BYTES
     tree = align_up(start + size, 2 * MIB)
     return Layout(start, size, tree, initrd=tree + 2 * MIB, command_line_bytes=1024)

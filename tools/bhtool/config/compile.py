@@ -14,6 +14,7 @@ from pathlib import Path
 from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
+from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_memory import LINUX_LEAST
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
@@ -205,6 +206,7 @@ def _load(plan: Plan, domains: Domains, sandbox: Sandbox, one: SandboxPlan, arch
         text = f"`{absent}` of `{sandbox.name}` is not built or fetched yet, so where it lies was not judged"
         plan.warnings.append(diagnose(NOT_YET, sandbox.where(absent.property), text))
         return
+    plan.warnings += [diagnose(DOUBTFUL, sandbox.where("initrd"), text) for text in payload.doubts]
     one.entry, one.arg, one.stack, one.entry_area = payload.entry, payload.arg, payload.stack, payload.entry_area
     one.clock_text = next(one.in_machine(payload.clock_text, 1))[0] if payload.clock_text else 0
     plan.segments += [segment for piece in payload.pieces for segment in _segments(one, piece)]
@@ -250,6 +252,13 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     image = read_file(resolve, sandbox, "image")
     if not sandbox.is_linux:
         return native_payload(image, plan.image, arch, room, domains.machine.window)
+    payload = _linux_payload(domains, sandbox, plan, arch, image, initrd)
+    if initrd:
+        payload.doubts += doubts(initrd, plan.initrd, image, arch, plan.bootargs, room)
+    return payload
+
+
+def _linux_payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, image: bytes, initrd: bytes) -> Payload:
     if domains.machine.is_arm:
         controllers = interrupt_controllers(domains.machine, sandbox)
         return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
@@ -261,7 +270,7 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     ]
     cards = [one for one in sandbox.devices if one.is_pci_uart]
     console = next((pci_console(one, len(uarts) + len(cards)) for one in cards if one.node is sandbox.console_node), "")
-    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, _bus(sandbox, plan), room, console)
+    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, _bus(sandbox, plan), _room(plan), console)
 
 
 def _console_first(sandbox: Sandbox) -> list[Device]:

@@ -60,6 +60,7 @@ class Payload:
     stack: int = 0
     entry_area: int = 0
     clock_text: int = 0  # GPA
+    doubts: list[str] = field(default_factory=list)  # what Linux may not make of its initrd
     stack_bound: int | None = None  # the initial stack has all above this; None: STACK_BYTES
 
 

@@ -168,6 +168,8 @@ RULES = (
         references.modules_with_kernel,
     ),
     Rule("BH-R069", "The kernel has the modules that are named.", "name them as `modinfo` does, at most 64 with those they need"),
+    Rule("BH-R130", "An initrd is one that Linux can unpack.", "give a cpio archive of the form newc, compressed or not"),
+    Rule("BH-R131", "What an initrd unpacks to fits into its sandbox's RAM.", "make the RAM larger, or the root file system smaller"),
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(
@@ -240,6 +242,7 @@ RULES = (
         board.private_interrupts,
     ),
     Rule("BH-W060", "Software that the tool provides is there.", "nothing, or judge it with --build; `run` and `image` build and fetch it"),
+    Rule("BH-W061", "Linux finds a first process in its initrd, and memory for it.", "mend the archive or enlarge the RAM"),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Initial RAM disks are read as Linux unpacks them, whatever they are packed with, and whatever somebody calls one."""
+
+import bz2
+import gzip
+import lzma
+from contextlib import suppress
+
+import pytest
+from bhtool.config.check_initrd import doubts, kernel_bytes
+from bhtool.config.payload import PayloadError, Room
+from bhtool.config.rootfs.contents import PAGE, Unfit, inspect
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.config.software import arm64_kernel, root_file_system, x86_kernel
+
+MIB = 1 << 20
+PLAIN = root_file_system(init=b"#!/bin/sh\n", library=bytes(PAGE + 1))
+FORMS = {
+    "plain": PLAIN,
+    "gzip": gzip.compress(PLAIN),
+    "bzip2": bz2.compress(PLAIN),
+    "xz": lzma.compress(PLAIN, check=lzma.CHECK_CRC32),
+    "lzma": lzma.compress(PLAIN, format=lzma.FORMAT_ALONE),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_is_counted(name: str) -> None:
+    contents = inspect(FORMS[name])
+    assert (contents.unpacked, contents.has_init, contents.is_whole) == (3 * PAGE, True, True)
+    assert contents.compressions == ([] if name == "plain" else [name])
+
+
+@pytest.mark.parametrize("first", FORMS)
+@pytest.mark.parametrize("second", FORMS)
+def test_archives_may_follow_each_other(first: str, second: str) -> None:
+    """As early microcode and a root file system do."""
+    contents = inspect(FORMS[first] + bytes(-len(FORMS[first]) % 512) + FORMS[second])
+    assert contents.unpacked == 6 * PAGE
+
+
+@pytest.mark.parametrize("magic", [b"\x02\x21\x4c\x18", b"\x28\xb5\x2f\xfd", b"\x89\x4c\x5a\x4f"], ids=["lz4", "zstd", "lzo"])
+def test_what_only_linux_unpacks_is_not_guessed_at(magic: bytes) -> None:
+    contents = inspect(PLAIN + magic + b"anything")
+    assert (contents.unpacked, contents.is_whole) == (3 * PAGE, False)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"#!/bin/sh\n" * 50, "neither a cpio archive"),
+        (b"070707" + bytes(200), "old form"),
+        (b"\x27\x05\x19\x56" + bytes(200), "wrapped for U-Boot"),
+        (PLAIN[:300], "cut short"),
+        (FORMS["xz"][:-8], "cut short"),
+        (FORMS["gzip"][:10] + b"\xff" * 60, "damaged"),
+        (gzip.compress(b"text" * 100), "neither a cpio archive"),
+        (bytes(1000), "holds no file"),
+        (b"070701" + b"Z" * 200, "no numbers"),
+    ],
+    ids=["text", "odc", "uimage", "cut cpio", "cut xz", "damaged gzip", "packed text", "zeros", "no numbers"],
+)
+def test_what_linux_cannot_unpack_is_named(data: bytes, words: str) -> None:
+    with pytest.raises(Unfit, match=words):
+        inspect(data)
+
+
+@given(st.one_of(st.binary(max_size=600), st.builds(lambda cut, more: PLAIN[:cut] + more, st.integers(0, 400), st.binary(max_size=60))))
+@settings(max_examples=200, deadline=None)
+def test_whatever_it_is_there_is_an_answer(data: bytes) -> None:
+    with suppress(Unfit):
+        inspect(data)
+
+
+def said(files: int, room: int, bootargs: str = "", **names: bytes) -> list[str]:
+    """Of an archive of so many MiB in so many MiB of RAM."""
+    names = names or {"init": bytes(files * MIB)}
+    return list(doubts(gzip.compress(root_file_system(**names)), "r.gz", arm64_kernel(4 * MIB), "aarch64", bootargs, Room(0, room * MIB)))
+
+
+def test_half_of_memory_is_what_linux_gives_its_first_root_file_system() -> None:
+    assert said(20, 64) == []
+    assert "half of its memory, here 30 MiB" in said(40, 64)[0]
+    assert said(40, 64, "rootfstype=ramfs") == []
+    with pytest.raises(PayloadError) as refused:
+        said(70, 64)
+    assert (refused.value.rule, refused.value.property) == ("BH-R131", "initrd")
+
+
+def test_without_init_something_else_has_to_be_named() -> None:
+    assert "no /init" in said(0, 64, etc=b"")[0]
+    assert said(0, 64, "quiet root=/dev/vda", etc=b"") == []
+
+
+def test_kernels_say_what_they_take() -> None:
+    assert kernel_bytes(arm64_kernel(9 * MIB), "aarch64") == 9 * MIB
+    assert kernel_bytes(x86_kernel(7 * MIB), "x86_64") == 7 * MIB
+    assert kernel_bytes(bytes(5000), "armv7") == 5000

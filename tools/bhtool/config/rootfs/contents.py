@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an initial RAM disk holds, as Linux will unpack it: archives one behind the other, each plain or compressed (init/initramfs.c).
+
+Nothing here believes a size it has not counted, and nothing is kept but the heads of programs: LIMIT bounds what is unpacked.
+"""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import lzma
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+LIMIT = 4 << 30  # unpacked bytes
+CHUNK = 1 << 20
+MOST_MEMORY = 1 << 28  # for a dictionary
+PAGE = 4096
+HEAD_BYTES = 256  # of each regular file
+HEADER_BYTES, NEWC = 110, (b"070701", b"070702")  # Documentation/driver-api/early-userspace/buffer-format.rst
+TRAILER = "TRAILER!!!"
+# What Linux knows by its first bytes, lib/decompress.c.
+COMPRESSIONS = {
+    b"\x1f\x8b": "gzip", b"\x1f\x9e": "gzip", b"BZ": "bzip2", b"\x5d\x00": "lzma", b"\xfd7": "xz", b"\x89\x4c": "lzo", b"\x02\x21": "lz4", b"\x28\xb5": "zstd",
+}  # fmt: skip
+OTHERS = (  # (offset, magic, what it is and what to do)
+    (0, b"070707", "is a cpio archive of the old form: pack it with `cpio -o -H newc`"),
+    (0, b"\xc7\x71", "is a cpio archive of the binary form: pack it with `cpio -o -H newc`"),
+    (0, b"\x27\x05\x19\x56", "is wrapped for U-Boot: give the file that mkimage was given"),
+    (0, b"\xd0\x0d\xfe\xed", "is a device tree or a FIT image: give the file that is in it"),
+    (0, b"\x7fELF", "is an ELF file"),
+    (257, b"ustar", "is a tar archive: pack what is in it with `cpio -o -H newc`"),
+    (0x438, b"\x53\xef", "is a file system image (ext2 to ext4), for which no kernel of ours has a driver so early: pack what is in it with `cpio -o -H newc`"),
+    (0, b"hsqs", "is a file system image (squashfs), for which no kernel of ours has a driver so early: pack what is in it with `cpio -o -H newc`"),
+)  # fmt: skip
+
+
+class Unfit(Exception):
+    """Linux would make nothing of it; the text is a clause behind the file's name."""
+
+
+class Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class Gzip:
+    """zlib's, with the interface of the others."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+
+
+DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
+    "gzip": Gzip,
+    "bzip2": bz2.BZ2Decompressor,
+    "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, MOST_MEMORY),
+    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MOST_MEMORY),
+}
+
+
+@dataclass
+class Contents:
+    """What has been seen of an initrd."""
+
+    compressions: list[str] = field(default_factory=list)
+    unpacked: int = 0  # bytes of files, in whole pages as memory holds them
+    is_whole: bool = True  # False: some of it is packed as only Linux can unpack it, so that there is more
+    heads: dict[str, bytes] = field(default_factory=dict)  # of regular files
+    links: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def has_init(self) -> bool:
+        return "init" in self.heads or "init" in self.links
+
+
+@functools.lru_cache(maxsize=8)  # a partition file is compiled for several machines
+def inspect(data: bytes) -> Contents:
+    """Raises Unfit when Linux would not unpack it."""
+    contents, rest = Contents(), memoryview(data)
+    while rest := _without_zeros(rest):
+        if bytes(rest[:6]) in NEWC:
+            rest = rest[_read_archive(_Plain(rest), contents) :]
+            continue
+        name = COMPRESSIONS.get(bytes(rest[:2]))
+        if name is None:
+            raise Unfit(_what(bytes(rest[:1024])))
+        contents.compressions.append(name)
+        if name not in DECOMPRESSORS:
+            contents.is_whole = False
+            return contents
+        stream = _Packed(rest, DECOMPRESSORS[name](), name)
+        _read_archives(stream, contents)
+        rest = rest[len(rest) - len(stream.behind) :]
+    if not contents.heads and not contents.links and contents.is_whole:
+        raise Unfit("holds no file")
+    return contents
+
+
+def _without_zeros(rest: memoryview) -> memoryview:
+    """Archives are padded."""
+    for start in range(0, len(rest), CHUNK):
+        chunk = bytes(rest[start : start + CHUNK])
+        if kept := chunk.lstrip(b"\0"):
+            return rest[start + len(chunk) - len(kept) :]
+    return rest[:0]
+
+
+def _what(head: bytes) -> str:
+    for offset, magic, words in OTHERS:
+        if head[offset : offset + len(magic)] == magic:
+            return words
+    known = ", ".join(dict.fromkeys(COMPRESSIONS.values()))
+    return f"is neither a cpio archive of the form newc nor compressed as Linux unpacks it ({known})"
+
+
+class _Stream(Protocol):
+    def take(self, size: int) -> bytes:
+        """So many bytes, fewer at the end."""
+
+
+class _Plain:
+    def __init__(self, data: memoryview) -> None:
+        self._data, self.at = data, 0
+
+    def take(self, size: int) -> bytes:
+        found = bytes(self._data[self.at : self.at + size])
+        self.at += len(found)
+        return found
+
+
+class _Packed:
+    """Unpacks as it is read."""
+
+    def __init__(self, data: memoryview, unpacker: Decompressor, name: str) -> None:
+        self._data, self._unpacker, self._name = data, unpacker, name
+        self._fed, self._ready, self._total = 0, b"", 0
+
+    @property
+    def behind(self) -> bytes:
+        """What follows the compressed part."""
+        return self._unpacker.unused_data + bytes(self._data[self._fed :])
+
+    def take(self, size: int) -> bytes:
+        while len(self._ready) < size and self._more():
+            pass
+        found, self._ready = self._ready[:size], self._ready[size:]
+        return found
+
+    def _more(self) -> bool:
+        if self._unpacker.eof:
+            return False
+        try:
+            new = self._unpacker.decompress(self._feed(), CHUNK)
+        except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
+            raise Unfit(f"is damaged: its {self._name} data cannot be unpacked ({error})") from error
+        self._ready, self._total = self._ready + new, self._total + len(new)
+        if self._total > LIMIT:
+            raise Unfit(f"unpacks to more than {LIMIT >> 30} GiB")
+        if not new and not self._unpacker.eof and self._fed == len(self._data):
+            raise Unfit(f"is cut short: its {self._name} data does not end")
+        return True
+
+    def _feed(self) -> bytes:
+        chunk = bytes(self._data[self._fed : self._fed + CHUNK])
+        self._fed += len(chunk)
+        return chunk
+
+
+def _read_archives(stream: _Packed, contents: Contents) -> None:
+    """Every archive of one compressed part."""
+    first = True
+    while head := stream.take(1):
+        if head == b"\0" and not first:
+            continue
+        _read_archive(_Pushed(head, stream), contents)
+        first = False
+
+
+class _Pushed:
+    def __init__(self, first: bytes, stream: _Packed) -> None:
+        self._first, self._stream = first, stream
+
+    def take(self, size: int) -> bytes:
+        first, self._first = self._first[:size], self._first[size:]
+        return first + self._stream.take(size - len(first))
+
+
+@dataclass(frozen=True)
+class Entry:
+    name: str
+    mode: int
+    size: int
+
+
+def _read_archive(stream: _Stream, contents: Contents) -> int:
+    """Up to its trailer; how many bytes that was."""
+    read = 0
+    for entry, head, size in _entries(stream):
+        read += size
+        if entry.name == TRAILER:
+            break
+        name = entry.name.removeprefix("./").strip("/")
+        if stat.S_ISREG(entry.mode):
+            contents.heads[name] = head
+            contents.unpacked += -(-entry.size // PAGE) * PAGE
+        elif stat.S_ISLNK(entry.mode):
+            contents.links[name] = head.decode("utf-8", "replace")
+    return read
+
+
+def _entries(stream: _Stream) -> Iterator[tuple[Entry, bytes, int]]:
+    """Each with its first bytes and how long it is in the archive, padding included."""
+    while header := stream.take(HEADER_BYTES):
+        if len(header) < HEADER_BYTES or header[:6] not in NEWC:
+            raise Unfit(_what(header) if header[:6] not in NEWC else "is cut short: its cpio archive does not end")
+        try:
+            fields = [int(header[at : at + 8], 16) for at in range(6, HEADER_BYTES, 8)]
+        except ValueError as error:
+            raise Unfit("is damaged: a header of its cpio archive has no numbers") from error
+        mode, size, name_size = fields[1], fields[6], fields[11]
+        name = stream.take(_padded(HEADER_BYTES + name_size) - HEADER_BYTES)[: max(0, name_size - 1)]
+        head = _skip(stream, size)
+        yield Entry(name.decode("utf-8", "replace"), mode, size), head, _padded(HEADER_BYTES + name_size) + _padded(size)
+
+
+def _skip(stream: _Stream, size: int) -> bytes:
+    """Past a file's contents and their padding; how they begin."""
+    head = stream.take(min(size, HEAD_BYTES))
+    left = _padded(size) - len(head)
+    while left:
+        taken = len(stream.take(min(left, CHUNK)))
+        if not taken:
+            if left > _padded(size) - size:
+                raise Unfit("is cut short: its cpio archive does not end")
+            break
+        left -= taken
+    return head
+
+
+def _padded(size: int) -> int:
+    return -(-size // 4) * 4
