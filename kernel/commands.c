@@ -41,6 +41,13 @@ static void run_heartbeat(const struct command_line *line)
 	heartbeat_start(line->operand[0]);
 }
 
+/* delay=US: one beat comes so late */
+static void run_delay(const struct command_line *line)
+{
+	heartbeat_delay(line->operand[0] * 1000);
+	console_say("delay %ju", line->operand[0]);
+}
+
 /* ---- ticks=N: so many interrupts of the timer beside those of the heartbeat ----------------------------------------- */
 
 static _Atomic uint64_t ticks_left;
@@ -295,6 +302,7 @@ static void run_sweep(const struct command_line *line)
 const struct command commands[] = {
 	{ "help", 0, run_help },
 	{ "heartbeat", 1, run_heartbeat },
+	{ "delay", 1, run_delay },
 	{ "gate", 0, run_gate },
 	{ "ticks", 1, run_ticks },
 	{ "uart-irqs", 1, run_uart_irqs },

@@ -6,6 +6,7 @@
 #include "kernel/clock.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/idle.h"
 #include "kernel/timer.h"
 
 enum { REPORT_BEATS = 1000, FASTEST_HZ = 100000 };
@@ -17,6 +18,7 @@ static struct {
 	_Atomic uint64_t beats;
 	_Atomic uint64_t gaps;
 	_Atomic uint64_t late_max_ns;
+	_Atomic uint64_t awake_late_max_ns; /* without those that come out of a sleep since before they were due */
 } pulse;
 static uint64_t period;
 static uint64_t reported;
@@ -29,7 +31,14 @@ static void publish(uint64_t beats)
 		return;
 	ring->beat_gaps = atomic_load_explicit(&pulse.gaps, memory_order_relaxed);
 	ring->beat_late_max_ns = atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed);
+	ring->beat_awake_late_max_ns = atomic_load_explicit(&pulse.awake_late_max_ns, memory_order_relaxed) + 1;
 	__atomic_store_n(&ring->beats, beats, __ATOMIC_RELEASE);
+}
+
+static void raise_to(_Atomic uint64_t *most, uint64_t value)
+{
+	if (value > atomic_load_explicit(most, memory_order_relaxed))
+		atomic_store_explicit(most, value, memory_order_relaxed);
 }
 
 static void beat(struct timer_event *event)
@@ -38,8 +47,9 @@ static void beat(struct timer_event *event)
 	uint64_t late_ns = clock_to_ns(late);
 	uint64_t missed = 0;
 
-	if (late_ns > atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed))
-		atomic_store_explicit(&pulse.late_max_ns, late_ns, memory_order_relaxed);
+	raise_to(&pulse.late_max_ns, late_ns);
+	if (!idle_slept_since(event->deadline))
+		raise_to(&pulse.awake_late_max_ns, late_ns);
 	if (late > period) {
 		missed = late / period;
 		atomic_fetch_add_explicit(&pulse.gaps, 1, memory_order_relaxed);
@@ -59,6 +69,17 @@ void heartbeat_start(uint64_t hz)
 	if (console_log())
 		console_log()->beat_period_ns = 1000000000 / hz;
 	timer_add(&beat_event, arch_counter() + clock_from_ns(SETTLE_NS));
+}
+
+void heartbeat_delay(uint64_t ns)
+{
+	uint64_t until;
+
+	cpu_interrupts_disable();
+	until = beat_event.deadline + clock_from_ns(ns);
+	while (arch_counter() < until)
+		;
+	cpu_interrupts_enable();
 }
 
 void heartbeat_report(void)

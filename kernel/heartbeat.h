@@ -11,5 +11,8 @@ enum { HEARTBEAT_HZ = 1000 };
 /* Beats `hz` times a second from now on; 0: no more. Counts go on. */
 void heartbeat_start(uint64_t hz);
 
+/* Keeps the next beat from coming before it is so late, with interrupts disabled. */
+void heartbeat_delay(uint64_t ns);
+
 /* Once for every thousand beats, when called from the main program, says how they went. */
 void heartbeat_report(void);

@@ -1,9 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/idle.h"
 
+#include <stdatomic.h>
+
 #include "kernel/cpu.h"
 #include "kernel/heartbeat.h"
+#include "kernel/info.h"
 #include "kernel/irq.h"
+
+/* The main program's sleep, which the first interrupt of its core ends. */
+static struct {
+	_Atomic uint64_t from; /* counter; 0: awake */
+	_Atomic uint64_t kicks;
+} asleep;
+
+/* Whatever else makes its core's monitor work is an instruction of the core. */
+static uint64_t kicks(void)
+{
+	const struct bh_core_stats *core = info_statistics()->core;
+
+	return __atomic_load_n(&core->kicks, __ATOMIC_RELAXED) + __atomic_load_n(&core->exits[BH_EXIT_KICK], __ATOMIC_RELAXED);
+}
+
+static void begin_sleep(void)
+{
+	atomic_store_explicit(&asleep.kicks, kicks(), memory_order_relaxed);
+	atomic_store_explicit(&asleep.from, arch_counter(), memory_order_relaxed);
+}
+
+void idle_end_sleep(void)
+{
+	if (cpu_slot() == 0)
+		atomic_store_explicit(&asleep.from, 0, memory_order_relaxed);
+}
+
+bool idle_slept_since(uint64_t moment)
+{
+	uint64_t from = atomic_load_explicit(&asleep.from, memory_order_relaxed);
+
+	return from && from <= moment && kicks() == atomic_load_explicit(&asleep.kicks, memory_order_relaxed);
+}
 
 void idle_until(bool (*done)(void))
 {
@@ -13,8 +49,10 @@ void idle_until(bool (*done)(void))
 		cpu_interrupts_disable();
 		if (done())
 			break;
+		begin_sleep();
 		cpu_sleep();
 		cpu_interrupts_enable();
+		idle_end_sleep();
 	}
 	cpu_interrupts_enable();
 }

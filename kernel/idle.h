@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The main program waits here: sleeps between interrupts and prints what has become due, until done() says so. done() is
  * asked with interrupts disabled, so that nothing it waits for can slip between the question and the sleep.
  */
 void idle_until(bool (*done)(void));
+
+/*
+ * Whether the first core has slept in idle_until since `moment` (of arch_counter) or longer, undisturbed by interrupts and kicks, up to the
+ * interrupt whose handler asks: then it has executed nothing since but the way there.
+ */
+bool idle_slept_since(uint64_t moment);
+/* A handler of the core has done its work: what comes now does not come out of sleep. */
+void idle_end_sleep(void);

@@ -45,3 +45,11 @@ int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b)
 		return BH_E_UNKNOWN;
 	return (int64_t)cpu_call_monitor(function, a, b, 0);
 }
+
+const struct bh_stats *info_statistics(void)
+{
+	static const struct bh_stats none;
+	const struct bh_grant *grant = info_find(BH_GRANT_STATS, NULL);
+
+	return grant ? (const struct bh_stats *)(uintptr_t)grant->gpa : &none;
+}

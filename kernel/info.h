@@ -21,3 +21,6 @@ int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b);
 
 /* Without a monitor: what this architecture's emulated machine looks like. arch/<arch>/bare.c */
 const struct bh_info *info_bare_machine(void);
+
+/* What the monitor counts of this sandbox; all 0 on the bare machine. */
+const struct bh_stats *info_statistics(void);

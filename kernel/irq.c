@@ -6,6 +6,7 @@
 
 #include "kernel/console.h"
 #include "kernel/fault.h"
+#include "kernel/idle.h"
 #include "kernel/info.h"
 
 enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
@@ -126,6 +127,7 @@ void irq_dispatch(uint32_t number)
 	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS && h->handle; h++)
 		if (h->number == number) {
 			h->handle();
+			idle_end_sleep();
 			return;
 		}
 	note_stray(number);

@@ -12,17 +12,9 @@
 #include "kernel/memory.h"
 #include "kernel/timer.h"
 
-static const struct bh_stats *statistics(void)
-{
-	static const struct bh_stats none;
-	const struct bh_grant *grant = info_find(BH_GRANT_STATS, NULL);
-
-	return grant ? (const struct bh_stats *)(uintptr_t)grant->gpa : &none;
-}
-
 static uint64_t life(void)
 {
-	return statistics()->restarts;
+	return info_statistics()->restarts;
 }
 
 /* Without an operand in every life. */
@@ -38,7 +30,7 @@ void run_life(const struct command_line *line)
 
 void run_restarted(const struct command_line *line)
 {
-	console_say("restarted in %ju ticks", statistics()->restart_ticks);
+	console_say("restarted in %ju ticks", info_statistics()->restart_ticks);
 }
 
 void run_first(const struct command_line *line)

@@ -5,6 +5,7 @@
 
 #include "abi/guest.h"
 #include "kernel/cpu.h"
+#include "kernel/idle.h"
 
 static struct timer_event *queues[BH_MAX_SANDBOX_CORES]; /* one a core, which alone touches it */
 
@@ -55,6 +56,7 @@ static void expire(void)
 
 		*first = event->next;
 		event->fire(event);
+		idle_end_sleep();
 	}
 	set_hardware(*first);
 }

@@ -32,7 +32,8 @@ class Scripted:
         plans = [SimpleNamespace(name=name, index=n, restarts=True, cores=[n], os="native") for n, name in enumerate(NAMES)]
         self.watches = {one.name: Watch(cast(SandboxPlan, one), cast(Source, None)) for one in plans}
         self.plan = cast(Plan, SimpleNamespace(sandboxes=plans))
-        self.platform = SimpleNamespace(name="scripted", arch="aarch64", backend="stage2-gicv3")
+        self.platform = SimpleNamespace(name="scripted", arch="aarch64", backend="stage2-gicv3", emulator=SimpleNamespace(kind="qemu"))
+        self.machine = SimpleNamespace(is_counted=True)
         self.memory = None
         self.started = time.monotonic()
 

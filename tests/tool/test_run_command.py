@@ -97,6 +97,21 @@ def test_seconds_go_on_when_the_only_heartbeat_ends(tmp_path: Path) -> None:
     assert all(one["state"] != "cold" for one in found["sandboxes"])
 
 
+@pytest.mark.parametrize("platform", [*PLATFORMS, "qemu-armv7"])
+def test_a_delay_is_told_from_turns_of_busy_cores(platform: str, tmp_path: Path) -> None:
+    """Beside three cores that never sleep, a core that sleeps is woken late, by turns alone; one that keeps its beat off itself is late indeed."""
+    late = {}
+    for doing in ("delay=50", "ticks=1"):
+        busy = dict.fromkeys(("north", "east", "west"), "heartbeat=0 spin")
+        partition, result = native_told(tmp_path, busy | {"south": doing}), tmp_path / "run.json"
+        done = run("--platform", platform, "--partition", partition, "--seconds", "0.5", "--json", result)
+        assert done.returncode == Status.GOOD, done.stdout + done.stderr
+        late[doing] = next(one["heartbeat"] for one in json.loads(result.read_text())["sandboxes"] if one["name"] == "south")
+    assert late["delay=50"]["awake_late_max_ns"] >= 50_000
+    assert late["ticks=1"]["late_max_ns"] > 0, "turns"
+    assert late["ticks=1"]["awake_late_max_ns"] < late["ticks=1"]["late_max_ns"]
+
+
 def test_a_machine_in_which_all_sleep_for_good_is_not_waited_for(tmp_path: Path) -> None:
     partition = native_told(tmp_path, dict.fromkeys(("north", "east", "south", "west"), "heartbeat=0"))
     done = run("--partition", partition, "--seconds", "100000")

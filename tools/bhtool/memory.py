@@ -67,6 +67,7 @@ class Heartbeat:
     period_ns: int
     gaps: int
     late_max_ns: int
+    awake_late_max_ns: int | None = None  # of the beats that found their core awake, as the sandbox tells; None: it does not
 
 
 def by_reason(counters: object) -> Exits:
@@ -128,7 +129,13 @@ class Memory:
             return None
         if ring.beats * ring.beat_period_ns > LONGEST_RUN_NS:
             return None
-        return Heartbeat(ring.beats, ring.beat_period_ns, ring.beat_gaps, ring.beat_late_max_ns)
+        return Heartbeat(
+            ring.beats,
+            ring.beat_period_ns,
+            ring.beat_gaps,
+            ring.beat_late_max_ns,
+            ring.beat_awake_late_max_ns - 1 if ring.beat_awake_late_max_ns else None,
+        )
 
     def log_since(self, pool: int, tail: int) -> tuple[bytes, int, int]:
         """(text after `tail`, new tail, bytes that were overwritten before they were read)."""

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from bhtool.codes.reasons import BY_NAME
 from bhtool.config.plan import ExplainKind, Plan
+from bhtool.lateness import caption, gaps_text, latest_text, tells_turns
 from bhtool.memory import Crash, Exits, Heartbeat
 from bhtool.places import NOWHERE, Places, places_of
 from bhtool.screen import table_of
@@ -63,28 +64,22 @@ def exits_text(exits: Exits) -> str:
     return ", ".join(f"{count:,} {reason}" for count, reason in counted) or "0"
 
 
-def heartbeat_text(beat: Heartbeat | None) -> tuple[str, str]:
-    return (f"{beat.beats:,}", f"{beat.gaps:,}") if beat else ("-", "-")
-
-
-def has_gaps(watch: Watch) -> bool:
-    return watch.heartbeat is not None and watch.heartbeat.gaps > 0
+def heartbeat_text(beat: Heartbeat | None, tells_turns: bool) -> tuple[str, str, str]:
+    """Beats, those that came late by a period or more, the latest."""
+    return (f"{beat.beats:,}", gaps_text(beat, tells_turns), latest_text(beat, tells_turns)) if beat else ("-", "-", "-")
 
 
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
-    table = table_of(title, "sandbox", "cores", "state", "beats", "gaps", "exits\nsince", "exits\nbooting")
-    for column in table.columns[3:5]:
+    table = table_of(title, "sandbox", "cores", "state", "beats", "gaps", "latest", "exits\nsince", "exits\nbooting")
+    for column in table.columns[3:6]:
         column.justify = "right"
-    if not session.machine.is_counted:
-        table.caption = "guest time followed the host: what the host delayed counts as gaps"
-    elif any(one.restarts for one in session.watches.values()) and any(has_gaps(one) for one in session.watches.values()):
-        table.caption = "cores take turns here: gaps beside a restart tell nothing, but for a sandbox on core 0 (docs/decisions.md)"
+    table.caption = caption(session) or None
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"
         state = f"{watch.state}\n{watch.restarts:,} restarts" if watch.restarts else watch.state
-        table.add_row(name, cores, state, *heartbeat_text(watch.heartbeat), steady, exits_text(watch.exits_boot()))
+        table.add_row(name, cores, state, *heartbeat_text(watch.heartbeat, tells_turns(session)), steady, exits_text(watch.exits_boot()))
         for row in core_rows(watch) if len(watch.plan.cores) > 1 else ():
             table.add_row(*row)
     return table
@@ -95,7 +90,7 @@ def core_rows(watch: Watch) -> list[tuple[str, ...]]:
     found = zip_longest(
         watch.plan.cores, map(exits_text, watch.core_exits_boot()), map(exits_text, watch.core_exits_steady()), fillvalue="-"
     )
-    return [("", str(core), "", "", "", since, booting) for core, booting, since in found]
+    return [("", str(core), "", "", "", "", since, booting) for core, booting, since in found]
 
 
 def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:

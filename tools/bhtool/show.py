@@ -8,6 +8,7 @@ from typing import Self
 
 from bhtool import reports
 from bhtool.fold import Flood, Lives, Put
+from bhtool.lateness import real_gaps, tells_turns
 from bhtool.places import places_of
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
@@ -100,7 +101,7 @@ class Show:
         exits = sum(watch.stats.exits.values()) if watch.stats else 0
         rate = self._rates[name].add(seconds, exits)
         beat = watch.heartbeat
-        beats, gaps = (beat.beats, beat.gaps) if beat else (None, 0)
+        beats, gaps = (beat.beats, real_gaps(beat, tells_turns(self._session))) if beat else (None, 0)
         return Row(name, self._screen.colour(name), watch.state, beats, gaps, rate, watch.restarts)
 
     def event(self, event: Event) -> None:
