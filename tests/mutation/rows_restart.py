@@ -151,6 +151,15 @@ RESTARTS = (
         "not 'returned 0x0'",
     ),
     MachineMutation(
+        "of the rest, the first stretch alone is scrubbed",
+        "monitor/snapshot_boot.c",
+        "region->kind != BH_REGION_RAM)",
+        "region->kind != BH_REGION_RAM || snapshot->span_count)",
+        "restart-forgets-the-rest",
+        GICV3,
+        "not 'returned 0x0'",
+    ),
+    MachineMutation(
         "nothing is kept for a restart",
         "monitor/snapshot_boot.c",
         "copy_words(snapshot->copy + piece->offset, piece->target, piece->size);",
