@@ -15,7 +15,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 5,
+	BH_TABLE_VERSION = 6,
 	BH_MAX_CORES = 8,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -156,9 +156,10 @@ struct bh_table {
 	uint32_t pad;
 	uint64_t checksum; /* FNV-1a over the 64-bit little-endian words of the table, this field taken as 0 */
 	uint8_t platform[BH_NAME_BYTES];
-	uint64_t shared;          /* HPA of one page: kick mailboxes (docs/shared-state.md) */
-	uint64_t module_bytes;    /* of the one boot module that must come with the image; 0: there must be none */
-	uint64_t module_checksum; /* FNV-1a over its 64-bit little-endian words */
+	uint8_t partition[BH_NAME_BYTES]; /* file that it was made from, for people */
+	uint64_t shared;                  /* HPA of one page: kick mailboxes (docs/shared-state.md) */
+	uint64_t module_bytes;            /* of the one boot module that must come with the image; 0: there must be none */
+	uint64_t module_checksum;         /* FNV-1a over its 64-bit little-endian words */
 	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, pci_function_count;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];

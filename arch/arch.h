@@ -16,8 +16,11 @@
  *   uint8/16/32/64_t arch_mmio_readN(uint64_t address), void arch_mmio_writeN(uint64_t address, value)   N = 8 16 32 64
  */
 
-/* Start-up only. One character to the board's boot console; used to refuse, never while sandboxes run. */
+/* Start-up only. One character to the board's boot console, never while sandboxes run. */
 void arch_boot_putc(char c);
+
+/* Start-up only. Waits, within a bound, until the last character has been sent, and leaves the UART's registers as start-up found them. */
+void arch_boot_console_leave(void);
 
 /* Start-up only. Ends the machine where the board can (emulators pass `status` on where they have a way), else halts. */
 _Noreturn void arch_machine_off(int status);

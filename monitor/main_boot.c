@@ -158,6 +158,8 @@ _Noreturn void monitor_boot(void)
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		build_space(table, builds, n);
 
+	monitor_banner(table);
+
 	/* 4. Everything above is visible to every core before any of them starts. */
 	arch_cache_publish(__image_start, (size_t)(__image_end - __image_start));
 	arch_barrier();

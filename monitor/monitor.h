@@ -87,6 +87,12 @@ bool monitor_change_phase(uint32_t found, uint32_t to);
 _Noreturn void monitor_boot(void);
 _Noreturn void monitor_core_boot(uint32_t core_number);
 
+/* On the boot console. Start-up only. */
+void monitor_say(const char *text);
+
+/* Says what starts, with version, platform, partition file and sandboxes, and leaves the console to its owner. Start-up only. */
+void monitor_banner(const struct bh_table *table);
+
 /* Says "bulkhead: WHAT: WHY" on the boot console and ends the machine with status 1. Start-up only. */
 _Noreturn void monitor_refuse(const char *what, const char *why);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up's only voice: one sentence on the boot console, before any sandbox owns it. */
+/* Start-up's voice: a sentence on the boot console, before any sandbox owns it. */
 #include "monitor.h"
 
 #include "arch/arch.h"
 
-static void say(const char *text)
+void monitor_say(const char *text)
 {
 	while (*text)
 		arch_boot_putc(*text++);
@@ -12,10 +12,10 @@ static void say(const char *text)
 
 _Noreturn void monitor_refuse(const char *what, const char *why)
 {
-	say("bulkhead: ");
-	say(what);
-	say(": ");
-	say(why);
-	say("\r\n");
+	monitor_say("bulkhead: ");
+	monitor_say(what);
+	monitor_say(": ");
+	monitor_say(why);
+	monitor_say("\r\n");
 	arch_machine_off(1);
 }

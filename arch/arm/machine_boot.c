@@ -5,7 +5,15 @@
 #include "firmware.h"
 
 /* PL011 (DDI 0183) 3.3 "Register descriptions"; the loader has set it up, or it needs no set-up (QEMU). */
-enum { UARTDR = 0x00, UARTFR = 0x18, UARTFR_TXFF = 1 << 5, TX_TRIES = 1000000 };
+enum {
+	UARTDR = 0x00,
+	UARTFR = 0x18,
+	UARTICR = 0x44,
+	UARTFR_BUSY = 1 << 3,
+	UARTFR_TXFF = 1 << 5,
+	UARTICR_TXIC = 1 << 5,
+	TX_TRIES = 1000000
+};
 
 void start_trapped(uintptr_t syndrome, uintptr_t pc, uintptr_t address);
 
@@ -14,6 +22,14 @@ void arch_boot_putc(char c)
 	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(BOARD_UART_BASE + UARTFR) & UARTFR_TXFF; tries++)
 		arch_relax();
 	arch_mmio_write32(BOARD_UART_BASE + UARTDR, (uint8_t)c);
+}
+
+/* An empty transmitter has raised its interrupt, which its owner would find pending. */
+void arch_boot_console_leave(void)
+{
+	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(BOARD_UART_BASE + UARTFR) & UARTFR_BUSY; tries++)
+		arch_relax();
+	arch_mmio_write32(BOARD_UART_BASE + UARTICR, UARTICR_TXIC);
 }
 
 _Noreturn void arch_halt(void)

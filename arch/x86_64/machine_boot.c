@@ -10,16 +10,34 @@ extern const uint16_t x86_refusal_console, x86_refusal_exit;
 const uint16_t x86_refusal_console = board.console_port, x86_refusal_exit = board.exit_port;
 
 /* 16550 registers by offset: TI PC16550D data sheet, 8.0 "Registers". */
-enum { UART_THR = 0, UART_LCR = 3, UART_LSR = 5, LCR_8_BITS = 3, LSR_THRE = 1 << 5, SPINS_PER_CHARACTER = 100000 };
+enum { UART_THR = 0, UART_LCR = 3, UART_LSR = 5, LCR_8_BITS = 3, LSR_THRE = 1 << 5, LSR_TEMT = 1 << 6, SPINS_PER_CHARACTER = 100000 };
 
 /* The firmware has chosen the speed, not always the length of a character. A UART that never becomes ready is given up on, character by
  * character. */
+static uint8_t found_lcr;
+static bool is_open;
+
+static void wait_for(uint8_t status)
+{
+	for (unsigned spins = SPINS_PER_CHARACTER; spins && !(x86_in8(board.console_port + UART_LSR) & status); spins--)
+		arch_relax();
+}
+
 void arch_boot_putc(char c)
 {
+	if (!is_open)
+		found_lcr = x86_in8(board.console_port + UART_LCR);
+	is_open = true;
 	x86_out8(board.console_port + UART_LCR, LCR_8_BITS);
-	for (unsigned spins = SPINS_PER_CHARACTER; spins && !(x86_in8(board.console_port + UART_LSR) & LSR_THRE); spins--)
-		arch_relax();
+	wait_for(LSR_THRE);
 	x86_out8(board.console_port + UART_THR, (uint8_t)c);
+}
+
+void arch_boot_console_leave(void)
+{
+	wait_for(LSR_TEMT);
+	x86_out8(board.console_port + UART_LCR, found_lcr);
+	is_open = false;
 }
 
 /* What the loader left in EAX and EBX, kept by entry_boot.S. A loader of another kind, PVH (`-kernel` in QEMU), brings no modules. */

@@ -34,6 +34,7 @@ class Seen:
     states: dict[str, str]
     beats: dict[str, Heartbeat]  # of who keeps a heartbeat
     pools: dict[str, int]  # bytes that each monitor has taken
+    banner: str
 
 
 def grouped(platform: str, *values: object, slow: bool = False, long: bool = False) -> object:
@@ -69,4 +70,4 @@ def seen(platform: Platform, partition: str) -> Seen:
             states = {name: watch.state for name, watch in session.watches.items()}
             beats = {name: watch.heartbeat for name, watch in session.watches.items() if watch.heartbeat}
             pools = {one.name: stats.pool_bytes for one in scene.plan.sandboxes if (stats := session.memory.stats(one.pool_hpa))}
-            return Seen(snapshot, session.machine.is_counted, states, beats, pools)
+            return Seen(snapshot, session.machine.is_counted, states, beats, pools, session.banner)

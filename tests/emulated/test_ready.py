@@ -5,6 +5,8 @@ The oracle looks at the same machines (test_oracle.py).
 """
 
 import pytest
+from bhtool import VERSION
+from bhtool.abi import lib
 from bhtool.platforms import Platform
 
 from tests.emulated.case import ALL, SECOND_SVM
@@ -16,6 +18,13 @@ ROWS = [
     grouped(SECOND_SVM, "native.dts", slow=True),
     grouped(SECOND_SVM, "mixed.dts", long=True),
 ]
+
+
+@pytest.mark.parametrize(("platform", "partition"), ROWS)
+def test_start_up_says_what_starts(machine_platform: Platform, partition: str) -> None:
+    machine = seen(machine_platform, partition)
+    what = f"bulkhead {VERSION} (table {lib.BH_TABLE_VERSION}): {machine_platform.board_name}, {partition}"
+    assert machine.banner == f"{what}: {', '.join(machine.states)}"
 
 
 @pytest.mark.parametrize(("platform", "partition"), ROWS)

@@ -15,7 +15,7 @@ from bhtool.console import Source
 from bhtool.machine import Machine
 from bhtool.memory import Crash, Memory, Stats
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.session import BannerEvent, CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 
 LIMIT = 20.0
 
@@ -71,6 +71,28 @@ def test_lines_before_any_sandbox_are_the_monitors(platform: Platform, plan: Pla
     with Session(platform, replace(plan, sandboxes=unstarted), machine) as session:
         assert until(session, 1) == [MonitorEvent("bulkhead-linux: ready")]
         assert not session.watches["linux"].ready
+
+
+BANNER = "bulkhead 0.2.0 (table 6): qemu-svm, native.dts: north"
+
+
+@pytest.mark.parametrize(
+    ("console", "said", "expected"),
+    [
+        ("uart0", [BANNER, "hello"], [BannerEvent(BANNER), LineEvent("one", "hello")]),
+        ("uart0", ["hello", BANNER], [LineEvent("one", "hello"), LineEvent("one", BANNER)]),
+        ("uart0", [BANNER, BANNER], [BannerEvent(BANNER), LineEvent("one", BANNER)]),
+        ("uart1", [BANNER], [LineEvent("one", BANNER)]),
+        ("uart0", ["bulkhead: cannot start: no"], [LineEvent("one", "bulkhead: cannot start: no")]),
+    ],
+    ids=["first", "a sandbox's", "said again", "another console", "no banner"],
+)
+def test_the_monitors_banner_is_the_first_line_of_the_boot_console(console: str, said: list[str], expected: list[Event]) -> None:
+    session = Session.__new__(Session)
+    session.platform = cast(Platform, SimpleNamespace(emulator=SimpleNamespace(serials=("uart0", "uart1"))))
+    session._banner_is_due, session.banner = True, ""
+    watch = Watch(cast(SandboxPlan, SimpleNamespace(name="one", console=console)), cast(Source, None), stats=cast(Stats, SimpleNamespace()))
+    assert session._spoken(watch, said) == expected
 
 
 def test_nothing_is_left_behind(platform: Platform, plan: Plan, machine: Machine) -> None:

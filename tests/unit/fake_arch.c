@@ -47,6 +47,8 @@ void arch_boot_putc(char c)
 	putchar(c);
 }
 
+void arch_boot_console_leave(void) {}
+
 _Noreturn void arch_machine_off(int status)
 {
 	exit(status);

@@ -4,6 +4,7 @@
 Session(platform, plan, machine) is a context manager; `poll` takes one look, `events` is the loop around it.
 """
 
+import re
 import select
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from bhtool.signs import Panic, Signs, signs_of
 
 SHORTEST_REST, LONGEST_REST = 0.005, 0.05
 REST_SHARE = 0.05  # of the time since the machine started
+BANNER = re.compile(r"bulkhead \d+\.\d+\.\d+ \(table \d+\): ")  # monitor/banner_boot.c
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,13 @@ class LineEvent:
 @dataclass(frozen=True)
 class MonitorEvent:
     """A line on a UART whose sandbox has not been started, or that has none: the monitor says why it does not start."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class BannerEvent:
+    """What the monitor says before it starts the sandboxes: the first line on the boot console."""
 
     text: str
 
@@ -63,7 +72,7 @@ class EndEvent:
     complaint: str
 
 
-Event = LineEvent | MonitorEvent | ReadyEvent | CrashEvent | RestartEvent | EndEvent
+Event = LineEvent | MonitorEvent | BannerEvent | ReadyEvent | CrashEvent | RestartEvent | EndEvent
 
 
 @dataclass
@@ -136,15 +145,16 @@ class Session:
         self.memory = Memory(self.platform, self.machine.ram)
         self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox), signs=self._signs(sandbox)) for sandbox in self.plan.sandboxes}
         self._spare = self._spare_lines()
+        self._banner_is_due, self.banner = True, ""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stack.close()
 
-    def _spare_lines(self) -> list[tuple[Source, Lines]]:
+    def _spare_lines(self) -> list[tuple[str, Source, Lines]]:
         """Serial lines of no sandbox: the monitor may have said there why it does not start."""
         taken = {sandbox.console for sandbox in self.plan.sandboxes}
-        return [(Uart(line), Lines()) for label, line in self.machine.serials.items() if label not in taken]
+        return [(label, Uart(line), Lines()) for label, line in self.machine.serials.items() if label not in taken]
 
     def _signs(self, sandbox: SandboxPlan) -> Signs:
         return signs_of(sandbox.os, sandbox.ready_line, is_own_root=not is_provided(self.plan.file, sandbox.initrd))
@@ -165,7 +175,8 @@ class Session:
         events: list[Event] = []
         self._seconds = None
         ended = self.machine.exit_status()
-        events += [MonitorEvent(text) for source, lines in self._spare for text in lines.feed(source.read())]
+        for label, source, lines in self._spare:
+            events += self._spare_spoken(label, lines.feed(source.read()))
         for watch in self.watches.values():
             events += self._look(watch)
         if ended is not None and not self._ended:
@@ -175,13 +186,28 @@ class Session:
         return events
 
     def _unfinished_lines(self) -> list[Event]:
-        found: list[Event] = [MonitorEvent(text) for _, lines in self._spare for text in lines.flush()]
+        found = [event for label, _, lines in self._spare for event in self._spare_spoken(label, lines.flush())]
         for watch in self.watches.values():
             found += self._spoken(watch, watch.lines.flush())
         return found
 
     def _spoken(self, watch: Watch, lines: list[str]) -> list[Event]:
-        return [LineEvent(watch.plan.name, text) if watch.stats else MonitorEvent(text) for text in lines]
+        return [self._banner(watch.plan.console, text) or self._line(watch, text) for text in lines]
+
+    def _line(self, watch: Watch, text: str) -> Event:
+        return LineEvent(watch.plan.name, text) if watch.stats else MonitorEvent(text)
+
+    def _spare_spoken(self, label: str, lines: list[str]) -> list[Event]:
+        return [self._banner(label, text) or MonitorEvent(text) for text in lines]
+
+    def _banner(self, label: str, text: str) -> Event | None:
+        """The monitor's comes before whatever a sandbox prints there, so a later one is a sandbox's."""
+        is_due, is_console = self._banner_is_due, label == self.platform.emulator.serials[0]
+        self._banner_is_due = is_due and not is_console
+        if not (is_due and is_console and BANNER.match(text)):
+            return None
+        self.banner = text
+        return BannerEvent(text)
 
     def _look(self, watch: Watch) -> list[Event]:
         name, pool = watch.plan.name, watch.plan.pool_hpa

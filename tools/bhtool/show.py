@@ -11,7 +11,7 @@ from bhtool.fold import Flood, Lives, Put
 from bhtool.lateness import real_gaps, tells_turns
 from bhtool.places import places_of
 from bhtool.screen import Screen
-from bhtool.session import CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.session import BannerEvent, CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 from bhtool.status import Board, Row
 from bhtool.wrong_call import wrong_call
 
@@ -109,7 +109,7 @@ class Show:
             if event.text.strip():
                 self._screen.record(event.text, event.sandbox)
                 self._lives[event.sandbox].line(event.text)
-        elif isinstance(event, MonitorEvent):
+        elif isinstance(event, MonitorEvent | BannerEvent):
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):
             self._screen.line(event.sandbox, f"is ready: {event.why}" if event.why else "is ready", "dim")

@@ -52,6 +52,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     table = new("bh_table")
     table.magic, table.version, table.size = lib.BH_TABLE_MAGIC, lib.BH_TABLE_VERSION, sizeof("bh_table")
     put_text(table.platform, plan.platform)
+    put_text(table.partition, plan.file.name.encode("ascii", "replace").decode()[: lib.BH_NAME_BYTES - 1])
     table.shared = plan.shared_hpa
     table.core_count = len(cores)
     for core in cores:
