@@ -9,7 +9,7 @@ import libfdt
 import pytest
 from bhtool.config import Plan, SandboxPlan
 from bhtool.config.linux_x86 import CLOCK_DIGITS
-from bhtool.config.tree import Node, read_blob
+from bhtool.config.tree import Node, joined, read_blob
 from bhtool.paths import PARTITIONS
 
 from tests.config.software import INITRD, arm32_kernel, x86_kernel
@@ -260,3 +260,17 @@ def test_device_tree_beyond_ram(compile_on: Compile, tmp_path: Path) -> None:
     text = refused_in_64_mib(compile_on, tmp_path, "qemu-armv7", arm32_kernel(4096), 28 * MIB, blob)
     assert text.startswith("device tree (0x43e00000..0x441")
     assert text.endswith(") does not lie in RAM, 0x40000000..0x43ffffff; make the RAM larger")
+
+
+@pytest.mark.parametrize("platform", ARM)
+def test_a_flat_binary_has_its_tree_above_it(compile_on: Compile, platform: str, tmp_path: Path) -> None:
+    file = tmp_path / "flat.dts"
+    file.write_text(f'#include "{GOOD}"\n&linux {{ image = "text"; load-address = <0x0 0x40080000>; }};\n')
+    plan = compile_on(file, platform)
+    assert plan.valid, plan.errors
+    one = linux_of(plan)
+    assert (one.entry, one.arg) == (0x40080000, 0x44000000)
+    assert memory_at(plan, 0x40080000, 3) == b"not"
+    chosen = guest_tree(plan).find("/chosen")
+    assert chosen is not None
+    assert joined(chosen.properties["linux,initrd-start"].cells) == 0x44200000

@@ -21,6 +21,7 @@ from tests.emulated.case import ARMV7, GICV2, GICV3
 from tests.emulated.scene import scene_of
 
 GUESTS = ROOT / "tests" / "guests"
+FLAT_PROPERTIES = 'os,type = "linux"; load-address = <0x0 0x40080000>;'
 LIMIT_SECONDS = 60.0  # of the host: only ever reached when something hangs
 TARGETS = {
     "aarch64": ("--target=aarch64-none-elf", "-mgeneral-regs-only", "-mstrict-align"),
@@ -35,27 +36,30 @@ class Guest:
     uart: str
     source: str
     says: tuple[str, ...]  # its last lines
+    flat: bool = False  # without headers, by Linux' boot protocol
 
 
 FREERTOS = ("ticks in critical sections: 0x0", "urgent: 0x2", "strays: 0x0", "at another priority than their own: 0x0")
 SECOND = Guest("freertos", 1, "uart1", "freertos_like.c", FREERTOS)
+FLAT = Guest("flat", 3, "uart0", "flat_like.c", ("tree above the image: 0x1", "magic 0xd00dfeed", "tree has nodes: 0x1"), flat=True)
 BY_PLATFORM = {
     GICV3: (
         Guest("zephyr", 2, "uart0", "zephyr_like.c", ("redistributors passed: 0x2", "timer interrupts: 0x6", "others: 0x0")),
         SECOND,
     ),
-    GICV2: (SECOND,),
-    ARMV7: (SECOND,),
+    GICV2: (FLAT, SECOND),
+    ARMV7: (FLAT, SECOND),
 }
 
 
-def partition(guests: tuple[Guest, ...]) -> str:
-    """Every guest with a core, a UART and 4 MiB."""
+def partition(guests: tuple[Guest, ...], built: bool = True) -> str:
+    """Every guest with a core, a UART and 64 MiB, the least that Linux may have. Before it is built each is native, for `overlay`."""
     cores = {0, 1, 2, 3} - {one.core for one in guests}
-    memory = "\n".join(f"{one.name}_ram: {one.name} {{ size = <0x0 0x400000>; }};" for one in guests)
+    memory = "\n".join(f"{one.name}_ram: {one.name} {{ size = <0x0 0x4000000>; }};" for one in guests)
     sandboxes = "\n".join(
         f'{one.name} {{ compatible = "bulkhead,sandbox-v1"; cores = <&cpu{one.core}>; memory-region = <&{one.name}_ram>; '
-        f'access = <&{one.uart}>; console = <&{one.uart}>; image = "{one.name}.elf"; }};'
+        f'access = <&{one.uart}>; console = <&{one.uart}>; image = "{one.name}.elf"; '
+        f"{FLAT_PROPERTIES if one.flat and built else ''} }};"
         for one in guests
     )
     return f"""/dts-v1/;
@@ -77,13 +81,16 @@ def build(platform: Platform, file: Path, guest: Guest) -> None:
     link = [f"-Wl,-T,{header.with_suffix('.ld')}", "-Wl,--build-id=none"]
     source = GUESTS / "foreign" / guest.source
     subprocess.run(["clang-19", *TARGETS[platform.arch], *flags, "-include", header, *link, source, "-o", out], check=True)
+    if guest.flat:
+        subprocess.run(["llvm-objcopy-19", "-O", "binary", out], check=True)
 
 
 def planned(platform: Platform, folder: Path) -> Plan:
     guests, file = BY_PLATFORM[platform.name], folder / "foreign.dts"
-    file.write_text(partition(guests))
+    file.write_text(partition(guests, built=False))
     for guest in guests:
         build(platform, file, guest)
+    file.write_text(partition(guests))
     plan = compile_partition(file, platform, folder.joinpath)
     assert plan.valid, plan.errors
     return plan

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bhtool.config.kinds import looks_like
 from bhtool.config.payload import PayloadError, Room, align_up
 
 NOT_A_KERNEL, TOO_BIG = "BH-R061", "BH-R065"
@@ -35,7 +36,10 @@ class Layout:
 
 def _image(kernel: bytes, name: str, room: Room) -> Layout:
     if len(kernel) < 64 or kernel[IMAGE_MAGIC : IMAGE_MAGIC + 4] != b"ARM\x64":
-        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not an uncompressed arm64 Linux kernel (Image)")
+        raise PayloadError(
+            NOT_A_KERNEL,
+            f"`{name}` is not an uncompressed arm64 Linux kernel (Image): `ARM\\x64` is missing at byte 56, and {looks_like(kernel)}",
+        )
     text_offset, image_size = struct.unpack_from("<QQ", kernel, TEXT_OFFSET)
     start, size = room.gpa + 2 * MIB + text_offset, max(image_size, len(kernel))
     return Layout(start, size, tree=room.gpa, initrd=align_up(start + size, 2 * MIB), command_line_bytes=2048)
@@ -52,7 +56,7 @@ def _unpacked(kernel: bytes) -> int:
 
 def _zimage(kernel: bytes, name: str, room: Room) -> Layout:
     if len(kernel) < 64 or kernel[ZIMAGE_MAGIC : ZIMAGE_MAGIC + 4] != b"\x18\x28\x6f\x01":
-        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not a compressed 32-bit ARM Linux kernel (zImage)")
+        raise PayloadError(NOT_A_KERNEL, f"`{name}` is not a compressed 32-bit ARM Linux kernel (zImage): {looks_like(kernel)}")
     if (unpacked := _unpacked(kernel)) > ZIMAGE_OFFSET:
         text = f"`{name}` unpacks to {unpacked >> 20} MiB, over itself, as it lies {ZIMAGE_OFFSET >> 20} MiB above the start of RAM"
         raise PayloadError(TOO_BIG, text)

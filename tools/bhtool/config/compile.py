@@ -18,6 +18,7 @@ from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_memory import LINUX_LEAST
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
+from bhtool.config.flat import PROPERTY
 from bhtool.config.form import judge_form
 from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
 from bhtool.config.initrd import read_file, read_initrd
@@ -37,7 +38,7 @@ from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 from bhtool.text import size_text
 
-BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R007", "BH-R037", "BH-R084"
+UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET = "BH-R063", "BH-R065", "BH-W060"
 LITTLE_FOR_LINUX, NOBODY_HAS = "BH-R038", "BH-W031"
 
@@ -250,18 +251,23 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     room = _room(plan)
     initrd = read_initrd(resolve, sandbox)  # first: with modules may come another kernel
     image = read_file(resolve, sandbox, "image")
+    load = sandbox.load_address
+    if load is not None and not domains.machine.is_arm:
+        raise PayloadError(UNSUPPORTED, f"a flat binary on a PC (`{PROPERTY}`)", PROPERTY)
     if not sandbox.is_linux:
-        return native_payload(image, plan.image, arch, room, domains.machine.window)
-    payload = _linux_payload(domains, sandbox, plan, arch, image, initrd)
+        return native_payload(image, plan.image, arch, room, domains.machine.window, load)
+    payload = _linux_payload(domains, sandbox, plan, arch, image, initrd, load)
     if initrd:
         payload.doubts += doubts(initrd, plan.initrd, image, arch, plan.bootargs, room)
     return payload
 
 
-def _linux_payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, image: bytes, initrd: bytes) -> Payload:
+def _linux_payload(
+    domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, image: bytes, initrd: bytes, load: int | None
+) -> Payload:
     if domains.machine.is_arm:
         controllers = interrupt_controllers(domains.machine, sandbox)
-        return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers)
+        return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers, load)
     uarts = [
         Port(span.start, span.size, _shown(plan, device.wires[:1]))
         for device in _console_first(sandbox)

@@ -66,6 +66,11 @@ class Sandbox:
         return self.node.text("bootargs")
 
     @property
+    def load_address(self) -> int | None:
+        """Of a flat binary; None: its image has a header."""
+        return joined(self.node.properties["load-address"].cells) if "load-address" in self.node.properties else None
+
+    @property
     def unprotected(self) -> list[str]:
         """Protections it does without, in the order of the file."""
         return self.node.properties["unprotected"].strings if "unprotected" in self.node.properties else []

@@ -13,6 +13,7 @@ import struct
 import libfdt
 
 from bhtool.config.arm_boot import LAYOUTS
+from bhtool.config.flat import flat_layout, flat_piece
 from bhtool.config.machine import Device, Machine, Span, interrupts_its_own_core
 from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
 from bhtool.config.plan import SandboxPlan
@@ -24,10 +25,10 @@ PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
 
 def linux_arm_payload(arch: str, kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
-                      devices: list[Device], controllers: list[tuple[str, Span]]) -> Payload:  # fmt: skip
-    """Raises PayloadError when the kernel is none or does not fit."""
+                      devices: list[Device], controllers: list[tuple[str, Span]], load: int | None) -> Payload:  # fmt: skip
+    """load: where a flat binary goes; None: a kernel with a header. Raises PayloadError when the kernel is none or does not fit."""
     room = Room(plan.ram_gpa, plan.ram_size)
-    layout = LAYOUTS[arch](kernel, name, room)
+    layout = LAYOUTS[arch](kernel, name, room) if load is None else flat_layout(kernel, room, load)
     if not room.holds(layout.kernel, layout.kernel_bytes) or not room.holds(layout.initrd, len(initrd)):
         needed = layout.initrd + len(initrd) - room.gpa
         raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(needed, MIB))}, RAM is {size_text(room.size)}")
@@ -35,7 +36,7 @@ def linux_arm_payload(arch: str, kernel: bytes, initrd: bytes, name: str, machin
     if len(line.encode()) >= layout.command_line_bytes:
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line.encode())} bytes long", "bootargs")
     tree = guest_tree(machine, plan, devices, controllers, Span(layout.initrd, len(initrd)))
-    pieces = [Piece("device tree", layout.tree, tree), Piece(name, layout.kernel, kernel)]
+    pieces = [Piece("device tree", layout.tree, tree), flat_piece(kernel, name, layout.kernel)]
     if initrd:
         pieces.append(Piece("initrd", layout.initrd, initrd))
     return Payload(pieces, layout.kernel, layout.tree)

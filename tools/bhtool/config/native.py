@@ -8,7 +8,9 @@ from itertools import pairwise
 
 from bhtool import elf as files
 from bhtool.abi import lib
+from bhtool.config.flat import flat_piece
 from bhtool.config.grants import WINDOW_INFO
+from bhtool.config.kinds import looks_like
 from bhtool.config.payload import OVERLAP, Payload, PayloadError, Piece, Room
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 
@@ -50,7 +52,7 @@ def read_elf(data: bytes, name: str) -> Elf:
     """The loadable part of a little-endian executable. Raises PayloadError."""
     form = files.form_of(data)
     if form is None:
-        raise PayloadError(NOT_ELF, f"`{name}` is not a little-endian ELF file")
+        raise PayloadError(NOT_ELF, f"`{name}` is not a little-endian ELF file: {looks_like(data)}")
     header = files.read_header(form, data)
     programs = files.read_programs(form, header, data)
     if header.type != files.ET_EXEC or programs is None:
@@ -92,8 +94,10 @@ def link_address(arch: str, ram_gpa: int) -> int:
     return ram_gpa + (X86_LINK_ADDRESS if arch == "x86_64" else ARM_STACK_OFFSET)
 
 
-def native_payload(data: bytes, name: str, arch: str, room: Room, window: int) -> Payload:
-    """Raises PayloadError when the ELF is not for this machine or does not lie in the sandbox's RAM."""
+def native_payload(data: bytes, name: str, arch: str, room: Room, window: int, load: int | None = None) -> Payload:
+    """load: where a flat binary goes; None: an ELF. Raises PayloadError when the ELF is not for this machine or does not lie in the sandbox's RAM."""
+    if load is not None:
+        return Payload([flat_piece(data, name, load)], load, window + WINDOW_INFO, room.gpa + ARM_STACK_OFFSET, stack_bound=room.gpa)
     elf = read_elf(data, name)
     if elf.machine != ELF_MACHINES[arch]:
         raise PayloadError(

@@ -141,7 +141,11 @@ RULES = (
     Rule("BH-R055", "An initrd is for Linux.", 'take it out, or add os,type = "linux"', references.initrd_for_linux),
     # Images.
     Rule("BH-R060", "Images exist.", "put the file beside the partition file, or use a name the tool knows"),
-    Rule("BH-R061", "An image is what its sandbox can run.", "give an ELF executable to `native`, a kernel to `linux`"),
+    Rule(
+        "BH-R061",
+        "An image is what its sandbox can run.",
+        "give an ELF executable to `native`, a kernel to `linux`, and a `load-address` to a flat binary (ARM)",
+    ),
     Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
     Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
     Rule(

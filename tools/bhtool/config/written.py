@@ -24,9 +24,14 @@ SHOWN = 60  # characters of a wrong value in a message
 TOP = {"bulkhead": "machine-v1", "domains": "partitions-v1", "reserved-memory": "memory"}  # our nodes at the root, and their bindings
 CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
 REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores")
-WORDS = ("compatible", "os,type", "image", "initrd", "bootargs", "ready-line", "unprotected", "on-fault", "then")
-NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
-EXAMPLES = {"size": "<0x0 0x1000000>", "reg": "<0x0 0x60000000 0x0 0x1000000>", "heartbeat-timeout-us": "<1000>"}
+WORDS = ("compatible", "os,type", "image", "initrd", "modules", "bootargs", "ready-line", "unprotected", "on-fault", "then")
+NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "load-address": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
+EXAMPLES = {
+    "size": "<0x0 0x1000000>",
+    "load-address": "<0x0 0x40080000>",
+    "reg": "<0x0 0x60000000 0x0 0x1000000>",
+    "heartbeat-timeout-us": "<1000>",
+}
 CONSOLES = (LOG, NO_CONSOLE)
 MOST = {"#address-cells": 3, "#size-cells": 2, "#interrupt-cells": 4}  # that a bus or a controller asks for
 
