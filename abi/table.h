@@ -54,6 +54,11 @@ enum bh_region_kind {
 	BH_REGION_OPEN,   /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
 	BH_REGION_BAR,    /* whole pages around one base address of a PCI function of the sandbox */
 };
+/* Why a device that is granted reaches no memory but its sandbox's. Start-up refuses one that nobody has judged. */
+enum bh_dma {
+	BH_DMA_UNKNOWN,
+	BH_DMA_FREE, /* it masters no bus: by its binding, or by the word of the board tree */
+};
 struct bh_region {
 	uint64_t gpa;
 	uint64_t hpa;
@@ -62,12 +67,13 @@ struct bh_region {
 	uint8_t permissions; /* enum bh_permission, or-ed */
 	uint8_t memory_type; /* enum bh_memory_type */
 	uint8_t kind;        /* enum bh_region_kind */
-	uint8_t pad;
+	uint8_t dma;         /* enum bh_dma; of DEVICE and BAR */
 };
 struct bh_ports { /* x86 only */
-	uint32_t sandbox;
+	uint16_t sandbox;
 	uint16_t first;
 	uint16_t count;
+	uint16_t dma; /* enum bh_dma */
 };
 /* MASKED: until its guest programs it, with a vector that it chooses; of level-triggered lines, in one sandbox at most. */
 enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2, BH_LINE_MASKED = 4 };
@@ -102,7 +108,7 @@ struct bh_pci_function {
 	uint32_t identity; /* device << 16 | vendor */
 	uint32_t bar[BH_PCI_FUNCTION_BARS];
 	uint32_t bar_mask[BH_PCI_FUNCTION_BARS];
-	uint32_t pad;
+	uint32_t dma; /* enum bh_dma */
 };
 /*
  * What a sandbox that restarts finds in its memory, besides zeros. Start-up copies it from `target` to the sandbox's boot

@@ -234,6 +234,7 @@ static const char *refuse_functions(const struct bh_table *table, const struct t
 
 		REFUSE_IF(function->sandbox >= table->sandbox_count, "a PCI function belongs to no sandbox");
 		REFUSE_IF(function->id >= limits->pci.functions, "a PCI function is on a bus that the machine does not have");
+		REFUSE_IF(function->dma != BH_DMA_FREE, "a sandbox is given a PCI function that is not known to be free of DMA");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(function->id == table->pci_functions[other].id, "a PCI function is given twice");
 		REFUSE_IF(why, why);
@@ -280,7 +281,10 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 	return "a sandbox is given monitor frames";
 }
 
-/* Device registers: never executed or cached, never those with which sandboxes are held apart or reach memory on their own. */
+/*
+ * Device registers: never executed or cached, never those with which sandboxes are held apart or reach memory on their own. BH-I1.dma: nor
+ * those of a device that nobody has judged to be free of DMA, here as with ports and PCI functions. What is banked is the core's own.
+ */
 static const char *refuse_device(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
 	struct table_span hpa = hpa_of(region);
@@ -288,6 +292,8 @@ static const char *refuse_device(const struct bh_table *table, const struct tabl
 
 	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
 		  "device registers are executable or cached");
+	REFUSE_IF(region->kind != BH_REGION_BANKED && region->dma != BH_DMA_FREE,
+		  "a sandbox is given device registers that are not known to be free of DMA");
 	if (region->kind == BH_REGION_BAR) {
 		REFUSE_IF(!owns_base(table, limits, region->sandbox, hpa, false),
 			  "a region claims to be a base address of a PCI function of its sandbox and is not");
@@ -373,6 +379,7 @@ static const char *refuse_ports(const struct bh_table *table, const struct table
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
+		REFUSE_IF(table->ports[n].dma != BH_DMA_FREE, "a sandbox is given I/O ports that are not known to be free of DMA");
 		REFUSE_IF(touches(limits->forbidden_ports, ports) && !owns_base(table, limits, table->ports[n].sandbox, ports, true),
 			  "a sandbox is given I/O ports of the machine itself");
 		for (uint32_t other = 0; other < n; other++)

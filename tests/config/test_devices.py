@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices from the board tree to the partition table: what one sandbox may have together."""
+"""Devices from the board tree to the partition table: what one sandbox may have together, and what is known of their DMA (BH-I1.dma)."""
 
 from collections.abc import Callable
 from pathlib import Path
 
-from bhtool.config import Plan
+import pytest
+from bhtool import abi
+from bhtool.config import Plan, check_devices
+from bhtool.config.plan import DmaFree
 
 Compile = Callable[[Path, str], Plan]
 Monitor = Callable[[str, bytes], str]
@@ -20,6 +23,20 @@ PORTS = """
 	first: serial@i3e0 { compatible = "ns16550a"; reg = <1 0x3e0 8>; interrupts = <10 0>; };
 	second: serial@i3e4 { compatible = "ns16550a"; reg = <1 0x3e4 8>; interrupts = <10 0>; };
 }; };
+"""
+FOREIGN = """
+/ {
+	first: ethernet@9060000 { compatible = "acme,gmac"; reg = <0x0 0x9060000 0x0 0x1000>; };
+	second: serial@9061000 { compatible = "arm,pl011"; reg = <0x0 0x9061000 0x0 0x1000>; };
+};
+"""
+JUDGED = FOREIGN.replace('"acme,gmac";', '"acme,gmac"; bulkhead,dma-free = "no engine";')
+FOREIGN_PORTS = PORTS.replace('first: serial@i3e0 { compatible = "ns16550a"', 'first: serial@i3e0 { compatible = "acme,fast"')
+FOREIGN_CARD = """
+&pci0 {
+	first: device@6,0 { compatible = "pci8086,1533"; reg = <0x3000 0 0 0 0>; };
+	second: device@7,0 { compatible = "pci1b36,5"; reg = <0x3800 0 0 0 0>; };
+};
 """
 
 
@@ -46,3 +63,33 @@ def test_devices_of_one_sandbox_share_ports(compile_on: Compile, tmp_path: Path,
     assert plan.valid, plan.errors
     assert [(one.name, one.first, one.count) for one in plan.sandboxes[1].ports] == [("first and second", 0x3E0, 12)]
     assert monitor_refuses("qemu-svm", plan.table) == ""
+
+
+def test_known_devices_are_marked(compile_on: Compile, tmp_path: Path, monitor_refuses: Monitor) -> None:
+    plan = compiled(compile_on, tmp_path, "qemu-aarch64", JUDGED)
+    assert plan.valid, plan.errors
+    assert plan.sandboxes[1].devices["first"] == DmaFree("board tree", "no engine")
+    assert plan.sandboxes[1].devices["second"].source == "arm,pl011"
+    table = abi.view("bh_table", plan.table)
+    marks = {(row.kind, row.dma) for row in list(table.regions)[: table.region_count]}
+    devices = {abi.lib.BH_REGION_DEVICE, abi.lib.BH_REGION_BAR}
+    assert marks == {(kind, abi.lib.BH_DMA_FREE if kind in devices else abi.lib.BH_DMA_UNKNOWN) for kind, _ in marks}
+    assert monitor_refuses("qemu-aarch64", plan.table) == ""
+
+
+@pytest.mark.parametrize(
+    ("platform", "board", "what"),
+    [("qemu-aarch64", FOREIGN, "device registers"), ("qemu-svm", FOREIGN_PORTS, "I/O ports"), ("qemu-svm", FOREIGN_CARD, "a PCI function")],
+)
+def test_what_is_granted_unjudged_does_not_boot(
+    compile_on: Compile, tmp_path: Path, monitor_refuses: Monitor, monkeypatch: pytest.MonkeyPatch, platform: str, board: str, what: str
+) -> None:
+    """A tool without its rule."""
+    assert [one.rule for one in compiled(compile_on, tmp_path, platform, board).errors] == ["BH-R049"]
+    monkeypatch.setattr(check_devices, "judge_dma", lambda _: DmaFree("nobody", ""))
+    plan = compiled(compile_on, tmp_path, platform, board)
+    assert plan.valid, plan.errors
+    assert (
+        monitor_refuses(platform, plan.table)
+        == f"a sandbox is given {what} that {'is' if what.startswith('a ') else 'are'} not known to be free of DMA"
+    )

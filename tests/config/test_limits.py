@@ -54,7 +54,7 @@ def region(kind: int, memory: int, hpa: int) -> Change:
     def change(table: Any) -> None:
         row = table.regions[table.region_count]
         row.gpa, row.hpa, row.size, row.sandbox = 0x20000000, hpa, 0x1000, 0
-        row.permissions, row.memory_type, row.kind = lib.BH_PERM_READ, memory, kind
+        row.permissions, row.memory_type, row.kind, row.dma = lib.BH_PERM_READ, memory, kind, lib.BH_DMA_FREE
         table.region_count += 1
 
     return change
@@ -63,7 +63,7 @@ def region(kind: int, memory: int, hpa: int) -> Change:
 def ports(first: int, count: int) -> Change:
     def change(table: Any) -> None:
         row = table.ports[table.port_count]
-        row.sandbox, row.first, row.count = 0, first, count
+        row.sandbox, row.first, row.count, row.dma = 0, first, count, lib.BH_DMA_FREE
         table.port_count += 1
 
     return change

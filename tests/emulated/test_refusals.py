@@ -78,6 +78,17 @@ def lacks_a_frame(table: Table) -> Table:
     return abi.bytes_of(copy)
 
 
+def unjudged(table: Table) -> Table:
+    """BH-I1.dma. Devices were granted without a word on their DMA."""
+    copy = abi.ffi.new("struct bh_table *")
+    abi.ffi.memmove(copy, table, len(table))
+    for rows, count in ((copy.regions, copy.region_count), (copy.ports, copy.port_count)):
+        for n in range(count):
+            rows[n].dma = abi.lib.BH_DMA_UNKNOWN
+    copy.checksum = checksum(abi.bytes_of(copy))
+    return abi.bytes_of(copy)
+
+
 def flip(bit: int) -> Damage:
     def damage(table: Table) -> Table:
         copy = bytearray(table)
@@ -110,6 +121,7 @@ REFUSALS = (
     Refusal("too-many-sandboxes", field("sandbox_count", 9), "sandbox count out of range"),
     Refusal("other-boot-core", exchange, "cannot start: the machine has not started on the core"),
     Refusal("pool-too-small", lacks_a_frame, "private monitor: the sandbox's pool is too small", quick=True),
+    Refusal("unjudged-device", unjudged, "not known to be free of DMA"),
     Refusal("misaligned-shared-page", field("shared", 1), "the shared page is misaligned"),
 )
 

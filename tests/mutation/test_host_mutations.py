@@ -346,6 +346,18 @@ MUTATIONS = [
     Mutation("a block leaves a gap", ARENA, "arena->next += (uint64_t)frames", "arena->next += (uint64_t)(frames + 1)", "arena_test"),
     # The validator, beyond its removed checks.
     Mutation("checksum stops early", VALIDATOR, "uint64_t n = 0; n < count;", "uint64_t n = 0; n + 1 < count;", "table_test"),
+    Mutation(
+        "base addresses of a function that nobody judged",
+        VALIDATOR,
+        "region->kind != BH_REGION_BANKED && region->dma != BH_DMA_FREE",
+        "region->kind == BH_REGION_DEVICE && region->dma != BH_DMA_FREE",
+        "table_test",
+    ),
+    Mutation("any word on a device's DMA is good", VALIDATOR, "region->dma != BH_DMA_FREE", "region->dma == BH_DMA_UNKNOWN", "table_test"),
+    Mutation("any word on the DMA of ports", VALIDATOR, "ports[n].dma != BH_DMA_FREE", "ports[n].dma == BH_DMA_UNKNOWN", "table_test"),
+    Mutation(
+        "any word on the DMA of a function", VALIDATOR, "function->dma != BH_DMA_FREE", "function->dma == BH_DMA_UNKNOWN", "table_test"
+    ),
     Mutation("payload over the whole pool", VALIDATOR, "pool + BH_POOL_INFO, BH_PAGE_BYTES }", "pool, BH_POOL_ARENA }", "table_test"),
     Mutation("pieces of no size", VALIDATOR, "!copy->size || !aligned(copy", "!aligned(copy", "table_test"),
     Mutation("a module anywhere", VALIDATOR, " || !within(module, ram_of(limits))", "", "table_test"),

@@ -113,6 +113,15 @@ static const struct broken {
 	{ "device registers are executable or cached", { SET(regions[GOOD_DEVICE].permissions, 7) } },
 	{ "device registers are executable or cached", { SET(regions[GOOD_BANKED].permissions, 7) } },
 	{ "device registers are executable or cached", { SET(regions[GOOD_DEVICE].memory_type, BH_MEMORY_RAM) } },
+	/* BH-I1.dma */
+	{ "a sandbox is given device registers that are not known to be free of DMA", { SET(regions[GOOD_DEVICE].dma, BH_DMA_UNKNOWN) } },
+	{ "a sandbox is given device registers that are not known to be free of DMA", { SET(regions[GOOD_FOREIGN_DEVICE].dma, 2) } },
+	{ "a sandbox is given device registers that are not known to be free of DMA", { SET(regions[GOOD_BAR].dma, BH_DMA_UNKNOWN) } },
+	{ "a sandbox is given I/O ports that are not known to be free of DMA", { SET(ports[0].dma, BH_DMA_UNKNOWN) } },
+	{ "a sandbox is given I/O ports that are not known to be free of DMA", { SET(ports[2].dma, 2) } },
+	{ "a sandbox is given a PCI function that is not known to be free of DMA",
+	  { SET(pci_functions[GOOD_FUNCTION].dma, BH_DMA_UNKNOWN) } },
+	{ "a sandbox is given a PCI function that is not known to be free of DMA", { SET(pci_functions[GOOD_FOREIGN_FUNCTION].dma, 2) } },
 	{ "memory or device registers are given twice", { SET(regions[GOOD_RAM].hpa, 0x60fff000) } },
 	{ "memory or device registers are given twice", { SET(regions[GOOD_FOREIGN_DEVICE].hpa, 0x09000000) } },
 	/* what is open to a sandbox without a protection */
@@ -283,6 +292,7 @@ static const struct patch accepted[][PATCHES] = {
 	{ SET(core_count, 3), SET(hardware_id[3], 0) },
 	{ SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 3) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x07fff000) },
+	{ SET(regions[GOOD_BANKED].dma, BH_DMA_FREE), SET(regions[GOOD_OWN_LOG].dma, BH_DMA_FREE) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x08012000) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x08090000), SET(regions[GOOD_DEVICE].size, 0x10000) },
 	{ SET(hardware_id[3], 0xf0e) },

@@ -115,7 +115,12 @@ WHYS = {
     ),
     "BH-R049": Why(
         "A device that writes to memory by itself, without an IOMMU that stops it, writes to any memory: DMA fails closed.",
-        causes=("the device's binding, or a property such as `dma-coherent`, says that it masters the bus", "virtio: its queues are DMA"),
+        causes=(
+            "the device's binding is not in the list of docs/configuration.md: network, storage, video, virtio, whose queues are DMA",
+            "a listed binding with `dmas`, `iommus`, `dma-coherent` or the like",
+            "a foreign `compatible` before a listed one: the first string decides",
+        ),
+        example='bulkhead,dma-free = "registers only";      /* in the device\'s node, in the board tree */',
     ),
     "BH-R050": Why(example='access = <&uart1>; console = <&uart1>;        /* or: console = "log"; */'),
     "BH-R052": Why(example='os,type = "linux"; access = <&uart0>; console = <&uart0>;'),
@@ -167,6 +172,10 @@ WHYS = {
     ),
     "BH-W020": Why(
         "A core without an owner stays off: often a core was forgotten.", example="idle-cores = <&cpu2>, <&cpu3>;      /* in `domains` */"
+    ),
+    "BH-W049": Why(
+        "DMA fails closed for `takes-the-rest`, too (BH-R049); a device is not withheld without a word.",
+        example='bulkhead,dma-free = "registers only";      /* in the device\'s node, in the board tree */',
     ),
     "BH-W090": Why(
         "The sandbox can reach what that protection keeps from it, and harm everybody; docs/not-isolated.md.",

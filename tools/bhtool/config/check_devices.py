@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from bhtool.abi import lib
+from bhtool.config.check_pci import never_given
+from bhtool.config.dma import Doubt, judge_dma
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import Device, Span, Wire
 from bhtool.config.rule import Finding
@@ -45,7 +47,6 @@ PLATFORM_PORTS = (
 PLATFORM_PINS = (13,)  # FERR#, which any core raises: PC_PRIVATE_LINES there
 # Controllers that act for several devices at once.
 COMMON_PROPERTIES = ("resets", "power-domains", "pinctrl-0", "assigned-clocks")
-DMA_PROPERTIES = ("dmas", "iommus", "iommu-map", "memory-region", "dma-coherent")
 
 
 def _owner(domains: Domains, device: Device) -> Sandbox | None:
@@ -183,11 +184,19 @@ def ports_not_of_platform(domains: Domains) -> Iterator[Finding]:
                 yield Finding(sandbox.where("access"), text)
 
 
-def does_no_dma(domains: Domains) -> Iterator[Finding]:
+def is_known_to_do_no_dma(domains: Domains) -> Iterator[Finding]:
     for sandbox, device in _granted(domains):
-        for name in DMA_PROPERTIES:
-            if name in device.node.properties:
-                yield Finding(sandbox.where("access"), f"a device that does DMA ({device.name} of `{sandbox.name}` has `{name}`)")
+        found = judge_dma(device)
+        if isinstance(found, Doubt) and not (device.function and never_given(device.function)):
+            yield Finding(sandbox.where("access"), f"{device.name} of `{sandbox.name}` {found.text}")
+
+
+def withheld_from_the_rest(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        for device in sandbox.withheld:
+            found = judge_dma(device)
+            assert isinstance(found, Doubt)
+            yield Finding(sandbox.where("takes-the-rest"), f"`{sandbox.name}` does not get {device.name}, which {found.text}")
 
 
 def needs_nothing_common(domains: Domains) -> Iterator[Finding]:

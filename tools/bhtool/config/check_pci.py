@@ -59,6 +59,11 @@ def addresses_apart(domains: Domains) -> Iterator[Finding]:
             yield Finding(other.location, f"{_text(second)} of {other.name} overlaps {_text(first)} of {one.name}")
 
 
+def never_given(function: Function) -> bool:
+    """By its class, whatever is known of its DMA."""
+    return any(one in BY_DMA or one == BRIDGE for one in function.classes)
+
+
 def can_be_given(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:

@@ -10,7 +10,7 @@ from bhtool.config.rule import Finding
 
 THEN = {
     "memory": "read, change and execute all memory, the monitors' too",
-    "io": "use every I/O port and PCI function, and so reset the machine or switch it off",
+    "io": "use every I/O port and PCI function, let functions master the bus, and so reset the machine or switch it off",
     "msr": "change registers that the machine's cores share or that decide how they work",
     "ipi": "interrupt every core, and on a PC reset it",
     "irq": "take, redirect and silence every interrupt line, and on ARM its own monitor's",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bhtool.config.dma import is_dma_free
 from bhtool.config.machine import Core, Device, Machine, Span
 from bhtool.config.plan import Location
 from bhtool.config.tree import Node, joined
@@ -30,6 +31,7 @@ class Sandbox:
     cores: list[Core] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)  # granted by name, then by takes-the-rest
     rest: list[str] = field(default_factory=list)
+    withheld: list[Device] = field(default_factory=list)  # not in the rest: nobody knows them to be free of DMA
     accept_nodes: list[Node] = field(default_factory=list)  # who may tell it of their end
     notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own: one, if any
 
@@ -178,10 +180,10 @@ def _take_the_rest(domains: Domains) -> None:
         return
     devices = {device.name for sandbox in domains.sandboxes for device in sandbox.devices}
     cores = {core.number for sandbox in domains.sandboxes for core in sandbox.cores + domains.idle}
-    new_devices = [
-        device for device in domains.machine.devices if device.name not in devices and device.node.enabled and not device.function
-    ]
+    unnamed = [device for device in domains.machine.devices if device.name not in devices and device.node.enabled and not device.function]
+    new_devices = [device for device in unnamed if is_dma_free(device)]
     new_cores = [] if "cores" in taker.node.properties else [core for core in domains.machine.cores if core.number not in cores]
     taker.devices += new_devices
     taker.cores += new_cores
+    taker.withheld = [device for device in unnamed if device not in new_devices]
     taker.rest = [one.name for one in new_cores] + [one.name for one in new_devices]

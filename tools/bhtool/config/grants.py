@@ -9,11 +9,12 @@ from itertools import zip_longest
 from typing import Literal
 
 from bhtool.abi import lib
+from bhtool.config.dma import is_dma_free, judge_dma
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, Wire
 from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement, takes_largest
-from bhtool.config.plan import Function, Line, Ports, Region, SandboxPlan
+from bhtool.config.plan import DmaFree, Function, Line, Ports, Region, SandboxPlan
 from bhtool.config.unprotected import open_regions
 
 # Offsets in a sandbox's window (docs/guest.md).
@@ -71,16 +72,21 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         unprotected=sandbox.unprotected,
         initrd=sandbox.node.text("initrd"),
         ready_line=sandbox.node.text("ready-line"),
+        devices={one.name: free for one in sandbox.devices if isinstance(free := judge_dma(one), DmaFree)},
+        withheld=[one.name for one in sandbox.withheld],
     )
     plan.regions = _regions(domains, placement, sandbox, plan)
     plan.configuration = _configuration(sandbox, plan)
     plan.regions += open_regions(domains.machine, plan)
     plan.ports = [
-        Ports(name, span.start, span.size) for name, span in _each_once((one, span) for one in sandbox.devices for span in one.ports)
+        Ports(name, span.start, span.size, free)
+        for name, span, free in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
     plan.lines = _lines(sandbox, domains)
     plan.functions = [
-        Function(one.name, one.function.id, one.function.identity, one.function.words) for one in sandbox.devices if one.function
+        Function(one.name, one.function.id, one.function.identity, one.function.words, is_dma_free(one))
+        for one in sandbox.devices
+        if one.function
     ]
     return plan
 
@@ -151,8 +157,8 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
         name, hpa = f"log of {domains.sandboxes[other].name}", placement.pools[other] + lib.BH_POOL_LOG
         regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
     held = [(device, span.pages()) for device in sandbox.devices for span in device.registers]
-    regions += [_registers(name, "device", page) for name, page in _each_once(pair for pair in held if not pair[0].function)]
-    regions += [_registers(name, "bar", page) for name, page in _each_once(pair for pair in held if pair[0].function)]
+    regions += [_registers("device", *one) for one in _each_once(pair for pair in held if not pair[0].function)]
+    regions += [_registers("bar", *one) for one in _each_once(pair for pair in held if pair[0].function)]
     for span in banked_registers(domains.machine):
         regions.append(Region("gicv2-cpu", "banked", span.start, span.start, span.size, "rw", True))
     return regions
@@ -165,20 +171,21 @@ def _ram(gpa: int, spans: list[Span]) -> Iterator[Region]:
         gpa += span.size
 
 
-def _registers(name: str, kind: Literal["bar", "device"], page: Span) -> Region:
-    return Region(name, kind, page.start, page.start, page.size, "rw", True)
+def _registers(kind: Literal["bar", "device"], name: str, page: Span, dma_free: bool) -> Region:
+    return Region(name, kind, page.start, page.start, page.size, "rw", True, dma_free)
 
 
-def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span]]:
-    """Whose each stretch is; those that overlap are one, as devices of one sandbox may share pages and ports."""
-    found: list[tuple[list[str], Span]] = []
+def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span, bool]]:
+    """Whose each stretch is, and whether all of them are free of DMA; those that overlap are one, as devices of one sandbox may share pages
+    and ports."""
+    found: list[tuple[list[Device], Span]] = []
     for device, span in held:
         shared = [one for one in found if one[1].overlaps(span)]
-        names, spans = [name for one in shared for name in one[0]], [span, *(one[1] for one in shared)]
+        devices, spans = [each for one in shared for each in one[0]], [span, *(one[1] for one in shared)]
         start = min(one.start for one in spans)
         found = [one for one in found if one not in shared]
-        found.append(([*names, device.name], Span(start, max(one.end for one in spans) - start)))
-    return [(_joined(names), span) for names, span in found]
+        found.append(([*devices, device], Span(start, max(one.end for one in spans) - start)))
+    return [(_joined(one.name for one in devices), span, all(map(is_dma_free, devices))) for devices, span in found]
 
 
 def foreign_log(k: int) -> int:

@@ -66,6 +66,7 @@ class Region:
     size: int
     permissions: str  # of "rwx"
     registers: bool = False  # device memory
+    dma_free: bool = False  # of a device: known to be
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Ports:
     name: str
     first: int
     count: int
+    dma_free: bool
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,15 @@ class Function:
     id: int
     identity: int
     words: list[tuple[int, int]]
+    dma_free: bool
+
+
+@dataclass(frozen=True)
+class DmaFree:
+    """Who says that a device reaches no memory by itself: a binding by its name, or "board tree"; and why."""
+
+    source: str
+    reason: str
 
 
 # Of a restart, monitor/restart.c: for each word, its share of the loop and of cache maintenance; then all that is there but once.
@@ -127,6 +138,8 @@ class SandboxPlan:
     initrd: str = ""
     ready_line: str = ""
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
+    devices: dict[str, DmaFree] = field(default_factory=dict)  # granted, by name
+    withheld: list[str] = field(default_factory=list)  # devices that `takes-the-rest` leaves to nobody
     regions: list[Region] = field(default_factory=list)
     ports: list[Ports] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)

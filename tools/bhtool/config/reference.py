@@ -10,6 +10,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from bhtool import paths
+from bhtool.config.dma import FREE_BINDINGS, SIGNS
 from bhtool.config.rules import RULES
 
 HEAD = """# Partition files
@@ -42,6 +43,24 @@ This page is generated from `dts/bindings` and the checker's table of rules (`to
 as init process`, which `quiet` hides), or when its console shows a prompt: a line that has not ended and ends so far in `login: `, `# ` or `$ `. Who has said nothing of the kind
 for 60 s of guest time without another line (120 s of the host's where guest time follows it), or for 300 (600) in all, ends the run with status 1, as does a kernel panic that no reboot follows.
 """
+DMA = """## Devices and DMA
+
+A device that reaches memory by itself reaches everybody's, and this version has no IOMMU that would stop it. So a device is granted only if it is known to be free of
+DMA (BH-R049), by one of
+
+- its binding, the first string of its `compatible`, in the list below. Later strings do not count: they name older devices whose drivers can use it, which
+  may have had no DMA where it has some;
+- the board tree's word: `bulkhead,dma-free = "reason"` in the device's node. A partition file cannot say so (BH-R009).
+
+`takes-the-rest` leaves every other device to nobody, with a warning for each (BH-W049). `check` prints of each granted device how it is known. The partition table
+carries the mark `BH_DMA_FREE` for each, and start-up refuses registers, ports and PCI functions without it. PCI functions do not master the bus in
+any case: their monitor prevents it ([guest](guest.md)).
+
+A device of a listed binding is refused all the same if its node has one of {signs}, unless the board tree says why that does not matter.
+
+| binding | why it does no DMA |
+|---|---|
+"""
 HEALTH = "`health` of a sandbox"
 BINDINGS = {"`/domains`": "bulkhead,partitions-v1.yaml", "A sandbox": "bulkhead,sandbox-v1.yaml"}
 SKIPPED = {"compatible", "$nodename"}
@@ -71,11 +90,17 @@ def rules() -> list[str]:
     return ["| rule | what must hold | what to do where it does not |", "|---|---|---|", *rows]
 
 
+def dma() -> list[str]:
+    signs = ", ".join(f"`{name}`" for name in SIGNS)
+    return [*DMA.format(signs=signs).splitlines(), *(f"| `{binding}` | {why} |" for binding, why in FREE_BINDINGS.items())]
+
+
 def render() -> str:
     parts = [HEAD]
     for title, binding in BINDINGS.items():
         parts += [f"## {title}", "", *properties(read(binding)), ""]
     parts += [f"## {HEALTH}", "", *properties(read(BINDINGS["A sandbox"])["properties"]["health"]), ""]
+    parts += [*dma(), ""]
     parts += [
         "## Rules",
         "",

@@ -94,7 +94,12 @@ RULES = (
     ),
     Rule("BH-R047", "Devices that share an interrupt line have one trigger for it.", "correct the board tree", devices.line_used_alike),
     Rule("BH-R048", "Ports of the machine itself are nobody's.", "take the device out of `access`", devices.ports_not_of_platform),
-    Rule("BH-R049", "Devices do no DMA.", "this version does not support it: take the device out of `access`", devices.does_no_dma),
+    Rule(
+        "BH-R049",
+        "A device that is granted is known to do no DMA.",
+        'take it out of `access`; if it does none, say in the board tree why: bulkhead,dma-free = "reason"',
+        devices.is_known_to_do_no_dma,
+    ),
     Rule(
         "BH-R056",
         "Devices depend on no common controller but fixed clocks.",
@@ -244,6 +249,12 @@ RULES = (
         "Timers and performance monitors interrupt their own core, by PPIs.",
         "nothing, where no sandbox waits for these interrupts: its counters count all the same",
         board.private_interrupts,
+    ),
+    Rule(
+        "BH-W049",
+        "Who takes the rest gets every device that nobody names.",
+        'nobody has it; if it does no DMA, say in the board tree why: bulkhead,dma-free = "reason"',
+        devices.withheld_from_the_rest,
     ),
     Rule("BH-W060", "Software that the tool provides is there.", "nothing, or judge it with --build; `run` and `image` build and fetch it"),
     Rule("BH-W061", "Linux finds a first process in its initrd, and memory for it.", "mend the archive or enlarge the RAM"),

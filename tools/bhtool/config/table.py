@@ -10,7 +10,7 @@ from typing import Any
 from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
 from bhtool.config.grants import Grant
 from bhtool.config.machine import Core
-from bhtool.config.plan import Function, Plan, Region, SandboxPlan
+from bhtool.config.plan import Function, Plan, Ports, Region, SandboxPlan
 
 FNV_OFFSET, FNV_PRIME, MASK64 = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
 
@@ -127,10 +127,16 @@ def _put_region(row: Any, sandbox: int, region: Region) -> None:
     row.permissions = sum(_PERMISSIONS[one] for one in region.permissions)
     row.memory_type = lib.BH_MEMORY_DEVICE if region.registers else lib.BH_MEMORY_RAM
     row.kind = _KINDS[region.kind]
+    row.dma = _dma(region)
 
 
-def _put_ports(row: Any, sandbox: int, ports: Any) -> None:
-    row.sandbox, row.first, row.count = sandbox, ports.first, ports.count
+def _dma(device: Region | Ports | Function) -> int:
+    """BH-I1.dma: start-up refuses devices that were granted without being judged."""
+    return int(lib.BH_DMA_FREE if device.dma_free else lib.BH_DMA_UNKNOWN)
+
+
+def _put_ports(row: Any, sandbox: int, ports: Ports) -> None:
+    row.sandbox, row.first, row.count, row.dma = sandbox, ports.first, ports.count, _dma(ports)
 
 
 def _put_line(row: Any, sandbox: int, line: Any) -> None:
@@ -140,7 +146,7 @@ def _put_line(row: Any, sandbox: int, line: Any) -> None:
 
 
 def _put_function(row: Any, sandbox: int, function: Function) -> None:
-    row.sandbox, row.id, row.identity = sandbox, function.id, function.identity
+    row.sandbox, row.id, row.identity, row.dma = sandbox, function.id, function.identity, _dma(function)
     for n, (value, mask) in enumerate(function.words):
         row.bar[n], row.bar_mask[n] = value, mask
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from bhtool.config.dma import REASON
 from bhtool.config.domains import LOG, NO_CONSOLE, PARTITIONS, SANDBOX
 from bhtool.config.rule import Finding
 from bhtool.config.tree import Node, Property
@@ -44,7 +45,15 @@ def badly_written(root: Node) -> Iterator[tuple[str, Finding]]:
     labels = {label: one.path for one in root.walk() for label in one.labels}
     for node, one in _our_properties(root):
         if words := _wrong(one, labels):
-            yield f"{node.path}:{one.name}", Finding(one.location, f"`{one.name}` of `{node.name}` is {_shown(one)}, {words}")
+            yield f"{node.path}:{one.name}", _badly(node, one, words)
+    for node in root.walk():
+        reason = node.properties.get(REASON)
+        if reason and not (_forms(reason.written) == {TEXT} and len(reason.strings) == 1 and reason.text.strip()):
+            yield f"{node.path}:{REASON}", _badly(node, reason, "and takes the reason why the device does no DMA, as one text")
+
+
+def _badly(node: Node, one: Property, words: str) -> Finding:
+    return Finding(one.location, f"`{one.name}` of `{node.name}` is {_shown(one)}, {words}")
 
 
 def numbers_for_references(root: Node) -> Iterator[tuple[str, Finding]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from bhtool.abi import lib
@@ -39,6 +40,15 @@ def sandbox_table(plan: Plan) -> Table:
         table.add_row(one.name, one.image, cores, size_text(one.ram_size), one.console, owned_line(one))
         if one.rest:
             table.caption = f"{one.name} takes the rest: {', '.join(one.rest)}"
+    return table
+
+
+def device_table(plan: Plan) -> Table:
+    """Every device that is granted, and how it is known that it reaches no memory by itself."""
+    table = table_of("Devices, and why they do no DMA", "sandbox", "device", "known by", "because")
+    for one in plan.sandboxes:
+        for name, free in one.devices.items():
+            table.add_row(one.name, name, free.source, escape(free.reason))
     return table
 
 
@@ -126,6 +136,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         {name: getattr(one, name) for name in ("name", "cores", "ram_hpa", "ram_gpa", "ram_size", "rest", "unprotected")}
         | {"ram": [{"gpa": ram.gpa, "hpa": ram.hpa, "bytes": ram.size} for ram in one.ram]}
         | restart_json(one)
+        | {"devices": {name: vars(free) for name, free in one.devices.items()}, "withheld": one.withheld}
         | {"memory": memory_of(one)}
         for one in plan.sandboxes
     ]
@@ -170,6 +181,8 @@ def check(partition: Path, platform_name: str, json_file: Path | None, build: bo
         screen.warn(f"more about it: tools/bulkhead explain {' '.join(more)}")
     if plan.valid:
         screen.summary(sandbox_table(plan))
+        if any(one.devices for one in plan.sandboxes):
+            screen.summary(device_table(plan))
         screen.summary(allocation_table(plan))
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
