@@ -55,7 +55,7 @@ def start(launch: Launch) -> Started:
     described = (f"BULKHEAD_RAM={launch.ram}", f"BULKHEAD_CLOCK={clock}")
     command = owned(["env", *described, str(bochs.program()), "-q", "-f", path_of(rc)])
     fds = (launch.ram, image, rc, clock)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds, process_group=0)
     for label, listener in listeners.items():
         launch.serials[label] = connected(launch, listener, process)
     return Started(process, PageClock(clock))

@@ -35,7 +35,7 @@ def start(launch: Launch) -> Started:
     command += [*lines, *timing_options(launch.timing), *clock_options, "-nodefaults", "-display", "none", "-monitor", "none"]
     command += [*boot_options(launch.medium, path_of(image)), *launch.extra]
     fds = (launch.ram, image, *far_ends, *clock_ends)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds, process_group=0)
     for end in (*far_ends, *clock_ends):
         os.close(end)
     return Started(process, clock)

@@ -10,7 +10,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
-from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, RUN_NEEDS, VENV_NEEDS
+from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, DEBUG_NEEDS, RUN_NEEDS, VENV_NEEDS
 from bhtool.provision.progress import OneLine
 from bhtool.provision.venv import ensure_venv, venv_ready
 from bhtool.text import visible_lines
@@ -54,6 +54,10 @@ def wants_bochs(arguments: list[str]) -> bool:
     return bool(arguments) and arguments[0] in ("test", "bench")
 
 
+def wants_debugger(arguments: list[str]) -> bool:
+    return bool(arguments) and arguments[0] in ("debug", "test")
+
+
 def build_bochs() -> None:
     report = OneLine()
     bochs.ensure_bochs(report)
@@ -72,7 +76,7 @@ def setup(arguments: list[str]) -> None:
     if unknown:
         raise BulkheadError(f"setup knows only {' and '.join(SETUP_OPTIONS)}, not {unknown[0]}", Status.USAGE)
     dry_run = "--dry-run" in arguments
-    ensure_packages(VENV_NEEDS + WORK_NEEDS, "--yes" in arguments, dry_run)
+    ensure_packages(VENV_NEEDS + WORK_NEEDS + DEBUG_NEEDS, "--yes" in arguments, dry_run)
     if dry_run:
         print("Python environment: " + ("ready" if venv_ready() else "would be made in build/venv, about 45 MB to download"))
         print(f"Bochs {bochs.VERSION}: " + (f"would be built, {bochs.EFFORT}" if bochs.lacking() else "ready"))
@@ -89,6 +93,8 @@ def prepare(arguments: list[str], yes: bool) -> None:
         ensure_packages(VENV_NEEDS + CHECK_NEEDS, yes)
     else:
         ensure_packages(VENV_NEEDS + WORK_NEEDS, yes)
+        if wants_debugger(arguments):
+            ensure_packages(DEBUG_NEEDS, yes)
         if wants_bochs(arguments):
             build_bochs()
     ensure_venv()

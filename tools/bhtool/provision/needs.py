@@ -54,6 +54,7 @@ BUILD_NEEDS = (
     Need("ninja-build", "ninja", "build"),
     Need("pkg-config", "pkg-config", "guests made with the SDK"),
 )
+DEBUG_NEEDS = (Need("gdb-multiarch", "gdb-multiarch", "debugger"),)
 
 
 @functools.cache

@@ -4,6 +4,7 @@
 VERBS = {
     "setup": "Install everything this project needs.",
     "run": "Start a machine split into sandboxes and show what they do.",
+    "debug": "Start a machine and gdb on one of its sandboxes.",
     "new": "Write a partition file to begin with, and settings for editors.",
     "check": "Judge a partition file and show what it gives to whom.",
     "test": "Build and test everything.",
@@ -28,6 +29,7 @@ EXAMPLES = {
     "": ("run", "check dts/partitions/mixed.dts", "run --platform qemu-svm --partition mine.dts --until ready"),
     "setup": ("setup --dry-run", "setup --yes"),
     "run": ("run", "run --platform qemu-armv7 --seconds 3", "run --partition mine.dts --attach linux"),
+    "debug": ("debug sensor", "debug control --break heartbeat_start", "debug linux --symbols vmlinux --platform qemu-svm"),
     "new": ("new mine", "new mine --template guest"),
     "check": ("check dts/partitions/mixed.dts", "check mine.dts --platform qemu-svm --json mine.json"),
     "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),

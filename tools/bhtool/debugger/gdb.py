@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gdb itself, with the sandbox's symbols, on a socket of ours."""
+
+from __future__ import annotations
+
+import select
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bhtool.debugger.packets import Line
+from bhtool.platforms import Platform
+
+PROGRAM = "gdb-multiarch"
+MOST_FRAMES = 32  # a function that never returns may not have kept who called it
+ARCHITECTURES = {"aarch64": "aarch64", "armv7": "armv7", "x86_64": "i386:x86-64"}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What gdb is told."""
+
+    symbols: Path | None
+    breaks: tuple[str, ...]
+    commands: tuple[str, ...]  # if any, gdb ends after them
+    runs: bool  # whether the sandbox can run on
+
+
+def command(platform: Platform, port: Path, wish: Wish) -> list[str]:
+    words = [PROGRAM, "-q", "-iex", "set debuginfod enabled off", "-iex", f"set backtrace limit {MOST_FRAMES}"]
+    words += ["-nx", "-batch", "-iex", "set pagination off", "-iex", "set confirm off"] if wish.commands else []
+    orders = [f"set architecture {ARCHITECTURES[platform.arch]}", f"directory {platform.build}", f"target remote {port}"]
+    orders += [f"break {function}" for function in wish.breaks] + (["continue"] if wish.breaks and wish.runs else [])
+    for order in (*orders, *wish.commands):
+        words += ["-ex", order]
+    return [*words, str(wish.symbols)] if wish.symbols else words
+
+
+def run_gdb(platform: Platform, directory: Path, wish: Wish, serve: Callable[[Line], None]) -> int:
+    """gdb's exit status. Ctrl-C is gdb's."""
+    port = directory / "sandbox"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(port))
+        listener.listen(1)
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            gdb = subprocess.Popen(command(platform, port, wish), preexec_fn=_hear_interrupts)
+            try:
+                if line := _accepted(listener, gdb):
+                    serve(Line(line, is_server=True))
+                    line.close()
+                return gdb.wait()
+            finally:
+                gdb.kill()
+                gdb.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def _hear_interrupts() -> None:
+    """What is ignored here would be ignored there."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _accepted(listener: socket.socket, gdb: subprocess.Popen[bytes]) -> socket.socket | None:
+    while not select.select([listener], [], [], 0.1)[0]:
+        if gdb.poll() is not None:
+            return None
+    return listener.accept()[0]

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sandbox in a machine of QEMU that runs and stands as gdb says.
+
+QEMU's port (docs/system/gdb.rst, "GDB usage") has a thread for each core and breakpoints by virtual address that stop whichever core gets
+there, in whatever sandbox and in the monitor, too. A stop that is not this sandbox's is passed over here: one step of that core, and on.
+"""
+
+from __future__ import annotations
+
+import re
+import select
+from dataclasses import dataclass, field
+
+from bhtool.config.plan import SandboxPlan
+from bhtool.debugger import layout
+from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
+from bhtool.debugger.memory import by_pages, pieces, translate_x86
+from bhtool.debugger.packets import Ended, Line
+from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop, Tick
+from bhtool.memory import Crash
+
+LOOK_SECONDS = 0.02
+CHUNK = 0x400  # bytes of memory in one packet
+THREAD = re.compile(rb"thread:([0-9a-f]+);")
+STOPPED = re.compile(rb"^[TS]([0-9a-f]{2})")
+X86_CONTROL_OFFSETS = {"cr0": 188, "cr3": 204, "cr4": 212, "efer": 228}  # of QEMU's i386-64bit.xml, behind six segments and three bases
+
+
+@dataclass
+class Live:
+    platform_arch: str
+    sandbox: SandboxPlan
+    line: Line  # to QEMU
+    monitor: range  # virtual addresses of the resident monitor, on a PC
+    crash: Crash | None = None  # once it is parked: of the core that did it
+    is_off: bool = False  # it has ended itself
+    is_physical: bool = False  # how QEMU reads addresses now
+    breakpoints: set[bytes] = field(default_factory=set)
+
+    @property
+    def cores(self) -> list[int]:
+        return self.sandbox.cores
+
+    @property
+    def describes_itself(self) -> bool:
+        return True
+
+    @property
+    def wants_stop(self) -> bool:
+        """Nothing that it could do is left."""
+        return self.crash is not None or self.is_off
+
+    @property
+    def _layout(self) -> layout.Layout:
+        return LAYOUTS[self.platform_arch]
+
+    def begin(self) -> None:
+        """Without asking for descriptions first, QEMU shows no system registers."""
+        self.line.ask("qSupported:xmlRegisters=arm")
+        self.line.ask("?")
+
+    # ---- What a core is doing ----------------------------------------------------------------------------------------
+
+    def _raw(self, core: int) -> bytes:
+        self.line.ask(f"Hg{core + 1:x}")
+        return self.line.ask("g")
+
+    def _has_crashed(self, slot: int) -> bool:
+        return self.crash is not None and self.cores[slot] == self.crash.core
+
+    def registers(self, slot: int) -> bytes:
+        raw = self._raw(self.cores[slot])
+        if self.crash is not None and self._has_crashed(slot):
+            return self._layout.laid_over(raw, recorded(self.platform_arch, self.crash))
+        return raw
+
+    def pc(self, core: int) -> int:
+        return self._layout.read(self._raw(core), self._layout.pc)
+
+    def is_guest(self, core: int) -> bool:
+        """Whether the core runs its guest, not its monitor. A PC does not say: there the monitor's addresses do."""
+        raw = self._raw(core)
+        if self.platform_arch == "x86_64":
+            return self._layout.read(raw, "rip") not in self.monitor
+        status = self._layout.read(raw, "cpsr")
+        if self.platform_arch == "armv7":
+            return status & layout.MODE != layout.HYP
+        return status >> layout.EL_SHIFT & 3 != layout.EL2
+
+    def about(self, slot: int) -> str:
+        core = self.cores[slot]
+        doing = "its crash record" if self._has_crashed(slot) else "guest" if self.is_guest(core) else "in its monitor"
+        return f"core {core} of {self.sandbox.name}, {doing}"
+
+    # ---- Memory ------------------------------------------------------------------------------------------------------
+
+    def _set_physical(self, wanted: bool) -> None:
+        if self.is_physical != wanted:
+            self.line.ask(f"Qqemu.PhyMemMode:{int(wanted)}")
+            self.is_physical = wanted
+
+    def _controls(self, slot: int) -> dict[str, int]:
+        if self.crash is not None and self._has_crashed(slot):
+            return recorded_controls(self.crash)
+        raw = bytes.fromhex(self._raw(self.cores[slot]).replace(b"x", b"0").decode())
+        return {name: int.from_bytes(raw[at : at + 8], "little") for name, at in X86_CONTROL_OFFSETS.items()}
+
+    def memory(self, slot: int, address: int, size: int) -> bytes | None:
+        found = b""
+        controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
+        walks = self._walks_itself(slot)
+        for start, here in by_pages(address, size):
+            data = self._plain(slot, start, here) if walks else self._guest(self._physical(controls, start), here)
+            if data is None:
+                return found or None
+            found += data
+        return found
+
+    def _walks_itself(self, slot: int) -> bool:
+        """On ARM QEMU translates by both stages as its core stands; not by those of a core that is in its monitor."""
+        return self.platform_arch != "x86_64" and not self._has_crashed(slot) and self.is_guest(self.cores[slot])
+
+    def _physical(self, controls: dict[str, int], address: int) -> int | None:
+        return translate_x86(controls, self._guest, address) if self.platform_arch == "x86_64" else address
+
+    def _plain(self, slot: int, address: int, size: int) -> bytes | None:
+        self._set_physical(False)
+        self.line.ask(f"Hg{self.cores[slot] + 1:x}")
+        return self._read(address, size)
+
+    def _guest(self, gpa: int | None, size: int) -> bytes | None:
+        where = pieces(self.sandbox, gpa, size) if gpa is not None else None
+        if where is None:
+            return None
+        self._set_physical(True)
+        found = b""
+        for piece in where:
+            data = self._read(piece.hpa, piece.size)
+            if data is None:
+                return None
+            found += data
+        return found
+
+    def _read(self, address: int, size: int) -> bytes | None:
+        found = b""
+        while len(found) < size:
+            answer = self.line.ask(f"m{address + len(found):x},{min(CHUNK, size - len(found)):x}")
+            if answer[:1] == b"E" or not answer:
+                return None
+            found += bytes.fromhex(answer.decode())
+        return found
+
+    def write_memory(self, slot: int, address: int, data: bytes) -> bool:
+        """By physical address, so that nothing else has to be asked of QEMU; what is written is translated anew."""
+        controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
+        walks = self._walks_itself(slot)
+        done = 0
+        for start, here in by_pages(address, len(data)):
+            part = data[done : done + here]
+            if walks:
+                self._set_physical(False)
+                self.line.ask(f"Hg{self.cores[slot] + 1:x}")
+                written = self.line.ask(f"M{start:x},{here:x}:{part.hex()}") == b"OK"
+            else:
+                written = self._write_guest(self._physical(controls, start), part)
+            if not written:
+                return False
+            done += here
+        return True
+
+    def _write_guest(self, gpa: int | None, data: bytes) -> bool:
+        where = pieces(self.sandbox, gpa, len(data)) if gpa is not None else None
+        if where is None:
+            return False
+        self._set_physical(True)
+        done = 0
+        for piece in where:
+            part = data[done : done + piece.size]
+            if self.line.ask(f"M{piece.hpa:x},{piece.size:x}:{part.hex()}") != b"OK":
+                return False
+            done += piece.size
+        return True
+
+    # ---- Registers, breakpoints: QEMU's own ----------------------------------------------------------------------------
+
+    def forward(self, slot: int, packet: bytes) -> bytes:
+        if packet[:1] in b"pPG":
+            self.line.ask(f"Hg{self.cores[slot] + 1:x}")
+        if packet[:1] in b"PG" and (self._has_crashed(slot) or not self.is_guest(self.cores[slot])):
+            return b"E01"  # they are its monitor's
+        answer = self.line.ask(packet)
+        if answer == b"OK" and packet[:1] == b"Z":
+            self.breakpoints.add(packet[1:])
+        if answer == b"OK" and packet[:1] == b"z":
+            self.breakpoints.discard(packet[1:])
+        return answer
+
+    # ---- Running -----------------------------------------------------------------------------------------------------
+
+    def resume(self, slot: int | None, tick: Tick) -> Stop:
+        if self.crash is not None or self.is_off:
+            return self._end()
+        try:
+            return self._run(tick) if slot is None else self._step(slot, tick)
+        except Ended:
+            return Stop(0, is_end=True)
+
+    def _end(self) -> Stop:
+        return Stop(self.cores.index(self.crash.core), CRASHED) if self.crash else Stop(0, is_end=True)
+
+    def _step(self, slot: int, tick: Tick) -> Stop:
+        """The core's next instruction in its guest; the rest of the machine stands. An exit is passed over as a whole."""
+        core = self.cores[slot]
+        before = self.pc(core)
+        self.line.send(f"vCont;s:{core + 1:x}".encode())
+        self._await(tick)
+        if self.is_guest(core):
+            return Stop(slot)
+        return self._leave_monitor(core, before, tick)
+
+    def _leave_monitor(self, core: int, before: int, tick: Tick) -> Stop:
+        """Everything runs until the guest goes on, at this instruction or behind it, whose length the machine does not tell."""
+        kind = b"1,%x,1" if self.platform_arch == "x86_64" else b"1,%x,4"
+        span = range(0, self._layout.call_span + 1, 1 if self.platform_arch == "x86_64" else 2)
+        extra = [one for n in span if (one := kind % (before + n)) not in self.breakpoints]
+        for one in extra:
+            self.line.ask(b"Z" + one)
+        try:
+            return self._run(tick, only=core)
+        finally:
+            for one in extra:
+                self.line.ask(b"z" + one)
+
+    def _run(self, tick: Tick, only: int | None = None) -> Stop:
+        """`only`: stops of no other core count, either."""
+        while True:
+            self.line.send(b"vCont;c")
+            stop, asked = self._await(tick)
+            core = int(THREAD.findall(stop)[0], 16) - 1 if THREAD.search(stop) else self.cores[0]
+            if self.crash is not None or self.is_off:
+                return self._end()
+            if asked:
+                return Stop(self.cores.index(core) if core in self.cores else 0, INTERRUPTED)
+            if core in (self.cores if only is None else [only]) and self.is_guest(core):
+                return Stop(self.cores.index(core), TRAP, THREAD.sub(b"", stop[3:]))
+            self.line.send(f"vCont;s:{core + 1:x}".encode())  # past its breakpoint, which is not looked at in a step
+            self._await(tick)
+
+    def _await(self, tick: Tick) -> tuple[bytes, bool]:
+        """(the machine's stop reply, whether it was asked for)."""
+        asked = False
+        while True:
+            select.select([self.line], [], [], LOOK_SECONDS)
+            answer = self.line.receive(0)
+            if answer is not None and STOPPED.match(answer):
+                return answer, asked
+            if answer is not None and answer[:1] in (b"W", b"X"):
+                raise Ended("the machine has ended")
+            if tick() and not asked:
+                asked = True
+                self.line.interrupt()
