@@ -20,7 +20,7 @@ from tests.tool.conftest import Inside
 WARNING = Diagnostic("mine.dts", 20, "BH-W020", "cpu2 belongs to nobody and stays off; give it to a sandbox")
 NATIVE = paths.PARTITIONS / "native.dts"
 ERROR = Diagnostic("mine.dts", 7, "BH-R020", "`uart0` is not a core of this board; use the labels of the board tree")
-PARTITIONED = ("run", "check", "image", "oracle", "size", "overlay")
+PARTITIONED = ("run", "check", "image", "oracle", "size", "overlay", "debug")
 
 
 @pytest.fixture
@@ -35,9 +35,12 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> Plan:
 def arguments_of(verb: str, folder: Path) -> list[str]:
     """Such that the verb gets as far as the partition file."""
     platform = ["--platform", "qemu-aarch64"]
-    own = {"check": ["mine.dts"], "image": ["-o", str(folder / "image")], "overlay": [str(NATIVE), "north", "--for", "zephyr"]}.get(
-        verb, []
-    )
+    own = {
+        "check": ["mine.dts"],
+        "image": ["-o", str(folder / "image")],
+        "overlay": [str(NATIVE), "north", "--for", "zephyr"],
+        "debug": ["north"],
+    }.get(verb, [])
     return [verb, *own, *platform]
 
 

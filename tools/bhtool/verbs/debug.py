@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from bhtool import elf, paths, reports
-from bhtool.compile import make_image, make_plan
+from bhtool.compile import judged_plan, make_image
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.debugger.gdb import Wish, run_gdb
 from bhtool.debugger.live import Live
@@ -30,7 +30,7 @@ from bhtool.places import places_of
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, RestartEvent, Session, Watch
-from bhtool.verbs.options import Seconds
+from bhtool.verbs.options import Seconds, strict_option
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 START_SECONDS = 120.0  # of the host, to the sandbox's first instruction
@@ -186,6 +186,7 @@ def run_until_parked(observer: Observer, seconds: float, update: Callable[[str],
 @click.option(
     "--seconds", type=Seconds(min=0), default=10.0, show_default=True, help="On Bochs: guest time after which a sandbox is looked at."
 )
+@strict_option
 def debug(
     sandbox: str,
     platform_name: str,
@@ -194,6 +195,7 @@ def debug(
     breaks: tuple[str, ...],
     commands: tuple[str, ...],
     seconds: float,
+    strict: bool,
 ) -> Status:
     """Start a machine and gdb on one of its sandboxes, with its symbols and its addresses.
 
@@ -203,7 +205,7 @@ def debug(
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):
-        plan = make_plan(platform, partition, screen.report)
+        plan = judged_plan(platform, partition, screen, strict)
         image = make_image(platform, plan)
     one = sandbox_of(plan, sandbox)
     wish = Wish(symbols_of(platform, plan, one, symbols, screen), breaks, commands, platform.emulator.kind == "qemu")
