@@ -10,7 +10,7 @@ from bhtool.compile import make_image, make_plan
 from bhtool.machine import Machine
 from bhtool.platforms import Platform, load
 from bhtool.sdk import write_sdk
-from bhtool.session import Session
+from bhtool.session import LineEvent, Session
 
 BEATS = 100
 LIMIT = 120.0
@@ -47,8 +47,8 @@ def test_a_guest_that_is_built_elsewhere_runs(name: str, sdk: Path, tmp_path: Pa
     with Session(platform, plan, Machine(platform, make_image(platform, plan))) as session:
         watch = session.watches["hello"]
         for event in session.events(LIMIT):
-            if event is not None:
-                lines.append(getattr(event, "text", ""))
+            if isinstance(event, LineEvent):
+                lines.append(event.text)
             elif watch.state == "off":
                 break
     assert watch.state == "off", lines
