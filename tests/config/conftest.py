@@ -3,6 +3,7 @@
 
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,12 +31,19 @@ def with_board_part(platform: Platform, partition: Path, folder: Path) -> Platfo
 
 
 @pytest.fixture(scope="session")
-def compile_on(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Files]:
+    """The stand-ins of an architecture, written once."""
     folder = tmp_path_factory.mktemp("software")
+    return cache(lambda arch: Files(folder, arch))
+
+
+@pytest.fixture(scope="session")
+def compile_on(files: Callable[[str], Files], tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    folder = tmp_path_factory.mktemp("boards")
 
     def compile_one(partition: Path, platform_name: str) -> Plan:
         platform = with_board_part(load(platform_name), partition, folder)
-        return compile_partition(partition, platform, Files(folder, platform.arch))
+        return compile_partition(partition, platform, files(platform.arch))
 
     return compile_one
 

@@ -37,15 +37,14 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Node]:
 
 
 @pytest.fixture
-def compiled(boards: Callable[[str], Node], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[File], Plan]:
+def compiled(boards: Callable[[str], Node], files: Callable[[str], Files], monkeypatch: pytest.MonkeyPatch) -> Callable[[File], Plan]:
     """Everything behind dtc, in this process."""
-    software = cache(lambda arch: Files(tmp_path, arch))
 
     def run(file: File) -> Plan:
         platform = load(file.platform)
         root = tree_of(file, boards(file.platform))
         monkeypatch.setattr(compiler, "read_source", lambda *_: Source(root, [], []))
-        return compile_partition(Path("random.dts"), platform, software(platform.arch))
+        return compile_partition(Path("random.dts"), platform, files(platform.arch))
 
     return run
 

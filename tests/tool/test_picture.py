@@ -13,7 +13,7 @@ from bhtool.screen import COLOURS
 from bhtool.verbs.check import check
 from click.testing import CliRunner
 
-from tests.config.conftest import compile_on  # noqa: F401, the fixture
+from tests.config.conftest import compile_on, files  # noqa: F401, fixtures
 from tests.config.test_rest import Compile
 
 MIB = 1 << 20
