@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy, once for each text: what it had nothing to say of is noted in build/tidy under a hash of all it was told."""
+"""clang-tidy, once for each text: what it had nothing to say of is noted in the cache that clones share, under a hash of all it was told."""
 
 import functools
 import hashlib
@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bhtool.paths import cache
+
 from tests.structure.test_layers import ROOT
 
 PLATFORMS = ("qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7")
 TIDY = "clang-tidy-19"
-CLEAN = ROOT / "build" / "tidy"
+CLEAN = cache() / "tidy"
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Unit:
     inputs: tuple[Path, ...]
 
     def key(self) -> str:
-        told = [version(), (ROOT / ".clang-tidy").read_text(), *self.commands, *(f"{path}\n{text_of(path)}" for path in self.inputs)]
+        texts = (f"{named(path)}\n{text_of(path)}" for path in self.inputs)
+        told = [version(), (ROOT / ".clang-tidy").read_text(), *self.commands, *texts]
         return hashlib.sha256("\0".join(told).encode()).hexdigest()
 
     def complaints(self) -> str:
@@ -47,6 +50,11 @@ class Unit:
 @functools.cache
 def version() -> str:
     return subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def named(path: Path) -> Path:
+    """The same in every clone."""
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 
 @functools.cache
