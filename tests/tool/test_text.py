@@ -6,7 +6,7 @@ import re
 
 import pytest
 from bhtool.terminal import PlainConsole
-from bhtool.text import close_to, did_you_mean, size_text, visible
+from bhtool.text import close_to, counted, did_you_mean, size_text, visible
 from rich.table import Table
 from rich.text import Text
 
@@ -23,17 +23,40 @@ def test_what_is_not_printable_is_escaped() -> None:
 def test_nothing_unprintable_reaches_the_terminal() -> None:
     """Whatever way it takes: plain text, markup, a table's cell and title, a line of progress."""
     written = io.StringIO()
-    console = PlainConsole(file=written, force_terminal=True, width=200, highlight=False)
+    console = PlainConsole(file=written, force_terminal=True, width=200)
     table = Table(ODD, title=ODD)
     table.add_row(ODD)
     for one in (ODD, Text(ODD, "red"), table):  # rich itself takes bells out
-        console.print(one, markup=False)
+        console.print(one)
     with console.status(Text(ODD)):
         pass
     plain = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", written.getvalue().replace("\r", ""))
     assert SHOWN.removesuffix(r"\t").replace(r"\x07", "") in plain
     assert all(one.isprintable() for one in plain.split("\n"))
     assert "\x1b[31mb" not in written.getvalue()
+
+
+MARKED = "[red]x[/red]:smile:[/]"
+
+
+def test_brackets_in_names_are_no_markup() -> None:
+    """In every place of a table and of a sentence; a closing tag that closes nothing would end the command."""
+    written = io.StringIO()
+    console = PlainConsole(file=written, force_terminal=True, width=200)
+    table = Table(MARKED, title=MARKED, caption=MARKED)
+    table.add_row(MARKED)
+    console.print(MARKED)
+    console.print(table)
+    assert written.getvalue().count(MARKED) == 5
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 gaps"), (1, "1 gap"), (2, "2 gaps"), (1200, "1,200 gaps")])
+def test_one_of_them_is_no_plural(count: int, text: str) -> None:
+    assert counted(count, "gap") == text
+
+
+def test_a_plural_may_be_another_word() -> None:
+    assert (counted(1, "sandbox", "sandboxes"), counted(2, "sandbox", "sandboxes")) == ("1 sandbox", "2 sandboxes")
 
 
 @pytest.mark.parametrize(

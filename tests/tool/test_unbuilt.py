@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from bhtool import compile as compiling
 from bhtool import paths
-from bhtool.compile import make_plan
+from bhtool.compile import judged_plan, make_plan
 from bhtool.config.payload import NotYet
+from bhtool.config.plan import DmaFree, Holding
 from bhtool.images import Resolver
 from bhtool.platforms import load
 from bhtool.provision import launch
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, VENV_NEEDS, Need
+from bhtool.screen import Screen
+from bhtool.verbs.check import allocation_table, device_table, memory_table, restart_table, sandbox_table
 
 
 @pytest.fixture
@@ -39,6 +42,32 @@ def test_all_else_is_judged(partition: str, platform: str, nothing_built: Path) 
     assert {warning.rule for warning in plan.warnings} == {"BH-W060"}
     assert plan.sandboxes[0].ram_size
     assert not list((nothing_built / "build").glob("*/build.ninja"))
+
+
+def test_strict_is_about_the_file(nothing_built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the tool has not built yet is said, and refuses no file; what a file leaves open refuses it."""
+    screen = Screen()
+    assert judged_plan(load("qemu-aarch64"), paths.PARTITIONS / "mixed.dts", screen, strict=True, provides=False).valid
+    assert "BH-W060" in capsys.readouterr().err
+    file = nothing_built / "mine.dts"
+    file.write_text((paths.PARTITIONS / "native.dts").read_text().replace("ranges;", "ranges; spare: spare { size = <0x0 0x200000>; };", 1))
+    plan = judged_plan(load("qemu-aarch64"), file, screen, strict=True, provides=False)
+    assert ({one.rule for one in plan.errors}, {one.rule for one in plan.warnings}) == ({"BH-W030"}, {"BH-W060"}), plan.errors
+
+
+def test_brackets_in_names_are_shown(nothing_built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the file, of a sandbox, its image and devices, and of what lies where: none of it is markup."""
+    monkeypatch.setenv("COLUMNS", "160")
+    odd = "[red]odd[/]:bell:"
+    plan = make_plan(load("qemu-aarch64"), paths.PARTITIONS / "native.dts", said, provides=False)
+    first, screen = plan.sandboxes[0], Screen()
+    plan.file, first.name, first.image, first.console, first.rest = Path("[red]:bell:"), odd, odd, odd, [odd]
+    first.devices, first.restarts = {odd: DmaFree(odd, odd)}, True
+    plan.holdings[0] = Holding("memory", 0, 4096, odd, odd, None)
+    tables = sandbox_table(plan), device_table(plan), allocation_table(plan), memory_table(plan), restart_table(plan)
+    for table, shown in zip(tables, (5, 4, 2, 1, 1), strict=True):
+        screen.summary(table)
+        assert capsys.readouterr().out.count(odd) == shown, table.title
 
 
 def test_what_nobody_knows_is_no_excuse(nothing_built: Path) -> None:

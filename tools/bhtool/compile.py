@@ -9,6 +9,7 @@ from bhtool.build import build_platform
 from bhtool.config import compile_partition
 from bhtool.config.annotated import shown
 from bhtool.config.plan import Plan
+from bhtool.config.rules import BY_ID
 from bhtool.errors import BulkheadError, Status
 from bhtool.image_formats import bootable, pack
 from bhtool.images import Resolver
@@ -45,9 +46,10 @@ def judged_plan(platform: Platform, partition: Path, screen: Screen, strict: boo
 
 
 def show_warnings(plan: Plan, screen: Screen, strict: bool) -> None:
-    """With `strict` they become errors, for require_valid to show."""
+    """With `strict` those about the file become errors, for require_valid to show."""
     if strict:
-        plan.errors, plan.warnings = [*plan.warnings, *plan.errors], []
+        plan.errors[:0] = [one for one in plan.warnings if BY_ID[one.rule].of_file]
+        plan.warnings = [one for one in plan.warnings if not BY_ID[one.rule].of_file]
     for warning in plan.warnings:
         screen.diagnose(warning)
 

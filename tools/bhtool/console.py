@@ -7,6 +7,7 @@ import unicodedata
 from typing import Protocol
 
 from bhtool.memory import Memory
+from bhtool.text import counted
 
 LONGEST_LINE = 4096
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()].|.)")
@@ -48,7 +49,7 @@ class Ring:
 
     def read(self) -> bytes:
         text, self._tail, lost = self._memory.log_since(self._pool, self._tail)
-        return (f"\n[{lost} bytes lost]\n".encode() if lost else b"") + text
+        return (f"\n[{counted(lost, 'byte')} lost]\n".encode() if lost else b"") + text
 
     def write(self, data: bytes) -> bool:
         return False

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from bhtool.text import counted
+
 SHORT_LIFE_SECONDS = 5.0  # of guest time: a longer one is worth reading again
 NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")  # differ from life to life: a count of lives, a time
 LEEWAY_SECONDS = 0.5
@@ -93,12 +95,12 @@ class Lives:
         del self._held[: len(self._held) - keep]
         self.same += 1
         if self.same in MILESTONES:
-            self.put(f"the same {self.same} times more so far: {self._head}", "red")
+            self.put(f"the same {self.same:,} times more so far: {self._head}", "red")
 
     def _differs(self) -> None:
         """Ends the count, and shows what was held."""
         if self.same:
-            times = "once more" if self.same == 1 else f"{self.same} times more"
+            times = "once more" if self.same == 1 else f"{self.same:,} times more"
             self.put(f"the same {times}: {self._head}", "red")
         held, self._held, self.same, self._said_before = self._held, [], 0, None
         for text, style in held:
@@ -132,5 +134,5 @@ class Flood:
 
     def end(self) -> None:
         if self._left_out:
-            self.put(f"[{self._left_out:,} lines more within a second; --log FILE keeps all]", "dim")
+            self.put(f"[{counted(self._left_out, 'line')} more within a second; --log FILE keeps all]", "dim")
         self._left_out = 0

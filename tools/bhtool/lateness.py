@@ -7,6 +7,7 @@ passed meanwhile were turns of other cores, which hardware does not take. Such b
 
 from bhtool.memory import Heartbeat
 from bhtool.session import Session
+from bhtool.text import counted
 
 MICROSECOND = 1000
 
@@ -24,7 +25,7 @@ def real_gaps(beat: Heartbeat, tells: bool) -> int:
 
 def gaps_text(beat: Heartbeat, tells: bool) -> str:
     real = real_gaps(beat, tells)
-    return f"{real:,}" if real == beat.gaps else f"{real:,}\n{beat.gaps:,} turns"
+    return f"{real:,}" if real == beat.gaps else f"{real:,}\n{counted(beat.gaps, 'turn')}"
 
 
 def latest_text(beat: Heartbeat, tells: bool) -> str:

@@ -13,6 +13,7 @@ from bhtool.memory import Crash, Exits, Heartbeat
 from bhtool.places import NOWHERE, Places, places_of
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
+from bhtool.text import counted
 from bhtool.wrong_call import wrong_call
 
 GENERAL_X86_64 = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
@@ -33,7 +34,7 @@ def register_name(arch: str, number: int) -> str:
 def what_it_did(crash: Crash) -> str:
     """One line: the deed and the place."""
     if crash.reason in EXPLAINED:
-        width = f" of {crash.width} bytes" if crash.width else ""
+        width = f" of {counted(crash.width, 'byte')}" if crash.width else ""
         value = f", value {crash.value:#x}" if crash.access == "write" else ""
         return f"{crash.access}{width} at {crash.reason} {crash.address:#x}{value}"
     known = BY_NAME.get(crash.reason)
@@ -78,7 +79,7 @@ def summary(session: Session) -> Table:
     for name, watch in session.watches.items():
         cores = " ".join(map(str, watch.plan.cores))
         steady = exits_text(watch.exits_steady()) if watch.ready else "-"
-        state = f"{watch.state}\n{watch.restarts:,} restarts" if watch.restarts else watch.state
+        state = f"{watch.state}\n{counted(watch.restarts, 'restart')}" if watch.restarts else watch.state
         table.add_row(name, cores, state, *heartbeat_text(watch.heartbeat, tells_turns(session)), steady, exits_text(watch.exits_boot()))
         for row in core_rows(watch) if len(watch.plan.cores) > 1 else ():
             table.add_row(*row)

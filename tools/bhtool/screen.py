@@ -43,8 +43,8 @@ class Screen:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
-        self.out = PlainConsole(highlight=False, soft_wrap=True)
-        self.err = PlainConsole(stderr=True, highlight=False, soft_wrap=True)
+        self.out = PlainConsole(soft_wrap=True)
+        self.err = PlainConsole(stderr=True, soft_wrap=True)
         self.log: Log | None = None
         self._live: Live | None = None
         self._colours: dict[str, str] = {}

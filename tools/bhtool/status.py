@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from bhtool.text import counted
+
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAMES_A_SECOND = 5
 STYLES = {"ready": "green", "running": "yellow", "parked": "bold red", "panicked": "bold red", "off": "dim", "cold": "dim"}
@@ -46,8 +48,8 @@ class Row:
 
     def cells(self) -> list[tuple[str, str]]:
         """(text, style) of each column behind the name."""
-        beats = "" if self.beats is None else f"{self.beats:,} beats"
-        gaps = f"{self.gaps:,} gaps" if self.gaps else ""
+        beats = "" if self.beats is None else counted(self.beats, "beat")
+        gaps = counted(self.gaps, "gap") if self.gaps else ""
         exits = "" if self.exits_a_second is None else f"{self.exits_a_second:,.0f} exits/s"
         restarts = f"restart {self.restarts:,}" if self.restarts else ""
         return [(beats, ""), (gaps, "yellow"), (exits, ""), (restarts, "yellow")]
@@ -66,7 +68,7 @@ class Board:
         shown = self.sandboxes if len(self.sandboxes) < rows else self.sandboxes[: max(0, rows - 2)]
         table = self._table(shown, columns)
         if rows > 1 and len(shown) < len(self.sandboxes):
-            table.append(Text(f"{len(self.sandboxes) - len(shown)} sandboxes more", "dim"))
+            table.append(Text(f"{counted(len(self.sandboxes) - len(shown), 'sandbox', 'sandboxes')} more", "dim"))
         return [self._rule(columns, seconds), *table]
 
     def _rule(self, columns: int, seconds: float) -> Text:

@@ -21,6 +21,11 @@ def size_text(size: int) -> str:
     return f"{size} B"
 
 
+def counted(count: int, thing: str, things: str = "") -> str:
+    """`3 restarts`, `1 restart`, `0 restarts`; `things`: a plural that is not formed by an s."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
 def close_to(name: str, known: Iterable[str], ratio: float = CLOSE) -> str:
     """The name that was meant, as far as one can tell; empty: none is close."""
     by_letters = {_letters(one): one for one in known}

@@ -14,6 +14,7 @@ from bhtool.machine import Machine
 from bhtool.machine_launch import Timing
 from bhtool.memory import Crash
 from bhtool.session import EndEvent, Event, LineEvent, Session
+from bhtool.text import counted
 
 LIMIT_SECONDS = 600.0
 SILENCE_SECONDS = 15.0  # of the host, in which nothing at all got further
@@ -76,7 +77,7 @@ class Battle:
     @property
     def harm(self) -> list[str]:
         found = [f"{name}: {text}" for name, one in self.sentinels.items() for text in one.complaints]
-        found += [f"{name} lost {one.lost} heartbeats" for name, one in self.sentinels.items() if one.lost]
+        found += [f"{name} lost {counted(one.lost, 'heartbeat')}" for name, one in self.sentinels.items() if one.lost]
         return found + ([self.end] if self.end else [])
 
 

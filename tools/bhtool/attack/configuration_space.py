@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bhtool.attack.attack_class import walk
 from bhtool.attack.ground import PAGE_SHIFT, Ground
 from bhtool.attack.request import ANYTHING, EMPTY_BUS, NOTHING_THERE, Aim, Attempt, Outcome
+from bhtool.text import counted
 
 PRESENT = (0x00, 0x08, 0x09, 0x0B, 0x10, 0x18, 0x20, 0xF8, 0xFA, 0xFB)  # of bus 0 of the boards: bridges, disks, what is plugged in
 HEADER, PORT_REGISTERS, BUSES = 0x40, 0x100, 256  # bytes that every function has; that ports reach; buses
@@ -82,7 +83,7 @@ def draw_by_ports(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address = LATCH | register.function << 8 | offset & ~3
     write = rng.random() < 0.4
     body = SELECT + DATA + struct.pack("<H", DATA_PORT + (offset & 3)) + bytes.fromhex((OUT if write else IN)[width])
-    text = f"PCI configuration {'write' if write else 'read'} of {width} bytes at {LATCH | register.function << 8 | offset:#x} by ports"
+    text = f"PCI configuration {'write' if write else 'read'} of {counted(width, 'byte')} at {LATCH | register.function << 8 | offset:#x} by ports"
     return Attempt(
         text, body + RET, address, rng.getrandbits(8 * width) if write else 0, contained=ANYTHING if write else of_a_read(register, ground)
     )
@@ -123,7 +124,7 @@ def draw_as_memory(forms: Forms, rng: random.Random, index: int, ground: Ground)
     address = start + (register.function << PAGE_SHIFT) + (register.offset & -width)
     write = rng.random() < 0.4
     code = (forms.writes if write else forms.reads)[width]
-    text = f"{'write' if write else 'read'} of {width} bytes at {address:#x}"
+    text = f"{'write' if write else 'read'} of {counted(width, 'byte')} at {address:#x}"
     return Attempt(
         text, code, address, rng.getrandbits(8 * width) if write else 0, Aim.ADDRESS, ANYTHING if write else of_a_read(register, ground)
     )

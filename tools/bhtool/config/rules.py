@@ -256,7 +256,12 @@ RULES = (
         'nobody has it; if it does no DMA, say in the board tree why: bulkhead,dma-free = "reason"',
         devices.withheld_from_the_rest,
     ),
-    Rule("BH-W060", "Software that the tool provides is there.", "nothing, or judge it with --build; `run` and `image` build and fetch it"),
+    Rule(
+        "BH-W060",
+        "Software that the tool provides is there.",
+        "nothing, or judge it with --build; `run` and `image` build and fetch it",
+        of_file=False,
+    ),
     Rule("BH-W061", "Linux finds a first process in its initrd, and memory for it.", "mend the archive or enlarge the RAM"),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )

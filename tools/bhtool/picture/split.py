@@ -10,7 +10,7 @@ from typing import Literal
 from bhtool import abi
 from bhtool.config.explain import MONITOR
 from bhtool.config.plan import Holding, Plan
-from bhtool.text import size_text
+from bhtool.text import counted, size_text
 
 NOBODY = ""
 Kind = Literal["kick", "log", "notice"]
@@ -77,7 +77,7 @@ def split_of(plan: Plan) -> Split:
     ram = sum(size for _, size in plan.ram)
     return Split(
         title=plan.file.name,
-        subtitle=f"on {plan.platform}: {count} cores, {size_text(ram)} of RAM, {len(plan.sandboxes)} sandboxes",
+        subtitle=f"on {plan.platform}: {counted(count, 'core')}, {size_text(ram)} of RAM, {counted(len(plan.sandboxes), 'sandbox', 'sandboxes')}",
         cards=tuple(_cards(plan)),
         cores=tuple(_cores(plan, count)),
         memory=tuple(_memory(plan)),

@@ -13,6 +13,7 @@ from bhtool.provision import sources
 from bhtool.provision.apt import PrivateApt
 from bhtool.provision.needs import Need, unmet
 from bhtool.provision.progress import OneLine
+from bhtool.text import counted
 
 # Where a release's own packages are too old: the suite to add, and what to take from it.
 NEWER = {"bookworm": ("bookworm-backports", "src:qemu src:seabios")}
@@ -93,7 +94,7 @@ def offer(missing: dict[Need, str], yes: bool, dry_run: bool) -> None:
         apt.update(report)
         report.end()
         estimate = apt.estimate(names)
-        print(f"{len(estimate.packages)} packages: {estimate.download} to download, {estimate.disk} on disk", flush=True)
+        print(f"{counted(len(estimate.packages), 'package')}: {estimate.download} to download, {estimate.disk} on disk", flush=True)
         if dry_run:
             print("  " + " ".join(estimate.packages))
             return

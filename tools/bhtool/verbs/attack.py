@@ -14,6 +14,7 @@ from bhtool.machine import require_emulator, versions
 from bhtool.machine_launch import Timing
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
+from bhtool.text import counted
 from bhtool.verbs.options import Output
 
 SHOWN_ESCAPES = 20
@@ -41,9 +42,10 @@ def show(result: Campaign, unprotected: tuple[str, ...], screen: Screen) -> None
                 options += ["--without", one]
             screen.complain(f"repeat it alone: tools/bulkhead attack --platform {result.platform.name} {' '.join(options)}")
     verdict = (
-        f"{result.attempts} attempts on {result.machines} machines, {len(result.escapes)} escapes, {result.words_changed} words changed"
+        f"{counted(result.attempts, 'attempt')} on {counted(result.machines, 'machine')}, {counted(len(result.escapes), 'escape')},"
+        f" {counted(result.words_changed, 'word')} changed"
     )
-    screen.say(f"{verdict}, {result.heartbeats_lost} of {result.heartbeats} heartbeats lost; digest {result.digest()}")
+    screen.say(f"{verdict}, {result.heartbeats_lost:,} of {counted(result.heartbeats, 'heartbeat')} lost; digest {result.digest()}")
 
 
 @click.command()
@@ -86,7 +88,7 @@ def attack(
         def progress(result: Campaign, begun: int) -> None:
             nonlocal tenth
             made = result.attempts + begun
-            text = f"{made} of {result.asked} attempts, {result.machines} machines, {len(result.escapes)} escapes"
+            text = f"{made:,} of {counted(result.asked, 'attempt')}, {counted(result.machines, 'machine')}, {counted(len(result.escapes), 'escape')}"
             if made * 10 // result.asked > tenth:  # worth a line where there is no terminal
                 tenth = made * 10 // result.asked
                 screen.report(text)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 from rich.table import Table
 
 from bhtool.abi import lib
@@ -48,7 +47,7 @@ def device_table(plan: Plan) -> Table:
     table = table_of("Devices, and why they do no DMA", "sandbox", "device", "known by", "because")
     for one in plan.sandboxes:
         for name, free in one.devices.items():
-            table.add_row(one.name, name, free.source, escape(free.reason))
+            table.add_row(one.name, name, free.source, free.reason)
     return table
 
 

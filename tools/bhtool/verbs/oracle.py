@@ -17,6 +17,7 @@ from bhtool.oracle.judge import Examined, Verdict, judge
 from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen, table_of
+from bhtool.text import counted
 from bhtool.verbs.options import Output, Seconds, strict_option
 
 HOST_LIMIT = 600.0
@@ -48,7 +49,7 @@ def sentence(verdict: Verdict) -> str:
     but = f"; not judged, as it is switched off somewhere: {', '.join(exempt)}" if exempt else ""
     if verdict.findings:
         return f"differences between what the processors are told and the partition file: {len(verdict.findings)}{but}"
-    return f"what the processors are told of {len(verdict.sandboxes)} sandboxes is what the partition file says, both ways{but}"
+    return f"what the processors are told of {counted(len(verdict.sandboxes), 'sandbox', 'sandboxes')} is what the partition file says, both ways{but}"
 
 
 def sandbox_json(one: Examined) -> dict[str, Any]:

@@ -36,6 +36,6 @@ def overlay(partition: Path, sandbox: str, kernel: str, platform_name: str, outp
     files = files_of(form, sandbox, output)
     for file, text in zip(files, form.write(facts), strict=True):
         file.write_text(text, encoding="utf-8")
-        screen.out.print(f"wrote {file}", markup=False)
-    screen.out.print(f"next: {form.next_step(files)}", markup=False)
+        screen.out.print(f"wrote {file}")
+    screen.out.print(f"next: {form.next_step(files)}")
     return Status.GOOD

@@ -20,6 +20,7 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.session import EndEvent, Session, Watch
 from bhtool.show import Show
+from bhtool.text import counted
 from bhtool.verbs.options import Output, Seconds, strict_option
 
 DEMO = paths.PARTITIONS / "mixed.dts"
@@ -78,7 +79,7 @@ def failure(watch: Watch, expected: Expected) -> str:
         if not watch.heartbeat or not watch.heartbeat.beats:
             return "should have been punctual: never beat"
         if watch.heartbeat.gaps:
-            return f"should have been punctual: {watch.heartbeat.gaps} of {watch.heartbeat.beats} beats came late by a period or more"
+            return f"should have been punctual: {watch.heartbeat.gaps:,} of {counted(watch.heartbeat.beats, 'beat')} came late by a period or more"
     if watch.plan.name in expected.parked:
         return "" if watch.harmed else "should have been parked and was not"
     if watch.harmed:
