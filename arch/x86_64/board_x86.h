@@ -23,7 +23,7 @@ struct x86_board {
  * No sandbox's on any PC, whatever a table says: 8237 DMA, 8259, PIT, keyboard controller and its reset, RTC, DMA pages and
  * POST, system control port A, second 8259, APM and SMI, second 8237, the coprocessor's IGNNE#, Bochs' text port, QEMU's exit, IDE and
  * floppy, ELCR, fw_cfg, power management, SMBus, hot plug, PCI configuration and reset, Bochs' exit, power management and SMBus of a PIIX4,
- * PCI devices. The tool has the same list in tools/bhtool/config/check_devices.py.
+ * PCI devices. The tool reads this list, too.
  */
 #define PC_PRIVATE_PORTS                                                                                                         \
 	{ 0x00, 0x20 }, { 0x20, 2 }, { 0x40, 4 }, { 0x60, 5 }, { 0x70, 2 }, { 0x80, 16 }, { 0x92, 1 }, { 0xa0, 2 }, { 0xb2, 2 }, \
@@ -33,6 +33,6 @@ struct x86_board {
 
 /*
  * No sandbox's either: the pin of FERR#. Any core whose guest clears CR0.NE raises it, by an x87 exception, and it goes to whoever has the
- * pin. SDM vol. 1, 8.7.2 "MS-DOS Compatibility Sub-mode". The tool has the same list in tools/bhtool/config/check_devices.py.
+ * pin. SDM vol. 1, 8.7.2 "MS-DOS Compatibility Sub-mode".
  */
 #define PC_PRIVATE_LINES { 13, 1 }

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bhtool import abi
+from bhtool import abi, paths
 from bhtool.abi import lib
 from bhtool.config import Plan
-from bhtool.config.check_devices import PLATFORM_PORTS
+from bhtool.config.machine import Span
+from bhtool.config.private import MACROS, read_private
 from bhtool.config.table import checksum
+from bhtool.errors import BulkheadError
 from bhtool.paths import PARTITIONS
 
 ARM = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7")
@@ -28,6 +30,11 @@ CORE_IDS = {
     ARM[0]: (1 << 24, 1 << 31, 1 << 40),
     **dict.fromkeys(ARM[1:], (8, 0x100)),
 }
+PRIVATE_PORTS = (  # first, count; what each is stands in arch/x86_64/board_x86.h
+    *((0x00, 0x20), (0x20, 2), (0x40, 4), (0x60, 5), (0x70, 2), (0x80, 16), (0x92, 1), (0xA0, 2), (0xB2, 2), (0xC0, 0x20), (0xE9, 1)),
+    *((0xF0, 2), (0xF4, 4), (0x170, 8), (0x1F0, 8), (0x370, 8), (0x3F0, 8), (0x4D0, 2), (0x510, 12), (0x600, 0x80), (0x700, 0x40)),
+    *((0xCC0, 0x38), (0xCF8, 8), (0x8900, 1), (0xB000, 0x200), (0xC000, 0x4000)),
+)
 UARTS = {*range(0x2F8, 0x300), *range(0x3F8, 0x400)}  # given to the sandboxes of native.dts
 Change = Callable[[Any], None]
 
@@ -91,14 +98,34 @@ def test_reserved_ram(platform: str, refusal: Callable[[str, Change], str]) -> N
 
 
 def test_ports_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
-    """The tool's list is the monitor's."""
-    for span in PLATFORM_PORTS:
-        for first in (span.start, span.start + span.size - 1):
+    for start, count in PRIVATE_PORTS:
+        for first in (start, start + count - 1):
             assert refusal(PC, ports(first, 1)) == "a sandbox is given I/O ports of the machine itself", hex(first)
 
 
+@pytest.mark.parametrize("platform", [PC, BOCHS, *ARM])
+def test_the_tool_knows_what_the_monitor_keeps(platform: str) -> None:
+    """It reads the monitor's own header: registers, lines and, on PCs, ports."""
+    kept = read_private(platform)
+    for hpa in REGISTERS[platform]:
+        assert any(one.holds(Span(hpa, 0x1000)) for one in kept.registers), hex(hpa)
+    is_pc = platform in (PC, BOCHS)
+    assert kept.lines == ((Span(13, 1),) if is_pc else (Span(0, 32),))
+    assert kept.ports == (tuple(Span(*one) for one in PRIVATE_PORTS) if is_pc else (Span(0, 0x10000),))
+
+
+@pytest.mark.parametrize("written", ["{ BASE - 1, 2 }", "{ base(), 2 }", "{ 1u << 4, 2 }"])
+def test_what_the_tool_cannot_read_of_a_board_is_refused(written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rather than taken for nothing."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "board.h").write_text("".join(f"#define {name} {written}\n" for name in MACROS))
+    monkeypatch.setattr(paths, "PLATFORMS", tmp_path)
+    with pytest.raises(BulkheadError, match="a sum of numbers is expected"):
+        read_private("mine")
+
+
 def test_ports_beside_those_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
-    taken = [port for span in PLATFORM_PORTS for port in range(span.start, span.start + span.size)]
+    taken = [port for start, count in PRIVATE_PORTS for port in range(start, start + count)]
     for port in sorted({near for one in taken for near in (one - 1, one + 1) if 0 <= near < 0x10000} - set(taken) - UARTS):
         assert refusal(PC, ports(port, 1)) == "", hex(port)
 

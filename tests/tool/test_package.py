@@ -9,9 +9,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from bhtool import package
+from bhtool import package, paths
 from bhtool.errors import Status
 from bhtool.platforms import load
+from bhtool.provision import debian
 from bhtool.versions import version_text
 
 PLATFORM = "qemu-aarch64"
@@ -56,6 +57,21 @@ def test_it_says_what_it_is(installed: Path) -> None:
     said = command(installed, "bulkhead_launcher", "--help").stdout
     assert "Usage: bulkhead [OPTIONS]" in said
     assert "tools/bulkhead" not in said
+
+
+def test_it_is_called_by_its_name(installed: Path) -> None:
+    """Where a clone's texts say tools/bulkhead."""
+    for words in (["nothing"], ["check", "nothing.dts"], ["explain", "nothing"], ["check", "nothing.dts", "--platform", "bochs"]):
+        said = command(installed, "bhtool", *words)
+        assert said.returncode
+        assert "tools/bulkhead" not in said.stdout + said.stderr.replace("bulkhead_tree/tools", ""), words
+
+
+def test_the_first_command_makes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where everything that it needs is there already."""
+    monkeypatch.setattr(paths, "BUILD", tmp_path / "new" / "package")
+    debian.ensure_packages((), False)
+    assert (tmp_path / "new" / "package").is_dir()
 
 
 def test_what_needs_sources_is_refused(installed: Path) -> None:

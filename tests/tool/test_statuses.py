@@ -128,7 +128,7 @@ def test_nothing_is_installed_without_consent(missing: tuple[Need, ...], capsys:
     assert FakeApt.installed == []
     said = capsys.readouterr().out
     assert "some-package (missing)" in said
-    assert "1 packages: 1 MB to download, 3 MB on disk" in said
+    assert "1 package: 1 MB to download, 3 MB on disk" in said
 
 
 def test_dry_run_only_lists(missing: tuple[Need, ...]) -> None:

@@ -86,7 +86,7 @@ def main() -> NoReturn:
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        sys.stderr.write(visible_lines(said.getvalue()))
+        sys.stderr.write(paths.named(visible_lines(said.getvalue())))
         status = Status.USAGE
     except OSError as error:
         Screen().complain(f"{error.filename or 'the system'}: {error.strerror}; choose another file or make room")

@@ -37,6 +37,8 @@ READ = (
     "abi/*.h",
     "dts/**/*",
     "platforms/*/platform.toml",
+    "platforms/*/board.h",
+    "arch/x86_64/board_x86.h",
     "docs/*.md",
     "docs/guides/*.md",
     "README.md",

@@ -13,6 +13,11 @@ def cache() -> Path:
     return Path(path) if path else Path.home() / ".cache" / "bulkhead"
 
 
+def named(text: str) -> str:
+    """What is said of the command, by the name that it has here: texts are written as for a clone."""
+    return text.replace("tools/bulkhead", PROGRAM)
+
+
 ROOT = Path(__file__).resolve().parents[2]
 PREBUILT = ROOT / "prebuilt"
 IS_PACKAGE = PREBUILT.is_dir()

@@ -17,7 +17,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from bhtool import tty
+from bhtool import paths, tty
 from bhtool.live import Bottom, Live
 from bhtool.logfile import TOOL, Log
 from bhtool.status import Work
@@ -163,13 +163,13 @@ class Screen:
 
     def say(self, text: str | Text) -> None:
         """A line of the result."""
-        text = Text(text) if isinstance(text, str) else text
+        text = Text(paths.named(text)) if isinstance(text, str) else text
         self.record(text.plain)
         self._print(self._rendered(text))
 
     def warn(self, text: str) -> None:
         """Something the user should know that stops nothing."""
-        self._complain(Text(text))
+        self._complain(Text(paths.named(text)))
 
     def diagnose(self, found: object) -> None:
         """What the checker says of a partition file, as `file:line: rule: text`, in every verb the same, and once for several machines."""
@@ -179,7 +179,7 @@ class Screen:
 
     def complain(self, text: str) -> None:
         """Why what was asked for fails."""
-        self._complain(Text("bulkhead: ", "bold red") + Text(text))
+        self._complain(Text("bulkhead: ", "bold red") + Text(paths.named(text)))
 
     def _complain(self, text: Text) -> None:
         self.record(text.plain)

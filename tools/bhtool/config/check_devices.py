@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from bhtool.abi import lib
@@ -12,39 +12,8 @@ from bhtool.config.dma import Doubt, judge_dma
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import Device, Span, Wire
 from bhtool.config.rule import Finding
+from bhtool.config.tree import Node
 
-PCI_PORTS = Span(0xC000, 0x4000)  # where base addresses may lie
-# Ports of the machine itself, whoever's board tree names them; what each is stands with the monitor's own list of them,
-# PC_PRIVATE_PORTS in arch/x86_64/board_x86.h.
-PLATFORM_PORTS = (
-    Span(0x00, 0x20),
-    Span(0x20, 2),
-    Span(0x40, 4),
-    Span(0x60, 5),
-    Span(0x70, 2),
-    Span(0x80, 16),
-    Span(0x92, 1),
-    Span(0xA0, 2),
-    Span(0xB2, 2),
-    Span(0xC0, 0x20),
-    Span(0xE9, 1),
-    Span(0xF0, 2),
-    Span(0xF4, 4),
-    Span(0x170, 8),
-    Span(0x1F0, 8),
-    Span(0x370, 8),
-    Span(0x3F0, 8),
-    Span(0x4D0, 2),
-    Span(0x510, 12),
-    Span(0x600, 0x80),
-    Span(0x700, 0x40),
-    Span(0xCC0, 0x38),
-    Span(0xCF8, 8),
-    Span(0x8900, 1),
-    Span(0xB000, 0x200),
-    PCI_PORTS,
-)
-PLATFORM_PINS = (13,)  # FERR#, which any core raises: PC_PRIVATE_LINES there
 # Controllers that act for several devices at once.
 COMMON_PROPERTIES = ("resets", "power-domains", "pinctrl-0", "assigned-clocks")
 
@@ -103,11 +72,17 @@ def pages_apart(domains: Domains) -> Iterator[Finding]:
 
 def clear_of_controllers(domains: Domains) -> Iterator[Finding]:
     for sandbox, device in _granted(domains):
-        for controller in domains.machine.controllers:
-            theirs = [Span(*pair).pages() for pair in controller.reg()]
-            if any(mine.pages().overlaps(span) for mine, span in product(device.registers, theirs)):
-                text = f"{device.name} of `{sandbox.name}` shares a page with the interrupt controller {controller.label}"
-                yield Finding(sandbox.where("access"), text)
+        for controller in _controllers_in(domains, device):
+            text = f"{device.name} of `{sandbox.name}` shares a page with the interrupt controller {controller.label}"
+            yield Finding(sandbox.where("access"), text)
+
+
+def _controllers_in(domains: Domains, device: Device) -> Iterator[Node]:
+    """Those that a device shares a page with."""
+    for controller in domains.machine.controllers:
+        theirs = [Span(*pair).pages() for pair in controller.reg()]
+        if any(mine.pages().overlaps(span) for mine, span in product(device.registers, theirs)):
+            yield controller
 
 
 def lines_apart(domains: Domains) -> Iterator[Finding]:
@@ -148,12 +123,12 @@ def level_vectors_suffice(domains: Domains) -> Iterator[Finding]:
 
 
 def lines_not_of_platform(domains: Domains) -> Iterator[Finding]:
-    if domains.machine.is_arm:
-        return
+    private = domains.machine.private
     for sandbox, device in _granted(domains):
         for wire in device.wires:
-            if wire.number in PLATFORM_PINS:
-                text = f"line {wire.number} of {device.name} of `{sandbox.name}` is the machine's: any core raises it by an x87 exception (FERR#)"
+            if any(one.holds(Span(wire.number, 1)) for one in private.lines):
+                why = "a core's own" if domains.machine.is_arm else "the machine's: any core raises it by an x87 exception (FERR#)"
+                text = f"line {wire.number} of {device.name} of `{sandbox.name}` is {why}"
                 yield Finding(sandbox.where("access"), text)
 
 
@@ -177,17 +152,42 @@ def ports_apart(domains: Domains) -> Iterator[Finding]:
 
 
 def ports_not_of_platform(domains: Domains) -> Iterator[Finding]:
+    private = domains.machine.private
     for sandbox, device in _granted(domains):
-        for mine, theirs in product(device.ports, PLATFORM_PORTS):
-            if mine.overlaps(theirs) and not (device.function and PCI_PORTS.holds(mine)):
-                text = f"I/O ports {mine} of {device.name} reach ports of the machine itself, {theirs}"
-                yield Finding(sandbox.where("access"), text)
+        for mine, theirs in _kept(device, device.ports, private.ports, private.pci_ports):
+            text = f"I/O ports {mine} of {device.name} reach ports of the machine itself, {theirs}"
+            yield Finding(sandbox.where("access"), text)
+
+
+def registers_not_of_platform(domains: Domains) -> Iterator[Finding]:
+    private = domains.machine.private
+    for sandbox, device in _granted(domains):
+        is_told = any(_controllers_in(domains, device))  # by BH-R045, and of what
+        for mine, theirs in _kept_registers(domains, device) if not is_told else ():
+            text = (
+                f"registers {mine} of {device.name} of `{sandbox.name}` reach {theirs}, which {private.board_name} keeps from every sandbox"
+            )
+            yield Finding(sandbox.where("access"), text)
+
+
+def _kept_registers(domains: Domains, device: Device) -> list[tuple[Span, Span]]:
+    private = domains.machine.private
+    pages = [one.pages() for one in device.registers]
+    return list(_kept(device, pages, private.registers, private.pci_windows))
+
+
+def _kept(device: Device, spans: Iterable[Span], private: Iterable[Span], windows: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
+    """Which spans of a device are kept from every sandbox. A PCI function may have what lies in a window, where the monitor puts it."""
+    for mine, theirs in product(spans, private):
+        if mine.overlaps(theirs) and not (device.function and any(one.holds(mine) for one in windows)):
+            yield mine, theirs
 
 
 def is_known_to_do_no_dma(domains: Domains) -> Iterator[Finding]:
     for sandbox, device in _granted(domains):
         found = judge_dma(device)
-        if isinstance(found, Doubt) and not (device.function and never_given(device.function)):
+        is_refused = (device.function and never_given(device.function)) or _kept_registers(domains, device)
+        if isinstance(found, Doubt) and not is_refused:  # whatever is known of its DMA
             yield Finding(sandbox.where("access"), f"{device.name} of `{sandbox.name}` {found.text}")
 
 

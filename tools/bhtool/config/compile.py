@@ -33,6 +33,7 @@ from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import NoRoom, Placement, place, takes_largest
 from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
 from bhtool.config.pool import count_pool, frames_of, own_spans
+from bhtool.config.private import read_private
 from bhtool.config.rules import BY_ID, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
@@ -94,7 +95,8 @@ def _read(plan: Plan, platform: Platform) -> Domains:
             _add(plan, [no_domains(source.root)])
         assert node is not None
         _add(plan, source.changes)
-        domains = read_domains(node, with_functions(read_machine(source.root)))
+        machine = replace(read_machine(source.root), private=read_private(plan.platform))
+        domains = read_domains(node, with_functions(machine))
     except SourceError as error:
         _add(plan, error.diagnostics)
         raise Refused from error

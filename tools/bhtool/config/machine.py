@@ -93,6 +93,18 @@ class Device:
         return self.node.location
 
 
+@dataclass(frozen=True)
+class BoardPrivate:
+    """No sandbox's on this board, whatever a partition file or a board tree says; the windows are where base addresses of PCI functions may lie."""
+
+    board_name: str = ""
+    registers: tuple[Span, ...] = ()
+    ports: tuple[Span, ...] = ()
+    lines: tuple[Span, ...] = ()
+    pci_windows: tuple[Span, ...] = ()
+    pci_ports: tuple[Span, ...] = ()
+
+
 @dataclass
 class Machine:
     root: Node
@@ -105,6 +117,7 @@ class Machine:
     interrupt_controller: Node
     controllers: list[Node]
     devices: list[Device]
+    private: BoardPrivate = BoardPrivate()
 
     @property
     def gic_v3(self) -> bool:

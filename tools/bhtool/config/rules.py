@@ -124,6 +124,12 @@ RULES = (
         "correct the board tree, or take the device out of `access`",
         devices.lines_not_of_platform,
     ),
+    Rule(
+        "BH-R112",
+        "Registers that the board keeps from every sandbox are nobody's.",
+        "take the device out of `access`, or correct the board tree; platforms/NAME/board.h says what is kept, and why",
+        devices.registers_not_of_platform,
+    ),
     # References between them.
     Rule("BH-R050", "The console is granted.", 'add it to `access`, or use console = "log"', references.console_granted),
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550; Linux on a PC may have a PCI one", references.console_is_uart),

@@ -36,7 +36,7 @@ def is_stamped(needs: tuple[Need, ...]) -> bool:
 
 
 def write_stamp(needs: tuple[Need, ...]) -> None:
-    paths.BUILD.mkdir(exist_ok=True)
+    paths.BUILD.mkdir(parents=True, exist_ok=True)
     (paths.BUILD / f"needs-{len(needs)}.stamp").write_text(stamp_of(needs), encoding="ascii")
 
 

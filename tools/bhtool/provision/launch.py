@@ -12,7 +12,7 @@ from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, DEBUG_NEEDS, RUN_NEEDS, VENV_NEEDS
 from bhtool.provision.progress import OneLine
-from bhtool.provision.venv import ensure_venv, venv_ready
+from bhtool.provision.venv import SIZE, ensure_venv, shown_venv, venv_ready
 from bhtool.text import visible_lines
 from bhtool.verbs import LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
@@ -78,7 +78,7 @@ def setup(arguments: list[str]) -> None:
     dry_run = "--dry-run" in arguments
     ensure_packages(VENV_NEEDS + WORK_NEEDS + DEBUG_NEEDS, "--yes" in arguments, dry_run)
     if dry_run:
-        print("Python environment: " + ("ready" if venv_ready() else "would be made in build/venv, about 45 MB to download"))
+        print("Python environment: " + ("ready" if venv_ready() else f"would be made in {shown_venv()}, {SIZE}"))
         print(f"Bochs {bochs.VERSION}: " + (f"would be built, {bochs.EFFORT}" if bochs.lacking() else "ready"))
     else:
         ensure_venv()
@@ -129,7 +129,7 @@ def launch(arguments: list[str]) -> NoReturn:
         prepare(arguments, "--yes" in arguments)
         become_tool([word for word in arguments if word != "--yes"])
     except BulkheadError as error:
-        print(f"bulkhead: {visible_lines(str(error))}", file=sys.stderr)
+        print(f"bulkhead: {paths.named(visible_lines(str(error)))}", file=sys.stderr)
         sys.exit(error.status)
     except KeyboardInterrupt:
         sys.exit(130)

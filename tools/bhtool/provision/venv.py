@@ -26,6 +26,10 @@ def base_python() -> Path:
     return debian if debian.exists() else Path(sys.executable)
 
 
+def shown_venv() -> str:
+    return str(paths.VENV) if paths.IS_PACKAGE else "build/venv"
+
+
 def stamp_text() -> str:
     python = base_python().resolve()
     text = f"{paths.VENV} {python} {paths.REQUIREMENTS.read_text(encoding='utf-8')}"
@@ -93,10 +97,10 @@ def make_venv() -> None:
     if sys.version_info < MINIMUM:
         raise BulkheadError("Python 3.11 or newer is needed", Status.MISSING)
     if paths.VENV.is_symlink():
-        raise BulkheadError("build/venv is a link, and making it anew would empty what it points to: remove the link", Status.USAGE)
+        raise BulkheadError(f"{shown_venv()} is a link, and making it anew would empty what it points to: remove the link", Status.USAGE)
     count = package_count(paths.REQUIREMENTS)
     report = OneLine()
-    report(f"Python environment build/venv, {count} packages from PyPI: {SIZE}")
+    report(f"Python environment {shown_venv()}, {count} packages from PyPI: {SIZE}")
     run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
     install(paths.REQUIREMENTS, report)
     report.end()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a board keeps from every sandbox, whatever a partition file or a board tree says: read from platforms/NAME/board.h, which the monitor is
+built from and judges partition tables by when it starts.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from bhtool import paths
+from bhtool.config.machine import BoardPrivate, Span
+from bhtool.errors import BulkheadError, Status
+
+MACROS = ("BOARD_PRIVATE_SPANS", "BOARD_PRIVATE_PORTS", "BOARD_PRIVATE_LINES", "BOARD_PCI_WINDOW", "BOARD_PCI_PORTS", "BOARD_PCI_PORTS_AT")
+_PAIR = re.compile(r"\{([^{},]*),([^{},]*)\}")
+_SUM = re.compile(r"(0x[0-9a-f]+|\d+)(?:\+(0x[0-9a-f]+|\d+))*")
+
+
+@functools.cache
+def read_private(board_name: str) -> BoardPrivate:
+    """Raises BulkheadError where the header does not compile, or writes an address in a way that is not read here."""
+    header = paths.PLATFORMS / board_name / "board.h"
+    *lists, ports_at = _expanded(header)
+    registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
+    if start := _number(header, ports_at):  # there they are memory
+        windows = *windows, *(Span(start + one.start, one.size) for one in pci_ports)
+    return BoardPrivate(board_name, registers, ports, lines, windows, pci_ports)
+
+
+def _expanded(header: Path) -> list[str]:
+    """What each macro stands for."""
+    source = f'#include "{header}"\n' + "".join(f'"{name}" {name}\n' for name in MACROS)
+    # The guard keeps clang's own stdint.h empty: UINT64_C(0) stays as it is written.
+    command = ["clang-19", "-E", "-P", "-ffreestanding", "-D__CLANG_STDINT_H", f"-I{paths.ROOT}", "-x", "c", "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    found = [re.search(rf'^"{name}"(.*)$', done.stdout, re.MULTILINE) for name in MACROS]
+    if done.returncode or not all(found):
+        raise BulkheadError(f"{header} cannot be read: {(done.stderr.splitlines() or ['a macro is missing'])[0]}", Status.FAILED)
+    return [one[1] for one in found if one]
+
+
+def _spans(header: Path, text: str) -> Iterator[Span]:
+    for start, size in _PAIR.findall(text):
+        yield Span(_number(header, start), _number(header, size))
+
+
+def _number(header: Path, text: str) -> int:
+    """Of literals and their sums."""
+    plain = re.sub(r"uint64_c|[\s()]|u?ll\b", "", text.lower())
+    if not _SUM.fullmatch(plain):
+        raise BulkheadError(f"{header} writes {text.strip()!r} where a sum of numbers is expected", Status.FAILED)
+    return sum(int(one, 0) for one in plain.split("+"))
