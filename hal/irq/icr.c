@@ -24,10 +24,10 @@ uint32_t apic_named(const struct hal_partition *partition, uint32_t destination,
 {
 	uint32_t rest = logical ? destination & 0xffff : 1, named = 0;
 
-	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
+	for (uint32_t slot = partition->core_count; slot--;) {
 		uint32_t part = part_of(destination, logical, partition->apic_id[slot]);
 
-		named |= part ? UINT32_C(1) << slot : 0;
+		named = named << 1 | (part != 0);
 		rest &= ~part;
 	}
 	return rest ? named | APIC_FOREIGN : named;

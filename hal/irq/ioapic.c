@@ -40,20 +40,23 @@ uint32_t ioapic_read(uint32_t index)
  */
 static bool program(const struct hal_core *core, const struct ioapic_line *line)
 {
-	uint32_t low = line->entry[0], vector = low & REDIRECTION_VECTOR, wiring = line->wiring;
+	const struct hal_partition *partition = core->partition;
+	uint32_t low = line->entry[0], vector = low & REDIRECTION_VECTOR, entry, targets;
 
 	if ((uint8_t)(vector - line->first_vector) > line->more_vectors)
 		vector = 0;
+	entry = line->wiring | vector | (low & REDIRECTION_MASKED);
 	if (low & REDIRECTION_MASKED)
-		wiring &= low | ~(uint32_t)REDIRECTION_LEVEL;
+		entry &= low | ~(uint32_t)REDIRECTION_LEVEL;
 	else {
-		uint32_t targets = apic_named(core->partition, line->entry[1] >> DESTINATION_SHIFT, low & ICR_LOGICAL);
-
-		if (apic_mode_of(low) > APIC_LOWEST || targets & APIC_FOREIGN || !targets || !vector)
+		if (apic_mode_of(low) > APIC_LOWEST || !vector)
 			return false;
-		ioapic_write(line->index + 1u, core->partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
+		targets = apic_named(partition, line->entry[1] >> DESTINATION_SHIFT, low & ICR_LOGICAL);
+		if (targets & APIC_FOREIGN || !targets)
+			return false;
+		ioapic_write(line->index + 1u, partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
 	}
-	ioapic_write(line->index, wiring | vector | (low & REDIRECTION_MASKED));
+	ioapic_write(line->index, entry);
 	return true;
 }
 
@@ -111,7 +114,7 @@ static bool write_entry(const struct hal_core *core, struct ioapic_line *line, u
 static struct ioapic_line *line_of(struct ioapic_view *view)
 {
 	for (struct ioapic_line *line = view->lines; line < view->lines + view->count; line++)
-		if (line->shown == (view->index & ~1u))
+		if ((line->shown ^ view->index) <= 1)
 			return line;
 	return NULL;
 }

@@ -153,8 +153,8 @@ X86 = (
     MachineMutation(
         "a line may go to any core",
         "hal/irq/ioapic.c",
-        "targets & APIC_FOREIGN || !targets ||",
-        "!targets ||",
+        "if (targets & APIC_FOREIGN || !targets)",
+        "if (!targets)",
         "ioapic-logical-own-and-foreign",
         SVM,
         "attacker was not parked",
