@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I7.tool. A directory or a tar becomes an initramfs that is the same for the same tree; what it cannot hold is refused by name. Modules come with what they need."""
 
+import functools
 import gzip
 import io
 import lzma
 import os
+import random
 import socket
 import stat
 import subprocess
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -173,14 +176,65 @@ def test_odd_tars_are_refused_by_name(items: list[tarfile.TarInfo], words: str, 
     assert str(refused.value).isprintable()
 
 
-def test_a_damaged_tar_is_refused(tree: Path, tmp_path: Path) -> None:
-    file = tmp_path / "cut.tar.gz"
-    with tarfile.open(file, "w:gz") as tar:
-        tar.add(tree, ".")
-        tar.add("/usr/bin/env", "env")
-    file.write_bytes(file.read_bytes()[:-2000])
-    with pytest.raises(Unpackable, match="is a damaged tar"):
+Damage = Callable[[bytearray], bytearray]
+PROGRAM = random.Random(1).randbytes(250_000)  # several blocks of every compressor: of the first, an archive is known to be a tar
+
+
+def flipped(data: bytearray, at: int) -> bytearray:
+    data[at] ^= 0x10
+    return data
+
+
+FLIPPED: Damage = lambda data: flipped(data, len(data) * 15 // 16)  # noqa: E731
+CUT: Damage = lambda data: data[: len(data) * 15 // 16]  # noqa: E731
+# Where a checksum of the whole stands, from the end: RFC 1952, 2.3 CRC32 before ISIZE; bzip2's in its last bytes; the .xz file format 1.1.0, 2.1.2 footer.
+TRAILERS = {"gz": -8, "bz2": -3, "xz": -10}
+DAMAGES = {
+    **{f"{form} {what}": (form, damage) for form in TRAILERS for what, damage in (("flipped", FLIPPED), ("cut", CUT))},
+    **{f"{form} trailer": (form, functools.partial(flipped, at=at)) for form, at in TRAILERS.items()},
+    **{f"{form} without trailer": (form, lambda data: data[:-2]) for form in TRAILERS},
+    "plain cut": ("", CUT),
+    "plain cut between headers": ("", lambda data: data[: 512 + 512]),
+    "plain header": ("", lambda data: flipped(data, 512 * 2 + 20)),
+}
+
+
+FAST = {"": {}, "gz": {"compresslevel": 1}, "bz2": {"compresslevel": 1}, "xz": {"preset": 0}}  # and the smallest blocks of bzip2
+
+
+@functools.cache
+def good_tar(form: str) -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode=f"w:{form}", **FAST[form]) as tar:  # type: ignore[call-overload]
+        for one, content in ((item("init"), bytes(512)), (item("program"), PROGRAM)):
+            one.size = len(content)
+            tar.addfile(one, io.BytesIO(content))
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("form", FAST)
+def test_a_whole_tar_is_not(form: str, tmp_path: Path) -> None:
+    (tmp_path / "root.tar").write_bytes(good_tar(form))
+    assert packed(tmp_path / "root.tar")["program"].data == PROGRAM
+
+
+@pytest.mark.parametrize(("form", "damage"), DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_tar_is_refused(form: str, damage: Damage, tmp_path: Path) -> None:
+    file = tmp_path / "root.tar"
+    file.write_bytes(damage(bytearray(good_tar(form))))
+    with pytest.raises(Unpackable, match="is a damaged tar") as refused:
         read_tree(file)
+    assert str(refused.value).isprintable()
+
+
+def test_a_tar_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tar_of(tmp_path, item("init", size=4))
+    packed_file = tmp_path / "root.tar.gz"
+    packed_file.write_bytes(gzip.compress(file.read_bytes() + bytes(3 << 20), mtime=0))
+    assert read_tree(packed_file)
+    monkeypatch.setattr(entries, "IMAGE_BYTES", 2 << 20)
+    with pytest.raises(Unpackable, match="goes on for more than 2 MiB behind the end of its archive"):
+        read_tree(packed_file)
 
 
 @pytest.mark.parametrize("name", [b"bad\nline", b"\xff\xfe", b"\x1b[31m"])

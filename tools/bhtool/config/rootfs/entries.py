@@ -6,6 +6,7 @@ What an initramfs cannot hold, or what would be read otherwise than it is meant,
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import stat
@@ -14,6 +15,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO, Self
 
 from bhtool.config.bounded import IMAGE_BYTES, MIB, Unbounded, read_bounded
 from bhtool.config.rootfs.listing import opened
@@ -118,18 +120,44 @@ KINDS = {
 }
 
 
+DAMAGES = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error)
+
+
+class Header(tarfile.TarInfo):
+    """Only zeros end an archive. To tarfile a header it cannot make sense of, or none, is an end like that."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
+        at = tarfile_.offset
+        try:
+            return super().fromtarfile(tarfile_)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"no header and no end at byte {at:,}: {error}") from error
+
+
 def _of_tar(path: Path) -> Iterator[Entry]:
     regular: dict[str, Entry] = {}
     try:
-        with tarfile.open(path) as tar:
+        with path.open("rb") as file, opened(file) as stream, tarfile.open(fileobj=stream, mode="r:", tarinfo=Header) as tar:
             for item in tar:
                 one = _of_item(tar, item, regular)
                 if one and stat.S_ISREG(one.mode):
                     regular[one.name] = one
                 if one:
                     yield one
-    except (tarfile.TarError, EOFError, OSError) as error:
+            _read_to_end(stream)
+    except DAMAGES as error:
         raise Unpackable(f"is a damaged tar ({error})") from error
+
+
+def _read_to_end(stream: IO[bytes] | io.BufferedIOBase) -> None:
+    """Checksums of compressed data stand behind it, and are looked at by who reads so far."""
+    for _ in range(IMAGE_BYTES // MIB):
+        if not stream.read(MIB):
+            return
+    raise Unpackable(f"goes on for more than {IMAGE_BYTES // MIB} MiB behind the end of its archive")
 
 
 def _of_item(tar: tarfile.TarFile, item: tarfile.TarInfo, regular: dict[str, Entry]) -> Entry | None:
