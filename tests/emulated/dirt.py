@@ -42,8 +42,9 @@ def stale_log() -> bytes:
 
 
 def end_of(plan: Plan) -> int:
-    ends = [max(one.ram_hpa + one.ram_size, one.pool_hpa + one.pool_size) for one in plan.sandboxes]
-    return max(*ends, plan.shared_hpa + int(abi.lib.BH_PAGE_BYTES)) + MARGIN
+    pools = [one.pool_hpa + one.pool_size for one in plan.sandboxes]
+    ram = [one.hpa + one.size for sandbox in plan.sandboxes for one in sandbox.ram]
+    return max(*pools, *ram, plan.shared_hpa + int(abi.lib.BH_PAGE_BYTES)) + MARGIN
 
 
 def soil(platform: Platform, plan: Plan, dirt: Dirt) -> Stretches:

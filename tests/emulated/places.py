@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Addresses that a case names and the tool places: "read={victim.ram:#x}" becomes an address of the plan.
 
-{NAME.ram} {NAME.ram_end} host-physical RAM of a sandbox      {NAME.gpa} {NAME.gpa_end} the same as it sees it
+{NAME.ram} {NAME.ram_end} host-physical RAM of a sandbox, from its first stretch to its last
+{NAME.gpa} {NAME.gpa_end} the same as it sees it
 {NAME.gpa_last}           its last page
 {NAME.pool} {NAME.arena}  frames of its monitor               {NAME.index} its number, as `kick` wants it
 {NAME.alias}              its pool, as a sandbox without memory protection sees what lies behind its own RAM
@@ -31,7 +32,7 @@ class Place:
     @classmethod
     def of(cls, one: SandboxPlan, alias: int = 0) -> Self:
         ram, gpa = (
-            (one.ram_hpa, one.ram_hpa + one.ram_size),
+            (one.ram[0].hpa, one.ram[-1].hpa + one.ram[-1].size),
             (one.ram_gpa, one.ram_gpa + one.ram_size, one.ram_gpa + one.ram_size - abi.lib.BH_PAGE_BYTES),
         )
         return cls(*ram, *gpa, one.pool_hpa, one.pool_hpa + int(abi.lib.BH_POOL_ARENA), one.index, one.pool_hpa + alias)

@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 from bhtool import places
-from bhtool.config.plan import Location, Plan, SandboxPlan
-from bhtool.memory import Crash
+from bhtool.config.plan import Location, Plan, Region, SandboxPlan
+from bhtool.memory import Crash, Memory
 from bhtool.places import FRAMES, MOST_CALLERS, NOWHERE, Places, clean, places_of, short
 from bhtool.reports import crash_lines
 from bhtool.session import Session, Watch
@@ -38,6 +38,8 @@ TARGETS = {
     "x86_64": ["--target=x86_64-none-elf"],
 }
 RAM, SIZE, STACK = 0x40000000, 0x100000, 0x400F0000
+# The stack lies in the second; behind the first is another's.
+STRETCHES = [Region("ram", "ram", RAM, RAM, SIZE // 2, "rwx"), Region("ram", "ram", RAM + SIZE // 2, RAM + 4 * SIZE, SIZE // 2, "rwx")]
 LINKED = 0x40080000
 
 
@@ -84,20 +86,21 @@ def crash(arch: str, pc: int, pointer: int = 0, link: int = 0) -> Crash:
     return Crash(**(vars(record) | {"registers": tuple(registers)}))
 
 
-class Ram:
+class Ram(Memory):
     """Sixteen words of a stack; everything else is zeros."""
 
     def __init__(self, arch: str, words: dict[int, int]) -> None:
         self._size, self._words = FRAMES[arch].word, words
 
     def read(self, hpa: int, size: int) -> bytes:
-        assert RAM <= hpa <= RAM + SIZE - size, "read outside the sandbox's RAM"
-        return (self._words.get(hpa, 0) % (1 << 8 * size)).to_bytes(size, "little")
+        gpa = next((one.gpa + hpa - one.hpa for one in STRETCHES if one.hpa <= hpa <= one.hpa + one.size - size), None)
+        assert gpa is not None, "read outside the sandbox's RAM"
+        return (self._words.get(gpa, 0) % (1 << 8 * size)).to_bytes(size, "little")
 
 
 def found(arch: str, program: Path, record: Crash, words: dict[int, int] | None = None, state: str = "parked") -> Places:
     here = Location("x.dts", 1)
-    sandbox = SandboxPlan("one", 0, "native", here, here, [0], [0], "log", program.name, "", RAM, RAM, SIZE, 0)
+    sandbox = SandboxPlan("one", 0, "native", here, here, [0], [0], "log", program.name, "", RAM, RAM, SIZE, 0, regions=STRETCHES)
     platform = SimpleNamespace(arch=arch, build=program.parent)
     session = SimpleNamespace(platform=platform, plan=SimpleNamespace(file=program.parent / "x.dts"), memory=Ram(arch, words or {}))
     return places_of(cast(Session, session), cast(Watch, SimpleNamespace(plan=sandbox, state=state)), record)

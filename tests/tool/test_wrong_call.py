@@ -5,17 +5,22 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from bhtool.config.plan import Location, Plan, SandboxPlan
+from bhtool.config.plan import Location, Plan, Region, SandboxPlan
 from bhtool.memory import Crash, Memory
 from bhtool.reports import crash_lines
 from bhtool.wrong_call import VMCALL, VMMCALL, wrong_call
 
-GPA, HPA, SIZE, PC = 0, 0x1000000, 0x10000, 0x2345
+GPA, SIZE, PC = 0, 0x10000, 0x2345
+# Two stretches, each with another's RAM behind it. PC lies in the first, LATER in the second.
+FIRST, SECOND = Region("ram", "ram", 0, 0x1000000, 0x8000, "rwx"), Region("ram", "ram", 0x8000, 0x3000000, 0x8000, "rwx")
+LATER, ACROSS = 0xA345, 0x7FFE
 
 
 def sandbox() -> SandboxPlan:
     where = Location("f.dts", 1)
-    return SandboxPlan("guest", 0, "native", where, where, [1], [1], "log", "guest.elf", "", GPA, HPA, SIZE, 0)
+    return SandboxPlan(
+        "guest", 0, "native", where, where, [1], [1], "log", "guest.elf", "", GPA, FIRST.hpa, SIZE, 0, regions=[FIRST, SECOND]
+    )
 
 
 def crash(reason: str = "reset", pc: int = PC) -> Crash:
@@ -23,9 +28,20 @@ def crash(reason: str = "reset", pc: int = PC) -> Crash:
 
 
 def said(code: bytes, backend: str, record: Crash) -> str:
-    ram = bytes(PC) + code + bytes(SIZE - PC - len(code))
-    memory = SimpleNamespace(read=lambda hpa, size: ram[hpa - HPA : hpa - HPA + size])
-    return wrong_call(cast(Memory, memory), sandbox(), record, backend)
+    return wrong_call(Ram(code, record.pc), sandbox(), record, backend)
+
+
+class Ram(Memory):
+    """The sandbox's, with code at PC, or at another address that is asked for; elsewhere another's, full of that code."""
+
+    def __init__(self, code: bytes, at: int) -> None:
+        whole, place = bytearray(SIZE), at if at in (LATER, ACROSS) else PC
+        whole[place : place + len(code)] = code
+        self._whole, self._code = bytes(whole), code
+
+    def read(self, hpa: int, size: int) -> bytes:
+        inside = (self._whole[one.gpa + hpa - one.hpa :][:size] for one in (FIRST, SECOND) if one.hpa <= hpa < one.hpa + one.size)
+        return next(inside, self._code[:size])
 
 
 @pytest.mark.parametrize(
@@ -48,8 +64,23 @@ def test_is_named(backend: str, code: bytes, right: str) -> None:
         ("vmx", VMMCALL, crash(pc=PC + 1)),
         ("vmx", VMMCALL, crash(pc=SIZE - 2)),
         ("vmx", VMMCALL, crash(pc=0xFFFFFFFF81000000)),
+        ("vmx", VMMCALL, crash(pc=FIRST.size + 0x100)),
     ],
-    ids=["the right one", "the right one on SVM", "on ARM", "another end", "another instruction", "at the end of RAM", "elsewhere"],
+    ids=[
+        "the right one",
+        "the right one on SVM",
+        "on ARM",
+        "another end",
+        "another instruction",
+        "at the end of RAM",
+        "elsewhere",
+        "where another's RAM is behind the first stretch",
+    ],
 )
 def test_nothing_else_is(backend: str, code: bytes, record: Crash) -> None:
     assert said(code, backend, record) == ""
+
+
+@pytest.mark.parametrize("pc", [LATER, ACROSS])
+def test_is_named_in_every_stretch_of_ram(pc: int) -> None:
+    assert "VMMCALL at pc" in said(VMMCALL, "vmx", crash(pc=pc))

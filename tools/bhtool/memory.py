@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bhtool import abi
+from bhtool.config.plan import SandboxPlan
 from bhtool.platforms import Platform
 
 REASONS = {value: name.removeprefix("BH_EXIT_").lower() for value, name in sorted(abi.enumerators("bh_exit_reason").items())}
@@ -93,6 +94,11 @@ class Memory:
 
     def read(self, hpa: int, size: int) -> bytes:
         return bytes(self._map[hpa - self._base : hpa - self._base + size])
+
+    def guest(self, sandbox: SandboxPlan, gpa: int, size: int) -> bytes | None:
+        """What a sandbox has there in its RAM, which may lie in several stretches. None: some of it is not its RAM."""
+        parts = list(sandbox.in_machine(gpa, size))
+        return b"".join(self.read(*part) for part in parts) if sum(here for _, here in parts) == size else None
 
     def stats(self, pool: int) -> Stats | None:
         """None until the monitor has made the page."""

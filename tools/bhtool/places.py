@@ -138,9 +138,8 @@ def stack_reader(memory: Memory, sandbox: SandboxPlan, size: int) -> ReadWord:
     """Where virtual addresses are guest-physical ones, as at entry; elsewhere what is found there follows no call."""
 
     def read(gpa: int) -> int | None:
-        offset = gpa - sandbox.ram_gpa
-        is_ram = 0 <= offset <= sandbox.ram_size - size
-        return int.from_bytes(memory.read(sandbox.ram_hpa + offset, size), "little") if is_ram else None
+        data = memory.guest(sandbox, gpa, size)
+        return None if data is None else int.from_bytes(data, "little")
 
     return read
 

@@ -22,6 +22,5 @@ def wrong_call(memory: Memory, sandbox: SandboxPlan, crash: Crash, backend: str)
     wrong = WRONG.get(backend)
     if crash.reason != "reset" or not wrong:
         return ""
-    offset = crash.pc - sandbox.ram_gpa  # virtual addresses are guest-physical ones, as at entry
-    is_ram = 0 <= offset <= sandbox.ram_size - len(wrong)
-    return TEXT[backend] if is_ram and memory.read(sandbox.ram_hpa + offset, len(wrong)) == wrong else ""
+    found = memory.guest(sandbox, crash.pc, len(wrong))  # virtual addresses are guest-physical ones, as at entry
+    return TEXT[backend] if found == wrong else ""
