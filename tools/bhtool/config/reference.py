@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 
 from bhtool import paths
 from bhtool.config.dma import FREE_BINDINGS, SIGNS
+from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX, Fact
 from bhtool.config.rules import RULES
 
 HEAD = """# Partition files
@@ -61,8 +62,11 @@ A device of a listed binding is refused all the same if its node has one of {sig
 | binding | why it does no DMA |
 |---|---|
 """
-HEALTH = "`health` of a sandbox"
-BINDINGS = {"`/domains`": "bulkhead,partitions-v1.yaml", "A sandbox": "bulkhead,sandbox-v1.yaml"}
+PROPERTIES = """## Properties
+
+A form that is not the one given is BH-R003, an unknown property BH-R002; the last column has the other rules that judge it, as `tools/bulkhead explain R020` tells them.
+A cell is 32 bits; what takes two cells is written high half first: `<0x0 0x1000000>` is 16 MiB.
+"""
 SKIPPED = {"compatible", "$nodename"}
 
 
@@ -75,14 +79,29 @@ def read(binding: str) -> Mapping[str, Any]:
     return found
 
 
-def properties(tree: Mapping[str, Any]) -> list[str]:
+def row(name: str, required: bool, meaning: str, fact: Fact) -> str:
+    cells = (f"`{name}`{' (required)' if required else ''}", meaning, fact.form, fact.default, f"`{fact.example}`", fact.rules or "-")
+    return "| " + " | ".join(cells) + " |"
+
+
+def properties(title: str, tree: Mapping[str, Any], facts: Mapping[str, Fact]) -> list[str]:
+    """Every property of a binding, with what is known of it."""
     required = tree.get("required", ())
-    rows = [
-        f"| `{name}`{' (required)' if name in required else ''} | {text_of(entry)} |"
-        for name, entry in tree["properties"].items()
-        if name not in SKIPPED and isinstance(entry, dict)
+    entries = {name: entry for name, entry in tree["properties"].items() if name not in SKIPPED and isinstance(entry, dict)}
+    rows = [row(name, name in required, text_of(entry), facts[name]) for name, entry in entries.items()]
+    return [f"### {title}", "", "| property | meaning | form | default | example | rules |", "|---|---|---|---|---|---|", *rows, ""]
+
+
+def all_properties() -> list[str]:
+    sandbox = read("bulkhead,sandbox-v1.yaml")
+    return [
+        *PROPERTIES.splitlines(),
+        "",
+        *properties("`/domains`", read("bulkhead,partitions-v1.yaml"), DOMAINS),
+        *properties("A sandbox, a child of `/domains`", sandbox, SANDBOX),
+        *properties("`health` of a sandbox", sandbox["properties"]["health"], HEALTH),
+        *properties("A child of `/reserved-memory`", read("bulkhead,memory.yaml")["additionalProperties"], REGION),
     ]
-    return ["| property | meaning |", "|---|---|", *rows]
 
 
 def rules() -> list[str]:
@@ -96,11 +115,7 @@ def dma() -> list[str]:
 
 
 def render() -> str:
-    parts = [HEAD]
-    for title, binding in BINDINGS.items():
-        parts += [f"## {title}", "", *properties(read(binding)), ""]
-    parts += [f"## {HEALTH}", "", *properties(read(BINDINGS["A sandbox"])["properties"]["health"]), ""]
-    parts += [*dma(), ""]
+    parts = [HEAD, *all_properties(), *dma(), ""]
     parts += [
         "## Rules",
         "",

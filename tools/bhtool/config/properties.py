@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/configuration.md says of each property besides its meaning: form and unit, default, an example, the rules that judge it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fact:
+    form: str
+    default: str
+    example: str
+    rules: str  # of the table of rules; forms are BH-R003 for all
+
+
+SANDBOXES = "references to sandboxes"
+
+DOMAINS = {
+    "idle-cores": Fact("references to cores", "none", "idle-cores = <&cpu3>;", "R021, W020"),
+}
+REGION = {
+    "size": Fact(
+        "two cells, bytes, a multiple of 2 MiB; the tool finds the place", "-", "size = <0x0 0x1000000>;", "R033, R037, R038, R039"
+    ),
+    "reg": Fact(
+        "address and size, two cells each, both multiples of 2 MiB; instead of `size`",
+        "-",
+        "reg = <0x0 0x60000000 0x0 0x800000>;",
+        "R033 to R036",
+    ),
+}
+SANDBOX = {
+    "cores": Fact(
+        "references to one to four cores", "with `takes-the-rest`: all that nobody else has", "cores = <&cpu0>, <&cpu2>;", "R020 to R024"
+    ),
+    "memory-region": Fact(
+        "one reference", "with `takes-the-rest`: all that nobody else has", "memory-region = <&control_ram>;", "R030 to R032, R039"
+    ),
+    "access": Fact("references to devices", "none", "access = <&uart1>;", "R040 to R049, R056, R059, R110, R111"),
+    "takes-the-rest": Fact("a flag, without a value", "not set", "takes-the-rest;", "R015, W031, W049"),
+    "os,type": Fact('`"native"` or `"linux"`', '`"native"`', 'os,type = "linux";', "R038, R052, R061"),
+    "image": Fact("a file's name", "-", 'image = "sandbox-kernel.elf";', "R060 to R066, W060"),
+    "load-address": Fact("two cells, an address in the sandbox's RAM", "none", "load-address = <0x0 0x40080000>;", "R061, R063, R064"),
+    "initrd": Fact("a file's or a directory's name", "none", 'initrd = "rootfs.cpio.gz";', "R055, R060, R065, R067, R130, R131, W061"),
+    "modules": Fact("one to 64 names", "none", 'modules = "e1000e", "virtio_net";', "R068, R069"),
+    "bootargs": Fact("text; `native`: at most 191 bytes", "empty", 'bootargs = "quiet";', "R013"),
+    "ready-line": Fact("text, not empty", "none", 'ready-line = "my root: up";', ""),
+    "console": Fact('`"log"`, `"none"` or one reference to a UART', '`"log"`; Linux names one', "console = <&uart1>;", "R050 to R052"),
+    "trusted-idle": Fact("a flag, without a value", "not set", "trusted-idle;", ""),
+    "unprotected": Fact("one or more of the six names", "none", 'unprotected = "msr";', "R090 to R092, W090"),
+    "may-kick": Fact(SANDBOXES, "none", "may-kick = <&linux>;", "R053, R080"),
+    "log-access": Fact(SANDBOXES, "none", "log-access = <&linux>;", "R054"),
+    "accepts-notify": Fact(SANDBOXES, "none", "accepts-notify = <&control>;", "R058, R087"),
+    "health": Fact("a node", "none: a fault parks the sandbox", 'health { on-fault = "restart"; max-restarts = <3>; };', "R080 to R088"),
+}
+HEALTH = {
+    "on-fault": Fact('`"park"` or `"restart"`', '`"park"`', 'on-fault = "restart";', "R084"),
+    "max-restarts": Fact("one cell, 1 to 1,000,000", "none: needed to restart", "max-restarts = <3>;", "R081, R085"),
+    "then": Fact('`"park"`', '`"park"`', 'then = "park";', "R085"),
+    "heartbeat-timeout-us": Fact(
+        "one cell, microseconds, 100 to 10,000,000", "none: nobody looks", "heartbeat-timeout-us = <20000>;", "R080, R082, R083"
+    ),
+    "notify": Fact("one reference to a sandbox", "nobody", "notify = <&watcher>;", "R086 to R088"),
+}
