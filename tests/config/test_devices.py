@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan, check_devices
+from bhtool.config import Plan, check_devices, form
+from bhtool.config.dma import REASON
 from bhtool.config.plan import DmaFree
 
 Compile = Callable[[Path, str], Plan]
@@ -38,6 +39,16 @@ FOREIGN_CARD = """
 	second: device@7,0 { compatible = "pci1b36,5"; reg = <0x3800 0 0 0 0>; };
 };
 """
+
+
+@pytest.mark.parametrize(
+    ("value", "is_good"), [(["no engine"], True), (["one", "two"], False), ([" "], False), ([[1]], False), (True, False)]
+)
+def test_editors_know_the_boards_word(value: object, is_good: bool) -> None:
+    """A schema of its own, as the node is of somebody else's binding; the checker judges alike (BH-R003)."""
+    node = {"$nodename": ["timer@0"], "compatible": ["acme,timer"], REASON: value}
+    found = list(form._validator().iter_errors(node, filter=[form.OURS]))
+    assert (not found) == is_good, found
 
 
 def compiled(compile_on: Compile, folder: Path, platform: str, board: str) -> Plan:

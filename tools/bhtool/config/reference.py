@@ -52,6 +52,7 @@ DMA (BH-R049), by one of
 - its binding, the first string of its `compatible`, in the list below. Later strings do not count: they name older devices whose drivers can use it, which
   may have had no DMA where it has some;
 - the board tree's word: `bulkhead,dma-free = "reason"` in the device's node. A partition file cannot say so (BH-R009).
+  Editors know it by `dts/bindings/bulkhead,device.yaml`.
 
 `takes-the-rest` leaves every other device to nobody, with a warning for each (BH-W049). `check` prints of each granted device how it is known. The partition table
 carries the mark `BH_DMA_FREE` for each, and start-up refuses registers, ports and PCI functions without it. PCI functions do not master the bus in

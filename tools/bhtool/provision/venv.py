@@ -2,7 +2,7 @@
 """The Python environment build/venv: pinned packages from PyPI beside the Debian ones."""
 
 import hashlib
-import importlib.util
+import importlib
 import re
 import subprocess
 import sys
@@ -17,6 +17,7 @@ from bhtool.provision.progress import OneLine, Report, Steps, megabytes
 
 SIZE = "about 45 MB to download"
 PLOT_SIZE = "about 45 MB more"
+PLOT_STAMP = "plot-stamp"
 MINIMUM = (3, 11)
 
 
@@ -36,9 +37,17 @@ def stamp_text() -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def plot_stamp_text() -> str:
+    return hashlib.sha256(paths.PLOT_REQUIREMENTS.read_bytes()).hexdigest()
+
+
+def is_stamped(name: str, text: str) -> bool:
+    stamp = paths.VENV / name
+    return stamp.exists() and stamp.read_text(encoding="ascii") == text
+
+
 def venv_ready() -> bool:
-    stamp = paths.VENV / "stamp"
-    return stamp.exists() and stamp.read_text(encoding="ascii") == stamp_text()
+    return is_stamped("stamp", stamp_text())
 
 
 def run(*command: str | Path) -> None:
@@ -98,18 +107,27 @@ def make_venv() -> None:
         raise BulkheadError("Python 3.11 or newer is needed", Status.MISSING)
     if paths.VENV.is_symlink():
         raise BulkheadError(f"{shown_venv()} is a link, and making it anew would empty what it points to: remove the link", Status.USAGE)
-    count = package_count(paths.REQUIREMENTS)
+    count, has_plots = package_count(paths.REQUIREMENTS), any(paths.VENV.glob("lib/python3*/site-packages/matplotlib"))
     report = OneLine()
     report(f"Python environment {shown_venv()}, {count} packages from PyPI: {SIZE}")
     run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
     install(paths.REQUIREMENTS, report)
     report.end()
     (paths.VENV / "stamp").write_text(stamp_text(), encoding="ascii")
+    if has_plots:  # whoever has drawn once goes on to
+        install_plotting(report)
+        report.end()
 
 
 def ensure_plotting(report: Callable[[str], None]) -> None:
-    """What few runs need is installed when the first of them asks."""
-    if importlib.util.find_spec("matplotlib") is None:
-        report(f"installing what plots are drawn with: {package_count(paths.PLOT_REQUIREMENTS)} packages from PyPI, {PLOT_SIZE}")
-        install(paths.PLOT_REQUIREMENTS, report)
-        importlib.invalidate_caches()
+    """What few runs need is installed when the first of them asks, and when its list has changed."""
+    with exclusive(paths.BUILD):
+        if not is_stamped(PLOT_STAMP, plot_stamp_text()):
+            install_plotting(report)
+            importlib.invalidate_caches()
+
+
+def install_plotting(report: Callable[[str], None]) -> None:
+    report(f"what plots are drawn with: {package_count(paths.PLOT_REQUIREMENTS)} packages from PyPI, {PLOT_SIZE}")
+    install(paths.PLOT_REQUIREMENTS, report)
+    (paths.VENV / PLOT_STAMP).write_text(plot_stamp_text(), encoding="ascii")
