@@ -10,7 +10,8 @@ from typing import Any
 
 import cffi
 import pytest
-from bhtool.config import Plan, compile_partition
+from bhtool.config import Plan
+from bhtool.config.compile import compile_partition
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform, load
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan, compile_partition
+from bhtool.config import Plan
+from bhtool.config.compile import compile_partition
 from bhtool.config.machine import Span
 from bhtool.config.plan import SandboxPlan
 from bhtool.image_module import with_module

@@ -10,7 +10,7 @@ import jinja2
 import pytest
 from bhtool import abi
 from bhtool.build import build_platform
-from bhtool.config import compile_partition
+from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError
 from bhtool.image_formats import bootable

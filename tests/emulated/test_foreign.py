@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from bhtool.config import compile_partition
+from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan
 from bhtool.machine import Machine
 from bhtool.machine_launch import Timing

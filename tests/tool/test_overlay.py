@@ -8,7 +8,7 @@ from pathlib import Path
 
 import libfdt
 import pytest
-from bhtool.config import compile_partition
+from bhtool.config.compile import compile_partition
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import Status
 from bhtool.paths import ROOT

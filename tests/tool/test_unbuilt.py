@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`check` on a machine where nothing has been built or fetched: it judges all but the software that the tool provides, and installs nothing for the rest."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,13 @@ from bhtool import paths
 from bhtool.compile import judged_plan, make_plan
 from bhtool.config.payload import NotYet
 from bhtool.config.plan import DmaFree, Holding
+from bhtool.errors import Status
 from bhtool.images import Resolver
 from bhtool.platforms import load
 from bhtool.provision import launch
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, VENV_NEEDS, Need
 from bhtool.screen import Screen
+from bhtool.verbs import LIGHT_VERBS
 from bhtool.verbs.check import allocation_table, device_table, memory_table, restart_table, sandbox_table
 
 
@@ -68,6 +72,18 @@ def test_brackets_in_names_are_shown(nothing_built: Path, monkeypatch: pytest.Mo
     for table, shown in zip(tables, (5, 4, 2, 1, 1), strict=True):
         screen.summary(table)
         assert capsys.readouterr().out.count(odd) == shown, table.title
+
+
+@pytest.mark.parametrize("words", [["new", "mine"], ["platforms"], ["explain"], ["completion", "bash"]], ids=lambda words: words[0])
+def test_light_verbs_do_without_what_is_not_installed(words: list[str], tmp_path: Path) -> None:
+    """The launcher installs neither compiler nor libfdt for them; the test's own libfdt is not looked at."""
+    assert words[0] in LIGHT_VERBS
+    without = "import sys; sys.modules['libfdt'] = None; from bhtool import cli; cli.main()"
+    environment = {"PATH": str(tmp_path), "PYTHONPATH": str(paths.ROOT / "tools"), "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", without, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == Status.GOOD, done.stderr
 
 
 def test_what_nobody_knows_is_no_excuse(nothing_built: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from bhtool import paths
 from bhtool.build import build_platform
-from bhtool.config import compile_partition
 from bhtool.config.annotated import shown
+from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan
 from bhtool.config.rules import BY_ID
 from bhtool.errors import BulkheadError, Status
