@@ -40,6 +40,9 @@ class Scripted:
     def guest_seconds(self) -> float:
         return time.monotonic() - self.started
 
+    def unfinished_lines(self) -> list[LineEvent]:
+        return []
+
 
 def beat(session: Scripted, number: int) -> None:
     for name in NAMES[:2]:

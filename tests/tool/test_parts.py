@@ -31,6 +31,24 @@ def test_a_sandbox_cannot_steer_the_terminal() -> None:
     assert printable("a\u202eb\u200bc\u2028d é") == "abcd é"
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (b"10%\r50%\r100%", "100%"),
+        (b"10%\r\x1b[K100%\r", "100%"),
+        (b"a line of DOS\r", "a line of DOS"),
+        (b"\r\r\x1b[2K", ""),
+        (b"\rlogin: ", "login: "),
+    ],
+)
+def test_a_progress_bar_is_its_last_state(said: bytes, text: str) -> None:
+    lines = Lines()
+    assert lines.feed(said + b"\n") == [text]
+    lines.feed(said)
+    assert lines.unfinished == text
+    assert lines.flush() == [text] * bool(text)
+
+
 def test_an_endless_line_is_cut() -> None:
     assert [len(line) for line in Lines().feed(b"x" * (2 * LONGEST_LINE + 1))] == [LONGEST_LINE, LONGEST_LINE]
 

@@ -6,14 +6,18 @@ import re
 import signal
 import subprocess
 from pathlib import Path
+from typing import cast
 
 import pytest
 from bhtool import paths, tty
 from bhtool.errors import Status
 from bhtool.live import Live
+from bhtool.screen import Screen
+from bhtool.session import LineEvent, Session
+from bhtool.show import Show
 from bhtool.status import Work
 
-from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES
+from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES, Scripted
 from tests.tool.terminals import Terminal, play, resize
 
 NATIVE = paths.PARTITIONS / "native.dts"
@@ -213,3 +217,11 @@ def test_a_narrower_terminal_has_wrapped_the_status(monkeypatch: pytest.MonkeyPa
     size[0] = (50, 24)
     live._frame(rows)
     assert written[-1].startswith("\r\x1b[2A\x1b[J")
+
+
+def test_the_last_words_are_shown_though_their_line_has_no_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    session = Scripted()
+    monkeypatch.setattr(session, "unfinished_lines", lambda: [LineEvent("linux", "login: ")])
+    with Show(Screen(), cast(Session, session)):
+        pass
+    assert capsys.readouterr().out == f"{name_column('linux')}login: \n"

@@ -73,6 +73,14 @@ def test_lines_before_any_sandbox_are_the_monitors(platform: Platform, plan: Pla
         assert not session.watches["linux"].ready
 
 
+def test_last_words_need_no_end_of_line(session: Session) -> None:
+    """Told once, by whoever looks last."""
+    until(session, 5)
+    session.watches["linux"].lines.feed(b"login: ")
+    assert session.unfinished_lines() == [LineEvent("linux", "login: ")]
+    assert session.unfinished_lines() == []
+
+
 BANNER = "bulkhead 0.2.0 (table 6): qemu-svm, native.dts: north"
 
 

@@ -61,6 +61,12 @@ def printable(text: str) -> str:
     return plain if plain.isascii() else "".join(one for one in plain if unicodedata.category(one) not in INVISIBLE)
 
 
+def shown(line: bytes) -> str:
+    """What a terminal shows of a line in the end: what follows a carriage return is written over what stood there, as progress bars do."""
+    parts = [text for part in line.decode("utf-8", "replace").split("\r") if (text := printable(part)).strip()]
+    return parts[-1] if parts else ""
+
+
 class Lines:
     """Cuts a byte stream into lines; a line that never ends is cut at LONGEST_LINE."""
 
@@ -72,14 +78,14 @@ class Lines:
         while len(self._rest) > LONGEST_LINE:
             whole.append(self._rest[:LONGEST_LINE])
             self._rest = self._rest[LONGEST_LINE:]
-        return [printable(line.decode("utf-8", "replace")) for line in whole]
+        return [shown(line) for line in whole]
 
     @property
     def unfinished(self) -> str:
         """What waits for its end."""
-        return printable(self._rest.decode("utf-8", "replace"))
+        return shown(self._rest)
 
     def flush(self) -> list[str]:
         """What waits for its end, as a line."""
         rest, self._rest = self._rest, b""
-        return [text] if (text := printable(rest.decode("utf-8", "replace"))).strip() else []
+        return [text] if (text := shown(rest)) else []

@@ -181,11 +181,12 @@ class Session:
             events += self._look(watch)
         if ended is not None and not self._ended:
             self._ended = True
-            events += self._unfinished_lines()
+            events += self.unfinished_lines()
             events.append(EndEvent(ended, self.machine.complaint()))
         return events
 
-    def _unfinished_lines(self) -> list[Event]:
+    def unfinished_lines(self) -> list[Event]:
+        """What waits for its end, as lines: for when nobody will look any more."""
         found = [event for label, _, lines in self._spare for event in self._spare_spoken(label, lines.flush())]
         for watch in self.watches.values():
             found += self._spoken(watch, watch.lines.flush())

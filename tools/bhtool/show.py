@@ -86,7 +86,9 @@ class Show:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Shows everything that was held back or counted."""
+        """Shows everything that was held back or counted, and the last words of who did not end a line."""
+        for event in self._session.unfinished_lines():
+            self.event(event)
         for gate in self._gates:
             gate.end()
         self._screen.flush()

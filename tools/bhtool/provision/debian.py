@@ -65,7 +65,7 @@ def agreed(yes: bool) -> bool:
 
 
 def describe(missing: dict[Need, str]) -> str:
-    return ", ".join(f"{need.package} ({why})" for need, why in missing.items())
+    return ", ".join(dict.fromkeys(f"{need.package} ({why})" for need, why in missing.items()))
 
 
 def ensure_packages(needs: tuple[Need, ...], yes: bool, dry_run: bool = False) -> None:
