@@ -41,18 +41,18 @@ RUN_NEEDS = (
     Need("mtools", "mformat", "bootable images"),
     Need("u-boot-tools", "mkimage", "bootable images for ARM boards"),
     Need("u-boot-qemu", "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "boot loader of ARM boards"),
+    Need("lld-19", "ld.lld-19", "linker"),
+    Need("llvm-19", "llvm-objdump-19", "disassembly, size checks, places of crashes"),
+    Need("pkg-config", "pkg-config", "guests made with the SDK"),
     Need("ovmf", "/usr/share/OVMF/OVMF_CODE_4M.fd", "UEFI firmware of PCs"),
 )
 BUILD_NEEDS = (
     *RUN_NEEDS,
-    Need("lld-19", "ld.lld-19", "linker"),
-    Need("llvm-19", "llvm-objdump-19", "disassembly and size checks"),
     Need("libclang-rt-19-dev", "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-*.a", "sanitizers of the unit tests"),
     Need("clang-format-19", "clang-format-19", "style check"),
     Need("clang-tidy-19", "clang-tidy-19", "static analysis"),
     Need("meson", "meson", "build", (1, 0)),
     Need("ninja-build", "ninja", "build"),
-    Need("pkg-config", "pkg-config", "guests made with the SDK"),
 )
 DEBUG_NEEDS = (Need("gdb-multiarch", "gdb-multiarch", "debugger"),)
 
