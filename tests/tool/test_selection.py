@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 from bhtool.errors import BulkheadError
 from bhtool.testing import cost
-from bhtool.testing.selection import SHARES, Selection, of_touched
+from bhtool.testing.selection import SHARES, TOUCHED_SECONDS, WHOLE_SECONDS, Selection, of_touched, share_of
 from bhtool.testing.steps import pytest_options
 from bhtool.testing.tally import LEFT, Tally
 from bhtool.verbs.test import describe, select
@@ -57,7 +57,18 @@ def test_a_share_is_named_and_handed_down() -> None:
 
 def test_a_touched_test_of_the_share_does_not_run_twice() -> None:
     assert sorted(chosen(touched=True, share=3) + chosen(share=3)[2:]) == sorted(LONG_NAMES)
-    assert "--touched" in pytest_options(of_touched(Selection(share=3)), 1)
+    assert "--touched" in pytest_options(of_touched(Selection(share=3), 0), 1)
+
+
+def test_a_group_of_workers_changes_no_share() -> None:
+    assert [share_of(f"{name}@group") for name in LONG_NAMES] == [share_of(name) for name in LONG_NAMES]
+
+
+def test_a_change_has_the_time_that_the_rest_has_left() -> None:
+    for so_far, left in ((0, TOUCHED_SECONDS), (WHOLE_SECONDS - 100, 100), (WHOLE_SECONDS + 50, -50)):
+        until = of_touched(Selection(share=3), so_far).touched_until
+        assert until is not None
+        assert abs(until - time.time() - left) < 10
 
 
 def test_what_is_left_is_neither_passed_nor_skipped(tmp_path: Path) -> None:

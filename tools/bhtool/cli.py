@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs, and how every one of them ends."""
 
+import errno
 import functools
 import importlib
 import io
@@ -13,6 +14,7 @@ from bhtool import paths
 from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision.launch import COMPLETE
+from bhtool.room import no_room
 from bhtool.screen import Screen
 from bhtool.text import did_you_mean, visible_lines
 from bhtool.verbs import EXAMPLES, SOURCE_VERBS, VERBS
@@ -89,7 +91,8 @@ def main() -> NoReturn:
         sys.stderr.write(paths.named(visible_lines(said.getvalue())))
         status = Status.USAGE
     except OSError as error:
-        Screen().complain(f"{error.filename or 'the system'}: {error.strerror}; choose another file or make room")
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        Screen().complain(no_room() if is_full else f"{error.filename or 'the system'}: {error.strerror}; choose another file or make room")
         status = Status.FAILED
     except (KeyboardInterrupt, click.Abort):
         status = Status.INTERRUPTED

@@ -23,6 +23,7 @@ from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, read_blob, take_labels
 from bhtool.config.wording import compilers_text
+from bhtool.room import require_room
 
 ENDLESS, BOARD_CHANGED = "BH-R008", "BH-R009"
 DTC_WARNING = "BH-W001"
@@ -136,6 +137,9 @@ def _run(sources: Sources, command: list[str]) -> bytes:
 
 def _start(sources: Sources, command: list[str]) -> Done:
     try:
-        return run_bounded(command, sources.text)
+        done = run_bounded(command, sources.text)
     except Unbounded as error:
         raise SourceError([diagnose(ENDLESS, sources.start, f"this file {error}")]) from error
+    if done.status and not done.messages:
+        require_room()
+    return done

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from bhtool import paths
 
 SHARES = 10
-TOUCHED_SECONDS = 240.0  # for long tests that the change touches, besides the share
+SEED = 23520  # of the CRC that deals them out: the most expensive tests, as measured, are in different shares
+TOUCHED_SECONDS = 240.0  # at most, for long tests that the change touches, besides the share
+WHOLE_SECONDS = 900.0  # after which none of these is under way, however long the rest took
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class Selection:
 
 
 def share_of(test: str) -> int:
-    """The share a test belongs to: the same on every machine, for as long as it keeps its name."""
-    return zlib.crc32(test.encode()) % SHARES
+    """The share a test belongs to: the same on every machine, for as long as it keeps its name. What xdist adds, its group, does not count."""
+    return zlib.crc32(test.partition("@")[0].encode(), SEED) % SHARES
 
 
 def share_of_commit() -> int:
@@ -34,6 +36,6 @@ def share_of_commit() -> int:
     return int(done.stdout) % SHARES if done.returncode == 0 else 0
 
 
-def of_touched(selection: Selection) -> Selection:
-    """What runs behind a share: as long as there is time."""
-    return replace(selection, touched_until=time.time() + TOUCHED_SECONDS)
+def of_touched(selection: Selection, so_far: float) -> Selection:
+    """What runs after a share, as long as there is time; `so_far`: seconds since the whole run began."""
+    return replace(selection, touched_until=time.time() + min(TOUCHED_SECONDS, WHOLE_SECONDS - so_far))

@@ -58,10 +58,10 @@ def select(quick: bool, everything: bool, share: str | None, platform: str | Non
     return Selection(quick, everything, share_named(share), platform=platform, word=word)
 
 
-def run_touched(selection: Selection, tally: Tally, workers: int) -> str:
+def run_touched(selection: Selection, tally: Tally, workers: int, started: float) -> str:
     """Long tests that the change touches, as long as there is time; how many they were."""
     before = tally.passed + len(tally.failed)
-    run_pytest([MUTATIONS], of_touched(selection), tally, workers)
+    run_pytest([MUTATIONS], of_touched(selection, time.monotonic() - started), tally, workers)
     LEFT_FILE.write_text("".join(f"{name}\n" for name in tally.left), encoding="utf-8")
     ran = tally.passed + len(tally.failed) - before
     return f"of long tests that the change touches: {ran} ran, {len(tally.left)} left to --long: {LEFT_FILE.relative_to(paths.ROOT)}"
@@ -136,7 +136,7 @@ def test(
         os.environ[SHOWN] = shown
         run_pytest(FOLDERS[which], selection, tally, workers)
         if share == "auto" and which != "unit":
-            ran.append(run_touched(selection, tally, workers))
+            ran.append(run_touched(selection, tally, workers, started))
     if result.is_whole(which, selection):
         ran.append(store(tally, commit, started))
     if junit:

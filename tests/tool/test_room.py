@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A full disk is called one, and where it is is said: a compiler that has no room for its own message says nothing."""
+
+import errno
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from bhtool import cli
+from bhtool.config import source
+from bhtool.config.bounded import Done
+from bhtool.config.source import SourceError, read_source
+from bhtool.errors import BulkheadError, Status
+from bhtool.platforms import load
+
+from tests.config.test_broken import BROKEN
+
+GIB = 1 << 30
+
+
+def with_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int) -> None:
+    """Temporary files go where so much is free; elsewhere there is plenty."""
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free if folder == tmp_path else 90 * GIB))
+
+
+def test_a_full_disk_is_told_by_its_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def write(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with_room(monkeypatch, tmp_path, 3 << 10)
+    monkeypatch.setattr(cli.bulkhead, "main", write)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == Status.FAILED
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"the disk is full: {tmp_path} has room for 3 KiB, where 256 MiB should be free;" in said
+
+
+@pytest.mark.parametrize(("free", "error", "words"), [(0, BulkheadError, "the disk is full"), (GIB, SourceError, "no message")])
+def test_a_compiler_that_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, error: type[Exception], words: str
+) -> None:
+    with_room(monkeypatch, tmp_path, free)
+    monkeypatch.setattr(source, "run_bounded", lambda *_: Done(1, b"", b""))
+    with pytest.raises(error, match=words):
+        read_source(BROKEN / "good.dtsi", load("qemu-aarch64").board)
