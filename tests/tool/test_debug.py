@@ -13,12 +13,7 @@ from bhtool.errors import Status
 
 LIMIT = 300
 NATIVE = paths.PARTITIONS / "native.dts"
-PLATFORMS = [
-    "qemu-aarch64",
-    "qemu-svm",
-    pytest.param("qemu-aarch64-gicv2", marks=pytest.mark.long),
-    pytest.param("qemu-armv7", marks=pytest.mark.long),
-]
+PLATFORMS = ["qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm"]
 pytestmark = pytest.mark.slow
 
 
