@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from bhtool.config.bounded import SOURCE_BYTES, Unbounded, read_bounded, refuse_unbounded
@@ -34,6 +35,21 @@ def endless_includes(partition: Path) -> Iterator[Finding]:
                 waiting.append(path)
             except Unbounded as error:
                 yield Finding(Location(str(file), number), f"`{path}` {error}")
+
+
+def texts_of(start: Path) -> tuple[bytes, ...]:
+    """Of the file and of every ordinary file that it includes by name, however deep."""
+    seen, waiting, found = {start.resolve()}, [start], list[bytes]()
+    while waiting and len(seen) <= FILES:
+        file = waiting.pop()
+        with suppress(OSError, Unbounded):
+            found.append(read_bounded(file, SOURCE_BYTES))
+            named = filter(None, map(_INCLUDE.match, found[-1].decode("utf-8", "replace").split("\n")))
+            paths = (_file(one["quoted"] or one["pointed"], (file.parent, start.parent)) for one in named)
+            new = {path.resolve(): path for path in paths if path and path.resolve() not in seen}
+            seen.update(new)
+            waiting += new.values()
+    return tuple(found)
 
 
 def _file(name: str, folders: tuple[Path, ...]) -> Path | None:

@@ -17,7 +17,7 @@ from bhtool.config.annotated import shown, take_places, take_statements, too_muc
 from bhtool.config.board_changes import board_changes
 from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, read_bounded, run_bounded
 from bhtool.config.complaints import SYNTAX, Sources, no_text, odd_lines, syntax_errors
-from bhtool.config.includes import endless_includes, raw_files
+from bhtool.config.includes import endless_includes, raw_files, texts_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
@@ -56,7 +56,7 @@ def read_source(partition: Path, board: Path) -> Source:
     _refuse(endless_includes(partition))
     sources = _preprocess(Sources(partition, board))
     root, warnings = _tree(sources)
-    alone = _board_alone(_preprocess(Sources(board, board)), Path.cwd())
+    alone = _board_alone(board, texts_of(board), Path.cwd())
     changes = board_changes(root, alone, sources.text)
     found = (Finding(Location(shown(one.location.file), one.location.line), one.text) for one in changes)
     return Source(root, warnings, [diagnose(BOARD_CHANGED, one.location, one.text) for one in found])
@@ -76,9 +76,9 @@ def _tree(sources: Sources) -> tuple[Node, list[Diagnostic]]:
 
 
 @functools.lru_cache(maxsize=8)
-def _board_alone(board: Sources, _: Path) -> Node:
-    """Without any partition file. Its places are written as the working directory has them."""
-    return _tree(board)[0]
+def _board_alone(board: Path, _texts: tuple[bytes, ...], _folder: Path) -> Node:
+    """Without any partition file, once for the same texts. Its places are written as the working directory has them."""
+    return _tree(_preprocess(Sources(board, board)))[0]
 
 
 def _look_at(partition: Path) -> None:
