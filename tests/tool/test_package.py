@@ -109,6 +109,8 @@ def test_no_part_of_the_clone_is_forgotten(tree: package.Tree) -> None:
     ):
         assert tree[name], name
     assert not [name for name in tree if name.startswith(("tests/", "monitor/", "build/"))]
+    tool = [file for file in (paths.ROOT / "tools" / "bhtool").rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    assert not [file for file in tool if str(file.relative_to(paths.ROOT)) not in tree]
 
 
 def test_a_wheel_is_a_zip_whose_record_names_everything(tree: package.Tree, tmp_path: Path) -> None:
