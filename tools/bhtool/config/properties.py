@@ -37,7 +37,7 @@ SANDBOX = {
     "memory-region": Fact(
         "one reference", "with `takes-the-rest`: all that nobody else has", "memory-region = <&control_ram>;", "R030 to R032, R039"
     ),
-    "access": Fact("references to devices", "none", "access = <&uart1>;", "R040 to R049, R056, R059, R110, R111"),
+    "access": Fact("references to devices", "none", "access = <&uart1>;", "R040 to R049, R056, R059, R110 to R112"),
     "takes-the-rest": Fact("a flag, without a value", "not set", "takes-the-rest;", "R015, W031, W049"),
     "os,type": Fact('`"native"` or `"linux"`', '`"native"`', 'os,type = "linux";', "R038, R052, R061"),
     "image": Fact("a file's name", "-", 'image = "sandbox-kernel.elf";', "R060 to R066, W060"),

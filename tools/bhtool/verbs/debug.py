@@ -199,7 +199,7 @@ def debug(
 ) -> Status:
     """Start a machine and gdb on one of its sandboxes, with its symbols and its addresses.
 
-    On QEMU it stands before its first instruction, and its cores are gdb's threads. The whole machine stands whenever it does, so nothing comes late.
+    On QEMU the sandbox stands before its first instruction, and its cores are gdb's threads. The whole machine stands whenever it does, so nothing comes late.
     A sandbox that is parked stands as its crash record says. On Bochs, which cannot be stopped, that is all there is.
     """
     screen = Screen()

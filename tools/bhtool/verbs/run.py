@@ -109,7 +109,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--partition", type=click.Path(path_type=Path), default=DEMO, help="Who owns what; default: the mixed-criticality demo.")
-@click.option("--seconds", type=Seconds(min=0), help="Stop after so much guest time.")
+@click.option("--seconds", type=Seconds(min=0), help="Stop after so many seconds of guest time.")
 @click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready.")
 @click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console; Ctrl-] leaves.")
 @click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
