@@ -4,12 +4,14 @@
 import bz2
 import gzip
 import lzma
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
 from bhtool.config.check_initrd import doubts, kernel_bytes
 from bhtool.config.payload import PayloadError, Room
-from bhtool.config.rootfs.contents import PAGE, Unfit, inspect
+from bhtool.config.rootfs import contents as contents_module
+from bhtool.config.rootfs.contents import MOST_PARTS, NAME_BYTES, PAGE, Unfit, inspect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +47,62 @@ def test_archives_may_follow_each_other(first: str, second: str) -> None:
 def test_what_only_linux_unpacks_is_not_guessed_at(magic: bytes) -> None:
     contents = inspect(PLAIN + magic + b"anything")
     assert (contents.unpacked, contents.is_whole) == (3 * PAGE, False)
+
+
+def header(size: bytes = b"0" * 8, name_size: bytes = b"0000000b") -> bytes:
+    """Of a cpio archive's end."""
+    return b"070701" + b"0" * 48 + size + b"0" * 32 + name_size + b"0" * 8 + b"TRAILER!!!".ljust(14, b"\0")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (header(size=b"-000007C"), "no numbers"),
+        (header(size=b"0x00007C"), "no numbers"),
+        (header(size=b"0000_07C"), "no numbers"),
+        (header(size=b" 000007C"), "no numbers"),
+        (header(name_size=b"7ffffff0"), "a name in its cpio archive has 2,147,483,632 bytes, 4,096 are the most"),
+        (header(name_size=b"%08x" % (NAME_BYTES + 1)), "has 4,097 bytes"),
+    ],
+    ids=["sign", "prefix", "underscore", "space", "long name", "a byte too long"],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+def test_no_header_sends_a_reader_back_or_far(pack: Callable[[bytes], bytes], data: bytes, words: str) -> None:
+    """Forward by no number, it would read for ever; and a name is read whole."""
+    with pytest.raises(Unfit, match=words):
+        inspect(pack(data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [header() * (MOST_PARTS + 1), gzip.compress(header() * (MOST_PARTS + 1)), gzip.compress(b"") * (MOST_PARTS + 1)],
+    ids=["plain", "packed", "empty"],
+)
+def test_archives_are_counted(data: bytes) -> None:
+    with pytest.raises(Unfit, match="more than 64 archives"):
+        inspect(data)
+
+
+@pytest.mark.parametrize("name", [one for one in FORMS if one != "plain"])
+def test_what_is_unpacked_is_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all parts together."""
+    monkeypatch.setattr(contents_module, "LIMIT", 2 * len(PLAIN))
+    inspect.cache_clear()
+    assert inspect(FORMS[name] * 2).unpacked == 6 * PAGE
+    with pytest.raises(Unfit, match="unpacks to more than"):
+        inspect(FORMS[name] * 3)
+
+
+def test_names_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents_module, "KEPT", 700)
+    inspect.cache_clear()
+    with pytest.raises(Unfit, match="more files than can be looked at"):
+        inspect(PLAIN)
+
+
+def test_padding_is_passed_over_in_one_go() -> None:
+    """Byte by byte, each of which moved all the rest, took hours."""
+    assert inspect(gzip.compress(PLAIN + bytes(16 * MIB) + PLAIN)).unpacked == 6 * PAGE
 
 
 @pytest.mark.parametrize(

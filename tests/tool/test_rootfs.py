@@ -21,6 +21,7 @@ from bhtool.config.rootfs import entries, modules
 from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
 from bhtool.config.rootfs.pack import archive_of, complete, compressed
+from bhtool.cpio import Archive
 
 
 @dataclass(frozen=True)
@@ -297,6 +298,71 @@ def test_names_of_an_archive(tree: Path, pack: type[bytes]) -> None:
     assert found is not None
     plain = archive_of(found).plain()
     assert names_in(pack(plain)) == {one.name for one in found}
+
+
+def test_names_of_every_archive_are_seen(tree: Path) -> None:
+    """A PC's initrd begins with one for microcode."""
+    found = read_tree(tree)
+    assert found is not None
+    plain, early = archive_of(found).plain(), Archive()
+    early.file("kernel/x86/microcode/AuthenticAMD.bin", b"microcode")
+    names = {one.name for one in found} | {"kernel/x86/microcode/AuthenticAMD.bin"}
+    assert names_in(early.plain() + plain) == names
+    assert names_in(early.plain() + gzip.compress(plain)) == names
+    assert names_in(early.plain() + b"\x28\xb5\x2f\xfd" + bytes(200)) is None
+
+
+def pax(size: int, kind: bytes) -> bytes:
+    """A header of an extension that says how long it is."""
+    one = tarfile.TarInfo("x")
+    one.type, one.size = kind, size
+    return one.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [*entries.EXTENSIONS, tarfile.GNUTYPE_SPARSE, tarfile.REGTYPE])
+@pytest.mark.parametrize("size", [-512, entries.EXTENSION_BYTES + 1])
+def test_no_header_of_a_tar_is_read_whole_or_backward(kind: bytes, size: int, tmp_path: Path) -> None:
+    """tarfile reads an extension in one go, be it two gigabytes of zeros that xz has made little of."""
+    file = tmp_path / "root.tar"
+    file.write_bytes(pax(size, kind) + bytes(2 * entries.EXTENSION_BYTES))
+    if kind == tarfile.REGTYPE and size > 0:
+        assert read_tree(file)
+        return
+    words = "with holes" if kind == tarfile.GNUTYPE_SPARSE and size > 0 else f"says it has {size:,} bytes"
+    with pytest.raises(Unpackable, match=words):
+        read_tree(file)
+
+
+def test_extensions_of_extensions_end(tmp_path: Path) -> None:
+    """tarfile calls itself for each."""
+    file = tmp_path / "root.tar"
+    file.write_bytes(pax(0, tarfile.XGLTYPE) * 2000 + bytes(1024))
+    with pytest.raises(Unpackable, match="damaged tar"):
+        read_tree(file)
+
+
+def test_a_map_of_holes_is_not_read(tmp_path: Path) -> None:
+    """POSIX form 1.0: it stands before the contents, and says itself how long it is."""
+    file = tmp_path / "root.tar"
+    with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as tar:
+        one = tarfile.TarInfo("hole")
+        one.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "hole", "GNU.sparse.realsize": "0"}
+        one.size = 512
+        tar.addfile(one, io.BytesIO(b"0\n".ljust(512, b"\0")))
+    with pytest.raises(Unpackable, match="with holes"):
+        read_tree(file)
+
+
+@pytest.mark.parametrize("name", [".", "same"])
+def test_what_a_tar_has_twice_is_counted(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tarfile keeps every header."""
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 10)
+    file = tmp_path / "root.tar"
+    with tarfile.open(file, "w") as tar:
+        for _ in range(30):
+            tar.addfile(tarfile.TarInfo(name))
+    with pytest.raises(Unpackable, match="more than 10 files"):
+        read_tree(file)
 
 
 @pytest.mark.parametrize(

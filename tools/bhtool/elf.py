@@ -11,6 +11,7 @@ CLASS, DATA, LITTLE_ENDIAN = 4, 5, 1  # indices into the identification
 ET_EXEC, EV_CURRENT = 2, 1
 PT_LOAD, PT_NOTE = 1, 4
 NOTE = struct.Struct("<III")  # bytes of the name, of the descriptor; type: System V ABI, "Note Section"
+NOTE_BYTES = 1 << 20  # that are looked through
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,18 @@ def read_programs(form: Form, header: Header, data: bytes) -> list[Program] | No
 
 
 def note(data: bytes, programs: list[Program], name: bytes, kind: int) -> bytes | None:
-    """The descriptor of the first note with that name (NUL included) and type; None if there is none whole."""
+    """The descriptor of the first note with that name (NUL included) and type; None if there is none whole in the first NOTE_BYTES of notes."""
+    left = NOTE_BYTES
     for program in programs:
         if program.type != PT_NOTE:
             continue
-        at, end = program.offset, min(program.offset + program.file_bytes, len(data))
+        at, end = program.offset, min(program.offset + min(program.file_bytes, left), len(data))
+        left -= max(0, end - at)
         while at + NOTE.size <= end:
             name_bytes, descriptor_bytes, its_kind = NOTE.unpack_from(data, at)
-            begin = at + NOTE.size + (name_bytes + 3 & ~3)
+            name_at = at + NOTE.size
+            begin = name_at + (name_bytes + 3 & ~3)
             at = begin + (descriptor_bytes + 3 & ~3)
-            if at <= end and its_kind == kind and data[begin - (name_bytes + 3 & ~3) :][:name_bytes] == name:
+            if at <= end and its_kind == kind and name_bytes == len(name) and data[name_at : name_at + name_bytes] == name:
                 return data[begin : begin + descriptor_bytes]
     return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an initial RAM disk holds, as Linux will unpack it: archives one behind the other, each plain or compressed (init/initramfs.c).
 
-Nothing here believes a size it has not counted, and nothing is kept but the heads of programs: LIMIT bounds what is unpacked.
+Nothing here believes a size it has not counted, and nothing is kept but names and the heads of files: LIMIT bounds what is unpacked, KEPT what is kept.
 """
 
 from __future__ import annotations
@@ -9,18 +9,23 @@ from __future__ import annotations
 import bz2
 import functools
 import lzma
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-LIMIT = 4 << 30  # unpacked bytes
+LIMIT = 4 << 30  # unpacked bytes, of all parts together
+KEPT, EACH = 256 << 20, 256  # bytes of memory for names and heads; for each file besides
+MOST_PARTS = 64  # archives one behind the other
+NAME_BYTES = 4096  # PATH_MAX, with its NUL
 CHUNK = 1 << 20
 MOST_MEMORY = 1 << 28  # for a dictionary
 PAGE = 4096
 HEAD_BYTES = 256  # of each regular file
 HEADER_BYTES, NEWC = 110, (b"070701", b"070702")  # Documentation/driver-api/early-userspace/buffer-format.rst
+FIELDS = re.compile(rb"[0-9A-Fa-f]{104}")  # 13 of 8 digits; int() takes signs and underscores, too
 TRAILER = "TRAILER!!!"
 # What Linux knows by its first bytes, lib/decompress.c.
 COMPRESSIONS = {
@@ -47,6 +52,9 @@ class Decompressor(Protocol):
     def eof(self) -> bool: ...
 
     @property
+    def needs_input(self) -> bool: ...
+
+    @property
     def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
@@ -61,6 +69,10 @@ class Gzip:
     @property
     def eof(self) -> bool:
         return self._zlib.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._zlib.unconsumed_tail
 
     @property
     def unused_data(self) -> bytes:
@@ -78,6 +90,13 @@ DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
 }
 
 
+@dataclass(frozen=True)
+class Entry:
+    name: str
+    mode: int
+    size: int
+
+
 @dataclass
 class Contents:
     """What has been seen of an initrd."""
@@ -87,6 +106,28 @@ class Contents:
     is_whole: bool = True  # False: some of it is packed as only Linux can unpack it, so that there is more
     heads: dict[str, bytes] = field(default_factory=dict)  # of regular files
     links: dict[str, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)  # of everything
+    kept: int = 0  # bytes
+    parts: int = 0
+    decompressed: int = 0  # bytes
+
+    def begin(self) -> None:
+        """Another part."""
+        self.parts += 1
+        if self.parts > MOST_PARTS:
+            raise Unfit(f"has more than {MOST_PARTS} archives one behind the other")
+
+    def add(self, entry: Entry, head: bytes) -> None:
+        name = entry.name.removeprefix("./").strip("/")
+        self.names.add(name)
+        self.kept += len(name) + len(head) + EACH
+        if self.kept > KEPT:
+            raise Unfit("lists more files than can be looked at")
+        if stat.S_ISREG(entry.mode):
+            self.heads[name] = head
+            self.unpacked += -(-entry.size // PAGE) * PAGE
+        elif stat.S_ISLNK(entry.mode):
+            self.links[name] = head.decode("utf-8", "replace")
 
     @property
     def has_init(self) -> bool:
@@ -98,6 +139,7 @@ def inspect(data: bytes) -> Contents:
     """Raises Unfit when Linux would not unpack it."""
     contents, rest = Contents(), memoryview(data)
     while rest := _without_zeros(rest):
+        contents.begin()
         if bytes(rest[:6]) in NEWC:
             rest = rest[_read_archive(_Plain(rest), contents) :]
             continue
@@ -108,9 +150,9 @@ def inspect(data: bytes) -> Contents:
         if name not in DECOMPRESSORS:
             contents.is_whole = False
             return contents
-        stream = _Packed(rest, DECOMPRESSORS[name](), name)
+        stream = _Packed(rest, DECOMPRESSORS[name](), name, contents)
         _read_archives(stream, contents)
-        rest = rest[len(rest) - len(stream.behind) :]
+        rest = rest[stream.end :]
     if not contents.heads and not contents.links and contents.is_whole:
         raise Unfit("holds no file")
     return contents
@@ -151,32 +193,47 @@ class _Plain:
 class _Packed:
     """Unpacks as it is read."""
 
-    def __init__(self, data: memoryview, unpacker: Decompressor, name: str) -> None:
-        self._data, self._unpacker, self._name = data, unpacker, name
-        self._fed, self._ready, self._total = 0, b"", 0
+    def __init__(self, data: memoryview, unpacker: Decompressor, name: str, contents: Contents) -> None:
+        self._data, self._unpacker, self._name, self._contents = data, unpacker, name, contents
+        self._fed, self._ready, self._at = 0, b"", 0
 
     @property
-    def behind(self) -> bytes:
-        """What follows the compressed part."""
-        return self._unpacker.unused_data + bytes(self._data[self._fed :])
+    def end(self) -> int:
+        """Where the compressed part ends. Requires: all is taken."""
+        return self._fed - len(self._unpacker.unused_data)
 
     def take(self, size: int) -> bytes:
-        while len(self._ready) < size and self._more():
+        while len(self._ready) - self._at < size and self._more():
             pass
-        found, self._ready = self._ready[:size], self._ready[size:]
+        found = self._ready[self._at : self._at + size]
+        self._at += len(found)
         return found
+
+    def has_more(self) -> bool:
+        while self._at == len(self._ready):
+            if not self._more():
+                return False
+        return True
+
+    def skip_zeros(self) -> None:
+        """Archives are padded here, too."""
+        while self.has_more():
+            self._ready, self._at = self._ready[self._at :].lstrip(b"\0"), 0
+            if self._ready:
+                return
 
     def _more(self) -> bool:
         if self._unpacker.eof:
             return False
         try:
-            new = self._unpacker.decompress(self._feed(), CHUNK)
-        except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
+            new = self._unpacker.decompress(self._feed() if self._unpacker.needs_input else b"", CHUNK)
+        except (zlib.error, lzma.LZMAError, OSError, EOFError, MemoryError) as error:
             raise Unfit(f"is damaged: its {self._name} data cannot be unpacked ({error})") from error
-        self._ready, self._total = self._ready + new, self._total + len(new)
-        if self._total > LIMIT:
+        self._ready, self._at = self._ready[self._at :] + new, 0
+        self._contents.decompressed += len(new)
+        if self._contents.decompressed > LIMIT:
             raise Unfit(f"unpacks to more than {LIMIT >> 30} GiB")
-        if not new and not self._unpacker.eof and self._fed == len(self._data):
+        if not new and not self._unpacker.eof and self._unpacker.needs_input and self._fed == len(self._data):
             raise Unfit(f"is cut short: its {self._name} data does not end")
         return True
 
@@ -187,29 +244,11 @@ class _Packed:
 
 
 def _read_archives(stream: _Packed, contents: Contents) -> None:
-    """Every archive of one compressed part."""
-    first = True
-    while head := stream.take(1):
-        if head == b"\0" and not first:
-            continue
-        _read_archive(_Pushed(head, stream), contents)
-        first = False
-
-
-class _Pushed:
-    def __init__(self, first: bytes, stream: _Packed) -> None:
-        self._first, self._stream = first, stream
-
-    def take(self, size: int) -> bytes:
-        first, self._first = self._first[:size], self._first[size:]
-        return first + self._stream.take(size - len(first))
-
-
-@dataclass(frozen=True)
-class Entry:
-    name: str
-    mode: int
-    size: int
+    """Every archive of one compressed part, which begins with one if it holds anything."""
+    while stream.has_more():
+        contents.begin()
+        _read_archive(stream, contents)
+        stream.skip_zeros()
 
 
 def _read_archive(stream: _Stream, contents: Contents) -> int:
@@ -219,12 +258,7 @@ def _read_archive(stream: _Stream, contents: Contents) -> int:
         read += size
         if entry.name == TRAILER:
             break
-        name = entry.name.removeprefix("./").strip("/")
-        if stat.S_ISREG(entry.mode):
-            contents.heads[name] = head
-            contents.unpacked += -(-entry.size // PAGE) * PAGE
-        elif stat.S_ISLNK(entry.mode):
-            contents.links[name] = head.decode("utf-8", "replace")
+        contents.add(entry, head)
     return read
 
 
@@ -233,11 +267,12 @@ def _entries(stream: _Stream) -> Iterator[tuple[Entry, bytes, int]]:
     while header := stream.take(HEADER_BYTES):
         if len(header) < HEADER_BYTES or header[:6] not in NEWC:
             raise Unfit(_what(header) if header[:6] not in NEWC else "is cut short: its cpio archive does not end")
-        try:
-            fields = [int(header[at : at + 8], 16) for at in range(6, HEADER_BYTES, 8)]
-        except ValueError as error:
-            raise Unfit("is damaged: a header of its cpio archive has no numbers") from error
+        if not FIELDS.fullmatch(header, 6):
+            raise Unfit("is damaged: a header of its cpio archive has no numbers")
+        fields = [int(header[at : at + 8], 16) for at in range(6, HEADER_BYTES, 8)]
         mode, size, name_size = fields[1], fields[6], fields[11]
+        if name_size > NAME_BYTES:
+            raise Unfit(f"is damaged: a name in its cpio archive has {name_size:,} bytes, {NAME_BYTES:,} are the most")
         name = stream.take(_padded(HEADER_BYTES + name_size) - HEADER_BYTES)[: max(0, name_size - 1)]
         head = _skip(stream, size)
         yield Entry(name.decode("utf-8", "replace"), mode, size), head, _padded(HEADER_BYTES + name_size) + _padded(size)

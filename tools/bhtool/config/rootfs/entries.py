@@ -52,7 +52,7 @@ def is_tar(path: Path) -> bool:
     with path.open("rb") as file:
         try:
             return opened(file).read(TAR_BLOCK)[TAR_MAGIC_AT:].startswith(b"ustar")
-        except (OSError, EOFError, lzma.LZMAError, zlib.error):
+        except (OSError, EOFError, lzma.LZMAError, zlib.error, MemoryError):
             return False
 
 
@@ -120,11 +120,33 @@ KINDS = {
 }
 
 
-DAMAGES = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error)
+# RecursionError: tarfile reads an extension of a header inside of the one before.
+DAMAGES = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, MemoryError, RecursionError)
+EXTENSIONS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+EXTENSION_BYTES = MIB  # tarfile reads one whole
+
+
+SPARSE = "holds a file with holes, of whose maps there may be any number: pack it without --sparse"
 
 
 class Header(tarfile.TarInfo):
-    """Only zeros end an archive. To tarfile a header it cannot make sense of, or none, is an end like that."""
+    """
+    Only zeros end an archive: to tarfile a header it cannot make sense of, or none, is an end like that. And no header makes tarfile read or
+    keep more than is known to be little.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.size < 0 or (found.type in EXTENSIONS and found.size > EXTENSION_BYTES):
+            raise Unpackable(f"is a damaged tar (a header that says it has {found.size:,} bytes)")
+        if found.type == tarfile.GNUTYPE_SPARSE:
+            raise Unpackable(SPARSE)
+        return found
+
+    def _proc_gnusparse_10(self, *_: object) -> None:
+        """Called by tarfile where a map of holes stands before the contents: POSIX form 1.0 of GNU tar."""
+        raise Unpackable(SPARSE)
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
@@ -141,7 +163,7 @@ def _of_tar(path: Path) -> Iterator[Entry]:
     regular: dict[str, Entry] = {}
     try:
         with path.open("rb") as file, opened(file) as stream, tarfile.open(fileobj=stream, mode="r:", tarinfo=Header) as tar:
-            for item in tar:
+            for item in _counted(tar):
                 one = _of_item(tar, item, regular)
                 if one and stat.S_ISREG(one.mode):
                     regular[one.name] = one
@@ -150,6 +172,18 @@ def _of_tar(path: Path) -> Iterator[Entry]:
             _read_to_end(stream)
     except DAMAGES as error:
         raise Unpackable(f"is a damaged tar ({error})") from error
+
+
+def _counted(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Of what a tar has twice, or for the root itself, tarfile keeps all, too."""
+    size = 0
+    for number, item in enumerate(tar):
+        size += item.size if item.isreg() else 0
+        if number > 2 * MOST_ENTRIES:
+            raise Unpackable(f"has more than {MOST_ENTRIES} files")
+        if size > IMAGE_BYTES:
+            raise Unpackable(f"has more than the {IMAGE_BYTES // MIB} MiB that can be packed")
+        yield item
 
 
 def _read_to_end(stream: IO[bytes] | io.BufferedIOBase) -> None:
@@ -170,8 +204,6 @@ def _of_item(tar: tarfile.TarFile, item: tarfile.TarInfo, regular: dict[str, Ent
             raise Unpackable(f"holds `{name}`, a hard link to `{_decent(item.linkname)}`, which does not come before it")
         return Entry(name, target.mode, target.data, file=target.file)
     if item.isreg():
-        if item.size > IMAGE_BYTES:
-            raise Unpackable(f"has more than the {IMAGE_BYTES // MIB} MiB that can be packed")
         content = tar.extractfile(item)
         assert content is not None
         return Entry(name, stat.S_IFREG | item.mode & 0o7777, content.read(), file=("tar", name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cpio archive holds, by name: Linux, Documentation/driver-api/early-userspace/buffer-format.rst ("newc", compressed or not)."""
+"""What lies in an archive, by name, and files unpacked as they are read."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ import bz2
 import gzip
 import io
 import lzma
-import zlib
-from collections.abc import Iterator
 from typing import IO
 
-from bhtool.config.bounded import IMAGE_BYTES
-
-HEADER, FIELDS, MAGICS, LAST = 110, 13, (b"070701", b"070702"), "TRAILER!!!"
-SIZE, NAME_BYTES = 6, 11  # fields
-NAME_MOST = 4096
+from bhtool.config.rootfs.contents import Unfit, inspect
 
 
 def opened(file: IO[bytes]) -> IO[bytes] | io.BufferedIOBase:
@@ -30,34 +24,9 @@ def opened(file: IO[bytes]) -> IO[bytes] | io.BufferedIOBase:
 
 
 def names_in(data: bytes) -> set[str] | None:
-    """Every name of the first archive in it; None: this tool cannot look into it."""
+    """Every name in an initial RAM disk, in all of its archives; None: this tool cannot look into it, or not into all of it."""
     try:
-        with opened(io.BytesIO(data)) as file:
-            return set(_names(file))
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+        contents = inspect(data)
+    except Unfit:
         return None
-
-
-def _names(file: IO[bytes] | io.BufferedIOBase) -> Iterator[str]:
-    """Raises ValueError where it is no archive, or has no end that makes sense."""
-    left = IMAGE_BYTES * 4
-    while left > 0:
-        header = file.read(HEADER)
-        if header[:6] not in MAGICS:
-            raise ValueError("no header")
-        fields = [int(header[6 + 8 * n : 14 + 8 * n], 16) for n in range(FIELDS)]
-        length, size = fields[NAME_BYTES], fields[SIZE]
-        if not 0 < length <= NAME_MOST:
-            raise ValueError("no name")
-        name = file.read(length + (-(HEADER + length) % 4))[: length - 1].decode("utf-8", "surrogateescape")
-        if name == LAST:
-            return
-        yield name.removeprefix("./").strip("/")
-        left -= HEADER + length + size
-        skipped = size + (-size % 4)
-        while skipped > 0:
-            part = file.read(min(skipped, 1 << 20))
-            if not part:
-                raise ValueError("cut short")
-            skipped -= len(part)
-    raise ValueError("no end")
+    return contents.names if contents.is_whole else None
