@@ -45,7 +45,7 @@ def take_places(root: Node, annotated: str, fallback: Location) -> None:
         elif code == "};":
             stack.pop()
         elif stack and (found := _PROPERTY.match(code)) and (one := stack[-1].properties.get(found["name"])):
-            one.location, one.written = where, found["value"] or ""
+            one.location, one.written, one.is_made = where, found["value"] or "", where is fallback
 
 
 def take_statements(root: Node, lines: list[tuple[Location, str]]) -> None:

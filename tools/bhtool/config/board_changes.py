@@ -8,6 +8,7 @@ the board's own text, is seen by that comparison alone.
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator
 
 from bhtool.config.domains import PARTITIONS
@@ -18,19 +19,24 @@ from bhtool.config.rule import Finding
 from bhtool.config.tree import Node, Property, pairs
 
 RESERVED_MEMORY, DOMAINS = "reserved-memory", "domains"
-OF_THE_COMPILER = ("phandle",)
+CELL = 4  # bytes
+OF_THE_COMPILER = ("phandle", "linux,phandle")
 
 
 def board_changes(whole: Node, board: Node, text: bytes) -> Iterator[Finding]:
     """Every change of `board`, the tree without the partition file, in `whole`, the tree with it; text is the preprocessed source."""
-    references = _references(whole, board)
+    numbers = {theirs.phandle: ours.phandle for theirs in board.walk() if theirs.phandle and (ours := whole.find(theirs.path))}
+    yield from _numbered(whole, board)
     for theirs in board.walk():
         ours = whole.find(theirs.path)
         if ours is None:
             if theirs.parent and whole.find(theirs.parent.path):
                 yield Finding(_deletion(text, theirs) or whole.location, f"{_named(theirs)} is deleted")
             continue
-        yield from _properties(ours, theirs, references)
+        yield from _properties(ours, theirs, numbers)
+        if ours.labels != theirs.labels:
+            added = ", ".join(f"`{label}`" for label in ours.labels if label not in theirs.labels)
+            yield Finding(ours.location, f"{_named(theirs)} gets the label {added}")
         for name, child in ours.children.items():
             if name not in theirs.children and not _is_the_partitions(child):
                 yield Finding(child.location, f"`{child.label}` is added to {_named(theirs)}")
@@ -47,7 +53,7 @@ def _is_the_partitions(node: Node) -> bool:
     return node.parent.parent.parent is None and node.parent.name == RESERVED_MEMORY
 
 
-def _properties(ours: Node, theirs: Node, references: dict[int, set[int]]) -> Iterator[Finding]:
+def _properties(ours: Node, theirs: Node, numbers: dict[int, int]) -> Iterator[Finding]:
     for name in [*theirs.properties, *(name for name in ours.properties if name not in theirs.properties)]:
         mine, original = ours.properties.get(name), theirs.properties.get(name)
         if name in OF_THE_COMPILER or (ours.path == f"/{RESERVED_MEMORY}" and mine and original and mine.data == original.data):
@@ -58,30 +64,27 @@ def _properties(ours: Node, theirs: Node, references: dict[int, set[int]]) -> It
             yield Finding(mine.location, f"`{name}` is added to {_named(theirs)}")
         elif mine.location != original.location:
             yield Finding(mine.location, f"`{name}` of {_named(theirs)} is changed")
-        elif not _agree(mine, original, ours, references):
+        elif not _agree(mine, original, ours, numbers):
             yield Finding(mine.location, f"`{name}` of {_named(theirs)} is changed by a macro")
 
 
-def _agree(mine: Property, original: Property, node: Node, references: dict[int, set[int]]) -> bool:
+def _agree(mine: Property, original: Property, node: Node, numbers: dict[int, int]) -> bool:
     """The same text gives other bytes: a reference is another number, or a macro has other words. Of RAM more may be kept by LOW_RESERVED."""
     if mine.name == "reserved" and MACHINE in node.compatible:
         kept = [Span(*pair) for pair in pairs(mine.cells, 2, 2)]
         return all(any(one.holds(Span(*pair)) for one in kept) for pair in pairs(original.cells, 2, 2))
-    if mine.data == original.data:
-        return True
-    return len(mine.data) == len(original.data) and all(
-        cell == before or cell in references.get(before, ()) for cell, before in zip(mine.cells, original.cells, strict=True)
-    )
+    cells = [numbers.get(cell, 0) if number in original.references else cell for number, cell in enumerate(original.cells)]
+    return mine.data == struct.pack(f">{len(cells)}I", *cells) + original.data[CELL * len(cells) :]
 
 
-def _references(whole: Node, board: Node) -> dict[int, set[int]]:
-    """The number of a node in the board tree alone to the one it has in the whole tree."""
-    found: dict[int, set[int]] = {}
-    for theirs in board.walk():
-        ours = whole.find(theirs.path)
-        if theirs.phandle and ours:
-            found.setdefault(theirs.phandle, set()).add(ours.phandle)
-    return found
+def _numbered(whole: Node, board: Node) -> Iterator[Finding]:
+    """Whoever numbers nodes chooses what a reference is."""
+    for node in whole.walk():
+        theirs = board.find(node.path)
+        for one in (node.properties[name] for name in OF_THE_COMPILER if name in node.properties):
+            original = theirs.properties.get(one.name) if theirs else None
+            if not one.is_made and (original is None or original.is_made or original.location != one.location):
+                yield Finding(one.location, f"`{one.name}` of `{node.label}` is written, a number that the compiler gives")
 
 
 def _deletion(text: bytes, node: Node) -> Location | None:

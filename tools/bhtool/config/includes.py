@@ -14,7 +14,7 @@ from bhtool.config.rule import Finding
 
 FILES = 200  # looked at; a chain of includes that is longer is the preprocessor's to refuse
 _INCLUDE = re.compile(r'^\s*#\s*(?:include|include_next|import|embed|__include_macros)\s*(?:"(?P<quoted>[^"]+)"|<(?P<pointed>[^>]+)>)')
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_TEXT = re.compile(r'^(?P<marker># \d+ "[^\n]*)|"(?:[^"\\]|\\.)*"', re.MULTILINE | re.DOTALL)  # a text may have several lines
 _TAKES_IN = re.compile(r"/(?P<name>incbin|include)/")
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>[^"]*)"')
 
@@ -71,6 +71,7 @@ def lines_of(text: bytes) -> Iterator[tuple[Location, str]]:
 
 def raw_files(text: bytes) -> Iterator[Finding]:
     """Every file that dtc itself would take in, past the preprocessor."""
-    for where, line in lines_of(text):
-        for found in _TAKES_IN.finditer(_TEXT.sub('""', line)):
+    code = _TEXT.sub(lambda one: one["marker"] or '""' + "\n" * one[0].count("\n"), text.decode("utf-8", "surrogateescape"))
+    for where, line in lines_of(code.encode("utf-8", "surrogateescape")):
+        for found in _TAKES_IN.finditer(line):
             yield Finding(where, f"`/{found['name']}/` takes in a file as it is, whatever its kind and size")

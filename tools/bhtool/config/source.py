@@ -17,11 +17,12 @@ from bhtool.config.annotated import shown, take_places, take_statements, too_muc
 from bhtool.config.board_changes import board_changes
 from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, read_bounded, run_bounded
 from bhtool.config.complaints import SYNTAX, Sources, no_text, odd_lines, syntax_errors
+from bhtool.config.forged import forged
 from bhtool.config.includes import endless_includes, raw_files, texts_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
-from bhtool.config.tree import Node, read_blob, take_labels
+from bhtool.config.tree import Node, read_blob, take_labels, take_references
 from bhtool.config.wording import compilers_text
 from bhtool.room import require_room
 
@@ -32,6 +33,7 @@ LENGTHS = re.compile(
     r"\((\w+_is_(cell|string|string_list)|reg_format|ranges_format|dma_ranges_format|interrupts_property|clocks_property)\)"
 )
 
+_VERSION = re.compile(rb"^/dts-v1/\s*;", re.MULTILINE)  # of dtc alone, which then keeps where references stand
 _DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: Warning (?P<text>\(.*)$", re.MULTILINE)
 
 
@@ -55,6 +57,7 @@ def read_source(partition: Path, board: Path) -> Source:
     _look_at(partition)
     _refuse(endless_includes(partition))
     sources = _preprocess(Sources(partition, board))
+    _refuse(forged(sources.text, partition), BOARD_CHANGED)
     root, warnings = _tree(sources)
     alone = _board_alone(board, texts_of(board), Path.cwd())
     changes = board_changes(root, alone, sources.text)
@@ -78,7 +81,11 @@ def _tree(sources: Sources) -> tuple[Node, list[Diagnostic]]:
 @functools.lru_cache(maxsize=8)
 def _board_alone(board: Path, _texts: tuple[bytes, ...], _folder: Path) -> Node:
     """Without any partition file, once for the same texts. Its places are written as the working directory has them."""
-    return _tree(_preprocess(Sources(board, board)))[0]
+    sources = _preprocess(Sources(board, board))
+    root, _ = _tree(sources)
+    plugin = replace(sources, text=_VERSION.sub(rb"\g<0> /plugin/;", sources.text))
+    take_references(root, read_blob(_run(plugin, ["dtc", "-q", "-I", "dts", "-O", "dtb", "-"])))
+    return root
 
 
 def _look_at(partition: Path) -> None:
@@ -94,8 +101,8 @@ def _look_at(partition: Path) -> None:
         raise SourceError([diagnose(ENDLESS, start, f"this file {error}")]) from error
 
 
-def _refuse(found: Iterable[Finding]) -> None:
-    diagnostics = [diagnose(ENDLESS, Location(shown(one.location.file), one.location.line), one.text) for one in found]
+def _refuse(found: Iterable[Finding], rule: str = ENDLESS) -> None:
+    diagnostics = [diagnose(rule, Location(shown(one.location.file), one.location.line), one.text) for one in found]
     if diagnostics:
         raise SourceError(diagnostics)
 

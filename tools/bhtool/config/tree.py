@@ -21,6 +21,8 @@ class Property:
     location: Location = NOWHERE
     written: str = ""  # the value as dtc writes it: <0x1>, "text", [00]
     source: str = ""  # the value as the preprocessed source has it: <&label>
+    is_made: bool = False  # by dtc, in no line of the source
+    references: frozenset[int] = frozenset()  # which of its cells refer to a node; known of a board tree alone
 
     @property
     def cells(self) -> list[int]:
@@ -127,6 +129,16 @@ def take_labels(root: Node) -> None:
         node = root.find(symbol.text)
         if node:
             node.labels.append(symbol.name)
+
+
+def take_references(root: Node, relocatable: Node) -> None:
+    """Notes which cells are references, by `__local_fixups__` of the same tree compiled as a plug-in."""
+    fixups = relocatable.find("/__local_fixups__")
+    for fixed in fixups.walk() if fixups else ():
+        node = root.find(fixed.path.removeprefix("/__local_fixups__"))
+        for name, offsets in fixed.properties.items():
+            assert node is not None
+            node.properties[name].references = frozenset(offset // 4 for offset in offsets.cells)
 
 
 def _read(fdt: libfdt.FdtRo, offset: int, node: Node) -> None:

@@ -30,13 +30,14 @@ class Wish:
 
 
 def command(platform: Platform, port: Path, wish: Wish) -> list[str]:
+    """The symbols' path is absolute: an image may have the name of an option, and gdb's options run commands."""
     words = [PROGRAM, "-q", "-iex", "set debuginfod enabled off", "-iex", f"set backtrace limit {MOST_FRAMES}"]
     words += ["-nx", "-batch", "-iex", "set pagination off", "-iex", "set confirm off"] if wish.commands else []
     orders = [f"set architecture {ARCHITECTURES[platform.arch]}", f"directory {platform.build}", f"target remote {port}"]
     orders += [f"break {function}" for function in wish.breaks] + (["continue"] if wish.breaks and wish.runs else [])
     for order in (*orders, *wish.commands):
         words += ["-ex", order]
-    return [*words, str(wish.symbols)] if wish.symbols else words
+    return [*words, str(wish.symbols.resolve())] if wish.symbols else words
 
 
 def run_gdb(platform: Platform, directory: Path, wish: Wish, serve: Callable[[Line], None]) -> int:
