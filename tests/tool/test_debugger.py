@@ -24,6 +24,8 @@ from hypothesis import strategies as st
 RAM, HPA, SIZE = 0x40000000, 0x50000000, 0x200000
 GUEST, MONITOR = 0x3C5, 0x3C9  # PSTATE at EL1h, at EL2h
 PC = 0x40080000
+STATISTICS, UART, FOREIGN = RAM + SIZE, 0x9000000, 0x41000000
+MAPPED = {STATISTICS: 0x60000000, UART: UART, FOREIGN: 0x70000000}
 
 
 def sandbox(gpa: int = RAM) -> SandboxPlan:
@@ -72,9 +74,21 @@ class Machine:
         self.sent.append(text)
         if text.startswith("Hg"):
             self.core = int(text[2:], 16) - 1
+        if text.startswith("qRcmd,"):
+            return self.monitor(bytes.fromhex(text[6:]).decode())
         if text == "g":
             return LAYOUTS["aarch64"].laid_over(b"", {"pc": PC, "cpsr": self.status[self.core]})
         return bytes(int(text.partition(",")[2], 16)).hex().encode() if text[:1] == "m" else b"OK"
+
+    def monitor(self, command: str) -> bytes:
+        """As QEMU answers: output in packets of its own, then OK. RAM, statistics and another sandbox's memory are mapped."""
+        if command.startswith("cpu"):
+            return b"OK"
+        address = int(command.split()[1], 16)
+        page = address & ~0xFFF
+        found = HPA + page - RAM if RAM <= address < RAM + SIZE else MAPPED.get(page)
+        self.waiting += [] if found is None else [b"O" + b"\r\n".hex().encode(), b"OK"]
+        return b"O" + (b"Unmapped\r\n" if found is None else b"gpa: %#x" % (found + address % 0x1000)).hex().encode()
 
 
 def live(machine: Machine) -> Live:
@@ -143,6 +157,27 @@ def test_a_core_in_its_monitor_is_read_by_guest_addresses() -> None:
     assert f"m{HPA + 0x1000:x},4" in machine.sent
     assert "Qqemu.PhyMemMode:1" in machine.sent
     assert live(machine).memory(0, 0x70000000, 4) is None
+
+
+@pytest.mark.parametrize("status", [GUEST, MONITOR], ids=["guest", "monitor"])
+@pytest.mark.parametrize(
+    "address", [STATISTICS, STATISTICS - 2, UART, FOREIGN, 0x1234], ids=["read-only", "across", "device", "foreign", "nothing"]
+)
+def test_what_its_sandbox_may_not_write_is_not_written(status: int, address: int) -> None:
+    """Not even what lies before it. QEMU writes whatever is mapped, as far as its port is concerned."""
+    machine = Machine([])
+    machine.status[2] = status
+    assert not live(machine).write_memory(0, address, b"\x41" * 4)
+    assert not [one for one in machine.sent if one.startswith("M")]
+
+
+@pytest.mark.parametrize("status", [GUEST, MONITOR], ids=["guest", "monitor"])
+def test_memory_of_its_own_is_written_by_the_machines_address(status: int) -> None:
+    machine = Machine([])
+    machine.status[2] = status
+    assert live(machine).write_memory(0, RAM + 0xFFE, b"AAAA")
+    assert [one for one in machine.sent if one.startswith("M")] == [f"M{HPA + 0xFFE:x},2:4141", f"M{HPA + 0x1000:x},2:4141"]
+    assert machine.sent[-3] == "Qqemu.PhyMemMode:1"
 
 
 def test_a_monitors_registers_are_not_written() -> None:

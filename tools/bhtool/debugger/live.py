@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from bhtool.config.plan import SandboxPlan
 from bhtool.debugger import layout
 from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
-from bhtool.debugger.memory import by_pages, pieces, translate_x86
+from bhtool.debugger.memory import Piece, by_pages, pieces, pieces_behind, translate_x86
 from bhtool.debugger.packets import Ended, Line
 from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop, Tick
 from bhtool.memory import Crash
@@ -23,6 +23,8 @@ LOOK_SECONDS = 0.02
 CHUNK = 0x400  # bytes of memory in one packet
 THREAD = re.compile(rb"thread:([0-9a-f]+);")
 STOPPED = re.compile(rb"^[TS]([0-9a-f]{2})")
+MAPPED = re.compile(r"^gpa: 0x([0-9a-f]+)", re.MULTILINE)
+MEMORY = ("ram", "pool")  # kinds of regions that are no device's
 X86_CONTROL_OFFSETS = {"cr0": 188, "cr3": 204, "cr4": 212, "efer": 228}  # of QEMU's i386-64bit.xml, behind six segments and three bases
 
 
@@ -151,25 +153,8 @@ class Live:
         return found
 
     def write_memory(self, slot: int, address: int, data: bytes) -> bool:
-        """By physical address, so that nothing else has to be asked of QEMU; what is written is translated anew."""
-        controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
-        walks = self._walks_itself(slot)
-        done = 0
-        for start, here in by_pages(address, len(data)):
-            part = data[done : done + here]
-            if walks:
-                self._set_physical(False)
-                self.line.ask(f"Hg{self.cores[slot] + 1:x}")
-                written = self.line.ask(f"M{start:x},{here:x}:{part.hex()}") == b"OK"
-            else:
-                written = self._write_guest(self._physical(controls, start), part)
-            if not written:
-                return False
-            done += here
-        return True
-
-    def _write_guest(self, gpa: int | None, data: bytes) -> bool:
-        where = pieces(self.sandbox, gpa, len(data)) if gpa is not None else None
+        """All or nothing: what the partition lets the sandbox itself write, and no device. QEMU's port would write whatever is mapped."""
+        where = self._writable(slot, address, len(data))
         if where is None:
             return False
         self._set_physical(True)
@@ -180,6 +165,36 @@ class Live:
                 return False
             done += piece.size
         return True
+
+    def _writable(self, slot: int, address: int, size: int) -> list[Piece] | None:
+        controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
+        walks = self._walks_itself(slot)
+        found: list[Piece] = []
+        for start, here in by_pages(address, size):
+            if walks:
+                where = pieces_behind(self.sandbox, self._machine_address(slot, start), here)
+            else:
+                gpa = self._physical(controls, start)
+                where = None if gpa is None else pieces(self.sandbox, gpa, here)
+            if where is None:
+                return None
+            found += where
+        return found if all(piece.region.kind in MEMORY and "w" in piece.region.permissions for piece in found) else None
+
+    def _machine_address(self, slot: int, address: int) -> int | None:
+        """By both stages of translation of a core that is in its guest: on ARM QEMU's gva2gpa follows both. None: nothing is mapped there."""
+        self._monitor_command(f"cpu {self.cores[slot]}")
+        found = MAPPED.search(self._monitor_command(f"gva2gpa {address:#x}"))
+        return int(found[1], 16) if found else None
+
+    def _monitor_command(self, command: str) -> str:
+        """What QEMU's own monitor says: GDB manual, E.4 "General Query Packets", qRcmd."""
+        answer: bytes | None = self.line.ask(b"qRcmd," + command.encode().hex().encode())
+        said = b""
+        while answer and answer[:1] == b"O" and answer != b"OK":
+            said += bytes.fromhex(answer[1:].decode())
+            answer = self.line.receive()
+        return said.decode("ascii", "replace")
 
     # ---- Registers, breakpoints: QEMU's own ----------------------------------------------------------------------------
 

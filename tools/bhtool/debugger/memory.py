@@ -44,6 +44,12 @@ def pieces(sandbox: SandboxPlan, gpa: int, size: int) -> Iterator[Piece] | None:
     return iter(found)
 
 
+def pieces_behind(sandbox: SandboxPlan, hpa: int | None, size: int) -> list[Piece] | None:
+    """The same for machine addresses, within a page. None: they are not this sandbox's."""
+    region = next((one for one in sandbox.regions if hpa is not None and one.hpa <= hpa and hpa + size <= one.hpa + one.size), None)
+    return None if region is None or hpa is None else [Piece(region, hpa, size)]
+
+
 @dataclass(frozen=True)
 class Paging:
     """How a walk goes: bits of the index at each level, from the root, and bytes of an entry."""
