@@ -3,20 +3,24 @@
 
 import socket
 import struct
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 import pytest
 from bhtool.config.plan import Location, Region, SandboxPlan
 from bhtool.debugger import memory
+from bhtool.debugger.breaks import JUDGE, require_breaks, require_elf, script
 from bhtool.debugger.layout import LAYOUTS, recorded
 from bhtool.debugger.live import Live
 from bhtool.debugger.packets import INTERRUPT, Line
 from bhtool.debugger.record import Record
 from bhtool.debugger.server import Server
 from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop
+from bhtool.errors import BulkheadError, Status
 from bhtool.memory import Crash, Memory
 from hypothesis import given
 from hypothesis import strategies as st
@@ -338,3 +342,70 @@ def test_packets_come_whole_however_they_are_cut(gdb: tuple[Server, Line]) -> No
     end.send(b"eadInfo#bb\x03")
     assert server.line.receive(0) == b"qfThreadInfo"
     assert server.line.receive(0) == INTERRUPT
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With symbols, as gdb reads them."""
+    file = tmp_path_factory.mktemp("program") / "ticker.elf"
+    command = [
+        "clang-19",
+        "--target=aarch64-none-elf",
+        "-g",
+        "-ffreestanding",
+        "-nostdlib",
+        "-fuse-ld=lld",
+        "-Wl,-e,on_irq",
+        "-x",
+        "c",
+        "-",
+        "-o",
+        str(file),
+    ]
+    subprocess.run(command, input=b"int count;\nvoid on_irq(void)\n{\n\tcount++;\n}\n", check=True)
+    return file
+
+
+@pytest.mark.parametrize("place", ["on_irq", "*0x40080000", "*$pc + 4", "on_irq if count > 3", "<stdin>:4"])
+def test_places_that_exist_are_taken(program: Path, place: str) -> None:
+    require_breaks((place,), program)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("on_irk", "--break: `ticker.elf` has no function `on_irk` (did you mean `on_irq`?)"),
+        ("nothing_like_it", "--break: `ticker.elf` has no function `nothing_like_it`"),
+        ("other.c:4", "--break: other.c:4: No source file named other.c"),
+    ],
+)
+def test_places_that_do_not_exist_are_named(program: Path, place: str, words: str) -> None:
+    """Before a machine runs: it would never stop there."""
+    with pytest.raises(BulkheadError) as refused:
+        require_breaks(("on_irq", place), program)
+    assert (str(refused.value), refused.value.status) == (words, Status.USAGE)
+
+
+def test_without_symbols_only_addresses_are_places() -> None:
+    require_breaks(("*0x40080000",), None)
+    with pytest.raises(BulkheadError, match=r"--break start_kernel: no symbols; give the kernel.s vmlinux with --symbols"):
+        require_breaks(("start_kernel",), None)
+
+
+def test_symbols_are_an_elf_files(program: Path, tmp_path: Path) -> None:
+    require_elf(program)
+    (tmp_path / "README.md").write_text("# no program\n")
+    with pytest.raises(BulkheadError, match=r"--symbols: .*README.md is no ELF file") as refused:
+        require_elf(tmp_path / "README.md")
+    assert refused.value.status == Status.USAGE
+
+
+def test_nothing_runs_on_from_a_place_that_cannot_be_stopped_at(program: Path, tmp_path: Path) -> None:
+    """gdb goes on to the next of its -ex, but not to the next line of a script."""
+    (tmp_path / "breaks").write_text(script(("on_irk",), runs=True).replace("continue", "print 1 + 41"))
+    (tmp_path / "good").write_text(script(("on_irq",), runs=True).replace("continue", "print 1 + 41"))
+    said = [
+        subprocess.run([*JUDGE, "-ex", f"source {tmp_path / name}", str(program)], capture_output=True, text=True, check=False).stdout
+        for name in ("breaks", "good")
+    ]
+    assert ["= 42" in one for one in said] == [False, True]

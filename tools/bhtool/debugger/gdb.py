@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bhtool.debugger.breaks import PROGRAM, script
 from bhtool.debugger.packets import Line
 from bhtool.platforms import Platform
 
-PROGRAM = "gdb-multiarch"
+BREAKS = "breaks"  # beside the port
 MOST_FRAMES = 32  # a function that never returns may not have kept who called it
 ARCHITECTURES = {"aarch64": "aarch64", "armv7": "armv7", "x86_64": "i386:x86-64"}
 
@@ -34,7 +35,7 @@ def command(platform: Platform, port: Path, wish: Wish) -> list[str]:
     words = [PROGRAM, "-q", "-iex", "set debuginfod enabled off", "-iex", f"set backtrace limit {MOST_FRAMES}"]
     words += ["-nx", "-batch", "-iex", "set pagination off", "-iex", "set confirm off"] if wish.commands else []
     orders = [f"set architecture {ARCHITECTURES[platform.arch]}", f"directory {platform.build}", f"target remote {port}"]
-    orders += [f"break {function}" for function in wish.breaks] + (["continue"] if wish.breaks and wish.runs else [])
+    orders += [f"source {port.with_name(BREAKS)}"] if wish.breaks else []
     for order in (*orders, *wish.commands):
         words += ["-ex", order]
     return [*words, str(wish.symbols.resolve())] if wish.symbols else words
@@ -43,6 +44,7 @@ def command(platform: Platform, port: Path, wish: Wish) -> list[str]:
 def run_gdb(platform: Platform, directory: Path, wish: Wish, serve: Callable[[Line], None]) -> int:
     """gdb's exit status. Ctrl-C is gdb's."""
     port = directory / "sandbox"
+    port.with_name(BREAKS).write_text(script(wish.breaks, wish.runs), encoding="utf-8")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(port))
         listener.listen(1)

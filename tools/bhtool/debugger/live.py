@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import select
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bhtool.config.plan import SandboxPlan
@@ -171,6 +172,7 @@ class Live:
         walks = self._walks_itself(slot)
         found: list[Piece] = []
         for start, here in by_pages(address, size):
+            where: Iterable[Piece] | None
             if walks:
                 where = pieces_behind(self.sandbox, self._machine_address(slot, start), here)
             else:

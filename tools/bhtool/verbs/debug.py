@@ -16,6 +16,7 @@ import click
 from bhtool import elf, paths, reports
 from bhtool.compile import judged_plan, make_image
 from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.debugger.breaks import require_breaks, require_elf
 from bhtool.debugger.gdb import Wish, run_gdb
 from bhtool.debugger.live import Live
 from bhtool.debugger.packets import Line
@@ -86,6 +87,7 @@ def sandbox_of(plan: Plan, name: str) -> SandboxPlan:
 
 def symbols_of(platform: Platform, plan: Plan, sandbox: SandboxPlan, given: Path | None, screen: Screen) -> Path | None:
     if given is not None:
+        require_elf(given)
         return given
     if sandbox.os == "linux":
         screen.warn(
@@ -208,7 +210,9 @@ def debug(
         plan = judged_plan(platform, partition, screen, strict)
         image = make_image(platform, plan)
     one = sandbox_of(plan, sandbox)
-    wish = Wish(symbols_of(platform, plan, one, symbols, screen), breaks, commands, platform.emulator.kind == "qemu")
+    known = symbols_of(platform, plan, one, symbols, screen)
+    require_breaks(breaks, known)
+    wish = Wish(known, breaks, commands, platform.emulator.kind == "qemu")
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         extra = (*option(directory / "machine"), "-S") if wish.runs else ()
