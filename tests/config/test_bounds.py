@@ -97,3 +97,18 @@ def test_a_file_that_grows_is_large() -> None:
     """Files of /proc say that they are empty."""
     with pytest.raises(Unbounded, match="has more than the 10 B that"):
         read_bounded(Path("/proc/self/maps"), 10)
+
+
+def test_limits_hold_for_what_a_compiler_starts() -> None:
+    limits = run_bounded(["sh", "-c", "sh -c 'ulimit -t; ulimit -v; ulimit -f; ulimit -c'"], b"").output
+    assert limits.split() == [b"10", b"1048576", b"16384", b"0"]  # seconds, KiB, blocks of 512 bytes
+
+
+def test_nothing_that_a_compiler_starts_outlives_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One that went on writing would fill the disk."""
+    monkeypatch.setattr(bounded, "SECONDS", 1)
+    note = tmp_path / "pid"
+    with pytest.raises(Unbounded):
+        run_bounded(["sh", "-c", f"sleep 600 & echo $! >{note}; wait"], b"")
+    state = Path(f"/proc/{int(note.read_text())}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"

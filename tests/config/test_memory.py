@@ -10,10 +10,10 @@ from bhtool.abi import lib
 from bhtool.config import Plan
 from bhtool.config.explain import IMAGE
 from bhtool.config.pool import IMAGE as BEGINS
+from bhtool.given_up import UNUSED, machine_memory, memory_of
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import Platform, every, load
 from bhtool.text import size_text
-from bhtool.verbs.check import UNUSED, machine_memory, memory_of
 
 Compile = Callable[[Path, str], Plan]
 PLATFORMS = [platform.name for platform in every()]
@@ -28,8 +28,8 @@ def test_what_is_given_up_is_what_no_sandbox_has(compile_on: Compile, platform: 
         assert cost["monitor_bytes"] == held[f"monitor of `{one.name}`"]
         assert cost["given_up_bytes"] - cost["monitor_bytes"] == (one.snapshot_size if one.restarts else 0)
         assert cost["table_bytes"] + cost["log_bytes"] < cost["monitor_bytes"]
-    assert any(memory_of(one)["copy_bytes"] for one in plan.sandboxes)
-    assert machine_memory(plan)["kick mailboxes"] == lib.BH_PAGE_BYTES
+    assert any(memory_of(one)["snapshot_bytes"] for one in plan.sandboxes)
+    assert dict(machine_memory(plan))["kick mailboxes"] == lib.BH_PAGE_BYTES
 
 
 RAM_BEGINS = {"arm": 0x40200000, "pc": 0x200000}
@@ -42,7 +42,7 @@ def test_image_and_pools_share_two_mebibytes(compile_on: Compile, platform: str)
     """All RAM behind them is somebody's, in leaves of 2 MiB."""
     kind = "pc" if platform in PCS else "arm"
     plan = compile_on(PARTITIONS / "native.dts", platform)
-    assert machine_memory(plan)[IMAGE] == IMAGE_BYTES[kind]
+    assert dict(machine_memory(plan))[IMAGE] == IMAGE_BYTES[kind]
     assert min(one.ram_hpa for one in plan.sandboxes) == RAM_BEGINS[kind]
     assert max(one.pool_hpa + one.pool_size for one in plan.sandboxes) <= RAM_BEGINS[kind]
 
@@ -56,7 +56,7 @@ def test_what_is_left_beside_the_pools(compile_on: Compile, tmp_path: Path, plat
     text = (PARTITIONS / "mixed.dts").read_text().replace("\t\t\tmemory-region = <&linux_ram>;\n", "")
     (tmp_path / "rest.dts").write_text(text.replace("\t\tlinux_ram: linux { size = <MiB(512)>; };\n", ""))
     plan = compile_on(tmp_path / "rest.dts", platform)
-    once = machine_memory(plan)
+    once = dict(machine_memory(plan))
     assert once[UNUSED] == UNUSED_KIB[platform] << 10
     assert sum(once.values()) + sum(one.ram_size + memory_of(one)["given_up_bytes"] for one in plan.sandboxes) == load(platform).ram_size
 

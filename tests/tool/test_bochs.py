@@ -179,6 +179,7 @@ def test_bochs_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (["run", "--platform", "bochs-vtx"], True),
         (["bench", "--platform=bochs-vtx"], True),
         (["test", "--quick"], True),
+        (["--yes", "test"], True),
         (["bench"], True),
         (["test", "--platform", "qemu-svm"], False),
         (["run"], False),

@@ -16,6 +16,7 @@ from bhtool.codes.whys import WHYS
 from bhtool.config.rules import RULES
 from bhtool.errors import Status
 from bhtool.memory import REASONS
+from bhtool.status import STYLES
 
 ENUMS = ["bh_exit_reason", "bh_state", "bh_call", "bh_result"]
 TABLES = {
@@ -50,6 +51,14 @@ def test_rules_read_as_text_are_the_rules() -> None:
     assert WHYS.keys() <= {rule.id for rule in RULES}
 
 
+def test_every_state_that_run_shows_is_explained() -> None:
+    assert {one.name for one in contract.all_states()} == set(STYLES)
+
+
+def test_a_rule_that_is_gone_is_not_used_again() -> None:
+    assert not {one.name for one in rules.RETIRED} & {rule.id for rule in RULES}
+
+
 def test_every_status_is_explained() -> None:
     assert {one.number for one in contract.statuses()} == set(Status)
 
@@ -77,6 +86,8 @@ def test_every_invariant_is_explained() -> None:
         ("3321888771", ["KICK"]),
         ("0x86000003", ["KICK"]),
         ("PARKED", ["parked"]),
+        ("panicked", ["panicked"]),
+        ("BH-R057", ["BH-R057"]),
         ("READY", ["ready", "READY"]),
         ("kick", ["kick", "KICK"]),
         ("3", ["port", "parked", "status 3"]),

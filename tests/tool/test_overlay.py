@@ -11,6 +11,7 @@ import pytest
 from bhtool.config.compile import compile_partition
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import Status
+from bhtool.overlay.forms import FORMS
 from bhtool.paths import ROOT
 from bhtool.platforms import load
 
@@ -91,6 +92,18 @@ def test_zephyr_is_told_its_memory_cores_and_console(cores: str, tmp_path: Path,
     conf = (tmp_path / "z.conf").read_text()
     assert "CONFIG_ARMV8_A_NS=y\n" in conf
     assert ("CONFIG_SMP=y\nCONFIG_MP_MAX_NUM_CPUS=2\n" in conf) == (len(wanted) == 2)
+
+
+def test_only_its_own_files_are_written_anew(tmp_path: Path, inside: Inside) -> None:
+    made = partition(tmp_path)
+    for kernel in FORMS:
+        file = tmp_path / f"{kernel}.out"
+        command = ("overlay", str(made), "rtos", "--for", kernel, "-o", str(file))
+        assert inside(*command) == Status.GOOD
+        assert inside(*command) == Status.GOOD
+        file.write_text("mine\n")
+        assert inside(*command) == Status.USAGE
+        assert file.read_text() == "mine\n"
 
 
 def test_zephyr_leaves_another_sandboxs_uart_alone(tmp_path: Path, inside: Inside) -> None:

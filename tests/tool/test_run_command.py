@@ -23,6 +23,14 @@ PLATFORMS = ["qemu-aarch64", "qemu-svm"]
 LIMIT = 120
 COMMAND = [sys.executable, "-m", "bhtool", "run"]
 
+# Keys on which scripts rely: docs/versions.md.
+DOCUMENT = {"schema", "versions", "platform", "backend", "partition", "guest_seconds", "tells_turns", "sandboxes", "warnings"}
+ENTERED = {"name", "cpus", "ready", "state", "kicks", "restarts", "longest_restart_ticks"}
+SANDBOX = ENTERED | {"exits_boot", "exits_steady", "steady_seconds", "cores", "heartbeat", "panic", "crash"}
+HEARTBEAT = {"beats", "period_ns", "gaps", "gaps_real", "late_max_ns", "awake_late_max_ns"}
+ACCESS = {"access", "address", "virtual", "value", "width"}
+CRASH = ACCESS | {"reason", "core", "pc", "raw", "clock", "registers", "explanation", "place", "callers"}
+
 pytestmark = pytest.mark.slow
 
 
@@ -50,10 +58,12 @@ def test_until_ready_succeeds_and_writes_what_the_contract_says(platform: str, t
     for name in ("north", "east", "south", "west"):
         assert f"{name}: ready" in done.stdout
     found: dict[str, Any] = json.loads(result.read_text())
-    assert {"schema", "versions", "platform", "backend", "sandboxes"} <= found.keys()
+    assert found.keys() == DOCUMENT
     assert found["platform"] == platform
     for sandbox in found["sandboxes"]:
-        assert {"name", "cpus", "ready", "exits_boot", "exits_steady", "steady_seconds"} <= sandbox.keys()
+        assert sandbox.keys() == SANDBOX
+        assert sandbox["heartbeat"].keys() == HEARTBEAT
+        assert all(core.keys() == {"core", "exits_boot", "exits_steady", "kicks"} for core in sandbox["cores"])
         assert sandbox["ready"] is True
         assert len(sandbox["cpus"]) == 1
         assert sandbox["exits_boot"]["call"] == 1
@@ -95,6 +105,8 @@ def test_seconds_go_on_when_the_only_heartbeat_ends(tmp_path: Path) -> None:
     found = json.loads(result.read_text())
     assert 0.5 <= found["guest_seconds"] < 60
     assert all(one["state"] != "cold" for one in found["sandboxes"])
+    crashes = [one["crash"] for one in found["sandboxes"] if one["crash"]]
+    assert [one.keys() for one in crashes] == [CRASH]
 
 
 @pytest.mark.parametrize("platform", [*PLATFORMS, "qemu-armv7"])

@@ -99,8 +99,10 @@ def test_only_what_judges_is_installed(nothing_built: Path, monkeypatch: pytest.
     monkeypatch.setattr(launch, "ensure_packages", lambda needs, *_: wanted.append(needs))
     monkeypatch.setattr(launch, "ensure_venv", lambda: None)
     launch.prepare(["check", "x.dts"], yes=False)
+    launch.prepare(["--yes", "check", "x.dts"], yes=True)
     launch.prepare(["check", "x.dts", "--build"], yes=False)
     (nothing_built / "build" / "qemu-svm").mkdir(parents=True)
     (nothing_built / "build" / "qemu-svm" / "build.ninja").touch()
     launch.prepare(["check", "x.dts"], yes=False)
-    assert wanted == [VENV_NEEDS + CHECK_NEEDS, VENV_NEEDS + BUILD_NEEDS, VENV_NEEDS + BUILD_NEEDS]
+    judges, builds = VENV_NEEDS + CHECK_NEEDS, VENV_NEEDS + BUILD_NEEDS
+    assert wanted == [judges, judges, builds, builds]

@@ -6,6 +6,7 @@ import functools
 import importlib
 import io
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -62,6 +63,16 @@ class Verbs(click.Group):
             formatter.write_dl([(verb, VERBS[verb]) for verb in self.list_commands(ctx)])
 
 
+REMEDIES = {
+    errno.EROFS: "choose another place",
+    errno.EACCES: "choose another file, or change who may use this one",
+    errno.EPERM: "choose another file, or change who may use this one",
+    errno.ENOENT: "choose another file",
+    errno.ENOTDIR: "choose another file",
+    errno.EISDIR: "choose a file that is no folder",
+}
+
+
 def examples(verb: str) -> str:
     """A paragraph that click leaves in lines."""
     lines = [f"  {paths.PROGRAM} {line}" for line in EXAMPLES.get(verb, ())]
@@ -75,6 +86,19 @@ def bulkhead() -> None:
 
     What is missing is installed first. Every verb takes --yes: do not ask before sudo.
     """
+
+
+def refused_by_system(error: OSError) -> tuple[str, Status]:
+    """What a verb did not foresee. Raises again what only looks like an answer of the system: a fault of this tool."""
+    if error.errno is None:
+        raise error
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return no_room(), Status.FAILED
+    name = str(error.filename or "the system")
+    if isinstance(error, FileNotFoundError) and "/" not in name and not Path(name).suffix:
+        return f"there is no program {name}; `{paths.PROGRAM} setup` installs what this needs", Status.MISSING
+    remedy = REMEDIES.get(error.errno, "")
+    return f"{name}: {error.strerror}" + (f"; {remedy}" if remedy else ""), Status.FAILED
 
 
 def main() -> NoReturn:
@@ -91,9 +115,8 @@ def main() -> NoReturn:
         sys.stderr.write(paths.named(visible_lines(said.getvalue())))
         status = Status.USAGE
     except OSError as error:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        Screen().complain(no_room() if is_full else f"{error.filename or 'the system'}: {error.strerror}; choose another file or make room")
-        status = Status.FAILED
+        text, status = refused_by_system(error)
+        Screen().complain(text)
     except (KeyboardInterrupt, click.Abort):
         status = Status.INTERRUPTED
     sys.exit(int(status or 0))

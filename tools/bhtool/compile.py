@@ -8,7 +8,7 @@ from bhtool import paths
 from bhtool.build import build_platform
 from bhtool.config.annotated import shown
 from bhtool.config.compile import compile_partition
-from bhtool.config.plan import Plan
+from bhtool.config.plan import Diagnostic, Plan
 from bhtool.config.rules import BY_ID
 from bhtool.errors import BulkheadError, Status
 from bhtool.image_formats import bootable, pack
@@ -54,9 +54,13 @@ def show_warnings(plan: Plan, screen: Screen, strict: bool) -> None:
         screen.diagnose(warning)
 
 
+def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
+    return {"file": found.file, "line": found.line, "rule": found.rule, "text": found.text}
+
+
 def warnings_json(plan: Plan) -> dict[str, Any]:
     """The key that every document about a partition file has."""
-    return {"warnings": [vars(warning) for warning in plan.warnings]}
+    return {"warnings": [diagnostic_json(warning) for warning in plan.warnings]}
 
 
 def require_valid(plan: Plan) -> None:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in words and figures: crash records, the summary table, and the JSON of the contract."""
+"""A run in words and figures: crash records and the summary table."""
 
 from itertools import zip_longest
-from typing import Any
 
 from rich.table import Table
 
@@ -10,11 +9,10 @@ from bhtool.codes.reasons import BY_NAME
 from bhtool.config.plan import ExplainKind, Plan
 from bhtool.lateness import caption, gaps_text, latest_text, tells_turns
 from bhtool.memory import Crash, Exits, Heartbeat
-from bhtool.places import NOWHERE, Places, places_of
+from bhtool.places import NOWHERE, Places
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
 from bhtool.text import counted
-from bhtool.wrong_call import wrong_call
 
 GENERAL_X86_64 = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
 REGISTERS = {  # in the order of each backend's hal_core_record
@@ -92,53 +90,3 @@ def core_rows(watch: Watch) -> list[tuple[str, ...]]:
         watch.plan.cores, map(exits_text, watch.core_exits_boot()), map(exits_text, watch.core_exits_steady()), fillvalue="-"
     )
     return [("", str(core), "", "", "", "", since, booting) for core, booting, since in found]
-
-
-def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
-    names = {register_name(session.platform.arch, n): value for n, value in enumerate(crash.registers)}
-    kind = EXPLAINED.get(crash.reason)
-    where = session.plan.explain(watch.plan.index, kind, crash.address) if kind else ""
-    places = places_of(session, watch, crash)
-    called = [vars(place) for place in places.callers]
-    where = where or wrong_call(session.memory, watch.plan, crash, session.platform.backend)
-    return vars(crash) | {"registers": names, "explanation": where, "place": vars(places.at) if places.at else None, "callers": called}
-
-
-def cores_json(watch: Watch) -> list[dict[str, Any]]:
-    """What each core counted, boot core first."""
-    kicks = watch.stats.core_kicks if watch.stats else ()
-    rows = zip_longest(watch.plan.cores, watch.core_exits_boot(), watch.core_exits_steady(), kicks)
-    return [
-        {"core": core, "exits_boot": boot or {}, "exits_steady": steady or {}, "kicks": kicked or 0} for core, boot, steady, kicked in rows
-    ]
-
-
-def sandbox_json(session: Session, watch: Watch) -> dict[str, Any]:
-    steady = max(0.0, session.guest_seconds() - watch.ready_at) if watch.ready else 0.0
-    beat = vars(watch.heartbeat) if watch.heartbeat else None
-    return {
-        "name": watch.plan.name,
-        "cpus": watch.plan.cores,
-        "ready": watch.ready,
-        "exits_boot": watch.exits_boot(),
-        "exits_steady": watch.exits_steady(),
-        "steady_seconds": round(steady, 3),
-        "state": watch.state,
-        "kicks": watch.stats.kicks if watch.stats else 0,
-        "restarts": watch.restarts,
-        "longest_restart_ticks": watch.stats.longest_restart_ticks if watch.stats else 0,
-        "cores": cores_json(watch),
-        "heartbeat": beat,
-        "panic": vars(watch.panic) if watch.panic else None,
-        "crash": crash_json(session, watch, watch.crash) if watch.crash else None,
-    }
-
-
-def run_json(session: Session) -> dict[str, Any]:
-    return {
-        "platform": session.platform.name,
-        "backend": session.platform.backend,
-        "partition": str(session.plan.file),
-        "guest_seconds": round(session.guest_seconds(), 3),
-        "sandboxes": [sandbox_json(session, watch) for watch in session.watches.values()],
-    }

@@ -96,15 +96,31 @@ STATUSES = {
 CALL_64 = 0x40000000  # BH_CALL_64, without which ARMv7 calls
 
 
+SEEN = (  # by `run`; the monitor knows nothing of it, so it has no number
+    Entry(
+        "sandbox state",
+        "panicked",
+        "Its Linux kernel printed a panic, and no reboot followed. Its monitor still runs it.",
+        causes=("no root file system, or no /init in it", "the text of the panic, which `run` printed, says what else"),
+        remedies=("docs/guides/own-root-file-system.md",),
+    ),
+)
+
+
 def entries() -> list[Entry]:
-    return [*states(), *results(), *calls(), *statuses()]
+    return [*all_states(), *results(), *calls(), *statuses()]
 
 
 def _numbered(one: Entry, number: int, *aliases: str) -> Entry:
     return Entry(one.kind, one.name, one.means, number, aliases, one.causes, one.remedies, one.example)
 
 
+def all_states() -> list[Entry]:
+    return [*states(), *SEEN]
+
+
 def states() -> list[Entry]:
+    """The monitor's."""
     numbers = enumerators("bh_state")
     return [_numbered(one, numbers[f"BH_STATE_{name}"], f"BH_STATE_{name}") for name, one in STATES.items()]
 

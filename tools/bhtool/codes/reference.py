@@ -16,7 +16,7 @@ What `tools/bulkhead explain CODE` says of everything but the rules of the check
 """
 SECTIONS = {
     "Why a sandbox entered its monitor, and why it crashed": reasons.entries,
-    "States of a sandbox": contract.states,
+    "States of a sandbox": contract.all_states,
     "Hypercalls": contract.calls,
     "Results of hypercalls": contract.results,
     "Exit statuses of the command": contract.statuses,

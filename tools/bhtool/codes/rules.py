@@ -12,6 +12,11 @@ from bhtool.paths import ROOT
 SOURCE = ROOT / "tools" / "bhtool" / "config" / "rules.py"
 
 
+RETIRED = (
+    Entry("rule that is gone", "BH-R057", "Linux on a PC may own level-triggered lines since 0.2.0: see BH-R110.", aliases=("R057",)),
+)
+
+
 def literal_rules() -> list[tuple[str, str, str]]:
     """(identifier, what must hold, remedy) of each `Rule("BH-...", ...)`, in the order of the file."""
     calls = (node for node in ast.walk(ast.parse(SOURCE.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
@@ -24,7 +29,7 @@ def _is_rule(call: ast.Call) -> bool:
 
 
 def entries() -> list[Entry]:
-    return [_entry(*rule) for rule in literal_rules()]
+    return [*(_entry(*rule) for rule in literal_rules()), *RETIRED]
 
 
 def _entry(id: str, holds: str, remedy: str) -> Entry:

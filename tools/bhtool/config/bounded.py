@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
+import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -24,12 +25,7 @@ SOURCE_BYTES = MIB  # of one source file
 IMAGE_BYTES = 512 * MIB  # of a kernel, a program, an initrd
 PROCESSOR_SECONDS, MEMORY_BYTES, OUTPUT_BYTES = 10, 1024 * MIB, 8 * MIB  # of one run of a compiler
 SECONDS = 60  # a compiler that waits for something takes no processor time
-LIMITS = {
-    resource.RLIMIT_CPU: PROCESSOR_SECONDS,
-    resource.RLIMIT_AS: MEMORY_BYTES,
-    resource.RLIMIT_FSIZE: OUTPUT_BYTES,
-    resource.RLIMIT_CORE: 0,
-}
+LIMITED = ("prlimit", f"--cpu={PROCESSOR_SECONDS}", f"--as={MEMORY_BYTES}", f"--fsize={OUTPUT_BYTES}", "--core=0", "--")
 OUT_OF_MEMORY = (b"alloc() failed", b"out of memory")  # dtc's words, LLVM's
 
 
@@ -59,19 +55,17 @@ def run_bounded(command: list[str], text: bytes) -> Done:
 
 
 def _status(command: list[str], source: BinaryIO, output: BinaryIO, messages: BinaryIO) -> int:
+    """Limits hold from the command's first instruction, for whatever it starts, too, and nothing of it is left behind."""
+    if not shutil.which(command[0]):
+        raise BulkheadError(f"{command[0]} is missing; run `tools/bulkhead setup`", Status.MISSING)
+    process = subprocess.Popen([*LIMITED, *command], stdin=source, stdout=output, stderr=messages, process_group=0)
     try:
-        process = subprocess.Popen(command, stdin=source, stdout=output, stderr=messages)
-    except FileNotFoundError as missing:
-        raise BulkheadError(f"{command[0]} is missing; run `tools/bulkhead setup`", Status.MISSING) from missing
-    try:
-        with contextlib.suppress(ProcessLookupError):  # it has ended
-            for limit, most in LIMITS.items():
-                resource.prlimit(process.pid, limit, (most, most))
         return process.wait(SECONDS)
     except subprocess.TimeoutExpired as late:
         raise Unbounded(f"keeps {command[0]} waiting for more than {SECONDS} s") from late
     finally:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

@@ -22,9 +22,14 @@ WORK_NEEDS = RUN_NEEDS if paths.IS_PACKAGE else BUILD_NEEDS
 SETUP_OPTIONS = ("--yes", "--dry-run")
 
 
+def verb_of(arguments: list[str]) -> str:
+    """The first word that is no option: what stands before it takes no value. Empty if there is none."""
+    return next((word for word in arguments if not word.startswith("-")), "")
+
+
 def wants_only_python(arguments: list[str]) -> bool:
     """For help, for what needs neither compiler nor emulator, and for a verb there is not, which is refused later."""
-    verb = next((word for word in arguments if not word.startswith("-")), "")
+    verb = verb_of(arguments)
     is_light = verb in LIGHT_VERBS and "guest" not in arguments  # `new` builds the SDK for that template
     return "--help" in arguments or "-h" in arguments or is_light or verb not in VERBS
 
@@ -32,7 +37,7 @@ def wants_only_python(arguments: list[str]) -> bool:
 def wants_only_check(arguments: list[str]) -> bool:
     """To judge a file where nothing is built, no compiler of the monitor and no emulator is needed."""
     is_built = any(paths.BUILD.glob("*/build.ninja"))
-    return arguments[:1] == ["check"] and "--build" not in arguments and not is_built
+    return verb_of(arguments) == "check" and "--build" not in arguments and not is_built
 
 
 def wants_help(arguments: list[str]) -> bool:
@@ -51,11 +56,11 @@ def wants_bochs(arguments: list[str]) -> bool:
     """Who names a platform of Bochs, and who runs them all."""
     if any(word.startswith("--platform") for word in arguments):
         return any(word.removeprefix("--platform=").startswith("bochs-") for word in arguments)
-    return bool(arguments) and arguments[0] in ("test", "bench")
+    return verb_of(arguments) in ("test", "bench")
 
 
 def wants_debugger(arguments: list[str]) -> bool:
-    return bool(arguments) and arguments[0] in ("debug", "test")
+    return verb_of(arguments) in ("debug", "test")
 
 
 def build_bochs() -> None:
@@ -66,7 +71,7 @@ def build_bochs() -> None:
 
 def refuse_source_verbs(arguments: list[str]) -> None:
     """What works on the sources is not in a package."""
-    verb = next((word for word in arguments if not word.startswith("-")), "")
+    verb = verb_of(arguments)
     if paths.IS_PACKAGE and verb in SOURCE_VERBS:
         raise BulkheadError(f"`{verb}` works on the sources, which this package does not have: use a clone", Status.USAGE)
 
@@ -123,8 +128,8 @@ def launch(arguments: list[str]) -> NoReturn:
         if wants_help(arguments) and not venv_ready():
             print(kept_help(arguments))
             sys.exit(Status.GOOD)
-        if arguments[:1] == ["setup"] and "--help" not in arguments:
-            setup(arguments[1:])
+        if verb_of(arguments) == "setup" and not wants_help(arguments):
+            setup([word for word in arguments if word != "setup"])
             sys.exit(Status.GOOD)
         prepare(arguments, "--yes" in arguments)
         become_tool([word for word in arguments if word != "--yes"])

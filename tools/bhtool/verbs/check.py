@@ -3,19 +3,18 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
 
-from bhtool.abi import lib
 from bhtool.bench.plot import require_format
 from bhtool.build import is_built
+from bhtool.check_json import plan_json
 from bhtool.codes.catalogue import has_more
-from bhtool.compile import judged_plan, warnings_json
-from bhtool.config.explain import FIRMWARE, IMAGE, KICK_BOXES, MONITOR
-from bhtool.config.plan import Diagnostic, Holding, Plan, SandboxPlan
+from bhtool.compile import judged_plan
+from bhtool.config.plan import Diagnostic, Plan, SandboxPlan
 from bhtool.errors import Status
+from bhtool.given_up import machine_memory, memory_of
 from bhtool.jsonfile import versions_of, write_json
 from bhtool.picture.draw import draw_split
 from bhtool.platforms import DEFAULT, load, names
@@ -23,7 +22,6 @@ from bhtool.screen import Screen, table_of
 from bhtool.text import size_text
 from bhtool.verbs.options import Output, strict_option
 
-UNUSED = "unused RAM"
 MOST_EXPLAINED = 4
 
 
@@ -71,42 +69,12 @@ def memory_table(plan: Plan) -> Table:
             one.name,
             *(
                 size_text(cost[name])
-                for name in ("monitor_bytes", "table_bytes", "core_bytes", "log_bytes", "copy_bytes", "given_up_bytes")
+                for name in ("monitor_bytes", "table_bytes", "core_bytes", "log_bytes", "snapshot_bytes", "given_up_bytes")
             ),
         )
-    for what, size in machine_memory(plan).items():
+    for what, size in machine_memory(plan):
         table.add_row(what, "", "", "", "", "", size_text(size))
     return table
-
-
-def memory_of(one: SandboxPlan) -> dict[str, int]:
-    """Bytes that are not its RAM. The monitor's hold tables of its stage 2, what each core takes, and the log."""
-    return {
-        "ram_bytes": one.ram_size,
-        "monitor_bytes": one.pool_size,
-        "table_bytes": one.ram_table_bytes + one.other_table_bytes,
-        "core_bytes": one.core_bytes,
-        "log_bytes": lib.BH_LOG_BYTES,
-        "copy_bytes": one.snapshot_size if one.restarts else 0,
-        "given_up_bytes": one.pool_size + (one.snapshot_size if one.restarts else 0),
-    }
-
-
-def machine_memory(plan: Plan) -> dict[str, int]:
-    """Once for the machine: what no sandbox has, in the words of the allocation; and what nobody has."""
-    sizes: dict[str, int] = {}
-    for held in plan.holdings:
-        if held.owner == MONITOR and held.what in (IMAGE, FIRMWARE, KICK_BOXES):
-            sizes[held.what] = sizes.get(held.what, 0) + held.size
-    return sizes | {UNUSED: unused_memory(plan)}
-
-
-def unused_memory(plan: Plan) -> int:
-    """Bytes of RAM that nobody has: what no sandbox takes, and what is left beside the monitors, as sandboxes get whole 2 MiB."""
-    taken = [
-        held.size for held in plan.holdings if held.kind == "memory" and any(0 <= held.start - start < size for start, size in plan.ram)
-    ]
-    return sum(size for _, size in plan.ram) - sum(taken)
 
 
 def allocation_table(plan: Plan) -> Table:
@@ -117,38 +85,6 @@ def allocation_table(plan: Plan) -> Table:
         size = str(held.size) if held.kind == "port" else size_text(held.size)
         table.add_row(held.kind, f"{held.start:#x}", f"{end:#x}", size, held.what, held.owner or "nobody")
     return table
-
-
-def holding_json(held: Holding) -> dict[str, Any]:
-    return vars(held) | {"location": str(held.location) if held.location else None}
-
-
-def restart_json(one: SandboxPlan) -> dict[str, Any]:
-    if not one.restarts:
-        return {}
-    sizes = {"zeroed_bytes": one.ram_size, "copied_bytes": one.snapshot_size}
-    return {"restart": {"faults": one.max_restarts, **sizes, "instructions_at_most": one.restart_instructions}}
-
-
-def plan_json(plan: Plan) -> dict[str, Any]:
-    sandboxes = [
-        {name: getattr(one, name) for name in ("name", "cores", "ram_hpa", "ram_gpa", "ram_size", "rest", "unprotected")}
-        | {"ram": [{"gpa": ram.gpa, "hpa": ram.hpa, "bytes": ram.size} for ram in one.ram]}
-        | restart_json(one)
-        | {"devices": {name: vars(free) for name, free in one.devices.items()}, "withheld": one.withheld}
-        | {"memory": memory_of(one)}
-        for one in plan.sandboxes
-    ]
-    return {
-        "platform": plan.platform,
-        "valid": plan.valid,
-        "errors": [vars(error) for error in plan.errors],
-        **warnings_json(plan),
-        "allocation": {"sandboxes": sandboxes, "holdings": [holding_json(held) for held in plan.holdings]}
-        | {"machine_memory": machine_memory(plan)},
-        "schedulability": [],
-        "channels": [],
-    }
 
 
 def explained(found: Iterable[Diagnostic]) -> list[str]:

@@ -12,6 +12,8 @@ from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
 from bhtool.verbs.options import Output, strict_option
 
+SIGNATURE = b"Written by `bulkhead overlay`"  # in each template
+
 
 def files_of(form: Form, sandbox: str, output: Path | None) -> list[Path]:
     """The first as it is named, the others beside it."""
@@ -20,6 +22,13 @@ def files_of(form: Form, sandbox: str, output: Path | None) -> list[Path]:
     if len(set(files)) < len(files):
         raise BulkheadError(f"{first} would be overwritten by its companion; name it {first.with_suffix(form.suffixes[0])}", Status.USAGE)
     return files
+
+
+def require_own(files: list[Path]) -> None:
+    """What `overlay` wrote may be written anew; nobody else's file is lost."""
+    for file in files:
+        if file.exists() and SIGNATURE not in file.read_bytes():
+            raise BulkheadError(f"{file} is there and was not written by `bulkhead overlay`; choose another with -o", Status.USAGE)
 
 
 @click.command(epilog="Kernels: " + "; ".join(f"{name}: {form.what}" for name, form in FORMS.items()) + ".")
@@ -34,6 +43,7 @@ def overlay(partition: Path, sandbox: str, kernel: str, platform_name: str, outp
     screen, form = Screen(), FORMS[kernel]
     facts = facts_of(partition, load(platform_name), sandbox, screen, strict)
     files = files_of(form, sandbox, output)
+    require_own(files)
     for file, text in zip(files, form.write(facts), strict=True):
         file.write_text(text, encoding="utf-8")
         screen.out.print(f"wrote {file}")

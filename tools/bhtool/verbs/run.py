@@ -17,6 +17,7 @@ from bhtool.jsonfile import write_json
 from bhtool.logfile import Log
 from bhtool.machine import Machine, timing_for, versions
 from bhtool.platforms import DEFAULT, load, names
+from bhtool.run_json import run_json
 from bhtool.screen import Screen
 from bhtool.session import EndEvent, Session, Watch
 from bhtool.show import Show
@@ -171,5 +172,5 @@ def run(
             status = judged(session, status, expected, screen)
         screen.summary(reports.summary(session))
         if json_file:
-            write_json(json_file, "run", reports.run_json(session) | warnings_json(plan), versions(platform))
+            write_json(json_file, "run", run_json(session) | warnings_json(plan), versions(platform))
     return status

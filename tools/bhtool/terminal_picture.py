@@ -2,7 +2,7 @@
 """A command on a terminal in memory, as a picture. The README's comes from a real run:
 
 tools/bulkhead setup
-PYTHONPATH=tools build/venv/bin/python -m bhtool.picture docs/pictures/run.svg
+PYTHONPATH=tools build/venv/bin/python -m bhtool.terminal_picture docs/pictures/run.svg
 """
 
 import fcntl
