@@ -84,6 +84,11 @@ static void run_uart_irqs(const struct command_line *line)
 		console_say("uart-irqs: no UART was granted");
 }
 
+static void run_uart_found(const struct command_line *line)
+{
+	console_say("uart found 0x%jx", (uint64_t)console_uart_found());
+}
+
 /* bench-timer=busy, bench-timer=wfi, bench-timer=KIND of storm */
 static void run_bench_timer(const struct command_line *line)
 {
@@ -306,6 +311,7 @@ const struct command commands[] = {
 	{ "gate", 0, run_gate },
 	{ "ticks", 1, run_ticks },
 	{ "uart-irqs", 1, run_uart_irqs },
+	{ "uart-found", 0, run_uart_found },
 	{ "bench-timer", 0, run_bench_timer },
 	{ "stream", 1, run_stream },
 	{ "random", 1, run_random },

@@ -15,6 +15,7 @@ enum { INPUT_BYTES = 64, LINE_POLLS = 1 << 24 };
 
 static struct bh_log *log_ring;
 static const struct uart_driver *uart;
+static uint32_t uart_found; /* its condition before this kernel touched it */
 static bool somebody_types;
 
 /* Characters received: the interrupt handler writes at head, the main program reads at tail. */
@@ -209,6 +210,11 @@ static void log_init(const struct bh_grant *grant)
 	__atomic_store_n(&log_ring->magic, BH_LOG_MAGIC, __ATOMIC_RELEASE);
 }
 
+uint32_t console_uart_found(void)
+{
+	return uart_found;
+}
+
 void console_init(void)
 {
 	const struct bh_grant *log_grant = info_find(BH_GRANT_LOG, NULL);
@@ -221,6 +227,7 @@ void console_init(void)
 		if (!grant)
 			continue;
 		uart = *driver;
+		uart_found = uart->condition(grant);
 		uart->init(grant);
 		irq_attach_device(grant, uart_interrupt);
 		return;

@@ -23,6 +23,9 @@ struct bh_log *console_log(void);
 
 /* The interactive side: the UART alone. */
 bool console_has_uart(void);
+
+/* Its condition (uart.h) when this kernel began; 0 without a UART. */
+uint32_t console_uart_found(void);
 void console_echo(const char *format, ...) CONSOLE_FORMAT;
 /* Next character received, if there is one. */
 bool console_get(char *c);

@@ -8,6 +8,8 @@
 
 struct uart_driver {
 	const char *compatible;
+	/* Before `init`: what whoever used it before leaves behind. 16550: line control; PL011: raw interrupts. */
+	uint32_t (*condition)(const struct bh_grant *grant);
 	/* 8N1, no FIFO (an interrupt a character), receive interrupt on, transmit interrupt off. */
 	void (*init)(const struct bh_grant *grant);
 	/* Sends; false: no room. With interrupts disabled, as the handler sends, too. */

@@ -51,6 +51,14 @@ def harmless(name: str, *values: int, then: tuple[Expectation, ...] = ()) -> Cas
     return Case(f"icr-{name}", guards, attacked(" ".join(commands)), (*expected, *then), X86)
 
 
+def level(name: str, value: int) -> Case:
+    """To oneself, as level-triggered. Looked at before it is taken: Bochs clears the trigger mode register when the interrupt ends."""
+    guards = "no IPI is level-triggered: its end would be told to every level line with its vector"
+    command = f"icr-trigger={value:#x}"
+    expected = (Says("attacker", STRAY.format(f"{value & 0xFF:#x}")), Returned("attacker", command, 0))
+    return Case(f"icr-level-{name}-is-edge", guards, attacked(command), expected, X86)
+
+
 ICR = (
     to_foreign_core("fixed", 0, quick=True),
     to_foreign_core("nmi", 4),
@@ -60,6 +68,8 @@ ICR = (
     *never("smi", 2),
     *never("reserved-mode", 3),
     *never("external", 7),
+    level("at-once", 1 << 32 | 0xC055),
+    level("by-shorthand", 0x4C056),
     icr("logical-foreign", 0x4 << 32 | 1 << 14 | 1 << 11 | 0x55),
     icr("logical-own-and-foreign", 0x6 << 32 | 1 << 14 | 1 << 11 | 0x55),
     icr("logical-whole-cluster", 0xFFFF << 32 | 1 << 14 | 1 << 11 | 0x55),

@@ -3,8 +3,8 @@
 (uart0), the victim core 2 with pin 3 (uart1). Intel 82093AA data sheet, 3.2.4 "IOREDTBL[23:0]": low word of pin n 0x10 + 2n, high word behind it.
 """
 
-from tests.emulated.case import X86, Case, Sandbox, attacked
-from tests.emulated.expect import Expectation, Parked, Returned, Says
+from tests.emulated.case import SVM, X86, Case, Sandbox, attacked
+from tests.emulated.expect import Expectation, Parked, Restarted, Returned, Says
 
 IOAPIC, WINDOW = 0xFEC00000, 0xFEC00010
 VERSION, OWN, FOREIGN = 0x01, 0x18, 0x16
@@ -75,6 +75,42 @@ OWN_ENTRY = (
     kept("trigger-and-polarity", (OWN, LEVEL | ACTIVE_LOW | OWN_VECTOR)),
 )
 
+# ---- A level-triggered line: pin 23, the edu device's. QEMU alone has one, and models it; its I/O APIC takes every line for active high. ----
+
+LEVEL_OWNERS = "a level line has no vector of another sandbox's level lines"
+LEVEL_WORKS = "a level line stays in service until its end, is held while masked, and goes where its owner says among own cores"
+EDU, EDU_ENTRY, EDU_VECTOR, ROUNDS = 0xC0000000, 0x3E, 0xF0, 50
+LEVEL_ROUNDS = f"level-rounds={EDU:#x},{ROUNDS}"
+ALL_ROUNDS = 2 * ROUNDS << 16 | 2 * ROUNDS  # kernel/arch/x86_64/level_line.h
+
+
+def level(name: str, word: int, *expected: Expectation) -> Case:
+    attacker = Sandbox("attacker", 1, f"ticks=400 {write(EDU_ENTRY, word)}", access=("pciedu0",), beats=False)
+    return Case(f"ioapic-level-{name}", LEVEL_OWNERS, (Sandbox("bystander", 0), attacker, Sandbox("victim", 2)), expected, (SVM,))
+
+
+def rounds(name: str, cores: int | tuple[int, ...], arguments: str = "", health: str = "", *expected: Expectation) -> Case:
+    owner = Sandbox("owner", cores, f"ticks=99 {arguments}{LEVEL_ROUNDS}", access=("pciedu0",), health=health, beats=False)
+    expect = (*expected, Returned("owner", LEVEL_ROUNDS, ALL_ROUNDS))
+    return Case(f"ioapic-level-{name}", LEVEL_WORKS, (Sandbox("bystander", 0), owner, Sandbox("neighbour", 3)), expect, (SVM,))
+
+
+LEVEL_ENTRY = (
+    level("own-vector", EDU_VECTOR, Returned("attacker", write(EDU_ENTRY, EDU_VECTOR), EDU_VECTOR)),
+    level("vector-that-linux-chooses", 0x55, Parked("attacker", "device", "write", f"{WINDOW:#x}")),
+    level("vector-of-another-grant", EDU_VECTOR + 1, Parked("attacker", "device", "write", f"{WINDOW:#x}")),
+    rounds("one-core", 1),
+    rounds("moved-in-service", (1, 2)),
+    rounds(
+        "asserted-at-restart",
+        1,
+        f"first=level-leave={EDU:#x} crash=1 ",
+        'on-fault = "restart"; max-restarts = <1>;',
+        Restarted("owner", 1),
+        Says("owner", f"stray interrupt {EDU_VECTOR:#x}"),
+    ),
+)
+
 DECODER = "only a plain MOV of 32 bits is carried out on the I/O APIC; anything else parks"
 
 
@@ -106,4 +142,4 @@ INSTRUCTIONS = (
     ),
 )
 
-CASES = (*FOREIGN_ENTRY, *OWN_ENTRY, *INSTRUCTIONS)
+CASES = (*FOREIGN_ENTRY, *OWN_ENTRY, *LEVEL_ENTRY, *INSTRUCTIONS)

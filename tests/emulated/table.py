@@ -2,6 +2,7 @@
 """The table of cases. A name occurs once per platform; every case says which protection it guards."""
 
 from tests.emulated import (
+    cases_console,
     cases_cores,
     cases_dirty,
     cases_interrupts,
@@ -36,6 +37,7 @@ CASES: tuple[Case, ...] = (
     *cases_unprotected.CASES,
     *cases_dirty.CASES,
     *cases_wires.CASES,
+    *cases_console.CASES,
 )
 
 

@@ -8,9 +8,11 @@ from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.rows_arm import ARM_GICV2, ARM_GICV3, ARM_V7
 from tests.mutation.rows_at_once_arm import AT_ONCE_ARM
 from tests.mutation.rows_campaign import FILTERS
+from tests.mutation.rows_console import CONSOLE
 from tests.mutation.rows_cores import ARM_CORES, BOOT_CORE, EARLY_NOTICES, NOTICES
 from tests.mutation.rows_dirty import DIRT
 from tests.mutation.rows_gicv3 import INTERFACES
+from tests.mutation.rows_level import LEVEL, LEVEL_IPIS
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
@@ -26,8 +28,8 @@ def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[
     return tuple(replace(row, platform=second) for row in rows if row.platform == first and not row.file.startswith(OF_ONE_MACHINE))
 
 
-ON_BOTH_PCS = shared(X86, SVM, VTX)
+ON_BOTH_PCS = shared((*X86, *LEVEL_IPIS), SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
-ON_PCS = (*X86, *SVM_ALONE, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
+ON_PCS = (*X86, *LEVEL_IPIS, *LEVEL, *SVM_ALONE, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
 ON_ARM = (*ARM_GICV3, *INTERFACES, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM, *AT_ONCE_ARM)
-MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES, *STUCK)
+MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES, *STUCK, *CONSOLE)

@@ -4,13 +4,18 @@
 
 #include "kernel/cpu.h"
 
-enum { UARTDR = 0x000, UARTFR = 0x018, UARTLCR_H = 0x02c, UARTCR = 0x030, UARTIMSC = 0x038, UARTMIS = 0x040, UARTICR = 0x044 };
+enum { UARTDR = 0x000, UARTFR = 0x018, UARTLCR_H = 0x02c, UARTCR = 0x030, UARTIMSC = 0x038, UARTRIS = 0x03c, UARTMIS = 0x040, UARTICR = 0x044 };
 enum { UARTFR_RXFE = 1 << 4, UARTFR_TXFF = 1 << 5 };
 enum { UARTLCR_H_WLEN_8 = 3 << 5 };
 enum { UARTCR_UARTEN = 1 << 0, UARTCR_TXE = 1 << 8, UARTCR_RXE = 1 << 9 };
 enum { INTERRUPT_RX = 1 << 4, INTERRUPT_TX = 1 << 5, INTERRUPTS_ALL = 0x7ff };
 
 static uint64_t base;
+
+static uint32_t pl011_condition(const struct bh_grant *grant)
+{
+	return arch_mmio_read32(grant->gpa + UARTRIS);
+}
 
 static void pl011_init(const struct bh_grant *grant)
 {
@@ -48,6 +53,7 @@ static bool pl011_serve(void (*received)(char c))
 
 const struct uart_driver pl011 = {
 	.compatible = "arm,pl011",
+	.condition = pl011_condition,
 	.init = pl011_init,
 	.put = pl011_put,
 	.transmit_interrupt = pl011_transmit_interrupt,

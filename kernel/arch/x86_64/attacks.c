@@ -10,6 +10,7 @@
 #include "kernel/info.h"
 #include "kernel/irq.h"
 #include "kernel/memory.h"
+#include "level_line.h"
 #include "timer_hw.h"
 #include "x2apic.h"
 
@@ -21,6 +22,19 @@ static uint64_t attack_icr(uint64_t a, uint64_t b)
 {
 	x86_wrmsr(MSR_X2APIC_ICR, a);
 	return 0;
+}
+
+/* Sends `a`, an interrupt to oneself, and looks before it is taken: its vector's bit of the trigger mode register. SDM vol. 3, 11.8.4. */
+static uint64_t attack_icr_trigger(uint64_t a, uint64_t b)
+{
+	enum { MSR_X2APIC_TMR = 0x818 };
+	uint64_t triggers;
+
+	cpu_interrupts_disable();
+	x86_wrmsr(MSR_X2APIC_ICR, a);
+	triggers = x86_rdmsr(MSR_X2APIC_TMR + (uint8_t)a / 32);
+	cpu_interrupts_enable();
+	return triggers >> a % 32 & 1;
 }
 
 /* From another core: sends the first one off and into an endless loop below 1 MiB. */
@@ -382,6 +396,7 @@ ATTACK_ENDLESS(forbidden, VECTOR_UD, "monitor", 0)
 /* clang-format off */
 const struct attack arch_attacks[] = {
 	{ "icr", 1, false, attack_icr },
+	{ "icr-trigger", 1, false, attack_icr_trigger },
 	{ "pend", 2, false, attack_pend },
 	{ "restart", 2, false, attack_restart }, /* times, ms */
 	{ "lvt", 2, false, attack_wrmsr },
@@ -394,6 +409,8 @@ const struct attack arch_attacks[] = {
 	{ "ins", 1, false, attack_ins },
 	{ "ioapic", 2, true, attack_ioapic },
 	{ "ioapic-read", 2, true, attack_ioapic_read },
+	{ "level-leave", 1, true, attack_level_leave },
+	{ "level-rounds", 2, true, attack_level_rounds },
 	{ "config", 2, false, attack_config },
 	{ "extend", 1, true, attack_extend },
 	{ "byte", 1, true, attack_byte },

@@ -24,6 +24,11 @@ static unsigned read(uint16_t port)
 	return x86_in8(base + port);
 }
 
+static uint32_t ns16550_condition(const struct bh_grant *grant)
+{
+	return x86_in8((uint16_t)grant->gpa + LCR);
+}
+
 static void ns16550_init(const struct bh_grant *grant)
 {
 	base = (uint16_t)grant->gpa;
@@ -70,6 +75,7 @@ static bool ns16550_serve(void (*received)(char c))
 
 const struct uart_driver ns16550 = {
 	.compatible = "ns16550a",
+	.condition = ns16550_condition,
 	.init = ns16550_init,
 	.put = ns16550_put,
 	.transmit_interrupt = ns16550_transmit_interrupt,
