@@ -43,5 +43,12 @@ AT_ONCE = (
     Mutation("logical destinations are APIC IDs", ICR, "(ICR_MODE | ICR_LOGICAL | ICR", "(ICR_MODE | ICR", "icr_test"),
     Mutation("shorthands do not count", ICR, "ICR_LOGICAL | ICR_SHORTHAND)", "ICR_LOGICAL)", "icr_test"),
     Mutation("exceptions are interrupts at once", ICR, " || !apic_vector_exists(icr)", "", "icr_test"),
+    *(
+        Mutation(f"{who} may be level-triggered", ICR, f"{where}, APIC_FIXED,", f"{where}, (enum apic_mode)(icr >> 8 & 0x80),", "icr_test")
+        for who, where in (
+            ("what is sent at once", "apic_send(partition->apic_id[slot]"),
+            ("what goes the long way", "apic_send(to->partition->apic_id[to->slot]"),
+        )
+    ),
     Mutation("any core may be named at once", ICR, "if (partition->apic_id[slot] == icr >> 32) {", "{", "icr_test"),
 )

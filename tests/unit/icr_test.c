@@ -101,6 +101,7 @@ static enum hal_action write_icr(uint32_t from, uint64_t icr)
 #define LOGICAL            UINT64_C(0x800)
 #define SHORTHAND(n)       ((uint64_t)(n) << 18)
 #define MODE(mode)         ((uint64_t)(mode) << 8 | 0x4000)
+#define LEVEL              UINT64_C(0x8000)
 #define FIXED(destination) (TO(destination) | 0x4055)
 
 /* SDM vol. 3A, 11.12.9, 11.12.10; sent: bit n is own core n. Sender: core 0, whose APIC ID is 3. */
@@ -127,6 +128,8 @@ static const struct {
 	{ "logical, a whole cluster", FIXED(0xffff) | LOGICAL, 0, HAL_FAULT },
 	{ "logical, nobody", FIXED(0) | LOGICAL, 0, HAL_SKIP },
 	{ "logical, broadcast", FIXED(0xffffffff) | LOGICAL, 7, HAL_SKIP },
+	{ "called level-triggered, sent at once", FIXED(3) | LEVEL, 1, HAL_SKIP },
+	{ "called level-triggered, by shorthand", SHORTHAND(1) | FIXED(2) | LEVEL, 1, HAL_SKIP },
 	{ "shorthand, self", SHORTHAND(1) | FIXED(2), 1, HAL_SKIP },
 	{ "shorthand, all", SHORTHAND(2) | FIXED(2), 7, HAL_SKIP },
 	{ "shorthand, others", SHORTHAND(3) | FIXED(2), 6, HAL_SKIP },

@@ -4,7 +4,16 @@
 
 #include "kernel/cpu.h"
 
-enum { UARTDR = 0x000, UARTFR = 0x018, UARTLCR_H = 0x02c, UARTCR = 0x030, UARTIMSC = 0x038, UARTRIS = 0x03c, UARTMIS = 0x040, UARTICR = 0x044 };
+enum {
+	UARTDR = 0x000,
+	UARTFR = 0x018,
+	UARTLCR_H = 0x02c,
+	UARTCR = 0x030,
+	UARTIMSC = 0x038,
+	UARTRIS = 0x03c,
+	UARTMIS = 0x040,
+	UARTICR = 0x044
+};
 enum { UARTFR_RXFE = 1 << 4, UARTFR_TXFF = 1 << 5 };
 enum { UARTLCR_H_WLEN_8 = 3 << 5 };
 enum { UARTCR_UARTEN = 1 << 0, UARTCR_TXE = 1 << 8, UARTCR_RXE = 1 << 9 };
