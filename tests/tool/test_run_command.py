@@ -15,8 +15,8 @@ import pytest
 from bhtool import paths
 from bhtool.errors import Status
 from bhtool.memory import Heartbeat
-from bhtool.session import Watch
-from bhtool.verbs.run import Expected, failure
+from bhtool.session import Session, Watch
+from bhtool.verbs.run import Expected, failure, unstarted
 
 NATIVE, RESTART = paths.PARTITIONS / "native.dts", paths.PARTITIONS / "restart.dts"
 PLATFORMS = ["qemu-aarch64", "qemu-svm"]
@@ -122,6 +122,31 @@ def test_a_delay_is_told_from_turns_of_busy_cores(platform: str, tmp_path: Path)
     assert late["delay=50"]["awake_late_max_ns"] >= 50_000
     assert late["ticks=1"]["late_max_ns"] > 0, "turns"
     assert late["ticks=1"]["awake_late_max_ns"] < late["ticks=1"]["late_max_ns"]
+
+
+@pytest.mark.parametrize(("platform", "seconds"), [("qemu-svm", "0.001"), pytest.param("bochs-vtx", "0.5", marks=pytest.mark.long)])
+def test_a_sandbox_that_was_never_started_fails_a_timed_run(platform: str, seconds: str) -> None:
+    """Firmware's time counts."""
+    done = run("--platform", platform, "--partition", NATIVE, "--seconds", seconds)
+    assert done.returncode == Status.FAILED, done.stdout + done.stderr
+    told = [line for line in done.stderr.splitlines() if "was not started within" in line]
+    assert len(told) == 4, done.stderr
+    assert all(line.endswith("give more --seconds") for line in told)
+
+
+@pytest.mark.parametrize(
+    ("state", "monitor", "now", "said"),
+    [
+        ("running", None, 1.0, ""),
+        ("cold", None, 1.0, "was not started within 1.0 s of guest time, all of it before the monitor was loaded; give more --seconds"),
+        ("cold", 0.7, 1.0, "was not started within 1.0 s of guest time, of which firmware and loader took 0.7 s; give more --seconds"),
+        ("cold", 0.0, 0.5, "was not started within 0.5 s of guest time, of which firmware and loader took 0.0 s"),
+    ],
+    ids=["started", "in firmware", "in the monitor", "all sleep"],
+)
+def test_why_a_sandbox_was_not_started(state: str, monitor: float | None, now: float, said: str) -> None:
+    session = SimpleNamespace(guest_seconds=lambda: now, monitor_seconds=monitor)
+    assert unstarted(cast(Session, session), cast(Watch, SimpleNamespace(state=state)), seconds=1.0) == said
 
 
 def test_a_machine_in_which_all_sleep_for_good_is_not_waited_for(tmp_path: Path) -> None:

@@ -99,8 +99,10 @@ def test_the_monitors_banner_is_the_first_line_of_the_boot_console(console: str,
     session = Session.__new__(Session)
     session.platform = cast(Platform, SimpleNamespace(emulator=SimpleNamespace(serials=("uart0", "uart1"))))
     session._banner_is_due, session.banner = True, ""
+    session._seconds, session.monitor_seconds = 0.25, None
     watch = Watch(cast(SandboxPlan, SimpleNamespace(name="one", console=console)), cast(Source, None), stats=cast(Stats, SimpleNamespace()))
     assert session._spoken(watch, said) == expected
+    assert session.monitor_seconds == (0.25 if BannerEvent(BANNER) in expected else None)
 
 
 def test_nothing_is_left_behind(platform: Platform, plan: Plan, machine: Machine) -> None:

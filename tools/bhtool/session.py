@@ -146,6 +146,7 @@ class Session:
         self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox), signs=self._signs(sandbox)) for sandbox in self.plan.sandboxes}
         self._spare = self._spare_lines()
         self._banner_is_due, self.banner = True, ""
+        self.monitor_seconds: float | None = None  # guest time when the monitor had been loaded; None: it has yet to say so
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -207,7 +208,7 @@ class Session:
         self._banner_is_due = is_due and not is_console
         if not (is_due and is_console and BANNER.match(text)):
             return None
-        self.banner = text
+        self.banner, self.monitor_seconds = text, self.guest_seconds()
         return BannerEvent(text)
 
     def _look(self, watch: Watch) -> list[Event]:

@@ -67,6 +67,7 @@ class Expected:
     parked: tuple[str, ...]
     punctual: tuple[str, ...]
     ready: bool  # all of them
+    seconds: float = 0.0  # how long the run was to go on; 0: as long as it takes
 
     def require_known(self, plan: Plan) -> None:
         for option, asked in (("parked", self.parked), ("punctual", self.punctual)):
@@ -90,10 +91,24 @@ def failure(watch: Watch, expected: Expected) -> str:
     return f"did not get ready: {lacking(watch)}" if expected.ready and not watch.ready else ""
 
 
+def unstarted(session: Session, watch: Watch, seconds: float) -> str:
+    """Why a sandbox that is still to be started when its time is over fails the run; empty: it has been started."""
+    if watch.state != "cold":
+        return ""
+    now, firmware = session.guest_seconds(), session.monitor_seconds
+    share = "all of it before the monitor was loaded" if firmware is None else f"of which firmware and loader took {firmware:.1f} s"
+    remedy = "; give more --seconds" if now >= seconds else ""
+    return f"was not started within {now:.1f} s of guest time, {share}{remedy}"
+
+
 def judged(session: Session, status: Status, expected: Expected, screen: Screen) -> Status:
     if status != Status.GOOD:
         return status
-    failures = {name: why for name, watch in session.watches.items() if (why := failure(watch, expected))}
+    failures = {
+        name: why
+        for name, watch in session.watches.items()
+        if (why := unstarted(session, watch, expected.seconds) or failure(watch, expected))
+    }
     for name, why in failures.items():
         screen.complain(f"{name} {why}")
     return Status.FAILED if failures else status
@@ -143,7 +158,8 @@ def run(
     """Start a machine split into sandboxes and show what they do.
 
     Without --seconds and --until it goes on for ten seconds of guest time after every sandbox is ready. It fails, with
-    status 1, when a sandbox is parked that was not expected to be, and, without --seconds, when one does not get ready.
+    status 1, when a sandbox is parked that was not expected to be; with --seconds when one has not even been started by
+    then, for firmware's time counts; and without when one does not get ready.
     """
     if seconds is not None and until:
         raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
@@ -158,7 +174,7 @@ def run(
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
         image = make_image(platform, plan)
-    expected = Expected(expect_parked, expect_punctual, ready=seconds is None)
+    expected = Expected(expect_parked, expect_punctual, ready=seconds is None, seconds=seconds or 0.0)
     expected.require_known(plan)
     if attach:
         require_input(plan, attach)
