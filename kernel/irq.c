@@ -122,15 +122,21 @@ static void note_stray(uint32_t number)
 	atomic_store_explicit(&strays.noted, noted + 1, memory_order_release);
 }
 
-void irq_dispatch(uint32_t number)
+static bool handle(uint32_t number)
 {
 	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS && h->handle; h++)
 		if (h->number == number) {
 			h->handle();
-			idle_end_sleep();
-			return;
+			return true;
 		}
-	note_stray(number);
+	return false;
+}
+
+void irq_dispatch(uint32_t number)
+{
+	if (!handle(number))
+		note_stray(number);
+	idle_end_sleep();
 }
 
 void irq_report_strays(void)

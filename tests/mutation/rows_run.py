@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in what becomes of a sandbox whose core faults, or whose monitor has trapped, for the tests on the host."""
+"""Mistakes in what becomes of a sandbox whose core faults, or whose monitor has trapped, for the tests on the host; and in the sandbox kernel's interrupts."""
 
 from tests.mutation.mutation import Mutation
 
-RUN = "monitor/run.c"
+RUN, INTERRUPTS = "monitor/run.c", "kernel/irq.c"
 
 
 def run(what: str, old: str, new: str = "") -> Mutation:
@@ -26,4 +26,11 @@ ENDS = (
     run("an end that was asked for is told", "if (state == BH_STATE_PARKED) hal_notice_send(core);", "hal_notice_send(core);"),
     run("an end waits for a restart", "if (!may_restart)", "if (!may_restart && (found & PHASE_MASK) == PHASE_RUNS)"),
     run("a core of a sandbox that has ended is not quiet", "hal_core_quiesce(core); rest(core, slot);", "rest(core, slot);"),
+    Mutation(
+        "who slept through a stray interrupt slept undisturbed",
+        INTERRUPTS,
+        "note_stray(number); idle_end_sleep();",
+        "{ note_stray(number); return; } idle_end_sleep();",
+        "irq_test",
+    ),
 )

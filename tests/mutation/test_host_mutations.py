@@ -20,7 +20,7 @@ from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
-from tests.mutation.rows_run import ENDS, RUN
+from tests.mutation.rows_run import ENDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
 from tests.mutation.rows_vmx import CONTROL_WORDS, CONTROLS, VMX
@@ -34,10 +34,9 @@ VALIDATOR = "monitor/table_boot.c"
 BASES = "hal/pci/bases_boot.c"
 ORDERS = "hal/x86/orders.c"
 IOAPIC, IOAPIC_BOOT = "hal/irq/ioapic.c", "hal/irq/ioapic_boot.c"
-LOCK = "hal/lock.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
-PCI_FILTER = "hal/pci/filter.c"
+PCI_FILTER, LOCK = "hal/pci/filter.c", "hal/lock.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 PROGRAMS = {
@@ -58,6 +57,7 @@ PROGRAMS = {
     "module_test": "tests/unit/module_test.c",
     "pci_test": "tests/unit/pci_test.c",
     "port_test": "tests/unit/port_test.c",
+    "irq_test": "tests/unit/irq_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
@@ -93,6 +93,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "port_test": ["hal/x86/port.c"],
+    "irq_test": [INTERRUPTS],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}
@@ -115,7 +116,6 @@ TIME_LIMIT_SECONDS = 60
 CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is
 
 pytestmark = pytest.mark.long
-
 
 MUTATIONS = [
     *AT_ONCE,

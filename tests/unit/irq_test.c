@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whatever interrupt has come, with a handler or without, its core is awake behind it: kernel/irq.c. */
+#include "kernel/irq.h"
+
+#include "check.h"
+#include "kernel/console.h"
+#include "kernel/fault.h"
+#include "kernel/idle.h"
+#include "kernel/info.h"
+
+enum { HANDLED = 27, STRAY = 33 };
+
+static unsigned handled, ended, said;
+
+static void init(void) {}
+
+static void enable_local(uint32_t number)
+{
+	CHECK_EQ(number, HANDLED);
+}
+
+static const struct irq_controller fake = { .grant = "fake", .init = init, .enable_local = enable_local };
+const struct irq_controller *const irq_controllers[] = { &fake, NULL };
+
+const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
+{
+	static const struct bh_grant grant;
+
+	return kind == BH_GRANT_IRQCHIP ? &grant : NULL;
+}
+
+void fault_stop(const char *why)
+{
+	check_context.subject = why;
+	CHECK(!"reached");
+	exit(1);
+}
+
+void console_say(const char *format, ...)
+{
+	said++;
+}
+
+/* The handler runs in the sleep that its interrupt ends, so that it can ask how long that was. */
+void idle_end_sleep(void)
+{
+	ended++;
+}
+
+static void handle(void)
+{
+	CHECK_EQ(ended, handled);
+	handled++;
+}
+
+int main(void)
+{
+	irq_init();
+	irq_attach_local(HANDLED, handle);
+	check_context.subject = "handled";
+	irq_dispatch(HANDLED);
+	CHECK_EQ(handled, 1);
+	CHECK_EQ(ended, 1);
+	check_context.subject = "stray";
+	for (check_context.round = 1; check_context.round <= 2; check_context.round++) {
+		irq_dispatch(STRAY);
+		CHECK_EQ(ended, 1 + check_context.round);
+	}
+	irq_report_strays();
+	CHECK_EQ(handled, 1);
+	CHECK_EQ(said, 1);
+	return 0;
+}
