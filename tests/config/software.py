@@ -111,6 +111,7 @@ def software(arch: str) -> dict[str, bytes]:
         "rootfs-half.cpio.gz": packed(60),
         "rootfs-empty.cpio": root_file_system(etc=b""),
         "rootfs-cut.cpio.gz": INITRD[:-20],
+        "rootfs.cpio.zst": b"\x28\xb5\x2f\xfd" + bytes(200),
         "huge.elf": b"",
     }
 

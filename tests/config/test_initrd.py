@@ -111,6 +111,7 @@ def test_padding_is_passed_over_in_one_go() -> None:
         (b"#!/bin/sh\n" * 50, "neither a cpio archive"),
         (b"070707" + bytes(200), "old form"),
         (b"\x27\x05\x19\x56" + bytes(200), "wrapped for U-Boot"),
+        (bytes(257).replace(b"\0", b"n", 1) + b"ustar" + bytes(250), "is a tar in a compression that this tool does not open"),
         (PLAIN[:300], "cut short"),
         (FORMS["xz"][:-8], "cut short"),
         (FORMS["gzip"][:10] + b"\xff" * 60, "damaged"),
@@ -118,7 +119,7 @@ def test_padding_is_passed_over_in_one_go() -> None:
         (bytes(1000), "holds no file"),
         (b"070701" + b"Z" * 200, "no numbers"),
     ],
-    ids=["text", "odc", "uimage", "cut cpio", "cut xz", "damaged gzip", "packed text", "zeros", "no numbers"],
+    ids=["text", "odc", "uimage", "tar", "cut cpio", "cut xz", "damaged gzip", "packed text", "zeros", "no numbers"],
 )
 def test_what_linux_cannot_unpack_is_named(data: bytes, words: str) -> None:
     with pytest.raises(Unfit, match=words):

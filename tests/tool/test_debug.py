@@ -92,5 +92,5 @@ def test_a_sandbox_that_is_not_there_is_named() -> None:
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, env=environment, check=False)
     assert done.returncode == Status.USAGE
-    assert "there is no sandbox called nobody" in done.stderr
+    assert "has no sandbox `nobody`; there are" in done.stderr
     assert "north, east, south, west" in done.stderr

@@ -220,6 +220,17 @@ def test_a_late_beat_fails_who_has_to_be_punctual(beats: int, gaps: int, why: st
     assert failure(cast(Watch, beating), Expected((), ("control",), ready=True)) == why
 
 
+def test_a_late_beat_that_the_table_explains_is_counted_and_said() -> None:
+    """The table shows 0 and so many turns."""
+    beat = Heartbeat(1000, 1_000_000, 113, 25_000_000, 0)
+    beating = SimpleNamespace(plan=SimpleNamespace(name="control"), heartbeat=beat, harmed=False, ready=True)
+    expected, late = Expected((), ("control",), ready=True), "113 of 1,000 beats came late by a period or more"
+    assert failure(cast(Watch, beating), expected, tells=False) == f"should have been punctual: {late}"
+    assert failure(cast(Watch, beating), expected, tells=True) == (
+        f"should have been punctual: {late}, turns of the emulator included (--expect-punctual counts them)"
+    )
+
+
 @pytest.mark.parametrize("platform", ["qemu-aarch64", "qemu-armv7"])
 def test_crashes_and_restarts_beside_a_loop_and_linux(platform: str, tmp_path: Path) -> None:
     """docs/benchmarks.md has ten minutes of it."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from bhtool.config.bounded import IMAGE_BYTES, Unbounded, read_bounded
 from bhtool.config.domains import Sandbox
 from bhtool.config.payload import NoFile, NotYet, PayloadError, Resolve
+from bhtool.config.rootfs.contents import only_linux_opens
 from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
 from bhtool.config.rootfs.modules import Index, index_of, modules_archive
@@ -60,9 +61,10 @@ def _top(sandbox: Sandbox, data: bytes, names: set[str] | None) -> set[str]:
     """What the root file system has, so that nothing of it is replaced: /lib may be a link."""
     found = names_in(data) if names is None else names
     if found is None:
-        file = sandbox.node.text(INITRD)
-        text = f"modules cannot go behind `{file}` of `{sandbox.name}`: it is no cpio archive, plain or compressed by gzip, xz or bzip2"
-        raise PayloadError(UNPACKABLE, text, MODULES)
+        why = "it is no cpio archive, plain or compressed by gzip, xz or bzip2"
+        if compression := only_linux_opens(data):
+            why = f"it is compressed by {compression}, so what it holds already is not seen here; compress it by gzip, xz or bzip2"
+        raise PayloadError(UNPACKABLE, f"modules cannot go behind `{sandbox.node.text(INITRD)}` of `{sandbox.name}`: {why}", MODULES)
     return found
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from bhtool import elf, paths, reports
+from bhtool.attach import require_sandbox
 from bhtool.compile import judged_plan, make_image
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.debugger.breaks import require_breaks, require_elf
@@ -75,14 +76,6 @@ class Observer:
             self.notes += reports.crash_lines(plan, self.watch.plan.index, event.crash, arch, WIDTH, places)[:3]
         elif isinstance(event, RestartEvent):
             self.notes.append(f"begins again: restart {event.restarts}")
-
-
-def sandbox_of(plan: Plan, name: str) -> SandboxPlan:
-    found = next((one for one in plan.sandboxes if one.name == name), None)
-    if found is None:
-        there = ", ".join(one.name for one in plan.sandboxes)
-        raise BulkheadError(f"there is no sandbox called {name} in {plan.file}; there are {there}", Status.USAGE)
-    return found
 
 
 def symbols_of(platform: Platform, plan: Plan, sandbox: SandboxPlan, given: Path | None, screen: Screen) -> Path | None:
@@ -208,8 +201,8 @@ def debug(
     platform = load(platform_name)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
+        one = require_sandbox(plan, sandbox)
         image = make_image(platform, plan)
-    one = sandbox_of(plan, sandbox)
     known = symbols_of(platform, plan, one, symbols, screen)
     require_breaks(breaks, known)
     wish = Wish(known, breaks, commands, platform.emulator.kind == "qemu")

@@ -14,8 +14,10 @@ from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.goal import Goal, lacking
 from bhtool.jsonfile import write_json
+from bhtool.lateness import real_gaps, tells_turns
 from bhtool.logfile import Log
 from bhtool.machine import Machine, timing_for, versions
+from bhtool.memory import Heartbeat
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.run_json import run_json
 from bhtool.screen import Screen
@@ -75,13 +77,20 @@ class Expected:
                 require_sandbox(plan, name, f"--expect-{option}")
 
 
-def failure(watch: Watch, expected: Expected) -> str:
-    """Why this sandbox fails the run; empty: it does not."""
+def lateness(beat: Heartbeat, tells: bool) -> str:
+    """Of a sandbox that should have been punctual, where the table shows fewer with what it explains."""
+    late = f"should have been punctual: {beat.gaps:,} of {counted(beat.beats, 'beat')} came late by a period or more"
+    turns = real_gaps(beat, tells) != beat.gaps
+    return f"{late}, turns of the emulator included (--expect-punctual counts them)" if turns else late
+
+
+def failure(watch: Watch, expected: Expected, tells: bool = False) -> str:
+    """Why this sandbox fails the run; empty: it does not. `tells`: the table tells turns of the emulator from delays."""
     if watch.plan.name in expected.punctual:
         if not watch.heartbeat or not watch.heartbeat.beats:
             return "should have been punctual: never beat"
         if watch.heartbeat.gaps:
-            return f"should have been punctual: {watch.heartbeat.gaps:,} of {counted(watch.heartbeat.beats, 'beat')} came late by a period or more"
+            return lateness(watch.heartbeat, tells)
     if watch.plan.name in expected.parked:
         return "" if watch.harmed else "should have been parked and was not"
     if watch.harmed:
@@ -107,7 +116,7 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
     failures = {
         name: why
         for name, watch in session.watches.items()
-        if (why := unstarted(session, watch, expected.seconds) or failure(watch, expected))
+        if (why := unstarted(session, watch, expected.seconds) or failure(watch, expected, tells_turns(session)))
     }
     for name, why in failures.items():
         screen.complain(f"{name} {why}")

@@ -37,7 +37,7 @@ OTHERS = (  # (offset, magic, what it is and what to do)
     (0, b"\x27\x05\x19\x56", "is wrapped for U-Boot: give the file that mkimage was given"),
     (0, b"\xd0\x0d\xfe\xed", "is a device tree or a FIT image: give the file that is in it"),
     (0, b"\x7fELF", "is an ELF file"),
-    (257, b"ustar", "is a tar archive: pack what is in it with `cpio -o -H newc`"),
+    (257, b"ustar", "is a tar in a compression that this tool does not open: give it plain, or compressed by gzip, xz or bzip2"),
     (0x438, b"\x53\xef", "is a file system image (ext2 to ext4), for which no kernel of ours has a driver so early: pack what is in it with `cpio -o -H newc`"),
     (0, b"hsqs", "is a file system image (squashfs), for which no kernel of ours has a driver so early: pack what is in it with `cpio -o -H newc`"),
 )  # fmt: skip
@@ -88,6 +88,12 @@ DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
     "lzma": lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, MOST_MEMORY),
     "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MOST_MEMORY),
 }
+
+
+def only_linux_opens(data: bytes) -> str:
+    """What an archive is compressed by, if Linux knows it and this module does not; else empty."""
+    name = COMPRESSIONS.get(data[:2], "")
+    return "" if name in DECOMPRESSORS else name
 
 
 @dataclass(frozen=True)
