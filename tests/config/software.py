@@ -25,6 +25,21 @@ def elf(machine: int, address: int, content: bytes = b"code", size: int = 64, co
     return header + struct.pack("<IIQQQQQQ", 1, 5, 64 + 56 * count, address, address, len(content), size, 8) * count + content
 
 
+def multiboot(version: int) -> bytes:
+    """A header of Multiboot, with which an image may begin."""
+    words = [0x1BADB002, 0] if version == 1 else [0xE85250D6, 0, 16]
+    return struct.pack(f"<{len(words) + 1}I", *words, -sum(words) & 0xFFFFFFFF)
+
+
+def kernel_for_pcs(version: int) -> bytes:
+    """As kvm-unit-tests' are, by Multiboot 1 and in the class of 32 bits; one by Multiboot 2 in the other class."""
+    if version == 2:
+        return elf(MACHINE["x86_64"], LINK["x86_64"], multiboot(2))
+    image = bytearray(elf(MACHINE["armv7"], 4 << 20, multiboot(1)))
+    image[18:20] = struct.pack("<H", 3)
+    return bytes(image)
+
+
 def contract_elf(machine: int, address: int, contract: int, name: bytes = b"Bulkhead\0") -> bytes:
     """The same with a second program header: a note that names the version of the guest contract."""
     note = struct.pack("<III", len(name), 4, 1) + name.ljust(len(name) + 3 & ~3, b"\0") + struct.pack("<I", contract)
@@ -93,6 +108,8 @@ def software(arch: str) -> dict[str, bytes]:
         "cut.elf": good[:-2],
         "large.elf": elf(MACHINE[arch], LINK[arch], size=3 << 20),
         "other.elf": elf(MACHINE[other], LINK[arch]),
+        "apic.flat": kernel_for_pcs(1),
+        "multiboot2.elf": kernel_for_pcs(2),
         "newer.elf": contract_elf(MACHINE[arch], LINK[arch], 1000),
         "far.elf": elf(MACHINE[arch], 0x42000000),
         "low.elf": elf(MACHINE[arch], 0x18000),

@@ -35,7 +35,7 @@ from tests.emulated.observe import judge, observe
 from tests.emulated.scene import silent, stage, stage_file
 from tests.emulated.shown import LIMIT_BEATS, has_passed, note_passed
 from tests.emulated.table import CASES
-from tests.emulated.test_foreign import wrong_with
+from tests.emulated.test_foreign import OF_THE_BOARD, wrong_with
 from tests.emulated.test_refusals import REFUSALS, Refusal, damaged, last_words
 
 ORACLE, CAMPAIGN, LENT_LINE, FOREIGN = "oracle", "campaign", "lent-line", "foreign"
@@ -82,7 +82,8 @@ def attack(platform: Platform) -> list[str]:
 def run_foreign(platform: Platform) -> list[str]:
     build_platform(platform, silent)
     with tempfile.TemporaryDirectory() as folder:
-        return wrong_with(platform, Path(folder))
+        of_the_board = wrong_with(platform, Path(folder), OF_THE_BOARD) if platform.arch == "aarch64" else []
+        return of_the_board + wrong_with(platform, Path(folder))
 
 
 def boot_damaged(platform: Platform, refusal: Refusal) -> list[str]:

@@ -52,9 +52,9 @@ def partition(folder: Path, cores: str = "&cpu2", uart: str = "uart0", console: 
     return file
 
 
-def compiled(overlay: Path) -> libfdt.FdtRo:
+def compiled(overlay: Path, *defined: str) -> libfdt.FdtRo:
     """The board's tree with the overlay behind it, as Zephyr's build reads both; dtc has nothing to say of them."""
-    both = f'#include "{BOARD}"\n#include "{overlay}"\n'
+    both = "".join(f"#define {name}\n" for name in defined) + f'#include "{BOARD}"\n#include "{overlay}"\n'
     text = subprocess.run(["clang-19", "-E", "-x", "assembler-with-cpp", "-"], input=both, capture_output=True, text=True, check=True)
     tree = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-"], input=text.stdout.encode(), capture_output=True, check=True)
     assert not tree.stderr, tree.stderr.decode()
@@ -88,10 +88,22 @@ def test_zephyr_is_told_its_memory_cores_and_console(cores: str, tmp_path: Path,
     assert tree.getprop(chosen, "zephyr,console").as_str() == "/soc/uart@9000000"
     assert "memory@40000000" not in children(tree, "/soc")
     wanted = [f"cpu@{number}" for number in re.findall(r"\d", cores)]
-    assert sorted(children(tree, "/cpus")) == wanted
+    several = len(wanted) == 2
+    assert sorted(children(tree, "/cpus")) == (wanted if several else ["cpu@0", "cpu@1"]), "of one core Zephyr asks the processor"
     conf = (tmp_path / "z.conf").read_text()
     assert "CONFIG_ARMV8_A_NS=y\n" in conf
-    assert ("CONFIG_SMP=y\nCONFIG_MP_MAX_NUM_CPUS=2\n" in conf) == (len(wanted) == 2)
+    assert ("CONFIG_SMP=y\nCONFIG_MP_MAX_NUM_CPUS=2\n" in conf) == several
+    assert ("CONFIG_PM_CPU_OPS=y\n" in conf) == several, "without it Zephyr has no PSCI to start the others by"
+
+
+@pytest.mark.parametrize("defined", [(), ("OF_2026",)])
+def test_zephyr_does_not_look_for_its_emulator(defined: tuple[str, ...], tmp_path: Path, inside: Inside) -> None:
+    """Newer boards have QEMU's firmware configuration, whose driver reads it at start-up; nobody has it in a sandbox."""
+    assert inside("overlay", str(partition(tmp_path)), "rtos", "--for", "zephyr", "-o", str(tmp_path / "z.overlay")) == Status.GOOD
+    tree = compiled(tmp_path / "z.overlay", *defined)
+    assert status(tree, "/fw-cfg@9020000") == "disabled"
+    assert status(tree, "/ramfb") == "disabled"
+    assert place(tree, "/fw-cfg@9020000") == (0x9020000, 0x18)
 
 
 def test_only_its_own_files_are_written_anew(tmp_path: Path, inside: Inside) -> None:
@@ -210,7 +222,9 @@ def test_what_is_linked_by_the_script_is_accepted(platform: str, tmp_path: Path,
     [
         (["nobody", "--for", "c"], "has no sandbox `nobody`; there are rtos, other"),
         (["other", "--for", "c"], "`other` runs Linux"),
-        (["rtos", "--for", "zephyr", "--platform", "qemu-aarch64-gicv2"], "Zephyr has no board that fits qemu-aarch64-gicv2"),
+        (["rtos", "--for", "zephyr", "--platform", "qemu-aarch64-gicv2"], "its QEMU board for AArch64, qemu_cortex_a53, has a GICv3"),
+        (["rtos", "--for", "zephyr", "--platform", "qemu-armv7"], "fits qemu-armv7: its QEMU board for ARMv7-A, qemu_cortex_a7"),
+        (["rtos", "--for", "zephyr", "--platform", "qemu-svm"], "fits qemu-svm: its QEMU boards for PCs are entered in 32-bit mode"),
         (["rtos", "--for", "freertos", "--platform", "qemu-svm"], "FreeRTOS has no port for x86_64"),
         (["rtos", "--for", "zephyr", "-o", "z.conf"], "z.conf would be overwritten by its companion; name it z.overlay"),
         (["rtos", "--for", "nuttx"], "'nuttx' is not one of"),
@@ -232,6 +246,25 @@ def test_zephyr_has_no_driver_for_a_log(tmp_path: Path, inside: Inside, capsys: 
     line = next(number for number, text in enumerate(file.read_text().splitlines(), 1) if "console" in text)
     assert f"{file}:{line}: " in said.replace("\n", "")
     assert not (tmp_path / "z.overlay").exists()
+
+
+def test_ram_is_told_when_it_is_known(tmp_path: Path, inside: Inside, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is kept of images for restarts comes off the rest, and images may not be built yet."""
+    file = tmp_path / "rest.dts"
+    rest = PARTITION.replace("CORES", "&cpu2").replace("UART", "uart0").replace("<CONSOLE>", "<&uart0>")
+    rest = rest.replace("takes-the-rest; memory-region = <&other_ram>;", "takes-the-rest;").replace(' os,type = "linux";', "")
+    rest = rest.replace('console = "none"', 'console = "log"')
+    image = 'image = "not-built-yet.elf";'
+    file.write_text(rest)
+    assert inside("overlay", str(file), "other", "--for", "c", "-o", str(tmp_path / "other.h")) == Status.GOOD
+    file.write_text(rest.replace(image, image + ' health { on-fault = "restart"; max-restarts = <3>; };'))
+    assert inside("overlay", str(file), "rtos", "--for", "c", "-o", str(tmp_path / "rtos.h")) == Status.GOOD
+    capsys.readouterr()
+    assert inside("overlay", str(file), "other", "--for", "c", "-o", str(tmp_path / "no.h")) == Status.FAILED
+    said = " ".join(capsys.readouterr().err.split())
+    assert "how much RAM is left for `other` depends on the images that are kept for restarts, as that of `rtos`" in said
+    assert "name its RAM: memory-region" in said
+    assert not (tmp_path / "no.h").exists()
 
 
 def test_a_refused_file_says_why(tmp_path: Path, inside: Inside, capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,7 +141,12 @@ WHYS = {
         ),
     ),
     "BH-R062": Why(
-        causes=("a file built for another processor: `file NAME` tells", "`--platform` is missing: the default is qemu-aarch64")
+        causes=(
+            "a file built for another processor: `file NAME` tells",
+            "`--platform` is missing: the default is qemu-aarch64",
+            "a Multiboot kernel for PCs (kvm-unit-tests, Zephyr's and NuttX' boards): it is entered in 32-bit mode with a Multiboot information"
+            " structure, a sandbox in 64-bit mode with the address of struct bh_info in RDI (docs/guest.md)",
+        )
     ),
     "BH-R063": Why(
         "A sandbox sees its RAM from 0x40000000 on ARM and from 0 on a PC, wherever it lies in the machine.",

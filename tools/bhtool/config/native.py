@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +17,9 @@ from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 
 NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM, WRONG_CONTRACT = "BH-R061", "BH-R062", "BH-R063", "BH-R066"
 ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
+# Multiboot 1, "OS image format": within so many bytes, at a multiple of four, magic and flags, which add up to 0 with what follows them;
+# Multiboot 2 has two words more.
+MULTIBOOT = ((0x1BADB002, 8192, 3), (0xE85250D6, 32768, 4))
 CONTRACT_BYTES = 4
 SEGMENTS = 64  # loadable ones of an executable; linkers make four
 ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: what lies below is the initial stack
@@ -79,6 +83,26 @@ def _refuse_contract(elf: Elf, name: str) -> None:
         raise PayloadError(WRONG_CONTRACT, text)
 
 
+def is_multiboot(data: bytes) -> bool:
+    for magic, within, words in MULTIBOOT:
+        at = data.find(magic.to_bytes(4, "little"), 0, within)
+        while at >= 0:
+            if at % 4 == 0 and at + 4 * words <= len(data) and sum(struct.unpack_from(f"<{words}I", data, at)) % (1 << 32) == 0:
+                return True
+            at = data.find(magic.to_bytes(4, "little"), at + 1, within)
+    return False
+
+
+def _refuse_machine(elf: Elf, data: bytes, name: str, arch: str) -> None:
+    """Of a 64-bit ELF with a Multiboot header, the entry point is 32-bit code all the same; one that says it follows our contract is believed."""
+    if arch == "x86_64" and elf.contract is None and is_multiboot(data):
+        text = f"`{name}` is a Multiboot kernel, {_kind(elf.machine)} ELF that is entered in 32-bit mode, and a sandbox is entered in 64-bit mode"
+        raise PayloadError(WRONG_MACHINE, text)
+    if elf.machine != ELF_MACHINES[arch]:
+        text = f"`{name}` is {_kind(elf.machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
+        raise PayloadError(WRONG_MACHINE, text)
+
+
 def _refuse_segments(elf: Elf, name: str, room: Room) -> None:
     """Before anything is copied: a header of 56 bytes can claim all memory, and many can claim the same."""
     for gpa, _, size in elf.loads:
@@ -99,10 +123,7 @@ def native_payload(data: bytes, name: str, arch: str, room: Room, window: int, l
     if load is not None:
         return Payload([flat_piece(data, name, load)], load, window + WINDOW_INFO, room.gpa + ARM_STACK_OFFSET, stack_bound=room.gpa)
     elf = read_elf(data, name)
-    if elf.machine != ELF_MACHINES[arch]:
-        raise PayloadError(
-            WRONG_MACHINE, f"`{name}` is {_kind(elf.machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
-        )
+    _refuse_machine(elf, data, name, arch)
     _refuse_contract(elf, name)
     _refuse_segments(elf, name, room)
     pieces = [Piece(f"{name} at {gpa:#x}", gpa, bytes(content).ljust(size, b"\0")) for gpa, content, size in elf.loads]

@@ -13,7 +13,8 @@ from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.grants import WINDOW_INFO, WINDOW_LOG, WINDOW_STATS, interrupt_controllers
 from bhtool.config.machine import GIC_SPI_FIRST_INTID, OF_EACH_CORE, UARTS, Device, Machine, Span
 from bhtool.config.native import link_address
-from bhtool.config.plan import Location, SandboxPlan
+from bhtool.config.place import takes_largest
+from bhtool.config.plan import Location, Plan, SandboxPlan
 from bhtool.errors import BulkheadError
 from bhtool.platforms import Platform
 from bhtool.screen import Screen
@@ -94,7 +95,18 @@ def facts_of(partition: Path, platform: Platform, name: str, screen: Screen, str
     if plan.sandboxes[index].os == "linux":
         text = f"{plan.sandboxes[index].location}: `{name}` runs Linux, which is handed all this when it boots; name a native sandbox"
         raise BulkheadError(text)
+    _refuse_unknown_size(plan, domains.sandboxes[index], domains)
     return _facts(domains, domains.sandboxes[index], plan.sandboxes[index], partition.name, platform)
+
+
+def _refuse_unknown_size(plan: Plan, sandbox: Sandbox, domains: Domains) -> None:
+    """What restarts copy back is as large as images that may not be built yet, and is taken from the rest."""
+    restarting = next((one.name for one in plan.sandboxes if one.restarts), None)
+    if restarting and takes_largest(domains, sandbox):
+        raise BulkheadError(
+            f"{sandbox.where('takes-the-rest')}: how much RAM is left for `{sandbox.name}` depends on the images that are kept for restarts, "
+            f"as that of `{restarting}`; name its RAM: memory-region = <&{sandbox.name}_ram>;"
+        )
 
 
 def _facts(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, partition: str, platform: Platform) -> Facts:

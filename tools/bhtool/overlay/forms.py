@@ -23,6 +23,13 @@ TEMPLATES = jinja2.Environment(
 )
 # Zephyr's board for QEMU's `virt` machine with a GICv3: one UART, a clock of its own making.
 ZEPHYR_BOARD, ZEPHYR_CLOCK_HZ, ZEPHYR_UART = "qemu_cortex_a53", 62_500_000, 0x9000000
+ZEPHYR_FW_CFG = Span(0x9020000, 0x18)
+# What is wrong with Zephyr's boards elsewhere; a board of one's own has to say what docs/guides/run-zephyr-or-freertos.md lists.
+ZEPHYR_UNFIT = {
+    "aarch64": f"its QEMU board for AArch64, {ZEPHYR_BOARD}, has a GICv3, this platform a GICv2",
+    "armv7": "its QEMU board for ARMv7-A, qemu_cortex_a7, is not one that was tried in a sandbox",
+    "x86_64": "its QEMU boards for PCs are entered in 32-bit mode, a sandbox in 64-bit mode",
+}
 
 
 @dataclass(frozen=True)
@@ -51,8 +58,8 @@ def _render(template: str, facts: Facts, **more: object) -> str:
 def _zephyr(facts: Facts) -> list[str]:
     if facts.platform.arch != "aarch64" or facts.gic != 3:
         raise BulkheadError(
-            f"Zephyr has no board that fits {facts.platform.name}: its QEMU board for AArch64 has a GICv3; "
-            "choose --platform qemu-aarch64, or take addresses from --for c"
+            f"Zephyr has no board that fits {facts.platform.name}: {ZEPHYR_UNFIT[facts.platform.arch]}; "
+            "choose --platform qemu-aarch64, or make a board of your own of what --for c says"
         )
     if facts.console_uart is None:
         raise BulkheadError(
@@ -60,7 +67,7 @@ def _zephyr(facts: Facts) -> list[str]:
             "give it a UART: access = <&uart1>; console = <&uart1>;"
         )
     another = any(span.start == ZEPHYR_UART for span in facts.uarts_of_others)
-    more = {"board": ZEPHYR_BOARD, "board_clock_hz": ZEPHYR_CLOCK_HZ}
+    more = {"board": ZEPHYR_BOARD, "board_clock_hz": ZEPHYR_CLOCK_HZ, "fw_cfg": ZEPHYR_FW_CFG}
     return [_render("zephyr.overlay.j2", facts, uart_of_another=another, **more), _render("zephyr.conf.j2", facts, **more)]
 
 
