@@ -142,8 +142,8 @@ FILTERS = (
     MachineMutation(
         "own lines are routed to any core, attacked",
         "hal/irq/gicv2.c",
-        "value & access->core->partition->gic.interfaces * UINT64_C(0x01010101)",
-        "value",
+        "value &= access->core->partition->gic.interfaces * UINT64_C(0x01010101);",
+        "",
         CAMPAIGN,
         ARMV7,
         r"(?m)^attempt \d+, distributor: .* own line's target",

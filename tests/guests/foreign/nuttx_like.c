@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does at start what NuttX does on its QEMU board for AArch64 (qemu-armv8a), and knows what that board's build knows: the machine's
- * addresses, nothing of a sandbox. An ELF of one segment at 0x4028_0000 that begins with the header of an arm64 Image; EL1 on SP_EL0, then on
- * SP_EL1; 128 MiB of RAM and the first GiB as devices mapped; a device tree looked for at the beginning of RAM, of which nothing depends; PSCI
- * by SMC; the distributor as if it had the machine alone, the redistributor that the build names, lines routed to "core 0"; the virtual timer
- * and the UART by interrupts. IHI 0069, 12 "Programmers' model"; IHI 0048, 4 "Programmers' Model".
+ * addresses, nothing of a sandbox. An ELF of one segment at 0x4028_0000 that begins with the header of an arm64 Image; EL1 on SP_EL0, then
+ * on SP_EL1; 128 MiB of RAM and the first GiB as devices mapped; a device tree looked for at the beginning of RAM, of which nothing
+ * depends; PSCI by SMC; the distributor as if it had the machine alone, the redistributor that the build names, lines routed to "core 0";
+ * the virtual timer and the UART by interrupts. IHI 0069, 12 "Programmers' model"; IHI 0048, 4 "Programmers' Model".
  */
 #include <stdint.h>
 
@@ -14,8 +14,25 @@ enum { RAM = 0x40000000, RAM_BYTES = 0x8000000, GICD = 0x8000000, GICC = 0x80100
 
 enum { TICKS = 5, LEVEL_WORDS = 512, DEFAULT_PRIORITIES = 0x80808080, IDLE_PRIORITY = 0xf0 };
 enum { CTLR = 0x0, TYPER = 0x4, PIDR2 = 0xffe8, IROUTER = 0x6000, RWP = 1u << 31 };
-enum { IGROUPR = 0x80, ISENABLER = 0x100, ICENABLER = 0x180, ICPENDR = 0x280, IPRIORITYR = 0x400, ITARGETSR = 0x800, ICFGR = 0xc00, IGRPMODR = 0xd00 };
-enum { GICR_CTLR = 0x0, GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_SGI = 0x10000, GICR_RWP = 1 << 3, WAKER_ASLEEP = 1 << 2, WAKER_SLEEP = 1 << 1 };
+enum {
+	IGROUPR = 0x80,
+	ISENABLER = 0x100,
+	ICENABLER = 0x180,
+	ICPENDR = 0x280,
+	IPRIORITYR = 0x400,
+	ITARGETSR = 0x800,
+	ICFGR = 0xc00,
+	IGRPMODR = 0xd00
+};
+enum {
+	GICR_CTLR = 0x0,
+	GICR_TYPER = 0x8,
+	GICR_WAKER = 0x14,
+	GICR_SGI = 0x10000,
+	GICR_RWP = 1 << 3,
+	WAKER_ASLEEP = 1 << 2,
+	WAKER_SLEEP = 1 << 1
+};
 enum { GICC_CTLR = 0x0, GICC_PMR = 0x4, GICC_BPR = 0x8, GICC_IAR = 0xc, GICC_EOIR = 0x10 };
 enum { UARTIMSC = 0x38, UARTICR = 0x44, UART_TRANSMIT = 1 << 5 };
 

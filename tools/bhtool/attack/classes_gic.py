@@ -79,7 +79,7 @@ def own_target(rng: random.Random, ground: Ground) -> tuple[int, int, int] | Non
     if ground.has_redistributors:
         anybody = rng.choice((rng.choice([one for one in range(4) if one != core]), 1 << 31 | core, rng.getrandbits(64) & ~core))
         return DISTRIBUTOR.start + ROUTES + 8 * line, anybody, core
-    return DISTRIBUTOR.start + TARGETS + line, 1 << core | rng.getrandbits(8), 1 << core
+    return DISTRIBUTOR.start + TARGETS + line, rng.getrandbits(8), 1 << core
 
 
 def order_value(rng: random.Random) -> int:
