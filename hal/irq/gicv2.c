@@ -16,7 +16,7 @@ uint64_t gic_read_type(const struct gic_access *access)
 	return (partition->gic.words - 1) | (partition->core_count - 1) << GICD_TYPER_CPU_SHIFT;
 }
 
-/* Of a line's targets, those of the sandbox; a byte that names none of them leaves the line where it is, as a kernel that means "core 0" wants. */
+/* Of a line's targets, those of the sandbox. A byte that names none leaves the line where it is: a kernel may mean "core 0". */
 void gic_write_targets(const struct gic_access *access, uint64_t value)
 {
 	value &= access->core->partition->gic.interfaces * UINT64_C(0x01010101);
