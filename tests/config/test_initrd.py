@@ -4,6 +4,9 @@
 import bz2
 import gzip
 import lzma
+import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,6 +14,7 @@ import pytest
 from bhtool.config.check_initrd import doubts, kernel_bytes
 from bhtool.config.payload import PayloadError, Room
 from bhtool.config.rootfs import contents as contents_module
+from bhtool.config.rootfs.by_program import PROGRAMS
 from bhtool.config.rootfs.contents import MOST_PARTS, NAME_BYTES, PAGE, Unfit, inspect
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,10 +47,54 @@ def test_archives_may_follow_each_other(first: str, second: str) -> None:
     assert contents.unpacked == 6 * PAGE
 
 
-@pytest.mark.parametrize("magic", [b"\x02\x21\x4c\x18", b"\x28\xb5\x2f\xfd", b"\x89\x4c\x5a\x4f"], ids=["lz4", "zstd", "lzo"])
-def test_what_only_linux_unpacks_is_not_guessed_at(magic: bytes) -> None:
-    contents = inspect(PLAIN + magic + b"anything")
+def by_program(name: str, data: bytes) -> bytes:
+    """Skips where Debian's program is not installed."""
+    if not (program := shutil.which(PROGRAMS[name])):
+        pytest.skip(f"{PROGRAMS[name]} is not installed")
+    legacy = ["-l"] if name == "lz4" else []  # the form that Linux unpacks
+    return subprocess.run([program, *legacy, "-c"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+
+
+@pytest.mark.parametrize("name", ["zstd", "lz4"])
+def test_debians_programs_measure_the_others(name: str) -> None:
+    contents = inspect(PLAIN + by_program(name, PLAIN))
+    assert (contents.unpacked, contents.has_init, contents.is_whole) == (6 * PAGE, True, True)
+    assert contents.compressions == [name]
+
+
+def test_what_follows_zstd_is_measured() -> None:
+    """As kernel modules do that are packed here."""
+    packed = by_program("zstd", PLAIN + bytes(MIB) + PLAIN)
+    contents = inspect(packed + bytes(-len(packed) % 4) + FORMS["gzip"] + packed)
+    assert (contents.unpacked, contents.is_whole) == (15 * PAGE, True)
+    for cut in (packed[:-9], packed[:40], packed[:5], packed[:30] + b"x" * 20 + packed[50:]):
+        with pytest.raises(Unfit, match=r"damaged|cut short"):
+            inspect(cut)
+
+
+def test_what_follows_lz4_is_not_guessed_at() -> None:
+    contents = inspect(by_program("lz4", PLAIN) + b"\x7f\x7f\x7f\x7f" + FORMS["gzip"])
     assert (contents.unpacked, contents.is_whole) == (3 * PAGE, False)
+    assert "behind its lz4 data" in contents.unmeasured
+
+
+def test_an_initrd_by_zstd_has_to_fit() -> None:
+    """What Debian's own initial RAM disks are packed with."""
+    packed, kernel = by_program("zstd", root_file_system(init=bytes(70 * MIB))), arm64_kernel(4 * MIB)
+    with pytest.raises(PayloadError) as refused:
+        list(doubts(packed, "r.zst", kernel, "aarch64", "", Room(0, 64 * MIB)))
+    assert refused.value.rule == "BH-R131"
+
+
+@pytest.mark.parametrize("magic", [b"\x02\x21\x4c\x18", b"\x28\xb5\x2f\xfd", b"\x89\x4c\x5a\x4f"], ids=["lz4", "zstd", "lzo"])
+def test_what_cannot_be_measured_is_said(magic: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    data = PLAIN + magic + b"anything " + os.urandom(8)
+    contents = inspect(data)
+    assert (contents.unpacked, contents.is_whole) == (3 * PAGE, False)
+    said = list(doubts(data, "r.img", arm64_kernel(4 * MIB), "aarch64", "", Room(0, 64 * MIB)))
+    assert len(said) == 1
+    assert "is not installed, so whether it fits into 64 MiB is not known" in said[0]
 
 
 def header(size: bytes = b"0" * 8, name_size: bytes = b"0000000b") -> bytes:

@@ -15,7 +15,7 @@ from bhtool.config.plan import SandboxPlan
 from bhtool.image_module import with_module
 from bhtool.platforms import load
 
-from tests.config.software import Files
+from tests.config.software import Files, root_file_system
 
 Compile = Callable[[Path, str], Plan]
 Refuses = Callable[[str, bytes], str]
@@ -102,8 +102,15 @@ def test_all_stretches_are_one(platform: str, second: int, compile_on: Compile, 
     assert [one.size >> 20 for one in plan.holdings if one.owner == "taker" and one.what == "RAM"] in ([first, second], [second, first])
 
 
-LZ4 = b"\x02\x21\x4c\x18"  # only Linux unpacks what begins so
+DIRECTORY = "0" * 7 + "1" + f"{0o40755:08x}" + "0" * 72  # an entry's fields up to the length of its name
 FIRST = {"qemu-svm": 60, "bochs-vtx": 60, "qemu-armv7": 50}  # MiB, an end in the middle of the initrd; else 34
+
+
+def large_archive() -> bytes:
+    """36 MiB, no two pages alike, that unpack to almost nothing: directories with long names."""
+    names = [f"{number:08d}" * 487 for number in range(36 << 8)]
+    entries = [f"070701{DIRECTORY}{len(name) + 1:08x}{0:08x}{name}\0\0".encode() for name in names]
+    return b"".join(entries) + root_file_system(init=b"")
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -111,7 +118,7 @@ def test_payload_lies_across_stretches(platform: str, monitor_refuses: Refuses, 
     """A piece that its sandbox sees whole is cut where the machine has it in two."""
     first, machine = FIRST.get(platform, 34), load(platform)
     files = Files(tmp_path, machine.arch)
-    content = LZ4 + b"".join(number.to_bytes(4, "little") * 1024 for number in range(36 << 8))
+    content = large_archive()
     (files.folder / "initrd").write_bytes(content)
     regions = pinned("one", platform, (6 + first - 2) * MIB, first * MIB) + sized("two", 4)
     (tmp_path / "rest.dts").write_text(FILE.format(regions=regions, taker=LINUX, one=NATIVE))

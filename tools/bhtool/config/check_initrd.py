@@ -28,6 +28,8 @@ def doubts(initrd: bytes, name: str, kernel: bytes, arch: str, bootargs: str, ro
             f"{sizes(contents, name, len(initrd))}: what the kernel and the packed archive leave of {mib(room.size)} is {mib(max(0, free))}"
         )
         raise PayloadError(NO_ROOM, text, "initrd")
+    if contents.unmeasured:
+        yield f"`{name}` {contents.unmeasured}, so whether it fits into {mib(room.size)} is not known"
     if any(word.startswith(OTHER_ROOT) for word in bootargs.split()):
         return
     if contents.unpacked > free // 2:

@@ -268,7 +268,11 @@ RULES = (
         "nothing, or judge it with --build; `run` and `image` build and fetch it",
         of_file=False,
     ),
-    Rule("BH-W061", "Linux finds a first process in its initrd, and memory for it.", "mend the archive or enlarge the RAM"),
+    Rule(
+        "BH-W061",
+        "Linux finds a first process in its initrd, and memory for it.",
+        "mend the archive, enlarge the RAM, or install what measures it",
+    ),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 

@@ -53,6 +53,8 @@ BUILD_NEEDS = (
     Need("clang-tidy-19", "clang-tidy-19", "static analysis"),
     Need("meson", "meson", "build", (1, 0)),
     Need("ninja-build", "ninja", "build"),
+    Need("zstd", "zstd", "what an initrd unpacks to"),
+    Need("lz4", "lz4", "what an initrd unpacks to"),
 )
 DEBUG_NEEDS = (Need("gdb-multiarch", "gdb-multiarch", "debugger"),)
 

@@ -12,9 +12,12 @@ import lzma
 import re
 import stat
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
+
+from bhtool.config.rootfs.by_program import PROGRAMS, Unpacking, length_of, program_for
 
 LIMIT = 4 << 30  # unpacked bytes, of all parts together
 KEPT, EACH = 256 << 20, 256  # bytes of memory for names and heads; for each file besides
@@ -109,7 +112,8 @@ class Contents:
 
     compressions: list[str] = field(default_factory=list)
     unpacked: int = 0  # bytes of files, in whole pages as memory holds them
-    is_whole: bool = True  # False: some of it is packed as only Linux can unpack it, so that there is more
+    is_whole: bool = True  # False: some of it could not be unpacked here, so that there is more
+    unmeasured: str = ""  # why, as a clause behind the file's name
     heads: dict[str, bytes] = field(default_factory=dict)  # of regular files
     links: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)  # of everything
@@ -154,14 +158,33 @@ def inspect(data: bytes) -> Contents:
             raise Unfit(_what(bytes(rest[:1024])))
         contents.compressions.append(name)
         if name not in DECOMPRESSORS:
-            contents.is_whole = False
-            return contents
+            rest = rest[_read_by_program(rest, name, contents) :]
+            continue
         stream = _Packed(rest, DECOMPRESSORS[name](), name, contents)
         _read_archives(stream, contents)
         rest = rest[stream.end :]
     if not contents.heads and not contents.links and contents.is_whole:
         raise Unfit("holds no file")
     return contents
+
+
+def _read_by_program(rest: memoryview, name: str, contents: Contents) -> int:
+    """One compressed part; how many bytes that was. Without the program, or behind what it understands, nothing more is measured."""
+    program, size = program_for(name), length_of(name, rest)
+    if program is None:
+        contents.is_whole, contents.unmeasured = (
+            False,
+            f"is compressed by {name}, and `{PROGRAMS[name]}`, which measures it, is not installed",
+        )
+        return len(rest)
+    with Unpacking(rest[:size], program) as unpacking:
+        before = contents.kept
+        _read_archives(_ByProgram(unpacking, contents), contents)
+        if not unpacking.ends_well():
+            if before == contents.kept or name == "zstd":
+                raise Unfit(f"is damaged: its {name} data cannot be unpacked")
+            contents.is_whole, contents.unmeasured = False, f"has something behind its {name} data"
+    return size
 
 
 def _without_zeros(rest: memoryview) -> memoryview:
@@ -196,17 +219,15 @@ class _Plain:
         return found
 
 
-class _Packed:
+class _Buffered(ABC):
     """Unpacks as it is read."""
 
-    def __init__(self, data: memoryview, unpacker: Decompressor, name: str, contents: Contents) -> None:
-        self._data, self._unpacker, self._name, self._contents = data, unpacker, name, contents
-        self._fed, self._ready, self._at = 0, b"", 0
+    def __init__(self, contents: Contents) -> None:
+        self._contents, self._ready, self._at = contents, b"", 0
 
-    @property
-    def end(self) -> int:
-        """Where the compressed part ends. Requires: all is taken."""
-        return self._fed - len(self._unpacker.unused_data)
+    @abstractmethod
+    def _next(self) -> bytes | None:
+        """What comes next, which may be nothing yet; None: it has ended."""
 
     def take(self, size: int) -> bytes:
         while len(self._ready) - self._at < size and self._more():
@@ -229,19 +250,45 @@ class _Packed:
                 return
 
     def _more(self) -> bool:
-        if self._unpacker.eof:
+        new = self._next()
+        if new is None:
             return False
-        try:
-            new = self._unpacker.decompress(self._feed() if self._unpacker.needs_input else b"", CHUNK)
-        except (zlib.error, lzma.LZMAError, OSError, EOFError, MemoryError) as error:
-            raise Unfit(f"is damaged: its {self._name} data cannot be unpacked ({error})") from error
         self._ready, self._at = self._ready[self._at :] + new, 0
         self._contents.decompressed += len(new)
         if self._contents.decompressed > LIMIT:
             raise Unfit(f"unpacks to more than {LIMIT >> 30} GiB")
+        return True
+
+
+class _ByProgram(_Buffered):
+    def __init__(self, unpacking: Unpacking, contents: Contents) -> None:
+        super().__init__(contents)
+        self._unpacking = unpacking
+
+    def _next(self) -> bytes | None:
+        return self._unpacking.take(CHUNK) or None
+
+
+class _Packed(_Buffered):
+    def __init__(self, data: memoryview, unpacker: Decompressor, name: str, contents: Contents) -> None:
+        super().__init__(contents)
+        self._data, self._unpacker, self._name, self._fed = data, unpacker, name, 0
+
+    @property
+    def end(self) -> int:
+        """Where the compressed part ends. Requires: all is taken."""
+        return self._fed - len(self._unpacker.unused_data)
+
+    def _next(self) -> bytes | None:
+        if self._unpacker.eof:
+            return None
+        try:
+            new = self._unpacker.decompress(self._feed() if self._unpacker.needs_input else b"", CHUNK)
+        except (zlib.error, lzma.LZMAError, OSError, EOFError, MemoryError) as error:
+            raise Unfit(f"is damaged: its {self._name} data cannot be unpacked ({error})") from error
         if not new and not self._unpacker.eof and self._unpacker.needs_input and self._fed == len(self._data):
             raise Unfit(f"is cut short: its {self._name} data does not end")
-        return True
+        return new
 
     def _feed(self) -> bytes:
         chunk = bytes(self._data[self._fed : self._fed + CHUNK])
@@ -249,7 +296,7 @@ class _Packed:
         return chunk
 
 
-def _read_archives(stream: _Packed, contents: Contents) -> None:
+def _read_archives(stream: _Buffered, contents: Contents) -> None:
     """Every archive of one compressed part, which begins with one if it holds anything."""
     while stream.has_more():
         contents.begin()
