@@ -15,7 +15,7 @@ import click
 
 from bhtool import elf, paths, reports
 from bhtool.attach import require_sandbox
-from bhtool.compile import judged_plan, make_image
+from bhtool.compile import judged_plan, make_image, require_valid
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.debugger.breaks import require_breaks, require_elf
 from bhtool.debugger.gdb import Wish, run_gdb
@@ -201,6 +201,7 @@ def debug(
     platform = load(platform_name)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
+        require_valid(plan)
         one = require_sandbox(plan, sandbox)
         image = make_image(platform, plan)
     known = symbols_of(platform, plan, one, symbols, screen)
