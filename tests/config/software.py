@@ -83,6 +83,13 @@ def root_file_system(**files: bytes) -> bytes:
     return gzip.decompress(archive.packed())
 
 
+def unexecutable() -> bytes:
+    """With an /init that nobody may execute."""
+    archive = Archive()
+    archive.file("init", b"#!/bin/sh\n")
+    return archive.plain()
+
+
 INITRD = gzip.compress(root_file_system(init=b"#!/bin/sh\n" * 100), mtime=0)
 
 
@@ -127,6 +134,7 @@ def software(arch: str) -> dict[str, bytes]:
         "rootfs-large.cpio.gz": packed(100),
         "rootfs-half.cpio.gz": packed(60),
         "rootfs-empty.cpio": root_file_system(etc=b""),
+        "rootfs-unexecutable.cpio": unexecutable(),
         "rootfs-cut.cpio.gz": INITRD[:-20],
         "rootfs.cpio.zst": b"\x28\xb5\x2f\xfd" + bytes(200),
         "huge.elf": b"",
@@ -154,6 +162,7 @@ class Files:
         for name in ("root", "rootless"):
             (self.folder / name).mkdir(exist_ok=True)
         (self.folder / "root" / "init").touch()
+        (self.folder / "root" / "init").chmod(0o755)
         write_modules(self.folder / "vmlinuz.modules")
 
     def __call__(self, name: str) -> Path:

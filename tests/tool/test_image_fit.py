@@ -9,7 +9,7 @@ import pytest
 from bhtool.config.machine import Span
 from bhtool.config.plan import Plan, Segment
 from bhtool.errors import BulkheadError
-from bhtool.image_fit import FIT, MIB, U_BOOT_BYTES, disk, loader_place
+from bhtool.image_fit import FIT, MIB, U_BOOT_BYTES, disk, loader_place, quotable
 from bhtool.platforms import Platform
 
 RAM, RAM_BYTES = 0x40000000, 0x80000000
@@ -52,3 +52,19 @@ def test_the_disk_holds_monitor_and_payload_at_their_places(platform: Platform, 
     assert f"{plan.file.name} for {platform.name}" in listing
     assert payload.data in (tmp_path / FIT).read_bytes()
     assert plan.table in (tmp_path / FIT).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ('x"; data = /incbin/("/etc/passwd"); y = "', "x; data = /incbin/(/etc/passwd); y = "),
+        ("a\\", "a"),
+        ("a\x1b[31m\nb", "a[31mb"),
+        ("é", ""),
+        ("a" * 500, "a" * 156 + " ..."),
+    ],
+    ids=["quote", "backslash", "control", "not ASCII", "long"],
+)
+def test_a_name_cannot_end_its_string(text: str, quoted: str) -> None:
+    """A partition file's name, or a sandbox's, would include any file that the user can read."""
+    assert quotable(text) == quoted

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 from bhtool import new
+from bhtool.cli import loaded
 from bhtool.errors import BulkheadError
 from bhtool.new import TEMPLATES, write_new
 from bhtool.platforms import load
+from bhtool.sdk import MARK, refuse_foreign
+from click.testing import CliRunner
 
 
 def no_sdk(folder: Path, _: object) -> None:
@@ -49,3 +52,36 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     with pytest.raises(BulkheadError, match=r"partition\.dts is there already"):
         write_new(tmp_path, "native", load("qemu-svm"), lambda _: None)
     assert [one.name for one in tmp_path.iterdir()] == ["partition.dts"]
+
+
+@pytest.mark.parametrize("name", ["partition.dts", ".vscode", ".bulkhead", ".vscode/settings.json"])
+def test_nothing_is_written_through_a_link(name: str, tmp_path: Path) -> None:
+    """A dangling one, too, is a place elsewhere."""
+    outside, folder = tmp_path / "elsewhere", tmp_path / "mine"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).symlink_to(outside)
+    if "." not in name[1:]:
+        outside.mkdir()
+    with pytest.raises(BulkheadError, match="is a symbolic link, and may lead out of the folder"):
+        write_new(folder, "native", load("qemu-svm"), lambda _: None)
+    assert not outside.exists() or not list(outside.iterdir())
+
+
+@pytest.mark.parametrize("name", ["include", "lib/pkgconfig", "LICENSE", "example/hello.c"])
+def test_an_sdk_is_not_written_through_a_link(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "sdk"
+    (folder / MARK).parent.mkdir(parents=True)
+    (folder / MARK).touch()
+    if name == "include":
+        (folder / name).rename(tmp_path / "include")
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).symlink_to(tmp_path / "include" if name == "include" else tmp_path / "elsewhere")
+    with pytest.raises(BulkheadError, match="is a symbolic link"):
+        refuse_foreign(folder)
+
+
+def test_it_refuses_before_it_says_that_it_writes(tmp_path: Path) -> None:
+    (tmp_path / "partition.dts").write_text("mine")
+    done = CliRunner().invoke(loaded("new"), [str(tmp_path)])
+    assert isinstance(done.exception, BulkheadError)
+    assert "writing" not in done.output

@@ -9,19 +9,30 @@ import os
 import random
 import socket
 import stat
+import struct
 import subprocess
 import tarfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from bhtool.config import initrd
 from bhtool.config.bounded import Unbounded
+from bhtool.config.domains import Sandbox
+from bhtool.config.payload import PayloadError
 from bhtool.config.rootfs import entries, modules
 from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
 from bhtool.config.rootfs.pack import archive_of, complete, compressed
 from bhtool.cpio import Archive
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.config.software import LINK, MACHINE, elf
 
 
 @dataclass(frozen=True)
@@ -374,6 +385,14 @@ def test_what_is_no_archive_has_no_names(data: bytes) -> None:
     assert names_in(data) is None
 
 
+def zip_of(members: dict[str, str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
 FAKE = """
 #define FIELD(name, text) static const char name[] __attribute__((section(".modinfo"), used)) = text
 FIELD(a, "license=GPL"); FIELD(b, "depends={needs}"); FIELD(c, "alias=fake-{name}"); FIELD(d, "alias=pci:v*d*"); FIELD(e, "name={name}");
@@ -445,3 +464,26 @@ def test_names_are_found(store: Path) -> None:
 
 def test_no_elf_says_nothing() -> None:
     assert modules.information(b"text") == {}
+
+
+@given(st.integers(0, 63), st.integers(0, 255))
+def test_a_damaged_module_has_no_information(at: int, value: int) -> None:
+    """Of the header any byte: a table of sections may lie anywhere."""
+    module = bytearray(elf(MACHINE["aarch64"], LINK["aarch64"]))
+    struct.pack_into("<H", module, 60, 3)
+    module[at] = value
+    assert modules.information(bytes(module)) == {}
+    module[40:48] = b"\xff" * 8
+    assert modules.information(bytes(module)) == {}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"no zip", b"", zip_of({}), zip_of({"index.json": "{}"}), zip_of({"index.json": "[" * 100_000}), zip_of({"index.json": "[]"})],
+    ids=["text", "empty", "no index", "no version", "deep", "list"],
+)
+def test_what_is_no_store_of_modules_is_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "vmlinuz.modules").write_bytes(content)
+    sandbox = SimpleNamespace(name="linux", node=SimpleNamespace(text=lambda _: "vmlinuz"))
+    with pytest.raises(PayloadError, match=r"`vmlinuz\.modules`, where the modules of `linux` are looked for, is no store"):
+        initrd._modules(lambda name: tmp_path / name, cast(Sandbox, sandbox), ["virtio_net"], set())

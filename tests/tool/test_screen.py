@@ -10,12 +10,15 @@ from typing import cast
 
 import pytest
 from bhtool import paths, tty
-from bhtool.errors import Status
+from bhtool.cli import bulkhead
+from bhtool.errors import BulkheadError, Status
 from bhtool.live import Live
+from bhtool.logfile import Log
 from bhtool.screen import Screen
 from bhtool.session import LineEvent, Session
 from bhtool.show import Show
 from bhtool.status import Work
+from click.testing import CliRunner
 
 from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES, Scripted
 from tests.tool.terminals import Terminal, play, resize
@@ -225,3 +228,37 @@ def test_the_last_words_are_shown_though_their_line_has_no_end(monkeypatch: pyte
     with Show(Screen(), cast(Session, session)):
         pass
     assert capsys.readouterr().out == f"{name_column('linux')}login: \n"
+
+
+def test_a_log_is_printable_whatever_ends_the_command(tmp_path: Path) -> None:
+    with pytest.raises(BulkheadError), Log(tmp_path / "log"):
+        raise BulkheadError("x\x1b[31m.dts: there is no such file")
+    assert "x\\x1b[31m.dts" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("arguments", [["completion"], ["overlay", "rtos.dts", "rtos"]])
+def test_what_is_missing_is_said_in_one_line(arguments: list[str]) -> None:
+    done = CliRunner().invoke(bulkhead, arguments)
+    (said,) = [line for line in done.output.splitlines() if "Missing" in line]
+    assert "\t" not in done.output
+    assert re.search(r"Give .*, .* or \w+\.$", said)
+
+
+def test_what_is_recorded_is_printable(tmp_path: Path) -> None:
+    with Log(tmp_path / "log") as log:
+        screen = Screen()
+        screen.log = log
+        screen.record("compiling x\x1b[31m.dts\nfor\x9bone")
+    assert [line.partition(" │ ")[2] for line in (tmp_path / "log").read_text().splitlines()[1:]] == [
+        "compiling x\\x1b[31m.dts",
+        "for\\x9bone",
+    ]
+
+
+def test_what_a_sandbox_says_steers_no_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Screen()
+    monkeypatch.setattr(type(screen.out), "is_terminal", property(lambda _: True))
+    screen.put("one", "a\x1b[2Jb\x9bc\td")
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "a\\x1b[2Jb\\x9bc" in line
+    assert line.isprintable()

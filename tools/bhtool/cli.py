@@ -37,6 +37,10 @@ def loaded(verb: str) -> click.Command:
 class NearChoice(click.Choice[str]):
     """A choice that says which one was meant."""
 
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        *others, last = map(str, self.choices)
+        return f"Give {', '.join(others)} or {last}." if others else f"Give {last}."
+
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
         return super().get_invalid_choice_message(value, ctx).rstrip(".") + did_you_mean(str(value), self.choices, quote="'")
 

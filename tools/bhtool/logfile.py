@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from bhtool.errors import BulkheadError, Status
+from bhtool.text import visible_lines
 
 HEADER = "# seconds: guest time once the machine runs, before that the host's since the command began\n"
 TOOL = "bulkhead"  # whose words are no sandbox's
@@ -32,7 +33,7 @@ class Log:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if isinstance(error, BulkheadError):
-            self.write(f"bulkhead: {error}")
+            self.write(f"bulkhead: {visible_lines(str(error))}")
         self._file.close()
 
     def name_sandboxes(self, names: list[str]) -> None:

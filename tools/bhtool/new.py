@@ -13,7 +13,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
-from bhtool.sdk import SOURCES, write_sdk
+from bhtool.sdk import SOURCES, refuse_links, write_sdk
 
 PARTITION = "partition.dts"
 BINDINGS = paths.ROOT / "dts" / "bindings"
@@ -50,11 +50,18 @@ def editor_files(folder: Path, platform: Platform) -> Files:
     return {context: board, ".vscode/settings.json": json.dumps(settings, indent=2) + "\n"}
 
 
-def write_new(folder: Path, template: str, platform: Platform, report: Report) -> list[str]:
-    """The names of what was written. Raises if one of them is there already: nothing is written over."""
+def files_of(folder: Path, template: str, platform: Platform) -> Files:
+    """What is to be written. Raises if some of it is there already, a dangling link too, or would land elsewhere."""
     files = TEMPLATES[template][1]() | editor_files(folder, platform)
     if there := [name for name in files if (folder / name).exists()]:
         raise BulkheadError(f"{folder / there[0]} is there already; name another folder", Status.USAGE)
+    refuse_links(folder, [*files, "sdk"] if template == "guest" else files)
+    return files
+
+
+def write_new(folder: Path, template: str, platform: Platform, report: Report) -> list[str]:
+    """The names of what was written. Raises if one of them is there already: nothing is written over."""
+    files = files_of(folder, template, platform)
     if template == "guest":
         write_sdk(folder / "sdk", report)
         files["Makefile"] = files["Makefile"].replace("$(abspath ../lib/pkgconfig)", "$(abspath sdk/lib/pkgconfig)")

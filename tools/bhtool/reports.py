@@ -70,7 +70,7 @@ def heartbeat_text(beat: Heartbeat | None, tells_turns: bool) -> tuple[str, str,
 
 def summary(session: Session) -> Table:
     title = f"{session.platform.name}, guest time {session.guest_seconds():.1f} s"
-    table = table_of(title, "sandbox", "cores", "state", "beats", "gaps", "latest", "exits\nsince", "exits\nbooting")
+    table = table_of(title, "sandbox", "cores", "state", "beats", "gaps", "latest", "exits\nwhen ready", "exits\nwhile booting")
     for column in table.columns[3:6]:
         column.justify = "right"
     table.caption = caption(session) or None

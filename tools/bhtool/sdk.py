@@ -5,6 +5,7 @@ DIR/include/bulkhead/{bulkhead.h, abi/guest.h}   lib/ARCH/libbulkhead.a   lib/pk
 """
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from bhtool.payloads import Report
 from bhtool.platforms import Platform, every
 
 SOURCES = paths.ROOT / "tools" / "sdk"
+LIBRARY = "libbulkhead.a"
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
 
 
@@ -41,6 +43,24 @@ def refuse_foreign(folder: Path) -> None:
         raise BulkheadError(f"{folder} is a file; name a folder", Status.USAGE)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise BulkheadError(f"{folder} holds other things; name a folder that is new, empty or an SDK", Status.USAGE)
+    refuse_links(folder, names())
+
+
+def refuse_links(folder: Path, names: Iterable[Path | str]) -> None:
+    """What is to be written in the folder is written in the folder: nothing on the way to it may lead elsewhere."""
+    for one in (folder / part for name in names for part in (Path(name), *Path(name).parents) if part != Path()):
+        if one.is_symlink():
+            raise BulkheadError(
+                f"{one} is a symbolic link, and may lead out of the folder; remove it, or name another folder", Status.USAGE
+            )
+
+
+def names() -> list[Path]:
+    """Of everything that is written."""
+    libraries = [Path("lib") / arch / LIBRARY for arch in TARGETS]
+    described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in TARGETS]
+    examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
+    return [MARK, MARK.parent / "abi" / "guest.h", *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
 
 
 def platform_of(arch: str) -> Platform:
@@ -63,7 +83,7 @@ def package(arch: str) -> str:
 def write_sdk(folder: Path, report: Report) -> None:
     """Builds what is not built and writes everything; other files in the folder stay."""
     refuse_foreign(folder)
-    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / "libbulkhead.a" for arch in TARGETS}
+    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in TARGETS}
     copy(SOURCES / "bulkhead.h", folder / MARK)
     copy(paths.ABI / "guest.h", folder / MARK.parent / "abi" / "guest.h")
     for arch, library in libraries.items():

@@ -21,7 +21,7 @@ REMEDIES = (
     ),
     (
         "No working init found",
-        "its root file system has no /init, or one that cannot be executed: of another processor, or without its libraries",
+        "its root file system has no /init, or one that cannot be executed: without its x bit, of another processor, or without its libraries",
     ),
     ("Requested init", "`bootargs` names a first process that cannot be executed"),
     ("Attempted to kill init", "its first process, /init, has ended; it must not"),

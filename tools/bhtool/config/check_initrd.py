@@ -36,6 +36,8 @@ def doubts(initrd: bytes, name: str, kernel: bytes, arch: str, bootargs: str, ro
         yield f"{sizes(contents, name, len(initrd))}, and Linux gives its first root file system half of its memory, here {mib(free // 2)}"
     if contents.is_whole and not contents.has_init:
         yield f"`{name}` has no /init, with which Linux begins"
+    if contents.cannot_start:
+        yield f"`/init` in `{name}` is not executable, so that Linux does not start it: chmod +x it"
 
 
 def kernel_bytes(kernel: bytes, arch: str) -> int:

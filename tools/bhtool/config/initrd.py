@@ -9,7 +9,7 @@ from bhtool.config.payload import NoFile, NotYet, PayloadError, Resolve
 from bhtool.config.rootfs.contents import only_linux_opens
 from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
-from bhtool.config.rootfs.modules import Index, index_of, modules_archive
+from bhtool.config.rootfs.modules import BAD_STORE, Index, index_of, modules_archive
 from bhtool.config.rootfs.pack import archive_of, complete, compressed
 from bhtool.text import did_you_mean
 
@@ -79,7 +79,11 @@ def _modules(resolve: Resolve, sandbox: Sandbox, modules: list[str], there: set[
         raise PayloadError(
             OTHER_KERNEL, f"the kernel `{kernel}` of `{sandbox.name}` is not the tool's, whose modules are known", MODULES
         ) from error
-    index = index_of(store)
+    try:
+        index = index_of(store)
+    except BAD_STORE as error:
+        text = f"`{kernel}{STORE}`, where the modules of `{sandbox.name}` are looked for, is no store of a kernel's modules"
+        raise PayloadError(OTHER_KERNEL, text, MODULES) from error
     for name in modules:
         if index.find(name) is None:
             raise PayloadError(NO_MODULE, _unknown(name, index), MODULES)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from bhtool.errors import Status
-from bhtool.new import PARTITION, TEMPLATES, write_new
+from bhtool.new import PARTITION, TEMPLATES, files_of, write_new
 from bhtool.paths import PROGRAM
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
@@ -21,8 +21,10 @@ from bhtool.screen import Screen
 def new(folder: Path, template: str, platform_name: str) -> Status:
     """Write a partition file to begin with, and settings for editors."""
     screen = Screen()
+    platform = load(platform_name)
+    files_of(folder, template, platform)  # refused before anything is said
     with screen.progress("writing"):
-        written = write_new(folder, template, load(platform_name), screen.report)
+        written = write_new(folder, template, platform, screen.report)
     steps = [f"make -C {folder}"] if template == "guest" else []
     steps += [f"{PROGRAM} check {folder / PARTITION}", f"{PROGRAM} run --partition {folder / PARTITION}"]
     screen.summary("\n".join([f"{folder}: {', '.join(sorted(written))}", "next:", *(f"  {step}" for step in steps)]))

@@ -118,6 +118,7 @@ class Contents:
     links: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)  # of everything
     kept: int = 0  # bytes
+    init_mode: int = 0  # of /init where it is a regular file
     parts: int = 0
     decompressed: int = 0  # bytes
 
@@ -135,9 +136,15 @@ class Contents:
             raise Unfit("lists more files than can be looked at")
         if stat.S_ISREG(entry.mode):
             self.heads[name] = head
+            self.init_mode = entry.mode if name == "init" else self.init_mode
             self.unpacked += -(-entry.size // PAGE) * PAGE
         elif stat.S_ISLNK(entry.mode):
             self.links[name] = head.decode("utf-8", "replace")
+
+    @property
+    def cannot_start(self) -> bool:
+        """/init is there, and nobody may execute it: Linux, fs/exec.c, needs one x bit, also of root's."""
+        return stat.S_ISREG(self.init_mode) and not self.init_mode & 0o111
 
     @property
     def has_init(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,10 @@ INDEX, BUILT_IN = "index.json", "modules.builtin"
 LIST = "etc/modules-load.d/bulkhead.conf"  # modules-load.d(5); the tool's own init reads it, too
 MOST = 64  # of a sandbox, named and needed
 SUFFIX = ".ko"
+
+
+# What a zip or an index raises that is none, cut short or of another tool's.
+BAD_STORE = (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, RuntimeError, EOFError, OSError)
 
 
 class NoModules(Unbounded):
@@ -76,10 +81,15 @@ def plain_name(name: str) -> str:
 
 
 def information(module: bytes) -> dict[str, list[str]]:
-    """The fields of .modinfo; of no module, none."""
+    """The fields of .modinfo; of no module, or a damaged one, none."""
     form = files.form_of(module)
-    if form is None:
+    try:
+        return _information(form, module) if form else {}
+    except (struct.error, OverflowError):  # a table of sections outside the file
         return {}
+
+
+def _information(form: files.Form, module: bytes) -> dict[str, list[str]]:
     header = files.read_header(form, module)
     word = "I" if form.section_bytes == 40 else "Q"
     section = struct.Struct(f"<II{word}{word}{word}{word}")  # name, type, flags, address, offset, size
