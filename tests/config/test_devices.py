@@ -36,7 +36,7 @@ FOREIGN_PORTS = PORTS.replace('first: serial@i3e0 { compatible = "ns16550a"', 'f
 FOREIGN_CARD = """
 &pci0 {
 	first: device@6,0 { compatible = "pci8086,1533"; reg = <0x3000 0 0 0 0>; };
-	second: device@7,0 { compatible = "pci1b36,5"; reg = <0x3800 0 0 0 0>; };
+	second: device@7,0 { compatible = "pci1b36,5", "pciclass,00ff"; reg = <0x3800 0 0 0 0>; };
 };
 """
 

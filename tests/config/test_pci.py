@@ -56,7 +56,7 @@ def test_who_takes_the_rest_takes_no_function(compile_on: Compile, tmp_path: Pat
 
 def test_buses_that_do_not_exist(compile_on: Compile, tmp_path: Path) -> None:
     """dtc warns of it, too, where the board tree describes the host."""
-    far = '&pci0 { far: device@6,0 { compatible = "pci1b36,5"; reg = <0x13000 0 0 0 0>; }; };'
+    far = '&pci0 { far: device@6,0 { compatible = "pci1b36,5", "pciclass,00ff"; reg = <0x13000 0 0 0 0>; }; };'
     file = tmp_path / "f.dts"
     file.write_text(f'#ifdef BOARD_TREE\n{far}\n#else\n#include "{GOOD}"\n#endif\n')
     plan = compile_on(file, "qemu-aarch64")

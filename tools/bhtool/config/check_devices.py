@@ -10,7 +10,7 @@ from bhtool.abi import lib
 from bhtool.config.check_pci import never_given
 from bhtool.config.dma import Doubt, judge_dma
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import Device, Span, Wire
+from bhtool.config.machine import Device, Machine, Span, Wire, buses, interrupt_parent
 from bhtool.config.rule import Finding
 from bhtool.config.tree import Node
 
@@ -200,17 +200,21 @@ def withheld_from_the_rest(domains: Domains) -> Iterator[Finding]:
 
 
 def needs_nothing_common(domains: Domains) -> Iterator[Finding]:
-    clocks = {node.phandle: node for node in domains.machine.root.walk() if "fixed-clock" in node.compatible}
     for sandbox, device in _granted(domains):
-        properties = device.node.properties
-        common = [name for name in COMMON_PROPERTIES if name in properties]
-        if "clocks" in properties and any(cell not in clocks for cell in properties["clocks"].cells):
-            common.append("clocks")
-        if (
-            device.node.number("interrupt-parent", domains.machine.interrupt_controller.phandle)
-            != domains.machine.interrupt_controller.phandle
-        ):
-            common.append("interrupt-parent")
-        for name in common:
+        for name in dict.fromkeys(_common(domains.machine, device)):
             text = f"a device that depends on a controller it shares with others ({device.name} of `{sandbox.name}` has `{name}`)"
             yield Finding(sandbox.where("access"), text)
+
+
+def _common(machine: Machine, device: Device) -> Iterator[str]:
+    """Properties of a device, of its parts and of its buses that lead to other controllers than the main one."""
+    clocks = {node.phandle for node in machine.root.walk() if "fixed-clock" in node.compatible}
+    main = machine.interrupt_controller.phandle
+    for node in (*device.node.walk(), *buses(device.node)):
+        yield from (name for name in COMMON_PROPERTIES if name in node.properties)
+        if "clocks" in node.properties and any(cell not in clocks for cell in node.properties["clocks"].cells):
+            yield "clocks"
+    if interrupt_parent(device.node) != main:
+        yield "interrupt-parent"
+    if "interrupts-extended" in device.node.properties:
+        yield "interrupts-extended"

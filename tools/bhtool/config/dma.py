@@ -8,9 +8,10 @@ of DMA; a partition file cannot (BH-R009).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bhtool.config.machine import Device
+from bhtool.config.machine import Device, buses
 from bhtool.config.plan import DmaFree
 
 REASON = "bulkhead,dma-free"
@@ -51,6 +52,9 @@ SIGNS = (
 )
 
 
+OF_ANY_BUS = ("dma-ranges",)  # how addresses are translated, should a device on it do DMA
+
+
 @dataclass(frozen=True)
 class Doubt:
     """Why a device is not granted, as the end of a sentence that begins with its name."""
@@ -63,12 +67,31 @@ def judge_dma(device: Device) -> DmaFree | Doubt:
     node = device.node
     if REASON in node.properties:
         return DmaFree("board tree", node.text(REASON))
-    binding = next(iter(node.compatible), "")
+    binding = _binding(device)
     if binding not in FREE_BINDINGS:
         what = f'"{binding}" is not listed in docs/configuration.md' if binding else "it has no `compatible`"
         return Doubt(f"is not known to be free of DMA ({what})")
-    sign = next((name for name in SIGNS if name in node.properties), None)
-    return Doubt(f"has `{sign}`, so it does DMA or has it done") if sign else DmaFree(binding, FREE_BINDINGS[binding])
+    if device.function and not device.function.classes:
+        return Doubt('is not known to be free of DMA (its `compatible` has no "pciclass,CCSS")')
+    return next(_signs(device), None) or DmaFree(binding, FREE_BINDINGS[binding])
+
+
+def _binding(device: Device) -> str:
+    """What a function is, its configuration registers say: no name of a device elsewhere is one of a function."""
+    function = device.function
+    if function and function.identity:
+        return f"pci{function.identity & 0xFFFF:x},{function.identity >> 16:x}"
+    return "" if function else next(iter(device.node.compatible), "")
+
+
+def _signs(device: Device) -> Iterator[Doubt]:
+    """In the device, in what is part of it, and on its buses. A PCI host translates for all functions, also for those that do none."""
+    for node in device.node.walk():
+        where = "" if node is device.node else f"in `{node.label}` "
+        yield from (Doubt(f"has {where}`{name}`, so it does DMA or has it done") for name in SIGNS if name in node.properties)
+    for bus in buses(device.node):
+        of_bus = [name for name in SIGNS if name in bus.properties and name not in OF_ANY_BUS]
+        yield from (Doubt(f"is on `{bus.label}`, which has `{name}`, so it may do DMA") for name in of_bus if not device.function)
 
 
 def is_dma_free(device: Device) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -159,6 +160,23 @@ class BoardError(Exception):
         self.text = text
 
 
+def _root(node: Node) -> Node:
+    return node if node.parent is None else _root(node.parent)
+
+
+def buses(node: Node) -> Iterator[Node]:
+    """What a node lies on, the nearest first, without the root."""
+    while node.parent is not None and node.parent.parent is not None:
+        node = node.parent
+        yield node
+
+
+def interrupt_parent(node: Node) -> int:
+    """Devicetree specification, 2.4.1 "Properties for Interrupt Generating Devices": its own, or that of the nearest bus that has one."""
+    above = [node, *buses(node), _root(node)]
+    return next((one.number("interrupt-parent", 0) for one in above if "interrupt-parent" in one.properties), 0)
+
+
 def read_machine(root: Node) -> Machine:
     """Raises BoardError for a tree no partition could be laid on."""
     own = next((node for node in root.children.values() if MACHINE in node.compatible), None)
@@ -256,7 +274,16 @@ def _ranges(bus: Node) -> list[tuple[Span, int]]:
 
 
 def _wires(node: Node, controller: Node) -> tuple[Wire, ...]:
-    return wires_from(node.properties["interrupts"].cells if "interrupts" in node.properties else [], controller)
+    """`interrupts-extended` wins: Devicetree specification, 2.4.1. Its lines of other controllers are BH-R056's."""
+    if "interrupts-extended" not in node.properties:
+        return wires_from(node.properties["interrupts"].cells if "interrupts" in node.properties else [], controller)
+    cells, found = node.properties["interrupts-extended"].cells, list[Wire]()
+    while cells:
+        its = [one for one in _root(controller).walk() if one.phandle == cells[0]]
+        width = its[0].number("#interrupt-cells", 0) if its else len(cells)
+        found += wires_from(cells[1 : 1 + width], controller) if its and its[0] is controller else []
+        cells = cells[1 + width :]
+    return tuple(found)
 
 
 def wires_from(cells: list[int], controller: Node) -> tuple[Wire, ...]:

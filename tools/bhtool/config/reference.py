@@ -59,6 +59,7 @@ carries the mark `BH_DMA_FREE` for each, and start-up refuses registers, ports a
 any case: their monitor prevents it ([guest](guest.md)).
 
 A device of a listed binding is refused all the same if its node has one of {signs}, unless the board tree says why that does not matter.
+They count in its child nodes and on its buses, too, where `dma-ranges` says nothing. A PCI function goes by vendor, device and class, `pciVVVV,DDDD` and `pciclass,CCSS`.
 
 | binding | why it does no DMA |
 |---|---|

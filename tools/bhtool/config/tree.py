@@ -70,8 +70,8 @@ class Node:
 
     @property
     def enabled(self) -> bool:
-        """Devicetree specification, 2.3.4 "status"."""
-        return self.text("status", "okay") in ("okay", "ok")
+        """Devicetree specification, 2.3.4 "status": what lies on a bus that is not, is not."""
+        return self.text("status", "okay") in ("okay", "ok") and (self.parent is None or self.parent.enabled)
 
     def number(self, name: str, default: int) -> int:
         cells = self.properties[name].cells if name in self.properties else []
