@@ -55,7 +55,13 @@ def siblings_together(domains: Domains) -> Iterator[Finding]:
 def has_cores(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         if not sandbox.cores and not sandbox.core_nodes:
-            yield Finding(sandbox.location, f"`{sandbox.name}` has no core")
+            yield Finding(sandbox.location, f"`{sandbox.name}` has no core, and {_free(domains)}")
+
+
+def _free(domains: Domains) -> str:
+    claimed = {number for _, _, _, number in _claims(domains)}
+    free = [core.name for core in domains.machine.cores if core.number not in claimed]
+    return f"nobody has {', '.join(free)}" if free else "every core is taken"
 
 
 def not_too_many(domains: Domains) -> Iterator[Finding]:

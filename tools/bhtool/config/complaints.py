@@ -119,7 +119,18 @@ def _judged(sources: Sources, where: Location, column: int, message: str) -> tup
             return where, "`BOARD_DTSI` stands in quotes; write `#include BOARD_DTSI`"
         beside = [one.name for one in Path(where.file).parent.iterdir() if one.is_file()] if Path(where.file).parent.is_dir() else []
         return where, compilers_text(message) + did_you_mean(file, beside)
+    if message.startswith('expected "FILENAME"') and (macro := _included(sources.partition, where)):
+        return where, f"`#include {macro}` names no file{did_you_mean(macro, ['BOARD_DTSI'])}"
     return where, compilers_text(message)
+
+
+def _included(partition: Path, where: Location) -> str:
+    """The name without quotes that a line of the partition file includes."""
+    if Path(where.file).resolve() != partition.resolve():
+        return ""
+    lines = partition.read_text(encoding="utf-8", errors="replace").split("\n")
+    found = re.match(r"\s*#\s*include\s+([A-Za-z_]\w*)", lines[where.line - 1]) if where.line <= len(lines) else None
+    return found[1] if found else ""
 
 
 def _written(sources: Sources, label: str) -> Location | None:

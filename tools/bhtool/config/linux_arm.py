@@ -34,7 +34,8 @@ def linux_arm_payload(arch: str, kernel: bytes, initrd: bytes, name: str, machin
         raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(needed, MIB))}, RAM is {size_text(room.size)}")
     line = _command_line(plan, devices)
     if len(line.encode()) >= layout.command_line_bytes:
-        raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line.encode())} bytes long", "bootargs")
+        text = f"the kernel command line is {len(line.encode())} bytes long, {layout.command_line_bytes - 1} fit"
+        raise PayloadError(ARGUMENTS_LONG, text, "bootargs")
     tree = guest_tree(machine, plan, devices, controllers, Span(layout.initrd, len(initrd)))
     pieces = [Piece("device tree", layout.tree, tree), flat_piece(kernel, name, layout.kernel)]
     if initrd:

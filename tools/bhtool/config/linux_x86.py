@@ -50,8 +50,9 @@ def linux_x86_payload(
             TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(initrd_gpa + len(initrd), MIB))}, RAM is {size_text(room.size)}"
         )
     line = command_line(bootargs, uarts, console)
-    if len(line) >= min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]):
-        raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long", "bootargs")
+    most = min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]) - 1
+    if len(line) > most:
+        raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long, {most} fit", "bootargs")
     pieces = [
         Piece("boot parameters", ZERO_PAGE, _zero_page(kernel, initrd_gpa, len(initrd), room)),
         Piece("command line", COMMAND_LINE, line + b"\0"),

@@ -25,7 +25,7 @@ RULES = (
     Rule("BH-R002", "Every property and child node is known.", "correct its name or take it out; dts/bindings lists what there is"),
     Rule("BH-R003", "Every value has the form its binding asks for.", "give it the form that dts/bindings describes"),
     Rule("BH-R004", "Nothing is asked for that this version cannot do.", "this version does not support it: take it out"),
-    Rule("BH-R005", "The file splits the machine.", 'add a node `domains` with compatible = "bulkhead,partitions-v1"'),
+    Rule("BH-R005", "The file splits the machine.", 'split it by a node `domains` with compatible = "bulkhead,partitions-v1"'),
     Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
     Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples", board.complete),
     Rule("BH-R008", "What the source takes in is ordinary, and small enough to read.", "take in small files alone, by `#include`"),
@@ -45,23 +45,21 @@ RULES = (
     Rule("BH-R020", "`cores` names cores of the board.", "use the labels cpu0, cpu1, ... of the board tree", cores.names_a_core),
     Rule("BH-R021", "A core has one owner.", "take it out of one of the two", cores.owned_once),
     Rule("BH-R022", "Threads of one physical core stay together.", "give all of them to one sandbox", cores.siblings_together),
-    Rule(
-        "BH-R023", "A sandbox has a core.", "add `cores`; every core may be taken already", cores.has_cores, unless=("BH-R006", "BH-R020")
-    ),
+    Rule("BH-R023", "A sandbox has a core.", "give it one in `cores`", cores.has_cores, unless=("BH-R006", "BH-R020")),
     Rule("BH-R024", "A sandbox has at most four cores.", "give some to another, or list them in `idle-cores`", cores.not_too_many),
     # Memory.
     Rule("BH-R030", "`memory-region` is a child of `reserved-memory`.", "add one there and refer to it", memory.is_reserved_memory),
     Rule("BH-R031", "A memory region has one owner.", "give each sandbox a region of its own", memory.given_once),
     Rule("BH-R032", "A sandbox has memory.", "add `memory-region`", memory.has_memory, unless=("BH-R006",)),
-    Rule("BH-R033", "Memory comes in whole 2 MiB units.", "round it to 2 MiB (0x200000)", memory.aligned),
+    Rule("BH-R033", "Memory comes in whole 2 MiB units.", "round the memory region's address and size to 2 MiB (0x200000)", memory.aligned),
     Rule("BH-R034", "Pinned memory lies in RAM.", "move it, or use `size` and let the tool place it", memory.inside_ram),
     Rule(
         "BH-R035", "Pinned memory is clear of firmware and monitor.", "move it, or let the tool place it by `size`", memory.clear_of_monitor
     ),
     Rule("BH-R036", "Pinned regions do not overlap.", "move one of them, or let the tool place it by `size`", memory.apart),
     Rule("BH-R037", "All memory fits.", "make it smaller, or unpin regions that split the free memory"),
-    Rule("BH-R038", "Linux has at least 64 MiB.", "make it larger", memory.large_enough),
-    Rule("BH-R039", "A sandbox's RAM ends below its window.", "make it smaller", memory.below_window),
+    Rule("BH-R038", "Linux has at least 64 MiB.", "give its memory region 64 MiB or more", memory.large_enough),
+    Rule("BH-R039", "A sandbox's RAM ends below its window.", "make its memory region smaller", memory.below_window),
     # Devices.
     Rule(
         "BH-R040",
@@ -196,7 +194,7 @@ RULES = (
     Rule("BH-R080", "A heartbeat that is watched has a watcher.", "let a sandbox that kicks it have `may-kick`", health.has_a_watcher),
     Rule("BH-R081", "A sandbox that restarts says how often at most.", "add `max-restarts`, from 1 to a million", health.says_how_often),
     Rule("BH-R082", "Only native sandboxes have heartbeats.", "take out `heartbeat-timeout-us`", health.has_a_heartbeat),
-    Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose another", health.timeout_in_range),
+    Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose one from 100 to 10000000 us", health.timeout_in_range),
     Rule("BH-R084", "There is room for the boot snapshots of sandboxes that restart.", "make some memory smaller"),
     Rule(
         "BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts
@@ -259,13 +257,13 @@ RULES = (
     Rule(
         "BH-W049",
         "Who takes the rest gets every device that nobody names.",
-        'nobody has it; if it does no DMA, say in the board tree why: bulkhead,dma-free = "reason"',
+        'if it does no DMA, say in the board tree why: bulkhead,dma-free = "reason"; else it stays nobody\'s',
         devices.withheld_from_the_rest,
     ),
     Rule(
         "BH-W060",
         "Software that the tool provides is there.",
-        "nothing, or judge it with --build; `run` and `image` build and fetch it",
+        "`run` and `image` build and fetch it, and `check --build` judges it now",
         of_file=False,
     ),
     Rule(

@@ -103,7 +103,13 @@ def value_text(value: Any) -> str:
         return ", ".join(value_text(one) for one in value) if value else "empty"
     if isinstance(value, bool):
         return "there" if value else "not there"
-    return f"<{value:#x}>" if isinstance(value, int) else f'"{value}"'
+    return _cell_text(value) if isinstance(value, int) else f'"{value}"'
+
+
+def _cell_text(value: int) -> str:
+    """The decoder takes a text of three characters for a cell."""
+    text = value.to_bytes(4, "big")[:-1] if 0 <= value < 1 << 32 and not value & 0xFF else b""
+    return f'"{text.decode()}"' if text.isalpha() and text.isascii() else f"<{value:#x}>"
 
 
 @functools.cache
