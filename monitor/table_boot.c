@@ -405,6 +405,8 @@ static const char *refuse_lines(const struct bh_table *table, const struct table
 		REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
 		REFUSE_IF(line->flags & BH_LINE_LEVEL && !is_chosen_level(line) && line->vector < limits->first_level_vector,
 			  "a level-triggered line has a vector that another sandbox may choose");
+		REFUSE_IF(line->flags & BH_LINE_LEVEL && !is_chosen_level(line) && line->vector > BH_LAST_LEVEL_VECTOR,
+			  "a level-triggered line has a vector beyond those of such lines");
 		REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
 			  "an interrupt line goes to another core than its sandbox's first");
 		for (uint32_t other = 0; other < n; other++) {
@@ -413,6 +415,9 @@ static const char *refuse_lines(const struct bh_table *table, const struct table
 			REFUSE_IF(is_chosen_level(line) && is_chosen_level(&table->lines[other]) &&
 					  line->sandbox != table->lines[other].sandbox,
 				  "two sandboxes choose vectors of level-triggered lines");
+			REFUSE_IF(line->sandbox == table->lines[other].sandbox &&
+					  (line->flags ^ table->lines[other].flags) & BH_LINE_MASKED,
+				  "a sandbox mixes lines that its guest opens with lines that start-up opens");
 		}
 	}
 	return NULL;

@@ -222,6 +222,9 @@ static const struct broken {
 	{ "an interrupt line is given twice", { SET(lines[1].line, 33) } },
 	{ "two interrupt lines share a vector", { SET(lines[1].vector, 0x41) } },
 	{ "a level-triggered line has a vector that another sandbox may choose", { SET(lines[1].vector, 0x40) } },
+	{ "a level-triggered line has a vector beyond those of such lines", { SET(lines[1].vector, 0xff) } },
+	{ "a sandbox mixes lines that its guest opens with lines that start-up opens",
+	  { SET(lines[1].sandbox, 0), SET(lines[1].core, 1), SET(lines[0].flags, BH_LINE_MASKED) } },
 	{ "two sandboxes choose vectors of level-triggered lines",
 	  { SET(lines[0].flags, BH_LINE_LEVEL | BH_LINE_MASKED), SET(lines[1].flags, BH_LINE_LEVEL | BH_LINE_MASKED) } },
 	/* payload */
