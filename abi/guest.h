@@ -97,7 +97,7 @@ struct bh_log {
 	uint64_t beat_gaps; /* beats that came more than one period late */
 	uint64_t beat_late_max_ns;
 	uint64_t gate;                   /* not 0: the tool lets who waits for it go on, with so many ns of patience */
-	uint64_t beat_awake_late_max_ns; /* plus 1, of beats that did not come out of a sleep since before they were due; 0: not told */
+	uint64_t beat_awake_late_max_ns; /* latest lateness + 1 of beats whose core was awake when they fell due; 0: not told */
 	uint8_t text[BH_LOG_TEXT_BYTES];
 };
 

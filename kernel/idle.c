@@ -14,7 +14,7 @@ static struct {
 	_Atomic uint64_t kicks;
 } asleep;
 
-/* Whatever else makes its core's monitor work is an instruction of the core. */
+/* Only kicks enter the monitor of a sleeping core. */
 static uint64_t kicks(void)
 {
 	const struct bh_core_stats *core = info_statistics()->core;

@@ -35,8 +35,8 @@ uint32_t ioapic_read(uint32_t index)
 
 /*
  * The machine's entry for what stands in the line's; masked, it keeps its destination. A masked entry may be made edge-triggered, which
- * clears what a lost end of interrupt has left; with a vector that is not the line's it has none, so that it hears of no other sandbox's
- * ends. false: the sandbox may not have that.
+ * clears what a lost end of interrupt has left; with a vector that is not the line's it has none, so that another sandbox's end of
+ * interrupt does not reach it. false: the sandbox may not have that.
  */
 static bool program(const struct hal_core *core, const struct ioapic_line *line)
 {

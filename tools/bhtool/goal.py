@@ -56,7 +56,7 @@ class Goal:
     """What a run goes on for; asked after every poll of its session."""
 
     def __init__(self, session: Session, seconds: float | None, until_ready: bool, may_end: Collection[str] = ()) -> None:
-        """`may_end`: sandboxes whose end is none of the run."""
+        """`may_end`: sandboxes whose end does not end the run."""
         self._session, self._seconds, self._until_ready, self._may_end = session, seconds, until_ready, may_end
         self._standstill, self._silence = Standstill(session), Silence()
         self._settled_at: float | None = None

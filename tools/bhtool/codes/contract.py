@@ -72,7 +72,7 @@ CALLS = {
     "READY": Entry(
         "hypercall", "READY", "Start-up is over: exits are counted as steady state from here, and `run` shows the sandbox as ready."
     ),
-    "PARK": Entry("hypercall", "PARK", "The end of the sandbox's work, of all its cores. Never returns; the state is then OFF."),
+    "PARK": Entry("hypercall", "PARK", "Ends the sandbox on all its cores. Never returns; the state is then OFF."),
     "KICK": Entry(
         "hypercall",
         "KICK",

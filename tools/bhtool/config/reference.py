@@ -27,7 +27,7 @@ RAM is a child of `/reserved-memory`: `size` (two cells, a multiple of 2 MiB), o
 the boards in `dts/boards`: `uart0` and `uart1` everywhere; PCI functions such as `pciuart0`, `pcitest0` and `pcivga0` where the emulator has them.
 
 The tool finds a place for whatever fits, also between what is pinned: addresses are the same each time, and large regions begin at round ones
-where they can. Who takes the rest and names no region has every whole 2 MiB of RAM that is left, be it in several stretches: to the sandbox they are one.
+where they can. A sandbox that takes the rest and names no region has every whole 2 MiB of RAM that is left, be it in several stretches: to the sandbox they are one.
 What restarts copy back is set aside first.
 
 On ARM a sandbox has the timers and performance monitors of its cores, with their interrupts where these are each core's own (PPIs). A board that wires counters'

@@ -247,7 +247,7 @@ RULES = (
         memory.all_used,
         unless=("BH-R006", "BH-R030", "BH-R031", "BH-R032"),
     ),
-    Rule("BH-W031", "Whoever takes the rest can have all of it.", "give that memory to another sandbox, by a `memory-region`"),
+    Rule("BH-W031", "A sandbox with `takes-the-rest` can have all of it.", "give that memory to another sandbox, by a `memory-region`"),
     Rule(
         "BH-W041",
         "Timers and performance monitors interrupt their own core, by PPIs.",
@@ -256,7 +256,7 @@ RULES = (
     ),
     Rule(
         "BH-W049",
-        "Who takes the rest gets every device that nobody names.",
+        "A sandbox with `takes-the-rest` gets every device that nobody names.",
         'if it does no DMA, say in the board tree why: bulkhead,dma-free = "reason"; else it stays nobody\'s',
         devices.withheld_from_the_rest,
     ),
