@@ -48,6 +48,15 @@ def test_what_stayed_is_kept(clone: Path) -> None:
     assert (folder / "old.o").exists()
 
 
+def test_an_interrupted_start_is_begun_again(clone: Path) -> None:
+    """Meson notes what it was told before it writes rules, and sets nothing up that it has notes of."""
+    folder = configured_for(clone, clone, clone / "build" / "board")
+    (folder / "build.ninja").unlink()
+    building.build(folder, [], lambda _: None)
+    assert building.said == ["meson", "ninja"]  # type: ignore[attr-defined]
+    assert [one.name for one in folder.iterdir()] == [LOCK]
+
+
 def test_the_environment_belongs_to_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its programs name the path in their first lines."""
     from bhtool.provision import venv

@@ -49,6 +49,7 @@ def build(directory: Path, options: list[str], report: Report) -> None:
             report(f"{directory.relative_to(paths.ROOT)} was made for another path; making it anew")
             empty(directory)
         if not (directory / "build.ninja").exists():
+            empty(directory)  # Meson takes what an interrupted start left for set up, and writes no rules
             report(f"configuring {directory.relative_to(paths.ROOT)}")
             run(["meson", "setup", str(directory), *options], f"configuring {directory.name}")
         report(f"building {directory.relative_to(paths.ROOT)}")
