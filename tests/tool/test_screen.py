@@ -174,6 +174,20 @@ def test_pipes_get_plain_lines(piped: str) -> None:
     assert "scripted ·" not in out + err + ended.terminal.data.decode()
 
 
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_a_job_in_the_background_is_told_why_there_is_no_display(
+    is_behind: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`timeout 300 tools/bulkhead run` is one; a pipe is told nothing."""
+    monkeypatch.setattr(tty, "is_shared", lambda: is_behind)
+    monkeypatch.setattr(tty, "is_foreground", lambda _: False)
+    for variable, value in {"TERM": "xterm", "CI": ""}.items():
+        monkeypatch.setenv(variable, value)
+    with Screen().progress("working"):
+        pass
+    assert ("in the background of this terminal" in capsys.readouterr().err) == is_behind
+
+
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}, {"CI": "true"}])
 def test_where_nothing_may_move_the_cursor(environment: dict[str, str]) -> None:
     ended = play(SCRIPT, "pauses", environment=environment)

@@ -102,6 +102,8 @@ class Screen:
     def progress(self, text: str) -> Iterator[None]:
         """A live display of what is being done, where there can be one."""
         if self._live is not None or not tty.can_be_live():
+            if self._live is None and tty.is_behind():
+                self.err.print(Text("in the background of this terminal: plain lines, no live display", "dim"))
             self.report(text)
             yield
             return

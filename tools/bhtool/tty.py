@@ -21,8 +21,17 @@ def is_shared() -> bool:
 
 def can_be_live() -> bool:
     """Whether a display may move the cursor: a reader of a pipe, a record of CI or a shell in front of us would get it garbled."""
+    return _could_be_live() and is_foreground(1)
+
+
+def is_behind() -> bool:
+    """Whether there is no live display for one reason alone: we are a job in the background, as below `timeout`."""
+    return _could_be_live() and not is_foreground(1)
+
+
+def _could_be_live() -> bool:
     is_record = os.environ.get("CI", "").lower() not in ("", "0", "false")
-    return is_shared() and os.environ.get("TERM", "") not in DUMB and not is_record and is_foreground(1)
+    return is_shared() and os.environ.get("TERM", "") not in DUMB and not is_record
 
 
 def is_foreground(descriptor: int) -> bool:
