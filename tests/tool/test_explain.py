@@ -131,6 +131,9 @@ def test_without_a_code_everything_is_listed(inside: Callable[..., int], capsys:
     assert inside("explain") == Status.GOOD
     shown = capsys.readouterr().out
     assert all(one.name in shown for one in catalogue())
+    kinds = shown.splitlines()[0]
+    assert kinds.startswith("Codes there are: ")
+    assert all(one.kind in kinds for one in catalogue())
 
 
 @pytest.mark.parametrize(("code", "hint"), [("memroy", "did you mean memory"), ("R999", "BH-R001 to"), ("\x1b[31mx", "without a code")])

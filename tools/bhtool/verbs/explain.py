@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
 import click
@@ -46,7 +47,11 @@ def show(screen: Screen, one: Entry) -> None:
 
 
 def show_all(screen: Screen) -> None:
-    """Every code there is, by kind, with its first sentence."""
+    """Every code there is, by kind, with its first sentence; before the tables, which are long, what kinds there are."""
+    kinds = Counter(one.kind for one in catalogue())
+    screen.say(
+        f"Codes there are: {', '.join(f'{kind} ({count})' for kind, count in kinds.items())}. `tools/bulkhead explain CODE` says more of one."
+    )
     for kind in dict.fromkeys(one.kind for one in catalogue()):
         table = table_of(f"{kind[0].upper()}{kind[1:]}", "code", "means")
         for one in catalogue():
