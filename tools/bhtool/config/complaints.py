@@ -11,12 +11,11 @@ from pathlib import Path
 from bhtool.config.annotated import shown
 from bhtool.config.includes import lines_of
 from bhtool.config.plan import Diagnostic, Location
-from bhtool.config.rules import diagnose
+from bhtool.config.rules import SYNTAX, diagnose
 from bhtool.config.syntax import UNKNOWN, likely
 from bhtool.config.wording import compilers_text, file_in, label_in
 from bhtool.text import did_you_mean
 
-SYNTAX = "BH-R001"
 NO_BOARD = "the board tree is missing: no line says `#include BOARD_DTSI`, without quotes, before the first node"
 COMPILED = b"\xd0\x0d\xfe\xed"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")

@@ -121,7 +121,7 @@ def render() -> str:
     parts += [
         "## Rules",
         "",
-        "A refusal reads `file:line: rule: text; remedy`. BH-W are warnings: every verb that takes a partition file shows them on standard",
+        "A refusal reads `file:line: rule: text; remedy`, of BH-R001 without the remedy. BH-W are warnings: every verb that takes a partition file shows them on standard",
         "error, and refuses the file with `--strict` (but for BH-W060, which is not about the file). What follows from a mistake that is reported is not reported as well.",
         "",
         *rules(),

@@ -274,12 +274,14 @@ RULES = (
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 
+SYNTAX = "BH-R001"
 BY_ID = {rule.id: rule for rule in RULES}
 
 
 def diagnose(rule: str, where: Location, text: str) -> Diagnostic:
-    """The message for a broken rule: what is wrong, and what to do."""
-    return Diagnostic(where.file, where.line, rule, visible(f"{text}; {BY_ID[rule].remedy}"))
+    """The message for a broken rule: what is wrong, and what to do; of a mistake in the syntax, the text says both."""
+    remedy = "" if rule == SYNTAX else f"; {BY_ID[rule].remedy}"
+    return Diagnostic(where.file, where.line, rule, visible(text + remedy))
 
 
 def judge_meaning(domains: Domains) -> list[Diagnostic]:

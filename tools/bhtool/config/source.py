@@ -16,12 +16,12 @@ from pathlib import Path
 from bhtool.config.annotated import shown, take_places, take_statements, too_much
 from bhtool.config.board_changes import board_changes
 from bhtool.config.bounded import SOURCE_BYTES, Done, Unbounded, read_bounded, run_bounded
-from bhtool.config.complaints import SYNTAX, Sources, no_text, odd_lines, syntax_errors
+from bhtool.config.complaints import Sources, no_text, odd_lines, syntax_errors
 from bhtool.config.forged import forged
 from bhtool.config.includes import endless_includes, raw_files, texts_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Finding
-from bhtool.config.rules import diagnose
+from bhtool.config.rules import SYNTAX, diagnose
 from bhtool.config.tree import Node, read_blob, take_labels, take_references
 from bhtool.config.wording import compilers_text
 from bhtool.room import require_room

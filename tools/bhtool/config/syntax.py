@@ -16,6 +16,8 @@ _MACRO = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*\(")
 _WORD = re.compile(r"[A-Za-z_][\w.-]*")
 _DIRECTIVE = re.compile(r"#\s*(?P<name>[a-z]\w*)")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_VALUE = re.compile(r"=.*[>\"\]]$", re.DOTALL)  # the statement is whole
+_TOKEN = re.compile(r"[\w.&@-]+|[!-~]")
 _SHIFT = re.compile(r"<<|>>")  # of an expression, no brackets
 
 
@@ -94,7 +96,15 @@ def _on_the_line(stop: Stop, line: str) -> str:
         return (
             f'`{word[0]}` is neither a text, which stands in quotes, as in "{word[0]}", nor a number or a reference, as in <1> and <&label>'
         )
-    return UNKNOWN
+    if word and _VALUE.search(statement):
+        return f"before `{word[0]}` a `;` is missing"
+    return _odd(rest)
+
+
+def _odd(rest: str) -> str:
+    """Where the compiler stopped, by the token; columns after a macro are not the file's."""
+    token = _TOKEN.match(rest)
+    return f"{UNKNOWN}: `{token[0]}` cannot stand here" if token else UNKNOWN
 
 
 def _no_macro(name: str) -> str:
@@ -112,4 +122,4 @@ def _in_cells(rest: str, word: str) -> str:
         return f"`{word}` is no number; a reference is written `&{word}`"
     if rest.startswith((";", "}")):
         return "a list of cells lacks its `>`"
-    return UNKNOWN
+    return _odd(rest)

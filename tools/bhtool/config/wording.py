@@ -44,6 +44,10 @@ COMPILERS_WORDS = (
         re.compile(r'\(ranges_format\): /reserved-memory:ranges: empty "ranges" property but its #\w+-cells .*'),
         "`/reserved-memory` lacks `#address-cells = <2>;` and `#size-cells = <2>;`",
     ),
+    (
+        re.compile(r"\(avoid_unnecessary_addr_size\): /reserved-memory: unnecessary #address-cells/#size-cells without .*"),
+        "`/reserved-memory` lacks `ranges;`",
+    ),
     (re.compile(r"\(\w+\): (?P<name>/\S*): (?P<text>.*)"), "`{name}`: {text}"),
 )
 MISSING = re.compile(r"'(?P<name>[^']+)' is a required property")
