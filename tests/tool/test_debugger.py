@@ -6,22 +6,25 @@ import struct
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 import pytest
-from bhtool.config.plan import Location, Region, SandboxPlan
+from bhtool.config.plan import Location, Plan, Region, SandboxPlan
 from bhtool.debugger import memory
 from bhtool.debugger.breaks import JUDGE, require_breaks, require_elf, script
 from bhtool.debugger.layout import LAYOUTS, recorded
-from bhtool.debugger.live import Live
+from bhtool.debugger.live import X86_PACKET_BYTES, Live
 from bhtool.debugger.packets import INTERRUPT, Line
 from bhtool.debugger.record import Record
 from bhtool.debugger.server import Server
 from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop
 from bhtool.errors import BulkheadError, Status
 from bhtool.memory import Crash, Memory
+from bhtool.platforms import load
+from bhtool.screen import Screen
+from bhtool.verbs.debug import symbols_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +54,7 @@ class Machine:
     status: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(4), GUEST))
     sent: list[str] = field(default_factory=list)
     core: int = 0
+    packet: bytes = b""  # of registers, instead of AArch64's
     waiting: list[bytes] = field(default_factory=list)
 
     def fileno(self) -> int:
@@ -81,7 +85,7 @@ class Machine:
         if text.startswith("qRcmd,"):
             return self.monitor(bytes.fromhex(text[6:]).decode())
         if text == "g":
-            return LAYOUTS["aarch64"].laid_over(b"", {"pc": PC, "cpsr": self.status[self.core]})
+            return self.packet or LAYOUTS["aarch64"].laid_over(b"", {"pc": PC, "cpsr": self.status[self.core]})
         return bytes(int(text.partition(",")[2], 16)).hex().encode() if text[:1] == "m" else b"OK"
 
     def monitor(self, command: str) -> bytes:
@@ -173,6 +177,28 @@ def test_what_its_sandbox_may_not_write_is_not_written(status: int, address: int
     machine.status[2] = status
     assert not live(machine).write_memory(0, address, b"\x41" * 4)
     assert not [one for one in machine.sent if one.startswith("M")]
+
+
+@pytest.mark.parametrize("status", [GUEST, MONITOR], ids=["guest", "monitor"])
+@pytest.mark.parametrize("address", [UART, FOREIGN, 0x1234], ids=["device", "foreign", "nothing"])
+def test_only_its_memory_is_read(status: int, address: int) -> None:
+    """A device may take a read for a command."""
+    machine = Machine([])
+    machine.status[2] = status
+    assert live(machine).memory(0, address, 4) is None
+    assert not [one for one in machine.sent if one.startswith("m")]
+    assert live(machine).memory(0, STATISTICS, 4) == bytes(4)
+
+
+@pytest.mark.parametrize(("size", "is_known"), [(X86_PACKET_BYTES, True), (X86_PACKET_BYTES + 8, False), (140, False)])
+def test_another_qemus_control_registers_are_not_guessed(size: int, is_known: bool) -> None:
+    machine = Machine([], packet=bytes(size).hex().encode())
+    target = Live("x86_64", sandbox(0), cast(Line, machine), range(0))
+    if is_known:
+        assert target.memory(0, 0, 4) == bytes(4)
+    else:
+        with pytest.raises(BulkheadError, match=rf"sends {size} bytes of registers, not the {X86_PACKET_BYTES} .*tools/bulkhead setup"):
+            target.memory(0, 0, 4)
 
 
 @pytest.mark.parametrize("status", [GUEST, MONITOR], ids=["guest", "monitor"])
@@ -398,6 +424,35 @@ def test_symbols_are_an_elf_files(program: Path, tmp_path: Path) -> None:
     with pytest.raises(BulkheadError, match=r"--symbols: .*README.md is no ELF file") as refused:
         require_elf(tmp_path / "README.md")
     assert refused.value.status == Status.USAGE
+
+
+def test_without_gdb_its_package_is_asked_for(program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BulkheadError, match=r"gdb-multiarch is not installed: run `tools/bulkhead setup`") as refused:
+        require_breaks(("on_irq",), program)
+    assert refused.value.status == Status.MISSING
+
+
+@dataclass(frozen=True)
+class Named:
+    file: Path
+
+
+class Warned:
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def warn(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_a_flat_image_is_no_symbols(program: Path, tmp_path: Path) -> None:
+    flat, heard = tmp_path / "flat.bin", Warned()
+    flat.write_bytes(bytes(4096))
+    for image, known in ((flat, None), (program, program)):
+        one = replace(sandbox(), image=str(image))
+        assert symbols_of(load("qemu-aarch64"), cast(Plan, Named(tmp_path / "x.dts")), one, None, cast(Screen, heard)) == known
+    assert heard.said == ["one's image flat.bin is no ELF file and has no symbols: give the ELF file it was made from with --symbols"]
 
 
 def test_nothing_runs_on_from_a_place_that_cannot_be_stopped_at(program: Path, tmp_path: Path) -> None:

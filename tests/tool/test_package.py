@@ -5,8 +5,11 @@ import csv
 import os
 import subprocess
 import sys
+import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bhtool import package, paths
@@ -89,13 +92,28 @@ def test_it_judges_and_packs(installed: Path) -> None:
     assert not (installed / "bulkhead_tree" / "build").exists()
 
 
-def test_the_same_sources_give_the_same_package(tree: package.Tree, tmp_path: Path) -> None:
-    for form, write in package.FORMATS.items():
-        folders = [tmp_path / form / name for name in ("one", "two")]
-        for folder in folders:
-            folder.mkdir(parents=True)
-        one, two = (write(tree, folder).read_bytes() for folder in folders)
-        assert one == two, form
+def write_at(seconds: int, write: Callable[[package.Tree, Path], Path], folder: Path, patch: pytest.MonkeyPatch) -> bytes:
+    """A small package whose files, and the clock of who writes it, say `seconds`."""
+    run = subprocess.run
+
+    def run_aged(words: list[str], **given: Any) -> object:
+        root = Path(words[-2])
+        for file in (*root.rglob("*"), root):
+            os.utime(file, (seconds, seconds), follow_symlinks=False)
+        return run(words, **given)
+
+    folder.mkdir(parents=True)
+    with patch.context() as scene:
+        scene.setattr(time, "time", lambda: float(seconds))
+        scene.setattr(subprocess, "run", run_aged)
+        return write({"tools/bulkhead": b"#!/bin/sh\n", "docs/guest.md": b"text\n"}, folder).read_bytes()
+
+
+@pytest.mark.parametrize("form", package.FORMATS)
+def test_the_same_sources_give_the_same_package(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On another day: SOURCE_DATE_EPOCH caps every time that dpkg-deb writes, EPOCH stands in every entry of the wheel."""
+    one, two = (write_at(at, package.FORMATS[form], tmp_path / str(at), monkeypatch) for at in (1_600_000_000, 1_700_000_000))
+    assert one == two
 
 
 def test_no_part_of_the_clone_is_forgotten(tree: package.Tree) -> None:

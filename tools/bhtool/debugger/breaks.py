@@ -19,14 +19,18 @@ BARE = re.compile(r"^0x[0-9a-f]+\s+(\S+)$", re.MULTILINE)  # without
 SECONDS = 120.0  # of the host: a kernel's symbols are many
 
 
+def is_elf(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return elf.form_of(opened.read(64)) is not None
+
+
 def require_elf(symbols: Path) -> None:
     """Refuses what has no symbols, whatever it is called."""
     try:
-        with symbols.open("rb") as file:
-            is_elf = elf.form_of(file.read(64)) is not None
+        has_symbols = is_elf(symbols)
     except OSError as error:
         raise BulkheadError(f"--symbols: {symbols}: {error.strerror}", Status.USAGE) from error
-    if not is_elf:
+    if not has_symbols:
         raise BulkheadError(f"--symbols: {symbols} is no ELF file", Status.USAGE)
 
 
@@ -42,9 +46,18 @@ def require_breaks(breaks: tuple[str, ...], symbols: Path | None) -> None:
             raise BulkheadError(f"--break: {_why(place, symbols, said.stderr)}", Status.USAGE)
 
 
+def missing() -> BulkheadError:
+    return BulkheadError(f"{PROGRAM} is not installed: run `tools/bulkhead setup`", Status.MISSING)
+
+
 def _asked(symbols: Path, command: str) -> subprocess.CompletedProcess[str]:
     words = [*JUDGE, "-ex", command, str(symbols)]
-    return subprocess.run(words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
+    try:
+        return subprocess.run(
+            words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
+        )
+    except FileNotFoundError as error:
+        raise missing() from error
 
 
 def _why(place: str, symbols: Path, said: str) -> str:

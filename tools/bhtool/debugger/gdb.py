@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bhtool.debugger.breaks import PROGRAM, script
+from bhtool.debugger.breaks import PROGRAM, missing, script
 from bhtool.debugger.packets import Line
 from bhtool.platforms import Platform
 
@@ -50,7 +50,7 @@ def run_gdb(platform: Platform, directory: Path, wish: Wish, serve: Callable[[Li
         listener.listen(1)
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            gdb = subprocess.Popen(command(platform, port, wish), preexec_fn=_hear_interrupts)
+            gdb = _started(command(platform, port, wish))
             try:
                 if line := _accepted(listener, gdb):
                     serve(Line(line, is_server=True))
@@ -61,6 +61,13 @@ def run_gdb(platform: Platform, directory: Path, wish: Wish, serve: Callable[[Li
                 gdb.wait()
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _started(words: list[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(words, preexec_fn=_hear_interrupts)
+    except FileNotFoundError as error:
+        raise missing() from error
 
 
 def _hear_interrupts() -> None:

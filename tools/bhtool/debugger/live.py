@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 import select
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bhtool.config.plan import SandboxPlan
 from bhtool.debugger import layout
 from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
-from bhtool.debugger.memory import Piece, by_pages, pieces, pieces_behind, translate_x86
+from bhtool.debugger.memory import Piece, are_memory, by_pages, pieces, pieces_behind, translate_x86
 from bhtool.debugger.packets import Ended, Line
 from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop, Tick
+from bhtool.errors import BulkheadError
 from bhtool.memory import Crash
 
 LOOK_SECONDS = 0.02
@@ -25,8 +25,8 @@ CHUNK = 0x400  # bytes of memory in one packet
 THREAD = re.compile(rb"thread:([0-9a-f]+);")
 STOPPED = re.compile(rb"^[TS]([0-9a-f]{2})")
 MAPPED = re.compile(r"^gpa: 0x([0-9a-f]+)", re.MULTILINE)
-MEMORY = ("ram", "pool")  # kinds of regions that are no device's
 X86_CONTROL_OFFSETS = {"cr0": 188, "cr3": 204, "cr4": 212, "efer": 228}  # of QEMU's i386-64bit.xml, behind six segments and three bases
+X86_PACKET_BYTES = 608  # of that file's `g` packet: of another size, the offsets are another file's
 
 
 @dataclass
@@ -106,14 +106,20 @@ class Live:
         if self.crash is not None and self._has_crashed(slot):
             return recorded_controls(self.crash)
         raw = bytes.fromhex(self._raw(self.cores[slot]).replace(b"x", b"0").decode())
+        if len(raw) != X86_PACKET_BYTES:
+            raise BulkheadError(
+                f"QEMU's debugger's port sends {len(raw)} bytes of registers, not the {X86_PACKET_BYTES} that CR3 is found in: use the QEMU that"
+                " `tools/bulkhead setup` installs"
+            )
         return {name: int.from_bytes(raw[at : at + 8], "little") for name, at in X86_CONTROL_OFFSETS.items()}
 
     def memory(self, slot: int, address: int, size: int) -> bytes | None:
+        """No device's registers: reading some changes what the device does next."""
         found = b""
         controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
         walks = self._walks_itself(slot)
         for start, here in by_pages(address, size):
-            data = self._plain(slot, start, here) if walks else self._guest(self._physical(controls, start), here)
+            data = self._behind(self._pieces_at(slot, controls, walks, start, here))
             if data is None:
                 return found or None
             found += data
@@ -126,14 +132,17 @@ class Live:
     def _physical(self, controls: dict[str, int], address: int) -> int | None:
         return translate_x86(controls, self._guest, address) if self.platform_arch == "x86_64" else address
 
-    def _plain(self, slot: int, address: int, size: int) -> bytes | None:
-        self._set_physical(False)
-        self.line.ask(f"Hg{self.cores[slot] + 1:x}")
-        return self._read(address, size)
+    def _pieces_at(self, slot: int, controls: dict[str, int], walks: bool, address: int, size: int) -> list[Piece] | None:
+        if walks:
+            return pieces_behind(self.sandbox, self._machine_address(slot, address), size)
+        gpa = self._physical(controls, address)
+        return None if gpa is None else pieces(self.sandbox, gpa, size)
 
-    def _guest(self, gpa: int | None, size: int) -> bytes | None:
-        where = pieces(self.sandbox, gpa, size) if gpa is not None else None
-        if where is None:
+    def _guest(self, gpa: int, size: int) -> bytes | None:
+        return self._behind(pieces(self.sandbox, gpa, size))
+
+    def _behind(self, where: list[Piece] | None) -> bytes | None:
+        if where is None or not are_memory(where):
             return None
         self._set_physical(True)
         found = b""
@@ -172,16 +181,11 @@ class Live:
         walks = self._walks_itself(slot)
         found: list[Piece] = []
         for start, here in by_pages(address, size):
-            where: Iterable[Piece] | None
-            if walks:
-                where = pieces_behind(self.sandbox, self._machine_address(slot, start), here)
-            else:
-                gpa = self._physical(controls, start)
-                where = None if gpa is None else pieces(self.sandbox, gpa, here)
+            where = self._pieces_at(slot, controls, walks, start, here)
             if where is None:
                 return None
             found += where
-        return found if all(piece.region.kind in MEMORY and "w" in piece.region.permissions for piece in found) else None
+        return found if are_memory(found) and all("w" in piece.region.permissions for piece in found) else None
 
     def _machine_address(self, slot: int, address: int) -> int | None:
         """By both stages of translation of a core that is in its guest: on ARM QEMU's gva2gpa follows both. None: nothing is mapped there."""

@@ -6,12 +6,13 @@ Neither QEMU's debugger port nor a RAM file knows nested tables. Intel SDM vol. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bhtool.config.plan import Region, SandboxPlan
 
 PAGE = 0x1000
+MEMORY = ("ram", "pool")  # kinds of regions that are no device's: reading them changes nothing
 CR0_PG, CR4_PAE, CR4_PSE, EFER_LMA = 1 << 31, 1 << 5, 1 << 4, 1 << 10
 PRESENT, LARGE = 1, 1 << 7
 ADDRESS_BITS = (1 << 52) - PAGE
@@ -27,11 +28,15 @@ class Piece:
     size: int
 
 
+def are_memory(where: Iterable[Piece]) -> bool:
+    return all(piece.region.kind in MEMORY for piece in where)
+
+
 def region_at(sandbox: SandboxPlan, gpa: int) -> Region | None:
     return next((one for one in sandbox.regions if one.gpa <= gpa < one.gpa + one.size), None)
 
 
-def pieces(sandbox: SandboxPlan, gpa: int, size: int) -> Iterator[Piece] | None:
+def pieces(sandbox: SandboxPlan, gpa: int, size: int) -> list[Piece] | None:
     """Where the bytes lie, region by region. None: some are nobody's that the sandbox can reach."""
     found: list[Piece] = []
     while size:
@@ -41,7 +46,7 @@ def pieces(sandbox: SandboxPlan, gpa: int, size: int) -> Iterator[Piece] | None:
         here = min(size, region.gpa + region.size - gpa)
         found.append(Piece(region, region.hpa + gpa - region.gpa, here))
         gpa, size = gpa + here, size - here
-    return iter(found)
+    return found
 
 
 def pieces_behind(sandbox: SandboxPlan, hpa: int | None, size: int) -> list[Piece] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bhtool.config.plan import SandboxPlan
 from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
-from bhtool.debugger.memory import by_pages, pieces, translate_x86
+from bhtool.debugger.memory import are_memory, by_pages, pieces, translate_x86
 from bhtool.debugger.target import CRASHED, TRAP, Stop, Tick
 from bhtool.memory import Crash, Memory
 
@@ -51,12 +51,9 @@ class Record:
 
     def _guest(self, gpa: int | None, size: int) -> bytes | None:
         where = pieces(self.sandbox, gpa, size) if gpa is not None else None
-        found = b""
-        for piece in where or ():
-            if piece.region.kind not in ("ram", "pool"):
-                return None
-            found += self.ram.read(piece.hpa, piece.size)
-        return found or None
+        if not where or not are_memory(where):
+            return None
+        return b"".join(self.ram.read(piece.hpa, piece.size) for piece in where)
 
     def write_memory(self, slot: int, address: int, data: bytes) -> bool:
         return False

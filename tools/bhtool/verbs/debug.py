@@ -17,7 +17,7 @@ from bhtool import elf, paths, reports
 from bhtool.attach import require_sandbox
 from bhtool.compile import judged_plan, make_image, require_valid
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.debugger.breaks import require_breaks, require_elf
+from bhtool.debugger.breaks import is_elf, require_breaks, require_elf
 from bhtool.debugger.gdb import Wish, run_gdb
 from bhtool.debugger.live import Live
 from bhtool.debugger.packets import Line
@@ -87,7 +87,11 @@ def symbols_of(platform: Platform, plan: Plan, sandbox: SandboxPlan, given: Path
             f"{sandbox.name} runs Linux, whose image has no symbols: give the kernel's vmlinux with --symbols, and boot it with `nokaslr`"
         )
         return None
-    return Resolver(platform, plan.file, lambda _: None)(sandbox.image)
+    image = Resolver(platform, plan.file, lambda _: None)(sandbox.image)
+    if is_elf(image):
+        return image
+    screen.warn(f"{sandbox.name}'s image {image.name} is no ELF file and has no symbols: give the ELF file it was made from with --symbols")
+    return None
 
 
 def resident_monitor(platform: Platform) -> range:
