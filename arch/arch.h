@@ -19,7 +19,10 @@
 /* Start-up only. One character to the board's boot console, never while sandboxes run. */
 void arch_boot_putc(char c);
 
-/* Start-up only. Waits, within a bound, until the last character has been sent, and leaves the UART's registers as start-up found them. */
+/*
+ * Start-up only. Waits, within a bound, until the last character has been sent, and gives the UART back. On x86 the length of a character
+ * is again what start-up found; if nothing was printed, nothing is written. On ARM the transmit interrupt of the characters is cleared.
+ */
 void arch_boot_console_leave(void);
 
 /* Start-up only. Ends the machine where the board can (emulators pass `status` on where they have a way), else halts. */

@@ -11,7 +11,10 @@ enum { HEARTBEAT_HZ = 1000 };
 /* Beats `hz` times a second from now on; 0: no more. Counts go on. */
 void heartbeat_start(uint64_t hz);
 
-/* Keeps the next beat from coming before it is so late, with interrupts disabled. */
+/*
+ * Delays the next beat by at least `ns` nanoseconds: disables interrupts on this core and polls the counter until then.
+ * Requires: the main program, on the core that beats, with interrupts enabled; they are enabled again when it returns.
+ */
 void heartbeat_delay(uint64_t ns);
 
 /* Once for every thousand beats, when called from the main program, says how they went. */

@@ -87,7 +87,7 @@ bool monitor_change_phase(uint32_t found, uint32_t to);
 _Noreturn void monitor_boot(void);
 _Noreturn void monitor_core_boot(uint32_t core_number);
 
-/* On the boot console. Start-up only. */
+/* Prints `text` on the boot console. Requires: the boot core, in start-up, before any sandbox owns the console. */
 void monitor_say(const char *text);
 
 /* Says what starts, with version, platform, partition file and sandboxes, and leaves the console to its owner. Start-up only. */

@@ -12,11 +12,11 @@ const uint16_t x86_refusal_console = board.console_port, x86_refusal_exit = boar
 /* 16550 registers by offset: TI PC16550D data sheet, 8.0 "Registers". */
 enum { UART_THR = 0, UART_LCR = 3, UART_LSR = 5, LCR_8_BITS = 3, LSR_THRE = 1 << 5, LSR_TEMT = 1 << 6, SPINS_PER_CHARACTER = 100000 };
 
-/* The firmware has chosen the speed, not always the length of a character. A UART that never becomes ready is given up on, character by
- * character. */
+/* The firmware has chosen the speed, not always the length of a character: what it had chosen is put back. */
 static uint8_t found_lcr;
 static bool is_open;
 
+/* A UART that never becomes ready is given up on, character by character. */
 static void wait_for(uint8_t status)
 {
 	for (unsigned spins = SPINS_PER_CHARACTER; spins && !(x86_in8(board.console_port + UART_LSR) & status); spins--)
@@ -35,6 +35,8 @@ void arch_boot_putc(char c)
 
 void arch_boot_console_leave(void)
 {
+	if (!is_open)
+		return;
 	wait_for(LSR_TEMT);
 	x86_out8(board.console_port + UART_LCR, found_lcr);
 	is_open = false;
