@@ -88,7 +88,9 @@ def _signs(device: Device) -> Iterator[Doubt]:
     """In the device, in what is part of it, and on its buses. A PCI host translates for all functions, also for those that do none."""
     for node in device.node.walk():
         where = "" if node is device.node else f"in `{node.label}` "
-        yield from (Doubt(f"has {where}`{name}`, so it does DMA, itself or through a controller") for name in SIGNS if name in node.properties)
+        yield from (
+            Doubt(f"has {where}`{name}`, so it does DMA, itself or through a controller") for name in SIGNS if name in node.properties
+        )
     for bus in buses(device.node):
         of_bus = [name for name in SIGNS if name in bus.properties and name not in OF_ANY_BUS]
         yield from (Doubt(f"is on `{bus.label}`, which has `{name}`, so it may do DMA") for name in of_bus if not device.function)
