@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan
+from bhtool.config import Plan, source
+from bhtool.config.bounded import Done
+from bhtool.config.complaints import Sources
 from bhtool.config.rules import BY_ID
 
 GOOD = Path(__file__).with_name("newcomer.dts")
@@ -134,3 +136,18 @@ def test_what_is_no_source_is_said_to_be_none(content: bytes, message: str, comp
 @pytest.mark.parametrize("content", HARMLESS, ids=["mark", "crlf", "comment", "version"])
 def test_what_is_harmless_is_taken(content: bytes, compile_on: Compile, tmp_path: Path) -> None:
     assert said(compile_on, tmp_path, content) == []
+
+
+def test_a_number_that_dtc_would_cut_is_refused(compile_on: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """dtc 1.7.2, which Debian 13 has, warns of it and goes on."""
+    start = source._start
+
+    def cut(sources: Sources, command: list[str]) -> Done:
+        said = b"WARNING: partition.dts:17.24-43: Value 0x0000000200000000 truncated to 0x00000000\n"
+        done = start(sources, command)
+        return Done(done.status, done.output, said) if command[0] == "dtc" else done
+
+    monkeypatch.setattr(source, "_start", cut)
+    (error,) = compile_on(GOOD, "qemu-aarch64").errors
+    assert (error.line, error.rule) == (17, "BH-R001")
+    assert error.text == "a number has more than the 32 bits of a cell; write two cells, the upper half first"

@@ -37,6 +37,10 @@ _VERSION = re.compile(rb"^/dts-v1/\s*;", re.MULTILINE)  # of dtc alone, which th
 _DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: Warning (?P<text>\(.*)$", re.MULTILINE)
 
 
+# From dtc 1.7.1 on; before, it refuses the number.
+_DTC_TRUNCATES = re.compile(r"^WARNING: (?P<file>[^:\n]+):(?P<line>\d+)\S*: (?P<text>Value \S+ truncated to \S+)$", re.MULTILINE)
+
+
 class SourceError(Exception):
     """The file does not compile to a device tree."""
 
@@ -122,6 +126,8 @@ def _compile(sources: Sources) -> tuple[bytes, list[Diagnostic]]:
     messages = result.messages.decode("utf-8", "replace")
     if result.status:
         raise SourceError(syntax_errors(sources, messages))
+    if lost := list(_DTC_TRUNCATES.finditer(messages)):
+        raise SourceError(list(dict.fromkeys(diagnose(SYNTAX, _at(one), compilers_text(one["text"])) for one in lost)))
     found = [
         diagnose(SYNTAX if LENGTHS.match(one["text"]) else DTC_WARNING, _at(one), compilers_text(one["text"]))
         for one in _DTC_CHECK.finditer(messages)

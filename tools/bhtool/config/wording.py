@@ -27,7 +27,7 @@ COMPILERS_WORDS = (
     ),
     (re.compile(r"Properties must precede subnodes"), "a property stands after a child node; all properties of a node come first"),
     (
-        re.compile(r"Value out of range for 32-bit array element"),
+        re.compile(r"Value out of range for 32-bit array element|Value \S+ truncated to \S+"),
         "a number has more than the 32 bits of a cell; write two cells, the upper half first",
     ),
     (re.compile(r"Bad integer literal '(?P<name>[^']*)'"), "`{name}` is no number"),

@@ -135,13 +135,13 @@ class Header(tarfile.TarInfo):
     keep more than is known to be little.
     """
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        found = super().frombuf(buf, encoding, errors)
-        if found.size < 0 or (found.type in EXTENSIONS and found.size > EXTENSION_BYTES):
-            raise Unpackable(f"is a damaged tar (a header that says it has {found.size:,} bytes)")
-        if found.type == tarfile.GNUTYPE_SPARSE:
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        """Called by tarfile, of every Python from 3.11 on, for each header before it reads what belongs to it."""
+        if self.size < 0 or (self.type in EXTENSIONS and self.size > EXTENSION_BYTES):
+            raise Unpackable(f"is a damaged tar (a header that says it has {self.size:,} bytes)")
+        if self.type == tarfile.GNUTYPE_SPARSE:
             raise Unpackable(SPARSE)
+        found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
         return found
 
     def _proc_gnusparse_10(self, *_: object) -> None:
