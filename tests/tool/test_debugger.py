@@ -412,6 +412,15 @@ def test_places_that_do_not_exist_are_named(program: Path, place: str, words: st
     assert (str(refused.value), refused.value.status) == (words, Status.USAGE)
 
 
+def test_no_name_of_an_image_is_an_option_of_gdb(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gdb's options run commands of the shell."""
+    monkeypatch.chdir(tmp_path)
+    image = Path("-iex=shell touch ran")
+    image.write_bytes(program.read_bytes())
+    require_breaks(("on_irq",), image)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_without_symbols_only_addresses_are_places() -> None:
     require_breaks(("*0x40080000",), None)
     with pytest.raises(BulkheadError, match=r"--break start_kernel: no symbols; give the kernel.s vmlinux with --symbols"):

@@ -10,8 +10,6 @@ from bhtool.codes.whys import WHYS, Why
 from bhtool.paths import ROOT
 
 SOURCE = ROOT / "tools" / "bhtool" / "config" / "rules.py"
-
-
 RETIRED = (
     Entry("rule that is gone", "BH-R057", "Linux on a PC may own level-triggered lines since 0.2.0: see BH-R110.", aliases=("R057",)),
 )

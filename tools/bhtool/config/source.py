@@ -35,9 +35,7 @@ LENGTHS = re.compile(
 
 _VERSION = re.compile(rb"^/dts-v1/\s*;", re.MULTILINE)  # of dtc alone, which then keeps where references stand
 _DTC_CHECK = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)\S*: Warning (?P<text>\(.*)$", re.MULTILINE)
-
-
-# From dtc 1.7.1 on; before, it refuses the number.
+# By dtc 1.7.2; 1.6.1 refuses the number.
 _DTC_TRUNCATES = re.compile(r"^WARNING: (?P<file>[^:\n]+):(?P<line>\d+)\S*: (?P<text>Value \S+ truncated to \S+)$", re.MULTILINE)
 
 

@@ -51,7 +51,7 @@ def missing() -> BulkheadError:
 
 
 def _asked(symbols: Path, command: str) -> subprocess.CompletedProcess[str]:
-    words = [*JUDGE, "-ex", command, str(symbols)]
+    words = [*JUDGE, "-ex", command, str(symbols.resolve())]  # absolute: an image may have the name of an option
     try:
         return subprocess.run(
             words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
