@@ -24,7 +24,7 @@ from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
 from bhtool.config.wording import BINDINGS, node_text, property_text
-from bhtool.config.written import badly_written, known_names, numbers_for_references, odd_buses, unknown_names
+from bhtool.config.written import badly_written, known_names, names_by_kind, numbers_for_references, odd_buses, unknown_names
 from bhtool.text import did_you_mean
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
@@ -83,10 +83,11 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
 
 def _badly_written(root: Node) -> Iterator[tuple[str, Diagnostic]]:
     """The same as _by_schema, of what it cannot see or lets pass."""
-    yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in badly_written(root))
+    unknown = {f"{node.path}:{name}": _unknown(node, name) for node, name in unknown_names(root)}
+    yield from unknown.items()
+    yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in badly_written(root) if path not in unknown)
     yield from ((path, diagnose(REFERENCE, one.location, one.text)) for path, one in numbers_for_references(root))
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in odd_buses(root))
-    yield from ((f"{node.path}:{name}", _unknown(node, name)) for node, name in unknown_names(root))
     yield from ((path, diagnose(UNKNOWN, one.location, one.text)) for path, one in unknown_nodes(root))
 
 
@@ -182,10 +183,15 @@ def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
 
 
 def _unknown(node: Node, name: str) -> Diagnostic:
-    hint = did_you_mean(name, known_names(node))
+    hint = _elsewhere(name) or did_you_mean(name, known_names(node))
     if name in node.children:
         return diagnose(UNKNOWN, node.children[name].location, f"`{node.name}` has an unknown child `{name}`{hint}")
     if name == "status":
         text = f"`status` of `{node.name}` has no effect; a node that is not wanted is deleted (`/delete-node/`)"
         return diagnose(UNKNOWN, node.where(name), text)
     return diagnose(UNKNOWN, node.where(name), f"`{node.name}` has an unknown property `{name}`{hint}")
+
+
+def _elsewhere(name: str) -> str:
+    """Where a name belongs that is right in another kind of node."""
+    return next((f" (it belongs in {kind})" for kind, names in names_by_kind().items() if name in names), "")

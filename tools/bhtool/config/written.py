@@ -32,6 +32,8 @@ EXAMPLES = {
     "load-address": "<0x0 0x40080000>",
     "reg": "<0x0 0x60000000 0x0 0x1000000>",
     "heartbeat-timeout-us": "<1000>",
+    "image": '"sandbox-kernel.elf"',
+    "initrd": '"initrd.cpio.gz"',
 }
 CONSOLES = (LOG, NO_CONSOLE)
 MOST = {"#address-cells": 3, "#size-cells": 2, "#interrupt-cells": 4}  # that a bus or a controller asks for
@@ -109,12 +111,23 @@ def known_names(node: Node) -> set[str]:
     if node.parent.parent is None and node.name in TOP:
         return set(_binding(TOP[node.name])["properties"])
     if SANDBOX in node.compatible:
-        return set(_binding("sandbox-v1")["properties"])
+        return names_by_kind()["a sandbox's node"]
     if node.name == "health":
-        return set(_binding("sandbox-v1")["properties"]["health"]["properties"])
+        return names_by_kind()["its `health` node"]
     if node.parent.name == "reserved-memory":
-        return set(_binding("memory")["additionalProperties"]["properties"])
+        return names_by_kind()["a region of `reserved-memory`"]
     return set()
+
+
+def names_by_kind() -> dict[str, set[str]]:
+    """The names that are known in each kind of our nodes, by the words for that kind."""
+    sandbox = _binding("sandbox-v1")["properties"]
+    return {
+        "a sandbox's node": set(sandbox),
+        "its `health` node": set(sandbox["health"]["properties"]),
+        "a region of `reserved-memory`": set(_binding("memory")["additionalProperties"]["properties"]),
+        "`domains`": set(_binding(TOP["domains"])["properties"]),
+    }
 
 
 @functools.cache
@@ -129,7 +142,7 @@ def _wrong(one: Property, labels: Mapping[str, str]) -> str:
     if one.name in REFERENCES and forms != {CELLS}:
         return f"which is no list of references such as <&label>{_referred(one, labels)}"
     if one.name in WORDS and forms != {TEXT}:
-        return 'which is no text such as "word"'
+        return "which is no text such as " + EXAMPLES.get(one.name, '"word"')
     if one.name in (*WORDS, "console") and forms == {TEXT} and not _is_plain(one):
         return "which has characters that are not printable ASCII"
     if one.name in NUMBERS and (not forms <= {CELLS, WIDE} or len(one.data) != NUMBERS[one.name] * CELL):
