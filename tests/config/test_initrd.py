@@ -14,7 +14,7 @@ import pytest
 from bhtool.config.check_initrd import doubts, kernel_bytes
 from bhtool.config.payload import PayloadError, Room
 from bhtool.config.rootfs import contents as contents_module
-from bhtool.config.rootfs.by_program import PROGRAMS
+from bhtool.config.rootfs.by_program import MOST_BLOCKS, PROGRAMS
 from bhtool.config.rootfs.contents import MOST_PARTS, NAME_BYTES, PAGE, Unfit, inspect
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +70,12 @@ def test_what_follows_zstd_is_measured() -> None:
     for cut in (packed[:-9], packed[:40], packed[:5], packed[:30] + b"x" * 20 + packed[50:]):
         with pytest.raises(Unfit, match=r"damaged|cut short"):
             inspect(cut)
+
+
+def test_blocks_are_counted() -> None:
+    """Three bytes each may hold nothing: a file of zeros behind the magic number kept the tool busy for minutes."""
+    with pytest.raises(Unfit, match=f"has more than {MOST_BLOCKS:,} blocks of zstd data"):
+        inspect(b"\x28\xb5\x2f\xfd" + bytes(4 * MOST_BLOCKS))
 
 
 def test_what_follows_lz4_is_not_guessed_at() -> None:

@@ -44,6 +44,8 @@ RUN_NEEDS = (
     Need("lld-19", "ld.lld-19", "linker"),
     Need("llvm-19", "llvm-objdump-19", "disassembly, size checks, places of crashes"),
     Need("pkg-config", "pkg-config", "guests made with the SDK"),
+    Need("zstd", "zstd", "what an initrd unpacks to"),
+    Need("lz4", "lz4", "what an initrd unpacks to"),
     Need("ovmf", "/usr/share/OVMF/OVMF_CODE_4M.fd", "UEFI firmware of PCs"),
 )
 BUILD_NEEDS = (
@@ -53,8 +55,6 @@ BUILD_NEEDS = (
     Need("clang-tidy-19", "clang-tidy-19", "static analysis"),
     Need("meson", "meson", "build", (1, 0)),
     Need("ninja-build", "ninja", "build"),
-    Need("zstd", "zstd", "what an initrd unpacks to"),
-    Need("lz4", "lz4", "what an initrd unpacks to"),
 )
 DEBUG_NEEDS = (Need("gdb-multiarch", "gdb-multiarch", "debugger"),)
 

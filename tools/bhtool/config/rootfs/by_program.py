@@ -10,6 +10,7 @@ from types import TracebackType
 
 PROGRAMS = {"zstd": "zstd", "lz4": "lz4", "lzo": "lzop"}  # Debian's packages are called like them
 ENDS_SECONDS = 10  # of the host, once its output has been read or is not wanted any more
+MOST_BLOCKS = 1 << 18  # of a zstd frame; whole ones hold 128 KiB each, 32 GiB together
 # RFC 8878, 3.1.1 "Zstandard Frames".
 ZSTD_MAGIC_BYTES, FRAME_SIZE_BYTES, DICTIONARY_BYTES = 4, (0, 2, 4, 8), (0, 1, 2, 4)
 SINGLE_SEGMENT, CHECKSUM, CHECKSUM_BYTES = 1 << 5, 1 << 2, 4
@@ -47,20 +48,26 @@ def program_for(compression: str) -> str | None:
     return shutil.which(PROGRAMS[compression])
 
 
-def length_of(compression: str, data: memoryview) -> int:
-    """Of the first compressed part, where its form says that: else all there is, and what follows it the program will not understand."""
-    return min(_zstd_frame(data), len(data)) if compression == "zstd" else len(data)
+def length_of(compression: str, data: memoryview) -> int | None:
+    """
+    Of the first compressed part, where its form says that: else all there is, and what follows it the program will not understand. None: it
+    has more than MOST_BLOCKS.
+    """
+    size = _zstd_frame(data) if compression == "zstd" else len(data)
+    return None if size is None else min(size, len(data))
 
 
-def _zstd_frame(data: memoryview) -> int:
+def _zstd_frame(data: memoryview) -> int | None:
     """Beyond the end of data: it is cut short."""
     descriptor = data[ZSTD_MAGIC_BYTES] if len(data) > ZSTD_MAGIC_BYTES else 0
     single = bool(descriptor & SINGLE_SEGMENT)
     size = FRAME_SIZE_BYTES[descriptor >> 6] or int(single)
     at = ZSTD_MAGIC_BYTES + 1 + int(not single) + DICTIONARY_BYTES[descriptor & 3] + size
-    is_last = False
-    while not is_last and at + BLOCK_HEADER <= len(data):
+    for _ in range(MOST_BLOCKS):
+        if at + BLOCK_HEADER > len(data):
+            return len(data) + 1
         header = int.from_bytes(data[at : at + BLOCK_HEADER], "little")
-        is_last = bool(header & LAST_BLOCK)
         at += BLOCK_HEADER + (1 if header >> 1 & 3 == REPEATED else header >> 3)
-    return at + (CHECKSUM_BYTES if descriptor & CHECKSUM else 0) + int(not is_last)
+        if header & LAST_BLOCK:
+            return at + (CHECKSUM_BYTES if descriptor & CHECKSUM else 0)
+    return None

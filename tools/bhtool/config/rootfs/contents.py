@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bhtool.config.rootfs.by_program import PROGRAMS, Unpacking, length_of, program_for
+from bhtool.config.rootfs.by_program import MOST_BLOCKS, PROGRAMS, Unpacking, length_of, program_for
 
 LIMIT = 4 << 30  # unpacked bytes, of all parts together
 KEPT, EACH = 256 << 20, 256  # bytes of memory for names and heads; for each file besides
@@ -178,11 +178,11 @@ def inspect(data: bytes) -> Contents:
 def _read_by_program(rest: memoryview, name: str, contents: Contents) -> int:
     """One compressed part; how many bytes that was. Without the program, or behind what it understands, nothing more is measured."""
     program, size = program_for(name), length_of(name, rest)
+    if size is None:
+        raise Unfit(f"has more than {MOST_BLOCKS:,} blocks of {name} data")
     if program is None:
-        contents.is_whole, contents.unmeasured = (
-            False,
-            f"is compressed by {name}, and `{PROGRAMS[name]}`, which measures it, is not installed",
-        )
+        contents.is_whole = False
+        contents.unmeasured = f"is compressed by {name}, and `{PROGRAMS[name]}`, which measures it, is not installed"
         return len(rest)
     with Unpacking(rest[:size], program) as unpacking:
         before = contents.kept
