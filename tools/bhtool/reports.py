@@ -59,8 +59,8 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, p
 
 def exits_text(exits: Exits) -> str:
     """By reason, the most frequent first, a line each."""
-    counted = sorted(((count, reason) for reason, count in exits.items() if count), reverse=True)
-    return "\n".join(f"{count:,} {reason}" for count, reason in counted) or "0"
+    frequent = sorted(((count, reason) for reason, count in exits.items() if count), reverse=True)
+    return "\n".join(f"{count:,} {reason}" for count, reason in frequent) or "0"
 
 
 def heartbeat_text(beat: Heartbeat | None, tells_turns: bool) -> tuple[str, str, str]:

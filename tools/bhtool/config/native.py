@@ -20,7 +20,6 @@ ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM
 # Multiboot 1, "OS image format": within so many bytes, at a multiple of four, magic and flags, which add up to 0 with what follows them;
 # Multiboot 2 has two words more.
 MULTIBOOT = ((0x1BADB002, 8192, 3), (0xE85250D6, 32768, 4))
-ELF_MAGIC = b"\x7fELF"
 CONTRACT_BYTES = 4
 SEGMENTS = 64  # loadable ones of an executable; linkers make four
 ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: what lies below is the initial stack
@@ -94,14 +93,29 @@ def is_multiboot(data: bytes) -> bool:
     return False
 
 
-def _refuse_machine(elf: Elf, data: bytes, name: str, arch: str) -> None:
+def _refuse_machine(machine: int, name: str, arch: str) -> None:
+    if machine != ELF_MACHINES[arch]:
+        text = f"`{name}` is {_kind(machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
+        raise PayloadError(WRONG_MACHINE, text)
+
+
+def _refuse_multiboot(elf: Elf, name: str) -> None:
     """Of a 64-bit ELF with a Multiboot header, the entry point is 32-bit code all the same; one that says it follows our contract is believed."""
-    if arch == "x86_64" and elf.contract is None and is_multiboot(data):
+    if elf.contract is None:
         text = f"`{name}` is a Multiboot kernel, {_kind(elf.machine)} ELF that is entered in 32-bit mode, and a sandbox is entered in 64-bit mode"
         raise PayloadError(WRONG_MACHINE, text)
-    if elf.machine != ELF_MACHINES[arch]:
-        text = f"`{name}` is {_kind(elf.machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
-        raise PayloadError(WRONG_MACHINE, text)
+
+
+def _executable(data: bytes, name: str, arch: str) -> Elf:
+    """One for this platform's cores. Whether it is for another processor is said first: whoever builds it anew may have no other mistake."""
+    has_multiboot, form = arch == "x86_64" and is_multiboot(data), files.form_of(data)
+    if form and not has_multiboot:
+        _refuse_machine(files.read_header(form, data).machine, name, arch)
+    elf = read_elf(data, name)
+    if has_multiboot:
+        _refuse_multiboot(elf, name)
+    _refuse_machine(elf.machine, name, arch)
+    return elf
 
 
 def _refuse_segments(elf: Elf, name: str, room: Room) -> None:
@@ -119,24 +133,13 @@ def link_address(arch: str, ram_gpa: int) -> int:
     return ram_gpa + (X86_LINK_ADDRESS if arch == "x86_64" else ARM_STACK_OFFSET)
 
 
-def _refuse_processor(data: bytes, name: str, arch: str) -> None:
-    """Before whatever else is wrong with it: whoever builds it anew for the right one may have no other mistake."""
-    form = files.form_of(data)
-    machine = files.read_header(form, data).machine if form else ELF_MACHINES[arch]
-    if machine != ELF_MACHINES[arch] and not (arch == "x86_64" and is_multiboot(data)):
-        text = f"`{name}` is {_kind(machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
-        raise PayloadError(WRONG_MACHINE, text)
-
-
 def native_payload(data: bytes, name: str, arch: str, room: Room, window: int, load: int | None = None) -> Payload:
     """load: where a flat binary goes; None: an ELF. Raises PayloadError when the ELF is not for this machine or does not lie in the sandbox's RAM."""
     if load is not None:
-        if data.startswith(ELF_MAGIC):
+        if data.startswith(files.MAGIC):
             raise PayloadError(NOT_ELF, f"`{name}` is an ELF file, which says itself where it is loaded; take `{PROPERTY}` out", PROPERTY)
         return Payload([flat_piece(data, name, load)], load, window + WINDOW_INFO, room.gpa + ARM_STACK_OFFSET, stack_bound=room.gpa)
-    _refuse_processor(data, name, arch)
-    elf = read_elf(data, name)
-    _refuse_machine(elf, data, name, arch)
+    elf = _executable(data, name, arch)
     _refuse_contract(elf, name)
     _refuse_segments(elf, name, room)
     pieces = [Piece(f"{name} at {gpa:#x}", gpa, bytes(content).ljust(size, b"\0")) for gpa, content, size in elf.loads]
