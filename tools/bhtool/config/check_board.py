@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
-from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, interrupts_its_own_core
+from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, interrupts_its_own_core, machine_node
 from bhtool.config.rule import Finding
 
 MIB2 = 2 << 20
@@ -20,6 +20,7 @@ LINES = {True: range(32, 1020), False: range(24)}  # Arm: SPIs of a GIC; PC: pin
 def complete(domains: Domains) -> Iterator[Finding]:
     machine = domains.machine
     yield from _layout(machine)
+    yield from _reserved(machine)
     yield from _cores(machine)
     yield from _controllers(machine)
     for device in machine.devices:
@@ -45,6 +46,15 @@ def _layout(machine: Machine) -> Iterator[Finding]:
     for span in machine.ram:
         if span.start % PAGE or span.size % PAGE or not span.size or not ADDRESS_SPACE.holds(span):
             yield Finding(root.location, f"the memory {span} is empty, misaligned or out of reach")
+
+
+def _reserved(machine: Machine) -> Iterator[Finding]:
+    """Start-up refuses a table that gives away what the board's header keeps of RAM."""
+    kept, own = machine.private, machine_node(machine.root) or machine.root
+    for span in kept.reserved:
+        if not any(one.holds(span) for one in machine.reserved):
+            text = f"`reserved` lacks {span}, which BOARD_RESERVED_RAM of {kept.board_name} keeps for firmware"
+            yield Finding(own.where("reserved"), text)
 
 
 def _cores(machine: Machine) -> Iterator[Finding]:

@@ -99,6 +99,7 @@ class BoardPrivate:
     """No sandbox's on this board, whatever a partition file or a board tree says; the windows are where base addresses of PCI functions may lie."""
 
     board_name: str = ""
+    reserved: tuple[Span, ...] = ()  # of RAM, what firmware keeps; the monitor's image is not among it
     registers: tuple[Span, ...] = ()
     ports: tuple[Span, ...] = ()
     lines: tuple[Span, ...] = ()
@@ -177,9 +178,13 @@ def interrupt_parent(node: Node) -> int:
     return next((one.number("interrupt-parent", 0) for one in above if "interrupt-parent" in one.properties), 0)
 
 
+def machine_node(root: Node) -> Node | None:
+    return next((node for node in root.children.values() if MACHINE in node.compatible), None)
+
+
 def read_machine(root: Node) -> Machine:
     """Raises BoardError for a tree no partition could be laid on."""
-    own = next((node for node in root.children.values() if MACHINE in node.compatible), None)
+    own = machine_node(root)
     cpus = root.find("/cpus")
     if own is None or cpus is None or not {"reserved", "guest-ram", "guest-window"} <= own.properties.keys():
         raise BoardError(root.location, "the board tree has no complete `bulkhead,machine-v1` node or no `cpus`")

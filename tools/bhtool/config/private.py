@@ -15,7 +15,8 @@ from bhtool import paths
 from bhtool.config.machine import BoardPrivate, Span
 from bhtool.errors import BulkheadError, Status
 
-MACROS = ("BOARD_PRIVATE_SPANS", "BOARD_PRIVATE_PORTS", "BOARD_PRIVATE_LINES", "BOARD_PCI_WINDOW", "BOARD_PCI_PORTS", "BOARD_PCI_PORTS_AT")
+LISTS = ("BOARD_RESERVED_RAM", "BOARD_PRIVATE_SPANS", "BOARD_PRIVATE_PORTS", "BOARD_PRIVATE_LINES", "BOARD_PCI_WINDOW", "BOARD_PCI_PORTS")
+MACROS = (*LISTS, "BOARD_PCI_PORTS_AT")
 _PAIR = re.compile(r"\{([^{},]*),([^{},]*)\}")
 _SUM = re.compile(r"(0x[0-9a-f]+|\d+)(?:\+(0x[0-9a-f]+|\d+))*")
 
@@ -25,10 +26,10 @@ def read_private(board_name: str) -> BoardPrivate:
     """Raises BulkheadError where the header does not compile, or writes an address in a way that is not read here."""
     header = paths.PLATFORMS / board_name / "board.h"
     *lists, ports_at = _expanded(header)
-    registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
+    reserved, registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
     if start := _number(header, ports_at):  # there they are memory
         windows = *windows, *(Span(start + one.start, one.size) for one in pci_ports)
-    return BoardPrivate(board_name, registers, ports, lines, windows, pci_ports)
+    return BoardPrivate(board_name, reserved, registers, ports, lines, windows, pci_ports)
 
 
 def _expanded(header: Path) -> list[str]:
