@@ -80,14 +80,20 @@ struct hal_partition_config {
 	uint32_t unprotected;                       /* enum bh_protection, or-ed: what need not be confined */
 	bool trusted_idle;   /* the sandbox promises never to sleep with its interrupts shut off (docs/decisions.md) */
 	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
-	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one box per machine core */
+	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one per machine core */
 };
+/*
+ * Makes a partition in which nothing is mapped or granted, in frames of `arena`, where it stays.
+ * Requires: hal_probe has returned HAL_OK; boot core. Returns HAL_OK or HAL_E_NOMEM; after the latter *out is untouched.
+ */
 HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
 						 struct hal_partition **out);
 
 /*
- * Maps [gpa, gpa+size) to [hpa, hpa+size), with the largest leaves that fit. All three multiples of 4 KiB. On failure the
- * partition is as it was (prepare, then commit), except that empty table frames may have been taken from the arena.
+ * Maps [gpa, gpa+size) to [hpa, hpa+size) with the largest leaves that fit.
+ * Returns HAL_OK, HAL_E_RANGE (one of the three is no multiple of 4 KiB, or as above), HAL_E_PERMISSION, HAL_E_OVERLAP (something is
+ * mapped there), HAL_E_NOMEM or HAL_E_SEALED.
+ * On failure the partition maps what it mapped before (prepare, then commit); empty table frames may have been taken from the arena.
  */
 HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 					      enum hal_memory memory);
@@ -146,24 +152,28 @@ struct hal_entry {
 	gpa_t stack;
 	gpa_t area; /* x86: GDT and page tables, abi/guest.h; 0 elsewhere */
 };
-/*
- * Guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them. It begins a frame,
- * whose rest is its monitor's stack, HAL_STACK_BYTES at least.
- */
+/* A core begins a frame, whose rest, at least so much, is its monitor's stack. */
 enum { HAL_STACK_BYTES = 1536 };
+/*
+ * Makes guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them.
+ * Returns HAL_OK or HAL_E_NOMEM; after the latter *out is untouched.
+ */
 HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
 					    const struct hal_entry *entry, struct hal_core **out);
 
 /* ---- Start-up: the monitor's own address space ------------------------------------------------------------------ */
 
 struct hal_space; /* stage-1 tables of one private monitor */
+/* Makes a space in which nothing is mapped, in frames of `arena`. Returns HAL_OK or HAL_E_NOMEM; after the latter *out is untouched. */
 HAL_CHECKED enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out);
+/* Maps [va, va+size) to [hpa, hpa+size) for the monitor itself, as hal_partition_map does for a guest; a space is never sealed. */
 HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
 					  enum hal_memory memory);
 
 /*
  * Parts of the resident image that only this machine needs, beside those that every private monitor has: one image may hold
  * several backends. Those not named here are not copied: a private monitor has zeros in their place.
+ * Returns how many there are; if there are none, *parts is NULL.
  */
 struct hal_part {
 	const char *start, *end;
@@ -270,9 +280,9 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 /* Its guest is off. Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. */
 void hal_core_quiesce(struct hal_core *core);
 /*
- * A restart is the first core's work, behind hal_core_quiesce of all others: nothing of the sandbox runs. Its lines are as start-up
- * left them, nothing is pending or active that an earlier life caused, the other cores are off, this one is as before its first
- * entry, every register of its guest; stage 2 is whole. The sandbox's memory is the caller's.
+ * Gives the sandbox the hardware state of a first life: its lines are as start-up left them, nothing is pending or active that an earlier
+ * life caused, the other cores are off, every register of this core's guest is as before its first entry, stage 2 is whole.
+ * Requires: the first core, after hal_core_quiesce of all others, so that nothing of the sandbox runs. Its memory is the caller's.
  */
 void hal_core_restart(struct hal_core *core);
 /* Sleeps until a kick may have arrived. Spurious returns are allowed. */
@@ -280,7 +290,7 @@ void hal_core_wait(struct hal_core *core);
 
 /*
  * Kicks: an interrupt from a monitor to a monitor that no guest can mask, lose or forge. Requests to one core coalesce:
- * each box counts requests and acknowledgements, and a ticket is answered when the acknowledgements have reached it.
+ * each mailbox counts requests and acknowledgements, and a ticket is answered when the acknowledgements have reached it.
  */
 struct hal_kick_mailbox {
 	_Alignas(64) uint32_t requested; /* incremented by kickers */
@@ -291,14 +301,17 @@ struct hal_kick_mailbox {
 };
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
+/* Returns whether the kick with this ticket of hal_kick_send has been acknowledged. */
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
 /*
- * Kicks every other core of the own sandbox, and waits for none: whatever they run, they come into their monitor. Not so one that sleeps
- * behind a closed CPU interface (GICv2) where nobody may kick the sandbox.
+ * Kicks every other core of the own sandbox and waits for none: whatever a core runs, it comes into its monitor. One exception: where
+ * nobody may kick the sandbox, a core that sleeps behind a closed CPU interface (GICv2) sleeps on.
  */
 void hal_kick_siblings(struct hal_core *self);
 /* Sends what hal_partition_allow_notice has allowed, if anything, now and whenever the told sandbox begins. Needs no answer. */
 void hal_notice_send(const struct hal_core *self);
-/* Acknowledges what is pending for this core; the number of requests answered. Bounded; called after every exit by a kick and in
- * every wait loop, so that two cores that kick each other cannot deadlock. */
+/*
+ * Acknowledges the kicks that are pending for this core. Returns how many requests that answers. Bounded. Called after every exit by a
+ * kick and in every wait loop, so that two cores that kick each other cannot deadlock.
+ */
 uint32_t hal_kick_take(struct hal_core *core);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks between monitors, for registers that hardware has once for all (docs/shared-state.md). Whoever comes first is served first: with at
- * most BH_MAX_CORES waiting, each for a few device accesses, a wait has a bound that no guest can stretch; kicks are answered behind it.
+ * most BH_MAX_CORES waiting, each for a few device accesses, a wait has a bound that no guest can stretch; kicks are answered after it.
  * NMI handlers take none, and nothing that a guest can make fail is done under one.
  */
 #pragma once
@@ -22,5 +22,7 @@ static inline struct hal_lock *hal_lock_of(struct hal_kick_mailbox *boxes, enum 
 	return (struct hal_lock *)(boxes + BH_MAX_CORES) + name;
 }
 
+/* Waits until everybody who came before has had the lock, and takes it. Requires: this core does not hold it. */
 void hal_lock_take(struct hal_lock *lock);
+/* Requires: this core holds it. */
 void hal_lock_give(struct hal_lock *lock);

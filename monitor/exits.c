@@ -66,7 +66,7 @@ HAL_OUTLINE static enum hal_action call(struct hal_core *core, unsigned slot, co
 	return HAL_SKIP;
 }
 
-/* The kick itself is acknowledged behind every exit, whatever its kind. */
+/* A kick is acknowledged after every exit, whatever its kind. */
 enum answer { FAULT, RESUME, REFUSE, EMULATE, CALL };
 
 static const uint8_t answers[BH_EXIT_REASONS] = {

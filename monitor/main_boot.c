@@ -63,7 +63,7 @@ static void check_machine(void)
 		monitor_refuse("cannot start", missing);
 }
 
-/* Its monitor goes to the table's core 0: on another it would take that one's sandbox, timers and kicks. */
+/* This core becomes the table's core 0. If it is another one, kicks and interrupts for core 0 would go elsewhere. */
 static void check_boot_core(const struct bh_table *table)
 {
 	if (hal_machine_core_id() != table->hardware_id[0])
@@ -72,7 +72,7 @@ static void check_boot_core(const struct bh_table *table)
 			       "so, or reorder the board tree's cpus");
 }
 
-/* Kick boxes without requests, whatever a loader or an earlier system left there. */
+/* The kick mailboxes begin without requests, whatever a loader or an earlier system left there. */
 static void clear_shared(uint64_t shared)
 {
 	uint64_t *words = (uint64_t *)(uintptr_t)shared;

@@ -69,16 +69,19 @@ void monitor_run(struct hal_core *core);
 /* Answers one exit within the sandbox's grant. Bounded. */
 enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
 
-/* Acknowledges what kicks are pending for this core, and counts them; how many. */
+/* Acknowledges and counts the kicks that are pending for this core. Returns how many there were. */
 uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 
-/* On each core, when it has found this phase, a RESTARTS: its part. Comes back; the phase may still be the same. */
+/*
+ * Does this core's part of a restart. The restart may still be going on when this returns: the caller reads the phase again.
+ * Requires: the core has read `phase`, one that RESTARTS, from monitor.phase.
+ */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
-/* On the first core, behind a kick: whether its guest has missed a heartbeat. */
+/* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */
 bool restart_heartbeat_missed(void);
-/* The sandbox has come to BH_STATE_PARKED or BH_STATE_OFF, for good: says so, and tells of the former whom it is to tell. */
+/* Ends the sandbox for good: its state is BH_STATE_PARKED or BH_STATE_OFF from now on. If it is parked, sends the notice allowed to it. */
 void monitor_end(const struct hal_core *core, uint32_t state);
-/* From `found` to `to`, unless another core has been quicker. */
+/* Changes the phase from `found` to `to`. Returns false, and changes nothing, if another core has changed it first. */
 bool monitor_change_phase(uint32_t found, uint32_t to);
 
 /* ---- start-up ---- */
@@ -156,9 +159,12 @@ struct build {
 };
 /* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build);
-/* Keeps what sandboxes[index] needs for a restart, if it may have one; behind everything that start-up writes into its memory. */
+/*
+ * Copies what sandboxes[index] needs for a restart, if it may have one. Refuses on failure.
+ * Requires: everything that start-up writes into the sandbox's memory has been written.
+ */
 void snapshot_keep(const struct bh_table *table, uint32_t index, struct build *build);
-/* Maps it into the private monitor. */
+/* Maps the boot snapshot, if there is one, and the RAM that a restart fills into the private monitor. Refuses on failure. */
 void snapshot_map(struct build *build);
 /* Refuses unless status is HAL_OK. */
 void build_must(enum hal_status status, const char *what);

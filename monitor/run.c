@@ -69,8 +69,9 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 }
 
 /*
- * One core decides what becomes of all; of those that fault or ask for a restart the first, as it looks at the phase before it looks at
- * what is left to it. An end that was asked for, or that a trap of the monitor has made inevitable, comes even before a restart is done.
+ * Returns whether this core decides what becomes of all; if so, *again says whether the sandbox begins again. Of cores that fault or ask
+ * for a restart the first one decides: each reads the phase before it reads how many restarts are left. An end that was asked for, or
+ * that a trap of the monitor has made inevitable, does not wait until a restart is done.
  */
 static bool claim(enum hal_action action, bool *again)
 {
@@ -90,8 +91,7 @@ void monitor_end(const struct hal_core *core, uint32_t state)
 		hal_notice_send(core);
 }
 
-/* All cores of a sandbox end together, and begin together. What the first had to say stands; the state is told when the record is complete.
- */
+/* All cores of a sandbox end together, and begin together. The crash record is the deciding core's; the state is written after it. */
 static void end_life(struct hal_core *core, unsigned slot, const struct hal_exit *exit, enum hal_action action)
 {
 	bool again;

@@ -3,7 +3,7 @@
 #pragma once
 #include "sysreg.h"
 
-/* Ordered behind earlier instructions: ARM ARM D12.2 "The virtual counter" allows the read to be speculated. */
+/* Ordered after earlier instructions: ARM ARM D12.2 "The virtual counter" allows the read to be speculated. */
 static inline uint64_t arch_counter(void)
 {
 	arch_isb();

@@ -3,7 +3,7 @@
 #pragma once
 #include "sysreg.h"
 
-/* Ordered behind earlier instructions: ARMv7 ARM B8.1.3 "The virtual counter" allows the read to be speculated. */
+/* Ordered after earlier instructions: ARMv7 ARM B8.1.3 "The virtual counter" allows the read to be speculated. */
 static inline uint64_t arch_counter(void)
 {
 	arch_isb();

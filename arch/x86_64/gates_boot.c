@@ -62,8 +62,7 @@ void x86_idt_load(void)
 
 /*
  * On a table of its own, so that no private one ever points at start-up code; it is made at the first sleep, when the other has all its
- * gates. STI takes effect behind the next instruction,
- * so the wake-up cannot slip in before HLT. APM vol. 3, "STI".
+ * gates. STI takes effect after the next instruction, so the wake-up cannot slip in before HLT. APM vol. 3, "STI".
  */
 void x86_sleep(void (*tick)(void))
 {

@@ -20,7 +20,7 @@ x86_space_enter:
 	movq	%rcx, %rdi
 	call	*%rdx
 
-	/* STI takes effect behind the next instruction: what is taken is taken before CLI. APM vol. 3, "STI". */
+	/* STI takes effect after the next instruction: what is taken is taken before CLI. APM vol. 3, "STI". */
 	.globl	x86_drain
 x86_drain:
 	sti

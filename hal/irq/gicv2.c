@@ -130,7 +130,7 @@ void gic_wait(struct hal_core *core)
 	gic_clear_signal();
 }
 
-/* The read comes back behind the write: the SGI is pending by then. */
+/* The read comes back after the write has taken effect: the SGI is pending by then. */
 void gic_signal(uint64_t hardware_id)
 {
 	gicd_write(GICD_SGIR, gicv2_interface(hardware_id) << SGIR_TARGET_SHIFT | GIC_KICK_SGI);
@@ -163,7 +163,7 @@ void gic_route(uint32_t line, uint64_t hardware_id)
 	arch_mmio_write8(BOARD_GICD_BASE + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
 }
 
-/* A GICv2 says nothing about it: GICD_CTLR, read back, is behind the write. */
+/* A GICv2 does not tell when a write has taken effect: a read of GICD_CTLR comes back after it. */
 void gic_settle(uint64_t frame)
 {
 	gicd_read(GICD_CTLR);

@@ -80,7 +80,7 @@ static bool order(struct hal_core *core, uint64_t icr)
 
 /*
  * An interrupt whose vector is an exception's is dropped here, as hardware would, so that it is everywhere (SDM vol. 3A, 11.5.3 "Error
- * Handling", "Send Illegal Vector"). To oneself there is no INIT, and no kick: one's own orders are looked at behind this exit.
+ * Handling", "Send Illegal Vector"). To oneself there is no INIT, and no kick: a core looks at its own pending events after this exit.
  */
 static void deliver(struct hal_core *from, struct hal_core *to, uint64_t icr)
 {

@@ -5,7 +5,7 @@
  * only ends a sleep: GICv3 delivers it to the monitor as an FIQ, on GICv2 it is cleared at the distributor. A guest could close
  * its CPU interface to it, so where somebody may kick, sleeping is the monitor's (HCR.TWI).
  *
- *   kicker                                  victim, a sandbox's first core, behind every exit
+ *   kicker                                  victim, a sandbox's first core, after every exit
  *   requested++                             requested != acknowledged?
  *   poison root, TLB of its VMID              wait until sent == requested, within a bound
  *   unless it is acknowledged by then:        acknowledged = requested; clear the signal
@@ -17,7 +17,7 @@
  * requested. Poisoning twice is poisoning once, and so is healing.
  *
  * Nothing is lost, because nobody heals without a second look. A kicker's `requested` is visible before the first entry changes,
- * so whoever heals over its poison reads, behind a barrier, what it has requested: either the victim has acknowledged that by
+ * so whoever heals over its poison reads, after a barrier, what it has requested: either the victim has acknowledged that by
  * then, and the kick is answered, or the root is poisoned again. A poison that comes later than that stands: the next fetch ends
  * in a monitor, which heals whether or not anything is left to acknowledge. Nothing would be lost by not waiting for `sent`;
  * waiting spares a guest the late signal, which on GICv2 it would take as an interrupt that nobody explains, and Linux would never end.

@@ -24,6 +24,7 @@ enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa
 /* Chosen when the image was linked: all of it is needed. */
 size_t hal_resident_parts(const struct hal_part **parts)
 {
+	*parts = NULL;
 	return 0;
 }
 

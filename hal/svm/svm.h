@@ -10,7 +10,7 @@ extern bool svm_saves_nrip;
 
 /*
  * enter.S. Runs the guest of this VMCB (HPA) to its next exit; registers but RSP pass through `registers`.
- * Global interrupts are off before and behind it, and on only while the guest runs.
+ * Global interrupts are off before and after it, and on only while the guest runs.
  */
 void svm_enter(uint64_t vmcb, struct x86_registers *registers);
 

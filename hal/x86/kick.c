@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resident: kicks are NMIs, which the guest below never sees. A box counts requests before the NMI leaves, so whoever takes
+ * Resident: kicks are NMIs, which the guest below never sees. A mailbox counts requests before the NMI leaves, so whoever takes
  * an NMI finds every request it stands for, and coalesced ones are answered together. A core that is not awake yet could
- * not survive an NMI; it looks into its box when it has woken (core_boot.c), and needs none.
+ * not survive an NMI; it looks into its mailbox when it has woken (core_boot.c), and needs none.
  */
 #include "hal/irq/apic.h"
 #include "hal/x86/core.h"
