@@ -2,7 +2,7 @@
 /*
  * The host tool has checked the configuration; this checks, cheaply, that what arrived is what it made and that the
  * invariants no later code re-examines hold (BH-I7.boot). Pure functions over the table: the same file runs on the host under tests
- * and a fuzzer. Every loop is bounded by a maximum of abi/table.h.
+ * and a fuzzer. Every loop is bounded by a maximum of abi/table.h. A check may rely on those before it in checks[].
  */
 #include "monitor.h"
 
@@ -111,7 +111,7 @@ static const char *refuse_hardware(const struct bh_table *table, const struct ta
 	return NULL;
 }
 
-static const char *refuse_cores(const struct bh_table *table)
+static const char *refuse_cores(const struct bh_table *table, const struct table_limits *limits)
 {
 	uint32_t taken = 0;
 
@@ -395,32 +395,42 @@ static bool is_chosen_level(const struct bh_line *line)
 	return line->flags & BH_LINE_LEVEL && line->flags & BH_LINE_MASKED;
 }
 
+static const char *refuse_line(const struct bh_table *table, const struct table_limits *limits, const struct bh_line *line)
+{
+	bool granted_level = line->flags & BH_LINE_LEVEL && !is_chosen_level(line);
+
+	REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
+	REFUSE_IF(touches(limits->forbidden_lines, (struct table_span){ line->line, 1 }), "an interrupt line is not a device's");
+	REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
+	REFUSE_IF(granted_level && line->vector < limits->first_level_vector,
+		  "a level-triggered line has a vector that another sandbox may choose");
+	REFUSE_IF(granted_level && line->vector > BH_LAST_LEVEL_VECTOR, "a level-triggered line has a vector beyond those of such lines");
+	REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
+		  "an interrupt line goes to another core than its sandbox's first");
+	return NULL;
+}
+
+static const char *refuse_both_lines(const struct bh_line *line, const struct bh_line *other)
+{
+	REFUSE_IF(line->line == other->line, "an interrupt line is given twice");
+	REFUSE_IF(line->vector && line->vector == other->vector, "two interrupt lines share a vector");
+	REFUSE_IF(is_chosen_level(line) && is_chosen_level(other) && line->sandbox != other->sandbox,
+		  "two sandboxes choose vectors of level-triggered lines");
+	REFUSE_IF(line->sandbox == other->sandbox && (line->flags ^ other->flags) & BH_LINE_MASKED,
+		  "a sandbox mixes lines that its guest opens with lines that start-up opens");
+	return NULL;
+}
+
 static const char *refuse_lines(const struct bh_table *table, const struct table_limits *limits)
 {
-	for (uint32_t n = 0; n < table->line_count; n++) {
-		const struct bh_line *line = &table->lines[n];
+	const char *why = NULL;
 
-		REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
-		REFUSE_IF(touches(limits->forbidden_lines, (struct table_span){ line->line, 1 }), "an interrupt line is not a device's");
-		REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
-		REFUSE_IF(line->flags & BH_LINE_LEVEL && !is_chosen_level(line) && line->vector < limits->first_level_vector,
-			  "a level-triggered line has a vector that another sandbox may choose");
-		REFUSE_IF(line->flags & BH_LINE_LEVEL && !is_chosen_level(line) && line->vector > BH_LAST_LEVEL_VECTOR,
-			  "a level-triggered line has a vector beyond those of such lines");
-		REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
-			  "an interrupt line goes to another core than its sandbox's first");
-		for (uint32_t other = 0; other < n; other++) {
-			REFUSE_IF(line->line == table->lines[other].line, "an interrupt line is given twice");
-			REFUSE_IF(line->vector && line->vector == table->lines[other].vector, "two interrupt lines share a vector");
-			REFUSE_IF(is_chosen_level(line) && is_chosen_level(&table->lines[other]) &&
-					  line->sandbox != table->lines[other].sandbox,
-				  "two sandboxes choose vectors of level-triggered lines");
-			REFUSE_IF(line->sandbox == table->lines[other].sandbox &&
-					  (line->flags ^ table->lines[other].flags) & BH_LINE_MASKED,
-				  "a sandbox mixes lines that its guest opens with lines that start-up opens");
-		}
+	for (uint32_t n = 0; n < table->line_count && !why; n++) {
+		why = refuse_line(table, limits, &table->lines[n]);
+		for (uint32_t other = 0; other < n && !why; other++)
+			why = refuse_both_lines(&table->lines[n], &table->lines[other]);
 	}
-	return NULL;
+	return why;
 }
 
 static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
@@ -544,7 +554,7 @@ static const char *refuse_restarts(const struct bh_table *table, const struct ta
 	return why;
 }
 
-static const char *refuse_payloads(const struct bh_table *table)
+static const char *refuse_payloads(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		const struct bh_sandbox *sandbox = &table->sandboxes[n];
@@ -556,27 +566,18 @@ static const char *refuse_payloads(const struct bh_table *table)
 	return refuse_copies(table);
 }
 
+static const char *(*const checks[])(const struct bh_table *table, const struct table_limits *limits) = {
+	refuse_header,  refuse_hardware, refuse_cores, refuse_pools,    refuse_functions,
+	refuse_regions, refuse_ports,    refuse_lines, refuse_payloads, refuse_restarts,
+};
+
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits)
 {
-	const char *why = refuse_header(table, limits);
+	const char *why = NULL;
 
-	if (!why)
-		why = refuse_hardware(table, limits);
-	if (!why)
-		why = refuse_cores(table);
-	if (!why)
-		why = refuse_pools(table, limits);
-	if (!why)
-		why = refuse_functions(table, limits);
-	if (!why)
-		why = refuse_regions(table, limits);
-	if (!why)
-		why = refuse_ports(table, limits);
-	if (!why)
-		why = refuse_lines(table, limits);
-	if (!why)
-		why = refuse_payloads(table);
-	return why ? why : refuse_restarts(table, limits);
+	for (size_t n = 0; n < sizeof(checks) / sizeof(checks[0]) && !why; n++)
+		why = checks[n](table, limits);
+	return why;
 }
 
 const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules)

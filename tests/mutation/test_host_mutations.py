@@ -459,9 +459,7 @@ MUTATIONS = [
     Mutation("a granted level line's vector is chosen", IOAPIC_BOOT, "!= BH_LINE_LEVEL;", "!= 64;", "ioapic_test"),
     Mutation("vectors of the processor's own", IOAPIC_BOOT, "chosen ? IOAPIC_FIRST_VECTOR", "chosen ? 0", "ioapic_test"),
     Mutation("level lines have vectors that others choose", VALIDATOR, "line->vector < limits->first_level_vector", "false", "table_test"),
-    Mutation(
-        "two sandboxes choose vectors of level lines", VALIDATOR, "line->sandbox != table->lines[other].sandbox", "false", "table_test"
-    ),
+    Mutation("two sandboxes choose vectors of level lines", VALIDATOR, "line->sandbox != other->sandbox", "false", "table_test"),
     Mutation("wiring is the guest's", IOAPIC, "line->wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation("the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"),
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),

@@ -10,7 +10,7 @@ from bhtool.config.domains import Domains
 from bhtool.config.plan import ExplainKind, Holding, Plan, SandboxPlan
 
 MONITOR = "monitor"
-IMAGE, FIRMWARE, KICK_BOXES = "firmware and monitor image", "firmware", "kick mailboxes"
+IMAGE, FIRMWARE, KICK_MAILBOXES = "firmware and monitor image", "firmware", "kick mailboxes"
 
 
 def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
@@ -23,7 +23,7 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
     with_image = min((span.start for span in machine.reserved), default=0)  # everywhere in the lowest
     for span in machine.reserved:
         yield Holding("memory", span.start, span.size, IMAGE if span.start == with_image else FIRMWARE, MONITOR, None)
-    yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, KICK_BOXES, MONITOR, None)
+    yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, KICK_MAILBOXES, MONITOR, None)
     for controller in machine.controllers:
         for start, size in controller.reg():
             yield Holding("memory", start, size, f"interrupt controller {controller.label}", MONITOR, controller.location)
