@@ -12,6 +12,7 @@ import pytest
 from bhtool.bench import exits, kicks, timer, trace, traps
 from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
+from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
 from bhtool.payloads import Report
 from bhtool.platforms import Platform, every, load
@@ -198,7 +199,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_statuses(arguments: list[str], status: Status) -> None:
-    done = CliRunner().invoke(verb.bench, arguments, standalone_mode=False)
+    done = CliRunner().invoke(loaded("bench"), arguments, standalone_mode=False)
     found = done.exception.exit_code if isinstance(done.exception, click.ClickException) else done.return_value
     assert found == status
 
@@ -206,28 +207,28 @@ def test_statuses(arguments: list[str], status: Status) -> None:
 @pytest.mark.usefixtures("measured")
 def test_one_platform_is_an_object_and_several_are_a_list(tmp_path: Path) -> None:
     file = tmp_path / "bench.json"
-    CliRunner().invoke(verb.bench, ["boot", "--platform", "qemu-aarch64", "--json", str(file)], standalone_mode=False)
+    CliRunner().invoke(loaded("bench"), ["boot", "--platform", "qemu-aarch64", "--json", str(file)], standalone_mode=False)
     one = json.loads(file.read_text())
     assert (one["schema"], one["bench"], one["platform"]) == ("bulkhead/bench-v1", "boot", "qemu-aarch64")
     assert one["rows"][0]["median"] == 1
-    CliRunner().invoke(verb.bench, ["boot", "--json", str(file)], standalone_mode=False)
+    CliRunner().invoke(loaded("bench"), ["boot", "--json", str(file)], standalone_mode=False)
     assert [each["platform"] for each in json.loads(file.read_text())] == [one.name for one in every() if one.emulator.kind == "qemu"]
 
 
 def test_what_bochs_cannot_count_is_refused_there() -> None:
-    done = CliRunner().invoke(verb.bench, ["timer", "--platform", "bochs-vtx"], standalone_mode=False)
+    done = CliRunner().invoke(loaded("bench"), ["timer", "--platform", "bochs-vtx"], standalone_mode=False)
     assert done.return_value == Status.USAGE
 
 
 @pytest.mark.parametrize("platform", ["qemu-aarch64", "bochs-vtx"])
 def test_kicks_are_refused_with_their_own_reason(platform: str) -> None:
-    done = CliRunner().invoke(verb.bench, ["kicks", "--platform", platform], standalone_mode=False)
+    done = CliRunner().invoke(loaded("bench"), ["kicks", "--platform", platform], standalone_mode=False)
     assert done.return_value == Status.USAGE
     assert "kicks are counted on qemu-svm alone" in " ".join(done.stderr.split())
 
 
 def test_a_picture_of_no_known_kind_is_refused_at_once() -> None:
-    done = CliRunner().invoke(verb.bench, ["timer", "--plot", "figures.doc"], standalone_mode=False)
+    done = CliRunner().invoke(loaded("bench"), ["timer", "--plot", "figures.doc"], standalone_mode=False)
     assert isinstance(done.exception, BulkheadError)
     assert done.exception.status == Status.USAGE
     assert str(done.exception) == "figures.doc cannot be drawn: its name must end in .svg, .png or .pdf"

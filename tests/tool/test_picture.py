@@ -5,12 +5,12 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from bhtool.cli import loaded
 from bhtool.config.explain import MONITOR
 from bhtool.picture.draw import PALETTE
 from bhtool.picture.layout import Box, Layout, lay_out, readable_widths
 from bhtool.picture.split import Card, Core, Gear, Reach, Split, Stretch, split_of
 from bhtool.screen import COLOURS
-from bhtool.verbs.check import check
 from click.testing import CliRunner
 
 from tests.config.conftest import compile_on, files  # noqa: F401, fixtures
@@ -93,5 +93,5 @@ def test_colours_are_the_terminals() -> None:
 
 
 def test_another_format_is_refused_before_anything_is_done(tmp_path: Path) -> None:
-    done = CliRunner().invoke(check, ["none.dts", "--plot", str(tmp_path / "split.doc")], standalone_mode=False)
+    done = CliRunner().invoke(loaded("check"), ["none.dts", "--plot", str(tmp_path / "split.doc")], standalone_mode=False)
     assert "its name must end in .svg, .png or .pdf" in str(done.exception)

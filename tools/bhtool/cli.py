@@ -21,12 +21,15 @@ from bhtool.text import did_you_mean, visible_lines
 from bhtool.verbs import EXAMPLES, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
 
+HELP = {"help_option_names": ["-h", "--help"]}
+
 
 @functools.cache
 def loaded(verb: str) -> click.Command:
     """A verb's command, with its examples."""
     command = getattr(importlib.import_module(f"bhtool.verbs.{verb}"), verb)
     assert isinstance(command, click.Command)
+    command.context_settings = {**HELP, **command.context_settings}  # also where it is called without the group
     for parameter in command.params:
         if isinstance(parameter.type, click.Choice):
             parameter.type = NearChoice(parameter.type.choices)
@@ -83,7 +86,7 @@ def examples(verb: str) -> str:
     return "\n".join(("\b", "Examples:", *lines)) if lines else ""
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples(""))
+@click.group(cls=Verbs, context_settings=HELP, epilog=examples(""))
 @click.version_option(message=version_text(), prog_name="bulkhead")
 def bulkhead() -> None:
     """Splits one multicore machine into sandboxes: configure, build, run and test it.

@@ -20,7 +20,7 @@ WIDTH = 88
 
 def help_of(verb: str) -> str:
     """Of one verb; of the whole for an empty name."""
-    whole = click.Context(bulkhead, info_name=PROGRAM, max_content_width=WIDTH, terminal_width=WIDTH)
+    whole = click.Context(bulkhead, info_name=PROGRAM, max_content_width=WIDTH, terminal_width=WIDTH, **bulkhead.context_settings)
     command = bulkhead.get_command(whole, verb) if verb else bulkhead
     assert command is not None
     context = click.Context(command, info_name=verb, parent=whole, max_content_width=WIDTH, terminal_width=WIDTH) if verb else whole
