@@ -4,6 +4,7 @@
 import errno
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from bhtool.config.bounded import Done
 from bhtool.config.source import SourceError, read_source
 from bhtool.errors import BulkheadError, Status
 from bhtool.platforms import load
+from bhtool.provision import launch
 
 from tests.config.test_broken import BROKEN
 
@@ -38,6 +40,37 @@ def test_a_full_disk_is_told_by_its_folder(monkeypatch: pytest.MonkeyPatch, tmp_
     assert ended.value.code == Status.FAILED
     said = " ".join(capsys.readouterr().err.split())
     assert f"the disk is full: {tmp_path} has room for 3 KiB, where 256 MiB should be free;" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "status"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "the disk is full: ", Status.FAILED),
+        (
+            PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/clone/build"),
+            "/clone/build: Permission denied; choose ",
+            Status.FAILED,
+        ),
+        (subprocess.TimeoutExpired(["qemu-system-arm", "--version"], 20), "qemu-system-arm has not ended within 20 s; ", Status.TIME_LIMIT),
+    ],
+    ids=["full", "denied", "late"],
+)
+@pytest.mark.parametrize("begin", ["launcher", "tool"])
+def test_what_nobody_foresaw_is_a_sentence(
+    begin: str, error: Exception, words: str, status: Status, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also when the launcher makes its environment, with nothing but Python's own library."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(launch, "prepare", fail)
+    monkeypatch.setattr(cli.bulkhead, "main", fail)
+    with pytest.raises(SystemExit) as ended:
+        launch.launch(["platforms"]) if begin == "launcher" else cli.main()
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith(f"bulkhead: {words}")
+    assert ended.value.code == status
 
 
 @pytest.mark.parametrize(("free", "error", "words"), [(0, BulkheadError, "the disk is full"), (GIB, SourceError, "no message")])

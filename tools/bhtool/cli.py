@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs, and how every one of them ends."""
 
-import errno
 import functools
 import importlib
 import io
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -15,8 +13,8 @@ from bhtool import paths
 from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision.launch import COMPLETE
-from bhtool.room import no_room
 from bhtool.screen import Screen
+from bhtool.system_errors import UNFORESEEN, as_refusal
 from bhtool.text import did_you_mean, visible_lines
 from bhtool.verbs import EXAMPLES, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
@@ -70,16 +68,6 @@ class Verbs(click.Group):
             formatter.write_dl([(verb, VERBS[verb]) for verb in self.list_commands(ctx)])
 
 
-REMEDIES = {
-    errno.EROFS: "choose another place",
-    errno.EACCES: "choose another file, or change who may use this one",
-    errno.EPERM: "choose another file, or change who may use this one",
-    errno.ENOENT: "choose another file",
-    errno.ENOTDIR: "choose another file",
-    errno.EISDIR: "choose a file that is no folder",
-}
-
-
 def examples(verb: str) -> str:
     """A paragraph that click leaves in lines."""
     lines = [f"  {paths.PROGRAM} {line}" for line in EXAMPLES.get(verb, ())]
@@ -95,19 +83,6 @@ def bulkhead() -> None:
     """
 
 
-def refused_by_system(error: OSError) -> tuple[str, Status]:
-    """What a verb did not foresee. Raises again what only looks like an answer of the system: a fault of this tool."""
-    if error.errno is None:
-        raise error
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return no_room(), Status.FAILED
-    name = str(error.filename or "the system")
-    if isinstance(error, FileNotFoundError) and "/" not in name and not Path(name).suffix:
-        return f"there is no program {name}; `{paths.PROGRAM} setup` installs what this needs", Status.MISSING
-    remedy = REMEDIES.get(error.errno, "")
-    return f"{name}: {error.strerror}" + (f"; {remedy}" if remedy else ""), Status.FAILED
-
-
 def main() -> NoReturn:
     """Runs the verb and exits with a status of the contract (errors.Status)."""
     end_in_order()
@@ -121,9 +96,10 @@ def main() -> NoReturn:
         error.show(said)
         sys.stderr.write(paths.named(visible_lines(said.getvalue())))
         status = Status.USAGE
-    except OSError as error:
-        text, status = refused_by_system(error)
-        Screen().complain(text)
+    except UNFORESEEN as error:
+        refused = as_refusal(error)
+        Screen().complain(str(refused))
+        status = refused.status
     except (KeyboardInterrupt, click.Abort):
         status = Status.INTERRUPTED
     sys.exit(int(status or 0))

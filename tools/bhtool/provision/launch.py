@@ -13,6 +13,7 @@ from bhtool.provision.debian import ensure_packages
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, DEBUG_NEEDS, RUN_NEEDS, VENV_NEEDS
 from bhtool.provision.progress import OneLine
 from bhtool.provision.venv import SIZE, ensure_venv, shown_venv, venv_ready
+from bhtool.system_errors import UNFORESEEN, as_refusal
 from bhtool.text import visible_lines
 from bhtool.verbs import LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
@@ -116,6 +117,11 @@ def become_tool(arguments: list[str]) -> NoReturn:
     os.execve(python, [python, "-m", "bhtool", *arguments], tool_environment())
 
 
+def refuse(error: BulkheadError) -> NoReturn:
+    print(f"bulkhead: {paths.named(visible_lines(str(error)))}", file=sys.stderr)
+    sys.exit(error.status)
+
+
 def launch(arguments: list[str]) -> NoReturn:
     """Never returns: ends with the exit status of the contract (errors.Status)."""
     try:
@@ -134,7 +140,8 @@ def launch(arguments: list[str]) -> NoReturn:
         prepare(arguments, "--yes" in arguments)
         become_tool([word for word in arguments if word != "--yes"])
     except BulkheadError as error:
-        print(f"bulkhead: {paths.named(visible_lines(str(error)))}", file=sys.stderr)
-        sys.exit(error.status)
+        refuse(error)
+    except UNFORESEEN as error:
+        refuse(as_refusal(error))
     except KeyboardInterrupt:
         sys.exit(130)
