@@ -50,7 +50,7 @@ void ioapic_mask_all(void);
 /*
  * Grants `pin` of the machine to the sandbox of `view`: to its core `slot`, at `vector`. flags: enum bh_line_flags.
  * The guest knows a line with BH_LINE_MASKED as pin 1, 2, 3, ... in the order of the grants, any other line by the machine's number.
- * Requires: start-up; one sandbox's lines have BH_LINE_MASKED all or none (monitor/table_boot.c), so no two are shown as one pin.
+ * Requires: start-up; one sandbox's lines have BH_LINE_MASKED all or none, as start-up has checked, so no two are shown as one pin.
  * Returns false if the machine has no such pin or the view no room; then the view is as it was.
  */
 bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags);
