@@ -53,6 +53,13 @@ def test_raw_files_by_way_of_a_macro(compile_on: Compile, tmp_path: Path) -> Non
     assert refusal(compile_on, file).startswith("partition.dts:4: `/incbin/` takes in")
 
 
+def test_raw_files_between_quotes_of_characters(compile_on: Compile, tmp_path: Path) -> None:
+    """A quote within a character begins no text."""
+    around = "/ { reserved-memory { one { x = <'\"'>; }; }; };\n"
+    file = written(tmp_path, GOOD + around + '/include/ "/dev/zero"\n' + around)
+    assert refusal(compile_on, file).startswith("partition.dts:3: `/include/` takes in")
+
+
 def test_raw_files_in_text_are_text(compile_on: Compile, tmp_path: Path) -> None:
     assert not compile_on(written(tmp_path, GOOD + '&two { bootargs = "/incbin/ /include/"; };\n'), "qemu-aarch64").errors
 

@@ -38,6 +38,24 @@ def test_no_line_says_where_others_stand(line: str, number: int, where: str, com
     assert [(Path(one.file).name, one.line, one.rule) for one in found] == [(where, number, "BH-R009")]
 
 
+def test_a_byte_order_mark_hides_no_line(compile_on: Compile, tmp_path: Path) -> None:
+    (tmp_path / "f.dts").write_text(f'\ufeff#line 1 "board"\n#include "{GOOD}"\n')
+    found = compile_on(tmp_path / "f.dts", "qemu-aarch64").errors
+    assert [(one.line, one.rule) for one in found] == [(1, "BH-R009")]
+
+
+@pytest.mark.parametrize(("name", "written"), [('a"b', 'a\\"b'), ("é", "\\303\\251"), ("a\tb", "a\\tb"), ("a\\b", "a\\\\b")])
+def test_a_file_is_looked_at_by_its_own_name(name: str, written: str, compile_on: Compile, tmp_path: Path) -> None:
+    """Not by the name that the preprocessor writes, which another file may have."""
+    (tmp_path / "f.dts").write_text(f'#include "{GOOD}"\n#include <{name}>\n')
+    (tmp_path / name).write_text("// nothing\n")
+    assert compile_on(tmp_path / "f.dts", "qemu-aarch64").errors == []
+    (tmp_path / name).write_text("#line 1\n")
+    (tmp_path / written).write_text("// nothing\n")
+    found = compile_on(tmp_path / "f.dts", "qemu-aarch64").errors
+    assert [(Path(one.file).name, one.line, one.rule) for one in found] == [(name, 1, "BH-R009")]
+
+
 def board(cell: int, interrupt: int) -> Node:
     """A UART with a reference to its clock, beside a number that happens to be the clock's."""
     root = Node("/")

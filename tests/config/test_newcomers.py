@@ -93,6 +93,10 @@ SYNTAX = [
     (CELLS, "", "11 BH-R001 `/reserved-memory` lacks `#address-cells = <2>;` and `#size-cells = <2>;`"),
     ("\t};\n};\n", "\t};\n", "52 BH-R001 the file ends inside a node: `};` is missing"),
     ("\t};\n};\n", "\t};\n};\n};\n", "54 BH-R001 there is one `}` too many"),
+    # dtc takes them for the end of the file, so that what follows would vanish.
+    ("\t};\n};\n", "\t};\n};\n\u00a0\n&cpu3 { };\n", "54 BH-R001 outside a text this line has no-break space, U+00A0, where only ASCII can stand; take it out"),
+    ("\t};\n};\n", "\t};\n};\n\x80 };\n", "54 BH-R001 outside a text this line has a character, U+0080, where only ASCII can stand; take it out"),
+    ('"quiet"', "“quiet”", "50 BH-R001 outside a text this line has left double quotation mark, U+201C, where only ASCII can stand; take it out"),
 ]  # fmt: skip
 FILES = [
     (b"", "1 BH-R001 this file is empty; dts/partitions has examples"),

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.config.annotated import shown
-from bhtool.config.includes import lines_of
+from bhtool.config.includes import code_lines, lines_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rules import SYNTAX, diagnose
 from bhtool.config.syntax import UNKNOWN, likely
@@ -77,6 +78,16 @@ def odd_lines(sources: Sources) -> Iterator[Diagnostic]:
     for where, line in code:
         if odd := next((one for one in line if "\udc80" <= one <= "\udcff"), ""):
             text = f"this line has the byte {ord(odd) - 0xDC00:#x}, which is no UTF-8; save the file as UTF-8"
+            yield diagnose(SYNTAX, Location(shown(where.file), where.line), text)
+            return
+    yield from _unreadable(sources)
+
+
+def _unreadable(sources: Sources) -> Iterator[Diagnostic]:
+    """Outside a text, dtc takes a byte that is not ASCII for the end of the file, without a word, and leaves out what follows."""
+    for where, line in code_lines(sources.text):
+        if odd := next((one for one in line if not one.isascii()), ""):
+            text = f"outside a text this line has {unicodedata.name(odd, 'a character').lower()}, U+{ord(odd):04X}, where only ASCII can stand; take it out"
             yield diagnose(SYNTAX, Location(shown(where.file), where.line), text)
             return
 

@@ -7,6 +7,7 @@ that dtc makes, in what the preprocessor has left.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from itertools import accumulate
@@ -22,12 +23,14 @@ from bhtool.config.rule import Finding
 _MOVES = re.compile(r"(?:^|\*/)[ \t\f\v]*+(?:#|%:|\?\?=)[ \t\f\v]*+(?P<name>line(?![\w.,+?#-])|\d|/\*)", re.MULTILINE)
 _SPLICE = re.compile(r"\\[ \t\f\v]*\n")
 _ENTERED = re.compile(rb'^# \d+ "(?P<file>[^\n]*)" 1(?: \d)*$', re.MULTILINE)
+_ESCAPED = re.compile(rb"\\([0-3][0-7]{2}|.)")  # LLVM, raw_ostream::write_escaped
+_ESCAPES = {b"t": b"\t", b"n": b"\n"}
 _OF_THE_COMPILER = re.compile(r"__(?:symbols|fixups|local_fixups)__")
 
 
 def forged(text: bytes, partition: Path) -> Iterator[Finding]:
     """The first such line of each file, and every such node; text is the preprocessed source of `partition`."""
-    entered = [found["file"].decode("utf-8", "surrogateescape") for found in _ENTERED.finditer(text)]
+    entered = [_unescaped(found["file"]) for found in _ENTERED.finditer(text)]
     files = [str(partition), *(file for file in entered if not file.startswith("<"))]
     for file in dict.fromkeys(files):
         yield from _moved(Path(file))
@@ -36,9 +39,14 @@ def forged(text: bytes, partition: Path) -> Iterator[Finding]:
             yield Finding(where, f"`{found[0]}` is a node that the compiler makes, of labels and references")
 
 
+def _unescaped(name: bytes) -> str:
+    """A file's name as it is: another file may have the name that the preprocessor writes."""
+    return os.fsdecode(_ESCAPED.sub(lambda one: bytes([int(one[1], 8)]) if one[1].isdigit() else _ESCAPES.get(one[1], one[1]), name))
+
+
 def _moved(file: Path) -> Iterator[Finding]:
     try:
-        source = read_bounded(file, SOURCE_BYTES).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        source = read_bounded(file, SOURCE_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, Unbounded):
         yield Finding(Location(str(file), 1), "this file is not found again under the name that the preprocessor has for it")
         return

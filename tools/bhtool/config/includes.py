@@ -14,7 +14,8 @@ from bhtool.config.rule import Finding
 
 FILES = 200  # looked at; a chain of includes that is longer is the preprocessor's to refuse
 _INCLUDE = re.compile(r'^\s*#\s*(?:include|include_next|import|embed|__include_macros)\s*(?:"(?P<quoted>[^"]+)"|<(?P<pointed>[^>]+)>)')
-_TEXT = re.compile(r'^(?P<marker># \d+ "[^\n]*)|"(?:[^"\\]|\\.)*"', re.MULTILINE | re.DOTALL)  # a text may have several lines
+# A text or a character as dtc reads them, dtc-lexer.l, STRING and CHAR_LITERAL: either may have several lines, and quotes of the other's.
+_TEXT = re.compile(r"""^(?P<marker># \d+ "[^\n]*)|"(?:[^"\\]|\\.)*"|'(?:\\'|[^'])*'""", re.MULTILINE | re.DOTALL)
 _TAKES_IN = re.compile(r"/(?P<name>incbin|include)/")
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>[^"]*)"')
 
@@ -69,9 +70,14 @@ def lines_of(text: bytes) -> Iterator[tuple[Location, str]]:
             number += 1
 
 
+def code_lines(text: bytes) -> Iterator[tuple[Location, str]]:
+    """The lines of a preprocessed source with its texts and characters taken out, each with where it was written."""
+    code = _TEXT.sub(lambda one: one["marker"] or '""' + "\n" * one[0].count("\n"), text.decode("utf-8", "surrogateescape"))
+    return lines_of(code.encode("utf-8", "surrogateescape"))
+
+
 def raw_files(text: bytes) -> Iterator[Finding]:
     """Every file that dtc itself would take in, past the preprocessor."""
-    code = _TEXT.sub(lambda one: one["marker"] or '""' + "\n" * one[0].count("\n"), text.decode("utf-8", "surrogateescape"))
-    for where, line in lines_of(code.encode("utf-8", "surrogateescape")):
+    for where, line in code_lines(text):
         for found in _TAKES_IN.finditer(line):
             yield Finding(where, f"`/{found['name']}/` takes in a file as it is, whatever its kind and size")
