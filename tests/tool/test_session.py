@@ -106,6 +106,19 @@ def test_the_monitors_banner_is_the_first_line_of_the_boot_console(console: str,
     assert session.monitor_seconds == (0.25 if BannerEvent(BANNER) in expected else None)
 
 
+@pytest.mark.parametrize("label", ["uart1", "uart2"])
+def test_no_sandbox_speaks_for_the_monitor(label: str) -> None:
+    """On a UART that it owns beside its console, from the moment it is started."""
+    said, session = "bulkhead: cannot start: no", Session.__new__(Session)
+    session.platform = cast(Platform, SimpleNamespace(emulator=SimpleNamespace(serials=("uart0", "uart1", "uart2"))))
+    session._banner_is_due = True
+    plan = cast(SandboxPlan, SimpleNamespace(name="one", console="log", devices={"uart1": None}))
+    session.watches = {"one": Watch(plan, cast(Source, None))}
+    assert session._spare_spoken(label, [said]) == [MonitorEvent(said)]
+    session.watches["one"].stats = cast(Stats, SimpleNamespace())
+    assert session._spare_spoken(label, [said]) == [LineEvent("one", said) if label == "uart1" else MonitorEvent(said)]
+
+
 def test_nothing_is_left_behind(platform: Platform, plan: Plan, machine: Machine) -> None:
     descriptors = set(os.listdir("/proc/self/fd"))
     with Session(platform, plan, machine):

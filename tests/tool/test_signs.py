@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from bhtool.payloads import READY_LINE
-from bhtool.signs import PATIENCE_SECONDS, Panic, Signs, signs_of
+from bhtool.signs import LINES_AFTER, PATIENCE_SECONDS, Panic, Signs, signs_of
 
 NO_ROOT = "VFS: Unable to mount root fs on unknown-block(0,0)"
 PANIC = f"[    0.412345] Kernel panic - not syncing: {NO_ROOT}"
@@ -60,6 +60,14 @@ def test_a_panic_is_known_with_the_lines_around_it() -> None:
     signs = seen(own_linux(), [*BEFORE, PANIC, "CPU: 0 PID: 1", END])
     assert signs.panic == Panic(NO_ROOT, (*BEFORE, PANIC, "CPU: 0 PID: 1", END))
     assert "initrd" in signs.panic.remedy
+
+
+def test_of_a_panic_without_end_only_the_beginning_is_kept() -> None:
+    """Also where no reboot follows, and where one is announced: both look for what a line says, and go on."""
+    for last in (END, REBOOT):
+        signs = seen(own_linux(), [PANIC, *("again" for _ in range(1000)), last, *("again" for _ in range(1000))])
+        assert (signs.panic is None) == (last == REBOOT)
+        assert len(signs._panicking) == 1 + LINES_AFTER
 
 
 def test_a_panic_ends_nothing_before_it_is_clear_that_no_reboot_follows() -> None:

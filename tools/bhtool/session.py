@@ -34,7 +34,7 @@ class LineEvent:
 
 @dataclass(frozen=True)
 class MonitorEvent:
-    """A line on a UART whose sandbox has not been started, or that has none: the monitor says why it does not start."""
+    """A line on a UART whose owner has not been started, or that has none: the monitor says why it does not start."""
 
     text: str
 
@@ -153,7 +153,7 @@ class Session:
         self._stack.close()
 
     def _spare_lines(self) -> list[tuple[str, Source, Lines]]:
-        """Serial lines of no sandbox: the monitor may have said there why it does not start."""
+        """Serial lines that are no sandbox's console: the monitor may have said there why it does not start."""
         taken = {sandbox.console for sandbox in self.plan.sandboxes}
         return [(label, Uart(line), Lines()) for label, line in self.machine.serials.items() if label not in taken]
 
@@ -176,10 +176,10 @@ class Session:
         events: list[Event] = []
         self._seconds = None
         ended = self.machine.exit_status()
-        for label, source, lines in self._spare:
-            events += self._spare_spoken(label, lines.feed(source.read()))
+        spare = [(label, lines.feed(source.read())) for label, source, lines in self._spare]  # before the statistics, as in _look
         for watch in self.watches.values():
             events += self._look(watch)
+        events[:0] = [event for label, said in spare for event in self._spare_spoken(label, said)]
         if ended is not None and not self._ended:
             self._ended = True
             events += self.unfinished_lines()
@@ -200,7 +200,9 @@ class Session:
         return LineEvent(watch.plan.name, text) if watch.stats else MonitorEvent(text)
 
     def _spare_spoken(self, label: str, lines: list[str]) -> list[Event]:
-        return [self._banner(label, text) or MonitorEvent(text) for text in lines]
+        """A sandbox that owns the UART may print there, whatever its console is."""
+        owner = next((watch for watch in self.watches.values() if label in watch.plan.devices), None)
+        return [self._banner(label, text) or (self._line(owner, text) if owner else MonitorEvent(text)) for text in lines]
 
     def _banner(self, label: str, text: str) -> Event | None:
         """The monitor's comes before whatever a sandbox prints there, so a later one is a sandbox's."""

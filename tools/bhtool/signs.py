@@ -90,7 +90,8 @@ class Signs:
     def _see_panic(self, line: str, now: Callable[[], float]) -> None:
         if not self._panicking:
             self._before, self._since = tuple(self._recent), now()
-        self._panicking.append(line)
+        if len(self._panicking) <= LINES_AFTER:  # who goes on for ever is not kept
+            self._panicking.append(line)
         self._reboots = self._reboots or bool(REBOOTS.search(line))
         if ENDED in line and self.panic is None and not self._reboots:
             self._end()
