@@ -352,15 +352,36 @@ def test_extensions_of_extensions_end(tmp_path: Path) -> None:
         read_tree(file)
 
 
-def test_a_map_of_holes_is_not_read(tmp_path: Path) -> None:
-    """POSIX form 1.0: it stands before the contents, and says itself how long it is."""
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"GNU.sparse.size": "512", "GNU.sparse.numblocks": "1", "GNU.sparse.offset": "0", "GNU.sparse.numbytes": "512"},
+        {"GNU.sparse.size": "512", "GNU.sparse.numblocks": "1", "GNU.sparse.map": "0,512"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "hole", "GNU.sparse.realsize": "0"},
+    ],
+    ids=["0.0", "0.1", "1.0"],
+)
+def test_a_map_of_holes_is_not_read(attributes: dict[str, str], tmp_path: Path) -> None:
+    """POSIX form 1.0: it stands before the contents, and says itself how long it is. Of the others a file of any length is made."""
     file = tmp_path / "root.tar"
     with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as tar:
         one = tarfile.TarInfo("hole")
-        one.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "hole", "GNU.sparse.realsize": "0"}
+        one.pax_headers = attributes
         one.size = 512
         tar.addfile(one, io.BytesIO(b"0\n".ljust(512, b"\0")))
     with pytest.raises(Unpackable, match="with holes"):
+        read_tree(file)
+
+
+@pytest.mark.parametrize("attribute", ["size", "GNU.sparse.size", "GNU.sparse.realsize"])
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_no_extended_header_leads_backward(kind: bytes, attribute: str, tmp_path: Path) -> None:
+    """Its size wins: tarfile would go back by it and read the same files again, whose sizes it would take off what is counted."""
+    record = f" {attribute}=-1536\n".encode()
+    record = str(len(record) + 2).encode() + record
+    file = tmp_path / "root.tar"
+    file.write_bytes(pax(0, tarfile.REGTYPE) + pax(len(record), kind) + record.ljust(512, b"\0") + pax(0, tarfile.REGTYPE) + bytes(1024))
+    with pytest.raises(Unpackable, match=r"says it has -1,536 bytes|with holes"):
         read_tree(file)
 
 

@@ -144,9 +144,17 @@ class Header(tarfile.TarInfo):
         found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
         return found
 
-    def _proc_gnusparse_10(self, *_: object) -> None:
-        """Called by tarfile where a map of holes stands before the contents: POSIX form 1.0 of GNU tar."""
+    def _apply_pax_info(self, *told: object) -> None:
+        """Called by tarfile with the attributes of an extended header, whose size wins, before it goes on behind the contents."""
+        super()._apply_pax_info(*told)  # type: ignore[misc]
+        if self.size < 0:
+            raise Unpackable(f"is a damaged tar (a header that says it has {self.size:,} bytes)")
+
+    def _refuse_holes(self, *_: object) -> None:
+        """Called by tarfile for maps of holes in or behind an extended header: POSIX forms 0.0, 0.1 and 1.0 of GNU tar."""
         raise Unpackable(SPARSE)
+
+    _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_holes
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
