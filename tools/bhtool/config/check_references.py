@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from bhtool.abi import lib, sizeof_field
 from bhtool.config.domains import LOG, NO_CONSOLE, Domains, Sandbox
+from bhtool.config.explain import MONITOR
 from bhtool.config.rule import Finding
+
+OURS = {MONITOR: "the monitor", "bulkhead": "this tool"}  # in tables, records, logs and JSON, beside sandboxes
 
 
 def has_sandboxes(domains: Domains) -> Iterator[Finding]:
@@ -33,6 +36,10 @@ def name_short(domains: Domains) -> Iterator[Finding]:
 def name_unique(domains: Domains) -> Iterator[Finding]:
     first: dict[str, Sandbox] = {}
     for sandbox in domains.sandboxes:
+        if sandbox.name in OURS:
+            yield Finding(
+                sandbox.location, f"a sandbox is called `{sandbox.name}`, as {OURS[sandbox.name]} is where a run shows who says what"
+            )
         if sandbox.name in first:
             yield Finding(sandbox.location, f"a second sandbox is called `{sandbox.name}` (first: {first[sandbox.name].location})")
         first.setdefault(sandbox.name, sandbox)

@@ -37,7 +37,7 @@ RULES = (
     # Sandboxes.
     Rule("BH-R010", "There are at most eight sandboxes.", "merge or remove some", references.not_too_many),
     Rule("BH-R011", "Names fit into 31 characters.", "shorten it", references.name_short),
-    Rule("BH-R012", "Sandboxes have different names.", "rename one of them", references.name_unique),
+    Rule("BH-R012", "Sandboxes have different names, and none has ours.", "rename it", references.name_unique),
     Rule("BH-R013", "Boot arguments fit.", "shorten `bootargs`", references.arguments_short),
     Rule("BH-R014", "There is a sandbox.", 'add a child with compatible = "bulkhead,sandbox-v1"', references.has_sandboxes),
     Rule("BH-R015", "At most one sandbox takes the rest.", "leave `takes-the-rest` to one of them", references.one_takes_the_rest),
