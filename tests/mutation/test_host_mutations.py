@@ -18,6 +18,7 @@ from tests.mutation.rows_at_once import AT_ONCE, FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
+from tests.mutation.rows_filters import FILTERS, PORT
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_run import ENDS, INTERRUPTS, RUN
@@ -92,7 +93,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "vmx_test": [VMX],
     "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
-    "port_test": ["hal/x86/port.c"],
+    "port_test": [PORT],
     "irq_test": [INTERRUPTS],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
@@ -493,6 +494,7 @@ MUTATIONS = [
     Mutation("base addresses move while decoding", PCI_FILTER, "decodes(function) || (value", "(value", "pci_test"),
     Mutation("base addresses move", PCI_FILTER, "value != UINT32_MAX && value != function->bar[bar]", "false", "pci_test"),
     Mutation("capabilities are written", PCI_FILTER, ": offset != PCI_INTERRUPT_LINE)", ": false)", "pci_test"),
+    *FILTERS,
     Mutation("foreign functions are found", PCI_FILTER, "(view->functions[n].place ^ place) < PCI_PAGE_BYTES", "true", "pci_test"),
     Mutation("writes without the lock", PCI_FILTER, "hal_lock_take(view->lock);\n\t\twrite_register", "write_register", "pci_test"),
     Mutation("reads without the lock", PCI_FILTER, "hal_lock_take(view->lock);\n\t\t*value", "*value", "pci_test"),

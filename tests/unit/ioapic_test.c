@@ -224,7 +224,7 @@ static void test_start(void)
 
 	check_context.subject = "opened behind its guest's back";
 	prepare();
-	CHECK_EQ(write_register(shown(LEVEL), MASKED), HAL_SKIP);
+	CHECK_EQ(write_register(shown(LEVEL), MASKED | LEVEL_VECTOR), HAL_SKIP);
 	ioapic_open(&cores[1]);
 	CHECK(machine[low(LEVEL)] & MASKED);
 	ioapic_reset(&partition);
@@ -357,15 +357,36 @@ static void test_form(void)
 
 			CHECK_EQ(ioapic_emulate(&cores[0], &exit), width == 4 && !(offset & 3) ? HAL_SKIP : HAL_FAULT);
 		}
+	CHECK_EQ(access(0, IOREGSEL, BH_ACCESS_WRITE, 0x100 | IOAPICVER), HAL_SKIP); /* eight bits */
+	CHECK_EQ(access(0, IOREGSEL, BH_ACCESS_READ, 0), HAL_SKIP);
+	CHECK_EQ(cores[0].registers.rax, IOAPICVER);
 	CHECK_EQ(access(0, 0x40, BH_ACCESS_WRITE, LEVEL_VECTOR), HAL_SKIP); /* no EOI register: an 82093AA has none */
 	CHECK_EQ(access(0, 0x40, BH_ACCESS_READ, 0), HAL_SKIP);
 	CHECK_EQ(cores[0].registers.rax, 0);
 }
 
+/* Whatever firmware left; and no view holds more lines than it has room for. */
+static void test_boot(void)
+{
+	struct ioapic_view view = { 0 };
+
+	check_context.subject = "boot";
+	for (unsigned pin = 0; pin < PINS; pin++)
+		machine[low(pin)] = 0x8000 + pin;
+	ioapic_mask_all();
+	for (unsigned pin = 0; pin < PINS; pin++)
+		CHECK_EQ(machine[low(pin)], MASKED);
+	for (unsigned n = 0; n < BH_MAX_LINES; n++)
+		CHECK(ioapic_grant(&view, EDGE, 0, EDGE_VECTOR, 0));
+	CHECK(!ioapic_grant(&view, EDGE, 0, EDGE_VECTOR, 0));
+	CHECK_EQ(view.count, BH_MAX_LINES);
+	unlocked_accesses = 0; /* start-up is alone */
+}
+
 int main(void)
 {
-	void (*const tests[])(void) = { test_waits,   test_without_lines, test_start,         test_foreign,
-					test_entries, test_open_entry,    test_level_vectors, test_form };
+	void (*const tests[])(void) = { test_waits,      test_without_lines, test_start, test_foreign, test_entries,
+					test_open_entry, test_level_vectors, test_form,  test_boot };
 
 	for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
 		check_context.round = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The write filter of PCI functions (BH-I1.device) over a model of two functions: whatever a guest writes, in whatever order,
- * widths and places, its function decodes at the granted addresses only, never masters, and the other function stays as it was.
+ * widths and places, its function decodes at the granted addresses only, never masters, and the other function, its neighbour, stays as it
+ * was.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "hal/pci/pci.h"
 #include "held_lock.h"
 
-enum { OWN = 0x18, FOREIGN = 0x20, WORDS = PCI_PAGE_BYTES / 4, ROUNDS = 50000, HEALS = 40, CAPABILITY = 0x40 };
+enum { OWN = 0x18, FOREIGN = 0x19, WORDS = PCI_PAGE_BYTES / 4, ROUNDS = 50000, HEALS = 40, CAPABILITY = 0x40 };
 
 /* What software may change of each double word; the rest keeps what it has. The status' bits are cleared by ones. */
 struct model {
