@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python environment is made in its place, and nowhere else."""
 
+import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from bhtool import paths
 from bhtool.errors import BulkheadError
-from bhtool.provision import venv
+from bhtool.provision import launch, venv
 from bhtool.provision.venv import ensure_plotting, make_venv
 
 
@@ -51,3 +54,25 @@ def test_what_plots_need_is_installed_once_for_each_list(installs: list[str], tm
     monkeypatch.setattr(paths, "PLOT_REQUIREMENTS", newer)
     ensure_plotting(lambda _: None)
     assert installs[1:] == ["newer.txt"]
+
+
+def test_no_module_comes_from_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder may hold a json.py of one's own, or of somebody who waits for this."""
+    for name in ("bhtool", "click", "json", "re", "select"):
+        (tmp_path / f"{name}.py").write_text("open('taken', 'w')\n")
+    started: list[subprocess.CompletedProcess[str]] = []
+
+    def start(_: str, words: list[str], environment: dict[str, str]) -> None:
+        started.append(subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False))
+
+    monkeypatch.setattr(os, "execve", start)
+    launch.become_tool(["explain", "BH-R001"])
+    assert started[0].stdout.startswith("BH-R001"), started[0].stderr
+    assert not (tmp_path / "taken").exists()
+
+
+@pytest.mark.parametrize("name", ["launch", "venv"])
+def test_every_module_that_is_run_is_looked_for_in_safe_folders(name: str) -> None:
+    words = re.findall(r'(\S+) "-m", "', (paths.ROOT / "tools" / "bhtool" / "provision" / f"{name}.py").read_text())
+    assert words, "looked for in the wrong form"
+    assert {word.lstrip("[") for word in words} == {'"-P",'}

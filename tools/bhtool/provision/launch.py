@@ -113,8 +113,9 @@ def tool_environment() -> dict[str, str]:
 
 
 def become_tool(arguments: list[str]) -> NoReturn:
+    """-P: `-m` alone would look for every module in the folder that the user stands in first, which may hold anything."""
     python = str(paths.VENV / "bin" / "python")
-    os.execve(python, [python, "-m", "bhtool", *arguments], tool_environment())
+    os.execve(python, [python, "-P", "-m", "bhtool", *arguments], tool_environment())
 
 
 def refuse(error: BulkheadError) -> NoReturn:

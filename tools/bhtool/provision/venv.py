@@ -64,7 +64,7 @@ def package_count(requirements: Path) -> int:
 
 def install(requirements: Path, report: Report) -> None:
     """Into build/venv: exactly what the file names. `report` hears of each package and of the bytes it has."""
-    pip = ["-m", "pip", "install", "--no-input", "--no-deps", "--disable-pip-version-check", "--progress-bar", "off", "--no-color"]
+    pip = ["-P", "-m", "pip", "install", "--no-input", "--no-deps", "--disable-pip-version-check", "--progress-bar", "off", "--no-color"]
     command = [str(paths.VENV / "bin" / "python"), *pip, "--requirement", str(requirements)]
     packages, last = Packages(package_count(requirements), report), "no reason given"
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
@@ -110,7 +110,7 @@ def make_venv() -> None:
     count, has_plots = package_count(paths.REQUIREMENTS), any(paths.VENV.glob("lib/python3*/site-packages/matplotlib"))
     report = OneLine()
     report(f"Python environment {shown_venv()}, {count} packages from PyPI: {SIZE}")
-    run(base_python(), "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
+    run(base_python(), "-P", "-m", "venv", "--system-site-packages", "--clear", paths.VENV)
     install(paths.REQUIREMENTS, report)
     report.end()
     (paths.VENV / "stamp").write_text(stamp_text(), encoding="ascii")
