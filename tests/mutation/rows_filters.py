@@ -6,6 +6,8 @@ from tests.mutation.mutation import Mutation
 IOAPIC, START, PCI, PORT = "hal/irq/ioapic.c", "hal/irq/ioapic_boot.c", "hal/pci/filter.c", "hal/x86/port.c"
 
 FILTERS = (
+    Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
+    Mutation("a reset without the lock", IOAPIC, "take_lock(partition);", "", "ioapic_test"),
     Mutation("nobody notes that a guest has programmed a line", IOAPIC, "line->touched = true;", "", "ioapic_test"),
     Mutation("a register's number has more than eight bits", IOAPIC, "(uint8_t)exit->value;", "(uint32_t)exit->value;", "ioapic_test"),
     Mutation("more lines than there is room for", START, "view->count == BH_MAX_LINES || ", "", "ioapic_test"),

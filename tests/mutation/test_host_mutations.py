@@ -463,8 +463,6 @@ MUTATIONS = [
     Mutation("two sandboxes choose vectors of level lines", VALIDATOR, "line->sandbox != other->sandbox", "false", "table_test"),
     Mutation("wiring is the guest's", IOAPIC, "line->wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation("the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"),
-    Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
-    Mutation("a reset without the lock", IOAPIC, "take_lock(partition);", "", "ioapic_test"),
     Mutation(
         "start-up opens lines without the lock",
         IOAPIC,
