@@ -14,7 +14,7 @@ from bhtool.cli import bulkhead
 from bhtool.errors import BulkheadError, Status
 from bhtool.live import Live
 from bhtool.logfile import Log
-from bhtool.screen import Screen
+from bhtool.screen import Screen, table_of
 from bhtool.session import LineEvent, Session
 from bhtool.show import Show
 from bhtool.status import Work
@@ -86,25 +86,35 @@ def test_a_pipe_gets_every_line_of_a_flood() -> None:
     assert play(SCRIPT, "flood", piped="out err").out.count("linux │ flood ") == FLOOD
 
 
+def test_a_table_in_a_pipe_is_as_wide_as_it_has_to_be(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that grep finds a row whole; who sets COLUMNS has asked for less."""
+    for columns in (None, "100"):
+        monkeypatch.setenv("COLUMNS", columns) if columns else monkeypatch.delenv("COLUMNS", raising=False)
+        table = table_of("wide", "sandbox", "may")
+        table.add_row("control", "x" * 120)
+        Screen().summary(table)
+        assert ("control  " + "x" * 120 in capsys.readouterr().out.splitlines()) is (columns is None)
+
+
 def test_the_same_crash_is_told_once_and_counted(tmp_path: Path) -> None:
     for piped in ("", "out err"):
         ended = play(SCRIPT, "crashes", tmp_path / "log", piped=piped, columns=120)
         lines = ended.out.splitlines() if piped else ended.terminal.lines()
         said = [line.removeprefix(" sensor │ ") for line in lines if line.startswith(" sensor │ ")]
         assert [line for line in said if not line.startswith("  ")] == [
-            "sensor: ready",
-            "sensor: life 0",
+            "up",
+            "life 0",
             "is ready",
             "fault: an exception that would be delivered for ever",
             "begins again: restart 1",
             "the same 10 times more so far: fault: an exception that would be delivered for ever",
             "the same 12 times more: fault: an exception that would be delivered for ever",
-            "sensor: ready",
-            "sensor: life 13",
+            "up",
+            "life 13",
             "fault: an exception that would be delivered for ever",
             "begins again: restart 14",
-            "sensor: ready",
-            "sensor: life 14",
+            "up",
+            "life 14",
             "fault: an exception that would be delivered for ever; its record stands above",
             "begins again: restart 15",
         ]

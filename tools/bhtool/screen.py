@@ -44,6 +44,8 @@ class Screen:
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
         self.out = PlainConsole(soft_wrap=True)
+        if not self.out.is_terminal and "COLUMNS" not in os.environ:
+            self.out.width = WIDEST
         self.err = PlainConsole(stderr=True, soft_wrap=True)
         self.log: Log | None = None
         self._live: Live | None = None
@@ -217,5 +219,5 @@ class Screen:
             parts = [Text(str(table.title), "bold"), table, *([Text(str(table.caption), "dim")] if table.caption else [])]
             table.title = table.caption = None
         with self.out.capture() as captured:
-            self.out.print(Group(*parts), soft_wrap=False, width=None if self.out.is_terminal or "COLUMNS" in os.environ else WIDEST)
+            self.out.print(Group(*parts), soft_wrap=False)
         return "\n".join(line.rstrip() for line in captured.get().splitlines())
