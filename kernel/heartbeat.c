@@ -89,6 +89,6 @@ void heartbeat_report(void)
 	if (beats - reported < REPORT_BEATS)
 		return;
 	reported = beats;
-	console_report("%ju beats, %ju gaps, late max %ju us", beats, atomic_load_explicit(&pulse.gaps, memory_order_relaxed),
+	console_report("%ju beats, %ju gaps, latest %ju us", beats, atomic_load_explicit(&pulse.gaps, memory_order_relaxed),
 		       atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed) / 1000);
 }

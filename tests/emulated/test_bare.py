@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from bhtool.bench.stage import COUNTED, KERNEL, bare, bare_lines
+from bhtool.bench.stage import COUNTED, KERNEL, STARTED, bare, bare_lines
 from bhtool.build import build_platform
 from bhtool.console import Uart
 from bhtool.machine import Machine
@@ -34,7 +34,7 @@ def answers(platform: Platform, commands: list[str]) -> dict[str, str]:
                 tried = f"{attempt[1]}={attempt[2]}"
             elif answer := ANSWER.search(said):
                 found[tried] = answer[1]
-            if said.endswith(": ready") or ANSWER.search(said):
+            if STARTED in said or ANSWER.search(said):
                 command = next(left, None)
                 if command is None:
                     break

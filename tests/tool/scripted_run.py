@@ -82,7 +82,7 @@ def crashes(session: Scripted, show: Show, screen: Screen) -> None:
     """A sandbox that crashes in the same way 13 times, then in another, then is parked."""
     watch = session.watches["sensor"]
     for life in range(15):
-        show.event(LineEvent("sensor", "sensor: ready"))
+        show.event(LineEvent("sensor", "sensor: up"))
         show.event(LineEvent("sensor", f"sensor: life {life}"))
         if life == 0:
             show.event(ReadyEvent("sensor"))

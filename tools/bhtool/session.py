@@ -31,6 +31,11 @@ class LineEvent:
     sandbox: str
     text: str
 
+    @property
+    def said(self) -> str:
+        """Without the name in front, which a display gives of its own; empty: nothing to show."""
+        return self.text.removeprefix(f"{self.sandbox}: ") if self.text.strip() else ""
+
 
 @dataclass(frozen=True)
 class MonitorEvent:

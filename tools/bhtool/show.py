@@ -108,9 +108,9 @@ class Show:
 
     def event(self, event: Event) -> None:
         if isinstance(event, LineEvent):
-            if event.text.strip():
-                self._screen.record(event.text, event.sandbox)
-                self._lives[event.sandbox].line(event.text)
+            if text := event.said:
+                self._screen.record(text, event.sandbox)
+                self._lives[event.sandbox].line(text)
         elif isinstance(event, MonitorEvent | BannerEvent):
             self._screen.line(MONITOR, event.text)
         elif isinstance(event, ReadyEvent):

@@ -17,6 +17,7 @@ from bhtool.bench.stage import (
     COUNTED,
     KERNEL,
     SLEEP_EXITS,
+    STARTED,
     Guest,
     Stage,
     bare,
@@ -62,7 +63,7 @@ def measure_bare(platform: Platform, kernel: bytes) -> Rows:
     with Machine(platform, kernel, COUNTED) as machine:
         line = Uart(machine.serials[label])
         for said in bare_lines(machine, line, LIMIT):
-            if said.endswith(": ready"):
+            if STARTED in said:
                 line.write(f"{COMMAND}\r".encode())
                 return heard(bare_lines(machine, line, LIMIT), "bare emulator")
     raise out_of_time("starting the bare emulator", LIMIT)

@@ -68,8 +68,8 @@ class Observer:
             self.ended = True
         elif getattr(event, "sandbox", "") != self.watch.plan.name:
             return
-        elif isinstance(event, LineEvent) and event.text.strip():
-            self.notes.append(event.text)
+        elif isinstance(event, LineEvent):
+            self.notes += [event.said] if event.said else []
         elif isinstance(event, CrashEvent):
             places = places_of(self.session, self.watch, event.crash)
             plan, arch = self.session.plan, self.session.platform.arch
