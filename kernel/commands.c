@@ -10,6 +10,7 @@
 #include "kernel/command.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
+#include "kernel/follow.h"
 #include "kernel/gate.h"
 #include "kernel/heartbeat.h"
 #include "kernel/idle.h"
@@ -130,6 +131,13 @@ static void run_notices(const struct command_line *line)
 	irq_attach_notice(count_notice);
 	idle_until(notices_came);
 	console_say("notices %ju", atomic_load_explicit(&notices, memory_order_relaxed));
+}
+
+/* follow=SANDBOX: does not return if that one's log was granted */
+static void run_follow(const struct command_line *line)
+{
+	if (!follow_log(line->text))
+		console_say("follow %s: no such log was granted", line->text);
 }
 
 /* ---- Calls to the monitor ------------------------------------------------------------------------------------------ */
@@ -316,6 +324,7 @@ const struct command commands[] = {
 	{ "stream", 1, run_stream },
 	{ "random", 1, run_random },
 	{ "notices", 1, run_notices },
+	{ "follow", 0, run_follow },
 	{ "kick", 2, run_kick },
 	{ "kick-until-late", 2, run_kick_until_late },
 	{ "cores", 0, run_cores },

@@ -2,7 +2,7 @@
 """BH-I1.memory, BH-I1.device, BH-I4.private. Reaching for memory and device registers that are somebody else's: every way in, every kind of owner."""
 
 from tests.emulated.case import ALL, ARM, GIC2, GICV3, X86, Case, Sandbox, attacked
-from tests.emulated.expect import Parked, Returned
+from tests.emulated.expect import Parked, Returned, Says
 
 LOG_MAGIC = 0x474C4842  # BH_LOG_MAGIC
 
@@ -69,11 +69,16 @@ def window(base: int, platforms: tuple[str, ...]) -> tuple[Case, ...]:
             "write-granted-log",
             "another sandbox's log is read only",
             (
-                Sandbox("bystander", 0),
+                Sandbox("bystander", 0, "follow=victim follow=attacker", log_access=("attacker",)),
                 Sandbox("attacker", 1, f"ticks=400 read={base + 0x10000:#x} write={base + 0x10000:#x}", log_access=("victim",)),
                 Sandbox("victim", 2),
             ),
-            (Returned("attacker", f"read={base + 0x10000:#x}", LOG_MAGIC), Parked("attacker", "memory", "write", f"{base + 0x10000:#x}")),
+            (
+                Returned("attacker", f"read={base + 0x10000:#x}", LOG_MAGIC),
+                Parked("attacker", "memory", "write", f"{base + 0x10000:#x}"),
+                Says("bystander", "bystander: follow victim: no such log was granted$"),
+                Says("bystander", f"bystander: attacker: try write {base + 0x10000:#x}$"),
+            ),
             platforms,
         ),
     )

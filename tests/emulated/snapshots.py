@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
-from bhtool.memory import Heartbeat
+from bhtool.memory import Exits, Heartbeat
 from bhtool.oracle.capture import freeze, has_started, is_settled, machine_to_look_at, wait_until
 from bhtool.oracle.snapshot import Snapshot
 from bhtool.platforms import Platform
@@ -35,6 +35,8 @@ class Seen:
     beats: dict[str, Heartbeat]  # of who keeps a heartbeat
     pools: dict[str, int]  # bytes that each monitor has taken
     banner: str
+    exits: dict[str, Exits]  # since it was ready
+    logs: dict[str, list[str]]  # what is left of what was said
 
 
 def grouped(platform: str, *values: object, slow: bool = False, long: bool = False) -> object:
@@ -70,4 +72,6 @@ def seen(platform: Platform, partition: str) -> Seen:
             states = {name: watch.state for name, watch in session.watches.items()}
             beats = {name: watch.heartbeat for name, watch in session.watches.items() if watch.heartbeat}
             pools = {one.name: stats.pool_bytes for one in scene.plan.sandboxes if (stats := session.memory.stats(one.pool_hpa))}
-            return Seen(snapshot, session.machine.is_counted, states, beats, pools, session.banner)
+            exits = {name: watch.exits_steady() for name, watch in session.watches.items()}
+            logs = {one.name: session.memory.log_since(one.pool_hpa, 0)[0].decode().splitlines() for one in scene.plan.sandboxes}
+            return Seen(snapshot, session.machine.is_counted, states, beats, pools, session.banner, exits, logs)

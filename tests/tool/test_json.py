@@ -11,7 +11,7 @@ from bhtool.paths import PARTITIONS
 from tests.tool.conftest import Inside
 
 DOCUMENT = {"schema", "versions", "platform", "valid", "errors", "warnings", "allocation", "schedulability", "channels"}
-SANDBOX = {"name", "cpus", "ram", "rest", "unprotected", "devices", "withheld", "memory", "restart"}
+SANDBOX = {"name", "cpus", "ram", "rest", "unprotected", "devices", "withheld", "reaches", "memory", "restart"}
 MEMORY = {"ram_bytes", "monitor_bytes", "table_bytes", "core_bytes", "log_bytes", "snapshot_bytes", "given_up_bytes"}
 RESTART = {"max_restarts", "zeroed_bytes", "snapshot_bytes", "instructions_at_most"}
 FOUND = {"file", "line", "rule", "text"}
@@ -35,6 +35,7 @@ def test_what_check_writes_of_a_file(inside: Inside, tmp_path: Path) -> None:
         assert one["memory"].keys() == MEMORY
         assert all(ram.keys() == {"gpa", "hpa", "bytes"} for ram in one["ram"])
         assert all(device.keys() == {"source", "reason"} for device in one["devices"].values())
+    assert all(reach.keys() == {"sandbox", "how"} for one in allocation["sandboxes"] for reach in one["reaches"])
     assert all(one["restart"].keys() == RESTART for one in allocation["sandboxes"] if one["restart"])
     assert any(one["restart"] for one in allocation["sandboxes"])
     assert all(held.keys() == {"kind", "start", "size", "what", "owner", "file", "line"} for held in allocation["holdings"])

@@ -36,7 +36,12 @@ def device_json(free: DmaFree) -> dict[str, str]:
     return {"source": free.source, "reason": free.reason}
 
 
-def sandbox_json(one: SandboxPlan) -> dict[str, Any]:
+def reach_json(plan: Plan, one: SandboxPlan) -> list[dict[str, str]]:
+    """`how`: "kick", "log" (reads it) or "notice" (tells it by an interrupt that this one was parked)."""
+    return [{"sandbox": plan.sandboxes[other].name, "how": how} for other, how in one.reaches]
+
+
+def sandbox_json(plan: Plan, one: SandboxPlan) -> dict[str, Any]:
     return {
         "name": one.name,
         "cpus": one.cores,
@@ -45,6 +50,7 @@ def sandbox_json(one: SandboxPlan) -> dict[str, Any]:
         "unprotected": one.unprotected,
         "devices": {name: device_json(free) for name, free in one.devices.items()},
         "withheld": one.withheld,
+        "reaches": reach_json(plan, one),
         "memory": memory_of(one),
         "restart": restart_json(one),
     }
@@ -52,7 +58,7 @@ def sandbox_json(one: SandboxPlan) -> dict[str, Any]:
 
 def plan_json(plan: Plan) -> dict[str, Any]:
     allocation = {
-        "sandboxes": [sandbox_json(one) for one in plan.sandboxes],
+        "sandboxes": [sandbox_json(plan, one) for one in plan.sandboxes],
         "holdings": [holding_json(held) for held in plan.holdings],
         "machine_memory": [{"kind": kind, "bytes": size} for kind, size in machine_memory(plan)],
     }

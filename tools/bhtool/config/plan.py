@@ -111,6 +111,9 @@ class DmaFree:
 WORD_BYTES, ZERO_INSTRUCTIONS, COPY_INSTRUCTIONS, OTHER_INSTRUCTIONS = 8, 3, 10, 100_000
 
 
+ReachKind = Literal["kick", "log", "notice"]
+
+
 @dataclass
 class SandboxPlan:
     name: str
@@ -162,6 +165,12 @@ class SandboxPlan:
     def ram(self) -> list[Region]:
         """Its RAM as the machine has it: one stretch, or several for who takes the rest; one behind the other in its own addresses."""
         return [one for one in self.regions if one.kind == "ram"]
+
+    @property
+    def reaches(self) -> list[tuple[int, ReachKind]]:
+        """Whom it may reach, by index, and how: kick it, read its log, have it told by an interrupt that this one was parked."""
+        told: list[tuple[int, ReachKind]] = [] if self.notifies is None else [(self.notifies, "notice")]
+        return [(other, "kick") for other in self.may_kick] + [(other, "log") for other in self.log_access] + told
 
     def owns(self, hpa: int) -> bool:
         return any(one.hpa <= hpa < one.hpa + one.size for one in self.ram)

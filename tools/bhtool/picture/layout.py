@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bhtool.config.explain import MONITOR
-from bhtool.picture.split import MEANING, NOBODY, Card, Core, Gear, Kind, Reach, Split, Stretch
+from bhtool.config.plan import ReachKind
+from bhtool.picture.split import MEANING, NOBODY, Card, Core, Gear, Reach, Split, Stretch
 from bhtool.text import size_text
 
 WIDTH, MARGIN, LABELS = 12.0, 0.3, 1.0  # the row's names are left of LABELS + MARGIN
@@ -61,7 +62,7 @@ class Line:
 
     points: tuple[tuple[float, float], ...]
     owner: str = NOBODY
-    kind: Kind | None = None
+    kind: ReachKind | None = None
 
     @property
     def is_arrow(self) -> bool:

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from bhtool import abi
 from bhtool.config.explain import MONITOR
-from bhtool.config.plan import Holding, Plan
+from bhtool.config.plan import Holding, Plan, ReachKind
 from bhtool.text import counted, size_text
 
 NOBODY = ""
-Kind = Literal["kick", "log", "notice"]
-MEANING: dict[Kind, str] = {"kick": "may kick", "log": "reads the log of", "notice": "tells of its own end"}
+MEANING: dict[ReachKind, str] = {"kick": "may kick", "log": "reads the log of", "notice": "tells of its own end"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Reach:
 
     source: int
     target: int
-    kind: Kind
+    kind: ReachKind
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,4 @@ def _devices(plan: Plan) -> Iterator[Gear]:
 
 def _reaches(plan: Plan) -> Iterator[Reach]:
     for one in plan.sandboxes:
-        yield from (Reach(one.index, other, "kick") for other in one.may_kick)
-        yield from (Reach(one.index, other, "log") for other in one.log_access)
-        if one.notifies is not None:
-            yield Reach(one.index, one.notifies, "notice")
+        yield from (Reach(one.index, other, kind) for other, kind in one.reaches)

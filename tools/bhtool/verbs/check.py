@@ -12,7 +12,7 @@ from bhtool.build import is_built
 from bhtool.check_json import plan_json
 from bhtool.codes.catalogue import has_more
 from bhtool.compile import judged_plan
-from bhtool.config.plan import Diagnostic, Plan, SandboxPlan
+from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
 from bhtool.errors import Status
 from bhtool.given_up import machine_memory, memory_of
 from bhtool.jsonfile import versions_of, write_json
@@ -23,6 +23,11 @@ from bhtool.text import size_text
 from bhtool.verbs.options import Output, strict_option
 
 MOST_EXPLAINED = 4
+REACHES: dict[ReachKind, str] = {
+    "kick": "kick {}, that is, have its monitor look after it",
+    "log": "read the log of {}",
+    "notice": "tell {} by an interrupt that it was parked",
+}
 
 
 def owned_line(one: SandboxPlan) -> str:
@@ -49,11 +54,20 @@ def device_table(plan: Plan) -> Table:
     return table
 
 
+def reach_table(plan: Plan) -> Table:
+    """Everything that one sandbox may do to another."""
+    table = table_of("Who may reach whom", "sandbox", "may")
+    for one in plan.sandboxes:
+        for other, how in one.reaches:
+            table.add_row(one.name, REACHES[how].format(plan.sandboxes[other].name))
+    return table
+
+
 def restart_table(plan: Plan) -> Table:
     """What a restart costs: stores of zeros and of payload, which bound its instructions on every machine."""
     table = table_of("Restarts", "sandbox", "faults", "zeroes", "copies back", "instructions", "heartbeat")
     for one in plan.sandboxes:
-        heartbeat = f"{one.heartbeat_timeout_us} us" if one.heartbeat_timeout_us else "-"
+        heartbeat = f"{one.heartbeat_timeout_us:,} us" if one.heartbeat_timeout_us else "-"
         if one.restarts:
             sizes = size_text(one.ram_size), size_text(one.snapshot_size)
             table.add_row(one.name, str(one.max_restarts), *sizes, f"at most {one.restart_instructions:,}", heartbeat)
@@ -118,6 +132,8 @@ def check(partition: Path, platform_name: str, json_file: Path | None, build: bo
         screen.summary(sandbox_table(plan))
         if any(one.devices for one in plan.sandboxes):
             screen.summary(device_table(plan))
+        if any(one.reaches for one in plan.sandboxes):
+            screen.summary(reach_table(plan))
         screen.summary(allocation_table(plan))
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
