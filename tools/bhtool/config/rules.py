@@ -21,9 +21,13 @@ from bhtool.text import visible
 
 RULES = (
     # The source.
-    Rule("BH-R001", "The source compiles to a device tree.", "correct the source"),
-    Rule("BH-R002", "Every property and child node is known.", "correct its name or take it out; dts/bindings lists what there is"),
-    Rule("BH-R003", "Every value has the form its binding asks for.", "give it the form that dts/bindings describes"),
+    Rule("BH-R001", "The source compiles to a device tree.", "change what the message names"),
+    Rule(
+        "BH-R002",
+        "Every property and child node is known.",
+        "correct its name or take it out; docs/configuration.md has all that there are",
+    ),
+    Rule("BH-R003", "Every value has the form its binding asks for.", "give it the form that docs/configuration.md shows"),
     Rule("BH-R004", "Nothing is asked for that this version cannot do.", "this version does not support it: take it out"),
     Rule("BH-R005", "The file splits the machine.", 'split it by a node `domains` with compatible = "bulkhead,partitions-v1"'),
     Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
@@ -78,19 +82,24 @@ RULES = (
     Rule(
         "BH-R044",
         "Devices of different owners share no I/O port.",
-        "give both to one sandbox, or correct the board tree",
+        "give both to one sandbox, or give their nodes in the board tree the ports that they have",
         devices.ports_apart,
     ),
     Rule(
         "BH-R045",
         "Devices are clear of interrupt controllers.",
-        "correct the board tree; no sandbox can have that page",
+        "no sandbox can have that page: move the device's `reg` in the board tree, if it is elsewhere",
         devices.clear_of_controllers,
     ),
     Rule(
         "BH-R046", "Devices are clear of the sandbox's RAM.", "make the RAM smaller, or give the device to another", memory.clear_of_devices
     ),
-    Rule("BH-R047", "Devices that share an interrupt line have one trigger for it.", "correct the board tree", devices.line_used_alike),
+    Rule(
+        "BH-R047",
+        "Devices that share an interrupt line have one trigger for it.",
+        "give both the same trigger in `interrupts` of the board tree",
+        devices.line_used_alike,
+    ),
     Rule("BH-R048", "Ports of the machine itself are nobody's.", "take the device out of `access`", devices.ports_not_of_platform),
     Rule(
         "BH-R049",
@@ -119,13 +128,13 @@ RULES = (
     Rule(
         "BH-R059",
         "Interrupt lines of the machine itself are nobody's.",
-        "correct the board tree, or take the device out of `access`",
+        "take the device out of `access`, or give its `interrupts` in the board tree the line that it has",
         devices.lines_not_of_platform,
     ),
     Rule(
         "BH-R112",
         "Registers that the board keeps from every sandbox are nobody's.",
-        "take the device out of `access`, or correct the board tree; platforms/NAME/board.h says what is kept, and why",
+        "take the device out of `access`; platforms/NAME/board.h says what is kept, and why",
         devices.registers_not_of_platform,
     ),
     # References between them.
@@ -172,7 +181,7 @@ RULES = (
     Rule(
         "BH-R067",
         "A root file system holds what an initramfs can hold, and a program to start.",
-        "correct it, or pack it by your own means and name the archive",
+        "mend that, or name a cpio archive (newc) that you have packed yourself",
     ),
     Rule(
         "BH-R068",
@@ -232,7 +241,7 @@ RULES = (
         pci.can_be_given,
     ),
     # Warnings.
-    Rule("BH-W001", "dtc has nothing to say.", "correct the source"),
+    Rule("BH-W001", "dtc has nothing to say.", "change what the message names"),
     Rule(
         "BH-W020",
         "Every core has an owner.",
@@ -274,13 +283,13 @@ RULES = (
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
 )
 
-SYNTAX = "BH-R001"
+SYNTAX, DTC_WARNING = "BH-R001", "BH-W001"
 BY_ID = {rule.id: rule for rule in RULES}
 
 
 def diagnose(rule: str, where: Location, text: str) -> Diagnostic:
-    """The message for a broken rule: what is wrong, and what to do; of a mistake in the syntax, the text says both."""
-    remedy = "" if rule == SYNTAX else f"; {BY_ID[rule].remedy}"
+    """The message for a broken rule: what is wrong, and what to do; of what the compiler finds, the text says both."""
+    remedy = "" if rule in (SYNTAX, DTC_WARNING) else f"; {BY_ID[rule].remedy}"
     return Diagnostic(where.file, where.line, rule, visible(text + remedy))
 
 

@@ -21,13 +21,12 @@ from bhtool.config.forged import forged
 from bhtool.config.includes import endless_includes, raw_files, texts_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Finding
-from bhtool.config.rules import SYNTAX, diagnose
+from bhtool.config.rules import DTC_WARNING, SYNTAX, diagnose
 from bhtool.config.tree import Node, read_blob, take_labels, take_references
 from bhtool.config.wording import compilers_text
 from bhtool.room import require_room
 
 ENDLESS, BOARD_CHANGED = "BH-R008", "BH-R009"
-DTC_WARNING = "BH-W001"
 # dtc's warnings about lengths of what is read as cells, or about text that is none: a wrong value would be cut to a right one.
 LENGTHS = re.compile(
     r"\((\w+_is_(cell|string|string_list)|reg_format|ranges_format|dma_ranges_format|interrupts_property|clocks_property)\)"

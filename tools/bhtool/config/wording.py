@@ -48,7 +48,15 @@ COMPILERS_WORDS = (
         re.compile(r"\(avoid_unnecessary_addr_size\): /reserved-memory: unnecessary #address-cells/#size-cells without .*"),
         "`/reserved-memory` lacks `ranges;`",
     ),
-    (re.compile(r"\(\w+\): (?P<name>/\S*): (?P<text>.*)"), "`{name}`: {text}"),
+    (
+        re.compile(r"\(unit_address_vs_reg\): (?P<name>/\S*): node has a unit name, but no reg.*"),
+        "`{name}` has an address in its name and no `reg`; take it out of the name, or add `reg`",
+    ),
+    (
+        re.compile(r"\(unit_address_vs_reg\): (?P<name>/\S*): node has a reg.* but no unit name"),
+        "`{name}` has `reg` and no address in its name; write `@` and the address behind the name",
+    ),
+    (re.compile(r"\((?P<check>\w+)\): (?P<name>/\S*): (?P<text>.*)"), "`{name}`: {text} (dtc's check `{check}`)"),
 )
 MISSING = re.compile(r"'(?P<name>[^']+)' is a required property")
 
