@@ -43,7 +43,7 @@ def test_an_editor_finds_board_and_partition(template: str, platform: str, tmp_p
 
 
 def test_a_guest_finds_the_sdk_beside_it(tmp_path: Path) -> None:
-    write_new(tmp_path, "guest", load("qemu-aarch64"), lambda _: None)
+    assert "sdk/" in write_new(tmp_path, "guest", load("qemu-aarch64"), lambda _: None)
     assert "$(abspath sdk/lib/pkgconfig)" in (tmp_path / "Makefile").read_text()
 
 

@@ -60,7 +60,7 @@ def files_of(folder: Path, template: str, platform: Platform) -> Files:
 
 
 def write_new(folder: Path, template: str, platform: Platform, report: Report) -> list[str]:
-    """The names of what was written. Raises if one of them is there already: nothing is written over."""
+    """The names of what was written, of the SDK its folder's. Raises if one of them is there already: nothing is written over."""
     files = files_of(folder, template, platform)
     if template == "guest":
         write_sdk(folder / "sdk", report)
@@ -68,4 +68,4 @@ def write_new(folder: Path, template: str, platform: Platform, report: Report) -
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    return list(files)
+    return [*files, *(["sdk/"] if template == "guest" else [])]

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from bhtool.errors import Status
 from bhtool.new import PARTITION, TEMPLATES, files_of, write_new
@@ -25,7 +26,9 @@ def new(folder: Path, template: str, platform_name: str) -> Status:
     files_of(folder, template, platform)  # refused before anything is said
     with screen.progress("writing"):
         written = write_new(folder, template, platform, screen.report)
+    is_chosen = click.get_current_context().get_parameter_source("template") is not ParameterSource.DEFAULT
+    others = [] if is_chosen else [f"other templates: {', '.join(name for name in TEMPLATES if name != template)}; --help tells of them"]
     steps = [f"make -C {folder}"] if template == "guest" else []
     steps += [f"{PROGRAM} check {folder / PARTITION}", f"{PROGRAM} run --partition {folder / PARTITION}"]
-    screen.summary("\n".join([f"{folder}: {', '.join(sorted(written))}", "next:", *(f"  {step}" for step in steps)]))
+    screen.summary("\n".join([f"{folder}: {', '.join(sorted(written))}", "next:", *(f"  {step}" for step in steps), *others]))
     return Status.GOOD

@@ -22,8 +22,7 @@ def as_dict(platform: Platform) -> dict[str, str]:
     return facts | {"proves": platform.proves, "cannot": platform.cannot, "needs": needed.text, "here": needed.lacking or "ready"}
 
 
-def show(screen: Screen, platform: Platform) -> None:
-    facts = as_dict(platform)
+def show(screen: Screen, platform: Platform, facts: dict[str, str]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
@@ -42,7 +41,9 @@ def platforms(json_file: Path | None) -> None:
     """Show which machines there are and what each proves."""
     known = [load(name) for name in names()]
     screen = Screen()
-    for platform in known:
-        show(screen, platform)
+    with screen.progress("asking each emulator for its version"):
+        facts = [as_dict(platform) for platform in known]
+    for platform, its in zip(known, facts, strict=True):
+        show(screen, platform, its)
     if json_file:
-        write_json(json_file, "platforms", {"platforms": [as_dict(platform) for platform in known]})
+        write_json(json_file, "platforms", {"platforms": facts})
