@@ -20,10 +20,10 @@ FOREIGN = Heartbeat(1000, MS, 3, 25 * MS, None)
 @pytest.mark.parametrize(
     ("beat", "gaps", "latest"),
     [
-        (TURNS, "0\n113 turns", "0 us\n25,000 us turns"),
+        (TURNS, "0\n113\nturns", "0 us\n25,000 us\nturns"),
         (DELAY, "0", "51 us"),
-        (BOTH, "0\n113 turns", "51 us\n25,000 us turns"),
-        (GAP, "3", "2,000 us\n25,000 us turns"),
+        (BOTH, "0\n113\nturns", "51 us\n25,000 us\nturns"),
+        (GAP, "3", "2,000 us\n25,000 us\nturns"),
         (FOREIGN, "3", "25,000 us"),
     ],
     ids=["turns", "delay", "both", "gap", "foreign"],

@@ -247,8 +247,9 @@ def test_a_narrower_terminal_has_wrapped_the_status(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_last_words_are_shown_though_their_line_has_no_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """But no piece of a name that would have stood before them."""
     session = Scripted()
-    monkeypatch.setattr(session, "unfinished_lines", lambda: [LineEvent("linux", "login: ")])
+    monkeypatch.setattr(session, "unfinished_lines", lambda: [LineEvent("sensor", "sens"), LineEvent("linux", "login: ")])
     with Show(Screen(), cast(Session, session)):
         pass
     assert capsys.readouterr().out == f"{name_column('linux')}login: \n"

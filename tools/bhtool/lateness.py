@@ -7,7 +7,6 @@ passed meanwhile were turns of other cores, which hardware does not take. Such b
 
 from bhtool.memory import Heartbeat
 from bhtool.session import Session
-from bhtool.text import counted
 
 MICROSECOND = 1000
 
@@ -24,8 +23,9 @@ def real_gaps(beat: Heartbeat, tells: bool) -> int:
 
 
 def gaps_text(beat: Heartbeat, tells: bool) -> str:
+    """In narrow lines: a table of a run has eight columns, and a terminal as few as eighty."""
     real = real_gaps(beat, tells)
-    return f"{real:,}" if real == beat.gaps else f"{real:,}\n{counted(beat.gaps, 'turn')}"
+    return f"{real:,}" if real == beat.gaps else f"{real:,}\n{beat.gaps:,}\n{'turn' if beat.gaps == 1 else 'turns'}"
 
 
 def latest_text(beat: Heartbeat, tells: bool) -> str:
@@ -33,7 +33,7 @@ def latest_text(beat: Heartbeat, tells: bool) -> str:
     latest, awake = us(beat.late_max_ns), beat.awake_late_max_ns
     if not tells or awake is None:
         return latest
-    return us(awake) if us(awake) == latest else f"{us(awake)}\n{latest} turns"
+    return us(awake) if us(awake) == latest else f"{us(awake)}\n{latest}\nturns"
 
 
 def us(nanoseconds: int) -> str:

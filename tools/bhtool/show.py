@@ -38,6 +38,11 @@ class Rate:
         return (count - before) / (seconds - first) if seconds - first >= RATE_SECONDS else None
 
 
+def is_name_alone(event: Event) -> bool:
+    """Whether a line without an end got no further than the sandbox's own name in front of it."""
+    return isinstance(event, LineEvent) and f"{event.sandbox}: ".startswith(event.text)
+
+
 class Show:
     """Prints events as they come."""
 
@@ -88,7 +93,8 @@ class Show:
     def __exit__(self, *_: object) -> None:
         """Shows everything that was held back or counted, and the last words of who did not end a line."""
         for event in self._session.unfinished_lines():
-            self.event(event)
+            if not is_name_alone(event):
+                self.event(event)
         for gate in self._gates:
             gate.end()
         self._screen.flush()
