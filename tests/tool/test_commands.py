@@ -50,6 +50,9 @@ def test_every_verb_has_an_example() -> None:
     for verb, lines in EXAMPLES.items():
         assert lines
         assert all(line.split()[0] == verb for line in lines if verb)
+        assert {word for line in lines for word in line.split() if word.endswith(".dts")} <= {"mine/partition.dts"}, (
+            "packages have no other"
+        )
 
 
 def test_the_version_is_that_of_the_build() -> None:

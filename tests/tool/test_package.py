@@ -16,6 +16,7 @@ from bhtool import package, paths
 from bhtool.errors import Status
 from bhtool.platforms import load
 from bhtool.provision import debian
+from bhtool.verbs import SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
 
 PLATFORM = "qemu-aarch64"
@@ -60,6 +61,12 @@ def test_it_says_what_it_is(installed: Path) -> None:
     said = command(installed, "bulkhead_launcher", "--help").stdout
     assert "Usage: bulkhead [OPTIONS]" in said
     assert "tools/bulkhead" not in said
+    assert [verb for verb in VERBS if f"\n  {verb} " in said] == [verb for verb in VERBS if verb not in SOURCE_VERBS]
+
+
+def test_documents_are_named_by_where_they_are(installed: Path) -> None:
+    said = command(installed, "bhtool", "explain", "BH-R003").stdout
+    assert str(installed / "bulkhead_tree" / "docs" / "configuration.md") in said
 
 
 def test_it_is_called_by_its_name(installed: Path) -> None:

@@ -50,7 +50,13 @@ def kept_help(arguments: list[str]) -> str:
     verb = next((word for word in arguments if word in VERBS), "")
     text = paths.COMMANDS.read_text(encoding="utf-8")
     found = re.search(rf"^## tools/bulkhead{verb and ' '}{verb}\n\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return found[1].rstrip().replace("tools/bulkhead", paths.PROGRAM) if found else "docs/commands.md has the help"
+    lines = found[1].rstrip().splitlines() if found else ["docs/commands.md has the help"]
+    return paths.named("\n".join(line for line in lines if verb or not (paths.IS_PACKAGE and lists_source_verb(line))))
+
+
+def lists_source_verb(line: str) -> bool:
+    """Of the list of verbs, with what each does."""
+    return line.startswith("  ") and line.split()[:1] in [[one] for one in SOURCE_VERBS]
 
 
 def wants_bochs(arguments: list[str]) -> bool:

@@ -25,21 +25,24 @@ LIGHT_VERBS = ("setup", "platforms", "explain", "completion", "new")  # need no 
 
 SOURCE_VERBS = ("test", "oracle", "bench", "attack", "size", "figures", "package")  # need the sources, which a package does not have
 
-EXAMPLES = {
-    "": ("run", "check dts/partitions/mixed.dts", "run --platform qemu-svm --partition mine.dts --until ready"),
+EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writes
+    "": ("run", "new mine", "check mine/partition.dts", "run --platform qemu-svm --partition mine/partition.dts --until ready"),
     "setup": ("setup --dry-run", "setup --yes"),
-    "run": ("run", "run --platform qemu-armv7 --seconds 3", "run --partition mine.dts --attach linux"),
+    "run": ("run", "run --platform qemu-armv7 --seconds 3", "run --partition mine/partition.dts --attach linux"),
     "debug": ("debug sensor", "debug control --break heartbeat_start", "debug linux --symbols vmlinux --platform qemu-svm"),
     "new": ("new mine", "new mine --template guest"),
-    "check": ("check dts/partitions/mixed.dts", "check mine.dts --platform qemu-svm --json mine.json"),
+    "check": ("check mine/partition.dts", "check mine/partition.dts --platform qemu-svm --json mine.json"),
     "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),
-    "oracle": ("oracle --partition mine.dts --platform qemu-svm",),
+    "oracle": ("oracle --partition mine/partition.dts --platform qemu-svm",),
     "bench": ("bench", "bench costs --platform qemu-aarch64"),
     "attack": ("attack --platform qemu-aarch64",),
     "size": ("size", "size --json size.json"),
     "figures": ("figures --check",),
-    "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine.dts -o bulkhead.img"),
-    "overlay": ("overlay mine.dts rtos --for zephyr", "overlay mine.dts rtos --for c --platform qemu-armv7 -o rtos.h"),
+    "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine/partition.dts -o bulkhead.img"),
+    "overlay": (
+        "overlay mine/partition.dts control --for zephyr",
+        "overlay mine/partition.dts control --for c --platform qemu-armv7 -o control.h",
+    ),
     "sdk": ("sdk -o bulkhead-sdk",),
     "package": ("package --format deb -o dist",),
     "platforms": ("platforms",),

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bhtool import paths
 from bhtool.jsonfile import write_json
 from bhtool.machine import requirement
 from bhtool.platforms import DEFAULT, Platform, load, names
@@ -19,7 +20,12 @@ def as_dict(platform: Platform) -> dict[str, str]:
     needed = requirement(platform)
     facts = {"name": platform.name, "title": platform.title, "arch": platform.arch, "backend": platform.backend}
     facts |= {"second_opinion_on": platform.second_opinion_on}
-    return facts | {"proves": platform.proves, "cannot": platform.cannot, "needs": needed.text, "here": needed.lacking or "ready"}
+    return facts | {
+        "proves": platform.proves,
+        "cannot": platform.cannot,
+        "needs": paths.named(needed.text),
+        "here": paths.named(needed.lacking) or "ready",
+    }
 
 
 def show(screen: Screen, platform: Platform, facts: dict[str, str]) -> None:
