@@ -37,10 +37,7 @@ def test_what_was_forgotten_is_said_as_the_page_says_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (error,) = plan_of(tmp_path, *changes).errors
-    shown = f"{error.rule}: {error.text}"
-    said = next(line for line in GUIDE.splitlines() if f": {error.rule}: " in line)
-    assert said.split(": ", 1)[1].split(" (")[0] == shown.split(" (")[0]
-    assert said.endswith(shown.split("; ")[-1])
+    assert str(error) in GUIDE.splitlines(), "lines of the file, too"
 
 
 def test_in_the_end_all_is_moved(tmp_path: Path) -> None:
