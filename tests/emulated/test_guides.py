@@ -26,7 +26,7 @@ def script_of(document: Path, folder: Path) -> str:
 
 @pytest.mark.long
 @pytest.mark.xdist_group("guides")
-@pytest.mark.parametrize("guide", ["write-a-c-guest", "run-zephyr-or-freertos"])
+@pytest.mark.parametrize("guide", ["write-a-c-guest", "run-zephyr-or-freertos", "read-a-crash"])
 def test_a_guide_works_as_it_stands(guide: str, tmp_path: Path) -> None:
     for name in CLONE:
         (tmp_path / name).symlink_to(paths.ROOT / name)

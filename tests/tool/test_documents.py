@@ -19,7 +19,8 @@ from tests.tool.documented import DOCUMENTS, Block, blocks_of, mentions_of
 GUIDES = paths.ROOT / "docs" / "guides"
 STANDS_FOR = {"P": "qemu-aarch64", "NAME": "timer", "N": "1", "VERB": "run"}
 ITSELF = ("--help", "--version", "-h")
-SOURCES = (".c", ".dts", ".dtsi", ".toml")
+SCRIPT = "-Wl,-T,"
+SOURCES = (".c", ".h", ".ld", ".dts", ".dtsi", ".toml")
 GOES_ON_FROM = {"debug-a-sandbox.md": "write-a-c-guest.md"}  # the guide whose program it uses
 
 
@@ -86,13 +87,13 @@ def made_by(words: list[str]) -> list[str]:
     match context.info_name:
         case "new":
             files = (
-                ("partition.dts", "hello.c", "sdk/include/bulkhead/bulkhead.h")
+                ("partition.dts", "hello.c", "Makefile", "sdk/include/bulkhead/bulkhead.h")
                 if context.params["template"] == "guest"
                 else ("partition.dts",)
             )
             return [f"{context.params['folder']}/{file}" for file in files]
         case "sdk":
-            return [f"{context.params['output']}/example/hello.dts"]
+            return [f"{context.params['output']}/example/{file}" for file in ("hello.dts", "Makefile")]
         case "overlay":
             return [context.params["sandbox"] + suffix for suffix in FORMS[context.params["kernel"]].suffixes]
     return []
@@ -102,7 +103,10 @@ def needed_by(words: list[str]) -> list[str]:
     program, *rest = words
     if program == "tools/bulkhead":
         return inputs(parsed(rest)) if not set(rest) & set(ITSELF) else []
-    return [word for word in (rest[:-1] if program == "cp" else rest) if word.endswith(SOURCES) and not word.startswith("-")]
+    if program == "make":
+        return [f"{folder}/Makefile" for option, folder in pairwise(rest) if option == "-C"]
+    read = [word.removeprefix(SCRIPT) for word in (rest[:-1] if program == "cp" else rest)]
+    return [word for word in read if word.endswith(SOURCES) and not word.startswith("-")]
 
 
 def left_by(document: Path) -> set[str]:

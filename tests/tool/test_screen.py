@@ -96,6 +96,12 @@ def test_a_table_in_a_pipe_is_as_wide_as_it_has_to_be(capsys: pytest.CaptureFixt
         assert ("control  " + "x" * 120 in capsys.readouterr().out.splitlines()) is (columns is None)
 
 
+def test_closing_words_stay_in_their_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    Screen().summary("next:\n  cd somewhere/that/is/far/away/example && make")
+    assert capsys.readouterr().out == "\nnext:\n  cd somewhere/that/is/far/away/example && make\n"
+
+
 def test_the_same_crash_is_told_once_and_counted(tmp_path: Path) -> None:
     for piped in ("", "out err"):
         ended = play(SCRIPT, "crashes", tmp_path / "log", piped=piped, columns=120)

@@ -160,7 +160,11 @@ class Screen:
             self.log.write(visible_lines(text.expandtabs()), name)
 
     def summary(self, table: RenderableType) -> None:
-        """A table, or a closing sentence, after a blank line."""
+        """A table, or closing words, after a blank line; words are left in their lines, as commands in them may be pasted."""
+        if isinstance(table, str):
+            self._print("")
+            self.say(table)
+            return
         text = self._rendered_table(table)
         self.record(Text.from_ansi(text).plain)
         self._print("\n" + text)
