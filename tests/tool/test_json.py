@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from bhtool.errors import Status
-from bhtool.paths import PARTITIONS
+from bhtool.paths import PARTITIONS, ROOT
 
 from tests.tool.conftest import Inside
 
@@ -40,6 +41,15 @@ def test_what_check_writes_of_a_file(inside: Inside, tmp_path: Path) -> None:
     assert any(one["restart"] for one in allocation["sandboxes"])
     assert all(held.keys() == {"kind", "start", "size", "what", "owner", "file", "line"} for held in allocation["holdings"])
     assert all(part.keys() == {"kind", "bytes"} for part in allocation["machine_memory"])
+
+
+@pytest.mark.parametrize(
+    ("example", "said"),
+    [("gateway", "recorder  read the log of powertrain"), ("hpc-node", "No sandbox may reach another.")],
+)
+def test_check_says_who_may_reach_whom(example: str, said: str, inside: Inside, capsys: pytest.CaptureFixture[str]) -> None:
+    assert inside("check", str(ROOT / "examples" / f"{example}.dts")) == Status.GOOD
+    assert said in capsys.readouterr().out.splitlines()
 
 
 def test_what_check_writes_of_a_refusal(inside: Inside, tmp_path: Path) -> None:

@@ -134,6 +134,8 @@ def check(partition: Path, platform_name: str, json_file: Path | None, build: bo
             screen.summary(device_table(plan))
         if any(one.reaches for one in plan.sandboxes):
             screen.summary(reach_table(plan))
+        elif len(plan.sandboxes) > 1:
+            screen.summary("No sandbox may reach another.")
         screen.summary(allocation_table(plan))
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
