@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "arch/arch.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
@@ -54,6 +55,15 @@ static uint64_t attack_decode(uint64_t a, uint64_t b)
 	return 0;
 }
 
+/* Switches decoding off, and returns when the other core has switched it on again: from then on both are at work. */
+static uint64_t attack_decoded(uint64_t a, uint64_t b)
+{
+	arch_mmio_write32(a + PCI_COMMAND, 0);
+	while (!(arch_mmio_read32(a + PCI_COMMAND) & PCI_COMMAND_DECODE))
+		arch_relax();
+	return 0;
+}
+
 /* How often the function decoded while it was displaced, `b` attempts of which must have displaced it. */
 static uint64_t attack_displace(uint64_t a, uint64_t b)
 {
@@ -73,9 +83,11 @@ static uint64_t attack_displace(uint64_t a, uint64_t b)
 }
 
 const struct attack attacks[] = {
-	{ "read", 1, true, attack_read },     { "write", 1, true, attack_write },       { "execute", 1, true, attack_execute },
-	{ "locked", 1, true, attack_locked }, { "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
-	{ "decode", 2, true, attack_decode }, { "displace", 2, true, attack_displace }, { NULL, 0, false, NULL },
+	{ "read", 1, true, attack_read },         { "write", 1, true, attack_write },
+	{ "execute", 1, true, attack_execute },   { "locked", 1, true, attack_locked },
+	{ "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
+	{ "decode", 2, true, attack_decode },     { "decoded", 1, true, attack_decoded },
+	{ "displace", 2, true, attack_displace }, { NULL, 0, false, NULL },
 };
 
 static bool matches(const struct attack *attack, const char *name, const struct command_line *line)
