@@ -190,6 +190,7 @@ BANKED_MODES = tuple(
 
 ICENABLER1, ISENABLER1, IGROUPR1, ICPENDR1, ISPENDR1 = 0x184, 0x104, 0x084, 0x284, 0x204
 PRIORITY_40, TARGETS_40, ICFGR_40, ROUTER_40 = 0x428, 0x828, 0xC08, 0x6140
+OF_CORE_2 = 1 << 2  # its CPU interface, in a byte of targets
 
 
 def distributor_game(
@@ -220,6 +221,13 @@ DISTRIBUTOR = (
     distributor_game("priorities", "gicd-write=0x400,0", GIC2, Returned("attacker", "gicd-write=0x400,0", 0x10101010)),
     distributor_game("sgi-without-a-sender", "gicd-write=0xf20,0", GIC2),
     distributor_game("switch-off", "gicd-write=0,0", ARM, Returned("attacker", "gicd-write=0,0")),
+    Case(
+        "distributor-targets-without-an-own-core",
+        "a line goes to a core of its sandbox, or stays where it is",
+        (Sandbox("bystander", 0), Sandbox("owner", 2, f"ticks=99 gicd-write={TARGETS_40:#x},0x01 uart-irqs=300", uart="uart1")),
+        (Returned("owner", f"gicd-write={TARGETS_40:#x},0x01", OF_CORE_2), Says("owner", "uart-irqs 300")),
+        GIC2,
+    ),
 )
 
 
