@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from bhtool import abi, image, paths
@@ -20,6 +21,7 @@ LOOK_SECONDS = 0.005
 STATUS = {SVM: 3, **dict.fromkeys(ARM, 0)}  # isa-debug-exit gives 2 * 1 + 1; ARM firmware has no status to give
 FLIPS, SEED = 8, 20261120
 
+NATIVE, OWNS_FUNCTIONS = paths.PARTITIONS / "native.dts", Path(__file__).with_name("pci.dts")
 Table = bytes
 Damage = Callable[[Table], Table]
 
@@ -89,6 +91,17 @@ def unjudged(table: Table) -> Table:
     return abi.bytes_of(copy)
 
 
+def unjudged_functions(table: Table) -> Table:
+    """BH-I1.dma. PCI functions were granted without a word on their DMA; what their base addresses lead to was judged."""
+    copy = abi.ffi.new("struct bh_table *")
+    abi.ffi.memmove(copy, table, len(table))
+    assert copy.pci_function_count
+    for n in range(copy.pci_function_count):
+        copy.pci_functions[n].dma = abi.lib.BH_DMA_UNKNOWN
+    copy.checksum = checksum(abi.bytes_of(copy))
+    return abi.bytes_of(copy)
+
+
 def flip(bit: int) -> Damage:
     def damage(table: Table) -> Table:
         copy = bytearray(table)
@@ -109,6 +122,7 @@ class Refusal:
     damage: Damage
     says: str
     quick: bool = False
+    partition: Path = NATIVE
 
 
 REFUSALS = (
@@ -123,6 +137,7 @@ REFUSALS = (
     Refusal("pool-too-small", lacks_a_frame, "private monitor: the sandbox's pool is too small", quick=True),
     Refusal("unjudged-device", unjudged, "not known to be free of DMA"),
     Refusal("misaligned-shared-page", field("shared", 1), "the shared page is misaligned"),
+    Refusal("unjudged-function", unjudged_functions, "a PCI function that is not known to be free of DMA", partition=OWNS_FUNCTIONS),
 )
 
 
@@ -150,7 +165,7 @@ def rows() -> list[object]:
 
 
 def native(platform: Platform) -> Scene:
-    return stage_file(platform, paths.PARTITIONS / "native.dts")
+    return stage_file(platform, NATIVE)
 
 
 def check(platform: Platform, elf: bytes, says: str) -> None:
@@ -162,7 +177,7 @@ def check(platform: Platform, elf: bytes, says: str) -> None:
 
 
 def damaged(platform: Platform, refusal: Refusal) -> bytes:
-    plan = native(platform).plan
+    plan = stage_file(platform, refusal.partition).plan
     return image.compose(monitor(platform), replace(plan, table=refusal.damage(plan.table)))
 
 
