@@ -11,7 +11,8 @@ from bhtool.cpio import Archive
 from bhtool.errors import Status
 from bhtool.platforms import load
 
-from tests.emulated.boot_arguments import LEAN
+from tests.emulated.boot_arguments import LEAN, lean
+from tests.emulated.scene import platform_or_skip
 from tests.tool.test_run_command import run
 
 PLATFORM = "qemu-aarch64"
@@ -52,12 +53,12 @@ def silent(_: str) -> None:
     """Tests report nothing while they prepare."""
 
 
-def root_file_system(file: Path, init: str) -> None:
+def root_file_system(file: Path, init: str, platform: str = PLATFORM) -> None:
     archive = Archive()
     for directory in ("bin", "dev", "proc"):
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
-    busybox = payloads.cached("busybox-static", load(PLATFORM).debian_architecture, "./bin/busybox", "", silent)
+    busybox = payloads.cached("busybox-static", load(platform).debian_architecture, "./bin/busybox", "", silent)
     archive.program("bin/busybox", busybox.read_bytes())
     archive.program("init", init.encode())
     file.write_bytes(archive.packed())
@@ -81,6 +82,31 @@ def test_another_root_file_system_is_ready_when_it_asks_or_runs(tmp_path: Path) 
     assert done.returncode == Status.GOOD, done.stdout + done.stderr
     assert "is ready: it asks for input" in done.stdout
     assert "is ready: its kernel runs /init" in done.stdout
+
+
+UP = "my root: up"
+ELSEWHERE = ("qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
+LASTS_SECONDS = 9  # of guest time, by when the other is up and a run without a limit is not over yet
+LIMITED = {"qemu-svm": ("--seconds", "300")}  # its time is the host's, which may be late with a panic's lines
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("platform", ELSEWHERE)
+def test_a_line_of_its_own_a_first_process_and_a_panic_elsewhere(platform: str, tmp_path: Path) -> None:
+    """In one machine. The second is ready by its kernel's line, until its /init ends."""
+    platform_or_skip(platform)
+    root_file_system(tmp_path / "says.cpio.gz", SLEEPS.replace("\n", f"\necho '{UP}'\n", 1), platform)
+    root_file_system(tmp_path / "ends.cpio.gz", f"#!/bin/busybox sh\n/bin/busybox sleep {LASTS_SECONDS}\n", platform)
+    quiet, loud = lean(platform), lean(platform).removeprefix("quiet ")
+    first = f'initrd = "says.cpio.gz"; ready-line = "{UP}"; bootargs = "{quiet}";'
+    file = partition(tmp_path, first, f'initrd = "ends.cpio.gz"; bootargs = "{loud}";')
+    done = run("--platform", platform, "--partition", file, *LIMITED.get(platform, ()), limit=600)
+    assert done.returncode == Status.FAILED, done.stdout + done.stderr
+    said = [line.strip() for line in done.stdout.splitlines()]
+    assert said.index(f"first │ {UP}") < said.index("first │ is ready")
+    assert "second │ is ready: its kernel runs /init" in said
+    assert "second had a kernel panic: Attempted to kill init!" in done.stderr
+    assert "its first process, /init, has ended; it must not" in done.stderr
 
 
 REBOOTS = f'bootargs = "panic=1 {LEAN}"; health {{ on-fault = "restart"; max-restarts = <1>; }};'
