@@ -20,6 +20,7 @@ from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.debugger.breaks import is_elf, require_breaks, require_elf
 from bhtool.debugger.gdb import Wish, run_gdb
 from bhtool.debugger.live import Live
+from bhtool.debugger.options import options
 from bhtool.debugger.packets import Line
 from bhtool.debugger.record import Record
 from bhtool.debugger.server import Server, serve
@@ -27,7 +28,6 @@ from bhtool.debugger.target import Stop
 from bhtool.errors import BulkheadError, Status
 from bhtool.images import Resolver
 from bhtool.machine import Machine, timing_for
-from bhtool.oracle.debugger import option
 from bhtool.places import places_of
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.screen import Screen
@@ -213,8 +213,9 @@ def debug(
     wish = Wish(known, breaks, commands, platform.emulator.kind == "qemu")
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        extra = (*option(directory / "machine"), "-S") if wish.runs else ()
-        with Session(platform, plan, Machine(platform, image, timing_for(platform, plan), extra=extra)) as session:
+        timing = timing_for(platform, plan)
+        extra = options(directory / "machine", timing) if wish.runs else ()
+        with Session(platform, plan, Machine(platform, image, timing, extra=extra)) as session:
             if wish.runs:
                 status = debug_live(session, one, directory, wish, screen)
             else:
