@@ -340,7 +340,7 @@ def gdb() -> Iterator[tuple[Server, Line]]:
         (b"T7", b"E01"),
         (b"m%x,2" % RAM, b"0505"),
         (b"mabc,4", b"E14"),
-        (b"vCont?", b"vCont;c;C;s;S"),
+        (b"vCont?", b"vCont;c;C;s;S;r"),
         (b"vCont;c", b"T0bthread:1;"),
         (b"vCont;s:1;c", b"T0bthread:1;"),
         (b"vMustReplyEmpty", b""),

@@ -7,20 +7,26 @@ there, in whatever sandbox and in the monitor, too. A stop that is not this sand
 
 from __future__ import annotations
 
+import math
 import re
 import select
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bhtool.config.plan import SandboxPlan
 from bhtool.debugger import layout
 from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
-from bhtool.debugger.memory import Piece, are_memory, by_pages, pieces, pieces_behind, translate_x86
-from bhtool.debugger.packets import Ended, Line
-from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop, Tick
+from bhtool.debugger.memory import PAGE, Piece, are_memory, by_pages, pieces, pieces_behind, translate_x86
+from bhtool.debugger.packets import SECONDS, Ended, Line
+from bhtool.debugger.steps import run_to, step_through
+from bhtool.debugger.target import CRASHED, INTERRUPTED, NO_SPAN, TRAP, Stop, Tick
 from bhtool.errors import BulkheadError
 from bhtool.memory import Crash
 
 LOOK_SECONDS = 0.02
+STEP_SECONDS = 0.1  # of the host, in which an instruction ends if it does; a step is taken again if not
+GIVEN_UP = b"T02"  # a stop that was asked for
 CHUNK = 0x400  # bytes of memory in one packet
 THREAD = re.compile(rb"thread:([0-9a-f]+);")
 STOPPED = re.compile(rb"^[TS]([0-9a-f]{2})")
@@ -39,6 +45,8 @@ class Live:
     is_off: bool = False  # it has ended itself
     is_physical: bool = False  # how QEMU reads addresses now
     breakpoints: set[bytes] = field(default_factory=set)
+    known_registers: dict[int, bytes] = field(default_factory=dict)  # by core, while the machine stands
+    known_pages: dict[tuple[int, int], int | None] = field(default_factory=dict)  # by core and page
 
     @property
     def cores(self) -> list[int]:
@@ -65,8 +73,14 @@ class Live:
     # ---- What a core is doing ----------------------------------------------------------------------------------------
 
     def _raw(self, core: int) -> bytes:
-        self.line.ask(f"Hg{core + 1:x}")
-        return self.line.ask("g")
+        if core not in self.known_registers:
+            self.line.ask(f"Hg{core + 1:x}")
+            self.known_registers[core] = self.line.ask("g")
+        return self.known_registers[core]
+
+    def _forget(self) -> None:
+        self.known_registers.clear()
+        self.known_pages.clear()
 
     def _has_crashed(self, slot: int) -> bool:
         return self.crash is not None and self.cores[slot] == self.crash.core
@@ -168,6 +182,7 @@ class Live:
         if where is None:
             return False
         self._set_physical(True)
+        self._forget()  # these may be tables
         done = 0
         for piece in where:
             part = data[done : done + piece.size]
@@ -188,8 +203,16 @@ class Live:
         return found if are_memory(found) and all("w" in piece.region.permissions for piece in found) else None
 
     def _machine_address(self, slot: int, address: int) -> int | None:
-        """By both stages of translation of a core that is in its guest: on ARM QEMU's gva2gpa follows both. None: nothing is mapped there."""
-        self._monitor_command(f"cpu {self.cores[slot]}")
+        """By both stages of translation of a core that is in its guest. None: nothing is mapped there."""
+        page = self.cores[slot], address - address % PAGE
+        if page not in self.known_pages:
+            self.known_pages[page] = self._translated(*page)
+        found = self.known_pages[page]
+        return None if found is None else found + address % PAGE
+
+    def _translated(self, core: int, address: int) -> int | None:
+        """On ARM QEMU's gva2gpa follows both stages."""
+        self._monitor_command(f"cpu {core}")
         found = MAPPED.search(self._monitor_command(f"gva2gpa {address:#x}"))
         return int(found[1], 16) if found else None
 
@@ -209,6 +232,8 @@ class Live:
             self.line.ask(f"Hg{self.cores[slot] + 1:x}")
         if packet[:1] in b"PG" and (self._has_crashed(slot) or not self.is_guest(self.cores[slot])):
             return b"E01"  # they are its monitor's
+        if packet[:1] in b"PG":
+            self._forget()
         answer = self.line.ask(packet)
         if answer == b"OK" and packet[:1] == b"Z":
             self.breakpoints.add(packet[1:])
@@ -218,58 +243,83 @@ class Live:
 
     # ---- Running -----------------------------------------------------------------------------------------------------
 
-    def resume(self, slot: int | None, tick: Tick) -> Stop:
-        if self.crash is not None or self.is_off:
+    def resume(self, slot: int | None, tick: Tick, span: range = NO_SPAN) -> Stop:
+        if self.wants_stop:
             return self._end()
         try:
-            return self._run(tick) if slot is None else self._step(slot, tick)
+            return self.run(tick) if slot is None else step_through(self, slot, tick, span)
         except Ended:
             return Stop(0, is_end=True)
+
+    def interrupted(self, slot: int) -> Stop:
+        """As Ctrl-C wants it, or the sandbox's end."""
+        return self._end() if self.wants_stop else Stop(slot, INTERRUPTED)
 
     def _end(self) -> Stop:
         return Stop(self.cores.index(self.crash.core), CRASHED) if self.crash else Stop(0, is_end=True)
 
-    def _step(self, slot: int, tick: Tick) -> Stop:
-        """The core's next instruction in its guest; the rest of the machine stands. An exit is passed over as a whole."""
+    def address(self, slot: int) -> int:
+        return self.pc(self.cores[slot])
+
+    def has_breakpoint(self, address: int) -> bool:
+        return any(one[:1] in b"01" and one.split(b",")[1] == b"%x" % address for one in self.breakpoints)
+
+    def set_places(self, addresses: Iterable[int]) -> list[bytes]:
+        kind = b"1,%x,1" if self.platform_arch == "x86_64" else b"1,%x,4"
+        places = [one for address in addresses if (one := kind % address) not in self.breakpoints]
+        for one in places:
+            self.line.ask(b"Z" + one)
+        return places
+
+    def clear_places(self, places: list[bytes]) -> None:
+        for one in places:
+            self.line.ask(b"z" + one)
+
+    def step(self, slot: int, tick: Tick) -> Stop:
+        """The core's next instruction in its guest; the rest of the machine stands. An exit or a sleep is passed over as a whole."""
         core = self.cores[slot]
         before = self.pc(core)
+        stop, asked = self._step_core(core, tick)
+        while not asked and stop.startswith(GIVEN_UP) and self.pc(core) == before:
+            stop, asked = self._step_core(core, tick)  # the host was busy
+        if asked:
+            return self.interrupted(slot)
+        if not self.is_guest(core):
+            return run_to(self, slot, tick, self._behind_exit(before))
+        if stop.startswith(GIVEN_UP):
+            return run_to(self, slot, tick, {self.pc(core)})
+        return Stop(slot, TRAP, THREAD.sub(b"", stop[3:]))
+
+    def _behind_exit(self, before: int) -> set[int]:
+        """Where the guest goes on: at this instruction or behind it, whose length the machine does not tell."""
+        return {before + n for n in range(0, self._layout.call_span + 1, 1 if self.platform_arch == "x86_64" else 2)}
+
+    def pass_over(self, slot: int, tick: Tick) -> bool:
+        return self._step_core(self.cores[slot], tick)[1]
+
+    def _step_core(self, core: int, tick: Tick) -> tuple[bytes, bool]:
+        """Looks at no breakpoint. An instruction that sleeps does not end while nothing else runs: its core is left asleep behind it."""
+        self.line.ask(f"Hc{core + 1:x}")  # else an interruption would leave it stepping
         self.line.send(f"vCont;s:{core + 1:x}".encode())
-        self._await(tick)
-        if self.is_guest(core):
-            return Stop(slot)
-        return self._leave_monitor(core, before, tick)
+        return self._await(tick, STEP_SECONDS)
 
-    def _leave_monitor(self, core: int, before: int, tick: Tick) -> Stop:
-        """Everything runs until the guest goes on, at this instruction or behind it, whose length the machine does not tell."""
-        kind = b"1,%x,1" if self.platform_arch == "x86_64" else b"1,%x,4"
-        span = range(0, self._layout.call_span + 1, 1 if self.platform_arch == "x86_64" else 2)
-        extra = [one for n in span if (one := kind % (before + n)) not in self.breakpoints]
-        for one in extra:
-            self.line.ask(b"Z" + one)
-        try:
-            return self._run(tick, only=core)
-        finally:
-            for one in extra:
-                self.line.ask(b"z" + one)
-
-    def _run(self, tick: Tick, only: int | None = None) -> Stop:
-        """`only`: stops of no other core count, either."""
+    def run(self, tick: Tick) -> Stop:
         while True:
             self.line.send(b"vCont;c")
             stop, asked = self._await(tick)
             core = int(THREAD.findall(stop)[0], 16) - 1 if THREAD.search(stop) else self.cores[0]
-            if self.crash is not None or self.is_off:
-                return self._end()
-            if asked:
-                return Stop(self.cores.index(core) if core in self.cores else 0, INTERRUPTED)
-            if core in (self.cores if only is None else [only]) and self.is_guest(core):
-                return Stop(self.cores.index(core), TRAP, THREAD.sub(b"", stop[3:]))
-            self.line.send(f"vCont;s:{core + 1:x}".encode())  # past its breakpoint, which is not looked at in a step
-            self._await(tick)
+            slot = self.cores.index(core) if core in self.cores else 0
+            if asked or self.wants_stop:
+                return self.interrupted(slot)
+            if core in self.cores and self.is_guest(core):
+                return Stop(slot, TRAP, THREAD.sub(b"", stop[3:]))
+            if self._step_core(core, tick)[1]:
+                return self.interrupted(slot)
 
-    def _await(self, tick: Tick) -> tuple[bytes, bool]:
-        """(the machine's stop reply, whether it was asked for)."""
-        asked = False
+    def _await(self, tick: Tick, patience: float = math.inf) -> tuple[bytes, bool]:
+        """(the machine's stop reply, whether it was asked for). It is made to stop when patience ends."""
+        self._forget()
+        start, told, asked = time.monotonic(), math.inf, False
         while True:
             select.select([self.line], [], [], LOOK_SECONDS)
             answer = self.line.receive(0)
@@ -277,6 +327,10 @@ class Live:
                 return answer, asked
             if answer is not None and answer[:1] in (b"W", b"X"):
                 raise Ended("the machine has ended")
-            if tick() and not asked:
-                asked = True
+            now = time.monotonic()
+            if now > told + SECONDS:
+                raise BulkheadError(f"the machine did not stop within {SECONDS:.0f} s of being told to")
+            asked = tick() or asked
+            if math.isinf(told) and (asked or now > start + patience):
+                told = now
                 self.line.interrupt()

@@ -28,6 +28,7 @@ class Line:
         self._line.close()
 
     def send(self, data: bytes) -> None:
+        self._line.settimeout(SECONDS)
         try:
             self._line.sendall(b"$" + data + b"#%02x" % (sum(data) & 0xFF))
         except OSError as error:

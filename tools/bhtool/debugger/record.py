@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bhtool.config.plan import SandboxPlan
 from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
 from bhtool.debugger.memory import are_memory, by_pages, pieces, translate_x86
-from bhtool.debugger.target import CRASHED, TRAP, Stop, Tick
+from bhtool.debugger.target import CRASHED, NO_SPAN, TRAP, Stop, Tick
 from bhtool.memory import Crash, Memory
 
 
@@ -62,5 +62,5 @@ class Record:
         """A breakpoint is never reached, and so is as good as set."""
         return b"OK" if packet[:1] in b"Zz" else b"E01" if packet[:1] in b"PG" else b""
 
-    def resume(self, slot: int | None, tick: Tick) -> Stop:
+    def resume(self, slot: int | None, tick: Tick, span: range = NO_SPAN) -> Stop:
         return Stop(0, CRASHED if self.crash else TRAP)

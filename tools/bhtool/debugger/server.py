@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bhtool.debugger.packets import INTERRUPT, Ended, Line
-from bhtool.debugger.target import Stop, Target, Tick
+from bhtool.debugger.target import INTERRUPTED, NO_SPAN, Stop, Target
 
 SUPPORTED, DESCRIBES = b"PacketSize=1000;vContSupported+", b";qXfer:features:read+"
 MOST_READ = 0x10000
-STEP = re.compile(rb";[sS][0-9a-f]*:([0-9a-f]+)")
+STEP = re.compile(rb";(?:[sS][0-9a-f]*|r([0-9a-f]+),([0-9a-f]+)):([0-9a-f]+)")
 KILL = b"k"  # has no answer
+MANY_STEPS = 300  # of one command
+LONG = "still in the same line after {} steps: Ctrl-C ends that; `advance LINE` and `finish` get past a wait at full speed\n"
 
 
 @dataclass
@@ -24,12 +26,16 @@ class Server:
     wants_stop: Callable[[], bool] = lambda: False  # the sandbox has ended: it is to stand
     stop: Stop = field(default_factory=lambda: Stop(0))
     slot: int = 0  # that gdb asks about
+    was_interrupted: bool = False  # by a Ctrl-C that no stop has told of
+    steps: int = 0  # since gdb last came to its prompt
 
     def serve(self) -> None:
         """Until gdb closes its end."""
         while True:
             packet = self.line.receive(3600.0)
-            if packet is not None and packet != INTERRUPT and packet != KILL:
+            if packet == INTERRUPT:  # between two steps of a `next`
+                self.was_interrupted = True
+            elif packet is not None and packet != KILL:
                 self.line.send(self.answer(packet))
 
     def answer(self, packet: bytes) -> bytes:
@@ -67,6 +73,8 @@ class Server:
         return b"OK" if 0 < int(packet[1:], 16) <= len(self.target.cores) else b"E01"
 
     def _threads(self, _: bytes) -> bytes:
+        """gdb asks at each stop that it tells its user of."""
+        self.steps = 0
         return b"m" + b",".join(b"%x" % (n + 1) for n in range(len(self.target.cores)))
 
     def _about(self, packet: bytes) -> bytes:
@@ -89,19 +97,31 @@ class Server:
     def _resume(self, packet: bytes) -> bytes:
         """vCont: a step of one core, or all run. A signal for the sandbox means nothing."""
         step = STEP.search(packet)
-        slot = int(step[1], 16) - 1 if step else None
-        return self._run(slot if slot is None or slot < len(self.target.cores) else 0)
+        if step is None:
+            return self._run(None)
+        slot = int(step[3], 16) - 1
+        span = range(int(step[1], 16), int(step[2], 16)) if step[1] else NO_SPAN
+        return self._run(slot if slot < len(self.target.cores) else 0, span)
 
-    def _run(self, slot: int | None) -> bytes:
-        return self.stop_reply(self.target.resume(slot, self._tick()))
+    def _run(self, slot: int | None, span: range = NO_SPAN) -> bytes:
+        self._count(slot is not None)
+        stop = Stop(self.slot, INTERRUPTED) if self.was_interrupted else self.target.resume(slot, self._tick, span)
+        self.was_interrupted = False
+        return self.stop_reply(stop)
 
-    def _tick(self) -> Tick:
-        def tick() -> bool:
-            if text := self.poll():
-                self.line.send(b"O" + text.encode().hex().encode())
-            return self.line.receive(0) == INTERRUPT or self.wants_stop()
+    def _count(self, is_step: bool) -> None:
+        """gdb steps through a line that calls functions or waits in many steps of its own, and says nothing meanwhile."""
+        self.steps += is_step
+        if is_step and self.steps == MANY_STEPS:
+            self._tell(LONG.format(MANY_STEPS))
 
-        return tick
+    def _tell(self, text: str) -> None:
+        self.line.send(b"O" + text.encode().hex().encode())
+
+    def _tick(self) -> bool:
+        if text := self.poll():
+            self._tell(text)
+        return self.line.receive(0) == INTERRUPT or self.wants_stop()
 
 
 HANDLERS: dict[bytes, Callable[[Server, bytes], bytes]] = {
@@ -124,7 +144,7 @@ HANDLERS: dict[bytes, Callable[[Server, bytes], bytes]] = {
     b"Z": Server._forward,
     b"z": Server._forward,
     b"vCont": Server._resume,
-    b"vCont?": lambda _server, _packet: b"vCont;c;C;s;S",
+    b"vCont?": lambda _server, _packet: b"vCont;c;C;s;S;r",
     b"c": lambda server, _: server._run(None),
     b"s": lambda server, _: server._run(server.slot),
     b"D": lambda _server, _packet: b"OK",

@@ -20,6 +20,7 @@ class Stop:
     is_end: bool = False  # the machine or the sandbox has ended
 
 
+NO_SPAN = range(0)
 Tick = Callable[[], bool]  # called while the sandbox runs, many times a second; whether it is to be interrupted
 
 
@@ -45,5 +46,5 @@ class Target(Protocol):
     def forward(self, slot: int, packet: bytes) -> bytes:
         """Register, breakpoint and description packets, which the machine answers itself; empty: it does not know them."""
 
-    def resume(self, slot: int | None, tick: Tick) -> Stop:
-        """Runs everything until the sandbox stops; one instruction of one core, if `slot` says so."""
+    def resume(self, slot: int | None, tick: Tick, span: range = NO_SPAN) -> Stop:
+        """Runs everything until the sandbox stops. If `slot` names a core: one instruction of it, and on as long as the next is in `span`."""
