@@ -3,13 +3,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from bhtool import abi, paths
 from bhtool.abi import lib
 from bhtool.config import Plan
-from bhtool.config.machine import Span
+from bhtool.config.check_devices import _kept
+from bhtool.config.machine import Device, Span
 from bhtool.config.private import MACROS, read_private
 from bhtool.config.table import checksum
 from bhtool.errors import BulkheadError
@@ -141,3 +143,13 @@ def test_no_ports_without_a_port_space(platform: str, refusal: Callable[[str, Ch
 def test_hardware_numbers(platform: str, refusal: Callable[[str, Change], str]) -> None:
     for value in CORE_IDS[platform]:
         assert refusal(platform, core_id(value)) == "a core has a hardware number that no core of this platform can have", hex(value)
+
+
+@pytest.mark.parametrize(
+    ("start", "is_function", "is_kept"), [(0xC0000000, True, False), (0xC0000000, False, True), (0xB0000000, True, True)]
+)
+def test_a_function_may_have_what_lies_in_a_window_alone(start: int, is_function: bool, is_kept: bool) -> None:
+    """The board tree's windows may be wider than the monitor's."""
+    device = cast(Device, SimpleNamespace(function=object() if is_function else None))
+    mine, private, window = Span(start, 0x1000), Span(0xB0000000, 0x40000000), Span(0xC0000000, 0x1000000)
+    assert bool(list(_kept(device, [mine], [private], [window]))) == is_kept
