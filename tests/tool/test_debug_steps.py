@@ -47,6 +47,7 @@ class Walker(Machine):
 
     def ask(self, data: str | bytes) -> bytes:
         if data == "g" and self.core == 2:
+            self.sent.append("g")
             return LAYOUTS["aarch64"].laid_over(b"", {"pc": self.pc, "cpsr": GUEST})
         return super().ask(data)
 
@@ -91,6 +92,17 @@ def test_a_step_that_a_busy_host_has_not_begun_is_taken_again() -> None:
     machine.stops = [b"T05thread:03;"]
     assert target.resume(0, never) == Stop(0)
     assert machine.runs() == ["vCont;s:3", "vCont;s:3", "vCont;c"]
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("sleepers", "runs", "stop"), [(set(), 3, Stop(0)), ({2}, 1, Stop(0, INTERRUPTED))], ids=["busy", "asleep"])
+def test_a_step_out_of_the_monitor_comes_back(sleepers: set[int], runs: int, stop: Stop) -> None:
+    """With the guest's next instruction, which nobody knows beforehand; a core that sleeps in its monitor stays there."""
+    machine = Walker([], sleepers=sleepers)
+    target = live(machine)
+    target.is_guest = lambda core: machine.pc == PC + 12  # type: ignore[method-assign]
+    assert target.resume(0, never) == stop
+    assert machine.runs() == ["vCont;s:3"] * runs
 
 
 def test_ctrl_c_ends_a_step() -> None:
@@ -162,7 +174,7 @@ def test_what_is_known_of_a_machine_that_stands_is_forgotten_when_it_moves() -> 
     for _ in range(3):
         assert target.memory(0, PC, 4) == bytes(4)
     translations = len([one for one in machine.sent if one.startswith("qRcmd")])
-    assert translations == len(["cpu", "gva2gpa"])
+    assert (translations, machine.sent.count("g")) == (len(["cpu", "gva2gpa"]), 1)
     target.resume(0, never)
     target.memory(0, PC, 4)
     assert len([one for one in machine.sent if one.startswith("qRcmd")]) == 2 * translations

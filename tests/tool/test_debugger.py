@@ -139,7 +139,7 @@ def test_a_step_over_an_exit_ends_in_the_guest() -> None:
     """Where the guest goes on is not known: at this instruction or behind it. No breakpoint is left there."""
     machine = Machine([b"T05thread:03;"])
     target = live(machine)
-    stepped = iter([False, True, True])
+    stepped = iter([True, False, True, True])  # before the step, after it, at the next stop
     target.is_guest = lambda core: next(stepped)  # type: ignore[method-assign]
     assert target.resume(0, never) == Stop(0)
     set_there = [one[1:] for one in machine.sent if one.startswith("Z")]

@@ -26,6 +26,7 @@ from bhtool.memory import Crash
 
 LOOK_SECONDS = 0.02
 STEP_SECONDS = 0.1  # of the host, in which an instruction ends if it does; a step is taken again if not
+MOST_MONITOR_STEPS = 4000  # more than any exit has
 GIVEN_UP = b"T02"  # a stop that was asked for
 CHUNK = 0x400  # bytes of memory in one packet
 THREAD = re.compile(rb"thread:([0-9a-f]+);")
@@ -278,6 +279,8 @@ class Live:
     def step(self, slot: int, tick: Tick) -> Stop:
         """The core's next instruction in its guest; the rest of the machine stands. An exit or a sleep is passed over as a whole."""
         core = self.cores[slot]
+        if not self.is_guest(core):
+            return self._leave_monitor(slot, tick)
         before = self.pc(core)
         stop, asked = self._step_core(core, tick)
         while not asked and stop.startswith(GIVEN_UP) and self.pc(core) == before:
@@ -289,6 +292,17 @@ class Live:
         if stop.startswith(GIVEN_UP):
             return run_to(self, slot, tick, {self.pc(core)})
         return Stop(slot, TRAP, THREAD.sub(b"", stop[3:]))
+
+    def _leave_monitor(self, slot: int, tick: Tick) -> Stop:
+        """By its own instructions: where its guest goes on is not known. One that sleeps there, or waits for another core, is left where it is."""
+        core = self.cores[slot]
+        for _ in range(MOST_MONITOR_STEPS):
+            stop, asked = self._step_core(core, tick)
+            if self.is_guest(core) and not asked:
+                return Stop(slot)
+            if asked or stop.startswith(GIVEN_UP):
+                break
+        return self.interrupted(slot)
 
     def _behind_exit(self, before: int) -> set[int]:
         """Where the guest goes on: at this instruction or behind it, whose length the machine does not tell."""
