@@ -417,6 +417,8 @@ def test_no_name_of_an_image_is_an_option_of_gdb(program: Path, tmp_path: Path, 
     monkeypatch.chdir(tmp_path)
     image = Path("-iex=shell touch ran")
     image.write_bytes(program.read_bytes())
+    (tmp_path / ".gdbinit").write_text("shell touch ran\n")
+    monkeypatch.setenv("HOME", str(tmp_path))  # whatever the user's own settings do, places are judged without them
     require_breaks(("on_irq",), image)
     assert not (tmp_path / "ran").exists()
 
