@@ -3,8 +3,11 @@
 
 import io
 import re
+import sys
 
 import pytest
+from bhtool import cli
+from bhtool.errors import Status
 from bhtool.terminal import PlainConsole
 from bhtool.text import close_to, counted, did_you_mean, size_text, visible
 from rich.table import Table
@@ -18,6 +21,23 @@ def test_what_is_not_printable_is_escaped() -> None:
     assert visible(ODD) == SHOWN
     assert visible("größer als 2 │ MiB") == "größer als 2 │ MiB"
     assert visible("two\nlines") == r"two\nlines"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["check", "--a\x9b31mb\u202e"], ["a\x9b31mb\u202e"], ["check", "f.dts", "a\x9b31mb\u202e"]],
+    ids=["option", "verb", "argument"],
+)
+def test_what_is_wrong_in_a_call_is_shown_escaped(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bulkhead", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == Status.USAGE
+    assert said.replace("\n", "").isprintable()
+    assert r"a\x9b31mb\u202e" in said
 
 
 def test_nothing_unprintable_reaches_the_terminal() -> None:
