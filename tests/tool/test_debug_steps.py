@@ -238,5 +238,5 @@ def test_a_line_that_takes_long_is_told_once(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_counted_clock_has_a_timer_that_is_near() -> None:
     """Else a breakpoint sets the clock of a sleeping machine to the end of time."""
     counted, host = options(Path("/port"), Timing(4)), options(Path("/port"), HOST_TIME)
-    assert any(one.startswith("filter-buffer,") and "interval=10" in one.split(",") for one in counted)
+    assert any(one.startswith("filter-buffer,") and "interval=100" in one.split(",") for one in counted)
     assert host == counted[: len(host)] == ("-gdb", "unix:/port,server=on,wait=off", "-S")
