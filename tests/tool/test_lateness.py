@@ -20,10 +20,10 @@ FOREIGN = Heartbeat(1000, MS, 3, 25 * MS, None)
 @pytest.mark.parametrize(
     ("beat", "gaps", "latest"),
     [
-        (TURNS, "0\n113\nturns", "0 us\n25,000 us\nturns"),
+        (TURNS, "0\n(turns:\n113)", "0 us\n(turns:\n25,000 us)"),
         (DELAY, "0", "51 us"),
-        (BOTH, "0\n113\nturns", "51 us\n25,000 us\nturns"),
-        (GAP, "3", "2,000 us\n25,000 us\nturns"),
+        (BOTH, "0\n(turns:\n113)", "51 us\n(turns:\n25,000 us)"),
+        (GAP, "3", "2,000 us\n(turns:\n25,000 us)"),
         (FOREIGN, "3", "25,000 us"),
     ],
     ids=["turns", "delay", "both", "gap", "foreign"],

@@ -25,7 +25,7 @@ def real_gaps(beat: Heartbeat, tells: bool) -> int:
 def gaps_text(beat: Heartbeat, tells: bool) -> str:
     """In narrow lines: a table of a run has eight columns, and a terminal as few as eighty."""
     real = real_gaps(beat, tells)
-    return f"{real:,}" if real == beat.gaps else f"{real:,}\n{beat.gaps:,}\n{'turn' if beat.gaps == 1 else 'turns'}"
+    return f"{real:,}" if real == beat.gaps else f"{real:,}\n(turns:\n{beat.gaps:,})"
 
 
 def latest_text(beat: Heartbeat, tells: bool) -> str:
@@ -33,7 +33,7 @@ def latest_text(beat: Heartbeat, tells: bool) -> str:
     latest, awake = us(beat.late_max_ns), beat.awake_late_max_ns
     if not tells or awake is None:
         return latest
-    return us(awake) if us(awake) == latest else f"{us(awake)}\n{latest}\nturns"
+    return us(awake) if us(awake) == latest else f"{us(awake)}\n(turns:\n{latest})"
 
 
 def us(nanoseconds: int) -> str:
