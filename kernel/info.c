@@ -39,16 +39,6 @@ const struct bh_grant *info_find_device(const char *compatible)
 	return NULL;
 }
 
-uint64_t info_ram_bytes(void)
-{
-	uint64_t bytes = 0;
-
-	for (const struct bh_grant *grant = info->grants; grant < grants_end(); grant++)
-		if (grant->kind == BH_GRANT_RAM)
-			bytes += grant->size;
-	return bytes;
-}
-
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b)
 {
 	if (!sandboxed)

@@ -16,9 +16,6 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name);
 /* The first device (registers or ports) whose compatible string is `compatible`, or NULL. */
 const struct bh_grant *info_find_device(const char *compatible);
 
-/* All of its RAM, in however many stretches. */
-uint64_t info_ram_bytes(void);
-
 /* Hypercall of abi/guest.h; BH_E_UNKNOWN on the bare machine. */
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b);
 

@@ -37,7 +37,7 @@ _Noreturn void kernel_main(const struct bh_info *given)
 	heartbeat_start(HEARTBEAT_HZ);
 
 	/* 4. Steady state begins: not one exit from here on, unless a command asks for it. */
-	console_say("sandbox kernel, %ju MiB of RAM", info_ram_bytes() >> 20);
+	console_say("alive");
 	info_call_monitor(BH_CALL_READY, 0, 0);
 
 	/* 5. What we were told to do at once, then what we are told to do later. */

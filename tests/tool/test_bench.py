@@ -44,7 +44,7 @@ def test_json_rows_follow_the_contract() -> None:
 
 
 ANSWERS = (
-    "x: sandbox kernel, 16 MiB of RAM",
+    "x: alive",
     "x: bench-timer busy min 1 median 1 max 2 ticks",
     "x: bench-timer wfi min 2 median 2 max 90 ticks",
 )

@@ -57,7 +57,7 @@ def test_until_ready_succeeds_and_writes_what_the_contract_says(platform: str, t
     assert done.returncode == Status.GOOD, done.stdout + done.stderr
     for name in ("north", "east", "south", "west"):
         lines = [line.lstrip() for line in done.stdout.splitlines() if line.lstrip().startswith(f"{name} │ ")]
-        assert lines[0].startswith(f"{name} │ sandbox kernel, "), "its own name is not said twice"
+        assert lines[0] == f"{name} │ alive", "its own name is not said twice"
         assert f"{name} │ is ready" in lines
     found: dict[str, Any] = json.loads(result.read_text())
     assert found.keys() == DOCUMENT
@@ -294,7 +294,7 @@ def test_an_attached_console_takes_input_and_lets_go(tmp_path: Path) -> None:
     command = [*COMMAND[1:], "--partition", str(NATIVE), "--attach", "north", "--log", str(log)]
     environment = {"PYTHONPATH": str(paths.ROOT / "tools"), "PATH": "/usr/bin:/bin", "TERM": "dumb"}
     child = pexpect.spawn(sys.executable, command, timeout=LIMIT, encoding="utf-8", env=environment)
-    child.expect("north: sandbox kernel, ")
+    child.expect("north: alive")
     child.sendline("ticks=50")
     child.expect("ticks 50")
     child.send("\x1d")
@@ -302,7 +302,7 @@ def test_an_attached_console_takes_input_and_lets_go(tmp_path: Path) -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == Status.GOOD
-    for line in ("north │ sandbox kernel, ", "north │ is ready", "north │ ticks 50", "south │ is ready"):
+    for line in ("north │ alive", "north │ is ready", "north │ ticks 50", "south │ is ready"):
         assert line in log.read_text()
 
 

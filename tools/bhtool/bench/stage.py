@@ -19,7 +19,7 @@ from bhtool.platforms import Platform
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, Session
 
 KERNEL = "sandbox-kernel.elf"
-STARTED = ": sandbox kernel, "  # the first that it says
+STARTED = ": alive"  # the first that it says
 TEMPLATE = Path(__file__).with_name("native.dts.j2")
 COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond
 NANOSECOND_HZ = 1_000_000_000
