@@ -6,10 +6,11 @@ import select
 import sys
 import termios
 import time
-import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from tty import setraw
 
+from bhtool import tty
 from bhtool.config.domains import LOG, NO_CONSOLE
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.errors import BulkheadError, Status
@@ -21,17 +22,27 @@ LOOK_SECONDS = 0.02
 SILENCE_SECONDS = 2.0  # after the end of input that is no terminal
 
 
+def require_foreground(what: str) -> None:
+    """Refuses what is typed to, in a job in the background: its terminal would stop it for good."""
+    if os.isatty(0) and not tty.is_foreground(0):
+        why = "it is in the background of this one (with timeout: `timeout --foreground`)"
+        raise BulkheadError(f"{what} needs the terminal's foreground; {why}", Status.USAGE)
+
+
 @contextmanager
 def raw_terminal(descriptor: int) -> Iterator[None]:
+    """Refuses a job in the background. One that gets there later is not stopped, and leaves the terminal as it was."""
     if not os.isatty(descriptor):
         yield
         return
+    require_foreground("--attach")
     before = termios.tcgetattr(descriptor)
-    try:
-        tty.setraw(descriptor)
-        yield
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+    with tty.unstopped():
+        try:
+            setraw(descriptor)
+            yield
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 def require_sandbox(plan: Plan, name: str, option: str = "") -> SandboxPlan:
@@ -89,8 +100,8 @@ class Attachment:
         return not self._input_open and time.monotonic() - self._last_output > SILENCE_SECONDS
 
     def _forward(self) -> bool:
-        """False: the user left. Input waits until the sandbox is up: a driver that is not there yet would lose it."""
-        if not (self.watch.ready and self._input_open):
+        """False: the user left. Input waits until the sandbox is up: a driver that is not there yet would lose it. In the background it is not ours."""
+        if not (self.watch.ready and self._input_open and tty.is_foreground(sys.stdin.fileno())):
             time.sleep(LOOK_SECONDS)
             return True
         if not select.select([sys.stdin], [], [], LOOK_SECONDS)[0]:

@@ -3,6 +3,7 @@
 
 import os
 import select
+import signal
 import sys
 import termios
 from collections.abc import Iterator
@@ -40,6 +41,16 @@ def is_foreground(descriptor: int) -> bool:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:
         return True
+
+
+@contextmanager
+def unstopped() -> Iterator[None]:
+    """The terminal does not stop us for using it from the background: settings are made, and a read fails with EIO."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTTIN, signal.SIGTTOU))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def size(descriptor: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from bhtool import elf, paths, reports
-from bhtool.attach import require_sandbox
+from bhtool.attach import require_foreground, require_sandbox
 from bhtool.compile import judged_plan, make_image, require_valid
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.debugger.breaks import is_elf, require_breaks, require_elf
@@ -201,6 +201,8 @@ def debug(
     On QEMU the sandbox stands before its first instruction, and its cores are gdb's threads. The whole machine stands whenever it does, so nothing comes late.
     A sandbox that is parked stands as its crash record says. On Bochs, which cannot be stopped, that is all there is.
     """
+    if not commands:
+        require_foreground("debug without --command")
     screen = Screen()
     platform = load(platform_name)
     with screen.progress("preparing"):

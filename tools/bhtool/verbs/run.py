@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bhtool import paths, reports
-from bhtool.attach import Attachment, require_input, require_sandbox
+from bhtool.attach import Attachment, require_foreground, require_input, require_sandbox
 from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
@@ -176,6 +176,8 @@ def run(
         raise BulkheadError(
             "--attach goes on until Ctrl-]; leave out --seconds, --until, --expect-parked and --expect-punctual", Status.USAGE
         )
+    if attach:
+        require_foreground("--attach")
     screen = Screen()
     if log_file:
         screen.log = click.get_current_context().with_resource(Log(log_file))
