@@ -194,14 +194,16 @@ def test_pipes_get_plain_lines(piped: str) -> None:
 def test_a_job_in_the_background_is_told_why_there_is_no_display(
     is_behind: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`timeout 300 tools/bulkhead run` is one; a pipe is told nothing."""
+    """`timeout 300 tools/bulkhead run` is one, and is told once; a pipe is told nothing."""
     monkeypatch.setattr(tty, "is_shared", lambda: is_behind)
     monkeypatch.setattr(tty, "is_foreground", lambda _: False)
     for variable, value in {"TERM": "xterm", "CI": ""}.items():
         monkeypatch.setenv(variable, value)
-    with Screen().progress("working"):
-        pass
-    assert ("in the background of this terminal" in capsys.readouterr().err) == is_behind
+    screen = Screen()
+    for text in ("preparing", "working"):
+        with screen.progress(text):
+            pass
+    assert capsys.readouterr().err.count("in the background of this terminal") == is_behind
 
 
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}, {"CI": "true"}])

@@ -53,6 +53,7 @@ class Screen:
         self._width = 0
         self._diagnosed: set[str] = set()
         self._is_handed_over = False
+        self._has_told_why = False  # there is no live display
         self._bar = " │ " if tty.encodes("│") else " | "
 
     @property
@@ -104,7 +105,8 @@ class Screen:
     def progress(self, text: str) -> Iterator[None]:
         """A live display of what is being done, where there can be one."""
         if self._live is not None or not tty.can_be_live():
-            if self._live is None and tty.is_behind():
+            if self._live is None and tty.is_behind() and not self._has_told_why:
+                self._has_told_why = True
                 self.err.print(Text("in the background of this terminal: plain lines, no live display", "dim"))
             self.report(text)
             yield
