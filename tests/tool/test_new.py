@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bhtool import new
+from bhtool import new, sdk
 from bhtool.cli import loaded
 from bhtool.errors import BulkheadError
 from bhtool.new import TEMPLATES, write_new
 from bhtool.platforms import load
-from bhtool.sdk import MARK, refuse_foreign
+from bhtool.sdk import MARK, TARGETS, refuse_foreign
 from click.testing import CliRunner
 
 
@@ -85,3 +85,19 @@ def test_it_refuses_before_it_says_that_it_writes(tmp_path: Path) -> None:
     done = CliRunner().invoke(loaded("new"), [str(tmp_path)])
     assert isinstance(done.exception, BulkheadError)
     assert "writing" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"), [(3, "building the SDK for 3 kinds of core, once, about a minute"), (1, "for 1 kind of core,"), (0, "")]
+)
+def test_the_first_sdk_says_that_it_takes_a_while(missing: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = list(TARGETS)[:missing]
+    monkeypatch.setattr(sdk, "is_built", lambda platform: platform.arch not in lacking)
+    done = CliRunner().invoke(loaded("new"), [str(tmp_path / "mine"), "--template", "guest"])
+    assert not done.exception
+    told, _, writing = done.output.partition("writing")
+    assert writing
+    assert said in told
+    assert bool(said) == ("SDK" in told)
+    done = CliRunner().invoke(loaded("new"), [str(tmp_path / "native"), "--template", "native"])
+    assert "SDK" not in done.output

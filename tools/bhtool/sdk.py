@@ -12,10 +12,11 @@ from pathlib import Path
 from jinja2 import Template
 
 from bhtool import VERSION, paths
-from bhtool.build import build_platform
+from bhtool.build import build_platform, is_built
 from bhtool.errors import BulkheadError, Status
 from bhtool.payloads import Report
 from bhtool.platforms import Platform, every
+from bhtool.text import counted
 
 SOURCES = paths.ROOT / "tools" / "sdk"
 LIBRARY = "libbulkhead.a"
@@ -66,6 +67,12 @@ def names() -> list[Path]:
 def platform_of(arch: str) -> Platform:
     """Any that has this processor, as the library knows no board; rather one that is built."""
     return min((one for one in every() if one.arch == arch), key=lambda one: not (one.build / "build.ninja").exists())
+
+
+def announce(report: Report) -> None:
+    """How long the first time takes, before it begins."""
+    if unbuilt := [arch for arch in TARGETS if not is_built(platform_of(arch))]:
+        report(f"building the SDK for {counted(len(unbuilt), 'kind of core', 'kinds of core')}, once, about a minute")
 
 
 def copy(source: Path, target: Path) -> None:

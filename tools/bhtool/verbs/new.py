@@ -11,6 +11,7 @@ from bhtool.new import PARTITION, TEMPLATES, files_of, write_new
 from bhtool.paths import PROGRAM
 from bhtool.platforms import DEFAULT, load, names
 from bhtool.screen import Screen
+from bhtool.sdk import announce
 
 
 @click.command(epilog="Templates: " + "; ".join(f"{name}: {text}" for name, (text, _) in TEMPLATES.items()) + ".")
@@ -24,6 +25,8 @@ def new(folder: Path, template: str, platform_name: str) -> Status:
     screen = Screen()
     platform = load(platform_name)
     files_of(folder, template, platform)  # refused before anything is said
+    if template == "guest":
+        announce(screen.report)
     with screen.progress("writing"):
         written = write_new(folder, template, platform, screen.report)
     is_chosen = click.get_current_context().get_parameter_source("template") is not ParameterSource.DEFAULT

@@ -7,7 +7,7 @@ import click
 
 from bhtool.errors import Status
 from bhtool.screen import Screen
-from bhtool.sdk import write_sdk
+from bhtool.sdk import announce, refuse_foreign, write_sdk
 
 
 @click.command()
@@ -17,6 +17,8 @@ from bhtool.sdk import write_sdk
 def sdk(output: Path) -> Status:
     """Write headers, libraries, pkg-config files and an example for guests that are built elsewhere."""
     screen = Screen()
+    refuse_foreign(output)  # before anything is said
+    announce(screen.report)
     with screen.progress("building"):
         write_sdk(output, screen.report)
     screen.summary(f"{output}: include/, lib/ and, to begin with, example/ (cd {output}/example && make)")
