@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a first run says while it downloads and builds: few lines in a pipe, one line that is rewritten on a terminal."""
 
+import queue
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from bhtool import tty
+from bhtool import paths, tty
 from bhtool.provision.apt import Estimate, PrivateApt, bytes_of, followed, heard
 from bhtool.provision.bochs import Compilations
 from bhtool.provision.progress import OneLine, Steps, share_of_apt
@@ -101,14 +103,45 @@ def test_what_is_no_status_line() -> None:
 
 
 def test_pip_tells_packages_and_bytes(said: list[str]) -> None:
-    packages = Packages(2, said.append)
-    for line in PIP:
-        packages.line(line)
+    with closing(Packages(2, said.append)) as packages:
+        for line in PIP:
+            packages.line(line)
     assert said == [
         "Python packages: 33%, 1 of 2, 0.0 MB",
         "Python packages: 67%, 2 of 2, 0.1 MB",
         "Python packages: 100%, 2 of 2, 12.6 MB",
+        "installing 2 packages",
     ]
+
+
+def test_a_terminal_sees_pip_install_what_it_says_nothing_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip unpacks and compiles for a minute without a word."""
+    told: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(tty, "can_be_live", lambda: True)
+    monkeypatch.setattr(paths, "VENV", tmp_path)
+    monkeypatch.setattr("bhtool.provision.venv.LOOK_SECONDS", 0.01)
+    packages = Packages(2, told.put)
+
+    def install(name: str) -> None:
+        folder = tmp_path / "lib" / "python3.11" / "site-packages" / f"{name}.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "INSTALLER").write_text("pip\n")
+
+    def await_report(text: str) -> None:
+        while not told.get(timeout=20).startswith(text):
+            pass
+
+    install("pip")  # was there before
+    with closing(packages):
+        packages.line("Installing collected packages: attrs, mypy\n")
+        for count, name in enumerate(("attrs", "mypy")):
+            await_report(f"installing 2 packages: {count} of 2, ")
+            install(name)
+        await_report("installing 2 packages: 2 of 2, ")
+    while not told.empty():
+        told.get()
+    with pytest.raises(queue.Empty):
+        told.get(timeout=0.1)
 
 
 def test_make_tells_how_many_files_are_compiled(said: list[str]) -> None:

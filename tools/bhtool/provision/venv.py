@@ -6,10 +6,13 @@ import importlib
 import re
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
-from bhtool import paths
+from bhtool import paths, tty
 from bhtool.errors import BulkheadError, Status
 from bhtool.locks import exclusive
 from bhtool.provision.apt import bytes_of
@@ -18,6 +21,7 @@ from bhtool.provision.progress import OneLine, Report, Steps, megabytes
 SIZE = "about 45 MB to download"
 PLOT_SIZE = "about 45 MB more"
 PLOT_STAMP = "plot-stamp"
+LOOK_SECONDS = 1.0
 MINIMUM = (3, 11)
 
 
@@ -67,7 +71,10 @@ def install(requirements: Path, report: Report) -> None:
     pip = ["-P", "-m", "pip", "install", "--no-input", "--no-deps", "--disable-pip-version-check", "--progress-bar", "off", "--no-color"]
     command = [str(paths.VENV / "bin" / "python"), *pip, "--requirement", str(requirements)]
     packages, last = Packages(package_count(requirements), report), "no reason given"
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+    with (
+        closing(packages),
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process,
+    ):
         assert process.stdout is not None
         for line in process.stdout:
             packages.line(line)
@@ -76,22 +83,64 @@ def install(requirements: Path, report: Report) -> None:
         raise BulkheadError(f"the Python environment cannot be made: {last}", Status.MISSING)
 
 
+def installed() -> int:
+    """Packages in build/venv that are whole: pip writes who installed one when it has compiled it."""
+    return sum(1 for _ in paths.VENV.glob("lib/python3*/site-packages/*.dist-info/INSTALLER"))
+
+
+class Installing:
+    """Shows that pip is at work where it is silent, for a minute and more: how many packages it has installed, and for how long."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._total, self._report = total, report
+        self._before, self._begun = installed(), time.monotonic()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        if tty.can_be_live():
+            self._tell()
+        else:
+            report(f"installing {total} packages")
+        self._thread.start()
+
+    def end(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _follow(self) -> None:
+        while not self._is_over.wait(LOOK_SECONDS):
+            if tty.can_be_live():
+                self._tell()
+
+    def _tell(self) -> None:
+        done, seconds = installed() - self._before, time.monotonic() - self._begun
+        self._report(f"installing {self._total} packages: {done} of {self._total}, {seconds:.0f} s")
+
+
 class Packages:
     """Counts packages and bytes in the output of pip."""
 
     def __init__(self, total: int, report: Report) -> None:
-        self._total, self._steps = max(total, 1), Steps("Python packages", report)
+        self._total, self._steps, self._report = max(total, 1), Steps("Python packages", report), report
         self._count, self._bytes = 0, 0
+        self._installing: Installing | None = None
 
     def line(self, line: str) -> None:
         if found := re.match(r"\s*Downloading \S+ \(([\d.]+ [kMG]?B)\)", line):
             self._bytes += bytes_of(found[1])
         if line.startswith("Collecting "):
             self._count += 1
-        if line.startswith(("Collecting ", "Installing ")):
-            self._steps(self._count / (self._total + 1), f"{self._count} of {self._total}, {megabytes(self._bytes)} MB")
-        if line.startswith("Successfully installed"):
-            self._steps(1.0, f"{self._count} of {self._total}, {megabytes(self._bytes)} MB")
+            self._tell(self._count / (self._total + 1))
+        if line.startswith("Installing ") and self._installing is None:
+            self._tell(1.0)
+            self._installing = Installing(self._total, self._report)
+
+    def _tell(self, share: float) -> None:
+        self._steps(share, f"{self._count} of {self._total}, {megabytes(self._bytes)} MB")
+
+    def close(self) -> None:
+        """pip has ended."""
+        if self._installing is not None:
+            self._installing.end()
 
 
 def ensure_venv() -> None:
