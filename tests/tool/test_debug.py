@@ -93,4 +93,4 @@ def test_a_sandbox_that_is_not_there_is_named() -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, env=environment, check=False)
     assert done.returncode == Status.USAGE
     assert "has no sandbox `nobody`; there are" in done.stderr
-    assert "north, east, south, west" in done.stderr
+    assert "`north`, `east`, `south`, `west`" in done.stderr

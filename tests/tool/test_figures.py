@@ -44,7 +44,7 @@ def test_an_outdated_document_is_found(tmp_path: Path) -> None:
 
 
 def test_what_was_not_measured_is_named() -> None:
-    with pytest.raises(BulkheadError, match="no row `other`; there are: one, many"):
+    with pytest.raises(BulkheadError, match="no row `other`; there are `one`, `many`"):
         figures().figure("boot", "qemu-svm", "other")
     with pytest.raises(BulkheadError, match="bench timer --platform qemu-svm --store"):
         figures().figure("timer", "qemu-svm", "one")

@@ -220,7 +220,7 @@ def test_what_is_linked_by_the_script_is_accepted(platform: str, tmp_path: Path,
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nobody", "--for", "c"], "has no sandbox `nobody`; there are rtos, other"),
+        (["nobody", "--for", "c"], "has no sandbox `nobody`; there are `rtos`, `other`"),
         (["other", "--for", "c"], "`other` runs Linux"),
         (["rtos", "--for", "zephyr", "--platform", "qemu-aarch64-gicv2"], "its QEMU board for AArch64, qemu_cortex_a53, has a GICv3"),
         (["rtos", "--for", "zephyr", "--platform", "qemu-armv7"], "fits qemu-armv7: its QEMU board for ARMv7-A, qemu_cortex_a7"),

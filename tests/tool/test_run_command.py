@@ -320,7 +320,7 @@ def test_a_reader_that_has_seen_enough_ends_the_run_quietly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("south", "takes no input"), ("nroth", "has no sandbox `nroth` (did you mean `north`?); there are north,")]
+    ("name", "why"), [("south", "takes no input"), ("nroth", "has no sandbox `nroth` (did you mean `north`?); there are `north`,")]
 )
 def test_a_console_that_cannot_be_attached_is_refused(name: str, why: str) -> None:
     done = run("--partition", NATIVE, "--attach", name)

@@ -9,7 +9,7 @@ import pytest
 from bhtool import cli
 from bhtool.errors import Status
 from bhtool.terminal import PlainConsole
-from bhtool.text import close_to, counted, did_you_mean, size_text, visible
+from bhtool.text import all_of, close_to, counted, did_you_mean, size_text, visible
 from rich.table import Table
 from rich.text import Text
 
@@ -100,6 +100,13 @@ def test_sizes(size: int, text: str) -> None:
 )
 def test_who_was_meant(name: str, known: tuple[str, ...], hint: str) -> None:
     assert did_you_mean(name, known) == hint
+
+
+@pytest.mark.parametrize(
+    ("names", "clause"), [(["hello"], "there is `hello`"), (["rtos", "other"], "there are `rtos`, `other`"), ([], "there are none")]
+)
+def test_who_there_is(names: list[str], clause: str) -> None:
+    assert all_of(names) == clause
 
 
 def test_closeness_has_a_bound() -> None:

@@ -15,7 +15,7 @@ from bhtool.config.domains import LOG, NO_CONSOLE
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.errors import BulkheadError, Status
 from bhtool.session import EndEvent, Event, Session, Watch
-from bhtool.text import did_you_mean
+from bhtool.text import all_of, did_you_mean
 
 LEAVE = b"\x1d"
 LOOK_SECONDS = 0.02
@@ -49,7 +49,7 @@ def require_sandbox(plan: Plan, name: str, option: str = "") -> SandboxPlan:
     """The sandbox that an option, or an argument, names. Refuses one that does not exist."""
     known = {sandbox.name: sandbox for sandbox in plan.sandboxes}
     if name not in known:
-        text = f"{plan.file.name} has no sandbox `{name}`{did_you_mean(name, known)}; there are {', '.join(known)}"
+        text = f"{plan.file.name} has no sandbox `{name}`{did_you_mean(name, known)}; {all_of(known)}"
         raise BulkheadError(f"{option}: {text}" if option else text, Status.USAGE)
     return known[name]
 

@@ -19,6 +19,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError
 from bhtool.platforms import load
 from bhtool.results import Stored
+from bhtool.text import all_of
 
 DOCUMENTS = (paths.ROOT / "README.md", *sorted((paths.ROOT / "docs").glob("*.md")))
 COLUMNS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
@@ -56,7 +57,7 @@ class Figures:
     def row(self, bench: str, platform: str, name: str) -> dict[str, Any]:
         rows = self.of(bench, platform).rows
         if name not in rows:
-            raise BulkheadError(f"`{bench}` on {platform} has no row `{name}`; there are: {', '.join(rows)}")
+            raise BulkheadError(f"`{bench}` on {platform} has no row `{name}`; {all_of(rows)}")
         return rows[name]
 
     def figure(self, bench: str, platform: str, row: str) -> str:
@@ -73,7 +74,7 @@ class Figures:
         found: Any = self.of(bench, platform).document
         for key in keys:
             if key not in found:
-                raise BulkheadError(f"`{bench}` on {platform} has no `{key}`; there are: {', '.join(found)}")
+                raise BulkheadError(f"`{bench}` on {platform} has no `{key}`; {all_of(found)}")
             found = found[key]
         return amount(found)
 

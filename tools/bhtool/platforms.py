@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
-from bhtool.text import did_you_mean
+from bhtool.text import all_of, did_you_mean
 
 DEFAULT = "qemu-aarch64"
 
@@ -95,7 +95,7 @@ def load(name: str) -> Platform:
     path = paths.PLATFORMS / name / "platform.toml"
     if not path.exists():
         raise BulkheadError(
-            f"no platform is called {name}{did_you_mean(name, names(), quote='')}; there are {', '.join(names())}", Status.USAGE
+            f"no platform is called {name}{did_you_mean(name, names(), quote='')}; {all_of(names(), quote='')}", Status.USAGE
         )
     with path.open("rb") as file:
         return from_toml(name, tomllib.load(file))

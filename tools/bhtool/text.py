@@ -44,9 +44,15 @@ def did_you_mean(name: str, known: Iterable[str], quote: str = "`") -> str:
     numbered = _NUMBERED.fullmatch(name)
     series = [one for one in everything if numbered and re.fullmatch(rf"{re.escape(numbered['stem'])}\d+", one)]
     if series:
-        return f" (there {'are' if len(series) > 1 else 'is'} {', '.join(f'{quote}{one}{quote}' for one in series)})"
+        return f" ({all_of(series, quote)})"
     meant = close_to(name, everything)
     return f" (did you mean {quote}{meant}{quote}?)" if meant else ""
+
+
+def all_of(names: Iterable[str], quote: str = "`") -> str:
+    """A clause, such as "there are `north`, `south`", for who named another."""
+    quoted = [f"{quote}{one}{quote}" for one in names]
+    return f"there {'is' if len(quoted) == 1 else 'are'} {', '.join(quoted) or 'none'}"
 
 
 def visible(text: str) -> str:
