@@ -72,6 +72,16 @@ def test_who_is_close_is_told_what_was_meant(
     assert all(line.isprintable() for line in shown.splitlines())
 
 
+def test_the_folder_that_was_named_is_looked_in_first(
+    inside: Inside, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "partition.dts").touch()
+    assert inside("run", "--partition", "mine/nothing.dts") == Status.USAGE
+    assert "there is no partition file mine/nothing.dts (did you mean mine/partition.dts?)" in capsys.readouterr().err
+
+
 def test_help_names_every_verb_and_succeeds(inside: Inside) -> None:
     done = bulkhead("--help")
     assert done.returncode == Status.GOOD

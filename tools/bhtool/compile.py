@@ -20,13 +20,23 @@ from bhtool.text import close_to
 
 
 def require_file(partition: Path) -> None:
-    """Refuses a partition file that does not exist, and tells of one with nearly its name: beside it, or of those that come with the tool."""
+    """Refuses a partition file that does not exist, and tells of the one that was meant."""
     if partition.is_file():
         return
-    known = {file.name: file for folder in (paths.PARTITIONS, partition.parent) for file in folder.glob("*.dts")}
-    meant = known.get(close_to(partition.name, known))
+    meant = _meant(partition)
     hint = f" (did you mean {shown(str(meant))}?)" if meant else ""
     raise BulkheadError(f"there is no partition file {partition}{hint}", Status.USAGE)
+
+
+def _meant(partition: Path) -> Path | None:
+    """One with nearly its name beside it, else the only one in a folder that was named, else one with nearly its name that comes with the tool."""
+    beside = {file.stem: file for file in partition.parent.glob("*.dts")}
+    ours = {file.stem: file for file in paths.PARTITIONS.glob("*.dts")}
+    if near := close_to(partition.stem, beside):
+        return beside[near]
+    if partition.parent != Path() and len(beside) == 1:
+        return next(iter(beside.values()))
+    return ours.get(close_to(partition.stem, ours))
 
 
 def make_plan(platform: Platform, partition: Path, report: Report, provides: bool = True) -> Plan:
