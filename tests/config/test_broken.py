@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bhtool.config import Plan
+from bhtool.config.form import ADD_IT
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import BY_ID, RULES
 
@@ -44,7 +45,8 @@ def test_finds_what_is_marked(file: Path, compile_on: Callable[[Path, str], Plan
         assert all(Path(one.file).name == file.name for one in matching)
     for one in found:
         assert FORM.fullmatch(str(one))
-        assert one.text.endswith(f"; {BY_ID[one.rule].remedy}") == (one.rule not in ("BH-R001", "BH-W001"))
+        remedies = (f"; {BY_ID[one.rule].remedy}", f"; {ADD_IT}")
+        assert one.text.endswith(remedies) == (one.rule not in ("BH-R001", "BH-W001"))
 
 
 def test_no_remedy_says_only_to_do_it_right() -> None:

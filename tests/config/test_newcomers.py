@@ -21,12 +21,14 @@ CELLS = "\t\t#address-cells = <2>;\n\t\t#size-cells = <2>;\n"
 NO_BOARD = "1 BH-R001 the board tree is missing: no line says `#include BOARD_DTSI`, without quotes, before the first node"
 NO_LIST = "which is no list of references such as <&label> (did you mean <&cpu2>?)"
 NO_CONSOLE = 'which is neither "log", "none" nor a reference such as <&label>'
+NO_UNIT = "is no number; numbers have no unit (docs/configuration.md says which each property takes)"
 NO_KIND = '`control` in `/domains` has the unknown `compatible` "bulkhead,sandbox"'
 
 # What is written, what is written instead, and the message: line, rule, text without the rule's remedy.
 NAMES = [
     (OWN, OWN.replace("-v1", ""), f'25 BH-R002 {NO_KIND} (did you mean "bulkhead,sandbox-v1"?)'),
-    (OWN, "control: control {", "24 BH-R003 `control` lacks `compatible`"),
+    (OWN, "control: control {", "24 BH-R003 `control` lacks `compatible`; add it; docs/configuration.md shows its form"),
+    (FIRST, "", "24 BH-R003 `control` lacks `image`; add it; docs/configuration.md shows its form"),
     (",partitions-v1", ",partition-v1", "21 BH-R005 `/domains` has the unknown `compatible` \"bulkhead,partition-v1\" (did you mean \"bulkhead,partitions-v1\"?)"),
     ('compatible = "bulkhead,partitions-v1";', "", "20 BH-R005 `/domains` has no `compatible`"),
     ("domains {", "domain {", "20 BH-R002 there is a node `/domain` (did you mean `/domains`?)"),
@@ -63,6 +65,8 @@ VALUES = [
     ('"linux";', '"Linux";', '43 BH-R003 `os,type` of `linux` is "Linux", which is none of native, linux (did you mean `linux`?)'),
     (LOG, 'console = "uart0";', f'29 BH-R003 `console` of `control` is "uart0", {NO_CONSOLE} (did you mean <&uart0>?)'),
     (LOG, 'console = "logs";', f'29 BH-R003 `console` of `control` is "logs", {NO_CONSOLE} (did you mean "log"?)'),
+    (LOG, LOG + ' health { on-fault = "restart"; max-restarts = <0>; };', "29 BH-R081 `max-restarts` of `control` is 0; it is 1 to 1,000,000"),
+    (LOG, LOG + ' health { on-fault = "restart"; };', "29 BH-R081 `max-restarts` of `control` is missing; it is 1 to 1,000,000"),
     (LOG, LOG + ' health { heartbeat-timeout-us = "1s"; };', '29 BH-R003 `heartbeat-timeout-us` of `health` is "1s", and takes 1 cell of a number of microseconds such as <1000>'),
 ]  # fmt: skip
 SYNTAX = [
@@ -73,6 +77,12 @@ SYNTAX = [
     (BOARD, "#inclde BOARD_DTSI\n", "7 BH-R001 there is no directive `#inclde` (did you mean `include`?)"),
     (MIB, "", "14 BH-R001 there is no macro `MiB`; add `#define MiB(n) 0x0 ((n) << 20)` at the top"),
     ("MiB(512)", "GiB(1)", "17 BH-R001 there is no macro `GiB`; `GiB(n)` is `MiB(n * 1024)`, below 4 GiB"),
+    (SIZE, "sensor { size = <MB(16)>; }", "16 BH-R001 there is no macro `MB` (did you mean `MiB`?)"),
+    (LOG, LOG + " health { heartbeat-timeout-us = <5ms>; };", f"29 BH-R001 `5ms` {NO_UNIT}"),
+    ("domains {", "domains", "20 BH-R001 this line lacks its `;` or `{`"),
+    ("takes-the-rest;", "takes-the-rest", "44 BH-R001 this line lacks its `;` or `{`"),
+    ("sensor: sensor {", "sensor: sensor", "32 BH-R001 this line lacks its `{`"),
+    (LOG, f"{LOG} /* the log", "29 BH-R001 a comment begins here and is never closed: `*/` is missing"),
     ("<&cpu2>", "<cpu2>", "34 BH-R001 `cpu2` is no number; a reference is written `&cpu2`"),
     ("<&cpu2>", "<&cpu2, &cpu3>", "34 BH-R001 between `<` and `>` stand cells without commas, as in <&cpu0 &cpu1>"),
     ("<&cpu2>;", "<&cpu2>", "34 BH-R001 this line lacks its `;`"),

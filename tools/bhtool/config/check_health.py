@@ -31,7 +31,8 @@ def has_a_watcher(domains: Domains) -> Iterator[Finding]:
 def says_how_often(domains: Domains) -> Iterator[Finding]:
     for sandbox, health in _with_health(domains):
         if sandbox.restarts and not 1 <= health.number(RESTARTS, 0) <= lib.BH_MAX_RESTARTS:
-            yield Finding(health.where(RESTARTS), f"`{sandbox.name}` restarts, but not from once to {lib.BH_MAX_RESTARTS} times")
+            value = f"is {health.number(RESTARTS, 0):,}" if RESTARTS in health.properties else "is missing"
+            yield Finding(health.where(RESTARTS), f"`{RESTARTS}` of `{sandbox.name}` {value}; it is 1 to {lib.BH_MAX_RESTARTS:,}")
 
 
 def has_a_heartbeat(domains: Domains) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.config.annotated import shown
-from bhtool.config.includes import code_lines, lines_of
+from bhtool.config.includes import code_lines, lines_of, macros_of
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rules import SYNTAX, diagnose
 from bhtool.config.syntax import UNKNOWN, likely
@@ -121,7 +121,7 @@ def _judged(sources: Sources, where: Location, column: int, message: str) -> tup
     if message == "syntax error":
         lines = sources.lines
         at = next((number for number, (place, _) in enumerate(lines) if place == where), None)
-        return likely(lines, at, column) if at is not None else (where, UNKNOWN)
+        return likely(lines, at, column, macros_of(sources.partition, sources.board)) if at is not None else (where, UNKNOWN)
     if label := label_in(message):
         return _written(sources, label) or where, compilers_text(message) + did_you_mean(label, sources.labels)
     if file := file_in(message):

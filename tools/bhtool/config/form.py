@@ -23,13 +23,15 @@ from bhtool.config.nodes import unknown_nodes
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
-from bhtool.config.wording import BINDINGS, node_text, property_text
+from bhtool.config.wording import BINDINGS, MISSING, node_text, property_text
 from bhtool.config.written import badly_written, known_names, names_by_kind, numbers_for_references, odd_buses, unknown_names
 from bhtool.text import did_you_mean
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # importing dtschema takes Ctrl-C away: sys.exit(-2), wherever it comes
 OURS = "schemas/bulkhead,"
 UNKNOWN, FORM, UNSUPPORTED, REFERENCE = "BH-R002", "BH-R003", "BH-R004", "BH-R006"
+
+ADD_IT = "add it; docs/configuration.md shows its form"
 
 # Designed, announced, and not in this version: properties and child nodes by what gives them away.
 LATER_PROPERTIES = {
@@ -170,7 +172,7 @@ def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
             if name not in known and name not in ("phandle", "$nodename") and not name.startswith("#"):
                 yield f"{node.path}:{name}", _unknown(node, name)
     elif names and names[0] not in node.properties:
-        yield node.path, diagnose(FORM, node.location, f"`{node.name}` {node_text(error)}")
+        yield node.path, _of_node(node, error)
     elif names and error.validator == "type" and error.schema.get("type") == "object":
         yield f"{node.path}:{names[0]}", _unknown(node, names[0])
     elif names:
@@ -179,7 +181,11 @@ def _findings(node: Node, error: Any) -> Iterator[tuple[str, Diagnostic]]:
             diagnose(FORM, node.where(names[0]), f"`{names[0]}` of `{node.name}` {property_text(names[0], error)}"),
         )
     else:
-        yield node.path, diagnose(FORM, node.location, f"`{node.name}` {node_text(error)}")
+        yield node.path, _of_node(node, error)
+
+
+def _of_node(node: Node, error: Any) -> Diagnostic:
+    return diagnose(FORM, node.location, f"`{node.name}` {node_text(error)}", ADD_IT if MISSING.match(str(error.message)) else "")
 
 
 def _unknown(node: Node, name: str) -> Diagnostic:

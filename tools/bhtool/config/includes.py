@@ -17,6 +17,7 @@ _INCLUDE = re.compile(r'^\s*#\s*(?:include|include_next|import|embed|__include_m
 # A text or a character as dtc reads them, dtc-lexer.l, STRING and CHAR_LITERAL: either may have several lines, and quotes of the other's.
 _TEXT = re.compile(r"""^(?P<marker># \d+ "[^\n]*)|"(?:[^"\\]|\\.)*"|'(?:\\'|[^'])*'""", re.MULTILINE | re.DOTALL)
 _TAKES_IN = re.compile(r"/(?P<name>incbin|include)/")
+_DEFINES = re.compile(r"^\s*#\s*define\s+([A-Za-z_]\w*)\(", re.MULTILINE)
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>[^"]*)"')
 
 
@@ -51,6 +52,12 @@ def texts_of(start: Path) -> tuple[bytes, ...]:
             seen.update(new)
             waiting += new.values()
     return tuple(found)
+
+
+def macros_of(*files: Path) -> list[str]:
+    """The names that take an argument, of `#define` in the files and in what they include."""
+    texts = (text.decode("utf-8", "replace") for file in files for text in texts_of(file))
+    return list(dict.fromkeys(one for text in texts for one in _DEFINES.findall(text)))
 
 
 def _file(name: str, folders: tuple[Path, ...]) -> Path | None:

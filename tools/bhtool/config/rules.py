@@ -201,7 +201,12 @@ RULES = (
     ),
     # Faults.
     Rule("BH-R080", "A heartbeat that is watched has a watcher.", "let a sandbox that kicks it have `may-kick`", health.has_a_watcher),
-    Rule("BH-R081", "A sandbox that restarts says how often at most.", "add `max-restarts`, from 1 to a million", health.says_how_often),
+    Rule(
+        "BH-R081",
+        "A sandbox that restarts says how often at most.",
+        "write how many faults a restart answers: `max-restarts = <3>;`",
+        health.says_how_often,
+    ),
     Rule("BH-R082", "Only native sandboxes have heartbeats.", "take out `heartbeat-timeout-us`", health.has_a_heartbeat),
     Rule("BH-R083", "A heartbeat's timeout is from 100 us to 10 s.", "choose one from 100 to 10000000 us", health.timeout_in_range),
     Rule("BH-R084", "There is room for the boot snapshots of sandboxes that restart.", "make some memory smaller"),
@@ -287,10 +292,10 @@ SYNTAX, DTC_WARNING = "BH-R001", "BH-W001"
 BY_ID = {rule.id: rule for rule in RULES}
 
 
-def diagnose(rule: str, where: Location, text: str) -> Diagnostic:
-    """The message for a broken rule: what is wrong, and what to do; of what the compiler finds, the text says both."""
-    remedy = "" if rule in (SYNTAX, DTC_WARNING) else f"; {BY_ID[rule].remedy}"
-    return Diagnostic(where.file, where.line, rule, visible(text + remedy))
+def diagnose(rule: str, where: Location, text: str, remedy: str = "") -> Diagnostic:
+    """The message for a broken rule: what is wrong, and what to do (empty: the rule's own); of what the compiler finds, the text says both."""
+    what_to_do = "" if rule in (SYNTAX, DTC_WARNING) else f"; {remedy or BY_ID[rule].remedy}"
+    return Diagnostic(where.file, where.line, rule, visible(text + what_to_do))
 
 
 def judge_meaning(domains: Domains) -> list[Diagnostic]:

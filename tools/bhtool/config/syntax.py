@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bhtool.config.plan import Location
@@ -18,6 +19,8 @@ _DIRECTIVE = re.compile(r"#\s*(?P<name>[a-z]\w*)")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _VALUE = re.compile(r"=.*[>\"\]]$", re.DOTALL)  # the statement is whole
 _TOKEN = re.compile(r"[\w.&@-]+|[!-~]")
+_DIGITS = re.compile(r"\b\d+$")
+_HEAD = re.compile(r"(?P<label>[A-Za-z_]\w*:\s*)?[\w,.+-]+(?P<unit>@[\w,.]+)?")  # of a node, or a property without a value
 _SHIFT = re.compile(r"<<|>>")  # of an expression, no brackets
 
 
@@ -39,11 +42,11 @@ class Stop:
         return re.split(r"[;{}]", code)[-1].strip()
 
 
-def likely(lines: list[tuple[Location, str]], at: int, column: int) -> tuple[Location, str]:
-    """(where, what is wrong) for a stop in lines[at], whose columns count from 1."""
+def likely(lines: list[tuple[Location, str]], at: int, column: int, macros: Iterable[str] = ()) -> tuple[Location, str]:
+    """(where, what is wrong) for a stop in lines[at], whose columns count from 1. macros: those that there are."""
     where, line = lines[at]
     stop = Stop([*lines[:at], (where, line[: column - 1])], line[column - 1 :])
-    return _open_text(stop, line) or _at_the_end(stop) or _missing_end(stop) or (where, _on_the_line(stop, line))
+    return _open_text(stop, line) or _at_the_end(stop) or _missing_end(stop) or (where, _on_the_line(stop, line, macros))
 
 
 def _bare(code: str) -> str:
@@ -78,10 +81,13 @@ def _missing_end(stop: Stop) -> tuple[Location, str] | None:
     if line[-1] in ";{,=<[" or line == "/dts-v1/;":
         return None
     closing = ">" if _bare(line).count("<") > _bare(line).count(">") else ""
-    return where, f"this line lacks its `{closing};`"
+    head = _HEAD.fullmatch(line)
+    if head and (head["label"] or head["unit"]):
+        return where, "this line lacks its `{`"
+    return where, f"this line lacks its `{closing};`{' or `{`' if head else ''}"
 
 
-def _on_the_line(stop: Stop, line: str) -> str:
+def _on_the_line(stop: Stop, line: str, macros: Iterable[str]) -> str:
     rest, statement = stop.rest, stop.statement
     macro, word, directive = _MACRO.match(rest), _WORD.match(rest), _DIRECTIVE.match(rest)
     if directive and not line[: line.index("#")].strip() and (hint := did_you_mean(directive["name"], DIRECTIVES)):
@@ -89,9 +95,9 @@ def _on_the_line(stop: Stop, line: str) -> str:
     if rest.startswith("#") or statement.startswith("#"):
         return "a comment begins with `//`, or stands between `/*` and `*/`"
     if macro:
-        return _no_macro(macro["name"])
+        return _no_macro(macro["name"], macros)
     if statement.count("<") > statement.count(">"):
-        return _in_cells(rest, word[0] if word else "")
+        return _in_cells(statement, rest, word[0] if word else "")
     if word and statement.endswith("="):
         return (
             f'`{word[0]}` is neither a text, which stands in quotes, as in "{word[0]}", nor a number or a reference, as in <1> and <&label>'
@@ -107,17 +113,19 @@ def _odd(rest: str) -> str:
     return f"{UNKNOWN}: `{token[0]}` cannot stand here" if token else UNKNOWN
 
 
-def _no_macro(name: str) -> str:
+def _no_macro(name: str, macros: Iterable[str]) -> str:
     how = f"; add `#define {name}(n) 0x0 ((n) << {SIZES[name]})` at the top" if name in ("KiB", "MiB") else ""
     how = "; `GiB(n)` is `MiB(n * 1024)`, below 4 GiB" if name == "GiB" else how
-    return f"there is no macro `{name}`{how}"
+    return f"there is no macro `{name}`{how or did_you_mean(name, macros)}"
 
 
-def _in_cells(rest: str, word: str) -> str:
+def _in_cells(statement: str, rest: str, word: str) -> str:
     if rest.startswith(","):
         return "between `<` and `>` stand cells without commas, as in <&cpu0 &cpu1>"
     if rest.startswith('"'):
         return "a text stands outside of `<` and `>`"
+    if word and (digits := _DIGITS.search(statement)):
+        return f"`{digits[0]}{word}` is no number; numbers have no unit (docs/configuration.md says which each property takes)"
     if word:
         return f"`{word}` is no number; a reference is written `&{word}`"
     if rest.startswith((";", "}")):

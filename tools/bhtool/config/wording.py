@@ -32,6 +32,7 @@ COMPILERS_WORDS = (
     ),
     (re.compile(r"Bad integer literal '(?P<name>[^']*)'"), "`{name}` is no number"),
     (re.compile(r'expected "FILENAME" or <FILENAME>'), "`#include` takes the name of a file in quotes, or BOARD_DTSI without quotes"),
+    (re.compile(r"unterminated /\* comment"), "a comment begins here and is never closed: `*/` is missing"),
     (re.compile(r"UTF-16 .*"), "this file is UTF-16 text; save it as UTF-8"),
     (
         re.compile(
