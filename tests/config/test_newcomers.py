@@ -145,6 +145,26 @@ def test_one_mistake_is_one_message(written: str, instead: str, message: str, co
     assert said(compile_on, tmp_path, text.replace(written, instead, 1).encode()) == [message]
 
 
+def test_a_comment_that_takes_in_code_is_named_first(compile_on: Compile, tmp_path: Path) -> None:
+    text = GOOD.read_text().replace("<&control_ram>;", "<&control_ram>; /* the line to the motors").replace(LOG, f"{LOG} /* the ring */", 1)
+    comment = "27 BH-R001 this comment has no `*/` before the next one begins, in line 29, and takes in the lines between"
+    assert said(compile_on, tmp_path, text.encode()) == [
+        comment,
+        "24 BH-R003 `control` lacks `image`; add it; docs/configuration.md shows its form",
+    ]
+
+
+@pytest.mark.parametrize("comment", ["/* as in\n   /* here */", "/*\n * one; see\n * include/*.h;\n */", "/* a;\n *\n */ /* b */"])
+def test_a_comment_that_takes_in_no_code_is_none_of_them(comment: str, compile_on: Compile, tmp_path: Path) -> None:
+    (message,) = said(compile_on, tmp_path, GOOD.read_text().replace(FIRST, comment, 1).encode())
+    assert "lacks `image`" in message
+
+
+def test_what_is_commented_out_on_purpose_is_no_error(compile_on: Compile, tmp_path: Path) -> None:
+    text = GOOD.read_text().replace('bootargs = "quiet";', '/* bootargs = "quiet";\n initrd = "other"; /* both */')
+    assert said(compile_on, tmp_path, text.encode()) == []
+
+
 @pytest.mark.parametrize(("content", "message"), FILES, ids=[row[1][13:40] for row in FILES])
 def test_what_is_no_source_is_said_to_be_none(content: bytes, message: str, compile_on: Compile, tmp_path: Path) -> None:
     assert said(compile_on, tmp_path, content) == [message]

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
+from bhtool.config.annotated import shown
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
 from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_memory import LINUX_LEAST
+from bhtool.config.comments import swallowed_lines
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.explain import MONITOR, list_holdings
 from bhtool.config.flat import PROPERTY
@@ -31,10 +33,10 @@ from bhtool.config.payload import NotYet, Payload, PayloadError, Piece, Resolve,
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
 from bhtool.config.place import NoRoom, Placement, place, takes_largest
-from bhtool.config.plan import Diagnostic, Holding, Plan, Platform, SandboxPlan, Segment
+from bhtool.config.plan import Diagnostic, Holding, Location, Plan, Platform, SandboxPlan, Segment
 from bhtool.config.pool import count_pool, frames_of, own_spans
 from bhtool.config.private import read_private
-from bhtool.config.rules import BY_ID, diagnose, judge_meaning
+from bhtool.config.rules import BY_ID, SYNTAX, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
 from bhtool.text import size_text
@@ -78,6 +80,10 @@ def _add(plan: Plan, found: list[Diagnostic]) -> None:
     """Sorts findings into errors and warnings; Refused if there is an error."""
     plan.warnings += [one for one in found if BY_ID[one.rule].is_warning]
     plan.errors += [one for one in found if not BY_ID[one.rule].is_warning]
+    if plan.errors:  # whose cause may be
+        plan.errors[:0] = [
+            diagnose(SYNTAX, Location(shown(one.location.file), one.location.line), one.text) for one in swallowed_lines(plan.file)
+        ]
     _stop_on_errors(plan)
 
 
