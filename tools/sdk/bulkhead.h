@@ -19,7 +19,10 @@ const struct bh_grant *bulkhead_grant(const struct bh_info *info, enum bh_grant_
 /* The sandbox's log ring, ready to be written; NULL if it has none. What an earlier life of the sandbox wrote stays. */
 struct bh_log *bulkhead_log_open(const struct bh_info *info);
 
-/* Writes text, NUL-terminated. `bulkhead run` shows whole lines. Nothing happens if log is NULL. */
+/*
+ * Writes text, NUL-terminated. `bulkhead run` shows whole lines. Nothing happens if log is NULL. Texts of the information page are bytes and take
+ * a cast: bulkhead_print(log, (const char *)info->arguments).
+ */
 void bulkhead_print(struct bh_log *log, const char *text);
 /* The same for a number, as 0x and hexadecimal digits without leading zeros. */
 void bulkhead_print_hex(struct bh_log *log, uint64_t value);
