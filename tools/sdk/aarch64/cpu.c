@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../entry.h"
 
-_Noreturn void _start(const struct bh_info *info);
+BACKTRACES_END _Noreturn void _start(const struct bh_info *info);
 
 void _start(const struct bh_info *info)
 {

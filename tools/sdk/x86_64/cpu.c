@@ -3,7 +3,7 @@
 
 enum { MAKER_ECX_INTEL = 0x6c65746e /* "ntel" of "GenuineIntel" */ };
 
-_Noreturn void _start(const struct bh_info *info);
+BACKTRACES_END _Noreturn void _start(const struct bh_info *info);
 
 /* The stack begins at a multiple of 16, as before a call; a function expects what it is after one. */
 __attribute__((force_align_arg_pointer)) void _start(const struct bh_info *info)
