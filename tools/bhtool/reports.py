@@ -39,8 +39,8 @@ def what_it_did(crash: Crash) -> str:
     return known.did if known and known.did else crash.reason
 
 
-def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, places: Places = NOWHERE, hint: str = "") -> list[str]:
-    """A crash record for people: what, where, whose it is and which grant was missing, a `hint`. Of registers so many beside one another as fit."""
+def crash_prose(plan: Plan, sandbox: int, crash: Crash, places: Places = NOWHERE, hint: str = "") -> list[str]:
+    """A crash record for people: what, where, whose it is and which grant was missing, a `hint`."""
     lines = [
         f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}" + (f", in {places.at}" if places.at else ""),
         f"  core {crash.core}, pc {crash.pc:#x}" + (f", virtual address {crash.virtual:#x}" if crash.virtual else ""),  # PCs do not tell it
@@ -48,7 +48,12 @@ def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, p
     lines += [f"  called from {place}" for place in places.callers]
     if crash.reason in EXPLAINED:
         lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
-    lines += [f"  {hint}"] if hint else []
+    return lines + ([f"  {hint}"] if hint else [])
+
+
+def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, places: Places = NOWHERE, hint: str = "") -> list[str]:
+    """The whole of it. Of registers so many beside one another as fit."""
+    lines = crash_prose(plan, sandbox, crash, places, hint)
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
     count = min(max(1, (width - 1) // REGISTER_CELLS), REGISTERS_A_LINE)
     for first in range(0, len(crash.registers), count):

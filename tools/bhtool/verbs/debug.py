@@ -28,15 +28,18 @@ from bhtool.debugger.target import Stop
 from bhtool.errors import BulkheadError, Status
 from bhtool.images import Resolver
 from bhtool.machine import Machine, timing_for
+from bhtool.memory import Crash
 from bhtool.places import places_of
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.screen import Screen
 from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, RestartEvent, Session, Watch
 from bhtool.verbs.options import Seconds, strict_option
+from bhtool.wrong_call import wrong_call
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 START_SECONDS = 120.0  # of the host, to the sandbox's first instruction
-WIDTH = 80
+REGISTERS_HERE = "  its registers: `info registers`"
+REGISTERS_IN_RUN = "  its registers: `tools/bulkhead run` shows them"
 
 
 @dataclass
@@ -71,11 +74,17 @@ class Observer:
         elif isinstance(event, LineEvent):
             self.notes += [event.said] if event.said else []
         elif isinstance(event, CrashEvent):
-            places = places_of(self.session, self.watch, event.crash)
-            plan, arch = self.session.plan, self.session.platform.arch
-            self.notes += reports.crash_lines(plan, self.watch.plan.index, event.crash, arch, WIDTH, places)[:3]
+            self.notes += self._crash(event.crash)
         elif isinstance(event, RestartEvent):
             self.notes.append(f"begins again: restart {event.restarts}")
+
+    def _crash(self, crash: Crash) -> list[str]:
+        """As `run` tells it, but for the registers."""
+        session, sandbox = self.session, self.watch.plan
+        hint = wrong_call(session.memory, sandbox, crash, session.platform.backend)
+        lines = reports.crash_prose(session.plan, sandbox.index, crash, places_of(session, self.watch, crash), hint)
+        is_last = self.watch.state == "parked" or not sandbox.restarts
+        return [*lines, REGISTERS_HERE if is_last else REGISTERS_IN_RUN]
 
 
 def symbols_of(platform: Platform, plan: Plan, sandbox: SandboxPlan, given: Path | None, screen: Screen) -> Path | None:
