@@ -241,6 +241,18 @@ def test_files_are_named_as_their_author_would(name: str, shown: str) -> None:
     assert clean("x" * 999) == "x" * places.LONGEST_NAME
 
 
+def test_an_exception_at_no_vector_has_the_place_of_what_raised_it(program: Path, arch: str) -> None:
+    pc, at = {"aarch64": 0x200, "armv7": 0x4, "x86_64": 0x200}[arch], symbol(program, "inner") + 16
+    registers = [0] * 36
+    registers[14], registers[15] = at + 4, 0x1DB
+    if arch == "aarch64":
+        registers[32], registers[34] = 0x3C5, at
+    record = Crash("memory", 0, "execute", pc, 0, pc, 0, 4, (0, 0), 0, tuple(registers))
+    places = found(arch, program, record)
+    assert (places.at, places.callers) == (None, ())
+    assert (places.raised.function if places.raised else None) == (None if arch == "x86_64" else "inner")
+
+
 def test_a_record_without_symbols_is_as_it_was(plan: Plan) -> None:
     lines = crash_lines(plan, 1, crash("aarch64", 0x1234), "aarch64", 80)
     assert lines[0] == "parked: write of 4 bytes at memory 0x70000000, value 0x0"

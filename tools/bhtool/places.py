@@ -22,6 +22,7 @@ from bhtool.console import printable
 from bhtool.errors import BulkheadError
 from bhtool.images import Resolver
 from bhtool.memory import Crash, Memory
+from bhtool.own_exception import own_exception
 from bhtool.session import Session, Watch
 
 SYMBOLIZER = "llvm-symbolizer-19"
@@ -47,6 +48,7 @@ class Places:
 
     at: Place | None = None
     callers: tuple[Place, ...] = ()
+    raised: Place | None = None  # where an exception of its own came from, if the pc is at a vector that is not there
 
 
 NOWHERE = Places()
@@ -129,7 +131,7 @@ def places_of(session: Session, watch: Watch, crash: Crash) -> Places:
     try:
         program = load(Resolver(session.platform, session.plan.file, lambda _: None)(sandbox.image))
         read = stack_reader(session.memory, sandbox, FRAMES[arch].word) if watch.state == "parked" else None
-        return _places(program, crash, FRAMES[arch], read) if program else Places()
+        return _places(program, crash, arch, read) if program else Places()
     except (BulkheadError, Unbounded, OSError, ValueError, LookupError, TypeError, AttributeError, struct.error):
         return Places()
 
@@ -144,9 +146,10 @@ def stack_reader(memory: Memory, sandbox: SandboxPlan, size: int) -> ReadWord:
     return read
 
 
-def _places(program: Program, crash: Crash, frames: Frames, read: ReadWord | None) -> Places:
+def _places(program: Program, crash: Crash, arch: str, read: ReadWord | None) -> Places:
+    frames = FRAMES[arch]
     if not program.holds(crash.pc):
-        return Places()
+        return _raised(program, crash, arch)
     returns = list(_returns(program, crash, frames, read))
     at, *others = _symbolized(program.path, (crash.pc, *(address - 1 for address in returns)))
     link = frames.link is not None and returns and returns[0] == crash.registers[frames.link] & ~1
@@ -154,6 +157,14 @@ def _places(program: Program, crash: Crash, frames: Frames, read: ReadWord | Non
         others = others[1:]  # the pc's function has called somebody since, who has returned
     found = [place for inlined in (at, *others) for place in inlined]
     return Places(found[0], tuple(found[1 : MOST_CALLERS + 1])) if found and at else Places()
+
+
+def _raised(program: Program, crash: Crash, arch: str) -> Places:
+    found = own_exception(arch, crash)
+    if found is None or not program.holds(found.address):
+        return Places()
+    named = _symbolized(program.path, (found.address,))[0]
+    return Places(raised=named[0] if named else Place(found.address, ""))
 
 
 def _returns(program: Program, crash: Crash, frames: Frames, read: ReadWord | None) -> Iterator[int]:

@@ -9,6 +9,7 @@ from bhtool.codes.reasons import BY_NAME
 from bhtool.config.plan import ExplainKind, Plan
 from bhtool.lateness import caption, gaps_text, latest_text, tells_turns
 from bhtool.memory import Crash, Exits, Heartbeat
+from bhtool.own_exception import own_exception
 from bhtool.places import NOWHERE, Places
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
@@ -39,21 +40,30 @@ def what_it_did(crash: Crash) -> str:
     return known.did if known and known.did else crash.reason
 
 
-def crash_prose(plan: Plan, sandbox: int, crash: Crash, places: Places = NOWHERE, hint: str = "") -> list[str]:
+def explanation(plan: Plan, sandbox: int, crash: Crash, arch: str, places: Places) -> str:
+    """Whose it is and which grant was missing, or what else led there; "": the reason says it all."""
+    if crash.reason not in EXPLAINED:
+        return ""
+    whose = plan.explain(sandbox, EXPLAINED[crash.reason], crash.address)
+    if own := own_exception(arch, crash):
+        said = own.text(places.raised if places.raised and places.raised.function else None, places.raised is not None)
+        return said if own.is_likely else f"{whose}; a jump through a null pointer, or {said}"
+    return whose
+
+
+def crash_prose(plan: Plan, sandbox: int, crash: Crash, arch: str, places: Places = NOWHERE, hint: str = "") -> list[str]:
     """A crash record for people: what, where, whose it is and which grant was missing, a `hint`."""
     lines = [
         f"{'fault' if plan.sandboxes[sandbox].restarts else 'parked'}: {what_it_did(crash)}" + (f", in {places.at}" if places.at else ""),
         f"  core {crash.core}, pc {crash.pc:#x}" + (f", virtual address {crash.virtual:#x}" if crash.virtual else ""),  # PCs do not tell it
     ]
     lines += [f"  called from {place}" for place in places.callers]
-    if crash.reason in EXPLAINED:
-        lines.append("  " + plan.explain(sandbox, EXPLAINED[crash.reason], crash.address))
-    return lines + ([f"  {hint}"] if hint else [])
+    return lines + [f"  {text}" for text in (explanation(plan, sandbox, crash, arch, places), hint) if text]
 
 
 def crash_lines(plan: Plan, sandbox: int, crash: Crash, arch: str, width: int, places: Places = NOWHERE, hint: str = "") -> list[str]:
     """The whole of it. Of registers so many beside one another as fit."""
-    lines = crash_prose(plan, sandbox, crash, places, hint)
+    lines = crash_prose(plan, sandbox, crash, arch, places, hint)
     lines.append(f"  machine's words: {crash.raw[0]:#x} {crash.raw[1]:#x}, clock {crash.clock}")
     count = min(max(1, (width - 1) // REGISTER_CELLS), REGISTERS_A_LINE)
     for first in range(0, len(crash.registers), count):

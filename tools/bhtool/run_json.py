@@ -7,7 +7,7 @@ from typing import Any
 from bhtool.lateness import real_gaps, tells_turns
 from bhtool.memory import Crash, Heartbeat
 from bhtool.places import Place, places_of
-from bhtool.reports import EXPLAINED, register_name
+from bhtool.reports import explanation, register_name
 from bhtool.session import Session, Watch
 from bhtool.signs import Panic
 from bhtool.wrong_call import wrong_call
@@ -18,9 +18,8 @@ def place_json(place: Place) -> dict[str, Any]:
 
 
 def crash_json(session: Session, watch: Watch, crash: Crash) -> dict[str, Any]:
-    kind = EXPLAINED.get(crash.reason)
-    where = session.plan.explain(watch.plan.index, kind, crash.address) if kind else ""
     places = places_of(session, watch, crash)
+    where = explanation(session.plan, watch.plan.index, crash, session.platform.arch, places)
     return {
         "reason": crash.reason,
         "core": crash.core,

@@ -41,6 +41,7 @@ REASONS = (
         "It ends the sandbox, which is parked, or restarted if it may.",
         causes=(
             "a pointer that is wild, or null (on ARM nothing lies at address 0; on a PC RAM does)",
+            "an exception of its own without vectors: on AArch64 the fetch is at 0x200 (0x280: an interrupt), on ARMv7 at 0x4 to 0x1c",
             "a driver for a device that `access` does not list",
             "an address of the bare board where the sandbox has none: guest-physical RAM starts at 0x40000000 on ARM, at 0 on a PC",
             "RAM that is smaller than the program believes, or a stack that has grown out of it",
@@ -49,6 +50,7 @@ REASONS = (
         remedies=(
             "read the line of the record that says whose the address is, and whether a grant is missing",
             "a device: add it to `access`; RAM: make the `memory-region` larger",
+            "an exception of its own: set vectors (VBAR) first; the record says where it came from and what it was",
             "otherwise look at the function and line of `pc`, or stop there with `tools/bulkhead debug`",
         ),
         example=(

@@ -82,7 +82,8 @@ class Observer:
         """As `run` tells it, but for the registers."""
         session, sandbox = self.session, self.watch.plan
         hint = wrong_call(session.memory, sandbox, crash, session.platform.backend)
-        lines = reports.crash_prose(session.plan, sandbox.index, crash, places_of(session, self.watch, crash), hint)
+        places, arch = places_of(session, self.watch, crash), session.platform.arch
+        lines = reports.crash_prose(session.plan, sandbox.index, crash, arch, places, hint)
         is_last = self.watch.state == "parked" or not sandbox.restarts
         return [*lines, REGISTERS_HERE if is_last else REGISTERS_IN_RUN]
 
