@@ -13,6 +13,7 @@ from bhtool.own_exception import own_exception
 from bhtool.places import NOWHERE, Places
 from bhtool.screen import table_of
 from bhtool.session import Session, Watch
+from bhtool.stack_end import left_its_ram
 from bhtool.text import counted
 
 GENERAL_X86_64 = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
@@ -48,7 +49,7 @@ def explanation(plan: Plan, sandbox: int, crash: Crash, arch: str, places: Place
     if own := own_exception(arch, crash):
         said = own.text(places.raised if places.raised and places.raised.function else None, places.raised is not None)
         return said if own.is_likely else f"{whose}; a jump through a null pointer, or {said}"
-    return whose
+    return left_its_ram(plan.sandboxes[sandbox], crash, arch) or whose
 
 
 def crash_prose(plan: Plan, sandbox: int, crash: Crash, arch: str, places: Places = NOWHERE, hint: str = "") -> list[str]:
