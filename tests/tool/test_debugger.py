@@ -332,6 +332,8 @@ def gdb() -> Iterator[tuple[Server, Line]]:
         (b"qfThreadInfo", b"m1"),
         (b"qsThreadInfo", b"l"),
         (b"qC", b"QC1"),
+        (b"qAttached", b"0"),
+        (b"vKill;1", b""),
         (b"Hg1", b"OK"),
         (b"Hg2", b"E01"),
         (b"Hg0", b"OK"),
@@ -351,6 +353,16 @@ def gdb() -> Iterator[tuple[Server, Line]]:
 )
 def test_gdb_is_answered(gdb: tuple[Server, Line], packet: bytes, answer: bytes) -> None:
     assert gdb[0].answer(packet) == answer
+
+
+def test_who_wants_to_run_a_parked_sandbox_on_is_told_once(gdb: tuple[Server, Line]) -> None:
+    server, line = gdb
+    server.stop = server.target.resume(None, never)
+    assert [server.answer(packet) for packet in (b"vCont;s:1", b"vCont;c")] == [b"T0bthread:1;"] * 2
+    told = line.receive(0)
+    assert told is not None
+    assert bytes.fromhex(told[1:].decode()) == b"`one` is parked for good: look at it, or quit\n"
+    assert line.receive(0) is None
 
 
 @given(st.binary(max_size=40))

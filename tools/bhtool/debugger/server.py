@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bhtool.debugger.packets import INTERRUPT, Ended, Line
-from bhtool.debugger.target import INTERRUPTED, NO_SPAN, Stop, Target
+from bhtool.debugger.target import CRASHED, INTERRUPTED, NO_SPAN, Stop, Target
 
 SUPPORTED, DESCRIBES = b"PacketSize=1000;vContSupported+", b";qXfer:features:read+"
 MOST_READ = 0x10000
 STEP = re.compile(rb";(?:[sS][0-9a-f]*|r([0-9a-f]+),([0-9a-f]+)):([0-9a-f]+)")
 KILL = b"k"  # has no answer
 MANY_STEPS = 300  # of one command
+FOR_GOOD = "`{}` is parked for good: look at it, or quit\n"
 LONG = "still in the same line after {} steps: Ctrl-C ends that; `advance LINE` and `finish` get past a wait at full speed\n"
 
 
@@ -28,6 +29,7 @@ class Server:
     slot: int = 0  # that gdb asks about
     was_interrupted: bool = False  # by a Ctrl-C that no stop has told of
     steps: int = 0  # since gdb last came to its prompt
+    has_told_end: bool = False  # that nothing runs on
 
     def serve(self) -> None:
         """Until gdb closes its end."""
@@ -105,6 +107,9 @@ class Server:
 
     def _run(self, slot: int | None, span: range = NO_SPAN) -> bytes:
         self._count(slot is not None)
+        if self.stop.signal == CRASHED and not self.has_told_end:
+            self.has_told_end = True
+            self._tell(FOR_GOOD.format(self.target.sandbox.name))
         stop = Stop(self.slot, INTERRUPTED) if self.was_interrupted else self.target.resume(slot, self._tick, span)
         self.was_interrupted = False
         return self.stop_reply(stop)
@@ -130,7 +135,7 @@ HANDLERS: dict[bytes, Callable[[Server, bytes], bytes]] = {
     b"H": Server._thread,
     b"T": Server._alive,
     b"qC": lambda server, _: b"QC%x" % (server.slot + 1),
-    b"qAttached": lambda _server, _packet: b"1",
+    b"qAttached": lambda _server, _packet: b"0",  # gdb says of `quit` that it ends what it looks at
     b"qfThreadInfo": Server._threads,
     b"qsThreadInfo": lambda _server, _packet: b"l",
     b"qThreadExtraInfo": Server._about,

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from bhtool.config.plan import SandboxPlan
+
 TRAP, INTERRUPTED, CRASHED = 5, 2, 11  # SIGTRAP, SIGINT, SIGSEGV as gdb numbers them
 
 
@@ -25,6 +27,9 @@ Tick = Callable[[], bool]  # called while the sandbox runs, many times a second;
 
 
 class Target(Protocol):
+    @property
+    def sandbox(self) -> SandboxPlan: ...
+
     @property
     def cores(self) -> list[int]: ...
 

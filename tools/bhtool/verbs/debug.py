@@ -150,9 +150,11 @@ def debug_live(session: Session, sandbox: SandboxPlan, directory: Path, wish: Wi
             stop = run_to_entry(live, observer)
         observer.live = live
         screen.report(f"{sandbox.name} stands before its first instruction; the whole machine stands whenever it does")
-        return run_gdb(
+        status = run_gdb(
             session.platform, directory, wish, lambda gdb: serve(Server(live, gdb, observer.poll, lambda: live.wants_stop, stop))
         )
+    screen.report("the machine ends")
+    return status
 
 
 def debug_record(session: Session, sandbox: SandboxPlan, directory: Path, wish: Wish, seconds: float, screen: Screen) -> int:
