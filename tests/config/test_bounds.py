@@ -38,7 +38,7 @@ def test_a_pipe_as_partition_file(compile_on: Compile, tmp_path: Path) -> None:
 def test_a_large_partition_file(compile_on: Compile, tmp_path: Path) -> None:
     file = written(tmp_path, GOOD)
     os.truncate(file, SOURCE_BYTES + 1)
-    assert refusal(compile_on, file).startswith("partition.dts:1: this file has 1048577 B, 1 MiB at most can be read")
+    assert refusal(compile_on, file).startswith("partition.dts:1: this file has 1,048,577 B, 1 MiB at most can be read")
 
 
 def test_a_pipe_in_an_included_file(compile_on: Compile, tmp_path: Path) -> None:

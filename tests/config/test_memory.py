@@ -94,4 +94,4 @@ def test_what_a_core_takes(compile_on: Compile, tmp_path: Path, platform: str) -
 
 
 def test_sizes_are_exact_or_short() -> None:
-    assert [size_text(size) for size in (1280 << 10, 512 << 20, 1522052 << 10, 100)] == ["1280 KiB", "512 MiB", "1,486.4 MiB", "100 B"]
+    assert [size_text(size) for size in (1280 << 10, 512 << 20, 1522052 << 10, 100)] == ["1,280 KiB", "512 MiB", "1,486.4 MiB", "100 B"]

@@ -145,9 +145,9 @@ def test_a_refusal_says_what_there_is(compile_on: Compile, tmp_path: Path) -> No
     """What was asked for, with the monitors' frames, and every free stretch."""
     regions = pinned("one", "qemu-aarch64", 6 * MIB, 1024 * MIB) + sized("two", 1026)
     plan = compiled(compile_on, tmp_path, "qemu-aarch64", regions)
-    asked = r"there is no room for the 1026 MiB of `two`: 1,026\.\d MiB are asked for in all, and "
+    asked = r"there is no room for the 1,026 MiB of `two`: 1,026\.\d MiB are asked for in all, and "
     free = (
-        r"free of firmware, the monitor and pinned regions are 0x40050000\.\.0x405fffff \(5824 KiB\), 0x80000000\.\.0xbfffffff \(1 GiB\); "
+        r"free of firmware, the monitor and pinned regions are 0x40050000\.\.0x405fffff \(5,824 KiB\), 0x80000000\.\.0xbfffffff \(1 GiB\); "
     )
     assert [one.rule for one in plan.errors] == ["BH-R037"]
     assert re.match(asked + free, plan.errors[0].text), plan.errors[0].text

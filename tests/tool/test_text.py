@@ -81,7 +81,14 @@ def test_a_plural_may_be_another_word() -> None:
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(16 << 40, "16 TiB"), (3 << 30, "3 GiB"), (1280 << 10, "1280 KiB"), (0x100100000 + 4096, "4,097.0 MiB"), (4095, "4095 B"), (0, "0 B")],
+    [
+        (16 << 40, "16 TiB"),
+        (3 << 30, "3 GiB"),
+        (1280 << 10, "1,280 KiB"),
+        (0x100100000 + 4096, "4,097.0 MiB"),
+        (4095, "4,095 B"),
+        (0, "0 B"),
+    ],
 )
 def test_sizes(size: int, text: str) -> None:
     assert size_text(size) == text

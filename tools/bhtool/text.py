@@ -17,8 +17,8 @@ def size_text(size: int) -> str:
         return f"{size / MIB:,.1f} MiB"
     for unit, name in UNITS:
         if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
+            return f"{size // unit:,} {name}"
+    return f"{size:,} B"
 
 
 def counted(count: int, thing: str, things: str = "") -> str:

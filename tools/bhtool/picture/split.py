@@ -12,6 +12,7 @@ from bhtool.config.plan import Holding, Plan, ReachKind
 from bhtool.text import counted, size_text
 
 NOBODY = ""
+SNAPSHOT = "boot snapshot of "
 MEANING: dict[ReachKind, str] = {"kick": "may kick", "log": "reads the log of", "notice": "tells of its own end"}
 
 
@@ -90,7 +91,7 @@ def _cards(plan: Plan) -> Iterator[Card]:
         if one.restarts:
             lines.append(f"restarts: {one.max_restarts:,}")
         if one.heartbeat_timeout_us:
-            lines.append(f"beat: {one.heartbeat_timeout_us:,} us")
+            lines.append(f"heartbeat within {one.heartbeat_timeout_us:,} us")
         if one.unprotected:
             lines.append("without " + ", ".join(one.unprotected))
         yield Card(one.name, tuple(lines))
@@ -139,11 +140,11 @@ def _joined(run: list[Holding]) -> Stretch:
     if first.owner != MONITOR:
         return Stretch(first.start, size, first.owner, first.owner)
     whats = [one.what for one in run]
-    kept = [what for what in whats if what.startswith("boot snapshot")]
+    kept = [what.removeprefix(SNAPSHOT).strip("`") for what in whats if what.startswith(SNAPSHOT)]
     if any(what.startswith("monitor of") for what in whats):
         label = "monitors"
     else:
-        label = f"boot snapshot{'s' * (len(kept) > 1)}" if kept else first.what
+        label = f"{', '.join(kept)}: boot snapshot{'s' * (len(kept) > 1)}" if kept else first.what  # a small box shows its beginning
     return Stretch(first.start, size, MONITOR, label)
 
 
