@@ -8,16 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 from bhtool.dialogue import Dialogue
-from bhtool.machine import Machine
 from bhtool.memory import Exits, Stats
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ALL, ARM, VTX, X86, Case, Sandbox
+from tests.emulated.linux_shell import linux_shell
 from tests.emulated.scene import platform_or_skip, stage
 
-BOOT_SECONDS = 300.0
 WORK_SECONDS = 600.0
 TICKS = 10000
 TIMERS, KICKS = 2, 1000  # more timers at once end together, in fewer interrupts
@@ -58,12 +56,8 @@ def machine_platform(platform: str) -> Platform:
 
 @pytest.fixture(scope="module")
 def shell(machine_platform: Platform) -> Iterator[Dialogue]:
-    """The shell, up, on a terminal too wide to wrap what is typed."""
     scene = stage(machine_platform, beside_linux(machine_platform.name))
-    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
-        dialogue = Dialogue(session, "linux")
-        dialogue.wait_until_ready(BOOT_SECONDS)
-        dialogue.ask("stty cols 1000")
+    with linux_shell(machine_platform, scene) as dialogue:
         yield dialogue
 
 

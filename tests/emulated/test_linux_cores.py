@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import pytest
 from bhtool import paths
 from bhtool.dialogue import Dialogue
-from bhtool.machine import Machine
 from bhtool.memory import Exits, Stats
 from bhtool.payloads import READY_LINE
 from bhtool.platforms import Platform
@@ -20,8 +19,9 @@ from bhtool.session import CrashEvent, EndEvent, LineEvent, Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ALL, ARMV7, VTX, X86
+from tests.emulated.linux_shell import BOOT_SECONDS, linux_shell
 from tests.emulated.scene import platform_or_skip, stage_file
-from tests.emulated.test_linux import BOOT_EXITS, BOOT_SECONDS, STEADY, UART_ROW, WORK_SECONDS, exits, stats
+from tests.emulated.test_linux import BOOT_EXITS, STEADY, UART_ROW, WORK_SECONDS, exits, stats
 
 LINUX2 = paths.PARTITIONS / "linux2.dts"
 HEALTH = 'health { on-fault = "restart"; max-restarts = <1>; then = "park"; };'
@@ -48,7 +48,6 @@ def machine_platform(platform: str) -> Platform:
 
 @pytest.fixture(scope="module")
 def shell(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dialogue]:
-    """The shell, up, on a terminal too wide to wrap what is typed."""
     text = LINUX2.read_text()
     bootargs = f'bootargs = "{lean(machine_platform.name)}"; {HEALTH}'
     for old, new in (SMALLER, ('bootargs = "quiet";', bootargs)):
@@ -57,10 +56,7 @@ def shell(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) 
     file = tmp_path_factory.mktemp("linux") / "linux2.dts"
     file.write_text(text)
     scene = stage_file(machine_platform, file)
-    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
-        dialogue = Dialogue(session, "linux")
-        dialogue.wait_until_ready(BOOT_SECONDS)
-        dialogue.ask("stty cols 1000")
+    with linux_shell(machine_platform, scene) as dialogue:
         yield dialogue
 
 

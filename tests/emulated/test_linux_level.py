@@ -8,14 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 from bhtool.dialogue import Dialogue
-from bhtool.machine import Machine
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import SVM, Case, Sandbox
+from tests.emulated.linux_shell import linux_shell
 from tests.emulated.scene import platform_or_skip, stage
-from tests.emulated.test_linux import BOOT_SECONDS, exits
+from tests.emulated.test_linux import exits
 from tests.emulated.test_linux_cores import MOVE_EXITS
 
 ROW = "/IO-APIC.*fasteoi.*ttyS/"  # of /proc/interrupts
@@ -43,12 +42,8 @@ def machine_platform(platform: str) -> Platform:
 
 @pytest.fixture(scope="module")
 def shell(machine_platform: Platform) -> Iterator[Dialogue]:
-    """The shell, up, on a terminal too wide to wrap what is typed."""
     scene = stage(machine_platform, on_two_cores(machine_platform.name))
-    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
-        dialogue = Dialogue(session, "linux")
-        dialogue.wait_until_ready(BOOT_SECONDS)
-        dialogue.ask("stty cols 1000")
+    with linux_shell(machine_platform, scene) as dialogue:
         yield dialogue
 
 
@@ -67,14 +62,14 @@ def taken(shell: Dialogue) -> list[int]:
 def test_it_answers_on_the_core_it_was_moved_to(shell: Dialogue, core: int) -> None:
     """The move is made in the first interrupt after it was asked for; from then on none comes to the other core, and none exits."""
     line = shell.number(f"awk -F: '{ROW} {{ print $1 }}' /proc/interrupts")
-    before = exits(shell).get("device", 0)
+    unmoved = exits(shell).get("device", 0)
     shell.ask(f"echo {1 << core} > /proc/irq/{line}/smp_affinity")
     talk(shell, SETTLING)
     assert shell.number(f"cat /proc/irq/{line}/effective_affinity") == 1 << core
     moved, earlier = exits(shell).get("device", 0), taken(shell)
     talk(shell, ROUNDS)
-    new, old = (now - then for now, then in ((taken(shell)[one], earlier[one]) for one in (core, 1 - core)))
-    assert new >= ROUNDS
-    assert old == 0
-    assert 0 < moved - before <= MOVE_EXITS
+    came = [after - before for after, before in zip(taken(shell), earlier, strict=True)]
+    assert came[core] >= ROUNDS
+    assert came[1 - core] == 0
+    assert 0 < moved - unmoved <= MOVE_EXITS
     assert exits(shell).get("device", 0) == moved

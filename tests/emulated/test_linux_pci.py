@@ -5,15 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 from bhtool.dialogue import Dialogue
-from bhtool.machine import Machine
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ARM, SVM, Case, Sandbox
+from tests.emulated.linux_shell import linux_shell
 from tests.emulated.scene import platform_or_skip, stage
 
-BOOT_SECONDS = 300.0
 BOOT_EXITS = 200  # besides CPUID
 CARD, DEVICE = {"0000:00:02.0": "0x1b36 0x0002"}, {"0000:00:04.0": "0x1b36 0x0005"}
 REGISTERS = "/sys/bus/pci/devices/0000:00:04.0/config"
@@ -49,10 +47,7 @@ def machine_platform(platform: str) -> Platform:
 def shell(machine_platform: Platform) -> Iterator[Dialogue]:
     console, functions = ("uart0", ("pciuart0", "pcitest0")) if machine_platform.name in ARM else ("pciuart0", ("pcitest0",))
     scene = stage(machine_platform, owns(machine_platform.name, console, functions))
-    with Session(machine_platform, scene.plan, Machine(machine_platform, scene.image)) as session:
-        dialogue = Dialogue(session, "linux")
-        dialogue.wait_until_ready(BOOT_SECONDS)
-        dialogue.ask("stty cols 1000")
+    with linux_shell(machine_platform, scene) as dialogue:
         yield dialogue
 
 

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from bhtool.goal import SILENCE_SECONDS as PATIENCE
-from bhtool.goal import TALK_FACTOR, Goal, lacking
+from bhtool.goal import LINUX_SECONDS, SILENCE_SECONDS, TALK_FACTOR, Goal, lacking
 from bhtool.session import Session, Watch
 from bhtool.signs import Panic, Signs
+
+PATIENCE = SILENCE_SECONDS[True]
 
 
 class Machine:
@@ -51,8 +52,8 @@ def test_who_is_silent_is_not_waited_for_for_ever() -> None:
 
 def test_kernels_that_take_turns_have_longer() -> None:
     run = Run(watch("one", os="linux"), watch("two", os="linux"), watch("native", "ready"))
-    assert run.at(2 * PATIENCE - 1) == ""
-    assert "did not get ready" in run.at(2 * PATIENCE + 1)
+    assert run.at(2 * LINUX_SECONDS - 1) == ""
+    assert "did not get ready" in run.at(2 * LINUX_SECONDS + 1)
 
 
 def test_who_talks_has_longer() -> None:

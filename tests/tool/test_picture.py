@@ -88,6 +88,17 @@ def test_a_plan_is_shown_whole(compile_on: Compile) -> None:  # noqa: F811
     assert split.devices[-1].owner == MONITOR
 
 
+def test_words_of_a_plan_say_whose_and_of_what(compile_on: Compile) -> None:  # noqa: F811
+    split = split_of(compile_on(Path(__file__).parents[2] / "examples" / "robot.dts", "qemu-aarch64"))
+    kept = [one.label for one in split.memory if "snapshot" in one.label]
+    names = [card.name for card in split.cards if any(line.startswith("restarts: ") for line in card.lines)]
+    assert kept
+    assert all(label.split(": ")[0].split(", ")[0] in names for label in kept)
+    beats = [line for card in split.cards for line in card.lines if " us" in line]
+    assert beats
+    assert all(line.startswith("heartbeat within ") for line in beats)
+
+
 def test_colours_are_the_terminals() -> None:
     assert tuple(PALETTE) == COLOURS
 

@@ -119,7 +119,26 @@ def test_no_sandbox_speaks_for_the_monitor(label: str) -> None:
     assert session._spare_spoken(label, [said]) == [LineEvent("one", said) if label == "uart1" else MonitorEvent(said)]
 
 
+def test_a_uart_is_read_before_it_is_known_who_was_started(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the monitor's last words would be those of the sandbox that it has just started."""
+    order: list[str] = []
+
+    def read() -> bytes:
+        order.append("uart")
+        return b""
+
+    def look(_: Watch) -> list[Event]:
+        order.append("sandbox")
+        return []
+
+    monkeypatch.setattr(session, "_spare", [("uart1", SimpleNamespace(read=read), session.watches["linux"].lines)])
+    monkeypatch.setattr(session, "_look", look)
+    session.poll()
+    assert order == ["uart", *["sandbox"] * len(session.watches)]
+
+
 def test_nothing_is_left_behind(platform: Platform, plan: Plan, machine: Machine) -> None:
+    gc.collect()  # what the tests before have left
     descriptors = set(os.listdir("/proc/self/fd"))
     with Session(platform, plan, machine):
         pid = machine.pid

@@ -11,7 +11,9 @@ from bhtool.standstill import Standstill
 
 DEMO_SECONDS = 10.0  # after every sandbox is up
 FOR_GOOD = ("parked", "off", "panicked")  # states that a sandbox does not leave
-SILENCE_SECONDS = 120.0  # of guest time without a line, for each Linux: on ARMv7 one unpacks itself for half a minute, and cores take turns
+# Of guest time without a line, by whether it counts instructions: where the host's time goes on, a busy host may be what is slow.
+SILENCE_SECONDS = {True: 60.0, False: 120.0}
+LINUX_SECONDS = 120.0  # at least, for each Linux: on ARMv7 one unpacks itself for half a minute, and cores take turns
 TALK_FACTOR = 5  # who talks has so much longer
 
 
@@ -80,7 +82,8 @@ class Goal:
         if self._seconds is not None:
             return ""
         session = self._session
-        patience = SILENCE_SECONDS * max(1, sum(watch.plan.os == "linux" for watch in session.watches.values()))
+        kernels = sum(watch.plan.os == "linux" for watch in session.watches.values())
+        patience = max(SILENCE_SECONDS[session.machine.is_counted], LINUX_SECONDS * kernels)
         for watch in session.watches.values():
             is_known = not watch.plan.ready_line and watch.plan.os == "linux" and is_provided(session.plan.file, watch.plan.initrd)
             if not watch.settled and not is_known and self._silence.hopeless(watch, session.guest_seconds(), patience):

@@ -34,7 +34,7 @@ CLASSES = {  # DDI 0487, D24.2.40 "ESR_EL1, Exception Syndrome Register (EL1)"
     0x2F: "SError",
     0x3C: "BRK instruction",
 }
-# DDI 0406C, B1.8.1 "Exception vectors and the exception base address": the vector's mode, the exception, and how far behind the instruction LR is
+# DDI 0406C, B1.8.1 "Exception vectors and the exception base address": the vector's mode, the exception, and how far LR is past the instruction
 ARMV7 = {
     0x04: (0x1B, "undefined instruction", 4),
     0x08: (0x13, "SVC instruction", 4),
@@ -50,7 +50,7 @@ LONG_FORMAT, LONG_STATUS, SHORT_STATUS = 1 << 9, 0x3F, 0x40F  # of DFSR: DDI 040
 @dataclass(frozen=True)
 class OwnException:
     address: int  # of the instruction
-    register: str  # that holds it
+    register: str  # that holds it; "": none does, as it is
     what: str
     vectors: str  # the register that says where they are
     is_likely: bool  # if the address lies in its program
@@ -58,7 +58,7 @@ class OwnException:
     def text(self, place: object, is_in_program: bool) -> str:
         """A clause. `place`: the function and line, if they are known."""
         perhaps = "" if self.is_likely and is_in_program else "perhaps "
-        where = f"{self.register}{self.address:#x}" + (f" in {place}" if place else "")
+        where = f"{self.register} {self.address:#x}".lstrip() + (f" in {place}" if place else "")
         return f"{perhaps}an exception of its own at {where}: {self.what}; it has no vectors at {self.vectors} 0x0"
 
 
@@ -77,7 +77,7 @@ def _aarch64(crash: Crash) -> OwnException | None:
     if status & MASKED != MASKED or status & 0xF != SP_EL1H or not (address or syndrome):
         return None
     what = INTERRUPTS.get(crash.pc % SAME_EL) or _class(syndrome)
-    return OwnException(address, "ELR_EL1 ", what, "VBAR_EL1", crash.pc >= SAME_EL)
+    return OwnException(address, "ELR_EL1", what, "VBAR_EL1", crash.pc >= SAME_EL)
 
 
 def _class(syndrome: int) -> str:
@@ -91,11 +91,11 @@ def _armv7(crash: Crash) -> OwnException | None:
     """In Thumb code some are 2 bytes further; the record does not tell which code it was."""
     if crash.pc not in ARMV7 or len(crash.registers) <= DFSR:
         return None
-    mode, what, behind = ARMV7[crash.pc]
+    mode, what, past = ARMV7[crash.pc]
     status, fault = crash.registers[CPSR], crash.registers[DFSR]
-    if status & MODE != mode or not status & IRQ_MASKED or crash.registers[LR] < behind:
+    if status & MODE != mode or not status & IRQ_MASKED or crash.registers[LR] < past:
         return None
     is_alignment = fault & LONG_STATUS == ALIGNMENT if fault & LONG_FORMAT else fault & SHORT_STATUS == 1
     if what == "data abort" and is_alignment:
         what = "alignment fault"
-    return OwnException(crash.registers[LR] - behind, "", what, "VBAR", True)
+    return OwnException(crash.registers[LR] - past, "", what, "VBAR", True)

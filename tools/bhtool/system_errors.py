@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no verb foresaw of the operating system, and of programs that do not end: one sentence and a status. For the launcher, too, so of Python alone."""
+"""Refusals of the operating system that no verb foresaw, and programs that hang: each becomes one sentence and a status.
+
+The launcher needs it before anything is installed, so it imports nothing but Python's own modules.
+"""
 
 import errno
 import subprocess

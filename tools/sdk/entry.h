@@ -3,7 +3,8 @@
 #include "bulkhead.h"
 
 /*
- * Of what stands here no debugger knows a variable: the argument's register has long been used for something else when a backtrace would show it.
+ * No debug information for the entry: by the time a backtrace shows its argument, the register that held it has another value, and the
+ * debugger would show that one.
  */
 #define BACKTRACES_END __attribute__((nodebug))
 

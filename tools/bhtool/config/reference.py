@@ -42,8 +42,8 @@ This page is generated from `dts/bindings` and the checker's table of rules (`to
 ([guest.md](guest.md)), or when a line of its console holds the text of its `ready-line`, whichever comes first. A Linux that starts from the tool's `rootfs.cpio.gz` says
 `bulkhead-linux: ready`. One that starts from another root file system and has no `ready-line` is ready when its kernel says that it runs its first process (`Run /init
 as init process`, which `quiet` hides), or when its console shows a prompt: a line that has not ended and ends so far in `login: `, `# ` or `$ `. Who has said nothing of the kind
-for 120 s of guest time without another line, or for 600 in all, ends the run with status 1, as does a kernel panic that no reboot follows. Several Linux sandboxes have that much each,
-as they take turns: on ARMv7 each unpacks its kernel for half a minute without a word.
+for a minute of guest time without another line, or for five in all, ends the run with status 1, as does a kernel panic that no reboot follows. With Linux it is two minutes and ten
+for each of them, as they take turns: on ARMv7 each unpacks its kernel for half a minute without a word. Where guest time is the host's, it is two minutes and ten at least.
 """
 DMA = """## Devices and DMA
 

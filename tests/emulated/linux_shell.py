@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell of a Linux that a test has booted."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bhtool.dialogue import Dialogue
+from bhtool.machine import Machine
+from bhtool.platforms import Platform
+from bhtool.session import Session
+
+from tests.emulated.scene import Scene
+
+BOOT_SECONDS = 300.0
+
+
+@contextmanager
+def linux_shell(platform: Platform, scene: Scene) -> Iterator[Dialogue]:
+    """The shell of the sandbox `linux`, up, on a terminal too wide to wrap what is typed."""
+    with Session(platform, scene.plan, Machine(platform, scene.image)) as session:
+        dialogue = Dialogue(session, "linux")
+        dialogue.wait_until_ready(BOOT_SECONDS)
+        dialogue.ask("stty cols 1000")
+        yield dialogue
