@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
+from bhtool.cli import loaded
 from bhtool.errors import Status
 from bhtool.oracle.capture import look_of
 from bhtool.oracle.judge import Verdict, judge
@@ -76,7 +77,7 @@ def test_the_verb(machine_platform: Platform, spoilt: bool, status: Status, tmp_
     snapshot = good.put(good.gpa("statistics"), 0) if spoilt else good.snapshot
     monkeypatch.setattr(verb, "capture", lambda *_: snapshot)
     arguments = ["--platform", machine_platform.name, "--partition", SPOILT, "--json", str(file)]
-    assert verb.oracle.main(arguments, standalone_mode=False) == status
+    assert loaded("oracle").main(arguments, standalone_mode=False) == status
     said = json.loads(file.read_text())
     assert said["schema"] == "bulkhead/oracle-v1"
     assert [one["name"] for one in said["sandboxes"]] == ["north", "east", "south", "west"]
