@@ -11,7 +11,8 @@ from bhtool.testing.change import Change
 
 ROOT = Path(__file__).resolve().parents[1]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-DIRECTORIES = (".", "arch/*", "platforms/*", "monitor", "tests/unit", "tests/unit/fake")  # where a build may look, whatever the machine
+# Where a build may look, whatever the machine.
+DIRECTORIES = (".", "arch/*", "arch/arm/*", "platforms/*", "monitor", "tests/unit", "tests/unit/fake")
 NEAR, BY_TEST, BY_HEADER = range(3)
 
 Rank = tuple[int, int]  # age of the change, nearness: the smallest first

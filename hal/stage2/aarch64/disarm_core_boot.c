@@ -2,7 +2,7 @@
 /* Start-up: the registers of disarm_boot.c on the core that runs this. By encoding: assemblers know some only for cores that have them. */
 #include "hal/stage2/disarm.h"
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 #include "registers.h"
 
 /* clang-format off */

@@ -3,7 +3,7 @@
  */
 #include "features_boot.h"
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 #include "identity.h"
 
 #define FIELD(value, low) ((value) >> (low) & 15)

@@ -2,7 +2,7 @@
 /* Going on behind an instruction, or in the guest's own handler for what does not exist. */
 #include "hal/stage2/stage2.h"
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 
 /* SPSR_EL2 for a guest in AArch64 state: ARM ARM C5.2.20 "SPSR_EL2". */
 enum {

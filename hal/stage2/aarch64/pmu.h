@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The performance monitors of this core. ARM ARM D24.5 has each register by name. */
 #pragma once
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 
 /* PMCR_EL0: the cycle counter 0, counting nothing; LC, which is RES1 where there is no AArch32. */
 enum { PMU_RESET = 1 << 2 | 1 << 6 };

@@ -2,7 +2,7 @@
 /* The guest's registers as others ask for them. */
 #include "hal/stage2/stage2.h"
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 
 uint64_t guest_read(const struct hal_core *core, unsigned n)
 {

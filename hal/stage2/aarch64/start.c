@@ -2,7 +2,7 @@
 /* A guest core at its first instruction, and at its last. ARM ARM D24.2 describes each register by name. */
 #include "hal/stage2/stage2.h"
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 
 #define SPSR_ENTRY   0x3c5u /* EL1h, DAIF masked */
 #define DBGCLAIM_ALL 0xffu

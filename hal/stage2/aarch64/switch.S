@@ -5,7 +5,7 @@
  *   guest_run:  callee-saved registers on the stack ─► guest registers from the core ─► ERET
  *   vector:     guest registers to the core ─► callee-saved registers from the stack ─► return LEFT_* from guest_run
  */
-#include "arch/aarch64/mmu.h"
+#include "arch/arm/aarch64/mmu.h"
 #include "hal/stage2/aarch64/guest.h"
 
 /* ARM ARM D24.2 "SCTLR_EL1": RES1 bits, MMU and caches off, little-endian. */

@@ -3,7 +3,7 @@
 #pragma once
 #include "hal/stage2/stage2.h"
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 
 /*
  * Classes a guest can cause, without a decoder: what CPTR_EL2, MDCR_EL2 and HCR_EL2 deny: MCR, MRC, MCRR, MRRC, LDC of

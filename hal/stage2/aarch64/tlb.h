@@ -3,7 +3,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "arch/aarch64/sysreg.h"
+#include "arch/arm/aarch64/sysreg.h"
 
 /*
  * By the VMID in `vttbr`, which becomes the current one for the moment; `own` is put back. What the caller wrote to the

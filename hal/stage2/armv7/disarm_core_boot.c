@@ -2,7 +2,7 @@
 /* Start-up: the registers of disarm_boot.c on the core that runs this. */
 #include "hal/stage2/disarm.h"
 
-#include "arch/armv7/sysreg.h"
+#include "arch/arm/armv7/sysreg.h"
 #include "registers.h"
 
 #define REGISTERS(X) X(0, 0, 1, 2) X(0, 9, 12, 0) X(0, 9, 12, 2) X(0, 9, 12, 3) X(0, 9, 14, 2)

@@ -2,7 +2,7 @@
 /* Going on behind an instruction, or in the guest's own handler for what does not exist. */
 #include "hal/stage2/stage2.h"
 
-#include "arch/armv7/sysreg.h"
+#include "arch/arm/armv7/sysreg.h"
 
 enum { SYNDROME_IL = 1 << 25, VECTOR_UNDEFINED = 4, SCTLR_V = 1 << 13, SCTLR_EE = 1 << 25, SCTLR_TE = 1 << 30 };
 #define HIGH_VECTORS 0xffff0000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The performance monitors of this core. ARMv7 ARM B4.1 has each register by name. */
 #pragma once
-#include "arch/armv7/sysreg.h"
+#include "arch/arm/armv7/sysreg.h"
 
 /* PMCR: the cycle counter 0, counting nothing. */
 enum { PMU_RESET = 1 << 2 };

@@ -2,7 +2,7 @@
 /* The guest's registers as others ask for them. */
 #include "hal/stage2/stage2.h"
 
-#include "arch/armv7/sysreg.h"
+#include "arch/arm/armv7/sysreg.h"
 
 enum { GUEST_SP = 13, GUEST_LR = 14 };
 

@@ -3,7 +3,7 @@
 #include "hal/stage2/stage2.h"
 
 #include "arch/arch.h"
-#include "arch/armv7/sysreg.h"
+#include "arch/arm/armv7/sysreg.h"
 
 /* "SCTLR", Cortex-A15's at reset: MMU and caches off, little-endian, CP15 barriers. */
 #define SCTLR_RESET 0x00c50078u

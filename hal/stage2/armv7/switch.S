@@ -5,7 +5,7 @@
  *   guest_run:  callee-saved registers on the stack ─► guest registers from the core ─► ERET
  *   vector:     guest registers to the core ─► callee-saved registers from the stack ─► return LEFT_* from guest_run
  */
-#include "arch/armv7/mmu.h"
+#include "arch/arm/armv7/mmu.h"
 #include "hal/stage2/armv7/guest.h"
 
 	.syntax	unified

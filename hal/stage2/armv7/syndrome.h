@@ -3,7 +3,7 @@
 #pragma once
 #include "hal/stage2/stage2.h"
 
-#include "arch/armv7/sysreg.h"
+#include "arch/arm/armv7/sysreg.h"
 
 /*
  * Classes a guest can cause, without a decoder: what HCPTR, HDCR and HSTR deny: MCRR, MRRC of coprocessor 15 (4), MCR, MRC,
