@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* BH-I1.register. AArch64's control words, bit for bit as ARM ARM D24.2 names them: every expected word is written out. */
-#include "hal/stage2/aarch64/controls.h"
+#include "hal/arm/aarch64/controls.h"
 
 #include "abi/table.h"
 #include "check.h"

@@ -3,7 +3,7 @@
  * BH-I1.register. What an AArch64 guest may know of its core, from what processors report: every expected word is written out. What no row
  * names is zero, on the core and for the guest.
  */
-#include "hal/stage2/aarch64/identity.h"
+#include "hal/arm/aarch64/identity.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* BH-I1.register. ARMv7's control words, bit for bit as ARMv7 ARM B4.1 names them: every expected word is written out. */
-#include "hal/stage2/armv7/controls.h"
+#include "hal/arm/armv7/controls.h"
 
 #include "abi/table.h"
 #include "check.h"

@@ -20,7 +20,7 @@ from tests.mutation.rows_start import STUCK
 from tests.mutation.rows_wires import WIRES
 from tests.mutation.rows_x86 import SVM_ALONE, VT_X, X86
 
-OF_ONE_MACHINE = ("hal/svm/", "hal/vmx/", "hal/stage2/aarch64/", "hal/stage2/armv7/")
+OF_ONE_MACHINE = ("hal/svm/", "hal/vmx/", "hal/arm/aarch64/", "hal/arm/armv7/")
 
 
 def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[MachineMutation, ...]:

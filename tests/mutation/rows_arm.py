@@ -7,7 +7,7 @@ from tests.mutation.machine_mutation import MachineMutation
 ARM_GICV3 = (
     MachineMutation(
         "SGIs are sent as they were written",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (partition->unprotected & BH_PROTECT_IPI)",
         "if (true)",
         "protected-ipi",
@@ -43,7 +43,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "sending is not trapped",
-        "hal/irq/gicv3_boot.c",
+        "hal/arm/gic/gicv3_boot.c",
         "SYSREG_WRITE(ICH_HCR_EL2, ICH_HCR_TC);",
         "SYSREG_WRITE(ICH_HCR_EL2, 0); SYSREG_WRITE(HCR_EL2, SYSREG_READ(HCR_EL2) & ~(uint64_t)HCR_FMO);",
         "sgi-foreign",
@@ -52,7 +52,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the send filter lets the kick's number pass",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "exit->gpa != SYSREG_ICC_SGI1R || intid == GIC_KICK_SGI",
         "exit->gpa != SYSREG_ICC_SGI1R",
         "sgi-reserved-number-own",
@@ -61,7 +61,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the redistributor filter gives the kick away",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "banked_lines[] = { GIC_GUEST_BANKED };",
         "banked_lines[] = { UINT32_MAX };",
         "disarm-disable-sgis",
@@ -70,7 +70,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the redistributor filter lets lines change their group",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, GIC_FIXED },",
         "{ GICD_IGROUPR, GICD_ISENABLER - 1, 1, 4, GIC_BITS },",
         "banked-groups",
@@ -79,7 +79,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "any priority is a guest's",
-        "hal/irq/gic_filter.c",
+        "hal/arm/gic/gic_filter.c",
         "if ((value >> shift & 0xff) < GIC_GUEST_PRIORITY)",
         "if (false)",
         "banked-priorities",
@@ -88,7 +88,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "a core sleeps behind what its guest has made active",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (SYSREG_READ(ICC_RPR_EL1) != ICC_RPR_IDLE) return;",
         "",
         "disarm-active-priority",
@@ -97,7 +97,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "a guest that may be kicked sleeps by itself",
-        "hal/irq/gicv3_boot.c",
+        "hal/arm/gic/gicv3_boot.c",
         "return HCR_FMO | gic_idle_trap(partition);",
         "return HCR_FMO;",
         "disarm-active-priority",
@@ -106,7 +106,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "priorities are not the guest's",
-        "hal/irq/gic_filter.c",
+        "hal/arm/gic/gic_filter.c",
         "gic_write_bytes(access, access->granted, capped);",
         "gic_write_bytes(access, access->granted, capped & 0);",
         "order-of-two-pending",
@@ -115,7 +115,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the distributor filter knows no owner",
-        "hal/irq/gic_filter.c",
+        "hal/arm/gic/gic_filter.c",
         "return word < words ? lines[word] : 0;",
         "return UINT32_MAX;",
         "distributor-disable-foreign-line",
@@ -124,7 +124,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "firmware calls reach the firmware",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "HCR_CONFINED (HCR_OPEN | HCR_TIDCP |",
         "HCR_CONFINED (HCR_TIDCP |",
         "firmware-power-off",
@@ -133,7 +133,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "implementation-defined registers are the machine's",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "HCR_OPEN | HCR_TIDCP |",
         "HCR_OPEN |",
         "mrs-implementation",
@@ -142,7 +142,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the OS lock is the machine's",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "(MDCR_TDOSA |",
         "(",
         "os-lock",
@@ -151,7 +151,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "debug registers of EL1 are the machine's",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "(open ? 0 : MDCR_CONFINED)",
         "0",
         "mrs-debug-rom",
@@ -160,7 +160,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "a register that no document lists is answered",
-        "hal/stage2/aarch64/registers.c",
+        "hal/arm/aarch64/registers.c",
         "} quiet[] = {",
         "} quiet[] = { { SYSREG(3, 0, 1, 0, 1), 0 },",
         "sweep-mrs",
@@ -169,7 +169,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "implementation-defined registers are the machine's, named or not",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "| HCR_TIDCP |",
         "|",
         "sweep-msr",
@@ -178,7 +178,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "performance monitors are shown and refused",
-        "hal/stage2/pmu_boot.c",
+        "hal/arm/pmu_boot.c",
         "pmu_is_there() ?",
         "false ?",
         "mrs-performance",
@@ -187,7 +187,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "counters count what the monitor does",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "| MDCR_HPMD |",
         "|",
         "counters-without-the-monitor",
@@ -196,7 +196,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the counts of a life are left to the next",
-        "hal/stage2/pmu.c",
+        "hal/arm/pmu.c",
         "PMU_WRITE(PMXEVCNTR, 0);",
         "",
         "restart-forgets-counters",
@@ -205,7 +205,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "the counters' interrupt is nobody's",
-        "hal/irq/gic.h",
+        "hal/arm/gic/gic.h",
         "(~(UINT32_C(1) << GIC_KICK_SGI))",
         "(~(UINT32_C(1) << GIC_KICK_SGI | UINT32_C(1) << 23))",
         "counters-interrupt",
@@ -214,7 +214,7 @@ ARM_GICV3 = (
     ),
     MachineMutation(
         "calls that are not offered are answered",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "default: return NOT_SUPPORTED;",
         "default: return SUCCESS;",
         "sweep-smc",
@@ -226,7 +226,7 @@ ARM_GICV3 = (
 ARM_GICV2 = (
     MachineMutation(
         "every CPU interface can be reached",
-        "hal/irq/gicv2_boot.c",
+        "hal/arm/gic/gicv2_boot.c",
         "partition->unprotected & BH_PROTECT_IPI",
         "true",
         "protected-ipi",
@@ -235,7 +235,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "the send filter knows no owner",
-        "hal/irq/gicv2.c",
+        "hal/arm/gic/gicv2.c",
         " || targets & ~core->partition->gic.reachable",
         "",
         "sgir-foreign",
@@ -244,7 +244,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "a line goes nowhere when its sandbox names another's core",
-        "hal/irq/gicv2.c",
+        "hal/arm/gic/gicv2.c",
         "gic_write_bytes(access, access->granted & value, value);",
         "gic_write_bytes(access, access->granted, value);",
         "distributor-targets-without-an-own-core",
@@ -253,7 +253,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "an SGI comes from nobody",
-        "hal/irq/gic_filter.c",
+        "hal/arm/gic/gic_filter.c",
         "gic_write_bytes(access, access->granted & value, value);",
         "gic_write_bytes(access, access->granted, value);",
         "distributor-sgi-without-a-sender",
@@ -262,7 +262,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "a guest sleeps by itself",
-        "hal/irq/gicv2_boot.c",
+        "hal/arm/gic/gicv2_boot.c",
         "return gic_idle_trap(partition);",
         "return 0;",
         "kick-behind-a-closed-interface",
@@ -271,7 +271,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "a kick poisons nothing",
-        "hal/stage2/kick.c",
+        "hal/arm/kick.c",
         "set_valid(root, 0);",
         "set_valid(root, VALID);",
         "kick-spinning-few",
@@ -280,7 +280,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "poison is not healed",
-        "hal/stage2/kick.c",
+        "hal/arm/kick.c",
         "set_valid(&partition->root, VALID);",
         "set_valid(&partition->root, 0);",
         "kick-each-other",
@@ -290,7 +290,7 @@ ARM_GICV2 = (
     *(
         MachineMutation(
             "an address that a kick hides is none",
-            "hal/stage2/abort.c",
+            "hal/arm/abort.c",
             "if (!locate(core, syndrome, exit) && kick_explains(core))",
             "if (!locate(core, syndrome, exit) && false)",
             "kick-during-a-write-to-pci",
@@ -301,7 +301,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "a poisoned entry is taken for a hole",
-        "hal/stage2/abort.c",
+        "hal/arm/abort.c",
         "return was_poisoned(core, syndrome, exit->gpa) ? BH_EXIT_KICK : BH_EXIT_MEMORY;",
         "return was_poisoned(core, syndrome, exit->gpa) ? BH_EXIT_MEMORY : BH_EXIT_MEMORY;",
         "kick-spinning-few",
@@ -310,7 +310,7 @@ ARM_GICV2 = (
     ),
     MachineMutation(
         "a kick wakes nobody",
-        "hal/stage2/kick.c",
+        "hal/arm/kick.c",
         "gic_signal(victim->hardware_id);",
         "",
         "kick-asleep-few",
@@ -331,7 +331,7 @@ ARM_GICV2 = (
 ARM_V7 = (
     MachineMutation(
         "firmware calls reach the firmware",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "HCR_CONFINED (HCR_OPEN | HCR_TIDCP |",
         "HCR_CONFINED (HCR_TIDCP |",
         "firmware-power-off",
@@ -340,7 +340,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "implementation-defined registers are the machine's",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "HCR_OPEN | HCR_TIDCP |",
         "HCR_OPEN |",
         "mrc-implementation",
@@ -349,7 +349,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "auxiliary control is the machine's",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "HCR_TIDCP | HCR_TAC)",
         "HCR_TIDCP)",
         "mrc-auxiliary-control",
@@ -358,7 +358,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "registers of the last group are the machine's",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "(HSTR_T15 | HSTR_TJDBX)",
         "HSTR_TJDBX",
         "mrc-implementation",
@@ -367,7 +367,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "Jazelle is the machine's",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "(HSTR_T15 | HSTR_TJDBX)",
         "HSTR_T15",
         "jazelle",
@@ -376,7 +376,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "debug registers are the machine's",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "#define HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
         "#define HDCR_CONFINED 0",
         "mrc-debug",
@@ -385,7 +385,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "the counters of a life count on in the next",
-        "hal/stage2/armv7/start.c",
+        "hal/arm/armv7/start.c",
         "guest_clear_counters();",
         "",
         "restart-forgets-counters",
@@ -394,7 +394,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "a kick poisons a part of the root",
-        "hal/stage2/armv7/guest.h",
+        "hal/arm/armv7/guest.h",
         "STAGE2_ROOT_ENTRIES = 4",
         "STAGE2_ROOT_ENTRIES = 1",
         "kick-spinning-few",
@@ -403,7 +403,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "every refused access is laid to kicks",
-        "hal/stage2/kick.c",
+        "hal/arm/kick.c",
         "return is_closed(core->partition) || core->kick_retries++ < RETRIES;",
         "return true;",
         "kick-reaching-above-4-gib",
@@ -412,7 +412,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "fast interrupt mode has no registers of its own",
-        "hal/stage2/armv7/record.c",
+        "hal/arm/armv7/record.c",
         "? BANKED_R8_FIQ + n - 8 : BANKED_REGISTERS;",
         "? BANKED_REGISTERS : BANKED_REGISTERS;",
         "banked-registers",
@@ -421,7 +421,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "a skipped instruction leaves its IT block as it was",
-        "hal/stage2/armv7/inject.c",
+        "hal/arm/armv7/inject.c",
         "it = it & 7 ? (it & 0xe0) | (it << 1 & 0x1f) : 0;",
         "it = it & 7 ? it : 0;",
         "banked-registers",
@@ -430,7 +430,7 @@ ARM_V7 = (
     ),
     MachineMutation(
         "coprocessor 14 is the machine's, named or not",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "#define HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
         "#define HDCR_CONFINED (HDCR_TDOSA | HDCR_TDRA)",
         "sweep-mrc",

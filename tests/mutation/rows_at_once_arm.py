@@ -9,7 +9,7 @@ NOT_PARKED = "attacker was not parked"
 PLAIN_SGI = "~(view->sgi_list | intid)"
 
 SGIS = tuple(
-    MachineMutation(what, "hal/irq/gicv3.c", old, new, case, GICV3, shows)
+    MachineMutation(what, "hal/arm/gic/gicv3.c", old, new, case, GICV3, shows)
     for what, old, new, case, shows in (
         ("any core of the group is named at once", PLAIN_SGI, "~(UINT64_C(0xffff) | intid)", "sgi-foreign", STRAY),
         ("everybody else is named at once", PLAIN_SGI, "~(view->sgi_list | intid | ICC_SGIR_IRM)", "sgi-everybody-else", STRAY),
@@ -43,7 +43,7 @@ SGIS = tuple(
 CALLS = (
     MachineMutation(
         "every call is one for the version",
-        "hal/stage2/run.c",
+        "hal/arm/run.c",
         "|| guest_function(core) != BH_CALL_VERSION",
         "",
         "kick-denied",
@@ -52,7 +52,7 @@ CALLS = (
     ),
     MachineMutation(
         "an immediate does not count at once",
-        "hal/stage2/run.c",
+        "hal/arm/run.c",
         "if (syndrome & SYNDROME_CALL_IMMEDIATE || guest",
         "if (guest",
         "hypercall-immediate",
@@ -61,7 +61,7 @@ CALLS = (
     ),
     MachineMutation(
         "a call that is answered at once returns to nowhere",
-        "hal/stage2/run.c",
+        "hal/arm/run.c",
         "core->guest.pc -= 4;",
         "core->guest.pc = 0;",
         "call-version",
@@ -70,7 +70,7 @@ CALLS = (
     ),
     MachineMutation(
         "who switches his core off is answered at once",
-        "hal/stage2/run.c",
+        "hal/arm/run.c",
         "1u << BH_EXIT_DEVICE | 1u << BH_EXIT_IDLE",
         "1u << BH_EXIT_DEVICE | 1u << BH_EXIT_FIRMWARE",
         "cores-cycle",
@@ -83,7 +83,7 @@ ACCESSES = (
     *(
         MachineMutation(
             "an access at once goes to any line",
-            "hal/irq/gic_filter.c",
+            "hal/arm/gic/gic_filter.c",
             "access.granted = granted_word(view->lines, view->words, offset / 4 % GIC_WORDS);",
             "access.granted = view ? UINT32_MAX : 0;",
             "distributor-disable-foreign-line",
@@ -94,7 +94,7 @@ ACCESSES = (
     ),
     MachineMutation(
         "a byte is a word at once",
-        "hal/stage2/abort.c",
+        "hal/arm/abort.c",
         "if ((syndrome & WORD_MASK) != WORD_ACCESS ||",
         "if ((syndrome & WORD_MASK & ~(3u << 22)) != (WORD_ACCESS & ~(3u << 22)) ||",
         "distributor-a-byte-of-bits",
@@ -103,7 +103,7 @@ ACCESSES = (
     ),
     MachineMutation(
         "priorities are bits at once",
-        "hal/irq/gic_filter.c",
+        "hal/arm/gic/gic_filter.c",
         ">= GICD_IPRIORITYR - GICD_ISENABLER ||",
         ">= GICD_ITARGETSR - GICD_ISENABLER ||",
         "distributor-priorities",
@@ -112,7 +112,7 @@ ACCESSES = (
     ),
     MachineMutation(
         "an SGI that may not be sent is done at once",
-        "hal/irq/gicv2.c",
+        "hal/arm/gic/gicv2.c",
         "if (gic_emulate_ipi(core, exit) != HAL_SKIP) return false;",
         "gic_emulate_ipi(core, exit);",
         "sgir-foreign",
@@ -124,18 +124,18 @@ ACCESSES = (
 UNCOUNTED = tuple(
     MachineMutation(f"{kind} at once are not counted", file, f"core->exits[{index}]++;", "", case, platform, "measured|attacker")
     for kind, file, index, case, platform in (
-        ("calls", "hal/stage2/run.c", "BH_EXIT_CALL", "trips-call", GICV3),
-        ("accesses", "hal/irq/gic_filter.c", "BH_EXIT_DEVICE", "trips-device-write", GICV3),
-        ("other accesses", "hal/stage2/run.c", "exit->kind", "storm-device", GICV3),
-        ("SGIs", "hal/irq/gicv3.c", "BH_EXIT_IPI", "trips-ipi", GICV3),
-        ("SGIs", "hal/irq/gicv2.c", "BH_EXIT_IPI", "trips-ipi", GICV2),
+        ("calls", "hal/arm/run.c", "BH_EXIT_CALL", "trips-call", GICV3),
+        ("accesses", "hal/arm/gic/gic_filter.c", "BH_EXIT_DEVICE", "trips-device-write", GICV3),
+        ("other accesses", "hal/arm/run.c", "exit->kind", "storm-device", GICV3),
+        ("SGIs", "hal/arm/gic/gicv3.c", "BH_EXIT_IPI", "trips-ipi", GICV3),
+        ("SGIs", "hal/arm/gic/gicv2.c", "BH_EXIT_IPI", "trips-ipi", GICV2),
     )
 )
 
 ROOTS = (
     MachineMutation(
         "a kick poisons only the first entry",
-        "hal/stage2/partition_boot.c",
+        "hal/arm/partition_boot.c",
         "if (partition->stage2.root[n])",
         "if (!n)",
         "kick-spinning-few",
@@ -144,7 +144,7 @@ ROOTS = (
     ),
     MachineMutation(
         "a kicker knows no entry",
-        "hal/stage2/partition_boot.c",
+        "hal/arm/partition_boot.c",
         "target->root.used[word] = to->root.used[word];",
         "target->root.used[word] = 0;",
         "kick-spinning-few",
@@ -153,7 +153,7 @@ ROOTS = (
     ),
     MachineMutation(
         "nobody waits for a signal that is on its way",
-        "hal/stage2/kick.c",
+        "hal/arm/kick.c",
         "polls++ < POLLS &&",
         "polls++ < 1 &&",
         "stress-each-other-idle-long",

@@ -3,8 +3,8 @@
 
 from tests.mutation.mutation import Mutation
 
-ABORT, FILTER, GICV2 = "hal/stage2/abort.c", "hal/irq/gic_filter.c", "hal/irq/gicv2.c"
-PMU, PMU_START = "hal/stage2/pmu.c", "hal/stage2/pmu_boot.c"
+ABORT, FILTER, GICV2 = "hal/arm/abort.c", "hal/arm/gic/gic_filter.c", "hal/arm/gic/gicv2.c"
+PMU, PMU_START = "hal/arm/pmu.c", "hal/arm/pmu_boot.c"
 PARTS = [ABORT, FILTER, GICV2]
 
 

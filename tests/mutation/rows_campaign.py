@@ -35,7 +35,7 @@ FILTERS = (
     ),
     MachineMutation(
         "SGIs are sent as they were written, attacked",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (partition->unprotected & BH_PROTECT_IPI)",
         "if (true)",
         CAMPAIGN,
@@ -44,7 +44,7 @@ FILTERS = (
     ),
     MachineMutation(
         "sending is not trapped, attacked",
-        "hal/irq/gicv3_boot.c",
+        "hal/arm/gic/gicv3_boot.c",
         "SYSREG_WRITE(ICH_HCR_EL2, ICH_HCR_TC);",
         "SYSREG_WRITE(ICH_HCR_EL2, 0); SYSREG_WRITE(HCR_EL2, SYSREG_READ(HCR_EL2) & ~(uint64_t)HCR_FMO);",
         CAMPAIGN,
@@ -53,7 +53,7 @@ FILTERS = (
     ),
     MachineMutation(
         "debug registers are the guest's, attacked",
-        "hal/stage2/armv7/controls_boot.c",
+        "hal/arm/armv7/controls_boot.c",
         "HDCR_CONFINED (HDCR_TDA | HDCR_TDOSA | HDCR_TDRA)",
         "HDCR_CONFINED (HDCR_TDOSA | HDCR_TDRA)",
         CAMPAIGN,
@@ -90,7 +90,7 @@ FILTERS = (
     ),
     MachineMutation(
         "other cores' redistributors are answered for, attacked",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "return frame;",
         "return frame.foreign ? (struct gic_frame){ distributor + FIRST_BANKED, frame.base + GICR_SGI_FRAME, banked_lines, 1, false } : frame;",
         CAMPAIGN,
@@ -99,7 +99,7 @@ FILTERS = (
     ),
     MachineMutation(
         "firmware hears the guest's calls, attacked",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "#define HCR_CONFINED (HCR_OPEN | HCR_TIDCP",
         "#define HCR_CONFINED (HCR_TIDCP",
         CAMPAIGN,
@@ -109,7 +109,7 @@ FILTERS = (
     *(
         MachineMutation(
             "the distributor filter knows no owner, attacked",
-            "hal/irq/gic_filter.c",
+            "hal/arm/gic/gic_filter.c",
             "return word < words ? lines[word] : 0;",
             "return UINT32_MAX;",
             CAMPAIGN,
@@ -121,7 +121,7 @@ FILTERS = (
     *(
         MachineMutation(
             "every core is sent to, attacked",
-            "hal/irq/gicv2.c",
+            "hal/arm/gic/gicv2.c",
             " || targets & ~core->partition->gic.reachable",
             "",
             CAMPAIGN,
@@ -132,7 +132,7 @@ FILTERS = (
     ),
     MachineMutation(
         "own lines are routed to any core, attacked",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (access->granted && partition->hardware_id[slot] == value)",
         "if (access->granted)",
         CAMPAIGN,
@@ -141,7 +141,7 @@ FILTERS = (
     ),
     MachineMutation(
         "own lines are routed to any core, attacked",
-        "hal/irq/gicv2.c",
+        "hal/arm/gic/gicv2.c",
         "value &= access->core->partition->gic.interfaces * UINT64_C(0x01010101);",
         "",
         CAMPAIGN,

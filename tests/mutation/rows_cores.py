@@ -53,7 +53,7 @@ EARLY_NOTICES = tuple(
     for what, file, old, new, case, platform in (
         (
             "an end before the told core starts is lost",
-            "hal/stage2/psci.c",
+            "hal/arm/psci.c",
             "kick_repeat_notice(core);",
             "",
             "notice-of-a-fault-at-once",
@@ -61,7 +61,7 @@ EARLY_NOTICES = tuple(
         ),
         (
             "an end of before this life is lost",
-            "hal/stage2/psci.c",
+            "hal/arm/psci.c",
             "kick_repeat_notice(core);",
             "",
             "notice-of-an-earlier-life",
@@ -142,7 +142,7 @@ ARM_CORES = (
     NMI_TAKEN,
     MachineMutation(
         "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
-        "hal/stage2/kick.c",
+        "hal/arm/kick.c",
         """for (unsigned polls = 0; core->slot && is_unanswered(partition) && !is_closed(partition) && polls < POLLS; polls++)
         arch_relax();
         if (is_wanted(partition)) return;
@@ -168,7 +168,7 @@ ARM_CORES = (
     ),
     MachineMutation(
         "any core can be named",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "if (partition->hardware_id[slot] == affinity)",
         "if (affinity)",
         "psci-start-foreign-core",
@@ -177,7 +177,7 @@ ARM_CORES = (
     ),
     MachineMutation(
         "a core that runs can be started",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "uint32_t found = POWER_OFF;",
         "uint32_t found = POWER_ON;",
         "psci-start-running-core",
@@ -186,7 +186,7 @@ ARM_CORES = (
     ),
     MachineMutation(
         "a sandbox may be left without a core",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "if (!__atomic_sub_fetch(&core->partition->cores_on, 1, __ATOMIC_ACQ_REL)) return HAL_STOP;",
         "",
         "psci-last-core-goes",
@@ -195,7 +195,7 @@ ARM_CORES = (
     ),
     MachineMutation(
         "a core that is off hears no kick",
-        "hal/irq/gicv2.c",
+        "hal/arm/gic/gicv2.c",
         "core->power == POWER_ON ? GICC_PMR_OPEN : GIC_GUEST_PRIORITY",
         "core->power == POWER_ON ? GICC_PMR_OPEN : 0",
         "cores-kick-first-off",

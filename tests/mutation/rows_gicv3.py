@@ -7,7 +7,7 @@ from tests.mutation.machine_mutation import MachineMutation
 INTERFACES = (
     MachineMutation(
         "a guest's priority mask is virtual",
-        "hal/irq/gicv3_boot.c",
+        "hal/arm/gic/gicv3_boot.c",
         "SYSREG_WRITE(ICH_HCR_EL2, ICH_HCR_TC);",
         "SYSREG_WRITE(ICH_HCR_EL2, 0);",
         "mask-of-everything",
@@ -16,7 +16,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "the real mask lets everything pass",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (core->priority_mask < GIC_GUEST_PRIORITY) SYSREG_WRITE(ICC_PMR_EL1, GIC_GUEST_PRIORITY);",
         "SYSREG_WRITE(ICC_PMR_EL1, 0xff);",
         "mask-of-everything",
@@ -25,7 +25,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a guest reads the mask that its monitor made of its own",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "uint64_t value = core->priority_mask;",
         "uint64_t value = SYSREG_READ(ICC_PMR_EL1);",
         "mask-of-everything",
@@ -34,7 +34,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a guest masks the kick's signal",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (core->priority_mask < GIC_GUEST_PRIORITY)",
         "if (false)",
         "disarm-priority-mask",
@@ -43,7 +43,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a priority mask outlives its guest",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "write_mask(core, 0);",
         "",
         "restart-forgets-every-register",
@@ -52,7 +52,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "how interrupts end is the guest's choice",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "value = SYSREG_READ(ICC_CTLR_EL1);",
         "if (write) SYSREG_WRITE(ICC_CTLR_EL1, exit->value); value = SYSREG_READ(ICC_CTLR_EL1);",
         "interface-control",
@@ -61,7 +61,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a foreign redistributor looks like the own",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (access->frame->foreign)",
         "if (false)",
         "redistributor-foreign-affinity",
@@ -70,7 +70,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a walk over redistributors ends at the first of the sandbox's",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "else if (access->frame->base == access->core->partition->gic.last_redistributor)",
         "else",
         "redistributor-walk-by-two",
@@ -79,7 +79,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "foreign redistributors are a hole",
-        "hal/irq/gicv3_boot.c",
+        "hal/arm/gic/gicv3_boot.c",
         "view->redistributor_bytes = redistributor_bytes();",
         "view->redistributor_bytes = redistributor_bytes() / 4 * 3;",
         "redistributor-of-an-idle-core",
@@ -88,7 +88,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "redistributors are seen where there are none",
-        "hal/irq/gicv3_boot.c",
+        "hal/arm/gic/gicv3_boot.c",
         "view->redistributor_bytes = redistributor_bytes();",
         "view->redistributor_bytes = 2 * redistributor_bytes();",
         "behind-the-redistributors",
@@ -97,7 +97,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a foreign redistributor is written as the own",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "return frame;",
         "return frame.foreign ? (struct gic_frame){ distributor + FIRST_BANKED, frame.base + GICR_SGI_FRAME, banked_lines, 1, false } : frame;",
         "redistributor-foreign-groups",
@@ -106,7 +106,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "interrupts pass a foreign kernel's mask",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "if (core->priority_mask < GIC_GUEST_PRIORITY) SYSREG_WRITE(ICC_PMR_EL1, GIC_GUEST_PRIORITY);",
         "SYSREG_WRITE(ICC_PMR_EL1, 0xff);",
         "foreign",
@@ -115,7 +115,7 @@ INTERFACES = (
     ),
     MachineMutation(
         "a foreign kernel's walk meets a hole before its own redistributor",
-        "hal/irq/gicv3.c",
+        "hal/arm/gic/gicv3.c",
         "gpa - BOARD_GICR_BASE < core->partition->gic.redistributor_bytes",
         "gpa - core->partition->gic.redistributors[0] < GICR_BYTES",
         "foreign",

@@ -3,7 +3,7 @@
 
 from tests.mutation.mutation import Mutation
 
-KICK_ARM, KICK_X86 = "hal/stage2/kick.c", "hal/x86/kick.c"
+KICK_ARM, KICK_X86 = "hal/arm/kick.c", "hal/x86/kick.c"
 DECIDES = "if (!is_acknowledged(box, ticket)) {"
 COUNTS_SENT = "__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);"
 AWAITS = "while (missing(box) > core->kick_lost && polls++ < POLLS && !is_closed(core->partition))"

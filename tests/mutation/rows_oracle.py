@@ -176,7 +176,7 @@ ORACLE_ARM = (
     ),
     MachineMutation(
         "asynchronous aborts are the guest's",
-        "hal/stage2/aarch64/controls_boot.c",
+        "hal/arm/aarch64/controls_boot.c",
         "HCR_VM | HCR_SWIO | HCR_AMO | HCR_APK",
         "HCR_VM | HCR_SWIO | HCR_APK",
         ORACLE,
@@ -185,7 +185,7 @@ ORACLE_ARM = (
     ),
     MachineMutation(
         "two sandboxes have one VMID",
-        "hal/stage2/partition_boot.c",
+        "hal/arm/partition_boot.c",
         "(uint64_t)(index + 1) << 48",
         "(uint64_t)(index / 2 + 1) << 48",
         ORACLE,

@@ -12,12 +12,12 @@ def left(what: str, file: str, old: str, case: str, platform: str, shows: str = 
     return MachineMutation(f"{what} stay", file, old, "", f"restart-forgets-{case}", platform, shows)
 
 
-PC, PSCI, SWITCH = "hal/x86/core.c", "hal/stage2/psci.c", "hal/stage2/aarch64/switch.S"
+PC, PSCI, SWITCH = "hal/x86/core.c", "hal/arm/psci.c", "hal/arm/aarch64/switch.S"
 REGISTERS = (
-    left("vectors", "hal/stage2/aarch64/start.c", "guest_clear_vectors();", "floating-point", GICV3),
-    left("vectors", "hal/stage2/armv7/start.c", "guest_clear_vectors();", "floating-point", ARMV7),
+    left("vectors", "hal/arm/aarch64/start.c", "guest_clear_vectors();", "floating-point", GICV3),
+    left("vectors", "hal/arm/armv7/start.c", "guest_clear_vectors();", "floating-point", ARMV7),
     left("thread numbers", SWITCH, "msr TPIDR_EL0, xzr", "thread-number", GICV3),
-    left("thread numbers", "hal/stage2/armv7/start.c", "SYSREG_WRITE(TPIDRURW, 0);", "thread-number", ARMV7),
+    left("thread numbers", "hal/arm/armv7/start.c", "SYSREG_WRITE(TPIDRURW, 0);", "thread-number", ARMV7),
     left("debug controls", SWITCH, "msr MDSCR_EL1, xzr", "debug-control", GICV3),
     *(left("vectors", PC, "x86_clear_extended();", "floating-point", platform) for platform in (SVM, VTX)),
     *(left("components", PC, "x86_clear_extended();", "extended-state", platform, "not 'returned 0x1'") for platform in (SVM, VTX)),
@@ -31,7 +31,7 @@ def all_left(what: str, file: str, old: str, platform: str, *names: str) -> Mach
     return MachineMutation(f"{what} stay", file, old, "", "restart-forgets-every-register", platform, shows)
 
 
-START, START_32, APIC = "hal/stage2/aarch64/start.c", "hal/stage2/armv7/start.c", "hal/irq/apic.c"
+START, START_32, APIC = "hal/arm/aarch64/start.c", "hal/arm/armv7/start.c", "hal/irq/apic.c"
 SYNDROMES = """
     SYSREG_WRITE(TPIDRRO_EL0, 0);
     SYSREG_WRITE(ELR_EL1, 0);
@@ -70,7 +70,7 @@ TIMERS_32 = "SYSREG_WRITE64(CNTV_CVAL, 0); SYSREG_WRITE64(CNTP_CVAL, 0);"
 BANKED_32 = "for (unsigned n = 0; n < BANKED_REGISTERS; n++) guest_banked_write(n, 0);"
 NUMBERS_32 = "SYSREG_WRITE(TPIDRURW, 0); SYSREG_WRITE(TPIDRURO, 0); SYSREG_WRITE(TPIDRPRW, 0); SYSREG_WRITE(CNTKCTL, 0);"
 THUMB_EE = '__asm__ volatile("mcr p14, 6, %0, c0, c0, 0; mcr p14, 6, %0, c1, c0, 0" : : "r"(0)); /* TEECR, TEEHBR */'
-COUNTERS = "hal/stage2/pmu.c"
+COUNTERS = "hal/arm/pmu.c"
 COUNTING = "PMU_WRITE(PMCR, PMU_RESET); PMU_WRITE(PMUSERENR, 0);"
 EVERY_REGISTER = (
     all_left("general registers", START, "core->guest.x[n] = 0;", GICV3, "x1", "x2", "x17", "x29", "x30"),
@@ -80,9 +80,9 @@ EVERY_REGISTER = (
     all_left("translations", SWITCH, TRANSLATION, GICV3, "CPACR_EL1", "TTBR0_EL1", "TTBR1_EL1", "TCR_EL1", "MAIR_EL1", "VBAR_EL1"),
     all_left("context numbers", SWITCH, "msr CONTEXTIDR_EL1, xzr", GICV3, "CONTEXTIDR_EL1"),
     all_left("numbers and timers' rights", SWITCH, "msr TPIDR_EL1, xzr msr CNTKCTL_EL1, xzr", GICV2, "TPIDR_EL1", "CNTKCTL_EL1"),
-    all_left("binary points", "hal/irq/gicv3.c", "SYSREG_WRITE(ICC_BPR1_EL1, 0);", GICV3, "ICC_BPR1_EL1"),
-    all_left("virtual settings", "hal/irq/gicv3.c", "SYSREG_WRITE(ICH_VMCR_EL2, 0);", GICV3, "ICC_BPR0_EL1", "ICC_IGRPEN0_EL1"),
-    all_left("binary points", "hal/irq/gicv2.c", "gicc_write(GICC_BPR, 0); gicc_write(GICC_ABPR, 0);", GICV2, "GICC_BPR", "GICC_ABPR"),
+    all_left("binary points", "hal/arm/gic/gicv3.c", "SYSREG_WRITE(ICC_BPR1_EL1, 0);", GICV3, "ICC_BPR1_EL1"),
+    all_left("virtual settings", "hal/arm/gic/gicv3.c", "SYSREG_WRITE(ICH_VMCR_EL2, 0);", GICV3, "ICC_BPR0_EL1", "ICC_IGRPEN0_EL1"),
+    all_left("binary points", "hal/arm/gic/gicv2.c", "gicc_write(GICC_BPR, 0); gicc_write(GICC_ABPR, 0);", GICV2, "GICC_BPR", "GICC_ABPR"),
     all_left("banked registers", START_32, BANKED_32, ARMV7, "lr_svc", "r8_fiq", "sp_fiq", "lr_irq", "sp_abt", "lr_und", "sp_usr"),
     all_left("syndromes", START_32, SYNDROMES_32, ARMV7, "DFSR", "IFSR", "DFAR", "IFAR", "PAR"),
     all_left("translations", START_32, TRANSLATION_32, ARMV7, "TTBR0", "TTBR1", "TTBCR", "DACR", "MAIR0", "MAIR1"),
@@ -112,8 +112,8 @@ EVERY_REGISTER = (
 )
 
 RESTARTS = (
-    left("active priorities", "hal/irq/gicv3.c", "ICH_CLEAR_ACTIVE(0);", "active-priorities", GICV3),
-    left("debug claims", "hal/stage2/aarch64/start.c", "SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);", "debug-claims", GICV2),
+    left("active priorities", "hal/arm/gic/gicv3.c", "ICH_CLEAR_ACTIVE(0);", "active-priorities", GICV3),
+    left("debug claims", "hal/arm/aarch64/start.c", "SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);", "debug-claims", GICV2),
     MachineMutation(
         "a cache that is off stays off",
         "hal/vmx/vmx.h",
@@ -179,7 +179,7 @@ RESTARTS = (
     ),
     MachineMutation(
         "stage 2 stays closed",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "kick_reopen(core);",
         "",
         "restart-after-a-crash",
@@ -188,7 +188,7 @@ RESTARTS = (
     ),
     MachineMutation(
         "lines keep what they were",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "gic_reset_lines(partition);",
         "",
         "restart-forgets-lines",
@@ -197,7 +197,7 @@ RESTARTS = (
     ),
     MachineMutation(
         "a core that starts finds what was pending",
-        "hal/stage2/psci.c",
+        "hal/arm/psci.c",
         "gic_reset_core(core);",
         "",
         "restart-forgets-ipis",

@@ -8,8 +8,8 @@ PARTITION = "monitor/partition_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 ALLOCATOR = "hal/arena_boot.c"
 SPACE_X86 = "hal/x86/space_boot.c"
-SPACE_ARM = "hal/stage2/space_boot.c"
-ROOTS_ARM = "hal/stage2/partition_boot.c"
+SPACE_ARM = "hal/arm/space_boot.c"
+ROOTS_ARM = "hal/arm/partition_boot.c"
 PCI_START = "hal/pci/functions_boot.c"
 
 SPACE_MUTATIONS = [

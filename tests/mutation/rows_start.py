@@ -7,7 +7,7 @@ from tests.mutation.mutation import Mutation
 
 DISARM, ICR = "hal/x86/disarm_boot.c", "hal/irq/icr.c"
 IOAPIC = "hal/irq/ioapic.c"
-DISARM_LOOP, ARM_DISARM, LPIS = "hal/stage2/disarm_boot.c", "hal/stage2/aarch64/disarm_boot.c", "hal/irq/gicv3_disarm_boot.c"
+DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
 PARTITION = "monitor/partition_boot.c"
 
 START = (
@@ -71,6 +71,6 @@ def sticks(file: str, walk: str, platform: str) -> MachineMutation:
 
 
 STUCK = (
-    *(sticks("hal/stage2/probe_boot.c", "disarm(&disarm_this_core) != NULL", platform) for platform in (GICV3, GICV2, ARMV7)),
+    *(sticks("hal/arm/probe_boot.c", "disarm(&disarm_this_core) != NULL", platform) for platform in (GICV3, GICV2, ARMV7)),
     *(sticks("hal/x86/core_boot.c", "!x86_disarm(&x86_this_processor)", platform) for platform in (SVM, VTX)),
 )

@@ -108,8 +108,8 @@ COMPILE = [
     f"-I{ROOT}/monitor",
     f"-I{ROOT}/tests/unit",
     f"-I{ROOT}/tests/unit/fake",
-    f"-I{ROOT}/hal/stage2/aarch64",
-    f"-I{ROOT}/hal/irq",
+    f"-I{ROOT}/hal/arm/aarch64",
+    f"-I{ROOT}/hal/arm/gic",
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
 BOARDS |= dict.fromkeys((*AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")

@@ -108,20 +108,20 @@ def quiet(path: str) -> set[int]:
     return found
 
 
-INTERFACE = "ICC_"  # registers of a GICv3's CPU interface, by the beginning of their names: hal/irq/gicv3.c answers
+INTERFACE = "ICC_"  # registers of a GICv3's CPU interface, by the beginning of their names: hal/arm/gic/gicv3.c answers
 
 
-@pytest.mark.parametrize(("document", "path"), [(A64, "hal/stage2/aarch64/registers.c"), (V7, "hal/stage2/armv7/registers.c")])
+@pytest.mark.parametrize(("document", "path"), [(A64, "hal/arm/aarch64/registers.c"), (V7, "hal/arm/armv7/registers.c")])
 def test_answered_registers(document: str, path: str) -> None:
     rows = [row for row in documents.rows(document, "Registers") if row.how == "exit" and not row.names.startswith(INTERFACE)]
     assert set().union(*(row.numbers for row in rows)) == quiet(path)
 
 
 def test_answered_registers_of_the_interrupt_controller() -> None:
-    named = re.findall(r"#define SYSREG_(ICC_\w+)\s+SYSREG\((.*)\)", source("hal/stage2/aarch64/registers.h"))
+    named = re.findall(r"#define SYSREG_(ICC_\w+)\s+SYSREG\((.*)\)", source("hal/arm/aarch64/registers.h"))
     rows = {row.names: row.numbers for row in documents.rows(A64, "Registers") if row.how == "exit" and row.names.startswith(INTERFACE)}
     assert {f"{name}_EL1": documents.numbers_of(fields.replace(", ", ","))[0] for name, fields in named} == rows
-    answered = re.search(r"gic_emulate_register\(.*?\n}", source("hal/irq/gicv3.c"), re.DOTALL)
+    answered = re.search(r"gic_emulate_register\(.*?\n}", source("hal/arm/gic/gicv3.c"), re.DOTALL)
     assert answered
     assert set(re.findall(r"case SYSREG_(\w+):", answered[0])) | {"ICC_SGI1R"} == {name for name, _ in named}
 
@@ -131,7 +131,7 @@ def test_answered_registers_of_the_interrupt_controller() -> None:
 
 def offered() -> tuple[set[int], set[int]]:
     """PSCI functions by the width of their arguments, as psci.c computes them."""
-    text = source("hal/stage2/psci.c")
+    text = source("hal/arm/psci.c")
     known = {name: int(value) for name, value in re.findall(r"\t([A-Z_0-9]+) = (\d+),", text)}
     both = re.search(r"WITH_ADDRESSES = ([^,]*),", text)
     narrow = re.search(r"OFFERED_32_BITS = WITH_ADDRESSES \|([^,]*),", text)

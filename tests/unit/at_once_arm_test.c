@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses to the distributor that are answered at once (BH-I1.device): hal/stage2/abort.c says which are words, fully described, of a
- * guest that is served, hal/irq/gicv2.c and gic_filter.c what becomes of them. Whatever is anything else goes the long way, and nothing is
- * done.
+ * Accesses to the distributor that are answered at once (BH-I1.device): hal/arm/abort.c says which are words, fully described, of a
+ * guest that is served, hal/arm/gic/gicv2.c and gic_filter.c what becomes of them. Whatever is anything else goes the long way, and nothing
+ * is done.
  */
 #include <string.h>
 
 #include "check.h"
-#include "hal/irq/gicv2.h"
-#include "hal/stage2/decode.h"
+#include "hal/arm/gic/gicv2.h"
+#include "hal/arm/decode.h"
 
 /* ARM ARM D24.2.37 "ESR_EL1", ISS of a data abort: a load of a word into register 5 that finds nothing at level 3. */
 enum { WORD_LOAD = 1 << 24 | 2 << 22 | 5 << 16 | 0x07, WRITES = 1 << 6 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What start-up switches off on ARM cores (BH-I3.forms): hal/stage2/disarm_boot.c with the list of the architecture this is compiled for,
+ * What start-up switches off on ARM cores (BH-I3.forms): hal/arm/disarm_boot.c with the list of the architecture this is compiled for,
  * over cores that have some registers and no others, every one of them left on. Numbers are op0, op1, CRn, CRm, op2 of ARM ARM D24, and
  * opc1, CRn, CRm, opc2 of ARMv7 ARM B3.17, as a syndrome packs them.
  */
-#include "hal/stage2/disarm.h"
+#include "hal/arm/disarm.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

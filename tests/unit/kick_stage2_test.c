@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kicks on ARM (BH-I4.kick, BH-I8.bounded): hal/stage2/kick.c, with kickers that stall wherever another core could see the difference, and
+ * Kicks on ARM (BH-I4.kick, BH-I8.bounded): hal/arm/kick.c, with kickers that stall wherever another core could see the difference, and
  * a victim that meanwhile answers, waits, or waits in vain. A kicker is a thread that runs only while the victim stands still, so every
  * test takes the same turns.
  *
@@ -12,7 +12,7 @@
 
 #include "check.h"
 #include "fake_arch.h"
-#include "hal/stage2/stage2.h"
+#include "hal/arm/stage2.h"
 #include "tlb.h"
 
 enum stall { COUNTED, POISONED, DECIDED, SIGNALLED, NOWHERE };

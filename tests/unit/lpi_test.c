@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A GICv3 that a loader left translating and reading its tables (BH-I3.forms): hal/irq/gicv3_disarm_boot.c over a machine of three
+ * A GICv3 that a loader left translating and reading its tables (BH-I3.forms): hal/arm/gic/gicv3_disarm_boot.c over a machine of three
  * redistributors, the middle one with virtual LPIs. Offsets and bits are written down from ARM IHI 0069H, chapter 12.
  */
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 #include "arch/arch.h"
 #include "check.h"
-#include "hal/irq/gic.h"
-#include "hal/stage2/disarm.h"
+#include "hal/arm/gic/gic.h"
+#include "hal/arm/disarm.h"
 
 enum { REDISTRIBUTORS = 3, WAITS = 5 };
 #define ITS        0x08080000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest's performance monitors (BH-I1.register): hal/stage2/pmu.c and pmu_boot.c. On a core that has none, or not the architecture's, the
+ * A guest's performance monitors (BH-I1.register): hal/arm/pmu.c and pmu_boot.c. On a core that has none, or not the architecture's, the
  * registers trap and nothing writes them, where they would be undefined; elsewhere a new life finds its counters, and no others, cleared.
  */
 #include "pmu.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "hal/stage2/stage2.h"
+#include "hal/arm/stage2.h"
 
 enum { COUNTERS = 6, CYCLES = 31 };
 static bool there;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a monitor on ARM maps of others (BH-I4.private, BH-I4.kick): the stage-2 root of each sandbox that it may kick, of nobody else's.
- * hal/stage2/space_boot.c and partition_boot.c, over space_machine.h; what the interrupt controller and PCI map is theirs.
+ * hal/arm/space_boot.c and partition_boot.c, over space_machine.h; what the interrupt controller and PCI map is theirs.
  */
 #include "frames.h"
-#include "hal/stage2/stage2.h"
+#include "hal/arm/stage2.h"
 #include "space_machine.h"
 
 enum { SANDBOXES = 3, FRAMES = 64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers that describe an exit, for hal/stage2/decode.h, as a test has them. */
+/* The registers that describe an exit, for hal/arm/decode.h, as a test has them. */
 #pragma once
-#include "hal/stage2/stage2.h"
+#include "hal/arm/stage2.h"
 
 uint64_t syndrome_address(enum bh_access access);
 uint64_t syndrome_page(void);

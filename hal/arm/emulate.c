@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the machine below would have done, within the grant: kind → who knows. A kind that is not here is a fault. */
+#include "hal/arm/stage2.h"
+
+/* The monitor sleeps in the guest's place: a guest that owns its CPU interface could sleep through a kick. */
+static enum hal_action idle(struct hal_core *core, const struct hal_exit *exit)
+{
+	hal_core_wait(core);
+	return HAL_SKIP;
+}
+
+enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)
+{
+	enum hal_action action;
+
+	switch (exit->kind) {
+	case BH_EXIT_DEVICE:
+		return pci_emulate(&core->partition->pci, exit, &action) ? action : gic_emulate(core, exit);
+	case BH_EXIT_IPI:
+		return gic_emulate_ipi(core, exit);
+	case BH_EXIT_REGISTER:
+		return register_emulate(core, exit);
+	case BH_EXIT_FIRMWARE:
+		return psci_emulate(core, exit);
+	case BH_EXIT_IDLE:
+		return idle(core, exit);
+	default:
+		return HAL_FAULT;
+	}
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ARM stage 2: what hal.h's opaque structures hold, and what its parts offer each other. The guest's registers and how they
+ * are spelled stand in the folder of the architecture, chosen when linked; the interrupt controller in gic/.
+ */
+#pragma once
+#include "hal/hal.h"
+#include "hal/arm/gic/gic.h"
+#include "hal/pci/pci.h"
+#include "hal/pt/pt.h"
+
+#include "abi/table.h"
+#include "guest.h"
+#include "hcr.h"
+
+/*
+ * A stage-2 root, and which of its entries lead anywhere: a bit each, as hal_partition_seal found them. Nothing
+ * is mapped or unmapped later, so a kick touches no others.
+ */
+enum { ROOT_BITS = 8 * sizeof(uintptr_t), ROOT_WORDS = (STAGE2_ROOT_ENTRIES + ROOT_BITS - 1) / ROOT_BITS };
+struct root {
+	uint64_t *entries; /* NULL: none */
+	uintptr_t used[ROOT_WORDS];
+};
+
+/* A sandbox whose first core this one may kick. */
+struct kick_target {
+	struct root root; /* no entries: not granted */
+	uint64_t vttbr;
+	uint64_t hardware_id;
+	uint32_t core; /* machine core number */
+};
+
+/* Where a core begins: abi/guest.h, or CPU_ON. */
+struct core_entry {
+	uint64_t pc;
+	uint64_t arg;
+	uint64_t stack;
+};
+
+struct hal_partition {
+	struct pt stage2;
+	struct root root;
+	uint64_t vttbr;       /* root and VMID, as VTTBR wants them */
+	uint32_t unprotected; /* enum bh_protection */
+	bool trusted_idle;
+	bool kickable; /* somebody may kick it */
+	bool sealed;
+	bool closed; /* none of its cores is to run: the sandbox has ended, or is being restarted */
+	uint32_t core_count;
+	uint32_t cores_on;       /* or started */
+	struct core_entry entry; /* of the sandbox */
+	uint32_t cores[BH_MAX_SANDBOX_CORES];
+	uint64_t hardware_id[BH_MAX_SANDBOX_CORES];
+	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
+	struct gic_view gic;
+	struct pci_view pci;
+	struct hal_kick_mailbox *boxes; /* by machine core number */
+	struct kick_target targets[BH_MAX_SANDBOXES];
+	struct hal_kick_mailbox *notice_box; /* of the core that is told of the end; NULL: none */
+	uint64_t notice;                     /* that core's hardware ID */
+};
+
+/* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */
+enum core_power { POWER_ON, POWER_OFF, POWER_PENDING, POWER_STARTED };
+
+struct hal_core {
+	struct guest guest; /* first: switch.S */
+	struct hal_partition *partition;
+	uint64_t *exits; /* hal_core_count */
+	uint32_t slot;
+	uint32_t power;          /* enum core_power */
+	struct core_entry entry; /* of its next start */
+	uint64_t priority_mask;  /* GICv3: ICC_PMR_EL1 as its guest reads it */
+	uint32_t kick_seen;      /* requests when it last came in over a poisoned root, */
+	uint32_t kick_retries;   /* and how often since, kick.c */
+	uint32_t kick_lost;      /* signals that were waited for in vain */
+};
+
+_Static_assert(sizeof(struct hal_core) + HAL_STACK_BYTES <= BH_PAGE_BYTES, "a frame with its monitor's stack");
+
+/* A private monitor's own tables. */
+struct hal_space {
+	struct pt tables;
+};
+
+/* ---- each architecture ---- */
+
+/* Start-up. NULL, or the first thing the processor lacks, as hal_probe wants it. */
+const char *processor_missing(void);
+
+/* General register n, the machine's numbering; a register that is always zero reads 0 and drops writes. */
+uint64_t guest_read(const struct hal_core *core, unsigned n);
+void guest_write(struct hal_core *core, unsigned n, uint64_t value);
+/* Goes on behind the instruction that `syndrome` describes, at which the guest's PC is. */
+void guest_skip(struct hal_core *core, uint64_t syndrome);
+/* Completes a trapped load: extends `value` as its instruction says. */
+void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
+/* On the core itself: the guest's state at `core->entry`, as after reset; registers that reset leaves unknown are made known. */
+void guest_start(struct hal_core *core);
+/* On the core itself: its timers and counters, off. */
+void guest_quiesce(void);
+/* Answers REGISTER. */
+enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *exit);
+
+/* ---- shared ---- */
+
+/* What MDCR_EL2 and HDCR both say of performance monitors. ARM ARM D24.2 "MDCR_EL2"; ARMv7 ARM B4.1 "HDCR". */
+enum {
+	PMU_HPMN = 0x1f,    /* so many event counters are the guest's; others would be the monitor's, and are off: HPME is clear */
+	PMU_TPMCR = 1 << 5, /* trap PMCR, */
+	PMU_TPM = 1 << 6,   /* and the rest */
+};
+/* Start-up: these, for this core's guest. Without the architecture's performance monitors, the registers trap. */
+unsigned pmu_grant(void);
+/* On the core itself, after pmu_grant's word is in its register: the guest's counters are 0 and count nothing; no overflow stands. */
+void guest_clear_counters(void);
+
+/* Answers FIRMWARE. */
+enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit);
+
+/* Makes good what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
+void kick_clear(const struct hal_core *core);
+/* Undoes hal_kick_siblings, whose cores have stopped since: the sandbox may run again. */
+void kick_reopen(struct hal_core *core);
+/* Behind a reset of the core's interrupt controller: an end that it was told of before this life, it is told again. */
+void kick_repeat_notice(const struct hal_core *core);
+/* Whether an access that found the root poisoned is to be tried again: not for ever. */
+bool kick_explains(struct hal_core *core);
+/* Whether this core has a kick to answer. */
+bool kick_is_pending(const struct hal_core *core);
