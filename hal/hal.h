@@ -2,8 +2,8 @@
 /*
  * The partitioning interface: what a machine must be able to do to hold sandboxes apart, and nothing about how.
  *
- *   monitor/  ── policy ──►  hal.h  ──►  svm/, vmx/ (x86/) one image, vendor chosen when the machine boots
- *                                  └──►  arm/             chosen when linked
+ *   monitor/  ── policy ──►  hal.h  ──►  x86/   one image; a vendor's part, svm/ or vmx/, is chosen when the machine boots
+ *                                  └──►  arm/   chosen when linked
  *
  * Two lives. Start-up (files named *_boot.c, dropped afterwards) runs on the boot core, one-to-one mapped, and prepares:
  * partitions, cores, spaces, all from the sandbox's own arena. Resident code runs on the sandbox's cores only, inside the

@@ -4,8 +4,8 @@
 
 #include "arch/x86_64/x86.h"
 #include "board.h"
-#include "hal/irq/apic.h"
-#include "hal/irq/ioapic.h"
+#include "hal/x86/apic/apic.h"
+#include "hal/x86/apic/ioapic.h"
 #include "hal/x86/decode.h"
 
 enum { PAGE_SHIFT = 12 };

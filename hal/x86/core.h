@@ -10,7 +10,7 @@
 #include "abi/table.h"
 #include "arch/x86_64/start.h"
 #include "hal/hal.h"
-#include "hal/irq/ioapic.h"
+#include "hal/x86/apic/ioapic.h"
 #include "hal/pci/pci.h"
 #include "hal/pt/pt.h"
 #include "hal/x86/cpuid.h"

@@ -2,8 +2,8 @@
 /* Start-up: guest cores, and the step from start-up into their monitor. */
 #include "arch/x86_64/start.h"
 #include "arch/x86_64/x86.h"
-#include "hal/irq/apic.h"
-#include "hal/irq/ioapic.h"
+#include "hal/x86/apic/apic.h"
+#include "hal/x86/apic/ioapic.h"
 #include "hal/x86/core.h"
 #include "hal/x86/disarm.h"
 

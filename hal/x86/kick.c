@@ -4,7 +4,7 @@
  * an NMI finds every request it stands for, and coalesced ones are answered together. A core that is not awake yet could
  * not survive an NMI; it looks into its mailbox when it has woken (core_boot.c), and needs none.
  */
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 /* Whoever is not awake yet looks at everything before its first run. */

@@ -4,8 +4,8 @@
 #include "arch/x86_64/x86.h"
 #include "board.h"
 #include "hal/hal.h"
-#include "hal/irq/apic.h"
-#include "hal/irq/ioapic.h"
+#include "hal/x86/apic/apic.h"
+#include "hal/x86/apic/ioapic.h"
 
 /* The two legacy controllers' interrupt mask registers. Intel 8259A data sheet, "Operation Command Words". */
 enum { PIC1_IMR = 0x21, PIC2_IMR = 0xa1 };

@@ -4,7 +4,7 @@
  * exist, and touching it is #GP, as on a processor that never had it; kernels probe and live with that.
  */
 #include "arch/x86_64/x86.h"
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 void x86_decode_msr(const struct hal_core *core, bool write, struct hal_exit *exit)

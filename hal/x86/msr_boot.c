@@ -4,7 +4,7 @@
  * can neither send nor choose what arrives. The time-stamp counter can be read only: it is the common time base.
  */
 #include "arch/x86_64/x86.h"
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resident: what a sandbox's cores do to each other with INIT, STARTUP and NMI. None of these reaches the hardware, which would
- * stop the monitor as well as the guest: the sender writes an order into the target's core and kicks it (irq/icr.c); the target
+ * stop the monitor as well as the guest: the sender writes an order into the target's core and kicks it (apic/icr.c); the target
  * carries it out before its guest runs again.
  *
  *                 INIT: OFF | RESET                  STARTUP: OFF away

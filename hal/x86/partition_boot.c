@@ -2,7 +2,7 @@
 /* Start-up: a sandbox's stage 2, filters and lines. */
 #include "arch/words.h"
 #include "arch/x86_64/x86.h"
-#include "hal/irq/ioapic.h"
+#include "hal/x86/apic/ioapic.h"
 #include "hal/x86/core.h"
 
 enum { PORTS = 0x10000, PORT_MAP_BYTES = PORTS / 8 };

@@ -4,7 +4,7 @@
  * nothing resident asks. Memory and the IOAPIC's page are mapped by the table, as open regions.
  */
 #include "arch/x86_64/x86.h"
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 enum { PORTS = 0x10000, APIC_LAST = 0x8ff };

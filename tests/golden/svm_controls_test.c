@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* BH-I1.register. SVM's intercept words, bit for bit as APM vol. 2, Appendix B has them: every expected word is written out. */
-#include "hal/svm/controls.h"
+#include "hal/x86/svm/controls.h"
 
 #include "abi/table.h"
 #include "check.h"

@@ -20,7 +20,7 @@ from tests.mutation.rows_start import STUCK
 from tests.mutation.rows_wires import WIRES
 from tests.mutation.rows_x86 import SVM_ALONE, VT_X, X86
 
-OF_ONE_MACHINE = ("hal/svm/", "hal/vmx/", "hal/arm/aarch64/", "hal/arm/armv7/")
+OF_ONE_MACHINE = ("hal/x86/svm/", "hal/x86/vmx/", "hal/arm/aarch64/", "hal/arm/armv7/")
 
 
 def shared(rows: tuple[MachineMutation, ...], first: str, second: str) -> tuple[MachineMutation, ...]:

@@ -3,9 +3,9 @@
 
 from tests.mutation.mutation import Mutation
 
-ICR = "hal/irq/icr.c"
-SVM = "hal/svm/svm.c"
-FIELDS = "hal/svm/fields_boot.c"
+ICR = "hal/x86/apic/icr.c"
+SVM = "hal/x86/svm/svm.c"
+FIELDS = "hal/x86/svm/fields_boot.c"
 
 AT_ONCE = (
     Mutation("users call at once", SVM, "vmcb->save.cpl || core->registers.rax != ", "core->registers.rax != ", "svm_test"),

@@ -81,7 +81,7 @@ FILTERS = (
     ),
     MachineMutation(
         "foreign pins are programmed as they are written, attacked",
-        "hal/irq/ioapic.c",
+        "hal/x86/apic/ioapic.c",
         "return !line || write_entry",
         "return (!line && (view->count ? ioapic_write(view->index, (uint32_t)exit->value) : (void)0, true)) || write_entry",
         CAMPAIGN,

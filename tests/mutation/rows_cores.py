@@ -127,7 +127,7 @@ NO_LOOK_AT_REFUSALS = tuple(
 # On SVM nobody need look: the NMI of a kick waits until the guest runs, and ends that.
 NMI_TAKEN = MachineMutation(
     "an NMI is taken where nobody looks afterwards",
-    "hal/svm/svm.c",
+    "hal/x86/svm/svm.c",
     "action = answer(core, vmcb, &exit);",
     "take_nmi(); action = answer(core, vmcb, &exit);",
     "kick-endless-refused-registers",

@@ -6,7 +6,7 @@ from tests.mutation.mutation import Mutation
 DECODE = "hal/x86/decode.c"
 FETCH = "hal/x86/fetch.c"
 NOTED = "hal/x86/noted_boot.c"
-SVM, VMX, IOAPIC, PORT = "hal/svm/svm.c", "hal/vmx/vmx.c", "hal/irq/ioapic.c", "hal/x86/port.c"
+SVM, VMX, IOAPIC, PORT = "hal/x86/svm/svm.c", "hal/x86/vmx/vmx.c", "hal/x86/apic/ioapic.c", "hal/x86/port.c"
 
 FETCHES = (
     Mutation("a register for memory", DECODE, "if (*at >> 6 == MODRM_REGISTER)\n\t\treturn false;\n", "", "decode_test"),

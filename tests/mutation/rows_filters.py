@@ -3,7 +3,7 @@
 
 from tests.mutation.mutation import Mutation
 
-IOAPIC, START, PCI, PORT = "hal/irq/ioapic.c", "hal/irq/ioapic_boot.c", "hal/pci/filter.c", "hal/x86/port.c"
+IOAPIC, START, PCI, PORT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c", "hal/pci/filter.c", "hal/x86/port.c"
 
 FILTERS = (
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),

@@ -4,7 +4,7 @@
 from tests.emulated.case import SVM
 from tests.mutation.machine_mutation import MachineMutation
 
-ICR, IOAPIC, IOAPIC_BOOT = "hal/irq/icr.c", "hal/irq/ioapic.c", "hal/irq/ioapic_boot.c"
+ICR, IOAPIC, IOAPIC_BOOT = "hal/x86/apic/icr.c", "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 LEVEL_OF_GUEST = "(enum apic_mode)(icr >> 8 & 0x80)"  # apic_send puts a mode at bit 8; bit 15 is the trigger mode
 LINUX_VECTOR, ANOTHER_GRANT = "ioapic-level-vector-that-linux-chooses", "ioapic-level-vector-of-another-grant"
 ONE_CORE, MOVED, RESTARTED = "ioapic-level-one-core", "ioapic-level-moved-in-service", "ioapic-level-asserted-at-restart"

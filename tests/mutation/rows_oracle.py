@@ -44,7 +44,7 @@ ORACLE_PC = (
     ),
     MachineMutation(
         "all sandboxes have one address-space identifier",
-        "hal/svm/svm_boot.c",
+        "hal/x86/svm/svm_boot.c",
         "control->guest_asid = partition->index + 1;",
         "control->guest_asid = 1;",
         ORACLE,
@@ -53,7 +53,7 @@ ORACLE_PC = (
     ),
     MachineMutation(
         "translations of an earlier owner of an address-space identifier stay",
-        "hal/svm/svm_boot.c",
+        "hal/x86/svm/svm_boot.c",
         "control->tlb_control = TLB_CONTROL_FLUSH_ALL;",
         "",
         ORACLE,
@@ -80,7 +80,7 @@ ORACLE_PC = (
     ),
     MachineMutation(
         "machine checks are the guest's to switch off",
-        "hal/vmx/vmx_boot.c",
+        "hal/x86/vmx/vmx_boot.c",
         "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)CR4_GUESTS);",
         "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)(CR4_GUESTS | CR4_MCE));",
         ORACLE,
@@ -89,7 +89,7 @@ ORACLE_PC = (
     ),
     MachineMutation(
         "what CPUID hides can be enabled in CR4",
-        "hal/vmx/vmx_boot.c",
+        "hal/x86/vmx/vmx_boot.c",
         "CR4_SMEP | CR4_SMAP | CR4_PKE,",
         "CR4_SMEP | CR4_SMAP | CR4_PKE | 1 << 23,",
         ORACLE,
@@ -98,7 +98,7 @@ ORACLE_PC = (
     ),
     MachineMutation(
         "writes of the second range are the first's",
-        "hal/vmx/vmx_boot.c",
+        "hal/x86/vmx/vmx_boot.c",
         "reads[WRITES + n / 8]",
         "partition->msr_map[WRITES + n / 8]",
         ORACLE,
@@ -116,7 +116,7 @@ ORACLE_PC = (
     ),
     MachineMutation(
         "a register is read with its neighbours",
-        "hal/vmx/vmx_boot.c",
+        "hal/x86/vmx/vmx_boot.c",
         "reads[n / 8] &= (uint8_t)~bit;",
         "reads[n / 8] = 0;",
         ORACLE,

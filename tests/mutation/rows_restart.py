@@ -31,7 +31,7 @@ def all_left(what: str, file: str, old: str, platform: str, *names: str) -> Mach
     return MachineMutation(f"{what} stay", file, old, "", "restart-forgets-every-register", platform, shows)
 
 
-START, START_32, APIC = "hal/arm/aarch64/start.c", "hal/arm/armv7/start.c", "hal/irq/apic.c"
+START, START_32, APIC = "hal/arm/aarch64/start.c", "hal/arm/armv7/start.c", "hal/x86/apic/apic.c"
 SYNDROMES = """
     SYSREG_WRITE(TPIDRRO_EL0, 0);
     SYSREG_WRITE(ELR_EL1, 0);
@@ -99,7 +99,7 @@ EVERY_REGISTER = (
     all_left("priorities", APIC, "x86_wrmsr(APIC_TPR, 0);", SVM, "TPR"),
     all_left("timers' divisors", APIC, "x86_wrmsr(APIC_TIMER_DIVIDE, 0);", SVM, "TIMER_DIVIDE"),
     all_left("timers' counts", APIC, "x86_wrmsr(APIC_TIMER_INITIAL, 0);", SVM, "TIMER_INITIAL"),
-    all_left("fault addresses and debug status", "hal/vmx/start.c", "x86_write_cr2(0); x86_write_dr6(DR6_RESET);", VTX, "cr2", "dr6"),
+    all_left("fault addresses and debug status", "hal/x86/vmx/start.c", "x86_write_cr2(0); x86_write_dr6(DR6_RESET);", VTX, "cr2", "dr6"),
     MachineMutation(
         "what the firmware left stays",
         "hal/x86/core_boot.c",
@@ -116,7 +116,7 @@ RESTARTS = (
     left("debug claims", "hal/arm/aarch64/start.c", "SYSREG_WRITE(DBGCLAIMCLR_EL1, DBGCLAIM_ALL);", "debug-claims", GICV2),
     MachineMutation(
         "a cache that is off stays off",
-        "hal/vmx/vmx.h",
+        "hal/x86/vmx/vmx.h",
         "#define CR0_KEPT (CR0_NE | CR0_NW | CR0_CD)",
         "#define CR0_KEPT CR0_NE",
         "restart-forgets-cache-control",

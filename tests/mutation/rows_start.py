@@ -5,8 +5,8 @@ from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.mutation import Mutation
 
-DISARM, ICR = "hal/x86/disarm_boot.c", "hal/irq/icr.c"
-IOAPIC = "hal/irq/ioapic.c"
+DISARM, ICR = "hal/x86/disarm_boot.c", "hal/x86/apic/icr.c"
+IOAPIC = "hal/x86/apic/ioapic.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
 PARTITION = "monitor/partition_boot.c"
 

@@ -3,7 +3,7 @@
 
 from tests.mutation.mutation import Mutation
 
-VMX, CONTROLS = "hal/vmx/vmx.c", "hal/vmx/controls_boot.c"
+VMX, CONTROLS = "hal/x86/vmx/vmx.c", "hal/x86/vmx/controls_boot.c"
 
 CONTROL_WORDS = (
     Mutation(

@@ -25,7 +25,7 @@ WIRES = (
     ),
     MachineMutation(
         "a machine check strikes a monitor whose guest has left that vector in service",
-        "hal/irq/apic.c",
+        "hal/x86/apic/apic.c",
         "void apic_reset(void) { apic_quiet();",
         'void apic_reset(void) { apic_quiet(); __asm__ volatile("int $18");',
         "restart-with-a-machine-check-s-vector-in-service",
@@ -34,7 +34,7 @@ WIRES = (
     ),
     MachineMutation(
         "local vectors of exceptions are not masked",
-        "hal/irq/apic.c",
+        "hal/x86/apic/apic.c",
         "mode == APIC_FIXED && apic_vector_exists(*value)",
         "mode == APIC_FIXED",
         "lvt-holds-exception-vector",

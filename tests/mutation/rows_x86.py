@@ -43,7 +43,7 @@ X86 = (
     ),
     MachineMutation(
         "registers whose bits answer for ports may be opened",
-        "hal/svm/svm_boot.c",
+        "hal/x86/svm/svm_boot.c",
         "{ 0, 1, MSR_VM_CR, MSR_VM_HSAVE_PA }",
         "{ MSR_VM_CR, MSR_VM_HSAVE_PA }",
         "unprotected-beyond-the-last-port",
@@ -52,7 +52,7 @@ X86 = (
     ),
     MachineMutation(
         "a guest may close the gate for kicks",
-        "hal/svm/controls_boot.c",
+        "hal/x86/svm/controls_boot.c",
         "1u << INTERCEPT_4_CLGI |",
         "",
         "svm-instructions",
@@ -61,7 +61,7 @@ X86 = (
     ),
     MachineMutation(
         "NMIs go to the guest",
-        "hal/svm/controls_boot.c",
+        "hal/x86/svm/controls_boot.c",
         "1u << INTERCEPT_3_NMI |",
         "",
         "kick-spinning-few",
@@ -88,7 +88,7 @@ X86 = (
     ),
     MachineMutation(
         "a destination is not looked at",
-        "hal/irq/icr.c",
+        "hal/x86/apic/icr.c",
         "if (targets & APIC_FOREIGN) return HAL_FAULT;",
         "",
         "icr-logical-own-and-foreign",
@@ -97,7 +97,7 @@ X86 = (
     ),
     MachineMutation(
         "an interrupt that is sent at once goes to whomever it names",
-        "hal/irq/icr.c",
+        "hal/x86/apic/icr.c",
         "if (partition->apic_id[slot] == icr >> 32) { apic_send(partition->apic_id[slot], APIC_FIXED, (uint8_t)icr);",
         "{ apic_send((uint32_t)(icr >> 32), APIC_FIXED, (uint8_t)icr);",
         "icr-fixed",
@@ -106,7 +106,7 @@ X86 = (
     ),
     MachineMutation(
         "what is answered at once takes the NMI of a kick",
-        "hal/svm/enter.S",
+        "hal/x86/svm/enter.S",
         "call svm_answer_at_once",
         "call svm_answer_at_once; stgi; nop; clgi",
         "kick-storming-few",
@@ -115,7 +115,7 @@ X86 = (
     ),
     MachineMutation(
         "what is answered at once is not counted",
-        "hal/svm/svm.c",
+        "hal/x86/svm/svm.c",
         "core->exits[kind]++;",
         "",
         "storm-call",
@@ -124,7 +124,7 @@ X86 = (
     ),
     MachineMutation(
         "any delivery mode is sent on",
-        "hal/irq/icr.c",
+        "hal/x86/apic/icr.c",
         "mode == APIC_LOWEST || mode == APIC_SMI ||",
         "mode == APIC_LOWEST ||",
         "icr-smi-to-own-core",
@@ -133,7 +133,7 @@ X86 = (
     ),
     MachineMutation(
         "the I/O APIC's entries are everybody's",
-        "hal/irq/ioapic.c",
+        "hal/x86/apic/ioapic.c",
         "return !line || write_entry(core, line, view->index, (uint32_t)exit->value);",
         "{ if (!line) ioapic_write(view->index, (uint32_t)exit->value); return !line || write_entry(core, line, view->index,"
         " (uint32_t)exit->value); }",
@@ -143,7 +143,7 @@ X86 = (
     ),
     MachineMutation(
         "entries of others can be read",
-        "hal/irq/ioapic.c",
+        "hal/x86/apic/ioapic.c",
         "return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(line->index) & STATE) : REDIRECTION_MASKED;",
         "return ioapic_read(index);",
         "ioapic-read-foreign-line",
@@ -152,7 +152,7 @@ X86 = (
     ),
     MachineMutation(
         "a line may go to any core",
-        "hal/irq/ioapic.c",
+        "hal/x86/apic/ioapic.c",
         "if (targets & APIC_FOREIGN || !targets)",
         "if (!targets)",
         "ioapic-logical-own-and-foreign",
@@ -161,7 +161,7 @@ X86 = (
     ),
     MachineMutation(
         "a line may be an NMI",
-        "hal/irq/ioapic.c",
+        "hal/x86/apic/ioapic.c",
         "apic_mode_of(low) > APIC_LOWEST ||",
         "",
         "ioapic-nmi",
@@ -170,7 +170,7 @@ X86 = (
     ),
     MachineMutation(
         "half a register is a register",
-        "hal/irq/ioapic.c",
+        "hal/x86/apic/ioapic.c",
         "exit->width != 4 ||",
         "",
         "ioapic-by-word",
@@ -197,7 +197,7 @@ X86 = (
     ),
     MachineMutation(
         "local vectors of legacy modes are not masked",
-        "hal/irq/apic.c",
+        "hal/x86/apic/apic.c",
         "| (mode == APIC_FIXED && apic_vector_exists(*value) ? 0 : LVT_MASKED)",
         "",
         "lvt-holds-lint0-external",
@@ -206,7 +206,7 @@ X86 = (
     ),
     MachineMutation(
         "local vectors that the processor lacks are written",
-        "hal/irq/apic.c",
+        "hal/x86/apic/apic.c",
         "!lvt_exists(msr) ||",
         "(lvt_exists(msr) && false) ||",
         "lvt-machine-check",
@@ -215,7 +215,7 @@ X86 = (
     ),
     MachineMutation(
         "local vectors may be level-triggered",
-        "hal/irq/apic.c",
+        "hal/x86/apic/apic.c",
         "VECTOR_BITS | LVT_MASKED |",
         "VECTOR_BITS | 1 << 15 | LVT_MASKED |",
         "lvt-holds-lint0-level",
@@ -251,7 +251,7 @@ X86 = (
     ),
     MachineMutation(
         "a core that starts takes what it was sent before",
-        "hal/irq/apic.c",
+        "hal/x86/apic/apic.c",
         "x86_vendor->drain();",
         "",
         "cores-stale-before-init",
@@ -260,7 +260,7 @@ X86 = (
     ),
     MachineMutation(
         "orders wake nobody",
-        "hal/irq/icr.c",
+        "hal/x86/apic/icr.c",
         "order(to, icr) && to != from",
         "order(to, icr) && false",
         "cores-nmi-spinning",
@@ -321,7 +321,7 @@ SVM_ALONE = (
 VT_X = (
     MachineMutation(
         "a parked core sleeps over its kicks",
-        "hal/vmx/enter.S",
+        "hal/x86/vmx/enter.S",
         "hlt 1: vmwrite",
         "hlt; jmp vmx_wait_hlt; 1: vmwrite",
         "kick-parked",
@@ -339,7 +339,7 @@ VT_X = (
     ),
     MachineMutation(
         "CR4.MCE is the guest's",
-        "hal/vmx/vmx_boot.c",
+        "hal/x86/vmx/vmx_boot.c",
         "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)CR4_GUESTS);",
         "vmx_write(CR4_GUEST_HOST_MASK, ~(uint64_t)(CR4_GUESTS | CR4_MCE));",
         "cr4-mce",
@@ -348,7 +348,7 @@ VT_X = (
     ),
     MachineMutation(
         "VMXON is an error",
-        "hal/vmx/vmx.c",
+        "hal/x86/vmx/vmx.c",
         "[EXIT_VMXON] = BH_EXIT_FORBIDDEN,",
         "",
         "vmx-instructions",
@@ -357,7 +357,7 @@ VT_X = (
     ),
     MachineMutation(
         "performance counters are the guest's",
-        "hal/vmx/controls_boot.c",
+        "hal/x86/vmx/controls_boot.c",
         "{ VMX_PROCESSOR, PROCESSOR_RDPMC_EXITING, ON,",
         "{ VMX_PROCESSOR, PROCESSOR_RDPMC_EXITING, OFF,",
         "counter-instruction",
@@ -366,7 +366,7 @@ VT_X = (
     ),
     MachineMutation(
         "MONITOR is the guest's",
-        "hal/vmx/controls_boot.c",
+        "hal/x86/vmx/controls_boot.c",
         "{ VMX_PROCESSOR, PROCESSOR_MONITOR_EXITING, ON,",
         "{ VMX_PROCESSOR, PROCESSOR_MONITOR_EXITING, OFF,",
         "waiting-instructions",
@@ -384,7 +384,7 @@ VT_X = (
     ),
     MachineMutation(
         "a guest is entered in a state that no guest can have",
-        "hal/vmx/states_boot.c",
+        "hal/x86/vmx/states_boot.c",
         "{ GUEST_RFLAGS, RFLAGS_ONE },",
         "{ GUEST_RFLAGS, 0 },",
         "vmx-instructions",
@@ -402,7 +402,7 @@ VT_X = (
     ),
     MachineMutation(
         "an NMI in the monitor is forgotten",
-        "hal/vmx/enter.S",
+        "hal/x86/vmx/enter.S",
         "btsl $NMI_WINDOW_EXITING_BIT, %eax",
         "btrl $NMI_WINDOW_EXITING_BIT, %eax",
         "cores-startup-while-on",

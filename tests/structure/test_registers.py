@@ -21,7 +21,7 @@ def source(path: str) -> str:
 
 
 def constants() -> dict[str, int]:
-    text = source("arch/x86_64/x86.h") + source("hal/irq/apic.h")
+    text = source("arch/x86_64/x86.h") + source("hal/x86/apic/apic.h")
     pairs = re.findall(r"\b((?:MSR|APIC)_\w+)(?: =|) +(0x[0-9a-f]+)u?\b", text)
     return {name: int(value, 0) for name, value in pairs}
 

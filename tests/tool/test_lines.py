@@ -24,8 +24,8 @@ def test_lines_are_split_by_who_has_them(tmp_path: Path) -> None:
 
 
 def test_of_two_vendors_in_one_image_each_has_its_own() -> None:
-    assert belongs(Path("hal/svm/svm.c"), "svm")
-    assert not belongs(Path("hal/svm/svm.c"), "vmx")
+    assert belongs(Path("hal/x86/svm/svm.c"), "svm")
+    assert not belongs(Path("hal/x86/svm/svm.c"), "vmx")
     assert belongs(Path("hal/x86/core.c"), "vmx")
     assert not belongs(Path("kernel/main.c"), "vmx")
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a guest's write to the interrupt command register does: which cores it reaches, what reaches the hardware, and what the
- * sandbox's cores do to each other with INIT, STARTUP and NMI. hal/irq/icr.c and hal/x86/orders.c, over a processor that notes.
+ * sandbox's cores do to each other with INIT, STARTUP and NMI. hal/x86/apic/icr.c and hal/x86/orders.c, over a processor that notes.
  */
 #include <string.h>
 
 #include "check.h"
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 enum { CORES = 3, DELIVERY_MODES = 8 };

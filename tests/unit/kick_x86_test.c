@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 enum { VICTIM = 2, STRANGER = 3, CORES = 3, VICTIM_ID = 40, TOLD_ID = 50 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an exit of SVM means (BH-I1.register): hal/svm/svm.c, over a processor that ends every run as the test says. */
+/* What an exit of SVM means (BH-I1.register): hal/x86/svm/svm.c, over a processor that ends every run as the test says. */
 #include <string.h>
 
 #include "check.h"
-#include "hal/irq/apic.h"
-#include "hal/svm/svm.h"
-#include "hal/svm/vmcb.h"
+#include "hal/x86/apic/apic.h"
+#include "hal/x86/svm/svm.h"
+#include "hal/x86/svm/vmcb.h"
 
 static _Alignas(4096) struct vmcb vmcb;
 static struct hal_core core = { .control = &vmcb };

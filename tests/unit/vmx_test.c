@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an exit of VT-x means (BH-I1.register): hal/vmx/vmx.c, over a control structure of the test's. A program's VMREAD and VMWRITE are
- * undefined outside of VMX operation, and a general-protection fault where the host's kernel is in it: SDM vol. 3C, chapter 31. The
+ * What an exit of VT-x means (BH-I1.register): hal/x86/vmx/vmx.c, over a control structure of the test's. A program's VMREAD and VMWRITE
+ * are undefined outside of VMX operation, and a general-protection fault where the host's kernel is in it: SDM vol. 3C, chapter 31. The
  * signal that comes of it carries them out.
  */
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "hal/x86/decode.h"
-#include "hal/vmx/vmx.h"
+#include "hal/x86/vmx/vmx.h"
 
 enum { FIELDS = 0x8000 };
 static uint64_t vmcs[FIELDS];

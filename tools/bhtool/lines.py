@@ -11,7 +11,7 @@ from bhtool import paths
 
 GUESTS = ("kernel/", "tests/")  # build targets that are not of the monitor
 LAYERS = ("abi", "arch", "hal", "monitor", "platforms")
-OF_ONE_BACKEND = {"hal/svm": "svm", "hal/vmx": "vmx"}  # in one image, which drops the other when it starts
+OF_ONE_BACKEND = {Path("hal/x86/svm"): "svm", Path("hal/x86/vmx"): "vmx"}  # in one image, which drops the other when it starts
 ABOVE_HAL = "monitor"
 VENDOR_WORDS = re.compile(
     r"(?<![a-z0-9])(intel|amd|arm|vt-?x|vmx|svm|vmcs|vmcb|ept|npt|vttbr|hcr|gicv?[23]?d?|gicr|gicc|lapic|x2apic|ioapic|msr|esr|el[0-3]"
@@ -47,7 +47,7 @@ def source_files(build: Path, backend: str) -> frozenset[Path]:
 
 def belongs(file: Path, backend: str) -> bool:
     """Whether a file of the repository is part of a backend's monitor, given that it is compiled for it."""
-    return file.parts[0] in LAYERS and OF_ONE_BACKEND.get("/".join(file.parts[:2]), backend) == backend
+    return file.parts[0] in LAYERS and OF_ONE_BACKEND.get(file.parent, backend) == backend
 
 
 def code_lines(text: str) -> int:

@@ -31,7 +31,7 @@ LIMIT = 240.0
 SLOW = Timing(icount_shift=10)  # QEMU lets a core that spins run for 100 ms before the others: so for 100,000 instructions, not 100 million
 LONG = "long"  # the reason of WBINVD's exits
 VICTIMS = ("spin", "storm=cpuid", "storm=wbinvd", "storm=copy")
-# The one difference is a bit of SVM's control word, where start-up has it: hal/svm/controls_boot.c, tests/golden/svm_controls_test.c.
+# The one difference is a bit of SVM's control word, where start-up has it: hal/x86/svm/controls_boot.c, tests/golden/svm_controls_test.c.
 INTERCEPT_4, WITHOUT_WBINVD = (word.to_bytes(4, "little") for word in (0x5E7F, 0x5C7F))
 
 

@@ -292,7 +292,7 @@ def _console_first(sandbox: Sandbox) -> list[Device]:
 
 
 def _shown(plan: SandboxPlan, wires: tuple[Wire, ...]) -> tuple[Wire, ...]:
-    """By the pins that Linux sees: its lines in their order are pins 1, 2, 3, ... of its own I/O APIC (hal/irq/ioapic.h)."""
+    """By the pins that Linux sees: its lines in their order are pins 1, 2, 3, ... of its own I/O APIC (hal/x86/apic/ioapic.h)."""
     if "irq" in plan.unprotected:
         return wires
     pins = {line.line: pin for pin, line in enumerate(plan.lines, 1)}

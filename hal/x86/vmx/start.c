@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: a guest core begins, after INIT and STARTUP or from its entry. states_boot.c has made the states. */
 #include "arch/x86_64/x86.h"
-#include "hal/vmx/states.h"
-#include "hal/vmx/vmx.h"
+#include "hal/x86/vmx/states.h"
+#include "hal/x86/vmx/vmx.h"
 #include "hal/x86/entry.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Intel VT-x behind the vendor seam. Everything here wants this core's VMCS to be the current one, as it is from `enable` on. */
 #pragma once
-#include "hal/vmx/vmcs.h"
+#include "hal/x86/vmx/vmcs.h"
 #include "hal/x86/core.h"
 
 extern const struct x86_vendor vmx_vendor;

@@ -3,9 +3,9 @@
 #include "arch/x86_64/start.h"
 #include "arch/x86_64/x86.h"
 #include "board.h"
-#include "hal/vmx/controls.h"
-#include "hal/vmx/states.h"
-#include "hal/vmx/vmx.h"
+#include "hal/x86/vmx/controls.h"
+#include "hal/x86/vmx/states.h"
+#include "hal/x86/vmx/vmx.h"
 #include "hal/x86/exceptions.h"
 
 /* Appendix A "VMX Capability Reporting Facility"; vol. 4, 2.1 "Architectural MSRs". */

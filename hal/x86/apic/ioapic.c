@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: BH-I1.device, BH-I3.forms. The filter in front of the I/O APIC; ioapic.h has the picture. */
-#include "hal/irq/ioapic_registers.h"
+#include "hal/x86/apic/ioapic_registers.h"
 
 #include "arch/arch.h"
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/lock.h"
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: the states in which a guest core may begin, as lists of settings for start.c. */
-#include "hal/vmx/states.h"
+#include "hal/x86/vmx/states.h"
 
 #include "arch/x86_64/x86.h"
 #include "hal/x86/entry.h"

@@ -2,7 +2,7 @@
 /* Intel 82093AA data sheet, 3.1 "Memory Mapped Registers for Accessing IOAPIC Registers", 3.2 "IOAPIC Registers". */
 #pragma once
 #include "board.h"
-#include "hal/irq/ioapic.h"
+#include "hal/x86/apic/ioapic.h"
 
 enum { IOREGSEL = 0x00, IOWIN = 0x10, IOAPICVER = 1, IOREDTBL = 0x10 };
 enum { IOAPICVER_82093AA = 0x11, IOAPICVER_ENTRIES_SHIFT = 16 };

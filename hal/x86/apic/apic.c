@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: the local APIC itself, and the filter of what a guest arms in it (BH-I3.forms). */
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 
 #include "arch/x86_64/x86.h"
 #include "hal/x86/core.h"

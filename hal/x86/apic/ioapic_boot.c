@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: no line reaches any core; then the grants. */
-#include "hal/irq/ioapic_registers.h"
+#include "hal/x86/apic/ioapic_registers.h"
 
 static uint32_t pins(void)
 {

@@ -6,7 +6,7 @@
  *
  * FS, GS, TR, LDTR and the system-call registers stay the guest's all the time: the monitor uses none of them.
  */
-#include "hal/svm/vmcb_offsets.h"
+#include "hal/x86/svm/vmcb_offsets.h"
 #include "hal/x86/registers.inc"
 
 	.text

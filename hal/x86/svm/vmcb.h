@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hal/svm/vmcb_offsets.h"
+#include "hal/x86/svm/vmcb_offsets.h"
 
 struct vmcb_control {
 	uint32_t intercept_cr, intercept_dr;

@@ -3,7 +3,7 @@
  * BH-I1.register, BH-I2.exitless. Start-up: which instructions and events of a guest core come to its monitor, all in one place. APM vol.
  * 2, 15.9 "Instruction Intercepts", 15.13 "Miscellaneous Intercepts", Appendix B.
  */
-#include "hal/svm/controls.h"
+#include "hal/x86/svm/controls.h"
 
 #include "hal/x86/exceptions.h"
 

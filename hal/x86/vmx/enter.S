@@ -4,7 +4,7 @@
  * instruction of the monitor. Its handler asks for an exit as soon as the guest could take an NMI: the next entry then exits at
  * once, and no kick can fall between a check and VMRESUME. SDM vol. 3C, 26.2 "Other Causes of VM Exits" (NMI window).
  */
-#include "hal/vmx/vmcs.h"
+#include "hal/x86/vmx/vmcs.h"
 #include "hal/x86/registers.inc"
 
 #define CODE64		0x08

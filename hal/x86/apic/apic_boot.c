@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: x2APIC mode, a timer to sleep by, and the interrupts that start other cores. */
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 
 #include "arch/arch.h"
 #include "arch/x86_64/start.h"

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "hal/hal.h"
-#include "hal/vmx/vmcs.h"
+#include "hal/x86/vmx/vmcs.h"
 
 struct vmx_setting {
 	uint64_t field, value;

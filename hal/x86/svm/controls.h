@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: the intercepts of a guest core. A pure function. */
 #pragma once
-#include "hal/svm/vmcb.h"
+#include "hal/x86/svm/vmcb.h"
 
 void svm_set_intercepts(struct vmcb_control *control, unsigned unprotected);

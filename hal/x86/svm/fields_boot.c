@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: where in a core's VMCB the guest state stands that others than SVM's own code ask for. */
-#include "hal/svm/svm.h"
-#include "hal/svm/vmcb.h"
+#include "hal/x86/svm/svm.h"
+#include "hal/x86/svm/vmcb.h"
 
 /* clang-format off */
 static const uint16_t fields[X86_FIELDS] = {

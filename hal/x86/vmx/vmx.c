@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: one guest run on VT-x, and what its exit means. Manual sections are SDM vol. 3C's. */
-#include "hal/vmx/vmx.h"
+#include "hal/x86/vmx/vmx.h"
 
 #include "arch/x86_64/start.h"
 #include "arch/x86_64/x86.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resident: one guest run on SVM, and what its exit means. Manual sections are APM vol. 2's. */
-#include "hal/svm/svm.h"
+#include "hal/x86/svm/svm.h"
 
 #include "arch/x86_64/x86.h"
-#include "hal/irq/apic.h"
-#include "hal/svm/vmcb.h"
+#include "hal/x86/apic/apic.h"
+#include "hal/x86/svm/vmcb.h"
 #include "hal/x86/decode.h"
 
 bool svm_saves_nrip;

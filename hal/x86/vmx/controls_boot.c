@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: the control words, from a table of what sandboxes need. Manual sections are SDM vol. 3C's and 3D's. */
-#include "hal/vmx/controls.h"
+#include "hal/x86/vmx/controls.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * Resident: what becomes of a guest's write to its interrupt command register (BH-I1.ipi, BH-I3.forms). Touches no hardware
  * itself: the same source runs under unit tests. SDM vol. 3A, 11.12.9 "ICR Operation in x2APIC Mode".
  */
-#include "hal/irq/apic.h"
+#include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
 enum { SHORTHAND_NONE, SHORTHAND_SELF, SHORTHAND_ALL, SHORTHAND_OTHERS, CLUSTER_CORES = 16 };

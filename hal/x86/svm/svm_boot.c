@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: is SVM here, and the control block of a guest core in its entry state. Manual sections are APM vol. 2's. */
 #include "arch/x86_64/x86.h"
-#include "hal/svm/controls.h"
-#include "hal/svm/svm.h"
-#include "hal/svm/vmcb.h"
+#include "hal/x86/svm/controls.h"
+#include "hal/x86/svm/svm.h"
+#include "hal/x86/svm/vmcb.h"
 #include "hal/x86/entry.h"
 
 #define MSR_VM_CR       0xc0010114u
