@@ -90,7 +90,7 @@ void x86_core_stop(struct hal_core *core)
  */
 void hal_core_quiesce(struct hal_core *core)
 {
-	x86_order_off(core);
+	x86_mark_off(core);
 	x86_core_stop(core);
 	x86_core_forget(core);
 }
@@ -99,8 +99,8 @@ void hal_core_quiesce(struct hal_core *core)
 void hal_core_restart(struct hal_core *core)
 {
 	for (uint32_t slot = 1; slot < core->partition->core_count; slot++)
-		x86_order_off(core->partition->core[slot]);
-	x86_order_on(core);
+		x86_mark_off(core->partition->core[slot]);
+	x86_mark_on(core);
 	core->nmi = false;
 	core->started = true;
 	ioapic_reset(core->partition); /* first: what a line still raises is drained with the rest */

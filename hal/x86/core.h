@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hal.h on x86: what both vendors share. These structures lie in the sandbox's arena; start-up fills them, and of the
- * partition nothing changes afterwards. A core's part is touched by that core alone, but for the orders of its siblings.
+ * partition nothing changes afterwards. A core's part is touched by that core alone, but for the core events that its siblings post.
  */
 #pragma once
 #include <assert.h>
@@ -63,7 +63,7 @@ struct hal_core {
 	void *host;    /* host save area or VMXON region, one frame */
 	void *states;  /* in which its guest may begin, in the vendor's form */
 	uint32_t slot;
-	uint32_t orders; /* orders.c */
+	uint32_t pending; /* core events: pending_events.c */
 	uint32_t startup_vector;
 	uint32_t pci_address; /* what the guest wrote to port 0xCF8, port.c */
 	bool started;         /* the core's own: the guest has a state to run from */
@@ -92,16 +92,17 @@ enum hal_action x86_emulate_device(struct hal_core *core, const struct hal_exit 
 enum hal_action x86_emulate_port(struct hal_core *core, const struct hal_exit *exit);
 
 /*
- * Orders to a core of the own sandbox, oneself among them: what INIT, STARTUP and NMI do to a processor. Any core of the sandbox.
- * false: to the state it is in it means nothing; otherwise the core has to look, before its next run.
+ * Posts a core event, what INIT, STARTUP or NMI does to a processor, to a core of the own sandbox, which may be the caller itself.
+ * Requires: any core of the sandbox.
+ * Returns whether the event changes the core's state. If true, the core must check its pending events before it runs the guest again.
  */
-bool x86_order_init(struct hal_core *core);
-bool x86_order_startup(struct hal_core *core, uint8_t vector);
-bool x86_order_nmi(struct hal_core *core);
+bool x86_post_init(struct hal_core *core);
+bool x86_post_startup(struct hal_core *core, uint8_t vector);
+bool x86_post_nmi(struct hal_core *core);
 
-/* The core's guest is off until a STARTUP, or on: all earlier orders are forgotten. */
-void x86_order_off(struct hal_core *core);
-void x86_order_on(struct hal_core *core);
+/* Marks the core's guest as off until a STARTUP, or as on. Discards all pending core events. */
+void x86_mark_off(struct hal_core *core);
+void x86_mark_on(struct hal_core *core);
 
 /* On the core itself: nothing is left of what its guest had, or armed. */
 void x86_core_stop(struct hal_core *core);
@@ -115,7 +116,7 @@ void x86_core_forget(struct hal_core *core);
 /* On the core itself: its guest as INIT and this STARTUP leave it. A kick may have come meanwhile: one more NMI is on its way. */
 void x86_core_start(struct hal_core *core, uint8_t vector);
 
-/* An NMI to a core of the own sandbox: whatever it does, it looks at its orders. */
+/* Sends an NMI to a core of the own sandbox. Whatever that core does, it then checks its pending events. */
 void x86_kick_core(const struct hal_core *core);
 /* Once its APIC is on: an end that this core was told of before its life began, it is told again. */
 void x86_repeat_notice(const struct hal_core *core);

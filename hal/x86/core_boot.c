@@ -24,7 +24,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	partition->core[slot] = core;
 	core->started = !slot;
 	if (slot)
-		x86_order_off(core);
+		x86_mark_off(core);
 	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
 	status = x86_vendor_boot->core_create(core, arena);
 	x86_note_fields(core);

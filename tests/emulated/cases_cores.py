@@ -113,14 +113,16 @@ FIXED, NMI, INIT, STARTUP = 0x4055, 0x4400, 0x4500, 0x4600
 TO_FOREIGN, TO_OWN = 3 << 32, 2 << 32
 
 
-def orders(name: str, guards: str, arguments: str, *expected: Expectation, beats: bool = True) -> Case:
+def core_event(name: str, guards: str, arguments: str, *expected: Expectation, beats: bool = True) -> Case:
     return Case(f"cores-{name}", guards, pair(arguments, beats), expected, X86)
 
 
 def foreign(name: str, value: int) -> Case:
     """From the second core, to a core that is not the sandbox's."""
     icr = TO_FOREIGN | value
-    return orders(f"foreign-{name}", "the send filter knows the sandbox's own cores", f"core=1,icr={icr:#x}", parked_by(icr), beats=False)
+    return core_event(
+        f"foreign-{name}", "the send filter knows the sandbox's own cores", f"core=1,icr={icr:#x}", parked_by(icr), beats=False
+    )
 
 
 def parked_by(icr: int) -> Expectation:
@@ -130,13 +132,13 @@ def parked_by(icr: int) -> Expectation:
 def broken_into(name: str, arguments: str) -> Case:
     """The kernel takes an NMI that it did not ask for as its end, and says so."""
     guards = "an NMI reaches the own core it names, whatever that does"
-    return orders(f"nmi-{name}", guards, f"{arguments} icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False)
+    return core_event(f"nmi-{name}", guards, f"{arguments} icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False)
 
 
 JMP_TO_ITSELF, OUT_0X80 = 0xFEEB, 0x80E6
 NO_STALE = "what was requested of a core before it started is not delivered to it"
 
-ORDERS = (
+CORE_EVENTS = (
     foreign("fixed", FIXED),
     foreign("nmi", NMI),
     foreign("init", INIT),
@@ -147,55 +149,55 @@ ORDERS = (
     broken_into("storming", "core=1,storm"),
     broken_into("refused-without-end", "core=1,endless=register"),
     broken_into("forbidden-without-end", "core=1,endless=forbidden"),
-    orders(
+    core_event(
         "nmi-behind-init",
         "an NMI finds no core that INIT has stopped",
         f"core=1,off icr={TO_OWN | INIT:#x} icr={TO_OWN | NMI:#x} ticks=10 core=1,on ipi=1,10",
         Says("pair", alive()),
     ),
-    orders(
+    core_event(
         "startup-while-on",
         "STARTUP means nothing to a core that runs, and does not stir it",
         f"icr={TO_OWN | STARTUP | 0xF0:#x} ipi=1,10",
         Says("pair", alive()),
         CoreExits("pair", 1, "kick", 1),  # of its start
     ),
-    orders(
+    core_event(
         "init",
         "INIT stops an own core",
         f"icr={TO_OWN | INIT:#x} ipi=1,1 ticks=10",
         Says("pair", "ipis 0 of 1 to core 1$"),
         Says("pair", "ticks 10$"),
     ),
-    orders(
+    core_event(
         "init-of-refusals-without-end",
         "INIT and STARTUP reach an own core that does nothing but what is refused",
         f"write=0xf0000,{OUT_0X80:#x} core=1,endless=register ticks=10 icr={TO_OWN | INIT:#x} icr={TO_OWN | STARTUP | 0xF0:#x} ticks=10",
         Parked("pair", "port", "write", "0x80"),
         beats=False,
     ),
-    orders(
+    core_event(
         "startup-nonsense",
         "a core that starts somewhere is its sandbox's affair",
         f"write=0xf0000,{JMP_TO_ITSELF:#x} icr={TO_OWN | INIT:#x} icr={TO_OWN | STARTUP | 0xF0:#x} ticks=20",
         Says("pair", "ticks 20$"),
     ),
     # Switched off, the kernel sleeps with its interrupts disabled; until INIT the request stays with it.
-    orders("stale-before-init", NO_STALE, f"core=1,off icr={TO_OWN | FIXED:#x} core=1,on ipi=1,10", Says("pair", alive())),
-    orders(
+    core_event("stale-before-init", NO_STALE, f"core=1,off icr={TO_OWN | FIXED:#x} core=1,on ipi=1,10", Says("pair", alive())),
+    core_event(
         "stale-behind-init",
         NO_STALE,
         f"core=1,off icr={TO_OWN | INIT:#x} ticks=10 icr={TO_OWN | FIXED:#x} core=1,on ipi=1,10",
         Says("pair", alive()),
     ),
     # Vectors of exceptions: the monitor does not take them for its own.
-    orders(
+    core_event(
         "stale-0x11",
         NO_STALE,
         f"core=1,off icr={TO_OWN | INIT:#x} ticks=10 icr={TO_OWN | 0x4011:#x} core=1,on ipi=1,10",
         Says("pair", alive()),
     ),
-    orders(
+    core_event(
         "stale-0x1e",
         NO_STALE,
         f"core=1,off icr={TO_OWN | INIT:#x} ticks=10 icr={TO_OWN | 0x401E:#x} core=1,on ipi=1,10",
@@ -214,4 +216,4 @@ ORDERS = (
     ),
 )
 
-CASES = (*IPI, *POWER, *KICKS, *ENDS, *ORDERS)
+CASES = (*IPI, *POWER, *KICKS, *ENDS, *CORE_EVENTS)

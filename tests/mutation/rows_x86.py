@@ -259,10 +259,10 @@ X86 = (
         r"stray interrupt (0x)?55\b",
     ),
     MachineMutation(
-        "orders wake nobody",
+        "core events wake nobody",
         "hal/x86/apic/icr.c",
-        "order(to, icr) && to != from",
-        "order(to, icr) && false",
+        "post(to, icr) && to != from",
+        "post(to, icr) && false",
         "cores-nmi-spinning",
         SVM,
         "pair never said",

@@ -33,7 +33,7 @@ ARM = "hal/pt/formats_arm_boot.c"
 ARENA = "hal/arena_boot.c"
 VALIDATOR = "monitor/table_boot.c"
 BASES = "hal/pci/bases_boot.c"
-ORDERS = "hal/x86/orders.c"
+EVENTS = "hal/x86/pending_events.c"
 IOAPIC, IOAPIC_BOOT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 SPREADER = "monitor/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
@@ -74,7 +74,7 @@ PROGRAMS = {
     "vmx_test": "tests/unit/vmx_test.c",
 }
 PARTS = {  # of the others: SUBJECTS and SUPPORT
-    "icr_test": [ICR, ORDERS],
+    "icr_test": [ICR, EVENTS],
     "disarm_test": [DISARM],
     "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
     "lpi_test": [LPIS, DISARM_LOOP],
@@ -95,7 +95,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "port_test": [PORT],
     "irq_test": [INTERRUPTS],
-    "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, ORDERS, FETCH, DECODE, LOCK, SUPPORT[0]],
+    "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
@@ -430,22 +430,22 @@ MUTATIONS = [
         "inner.start + inner.bytes <= outer.start + outer.bytes",
         "table_test",
     ),
-    # Interrupt commands, and what a sandbox's cores order each other.
+    # Interrupt commands, and what a sandbox's cores post to each other.
     Mutation("foreign cores may be named", ICR, "if (targets & APIC_FOREIGN)\n\t\treturn HAL_FAULT;\n", "", "icr_test"),
     Mutation("system management interrupts pass", ICR, "mode == APIC_SMI || ", "", "icr_test"),
     Mutation("a cluster is not compared", ICR, "destination >> 16 == apic_id / CLUSTER_CORES ?", "true ?", "icr_test"),
     Mutation("all-but-self is all", ICR, "return all & ~self;", "return all;", "icr_test"),
     Mutation("broadcast is foreign", ICR, " || destination == BROADCAST", "", "icr_test"),
     Mutation("INIT to oneself", ICR, "!(to == from && mode == APIC_INIT) && ", "", "icr_test"),
-    Mutation("the old form of INIT resets", ICR, "icr & ICR_ASSERT && x86_order_init", "x86_order_init", "icr_test"),
-    Mutation("STARTUP restarts a core that runs", ORDERS, "if (!is_off(core))\n\t\treturn false;\n", "", "icr_test"),
-    Mutation("NMI stirs a core that is off", ORDERS, "if (is_off(core))\n\t\treturn false;\n", "", "icr_test"),
-    Mutation("INIT leaves the core on", ORDERS, "ORDER_OFF | ORDER_RESET, __ATOMIC", "ORDER_RESET, __ATOMIC", "icr_test"),
-    Mutation("INIT is carried out by STARTUP alone", ORDERS, "if (orders & ORDER_RESET)\n\t\tx86_core_stop(core);\n", "", "icr_test"),
-    Mutation("an NMI takes another event's place", ORDERS, "if (x86_vendor->has_event(core)) return;", "", "icr_test"),
-    Mutation("an NMI that waits is forgotten", ORDERS, "\tx86_kick_core(core);\n\tif (x86", "if (x86", "icr_test"),
-    Mutation("an NMI comes for ever", ORDERS, "core->nmi = false;\n\tx86_vendor", "x86_vendor", "icr_test"),
-    Mutation("a trapped monitor waits for a STARTUP", ORDERS, "if (core->trap.rip)\n\t\treturn true;\n", "", "icr_test"),
+    Mutation("the old form of INIT resets", ICR, "icr & ICR_ASSERT && x86_post_init", "x86_post_init", "icr_test"),
+    Mutation("STARTUP restarts a core that runs", EVENTS, "if (!is_off(core))\n\t\treturn false;\n", "", "icr_test"),
+    Mutation("NMI stirs a core that is off", EVENTS, "if (is_off(core))\n\t\treturn false;\n", "", "icr_test"),
+    Mutation("INIT leaves the core on", EVENTS, "PENDING_OFF | PENDING_RESET, __ATOMIC", "PENDING_RESET, __ATOMIC", "icr_test"),
+    Mutation("INIT is carried out by STARTUP alone", EVENTS, "if (pending & PENDING_RESET)\n\t\tx86_core_stop(core);\n", "", "icr_test"),
+    Mutation("an NMI takes another event's place", EVENTS, "if (x86_vendor->has_event(core)) return;", "", "icr_test"),
+    Mutation("an NMI that waits is forgotten", EVENTS, "\tx86_kick_core(core);\n\tif (x86", "if (x86", "icr_test"),
+    Mutation("an NMI comes for ever", EVENTS, "core->nmi = false;\n\tx86_vendor", "x86_vendor", "icr_test"),
+    Mutation("a trapped monitor waits for a STARTUP", EVENTS, "if (core->trap.rip)\n\t\treturn true;\n", "", "icr_test"),
     *FETCHES,
     # The I/O APIC.
     Mutation("any vector will do for a level line", IOAPIC, "\t\tvector = 0;", "\t\tvector += 0;", "ioapic_test"),

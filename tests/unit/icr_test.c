@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a guest's write to the interrupt command register does: which cores it reaches, what reaches the hardware, and what the
- * sandbox's cores do to each other with INIT, STARTUP and NMI. hal/x86/apic/icr.c and hal/x86/orders.c, over a processor that notes.
+ * sandbox's cores do to each other with INIT, STARTUP and NMI. hal/x86/apic/icr.c and hal/x86/pending_events.c, over a processor that
+ * notes.
  */
 #include <string.h>
 
@@ -87,7 +88,7 @@ static void reset(void)
 		cores[slot].started = !slot;
 		partition.core[slot] = &cores[slot];
 		if (slot)
-			x86_order_off(&cores[slot]);
+			x86_mark_off(&cores[slot]);
 	}
 	forget();
 }
@@ -178,7 +179,7 @@ static void test_sent_at_once(void)
 			reset();
 			CHECK_EQ(apic_send_fixed(&cores[0], icr), usual && destinations[n].action == HAL_SKIP);
 			CHECK_EQ(seen.sent, usual ? destinations[n].sent : 0);
-			CHECK(!seen.foreign && !seen.kicked && !seen.stopped && !cores[0].orders);
+			CHECK(!seen.foreign && !seen.kicked && !seen.stopped && !cores[0].pending);
 		}
 	}
 }
@@ -230,9 +231,9 @@ static void test_start(void)
 }
 
 /* The target sees both at once, or only the last of several. */
-static void test_orders_that_meet(void)
+static void test_events_that_meet(void)
 {
-	check_context.subject = "orders that meet";
+	check_context.subject = "events that meet";
 	reset();
 	start(1, 1);
 	forget();
@@ -312,7 +313,7 @@ int main(void)
 	test_sent_at_once();
 	test_modes();
 	test_start();
-	test_orders_that_meet();
+	test_events_that_meet();
 	test_init();
 	test_nmi();
 	test_trap();

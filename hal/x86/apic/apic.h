@@ -71,7 +71,7 @@ uint32_t apic_named(const struct hal_partition *partition, uint32_t destination,
  * of its own cores. Returns whether it was. If false, nothing has happened.
  */
 bool apic_send_fixed(const struct hal_core *core, uint64_t icr);
-/* Guest writes, as hal_core_emulate. HAL_FAULT, HAL_REFUSE: nothing has been sent, no order given. */
+/* Guest writes, as hal_core_emulate. HAL_FAULT, HAL_REFUSE: nothing has been sent, no core event posted. */
 enum hal_action apic_write_icr(struct hal_core *core, uint64_t icr);
 bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);
 

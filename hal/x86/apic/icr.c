@@ -64,15 +64,15 @@ HAL_OUTLINE bool apic_send_fixed(const struct hal_core *core, uint64_t icr)
 }
 
 /* What starts, resets or breaks into a core is its monitor's to carry out. An INIT without "assert" is an old form that says nothing. */
-static bool order(struct hal_core *core, uint64_t icr)
+static bool post(struct hal_core *core, uint64_t icr)
 {
 	switch (apic_mode_of(icr)) {
 	case APIC_NMI:
-		return x86_order_nmi(core);
+		return x86_post_nmi(core);
 	case APIC_INIT:
-		return icr & ICR_ASSERT && x86_order_init(core);
+		return icr & ICR_ASSERT && x86_post_init(core);
 	case APIC_STARTUP:
-		return x86_order_startup(core, (uint8_t)icr);
+		return x86_post_startup(core, (uint8_t)icr);
 	default:
 		return false;
 	}
@@ -88,7 +88,7 @@ static void deliver(struct hal_core *from, struct hal_core *to, uint64_t icr)
 
 	if (mode == APIC_FIXED && apic_vector_exists(icr))
 		apic_send(to->partition->apic_id[to->slot], APIC_FIXED, (uint8_t)icr);
-	else if (!(to == from && mode == APIC_INIT) && order(to, icr) && to != from)
+	else if (!(to == from && mode == APIC_INIT) && post(to, icr) && to != from)
 		x86_kick_core(to);
 }
 

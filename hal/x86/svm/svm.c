@@ -195,7 +195,7 @@ enum { NOT_SAVED = 1 << 4 | 1 << 5 | 0xf << 12 };
 
 /*
  * By the functions of the long way. HAL_FAULT: not at once. Calls are for the sandbox's kernel, not for its users. An ICR write that is no
- * fixed interrupt may be an order to this core, which looks for orders only after the long way.
+ * fixed interrupt may post an event to this core, which checks its pending events only after the long way.
  */
 static enum hal_action answer(struct hal_core *core, const struct vmcb *vmcb, struct hal_exit *exit)
 {
