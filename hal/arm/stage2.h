@@ -2,6 +2,9 @@
 /*
  * ARM stage 2: what hal.h's opaque structures hold, and what its parts offer each other. The guest's registers and how they
  * are spelled stand in the folder of the architecture, chosen when linked; the interrupt controller in gic/.
+ *
+ * The room has a circle: a partition contains what the interrupt controller keeps for it, so this header includes gic.h, and the
+ * controller's filter looks up the partition's cores here.
  */
 #pragma once
 #include "hal/hal.h"

@@ -3,7 +3,7 @@
 #include "hal/x86/apic/apic.h"
 
 #include "arch/x86_64/x86.h"
-#include "hal/x86/core.h"
+#include "hal/x86/vendor.h"
 
 enum { VECTOR_BITS = 0xff, VECTORS = 256, CLASSES = 16, SVR_SPURIOUS = 0xff };
 
