@@ -7,7 +7,7 @@
  *
  * Arrays are dense, counts in the header.
  *
- * The table lies at the symbol `partition_table` of the monitor image. It is checked once by start-up code (monitor/
+ * The table lies at the symbol `partition_table` of the monitor image. It is checked once by start-up code (monitor/boot/
  * table_boot.c) and dropped with it; what is needed later is copied into the sandbox's private monitor.
  */
 #pragma once
@@ -89,7 +89,7 @@ struct bh_line {
 /*
  * Payload arrives in place, or, where a boot loader chooses the places, as one boot module: pieces in whole pages, one
  * behind the other without gaps. Both addresses ascend from row to row, so that the module can be spread out over RAM that
- * it lies in itself (monitor/module_boot.c).
+ * it lies in itself (monitor/boot/module_boot.c).
  */
 struct bh_copy {
 	uint64_t offset; /* in the module */

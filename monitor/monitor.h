@@ -2,7 +2,7 @@
 /*
  * The monitor below one sandbox. Policy only: which exits are answered how. It knows no register, vendor or table format.
  *
- *   start-up (dropped)                                      resident (one private copy per sandbox)
+ *   boot/ (start-up, dropped)                               resident (one private copy per sandbox)
  *   main_boot ─► table_boot      refuse what is wrong       run ─► exits ─► hal
  *            ├─► module_boot     payload to its places        └──► restart ─► hal
  *            ├─► partition_boot  build partition, copy

@@ -15,7 +15,7 @@ from bhtool.session import Session
 
 OPTIONS = ("-accel", "tcg,thread=multi")
 PATIENCE_SECONDS = 60
-TIMEOUTS_PER_SECOND = 10  # monitor/partition_boot.c
+TIMEOUTS_PER_SECOND = 10  # monitor/boot/partition_boot.c
 BEHIND = 128  # bytes of struct monitor in which its kick_timeout lies
 
 

@@ -63,7 +63,7 @@ FILTERS = (
     # By one leaf of 2 MiB: a page would take a further table, and pools have none to spare.
     MachineMutation(
         "RAM is longer than granted, attacked",
-        "monitor/partition_boot.c",
+        "monitor/boot/partition_boot.c",
         "(hpa_t){ region->hpa }, region->size, region->permissions,",
         "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions,",
         CAMPAIGN,
@@ -72,7 +72,7 @@ FILTERS = (
     ),
     MachineMutation(
         "RAM is longer than granted, attacked",
-        "monitor/partition_boot.c",
+        "monitor/boot/partition_boot.c",
         "(hpa_t){ region->hpa }, region->size, region->permissions,",
         "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions,",
         CAMPAIGN,

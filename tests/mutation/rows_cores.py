@@ -7,7 +7,7 @@ from tests.mutation.machine_mutation import MachineMutation
 BOOT_CORE = tuple(
     MachineMutation(
         "any core may be the first",
-        "monitor/main_boot.c",
+        "monitor/boot/main_boot.c",
         "if (hal_machine_core_id() != table->hardware_id[0])",
         "if (hal_machine_core_id() == UINT64_MAX)",
         "other-boot-core",
@@ -39,7 +39,7 @@ NOTICES = tuple(
         ),
         (
             "nobody is told of a sandbox that is parked",
-            "monitor/partition_boot.c",
+            "monitor/boot/partition_boot.c",
             "if (build->sandbox->notifies)",
             "if (build->sandbox->notifies > BH_MAX_SANDBOXES)",
             "notice-of-a-fault",

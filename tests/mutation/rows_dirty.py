@@ -4,7 +4,7 @@
 from tests.emulated.case import ARMV7, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
-MAIN, PARTITION, FUNCTIONS = "monitor/main_boot.c", "monitor/partition_boot.c", "hal/pci/functions_boot.c"
+MAIN, PARTITION, FUNCTIONS = "monitor/boot/main_boot.c", "monitor/boot/partition_boot.c", "hal/pci/functions_boot.c"
 PC, IOAPIC = "hal/x86/machine_boot.c", "hal/x86/apic/ioapic_boot.c"
 LPIS = "hal/arm/gic/gicv3_disarm_boot.c"
 ENTRIES = {SVM: "arch/x86_64/entry_boot.S", GICV3: "arch/arm/aarch64/entry_boot.S", ARMV7: "arch/arm/armv7/entry_boot.S"}

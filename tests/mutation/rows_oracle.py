@@ -127,7 +127,7 @@ ORACLE_PC = (
 ORACLE_ARM = (
     MachineMutation(
         "every monitor maps every pool",
-        "monitor/partition_boot.c",
+        "monitor/boot/partition_boot.c",
         "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);",
         "map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES); for (uint32_t n = 0; n < table->sandbox_count; n++)"
         " if (n != index) map_one_to_one(build->space, table->sandboxes[n].pool, table->sandboxes[n].pool + table->sandboxes[n].pool_bytes);",
@@ -137,7 +137,7 @@ ORACLE_ARM = (
     ),
     MachineMutation(
         "every monitor writes its sandbox's RAM",
-        "monitor/partition_boot.c",
+        "monitor/boot/partition_boot.c",
         'build_must(hal_space_map_ram(space, (hpa_t){ region->hpa }, region->size), "private monitor");',
         "map_one_to_one(space, region->hpa, region->hpa + region->size);",
         ORACLE,
@@ -164,7 +164,7 @@ ORACLE_ARM = (
     ),
     MachineMutation(
         "a crash record is in the window",
-        "monitor/partition_boot.c",
+        "monitor/boot/partition_boot.c",
         '(enum hal_memory)region->memory_type), "memory region");',
         '(enum hal_memory)region->memory_type), "memory region");'
         "\n\t\tif (region->sandbox == index && region->kind == BH_REGION_POOL && region->gpa & 0x1000)"

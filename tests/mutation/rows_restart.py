@@ -152,7 +152,7 @@ RESTARTS = (
     ),
     MachineMutation(
         "of the rest, the first stretch alone is scrubbed",
-        "monitor/snapshot_boot.c",
+        "monitor/boot/snapshot_boot.c",
         "region->kind != BH_REGION_RAM)",
         "region->kind != BH_REGION_RAM || snapshot->span_count)",
         "restart-forgets-the-rest",
@@ -161,7 +161,7 @@ RESTARTS = (
     ),
     MachineMutation(
         "nothing is kept for a restart",
-        "monitor/snapshot_boot.c",
+        "monitor/boot/snapshot_boot.c",
         "copy_words(snapshot->copy + piece->offset, piece->target, piece->size);",
         "copy_words(snapshot->copy + piece->offset, piece->target, 0);",
         "restart-after-a-crash",

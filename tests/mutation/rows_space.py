@@ -3,9 +3,9 @@
 
 from tests.mutation.mutation import Mutation
 
-SNAPSHOT = "monitor/snapshot_boot.c"
-PARTITION = "monitor/partition_boot.c"
-VALIDATOR = "monitor/table_boot.c"
+SNAPSHOT = "monitor/boot/snapshot_boot.c"
+PARTITION = "monitor/boot/partition_boot.c"
+VALIDATOR = "monitor/boot/table_boot.c"
 ALLOCATOR = "hal/arena_boot.c"
 SPACE_X86 = "hal/x86/space_boot.c"
 SPACE_ARM = "hal/arm/space_boot.c"

@@ -8,7 +8,7 @@ from tests.mutation.mutation import Mutation
 DISARM, ICR = "hal/x86/disarm_boot.c", "hal/x86/apic/icr.c"
 IOAPIC = "hal/x86/apic/ioapic.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
-PARTITION = "monitor/partition_boot.c"
+PARTITION = "monitor/boot/partition_boot.c"
 
 START = (
     Mutation(

@@ -278,7 +278,7 @@ X86 = (
     ),
     MachineMutation(
         "window pages are writable",
-        "monitor/partition_boot.c",
+        "monitor/boot/partition_boot.c",
         "region->permissions,",
         "region->permissions | HAL_WRITE,",
         "write-own-statistics",

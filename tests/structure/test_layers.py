@@ -55,6 +55,14 @@ def test_an_upward_include_is_found() -> None:
     assert violations(ROOT / "monitor/x.c", '#include "hal/x86/svm/vmcb.h"\n')
 
 
+def test_the_monitors_start_up_has_a_room_of_its_own() -> None:
+    """The ending of a file's name is what Meson and the linker scripts go by: what lies in boot/ and lacks it would stay."""
+    sources = [path for path in tracked("monitor") if path.suffix in {".c", ".S"}]
+    wrong = [str(path) for path in sources if path.stem.endswith("_boot") != ("boot" in path.relative_to(ROOT).parts)]
+    assert len(sources) > 5
+    assert not wrong, wrong
+
+
 def test_monitor_names_no_vendor_register_or_table_format() -> None:
     """The figure that `bulkhead size` gives: code and comments."""
     total, mentions = above_hal()

@@ -2,7 +2,7 @@
 /*
  * What start-up writes for a sandbox (BH-I4.private): its pool's pages, its copy of the monitor, its kernel's clock text. All that a guest
  * or a core without caches may read is behind the caches in the end, nothing of another sandbox's is written, nothing of it is granted.
- * monitor/partition_boot.c over a machine that notes; memory is where the partition table of good_table.c has the pools.
+ * monitor/boot/partition_boot.c over a machine that notes; memory is where the partition table of good_table.c has the pools.
  */
 #include "caches.h"
 #include "frames.h"

@@ -2,7 +2,7 @@
 /*
  * What a restart does to memory (BH-I6.contained): start-up keeps pieces of a payload, the restart makes them and zeros of whatever the
  * last life has left, nothing beside, nothing before all other cores have stopped, and all of it is behind the caches when the first core
- * begins. monitor/snapshot_boot.c and monitor/restart.c, over a machine that has nothing but memory.
+ * begins. monitor/boot/snapshot_boot.c and monitor/restart.c, over a machine that has nothing but memory.
  */
 #include "caches.h"
 #include "monitor/monitor.h"

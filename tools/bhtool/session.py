@@ -23,7 +23,7 @@ from bhtool.signs import Panic, Signs, signs_of
 
 SHORTEST_REST, LONGEST_REST = 0.005, 0.05
 REST_SHARE = 0.05  # of the time since the machine started
-BANNER = re.compile(r"bulkhead \d+\.\d+\.\d+ \(table \d+\): ")  # monitor/banner_boot.c
+BANNER = re.compile(r"bulkhead \d+\.\d+\.\d+ \(table \d+\): ")  # monitor/boot/banner_boot.c
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bhtool.config.machine import PAGE, Span
 from bhtool.config.plan import Plan
 from bhtool.platforms import Platform
 
-KICK_TIMEOUTS_PER_SECOND = 10  # monitor/partition_boot.c
+KICK_TIMEOUTS_PER_SECOND = 10  # monitor/boot/partition_boot.c
 MARK = 0x6D61726B6D61726B  # in the place of that time limit
 WORDS = struct.Struct(f"<{PAGE // 8}Q")
 Pages = dict[int, bytes]  # digest of each page that is not all zeros, by its address

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sandbox's monitor takes of memory, frame by frame, as start-up takes it: monitor/partition_boot.c and hal/ below it.
+"""What a sandbox's monitor takes of memory, frame by frame, as start-up takes it: monitor/boot/partition_boot.c and hal/ below it.
 
 The tool counts before anything is placed for good, start-up takes, and says in the sandbox's statistics how much it took. A test on each
 backend compares both.

@@ -3,7 +3,7 @@
  * Start-up, as a recipe. Runs once on the boot core with everything mapped one to one, builds every sandbox, sends each
  * core into its own, and is gone: no private monitor maps this code.
  */
-#include "monitor.h"
+#include "monitor/monitor.h"
 
 #include "arch/arch.h"
 #include "arch/words.h"
