@@ -61,8 +61,6 @@ struct monitor {
 };
 extern struct monitor monitor;
 
-/* ---- resident ---- */
-
 /* Runs the sandbox on this core for good. Entered once, by hal_core_launch, on the private stack and tables. */
 void monitor_run(struct hal_core *core);
 
@@ -83,95 +81,3 @@ bool restart_heartbeat_missed(void);
 void monitor_end(const struct hal_core *core, uint32_t state);
 /* Changes the phase from `found` to `to`. Returns false, and changes nothing, if another core has changed it first. */
 bool monitor_change_phase(uint32_t found, uint32_t to);
-
-/* ---- start-up ---- */
-
-/* Called by the architecture's entry code: once on the boot core, then on every core hal_core_start started. */
-_Noreturn void monitor_boot(void);
-_Noreturn void monitor_core_boot(uint32_t core_number);
-
-/* Prints `text` on the boot console. Requires: the boot core, in start-up, before any sandbox owns the console. */
-void monitor_say(const char *text);
-
-/* Says what starts, with version, platform, partition file and sandboxes, and leaves the console to its owner. Start-up only. */
-void monitor_banner(const struct bh_table *table);
-
-/* Says "bulkhead: WHAT: WHY" on the boot console and ends the machine with status 1. Start-up only. */
-_Noreturn void monitor_refuse(const char *what, const char *why);
-
-/* What this build of the monitor knows of its machine without any table. */
-struct table_span {
-	uint64_t start, bytes;
-};
-struct table_spans {
-	const struct table_span *at;
-	uint32_t count;
-};
-#define TABLE_SPANS(array) { (array), sizeof(array) / sizeof((array)[0]) }
-
-/* Where the base addresses of PCI functions may lie. */
-struct table_pci {
-	uint32_t functions; /* identifiers below this exist */
-	struct table_span window, ports;
-	uint64_t ports_at; /* address of port 0 where ports are memory; else 0 */
-};
-
-struct table_limits {
-	const char *platform;
-	uint64_t ram_base, ram_bytes;
-	uint64_t image_start, image_end;    /* RAM that no table may give away: the monitor's ... */
-	struct table_spans reserved;        /* ... and firmware's, or start-up's own */
-	uint64_t banked_base, banked_bytes; /* the one device every sandbox may map; 0 bytes: none */
-	struct table_spans forbidden;       /* device registers that are no sandbox's */
-	struct table_spans forbidden_ports; /* I/O ports that are no sandbox's */
-	struct table_pci pci;
-	uint64_t core_id_mask, core_id_greatest; /* hardware numbers of cores: bits they may have, and the last of them */
-	struct table_spans forbidden_lines;      /* interrupt lines that are no sandbox's */
-	uint32_t first_vector;                   /* what lies below is no device's */
-	uint32_t first_level_vector;             /* below, a level-triggered line may have a vector that another guest chooses */
-};
-/* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
-const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);
-
-/* The same for what the loader brought with the image, under a table that was not refused. Reads nothing but its arguments and the module.
- */
-const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules);
-
-/* Takes each piece of the boot module at `module` to its target, which may lie over the module itself. The table has not been refused. */
-void module_spread(const struct bh_table *table, uint64_t module);
-
-/* The common time base: its frequency, and its value when start-up was entered. */
-struct boot_clock {
-	uint64_t hz;
-	uint64_t entered;
-};
-
-/* A sandbox under construction. */
-struct build {
-	const struct bh_sandbox *sandbox;
-	struct hal_arena arena;
-	struct hal_partition *partition;
-	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
-	struct hal_space *space;
-	void *stack_tops[BH_MAX_SANDBOX_CORES];
-	uint64_t copy, copy_end; /* HPA of the private copy of the resident image */
-	struct boot_snapshot *snapshot;
-};
-/* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
-void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build);
-/*
- * Copies what sandboxes[index] needs for a restart, if it may have one. Refuses on failure.
- * Requires: everything that start-up writes into the sandbox's memory has been written.
- */
-void snapshot_keep(const struct bh_table *table, uint32_t index, struct build *build);
-/* Maps the boot snapshot, if there is one, and the RAM that a restart fills into the private monitor. Refuses on failure. */
-void snapshot_map(struct build *build);
-/* Refuses unless status is HAL_OK. */
-void build_must(enum hal_status status, const char *what);
-/*
- * Marks core `slot` as one whose monitor has trapped, so that its sandbox is parked whatever restarts it has left. Requires: called on that
- * core, after hal_core_disarm has failed, before hal_core_launch. Waits up to a second until the sandbox's first core has begun.
- */
-void build_condemn(const struct build *build, uint32_t slot);
-/* Builds the private monitor's own address space; after build_partition of all sandboxes. Refuses on failure. */
-void build_space(const struct bh_table *table, struct build *builds, uint32_t index);

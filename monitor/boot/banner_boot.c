@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up's one line of its own accord, on the boot console, while no sandbox owns it: what starts, and from which partition file. */
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 #include "arch/arch.h"
 

@@ -3,10 +3,11 @@
  * Start-up, as a recipe. Runs once on the boot core with everything mapped one to one, builds every sandbox, sends each
  * core into its own, and is gone: no private monitor maps this code.
  */
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 #include "arch/arch.h"
 #include "arch/words.h"
+#include "monitor/boot/table/table.h"
 #include "board.h"
 
 extern char __image_start[], __image_end[];

@@ -8,7 +8,7 @@
  *
  * A piece that moves up never reaches one that moves down, nor the other way round. No other memory is needed.
  */
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 static void move_up(uint64_t *target, const uint64_t *source, uint64_t words)
 {

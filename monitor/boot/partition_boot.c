@@ -5,7 +5,7 @@
  *   pool:  stats | info | log ×4 | crash, partition | private copy | tables, maps, cores with their stacks ...
  *          0x0000         0x2000   0x6000             BH_POOL_ARENA                                     bh_sandbox.pool_bytes
  */
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 #include "arch/arch.h"
 #include "arch/words.h"

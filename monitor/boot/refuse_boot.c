@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up's voice: a sentence on the boot console, before any sandbox owns it. */
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 #include "arch/arch.h"
 

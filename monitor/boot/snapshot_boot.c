@@ -8,7 +8,7 @@
  *
  * Only a monitor that may restart its sandbox maps the sandbox's RAM.
  */
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 #include "arch/arch.h"
 #include "arch/words.h"

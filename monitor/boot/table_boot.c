@@ -4,7 +4,7 @@
  * invariants no later code re-examines hold (BH-I7.boot). Pure functions over the table: the same file runs on the host under tests
  * and a fuzzer. Every loop is bounded by a maximum of abi/table.h. A check may rely on those before it in checks[].
  */
-#include "monitor/monitor.h"
+#include "monitor/boot/table/table.h"
 
 #define REFUSE_IF(condition, why)     \
 	do {                          \

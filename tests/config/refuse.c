@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The monitor's own check of a partition table, with the limits of one platform, as a library for the compiler's tests. */
-#include "monitor/monitor.h"
+#include "monitor/boot/table/table.h"
 
 #include "board.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A partition table nothing is wrong with, which uses every kind of row: where the tests of the validator start from. */
 #pragma once
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
+#include "monitor/boot/table/table.h"
 
 extern const struct table_limits good_limits;
 

@@ -4,7 +4,7 @@
  * and nothing else is written. All places of a small machine are tried at random; what must come out is written down apart.
  */
 #include "caches.h"
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 enum { PAGES = 40, PAGE_WORDS = BH_PAGE_BYTES / 8, ROUNDS = 4000, LARGEST_PIECE = 4, UNTOUCHED = 0xff };
 

@@ -5,7 +5,7 @@
  * begins. monitor/boot/snapshot_boot.c and monitor/restart.c, over a machine that has nothing but memory.
  */
 #include "caches.h"
-#include "monitor/monitor.h"
+#include "monitor/boot/boot.h"
 
 enum { PAGES = 64, WORDS = BH_PAGE_BYTES / 8, PHASE = 5 * NEXT_LIFE + PHASE_RESTARTS, POLLS = 3 };
 enum { SANDBOX = 1, LEFT = 0xee };

@@ -2,8 +2,8 @@
 /*
  * What a monitor's own address space holds (BH-I4.private): every mapping start-up asks for, against what docs/shared-state.md and the
  * comments in hal.h give a monitor, neither one less nor one more. Two sandboxes, in every combination of what may differ between them.
- * monitor/boot/partition_boot.c and monitor/boot/snapshot_boot.c over a machine that notes; what a machine makes of it is space_x86_test.c's and
- * space_stage2_test.c's.
+ * monitor/boot/partition_boot.c and monitor/boot/snapshot_boot.c over a machine that notes; what a machine makes of it is
+ * space_x86_test.c's and space_stage2_test.c's.
  */
 #include <string.h>
 
