@@ -8,7 +8,7 @@
  * Arrays are dense, counts in the header.
  *
  * The table lies at the symbol `partition_table` of the monitor image. It is checked once by start-up code (monitor/boot/
- * table_boot.c) and dropped with it; what is needed later is copied into the sandbox's private monitor.
+ * table/) and dropped with it; what is needed later is copied into the sandbox's private monitor.
  */
 #pragma once
 #include "guest.h"

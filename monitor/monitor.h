@@ -3,7 +3,7 @@
  * The monitor below one sandbox. Policy only: which exits are answered how. It knows no register, vendor or table format.
  *
  *   boot/ (start-up, dropped)                               resident (one private copy per sandbox)
- *   main_boot ─► table_boot      refuse what is wrong       run ─► exits ─► hal
+ *   main_boot ─► table/          refuse what is wrong       run ─► exits ─► hal
  *            ├─► module_boot     payload to its places        └──► restart ─► hal
  *            ├─► partition_boot  build partition, copy
  *            └─► snapshot_boot   keep what a restart needs

@@ -63,7 +63,7 @@ def monitor_refuses(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, 
             command = ["clang-19", "-std=c17", "-shared", "-fPIC", "-I", str(ROOT), "-I", str(ROOT / "platforms" / platform),
                        "-I", str(ROOT / "tests" / "unit" / "fake"),
                        f"-DIMAGE_START={IMAGE_START.get(platform, 0x40010000):#x}", "-o", str(library),
-                       str(Path(__file__).with_name("refuse.c")), str(ROOT / "monitor" / "boot" / "table_boot.c"),
+                       str(Path(__file__).with_name("refuse.c")), *map(str, (ROOT / "monitor" / "boot" / "table").glob("*_boot.c")),
                        str(ROOT / "hal" / "pci" / "bases_boot.c")]  # fmt: skip
             subprocess.run(command, check=True)
             loaded[platform] = ffi.dlopen(str(library))

@@ -5,7 +5,6 @@ from tests.mutation.mutation import Mutation
 
 SNAPSHOT = "monitor/boot/snapshot_boot.c"
 PARTITION = "monitor/boot/partition_boot.c"
-VALIDATOR = "monitor/boot/table_boot.c"
 ALLOCATOR = "hal/arena_boot.c"
 SPACE_X86 = "hal/x86/space_boot.c"
 SPACE_ARM = "hal/arm/space_boot.c"
@@ -130,13 +129,6 @@ SPACE_MUTATIONS = [
         "build->copy_end, build->arena.end);",
         "build->copy_end, build->arena.end + BH_PAGE_BYTES);",
         "space_test",
-    ),
-    Mutation(
-        "a pool is measured by its neighbour's size",
-        VALIDATOR,
-        "table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes }",
-        "table->sandboxes[sandbox].pool, table->sandboxes[0].pool_bytes }",
-        "table_test",
     ),
     Mutation(
         "start-up tells a pool's size, not what it has taken",

@@ -24,6 +24,7 @@ from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_run import ENDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
+from tests.mutation.rows_table import TABLE, VALIDATOR
 from tests.mutation.rows_vmx import CONTROL_WORDS, CONTROLS, VMX
 from tests.touched import inputs
 
@@ -31,14 +32,13 @@ BUILDER = "hal/pt/pt_boot.c"
 X86 = "hal/pt/formats_x86_boot.c"
 ARM = "hal/pt/formats_arm_boot.c"
 ARENA = "hal/arena_boot.c"
-VALIDATOR = "monitor/boot/table_boot.c"
 BASES = "hal/pci/bases_boot.c"
 EVENTS = "hal/x86/pending_events.c"
 IOAPIC, IOAPIC_BOOT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 SPREADER = "monitor/boot/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER, LOCK = "hal/pci/filter.c", "hal/lock.c"
-SUBJECTS = [BUILDER, X86, ARM, ARENA, VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
+SUBJECTS = [BUILDER, X86, ARM, ARENA, *VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 PROGRAMS = {
     "arena_test": "tests/unit/arena_test.c",
@@ -345,23 +345,7 @@ MUTATIONS = [
         "arena_test",
     ),
     Mutation("a block leaves a gap", ARENA, "arena->next += (uint64_t)frames", "arena->next += (uint64_t)(frames + 1)", "arena_test"),
-    # The validator, beyond its removed checks.
-    Mutation("checksum stops early", VALIDATOR, "uint64_t n = 0; n < count;", "uint64_t n = 0; n + 1 < count;", "table_test"),
-    Mutation(
-        "base addresses of a function that nobody judged",
-        VALIDATOR,
-        "region->kind != BH_REGION_BANKED && region->dma != BH_DMA_FREE",
-        "region->kind == BH_REGION_DEVICE && region->dma != BH_DMA_FREE",
-        "table_test",
-    ),
-    Mutation("any word on a device's DMA is good", VALIDATOR, "region->dma != BH_DMA_FREE", "region->dma == BH_DMA_UNKNOWN", "table_test"),
-    Mutation("any word on the DMA of ports", VALIDATOR, "ports[n].dma != BH_DMA_FREE", "ports[n].dma == BH_DMA_UNKNOWN", "table_test"),
-    Mutation(
-        "any word on the DMA of a function", VALIDATOR, "function->dma != BH_DMA_FREE", "function->dma == BH_DMA_UNKNOWN", "table_test"
-    ),
-    Mutation("payload over the whole pool", VALIDATOR, "pool + BH_POOL_INFO, BH_PAGE_BYTES }", "pool, BH_POOL_ARENA }", "table_test"),
-    Mutation("pieces of no size", VALIDATOR, "!copy->size || !aligned(copy", "!aligned(copy", "table_test"),
-    Mutation("a module anywhere", VALIDATOR, " || !within(module, ram_of(limits))", "", "table_test"),
+    *TABLE,
     Mutation(
         "pieces that move up, upwards",
         SPREADER,
@@ -395,22 +379,6 @@ MUTATIONS = [
     Mutation("tags beyond the boot information", BOOT_INFORMATION, " || tag->size > total - at", "", "multiboot2_test"),
     Mutation("modules without a place", BOOT_INFORMATION, " && tag->size >= sizeof(struct module_tag)", "", "multiboot2_test"),
     Mutation("payload left in the caches", SPREADER, "arch_cache_publish(words_at(copy->target), copy->size);", ";", "module_test"),
-    Mutation(
-        "the last forbidden span is not looked at",
-        VALIDATOR,
-        "n < spans.count",
-        "n + 1 < spans.count",
-        "table_test",
-    ),
-    Mutation("a sandbox of any number of cores", VALIDATOR, " || sandbox->core_count > BH_MAX_SANDBOX_CORES", "", "table_test"),
-    Mutation("hardware numbers with any bits", VALIDATOR, "table->hardware_id[core] & ~limits->core_id_mask || ", "", "table_test"),
-    Mutation(
-        "hardware numbers up to everyone's",
-        VALIDATOR,
-        " || table->hardware_id[core] > limits->core_id_greatest",
-        "",
-        "table_test",
-    ),
     # What base address registers of PCI functions mean.
     Mutation("type bits may change", BASES, "if ((mask[0] ^ value) & type_bits(value))", "if (false)", "table_test"),
     Mutation("base addresses of any size", BASES, "base->bytes & (base->bytes - 1) ||", "", "table_test"),
@@ -421,14 +389,6 @@ MUTATIONS = [
     Mutation("ports are memory", BASES, ".ports = value & BAR_PORTS,", ".ports = false,", "table_test"),
     Mutation(
         "registers at address 0 are none", BASES, "if (function->bar[n] || function->bar_mask[n])", "if (function->bar[n])", "table_test"
-    ),
-    Mutation("memory is ports", VALIDATOR, "(!ports ||", "(true ||", "table_test"),
-    Mutation(
-        "the end of a span wraps",
-        VALIDATOR,
-        "inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes",
-        "inner.start + inner.bytes <= outer.start + outer.bytes",
-        "table_test",
     ),
     # Interrupt commands, and what a sandbox's cores post to each other.
     Mutation("foreign cores may be named", ICR, "if (targets & APIC_FOREIGN)\n\t\treturn HAL_FAULT;\n", "", "icr_test"),
@@ -459,8 +419,6 @@ MUTATIONS = [
     Mutation("who chooses takes the vector of a grant", IOAPIC_BOOT, "BH_FIRST_LEVEL_VECTOR - 1", "REDIRECTION_VECTOR", "ioapic_test"),
     Mutation("a granted level line's vector is chosen", IOAPIC_BOOT, "!= BH_LINE_LEVEL;", "!= 64;", "ioapic_test"),
     Mutation("vectors of the processor's own", IOAPIC_BOOT, "chosen ? IOAPIC_FIRST_VECTOR", "chosen ? 0", "ioapic_test"),
-    Mutation("level lines have vectors that others choose", VALIDATOR, "line->vector < limits->first_level_vector", "false", "table_test"),
-    Mutation("two sandboxes choose vectors of level lines", VALIDATOR, "line->sandbox != other->sandbox", "false", "table_test"),
     Mutation("wiring is the guest's", IOAPIC, "line->wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
     Mutation("the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"),
     Mutation(
@@ -519,12 +477,14 @@ MUTATIONS = [
 ]
 
 
-def removed_checks() -> list[tuple[str, str]]:
-    """The validator without one of its checks: (the check, the whole text)."""
-    text = (ROOT / VALIDATOR).read_text()
-    body = text.index("static const char *refuse_header")
-    checks = re.finditer(r"REFUSE_IF\(.*?\);$", text[body:], re.DOTALL | re.MULTILINE)
-    return [(" ".join(c[0].split())[:90], text[: body + c.start()] + ";" + text[body + c.end() :]) for c in checks]
+def removed_checks() -> list[tuple[str, str, str]]:
+    """The validator without one of its checks: (its file, the check, the whole text)."""
+    found = []
+    for file in VALIDATOR:
+        text = (ROOT / file).read_text()
+        checks = re.finditer(r"REFUSE_IF\(.*?\);$", text, re.DOTALL | re.MULTILINE)
+        found += [(file, " ".join(c[0].split())[:90], text[: c.start()] + ";" + text[c.end() :]) for c in checks]
+    return found
 
 
 def compile_object(source: Path, target: Path, name: str) -> Path:
@@ -570,7 +530,7 @@ def fails(program: str, objects: Objects, mutated: dict[str, Path], folder: Path
 def control(program: str) -> object:
     """Runs when something runs that it is the control of."""
     rows = [row for row in MUTATIONS if row.caught_by == program]
-    sources = {row.file for row in rows} | ({VALIDATOR} if program == "table_test" else set())
+    sources = {row.file for row in rows} | (set(VALIDATOR) if program == "table_test" else set())
     return pytest.param(program, marks=inputs(sources, [PROGRAMS[program]], {row.what for row in rows}))
 
 
@@ -590,9 +550,12 @@ def test_mutation_is_caught(mutation: Mutation, objects: Objects, tmp_path: Path
     assert fails(mutation.caught_by, objects, mutated, tmp_path), f"{mutation.caught_by} does not notice"
 
 
-@inputs([VALIDATOR], [PROGRAMS["table_test"]])
-@pytest.mark.parametrize(("check", "text"), removed_checks(), ids=lambda value: value if len(value) < 100 else "")
-def test_removed_check_is_caught(check: str, text: str, objects: Objects, tmp_path: Path) -> None:
+def removed(file: str, check: str, text: str) -> object:
+    return pytest.param(file, text, id=check, marks=inputs([file], [PROGRAMS["table_test"]]))
+
+
+@pytest.mark.parametrize(("file", "text"), [removed(*one) for one in removed_checks()])
+def test_removed_check_is_caught(file: str, text: str, objects: Objects, tmp_path: Path) -> None:
     (tmp_path / "mutated.c").write_text(text)
-    mutated = {VALIDATOR: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o", VALIDATOR)}
+    mutated = {file: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o", file)}
     assert fails("table_test", objects, mutated, tmp_path), "table_test does not notice"

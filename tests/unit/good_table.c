@@ -72,7 +72,7 @@ static const struct bh_table good = {
 	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },
 };
 
-/* Written apart from monitor/boot/table_boot.c, from the comment in abi/table.h: bytes put together, little-endian. */
+/* Written apart from monitor/boot/table/, from the comment in abi/table.h: bytes put together, little-endian. */
 void table_sign(struct bh_table *table)
 {
 	uint64_t hash = 0xcbf29ce484222325;

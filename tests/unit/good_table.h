@@ -24,7 +24,7 @@ enum good_region {
 enum good_function { GOOD_FUNCTION, GOOD_FOREIGN_FUNCTION, GOOD_FUNCTIONS };
 enum good_copy { GOOD_INFO, GOOD_KERNEL, GOOD_FOREIGN_KERNEL, GOOD_COPIES };
 
-/* What the table says of a boot module of zeros: computed apart from monitor/boot/table_boot.c, over 0x800 words. */
+/* What the table says of a boot module of zeros: computed apart from monitor/boot/table/, over 0x800 words. */
 #define GOOD_MODULE_CHECKSUM UINT64_C(0x28c31cf8df2ec325)
 
 /* Two sandboxes on four cores, signed. */

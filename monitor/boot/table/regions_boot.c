@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory: the frames of monitors, and what sandboxes are given of RAM, of pools, of device registers and of what is open. */
+#include "monitor/boot/table/checks.h"
+#include "monitor/boot/table/spans.h"
+
+/* Frames only monitors may touch: the image, the shared page, the pools; apart from each other and inside RAM. */
+const char *refuse_pools(const struct bh_table *table, const struct table_limits *limits)
+{
+	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct table_span shared = { table->shared, BH_PAGE_BYTES };
+
+	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !span_within(shared, ram_of(limits)),
+		  "the shared page is misaligned or outside RAM");
+	REFUSE_IF(overlap(shared, image), "the shared page lies in the monitor image");
+	REFUSE_IF(span_touches(limits->reserved, shared), "the shared page lies in RAM reserved for firmware or start-up");
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		struct table_span pool = span_of_pool(table, n);
+
+		REFUSE_IF(!aligned(pool.start | pool.bytes, BH_PAGE_BYTES) || !span_within(pool, ram_of(limits)),
+			  "a pool is misaligned or outside RAM");
+		REFUSE_IF(pool.bytes <= BH_POOL_ARENA || pool.bytes > BH_MAX_POOL_BYTES, "a pool is smaller or larger than any can be");
+		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
+		REFUSE_IF(span_touches(limits->reserved, pool), "a pool lies in RAM reserved for firmware or start-up");
+		for (uint32_t other = 0; other < n; other++)
+			REFUSE_IF(overlap(pool, span_of_pool(table, other)), "two pools overlap");
+	}
+	return NULL;
+}
+
+/* Which permissions a sandbox may have on a page of a pool: its own stats and info R, own log RW, foreign logs R. */
+static const char *refuse_pool_window(const struct bh_table *table, const struct bh_region *region)
+{
+	for (uint32_t n = 0; n < table->sandbox_count; n++) {
+		uint64_t pool = table->sandboxes[n].pool;
+		bool own = n == region->sandbox;
+
+		if (span_within(hpa_of(region), (struct table_span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
+			REFUSE_IF(region->permissions & (own ? BH_PERM_EXECUTE : BH_PERM_EXECUTE | BH_PERM_WRITE),
+				  "a log is writable by another sandbox, or executable");
+			return NULL;
+		}
+		if (own && span_within(hpa_of(region), (struct table_span){ pool + BH_POOL_STATS, BH_POOL_LOG - BH_POOL_STATS })) {
+			REFUSE_IF(region->permissions != BH_PERM_READ,
+				  "a sandbox's own statistics or information page is more than readable");
+			return NULL;
+		}
+	}
+	return "a sandbox is given monitor frames";
+}
+
+/* What is open to a sandbox that does without its memory or irq protection: as the machine has it. */
+static const char *refuse_open(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
+{
+	bool ram = region->memory_type == BH_MEMORY_RAM;
+	uint32_t without = ram ? BH_PROTECT_MEMORY : BH_PROTECT_MEMORY | BH_PROTECT_IRQ;
+
+	REFUSE_IF(!(table->sandboxes[region->sandbox].unprotected & without), "a protected sandbox is given what is open to others");
+	REFUSE_IF(ram ? !span_within(hpa_of(region), ram_of(limits)) : overlap(hpa_of(region), ram_of(limits)),
+		  "a stretch that is open has the memory type of another");
+	REFUSE_IF(!ram && region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
+	return NULL;
+}
+
+static const char *refuse_region(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
+{
+	struct table_span hpa = hpa_of(region);
+
+	REFUSE_IF(region->sandbox >= table->sandbox_count, "a region belongs to no sandbox");
+	REFUSE_IF(!region->size || !aligned(region->gpa | region->hpa | region->size, BH_PAGE_BYTES),
+		  "a region is empty or not page aligned");
+	REFUSE_IF(region->gpa + region->size < region->gpa || region->hpa + region->size < region->hpa, "a region wraps around");
+	REFUSE_IF(!(region->permissions & BH_PERM_READ) || region->permissions > 7 || region->memory_type > BH_MEMORY_DEVICE,
+		  "a region has an impossible permission or memory type");
+	switch (region->kind) {
+	case BH_REGION_RAM:
+		REFUSE_IF(!span_within(hpa, ram_of(limits)), "a RAM region lies outside RAM");
+		REFUSE_IF(span_touches_monitor(table, limits, hpa), "a sandbox is given monitor frames");
+		REFUSE_IF(span_touches(limits->reserved, hpa), "a sandbox is given RAM reserved for firmware or start-up");
+		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a RAM region has device memory type");
+		return NULL;
+	case BH_REGION_POOL:
+		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a window into a pool has device memory type");
+		return refuse_pool_window(table, region);
+	case BH_REGION_BANKED:
+	case BH_REGION_DEVICE:
+	case BH_REGION_BAR:
+		return refuse_device(table, limits, region);
+	case BH_REGION_OPEN:
+		return refuse_open(table, limits, region);
+	default:
+		return "a region has an unknown kind";
+	}
+}
+
+static bool exclusive(const struct bh_region *region)
+{
+	return region->kind == BH_REGION_RAM || region->kind == BH_REGION_DEVICE || region->kind == BH_REGION_BAR;
+}
+
+const char *refuse_regions(const struct bh_table *table, const struct table_limits *limits)
+{
+	for (uint32_t n = 0; n < table->region_count; n++) {
+		const char *why = refuse_region(table, limits, &table->regions[n]);
+
+		REFUSE_IF(why, why);
+		for (uint32_t other = 0; other < n; other++)
+			REFUSE_IF(exclusive(&table->regions[n]) && exclusive(&table->regions[other]) &&
+					  overlap(hpa_of(&table->regions[n]), hpa_of(&table->regions[other])),
+				  "memory or device registers are given twice");
+	}
+	return NULL;
+}

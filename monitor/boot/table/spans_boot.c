@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the checks ask of spans; see spans.h. */
+#include "monitor/boot/table/spans.h"
+
+bool span_within(struct table_span inner, struct table_span outer)
+{
+	return inner.start >= outer.start && inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes;
+}
+
+bool span_touches(struct table_spans spans, struct table_span span)
+{
+	for (uint32_t n = 0; n < spans.count; n++)
+		if (overlap(span, spans.at[n]))
+			return true;
+	return false;
+}
+
+struct table_span span_of_pool(const struct bh_table *table, uint32_t sandbox)
+{
+	return (struct table_span){ table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes };
+}
+
+bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct table_span span)
+{
+	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct table_span shared = { table->shared, BH_PAGE_BYTES };
+
+	for (uint32_t n = 0; n < table->sandbox_count; n++)
+		if (overlap(span, span_of_pool(table, n)))
+			return true;
+	return overlap(span, image) || overlap(span, shared);
+}
