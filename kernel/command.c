@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "kernel/attack.h"
 #include "kernel/console.h"
 #include "kernel/info.h"
 #include "kernel/text.h"
@@ -49,7 +48,7 @@ static void run_word(char *word)
 	parse_operands(&line);
 	if (command && line.operands >= command->operands)
 		command->run(&line);
-	else if (!attack_run(word, &line))
+	else if (!command_run_other(word, &line))
 		console_say("no such command, or too few operands: %s %s", word, line.text);
 }
 

@@ -21,8 +21,14 @@ struct command {
 	void (*run)(const struct command_line *line);
 };
 
-/* commands.c; ended by a NULL name. */
+/* ---- Of the program that is linked with the kernel ----------------------------------------------------------------- */
+
+/* Its commands; ended by a NULL name. */
 extern const struct command commands[];
+/* Runs what `commands` does not have, or not with so few operands. Returns false if there is no such thing, or operands are missing. */
+bool command_run_other(const char *name, const struct command_line *line);
+
+/* ---- Of the kernel ------------------------------------------------------------------------------------------------- */
 
 void command_run_arguments(const char *arguments);
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-SYSTEM_FIELDS = (14, 11, 7, 3, 0)  # op0, op1, CRn, CRm, op2 as MRS and MSR have them; ARMv7's as kernel/arch/armv7/sweeps.c packs them
+SYSTEM_FIELDS = (14, 11, 7, 3, 0)  # op0, op1, CRn, CRm, op2 as MRS and MSR have them; ARMv7's as the probe's armv7/sweeps.c packs them
 DOUBLE_FIELDS = (8, 4, 0)  # coprocessor, opc1, CRm
 COPROCESSORS = {3: {"p14": 0, "p15": 1}, 5: {"p14": 2, "p15": 3}}
 

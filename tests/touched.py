@@ -12,7 +12,7 @@ from bhtool.testing.change import Change
 ROOT = Path(__file__).resolve().parents[1]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 # Where a build may look, whatever the machine.
-DIRECTORIES = (".", "arch/*", "arch/arm/*", "platforms/*", "monitor", "tests/unit", "tests/unit/fake")
+DIRECTORIES = (".", "arch/*", "arch/arm/*", "platforms/*", "monitor", "tests/unit", "tests/unit/fake", "tests/guests")
 NEAR, BY_TEST, BY_HEADER = range(3)
 
 Rank = tuple[int, int]  # age of the change, nearness: the smallest first

@@ -81,7 +81,7 @@ LEVEL_OWNERS = "a level line has no vector of another sandbox's level lines"
 LEVEL_WORKS = "a level line stays in service until its end, is held while masked, and goes where its owner says among own cores"
 EDU, EDU_ENTRY, EDU_VECTOR, ROUNDS = 0xC0000000, 0x3E, 0xF0, 50
 LEVEL_ROUNDS = f"level-rounds={EDU:#x},{ROUNDS}"
-ALL_ROUNDS = 2 * ROUNDS << 16 | 2 * ROUNDS  # kernel/arch/x86_64/level_line.h
+ALL_ROUNDS = 2 * ROUNDS << 16 | 2 * ROUNDS  # tests/guests/probe/x86_64/level_line.h
 
 
 def level(name: str, word: int, *expected: Expectation) -> Case:

@@ -159,7 +159,7 @@ FILTERS = (
     ),
     MachineMutation(
         "a sentinel's register is not what it was, attacked",
-        "kernel/arch/aarch64/marks.c",
+        "tests/guests/probe/aarch64/marks.c",
         "SYSREG_WRITE(tpidrro_el0, mark(1));",
         "SYSREG_WRITE(tpidrro_el0, 0);",
         CAMPAIGN,

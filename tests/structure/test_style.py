@@ -8,7 +8,7 @@ import pytest
 from tests.structure.test_layers import tracked
 from tests.structure.tidy import PLATFORMS, new_on
 
-LAYERS = ("arch", "hal", "monitor", "kernel")
+LAYERS = ("arch", "hal", "monitor", "kernel", "tests/guests/probe")
 FIRST, AGAIN = False, True
 
 

@@ -50,7 +50,7 @@ def grounds(platform: str) -> Grounds:
 
 def test_queue_and_notes_are_the_kernels() -> None:
     kernel = cffi.FFI()
-    kernel.cdef(abi.declarations(paths.ROOT / "kernel" / "campaign.h"))
+    kernel.cdef(abi.declarations(paths.ROOT / "tests" / "guests" / "probe" / "campaign.h"))
     ours = {"outcome": list(map(int, Outcome)), "rival": list(map(int, Rival)), "flags": list(map(int, Aim))}
     for name, values in ours.items():
         assert set(values) | {0} == set(kernel.typeof(f"enum campaign_{name}").elements) | {0}, name

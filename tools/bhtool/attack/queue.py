@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests as the hostile sandbox finds them in its RAM, and the notes it leaves in its log ring: kernel/campaign.h."""
+"""Requests as the hostile sandbox finds them in its RAM, and the notes it leaves in its log ring: tests/guests/probe/campaign.h."""
 
 import struct
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One attempt to break out, as it is drawn by the host tool and carried out by kernel/campaign.c."""
+"""One attempt to break out, as it is drawn by the host tool and carried out by tests/guests/probe/campaign.c."""
 
 import enum
 import struct

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an exit of each kind costs, as the sandbox sees it, and how late its timer comes while it storms its own monitor.
 
-Each of 1,000 trips is measured by itself, in instructions, less what the same takes where nothing exits: kernel/bench.c. A kick until it is
+Each of 1,000 trips is measured by itself, in instructions, less what the same takes where nothing exits: tests/guests/probe/bench.c. A kick until it is
 answered takes the victim's instructions, too; the sender's own are told from the emulator's log.
 """
 
@@ -18,7 +18,7 @@ from bhtool.bench.trace import chunks, logged
 from bhtool.payloads import Report
 from bhtool.platforms import Platform
 
-SAMPLES = 1000  # kernel/bench.c
+SAMPLES = 1000  # tests/guests/probe/bench.c
 KICKS = 40
 LIMITS = {"call": 120, "ipi": 180, "device-read": 300, "device-write": 300, "register": 250, "identify": 200, "idle": 200, "kick": 600}
 KINDS = {"x86_64": ("call", "ipi", "device-read", "device-write", "register", "identify")}

@@ -38,7 +38,7 @@ from bhtool.platforms import Platform
 
 MODES = ("busy", "wfi")
 COMMAND = " ".join(f"bench-timer={mode}" for mode in MODES)
-SAMPLES = 1000  # kernel/bench.c
+SAMPLES = 1000  # tests/guests/probe/bench.c
 ANSWER = re.compile(r": bench-timer (\w+) min (\d+) median (\d+) max (\d+) ticks$")
 LIMIT = 120.0
 RUNS_AT_MOST = 5

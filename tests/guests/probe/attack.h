@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a hostile sandbox might try. An attack is one function that a test calls by name; it says what it is about to do,
+ * and afterwards, if there is an afterwards, whether it was refused (by which exception) or returned (what).
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/command.h"
+
+struct attack {
+	const char *name; /* "rdmsr", or with its operand "mrs=pmcr" */
+	unsigned operands;
+	bool reaches; /* operand 0 is a physical address; attempt() gets a virtual one that leads there */
+	uint64_t (*attempt)(uint64_t a, uint64_t b);
+};
+
+/*
+ * What storm=KIND does without end and trips=KIND measures, in silence: an exit each time, refused or not, or one long instruction after
+ * the other. storm.c has those of every architecture.
+ */
+struct storm {
+	const char *kind;
+	uint64_t (*attempt)(uint64_t a, uint64_t b);
+	uint64_t operand; /* attempt's a */
+	/* Makes attempt's a and b beforehand; NULL: `operand` and 0. */
+	void (*prepare)(uint64_t operands[2]);
+};
+
+/* attack.c, and <arch>/attacks.c; ended by a NULL name. */
+extern const struct attack attacks[];
+extern const struct attack arch_attacks[];
+/* <arch>/attacks.c; ended by a NULL kind. */
+extern const struct storm arch_storms[];

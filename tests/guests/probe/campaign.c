@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sandbox that attacks: goes through its queue of requests; notes that it begins one, which may be its end, and what came of it. */
+#include "probe/campaign.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel/clock.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/idle.h"
+#include "kernel/memory.h"
+#include "kernel/smp.h"
+#include "probe/rival.h"
+
+enum { SETTLE_NS = 40000000 };
+
+static _Alignas(BH_PAGE_BYTES) uint8_t code[BH_PAGE_BYTES];
+
+/* Nothing of the kernel is writable and executable: the code runs where it is mapped once more. */
+static uint64_t place_code(const struct campaign_request *request)
+{
+	static uint64_t alias;
+
+	if (!alias)
+		alias = memory_reach((uintptr_t)code, sizeof(code));
+	for (size_t n = 0; n < CAMPAIGN_CODE_BYTES; n++)
+		code[n] = request->code[n];
+	memory_publish_code(code, CAMPAIGN_CODE_BYTES);
+	return alias;
+}
+
+static struct rival_task task_of(const struct campaign_request *request, uint64_t run, uint64_t first)
+{
+	uint64_t *word = &((uint64_t *)(uintptr_t)code)[1], other = request->value;
+
+	if (request->rival != CAMPAIGN_REWRITE) {
+		word = memory_entry(request->rival == CAMPAIGN_REAIM ? first : run);
+		other = memory_entry_to(other);
+	}
+	return (struct rival_task){ .word = word, .is = *word, .other = other };
+}
+
+static uint64_t first_argument(const struct campaign_request *request)
+{
+	if (request->flags & CAMPAIGN_GRAFT) {
+		uint64_t translated = memory_graft(request->target);
+
+		memory_forget();
+		return translated;
+	}
+	if (request->flags & CAMPAIGN_ALIAS)
+		return memory_alias(request->target);
+	return request->flags & CAMPAIGN_AIM ? memory_aim(request->target) : request->target;
+}
+
+static enum campaign_outcome judge(uint64_t value)
+{
+	if (!value)
+		return CAMPAIGN_RETURNED_ZERO;
+	return value == 0xff || value == 0xffff || value == 0xffffffff || value == ~0ULL ? CAMPAIGN_RETURNED_ONES : CAMPAIGN_RETURNED;
+}
+
+static enum campaign_outcome attempt(const struct campaign_request *request)
+{
+	uint64_t run = place_code(request), first = first_argument(request), value = 0;
+	const struct rival_task task = request->rival ? task_of(request, run, first) : (struct rival_task){ 0 };
+	campaign_function *function = (campaign_function *)(uintptr_t)run;
+	bool returned;
+
+	if (request->flags & (CAMPAIGN_PROTECTED | CAMPAIGN_REAL))
+		function = campaign_in_mode(request);
+	if (request->rival)
+		rival_begin(&task);
+	returned = cpu_attempt(function, first, request->value, &value);
+	cpu_interrupts_enable(); /* whatever the attempt did to them */
+	if (request->rival)
+		rival_end();
+	return returned ? judge(value) : CAMPAIGN_REFUSED;
+}
+
+/* ---- A life -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t settled_at;
+
+static bool has_settled(void)
+{
+	return arch_counter() >= settled_at;
+}
+
+/* The others are starting, too, and are to be there when it begins. */
+static void let_others_settle(void)
+{
+	settled_at = arch_counter() + clock_from_ns(SETTLE_NS);
+	idle_until(has_settled);
+}
+
+/* The ring goes on from life to life. Here it begins anew with each, so that what is said never reaches the notes. */
+static struct campaign_notes *take_notes(const struct campaign_queue *queue)
+{
+	struct campaign_notes *notes = (struct campaign_notes *)&console_log()->text[CAMPAIGN_NOTES];
+
+	if (notes->identity != queue->identity) {
+		notes->begun = queue->first;
+		notes->lives = 0;
+		notes->done = false;
+		notes->identity = queue->identity;
+	}
+	notes->lives++;
+	console_log()->head = 0;
+	return notes;
+}
+
+void campaign_run(uint64_t address)
+{
+	const struct campaign_queue *queue = (const struct campaign_queue *)(uintptr_t)address;
+	struct campaign_notes *notes;
+
+	if (!console_log() || queue->magic != CAMPAIGN_MAGIC || queue->count > sizeof(notes->outcome)) {
+		console_say("no campaign is there");
+		return;
+	}
+	notes = take_notes(queue);
+	smp_run(1, "rival");
+	if (notes->lives == 1)
+		let_others_settle();
+	while (notes->begun < queue->count) {
+		uint32_t n = notes->begun;
+
+		notes->outcome[n] = CAMPAIGN_TRYING;
+		__atomic_store_n(&notes->begun, n + 1, __ATOMIC_RELEASE);
+		notes->outcome[n] = (uint8_t)attempt(&queue->request[n]);
+	}
+	__atomic_store_n(&notes->done, true, __ATOMIC_RELEASE);
+}

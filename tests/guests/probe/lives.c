@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a sandbox ends itself or asks to begin again, and kicks one that may have; its statistics page tells which life this is. */
+#include "probe/lives.h"
+
+#include <stdatomic.h>
+
+#include "kernel/clock.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/idle.h"
+#include "kernel/info.h"
+#include "kernel/memory.h"
+#include "kernel/timer.h"
+
+static uint64_t life(void)
+{
+	return info_statistics()->restarts;
+}
+
+/* Without an operand in every life. */
+static bool in_this_life(const struct command_line *line)
+{
+	return !line->operands || life() < line->operand[0];
+}
+
+void run_life(const struct command_line *line)
+{
+	console_say("life %ju", life());
+}
+
+void run_restarted(const struct command_line *line)
+{
+	console_say("restarted in %ju ticks", info_statistics()->restart_ticks);
+}
+
+void run_first(const struct command_line *line)
+{
+	if (!life())
+		command_run_arguments(line->text);
+}
+
+/* The statistics page is there, and only to be read. */
+void run_crash(const struct command_line *line)
+{
+	const struct bh_grant *grant = info_find(BH_GRANT_STATS, NULL);
+
+	if (!grant || !in_this_life(line))
+		return;
+	console_say("crash");
+	arch_mmio_write32(memory_reach(grant->gpa, grant->size), 0);
+}
+
+void run_reboot(const struct command_line *line)
+{
+	if (!in_this_life(line))
+		return;
+	console_say("reboot");
+	info_call_monitor(BH_CALL_RESTART, 0, 0);
+}
+
+static _Atomic bool is_time;
+
+static void ring(struct timer_event *event)
+{
+	atomic_store_explicit(&is_time, true, memory_order_relaxed);
+}
+
+static bool time_has_come(void)
+{
+	return atomic_load_explicit(&is_time, memory_order_relaxed);
+}
+
+void run_watch(const struct command_line *line)
+{
+	static struct timer_event event = { .fire = ring };
+
+	for (uint64_t n = 0; n < line->operand[2]; n++) {
+		atomic_store_explicit(&is_time, false, memory_order_relaxed);
+		timer_add(&event, arch_counter() + clock_from_ns(line->operand[1] * 1000));
+		idle_until(time_has_come);
+		if (info_call_monitor(BH_CALL_KICK, line->operand[0], 0) != BH_OK)
+			console_say("watch: no answer");
+	}
+	console_say("watched");
+}

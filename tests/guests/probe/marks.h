@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Registers of this core that the kernel itself has no use for, and that nobody else may touch: system registers and a few of the
+ * floating-point unit's. A sentinel fills them and sees whether they stay. Those in use it need not look at: it runs by them.
+ */
+#pragma once
+#include <stdint.h>
+
+#define MARK_MIX 0x9e3779b97f4a7c15ULL /* 2^64 over the golden ratio: neighbours get unlike words */
+
+/* <arch>/marks.c. On the core itself. */
+void marks_set(void);
+/* How many do not hold what marks_set left. */
+uint64_t marks_lost(void);

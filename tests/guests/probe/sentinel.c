@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fills its RAM, marks its registers, and goes over both for ever, slice by slice; what has changed is counted, said and mended. */
+#include "probe/sentinel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/clock.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/fault.h"
+#include "kernel/idle.h"
+#include "kernel/info.h"
+#include "probe/marks.h"
+
+enum { PERIOD_NS = 1000000, SLICE_WORDS = 4096 };
+
+extern const char text_start[], rodata_end[];
+extern uint64_t image_end[]; /* kernel.lds */
+
+static uint64_t due;
+static struct {
+	uint64_t words;
+	uint64_t last; /* address */
+} changed;
+
+static bool is_due(void)
+{
+	return arch_counter() >= due;
+}
+
+static uint64_t pattern(const uint64_t *word)
+{
+	return (uintptr_t)word * MARK_MIX;
+}
+
+static void fill(uint64_t *start, const uint64_t *end)
+{
+	for (uint64_t *word = start; word < end; word++)
+		*word = pattern(word);
+}
+
+/* Mends what it finds, so that each change counts once. */
+static void look(uint64_t *start, const uint64_t *end)
+{
+	for (uint64_t *word = start; word < end; word++)
+		if (*word != pattern(word)) {
+			*word = pattern(word);
+			changed.words++;
+			changed.last = (uintptr_t)word;
+		}
+}
+
+static uint64_t sum_of_image(void)
+{
+	uint64_t sum = 0;
+
+	for (const uint64_t *word = (const uint64_t *)text_start; word < (const uint64_t *)rodata_end; word++)
+		sum = (sum ^ *word) * MARK_MIX;
+	return sum;
+}
+
+static void look_at_image(uint64_t expected)
+{
+	if (sum_of_image() == expected)
+		return;
+	changed.words++;
+	changed.last = (uintptr_t)text_start;
+}
+
+/* For a register that is not what it was, address 0 is said; and all are set anew. */
+static void look_at_registers(void)
+{
+	uint64_t lost = marks_lost();
+
+	if (!lost)
+		return;
+	changed.words += lost;
+	changed.last = 0;
+	marks_set();
+}
+
+/* One slice each millisecond. */
+static void pass(uint64_t *start, const uint64_t *end)
+{
+	for (uint64_t *slice = start; slice < end; slice += SLICE_WORDS) {
+		due = arch_counter() + clock_from_ns(PERIOD_NS);
+		idle_until(is_due);
+		look(slice, slice + SLICE_WORDS < end ? slice + SLICE_WORDS : end);
+	}
+}
+
+_Noreturn void sentinel_run(void)
+{
+	const struct bh_grant *ram = info_find(BH_GRANT_RAM, NULL);
+	uint64_t *start = image_end;
+	const uint64_t sum = sum_of_image();
+
+	if (!ram)
+		fault_stop("a sentinel needs RAM");
+
+	const uint64_t *end = (const uint64_t *)(uintptr_t)(ram->gpa + ram->size);
+
+	fill(start, end);
+	marks_set();
+	for (uint64_t passes = 1;; passes++) {
+		pass(start, end);
+		look_at_image(sum);
+		look_at_registers();
+		console_report("pass %ju, %ju words changed, the last at 0x%jx", passes, changed.words, changed.last);
+	}
+}
