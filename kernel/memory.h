@@ -4,7 +4,7 @@
  * root has an entry a GiB, as many as there are addresses; leaves of 2 MiB and 4 KiB. Architectures differ in bits alone.
  *
  *   0                       memory_reach_base                              memory_graft_base
- *   | grants, one to one    | memory_reach: anything, with every right     | memory_graft: one GiB |
+ *   | grants, one to one    | a program's: anything, with every right      | a program's: one GiB |
  */
 #pragma once
 #include <stdbool.h>
@@ -15,38 +15,26 @@ enum memory_type {
 	MEMORY_RODATA, /* read */
 	MEMORY_DATA,   /* read, write */
 	MEMORY_DEVICE, /* read, write, registers */
-	MEMORY_ANY,    /* read, write, execute: memory_reach */
+	MEMORY_ANY,    /* read, write, execute: nothing of the kernel */
 	MEMORY_TYPES,
 };
 
 /* Maps the image and the grants, and turns translation on. */
 void memory_init(void);
 
-/* For attacks, which want to be stopped by the monitor and not here. */
+/* ---- For a program that maps what was not granted, because it wants to be stopped by the monitor and not here ------- */
+
+#define MEMORY_ADDRESS_MASK 0x0000fffffffff000ULL /* of an entry: where it leads */
+enum { MEMORY_ENTRIES = 512, MEMORY_ROOT_SHIFT = 30, MEMORY_PAGE_SHIFT = 12 };
 
 /*
- * Maps the pages of [physical, physical+size) once more, with every right, behind what was reached before. The virtual
- * address; 0: out of tables or reach.
+ * Maps the pages that hold [physical, physical + size), at the same distance from `virtual`. What is mapped there already stays as it is.
+ * Returns false if there are no more tables.
  */
-uint64_t memory_reach(uint64_t physical, uint64_t size);
+bool memory_map(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_type type);
 
-/*
- * Maps the page of `physical` and the one behind it, with every right, in the place of what was aimed at before. The virtual address.
- */
-uint64_t memory_aim(uint64_t physical);
-
-/* The entry by which the page at `virtual` is mapped, and what it would be if it led to `physical`. For pages that were reached. */
-uint64_t *memory_entry(uint64_t virtual);
-uint64_t memory_entry_to(uint64_t physical);
-
-/*
- * Maps a page three times: with every right at the address that is returned, as a device's registers in the page behind, and in a leaf of
- * 1 GiB at memory_graft_base.
- */
-uint64_t memory_alias(uint64_t physical);
-
-/* Makes the frame at `table` a page table of the kernel; returns the first virtual address that it translates. */
-uint64_t memory_graft(uint64_t table);
+/* The first table, with an entry a GiB. */
+uint64_t *memory_root(void);
 
 /* ---- arch/<arch>/memory_hw.c -------------------------------------------------------------------------------------- */
 

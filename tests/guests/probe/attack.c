@@ -7,8 +7,8 @@
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
-#include "kernel/memory.h"
 #include "kernel/text.h"
+#include "probe/mapping.h"
 
 static uint64_t attack_read(uint64_t a, uint64_t b)
 {
@@ -41,7 +41,7 @@ static uint64_t attack_straddle(uint64_t a, uint64_t b)
 /* The table walker itself is sent into foreign memory. */
 static uint64_t attack_ptwalk(uint64_t a, uint64_t b)
 {
-	return arch_mmio_read32(memory_graft(a));
+	return arch_mmio_read32(mapping_graft(a));
 }
 
 /* ---- Two cores at one PCI function, whose configuration registers are at `a`: one enables it, the other displaces it ----- */
@@ -128,7 +128,7 @@ static void attempt(const struct attack *attack, uint64_t a, uint64_t b)
 static uint64_t reach(uint64_t physical)
 {
 	uint64_t before = physical < BH_PAGE_BYTES ? 0 : BH_PAGE_BYTES;
-	uint64_t start = memory_reach(physical - before, before + BH_PAGE_BYTES);
+	uint64_t start = mapping_reach(physical - before, before + BH_PAGE_BYTES);
 
 	return start ? start + before : 0;
 }

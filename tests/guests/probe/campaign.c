@@ -11,6 +11,7 @@
 #include "kernel/idle.h"
 #include "kernel/memory.h"
 #include "kernel/smp.h"
+#include "probe/mapping.h"
 #include "probe/rival.h"
 
 enum { SETTLE_NS = 40000000 };
@@ -23,7 +24,7 @@ static uint64_t place_code(const struct campaign_request *request)
 	static uint64_t alias;
 
 	if (!alias)
-		alias = memory_reach((uintptr_t)code, sizeof(code));
+		alias = mapping_reach((uintptr_t)code, sizeof(code));
 	for (size_t n = 0; n < CAMPAIGN_CODE_BYTES; n++)
 		code[n] = request->code[n];
 	memory_publish_code(code, CAMPAIGN_CODE_BYTES);
@@ -35,8 +36,8 @@ static struct rival_task task_of(const struct campaign_request *request, uint64_
 	uint64_t *word = &((uint64_t *)(uintptr_t)code)[1], other = request->value;
 
 	if (request->rival != CAMPAIGN_REWRITE) {
-		word = memory_entry(request->rival == CAMPAIGN_REAIM ? first : run);
-		other = memory_entry_to(other);
+		word = mapping_entry(request->rival == CAMPAIGN_REAIM ? first : run);
+		other = mapping_entry_to(other);
 	}
 	return (struct rival_task){ .word = word, .is = *word, .other = other };
 }
@@ -44,14 +45,14 @@ static struct rival_task task_of(const struct campaign_request *request, uint64_
 static uint64_t first_argument(const struct campaign_request *request)
 {
 	if (request->flags & CAMPAIGN_GRAFT) {
-		uint64_t translated = memory_graft(request->target);
+		uint64_t translated = mapping_graft(request->target);
 
 		memory_forget();
 		return translated;
 	}
 	if (request->flags & CAMPAIGN_ALIAS)
-		return memory_alias(request->target);
-	return request->flags & CAMPAIGN_AIM ? memory_aim(request->target) : request->target;
+		return mapping_alias(request->target);
+	return request->flags & CAMPAIGN_AIM ? mapping_aim(request->target) : request->target;
 }
 
 static enum campaign_outcome judge(uint64_t value)

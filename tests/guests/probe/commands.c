@@ -14,10 +14,10 @@
 #include "kernel/idle.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
-#include "kernel/memory.h"
 #include "kernel/smp.h"
 #include "kernel/text.h"
 #include "kernel/timer.h"
+#include "probe/mapping.h"
 #include "probe/bench.h"
 #include "probe/campaign.h"
 #include "probe/lives.h"
@@ -281,7 +281,7 @@ static void run_trips(const struct command_line *line)
 /* pelt=ADDRESS: a store to a device's register after the other */
 static void run_pelt(const struct command_line *line)
 {
-	uint64_t at = memory_reach(line->operand[0], sizeof(uint32_t));
+	uint64_t at = mapping_reach(line->operand[0], sizeof(uint32_t));
 
 	console_say("pelt");
 	for (;;)

@@ -9,8 +9,8 @@
 #include "kernel/cpu.h"
 #include "kernel/idle.h"
 #include "kernel/info.h"
-#include "kernel/memory.h"
 #include "kernel/timer.h"
+#include "probe/mapping.h"
 
 static uint64_t life(void)
 {
@@ -47,7 +47,7 @@ void run_crash(const struct command_line *line)
 	if (!grant || !in_this_life(line))
 		return;
 	console_say("crash");
-	arch_mmio_write32(memory_reach(grant->gpa, grant->size), 0);
+	arch_mmio_write32(mapping_reach(grant->gpa, grant->size), 0);
 }
 
 void run_reboot(const struct command_line *line)

@@ -6,7 +6,7 @@
 #include "gic_attacks.h"
 #include "kernel/cpu.h"
 #include "kernel/info.h"
-#include "kernel/memory.h"
+#include "probe/mapping.h"
 #include "probe/attack.h"
 
 /* ---- Interrupts to others: IHI 0069 "ICC_SGI1R_EL1", "ICC_SGI0R_EL1" ---------------------------------------------- */
@@ -61,7 +61,7 @@ static uint64_t attack_walk(uint64_t a, uint64_t b)
 	uint64_t mpidr = SYSREG_READ(mpidr_el1), affinity = (mpidr >> 32 & 0xff) << 24 | (mpidr & 0xffffff);
 
 	for (uint64_t n = 0; n < MOST; n++) {
-		uint64_t typer = arch_mmio_read64(memory_reach(a, sizeof(uint64_t) + TYPER) + TYPER);
+		uint64_t typer = arch_mmio_read64(mapping_reach(a, sizeof(uint64_t) + TYPER) + TYPER);
 
 		if (typer >> 32 == affinity)
 			return typer & LAST ? n | 0x100 : n;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "kernel/cpu.h"
-#include "kernel/memory.h"
+#include "probe/mapping.h"
 
 /* ---- Registers -------------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ static struct block readers __attribute__((aligned(4096))), writers __attribute_
 static void fill(struct block *block, uint32_t (*encode)(uint64_t number), uint64_t first)
 {
 	if (!block->executable)
-		block->executable = memory_reach((uintptr_t)block->code, sizeof(block->code));
+		block->executable = mapping_reach((uintptr_t)block->code, sizeof(block->code));
 	for (unsigned n = 0; n < STUBS; n++) {
 		block->code[n][0] = encode(first + n);
 		block->code[n][1] = return_instruction;

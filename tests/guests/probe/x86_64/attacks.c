@@ -8,7 +8,7 @@
 #include "kernel/cpu.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
-#include "kernel/memory.h"
+#include "probe/mapping.h"
 #include "probe/attack.h"
 #include "level_line.h"
 #include "timer_hw.h"
@@ -496,7 +496,7 @@ static void prepare_ipi(uint64_t operands[2])
 
 static uint64_t ioapic_window(void)
 {
-	return memory_reach(IOAPIC_BASE, BH_PAGE_BYTES) + IOWIN;
+	return mapping_reach(IOAPIC_BASE, BH_PAGE_BYTES) + IOWIN;
 }
 
 /* The I/O APIC's data register; the other one names the entry of a line of one's own, or the version. */

@@ -11,7 +11,7 @@
 #include "kernel/cpu.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
-#include "kernel/memory.h"
+#include "probe/mapping.h"
 
 enum { EDU_RAISE = 0x60, EDU_ACKNOWLEDGE = 0x64, RAISED = 1 };
 enum { IOAPIC_BASE = 0xfec00000, IOWIN = 0x10, IOREDTBL = 0x10, REMOTE_IRR = 1 << 14, MASKED = 1 << 16, DESTINATION_SHIFT = 24 };
@@ -58,7 +58,7 @@ static void serve(void)
 static void find_line(uint64_t device)
 {
 	line.device = device;
-	line.ioapic = memory_reach(IOAPIC_BASE, BH_PAGE_BYTES);
+	line.ioapic = mapping_reach(IOAPIC_BASE, BH_PAGE_BYTES);
 	for (uint32_t n = 0; n < info->grant_count; n++)
 		if (info->grants[n].kind && info->grants[n].line != BH_LINE_NONE) {
 			line.entry = IOREDTBL + 2 * info->grants[n].line;
