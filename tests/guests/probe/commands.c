@@ -33,7 +33,7 @@ static void run_help(const struct command_line *line)
 {
 	for (const struct command *command = commands; command->name; command++)
 		console_say("%s", command->name);
-	console_say("and attacks: kernel/attack.c, kernel/arch/");
+	console_say("and attacks: tests/guests/probe/attack.c and beside it, by processor");
 }
 
 /* heartbeat=HZ, 0: none */
