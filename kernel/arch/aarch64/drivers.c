@@ -2,9 +2,9 @@
 /* What an AArch64 sandbox may find. */
 #include <stddef.h>
 
-#include "gicv2.h"
-#include "gicv3.h"
-#include "pl011.h"
+#include "kernel/drivers/gicv2.h"
+#include "kernel/drivers/gicv3.h"
+#include "kernel/drivers/pl011.h"
 
 const struct irq_controller *const irq_controllers[] = { &gicv3, &gicv2, NULL };
 const struct uart_driver *const uart_drivers[] = { &pl011, NULL };

@@ -2,8 +2,8 @@
 /* What an ARMv7 sandbox may find. */
 #include <stddef.h>
 
-#include "gicv2.h"
-#include "pl011.h"
+#include "kernel/drivers/gicv2.h"
+#include "kernel/drivers/pl011.h"
 
 const struct irq_controller *const irq_controllers[] = { &gicv2, NULL };
 const struct uart_driver *const uart_drivers[] = { &pl011, NULL };

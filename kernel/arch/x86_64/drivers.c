@@ -2,8 +2,8 @@
 /* What an x86 sandbox may find. */
 #include <stddef.h>
 
-#include "ns16550.h"
-#include "x2apic.h"
+#include "kernel/drivers/ns16550.h"
+#include "kernel/drivers/x2apic.h"
 
 const struct irq_controller *const irq_controllers[] = { &x2apic, NULL };
 const struct uart_driver *const uart_drivers[] = { &ns16550, NULL };

@@ -5,8 +5,8 @@
 
 #include "descriptors.h"
 #include "kernel/cpu.h"
+#include "kernel/drivers/x2apic.h"
 #include "kernel/gate.h"
-#include "x2apic.h"
 
 /* A page of the first MiB, free on every machine this kernel runs on. */
 enum { TRAMPOLINE = 0x8000, PAGE_SHIFT = 12, STARTUPS = 10, STARTUP_NS = 10000000 };

@@ -2,9 +2,9 @@
 #include "gic_attacks.h"
 
 #include "generic_timer.h"
-#include "gic_dist.h"
 #include "gic_order.h"
 #include "kernel/cpu.h"
+#include "kernel/drivers/gic_dist.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
 

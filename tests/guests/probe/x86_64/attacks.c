@@ -6,13 +6,13 @@
 #include "frame.h"
 #include "kernel/clock.h"
 #include "kernel/cpu.h"
+#include "kernel/drivers/x2apic.h"
 #include "kernel/info.h"
 #include "kernel/irq.h"
 #include "probe/mapping.h"
 #include "probe/attack.h"
 #include "level_line.h"
 #include "timer_hw.h"
-#include "x2apic.h"
 
 enum { IOAPIC_BASE = 0xfec00000, MSR_X2APIC_ICR = 0x830, MSR_VM_HSAVE_PA = 0xc0010117, LOOP_PAGE = 0xf0, JMP_TO_ITSELF = 0xfeeb };
 

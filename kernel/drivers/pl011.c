@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PrimeCell UART (PL011), DDI 0183, chapter 3 "Programmers Model". */
-#include "pl011.h"
+#include "kernel/drivers/pl011.h"
 
 #include "kernel/cpu.h"
 

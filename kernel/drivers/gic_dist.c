@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gic_dist.h"
+#include "kernel/drivers/gic_dist.h"
 
 #include "kernel/cpu.h"
 

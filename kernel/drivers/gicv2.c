@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GICv2: Arm Generic Interrupt Controller Architecture Specification, version 2.0, IHI 0048. */
-#include "gicv2.h"
+#include "kernel/drivers/gicv2.h"
 
-#include "gic_dist.h"
 #include "kernel/cpu.h"
+#include "kernel/drivers/gic_dist.h"
 #include "kernel/info.h"
 
 /* 4.1.3 "CPU interface register map" */

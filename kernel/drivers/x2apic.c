@@ -3,7 +3,7 @@
  * The local APIC in x2APIC mode: SDM vol. 3, 12.12 "Extended xAPIC (x2APIC)"; APM vol. 2, 16.11. A monitor routes the lines
  * of devices before the sandbox starts; on the bare machine, where an IOAPIC is granted, the kernel does it.
  */
-#include "x2apic.h"
+#include "kernel/drivers/x2apic.h"
 
 #include "kernel/cpu.h"
 #include "kernel/info.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PC16550D Universal Asynchronous Receiver/Transmitter with FIFOs, 8.0 "Registers", behind I/O ports. */
-#include "ns16550.h"
+#include "kernel/drivers/ns16550.h"
 
 #include "kernel/cpu.h"
 

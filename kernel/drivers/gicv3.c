@@ -3,10 +3,10 @@
  * GICv3 and later, system-register interface, one security state or the non-secure side: Arm Generic Interrupt Controller
  * Architecture Specification, version 3 and 4, IHI 0069. EOImode 0, group 1 only.
  */
-#include "gicv3.h"
+#include "kernel/drivers/gicv3.h"
 
-#include "gic_dist.h"
 #include "kernel/cpu.h"
+#include "kernel/drivers/gic_dist.h"
 #include "kernel/fault.h"
 #include "kernel/info.h"
 #include "kernel/text.h"
