@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/drivers/gic_dist.h"
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum {
 	GICD_IGROUPR = 0x080,

@@ -2,9 +2,9 @@
 /* GICv2: Arm Generic Interrupt Controller Architecture Specification, version 2.0, IHI 0048. */
 #include "kernel/drivers/gicv2.h"
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/drivers/gic_dist.h"
-#include "kernel/info.h"
+#include "kernel/core/info.h"
 
 /* 4.1.3 "CPU interface register map" */
 enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_IAR = 0x0c, GICC_EOIR = 0x10, GICC_RPR = 0x14 };

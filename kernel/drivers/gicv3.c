@@ -5,11 +5,11 @@
  */
 #include "kernel/drivers/gicv3.h"
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/drivers/gic_dist.h"
-#include "kernel/fault.h"
-#include "kernel/info.h"
-#include "kernel/text.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/info.h"
+#include "kernel/core/text.h"
 
 /* Distributor: chapter 12, "The GIC Distributor register map" */
 enum { GICD_CTLR = 0x0000, GICD_IROUTER = 0x6000 };

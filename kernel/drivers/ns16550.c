@@ -2,7 +2,7 @@
 /* PC16550D Universal Asynchronous Receiver/Transmitter with FIFOs, 8.0 "Registers", behind I/O ports. */
 #include "kernel/drivers/ns16550.h"
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum { DATA = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5, DIVISOR_LOW = 0, DIVISOR_HIGH = 1 };
 enum { IER_RECEIVED = 1 << 0, IER_TRANSMITTER_EMPTY = 1 << 1 };

@@ -2,7 +2,7 @@
 /* PrimeCell UART (PL011), DDI 0183, chapter 3 "Programmers Model". */
 #include "kernel/drivers/pl011.h"
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 enum {
 	UARTDR = 0x000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-#include "kernel/uart.h"
+#include "kernel/core/uart.h"
 
 extern const struct uart_driver pl011;

@@ -5,8 +5,8 @@
  */
 #include "kernel/drivers/x2apic.h"
 
-#include "kernel/cpu.h"
-#include "kernel/info.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
 #include "timer_hw.h"
 
 enum {

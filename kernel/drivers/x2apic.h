@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-#include "kernel/irq.h"
+#include "kernel/core/irq.h"
 
 extern const struct irq_controller x2apic;
 

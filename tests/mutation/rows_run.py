@@ -3,7 +3,7 @@
 
 from tests.mutation.mutation import Mutation
 
-RUN, INTERRUPTS = "monitor/run.c", "kernel/irq.c"
+RUN, INTERRUPTS = "monitor/run.c", "kernel/core/irq.c"
 
 
 def run(what: str, old: str, new: str = "") -> Mutation:

@@ -10,21 +10,21 @@ from tests.structure.test_layers import ROOT, tracked
 
 PROBE = "tests/guests/probe"
 PUBLISHED = {
-    "clock",
-    "command",
-    "console",
-    "cpu",
-    "fault",
-    "follow",
-    "gate",
-    "heartbeat",
-    "idle",
-    "info",
-    "irq",
-    "memory",
-    "smp",
-    "text",
-    "timer",
+    "core/clock",
+    "core/command",
+    "core/console",
+    "core/cpu",
+    "core/fault",
+    "core/follow",
+    "core/gate",
+    "core/heartbeat",
+    "core/idle",
+    "core/info",
+    "core/irq",
+    "core/memory",
+    "core/smp",
+    "core/text",
+    "core/timer",
     "drivers/gic_dist",
     "drivers/x2apic",
 }
@@ -62,7 +62,7 @@ def test_the_probe_includes_what_is_published() -> None:
     assert not {str(path): found for path in files if (found := wrong(path.read_text(), path.parent.name))}
 
 
-@pytest.mark.parametrize("header", ["kernel/uart.h", "core_start.h", "kernel/drivers/gicv2.h", "kernel/main.h"])
+@pytest.mark.parametrize("header", ["kernel/core/uart.h", "core_start.h", "kernel/drivers/gicv2.h", "kernel/core/main.h"])
 def test_what_is_not_published_is_found(header: str) -> None:
     assert wrong(f'#include "{header}"\n', "arm") == [header]
 

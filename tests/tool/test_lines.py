@@ -27,7 +27,7 @@ def test_of_two_vendors_in_one_image_each_has_its_own() -> None:
     assert belongs(Path("hal/x86/svm/svm.c"), "svm")
     assert not belongs(Path("hal/x86/svm/svm.c"), "vmx")
     assert belongs(Path("hal/x86/core.c"), "vmx")
-    assert not belongs(Path("kernel/main.c"), "vmx")
+    assert not belongs(Path("kernel/core/main.c"), "vmx")
 
 
 @pytest.mark.parametrize(

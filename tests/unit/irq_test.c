@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever interrupt has come, with a handler or without, its core is awake behind it: kernel/irq.c. */
-#include "kernel/irq.h"
+/* Whatever interrupt has come, with a handler or without, its core is awake behind it: kernel/core/irq.c. */
+#include "kernel/core/irq.h"
 
 #include "check.h"
-#include "kernel/console.h"
-#include "kernel/fault.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
+#include "kernel/core/console.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
 
 enum { HANDLED = 27, STRAY = 33 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 #include "frame.h"
-#include "kernel/fault.h"
-#include "kernel/irq.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/irq.h"
 #include "timer_hw.h"
 
 enum { KIND_CURRENT_SYNCHRONOUS = 4, SPSR_DAIF = 0x3c0, SPSR_EL1H = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EL1 stage 1, 4 KiB granule: Arm ARM, chapter D8 "The AArch64 Virtual Memory System Architecture". */
-#include "kernel/cpu.h"
-#include "kernel/memory.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/memory.h"
 
 enum { MAIR_DEVICE, MAIR_NORMAL };                                               /* indices into MAIR_EL1 */
 #define MAIR_VALUE (0x04ULL << (8 * MAIR_DEVICE) | 0xffULL << (8 * MAIR_NORMAL)) /* Device-nGnRE; write-back, allocating */

@@ -3,8 +3,8 @@
  * QEMU's `virt` machine as it is, without a monitor: both GICs, the first UART, the least RAM it has. Who starts it may lay
  * another description (with `arguments`) at BARE_INFO: -device loader,file=...,addr=0x40070000,force-raw=on
  */
-#include "kernel/cpu.h"
-#include "kernel/info.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
 
 #define BARE_INFO 0x40070000UL
 

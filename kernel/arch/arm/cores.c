@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sandbox's other cores, by PSCI (Arm Power State Coordination Interface, DEN 0022), 5.1 "Function prototypes". */
 #include "core_start.h"
-#include "kernel/clock.h"
-#include "kernel/cpu.h"
-#include "kernel/info.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
 
 enum { PSCI_CPU_OFF = 0x84000002, PATIENCE_NS = 100000000 };
 /* 64-bit calls where there are; see cpu_call_monitor. */

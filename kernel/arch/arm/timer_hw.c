@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 
 #include "generic_timer.h"
-#include "kernel/clock.h"
-#include "kernel/cpu.h"
-#include "kernel/irq.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/timer.h"
 
 enum {
 	VIRTUAL_TIMER_INTID = 27, /* BSA, "PPI assignments": EL1 virtual timer */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PL1 stage 1 with the large physical address extension: ARMv7 ARM B3.6 "Long-descriptor translation table format". */
-#include "kernel/cpu.h"
-#include "kernel/memory.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/memory.h"
 
 enum { MAIR_DEVICE, MAIR_NORMAL };                                            /* indices into MAIR0 */
 #define MAIR0_VALUE (0x04U << (8 * MAIR_DEVICE) | 0xffU << (8 * MAIR_NORMAL)) /* Device; write-back, allocating */

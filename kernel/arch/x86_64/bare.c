@@ -3,7 +3,7 @@
  * QEMU's q35 machine as it is, without a monitor: the first UART, the IOAPIC, the least RAM it has. Who starts it may lay
  * another description (with `arguments`) at BARE_INFO: -device loader,file=...,addr=0x1f0000,force-raw=on
  */
-#include "kernel/info.h"
+#include "kernel/core/info.h"
 
 #define BARE_INFO 0x1f0000ULL
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 
 #include <stddef.h>
 
 #include "descriptors.h"
 #include "frame.h"
-#include "kernel/fault.h"
-#include "kernel/irq.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/irq.h"
 
 enum { EXCEPTIONS = 32 };
 

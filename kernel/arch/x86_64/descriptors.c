@@ -10,7 +10,7 @@
 #include "abi/guest.h"
 #include "descriptors.h"
 #include "frame.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "segments.h"
 
 enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, OWN_STACK = 1, OWN_STACK_BYTES = 4096 };

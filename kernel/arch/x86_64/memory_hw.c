@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long-mode paging: APM vol. 2, 5.3 "Long-Mode Page Translation". */
-#include "kernel/cpu.h"
-#include "kernel/memory.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/memory.h"
 
 #define PRESENT       (1ULL << 0)
 #define WRITE         (1ULL << 1)

@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 #include "descriptors.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/drivers/x2apic.h"
-#include "kernel/gate.h"
+#include "kernel/core/gate.h"
 
 /* A page of the first MiB, free on every machine this kernel runs on. */
 enum { TRAMPOLINE = 0x8000, PAGE_SHIFT = 12, STARTUPS = 10, STARTUP_NS = 10000000 };

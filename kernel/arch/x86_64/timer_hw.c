@@ -11,10 +11,10 @@
 
 #include "descriptors.h"
 #include "frame.h"
-#include "kernel/clock.h"
-#include "kernel/cpu.h"
-#include "kernel/irq.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/timer.h"
 
 enum { MSR_X2APIC_LVT_TIMER = 0x832, MSR_X2APIC_INITIAL_COUNT = 0x838, MSR_X2APIC_DIVIDE = 0x83e, DIVIDE_BY_1 = 0xb };
 enum { PACE_SHORT_COUNTS = 1 << 16, PACE_LONG_COUNTS = 1 << 19, PACE_TRIES = 8, PLACES = 32 };

@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 #include "arch/arch.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/fault.h"
-#include "kernel/text.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/text.h"
 #include "probe/mapping.h"
 
 static uint64_t attack_read(uint64_t a, uint64_t b)

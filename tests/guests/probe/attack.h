@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/command.h"
+#include "kernel/core/command.h"
 
 struct attack {
 	const char *name; /* "rdmsr", or with its operand "mrs=pmcr" */

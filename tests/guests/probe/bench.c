@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/clock.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/heartbeat.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/heartbeat.h"
+#include "kernel/core/timer.h"
 #include "probe/storm.h"
 
 /* The first measurements are dropped: caches are cold, and other sandboxes may still be starting. */

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/clock.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/idle.h"
-#include "kernel/memory.h"
-#include "kernel/smp.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/memory.h"
+#include "kernel/core/smp.h"
 #include "probe/mapping.h"
 #include "probe/rival.h"
 

@@ -4,12 +4,12 @@
 
 #include <stdatomic.h>
 
-#include "kernel/clock.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
+#include "kernel/core/timer.h"
 #include "probe/mapping.h"
 
 static uint64_t life(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands about ends and beginnings of a sandbox. They take part in the table of commands.c. */
 #pragma once
-#include "kernel/command.h"
+#include "kernel/core/command.h"
 
 /* life: which one this is, the first is 0. */
 void run_life(const struct command_line *line);

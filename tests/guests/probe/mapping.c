@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "abi/guest.h"
-#include "kernel/fault.h"
-#include "kernel/memory.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/memory.h"
 
 enum { AIM_PAGES = 2 };
 #define REACH_LIMIT (1ULL << 38) /* physical */

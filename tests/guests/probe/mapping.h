@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel would never map: attacks get their targets in front of them, with every right, so that it is the monitor that stops them.
- * On top of the kernel's own tables, in the addresses that it leaves to programs (kernel/memory.h).
+ * On top of the kernel's own tables, in the addresses that it leaves to programs (kernel/core/memory.h).
  */
 #pragma once
 #include <stdint.h>

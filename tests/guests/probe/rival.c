@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/clock.h"
-#include "kernel/cpu.h"
-#include "kernel/memory.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/memory.h"
 
 enum { PATIENCE_NS = 10000000 };
 

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/clock.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/fault.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
 #include "probe/marks.h"
 
 enum { PERIOD_NS = 1000000, SLICE_WORDS = 4096 };

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include "kernel/cpu.h"
-#include "kernel/info.h"
-#include "kernel/text.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
+#include "kernel/core/text.h"
 
 static uint64_t do_nothing(uint64_t a, uint64_t b)
 {

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "kernel/console.h"
-#include "kernel/text.h"
+#include "kernel/core/console.h"
+#include "kernel/core/text.h"
 
 /* Neighbours that were granted, not yet printed. */
 struct run {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/work.h"
 
-#include "kernel/console.h"
-#include "kernel/cpu.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
 
 enum { WORDS = 4096, SCALE = 3 };
 

@@ -4,8 +4,8 @@
 
 #include "counters.h"
 #include "gic_attacks.h"
-#include "kernel/cpu.h"
-#include "kernel/info.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
 #include "probe/mapping.h"
 #include "probe/attack.h"
 

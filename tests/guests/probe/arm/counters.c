@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "kernel/cpu.h"
-#include "kernel/irq.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/irq.h"
 #include "pmu.h"
 
 enum { OVERFLOW_INTID = 23, POLLS = 1000000 }; /* BSA, "PPI assignments" */

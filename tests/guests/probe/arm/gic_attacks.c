@@ -3,10 +3,10 @@
 
 #include "generic_timer.h"
 #include "gic_order.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/drivers/gic_dist.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
 
 enum { GICC_CTLR = 0x00 };                             /* IHI 0048, 4.4.1 */
 enum { GICD_ISENABLER1 = 0x104, SGIR_SELF = 2 << 24 }; /* 4.3.5, 4.3.15 */

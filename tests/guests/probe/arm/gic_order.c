@@ -4,10 +4,10 @@
 
 #include <stdatomic.h>
 
-#include "kernel/clock.h"
-#include "kernel/cpu.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
 
 /* IHI 0048, 4.1.2 "Distributor register map"; the SGI frame of a GICv3 redistributor has the first two. */
 enum { ISPENDR = 0x200, IPRIORITYR = 0x400, ITARGETSR = 0x800, SPENDSGIR = 0xf20, SGI_FRAME = 0x10000 };

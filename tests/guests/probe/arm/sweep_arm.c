@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "probe/mapping.h"
 
 /* ---- Registers -------------------------------------------------------------------------------------------------------- */

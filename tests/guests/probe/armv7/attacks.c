@@ -4,7 +4,7 @@
 
 #include "counters.h"
 #include "gic_attacks.h"
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "probe/attack.h"
 
 /* ---- Registers of coprocessors 14 and 15: "mrc=NAME" reads one, "mcr-NAME=VALUE" writes it and reads what became of it --- */

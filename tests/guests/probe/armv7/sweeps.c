@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "sweep_arm.h"
 
 const uint32_t return_instruction = 0xe12fff1e; /* BX LR, ARM state */

@@ -8,9 +8,9 @@
 
 #include <stdatomic.h>
 
-#include "kernel/cpu.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
 #include "probe/mapping.h"
 
 enum { EDU_RAISE = 0x60, EDU_ACKNOWLEDGE = 0x64, RAISED = 1 };

@@ -2,7 +2,7 @@
 /* Every model-specific register and every port. A write puts back what was read, or 0 where nothing can be. */
 #include <stddef.h>
 
-#include "kernel/cpu.h"
+#include "kernel/core/cpu.h"
 #include "probe/sweep.h"
 #include "x86.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/memory.h"
+#include "kernel/core/memory.h"
 
 #include <stddef.h>
 
-#include "kernel/fault.h"
-#include "kernel/info.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/info.h"
 
 enum { LARGE_SHIFT = 21, TABLES = 16 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/idle.h"
+#include "kernel/core/idle.h"
 
 #include <stdatomic.h>
 
-#include "kernel/cpu.h"
-#include "kernel/heartbeat.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/heartbeat.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
 
 /* The main program's sleep, which the first interrupt of its core ends. */
 static struct {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/gate.h"
+#include "kernel/core/gate.h"
 
 #include <stdbool.h>
 
-#include "kernel/clock.h"
-#include "kernel/console.h"
-#include "kernel/idle.h"
-#include "kernel/smp.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/smp.h"
 
 static uint64_t gate(void)
 {

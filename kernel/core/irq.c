@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/irq.h"
+#include "kernel/core/irq.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "kernel/console.h"
-#include "kernel/fault.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
+#include "kernel/core/console.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
 
 enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The other log's owner may write anything there at any time: all that is taken from it is text, one byte after the other. */
-#include "kernel/follow.h"
+#include "kernel/core/follow.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "abi/guest.h"
-#include "kernel/console.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
+#include "kernel/core/console.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
 
 enum { LINE_BYTES = 120 };
 

@@ -6,7 +6,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "kernel/command.h"
+#include "kernel/core/command.h"
 
 /* gate: asleep until it is open, and all cores are on */
 void run_gate(const struct command_line *line);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/info.h"
+#include "kernel/core/info.h"
 
 #include <stddef.h>
 
-#include "kernel/cpu.h"
-#include "kernel/text.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/text.h"
 
 const struct bh_info *info;
 static bool sandboxed;

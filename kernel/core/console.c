@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/console.h"
+#include "kernel/core/console.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "kernel/cpu.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
-#include "kernel/text.h"
-#include "kernel/uart.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/text.h"
+#include "kernel/core/uart.h"
 
 enum { INPUT_BYTES = 64, LINE_POLLS = 1 << 24 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/timer.h"
+#include "kernel/core/timer.h"
 
 #include <stddef.h>
 
 #include "abi/guest.h"
-#include "kernel/cpu.h"
-#include "kernel/idle.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
 
 static struct timer_event *queues[BH_MAX_SANDBOX_CORES]; /* one a core, which alone touches it */
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/smp.h"
+#include "kernel/core/smp.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "kernel/clock.h"
-#include "kernel/command.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/gate.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/command.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/gate.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/timer.h"
 
 enum { STACK_BYTES = 16384, TICK_NS = 1000000, PATIENCE_NS = 100000000 };
 enum state { OFF, STARTING, ON };

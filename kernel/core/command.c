@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/command.h"
+#include "kernel/core/command.h"
 
 #include <stddef.h>
 
-#include "kernel/console.h"
-#include "kernel/info.h"
-#include "kernel/text.h"
+#include "kernel/core/console.h"
+#include "kernel/core/info.h"
+#include "kernel/core/text.h"
 
 enum { LINE_BYTES = 160 };
 

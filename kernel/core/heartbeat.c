@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/heartbeat.h"
+#include "kernel/core/heartbeat.h"
 
 #include <stdatomic.h>
 
-#include "kernel/clock.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/idle.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/timer.h"
 
 enum { REPORT_BEATS = 1000, FASTEST_HZ = 100000 };
 /* Before the first beat. The other sandboxes are starting, and QEMU's -icount lets each finish before it looks at timers. */

@@ -4,19 +4,19 @@
  * program in both. The arch/<arch>/start.S of each architecture calls kernel_main on its own stack with interrupts disabled and
  * .bss zeroed; what runs on the sandbox's other cores is smp.c's.
  */
-#include "kernel/main.h"
+#include "kernel/core/main.h"
 
-#include "kernel/clock.h"
-#include "kernel/command.h"
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/heartbeat.h"
-#include "kernel/idle.h"
-#include "kernel/info.h"
-#include "kernel/irq.h"
-#include "kernel/memory.h"
-#include "kernel/smp.h"
-#include "kernel/timer.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/command.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/heartbeat.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/memory.h"
+#include "kernel/core/smp.h"
+#include "kernel/core/timer.h"
 
 _Noreturn void kernel_main(const struct bh_info *given)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/fault.h"
+#include "kernel/core/fault.h"
 
-#include "kernel/console.h"
-#include "kernel/cpu.h"
-#include "kernel/info.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
 
 static struct fault last;
 
