@@ -10,8 +10,8 @@ from typing import Any
 
 import cffi
 import pytest
-from bhtool.config import Plan
 from bhtool.config.compile import compile_partition
+from bhtool.config.plan import Plan
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform, load
 

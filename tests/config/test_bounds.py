@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan, bounded
+from bhtool.config import bounded
 from bhtool.config.bounded import SOURCE_BYTES, Unbounded, read_bounded, run_bounded
+from bhtool.config.plan import Plan
 
 from tests.config.test_broken import BROKEN
 

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan
 from bhtool.config.form import ADD_IT
-from bhtool.config.plan import Diagnostic
+from bhtool.config.plan import Diagnostic, Plan
 from bhtool.config.rules import BY_ID, RULES
 
 BROKEN = Path(__file__).parent / "broken"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan, check_devices, form
+from bhtool.config import check_devices, form
 from bhtool.config.dma import REASON
-from bhtool.config.plan import DmaFree
+from bhtool.config.plan import DmaFree, Plan
 
 Compile = Callable[[Path, str], Plan]
 Monitor = Callable[[str, bytes], str]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan
+from bhtool.config.explain import explain
+from bhtool.config.plan import Plan
 from bhtool.paths import PARTITIONS
 
 Compile = Callable[[Path, str], Plan]
@@ -24,14 +25,14 @@ def plan(compile_on: Compile) -> Plan:
 
 
 def test_device_of_another(plan: Plan) -> None:
-    said = plan.explain(SENSOR, "memory", 0x09000018)
+    said = explain(plan, SENSOR, "memory", 0x09000018)
     assert "0x9000018 is uart0, `linux`'s (" in said
     assert f"mixed.dts:{line_of('linux: linux')}" in said
     assert f"`access` of `sensor` (dts/partitions/mixed.dts:{line_of('access = <&uart1>')}) does not grant it" in said
 
 
 def test_device_without_access(plan: Plan) -> None:
-    said = plan.explain(CONTROL, "memory", 0x09040000)
+    said = explain(plan, CONTROL, "memory", 0x09040000)
     assert "0x9040000 is uart1, `sensor`'s (" in said
     assert f"mixed.dts:{line_of('control: control {')}) has no `access` to it" in said
 
@@ -42,24 +43,24 @@ def test_memory_of_another_and_of_the_monitor(compile_on: Compile, tmp_path: Pat
     (tmp_path / "small.dts").write_text("#define LOW_RESERVED 0x01000000\n" + text)
     plan = compile_on(tmp_path / "small.dts", "qemu-aarch64")
     linux = plan.sandboxes[LINUX]
-    assert "is RAM, `linux`'s" in plan.explain(CONTROL, "memory", linux.ram_hpa + 0x1000)
-    assert "is monitor of `linux`, the monitor's" in plan.explain(CONTROL, "memory", linux.pool_hpa + 0x8000)
-    assert "interrupt controller gic, the monitor's" in plan.explain(SENSOR, "memory", 0x080A0000)
+    assert "is RAM, `linux`'s" in explain(plan, CONTROL, "memory", linux.ram_hpa + 0x1000)
+    assert "is monitor of `linux`, the monitor's" in explain(plan, CONTROL, "memory", linux.pool_hpa + 0x8000)
+    assert "interrupt controller gic, the monitor's" in explain(plan, SENSOR, "memory", 0x080A0000)
 
 
 def test_own_memory_wrongly(plan: Plan) -> None:
-    assert plan.explain(SENSOR, "memory", 0x0C001000) == "0xc001000 is `sensor`'s own info, which it may access as r only"
+    assert explain(plan, SENSOR, "memory", 0x0C001000) == "0xc001000 is `sensor`'s own info, which it may access as r only"
 
 
 def test_nothing_there(plan: Plan) -> None:
-    assert "is nothing on this machine" in plan.explain(SENSOR, "memory", 0x0D000000)
+    assert "is nothing on this machine" in explain(plan, SENSOR, "memory", 0x0D000000)
 
 
 def test_ports_and_registers(compile_on: Compile) -> None:
     plan = compile_on(MIXED, "qemu-svm")
-    assert "I/O port 0x3f8 is uart0, `linux`'s" in plan.explain(SENSOR, "port", 0x3F8)
-    assert "I/O port 0xcf8 is nothing on this machine" in plan.explain(SENSOR, "port", 0xCF8)
-    assert plan.explain(SENSOR, "register", 0xC0000080) == "register 0xc0000080 is not one that a sandbox can have"
+    assert "I/O port 0x3f8 is uart0, `linux`'s" in explain(plan, SENSOR, "port", 0x3F8)
+    assert "I/O port 0xcf8 is nothing on this machine" in explain(plan, SENSOR, "port", 0xCF8)
+    assert explain(plan, SENSOR, "register", 0xC0000080) == "register 0xc0000080 is not one that a sandbox can have"
 
 
 def test_the_rest(plan: Plan) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan
 from bhtool.config.board_changes import board_changes
+from bhtool.config.plan import Plan
 from bhtool.config.tree import Node, Property, take_references
 
 Compile = Callable[[Path, str], Plan]

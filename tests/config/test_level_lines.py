@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan
+from bhtool.config.plan import Plan
 
 Compile = Callable[[Path, str], Plan]
 Refuse = Callable[[str, bytes], str]

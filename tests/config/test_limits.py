@@ -9,10 +9,11 @@ from typing import Any, cast
 import pytest
 from bhtool import abi, paths
 from bhtool.abi import lib
-from bhtool.config import Plan
 from bhtool.config.check_devices import _kept
-from bhtool.config.machine import Device, Span
+from bhtool.config.machine import Device
+from bhtool.config.plan import Plan
 from bhtool.config.private import MACROS, read_private
+from bhtool.config.span import Span
 from bhtool.config.table import checksum
 from bhtool.errors import BulkheadError
 from bhtool.paths import PARTITIONS

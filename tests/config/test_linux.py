@@ -7,8 +7,8 @@ from pathlib import Path
 
 import libfdt
 import pytest
-from bhtool.config import Plan, SandboxPlan
 from bhtool.config.linux_x86 import CLOCK_DIGITS
+from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.tree import Node, joined, read_blob
 from bhtool.paths import PARTITIONS
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from bhtool.abi import lib
-from bhtool.config import Plan
 from bhtool.config.explain import IMAGE
+from bhtool.config.plan import Plan
 from bhtool.config.pool import IMAGE as BEGINS
 from bhtool.given_up import UNUSED, machine_memory, memory_of
 from bhtool.paths import PARTITIONS, ROOT

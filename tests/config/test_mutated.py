@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan
+from bhtool.config.plan import Plan
 
 from tests.config.test_broken import BROKEN
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan, source
+from bhtool.config import source
 from bhtool.config.bounded import Done
 from bhtool.config.complaints import Sources
+from bhtool.config.plan import Plan
 from bhtool.config.rules import BY_ID
 
 GOOD = Path(__file__).with_name("newcomer.dts")

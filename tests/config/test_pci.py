@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan
+from bhtool.config.plan import Plan
 from bhtool.config.tree import read_blob
 
 Compile = Callable[[Path, str], Plan]

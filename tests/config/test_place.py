@@ -7,9 +7,10 @@ from itertools import combinations, product
 import pytest
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Memory, Sandbox
-from bhtool.config.machine import Machine, Span
+from bhtool.config.machine import Machine
 from bhtool.config.pack import MIB2, Want, pack
 from bhtool.config.place import Free, NoRoom, Placement, place
+from bhtool.config.span import Span
 from bhtool.config.tree import Node
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan
 from bhtool.config.budget import tables_of
-from bhtool.config.machine import Span
-from bhtool.config.plan import Region
+from bhtool.config.plan import Plan, Region
+from bhtool.config.span import Span
 from bhtool.config.table import checksum
 from bhtool.image_module import with_module
 from bhtool.paths import PARTITIONS

@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from bhtool.config import Plan
 from bhtool.config import compile as compiler
 from bhtool.config.compile import compile_partition
+from bhtool.config.plan import Plan
 from bhtool.config.source import Source, read_source
 from bhtool.config.tree import Node
 from bhtool.platforms import load

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.config import Plan
 from bhtool.config.compile import compile_partition
-from bhtool.config.machine import Span
-from bhtool.config.plan import SandboxPlan
+from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.config.span import Span
 from bhtool.image_module import with_module
 from bhtool.platforms import load
 

@@ -6,9 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from bhtool.config import Plan
-from bhtool.config.machine import Span
-from bhtool.config.plan import Region
+from bhtool.config.plan import Plan, Region
+from bhtool.config.span import Span
 
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 GIB = 1 << 30

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle import svm, vmx
 from bhtool.oracle.judge import Examined, Verdict
 from bhtool.oracle.policy import POOL_CRASH

@@ -4,7 +4,7 @@
 import struct
 from dataclasses import replace
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES
 from bhtool.oracle.confinement import Confinement, Maps, having, lacking
 from bhtool.oracle.ept import Ept

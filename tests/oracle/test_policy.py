@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle.policy import Partitioning, Placed, Policy, misplaced, read_partitioning
 from bhtool.platforms import every, load
 

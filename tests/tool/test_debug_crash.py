@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from bhtool.config.explain import explain
 from bhtool.config.plan import Plan
 from bhtool.memory import Crash
 from bhtool.places import Place, Places
@@ -30,4 +31,4 @@ def test_the_line_that_explains_a_crash_is_shown_behind_any_number_of_callers(
     said = observer.notes
     assert said[0] == f"{'fault' if restarts else 'parked'}: write of 4 bytes at memory 0x70000000, value 0x0, in poll"
     assert [line for line in said if "called from" in line] == [f"  called from {one}" for one in CALLERS]
-    assert said[-2:] == [f"  {plan.explain(1, 'memory', 0x70000000)}", last]
+    assert said[-2:] == [f"  {explain(plan, 1, 'memory', 0x70000000)}", last]

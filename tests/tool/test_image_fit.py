@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bhtool.config.machine import Span
 from bhtool.config.plan import Plan, Segment
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
 from bhtool.image_fit import FIT, MIB, U_BOOT_BYTES, disk, loader_place, quotable
 from bhtool.platforms import Platform

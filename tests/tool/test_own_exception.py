@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 import pytest
+from bhtool.config.explain import explain
 from bhtool.config.plan import Plan
 from bhtool.memory import Crash
 from bhtool.places import Place, Places
@@ -90,4 +91,4 @@ def test_at_0_a_null_pointer_is_as_likely(plan: Plan) -> None:
     ],
 )
 def test_everything_else_is_an_access(crash: Crash, arch: str, plan: Plan) -> None:
-    assert said(plan, crash, arch) == plan.explain(1, "memory", crash.address)
+    assert said(plan, crash, arch) == explain(plan, 1, "memory", crash.address)

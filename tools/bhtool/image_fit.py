@@ -13,10 +13,10 @@ from pathlib import Path
 import jinja2
 
 from bhtool import VERSION, image
-from bhtool.config.machine import Span
 from bhtool.config.pieces import Piece, pieces_of
 from bhtool.config.place import Free
 from bhtool.config.plan import Plan
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
 from bhtool.image_tools import put, run_tool
 from bhtool.platforms import Platform

@@ -6,7 +6,8 @@ from itertools import zip_longest
 from rich.table import Table
 
 from bhtool.codes.reasons import BY_NAME
-from bhtool.config.plan import ExplainKind, Plan
+from bhtool.config.explain import ExplainKind, explain
+from bhtool.config.plan import Plan
 from bhtool.lateness import caption, gaps_text, latest_text, tells_turns
 from bhtool.memory import Crash, Exits, Heartbeat
 from bhtool.own_exception import own_exception
@@ -45,7 +46,7 @@ def explanation(plan: Plan, sandbox: int, crash: Crash, arch: str, places: Place
     """Whose it is and which grant was missing, or what else led there; "": the reason says it all."""
     if crash.reason not in EXPLAINED:
         return ""
-    whose = plan.explain(sandbox, EXPLAINED[crash.reason], crash.address)
+    whose = explain(plan, sandbox, EXPLAINED[crash.reason], crash.address)
     if own := own_exception(arch, crash):
         said = own.text(places.raised if places.raised and places.raised.function else None, places.raised is not None)
         return said if own.is_likely else f"{whose}; a jump through a null pointer, or {said}"

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from bhtool import abi
 from bhtool.attack.stage import SENTINELS
-from bhtool.config.machine import PAGE, Span
 from bhtool.config.plan import Plan
+from bhtool.config.span import PAGE, Span
 from bhtool.platforms import Platform
 
 KICK_TIMEOUTS_PER_SECOND = 10  # monitor/boot/partition_boot.c

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bhtool import abi
-from bhtool.config.machine import PAGE, Span
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.pool import IMAGE
+from bhtool.config.span import PAGE, Span
 from bhtool.platforms import Platform
 
 ADDRESS_BITS = {"aarch64": 36, "armv7": 40, "x86_64": 36}  # what first stages can address

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool.config.machine import Span, Wire
+from bhtool.config.machine import Wire
 from bhtool.config.payload import Piece
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError, Status
 
 ACPI, ACPI_END = 0x1C000, 0x20000

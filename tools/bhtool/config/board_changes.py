@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 from bhtool.config.domains import PARTITIONS
 from bhtool.config.includes import lines_of
-from bhtool.config.machine import MACHINE, Span
+from bhtool.config.machine import MACHINE
 from bhtool.config.plan import Location
 from bhtool.config.rule import Finding
+from bhtool.config.span import Span
 from bhtool.config.tree import Node, Property, pairs
 
 RESERVED_MEMORY, DOMAINS = "reserved-memory", "domains"

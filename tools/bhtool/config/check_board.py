@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
-from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, interrupts_its_own_core, machine_node
+from bhtool.config.machine import LOCAL_APIC, Device, Machine, interrupts_its_own_core, machine_node
 from bhtool.config.rule import Finding
+from bhtool.config.span import PAGE, Span
 
 MIB2 = 2 << 20
 PORT_SPACE = Span(0, 0x10000)

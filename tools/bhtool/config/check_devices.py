@@ -10,8 +10,9 @@ from bhtool.abi import lib
 from bhtool.config.check_pci import never_given
 from bhtool.config.dma import Doubt, judge_dma
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import Device, Machine, Span, Wire, buses, interrupt_parent
+from bhtool.config.machine import Device, Machine, Wire, buses, interrupt_parent
 from bhtool.config.rule import Finding
+from bhtool.config.span import Span
 from bhtool.config.tree import Node
 
 # Controllers that act for several devices at once.

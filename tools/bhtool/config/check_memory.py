@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from bhtool.config.domains import Domains, Memory, Sandbox
-from bhtool.config.machine import Span
 from bhtool.config.rule import Finding
+from bhtool.config.span import Span
 from bhtool.text import size_text
 
 MIB2 = 2 << 20

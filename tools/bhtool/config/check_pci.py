@@ -8,7 +8,8 @@ from itertools import combinations
 
 from bhtool.config.domains import Domains
 from bhtool.config.machine import Device
-from bhtool.config.pci import BARS, FUNCTIONS_A_BUS, Bar, Function, bus_count, in_a_window
+from bhtool.config.pci import FUNCTIONS_A_BUS, bus_count, in_a_window
+from bhtool.config.pci_function import BARS, Bar, Function
 from bhtool.config.rule import Finding
 
 SMALLEST = {True: 4, False: 16}  # of ports, of memory: PCI Local Bus 3.0, 6.2.5.1 "Address Maps"

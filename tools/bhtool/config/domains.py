@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bhtool.config.dma import is_dma_free
-from bhtool.config.machine import Core, Device, Machine, Span
+from bhtool.config.machine import Core, Device, Machine
 from bhtool.config.plan import Location
+from bhtool.config.span import Span
 from bhtool.config.tree import Node, joined
 
 PARTITIONS = "bulkhead,partitions-v1"

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
-from bhtool.config.plan import ExplainKind, Holding, Plan, SandboxPlan
+from bhtool.config.plan import Holding, Plan, SandboxPlan
+
+ExplainKind = Literal["memory", "port", "register"]
 
 MONITOR = "monitor"
 IMAGE, FIRMWARE, KICK_MAILBOXES = "firmware and monitor image", "firmware", "kick mailboxes"
@@ -41,8 +44,12 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
             yield Holding("port", span.start, span.size, device.name, name, where)
 
 
-def explain(plan: Plan, sandbox: SandboxPlan, kind: ExplainKind, address: int) -> str:
-    """One sentence. An address no grant covers is judged as a machine address, as devices have it."""
+def explain(plan: Plan, index: int, kind: ExplainKind, address: int) -> str:
+    """One sentence for a crash record: what lies there, whose it is, and where the sandbox lacks the grant.
+
+    An address no grant covers is judged as a machine address, as devices have it.
+    """
+    sandbox = plan.sandboxes[index]
     if kind == "register":
         return f"register {address:#x} is not one that a sandbox can have"
     if kind == "memory":

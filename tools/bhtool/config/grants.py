@@ -11,10 +11,11 @@ from typing import Literal
 from bhtool.abi import lib
 from bhtool.config.dma import is_dma_free, judge_dma
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import LOCAL_APIC, PAGE, Device, Machine, Span, Wire
+from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
 from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement, takes_largest
 from bhtool.config.plan import DmaFree, Function, Line, Ports, Region, SandboxPlan
+from bhtool.config.span import PAGE, Span
 from bhtool.config.unprotected import open_regions
 
 # Offsets in a sandbox's window (docs/guest.md).

@@ -6,16 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from bhtool.config.pci_function import Function
 from bhtool.config.plan import Location
+from bhtool.config.span import Span
 from bhtool.config.tree import Node, joined, pairs
 
-if TYPE_CHECKING:
-    from bhtool.config.pci import Function
-
 MACHINE = "bulkhead,machine-v1"
-PAGE = 0x1000
 CPU_MAP = "cpu-map"
 LOCAL_APIC = "intel,ce4100-lapic"
 GIC_V3 = "arm,gic-v3"
@@ -25,30 +22,6 @@ GIC_SPI, GIC_SPI_FIRST_INTID = 0, 32  # Linux binding "arm,gic": type cell 0, IN
 GIC_ACTIVE_LOW, GIC_EDGE = (2, 8), (1, 2)  # flags cell: 1 rising, 2 falling, 4 high, 8 low
 IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low, 2 high, 3 falling
 UARTS, PCI_UART = ("arm,pl011", "ns16550a"), "pciclass,0700"
-
-
-@dataclass(frozen=True)
-class Span:
-    start: int
-    size: int
-
-    @property
-    def end(self) -> int:
-        return self.start + self.size
-
-    def overlaps(self, other: Span) -> bool:
-        return self.start < other.end and other.start < self.end
-
-    def holds(self, other: Span) -> bool:
-        return self.start <= other.start and other.end <= self.end
-
-    def pages(self) -> Span:
-        """The whole 4 KiB pages it touches."""
-        start = self.start & ~(PAGE - 1)
-        return Span(start, (self.end + PAGE - 1 & ~(PAGE - 1)) - start)
-
-    def __str__(self) -> str:
-        return f"{self.start:#x}..{self.end - 1:#x}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bhtool.config.machine import PAGE, Span
+from bhtool.config.span import PAGE, Span
 
 MIB2 = 2 << 20
 GIB = 1 << 30

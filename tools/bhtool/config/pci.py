@@ -9,58 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from bhtool.config.machine import Device, Machine, Span, Wire, wires_from
+from bhtool.config.machine import Device, Machine, Wire, wires_from
+from bhtool.config.pci_function import Bar, Function
+from bhtool.config.span import Span
 from bhtool.config.tree import Node, joined
 
-BARS, FUNCTIONS_A_BUS, PAGE_SHIFT = 6, 256, 12
+FUNCTIONS_A_BUS, PAGE_SHIFT = 256, 12
 FIRST_BAR, IO, MEMORY_64 = 0x10, 1, 3  # register; ss of phys.hi
-PREFETCHABLE, READ_IO, READ_64, READ_PREFETCHABLE = 1 << 30, 1, 4, 8
+PREFETCHABLE = 1 << 30
 NAMES = re.compile(r"pci([0-9a-f]+),([0-9a-f]+)")
 CLASS = re.compile(r"pciclass,([0-9a-f]{2})[0-9a-f]{2,4}")
-ADDRESS_CELLS, ROW_CELLS, ONES = 3, 5, 0xFFFFFFFF
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One base address: `register` is its number, `text` what was written of it."""
-
-    register: int
-    start: int
-    size: int
-    is_ports: bool
-    is_64: bool
-    prefetchable: bool
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.size)
-
-    def words(self) -> dict[int, tuple[int, int]]:
-        """Register number to what it reads: when it holds the address, and after all ones were written."""
-        if self.is_ports:
-            return {self.register: (self.start | READ_IO, -self.size & 0xFFFFFFFC | READ_IO)}
-        kind = (READ_64 if self.is_64 else 0) | (READ_PREFETCHABLE if self.prefetchable else 0)
-        low = {self.register: (self.start & 0xFFFFFFF0 | kind, -self.size & 0xFFFFFFF0 | kind)}
-        return low | ({self.register + 1: (self.start >> 32, ONES)} if self.is_64 else {})
-
-
-@dataclass(frozen=True)
-class Function:
-    """What a node says; what is wrong with that is for the rules to find."""
-
-    id: int  # bus << 8 | device << 3 | function
-    identity: int  # device << 16 | vendor; 0: not given
-    classes: tuple[int, ...]  # base classes
-    bars: tuple[Bar, ...]
-    host: Node = field(repr=False, compare=False)
-
-    @property
-    def words(self) -> list[tuple[int, int]]:
-        """(value, mask) of each of the six registers."""
-        held = {register: words for bar in self.bars for register, words in bar.words().items()}
-        return [held.get(register, (0, 0)) for register in range(BARS)]
+ADDRESS_CELLS, ROW_CELLS = 3, 5
 
 
 def is_host(node: Node) -> bool:

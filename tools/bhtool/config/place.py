@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import PAGE, Span
 from bhtool.config.pack import GIB, MIB2, Want, highest, lowest, pack, up, whole_units, without
+from bhtool.config.span import PAGE, Span
 
 
 class NoRoom(Exception):

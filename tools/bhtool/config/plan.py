@@ -10,8 +10,6 @@ from typing import Literal, Protocol
 
 from bhtool.text import visible
 
-ExplainKind = Literal["memory", "port", "register"]
-
 
 class Platform(Protocol):
     """What the compiler needs to know of a platform."""
@@ -220,9 +218,3 @@ class Plan:
     @property
     def valid(self) -> bool:
         return not self.errors
-
-    def explain(self, sandbox: int, kind: ExplainKind, address: int) -> str:
-        """One sentence for a crash record: what lies there, whose it is, and where the grant is missing."""
-        from bhtool.config.explain import explain
-
-        return explain(self, self.sandboxes[sandbox], kind, address)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from bhtool.abi import lib
 from bhtool.config.budget import tables_of
 from bhtool.config.domains import Sandbox
-from bhtool.config.machine import PAGE, Machine, Span
+from bhtool.config.machine import Machine
 from bhtool.config.pci import configuration_page
 from bhtool.config.plan import Region, SandboxPlan
+from bhtool.config.span import PAGE, Span
 
 IMAGE = {"aarch64": 0x40010000, "armv7": 0x40010000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
 SHOWN = (

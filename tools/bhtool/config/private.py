@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bhtool import paths
-from bhtool.config.machine import BoardPrivate, Span
+from bhtool.config.machine import BoardPrivate
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError, Status
 
 LISTS = ("BOARD_RESERVED_RAM", "BOARD_PRIVATE_SPANS", "BOARD_PRIVATE_PORTS", "BOARD_PRIVATE_LINES", "BOARD_PCI_WINDOW", "BOARD_PCI_PORTS")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bhtool.config.machine import LOCAL_APIC, Machine, Span
+from bhtool.config.machine import LOCAL_APIC, Machine
 from bhtool.config.plan import Region, SandboxPlan
+from bhtool.config.span import Span
 
 MACHINE = Span(0, 4 << 30)
 ALIAS = 128 << 30  # of machine address 0

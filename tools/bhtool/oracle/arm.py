@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle.confinement import Confinement, Wrong, agreed, having, lacking
 from bhtool.oracle.el2 import el2_root
 from bhtool.oracle.snapshot import Snapshot

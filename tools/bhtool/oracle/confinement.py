@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle.bitmaps import Stretch
 from bhtool.oracle.snapshot import FRAME, Snapshot
 from bhtool.oracle.walk import Root

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise, takewhile
 from typing import TypeVar
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle import msrs
 from bhtool.oracle.bitmaps import PORTS, open_ports, open_registers, runs
 from bhtool.oracle.confinement import Confinement, Maps, Reader, Wrong, frames_of

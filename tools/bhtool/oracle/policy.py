@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
-from bhtool.config.machine import Machine, Span, read_machine
+from bhtool.config.machine import Machine, read_machine
 from bhtool.config.pci import with_functions
 from bhtool.config.plan import Plan
 from bhtool.config.source import read_source
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
 
 PAGE = 0x1000

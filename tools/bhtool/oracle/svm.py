@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES
 from bhtool.oracle.confinement import Confinement, Maps, Wrong, agreed, control_structures, having, lacking
 from bhtool.oracle.npt import Npt

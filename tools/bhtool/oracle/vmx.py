@@ -7,7 +7,7 @@ groups one behind the other. Found by writing known values, and checked with eve
 
 from __future__ import annotations
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.oracle.bitmaps import VMX_READS, VMX_WRITES
 from bhtool.oracle.confinement import Confinement, Maps, Wrong, agreed, control_structures, having, lacking
 from bhtool.oracle.ept import Ept

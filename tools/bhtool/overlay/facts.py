@@ -11,10 +11,11 @@ from bhtool.compile import require_file, require_valid, show_warnings
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.grants import WINDOW_INFO, WINDOW_LOG, WINDOW_STATS, interrupt_controllers
-from bhtool.config.machine import GIC_SPI_FIRST_INTID, OF_EACH_CORE, UARTS, Device, Machine, Span
+from bhtool.config.machine import GIC_SPI_FIRST_INTID, OF_EACH_CORE, UARTS, Device, Machine
 from bhtool.config.native import link_address
 from bhtool.config.place import takes_largest
 from bhtool.config.plan import Location, Plan, SandboxPlan
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
 from bhtool.platforms import Platform
 from bhtool.screen import Screen

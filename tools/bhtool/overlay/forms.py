@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool.config.machine import Span
+from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
 from bhtool.overlay.facts import Facts
 

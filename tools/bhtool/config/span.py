@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stretches of addresses, of RAM, registers or ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PAGE = 0x1000
+
+
+@dataclass(frozen=True)
+class Span:
+    start: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def holds(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+    def pages(self) -> Span:
+        """The whole 4 KiB pages it touches."""
+        start = self.start & ~(PAGE - 1)
+        return Span(start, (self.end + PAGE - 1 & ~(PAGE - 1)) - start)
+
+    def __str__(self) -> str:
+        return f"{self.start:#x}..{self.end - 1:#x}"
