@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 from bhtool.config.payload import NotYet
-from bhtool.cpio import Archive
+from bhtool.config.rootfs.cpio import Archive
 
 LINK = {"aarch64": 0x40080000, "armv7": 0x40080000, "x86_64": 0x200000}
 MACHINE = {"aarch64": 183, "armv7": 40, "x86_64": 62}

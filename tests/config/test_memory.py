@@ -10,9 +10,9 @@ from bhtool.abi import lib
 from bhtool.config.explain import IMAGE
 from bhtool.config.plan import Plan
 from bhtool.config.pool import IMAGE as BEGINS
-from bhtool.given_up import UNUSED, machine_memory, memory_of
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import Platform, every, load
+from bhtool.report.given_up import UNUSED, machine_memory, memory_of
 from bhtool.text import size_text
 
 Compile = Callable[[Path, str], Plan]

@@ -11,7 +11,7 @@ from bhtool.config.budget import tables_of
 from bhtool.config.plan import Plan, Region
 from bhtool.config.span import Span
 from bhtool.config.table import checksum
-from bhtool.image_module import with_module
+from bhtool.image.module import with_module
 from bhtool.paths import PARTITIONS
 
 PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")

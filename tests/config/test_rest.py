@@ -11,7 +11,7 @@ from bhtool import abi
 from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.span import Span
-from bhtool.image_module import with_module
+from bhtool.image.module import with_module
 from bhtool.platforms import load
 
 from tests.config.software import Files, root_file_system

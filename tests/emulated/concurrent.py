@@ -10,8 +10,8 @@ import struct
 
 from bhtool import abi
 from bhtool.config.plan import SandboxPlan
+from bhtool.machine.session import Session
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 OPTIONS = ("-accel", "tcg,thread=multi")
 PATIENCE_SECONDS = 60

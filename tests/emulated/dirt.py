@@ -11,8 +11,8 @@ from typing import Literal
 
 from bhtool import abi
 from bhtool.config.plan import Plan
+from bhtool.machine.session import Session
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 Dirt = Literal["", "ones", "random"]
 Stretches = tuple[tuple[int, bytes], ...]  # address, content

@@ -5,7 +5,7 @@ import dataclasses
 
 from bhtool import abi
 from bhtool.config.table import checksum
-from bhtool.image_formats import bootable
+from bhtool.image.formats import bootable
 from bhtool.platforms import Platform
 
 from tests.emulated.case import SVM, Case, Sandbox

@@ -4,10 +4,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bhtool.dialogue import Dialogue
-from bhtool.machine import Machine
+from bhtool.machine.dialogue import Dialogue
+from bhtool.machine.emulated import Machine
+from bhtool.machine.session import Session
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 from tests.emulated.scene import Scene
 

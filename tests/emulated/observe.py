@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bhtool.machine import Machine
-from bhtool.machine_launch import Timing
+from bhtool.machine.emulated import Machine
+from bhtool.machine.launch import Timing
+from bhtool.machine.session import EndEvent, Event, LineEvent, Session, Watch
 from bhtool.oracle.debugger import option
 from bhtool.platforms import Platform
-from bhtool.session import EndEvent, Event, LineEvent, Session, Watch
 
 from tests.emulated import concurrent, dirt, firmware
 from tests.emulated.case import Case

@@ -9,13 +9,13 @@ from pathlib import Path
 import jinja2
 import pytest
 from bhtool import abi
-from bhtool.build import build_platform
 from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError
-from bhtool.image_formats import bootable
-from bhtool.images import Resolver
-from bhtool.machine import require_emulator
+from bhtool.image.build import build_platform
+from bhtool.image.formats import bootable
+from bhtool.image.names import Resolver
+from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import Platform, load
 
 from tests.emulated.case import Case

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
-from bhtool.memory import Exits, Heartbeat
+from bhtool.machine.memory import Exits, Heartbeat
+from bhtool.machine.session import Session
 from bhtool.oracle.capture import freeze, has_started, is_settled, machine_to_look_at, wait_until
 from bhtool.oracle.snapshot import Snapshot
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.scene import Scene, silent, stage_file

@@ -5,9 +5,9 @@ import re
 
 import pytest
 from bhtool.bench.stage import COUNTED, KERNEL, STARTED, bare, bare_lines
-from bhtool.build import build_platform
-from bhtool.console import Uart
-from bhtool.machine import Machine
+from bhtool.image.build import build_platform
+from bhtool.machine.console import Uart
+from bhtool.machine.emulated import Machine
 from bhtool.platforms import Platform
 
 from tests.emulated.case import ARM

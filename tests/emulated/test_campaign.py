@@ -8,7 +8,7 @@ import pytest
 from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.campaign import Campaign, run_campaign
 from bhtool.attack.generator import CLASSES
-from bhtool.machine_launch import Timing
+from bhtool.machine.launch import Timing
 from bhtool.platforms import Platform, load
 
 from tests.emulated.case import ARMV7, GICV2, GICV3, QEMU, VTX

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from bhtool import paths
-from bhtool.check_json import plan_json
-from bhtool.compile import make_plan
+from bhtool.image.stages import make_plan
 from bhtool.platforms import every, load
+from bhtool.report.check_json import plan_json
 
 from tests.emulated.snapshots import Seen, seen
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan
-from bhtool.machine import Machine
-from bhtool.machine_launch import Timing
+from bhtool.machine.emulated import Machine
+from bhtool.machine.launch import Timing
+from bhtool.machine.session import LineEvent, Session
 from bhtool.overlay.facts import facts_of
 from bhtool.overlay.forms import FORMS
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform
-from bhtool.screen import Screen
-from bhtool.session import LineEvent, Session
+from bhtool.terminal.screen import Screen
 
 from tests.emulated.case import ARMV7, GICV2, GICV3
 from tests.emulated.scene import scene_of

@@ -5,10 +5,10 @@ from typing import cast
 
 import pytest
 from bhtool.config.plan import SandboxPlan
-from bhtool.console import Source
-from bhtool.memory import Heartbeat
+from bhtool.machine.console import Source
+from bhtool.machine.memory import Heartbeat
+from bhtool.machine.session import Watch
 from bhtool.platforms import Platform
-from bhtool.session import Watch
 
 from tests.emulated.case import ALL, Case, Sandbox
 from tests.emulated.concurrent import only

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from bhtool.machine.session import Event, LineEvent, Session
 from bhtool.platforms import Platform
-from bhtool.session import Event, LineEvent, Session
 
 from tests.emulated.case import ARM, SECOND_SVM, SVM, VTX, Case, Sandbox
 from tests.emulated.expect import Expectation, Kicked, Returned

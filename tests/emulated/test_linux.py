@@ -7,8 +7,8 @@ One machine a platform serves all tests of this file, in their order; time is th
 from collections.abc import Iterator
 
 import pytest
-from bhtool.dialogue import Dialogue
-from bhtool.memory import Exits, Stats
+from bhtool.machine.dialogue import Dialogue
+from bhtool.machine.memory import Exits, Stats
 from bhtool.platforms import Platform
 
 from tests.emulated.boot_arguments import lean

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import pytest
 from bhtool import paths
-from bhtool.dialogue import Dialogue
-from bhtool.memory import Exits, Stats
-from bhtool.payloads import READY_LINE
+from bhtool.image.payloads import READY_LINE
+from bhtool.machine.dialogue import Dialogue
+from bhtool.machine.memory import Exits, Stats
+from bhtool.machine.session import CrashEvent, EndEvent, LineEvent, Session
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, EndEvent, LineEvent, Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ALL, ARMV7, VTX, X86

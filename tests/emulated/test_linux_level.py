@@ -7,7 +7,7 @@ One machine serves all tests of this file; time is the host's.
 from collections.abc import Iterator
 
 import pytest
-from bhtool.dialogue import Dialogue
+from bhtool.machine.dialogue import Dialogue
 from bhtool.platforms import Platform
 
 from tests.emulated.boot_arguments import lean

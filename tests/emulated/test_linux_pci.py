@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
-from bhtool.dialogue import Dialogue
+from bhtool.machine.dialogue import Dialogue
 from bhtool.platforms import Platform
 
 from tests.emulated.boot_arguments import lean

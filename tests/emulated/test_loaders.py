@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from bhtool import image, paths
-from bhtool.image_fit import ARCHITECTURES, FIT, make_disk, script
-from bhtool.image_formats import OF_MEDIUM, pack
-from bhtool.image_iso import MODULE, MONITOR, make_disc
-from bhtool.image_module import with_module
-from bhtool.image_tools import run_tool
-from bhtool.machine import Machine
+from bhtool import paths
+from bhtool.image import loadable
+from bhtool.image.fit import ARCHITECTURES, FIT, make_disk, script
+from bhtool.image.formats import OF_MEDIUM, pack
+from bhtool.image.iso import MODULE, MONITOR, make_disc
+from bhtool.image.module import with_module
+from bhtool.image.tools import run_tool
+from bhtool.machine.emulated import Machine
+from bhtool.machine.session import Session
 from bhtool.platforms import Medium, Platform
-from bhtool.session import Session
 
 from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.emulated.scene import compile_file, monitor
@@ -177,7 +178,7 @@ BAD_MODULES = (
 @pytest.mark.parametrize("bad", BAD_MODULES, ids=lambda bad: bad.name)
 def test_bad_module(machine_platform: Platform, bad: BadModule) -> None:
     bare, module = with_module(compile_file(machine_platform, NATIVE))
-    files = {MONITOR: image.compose(monitor(machine_platform), bare), MODULE: bad.damage(module)}
+    files = {MONITOR: loadable.compose(monitor(machine_platform), bare), MODULE: bad.damage(module)}
     disc = make_disc(files, f"multiboot2 {MONITOR}\n{bad.modules}\nboot\n")
     said, status = last_words(machine_platform, disc, "cdrom", limit=LOADER_SECONDS)
     assert said.startswith(f"bulkhead: boot module refused: {bad.says}")
@@ -189,7 +190,7 @@ def test_bad_module(machine_platform: Platform, bad: BadModule) -> None:
 def test_no_loader_for_the_module(machine_platform: Platform) -> None:
     """QEMU's own loader brings no modules."""
     bare, _ = with_module(compile_file(machine_platform, NATIVE))
-    said, status = last_words(machine_platform, image.compose(monitor(machine_platform), bare), "kernel")
+    said, status = last_words(machine_platform, loadable.compose(monitor(machine_platform), bare), "kernel")
     assert said.startswith("bulkhead: boot module refused: the loader brought none")
     assert status == STATUS[machine_platform.name]
 

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from bhtool.machine import Machine
+from bhtool.machine.emulated import Machine
+from bhtool.machine.session import Session
 from bhtool.platforms import Platform
-from bhtool.session import Session
 
 from tests.emulated.case import ARM, GIC2, GICV3, Case, Sandbox
 from tests.emulated.scene import stage

@@ -6,11 +6,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from bhtool import payloads
-from bhtool.machine import Machine
-from bhtool.machine_launch import Timing
+from bhtool.image import payloads
+from bhtool.machine.emulated import Machine
+from bhtool.machine.launch import Timing
+from bhtool.machine.session import LineEvent, Session
 from bhtool.platforms import Platform
-from bhtool.session import LineEvent, Session
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import ARMV7, GICV3, SVM

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from bhtool import abi
-from bhtool.given_up import memory_of
 from bhtool.platforms import Platform
+from bhtool.report.given_up import memory_of
 
 from tests.emulated.case import ALL, QEMU, SECOND_SVM, VTX
 from tests.emulated.snapshots import grouped, scene_of, seen

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from bhtool import abi
 from bhtool.config.table import checksum
-from bhtool.image_formats import bootable
+from bhtool.image.formats import bootable
 from bhtool.platforms import Platform
 
 from tests.emulated.case import SVM, Case, attacked

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from bhtool import abi, image, paths
+from bhtool import abi, paths
 from bhtool.config.table import checksum
-from bhtool.machine import Machine
+from bhtool.image import loadable
+from bhtool.machine.emulated import Machine
 from bhtool.platforms import Medium, Platform
 
 from tests.emulated.case import ARM, ARMV7, GICV2, GICV3, QEMU, SVM, VTX
@@ -178,7 +179,7 @@ def check(platform: Platform, elf: bytes, says: str) -> None:
 
 def damaged(platform: Platform, refusal: Refusal) -> bytes:
     plan = stage_file(platform, refusal.partition).plan
-    return image.compose(monitor(platform), replace(plan, table=refusal.damage(plan.table)))
+    return loadable.compose(monitor(platform), replace(plan, table=refusal.damage(plan.table)))
 
 
 @pytest.mark.parametrize(("platform", "refusal"), rows())

@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bhtool.compile import make_image, make_plan
-from bhtool.machine import Machine
+from bhtool.delivery.sdk import write_sdk
+from bhtool.image.stages import make_image, make_plan
+from bhtool.machine.emulated import Machine
+from bhtool.machine.session import LineEvent, Session
 from bhtool.platforms import Platform, load
-from bhtool.sdk import write_sdk
-from bhtool.session import LineEvent, Session
 
 BEATS = 100
 LIMIT = 120.0

@@ -2,8 +2,8 @@
 """A guest that takes exceptions without end stops a machine that counts instructions; whoever runs it is told."""
 
 import pytest
+from bhtool.machine.standstill import Standstill
 from bhtool.platforms import Platform
-from bhtool.standstill import Standstill
 
 from tests.emulated.case import ARM, Case, Sandbox
 from tests.emulated.observe import started

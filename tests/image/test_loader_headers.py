@@ -5,8 +5,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from bhtool import image
 from bhtool.config.plan import Plan
+from bhtool.image import loadable
 from bhtool.platforms import load
 
 MULTIBOOT2_MAGIC, I386, SEARCHED_BYTES, ALIGNMENT = 0xE85250D6, 0, 32768, 8  # Multiboot2 Specification 2.0, 3.1
@@ -21,7 +21,7 @@ def monitor(platform: str) -> bytes:
 
 @pytest.mark.parametrize("platform", ["qemu-svm", "bochs-vtx"])
 def test_multiboot2_header(platform: str) -> None:
-    file = image.compose(monitor(platform), NO_PLAN)
+    file = loadable.compose(monitor(platform), NO_PLAN)
     places = [at for at in range(0, SEARCHED_BYTES, ALIGNMENT) if file[at : at + 4] == MULTIBOOT2_MAGIC.to_bytes(4, "little")]
     assert len(places) == 1
     magic, machine, length, checksum = struct.unpack_from("<IIII", file, places[0])
@@ -37,7 +37,7 @@ def test_multiboot2_header(platform: str) -> None:
 
 @pytest.mark.parametrize("platform", ["qemu-aarch64", "qemu-aarch64-gicv2"])
 def test_linux_image_header(platform: str) -> None:
-    start, flat = image.flatten(monitor(platform), NO_PLAN)
+    start, flat = loadable.flatten(monitor(platform), NO_PLAN)
     branch, _, text_offset, size, flags, *zero, magic, _ = IMAGE_HEADER.unpack_from(flat)
     assert magic == b"ARM\x64"
     assert branch >> 26 == 0b000101, "B <label>"

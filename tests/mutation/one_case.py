@@ -21,9 +21,9 @@ from pathlib import Path
 
 from bhtool import paths
 from bhtool.attack.campaign import run_campaign
-from bhtool.build import build_platform
 from bhtool.config.form import load_schemas
-from bhtool.machine_launch import Timing
+from bhtool.image.build import build_platform
+from bhtool.machine.launch import Timing
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import judge as judge_tables
 from bhtool.oracle.policy import places_of, read_partitioning

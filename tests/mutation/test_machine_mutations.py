@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 from bhtool.errors import BulkheadError
-from bhtool.machine import require_emulator
+from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import load
 
 from tests.emulated import table

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bhtool.build import build_platform
+from bhtool.image.build import build_platform
 from bhtool.platforms import load
 
 from tests.mutation.machine_mutation import MachineMutation

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bhtool.lines import above_hal
+from bhtool.documents.lines import above_hal
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = {

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bhtool import abi, cli, image
+from bhtool import abi, cli
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan
-from bhtool.machine import Machine
+from bhtool.image import loadable
+from bhtool.machine.emulated import Machine
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform, load
 
@@ -52,7 +53,7 @@ def monitor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def machine(platform: Platform, plan: Plan, monitor: bytes) -> Machine:
-    return Machine(platform, image.compose(monitor, plan))
+    return Machine(platform, loadable.compose(monitor, plan))
 
 
 Inside = Callable[..., int]

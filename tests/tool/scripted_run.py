@@ -11,12 +11,12 @@ from types import SimpleNamespace
 from typing import cast
 
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.console import Source, printable
-from bhtool.logfile import Log
-from bhtool.memory import Crash, Heartbeat
-from bhtool.screen import Screen, table_of
-from bhtool.session import CrashEvent, LineEvent, ReadyEvent, RestartEvent, Session, Watch
-from bhtool.show import Show
+from bhtool.machine.console import Source, printable
+from bhtool.machine.memory import Crash, Heartbeat
+from bhtool.machine.session import CrashEvent, LineEvent, ReadyEvent, RestartEvent, Session, Watch
+from bhtool.report.show import Show
+from bhtool.terminal.logfile import Log
+from bhtool.terminal.screen import Screen, table_of
 
 NAMES = ("control", "sensor", "linux")
 PAUSE = 0.06  # longer than the display rests between frames

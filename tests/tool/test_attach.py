@@ -9,9 +9,9 @@ from typing import Any, cast
 import pexpect
 import pytest
 from bhtool import paths
-from bhtool.attach import Attachment
 from bhtool.errors import Status
-from bhtool.session import EndEvent, Event, Session
+from bhtool.machine.attach import Attachment
+from bhtool.machine.session import EndEvent, Event, Session
 
 SECONDS = 30
 NATIVE = paths.PARTITIONS / "native.dts"

@@ -14,7 +14,7 @@ from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
 from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
 from bhtool.platforms import Platform, every, load
 from bhtool.verbs import bench as verb
 from click.testing import CliRunner

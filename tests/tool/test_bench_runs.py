@@ -5,7 +5,7 @@ import pytest
 from bhtool.bench import boot, restart, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
-from bhtool.machine import require_emulator
+from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import Platform, every, load
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", [one.name for one in every() if one.emulator.kind == "qemu"])]

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bhtool import launch
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine import Machine, require_emulator
-from bhtool.machine_bochs_kernel import CODE, DATA
-from bhtool.memory import Memory
+from bhtool.machine.bochs_kernel import CODE, DATA
+from bhtool.machine.emulated import Machine, require_emulator
+from bhtool.machine.memory import Memory
 from bhtool.platforms import Platform, load
-from bhtool.provision import bochs, launch
+from bhtool.provision import bochs
 from bhtool.provision.progress import Report
 
 DISK = Path(__file__).parent / "fake_disk.S"

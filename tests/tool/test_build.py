@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-from bhtool import build as building
 from bhtool import paths
+from bhtool.image import build as building
 from bhtool.locks import LOCK
 
 

@@ -6,11 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from bhtool import VERSION, paths
+from bhtool import VERSION, launch, paths
 from bhtool.commands import help_of, render
 from bhtool.errors import Status
-from bhtool.provision import launch
-from bhtool.verbs import EXAMPLES, VERBS
+from bhtool.verbs import COMPLETE, EXAMPLES, VERBS
 from bhtool.versions import version_text
 
 LAUNCHER = paths.ROOT / "tools" / "bulkhead"
@@ -61,6 +60,6 @@ def test_the_version_is_that_of_the_build() -> None:
 
 
 def test_a_shell_is_told_how_a_line_goes_on() -> None:
-    words = {"COMP_WORDS": "tools/bulkhead\nrun\n--platform\nqemu-a", "COMP_CWORD": "3", launch.COMPLETE: "bash_complete"}
+    words = {"COMP_WORDS": "tools/bulkhead\nrun\n--platform\nqemu-a", "COMP_CWORD": "3", COMPLETE: "bash_complete"}
     assert bulkhead(**words).split() == ["plain,qemu-aarch64", "plain,qemu-aarch64-gicv2", "plain,qemu-armv7"]
-    assert f"{launch.COMPLETE}=bash_complete" in bulkhead("completion", "bash")
+    assert f"{COMPLETE}=bash_complete" in bulkhead("completion", "bash")

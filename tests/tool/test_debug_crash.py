@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 from bhtool.config.explain import explain
 from bhtool.config.plan import Plan
-from bhtool.memory import Crash
-from bhtool.places import Place, Places
-from bhtool.session import CrashEvent, Session, Watch
+from bhtool.machine.memory import Crash
+from bhtool.machine.session import CrashEvent, Session, Watch
+from bhtool.report.places import Place, Places
 from bhtool.verbs import debug
 
 CALLERS = tuple(Place(n, f"caller{n}") for n in range(6))

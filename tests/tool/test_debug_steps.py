@@ -17,7 +17,7 @@ from bhtool.debugger.packets import INTERRUPT, Line
 from bhtool.debugger.server import LONG, Server, serve
 from bhtool.debugger.target import INTERRUPTED, NO_SPAN, TRAP, Stop, Target, Tick
 from bhtool.errors import BulkheadError
-from bhtool.machine_launch import HOST_TIME, Timing
+from bhtool.machine.launch import HOST_TIME, Timing
 
 from tests.tool.test_debugger import GUEST, PC, Machine, live, never
 

@@ -21,9 +21,9 @@ from bhtool.debugger.record import Record
 from bhtool.debugger.server import Server
 from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop
 from bhtool.errors import BulkheadError, Status
-from bhtool.memory import Crash, Memory
+from bhtool.machine.memory import Crash, Memory
 from bhtool.platforms import load
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 from bhtool.verbs.debug import symbols_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,7 +48,7 @@ def sandbox(gpa: int = RAM) -> SandboxPlan:
 
 @dataclass
 class Machine:
-    """QEMU's port as live.py uses it: each `vCont;c` ends with the next of `stops`, a step at once."""
+    """QEMU's port as debugger/live.py uses it: each `vCont;c` ends with the next of `stops`, a step at once."""
 
     stops: list[bytes]
     status: dict[int, int] = field(default_factory=lambda: dict.fromkeys(range(4), GUEST))

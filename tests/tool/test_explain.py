@@ -15,8 +15,8 @@ from bhtool.codes.reference import render
 from bhtool.codes.whys import WHYS
 from bhtool.config.rules import RULES
 from bhtool.errors import Status
-from bhtool.memory import REASONS
-from bhtool.status import STYLES
+from bhtool.machine.memory import REASONS
+from bhtool.terminal.status import STYLES
 
 ENUMS = ["bh_exit_reason", "bh_state", "bh_call", "bh_result"]
 TABLES = {

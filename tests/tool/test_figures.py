@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from bhtool.bench.result import Result, Row
+from bhtool.documents.figures import COLUMNS, DOCUMENTS, Figures, outdated, rewritten
+from bhtool.documents.results import Stored, store, stored
 from bhtool.errors import BulkheadError
-from bhtool.figures import COLUMNS, DOCUMENTS, Figures, outdated, rewritten
-from bhtool.results import Stored, store, stored
 
 ROWS = [Row.of("one", "instructions", [1234]).at_most(2000), Row.of("many", "exits", [7, 5])]
 DOCUMENT = Result("boot", "qemu-svm", ROWS).as_dict() | {"commit": "abc"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a display leaves out: lives like the one before, whose lines come late but are never lost; and floods."""
 
-from bhtool.fold import FLOOD_LINES, Flood, Lives
+from bhtool.report.fold import FLOOD_LINES, Flood, Lives
 
 KEY, OTHER = ("memory", 0x1000, 0x2000), ("memory", 0x1000, 0x3000)
 RECORD = ["fault: it", "  registers"]

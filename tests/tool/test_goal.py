@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from bhtool.goal import LINUX_SECONDS, SILENCE_SECONDS, TALK_FACTOR, Goal, lacking
-from bhtool.session import Session, Watch
-from bhtool.signs import Panic, Signs
+from bhtool.machine.goal import LINUX_SECONDS, SILENCE_SECONDS, TALK_FACTOR, Goal, lacking
+from bhtool.machine.session import Session, Watch
+from bhtool.machine.signs import Panic, Signs
 
 PATIENCE = SILENCE_SECONDS[True]
 

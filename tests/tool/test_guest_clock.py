@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from bhtool import guest_clock
-from bhtool.guest_clock import PCAP_HEADER_BYTES, QUESTION, PacketClock, PageClock
+from bhtool.machine import guest_clock
+from bhtool.machine.guest_clock import PCAP_HEADER_BYTES, QUESTION, PacketClock, PageClock
 
 START = 1_000_000
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
-from bhtool.compile import make_plan
 from bhtool.config.plan import Plan
+from bhtool.image.stages import make_plan
 from bhtool.platforms import load
 
 GUIDE = (paths.ROOT / "docs" / "guides" / "move-a-core-or-a-device.md").read_text(encoding="utf-8")

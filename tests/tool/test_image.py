@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from bhtool import image
 from bhtool.config.plan import Plan, Segment
-from bhtool.console import Lines, Uart
 from bhtool.errors import BulkheadError
-from bhtool.machine import Machine
+from bhtool.image import loadable
+from bhtool.machine.console import Lines, Uart
+from bhtool.machine.emulated import Machine
 from bhtool.platforms import load
 from elftools.elf.elffile import ELFFile
 
@@ -32,7 +32,7 @@ def pvh(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_notes_table_and_payload_reach_the_machine(pvh: bytes) -> None:
-    composed = image.compose(pvh, plan_of(b"TABL", PAYLOAD))
+    composed = loadable.compose(pvh, plan_of(b"TABL", PAYLOAD))
     with Machine(load("qemu-svm"), composed) as machine:
         uart, lines = Uart(machine.serials["uart0"]), Lines()
         deadline = time.monotonic() + 20
@@ -60,7 +60,7 @@ def monitor32(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_everything_the_linker_placed_is_kept(name: str, request: pytest.FixtureRequest) -> None:
     monitor: bytes = request.getfixturevalue(name)
     before = ELFFile(io.BytesIO(monitor))
-    after = ELFFile(io.BytesIO(image.compose(monitor, plan_of(b"TABL" * 64, PAYLOAD))))
+    after = ELFFile(io.BytesIO(loadable.compose(monitor, plan_of(b"TABL" * 64, PAYLOAD))))
     loads = [segment for segment in before.iter_segments() if segment["p_type"] == "PT_LOAD"]
     kept = [segment for segment in after.iter_segments() if segment["p_type"] == "PT_LOAD"]
     assert len(kept) == len(loads) + 1
@@ -74,18 +74,18 @@ def test_everything_the_linker_placed_is_kept(name: str, request: pytest.Fixture
 
 def test_a_table_that_is_too_large_is_refused(monitor: bytes) -> None:
     with pytest.raises(BulkheadError, match="does not fit"):
-        image.compose(monitor, plan_of(bytes(1 << 20)))
+        loadable.compose(monitor, plan_of(bytes(1 << 20)))
 
 
 def test_a_monitor_without_a_table_is_refused() -> None:
     with pytest.raises(BulkheadError, match="partition_table"):
-        image.compose(Path("/bin/true").read_bytes(), plan_of(b""))
+        loadable.compose(Path("/bin/true").read_bytes(), plan_of(b""))
 
 
 @pytest.mark.parametrize("name", ["pvh", "monitor32"])
 def test_there_is_a_section_table(name: str, request: pytest.FixtureRequest) -> None:
     """GRUB 2.12 refuses to start a file that has none."""
-    composed = ELFFile(io.BytesIO(image.compose(request.getfixturevalue(name), plan_of(b"TABL", PAYLOAD))))
+    composed = ELFFile(io.BytesIO(loadable.compose(request.getfixturevalue(name), plan_of(b"TABL", PAYLOAD))))
     assert [section["sh_type"] for section in composed.iter_sections()] == ["SHT_NULL"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from bhtool.config.plan import Plan, Segment
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
-from bhtool.image_fit import FIT, MIB, U_BOOT_BYTES, disk, loader_place, quotable
+from bhtool.image.fit import FIT, MIB, U_BOOT_BYTES, disk, loader_place, quotable
 from bhtool.platforms import Platform
 
 RAM, RAM_BYTES = 0x40000000, 0x80000000

@@ -10,7 +10,7 @@ from bhtool.config.pieces import PAGE
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan, Segment
 from bhtool.config.table import checksum, checksum_words
 from bhtool.errors import BulkheadError
-from bhtool.image_module import with_module
+from bhtool.image.module import with_module
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

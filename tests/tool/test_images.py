@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from bhtool.config.payload import NoFile
-from bhtool.images import Resolver
+from bhtool.image.names import Resolver
 from bhtool.platforms import load
 
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from bhtool.lateness import caption, gaps_text, latest_text, real_gaps, tells_turns
-from bhtool.memory import Heartbeat
-from bhtool.session import Session
+from bhtool.machine.memory import Heartbeat
+from bhtool.machine.session import Session
+from bhtool.report.lateness import caption, gaps_text, latest_text, real_gaps, tells_turns
 
 MS = 1_000_000
 TURNS = Heartbeat(1000, MS, 113, 25 * MS, 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
-from bhtool.lines import Lines, above_hal, belongs, split
+from bhtool.documents.lines import Lines, above_hal, belongs, split
 
 
 def source(folder: Path, name: str, lines: int) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from bhtool import abi
-from bhtool.memory import Heartbeat, Memory
+from bhtool.machine.memory import Heartbeat, Memory
 from bhtool.platforms import Platform
 
 POOL = 0x50000000

@@ -4,11 +4,11 @@
 from pathlib import Path
 
 import pytest
-from bhtool import places
 from bhtool.config.bounded import Done
 from bhtool.debugger.gdb import Wish, command
-from bhtool.images import Resolver
+from bhtool.image.names import Resolver
 from bhtool.platforms import load
+from bhtool.report import places
 
 NAME = "-iex=shell touch pwned"
 

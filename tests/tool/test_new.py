@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bhtool import new, sdk
 from bhtool.cli import loaded
+from bhtool.delivery import new, sdk
+from bhtool.delivery.new import TEMPLATES, write_new
+from bhtool.delivery.sdk import MARK, TARGETS, refuse_foreign
 from bhtool.errors import BulkheadError
-from bhtool.new import TEMPLATES, write_new
 from bhtool.platforms import load
-from bhtool.sdk import MARK, TARGETS, refuse_foreign
 from click.testing import CliRunner
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from bhtool.config.explain import explain
 from bhtool.config.plan import Plan
-from bhtool.memory import Crash
-from bhtool.places import Place, Places
-from bhtool.reports import crash_prose
+from bhtool.machine.memory import Crash
+from bhtool.report.places import Place, Places
+from bhtool.report.summary import crash_prose
 
 ENTERED, UNMASKED = 0x3C5, 0x005  # PSTATE at EL1h
 ELR, UDF, ABORT = 0x40081004, 0x02000000, 0x96000007

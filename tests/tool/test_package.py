@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bhtool import package, paths
+from bhtool import paths
+from bhtool.delivery import package
 from bhtool.errors import Status
 from bhtool.platforms import load
 from bhtool.provision import debian

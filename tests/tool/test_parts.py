@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from bhtool import platforms
-from bhtool.console import LONGEST_LINE, Lines, printable
-from bhtool.cpio import Archive
+from bhtool.config.rootfs.cpio import Archive
+from bhtool.documents.lines import code_lines
 from bhtool.errors import BulkheadError, Status
-from bhtool.lines import code_lines
-from bhtool.payloads import initramfs_bytes, plain_image
+from bhtool.image.payloads import initramfs_bytes, plain_image
+from bhtool.machine.console import LONGEST_LINE, Lines, printable
 from bhtool.provision.needs import Need, lacking
 from bhtool.testing.tally import Tally
 from hypothesis import given

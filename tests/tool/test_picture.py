@@ -10,7 +10,7 @@ from bhtool.config.explain import MONITOR
 from bhtool.picture.draw import PALETTE
 from bhtool.picture.layout import Box, Layout, lay_out, readable_widths
 from bhtool.picture.split import Card, Core, Gear, Reach, Split, Stretch, split_of
-from bhtool.screen import COLOURS
+from bhtool.terminal.screen import COLOURS
 from click.testing import CliRunner
 
 from tests.config.conftest import compile_on, files  # noqa: F401, fixtures

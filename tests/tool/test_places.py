@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from bhtool import places
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan
-from bhtool.memory import Crash, Memory
-from bhtool.places import FRAMES, MOST_CALLERS, NOWHERE, Places, clean, places_of, short
-from bhtool.reports import crash_lines
-from bhtool.session import Session, Watch
+from bhtool.machine.memory import Crash, Memory
+from bhtool.machine.session import Session, Watch
+from bhtool.report import places
+from bhtool.report.places import FRAMES, MOST_CALLERS, NOWHERE, Places, clean, places_of, short
+from bhtool.report.summary import crash_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,11 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from bhtool import paths, tty
+from bhtool import paths
 from bhtool.provision.apt import Estimate, PrivateApt, bytes_of, followed, heard
 from bhtool.provision.bochs import Compilations
 from bhtool.provision.progress import OneLine, Steps, share_of_apt
 from bhtool.provision.venv import Packages
+from bhtool.terminal import tty
 
 from tests.tool.terminals import play
 
@@ -178,7 +179,7 @@ def test_one_line_is_rewritten_on_a_terminal(piped: str) -> None:
 
 def test_nothing_but_the_standard_library_is_needed() -> None:
     """A fresh clone has no rich yet."""
-    ended = play("tests.tool.alone", "bhtool.provision.launch")
+    ended = play("tests.tool.alone", "bhtool.launch")
     assert ended.terminal.lines() == ["alone"]
 
 

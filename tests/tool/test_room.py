@@ -10,13 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from bhtool import cli
+from bhtool import cli, launch
 from bhtool.config import source
 from bhtool.config.bounded import Done
 from bhtool.config.source import SourceError, read_source
 from bhtool.errors import BulkheadError, Status
 from bhtool.platforms import load
-from bhtool.provision import launch
 
 from tests.config.test_broken import BROKEN
 

@@ -25,10 +25,10 @@ from bhtool.config.bounded import Unbounded
 from bhtool.config.domains import Sandbox
 from bhtool.config.payload import PayloadError
 from bhtool.config.rootfs import entries, modules
+from bhtool.config.rootfs.cpio import Archive
 from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
 from bhtool.config.rootfs.pack import archive_of, complete, compressed
-from bhtool.cpio import Archive
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -14,8 +14,8 @@ import pexpect
 import pytest
 from bhtool import paths
 from bhtool.errors import Status
-from bhtool.memory import Heartbeat
-from bhtool.session import Session, Watch
+from bhtool.machine.memory import Heartbeat
+from bhtool.machine.session import Session, Watch
 from bhtool.verbs.run import Expected, failure, unstarted
 
 NATIVE, RESTART = paths.PARTITIONS / "native.dts", paths.PARTITIONS / "restart.dts"

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bhtool import payloads
-from bhtool.cpio import Archive
+from bhtool.config.rootfs.cpio import Archive
 from bhtool.errors import Status
+from bhtool.image import payloads
 from bhtool.platforms import load
 
 from tests.emulated.boot_arguments import LEAN, lean

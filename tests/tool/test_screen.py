@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from bhtool import paths, tty
+from bhtool import paths
 from bhtool.cli import bulkhead
 from bhtool.errors import BulkheadError, Status
-from bhtool.live import Live
-from bhtool.logfile import Log
-from bhtool.screen import Screen, table_of
-from bhtool.session import LineEvent, Session
-from bhtool.show import Show
-from bhtool.status import Work
+from bhtool.machine.session import LineEvent, Session
+from bhtool.report.show import Show
+from bhtool.terminal import tty
+from bhtool.terminal.live import Live
+from bhtool.terminal.logfile import Log
+from bhtool.terminal.screen import Screen, table_of
+from bhtool.terminal.status import Work
 from click.testing import CliRunner
 
 from tests.tool.scripted_run import CRASH, FLOOD, LONG, NAMES, Scripted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
-from bhtool.sdk import SOURCES, TARGETS
+from bhtool.delivery.sdk import SOURCES, TARGETS
 
 
 @pytest.mark.parametrize("arch", TARGETS)

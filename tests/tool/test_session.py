@@ -12,11 +12,21 @@ from typing import cast
 
 import pytest
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.console import Source
-from bhtool.machine import Machine
-from bhtool.memory import Crash, Memory, Stats
+from bhtool.machine.console import Source
+from bhtool.machine.emulated import Machine
+from bhtool.machine.memory import Crash, Memory, Stats
+from bhtool.machine.session import (
+    BannerEvent,
+    CrashEvent,
+    Event,
+    LineEvent,
+    MonitorEvent,
+    ReadyEvent,
+    RestartEvent,
+    Session,
+    Watch,
+)
 from bhtool.platforms import Platform
-from bhtool.session import BannerEvent, CrashEvent, Event, LineEvent, MonitorEvent, ReadyEvent, RestartEvent, Session, Watch
 
 LIMIT = 20.0
 

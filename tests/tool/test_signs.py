@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 
 import pytest
-from bhtool.payloads import READY_LINE
-from bhtool.signs import LINES_AFTER, PATIENCE_SECONDS, Panic, Signs, signs_of
+from bhtool.image.payloads import READY_LINE
+from bhtool.machine.signs import LINES_AFTER, PATIENCE_SECONDS, Panic, Signs, signs_of
 
 NO_ROOT = "VFS: Unable to mount root fs on unknown-block(0,0)"
 PANIC = f"[    0.412345] Kernel panic - not syncing: {NO_ROOT}"

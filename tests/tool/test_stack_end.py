@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan
-from bhtool.memory import Crash
-from bhtool.reports import crash_prose
-from bhtool.stack_end import NEAR
+from bhtool.machine.memory import Crash
+from bhtool.report.stack_end import NEAR
+from bhtool.report.summary import crash_prose
 
 RAM = 0x40000000
 STACK = {"aarch64": 31, "armv7": 13, "x86_64": 4}

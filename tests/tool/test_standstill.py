@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from bhtool import standstill
-from bhtool.goal import Goal
-from bhtool.session import Session
-from bhtool.standstill import Standstill, processor_seconds, waits
+from bhtool.machine import standstill
+from bhtool.machine.goal import Goal
+from bhtool.machine.session import Session
+from bhtool.machine.standstill import Standstill, processor_seconds, waits
 
 
 class Machine:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine import require_emulator
+from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import load
 from bhtool.provision import debian, sources
 from bhtool.provision.apt import Estimate, PrivateApt

@@ -4,7 +4,7 @@
 from xml.etree import ElementTree
 
 import pyte
-from bhtool.terminal_picture import COLOURS, drawn
+from bhtool.documents.terminal_picture import COLOURS, drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from bhtool import cli
 from bhtool.errors import Status
-from bhtool.terminal import PlainConsole
+from bhtool.terminal.plain import PlainConsole
 from bhtool.text import all_of, close_to, counted, did_you_mean, size_text, visible
 from rich.table import Table
 from rich.text import Text

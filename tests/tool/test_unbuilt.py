@@ -6,17 +6,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from bhtool import compile as compiling
-from bhtool import paths
-from bhtool.compile import judged_plan, make_plan
+from bhtool import launch, paths
 from bhtool.config.payload import NotYet
 from bhtool.config.plan import DmaFree, Holding
 from bhtool.errors import Status
-from bhtool.images import Resolver
+from bhtool.image import stages as compiling
+from bhtool.image.names import Resolver
+from bhtool.image.stages import judged_plan, make_plan
 from bhtool.platforms import load
-from bhtool.provision import launch
 from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, VENV_NEEDS, Need
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 from bhtool.verbs import LIGHT_VERBS
 from bhtool.verbs.check import allocation_table, device_table, memory_table, restart_table, sandbox_table
 
@@ -30,7 +29,7 @@ def nothing_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(paths, "BUILD", tmp_path / "build")
     monkeypatch.setattr(compiling, "build_platform", refuse)
-    monkeypatch.setattr("bhtool.payloads.fetch", refuse)
+    monkeypatch.setattr("bhtool.image.payloads.fetch", refuse)
     return tmp_path
 
 

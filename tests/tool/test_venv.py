@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bhtool import paths
+from bhtool import launch, paths
 from bhtool.errors import BulkheadError
-from bhtool.provision import launch, venv
+from bhtool.provision import venv
 from bhtool.provision.venv import ensure_plotting, make_venv
 
 
@@ -71,8 +71,8 @@ def test_no_module_comes_from_where_the_user_stands(tmp_path: Path, monkeypatch:
     assert not (tmp_path / "taken").exists()
 
 
-@pytest.mark.parametrize("name", ["launch", "venv"])
+@pytest.mark.parametrize("name", ["launch.py", "provision/venv.py"])
 def test_every_module_that_is_run_is_looked_for_in_safe_folders(name: str) -> None:
-    words = re.findall(r'(\S+) "-m", "', (paths.ROOT / "tools" / "bhtool" / "provision" / f"{name}.py").read_text())
+    words = re.findall(r'(\S+) "-m", "', (paths.ROOT / "tools" / "bhtool" / name).read_text())
     assert words, "looked for in the wrong form"
     assert {word.lstrip("[") for word in words} == {'"-P",'}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 import pytest
-from bhtool import compile as stages
 from bhtool import paths
 from bhtool.config.plan import Diagnostic, Plan
 from bhtool.errors import Status
+from bhtool.image import stages
 from bhtool.overlay import facts
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 from bhtool.verbs import VERBS
 
 from tests.tool.conftest import Inside

@@ -6,9 +6,9 @@ from typing import cast
 
 import pytest
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan
-from bhtool.memory import Crash, Memory
-from bhtool.reports import crash_lines
-from bhtool.wrong_call import VMCALL, VMMCALL, wrong_call
+from bhtool.machine.memory import Crash, Memory
+from bhtool.report.summary import crash_lines
+from bhtool.report.wrong_call import VMCALL, VMMCALL, wrong_call
 
 GPA, SIZE, PC = 0, 0x10000, 0x2345
 # Two stretches, each with another's RAM behind it. PC lies in the first, LATER in the second.

@@ -12,11 +12,10 @@ import click
 from bhtool import paths
 from bhtool.children import end_in_order
 from bhtool.errors import BulkheadError, Status
-from bhtool.provision.launch import COMPLETE
-from bhtool.screen import Screen
 from bhtool.system_errors import UNFORESEEN, as_refusal
+from bhtool.terminal.screen import Screen
 from bhtool.text import did_you_mean, visible_lines
-from bhtool.verbs import EXAMPLES, SOURCE_VERBS, VERBS
+from bhtool.verbs import COMPLETE, EXAMPLES, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
 
 HELP = {"help_option_names": ["-h", "--help"]}

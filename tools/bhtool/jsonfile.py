@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bhtool import VERSION
-from bhtool.provision.needs import dotted, program_version
-
-Versions = dict[str, str]
 
 
-def versions_of(*programs: str) -> Versions:
-    """By the name of the executable."""
-    return {program: dotted(program_version(program)) for program in programs}
-
-
-def document(schema: str, content: dict[str, Any], depends: Versions | None = None) -> dict[str, Any]:
+def document(schema: str, content: dict[str, Any], depends: dict[str, str] | None = None) -> dict[str, Any]:
     """`depends`: versions of what else the result depends on."""
     versions = {"bulkhead": VERSION, "python": host.python_version(), **(depends or {})}
     return {"schema": f"bulkhead/{schema}-v1", "versions": versions, **content}
@@ -27,6 +19,6 @@ def write(path: Path, whole: dict[str, Any] | list[dict[str, Any]]) -> None:
     path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
 
 
-def write_json(path: Path, schema: str, content: dict[str, Any], depends: Versions | None = None) -> None:
+def write_json(path: Path, schema: str, content: dict[str, Any], depends: dict[str, str] | None = None) -> None:
     """One document as a file; see `document`."""
     write(path, document(schema, content, depends))

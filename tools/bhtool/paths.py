@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things lie: everything the tool makes is under build/ or, if it outlives a clone, in the cache. A package (bhtool.package) has no build/."""
+"""Where things lie: everything the tool makes is under build/ or, if it outlives a clone, in the cache. A package (bhtool.delivery.package) has no build/."""
 
 import os
 import re

@@ -10,10 +10,10 @@ from bhtool.attack.evidence import Pages, pages
 from bhtool.attack.queue import Notes, read_notes
 from bhtool.attack.stage import SENTINELS, Cast, Stage
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine import Machine
-from bhtool.machine_launch import Timing
-from bhtool.memory import Crash
-from bhtool.session import EndEvent, Event, LineEvent, Session
+from bhtool.machine.emulated import Machine
+from bhtool.machine.launch import Timing
+from bhtool.machine.memory import Crash
+from bhtool.machine.session import EndEvent, Event, LineEvent, Session
 from bhtool.text import counted
 
 LIMIT_SECONDS = 600.0

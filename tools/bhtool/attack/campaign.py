@@ -15,8 +15,8 @@ from bhtool.attack.generator import requests
 from bhtool.attack.request import Outcome, Request
 from bhtool.attack.stage import CASTS, Cast, Orders, Stage, set_up
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine_launch import Timing
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.machine.launch import Timing
 from bhtool.platforms import Platform
 
 BATCH = 2000  # attempts by each hostile sandbox for which one machine is built

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bhtool import abi
 from bhtool import elf as files
 from bhtool.attack.request import ENTRY, Outcome, Request
-from bhtool.memory import Memory
+from bhtool.machine.memory import Memory
 
 HEADER = struct.Struct("<IIII48x")  # struct campaign_queue
 NOTES = struct.Struct("<IIII")  # struct campaign_notes, before the outcomes

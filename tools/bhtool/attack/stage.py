@@ -10,9 +10,9 @@ import jinja2
 from bhtool.attack.ground import Ground
 from bhtool.attack.queue import pack_queue, with_queue
 from bhtool.attack.request import Request
-from bhtool.compile import make_image, make_plan
 from bhtool.config.plan import Plan
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.image.stages import make_image, make_plan
 from bhtool.platforms import Platform, load
 
 KERNEL = "sandbox-kernel.elf"

@@ -12,10 +12,10 @@ from bhtool.bench.stage import COUNTED, KERNEL, counting, out_of_time, refuse_en
 from bhtool.bench.trace import instructions_to_last_guest
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
-from bhtool.memory import Stats
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.machine.memory import Stats
+from bhtool.machine.session import MonitorEvent, Session
 from bhtool.platforms import Platform
-from bhtool.session import MonitorEvent, Session
 
 PARTITION = paths.PARTITIONS / "native.dts"
 LIMIT = 180.0

@@ -15,7 +15,7 @@ from bhtool.bench import kicks
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import COUNTED, SLEEP_EXITS, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
 from bhtool.bench.trace import chunks, logged
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 
 SAMPLES = 1000  # tests/guests/probe/bench.c

@@ -12,11 +12,11 @@ from bhtool import paths
 from bhtool.bench.costs import cost_rows
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import SLEEP_EXITS, Guest, out_of_time, sandbox_lines, set_up, write_native
-from bhtool.dialogue import Dialogue
 from bhtool.errors import BulkheadError
-from bhtool.machine_launch import Timing
-from bhtool.memory import Exits, subtract
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.machine.dialogue import Dialogue
+from bhtool.machine.launch import Timing
+from bhtool.machine.memory import Exits, subtract
 from bhtool.platforms import Platform
 
 TICKS = INTERRUPTS = 10_000

@@ -20,8 +20,8 @@ from bhtool.bench.stage import KERNEL, Stage, out_of_time, set_up
 from bhtool.bench.trace import LINE, Span, chunks, logged, span
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
-from bhtool.machine_launch import Timing
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.machine.launch import Timing
 from bhtool.platforms import Platform
 
 TEMPLATE = Path(__file__).with_name("kicks.dts.j2")

@@ -8,7 +8,7 @@ from typing import Any
 
 from bhtool.bench.result import Result, Row
 from bhtool.errors import BulkheadError, Status
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
 from bhtool.provision.venv import ensure_plotting
 
 FORMATS = (".svg", ".png", ".pdf")

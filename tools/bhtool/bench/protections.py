@@ -17,11 +17,11 @@ from bhtool.bench.exits import DEMO, IDENTIFIES, LINUX
 from bhtool.bench.instructions import Counter
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import COUNTED, Guest, Stage, counting, out_of_time, sandbox_lines, set_up, write_native
-from bhtool.machine_launch import Timing
-from bhtool.memory import Exits
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.machine.launch import Timing
+from bhtool.machine.memory import Exits
+from bhtool.machine.session import CrashEvent, EndEvent
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, EndEvent
 
 PROTECTIONS = ("memory", "io", "msr", "ipi", "irq", "abort")
 PASSES, UPDATES = 20, 100_000

@@ -14,9 +14,9 @@ import jinja2
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import COUNTED, Stage, counting, out_of_time, set_up
 from bhtool.errors import BulkheadError
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.machine.session import EndEvent, LineEvent, Session
 from bhtool.platforms import Platform
-from bhtool.session import EndEvent, LineEvent, Session
 
 TEMPLATE = Path(__file__).with_name("restart.dts.j2")
 SIZES_MIB = (4, 16)

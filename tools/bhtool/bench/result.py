@@ -10,7 +10,7 @@ from typing import Any, Self
 from rich.table import Table
 from rich.text import Text
 
-from bhtool.screen import table_of
+from bhtool.terminal.screen import table_of
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool.compile import make_image, make_plan
 from bhtool.config.plan import Plan
-from bhtool.console import Lines, Uart
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine import Machine
-from bhtool.machine_launch import Timing
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
+from bhtool.image.stages import make_image, make_plan
+from bhtool.machine.console import Lines, Uart
+from bhtool.machine.emulated import Machine
+from bhtool.machine.launch import Timing
+from bhtool.machine.session import CrashEvent, EndEvent, Event, LineEvent, Session
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, Session
 
 KERNEL = "sandbox-kernel.elf"
 STARTED = ": alive"  # the first that it says

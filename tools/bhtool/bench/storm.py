@@ -3,7 +3,7 @@
 
 from bhtool.bench.costs import storm_rows
 from bhtool.bench.result import Result
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 
 

@@ -28,12 +28,12 @@ from bhtool.bench.stage import (
     set_up,
     write_native,
 )
-from bhtool.build import build_platform
 from bhtool.config.native import read_elf
-from bhtool.console import Uart
 from bhtool.errors import BulkheadError
-from bhtool.machine import Machine
-from bhtool.payloads import Report
+from bhtool.image.build import build_platform
+from bhtool.image.payloads import Report
+from bhtool.machine.console import Uart
+from bhtool.machine.emulated import Machine
 from bhtool.platforms import Platform
 
 MODES = ("busy", "wfi")

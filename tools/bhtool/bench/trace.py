@@ -20,9 +20,9 @@ from pathlib import Path
 from bhtool.bench.stage import COUNTED, Stage, out_of_time
 from bhtool.config.native import Elf
 from bhtool.errors import BulkheadError
-from bhtool.machine import Machine
-from bhtool.machine_launch import Timing
-from bhtool.session import Session
+from bhtool.machine.emulated import Machine
+from bhtool.machine.launch import Timing
+from bhtool.machine.session import Session
 
 LINE = re.compile(rb"^(?:Trace (\d+): \S+ \[[0-9a-f]+/([0-9a-f]+)/|(Stopped))", re.MULTILINE)
 CHUNK_BYTES = 1 << 20

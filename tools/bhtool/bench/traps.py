@@ -13,11 +13,11 @@ from bhtool.bench.exits import BOOT_LIMIT, BOOT_TARGET, DEMO, IDENTIFIES, LINUX
 from bhtool.bench.protections import protections
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import out_of_time, refuse_end, set_up
-from bhtool.machine_launch import Timing
-from bhtool.memory import Exits
-from bhtool.payloads import ENDING, Report
+from bhtool.image.payloads import ENDING, Report
+from bhtool.machine.launch import Timing
+from bhtool.machine.memory import Exits
+from bhtool.machine.session import CrashEvent, EndEvent, Event
 from bhtool.platforms import Platform
-from bhtool.session import CrashEvent, EndEvent, Event
 
 # In place of a network card, which nobody can be given: a function that works without DMA. Bochs has a display alone, which Linux would drive.
 FUNCTION = {"qemu": "pcitest0"}

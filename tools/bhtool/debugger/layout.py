@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bhtool.memory import Crash
+from bhtool.machine.memory import Crash
 
 # bits of CPSR and PSTATE: DDI 0487, C5.2.19 SPSR_EL2 (M[3:0]); DDI 0406C, B1.3.1 "ARM processor modes"
 EL_SHIFT, EL2, MODE, HYP, USER = 2, 2, 0x1F, 0x1A, 0x10

@@ -22,7 +22,7 @@ from bhtool.debugger.packets import SECONDS, Ended, Line
 from bhtool.debugger.steps import run_to, step_through
 from bhtool.debugger.target import CRASHED, INTERRUPTED, NO_SPAN, TRAP, Stop, Tick
 from bhtool.errors import BulkheadError
-from bhtool.memory import Crash
+from bhtool.machine.memory import Crash
 
 LOOK_SECONDS = 0.02
 STEP_SECONDS = 0.1  # of the host, in which an instruction ends if it does; a step is taken again if not

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bhtool.machine_launch import Timing
+from bhtool.machine.launch import Timing
 from bhtool.oracle.debugger import option
 
 NEAR_US = 100  # how far a stop can set the clock; at 10, Linux would start three times as slowly

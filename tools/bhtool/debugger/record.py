@@ -9,7 +9,7 @@ from bhtool.config.plan import SandboxPlan
 from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
 from bhtool.debugger.memory import are_memory, by_pages, pieces, translate_x86
 from bhtool.debugger.target import CRASHED, NO_SPAN, TRAP, Stop, Tick
-from bhtool.memory import Crash, Memory
+from bhtool.machine.memory import Crash, Memory
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots a machine until every sandbox is ready, and takes its snapshot.
 
-RAM is a file that the emulator maps, QEMU and Bochs alike (machine.py); it is read after the machine has ended. Registers are read
+RAM is a file that the emulator maps, QEMU and Bochs alike (bhtool.machine); it is read after the machine has ended. Registers are read
 before, which stops the machine; tables do not change once sandboxes run.
 """
 
@@ -16,7 +16,8 @@ from pathlib import Path
 
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine import Machine, timing_for
+from bhtool.machine.emulated import Machine, timing_for
+from bhtool.machine.session import EndEvent, Session, Watch
 from bhtool.oracle.arm import ARMV7, GICV2, GICV3
 from bhtool.oracle.confinement import Reader
 from bhtool.oracle.debugger import Debugger, option
@@ -24,7 +25,6 @@ from bhtool.oracle.snapshot import Snapshot
 from bhtool.oracle.svm import read_svm
 from bhtool.oracle.vmx import read_vmx
 from bhtool.platforms import Platform
-from bhtool.session import EndEvent, Session, Watch
 
 PORT = "debugger"
 Enough = Callable[[Watch], bool]  # whether a sandbox is far enough for a snapshot

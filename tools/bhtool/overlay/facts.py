@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bhtool.attach import require_sandbox
-from bhtool.compile import require_file, require_valid, show_warnings
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.grants import WINDOW_INFO, WINDOW_LOG, WINDOW_STATS, interrupt_controllers
@@ -17,8 +15,10 @@ from bhtool.config.place import takes_largest
 from bhtool.config.plan import Location, Plan, SandboxPlan
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
+from bhtool.image.stages import require_file, require_valid, show_warnings
+from bhtool.machine.attach import require_sandbox
 from bhtool.platforms import Platform
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 
 PPI_FIRST_INTID = 16
 VIRTUAL_TIMER = 2  # Linux binding "arm,arch_timer": secure, non-secure, virtual, hypervisor

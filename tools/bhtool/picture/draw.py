@@ -9,14 +9,14 @@ from typing import Any
 
 from bhtool.config.explain import MONITOR
 from bhtool.config.plan import Plan
-from bhtool.payloads import Report
+from bhtool.image.payloads import Report
 from bhtool.picture.layout import Box, Layout, Line, Row, Text, lay_out
 from bhtool.picture.split import split_of
 from bhtool.provision.venv import ensure_plotting
-from bhtool.screen import COLOURS
+from bhtool.terminal.screen import COLOURS
 
 DOTS_PER_INCH = 144
-# The colours that the terminal gives to names, in its order (bhtool.screen), as they look well on white.
+# The colours that the terminal gives to names, in its order (bhtool.terminal.screen), as they look well on white.
 PALETTE = {
     "cyan": "#1f9aa8",
     "green": "#3f9142",

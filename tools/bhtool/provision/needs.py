@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+Versions = dict[str, str]
+
 
 @dataclass(frozen=True)
 class Need:
@@ -69,6 +71,11 @@ def program_version(program: str) -> tuple[int, ...]:
 
 def dotted(version: tuple[int, ...]) -> str:
     return ".".join(str(part) for part in version) or "unknown"
+
+
+def versions_of(*programs: str) -> Versions:
+    """By the name of the executable."""
+    return {program: dotted(program_version(program)) for program in programs}
 
 
 def lacking(need: Need) -> str:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from bhtool import tty
+from bhtool.terminal import tty
 from bhtool.text import visible
 
 Report = Callable[[str], None]  # takes "WHAT: HOW FAR"; a report of the same thing replaces the last one where that can be

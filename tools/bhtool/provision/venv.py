@@ -12,11 +12,12 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from bhtool import paths, tty
+from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.locks import exclusive
 from bhtool.provision.apt import bytes_of
 from bhtool.provision.progress import OneLine, Report, Steps, megabytes
+from bhtool.terminal import tty
 
 SIZE = "about 45 MB to download"
 PLOT_SIZE = "about 45 MB more"

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bhtool.jsonfile import Versions, document, write
+from bhtool.jsonfile import document, write
+from bhtool.provision.needs import Versions
 from bhtool.testing.change import LONG_RESULT, git
 from bhtool.testing.selection import Selection
 from bhtool.testing.tally import Tally

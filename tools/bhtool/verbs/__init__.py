@@ -24,6 +24,7 @@ VERBS = {
 LIGHT_VERBS = ("setup", "platforms", "explain", "completion", "new")  # need no compiler and no emulator
 
 SOURCE_VERBS = ("test", "oracle", "bench", "attack", "size", "figures", "package")  # need the sources, which a package does not have
+COMPLETE = "_BULKHEAD_COMPLETE"  # a shell that completes a line sets it
 
 EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writes
     "": ("run", "new mine", "check mine/partition.dts", "run --platform qemu-svm --partition mine/partition.dts --until ready"),

@@ -7,13 +7,13 @@ import click
 
 from bhtool.attack.campaign import Campaign, run_campaign
 from bhtool.attack.generator import CLASSES
-from bhtool.build import build_platform
 from bhtool.errors import BulkheadError, Status
+from bhtool.image.build import build_platform
 from bhtool.jsonfile import write_json
-from bhtool.machine import require_emulator, versions
-from bhtool.machine_launch import Timing
+from bhtool.machine.emulated import require_emulator, versions
+from bhtool.machine.launch import Timing
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.screen import Screen, table_of
+from bhtool.terminal.screen import Screen, table_of
 from bhtool.text import counted
 from bhtool.verbs.options import Output
 

@@ -9,12 +9,13 @@ import click
 
 from bhtool.bench.plot import draw, require_format
 from bhtool.bench.result import Result, comparison, table
+from bhtool.documents.results import store
 from bhtool.errors import BulkheadError, Status
-from bhtool.jsonfile import document, versions_of, write
-from bhtool.machine import require_emulator, versions
+from bhtool.jsonfile import document, write
+from bhtool.machine.emulated import require_emulator, versions
 from bhtool.platforms import Platform, every, load, names
-from bhtool.results import store
-from bhtool.screen import Screen
+from bhtool.provision.needs import versions_of
+from bhtool.terminal.screen import Screen
 from bhtool.verbs.options import Output
 
 BENCHES = {

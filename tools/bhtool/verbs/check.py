@@ -8,17 +8,18 @@ import click
 from rich.table import Table
 
 from bhtool.bench.plot import require_format
-from bhtool.build import is_built
-from bhtool.check_json import plan_json
 from bhtool.codes.catalogue import has_more
-from bhtool.compile import judged_plan
 from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
 from bhtool.errors import Status
-from bhtool.given_up import machine_memory, memory_of
-from bhtool.jsonfile import versions_of, write_json
+from bhtool.image.build import is_built
+from bhtool.image.stages import judged_plan
+from bhtool.jsonfile import write_json
 from bhtool.picture.draw import draw_split
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.screen import Screen, table_of
+from bhtool.provision.needs import versions_of
+from bhtool.report.check_json import plan_json
+from bhtool.report.given_up import machine_memory, memory_of
+from bhtool.terminal.screen import Screen, table_of
 from bhtool.text import size_text
 from bhtool.verbs.options import Output, strict_option
 

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import click
 
-from bhtool import elf, paths, reports
-from bhtool.attach import require_foreground, require_sandbox
-from bhtool.compile import judged_plan, make_image, require_valid
+from bhtool import elf, paths
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.debugger.breaks import is_elf, require_breaks, require_elf
 from bhtool.debugger.gdb import Wish, run_gdb
@@ -26,15 +24,18 @@ from bhtool.debugger.record import Record
 from bhtool.debugger.server import Server, serve
 from bhtool.debugger.target import Stop
 from bhtool.errors import BulkheadError, Status
-from bhtool.images import Resolver
-from bhtool.machine import Machine, timing_for
-from bhtool.memory import Crash
-from bhtool.places import places_of
+from bhtool.image.names import Resolver
+from bhtool.image.stages import judged_plan, make_image, require_valid
+from bhtool.machine.attach import require_foreground, require_sandbox
+from bhtool.machine.emulated import Machine, timing_for
+from bhtool.machine.memory import Crash
+from bhtool.machine.session import CrashEvent, EndEvent, Event, LineEvent, RestartEvent, Session, Watch
 from bhtool.platforms import DEFAULT, Platform, load, names
-from bhtool.screen import Screen
-from bhtool.session import CrashEvent, EndEvent, Event, LineEvent, RestartEvent, Session, Watch
+from bhtool.report import summary
+from bhtool.report.places import places_of
+from bhtool.report.wrong_call import wrong_call
+from bhtool.terminal.screen import Screen
 from bhtool.verbs.options import Seconds, strict_option
-from bhtool.wrong_call import wrong_call
 
 DEMO = paths.PARTITIONS / "mixed.dts"
 START_SECONDS = 120.0  # of the host, to the sandbox's first instruction
@@ -83,7 +84,7 @@ class Observer:
         session, sandbox = self.session, self.watch.plan
         hint = wrong_call(session.memory, sandbox, crash, session.platform.backend)
         places, arch = places_of(session, self.watch, crash), session.platform.arch
-        lines = reports.crash_prose(session.plan, sandbox.index, crash, arch, places, hint)
+        lines = summary.crash_prose(session.plan, sandbox.index, crash, arch, places, hint)
         is_last = self.watch.state == "parked" or not sandbox.restarts
         return [*lines, REGISTERS_HERE if is_last else REGISTERS_IN_RUN]
 

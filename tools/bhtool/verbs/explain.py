@@ -13,7 +13,7 @@ from rich.text import Text
 from bhtool.codes.catalogue import catalogue, find, range_of, similar
 from bhtool.codes.entry import Entry, number_text
 from bhtool.errors import BulkheadError, Status
-from bhtool.screen import Screen, table_of
+from bhtool.terminal.screen import Screen, table_of
 
 INDENT, WIDEST = 2, 100
 

@@ -4,10 +4,10 @@
 import click
 
 from bhtool import paths
+from bhtool.documents.figures import DOCUMENTS, Figures, outdated
+from bhtool.documents.results import stored
 from bhtool.errors import Status
-from bhtool.figures import DOCUMENTS, Figures, outdated
-from bhtool.results import stored
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 
 
 @click.command()

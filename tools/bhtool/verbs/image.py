@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from bhtool import paths
-from bhtool.compile import judged_plan, make_image
 from bhtool.errors import BulkheadError, Status
-from bhtool.image_formats import FORMATS, possible
+from bhtool.image.formats import FORMATS, possible
+from bhtool.image.stages import judged_plan, make_image
 from bhtool.platforms import load, names
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 from bhtool.verbs.options import Output, strict_option
 
 

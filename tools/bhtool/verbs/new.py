@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from bhtool.delivery.new import PARTITION, TEMPLATES, files_of, write_new
+from bhtool.delivery.sdk import announce
 from bhtool.errors import Status
-from bhtool.new import PARTITION, TEMPLATES, files_of, write_new
 from bhtool.paths import PROGRAM
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.screen import Screen
-from bhtool.sdk import announce
+from bhtool.terminal.screen import Screen
 
 
 @click.command(epilog="Templates: " + "; ".join(f"{name}: {text}" for name, (text, _) in TEMPLATES.items()) + ".")

@@ -8,15 +8,15 @@ import click
 from rich.table import Table
 
 from bhtool import paths
-from bhtool.compile import judged_plan, make_image, warnings_json
 from bhtool.errors import Status
+from bhtool.image.stages import judged_plan, make_image, warnings_json
 from bhtool.jsonfile import write_json
-from bhtool.machine import versions
+from bhtool.machine.emulated import versions
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import Examined, Verdict, judge
 from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.screen import Screen, table_of
+from bhtool.terminal.screen import Screen, table_of
 from bhtool.text import counted
 from bhtool.verbs.options import Output, Seconds, strict_option
 

@@ -9,7 +9,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.overlay.facts import facts_of
 from bhtool.overlay.forms import FORMS, Form
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 from bhtool.verbs.options import Output, strict_option
 
 SIGNATURE = b"Written by `bulkhead overlay`"  # in each template

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from bhtool.delivery.package import FORMATS, collect
 from bhtool.errors import Status
-from bhtool.package import FORMATS, collect
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 
 
 @click.command()

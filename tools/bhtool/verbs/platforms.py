@@ -10,9 +10,9 @@ from rich.text import Text
 
 from bhtool import paths
 from bhtool.jsonfile import write_json
-from bhtool.machine import requirement
+from bhtool.machine.emulated import requirement
 from bhtool.platforms import DEFAULT, Platform, load, names
-from bhtool.screen import Screen
+from bhtool.terminal.screen import Screen
 from bhtool.verbs.options import Output
 
 

@@ -7,22 +7,23 @@ from pathlib import Path
 
 import click
 
-from bhtool import paths, reports
-from bhtool.attach import Attachment, require_foreground, require_input, require_sandbox
-from bhtool.compile import judged_plan, make_image, warnings_json
+from bhtool import paths
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
-from bhtool.goal import Goal, lacking
+from bhtool.image.stages import judged_plan, make_image, warnings_json
 from bhtool.jsonfile import write_json
-from bhtool.lateness import real_gaps, tells_turns
-from bhtool.logfile import Log
-from bhtool.machine import Machine, timing_for, versions
-from bhtool.memory import Heartbeat
+from bhtool.machine.attach import Attachment, require_foreground, require_input, require_sandbox
+from bhtool.machine.emulated import Machine, timing_for, versions
+from bhtool.machine.goal import Goal, lacking
+from bhtool.machine.memory import Heartbeat
+from bhtool.machine.session import EndEvent, Session, Watch
 from bhtool.platforms import DEFAULT, load, names
-from bhtool.run_json import run_json
-from bhtool.screen import Screen
-from bhtool.session import EndEvent, Session, Watch
-from bhtool.show import Show
+from bhtool.report import summary
+from bhtool.report.lateness import real_gaps, tells_turns
+from bhtool.report.run_json import run_json
+from bhtool.report.show import Show
+from bhtool.terminal.logfile import Log
+from bhtool.terminal.screen import Screen
 from bhtool.text import counted
 from bhtool.verbs.options import Output, Seconds, strict_option
 
@@ -197,7 +198,7 @@ def run(
             goal = Goal(session, seconds, until == "ready", expect_parked)
             status = watch_until(session, goal, Show(screen, session), screen, limit)
             status = judged(session, status, expected, screen)
-        screen.summary(reports.summary(session))
+        screen.summary(summary.summary(session))
         if json_file:
             write_json(json_file, "run", run_json(session) | warnings_json(plan), versions(platform))
     return status

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from bhtool.delivery.sdk import announce, refuse_foreign, write_sdk
 from bhtool.errors import Status
-from bhtool.screen import Screen
-from bhtool.sdk import announce, refuse_foreign, write_sdk
+from bhtool.terminal.screen import Screen
 
 
 @click.command()

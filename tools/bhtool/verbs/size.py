@@ -12,15 +12,16 @@ from elftools.elf.sections import SymbolTableSection
 from rich.table import Table
 
 from bhtool import paths
-from bhtool.build import build_platform
-from bhtool.compile import judged_plan, require_valid, warnings_json
 from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.documents.lines import Lines, above_hal, source_files, split
+from bhtool.documents.results import store
 from bhtool.errors import Status
-from bhtool.jsonfile import document, versions_of, write_json
-from bhtool.lines import Lines, above_hal, source_files, split
+from bhtool.image.build import build_platform
+from bhtool.image.stages import judged_plan, require_valid, warnings_json
+from bhtool.jsonfile import document, write_json
 from bhtool.platforms import Platform, every, load, names
-from bhtool.results import store
-from bhtool.screen import Screen, table_of
+from bhtool.provision.needs import versions_of
+from bhtool.terminal.screen import Screen, table_of
 from bhtool.verbs.options import Output, strict_option
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 
 from bhtool import paths
-from bhtool.build import build_host, build_platform
 from bhtool.errors import BulkheadError, Status
-from bhtool.images import Resolver
-from bhtool.jsonfile import versions_of
-from bhtool.machine import versions
+from bhtool.image.build import build_host, build_platform
+from bhtool.image.names import Resolver
+from bhtool.machine.emulated import versions
 from bhtool.platforms import Platform, every, load, names
-from bhtool.screen import Screen
+from bhtool.provision.needs import versions_of
+from bhtool.terminal.screen import Screen
 from bhtool.testing import cost, result
 from bhtool.testing.change import LONG_RESULT
 from bhtool.testing.selection import SHARES, Selection, of_touched, share_of_commit

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bhtool import elf as files
 from bhtool.config.bounded import Unbounded
-from bhtool.cpio import Archive
+from bhtool.config.rootfs.cpio import Archive
 
 INDEX, BUILT_IN = "index.json", "modules.builtin"
 LIST = "etc/modules-load.d/bulkhead.conf"  # modules-load.d(5); the tool's own init reads it, too

@@ -10,8 +10,8 @@ import stat
 from collections import Counter
 
 from bhtool import paths
+from bhtool.config.rootfs.cpio import Archive
 from bhtool.config.rootfs.entries import Entry, Unpackable
-from bhtool.cpio import Archive
 
 INIT, CONSOLE = "init", "dev/console"
 INITS = ("sbin/init", "usr/sbin/init", "lib/systemd/systemd", "usr/lib/systemd/systemd", "bin/init")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What guests that are built elsewhere need: headers, a library for each processor, pkg-config files, an example, the entry contract.
+
+DIR/include/bulkhead/{bulkhead.h, abi/guest.h}   lib/ARCH/libbulkhead.a   lib/pkgconfig/bulkhead-ARCH.pc   example/   guest.md   LICENSE
+"""
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Template
+
+from bhtool import VERSION, paths
+from bhtool.errors import BulkheadError, Status
+from bhtool.image.build import build_platform, is_built
+from bhtool.image.payloads import Report
+from bhtool.platforms import Platform, every
+from bhtool.text import counted
+
+SOURCES = paths.ROOT / "tools" / "sdk"
+LIBRARY = "libbulkhead.a"
+MARK = Path("include") / "bulkhead" / "bulkhead.h"
+
+
+@dataclass(frozen=True)
+class Target:
+    """How clang makes programs for a processor that keep to the entry contract."""
+
+    compile: str
+    address: int  # the lowest a program may be linked at, docs/guest.md
+
+
+TARGETS = {
+    "aarch64": Target("--target=aarch64-none-elf -mcpu=cortex-a53 -mgeneral-regs-only -mstrict-align", 0x40080000),
+    "armv7": Target("--target=armv7a-none-linux-gnueabi -mcpu=cortex-a15 -mfloat-abi=soft -mno-unaligned-access", 0x40080000),
+    "x86_64": Target("--target=x86_64-unknown-linux-gnu -mgeneral-regs-only -mno-red-zone -no-pie -Qunused-arguments", 0x200000),
+}
+
+
+def refuse_foreign(folder: Path) -> None:
+    """An SDK may be written over; a folder with anything else in it may not."""
+    if folder.exists() and not folder.is_dir():
+        raise BulkheadError(f"{folder} is a file; name a folder", Status.USAGE)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+        raise BulkheadError(f"{folder} holds other things; name a folder that is new, empty or an SDK", Status.USAGE)
+    refuse_links(folder, names())
+
+
+def refuse_links(folder: Path, names: Iterable[Path | str]) -> None:
+    """What is to be written in the folder is written in the folder: nothing on the way to it may lead elsewhere."""
+    for one in (folder / part for name in names for part in (Path(name), *Path(name).parents) if part != Path()):
+        if one.is_symlink():
+            raise BulkheadError(
+                f"{one} is a symbolic link, and may lead out of the folder; remove it, or name another folder", Status.USAGE
+            )
+
+
+def names() -> list[Path]:
+    """Of everything that is written."""
+    libraries = [Path("lib") / arch / LIBRARY for arch in TARGETS]
+    described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in TARGETS]
+    examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
+    return [MARK, MARK.parent / "abi" / "guest.h", *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
+
+
+def platform_of(arch: str) -> Platform:
+    """Any that has this processor, as the library knows no board; rather one that is built."""
+    return min((one for one in every() if one.arch == arch), key=lambda one: not (one.build / "build.ninja").exists())
+
+
+def announce(report: Report) -> None:
+    """How long the first time takes, before it begins."""
+    if unbuilt := [arch for arch in TARGETS if not is_built(platform_of(arch))]:
+        report(f"building the SDK for {counted(len(unbuilt), 'kind of core', 'kinds of core')}, once, about a minute")
+
+
+def copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def package(arch: str) -> str:
+    """The pkg-config file."""
+    template = Template((SOURCES / "package.pc.j2").read_text(encoding="utf-8"), keep_trailing_newline=True)
+    target = TARGETS[arch]
+    return str(template.render(arch=arch, version=VERSION, compile=target.compile, address=f"{target.address:#x}"))
+
+
+def write_sdk(folder: Path, report: Report) -> None:
+    """Builds what is not built and writes everything; other files in the folder stay."""
+    refuse_foreign(folder)
+    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in TARGETS}
+    copy(SOURCES / "bulkhead.h", folder / MARK)
+    copy(paths.ABI / "guest.h", folder / MARK.parent / "abi" / "guest.h")
+    for arch, library in libraries.items():
+        copy(library, folder / "lib" / arch / library.name)
+        described = folder / "lib" / "pkgconfig" / f"bulkhead-{arch}.pc"
+        described.parent.mkdir(parents=True, exist_ok=True)
+        described.write_text(package(arch), encoding="utf-8")
+    for example in (SOURCES / "example").iterdir():
+        copy(example, folder / "example" / example.name)
+    copy(paths.ROOT / "docs" / "guest.md", folder / "guest.md")
+    copy(paths.ROOT / "LICENSE", folder / "LICENSE")

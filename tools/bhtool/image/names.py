@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the names in a partition file (`image`, `initrd`) stand for on a platform."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bhtool.config.payload import NoFile, NotYet
+from bhtool.image import payloads
+from bhtool.image.build import PRODUCTS
+from bhtool.image.payloads import Report
+from bhtool.platforms import Platform
+from bhtool.text import did_you_mean
+
+KERNEL, MODULES = "vmlinuz", "vmlinuz.modules"
+DEBIAN = {KERNEL: payloads.kernel, "rootfs.cpio.gz": payloads.initramfs, MODULES: payloads.modules}
+PROVIDED = {*DEBIAN, *(Path(name).name for name in PRODUCTS)}
+
+
+def is_provided(partition: Path, name: str) -> bool:
+    """Whether a name stands for the tool's own software rather than for a file beside the partition file."""
+    return name in DEBIAN and not (partition.parent / name).is_file()
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """A file or folder beside the partition file wins, then Debian's kernel and our initramfs, then what the build made.
+
+    Raises NotYet for what the tool could make or fetch but may not (`provides`), FileNotFoundError for what nobody knows.
+    """
+
+    platform: Platform
+    partition: Path
+    report: Report
+    provides: bool = True
+
+    def __call__(self, name: str) -> Path:
+        beside = self.partition.parent / name
+        if beside.exists():
+            return beside
+        if name == MODULES and (self.partition.parent / KERNEL).exists():  # somebody else's kernel
+            raise FileNotFoundError(name)
+        if name in DEBIAN and self.provides:
+            return DEBIAN[name](self.platform, self.report)
+        for folder in self._folders:
+            if (folder / name).is_file():
+                return folder / name
+        if name in PROVIDED:
+            raise NotYet(name)
+        raise NoFile(name, did_you_mean(name, self._known()))
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return self.platform.build, self.platform.build / "kernel", self.platform.build / "tests" / "guests"
+
+    def _known(self) -> list[str]:
+        """Names that there are, those beside the partition file first."""
+        built = [one for folder in self._folders if folder.is_dir() for one in folder.glob("*.elf")]
+        beside = [one for one in self.partition.parent.iterdir() if one.is_file() and one != self.partition]
+        return [one.name for one in beside] + sorted(PROVIDED) + [one.name for one in built]

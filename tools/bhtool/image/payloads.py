@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Software for Linux sandboxes: stock Debian packages by name, verified by APT, cached; and the initramfs made of them."""
+
+import functools
+import gzip
+import io
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bhtool import paths
+from bhtool.config.rootfs.cpio import Archive
+from bhtool.config.rootfs.modules import write_store
+from bhtool.errors import BulkheadError, Status
+from bhtool.platforms import Platform
+from bhtool.provision.apt import PrivateApt
+from bhtool.provision.sources import machine_sources, main_entry, release
+
+SUITE = "bookworm"
+ARCHITECTURES = ("amd64", "arm64", "armhf")
+KERNEL_PACKAGE = r"linux-image-[\w.+-]+"  # what a metapackage depends on
+MODULES_SIZE = "60 MB"
+READY_LINE = "bulkhead-linux: ready"
+ENDING = "ending"  # ending=KEY in `bootargs`, which the kernel hands to its first process: SysRq's KEY instead of a shell, once all is said
+PROMPT = "linux# "
+INIT = f"""\
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin HOME=/ TERM=vt100 PS1='{PROMPT}'
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+cat /etc/modules-load.d/*.conf 2>/dev/null | while read -r module; do modprobe "$module"; done
+dmesg -n 4
+cd /
+echo "{READY_LINE}"
+[ -z "${ENDING}" ] || {{ sleep 1; echo "${ENDING}" > /proc/sysrq-trigger; }}
+while :; do setsid cttyhack sh; done
+"""
+
+Report = Callable[[str], None]
+
+
+def debian_apt() -> PrivateApt:
+    """Debian's SUITE from this machine's own mirror, whichever release it runs."""
+    distribution, codename = release()
+    entry = main_entry(machine_sources(), codename)
+    if distribution != "debian" or entry is None:
+        raise BulkheadError(
+            "Debian's kernels are fetched from the machine's own Debian mirror, and this machine has none: add one to its APT sources",
+            Status.MISSING,
+        )
+    return PrivateApt(paths.cache() / "apt-payloads", (entry.with_suite(SUITE),), ARCHITECTURES)
+
+
+def member(package: Path, wanted: str) -> bytes:
+    """The first regular file of a .deb whose path begins with `wanted`."""
+    tree = subprocess.run(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(tree)) as tar:
+        for item in tar:
+            if item.isfile() and item.name.startswith(wanted):
+                content = tar.extractfile(item)
+                assert content is not None
+                return content.read()
+    raise BulkheadError(f"{package.name} holds no {wanted}", Status.MISSING)
+
+
+def fetch(package: str, architecture: str, wanted: str, real: str, report: Report) -> bytes:
+    """Downloads `package`, or the package matching `real` that it depends on, and takes one file out of it."""
+    apt = debian_apt()
+    with apt.locked(), tempfile.TemporaryDirectory() as directory:
+        apt.prepare()
+        report(f"fetching {package} for {architecture} from Debian {SUITE}")
+        apt.update(report)
+        name = f"{package}:{architecture}"
+        if real:
+            name = f"{apt.depends(name, real)}:{architecture}"
+        return member(apt.download(name, Path(directory), report), wanted)
+
+
+def files_of(package: Path) -> Iterator[tuple[str, bytes]]:
+    """Every regular file of a .deb, one after the other: a kernel's are 300 MB."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as tree:
+        assert tree.stdout is not None
+        with tarfile.open(fileobj=tree.stdout, mode="r|") as tar:
+            for item in tar:
+                if item.isfile():
+                    content = tar.extractfile(item)
+                    assert content is not None
+                    yield item.name.removeprefix("./").removeprefix("usr/"), content.read()
+
+
+def store_modules(package: Path, store: Path, kernel_file: Path) -> None:
+    """Modules fit their own kernel alone: where the one in the cache is another, it becomes this one."""
+
+    def members() -> Iterator[tuple[str, bytes]]:
+        for path, content in files_of(package):
+            if path.startswith("boot/vmlinuz-") and (not kernel_file.exists() or kernel_file.read_bytes() != content):
+                part = kernel_file.with_suffix(".part")
+                part.write_bytes(content)
+                part.replace(kernel_file)
+            if path.startswith("lib/modules/"):
+                yield path.removeprefix("lib/modules/"), content
+
+    write_store(store, members())
+
+
+def modules(platform: Platform, report: Report) -> Path:
+    """The modules of Debian's kernel, by name: config/rootfs/modules.py."""
+    package, architecture = platform.linux_package, platform.debian_architecture
+    kernel_file = paths.cache() / "payloads" / architecture / package
+    store = kernel_file.with_name(f"{package}.modules.zip")
+    if not store.exists():
+        apt = debian_apt()
+        with apt.locked(), tempfile.TemporaryDirectory() as directory:
+            apt.prepare()
+            report(f"fetching the modules of {package} for {architecture} from Debian {SUITE}, about {MODULES_SIZE}")
+            apt.update(report)
+            real = apt.depends(f"{package}:{architecture}", KERNEL_PACKAGE)
+            store.parent.mkdir(parents=True, exist_ok=True)
+            store_modules(apt.download(f"{real}:{architecture}", Path(directory), report), store, kernel_file)
+    return store
+
+
+def cached(package: str, architecture: str, wanted: str, real: str, report: Report) -> Path:
+    """The cached file; fetched the first time, and put in place whole or not at all."""
+    path = paths.cache() / "payloads" / architecture / package
+    if not path.exists():
+        data = fetch(package, architecture, wanted, real, report)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_bytes(data)
+        part.replace(path)
+    return path
+
+
+def plain_image(data: bytes) -> bytes:
+    """arm64: the raw Image, whether the package holds it plain or gzip'ed (Documentation/arch/arm64/booting.rst, 3)."""
+    image = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    if image[56:60] != b"ARM\x64":
+        raise BulkheadError("Debian's arm64 kernel is neither a plain nor a gzip'ed Image")
+    return image
+
+
+def kernel(platform: Platform, report: Report) -> Path:
+    """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64, zImage on armhf."""
+    found = cached(platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", KERNEL_PACKAGE, report)
+    path = platform.build / "vmlinuz"
+    if not path.exists() or path.stat().st_mtime_ns < found.stat().st_mtime_ns:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if platform.arch == "aarch64":
+            path.write_bytes(plain_image(found.read_bytes()))
+        else:
+            shutil.copyfile(found, path)
+    return path
+
+
+@functools.cache  # compressing takes longer than all the rest of a partition file
+def initramfs_bytes(busybox: bytes) -> bytes:
+    archive = Archive()
+    for directory in ("bin", "dev", "proc", "sys", "tmp", "root"):
+        archive.directory(directory)
+    archive.character_device("dev/console", 5, 1)
+    archive.program("bin/busybox", busybox)
+    archive.link("bin/sh", "busybox")
+    archive.program("init", INIT.encode())
+    return archive.packed()
+
+
+def initramfs(platform: Platform, report: Report) -> Path:
+    busybox = cached("busybox-static", platform.debian_architecture, "./bin/busybox", "", report)
+    path = platform.build / "rootfs.cpio.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = initramfs_bytes(busybox.read_bytes())
+    if not path.exists() or path.read_bytes() != data:
+        path.write_bytes(data)
+    return path

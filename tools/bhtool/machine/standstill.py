@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine whose clock stands still where instructions are counted (docs/testing.md, "What a machine's time means").
+
+A guest that takes exceptions without end, each as the first instruction of its handler, executes none: the machine computes, and nobody comes on.
+And where every core sleeps and no timer is set, nothing is left for the clock to go on to: the machine sleeps.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from bhtool.machine.session import Session
+
+PATIENCE_SECONDS = 15.0  # of the emulator's processor time; a thousand beats or more anywhere
+SLEEP_SECONDS = 1.0  # of the host's
+WAKING_SHARE = 0.05  # of a processor, which looking at a machine that sleeps stays far below
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds(pid: int) -> float:
+    """What the process has used so far; proc(5), /proc/pid/stat, utime and stime. Its name may hold spaces, so what is behind it counts."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def waits(pid: int) -> bool:
+    """Whether each thread of the process waits for something other than a processor: state S of proc(5), /proc/pid/stat."""
+    try:
+        return all((task / "stat").read_text().rpartition(")")[2].split()[0] == "S" for task in Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return False  # a thread has just ended
+
+
+class Standstill:
+    """Looks at a session's machine after every poll."""
+
+    def __init__(self, session: Session, patience: float = PATIENCE_SECONDS) -> None:
+        self._session, self._patience = session, patience
+        self._last = 0.0  # guest seconds
+        self._used = 0.0  # processor seconds when the clock came to `_last`
+        self._asleep_since = time.monotonic()
+        self._is_told = False
+
+    def notice(self) -> str:
+        """What to tell the user of a machine that computes, once for each time that it comes to that; else empty."""
+        if not self._stands() or self._is_told:
+            return ""
+        used = processor_seconds(self._session.machine.pid) - self._used
+        if used < self._patience:
+            return ""
+        self._is_told = True
+        return (
+            f"the machine has used {used:.0f} s of processor time, and its clock has not moved: a guest that takes exceptions without"
+            " end stops a clock that counts instructions; try --time host"
+        )
+
+    def sleeps(self) -> bool:
+        """Whether nothing will happen any more unless somebody types."""
+        now, pid = time.monotonic(), self._session.machine.pid
+        if not self._stands() or not waits(pid):
+            self._asleep_since = now
+            return False
+        used, asleep = processor_seconds(pid) - self._used, now - self._asleep_since
+        return asleep >= SLEEP_SECONDS and used < WAKING_SHARE * asleep
+
+    def _stands(self) -> bool:
+        """Whether the clock, once it has begun to move, shows what it showed before. A machine that has ended stands for ever."""
+        machine = self._session.machine
+        if not machine.is_counted or machine.exit_status() is not None:
+            return False
+        seconds = self._session.guest_seconds()
+        if seconds == self._last:
+            return seconds > 0
+        self._last, self._used, self._is_told = seconds, processor_seconds(machine.pid), False
+        return False

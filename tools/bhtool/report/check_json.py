@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `check --json` writes. Each key is written out here: scripts rely on them (docs/versions.md)."""
+
+from typing import Any
+
+from bhtool.config.plan import DmaFree, Holding, Plan, SandboxPlan
+from bhtool.image.stages import diagnostic_json, warnings_json
+from bhtool.report.given_up import machine_memory, memory_of
+
+
+def holding_json(held: Holding) -> dict[str, Any]:
+    """`owner`: "" nobody, "monitor", or a sandbox's name. Addresses and sizes in bytes; of a port, its number and how many."""
+    return {
+        "kind": held.kind,
+        "start": held.start,
+        "size": held.size,
+        "what": held.what,
+        "owner": held.owner,
+        "file": held.location.file if held.location else None,
+        "line": held.location.line if held.location else None,
+    }
+
+
+def restart_json(one: SandboxPlan) -> dict[str, Any] | None:
+    if not one.restarts:
+        return None
+    return {
+        "max_restarts": one.max_restarts,
+        "zeroed_bytes": one.ram_size,
+        "snapshot_bytes": one.snapshot_size,
+        "instructions_at_most": one.restart_instructions,
+    }
+
+
+def device_json(free: DmaFree) -> dict[str, str]:
+    return {"source": free.source, "reason": free.reason}
+
+
+def reach_json(plan: Plan, one: SandboxPlan) -> list[dict[str, str]]:
+    """`how`: "kick", "log" (reads it) or "notice" (tells it by an interrupt that this one was parked)."""
+    return [{"sandbox": plan.sandboxes[other].name, "how": how} for other, how in one.reaches]
+
+
+def sandbox_json(plan: Plan, one: SandboxPlan) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "cpus": one.cores,
+        "ram": [{"gpa": ram.gpa, "hpa": ram.hpa, "bytes": ram.size} for ram in one.ram],
+        "rest": one.rest,
+        "unprotected": one.unprotected,
+        "devices": {name: device_json(free) for name, free in one.devices.items()},
+        "withheld": one.withheld,
+        "reaches": reach_json(plan, one),
+        "memory": memory_of(one),
+        "restart": restart_json(one),
+    }
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    allocation = {
+        "sandboxes": [sandbox_json(plan, one) for one in plan.sandboxes],
+        "holdings": [holding_json(held) for held in plan.holdings],
+        "machine_memory": [{"kind": kind, "bytes": size} for kind, size in machine_memory(plan)],
+    }
+    return {
+        "platform": plan.platform,
+        "valid": plan.valid,
+        "errors": [diagnostic_json(error) for error in plan.errors],
+        **warnings_json(plan),
+        "allocation": allocation,
+        "schedulability": [],
+        "channels": [],
+    }
