@@ -9,7 +9,7 @@ import pytest
 from bhtool.abi import lib
 from bhtool.config.explain import IMAGE
 from bhtool.config.plan import Plan
-from bhtool.config.pool import IMAGE as BEGINS
+from bhtool.families.table import FAMILIES
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import Platform, every, load
 from bhtool.report.given_up import UNUSED, machine_memory, memory_of
@@ -68,7 +68,7 @@ def test_the_linker_knows_where_the_image_lies(compile_on: Compile, platform: Pl
     start = int(re.findall(r"^\t\. = (0x\w+);", script, re.MULTILINE)[0], 16)
     bound = int(re.findall(r"__image_end - __image_start <= (0x\w+),", script)[0], 16)
     kept = next(one for one in compile_on(PARTITIONS / "native.dts", platform.name).holdings if one.what == IMAGE)
-    assert (start, start + bound) == (BEGINS[platform.arch], kept.start + kept.size)
+    assert (start, start + bound) == (FAMILIES[platform.arch].monitor.image_address, kept.start + kept.size)
 
 
 MOST = {"arm": 80, "pc": 112}  # KiB, the log apart, of a sandbox of one core; with a line a PC's monitor maps the I/O APIC

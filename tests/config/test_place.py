@@ -12,6 +12,7 @@ from bhtool.config.pack import MIB2, Want, pack
 from bhtool.config.place import Free, NoRoom, Placement, place
 from bhtool.config.span import Span
 from bhtool.config.tree import Node
+from bhtool.families.table import FAMILIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ PAGE = lib.BH_PAGE_BYTES
 
 def machine(ram: Span = RAM, window: int = 0x0C000000) -> Machine:
     root = Node("/")
-    return Machine(root, [], [], [ram], [RESERVED], 0x40000000, window, root, [], [])
+    return Machine(FAMILIES["aarch64"], root, [], [], [ram], [RESERVED], 0x40000000, window, root, [], [])
 
 
 def domains_of(sizes: list[int | None], pins: dict[int, int], ram: Span = RAM, window: int = 0x0C000000) -> Domains:

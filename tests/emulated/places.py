@@ -14,7 +14,7 @@ from typing import Self
 
 from bhtool import abi
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.config.pool import IMAGE
+from bhtool.families.table import FAMILIES
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Places:
     def of(cls, plan: Plan, arch: str) -> Self:
         regions = [region for one in plan.sandboxes for region in one.regions]
         alias = next((one.gpa - one.hpa for one in regions if one.kind == "open" and one.name.startswith("alias")), 0)
-        return cls({one.name: Place.of(one, alias) for one in plan.sandboxes}, plan.shared_hpa, IMAGE[arch])
+        return cls({one.name: Place.of(one, alias) for one in plan.sandboxes}, plan.shared_hpa, FAMILIES[arch].monitor.image_address)
 
     def fill(self, text: str) -> str:
         return text.format(**self.sandboxes, shared=self.shared, image=self.image) if "{" in text else text

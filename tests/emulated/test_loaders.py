@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
+from bhtool.families.table import FAMILIES
 from bhtool.image import loadable
-from bhtool.image.fit import ARCHITECTURES, FIT, make_disk, script
+from bhtool.image.fit import FIT, make_disk, script
 from bhtool.image.formats import OF_MEDIUM, pack
 from bhtool.image.iso import MODULE, MONITOR, make_disc
 from bhtool.image.module import with_module
@@ -245,7 +246,7 @@ def test_bad_fit(machine_platform: Platform, rom: str, bad: BadFit, tmp_path: Pa
     assert damaged != whole
     arch = machine_platform.arch
     with tempfile.TemporaryDirectory() as name:
-        disk = make_disk(damaged, script(0x50000000, arch), ARCHITECTURES[arch], Path(name))
+        disk = make_disk(damaged, script(0x50000000, arch), FAMILIES[arch].images.uboot, Path(name))
     said, status = last_words(machine_platform, disk, "disk", ("-bios", rom), LOADER_SECONDS)
     assert bad.says in said
     assert "bulkhead: cannot start: the boot loader refuses the image" in said

@@ -30,7 +30,7 @@ FORMATS = {SVM: "NPT", VTX: "EPT", GICV3: "VMSAv8-64 stage 2", GICV2: "VMSAv8-64
 
 @functools.cache
 def policies(platform: Platform, partition: str) -> Partitioning:
-    return read_partitioning(paths.PARTITIONS / partition, platform.board, places_of(scene_of(platform, partition).plan))
+    return read_partitioning(paths.PARTITIONS / partition, platform, places_of(scene_of(platform, partition).plan))
 
 
 def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:

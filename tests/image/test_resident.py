@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bhtool.config.pool import COPY_FRAMES
+from bhtool.families.table import FAMILIES
 from bhtool.verbs.size import BUDGET_BYTES
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
@@ -172,4 +172,4 @@ def test_resident_size_is_within_budget(platform: str) -> None:
 def test_a_private_copy_has_the_frames_that_the_tool_counts(platform: str) -> None:
     with image(platform).open("rb") as file:
         value = symbols(ELFFile(file))
-    assert value["__resident_data_end"] - value["__resident_text_start"] == COPY_FRAMES[architecture(platform)] * 4096
+    assert value["__resident_data_end"] - value["__resident_text_start"] == FAMILIES[architecture(platform)].monitor.copy_frames * 4096

@@ -68,7 +68,7 @@ def ask_oracle(platform: Platform) -> list[str]:
     file = paths.PARTITIONS / "native.dts"
     scene = stage_file(platform, file)
     snapshot = capture(platform, scene.plan, scene.image, LIMIT_SECONDS, silent)
-    partitioning = read_partitioning(file, platform.board, places_of(scene.plan))
+    partitioning = read_partitioning(file, platform, places_of(scene.plan))
     return [str(one) for one in judge_tables(snapshot, partitioning, look_of(platform).read).findings]
 
 

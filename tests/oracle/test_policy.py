@@ -43,7 +43,7 @@ def read(platform: str, directory: Path, copies: dict[str, Span]) -> Partitionin
     board = load(platform)
     pools = tuple(Span(board.ram_base + 0x1001000 + n * 0x20000, 0x1C000 + n * 0x1000) for n in range(2))
     ram = ((Span(board.ram_base + 0x1200000, 16 << 20),), (Span(board.ram_base + 0x2200000, 8 << 20),))
-    return read_partitioning(file, board.board, Placed(board.ram_base + 0x1000000, pools, ram, copies))
+    return read_partitioning(file, board, Placed(board.ram_base + 0x1000000, pools, ram, copies))
 
 
 @pytest.fixture(params=[platform.name for platform in every()])

@@ -17,7 +17,7 @@ from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pac
 from bhtool.attack.reference import least, tables
 from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
-from bhtool.config.pool import IMAGE
+from bhtool.families.table import FAMILIES
 from bhtool.platforms import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,7 +68,7 @@ def test_queue_and_notes_are_the_kernels() -> None:
 @pytest.mark.parametrize(("arch", "script"), [("aarch64", "arm"), ("armv7", "arm"), ("x86_64", "x86_64")])
 def test_monitors_are_where_they_are_attacked(arch: str, script: str) -> None:
     text = (paths.ROOT / "arch" / script / "monitor.lds").read_text()
-    assert f"\t. = {IMAGE[arch]:#x};" in text
+    assert f"\t. = {FAMILIES[arch].monitor.image_address:#x};" in text
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -14,7 +14,7 @@ import pytest
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan
 from bhtool.debugger import memory
 from bhtool.debugger.breaks import JUDGE, require_breaks, require_elf, script
-from bhtool.debugger.layout import LAYOUTS, recorded
+from bhtool.debugger.layout import LAYOUTS
 from bhtool.debugger.live import X86_PACKET_BYTES, Live
 from bhtool.debugger.packets import INTERRUPT, Line
 from bhtool.debugger.record import Record
@@ -23,6 +23,7 @@ from bhtool.debugger.target import CRASHED, INTERRUPTED, TRAP, Stop
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine.memory import Crash, Memory
 from bhtool.platforms import load
+from bhtool.report.recorded import recorded
 from bhtool.terminal.screen import Screen
 from bhtool.verbs.debug import symbols_of
 from hypothesis import given

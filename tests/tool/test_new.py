@@ -9,8 +9,9 @@ import pytest
 from bhtool.cli import loaded
 from bhtool.delivery import new, sdk
 from bhtool.delivery.new import TEMPLATES, write_new
-from bhtool.delivery.sdk import MARK, TARGETS, refuse_foreign
+from bhtool.delivery.sdk import MARK, refuse_foreign
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.platforms import load
 from click.testing import CliRunner
 
@@ -91,7 +92,7 @@ def test_it_refuses_before_it_says_that_it_writes(tmp_path: Path) -> None:
     ("missing", "said"), [(3, "building the SDK for 3 kinds of core, once, about a minute"), (1, "for 1 kind of core,"), (0, "")]
 )
 def test_the_first_sdk_says_that_it_takes_a_while(missing: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lacking = list(TARGETS)[:missing]
+    lacking = list(FAMILIES)[:missing]
     monkeypatch.setattr(sdk, "is_built", lambda platform: platform.arch not in lacking)
     done = CliRunner().invoke(loaded("new"), [str(tmp_path / "mine"), "--template", "guest"])
     assert not done.exception

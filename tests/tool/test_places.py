@@ -8,10 +8,11 @@ from typing import cast
 
 import pytest
 from bhtool.config.plan import Location, Plan, Region, SandboxPlan
+from bhtool.families.table import FAMILIES
 from bhtool.machine.memory import Crash, Memory
 from bhtool.machine.session import Session, Watch
 from bhtool.report import places
-from bhtool.report.places import FRAMES, MOST_CALLERS, NOWHERE, Places, clean, places_of, short
+from bhtool.report.places import MOST_CALLERS, NOWHERE, Places, clean, places_of, short
 from bhtool.report.summary import crash_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,9 +79,9 @@ def returns(program: Path) -> list[int]:
 
 def crash(arch: str, pc: int, pointer: int = 0, link: int = 0) -> Crash:
     registers = [0] * 36
-    frames = FRAMES[arch]
+    frames = FAMILIES[arch].registers.frames
     record = Crash("memory", 0, "write", 0x70000000, 0, pc, 0, 4, (0, 0), 0, tuple(registers))
-    registers[frames.pointer(record)] = pointer
+    registers[frames.pointer(record.registers)] = pointer
     if frames.link is not None:
         registers[frames.link] = link
     return Crash(**(vars(record) | {"registers": tuple(registers)}))
@@ -90,7 +91,7 @@ class Ram(Memory):
     """Sixteen words of a stack; everything else is zeros."""
 
     def __init__(self, arch: str, words: dict[int, int]) -> None:
-        self._size, self._words = FRAMES[arch].word, words
+        self._size, self._words = FAMILIES[arch].registers.frames.word, words
 
     def read(self, hpa: int, size: int) -> bytes:
         gpa = next((one.gpa + hpa - one.hpa for one in STRETCHES if one.hpa <= hpa <= one.hpa + one.size - size), None)
@@ -108,7 +109,7 @@ def found(arch: str, program: Path, record: Crash, words: dict[int, int] | None 
 
 def stack(arch: str, program: Path) -> dict[int, int]:
     """As it stands while inner runs: its frame, and middle's. The last one's frame pointer is 0."""
-    word, (in_middle, in_outer) = FRAMES[arch].word, returns(program)
+    word, (in_middle, in_outer) = FAMILIES[arch].registers.frames.word, returns(program)
     return {STACK: STACK + 0x40, STACK + word: in_middle, STACK + 0x40: 0, STACK + 0x40 + word: in_outer}
 
 
@@ -125,7 +126,7 @@ def test_the_link_register_tells_one_caller_where_the_stack_is_gone(arch: str, p
     in_middle = returns(program)[0]
     record = crash(arch, symbol(program, "inner") + 16, STACK, link=in_middle)
     names = [name for name, _, _ in told(found(arch, program, record, stack(arch, program), state="ready"))]
-    assert names == (["inner"] if FRAMES[arch].link is None else ["inner", "middle"])
+    assert names == (["inner"] if FAMILIES[arch].registers.frames.link is None else ["inner", "middle"])
 
 
 def test_a_link_register_from_an_earlier_call_tells_nothing(arch: str, program: Path) -> None:
@@ -145,7 +146,11 @@ def test_a_caller_is_believed_behind_a_call_only(arch: str, program: Path) -> No
 def test_every_return_address_of_the_file_follows_a_call_and_no_other_does(arch: str, program: Path) -> None:
     loaded = places.load(program)
     assert loaded
-    judged = [address for address, _ in disassembled(program) if (before := loaded.before(address)) and FRAMES[arch].is_call(before)]
+    judged = [
+        address
+        for address, _ in disassembled(program)
+        if (before := loaded.before(address)) and FAMILIES[arch].registers.frames.is_call(before)
+    ]
     assert judged == returns(program)
 
 
@@ -174,17 +179,17 @@ def test_calls_of_every_form_are_known(arch_name: str, line: str, tmp_path: Path
     subprocess.run(["clang-19", target, "-c", str(tmp_path / "a.s"), "-o", str(tmp_path / "a.o")], check=True)
     subprocess.run(["llvm-objcopy-19", "-O", "binary", "--only-section=.text", str(tmp_path / "a.o"), str(tmp_path / "a.bin")], check=True)
     code = (tmp_path / "a.bin").read_bytes()
-    assert FRAMES[arch_name].is_call(bytes(8) + code if len(code) < 8 else code)
+    assert FAMILIES[arch_name].registers.frames.is_call(bytes(8) + code if len(code) < 8 else code)
 
 
 def test_frames_that_go_round_end(arch: str, program: Path) -> None:
-    word, (in_middle, _) = FRAMES[arch].word, returns(program)
+    word, (in_middle, _) = FAMILIES[arch].registers.frames.word, returns(program)
     round_about = {STACK: STACK, STACK + word: in_middle}
     assert len(found(arch, program, crash(arch, symbol(program, "inner") + 16, STACK), round_about).callers) == 1
 
 
 def test_no_more_callers_than_can_be_read(arch: str, program: Path) -> None:
-    word, (in_middle, _) = FRAMES[arch].word, returns(program)
+    word, (in_middle, _) = FAMILIES[arch].registers.frames.word, returns(program)
     deep = {STACK + 0x20 * n: STACK + 0x20 * (n + 1) for n in range(99)} | {STACK + 0x20 * n + word: in_middle for n in range(99)}
     assert len(found(arch, program, crash(arch, symbol(program, "inner") + 16, STACK), deep).callers) == MOST_CALLERS
 

@@ -7,13 +7,25 @@ from pathlib import Path
 
 import pytest
 from bhtool import paths
-from bhtool.delivery.sdk import SOURCES, TARGETS
+from bhtool.delivery.sdk import SOURCES
+from bhtool.families.table import FAMILIES
 
 
-@pytest.mark.parametrize("arch", TARGETS)
+@pytest.mark.parametrize("arch", FAMILIES)
 def test_no_backtrace_shows_a_variable_of_the_entry(arch: str) -> None:
     """The register that held it is used for something else by then."""
-    command = ["clang-19", *TARGETS[arch].compile.split(), "-ffreestanding", "-O2", "-g", f"-I{paths.ROOT}", "-S", "-emit-llvm", "-o", "-"]
+    command = [
+        "clang-19",
+        *FAMILIES[arch].programs.sdk.split(),
+        "-ffreestanding",
+        "-O2",
+        "-g",
+        f"-I{paths.ROOT}",
+        "-S",
+        "-emit-llvm",
+        "-o",
+        "-",
+    ]
     done = subprocess.run([*command, str(SOURCES / arch / "cpu.c")], capture_output=True, check=True, text=True, timeout=60)
     described = re.findall(r'!DISubprogram\(name: "(\w+)"', done.stdout)
     assert "bulkhead_call" in described

@@ -9,7 +9,6 @@ from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, Aim, Attempt
 
 GIB = 1 << 30
-WHOLE = {"x86_64": 511 * GIB, "aarch64": 511 * GIB, "armv7": 3 * GIB}  # memory_graft_base: the leaf of 1 GiB
 
 # By architecture and place: read there, write there.
 Code = str | tuple[int, ...]
@@ -45,7 +44,7 @@ def draw_alias(rng: random.Random, index: int, ground: Ground) -> Attempt:
     address = foreign.address & ~0xFFF if foreign else own_page(rng, ground)
     contained = NEVER_BACK if foreign else ANYTHING
     text = f"{'write' if write else 'read'} {address:#x} ({foreign.whose if foreign else 'its own'}) by {place}"
-    return Attempt(text, body + RETURN[ground.arch], address, WHOLE[ground.arch] + address % GIB, Aim.ALIAS, contained)
+    return Attempt(text, body + RETURN[ground.arch], address, ground.family.campaign.graft + address % GIB, Aim.ALIAS, contained)
 
 
 def own_page(rng: random.Random, ground: Ground) -> int:

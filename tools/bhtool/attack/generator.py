@@ -12,7 +12,7 @@ from bhtool.attack.ground import Ground
 from bhtool.attack.request import Request
 from bhtool.errors import BulkheadError, Status
 
-CLASSES = {"aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES, "x86_64": classes_x86.CLASSES}
+CLASSES = {"x86_64": classes_x86.CLASSES, "aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES}
 Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand there
 CYCLE = 100  # of attempts that a sandbox survives
 REDRAWS = 64  # before a class counts as used up

@@ -7,12 +7,10 @@ from functools import cached_property
 
 from bhtool import abi
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.config.pool import IMAGE
 from bhtool.config.span import PAGE, Span
+from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
 
-ADDRESS_BITS = {"aarch64": 36, "armv7": 40, "x86_64": 36}  # what first stages can address
-REPORTED = {"aarch64": 1 << 48, "armv7": 1 << 32, "x86_64": 1 << 48}
 DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
 MACHINE_CORES = 4
 IOAPIC = Span(0xFEC00000, PAGE)
@@ -30,7 +28,7 @@ class Ground:
 
     def __init__(self, platform: Platform, plan: Plan, sandbox: SandboxPlan) -> None:
         self.platform, self.plan, self.sandbox = platform, plan, sandbox
-        self.arch = platform.arch
+        self.arch, self.family = platform.arch, FAMILIES[platform.arch]
 
     @cached_property
     def own(self) -> list[Span]:
@@ -41,7 +39,7 @@ class Ground:
     def filtered(self) -> list[Span]:
         """Answered by the monitor in the place of the hardware: an access comes back, and what it does is the filter's to limit."""
         space = [self.configuration] if self.configuration.size else []
-        if self.arch == "x86_64":
+        if self.family.interrupts.controller == "apic":
             return [IOAPIC, *space]
         return [*self.distributor, *self.absent, *space]
 
@@ -69,13 +67,13 @@ class Ground:
 
     def is_foreign(self, address: int) -> bool:
         """On ARMv7 the lower half of an address decides: QEMU's 32-bit machine tells a monitor of no more, and if that were mapped..."""
-        page = Span(address & (REPORTED[self.arch] - PAGE), PAGE)
+        page = Span(address & (self.family.campaign.reported - PAGE), PAGE)
         return not any(span.overlaps(page) for span in (*self.own, *self.filtered))
 
     @cached_property
     def treasures(self) -> list[tuple[Span, str]]:
         """What belongs to somebody: others' memory, monitors', devices."""
-        found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(IMAGE[self.arch], 0x40000), "monitor image")]
+        found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(self.family.monitor.image_address, 0x40000), "monitor image")]
         for one in self.plan.sandboxes:
             found += [(Span(ram.hpa, ram.size), f"RAM of {one.name}") for ram in one.ram]
             found.append((Span(one.pool_hpa, int(abi.lib.BH_POOL_ARENA)), f"pool of {one.name}"))
@@ -87,11 +85,13 @@ class Ground:
     def draw(self, rng: random.Random, pages: int = 1, below: int = 1 << 64) -> Target:
         """In the first of so many foreign pages: three of four in what belongs to somebody, the others anywhere."""
         for _ in range(64):
-            span, whose = rng.choice(self.treasures) if rng.random() < 0.75 else (Span(0, 1 << ADDRESS_BITS[self.arch]), "anywhere")
+            span, whose = (
+                rng.choice(self.treasures) if rng.random() < 0.75 else (Span(0, 1 << self.family.campaign.address_bits), "anywhere")
+            )
             address = span.start + rng.randrange(max(span.size, PAGE)) & ~(PAGE - 1) | rng.choice((0, 0, 16, 0x7F0, 0xFE0))
             if address < below and all(self.is_foreign(address + n * PAGE) for n in range(pages)):
                 return Target(address, whose)
-        return Target(min(below, 1 << ADDRESS_BITS[self.arch]) - pages * PAGE, "anywhere")
+        return Target(min(below, 1 << self.family.campaign.address_bits) - pages * PAGE, "anywhere")
 
     @cached_property
     def edges(self) -> list[int]:

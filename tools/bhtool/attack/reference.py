@@ -4,8 +4,8 @@
 from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.campaign import ENDING
 from bhtool.attack.generator import CLASSES
+from bhtool.families.table import FAMILIES
 
-TITLES = {"x86_64": "x86-64", "aarch64": "AArch64", "armv7": "ARMv7"}
 HEADER = ("| class | tries | of 5000 at least | off, it gets through; or why it harms nobody |", "|---|---|---|---|")
 
 
@@ -24,7 +24,7 @@ def rows(arch: str) -> list[str]:
 
 
 def tables() -> str:
-    return "\n\n".join("\n".join((f"### {title}", "", *HEADER, *rows(arch))) for arch, title in TITLES.items())
+    return "\n\n".join("\n".join((f"### {FAMILIES[arch].title}", "", *HEADER, *rows(arch))) for arch in CLASSES)
 
 
 if __name__ == "__main__":

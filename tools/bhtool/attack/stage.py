@@ -11,6 +11,7 @@ from bhtool.attack.ground import Ground
 from bhtool.attack.queue import pack_queue, with_queue
 from bhtool.attack.request import Request
 from bhtool.config.plan import Plan
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.image.stages import make_image, make_plan
 from bhtool.platforms import Platform, load
@@ -18,9 +19,6 @@ from bhtool.platforms import Platform, load
 KERNEL = "sandbox-kernel.elf"
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
 SENTINELS = ("watch0", "watch1")
-GUEST_RAM = {"aarch64": 0x40000000, "armv7": 0x40000000, "x86_64": 0}
-RAM_MIB = {"aarch64": 2, "armv7": 2, "x86_64": 4}  # as little as holds kernel and queue: it is scrubbed at every restart
-QUEUE_OFFSET = {"aarch64": 1 << 20, "armv7": 1 << 20, "x86_64": 3 << 20}  # in RAM: above the kernel
 QUIET = "first=ticks=3000"  # ten thousandths of a second, once: how the sentinels stand before anybody attacks is seen meanwhile
 
 
@@ -77,7 +75,7 @@ class Orders:
 
 
 def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
-    if cast.cores > 1 and load(board).arch == "x86_64":  # whose monitors could not start them: BH-R092
+    if cast.cores > 1 and FAMILIES[load(board).arch].interrupts.start_by_ipi:  # whose monitors could not start them: BH-R092
         unprotected = [one for one in unprotected if one != "ipi"]
     off = ", ".join(f'"{one}"' for one in unprotected)
     properties = f"unprotected = {off}; {HEALTH}" if off else HEALTH
@@ -105,14 +103,15 @@ def set_up(
     unprotected: Sequence[str] = (),
 ) -> Stage:
     """Compiled with these orders, one for each hostile sandbox."""
-    queue_at = GUEST_RAM[platform.arch] + QUEUE_OFFSET[platform.arch]
+    campaign = FAMILIES[platform.arch].campaign
+    queue_at = campaign.ram + campaign.queue_offset
     kernel = (platform.build / "kernel" / KERNEL).read_bytes()
     for name, one in zip(cast.hostiles, orders, strict=True):
         (folder / f"{name}.elf").write_bytes(with_queue(kernel, pack_queue(one.requests, one.first, identity, one.room), queue_at))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "campaign.dts"
     file.write_text(
-        template.render(sandboxes=actors(cast, platform.board_name, queue_at, unprotected), ram_mib=RAM_MIB[platform.arch]),
+        template.render(sandboxes=actors(cast, platform.board_name, queue_at, unprotected), ram_mib=campaign.ram_mib),
         encoding="utf-8",
     )
     plan = make_plan(platform, file, report)

@@ -12,6 +12,7 @@ from bhtool.bench.stage import COUNTED, KERNEL, counting, out_of_time, refuse_en
 from bhtool.bench.trace import instructions_to_last_guest
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.machine.memory import Stats
 from bhtool.machine.session import MonitorEvent, Session
@@ -21,8 +22,6 @@ PARTITION = paths.PARTITIONS / "native.dts"
 LIMIT = 180.0
 TARGET = 900_000
 OWN_TARGET = 300_000
-BAO = {"aarch64": 955_000}  # measured in the same way on the same machine
-SLEEPERS = ("x86_64",)  # where firmware and start-up sleep, so that the clock says more than was executed
 
 
 def started(session: Session) -> list[Stats]:
@@ -43,12 +42,12 @@ def by_clock(platform: Platform, stats: list[Stats]) -> list[Row]:
     """What the monitors noted: when start-up was entered, and when each sandbox was."""
     entered, last = stats[0].boot_clock, max(one.start_clock for one in stats)
     each = [one.start_clock - entered for one in stats]
-    if platform.arch in SLEEPERS:
+    if FAMILIES[platform.arch].counting.sleeps_at_start:
         unit = "ns"
         whole = Row.of("reset to last sandbox", unit, [last])
     else:
         unit = "instructions"
-        whole = Row.of("reset to last sandbox", unit, [last], BAO.get(platform.arch)).at_most(TARGET)
+        whole = Row.of("reset to last sandbox", unit, [last], FAMILIES[platform.arch].counting.bao_boot).at_most(TARGET)
     return [whole, Row.of("reset to C code", unit, [entered]), Row.of("C code to each sandbox", unit, each)]
 
 
@@ -61,7 +60,7 @@ def run(platform: Platform, report: Report) -> Result:
     monitor = read_elf((platform.build / "bulkhead.elf").read_bytes(), "bulkhead.elf")
     kernel = read_elf((platform.build / "kernel" / KERNEL).read_bytes(), KERNEL)
     counted = instructions_to_last_guest(stage, monitor, kernel)
-    whole = Row.of("monitor entry to last sandbox", "instructions", [counted.together], BAO.get(platform.arch))
+    whole = Row.of("monitor entry to last sandbox", "instructions", [counted.together], FAMILIES[platform.arch].counting.bao_boot)
     own = Row.of("of these the monitors' own", "instructions", [counted.monitors])
     rows += [whole.at_most(TARGET), own.at_most(OWN_TARGET)]
     return Result("boot", platform.name, rows)

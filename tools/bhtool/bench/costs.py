@@ -13,18 +13,17 @@ from pathlib import Path
 
 from bhtool.bench import kicks
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import COUNTED, SLEEP_EXITS, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.bench.stage import COUNTED, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
 from bhtool.bench.trace import chunks, logged
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 
 SAMPLES = 1000  # tests/guests/probe/bench.c
 KICKS = 40
 LIMITS = {"call": 120, "ipi": 180, "device-read": 300, "device-write": 300, "register": 250, "identify": 200, "idle": 200, "kick": 600}
-KINDS = {"x86_64": ("call", "ipi", "device-read", "device-write", "register", "identify")}
-ARM_KINDS = ("call", "ipi", "device-read", "device-write", "register", "idle")
+KINDS = ("call", "ipi", "device-read", "device-write", "register")
 STORMS = ("call", "device-read", "device-write", "register", "refused")
-SHARES = {"armv7": 1.5}  # of the limits; elsewhere 1
 SPREAD = 1.5  # the greatest, of the median
 STORM_LIMIT = 450
 ANSWER = re.compile(r": (?:trips|bench-timer) (\S+) min (\d+) median (\d+) max (\d+) ticks$")
@@ -32,7 +31,7 @@ LIMIT = 240.0
 
 
 def limit_of(platform: Platform, kind: str) -> int:
-    return int(LIMITS[kind] * SHARES.get(platform.arch, 1))
+    return int(LIMITS[kind] * FAMILIES[platform.arch].counting.cost_share)
 
 
 def judged(row: Row, limit: int) -> Row:
@@ -85,9 +84,10 @@ def kick_rows(platform: Platform, report: Report) -> list[Row]:
 
 def cost_rows(platform: Platform, report: Report) -> list[Row]:
     machine = counting(platform)
-    kinds = KINDS.get(platform.arch, ARM_KINDS)
+    monitor = FAMILIES[platform.arch].monitor
+    kinds = (*KINDS, *(["identify"] if monitor.exits_to_identify else []), *(["idle"] if monitor.exits_to_sleep else []))
     report(f"counting on {platform.name}: exits, one by one")
-    guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=platform.arch in SLEEP_EXITS)
+    guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=monitor.exits_to_sleep)
     found = answers(machine, guest, kinds, "measured", report)
     return [judged(row, limit_of(platform, kind)) for kind, row in found] + kick_rows(machine, report)
 
@@ -95,10 +95,10 @@ def cost_rows(platform: Platform, report: Report) -> list[Row]:
 def storm_rows(platform: Platform, report: Report) -> list[Row]:
     """The worst lateness of the timer in a sandbox that does nothing but exit."""
     machine = counting(platform)
-    kinds = (*STORMS, "identify") if platform.arch not in SLEEP_EXITS else STORMS
+    kinds = (*STORMS, "identify") if FAMILIES[platform.arch].monitor.exits_to_identify else STORMS
     report(f"measuring on {platform.name}: the timer in a storm of exits")
     guest = Guest(" ".join(("heartbeat=0", *(f"bench-timer={kind}" for kind in kinds))))
-    limit = int(STORM_LIMIT * SHARES.get(platform.arch, 1))
+    limit = int(STORM_LIMIT * FAMILIES[platform.arch].counting.cost_share)
     return [replace(row, name=f"storm={kind}").at_most(limit) for kind, row in answers(machine, guest, kinds, "measured", report)]
 
 

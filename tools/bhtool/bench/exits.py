@@ -11,8 +11,9 @@ from re import Pattern
 from bhtool import paths
 from bhtool.bench.costs import cost_rows
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import SLEEP_EXITS, Guest, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.bench.stage import Guest, out_of_time, sandbox_lines, set_up, write_native
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.machine.dialogue import Dialogue
 from bhtool.machine.launch import Timing
@@ -82,7 +83,7 @@ def native(platform: Platform, report: Report, guest: Guest, done: Pattern[str] 
 def native_rows(platform: Platform, report: Report) -> list[Row]:
     [exits] = native(platform, report, Guest(COMMAND))
     rows = by_reason("native", exits, (), 0)
-    if platform.arch in SLEEP_EXITS:
+    if FAMILIES[platform.arch].monitor.exits_to_sleep:
         [exits] = native(platform, report, Guest(COMMAND, kickable=True))
         rows += by_reason("may be kicked", exits, ("idle",), 0)
         [exits] = native(platform, report, Guest(COMMAND, kickable=True, trusted_idle=True))

@@ -17,6 +17,7 @@ from bhtool.bench.exits import DEMO, IDENTIFIES, LINUX
 from bhtool.bench.instructions import Counter
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import COUNTED, Guest, Stage, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.machine.launch import Timing
 from bhtool.machine.memory import Exits
@@ -34,7 +35,7 @@ BOOTS = 3  # each way, for in host time Linux never does quite the same
 
 def protections(platform: Platform) -> tuple[str, ...]:
     """Those there is something to open by: nobody measured owns a PCI function, so on ARM `io` has nothing."""
-    return PROTECTIONS if platform.arch == "x86_64" else tuple(one for one in PROTECTIONS if one != "io")
+    return PROTECTIONS if FAMILIES[platform.arch].has_ports else tuple(one for one in PROTECTIONS if one != "io")
 
 
 def ways(platform: Platform) -> Iterator[tuple[str, tuple[str, ...]]]:

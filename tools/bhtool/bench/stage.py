@@ -10,6 +10,7 @@ import jinja2
 
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.image.stages import make_image, make_plan
 from bhtool.machine.console import Lines, Uart
@@ -23,9 +24,6 @@ STARTED = ": alive"  # the first that it says
 TEMPLATE = Path(__file__).with_name("native.dts.j2")
 COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond
 NANOSECOND_HZ = 1_000_000_000
-ARM_COUNTER = ("-global", f"arm-cpu.cntfrq={NANOSECOND_HZ}")
-NANOSECOND_COUNTER = {"aarch64": ARM_COUNTER, "armv7": ARM_COUNTER, "x86_64": ()}  # the TSC counts nanoseconds as it is
-SLEEP_EXITS = ("aarch64", "armv7")  # where a sandbox that somebody may kick exits to sleep, unless it is `trusted-idle`
 NEIGHBOUR_CORE = 3
 POLL_SECONDS = 0.02
 
@@ -72,7 +70,7 @@ def write_native(folder: Path, guest: Guest) -> Path:
 
 def counting(platform: Platform) -> Platform:
     """The machine with a counter that ticks once an instruction under COUNTED."""
-    arguments = (*platform.emulator.arguments, *NANOSECOND_COUNTER[platform.arch])
+    arguments = (*platform.emulator.arguments, *FAMILIES[platform.arch].counting.options)
     return replace(platform, emulator=replace(platform.emulator, arguments=arguments, clock_hz=NANOSECOND_HZ))
 
 

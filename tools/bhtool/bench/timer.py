@@ -16,7 +16,6 @@ from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import (
     COUNTED,
     KERNEL,
-    SLEEP_EXITS,
     STARTED,
     Guest,
     Stage,
@@ -30,6 +29,7 @@ from bhtool.bench.stage import (
 )
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.image.build import build_platform
 from bhtool.image.payloads import Report
 from bhtool.machine.console import Uart
@@ -134,7 +134,7 @@ class Bench:
     def rows(self) -> list[Row]:
         alone = self.alone()
         rows = [*alone.values(), *compare(self.sandbox("sandbox", Guest(COMMAND)), alone)]
-        if self.platform.arch in SLEEP_EXITS:
+        if FAMILIES[self.platform.arch].monitor.exits_to_sleep:
             trapped = self.sandbox("sandbox that may be kicked", Guest(COMMAND, kickable=True))
             trusted = self.sandbox("the same with trusted-idle", Guest(COMMAND, kickable=True, trusted_idle=True))
             rows += [*compare(trapped, alone, judged=("busy",)), *compare(trusted, alone)]

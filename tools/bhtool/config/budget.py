@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bhtool.abi import lib
 from bhtool.config.grants import Grant
 from bhtool.config.plan import Diagnostic, Plan, Region, SandboxPlan
 from bhtool.config.rules import diagnose
+from bhtool.families.table import FAMILIES
 from bhtool.text import size_text
 
 GRANTS, ROWS, POOL = "BH-R070", "BH-R071", "BH-R072"
@@ -17,23 +17,9 @@ PAGE = 0x1000
 LEAVES = (1 << 30, 2 << 20, PAGE)  # largest first
 
 
-@dataclass(frozen=True)
-class Format:
-    """What each level's table covers, root first; the root is one page."""
-
-    spans: tuple[int, ...]
-
-
-FORMATS = {
-    "aarch64": Format((1 << 39, 1 << 30, 2 << 20)),  # VMSAv8-64 stage 2 from level 1
-    "armv7": Format((4 << 30, 1 << 30, 2 << 20)),  # VMSAv7 LPAE stage 2 of 32 bits, from level 1
-    "x86_64": Format((1 << 48, 1 << 39, 1 << 30, 2 << 20)),  # nested paging, four levels
-}
-
-
 def tables_of(regions: list[Region], arch: str) -> set[tuple[int, int]]:
     """(level, index) of every table the regions need, mapped with the largest leaves that fit."""
-    spans = FORMATS[arch].spans
+    spans = FAMILIES[arch].monitor.table_spans
     needed = {(0, 0)}
     for region in regions:
         for gpa, leaf in _leaves(region):

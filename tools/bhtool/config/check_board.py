@@ -14,8 +14,6 @@ from bhtool.config.span import PAGE, Span
 MIB2 = 2 << 20
 PORT_SPACE = Span(0, 0x10000)
 ADDRESS_SPACE = Span(0, 1 << 39)  # what every stage-2 format here can translate
-HARDWARE_IDS = {True: 0xFFFFFF, False: 0xFE}  # the greatest MPIDR affinity in one cell; xAPIC ID
-LINES = {True: range(32, 1020), False: range(24)}  # Arm: SPIs of a GIC; PC: pins of an IOAPIC
 
 
 def complete(domains: Domains) -> Iterator[Finding]:
@@ -64,17 +62,20 @@ def _cores(machine: Machine) -> Iterator[Finding]:
         yield Finding(where, f"the board has {len(machine.cores)} cores, 1 to {lib.BH_MAX_CORES} are possible")
     if len({core.hardware_id for core in machine.cores}) < len(machine.cores):
         yield Finding(where, "two cores have the same `reg`")
+    greatest = machine.family.interrupts.greatest_core_id
     for core in machine.cores:
-        if core.hardware_id > HARDWARE_IDS[machine.is_arm]:
-            yield Finding(core.node.location, f"{core.name} has a `reg` above {HARDWARE_IDS[machine.is_arm]:#x}")
+        if core.hardware_id > greatest:
+            yield Finding(core.node.location, f"{core.name} has a `reg` above {greatest:#x}")
 
 
 def _controllers(machine: Machine) -> Iterator[Finding]:
     main = machine.interrupt_controller
-    wanted = 2 if machine.is_arm else 1
+    wanted = machine.family.interrupts.stretches
     if len(main.reg()) < wanted:
         yield Finding(main.location, f"`{main.label}` has fewer than {wanted} stretches of registers")
-    if not machine.is_arm and not any(LOCAL_APIC in node.compatible and node.reg() for node in machine.controllers):
+    if machine.family.interrupts.controller == "apic" and not any(
+        LOCAL_APIC in node.compatible and node.reg() for node in machine.controllers
+    ):
         yield Finding(machine.root.location, f"the board has no local APIC (`{LOCAL_APIC}`)")
     for node in machine.controllers:
         for start, size in node.reg():
@@ -91,5 +92,5 @@ def _device(machine: Machine, device: Device) -> Iterator[Finding]:
         if not span.size or not PORT_SPACE.holds(span):
             yield Finding(device.location, f"the I/O ports of {device.name} are none")
     for wire in device.wires:
-        if wire.number not in LINES[machine.is_arm]:
+        if wire.number not in machine.family.interrupts.lines:
             yield Finding(device.location, f"{device.name} has an interrupt line the controller has not")

@@ -95,7 +95,9 @@ def lines_apart(domains: Domains) -> Iterator[Finding]:
 
 
 def _level_lines(domains: Domains, sandbox: Sandbox) -> list[tuple[Device, Wire]]:
-    return [] if domains.machine.is_arm else [(device, wire) for device in sandbox.devices for wire in device.wires if wire.level]
+    """Those that need vectors of their own."""
+    has_vectors = domains.machine.family.interrupts.has_vectors
+    return [(device, wire) for device in sandbox.devices for wire in device.wires if wire.level and has_vectors]
 
 
 def one_chooses_level_vectors(domains: Domains) -> Iterator[Finding]:
@@ -128,8 +130,7 @@ def lines_not_of_platform(domains: Domains) -> Iterator[Finding]:
     for sandbox, device in _granted(domains):
         for wire in device.wires:
             if any(one.holds(Span(wire.number, 1)) for one in private.lines):
-                why = "a core's own" if domains.machine.is_arm else "the machine's: any core raises it by an x87 exception (FERR#)"
-                text = f"line {wire.number} of {device.name} of `{sandbox.name}` is {why}"
+                text = f"line {wire.number} of {device.name} of `{sandbox.name}` is {domains.machine.family.interrupts.private_line}"
                 yield Finding(sandbox.where("access"), text)
 
 

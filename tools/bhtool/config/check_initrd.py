@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 from bhtool.config.payload import PayloadError, Room
 from bhtool.config.rootfs.contents import Contents, Unfit, inspect
+from bhtool.families.table import FAMILIES
 
 NOT_AN_INITRD, NO_ROOM, DOUBTFUL = "BH-R130", "BH-R131", "BH-W061"
 MIB = 1 << 20
 OTHER_ROOT = ("root=", "rootfstype=", "rdinit=", "noinitrd", "initrd=")  # words of the command line that change what becomes of it
-# Where kernels say how much memory they take: arm_boot.py, linux_x86.py.
-DECLARED = {"aarch64": (16, "<Q"), "x86_64": (0x260, "<I")}
 
 
 def doubts(initrd: bytes, name: str, kernel: bytes, arch: str, bootargs: str, room: Room) -> Iterator[str]:
@@ -42,9 +41,10 @@ def doubts(initrd: bytes, name: str, kernel: bytes, arch: str, bootargs: str, ro
 
 def kernel_bytes(kernel: bytes, arch: str) -> int:
     """What a kernel takes at least."""
-    if arch not in DECLARED:
+    declared = FAMILIES[arch].programs.linux_size
+    if declared is None:
         return len(kernel)
-    offset, form = DECLARED[arch]
+    offset, form = declared
     return max(len(kernel), int(struct.unpack_from(form, kernel, offset)[0]) if len(kernel) >= offset + 8 else 0)
 
 

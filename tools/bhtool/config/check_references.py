@@ -70,7 +70,7 @@ def console_granted(domains: Domains) -> Iterator[Finding]:
 def console_is_uart(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:
-            may_be_pci = sandbox.is_linux and not domains.machine.is_arm
+            may_be_pci = sandbox.is_linux and domains.machine.family.programs.linux_console_is_pci
             if device.node is sandbox.console_node and not (device.is_uart or (device.is_pci_uart and may_be_pci)):
                 yield Finding(sandbox.where("console"), f"the console of `{sandbox.name}`, {device.name}, is not a UART the tool can use")
 

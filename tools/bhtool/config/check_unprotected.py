@@ -24,19 +24,19 @@ def _where(sandbox: Sandbox, text: str) -> Finding:
 
 def exists(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        if "io" in sandbox.unprotected and domains.machine.is_arm and not any(device.function for device in sandbox.devices):
+        if "io" in sandbox.unprotected and not domains.machine.family.has_ports and not any(device.function for device in sandbox.devices):
             yield _where(sandbox, f"`{sandbox.name}` is to do without `io`, and has neither I/O ports nor PCI functions")
 
 
 def irq_with_ipi(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        if "irq" in sandbox.unprotected and "ipi" not in sandbox.unprotected and domains.machine.is_arm and not domains.machine.gic_v3:
+        if "irq" in sandbox.unprotected and "ipi" not in sandbox.unprotected and domains.machine.gic_v2:
             yield _where(sandbox, f"`{sandbox.name}` would have the distributor and with it the register that sends IPIs")
 
 
 def ipi_on_one_core(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        if "ipi" in sandbox.unprotected and not domains.machine.is_arm and len(sandbox.cores) > 1:
+        if "ipi" in sandbox.unprotected and domains.machine.family.interrupts.start_by_ipi and len(sandbox.cores) > 1:
             yield _where(sandbox, f"INIT and STARTUP to the cores of `{sandbox.name}` would reach hardware below its monitor")
 
 

@@ -39,6 +39,7 @@ from bhtool.config.private import read_private
 from bhtool.config.rules import BY_ID, SYNTAX, diagnose, judge_meaning
 from bhtool.config.source import SourceError, read_source
 from bhtool.config.table import make_info, make_table
+from bhtool.families.table import FAMILIES
 from bhtool.text import size_text
 
 UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
@@ -101,7 +102,7 @@ def _read(plan: Plan, platform: Platform) -> Domains:
             _add(plan, [no_domains(source.root)])
         assert node is not None
         _add(plan, source.changes)
-        machine = replace(read_machine(source.root), private=read_private(plan.platform))
+        machine = replace(read_machine(source.root, FAMILIES[platform.arch]), private=read_private(plan.platform))
         domains = read_domains(node, with_functions(machine))
     except SourceError as error:
         _add(plan, error.diagnostics)
@@ -195,7 +196,7 @@ def _lay_out(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[
 def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
     """What each monitor takes, as far as it is known."""
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
-        spans = list(own_spans(domains.machine, sandbox, one, plan.sandboxes, plan.shared_hpa, platform.arch))
+        spans = list(own_spans(domains.machine, sandbox, one, plan.sandboxes, plan.shared_hpa))
         one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
         one.core_bytes = frames_of(platform.arch, platform.backend).core * lib.BH_PAGE_BYTES
     copies = [held for held in plan.holdings if held.what.startswith("boot snapshot of")]
@@ -260,7 +261,7 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
     initrd = read_initrd(resolve, sandbox)  # first: with modules may come another kernel
     image = read_file(resolve, sandbox, "image")
     load = sandbox.load_address
-    if load is not None and not domains.machine.is_arm:
+    if load is not None and not domains.machine.family.programs.takes_flat:
         raise PayloadError(UNSUPPORTED, f"a flat binary on a PC (`{PROPERTY}`)", PROPERTY)
     if not sandbox.is_linux:
         return native_payload(image, plan.image, arch, room, domains.machine.window, load)
@@ -273,7 +274,7 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
 def _linux_payload(
     domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, image: bytes, initrd: bytes, load: int | None
 ) -> Payload:
-    if domains.machine.is_arm:
+    if domains.machine.family.programs.linux == "tree":
         controllers = interrupt_controllers(domains.machine, sandbox)
         return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers, load)
     uarts = [

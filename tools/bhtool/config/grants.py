@@ -115,13 +115,13 @@ def wires_of(sandbox: Sandbox) -> list[tuple[Device, Wire]]:
 
 def fixed_level_lines(domains: Domains) -> list[int]:
     """Pins of level-triggered lines whose vectors are not chosen by guests: native sandboxes' on a PC."""
-    owners = [] if domains.machine.is_arm else [one for one in domains.sandboxes if not one.is_linux]
+    owners = [one for one in domains.sandboxes if not one.is_linux and domains.machine.family.interrupts.has_vectors]
     return sorted({wire.number for sandbox in owners for _, wire in wires_of(sandbox) if wire.level})
 
 
 def vector_of(domains: Domains, sandbox: Sandbox, wire: Wire) -> int:
     """A fixed level line's is one that Linux gives to no device: the end of a level interrupt is told to all lines with its vector."""
-    if domains.machine.is_arm:
+    if not domains.machine.family.interrupts.has_vectors:
         return 0
     if not wire.level or sandbox.is_linux:
         return FIRST_VECTOR + wire.number
@@ -142,7 +142,7 @@ def _joined(names: Iterable[str]) -> str:
 
 def _line(name: str, wire: Wire, sandbox: Sandbox, domains: Domains) -> Line:
     core = sandbox.cores[0].number if sandbox.cores else 0
-    vector, masked = vector_of(domains, sandbox, wire), sandbox.is_linux and not domains.machine.is_arm
+    vector, masked = vector_of(domains, sandbox, wire), sandbox.is_linux and domains.machine.family.interrupts.has_vectors
     return Line(name, wire.number, core, vector, wire.level, wire.active_low, masked=masked)
 
 
@@ -198,14 +198,12 @@ def banked_registers(machine: Machine) -> list[Span]:
 
     But for its second page: GICC_DIR, alone there, deactivates anybody's line. IHI 0048 4.4.
     """
-    if not machine.is_arm or machine.gic_v3:
-        return []
-    return [Span(machine.interrupt_controller.reg()[1][0], PAGE)]
+    return [Span(machine.interrupt_controller.reg()[1][0], PAGE)] if machine.gic_v2 else []
 
 
 def interrupt_controllers(machine: Machine, sandbox: Sandbox) -> list[tuple[str, Span]]:
     """The interrupt controller as the sandbox sees it: names of BH_GRANT_IRQCHIP."""
-    if not machine.is_arm:
+    if machine.family.interrupts.controller == "apic":
         lapic = next(node for node in machine.controllers if LOCAL_APIC in node.compatible)
         return [("x2apic", Span(*lapic.reg()[0]))]
     dist, second = (Span(*pair) for pair in machine.interrupt_controller.reg()[:2])

@@ -11,6 +11,7 @@ from bhtool.config.pci_function import Function
 from bhtool.config.plan import Location
 from bhtool.config.span import Span
 from bhtool.config.tree import Node, joined, pairs
+from bhtool.families.family import Family
 
 MACHINE = "bulkhead,machine-v1"
 CPU_MAP = "cpu-map"
@@ -82,6 +83,7 @@ class BoardPrivate:
 
 @dataclass
 class Machine:
+    family: Family
     root: Node
     cores: list[Core]
     siblings: list[set[int]]  # core numbers that share one physical core
@@ -99,13 +101,8 @@ class Machine:
         return GIC_V3 in self.interrupt_controller.compatible
 
     @property
-    def is_arm(self) -> bool:
-        return any(one.startswith("arm,") for one in self.interrupt_controller.compatible)
-
-    @property
-    def has_32_bits(self) -> bool:
-        """ARMv7, by its processors' timer: there guest-physical addresses end at 4 GiB."""
-        return any("arm,armv7-timer" in node.compatible for node in self.root.walk())
+    def gic_v2(self) -> bool:
+        return self.family.interrupts.controller == "gic" and not self.gic_v3
 
     @property
     def of_each_core(self) -> list[Node]:
@@ -155,7 +152,7 @@ def machine_node(root: Node) -> Node | None:
     return next((node for node in root.children.values() if MACHINE in node.compatible), None)
 
 
-def read_machine(root: Node) -> Machine:
+def read_machine(root: Node, family: Family) -> Machine:
     """Raises BoardError for a tree no partition could be laid on."""
     own = machine_node(root)
     cpus = root.find("/cpus")
@@ -166,6 +163,7 @@ def read_machine(root: Node) -> Machine:
     if main is None:
         raise BoardError(root.where("interrupt-parent"), "the board's `interrupt-parent` is not an interrupt controller")
     return Machine(
+        family=family,
         root=root,
         cores=_cores(cpus),
         siblings=_siblings(root, cpus),

@@ -14,16 +14,14 @@ from bhtool.config.grants import WINDOW_INFO
 from bhtool.config.kinds import looks_like
 from bhtool.config.payload import OVERLAP, Payload, PayloadError, Piece, Room
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
+from bhtool.families.table import FAMILIES
 
 NOT_ELF, WRONG_MACHINE, OUTSIDE_RAM, WRONG_CONTRACT = "BH-R061", "BH-R062", "BH-R063", "BH-R066"
-ELF_MACHINES = {"aarch64": 183, "armv7": 40, "x86_64": 62}  # EM_AARCH64, EM_ARM, EM_X86_64
 # Multiboot 1, "OS image format": within so many bytes, at a multiple of four, magic and flags, which add up to 0 with what follows them;
 # Multiboot 2 has two words more.
 MULTIBOOT = ((0x1BADB002, 8192, 3), (0xE85250D6, 32768, 4))
 CONTRACT_BYTES = 4
 SEGMENTS = 64  # loadable ones of an executable; linkers make four
-ARM_STACK_OFFSET = 0x80000  # the contract's link address is RAM + 0x80000: what lies below is the initial stack
-X86_LINK_ADDRESS = 0x200000  # behind entry area and legacy memory
 
 
 KINDS = {
@@ -94,8 +92,9 @@ def is_multiboot(data: bytes) -> bool:
 
 
 def _refuse_machine(machine: int, name: str, arch: str) -> None:
-    if machine != ELF_MACHINES[arch]:
-        text = f"`{name}` is {_kind(machine)} ELF, and this platform's cores take {_kind(ELF_MACHINES[arch])} one"
+    wanted = FAMILIES[arch].programs.elf_machine
+    if machine != wanted:
+        text = f"`{name}` is {_kind(machine)} ELF, and this platform's cores take {_kind(wanted)} one"
         raise PayloadError(WRONG_MACHINE, text)
 
 
@@ -108,7 +107,7 @@ def _refuse_multiboot(elf: Elf, name: str) -> None:
 
 def _executable(data: bytes, name: str, arch: str) -> Elf:
     """One for this platform's cores. Whether it is for another processor is said first: whoever builds it anew may have no other mistake."""
-    has_multiboot, form = arch == "x86_64" and is_multiboot(data), files.form_of(data)
+    has_multiboot, form = FAMILIES[arch].programs.entered_wide and is_multiboot(data), files.form_of(data)
     if form and not has_multiboot:
         _refuse_machine(files.read_header(form, data).machine, name, arch)
     elf = read_elf(data, name)
@@ -130,15 +129,17 @@ def _refuse_segments(elf: Elf, name: str, room: Room) -> None:
 
 def link_address(arch: str, ram_gpa: int) -> int:
     """From where on nothing of the entry contract's lies in RAM."""
-    return ram_gpa + (X86_LINK_ADDRESS if arch == "x86_64" else ARM_STACK_OFFSET)
+    return ram_gpa + FAMILIES[arch].programs.link_offset
 
 
 def native_payload(data: bytes, name: str, arch: str, room: Room, window: int, load: int | None = None) -> Payload:
     """load: where a flat binary goes; None: an ELF. Raises PayloadError when the ELF is not for this machine or does not lie in the sandbox's RAM."""
+    offset = FAMILIES[arch].programs.stack_offset
     if load is not None:
+        assert offset is not None
         if data.startswith(files.MAGIC):
             raise PayloadError(NOT_ELF, f"`{name}` is an ELF file, which says itself where it is loaded; take `{PROPERTY}` out", PROPERTY)
-        return Payload([flat_piece(data, name, load)], load, window + WINDOW_INFO, room.gpa + ARM_STACK_OFFSET, stack_bound=room.gpa)
+        return Payload([flat_piece(data, name, load)], load, window + WINDOW_INFO, room.gpa + offset, stack_bound=room.gpa)
     elf = _executable(data, name, arch)
     _refuse_contract(elf, name)
     _refuse_segments(elf, name, room)
@@ -146,6 +147,6 @@ def native_payload(data: bytes, name: str, arch: str, room: Room, window: int, l
     if not any(piece.gpa <= elf.entry < piece.end for piece in pieces):
         raise PayloadError(NOT_ELF, f"`{name}` has its entry point {elf.entry:#x} outside its segments")
     info = window + WINDOW_INFO
-    if arch == "x86_64":
+    if offset is None:
         return Payload(pieces + entry_pieces(), elf.entry, info, STACK, ENTRY_AREA)
-    return Payload(pieces, elf.entry, info, room.gpa + ARM_STACK_OFFSET, stack_bound=room.gpa)
+    return Payload(pieces, elf.entry, info, room.gpa + offset, stack_bound=room.gpa)

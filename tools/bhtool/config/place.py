@@ -168,5 +168,5 @@ def rest_limit(domains: Domains, sandbox: Sandbox) -> int:
     """Guest RAM ends below the window, and below the sandbox's own devices, where they lie above its beginning. A multiple of 2 MiB."""
     machine = domains.machine
     seen = [machine.window, *(span.start for device in sandbox.devices for span in device.registers)]
-    ends = [1 << 32 if machine.has_32_bits else 1 << 64, *(start for start in seen if start >= machine.guest_ram)]
+    ends = [machine.family.programs.address_end, *(start for start in seen if start >= machine.guest_ram)]
     return min(ends) - machine.guest_ram & ~(MIB2 - 1)

@@ -8,7 +8,6 @@ backend compares both.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from bhtool.abi import lib
 from bhtool.config.budget import tables_of
@@ -17,8 +16,9 @@ from bhtool.config.machine import Machine
 from bhtool.config.pci import configuration_page
 from bhtool.config.plan import Region, SandboxPlan
 from bhtool.config.span import PAGE, Span
+from bhtool.families.family import PoolFrames
+from bhtool.families.table import FAMILIES
 
-IMAGE = {"aarch64": 0x40010000, "armv7": 0x40010000, "x86_64": 0x100000}  # arch/{arm,x86_64}/monitor.lds
 SHOWN = (
     lib.BH_POOL_ARENA // PAGE
 )  # statistics, information, log; and the crash record, with the partition and the monitor's space behind it
@@ -26,24 +26,8 @@ GICV3_FRAMES = 0x10000  # each of a distributor's and a redistributor's; a GICv2
 COPY_TABLES = 4  # at most, of a boot snapshot: for its two ends, which may lie in two GiB; what is between has larger leaves
 
 
-@dataclass(frozen=True)
-class Frames:
-    """Besides translation tables and the private copy of the monitor."""
-
-    sandbox: int
-    core: int
-
-
-COPY_FRAMES = {"aarch64": 3 + 1 + 1, "armv7": 2 + 1 + 1, "x86_64": 3 + 1 + 2}  # text, constants, data
-ARM_FRAMES = Frames(sandbox=0, core=1)  # with its monitor's stack
-X86_FRAMES = {
-    "svm": Frames(sandbox=2 + 2, core=4),  # port map, MSR map; core, VMCB, states to begin in, host save area
-    "vmx": Frames(sandbox=2 + 1, core=4),  # the same with VMCS and VMXON region
-}
-
-
-def frames_of(arch: str, backend: str) -> Frames:
-    return X86_FRAMES[backend] if arch == "x86_64" else ARM_FRAMES
+def frames_of(arch: str, backend: str) -> PoolFrames:
+    return FAMILIES[arch].monitor.backends[backend]
 
 
 def _same(span: Span) -> Region:
@@ -54,7 +38,7 @@ def _same(span: Span) -> Region:
 def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[Span]:
     """Interrupt controllers and configuration registers that a monitor filters."""
     yield from (page for device in sandbox.devices if device.function and (page := configuration_page(device.function)))
-    if not machine.is_arm:
+    if machine.family.interrupts.controller == "apic":
         if one.lines:
             yield Span(machine.interrupt_controller.reg()[0][0], PAGE)
         return
@@ -66,15 +50,15 @@ def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[S
     yield from (Span(second + 2 * GICV3_FRAMES * core, 2 * GICV3_FRAMES) for core in one.cores)
 
 
-def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Sequence[SandboxPlan], shared: int, arch: str) -> Iterator[Span]:
+def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Sequence[SandboxPlan], shared: int) -> Iterator[Span]:
     """What a monitor's own tables map, but for its boot snapshot. A pool lies within 2 MiB, so its first page stands for all of it."""
-    yield Span(IMAGE[arch], PAGE)
+    yield Span(machine.family.monitor.image_address, PAGE)
     yield Span(shared, PAGE)
     yield Span(one.pool_hpa, PAGE)
     yield from _devices(machine, sandbox, one)
-    if machine.is_arm:
+    if machine.family.monitor.kicks_by_poison:
         yield from (Span(plans[other].pool_hpa, PAGE) for other in one.may_kick)  # the root that a kick poisons
-    if one.restarts or not machine.is_arm:
+    if one.restarts or machine.family.monitor.reads_guests:
         yield from (Span(ram.hpa, ram.size) for ram in one.ram)
 
 
@@ -85,5 +69,5 @@ def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str)
     own = [*spans, Span(one.snapshot_hpa, one.snapshot_size)] if placed else spans
     tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
     rare = int(one.restarts) + int(bool(one.functions))  # what to restart from; the page of ones that absent functions read as
-    count = SHOWN + COPY_FRAMES[arch] + frames.sandbox + frames.core * len(one.cores) + rare + tables
+    count = SHOWN + FAMILIES[arch].monitor.copy_frames + frames.sandbox + frames.core * len(one.cores) + rare + tables
     return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes

@@ -60,7 +60,7 @@ def _registers(span: Span) -> Region:
 
 def _alias(machine: Machine, ram: Span) -> Region:
     """Where addresses have 32 bits: as much as there is room for behind RAM."""
-    if machine.has_32_bits:
+    if machine.family.programs.address_end <= ALIAS:
         return Region("alias of RAM", "open", ram.end, ram.start, min(ram.size, MACHINE.end - ram.end), "rwx")
     return Region("alias of RAM", "open", ALIAS + ram.start, ram.start, ram.size, "rwx")
 
@@ -72,4 +72,4 @@ def _controllers(machine: Machine) -> list[Span]:
 
 def _local_apics(machine: Machine) -> list[Span]:
     """Their page, and where on a PC a write may be an interrupt: nothing but ICR sends one, whatever is open."""
-    return [] if machine.is_arm else [INTERRUPT_MESSAGES]
+    return [INTERRUPT_MESSAGES] if machine.family.interrupts.sent_by_writes else []

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from bhtool.debugger.breaks import PROGRAM, missing, script
 from bhtool.debugger.packets import Line
+from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
 
 BREAKS = "breaks"  # beside the port
 MOST_FRAMES = 32  # a function that never returns may not have kept who called it
-ARCHITECTURES = {"aarch64": "aarch64", "armv7": "armv7", "x86_64": "i386:x86-64"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def command(platform: Platform, port: Path, wish: Wish) -> list[str]:
     """The symbols' path is absolute: an image may have the name of an option, and gdb's options run commands."""
     words = [PROGRAM, "-q", "-iex", "set debuginfod enabled off", "-iex", f"set backtrace limit {MOST_FRAMES}"]
     words += ["-nx", "-batch", "-iex", "set pagination off", "-iex", "set confirm off"] if wish.commands else []
-    orders = [f"set architecture {ARCHITECTURES[platform.arch]}", f"directory {platform.build}", f"target remote {port}"]
+    orders = [f"set architecture {FAMILIES[platform.arch].registers.gdb}", f"directory {platform.build}", f"target remote {port}"]
     orders += [f"source {port.with_name(BREAKS)}"] if wish.breaks else []
     for order in (*orders, *wish.commands):
         words += ["-ex", order]

@@ -15,14 +15,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bhtool.config.plan import SandboxPlan
-from bhtool.debugger import layout
-from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
+from bhtool.debugger.layout import LAYOUTS, Layout, recorded_controls
 from bhtool.debugger.memory import PAGE, Piece, are_memory, by_pages, pieces, pieces_behind, translate_x86
 from bhtool.debugger.packets import SECONDS, Ended, Line
 from bhtool.debugger.steps import run_to, step_through
 from bhtool.debugger.target import CRASHED, INTERRUPTED, NO_SPAN, TRAP, Stop, Tick
 from bhtool.errors import BulkheadError
+from bhtool.families.family import Registers
+from bhtool.families.table import FAMILIES
 from bhtool.machine.memory import Crash
+from bhtool.report.recorded import recorded
 
 LOOK_SECONDS = 0.02
 STEP_SECONDS = 0.1  # of the host, in which an instruction ends if it does; a step is taken again if not
@@ -63,8 +65,12 @@ class Live:
         return self.crash is not None or self.is_off
 
     @property
-    def _layout(self) -> layout.Layout:
+    def _layout(self) -> Layout:
         return LAYOUTS[self.platform_arch]
+
+    @property
+    def _registers(self) -> Registers:
+        return FAMILIES[self.platform_arch].registers
 
     def begin(self) -> None:
         """Without asking for descriptions first, QEMU shows no system registers."""
@@ -98,12 +104,10 @@ class Live:
     def is_guest(self, core: int) -> bool:
         """Whether the core runs its guest, not its monitor. A PC does not say: there the monitor's addresses do."""
         raw = self._raw(core)
-        if self.platform_arch == "x86_64":
-            return self._layout.read(raw, "rip") not in self.monitor
-        status = self._layout.read(raw, "cpsr")
-        if self.platform_arch == "armv7":
-            return status & layout.MODE != layout.HYP
-        return status >> layout.EL_SHIFT & 3 != layout.EL2
+        in_guest = self._registers.in_guest
+        if in_guest is None:
+            return self._layout.read(raw, self._layout.pc) not in self.monitor
+        return in_guest(self._layout.read(raw, "cpsr"))
 
     def about(self, slot: int) -> str:
         core = self.cores[slot]
@@ -119,7 +123,7 @@ class Live:
 
     def _controls(self, slot: int) -> dict[str, int]:
         if self.crash is not None and self._has_crashed(slot):
-            return recorded_controls(self.crash)
+            return recorded_controls(self.platform_arch, self.crash)
         raw = bytes.fromhex(self._raw(self.cores[slot]).replace(b"x", b"0").decode())
         if len(raw) != X86_PACKET_BYTES:
             raise BulkheadError(
@@ -131,7 +135,7 @@ class Live:
     def memory(self, slot: int, address: int, size: int) -> bytes | None:
         """No device's registers: reading some changes what the device does next."""
         found = b""
-        controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
+        controls = self._controls(slot) if self._registers.controls else {}
         walks = self._walks_itself(slot)
         for start, here in by_pages(address, size):
             data = self._behind(self._pieces_at(slot, controls, walks, start, here))
@@ -142,10 +146,10 @@ class Live:
 
     def _walks_itself(self, slot: int) -> bool:
         """On ARM QEMU translates by both stages as its core stands; not by those of a core that is in its monitor."""
-        return self.platform_arch != "x86_64" and not self._has_crashed(slot) and self.is_guest(self.cores[slot])
+        return not self._registers.controls and not self._has_crashed(slot) and self.is_guest(self.cores[slot])
 
     def _physical(self, controls: dict[str, int], address: int) -> int | None:
-        return translate_x86(controls, self._guest, address) if self.platform_arch == "x86_64" else address
+        return translate_x86(controls, self._guest, address) if self._registers.controls else address
 
     def _pieces_at(self, slot: int, controls: dict[str, int], walks: bool, address: int, size: int) -> list[Piece] | None:
         if walks:
@@ -193,7 +197,7 @@ class Live:
         return True
 
     def _writable(self, slot: int, address: int, size: int) -> list[Piece] | None:
-        controls = self._controls(slot) if self.platform_arch == "x86_64" else {}
+        controls = self._controls(slot) if self._registers.controls else {}
         walks = self._walks_itself(slot)
         found: list[Piece] = []
         for start, here in by_pages(address, size):
@@ -266,8 +270,8 @@ class Live:
         return any(one[:1] in b"01" and one.split(b",")[1] == b"%x" % address for one in self.breakpoints)
 
     def set_places(self, addresses: Iterable[int]) -> list[bytes]:
-        kind = b"1,%x,1" if self.platform_arch == "x86_64" else b"1,%x,4"
-        places = [one for address in addresses if (one := kind % address) not in self.breakpoints]
+        size = self._registers.breakpoint_bytes
+        places = [one for address in addresses if (one := b"1,%x,%x" % (address, size)) not in self.breakpoints]
         for one in places:
             self.line.ask(b"Z" + one)
         return places
@@ -306,7 +310,7 @@ class Live:
 
     def _behind_exit(self, before: int) -> set[int]:
         """Where the guest goes on: at this instruction or behind it, whose length the machine does not tell."""
-        return {before + n for n in range(0, self._layout.call_span + 1, 1 if self.platform_arch == "x86_64" else 2)}
+        return {before + n for n in range(0, self._layout.call_span + 1, self._registers.instruction_step)}
 
     def pass_over(self, slot: int, tick: Tick) -> bool:
         return self._step_core(self.cores[slot], tick)[1]

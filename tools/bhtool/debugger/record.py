@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bhtool.config.plan import SandboxPlan
-from bhtool.debugger.layout import LAYOUTS, recorded, recorded_controls
+from bhtool.debugger.layout import LAYOUTS, recorded_controls
 from bhtool.debugger.memory import are_memory, by_pages, pieces, translate_x86
 from bhtool.debugger.target import CRASHED, NO_SPAN, TRAP, Stop, Tick
+from bhtool.families.table import FAMILIES
 from bhtool.machine.memory import Crash, Memory
+from bhtool.report.recorded import recorded
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ class Record:
 
     def _physical(self, address: int) -> int | None:
         """ARM's record does not hold the guest's tables: addresses are taken to be guest-physical."""
-        if self.arch != "x86_64" or self.crash is None:
+        if not FAMILIES[self.arch].registers.controls or self.crash is None:
             return address
-        return translate_x86(recorded_controls(self.crash), self._guest, address)
+        return translate_x86(recorded_controls(self.arch, self.crash), self._guest, address)
 
     def _guest(self, gpa: int | None, size: int) -> bytes | None:
         where = pieces(self.sandbox, gpa, size) if gpa is not None else None

@@ -6,13 +6,13 @@ DIR/include/bulkhead/{bulkhead.h, abi/guest.h}   lib/ARCH/libbulkhead.a   lib/pk
 
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Template
 
 from bhtool import VERSION, paths
 from bhtool.errors import BulkheadError, Status
+from bhtool.families.table import FAMILIES
 from bhtool.image.build import build_platform, is_built
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform, every
@@ -21,21 +21,6 @@ from bhtool.text import counted
 SOURCES = paths.ROOT / "tools" / "sdk"
 LIBRARY = "libbulkhead.a"
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
-
-
-@dataclass(frozen=True)
-class Target:
-    """How clang makes programs for a processor that keep to the entry contract."""
-
-    compile: str
-    address: int  # the lowest a program may be linked at, docs/guest.md
-
-
-TARGETS = {
-    "aarch64": Target("--target=aarch64-none-elf -mcpu=cortex-a53 -mgeneral-regs-only -mstrict-align", 0x40080000),
-    "armv7": Target("--target=armv7a-none-linux-gnueabi -mcpu=cortex-a15 -mfloat-abi=soft -mno-unaligned-access", 0x40080000),
-    "x86_64": Target("--target=x86_64-unknown-linux-gnu -mgeneral-regs-only -mno-red-zone -no-pie -Qunused-arguments", 0x200000),
-}
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -58,8 +43,8 @@ def refuse_links(folder: Path, names: Iterable[Path | str]) -> None:
 
 def names() -> list[Path]:
     """Of everything that is written."""
-    libraries = [Path("lib") / arch / LIBRARY for arch in TARGETS]
-    described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in TARGETS]
+    libraries = [Path("lib") / arch / LIBRARY for arch in FAMILIES]
+    described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in FAMILIES]
     examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
     return [MARK, MARK.parent / "abi" / "guest.h", *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
 
@@ -71,7 +56,7 @@ def platform_of(arch: str) -> Platform:
 
 def announce(report: Report) -> None:
     """How long the first time takes, before it begins."""
-    if unbuilt := [arch for arch in TARGETS if not is_built(platform_of(arch))]:
+    if unbuilt := [arch for arch in FAMILIES if not is_built(platform_of(arch))]:
         report(f"building the SDK for {counted(len(unbuilt), 'kind of core', 'kinds of core')}, once, about a minute")
 
 
@@ -83,14 +68,14 @@ def copy(source: Path, target: Path) -> None:
 def package(arch: str) -> str:
     """The pkg-config file."""
     template = Template((SOURCES / "package.pc.j2").read_text(encoding="utf-8"), keep_trailing_newline=True)
-    target = TARGETS[arch]
-    return str(template.render(arch=arch, version=VERSION, compile=target.compile, address=f"{target.address:#x}"))
+    target = FAMILIES[arch].programs
+    return str(template.render(arch=arch, version=VERSION, compile=target.sdk, address=f"{target.sdk_address:#x}"))
 
 
 def write_sdk(folder: Path, report: Report) -> None:
     """Builds what is not built and writes everything; other files in the folder stay."""
     refuse_foreign(folder)
-    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in TARGETS}
+    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in FAMILIES}
     copy(SOURCES / "bulkhead.h", folder / MARK)
     copy(paths.ABI / "guest.h", folder / MARK.parent / "abi" / "guest.h")
     for arch, library in libraries.items():

@@ -18,6 +18,7 @@ from bhtool.config.place import Free
 from bhtool.config.plan import Plan
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.image import loadable
 from bhtool.image.tools import put, run_tool
 from bhtool.platforms import Platform
@@ -29,7 +30,6 @@ FDT_BYTES = 64 << 10  # below the monitor, where boards keep RAM for it
 TEXT_BYTES = 160  # of a description
 DISK_BYTES = 4 * MIB  # besides the FIT
 ALIGNMENT = 2 * MIB
-ARCHITECTURES = {"aarch64": "arm64", "armv7": "arm"}  # as U-Boot calls them
 TEMPLATE = Path(__file__).with_name("image.its.j2")
 EMPTY_TREE = "/dts-v1/; / { };"
 
@@ -55,7 +55,7 @@ def disk(platform: Platform, monitor: bytes, plan: Plan) -> bytes:
     payload = [
         Part(f"payload-{n}", contents(plan, piece), "loadable", piece.start, bytes(piece.data)) for n, piece in enumerate(pieces_of(plan))
     ]
-    arch = ARCHITECTURES[platform.arch]
+    arch = FAMILIES[platform.arch].images.uboot
     with tempfile.TemporaryDirectory(prefix="bulkhead-") as name:
         folder = Path(name)
         run_tool("dtc", "-O", "dtb", "-o", "fdt", put(folder, "fdt.dts", EMPTY_TREE), folder=folder)
@@ -104,10 +104,10 @@ def loader_place(platform: Platform, taken: list[Span], size: int) -> int:
 
 def script(address: int, arch: str) -> str:
     """U-Boot's command line. What went wrong it has said by then; the machine ends, so that nothing else is booted instead."""
-    high = "0xffffffffffffffff" if arch == "aarch64" else "0xffffffff"  # device trees stay where they are
+    high = FAMILIES[arch].images.uboot_end  # device trees stay where they are
     load = f"load ${{devtype}} ${{devnum}}:${{distro_bootpart}} {address:#x} {FIT}"
     return (
-        f"setenv fdt_high {high}\n"
+        f"setenv fdt_high {high:#x}\n"
         f"if {load}; then bootm {address:#x}#bulkhead; fi\n"
         'echo "bulkhead: cannot start: the boot loader refuses the image; build or copy it again"\n'
         "poweroff\n"

@@ -2,6 +2,7 @@
 """The kinds of file a machine can be started with."""
 
 from bhtool.config.plan import Plan
+from bhtool.families.table import FAMILIES
 from bhtool.image import loadable
 from bhtool.image.fit import disk
 from bhtool.image.iso import iso
@@ -12,13 +13,12 @@ FORMATS = {
     "iso": "for PCs: GRUB on a disc or USB stick, BIOS and UEFI",
     "fit": "for ARM boards: a disk with a FIT image that U-Boot starts by itself",
 }
-OF_ARCHITECTURE = {"x86_64": "iso", "aarch64": "fit", "armv7": "fit"}
 OF_MEDIUM: dict[Medium, str] = {"kernel": "elf", "cdrom": "iso", "disk": "fit"}
 
 
 def possible(platform: Platform) -> tuple[str, ...]:
     """Formats that make sense there, the one real machines boot from first."""
-    return OF_ARCHITECTURE[platform.arch], "elf"
+    return FAMILIES[platform.arch].images.form, "elf"
 
 
 def pack(form: str, platform: Platform, monitor: bytes, plan: Plan) -> bytes:

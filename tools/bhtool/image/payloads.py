@@ -15,6 +15,7 @@ from bhtool import paths
 from bhtool.config.rootfs.cpio import Archive
 from bhtool.config.rootfs.modules import write_store
 from bhtool.errors import BulkheadError, Status
+from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
 from bhtool.provision.apt import PrivateApt
 from bhtool.provision.sources import machine_sources, main_entry, release
@@ -151,7 +152,7 @@ def kernel(platform: Platform, report: Report) -> Path:
     path = platform.build / "vmlinuz"
     if not path.exists() or path.stat().st_mtime_ns < found.stat().st_mtime_ns:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if platform.arch == "aarch64":
+        if FAMILIES[platform.arch].programs.linux_packed:
             path.write_bytes(plain_image(found.read_bytes()))
         else:
             shutil.copyfile(found, path)

@@ -19,6 +19,8 @@ from bhtool.config.plan import Plan
 from bhtool.config.source import read_source
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
+from bhtool.platforms import Platform
 
 PAGE = 0x1000
 UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switched off
@@ -102,13 +104,13 @@ def places_of(plan: Plan) -> Placed:
     )
 
 
-def read_partitioning(partition: Path, board: Path, placed: Placed) -> Partitioning:
+def read_partitioning(partition: Path, platform: Platform, placed: Placed) -> Partitioning:
     """The file must have passed the checker."""
-    root = read_source(partition, board).root
+    root = read_source(partition, platform.board).root
     node = find_domains(root)
     if node is None:
         raise BulkheadError(f"{partition} splits no machine")
-    domains = read_domains(node, with_functions(read_machine(root)))
+    domains = read_domains(node, with_functions(read_machine(root, FAMILIES[platform.arch])))
     policies = [_policy(domains, placed, sandbox) for sandbox in domains.sandboxes]
     private = [*_private(domains, placed), *(Private(_copy_of(one), one.copy) for one in policies if one.copy)]
     return Partitioning(policies, private, domains.machine.ram)
@@ -144,7 +146,7 @@ def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant
         return Grant(name, start, start, size, "rw", memory)
 
     yield whole("kick mailboxes", placed.shared, PAGE, "ram")
-    if not machine.is_arm:
+    if machine.family.interrupts.controller != "gic":
         return
     (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
     if machine.gic_v3:
@@ -193,7 +195,7 @@ def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
     pages = {page: device.name for device in sandbox.devices for page in _pages(device.registers)}
     for page, name in sorted(pages.items()):
         yield Grant(name, page, page, PAGE, "rw", "device")
-    if machine.is_arm and not machine.gic_v3:
+    if machine.gic_v2:
         start, _ = machine.interrupt_controller.reg()[1]
         yield Grant("GICv2 CPU interface", start, start, PAGE, "rw", "device", shared=True)  # GICC_DIR, behind, names anybody's line
 

@@ -118,7 +118,7 @@ def _facts(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, partition: str
         location=sandbox.where("console"),
         partition=partition,
         platform=platform,
-        gic=(3 if machine.gic_v3 else 2) if machine.is_arm else 0,
+        gic=3 if machine.gic_v3 else 2 if machine.gic_v2 else 0,
         ram=Span(plan.ram_gpa, plan.ram_size),
         link_address=link_address(platform.arch, plan.ram_gpa),
         hardware_ids=plan.hardware_ids,

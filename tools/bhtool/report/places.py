@@ -19,6 +19,8 @@ from bhtool import elf
 from bhtool.config.bounded import IMAGE_BYTES, Unbounded, read_bounded, run_bounded
 from bhtool.config.plan import SandboxPlan
 from bhtool.errors import BulkheadError
+from bhtool.families.family import Frames
+from bhtool.families.table import FAMILIES
 from bhtool.image.names import Resolver
 from bhtool.machine.console import printable
 from bhtool.machine.memory import Crash, Memory
@@ -52,45 +54,6 @@ class Places:
 
 
 NOWHERE = Places()
-
-
-@dataclass(frozen=True)
-class Frames:
-    """How one architecture links its stack frames, and what its calls look like: AAPCS64 6.4.6 "The Frame Pointer", AAPCS32 6.2.1.4 "The Frame
-    Pointer", System V ABI AMD64 3.2.2 "The Stack Frame". A frame begins with the caller's frame pointer; the return address is behind it.
-    """
-
-    word: int
-    pointer: Callable[[Crash], int]  # number of the frame pointer in the record's registers
-    link: int | None  # number of the link register
-    is_call: Callable[[bytes], bool]  # the eight bytes before a return address
-
-
-def is_call_aarch64(before: bytes) -> bool:
-    """DDI 0487, C6.2 BL, BLR."""
-    word = int.from_bytes(before[-4:], "little")
-    return word >> 26 == 0x25 or word & 0xFFFFFC1F == 0xD63F0000
-
-
-def is_call_armv7(before: bytes) -> bool:
-    """DDI 0406C, A8.8.25 BL and BLX (immediate), A8.8.26 BLX (register); ARM and Thumb instructions alike."""
-    word = int.from_bytes(before[-4:], "little")
-    first, second = word & 0xFFFF, word >> 16
-    is_arm = word >> 24 & 0xF == 0xB or word & 0x0FFFFFF0 == 0x012FFF30 or word >> 25 == 0x7D
-    return is_arm or (first >> 11 == 0x1E and second & 0xC000 == 0xC000) or second & 0xFF87 == 0x4780
-
-
-def is_call_x86(before: bytes) -> bool:
-    """APM vol. 3, CALL (Near): E8 with a displacement of 32 bits, FF /2 with register or memory operands of all lengths."""
-    return before[-5] == 0xE8 or any(before[-n] == 0xFF and before[1 - n] >> 3 & 7 == 2 for n in range(2, 8))
-
-
-THUMB = 1 << 5  # of CPSR
-FRAMES = {
-    "aarch64": Frames(8, lambda _: 29, 30, is_call_aarch64),
-    "armv7": Frames(4, lambda crash: 7 if crash.registers[15] & THUMB else 11, 14, is_call_armv7),
-    "x86_64": Frames(8, lambda _: 5, None, is_call_x86),
-}
 
 
 @dataclass(frozen=True)
@@ -130,7 +93,7 @@ def places_of(session: Session, watch: Watch, crash: Crash) -> Places:
         return Places()
     try:
         program = load(Resolver(session.platform, session.plan.file, lambda _: None)(sandbox.image))
-        read = stack_reader(session.memory, sandbox, FRAMES[arch].word) if watch.state == "parked" else None
+        read = stack_reader(session.memory, sandbox, FAMILIES[arch].registers.frames.word) if watch.state == "parked" else None
         return _places(program, crash, arch, read) if program else Places()
     except (BulkheadError, Unbounded, OSError, ValueError, LookupError, TypeError, AttributeError, struct.error):
         return Places()
@@ -147,7 +110,7 @@ def stack_reader(memory: Memory, sandbox: SandboxPlan, size: int) -> ReadWord:
 
 
 def _places(program: Program, crash: Crash, arch: str, read: ReadWord | None) -> Places:
-    frames = FRAMES[arch]
+    frames = FAMILIES[arch].registers.frames
     if not program.holds(crash.pc):
         return _raised(program, crash, arch)
     returns = list(_returns(program, crash, frames, read))
@@ -174,7 +137,7 @@ def _returns(program: Program, crash: Crash, frames: Frames, read: ReadWord | No
         last = crash.registers[frames.link] & ~1
         if _follows_call(program, frames, last):
             yield last
-    pointer = crash.registers[frames.pointer(crash)]
+    pointer = crash.registers[frames.pointer(crash.registers)]
     for _ in range(MOST_CALLERS if read else 0):
         assert read is not None
         above, address = read(pointer), read(pointer + frames.word)

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from bhtool.config.plan import SandboxPlan
-from bhtool.debugger.layout import recorded
+from bhtool.families.table import FAMILIES
 from bhtool.machine.memory import Crash
+from bhtool.report.recorded import recorded
 
 NEAR = 64 << 10
-POINTERS = {"aarch64": "sp", "armv7": "sp", "x86_64": "rsp"}
 
 
 def left_its_ram(sandbox: SandboxPlan, crash: Crash, arch: str) -> str:
@@ -17,7 +17,7 @@ def left_its_ram(sandbox: SandboxPlan, crash: Crash, arch: str) -> str:
     granted = any(one.gpa <= crash.address < one.gpa + one.size for one in sandbox.regions + sandbox.configuration)
     if crash.reason != "memory" or crash.access not in ("read", "write") or granted or not bottom - NEAR <= crash.address < bottom:
         return ""
-    pointer = recorded(arch, crash).get(POINTERS[arch])
+    pointer = recorded(arch, crash).get(FAMILIES[arch].registers.sp)
     if pointer is None or abs((crash.virtual or crash.address) - pointer) > NEAR:  # PCs tell no virtual address
         return ""
     return f"{crash.address:#x} is just below its RAM, near its stack pointer {pointer:#x}: has its stack grown out of it?"

@@ -8,6 +8,7 @@ from rich.table import Table
 from bhtool.codes.reasons import BY_NAME
 from bhtool.config.explain import ExplainKind, explain
 from bhtool.config.plan import Plan
+from bhtool.families.table import FAMILIES
 from bhtool.machine.memory import Crash, Exits, Heartbeat
 from bhtool.machine.session import Session, Watch
 from bhtool.report.lateness import caption, gaps_text, latest_text, tells_turns
@@ -17,18 +18,12 @@ from bhtool.report.stack_end import left_its_ram
 from bhtool.terminal.screen import table_of
 from bhtool.text import counted
 
-GENERAL_X86_64 = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
-REGISTERS = {  # in the order of each backend's hal_core_record
-    "aarch64": (*(f"x{n}" for n in range(31)), "sp_el1", "spsr", "sp_el0", "elr_el1", "esr_el1"),
-    "armv7": (*(f"r{n}" for n in range(13)), "sp", "lr", "cpsr", "dfsr", "dfar", "ifsr", "ifar"),
-    "x86_64": (*GENERAL_X86_64, "rflags", "cr0", "cr3", "cr4", "efer"),
-}
 EXPLAINED: dict[str, ExplainKind] = {"memory": "memory", "device": "memory", "port": "port", "register": "register"}
 REGISTERS_A_LINE, REGISTER_CELLS = 4, 25
 
 
 def register_name(arch: str, number: int) -> str:
-    names = REGISTERS[arch]
+    names = FAMILIES[arch].registers.names
     return names[number] if number < len(names) else f"[{number}]"
 
 

@@ -84,7 +84,7 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
         snapshot = capture(platform, plan, make_image(platform, plan), limit, screen.update)
-    verdict = judge(snapshot, read_partitioning(partition, platform.board, places_of(plan)), look_of(platform).read)
+    verdict = judge(snapshot, read_partitioning(partition, platform, places_of(plan)), look_of(platform).read)
     for finding in verdict.findings:
         screen.complain(str(finding))
     screen.summary(verdict_table(verdict, f"{partition.name} on {platform.name}"))
