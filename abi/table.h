@@ -122,7 +122,7 @@ struct bh_piece {
 	uint32_t pad;
 };
 enum bh_on_fault { BH_ON_FAULT_PARK, BH_ON_FAULT_RESTART };
-/* Protections that a sandbox can do without, docs/decisions.md "Modular protection". */
+/* Protections that a sandbox can do without: BH-D102. */
 enum bh_protection {
 	BH_PROTECT_MEMORY = 1, /* stage 2 maps what was granted */
 	BH_PROTECT_IO = 2,     /* x86: I/O ports that were granted */

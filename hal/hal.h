@@ -78,7 +78,7 @@ struct hal_partition_config {
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
 	uint32_t unprotected;                       /* enum bh_protection, or-ed: what need not be confined */
-	bool trusted_idle;   /* the sandbox promises never to sleep with its interrupts shut off (docs/decisions.md) */
+	bool trusted_idle;   /* the sandbox promises never to sleep with its interrupts shut off (BH-D314) */
 	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one per machine core */
 };

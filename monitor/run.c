@@ -121,7 +121,7 @@ static void answer_kicks(struct hal_core *core, unsigned slot)
  * Exits after which attend() would find nothing that does not end the next run by itself. What it looks for, and how it comes:
  *
  *   another monitor's kick                    hal_kick_send: the next run ends at once, however the guest has set up its interrupts;
- *                                             how, each backend says in docs/decisions.md
+ *                                             how, each backend's file says, and BH-D330
  *   a missed heartbeat                        is looked at with a kick
  *   a sibling ends or restarts the sandbox    hal_kick_siblings, the same way
  *   a sibling starts, stops or interrupts it  with the same kick
@@ -133,7 +133,7 @@ static void answer_kicks(struct hal_core *core, unsigned slot)
  *
  * No answer to one of these kinds takes the signal away and leaves its cause: only KICK, hal_core_wait and a restart do, after which the
  * core looks. IDLE waits, so it is none of these kinds. Only an exit whose instruction has been completed counts: an exception that the
- * guest is given may lead to an instruction that exits before the signal is taken, and so on without end (docs/decisions.md).
+ * guest is given may lead to an instruction that exits before the signal is taken, and so on without end (BH-D330).
  */
 enum {
 	SETTLED = 1 << BH_EXIT_DEVICE | 1 << BH_EXIT_PORT | 1 << BH_EXIT_REGISTER | 1 << BH_EXIT_CALL | 1 << BH_EXIT_IDENTIFY |

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start-up: a sandbox that is to do without a protection (docs/decisions.md, "Modular protection") has it switched off here, so that
+ * Start-up: a sandbox that is to do without a protection (BH-D102) has it switched off here, so that
  * nothing resident asks. Memory and the IOAPIC's page are mapped by the table, as open regions.
  */
 #include "arch/x86_64/x86.h"

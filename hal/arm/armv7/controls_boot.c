@@ -30,7 +30,7 @@ enum {
 	HSTR_T15 = 1 << 15,   /* trap implementation-defined registers of c15, as TIDCP */
 	HSTR_TJDBX = 1 << 17, /* trap BXJ and Jazelle's registers */
 };
-/* ThumbEE's are the guest's, docs/decisions.md. */
+/* ThumbEE's are the guest's: BH-D109. */
 #define HSTR_CONFINED (HSTR_T15 | HSTR_TJDBX)
 
 enum {

@@ -39,6 +39,7 @@ READ = (
     "platforms/*/board.h",
     "arch/x86_64/board_x86.h",
     "docs/*.md",
+    "docs/decisions/*.md",
     "docs/guides/*.md",
     "README.md",
     "CHANGELOG.md",
