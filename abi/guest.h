@@ -111,7 +111,7 @@ enum bh_grant_kind {
 	BH_GRANT_FOREIGN_LOG,  /* another sandbox's log ring, read only; name = that sandbox */
 	BH_GRANT_STATS,        /* struct bh_stats, read only */
 	BH_GRANT_IRQCHIP,      /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
-	BH_GRANT_PCI_FUNCTION, /* gpa, size of its configuration registers (size 0: behind ports only); line, vector */
+	BH_GRANT_PCI_FUNCTION, /* gpa, size of its configuration registers (size 0: reached by ports only); line, vector */
 };
 enum { BH_GRANT_FUNCTION = BH_GRANT_PCI_FUNCTION /* its name until version 2 */ };
 enum { BH_LINE_NONE = 0xffffffff };

@@ -26,13 +26,13 @@ enum {
 	BH_MAX_RESTARTS = 1000000,
 	BH_MAX_PCI_FUNCTIONS = 16,
 	BH_PCI_FUNCTION_BARS = 6,
-	BH_CLOCK_DIGITS = 10, /* blanks behind bh_sandbox.clock_text */
+	BH_CLOCK_DIGITS = 10, /* blanks at bh_sandbox.clock_text */
 	BH_MAX_POOL_BYTES = 0x50000,
 };
 
 /*
  * A sandbox's pool: whole frames of its monitor, never mapped in full by any sandbox. What precedes the crash record is
- * shared with the world as written; the rest of the record's frame and all behind it is the start-up allocator's, for the private
+ * shared with the world as written; the rest of the record's frame and all after it is the start-up allocator's, for the private
  * copy, tables, stacks and maps. The tool counts what start-up will take; a pool with fewer frames is refused.
  */
 enum {

@@ -16,12 +16,12 @@
  *   uint8/16/32/64_t arch_mmio_readN(uint64_t address), void arch_mmio_writeN(uint64_t address, value)   N = 8 16 32 64
  */
 
-/* Start-up only. One character to the board's boot console, never while sandboxes run. */
+/* Start-up only. Writes one character to the board's boot console. Requires: no sandbox runs. */
 void arch_boot_putc(char c);
 
 /*
- * Start-up only. Waits, within a bound, until the last character has been sent, and gives the UART back. On x86 the length of a character
- * is again what start-up found; if nothing was printed, nothing is written. On ARM the transmit interrupt of the characters is cleared.
+ * Start-up only. Waits, within a bound, until the last character has been sent, and restores the UART: on x86 the line control that
+ * start-up found, unless nothing was printed; on ARM it clears the transmit interrupt.
  */
 void arch_boot_console_leave(void);
 
@@ -29,9 +29,8 @@ void arch_boot_console_leave(void);
 _Noreturn void arch_machine_off(int status);
 
 /*
- * Start-up only. The modules a loader brought with the image: how many, and where the last of them lies. What the loader
- * left may be anywhere in RAM, so this is asked before anything outside the image is written. None where loaders put
- * payload in place.
+ * Start-up only. Returns the modules that a loader brought with the image: how many, and where the last of them lies. There are none where
+ * loaders put payload in place. Requires: nothing outside the image has been written, because what the loader left may lie anywhere in RAM.
  */
 struct arch_modules {
 	uint32_t count;
@@ -42,10 +41,10 @@ struct arch_modules arch_boot_modules(void);
 /* Stops this core for good, interrupts masked. */
 _Noreturn void arch_halt(void);
 
-/* Makes [start, start+size) visible to observers with caches off: clean to the point of coherency. Nothing to do on x86. */
+/* Makes [start, start+size) visible to observers with caches off: cleans it to the point of coherency. Does nothing on x86. */
 void arch_cache_clean(const void *start, size_t size);
 /*
- * And to instruction fetch: every core's instruction cache is emptied, which all of them feel, so start-up alone does that. The fake
+ * The same for instruction fetch: empties every core's instruction cache. All cores feel that, so only start-up does it. The fake
  * counts calls.
  */
 void arch_cache_publish(const void *start, size_t size);

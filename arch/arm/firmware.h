@@ -11,7 +11,7 @@
 #define PSCI_SYSTEM_OFF 0x84000008u
 
 /*
- * A fast call of the SMC calling convention by SMC; by HVC when this code runs at EL1 (PL1) because somebody else's
- * hypervisor is below. The first result, or -1 (NOT_SUPPORTED).
+ * Makes a fast call of the SMC calling convention by SMC, or by HVC where this code runs at EL1 (PL1) above somebody else's
+ * hypervisor. Returns the first result, or -1 (NOT_SUPPORTED).
  */
 intptr_t firmware_call(uint32_t function, uintptr_t a, uintptr_t b, uintptr_t c);

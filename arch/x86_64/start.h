@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The first are the processor's own; the tick wakes start-up from HLT. */
+/* The first vectors are the processor's own; the tick wakes start-up from HLT. */
 enum { X86_TRAPS = 32, X86_GATES = 256, X86_VECTOR_TICK = 0xfe };
 
-/* Start-up. `vector` goes to `handler`, which ends in IRETQ. All others are traps, and from X86_TRAPS on nothing: IRETQ alone. */
+/* Start-up. Routes `vector` to `handler`, which ends in IRETQ. Other vectors are traps; from X86_TRAPS on they do nothing (IRETQ). */
 void x86_gate_set(unsigned vector, void (*handler)(void));
 
-/* Start-up, on each core: its IDT is the one that private monitors see at the same address. */
+/* Start-up, on each core. Loads the IDT that private monitors see at the same address. */
 void x86_idt_load(void);
 
 /* Start-up, boot core: sleeps, with interrupts on, until vector X86_VECTOR_TICK, which goes to `tick`, or a spurious one comes. */
@@ -30,8 +30,8 @@ struct x86_trap {
 };
 
 /*
- * Resident. Leaves every table and stack behind: CR3 = root, RSP = stack_top (of a 4 KiB frame), function(argument), which
- * must not return. The argument begins with a struct x86_trap; an exception fills it and calls function(argument) again.
+ * Resident. Switches to the tables at `root` and to the stack at `stack_top` (of a 4 KiB frame), and calls function(argument), which must
+ * not return. The argument begins with a struct x86_trap; an exception fills it and calls function(argument) again.
  */
 _Noreturn void x86_space_enter(uint64_t root, void *stack_top, void (*function)(void *argument), void *argument);
 

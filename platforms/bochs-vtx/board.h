@@ -32,7 +32,7 @@
 #define BOARD_CORE_ID_MASK     UINT64_C(0xff)
 #define BOARD_CORE_ID_GREATEST UINT64_C(0xfe)
 
-/* IOAPIC pins; vectors behind the exceptions. */
+/* IOAPIC pins; vectors after the exceptions. */
 #define BOARD_PRIVATE_LINES      PC_PRIVATE_LINES
 #define BOARD_FIRST_VECTOR       0x20
 #define BOARD_FIRST_LEVEL_VECTOR BH_FIRST_LEVEL_VECTOR
