@@ -35,21 +35,22 @@ enum hal_status {
 	HAL_E_SEALED,      /* too late */
 };
 #define HAL_CHECKED __attribute__((warn_unused_result))
-/* Seen to be smaller as a function of its own than in its callers, where the compiler would have it. */
+/* Never inlined: measured to be smaller as a function of its own than as copies in its callers. */
 #define HAL_OUTLINE __attribute__((noinline))
 
 enum hal_permission { HAL_READ = 1, HAL_WRITE = 2, HAL_EXECUTE = 4 };
 enum hal_memory { HAL_MEMORY_RAM, HAL_MEMORY_DEVICE, HAL_MEMORY_TYPES };
 
-/* A run of free frames, and the rest of one that is in use. Both are handed out zeroed, upward, never given back. */
+/* A run of free frames, and the rest of a frame that is in use. Both are handed out zeroed, upward, and never given back. */
 struct hal_arena {
 	uint64_t next; /* HPA, 4 KiB aligned */
 	uint64_t end;
 	uint64_t small, small_end; /* the rest; empty if they are equal */
 };
-/* 'frames' zeroed frames, side by side, or NULL: there are fewer, or none were asked for; the arena is as it was. */
+/* Takes `frames` zeroed frames, side by side. Returns NULL if there are fewer, or none were asked for; the arena is then as it was. */
 void *hal_arena_take(struct hal_arena *arena, size_t frames);
-/* 'bytes' zeroed bytes, 64-byte aligned, in a frame that other small objects may share; NULL as above, and for more than a frame. */
+/* Takes `bytes` zeroed bytes, 64-byte aligned, in a frame that other small objects may share. Returns NULL as above, and for more than a
+ * frame. */
 void *hal_arena_take_small(struct hal_arena *arena, size_t bytes);
 
 struct hal_partition; /* a sandbox as the hardware sees it: stage 2, filters, lines */
@@ -78,7 +79,7 @@ struct hal_partition_config {
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
 	uint32_t unprotected;                       /* enum bh_protection, or-ed: what need not be confined */
-	bool trusted_idle;   /* the sandbox promises never to sleep with its interrupts shut off (BH-D314) */
+	bool trusted_idle;                          /* the sandbox promises never to sleep with its interrupts shut off (BH-D314) */
 	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one per machine core */
 };
@@ -97,7 +98,7 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
  */
 HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 					      enum hal_memory memory);
-/* Removes whole leaves; HAL_E_OVERLAP if the range cuts one or has a hole, HAL_E_SEALED. */
+/* Removes whole leaves. Returns HAL_OK, HAL_E_RANGE, HAL_E_OVERLAP (the range cuts a leaf or has a hole) or HAL_E_SEALED. */
 HAL_CHECKED enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size);
 
 struct hal_leaf {
@@ -106,7 +107,7 @@ struct hal_leaf {
 	unsigned permissions;
 	enum hal_memory memory;
 };
-/* What gpa translates to; false: a hole. */
+/* Returns whether `gpa` is mapped; if so, *out says to what. */
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out);
 
 /* x86: direct access to I/O ports [first, first+count). HAL_E_UNSUPPORTED where the machine has no ports. */
@@ -143,7 +144,7 @@ HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *p
  */
 HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
 
-/* The last word: whatever would change the partition after this returns HAL_E_SEALED. */
+/* Ends construction: whatever would change the partition after this returns HAL_E_SEALED. */
 void hal_partition_seal(struct hal_partition *partition);
 
 struct hal_entry {
@@ -171,8 +172,8 @@ HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *v
 					  enum hal_memory memory);
 
 /*
- * Parts of the resident image that only this machine needs, beside those that every private monitor has: one image may hold
- * several backends. Those not named here are not copied: a private monitor has zeros in their place.
+ * Names the parts of the resident image that only this machine needs, beside those that every private monitor has: one image may hold
+ * several backends. Parts that are not named are not copied: a private monitor has zeros in their place.
  * Returns how many there are; if there are none, *parts is NULL.
  */
 struct hal_part {
@@ -181,8 +182,8 @@ struct hal_part {
 size_t hal_resident_parts(const struct hal_part **parts);
 
 /*
- * Maps RAM of the own sandbox, one to one and to read only, where the machine tells so little about an exit that the monitor has to
- * look at its guest's instructions (x86). Nothing elsewhere.
+ * Maps RAM of the own sandbox, one to one and read only, where the machine tells so little about an exit that the monitor has to read
+ * its guest's instructions (x86). Does nothing elsewhere.
  */
 HAL_CHECKED enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t size);
 
@@ -196,11 +197,11 @@ HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const
  */
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
-/* The first core of `to`, which has agreed, gets one interrupt when `from` says so: BH_NOTICE_VECTOR, BH_NOTICE_SGI. Start-up. */
+/* Lets `from` send one interrupt (BH_NOTICE_VECTOR, BH_NOTICE_SGI) to the first core of `to`, which has agreed. Start-up. */
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to);
 
 /*
- * Start machine core with this hardware id; it calls monitor_core_boot(argument) on the start-up tables with the stack
+ * Starts the machine core with this hardware id, which calls monitor_core_boot(argument) on the start-up tables with the stack
  * start-up gave it. HAL_E_UNSUPPORTED: firmware refused.
  */
 HAL_CHECKED enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argument);
@@ -259,13 +260,13 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit);
 /* What to do about an exit. */
 enum hal_action {
 	HAL_RESUME,  /* go on where it stopped: retry the instruction, or it has been completed */
-	HAL_SKIP,    /* go on behind the instruction */
+	HAL_SKIP,    /* go on after the instruction */
 	HAL_REFUSE,  /* give the guest the fault hardware without the feature would give (#UD, #GP, UNDEF) */
 	HAL_STOP,    /* the sandbox asked to be switched off */
 	HAL_FAULT,   /* park or restart it, with a crash record */
 	HAL_RESTART, /* the sandbox asked to begin again */
 };
-/* Does what the machine below would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */
+/* Does what the machine itself would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit);
 /* Carries out HAL_SKIP or HAL_REFUSE (the others need nothing of the backend). */
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action);
@@ -277,12 +278,12 @@ void hal_core_set_result(struct hal_core *core, uint64_t value);
 /* Fills pc and registers of a crash record. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 
-/* Its guest is off. Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. */
+/* Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. Requires: its guest is off. */
 void hal_core_quiesce(struct hal_core *core);
 /*
  * Gives the sandbox the hardware state of a first life: its lines are as start-up left them, nothing is pending or active that an earlier
  * life caused, the other cores are off, every register of this core's guest is as before its first entry, stage 2 is whole.
- * Requires: the first core, after hal_core_quiesce of all others, so that nothing of the sandbox runs. Its memory is the caller's.
+ * Requires: the first core, after hal_core_quiesce of all others, so that nothing of the sandbox runs. The caller restores its memory.
  */
 void hal_core_restart(struct hal_core *core);
 /* Sleeps until a kick may have arrived. Spurious returns are allowed. */
@@ -296,8 +297,8 @@ struct hal_kick_mailbox {
 	_Alignas(64) uint32_t requested; /* incremented by kickers */
 	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
 	uint32_t acknowledged;           /* written by the kicked core alone */
-	uint32_t awake;                  /* the kicked core is in its private monitor, or all but (x86); its own to write */
-	uint32_t noticed;                /* somebody of whose end this core is told has ended; never cleared: every life is told */
+	uint32_t awake;                  /* the kicked core is in its private monitor, or about to enter it (x86); it alone writes this */
+	uint32_t noticed;                /* a sandbox of whose end this core is told has ended; never cleared: later lives are told, too */
 };
 /* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
@@ -305,10 +306,10 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
 /*
  * Kicks every other core of the own sandbox and waits for none: whatever a core runs, it comes into its monitor. One exception: where
- * nobody may kick the sandbox, a core that sleeps behind a closed CPU interface (GICv2) sleeps on.
+ * nobody may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
  */
 void hal_kick_siblings(struct hal_core *self);
-/* Sends what hal_partition_allow_notice has allowed, if anything, now and whenever the told sandbox begins. Needs no answer. */
+/* Sends the interrupt that hal_partition_allow_notice has allowed, if any, now and whenever its target begins anew. Needs no answer. */
 void hal_notice_send(const struct hal_core *self);
 /*
  * Acknowledges the kicks that are pending for this core. Returns how many requests that answers. Bounded. Called after every exit by a

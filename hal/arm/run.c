@@ -27,7 +27,7 @@ void hal_core_count(struct hal_core *core, uint64_t *exits)
 	core->exits = exits;
 }
 
-/* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns behind itself. */
+/* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns to the instruction after itself. */
 static bool call_version(struct hal_core *core, uint64_t syndrome)
 {
 	if (syndrome & SYNDROME_CALL_IMMEDIATE || guest_function(core) != BH_CALL_VERSION)

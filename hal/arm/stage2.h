@@ -89,19 +89,19 @@ struct hal_space {
 
 /* ---- each architecture ---- */
 
-/* Start-up. NULL, or the first thing the processor lacks, as hal_probe wants it. */
+/* Start-up. Returns NULL, or the first thing that the processor lacks, as hal_probe reports it. */
 const char *processor_missing(void);
 
 /* General register n, the machine's numbering; a register that is always zero reads 0 and drops writes. */
 uint64_t guest_read(const struct hal_core *core, unsigned n);
 void guest_write(struct hal_core *core, unsigned n, uint64_t value);
-/* Goes on behind the instruction that `syndrome` describes, at which the guest's PC is. */
+/* Moves the guest's PC to the instruction after the one that `syndrome` describes. */
 void guest_skip(struct hal_core *core, uint64_t syndrome);
 /* Completes a trapped load: extends `value` as its instruction says. */
 void guest_complete_load(struct hal_core *core, const struct hal_exit *exit, uint64_t value);
 /* On the core itself: the guest's state at `core->entry`, as after reset; registers that reset leaves unknown are made known. */
 void guest_start(struct hal_core *core);
-/* On the core itself: its timers and counters, off. */
+/* Switches the core's timers and counters off. Requires: on the core itself. */
 void guest_quiesce(void);
 /* Answers REGISTER. */
 enum hal_action register_emulate(struct hal_core *core, const struct hal_exit *exit);
@@ -114,7 +114,7 @@ enum {
 	PMU_TPMCR = 1 << 5, /* trap PMCR, */
 	PMU_TPM = 1 << 6,   /* and the rest */
 };
-/* Start-up: these, for this core's guest. Without the architecture's performance monitors, the registers trap. */
+/* Start-up. Returns these bits for this core's guest. Without the architecture's performance monitors, the registers trap. */
 unsigned pmu_grant(void);
 /* On the core itself, after pmu_grant's word is in its register: the guest's counters are 0 and count nothing; no overflow stands. */
 void guest_clear_counters(void);
@@ -122,13 +122,13 @@ void guest_clear_counters(void);
 /* Answers FIRMWARE. */
 enum hal_action psci_emulate(struct hal_core *core, const struct hal_exit *exit);
 
-/* Makes good what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
+/* Undoes what a kick did to this core, kick.c. Acknowledges nothing: hal_kick_take does, before the guest runs again. */
 void kick_clear(const struct hal_core *core);
 /* Undoes hal_kick_siblings, whose cores have stopped since: the sandbox may run again. */
 void kick_reopen(struct hal_core *core);
-/* Behind a reset of the core's interrupt controller: an end that it was told of before this life, it is told again. */
+/* Repeats the notice of another sandbox's end that this core was sent before this life. Call after a reset of its interrupt controller. */
 void kick_repeat_notice(const struct hal_core *core);
-/* Whether an access that found the root poisoned is to be tried again: not for ever. */
+/* Returns whether an access that found the root poisoned is to be tried again. False after a bounded number of tries. */
 bool kick_explains(struct hal_core *core);
 /* Whether this core has a kick to answer. */
 bool kick_is_pending(const struct hal_core *core);

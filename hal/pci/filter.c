@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "hal/pci/config.h"
 
-/* Behind the barrier the next holder finds the registers as this one left them. */
+/* After the barrier the next holder finds the registers as this one left them. */
 static void give(struct hal_lock *lock)
 {
 	arch_barrier();

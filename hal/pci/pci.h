@@ -31,21 +31,21 @@ struct pci_view {
 /* ---- Resident, on a core of the sandbox ---- */
 
 /*
- * A guest's access of `width` bytes at `place`: function << 12 | register. Reads of foreign functions give ones, writes to them
- * and to registers that are not for guests change nothing. HAL_FAULT: a width or alignment that the bus does not have.
+ * Carry out a guest's access of `width` bytes at `place`: function << 12 | register. Reads of other sandboxes' functions give ones; writes
+ * to them, and to registers that are not for guests, change nothing. HAL_FAULT: a width or alignment that the bus does not have.
  */
 enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t *value);
 enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value);
 
-/* As start-up leaves them, which is as firmware leaves devices: placed and decoding. Behind the end of a sandbox, before its next life. */
+/* Puts them into the state in which start-up leaves them: placed and decoding. Call after the end of a life, before the next one. */
 void pci_reset(const struct pci_view *view);
 
-/* What is a configuration register at this address as the sandbox sees it, or PCI_NOWHERE. */
+/* Returns which configuration register the sandbox sees at this address, or PCI_NOWHERE. */
 #define PCI_NOWHERE UINT32_MAX
 uint32_t pci_place(const struct pci_view *view, uint64_t gpa);
 
-/* Answers an exit, unless no configuration register is there: false. Stage 2 lets guests read those, so what comes here writes: its value
- * is set. */
+/* Answers an exit. Returns false if no configuration register is there. Stage 2 lets guests read these registers, so `exit` is a write, and
+ * its value is set. */
 static inline bool pci_emulate(const struct pci_view *view, const struct hal_exit *exit, enum hal_action *action)
 {
 	uint32_t place = pci_place(view, exit->gpa);
@@ -58,12 +58,12 @@ static inline bool pci_emulate(const struct pci_view *view, const struct hal_exi
 
 /* ---- Start-up ---- */
 
-/* Where all configuration registers are behind one pair of ports, all monitors share a lock, on the page of `boxes`. */
+/* Makes an empty view. Where one pair of ports leads to all configuration registers, all monitors share a lock on the page of `boxes`. */
 void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes);
-/* Checks that the function is the one the table means, places its base addresses, adds it. HAL_E_UNSUPPORTED: it is another, or none. */
+/* Adds a function: checks that it is the one that the table means and places its base addresses. HAL_E_UNSUPPORTED: another, or none. */
 HAL_CHECKED enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *function);
-/* Shows the sandbox the buses: its own functions read-only, of all others the page `absent`; if `open`, all as they are, to write, too.
- * Nothing where there is no ECAM. */
+/* Shows the sandbox the buses: its own functions read-only, and the page `absent` in place of all others. If `open`, shows all functions,
+ * writable. Does nothing where there is no ECAM. */
 HAL_CHECKED enum hal_status pci_show(struct hal_partition *partition, const struct pci_view *view, hpa_t absent, bool open);
 /* Maps what resident functions touch. */
 HAL_CHECKED enum hal_status pci_map(struct hal_space *space, const struct pci_view *view);

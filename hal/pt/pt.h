@@ -63,7 +63,7 @@ HAL_CHECKED enum hal_status pt_init(struct pt *pt, const struct pt_format *forma
 
 /*
  * Maps [ia, ia+size) to [oa, oa+size) with the largest leaves that fit and that no table already divides. Three steps:
- * check, reserve every table, write the leaves; so a failure changes no translation. What one failure leaves behind are
+ * check, reserve every table, write the leaves; so a failure changes no translation. What it leaves are
  * empty tables (HAL_E_NOMEM). A new table is zeroed and fenced before it is linked. No TLB maintenance is needed.
  *   HAL_E_RANGE       not multiples of 4 KiB, empty, or outside ia_bits or oa_bits
  *   HAL_E_PERMISSION  the format has no such set, or executable device memory

@@ -107,21 +107,24 @@ bool x86_post_nmi(struct hal_core *core);
 void x86_mark_off(struct hal_core *core);
 void x86_mark_on(struct hal_core *core);
 
-/* On the core itself: nothing is left of what its guest had, or armed. */
+/* Removes everything that the core's guest had or armed. Requires: on the core itself. */
 void x86_core_stop(struct hal_core *core);
 
 /*
- * On the core itself: as at its entry are the registers that INIT does not change, of the processor itself (what system calls use, and what
- * XSAVE knows), and then the vendor's.
+ * Gives the registers that INIT does not change the values that they have at the core's first entry: the processor's own (those of system
+ * calls, and the state that XSAVE knows), then those that the vendor keeps. Requires: on the core itself.
  */
 void x86_core_forget(struct hal_core *core);
 
-/* On the core itself: its guest as INIT and this STARTUP leave it. A kick may have come meanwhile: one more NMI is on its way. */
+/*
+ * Puts the guest into the state that INIT and this STARTUP leave, and sends itself an NMI, because a kick may have come meanwhile.
+ * Requires: on the core itself.
+ */
 void x86_core_start(struct hal_core *core, uint8_t vector);
 
 /* Sends an NMI to a core of the own sandbox. Whatever that core does, it then checks its pending events. */
 void x86_kick_core(const struct hal_core *core);
-/* Once its APIC is on: an end that this core was told of before its life began, it is told again. */
+/* Repeats the notice of another sandbox's end that this core was sent before its life began. Requires: its APIC is on. */
 void x86_repeat_notice(const struct hal_core *core);
 
 /*

@@ -46,7 +46,7 @@ static uint64_t constant_at(const uint8_t *at)
 	return (uint64_t)(int32_t)(at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24);
 }
 
-/* Behind what was fetched may stand anything: it is part of no whole instruction. At the end are zeros, and end the prefixes. */
+/* What follows the fetched bytes may be anything: it is part of no whole instruction. Zeros at the end stop the prefixes. */
 HAL_OUTLINE bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x86_mov *mov)
 {
 	bool narrow = false, load = access == BH_ACCESS_READ;

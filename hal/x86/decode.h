@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an access to a trapped page was: x86 exits tell the address and nothing of the instruction. Plain MOV between a register or a
- * constant and memory is understood, and nothing else; a guest that uses another form on a filtered device is parked.
+ * Finds out what an access to a trapped page was: x86 exits tell the address and nothing of the instruction. Only plain MOV between memory
+ * and a register or a constant is understood. A guest that uses another form on a filtered device is parked.
  *
  *   exit ─► x86_decode_access ─► fetch.c   at most 15 bytes, through the guest's tables, out of the sandbox's own RAM
  *                            └─► decode.c  pure: bytes in, one MOV out
@@ -11,8 +11,8 @@
 #include "hal/x86/vendor.h"
 
 /*
- * SDM vol. 2A, 2.3.11 "AVX Instruction Length": no instruction is longer. It is read in aligned words, and begins in the first. Behind the
- * bytes that count may stand others, and then zeros, as far as a decoder may look.
+ * SDM vol. 2A, 2.3.11 "AVX Instruction Length": no instruction is longer. It is read in aligned words, and begins in the first. After the
+ * bytes that count there may be others, and then zeros, as far as a decoder may look.
  */
 enum { X86_CODE_MAX = 15, X86_CODE_WORDS = 3, X86_CODE_LOOKAHEAD = 16 };
 struct x86_code {
@@ -34,7 +34,7 @@ struct x86_mov {
 	uint64_t mask; /* of as many bits as are written */
 };
 
-/* Returns whether it is a whole plain MOV in the direction of `access`; if not, *mov is worth nothing. Reads nothing but its arguments. */
+/* Returns whether it is a whole plain MOV in the direction of `access`; if not, *mov is undefined. Reads nothing but its arguments. */
 bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x86_mov *mov);
 
 /*
@@ -53,7 +53,7 @@ struct x86_noted {
 
 /*
  * Finds the MOV at the guest's RIP, and notes it. Each word is read once; the tables are walked once a page, level by level, at most five.
- * false: another instruction, 16-bit code, 32-bit paging without PAE, or a step that leads outside the sandbox's own RAM.
+ * Returns false for another instruction, 16-bit code, 32-bit paging without PAE, or a step that leads outside the sandbox's own RAM.
  */
 bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted, enum bh_access access);
 
@@ -62,14 +62,14 @@ void x86_decode_memory(struct hal_core *core, struct hal_exit *exit);
 
 /*
  * Completes a memory exit that an instruction of the guest's caused: kind DEVICE, with width, length, target and, of a write, value.
- * false: what else it has filled in is worth nothing; the instruction is none of those above, or the access was not its own.
+ * Returns false if the instruction is none of those above or the access was not its own; the fields of *exit are then undefined.
  */
 bool x86_decode_access(struct hal_core *core, struct hal_exit *exit);
 
 /* The general register that instructions call by this number; higher bits are not looked at. */
 uint64_t *x86_register(struct hal_core *core, uint32_t number);
 
-/* As many bits as an access of this width has. */
+/* Returns a mask of as many bits as an access of this width has. */
 static inline uint64_t x86_mask_of(uint32_t width)
 {
 	return UINT64_MAX >> (64 - 8 * width);

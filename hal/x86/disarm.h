@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up: what a loader may have left writing to memory, or counting towards an interrupt, is switched off. */
+/* Start-up: switches off what a loader may have left writing to memory, or counting towards an interrupt. */
 #pragma once
 #include <stdbool.h>
 
 #include "arch/x86_64/x86.h"
 
-/* A processor, as far as this asks it; a test has one of its own. */
+/* The questions that this asks a processor; a test brings a processor of its own. */
 struct x86_processor {
 	struct x86_cpuid (*cpuid)(uint32_t leaf, uint32_t subleaf);
 	uint64_t (*read)(uint32_t msr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resident: the instruction behind an exit, and what became of it (BH-I8.bounded). Nothing of the guest's is trusted: its tables may lie,
+ * Resident: the instruction that exited, and what became of it (BH-I8.bounded). Nothing of the guest's is trusted: its tables may lie,
  * change meanwhile or lead anywhere, so each step goes through the sandbox's own stage 2, and ends where that has no RAM.
  * What is fetched may differ from what ran; it is judged like any other.
  *
@@ -95,7 +95,7 @@ static bool translate(const struct hal_partition *partition, struct x86_noted *n
 	return true;
 }
 
-/* Word by word, until the instruction is whole: what stands behind it does not matter, and mostly there is one word. */
+/* Word by word, until the instruction is whole: what follows it does not matter, and mostly one word is enough. */
 HAL_OUTLINE bool x86_fetch(const struct hal_partition *partition, struct x86_noted *noted, enum bh_access access)
 {
 	struct x86_code *code = &noted->code;

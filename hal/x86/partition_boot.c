@@ -13,7 +13,7 @@ static void deny(void *map, size_t bytes)
 	words_fill(map, bytes / WORD_BYTES, UINT64_MAX);
 }
 
-/* Every port and every register exits. The map of registers lies right behind that of ports, as SVM's third frame of it: svm_boot.c. */
+/* Every port and every register exits. The map of registers lies right after that of ports, as SVM's third frame of it: svm_boot.c. */
 static enum hal_status create_maps(struct hal_partition *partition, struct hal_arena *arena)
 {
 	const size_t msr_map_bytes = x86_vendor_boot->msr_map_frames * BH_PAGE_BYTES;

@@ -41,11 +41,11 @@ struct x86_vendor {
 	void (*wait)(void);
 	uint64_t (*get)(const struct hal_core *core, enum x86_field field);
 	void (*set)(struct hal_core *core, enum x86_field field, uint64_t value);
-	/* Moves behind the instruction that exited. */
+	/* Moves the guest to the instruction after the one that exited. */
 	void (*skip)(struct hal_core *core, const struct hal_exit *exit);
 	/* Delivers an event before the next guest instruction. One a run. */
 	void (*inject)(struct hal_core *core, uint32_t event);
-	/* Whether one waits for the next run already. */
+	/* Returns whether an event already waits for the next run. */
 	bool (*has_event)(const struct hal_core *core);
 	/*
 	 * On the core itself. The guest's state after INIT and a STARTUP at this vector: real mode, CS:IP at vector << 12, no event,

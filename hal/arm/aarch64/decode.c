@@ -17,7 +17,7 @@ static enum bh_exit_reason decode_call(struct hal_core *core, uint64_t syndrome,
 	return syndrome & SYNDROME_CALL_IMMEDIATE ? BH_EXIT_FORBIDDEN : BH_EXIT_FIRMWARE;
 }
 
-/* HVC is the one that returns behind itself. */
+/* HVC alone returns to the instruction after itself. */
 static enum bh_exit_reason decode_hypercall(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
 	enum bh_exit_reason kind = decode_call(core, syndrome, exit);

@@ -11,7 +11,7 @@ static enum bh_exit_reason decode_call(struct hal_core *core, uint64_t syndrome,
 	return BH_EXIT_FIRMWARE;
 }
 
-/* HVC returns behind itself. Our own functions are known by their 64-bit names, abi/guest.h. */
+/* HVC returns to the instruction after itself. Our own functions are known by their 64-bit names, abi/guest.h. */
 static enum bh_exit_reason decode_hypercall(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
 	uint32_t function = core->guest.r[0];

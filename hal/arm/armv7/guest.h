@@ -60,7 +60,7 @@ void guest_clear_vectors(void);
 /* Leaves the start-up tables and stack for this core's own, for good; `resident` and core->guest are set. */
 _Noreturn void guest_space_enter(struct hal_core *core, uint64_t root);
 
-/* The rest of the bank, as the next two number it; each mode's lr stands behind its sp. */
+/* The rest of the bank, as the next two number it; each mode's lr follows its sp. */
 enum {
 	BANKED_R8_FIQ,
 	BANKED_SP_FIQ = 5,

@@ -6,7 +6,7 @@
 
 enum { GUEST_SP = 13, GUEST_LR = 14 };
 
-/* Where the mode's own sp is in the bank; lr behind it. System mode has User mode's. */
+/* Where the mode's own sp is in the bank; lr follows it. System mode has User mode's. */
 static unsigned stack_of(uint32_t cpsr)
 {
 	switch (cpsr & MODE_MASK) {

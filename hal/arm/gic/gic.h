@@ -46,22 +46,22 @@ struct gic_view {
 
 struct hal_space;
 
-/* NULL, or the first thing this driver misses, as hal_probe wants it. */
+/* Returns NULL, or the first thing that this driver misses, as hal_probe reports it. */
 const char *gic_missing(void);
-/* Switches off what reads or writes tables in memory; NULL, or a refusal that names the register which stays on. */
+/* Switches off what reads or writes tables in memory. Returns NULL, or a refusal that names the register that stays on. */
 const char *gic_disarm(void);
 /* Fills the partition's view. */
 void gic_create_view(struct hal_partition *partition);
 /* Maps what the resident functions touch. */
 HAL_CHECKED enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition);
-/* HCR bits without which direct interrupts would not be isolated. */
+/* Returns the HCR bits without which direct interrupts would not be isolated. */
 uint64_t gic_traps(const struct hal_partition *partition);
-/* This core's part of the controller: the kick armed, everything else off. */
+/* Initializes this core's part of the controller: the kick armed, everything else off. */
 void gic_start_core(const struct hal_core *core);
 
 /* ---- Resident ---- */
 
-/* What an access to `gpa` that stage 2 refused is: DEVICE or IPI if it is of the controller, else MEMORY. */
+/* Returns what kind of exit a refused access to `gpa` is: DEVICE or IPI if it is to the controller, else MEMORY. */
 enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write);
 /* Answers DEVICE: reads through gic_filter, writes what is granted. */
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit);
@@ -72,20 +72,20 @@ bool gic_send_at_once(struct hal_core *core, uint64_t syndrome);
 /* Answers an access to a word, of which gpa, access, width, target, value and raw[0] are known, if it is frequent. false: nothing was done.
  */
 bool gic_access_at_once(struct hal_core *core, const struct hal_exit *exit);
-/* Answers REGISTER, as far as it is of the CPU interface; HAL_REFUSE: it is not. */
+/* Answers REGISTER for registers of the CPU interface. Returns HAL_REFUSE for any other. */
 enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit);
 /* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */
 void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
-/* An interrupt of the other core's guest: BH_NOTICE_SGI. */
+/* Sends BH_NOTICE_SGI to the guest of the other core. */
 void gic_notice(uint64_t hardware_id);
-/* Sleeps until there may be something to do: a kick, or for a core that is on an interrupt of its guest's. */
+/* Sleeps until a kick may have arrived or, where the guest has this core switched on, an interrupt of the guest's. May return earlier. */
 void gic_wait(struct hal_core *core);
 /*
- * Of a guest core that starts: its CPU interface and its own lines as after reset, nothing pending or active, but for the kick. Of the
- * sandbox's shared lines, when none of its cores runs: off, and as start-up routed them.
+ * gic_reset_core resets the CPU interface and the banked lines of a guest core that starts: nothing stays pending or active but the kick.
+ * gic_reset_lines switches the sandbox's shared lines off and routes them as start-up did. Requires: none of its cores runs.
  */
 void gic_reset_core(struct hal_core *core);
 void gic_reset_lines(const struct hal_partition *partition);
-/* This core's CPU interface lets nothing but the kick through. What its guest left pending at the distributor stays there. */
+/* Closes this core's CPU interface to everything but the kick. What its guest left pending at the distributor stays there. */
 void gic_quiesce(void);

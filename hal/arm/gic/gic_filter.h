@@ -9,7 +9,7 @@ struct gic_frame {
 	uint64_t base;
 	const uint32_t *lines; /* granted */
 	uint32_t words;        /* of `lines` */
-	bool foreign;          /* GICv3: of another's core, seen as the redistributor at `base`, but nobody's */
+	bool foreign;          /* GICv3: another sandbox's core, shown as a redistributor at `base` that belongs to nobody */
 };
 
 /* One access, width and alignment checked. */
@@ -51,16 +51,16 @@ struct gic_register {
 uint64_t gic_read_type(const struct gic_access *access);
 void gic_write_targets(const struct gic_access *access, uint64_t value);
 
-/* Waits, within a bound, until no line comes any more that was disabled at this frame; the CPU interface's part of gic_reset_core. */
+/* Waits, within a bound, until no line that was disabled at this frame arrives any more; the CPU interface's part of gic_reset_core. */
 void gic_settle(uint64_t frame);
 /* Sends a line to one core. */
 void gic_route(uint32_t line, uint64_t hardware_id);
-/* The lines `mask` of word `word` at a frame of the distributor's layout: disabled, neither pending nor active, of no special priority. */
+/* Resets the lines `mask` of word `word` at a frame of the distributor's layout: disabled, not pending, not active, default priority. */
 void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask);
 /* Writes each byte of `value` whose byte in `mask` is not 0. */
 void gic_write_bytes(const struct gic_access *access, uint64_t mask, uint64_t value);
 
-/* Carries out an access to a word of the distributor, if that is one of GIC_BITS, which both versions have in the same place. */
+/* Carries out an access to a word of the distributor if that is one of GIC_BITS, which both versions have in the same place. */
 bool gic_bits_at_once(struct hal_core *core, const struct hal_exit *exit);
 /* Carries out `exit` at `offset` of the frame. HAL_FAULT: a width or alignment the register does not have. */
 enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame, uint32_t offset, const struct hal_exit *exit);

@@ -29,7 +29,7 @@ static inline void gicc_write(uint32_t offset, uint32_t value)
 	arch_mmio_write32(BOARD_GICC_BASE + offset, value);
 }
 
-/* Nothing left active at this core that could outrank the kick. */
+/* Clears whatever is active at this core, because it could outrank the kick. */
 static inline void gicc_clear_active(void)
 {
 	for (uint32_t n = 0; n < GICC_APR_WORDS; n++) {

@@ -26,7 +26,7 @@ enum { ICC_SGIR_INTID_SHIFT = 24, ICC_SGIR_RS_SHIFT = 44, ICC_INTID_SPECIAL = 10
 enum { ICC_SRE_ON = 7 };
 enum { ICC_CTLR_PRIBITS_SHIFT = 8, ICH_VTR_PREBITS_SHIFT = 26 };
 
-/* SGI `intid` for the one core with this affinity. */
+/* Returns the word that sends SGI `intid` to the one core with this affinity. */
 static inline uint64_t icc_sgi_to(uint64_t hardware_id, uint64_t intid)
 {
 	uint64_t aff0 = hardware_id & 0xff, aff1 = hardware_id >> 8 & 0xff, aff2 = hardware_id >> 16 & 0xff,
@@ -48,7 +48,7 @@ static inline uint64_t ich_preemption_bits(void)
 	return (SYSREG_READ(ICH_VTR_EL2) >> ICH_VTR_PREBITS_SHIFT & 7) + 1;
 }
 
-/* Nothing left active. "ICC_AP0R<n>_EL1", "ICH_AP0R<n>_EL2": the second exists with 6 bits and 7, the others with 7. */
+/* Clears whatever is active. "ICC_AP0R<n>_EL1", "ICH_AP0R<n>_EL2": the second exists with 6 bits and 7, the others with 7. */
 #define GIC_CLEAR_ACTIVE(bits, name, level)                \
 	do {                                               \
 		uint64_t bits_ = (bits);                   \

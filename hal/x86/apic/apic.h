@@ -35,7 +35,7 @@ static inline enum apic_mode apic_mode_of(uint64_t value)
 {
 	return (enum apic_mode)(value >> 8 & 7);
 }
-/* Those below are exceptions alone. SDM vol. 3A, 11.5.2 "Valid Interrupt Vectors"; the field is the same, too. */
+/* Vectors below 16 are exceptions only. SDM vol. 3A, 11.5.2 "Valid Interrupt Vectors"; the field is the same, too. */
 static inline bool apic_vector_exists(uint64_t value)
 {
 	return (uint8_t)value >= 16;
@@ -56,13 +56,13 @@ void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector);
 /* Masks every local source of interrupts and stops the timer. What is pending stays pending. */
 void apic_quiet(void);
 
-/* On the core itself, in its monitor. As a core finds it when INIT has stopped it and STARTUP sets it going; may swallow kicks' NMIs. */
+/* Puts the APIC into the state after INIT and STARTUP. May swallow NMIs of kicks. Requires: on the core itself, in its monitor. */
 void apic_reset(void);
 
-/* On, as firmware hands it to an operating system. */
+/* Switches the APIC on, as firmware hands it to an operating system. */
 void apic_enable(void);
 
-/* Whom a destination names: bit n: own core n; APIC_FOREIGN: a core that is not the sandbox's. */
+/* Returns the cores that a destination names: bit n for own core n, APIC_FOREIGN if any of them is not the sandbox's. */
 #define APIC_FOREIGN (UINT32_C(1) << 31)
 uint32_t apic_named(const struct hal_partition *partition, uint32_t destination, bool logical);
 
@@ -75,12 +75,12 @@ bool apic_send_fixed(const struct hal_core *core, uint64_t icr);
 enum hal_action apic_write_icr(struct hal_core *core, uint64_t icr);
 bool apic_write_lvt(struct hal_core *core, uint32_t msr, uint64_t *value);
 
-/* Start-up, on each core. x2APIC mode, enabled, quiet; whatever the firmware left. */
+/* Start-up, on each core. Brings the APIC into x2APIC mode, enabled and quiet, whatever state firmware left. */
 void apic_init(void);
 /*
- * Start-up, boot core. Takes every other core out of wherever firmware has parked it: UEFI does so in a loop in RAM, which is
- * a sandbox's before long. They are to be given the time of a few sleeps before that RAM is written.
+ * Start-up, boot core. Takes every other core out of wherever firmware has parked it: UEFI parks cores in a loop in RAM that is about to
+ * become a sandbox's. The caller sleeps a few times before it writes to that RAM.
  */
 void apic_stop_others(void);
-/* Start-up, boot core. Sleeps for one run-down of the timer: 20 us in emulators, below 1 ms on any processor. */
+/* Start-up, boot core. Sleeps until the timer has run down once: 20 us in emulators, below 1 ms on any processor. */
 void apic_sleep(void);

@@ -32,7 +32,7 @@ struct ioapic_line {
 	uint16_t wiring;                    /* trigger and polarity, as configured: bits of the low word */
 	uint8_t vector;                     /* granted */
 	uint8_t index, shown;               /* registers of the low word: the machine's, and the one the guest knows */
-	uint8_t first_vector, more_vectors; /* that an open entry may have: the first, and how many behind it */
+	uint8_t first_vector, more_vectors; /* that an open entry may have: the first, and how many after it */
 	uint8_t slot;                       /* of the core it goes to first */
 	bool touched;                       /* by the guest: start-up keeps off */
 	bool starts_masked;                 /* the guest is to open it */

@@ -42,7 +42,7 @@ svm_enter:
 	restore_own
 	ret
 
-	/* An NMI between STGI and HLT must not be slept over: svm_nmi then returns behind HLT. */
+	/* An NMI between STGI and HLT must not be slept over: svm_nmi then returns to after HLT. */
 	.globl	svm_wait
 svm_wait:
 	stgi

@@ -270,7 +270,7 @@ struct vmcb *svm_answer_at_once(struct x86_registers *registers, struct vmcb *vm
 }
 
 /*
- * What INIT leaves alone stands behind everything it changes but CR2: the MSRs of system calls, and PAT. The former, which VMRUN leaves
+ * What INIT leaves alone comes after everything it changes but CR2: the MSRs of system calls, and PAT. The former, which VMRUN leaves
  * alone, too, are in the processor, and fetched first. 14.1.3 "Processor Initialization State".
  */
 static void svm_start(struct hal_core *core, uint8_t vector)

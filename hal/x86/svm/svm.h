@@ -5,7 +5,7 @@
 
 extern const struct x86_vendor svm_vendor;
 
-/* The processor keeps the next instruction's address in the VMCB. Start-up finds out. */
+/* Whether the processor keeps the next instruction's address in the VMCB. Start-up finds out. */
 extern bool svm_saves_nrip;
 
 /*
@@ -15,7 +15,7 @@ extern bool svm_saves_nrip;
 void svm_enter(uint64_t vmcb, struct x86_registers *registers);
 
 /*
- * Answers an exit, if it is a frequent one after which no core has anything to do but this one's guest: a hypercall for the version, CPUID,
+ * Answers an exit if it is a frequent one that concerns this core's guest alone: a hypercall for the version, CPUID,
  * a fixed interrupt within the sandbox, a register, an access to a filtered page. Counts it (hal_core_count). Requires: called by enter.S,
  * right after the exit; RAX, RCX, RDX, RBX, RDI and RSI to R11 of the guest are in `registers`, the others still in the processor. Returns
  * the VMCB, to be run again, or NULL: nothing of the exit has been carried out, and svm_enter returns.
@@ -28,7 +28,7 @@ void svm_find_fields(struct hal_core *core);
 /* Sleeps with global interrupts on until an NMI has been taken: one that is already pending, or the next. */
 void svm_wait(void);
 
-/* Global interrupts on for a moment, and external ones, too. */
+/* Switches global and external interrupts on for a moment. */
 void svm_drain(void);
 
 /* What vector 2 does. */

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in the VMCB stands what assembly names: vmcb.h checks it. */
+/* Offsets of the VMCB's fields that assembly names; vmcb.h checks them. */
 #pragma once
 #define VMCB_RAX 0x5f8

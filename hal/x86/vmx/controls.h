@@ -8,12 +8,12 @@ enum vmx_word { VMX_PIN, VMX_PROCESSOR, VMX_SECONDARY, VMX_EXIT, VMX_ENTRY, VMX_
 
 /*
  * Makes the five control words from their capability MSRs (SDM vol. 3D, A.3 to A.5: bits that must be 1 in the lower half, bits
- * that may be 1 in the upper). NULL, or what the processor lacks, as hal_probe wants it; words are then untouched.
+ * that may be 1 in the upper). Returns NULL, or what the processor lacks, as hal_probe reports it; the words are then untouched.
  */
 const char *vmx_controls_make(const uint64_t capability[VMX_WORDS], uint32_t words[VMX_WORDS]);
 
-/* What IA32_VMX_EPT_VPID_CAP lacks, or NULL. */
+/* Returns what IA32_VMX_EPT_VPID_CAP lacks, or NULL. */
 const char *vmx_paging_missing(uint64_t capability);
 
-/* PT_LEAF_*: the leaves that EPT may have. */
+/* Returns the leaves that EPT may have: PT_LEAF_*. */
 uint8_t vmx_leaf_levels(uint64_t capability);

@@ -244,7 +244,7 @@ static void vmx_skip(struct hal_core *core, const struct hal_exit *exit)
 }
 
 /*
- * A #DB comes back as what it was: that of INT1 returns behind its instruction. An NMI is delivered as an exception, for which
+ * A #DB comes back as what it was: that of INT1 returns to after its instruction. An NMI is delivered as an exception, for which
  * the gate's privilege level does not matter; it ends a HLT. In real mode there are no error codes. 25.8.3 "VM-Entry Controls for
  * Event Injection", 27.2.1.3 "VM-Entry Control Fields". Delivery ends the shadow of an STI or MOV SS, with which an entry would be
  * refused: 27.3.1.5 "Checks on Guest Non-Register State".

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intel VT-x behind the vendor seam. Everything here wants this core's VMCS to be the current one, as it is from `enable` on. */
+/* Intel VT-x behind the vendor seam. Everything here requires that this core's VMCS is the current one, as it is from `enable` on. */
 #pragma once
 #include "hal/x86/vmx/vmcs.h"
 #include "hal/x86/core.h"
@@ -12,7 +12,7 @@ extern const struct x86_vendor vmx_vendor;
  */
 #define CR0_KEPT (CR0_NE | CR0_NW | CR0_CD)
 
-/* Neither fails: no field is used that the probe has not made sure of. */
+/* Neither fails: the probe has checked every field that is used. */
 static inline uint64_t vmx_read(uint64_t field)
 {
 	uint64_t value;
@@ -45,8 +45,8 @@ void vmx_start(struct hal_core *core, uint8_t vector);
 void vmx_restart(struct hal_core *core);
 
 /*
- * enter.S. Runs the guest to its next exit; general registers but RSP pass through `registers`. false: the processor refused
- * to enter, VM_INSTRUCTION_ERROR tells why.
+ * enter.S. Runs the guest to its next exit; general registers but RSP pass through `registers`. Returns false if the
+ * processor refused to enter; VM_INSTRUCTION_ERROR then tells why.
  */
 bool vmx_enter(struct x86_registers *registers);
 
@@ -59,5 +59,5 @@ void vmx_wait(void);
 /* What vector 2 does. */
 void vmx_nmi(void);
 
-/* Lets NMIs in again after an exit that one of them caused; a pending one is taken here. */
+/* Unblocks NMIs after an exit that one of them caused. An NMI that is pending is taken here. */
 void vmx_unblock_nmi(void);
