@@ -27,7 +27,7 @@
 enum { PHASE_MASK = 3, NEXT_LIFE = 4 };
 enum phase { PHASE_RUNS, PHASE_RESTARTS, PHASE_ENDED /* parked or switched off, all cores of it */ };
 
-/* What a restart makes of the sandbox's memory: spans of zeros, and in them pieces of the boot snapshot. One frame of the arena. */
+/* What a restart writes to the sandbox's memory: zeros to the spans, then the pieces of the boot snapshot. One frame of the arena. */
 struct boot_snapshot {
 	uint64_t copy; /* HPA, mapped one to one as the spans are */
 	uint32_t span_count, piece_count;
@@ -50,13 +50,13 @@ struct monitor {
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
 	uint32_t may_kick;                    /* bit n: sandbox n */
-	uint64_t kick_timeout;                /* arch counter ticks; twice as long is a restart's first core patient with the others */
+	uint64_t kick_timeout;                /* arch counter ticks; in a restart the first core waits twice as long for the others */
 	const struct boot_snapshot *snapshot; /* NULL: never restarts */
 	const struct bh_log *log;
 	struct watch watch;                     /* the first core's */
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
 	uint32_t entered;                       /* bit n: core n has been in monitor_run */
-	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase for whose end core n waits; of the first core nothing */
+	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase for whose end core n waits; unused for the first core */
 	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;
@@ -64,7 +64,7 @@ extern struct monitor monitor;
 /* Runs the sandbox on this core for good. Entered once, by hal_core_launch, on the private stack and tables. */
 void monitor_run(struct hal_core *core);
 
-/* Answers one exit within the sandbox's grant. Bounded. */
+/* Answers one exit within the sandbox's grant, in bounded time. */
 enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struct hal_exit *exit);
 
 /* Acknowledges and counts the kicks that are pending for this core. Returns how many there were. */

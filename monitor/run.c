@@ -69,9 +69,9 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 }
 
 /*
- * Returns whether this core decides what becomes of all; if so, *again says whether the sandbox begins again. Of cores that fault or ask
- * for a restart the first one decides: each reads the phase before it reads how many restarts are left. An end that was asked for, or
- * that a trap of the monitor has made inevitable, does not wait until a restart is done.
+ * Returns whether this core ends the life of all; if so, *again says whether another life begins. If several cores fault or ask for a
+ * restart, the first one decides, because each reads the phase before it reads how many restarts are left. An end that was asked for, or
+ * that a trap of the monitor has made inevitable, does not wait for a restart to finish.
  */
 static bool claim(enum hal_action action, bool *again)
 {

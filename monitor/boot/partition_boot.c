@@ -45,7 +45,7 @@ static const struct hal_part common_parts[] = {
 };
 enum { COMMON_PARTS = sizeof(common_parts) / sizeof(common_parts[0]) };
 
-/* What a monitor may do with its copy, page by page. The machine's parts lie behind the common ones of their kind. */
+/* What a monitor may do with its copy, page by page. The machine's parts lie after the common ones of their kind. */
 static const struct stretch {
 	const char *start, *end;
 	unsigned permissions;
