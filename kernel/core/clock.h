@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time: arch_counter() counts ticks of the machine's common clock; these convert. Good for spans up to centuries. */
+/* Converts ticks of the machine's common clock, which arch_counter() counts. Good for spans up to centuries. */
 #pragma once
 #include <stdint.h>
 
@@ -7,5 +7,5 @@
 void clock_init(uint64_t hz);
 uint64_t clock_to_ns(uint64_t ticks);
 uint64_t clock_from_ns(uint64_t ns);
-/* Where info->clock_hz is 0 and the machine itself knows: arch/<arch>/timer_hw.c */
+/* Returns the frequency where info->clock_hz is 0 and the machine itself knows it: arch/<arch>/timer_hw.c */
 uint64_t clock_machine_hz(void);

@@ -10,7 +10,7 @@
 enum { COMMAND_OPERANDS = 3, COMMAND_WORD_BYTES = 80 };
 
 struct command_line {
-	const char *text;                   /* behind the "=", or "" */
+	const char *text;                   /* after the "=", or "" */
 	uint64_t operand[COMMAND_OPERANDS]; /* as numbers; 0 where there is none */
 	unsigned operands;                  /* how many are numbers */
 };

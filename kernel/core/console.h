@@ -13,23 +13,23 @@
 
 void console_init(void);
 
-/* One line "NAME: text" to every output. */
+/* Writes one line "NAME: text" to every output. */
 void console_say(const char *format, ...) CONSOLE_FORMAT;
 /* The same, but not to a UART on which somebody is typing or dots are being counted. */
 void console_report(const char *format, ...) CONSOLE_FORMAT;
 
-/* The own log ring, or NULL. Its heartbeat fields belong to heartbeat.c. */
+/* Returns the sandbox's own log ring, or NULL. Its heartbeat fields belong to heartbeat.c. */
 struct bh_log *console_log(void);
 
 /* The interactive side: the UART alone. */
 bool console_has_uart(void);
 
-/* Its condition (uart.h) when this kernel began; 0 without a UART. */
+/* Returns the UART's condition (uart.h) when this kernel began; 0 without a UART. */
 uint32_t console_uart_found(void);
 void console_echo(const char *format, ...) CONSOLE_FORMAT;
-/* Next character received, if there is one. */
+/* Takes the next character received. Returns false if there is none. */
 bool console_get(char *c);
-/* Input not yet read. May be asked with interrupts disabled. */
+/* Returns whether there is input not yet read. May be called with interrupts disabled. */
 bool console_has_input(void);
 
 /*

@@ -20,15 +20,15 @@
  *   unsigned cpu_slot(void)                    this core's place in info->cores; 0: the core the sandbox was entered on
  */
 
-/* Vectors and, on x86, segments. First of all: what goes wrong afterwards is reported. */
+/* Installs vectors and, on x86, segments. Comes first, so that whatever goes wrong afterwards is reported. */
 void cpu_init(void);
 
-/* The end of everything on this core: interrupts disabled, asleep. */
+/* Stops this core for good: interrupts disabled, asleep. */
 _Noreturn void cpu_halt(void);
 
 /*
- * Calls attempt(a, b). true: it returned, its value is in *result. false: it ran into an exception, which fault.c has noted.
- * Does not nest; on one core at a time.
+ * Calls attempt(a, b). Returns true if it returned, with its value in *result, and false if it took an exception, which fault.c has noted.
+ * Does not nest; one core at a time.
  */
 bool cpu_attempt(uint64_t (*attempt)(uint64_t a, uint64_t b), uint64_t a, uint64_t b, uint64_t *result);
 
@@ -36,7 +36,7 @@ bool cpu_attempt(uint64_t (*attempt)(uint64_t a, uint64_t b), uint64_t a, uint64
 
 /*
  * Starts core `slot` of the sandbox, another than this: it calls entry() on the given stack, interrupts disabled, with this core's
- * address space and vectors. A core that is still going off is waited for, within a bound. false: the machine did not start it.
+ * address space and vectors. Waits, within a bound, for a core that is still going off. Returns false if the machine did not start it.
  */
 bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void));
 

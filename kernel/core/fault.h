@@ -17,5 +17,5 @@ void fault_take(const struct fault *fault, bool attempting);
 /* The fault that ended the last attempt. */
 const struct fault *fault_last(void);
 
-/* Our own mistake, or a sandbox that cannot work: says why, and parks. */
+/* Reports why this kernel cannot go on (a bug, or a sandbox that cannot work), and parks. */
 _Noreturn void fault_stop(const char *why);

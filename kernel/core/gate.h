@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gate that the tool opens by writing to the log ring. What waits for it runs without deadlines of ours, because a host that has other
- * work may leave a core without time for as long as it likes, and that proves nothing.
+ * A gate that the tool opens by writing to the log ring. What waits for it has no deadlines of ours: a host that has other work may
+ * leave a core without time for as long as it likes, and that proves nothing.
  */
 #pragma once
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pulse others judge this sandbox by: a beat at a fixed rate, counted in the log ring, where the tool and sandboxes
+ * The pulse by which others judge this sandbox: a beat at a fixed rate, counted in the log ring, where the tool and sandboxes
  * with `log-access` see it, together with the beats that came too late.
  */
 #pragma once
@@ -8,7 +8,7 @@
 
 enum { HEARTBEAT_HZ = 1000 };
 
-/* Beats `hz` times a second from now on; 0: no more. Counts go on. */
+/* Beats `hz` times a second from now on, or no more if `hz` is 0. Counts go on. */
 void heartbeat_start(uint64_t hz);
 
 /*
@@ -17,5 +17,5 @@ void heartbeat_start(uint64_t hz);
  */
 void heartbeat_delay(uint64_t ns);
 
-/* Once for every thousand beats, when called from the main program, says how they went. */
+/* Reports on the beats once for every thousand. Requires: the main program. */
 void heartbeat_report(void);

@@ -14,5 +14,5 @@ void idle_until(bool (*done)(void));
  * interrupt whose handler asks: then it has executed nothing since but the way there.
  */
 bool idle_slept_since(uint64_t moment);
-/* An interrupt of the core has been served, or was nobody's: what comes now does not come out of sleep. */
+/* Notes that the core has served an interrupt, or dropped a stray one: the next does not come out of sleep. */
 void idle_end_sleep(void);

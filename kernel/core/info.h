@@ -7,20 +7,20 @@
 
 extern const struct bh_info *info; /* valid from info_init on */
 
-/* Takes the description the kernel was entered with; NULL: there is no monitor. */
+/* Takes the description with which the kernel was entered; NULL: there is no monitor. */
 void info_init(const struct bh_info *given);
 
-/* The first grant of this kind whose role label is `name` (NULL: any), or NULL. */
+/* Returns the first grant of this kind whose role label is `name` (NULL: any), or NULL. */
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name);
 
-/* The first device (registers or ports) whose compatible string is `compatible`, or NULL. */
+/* Returns the first device (registers or ports) whose compatible string is `compatible`, or NULL. */
 const struct bh_grant *info_find_device(const char *compatible);
 
 /* Hypercall of abi/guest.h; BH_E_UNKNOWN on the bare machine. */
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b);
 
-/* Without a monitor: what this architecture's emulated machine looks like. arch/<arch>/bare.c */
+/* Returns the description of this architecture's emulated machine, used where there is no monitor. arch/<arch>/bare.c */
 const struct bh_info *info_bare_machine(void);
 
-/* What the monitor counts of this sandbox; all 0 on the bare machine. */
+/* Returns what the monitor counts of this sandbox; all 0 on the bare machine. */
 const struct bh_stats *info_statistics(void);

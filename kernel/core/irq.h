@@ -12,18 +12,18 @@
 struct irq_controller {
 	const char *grant;   /* it is used where a BH_GRANT_IRQCHIP of this name exists */
 	bool numbers_in_hex; /* as its manual writes them */
-	uint32_t ipi;        /* number that send_ipi's interrupt arrives as */
-	uint32_t notice;     /* number of a monitor's, that another sandbox has been parked */
+	uint32_t ipi;        /* number as which send_ipi's interrupt arrives */
+	uint32_t notice;     /* number of a monitor's notice that another sandbox has been parked */
 	void (*init)(void);
-	/* On a further core of the sandbox: what is the core's own. */
+	/* Initializes what belongs to one core. Called on each further core of the sandbox. */
 	void (*init_core)(void);
-	/* Lets the core's own interrupt `number` (a timer) in. */
+	/* Enables the core's own interrupt `number` (a timer). */
 	void (*enable_local)(uint32_t number);
-	/* Lets the device's line in, to this core; the number it will arrive as. */
+	/* Enables the device's line, to this core. Returns the number as which it will arrive. */
 	uint32_t (*enable_device)(const struct bh_grant *grant);
 	/* Interrupts core `slot` of the sandbox: one exit here, none there. */
 	void (*send_ipi)(unsigned slot);
-	/* Lets in only what is more urgent than `priority`; returns the mask as it then reads. NULL where nobody asks (x86). */
+	/* Masks what is not more urgent than `priority`. Returns the mask as it then reads. NULL where nobody asks (x86). */
 	uint32_t (*mask)(uint32_t priority);
 	/* Priority of the interrupt that is being served. NULL as `mask`. */
 	uint32_t (*running)(void);
@@ -37,7 +37,7 @@ extern const struct irq_controller *const irq_controllers[];
 /* Brings up the controller the sandbox was given; with none, stops the kernel. */
 void irq_init(void);
 
-/* The same on a further core: what was attached on the first one with irq_attach_local may come here, too. */
+/* The same on a further core, which may then take what was attached on the first one by irq_attach_local. */
 void irq_init_core(void);
 
 void irq_attach_local(uint32_t number, void (*handler)(void));
@@ -47,18 +47,18 @@ void irq_attach_device(const struct bh_grant *grant, void (*handler)(void));
 void irq_attach_ipi(void (*handler)(void));
 void irq_send_ipi(unsigned slot);
 
-/* Another sandbox has been parked, and its configuration and this one's say that this one is told. */
+/* The handler of the notice that another sandbox has been parked; both configurations have to ask for it. */
 void irq_attach_notice(void (*handler)(void));
 
-/* This core's priority mask, and the priority it is at: struct irq_controller. */
+/* Set this core's priority mask, and read its running priority: struct irq_controller. */
 uint32_t irq_mask(uint32_t priority);
 uint32_t irq_running_priority(void);
 
 /* From the vectors: an interrupt has come, on x86 at `vector`. */
 void irq_serve(uint32_t vector);
 
-/* From the controller: calls the handler of `number`; one that has none is a stray. */
+/* Called by the controller: calls the handler of `number`, or counts it as a stray if it has none. */
 void irq_dispatch(uint32_t number);
 
-/* When called from the main program, names the strays that have come since; each number once and for all. */
+/* Names the strays that have come since the last call, each number only once. Requires: the main program. */
 void irq_report_strays(void);

@@ -10,10 +10,10 @@
 
 #include "abi/guest.h"
 
-/* Starts every other core and waits until each is on; one that does not come is said, and stays off. */
+/* Starts every other core and waits until each is on. Reports a core that does not start, which stays off. */
 void smp_init(void);
 
-/* How many cores the sandbox has. Slots count from 0, the first core; those below are good for cores that exist. */
+/* Returns how many cores the sandbox has. Slots count from 0, the first core; the functions below require a slot that exists. */
 unsigned smp_count(void);
 
 struct smp_census {
@@ -23,12 +23,12 @@ struct smp_census {
 };
 struct smp_census smp_ask(unsigned slot);
 
-/* Switch another core on or off, and wait, within a bound, until it is. false: it is not, or it is busy with a command. */
+/* Switch another core on or off and wait, within a bound, until it is. Return false if it is not by then, or is busy with a command. */
 bool smp_start(unsigned slot);
 bool smp_stop(unsigned slot);
 
 /* Interrupts another core and waits, within a bound, until it has counted that. */
 bool smp_interrupt(unsigned slot);
 
-/* Lets another core run a command, and does not wait for its end. false: it is off, or busy. */
+/* Has another core run a command, and does not wait for its end. Returns false if that core is off or busy. */
 bool smp_run(unsigned slot, const char *word);

@@ -14,21 +14,21 @@ struct timer_event {
 };
 
 void timer_init(void);
-/* On a further core, behind irq_init_core. */
+/* On a further core, after irq_init_core. */
 void timer_init_core(void);
 
-/* Fires once, at or after `deadline`; a handler may add its event again. Not while it waits already. */
+/* Lets the event fire once, at or after `deadline`. A handler may add its event again. Requires: the event is not waiting. */
 void timer_add(struct timer_event *event, uint64_t deadline);
-/* Does nothing if it is not waiting. */
+/* Removes the event. Does nothing if it is not waiting. */
 void timer_cancel(struct timer_event *event);
 
 /* ---- The core's timer: arch/<arch>/timer_hw.c --------------------------------------------------------------------- */
 
 /* handler() is called at every expiry, in interrupt context. */
 void timer_hw_init(void (*handler)(void));
-/* This further core's timer, off, raising the same interrupt at the same pace. */
+/* Prepares the timer of a further core: off, with the same interrupt and the same rate. */
 void timer_hw_init_core(void);
-/* One interrupt as soon as possible after `deadline`, in place of what was set; late deadlines: at once. */
+/* Raises one interrupt as soon as possible after `deadline`, at once if that has passed. Replaces what was set. */
 void timer_hw_set(uint64_t deadline);
 void timer_hw_clear(void);
 

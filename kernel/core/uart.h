@@ -8,14 +8,14 @@
 
 struct uart_driver {
 	const char *compatible;
-	/* Before `init`: what whoever used it before leaves behind. 16550: line control; PL011: raw interrupts. */
+	/* Returns what the UART's earlier user left. 16550: line control; PL011: raw interrupts. Requires: before `init`. */
 	uint32_t (*condition)(const struct bh_grant *grant);
 	/* 8N1, no FIFO (an interrupt a character), receive interrupt on, transmit interrupt off. */
 	void (*init)(const struct bh_grant *grant);
-	/* Sends; false: no room. With interrupts disabled, as the handler sends, too. */
+	/* Sends one character. Returns false if there is no room. Requires: interrupts disabled, because the handler sends, too. */
 	bool (*put)(char c);
 	void (*transmit_interrupt)(bool on);
-	/* Interrupt: hands over what came in; true: there is room to send again. Leaves no cause pending. */
+	/* Serves an interrupt: hands over what was received. Returns whether there is room to send. Leaves no cause pending. */
 	bool (*serve)(void (*received)(char c));
 };
 

@@ -2,7 +2,7 @@
 /*
  * Exception vectors, ARM state: ARMv7 ARM B1.8.1 "Exception vectors and the exception base address". Everything is handled in SVC
  * mode on the one stack. The compiler leaves r9 alone (-ffixed-r9), so an interrupt may use it before anything is saved: there it
- * notes how late it is with its first instruction behind the branch, for which alone the table has room.
+ * notes how late it is with its first instruction after the branch, for which alone the table has room.
  */
 #include "frame.h"
 
@@ -81,7 +81,7 @@ interrupt:
 	.globl	cpu_attempt
 	.type	cpu_attempt, %function
 cpu_attempt:
-	push	{r3-r11, lr} /* r3: eight bytes aligned; b and result lie behind these 40 */
+	push	{r3-r11, lr} /* r3: eight bytes aligned; b and result lie after these 40 */
 	ldr	r4, =attempt_stack
 	str	sp, [r4]
 	mov	r12, r0

@@ -4,7 +4,7 @@
 
 #define SELECTOR_CODE   0x10
 #define SELECTOR_DATA   0x18
-#define SELECTOR_TSS    0x20 /* of the first core; one behind the other */
+#define SELECTOR_TSS    0x20 /* of the first core; one after the other */
 #define DESCRIPTOR_CODE 0x00af9b000000ffff
 #define DESCRIPTOR_DATA 0x00cf93000000ffff
 

@@ -32,7 +32,7 @@ static uint64_t attack_locked(uint64_t a, uint64_t b)
 	return __atomic_fetch_add((uint32_t *)a, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Half of the access lies before `a`, half behind. */
+/* Half of the access lies before `a`, half after. */
 static uint64_t attack_straddle(uint64_t a, uint64_t b)
 {
 	return arch_mmio_read64(a - 4);
@@ -64,7 +64,7 @@ static uint64_t attack_decoded(uint64_t a, uint64_t b)
 	return 0;
 }
 
-/* How often the function decoded while it was displaced, `b` attempts of which must have displaced it. */
+/* Returns how often the function decoded at a displaced address. Goes on until `b` attempts have displaced it. */
 static uint64_t attack_displace(uint64_t a, uint64_t b)
 {
 	uint32_t granted = arch_mmio_read32(a + PCI_BASE_ADDRESS);

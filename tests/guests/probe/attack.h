@@ -17,8 +17,8 @@ struct attack {
 };
 
 /*
- * What storm=KIND does without end and trips=KIND measures, in silence: an exit each time, refused or not, or one long instruction after
- * the other. storm.c has those of every architecture.
+ * What storm=KIND repeats without end and trips=KIND measures, without output: an exit each time, refused or not, or long instructions
+ * one after the other. storm.c has the kinds that every architecture has.
  */
 struct storm {
 	const char *kind;

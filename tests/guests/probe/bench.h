@@ -13,6 +13,6 @@ bool bench_timer_in_storm(const char *kind);
 
 /*
  * How long an exit of this kind takes, as the sandbox sees it, in ticks of the counter: each of a thousand by itself, interrupts disabled,
- * less what the same takes where nothing exits. Prints minimum, median and maximum. false: no such kind.
+ * less what the same takes where nothing exits. Prints minimum, median and maximum. Returns false if there is no such kind.
  */
 bool bench_trips(const char *kind);

@@ -14,12 +14,12 @@ enum { CAMPAIGN_MAGIC = 0x4d414342 /* "BCAM" */, CAMPAIGN_CODE_BYTES = 40, CAMPA
 enum campaign_flags {
 	CAMPAIGN_AIM = 1,       /* the code's first argument is a virtual address that leads to `target` */
 	CAMPAIGN_GRAFT = 2,     /* the same, and `target` is made one of the kernel's page tables */
-	CAMPAIGN_ALIAS = 4,     /* the same, and twice more: as a device a page behind, and in a leaf of 1 GiB */
+	CAMPAIGN_ALIAS = 4,     /* the same, and twice more: as a device a page further on, and in a leaf of 1 GiB */
 	CAMPAIGN_PROTECTED = 8, /* x86: the code runs in 32-bit protected mode, paging off, its arguments cut to 32 bits */
 	CAMPAIGN_REAL = 16,     /* x86: the same in real mode, with data segments of 4 GiB */
 };
 
-/* What the other core of the sandbox turns over and back meanwhile, and what for. */
+/* What the other core of the sandbox changes and changes back meanwhile, and what it puts there. */
 enum campaign_rival {
 	CAMPAIGN_ALONE,
 	CAMPAIGN_REWRITE, /* the code's second eight bytes, for `value` */
@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct campaign_queue) == 64, "queue.py");
 
 enum campaign_outcome {
 	CAMPAIGN_UNTRIED,
-	CAMPAIGN_TRYING, /* never came back: ended by its monitor, or by itself */
+	CAMPAIGN_TRYING, /* did not return: ended by its monitor, or by itself */
 	CAMPAIGN_REFUSED,
 	CAMPAIGN_RETURNED, /* something else than ... */
 	CAMPAIGN_RETURNED_ZERO,
@@ -58,7 +58,7 @@ enum campaign_outcome {
 struct campaign_notes {
 	uint32_t identity; /* of the queue */
 	uint32_t begun;
-	uint32_t done; /* all of the queue is behind us */
+	uint32_t done; /* the whole queue has been run */
 	uint32_t lives;
 	uint8_t outcome[BH_LOG_TEXT_BYTES - CAMPAIGN_NOTES - 16];
 };

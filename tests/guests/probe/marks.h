@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registers of this core that the kernel itself has no use for, and that nobody else may touch: system registers and a few of the
- * floating-point unit's. A sentinel fills them and sees whether they stay. Those in use it need not look at: it runs by them.
+ * Registers of this core that the kernel does not use and that nobody else may touch: system registers and a few of the floating-point
+ * unit's. A sentinel fills them and checks whether they keep their values. Registers in use need no check: the sentinel itself would fail.
  */
 #pragma once
 #include <stdint.h>
@@ -10,5 +10,5 @@
 
 /* <arch>/marks.c. On the core itself. */
 void marks_set(void);
-/* How many do not hold what marks_set left. */
+/* Returns how many do not hold what marks_set left. */
 uint64_t marks_lost(void);

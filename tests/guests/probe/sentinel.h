@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps watch over its own memory: all RAM that the kernel does not use holds a pattern, the kernel's text a checksum. A slice of it is
- * looked at a thousand times a second, beside the heartbeat; it says how often
- * it has seen all of it, and what had changed.
+ * checked a thousand times a second, beside the heartbeat. It reports how often it has checked everything, and what had changed.
  */
 #pragma once
 

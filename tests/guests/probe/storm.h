@@ -13,5 +13,5 @@ struct strike {
 /* Makes the operands of this kind; "" is a call's. Returns false if there is no such kind. */
 bool storm_prepare(const char *kind, struct strike *strike);
 
-/* Does it once. An exception it runs into is survived. */
+/* Makes one exit. Survives an exception. */
 void storm_strike(const struct strike *strike);

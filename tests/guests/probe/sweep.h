@@ -25,5 +25,5 @@ struct sweep {
 /* <arch>/sweeps.c; ended by a NULL kind. */
 extern const struct sweep arch_sweeps[];
 
-/* false: there is no such sweep. */
+/* Runs one sweep. Returns false if there is none of this kind. */
 bool sweep_run(const char *kind);

@@ -32,7 +32,7 @@ uint64_t gic_sgi_to_self(uint32_t number);
 /* Of struct storm: GICD_ISENABLER1 and what stands there; the SGI that cores of the kernel send each other. */
 void gic_prepare_enable(uint64_t operands[2]);
 void gic_prepare_sgi(uint64_t operands[2]);
-/* Asleep behind a CPU interface that lets nothing through. Returns only where there is none. */
+/* Sleeps with a CPU interface that lets nothing through. Returns only where there is none. */
 uint64_t gic_attack_sleep_masked(uint64_t a, uint64_t b);
 /* No attack: two interrupts of different priority at once, a times; how often the urgent one came first. */
 uint64_t gic_attack_order(uint64_t a, uint64_t b);
