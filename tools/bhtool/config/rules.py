@@ -142,7 +142,7 @@ RULES = (
     Rule("BH-R051", "The console is a UART.", "name a PL011 or a 16550; Linux on a PC may have a PCI one", references.console_is_uart),
     Rule(
         "BH-R052",
-        "Linux has a UART console or, said so, none; nobody else has none.",
+        "The console of Linux is a UART or `none`; no other sandbox has `none`.",
         'name a UART; else "none" for Linux, "log" for others',
         references.linux_console,
     ),
