@@ -31,7 +31,7 @@ def test_no_note_is_too_odd(junk: bytes) -> None:
 
 
 def test_notes_without_end_are_not_looked_through() -> None:
-    """However long they are, and however many program headers name them: what lies behind the bound counts for nothing."""
+    """However long they are, and however many program headers name them: what lies after the bound counts for nothing."""
     junk = struct.pack("<III", 0, 0, 1) * (NOTE_BYTES // NOTE.size + 1)
     wanted = struct.pack("<III", 9, 4, 1) + b"Bulkhead\0".ljust(12, b"\0") + bytes(4)
     data = junk + wanted

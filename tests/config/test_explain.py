@@ -38,7 +38,7 @@ def test_device_without_access(plan: Plan) -> None:
 
 
 def test_memory_of_another_and_of_the_monitor(compile_on: Compile, tmp_path: Path) -> None:
-    """Behind 16 MiB a sandbox of 2 MiB has no guest-physical addresses itself."""
+    """Above 16 MiB a sandbox of 2 MiB has no guest-physical addresses itself."""
     text = MIXED.read_text().replace("control_ram: control { size = <MiB(16)>; };", "control_ram: control { size = <MiB(2)>; };")
     (tmp_path / "small.dts").write_text("#define LOW_RESERVED 0x01000000\n" + text)
     plan = compile_on(tmp_path / "small.dts", "qemu-aarch64")

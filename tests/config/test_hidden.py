@@ -81,7 +81,7 @@ def test_a_bus_that_is_disabled_has_no_devices(compile_on: Compile, tmp_path: Pa
 
 
 def test_lines_of_any_form_are_lines(compile_on: Compile, tmp_path: Path) -> None:
-    """A line of somebody else, written behind one of another controller."""
+    """A line of somebody else, written after one of another controller."""
     other = 'other: serial@9080000 { compatible = "arm,pl011"; reg = <0x0 0x9080000 0x0 0x1000>; interrupts-extended = <&expander 1 2 3>, <&gic 0 20 4>; };'
     rules = [rule for rule, _ in found(compile_on, tmp_path, "", f"{other}")]
     assert rules == ["BH-R043"]

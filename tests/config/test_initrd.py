@@ -73,7 +73,7 @@ def test_what_follows_zstd_is_measured() -> None:
 
 
 def test_blocks_are_counted() -> None:
-    """Three bytes each may hold nothing: a file of zeros behind the magic number kept the tool busy for minutes."""
+    """Three bytes each may hold nothing: a file of zeros after the magic number kept the tool busy for minutes."""
     with pytest.raises(Unfit, match=f"has more than {MOST_BLOCKS:,} blocks of zstd data"):
         inspect(b"\x28\xb5\x2f\xfd" + bytes(4 * MOST_BLOCKS))
 
@@ -81,7 +81,7 @@ def test_blocks_are_counted() -> None:
 def test_what_follows_lz4_is_not_guessed_at() -> None:
     contents = inspect(by_program("lz4", PLAIN) + b"\x7f\x7f\x7f\x7f" + FORMS["gzip"])
     assert (contents.unpacked, contents.is_whole) == (3 * PAGE, False)
-    assert "behind its lz4 data" in contents.unmeasured
+    assert "after its lz4 data" in contents.unmeasured
 
 
 def test_an_initrd_by_zstd_has_to_fit() -> None:

@@ -102,7 +102,7 @@ SYNTAX = [
     (SIZE, "sensor@60000000 { reg = <0x60000000 0x1000000>; }", "16 BH-R001 `reg` of `/reserved-memory/sensor@60000000` has 8 bytes, and takes cells of 4 bytes: 2 of an address and 2 of a size"),
     ("\t\tranges;\n", "", "10 BH-W001 `/reserved-memory` lacks `ranges;`"),
     ("sensor: sensor {", "sensor: sensor@5 {", "32 BH-W001 `/domains/sensor@5` has an address in its name and no `reg`; take it out of the name, or add `reg`"),
-    (SIZE, "sensor { reg = <0x0 0x60000000 MiB(16)>; }", "16 BH-W001 `/reserved-memory/sensor` has `reg` and no address in its name; write `@` and the address behind the name"),
+    (SIZE, "sensor { reg = <0x0 0x60000000 MiB(16)>; }", "16 BH-W001 `/reserved-memory/sensor` has `reg` and no address in its name; write `@` and the address after the name"),
     (CELLS, "", "11 BH-R001 `/reserved-memory` lacks `#address-cells = <2>;` and `#size-cells = <2>;`"),
     ("\t};\n};\n", "\t};\n", "52 BH-R001 the file ends inside a node: `};` is missing"),
     ("\t};\n};\n", "\t};\n};\n};\n", "54 BH-R001 there is one `}` too many"),

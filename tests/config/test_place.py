@@ -137,7 +137,7 @@ def test_first_fit_is_not_the_last_word(order: tuple[bool, bool]) -> None:
     sizes: list[int | None] = [3, 2, 2, 2, 1]
     if order[0]:
         sizes[:4] = sizes[3::-1]
-    pin = {4: 14} if order[1] else {4: 13}  # what is pinned splits units 9 to 18 into 5 and 4, or 4 and 5, behind one for the pools
+    pin = {4: 14} if order[1] else {4: 13}  # what is pinned splits units 9 to 18 into 5 and 4, or 4 and 5, after one for the pools
     placed = place(domains_of(sizes, pin, ram), [lib.BH_POOL_ARENA] * 5)
     assert [span.size // MIB2 for spans in placed.ram for span in spans] == sizes
 

@@ -45,7 +45,7 @@ FRAMES = (
     reach("write-foreign-monitor", MONITORS, "write", "{victim.arena:#x}"),
     reach("read-foreign-statistics", MONITORS, "read", "{victim.pool:#x}"),
     reach("write-kick-boxes", MONITORS, "write", "{shared:#x}"),
-    # Everybody has RAM at the guest-physical addresses of the image, which lies at the start of RAM; behind the kernel there, zeros.
+    # Everybody has RAM at the guest-physical addresses of the image, which lies at the start of RAM; after the kernel there, zeros.
     Case(
         "own-ram-where-the-image-lies",
         "guest-physical addresses are not host-physical ones",

@@ -25,7 +25,7 @@ NEVER = NeverSays("told", "notices")
 
 
 def early(name: str, told: str, says: str, restarts: int = 0) -> Case:
-    """The failing sandbox ends with its first instructions; where cores take turns, the told one's has its first behind that."""
+    """The failing sandbox ends with its first instructions; where cores take turns, the told one's has its first after that."""
     health = f'on-fault = "restart"; max-restarts = <{restarts}>;' if restarts else ""
     return Case(
         f"notice-{name}",

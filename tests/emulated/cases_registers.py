@@ -311,7 +311,7 @@ FIRMWARE = (
     *(
         Case(
             f"call-version{word}",
-            "a call comes back behind itself",
+            "a call comes back after itself",
             attacked(f"hvc={call:#x}"),
             (Returned("attacker", f"hvc={call:#x}", 2),),
             where,

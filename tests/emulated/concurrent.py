@@ -27,7 +27,7 @@ def only(pool: bytes, word: bytes, step: int, within: range, what: str) -> int:
 
 
 def timeout_at(platform: Platform, one: SandboxPlan, pool: bytes, hertz: int) -> int:
-    """Where in its pool the sandbox's monitor keeps the bound: behind its pointers to statistics and crash record, with which it begins."""
+    """Where in its pool the sandbox's monitor keeps the bound: after its pointers to statistics and crash record, with which it begins."""
     width, form = (4, "<II") if platform.arch == "armv7" else (8, "<QQ")
     pointers = struct.pack(form, one.pool_hpa + abi.lib.BH_POOL_STATS, one.pool_hpa + abi.lib.BH_POOL_CRASH)
     begins = only(pool, pointers, width, range(0, len(pool), width), f"{one.name}: where its statistics are")

@@ -5,7 +5,7 @@
 {NAME.gpa} {NAME.gpa_end} the same as it sees it
 {NAME.gpa_last}           its last page
 {NAME.pool} {NAME.arena}  frames of its monitor               {NAME.index} its number, as `kick` wants it
-{NAME.alias}              its pool, as a sandbox without memory protection sees what lies behind its own RAM
+{NAME.alias}              its pool, as a sandbox without memory protection sees what its own RAM hides
 {shared}                  the page of kick mailboxes              {image} the monitor as it was loaded
 """
 

@@ -19,7 +19,7 @@ from tests.emulated.scene import stage
 
 TAKEN = re.compile(r"^Taking exception \d+ \[[^\]]*\] on CPU (\d+)")
 TO_MONITOR = re.compile(r"^\.\.\.from EL[01] to EL2")
-VMEXIT = re.compile(r"vmexit\(")  # behind the note of an injection, if there was one
+VMEXIT = re.compile(r"vmexit\(")  # after the note of an injection, if there was one
 BOCHS_VMEXIT = re.compile(r"\[CPU(\d+) *\] VMEXIT reason = ")
 
 WORK = Case(

@@ -75,7 +75,7 @@ class Step:
     calls: bool = False
     target: int | None = None  # of a jump or call
     indirect: bool = False
-    falls: bool = True  # goes on behind itself, too
+    falls: bool = True  # goes on after itself, too
     returns: bool = False
 
 
@@ -238,7 +238,7 @@ class Code:
             yield self.functions[BACK], sum(pushed) + VECTOR_PUSHES[self.architecture]
 
     def after(self, one: Instruction, depth: int, frames: dict[str, int]) -> int:
-        """Bytes on the stack behind an instruction. `frames`: of each function, where its frame pointer was set."""
+        """Bytes on the stack after an instruction. `frames`: of each function, where its frame pointer was set."""
         if re.match(r"movq\s+%rsp, %rbp", one.text):
             frames[one.function] = depth
         if found := FRAME.match(one.text):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row of the table of emulated cases, in the source tree this file lies in: `python -m tests.mutation.one_case PLATFORM CASE`.
 
-Without arguments it reads such pairs, a line each, and gives each a process of its own, forked so that nothing is imported again; behind what
+Without arguments it reads such pairs, a line each, and gives each a process of its own, forked so that nothing is imported again; after what
 that one says stands ENDED and its status.
 
 ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.

@@ -110,7 +110,7 @@ NO_LOOK_AFTER_EXCEPTIONS = MachineMutation(
     VTX,
     "kicker never said",
 )
-# One of the two looks suffices: behind a fault, unlike a trap, the window of the NMI ends the run before the handler's first instruction.
+# One of the two looks suffices: after a fault, unlike a trap, the window of the NMI ends the run before the handler's first instruction.
 NO_LOOK_AT_REFUSALS = tuple(
     MachineMutation(
         f"nobody looks after a kick, nor after a refusal: {case}",

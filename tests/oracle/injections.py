@@ -108,7 +108,7 @@ class Bench:
         return replace(self.snapshot, registers={**self.snapshot.registers, core: found})
 
     def window_leaf(self, hpa: int) -> Snapshot:
-        """Behind the information page: a leaf like the log's, to another frame."""
+        """After the information page: a leaf like the log's, to another frame."""
         return self.put(self.gpa("statistics") + 0x2000, self.word(self.gpa("log")) & ~ADDRESS | hpa)
 
     def copy(self, name: str = VICTIM) -> Span:
@@ -137,7 +137,7 @@ def whole_gigabyte(bench: Bench) -> Snapshot:
 
 
 def beyond_ram(bench: Bench) -> Snapshot:
-    """One large leaf more than granted, to the frames behind, which are west's."""
+    """One large leaf more than granted, to the frames after them, which are west's."""
     end = bench.gpa("RAM") + (16 << 20)
     return bench.put(end, bench.word(end - span(LARGE), LARGE) + span(LARGE), LARGE)
 

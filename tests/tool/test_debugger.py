@@ -137,7 +137,7 @@ def test_a_step_moves_one_core_alone() -> None:
 
 
 def test_a_step_over_an_exit_ends_in_the_guest() -> None:
-    """Where the guest goes on is not known: at this instruction or behind it. No breakpoint is left there."""
+    """Where the guest goes on is not known: at this instruction or after it. No breakpoint is left there."""
     machine = Machine([b"T05thread:03;"])
     target = live(machine)
     stepped = iter([True, False, True, True])  # before the step, after it, at the next stop

@@ -53,7 +53,7 @@ def partition(folder: Path, cores: str = "&cpu2", uart: str = "uart0", console: 
 
 
 def compiled(overlay: Path, *defined: str) -> libfdt.FdtRo:
-    """The board's tree with the overlay behind it, as Zephyr's build reads both; dtc has nothing to say of them."""
+    """The board's tree with the overlay after it, as Zephyr's build reads both; dtc has nothing to say of them."""
     both = "".join(f"#define {name}\n" for name in defined) + f'#include "{BOARD}"\n#include "{overlay}"\n'
     text = subprocess.run(["clang-19", "-E", "-x", "assembler-with-cpp", "-"], input=both, capture_output=True, text=True, check=True)
     tree = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-"], input=text.stdout.encode(), capture_output=True, check=True)

@@ -39,7 +39,7 @@ TARGETS = {
     "x86_64": ["--target=x86_64-none-elf"],
 }
 RAM, SIZE, STACK = 0x40000000, 0x100000, 0x400F0000
-# The stack lies in the second; behind the first is another's.
+# The stack lies in the second; after the first is another's.
 STRETCHES = [Region("ram", "ram", RAM, RAM, SIZE // 2, "rwx"), Region("ram", "ram", RAM + SIZE // 2, RAM + 4 * SIZE, SIZE // 2, "rwx")]
 LINKED = 0x40080000
 
@@ -72,7 +72,7 @@ def symbol(program: Path, name: str) -> int:
 
 
 def returns(program: Path) -> list[int]:
-    """Addresses behind the two calls: in middle, in outer."""
+    """Addresses after the two calls: in middle, in outer."""
     code = disassembled(program)
     return [code[n + 1][0] for n, (_, what) in enumerate(code) if what.split()[0] in ("bl", "call", "callq")]
 

@@ -245,7 +245,7 @@ def test_a_tar_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     packed_file.write_bytes(gzip.compress(file.read_bytes() + bytes(3 << 20), mtime=0))
     assert read_tree(packed_file)
     monkeypatch.setattr(entries, "IMAGE_BYTES", 2 << 20)
-    with pytest.raises(Unpackable, match="goes on for more than 2 MiB behind the end of its archive"):
+    with pytest.raises(Unpackable, match="goes on for more than 2 MiB after the end of its archive"):
         read_tree(packed_file)
 
 

@@ -11,7 +11,7 @@ from bhtool.report.summary import crash_lines
 from bhtool.report.wrong_call import VMCALL, VMMCALL, wrong_call
 
 GPA, SIZE, PC = 0, 0x10000, 0x2345
-# Two stretches, each with another's RAM behind it. PC lies in the first, LATER in the second.
+# Two stretches, each with another's RAM after it. PC lies in the first, LATER in the second.
 FIRST, SECOND = Region("ram", "ram", 0, 0x1000000, 0x8000, "rwx"), Region("ram", "ram", 0x8000, 0x3000000, 0x8000, "rwx")
 LATER, ACROSS = 0xA345, 0x7FFE
 
@@ -74,7 +74,7 @@ def test_is_named(backend: str, code: bytes, right: str) -> None:
         "another instruction",
         "at the end of RAM",
         "elsewhere",
-        "where another's RAM is behind the first stretch",
+        "where another's RAM is after the first stretch",
     ],
 )
 def test_nothing_else_is(backend: str, code: bytes, record: Crash) -> None:

@@ -90,7 +90,7 @@ static unsigned digit(char c)
 	return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
 }
 
-/* Behind bytes of a prefix that are not the instruction's. */
+/* After bytes of a prefix that are not the instruction's. */
 static struct x86_code code_of(unsigned row, unsigned bytes, uint8_t first)
 {
 	struct x86_code code = { .is64 = rows[row].is64, .first = first };
@@ -127,7 +127,7 @@ static void test_rows(uint8_t first)
 	}
 }
 
-/* A page that could not be fetched: what is there must be the whole. Bytes behind it change nothing. */
+/* A page that could not be fetched: what is there must be the whole. Bytes after it change nothing. */
 static void test_cut(uint8_t first)
 {
 	for (unsigned row = 0; row < ROWS; row++) {

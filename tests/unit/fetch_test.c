@@ -12,7 +12,7 @@
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
 
-/* Guest-physical: RAM, and behind it pages of other kinds, each of them mapped to frames that must not be read. */
+/* Guest-physical: RAM, and after it pages of other kinds, each of them mapped to frames that must not be read. */
 enum { RAM_PAGES = 32, RAM = 0x10000, RAM_END = RAM + RAM_PAGES * BH_PAGE_BYTES, DEVICE = 0x200000, READ_ONLY = 0x201000, HOLE = 0x300000 };
 enum { TABLES = RAM, CODE = RAM + 0x10000, P = 1, PS = 0x80 };
 /* More RAM, in leaves of stage 2 that end its walk early: test_large_leaves. */

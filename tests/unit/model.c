@@ -18,7 +18,7 @@ void model_reset(struct model *model)
 	memset(model->divided, 0, sizeof(model->divided));
 }
 
-/* Index of the first leaf that ends behind ia. */
+/* Index of the first leaf that ends after ia. */
 static unsigned lower(const struct model *model, uint64_t ia)
 {
 	unsigned low = 0, high = model->count;

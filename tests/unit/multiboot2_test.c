@@ -37,16 +37,16 @@ int main(void)
 	/* none */
 	PUT(0, 16, 0, END, 8);
 	check_modules(0, 0, 0);
-	/* one, behind a command line of 3 bytes that is padded to 8 */
+	/* one, after a command line of 3 bytes that is padded to 8 */
 	PUT(0, 56, 0, COMMAND_LINE, 11, 0x6261, 0, MODULE, 20, 0x200000, 0x203000, 0, 0, END, 8);
 	check_modules(1, 0x200000, 0x3000);
 	/* two: the last one counts */
 	PUT(0, 56, 0, MODULE, 17, 0x200000, 0x203000, 0, 0, MODULE, 17, 0x400000, 0x400001, 0, 0, END, 8);
 	check_modules(2, 0x400000, 1);
-	/* what stands behind the end is not looked at */
+	/* what stands after the end is not looked at */
 	PUT(0, 48, 0, END, 8, MODULE, 17, 0x400000, 0x400001, 0, 0, END, 8);
 	check_modules(0, 0, 0);
-	/* nor what stands behind the size */
+	/* nor what stands after the size */
 	PUT(0, 8, 0, MODULE, 17, 0x200000, 0x203000, 0, 0, END, 8);
 	check_modules(0, 0, 0);
 	PUT(0, 23, 0, MODULE, 16, 0x200000, 0x203000, 0, 0, END, 8);

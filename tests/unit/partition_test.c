@@ -105,7 +105,7 @@ _Noreturn void monitor_refuse(const char *what, const char *why)
 
 void snapshot_keep(const struct bh_table *of, uint32_t index, struct build *build)
 {
-	CHECK_EQ(seen.cores, CORES); /* behind all that start-up writes into the sandbox's memory */
+	CHECK_EQ(seen.cores, CORES); /* after all that start-up writes into the sandbox's memory */
 }
 
 /* build_space is space_test.c's. */

@@ -41,7 +41,7 @@ static void check_locked(void)
 	CHECK_EQ(view.own.next, view.own.serving + 1);
 }
 
-/* And the next holder finds what this one left: behind its last register comes a barrier, and only then the lock is given. */
+/* And the next holder finds what this one left: after its last register comes a barrier, and only then the lock is given. */
 static bool is_fenced = true;
 
 static void note_barrier(void)

@@ -40,7 +40,7 @@ struct list {
 
 /*
  * Of every monitor: its copy at the link addresses, its pool but for the copy, the kick mailboxes. The copy is the first that is taken, or
- * the second, behind the page of ones.
+ * the second, after the page of ones.
  */
 /* clang-format off */
 #define ALWAYS(pool, bytes, copy) {                                                                \
@@ -264,7 +264,7 @@ static void check_pool(uint32_t index)
 	CHECK_EQ(stats->pool_bytes, builds[index].arena.next - sandbox->pool);
 }
 
-/* Two stretches of RAM each; those of one have the other's between and behind them. */
+/* Two stretches of RAM each; those of one have the other's between and after them. */
 static void make_table(unsigned differs)
 {
 	static const struct bh_region more[] = {

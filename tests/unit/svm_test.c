@@ -322,7 +322,7 @@ static void test_state(void)
 		CHECK_EQ(*rows[n].at, n + 1);
 		CHECK_EQ(svm_vendor.get(&core, rows[n].field), n + 1);
 	}
-	vmcb.save.cs.attributes = 1 << 9 | 0xff; /* 4.8.1: L, bit 53 of the descriptor; 15.5.1 packs 55:52 behind 47:40 */
+	vmcb.save.cs.attributes = 1 << 9 | 0xff; /* 4.8.1: L, bit 53 of the descriptor; 15.5.1 packs 55:52 after 47:40 */
 	CHECK_EQ(svm_vendor.get(&core, X86_CS) >> svm_vendor.code_shift & 3, X86_CODE_64);
 	vmcb.save.cs.attributes = 1 << 10 | 0xff;
 	CHECK_EQ(svm_vendor.get(&core, X86_CS) >> svm_vendor.code_shift & 3, X86_CODE_32);

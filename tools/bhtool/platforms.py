@@ -22,7 +22,7 @@ class Emulator:
     program: str
     arguments: tuple[str, ...]  # QEMU's options, lines of Bochs' configuration
     medium: Medium
-    serials: tuple[str, ...]  # role labels, in the order of the machine's serial lines; behind them those of PCI
+    serials: tuple[str, ...]  # role labels, in the order of the machine's serial lines; then those of PCI
     good_exits: tuple[int, ...]  # statuses that mean "the machine switched itself off"
     icount_shift: int
     counts_linux: bool  # whether Linux runs at full speed under icount

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t LEAST_RAM = std::size_t{64} << 20;
 void *ram;
 
-// The file grows by what Bochs keeps behind the RAM: its ROMs.
+// The file grows by what Bochs keeps after the RAM: its ROMs.
 void *map_ram(const char *descriptor, std::size_t bytes)
 {
 	const int file = std::atoi(descriptor);

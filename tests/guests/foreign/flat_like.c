@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Starts as kvm-unit-tests on ARM do, and kernels of their kind: a flat binary, entered at its first byte with the device tree's address as
- * argument (r2 on ARMv7, which here equals r0). It clears what lies behind its own bytes before it looks at the tree, so the tree has to
+ * argument (r2 on ARMv7, which here equals r0). It clears what lies after its own bytes before it looks at the tree, so the tree has to
  * lie above that; then it goes through the whole tree, by its own lengths. Devicetree specification, 5 "Flattened Devicetree (DTB) Format".
  */
 #include "foreign.h"

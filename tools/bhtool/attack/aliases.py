@@ -48,7 +48,7 @@ def draw_alias(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 
 def own_page(rng: random.Random, ground: Ground) -> int:
-    """Of the last quarter of its RAM: behind kernel and requests."""
+    """Of the last quarter of its RAM: after kernel and requests."""
     ram = ground.own[0]
     return ram.end - 0x1000 * rng.randrange(1, 16)
 

@@ -223,7 +223,7 @@ def shown_of(address: int) -> frozenset[Outcome]:
 def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
     core = rng.choice([core for core in range(MACHINE_CORES) if core not in ground.sandbox.cores])
     address = REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
-    body = rng.choice(((0xB9400000,), (0xB9000001, 0xB9400000)))  # ldr, perhaps behind a str
+    body = rng.choice(((0xB9400000,), (0xB9000001, 0xB9400000)))  # ldr, perhaps after a str
     name = "read" if len(body) == 1 else "written and read"
     return Attempt(f"{address:#x}, of core {core}, {name}", code(*body), address, rng.getrandbits(32), Aim.ADDRESS, shown_of(address))
 
@@ -303,7 +303,7 @@ def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 
 def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """STR over the instruction two behind it, with and without the maintenance that it would take."""
+    """STR over the second instruction after it, with and without the maintenance that it would take."""
     word = rng.choice((*INSTRUCTIONS.values(), 0xD503201F)) if rng.getrandbits(1) else rng.getrandbits(16)  # UDF
     maintained = (0xD50B7B20, 0xD5033F9F, 0xD50B7520, 0xD5033FDF) if rng.random() < 0.5 else (0xD503201F,) * 4
     adr = 0x10000000 | 6 << 5  # adr x0, .+24
@@ -311,7 +311,7 @@ def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attem
 
 
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """So many exits one behind the other: a call that nobody knows, a register of the distributor."""
+    """So many exits one after the other: a call that nobody knows, a register of the distributor."""
     times = rng.randrange(16, 257)
     body = (0xD28000A0, CALLS["hvc"]) if index % 2 else (0xB9400022, 0xD503201F)
     loop = (0xD2800003 | times << 5, *body, 0xF1000463, 0x54FFFFA1)

@@ -215,7 +215,7 @@ def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attem
 
 
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """So many reads of the distributor one behind the other."""
+    """So many reads of the distributor one after the other."""
     times = rng.randrange(16, 241)
     return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, DISTRIBUTOR.start)
 

@@ -321,14 +321,14 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
 
 
 def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """MOV of one byte over the instruction behind it. None that jumps: a loop that modifies itself takes an emulator minutes."""
+    """MOV of one byte over the instruction after it. None that jumps: a loop that modifies itself takes an emulator minutes."""
     byte = rng.choice(code("90060e161e272f373f6098999b9e9ff1ccf5f8f9fafc"))
     body = code("c60500000000") + bytes([byte]) + b"\x90" * rng.randrange(1, 6)
     return Attempt(f"an instruction made {byte:#x} just before it runs", body + RET, 0, 0, Aim.NUMBER, ANYTHING)
 
 
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """So many exits one behind the other."""
+    """So many exits one after the other."""
     times = rng.randrange(16, 257)
     body = code("5389f9" + "5131c00fa259ffc975f6" + "5b")
     return Attempt(f"{times} times CPUID", body + RET, times, 0, Aim.NUMBER, ANYTHING)

@@ -91,7 +91,7 @@ def draw_level(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"eret to {name}", ERET, 0, flags | LEVELS[name], Aim.NUMBER, NOT_DONE)
 
 
-# The vector 0x200 behind the code's beginning becomes br x5, back into the loop.
+# The vector 0x200 after the code's beginning becomes br x5, back into the loop.
 STORM = words(
     0xD538C004,  # mrs x4, vbar_el1
     0x10FFFFE2,  # adr x2, .-4

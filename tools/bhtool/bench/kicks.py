@@ -2,7 +2,7 @@
 """How long a core does not hear of a kick: from the moment another monitor has sent it until the core's own monitor looks for it.
 
 In instructions that the kicked core executes meanwhile, told from the emulator's log. The monitors of both run one function at these two moments,
-monitor_take_kicks: the kicker's while it waits for the answer, the victim's behind every exit. Only on qemu-svm: a PC alone intercepts a long
+monitor_take_kicks: the kicker's while it waits for the answer, the victim's after every exit. Only on qemu-svm: a PC alone intercepts a long
 instruction, and on ARM QEMU invalidates another core's translations, which is the kick there, when that core's turn is over.
 """
 

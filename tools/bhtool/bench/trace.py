@@ -32,7 +32,7 @@ Span = tuple[int, int]
 
 
 def span(elf: Elf) -> Span:
-    """From its first byte in memory to behind its last."""
+    """From its first byte in memory to the one after its last."""
     return min(address for address, _, _ in elf.loads), max(address + size for address, _, size in elf.loads)
 
 

@@ -18,9 +18,9 @@ NOT_A_KERNEL, TOO_BIG = "BH-R061", "BH-R065"
 MIB = 1 << 20
 # arm64: struct in the first 64 bytes
 TEXT_OFFSET, IMAGE_SIZE, IMAGE_MAGIC = 8, 16, 56
-# arm: arch/arm/boot/compressed/head.S; it unpacks to the start of RAM and has its heap behind itself
+# arm: arch/arm/boot/compressed/head.S; it unpacks to the start of RAM and has its heap after itself
 ZIMAGE_MAGIC, ZIMAGE_OFFSET, HEAP_BYTES = 0x24, 32 * MIB, MIB
-ZIMAGE_MARK, ZIMAGE_TABLE = 0x34, 0x38  # vmlinux.lds.S there: sizes behind the word KLSZ, the length of the kernel, .bss, TEXT_OFFSET
+ZIMAGE_MARK, ZIMAGE_TABLE = 0x34, 0x38  # vmlinux.lds.S there: sizes after the word KLSZ, the length of the kernel, .bss, TEXT_OFFSET
 
 
 @dataclass(frozen=True)

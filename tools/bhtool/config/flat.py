@@ -2,7 +2,7 @@
 """Flat binaries: bytes without a header, loaded where `load-address` says and entered at the first.
 
     RAM + 0 ...  image at load-address ...  RAM + min(half, 128 MiB) device tree   then initrd, 2 MiB aligned
-The tree lies above the image, as QEMU puts it: such a kernel clears what is behind its own bytes before it looks at the tree.
+The tree lies above the image, as QEMU puts it: such a kernel clears what is after its own bytes before it looks at the tree.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
 
 
 def _ram(gpa: int, spans: list[Span]) -> Iterator[Region]:
-    """One behind the other as the sandbox sees them, wherever the machine has them."""
+    """One after the other as the sandbox sees them, wherever the machine has them."""
     for span in spans:
         yield Region("ram", "ram", gpa, span.start, span.size, "rwx")
         gpa += span.size

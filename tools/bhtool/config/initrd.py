@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that a sandbox names, read: an image as it is; an initrd as it is, or packed out of a directory or a tar, with kernel modules behind it."""
+"""The files that a sandbox names, read: an image as it is; an initrd as it is, or packed out of a directory or a tar, with kernel modules after it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _top(sandbox: Sandbox, data: bytes, names: set[str] | None) -> set[str]:
         why = "it is no cpio archive, plain or compressed by gzip, xz or bzip2"
         if compression := only_linux_opens(data):
             why = f"it is compressed by {compression}, so what it holds already is not seen here; compress it by gzip, xz or bzip2"
-        raise PayloadError(UNPACKABLE, f"modules cannot go behind `{sandbox.node.text(INITRD)}` of `{sandbox.name}`: {why}", MODULES)
+        raise PayloadError(UNPACKABLE, f"modules cannot go after `{sandbox.node.text(INITRD)}` of `{sandbox.name}`: {why}", MODULES)
     return found
 
 

@@ -77,7 +77,7 @@ def pci_console(uart: Device, uarts: int) -> str:
 
 
 def command_line(bootargs: str, uarts: list[Port], console: str = "") -> bytes:
-    """No early look at PCI, for quirks of chips that no sandbox has: 64 exits. Ends in ten blanks behind `tsc_early_khz=` for the monitor to fill: only the machine knows its clock."""
+    """No early look at PCI, for quirks of chips that no sandbox has: 64 exits. Ends in ten blanks after `tsc_early_khz=` for the monitor to fill: only the machine knows its clock."""
     if not console and uarts and uarts[0].first in TTY:
         console = f"console=ttyS{TTY[uarts[0].first]},115200"
     words = [

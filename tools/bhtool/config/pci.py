@@ -47,7 +47,7 @@ def configuration_page(function: Function) -> Span | None:
 
 
 def with_functions(machine: Machine) -> Machine:
-    """The machine, and behind its other devices the functions on its buses."""
+    """The machine, and after its other devices the functions on its buses."""
     for host in hosts(machine.root):
         machine.devices += [_device(machine, host, node) for node in host.children.values() if "reg" in node.properties]
     return machine

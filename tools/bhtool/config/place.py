@@ -62,7 +62,7 @@ class Free:
 class Placement:
     shared: int = 0
     pools: list[int] = field(default_factory=list)
-    ram: list[list[Span]] = field(default_factory=list)  # by sandbox index; as the sandbox sees them, one behind the other
+    ram: list[list[Span]] = field(default_factory=list)  # by sandbox index; as the sandbox sees them, one after the other
     copies: list[int] = field(default_factory=list)  # by sandbox index; 0: none was asked for
     free: Free = field(default_factory=lambda: Free([], []))  # what is left
     given_up: int = 0  # bytes of whole units that whoever takes the rest cannot have

@@ -161,7 +161,7 @@ class SandboxPlan:
 
     @property
     def ram(self) -> list[Region]:
-        """Its RAM as the machine has it: one stretch, or several for who takes the rest; one behind the other in its own addresses."""
+        """Its RAM as the machine has it: one stretch, or several for who takes the rest; one after the other in its own addresses."""
         return [one for one in self.regions if one.kind == "ram"]
 
     @property

@@ -19,9 +19,7 @@ from bhtool.config.span import PAGE, Span
 from bhtool.families.family import PoolFrames
 from bhtool.families.table import FAMILIES
 
-SHOWN = (
-    lib.BH_POOL_ARENA // PAGE
-)  # statistics, information, log; and the crash record, with the partition and the monitor's space behind it
+SHOWN = lib.BH_POOL_ARENA // PAGE  # statistics, information, log; and the crash record, followed by the partition and the monitor's space
 GICV3_FRAMES = 0x10000  # each of a distributor's and a redistributor's; a GICv2's have a page
 COPY_TABLES = 4  # at most, of a boot snapshot: for its two ends, which may lie in two GiB; what is between has larger leaves
 

@@ -111,7 +111,7 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
 
 
 def _pieces(plan: SandboxPlan) -> Iterator[tuple[int, int, int, int]]:
-    """One behind the other in the boot snapshot."""
+    """One after the other in the boot snapshot."""
     offset = 0
     for target, size in plan.pieces:
         yield plan.index, offset, target, size

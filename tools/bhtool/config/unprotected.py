@@ -59,7 +59,7 @@ def _registers(span: Span) -> Region:
 
 
 def _alias(machine: Machine, ram: Span) -> Region:
-    """Where addresses have 32 bits: as much as there is room for behind RAM."""
+    """Where addresses have 32 bits: as much as there is room for after RAM."""
     if machine.family.programs.address_end <= ALIAS:
         return Region("alias of RAM", "open", ram.end, ram.start, min(ram.size, MACHINE.end - ram.end), "rwx")
     return Region("alias of RAM", "open", ALIAS + ram.start, ram.start, ram.size, "rwx")

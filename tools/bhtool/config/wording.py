@@ -55,7 +55,7 @@ COMPILERS_WORDS = (
     ),
     (
         re.compile(r"\(unit_address_vs_reg\): (?P<name>/\S*): node has a reg.* but no unit name"),
-        "`{name}` has `reg` and no address in its name; write `@` and the address behind the name",
+        "`{name}` has `reg` and no address in its name; write `@` and the address after the name",
     ),
     (re.compile(r"\((?P<check>\w+)\): (?P<name>/\S*): (?P<text>.*)"), "`{name}`: {text} (dtc's check `{check}`)"),
 )

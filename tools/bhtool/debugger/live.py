@@ -34,7 +34,7 @@ CHUNK = 0x400  # bytes of memory in one packet
 THREAD = re.compile(rb"thread:([0-9a-f]+);")
 STOPPED = re.compile(rb"^[TS]([0-9a-f]{2})")
 MAPPED = re.compile(r"^gpa: 0x([0-9a-f]+)", re.MULTILINE)
-X86_CONTROL_OFFSETS = {"cr0": 188, "cr3": 204, "cr4": 212, "efer": 228}  # of QEMU's i386-64bit.xml, behind six segments and three bases
+X86_CONTROL_OFFSETS = {"cr0": 188, "cr3": 204, "cr4": 212, "efer": 228}  # of QEMU's i386-64bit.xml, after six segments and three bases
 X86_PACKET_BYTES = 608  # of that file's `g` packet: of another size, the offsets are another file's
 
 
@@ -309,14 +309,14 @@ class Live:
         return self.interrupted(slot)
 
     def _behind_exit(self, before: int) -> set[int]:
-        """Where the guest goes on: at this instruction or behind it, whose length the machine does not tell."""
+        """Where the guest goes on: at this instruction or after it, whose length the machine does not tell."""
         return {before + n for n in range(0, self._layout.call_span + 1, self._registers.instruction_step)}
 
     def pass_over(self, slot: int, tick: Tick) -> bool:
         return self._step_core(self.cores[slot], tick)[1]
 
     def _step_core(self, core: int, tick: Tick) -> tuple[bytes, bool]:
-        """Looks at no breakpoint. An instruction that sleeps does not end while nothing else runs: its core is left asleep behind it."""
+        """Looks at no breakpoint. An instruction that sleeps does not end while nothing else runs: its core is left asleep after it."""
         self.line.ask(f"Hc{core + 1:x}")  # else an interruption would leave it stepping
         self.line.send(f"vCont;s:{core + 1:x}".encode())
         return self._await(tick, STEP_SECONDS)

@@ -98,7 +98,7 @@ def translate_x86(controls: Mapping[str, int], read: ReadGuest, address: int) ->
 
 
 def by_pages(address: int, size: int) -> Iterator[tuple[int, int]]:
-    """The stretch cut at page borders: what lies behind each is another question."""
+    """The stretch cut at page borders: what lies after each is another question."""
     while size:
         here = min(size, PAGE - address % PAGE)
         yield address, here

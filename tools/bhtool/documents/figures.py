@@ -118,7 +118,7 @@ class Figures:
         return list(dict.fromkeys(name for (name, _), one in self.results.items() if one.rows))
 
     def table(self, bench: str) -> str:
-        """All that is stored of one benchmark: a line for each row, a column for each platform, the target behind them."""
+        """All that is stored of one benchmark: a line for each row, a column for each platform, the target after them."""
         found = sorted((one for (name, _), one in self.results.items() if name == bench), key=lambda one: place(one.platform))
         names = dict.fromkeys(name for one in found for name in one.rows)
         head = ["", *(f"`{one.platform}`" for one in found), "target"]

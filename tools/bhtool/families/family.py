@@ -62,7 +62,7 @@ class Programs:
 
 @dataclass(frozen=True, kw_only=True)
 class Frames:
-    """How stack frames are linked, and what calls look like. A frame begins with the caller's frame pointer; the return address is behind it."""
+    """How stack frames are linked, and what calls look like. A frame begins with the caller's frame pointer; the return address follows it."""
 
     word: int
     pointer: Callable[[Sequence[int]], int]  # number of the frame pointer in a crash record's registers

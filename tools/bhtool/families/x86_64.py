@@ -52,7 +52,7 @@ X86_64 = Family(
     ),
     programs=Programs(
         elf_machine=62,  # EM_X86_64
-        link_offset=0x200000,  # behind entry area and legacy memory
+        link_offset=0x200000,  # after entry area and legacy memory
         stack_offset=None,
         entered_wide=True,
         takes_flat=False,

@@ -2,7 +2,7 @@
 """Payload for boot loaders that choose themselves where a file goes: one boot module, and the table that tells of it.
 
 segments of the plan     info | kernel, initrd | ... wherever they are used
-module                   the same in whole pages, in the order of their addresses, one behind the other
+module                   the same in whole pages, in the order of their addresses, one after the other
 """
 
 from dataclasses import replace

@@ -105,6 +105,6 @@ def connected(launch: Launch, listener: socket.socket, process: subprocess.Popen
 
 
 def complaint(said: str) -> str:
-    """The text behind its marker for what ends a machine."""
+    """The text after its marker for what ends a machine."""
     found = re.findall(r">>PANIC<<\s*(.*)", said)
     return str(found[0]).strip() if found else ""

@@ -18,7 +18,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def processor_seconds(pid: int) -> float:
-    """What the process has used so far; proc(5), /proc/pid/stat, utime and stime. Its name may hold spaces, so what is behind it counts."""
+    """What the process has used so far; proc(5), /proc/pid/stat, utime and stime. Its name may hold spaces, so what is after it counts."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 

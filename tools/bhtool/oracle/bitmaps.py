@@ -50,7 +50,7 @@ def open_registers(data: bytes, stretches: list[Stretch]) -> set[int]:
 def open_ports(data: bytes) -> set[int]:
     """APM vol. 2, 15.10.1 "I/O Permissions Map"; SDM vol. 3C, 25.6.4 "I/O-Bitmap Addresses".
 
-    SVM's third frame begins with bits for the bytes behind port 0xffff, of accesses that run over the end: numbers from PORTS.
+    SVM's third frame begins with bits for the bytes after port 0xffff, of accesses that run over the end: numbers from PORTS.
     """
     return {port for port in clear_bits(data, 8 * len(data)) if port < PORTS + LONGEST - 1}
 

@@ -91,7 +91,7 @@ class Placed:
 
     shared: int
     pools: tuple[Span, ...]
-    ram: tuple[tuple[Span, ...], ...]  # as a sandbox finds them, one behind the other
+    ram: tuple[tuple[Span, ...], ...]  # as a sandbox finds them, one after the other
     copies: Mapping[str, Span]
 
 
@@ -197,7 +197,7 @@ def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
         yield Grant(name, page, page, PAGE, "rw", "device")
     if machine.gic_v2:
         start, _ = machine.interrupt_controller.reg()[1]
-        yield Grant("GICv2 CPU interface", start, start, PAGE, "rw", "device", shared=True)  # GICC_DIR, behind, names anybody's line
+        yield Grant("GICv2 CPU interface", start, start, PAGE, "rw", "device", shared=True)  # GICC_DIR, after it, names anybody's line
 
 
 def _configuration(sandbox: Sandbox, pool: int, exempt: frozenset[str]) -> Iterator[Grant]:

@@ -15,7 +15,7 @@ IOPM_BASE, MSRPM_BASE, ASID, TLB_CONTROL, V_INTR, NP_ENABLE, N_CR3, EFER = 0x040
 SVME, VMRUN = 12, 0  # 15.5.1: VMRUN fails without this bit of EFER, and without this intercept
 FRAMES = bits(51, 12)
 BLOCKS = 3  # a core runs on one, and begins as one of two others say; whichever it is, all must confine it
-BLOCKS_AT = (0, 0x700)  # of a frame: the two others are one behind the other, as far as anything is in them
+BLOCKS_AT = (0, 0x700)  # of a frame: the two others are one after the other, as far as anything is in them
 
 # What would let a guest out, or let it stop the machine, without its monitor: 15.9, 15.12, 15.13, 15.8.
 NEEDED_EXCEPTIONS = {1: "#DB", 17: "#AC", 18: "#MC"}

@@ -2,7 +2,7 @@
 """VT-x: what stands in a VMCS has numbers (SDM vol. 3D, Appendix B "Field Encoding in VMCS"), and where, each processor keeps to itself.
 
 The only processor whose memory anybody sees here is Bochs' (its model file vmcs.cc): four bytes for every number within a group, the
-groups one behind the other. Found by writing known values, and checked with every snapshot, because wrong offsets find no VMCS.
+groups one after the other. Found by writing known values, and checked with every snapshot, because wrong offsets find no VMCS.
 """
 
 from __future__ import annotations

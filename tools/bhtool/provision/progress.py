@@ -34,7 +34,7 @@ class Steps:
         self._at, self._told = 0.0, time.monotonic()
 
     def __call__(self, share: float, note: str = "") -> None:
-        """`share`: between 0 and 1; what is behind the last is not told."""
+        """`share`: between 0 and 1; what is after the last is not told."""
         share = min(max(share, 0.0), 1.0)
         now = time.monotonic()
         is_due = now - self._told >= OFTEN_SECONDS if self._can_rewrite else int(share * 4) > int(self._at * 4)

@@ -47,7 +47,7 @@ class Row:
     restarts: int
 
     def cells(self) -> list[tuple[str, str]]:
-        """(text, style) of each column behind the name."""
+        """(text, style) of each column after the name."""
         beats = "" if self.beats is None else counted(self.beats, "beat")
         gaps = counted(self.gaps, "gap") if self.gaps else ""
         exits = "" if self.exits_a_second is None else f"{self.exits_a_second:,.0f} exits/s"

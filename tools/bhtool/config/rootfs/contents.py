@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an initial RAM disk holds, as Linux will unpack it: archives one behind the other, each plain or compressed (init/initramfs.c).
+"""What an initial RAM disk holds, as Linux will unpack it: archives one after the other, each plain or compressed (init/initramfs.c).
 
 Nothing here believes a size it has not counted, and nothing is kept but names and the heads of files: LIMIT bounds what is unpacked, KEPT what is kept.
 """
@@ -21,7 +21,7 @@ from bhtool.config.rootfs.by_program import MOST_BLOCKS, PROGRAMS, Unpacking, le
 
 LIMIT = 4 << 30  # unpacked bytes, of all parts together
 KEPT, EACH = 256 << 20, 256  # bytes of memory for names and heads; for each file besides
-MOST_PARTS = 64  # archives one behind the other
+MOST_PARTS = 64  # archives one after the other
 NAME_BYTES = 4096  # PATH_MAX, with its NUL
 CHUNK = 1 << 20
 MOST_MEMORY = 1 << 28  # for a dictionary
@@ -47,7 +47,7 @@ OTHERS = (  # (offset, magic, what it is and what to do)
 
 
 class Unfit(Exception):
-    """Linux would make nothing of it; the text is a clause behind the file's name."""
+    """Linux would make nothing of it; the text is a clause after the file's name."""
 
 
 class Decompressor(Protocol):
@@ -113,7 +113,7 @@ class Contents:
     compressions: list[str] = field(default_factory=list)
     unpacked: int = 0  # bytes of files, in whole pages as memory holds them
     is_whole: bool = True  # False: some of it could not be unpacked here, so that there is more
-    unmeasured: str = ""  # why, as a clause behind the file's name
+    unmeasured: str = ""  # why, as a clause after the file's name
     heads: dict[str, bytes] = field(default_factory=dict)  # of regular files
     links: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)  # of everything
@@ -126,7 +126,7 @@ class Contents:
         """Another part."""
         self.parts += 1
         if self.parts > MOST_PARTS:
-            raise Unfit(f"has more than {MOST_PARTS} archives one behind the other")
+            raise Unfit(f"has more than {MOST_PARTS} archives one after the other")
 
     def add(self, entry: Entry, head: bytes) -> None:
         name = entry.name.removeprefix("./").strip("/")
@@ -176,7 +176,7 @@ def inspect(data: bytes) -> Contents:
 
 
 def _read_by_program(rest: memoryview, name: str, contents: Contents) -> int:
-    """One compressed part; how many bytes that was. Without the program, or behind what it understands, nothing more is measured."""
+    """One compressed part; how many bytes that was. Without the program, or after what it understands, nothing more is measured."""
     program, size = program_for(name), length_of(name, rest)
     if size is None:
         raise Unfit(f"has more than {MOST_BLOCKS:,} blocks of {name} data")
@@ -190,7 +190,7 @@ def _read_by_program(rest: memoryview, name: str, contents: Contents) -> int:
         if not unpacking.ends_well():
             if before == contents.kept or name == "zstd":
                 raise Unfit(f"is damaged: its {name} data cannot be unpacked")
-            contents.is_whole, contents.unmeasured = False, f"has something behind its {name} data"
+            contents.is_whole, contents.unmeasured = False, f"has something after its {name} data"
     return size
 
 

@@ -145,13 +145,13 @@ class Header(tarfile.TarInfo):
         return found
 
     def _apply_pax_info(self, *told: object) -> None:
-        """Called by tarfile with the attributes of an extended header, whose size wins, before it goes on behind the contents."""
+        """Called by tarfile with the attributes of an extended header, whose size wins, before it goes on after the contents."""
         super()._apply_pax_info(*told)  # type: ignore[misc]
         if self.size < 0:
             raise Unpackable(f"is a damaged tar (a header that says it has {self.size:,} bytes)")
 
     def _refuse_holes(self, *_: object) -> None:
-        """Called by tarfile for maps of holes in or behind an extended header: POSIX forms 0.0, 0.1 and 1.0 of GNU tar."""
+        """Called by tarfile for maps of holes in or after an extended header: POSIX forms 0.0, 0.1 and 1.0 of GNU tar."""
         raise Unpackable(SPARSE)
 
     _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_holes
@@ -195,11 +195,11 @@ def _counted(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 
 def _read_to_end(stream: IO[bytes] | io.BufferedIOBase) -> None:
-    """Checksums of compressed data stand behind it, and are looked at by who reads so far."""
+    """Checksums of compressed data come after it, and are checked by whoever reads that far."""
     for _ in range(IMAGE_BYTES // MIB):
         if not stream.read(MIB):
             return
-    raise Unpackable(f"goes on for more than {IMAGE_BYTES // MIB} MiB behind the end of its archive")
+    raise Unpackable(f"goes on for more than {IMAGE_BYTES // MIB} MiB after the end of its archive")
 
 
 def _of_item(tar: tarfile.TarFile, item: tarfile.TarInfo, regular: dict[str, Entry]) -> Entry | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel modules by name, with those they need: out of the package that a kernel came in, as an archive that goes behind an initramfs.
+"""Kernel modules by name, with those they need: out of the package that a kernel came in, as an archive that goes after an initramfs.
 
 A store is a zip of a kernel's modules with an index (`index_of`), made once for each package. What a module is called, needs and stands
 for is in its .modinfo section: Linux, include/linux/module.h, MODULE_INFO.
@@ -146,7 +146,7 @@ def _index(archive: zipfile.ZipFile) -> Index:
 def modules_archive(store: Path, names: list[str], there: set[str]) -> Archive:
     """
     The modules and what they need below /lib/modules/VERSION, a modules.dep for modprobe, and a list of what to load. there: top names of
-    the root file system it is put behind, which stay what they are. Requires: every name is known to the index.
+    the root file system it is put after, which stay what they are. Requires: every name is known to the index.
     """
     archive = Archive()
     with zipfile.ZipFile(store) as contents:
