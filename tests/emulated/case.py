@@ -8,7 +8,7 @@ interrupt it did not ask for, and beats on after everything expected has been se
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.emulated.dirt import Dirt
+from tests.emulated.dirt import Garbage
 from tests.emulated.expect import Expectation
 
 SVM = "qemu-svm"
@@ -71,7 +71,7 @@ class Case:
     needs: tuple[str, ...] = ()  # role labels that not every board with this processor has
     concurrent: bool = False  # cores run at the same time, in the host's, and no deadline of ours is judged: concurrent.py
     long: bool = False
-    dirt: Dirt = ""  # what RAM is full of before the machine starts; devices, too, are as firmware may leave them
+    garbage: Garbage = ""  # what RAM is full of before the machine starts; devices, too, are as firmware may leave them
 
     @property
     def ending(self) -> set[str]:
@@ -89,7 +89,7 @@ class Case:
 
 
 def attacked(arguments: str) -> tuple[Sandbox, ...]:
-    """The usual company: an attacker, a victim beside it, and a bystander on the boot core.
+    """The usual three sandboxes: an attacker, a victim beside it, and a bystander on the boot core.
 
     The attacker gives the others forty milliseconds: ten to settle, and some beats.
     """

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from tests.emulated.case import Case, Sandbox
 from tests.emulated.cases_pci import DISPLAY, EDU, IDENTITY, MACHINES, PORTS, Machine
-from tests.emulated.dirt import Dirt
+from tests.emulated.dirt import Garbage
 from tests.emulated.expect import Expectation, Kicked, LikeNew, Says
 
 GUARDS = "start-up relies on nothing that a loader, firmware or an earlier system left"
 COUNT, LINES = 500, 100
-DIRTS: tuple[Dirt, ...] = ("ones", "random")
+GARBAGE: tuple[Garbage, ...] = ("ones", "random")
 
 
-def dirty(dirt: Dirt, machine: Machine, access: str, function: int, identity: int) -> Case:
+def dirty(garbage: Garbage, machine: Machine, access: str, function: int, identity: int) -> Case:
     sandboxes = (
         Sandbox("left", 0, f"ticks=400 kick={{right.index}},{COUNT}", may_kick=("right",), beats=False),
         Sandbox("right", 1, f"ticks=400 kick={{left.index}},{COUNT}", may_kick=("left",), beats=False),
@@ -30,14 +30,16 @@ def dirty(dirt: Dirt, machine: Machine, access: str, function: int, identity: in
         machine.reads("owner", function, IDENTITY, identity),
         *(LikeNew(one.name) for one in sandboxes),
     )
-    return Case(f"dirty-{dirt}", GUARDS, sandboxes, expected, machine.platforms, quick=dirt == "random", needs=(access,), dirt=dirt)
+    return Case(
+        f"dirty-{garbage}", GUARDS, sandboxes, expected, machine.platforms, quick=garbage == "random", needs=(access,), garbage=garbage
+    )
 
 
 def cases() -> Iterator[Case]:
-    for dirt in DIRTS:
+    for garbage in GARBAGE:
         for machine in MACHINES:
-            yield dirty(dirt, machine, "pciedu0", EDU, 0x11E81234)
-        yield dirty(dirt, PORTS, "pcivga0", DISPLAY, 0x11111234)
+            yield dirty(garbage, machine, "pciedu0", EDU, 0x11E81234)
+        yield dirty(garbage, PORTS, "pcivga0", DISPLAY, 0x11111234)
 
 
 CASES = tuple(cases())

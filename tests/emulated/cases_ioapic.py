@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.device, BH-I3.forms. The I/O APIC of a PC as a sandbox sees it, and what instructions reach it. The attacker is core 1 and may own pin 4
-(uart0), the victim core 2 with pin 3 (uart1). Intel 82093AA data sheet, 3.2.4 "IOREDTBL[23:0]": low word of pin n 0x10 + 2n, high word behind it.
+(uart0), the victim core 2 with pin 3 (uart1). Intel 82093AA data sheet, 3.2.4 "IOREDTBL[23:0]": low word of pin n 0x10 + 2n, high word after it.
 """
 
 from tests.emulated.case import SVM, X86, Case, Sandbox, attacked
@@ -19,7 +19,7 @@ def read(register: int) -> str:
     return f"ioapic-read={IOAPIC:#x},{register:#x}"
 
 
-def company(commands: str, uart: str = "uart0") -> tuple[Sandbox, ...]:
+def three_sandboxes(commands: str, uart: str = "uart0") -> tuple[Sandbox, ...]:
     """The victim's line works all the while; so does the attacker's, where it ends well."""
     return (
         Sandbox("bystander", 0),
@@ -30,7 +30,7 @@ def company(commands: str, uart: str = "uart0") -> tuple[Sandbox, ...]:
 
 def case(name: str, guards: str, commands: tuple[str, ...], *expected: Expectation, uart: str = "uart0", quick: bool = False) -> Case:
     expect = (*expected, Says("victim", "uart-irqs 100"))
-    return Case(f"ioapic-{name}", guards, company(" ".join(commands), uart), expect, X86, quick=quick)
+    return Case(f"ioapic-{name}", guards, three_sandboxes(" ".join(commands), uart), expect, X86, quick=quick)
 
 
 OWNERS = "the I/O APIC's filter touches granted entries only"

@@ -52,7 +52,7 @@ MACHINES = (
 )
 
 
-def company(attacker: str, victim: str = "") -> tuple[Sandbox, ...]:
+def three_sandboxes(attacker: str, victim: str = "") -> tuple[Sandbox, ...]:
     """The victim looks again when the attacker has done."""
     return (
         Sandbox("bystander", 0),
@@ -65,16 +65,16 @@ def cases(m: Machine) -> tuple[Case, ...]:
     def writes(name: str, guards: str, pokes: tuple[tuple[int, int], ...], register: int, value: int, quick: bool = False) -> Case:
         """The attacker writes to its own function, then reads a register."""
         words = " ".join([*(m.poke(EDU, at, text) for at, text in pokes), m.peek(EDU, register)])
-        return Case(name, guards, company(words), (m.reads("attacker", EDU, register, value),), m.platforms, quick=quick)
+        return Case(name, guards, three_sandboxes(words), (m.reads("attacker", EDU, register, value),), m.platforms, quick=quick)
 
     def sees(name: str, guards: str, function: int, value: int, quick: bool = False) -> Case:
         found = m.reads("attacker", function, IDENTITY, value)
-        return Case(name, guards, company(m.peek(function, IDENTITY)), (found,), m.platforms, quick=quick)
+        return Case(name, guards, three_sandboxes(m.peek(function, IDENTITY)), (found,), m.platforms, quick=quick)
 
     def harms_not(name: str, guards: str, poke: tuple[int, int], register: int, value: int) -> Case:
         """The attacker writes to the victim's serial card, which the victim then finds as it was."""
         found: tuple[Expectation, ...] = (m.reads("victim", SERIAL, register, value),)
-        return Case(name, guards, company(m.poke(SERIAL, *poke), m.peek(SERIAL, register)), found, m.platforms)
+        return Case(name, guards, three_sandboxes(m.poke(SERIAL, *poke), m.peek(SERIAL, register)), found, m.platforms)
 
     def forgets(name: str, pokes: tuple[tuple[int, int], ...], register: int, value: int) -> Case:
         """What one life did to its function, the next finds undone."""
@@ -97,7 +97,7 @@ def cases(m: Machine) -> tuple[Case, ...]:
         Case(
             "pci-foreign-base-address",
             "what a base address leads to is mapped only to its owner",
-            company(f"read={m.test:#x}"),
+            three_sandboxes(f"read={m.test:#x}"),
             (Parked("attacker", "memory", "read", f"{m.test:#x}"),),
             m.platforms,
         ),
@@ -124,21 +124,21 @@ ECAM_ONLY = (
     Case(
         "pci-enumeration-exitless",
         "BH-I2.exitless: configuration registers are read without an exit",
-        company(" ".join(f"read={ECAM_ARM + (device << 15):#x}" for device in range(6))),
+        three_sandboxes(" ".join(f"read={ECAM_ARM + (device << 15):#x}" for device in range(6))),
         (Returned("attacker", f"read={ECAM_ARM + (5 << 15):#x}", ONES), NoExits("attacker", besides=("idle",))),
         ARM,
     ),
     Case(
         "pci-next-bus",
         "only buses that exist are shown",
-        company(f"read={ECAM_ARM + 0x100000:#x}"),
+        three_sandboxes(f"read={ECAM_ARM + 0x100000:#x}"),
         (Parked("attacker", "memory", "read", f"{ECAM_ARM + 0x100000:#x}"),),
         ARM,
     ),
     Case(
         "pci-write-undescribed",
         "a write the syndrome does not describe parks",
-        company(f"locked={ECAM_ARM + (EDU << 12) + COMMAND:#x}"),
+        three_sandboxes(f"locked={ECAM_ARM + (EDU << 12) + COMMAND:#x}"),
         (Parked("attacker", "memory", " ", f"{ECAM_ARM + (EDU << 12) + COMMAND:#x}"),),
         ARM,
     ),

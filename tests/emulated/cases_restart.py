@@ -12,7 +12,7 @@ def health(restarts: int) -> str:
     return f'on-fault = "restart"; max-restarts = <{restarts}>; then = "park";'
 
 
-def company(arguments: str, restarts: int = 3, beats: bool = True) -> tuple[Sandbox, ...]:
+def three_sandboxes(arguments: str, restarts: int = 3, beats: bool = True) -> tuple[Sandbox, ...]:
     mortal = Sandbox("mortal", 1, f"{SETTLED} {arguments}", health=health(restarts), beats=beats)
     return (Sandbox("bystander", 0), mortal, Sandbox("neighbour", 2))
 
@@ -41,7 +41,7 @@ REQUESTS = (
     Case(
         "restart-asked-for",
         "a request begins again where there is a boot snapshot, and is not counted as a fault",
-        company("life reboot=5 life", restarts=1),
+        three_sandboxes("life reboot=5 life", restarts=1),
         (Restarted("mortal", 5), Says("mortal", "life 5$")),
         ALL,
     ),
@@ -179,9 +179,15 @@ EVERY_REGISTER = (
 )
 
 
-def resets(name: str, deed: str, platforms: tuple[str, ...]) -> Case:
+def resets(name: str, command: str, platforms: tuple[str, ...]) -> Case:
     expected = (Restarted("mortal", 1), Says("mortal", "life 1$"), NoExits("bystander"))
-    return Case(f"restart-by-{name}", "whatever ends a life in a reset begins another", company(f"first={deed} life"), expected, platforms)
+    return Case(
+        f"restart-by-{name}",
+        "whatever ends a life in a reset begins another",
+        three_sandboxes(f"first={command} life"),
+        expected,
+        platforms,
+    )
 
 
 ANY_VECTOR = "a restart takes what is pending, whatever its vector"
@@ -284,7 +290,7 @@ CASES = (
     Case(
         "restart-after-a-crash",
         ALONE,
-        company("life crash=1 life"),
+        three_sandboxes("life crash=1 life"),
         (Restarted("mortal", 1), Says("mortal", "life 0$"), Says("mortal", "life 1$"), NoExits("bystander"), NoExits("neighbour")),
         ALL,
         quick=True,
@@ -292,14 +298,14 @@ CASES = (
     Case(
         "restart-again-and-again",
         "however often a sandbox begins again, a control loop beside it misses no beat",
-        company("crash=20", restarts=20)[:2],
+        three_sandboxes("crash=20", restarts=20)[:2],
         (Restarted("mortal", 20), NoExits("bystander")),
         ALL,
     ),
     Case(
         "restart-until-it-is-enough",
         "restarts are counted",
-        company("crash", beats=False),
+        three_sandboxes("crash", beats=False),
         (Restarted("mortal", 3), Parked("mortal", "memory", "write"), NoExits("bystander")),
         ALL,
     ),

@@ -17,7 +17,7 @@ FOREIGN_ICR = 2 << 32 | 1 << 14 | 0x55
 FOREIGN_SGI, FOREIGN_SGIR = 5 << 24 | 1 << 2, 1 << 2 << 16 | 5
 
 
-def company(command: str, unprotected: tuple[str, ...], harmed: bool) -> tuple[Sandbox, ...]:
+def three_sandboxes(command: str, unprotected: tuple[str, ...], harmed: bool) -> tuple[Sandbox, ...]:
     """As `attacked`, but nobody says that the victim comes through."""
     return (
         Sandbox("bystander", 0),
@@ -39,8 +39,8 @@ def both(
 ) -> Iterator[Case]:
     """With the protection, and without it."""
     guards = f"`{what}` protection, and nothing else, holds this off"
-    yield Case(f"protected-{name or what}", guards, company(command, (), False), (held,), platforms)
-    yield Case(f"unprotected-{name or what}", guards, company(command, (what, *also), harmed), (escaped,), platforms, quick=quick)
+    yield Case(f"protected-{name or what}", guards, three_sandboxes(command, (), False), (held,), platforms)
+    yield Case(f"unprotected-{name or what}", guards, three_sandboxes(command, (what, *also), harmed), (escaped,), platforms, quick=quick)
 
 
 def memory(name: str, place: str, platforms: tuple[str, ...], value: int | None = None, quick: bool = True) -> Iterator[Case]:
@@ -67,8 +67,8 @@ MEMORY = (
     *memory("foreign-ram", "{victim.ram:#x}", ALL, quick=False),
     Case(
         "unprotected-alias",
-        "what lies behind own RAM is seen through the alias, and needs the same protection",
-        company("read={victim.alias:#x}", ("memory",), False),
+        "what own RAM hides is seen through the alias, and needs the same protection",
+        three_sandboxes("read={victim.alias:#x}", ("memory",), False),
         (Returned("attacker", "read={victim.alias:#x}", STATS_MAGIC),),
         quick=True,
     ),
@@ -103,19 +103,21 @@ ABORT = tuple(
 # Each switches off what it says, and no more.
 ALONE = "a protection that is on does not depend on the others"
 APART = (
-    Case("memory-opens-no-ioapic", ALONE, company(IOAPIC, ("memory",), False), (Returned("attacker", IOAPIC, MASKED),), X86),
-    Case("memory-opens-no-distributor", ALONE, company(ENABLE_LINE, ("memory",), False), (Returned("attacker", ENABLE_LINE, 0),), ARM),
+    Case("memory-opens-no-ioapic", ALONE, three_sandboxes(IOAPIC, ("memory",), False), (Returned("attacker", IOAPIC, MASKED),), X86),
+    Case(
+        "memory-opens-no-distributor", ALONE, three_sandboxes(ENABLE_LINE, ("memory",), False), (Returned("attacker", ENABLE_LINE, 0),), ARM
+    ),
     Case(
         "registers-open-no-ipi",
         ALONE,
-        company(f"icr={FOREIGN_ICR:#x}", ("memory", "io", "msr", "irq", "abort"), False),
+        three_sandboxes(f"icr={FOREIGN_ICR:#x}", ("memory", "io", "msr", "irq", "abort"), False),
         (Parked("attacker", "ipi", "write"),),
         X86,
     ),
     Case(
         "unprotected-beyond-the-last-port",
-        "an access that runs over the last port exits, whatever is open: what lies behind the map of ports is not theirs",
-        company("in32=0xffff", ("io", "msr"), False),
+        "an access that runs over the last port exits, whatever is open: what lies after the map of ports is not theirs",
+        three_sandboxes("in32=0xffff", ("io", "msr"), False),
         (Parked("attacker", "port", "read", "0xffff"),),
         X86,
     ),

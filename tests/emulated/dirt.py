@@ -14,16 +14,16 @@ from bhtool.config.plan import Plan
 from bhtool.machine.session import Session
 from bhtool.platforms import Platform
 
-Dirt = Literal["", "ones", "random"]
+Garbage = Literal["", "ones", "random"]
 Stretches = tuple[tuple[int, bytes], ...]  # address, content
 
 CHUNK = 1 << 20
-MARGIN = CHUNK  # behind the last of the plan
+MARGIN = CHUNK  # after the last of the plan
 STALE_TEXT = b"somebody's last words\n"
 
 
-def chunk_of(dirt: Dirt) -> bytes:
-    return b"\xff" * CHUNK if dirt == "ones" else random.Random(1).randbytes(CHUNK)
+def chunk_of(kind: Garbage) -> bytes:
+    return b"\xff" * CHUNK if kind == "ones" else random.Random(1).randbytes(CHUNK)
 
 
 def stale_crash(garbage: bytes) -> bytes:
@@ -47,11 +47,11 @@ def end_of(plan: Plan) -> int:
     return max(*pools, *ram, plan.shared_hpa + int(abi.lib.BH_PAGE_BYTES)) + MARGIN
 
 
-def soil(platform: Platform, plan: Plan, dirt: Dirt) -> Stretches:
-    """All RAM up to behind everybody's, before the image is loaded into it; the later stretch counts."""
-    if not dirt:
+def garbage_of(platform: Platform, plan: Plan, kind: Garbage) -> Stretches:
+    """All RAM up to a margin after everybody's, before the image is loaded into it; the later stretch counts."""
+    if not kind:
         return ()
-    garbage = chunk_of(dirt)
+    garbage = chunk_of(kind)
     everywhere = tuple((at, garbage) for at in range(platform.ram_base, end_of(plan), CHUNK))
     crashes = tuple((one.pool_hpa + int(abi.lib.BH_POOL_CRASH), stale_crash(garbage)) for one in plan.sandboxes)
     logs = tuple((one.pool_hpa + int(abi.lib.BH_POOL_LOG), stale_log()) for one in plan.sandboxes)

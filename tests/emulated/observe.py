@@ -126,7 +126,7 @@ def judge(case: Case, seen: Observation) -> list[str]:
 
 def has_port(platform: Platform, case: Case) -> bool:
     """Whether devices can be spoilt, and looked at."""
-    return bool(case.dirt) and platform.emulator.kind == "qemu"
+    return bool(case.garbage) and platform.emulator.kind == "qemu"
 
 
 @contextmanager
@@ -137,11 +137,11 @@ def started(platform: Platform, case: Case, scene: Scene, extra: Sequence[str]) 
     with tempfile.TemporaryDirectory() as directory:
         port = Path(directory) / "debugger"
         words = (*extra, "-S", *option(port)) if has_port(platform, case) else tuple(extra)
-        machine = Machine(platform, scene.image, timing, extra=words, found=dirt.soil(platform, scene.plan, case.dirt))
+        machine = Machine(platform, scene.image, timing, extra=words, found=dirt.garbage_of(platform, scene.plan, case.garbage))
         with Session(platform, scene.plan, machine) as session:
             if has_port(platform, case):
                 firmware.leave(platform, port)
-            if case.dirt:
+            if case.garbage:
                 dirt.wait_for_statistics(session, case.limit_seconds / 2)
             yield session, port
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A guest whose first deed is a forbidden one: a write to a hole of every sandbox's map. */
+/* A guest whose first act is forbidden: a write to a hole of every sandbox's map. */
 #include <stdint.h>
 
 _Noreturn void _start(void);

@@ -10,7 +10,7 @@ from tests.mutation.rows_at_once_arm import AT_ONCE_ARM
 from tests.mutation.rows_campaign import FILTERS
 from tests.mutation.rows_console import CONSOLE
 from tests.mutation.rows_cores import ARM_CORES, BOOT_CORE, EARLY_NOTICES, NOTICES
-from tests.mutation.rows_dirty import DIRT
+from tests.mutation.rows_dirty import DIRTY
 from tests.mutation.rows_gicv3 import INTERFACES
 from tests.mutation.rows_level import LEVEL, LEVEL_IPIS
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
@@ -32,4 +32,18 @@ ON_BOTH_PCS = shared((*X86, *LEVEL_IPIS), SVM, VTX)
 ON_BOTH_GICV2 = shared((*ARM_GICV2, *ARM_CORES), GICV2, ARMV7)
 ON_PCS = (*X86, *LEVEL_IPIS, *LEVEL, *SVM_ALONE, *VT_X, *ON_BOTH_PCS, *ORACLE_PC)
 ON_ARM = (*ARM_GICV3, *INTERFACES, *ARM_GICV2, *ARM_V7, *ARM_CORES, *ON_BOTH_GICV2, *ORACLE_ARM, *AT_ONCE_ARM)
-MUTATIONS = (*RESTARTS, *BOOT_CORE, *NOTICES, *EARLY_NOTICES, *ON_PCS, *ON_ARM, *FILTERS, *PCI, *PCI_PORTS, *DIRT, *WIRES, *STUCK, *CONSOLE)
+MUTATIONS = (
+    *RESTARTS,
+    *BOOT_CORE,
+    *NOTICES,
+    *EARLY_NOTICES,
+    *ON_PCS,
+    *ON_ARM,
+    *FILTERS,
+    *PCI,
+    *PCI_PORTS,
+    *DIRTY,
+    *WIRES,
+    *STUCK,
+    *CONSOLE,
+)

@@ -75,4 +75,4 @@ DEVICES = (
     dirty("the first PIC's lines are open", PC, "x86_out8(PIC1_IMR, 0xff);", "", SVM, "PIC 0 has mask"),
     dirty("the second PIC's lines are open", PC, "x86_out8(PIC2_IMR, 0xff);", "", SVM, "PIC 1 has mask"),
 )
-DIRT = (*MEMORY, *LOCKS, *ZEROS, *DEVICES)
+DIRTY = (*MEMORY, *LOCKS, *ZEROS, *DEVICES)

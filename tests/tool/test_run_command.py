@@ -167,7 +167,7 @@ def test_a_machine_in_which_all_have_ended_is_not_waited_for(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_crash_is_told_in_full(platform: str, tmp_path: Path) -> None:
-    """The deed, the place, whose it is, and the line where the grant is missing."""
+    """What it did, where, whose that is, and the line where the grant is missing."""
     partition = native_with(tmp_path, "south", 'bootargs = "write=0x70000000";')
     result = tmp_path / "run.json"
     done = run("--platform", platform, "--partition", partition, "--until", "ready", "--json", result)

@@ -28,7 +28,7 @@ def register_name(arch: str, number: int) -> str:
 
 
 def what_it_did(crash: Crash) -> str:
-    """One line: the deed and the place."""
+    """One line: what was done, and where."""
     if crash.reason in EXPLAINED:
         width = f" of {counted(crash.width, 'byte')}" if crash.width else ""
         value = f", value {crash.value:#x}" if crash.access == "write" else ""
