@@ -17,7 +17,6 @@ from bhtool.debugger.packets import INTERRUPT, Line
 from bhtool.debugger.server import LONG, Server, serve
 from bhtool.debugger.target import INTERRUPTED, NO_SPAN, TRAP, Stop, Target, Tick
 from bhtool.errors import BulkheadError
-from bhtool.machine.launch import HOST_TIME, Timing
 
 from tests.tool.test_debugger import GUEST, PC, Machine, live, never
 
@@ -235,8 +234,5 @@ def test_a_line_that_takes_long_is_told_once(monkeypatch: pytest.MonkeyPatch) ->
     assert talk(Told(), (STEP * 2 + packet(b"qfThreadInfo")) * 3).count(told) == 0
 
 
-def test_a_counted_clock_has_a_timer_that_is_near() -> None:
-    """Else a breakpoint sets the clock of a sleeping machine to the end of time."""
-    counted, host = options(Path("/port"), Timing(4)), options(Path("/port"), HOST_TIME)
-    assert any(one.startswith("filter-buffer,") and "interval=100" in one.split(",") for one in counted)
-    assert host == counted[: len(host)] == ("-gdb", "unix:/port,server=on,wait=off", "-S")
+def test_a_machine_to_debug_waits_for_the_debugger() -> None:
+    assert options(Path("/port")) == ("-gdb", "unix:/port,server=on,wait=off", "-S")

@@ -16,6 +16,7 @@ PATIENCE = SILENCE_SECONDS[True]
 class Machine:
     is_counted = True
     pid = 1
+    near_timer = None
 
     def exit_status(self) -> int | None:
         return None

@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,9 +24,13 @@ class Machine:
     seconds = 3.0
     pace = 1.0  # processor seconds in each
     waits = False
+    near_timer: object = None
 
     def exit_status(self) -> int | None:
         return self.status
+
+    def guest_seconds(self) -> float:
+        return self.seconds
 
 
 @pytest.fixture
@@ -38,7 +43,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def session(machine: Machine, *states: str) -> Session:
-    watches = {str(number): SimpleNamespace(state=state, settled=False) for number, state in enumerate(states)}
+    signs = SimpleNamespace(count=0)
+    watches = {
+        str(number): SimpleNamespace(state=state, settled=False, stats=None, heartbeat=None, signs=signs)
+        for number, state in enumerate(states)
+    }
     return cast(Session, SimpleNamespace(machine=machine, guest_seconds=lambda: machine.seconds, watches=watches))
 
 
@@ -85,6 +94,65 @@ def test_one_that_is_only_slow_does_not_sleep(machine: Machine, what: dict[str, 
     for name, value in what.items():
         setattr(machine, name, value)
     assert not sleeps(Standstill(session(machine)), 50)
+
+
+class Timer:
+    """The near timer of a machine that has `others`: while one is set, the clock moves at every look."""
+
+    def __init__(self, machine: Machine, others: bool) -> None:
+        self._machine, self._others = machine, others
+        self.is_set = True
+        self.taken: list[float] = []
+
+    def take_away(self) -> bool:
+        self.is_set = False
+        self.taken.append(self._machine.seconds)
+        return True
+
+    def give_back(self) -> None:
+        self.is_set = True
+
+    def go_on(self) -> None:
+        if self.is_set or self._others:
+            self._machine.seconds += 0.25
+
+
+def quiet(machine: Machine, others: bool, looks: int) -> tuple[Timer, Standstill, int | None]:
+    """The machine's near timer, and after which look it was found to sleep."""
+    machine.near_timer = timer = Timer(machine, others)
+    machine.waits, machine.pace = True, 0.01
+    found = Standstill(session(machine, "running"))
+    for look in range(looks):
+        timer.go_on()
+        if found.sleeps():
+            return timer, found, look
+    return timer, found, None
+
+
+def test_the_near_timer_is_taken_away_to_see_whether_anything_else_happens(machine: Machine) -> None:
+    timer, _, found = quiet(machine, others=False, looks=20)
+    assert found is not None
+    assert not timer.is_set
+    assert len(timer.taken) == 1
+
+
+def test_who_has_a_timer_of_its_own_gets_the_near_one_back_and_is_looked_at_less_and_less(machine: Machine) -> None:
+    timer, _, found = quiet(machine, others=True, looks=200)
+    assert found is None
+    assert timer.is_set
+    rests = [round(after - before) for before, after in pairwise(timer.taken)]
+    assert rests[:3] == [2, 4, 8]
+
+
+def test_who_does_something_is_not_looked_at(machine: Machine) -> None:
+    machine.near_timer = timer = Timer(machine, others=True)
+    watched = session(machine, "running")
+    found = Standstill(watched)
+    for look in range(50):
+        timer.go_on()
+        watched.watches["0"].stats = cast(Any, look // 3)
+        assert not found.sleeps()
+    assert not timer.taken
 
 
 def test_a_goal_far_away_is_reached_when_nothing_more_will_happen(machine: Machine) -> None:

@@ -18,6 +18,7 @@ from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine import bochs, qemu
 from bhtool.machine.launch import HOST_TIME, Emulator, Launch, Requirement, Started, Timing, memory_file
+from bhtool.machine.near_timer import NearTimer
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import Versions
 
@@ -101,6 +102,10 @@ class Machine:
     def guest_seconds(self) -> float:
         """Of its own time since it was switched on; asking changes nothing in it."""
         return self._started.clock.seconds()
+
+    @property
+    def near_timer(self) -> NearTimer | None:
+        return self._started.near_timer
 
     def exit_status(self) -> int | None:
         """None while the machine runs."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bhtool.machine.guest_clock import GuestClock
+from bhtool.machine.near_timer import NearTimer
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import Versions
 
@@ -45,6 +46,7 @@ class Started:
 
     process: subprocess.Popen[bytes]
     clock: GuestClock
+    near_timer: NearTimer | None = None  # where its cores take turns
 
 
 @dataclass(frozen=True)

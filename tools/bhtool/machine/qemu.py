@@ -8,8 +8,10 @@ import time
 from contextlib import ExitStack
 
 from bhtool.children import owned
+from bhtool.machine import near_timer
 from bhtool.machine.guest_clock import GuestClock, HostClock, PacketClock
 from bhtool.machine.launch import Launch, Requirement, Started, Timing, memory_file, path_of
+from bhtool.machine.near_timer import NearTimer
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import BUILD_NEEDS, Versions, dotted, lacking, versions_of
 
@@ -30,14 +32,26 @@ def start(launch: Launch) -> Started:
     emulator, size = launch.platform.emulator, launch.platform.ram_size
     memory = f"memory-backend-file,id=ram,size={size},mem-path={path_of(launch.ram)},share=on"
     clock, clock_options, clock_ends = guest_clock(launch)
+    near, near_options, near_ends = near_timer_of(launch)
     command = owned([emulator.program, *emulator.arguments, "-m", f"{size >> 20}M", "-object", memory])
-    command += [*lines, *timing_options(launch.timing), *clock_options, "-nodefaults", "-display", "none", "-monitor", "none"]
+    command += [
+        *lines,
+        *timing_options(launch.timing),
+        *clock_options,
+        *near_options,
+        "-nodefaults",
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+    ]
     command += [*boot_options(launch.medium, path_of(image)), *launch.extra]
-    fds = (launch.ram, image, *far_ends, *clock_ends)
+    inherited = (*far_ends, *clock_ends, *near_ends)
+    fds = (launch.ram, image, *inherited)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds, process_group=0)
-    for end in (*far_ends, *clock_ends):
+    for end in inherited:
         os.close(end)
-    return Started(process, clock)
+    return Started(process, clock, near)
 
 
 def timing_options(timing: Timing) -> list[str]:
@@ -92,6 +106,14 @@ def guest_clock(launch: Launch) -> tuple[GuestClock, list[str], list[int]]:
     options += ["-netdev", f"dgram,id=clock,local.type=fd,local.str={far}", "-netdev", "hubport,id=clock-in,hubid=0,netdev=clock"]
     options += ["-netdev", "hubport,id=clock-out,hubid=0", "-object", f"filter-dump,id=clock-dump,netdev=clock,file={path_of(pipe)}"]
     return PacketClock(network, packets, int(time.mktime(start))), options, [far, pipe]
+
+
+def near_timer_of(launch: Launch) -> tuple[NearTimer | None, list[str], list[int]]:
+    """As guest_clock."""
+    if launch.timing.icount_shift is None:
+        return None, [], []
+    line, far = connection(launch.stack, socket.SOCK_STREAM)
+    return NearTimer(line), near_timer.options(far), [far]
 
 
 def complaint(said: str) -> str:

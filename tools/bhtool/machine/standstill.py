@@ -2,7 +2,8 @@
 """A machine whose clock stands still where instructions are counted (docs/testing.md, "What a machine's time means").
 
 A guest that takes exceptions without end, each as the first instruction of its handler, executes none: the machine computes, and nobody comes on.
-And where every core sleeps and no timer is set, nothing is left for the clock to go on to: the machine sleeps.
+And where every core sleeps and no timer is set, nothing is left for the clock to go on to but the timer that the tool has put there (near_timer.py):
+without that the clock stands, and the machine sleeps.
 """
 
 import os
@@ -13,6 +14,8 @@ from bhtool.machine.session import Session
 
 PATIENCE_SECONDS = 15.0  # of the emulator's processor time; a thousand beats or more anywhere
 SLEEP_SECONDS = 1.0  # of the host's
+QUIET_SECONDS = 1.0  # of guest time in which nobody did anything that can be seen, before the near timer is taken away for a look
+LOUDER = 2  # who turns out to be awake is looked at after so many times as long
 WAKING_SHARE = 0.05  # of a processor, which looking at a machine that sleeps stays far below
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -40,6 +43,9 @@ class Standstill:
         self._used = 0.0  # processor seconds when the clock came to `_last`
         self._asleep_since = time.monotonic()
         self._is_told = False
+        self._doings: object = None
+        self._quiet_since, self._quiet = 0.0, QUIET_SECONDS
+        self._looked_at: float | None = None  # guest seconds when the near timer had been taken away; None: it has not
 
     def notice(self) -> str:
         """What to tell the user of a machine that computes, once for each time that it comes to that; else empty."""
@@ -56,12 +62,33 @@ class Standstill:
 
     def sleeps(self) -> bool:
         """Whether nothing will happen any more unless somebody types."""
+        self._look()
         now, pid = time.monotonic(), self._session.machine.pid
         if not self._stands() or not waits(pid):
             self._asleep_since = now
             return False
         used, asleep = processor_seconds(pid) - self._used, now - self._asleep_since
         return asleep >= SLEEP_SECONDS and used < WAKING_SHARE * asleep
+
+    def _look(self) -> None:
+        """Takes the near timer away where nobody does anything, and gives it back as soon as somebody does."""
+        machine = self._session.machine
+        timer = machine.near_timer
+        if timer is None or machine.exit_status() is not None:
+            return
+        now = self._session.guest_seconds()
+        if (doings := self._seen()) != self._doings:
+            self._doings, self._quiet_since, self._quiet = doings, now, QUIET_SECONDS
+        if self._looked_at is not None:
+            if now != self._looked_at:
+                timer.give_back()
+                self._looked_at, self._quiet_since, self._quiet = None, now, self._quiet * LOUDER
+        elif now - self._quiet_since >= self._quiet and timer.take_away():
+            self._looked_at = machine.guest_seconds()
+
+    def _seen(self) -> object:
+        """What tells of a sandbox that it does something."""
+        return [(watch.state, watch.stats, watch.heartbeat, watch.signs.count) for watch in self._session.watches.values()]
 
     def _stands(self) -> bool:
         """Whether the clock, once it has begun to move, shows what it showed before. A machine that has ended stands for ever."""

@@ -229,7 +229,7 @@ def debug(
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         timing = timing_for(platform, plan)
-        extra = options(directory / "machine", timing) if wish.runs else ()
+        extra = options(directory / "machine") if wish.runs else ()
         with Session(platform, plan, Machine(platform, image, timing, extra=extra)) as session:
             if wish.runs:
                 status = debug_live(session, one, directory, wish, screen)
