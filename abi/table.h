@@ -15,8 +15,8 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 6,
-	BH_MAX_CORES = 8,
+	BH_TABLE_VERSION = 7,
+	BH_MAX_CORES = 32,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
 	BH_MAX_PORTS = 64,
@@ -143,8 +143,8 @@ struct bh_sandbox {
 	uint32_t max_restarts;                /* after that many faults it is parked all the same */
 	uint32_t heartbeat_timeout_us;        /* 0: nobody watches */
 	uint32_t unprotected;                 /* enum bh_protection, or-ed: switched off */
-	uint16_t notifies;                    /* sandbox that is told when this one is parked, + 1; 0: none */
-	uint16_t accepts;                     /* bit n: sandbox n may name this one so */
+	uint16_t notifies;                    /* bit n: sandbox n is told when this one is parked */
+	uint16_t accepts;                     /* bit n: sandbox n may tell this one so */
 	uint64_t pool;                        /* HPA */
 	uint64_t pool_bytes;                  /* more than BH_POOL_ARENA, at most BH_MAX_POOL_BYTES */
 	uint64_t entry;                       /* GPA of the first instruction */

@@ -197,7 +197,10 @@ HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const
  */
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
-/* Lets `from` send one interrupt (BH_NOTICE_VECTOR, BH_NOTICE_SGI) to the first core of `to`, which has agreed. Start-up. */
+/*
+ * Lets `from` send one interrupt (BH_NOTICE_VECTOR, BH_NOTICE_SGI) to the first core of `to`, too. Requires: start-up; `to` has agreed, is
+ * another partition, and was not named before.
+ */
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to);
 
 /*
@@ -309,7 +312,7 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
  * nobody may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
  */
 void hal_kick_siblings(struct hal_core *self);
-/* Sends the interrupt that hal_partition_allow_notice has allowed, if any, now and whenever its target begins anew. Needs no answer. */
+/* Sends the interrupts that hal_partition_allow_notice has allowed, now and whenever one of their targets begins anew. Needs no answer. */
 void hal_notice_send(const struct hal_core *self);
 /*
  * Acknowledges the kicks that are pending for this core. Returns how many requests that answers. Bounded. Called after every exit by a

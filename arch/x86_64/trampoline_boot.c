@@ -7,7 +7,7 @@
 #include "board.h"
 #include "start.h"
 
-enum { STACK_BYTES = 4096 };
+enum { STACK_BYTES = 2048 }; /* a secondary core disarms itself and leaves for its private monitor */
 
 /* entry_boot.S knows these offsets. */
 struct core_request {

@@ -105,13 +105,11 @@ void hal_kick_siblings(struct hal_core *self)
 
 void hal_notice_send(const struct hal_core *self)
 {
-	struct hal_kick_mailbox *box = self->partition->notice_box;
-
-	if (!box)
-		return;
-	__atomic_store_n(&box->noticed, 1, __ATOMIC_RELEASE);
-	arch_barrier();
-	gic_notice(self->partition->notice);
+	for (const struct told *to = self->partition->told; to->box; to++) {
+		__atomic_store_n(&to->box->noticed, 1, __ATOMIC_RELEASE);
+		arch_barrier();
+		gic_notice(to->hardware_id);
+	}
 }
 
 void kick_repeat_notice(const struct hal_core *core)

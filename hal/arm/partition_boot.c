@@ -99,8 +99,11 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to)
 {
-	from->notice_box = &from->boxes[to->cores[0]];
-	from->notice = to->hardware_id[0];
+	struct told *told = from->told;
+
+	while (told->box)
+		told++;
+	*told = (struct told){ &from->boxes[to->cores[0]], to->hardware_id[0] };
 }
 
 enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,

@@ -60,8 +60,10 @@ struct hal_partition {
 	struct pci_view pci;
 	struct hal_kick_mailbox *boxes; /* by machine core number */
 	struct kick_target targets[BH_MAX_SANDBOXES];
-	struct hal_kick_mailbox *notice_box; /* of the core that is told of the end; NULL: none */
-	uint64_t notice;                     /* that core's hardware ID */
+	struct told {
+		struct hal_kick_mailbox *box; /* NULL: the last was before this one */
+		uint64_t hardware_id;
+	} told[BH_MAX_SANDBOXES]; /* first cores of the sandboxes that are told of the end */
 };
 
 /* As PSCI's AFFINITY_INFO reports them, but for STARTED. psci.c */

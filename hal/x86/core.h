@@ -41,12 +41,12 @@ struct hal_partition {
 	bool tolerate_ports;
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
-	uint64_t ram_mask, ram_leaf;   /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
-	struct x86_kick_target notice; /* who is told of the end */
+	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
 	struct hal_kick_mailbox *kick_mailboxes;
 	struct ioapic_view ioapic;
 	struct pci_view pci;
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
+	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* who is told of the end; ended by one without a box */
 	struct pt stage2;
 	uint32_t index;
 	/* Start-up alone. */

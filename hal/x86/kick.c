@@ -43,12 +43,10 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 
 void hal_notice_send(const struct hal_core *self)
 {
-	const struct x86_kick_target *to = &self->partition->notice;
-
-	if (!to->box)
-		return;
-	__atomic_store_n(&to->box->noticed, 1, __ATOMIC_SEQ_CST);
-	apic_send(to->apic_id, APIC_FIXED, BH_NOTICE_VECTOR);
+	for (const struct x86_kick_target *to = self->partition->told; to->box; to++) {
+		__atomic_store_n(&to->box->noticed, 1, __ATOMIC_SEQ_CST);
+		apic_send(to->apic_id, APIC_FIXED, BH_NOTICE_VECTOR);
+	}
 }
 
 void x86_repeat_notice(const struct hal_core *core)

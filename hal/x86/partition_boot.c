@@ -144,7 +144,11 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to)
 {
-	from->notice = first_core(to);
+	struct x86_kick_target *told = from->told;
+
+	while (told->box)
+		told++;
+	*told = first_core(to);
 }
 
 void hal_partition_seal(struct hal_partition *partition)

@@ -304,11 +304,12 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 {
 	struct build *build = &builds[index];
 
-	for (uint32_t target = 0; target < table->sandbox_count; target++)
+	for (uint32_t target = 0; target < table->sandbox_count; target++) {
 		if (build->sandbox->may_kick >> target & 1)
 			build_must(hal_partition_allow_kick(build->partition, builds[target].partition), "may-kick");
-	if (build->sandbox->notifies)
-		hal_partition_allow_notice(build->partition, builds[build->sandbox->notifies - 1].partition);
+		if (build->sandbox->notifies >> target & 1)
+			hal_partition_allow_notice(build->partition, builds[target].partition);
+	}
 
 	build_must(hal_space_create(&build->arena, &build->space), "private monitor");
 	map_copy(build);

@@ -55,7 +55,7 @@ class Health:
     on_fault: str = ""
     max_restarts: int | None = None
     timeout: int | None = None
-    notify: str = ""
+    notify: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _without_dead_ends(file: File) -> File:
         return tuple(label for label in labels if label in known)
 
     def one(sandbox: Sandbox) -> Sandbox:
-        health = sandbox.health and replace(sandbox.health, notify="".join(alive((sandbox.health.notify,))))
+        health = sandbox.health and replace(sandbox.health, notify=alive(sandbox.health.notify))
         lists = {name: alive(getattr(sandbox, name)) for name in ("access", "may_kick", "log_access", "accepts")}
         return replace(sandbox, health=health, region="".join(alive((sandbox.region,))), **lists)  # type: ignore[arg-type]
 
@@ -226,7 +226,7 @@ def _relations(rng: Random, sandboxes: list[Sandbox]) -> list[Sandbox]:
 
     found = [replace(one, may_kick=some(one, 0.2), log_access=some(one, 0.15), trusted_idle=rng.random() < 0.1) for one in sandboxes]
     found = [replace(one, health=_health(rng, one, found)) if rng.random() < 0.45 else one for one in found]
-    told = {name: [one.name for one in found if one.health and one.health.notify == name] for name in names}
+    told = {name: [one.name for one in found if one.health and name in one.health.notify] for name in names}
     found = [replace(one, accepts=tuple(told[one.name])) for one in found]
     if rng.random() < 0.12:
         who = rng.randrange(len(found))
@@ -242,7 +242,7 @@ def _health(rng: Random, one: Sandbox, everybody: list[Sandbox]) -> Health:
         on_fault="restart" if restart else rng.choice(("", "park")),
         max_restarts=rng.choice((1, 3, 1000000)) if restart else None,
         timeout=rng.choice((100, 5000, 10000000)) if watched and rng.random() < 0.5 else None,
-        notify=rng.choice(able) if able and rng.random() < 0.4 else "",
+        notify=tuple(name for name in able if rng.random() < 0.25),
     )
 
 
@@ -328,7 +328,8 @@ def _health_fault(rng: Random, file: File, one: Sandbox) -> Sandbox:
         replace(now, max_restarts=rng.choice((0, 1, 1000000, 1000001))),
         replace(now, max_restarts=None),
         replace(now, timeout=rng.choice((0, 99, 100, 10000000, 10000001))),
-        replace(now, notify=anybody),
+        replace(now, notify=(anybody,)),
+        replace(now, notify=(*now.notify, anybody)),
     )
     return replace(one, health=rng.choice(faults))
 
@@ -385,7 +386,7 @@ def health_of(health: Health) -> Iterator[tuple[str, Value]]:
     if health.timeout is not None:
         yield "heartbeat-timeout-us", _cell(health.timeout)
     if health.notify:
-        yield "notify", _references((health.notify,))
+        yield "notify", _references(health.notify)
 
 
 def _written(value: Value) -> str:

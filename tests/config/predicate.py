@@ -284,11 +284,12 @@ def tells_of_none(file: File) -> Verdict:
 
 def notices(file: File) -> list[tuple[Sandbox, Sandbox | None]]:
     told = {one.name: one for one in file.sandboxes}
-    return [(one, told.get(one.health.notify)) for one in file.sandboxes if one.health and one.health.notify]
+    return [(one, told.get(name)) for one in file.sandboxes if one.health for name in one.health.notify]
 
 
 def notifies_nobody(file: File) -> Verdict:
-    return any(other is None or other is one for one, other in notices(file))
+    twice = any(one.health and len(set(one.health.notify)) < len(one.health.notify) for one in file.sandboxes)
+    return twice or any(other is None or other is one for one, other in notices(file))
 
 
 def not_accepted(file: File) -> Verdict:

@@ -43,6 +43,18 @@ def early(name: str, told: str, says: str, restarts: int = 0) -> Case:
 CASES = (
     notice("of-a-fault", REACH, REACHED, Says("told", "notices 1$"), quick=True),
     notice("behind-the-last-restart", REACH, REACHED, Restarted("failing", 2), Says("told", "notices 1$"), health=AGAIN),
+    Case(
+        "notice-of-a-fault-to-two",
+        "each of the sandboxes that are named in `notify` gets one interrupt",
+        (
+            Sandbox("told", 0, "notices=1", accepts_notify=("failing",)),
+            Sandbox("failing", 1, f"ticks=400 {REACH}", health="notify = <&told>, <&other>;", beats=False),
+            Sandbox("other", 2, "notices=1", accepts_notify=("failing",)),
+            Sandbox("bystander", 3),
+        ),
+        (REACHED, Says("told", "notices 1$"), Says("other", "notices 1$"), NoExits("told", ENABLED), NoExits("other", ENABLED)),
+        ALL,
+    ),
     notice("not-of-an-end", "park", Off("failing"), NEVER),
     early("of-a-fault-at-once", "notices=1", "notices [12]$"),
     early("of-an-earlier-life", "first=notices=1 crash=1 notices=1 life", "life 1$", restarts=1),

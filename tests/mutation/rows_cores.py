@@ -40,8 +40,8 @@ NOTICES = tuple(
         (
             "nobody is told of a sandbox that is parked",
             "monitor/boot/partition_boot.c",
-            "if (build->sandbox->notifies)",
-            "if (build->sandbox->notifies > BH_MAX_SANDBOXES)",
+            "if (build->sandbox->notifies >> target & 1)",
+            "if (build->sandbox->notifies >> BH_MAX_SANDBOXES)",
             "notice-of-a-fault",
             "told never said",
         ),

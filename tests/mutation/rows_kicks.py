@@ -77,8 +77,13 @@ KICKS = (
     arm("tries do not come back", "if (core->kick_seen != requested) core->kick_retries = 0;"),
     arm("tries come back by themselves", "if (core->kick_seen != requested) core->kick_retries = 0;", "core->kick_retries = 0;"),
     arm("an end uses up tries", "return is_closed(core->partition) || core->kick_retries++", "return core->kick_retries++"),
-    arm("a notice is not noted", "__atomic_store_n(&box->noticed, 1, __ATOMIC_RELEASE);"),
-    arm("who notifies nobody does", "if (!box) return;", "if (!box) box = self->partition->boxes;"),
+    arm(
+        "only one sandbox is told",
+        "for (const struct told *to = self->partition->told; to->box; to++) {",
+        "for (const struct told *to = self->partition->told; to == self->partition->told; to++) {",
+    ),
+    arm("a notice is not noted", "__atomic_store_n(&to->box->noticed, 1, __ATOMIC_RELEASE);"),
+    arm("who notifies nobody does", "to->box; to++) {", "to == self->partition->told || to->box; to++) {"),
     arm("every core is told again", "if (!core->slot && load(", "if (load("),
     arm("a core is told of nothing", "if (!core->slot && load(&box_of(core->partition)->noticed))", "if (!core->slot)"),
     pc("a kick is not counted", "ticket = __atomic_add_fetch(&to->box->requested, 1, __ATOMIC_SEQ_CST);", "ticket = to->box->requested;"),
@@ -111,6 +116,11 @@ KICKS = (
         "what was answered before is counted again",
         "uint32_t answered = requested - core->box->acknowledged;",
         "uint32_t answered = requested;",
+    ),
+    pc(
+        "only one sandbox of a PC is told",
+        "for (const struct x86_kick_target *to = self->partition->told; to->box; to++) {",
+        "for (const struct x86_kick_target *to = self->partition->told; to == self->partition->told; to++) {",
     ),
     pc("a PC's notice is not noted", "__atomic_store_n(&to->box->noticed, 1, __ATOMIC_SEQ_CST);"),
     pc(

@@ -68,12 +68,16 @@ SPACE_MUTATIONS = [
     Mutation(
         "everyone notifies",
         PARTITION,
-        "if (build->sandbox->notifies) hal_partition_allow_notice(build->partition, builds[build->sandbox->notifies - 1].partition);",
-        "hal_partition_allow_notice(build->partition, builds[!index].partition);",
+        "if (build->sandbox->notifies >> target & 1)",
+        "if (target != index)",
         "space_test",
     ),
     Mutation(
-        "a notice goes to oneself", PARTITION, "builds[build->sandbox->notifies - 1].partition", "builds[index].partition", "space_test"
+        "a notice goes to oneself",
+        PARTITION,
+        "hal_partition_allow_notice(build->partition, builds[target].partition);",
+        "hal_partition_allow_notice(build->partition, builds[index].partition);",
+        "space_test",
     ),
     Mutation(
         "kicks are allowed behind what they map",
@@ -391,8 +395,8 @@ SPACE_MUTATIONS = [
     Mutation(
         "who notifies may kick",
         ROOTS_ARM,
-        "from->notice = to->hardware_id[0];",
-        "from->notice = to->hardware_id[0]; from->targets[(uint32_t)(to->vttbr >> 48) - 1].root = to->root;",
+        "while (told->box)",
+        "from->targets[(uint32_t)(to->vttbr >> 48) - 1].root = to->root;",
         "space_stage2_test",
     ),
 ]

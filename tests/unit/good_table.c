@@ -42,7 +42,7 @@ static const struct bh_table good = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .accepts = 1 << 1, .pool = POOL, .pool_bytes = POOL_BYTES, .entry = 0x40080000,
 		  .arg = 0x0c001000, .stack = 0x40200000 },
 		{ .name = "second", .flags = BH_SANDBOX_LINUX, .core_count = 1, .cores = { 2 }, .pool = FOREIGN_POOL, .pool_bytes = FOREIGN_POOL_BYTES,
-		  .notifies = 1, .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
+		  .notifies = 1 << 0, .on_fault = BH_ON_FAULT_RESTART, .max_restarts = 3, .entry = 0x40080000, .clock_text = 0x60011000,
 		  .snapshot = 0x70000000, .snapshot_bytes = 0x3000 },
 	},
 	.regions = {

@@ -17,7 +17,7 @@
 
 enum stall { COUNTED, POISONED, DECIDED, SIGNALLED, NOWHERE };
 enum { POLLS = 1 << 22, RETRIES = 64, VICTIM = 1, MACHINE_CORE = 3, HARDWARE_ID = 0x100, SIBLING_ID = 0x101, IN_VAIN = POLLS };
-enum { VTTBR = 0x2000, KICKER_VTTBR = 0x1000, TOLD = 5, TOLD_ID = 0x200 };
+enum { VTTBR = 0x2000, KICKER_VTTBR = 0x1000, TOLD = 5, TOLD_ID = 0x200, TOLD_LAST = 6, TOLD_LAST_ID = 0x300 };
 
 /* The victim: its root leads somewhere by these entries alone. Bit 0 says that an entry is valid, the others must stay. */
 static const unsigned used[] = { 1, 63, 64, 511 };
@@ -33,7 +33,7 @@ static struct {
 	bool signalled;  /* the signal waits at the victim's interface */
 	unsigned late;   /* signals that its guest had to explain */
 	unsigned relaxed, signals, wakes, noticed;
-	uint64_t signalled_id, noticed_id;
+	uint64_t signalled_id, noticed_id, noticed_before;
 } machine;
 
 static struct kicker {
@@ -149,6 +149,7 @@ void gic_clear_signal(void)
 void gic_notice(uint64_t hardware_id)
 {
 	machine.noticed++;
+	machine.noticed_before = machine.noticed_id;
 	machine.noticed_id = hardware_id;
 }
 
@@ -475,17 +476,19 @@ static void test_notice(void)
 	hal_notice_send(&victim);
 	kick_repeat_notice(&victim);
 	CHECK_EQ(machine.noticed, 0);
-	victims.notice_box = &boxes[TOLD];
-	victims.notice = TOLD_ID;
+	victims.told[0] = (struct told){ &boxes[TOLD], TOLD_ID };
+	victims.told[1] = (struct told){ &boxes[TOLD_LAST], TOLD_LAST_ID };
 	hal_notice_send(&victim);
-	CHECK_EQ(machine.noticed, 1);
-	CHECK_EQ(machine.noticed_id, TOLD_ID);
+	CHECK_EQ(machine.noticed, 2);
+	CHECK_EQ(machine.noticed_before, TOLD_ID);
+	CHECK_EQ(machine.noticed_id, TOLD_LAST_ID);
 	CHECK_EQ(boxes[TOLD].noticed, 1);
+	CHECK_EQ(boxes[TOLD_LAST].noticed, 1);
 	victims.cores[0] = TOLD;
 	kick_repeat_notice(&sibling);
-	CHECK_EQ(machine.noticed, 1);
-	kick_repeat_notice(&victim);
 	CHECK_EQ(machine.noticed, 2);
+	kick_repeat_notice(&victim);
+	CHECK_EQ(machine.noticed, 3);
 	CHECK_EQ(machine.noticed_id, HARDWARE_ID);
 }
 

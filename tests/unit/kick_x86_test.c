@@ -9,7 +9,7 @@
 #include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
-enum { VICTIM = 2, STRANGER = 3, CORES = 3, VICTIM_ID = 40, TOLD_ID = 50 };
+enum { VICTIM = 2, STRANGER = 3, CORES = 3, VICTIM_ID = 40, TOLD_ID = 50, TOLD_LAST = 4, TOLD_LAST_ID = 51 };
 
 static struct hal_kick_mailbox boxes[BH_MAX_CORES];
 static struct hal_partition kickers, victims;
@@ -19,7 +19,7 @@ static struct {
 	uint64_t ids; /* a bit each */
 	enum apic_mode mode;
 	uint32_t requested; /* of the victim, when the last left */
-	uint32_t noticed;
+	uint32_t noticed;   /* interrupts whose target's mailbox told of them when they left */
 } sent;
 
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
@@ -29,7 +29,7 @@ void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
 	sent.mode = mode;
 	sent.vector = vector;
 	sent.requested = boxes[VICTIM].requested;
-	sent.noticed = boxes[VICTIM].noticed;
+	sent.noticed += boxes[apic_id == TOLD_LAST_ID ? TOLD_LAST : VICTIM].noticed;
 }
 
 static void prepare(bool awake)
@@ -128,13 +128,14 @@ static void test_notice(void)
 	hal_notice_send(&kicker);
 	x86_repeat_notice(&cores[0]); /* there is nothing to tell: it would write a register that this program must not */
 	CHECK_EQ(sent.count, 0);
-	kickers.notice = (struct x86_kick_target){ &boxes[VICTIM], TOLD_ID };
+	kickers.told[0] = (struct x86_kick_target){ &boxes[VICTIM], TOLD_ID };
+	kickers.told[1] = (struct x86_kick_target){ &boxes[TOLD_LAST], TOLD_LAST_ID };
 	hal_notice_send(&kicker);
-	CHECK_EQ(sent.count, 1);
-	CHECK_EQ(sent.ids, UINT64_C(1) << TOLD_ID);
+	CHECK_EQ(sent.count, 2);
+	CHECK_EQ(sent.ids, UINT64_C(1) << TOLD_ID | UINT64_C(1) << TOLD_LAST_ID);
 	CHECK_EQ(sent.mode, APIC_FIXED);
 	CHECK_EQ(sent.vector, BH_NOTICE_VECTOR);
-	CHECK_EQ(sent.noticed, 1);
+	CHECK_EQ(sent.noticed, 2);
 	CHECK_EQ(boxes[VICTIM].requested, 0);
 }
 

@@ -96,8 +96,14 @@ static void test_roots(void)
 	map_devices(2);
 	check_mappings("is kicked only", NULL, 0);
 	hal_partition_allow_notice(partitions[2], partitions[0]);
+	hal_partition_allow_notice(partitions[2], partitions[1]);
 	map_devices(2);
 	check_mappings("notifies", NULL, 0);
+	for (uint32_t told = 0; told < 2; told++) {
+		CHECK(partitions[2]->told[told].box == &partitions[2]->boxes[partitions[told]->cores[0]]);
+		CHECK_EQ(partitions[2]->told[told].hardware_id, partitions[told]->hardware_id[0]);
+	}
+	CHECK(!partitions[2]->told[2].box);
 }
 
 /* Syndromes tell what its guest did: RAM is never looked at. */

@@ -280,7 +280,7 @@ static void make_table(unsigned differs)
 
 		table.regions[table.region_count++] = more[n];
 		sandbox->may_kick = differs & MAY_KICK << n ? 1u << !n : 0;
-		sandbox->notifies = differs & NOTIFIES << n ? (uint16_t)(!n + 1) : 0;
+		sandbox->notifies = differs & NOTIFIES << n ? (uint16_t)(1 << !n) : 0;
 		sandbox->on_fault = may_restart ? BH_ON_FAULT_RESTART : BH_ON_FAULT_PARK;
 		sandbox->snapshot = may_restart ? copies[n] : 0;
 		sandbox->snapshot_bytes = may_restart ? copy_bytes[n] : 0;

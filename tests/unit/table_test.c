@@ -53,9 +53,9 @@ static const struct broken {
 	{ "a core is given twice", { SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 2) } },
 	{ "may-kick names itself or no sandbox", { SET(sandboxes[0].may_kick, 1 << 0) } },
 	{ "may-kick names itself or no sandbox", { SET(sandboxes[0].may_kick, 1 << 2) } },
-	{ "notify names itself or no sandbox", { SET(sandboxes[0].notifies, 1) } },
-	{ "notify names itself or no sandbox", { SET(sandboxes[0].notifies, 3) } },
-	{ "notify names a sandbox that does not accept it", { SET(sandboxes[0].notifies, 2), SET(sandboxes[1].accepts, 1 << 1) } },
+	{ "notify names itself or no sandbox", { SET(sandboxes[0].notifies, 1 << 0) } },
+	{ "notify names itself or no sandbox", { SET(sandboxes[0].notifies, 1 << 2) } },
+	{ "notify names a sandbox that does not accept it", { SET(sandboxes[0].notifies, 1 << 1), SET(sandboxes[1].accepts, 1 << 1) } },
 	{ "a sandbox is to do without a protection that there is not", { SET(sandboxes[0].unprotected, BH_PROTECT_ALL + 1) } },
 	/* frames of monitors */
 	{ "the shared page is misaligned or outside RAM", { SET(shared, 0x40400800) } },

@@ -75,9 +75,10 @@ const char *refuse_cores(const struct bh_table *table, const struct table_limits
 		}
 		REFUSE_IF(sandbox->unprotected & ~(uint32_t)BH_PROTECT_ALL, "a sandbox is to do without a protection that there is not");
 		REFUSE_IF(sandbox->may_kick >> n & 1 || sandbox->may_kick >> table->sandbox_count, "may-kick names itself or no sandbox");
-		REFUSE_IF(sandbox->notifies > table->sandbox_count || sandbox->notifies == n + 1, "notify names itself or no sandbox");
-		REFUSE_IF(sandbox->notifies && !(table->sandboxes[sandbox->notifies - 1].accepts >> n & 1),
-			  "notify names a sandbox that does not accept it");
+		REFUSE_IF(sandbox->notifies >> n & 1 || sandbox->notifies >> table->sandbox_count, "notify names itself or no sandbox");
+		for (uint32_t told = 0; told < table->sandbox_count; told++)
+			REFUSE_IF(sandbox->notifies >> told & 1 && !(table->sandboxes[told].accepts >> n & 1),
+				  "notify names a sandbox that does not accept it");
 	}
 	return NULL;
 }

@@ -56,17 +56,19 @@ def tells_of_restarts(domains: Domains) -> Iterator[Finding]:
 
 def notifies_another(domains: Domains) -> Iterator[Finding]:
     for sandbox, health in _with_health(domains):
-        told = domains.sandbox_at(sandbox.notify_nodes[0]) if sandbox.notify_nodes else None
-        if NOTIFY in health.properties and told in (None, sandbox):
-            yield Finding(health.where(NOTIFY), f"`{sandbox.name}` tells itself or no sandbox of its end")
+        for index, node in enumerate(sandbox.notify_nodes):
+            if node in sandbox.notify_nodes[:index]:
+                yield Finding(health.where(NOTIFY), f"`{sandbox.name}` tells `{node.label}` twice of its end")
+            elif domains.sandbox_at(node) in (None, sandbox):
+                yield Finding(health.where(NOTIFY), f"`{sandbox.name}` tells itself or no sandbox of its end")
 
 
 def _told(domains: Domains) -> Iterator[tuple[Sandbox, Node, Sandbox]]:
     """Sandbox, its health, and whom it tells."""
     for sandbox, health in _with_health(domains):
-        told = domains.sandbox_at(sandbox.notify_nodes[0]) if sandbox.notify_nodes else None
-        if told and told is not sandbox:
-            yield sandbox, health, told
+        for told in map(domains.sandbox_at, sandbox.notify_nodes):
+            if told and told is not sandbox:
+                yield sandbox, health, told
 
 
 def notice_is_accepted(domains: Domains) -> Iterator[Finding]:

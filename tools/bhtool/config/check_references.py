@@ -130,9 +130,9 @@ def accepts_from_others(domains: Domains) -> Iterator[Finding]:
 
 def references_resolve(domains: Domains) -> Iterator[Finding]:
     known = {node.phandle for node in domains.machine.root.walk() if node.phandle}
-    owners = [sandbox.node for sandbox in domains.sandboxes] + [domains.node]
+    owners = [*(sandbox.node for sandbox in domains.sandboxes), *(one.health for one in domains.sandboxes if one.health), domains.node]
     for node in owners:
-        for name in ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "console", "idle-cores"):
+        for name in ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "console", "idle-cores"):
             one = node.properties.get(name)
             if one and not one.is_text and any(cell not in known for cell in one.cells):
                 yield Finding(one.location, f"`{name}` of `{node.name}` holds a number that refers to nothing")

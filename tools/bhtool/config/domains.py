@@ -34,7 +34,7 @@ class Sandbox:
     rest: list[str] = field(default_factory=list)
     withheld: list[Device] = field(default_factory=list)  # not in the rest: nobody knows them to be free of DMA
     accept_nodes: list[Node] = field(default_factory=list)  # who may tell it of their end
-    notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own: one, if any
+    notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own
 
     @property
     def name(self) -> str:

@@ -64,7 +64,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         trusted_idle="trusted-idle" in sandbox.node.properties,
         may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
-        notifies=next((one.index for node in sandbox.notify_nodes if (one := domains.sandbox_at(node))), None),
+        notifies=[one.index for node in sandbox.notify_nodes if (one := domains.sandbox_at(node))],
         accepts_notify=[one.index for node in sandbox.accept_nodes if (one := domains.sandbox_at(node))],
         rest=[*sandbox.rest, *([f"{ram_size >> 20} MiB"] if takes_largest(domains, sandbox) else [])],
         restarts=sandbox.restarts,

@@ -134,7 +134,7 @@ class SandboxPlan:
     unprotected: list[str] = field(default_factory=list)  # protections it does without
     may_kick: list[int] = field(default_factory=list)
     log_access: list[int] = field(default_factory=list)
-    notifies: int | None = None  # when it is parked
+    notifies: list[int] = field(default_factory=list)  # when it is parked
     accepts_notify: list[int] = field(default_factory=list)
     initrd: str = ""
     ready_line: str = ""
@@ -167,8 +167,8 @@ class SandboxPlan:
     @property
     def reaches(self) -> list[tuple[int, ReachKind]]:
         """Whom it may reach, by index, and how: kick it, read its log, have it told by an interrupt that this one was parked."""
-        told: list[tuple[int, ReachKind]] = [] if self.notifies is None else [(self.notifies, "notice")]
-        return [(other, "kick") for other in self.may_kick] + [(other, "log") for other in self.log_access] + told
+        reached: dict[ReachKind, list[int]] = {"kick": self.may_kick, "log": self.log_access, "notice": self.notifies}
+        return [(other, kind) for kind, others in reached.items() for other in others]
 
     def owns(self, hpa: int) -> bool:
         return any(one.hpa <= hpa < one.hpa + one.size for one in self.ram)

@@ -61,5 +61,5 @@ HEALTH = {
     "heartbeat-timeout-us": Fact(
         "one cell, microseconds, 100 to 10,000,000", "none: nobody looks", "heartbeat-timeout-us = <20000>;", "R080, R082, R083"
     ),
-    "notify": Fact("one reference to a sandbox", "nobody", "notify = <&watcher>;", "R086 to R088"),
+    "notify": Fact(SANDBOXES, "nobody", "notify = <&watcher>;", "R086 to R088"),
 }

@@ -213,7 +213,7 @@ RULES = (
     Rule(
         "BH-R085", "`max-restarts` and `then` tell about restarts.", 'add on-fault = "restart", or take them out', health.tells_of_restarts
     ),
-    Rule("BH-R086", "`notify` names another sandbox.", "name one by its label, or take it out", health.notifies_another),
+    Rule("BH-R086", "`notify` names other sandboxes, each once.", "name another sandbox by its label, once", health.notifies_another),
     Rule("BH-R087", "Who is named in `notify` accepts it.", "list this sandbox in the other's `accepts-notify`", health.notice_is_accepted),
     Rule(
         "BH-R088",

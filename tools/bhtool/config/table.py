@@ -100,7 +100,7 @@ def _put_sandbox(row: Any, plan: SandboxPlan) -> None:
         row.cores[slot] = core
     row.unprotected = sum(PROTECTIONS[one] for one in set(plan.unprotected))
     row.may_kick = sum(1 << other for other in set(plan.may_kick))
-    row.notifies = 0 if plan.notifies is None else plan.notifies + 1
+    row.notifies = sum(1 << other for other in set(plan.notifies))
     row.accepts = sum(1 << other for other in set(plan.accepts_notify))
     row.pool, row.pool_bytes = plan.pool_hpa, plan.pool_size
     row.entry, row.arg, row.stack = plan.entry, plan.arg, plan.stack
