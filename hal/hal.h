@@ -32,8 +32,9 @@ enum hal_status {
 	HAL_E_NOMEM,       /* the arena is exhausted */
 	HAL_E_UNSUPPORTED, /* the machine lacks it */
 	HAL_E_DENIED,      /* not granted */
-	HAL_E_SEALED,      /* too late */
+	HAL_E_SEALED,      /* too late: the partition is sealed; or, where a function says so, too early: it is not */
 };
+/* Where several failures hold at once, a function returns the one that its contract names first, on every machine. */
 #define HAL_CHECKED __attribute__((warn_unused_result))
 /* Never inlined: measured to be smaller as a function of its own than as copies in its callers. */
 #define HAL_OUTLINE __attribute__((noinline))
@@ -85,20 +86,26 @@ struct hal_partition_config {
 };
 /*
  * Makes a partition in which nothing is mapped or granted, in frames of `arena`, where it stays.
- * Requires: hal_probe has returned HAL_OK; boot core. Returns HAL_OK or HAL_E_NOMEM; after the latter *out is untouched.
+ * Requires: hal_probe has returned HAL_OK; boot core.
+ * Returns HAL_OK, HAL_E_RANGE (the index, the number of cores or a machine core number is none that there can be) or HAL_E_NOMEM.
+ * On failure *out is untouched; frames may have been taken from the arena.
  */
 HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
 						 struct hal_partition **out);
 
 /*
  * Maps [gpa, gpa+size) to [hpa, hpa+size) with the largest leaves that fit.
- * Returns HAL_OK, HAL_E_RANGE (one of the three is no multiple of 4 KiB, or as above), HAL_E_PERMISSION, HAL_E_OVERLAP (something is
- * mapped there), HAL_E_NOMEM or HAL_E_SEALED.
+ * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (one of the three is no multiple of 4 KiB, the range is empty, wraps or is beyond what the
+ * machine can address), HAL_E_PERMISSION (no such set, or executable device memory), HAL_E_OVERLAP (something is mapped there) or
+ * HAL_E_NOMEM.
  * On failure the partition maps what it mapped before (prepare, then commit); empty table frames may have been taken from the arena.
  */
 HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 					      enum hal_memory memory);
-/* Removes whole leaves. Returns HAL_OK, HAL_E_RANGE, HAL_E_OVERLAP (the range cuts a leaf or has a hole) or HAL_E_SEALED. */
+/*
+ * Turns whole leaves into holes. Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (as above) or HAL_E_OVERLAP (the range cuts a leaf or has a
+ * hole). On failure nothing has changed.
+ */
 HAL_CHECKED enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size);
 
 struct hal_leaf {
@@ -107,15 +114,20 @@ struct hal_leaf {
 	unsigned permissions;
 	enum hal_memory memory;
 };
-/* Returns whether `gpa` is mapped; if so, *out says to what. */
+/* Returns whether `gpa` is mapped; if so, *out says to what, otherwise *out is untouched. Requires: start-up. */
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out);
 
-/* x86: direct access to I/O ports [first, first+count). HAL_E_UNSUPPORTED where the machine has no ports. */
+/*
+ * x86: gives direct access to I/O ports [first, first+count).
+ * Returns HAL_OK, HAL_E_UNSUPPORTED (the machine has no ports), HAL_E_SEALED or HAL_E_RANGE (empty, or beyond port 0xffff). On failure
+ * nothing has changed.
+ */
 HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count);
 
 /*
  * Routes a device line (GIC INTID, IOAPIC pin) to machine core `core`, at `vector` on x86; flags: enum bh_line_flags.
- * HAL_E_RANGE: no such line or vector, or no room for another; HAL_E_DENIED: the core is not the partition's; HAL_E_SEALED.
+ * Returns HAL_OK, HAL_E_SEALED, HAL_E_DENIED (the core is not the partition's) or HAL_E_RANGE (no such line, no such vector where lines
+ * have vectors, or no room for another). On failure nothing has changed.
  */
 HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
 						     uint32_t flags);
@@ -136,15 +148,20 @@ enum { HAL_MAX_BASES = 6 };
  */
 uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_base bases[HAL_MAX_BASES]);
 
-/* Places a PCI function as the table says and gives it to the partition. HAL_E_UNSUPPORTED: another is there, or none. */
+/*
+ * Places a PCI function as the table says and gives it to the partition.
+ * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (the machine has no such number, or no room for another) or HAL_E_UNSUPPORTED (another function
+ * is there, or none). On failure the partition has the functions that it had.
+ */
 HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function);
 /*
- * When all are granted, and before the partition is sealed: shows their configuration registers, read only, and the frame `absent` in
- * place of everybody else's. With BH_PROTECT_IO in `unprotected`: all functions', and to write, too. HAL_E_SEALED, HAL_E_NOMEM.
+ * Shows the configuration registers of the granted functions, read only, and the frame `absent` in place of everybody else's. With
+ * BH_PROTECT_IO in `unprotected`: all functions', and to write, too. Requires: all functions are granted.
+ * Returns HAL_OK, HAL_E_SEALED, HAL_E_OVERLAP (something is mapped there) or HAL_E_NOMEM. Where no registers are memory it maps nothing.
  */
 HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
 
-/* Ends construction: whatever would change the partition after this returns HAL_E_SEALED. */
+/* Ends construction: whatever would change the partition after this returns HAL_E_SEALED. To seal again changes nothing. */
 void hal_partition_seal(struct hal_partition *partition);
 
 struct hal_entry {
@@ -157,7 +174,8 @@ struct hal_entry {
 enum { HAL_STACK_BYTES = 1536 };
 /*
  * Makes guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them.
- * Returns HAL_OK or HAL_E_NOMEM; after the latter *out is untouched.
+ * Returns HAL_OK, HAL_E_RANGE (the partition has no such slot), HAL_E_OVERLAP (the slot has its core) or HAL_E_NOMEM. On failure *out is
+ * untouched, and the slot has the core that it had.
  */
 HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot,
 					    const struct hal_entry *entry, struct hal_core **out);
@@ -167,7 +185,10 @@ HAL_CHECKED enum hal_status hal_core_create(struct hal_partition *partition, str
 struct hal_space; /* stage-1 tables of one private monitor */
 /* Makes a space in which nothing is mapped, in frames of `arena`. Returns HAL_OK or HAL_E_NOMEM; after the latter *out is untouched. */
 HAL_CHECKED enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out);
-/* Maps [va, va+size) to [hpa, hpa+size) for the monitor itself, as hal_partition_map does for a guest; a space is never sealed. */
+/*
+ * Maps [va, va+size) to [hpa, hpa+size) for the monitor itself. Returns what hal_partition_map does, for the same reasons; a space is never
+ * sealed, and nothing in it is writable and executable at once (HAL_E_PERMISSION).
+ */
 HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
 					  enum hal_memory memory);
 
@@ -183,17 +204,21 @@ size_t hal_resident_parts(const struct hal_part **parts);
 
 /*
  * Maps RAM of the own sandbox, one to one and read only, where the machine tells so little about an exit that the monitor has to read
- * its guest's instructions (x86). Does nothing elsewhere.
+ * its guest's instructions (x86). Elsewhere it maps nothing.
+ * Returns HAL_OK, HAL_E_RANGE (a misaligned or empty range, on every machine; beyond what this one can address, where it maps),
+ * HAL_E_OVERLAP or HAL_E_NOMEM.
  */
 HAL_CHECKED enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t size);
 
-/* Maps, one to one, the interrupt-controller registers this partition's filter needs, and the root frames of the
- * partitions it may kick. */
+/*
+ * Maps, one to one, the interrupt-controller registers this partition's filter needs, and the root frames of the partitions it may kick.
+ * Returns HAL_OK, HAL_E_RANGE, HAL_E_OVERLAP or HAL_E_NOMEM.
+ */
 HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_partition *partition);
 
 /*
- * Lets `from` kick the first core of `to`, which is sealed; on ARM HAL_E_UNSUPPORTED if it is not. Call before hal_space_map_devices of
- * `from`, and before any core of `to` is launched.
+ * Lets `from` kick the first core of `to`. Requires: before hal_space_map_devices of `from`, and before any core of `to` is launched.
+ * Returns HAL_OK or HAL_E_SEALED (`to` is not sealed yet); after the latter nothing has changed.
  */
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
@@ -274,7 +299,7 @@ enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *e
 /* Carries out HAL_SKIP or HAL_REFUSE (the others need nothing of the backend). */
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action);
 
-/* Hypercall arguments 0..2 and result (abi/guest.h). */
+/* Hypercall arguments and result (abi/guest.h). Requires: n is 0, 1 or 2. */
 uint64_t hal_core_argument(const struct hal_core *core, unsigned n);
 void hal_core_set_result(struct hal_core *core, uint64_t value);
 
@@ -303,9 +328,12 @@ struct hal_kick_mailbox {
 	uint32_t awake;                  /* the kicked core is in its private monitor, or about to enter it (x86); it alone writes this */
 	uint32_t noticed;                /* a sandbox of whose end this core is told has ended; never cleared: later lives are told, too */
 };
-/* Kicks the first core of sandbox `target`; returns the ticket. hal_partition_allow_kick must have allowed it. */
+/*
+ * Kicks the first core of sandbox `target`; returns the ticket. Requires: target < BH_MAX_SANDBOXES.
+ * Where hal_partition_allow_kick has not allowed it, sends nothing and returns 0, which is never answered.
+ */
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
-/* Returns whether the kick with this ticket of hal_kick_send has been acknowledged. */
+/* Returns whether the kick with this ticket of hal_kick_send has been acknowledged; false where `target` may not be kicked. */
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
 /*
  * Kicks every other core of the own sandbox and waits for none: whatever a core runs, it comes into its monitor. One exception: where

@@ -73,8 +73,11 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 {
 	const struct kick_target *victim = &self->partition->targets[target];
 	struct hal_kick_mailbox *box = &self->partition->boxes[victim->core];
-	uint32_t ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);
+	uint32_t ticket;
 
+	if (!victim->root.entries)
+		return 0;
+	ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);
 	arch_barrier();
 	poison(&victim->root, victim->vttbr, self->partition->vttbr);
 	if (!is_acknowledged(box, ticket)) {
@@ -87,7 +90,9 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket)
 {
-	return is_acknowledged(&self->partition->boxes[self->partition->targets[target].core], ticket);
+	const struct kick_target *victim = &self->partition->targets[target];
+
+	return victim->root.entries && is_acknowledged(&self->partition->boxes[victim->core], ticket);
 }
 
 void hal_kick_siblings(struct hal_core *self)

@@ -3,6 +3,7 @@
 #include "hal/arm/stage2.h"
 
 #include "arch/arch.h"
+#include "hal/arguments.h"
 
 /* VTTBR_EL2: VMID in 55:48, the root below. VMID 0 is nobody's. */
 static uint64_t vttbr_of(const uint64_t *root, uint32_t index)
@@ -12,9 +13,12 @@ static uint64_t vttbr_of(const uint64_t *root, uint32_t index)
 
 enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
 {
-	struct hal_partition *partition = hal_arena_take_small(arena, sizeof(*partition));
-	enum hal_status status;
+	enum hal_status status = hal_check_config(config);
+	struct hal_partition *partition;
 
+	if (status != HAL_OK)
+		return status;
+	partition = hal_arena_take_small(arena, sizeof(*partition));
 	if (!partition)
 		return HAL_E_NOMEM;
 	status = pt_init(&partition->stage2, &STAGE2_FORMAT, arena);
@@ -38,9 +42,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 				  enum hal_memory memory)
 {
-	if (partition->sealed)
-		return HAL_E_SEALED;
-	return pt_map(&partition->stage2, gpa.v, hpa, size, permissions, memory);
+	return partition->sealed ? HAL_E_SEALED : pt_map(&partition->stage2, gpa.v, hpa, size, permissions, memory);
 }
 
 enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
@@ -65,7 +67,7 @@ enum hal_status hal_partition_grant_function(struct hal_partition *partition, co
 
 enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
 {
-	return pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
+	return partition->sealed ? HAL_E_SEALED : pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
 }
 
 void hal_partition_seal(struct hal_partition *partition)
@@ -79,14 +81,10 @@ void hal_partition_seal(struct hal_partition *partition)
 
 enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
 {
-	uint32_t index = (uint32_t)(to->vttbr >> 48) - 1;
-	struct kick_target *target;
+	struct kick_target *target = &from->targets[(to->vttbr >> 48) - 1];
 
-	if (index >= BH_MAX_SANDBOXES)
-		return HAL_E_RANGE;
 	if (!to->sealed)
-		return HAL_E_UNSUPPORTED;
-	target = &from->targets[index];
+		return HAL_E_SEALED;
 	target->vttbr = to->vttbr;
 	target->hardware_id = to->hardware_id[0];
 	target->core = to->cores[0];
@@ -113,6 +111,8 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 
 	if (slot >= partition->core_count)
 		return HAL_E_RANGE;
+	if (partition->siblings[slot])
+		return HAL_E_OVERLAP;
 	core = hal_arena_take(arena, 1);
 	if (!core)
 		return HAL_E_NOMEM;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A private monitor's own tables: its copy, its arena, and the few things it shares. */
+#include "hal/arguments.h"
 #include "hal/arm/stage2.h"
 
 enum hal_status hal_space_create(struct hal_arena *arena, struct hal_space **out)
@@ -31,7 +32,7 @@ size_t hal_resident_parts(const struct hal_part **parts)
 /* Syndromes tell everything. */
 enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t size)
 {
-	return HAL_OK;
+	return hal_check_pages(hpa.v, size);
 }
 
 /* The roots that this monitor's kicks poison, kick.c. */

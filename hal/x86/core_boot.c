@@ -10,9 +10,14 @@
 enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,
 				struct hal_core **out)
 {
-	struct hal_core *core = hal_arena_take(arena, 1);
 	enum hal_status status;
+	struct hal_core *core;
 
+	if (slot >= partition->core_count)
+		return HAL_E_RANGE;
+	if (partition->core[slot])
+		return HAL_E_OVERLAP;
+	core = hal_arena_take(arena, 1);
 	if (!core)
 		return HAL_E_NOMEM;
 	core->partition = partition;
@@ -21,16 +26,17 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->entry = *entry;
 	core->registers.rdi = entry->arg;
 	core->registers.rsi = entry->arg;
-	partition->core[slot] = core;
 	core->started = !slot;
 	if (slot)
 		x86_mark_off(core);
 	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
 	status = x86_vendor_boot->core_create(core, arena);
+	if (status != HAL_OK)
+		return status;
 	x86_note_fields(core);
-	if (status == HAL_OK)
-		*out = core;
-	return status;
+	partition->core[slot] = core;
+	*out = core;
+	return HAL_OK;
 }
 
 /*

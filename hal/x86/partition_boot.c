@@ -2,6 +2,7 @@
 /* Start-up: a sandbox's stage 2, filters and lines. */
 #include "arch/words.h"
 #include "arch/x86_64/x86.h"
+#include "hal/arguments.h"
 #include "hal/x86/apic/ioapic.h"
 #include "hal/x86/core.h"
 
@@ -44,9 +45,12 @@ static enum hal_status create_stage2(struct hal_partition *partition, struct hal
 
 enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
 {
-	struct hal_partition *partition = hal_arena_take_small(arena, sizeof(*partition));
-	enum hal_status status;
+	enum hal_status status = hal_check_config(config);
+	struct hal_partition *partition;
 
+	if (status != HAL_OK)
+		return status;
+	partition = hal_arena_take_small(arena, sizeof(*partition));
 	if (!partition)
 		return HAL_E_NOMEM;
 	partition->index = config->index;
@@ -88,10 +92,10 @@ bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struc
 
 enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count)
 {
-	if (!count || first >= PORTS || count > PORTS - first)
-		return HAL_E_RANGE;
 	if (partition->sealed)
 		return HAL_E_SEALED;
+	if (!count || first >= PORTS || count > PORTS - first)
+		return HAL_E_RANGE;
 	for (uint32_t port = first; port < first + count; port++)
 		partition->port_map[port / 8] &= (uint8_t)~(1u << port % 8);
 	return HAL_OK;
@@ -104,28 +108,19 @@ enum hal_status hal_partition_grant_function(struct hal_partition *partition, co
 
 enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
 {
-	return pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
-}
-
-static uint32_t slot_of(const struct hal_partition *partition, uint32_t core)
-{
-	uint32_t slot = 0;
-
-	while (slot < partition->core_count && partition->cores[slot] != core)
-		slot++;
-	return slot;
+	return partition->sealed ? HAL_E_SEALED : pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
 }
 
 enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector, uint32_t flags)
 {
-	uint32_t slot = slot_of(partition, core);
+	uint32_t slot = hal_slot_of(partition->cores, partition->core_count, core);
 
-	if (vector < IOAPIC_FIRST_VECTOR || vector > IOAPIC_LAST_VECTOR)
-		return HAL_E_RANGE;
-	if (slot == partition->core_count)
-		return HAL_E_DENIED;
 	if (partition->sealed)
 		return HAL_E_SEALED;
+	if (slot == partition->core_count)
+		return HAL_E_DENIED;
+	if (vector < IOAPIC_FIRST_VECTOR || vector > IOAPIC_LAST_VECTOR)
+		return HAL_E_RANGE;
 	return ioapic_grant(&partition->ioapic, line, slot, vector, flags) ? HAL_OK : HAL_E_RANGE;
 }
 
@@ -136,8 +131,8 @@ static struct x86_kick_target first_core(const struct hal_partition *of)
 
 enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to)
 {
-	if (to->index >= BH_MAX_SANDBOXES)
-		return HAL_E_RANGE;
+	if (!to->sealed)
+		return HAL_E_SEALED;
 	from->kick[to->index] = first_core(to);
 	return HAL_OK;
 }

@@ -25,7 +25,7 @@ void build_must(enum hal_status status, const char *what)
 		[HAL_E_NOMEM] = "the sandbox's pool is too small; build the image with the tool of this monitor's sources",
 		[HAL_E_UNSUPPORTED] = "this machine lacks it",
 		[HAL_E_DENIED] = "it is not granted",
-		[HAL_E_SEALED] = "the partition is sealed",
+		[HAL_E_SEALED] = "the partition is sealed too early or too late",
 	};
 
 	if (status != HAL_OK)

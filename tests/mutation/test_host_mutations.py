@@ -17,6 +17,7 @@ from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
+from tests.mutation.rows_contract import CONTRACT, CORE_X86, LINES_ARM, PARTITION_X86
 from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_filters import FILTERS, PORT
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
@@ -49,6 +50,8 @@ PROGRAMS = {
     "pt_model_test": "tests/unit/pt_model_test.c",
     "table_test": "tests/unit/table_test.c",
     "icr_test": "tests/unit/icr_test.c",
+    "contract_arm_test": "tests/unit/contract_arm_test.c",
+    "contract_x86_test": "tests/unit/contract_x86_test.c",
     "disarm_test": "tests/unit/disarm_test.c",
     "disarm_aarch64_test": "tests/unit/disarm_arm_test.c",
     "lpi_test": "tests/unit/lpi_test.c",
@@ -73,8 +76,11 @@ PROGRAMS = {
     "svm_test": "tests/unit/svm_test.c",
     "vmx_test": "tests/unit/vmx_test.c",
 }
+CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, EVENTS],
+    "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *CONTRACT_PARTS],
+    "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, *CONTRACT_PARTS],
     "disarm_test": [DISARM],
     "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
     "lpi_test": [LPIS, DISARM_LOOP],
@@ -112,7 +118,7 @@ COMPILE = [
     f"-I{ROOT}/hal/arm/gic",
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
-BOARDS |= dict.fromkeys((*AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
+BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
 TIME_LIMIT_SECONDS = 60
 CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is
 
@@ -124,6 +130,7 @@ MUTATIONS = [
     *CONTROL_WORDS,
     # What a restart does to memory.
     *LIVES,
+    *CONTRACT,
     *KICKS,
     *ENDS,
     # What start-up writes for a sandbox.

@@ -3,6 +3,7 @@
 #include "gic_boot.h"
 #include "gic_filter.h"
 #include "gicd.h"
+#include "hal/arguments.h"
 #include "hal/arm/stage2.h"
 
 uint32_t gic_machine_words(void)
@@ -45,16 +46,14 @@ static void set_trigger(uint32_t line, bool level)
 enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector, uint32_t flags)
 {
 	struct gic_view *view = &partition->gic;
-	uint32_t word = line / GIC_LINES_A_WORD, slot = 0;
+	uint32_t word = line / GIC_LINES_A_WORD, slot = hal_slot_of(partition->cores, partition->core_count, core);
 
-	while (slot < partition->core_count && partition->cores[slot] != core)
-		slot++;
-	if (line < GIC_FIRST_SPI || word >= gic_machine_words())
-		return HAL_E_RANGE;
-	if (slot == partition->core_count)
-		return HAL_E_DENIED;
 	if (partition->sealed)
 		return HAL_E_SEALED;
+	if (slot == partition->core_count)
+		return HAL_E_DENIED;
+	if (line < GIC_FIRST_SPI || word >= gic_machine_words())
+		return HAL_E_RANGE;
 	set_trigger(line, flags & BH_LINE_LEVEL);
 	arch_mmio_write8(BOARD_GICD_BASE + GICD_IPRIORITYR + line, GIC_RESET_PRIORITY);
 	gic_route(line, partition->hardware_id[slot]);
