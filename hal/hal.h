@@ -309,9 +309,16 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 /* Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. Requires: its guest is off. */
 void hal_core_quiesce(struct hal_core *core);
 /*
- * Gives the sandbox the hardware state of a first life: its lines are as start-up left them, nothing is pending or active that an earlier
- * life caused, the other cores are off, every register of this core's guest is as before its first entry, stage 2 is whole.
- * Requires: the first core, after hal_core_quiesce of all others, so that nothing of the sandbox runs. The caller restores its memory.
+ * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. What functions have written
+ * to memory is there when this returns, and nothing more comes: the caller may write the sandbox's memory from then on.
+ * Requires: the first core, after hal_core_quiesce of all others, so that nothing of the sandbox runs. Bounded; waits for locks only.
+ * Devices that are no PCI functions are free of DMA (DESIGN 5). An IOMMU's part, to end its translations, comes here: hal/iommu/README.md.
+ */
+void hal_partition_quiesce(struct hal_core *core);
+/*
+ * Gives the sandbox the hardware state of a first life: its lines and functions are as start-up left them, nothing is pending or active
+ * that an earlier life caused, the other cores are off, every register of this core's guest is as before its first entry, stage 2 is whole.
+ * Requires: the first core, after hal_partition_quiesce. The caller has restored the sandbox's memory.
  */
 void hal_core_restart(struct hal_core *core);
 /* Sleeps until a kick may have arrived. Spurious returns are allowed. */

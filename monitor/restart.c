@@ -5,6 +5,7 @@
  *   any core      claims the restart (run.c), kicks its siblings
  *   others        quiesce, report themselves stopped, wait for the end
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
+ *                 devices ── hal_partition_quiesce: what they still write comes before the zeros
  *                 memory ── zeros, then the pieces of the boot snapshot, cleaned
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
@@ -101,6 +102,7 @@ static void restart(struct hal_core *core, uint32_t phase)
 			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
+	hal_partition_quiesce(core);
 	restore_memory(core);
 	hal_core_restart(core);
 	begin_life(phase, since);

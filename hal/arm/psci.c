@@ -7,6 +7,7 @@
  */
 #include "arch/arch.h"
 #include "hal/arm/stage2.h"
+#include "hal/pci/config.h"
 
 /* Function identifiers are PSCI_BASE + number; those with arguments of 64 bits, which only 64-bit guests have, a bit more. */
 enum {
@@ -183,7 +184,16 @@ bool hal_core_ready(struct hal_core *core)
 	return power_of(core) == POWER_ON || core->guest.trap;
 }
 
-/* Whatever cores that were still running asked of those that had stopped is forgotten. */
+void hal_partition_quiesce(struct hal_core *core)
+{
+	pci_reset(&core->partition->pci, PCI_SILENT);
+	gic_reset_lines(core->partition);
+}
+
+/*
+ * Whatever cores that were still running asked of those that had stopped is forgotten. A line that is off still keeps an edge: what has
+ * come since hal_partition_quiesce is an earlier life's.
+ */
 void hal_core_restart(struct hal_core *core)
 {
 	struct hal_partition *partition = core->partition;
@@ -194,7 +204,7 @@ void hal_core_restart(struct hal_core *core)
 	gic_quiesce();
 	gic_reset_lines(partition);
 	partition->gic.control = 0;
-	pci_reset(&partition->pci);
+	pci_reset(&partition->pci, PCI_COMMAND_DECODE);
 	kick_reopen(core);
 	core->entry = partition->entry;
 	set_power(core, POWER_STARTED);

@@ -92,18 +92,18 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t 
 }
 
 /* Some functions decode for ever: those are moved while they do. */
-static void reset_function(const struct pci_function *function)
+static void reset_function(const struct pci_function *function, uint32_t command)
 {
-	pci_config_write(function->place + PCI_COMMAND, 0);
+	pci_config_write(function->place + PCI_COMMAND, PCI_SILENT);
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		pci_config_write(function->place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);
-	pci_config_write(function->place + PCI_COMMAND, PCI_COMMAND_DECODE);
+	pci_config_write(function->place + PCI_COMMAND, command);
 }
 
-void pci_reset(const struct pci_view *view)
+void pci_reset(const struct pci_view *view, uint32_t command)
 {
 	hal_lock_take(view->lock);
 	for (uint32_t n = 0; n < view->count; n++)
-		reset_function(&view->functions[n]);
+		reset_function(&view->functions[n], command);
 	give(view->lock);
 }

@@ -37,8 +37,13 @@ struct pci_view {
 enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t *value);
 enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value);
 
-/* Puts them into the state in which start-up leaves them: placed and decoding. Call after the end of a life, before the next one. */
-void pci_reset(const struct pci_view *view);
+/*
+ * Puts the functions in their places and then gives each of them `command`, of which PCI_COMMAND_DECODE is what start-up leaves, and
+ * PCI_SILENT says that it neither decodes nor masters the bus. A configuration write is not posted: when this returns, what a function has
+ * written to memory is there (PCI Express Base 3.0, 2.4.1 "Transaction Ordering Rules").
+ * Requires: no guest of the sandbox runs.
+ */
+void pci_reset(const struct pci_view *view, uint32_t command);
 
 /* Returns which configuration register the sandbox sees at this address, or PCI_NOWHERE. */
 #define PCI_NOWHERE UINT32_MAX

@@ -4,6 +4,7 @@
 
 #include "arch/x86_64/x86.h"
 #include "board.h"
+#include "hal/pci/config.h"
 #include "hal/x86/apic/apic.h"
 #include "hal/x86/apic/ioapic.h"
 #include "hal/x86/decode.h"
@@ -95,6 +96,13 @@ void hal_core_quiesce(struct hal_core *core)
 	x86_core_forget(core);
 }
 
+/* A masked entry drops what its line raises: Intel 82093AA data sheet, 3.2.4 "I/O Redirection Table Registers". */
+void hal_partition_quiesce(struct hal_core *core)
+{
+	pci_reset(&core->partition->pci, PCI_SILENT);
+	ioapic_reset(core->partition);
+}
+
 /* Whatever cores that were still running asked of those that had stopped is forgotten. */
 void hal_core_restart(struct hal_core *core)
 {
@@ -103,8 +111,7 @@ void hal_core_restart(struct hal_core *core)
 	x86_mark_on(core);
 	core->nmi = false;
 	core->started = true;
-	ioapic_reset(core->partition); /* first: what a line still raises is drained with the rest */
-	pci_reset(&core->partition->pci);
+	pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);
 	reset_core(core);
 	core->registers.rdi = core->registers.rsi = core->entry.arg;
 	apic_enable();

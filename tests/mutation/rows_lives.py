@@ -49,6 +49,21 @@ LIVES = (
         "restart_test",
     ),
     Mutation("others are not waited for", RESTART, "if (!others_have_stopped(core, phase, since))", "if (false)", "restart_test"),
+    Mutation("devices are not silenced", RESTART, "hal_partition_quiesce(core);", "", "restart_test"),
+    Mutation(
+        "memory is scrubbed before devices are silent",
+        RESTART,
+        "hal_partition_quiesce(core); restore_memory(core);",
+        "restore_memory(core); hal_partition_quiesce(core);",
+        "restart_test",
+    ),
+    Mutation(
+        "devices are silenced while another core runs",
+        RESTART,
+        "if (!others_have_stopped(core, phase, since))",
+        "hal_partition_quiesce(core); if (!others_have_stopped(core, phase, since))",
+        "restart_test",
+    ),
     Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),
     Mutation("stopped before it is quiet", RESTART, "hal_core_quiesce(core);", "", "restart_test"),
 )

@@ -188,8 +188,8 @@ RESTARTS = (
     ),
     MachineMutation(
         "lines keep what they were",
-        "hal/arm/psci.c",
-        "gic_reset_lines(partition);",
+        "hal/arm/gic/gic_filter.c",
+        "gic_reset_word(BOARD_GICD_BASE, word, view->lines[word]);",
         "",
         "restart-forgets-lines",
         GICV3,
@@ -236,8 +236,8 @@ RESTARTS = (
     *(
         MachineMutation("functions stay as they are", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
         for file, reset, case, platform, found in (
-            (PSCI, "pci_reset(&partition->pci);", "decoding", GICV3, "0x100400"),
-            (PC, "pci_reset(&core->partition->pci);", "displaced", SVM, "0xfff00000"),
+            (PSCI, "pci_reset(&partition->pci, PCI_COMMAND_DECODE);", "decoding", GICV3, "0x100400"),
+            (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", "displaced", SVM, "0xfff00000"),
         )
     ),
 )

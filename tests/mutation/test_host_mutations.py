@@ -468,11 +468,12 @@ MUTATIONS = [
         "pci_config_read(place & ~3u); give(view->lock); hal_lock_take(view->lock); write_register(function, offset, (pci_config_read",
         "pci_test",
     ),
+    Mutation("silent functions decode", PCI_FILTER, "PCI_COMMAND, command);", "PCI_COMMAND, PCI_COMMAND_DECODE);", "pci_test"),
     Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock); for", "for", "pci_test"),
     Mutation(
         "functions decode while a reset moves them",
         PCI_FILTER,
-        "pci_config_write(function->place + PCI_COMMAND, 0);",
+        "pci_config_write(function->place + PCI_COMMAND, PCI_SILENT);",
         "",
         "pci_test",
     ),

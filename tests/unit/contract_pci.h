@@ -15,4 +15,4 @@ uint32_t pci_config_read(uint32_t place)
 
 void pci_config_write(uint32_t place, uint32_t value) {}
 
-void pci_reset(const struct pci_view *view) {}
+void pci_reset(const struct pci_view *view, uint32_t command) {}

@@ -258,7 +258,7 @@ static void test_reset(void)
 	poke(PCI_COMMAND, 0);
 	poke(PCI_BASE_ADDRESS, UINT32_MAX);
 	poke(PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
-	pci_reset(&view);
+	pci_reset(&view, PCI_COMMAND_DECODE);
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), granted[n]);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
@@ -271,7 +271,7 @@ static void test_reset_order(void)
 	check_context.subject = "order of a reset";
 	start();
 	writes = 0;
-	pci_reset(&view);
+	pci_reset(&view, PCI_COMMAND_DECODE);
 	CHECK_EQ(writes, 1 + BH_PCI_FUNCTION_BARS + 1);
 	CHECK_EQ(written[0].place, at(OWN, PCI_COMMAND));
 	CHECK_EQ(written[0].value, 0);
@@ -281,6 +281,21 @@ static void test_reset_order(void)
 	}
 	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].place, at(OWN, PCI_COMMAND));
 	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].value, PCI_COMMAND_DECODE);
+}
+
+/* Silent, it neither decodes nor masters, whatever it did before, until it is reset again. */
+static void test_silence(void)
+{
+	check_context.subject = "silence";
+	start();
+	own.word[PCI_COMMAND / 4] |= PCI_COMMAND_DECODE | 1 << 2; /* bus master */
+	pci_reset(&view, PCI_SILENT);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000);
+	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
+		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), granted[n]);
+	pci_reset(&view, PCI_COMMAND_DECODE);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
+	check_sound();
 }
 
 static void check_waited(const char *who)
@@ -295,7 +310,7 @@ static void test_waits(void)
 
 	start();
 	held_by_another(view.lock);
-	pci_reset(&view);
+	pci_reset(&view, PCI_COMMAND_DECODE);
 	check_waited("reset waits for the lock");
 	held_by_another(view.lock);
 	CHECK_EQ(pci_read(&view, at(OWN, 0), 4, &value), HAL_SKIP);
@@ -311,6 +326,7 @@ int main(void)
 	test_waits();
 	test_reset();
 	test_reset_order();
+	test_silence();
 	test_kernels_do_this();
 	test_reads();
 	test_any_writes();
