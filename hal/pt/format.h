@@ -4,6 +4,8 @@
 #include "hal/pt/pt.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
+/* Bits last:first, of an output address or of the entry that holds it. */
+#define BITS(last, first) ((UINT64_C(2) << (last)) - BIT(first))
 
 enum {
 	R = HAL_READ,

@@ -13,8 +13,8 @@
 #define SH_INNER      (UINT64_C(3) << 8)
 #define AF            BIT(10)
 #define XN            BIT(54)
-#define DESCRIPTORS                                                                                     \
-	.leaf_levels = LEAVES, .present = VALID, .kind = TABLE_OR_PAGE, .table = VALID | TABLE_OR_PAGE, \
+#define DESCRIPTORS                                                                                                              \
+	.address = BITS(47, 12), .leaf_levels = LEAVES, .present = VALID, .kind = TABLE_OR_PAGE, .table = VALID | TABLE_OR_PAGE, \
 	.page = VALID | TABLE_OR_PAGE | AF, .block = VALID | AF
 
 /*

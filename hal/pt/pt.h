@@ -8,7 +8,8 @@
  *          +------+     +---+--+     +---+--+    +------+
  *       512 GiB each        +-> 1 GiB    +-> 2 MiB block
  *
- * Formats of fewer levels start further right, at a root that is shorter than a frame where the input address says so.
+ * Formats of fewer levels start further right. A root has a slot for each value of the input address's uppermost bits: it is shorter than a
+ * frame, or several frames side by side, where ia_bits says so.
  * Start-up code only, on the boot core: the tables of a sandbox are made before it runs and sealed. Frames come from the
  * sandbox's arena, which lies one to one in start-up's address space, so a table's address is its physical address.
  */
@@ -22,18 +23,20 @@ enum { PT_LEAF_4K = 1 << 0, PT_LEAF_2M = 1 << 1, PT_LEAF_1G = 1 << 2 };
 
 struct pt_format {
 	const char *name;
-	uint64_t control;                  /* what the walker's register must hold: pt_formats_*_boot.c names it for each format */
-	uint8_t ia_bits;                   /* width of input addresses: guest-physical, or virtual in the monitor's own tables */
-	uint8_t oa_bits;                   /* width of output addresses that fit an entry under `control` */
-	uint8_t levels;                    /* of tables; the last is level 0, whose leaves are 4 KiB */
-	uint8_t leaf_levels;               /* PT_LEAF_*: levels that can hold a leaf */
-	uint8_t permissions;               /* bit p: the set p (enum hal_permission, or-ed) can be expressed */
-	uint64_t present;                  /* an entry with none of these bits is a hole */
-	uint64_t kind;                     /* above level 0, an entry equal to `table` in these bits is a table, else a leaf */
-	uint64_t table;                    /* entry that points to a table, without its address */
-	uint64_t page;                     /* fixed part of a leaf of level 0 */
-	uint64_t block;                    /* fixed part of a larger leaf */
-	uint64_t permission[8];            /* of a leaf, by permission set */
+	uint64_t control;       /* what the walker's register must hold: pt_formats_*_boot.c names it for each format */
+	uint64_t address;       /* bits of an entry that hold an output address or a table's, ... */
+	uint8_t address_shift;  /* ... which stands so many bits further right there than it counts */
+	uint8_t ia_bits;        /* width of input addresses: guest-physical, or virtual in the monitor's own tables; sizes the root */
+	uint8_t oa_bits;        /* width of output addresses that fit an entry under `control` */
+	uint8_t levels;         /* of tables; the last is level 0, whose leaves are 4 KiB */
+	uint8_t leaf_levels;    /* PT_LEAF_*: levels that can hold a leaf */
+	uint8_t permissions;    /* bit p: the set p (enum hal_permission, or-ed) can be expressed */
+	uint64_t present;       /* an entry with none of these bits is a hole */
+	uint64_t kind;          /* above level 0, an entry equal to `table` in these bits is a table, else a leaf */
+	uint64_t table;         /* entry that points to a table, without its address */
+	uint64_t page;          /* fixed part of a leaf of level 0 */
+	uint64_t block;         /* fixed part of a larger leaf */
+	uint64_t permission[8]; /* of a leaf, by permission set */
 	uint64_t memory[HAL_MEMORY_TYPES]; /* of a leaf, by memory type */
 };
 
@@ -50,7 +53,7 @@ extern const struct pt_format pt_hyp;  /* ARMv7 LPAE PL2, control = HTCR */
 struct pt {
 	const struct pt_format *format;
 	struct hal_arena *arena; /* where table frames come from; only start-up functions follow it */
-	uint64_t *root;          /* one frame */
+	uint64_t *root;          /* its frames are aligned to their size */
 	uint64_t table_bytes;    /* frames in use for tables, the root included */
 	/* What the machine allows of what the format offers. pt_init grants all; narrow before the first map. */
 	uint8_t oa_bits;

@@ -3,32 +3,12 @@
 #include "hal/pt/pt.h"
 
 #include "arch/arch.h"
-
-enum { PAGE_BITS = 12, SLOT_BITS = 9, SLOTS = 1 << SLOT_BITS, PERMISSION_SETS = 8 };
-
-enum kind { HOLE, TABLE, LEAF };
-
-/* Where a walk ends: a hole or a leaf, never a table. */
-struct place {
-	uint64_t *entry;
-	unsigned level;
-	enum kind kind;
-};
+#include "hal/pt/walk.h"
 
 /* What is still to be done of a range. */
 struct run {
 	uint64_t ia, oa, size;
 };
-
-static uint64_t span(unsigned level)
-{
-	return UINT64_C(1) << (PAGE_BITS + SLOT_BITS * level);
-}
-
-static uint64_t offset(uint64_t address, unsigned level)
-{
-	return address & (span(level) - 1);
-}
 
 static void advance(struct run *run, uint64_t bytes)
 {
@@ -37,45 +17,18 @@ static void advance(struct run *run, uint64_t bytes)
 	run->size -= bytes;
 }
 
-/* Bits 51:12, in every format; those above oa_bits are 0. */
-static uint64_t oa_of(uint64_t entry)
+static struct pt_place find(const struct pt *pt, uint64_t ia)
 {
-	return entry & UINT64_C(0x000ffffffffff000);
-}
-
-static enum kind kind_of(const struct pt_format *format, uint64_t entry, unsigned level)
-{
-	if (!(entry & format->present))
-		return HOLE;
-	return level && !((entry ^ format->table) & format->kind) ? TABLE : LEAF;
-}
-
-static uint64_t *slot(uint64_t table, uint64_t ia, unsigned level)
-{
-	size_t page = (size_t)(ia >> PAGE_BITS); /* fits a register, even where the address does not */
-	size_t index = page >> SLOT_BITS * level & (SLOTS - 1);
-
-	return (uint64_t *)(uintptr_t)table + index;
-}
-
-static struct place find(const struct pt *pt, uint64_t ia)
-{
-	const struct pt_format *format = pt->format;
-	unsigned level = format->levels - 1u;
-	uint64_t *entry = slot((uintptr_t)pt->root, ia, level);
-
-	while (kind_of(format, *entry, level) == TABLE)
-		entry = slot(oa_of(*entry), ia, --level);
-	return (struct place){ entry, level, kind_of(format, *entry, level) };
+	return pt_find(pt->format, pt->root, ia);
 }
 
 /*
  * How many entries of a place's table are holes, from the place itself to the first that is none: at most so many. Holes side by
  * side are dealt with together, as coming down from the root for each would be most of what start-up does.
  */
-static unsigned holes(const struct pt *pt, struct place place, uint64_t at_most)
+static unsigned holes(const struct pt *pt, struct pt_place place, uint64_t at_most)
 {
-	unsigned left = SLOTS - (unsigned)((uintptr_t)place.entry / sizeof(*place.entry) % SLOTS);
+	unsigned left = PT_SLOTS - (unsigned)((uintptr_t)place.entry / sizeof(*place.entry) % PT_SLOTS);
 	unsigned limit = at_most < left ? (unsigned)at_most : left;
 	unsigned n = 0;
 
@@ -87,7 +40,7 @@ static unsigned holes(const struct pt *pt, struct place place, uint64_t at_most)
 /* How many leaves of this level the run holds. */
 static uint64_t leaves(struct run run, unsigned level)
 {
-	return run.size >> (PAGE_BITS + SLOT_BITS * level);
+	return run.size >> (PT_PAGE_BITS + PT_SLOT_BITS * level);
 }
 
 /* A live entry changes in one store: a walker on another core sees the old word or the new one. */
@@ -104,28 +57,21 @@ static enum hal_status grow(struct pt *pt, uint64_t *hole)
 	if (!table)
 		return HAL_E_NOMEM;
 	arch_barrier(); /* its zeroes before the link to it */
-	store(hole, (uintptr_t)table | pt->format->table);
+	store(hole, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table);
 	pt->table_bytes += BH_PAGE_BYTES;
 	return HAL_OK;
 }
 
-static bool fits(uint64_t start, uint64_t size, unsigned bits)
-{
-	uint64_t end = UINT64_C(1) << bits;
-
-	return start < end && size <= end - start;
-}
-
 static enum hal_status check_range(const struct pt *pt, struct run run)
 {
-	if (!run.size || offset(run.ia | run.oa | run.size, 0))
+	if (!run.size || pt_offset(run.ia | run.oa | run.size, 0))
 		return HAL_E_RANGE;
-	return fits(run.ia, run.size, pt->format->ia_bits) && fits(run.oa, run.size, pt->oa_bits) ? HAL_OK : HAL_E_RANGE;
+	return pt_fits(run.ia, run.size, pt->format->ia_bits) && pt_fits(run.oa, run.size, pt->oa_bits) ? HAL_OK : HAL_E_RANGE;
 }
 
 static enum hal_status check_permissions(const struct pt *pt, unsigned permissions, enum hal_memory memory)
 {
-	if (permissions >= PERMISSION_SETS || !(pt->format->permissions >> permissions & 1))
+	if (permissions >= PT_PERMISSION_SETS || !(pt->format->permissions >> permissions & 1))
 		return HAL_E_PERMISSION;
 	return memory == HAL_MEMORY_DEVICE && permissions & HAL_EXECUTE ? HAL_E_PERMISSION : HAL_OK;
 }
@@ -134,12 +80,12 @@ static enum hal_status check_permissions(const struct pt *pt, unsigned permissio
 static enum hal_status check_free(const struct pt *pt, struct run run)
 {
 	for (uint64_t end = run.ia + run.size; run.ia < end; run.size = end - run.ia) {
-		struct place place = find(pt, run.ia);
+		struct pt_place place = find(pt, run.ia);
 
-		if (place.kind == LEAF)
+		if (place.kind == PT_LEAF)
 			return HAL_E_OVERLAP;
-		run.ia -= offset(run.ia, place.level);
-		run.ia += holes(pt, place, leaves(run, place.level) + 1) * span(place.level);
+		run.ia -= pt_offset(run.ia, place.level);
+		run.ia += holes(pt, place, leaves(run, place.level) + 1) * pt_span(place.level);
 	}
 	return HAL_OK;
 }
@@ -148,11 +94,11 @@ static enum hal_status check_free(const struct pt *pt, struct run run)
 static enum hal_status check_leaves(const struct pt *pt, struct run run)
 {
 	while (run.size) {
-		struct place place = find(pt, run.ia);
+		struct pt_place place = find(pt, run.ia);
 
-		if (place.kind == HOLE || offset(run.ia, place.level) || run.size < span(place.level))
+		if (place.kind == PT_HOLE || pt_offset(run.ia, place.level) || run.size < pt_span(place.level))
 			return HAL_E_OVERLAP;
-		advance(&run, span(place.level));
+		advance(&run, pt_span(place.level));
 	}
 	return HAL_OK;
 }
@@ -161,11 +107,11 @@ static enum hal_status check_leaves(const struct pt *pt, struct run run)
 static enum hal_status reserve(struct pt *pt, struct run run, unsigned leaf_levels)
 {
 	while (run.size) {
-		struct place place = find(pt, run.ia);
-		bool aligned = !offset(run.ia | run.oa, place.level);
+		struct pt_place place = find(pt, run.ia);
+		bool aligned = !pt_offset(run.ia | run.oa, place.level);
 
-		if (aligned && run.size >= span(place.level) && leaf_levels >> place.level & 1)
-			advance(&run, holes(pt, place, leaves(run, place.level)) * span(place.level));
+		if (aligned && run.size >= pt_span(place.level) && leaf_levels >> place.level & 1)
+			advance(&run, holes(pt, place, leaves(run, place.level)) * pt_span(place.level));
 		else if (grow(pt, place.entry) != HAL_OK)
 			return HAL_E_NOMEM;
 	}
@@ -176,12 +122,12 @@ static enum hal_status reserve(struct pt *pt, struct run run, unsigned leaf_leve
 static void commit(struct pt *pt, struct run run, uint64_t attributes)
 {
 	while (run.size) {
-		struct place place = find(pt, run.ia);
+		struct pt_place place = find(pt, run.ia);
 		uint64_t fixed = place.level ? pt->format->block : pt->format->page;
-		uint64_t leaf_bytes = span(place.level);
+		uint64_t leaf_bytes = pt_span(place.level);
 
 		for (unsigned n = holes(pt, place, leaves(run, place.level)); n; n--) {
-			store(place.entry++, run.oa | attributes | fixed);
+			store(place.entry++, pt_word_of(pt->format, run.oa) | attributes | fixed);
 			advance(&run, leaf_bytes);
 		}
 	}
@@ -212,53 +158,49 @@ enum hal_status pt_unmap(struct pt *pt, uint64_t ia, uint64_t size)
 	if (status == HAL_OK)
 		status = check_leaves(pt, run);
 	while (status == HAL_OK && run.size) {
-		struct place place = find(pt, run.ia);
+		struct pt_place place = find(pt, run.ia);
 
 		store(place.entry, 0);
-		advance(&run, span(place.level));
+		advance(&run, pt_span(place.level));
 	}
 	arch_barrier(); /* every hole before the caller's invalidation */
 	return status;
 }
 
-static unsigned permissions_of(const struct pt_format *format, uint64_t entry)
-{
-	uint64_t mask = 0;
-	unsigned set = 0;
-
-	for (unsigned n = 0; n < PERMISSION_SETS; n++)
-		mask |= format->permission[n];
-	while (!(format->permissions >> set & 1) || format->permission[set] != (entry & mask))
-		set++;
-	return set;
-}
-
-static enum hal_memory memory_of(const struct pt_format *format, uint64_t entry)
-{
-	uint64_t mask = format->memory[HAL_MEMORY_RAM] | format->memory[HAL_MEMORY_DEVICE];
-
-	return (entry & mask) == format->memory[HAL_MEMORY_RAM] ? HAL_MEMORY_RAM : HAL_MEMORY_DEVICE;
-}
-
 bool pt_query(const struct pt *pt, uint64_t ia, struct hal_leaf *out)
 {
-	struct place place;
+	struct pt_place place;
 
-	if (!fits(ia, 1, pt->format->ia_bits))
+	if (!pt_fits(ia, 1, pt->format->ia_bits))
 		return false;
 	place = find(pt, ia);
-	if (place.kind == HOLE)
-		return false;
-	out->hpa.v = oa_of(*place.entry) + offset(ia, place.level);
-	out->size = span(place.level);
-	out->permissions = permissions_of(pt->format, *place.entry);
-	out->memory = memory_of(pt->format, *place.entry);
-	return true;
+	return pt_describe(pt->format, &place, ia, out);
+}
+
+/*
+ * A root has as many slots as ia_bits leave for it: several tables side by side where that is more than one table's, aligned to their sum.
+ * ARM ARM D8.2.2 "Concatenated translation tables"; RISC-V Privileged Architecture, "Two-Stage Address Translation".
+ */
+static size_t root_frames(const struct pt_format *format)
+{
+	unsigned bits = format->ia_bits - PT_PAGE_BITS - PT_SLOT_BITS * (format->levels - 1u);
+
+	return bits > PT_SLOT_BITS ? (size_t)1 << (bits - PT_SLOT_BITS) : 1;
+}
+
+/* Frames up to where it is aligned stay unused. */
+static uint64_t *take_root(struct hal_arena *arena, size_t frames)
+{
+	while (arena->next / BH_PAGE_BYTES % frames)
+		if (!hal_arena_take(arena, 1))
+			return NULL;
+	return hal_arena_take(arena, frames);
 }
 
 enum hal_status pt_init(struct pt *pt, const struct pt_format *format, struct hal_arena *arena)
 {
-	uint64_t *root = hal_arena_take(arena, 1);
+	size_t frames = root_frames(format);
+	uint64_t *root = take_root(arena, frames);
 
 	if (!root)
 		return HAL_E_NOMEM;
@@ -266,7 +208,7 @@ enum hal_status pt_init(struct pt *pt, const struct pt_format *format, struct ha
 		.format = format,
 		.arena = arena,
 		.root = root,
-		.table_bytes = BH_PAGE_BYTES,
+		.table_bytes = frames * BH_PAGE_BYTES,
 		.oa_bits = format->oa_bits,
 		.leaf_levels = format->leaf_levels,
 		.executable_leaf_levels = format->leaf_levels,

@@ -36,10 +36,10 @@ KICKS = (
     ),
     arm(
         "a poison comes before its request",
-        "uint32_t ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL); arch_barrier();"
+        "ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL); arch_barrier();"
         " poison(&victim->root, victim->vttbr, self->partition->vttbr);",
         "poison(&victim->root, victim->vttbr, self->partition->vttbr); arch_barrier();"
-        " uint32_t ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);",
+        " ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);",
     ),
     arm("entries that lead nowhere are touched", "left = root->used[word]; left;", "left = UINTPTR_MAX; left;"),
     arm("the first word of entries alone is poisoned", "word < ROOT_WORDS;", "word < 1;"),

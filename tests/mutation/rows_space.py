@@ -366,7 +366,7 @@ SPACE_MUTATIONS = [
         "a guest's RAM is mapped on ARM",
         SPACE_ARM,
         "/* Syndromes tell everything. */ enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, "
-        "uint64_t size) { return HAL_OK; }",
+        "uint64_t size) { return hal_check_pages(hpa.v, size); }",
         "enum hal_status hal_space_map_ram(struct hal_space *space, hpa_t hpa, uint64_t size) { return "
         "pt_map(&space->tables, hpa.v, hpa, size, HAL_READ, HAL_MEMORY_RAM); }",
         "space_stage2_test",

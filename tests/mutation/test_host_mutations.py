@@ -41,11 +41,13 @@ BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER, LOCK = "hal/pci/filter.c", "hal/lock.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, *VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
+GEOMETRY = "pt_geometry_test"
 PROGRAMS = {
     "arena_test": "tests/unit/arena_test.c",
     "entries_test": "tests/golden/entries_test.c",
     "vmx_controls_test": "tests/golden/vmx_controls_test.c",
     "pt_size_test": "tests/unit/pt_size_test.c",
+    GEOMETRY: "tests/unit/pt_geometry_test.c",
     "pt_failure_test": "tests/unit/pt_failure_test.c",
     "pt_model_test": "tests/unit/pt_model_test.c",
     "table_test": "tests/unit/table_test.c",
@@ -257,8 +259,8 @@ MUTATIONS = [
     Mutation(
         "overlap looks at the first entry of a table only",
         BUILDER,
-        "run.ia += holes(pt, place, leaves(run, place.level) + 1) * span(place.level);",
-        "run.ia += SLOTS * span(place.level);",
+        "run.ia += holes(pt, place, leaves(run, place.level) + 1) * pt_span(place.level);",
+        "run.ia += PT_SLOTS * pt_span(place.level);",
         "pt_model_test",
     ),
     Mutation("holes go on behind their table", BUILDER, "at_most < left ? (unsigned)at_most : left", "(unsigned)at_most", "pt_model_test"),
@@ -283,20 +285,26 @@ MUTATIONS = [
         "HAL_OK",
         "pt_model_test",
     ),
-    Mutation("output addresses without a limit", BUILDER, " && fits(run.oa, run.size, pt->oa_bits)", "", "pt_model_test"),
-    Mutation("ranges may be misaligned", BUILDER, "!run.size || offset(run.ia | run.oa | run.size, 0)", "!run.size", "pt_model_test"),
-    Mutation("a range may end beyond the input addresses", BUILDER, "start < end && size <= end - start", "start < end", "pt_model_test"),
+    Mutation("output addresses without a limit", BUILDER, " && pt_fits(run.oa, run.size, pt->oa_bits)", "", "pt_model_test"),
+    Mutation("ranges may be misaligned", BUILDER, "!run.size || pt_offset(run.ia | run.oa | run.size, 0)", "!run.size", "pt_model_test"),
+    Mutation(
+        "a range may end beyond the input addresses",
+        BUILDER,
+        "pt_fits(run.ia, run.size, pt->format->ia_bits)",
+        "pt_fits(run.ia, 1, pt->format->ia_bits)",
+        "pt_model_test",
+    ),
     Mutation(
         "large leaves at a misaligned output address",
         BUILDER,
-        "bool aligned = !offset(run.ia | run.oa, place.level);",
-        "bool aligned = !offset(run.ia, place.level);",
+        "bool aligned = !pt_offset(run.ia | run.oa, place.level);",
+        "bool aligned = !pt_offset(run.ia, place.level);",
         "pt_model_test",
     ),
     Mutation(
         "a leaf larger than the rest of the range",
         BUILDER,
-        "aligned && run.size >= span(place.level) && leaf",
+        "aligned && run.size >= pt_span(place.level) && leaf",
         "aligned && leaf",
         "pt_model_test",
     ),
@@ -307,12 +315,24 @@ MUTATIONS = [
         "pt->leaf_levels",
         "pt_size_test",
     ),
+    Mutation(
+        "addresses stand where they count",
+        BUILDER,
+        "store(place.entry++, pt_word_of(pt->format, run.oa)",
+        "store(place.entry++, run.oa",
+        GEOMETRY,
+    ),
+    Mutation("tables stand where they count", BUILDER, "pt_word_of(pt->format, (uintptr_t)table) |", "(uintptr_t)table |", GEOMETRY),
+    Mutation(
+        "every root is one frame", BUILDER, "return bits > PT_SLOT_BITS ? (size_t)1 << (bits - PT_SLOT_BITS) : 1;", "return 1;", GEOMETRY
+    ),
+    Mutation("a root lies anywhere", BUILDER, "while (arena->next / BH_PAGE_BYTES % frames)", "while (false)", GEOMETRY),
     Mutation("nothing but 4 KiB leaves", BUILDER, "leaf_levels >> place.level & 1)", "!place.level)", "pt_size_test"),
     Mutation(
         "unmap cuts the first leaf",
         BUILDER,
-        "place.kind == HOLE || offset(run.ia, place.level) ||",
-        "place.kind == HOLE ||",
+        "place.kind == PT_HOLE || pt_offset(run.ia, place.level) ||",
+        "place.kind == PT_HOLE ||",
         "pt_model_test",
     ),
     Mutation(
@@ -325,8 +345,8 @@ MUTATIONS = [
     Mutation(
         "a table linked before it is fenced",
         BUILDER,
-        "	arch_barrier(); /* its zeroes before the link to it */\n	store(hole, (uintptr_t)table | pt->format->table);",
-        "	store(hole, (uintptr_t)table | pt->format->table);\n	arch_barrier();",
+        "	arch_barrier(); /* its zeroes before the link to it */\n	store(hole, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table);",
+        "	store(hole, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table);\n	arch_barrier();",
         "pt_failure_test",
     ),
     Mutation(

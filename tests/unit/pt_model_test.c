@@ -6,9 +6,13 @@
 #include "check.h"
 #include "formats.h"
 #include "frames.h"
+#include "geometries.h"
 #include "model.h"
 
 enum { OPERATIONS = 24, ARENA_FRAMES = 256 };
+
+static const struct pt_format *const geometries[] = { &geometry_sv39x4, &geometry_concatenated };
+enum { GEOMETRIES = sizeof(geometries) / sizeof(geometries[0]), ALL_FORMATS = FORMATS + GEOMETRIES };
 
 static struct model model;
 static struct pt pt;
@@ -156,7 +160,10 @@ static void start(const struct pt_format *format)
 
 static void run_sequence(const struct pt_format *format)
 {
+	uint64_t root_bytes;
+
 	start(format);
+	root_bytes = pt.table_bytes;
 	for (unsigned n = 0; n < OPERATIONS; n++)
 		if (model.count && one_in(3))
 			step_unmap();
@@ -164,23 +171,25 @@ static void run_sequence(const struct pt_format *format)
 			step_map();
 	for (unsigned n = 0; n < model.count; n++)
 		check_edges(model.leaves[n].ia, model.leaves[n].size);
-	CHECK_EQ(pt.table_bytes, model_frames(&model, format->levels) * UINT64_C(4096));
+	CHECK_EQ(pt.table_bytes, root_bytes + (model_frames(&model, format->levels) - 1) * UINT64_C(4096));
 }
 
 int main(int argc, char **argv)
 {
 	const uint64_t sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
 
-	for (unsigned n = 0; n < FORMATS; n++) {
-		check_context.subject = every_format[n]->name;
+	for (unsigned n = 0; n < ALL_FORMATS; n++) {
+		const struct pt_format *format = n < FORMATS ? every_format[n] : geometries[n - FORMATS];
+
+		check_context.subject = format->name;
 		for (check_context.round = 0; check_context.round < sequences; check_context.round++) {
-			random_state = check_context.round * FORMATS + n;
-			run_sequence(every_format[n]);
+			random_state = check_context.round * ALL_FORMATS + n;
+			run_sequence(format);
 		}
 	}
 	CHECK(seen[HAL_OK] && seen[HAL_E_RANGE] && seen[HAL_E_PERMISSION] && seen[HAL_E_OVERLAP]);
 	printf("maps: %" PRIu64 " done, %" PRIu64 " out of range, %" PRIu64 " not permitted, %" PRIu64 " overlapping\n", seen[HAL_OK],
 	       seen[HAL_E_RANGE], seen[HAL_E_PERMISSION], seen[HAL_E_OVERLAP]);
-	printf("%" PRIu64 " sequences of %d operations for each of %d formats\n", sequences, OPERATIONS, FORMATS);
+	printf("%" PRIu64 " sequences of %d operations for each of %d formats\n", sequences, OPERATIONS, ALL_FORMATS);
 	return 0;
 }

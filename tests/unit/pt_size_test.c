@@ -44,10 +44,10 @@ static void test_small_executable_leaves(const struct pt_format *format)
 	CHECK_EQ(leaf.size, GiB1);
 }
 
-/* The root is one frame, and no word of a format stands where an address or another field belongs. */
+/* The greatest address fits, and no word of a format stands where an address or another field belongs. */
 static void test_fields_apart(const struct pt_format *format)
 {
-	const uint64_t address = (UINT64_C(1) << format->oa_bits) - 0x1000;
+	const uint64_t address = format->address, greatest = (UINT64_C(1) << format->oa_bits) - 0x1000;
 	uint64_t permissions = 0, memory = format->memory[HAL_MEMORY_RAM] | format->memory[HAL_MEMORY_DEVICE];
 	uint64_t fixed = format->page | format->block | format->table;
 
@@ -56,7 +56,7 @@ static void test_fields_apart(const struct pt_format *format)
 	CHECK_EQ(address & (permissions | memory | fixed), 0);
 	CHECK_EQ(permissions & memory, 0);
 	CHECK_EQ((format->page | format->block) & (permissions | memory), 0);
-	CHECK(format->ia_bits - 12 - 9 * (format->levels - 1) <= 9);
+	CHECK_EQ((greatest >> format->address_shift) & ~address, 0);
 	CHECK(format->leaf_levels & PT_LEAF_4K);
 }
 
