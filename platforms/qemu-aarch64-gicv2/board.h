@@ -8,6 +8,9 @@
 #define BOARD_RAM_BASE  0x40000000ull
 #define BOARD_RAM_BYTES 0x80000000ull
 
+/* Where the image is linked and loaded: after what a loader hands over, and after firmware, where that stays at the start of RAM. */
+#define BOARD_IMAGE_AT 0x40010000
+
 /* Boot console: PL011. */
 #define BOARD_UART_BASE 0x09000000ull
 
@@ -42,7 +45,7 @@
 
 /*
  * Below the image: the device tree that a loader hands over. Nothing of the emulator's or U-Boot's lives on in RAM. Where firmware does,
- * its memory stands here and in the board tree's `reserved`, and the image is linked clear of it (arch/arm/monitor.lds).
+ * its memory stands here and in the board tree's `reserved`, and the image is linked clear of it (BOARD_IMAGE_AT).
  */
 #define BOARD_RESERVED_RAM { BOARD_RAM_BASE, 0x10000 }
 
