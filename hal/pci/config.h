@@ -33,6 +33,12 @@ enum { PCI_PORT_ADDRESS = 0xcf8, PCI_PORT_DATA = 0xcfc, PCI_PORTS = 8, PCI_ADDRE
 enum { PCI_ADDRESS_FUNCTION_MASK = 0xffff, PCI_ADDRESS_REGISTER_MASK = 0xfc };
 #define PCI_ADDRESS_ENABLE (UINT32_C(1) << 31)
 
+/*
+ * Where configuration registers are memory, function after function; a HPA. Start-up writes it before anything here is called. Data and not
+ * a constant of the code, whose size would depend on it.
+ */
+extern uint64_t pci_ecam;
+
 /* The double word at `place`, function << PCI_REGISTER_BITS | offset, a multiple of 4. */
 uint32_t pci_config_read(uint32_t place);
 void pci_config_write(uint32_t place, uint32_t value);

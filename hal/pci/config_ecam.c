@@ -6,19 +6,21 @@
 #include "board.h"
 #include "hal/pci/pci.h"
 
+uint64_t pci_ecam;
+
 uint32_t pci_place(const struct pci_view *view, uint64_t gpa)
 {
-	uint64_t place = gpa - BOARD_PCI_ECAM;
+	uint64_t place = gpa - pci_ecam;
 
 	return view->count && place >> PCI_REGISTER_BITS < BOARD_PCI_FUNCTIONS ? (uint32_t)place : PCI_NOWHERE;
 }
 
 uint32_t pci_config_read(uint32_t place)
 {
-	return arch_mmio_read32(BOARD_PCI_ECAM + place);
+	return arch_mmio_read32(pci_ecam + place);
 }
 
 void pci_config_write(uint32_t place, uint32_t value)
 {
-	arch_mmio_write32(BOARD_PCI_ECAM + place, value);
+	arch_mmio_write32(pci_ecam + place, value);
 }

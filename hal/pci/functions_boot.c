@@ -39,6 +39,8 @@ static void silence_device(uint32_t first)
 
 void hal_machine_silence_functions(void)
 {
+	if (BOARD_PCI_ECAM)
+		pci_ecam = BOARD_PCI_ECAM;
 	for (uint32_t id = 0; id < FUNCTIONS; id += FUNCTIONS_A_DEVICE)
 		if (exists(id))
 			silence_device(id);

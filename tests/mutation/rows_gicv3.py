@@ -116,7 +116,7 @@ INTERFACES = (
     MachineMutation(
         "a foreign kernel's walk meets a hole before its own redistributor",
         "hal/arm/gic/gicv3.c",
-        "gpa - BOARD_GICR_BASE < core->partition->gic.redistributor_bytes",
+        "gpa - gic_at.redistributors < core->partition->gic.redistributor_bytes",
         "gpa - core->partition->gic.redistributors[0] < GICR_BYTES",
         "foreign",
         GICV3,

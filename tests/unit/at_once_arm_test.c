@@ -12,7 +12,15 @@
 
 /* ARM ARM D24.2.37 "ESR_EL1", ISS of a data abort: a load of a word into register 5 that finds nothing at level 3. */
 enum { WORD_LOAD = 1 << 24 | 2 << 22 | 5 << 16 | 0x07, WRITES = 1 << 6 };
-enum { GPA = 0x8000104, GVA = 0x1104, VALUE = 0x80000fff, OWN_LINES = 0x80000f0f, WORDS = 2, INTERFACES = 3 };
+enum {
+	DISTRIBUTOR = 0x8000000,
+	GPA = DISTRIBUTOR + 0x104,
+	GVA = 0x1104,
+	VALUE = 0x80000fff,
+	OWN_LINES = 0x80000f0f,
+	WORDS = 2,
+	INTERFACES = 3
+};
 
 static struct hal_partition partition;
 static struct hal_core core = { .partition = &partition };
@@ -163,7 +171,7 @@ static void test_other_accesses(void)
 static bool answers(uint32_t offset, enum bh_access access)
 {
 	const struct hal_exit exit = {
-		.access = access, .width = 4, .target = 5, .gpa = BOARD_GICD_BASE + offset, .value = VALUE, .raw = { WORD_LOAD }
+		.access = access, .width = 4, .target = 5, .gpa = DISTRIBUTOR + offset, .value = VALUE, .raw = { WORD_LOAD }
 	};
 
 	prepare();
@@ -186,7 +194,7 @@ static void test_bits(void)
 		check_context.round = offset;
 		CHECK(answers(offset, BH_ACCESS_WRITE));
 		CHECK_EQ(mmio.writes, own != 0);
-		CHECK(!own || (mmio.address == BOARD_GICD_BASE + offset && mmio.value == (VALUE & OWN_LINES)));
+		CHECK(!own || (mmio.address == DISTRIBUTOR + offset && mmio.value == (VALUE & OWN_LINES)));
 		CHECK_EQ(exits[BH_EXIT_DEVICE], 1);
 		CHECK(answers(offset, BH_ACCESS_READ));
 		CHECK_EQ(loads, 1);
@@ -217,13 +225,13 @@ static void test_beside(void)
 /* SGIR is to be written: a read of it sends nothing. VALUE names other cores, and the kick. */
 static void test_sgir(void)
 {
-	const struct hal_exit own = { .access = BH_ACCESS_WRITE, .width = 4, .gpa = BOARD_GICD_BASE + GICD_SGIR, .value = 1 << 17 | 9 };
+	const struct hal_exit own = { .access = BH_ACCESS_WRITE, .width = 4, .gpa = DISTRIBUTOR + GICD_SGIR, .value = 1 << 17 | 9 };
 	struct hal_exit read = own;
 
 	check_context.subject = "SGIR";
 	prepare();
 	CHECK(gic_access_at_once(&core, &own));
-	CHECK_EQ(mmio.address, BOARD_GICD_BASE + GICD_SGIR);
+	CHECK_EQ(mmio.address, DISTRIBUTOR + GICD_SGIR);
 	CHECK_EQ(mmio.value, 1 << 17 | 9);
 	CHECK_EQ(exits[BH_EXIT_IPI], 1);
 	CHECK(!answers(GICD_SGIR, BH_ACCESS_WRITE));
@@ -238,6 +246,7 @@ static void test_sgir(void)
 
 int main(void)
 {
+	gic_at.distributor = DISTRIBUTOR;
 	test_words();
 	test_other_accesses();
 	test_bits();

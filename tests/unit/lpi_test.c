@@ -10,18 +10,19 @@
 #include "arch/arch.h"
 #include "check.h"
 #include "hal/arm/gic/gic.h"
+#include "hal/arm/gic/gicd.h"
 #include "hal/arm/disarm.h"
 
 enum { REDISTRIBUTORS = 3, WAITS = 5 };
-#define ITS        0x08080000u
-#define GICD_TYPER 0x08000004u
-#define PLPIS      1u
-#define VLPIS      3u
-#define LAST       0x10u
-#define QUIESCENT  0x80000000u
-#define VALID      0x8000000000000000u
-#define DIRTY      0x1000000000000000u
-#define FAR_FRAME  (frames[1] + 0x20000)
+#define ITS         0x08080000u
+#define DISTRIBUTOR 0x08000000u
+#define PLPIS       1u
+#define VLPIS       3u
+#define LAST        0x10u
+#define QUIESCENT   0x80000000u
+#define VALID       0x8000000000000000u
+#define DIRTY       0x1000000000000000u
+#define FAR_FRAME   (frames[1] + 0x20000)
 
 static const uint64_t frames[REDISTRIBUTORS] = { 0x080a0000, 0x080c0000, 0x08100000 };
 static uint32_t lpis, types[REDISTRIBUTORS], its, controls[REDISTRIBUTORS], busy;
@@ -30,6 +31,7 @@ static uint64_t sticky;    /* the address of the register that keeps what it has
 static uint32_t after_its; /* redistributors that were written before the translation service was off */
 
 const struct disarm_control disarm_controls[1];
+struct gic_at gic_at = { .distributor = DISTRIBUTOR };
 
 void arch_relax(void) {}
 
@@ -49,7 +51,7 @@ static bool is_busy(void)
 
 uint32_t arch_mmio_read32(uint64_t address)
 {
-	if (address == GICD_TYPER)
+	if (address == DISTRIBUTOR + 4) /* GICD_TYPER */
 		return lpis;
 	if (address == ITS)
 		return its | (its & 1 || is_busy() ? 0 : QUIESCENT);

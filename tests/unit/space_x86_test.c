@@ -18,6 +18,8 @@ static struct hal_space *space;
 const struct pt_format pt_long;
 const struct x86_vendor_boot *x86_vendor_boot;
 
+uint64_t pci_ecam;
+
 uint32_t pci_config_read(uint32_t place)
 {
 	abort();

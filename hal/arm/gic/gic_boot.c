@@ -55,7 +55,7 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	if (line < GIC_FIRST_SPI || word >= gic_machine_words())
 		return HAL_E_RANGE;
 	set_trigger(line, flags & BH_LINE_LEVEL);
-	arch_mmio_write8(BOARD_GICD_BASE + GICD_IPRIORITYR + line, GIC_RESET_PRIORITY);
+	arch_mmio_write8(gic_at.distributor + GICD_IPRIORITYR + line, GIC_RESET_PRIORITY);
 	gic_route(line, partition->hardware_id[slot]);
 	view->lines[word] |= UINT32_C(1) << line % GIC_LINES_A_WORD;
 	if (view->words <= word)

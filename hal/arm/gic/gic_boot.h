@@ -3,6 +3,8 @@
 #pragma once
 #include "gic.h"
 
+/* Fills gic_at from the board. */
+void gic_locate(void);
 /* GICD_TYPER.ITLinesNumber + 1. */
 uint32_t gic_machine_words(void);
 /* Disables all shared lines and makes them neither pending nor active. `groups`: the group of each, 0 or ~0 for all alike. */

@@ -8,6 +8,8 @@
 #include "gicd.h"
 #include "hal/arm/stage2.h"
 
+struct gic_at gic_at;
+
 static uint64_t mmio_read(uint64_t address, uint32_t width)
 {
 	if (width == 8)
@@ -150,7 +152,7 @@ enum hal_action gic_filter(struct hal_core *core, const struct gic_frame *frame,
 bool gic_bits_at_once(struct hal_core *core, const struct hal_exit *exit)
 {
 	const struct gic_view *view = &core->partition->gic;
-	uint64_t offset = exit->gpa - BOARD_GICD_BASE;
+	uint64_t offset = exit->gpa - gic_at.distributor;
 	struct gic_access access = { .core = core, .address = exit->gpa, .width = 4 };
 
 	if (offset - GICD_ISENABLER >= GICD_IPRIORITYR - GICD_ISENABLER || offset & 3)
@@ -182,7 +184,7 @@ void gic_reset_lines(const struct hal_partition *partition)
 	for (uint32_t word = 1; word < view->words; word++) {
 		if (!view->lines[word])
 			continue;
-		gic_reset_word(BOARD_GICD_BASE, word, view->lines[word]);
+		gic_reset_word(gic_at.distributor, word, view->lines[word]);
 		for (uint32_t bit = 0; bit < GIC_LINES_A_WORD; bit++)
 			if (view->lines[word] >> bit & 1)
 				gic_route(GIC_LINES_A_WORD * word + bit, partition->hardware_id[0]);

@@ -5,7 +5,6 @@
  */
 #pragma once
 #include "arch/arch.h"
-#include "board.h"
 
 enum {
 	GICD_CTLR = 0x000,
@@ -26,12 +25,22 @@ enum {
 };
 enum { GICD_TYPER_LINES = 0x1f, GICD_TYPER_LPIS = 1 << 17, GICD_ICFGR_EDGE = 2 };
 
+/*
+ * Where the board has the controller: HPAs, 0 for what its kind has not. Start-up writes it before anything else here is called; each
+ * private monitor has a copy. Data and not constants of the code, whose size would depend on them: vectors.lds fills slots to the byte.
+ */
+extern struct gic_at {
+	uint64_t distributor;
+	uint64_t interface;      /* GICv2: of the CPUs, GICC */
+	uint64_t redistributors; /* GICv3: the first frame */
+} gic_at;
+
 static inline uint32_t gicd_read(uint32_t offset)
 {
-	return arch_mmio_read32(BOARD_GICD_BASE + offset);
+	return arch_mmio_read32(gic_at.distributor + offset);
 }
 
 static inline void gicd_write(uint32_t offset, uint32_t value)
 {
-	arch_mmio_write32(BOARD_GICD_BASE + offset, value);
+	arch_mmio_write32(gic_at.distributor + offset, value);
 }

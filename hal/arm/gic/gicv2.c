@@ -45,7 +45,7 @@ static const struct gic_register distributor[] = {
 
 enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write)
 {
-	uint64_t offset = gpa - BOARD_GICD_BASE;
+	uint64_t offset = gpa - gic_at.distributor;
 
 	if (offset >= GICD_BYTES)
 		return BH_EXIT_MEMORY;
@@ -55,9 +55,9 @@ enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	const struct gic_view *view = &core->partition->gic;
-	const struct gic_frame frame = { distributor, BOARD_GICD_BASE, view->lines, view->words, false };
+	const struct gic_frame frame = { distributor, gic_at.distributor, view->lines, view->words, false };
 
-	return gic_filter(core, &frame, (uint32_t)(exit->gpa - BOARD_GICD_BASE), exit);
+	return gic_filter(core, &frame, (uint32_t)(exit->gpa - gic_at.distributor), exit);
 }
 
 /* GICD_SGIR. 0 where the register's target filter is reserved. */
@@ -96,7 +96,7 @@ bool gic_send_at_once(struct hal_core *core, uint64_t syndrome)
 
 bool gic_access_at_once(struct hal_core *core, const struct hal_exit *exit)
 {
-	if (exit->gpa != BOARD_GICD_BASE + GICD_SGIR || exit->access != BH_ACCESS_WRITE)
+	if (exit->gpa != gic_at.distributor + GICD_SGIR || exit->access != BH_ACCESS_WRITE)
 		return gic_bits_at_once(core, exit);
 	if (gic_emulate_ipi(core, exit) != HAL_SKIP)
 		return false;
@@ -145,7 +145,7 @@ void gic_notice(uint64_t hardware_id)
 
 void gic_clear_signal(void)
 {
-	arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + GIC_KICK_SGI, 0xff);
+	arch_mmio_write8(gic_at.distributor + GICD_CPENDSGIR + GIC_KICK_SGI, 0xff);
 	arch_barrier();
 }
 
@@ -160,7 +160,7 @@ void gic_quiesce(void)
 
 void gic_route(uint32_t line, uint64_t hardware_id)
 {
-	arch_mmio_write8(BOARD_GICD_BASE + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
+	arch_mmio_write8(gic_at.distributor + GICD_ITARGETSR + line, (uint8_t)gicv2_interface(hardware_id));
 }
 
 /* A GICv2 does not tell when a write has taken effect: a read of GICD_CTLR comes back after it. */
@@ -175,8 +175,8 @@ void gic_reset_core(struct hal_core *core)
 	gic_quiesce();
 	gicc_write(GICC_BPR, 0);
 	gicc_write(GICC_ABPR, 0);
-	gic_reset_word(BOARD_GICD_BASE, 0, GIC_GUEST_BANKED);
+	gic_reset_word(gic_at.distributor, 0, GIC_GUEST_BANKED);
 	for (uint32_t sgi = 0; sgi < GIC_KICK_SGI; sgi++)
-		arch_mmio_write8(BOARD_GICD_BASE + GICD_CPENDSGIR + sgi, 0xff);
+		arch_mmio_write8(gic_at.distributor + GICD_CPENDSGIR + sgi, 0xff);
 	arch_barrier();
 }

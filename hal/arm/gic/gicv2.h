@@ -21,12 +21,12 @@ enum { GICC_CTLR_ENABLE = 1, GICC_PMR_OPEN = 0xff, GICC_RPR_IDLE = 0xff };
 
 static inline uint32_t gicc_read(uint32_t offset)
 {
-	return arch_mmio_read32(BOARD_GICC_BASE + offset);
+	return arch_mmio_read32(gic_at.interface + offset);
 }
 
 static inline void gicc_write(uint32_t offset, uint32_t value)
 {
-	arch_mmio_write32(BOARD_GICC_BASE + offset, value);
+	arch_mmio_write32(gic_at.interface + offset, value);
 }
 
 /* Clears whatever is active at this core, because it could outrank the kick. */

@@ -2,6 +2,7 @@
 /* GICv2 while the machine starts. Every line stays in group 0, where a stock driver wants it. */
 #include "gicv2.h"
 
+#include "board.h"
 #include "gic_boot.h"
 #include "hal/arm/stage2.h"
 
@@ -17,8 +18,15 @@ static bool is_numbered(uint64_t hardware_id)
 	return alone || (gicd_read(GICD_ITARGETSR) & 0xff) == gicv2_interface(hardware_id);
 }
 
+void gic_locate(void)
+{
+	gic_at.distributor = BOARD_GICD_BASE;
+	gic_at.interface = BOARD_GICC_BASE;
+}
+
 const char *gic_missing(void)
 {
+	gic_locate();
 	if (arch_has_gic_registers() || (gicd_read(GICD_PIDR2) >> PIDR2_REVISION_SHIFT & 15) != PIDR2_GICV2)
 		return "the machine's interrupt controller is no GICv2; start it with one (QEMU: -M virt,gic-version=2) or build for its "
 		       "board";
@@ -54,9 +62,9 @@ void gic_create_view(struct hal_partition *partition)
 /* The distributor for the filter, the CPU interface for sleeping. */
 enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition)
 {
-	enum hal_status status = gic_map_device(space, BOARD_GICD_BASE, GICD_BYTES);
+	enum hal_status status = gic_map_device(space, gic_at.distributor, GICD_BYTES);
 
-	return status == HAL_OK ? gic_map_device(space, BOARD_GICC_BASE, BOARD_BANKED_BYTES) : status;
+	return status == HAL_OK ? gic_map_device(space, gic_at.interface, BOARD_BANKED_BYTES) : status;
 }
 
 uint64_t gic_traps(const struct hal_partition *partition)
@@ -78,7 +86,7 @@ static void check_numbered(const struct hal_core *core)
 void gic_start_core(const struct hal_core *core)
 {
 	check_numbered(core);
-	gic_start_banked(BOARD_GICD_BASE, 0);
+	gic_start_banked(gic_at.distributor, 0);
 	gicc_write(GICC_CTLR, 0);
 	gicc_clear_active();
 	gicc_write(GICC_PMR, 0);

@@ -76,7 +76,7 @@ static const uint32_t banked_lines[] = { GIC_GUEST_BANKED };
 
 static bool is_distributor(uint64_t gpa)
 {
-	return gpa - BOARD_GICD_BASE < GICD_BYTES;
+	return gpa - gic_at.distributor < GICD_BYTES;
 }
 
 /*
@@ -88,7 +88,7 @@ static struct gic_frame frame_of(const struct gic_view *view, uint64_t gpa)
 	struct gic_frame frame = { redistributor, view->redistributors[0], NULL, 0, true };
 
 	if (is_distributor(gpa))
-		return (struct gic_frame){ distributor, BOARD_GICD_BASE, view->lines, view->words, false };
+		return (struct gic_frame){ distributor, gic_at.distributor, view->lines, view->words, false };
 	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
 		uint64_t offset = gpa - view->redistributors[slot];
 
@@ -104,7 +104,7 @@ static struct gic_frame frame_of(const struct gic_view *view, uint64_t gpa)
 
 enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool write)
 {
-	bool redistributors = gpa - BOARD_GICR_BASE < core->partition->gic.redistributor_bytes;
+	bool redistributors = gpa - gic_at.redistributors < core->partition->gic.redistributor_bytes;
 
 	return redistributors || is_distributor(gpa) ? BH_EXIT_DEVICE : BH_EXIT_MEMORY;
 }
@@ -261,13 +261,13 @@ void gic_quiesce(void)
 
 void gic_route(uint32_t line, uint64_t hardware_id)
 {
-	arch_mmio_write64(BOARD_GICD_BASE + GICD_IROUTER + UINT64_C(8) * line, hardware_id);
+	arch_mmio_write64(gic_at.distributor + GICD_IROUTER + UINT64_C(8) * line, hardware_id);
 }
 
 /* GICD_CTLR.RWP, GICR_CTLR.RWP: until it clears, a line that was just disabled may still come. */
 void gic_settle(uint64_t frame)
 {
-	bool shared = frame == BOARD_GICD_BASE;
+	bool shared = frame == gic_at.distributor;
 	uint64_t control = shared ? frame + GICD_CTLR : frame - GICR_SGI_FRAME + GICR_CTLR;
 	uint32_t pending = shared ? GICD_CTLR_RWP : GICR_CTLR_RWP;
 

@@ -2,6 +2,7 @@
 /* GICv3 while the machine starts: everything silent, then what the configuration grants. */
 #include "gicv3.h"
 
+#include "board.h"
 #include "gic_boot.h"
 #include "gic_filter.h"
 #include "hal/arm/stage2.h"
@@ -9,9 +10,16 @@
 /* ICH_HCR_EL2.TC: accesses of EL1 to registers that both groups have in common trap. En clear: no virtual interrupt exists. */
 enum { ICH_HCR_TC = 1 << 10 };
 
+void gic_locate(void)
+{
+	gic_at.distributor = BOARD_GICD_BASE;
+	gic_at.redistributors = BOARD_GICR_BASE;
+}
+
 /* ID_AA64PFR0_EL1.GIC, 27:24. */
 const char *gic_missing(void)
 {
+	gic_locate();
 	if (!(SYSREG_READ(ID_AA64PFR0_EL1) >> 24 & 15))
 		return "the machine's interrupt controller is no GICv3; start it with one (QEMU: -M virt,gic-version=3) or build for its "
 		       "board";
@@ -24,13 +32,13 @@ const char *gic_missing(void)
 void hal_machine_init(void)
 {
 	gicd_write(GICD_CTLR, gicd_read(GICD_CTLR) & GICD_CTLR_ARE);
-	gic_settle(BOARD_GICD_BASE);
+	gic_settle(gic_at.distributor);
 	gicd_write(GICD_CTLR, GICD_CTLR_ARE);
-	gic_settle(BOARD_GICD_BASE);
+	gic_settle(gic_at.distributor);
 	gic_silence_lines(UINT32_MAX);
-	gic_settle(BOARD_GICD_BASE);
+	gic_settle(gic_at.distributor);
 	gicd_write(GICD_CTLR, GICD_CTLR_ARE | GICD_CTLR_ENABLE_GRP1 | GICD_CTLR_ENABLE_GRP0);
-	gic_settle(BOARD_GICD_BASE);
+	gic_settle(gic_at.distributor);
 }
 
 /* MPIDR's affinity fields as GICR_TYPER has them: Aff3 beside the others. */
@@ -42,7 +50,7 @@ static uint64_t affinity_of(uint64_t hardware_id)
 /* The redistributor of a core; 0: the machine has no such core, as hal_core_start will say. */
 static uint64_t find_redistributor(uint64_t hardware_id)
 {
-	uint64_t base = BOARD_GICR_BASE;
+	uint64_t base = gic_at.redistributors;
 
 	for (int n = 0; n < MAX_FRAMES; n++) {
 		uint64_t type = arch_mmio_read64(base + GICR_TYPER);
@@ -61,7 +69,7 @@ static uint64_t redistributor_bytes(void)
 	uint64_t type = 0, bytes = 0;
 
 	for (int n = 0; n < MAX_FRAMES && !(type & GICR_TYPER_LAST); n++) {
-		type = arch_mmio_read64(BOARD_GICR_BASE + bytes + GICR_TYPER);
+		type = arch_mmio_read64(gic_at.redistributors + bytes + GICR_TYPER);
 		bytes += gicr_frames_bytes(type);
 	}
 	return bytes;
@@ -102,7 +110,7 @@ void gic_create_view(struct hal_partition *partition)
 /* For the filter. The guest's group 1 needs nothing mapped, and a kick is a system register. */
 enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition)
 {
-	enum hal_status status = gic_map_device(space, BOARD_GICD_BASE, GICD_BYTES);
+	enum hal_status status = gic_map_device(space, gic_at.distributor, GICD_BYTES);
 
 	for (uint32_t slot = 0; slot < partition->core_count && status == HAL_OK && partition->gic.redistributors[slot]; slot++)
 		status = gic_map_device(space, partition->gic.redistributors[slot], GICR_BYTES);

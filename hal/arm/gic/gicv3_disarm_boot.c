@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "board.h"
+
 static const uint64_t translators[] = { BOARD_GITS };
 
 /* Quiescent: what it had begun is in memory. */
