@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up's few words with the machine: boot console, firmware, off switch. */
+#include <stdbool.h>
+
 #include "arch/arch.h"
 #include "board.h"
 #include "firmware.h"
@@ -44,9 +46,12 @@ struct arch_modules arch_boot_modules(void)
 	return (struct arch_modules){ 0 };
 }
 
-/* PSCI has no way to pass a status on, and at EL3 there is nobody to ask. */
+static bool is_leaving;
+
+/* PSCI has no way to pass a status on, and at EL3 there is nobody to ask. Where nobody answers SMC it traps: start_trapped. */
 _Noreturn void arch_machine_off(int status)
 {
+	is_leaving = true;
 	if (arch_exception_level() < 3)
 		firmware_call(PSCI_SYSTEM_OFF, 0, 0, 0);
 	arch_halt();
@@ -67,6 +72,8 @@ static void put_hex(const char *name, uintptr_t value)
 
 void start_trapped(uintptr_t syndrome, uintptr_t pc, uintptr_t address)
 {
+	if (is_leaving) /* it has said why */
+		arch_halt();
 	put_text("bulkhead: start-up trapped: is this the board the image was built for?");
 	put_hex(" syndrome 0x", syndrome);
 	put_hex(" pc 0x", pc);

@@ -11,6 +11,7 @@ DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm
 PARTITION = "monitor/boot/partition_boot.c"
 
 START = (
+    Mutation("a machine that cannot be powered off traps for ever", "arch/arm/machine_boot.c", "is_leaving = true;", "", "off_arm_test"),
     Mutation(
         "a core that cannot be disarmed is a core like others",
         PARTITION,

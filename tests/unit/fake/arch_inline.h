@@ -8,6 +8,7 @@ void arch_relax(void);
 void arch_barrier(void);
 void arch_isb(void);
 void arch_wfi(void);
+unsigned arch_exception_level(void);
 
 /* "Registers" are the test's own memory, so that sanitizers see what is read. */
 uint8_t arch_mmio_read8(uint64_t address);
