@@ -1,93 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/core/memory.h"
 
-#include <stddef.h>
-
 #include "kernel/core/fault.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/info.h"
-
-enum { LARGE_SHIFT = 21, TABLES = 16 };
-
-static _Alignas(BH_PAGE_BYTES) uint64_t root[MEMORY_ENTRIES];
-static _Alignas(BH_PAGE_BYTES) uint64_t tables[TABLES][MEMORY_ENTRIES]; /* all zero until taken */
-static size_t tables_taken;
+#include "kernel/core/lock.h"
+#include "kernel/core/space.h"
 
 /* kernel.lds */
 extern const char text_start[], text_end[], rodata_end[], image_end[];
 
-uint64_t *memory_root(void)
-{
-	return root;
-}
+/* ---- Frames ------------------------------------------------------------------------------------------------------- */
 
-static bool is_aligned(uint64_t value, unsigned shift)
+/* The RAM grant that holds the image, from there on. */
+static void make_frames(void)
 {
-	return (value & ((1ULL << shift) - 1)) == 0;
-}
+	const uint64_t start = (uintptr_t)image_end;
 
-static uint64_t *follow(uint64_t *entry)
-{
-	if (!*entry) {
-		if (tables_taken == TABLES)
-			return NULL;
-		*entry = (uintptr_t)tables[tables_taken++] | memory_table;
+	for (uint32_t i = 0; i < info->grant_count && i < BH_MAX_GRANTS; i++) {
+		const struct bh_grant *grant = &info->grants[i];
+
+		if (grant->kind == BH_GRANT_RAM && start > grant->gpa && start - grant->gpa <= grant->size &&
+		    frames_init(start, grant->gpa + grant->size))
+			return;
 	}
-	return (uint64_t *)(uintptr_t)(*entry & MEMORY_ADDRESS_MASK);
+	fault_stop("no RAM grant holds the kernel, or it has no room for the notes of its frames");
 }
 
-/*
- * Maps the largest leaf that begins at `virtual`, or finds one there, which stays as it is. Bytes covered from `virtual` on;
- * 0: out of tables.
- */
-static uint64_t map_leaf(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_type type)
+/* ---- The kernel's part of every space ----------------------------------------------------------------------------- */
+
+/* Maps the pages that hold [address, address + size), but for those that are mapped already: they stay as they are. */
+static void map_holes(uint64_t address, uint64_t size, enum space_kind kind)
 {
-	uint64_t *table = root;
+	uint64_t at = address & -(uint64_t)FRAME_BYTES, end = (address + size + FRAME_BYTES - 1) & -(uint64_t)FRAME_BYTES;
 
-	for (unsigned shift = MEMORY_ROOT_SHIFT; table; shift -= 9) {
-		uint64_t *entry = &table[(virtual >> shift) % MEMORY_ENTRIES];
-		uint64_t leaf_bytes = 1ULL << shift;
-		bool last = shift == MEMORY_PAGE_SHIFT;
+	if (size > space_format.grants_end || address > space_format.grants_end - size)
+		fault_stop("a grant lies too high");
+	while (at < end) {
+		uint64_t hole = at;
 
-		if (*entry && (last || memory_is_leaf(*entry)))
-			return leaf_bytes - virtual % leaf_bytes;
-		if (last || (shift == LARGE_SHIFT && !*entry && is_aligned(virtual | physical, shift) && size >= leaf_bytes)) {
-			*entry = physical | memory_leaf[type] | (last ? memory_page : memory_large);
-			return leaf_bytes;
-		}
-		table = follow(entry);
+		for (struct space_view view = space_query(&kernel_space, at); at < end && !view.mapped;
+		     view = space_query(&kernel_space, at))
+			at = view.bytes < end - at ? at + view.bytes : end;
+		if (at > hole && space_map(&kernel_space, hole, hole, at - hole, kind) != SPACE_OK)
+			fault_stop("the grants need more page tables than there are frames for");
+		for (struct space_view view = space_query(&kernel_space, at); at < end && view.mapped;
+		     view = space_query(&kernel_space, at))
+			at += view.bytes;
 	}
-	return 0;
-}
-
-bool memory_map(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_type type)
-{
-	uint64_t end = (virtual + size + BH_PAGE_BYTES - 1) & MEMORY_ADDRESS_MASK;
-
-	virtual &= MEMORY_ADDRESS_MASK;
-	physical &= MEMORY_ADDRESS_MASK;
-	while (virtual < end) {
-		uint64_t bytes = map_leaf(virtual, physical, end - virtual, type);
-
-		if (!bytes)
-			return false;
-		virtual += bytes;
-		physical += bytes;
-	}
-	memory_publish();
-	return true;
-}
-
-static void map_or_stop(uint64_t address, uint64_t size, enum memory_type type)
-{
-	if (size > memory_reach_base || address > memory_reach_base - size || !memory_map(address, address, size, type))
-		fault_stop("a grant lies too high, or needs more page tables than there are");
 }
 
 static void map_image(void)
 {
-	map_or_stop((uintptr_t)text_start, (uint64_t)(text_end - text_start), MEMORY_TEXT);
-	map_or_stop((uintptr_t)text_end, (uint64_t)(rodata_end - text_end), MEMORY_RODATA);
-	map_or_stop((uintptr_t)rodata_end, (uint64_t)(image_end - rodata_end), MEMORY_DATA);
+	map_holes((uintptr_t)text_start, (uint64_t)(text_end - text_start), SPACE_TEXT);
+	map_holes((uintptr_t)text_end, (uint64_t)(rodata_end - text_end), SPACE_RODATA);
+	map_holes((uintptr_t)rodata_end, (uint64_t)(image_end - rodata_end), SPACE_DATA);
 }
 
 static void map_grant(const struct bh_grant *grant)
@@ -95,15 +62,15 @@ static void map_grant(const struct bh_grant *grant)
 	switch (grant->kind) {
 	case BH_GRANT_RAM:
 	case BH_GRANT_LOG:
-		map_or_stop(grant->gpa, grant->size, MEMORY_DATA);
+		map_holes(grant->gpa, grant->size, SPACE_DATA);
 		break;
 	case BH_GRANT_FOREIGN_LOG:
 	case BH_GRANT_STATS:
-		map_or_stop(grant->gpa, grant->size, MEMORY_RODATA);
+		map_holes(grant->gpa, grant->size, SPACE_RODATA);
 		break;
 	case BH_GRANT_DEVICE:
 	case BH_GRANT_IRQCHIP:
-		map_or_stop(grant->gpa, grant->size, MEMORY_DEVICE);
+		map_holes(grant->gpa, grant->size, SPACE_DEVICE);
 		break;
 	default:
 		break;
@@ -112,9 +79,16 @@ static void map_grant(const struct bh_grant *grant)
 
 void memory_init(void)
 {
+	uint64_t end;
+
+	make_frames();
+	if (space_init() != SPACE_OK)
+		fault_stop("no frame for the first page table");
 	map_image();
-	map_or_stop((uintptr_t)info, sizeof(*info), MEMORY_RODATA);
+	map_holes((uintptr_t)info, sizeof(*info), SPACE_RODATA);
 	for (uint32_t i = 0; i < info->grant_count && i < BH_MAX_GRANTS; i++)
 		map_grant(&info->grants[i]);
-	memory_activate(root);
+	memory_start(kernel_space.root, frames_rest(&end));
+	lock_begin();
+	space_enter_core();
 }

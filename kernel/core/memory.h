@@ -1,56 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's own page tables: everything one to one, nothing writable and executable, and only what was granted. The
- * root has an entry a GiB, as many as there are addresses; leaves of 2 MiB and 4 KiB. Architectures differ in bits alone.
- *
- *   0                       memory_reach_base                              memory_graft_base
- *   | grants, one to one    | a program's: anything, with every right      | a program's: one GiB |
+ * The kernel's memory: its own part of every address space (space.h), with everything one to one and nothing writable and executable, only
+ * what was granted; the frames (frames.h); and what the processor has to be told when its tables change.
  */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-enum memory_type {
-	MEMORY_TEXT,   /* read, execute */
-	MEMORY_RODATA, /* read */
-	MEMORY_DATA,   /* read, write */
-	MEMORY_DEVICE, /* read, write, registers */
-	MEMORY_ANY,    /* read, write, execute: nothing of the kernel */
-	MEMORY_TYPES,
-};
-
-/* Maps the image and the grants, and turns translation on. */
-void memory_init(void);
-
-/* ---- For a program that maps what was not granted, because it wants to be stopped by the monitor and not here ------- */
-
-#define MEMORY_ADDRESS_MASK 0x0000fffffffff000ULL /* of an entry: where it leads */
-enum { MEMORY_ENTRIES = 512, MEMORY_ROOT_SHIFT = 30, MEMORY_PAGE_SHIFT = 12 };
-
 /*
- * Maps the pages that hold [physical, physical + size), at the same distance from `virtual`. What is mapped there already stays as it is.
- * Returns false if there are no more tables.
+ * Makes frames of the RAM above the image, maps image, information page and grants, and turns translation on. Stops the kernel if RAM
+ * or addresses do not suffice. Requires: the first core, before anything that locks or allocates.
  */
-bool memory_map(uint64_t virtual, uint64_t physical, uint64_t size, enum memory_type type);
-
-/* The first table, with an entry a GiB. */
-uint64_t *memory_root(void);
+void memory_init(void);
 
 /* ---- arch/<arch>/memory_hw.c -------------------------------------------------------------------------------------- */
 
-extern const uint64_t memory_reach_base, memory_graft_base; /* whole GiB */
-extern const uint64_t memory_leaf[MEMORY_TYPES];            /* attributes of a leaf */
-extern const uint64_t memory_large;                         /* added in a leaf of 2 MiB */
-extern const uint64_t memory_page;                          /* added in a leaf of 4 KiB */
-extern const uint64_t memory_table;                         /* a table entry */
+enum { MEMORY_EVERY_ASID = ~0U >> 1 };
 
-/* Is this entry of a level above the last a leaf? */
-bool memory_is_leaf(uint64_t entry);
-/* Puts the tables to use. */
-void memory_activate(const uint64_t *root);
-/* Makes new entries visible to the table walker. */
+/* Writes an entry of a table at once: a walker sees the former or the new one. */
+void memory_write(uint64_t *entry, uint64_t value);
+/* Makes entries that were written visible to table walkers, and what was written before visible before what is written after. */
 void memory_publish(void);
-/* Makes the table walker forget entries that were changed. */
+/* Makes this core forget what it holds of the page of `virtual`, and of tables on the way there. MEMORY_EVERY_ASID: global ones, too. */
+void memory_forget_page(uint64_t virtual, unsigned asid);
+/* Makes this core forget all that it holds of an ASID. MEMORY_EVERY_ASID: everything, global or not. */
+void memory_forget_asid(unsigned asid);
+/* The same of everything. */
 void memory_forget(void);
+/* Has this core translate by these tables. Requires: memory_start was called. */
+void memory_switch(const uint64_t *root, unsigned asid);
+/*
+ * Turns translation and caches on, by the kernel's own tables. `written_end`: the kernel has written from the end of its read-only data up
+ * to there, with caches off, and nothing but the image above.
+ */
+void memory_start(const uint64_t *root, uint64_t written_end);
 /* Makes instructions that were just written visible to the processor's other view of them, at whatever address. */
 void memory_publish_code(const void *start, uint64_t bytes);

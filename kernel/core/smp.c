@@ -11,6 +11,7 @@
 #include "kernel/core/gate.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/space.h"
 #include "kernel/core/timer.h"
 
 enum { STACK_BYTES = 16384, TICK_NS = 1000000, PATIENCE_NS = 100000000 };
@@ -81,6 +82,7 @@ static void live(void)
 {
 	struct core *self = &cores[cpu_slot()];
 
+	space_enter_core();
 	irq_init_core();
 	timer_init_core();
 	self->tick.fire = tick;

@@ -48,6 +48,9 @@
 #define SYSREG_DCCIMVAC   0, c7, c14, 1
 #define SYSREG_TLBIALLIS  0, c8, c3, 0
 #define SYSREG_TLBIALL    0, c8, c7, 0
+#define SYSREG_TLBIMVA    0, c8, c7, 1
+#define SYSREG_TLBIASID   0, c8, c7, 2
+#define SYSREG_TLBIMVAA   0, c8, c7, 3
 #define SYSREG_PMCR       0, c9, c12, 0
 #define SYSREG_PMCNTENSET 0, c9, c12, 1
 #define SYSREG_PMCNTENCLR 0, c9, c12, 2

@@ -2,34 +2,9 @@
 /* PL1 stage 1 with the large physical address extension: ARMv7 ARM B3.6 "Long-descriptor translation table format". */
 #include "kernel/core/cpu.h"
 #include "kernel/core/memory.h"
+#include "memory_types.h"
 
-enum { MAIR_DEVICE, MAIR_NORMAL };                                            /* indices into MAIR0 */
 #define MAIR0_VALUE (0x04U << (8 * MAIR_DEVICE) | 0xffU << (8 * MAIR_NORMAL)) /* Device; write-back, allocating */
-
-/* B3.6.2 "Memory attributes in the Long-descriptor translation table format descriptors" */
-#define ATTR_INDEX(n) ((uint64_t)(n) << 2)
-#define AP_USER       (1ULL << 6)
-#define AP_READ_ONLY  (1ULL << 7)
-#define SH_INNER      (3ULL << 8)
-#define AF            (1ULL << 10)
-#define XN            (1ULL << 54)
-#define NORMAL        (ATTR_INDEX(MAIR_NORMAL) | SH_INNER | AF)
-
-/* 4 GiB of addresses; the upper half is for attacks. */
-const uint64_t memory_reach_base = 2ULL << 30;
-const uint64_t memory_graft_base = 3ULL << 30;
-
-/* User mode runs the same text: what is refused there alone is an attack, too. */
-const uint64_t memory_leaf[MEMORY_TYPES] = {
-	[MEMORY_TEXT] = NORMAL | AP_READ_ONLY | AP_USER,
-	[MEMORY_RODATA] = NORMAL | AP_READ_ONLY | XN,
-	[MEMORY_DATA] = NORMAL | XN,
-	[MEMORY_DEVICE] = ATTR_INDEX(MAIR_DEVICE) | AF | XN,
-	[MEMORY_ANY] = NORMAL,
-};
-const uint64_t memory_large = 1;
-const uint64_t memory_page = 3;
-const uint64_t memory_table = 3;
 
 /* TTBCR: 32 bits of address from TTBR0, whose first table has four entries; tables cached and shared; TTBR1 off */
 #define TTBCR_IRGN0_WBWA (1U << 8)
@@ -37,14 +12,20 @@ const uint64_t memory_table = 3;
 #define TTBCR_SH0_INNER  (3U << 12)
 #define TTBCR_EAE        (1U << 31)
 
+enum { TTBR_ASID_SHIFT = 48 };
+
 #define SCTLR_M (1U << 0)
 #define SCTLR_C (1U << 2)
 #define SCTLR_Z (1U << 11)
 #define SCTLR_I (1U << 12)
 
-bool memory_is_leaf(uint64_t entry)
+/*
+ * STRD to an aligned address is single-copy atomic for walks: ARMv7 ARM A3.5.3 "Atomicity in the ARM architecture". What a compiler makes
+ * of an atomic store is a loop of exclusives, which need not end before caches are on.
+ */
+void memory_write(uint64_t *entry, uint64_t value)
 {
-	return !(entry & 2);
+	__asm__ volatile("strd %Q1, %R1, %0" : "=m"(*entry) : "r"(value));
 }
 
 void memory_publish(void)
@@ -57,6 +38,37 @@ void memory_forget(void)
 	__asm__ volatile("dsb ishst" ::: "memory");
 	SYSREG_WRITE(TLBIALL, 0);
 	__asm__ volatile("dsb nsh\n\tisb" ::: "memory");
+}
+
+/* ARMv7 ARM B3.10 "TLB maintenance requirements": by address, which takes tables on the way, too; by ASID. */
+void memory_forget_page(uint64_t virtual, unsigned asid)
+{
+	const uint32_t page = (uint32_t)virtual & ~0xfffU;
+
+	__asm__ volatile("dsb ishst" ::: "memory");
+	if (asid == MEMORY_EVERY_ASID)
+		SYSREG_WRITE(TLBIMVAA, page);
+	else
+		SYSREG_WRITE(TLBIMVA, page | asid);
+	__asm__ volatile("dsb nsh\n\tisb" ::: "memory");
+}
+
+void memory_forget_asid(unsigned asid)
+{
+	if (asid == MEMORY_EVERY_ASID) {
+		memory_forget();
+		return;
+	}
+	__asm__ volatile("dsb ishst" ::: "memory");
+	SYSREG_WRITE(TLBIASID, asid);
+	__asm__ volatile("dsb nsh\n\tisb" ::: "memory");
+}
+
+/* Base and ASID change at once. */
+void memory_switch(const uint64_t *root, unsigned asid)
+{
+	SYSREG_WRITE64(TTBR0, (uintptr_t)root | (uint64_t)asid << TTBR_ASID_SHIFT);
+	arch_isb();
 }
 
 /* ARMv7 ARM A3.5.4 "Concurrent modification and execution of instructions" */
@@ -73,20 +85,20 @@ void memory_publish_code(const void *start, uint64_t bytes)
 }
 
 /* What was written with caches off must not be hidden by lines that they hold from before. */
-static void forget_cached(const char *start, const char *end)
+static void forget_cached(uintptr_t start, uintptr_t end)
 {
 	uint32_t line = 4U << (SYSREG_READ(CTR) >> 16 & 0xf); /* DminLine */
 
-	for (uintptr_t at = (uintptr_t)start & ~(line - 1); at < (uintptr_t)end; at += line)
+	for (uintptr_t at = start & ~(line - 1); at < end; at += line)
 		SYSREG_WRITE(DCIMVAC, at);
 	__asm__ volatile("dsb sy" ::: "memory");
 }
 
-void memory_activate(const uint64_t *root)
+void memory_start(const uint64_t *root, uint64_t written_end)
 {
-	extern const char rodata_end[], image_end[]; /* kernel.lds */
+	extern const char rodata_end[]; /* kernel.lds */
 
-	forget_cached(rodata_end, image_end);
+	forget_cached((uintptr_t)rodata_end, (uintptr_t)written_end);
 	SYSREG_WRITE(MAIR0, MAIR0_VALUE);
 	SYSREG_WRITE(TTBCR, TTBCR_EAE | TTBCR_SH0_INNER | TTBCR_ORGN0_WBWA | TTBCR_IRGN0_WBWA);
 	SYSREG_WRITE64(TTBR0, (uintptr_t)root);

@@ -8,6 +8,8 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/memory.h"
 #include "kernel/core/smp.h"
@@ -121,6 +123,8 @@ void campaign_run(uint64_t address)
 		console_say("no campaign is there");
 		return;
 	}
+	if (!frames_claim(address, sizeof(*queue) + queue->count * sizeof(queue->request[0]), FRAME_PROGRAM))
+		fault_stop("the kernel has taken the campaign's frames");
 	notes = take_notes(queue);
 	smp_run(1, "rival");
 	if (notes->lives == 1)

@@ -6,34 +6,71 @@
 #include "abi/guest.h"
 #include "kernel/core/fault.h"
 #include "kernel/core/memory.h"
+#include "kernel/core/space_entry.h"
 
-enum { AIM_PAGES = 2 };
+enum { AIM_PAGES = 2, WHOLE_SHIFT = 30 };
 #define REACH_LIMIT (1ULL << 38) /* physical */
+
+/* ---- The addresses that the kernel leaves to the program that is linked with it, as many as there are for grants ------- */
+
+static uint64_t reach_start(void)
+{
+	return space_format.grants_end;
+}
+
+/* The last GiB. */
+static uint64_t graft_start(void)
+{
+	return 2 * space_format.grants_end - (1ULL << WHOLE_SHIFT);
+}
+
+/* ---- Entries with every right, which the kernel does not make -------------------------------------------------------- */
+
+/* What may be written, without the bits that keep it from being executed: those that text, which may not be written, does not have. */
+static uint64_t every_right(void)
+{
+	const uint64_t *leaf = space_format.leaf;
+
+	return leaf[SPACE_DATA] & ~(leaf[SPACE_RODATA] & ~leaf[SPACE_TEXT]);
+}
+
+static uint64_t leads_to(uint64_t physical, uint64_t attributes)
+{
+	return (physical & SPACE_ADDRESS_MASK) | attributes | space_format.page;
+}
+
+static uint64_t *graft_entry(void)
+{
+	return space_entry(&kernel_space, graft_start(), WHOLE_SHIFT);
+}
 
 uint64_t mapping_reach(uint64_t physical, uint64_t size)
 {
-	static uint64_t reached; /* bytes from memory_reach_base on */
-	uint64_t start = memory_reach_base + reached;
-	uint64_t virtual = start + physical % BH_PAGE_BYTES;
+	static uint64_t reached; /* bytes from reach_start() on */
+	uint64_t start = reach_start() + reached, first = physical & -(uint64_t)BH_PAGE_BYTES;
+	uint64_t bytes = (physical - first + size + BH_PAGE_BYTES - 1) & -(uint64_t)BH_PAGE_BYTES;
 
-	if (physical >= REACH_LIMIT || size >= memory_graft_base - virtual)
+	if (physical >= REACH_LIMIT || size >= graft_start() - start || bytes >= graft_start() - start)
 		return 0;
-	reached += ((virtual + size + BH_PAGE_BYTES - 1) & MEMORY_ADDRESS_MASK) - start;
-	return memory_map(virtual, physical, size, MEMORY_ANY) ? virtual : 0;
+	/* Never two MiB alike: a page each. */
+	for (uint64_t at = 0; at < bytes; at += BH_PAGE_BYTES) {
+		if (space_map(&kernel_space, start + at, first + at, BH_PAGE_BYTES, SPACE_DATA) != SPACE_OK)
+			return 0;
+		memory_write(mapping_entry(start + at), mapping_entry_to(first + at));
+		reached += BH_PAGE_BYTES;
+	}
+	memory_forget();
+	return start + physical % BH_PAGE_BYTES;
 }
 
 uint64_t *mapping_entry(uint64_t virtual)
 {
-	uint64_t *table = memory_root();
-
-	for (unsigned shift = MEMORY_ROOT_SHIFT; shift > MEMORY_PAGE_SHIFT; shift -= 9)
-		table = (uint64_t *)(uintptr_t)(table[(virtual >> shift) % MEMORY_ENTRIES] & MEMORY_ADDRESS_MASK);
-	return &table[(virtual >> MEMORY_PAGE_SHIFT) % MEMORY_ENTRIES];
+	return space_entry(&kernel_space, virtual, SPACE_PAGE_SHIFT);
 }
 
 uint64_t mapping_entry_to(uint64_t physical)
 {
-	return (physical & MEMORY_ADDRESS_MASK) | memory_leaf[MEMORY_ANY] | memory_page;
+	return leads_to(physical, every_right());
 }
 
 /* Broken before it is made anew: Arm ARM, D8.16 "Using break-before-make when updating translation table entries". */
@@ -61,22 +98,19 @@ uint64_t mapping_aim(uint64_t physical)
 
 uint64_t mapping_alias(uint64_t physical)
 {
-	const uint64_t device = (physical & MEMORY_ADDRESS_MASK) | memory_leaf[MEMORY_DEVICE] | memory_page;
-	const uint64_t entry[AIM_PAGES] = { mapping_entry_to(physical), device };
-
-	uint64_t *whole = &memory_root()[memory_graft_base >> MEMORY_ROOT_SHIFT];
+	const uint64_t entry[AIM_PAGES] = { mapping_entry_to(physical), leads_to(physical, space_format.leaf[SPACE_DEVICE]) };
 	uint64_t window;
 
-	*whole = 0;
+	*graft_entry() = 0;
 	window = aim(entry);
-	*whole = (physical & MEMORY_ADDRESS_MASK & ~((1ULL << MEMORY_ROOT_SHIFT) - 1)) | memory_leaf[MEMORY_ANY] | memory_large;
+	*graft_entry() = (physical & SPACE_ADDRESS_MASK & -(1ULL << WHOLE_SHIFT)) | every_right() | space_format.large;
 	memory_publish();
 	return window + physical % BH_PAGE_BYTES;
 }
 
 uint64_t mapping_graft(uint64_t table)
 {
-	memory_root()[memory_graft_base >> MEMORY_ROOT_SHIFT] = (table & MEMORY_ADDRESS_MASK) | memory_table;
+	*graft_entry() = (table & SPACE_ADDRESS_MASK) | space_format.table;
 	memory_publish();
-	return memory_graft_base;
+	return graft_start();
 }

@@ -10,14 +10,13 @@
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/fault.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
-#include "kernel/core/info.h"
 #include "probe/marks.h"
 
 enum { PERIOD_NS = 1000000, SLICE_WORDS = 4096 };
 
-extern const char text_start[], rodata_end[];
-extern uint64_t image_end[]; /* kernel.lds */
+extern const char text_start[], rodata_end[]; /* kernel.lds */
 
 static uint64_t due;
 static struct {
@@ -93,15 +92,13 @@ static void pass(uint64_t *start, const uint64_t *end)
 
 _Noreturn void sentinel_run(void)
 {
-	const struct bh_grant *ram = info_find(BH_GRANT_RAM, NULL);
-	uint64_t *start = image_end;
+	uint64_t rest_end, rest = frames_rest(&rest_end);
+	uint64_t *start = (uint64_t *)(uintptr_t)rest;
+	const uint64_t *end = (const uint64_t *)(uintptr_t)rest_end;
 	const uint64_t sum = sum_of_image();
 
-	if (!ram)
+	if (!frames_claim(rest, rest_end - rest, FRAME_PROGRAM))
 		fault_stop("a sentinel needs RAM");
-
-	const uint64_t *end = (const uint64_t *)(uintptr_t)(ram->gpa + ram->size);
-
 	fill(start, end);
 	marks_set();
 	for (uint64_t passes = 1;; passes++) {
