@@ -147,7 +147,7 @@ static bool is_owner(unsigned owner)
 
 /* ---- Interface ---------------------------------------------------------------------------------------------------- */
 
-/* Lays the notes at `at`. Returns where they end. */
+/* Lays the notes at `at`, which take less than they are about. Returns where they end. */
 static uint64_t lay_notes(uint64_t at)
 {
 	uint64_t bits = frames.count;
@@ -177,14 +177,10 @@ bool frames_init(uint64_t start, uint64_t end)
 	frames.base = base;
 	frames.count = 0;
 	frames.free = 0;
-	if (base > end || (end - base) >> FRAME_SHIFT > FRAMES_MOST)
+	if (base > end || end - base < FRAME_BYTES || (end - base) >> FRAME_SHIFT > FRAMES_MOST)
 		return false;
 	frames.count = (end - base) >> FRAME_SHIFT;
 	notes_end = lay_notes(base);
-	if (notes_end > base + (frames.count << FRAME_SHIFT)) {
-		frames.count = 0;
-		return false;
-	}
 	clear(base, notes_end - base);
 	for (uint64_t level = 0, bits = frames.count; level < LEVELS; level++, bits = words_for(bits))
 		fill(frames.bits[level], bits);
@@ -233,7 +229,7 @@ bool frames_claim(uint64_t address, uint64_t size, unsigned owner)
 {
 	bool enabled = lock_take(&frames.lock);
 	uint64_t first, count;
-	bool good = is_owner(owner) && span(address, size, &first, &count) && is_free(first) && next(first, true) >= first + count;
+	bool good = is_owner(owner) && span(address, size, &first, &count) && next(first, true) >= first + count;
 
 	if (good)
 		take(first, count, owner);
@@ -268,15 +264,21 @@ unsigned frames_owner(uint64_t address)
 
 uint64_t frames_free(void)
 {
-	return frames.free;
+	bool enabled = lock_take(&frames.lock);
+	uint64_t count = frames.free;
+
+	lock_give(&frames.lock, enabled);
+	return count;
 }
 
 uint64_t frames_rest(uint64_t *end)
 {
+	bool enabled = lock_take(&frames.lock);
 	uint64_t n = frames.count;
 
 	while (n && is_free(n - 1))
 		n = frames.bits[0][(n - 1) >> WORD_SHIFT] == ~0ULL ? (n - 1) & -(uint64_t)WORD_BITS : n - 1;
+	lock_give(&frames.lock, enabled);
 	*end = address_of(frames.count);
 	return address_of(n);
 }

@@ -26,7 +26,7 @@ enum frame_owner { FRAME_FREE, FRAME_NOTES, FRAME_TABLE, FRAME_PROGRAM, FRAME_OT
 /*
  * Makes [start, end) the frames, all free but those that it takes for its notes, at `start`.
  * Requires: RAM that nobody uses, mapped one to one; 0 < start <= end; the first core, before anything else here.
- * Returns false, with no frames, if there is no room for the notes, or for more than FRAMES_MOST.
+ * Returns false, with no frames, if that is not one whole frame, or if it is more than FRAMES_MOST.
  */
 bool frames_init(uint64_t start, uint64_t end);
 enum { FRAMES_MOST = 1 << 24 }; /* 64 GiB */

@@ -22,6 +22,7 @@ from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_filters import FILTERS, PORT
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
+from tests.mutation.rows_memory import FORMAT, FRAMES, KERNEL_CPU, MEMORY, SPACE
 from tests.mutation.rows_run import ENDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
@@ -64,6 +65,8 @@ PROGRAMS = {
     "pci_test": "tests/unit/pci_test.c",
     "port_test": "tests/unit/port_test.c",
     "irq_test": "tests/unit/irq_test.c",
+    "kernel_frames_test": "tests/unit/kernel_frames_test.c",
+    "kernel_space_test": "tests/unit/kernel_space_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
@@ -103,6 +106,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "port_test": [PORT],
     "irq_test": [INTERRUPTS],
+    "kernel_frames_test": [FRAMES, *KERNEL_CPU],
+    "kernel_space_test": [SPACE, FRAMES, FORMAT, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}
@@ -118,6 +123,8 @@ COMPILE = [
     f"-I{ROOT}/tests/unit/fake",
     f"-I{ROOT}/hal/arm/aarch64",
     f"-I{ROOT}/hal/arm/gic",
+    f"-I{ROOT}/kernel/arch/arm",
+    "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
 BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
@@ -135,6 +142,7 @@ MUTATIONS = [
     *CONTRACT,
     *KICKS,
     *ENDS,
+    *MEMORY,
     # What start-up writes for a sandbox.
     Mutation(
         "the first piece of the payload is published again and again",

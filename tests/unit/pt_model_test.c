@@ -8,6 +8,7 @@
 #include "frames.h"
 #include "geometries.h"
 #include "model.h"
+#include "random.h"
 
 enum { OPERATIONS = 24, ARENA_FRAMES = 256 };
 
@@ -17,23 +18,7 @@ enum { GEOMETRIES = sizeof(geometries) / sizeof(geometries[0]), ALL_FORMATS = FO
 static struct model model;
 static struct pt pt;
 static struct hal_arena arena;
-static uint64_t random_state;
 static uint64_t seen[HAL_E_SEALED + 1]; /* answers by status: a run that never meets one proves nothing about it */
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t random_u64(void)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
-static uint64_t below(uint64_t bound)
-{
-	return random_u64() % bound;
-}
 
 static bool one_in(unsigned n)
 {

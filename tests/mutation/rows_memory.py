@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in the sandbox kernel's frames and address spaces, for their tests on the host."""
+
+from tests.mutation.mutation import Mutation
+
+FRAMES, SPACE, KERNEL_LOCK = "kernel/core/frames.c", "kernel/core/space.c", "kernel/core/lock.c"
+FORMAT = "kernel/arch/aarch64/space_format.c"
+KERNEL_CPU = [KERNEL_LOCK, "tests/unit/fake_cpu.c", "tests/unit/fake_arch.c"]
+
+
+def frames(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, FRAMES, old, new, "kernel_frames_test")
+
+
+def space(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, SPACE, old, new, "kernel_space_test")
+
+
+def kind(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, FORMAT, old, new, "kernel_space_test")
+
+
+MEMORY = (
+    frames("a frame is given back by anybody", "all_have(first, count, owner)", "!all_have(first, 1, FRAME_FREE)"),
+    frames("one frame is given back twice", "all_have(first, count, owner)", "true"),
+    frames("only the first frame's owner is looked at", "all_have(first, count, owner)", "all_have(first, 1, owner)"),
+    frames("a frame is handed out with what it held", "if (address) clear(address, FRAME_BYTES);"),
+    frames("a run is handed out with what it held", "if (address) clear(address, count << FRAME_SHIFT);"),
+    frames("what is claimed is taken already", "&& next(first, true) >= first + count;", ";"),
+    frames("a run takes one frame less than it says", "end - aligned >= count)", "end - aligned >= count - 1)"),
+    frames(
+        "a run is aligned in the pool, not in memory", "const uint64_t offset = frames.base >> FRAME_SHIFT;", "const uint64_t offset = 0;"
+    ),
+    frames("a word that is full of taken frames is looked at", "if (*word) return;", "return;"),
+    frames("a span ends beyond the last frame", "size > bytes - offset", "false"),
+    frames("the notes are handed out", "take(0, (notes_end - base + FRAME_BYTES - 1) >> FRAME_SHIFT, FRAME_NOTES);"),
+    frames("the count of free frames only falls", "frames.free += count;"),
+    frames("nobody may own", "if (is_owner(owner) && frames.free)", "if (frames.free)"),
+    frames("the rest begins a frame early", "while (n && is_free(n - 1))", "n--; while (n && is_free(n - 1))"),
+    space("what is mapped is mapped anew", "if (*at.entry) return SPACE_E_OVERLAP;"),
+    space("tables are counted for each leaf", "if (run.virtual >= *end)", "if (true)"),
+    space("tables that are missing are not taken", "++*tables;"),
+    space("tables taken in vain are kept", "if (!frame) { give_all(spare);", "if (!frame) {"),
+    space("a link stays in a table", "*frame = 0;"),
+    space("a table is led to before its holes are seen", "memory_publish(); /* its holes, before anything leads to it */"),
+    space("leaves of 2 MiB begin anywhere", "offset_in(run->virtual | run->physical, SPACE_LARGE_SHIFT) == 0 &&", ""),
+    space("leaves of 2 MiB lead anywhere", "offset_in(run->virtual | run->physical,", "offset_in(run->virtual,"),
+    space("leaves of 2 MiB end anywhere", "run->end - run->virtual >= 1ULL << SPACE_LARGE_SHIFT;", "true;"),
+    space("a process's mapping is everybody's", "(virtual >= space_format.user_start ? space_format.user_part : 0)", "0"),
+    space("a page that is unmapped stays in the TLB", "if (leaves++ < FORGET_PAGES) memory_forget_page(virtual, asid_at(space, virtual));"),
+    space("many pages that are unmapped stay in the TLB", "if (leaves > FORGET_PAGES) memory_forget_asid(MEMORY_EVERY_ASID);"),
+    space("the wrong ASID is forgotten", "virtual < space_format.user_start ? MEMORY_EVERY_ASID : space->asid", "0"),
+    space(
+        "a table that is given back stays in the TLB",
+        "memory_write(at.entry, 0); memory_forget_page(virtual, asid_at(space, virtual)); put",
+        "memory_write(at.entry, 0); put",
+    ),
+    space("tables that the roots share are given back", "!shared && leads_to_table(*at.entry, above)", "leads_to_table(*at.entry, above)"),
+    space("tables with leaves are given back", "&& is_empty(table_of(*at.entry)))", ")"),
+    space("empty tables are kept", "put(empty, table);"),
+    space("a leaf is cut at its start", "if (cuts_leaf(space, virtual) ||", "if ("),
+    space("a leaf is cut at its end", "|| (virtual + size < space_format.end && cuts_leaf(space, virtual + size)))", ")"),
+    space("another core is not asked", "return space->cores & ~(1U << cpu_slot());", "return false;"),
+    space("a core that translates is not noted", "space->cores |= 1U << cpu_slot();\n\tmemory_switch", "memory_switch"),
+    space("a root that others have copied changes", "&& spaces.others)", "&& false)"),
+    space(
+        "a process maps into the kernel", "uint64_t start = space == &kernel_space ? 0 : space_format.user_start;", "uint64_t start = 0;"
+    ),
+    space("a process's kind in the kernel's part", "virtual >= space_format.user_start : space", "true : space"),
+    space("the kernel's kind in a process", ": space == &kernel_space;\n}", ": true;\n}"),
+    space("a map goes on from the kernel's part", "virtual < space_format.user_start && size > space_format.user_start - virtual", "false"),
+    space("a new space lacks the kernel", "space->root[n] = kernel_space.root[n];", ";"),
+    space("an ASID is given twice", "spaces.asid_taken[asid] = true;"),
+    space("an ASID is never given back", "spaces.asid_taken[space->asid] = false;"),
+    space("an ASID comes back with what it led to", "memory_forget_asid(space->asid); frames_give", "frames_give"),
+    space("a root is never given back", "frames_give((uintptr_t)space->root, 1, FRAME_TABLE);"),
+    space("what a process had mapped keeps its tables", "unmap(space, space_format.user_start, space_format.end);"),
+    space("a core's memory of a space is not emptied", "memory_forget_asid(space->asid);\n\tspace->cores &=", "space->cores &="),
+    kind("the kernel runs what a process brings", "AP_READ_ONLY | AP_USER | PXN,", "AP_READ_ONLY | AP_USER,"),
+    kind("data can be executed", "[SPACE_DATA] = NORMAL | UXN | PXN,", "[SPACE_DATA] = NORMAL | UXN,"),
+    kind(
+        "a process's data can be executed", "AP_USER | UXN | PXN,\n\t\t\t[SPACE_USER_DEVICE]", "AP_USER | PXN,\n\t\t\t[SPACE_USER_DEVICE]"
+    ),
+)
