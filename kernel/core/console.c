@@ -176,7 +176,7 @@ static void send_dot(void)
 	atomic_store_explicit(&dots_left, left - 1, memory_order_relaxed);
 }
 
-static void uart_interrupt(void)
+static void uart_interrupt(struct cpu_frame *frame)
 {
 	if (uart->serve(received))
 		send_dot();

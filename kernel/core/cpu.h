@@ -18,6 +18,13 @@
  *                                              handler run and returns with interrupts disabled: no wake-up is lost
  *   uint64_t cpu_call_monitor(function, a, b, c)
  *   unsigned cpu_slot(void)                    this core's place in info->cores; 0: the core the sandbox was entered on
+ *
+ *   struct cpu_frame                           the registers of what an interrupt or an exception interrupted, all of them; execution goes
+ *                                              on where the frame says. It lies on the stack that the handler runs on. Of it:
+ *   bool cpu_frame_is_user(frame)              user mode was interrupted (EL0, ring 3, USR), not the kernel
+ *   uint64_t cpu_frame_pc(frame)               the next instruction, of a fault the one that faulted
+ *   uint64_t cpu_frame_sp(frame)               the stack pointer it had
+ *   bool cpu_frame_interrupts_enabled(frame)
  */
 
 /* Installs vectors and, on x86, segments. Comes first, so that whatever goes wrong afterwards is reported. */

@@ -41,7 +41,7 @@ static void raise_to(_Atomic uint64_t *most, uint64_t value)
 		atomic_store_explicit(most, value, memory_order_relaxed);
 }
 
-static void beat(struct timer_event *event)
+static void beat(struct timer_event *event, struct cpu_frame *frame)
 {
 	uint64_t late = arch_counter() - event->deadline;
 	uint64_t late_ns = clock_to_ns(late);

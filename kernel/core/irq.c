@@ -12,8 +12,11 @@
 enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
 
 static const struct irq_controller *controller;
+static void (*serve)(struct cpu_frame *frame, uint32_t vector); /* the controller's, a load nearer */
+
+/* A number's handler lies at the number's remainder, or, where others took that, in the first place after it: found at once as a rule. */
 static struct irq_handler {
-	void (*handle)(void);
+	void (*handle)(struct cpu_frame *frame);
 	uint32_t number;
 	bool local; /* every core has one */
 } handlers[MAX_HANDLERS];
@@ -32,40 +35,44 @@ void irq_init(void)
 			controller = *c;
 	if (!controller)
 		fault_stop("no interrupt controller was granted");
+	serve = controller->serve;
 	controller->init();
 }
 
 void irq_init_core(void)
 {
 	controller->init_core();
-	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS && h->handle; h++)
-		if (h->local)
+	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS; h++)
+		if (h->handle && h->local)
 			controller->enable_local(h->number);
 }
 
-static void attach(uint32_t number, void (*handle)(void), bool local)
+static void attach(uint32_t number, void (*handle)(struct cpu_frame *frame), bool local)
 {
-	for (struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS; h++)
+	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
+		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
+
 		if (!h->handle) {
 			*h = (struct irq_handler){ handle, number, local };
 			return;
 		}
+	}
 	fault_stop("too many interrupt handlers");
 }
 
-void irq_attach_local(uint32_t number, void (*handler)(void))
+void irq_attach_local(uint32_t number, void (*handler)(struct cpu_frame *frame))
 {
 	attach(number, handler, true);
 	controller->enable_local(number);
 }
 
-void irq_attach_device(const struct bh_grant *grant, void (*handler)(void))
+void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
 {
 	if (grant->line != BH_LINE_NONE)
 		attach(controller->enable_device(grant), handler, false);
 }
 
-void irq_attach_ipi(void (*handler)(void))
+void irq_attach_ipi(void (*handler)(struct cpu_frame *frame))
 {
 	attach(controller->ipi, handler, false);
 }
@@ -82,11 +89,11 @@ static bool forget_stray(uint32_t number)
 }
 
 /* One that came before this is no stray. */
-void irq_attach_notice(void (*handler)(void))
+void irq_attach_notice(void (*handler)(struct cpu_frame *frame))
 {
 	irq_attach_local(controller->notice, handler);
 	if (forget_stray(controller->notice))
-		handler();
+		handler(NULL);
 }
 
 void irq_send_ipi(unsigned slot)
@@ -104,9 +111,9 @@ uint32_t irq_running_priority(void)
 	return controller->running();
 }
 
-void irq_serve(uint32_t vector)
+void irq_serve(struct cpu_frame *frame, uint32_t vector)
 {
-	controller->serve(vector);
+	serve(frame, vector);
 }
 
 static void note_stray(uint32_t number)
@@ -122,19 +129,24 @@ static void note_stray(uint32_t number)
 	atomic_store_explicit(&strays.noted, noted + 1, memory_order_release);
 }
 
-static bool handle(uint32_t number)
+static bool handle(struct cpu_frame *frame, uint32_t number)
 {
-	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS && h->handle; h++)
+	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
+		const struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
+
+		if (!h->handle)
+			break;
 		if (h->number == number) {
-			h->handle();
+			h->handle(frame);
 			return true;
 		}
+	}
 	return false;
 }
 
-void irq_dispatch(uint32_t number)
+void irq_dispatch(struct cpu_frame *frame, uint32_t number)
 {
-	if (!handle(number))
+	if (!handle(frame, number))
 		note_stray(number);
 	idle_end_sleep();
 }

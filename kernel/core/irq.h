@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interrupts, straight from the machine to this sandbox's vectors. A number is what the controller reports: the INTID on
- * ARM, the vector on x86. Handlers run with interrupts disabled, do not sleep and do not print.
+ * ARM, the vector on x86. A handler gets the frame of what it interrupted (cpu.h), which it may change: execution goes on where the
+ * frame says. Handlers run with interrupts disabled, do not sleep and do not print.
  */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/guest.h"
+
+struct cpu_frame; /* cpu.h */
 
 struct irq_controller {
 	const char *grant;   /* it is used where a BH_GRANT_IRQCHIP of this name exists */
@@ -28,7 +31,7 @@ struct irq_controller {
 	/* Priority of the interrupt that is being served. NULL as `mask`. */
 	uint32_t (*running)(void);
 	/* Takes one interrupt: irq_dispatch() between acknowledgement and end. */
-	void (*serve)(uint32_t vector);
+	void (*serve)(struct cpu_frame *frame, uint32_t vector);
 };
 
 /* This architecture's controllers, ended by NULL: arch/<arch>/drivers.c */
@@ -40,25 +43,28 @@ void irq_init(void);
 /* The same on a further core, which may then take what was attached on the first one by irq_attach_local. */
 void irq_init_core(void);
 
-void irq_attach_local(uint32_t number, void (*handler)(void));
-void irq_attach_device(const struct bh_grant *grant, void (*handler)(void));
+void irq_attach_local(uint32_t number, void (*handler)(struct cpu_frame *frame));
+void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame));
 
 /* Interrupts between the cores of the sandbox. */
-void irq_attach_ipi(void (*handler)(void));
+void irq_attach_ipi(void (*handler)(struct cpu_frame *frame));
 void irq_send_ipi(unsigned slot);
 
-/* The handler of the notice that another sandbox has been parked; both configurations have to ask for it. */
-void irq_attach_notice(void (*handler)(void));
+/*
+ * Attaches the handler of the notice that another sandbox has been parked; both configurations have to ask for it. If a notice has come
+ * already, handler(NULL) is called at once.
+ */
+void irq_attach_notice(void (*handler)(struct cpu_frame *frame));
 
 /* Set this core's priority mask, and read its running priority: struct irq_controller. */
 uint32_t irq_mask(uint32_t priority);
 uint32_t irq_running_priority(void);
 
-/* From the vectors: an interrupt has come, on x86 at `vector`. */
-void irq_serve(uint32_t vector);
+/* From the vectors: an interrupt has come, on x86 at `vector`, to what `frame` describes. */
+void irq_serve(struct cpu_frame *frame, uint32_t vector);
 
 /* Called by the controller: calls the handler of `number`, or counts it as a stray if it has none. */
-void irq_dispatch(uint32_t number);
+void irq_dispatch(struct cpu_frame *frame, uint32_t number);
 
 /* Names the strays that have come since the last call, each number only once. Requires: the main program. */
 void irq_report_strays(void);

@@ -42,12 +42,12 @@ static bool is_on(unsigned slot)
 
 /* ---- On every core ----------------------------------------------------------------------------------------------- */
 
-static void count_ipi(void)
+static void count_ipi(struct cpu_frame *frame)
 {
 	atomic_fetch_add_explicit(&cores[cpu_slot()].ipis, 1, memory_order_release);
 }
 
-static void tick(struct timer_event *event)
+static void tick(struct timer_event *event, struct cpu_frame *frame)
 {
 	atomic_fetch_add_explicit(&cores[cpu_slot()].ticks, 1, memory_order_relaxed);
 	timer_add(event, event->deadline + clock_from_ns(TICK_NS));

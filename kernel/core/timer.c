@@ -46,7 +46,7 @@ void timer_cancel(struct timer_event *event)
 }
 
 /* Fires what was due when the interrupt came; an event that is late again waits for the next interrupt. */
-static void expire(void)
+static void expire(struct cpu_frame *frame)
 {
 	struct timer_event **first = &queues[cpu_slot()];
 	uint64_t now = arch_counter();
@@ -55,7 +55,7 @@ static void expire(void)
 		struct timer_event *event = *first;
 
 		*first = event->next;
-		event->fire(event);
+		event->fire(event, frame);
 		idle_end_sleep();
 	}
 	set_hardware(*first);

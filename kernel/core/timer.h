@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tickless time: on each core, events wait in order of their deadlines, and the core's one-shot timer is set for the first of them.
- * Deadlines are absolute, in ticks of arch_counter(). Handlers run in the timer's interrupt, on the core that added the event.
+ * Deadlines are absolute, in ticks of arch_counter(). An event fires in the timer's interrupt, on the core that
+ * added it, and gets the frame of what was interrupted (cpu.h).
  */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cpu_frame;
+
 struct timer_event {
 	uint64_t deadline;
-	void (*fire)(struct timer_event *event);
+	void (*fire)(struct timer_event *event, struct cpu_frame *frame);
 	struct timer_event *next; /* timer.c */
 };
 
@@ -24,8 +27,8 @@ void timer_cancel(struct timer_event *event);
 
 /* ---- The core's timer: arch/<arch>/timer_hw.c --------------------------------------------------------------------- */
 
-/* handler() is called at every expiry, in interrupt context. */
-void timer_hw_init(void (*handler)(void));
+/* handler() is called at every expiry, as a handler of irq.h. */
+void timer_hw_init(void (*handler)(struct cpu_frame *frame));
 /* Prepares the timer of a further core: off, with the same interrupt and the same rate. */
 void timer_hw_init_core(void);
 /* Raises one interrupt as soon as possible after `deadline`, at once if that has passed. Replaces what was set. */

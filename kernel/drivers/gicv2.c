@@ -67,13 +67,13 @@ static uint32_t gicv2_running(void)
 	return arch_mmio_read32(cpu_interface + GICC_RPR);
 }
 
-static void gicv2_serve(uint32_t vector)
+static void gicv2_serve(struct cpu_frame *frame, uint32_t vector)
 {
 	uint32_t iar = arch_mmio_read32(cpu_interface + GICC_IAR);
 
 	if ((iar & IAR_INTID) >= INTID_SPECIAL)
 		return;
-	irq_dispatch(iar & IAR_INTID);
+	irq_dispatch(frame, iar & IAR_INTID);
 	arch_mmio_write32(cpu_interface + GICC_EOIR, iar);
 }
 

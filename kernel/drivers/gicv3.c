@@ -137,13 +137,13 @@ static uint32_t gicv3_running(void)
 	return (uint32_t)SYSREG_READ(icc_rpr_el1);
 }
 
-static void gicv3_serve(uint32_t vector)
+static void gicv3_serve(struct cpu_frame *frame, uint32_t vector)
 {
 	uint64_t intid = SYSREG_READ(icc_iar1_el1);
 
 	if (intid >= INTID_SPECIAL)
 		return;
-	irq_dispatch((uint32_t)intid);
+	irq_dispatch(frame, (uint32_t)intid);
 	SYSREG_WRITE(icc_eoir1_el1, intid);
 }
 

@@ -96,11 +96,11 @@ static bool is_spurious(uint32_t vector)
 	return vector == VECTOR_SPURIOUS && !(x86_rdmsr(MSR_X2APIC_ISR7) & ISR7_VECTOR_SPURIOUS);
 }
 
-static void x2apic_serve(uint32_t vector)
+static void x2apic_serve(struct cpu_frame *frame, uint32_t vector)
 {
 	if (is_spurious(vector))
 		return;
-	irq_dispatch(vector);
+	irq_dispatch(frame, vector);
 	x86_wrmsr(MSR_X2APIC_EOI, 0);
 }
 

@@ -9,6 +9,7 @@
 #include "kernel/core/info.h"
 
 enum { HANDLED = 27, STRAY = 33 };
+#define INTERRUPTED ((struct cpu_frame *)0x1000) /* handed on, never looked into */
 
 static unsigned handled, ended, said;
 
@@ -47,8 +48,9 @@ void idle_end_sleep(void)
 	ended++;
 }
 
-static void handle(void)
+static void handle(struct cpu_frame *frame)
 {
+	CHECK(frame == INTERRUPTED);
 	CHECK_EQ(ended, handled);
 	handled++;
 }
@@ -58,12 +60,12 @@ int main(void)
 	irq_init();
 	irq_attach_local(HANDLED, handle);
 	check_context.subject = "handled";
-	irq_dispatch(HANDLED);
+	irq_dispatch(INTERRUPTED, HANDLED);
 	CHECK_EQ(handled, 1);
 	CHECK_EQ(ended, 1);
 	check_context.subject = "stray";
 	for (check_context.round = 1; check_context.round <= 2; check_context.round++) {
-		irq_dispatch(STRAY);
+		irq_dispatch(INTERRUPTED, STRAY);
 		CHECK_EQ(ended, 1 + check_context.round);
 	}
 	irq_report_strays();

@@ -3,7 +3,6 @@
 
 #include "frame.h"
 #include "kernel/core/fault.h"
-#include "kernel/core/irq.h"
 #include "timer_hw.h"
 
 enum { KIND_CURRENT_SYNCHRONOUS = 4, SPSR_DAIF = 0x3c0, SPSR_EL1H = 5 };
@@ -12,8 +11,7 @@ extern const char vectors[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
 uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
 
-void cpu_exception(struct frame *frame, uint64_t kind);
-void cpu_interrupt(uint64_t arrival);
+void cpu_exception(struct cpu_frame *frame, uint64_t kind);
 
 /* Arm ARM, "ESR_EL1, Exception Syndrome Register (EL1)", field EC */
 static const char *class_name(uint64_t esr)
@@ -39,7 +37,7 @@ static const char *class_name(uint64_t esr)
 }
 
 /* An attempt is abandoned at the kernel's own level and in its own state, whichever it went to. */
-void cpu_exception(struct frame *frame, uint64_t kind)
+void cpu_exception(struct cpu_frame *frame, uint64_t kind)
 {
 	struct fault fault = {
 		.name = kind == KIND_CURRENT_SYNCHRONOUS ? class_name(SYSREG_READ(esr_el1)) : "unexpected vector",
@@ -51,12 +49,6 @@ void cpu_exception(struct frame *frame, uint64_t kind)
 	fault_take(&fault, attempt_stack != 0);
 	frame->elr = (uint64_t)cpu_attempt_abandon;
 	frame->spsr = (frame->spsr & SPSR_DAIF) | SPSR_EL1H;
-}
-
-void cpu_interrupt(uint64_t arrival)
-{
-	timer_hw_arrival = arrival;
-	irq_serve(0);
 }
 
 void cpu_init(void)

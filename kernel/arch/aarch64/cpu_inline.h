@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "frame.h"
 #include "sysreg.h"
 
 enum { PSTATE_I = 1 << 7 };

@@ -95,8 +95,10 @@ exception_common:
 
 interrupt_common:
 	save
-	mov	x0, x18
-	bl	cpu_interrupt
+	adrp	x1, timer_hw_arrival
+	str	x18, [x1, :lo12:timer_hw_arrival]
+	mov	x0, sp
+	bl	irq_serve
 	restore_and_return
 
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */

@@ -15,8 +15,8 @@ enum {
 	CNTV_CTL_ENABLE = 1,
 };
 
-static void (*timer_handler)(void);
-static void (*expiry_handler)(void); /* timer_handler, or measured_expiry */
+static void (*timer_handler)(struct cpu_frame *frame);
+static void (*expiry_handler)(struct cpu_frame *frame); /* timer_handler, or measured_expiry */
 static _Atomic bool measured;
 
 uint64_t clock_machine_hz(void)
@@ -24,12 +24,12 @@ uint64_t clock_machine_hz(void)
 	return generic_timer_hz();
 }
 
-static void timer_interrupt(void)
+static void timer_interrupt(struct cpu_frame *frame)
 {
-	expiry_handler();
+	expiry_handler(frame);
 }
 
-void timer_hw_init(void (*handler)(void))
+void timer_hw_init(void (*handler)(struct cpu_frame *frame))
 {
 	timer_handler = handler;
 	expiry_handler = handler;
@@ -53,7 +53,7 @@ void timer_hw_clear(void)
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-static void measured_expiry(void)
+static void measured_expiry(struct cpu_frame *frame)
 {
 	timer_hw_clear();
 	atomic_store_explicit(&measured, true, memory_order_relaxed);

@@ -3,15 +3,13 @@
 
 #include "frame.h"
 #include "kernel/core/fault.h"
-#include "kernel/core/irq.h"
 #include "timer_hw.h"
 
 extern const char vectors[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
 uintptr_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
 
-void cpu_exception(struct frame *frame, uint32_t vector);
-void cpu_interrupt(int32_t ticks_left);
+void cpu_exception(struct cpu_frame *frame, uint32_t vector);
 
 static const char *vector_name(uint32_t vector)
 {
@@ -30,7 +28,7 @@ static const char *vector_name(uint32_t vector)
 }
 
 /* ARMv7 ARM B3.13 "Exception reporting in a VMSA implementation": only aborts have a syndrome. */
-static struct fault describe(const struct frame *frame, uint32_t vector)
+static struct fault describe(const struct cpu_frame *frame, uint32_t vector)
 {
 	struct fault fault = { .name = vector_name(vector), .pc = frame->pc };
 
@@ -46,19 +44,13 @@ static struct fault describe(const struct frame *frame, uint32_t vector)
 }
 
 /* An attempt is abandoned in the kernel's own mode and instruction set, whichever it went to. */
-void cpu_exception(struct frame *frame, uint32_t vector)
+void cpu_exception(struct cpu_frame *frame, uint32_t vector)
 {
 	struct fault fault = describe(frame, vector);
 
 	fault_take(&fault, attempt_stack != 0);
 	frame->pc = (uintptr_t)cpu_attempt_abandon;
 	frame->cpsr = (frame->cpsr & (CPSR_I | CPSR_F)) | CPSR_MODE_SVC;
-}
-
-void cpu_interrupt(int32_t ticks_left)
-{
-	timer_hw_arrival = SYSREG_READ64(CNTV_CVAL) - (uint64_t)ticks_left;
-	irq_serve(0);
 }
 
 void cpu_init(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exception vectors, ARM state: ARMv7 ARM B1.8.1 "Exception vectors and the exception base address". Everything is handled in SVC
- * mode on the one stack. The compiler leaves r9 alone (-ffixed-r9), so an interrupt may use it before anything is saved: there it
- * notes how late it is with its first instruction after the branch, for which alone the table has room.
+ * mode on its stack, and the whole of what was interrupted is saved there, user mode's bank as well: struct cpu_frame. IRQ mode has no
+ * stack. An interrupt notes how late it is in that mode's SP, with its first instruction after the branch, for which alone the table has
+ * room.
  */
 #include "frame.h"
 
@@ -51,28 +52,41 @@ undefined: /* ahead by one instruction, of two bytes in Thumb state */
 	str	r2, [sp, #14 * 4]
 	mov	r1, #VECTOR_UNDEFINED
 exception_common:
-	mov	r0, sp
 	mov	r4, sp
-	bic	sp, sp, #7 /* as the procedure call standard has it, wherever the exception struck */
+	sub	r0, sp, #FRAME_USER_BYTES
+	bic	sp, r0, #7 /* as the procedure call standard has it, wherever the exception struck */
+	stm	r0, {sp, lr}^
 	bl	cpu_exception
+frame_return:
+	ldmdb	r4, {sp, lr}^
 	mov	sp, r4
-	clrex
+	clrex /* an exclusive access that was interrupted has to begin again */
 	pop	{r0-r12, lr}
 	rfeia	sp!
 
 interrupt:
-	mrc	p15, 0, r9, c14, c3, 0 /* CNTV_TVAL: what is left to the deadline, less than nothing */
+	mrc	p15, 0, sp, c14, c3, 0 /* CNTV_TVAL: what is left to the deadline, less than nothing */
 	sub	lr, lr, #4
 	srsdb	sp!, #CPSR_MODE_SVC
 	cps	#CPSR_MODE_SVC
-	push	{r0-r4, r12, lr}
+	push	{r0-r12, lr}
+	cps	#CPSR_MODE_IRQ
+	mov	r1, sp
+	cps	#CPSR_MODE_SVC
 	mov	r4, sp
-	bic	sp, sp, #7
-	mov	r0, r9
-	bl	cpu_interrupt
+	sub	r0, sp, #FRAME_USER_BYTES
+	bic	sp, r0, #7
+	stm	r0, {sp, lr}^
+	mrrc	p15, 3, r2, r3, c14 /* CNTV_CVAL: the deadline; less what was left, the arrival */
+	subs	r2, r2, r1
+	sbc	r3, r3, r1, asr #31
+	ldr	r1, =timer_hw_arrival
+	strd	r2, r3, [r1]
+	bl	irq_serve
+	ldmdb	r4, {sp, lr}^
 	mov	sp, r4
-	clrex /* an exclusive access that was interrupted has to begin again */
-	pop	{r0-r4, r12, lr}
+	clrex
+	pop	{r0-r12, lr}
 	rfeia	sp!
 
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */

@@ -14,7 +14,7 @@ extern const char cpu_attempt_abandon[];
 uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
 bool cpu_has_vmcall;
 
-void cpu_vector(struct frame *frame);
+void cpu_vector(struct cpu_frame *frame);
 
 /* APM vol. 2, 8.2 "Vectors" */
 static const char *const exception_names[EXCEPTIONS] = {
@@ -22,7 +22,7 @@ static const char *const exception_names[EXCEPTIONS] = {
 	[10] = "#TS", [11] = "#NP", [12] = "#SS", [13] = "#GP", [14] = "#PF", [16] = "#MF", [17] = "#AC", [18] = "#MC", [19] = "#XF",
 };
 
-static void exception(struct frame *frame)
+static void exception(struct cpu_frame *frame)
 {
 	const char *name = exception_names[frame->vector];
 	struct fault fault = { .name = name ? name : "exception", .syndrome = frame->error, .pc = frame->rip };
@@ -33,12 +33,12 @@ static void exception(struct frame *frame)
 	frame->rip = (uint64_t)cpu_attempt_abandon;
 }
 
-void cpu_vector(struct frame *frame)
+void cpu_vector(struct cpu_frame *frame)
 {
 	if (frame->vector < EXCEPTIONS)
 		exception(frame);
 	else
-		irq_serve((uint32_t)frame->vector);
+		irq_serve(frame, (uint32_t)frame->vector);
 }
 
 void cpu_init(void)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "frame.h"
 #include "segments.h"
 #include "x86.h"
 

@@ -144,7 +144,7 @@ void timer_hw_init_core(void)
 	x86_wrmsr(MSR_X2APIC_DIVIDE, DIVIDE_BY_1);
 }
 
-void timer_hw_init(void (*handler)(void))
+void timer_hw_init(void (*handler)(struct cpu_frame *frame))
 {
 	timer_hw_init_core();
 	timer_hw_measure_begin();

@@ -53,7 +53,7 @@ static void run_delay(const struct command_line *line)
 
 static _Atomic uint64_t ticks_left;
 
-static void tick(struct timer_event *event)
+static void tick(struct timer_event *event, struct cpu_frame *frame)
 {
 	if (atomic_fetch_sub_explicit(&ticks_left, 1, memory_order_relaxed) > 1)
 		timer_add(event, event->deadline + clock_from_ns(TICK_NS));
@@ -115,7 +115,7 @@ static void run_random(const struct command_line *line)
 
 static _Atomic uint64_t notices, notices_awaited;
 
-static void count_notice(void)
+static void count_notice(struct cpu_frame *frame)
 {
 	atomic_fetch_add_explicit(&notices, 1, memory_order_relaxed);
 }

@@ -60,7 +60,7 @@ void run_reboot(const struct command_line *line)
 
 static _Atomic bool is_time;
 
-static void ring(struct timer_event *event)
+static void ring(struct timer_event *event, struct cpu_frame *frame)
 {
 	atomic_store_explicit(&is_time, true, memory_order_relaxed);
 }

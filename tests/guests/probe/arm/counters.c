@@ -60,7 +60,7 @@ uint64_t counters_count(uint64_t a, uint64_t b)
 
 static _Atomic uint32_t arrivals;
 
-static void note_overflow(void)
+static void note_overflow(struct cpu_frame *frame)
 {
 	pmu_clear_overflow(pmu_overflowed());
 	arch_isb();

@@ -81,7 +81,7 @@ void gic_prepare_enable(uint64_t operands[2])
 	operands[1] = arch_mmio_read32(operands[0]);
 }
 
-static void ignore_ipi(void) {}
+static void ignore_ipi(struct cpu_frame *frame) {}
 
 void gic_prepare_sgi(uint64_t operands[2])
 {

@@ -28,12 +28,12 @@ static void note(uint32_t number)
 	atomic_store_explicit(&arrivals, n + 1, memory_order_release);
 }
 
-static void note_left(void)
+static void note_left(struct cpu_frame *frame)
 {
 	note(LEFT);
 }
 
-static void note_right(void)
+static void note_right(struct cpu_frame *frame)
 {
 	note(RIGHT);
 }

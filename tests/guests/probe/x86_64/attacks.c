@@ -482,7 +482,7 @@ static uint64_t storm_copy(uint64_t a, uint64_t b)
 	return 0;
 }
 
-static void ignore_ipi(void) {}
+static void ignore_ipi(struct cpu_frame *frame) {}
 
 /* To oneself, at the kernel's own vector. */
 static void prepare_ipi(uint64_t operands[2])

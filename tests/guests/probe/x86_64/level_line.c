@@ -42,7 +42,7 @@ static void write_entry(uint32_t word, uint32_t value)
 	arch_mmio_write32(line.ioapic + IOWIN, value);
 }
 
-static void serve(void)
+static void serve(struct cpu_frame *frame)
 {
 	line.arrived += x86_rdmsr(MSR_X2APIC_ID) == info->hardware_id[line.slot];
 	line.in_service += (read_entry() & REMOTE_IRR) != 0;
