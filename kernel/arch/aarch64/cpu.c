@@ -3,9 +3,10 @@
 
 #include "frame.h"
 #include "kernel/core/fault.h"
+#include "kernel/core/user.h"
 #include "timer_hw.h"
 
-enum { KIND_CURRENT_SYNCHRONOUS = 4, SPSR_DAIF = 0x3c0, SPSR_EL1H = 5 };
+enum { KIND_SYNCHRONOUS = 4, KIND_USER_SYNCHRONOUS = 8, SPSR_DAIF = 0x3c0, SPSR_EL1H = 5 };
 
 extern const char vectors[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
@@ -14,19 +15,25 @@ uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt und
 void cpu_exception(struct cpu_frame *frame, uint64_t kind);
 
 /* Arm ARM, "ESR_EL1, Exception Syndrome Register (EL1)", field EC */
+enum { EC_FP = 0x07, EC_SVC = 0x15 };
+
 static const char *class_name(uint64_t esr)
 {
 	switch (esr >> 26) {
 	case 0x00:
 		return "undefined instruction";
+	case EC_FP:
+		return "floating point";
 	case 0x0e:
 		return "illegal execution state";
 	case 0x18:
 		return "trapped system register";
+	case 0x20:
 	case 0x21:
 		return "instruction abort";
 	case 0x22:
 		return "misaligned pc";
+	case 0x24:
 	case 0x25:
 		return "data abort";
 	case 0x26:
@@ -36,16 +43,45 @@ static const char *class_name(uint64_t esr)
 	}
 }
 
-/* An attempt is abandoned at the kernel's own level and in its own state, whichever it went to. */
-void cpu_exception(struct cpu_frame *frame, uint64_t kind)
+/* What a program may raise and then goes on. */
+static bool is_answered(struct cpu_frame *frame, uint64_t kind)
 {
-	struct fault fault = {
-		.name = kind == KIND_CURRENT_SYNCHRONOUS ? class_name(SYSREG_READ(esr_el1)) : "unexpected vector",
+	if (kind != KIND_USER_SYNCHRONOUS)
+		return false;
+	switch (SYSREG_READ(esr_el1) >> 26) {
+	case EC_SVC:
+		user_call(frame);
+		return true;
+	case EC_FP:
+		return user_take_fp();
+	default:
+		return false;
+	}
+}
+
+static bool is_synchronous(uint64_t kind)
+{
+	return kind == KIND_SYNCHRONOUS || kind == KIND_USER_SYNCHRONOUS;
+}
+
+static struct fault describe(const struct cpu_frame *frame, uint64_t kind)
+{
+	return (struct fault){
+		.name = is_synchronous(kind) ? class_name(SYSREG_READ(esr_el1)) : "unexpected vector",
 		.syndrome = SYSREG_READ(esr_el1),
 		.pc = frame->elr,
 		.address = SYSREG_READ(far_el1),
 	};
+}
 
+/* An attempt is abandoned at the kernel's own level and in its own state, whichever it went to. */
+void cpu_exception(struct cpu_frame *frame, uint64_t kind)
+{
+	struct fault fault;
+
+	if (is_answered(frame, kind))
+		return;
+	fault = describe(frame, kind);
 	fault_take(&fault, attempt_stack != 0);
 	frame->elr = (uint64_t)cpu_attempt_abandon;
 	frame->spsr = (frame->spsr & SPSR_DAIF) | SPSR_EL1H;

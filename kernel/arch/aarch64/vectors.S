@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * EL1 exception vectors (Arm ARM, chapter D1 "The AArch64 System Level Programmers' Model", "Exception vectors"). The
- * compiler leaves x18 alone (-ffixed-x18), so an entry may use it before anything is saved: interrupts note the time of arrival in it with
- * their first instruction, exceptions their kind.
+ * compiler leaves x18 alone (-ffixed-x18), so an entry from the kernel may use it before anything is saved: interrupts note the time of
+ * arrival in it with their first instruction, exceptions their kind. A program's x18 is its own: entries from EL0 save first, and note in x1.
  */
 #include "frame.h"
 
-	.macro save
+	.macro save_first
 	sub	sp, sp, #FRAME_BYTES
 	stp	x0, x1, [sp]
+	.endm
+
+	.macro save_others
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
 	stp	x6, x7, [sp, #48]
@@ -23,10 +26,21 @@
 	stp	x24, x25, [sp, #192]
 	stp	x26, x27, [sp, #208]
 	stp	x28, x29, [sp, #224]
-	mrs	x0, elr_el1
-	mrs	x1, spsr_el1
-	stp	x30, x0, [sp, #FRAME_ELR - 8]
-	str	x1, [sp, #FRAME_SPSR]
+	mrs	x2, elr_el1
+	mrs	x3, spsr_el1
+	stp	x30, x2, [sp, #FRAME_ELR - 8]
+	str	x3, [sp, #FRAME_SPSR]
+	.endm
+
+	.macro save
+	save_first
+	save_others
+	.endm
+
+	.macro save_others_of_user
+	save_others
+	mrs	x2, sp_el0
+	str	x2, [sp, #FRAME_SP_EL0]
 	.endm
 
 	.macro restore_and_return
@@ -65,6 +79,20 @@
 	b	interrupt_common
 	.endm
 
+	.macro user_exception kind
+	.balign	128
+	save_first
+	mov	x1, #\kind
+	b	user_exception_common
+	.endm
+
+	.macro user_interrupt
+	.balign	128
+	save_first
+	mrs	x1, cntvct_el0
+	b	user_interrupt_common
+	.endm
+
 	.section .text.vectors, "ax"
 	.balign	2048
 	.globl	vectors
@@ -77,14 +105,14 @@ vectors:
 	interrupt
 	exception 6
 	exception 7
-	exception 8		/* lower EL, AArch64 */
-	exception 9
-	exception 10
-	exception 11
-	exception 12		/* lower EL, AArch32 */
-	exception 13
-	exception 14
-	exception 15
+	user_exception 8	/* lower EL, AArch64 */
+	user_interrupt
+	user_exception 10
+	user_exception 11
+	user_exception 12	/* lower EL, AArch32 */
+	user_exception 13
+	user_exception 14
+	user_exception 15
 
 exception_common:
 	save
@@ -100,6 +128,28 @@ interrupt_common:
 	mov	x0, sp
 	bl	irq_serve
 	restore_and_return
+
+user_exception_common:
+	save_others_of_user
+	mov	x0, sp
+	bl	cpu_exception
+	b	user_return
+
+user_interrupt_common:
+	save_others_of_user
+	adrp	x2, timer_hw_arrival
+	str	x1, [x2, :lo12:timer_hw_arrival]
+	mov	x0, sp
+	bl	irq_serve
+user_return:
+	ldr	x0, [sp, #FRAME_SP_EL0]
+	msr	sp_el0, x0
+	restore_and_return
+
+	.globl	cpu_user_enter
+cpu_user_enter:
+	mov	sp, x0
+	b	user_return
 
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
 	.text

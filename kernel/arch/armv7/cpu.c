@@ -3,6 +3,7 @@
 
 #include "frame.h"
 #include "kernel/core/fault.h"
+#include "kernel/core/user.h"
 #include "timer_hw.h"
 
 extern const char vectors[], cpu_attempt_abandon[];
@@ -43,14 +44,30 @@ static struct fault describe(const struct cpu_frame *frame, uint32_t vector)
 	return fault;
 }
 
+/*
+ * What a program may raise and then goes on. Whether an undefined instruction is one of floating point shows when that is on: if it is
+ * undefined again, it is not.
+ */
+static bool is_answered(struct cpu_frame *frame, uint32_t vector)
+{
+	if (!cpu_frame_is_user(frame))
+		return false;
+	if (vector == VECTOR_SUPERVISOR)
+		user_call(frame);
+	return vector == VECTOR_SUPERVISOR || (vector == VECTOR_UNDEFINED && user_take_fp());
+}
+
 /* An attempt is abandoned in the kernel's own mode and instruction set, whichever it went to. */
 void cpu_exception(struct cpu_frame *frame, uint32_t vector)
 {
-	struct fault fault = describe(frame, vector);
+	struct fault fault;
 
+	if (is_answered(frame, vector))
+		return;
+	fault = describe(frame, vector);
 	fault_take(&fault, attempt_stack != 0);
 	frame->pc = (uintptr_t)cpu_attempt_abandon;
-	frame->cpsr = (frame->cpsr & (CPSR_I | CPSR_F)) | CPSR_MODE_SVC;
+	frame->cpsr = (frame->cpsr & (CPSR_I | CPSR_F)) | MODE_SVC;
 }
 
 void cpu_init(void)

@@ -2,13 +2,11 @@
 /* What vectors.S saves of an interrupted program, be it by an interrupt or by an exception: all of it. Read from C and assembly. */
 #pragma once
 
-#define CPSR_MODE_USR 0x10
-#define CPSR_MODE_IRQ 0x12
-#define CPSR_MODE_SVC 0x13
-#define CPSR_MODE     0x1f
-#define CPSR_T        (1 << 5)
-#define CPSR_F        (1 << 6)
-#define CPSR_I        (1 << 7)
+#ifdef __ASSEMBLER__ /* for C, in sysreg.h */
+#define MODE_IRQ 0x12
+#define MODE_SVC 0x13
+#define CPSR_T   (1 << 5)
+#endif
 
 /* Places in the vector table: ARMv7 ARM B1.8.1 "Exception vectors and the exception base address". */
 #define VECTOR_UNUSED     0
@@ -26,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sysreg.h"
+
 struct cpu_frame {
 	uint32_t user_sp, user_lr; /* of a program in user mode: its own bank */
 	uint32_t r[13];
@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct cpu_frame) % 8 == 0, "it begins where the stack is 
 /* What core/cpu.h says of them. */
 static inline bool cpu_frame_is_user(const struct cpu_frame *frame)
 {
-	return (frame->cpsr & CPSR_MODE) == CPSR_MODE_USR;
+	return (frame->cpsr & MODE_MASK) == MODE_USR;
 }
 
 static inline uint64_t cpu_frame_pc(const struct cpu_frame *frame)

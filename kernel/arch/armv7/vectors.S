@@ -27,8 +27,8 @@ vectors:
 	.macro exception name, vector, ahead
 \name:
 	sub	lr, lr, #\ahead
-	srsdb	sp!, #CPSR_MODE_SVC
-	cps	#CPSR_MODE_SVC
+	srsdb	sp!, #MODE_SVC
+	cps	#MODE_SVC
 	push	{r0-r12, lr}
 	mov	r1, #\vector
 	b	exception_common
@@ -42,8 +42,8 @@ vectors:
 	exception fast_interrupt, VECTOR_FIQ, 4
 
 undefined: /* ahead by one instruction, of two bytes in Thumb state */
-	srsdb	sp!, #CPSR_MODE_SVC
-	cps	#CPSR_MODE_SVC
+	srsdb	sp!, #MODE_SVC
+	cps	#MODE_SVC
 	push	{r0-r12, lr}
 	ldrd	r2, r3, [sp, #14 * 4]
 	tst	r3, #CPSR_T
@@ -67,12 +67,12 @@ frame_return:
 interrupt:
 	mrc	p15, 0, sp, c14, c3, 0 /* CNTV_TVAL: what is left to the deadline, less than nothing */
 	sub	lr, lr, #4
-	srsdb	sp!, #CPSR_MODE_SVC
-	cps	#CPSR_MODE_SVC
+	srsdb	sp!, #MODE_SVC
+	cps	#MODE_SVC
 	push	{r0-r12, lr}
-	cps	#CPSR_MODE_IRQ
+	cps	#MODE_IRQ
 	mov	r1, sp
-	cps	#CPSR_MODE_SVC
+	cps	#MODE_SVC
 	mov	r4, sp
 	sub	r0, sp, #FRAME_USER_BYTES
 	bic	sp, r0, #7
@@ -88,6 +88,15 @@ interrupt:
 	clrex
 	pop	{r0-r12, lr}
 	rfeia	sp!
+
+	.ltorg
+
+/* void cpu_user_enter(frame) */
+	.globl	cpu_user_enter
+	.type	cpu_user_enter, %function
+cpu_user_enter:
+	add	r4, r0, #FRAME_USER_BYTES
+	b	frame_return
 
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
 	.text

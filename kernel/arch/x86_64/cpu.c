@@ -7,8 +7,10 @@
 #include "frame.h"
 #include "kernel/core/fault.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/user.h"
+#include "segments.h"
 
-enum { EXCEPTIONS = 32 };
+enum { EXCEPTIONS = 32, VECTOR_NM = 7, VECTOR_PF = 14 };
 
 extern const char cpu_attempt_abandon[];
 uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
@@ -22,23 +24,28 @@ static const char *const exception_names[EXCEPTIONS] = {
 	[10] = "#TS", [11] = "#NP", [12] = "#SS", [13] = "#GP", [14] = "#PF", [16] = "#MF", [17] = "#AC", [18] = "#MC", [19] = "#XF",
 };
 
+/* An attempt is abandoned in the kernel's own ring, whichever it went to. */
 static void exception(struct cpu_frame *frame)
 {
 	const char *name = exception_names[frame->vector];
 	struct fault fault = { .name = name ? name : "exception", .syndrome = frame->error, .pc = frame->rip };
 
-	if (frame->vector == 14)
+	if (frame->vector == VECTOR_PF)
 		__asm__ volatile("mov %%cr2, %0" : "=r"(fault.address));
 	fault_take(&fault, attempt_stack != 0);
 	frame->rip = (uint64_t)cpu_attempt_abandon;
+	frame->cs = SELECTOR_CODE;
+	frame->ss = SELECTOR_DATA;
 }
 
 void cpu_vector(struct cpu_frame *frame)
 {
-	if (frame->vector < EXCEPTIONS)
-		exception(frame);
-	else
+	if (frame->vector == VECTOR_CALL)
+		user_call(frame);
+	else if (frame->vector >= EXCEPTIONS)
 		irq_serve(frame, (uint32_t)frame->vector);
+	else if (frame->vector != VECTOR_NM || !cpu_frame_is_user(frame) || !user_take_fp())
+		exception(frame);
 }
 
 void cpu_init(void)

@@ -36,6 +36,7 @@ struct tss {
 	uint16_t io_map;
 };
 _Static_assert(sizeof(struct tss) == 104 && offsetof(struct tss, ist) == 0x24, "hardware structure");
+_Static_assert(offsetof(struct tss, rsp) == TSS_RSP0 && TSS_RSP2 == TSS_RSP0 + 16, "vectors.S");
 
 struct __attribute__((packed)) table_pointer {
 	uint16_t limit;
@@ -47,6 +48,8 @@ static struct gate idt[VECTORS];
 static uint64_t gdt[(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * BH_MAX_SANDBOX_CORES) / 8] = {
 	[SELECTOR_CODE / 8] = DESCRIPTOR_CODE,
 	[SELECTOR_DATA / 8] = DESCRIPTOR_DATA,
+	[SELECTOR_USER_CODE / 8] = DESCRIPTOR_USER_CODE,
+	[SELECTOR_USER_DATA / 8] = DESCRIPTOR_USER_DATA,
 };
 static _Alignas(16) uint8_t own_stacks[BH_MAX_SANDBOX_CORES][OWN_STACK_BYTES];
 
@@ -58,6 +61,19 @@ static uint64_t own_stack_of(unsigned slot)
 uint64_t descriptors_own_stack(void)
 {
 	return own_stack_of(cpu_slot());
+}
+
+uint64_t descriptors_tss(void)
+{
+	return (uint64_t)&tss[cpu_slot()];
+}
+
+void descriptors_set_user_entry_stack(uint64_t top)
+{
+	struct tss *own = &tss[cpu_slot()];
+
+	own->rsp[0][0] = (uint32_t)top;
+	own->rsp[0][1] = (uint32_t)(top >> 32);
 }
 
 void descriptors_set_vector(uint8_t vector, const void *entry, bool on_own_stack)

@@ -12,5 +12,11 @@ void descriptors_load(unsigned slot);
 /* Lets `vector` lead to `entry`, on its own stack if wanted. */
 void descriptors_set_vector(uint8_t vector, const void *entry, bool own_stack);
 
+/* Address of this core's TSS. */
+uint64_t descriptors_tss(void);
+
+/* Has what comes from ring 3 on this core begin its frame at `top`, a multiple of 16. */
+void descriptors_set_user_entry_stack(uint64_t top);
+
 /* Top of the stack that those vectors are taken on, on this core. */
 uint64_t descriptors_own_stack(void);

@@ -3,6 +3,8 @@
 #pragma once
 
 #define VECTOR_BYTES 16
+#define VECTOR_CALL  256 /* in the frame of a call by SYSCALL, which has no vector */
+#define FRAME_BYTES  176
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -17,7 +19,7 @@ struct cpu_frame {
 	uint64_t error;
 	uint64_t rip, cs, rflags, rsp, ss; /* the processor's part */
 };
-_Static_assert(sizeof(struct cpu_frame) == 176, "vectors.S");
+_Static_assert(sizeof(struct cpu_frame) == FRAME_BYTES, "vectors.S");
 
 /* What core/cpu.h says of them. */
 static inline bool cpu_frame_is_user(const struct cpu_frame *frame)

@@ -4,6 +4,7 @@
  * vectors + n * VECTOR_BYTES, so that the table that points at them is a loop.
  */
 #include "frame.h"
+#include "segments.h"
 #include "timer_hw.h"
 
 /* Exceptions that push an error code: 8, 10-14, 17, 21, 29, 30. */
@@ -43,6 +44,7 @@ vector_common:
 	mov	%rsp, %rdi
 	cld
 	call	cpu_vector
+frame_return:
 	pop	%r15
 	pop	%r14
 	pop	%r13
@@ -60,6 +62,33 @@ vector_common:
 	pop	%rax
 	add	$16, %rsp		/* vector, error code */
 	iretq
+
+/*
+ * SYSCALL: return address in RCX, flags in R11, the program's stack pointer, interrupts disabled. Makes the frame that an interrupt would
+ * have made. It returns by IRETQ, which takes any return address.
+ */
+	.globl	cpu_call_entry
+cpu_call_entry:
+	swapgs
+	mov	%rsp, %gs:TSS_RSP2
+	mov	%gs:TSS_RSP0, %rsp
+	push	$SELECTOR_USER_DATA | 3
+	push	%gs:TSS_RSP2
+	swapgs
+	push	%r11
+	push	$SELECTOR_USER_CODE | 3
+	push	%rcx
+	push	$0
+	push	$VECTOR_CALL
+	jmp	vector_common
+
+/* void cpu_user_enter(frame) */
+	.globl	cpu_user_enter
+cpu_user_enter:
+	mov	%rdi, %rsp
+	add	$FRAME_BYTES, %rdi
+	call	descriptors_set_user_entry_stack
+	jmp	frame_return
 
 /*
  * The timer's interrupt while it is measured: the counter is read before anything else, at the price of RAX, RCX and RDX,
