@@ -33,7 +33,7 @@ class Sandbox:
     cores: int | tuple[int, ...]  # the boot core first
     arguments: str = ""
     os: Literal["native", "linux"] = "native"
-    image: str = "sandbox-kernel.elf"
+    image: str = "probe.elf"
     initrd: str = ""
     ram_mib: int = 16
     uart: str = ""  # role label: owned, and the console

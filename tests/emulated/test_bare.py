@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a case expects of a guest's interrupt controller is what the same kernel sees on the emulator without a monitor."""
+"""What a case expects of a guest's interrupt controller is what the same program sees on the emulator without a monitor."""
 
 import re
 
 import pytest
-from bhtool.bench.stage import COUNTED, KERNEL, STARTED, bare, bare_lines
-from bhtool.image.build import build_platform
+from bhtool.bench.stage import COUNTED, STARTED, bare, bare_lines
+from bhtool.image.build import PROBE, build_platform
 from bhtool.machine.console import Uart
 from bhtool.machine.emulated import Machine
 from bhtool.platforms import Platform
@@ -21,13 +21,13 @@ ANSWER = re.compile(r": (returned \S+)$")
 
 
 def answers(platform: Platform, commands: list[str]) -> dict[str, str]:
-    """What the kernel, alone on its machine, says to each command: typed one by one, as it keeps no more than a line that nobody reads."""
+    """What the probe, alone on its machine, says to each command: typed one by one, as it keeps no more than a line that nobody reads."""
     build_platform(platform, silent)
-    kernel = (platform.build / "kernel" / KERNEL).read_bytes()
+    probe = (platform.build / PROBE).read_bytes()
     found: dict[str, str] = {}
     left = iter(commands)
     tried = ""
-    with Machine(bare(platform), kernel, COUNTED) as machine:
+    with Machine(bare(platform), probe, COUNTED) as machine:
         line = Uart(machine.serials[platform.emulator.serials[0]])
         for said in bare_lines(machine, line, LIMIT):
             if attempt := ATTEMPT.search(said):

@@ -12,11 +12,11 @@ from bhtool.attack.queue import pack_queue, with_queue
 from bhtool.attack.request import Request
 from bhtool.config.plan import Plan
 from bhtool.families.table import FAMILIES
+from bhtool.image.build import PROBE
 from bhtool.image.payloads import Report
 from bhtool.image.stages import make_image, make_plan
 from bhtool.platforms import Platform, load
 
-KERNEL = "sandbox-kernel.elf"
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
 SENTINELS = ("watch0", "watch1")
 QUIET = "first=ticks=3000"  # ten thousandths of a second, once: how the sentinels stand before anybody attacks is seen meanwhile
@@ -48,7 +48,7 @@ class Actor:
     name: str
     cores: Sequence[int]
     arguments: str
-    image: str = KERNEL
+    image: str = Path(PROBE).name
     properties: str = ""
     device: str = ""
 
@@ -105,9 +105,9 @@ def set_up(
     """Compiled with these orders, one for each hostile sandbox."""
     campaign = FAMILIES[platform.arch].campaign
     queue_at = campaign.ram + campaign.queue_offset
-    kernel = (platform.build / "kernel" / KERNEL).read_bytes()
+    probe = (platform.build / PROBE).read_bytes()
     for name, one in zip(cast.hostiles, orders, strict=True):
-        (folder / f"{name}.elf").write_bytes(with_queue(kernel, pack_queue(one.requests, one.first, identity, one.room), queue_at))
+        (folder / f"{name}.elf").write_bytes(with_queue(probe, pack_queue(one.requests, one.first, identity, one.room), queue_at))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "campaign.dts"
     file.write_text(

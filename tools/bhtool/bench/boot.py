@@ -8,11 +8,12 @@ execute, start-up and the exits of those sandboxes that already run, from what t
 
 from bhtool import paths
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import COUNTED, KERNEL, counting, out_of_time, refuse_end, set_up
+from bhtool.bench.stage import COUNTED, counting, out_of_time, refuse_end, set_up
 from bhtool.bench.trace import instructions_to_last_guest
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES
+from bhtool.image.build import KERNEL, MONITOR
 from bhtool.image.payloads import Report
 from bhtool.machine.memory import Stats
 from bhtool.machine.session import MonitorEvent, Session
@@ -57,8 +58,8 @@ def run(platform: Platform, report: Report) -> Result:
     with stage.session(COUNTED) as session:
         rows = by_clock(platform, started(session))
     report(f"measuring on {platform.name}: start of {PARTITION.name} by instructions")
-    monitor = read_elf((platform.build / "bulkhead.elf").read_bytes(), "bulkhead.elf")
-    kernel = read_elf((platform.build / "kernel" / KERNEL).read_bytes(), KERNEL)
+    monitor = read_elf((platform.build / MONITOR).read_bytes(), MONITOR)
+    kernel = read_elf((platform.build / KERNEL).read_bytes(), KERNEL)
     counted = instructions_to_last_guest(stage, monitor, kernel)
     whole = Row.of("monitor entry to last sandbox", "instructions", [counted.together], FAMILIES[platform.arch].counting.bao_boot)
     own = Row.of("of these the monitors' own", "instructions", [counted.monitors])

@@ -16,10 +16,11 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import KERNEL, Stage, out_of_time, set_up
+from bhtool.bench.stage import Stage, out_of_time, set_up
 from bhtool.bench.trace import LINE, Span, chunks, logged, span
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
+from bhtool.image.build import MONITOR, PROBE
 from bhtool.image.payloads import Report
 from bhtool.machine.launch import Timing
 from bhtool.platforms import Platform
@@ -54,11 +55,11 @@ def symbols(elf: Path) -> dict[str, int]:
 
 
 def places(stage: Stage) -> Places:
-    elf, kernel = stage.platform.build / "bulkhead.elf", stage.platform.build / "kernel" / KERNEL
+    elf, guest = stage.platform.build / MONITOR, stage.platform.build / PROBE
     at = symbols(elf)
     cores = {sandbox.name: sandbox.cores[0] for sandbox in stage.plan.sandboxes}
     resident = at["__resident_text_start"], span(read_elf(elf.read_bytes(), elf.name))[1]
-    return Places(at["monitor_take_kicks"], resident, span(read_elf(kernel.read_bytes(), KERNEL)), cores[VICTIM], cores[KICKER])
+    return Places(at["monitor_take_kicks"], resident, span(read_elf(guest.read_bytes(), PROBE)), cores[VICTIM], cores[KICKER])
 
 
 def latencies(log: Iterable[bytes], at: Places) -> Iterator[int]:

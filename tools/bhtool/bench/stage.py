@@ -19,7 +19,6 @@ from bhtool.machine.launch import Timing
 from bhtool.machine.session import CrashEvent, EndEvent, Event, LineEvent, Session
 from bhtool.platforms import Platform
 
-KERNEL = "sandbox-kernel.elf"
 STARTED = ": alive"  # the first that it says
 TEMPLATE = Path(__file__).with_name("native.dts.j2")
 COUNTED = Timing(icount_shift=0)  # one instruction takes one nanosecond

@@ -15,7 +15,6 @@ from pathlib import Path
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import (
     COUNTED,
-    KERNEL,
     STARTED,
     Guest,
     Stage,
@@ -30,12 +29,13 @@ from bhtool.bench.stage import (
 from bhtool.config.native import read_elf
 from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES
-from bhtool.image.build import build_platform
+from bhtool.image.build import PROBE, build_platform
 from bhtool.image.payloads import Report
 from bhtool.machine.console import Uart
 from bhtool.machine.emulated import Machine
 from bhtool.platforms import Platform
 
+PROBE_NAME = Path(PROBE).name
 MODES = ("busy", "wfi")
 COMMAND = " ".join(f"bench-timer={mode}" for mode in MODES)
 SAMPLES = 1000  # tests/guests/probe/bench.c
@@ -58,9 +58,9 @@ def heard(lines: Iterable[str], where: str) -> Rows:
     raise out_of_time(f"measuring the timer, {where},", LIMIT)
 
 
-def measure_bare(platform: Platform, kernel: bytes) -> Rows:
+def measure_bare(platform: Platform, probe: bytes) -> Rows:
     label = platform.emulator.serials[0]
-    with Machine(platform, kernel, COUNTED) as machine:
+    with Machine(platform, probe, COUNTED) as machine:
         line = Uart(machine.serials[label])
         for said in bare_lines(machine, line, LIMIT):
             if STARTED in said:
@@ -69,12 +69,12 @@ def measure_bare(platform: Platform, kernel: bytes) -> Rows:
     raise out_of_time("starting the bare emulator", LIMIT)
 
 
-def require_same_program(stage: Stage, kernel: bytes) -> None:
+def require_same_program(stage: Stage, probe: bytes) -> None:
     """What the sandbox is loaded with is what the bare emulator is given, byte by byte."""
     placed = [segment.data for segment in stage.plan.segments]
-    for address, content, size in read_elf(kernel, KERNEL).loads:
+    for address, content, size in read_elf(probe, PROBE_NAME).loads:
         if bytes(content).ljust(size, b"\0") not in placed:
-            raise BulkheadError(f"the image does not hold what {KERNEL} loads at {address:#x}")
+            raise BulkheadError(f"the image does not hold what {PROBE_NAME} loads at {address:#x}")
 
 
 @dataclass
@@ -112,22 +112,22 @@ def compare(sandbox: Rows, alone: Rows, judged: Collection[str] = MODES) -> list
 
 @dataclass(frozen=True)
 class Bench:
-    """One platform, one build of the kernel, and a folder for what is made of them."""
+    """One platform, one build of the probe, and a folder for what is made of them."""
 
     platform: Platform
-    kernel: bytes
+    probe: bytes
     folder: Path
     report: Report
     runs: Runs = field(default_factory=Runs)
 
     def alone(self) -> Rows:
         self.report(f"measuring on {self.platform.name}: bare emulator")
-        return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.kernel))
+        return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.probe))
 
     def sandbox(self, where: str, guest: Guest) -> Rows:
-        (self.folder / KERNEL).write_bytes(self.kernel)  # wins over what a build may have made meanwhile
+        (self.folder / PROBE_NAME).write_bytes(self.probe)  # wins over what a build may have made meanwhile
         stage = set_up(self.platform, write_native(self.folder, guest), self.report)
-        require_same_program(stage, self.kernel)
+        require_same_program(stage, self.probe)
         self.report(f"measuring on {self.platform.name}: {where}")
         return self.runs.agreed(lambda: measure_sandbox(stage, where))
 
@@ -143,9 +143,9 @@ class Bench:
 
 def run(platform: Platform, report: Report) -> Result:
     build_platform(platform, report)
-    kernel = (platform.build / "kernel" / KERNEL).read_bytes()
+    probe = (platform.build / PROBE).read_bytes()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(counting(platform), kernel, Path(folder), report)
-        facts = {f"{KERNEL} in both, sha256": hashlib.sha256(kernel).hexdigest()}
+        bench = Bench(counting(platform), probe, Path(folder), report)
+        facts = {f"{PROBE_NAME} in both, sha256": hashlib.sha256(probe).hexdigest()}
         rows = bench.rows()
     return Result("timer", platform.name, rows, facts | {"runs that no other agreed with": str(bench.runs.odd)})

@@ -14,7 +14,9 @@ from bhtool.platforms import Platform
 
 SHOWN_LINES = 40
 MONITOR = "bulkhead.elf"
-PRODUCTS = (MONITOR, "kernel/sandbox-kernel.elf", "tools/sdk/libbulkhead.a")  # that the tool hands on
+KERNEL = "kernel/sandbox-kernel.elf"
+PROBE = "tests/guests/probe.elf"  # what tests, benchmarks and campaigns run in sandboxes: a package has none
+PRODUCTS = (MONITOR, KERNEL, "tools/sdk/libbulkhead.a")  # that the tool hands on
 
 
 def run(command: list[str], what: str) -> None:
