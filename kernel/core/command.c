@@ -9,12 +9,15 @@
 
 enum { LINE_BYTES = 160 };
 
-static const struct command *find(const char *name)
+/* Runs the command of that name. Returns false if the table has none, or the line has too few operands for it. */
+static bool run_of(const struct command *command, const char *name, const struct command_line *line)
 {
-	for (const struct command *command = commands; command->name; command++)
-		if (text_equal(command->name, name))
-			return command;
-	return NULL;
+	for (; command->name; command++)
+		if (text_equal(command->name, name) && line->operands >= command->operands) {
+			command->run(line);
+			return true;
+		}
+	return false;
 }
 
 static void parse_operands(struct command_line *line)
@@ -43,12 +46,9 @@ static const char *split(char *word)
 static void run_word(char *word)
 {
 	struct command_line line = { .text = split(word) };
-	const struct command *command = find(word);
 
 	parse_operands(&line);
-	if (command && line.operands >= command->operands)
-		command->run(&line);
-	else if (!command_run_other(word, &line))
+	if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
 		console_say("no such command, or too few operands: %s %s", word, line.text);
 }
 

@@ -21,14 +21,20 @@ struct command {
 	void (*run)(const struct command_line *line);
 };
 
-/* ---- Of the program that is linked with the kernel ----------------------------------------------------------------- */
+/* ---- Of the program that is linked with the kernel, whose commands win over the kernel's own ------------------------ */
 
 /* Its commands; ended by a NULL name. */
-extern const struct command commands[];
-/* Runs what `commands` does not have, or not with so few operands. Returns false if there is no such thing, or operands are missing. */
+extern const struct command program_commands[];
+/*
+ * Runs what `program_commands` does not have, or not with so few operands. Returns false if there is no such thing, or operands are
+ * missing.
+ */
 bool command_run_other(const char *name, const struct command_line *line);
 
 /* ---- Of the kernel ------------------------------------------------------------------------------------------------- */
+
+/* What every program has: commands.c. Ended by a NULL name. */
+extern const struct command kernel_commands[];
 
 void command_run_arguments(const char *arguments);
 

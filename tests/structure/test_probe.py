@@ -15,7 +15,6 @@ PUBLISHED = {
     "core/console",
     "core/cpu",
     "core/fault",
-    "core/follow",
     "core/frames",
     "core/gate",
     "core/heartbeat",

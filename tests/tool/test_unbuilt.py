@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from bhtool import launch, paths
-from bhtool.config.payload import NotYet
+from bhtool.config.payload import NoFile, NotYet
 from bhtool.config.plan import DmaFree, Holding
 from bhtool.errors import Status
 from bhtool.image import stages as compiling
+from bhtool.image.build import PRODUCTS
 from bhtool.image.names import Resolver
 from bhtool.image.stages import judged_plan, make_plan
 from bhtool.platforms import load
@@ -87,10 +88,22 @@ def test_light_verbs_do_without_what_is_not_installed(words: list[str], tmp_path
 
 def test_what_nobody_knows_is_no_excuse(nothing_built: Path) -> None:
     resolve = Resolver(load("qemu-aarch64"), nothing_built / "x.dts", said, provides=False)
-    with pytest.raises(NotYet):
-        resolve("sandbox-kernel.elf")
+    for name in ("sandbox-kernel.elf", "probe.elf"):
+        with pytest.raises(NotYet):
+            resolve(name)
     with pytest.raises(FileNotFoundError):
         resolve("mine.elf")
+
+
+def test_a_package_has_no_probe(nothing_built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands attack and measure: no user's sandbox has it, and what a partition file names is not promised."""
+    monkeypatch.setattr(paths, "IS_PACKAGE", True)
+    resolve = Resolver(load("qemu-aarch64"), nothing_built / "x.dts", said, provides=False)
+    with pytest.raises(NotYet):
+        resolve("sandbox-kernel.elf")
+    with pytest.raises(NoFile):
+        resolve("probe.elf")
+    assert not [name for name in PRODUCTS if "probe" in name]
 
 
 def test_only_what_judges_is_installed(nothing_built: Path, monkeypatch: pytest.MonkeyPatch) -> None:

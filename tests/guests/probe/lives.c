@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a sandbox ends itself or asks to begin again, and kicks one that may have; its statistics page tells which life this is. */
+/* How a sandbox begins again, and kicks one that may have; its statistics page tells which life this is. */
 #include "probe/lives.h"
 
 #include <stdatomic.h>
@@ -10,23 +10,6 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/timer.h"
-#include "probe/mapping.h"
-
-static uint64_t life(void)
-{
-	return info_statistics()->restarts;
-}
-
-/* Without an operand in every life. */
-static bool in_this_life(const struct command_line *line)
-{
-	return !line->operands || life() < line->operand[0];
-}
-
-void run_life(const struct command_line *line)
-{
-	console_say("life %ju", life());
-}
 
 void run_restarted(const struct command_line *line)
 {
@@ -35,27 +18,8 @@ void run_restarted(const struct command_line *line)
 
 void run_first(const struct command_line *line)
 {
-	if (!life())
+	if (!info_statistics()->restarts)
 		command_run_arguments(line->text);
-}
-
-/* The statistics page is there, and only to be read. */
-void run_crash(const struct command_line *line)
-{
-	const struct bh_grant *grant = info_find(BH_GRANT_STATS, NULL);
-
-	if (!grant || !in_this_life(line))
-		return;
-	console_say("crash");
-	arch_mmio_write32(mapping_reach(grant->gpa, grant->size), 0);
-}
-
-void run_reboot(const struct command_line *line)
-{
-	if (!in_this_life(line))
-		return;
-	console_say("reboot");
-	info_call_monitor(BH_CALL_RESTART, 0, 0);
 }
 
 static _Atomic bool is_time;

@@ -131,7 +131,7 @@ WHYS = {
             "a path relative to the shell's directory: they are relative to the partition file",
             "`image` of a program that has not been built",
         ),
-        remedies=("provided are `sandbox-kernel.elf`, `vmlinuz` and `rootfs.cpio.gz`",),
+        remedies=("provided are `sandbox-kernel.elf`, `vmlinuz` and `rootfs.cpio.gz`; in a clone also `probe.elf`, for tests",),
     ),
     "BH-R061": Why(
         "`native` takes a statically linked ELF executable; Linux an Image (arm64), zImage (ARMv7) or bzImage (x86).",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe/work.h"
+#include "kernel/core/work.h"
 
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"

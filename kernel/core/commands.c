@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one can tell any sandbox kernel to do: docs/guest.md. `kernel_commands` at the end of this file lists all of it. */
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "kernel/core/clock.h"
+#include "kernel/core/command.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/follow.h"
+#include "kernel/core/heartbeat.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/memory.h"
+#include "kernel/core/smp.h"
+#include "kernel/core/text.h"
+#include "kernel/core/timer.h"
+#include "kernel/core/work.h"
+
+enum { TICK_NS = 100000 };
+
+static void say_names(const struct command *command)
+{
+	for (; command->name; command++)
+		console_say("%s", command->name);
+}
+
+static void run_help(const struct command_line *line)
+{
+	say_names(program_commands);
+	say_names(kernel_commands);
+}
+
+/* info: who this is, and its grants */
+static void run_info(const struct command_line *line)
+{
+	static const char *const kind[] = {
+		[BH_GRANT_NONE] = "none",
+		[BH_GRANT_RAM] = "RAM",
+		[BH_GRANT_DEVICE] = "device",
+		[BH_GRANT_PORTS] = "ports",
+		[BH_GRANT_LOG] = "log",
+		[BH_GRANT_FOREIGN_LOG] = "log of",
+		[BH_GRANT_STATS] = "statistics",
+		[BH_GRANT_IRQCHIP] = "interrupt controller",
+		[BH_GRANT_PCI_FUNCTION] = "PCI function",
+	};
+
+	console_say("sandbox %ju, %ju cores", (uint64_t)info->sandbox, (uint64_t)smp_count());
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
+		const struct bh_grant *grant = &info->grants[n];
+
+		console_say("%s %s at 0x%jx, 0x%jx long", grant->kind < sizeof(kind) / sizeof(kind[0]) ? kind[grant->kind] : "grant",
+			    (const char *)grant->name, grant->gpa, grant->size);
+	}
+}
+
+/* ---- Time ----------------------------------------------------------------------------------------------------------- */
+
+/* heartbeat=HZ, 0: none */
+static void run_heartbeat(const struct command_line *line)
+{
+	heartbeat_start(line->operand[0]);
+}
+
+/* delay=US: one beat comes so late */
+static void run_delay(const struct command_line *line)
+{
+	heartbeat_delay(line->operand[0] * 1000);
+	console_say("delay %ju", line->operand[0]);
+}
+
+static _Atomic uint64_t ticks_left;
+
+static void tick(struct timer_event *event, struct cpu_frame *frame)
+{
+	if (atomic_fetch_sub_explicit(&ticks_left, 1, memory_order_relaxed) > 1)
+		timer_add(event, event->deadline + clock_from_ns(TICK_NS));
+}
+
+static bool ticks_done(void)
+{
+	return atomic_load_explicit(&ticks_left, memory_order_relaxed) == 0;
+}
+
+/* ticks=N: so many interrupts of the timer beside those of the heartbeat */
+static void run_ticks(const struct command_line *line)
+{
+	static struct timer_event event = { .fire = tick };
+
+	if (line->operand[0]) {
+		atomic_store_explicit(&ticks_left, line->operand[0], memory_order_relaxed);
+		timer_add(&event, arch_counter() + clock_from_ns(TICK_NS));
+		idle_until(ticks_done);
+	}
+	console_say("ticks %ju", line->operand[0]);
+}
+
+/* ---- Work for memory -------------------------------------------------------------------------------------------------- */
+
+/* stream=PASSES */
+static void run_stream(const struct command_line *line)
+{
+	work_stream(line->operand[0]);
+}
+
+/* random=UPDATES */
+static void run_random(const struct command_line *line)
+{
+	work_random(line->operand[0]);
+}
+
+/* ---- Other sandboxes -------------------------------------------------------------------------------------------------- */
+
+static _Atomic uint64_t notices, notices_awaited;
+
+static void count_notice(struct cpu_frame *frame)
+{
+	atomic_fetch_add_explicit(&notices, 1, memory_order_relaxed);
+}
+
+static bool notices_came(void)
+{
+	return atomic_load_explicit(&notices, memory_order_relaxed) >= atomic_load_explicit(&notices_awaited, memory_order_relaxed);
+}
+
+/* notices=N: until so many sandboxes that this one is told of have been parked */
+static void run_notices(const struct command_line *line)
+{
+	atomic_store_explicit(&notices_awaited, line->operand[0], memory_order_relaxed);
+	irq_attach_notice(count_notice);
+	idle_until(notices_came);
+	console_say("notices %ju", atomic_load_explicit(&notices, memory_order_relaxed));
+}
+
+/* follow=SANDBOX: does not return if that one's log was granted */
+static void run_follow(const struct command_line *line)
+{
+	if (!follow_log(line->text))
+		console_say("follow %s: no such log was granted", line->text);
+}
+
+/* kick=SANDBOX,N: also after one that was not answered in time */
+static void run_kick(const struct command_line *line)
+{
+	uint64_t answered = 0;
+	int64_t result = BH_OK;
+
+	for (uint64_t i = 0; i < line->operand[1] && (result == BH_OK || result == BH_E_TIMEOUT); i++) {
+		result = info_call_monitor(BH_CALL_KICK, line->operand[0], 0);
+		answered += result == BH_OK;
+	}
+	console_say("kicked %ju of %ju%s", answered, line->operand[1], result == BH_E_DENIED ? ", denied" : "");
+}
+
+/* ---- Other cores ------------------------------------------------------------------------------------------------------ */
+
+static void run_cores(const struct command_line *line)
+{
+	for (unsigned slot = 0; slot < smp_count(); slot++) {
+		const struct smp_census census = smp_ask(slot);
+
+		console_say("core %ju %s, %ju ticks, %ju ipis", (uint64_t)slot, census.on ? "on" : "off", census.ticks, census.ipis);
+	}
+}
+
+static const char *after_comma(const char *text)
+{
+	while (*text && *text != ',')
+		text++;
+	return *text ? text + 1 : text;
+}
+
+/* core=CORE,on  core=CORE,off  core=CORE,WORD: a command that this core runs */
+static void run_core(const struct command_line *line)
+{
+	unsigned slot = (unsigned)line->operand[0];
+	const char *word = after_comma(line->text);
+	bool done;
+
+	if (text_equal(word, "on"))
+		done = smp_start(slot);
+	else if (text_equal(word, "off"))
+		done = smp_stop(slot);
+	else
+		done = smp_run(slot, word);
+	console_say("core %ju %s%s", line->operand[0], word, done ? "" : ": no");
+}
+
+/* ---- What is not granted, and ends ------------------------------------------------------------------------------------ */
+
+/*
+ * Maps the page that holds `physical` once more, with every right, so that it is the monitor that judges an access to it, and not this
+ * kernel's tables. Returns the virtual address of `physical`, or 0 if it lies too high or there are no more tables.
+ */
+static uint64_t reach(uint64_t physical)
+{
+	static uint64_t taken; /* bytes below memory_graft_base: a program's own mappings begin at the other end */
+	uint64_t virtual;
+
+	if (physical > MEMORY_ADDRESS_MASK)
+		return 0;
+	taken += BH_PAGE_BYTES;
+	virtual = memory_graft_base - taken;
+	return memory_map(virtual, physical, BH_PAGE_BYTES, MEMORY_ANY) ? virtual + physical % BH_PAGE_BYTES : 0;
+}
+
+/* read=ADDRESS: of four bytes */
+static void run_read(const struct command_line *line)
+{
+	uint64_t at = reach(line->operand[0]);
+
+	if (at)
+		console_say("read 0x%jx: 0x%jx", line->operand[0], (uint64_t)arch_mmio_read32(at));
+	else
+		console_say("read 0x%jx: out of reach", line->operand[0]);
+}
+
+/* write=ADDRESS, write=ADDRESS,VALUE: of four bytes */
+static void run_write(const struct command_line *line)
+{
+	uint64_t at = reach(line->operand[0]);
+
+	if (at)
+		arch_mmio_write32(at, (uint32_t)line->operand[1]);
+	console_say("write 0x%jx: %s", line->operand[0], at ? "done" : "out of reach");
+}
+
+static uint64_t life(void)
+{
+	return info_statistics()->restarts;
+}
+
+/* Without an operand in every life. */
+static bool in_this_life(const struct command_line *line)
+{
+	return !line->operands || life() < line->operand[0];
+}
+
+/* life: which one this is, the first is 0 */
+static void run_life(const struct command_line *line)
+{
+	console_say("life %ju", life());
+}
+
+/* crash, crash=N: writes to the statistics page, which is there, and only to be read; N: in the first N lives only */
+static void run_crash(const struct command_line *line)
+{
+	const struct bh_grant *grant = info_find(BH_GRANT_STATS, NULL);
+	uint64_t at;
+
+	if (!grant || !in_this_life(line))
+		return;
+	console_say("crash");
+	at = reach(grant->gpa);
+	if (at)
+		arch_mmio_write32(at, 0);
+}
+
+/* reboot, reboot=N: asks the monitor to begin again; N likewise */
+static void run_reboot(const struct command_line *line)
+{
+	if (!in_this_life(line))
+		return;
+	console_say("reboot");
+	info_call_monitor(BH_CALL_RESTART, 0, 0);
+}
+
+static void run_park(const struct command_line *line)
+{
+	console_say("park");
+	cpu_interrupts_disable();
+	info_call_monitor(BH_CALL_PARK, 0, 0);
+	cpu_halt();
+}
+
+const struct command kernel_commands[] = {
+	{ "help", 0, run_help },     { "info", 0, run_info },       { "heartbeat", 1, run_heartbeat },
+	{ "delay", 1, run_delay },   { "ticks", 1, run_ticks },     { "stream", 1, run_stream },
+	{ "random", 1, run_random }, { "notices", 1, run_notices }, { "follow", 0, run_follow },
+	{ "kick", 2, run_kick },     { "cores", 0, run_cores },     { "core", 1, run_core },
+	{ "read", 1, run_read },     { "write", 1, run_write },     { "life", 0, run_life },
+	{ "crash", 0, run_crash },   { "reboot", 0, run_reboot },   { "park", 0, run_park },
+	{ NULL, 0, NULL },
+};

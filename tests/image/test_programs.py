@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the two programs of the sandbox kernel are made of: the one that every user runs has nothing of the tests in it."""
+
+import os
+from pathlib import Path
+
+import pytest
+from bhtool.image.build import KERNEL, PROBE
+from elftools.elf.elffile import ELFFile
+
+from tests.image.test_resident import PLATFORMS, ROOT
+
+OF_THE_KERNEL = {"arch", "kernel"}
+
+
+def sources(platform: str, program: str) -> set[Path]:
+    """The sources that a linked program's debug information names."""
+    with (ROOT / "build" / platform / program).open("rb") as file:
+        units = [unit.get_top_DIE().get_full_path() for unit in ELFFile(file).get_dwarf_info(relocate_dwarf_sections=False).iter_CUs()]
+    found = {Path(os.path.normpath(unit)) for unit in units}
+    return {Path(*(part for part in path.parts if part != "..")) for path in found}
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_product_has_nothing_of_the_probe(platform: str) -> None:
+    found = sources(platform, KERNEL)
+    assert len(found) > 20
+    assert {path.parts[0] for path in found} == OF_THE_KERNEL
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_probe_is_the_same_kernel_and_more(platform: str) -> None:
+    """But for the product's own program, the one file that is not of the library."""
+    kernel, probe = sources(platform, KERNEL), sources(platform, PROBE)
+    assert kernel - probe == {Path("kernel/sandbox_kernel.c")}
+    assert {path.parts[:3] for path in probe - kernel} == {("tests", "guests", "probe")}
