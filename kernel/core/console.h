@@ -24,7 +24,7 @@ struct bh_log *console_log(void);
 /* The interactive side: the UART alone. */
 bool console_has_uart(void);
 
-/* Returns the UART's condition (uart.h) when this kernel began; 0 without a UART. */
+/* Returns the UART's condition (uart.h) when this kernel began; 0 without a UART. Noted for programs, as console_init changes it. */
 uint32_t console_uart_found(void);
 void console_echo(const char *format, ...) CONSOLE_FORMAT;
 /* Takes the next character received. Returns false if there is none. */
@@ -34,6 +34,6 @@ bool console_has_input(void);
 
 /*
  * Sends `count` dots, each from the interrupt handler that announces that there is room for it, and returns after as many
- * interrupts. false: no UART.
+ * interrupts. false: no UART. Of the kernel, because the UART and its handler are the console's.
  */
 bool console_count_interrupts(uint64_t count);

@@ -8,7 +8,6 @@
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
-#include "kernel/core/gate.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/space.h"
@@ -38,6 +37,13 @@ unsigned smp_count(void)
 static bool is_on(unsigned slot)
 {
 	return atomic_load_explicit(&cores[slot].state, memory_order_acquire) == ON;
+}
+
+uint64_t smp_patience(uint64_t ns)
+{
+	uint64_t told = console_log() ? __atomic_load_n(&console_log()->gate, __ATOMIC_ACQUIRE) : 0;
+
+	return clock_from_ns(told ? told : ns);
 }
 
 /* ---- On every core ----------------------------------------------------------------------------------------------- */
@@ -107,7 +113,7 @@ static bool is_another(unsigned slot)
 /* Until what `done` asks of the core has come about, or for so long that it will not. */
 static bool await(bool (*done)(const struct core *core, uint64_t what), const struct core *core, uint64_t what)
 {
-	uint64_t start = arch_counter(), patience = gate_patience(PATIENCE_NS);
+	uint64_t start = arch_counter(), patience = smp_patience(PATIENCE_NS);
 
 	while (!done(core, what))
 		if (arch_counter() - start > patience)

@@ -16,6 +16,12 @@ void smp_init(void);
 /* Returns how many cores the sandbox has. Slots count from 0, the first core; the functions below require a slot that exists. */
 unsigned smp_count(void);
 
+/*
+ * Returns how many ticks of the counter to wait for another core: `ns`, or what the tool has written to the log ring (struct bh_log, gate).
+ * Of the kernel, because a sandbox that begins again starts its cores before any command runs.
+ */
+uint64_t smp_patience(uint64_t ns);
+
 struct smp_census {
 	bool on;
 	uint64_t ticks; /* of its timer, since the sandbox began */

@@ -16,7 +16,6 @@ PUBLISHED = {
     "core/cpu",
     "core/fault",
     "core/frames",
-    "core/gate",
     "core/heartbeat",
     "core/idle",
     "core/info",

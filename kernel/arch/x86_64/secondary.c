@@ -5,8 +5,8 @@
 
 #include "descriptors.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/smp.h"
 #include "kernel/drivers/x2apic.h"
-#include "kernel/core/gate.h"
 
 /* A page of the first MiB, free on every machine this kernel runs on. */
 enum { TRAMPOLINE = 0x8000, PAGE_SHIFT = 12, STARTUPS = 10, STARTUP_NS = 10000000 };
@@ -46,7 +46,7 @@ static void lay_trampoline(void)
 
 static bool is_taken_in_time(void)
 {
-	uint64_t start = arch_counter(), patience = gate_patience(STARTUP_NS);
+	uint64_t start = arch_counter(), patience = smp_patience(STARTUP_NS);
 
 	while (!atomic_load_explicit(&secondary_request.taken, memory_order_acquire))
 		if (arch_counter() - start > patience)

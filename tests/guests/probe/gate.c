@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel/core/gate.h"
+#include "probe/gate.h"
 
 #include <stdbool.h>
 
-#include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/smp.h"
-
-static uint64_t gate(void)
-{
-	return console_log() ? __atomic_load_n(&console_log()->gate, __ATOMIC_ACQUIRE) : 0;
-}
 
 /* A core that a busy host has kept from starting in time is on by then, too. */
 static bool is_open(void)
@@ -19,7 +13,7 @@ static bool is_open(void)
 	for (unsigned slot = 0; slot < smp_count(); slot++)
 		if (!smp_ask(slot).on)
 			return false;
-	return gate() != 0;
+	return console_log() && __atomic_load_n(&console_log()->gate, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* The heartbeat wakes it. */
@@ -27,9 +21,4 @@ void run_gate(const struct command_line *line)
 {
 	idle_until(is_open);
 	console_say("gate");
-}
-
-uint64_t gate_patience(uint64_t ns)
-{
-	return clock_from_ns(gate() ? gate() : ns);
 }
