@@ -191,8 +191,8 @@ static void run_core(const struct command_line *line)
 /* ---- What is not granted, and ends ------------------------------------------------------------------------------------ */
 
 /*
- * Maps the page that holds `physical` once more, with every right, so that it is the monitor that judges an access to it, and not this
- * kernel's tables. Returns the virtual address of `physical`, or 0 if it lies too high or there are no more tables.
+ * Maps the page that holds `physical` once more, for reading and writing, so that it is the monitor that judges an access to it, and not
+ * this kernel's tables. Returns the virtual address of `physical`, or 0 if it lies too high or there are no more tables.
  */
 static uint64_t reach(uint64_t physical)
 {
@@ -203,7 +203,7 @@ static uint64_t reach(uint64_t physical)
 		return 0;
 	taken += BH_PAGE_BYTES;
 	virtual = memory_graft_base - taken;
-	return memory_map(virtual, physical, BH_PAGE_BYTES, MEMORY_ANY) ? virtual + physical % BH_PAGE_BYTES : 0;
+	return memory_map(virtual, physical, BH_PAGE_BYTES, MEMORY_DATA) ? virtual + physical % BH_PAGE_BYTES : 0;
 }
 
 /* read=ADDRESS: of four bytes */

@@ -3,7 +3,7 @@
 
 from tests.mutation.mutation import Mutation
 
-RUN, INTERRUPTS = "monitor/run.c", "kernel/core/irq.c"
+RUN, INTERRUPTS, COMMANDS = "monitor/run.c", "kernel/core/irq.c", "kernel/core/command.c"
 
 
 def run(what: str, old: str, new: str = "") -> Mutation:
@@ -32,5 +32,12 @@ ENDS = (
         "note_stray(number); idle_end_sleep();",
         "{ note_stray(number); return; } idle_end_sleep();",
         "irq_test",
+    ),
+    Mutation(
+        "a command of the kernel hides the program's own",
+        COMMANDS,
+        "if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))",
+        "if (!run_of(kernel_commands, word, &line) && !run_of(program_commands, word, &line) && !command_run_other(word, &line))",
+        "command_test",
     ),
 )

@@ -23,7 +23,7 @@ from tests.mutation.rows_filters import FILTERS, PORT
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_memory import FORMAT, FRAMES, KERNEL_CPU, MEMORY, SPACE
-from tests.mutation.rows_run import ENDS, INTERRUPTS, RUN
+from tests.mutation.rows_run import COMMANDS, ENDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
 from tests.mutation.rows_table import TABLE, VALIDATOR
@@ -67,6 +67,7 @@ PROGRAMS = {
     "irq_test": "tests/unit/irq_test.c",
     "kernel_frames_test": "tests/unit/kernel_frames_test.c",
     "kernel_space_test": "tests/unit/kernel_space_test.c",
+    "command_test": "tests/unit/command_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
@@ -108,6 +109,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "irq_test": [INTERRUPTS],
     "kernel_frames_test": [FRAMES, *KERNEL_CPU],
     "kernel_space_test": [SPACE, FRAMES, FORMAT, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
+    "command_test": [COMMANDS, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
 ARGUMENTS = {"pt_model_test": ["60"]}

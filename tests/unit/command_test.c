@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose command a word is: the program's before what else it has, and that before the kernel's. kernel/core/command.c. */
+#include "kernel/core/command.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "kernel/core/console.h"
+#include "kernel/core/info.h"
+
+enum owner { NOBODY, PROGRAM, OTHER, KERNEL };
+
+static enum owner ran;
+static struct command_line given;
+static unsigned complaints;
+const struct bh_info *info;
+
+static void note(enum owner owner, const struct command_line *line)
+{
+	CHECK_EQ(ran, NOBODY);
+	ran = owner;
+	given = *line;
+}
+
+static void of_program(const struct command_line *line)
+{
+	note(PROGRAM, line);
+}
+
+static void of_kernel(const struct command_line *line)
+{
+	note(KERNEL, line);
+}
+
+const struct command program_commands[] = { { "both", 0, of_program }, { "two", 2, of_program }, { NULL, 0, NULL } };
+const struct command kernel_commands[] = {
+	{ "both", 0, of_kernel }, { "two", 1, of_kernel }, { "other", 0, of_kernel }, { "one", 1, of_kernel }, { NULL, 0, NULL },
+};
+
+bool command_run_other(const char *name, const struct command_line *line)
+{
+	if (strcmp(name, "other") != 0 || !line->operands)
+		return false;
+	note(OTHER, line);
+	return true;
+}
+
+void console_say(const char *format, ...)
+{
+	complaints++;
+}
+
+void console_echo(const char *format, ...) {}
+
+bool console_get(char *c)
+{
+	return false;
+}
+
+static enum owner owner_of(const char *word)
+{
+	check_context.subject = word;
+	ran = NOBODY;
+	complaints = 0;
+	command_run_arguments(word);
+	CHECK_EQ(complaints, ran == NOBODY);
+	return ran;
+}
+
+int main(void)
+{
+	CHECK_EQ(owner_of("both"), PROGRAM);
+	CHECK_EQ(owner_of("other=1"), OTHER);
+	CHECK_EQ(owner_of("one=1"), KERNEL);
+	CHECK_EQ(owner_of("none"), NOBODY);
+
+	/* With too few operands for one it may be the next one's. */
+	CHECK_EQ(owner_of("two=1,0x2"), PROGRAM);
+	CHECK_EQ(given.operands, 2);
+	CHECK_EQ(given.operand[1], 2);
+	CHECK_EQ(owner_of("two=1"), KERNEL);
+	CHECK_EQ(owner_of("two"), NOBODY);
+	CHECK_EQ(owner_of("other"), KERNEL);
+	CHECK_EQ(owner_of("one=x"), NOBODY);
+	return 0;
+}
