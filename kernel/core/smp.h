@@ -33,7 +33,7 @@ struct smp_census smp_ask(unsigned slot);
 bool smp_start(unsigned slot);
 bool smp_stop(unsigned slot);
 
-/* Interrupts another core and waits, within a bound, until it has counted that. */
+/* Interrupts another core and waits, within a bound, until it has counted that. For programs; the counters are the kernel's. */
 bool smp_interrupt(unsigned slot);
 
 /* Has another core run a command, and does not wait for its end. Returns false if that core is off or busy. */
