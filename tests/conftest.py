@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options every test folder shares: what `tools/bulkhead test` hands down. And what a test cost, for its JUnit file."""
+"""Options every test folder shares: what `tools/bulkhead test` hands down. And what a test cost and is evidence for, for its JUnit file."""
 
 import time
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+from bhtool.evidence.claims import write
 from bhtool.testing.change import since_tested
 from bhtool.testing.cost import PROPERTY, used_so_far
 from bhtool.testing.selection import share_of
-from bhtool.testing.tally import LEFT
+from bhtool.testing.tally import LEFT, PLATFORM, TEST
 
+from tests.claims import CLAIMS, claim_of, platform_of
 from tests.touched import in_order, rank
 
 BEFORE = pytest.StashKey[float]()
@@ -25,17 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--touched", action="store_true", help="only tests marked long which the change touches, and which are not of the share"
     )
     parser.addoption("--until", type=float, help="start no test that may not have ended at this moment of the epoch")
+    parser.addoption("--claims", type=Path, help="write what each test is evidence for to this file")
     parser.addoption("--platform", help="only tests of this platform, and those of none")
-
-
-def platform_of(item: pytest.Item) -> str | None:
-    """The platform a test is about: of its `platform` parameter, or its mark."""
-    callspec = getattr(item, "callspec", None)
-    value = callspec.params.get("platform") if callspec else None
-    mark = item.get_closest_marker("platform")
-    if value is None and mark:
-        value = mark.args[0]
-    return None if value is None else str(getattr(value, "name", value))
 
 
 def is_chosen(config: pytest.Config, item: pytest.Item) -> bool:
@@ -50,6 +44,13 @@ def is_chosen(config: pytest.Config, item: pytest.Item) -> bool:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects rather than skips: what was not asked for is not reported."""
+    claims = [claim_of(item) for item in items]
+    for item, claim in zip(items, claims, strict=True):
+        item.user_properties.extend([(TEST, claim.test), *([(PLATFORM, claim.platform)] if claim.platform else [])])
+    config.stash[CLAIMS] = claims
+    worker = getattr(config, "workerinput", {"workerid": "gw0"})  # all workers collect the same
+    if (file := config.getoption("--claims")) and worker["workerid"] == "gw0":
+        write(file, claims)
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:

@@ -13,6 +13,8 @@ from bhtool.config.form import ADD_IT
 from bhtool.config.plan import Diagnostic, Plan
 from bhtool.config.rules import BY_ID, RULES
 
+from tests.claims import evidence
+
 BROKEN = Path(__file__).parent / "broken"
 FILES = sorted(BROKEN.glob("*.dts"))
 MARK = re.compile(r"! (?P<rule>BH-[RW]\d{3}): (?P<words>.*?)(?= ! BH-| \*/)")
@@ -32,7 +34,12 @@ def platform_of(file: Path) -> str:
     return found[1] if found else "qemu-aarch64"
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def row(file: Path) -> object:
+    """Evidence for each rule that it breaks."""
+    return pytest.param(file, id=file.stem, marks=evidence(*dict.fromkeys(rule for _, rule, _ in expected(file))))
+
+
+@pytest.mark.parametrize("file", map(row, FILES))
 def test_finds_what_is_marked(file: Path, compile_on: Callable[[Path, str], Plan]) -> None:
     plan = compile_on(file, platform_of(file))
     found = [*plan.errors, *plan.warnings]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images say for which version of the guest contract they were built: docs/versions.md."""
+"""BH-F2.contract. Images say for which version of the guest contract they were built: docs/versions.md."""
 
 import struct
 

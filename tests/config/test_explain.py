@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences for crash records, and what `takes-the-rest` comes to."""
+"""BH-F1.rest. Sentences for crash records, and what `takes-the-rest` comes to."""
 
 from collections.abc import Callable
 from pathlib import Path

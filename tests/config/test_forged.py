@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a partition file cannot make the compilers say (BH-R009): which line stands where, which cell is a reference."""
+"""BH-I7.tool. What a partition file cannot make the compilers say (BH-R009): which line stands where, which cell is a reference."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a device tree says of a device elsewhere than in its node, and each sign of DMA: BH-R040, BH-R043, BH-R049, BH-R056."""
+"""BH-I1.dma. What a device tree says of a device elsewhere than in its node, and each sign of DMA: BH-R040, BH-R043, BH-R049, BH-R056."""
 
 from collections.abc import Callable
 from pathlib import Path

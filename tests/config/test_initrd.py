@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Initial RAM disks are read as Linux unpacks them, whatever they are packed with, and whatever somebody calls one."""
+"""BH-F1.initrd. Initial RAM disks are read as Linux unpacks them, whatever they are packed with, and whatever somebody calls one."""
 
 import bz2
 import gzip

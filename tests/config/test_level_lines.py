@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Level-triggered lines of a PC: whose vectors are whose, what Linux is told of them, and a PCI UART that is its console."""
+"""BH-F1.plan, BH-I1.device. Level-triggered lines of a PC: whose vectors are whose, what Linux is told of them, and a PCI UART that is its console."""
 
 import struct
 from collections.abc import Callable

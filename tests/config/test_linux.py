@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Linux sandbox is handed: its own cores and devices, nothing of anybody else's, in the forms its kernel reads."""
+"""BH-F1.handed. What a Linux sandbox is handed: its own cores and devices, nothing of anybody else's, in the forms its kernel reads."""
 
 import struct
 from collections.abc import Callable

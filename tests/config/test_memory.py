@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine gives up for its sandboxes: `check` adds it up."""
+"""BH-F1.memory. What a machine gives up for its sandboxes: `check` adds it up."""
 
 import re
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded damage to a good partition file: the compiler refuses or compiles, never breaks, and what it lets pass the monitor takes."""
+"""BH-I7.tool, BH-I7.boot. Seeded damage to a good partition file: the compiler refuses or compiles, never breaks, and what it lets pass the monitor takes."""
 
 import random
 import re

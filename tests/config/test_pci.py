@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PCI functions from the board tree to the partition table, the information page and a kernel's device tree."""
+"""BH-F1.handed, BH-I1.device. PCI functions from the board tree to the partition table, the information page and a kernel's device tree."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement over random partitions: whatever is asked for, what is handed out is aligned, in RAM, apart; or there is no room."""
+"""BH-F1.plan. Placement over random partitions: whatever is asked for, what is handed out is aligned, in RAM, apart; or there is no room."""
 
 from collections.abc import Iterator, Sized
 from itertools import combinations, product

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans of good partition files: nothing overlaps, the monitor accepts the table, and every byte lies where it must."""
+"""BH-F1.plan. Plans of good partition files: nothing overlaps, the monitor accepts the table, and every byte lies where it must."""
 
 from collections.abc import Callable
 from itertools import combinations

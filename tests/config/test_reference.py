@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/configuration.md says what the bindings and rules say, and its examples are valid."""
+"""BH-F1.documented. docs/configuration.md says what the bindings and rules say, and its examples are valid."""
 
 import re
 from pathlib import Path

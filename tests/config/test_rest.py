@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who takes the rest has all of it, in as many stretches as it comes; and room for restarts is there before the rest is measured."""
+"""BH-F1.rest. Who takes the rest has all of it, in as many stretches as it comes; and room for restarts is there before the rest is measured."""
 
 import re
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is open to a sandbox without its memory or irq protection: all of the machine, once, and nothing that another protection keeps."""
+"""BH-F2.unprotected. What is open to a sandbox without its memory or irq protection: all of the machine, once, and nothing that another protection keeps."""
 
 from collections.abc import Callable
 from itertools import pairwise

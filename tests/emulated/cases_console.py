@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start-up's line on the boot console, whose owner finds the UART as start-up found it."""
+"""BH-I1.device. Start-up's line on the boot console, whose owner finds the UART as start-up found it."""
 
 from tests.emulated.case import ARM, SVM, VTX, Case, Sandbox
 from tests.emulated.expect import Says

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.ipi, BH-I2.exitless, BH-I4.kick, BH-I6.contained. Sandboxes with several cores: `pair` has machine cores 1 and 2, of its own 0 and 1."""
+"""BH-F2.cores. Sandboxes with several cores: `pair` has machine cores 1 and 2, of its own 0 and 1."""
 
 from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, X86, Case, Sandbox
 from tests.emulated.expect import CoreExits, Expectation, Kicked, NeverSays, NoExits, Off, Parked, Says, SteadyExits

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.ipi, BH-I3.forms. Interrupts out of the grant, in every form a sandbox can ask for one. The attacker is core 1, the victim core 2.
+"""BH-I3.forms. Interrupts out of the grant, in every form a sandbox can ask for one. The attacker is core 1, the victim core 2.
 
 A victim that took an interrupt nobody sent it with right says so, and fails its case. The attacker's interrupts to itself
 are the control: they show that one would be noticed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.device, BH-I3.forms. The I/O APIC of a PC as a sandbox sees it, and what instructions reach it. The attacker is core 1 and may own pin 4
+"""BH-I1.device. The I/O APIC of a PC as a sandbox sees it, and what instructions reach it. The attacker is core 1 and may own pin 4
 (uart0), the victim core 2 with pin 3 (uart1). Intel 82093AA data sheet, 3.2.4 "IOREDTBL[23:0]": low word of pin n 0x10 + 2n, high word after it.
 """
 

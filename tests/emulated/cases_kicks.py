@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I2.exitless, BH-I4.kick, BH-I8.bounded. Kicks under stress, exit storms, and the absence of exits: what a monitor does when it should, and when it should not."""
+"""BH-I4.kick. Kicks under stress, exit storms, and the absence of exits: what a monitor does when it should, and when it should not."""
 
 from tests.emulated.case import ALL, ARM, GIC2, VTX, X86, Case, Sandbox
 from tests.emulated.expect import ExitsAtLeast, Expectation, Kicked, NoExits, Parked, Says

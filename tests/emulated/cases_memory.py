@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.memory, BH-I1.device, BH-I4.private. Reaching for memory and device registers that are somebody else's: every way in, every kind of owner."""
+"""BH-I1.memory. Reaching for memory and device registers that are somebody else's: every way in, every kind of owner."""
 
 from tests.emulated.case import ALL, ARM, GIC2, GICV3, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Parked, Returned, Says

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.ipi, BH-I2.exitless. `notify`: one interrupt to a sandbox that accepts it, when another has been parked, and at no other time."""
+"""BH-F2.notice. `notify`: one interrupt to a sandbox that accepts it, when another has been parked, and at no other time."""
 
 from tests.emulated.case import ALL, Case, Sandbox
 from tests.emulated.expect import Expectation, NeverSays, NoExits, Off, Parked, Restarted, Says

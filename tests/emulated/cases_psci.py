@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.ipi, BH-I4.kick, BH-I6.contained. Cores that a sandbox starts and stops through its monitor: PSCI (Arm DEN 0022). Machine core n has MPIDR n."""
+"""BH-F2.cores. Cores that a sandbox starts and stops through its monitor: PSCI (Arm DEN 0022). Machine core n has MPIDR n."""
 
 from tests.emulated.case import ALL, ARM, Case, Sandbox
 from tests.emulated.expect import Expectation, Kicked, NoExits, Off, Parked, Returned, Says

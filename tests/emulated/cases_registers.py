@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.port, BH-I1.register, BH-I6.contained. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
+"""BH-I1.register. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
 from tests.emulated.case import A64, ALL, ARM, ARMV7, GICV2, SVM, VTX, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Off, Parked, Refused, Returned

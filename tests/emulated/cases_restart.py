@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I6.contained, BH-I8.bounded. A sandbox that faults begins again, alone, with nothing of its earlier life; or it is parked when it has done so often enough."""
+"""BH-F2.restart. A sandbox that faults begins again, alone, with nothing of its earlier life; or it is parked when it has done so often enough."""
 
 from tests.emulated.case import A64, ALL, ARM, ARMV7, GIC2, GICV2, GICV3, SVM, VTX, X86, Case, Sandbox
 from tests.emulated.expect import Expectation, Kicked, NeverSays, NoExits, Off, Parked, Refused, Restarted, Returned, Says

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I4.kick, BH-I6.contained. True concurrency: monitors, each on a thread of the host, kick, restart, start and stop cores at the same time.
+"""BH-I4.kick. True concurrency: monitors, each on a thread of the host, kick, restart, start and stop cores at the same time.
 
 What is judged is what must agree, never how long it took: every kick is answered and counted once by its victim, every core that is stopped starts
 again, every interrupt between cores arrives, every restart ends in a life that beats, and no monitor has seen anything else.

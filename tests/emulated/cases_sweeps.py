@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.register, BH-I6.contained. Every number of a space is tried: what is granted is exactly what docs/registers-*.md lists."""
+"""BH-I1.register. Every number of a space is tried: what is granted is exactly what docs/registers-*.md lists."""
 
 from tests.emulated.case import A64, ARMV7, SVM, VTX, Case, attacked
 from tests.emulated.expect import Swept

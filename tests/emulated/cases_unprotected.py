@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each protection holds off: the same attempt with it, which is contained, and without it, which succeeds.
+"""BH-F2.unprotected, BH-P3.modular. What each protection holds off: the same attempt with it, which is contained, and without it, which succeeds.
 
 These are positive controls: they show that the attempts of the other cases would be noticed, and that a protection is all
 that stands between a sandbox and what it reaches here.

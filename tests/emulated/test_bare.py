@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a case expects of a guest's interrupt controller is what the same program sees on the emulator without a monitor."""
+"""BH-E1.harness. What a case expects of a guest's interrupt controller is what the same program sees on the emulator without a monitor."""
 
 import re
 

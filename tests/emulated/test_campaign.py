@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead attack`: nothing gets through; what would is seen, which switching a protection off shows; and it repeats exactly."""
+"""BH-E1.campaign. `bulkhead attack`: nothing gets through; what would is seen, which switching a protection off shows; and it repeats exactly."""
 
 import functools
 from collections.abc import Iterator

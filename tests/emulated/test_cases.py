@@ -4,7 +4,9 @@
 import pytest
 from bhtool.platforms import Platform
 
+from tests.claims import evidence
 from tests.emulated.case import QEMU, SECOND_SVM, SVM, Case
+from tests.emulated.evidence import GUARDS, OF_GUARDS, of_case
 from tests.emulated.observe import judge, observe
 from tests.emulated.scene import stage
 from tests.emulated.shown import note_passed
@@ -26,9 +28,10 @@ def is_repeated(platform: str, case: Case) -> bool:
 
 
 def marks(platform: str, case: Case) -> list[pytest.MarkDecorator]:
+    shows = evidence(*of_case(case))
     if case.long or is_repeated(platform, case):
-        return [pytest.mark.long]
-    return [] if is_quick(platform, case) else [pytest.mark.slow]
+        return [shows, pytest.mark.long]
+    return [shows] if is_quick(platform, case) else [shows, pytest.mark.slow]
 
 
 ROWS = [
@@ -42,14 +45,26 @@ LACKING = ("unprotected-msr-rdmsr=0xc0000104", "unprotected-msr-wrmsr=0x3b,0")  
 OTHERWISE = ("restart-forgets-every-register", "cr4-reserved")
 OFTEN = ("restart-with-exceptions-vectors-pending-often",)  # Bochs is slow
 ROWS += [
-    pytest.param(SECOND_SVM, case, id=f"{SECOND_SVM}-{case.name}", marks=pytest.mark.slow if case.quick else pytest.mark.long)
+    pytest.param(
+        SECOND_SVM,
+        case,
+        id=f"{SECOND_SVM}-{case.name}",
+        marks=[evidence(*of_case(case)), pytest.mark.slow if case.quick else pytest.mark.long],
+    )
     for case in CASES
     if SVM in case.platforms and not case.concurrent and not case.name.startswith((*FILTERS, *OF_VTX, *LACKING, *OTHERWISE, *OFTEN))
 ]
 
 
 def test_names_are_unique() -> None:
+    """BH-E1.harness."""
     assert not twice()
+
+
+def test_what_cases_guard_is_said_once_and_by_some_case() -> None:
+    """BH-E1.harness."""
+    assert len(OF_GUARDS) == sum(map(len, GUARDS.values())), "a sentence stands in two rows"
+    assert set(OF_GUARDS) - {case.guards for case in CASES} == set()
 
 
 @pytest.mark.parametrize(("platform", "case"), ROWS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples do what their comments say: each on another machine, where they come up whole, and on every board by what `check --json` grants."""
+"""BH-F2.ready. The examples do what their comments say: each on another machine, where they come up whole, and on every board by what `check --json` grants."""
 
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.device, docs/guides. Kernels of others run as they are: guests that do at start what these do, built from what `bulkhead overlay` says and nothing else."""
+"""BH-F2.foreign, BH-I1.device, docs/guides. Kernels of others run as they are: guests that do at start what these do, built from what `bulkhead overlay` says and nothing else."""
 
 import subprocess
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/guides, pasted line by line into a shell of a clone, as a newcomer does. What each command means is tests/tool/test_documents.py's to judge."""
+"""BH-F2.foreign. docs/guides, pasted line by line into a shell of a clone, as a newcomer does. What each command means is tests/tool/test_documents.py's to judge."""
 
 import subprocess
 from pathlib import Path

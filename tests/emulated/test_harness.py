@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness itself: somebody who falls silent after everything expected was seen fails a case; arguments put into a plan are those of its file."""
+"""BH-E1.harness. The harness itself: somebody who falls silent after everything expected was seen fails a case; arguments put into a plan are those of its file."""
 
 from typing import cast
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unmodified Debian in a sandbox beside native ones: what its shell sees, and what its monitor counts.
+"""BH-F2.linux. Unmodified Debian in a sandbox beside native ones: what its shell sees, and what its monitor counts.
 
 One machine a platform serves all tests of this file, in their order; time is the host's.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.ipi, BH-I6.contained. Unmodified Debian on two cores, as dts/partitions/linux2.dts gives them: started, used, stopped, started again.
+"""BH-F2.linux, BH-F2.cores. Unmodified Debian on two cores, as dts/partitions/linux2.dts gives them: started, used, stopped, started again.
 
 It reboots as it would on the machine below: its sandbox begins again, nobody else notices.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.device. Unmodified Debian on two cores of a PC moves a level-triggered line between them: its console's, a PCI card.
+"""BH-F2.linux, BH-I1.device. Unmodified Debian on two cores of a PC moves a level-triggered line between them: its console's, a PCI card.
 
 One machine serves all tests of this file; time is the host's.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unmodified Debian that owns PCI functions: its kernel finds them on the bus by itself, and no others."""
+"""BH-F2.linux, BH-I1.device. Unmodified Debian that owns PCI functions: its kernel finds them on the bus by itself, and no others."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.memory. A Linux that takes the rest has every stretch of it, and writes and reads all of them as one."""
+"""BH-F2.linux, BH-I1.memory. A Linux that takes the rest has every stretch of it, and writes and reads all of them as one."""
 
 import re
 from pathlib import Path

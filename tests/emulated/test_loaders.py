@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boot loaders as users have them: unattended, each brings every sandbox of a partition file up, and none starts half an image.
+"""BH-F2.loaders. Boot loaders as users have them: unattended, each brings every sandbox of a partition file up, and none starts half an image.
 
 BH-I7.boot: what a loader left out, cut or damaged is refused in one sentence, by the monitor or by the loader, and the machine ends.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of running machines are what their partition files say; and a wrong entry of any kind is found where it is (BH-I1.memory,
+"""The tables of running machines are what their partition files say; and a wrong entry of any kind is found where it is (BH-E1.oracle, BH-I1.memory,
 BH-I1.device, BH-I1.port, BH-I1.register, BH-I4.private).
 
 One machine a platform and partition serves all tests of this file (snapshots.py).
@@ -64,6 +64,7 @@ INJECTIONS += [grouped(GICV3, one) for one in ON_GICV3]
 
 @pytest.mark.parametrize(("platform", "injection"), INJECTIONS, ids=lambda one: one.what if isinstance(one, Injection) else one)
 def test_an_injected_error_is_found(machine_platform: Platform, injection: Injection) -> None:
+    """BH-E1.oracle."""
     good = bench(machine_platform)
     findings = [str(one) for one in judged(machine_platform, SPOILT, injection.change(good)).findings]
     assert injection.found(findings), findings or "nothing was found"
@@ -72,7 +73,7 @@ def test_an_injected_error_is_found(machine_platform: Platform, injection: Injec
 @pytest.mark.parametrize("platform", [grouped(GICV3)])
 @pytest.mark.parametrize(("spoilt", "status"), [(False, Status.GOOD), (True, Status.FAILED)])
 def test_the_verb(machine_platform: Platform, spoilt: bool, status: Status, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says of the machine above, and of the same one with a page missing."""
+    """BH-E1.oracle. What it says of the machine above, and of the same one with a page missing."""
     good, file = bench(machine_platform), tmp_path / "oracle.json"
     snapshot = good.put(good.gpa("statistics"), 0) if spoilt else good.snapshot
     monkeypatch.setattr(verb, "capture", lambda *_: snapshot)

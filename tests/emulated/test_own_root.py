@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/guides/own-root-file-system.md. A root file system out of a directory or a tar starts, as it was packed, and loads the modules it was given."""
+"""BH-F2.linux. docs/guides/own-root-file-system.md. A root file system out of a directory or a tar starts, as it was packed, and loads the modules it was given."""
 
 import os
 import tarfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The partition files users start with come up whole, everywhere, and nobody's start makes another miss a beat.
+"""BH-F2.ready. The partition files users start with come up whole, everywhere, and nobody's start makes another miss a beat.
 
 The oracle looks at the same machines (test_oracle.py).
 """

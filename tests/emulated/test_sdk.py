@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that is built outside of this tree, as the SDK's example is: compiled, linked, booted, heard."""
+"""BH-F2.foreign. A guest that is built outside of this tree, as the SDK's example is: compiled, linked, booted, heard."""
 
 import os
 import subprocess

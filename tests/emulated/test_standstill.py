@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest that takes exceptions without end stops a machine that counts instructions; whoever runs it is told."""
+"""BH-F3.run. A guest that takes exceptions without end stops a machine that counts instructions; whoever runs it is told."""
 
 import pytest
 from bhtool.machine.standstill import Standstill

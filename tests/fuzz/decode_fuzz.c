@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as code. What is taken for a MOV has a length that was fetched, an opcode of one, and a width that a register has. */
+/*
+ * BH-I8.bounded. Any bytes as code. What is taken for a MOV has a length that was fetched, an opcode of one, and a width that a register
+ * has.
+ */
 #include <string.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random damage to a partition table under a right checksum. The validator must come back without touching anything but
+ * BH-I7.boot. Random damage to a partition table under a right checksum. The validator must come back without touching anything but
  * the table, and whatever it accepts must keep the invariants that matter most, stated here in another way: bytes of the
  * machine's RAM are counted, frame by frame, and its ports; none has two owners.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies in memory after a mapping, word for word as the processor manuals want it. Nothing here is computed from a
+ * BH-I1.memory. What lies in memory after a mapping, word for word as the processor manuals want it. Nothing here is computed from a
  * format's description: every expected word is written out, one row for each permission set, memory type and leaf size.
  */
 #include "frames.h"

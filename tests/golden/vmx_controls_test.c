@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VT-x's control words, bit for bit as SDM vol. 3C, 25.6.1, 25.6.2, 25.7.1 and 25.8.1 want them, from what processors report.
- * Nothing here is computed from the table in hal/x86/vmx: every expected word is written out.
+ * BH-I1.register. VT-x's control words, bit for bit as SDM vol. 3C, 25.6.1, 25.6.2, 25.7.1 and 25.8.1 want them, from what processors
+ * report. Nothing here is computed from the table in hal/x86/vmx: every expected word is written out.
  */
 #include "hal/x86/vmx/controls.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What boot loaders look for in the image, read as their specifications say: Multiboot2 on PCs, Linux's Image header on AArch64."""
+"""BH-F2.loaders. What boot loaders look for in the image, read as their specifications say: Multiboot2 on PCs, Linux's Image header on AArch64."""
 
 import struct
 from pathlib import Path

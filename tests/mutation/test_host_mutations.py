@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded mistakes in the table builder, its formats, the validator and the x86 send filter: each must make a unit test fail.
+"""BH-E1.mutations. Seeded mistakes in the table builder, its formats, the validator and the x86 send filter: each must make a unit test fail.
 
 A mutation is one removed check or one wrong bit, compiled in place of the original file. It names the test program that has to
 notice. Every check of the validator (REFUSE_IF) is removed in turn without being listed here, so a new one needs a new test row.
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from bhtool.evidence.claims import ids_of_source
 from bhtool.locks import exclusive
 
+from tests.claims import evidence
 from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_at_once import AT_ONCE, FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
@@ -565,15 +567,21 @@ def fails(program: str, objects: Objects, mutated: dict[str, Path], folder: Path
         return True
 
 
+def shown_by(program: str) -> pytest.MarkDecorator:
+    """What the program that must notice is evidence for: with its control, the mistake shows that it can fail."""
+    return evidence("BH-E1.mutations", *ids_of_source((ROOT / PROGRAMS[program]).read_text()))
+
+
 def control(program: str) -> object:
     """Runs when something runs that it is the control of."""
     rows = [row for row in MUTATIONS if row.caught_by == program]
     sources = {row.file for row in rows} | (set(VALIDATOR) if program == "table_test" else set())
-    return pytest.param(program, marks=inputs(sources, [PROGRAMS[program]], {row.what for row in rows}))
+    return pytest.param(program, marks=[shown_by(program), inputs(sources, [PROGRAMS[program]], {row.what for row in rows})])
 
 
 def row(mutation: Mutation) -> object:
-    return pytest.param(mutation, id=mutation.what, marks=inputs([mutation.file], [PROGRAMS[mutation.caught_by]], [mutation.what]))
+    depends = inputs([mutation.file], [PROGRAMS[mutation.caught_by]], [mutation.what])
+    return pytest.param(mutation, id=mutation.what, marks=[shown_by(mutation.caught_by), depends])
 
 
 @pytest.mark.parametrize("program", [control(program) for program in PROGRAMS])
@@ -589,7 +597,7 @@ def test_mutation_is_caught(mutation: Mutation, objects: Objects, tmp_path: Path
 
 
 def removed(file: str, check: str, text: str) -> object:
-    return pytest.param(file, text, id=check, marks=inputs([file], [PROGRAMS["table_test"]]))
+    return pytest.param(file, text, id=check, marks=[shown_by("table_test"), inputs([file], [PROGRAMS["table_test"]])])
 
 
 @pytest.mark.parametrize(("file", "text"), [removed(*one) for one in removed_checks()])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded mistakes in the running monitor: each must make the emulated case that guards against it fail, and show what it lets through.
+"""BH-E1.mutations. Seeded mistakes in the running monitor: each must make the emulated case that guards against it fail, and show what it lets through.
 
 Every worker has a copy of the source tree. Every case named below must pass there without a mistake; then with one mistake at a
 time. A group is what breaks one file on one platform, and stays with one worker.
 """
 
+import ast
 import re
 from collections.abc import Iterator
 from types import ModuleType
@@ -14,9 +15,12 @@ from bhtool.errors import BulkheadError
 from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import load
 
+from tests.claims import evidence, named_in
 from tests.emulated import table
+from tests.emulated.evidence import of_case
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.machine_mutations import MUTATIONS
+from tests.mutation.mutation import ROOT
 from tests.mutation.one_case import CAMPAIGN, CASE_FAILS, FOREIGN, ORACLE
 from tests.mutation.tree import Tree, broken_tree
 from tests.touched import inputs
@@ -27,6 +31,14 @@ OF_TABLE = [module for module in vars(table).values() if isinstance(module, Modu
 FILES = {case.name: f"tests/emulated/{module.__name__.rpartition('.')[2]}.py" for module in OF_TABLE for case in module.CASES}
 FILES |= {ORACLE: "tests/emulated/test_oracle.py", CAMPAIGN: "tests/emulated/test_campaign.py", FOREIGN: "tests/emulated/test_foreign.py"}
 REFUSALS = "tests/emulated/test_refusals.py"
+TESTS_CAN_FAIL = "BH-E1.mutations"
+SHOWN = {case.name: of_case(case) for case in table.CASES}
+
+
+def shown_by(caught_by: str) -> tuple[str, ...]:
+    """What the test that must notice is evidence for: with its control, the mistake shows that it can fail."""
+    named = SHOWN.get(caught_by) or named_in(ast.get_docstring(ast.parse((ROOT / FILES.get(caught_by, REFUSALS)).read_text())))
+    return (TESTS_CAN_FAIL, *named)
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +66,8 @@ def marks(*rows: MachineMutation) -> list[pytest.MarkDecorator]:
     """In the group of the first; depends on what all depend on."""
     group = f"mutations-{rows[0].platform}-{rows[0].file}"
     tests = {FILES.get(row.caught_by, REFUSALS) for row in rows}
-    return [pytest.mark.xdist_group(group), inputs({row.file for row in rows}, tests, {row.what for row in rows})]
+    shows = evidence(*dict.fromkeys(name for row in rows for name in shown_by(row.caught_by)))
+    return [shows, pytest.mark.xdist_group(group), inputs({row.file for row in rows}, tests, {row.what for row in rows})]
 
 
 CONTROLS = [pytest.param(*case, id="-".join(case), marks=marks(*rows)) for case, rows in OF_CASE.items()]

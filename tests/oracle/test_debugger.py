@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The debugger's protocol against a machine that is a few canned answers: descriptions in pieces, packets in pieces, little-endian values."""
+"""BH-E1.oracle. The debugger's protocol against a machine that is a few canned answers: descriptions in pieces, packets in pieces, little-endian values."""
 
 import re
 import socket

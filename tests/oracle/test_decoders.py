@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries and permission maps, word for word as the manuals want them. Words are literal: nothing is computed from a decoder's own masks."""
+"""BH-E1.oracle. Entries and permission maps, word for word as the manuals want them. Words are literal: nothing is computed from a decoder's own masks."""
 
 import pytest
 from bhtool.oracle.bitmaps import SVM_READS, SVM_WRITES, VMX_READS, VMX_WRITES, open_ports, open_registers, runs

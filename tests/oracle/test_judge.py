@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the oracle makes of small machines put together by hand, and of what no running machine shows."""
+"""BH-E1.oracle. What the oracle makes of small machines put together by hand, and of what no running machine shows."""
 
 import struct
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the oracle reads out of a partition file."""
+"""BH-E1.oracle. What the oracle reads out of a partition file."""
 
 from pathlib import Path
 

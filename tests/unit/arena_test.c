@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The start-up allocator: zeroed frames, without gaps, and never past its end. */
+/* BH-I8.bounded. The start-up allocator: zeroed frames, without gaps, and never past its end. */
 #include "check.h"
 #include "frames.h"
 

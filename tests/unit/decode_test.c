@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bytes mean. Expected values were written from SDM vol. 2A, tables 2-2, 2-3 and chapter 4 "MOV", not from the decoder;
+ * BH-I8.bounded. What bytes mean. Expected values were written from SDM vol. 2A, tables 2-2, 2-3 and chapter 4 "MOV", not from the decoder;
  * an assembler made none of them.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the monitor reads its guest's instruction: every kind of paging, and every way in which a guest may lead it astray. A read outside
- * the sandbox's own RAM ends the test: hal/x86/fetch.c reads memory only through the functions here.
+ * BH-I8.bounded. How the monitor reads its guest's instruction: every kind of paging, and every way in which a guest may lead it astray. A
+ * read outside the sandbox's own RAM ends the test: hal/x86/fetch.c reads memory only through the functions here.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a guest's write to the interrupt command register does: which cores it reaches, what reaches the hardware, and what the
- * sandbox's cores do to each other with INIT, STARTUP and NMI. hal/x86/apic/icr.c and hal/x86/pending_events.c, over a processor that
- * notes.
+ * BH-I1.ipi, BH-I3.forms. What a guest's write to the interrupt command register does: which cores it reaches, what reaches the hardware,
+ * and what the sandbox's cores do to each other with INIT, STARTUP and NMI. hal/x86/apic/icr.c and hal/x86/pending_events.c, over a
+ * processor that notes.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reaches the machine's I/O APIC of what a guest does to its own, over one that notes. Sandbox of two cores (APIC IDs 3 and 1), with
- * an edge line on pin 0, a level line, active low, on pin 10, and on pin 11 one whose vector the guest chooses; every other pin is
- * somebody else's.
+ * BH-I1.device, BH-I3.forms. What reaches the machine's I/O APIC of what a guest does to its own, over one that notes. Sandbox of two cores
+ * (APIC IDs 3 and 1), with an edge line on pin 0, a level line, active low, on pin 10, and on pin 11 one whose vector the guest chooses;
+ * every other pin is somebody else's.
  */
 #include <string.h>
 

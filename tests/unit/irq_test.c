@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever interrupt has come, with a handler or without, its core is awake after it: kernel/core/irq.c. */
+/* BH-F2.contract. Whatever interrupt has come, with a handler or without, its core is awake after it: kernel/core/irq.c. */
 #include "kernel/core/irq.h"
 
 #include "check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The boot module, spread out: wherever in memory it lies, over its own targets too, every piece arrives whole, is published,
- * and nothing else is written. All places of a small machine are tried at random; what must come out is written down apart.
+ * BH-F2.loaders. The boot module, spread out: wherever in memory it lies, over its own targets too, every piece arrives whole, is
+ * published, and nothing else is written. All places of a small machine are tried at random; what must come out is written down apart.
  */
 #include "caches.h"
 #include "monitor/boot/boot.h"

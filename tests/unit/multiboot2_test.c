@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boot information word by word, from the specification's figures ("Multiboot2 Specification version 2.0", 3.6); and cut or bent. */
+/* BH-I7.boot, BH-F2.loaders. Boot information word by word, from the specification's figures ("Multiboot2 Specification version 2.0", 3.6);
+ * and cut or bent. */
 #include "arch/x86_64/multiboot2.h"
 #include "check.h"
 

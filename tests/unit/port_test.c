@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a refused port shows, hal/x86/port.c: of RAX only what IN writes. APM vol. 3, "IN"; vol. 1, 3.1.2 "64-Bit-Mode Registers". And which
- * configuration register a sandbox with a PCI function reaches by ports: PCI Local Bus 3.0, 3.2.2.3.2 "Software Generation of
- * Configuration Transactions".
+ * BH-I1.port. What a refused port shows, hal/x86/port.c: of RAX only what IN writes. APM vol. 3, "IN"; vol. 1, 3.1.2 "64-Bit-Mode
+ * Registers". And which configuration register a sandbox with a PCI function reaches by ports: PCI Local Bus 3.0, 3.2.2.3.2 "Software
+ * Generation of Configuration Transactions".
  */
 #include "check.h"
 #include "hal/pci/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the builder does when it cannot: no frames left at any allocation, a refused request, an order it must keep. */
+/* BH-I1.memory. What the builder does when it cannot: no frames left at any allocation, a refused request, an order it must keep. */
 #include "check.h"
 #include "fake_arch.h"
 #include "formats.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random sequences of map and unmap against the model, for every format: the same statuses, the same translation of every
+ * BH-I1.memory. Random sequences of map and unmap against the model, for every format: the same statuses, the same translation of every
  * leaf and around every edge, the same number of tables. One argument: how many sequences a format gets.
  */
 #include "check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tables cost: the figures the project promises, and the geometry they rest on. */
+/* BH-P1.tables. What tables cost: the figures the project promises, and the geometry they rest on. */
 #include "check.h"
 #include "formats.h"
 #include "frames.h"

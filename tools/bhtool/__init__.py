@@ -11,7 +11,18 @@ VERSION = "0.2.0"
 ROOMS = (
     *("families", "codes", "terminal", "provision"),
     *("config", "image", "machine", "report"),  # from a partition file to the account of a run
-    *("delivery", "documents", "oracle", "debugger", "overlay", "picture", "testing", "attack", "bench"),  # each is for a verb or two
+    *(
+        "delivery",
+        "documents",
+        "oracle",
+        "debugger",
+        "overlay",
+        "picture",
+        "evidence",
+        "testing",
+        "attack",
+        "bench",
+    ),  # each is for a verb or two
     "verbs",
 )
 WAYS_IN = ("launch", "cli", "commands", "__main__")

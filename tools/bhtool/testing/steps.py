@@ -52,7 +52,8 @@ def run_meson(build: Path, selection: Selection, tally: Tally) -> None:
         tally.fail(f"meson test: exit status {status}")
 
 
-def run_pytest(folders: list[Path], selection: Selection, tally: Tally, workers: int) -> None:
+def run_pytest(folders: list[Path], selection: Selection, tally: Tally, workers: int, claims: Path | None = None) -> None:
+    """`claims`: where what each test is evidence for is written, of those left out, too."""
     present = [str(folder.relative_to(paths.ROOT)) for folder in folders if any(folder.glob("**/test_*.py"))]
     if not present:
         return
@@ -62,6 +63,7 @@ def run_pytest(folders: list[Path], selection: Selection, tally: Tally, workers:
     with tempfile.TemporaryDirectory() as directory:
         junit = Path(directory) / "junit.xml"
         environment = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")}
+        command += [f"--claims={claims}"] if claims else []
         status = step([*command, f"--junit-xml={junit}"], "pytest", limit, environment)
         tally.add_junit(junit)
     if status not in (0, NO_TESTS_COLLECTED) and len(tally.failed) == failed_before:

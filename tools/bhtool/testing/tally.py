@@ -6,9 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bhtool.evidence.claims import name_in_c
+from bhtool.evidence.results import Outcome, Result
 from bhtool.testing.cost import PROPERTY, Cost
 
 LEFT = "left to --long"  # why a test was not started, in JUnit files
+TEST, PLATFORM = "test", "platform"  # properties of a test case in JUnit files
 
 
 @dataclass
@@ -20,6 +23,7 @@ class Tally:
     costs: list[Cost] = field(default_factory=list)
     parts: dict[str, Counter[str]] = field(default_factory=dict)  # passed, failed and skipped ones of each file
     suites: list[ET.Element] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)  # of each test that ran, by the name that its claim has
 
     def add_junit(self, path: Path) -> None:
         """Every test case of a file; one is failed if it holds a failure or an error."""
@@ -38,14 +42,23 @@ class Tally:
         if case.find("failure") is not None or case.find("error") is not None:
             self.failed.append(name)
             part["failed"] += 1
+            self._add_result(case, "failed")
         elif skip is not None and skip.get("message") == LEFT:
             self.left.append(name)
         elif skip is not None:
             self.skipped.append(f"{name}: {skip.get('message') or 'no reason given'}")
             part["skipped"] += 1
+            self._add_result(case, "skipped")
         else:
             self.passed += 1
             part["passed"] += 1
+            self._add_result(case, "passed")
+
+    def _add_result(self, case: ET.Element, outcome: Outcome) -> None:
+        """Meson's names have the suite in front."""
+        said = {one.get("name"): one.get("value") for one in case.iter("property")}
+        test = said.get(TEST) or name_in_c(case.get("name", "").rpartition(" / ")[2])
+        self.results.append(Result(test, outcome, round(float(case.get("time") or 0), 3), said.get(PLATFORM)))
 
     def _add_cost(self, case: ET.Element, name: str) -> None:
         for one in case.iter("property"):

@@ -8,6 +8,7 @@ VERBS = {
     "new": "Write a partition file to begin with, and settings for editors.",
     "check": "Judge a partition file and show what it gives to whom.",
     "test": "Build and test everything.",
+    "evidence": "Show which requirement is proven by which tests, at this commit.",
     "oracle": "Prove the tables of a running machine equal to its partition file.",
     "bench": "Measure interrupt paths, start-up and exits.",
     "attack": "Let hostile sandboxes try to break out.",
@@ -23,7 +24,16 @@ VERBS = {
 }
 LIGHT_VERBS = ("setup", "platforms", "explain", "completion", "new")  # need no compiler and no emulator
 
-SOURCE_VERBS = ("test", "oracle", "bench", "attack", "size", "figures", "package")  # need the sources, which a package does not have
+SOURCE_VERBS = (
+    "test",
+    "evidence",
+    "oracle",
+    "bench",
+    "attack",
+    "size",
+    "figures",
+    "package",
+)  # need the sources, which a package does not have
 COMPLETE = "_BULKHEAD_COMPLETE"  # a shell that completes a line sets it
 
 EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writes
@@ -34,6 +44,7 @@ EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writ
     "new": ("new mine", "new mine --template guest"),
     "check": ("check mine/partition.dts", "check mine/partition.dts --platform qemu-svm --json mine.json"),
     "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),
+    "evidence": ("evidence", "evidence --strict --json evidence.json"),
     "oracle": ("oracle --partition mine/partition.dts --platform qemu-svm",),
     "bench": ("bench", "bench costs --platform qemu-aarch64"),
     "attack": ("attack --platform qemu-aarch64",),

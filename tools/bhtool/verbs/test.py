@@ -10,6 +10,8 @@ import click
 
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
+from bhtool.evidence import claims, join, results
+from bhtool.evidence.requirements import load as load_requirements
 from bhtool.image.build import build_host, build_platform
 from bhtool.image.names import Resolver
 from bhtool.machine.emulated import versions
@@ -28,6 +30,7 @@ UNIT_FOLDERS = [TESTS / name for name in ("structure", "image", "config", "tool"
 MUTATIONS = TESTS / "mutation"
 LEFT_FILE = paths.BUILD / "left-to-long.txt"
 EMULATED_FOLDERS = [TESTS / name for name in ("emulated", "mutation")]
+CLAIMS = paths.BUILD / "claims.json"
 FOLDERS = {"unit": UNIT_FOLDERS, "emulated": EMULATED_FOLDERS, "all": [*UNIT_FOLDERS, *EMULATED_FOLDERS]}
 
 
@@ -87,6 +90,17 @@ def store(tally: Tally, commit: str, started: float) -> str:
     return f"the result is stored in {LONG_RESULT.relative_to(paths.ROOT)}"
 
 
+def keep(tally: Tally, commit: str, which: str) -> list[str]:
+    """Keeps how each test went; of a run of everything, says what that comes to."""
+    if not commit or commit != result.clean_commit():
+        return ["how tests went is not kept: the sources are no commit"]
+    known = results.store(commit, tally.results)
+    kept = f"how tests went is kept in {results.file_of(commit).relative_to(paths.ROOT)}"
+    if which != "all" or not CLAIMS.exists():
+        return [kept]
+    return [kept, join.summary(join.join(load_requirements(), [*claims.in_c(), *claims.read(CLAIMS)], known))]
+
+
 def conclude(tally: Tally, ran: list[str], strict: bool, screen: Screen) -> Status:
     for line in cost.report(tally.costs, cost.used_so_far()):
         screen.say(line)
@@ -134,11 +148,13 @@ def test(
     ran = [describe(selection)]
     with tempfile.TemporaryDirectory() as shown:
         os.environ[SHOWN] = shown
-        run_pytest(FOLDERS[which], selection, tally, workers)
+        CLAIMS.unlink(missing_ok=True)
+        run_pytest(FOLDERS[which], selection, tally, workers, CLAIMS)
         if share == "auto" and which != "unit":
             ran.append(run_touched(selection, tally, workers, started))
     if result.is_whole(which, selection):
         ran.append(store(tally, commit, started))
+    ran += keep(tally, commit, which)
     if junit:
         tally.write_junit(junit)
     return conclude(tally, ran, require_all or os.environ.get("CI") == "true", screen)
