@@ -81,7 +81,7 @@ def test_check_grants_what_it_claims_on_every_board(example: str, platform: str)
     plan, claims = make_plan(load(platform), paths.ROOT / "examples" / example, lambda _: None, provides=False), CLAIMS[example]
     assert plan.errors == []
     assert {one.rule for one in plan.warnings} <= {"BH-W060"}
-    sandboxes = plan_json(plan)["allocation"]["sandboxes"]
+    sandboxes = plan_json(plan, load(platform))["allocation"]["sandboxes"]
     assert reached(sandboxes) == claims.reaches
     assert {one["name"]: one["restart"]["max_restarts"] for one in sandboxes if one["restart"]} == claims.restarts
     assert {one.name: one.heartbeat_timeout_us for one in plan.sandboxes if one.heartbeat_timeout_us} == claims.heartbeat_timeouts_us

@@ -11,7 +11,7 @@ from bhtool.paths import PARTITIONS, ROOT
 
 from tests.tool.conftest import Inside
 
-DOCUMENT = {"schema", "versions", "platform", "valid", "errors", "warnings", "allocation", "schedulability", "channels"}
+DOCUMENT = {"schema", "versions", "platform", "valid", "errors", "warnings", "allocation", "schedulability", "channels", "assumptions"}
 SANDBOX = {"name", "cpus", "ram", "rest", "unprotected", "devices", "withheld", "reaches", "memory", "restart"}
 MEMORY = {"ram_bytes", "monitor_bytes", "table_bytes", "core_bytes", "log_bytes", "snapshot_bytes", "given_up_bytes"}
 RESTART = {"max_restarts", "zeroed_bytes", "snapshot_bytes", "instructions_at_most"}
@@ -40,6 +40,8 @@ def test_what_check_writes_of_a_file(inside: Inside, tmp_path: Path) -> None:
     assert all(one["restart"].keys() == RESTART for one in allocation["sandboxes"] if one["restart"])
     assert any(one["restart"] for one in allocation["sandboxes"])
     assert all(held.keys() == {"kind", "start", "size", "what", "owner", "file", "line"} for held in allocation["holdings"])
+    assert all(one.keys() == {"id", "not_isolated", "verify"} for one in found["assumptions"])
+    assert {"BH-A06", "BH-A15"} <= {one["id"] for one in found["assumptions"]}
     assert all(part.keys() == {"kind", "bytes"} for part in allocation["machine_memory"])
 
 

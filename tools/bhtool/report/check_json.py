@@ -3,7 +3,8 @@
 
 from typing import Any
 
-from bhtool.config.plan import DmaFree, Holding, Plan, SandboxPlan
+from bhtool.config.assumptions import relied_on
+from bhtool.config.plan import DmaFree, Holding, Plan, Platform, SandboxPlan
 from bhtool.image.stages import diagnostic_json, warnings_json
 from bhtool.report.given_up import machine_memory, memory_of
 
@@ -56,7 +57,13 @@ def sandbox_json(plan: Plan, one: SandboxPlan) -> dict[str, Any]:
     }
 
 
-def plan_json(plan: Plan) -> dict[str, Any]:
+def assumptions_json(plan: Plan, platform: Platform) -> list[dict[str, str]]:
+    """Of docs/not-isolated.md, those that it relies on; none of what is refused."""
+    found = relied_on(plan, platform) if plan.valid else []
+    return [{"id": one.id, "not_isolated": one.title, "verify": one.verify} for one in found]
+
+
+def plan_json(plan: Plan, platform: Platform) -> dict[str, Any]:
     allocation = {
         "sandboxes": [sandbox_json(plan, one) for one in plan.sandboxes],
         "holdings": [holding_json(held) for held in plan.holdings],
@@ -70,4 +77,5 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "allocation": allocation,
         "schedulability": [],
         "channels": [],
+        "assumptions": assumptions_json(plan, platform),
     }

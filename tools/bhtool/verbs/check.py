@@ -8,7 +8,9 @@ import click
 from rich.table import Table
 
 from bhtool.bench.plot import require_format
+from bhtool.codes.assumptions import Assumption
 from bhtool.codes.catalogue import has_more
+from bhtool.config.assumptions import relied_on
 from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
 from bhtool.errors import Status
 from bhtool.image.build import is_built
@@ -102,6 +104,14 @@ def allocation_table(plan: Plan) -> Table:
     return table
 
 
+def assumption_table(found: list[Assumption]) -> Table:
+    """A line each; `explain` has the whole, and how to verify it."""
+    table = table_of("Not isolated: what it relies on (explain BH-A.. says how to verify it)", "assumption", "what is not isolated")
+    for one in found:
+        table.add_row(one.id, one.title)
+    return table
+
+
 def explained(found: Iterable[Diagnostic]) -> list[str]:
     """Rules of which `bulkhead explain` has more to say than their messages."""
     return [rule for rule in dict.fromkeys(one.rule for one in found) if has_more(rule)][:MOST_EXPLAINED]
@@ -113,8 +123,11 @@ def explained(found: Iterable[Diagnostic]) -> list[str]:
 @click.option("--json", "json_file", type=Output(), help="Write the same as JSON.")
 @click.option("--build", is_flag=True, help="Build and fetch the software that the tool provides, so that its places are judged, too.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw who has what and who may reach whom: .svg, .png or .pdf.")
+@click.option("--assumptions", is_flag=True, help="List what is not isolated that it relies on: docs/not-isolated.md.")
 @strict_option
-def check(partition: Path, platform_name: str, json_file: Path | None, build: bool, plot_file: Path | None, strict: bool) -> Status:
+def check(
+    partition: Path, platform_name: str, json_file: Path | None, build: bool, plot_file: Path | None, assumptions: bool, strict: bool
+) -> Status:
     """Judge a partition file and show what it gives to whom.
 
     Without --build nothing is built or fetched on a machine where nothing has been: of software that the tool provides, only what is there is judged.
@@ -141,9 +154,14 @@ def check(partition: Path, platform_name: str, json_file: Path | None, build: bo
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
             screen.summary(restart_table(plan))
+        assumed = relied_on(plan, platform)
+        if assumptions:
+            screen.summary(assumption_table(assumed))
+        elif assumed:
+            screen.summary(f"It relies on {len(assumed)} assumptions on what is not isolated: --assumptions lists them.")
     if plan.valid and plot_file:
         with screen.progress(f"drawing {plot_file}"):
             draw_split(plan, plot_file, screen.report)
     if json_file:
-        write_json(json_file, "check", plan_json(plan), versions_of("dtc"))
+        write_json(json_file, "check", plan_json(plan, platform), versions_of("dtc"))
     return Status.GOOD if plan.valid else Status.FAILED

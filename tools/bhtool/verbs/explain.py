@@ -77,6 +77,7 @@ def explain(codes: tuple[str, ...]) -> Status:
     \b
     A rule or warning of check    BH-R047, R047, BH-W020
     An invariant                  BH-I1.memory
+    An assumption                 BH-A02
     A crash or exit reason        memory, hang, 14
     A state of a sandbox          PARKED, off
     A hypercall or its result     0xc6000003, KICK, -2, DENIED
