@@ -153,9 +153,10 @@ static void run_rival(const struct command_line *line)
 	rival_run();
 }
 
+/* sentinel, sentinel=CALLS,PASSES: with so many calls to the monitor after each slice, until all was checked so many times */
 static void run_sentinel(const struct command_line *line)
 {
-	sentinel_run();
+	sentinel_run(line->operand[0], line->operand[1]);
 }
 
 /* sweep=KIND */

@@ -81,16 +81,18 @@ static void look_at_registers(void)
 }
 
 /* One slice each millisecond. */
-static void pass(uint64_t *start, const uint64_t *end)
+static void pass(uint64_t *start, const uint64_t *end, uint64_t calls)
 {
 	for (uint64_t *slice = start; slice < end; slice += SLICE_WORDS) {
 		due = arch_counter() + clock_from_ns(PERIOD_NS);
 		idle_until(is_due);
 		look(slice, slice + SLICE_WORDS < end ? slice + SLICE_WORDS : end);
+		for (uint64_t n = 0; n < calls; n++)
+			info_call_monitor(BH_CALL_VERSION, 0, 0);
 	}
 }
 
-_Noreturn void sentinel_run(void)
+void sentinel_run(uint64_t calls, uint64_t passes)
 {
 	uint64_t rest_end, rest = frames_rest(&rest_end);
 	uint64_t *start = (uint64_t *)(uintptr_t)rest;
@@ -101,10 +103,10 @@ _Noreturn void sentinel_run(void)
 		fault_stop("a sentinel needs RAM");
 	fill(start, end);
 	marks_set();
-	for (uint64_t passes = 1;; passes++) {
-		pass(start, end);
+	for (uint64_t n = 1; !passes || n <= passes; n++) {
+		pass(start, end, calls);
 		look_at_image(sum);
 		look_at_registers();
-		console_report("pass %ju, %ju words changed, the last at 0x%jx", passes, changed.words, changed.last);
+		console_report("pass %ju, %ju words changed, the last at 0x%jx", n, changed.words, changed.last);
 	}
 }

@@ -4,6 +4,10 @@
  * checked a thousand times a second, beside the heartbeat. It reports how often it has checked everything, and what had changed.
  */
 #pragma once
+#include <stdint.h>
 
-/* Never returns. */
-_Noreturn void sentinel_run(void);
+/*
+ * Checks slice after slice, all of its memory so many times (0: for ever), and calls its monitor so many times after each slice.
+ * Requires: a grant of RAM; else the sandbox stops.
+ */
+void sentinel_run(uint64_t calls, uint64_t passes);
