@@ -65,16 +65,16 @@ class Port(Debugger):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        assert self._ask("Qqemu.PhyMemMode:1") == b"OK"
+        assert self.ask("Qqemu.PhyMemMode:1") == b"OK"
 
     def read_word(self, address: int) -> int:
-        return int.from_bytes(bytes.fromhex(self._ask(f"m{address:x},4").decode()), "little")
+        return int.from_bytes(bytes.fromhex(self.ask(f"m{address:x},4").decode()), "little")
 
     def write_word(self, address: int, value: int) -> None:
-        assert self._ask(f"M{address:x},4:{value.to_bytes(4, 'little').hex()}") == b"OK"
+        assert self.ask(f"M{address:x},4:{value.to_bytes(4, 'little').hex()}") == b"OK"
 
     def resume(self) -> None:
-        assert self._ask("D") == b"OK"
+        assert self.ask("D") == b"OK"
 
     def monitor(self, command: str) -> str:
         """What QEMU's own monitor says to it: "O" packets, then "OK"."""

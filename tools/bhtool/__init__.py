@@ -21,6 +21,7 @@ ROOMS = (
         "evidence",
         "testing",
         "attack",
+        "faults",
         "bench",
     ),  # each is for a verb or two
     "verbs",

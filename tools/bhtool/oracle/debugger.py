@@ -29,38 +29,48 @@ class Debugger:
         self._line = socket.socket(socket.AF_UNIX)
         self._line.settimeout(SECONDS)
         self._line.connect(str(path))
-        self._numbers = self._read_numbers()
+        self.numbers = self._read_numbers()
 
     def close(self) -> None:
         self._line.close()
 
-    def _ask(self, command: str) -> bytes:
+    def ask(self, command: str, seconds: float = SECONDS) -> bytes:
+        """The answer to a command. Raises TimeoutError if there is none in so many seconds, BulkheadError if the machine has ended."""
         data = command.encode()
         self._line.sendall(b"$" + data + b"#%02x" % (sum(data) & 0xFF))
+        return self.receive(seconds)
+
+    def receive(self, seconds: float = SECONDS) -> bytes:
+        """The next packet; fails as `ask` does."""
+        self._line.settimeout(seconds)
         answer = b""
         while not (found := PACKET.search(answer)):
             if not (more := self._line.recv(65536)):
-                raise BulkheadError("the machine ended while its registers were read")
+                raise BulkheadError("the machine ended while its debugger's port was asked")
             answer += more
         self._line.sendall(b"+")
         return found[1]
 
+    def interrupt(self) -> None:
+        """Asks a machine that runs to stop; `receive` has its answer."""
+        self._line.sendall(b"\x03")
+
     def _document(self, name: str) -> str:
         """A file of the target description, in pieces: "m" and more follow, "l" is the last."""
         text = b""
-        while (piece := self._ask(f"qXfer:features:read:{name}:{len(text):x},{CHUNK:x}"))[:1] == b"m":
+        while (piece := self.ask(f"qXfer:features:read:{name}:{len(text):x},{CHUNK:x}"))[:1] == b"m":
             text += piece[1:]
         return (text + piece[1:]).decode()
 
     def _read_numbers(self) -> dict[str, int]:
         """Without the request for descriptions QEMU shows no system registers."""
-        self._ask("qSupported:xmlRegisters=arm")
+        self.ask("qSupported:xmlRegisters=arm")
         parts = re.findall(r'href="([^"]*)"', self._document("target.xml"))
         return {name: int(number) for part in parts for name, number in REGISTER.findall(self._document(part))}
 
     def read(self, core: int, names: Iterable[str]) -> dict[str, int]:
         """Little-endian, as wide as each is. Threads count from 1."""
-        if self._ask(f"Hg{core + 1:x}") != b"OK":
+        if self.ask(f"Hg{core + 1:x}") != b"OK":
             raise BulkheadError(f"the machine has no core {core}", Status.FAILED)
-        found = {name: self._ask(f"p{self._numbers[name]:x}") for name in names if name in self._numbers}
+        found = {name: self.ask(f"p{self.numbers[name]:x}") for name in names if name in self.numbers}
         return {name: int.from_bytes(bytes.fromhex(text.decode()), "little") for name, text in found.items()}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead faults`: the model is decided by seed and number, and each verdict has something that it alone tells."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bhtool.attack.stage import SENTINELS
+from bhtool.config.plan import Plan
+from bhtool.errors import BulkheadError
+from bhtool.faults.fault import MOMENTS, STEPS, Fault, Moment, Region, draw
+from bhtool.faults.run import require_instrument
+from bhtool.faults.series import Found, Series, wilson
+from bhtool.faults.stage import KICKER, KICKS, VICTIM, Stage
+from bhtool.faults.verdict import KICK_BEATS, Observation, Outcome, Seen, Verdict, judge
+from bhtool.platforms import load
+from hypothesis import given
+from hypothesis import strategies as st
+
+REGIONS = (
+    Region("guest text", tuple(range(0x1000, 0x2000, 8)), (0x1008, 0x1010), is_guests=True),
+    Region("stage 2", tuple(range(0x3000, 0x4000, 8)), is_judged=True),
+    Region("monitor registers", registers=(("x0", 64), ("cpsr", 32)), in_monitor=True),
+)
+FIRST = 80
+CALM = Seen("ready", beats=380, passes=4, exits={"call": 200, "idle": 500})
+NAMES = (*SENTINELS, VICTIM, KICKER)
+REFERENCE = Observation(dict.fromkeys(NAMES, CALM), pages={0x5000: b"a monitor's"})
+
+
+def seen(**changed: Seen) -> Observation:
+    return replace(REFERENCE, seen={**REFERENCE.seen, **changed})
+
+
+# ---- the model ----
+
+
+@given(st.integers(0, 1000), st.integers(0, 5000))
+def test_seed_and_number_decide_a_fault(seed: int, number: int) -> None:
+    one = draw(seed, number, REGIONS, FIRST)
+    assert one == draw(seed, number, REGIONS, FIRST)
+    assert one.region == REGIONS[number % len(REGIONS)]
+    assert FIRST <= one.moment.kicks < 2 * FIRST
+    if one.region.registers:
+        assert one.bit < dict(one.region.registers)[one.register]
+        assert one.moment.step is not None
+        assert one.moment.step < STEPS
+    else:
+        assert one.address in one.region.words
+        assert one.bit < 64
+        assert one.moment.step is None
+
+
+def test_faults_of_a_seed_share_few_moments() -> None:
+    """Each takes a machine without a fault to compare with."""
+    moments = {draw(1, number, REGIONS[:2], FIRST).moment for number in range(1000)}
+    assert 1 < len(moments) <= MOMENTS
+
+
+def test_half_of_the_faults_hit_words_that_are_not_zero() -> None:
+    filled = Counter(draw(1, number, REGIONS[:1], FIRST).address in REGIONS[0].filled for number in range(2000))
+    assert 900 < filled[True] < 1150
+
+
+def test_a_moment_changes_the_kickers_commands_and_nothing_else() -> None:
+    blank = KICKS.format(period=0, kicks=0).encode()
+    stage = Stage(load("qemu-aarch64"), Plan("qemu-aarch64", Path("test.dts")), b"before " + blank + b" after", Path("test.dts"))
+    image = stage.image_for(Moment(99, 1042))
+    assert image == b"before watch=1,1042,0099 life watch=1,1000,1000000 after"
+
+
+def test_bochs_is_refused() -> None:
+    with pytest.raises(BulkheadError, match="another emulator"):
+        require_instrument(load("bochs-vtx"))
+
+
+# ---- verdicts ----
+
+
+def test_nothing_differs() -> None:
+    assert judge(REFERENCE, REFERENCE) == Verdict(Outcome.SILENT)
+
+
+def test_a_machine_lives_longer_where_the_victim_has_ended() -> None:
+    """All cores share an emulator's time: that everybody beats more, or less, is no sign by itself."""
+    more = replace(CALM, beats=388)
+    assert judge(seen(**dict.fromkeys(NAMES, more)), REFERENCE).outcome == Outcome.SILENT
+
+
+CONTAINED = {
+    "its memory": replace(CALM, changed=1),
+    "late": replace(CALM, gaps=2),
+    "still": replace(CALM, beats=150),
+    "silent": replace(CALM, passes=1),
+    "busy": replace(CALM, exits={"call": 900, "idle": 500}),
+    "complains": replace(CALM, complaints=("fault at 0x40",)),
+}
+DETECTED = {
+    "crash": replace(CALM, crash="memory"),
+    "restarted": replace(CALM, restarts=1),
+    "parked": replace(CALM, state="parked"),
+    "off": replace(CALM, state="off"),
+}
+
+
+@pytest.mark.parametrize("victim", CONTAINED.values(), ids=CONTAINED)
+def test_what_only_the_victim_shows_is_contained(victim: Seen) -> None:
+    found = judge(seen(victim=victim), REFERENCE)
+    assert (found.outcome, found.monitor_failed) == (Outcome.CONTAINED, False)
+    assert found.why
+
+
+@pytest.mark.parametrize("victim", DETECTED.values(), ids=DETECTED)
+def test_what_its_monitor_was_told_is_detected(victim: Seen) -> None:
+    assert judge(seen(victim=victim), REFERENCE).outcome == Outcome.DETECTED
+
+
+PROPAGATED = {
+    "crash": replace(CALM, crash="memory"),
+    "restarted": replace(CALM, restarts=1),
+    "parked": replace(CALM, state="parked"),
+    "memory": replace(CALM, changed=1),
+    "one late beat": replace(CALM, gaps=1),
+    "still": replace(CALM, beats=200),
+    "complains": replace(CALM, complaints=("stray interrupt 40",)),
+}
+
+
+@pytest.mark.parametrize("watcher", SENTINELS)
+@pytest.mark.parametrize("disturbed", PROPAGATED.values(), ids=PROPAGATED)
+def test_whoever_keeps_watch_is_disturbed_by_anything(watcher: str, disturbed: Seen) -> None:
+    """Whatever the victim shows."""
+    for victim in (CALM, *DETECTED.values()):
+        assert judge(seen(**{watcher: disturbed, VICTIM: victim}), REFERENCE).outcome == Outcome.PROPAGATED
+
+
+def test_pages_of_others_are_compared() -> None:
+    for pages in ({}, {0x5000: b"another"}, {0x5000: b"a monitor's", 0x6000: b"new"}):
+        assert judge(replace(REFERENCE, pages=pages), REFERENCE).outcome == Outcome.PROPAGATED
+
+
+def test_a_kicker_waits_for_its_victim_no_longer_than_its_bound() -> None:
+    waits = replace(CALM, beats=CALM.beats - KICK_BEATS, unanswered=1)
+    found = judge(seen(kicker=waits), REFERENCE)
+    assert (found.outcome, found.monitor_failed) == (Outcome.DETECTED, True)
+    stands = replace(CALM, beats=CALM.beats - 3 * KICK_BEATS, unanswered=1)
+    assert judge(seen(kicker=stands), REFERENCE).outcome == Outcome.PROPAGATED
+    assert judge(seen(kicker=replace(CALM, state="parked")), REFERENCE).outcome == Outcome.PROPAGATED
+
+
+def test_a_monitor_that_serves_no_more_is_told_apart() -> None:
+    still = seen(victim=CONTAINED["still"])
+    assert judge(replace(still, in_monitor=True), REFERENCE) == replace(judge(still, REFERENCE), monitor_failed=True)
+    assert not judge(replace(seen(victim=replace(CALM, beats=150, state="parked")), in_monitor=True), REFERENCE).monitor_failed
+
+
+def test_the_end_of_everybody() -> None:
+    assert judge(replace(REFERENCE, ended="status 1"), REFERENCE).outcome == Outcome.MACHINE
+    assert judge(replace(REFERENCE, stood=True), REFERENCE).outcome == Outcome.MACHINE
+
+
+# ---- figures ----
+
+
+def test_wilson_intervals() -> None:
+    """E. B. Wilson's own form, worked out by hand for 0 of 10 and 5 of 10: z^2 / (n + z^2), and around a half."""
+    assert wilson(0, 10) == (0.0, 0.2775)
+    assert wilson(5, 10) == (0.2366, 0.7634)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def of(region: Region, outcome: Outcome, number: int = 0) -> Found:
+    return Found(Fault(number, region, 0x1008, "", 3, Moment(FIRST, 1000)), Verdict(outcome), stays=True, named="")
+
+
+def test_rows_count_every_fault_once() -> None:
+    result = Series(load("qemu-aarch64"), 1, REGIONS, [of(REGIONS[0], Outcome.SILENT), of(REGIONS[1], Outcome.PROPAGATED, 1)])
+    text, tables, whole = result.rows()
+    assert (text["region"], text["silent"], text["propagated"], text["silent_and_stays"]) == ("guest text", 1, 0, 1)
+    assert (tables["region"], tables["propagated"], whole["faults"]) == ("stage 2", 1, 2)
+    assert whole["shares"]["propagated"] == [0.5, *wilson(1, 2)]
+    assert result.as_dict()["disturbing"][0]["number"] == 1
+
+
+def test_a_series_fails_by_what_is_the_victims_own() -> None:
+    platform = load("qemu-aarch64")
+    assert Series(platform, 1, REGIONS, [of(REGIONS[1], Outcome.PROPAGATED), of(REGIONS[0], Outcome.DETECTED)]).good()
+    for outcome in (Outcome.PROPAGATED, Outcome.MACHINE):
+        assert not Series(platform, 1, REGIONS, [of(REGIONS[0], outcome)]).good()
