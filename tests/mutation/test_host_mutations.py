@@ -22,9 +22,9 @@ from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_contract import CONTRACT, CORE_X86, LINES_ARM, PARTITION_X86
 from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_filters import FILTERS, PORT
+from tests.mutation.rows_kernel import KERNEL, KERNEL_PARTS, KERNEL_PROGRAMS, MEMORY
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
 from tests.mutation.rows_lives import LIVES, RESTART
-from tests.mutation.rows_memory import FORMAT, FRAMES, KERNEL_CPU, MEMORY, SPACE
 from tests.mutation.rows_run import COMMANDS, ENDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
@@ -67,8 +67,6 @@ PROGRAMS = {
     "pci_test": "tests/unit/pci_test.c",
     "port_test": "tests/unit/port_test.c",
     "irq_test": "tests/unit/irq_test.c",
-    "kernel_frames_test": "tests/unit/kernel_frames_test.c",
-    "kernel_space_test": "tests/unit/kernel_space_test.c",
     "command_test": "tests/unit/command_test.c",
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
@@ -109,11 +107,11 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "port_test": [PORT],
     "irq_test": [INTERRUPTS],
-    "kernel_frames_test": [FRAMES, *KERNEL_CPU],
-    "kernel_space_test": [SPACE, FRAMES, FORMAT, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
     "command_test": [COMMANDS, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
+PROGRAMS |= KERNEL_PROGRAMS
+PARTS |= KERNEL_PARTS
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",
@@ -146,6 +144,7 @@ MUTATIONS = [
     *CONTRACT,
     *KICKS,
     *ENDS,
+    *KERNEL,
     *MEMORY,
     # What start-up writes for a sandbox.
     Mutation(

@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in the sandbox kernel's frames and address spaces, for their tests on the host."""
+"""Mistakes in the sandbox kernel's own files, frames and address spaces first, for their tests on the host."""
 
 from tests.mutation.mutation import Mutation
 
 FRAMES, SPACE, KERNEL_LOCK = "kernel/core/frames.c", "kernel/core/space.c", "kernel/core/lock.c"
 FORMAT = "kernel/arch/aarch64/space_format.c"
+CONSOLE, COMMAND, TEXT = "kernel/core/console.c", "kernel/core/command.c", "kernel/core/text.c"
+TIMER, HEARTBEAT, CLOCK = "kernel/core/timer.c", "kernel/core/heartbeat.c", "kernel/core/clock.c"
 KERNEL_CPU = [KERNEL_LOCK, "tests/unit/fake_cpu.c", "tests/unit/fake_arch.c"]
+KERNEL_PROGRAMS = {
+    "kernel_console_test": "tests/unit/kernel_console_test.c",
+    "kernel_text_test": "tests/unit/kernel_text_test.c",
+    "kernel_timer_test": "tests/unit/kernel_timer_test.c",
+    "kernel_frames_test": "tests/unit/kernel_frames_test.c",
+    "kernel_space_test": "tests/unit/kernel_space_test.c",
+}
+KERNEL_PARTS = {
+    "kernel_console_test": [CONSOLE, COMMAND, TEXT, *KERNEL_CPU],
+    "kernel_text_test": [TEXT, CLOCK],
+    "kernel_timer_test": [TIMER, HEARTBEAT, CLOCK, "tests/unit/fake_cpu.c"],
+    "kernel_frames_test": [FRAMES, *KERNEL_CPU],
+    "kernel_space_test": [SPACE, FRAMES, FORMAT, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
+}
 
 
 def frames(what: str, old: str, new: str = "") -> Mutation:
@@ -81,4 +97,62 @@ MEMORY = (
     kind(
         "a process's data can be executed", "AP_USER | UXN | PXN,\n\t\t\t[SPACE_USER_DEVICE]", "AP_USER | PXN,\n\t\t\t[SPACE_USER_DEVICE]"
     ),
+)
+
+
+def console(what: str, file: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, file, old, new, "kernel_console_test")
+
+
+def text(what: str, file: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, file, old, new, "kernel_text_test")
+
+
+def timer(what: str, file: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, file, old, new, "kernel_timer_test")
+
+
+KERNEL = (
+    console("input has no end", CONSOLE, "== INPUT_BYTES) return;", "== 0xffffffff) return;"),
+    console("another life loses the log", CONSOLE, "if (log_ring->magic != BH_LOG_MAGIC) log_ring->head = 0;", "log_ring->head = 0;"),
+    console("the ring is as long as what is written", CONSOLE, "head % BH_LOG_TEXT_BYTES] =", "head % (BH_LOG_TEXT_BYTES - 1)] ="),
+    console("a character that finds no room is dropped", CONSOLE, "while (!sent);", "while (false);"),
+    console("interrupts stay disabled after a character", CONSOLE, "cpu_interrupts_restore(enabled);"),
+    console("reports disturb who types", CONSOLE, "uart && !somebody_types && dots_sent()", "uart && dots_sent()"),
+    console("a dot is sent too many", CONSOLE, "if (!left || (left > 1 &&", "if ((left > 1 &&"),
+    console("a line is a character too long", COMMAND, "edited_length < sizeof(edited) - 1", "edited_length < sizeof(edited)"),
+    console("what precedes the line is rubbed out", COMMAND, "&& edited_length) {", ") {"),
+    console("keys without a sign are taken", COMMAND, "c >= ' ' && c <= '~' &&", ""),
+    console("a line stays when it has run", COMMAND, "edited_length = 0;"),
+    console("a word is a character too long", COMMAND, "if (n < COMMAND_WORD_BYTES - 1)", "if (n < COMMAND_WORD_BYTES)"),
+    console("operands that are missing are 0", COMMAND, "command && line.operands >= command->operands", "command"),
+    console("a fourth operand is taken", COMMAND, "line->operands < COMMAND_OPERANDS &&", ""),
+    console("operands need no comma", COMMAND, "if (*cursor != ',') return;"),
+    text("a prefix is equal", TEXT, "return *a == *b;", "return !*a;"),
+    text("0x alone is a number", TEXT, "if (digit_value(*s) >= base) return false;"),
+    text("letters are digits", TEXT, "for (; digit_value(*s) < base; s++)", "for (; digit_value(*s) < 16; s++)"),
+    text("hexadecimal is decimal", TEXT, "== 'x' ? 16 : 10", "== 'x' ? 10 : 10"),
+    text("0 has no digit", TEXT, "} while (value);", "} while (value > 9);"),
+    text("the upper half of ticks is lost", CLOCK, "(value_high * factor_high << (64 - PLACES)) +", ""),
+    text("the middle of ticks is lost", CLOCK, "(middle << (32 - PLACES)) +", ""),
+    timer("events come in any order", TIMER, "while (*link && (*link)->deadline <= deadline)", "while (*link)"),
+    timer(
+        "the hardware is set for what was added last", TIMER, "*link = event; set_hardware(*first);", "*link = event; set_hardware(event);"
+    ),
+    timer("the hardware keeps what was cancelled", TIMER, "*link = event->next; set_hardware(*first);", "*link = event->next;"),
+    timer("what is not due fires", TIMER, "(*first)->deadline <= now", "(*first)->deadline <= now + 50"),
+    timer("what is due to the tick waits", TIMER, "(*first)->deadline <= now", "(*first)->deadline < now"),
+    timer("the next event has no interrupt", TIMER, "idle_end_sleep(); } set_hardware(*first);", "idle_end_sleep(); }"),
+    timer("who slept sleeps on", TIMER, "event->fire(event); idle_end_sleep();", "event->fire(event);"),
+    timer(
+        "an event that fires is still waiting",
+        TIMER,
+        "*first = event->next; event->fire(event);",
+        "event->fire(event); *first = event->next;",
+    ),
+    timer("a gap is not counted", HEARTBEAT, "atomic_fetch_add_explicit(&pulse.gaps, 1, memory_order_relaxed);"),
+    timer("missed beats are made up for", HEARTBEAT, "(missed + 1) * period", "period"),
+    timer("sleep is delay", HEARTBEAT, "if (!idle_slept_since(event->deadline))", ""),
+    timer("two hearts beat", HEARTBEAT, "timer_cancel(&beat_event);"),
+    timer("a heart beats too fast", HEARTBEAT, "|| hz > FASTEST_HZ)", ")"),
 )

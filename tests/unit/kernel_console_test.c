@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sandbox kernel's console: its log ring, its UART, the line editor, and commands. kernel/core/{console,command}.c on a UART of arrays.
+ */
+#include "kernel/core/console.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "fake_cpu.h"
+#include "kernel/core/command.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/uart.h"
+#include "random.h"
+
+enum { ROUNDS = 3000, SENT = 1 << 16, LINE_MOST = 159 };
+
+/* ---- Around it ---------------------------------------------------------------------------------------------------- */
+
+static const struct bh_info page = { .name = "unit" };
+const struct bh_info *info = &page;
+static struct bh_log ring;
+static bool has_ring, has_uart;
+
+static char sent[SENT];
+static size_t sent_length;
+static unsigned refusals; /* how many characters the UART has no room for */
+static const char *typed; /* what the next interrupt brings */
+static void (*interrupt)(void);
+
+const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
+{
+	static struct bh_grant grant;
+
+	grant.gpa = (uintptr_t)&ring;
+	return has_ring && kind == BH_GRANT_LOG ? &grant : NULL;
+}
+
+const struct bh_grant *info_find_device(const char *compatible)
+{
+	static const struct bh_grant grant;
+
+	return has_uart && !strcmp(compatible, "unit,uart") ? &grant : NULL;
+}
+
+void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
+{
+	interrupt = handler;
+}
+
+void idle_until(bool (*done)(void))
+{
+	while (!done())
+		interrupt(NULL);
+}
+
+static uint32_t condition(const struct bh_grant *grant)
+{
+	return 7;
+}
+
+static void init(const struct bh_grant *grant) {}
+
+/* The main program's characters are not torn apart by the handler's. */
+static bool put(char c)
+{
+	if (refusals) {
+		refusals--;
+		return false;
+	}
+	CHECK(sent_length < SENT - 1);
+	sent[sent_length++] = c;
+	sent[sent_length] = '\0';
+	return true;
+}
+
+static void transmit_interrupt(bool on) {}
+
+static bool serve(void (*received)(char c))
+{
+	while (typed && *typed)
+		received(*typed++);
+	return true;
+}
+
+static const struct uart_driver driver = { "unit,uart", condition, init, put, transmit_interrupt, serve };
+const struct uart_driver *const uart_drivers[] = { &driver, NULL };
+
+/* ---- Commands of the program --------------------------------------------------------------------------------------- */
+
+static char ran[1024];
+
+static void note(const char *name, const struct command_line *line)
+{
+	size_t length = strlen(ran);
+
+	snprintf(ran + length, sizeof(ran) - length, "%s(%s:%u:%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", name, line->text, line->operands,
+		 line->operand[0], line->operand[1], line->operand[2]);
+}
+
+static void run_one(const struct command_line *line)
+{
+	note("one", line);
+}
+
+const struct command program_commands[] = { { "one", 1, run_one }, { NULL, 0, NULL } };
+const struct command kernel_commands[] = { { NULL, 0, NULL } };
+
+bool command_run_other(const char *name, const struct command_line *line)
+{
+	if (strcmp(name, "other"))
+		return false;
+	note("other", line);
+	return true;
+}
+
+static void expect_run(const char *arguments, const char *expected)
+{
+	check_context.subject = arguments;
+	ran[0] = '\0';
+	command_run_arguments(arguments);
+	CHECK(!strcmp(ran, expected));
+}
+
+static void test_commands(void)
+{
+	char longest[300] = "other=";
+
+	expect_run("", "");
+	expect_run("   ", "");
+	expect_run("one=1", "one(1:1:1,0,0)");
+	expect_run("  one=1,0x10,3,4   other ", "one(1,0x10,3,4:3:1,16,3)other(:0:0,0,0)");
+	expect_run("one", ""); /* too few operands */
+	expect_run("one=", "");
+	expect_run("one=a,1", ""); /* the first is no number */
+	expect_run("other=2,b,3", "other(2,b,3:1:2,0,0)");
+	expect_run("other=1;2", "other(1;2:1:1,0,0)");
+	expect_run("other=a=b", "other(a=b:0:0,0,0)");
+	expect_run("nothing=1", "");
+	memset(longest + 6, 'x', 200);
+	ran[0] = '\0';
+	command_run_arguments(longest); /* cut to what a word holds */
+	CHECK_EQ(strlen(ran), strlen("other(:0:0,0,0)") + COMMAND_WORD_BYTES - 1 - 6);
+	memset(longest, ' ', 250);
+	command_run_arguments(longest);
+}
+
+/* ---- Console ------------------------------------------------------------------------------------------------------ */
+
+static void test_ring(void)
+{
+	check_context.subject = "ring";
+	has_ring = true;
+	ring.magic = 0;
+	ring.head = 77;
+	console_init();
+	CHECK_EQ(ring.magic, BH_LOG_MAGIC);
+	CHECK_EQ(ring.text_bytes, BH_LOG_TEXT_BYTES);
+	CHECK_EQ(ring.head, 0);
+	console_say("first %ju", UINT64_C(1));
+	CHECK(!memcmp(ring.text, "unit: first 1\n", 14));
+	CHECK_EQ(ring.head, 14);
+	console_init(); /* another life goes on */
+	CHECK_EQ(ring.head, 14);
+	for (unsigned n = 0; n < 2 * BH_LOG_TEXT_BYTES / 14; n++)
+		console_report("first %ju", UINT64_C(1));
+	for (unsigned n = 0; n < 14; n++)
+		CHECK_EQ(ring.text[(ring.head - 14 + n) % BH_LOG_TEXT_BYTES], (uint8_t)"unit: first 1\n"[n]);
+	CHECK(!console_has_uart() && !console_count_interrupts(3));
+	CHECK_EQ(console_uart_found(), 0);
+}
+
+static void type(const char *text)
+{
+	typed = text;
+	interrupt();
+	CHECK(fake_cpu.enabled);
+	command_read_input();
+}
+
+static void expect_typed(const char *text, const char *echoed, const char *expected)
+{
+	check_context.subject = text;
+	ran[0] = '\0';
+	sent_length = 0;
+	sent[0] = '\0';
+	refusals = *echoed ? 5 : 0;
+	type(text);
+	CHECK(!strcmp(ran, expected));
+	CHECK(!strcmp(sent, echoed));
+	CHECK(!refusals);
+}
+
+/* A line holds 159 characters. */
+static void test_full_line(void)
+{
+	char line[300];
+
+	memset(line, ' ', LINE_MOST);
+	strcpy(line + LINE_MOST - 5, "one=12");
+	for (char one[2] = "", *c = line; *c; c++) {
+		one[0] = *c;
+		type(one);
+		sent_length = 0;
+	}
+	expect_typed("\r", "\r\nunit> ", "one(1:1:1,0,0)");
+}
+
+/* Against a line that is edited by hand: no key does harm, and no line is longer than there is room for. */
+static void test_keys(void)
+{
+	char line[1024] = "other=", text[2] = "";
+	size_t length = 6;
+
+	type("\rother=");
+	for (check_context.round = 0; check_context.round < ROUNDS; check_context.round++) {
+		text[0] = below(12) ? (char)(1 + below(255)) : '\b';
+		if (text[0] == '\r' || text[0] == '\n' || text[0] == ' ')
+			continue;
+		type(text);
+		if (text[0] == '\b' || text[0] == 0x7f)
+			length -= length > 0;
+		else if (text[0] > ' ' && text[0] <= '~' && length < LINE_MOST)
+			line[length++] = text[0];
+		sent_length = 0;
+	}
+	line[length] = '\0';
+	ran[0] = '\0';
+	command_run_arguments(line);
+	strcpy(line, ran);
+	ran[0] = '\0';
+	type("\r");
+	CHECK(!strcmp(ran, line));
+}
+
+static void test_uart(void)
+{
+	char flood[200];
+	char c;
+	unsigned taken = 0;
+
+	check_context.subject = "UART";
+	has_uart = true;
+	console_init();
+	CHECK_EQ(console_uart_found(), 7);
+	console_say("both");
+	CHECK(!strcmp(sent, "unit: both\r\n"));
+	sent_length = 0;
+	sent[0] = '\0';
+	CHECK(console_count_interrupts(5));
+	CHECK(!strcmp(sent, ".....\r\n"));
+	CHECK(!console_has_input() && !console_get(&c));
+	expect_typed("one=5\r", "one=5\r\nunit> ", "one(5:1:5,0,0)");
+	expect_typed("onx\be=2\n", "onx\b \be=2\r\nunit> ", "one(2:1:2,0,0)");
+	expect_typed("\b\x7f\x01\x80", "", "");
+	refusals = 0;
+	sent_length = 0;
+	console_report("quiet");
+	CHECK_EQ(sent_length, 0); /* somebody types */
+	memset(flood, 'y', sizeof(flood) - 1);
+	flood[sizeof(flood) - 1] = '\0';
+	typed = flood;
+	interrupt();
+	while (console_get(&c))
+		taken++;
+	CHECK_EQ(taken, 64); /* typed faster than read: dropped */
+}
+
+int main(void)
+{
+	test_ring();
+	test_commands();
+	test_uart();
+	test_full_line();
+	test_keys();
+	return 0;
+}

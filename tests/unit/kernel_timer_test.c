@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deadlines of the sandbox kernel in simulated time: random events added and cancelled on two cores against a list; then the heartbeat over
+ * them, with delays of every length. kernel/core/{timer,heartbeat,clock}.c
+ */
+#include "kernel/core/timer.h"
+
+#include "abi/guest.h"
+#include "check.h"
+#include "fake_cpu.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/heartbeat.h"
+#include "kernel/core/idle.h"
+#include "random.h"
+
+enum { STEPS = 10000, EVENTS = 24, CORES = 2, HZ = 1000000000 };
+
+static uint64_t now;
+static uint64_t timer_at[CORES]; /* of the hardware; ~0: off */
+static void (*expired)(void);
+static struct bh_log ring;
+static bool sleeping;
+static unsigned sleeps_ended;
+
+/* ---- Around it ---------------------------------------------------------------------------------------------------- */
+
+uint64_t arch_counter(void)
+{
+	return now;
+}
+
+void arch_relax(void) {}
+
+void timer_hw_init(void (*handler)(void))
+{
+	expired = handler;
+	timer_at[0] = ~0ULL;
+}
+
+void timer_hw_init_core(void)
+{
+	timer_at[fake_cpu.slot] = ~0ULL;
+}
+
+void timer_hw_set(uint64_t deadline)
+{
+	CHECK(!fake_cpu.enabled);
+	timer_at[fake_cpu.slot] = deadline;
+}
+
+void timer_hw_clear(void)
+{
+	CHECK(!fake_cpu.enabled);
+	timer_at[fake_cpu.slot] = ~0ULL;
+}
+
+void idle_end_sleep(void)
+{
+	sleeps_ended++;
+}
+
+bool idle_slept_since(uint64_t moment)
+{
+	return sleeping;
+}
+
+struct bh_log *console_log(void)
+{
+	return &ring;
+}
+
+void console_report(const char *format, ...) {}
+
+/* Lets the core's timer interrupt, if it is due, as often as it is. */
+static void interrupts(void)
+{
+	for (fake_cpu.slot = 0; fake_cpu.slot < CORES; fake_cpu.slot++)
+		while (timer_at[fake_cpu.slot] <= now) {
+			timer_at[fake_cpu.slot] = ~0ULL; /* one shot */
+			fake_cpu.enabled = false;
+			expired();
+			fake_cpu.enabled = true;
+		}
+	fake_cpu.slot = 0;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------------------- */
+
+static struct tested {
+	struct timer_event event;
+	bool waiting;
+	unsigned slot;
+	uint64_t again; /* 0, or how much later the handler adds it once more */
+} tested[EVENTS];
+static uint64_t fired;
+
+static void fire(struct timer_event *event)
+{
+	struct tested *one = (struct tested *)event;
+
+	CHECK(one->waiting);
+	CHECK_EQ(one->slot, fake_cpu.slot);
+	CHECK(event->deadline <= now);
+	CHECK(!fake_cpu.enabled);
+	one->waiting = false;
+	fired++;
+	for (unsigned n = 0; n < EVENTS; n++) /* nobody on this core was due before */
+		CHECK(!tested[n].waiting || tested[n].slot != fake_cpu.slot || tested[n].event.deadline >= event->deadline);
+	if (!one->again)
+		return;
+	one->waiting = true;
+	timer_add(event, event->deadline + one->again);
+	one->again = 0;
+}
+
+static void check_hardware(void)
+{
+	for (unsigned slot = 0; slot < CORES; slot++) {
+		uint64_t first = ~0ULL;
+
+		for (unsigned n = 0; n < EVENTS; n++)
+			if (tested[n].waiting && tested[n].slot == slot && tested[n].event.deadline < first)
+				first = tested[n].event.deadline;
+		CHECK_EQ(timer_at[slot], first);
+	}
+}
+
+static void test_events(void)
+{
+	check_context.subject = "events";
+	timer_init();
+	fake_cpu.slot = 1;
+	timer_init_core();
+	for (check_context.round = 0; check_context.round < STEPS; check_context.round++) {
+		struct tested *one = &tested[below(EVENTS)];
+		uint64_t ended = sleeps_ended, count = fired;
+
+		fake_cpu.slot = one->waiting ? one->slot : (unsigned)below(CORES);
+		one->event.fire = fire;
+		if (!one->waiting && below(3)) {
+			one->waiting = true;
+			one->slot = fake_cpu.slot;
+			one->again = below(3) ? 0 : 1 + below(2000);
+			timer_add(&one->event, now + below(3000) - (below(8) ? 0 : below(now + 1)) % 3000);
+		} else if (!below(4)) {
+			timer_cancel(&one->event);
+			one->waiting = false;
+			timer_cancel(&one->event); /* twice does nothing */
+		}
+		CHECK(fake_cpu.enabled);
+		check_hardware();
+		now += below(300);
+		interrupts();
+		check_hardware();
+		CHECK_EQ(sleeps_ended - ended, fired - count);
+	}
+	CHECK(fired > 1000);
+	for (unsigned n = 0; n < EVENTS; n++) {
+		fake_cpu.slot = tested[n].slot;
+		timer_cancel(&tested[n].event);
+		tested[n].waiting = false;
+	}
+	check_hardware();
+}
+
+/* ---- Heartbeat ---------------------------------------------------------------------------------------------------- */
+
+/* Each delay costs the beats that fell into it, and one gap if it is longer than a period. */
+static void test_heartbeat(void)
+{
+	const uint64_t period = HZ / HEARTBEAT_HZ;
+	uint64_t due, gaps = 0, latest = 0, awake_latest = 0;
+
+	check_context.subject = "heartbeat";
+	fake_cpu.slot = 0;
+	clock_init(HZ);
+	heartbeat_start(HEARTBEAT_HZ);
+	CHECK_EQ(ring.beat_period_ns, 1000000);
+	due = timer_at[0];
+	CHECK_EQ(due, now + HZ / 100);
+	for (check_context.round = 1; check_context.round <= STEPS; check_context.round++) {
+		uint64_t late = below(4) ? below(period / 2) : below(5 * period);
+
+		sleeping = below(2);
+		now = due + late;
+		interrupts();
+		CHECK_EQ(ring.beats, check_context.round);
+		gaps += late > period;
+		latest = clock_to_ns(late) > latest ? clock_to_ns(late) : latest;
+		if (!sleeping && clock_to_ns(late) > awake_latest)
+			awake_latest = clock_to_ns(late);
+		CHECK_EQ(ring.beat_gaps, gaps);
+		CHECK_EQ(ring.beat_late_max_ns, latest);
+		CHECK_EQ(ring.beat_awake_late_max_ns, awake_latest + 1);
+		due += period * (1 + (late > period ? late / period : 0));
+		CHECK_EQ(timer_at[0], due);
+	}
+	heartbeat_start(0);
+	CHECK_EQ(timer_at[0], ~0ULL);
+	heartbeat_start(100001); /* faster than it can */
+	CHECK_EQ(timer_at[0], ~0ULL);
+	heartbeat_start(HEARTBEAT_HZ);
+	heartbeat_start(HEARTBEAT_HZ / 2); /* in the place of the other */
+	now = timer_at[0];
+	interrupts();
+	CHECK_EQ(ring.beats, STEPS + 1);
+	CHECK_EQ(timer_at[0] - now, 2 * period);
+}
+
+int main(void)
+{
+	test_events();
+	test_heartbeat();
+	return 0;
+}
