@@ -27,7 +27,7 @@ static char sent[SENT];
 static size_t sent_length;
 static unsigned refusals; /* how many characters the UART has no room for */
 static const char *typed; /* what the next interrupt brings */
-static void (*interrupt)(void);
+static void (*interrupt)(struct cpu_frame *frame);
 
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 {
@@ -174,7 +174,7 @@ static void test_ring(void)
 static void type(const char *text)
 {
 	typed = text;
-	interrupt();
+	interrupt(NULL);
 	CHECK(fake_cpu.enabled);
 	command_read_input();
 }
@@ -261,7 +261,7 @@ static void test_uart(void)
 	memset(flood, 'y', sizeof(flood) - 1);
 	flood[sizeof(flood) - 1] = '\0';
 	typed = flood;
-	interrupt();
+	interrupt(NULL);
 	while (console_get(&c))
 		taken++;
 	CHECK_EQ(taken, 64); /* typed faster than read: dropped */
