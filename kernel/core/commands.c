@@ -12,7 +12,7 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
-#include "kernel/core/memory.h"
+#include "kernel/core/space.h"
 #include "kernel/core/smp.h"
 #include "kernel/core/text.h"
 #include "kernel/core/timer.h"
@@ -190,20 +190,22 @@ static void run_core(const struct command_line *line)
 
 /* ---- What is not granted, and ends ------------------------------------------------------------------------------------ */
 
+enum { PROGRAM_BYTES = 1 << 30 }; /* the last of the kernel's own addresses, which a program that is linked with it may use as it likes */
+
 /*
  * Maps the page that holds `physical` once more, for reading and writing, so that it is the monitor that judges an access to it, and not
  * this kernel's tables. Returns the virtual address of `physical`, or 0 if it lies too high or there are no more tables.
  */
 static uint64_t reach(uint64_t physical)
 {
-	static uint64_t taken; /* bytes below memory_graft_base: a program's own mappings begin at the other end */
+	static uint64_t taken; /* bytes before the program's: mappings of its own begin at the other end */
 	uint64_t virtual;
 
-	if (physical > MEMORY_ADDRESS_MASK)
-		return 0;
 	taken += BH_PAGE_BYTES;
-	virtual = memory_graft_base - taken;
-	return memory_map(virtual, physical, BH_PAGE_BYTES, MEMORY_DATA) ? virtual + physical % BH_PAGE_BYTES : 0;
+	virtual = 2 * space_format.grants_end - PROGRAM_BYTES - taken;
+	if (space_map(&kernel_space, virtual, physical & -(uint64_t)BH_PAGE_BYTES, BH_PAGE_BYTES, SPACE_DATA) != SPACE_OK)
+		return 0;
+	return virtual + physical % BH_PAGE_BYTES;
 }
 
 /* read=ADDRESS: of four bytes */

@@ -16,7 +16,19 @@ ELSEWHERE = {
     "qemu-aarch64-gicv2": {"GICD_BASE": 0xFF84_1000, "GICC_BASE": 0xFF84_2000, "PCI_ECAM": 0x6_7531_0000, "IMAGE_AT": 0x4321_5000},
     "qemu-armv7": {"GICD_BASE": 0xFF84_1000, "GICC_BASE": 0xFF84_2000, "PCI_ECAM": 0x3531_0000, "IMAGE_AT": 0x4321_5000},
 }
-NEEDED = ["meson.build", "meson_options.txt", "abi", "arch", "hal", "monitor", "kernel", "platforms", "tests/guests", "tools/cross", "tools/sdk"]
+NEEDED = [
+    "meson.build",
+    "meson_options.txt",
+    "abi",
+    "arch",
+    "hal",
+    "monitor",
+    "kernel",
+    "platforms",
+    "tests/guests",
+    "tools/cross",
+    "tools/sdk",
+]
 
 
 def copy_sources(folder: Path) -> None:

@@ -37,15 +37,28 @@ def test_what_was_elsewhere_is_made_anew(moved: str, clone: Path) -> None:
     building.build(folder, [], reports.append)
     assert building.said == ["meson", "ninja"]  # type: ignore[attr-defined]
     assert reports[0] == "build/board was made for another path; making it anew"
-    assert [one.name for one in folder.iterdir()] == [LOCK]
+    assert {one.name for one in folder.iterdir()} == {LOCK, building.OPTIONS}
 
 
 def test_what_stayed_is_kept(clone: Path) -> None:
     (clone / "link").symlink_to(clone)
     folder = configured_for(clone, clone / "link", clone / "link" / "build" / "board")
+    (folder / building.OPTIONS).write_text("[]")
     building.build(folder, [], lambda _: None)
     assert building.said == ["ninja"]  # type: ignore[attr-defined]
     assert (folder / "old.o").exists()
+
+
+@pytest.mark.parametrize("told", [["-Dplatform=other"], None])
+def test_what_was_set_up_with_other_options_is_made_anew(told: list[str] | None, clone: Path) -> None:
+    """Meson would go on with the default of an option that has become another kind of option."""
+    folder = configured_for(clone, clone, clone / "build" / "board")
+    if told is not None:
+        (folder / building.OPTIONS).write_text(json.dumps(told))
+    building.build(folder, ["-Dplatform=board"], lambda _: None)
+    assert building.said == ["meson", "ninja"]  # type: ignore[attr-defined]
+    assert json.loads((folder / building.OPTIONS).read_text()) == ["-Dplatform=board"]
+    assert not (folder / "old.o").exists()
 
 
 def test_an_interrupted_start_is_begun_again(clone: Path) -> None:
@@ -54,7 +67,7 @@ def test_an_interrupted_start_is_begun_again(clone: Path) -> None:
     (folder / "build.ninja").unlink()
     building.build(folder, [], lambda _: None)
     assert building.said == ["meson", "ninja"]  # type: ignore[attr-defined]
-    assert [one.name for one in folder.iterdir()] == [LOCK]
+    assert {one.name for one in folder.iterdir()} == {LOCK, building.OPTIONS}
 
 
 def test_the_environment_belongs_to_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@
 #include "fake_cpu.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
 #include "random.h"
@@ -18,7 +19,7 @@ enum { STEPS = 10000, EVENTS = 24, CORES = 2, HZ = 1000000000 };
 
 static uint64_t now;
 static uint64_t timer_at[CORES]; /* of the hardware; ~0: off */
-static void (*expired)(void);
+static void (*expired)(struct cpu_frame *frame);
 static struct bh_log ring;
 static bool sleeping;
 static unsigned sleeps_ended;
@@ -32,7 +33,7 @@ uint64_t arch_counter(void)
 
 void arch_relax(void) {}
 
-void timer_hw_init(void (*handler)(void))
+void timer_hw_init(void (*handler)(struct cpu_frame *frame))
 {
 	expired = handler;
 	timer_at[0] = ~0ULL;
@@ -79,7 +80,7 @@ static void interrupts(void)
 		while (timer_at[fake_cpu.slot] <= now) {
 			timer_at[fake_cpu.slot] = ~0ULL; /* one shot */
 			fake_cpu.enabled = false;
-			expired();
+			expired(NULL);
 			fake_cpu.enabled = true;
 		}
 	fake_cpu.slot = 0;
@@ -95,7 +96,7 @@ static struct tested {
 } tested[EVENTS];
 static uint64_t fired;
 
-static void fire(struct timer_event *event)
+static void fire(struct timer_event *event, struct cpu_frame *frame)
 {
 	struct tested *one = (struct tested *)event;
 

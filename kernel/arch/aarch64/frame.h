@@ -2,10 +2,10 @@
 /* What vectors.S saves of an interrupted program, be it by an interrupt or by an exception: all of it. Read from C and assembly. */
 #pragma once
 
-#define FRAME_ELR    248
-#define FRAME_SPSR   256
-#define FRAME_SP_EL0 264
-#define FRAME_BYTES  272
+#define FRAME_ELR       248
+#define FRAME_SPSR      256
+#define FRAME_SP_EL0    264
+#define CPU_FRAME_BYTES 272
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct cpu_frame {
 _Static_assert(offsetof(struct cpu_frame, elr) == FRAME_ELR, "vectors.S");
 _Static_assert(offsetof(struct cpu_frame, spsr) == FRAME_SPSR, "vectors.S");
 _Static_assert(offsetof(struct cpu_frame, sp_el0) == FRAME_SP_EL0, "vectors.S");
-_Static_assert(sizeof(struct cpu_frame) == FRAME_BYTES, "vectors.S");
+_Static_assert(sizeof(struct cpu_frame) == CPU_FRAME_BYTES, "vectors.S");
 
 /* What core/cpu.h says of them. SPSR_EL1: Arm ARM, "SPSR_EL1, Saved Program Status Register (EL1)". */
 static inline bool cpu_frame_is_user(const struct cpu_frame *frame)

@@ -7,7 +7,7 @@
 #include "frame.h"
 
 	.macro save_first
-	sub	sp, sp, #FRAME_BYTES
+	sub	sp, sp, #CPU_FRAME_BYTES
 	stp	x0, x1, [sp]
 	.endm
 
@@ -63,7 +63,7 @@
 	ldp	x4, x5, [sp, #32]
 	ldp	x2, x3, [sp, #16]
 	ldp	x0, x1, [sp]
-	add	sp, sp, #FRAME_BYTES
+	add	sp, sp, #CPU_FRAME_BYTES
 	eret
 	.endm
 

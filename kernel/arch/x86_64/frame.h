@@ -2,9 +2,9 @@
 /* What vectors.S and the processor save of an interrupted program, be it by an interrupt or by an exception: all of it. */
 #pragma once
 
-#define VECTOR_BYTES 16
-#define VECTOR_CALL  256 /* in the frame of a call by SYSCALL, which has no vector */
-#define FRAME_BYTES  176
+#define VECTOR_BYTES    16
+#define VECTOR_CALL     256 /* in the frame of a call by SYSCALL, which has no vector */
+#define CPU_FRAME_BYTES 176
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct cpu_frame {
 	uint64_t error;
 	uint64_t rip, cs, rflags, rsp, ss; /* the processor's part */
 };
-_Static_assert(sizeof(struct cpu_frame) == FRAME_BYTES, "vectors.S");
+_Static_assert(sizeof(struct cpu_frame) == CPU_FRAME_BYTES, "vectors.S");
 
 /* What core/cpu.h says of them. */
 static inline bool cpu_frame_is_user(const struct cpu_frame *frame)

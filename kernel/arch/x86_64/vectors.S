@@ -86,7 +86,7 @@ cpu_call_entry:
 	.globl	cpu_user_enter
 cpu_user_enter:
 	mov	%rdi, %rsp
-	add	$FRAME_BYTES, %rdi
+	add	$CPU_FRAME_BYTES, %rdi
 	call	descriptors_set_user_entry_stack
 	jmp	frame_return
 

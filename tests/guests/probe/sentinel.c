@@ -12,6 +12,7 @@
 #include "kernel/core/fault.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
+#include "kernel/core/info.h"
 #include "probe/marks.h"
 
 enum { PERIOD_NS = 1000000, SLICE_WORDS = 4096 };

@@ -13,6 +13,7 @@ from bhtool.locks import LOCK, exclusive
 from bhtool.platforms import Platform
 
 SHOWN_LINES = 40
+OPTIONS = "bulkhead-options.json"  # that a build directory was set up with
 MONITOR = "bulkhead.elf"
 KERNEL = "kernel/sandbox-kernel.elf"
 PROBE = "tests/guests/probe.elf"  # what tests, benchmarks and campaigns run in sandboxes: a package has none
@@ -36,6 +37,14 @@ def was_elsewhere(directory: Path) -> bool:
     return places != [paths.ROOT.resolve(), directory.resolve()]
 
 
+def has_other_options(directory: Path, options: list[str]) -> bool:
+    """Whether Meson set it up with others. Meson itself gives an option whose type has changed its default, without a word."""
+    try:
+        return json.loads((directory / OPTIONS).read_text(encoding="utf-8")) != options
+    except (OSError, ValueError):
+        return True
+
+
 def empty(directory: Path) -> None:
     """Takes everything out but the lock, which somebody may be waiting for."""
     for one in directory.iterdir():
@@ -50,10 +59,11 @@ def build(directory: Path, options: list[str], report: Report) -> None:
         if was_elsewhere(directory):
             report(f"{directory.relative_to(paths.ROOT)} was made for another path; making it anew")
             empty(directory)
-        if not (directory / "build.ninja").exists():
+        if not (directory / "build.ninja").exists() or has_other_options(directory, options):
             empty(directory)  # Meson takes what an interrupted start left for set up, and writes no rules
             report(f"configuring {directory.relative_to(paths.ROOT)}")
             run(["meson", "setup", str(directory), *options], f"configuring {directory.name}")
+            (directory / OPTIONS).write_text(json.dumps(options), encoding="utf-8")
         report(f"building {directory.relative_to(paths.ROOT)}")
         run(["ninja", "-C", str(directory)], f"building {directory.name}")
 
