@@ -189,7 +189,7 @@ RESTARTS = (
     MachineMutation(
         "lines keep what they were",
         "hal/arm/gic/gic_filter.c",
-        "gic_reset_word(BOARD_GICD_BASE, word, view->lines[word]);",
+        "gic_reset_word(gic_at.distributor, word, view->lines[word]);",
         "",
         "restart-forgets-lines",
         GICV3,

@@ -4,6 +4,8 @@
 #include "hal/pci/config.h"
 #include "hal/pci/pci.h"
 
+uint64_t pci_ecam;
+
 enum { FUNCTION_ID = 0x18, FUNCTION_IDENTITY = 0x11ab10ec };
 
 uint32_t pci_config_read(uint32_t place)

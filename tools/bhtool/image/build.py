@@ -40,7 +40,7 @@ def was_elsewhere(directory: Path) -> bool:
 def has_other_options(directory: Path, options: list[str]) -> bool:
     """Whether Meson set it up with others. Meson itself gives an option whose type has changed its default, without a word."""
     try:
-        return json.loads((directory / OPTIONS).read_text(encoding="utf-8")) != options
+        return bool(json.loads((directory / OPTIONS).read_text(encoding="utf-8")) != options)
     except (OSError, ValueError):
         return True
 
