@@ -14,7 +14,9 @@ from bhtool.config.tree import Node, joined
 
 PARTITIONS = "bulkhead,partitions-v1"
 SANDBOX = "bulkhead,sandbox-v1"
-CHANNEL = "bulkhead,channel"  # any version
+# What a partition file may have side by side, each with a binding of its name in dts/bindings: sandboxes, and in later versions what they share.
+OBJECTS = (SANDBOX,)
+LATER_OBJECTS = {"bulkhead,channel": "a channel"}  # any version
 LOG, NO_CONSOLE = "log", "none"
 
 
@@ -125,14 +127,24 @@ class Domains:
         return next((sandbox for sandbox in self.sandboxes if sandbox.node is node), None)
 
 
+def objects(domains: Node, kind: str) -> list[Node]:
+    """Children of /domains of one kind of OBJECTS, in the order of the file."""
+    return [child for child in domains.children.values() if kind in child.compatible]
+
+
+def later_object(node: Node) -> str:
+    """What a child of /domains would be in a later version; empty: nothing."""
+    names = ((name, what) for one in node.compatible for name, what in LATER_OBJECTS.items() if one.startswith(name))
+    return next((what for _, what in names), "")
+
+
 def find_domains(root: Node) -> Node | None:
     return next((node for node in root.children.values() if PARTITIONS in node.compatible), None)
 
 
 def read_domains(node: Node, machine: Machine) -> Domains:
     by_phandle = {one.phandle: one for one in machine.root.walk() if one.phandle}
-    children = [child for child in node.children.values() if SANDBOX in child.compatible]
-    sandboxes = [_sandbox(child, index, by_phandle) for index, child in enumerate(children)]
+    sandboxes = [_sandbox(child, index, by_phandle) for index, child in enumerate(objects(node, SANDBOX))]
     reserved = machine.root.find("/reserved-memory")
     memories = [_memory(child) for child in reserved.children.values()] if reserved else []
     domains = Domains(node, machine, sandboxes, memories, _references(node, "idle-cores", by_phandle))

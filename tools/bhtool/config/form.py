@@ -18,7 +18,7 @@ import dtschema
 from dtschema.dtb import prop_value
 
 from bhtool import paths
-from bhtool.config.domains import CHANNEL, PARTITIONS, SANDBOX
+from bhtool.config.domains import OBJECTS, PARTITIONS, SANDBOX, later_object, objects
 from bhtool.config.nodes import unknown_nodes
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
@@ -67,8 +67,8 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
 
     for domains in (node for node in root.children.values() if PARTITIONS in node.compatible):
         for node in domains.children.values():
-            if any(one.startswith(CHANNEL) for one in node.compatible):
-                note(node.path, node.location, f"a channel (`{node.name}`)")
+            if later := later_object(node):
+                note(node.path, node.location, f"{later} (`{node.name}`)")
             if SANDBOX not in node.compatible:
                 continue
             for name, what in LATER_PROPERTIES.items():
@@ -148,7 +148,7 @@ def _by_schema(root: Node) -> Iterator[tuple[str, Diagnostic]]:
     for top in root.children.values():
         if top.name not in ("bulkhead", "domains", "reserved-memory"):
             continue
-        for node in [top, *(child for child in top.children.values() if SANDBOX in child.compatible)]:
+        for node in [top, *(child for kind in OBJECTS for child in objects(top, kind))]:
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # the decoder prints what the errors say again
                     instance = _instance(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bhtool.config.domains import CHANNEL, PARTITIONS, SANDBOX
+from bhtool.config.domains import LATER_OBJECTS, OBJECTS, PARTITIONS, later_object
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
@@ -33,13 +33,13 @@ def unknown_nodes(root: Node) -> Iterator[tuple[str, Finding]]:
 
 def _is_known(node: Node) -> bool:
     """Without `compatible` it is the binding that complains."""
-    known = [one for one in node.compatible if one == SANDBOX or one.startswith(CHANNEL)]
-    return bool(known) or "compatible" not in node.properties
+    is_object = any(one in OBJECTS for one in node.compatible) or later_object(node)
+    return bool(is_object) or "compatible" not in node.properties
 
 
 def _unknown_child(node: Node) -> Finding:
     given = node.text("compatible")
-    hint = did_you_mean(given, (SANDBOX, f"{CHANNEL}-v1"), quote='"')
+    hint = did_you_mean(given, (*OBJECTS, *(f"{one}-v1" for one in LATER_OBJECTS)), quote='"')
     return Finding(node.where("compatible"), f'`{node.name}` in `/domains` has the unknown `compatible` "{given}"{hint}')
 
 

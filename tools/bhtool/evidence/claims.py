@@ -14,12 +14,11 @@ from pathlib import Path
 from bhtool import paths
 from bhtool.children import owned
 from bhtool.errors import BulkheadError, Status
+from bhtool.image.build import build_host
 
 ID = r"\bBH-(?:[IFPE]\d\.[a-z]+|[RW]\d{3}\b)"
 MARK = "evidence"  # pytest's mark
 IN_C = "tests/meson.build"
-PROGRAM = re.compile(r"\btest\('([^']+)',\s*executable\('[^']+', '([^']+)'")
-TEST_CALL = re.compile(r"^\s*test\(", re.MULTILINE)
 FIRST_COMMENT = re.compile(r"\A(?:/\* SPDX[^\n]*\n|//[^\n]*\n)?\s*/\*(.*?)\*/", re.DOTALL)
 HOST = "host"  # the development machine, among platforms
 OF_MACHINES = ("tests/emulated/", "tests/image/", "tests/mutation/")
@@ -59,16 +58,13 @@ def name_in_c(program: str) -> str:
 
 
 def in_c() -> list[Claim]:
-    """The tests that Meson runs."""
-    build = paths.ROOT / IN_C
-    text = build.read_text(encoding="utf-8")
-    found = PROGRAM.findall(text)
-    if len(found) != len(TEST_CALL.findall(text)):
-        raise BulkheadError(
-            f"{IN_C} has tests in a form that is not known here; write them as test('NAME', executable('PROGRAM', 'SOURCE', ...",
-            Status.FAILED,
-        )
-    return [Claim(name_in_c(name), ids_of_source((build.parent / source).read_text(encoding="utf-8"))) for name, source in found]
+    """The tests that Meson runs, as it lists them itself (mesonbuild.com, "IDE integration"). A test's source is the first of its program."""
+    information = build_host(lambda _: None) / "meson-info"
+    tests, targets = (json.loads((information / f"intro-{what}.json").read_text(encoding="utf-8")) for what in ("tests", "targets"))
+    sources = {target["id"]: [one for made in target["target_sources"] for one in made.get("sources", ())] for target in targets}
+    return [
+        Claim(name_in_c(test["name"]), ids_of_source(Path(sources[test["depends"][0]][0]).read_text(encoding="utf-8"))) for test in tests
+    ]
 
 
 def collected() -> list[Claim]:
