@@ -76,6 +76,13 @@ HAL_CHECKED enum hal_status pt_init(struct pt *pt, const struct pt_format *forma
 HAL_CHECKED enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory);
 
 /*
+ * Makes every table that leaves of `level` at [ia, ia+size) need, so that each of their places is a hole of its own. Translates nothing.
+ * Returns HAL_OK, HAL_E_RANGE, HAL_E_PERMISSION (the machine has no such leaves, or not for code), HAL_E_OVERLAP (something is mapped
+ * there, or a table divides a place) or HAL_E_NOMEM.
+ */
+HAL_CHECKED enum hal_status pt_reserve(struct pt *pt, uint64_t ia, uint64_t size, unsigned level);
+
+/*
  * Turns the leaves of [ia, ia+size) into holes; tables stay. The caller invalidates TLBs. HAL_E_RANGE as above;
  * HAL_E_OVERLAP: the range cuts a leaf or has a hole; nothing is changed then.
  */

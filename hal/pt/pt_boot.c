@@ -69,13 +69,6 @@ static enum hal_status check_range(const struct pt *pt, struct run run)
 	return pt_fits(run.ia, run.size, pt->format->ia_bits) && pt_fits(run.oa, run.size, pt->oa_bits) ? HAL_OK : HAL_E_RANGE;
 }
 
-static enum hal_status check_permissions(const struct pt *pt, unsigned permissions, enum hal_memory memory)
-{
-	if (permissions >= PT_PERMISSION_SETS || !(pt->format->permissions >> permissions & 1))
-		return HAL_E_PERMISSION;
-	return memory == HAL_MEMORY_DEVICE && permissions & HAL_EXECUTE ? HAL_E_PERMISSION : HAL_OK;
-}
-
 /* From holes to holes; the last may reach beyond the run. */
 static enum hal_status check_free(const struct pt *pt, struct run run)
 {
@@ -140,7 +133,7 @@ enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsi
 	enum hal_status status = check_range(pt, run);
 
 	if (status == HAL_OK)
-		status = check_permissions(pt, permissions, memory);
+		status = pt_may(pt->format, permissions, memory) ? HAL_OK : HAL_E_PERMISSION;
 	if (status == HAL_OK)
 		status = check_free(pt, run);
 	if (status == HAL_OK)
@@ -148,6 +141,23 @@ enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsi
 	if (status == HAL_OK)
 		commit(pt, run, pt->format->permission[permissions] | pt->format->memory[memory]);
 	return status;
+}
+
+/* As far as places go that are larger; one that is smaller was made for something else. */
+enum hal_status pt_reserve(struct pt *pt, uint64_t ia, uint64_t size, unsigned level)
+{
+	const struct run run = { ia, ia, size };
+	struct run wide = { ia, 0, size };
+	enum hal_status status = check_range(pt, wide);
+
+	if (status == HAL_OK && !(pt->leaf_levels & pt->executable_leaf_levels & 1u << level))
+		return HAL_E_PERMISSION;
+	if (status == HAL_OK)
+		status = check_free(pt, wide);
+	for (uint64_t done = 0; status == HAL_OK && done < size; done += pt_span(level))
+		if (find(pt, ia + done).level < level)
+			return HAL_E_OVERLAP;
+	return status == HAL_OK ? reserve(pt, run, 1u << level) : status;
 }
 
 enum hal_status pt_unmap(struct pt *pt, uint64_t ia, uint64_t size)

@@ -70,6 +70,14 @@ static inline bool pt_fits(uint64_t start, uint64_t size, unsigned bits)
 	return start < end && size <= end - start;
 }
 
+/* Whether a leaf may have these permissions: the format has the set, and no device is executable. */
+static inline bool pt_may(const struct pt_format *format, unsigned permissions, enum hal_memory memory)
+{
+	if (permissions >= PT_PERMISSION_SETS || !(format->permissions >> permissions & 1))
+		return false;
+	return !(memory == HAL_MEMORY_DEVICE && permissions & HAL_EXECUTE);
+}
+
 static inline unsigned pt_permissions_of(const struct pt_format *format, uint64_t entry)
 {
 	uint64_t mask = 0;

@@ -24,6 +24,7 @@ from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
 from tests.mutation.rows_filters import FILTERS, PORT
 from tests.mutation.rows_kernel import KERNEL, KERNEL_PARTS, KERNEL_PROGRAMS, MEMORY
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
+from tests.mutation.rows_live import EDITOR, EDITOR_START, EDITS
 from tests.mutation.rows_lives import LIVES, RESTART
 from tests.mutation.rows_run import COMMANDS, ENDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
@@ -50,6 +51,7 @@ PROGRAMS = {
     "entries_test": "tests/golden/entries_test.c",
     "vmx_controls_test": "tests/golden/vmx_controls_test.c",
     "pt_size_test": "tests/unit/pt_size_test.c",
+    "pt_live_test": "tests/unit/pt_live_test.c",
     GEOMETRY: "tests/unit/pt_geometry_test.c",
     "pt_failure_test": "tests/unit/pt_failure_test.c",
     "pt_model_test": "tests/unit/pt_model_test.c",
@@ -85,6 +87,7 @@ PROGRAMS = {
 CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, EVENTS],
+    "pt_live_test": [EDITOR, EDITOR_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *CONTRACT_PARTS],
     "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, *CONTRACT_PARTS],
     "disarm_test": [DISARM],
@@ -142,6 +145,7 @@ MUTATIONS = [
     # What a restart does to memory.
     *LIVES,
     *CONTRACT,
+    *EDITS,
     *KICKS,
     *ENDS,
     *KERNEL,
@@ -285,15 +289,15 @@ MUTATIONS = [
     Mutation(
         "any permission set",
         BUILDER,
-        "		status = check_permissions(pt, permissions, memory);",
-        "		status = HAL_OK;",
+        "status = pt_may(pt->format, permissions, memory) ? HAL_OK : HAL_E_PERMISSION;",
+        "status = HAL_OK;",
         "pt_model_test",
     ),
     Mutation(
         "devices may be executable",
         BUILDER,
-        "memory == HAL_MEMORY_DEVICE && permissions & HAL_EXECUTE ? HAL_E_PERMISSION : HAL_OK",
-        "HAL_OK",
+        "pt_may(pt->format, permissions, memory)",
+        "pt_may(pt->format, permissions, HAL_MEMORY_RAM)",
         "pt_model_test",
     ),
     Mutation("output addresses without a limit", BUILDER, " && pt_fits(run.oa, run.size, pt->oa_bits)", "", "pt_model_test"),
