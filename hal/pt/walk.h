@@ -2,6 +2,8 @@
 /*
  * How a table is walked, whatever its format: where an address's entry is, and what an entry means. The builder of start-up (pt_boot.c) and
  * the resident editor (pt_live.c) share it. Nothing here writes.
+ *
+ * The room has a circle: formats and places are declared in pt.h, whose builder, pt_boot.c, walks by this header.
  */
 #pragma once
 #include "hal/pt/pt.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hal.h's contracts: what each function returns for each wrong argument, the same on every machine (BH-I7). One set of tables for all
+ * hal.h's contracts: what each function returns for each wrong argument, the same on every machine. One set of tables for all
  * backends: contract_x86_test.c and contract_arm_test.c run it over a backend's own files and a machine that is memory, whose constants
  * (MACHINE_*) stand before this header.
  *
