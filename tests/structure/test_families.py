@@ -9,7 +9,7 @@ from tests.structure.test_layers import ROOT, tracked
 
 ROW = re.compile(r"^  '(\w+)': \{\n((?:    .*\n)+)  \},$", re.MULTILINE)
 FIELD = re.compile(r"^    '(\w+)': (.*),$", re.MULTILINE)
-SHARED = {"arch": set[str](), "hal": {"pci", "pt"}}  # what is no family's
+SHARED = {"arch": set[str](), "hal": {"iommu", "pci", "pt"}}  # what is no family's
 HOST = ROOT / "tests" / "meson.build"  # unit tests take their sources from every family
 
 Families = dict[str, dict[str, list[str]]]
