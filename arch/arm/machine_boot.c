@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 #include "board.h"
-#include "firmware.h"
+#include "arch/arm/firmware.h"
 
 /* PL011 (DDI 0183) 3.3 "Register descriptions"; the loader has set it up, or it needs no set-up (QEMU). */
 enum {
@@ -21,17 +21,17 @@ void start_trapped(uintptr_t syndrome, uintptr_t pc, uintptr_t address);
 
 void arch_boot_putc(char c)
 {
-	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(BOARD_UART_BASE + UARTFR) & UARTFR_TXFF; tries++)
+	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(board.console.address + UARTFR) & UARTFR_TXFF; tries++)
 		arch_relax();
-	arch_mmio_write32(BOARD_UART_BASE + UARTDR, (uint8_t)c);
+	arch_mmio_write32(board.console.address + UARTDR, (uint8_t)c);
 }
 
 /* An empty transmitter has raised its interrupt, which its owner would find pending. */
 void arch_boot_console_leave(void)
 {
-	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(BOARD_UART_BASE + UARTFR) & UARTFR_BUSY; tries++)
+	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(board.console.address + UARTFR) & UARTFR_BUSY; tries++)
 		arch_relax();
-	arch_mmio_write32(BOARD_UART_BASE + UARTICR, UARTICR_TXIC);
+	arch_mmio_write32(board.console.address + UARTICR, UARTICR_TXIC);
 }
 
 _Noreturn void arch_halt(void)

@@ -7,7 +7,7 @@
 
 /* For entry_boot.S, where no C can run yet. */
 extern const uint16_t x86_refusal_console, x86_refusal_exit;
-const uint16_t x86_refusal_console = board.console_port, x86_refusal_exit = board.exit_port;
+const uint16_t x86_refusal_console = board.console.address, x86_refusal_exit = board.pc.exit_port;
 
 /* 16550 registers by offset: TI PC16550D data sheet, 8.0 "Registers". */
 enum { UART_THR = 0, UART_LCR = 3, UART_LSR = 5, LCR_8_BITS = 3, LSR_THRE = 1 << 5, LSR_TEMT = 1 << 6, SPINS_PER_CHARACTER = 100000 };
@@ -19,18 +19,18 @@ static bool is_open;
 /* A UART that never becomes ready is given up on, character by character. */
 static void wait_for(uint8_t status)
 {
-	for (unsigned spins = SPINS_PER_CHARACTER; spins && !(x86_in8(board.console_port + UART_LSR) & status); spins--)
+	for (unsigned spins = SPINS_PER_CHARACTER; spins && !(x86_in8(board.console.address + UART_LSR) & status); spins--)
 		arch_relax();
 }
 
 void arch_boot_putc(char c)
 {
 	if (!is_open)
-		found_lcr = x86_in8(board.console_port + UART_LCR);
+		found_lcr = x86_in8(board.console.address + UART_LCR);
 	is_open = true;
-	x86_out8(board.console_port + UART_LCR, LCR_8_BITS);
+	x86_out8(board.console.address + UART_LCR, LCR_8_BITS);
 	wait_for(LSR_THRE);
-	x86_out8(board.console_port + UART_THR, (uint8_t)c);
+	x86_out8(board.console.address + UART_THR, (uint8_t)c);
 }
 
 void arch_boot_console_leave(void)
@@ -38,7 +38,7 @@ void arch_boot_console_leave(void)
 	if (!is_open)
 		return;
 	wait_for(LSR_TEMT);
-	x86_out8(board.console_port + UART_LCR, found_lcr);
+	x86_out8(board.console.address + UART_LCR, found_lcr);
 	is_open = false;
 }
 
@@ -54,9 +54,9 @@ struct arch_modules arch_boot_modules(void)
 
 _Noreturn void arch_machine_off(int status)
 {
-	if (board.exit_port && !board.exit_word)
-		x86_out32(board.exit_port, (uint32_t)status);
-	for (const char *c = board.exit_word; c && *c; c++)
-		x86_out8(board.exit_port, (uint8_t)*c);
+	if (board.pc.exit_port && !board.pc.exit_word)
+		x86_out32(board.pc.exit_port, (uint32_t)status);
+	for (const char *c = board.pc.exit_word; c && *c; c++)
+		x86_out8(board.pc.exit_port, (uint8_t)*c);
 	arch_halt();
 }

@@ -25,7 +25,7 @@ static unsigned stacks_used;
 
 uint8_t x86_trampoline_prepare(uint32_t argument)
 {
-	char *page = (char *)(uintptr_t)board.trampoline;
+	char *page = (char *)(uintptr_t)board.pc.trampoline;
 
 	for (const char *byte = x86_trampoline; byte < x86_trampoline_end; byte++)
 		*page++ = *byte;
@@ -34,7 +34,7 @@ uint8_t x86_trampoline_prepare(uint32_t argument)
 		.argument = argument,
 	};
 	arch_barrier();
-	return (uint8_t)(board.trampoline >> 12);
+	return (uint8_t)(board.pc.trampoline >> 12);
 }
 
 bool x86_trampoline_taken(void)

@@ -12,7 +12,7 @@ uint32_t pci_place(const struct pci_view *view, uint64_t gpa)
 {
 	uint64_t place = gpa - pci_ecam;
 
-	return view->count && place >> PCI_REGISTER_BITS < BOARD_PCI_FUNCTIONS ? (uint32_t)place : PCI_NOWHERE;
+	return view->count && place >> PCI_REGISTER_BITS < board.pci.functions ? (uint32_t)place : PCI_NOWHERE;
 }
 
 uint32_t pci_config_read(uint32_t place)

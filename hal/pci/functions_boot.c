@@ -5,7 +5,7 @@
 #include "board.h"
 #include "hal/pci/config.h"
 
-enum { FUNCTIONS = BOARD_PCI_FUNCTIONS, FUNCTIONS_A_DEVICE = 8, NOBODY = 0xffff };
+enum { FUNCTIONS_A_DEVICE = 8, NOBODY = 0xffff };
 
 static uint32_t read(uint32_t id, uint32_t offset)
 {
@@ -39,16 +39,16 @@ static void silence_device(uint32_t first)
 
 void hal_machine_silence_functions(void)
 {
-	if (BOARD_PCI_ECAM)
-		pci_ecam = BOARD_PCI_ECAM;
-	for (uint32_t id = 0; id < FUNCTIONS; id += FUNCTIONS_A_DEVICE)
+	if (board.pci.ecam)
+		pci_ecam = board.pci.ecam;
+	for (uint32_t id = 0; id < board.pci.functions; id += FUNCTIONS_A_DEVICE)
 		if (exists(id))
 			silence_device(id);
 }
 
 void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes)
 {
-	view->lock = BOARD_PCI_ECAM ? &view->own : hal_lock_of(boxes, HAL_LOCK_PCI);
+	view->lock = board.pci.ecam ? &view->own : hal_lock_of(boxes, HAL_LOCK_PCI);
 }
 
 /* Whether each register is as wide as the table says. */
@@ -82,7 +82,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 {
 	struct pci_function *own = &view->functions[view->count];
 
-	if (view->count == BH_MAX_PCI_FUNCTIONS || function->id >= FUNCTIONS)
+	if (view->count == BH_MAX_PCI_FUNCTIONS || function->id >= board.pci.functions)
 		return HAL_E_RANGE;
 	if (!is_there(function) || !has_bars(function))
 		return HAL_E_UNSUPPORTED;
@@ -97,7 +97,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 
 static uint64_t page_of(uint32_t id)
 {
-	return BOARD_PCI_ECAM + ((uint64_t)id << PCI_REGISTER_BITS);
+	return board.pci.ecam + ((uint64_t)id << PCI_REGISTER_BITS);
 }
 
 static bool owns(const struct pci_view *view, uint32_t id)
@@ -112,7 +112,7 @@ enum hal_status pci_show(struct hal_partition *partition, const struct pci_view 
 {
 	enum hal_status status = HAL_OK;
 
-	for (uint32_t id = 0; BOARD_PCI_ECAM && id < FUNCTIONS && status == HAL_OK; id++) {
+	for (uint32_t id = 0; board.pci.ecam && id < board.pci.functions && status == HAL_OK; id++) {
 		bool real = open || owns(view, id);
 
 		status = hal_partition_map(partition, (gpa_t){ page_of(id) }, real ? (hpa_t){ page_of(id) } : absent, PCI_PAGE_BYTES,
@@ -125,8 +125,8 @@ enum hal_status pci_map(struct hal_space *space, const struct pci_view *view)
 {
 	enum hal_status status = HAL_OK;
 
-	for (uint32_t n = 0; BOARD_PCI_ECAM && n < view->count && status == HAL_OK; n++) {
-		uint64_t page = BOARD_PCI_ECAM + view->functions[n].place;
+	for (uint32_t n = 0; board.pci.ecam && n < view->count && status == HAL_OK; n++) {
+		uint64_t page = board.pci.ecam + view->functions[n].place;
 
 		status = hal_space_map(space, (const void *)(uintptr_t)page, (hpa_t){ page }, PCI_PAGE_BYTES, HAL_READ | HAL_WRITE,
 				       HAL_MEMORY_DEVICE);

@@ -21,7 +21,7 @@ HAL_OUTLINE uint64_t x86_get(const struct hal_core *core, enum x86_field field)
 /* An access there is carried out as far as it is granted, if its instruction is understood. */
 static bool is_filtered(const struct hal_core *core, uint64_t gpa)
 {
-	return gpa >> PAGE_SHIFT == board.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE;
+	return gpa >> PAGE_SHIFT == board.pc.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE;
 }
 
 void hal_core_count(struct hal_core *core, uint64_t *exits)

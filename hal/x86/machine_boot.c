@@ -41,7 +41,7 @@ static struct moment now(void)
 
 	for (unsigned n = 0; n < READINGS; n++) {
 		uint64_t before = arch_counter();
-		uint32_t ticks = x86_in32(board.pm_timer_port);
+		uint32_t ticks = x86_in32(board.pc.pm_timer_port);
 		uint64_t took = arch_counter() - before;
 
 		if (took < shortest) {
@@ -63,7 +63,7 @@ uint64_t hal_machine_clock_hz(void)
 	struct moment start = now(), end;
 	uint32_t ticks;
 
-	for (unsigned n = 0; n < SLEEPS && ticks_between(start.pm_ticks, x86_in32(board.pm_timer_port)) < PM_TIMER_10_MS; n++)
+	for (unsigned n = 0; n < SLEEPS && ticks_between(start.pm_ticks, x86_in32(board.pc.pm_timer_port)) < PM_TIMER_10_MS; n++)
 		apic_sleep();
 	end = now();
 	ticks = ticks_between(start.pm_ticks, end.pm_ticks);

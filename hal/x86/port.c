@@ -32,7 +32,7 @@ static uint32_t place_of(uint32_t address, uint64_t port)
 /* A Linux finds no ports where it has ECAM, whose registers it reads without exits. */
 static bool shows_config_ports(const struct hal_partition *partition)
 {
-	return partition->pci.count && !(BOARD_PCI_ECAM && partition->tolerate_ports);
+	return partition->pci.count && !(board.pci.ecam && partition->tolerate_ports);
 }
 
 /* AL and AX leave the rest of RAX alone, EAX clears what is above. APM vol. 3, "IN"; vol. 1, 3.1.2 "64-Bit-Mode Registers". */

@@ -30,10 +30,10 @@ static bool has_rdtscp(void)
 /* It ticks every 279 ns. */
 static bool has_pm_timer(void)
 {
-	uint32_t first = x86_in32(board.pm_timer_port);
+	uint32_t first = x86_in32(board.pc.pm_timer_port);
 
 	for (unsigned reads = PM_TIMER_READS; reads; reads--)
-		if (x86_in32(board.pm_timer_port) != first)
+		if (x86_in32(board.pc.pm_timer_port) != first)
 			return true;
 	return false;
 }
@@ -42,7 +42,7 @@ static struct x86_cpuid this_cpuid(uint32_t leaf, uint32_t subleaf)
 {
 	struct x86_cpuid is = x86_cpuid(leaf, subleaf);
 
-	if (!board.counters_only_shown)
+	if (!board.pc.counters_only_shown)
 		return is;
 	if (leaf == LEAF_COUNTERS)
 		is.eax = 0;

@@ -39,5 +39,5 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 
 	if (status != HAL_OK || !partition->ioapic.count)
 		return status;
-	return pt_map(&space->tables, board.ioapic, (hpa_t){ board.ioapic }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
+	return pt_map(&space->tables, board.pc.ioapic, (hpa_t){ board.pc.ioapic }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
 }

@@ -2,26 +2,15 @@
 /* QEMU `virt` with GICv3: hw/arm/virt.c, base_memmap[] and a15irqmap[]. What the monitor must know without any table. */
 #pragma once
 
-#define BOARD_NAME "qemu-aarch64"
-
 /* Guest and monitor RAM: `-m 2G`. */
-#define BOARD_RAM_BASE  0x40000000ull
-#define BOARD_RAM_BYTES 0x80000000ull
+#define BOARD_RAM_BASE 0x40000000ull
+#define BOARD_RAM      { BOARD_RAM_BASE, 0x80000000ull }
 
 /* Where the image is linked and loaded: after what a loader hands over, and after firmware, where that stays at the start of RAM. */
 #define BOARD_IMAGE_AT 0x40010000
 
-/* Boot console: PL011. */
-#define BOARD_UART_BASE 0x09000000ull
-
 #define BOARD_GICD_BASE 0x08000000ull
 #define BOARD_GICR_BASE 0x080a0000ull
-/* Translation services (ITS): start-up switches them off. */
-#define BOARD_GITS 0x08080000ull
-
-/* No device is banked per core: the CPU interface is in system registers. */
-#define BOARD_BANKED_BASE  0ull
-#define BOARD_BANKED_BYTES 0ull
 
 /*
  * No sandbox's, whatever a table says: distributor, translation service (ITS), redistributors;
@@ -36,11 +25,10 @@
  * PCI Express: configuration registers of bus 0, the only one; where base addresses may lie; ports are memory behind
  * BOARD_PCI_PORTS_AT.
  */
-#define BOARD_PCI_ECAM      0x3f000000ull
-#define BOARD_PCI_FUNCTIONS 256
-#define BOARD_PCI_WINDOW    { 0x10000000, 0x2eff0000 }
-#define BOARD_PCI_PORTS     { 0x1000, 0xf000 }
-#define BOARD_PCI_PORTS_AT  0x3eff0000ull
+#define BOARD_PCI_ECAM     0x3f000000ull
+#define BOARD_PCI_WINDOW   { 0x10000000, 0x2eff0000 }
+#define BOARD_PCI_PORTS    { 0x1000, 0xf000 }
+#define BOARD_PCI_PORTS_AT 0x3eff0000ull
 
 /* There are no I/O ports. */
 #define BOARD_PRIVATE_PORTS { 0, 0x10000 }
@@ -51,11 +39,35 @@
  */
 #define BOARD_RESERVED_RAM { BOARD_RAM_BASE, 0x10000 }
 
-/* MPIDR_EL1: Aff3 and Aff2 to Aff0. */
-#define BOARD_CORE_ID_MASK     0xff00ffffffull
-#define BOARD_CORE_ID_GREATEST BOARD_CORE_ID_MASK
+/* SGIs and PPIs are each core's own. */
+#define BOARD_PRIVATE_LINES { 0, 32 }
 
-/* SGIs and PPIs are each core's own; no vectors. */
-#define BOARD_PRIVATE_LINES      { 0, 32 }
-#define BOARD_FIRST_VECTOR       0
-#define BOARD_FIRST_LEVEL_VECTOR 0
+#ifndef __ASSEMBLER__
+#include "arch/board.h"
+
+static const struct board board = {
+	.name = "qemu-aarch64",
+	.ram = BOARD_SPANS(BOARD_RAM),
+	.reserved_ram = BOARD_SPANS(BOARD_RESERVED_RAM),
+	.private_spans = BOARD_SPANS(BOARD_PRIVATE_SPANS),
+	.private_ports = BOARD_SPANS(BOARD_PRIVATE_PORTS),
+	.private_lines = BOARD_SPANS(BOARD_PRIVATE_LINES),
+	/* MPIDR_EL1: Aff3 and Aff2 to Aff0. */
+	.core_id_mask = 0xff00ffffff,
+	.core_id_greatest = 0xff00ffffff,
+	.pci = {
+		.ecam = BOARD_PCI_ECAM,
+		.functions = 256,
+		.window = BOARD_PCI_WINDOW,
+		.ports = BOARD_PCI_PORTS,
+		.ports_at = BOARD_PCI_PORTS_AT,
+	},
+	.console = { .uart = BOARD_UART_PL011, .address = 0x09000000 },
+	.gic = {
+		.distributor = BOARD_GICD_BASE,
+		.redistributors = BOARD_GICR_BASE,
+		.translators = BOARD_SPANS({ 0x08080000, 0x20000 }),
+	},
+	.start = { .by = BOARD_START_PSCI },
+};
+#endif

@@ -16,7 +16,7 @@ static uint8_t owner[FRAMES]; /* of each frame of RAM: 0 nobody, 1 a monitor, 2 
 static void own(uint64_t hpa, uint64_t bytes, uint8_t who)
 {
 	for (uint64_t at = hpa; at < hpa + bytes; at += BH_PAGE_BYTES) {
-		uint64_t frame = (at - good_limits.ram_base) / BH_PAGE_BYTES;
+		uint64_t frame = (at - good_limits.board->ram.at[0].start) / BH_PAGE_BYTES;
 
 		CHECK(frame < FRAMES);
 		CHECK_EQ(owner[frame], 0);
@@ -30,7 +30,7 @@ static void check_copy(const struct bh_table *table, const struct bh_copy *copy)
 	for (uint64_t at = copy->target; at < copy->target + copy->size; at += BH_PAGE_BYTES) {
 		bool is_info = at == table->sandboxes[copy->sandbox].pool + BH_POOL_INFO;
 
-		CHECK_EQ(owner[(at - good_limits.ram_base) / BH_PAGE_BYTES], is_info ? 1 : 2 + copy->sandbox);
+		CHECK_EQ(owner[(at - good_limits.board->ram.at[0].start) / BH_PAGE_BYTES], is_info ? 1 : 2 + copy->sandbox);
 	}
 }
 
@@ -50,8 +50,8 @@ static void check_ports(const struct bh_table *table)
 	static uint8_t owned[0x10000]; /* firmware's and the machine's own, or given away */
 
 	memset(owned, 0, sizeof(owned));
-	for (uint32_t n = 0; n < good_limits.forbidden_ports.count; n++)
-		memset(owned + good_limits.forbidden_ports.at[n].start, 1, good_limits.forbidden_ports.at[n].bytes);
+	for (uint32_t n = 0; n < good_limits.board->private_ports.count; n++)
+		memset(owned + good_limits.board->private_ports.at[n].start, 1, good_limits.board->private_ports.at[n].bytes);
 	for (uint32_t n = 0; n < table->port_count; n++) {
 		if (is_of_function(table, &table->ports[n]))
 			continue;
@@ -64,8 +64,8 @@ static void check_accepted(const struct bh_table *table)
 {
 	memset(owner, 0, sizeof(owner));
 	own(good_limits.image_start, good_limits.image_end - good_limits.image_start, 1);
-	for (uint32_t n = 0; n < good_limits.reserved.count; n++)
-		own(good_limits.reserved.at[n].start, good_limits.reserved.at[n].bytes, 1);
+	for (uint32_t n = 0; n < good_limits.board->reserved_ram.count; n++)
+		own(good_limits.board->reserved_ram.at[n].start, good_limits.board->reserved_ram.at[n].bytes, 1);
 	own(table->shared, BH_PAGE_BYTES, 1);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		own(table->sandboxes[n].pool, table->sandboxes[n].pool_bytes, 1);

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from tests.image.test_resident import ROOT, symbols
+from tests.image.test_resident import PLATFORMS, symbol_table, symbols
+from tests.structure.test_layers import ROOT, tracked
 
 # What takes a processor one instruction to say, and two to four. Raspberry Pi 4: BCM2711 ARM Peripherals, 6.5.1 "GIC-400".
 ELSEWHERE = {
@@ -32,10 +33,10 @@ NEEDED = [
 
 
 def copy_sources(folder: Path) -> None:
-    listed = subprocess.run(["git", "ls-files", "--", *NEEDED], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
-    for name in listed:
+    for path in tracked(*NEEDED):
+        name = path.relative_to(ROOT)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes((ROOT / name).read_bytes())
+        (folder / name).write_bytes(path.read_bytes())
 
 
 def link(folder: Path, platform: str) -> Path:
@@ -68,3 +69,14 @@ def test_a_board_with_its_devices_elsewhere_links(platform: str, tmp_path: Path)
     found = marks(link(tmp_path, platform))
     assert found["__image_start"] == ELSEWHERE[platform]["IMAGE_AT"]
     assert resident_bytes(found) == resident_bytes(marks(ROOT / "build" / platform / "bulkhead.elf"))
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_resident_part_has_no_copy_of_the_board(platform: str) -> None:
+    """What it needs of the board are constants in its instructions, or start-up has put them into its state: arch/board.h."""
+    with (ROOT / "build" / platform / "bulkhead.elf").open("rb") as file:
+        table = symbol_table(ELFFile(file))
+        places = [symbol["st_value"] for symbol in table.iter_symbols() if re.fullmatch(r"board(\.\d+)*", symbol.name)]
+        start = symbols(ELFFile(file))["__resident_text_start"]
+    assert places
+    assert all(place < start for place in places), [hex(place) for place in places]

@@ -11,7 +11,7 @@ CONSOLE = (
         MachineMutation(
             "characters stay eight bits long",
             PC,
-            "x86_out8(board.console_port + UART_LCR, found_lcr);",
+            "x86_out8(board.console.address + UART_LCR, found_lcr);",
             "",
             "console-line-control",
             platform,
@@ -23,7 +23,7 @@ CONSOLE = (
         MachineMutation(
             "the transmitter's interrupt stays pending",
             ARM,
-            "arch_mmio_write32(BOARD_UART_BASE + UARTICR, UARTICR_TXIC);",
+            "arch_mmio_write32(board.console.address + UARTICR, UARTICR_TXIC);",
             "",
             "console-raw-interrupts",
             platform,

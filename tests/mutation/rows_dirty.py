@@ -65,7 +65,12 @@ DEVICES = (
     ),
     dirty("of a device the first function alone is silenced", FUNCTIONS, "? FUNCTIONS_A_DEVICE : 1;", "? 1 : 1;", SVM, "function 0xfa has"),
     dirty(
-        "the last device is not silenced", FUNCTIONS, "id < FUNCTIONS;", "id + FUNCTIONS_A_DEVICE < FUNCTIONS;", SVM, "function 0xfa has"
+        "the last device is not silenced",
+        FUNCTIONS,
+        "id < board.pci.functions;",
+        "id + FUNCTIONS_A_DEVICE < board.pci.functions;",
+        SVM,
+        "function 0xfa has",
     ),
     dirty("the board's bridges are silenced", FUNCTIONS, "&& !is_board(id))", "&& (!is_board(id) || id))", SVM, "bridge 0xf8 has"),
     dirty("a translation service is on", LPIS, "if (translator_stays_on(", "if (n && translator_stays_on(", GICV3, "in use by 0x8080000"),

@@ -311,10 +311,10 @@ SPACE_MUTATIONS = [
     Mutation(
         "configuration registers of the whole bus",
         PCI_START,
-        "uint64_t page = BOARD_PCI_ECAM + view->functions[n].place;\n\n\t\tstatus = hal_space_map(space, (const void "
+        "uint64_t page = board.pci.ecam + view->functions[n].place;\n\n\t\tstatus = hal_space_map(space, (const void "
         "*)(uintptr_t)page, (hpa_t){ page }, PCI_PAGE_BYTES,",
-        "uint64_t page = BOARD_PCI_ECAM; status = hal_space_map(space, (const void *)(uintptr_t)page, (hpa_t){ page "
-        "}, BOARD_PCI_FUNCTIONS * PCI_PAGE_BYTES,",
+        "uint64_t page = board.pci.ecam; status = hal_space_map(space, (const void *)(uintptr_t)page, (hpa_t){ page "
+        "}, board.pci.functions * PCI_PAGE_BYTES,",
         "space_x86_test",
     ),
     Mutation(

@@ -6,12 +6,23 @@ from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.mutation import Mutation
 
 DISARM, ICR = "hal/x86/disarm_boot.c", "hal/x86/apic/icr.c"
+START_MAP = "arch/arm/start_map_boot.c"
 IOAPIC = "hal/x86/apic/ioapic.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
 PARTITION = "monitor/boot/partition_boot.c"
 
 START = (
     Mutation("a machine that cannot be powered off traps for ever", "arch/arm/machine_boot.c", "is_leaving = true;", "", "off_arm_test"),
+    Mutation(
+        "RAM of part of a GiB is a device",
+        START_MAP,
+        "->entries[at % GiB / MiB2] = at | MEMORY;",
+        "->entries[0] = at | DEVICE;",
+        "start_map_test",
+    ),
+    Mutation("what is beside RAM in a GiB is a hole", START_MAP, "root[gib] && n < START_MAP_ENTRIES", "n < 0", "start_map_test"),
+    Mutation("the second span of a GiB takes the first one's place", START_MAP, "if (!is_table(root[gib]))", "if (true)", "start_map_test"),
+    Mutation("RAM ends where its last GiB does", START_MAP, "end - at >= GiB;", "true;", "start_map_test"),
     Mutation(
         "a core that cannot be disarmed is a core like others",
         PARTITION,
@@ -38,7 +49,9 @@ START = (
     Mutation("samples are taken on", ARM_DISARM, '{ "PMSCR_EL2", PMSCR_EL2, 0, EITHER_LEVEL, has_profiling },', "", "disarm_aarch64_test"),
     Mutation("a buffer of secure firmware is written", ARM_DISARM, "&& !(core->read(PMBIDR_EL1) & BUFFER_P)", "", "disarm_aarch64_test"),
     Mutation("overflows of counters stand", ARM_DISARM, "PMOVSCLR_EL0, ALL, ALL,", "PMOVSCLR_EL0, 0, 0,", "disarm_aarch64_test"),
-    Mutation("translation goes on and nobody says", LPIS, "if (translator_stays_on(translators[n]))", "if (false)", "lpi_test"),
+    Mutation(
+        "translation goes on and nobody says", LPIS, "if (translator_stays_on(board.gic.translators.at[n].start))", "if (false)", "lpi_test"
+    ),
     Mutation("a translation that ends late is refused", LPIS, "tries < RWP_TRIES && !(control &", "tries < 1 && !(control &", "lpi_test"),
     Mutation("LPIs that stay on are overlooked", LPIS, "& (GICR_CTLR_ENABLE_LPIS | GICR_CTLR_RWP);", "& GICR_CTLR_RWP;", "lpi_test"),
     Mutation("the first redistributor alone", LPIS, "!(type & GICR_TYPER_LAST) && !why", "!n", "lpi_test"),

@@ -23,7 +23,8 @@ TABLE = [
     Mutation("any word on the DMA of a function", DEVICES, "function->dma != BH_DMA_FREE", "function->dma == BH_DMA_UNKNOWN", "table_test"),
     Mutation("payload over the whole pool", PAYLOAD, "pool + BH_POOL_INFO, BH_PAGE_BYTES }", "pool, BH_POOL_ARENA }", "table_test"),
     Mutation("pieces of no size", PAYLOAD, "!copy->size || !aligned(copy", "!aligned(copy", "table_test"),
-    Mutation("a module anywhere", PAYLOAD, " || !span_within(module, ram_of(limits))", "", "table_test"),
+    Mutation("RAM of the first span alone", "monitor/boot/table/spans_boot.c", "n < limits->board->ram.count;", "n < 1;", "table_test"),
+    Mutation("a module anywhere", PAYLOAD, " || !is_ram(limits, module)", "", "table_test"),
     Mutation(
         "the last forbidden span is not looked at",
         SPANS,
@@ -32,11 +33,11 @@ TABLE = [
         "table_test",
     ),
     Mutation("a sandbox of any number of cores", HEADER, " || sandbox->core_count > BH_MAX_SANDBOX_CORES", "", "table_test"),
-    Mutation("hardware numbers with any bits", HEADER, "table->hardware_id[core] & ~limits->core_id_mask || ", "", "table_test"),
+    Mutation("hardware numbers with any bits", HEADER, "table->hardware_id[core] & ~limits->board->core_id_mask || ", "", "table_test"),
     Mutation(
         "hardware numbers up to everyone's",
         HEADER,
-        " || table->hardware_id[core] > limits->core_id_greatest",
+        " || table->hardware_id[core] > limits->board->core_id_greatest",
         "",
         "table_test",
     ),
@@ -48,7 +49,9 @@ TABLE = [
         "inner.start + inner.bytes <= outer.start + outer.bytes",
         "table_test",
     ),
-    Mutation("level lines have vectors that others choose", DEVICES, "line->vector < limits->first_level_vector", "false", "table_test"),
+    Mutation(
+        "level lines have vectors that others choose", DEVICES, "line->vector < limits->board->first_level_vector", "false", "table_test"
+    ),
     Mutation("two sandboxes choose vectors of level lines", DEVICES, "line->sandbox != other->sandbox", "false", "table_test"),
     Mutation(
         "a pool is measured by its neighbour's size",

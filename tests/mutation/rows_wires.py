@@ -7,7 +7,7 @@ from tests.mutation.machine_mutation import MachineMutation
 WIRES = (
     MachineMutation(
         "the line of FERR# is a device's",
-        "arch/x86_64/board_x86.h",
+        "arch/x86_64/board_pc.h",
         "#define PC_PRIVATE_LINES { 13, 1 }",
         "#define PC_PRIVATE_LINES { 12, 1 }",
         "lent-line",

@@ -62,6 +62,8 @@ PROGRAMS = {
     "disarm_test": "tests/unit/disarm_test.c",
     "disarm_aarch64_test": "tests/unit/disarm_arm_test.c",
     "lpi_test": "tests/unit/lpi_test.c",
+    "off_arm_test": "tests/unit/off_arm_test.c",
+    "start_map_test": "tests/unit/start_map_test.c",
     "decode_test": "tests/unit/decode_test.c",
     "fetch_test": "tests/unit/fetch_test.c",
     "ioapic_test": "tests/unit/ioapic_test.c",
@@ -93,6 +95,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "disarm_test": [DISARM],
     "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
     "lpi_test": [LPIS, DISARM_LOOP],
+    "off_arm_test": ["arch/arm/machine_boot.c"],
+    "start_map_test": ["arch/arm/start_map_boot.c"],
     "decode_test": [DECODE],
     "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "at_once_arm_test": [*AT_ONCE_PARTS, SUPPORT[0]],
@@ -132,6 +136,7 @@ COMPILE = [
     "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
+BOARDS |= dict.fromkeys(("arch/arm/machine_boot.c", PROGRAMS["off_arm_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
 TIME_LIMIT_SECONDS = 60
 CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is

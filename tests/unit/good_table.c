@@ -6,29 +6,22 @@
 enum { POOL = 0x40410000, POOL_BYTES = 0x50000, FOREIGN_POOL = 0x40490000, FOREIGN_POOL_BYTES = 0x40000 };
 enum { R = BH_PERM_READ, RW = BH_PERM_READ | BH_PERM_WRITE, RWX = RW | BH_PERM_EXECUTE };
 
-static const struct table_span reserved[] = { { 0x40000000, 0x100000 }, { 0xbfe00000, 0x200000 } };
-static const struct table_span forbidden_ports[] = { { 0x60, 5 }, { 0xcf8, 8 }, { 0xc000, 0x4000 } };
-static const struct table_span forbidden_lines[] = { { 0, 32 }, { 45, 1 } };
-static const struct table_span forbidden[] = { { 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 }, { 0x10000000, 0x30000000 } };
-
-const struct table_limits good_limits = {
-	.platform = "test-machine",
-	.ram_base = 0x40000000,
-	.ram_bytes = 0x80000000,
-	.image_start = 0x40200000,
-	.image_end = 0x40240000,
-	.reserved = TABLE_SPANS(reserved),
-	.banked_base = 0x08010000,
-	.banked_bytes = 0x2000,
-	.forbidden = TABLE_SPANS(forbidden),
-	.forbidden_ports = TABLE_SPANS(forbidden_ports),
-	.pci = { 256, { 0x10000000, 0x20000000 }, { 0xc000, 0x4000 }, 0x3eff0000 },
+static const struct board board = {
+	.name = "test-machine",
+	.ram = BOARD_SPANS({ 0x40000000, 0x80000000 }),
+	.reserved_ram = BOARD_SPANS({ 0x40000000, 0x100000 }, { 0xbfe00000, 0x200000 }),
+	.private_spans = BOARD_SPANS({ 0x08000000, 0x10000 }, { 0x080a0000, 0x80000 }, { 0x10000000, 0x30000000 }),
+	.private_ports = BOARD_SPANS({ 0x60, 5 }, { 0xcf8, 8 }, { 0xc000, 0x4000 }),
+	.private_lines = BOARD_SPANS({ 0, 32 }, { 45, 1 }),
+	.banked = { 0x08010000, 0x2000 },
 	.core_id_mask = 0xf0f,
 	.core_id_greatest = 0xf0e,
-	.forbidden_lines = TABLE_SPANS(forbidden_lines),
 	.first_vector = 0x20,
 	.first_level_vector = 0x41,
+	.pci = { .functions = 256, .window = { 0x10000000, 0x20000000 }, .ports = { 0xc000, 0x4000 }, .ports_at = 0x3eff0000 },
 };
+
+const struct table_limits good_limits = { &board, 0x40200000, 0x40240000 };
 
 static const struct bh_table good = {
 	.magic = BH_TABLE_MAGIC, .version = BH_TABLE_VERSION, .size = sizeof(struct bh_table),

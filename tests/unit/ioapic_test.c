@@ -45,9 +45,9 @@ static void note_lock(void)
 void arch_mmio_write32(uint64_t address, uint32_t value)
 {
 	note_lock();
-	if (address == board.ioapic + IOREGSEL)
+	if (address == board.pc.ioapic + IOREGSEL)
 		selected = value;
-	else if (address == board.ioapic + IOWIN)
+	else if (address == board.pc.ioapic + IOWIN)
 		machine[selected] = value;
 	else
 		CHECK(false);
@@ -56,7 +56,7 @@ void arch_mmio_write32(uint64_t address, uint32_t value)
 uint32_t arch_mmio_read32(uint64_t address)
 {
 	note_lock();
-	CHECK_EQ(address, board.ioapic + IOWIN);
+	CHECK_EQ(address, board.pc.ioapic + IOWIN);
 	return machine[selected];
 }
 
@@ -137,7 +137,9 @@ static void prepare(void)
 static enum hal_action access(unsigned slot, uint64_t offset, enum bh_access kind, uint64_t value)
 {
 	cores[slot].registers.rax = UINT64_MAX;
-	const struct hal_exit exit = { .kind = BH_EXIT_DEVICE, .access = kind, .gpa = board.ioapic + offset, .width = 4, .value = value };
+	const struct hal_exit exit = {
+		.kind = BH_EXIT_DEVICE, .access = kind, .gpa = board.pc.ioapic + offset, .width = 4, .value = value
+	};
 
 	return ioapic_emulate(&cores[slot], &exit);
 }
@@ -353,7 +355,7 @@ static void test_form(void)
 	check_context.subject = "form";
 	for (uint32_t width = 1; width <= 8; width *= 2)
 		for (uint64_t offset = 0; offset < 0x20; offset++) {
-			const struct hal_exit exit = { .access = BH_ACCESS_READ, .gpa = board.ioapic + offset, .width = width };
+			const struct hal_exit exit = { .access = BH_ACCESS_READ, .gpa = board.pc.ioapic + offset, .width = width };
 
 			CHECK_EQ(ioapic_emulate(&cores[0], &exit), width == 4 && !(offset & 3) ? HAL_SKIP : HAL_FAULT);
 		}

@@ -382,9 +382,11 @@ static void test_memory_is_no_ports(void)
 		SET(pci_functions[GOOD_FOREIGN_FUNCTION].bar_mask[3], 0xfffff000),
 	};
 	struct table_limits limits = good_limits;
+	struct board board = *limits.board;
 
 	check_context.round = 0;
-	limits.pci.window = (struct table_span){ 0, 0x30000000 };
+	board.pci.window = (struct board_span){ 0, 0x30000000 };
+	limits.board = &board;
 	patched_table(memory);
 	CHECK(!table_refuse(&table, &limits));
 	table.ports[2].first = 0xd000;
@@ -418,6 +420,25 @@ static void test_damaged(void)
 	check_refused("its checksum is wrong: the image was damaged or cut short; build or copy it again");
 }
 
+/* RAM in two pieces with a hole between: what lies in either is RAM, what reaches into the hole is not. */
+static void test_split_ram(void)
+{
+	const uint64_t end = 0x60000000 + 0x1000000; /* of the second sandbox's RAM */
+	struct table_limits limits = good_limits;
+	struct board board = *limits.board;
+	struct board_span ram[] = { { 0x40000000, end - 0x40000000 }, { 0x70000000, 0x50000000 } };
+
+	board.ram = (struct board_spans){ ram, 2 };
+	limits.board = &board;
+	good_table(&table);
+	CHECK(!table_refuse(&table, &limits));
+	ram[0].bytes -= BH_PAGE_BYTES;
+	check_refused_within(&limits, "a RAM region lies outside RAM");
+	ram[0].bytes += BH_PAGE_BYTES;
+	ram[1].start += BH_PAGE_BYTES;
+	CHECK(table_refuse(&table, &limits));
+}
+
 /* What a loader may bring. The good module is one of zeros, where this program has it: that has to be in RAM. */
 static _Alignas(BH_PAGE_BYTES) uint64_t module[0x4000 / sizeof(uint64_t)];
 
@@ -448,11 +469,13 @@ static void check_brought(const struct brought *row, uint64_t *damaged)
 {
 	uint64_t here = (uintptr_t)module;
 	const struct arch_modules modules = { row->count, here + (uint64_t)row->start, sizeof(module) + (uint64_t)row->bytes };
+	const struct board_span ram = { here - 0x100000, 0x300000 };
 	struct table_limits limits = good_limits;
+	struct board board = *limits.board;
 	const char *said;
 
-	limits.ram_base = here - 0x100000;
-	limits.ram_bytes = 0x300000;
+	board.ram = (struct board_spans){ &ram, 1 };
+	limits.board = &board;
 	limits.image_start = here + (uint64_t)row->image;
 	limits.image_end = limits.image_start + 0x10000;
 	*damaged ^= row->damage;
@@ -486,6 +509,7 @@ int main(void)
 	test_memory_is_no_ports();
 	test_damaged();
 	test_every_bit();
+	test_split_ram();
 	test_modules();
 	return 0;
 }

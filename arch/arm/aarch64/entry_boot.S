@@ -38,6 +38,9 @@ boot_core:
 	ldr	x0, =start_stacks
 	ldr	x1, =start_stacks_end
 	bl	discard
+	ldr	x0, =start_stacks + STACK_BYTES
+	mov	sp, x0
+	bl	start_map_make
 	mov	x19, #0
 	bl	prepare_core
 	b	monitor_boot

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The EL2 stage-1 regime while the machine starts: 39-bit addresses, 1 GiB blocks, one to one. Shared with assembly.
+ * The EL2 stage-1 regime while the machine starts: 39-bit addresses, blocks of 1 GiB and 2 MiB, one to one. Shared with assembly.
  * ARM ARM D24.2: "MAIR_EL2", "SCTLR_EL2", "TCR_EL2".
  */
 #pragma once

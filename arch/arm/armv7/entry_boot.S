@@ -32,6 +32,8 @@ _start:
 	ldr	r0, =start_stacks
 	ldr	r1, =start_stacks_end
 	bl	discard
+	ldr	sp, =start_stacks + STACK_BYTES
+	bl	start_map_make
 	mov	r4, #0
 	bl	prepare_core
 	bl	monitor_boot

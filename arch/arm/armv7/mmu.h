@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PL2 stage-1 regime while the machine starts: 32-bit addresses, 1 GiB blocks, one to one. Shared with assembly.
+ * The PL2 stage-1 regime while the machine starts: 32-bit addresses, blocks of 1 GiB and 2 MiB, one to one. Shared with assembly.
  * ARMv7 ARM B4.1: "HMAIRn", "HSCTLR", "HTCR".
  */
 #pragma once

@@ -20,8 +20,8 @@ static bool is_numbered(uint64_t hardware_id)
 
 void gic_locate(void)
 {
-	gic_at.distributor = BOARD_GICD_BASE;
-	gic_at.interface = BOARD_GICC_BASE;
+	gic_at.distributor = board.gic.distributor;
+	gic_at.interface = board.gic.interface;
 }
 
 const char *gic_missing(void)
@@ -64,7 +64,7 @@ enum hal_status gic_map(struct hal_space *space, const struct hal_partition *par
 {
 	enum hal_status status = gic_map_device(space, gic_at.distributor, GICD_BYTES);
 
-	return status == HAL_OK ? gic_map_device(space, gic_at.interface, BOARD_BANKED_BYTES) : status;
+	return status == HAL_OK ? gic_map_device(space, gic_at.interface, board.banked.bytes) : status;
 }
 
 uint64_t gic_traps(const struct hal_partition *partition)

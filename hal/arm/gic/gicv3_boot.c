@@ -12,8 +12,8 @@ enum { ICH_HCR_TC = 1 << 10 };
 
 void gic_locate(void)
 {
-	gic_at.distributor = BOARD_GICD_BASE;
-	gic_at.redistributors = BOARD_GICR_BASE;
+	gic_at.distributor = board.gic.distributor;
+	gic_at.redistributors = board.gic.redistributors;
 }
 
 /* ID_AA64PFR0_EL1.GIC, 27:24. */

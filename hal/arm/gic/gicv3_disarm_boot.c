@@ -11,8 +11,6 @@
 
 #include "board.h"
 
-static const uint64_t translators[] = { BOARD_GITS };
-
 /* Quiescent: what it had begun is in memory. */
 static bool translator_stays_on(uint64_t base)
 {
@@ -58,7 +56,7 @@ static const char *disarm_redistributor(uint64_t base, uint64_t type)
 
 static const char *disarm_redistributors(void)
 {
-	uint64_t base = BOARD_GICR_BASE, type = 0;
+	uint64_t base = board.gic.redistributors, type = 0;
 	const char *why = NULL;
 
 	for (int n = 0; n < MAX_FRAMES && !(type & GICR_TYPER_LAST) && !why; n++) {
@@ -74,8 +72,8 @@ const char *gic_disarm(void)
 {
 	if (!(gicd_read(GICD_TYPER) & GICD_TYPER_LPIS))
 		return NULL;
-	for (size_t n = 0; n < sizeof(translators) / sizeof(translators[0]); n++)
-		if (translator_stays_on(translators[n]))
-			return disarm_refusal("GITS_CTLR.Enabled", translators[n] + GITS_CTLR);
+	for (uint32_t n = 0; n < board.gic.translators.count; n++)
+		if (translator_stays_on(board.gic.translators.at[n].start))
+			return disarm_refusal("GITS_CTLR.Enabled", board.gic.translators.at[n].start + GITS_CTLR);
 	return disarm_redistributors();
 }

@@ -23,14 +23,14 @@ static void give_lock(const struct hal_partition *partition)
 
 void ioapic_write(uint32_t index, uint32_t value)
 {
-	arch_mmio_write32(board.ioapic + IOREGSEL, index);
-	arch_mmio_write32(board.ioapic + IOWIN, value);
+	arch_mmio_write32(board.pc.ioapic + IOREGSEL, index);
+	arch_mmio_write32(board.pc.ioapic + IOWIN, value);
 }
 
 uint32_t ioapic_read(uint32_t index)
 {
-	arch_mmio_write32(board.ioapic + IOREGSEL, index);
-	return arch_mmio_read32(board.ioapic + IOWIN);
+	arch_mmio_write32(board.pc.ioapic + IOREGSEL, index);
+	return arch_mmio_read32(board.pc.ioapic + IOWIN);
 }
 
 /*
@@ -140,7 +140,7 @@ static bool access_window(const struct hal_core *core, const struct hal_exit *ex
 enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
 	struct ioapic_view *view = &core->partition->ioapic;
-	uint32_t offset = (uint32_t)(exit->gpa - board.ioapic);
+	uint32_t offset = (uint32_t)(exit->gpa - board.pc.ioapic);
 	uint32_t value = 0;
 	bool granted = true;
 

@@ -89,7 +89,7 @@ static bool survives_page_size_change(void)
 {
 	if (x86_cpuid(LEAF_STRUCTURED, 0).edx & CPUID_ARCH_CAPABILITIES && x86_rdmsr(IA32_ARCH_CAPABILITIES) & IF_PSCHANGE_MC_NO)
 		return true;
-	return board.large_code_pages;
+	return board.pc.large_code_pages;
 }
 
 static void vmx_narrow(struct pt *stage2)

@@ -3,19 +3,19 @@
 #include "monitor/boot/table/checks.h"
 #include "monitor/boot/table/spans.h"
 
-static struct table_span span_of(struct hal_base base)
+static struct board_span span_of(struct hal_base base)
 {
-	return (struct table_span){ base.start, base.bytes };
+	return (struct board_span){ base.start, base.bytes };
 }
 
 /* The whole pages around a base address where it is memory; no bytes: it is not. */
-static struct table_span pages_of(const struct table_limits *limits, struct hal_base base)
+static struct board_span pages_of(const struct table_limits *limits, struct hal_base base)
 {
-	uint64_t start = base.ports ? limits->pci.ports_at + base.start : base.start;
+	uint64_t start = base.ports ? limits->board->pci.ports_at + base.start : base.start;
 	uint64_t end = start + base.bytes + (-(start + base.bytes) & (BH_PAGE_BYTES - 1));
 
 	start &= ~(uint64_t)(BH_PAGE_BYTES - 1);
-	return (struct table_span){ start, base.ports && !limits->pci.ports_at ? 0 : end - start };
+	return (struct board_span){ start, base.ports && !limits->board->pci.ports_at ? 0 : end - start };
 }
 
 static bool overlaps_any(const struct hal_base *bases, uint32_t count, struct hal_base base)
@@ -45,7 +45,7 @@ static const char *refuse_bases(const struct bh_table *table, const struct table
 		struct hal_base base = own[n];
 
 		REFUSE_IF(!base.bytes, "a base address of a PCI function is one that no register can hold");
-		REFUSE_IF(!span_within(span_of(base), base.ports ? limits->pci.ports : limits->pci.window),
+		REFUSE_IF(!span_within(span_of(base), base.ports ? limits->board->pci.ports : limits->board->pci.window),
 			  "a base address of a PCI function lies outside the windows of the machine");
 		for (uint32_t other = 0; other < index; other++) {
 			const struct bh_pci_function *earlier = &table->pci_functions[other];
@@ -68,7 +68,7 @@ const char *refuse_functions(const struct bh_table *table, const struct table_li
 		const char *why = refuse_bases(table, limits, n);
 
 		REFUSE_IF(function->sandbox >= table->sandbox_count, "a PCI function belongs to no sandbox");
-		REFUSE_IF(function->id >= limits->pci.functions, "a PCI function is on a bus that the machine does not have");
+		REFUSE_IF(function->id >= limits->board->pci.functions, "a PCI function is on a bus that the machine does not have");
 		REFUSE_IF(function->dma != BH_DMA_FREE, "a sandbox is given a PCI function that is not known to be free of DMA");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(function->id == table->pci_functions[other].id, "a PCI function is given twice");
@@ -78,7 +78,7 @@ const char *refuse_functions(const struct bh_table *table, const struct table_li
 }
 
 /* A base address of a function of this sandbox lies there, and nothing else. */
-static bool owns_base(const struct bh_table *table, const struct table_limits *limits, uint32_t sandbox, struct table_span span, bool ports)
+static bool owns_base(const struct bh_table *table, const struct table_limits *limits, uint32_t sandbox, struct board_span span, bool ports)
 {
 	for (uint32_t index = 0; index < table->pci_function_count; index++) {
 		const struct bh_pci_function *function = &table->pci_functions[index];
@@ -86,7 +86,7 @@ static bool owns_base(const struct bh_table *table, const struct table_limits *l
 		uint32_t base_count = hal_function_bases(function, bases);
 
 		for (uint32_t n = 0; function->sandbox == sandbox && n < base_count; n++) {
-			struct table_span at = ports ? span_of(bases[n]) : pages_of(limits, bases[n]);
+			struct board_span at = ports ? span_of(bases[n]) : pages_of(limits, bases[n]);
 
 			if ((!ports || bases[n].ports) && at.start == span.start && at.bytes == span.bytes)
 				return true;
@@ -101,8 +101,8 @@ static bool owns_base(const struct bh_table *table, const struct table_limits *l
  */
 const char *refuse_device(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
-	struct table_span hpa = hpa_of(region);
-	struct table_span banked = { limits->banked_base, limits->banked_bytes };
+	struct board_span hpa = hpa_of(region);
+	struct board_span banked = limits->board->banked;
 
 	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
 		  "device registers are executable or cached");
@@ -113,12 +113,12 @@ const char *refuse_device(const struct bh_table *table, const struct table_limit
 			  "a region claims to be a base address of a PCI function of its sandbox and is not");
 		return NULL;
 	}
-	REFUSE_IF(span_touches(limits->forbidden, hpa), "a sandbox is given device registers that only monitors may touch");
+	REFUSE_IF(span_touches(limits->board->private_spans, hpa), "a sandbox is given device registers that only monitors may touch");
 	if (region->kind == BH_REGION_BANKED) {
 		REFUSE_IF(!span_within(hpa, banked), "a region claims to be banked per core and is not");
 		return NULL;
 	}
-	REFUSE_IF(overlap(hpa, ram_of(limits)), "a device region overlaps RAM");
+	REFUSE_IF(span_touches(limits->board->ram, hpa), "a device region overlaps RAM");
 	REFUSE_IF(overlap(hpa, banked), "a sandbox is given the whole of a device that all share");
 	return NULL;
 }
@@ -126,15 +126,16 @@ const char *refuse_device(const struct bh_table *table, const struct table_limit
 const char *refuse_ports(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->port_count; n++) {
-		struct table_span ports = { table->ports[n].first, table->ports[n].count };
+		struct board_span ports = { table->ports[n].first, table->ports[n].count };
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
 		REFUSE_IF(table->ports[n].dma != BH_DMA_FREE, "a sandbox is given I/O ports that are not known to be free of DMA");
-		REFUSE_IF(span_touches(limits->forbidden_ports, ports) && !owns_base(table, limits, table->ports[n].sandbox, ports, true),
+		REFUSE_IF(span_touches(limits->board->private_ports, ports) &&
+				  !owns_base(table, limits, table->ports[n].sandbox, ports, true),
 			  "a sandbox is given I/O ports of the machine itself");
 		for (uint32_t other = 0; other < n; other++)
-			REFUSE_IF(overlap(ports, (struct table_span){ table->ports[other].first, table->ports[other].count }),
+			REFUSE_IF(overlap(ports, (struct board_span){ table->ports[other].first, table->ports[other].count }),
 				  "I/O ports are given twice");
 	}
 	return NULL;
@@ -151,9 +152,9 @@ static const char *refuse_line(const struct bh_table *table, const struct table_
 	bool granted_level = line->flags & BH_LINE_LEVEL && !is_chosen_level(line);
 
 	REFUSE_IF(line->sandbox >= table->sandbox_count, "an interrupt line belongs to no sandbox");
-	REFUSE_IF(span_touches(limits->forbidden_lines, (struct table_span){ line->line, 1 }), "an interrupt line is not a device's");
-	REFUSE_IF(line->vector < limits->first_vector, "an interrupt line has a vector of the processor's own");
-	REFUSE_IF(granted_level && line->vector < limits->first_level_vector,
+	REFUSE_IF(span_touches(limits->board->private_lines, (struct board_span){ line->line, 1 }), "an interrupt line is not a device's");
+	REFUSE_IF(line->vector < limits->board->first_vector, "an interrupt line has a vector of the processor's own");
+	REFUSE_IF(granted_level && line->vector < limits->board->first_level_vector,
 		  "a level-triggered line has a vector that another sandbox may choose");
 	REFUSE_IF(granted_level && line->vector > BH_LAST_LEVEL_VECTOR, "a level-triggered line has a vector beyond those of such lines");
 	REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],

@@ -37,7 +37,7 @@ const char *refuse_header(const struct bh_table *table, const struct table_limit
 	REFUSE_IF(table->size != sizeof(*table), "it has another size than this monitor expects; build both from the same sources");
 	REFUSE_IF(table->checksum != table_checksum(table),
 		  "its checksum is wrong: the image was damaged or cut short; build or copy it again");
-	REFUSE_IF(!same_name(table->platform, limits->platform), "it was made for another platform; build the image for this one");
+	REFUSE_IF(!same_name(table->platform, limits->board->name), "it was made for another platform; build the image for this one");
 	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
@@ -51,7 +51,8 @@ const char *refuse_header(const struct bh_table *table, const struct table_limit
 const char *refuse_hardware(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t core = 0; core < table->core_count; core++) {
-		REFUSE_IF(table->hardware_id[core] & ~limits->core_id_mask || table->hardware_id[core] > limits->core_id_greatest,
+		REFUSE_IF(table->hardware_id[core] & ~limits->board->core_id_mask ||
+				  table->hardware_id[core] > limits->board->core_id_greatest,
 			  "a core has a hardware number that no core of this platform can have");
 		for (uint32_t other = 0; other < core; other++)
 			REFUSE_IF(table->hardware_id[core] == table->hardware_id[other], "two cores have the same hardware number");

@@ -3,7 +3,7 @@
 #include "monitor/boot/table/checks.h"
 #include "monitor/boot/table/spans.h"
 
-static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
+static bool sandbox_owns_ram(const struct bh_table *table, uint32_t sandbox, struct board_span hpa)
 {
 	for (uint32_t n = 0; n < table->region_count; n++)
 		if (table->regions[n].sandbox == sandbox && table->regions[n].kind == BH_REGION_RAM &&
@@ -24,9 +24,9 @@ static bool sandbox_executes(const struct bh_table *table, uint32_t sandbox, uin
 }
 
 /* Payload goes where its sandbox may see it: into its RAM, or onto its information page. */
-static bool sandbox_may_hold(const struct bh_table *table, uint32_t sandbox, struct table_span hpa)
+static bool sandbox_may_hold(const struct bh_table *table, uint32_t sandbox, struct board_span hpa)
 {
-	struct table_span info = { table->sandboxes[sandbox].pool + BH_POOL_INFO, BH_PAGE_BYTES };
+	struct board_span info = { table->sandboxes[sandbox].pool + BH_POOL_INFO, BH_PAGE_BYTES };
 
 	return span_within(hpa, info) || sandbox_owns_ram(table, sandbox, hpa);
 }
@@ -42,7 +42,7 @@ static const char *refuse_copies(const struct bh_table *table)
 		REFUSE_IF(!copy->size || !aligned(copy->offset | copy->target | copy->size, BH_PAGE_BYTES),
 			  "a piece of the boot module is empty or not in whole pages");
 		REFUSE_IF(copy->sandbox >= table->sandbox_count, "a piece of the boot module belongs to no sandbox");
-		REFUSE_IF(!sandbox_may_hold(table, copy->sandbox, (struct table_span){ copy->target, copy->size }),
+		REFUSE_IF(!sandbox_may_hold(table, copy->sandbox, (struct board_span){ copy->target, copy->size }),
 			  "a piece of the boot module would go outside its sandbox's memory");
 		REFUSE_IF(copy->offset != module_end, "the pieces of the boot module leave a gap or overlap");
 		REFUSE_IF(copy->target < target_end, "the pieces of the boot module are not in the order of their places");
@@ -53,12 +53,12 @@ static const char *refuse_copies(const struct bh_table *table)
 	return NULL;
 }
 
-static struct table_span snapshot_of(const struct bh_table *table, uint32_t sandbox)
+static struct board_span snapshot_of(const struct bh_table *table, uint32_t sandbox)
 {
-	return (struct table_span){ table->sandboxes[sandbox].snapshot, table->sandboxes[sandbox].snapshot_bytes };
+	return (struct board_span){ table->sandboxes[sandbox].snapshot, table->sandboxes[sandbox].snapshot_bytes };
 }
 
-static bool touches_ram(const struct bh_table *table, struct table_span hpa)
+static bool touches_ram(const struct bh_table *table, struct board_span hpa)
 {
 	for (uint32_t n = 0; n < table->region_count; n++)
 		if (table->regions[n].kind == BH_REGION_RAM && overlap(hpa, hpa_of(&table->regions[n])))
@@ -70,7 +70,7 @@ static bool touches_ram(const struct bh_table *table, struct table_span hpa)
 static const char *refuse_snapshot(const struct bh_table *table, const struct table_limits *limits, uint32_t n)
 {
 	const struct bh_sandbox *sandbox = &table->sandboxes[n];
-	struct table_span snapshot = snapshot_of(table, n);
+	struct board_span snapshot = snapshot_of(table, n);
 	bool restarts = sandbox->on_fault == BH_ON_FAULT_RESTART;
 
 	REFUSE_IF(sandbox->on_fault > BH_ON_FAULT_RESTART, "a sandbox has an unknown answer to faults");
@@ -80,9 +80,9 @@ static const char *refuse_snapshot(const struct bh_table *table, const struct ta
 		  "a sandbox restarts without a boot snapshot, or has one without restarting");
 	if (!restarts)
 		return NULL;
-	REFUSE_IF(!aligned(snapshot.start | snapshot.bytes, BH_PAGE_BYTES) || !span_within(snapshot, ram_of(limits)),
+	REFUSE_IF(!aligned(snapshot.start | snapshot.bytes, BH_PAGE_BYTES) || !is_ram(limits, snapshot),
 		  "a boot snapshot is not in whole pages or outside RAM");
-	REFUSE_IF(span_touches_monitor(table, limits, snapshot) || span_touches(limits->reserved, snapshot),
+	REFUSE_IF(span_touches_monitor(table, limits, snapshot) || span_touches(limits->board->reserved_ram, snapshot),
 		  "a boot snapshot overlaps monitor frames, or RAM reserved for firmware or start-up");
 	REFUSE_IF(touches_ram(table, snapshot), "a sandbox is given a boot snapshot");
 	for (uint32_t other = 0; other < n; other++)
@@ -103,7 +103,7 @@ static const char *refuse_pieces(const struct bh_table *table, uint32_t sandbox)
 			continue;
 		REFUSE_IF(!piece->size || !aligned(piece->offset | piece->target | piece->size, BH_PAGE_BYTES),
 			  "a piece of a boot snapshot is empty or not in whole pages");
-		REFUSE_IF(!sandbox_owns_ram(table, sandbox, (struct table_span){ piece->target, piece->size }),
+		REFUSE_IF(!sandbox_owns_ram(table, sandbox, (struct board_span){ piece->target, piece->size }),
 			  "a piece of a boot snapshot would go outside its sandbox's memory");
 		REFUSE_IF(piece->offset != copy_end || piece->target < target_end, "the pieces of a boot snapshot leave a gap or overlap");
 		copy_end += piece->size;
@@ -130,7 +130,7 @@ const char *refuse_payloads(const struct bh_table *table, const struct table_lim
 		const struct bh_sandbox *sandbox = &table->sandboxes[n];
 
 		REFUSE_IF(!sandbox_executes(table, n, sandbox->entry), "a sandbox would start outside its executable memory");
-		REFUSE_IF(sandbox->clock_text && !sandbox_owns_ram(table, n, (struct table_span){ sandbox->clock_text, BH_CLOCK_DIGITS }),
+		REFUSE_IF(sandbox->clock_text && !sandbox_owns_ram(table, n, (struct board_span){ sandbox->clock_text, BH_CLOCK_DIGITS }),
 			  "a clock text lies outside its sandbox's RAM");
 	}
 	return refuse_copies(table);
@@ -138,8 +138,8 @@ const char *refuse_payloads(const struct bh_table *table, const struct table_lim
 
 const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules)
 {
-	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
-	struct table_span module = { modules->start, modules->bytes };
+	struct board_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct board_span module = { modules->start, modules->bytes };
 	uint32_t expected = table->module_bytes ? 1 : 0;
 
 	REFUSE_IF(modules->count < expected, "the loader brought none; let it load the file made with the image, as a module behind it");
@@ -147,7 +147,7 @@ const char *table_refuse_modules(const struct bh_table *table, const struct tabl
 	if (!expected)
 		return NULL;
 	REFUSE_IF(module.bytes != table->module_bytes, "it has another size than the image expects: cut short, or made with another image");
-	REFUSE_IF(!aligned(module.start, BH_PAGE_BYTES) || !span_within(module, ram_of(limits)), "it is misaligned or outside RAM");
+	REFUSE_IF(!aligned(module.start, BH_PAGE_BYTES) || !is_ram(limits, module), "it is misaligned or outside RAM");
 	REFUSE_IF(overlap(module, image), "it overlaps the monitor image");
 	REFUSE_IF(words_checksum((const table_word *)(uintptr_t)module.start, module.bytes / sizeof(table_word), UINT64_MAX) !=
 			  table->module_checksum,

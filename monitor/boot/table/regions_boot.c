@@ -6,21 +6,19 @@
 /* Frames only monitors may touch: the image, the shared page, the pools; apart from each other and inside RAM. */
 const char *refuse_pools(const struct bh_table *table, const struct table_limits *limits)
 {
-	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
-	struct table_span shared = { table->shared, BH_PAGE_BYTES };
+	struct board_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct board_span shared = { table->shared, BH_PAGE_BYTES };
 
-	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !span_within(shared, ram_of(limits)),
-		  "the shared page is misaligned or outside RAM");
+	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !is_ram(limits, shared), "the shared page is misaligned or outside RAM");
 	REFUSE_IF(overlap(shared, image), "the shared page lies in the monitor image");
-	REFUSE_IF(span_touches(limits->reserved, shared), "the shared page lies in RAM reserved for firmware or start-up");
+	REFUSE_IF(span_touches(limits->board->reserved_ram, shared), "the shared page lies in RAM reserved for firmware or start-up");
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
-		struct table_span pool = span_of_pool(table, n);
+		struct board_span pool = span_of_pool(table, n);
 
-		REFUSE_IF(!aligned(pool.start | pool.bytes, BH_PAGE_BYTES) || !span_within(pool, ram_of(limits)),
-			  "a pool is misaligned or outside RAM");
+		REFUSE_IF(!aligned(pool.start | pool.bytes, BH_PAGE_BYTES) || !is_ram(limits, pool), "a pool is misaligned or outside RAM");
 		REFUSE_IF(pool.bytes <= BH_POOL_ARENA || pool.bytes > BH_MAX_POOL_BYTES, "a pool is smaller or larger than any can be");
 		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
-		REFUSE_IF(span_touches(limits->reserved, pool), "a pool lies in RAM reserved for firmware or start-up");
+		REFUSE_IF(span_touches(limits->board->reserved_ram, pool), "a pool lies in RAM reserved for firmware or start-up");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(pool, span_of_pool(table, other)), "two pools overlap");
 	}
@@ -34,12 +32,12 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 		uint64_t pool = table->sandboxes[n].pool;
 		bool own = n == region->sandbox;
 
-		if (span_within(hpa_of(region), (struct table_span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
+		if (span_within(hpa_of(region), (struct board_span){ pool + BH_POOL_LOG, BH_LOG_BYTES })) {
 			REFUSE_IF(region->permissions & (own ? BH_PERM_EXECUTE : BH_PERM_EXECUTE | BH_PERM_WRITE),
 				  "a log is writable by another sandbox, or executable");
 			return NULL;
 		}
-		if (own && span_within(hpa_of(region), (struct table_span){ pool + BH_POOL_STATS, BH_POOL_LOG - BH_POOL_STATS })) {
+		if (own && span_within(hpa_of(region), (struct board_span){ pool + BH_POOL_STATS, BH_POOL_LOG - BH_POOL_STATS })) {
 			REFUSE_IF(region->permissions != BH_PERM_READ,
 				  "a sandbox's own statistics or information page is more than readable");
 			return NULL;
@@ -55,7 +53,7 @@ static const char *refuse_open(const struct bh_table *table, const struct table_
 	uint32_t without = ram ? BH_PROTECT_MEMORY : BH_PROTECT_MEMORY | BH_PROTECT_IRQ;
 
 	REFUSE_IF(!(table->sandboxes[region->sandbox].unprotected & without), "a protected sandbox is given what is open to others");
-	REFUSE_IF(ram ? !span_within(hpa_of(region), ram_of(limits)) : overlap(hpa_of(region), ram_of(limits)),
+	REFUSE_IF(ram ? !is_ram(limits, hpa_of(region)) : span_touches(limits->board->ram, hpa_of(region)),
 		  "a stretch that is open has the memory type of another");
 	REFUSE_IF(!ram && region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
 	return NULL;
@@ -63,7 +61,7 @@ static const char *refuse_open(const struct bh_table *table, const struct table_
 
 static const char *refuse_region(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
-	struct table_span hpa = hpa_of(region);
+	struct board_span hpa = hpa_of(region);
 
 	REFUSE_IF(region->sandbox >= table->sandbox_count, "a region belongs to no sandbox");
 	REFUSE_IF(!region->size || !aligned(region->gpa | region->hpa | region->size, BH_PAGE_BYTES),
@@ -73,9 +71,9 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 		  "a region has an impossible permission or memory type");
 	switch (region->kind) {
 	case BH_REGION_RAM:
-		REFUSE_IF(!span_within(hpa, ram_of(limits)), "a RAM region lies outside RAM");
+		REFUSE_IF(!is_ram(limits, hpa), "a RAM region lies outside RAM");
 		REFUSE_IF(span_touches_monitor(table, limits, hpa), "a sandbox is given monitor frames");
-		REFUSE_IF(span_touches(limits->reserved, hpa), "a sandbox is given RAM reserved for firmware or start-up");
+		REFUSE_IF(span_touches(limits->board->reserved_ram, hpa), "a sandbox is given RAM reserved for firmware or start-up");
 		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a RAM region has device memory type");
 		return NULL;
 	case BH_REGION_POOL:

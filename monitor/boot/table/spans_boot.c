@@ -2,12 +2,12 @@
 /* What the checks ask of spans; see spans.h. */
 #include "monitor/boot/table/spans.h"
 
-bool span_within(struct table_span inner, struct table_span outer)
+bool span_within(struct board_span inner, struct board_span outer)
 {
 	return inner.start >= outer.start && inner.bytes <= outer.bytes && inner.start - outer.start <= outer.bytes - inner.bytes;
 }
 
-bool span_touches(struct table_spans spans, struct table_span span)
+bool span_touches(struct board_spans spans, struct board_span span)
 {
 	for (uint32_t n = 0; n < spans.count; n++)
 		if (overlap(span, spans.at[n]))
@@ -15,15 +15,23 @@ bool span_touches(struct table_spans spans, struct table_span span)
 	return false;
 }
 
-struct table_span span_of_pool(const struct bh_table *table, uint32_t sandbox)
+bool is_ram(const struct table_limits *limits, struct board_span span)
 {
-	return (struct table_span){ table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes };
+	for (uint32_t n = 0; n < limits->board->ram.count; n++)
+		if (span_within(span, limits->board->ram.at[n]))
+			return true;
+	return false;
 }
 
-bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct table_span span)
+struct board_span span_of_pool(const struct bh_table *table, uint32_t sandbox)
 {
-	struct table_span image = { limits->image_start, limits->image_end - limits->image_start };
-	struct table_span shared = { table->shared, BH_PAGE_BYTES };
+	return (struct board_span){ table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes };
+}
+
+bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct board_span span)
+{
+	struct board_span image = { limits->image_start, limits->image_end - limits->image_start };
+	struct board_span shared = { table->shared, BH_PAGE_BYTES };
 
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		if (overlap(span, span_of_pool(table, n)))

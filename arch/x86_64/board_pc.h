@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a PC board is, beyond what the processor tells about itself. platforms/<name>/board.h holds one const instance. */
+/* What every PC keeps from its sandboxes. For platforms/NAME/board.h. */
 #pragma once
-#include <stdbool.h>
-#include <stdint.h>
-
-struct x86_board {
-	uint16_t console_port;  /* 16550 UART that start-up may write to */
-	uint16_t exit_port;     /* how an emulator is ended; 0: not at all */
-	const char *exit_word;  /* written to it, byte by byte; NULL: a 32-bit write of n ends with status 2n+1 */
-	uint16_t pm_timer_port; /* ACPI power-management timer, PM_TMR_BLK */
-	uint64_t ioapic;        /* HPA */
-	uint64_t trampoline;    /* free page below 1 MiB for starting cores */
-	/*
-	 * Guests may fetch from pages of 2 MiB and 1 GiB even where the processor does not deny the page-size-change machine check:
-	 * an emulator's has none, whatever model it shows.
-	 */
-	bool large_code_pages;
-	bool counters_only_shown; /* an emulator's CPUID tells of performance counters and sampling that it does not have */
-};
+#include "arch/board.h"
 
 /*
  * No sandbox's on any PC, whatever a table says: 8237 DMA, 8259, PIT, keyboard controller and its reset, RTC, DMA pages and
