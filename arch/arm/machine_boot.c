@@ -52,7 +52,7 @@ static bool is_leaving;
 _Noreturn void arch_machine_off(int status)
 {
 	is_leaving = true;
-	if (arch_exception_level() < 3)
+	if (board.start.by == BOARD_START_PSCI && arch_exception_level() < 3)
 		firmware_call(PSCI_SYSTEM_OFF, 0, 0, 0);
 	arch_halt();
 }

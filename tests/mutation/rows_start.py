@@ -6,6 +6,7 @@ from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.mutation import Mutation
 
 DISARM, ICR = "hal/x86/disarm_boot.c", "hal/x86/apic/icr.c"
+SPIN = "hal/arm/spin_table_boot.c"
 START_MAP = "arch/arm/start_map_boot.c"
 IOAPIC = "hal/x86/apic/ioapic.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
@@ -13,6 +14,16 @@ PARTITION = "monitor/boot/partition_boot.c"
 
 START = (
     Mutation("a machine that cannot be powered off traps for ever", "arch/arm/machine_boot.c", "is_leaving = true;", "", "off_arm_test"),
+    Mutation(
+        "the first word of a spin table releases every core",
+        SPIN,
+        "if (releases.at[n].core == hardware_id)",
+        "if (true)",
+        "spin_table_test",
+    ),
+    Mutation("a released core reads an old word", SPIN, "arch_cache_clean(word, sizeof(*word));", "", "spin_table_test"),
+    Mutation("a released core finds no number", SPIN, "spin_table_cores[argument] = hardware_id;", "", "spin_table_test"),
+    Mutation("a released core sleeps on", SPIN, "stage2_wake();", "", "spin_table_test"),
     Mutation(
         "RAM of part of a GiB is a device",
         START_MAP,

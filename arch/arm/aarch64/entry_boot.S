@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where cores come in, MMU off, one to one: the boot core at _start (from `-kernel`, or from a loader that takes us for Linux
- * and enters at EL2; the device tree it hands over is not read), every other at core_start (from PSCI CPU_ON). Both get a
+ * and enters at EL2; the device tree it hands over is not read), every other at core_start (from PSCI CPU_ON) or core_start_released (from a spin table). Both get a
  * start-up stack and, at EL2, the start-up map. Entered at another level, the boot core goes on as it is: the monitor then
  * has only to say that it cannot start. Machines without firmware may start every core at once: all but the first stop here.
  */
@@ -53,6 +53,22 @@ core_start:
 	bl	prepare_core
 	mov	w0, w19
 	b	monitor_core_boot
+
+/* From a spin table, which hands over nothing: the number is where hal/arm/spin_table_boot.c put this core's affinity. */
+	.global core_start_released
+core_start_released:
+	mrs	x1, MPIDR_EL1
+	ldr	x2, =0xff00ffffff /* affinity */
+	and	x1, x1, x2
+	ldr	x2, =spin_table_cores
+	mov	x0, #0
+1:	ldr	x3, [x2, x0, lsl #3]
+	cmp	x3, x1
+	b.eq	core_start
+	add	x0, x0, #1
+	cmp	x0, #MAX_CORES
+	b.lo	1b
+	b	arch_halt
 
 /* [x0, x1), whole pages, at least one */
 clear:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where cores come in, MMU off, one to one: the boot core at _start (from `-kernel`, or a loader that enters in Hyp mode),
- * every other at core_start (from PSCI CPU_ON). Both get a start-up stack and, in Hyp mode, the start-up map. Entered in
+ * every other at core_start (from PSCI CPU_ON) or core_start_released (from a spin table). Both get a start-up stack and, in Hyp mode, the start-up map. Entered in
  * another mode, the boot core goes on as it is: the monitor then has only to say that it cannot start. Machines without
  * firmware may start every core at once: all but the first stop here.
  */
@@ -47,6 +47,21 @@ core_start:
 	bl	prepare_core
 	mov	r0, r4
 	bl	monitor_core_boot
+
+/* From a spin table, which hands over nothing: the number is where hal/arm/spin_table_boot.c put this core's affinity. */
+	.global	core_start_released
+	.type	core_start_released, %function
+core_start_released:
+	mrc	p15, 0, r1, c0, c0, 5 /* MPIDR */
+	bic	r1, r1, #0xff000000
+	ldr	r2, =spin_table_cores
+	mov	r0, #0
+1:	ldr	r3, [r2, r0, lsl #3] /* the lower half: affinity has 24 bits here */
+	cmp	r3, r1
+	beq	core_start
+	add	r0, r0, #1
+	cmp	r0, #MAX_CORES
+	blo	1b
 
 stop:
 	wfi
