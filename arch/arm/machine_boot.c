@@ -3,35 +3,20 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
-#include "board.h"
+#include "arch/arm/console.h"
 #include "arch/arm/firmware.h"
-
-/* PL011 (DDI 0183) 3.3 "Register descriptions"; the loader has set it up, or it needs no set-up (QEMU). */
-enum {
-	UARTDR = 0x00,
-	UARTFR = 0x18,
-	UARTICR = 0x44,
-	UARTFR_BUSY = 1 << 3,
-	UARTFR_TXFF = 1 << 5,
-	UARTICR_TXIC = 1 << 5,
-	TX_TRIES = 1000000
-};
+#include "board.h"
 
 void start_trapped(uintptr_t syndrome, uintptr_t pc, uintptr_t address);
 
 void arch_boot_putc(char c)
 {
-	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(board.console.address + UARTFR) & UARTFR_TXFF; tries++)
-		arch_relax();
-	arch_mmio_write32(board.console.address + UARTDR, (uint8_t)c);
+	console_drivers[board.console.uart]->put(&board.console, c);
 }
 
-/* An empty transmitter has raised its interrupt, which its owner would find pending. */
 void arch_boot_console_leave(void)
 {
-	for (int tries = 0; tries < TX_TRIES && arch_mmio_read32(board.console.address + UARTFR) & UARTFR_BUSY; tries++)
-		arch_relax();
-	arch_mmio_write32(board.console.address + UARTICR, UARTICR_TXIC);
+	console_drivers[board.console.uart]->leave(&board.console);
 }
 
 _Noreturn void arch_halt(void)

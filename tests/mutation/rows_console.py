@@ -4,7 +4,7 @@
 from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
-PC, ARM = "arch/x86_64/machine_boot.c", "arch/arm/machine_boot.c"
+PC, ARM = "arch/x86_64/machine_boot.c", "arch/arm/console_boot.c"
 
 CONSOLE = (
     *(
@@ -23,7 +23,7 @@ CONSOLE = (
         MachineMutation(
             "the transmitter's interrupt stays pending",
             ARM,
-            "arch_mmio_write32(board.console.address + UARTICR, UARTICR_TXIC);",
+            "arch_mmio_write32(console->address + UARTICR, UARTICR_TXIC);",
             "",
             "console-raw-interrupts",
             platform,

@@ -7,6 +7,7 @@ from tests.mutation.mutation import Mutation
 
 DISARM, ICR = "hal/x86/disarm_boot.c", "hal/x86/apic/icr.c"
 SPIN = "hal/arm/spin_table_boot.c"
+CONSOLE = "arch/arm/console_boot.c"
 START_MAP = "arch/arm/start_map_boot.c"
 IOAPIC = "hal/x86/apic/ioapic.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
@@ -24,6 +25,15 @@ START = (
     Mutation("a released core reads an old word", SPIN, "arch_cache_clean(word, sizeof(*word));", "", "spin_table_test"),
     Mutation("a released core finds no number", SPIN, "spin_table_cores[argument] = hardware_id;", "", "spin_table_test"),
     Mutation("a released core sleeps on", SPIN, "stage2_wake();", "", "spin_table_test"),
+    Mutation(
+        "registers that are words are accessed as bytes",
+        CONSOLE,
+        "uint32_t found = console->stride == 4 ?",
+        "uint32_t found = false ?",
+        "console_arm_test",
+    ),
+    Mutation("characters are written over each other", CONSOLE, "ns16550_wait(console, LSR_THRE);", "", "console_arm_test"),
+    Mutation("the console is left before its last character is sent", CONSOLE, "ns16550_wait(console, LSR_TEMT);", "", "console_arm_test"),
     Mutation(
         "RAM of part of a GiB is a device",
         START_MAP,

@@ -39,6 +39,16 @@ uint32_t arch_mmio_read32(uint64_t address)
 	return 0;
 }
 
+uint8_t arch_mmio_read8(uint64_t address)
+{
+	abort();
+}
+
+void arch_mmio_write8(uint64_t address, uint8_t value)
+{
+	abort();
+}
+
 void arch_mmio_write32(uint64_t address, uint32_t value)
 {
 	if (address % 0x1000 == 0 && length + 1 < sizeof(said))
