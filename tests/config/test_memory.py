@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from bhtool.abi import lib
+from bhtool.config.board import read_board
 from bhtool.config.explain import IMAGE
 from bhtool.config.plan import Plan
-from bhtool.families.table import FAMILIES
 from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import Platform, every, load
 from bhtool.report.given_up import UNUSED, machine_memory, memory_of
@@ -70,7 +70,7 @@ def test_the_linker_knows_where_the_image_lies(compile_on: Compile, platform: Pl
     start = int(said[0], 16)
     bound = int(re.findall(r"__image_end - __image_start <= (0x\w+),", script)[0], 16)
     kept = next(one for one in compile_on(PARTITIONS / "native.dts", platform.name).holdings if one.what == IMAGE)
-    assert (start, start + bound) == (FAMILIES[platform.arch].monitor.image_address, kept.start + kept.size)
+    assert (start, start + bound) == (read_board(platform).image_address, kept.start + kept.size)
 
 
 MOST = {"arm": 80, "pc": 112}  # KiB, the log apart, of a sandbox of one core; with a line a PC's monitor maps the I/O APIC

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from bhtool import abi
+from bhtool.config.board import read_board
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.families.table import FAMILIES
+from bhtool.platforms import load
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,12 @@ class Places:
     image: int
 
     @classmethod
-    def of(cls, plan: Plan, arch: str) -> Self:
+    def of(cls, plan: Plan) -> Self:
         regions = [region for one in plan.sandboxes for region in one.regions]
         alias = next((one.gpa - one.hpa for one in regions if one.kind == "open" and one.name.startswith("alias")), 0)
-        return cls({one.name: Place.of(one, alias) for one in plan.sandboxes}, plan.shared_hpa, FAMILIES[arch].monitor.image_address)
+        return cls(
+            {one.name: Place.of(one, alias) for one in plan.sandboxes}, plan.shared_hpa, read_board(load(plan.platform)).image_address
+        )
 
     def fill(self, text: str) -> str:
         return text.format(**self.sandboxes, shared=self.shared, image=self.image) if "{" in text else text

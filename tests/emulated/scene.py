@@ -68,7 +68,7 @@ def compile_file(platform: Platform, file: Path) -> Plan:
 
 
 def scene_of(platform: Platform, plan: Plan) -> Scene:
-    return Scene(plan, Places.of(plan, platform.arch), bootable(platform, monitor(platform), plan))
+    return Scene(plan, Places.of(plan), bootable(platform, monitor(platform), plan))
 
 
 @functools.cache
@@ -111,5 +111,5 @@ def stage(platform: Platform, case: Case) -> Scene:
     """Arguments that name places get them from the same sandboxes without arguments."""
     natives = {one.name: one.arguments for one in case.sandboxes if one.os == "native"}
     shape = compile_shape(platform, partition_text(case, {one.name: one.arguments for one in case.sandboxes} | dict.fromkeys(natives, "")))
-    places = Places.of(shape, platform.arch)
+    places = Places.of(shape)
     return scene_of(platform, with_arguments(shape, {name: places.fill(text) for name, text in natives.items()}))

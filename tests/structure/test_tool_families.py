@@ -9,13 +9,8 @@ from bhtool.paths import ROOT
 from bhtool.platforms import load, names
 
 TOOL = ROOT / "tools" / "bhtool"
-OF_ITS_OWN = {  # what a family has there is written for it: machine code, a boot protocol, exceptions, somebody else's kernel
-    "attack/aliases.py",
+OF_ITS_OWN = {  # what a family has there is written for it, and a family without it is refused: machine code, exceptions
     "attack/generator.py",
-    "attack/races.py",
-    "attack/resets.py",
-    "config/arm_boot.py",
-    "overlay/forms.py",
     "report/own_exception.py",
 }
 

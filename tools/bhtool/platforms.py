@@ -30,6 +30,14 @@ class Emulator:
 
 
 @dataclass(frozen=True)
+class Campaign:
+    """Role labels of devices for `attack`. None of them has DMA, or a wire to the host, whose time would be another each time."""
+
+    devices: tuple[str, ...] = ()  # of hostile sandboxes, one each, so that filters have something to let through
+    watched: str = ""  # a sentinel's, whose line is not to be seen elsewhere
+
+
+@dataclass(frozen=True)
 class Platform:
     name: str
     title: str
@@ -43,6 +51,7 @@ class Platform:
     linux_package: str
     debian_architecture: str
     board_name: str  # the platform whose board and monitor image this one shares; itself, if it has its own
+    campaign: Campaign = Campaign()
     second_opinion_on: str = ""  # another platform, of which some is checked here once more
 
     @property
@@ -59,7 +68,7 @@ class Platform:
 
 
 def from_toml(name: str, tree: dict[str, Any]) -> Platform:
-    emulator, ram, linux = tree["emulator"], tree["ram"], tree["linux"]
+    emulator, ram, linux, campaign = tree["emulator"], tree["ram"], tree["linux"], tree.get("campaign", {})
     return Platform(
         name=name,
         title=tree["title"],
@@ -83,6 +92,7 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         linux_package=linux["package"],
         debian_architecture=linux["architecture"],
         board_name=tree.get("board", name),
+        campaign=Campaign(tuple(campaign.get("devices", ())), campaign.get("watched", "")),
         second_opinion_on=tree.get("second_opinion_on", ""),
     )
 

@@ -5,7 +5,7 @@ import random
 import struct
 from functools import partial
 
-from bhtool.attack.aliases import ALIASES
+from bhtool.attack.aliases import ALIASES_AARCH64
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.classes_gic import (
     INTERESTING,
@@ -19,11 +19,11 @@ from bhtool.attack.classes_gic import (
     shows_nothing,
 )
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
-from bhtool.attack.ground import DISTRIBUTOR, MACHINE_CORES, REDISTRIBUTOR_BYTES, REDISTRIBUTORS, Ground
+from bhtool.attack.ground import REDISTRIBUTOR_BYTES, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
-from bhtool.attack.races import RACES
+from bhtool.attack.races import RACES_AARCH64
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
-from bhtool.attack.resets import RESETS_ARM
+from bhtool.attack.resets import RESETS_AARCH64
 
 RET = 0xD65F03C0
 
@@ -90,7 +90,7 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
     word &= ~(0x1F << 5)  # base: x0
     word = word & ~0x1F | rng.randrange(2, 18)
     word = word & ~(0x1F << 10) | rng.randrange(2, 18) << 10 if word >> 28 & 3 == 2 else word
-    address, contained = DISTRIBUTOR.start, ANYTHING
+    address, contained = ground.controller.start, ANYTHING
     if index % 2:
         word &= ~(1 << (21 if word >> 28 & 3 == 2 else 20))  # not before the page
         surely = (
@@ -193,7 +193,7 @@ def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> A
         return kept_target(*own, ground)
     address = register_address(rng, index, ground)
     name = rng.choice(("ldr w", "ldrsw", "str w", "str w"))
-    if ROUTES <= address - DISTRIBUTOR.start < ROUTES + ROUTES_BYTES:  # 64 bits each
+    if ROUTES <= address - ground.controller.start < ROUTES + ROUTES_BYTES:  # 64 bits each
         name, address = rng.choice(("ldr x", "str x")), address & ~7
     contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
     return Attempt(
@@ -221,8 +221,8 @@ def shown_of(address: int) -> frozenset[Outcome]:
 
 
 def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
-    core = rng.choice([core for core in range(MACHINE_CORES) if core not in ground.sandbox.cores])
-    address = REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
+    core = rng.choice([core for core in range(len(ground.machine.cores)) if core not in ground.sandbox.cores])
+    address = ground.redistributors + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
     body = rng.choice(((0xB9400000,), (0xB9000001, 0xB9400000)))  # ldr, perhaps after a str
     name = "read" if len(body) == 1 else "written and read"
     return Attempt(f"{address:#x}, of core {core}, {name}", code(*body), address, rng.getrandbits(32), Aim.ADDRESS, shown_of(address))
@@ -235,7 +235,7 @@ def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """Interrupts to other cores: every number, target list, affinity and routing mode."""
     if not ground.has_redistributors:
         value = order_value(rng)
-        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], SGIR, value, Aim.NUMBER, ANYTHING)
+        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
     name = list(SGI_REGISTERS)[index % len(SGI_REGISTERS)]
     affinity = rng.choice((0, 0, 0, rng.getrandbits(8) << 16 | rng.getrandbits(8) << 32))
     value = rng.getrandbits(4) << 24 | rng.getrandbits(16) | (rng.random() < 0.2) << 40 | affinity
@@ -245,7 +245,7 @@ def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
 def draw_own_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
     if not ground.has_redistributors:
         value = own_order_value(rng, ground)
-        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], SGIR, value, Aim.NUMBER, ANYTHING)
+        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
     value = rng.randrange(15) << 24 | (1 << 40 if rng.getrandbits(1) else 1 << ground.sandbox.cores[0])
     return Attempt(f"ICC_SGI1R_EL1 = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS["ICC_SGI1R_EL1"]), 0xD5033FDF), 0, value)
 
@@ -316,7 +316,7 @@ def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
     body = (0xD28000A0, CALLS["hvc"]) if index % 2 else (0xB9400022, 0xD503201F)
     loop = (0xD2800003 | times << 5, *body, 0xF1000463, 0x54FFFFA1)
     what = "calls" if index % 2 else "distributor reads"
-    return Attempt(f"{times} {what}", code(*loop), 0, DISTRIBUTOR.start, Aim.NUMBER, ANYTHING)
+    return Attempt(f"{times} {what}", code(*loop), 0, ground.controller.start, Aim.NUMBER, ANYTHING)
 
 
 def kept_register(kept: Kept) -> bytes:
@@ -341,9 +341,9 @@ CLASSES = (
     ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
-    ALIASES,
-    RACES,
-    RESETS_ARM,
+    ALIASES_AARCH64,
+    RACES_AARCH64,
+    RESETS_AARCH64,
     AttackClass(
         "garbage",
         "loads and stores that a decoder could misread, on the distributor's page and on foreign ones",

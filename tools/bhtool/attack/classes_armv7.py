@@ -5,15 +5,15 @@ import random
 import struct
 from functools import partial
 
-from bhtool.attack.aliases import ALIASES
+from bhtool.attack.aliases import ALIASES_ARMV7
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, own_target, register_address, shows_nothing
 from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
-from bhtool.attack.ground import DISTRIBUTOR, Ground
+from bhtool.attack.ground import Ground
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
-from bhtool.attack.races import RACES
+from bhtool.attack.races import RACES_ARMV7
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, NOTHING_THERE, Aim, Attempt
-from bhtool.attack.resets import RESETS_ARM
+from bhtool.attack.resets import RESETS_ARMV7
 
 CLEAR_HIGH, RETURN = 0xE3A01000, 0xE12FFF1E  # mov r1, #0; bx lr
 
@@ -72,7 +72,7 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """Loads and stores of every kind on a page that the monitor answers for, or a foreign one: A5.3 "Load/store word and unsigned byte", A5.2.8 "Extra"."""
     kind = rng.choice((0x04000000, 0x05000000, MULTIPLIES, 0x000000B0, 0x000000D0, 0x000000F0))
     word = 0xE0000000 | kind | rng.getrandbits(5) << 20 | rng.randrange(2, 9) << 12 | rng.getrandbits(4) << (0 if kind >> 26 else 8)
-    address, contained = DISTRIBUTOR.start, ANYTHING
+    address, contained = ground.controller.start, ANYTHING
     if index % 2:
         word |= 1 << 23 | (1 << 22 if kind < 0x04000000 else 0)  # not before the page: up, and by a number
         address, contained = ground.draw(rng, pages=2).address, ANYTHING if kind == MULTIPLIES else NOT_DONE
@@ -153,12 +153,12 @@ def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Atte
 def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """Interrupts to other cores: every number, target list and filter."""
     value = order_value(rng)
-    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], SGIR, value, Aim.NUMBER, ANYTHING)
+    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
 
 
 def draw_own_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
     value = own_order_value(rng, ground)
-    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], SGIR, value, Aim.NUMBER, ANYTHING)
+    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
 
 
 CALLS = {"hvc": 0xE1400070, "smc": 0xE1600070}
@@ -217,7 +217,7 @@ def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attem
 def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """So many reads of the distributor one after the other."""
     times = rng.randrange(16, 241)
-    return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, DISTRIBUTOR.start)
+    return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, ground.controller.start)
 
 
 def constant(value: int) -> tuple[int, int]:
@@ -242,9 +242,9 @@ CLASSES = (
     ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
-    ALIASES,
-    RACES,
-    RESETS_ARM,
+    ALIASES_ARMV7,
+    RACES_ARMV7,
+    RESETS_ARMV7,
     MODES_V7,
     AttackClass(
         "garbage",

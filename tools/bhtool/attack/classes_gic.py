@@ -4,10 +4,10 @@
 import random
 
 from bhtool.attack.attack_class import walk
-from bhtool.attack.ground import DISTRIBUTOR, Ground
+from bhtool.attack.ground import Ground
 
-SGIR = DISTRIBUTOR.start + 0xF00
-DISTRIBUTOR_BYTES = 0x1000
+SGIR = 0xF00
+REGISTER_BYTES = 0x1000  # of a distributor, but for routes
 ROUTES, ROUTES_BYTES = 0x6000, 0x2000  # GICD_IROUTER, GICv3
 # What a sandbox's own interrupts hang on; a hostile one that disables its timer only harms itself, so it may.
 INTERESTING = (
@@ -42,12 +42,12 @@ def register_address(rng: random.Random, index: int, ground: Ground) -> int:
     """Every word of the distributor and of the own redistributor's frames in turn; every third is one that matters."""
     spans = ground.distributor
     span = spans[index % len(spans)]
-    routes = ground.has_redistributors and span is DISTRIBUTOR
+    routes = ground.has_redistributors and span == ground.controller
     if rng.random() < 0.3:
         return span.start + rng.choice((*INTERESTING, *INTERESTING_ROUTES) if routes else INTERESTING)
-    offset = walk(index // len(spans), DISTRIBUTOR_BYTES + (ROUTES_BYTES if routes else 0)) & ~3
-    if offset >= DISTRIBUTOR_BYTES:
-        return span.start + ROUTES + offset - DISTRIBUTOR_BYTES
+    offset = walk(index // len(spans), REGISTER_BYTES + (ROUTES_BYTES if routes else 0)) & ~3
+    if offset >= REGISTER_BYTES:
+        return span.start + ROUTES + offset - REGISTER_BYTES
     return span.start + offset + rng.choice((0, 0, 0x10000 if span.size > 0x10000 else 0))
 
 
@@ -58,7 +58,7 @@ LOCAL_LINES = 32  # of each core
 
 def shows_nothing(address: int, ground: Ground) -> bool:
     """Whether it is a word of the distributor in which no line is the sandbox's, so that it must read 0."""
-    offset = address - DISTRIBUTOR.start
+    offset = address - ground.controller.start
     for first, end, bits in SHARED:
         if first <= offset < end:
             span = 0x80 if bits == 1 else end - first
@@ -78,8 +78,8 @@ def own_target(rng: random.Random, ground: Ground) -> tuple[int, int, int] | Non
     line, core = rng.choice(ground.sandbox.lines).line, ground.sandbox.hardware_ids[0]
     if ground.has_redistributors:
         anybody = rng.choice((rng.choice([one for one in range(4) if one != core]), 1 << 31 | core, rng.getrandbits(64) & ~core))
-        return DISTRIBUTOR.start + ROUTES + 8 * line, anybody, core
-    return DISTRIBUTOR.start + TARGETS + line, rng.getrandbits(8), 1 << core
+        return ground.controller.start + ROUTES + 8 * line, anybody, core
+    return ground.controller.start + TARGETS + line, rng.getrandbits(8), 1 << core
 
 
 def order_value(rng: random.Random) -> int:

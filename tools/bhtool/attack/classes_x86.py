@@ -4,12 +4,12 @@
 import random
 import struct
 
-from bhtool.attack.aliases import ALIASES
+from bhtool.attack.aliases import ALIASES_X86
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory, draw_by_ports
-from bhtool.attack.ground import IOAPIC, Ground
+from bhtool.attack.ground import Ground
 from bhtool.attack.modes_x86 import MODES_X86
-from bhtool.attack.races import RACES
+from bhtool.attack.races import RACES_X86
 from bhtool.attack.registers_x86 import (
     FIXED,
     PLAIN_VECTORS,
@@ -258,7 +258,12 @@ def draw_redirection(rng: random.Random, index: int, ground: Ground) -> Attempt:
         pin, form, core = TIMER_PIN, FIXED << 8, rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
     value = rng.randrange(*PLAIN_VECTORS) | form | core << 56
     return Attempt(
-        f"redirection of pin {pin} = {value:#018x}", REDIRECT + RET, IOAPIC.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, ground)
+        f"redirection of pin {pin} = {value:#018x}",
+        REDIRECT + RET,
+        ground.controller.start,
+        value | pin << 32,
+        Aim.ADDRESS,
+        kept_idle(pin, ground),
     )
 
 
@@ -271,7 +276,9 @@ def draw_foreign_pin(rng: random.Random, index: int, ground: Ground) -> Attempt:
     """Masked, with a vector: others' pins read as masked and idle, whatever is written."""
     pin = walk(index, PINS)
     value = rng.randrange(*PLAIN_VECTORS) | MASKED
-    return Attempt(f"pin {pin} = {value:#x}, and read", REREAD + RET, IOAPIC.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, ground))
+    return Attempt(
+        f"pin {pin} = {value:#x}, and read", REREAD + RET, ground.controller.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, ground)
+    )
 
 
 def kept_register(kept: Kept) -> bytes:
@@ -292,7 +299,7 @@ def draw_filtered(rng: random.Random, index: int, ground: Ground) -> Attempt:
         return draw_foreign_pin(rng, index // 3, ground)
     if index % 3 == 1 and ground.configuration.size:
         return draw_as_memory(CONFIGURATION, rng, index // 3, ground)
-    address = IOAPIC.start + rng.choice((rng.randrange(0, IOAPIC.size, 4), 0, 0x10, 0x20, 0x40))
+    address = ground.controller.start + rng.choice((rng.randrange(0, ground.controller.size, 4), 0, 0x10, 0x20, 0x40))
     name = rng.choice([*READS, *WRITES, *LOCKED])
     return Attempt(f"{name} {address:#x}", (READS | WRITES | LOCKED)[name] + RET, address, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
 
@@ -313,7 +320,7 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
         opcode = rng.choice(PLAIN_MOVES)
     operand = bytes([rng.choice((0x07, 0x37, 0x3F, 0x0F) if index % 2 else (0x07, 0x37, 0x3F, 0x0F, 0x47, 0x87))]) + rng.randbytes(4)
     body = prefixes + rex + opcode + operand
-    address, contained = IOAPIC.start, ANYTHING
+    address, contained = ground.controller.start, ANYTHING
     if index % 2:
         surely = opcode in PLAIN_MOVES and ADDRESS_SIZE not in prefixes  # which would cut the address to 32 bits
         address, contained = ground.draw(rng).address, NOT_DONE if surely else ANYTHING
@@ -346,8 +353,8 @@ CLASSES = (
     ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),
-    ALIASES,
-    RACES,
+    ALIASES_X86,
+    RACES_X86,
     *MODES_X86,
     RESETS_X86,
     AttackClass("ports", f"ports, in {len(PORT_FORMS)} forms", 0, draw_port, "io", ends=True),

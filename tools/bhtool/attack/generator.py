@@ -11,11 +11,19 @@ from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.ground import Ground
 from bhtool.attack.request import Request
 from bhtool.errors import BulkheadError, Status
+from bhtool.families.table import FAMILIES
 
 CLASSES = {"x86_64": classes_x86.CLASSES, "aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES}
 Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand there
 CYCLE = 100  # of attempts that a sandbox survives
 REDRAWS = 64  # before a class counts as used up
+
+
+def classes_of(arch: str) -> tuple[AttackClass, ...]:
+    """By the family: attacks are machine code."""
+    if arch not in CLASSES:
+        raise BulkheadError(f"there are no attacks for {FAMILIES[arch].title} yet: they are machine code, tools/bhtool/attack/classes_*.py")
+    return CLASSES[arch]
 
 
 def turns(classes: tuple[AttackClass, ...], seed: int, ending: float) -> Iterator[AttackClass]:
@@ -65,7 +73,7 @@ def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[
 
     A class that is used up leaves its turns to the endless one of its kind.
     """
-    classes, fresh = CLASSES[grounds[1][0].arch], Fresh(grounds, seed)
+    classes, fresh = classes_of(grounds[1][0].arch), Fresh(grounds, seed)
     endless = {one.ends: one for one in classes if one.endless}
     found = []
     for number, group in enumerate(islice(turns(classes, seed, ending), attempts)):

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bhtool import abi
+from bhtool.config.board import read_board
+from bhtool.config.machine import Machine
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.span import PAGE, Span
 from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
 
-DISTRIBUTOR, REDISTRIBUTORS, REDISTRIBUTOR_BYTES = Span(0x08000000, 0x10000), 0x080A0000, 0x20000
-MACHINE_CORES = 4
-IOAPIC = Span(0xFEC00000, PAGE)
+DISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES = 0x10000, 0x20000  # a GICv2's distributor is a page, and nothing follows it
 PAGE_SHIFT = 12
 
 
@@ -31,6 +31,21 @@ class Ground:
         self.arch, self.family = platform.arch, FAMILIES[platform.arch]
 
     @cached_property
+    def machine(self) -> Machine:
+        return read_board(self.platform)
+
+    @cached_property
+    def controller(self) -> Span:
+        """What monitors answer for of the interrupt controller: distributor, I/O APIC."""
+        start, _ = self.machine.interrupt_controller.reg()[0]
+        return Span(start, DISTRIBUTOR_BYTES if self.family.interrupts.controller == "gic" else PAGE)
+
+    @cached_property
+    def redistributors(self) -> int:
+        """Where the first begins."""
+        return self.machine.interrupt_controller.reg()[1][0]
+
+    @cached_property
     def own(self) -> list[Span]:
         """What was granted; a sandbox without protection has no more, though it reaches more."""
         return [Span(one.gpa, one.size) for one in self.sandbox.regions if one.kind != "open"]
@@ -40,19 +55,22 @@ class Ground:
         """Answered by the monitor in the place of the hardware: an access comes back, and what it does is the filter's to limit."""
         space = [self.configuration] if self.configuration.size else []
         if self.family.interrupts.controller == "apic":
-            return [IOAPIC, *space]
+            return [self.controller, *space]
+        if self.family.interrupts.controller != "gic":
+            return space
         return [*self.distributor, *self.absent, *space]
 
     @cached_property
     def distributor(self) -> list[Span]:
         """And what belongs to it: the frames of own redistributors."""
-        frames = [Span(REDISTRIBUTORS + core * REDISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES) for core in self.sandbox.cores]
-        return [DISTRIBUTOR, *frames] if self.has_redistributors else [DISTRIBUTOR]
+        cores = self.sandbox.cores if self.has_redistributors else []
+        frames = [Span(self.redistributors + core * REDISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES) for core in cores]
+        return [self.controller, *frames]
 
     @cached_property
     def absent(self) -> list[Span]:
         """All redistributors' frames. Other cores' are shown as absent: reading them stops nobody. `distributor-pieces` attacks them."""
-        return [Span(REDISTRIBUTORS, MACHINE_CORES * REDISTRIBUTOR_BYTES)] if self.has_redistributors else []
+        return [Span(self.redistributors, len(self.machine.cores) * REDISTRIBUTOR_BYTES)] if self.has_redistributors else []
 
     @cached_property
     def configuration(self) -> Span:
@@ -63,7 +81,7 @@ class Ground:
 
     @property
     def has_redistributors(self) -> bool:
-        return self.platform.board_name == "qemu-aarch64"
+        return self.machine.gic_v3
 
     def is_foreign(self, address: int) -> bool:
         """On ARMv7 the lower half of an address decides: QEMU's 32-bit machine tells a monitor of no more, and if that were mapped..."""
@@ -73,7 +91,7 @@ class Ground:
     @cached_property
     def treasures(self) -> list[tuple[Span, str]]:
         """What belongs to somebody: others' memory, monitors', devices."""
-        found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(self.family.monitor.image_address, 0x40000), "monitor image")]
+        found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(self.machine.image_address, 0x40000), "monitor image")]
         for one in self.plan.sandboxes:
             found += [(Span(ram.hpa, ram.size), f"RAM of {one.name}") for ram in one.ram]
             found.append((Span(one.pool_hpa, int(abi.lib.BH_POOL_ARENA)), f"pool of {one.name}"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import IOAPIC, Ground
+from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, Aim, Attempt, Outcome
 
 # On the address in EDI with the value in ESI, in 32-bit code.
@@ -118,7 +118,9 @@ def draw_mode(mode: Mode, rng: random.Random, index: int, ground: Ground) -> Att
         return Attempt(text, body + RET, target.address, rng.getrandbits(32), mode.aim, NEVER_BACK)
     if kind == 2:
         space = ground.configuration
-        address = rng.choice((IOAPIC.start, IOAPIC.start + 16, *([space.start + rng.randrange(space.size) & ~3] if space.size else ())))
+        address = rng.choice(
+            (ground.controller.start, ground.controller.start + 16, *([space.start + rng.randrange(space.size) & ~3] if space.size else ()))
+        )
         if rng.random() < 0.5:
             body = bytes(rng.choice(b"\x66\x67\xf2\xf3\xf0\x2e\x36\x26") for _ in range(rng.randrange(4))) + body
         return Attempt(f"bytes {body.hex()} on {address:#x}", body + RET, address, rng.getrandbits(32), mode.aim, ANYTHING)

@@ -7,9 +7,10 @@ A monitor that looks at either after an exit may see another than the processor 
 import random
 import struct
 from dataclasses import dataclass
+from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import DISTRIBUTOR, IOAPIC, Ground
+from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, Aim, Attempt, Rival
 
 
@@ -23,7 +24,7 @@ class Loop:
     pause: bytes  # lets the other core in
     forget: bytes  # what was translated
     filler: bytes
-    registers: tuple[int, ...]  # addresses in a page that the monitor answers for
+    registers: tuple[int, ...]  # offsets in the page of the interrupt controller that the monitor answers for
 
     def body(self, *parts: bytes) -> bytes:
         """As many of the parts as there is room for."""
@@ -63,7 +64,7 @@ X86 = Loop(
     bytes.fromhex("f390"),
     bytes.fromhex("0f013f"),  # invlpg [rdi]
     b"\x90",
-    (IOAPIC.start, IOAPIC.start + 0x10),
+    (0, 0x10),
 )
 AARCH64 = Loop(
     words(0xD2802003, 0xD503201F),  # mov x3, #256
@@ -83,7 +84,7 @@ AARCH64 = Loop(
     words(0xD503203F),
     words(0xD508871F),  # tlbi vmalle1
     words(0xD503201F),
-    (DISTRIBUTOR.start, DISTRIBUTOR.start + 4, DISTRIBUTOR.start + 0x100),
+    (0, 4, 0x100),
 )
 ARMV7 = Loop(
     words(0xE3A0CC01, 0xE320F000),  # mov r12, #256
@@ -102,18 +103,16 @@ ARMV7 = Loop(
     words(0xE320F001),
     words(0xEE080F17),  # TLBIALL
     words(0xE320F000),
-    (DISTRIBUTOR.start, DISTRIBUTOR.start + 4, DISTRIBUTOR.start + 0x100),
+    (0, 4, 0x100),
 )
-LOOPS = {"x86_64": X86, "aarch64": AARCH64, "armv7": ARMV7}
 
 
-def draw_race(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    loop = LOOPS[ground.arch]
+def draw_race(loop: Loop, rng: random.Random, index: int, ground: Ground) -> Attempt:
     rival = (Rival.REAIM, Rival.REWRITE, Rival.RECODE)[index % 3]
     room = 8 - len(loop.forget) if rival is Rival.REAIM else 8
     name, other = rng.sample([name for name, access in loop.accesses.items() if len(access) <= room], 2)
     company = rng.choice((loop.pause, loop.forget, loop.filler))
-    target, foreign = rng.choice(loop.registers), ground.draw(rng)
+    target, foreign = ground.controller.start + rng.choice(loop.registers), ground.draw(rng)
     text = f"{name} {target:#x} while its {rival.name.lower()[2:]} changes"
     if rival is Rival.REWRITE:
         value = int.from_bytes(loop.body(loop.accesses[other], company), "little")
@@ -127,6 +126,9 @@ def draw_race(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"{text} to {foreign.address:#x} ({foreign.whose})", code, target, foreign.address, Aim.ADDRESS, NEVER_BACK, rival)
 
 
-RACES = AttackClass(
-    "races", "accesses to a page while another core changes the instruction or the page tables", 0, draw_race, "memory", ends=True, cores=2
-)
+def races(loop: Loop) -> AttackClass:
+    tries = "accesses to a page while another core changes the instruction or the page tables"
+    return AttackClass("races", tries, 0, partial(draw_race, loop), "memory", ends=True, cores=2)
+
+
+RACES_X86, RACES_AARCH64, RACES_ARMV7 = races(X86), races(AARCH64), races(ARMV7)

@@ -3,6 +3,7 @@
 
 import random
 import struct
+from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.ground import Ground
@@ -56,8 +57,8 @@ REFUSED = (CPU_SUSPEND, CPU_FREEZE, SYSTEM_SUSPEND, 12, 13, 15, 16, 17, 19, 20)
 PSCI, MONITOR, WITH_64_BITS = 0x84000000, 0x86000000, 0x40000000
 
 
-def draw_reset_arm(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    wide = WITH_64_BITS if ground.arch == "aarch64" else 0
+def draw_reset_arm(calls: dict[str, bytes], wide: int, rng: random.Random, index: int, ground: Ground) -> Attempt:
+    """`calls`: by the instruction; `wide`: in the numbers of the calls that the sandbox's own kernel makes."""
     if index % PARK_EVERY == 7:
         function, contained = rng.choice((PSCI + ENDS[0], PSCI + ENDS[1], MONITOR + wide + PARK)), NEVER_BACK
     elif index % 3 == 0:
@@ -69,19 +70,23 @@ def draw_reset_arm(rng: random.Random, index: int, ground: Ground) -> Attempt:
         function, contained = PSCI + number + rng.choice((0, wide)), ANYTHING
     name = "hvc" if function & ~wide >= MONITOR else rng.choice(("hvc", "smc"))
     value = rng.choice((0, 1, 0x80000000, rng.getrandbits(32)))  # of SYSTEM_RESET2: warm, or the vendor's
-    return Attempt(f"{name} {function:#x} with {value:#x}", CALLS[ground.arch][name], function, value, Aim.NUMBER, contained)
+    return Attempt(f"{name} {function:#x} with {value:#x}", calls[name], function, value, Aim.NUMBER, contained)
 
 
-CALLS = {
-    "aarch64": {
-        name: struct.pack("<4I", 0xAA1F03E2, 0xAA1F03E3, word, 0xD65F03C0) for name, word in (("hvc", 0xD4000002), ("smc", 0xD4000003))
-    },
-    "armv7": {
+def resets_arm(calls: dict[str, bytes], wide: int) -> AttackClass:
+    tries = "resets and power-off by every call there is"
+    return AttackClass("resets", tries, 0, partial(draw_reset_arm, calls, wide), harmless="the own sandbox alone", ends=True)
+
+
+RESETS_AARCH64 = resets_arm(
+    {name: struct.pack("<4I", 0xAA1F03E2, 0xAA1F03E3, word, 0xD65F03C0) for name, word in (("hvc", 0xD4000002), ("smc", 0xD4000003))},
+    WITH_64_BITS,
+)
+RESETS_ARMV7 = resets_arm(
+    {
         name: struct.pack("<5I", 0xE1A01002, 0xE3A02000, word, 0xE3A01000, 0xE12FFF1E)
         for name, word in (("hvc", 0xE1400070), ("smc", 0xE1600070))
     },
-}
-RESETS_ARM = AttackClass(
-    "resets", "resets and power-off by every call there is", 0, draw_reset_arm, harmless="the own sandbox alone", ends=True
+    0,
 )
 RESETS_X86 = AttackClass("resets", "resets and power-off by ports, calls and triple faults", 0, draw_reset_x86, "io", ends=True)

@@ -10,12 +10,13 @@ import jinja2
 from bhtool.attack.ground import Ground
 from bhtool.attack.queue import pack_queue, with_queue
 from bhtool.attack.request import Request
+from bhtool.config.board import read_board
 from bhtool.config.plan import Plan
 from bhtool.families.table import FAMILIES
 from bhtool.image.build import PROBE
 from bhtool.image.payloads import Report
 from bhtool.image.stages import make_image, make_plan
-from bhtool.platforms import Platform, load
+from bhtool.platforms import Platform
 
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
 SENTINELS = ("watch0", "watch1")
@@ -35,11 +36,6 @@ class Cast:
 
 
 CASTS = {1: Cast(("hostile0", "hostile1"), 1), 2: Cast(("hostile0",), 2)}  # by the cores that an attempt takes
-# Role labels of devices, for as many hostile sandboxes, so that filters have something to let through. None of them has DMA, or a wire to
-# the host, whose time would be another each time.
-ON_QEMU, ON_BOCHS = ("pciuart0", "pcitest0"), ("uart1", "pcivga0")
-DEVICES = {"bochs-vtx": ON_BOCHS, "bochs-svm": ON_BOCHS}
-WATCHED = dict.fromkeys(("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"), "uart1")  # a sentinel's: its line is not to be seen elsewhere
 FIRST_CORE, LAST_CORE = 0, 3  # the sentinels'
 
 
@@ -74,8 +70,8 @@ class Orders:
     room: int = 0  # requests for which the payload has room: of one size on all machines of a campaign, so that all start alike
 
 
-def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
-    if cast.cores > 1 and FAMILIES[load(board).arch].interrupts.start_by_ipi:  # whose monitors could not start them: BH-R092
+def actors(cast: Cast, platform: Platform, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
+    if cast.cores > 1 and FAMILIES[platform.arch].interrupts.start_by_ipi:  # whose monitors could not start them: BH-R092
         unprotected = [one for one in unprotected if one != "ipi"]
     off = ", ".join(f'"{one}"' for one in unprotected)
     properties = f"unprotected = {off}; {HEALTH}" if off else HEALTH
@@ -83,13 +79,13 @@ def actors(cast: Cast, board: str, queue_at: int, unprotected: Sequence[str]) ->
     hostile = [
         Actor(name, range(first, first + cast.cores), arguments, f"{name}.elf", properties, device)
         for name, first, device in zip(
-            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), DEVICES.get(board, ON_QEMU), strict=False
+            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), (*platform.campaign.devices, "", ""), strict=False
         )
     ]
     return [
         Actor(SENTINELS[0], (FIRST_CORE,), "sentinel"),
         *hostile,
-        Actor(SENTINELS[1], (LAST_CORE,), "sentinel", device=WATCHED.get(board, "")),
+        Actor(SENTINELS[1], (LAST_CORE,), "sentinel", device=platform.campaign.watched),
     ]
 
 
@@ -104,14 +100,14 @@ def set_up(
 ) -> Stage:
     """Compiled with these orders, one for each hostile sandbox."""
     campaign = FAMILIES[platform.arch].campaign
-    queue_at = campaign.ram + campaign.queue_offset
+    queue_at = read_board(platform).guest_ram + campaign.queue_offset
     probe = (platform.build / PROBE).read_bytes()
     for name, one in zip(cast.hostiles, orders, strict=True):
         (folder / f"{name}.elf").write_bytes(with_queue(probe, pack_queue(one.requests, one.first, identity, one.room), queue_at))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "campaign.dts"
     file.write_text(
-        template.render(sandboxes=actors(cast, platform.board_name, queue_at, unprotected), ram_mib=campaign.ram_mib),
+        template.render(sandboxes=actors(cast, platform, queue_at, unprotected), ram_mib=campaign.ram_mib),
         encoding="utf-8",
     )
     plan = make_plan(platform, file, report)

@@ -124,7 +124,7 @@ def boot_rows(platform: Platform, exits: Exits) -> list[Row]:
     """A second opinion is judged by no count: on another processor Linux looks for other things."""
     besides = IDENTIFIES.get(platform.backend, ())
     limit = None if platform.second_opinion_on else BOOT_TARGET
-    return by_reason("Linux boots", exits, besides, limit, FIRST_MEASURED[platform.backend])
+    return by_reason("Linux boots", exits, besides, limit, FIRST_MEASURED.get(platform.backend))
 
 
 def load_rows(platform: Platform, shell: Shell) -> list[Row]:

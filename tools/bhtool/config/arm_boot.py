@@ -65,4 +65,4 @@ def _zimage(kernel: bytes, name: str, room: Room) -> Layout:
     return Layout(start, size, tree, initrd=tree + 2 * MIB, command_line_bytes=1024)
 
 
-LAYOUTS: dict[str, Callable[[bytes, str, Room], Layout]] = {"aarch64": _image, "armv7": _zimage}
+LAYOUTS: dict[str, Callable[[bytes, str, Room], Layout]] = {"Image": _image, "zImage": _zimage}  # by what is entered

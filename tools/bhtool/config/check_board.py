@@ -54,6 +54,9 @@ def _reserved(machine: Machine) -> Iterator[Finding]:
         if not any(one.holds(span) for one in machine.reserved):
             text = f"`reserved` lacks {span}, which BOARD_RESERVED_RAM of {kept.board_name} keeps for firmware"
             yield Finding(own.where("reserved"), text)
+    image = Span(machine.image_address, PAGE)
+    if not any(one.holds(image) for one in machine.reserved):
+        yield Finding(own.where("reserved"), f"`reserved` lacks the monitor image, which begins at {image.start:#x}")
 
 
 def _cores(machine: Machine) -> Iterator[Finding]:

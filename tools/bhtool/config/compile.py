@@ -265,18 +265,18 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
         raise PayloadError(UNSUPPORTED, f"a flat binary on a PC (`{PROPERTY}`)", PROPERTY)
     if not sandbox.is_linux:
         return native_payload(image, plan.image, arch, room, domains.machine.window, load)
-    payload = _linux_payload(domains, sandbox, plan, arch, image, initrd, load)
+    payload = _linux_payload(domains, sandbox, plan, image, initrd, load)
     if initrd:
         payload.doubts += doubts(initrd, plan.initrd, image, arch, plan.bootargs, room)
     return payload
 
 
-def _linux_payload(
-    domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, image: bytes, initrd: bytes, load: int | None
-) -> Payload:
+def _linux_payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, image: bytes, initrd: bytes, load: int | None) -> Payload:
+    if domains.machine.family.programs.linux == "none":
+        raise PayloadError(UNSUPPORTED, f"Linux on {domains.machine.family.title}")
     if domains.machine.family.programs.linux == "tree":
         controllers = interrupt_controllers(domains.machine, sandbox)
-        return linux_arm_payload(arch, image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers, load)
+        return linux_arm_payload(image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers, load)
     uarts = [
         Port(span.start, span.size, _shown(plan, device.wires[:1]))
         for device in _console_first(sandbox)

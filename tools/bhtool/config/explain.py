@@ -9,6 +9,7 @@ from typing import Literal
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Holding, Plan, SandboxPlan
+from bhtool.config.span import Span
 
 ExplainKind = Literal["memory", "port", "register"]
 
@@ -23,9 +24,9 @@ def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
 
 def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
     machine = domains.machine
-    with_image = min((span.start for span in machine.reserved), default=0)  # everywhere in the lowest
+    image = Span(machine.image_address, lib.BH_PAGE_BYTES)
     for span in machine.reserved:
-        yield Holding("memory", span.start, span.size, IMAGE if span.start == with_image else FIRMWARE, MONITOR, None)
+        yield Holding("memory", span.start, span.size, IMAGE if span.holds(image) else FIRMWARE, MONITOR, None)
     yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, KICK_MAILBOXES, MONITOR, None)
     for controller in machine.controllers:
         for start, size in controller.reg():

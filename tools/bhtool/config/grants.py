@@ -206,6 +206,8 @@ def interrupt_controllers(machine: Machine, sandbox: Sandbox) -> list[tuple[str,
     if machine.family.interrupts.controller == "apic":
         lapic = next(node for node in machine.controllers if LOCAL_APIC in node.compatible)
         return [("x2apic", Span(*lapic.reg()[0]))]
+    if machine.family.interrupts.controller != "gic":
+        return []
     dist, second = (Span(*pair) for pair in machine.interrupt_controller.reg()[:2])
     if not machine.gic_v3:
         return [("gicv2-dist", dist), *(("gicv2-cpu", span) for span in banked_registers(machine))]

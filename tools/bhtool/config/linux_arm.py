@@ -25,11 +25,11 @@ TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
 
-def linux_arm_payload(arch: str, kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
+def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
                       devices: list[Device], controllers: list[tuple[str, Span]], load: int | None) -> Payload:  # fmt: skip
     """load: where a flat binary goes; None: a kernel with a header. Raises PayloadError when the kernel is none or does not fit."""
     room = Room(plan.ram_gpa, plan.ram_size)
-    layout = LAYOUTS[arch](kernel, name, room) if load is None else flat_layout(kernel, room, load)
+    layout = LAYOUTS[machine.family.programs.linux_kernel](kernel, name, room) if load is None else flat_layout(kernel, room, load)
     if not room.holds(layout.kernel, layout.kernel_bytes) or not room.holds(layout.initrd, len(initrd)):
         needed = layout.initrd + len(initrd) - room.gpa
         raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(needed, MIB))}, RAM is {size_text(room.size)}")

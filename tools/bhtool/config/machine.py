@@ -97,6 +97,12 @@ class Machine:
     private: BoardPrivate = BoardPrivate()
 
     @property
+    def image_address(self) -> int:
+        """Where the monitor is linked."""
+        own = machine_node(self.root)
+        return joined(own.properties["image-address"].cells) if own and "image-address" in own.properties else self.family.monitor.image_address
+
+    @property
     def gic_v3(self) -> bool:
         return GIC_V3 in self.interrupt_controller.compatible
 

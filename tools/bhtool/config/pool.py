@@ -40,6 +40,8 @@ def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[S
         if one.lines:
             yield Span(machine.interrupt_controller.reg()[0][0], PAGE)
         return
+    if machine.family.interrupts.controller != "gic":
+        return
     (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
     yield Span(distributor, GICV3_FRAMES if machine.gic_v3 else PAGE)
     if not machine.gic_v3:
@@ -50,7 +52,7 @@ def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[S
 
 def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Sequence[SandboxPlan], shared: int) -> Iterator[Span]:
     """What a monitor's own tables map, but for its boot snapshot. A pool lies within 2 MiB, so its first page stands for all of it."""
-    yield Span(machine.family.monitor.image_address, PAGE)
+    yield Span(machine.image_address, PAGE)
     yield Span(shared, PAGE)
     yield Span(one.pool_hpa, PAGE)
     yield from _devices(machine, sandbox, one)

@@ -72,10 +72,12 @@ AARCH64 = Family(
         sdk="--target=aarch64-none-elf -mcpu=cortex-a53 -mgeneral-regs-only -mstrict-align",
         sdk_address=0x40080000,
         linux="tree",
+        linux_kernel="Image",
         linux_packed=True,
         linux_size=(16, "<Q"),  # config/arm_boot.py
         linux_console_is_pci=False,
         address_end=1 << 64,
+        freertos_port="ARM_AARCH64, compiled with -DGUEST (EL1)",
     ),
     registers=Registers(
         names=(*(f"x{n}" for n in range(31)), "sp_el1", "spsr", "sp_el0", "elr_el1", "esr_el1"),
@@ -93,7 +95,7 @@ AARCH64 = Family(
         frames=Frames(word=8, pointer=lambda _: 29, link=30, is_call=is_call_aarch64),  # AAPCS64 6.4.6 "The Frame Pointer"
     ),
     images=Images(form="fit", uboot="arm64", uboot_end=0xFFFFFFFFFFFFFFFF),
-    campaign=Campaign(address_bits=36, reported=1 << 48, ram=0x40000000, ram_mib=2, queue_offset=1 << 20, graft=511 << 30),
+    campaign=Campaign(address_bits=36, reported=1 << 48, ram_mib=2, queue_offset=1 << 20, graft=511 << 30),
     counting=replace(COUNTING, bao_boot=955_000),
 )
 
@@ -112,9 +114,12 @@ ARMV7 = Family(
         AARCH64.programs,
         elf_machine=40,  # EM_ARM
         sdk="--target=armv7a-none-linux-gnueabi -mcpu=cortex-a15 -mfloat-abi=soft -mno-unaligned-access",
+        linux_kernel="zImage",
         linux_packed=False,
         linux_size=None,
         address_end=1 << 32,
+        zephyr_unfit="its QEMU board for ARMv7-A, qemu_cortex_a7, is not one that was tried in a sandbox",
+        freertos_port="ARM_CA9",
     ),
     registers=Registers(
         names=(*(f"r{n}" for n in range(13)), "sp", "lr", "cpsr", "dfsr", "dfar", "ifsr", "ifar"),
@@ -134,6 +139,6 @@ ARMV7 = Family(
         ),
     ),
     images=Images(form="fit", uboot="arm", uboot_end=0xFFFFFFFF),
-    campaign=Campaign(address_bits=40, reported=1 << 32, ram=0x40000000, ram_mib=2, queue_offset=1 << 20, graft=3 << 30),
+    campaign=Campaign(address_bits=40, reported=1 << 32, ram_mib=2, queue_offset=1 << 20, graft=3 << 30),
     counting=replace(COUNTING, cost_share=1.5),
 )

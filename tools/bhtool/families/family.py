@@ -12,7 +12,7 @@ from typing import Literal
 class Interrupts:
     """Lines and interrupt controllers, as board trees describe them."""
 
-    controller: Literal["gic", "apic"]
+    controller: Literal["gic", "apic", "other"]  # other: monitors filter none yet, and sandboxes are granted none
     stretches: int  # of registers that the main controller has at least
     lines: range  # that devices may have
     has_vectors: bool  # a line comes with a vector that a core chooses; else with the line's own number
@@ -32,7 +32,7 @@ class PoolFrames:
 
 @dataclass(frozen=True, kw_only=True)
 class Monitor:
-    image_address: int  # monitor.lds
+    image_address: int  # monitor.lds; of a board that does not say where its own is
     copy_frames: int  # text, constants, data of a private copy
     backends: Mapping[str, PoolFrames]  # by the names that platforms give them
     table_spans: tuple[int, ...]  # what each level's table of stage 2 covers, root first; the root is one page
@@ -53,11 +53,15 @@ class Programs:
     takes_flat: bool  # binaries without a header
     sdk: str  # clang's options for programs that keep to the entry contract
     sdk_address: int
-    linux: Literal["tree", "zero-page"]  # how Linux is told what it has
+    linux: Literal["tree", "zero-page", "none"]  # how Linux is told what it has; none: no Linux boots yet
+    linux_kernel: Literal["Image", "zImage", "bzImage", "none"]  # what is entered
     linux_packed: bool  # Debian's kernel may be gzip'ed, and is booted unpacked
     linux_size: tuple[int, str] | None  # where a kernel says how much memory it takes, as `struct` reads it
     linux_console_is_pci: bool  # its console may be a UART on PCI
     address_end: int  # of guest-physical addresses
+    sandbox_kernel: bool = True  # kernel/, its programs and the SDK are built for it
+    zephyr_unfit: str = ""  # why none of Zephyr's boards fits a sandbox; empty: one does where there is a GICv3
+    freertos_port: str = ""  # FreeRTOS' port where there is a GICv2; empty: there is none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +108,6 @@ class Campaign:
 
     address_bits: int  # what first stages can address
     reported: int  # addresses that a monitor is told of
-    ram: int  # guest-physical
     ram_mib: int  # as little as holds kernel and queue: it is scrubbed at every restart
     queue_offset: int  # in RAM: above the kernel
     graft: int  # memory_graft_base: the leaf of 1 GiB

@@ -59,10 +59,12 @@ X86_64 = Family(
         sdk="--target=x86_64-unknown-linux-gnu -mgeneral-regs-only -mno-red-zone -no-pie -Qunused-arguments",
         sdk_address=0x200000,
         linux="zero-page",
+        linux_kernel="bzImage",
         linux_packed=False,
         linux_size=(0x260, "<I"),  # config/linux_x86.py
         linux_console_is_pci=True,
         address_end=1 << 64,
+        zephyr_unfit="its QEMU boards for PCs are entered in 32-bit mode, a sandbox in 64-bit mode",
     ),
     registers=Registers(
         names=(*GENERAL, "rflags", "cr0", "cr3", "cr4", "efer"),
@@ -80,6 +82,6 @@ X86_64 = Family(
         frames=Frames(word=8, pointer=lambda _: 5, link=None, is_call=is_call),  # System V ABI AMD64 3.2.2 "The Stack Frame"
     ),
     images=Images(form="iso"),
-    campaign=Campaign(address_bits=36, reported=1 << 48, ram=0, ram_mib=4, queue_offset=3 << 20, graft=511 << 30),
+    campaign=Campaign(address_bits=36, reported=1 << 48, ram_mib=4, queue_offset=3 << 20, graft=511 << 30),
     counting=Counting(sleeps_at_start=True),  # the TSC counts nanoseconds as it is
 )

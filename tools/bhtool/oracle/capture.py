@@ -48,6 +48,8 @@ LOOKS = {  # by backend
 
 
 def look_of(platform: Platform) -> Look:
+    if platform.backend not in LOOKS:
+        raise BulkheadError(f"the oracle does not read the tables of {platform.name} yet: its backend is {platform.backend}")
     return LOOKS[platform.backend]
 
 

@@ -11,6 +11,7 @@ import jinja2
 
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.overlay.facts import Facts
 
 TEMPLATES = jinja2.Environment(
@@ -24,12 +25,7 @@ TEMPLATES = jinja2.Environment(
 # Zephyr's board for QEMU's `virt` machine with a GICv3: one UART, a clock of its own making.
 ZEPHYR_BOARD, ZEPHYR_CLOCK_HZ, ZEPHYR_UART = "qemu_cortex_a53", 62_500_000, 0x9000000
 ZEPHYR_FW_CFG = Span(0x9020000, 0x18)
-# What is wrong with Zephyr's boards elsewhere; a board of one's own has to say what docs/guides/run-zephyr-or-freertos.md lists.
-ZEPHYR_UNFIT = {
-    "aarch64": f"its QEMU board for AArch64, {ZEPHYR_BOARD}, has a GICv3, this platform a GICv2",
-    "armv7": "its QEMU board for ARMv7-A, qemu_cortex_a7, is not one that was tried in a sandbox",
-    "x86_64": "its QEMU boards for PCs are entered in 32-bit mode, a sandbox in 64-bit mode",
-}
+ZEPHYR_OTHER_GIC = f"its QEMU board for AArch64, {ZEPHYR_BOARD}, has a GICv3, this platform a GICv2"
 
 
 @dataclass(frozen=True)
@@ -56,9 +52,10 @@ def _render(template: str, facts: Facts, **more: object) -> str:
 
 
 def _zephyr(facts: Facts) -> list[str]:
-    if facts.platform.arch != "aarch64" or facts.gic != 3:
+    unfit = FAMILIES[facts.platform.arch].programs.zephyr_unfit
+    if unfit or facts.gic != 3:  # docs/guides/run-zephyr-or-freertos.md lists what a board of one's own has to say
         raise BulkheadError(
-            f"Zephyr has no board that fits {facts.platform.name}: {ZEPHYR_UNFIT[facts.platform.arch]}; "
+            f"Zephyr has no board that fits {facts.platform.name}: {unfit or ZEPHYR_OTHER_GIC}; "
             "choose --platform qemu-aarch64, or make a board of your own of what --for c says"
         )
     if facts.console_uart is None:
@@ -77,8 +74,8 @@ def _west(files: list[Path]) -> str:
 
 
 def _freertos(facts: Facts) -> list[str]:
-    if not facts.gic:
-        raise BulkheadError(f"FreeRTOS has no port for x86_64, which {facts.platform.name} is; choose an ARM platform")
+    if not FAMILIES[facts.platform.arch].programs.freertos_port:
+        raise BulkheadError(f"FreeRTOS has no port for {facts.platform.arch}, which {facts.platform.name} is; choose an ARM platform")
     text = _render("sandbox.h.j2", facts, purpose=", for FreeRTOS", freertos=_freertos_port(facts))
     return [text, _render("sandbox.ld.j2", facts)]
 
@@ -90,7 +87,7 @@ def _freertos_port(facts: Facts) -> FreeRtos:
         return FreeRtos(text, ["configUNIQUE_INTERRUPT_PRIORITIES 32", "configMAX_API_CALL_INTERRUPT_PRIORITY 18"])
     base = dict(facts.controllers)
     dist, cpu = base["gicv2-dist"].start, base["gicv2-cpu"].start
-    port = "ARM_CA9" if facts.platform.arch == "armv7" else "ARM_AARCH64, compiled with -DGUEST (EL1)"
+    port = FAMILIES[facts.platform.arch].programs.freertos_port
     return FreeRtos(
         f"Port: portable/GCC/{port}.",
         [

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from bhtool.attack.campaign import Campaign, run_campaign
-from bhtool.attack.generator import CLASSES
+from bhtool.attack.generator import CLASSES, classes_of
 from bhtool.errors import BulkheadError, Status
 from bhtool.image.build import build_platform
 from bhtool.jsonfile import write_json
@@ -75,9 +75,10 @@ def attack(
     """
     screen = Screen()
     platform = load(platform_name)
+    classes = classes_of(platform.arch)
     require_emulator(platform)
-    if group and group not in (one.name for one in CLASSES[platform.arch]):
-        known = ", ".join(one.name for one in CLASSES[platform.arch])
+    if group and group not in (one.name for one in classes):
+        known = ", ".join(one.name for one in classes)
         raise BulkheadError(f"on {platform.name} there is no class {group}: take one of {known}", Status.USAGE)
     with screen.progress("preparing"):
         build_platform(platform, screen.report)
