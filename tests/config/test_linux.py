@@ -154,7 +154,22 @@ def test_kernel_and_initrd_lie_where_the_boot_protocol_wants_them(compile_on: Co
     assert memory_at(plan, one.entry + magic[0], 4) == magic[1]
     start, end = (int.from_bytes(chosen.properties[f"linux,initrd-{side}"].data, "big") for side in ("start", "end"))
     assert memory_at(plan, start, end - start) == INITRD
-    assert chosen.text("bootargs") == "console=ttyAMA0 quiet"
+    assert chosen.text("bootargs") == "quiet"
+
+
+@pytest.mark.parametrize("platform", ARM)
+def test_the_console_is_named_by_its_path_alone(compile_on: Compile, platform: str) -> None:
+    """A `console=` would be the name of one driver, and boards have others: Documentation/devicetree/usage-model.rst, /chosen."""
+    tree = guest_tree(compile_on(MIXED, platform))
+    chosen, aliases = tree.find("/chosen"), tree.find("/aliases")
+    assert chosen
+    assert aliases
+    path, _, mode = chosen.text("stdout-path").partition(":")
+    console = tree.find(aliases.text(path))
+    assert console
+    assert "arm,pl011" in console.compatible
+    assert mode == "115200n8"
+    assert "console=" not in chosen.text("bootargs")
 
 
 def test_command_line_ends_in_blanks_for_the_clock(compile_on: Compile) -> None:

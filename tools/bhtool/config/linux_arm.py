@@ -33,7 +33,7 @@ def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine,
     if not room.holds(layout.kernel, layout.kernel_bytes) or not room.holds(layout.initrd, len(initrd)):
         needed = layout.initrd + len(initrd) - room.gpa
         raise PayloadError(TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(needed, MIB))}, RAM is {size_text(room.size)}")
-    line = _command_line(plan, devices)
+    line = plan.bootargs
     if len(line.encode()) >= layout.command_line_bytes:
         text = f"the kernel command line is {len(line.encode())} bytes long, {layout.command_line_bytes - 1} fit"
         raise PayloadError(ARGUMENTS_LONG, text, "bootargs")
@@ -87,19 +87,15 @@ def _console(plan: SandboxPlan, devices: list[Device]) -> Device | None:
     return next((device for device in devices if device.name == plan.console), None)
 
 
-def _command_line(plan: SandboxPlan, devices: list[Device]) -> str:
-    words = ["console=ttyAMA0"] if _console(plan, devices) else []
-    return " ".join([*words, plan.bootargs] if plan.bootargs else words)
-
-
 def _chosen(fdt: libfdt.FdtSw, plan: SandboxPlan, devices: list[Device], initrd: Span) -> None:
+    """The console is the one that `stdout-path` leads to, by whatever name Linux knows its driver, unless bootargs name another."""
     console = _console(plan, devices)
     if console:
         fdt.begin_node("aliases")
         fdt.property_string("serial0", console.node.path)
         fdt.end_node()
     fdt.begin_node("chosen")
-    fdt.property_string("bootargs", _command_line(plan, devices))
+    fdt.property_string("bootargs", plan.bootargs)
     if console:
         fdt.property_string("stdout-path", "serial0:115200n8")
     if any(device.function for device in devices):
