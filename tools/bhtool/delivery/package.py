@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bhtool import VERSION, paths
-from bhtool.image.build import PRODUCTS, build_platform
+from bhtool.image.build import build_platform, products_of
 from bhtool.image.payloads import Report
 from bhtool.platforms import every
 from bhtool.provision.needs import RUN_NEEDS, VENV_NEEDS
@@ -75,7 +75,7 @@ def built(report: Report) -> Tree:
     tree: Tree = {}
     for platform in every():
         folder = build_platform(platform, report).parent
-        tree |= {f"prebuilt/{platform.board_name}/{name}": (folder / name).read_bytes() for name in PRODUCTS}
+        tree |= {f"prebuilt/{platform.board_name}/{name}": (folder / name).read_bytes() for name in products_of(platform)}
     return tree
 
 

@@ -20,6 +20,7 @@ from bhtool.text import counted
 
 SOURCES = paths.ROOT / "tools" / "sdk"
 LIBRARY = "libbulkhead.a"
+ARCHITECTURES = tuple(name for name, family in FAMILIES.items() if family.programs.sandbox_kernel)
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
 
 
@@ -43,8 +44,8 @@ def refuse_links(folder: Path, names: Iterable[Path | str]) -> None:
 
 def names() -> list[Path]:
     """Of everything that is written."""
-    libraries = [Path("lib") / arch / LIBRARY for arch in FAMILIES]
-    described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in FAMILIES]
+    libraries = [Path("lib") / arch / LIBRARY for arch in ARCHITECTURES]
+    described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in ARCHITECTURES]
     examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
     return [MARK, MARK.parent / "abi" / "guest.h", *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
 
@@ -56,7 +57,7 @@ def platform_of(arch: str) -> Platform:
 
 def announce(report: Report) -> None:
     """How long the first time takes, before it begins."""
-    if unbuilt := [arch for arch in FAMILIES if not is_built(platform_of(arch))]:
+    if unbuilt := [arch for arch in ARCHITECTURES if not is_built(platform_of(arch))]:
         report(f"building the SDK for {counted(len(unbuilt), 'kind of core', 'kinds of core')}, once, about a minute")
 
 
@@ -75,7 +76,7 @@ def package(arch: str) -> str:
 def write_sdk(folder: Path, report: Report) -> None:
     """Builds what is not built and writes everything; other files in the folder stay."""
     refuse_foreign(folder)
-    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in FAMILIES}
+    libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in ARCHITECTURES}
     copy(SOURCES / "bulkhead.h", folder / MARK)
     copy(paths.ABI / "guest.h", folder / MARK.parent / "abi" / "guest.h")
     for arch, library in libraries.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bhtool import paths
 from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.locks import LOCK, exclusive
 from bhtool.platforms import Platform
@@ -15,9 +16,13 @@ from bhtool.platforms import Platform
 SHOWN_LINES = 40
 OPTIONS = "bulkhead-options.json"  # that a build directory was set up with
 MONITOR = "bulkhead.elf"
-KERNEL = "kernel/sandbox-kernel.elf"
 PROBE = "tests/guests/probe.elf"  # what tests, benchmarks and campaigns run in sandboxes: a package has none
-PRODUCTS = (MONITOR, KERNEL, "tools/sdk/libbulkhead.a")  # that the tool hands on
+PROGRAMS = ("kernel/sandbox-kernel.elf", "tools/sdk/libbulkhead.a")  # where the family has a sandbox kernel
+PRODUCTS = (MONITOR, *PROGRAMS)  # that the tool hands on
+
+
+def products_of(platform: Platform) -> tuple[str, ...]:
+    return PRODUCTS if FAMILIES[platform.arch].programs.sandbox_kernel else (MONITOR,)
 
 
 def run(command: list[str], what: str) -> None:
@@ -85,7 +90,7 @@ def is_built(platform: Platform) -> bool:
 def unpack(platform: Platform) -> None:
     """Puts what a package brings where a build would have made it."""
     with exclusive(platform.build):
-        for name in PRODUCTS:
+        for name in products_of(platform):
             target = platform.build / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(paths.PREBUILT / platform.board_name / name, target)

@@ -7,19 +7,13 @@ from pathlib import Path
 from bhtool import paths
 from bhtool.config.payload import NoFile, NotYet
 from bhtool.image import payloads
-from bhtool.image.build import PROBE, PRODUCTS
+from bhtool.image.build import PROBE, products_of
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 from bhtool.text import did_you_mean
 
 KERNEL, MODULES = "vmlinuz", "vmlinuz.modules"
 DEBIAN = {KERNEL: payloads.kernel, "rootfs.cpio.gz": payloads.initramfs, MODULES: payloads.modules}
-
-
-def provided() -> set[str]:
-    """Names that the tool makes or fetches a file for. The probe is for tests: a clone builds it, a package has none."""
-    made = PRODUCTS if paths.IS_PACKAGE else (*PRODUCTS, PROBE)
-    return {*DEBIAN, *(Path(name).name for name in made)}
 
 
 def is_provided(partition: Path, name: str) -> bool:
@@ -50,9 +44,15 @@ class Resolver:
         for folder in self._folders:
             if (folder / name).is_file():
                 return folder / name
-        if name in provided():
+        if name in self._provided:
             raise NotYet(name)
         raise NoFile(name, did_you_mean(name, self._known()))
+
+    @property
+    def _provided(self) -> set[str]:
+        """Names that the tool makes or fetches a file for. The probe is for tests: a clone builds it, a package has none."""
+        made = products_of(self.platform) if paths.IS_PACKAGE else (*products_of(self.platform), PROBE)
+        return {*DEBIAN, *(Path(name).name for name in made)}
 
     @property
     def _folders(self) -> tuple[Path, ...]:
@@ -62,4 +62,4 @@ class Resolver:
         """Names that there are, those beside the partition file first."""
         built = [one for folder in self._folders if folder.is_dir() for one in folder.glob("*.elf")]
         beside = [one for one in self.partition.parent.iterdir() if one.is_file() and one != self.partition]
-        return [one.name for one in beside] + sorted(provided()) + [one.name for one in built]
+        return [one.name for one in beside] + sorted(self._provided) + [one.name for one in built]

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a newcomer does, done: a board is one folder and one tree; a CPU family is new files, a row of the build and a row of the tool.
+
+Each is added to a copy of this tree, in which no other file changes: tests/dry, docs/boards.md, CONTRIBUTING.md.
+"""
+
+import difflib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bhtool.platforms import load
+
+from tests.structure.test_layers import ROOT, tracked
+
+DRY = ROOT / "tests" / "dry"
+MODEL, SECOND = "qemu-aarch64", "dry-aarch64"  # a board, and one that is made after it
+FAMILY, BOARD = "riscv64", "dry"
+TABLE = "tools/bhtool/families/table.py"
+IMPORT = "from bhtool.families.riscv64 import RISCV64\n"
+REFUSAL = "cannot start: this version has no backend for RISC-V"
+
+
+class Tree:
+    """A copy of the source tree."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.before = {str(path.relative_to(ROOT)): path.read_bytes() for path in tracked()}
+        for name, content in self.before.items():
+            self.write(name, content)
+            shutil.copymode(ROOT / name, root / name)
+        self.run("git", "init", "-q")
+
+    def write(self, name: str, content: bytes) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+    def insert(self, name: str, after: str, text: str) -> None:
+        whole = (self.root / name).read_text()
+        assert whole.count(after) == 1, f"{name} has no place for a row"
+        self.write(name, whole.replace(after, after + text).encode())
+
+    def run(self, *command: str | Path, good: bool = True, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PYTHONPATH": str(self.root / "tools"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        environment |= {"PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200"}
+        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
+        assert not good or not done.returncode, f"{command}: {done.stdout}{done.stderr}"
+        return done
+
+    def tool(self, *words: str | Path, good: bool = True, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+        return self.run(sys.executable, "-m", "bhtool", *words, good=good, seconds=seconds)
+
+    def monitor(self, board: str, cross: str) -> Path:
+        """Sets the board up, and builds its monitor alone."""
+        build = self.root / "build" / board
+        self.run("meson", "setup", build, "--cross-file", f"tools/cross/{cross}.ini", f"-Dplatform={board}")
+        self.run("ninja", "-C", build, "bulkhead.elf")
+        return build / "bulkhead.elf"
+
+    def resident(self, board: str) -> int:
+        """As `size` has it, which builds and compares the monitors of all boards besides."""
+        code = f"from bhtool.verbs.size import *; print(measure(load('{board}')).resident_bytes)"
+        return int(self.run(sys.executable, "-c", code).stdout)
+
+    def changes(self) -> tuple[set[str], dict[str, list[str]]]:
+        """New files, and of those that are not, the lines that changed."""
+        now = {str(path.relative_to(self.root)): path for path in self._files()}
+        changed = {name: old for name, old in self.before.items() if name not in now or now[name].read_bytes() != old}
+        return now.keys() - self.before.keys(), {name: self._lines(name, old) for name, old in changed.items()}
+
+    def _files(self) -> list[Path]:
+        listed = self.run("git", "ls-files", "--others", "--cached", "--exclude-standard").stdout.splitlines()
+        return [self.root / name for name in listed]
+
+    def _lines(self, name: str, old: bytes) -> list[str]:
+        new = (self.root / name).read_text() if (self.root / name).exists() else ""
+        return [line for line in difflib.ndiff(old.decode().splitlines(), new.splitlines()) if line[0] in "+-"]
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """With another board of a family that there is: the model's files under another name, and another processor."""
+    tree = Tree(tmp_path_factory.mktemp("second") / "tree")
+    for path in (*tracked(f"platforms/{MODEL}"), ROOT / "dts" / "boards" / f"{MODEL}.dtsi"):
+        name, text = str(path.relative_to(ROOT)), path.read_text()
+        text = re.sub(rf"\b{MODEL}\b(?!-|\.)", SECOND, text).replace("cortex-a57", "cortex-a72")
+        tree.write(name.replace(MODEL, SECOND), text.encode())
+    return tree
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """With a family that refuses to start, and its board."""
+    tree = Tree(tmp_path_factory.mktemp("grown") / "tree")
+    for path in tracked("tests/dry/family"):
+        tree.write(str(path.relative_to(DRY / "family")), path.read_bytes())
+    tree.insert("meson.build", "\nfamilies = {\n", (DRY / "row.txt").read_text())
+    tree.insert(TABLE, "from bhtool.families.family import Family\n", IMPORT)
+    tree.insert(TABLE, "(AARCH64, ARMV7, ", "RISCV64, ")
+    program = ("clang-19", "--target=riscv64-none-elf", "-march=rv64imac", "-nostdlib", "-fuse-ld=lld", "-Wl,--image-base=0x80080000")
+    (tree.root / "build").mkdir()
+    tree.run(*program, "-Wl,-z,separate-code", DRY / "nothing.S", "-o", tree.root / "build" / "nothing.elf")
+    partition = (DRY / "partition.dts").read_text()
+    (tree.root / "build" / "partition.dts").write_text(partition)
+    (tree.root / "build" / "kernel.dts").write_text(partition.replace("nothing.elf", "sandbox-kernel.elf"))
+    return tree
+
+
+def test_a_board_is_a_folder_and_a_tree(second: Tree) -> None:
+    new, changed = second.changes()
+    assert {name for name in new if not name.startswith(f"platforms/{SECOND}/")} == {f"dts/boards/{SECOND}.dtsi"}
+    assert not changed
+
+
+@pytest.mark.slow
+def test_its_monitor_is_built(second: Tree) -> None:
+    elf = second.monitor(SECOND, load(MODEL).arch)
+    assert SECOND.encode() + b"\0" in elf.read_bytes(), "the name that its tables carry"
+    assert second.resident(SECOND) > 0
+
+
+@pytest.mark.slow
+def test_the_tool_knows_the_board(second: Tree) -> None:
+    second.tool("platforms", "--json", "platforms.json")
+    known = json.loads((second.root / "platforms.json").read_text())["platforms"]
+    (second.root / "platforms.json").unlink()
+    assert next(one for one in known if one["name"] == SECOND)["here"] == "ready"
+    assert "monitor of `west`" in second.tool("check", "dts/partitions/native.dts", "--platform", SECOND).stdout
+
+
+@pytest.mark.long
+def test_the_board_runs(second: Tree) -> None:
+    done = second.tool("run", "--platform", SECOND, "--partition", "dts/partitions/native.dts", "--until", "ready", seconds=600)
+    assert done.stdout.count("ready") >= 4
+
+
+def test_a_family_is_new_files_and_two_rows(grown: Tree) -> None:
+    new, changed = grown.changes()
+    assert new == {str(path.relative_to(DRY / "family")) for path in tracked("tests/dry/family")}
+    row = [f"+ {line}" for line in (DRY / "row.txt").read_text().splitlines()]
+    assert changed.keys() == {"meson.build", TABLE}
+    assert changed["meson.build"] == row
+    assert [line for line in changed[TABLE] if "RISCV64" not in line] == [line for line in changed[TABLE] if line[0] == "-"]
+    assert len(changed[TABLE]) == 3, "its import, and the row that it stands in, before and after"
+
+
+@pytest.mark.slow
+def test_its_rules_are_kept(grown: Tree) -> None:
+    rules = ("test_families", "test_tool_families", "test_layers", "test_rooms", "test_circles")
+    files = [f"tests/structure/{one}.py" for one in rules]
+    said = grown.run(sys.executable, "-m", "pytest", "-q", *files, good=False)
+    assert not said.returncode, said.stdout
+
+
+@pytest.mark.slow
+def test_the_familys_monitor_refuses(grown: Tree) -> None:
+    elf = grown.monitor(BOARD, FAMILY)
+    assert REFUSAL.split(": ")[1].encode() in elf.read_bytes()
+    assert 0 < grown.resident(BOARD) < 10_752
+
+
+@pytest.mark.slow
+def test_the_tool_knows_the_family(grown: Tree) -> None:
+    known = grown.tool("platforms").stdout
+    assert "\ndry: RISC-V in QEMU, which is refused" in f"\n{known}"
+    checked = grown.tool("check", "build/partition.dts", "--platform", BOARD)
+    assert re.search(r"monitor of `second`", checked.stdout)
+    for verb, words, why in (
+        ("attack", (), "there are no attacks for RISC-V yet"),
+        ("oracle", ("--partition", "build/partition.dts"), "the oracle does not read the tables of dry yet"),
+        ("check", ("build/kernel.dts",), "BH-R060"),
+    ):
+        refused = grown.tool(verb, *words, "--platform", BOARD, good=False)
+        assert refused.returncode, verb
+        assert why in refused.stderr, verb
+        assert "Traceback" not in refused.stderr, verb
+
+
+@pytest.mark.slow
+def test_the_family_refuses_to_start(grown: Tree) -> None:
+    """On its console, where there is the emulator; else the tool says what is missing."""
+    said = grown.tool("run", "--platform", BOARD, "--partition", "build/partition.dts", "--until", "ready", good=False)
+    text = said.stdout + said.stderr
+    assert "Traceback" not in text
+    if shutil.which(load_emulator(grown)):
+        assert REFUSAL in text
+    else:
+        assert said.returncode == 3
+        assert "dry needs qemu-system-riscv64 10.0 or newer: missing" in text
+
+
+def load_emulator(tree: Tree) -> str:
+    found = re.search(r'^program = "(.*)"', (tree.root / "platforms" / BOARD / "platform.toml").read_text(), re.MULTILINE)
+    assert found
+    return found[1]
