@@ -21,15 +21,15 @@ static inline void arch_barrier(void)
 	__asm__ volatile("fence iorw, iorw" : : : "memory");
 }
 
-#define ARCH_MMIO(bits, load, store)                                                                     \
-	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address)                              \
-	{                                                                                                \
-		uint##bits##_t value;                                                                    \
-		__asm__ volatile(load " %0, 0(%1)" : "=r"(value) : "r"(address) : "memory");             \
-		return value;                                                                            \
-	}                                                                                                \
-	static inline void arch_mmio_write##bits(uint64_t address, uint##bits##_t value)                 \
-	{                                                                                                \
+#define ARCH_MMIO(bits, load, store)                                                                    \
+	static inline uint##bits##_t arch_mmio_read##bits(uint64_t address)                             \
+	{                                                                                               \
+		uint##bits##_t value;                                                                   \
+		__asm__ volatile(load " %0, 0(%1)" : "=r"(value) : "r"(address) : "memory");            \
+		return value;                                                                           \
+	}                                                                                               \
+	static inline void arch_mmio_write##bits(uint64_t address, uint##bits##_t value)                \
+	{                                                                                               \
 		__asm__ volatile(store " %0, 0(%1)" : : "r"((uint64_t)value), "r"(address) : "memory"); \
 	}
 ARCH_MMIO(8, "lbu", "sb")

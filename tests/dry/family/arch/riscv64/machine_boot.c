@@ -15,9 +15,7 @@ void arch_boot_putc(char c)
 	arch_mmio_write8(BOARD_UART_BASE + THR, (uint8_t)c);
 }
 
-void arch_boot_console_leave(void)
-{
-}
+void arch_boot_console_leave(void) {}
 
 struct arch_modules arch_boot_modules(void)
 {

@@ -14,9 +14,8 @@
 #define BOARD_BANKED_BYTES 0ull
 
 /* No sandbox's, whatever a table says: PLIC, CLINT, test device, flash, PCI Express. */
-#define BOARD_PRIVATE_SPANS                                                                                                \
-	{ 0x0c000000, 0x600000 }, { 0x02000000, 0x10000 }, { 0x00100000, 0x1000 }, { 0x20000000, 0x4000000 }, \
-		{ 0x30000000, 0x10000000 }
+#define BOARD_PRIVATE_SPANS \
+	{ 0x0c000000, 0x600000 }, { 0x02000000, 0x10000 }, { 0x00100000, 0x1000 }, { 0x20000000, 0x4000000 }, { 0x30000000, 0x10000000 }
 
 #define BOARD_PCI_ECAM      0x30000000ull
 #define BOARD_PCI_FUNCTIONS 256
