@@ -100,7 +100,8 @@ class Machine:
     def image_address(self) -> int:
         """Where the monitor is linked."""
         own = machine_node(self.root)
-        return joined(own.properties["image-address"].cells) if own and "image-address" in own.properties else self.family.monitor.image_address
+        said = own.properties.get("image-address") if own else None
+        return joined(said.cells) if said else self.family.monitor.image_address
 
     @property
     def gic_v3(self) -> bool:
