@@ -7,7 +7,7 @@
  *   | image | frames' own notes | frames, the lowest free ones taken first ->                                     |
  *
  * Each frame has an owner, by which it is given back: a frame that is free, or somebody else's, is not. All notes lie in RAM and are made
- * anew by frames_init, so a sandbox that its monitor starts again begins with all frames free.
+ * anew by frames_init, so a sandbox that its monitor starts again begins with all frames free. BH-D530.
  *
  * A frame that is taken holds zeros: nothing passes from one owner to the next. A claimed one keeps what it holds.
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address spaces. The kernel's part is the same in all: grants, one to one, mapped at the start. The user part is a space's own.
+ * Address spaces (BH-D531, BH-D532, BH-D533). The kernel's part is the same in all: grants, one to one, mapped at the start. The user part
+ * is a space's own.
  *
  *   0                    grants_end           user_start                         end      (space_format.h)
  *   | grants, one to one | a program's that   | processes'; in the kernel's own |

@@ -52,7 +52,7 @@ uint64_t mapping_reach(uint64_t physical, uint64_t size)
 
 	if (physical >= REACH_LIMIT || size >= graft_start() - start || bytes >= graft_start() - start)
 		return 0;
-	/* Never two MiB alike: a page each. */
+	/* Page by page: each has an entry of its own, which can be changed. */
 	for (uint64_t at = 0; at < bytes; at += BH_PAGE_BYTES) {
 		if (space_map(&kernel_space, start + at, first + at, BH_PAGE_BYTES, SPACE_DATA) != SPACE_OK)
 			return 0;

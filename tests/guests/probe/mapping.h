@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel would never map: attacks get their targets in front of them, with every right, so that it is the monitor that stops them.
- * On top of the kernel's own tables, in the addresses that it leaves to programs (kernel/core/memory.h).
+ * In the kernel's own address space, at the addresses that it leaves to programs (kernel/core/space.h), by entries of its own making
+ * (kernel/core/space_entry.h): the last GiB of them is for grafts.
  */
 #pragma once
 #include <stdint.h>
@@ -23,7 +24,7 @@ uint64_t mapping_entry_to(uint64_t physical);
 
 /*
  * Maps a page three times: with every right at the address that is returned, as a device's registers in the page behind, and in a leaf of
- * 1 GiB at memory_graft_base.
+ * 1 GiB in the last GiB.
  */
 uint64_t mapping_alias(uint64_t physical);
 

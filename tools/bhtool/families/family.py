@@ -110,7 +110,7 @@ class Campaign:
     reported: int  # addresses that a monitor is told of
     ram_mib: int  # as little as holds kernel and queue: it is scrubbed at every restart
     queue_offset: int  # in RAM: above the kernel
-    graft: int  # memory_graft_base: the leaf of 1 GiB
+    graft: int  # graft_start() of probe/mapping.c: the leaf of 1 GiB
 
 
 @dataclass(frozen=True, kw_only=True)
