@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/memory.h"
 #include "kernel/core/space_entry.h"
@@ -153,6 +154,8 @@ static uint64_t *use(struct spare *spare)
 {
 	uint64_t *frame = spare->first;
 
+	if (!frame)
+		fault_stop("a map needs more tables than were counted");
 	spare->first = (uint64_t *)(uintptr_t)*frame;
 	spare->count--;
 	*frame = 0;

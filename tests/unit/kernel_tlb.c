@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "fake_cpu.h"
+#include "kernel/core/fault.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/memory.h"
 
@@ -51,6 +52,13 @@ static uint64_t *table_of(uint64_t entry)
 }
 
 /* ---- What the kernel calls ---------------------------------------------------------------------------------------- */
+
+void fault_stop(const char *why)
+{
+	check_context.subject = why;
+	CHECK(!"reached");
+	exit(1);
+}
 
 void memory_write(uint64_t *entry, uint64_t value)
 {
