@@ -74,18 +74,35 @@ uint64_t *space_entry(struct space *space, uint64_t virtual, unsigned shift)
 	return at.shift == shift ? at.entry : NULL;
 }
 
+/* The entries from this one to the last of its table. */
+static uint64_t entries_left(const struct place *at)
+{
+	return SPACE_ENTRIES - (uintptr_t)at->entry % (SPACE_ENTRIES * sizeof(uint64_t)) / sizeof(uint64_t);
+}
+
+/* How many entries from this one on, in its table, are holes as it is, or leaves that lead on from where it does, of the same kind. */
+static uint64_t alike_at(const struct place *at)
+{
+	const uint64_t left = entries_left(at), step = *at->entry ? 1ULL << at->shift : 0;
+	uint64_t count = 1;
+
+	for (uint64_t next = *at->entry + step; count < left && at->entry[count] == next; next += step)
+		count++;
+	return count;
+}
+
 struct space_view space_query(struct space *space, uint64_t virtual)
 {
 	bool enabled = lock_take(&space->lock);
 	struct place at = find(space, virtual, SPACE_PAGE_SHIFT);
-	uint64_t entry = *at.entry;
+	uint64_t entry = *at.entry, alike = alike_at(&at);
 
 	lock_give(&space->lock, enabled);
 	return (struct space_view){
 		.mapped = entry != 0,
 		.physical = entry ? (entry & SPACE_ADDRESS_MASK) + offset_in(virtual, at.shift) : 0,
 		.attributes = entry & ~SPACE_ADDRESS_MASK,
-		.bytes = rest_of(virtual, at.shift),
+		.bytes = rest_of(virtual, at.shift) + ((alike - 1) << at.shift),
 	};
 }
 
@@ -177,10 +194,27 @@ static unsigned leaf_shift(const struct run *run, unsigned hole)
 	return fits ? SPACE_LARGE_SHIFT : SPACE_PAGE_SHIFT;
 }
 
-static void advance(struct run *run, unsigned shift)
+static void advance(struct run *run, uint64_t bytes)
 {
-	run->virtual += 1ULL << shift;
-	run->physical += 1ULL << shift;
+	run->virtual += bytes;
+	run->physical += bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How much of the run, which begins in this hole with a leaf of 1 << leaf bytes, needs no further look: holes in one table. */
+static uint64_t alike(const struct run *run, const struct place *at, unsigned leaf)
+{
+	const uint64_t rest = run->end - run->virtual;
+
+	if (leaf == SPACE_LARGE_SHIFT)
+		return 1ULL << SPACE_LARGE_SHIFT;
+	if (at->shift == SPACE_PAGE_SHIFT)
+		return least(rest, alike_at(at) << SPACE_PAGE_SHIFT);
+	return least(rest, rest_of(run->virtual, SPACE_LARGE_SHIFT));
 }
 
 /* Counts the tables that the run needs. */
@@ -204,7 +238,7 @@ static enum space_status plan_map(const struct space *space, struct run run, uin
 				++*tables;
 			}
 		}
-		advance(&run, leaf);
+		advance(&run, alike(&run, &at, leaf));
 	}
 	return SPACE_OK;
 }
@@ -222,8 +256,11 @@ static void map(struct space *space, struct run run, uint64_t attributes, struct
 			memory_publish(); /* its holes, before anything leads to it */
 			memory_write(at.entry, (uintptr_t)table | space_format.table);
 		}
-		memory_write(at.entry, run.physical | attributes | (leaf == SPACE_PAGE_SHIFT ? space_format.page : space_format.large));
-		advance(&run, leaf);
+		for (uint64_t left = alike(&run, &at, leaf); left; left -= 1ULL << leaf) {
+			memory_write(at.entry++,
+				     run.physical | attributes | (leaf == SPACE_PAGE_SHIFT ? space_format.page : space_format.large));
+			advance(&run, 1ULL << leaf);
+		}
 	}
 }
 
