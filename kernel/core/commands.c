@@ -35,24 +35,12 @@ static void run_help(const struct command_line *line)
 /* info: who this is, and its grants */
 static void run_info(const struct command_line *line)
 {
-	static const char *const kind[] = {
-		[BH_GRANT_NONE] = "none",
-		[BH_GRANT_RAM] = "RAM",
-		[BH_GRANT_DEVICE] = "device",
-		[BH_GRANT_PORTS] = "ports",
-		[BH_GRANT_LOG] = "log",
-		[BH_GRANT_FOREIGN_LOG] = "log of",
-		[BH_GRANT_STATS] = "statistics",
-		[BH_GRANT_IRQCHIP] = "interrupt controller",
-		[BH_GRANT_PCI_FUNCTION] = "PCI function",
-	};
-
 	console_say("sandbox %ju, %ju cores", (uint64_t)info->sandbox, (uint64_t)smp_count());
 	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
 		const struct bh_grant *grant = &info->grants[n];
 
-		console_say("%s %s at 0x%jx, 0x%jx long", grant->kind < sizeof(kind) / sizeof(kind[0]) ? kind[grant->kind] : "grant",
-			    (const char *)grant->name, grant->gpa, grant->size);
+		console_say("%s%s at 0x%jx, 0x%jx long", grant->kind == BH_GRANT_FOREIGN_LOG ? "log of " : "", (const char *)grant->name,
+			    grant->gpa, grant->size);
 	}
 }
 
