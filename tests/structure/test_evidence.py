@@ -18,6 +18,7 @@ from tests.structure.test_layers import ROOT, tracked
 ID = re.compile(r"BH-I\d(?:\.[a-z]+)?")
 CODE = ["abi", "arch", "hal", "monitor", "tools"]
 CATALOGUE = load()
+pytestmark = pytest.mark.xdist_group("evidence")  # one worker collects
 INVARIANTS = [id for id in CATALOGUE.requirements if id.startswith("BH-I")]
 
 

@@ -215,3 +215,6 @@ def test_results_of_another_commit_prove_nothing(
     file.write_text(json.dumps(kept.as_document(Results(commit, ran(here="passed").tests))))
     loaded("evidence").main(["--results", str(file)], standalone_mode=False)
     assert said in capsys.readouterr().out
+    monkeypatch.setattr(verb, "clean_commit", lambda: "")
+    loaded("evidence").main(["--results", str(file)], standalone_mode=False)
+    assert "the sources are no commit" in capsys.readouterr().out

@@ -15,7 +15,6 @@ from bhtool.evidence.results import Results, file_of, of_commit, read
 from bhtool.evidence.static import complaints
 from bhtool.jsonfile import write_json
 from bhtool.terminal.screen import Screen, table_of
-from bhtool.testing.change import git
 from bhtool.testing.result import clean_commit
 from bhtool.verbs.options import Output
 
@@ -45,7 +44,7 @@ def table_of_parent(parent: str, says: str, rows: list[Row]) -> Table:
 
 
 def ran_at(results: Results, source: Path | None) -> str:
-    if source is None and not results.commit:
+    if not results.commit:
         return "the sources are no commit, so no test has run at it: commit, then `tools/bulkhead test`"
     if not results.tests:
         return f"no test has run at {results.commit[:12]}: `tools/bulkhead test`"
@@ -58,12 +57,10 @@ def show(screen: Screen, catalogue: Catalogue, rows: list[Row]) -> None:
 
 
 def results_for(source: Path | None) -> Results:
-    """Of a file only if it tells of this commit."""
+    """Of this commit alone, and of none where the sources differ from it."""
     commit = clean_commit()
-    if source is None:
-        return of_commit(commit)
-    found = read(source)
-    return found if found.commit == (commit or git("rev-parse", "HEAD").strip()) else Results(commit, {})
+    found = read(source) if source else of_commit(commit)
+    return found if found.commit == commit else Results(commit, {})
 
 
 @click.command()
