@@ -14,6 +14,7 @@ from bhtool.config.plan import Plan
 from bhtool.platforms import load
 
 SVM, GICV2, GICV3 = "qemu-svm", "qemu-aarch64-gicv2", "qemu-aarch64"
+COLUMNS = 80  # of a line of `check --assumptions`
 Compile = Callable[[Path, str], Plan]
 
 
@@ -29,7 +30,8 @@ def test_every_line_is_an_assumption_with_a_way_to_verify_it() -> None:
     found = assumptions()
     assert [line.removeprefix("- **")[:6] for line in lines] == [one.id for one in found]
     assert len({one.id for one in found}) == len(found)
-    assert all(one.title and one.verify.endswith(".") for one in found)
+    assert all(one.verify.endswith(".") for one in found)
+    assert all(one.title and len(f"BH-A00      {one.title}") <= COLUMNS for one in found)
 
 
 def test_each_is_relied_on_by_somebody() -> None:
