@@ -16,7 +16,7 @@ from bhtool.faults.stage import set_up
 from bhtool.faults.verdict import Outcome
 from bhtool.platforms import Platform
 
-from tests.emulated.case import GICV3, QEMU
+from tests.emulated.case import GICV3, QEMU, VTX
 from tests.emulated.scene import monitor
 
 SEED, ROUNDS, MANY = 1, 2, 1000
@@ -47,7 +47,7 @@ def elsewhere(runner: Runner, fault: Fault, sandbox: str) -> Fault:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", QEMU)
+@pytest.mark.parametrize("platform", [*QEMU, VTX])
 def test_faults_of_guest_memory_stay_where_they_are_and_others_are_seen(machine_platform: Platform) -> None:
     with runner_of(machine_platform) as runner:
         own = [fault for name in ("guest text", "guest data", "guest page tables", "guest memory") for fault in drawn(runner, name, ROUNDS)]
@@ -78,7 +78,7 @@ def first_thousand(platform: Platform) -> list[Found]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("platform", QEMU)
+@pytest.mark.parametrize("platform", [*QEMU, VTX])
 def test_a_thousand_faults(machine_platform: Platform) -> None:
     """What is the victim's own disturbs nobody, and no fault ends the machine. docs/faults.md says who else may be disturbed, and by what."""
     found = first_thousand(machine_platform)

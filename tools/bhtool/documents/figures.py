@@ -114,6 +114,32 @@ class Figures:
         of = ((platform, "tables", sandbox) for platform in COLUMNS)
         return " | ".join(f"{self.value('size', *way, 'ram_table_bytes')} + {self.value('size', *way, 'other_table_bytes')}" for way in of)
 
+    def faults(self) -> str:
+        """What became of faults, a line for each platform that has a result: shares in per cent with their intervals."""
+        found = sorted((one for (name, _), one in self.results.items() if name == "faults"), key=lambda one: place(one.platform))
+        outcomes = ("silent", "contained", "detected", "propagated", "machine")
+        lines = ["| " + " | ".join(("", "faults", *outcomes, "monitor failed")) + " |", "|" + "---|" * (len(outcomes) + 3)]
+        for one in found:
+            whole = one.document["regions"][-1]
+            shares = (whole["shares"][name] for name in outcomes)
+            cells = [f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})" for share, low, high in shares]
+            lines.append("| " + " | ".join((f"`{one.platform}`", amount(whole["faults"]), *cells, amount(whole["monitor_failed"]))) + " |")
+        return "\n".join(lines)
+
+    def fault_regions(self, platform: str) -> str:
+        """The same for each region of one platform, as counts; `stays`: of the silent ones, whose bit is still flipped."""
+        keys = ("faults", "silent", "contained", "detected", "propagated", "machine", "silent_and_stays", "oracle_names", "monitor_failed")
+        heads = ("", *keys[:6], "stays", "oracle", "monitor failed")
+        lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+        lines += [
+            "| " + " | ".join((row["region"], *(amount(row[key]) for key in keys))) + " |"
+            for row in self.of("faults", platform).document["regions"]
+        ]
+        return "\n".join(lines)
+
+    def fault_platforms(self) -> list[str]:
+        return sorted((platform for name, platform in self.results if name == "faults"), key=place)
+
     def benches(self) -> list[str]:
         return list(dict.fromkeys(name for (name, _), one in self.results.items() if one.rows))
 
@@ -148,6 +174,9 @@ def rewritten(text: str, figures: Figures) -> str:
         values=figures.values,
         tables=figures.tables,
         benches=figures.benches,
+        faults=figures.faults,
+        fault_regions=figures.fault_regions,
+        fault_platforms=figures.fault_platforms,
         table=figures.table,
         measured=figures.measured,
     )

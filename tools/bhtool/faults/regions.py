@@ -16,13 +16,12 @@ from bhtool.faults.fault import WORD, Region
 from bhtool.faults.stage import MONITOR, Stage
 from bhtool.oracle.capture import look_of
 from bhtool.oracle.confinement import Confinement
-from bhtool.oracle.snapshot import FRAME, Snapshot
+from bhtool.oracle.snapshot import FRAME, FRAME_WORDS, Snapshot
 from bhtool.oracle.walk import walk
 
-PF_X, PF_W = 1, 2
+PF_W = 2  # of an ELF segment: writable
 POOL_ARENA, POOL_LOG, POOL_CRASH = int(abi.lib.BH_POOL_ARENA), int(abi.lib.BH_POOL_LOG), int(abi.lib.BH_POOL_CRASH)
 MAILBOX_BYTES = 64  # one cache line a core
-GUEST_TABLES = ("root", "tables", "pml4", "page_tables")
 
 
 def frames(span: Span) -> range:
@@ -89,18 +88,19 @@ def _is_table(snapshot: Snapshot, page: int, start: int, size: int) -> bool:
 # ---- its monitor ----
 
 
-def image_frames(file: bytes) -> dict[bytes, bool]:
-    """Contents of the resident frames of the linked monitor, and whether they are code."""
+def image_frames(file: bytes) -> list[bytes]:
+    """Contents of the frames of the linked monitor that nobody writes."""
     form = elf.form_of(file)
     assert form
     programs = elf.read_programs(form, elf.read_header(form, file), file) or []
-    found: dict[bytes, bool] = {}
-    for one in programs:
-        if one.type == elf.PT_LOAD and not one.flags & PF_W:
-            content = file[one.offset : one.offset + one.file_bytes].ljust(-(-one.file_bytes // FRAME) * FRAME, b"\0")
-            found |= {content[at : at + FRAME]: bool(one.flags & PF_X) for at in range(0, len(content), FRAME)}
-    found.pop(bytes(FRAME), None)
-    return found
+    parts = [file[one.offset : one.offset + one.file_bytes] for one in programs if one.type == elf.PT_LOAD and not one.flags & PF_W]
+    return [part[at : at + FRAME].ljust(FRAME, b"\0") for part in parts for at in range(0, len(part), FRAME)]
+
+
+def resembles(frame: Sequence[int], linked: Sequence[int]) -> bool:
+    """Whether most words that are something are the same: on a PC the code of one vendor is left out."""
+    filled = [(one, other) for one, other in zip(frame, linked, strict=True) if one]
+    return bool(filled) and sum(one == other for one, other in filled) > len(filled) / 2
 
 
 def confinement_of(stage: Stage, snapshot: Snapshot) -> Confinement:
@@ -110,15 +110,15 @@ def confinement_of(stage: Stage, snapshot: Snapshot) -> Confinement:
 
 def _monitor(stage: Stage, snapshot: Snapshot) -> Iterator[Region]:
     victim, confinement = stage.victim, confinement_of(stage, snapshot)
-    resident = image_frames((stage.platform.build / MONITOR).read_bytes())
-    copies = {page: snapshot.frame(page) for page in frames(Span(victim.pool_hpa + POOL_ARENA, victim.pool_size - POOL_ARENA))}
-    text = {page for page, content in copies.items() if content in resident}
+    resident = [FRAME_WORDS.unpack(one) for one in image_frames((stage.platform.build / MONITOR).read_bytes())]
+    copies = {page: snapshot.words(page) for page in frames(Span(victim.pool_hpa + POOL_ARENA, victim.pool_size - POOL_ARENA))}
+    text = {page for page, content in copies.items() if any(resembles(content, linked) for linked in resident)}
     stage2 = set(walk(snapshot, confinement.root).tables) if confinement.root else set()
     tables = set(walk(snapshot, confinement.monitor).tables) if confinement.monitor else set()
     control = {page & -FRAME for page in confinement.frames}
     maps = {*confinement.maps.ports, *confinement.maps.registers} if confinement.maps else set()
     named = text | stage2 | tables | control | maps
-    data = {page for page, content in copies.items() if page not in named and content.strip(b"\0")}
+    data = {page for page, content in copies.items() if page not in named and any(content)}
     yield region(snapshot, "monitor text", whole(text))
     yield region(snapshot, "monitor data", whole(data))
     yield region(snapshot, "monitor page tables", whole(tables), is_judged=True)
@@ -135,7 +135,3 @@ def _shared(stage: Stage, snapshot: Snapshot) -> Iterator[Region]:
     yield region(snapshot, "log ring", [Span(victim.pool_hpa + POOL_LOG, POOL_CRASH - POOL_LOG)], is_guests=True)
     yield region(snapshot, "kick mailboxes", [Span(stage.plan.shared_hpa, cores * MAILBOX_BYTES)])
     yield region(snapshot, "boot snapshot", [Span(victim.snapshot_hpa, victim.snapshot_size)])
-
-
-def region_named(regions: Sequence[Region], name: str) -> Region:
-    return next(one for one in regions if one.name == name)

@@ -1,152 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moves one QEMU machine to the moment of a fault, changes the bit, and moves it on to the end, by breakpoints: the same each time.
-
-As few as can be, as each stop moves what cores do against each other: one for the moment, one for the end, and some inside of a monitor.
-"""
+"""What moves a machine to the moment of a fault, changes the bit, and moves it on to the end. QEMU has breakpoints (stops), Bochs is held (hold)."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from bhtool.errors import BulkheadError, Status
-from bhtool.families.family import Registers
-from bhtool.families.table import FAMILIES
+from bhtool.faults import hold, stops
 from bhtool.faults.fault import Fault, Moment
-from bhtool.faults.stage import CORES, VICTIM, Stage
-from bhtool.faults.stub import Ended, Stub
-from bhtool.machine.emulated import Machine
-from bhtool.machine.launch import Timing
-from bhtool.machine.standstill import processor_seconds
-from bhtool.oracle.debugger import option
-from bhtool.platforms import Platform
-
-ICOUNT_SHIFT = 3  # 125 instructions a microsecond: three who check their memory at once need more than 62
-PORT = "debugger"
-MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
-EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
-CPU_SECONDS, ASLEEP_SECONDS = 12.0, 10.0  # without a stop: of the emulator's processor time; of the host's while it uses nearly none
+from bhtool.faults.stage import Stage
 
 
 class Run(Protocol):
-    ended: str
-    stood: bool
-    in_monitor: bool
-    ram: int
+    """One machine. It stands still after each of these but `read`."""
 
-    def to_moment(self, moment: Moment) -> None: ...
-    def inject(self, fault: Fault) -> int: ...
-    def to_end(self) -> None: ...
-    def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]: ...
-
-
-class Patience:
-    """Whether a machine that runs will not come to a stop by itself."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._used, self._since = processor_seconds(pid), time.monotonic()
-
-    def __call__(self) -> bool:
-        used, passed = processor_seconds(self._pid) - self._used, time.monotonic() - self._since
-        return used > CPU_SECONDS or (passed > ASLEEP_SECONDS and used < passed / 20)
-
-
-class StubRun:
-    def __init__(self, stage: Stage, machine: Machine, stub: Stub, symbols: Mapping[str, int]) -> None:
-        self._stage, self._machine, self._stub, self._symbols = stage, machine, stub, symbols
-        self._registers = FAMILIES[stage.platform.arch].registers
-        self.ended, self.stood, self.in_monitor = "", False, False
-        self.ram = machine.ram
-
-    # ---- on its way ----
-
-    def _run_to(self, address: int) -> int | None:
-        """The core that comes there; None: none does."""
-        self._stub.stop_at(address)
-        core = self._stub.run(Patience(self._machine.pid))
-        self._stub.pass_by(address)
-        return core
+    ended: str  # how it ended by itself; empty: it has not
+    stood: bool  # nobody who keeps watch came to the end
+    in_monitor: bool  # where the victim's core was at the end, if that is known
+    ram: int  # file descriptor
 
     def to_moment(self, moment: Moment) -> None:
-        try:
-            if self._run_to(self._symbols[MOMENT]) is None:
-                raise BulkheadError("the machine did not come to the moment of a fault")
-            if moment.step is not None:
-                self._into_monitor(moment.step)
-        except Ended as error:
-            raise BulkheadError(f"the machine ended before its fault: {error}") from error
-
-    def _into_monitor(self, steps: int) -> None:
-        """The victim's core, at its next exit and some instructions further on. Others' exits are passed."""
-        address = next(self._symbols[name] for name in EXITS if name in self._symbols)
-        while (core := self._run_to(address)) != CORES[VICTIM]:
-            if core is None:
-                raise BulkheadError("the victim did not come to the moment of a fault: it exits no more")
-            self._stub.step(core)
-        for _ in range(steps):
-            self._stub.step(CORES[VICTIM])
-
-    # ---- the fault ----
+        """Raises BulkheadError if the machine does not come to it."""
 
     def inject(self, fault: Fault) -> int:
-        """What stands there afterwards."""
-        try:
-            if fault.register:
-                word = self._stub.read_register(CORES[VICTIM], fault.register) ^ 1 << fault.bit
-                self._stub.write_register(CORES[VICTIM], fault.register, word)
-            else:
-                word = int.from_bytes(self._stub.read_memory(fault.address, 8), "little") ^ 1 << fault.bit
-                self._stub.write_memory(fault.address, word.to_bytes(8, "little"))
-        except Ended as error:
-            raise BulkheadError(f"the machine ended before its fault: {error}") from error
-        return word
+        """Returns the word, or the register, as it is from now on."""
 
     def to_end(self) -> None:
-        try:
-            self.stood = self._run_to(self._symbols[END]) is None
-            self.in_monitor = self._is_in_monitor()
-        except Ended as error:
-            self.ended = f"the machine ended: {error}"
-
-    def _is_in_monitor(self) -> bool:
-        """By the mode where the family's status register tells it, else by where the code is."""
-        if self._registers.in_guest:
-            return not self._registers.in_guest(self._stub.read_register(CORES[VICTIM], "cpsr"))
-        image = FAMILIES[self._stage.platform.arch].monitor.image_address
-        return image <= self._stub.read_register(CORES[VICTIM], self._registers.pc) < image + (1 << 18)
+        """Until a watcher has checked all of its memory often enough, or it is clear that none will."""
 
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
-        return self._stub.read(core, names)
+        """Registers that the oracle judges by; of a machine that stands still."""
 
 
-def require_instrument(platform: Platform) -> None:
-    """Refuses a machine that cannot be stopped at an instruction."""
-    if platform.emulator.kind != "qemu":
-        raise BulkheadError(
-            f"faults go through QEMU's debugger port, and {platform.name} is another emulator: docs/faults.md", Status.USAGE
-        )
-
-
-@contextmanager
-def run_on(stage: Stage, folder: Path, symbols: Mapping[str, int], image: bytes) -> Iterator[Run]:
-    """A machine of the stage that has yet to execute its first instruction."""
-    family = FAMILIES[stage.platform.arch]
-    extra = ("-S", *option(folder / PORT))
-    with (
-        Machine(stage.platform, image, Timing(ICOUNT_SHIFT), extra=extra) as machine,
-        closing(connected(folder / PORT, machine, family.registers)) as stub,
-    ):
-        yield StubRun(stage, machine, stub, symbols)
-
-
-def connected(port: Path, machine: Machine, registers: Registers) -> Stub:
-    """QEMU makes the port before it listens there."""
-    while machine.exit_status() is None:
-        with suppress(FileNotFoundError, ConnectionRefusedError):
-            return Stub(port, registers.breakpoint_bytes, registers.packet)
-        time.sleep(0.005)
-    raise BulkheadError(f"the machine did not start: {machine.complaint()}")
+def run_on(stage: Stage, folder: Path, symbols: Mapping[str, int], image: bytes) -> AbstractContextManager[Run]:
+    """A machine of the stage with this image. Sockets lie in the folder. `symbols`: of monitor and sandbox kernel."""
+    if stage.platform.emulator.kind == "qemu":
+        return stops.stopped(stage, folder, symbols, image)
+    return hold.held(stage, image)

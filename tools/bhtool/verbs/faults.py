@@ -9,7 +9,6 @@ from rich.table import Table
 
 from bhtool.documents.results import store
 from bhtool.errors import Status
-from bhtool.faults.run import require_instrument
 from bhtool.faults.series import Series, run_series
 from bhtool.faults.verdict import Outcome
 from bhtool.image.build import build_platform
@@ -74,7 +73,6 @@ def faults(platform_name: str, count: int, seed: int, only: int | None, jobs: in
     screen = Screen()
     platform = load(platform_name)
     require_emulator(platform)
-    require_instrument(platform)
     with screen.progress("preparing"):
         build_platform(platform, screen.report)
     with screen.progress(f"flipping bits on {platform.name}"):
