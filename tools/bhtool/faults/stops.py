@@ -19,26 +19,30 @@ from bhtool.faults.stage import CORES, VICTIM, Stage
 from bhtool.faults.stub import Ended, Stub
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
-from bhtool.machine.standstill import processor_seconds
+from bhtool.machine.standstill import processor_seconds, waits
 from bhtool.oracle.debugger import option
 
 ICOUNT_SHIFT = 3  # 125 instructions a microsecond: three who check their memory at once need more than 62
 PORT = "debugger"
 MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
 EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
-CPU_SECONDS, ASLEEP_SECONDS = 12.0, 10.0  # without a stop: of the emulator's processor time; of the host's while it uses nearly none
+CPU_SECONDS, ASLEEP_SECONDS = (
+    12.0,
+    10.0,
+)  # without a stop: of the emulator's processor time; of the host's, in which it was never seen awake
 
 
 class Patience:
-    """Whether a machine that runs will not come to a stop by itself."""
+    """Whether a machine that runs will not come to a stop by itself. A busy host gives an emulator few turns, but it waits for them."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._used, self._since = processor_seconds(pid), time.monotonic()
+        self._used, self._awake = processor_seconds(pid), time.monotonic()
 
     def __call__(self) -> bool:
-        used, passed = processor_seconds(self._pid) - self._used, time.monotonic() - self._since
-        return used > CPU_SECONDS or (passed > ASLEEP_SECONDS and used < passed / 20)
+        if not waits(self._pid):
+            self._awake = time.monotonic()
+        return processor_seconds(self._pid) - self._used > CPU_SECONDS or time.monotonic() - self._awake > ASLEEP_SECONDS
 
 
 class StubRun:

@@ -16,7 +16,7 @@ from bhtool.oracle.debugger import Debugger
 
 THREAD = re.compile(rb"thread:(?:p[0-9a-f]+\.)?([0-9a-f]+);")
 LOOK_SECONDS = 0.5
-ANSWER_SECONDS = 20.0  # of a machine that stands still: only a host without a moment's time is later
+ANSWER_SECONDS = 60.0  # of a machine that stands still: only a host without a moment's time is later
 
 
 class Ended(Exception):
