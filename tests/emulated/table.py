@@ -17,6 +17,7 @@ from tests.emulated import (
     cases_stress,
     cases_sweeps,
     cases_unprotected,
+    cases_user,
     cases_wires,
 )
 from tests.emulated.case import Case
@@ -35,6 +36,7 @@ CASES: tuple[Case, ...] = (
     *cases_restart.CASES,
     *cases_stress.CASES,
     *cases_unprotected.CASES,
+    *cases_user.CASES,
     *cases_dirty.CASES,
     *cases_wires.CASES,
     *cases_console.CASES,

@@ -25,6 +25,7 @@ PUBLISHED = {
     "core/space_entry",
     "core/text",
     "core/timer",
+    "core/user",
     "drivers/gic_dist",
     "drivers/x2apic",
 }

@@ -20,6 +20,7 @@
 #include "probe/sentinel.h"
 #include "probe/storm.h"
 #include "probe/sweep.h"
+#include "probe/user.h"
 
 /* uart-irqs=N */
 static void run_uart_irqs(const struct command_line *line)
@@ -166,6 +167,13 @@ static void run_sweep(const struct command_line *line)
 		console_say("no such command: sweep=%s", line->text);
 }
 
+/* user=KIND */
+static void run_user(const struct command_line *line)
+{
+	if (!user_run(line->text))
+		console_say("no such command: user=%s", line->text);
+}
+
 const struct command program_commands[] = {
 	{ "gate", 0, run_gate },
 	{ "uart-irqs", 1, run_uart_irqs },
@@ -186,5 +194,6 @@ const struct command program_commands[] = {
 	{ "rival", 0, run_rival },
 	{ "sentinel", 0, run_sentinel },
 	{ "sweep", 0, run_sweep },
+	{ "user", 0, run_user },
 	{ NULL, 0, NULL },
 };
