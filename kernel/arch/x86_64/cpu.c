@@ -40,9 +40,7 @@ static void exception(struct cpu_frame *frame)
 
 void cpu_vector(struct cpu_frame *frame)
 {
-	if (frame->vector == VECTOR_CALL)
-		user_call(frame);
-	else if (frame->vector >= EXCEPTIONS)
+	if (frame->vector >= EXCEPTIONS)
 		irq_serve(frame, (uint32_t)frame->vector);
 	else if (frame->vector != VECTOR_NM || !cpu_frame_is_user(frame) || !user_take_fp())
 		exception(frame);

@@ -10,6 +10,24 @@
 /* Exceptions that push an error code: 8, 10-14, 17, 21, 29, 30. */
 #define WITH_ERROR_CODE 0x60227d00
 
+	.macro save_registers
+	push	%rax
+	push	%rbx
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rbp
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	.endm
+
 	.text
 	.balign	VECTOR_BYTES
 	.globl	vectors
@@ -26,21 +44,7 @@ vectors:
 	.endr
 
 vector_common:
-	push	%rax
-	push	%rbx
-	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rbp
-	push	%r8
-	push	%r9
-	push	%r10
-	push	%r11
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
+	save_registers
 	mov	%rsp, %rdi
 	cld
 	call	cpu_vector
@@ -80,7 +84,10 @@ cpu_call_entry:
 	push	%rcx
 	push	$0
 	push	$VECTOR_CALL
-	jmp	vector_common
+	save_registers
+	mov	%rsp, %rdi
+	call	user_call
+	jmp	frame_return
 
 /* void cpu_user_enter(frame) */
 	.globl	cpu_user_enter
