@@ -65,10 +65,17 @@ def test_queue_and_notes_are_the_kernels() -> None:
     assert sizes == {one: kernel.sizeof(f"struct campaign_{one}") for one in sizes}
 
 
-@pytest.mark.parametrize(("arch", "script"), [("aarch64", "arm"), ("armv7", "arm"), ("x86_64", "x86_64")])
-def test_monitors_are_where_they_are_attacked(arch: str, script: str) -> None:
-    text = (paths.ROOT / "arch" / script / "monitor.lds").read_text()
-    assert f"\t. = {FAMILIES[arch].monitor.image_address:#x};" in text
+@pytest.mark.parametrize(
+    ("arch", "file", "words"),
+    [
+        ("aarch64", "platforms/qemu-aarch64/board.h", "#define BOARD_IMAGE_AT {:#x}\n"),
+        ("aarch64", "platforms/qemu-aarch64-gicv2/board.h", "#define BOARD_IMAGE_AT {:#x}\n"),
+        ("armv7", "platforms/qemu-armv7/board.h", "#define BOARD_IMAGE_AT {:#x}\n"),
+        ("x86_64", "arch/x86_64/monitor.lds", "\t. = {:#x};"),
+    ],
+)
+def test_monitors_are_where_they_are_attacked(arch: str, file: str, words: str) -> None:
+    assert words.format(FAMILIES[arch].monitor.image_address) in (paths.ROOT / file).read_text()
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
