@@ -14,60 +14,12 @@
 #include "kernel/core/space_entry.h"
 #include "kernel_ram.h"
 #include "kernel_tlb.h"
+#include "kernel_words.h"
 #include "random.h"
 
 enum { STEPS = 10000, SPACES = 4, PARTS = 2, PAGES = 2048, LARGE_PAGES = 512, NO_KIND = 0xff, OTHERS_FRAMES = 1024 };
 enum { KERNEL_PART, USER_PART };
-#define GIB       (1ULL << 30)
 #define RAM_START (KERNEL_RAM + 0x5000)
-
-static const struct {
-	uint64_t leaf[SPACE_KINDS], large, page, user_part, end, user_start, grants_end;
-	unsigned levels, root_shift;
-} words =
-#if defined(X86_64)
-	{
-		/* APM vol. 2, 5.3.3 and 5.4.1: P, A; D and R/W; U/S; PCD and PWT; NX */
-		.leaf = { 0x21, 0x8000000000000021, 0x8000000000000063, 0x800000000000007b, /* the kernel's */
-			  0x25, 0x8000000000000025, 0x8000000000000067, 0x800000000000007f },
-		.large = 0x80,
-		.page = 0,
-		.user_part = 0,
-		.end = 128ULL << 40,
-		.user_start = 512 * GIB,
-		.grants_end = 256 * GIB,
-		.levels = 4,
-		.root_shift = 39,
-	};
-#elif defined(AARCH64)
-	{
-		/* Arm ARM D8.3: AttrIndx, AP, SH, AF; PXN and UXN */
-		.leaf = { 0x0040000000000784, 0x0060000000000784, 0x0060000000000704, 0x0060000000000400, /* the kernel's */
-			  0x00200000000007c4, 0x00600000000007c4, 0x0060000000000744, 0x0060000000000440 },
-		.large = 1,
-		.page = 3,
-		.user_part = 0x800, /* nG */
-		.end = 512 * GIB,
-		.user_start = 256 * GIB,
-		.grants_end = 256 * GIB,
-		.levels = 3,
-		.root_shift = 30,
-	};
-#else
-	{
-		/* ARMv7 ARM B3.6.2: the same with one XN */
-		.leaf = { 0x00000000000007c4, 0x0040000000000784, 0x0040000000000704, 0x0040000000000400, /* the kernel's */
-			  0x00200000000007c4, 0x00400000000007c4, 0x0040000000000744, 0x0040000000000440 },
-		.large = 1,
-		.page = 3,
-		.user_part = 0x800,
-		.end = 4 * GIB,
-		.user_start = 2 * GIB,
-		.grants_end = 2 * GIB,
-		.levels = 3,
-		.root_shift = 30,
-	};
-#endif
 
 /* ---- Model: two windows of 8 MiB around a boundary between entries of 1 GiB or of the root ----------------------------- */
 
