@@ -2,6 +2,7 @@
 """Requirements and results, joined: what a test that passed, failed, was skipped or did not run comes to, on each platform that a requirement names."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
 from bhtool.evidence import results as kept
 from bhtool.evidence.claims import Claim, ids_of_source, read, write
-from bhtool.evidence.join import evidence_json, join, row_of, summary
+from bhtool.evidence.join import Shown, evidence_json, join, row_of, summary
 from bhtool.evidence.page import report
 from bhtool.evidence.requirements import Catalogue, Requirement
 from bhtool.evidence.results import Outcome, Result, Results
@@ -203,6 +204,19 @@ def test_the_verb(
     assert "requirements: " in capsys.readouterr().out
     assert json.loads((tmp_path / "e.json").read_text())["schema"] == "bulkhead/evidence-v1"
     assert (tmp_path / "e.md").read_text().startswith(f"# Evidence at {COMMIT}")
+
+
+def test_of_many_only_what_is_wanting_is_listed_what_failed_first() -> None:
+    rows = [
+        row_of(replace(TWO, id=f"BH-R{n:03}", tests=("*",)), [HERE, THERE], ran(here="passed", there="passed"), False) for n in range(30)
+    ]
+    table = verb.table_of_parent("BH-R", "Rules.", rows)
+    assert (table.row_count, "of 30 30 are shown" in str(table.caption)) == (0, True)
+    rows[5:28] = [row_of(replace(TWO, id=f"BH-R{n:03}"), [], ran(), False) for n in range(5, 28)]
+    rows[27] = replace(rows[27], places={"there": Shown(failed=("x",))})
+    table = verb.table_of_parent("BH-R", "Rules.", rows)
+    assert (table.row_count, next(iter(table.columns[0].cells))) == (verb.MANY, "BH-R027")
+    assert "7 are shown, which are not listed; 3 more are not" in str(table.caption)
 
 
 @pytest.mark.usefixtures("made_up")

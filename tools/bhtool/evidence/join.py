@@ -16,7 +16,7 @@ STATES: tuple[State, ...] = ("proven", "analysis", "review", "missing", "failed"
 
 
 @dataclass(frozen=True)
-class Tests:
+class Shown:
     """Of one requirement at one place."""
 
     passed: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Tests:
 @dataclass(frozen=True)
 class Row:
     requirement: Requirement
-    places: Mapping[str, Tests]  # those it must be shown on first; then where else there are tests of it
+    places: Mapping[str, Shown]  # those it must be shown on first; then where else there are tests of it
 
     @property
     def state(self) -> State:
@@ -53,7 +53,7 @@ class Row:
         return sum(tests.left for tests in self.places.values())
 
 
-def _tests(claims: Iterable[Claim], results: Mapping[str, Result], with_long: bool) -> Tests:
+def _tests(claims: Iterable[Claim], results: Mapping[str, Result], with_long: bool) -> Shown:
     found: dict[str, list[str]] = {"passed": [], "missing": [], "failed": []}
     left = 0
     for claim in claims:
@@ -64,7 +64,7 @@ def _tests(claims: Iterable[Claim], results: Mapping[str, Result], with_long: bo
             left += 1
         else:
             found["missing"].append(claim.test)
-    return Tests(tuple(found["passed"]), tuple(found["missing"]), tuple(found["failed"]), left)
+    return Shown(tuple(found["passed"]), tuple(found["missing"]), tuple(found["failed"]), left)
 
 
 def row_of(requirement: Requirement, claims: list[Claim], results: Results, with_long: bool) -> Row:

@@ -18,7 +18,7 @@ from bhtool.terminal.screen import Screen, table_of
 from bhtool.testing.result import clean_commit
 from bhtool.verbs.options import Output
 
-MANY = 20  # requirements of one parent: those that are shown are counted, not listed
+MANY = 20  # requirements of one parent: of more, those that are shown are counted, not listed
 GOOD = ("proven", "analysis", "review")
 
 
@@ -33,13 +33,15 @@ def not_shown_on(row: Row) -> str:
 
 def table_of_parent(parent: str, says: str, rows: list[Row]) -> Table:
     table = table_of(f"{parent}: {says}", "requirement", "state", "passed", "missing", "failed", "long left", "not shown on")
-    good = [row for row in rows if row.state in GOOD]
-    for row in rows if len(rows) <= MANY else [row for row in rows if row not in good]:
+    wanting = sorted((row for row in rows if row.state not in GOOD), key=lambda row: row.state != "failed")
+    for row in rows if len(rows) <= MANY else wanting[:MANY]:
         figures = [row.count("passed"), row.count("missing"), row.count("failed"), row.left]
         shown = row.requirement.document if row.state in ("analysis", "review") else not_shown_on(row)
         table.add_row(row.requirement.id, row.state, *(str(figure) if figure else "-" for figure in figures), shown)
     if len(rows) > MANY:
-        table.caption = f"{len(good)} of {len(rows)} are shown, which are not listed"
+        table.caption = (
+            f"of {len(rows)} {len(rows) - len(wanting)} are shown, which are not listed; {len(wanting[MANY:])} more are not (--json)"
+        )
     return table
 
 
