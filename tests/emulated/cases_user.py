@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I2.exitless. User mode of the sandbox kernel: interrupts, calls, faults and floating point of a program there need no monitor.
+"""BH-I2.exitless, BH-F4.user. User mode of the sandbox kernel: interrupts, calls, faults and floating point of a program there need no monitor.
 
 On x86 preparing a core for user mode takes two exits, as EFER is read and written (docs/registers-x86_64.md), and on VT-x a third on the
 second core, whose start leaves CR0.NE clear.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`bulkhead faults`: bits flipped in what is a sandbox's own disturb nobody else; and a bit flipped in another sandbox is seen."""
+"""BH-E1.faults. `bulkhead faults`: bits flipped in what is a sandbox's own disturb nobody else; and a bit flipped in another sandbox is seen."""
 
 import functools
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's addresses are data: wherever it has its RAM, its interrupt controller and its PCI host, the monitor links, and is of the same size."""
+"""BH-F5.board. A board's addresses are data: wherever it has its RAM, its interrupt controller and its PCI host, the monitor links, and is of the same size."""
 
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the two programs of the sandbox kernel are made of: the one that every user runs has nothing of the tests in it."""
+"""BH-F4.programs. What the two programs of the sandbox kernel are made of: the one that every user runs has nothing of the tests in it."""
 
 import os
 from pathlib import Path

@@ -15,135 +15,46 @@ from bhtool.evidence.claims import ids_of_source
 from bhtool.locks import exclusive
 
 from tests.claims import evidence
+from tests.mutation.host_programs import (
+    ARENA,
+    ARGUMENTS,
+    ARM,
+    BASES,
+    BOARDS,
+    BOOT_INFORMATION,
+    BUILDER,
+    COMPILE,
+    CPU_LIMIT_SECONDS,
+    EVENTS,
+    GEOMETRY,
+    IOAPIC,
+    IOAPIC_BOOT,
+    LOCK,
+    PARTS,
+    PCI_FILTER,
+    PROGRAMS,
+    SPREADER,
+    SUBJECTS,
+    SUPPORT,
+    TIME_LIMIT_SECONDS,
+    X86,
+)
 from tests.mutation.mutation import ROOT, Mutation
-from tests.mutation.rows_at_once import AT_ONCE, FIELDS, ICR, SVM
-from tests.mutation.rows_at_once_host import AT_ONCE_HOST, PMU, PMU_START
-from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
-from tests.mutation.rows_contract import CONTRACT, CORE_X86, LINES_ARM, PARTITION_X86
-from tests.mutation.rows_fetch import DECODE, FETCH, FETCHES, NOTED
-from tests.mutation.rows_filters import FILTERS, PORT
-from tests.mutation.rows_kernel import KERNEL, KERNEL_PARTS, KERNEL_PROGRAMS, MEMORY
-from tests.mutation.rows_kicks import KICK_ARM, KICK_X86, KICKS
-from tests.mutation.rows_live import EDITOR, EDITOR_START, EDITS
-from tests.mutation.rows_lives import LIVES, RESTART
-from tests.mutation.rows_run import COMMANDS, ENDS, INTERRUPTS, RUN
-from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_MUTATIONS, SPACE_X86
-from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS, START
+from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
+from tests.mutation.rows_at_once_host import AT_ONCE_HOST
+from tests.mutation.rows_contract import CONTRACT
+from tests.mutation.rows_fetch import FETCHES
+from tests.mutation.rows_filters import FILTERS
+from tests.mutation.rows_kernel import KERNEL, MEMORY
+from tests.mutation.rows_kicks import KICKS
+from tests.mutation.rows_live import EDITS
+from tests.mutation.rows_lives import LIVES
+from tests.mutation.rows_run import ENDS
+from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
+from tests.mutation.rows_start import START
 from tests.mutation.rows_table import TABLE, VALIDATOR
-from tests.mutation.rows_vmx import CONTROL_WORDS, CONTROLS, VMX
+from tests.mutation.rows_vmx import CONTROL_WORDS, VMX
 from tests.touched import inputs
-
-BUILDER = "hal/pt/pt_boot.c"
-X86 = "hal/pt/formats_x86_boot.c"
-ARM = "hal/pt/formats_arm_boot.c"
-ARENA = "hal/arena_boot.c"
-BASES = "hal/pci/bases_boot.c"
-EVENTS = "hal/x86/pending_events.c"
-IOAPIC, IOAPIC_BOOT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
-SPREADER = "monitor/boot/module_boot.c"
-BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
-PCI_FILTER, LOCK = "hal/pci/filter.c", "hal/lock.c"
-SUBJECTS = [BUILDER, X86, ARM, ARENA, *VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
-SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
-GEOMETRY = "pt_geometry_test"
-PROGRAMS = {
-    "arena_test": "tests/unit/arena_test.c",
-    "entries_test": "tests/golden/entries_test.c",
-    "vmx_controls_test": "tests/golden/vmx_controls_test.c",
-    "pt_size_test": "tests/unit/pt_size_test.c",
-    "pt_live_test": "tests/unit/pt_live_test.c",
-    GEOMETRY: "tests/unit/pt_geometry_test.c",
-    "pt_failure_test": "tests/unit/pt_failure_test.c",
-    "pt_model_test": "tests/unit/pt_model_test.c",
-    "table_test": "tests/unit/table_test.c",
-    "icr_test": "tests/unit/icr_test.c",
-    "contract_arm_test": "tests/unit/contract_arm_test.c",
-    "contract_x86_test": "tests/unit/contract_x86_test.c",
-    "disarm_test": "tests/unit/disarm_test.c",
-    "disarm_aarch64_test": "tests/unit/disarm_arm_test.c",
-    "lpi_test": "tests/unit/lpi_test.c",
-    "off_arm_test": "tests/unit/off_arm_test.c",
-    "spin_table_test": "tests/unit/spin_table_test.c",
-    "console_arm_test": "tests/unit/console_arm_test.c",
-    "start_map_test": "tests/unit/start_map_test.c",
-    "decode_test": "tests/unit/decode_test.c",
-    "fetch_test": "tests/unit/fetch_test.c",
-    "ioapic_test": "tests/unit/ioapic_test.c",
-    "module_test": "tests/unit/module_test.c",
-    "pci_test": "tests/unit/pci_test.c",
-    "port_test": "tests/unit/port_test.c",
-    "irq_test": "tests/unit/irq_test.c",
-    "command_test": "tests/unit/command_test.c",
-    "multiboot2_test": "tests/unit/multiboot2_test.c",
-    "partition_test": "tests/unit/partition_test.c",
-    "restart_test": "tests/unit/restart_test.c",
-    "at_once_arm_test": "tests/unit/at_once_arm_test.c",
-    "run_test": "tests/unit/run_test.c",
-    "pmu_test": "tests/unit/pmu_test.c",
-    "kick_stage2_test": "tests/unit/kick_stage2_test.c",
-    "kick_x86_test": "tests/unit/kick_x86_test.c",
-    "space_test": "tests/unit/space_test.c",
-    "space_stage2_test": "tests/unit/space_stage2_test.c",
-    "space_x86_test": "tests/unit/space_x86_test.c",
-    "svm_test": "tests/unit/svm_test.c",
-    "vmx_test": "tests/unit/vmx_test.c",
-}
-CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
-PARTS = {  # of the others: SUBJECTS and SUPPORT
-    "icr_test": [ICR, EVENTS],
-    "pt_live_test": [EDITOR, EDITOR_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
-    "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *CONTRACT_PARTS],
-    "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, *CONTRACT_PARTS],
-    "disarm_test": [DISARM],
-    "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
-    "lpi_test": [LPIS, DISARM_LOOP],
-    "off_arm_test": ["arch/arm/machine_boot.c", "arch/arm/console_boot.c"],
-    "spin_table_test": ["hal/arm/spin_table_boot.c", SUPPORT[0]],
-    "console_arm_test": ["arch/arm/console_boot.c"],
-    "start_map_test": ["arch/arm/start_map_boot.c"],
-    "decode_test": [DECODE],
-    "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
-    "at_once_arm_test": [*AT_ONCE_PARTS, SUPPORT[0]],
-    "run_test": [RUN, SUPPORT[0]],
-    "pmu_test": [PMU, PMU_START],
-    "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
-    "kick_x86_test": [KICK_X86],
-    "restart_test": [RESTART, SNAPSHOT, ARENA, SUPPORT[0]],
-    "space_test": [PARTITION, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
-    "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1]],
-    "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1]],
-    "svm_test": [SVM, FIELDS],
-    "vmx_test": [VMX],
-    "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
-    "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
-    "port_test": [PORT],
-    "irq_test": [INTERRUPTS],
-    "command_test": [COMMANDS, "kernel/core/text.c"],
-    "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
-}
-PROGRAMS |= KERNEL_PROGRAMS
-PARTS |= KERNEL_PARTS
-ARGUMENTS = {"pt_model_test": ["60"]}
-COMPILE = [
-    "clang-19",
-    "-std=c17",
-    "-O1",
-    "-w",
-    "-D_GNU_SOURCE",
-    f"-I{ROOT}",
-    f"-I{ROOT}/monitor",
-    f"-I{ROOT}/tests/unit",
-    f"-I{ROOT}/tests/unit/fake",
-    f"-I{ROOT}/hal/arm/aarch64",
-    f"-I{ROOT}/hal/arm/gic",
-    f"-I{ROOT}/kernel/arch/arm",
-    "-DAARCH64",  # of the formats of the sandbox kernel's tables
-]
-BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
-BOARDS |= dict.fromkeys(("arch/arm/machine_boot.c", PROGRAMS["off_arm_test"]), "qemu-aarch64")
-BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
-TIME_LIMIT_SECONDS = 60
-CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is
 
 pytestmark = pytest.mark.long
 

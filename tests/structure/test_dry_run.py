@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a newcomer does, done: a board is one folder and one tree; a CPU family is new files, a row of the build and a row of the tool.
+"""BH-F5.board. What a newcomer does, done: a board is one folder and one tree; a CPU family is new files, a row of the build and a row of the tool.
 
 Each is added to a copy of this tree, in which no other file changes: tests/dry, docs/boards.md, CONTRIBUTING.md.
 """

@@ -22,6 +22,7 @@ PUBLISHED = {
     "core/irq",
     "core/memory",
     "core/smp",
+    "core/space",
     "core/space_entry",
     "core/text",
     "core/timer",

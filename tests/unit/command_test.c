@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose command a word is: the program's before what else it has, and that before the kernel's. kernel/core/command.c. */
+/* BH-F4.programs. Whose command a word is: the program's before what else it has, and that before the kernel's. kernel/core/command.c. */
 #include "kernel/core/command.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is below hal/arm for contract.h: a distributor of 64 lines, and an interrupt controller that counts what is sent. */
+/* BH-F5.alike. What is below hal/arm for contract.h: a distributor of 64 lines, and an interrupt controller that counts what is sent. */
 #include "contract_pci.h"
 #include "fake_arch.h"
 #include "hal/arm/gic/gic_filter.h"

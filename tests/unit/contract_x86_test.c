@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is below hal/x86 for contract.h: a vendor that has frames of its own and no processor, an I/O APIC of 24 pins. */
+/* BH-F5.alike. What is below hal/x86 for contract.h: a vendor that has frames of its own and no processor, an I/O APIC of 24 pins. */
 #include <stdlib.h>
 
 #include "contract_pci.h"

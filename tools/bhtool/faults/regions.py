@@ -13,7 +13,8 @@ from bhtool.config.span import Span
 from bhtool.families.family import Registers
 from bhtool.families.table import FAMILIES
 from bhtool.faults.fault import WORD, Region
-from bhtool.faults.stage import MONITOR, Stage
+from bhtool.faults.stage import Stage
+from bhtool.image.build import MONITOR
 from bhtool.oracle.capture import look_of
 from bhtool.oracle.confinement import Confinement
 from bhtool.oracle.snapshot import FRAME, FRAME_WORDS, Snapshot

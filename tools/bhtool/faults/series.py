@@ -15,10 +15,11 @@ from typing import Any
 
 from bhtool.faults.fault import Fault, Moment, Region, draw
 from bhtool.faults.regions import read_regions
-from bhtool.faults.stage import KERNEL, MONITOR, Stage, set_up
+from bhtool.faults.stage import Stage, set_up
 from bhtool.faults.symbols import read_symbols
 from bhtool.faults.trial import try_fault
 from bhtool.faults.verdict import Observation, Outcome, Verdict, judge
+from bhtool.image.build import MONITOR, PROBE
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 
@@ -124,7 +125,7 @@ class Runner:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self._symbols = {**read_symbols(stage.platform.build / MONITOR), **read_symbols(stage.platform.build / KERNEL)}
+        self._symbols = {**read_symbols(stage.platform.build / MONITOR), **read_symbols(stage.platform.build / PROBE)}
         self._lock = Lock()  # of what follows
         self._calm: dict[Moment, Future[Observation]] = {}
         self.machines = 0

@@ -23,7 +23,6 @@ from bhtool.oracle.policy import Partitioning, places_of, read_partitioning
 from bhtool.platforms import Platform
 
 TEMPLATE = Path(__file__).with_name("faults.dts.j2")
-KERNEL, MONITOR = "kernel/sandbox-kernel.elf", "bulkhead.elf"
 VICTIM, KICKER = "victim", "kicker"
 HEARTBEAT_TIMEOUT_US = 20000
 PASSES = 5  # of those who keep watch over all of their memory: the first before any moment, two whole ones after

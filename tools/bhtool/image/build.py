@@ -16,8 +16,9 @@ from bhtool.platforms import Platform
 SHOWN_LINES = 40
 OPTIONS = "bulkhead-options.json"  # that a build directory was set up with
 MONITOR = "bulkhead.elf"
+KERNEL = "kernel/sandbox-kernel.elf"
 PROBE = "tests/guests/probe.elf"  # what tests, benchmarks and campaigns run in sandboxes: a package has none
-PROGRAMS = ("kernel/sandbox-kernel.elf", "tools/sdk/libbulkhead.a")  # where the family has a sandbox kernel
+PROGRAMS = (KERNEL, "tools/sdk/libbulkhead.a")  # where the family has a sandbox kernel
 PRODUCTS = (MONITOR, *PROGRAMS)  # that the tool hands on
 
 
