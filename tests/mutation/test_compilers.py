@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.mutation import ROOT
 from tests.mutation.host_programs import ARGUMENTS, BOARDS, COMPILE, PARTS, PROGRAMS, SUBJECTS, SUPPORT
+from tests.mutation.mutation import ROOT
 from tests.mutation.test_host_mutations import MUTATIONS
 
 GCC = ("gcc", "-O2", "-D__builtin_memcpy_inline=__builtin_memcpy")  # the one builtin of clang that has no like there

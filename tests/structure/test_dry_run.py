@@ -20,6 +20,8 @@ from tests.structure.test_layers import ROOT, tracked
 
 DRY = ROOT / "tests" / "dry"
 MODEL, SECOND = "qemu-aarch64", "dry-aarch64"  # a board, and one that is made after it
+CORES = 32  # as many as a machine may have (abi/table.h); QEMU numbers them in clusters of 16
+USED = {"<&cpu1>": "<&cpu16>", "<&cpu2>": "<&cpu31>, <&cpu9>", "<&cpu3>": "<&cpu30>"}
 FAMILY, BOARD = "riscv64", "dry"
 TABLE = "tools/bhtool/families/table.py"
 IMPORT = "from bhtool.families.riscv64 import RISCV64\n"
@@ -84,13 +86,24 @@ class Tree:
         return [line for line in difflib.ndiff(old.decode().splitlines(), new.splitlines()) if line[0] in "+-"]
 
 
+def more_cores() -> str:
+    affinities = {core: core // 16 << 8 | core % 16 for core in range(4, CORES)}
+    about = 'device_type = "cpu"; compatible = "arm,cortex-a72"; enable-method = "psci";'
+    nodes = [f"\t\tcpu{core}: cpu@{one:x} {{ {about} reg = <{one:#x}>; }};" for core, one in affinities.items()]
+    return "\n".join(("\n/ {", "\tcpus {", *nodes, "\t};", "};", ""))
+
+
 @pytest.fixture(scope="module")
 def second(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """With another board of a family that there is: the model's files under another name, and another processor."""
+    """With another board of a family that there is: the model's files under another name, another processor, and more of them."""
     tree = Tree(tmp_path_factory.mktemp("second") / "tree")
     for path in (*tracked(f"platforms/{MODEL}"), ROOT / "dts" / "boards" / f"{MODEL}.dtsi"):
         name, text = str(path.relative_to(ROOT)), path.read_text()
-        text = re.sub(rf"\b{MODEL}\b(?!-|\.)", SECOND, text).replace("cortex-a57", "cortex-a72")
+        text = (
+            re.sub(rf"\b{MODEL}\b(?!-|\.)", SECOND, text).replace("cortex-a57", "cortex-a72").replace('"-smp", "4"', f'"-smp", "{CORES}"')
+        )
+        if path.suffix == ".dtsi":
+            text = text.replace("0x0 0x80000>", f"0x0 {CORES * 0x20000:#x}>") + more_cores()
         tree.write(name.replace(MODEL, SECOND), text.encode())
     return tree
 
@@ -137,8 +150,19 @@ def test_the_tool_knows_the_board(second: Tree) -> None:
 
 @pytest.mark.long
 def test_the_board_runs(second: Tree) -> None:
-    done = second.tool("run", "--platform", SECOND, "--partition", "dts/partitions/native.dts", "--until", "ready", seconds=600)
-    assert done.stdout.count("ready") >= 4
+    """On cores of both clusters, the last among them."""
+    text = (second.root / "dts" / "partitions" / "native.dts").read_text()
+    for before, after in USED.items():
+        text = text.replace(f"cores = {before}", f"cores = {after}")
+    named = {int(core) for core in re.findall(r"cores = .*;", text) for core in re.findall(r"cpu(\d+)", core)}
+    idle = ", ".join(f"<&cpu{core}>" for core in range(CORES) if core not in named)
+    partition = second.root / "build" / "wide.dts"
+    partition.parent.mkdir(exist_ok=True)
+    partition.write_text(text.replace('partitions-v1";', f'partitions-v1";\n\t\tidle-cores = {idle};'))
+    done = second.tool("run", "--platform", SECOND, "--partition", partition, "--seconds", "1", "--json", "build/run.json", seconds=600)
+    found = json.loads((second.root / "build" / "run.json").read_text())["sandboxes"]
+    assert [one["state"] for one in found] == ["ready"] * 4, done.stdout
+    assert named == {0, 9, 16, 30, 31}
 
 
 def test_a_family_is_new_files_and_two_rows(grown: Tree) -> None:

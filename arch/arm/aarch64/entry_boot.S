@@ -6,10 +6,9 @@
  * has only to say that it cannot start. Machines without firmware may start every core at once: all but the first stop here.
  */
 #include "board.h"
+#include "arch/arm/start_stacks.h"
 #include "mmu.h"
 
-#define STACK_BYTES 8192
-#define MAX_CORES 8 /* BH_MAX_CORES */
 #define HCR_START (1 << 31) /* RW alone: whatever a loader left there (E2H, TGE) is gone */
 
 	.section .boot.entry, "ax"
@@ -38,7 +37,7 @@ boot_core:
 	ldr	x0, =start_stacks
 	ldr	x1, =start_stacks_end
 	bl	discard
-	ldr	x0, =start_stacks + STACK_BYTES
+	ldr	x0, =start_stacks + BOOT_STACK_BYTES
 	mov	sp, x0
 	bl	start_map_make
 	mov	x19, #0
@@ -66,7 +65,7 @@ core_start_released:
 	cmp	x3, x1
 	b.eq	core_start
 	add	x0, x0, #1
-	cmp	x0, #MAX_CORES
+	cmp	x0, #START_CORES
 	b.lo	1b
 	b	arch_halt
 
@@ -105,10 +104,9 @@ discard:
 
 /* x19 = core number. The upper levels' registers exist only at EL2, so everything else is left alone elsewhere. */
 prepare_core:
-	ldr	x0, =start_stacks
-	add	x1, x19, #1
-	mov	x2, #STACK_BYTES
-	madd	x0, x1, x2, x0
+	ldr	x0, =start_stacks + BOOT_STACK_BYTES
+	mov	x1, #OTHER_STACK_BYTES
+	madd	x0, x19, x1, x0
 	mov	sp, x0
 	mrs	x0, CurrentEL
 	cmp	x0, #(2 << 2)
@@ -152,5 +150,5 @@ start_vectors:
 	.section .boot.stacks, "aw", @nobits
 	.balign	4096
 start_stacks:
-	.space	STACK_BYTES * MAX_CORES
+	.space	BOOT_STACK_BYTES + OTHER_STACK_BYTES * (START_CORES - 1)
 start_stacks_end:

@@ -5,10 +5,9 @@
  * another mode, the boot core goes on as it is: the monitor then has only to say that it cannot start. Machines without
  * firmware may start every core at once: all but the first stop here.
  */
+#include "arch/arm/start_stacks.h"
 #include "mmu.h"
 
-#define STACK_BYTES 8192
-#define MAX_CORES 8 /* BH_MAX_CORES */
 #define MODE_MASK 0x1f
 #define MODE_HYP 0x1a
 
@@ -32,7 +31,7 @@ _start:
 	ldr	r0, =start_stacks
 	ldr	r1, =start_stacks_end
 	bl	discard
-	ldr	sp, =start_stacks + STACK_BYTES
+	ldr	sp, =start_stacks + BOOT_STACK_BYTES
 	bl	start_map_make
 	mov	r4, #0
 	bl	prepare_core
@@ -60,7 +59,7 @@ core_start_released:
 	cmp	r3, r1
 	beq	core_start
 	add	r0, r0, #1
-	cmp	r0, #MAX_CORES
+	cmp	r0, #START_CORES
 	blo	1b
 
 stop:
@@ -104,10 +103,9 @@ discard:
 
 /* r4 = core number. PL2's registers exist only in Hyp mode; elsewhere a trap, as HVC may be one, ends everything. */
 prepare_core:
-	ldr	r0, =start_stacks
-	add	r1, r4, #1
-	mov	r2, #STACK_BYTES
-	mla	r0, r1, r2, r0
+	ldr	r0, =start_stacks + BOOT_STACK_BYTES
+	mov	r1, #OTHER_STACK_BYTES
+	mla	r0, r4, r1, r0
 	mov	sp, r0
 	mrs	r0, cpsr
 	and	r0, r0, #MODE_MASK
@@ -164,5 +162,5 @@ stop_vectors:
 	.section .boot.stacks, "aw", %nobits
 	.balign	4096
 start_stacks:
-	.space	STACK_BYTES * MAX_CORES
+	.space	BOOT_STACK_BYTES + OTHER_STACK_BYTES * (START_CORES - 1)
 start_stacks_end:

@@ -3,16 +3,16 @@
 #include "arch/arch.h"
 #include "board.h"
 
-/* A 16550 with registers of one byte. PC16550D 8.0 "Registers": transmitter holding register, line status, THRE. */
+/* A 16550 whose registers are bytes. PC16550D 8.0 "Registers": transmitter holding register, line status, THRE. */
 enum { THR = 0, LSR = 5, LSR_THRE = 1 << 5, TX_TRIES = 1000000 };
 /* RISC-V SBI 1.0, 10 "System Reset Extension (EID #0x53525354 "SRST")": type 0, shutdown; reason 0, none, or 1, system failure. */
 enum { SBI_SYSTEM_RESET = 0x53525354 };
 
 void arch_boot_putc(char c)
 {
-	for (int tries = 0; tries < TX_TRIES && !(arch_mmio_read8(BOARD_UART_BASE + LSR) & LSR_THRE); tries++)
+	for (int tries = 0; tries < TX_TRIES && !(arch_mmio_read8(board.console.address + LSR * board.console.stride) & LSR_THRE); tries++)
 		arch_relax();
-	arch_mmio_write8(BOARD_UART_BASE + THR, (uint8_t)c);
+	arch_mmio_write8(board.console.address + THR * board.console.stride, (uint8_t)c);
 }
 
 void arch_boot_console_leave(void) {}
