@@ -9,7 +9,10 @@
 #define BOARD_PRIVATE_SPANS \
 	{ 0x0c000000, 0x600000 }, { 0x02000000, 0x10000 }, { 0x00100000, 0x1000 }, { 0x20000000, 0x4000000 }, { 0x30000000, 0x10000000 }
 
-#define BOARD_PCI_ECAM 0x30000000ull
+#define BOARD_PCI_ECAM     0x30000000ull
+#define BOARD_PCI_WINDOW   { 0x40000000, 0x40000000 }
+#define BOARD_PCI_PORTS    { 0x1000, 0xf000 }
+#define BOARD_PCI_PORTS_AT 0x03000000ull
 
 /* There are no I/O ports. */
 #define BOARD_PRIVATE_PORTS { 0, 0x10000 }
@@ -33,9 +36,9 @@ static const struct board board = {
 	.pci = {
 		.ecam = BOARD_PCI_ECAM,
 		.functions = 256,
-		.window = { 0x40000000, 0x40000000 },
-		.ports = { 0x1000, 0xf000 },
-		.ports_at = 0x03000000,
+		.window = BOARD_PCI_WINDOW,
+		.ports = BOARD_PCI_PORTS,
+		.ports_at = BOARD_PCI_PORTS_AT,
 	},
 	.console = { .uart = BOARD_UART_16550, .address = 0x10000000, .stride = 1 },
 };
