@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F5.board. The boot console on ARM, arch/arm/console_boot.c: a 16550 whose registers are one byte or four bytes apart, accessed as wide as that. A
- * character is written when there is room, and no later than a bound; the console is left when the last one is sent.
+ * BH-F5.board. The boot console on ARM, arch/arm/console_boot.c: a 16550 whose registers are one byte or four bytes apart, accessed as wide
+ * as that. A character is written when there is room, and no later than a bound; the console is left when the last one is sent.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BH-F4.programs. The sandbox kernel's console: its log ring, its UART, the line editor, and commands. kernel/core/{console,command}.c on a UART of arrays.
+/* BH-F4.programs. The sandbox kernel's console: its log ring, its UART, the line editor, and commands. kernel/core/{console,command}.c on a
+ * UART of arrays.
  */
 #include "kernel/core/console.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F4.memory. The sandbox kernel's frames against a list of owners: random takes, runs, claims and returns, right and wrong ones, and the same answer
- * and the same owners after each; zeros in what is taken, and nothing else touched. kernel/core/frames.c
+ * BH-F4.memory. The sandbox kernel's frames against a list of owners: random takes, runs, claims and returns, right and wrong ones, and the
+ * same answer and the same owners after each; zeros in what is taken, and nothing else touched. kernel/core/frames.c
  */
 #include "kernel/core/frames.h"
 

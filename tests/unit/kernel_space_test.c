@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F4.memory. Address spaces of the sandbox kernel against a model of pages: random map, unmap, create, destroy, activate on two cores, with as many
- * frames as there are or few; the same answers, the same leaves to the bit, the same number of tables, and no core's TLB holds what is not
- * there. Once for each format; the words are literals. kernel/core/space.c
+ * BH-F4.memory. Address spaces of the sandbox kernel against a model of pages: random map, unmap, create, destroy, activate on two cores,
+ * with as many frames as there are or few; the same answers, the same leaves to the bit, the same number of tables, and no core's TLB holds
+ * what is not there. Once for each format; the words are literals. kernel/core/space.c
  */
 #include "kernel/core/space.h"
 

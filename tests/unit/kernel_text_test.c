@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BH-F4.programs. What the sandbox kernel makes of text, against the host's C library, and of ticks, against wider arithmetic. kernel/core/{text,clock}.c
+/* BH-F4.programs. What the sandbox kernel makes of text, against the host's C library, and of ticks, against wider arithmetic.
+ * kernel/core/{text,clock}.c
  */
 #include <string.h>
 

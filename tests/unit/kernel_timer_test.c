@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F4.programs. Deadlines of the sandbox kernel in simulated time: random events added and cancelled on two cores against a list; then the heartbeat over
- * them, with delays of every length. kernel/core/{timer,heartbeat,clock}.c
+ * BH-F4.programs. Deadlines of the sandbox kernel in simulated time: random events added and cancelled on two cores against a list; then
+ * the heartbeat over them, with delays of every length. kernel/core/{timer,heartbeat,clock}.c
  */
 #include "kernel/core/timer.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F5.board. How start-up ends a machine whose firmware may not answer: arch/arm/machine_boot.c over an SMC that switches the machine off, one that is
- * refused, and one that traps, which brings the core back to start_trapped. The core sleeps in WFI in the end, and asks for power-off once.
+ * BH-F5.board. How start-up ends a machine whose firmware may not answer: arch/arm/machine_boot.c over an SMC that switches the machine
+ * off, one that is refused, and one that traps, which brings the core back to start_trapped. The core sleeps in WFI in the end, and asks
+ * for power-off once.
  */
 #include <setjmp.h>
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BH-F5.alike. Roots of several frames, and addresses that stand elsewhere in an entry: literal words of formats that live in geometries.h alone. */
+/* BH-F5.alike. Roots of several frames, and addresses that stand elsewhere in an entry: literal words of formats that live in geometries.h
+ * alone. */
 #include "check.h"
 #include "formats.h"
 #include "frames.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F5.live. A leaf is replaced while other cores use it (hal/pt/pt_live.c): no access faults, no core reaches the old frame once it has changed its
- * owner, and nobody waits for ever. Every order of steps of an editor and one other core, for one replacement; with a second core or a
- * second replacement there are too many, so chosen ones at random. A step is an access to a word that both sides use: the entry, what says
- * what is being replaced, generations and acknowledgements.
+ * BH-F5.live. A leaf is replaced while other cores use it (hal/pt/pt_live.c): no access faults, no core reaches the old frame once it has
+ * changed its owner, and nobody waits for ever. Every order of steps of an editor and one other core, for one replacement; with a second
+ * core or a second replacement there are too many, so chosen ones at random. A step is an access to a word that both sides use: the entry,
+ * what says what is being replaced, generations and acknowledgements.
  *
  *   editor: begin ─ hole ─ generation ─ kick ─ (all have acknowledged) ─ the frame changes its owner ─ leaf ─ end
  *   others: use what they have kept, or walk; find a hole: ask, and try again; kicked: read the generation, invalidate, acknowledge

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F5.live. Stage 2 that changes while guests run: hal/pt/pt_live.c, on one core. Literal words of a hole, a leaf put and a leaf taken; each wrong
- * argument; and, for every stage-2 format, ten thousand random steps against a list of what each page should be. What several cores do to
- * each other is pt_live_race_test.c's.
+ * BH-F5.live. Stage 2 that changes while guests run: hal/pt/pt_live.c, on one core. Literal words of a hole, a leaf put and a leaf taken;
+ * each wrong argument; and, for every stage-2 format, ten thousand random steps against a list of what each page should be. What several
+ * cores do to each other is pt_live_race_test.c's.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F5.board. Cores that wait on a word of RAM: hal/arm/spin_table_boot.c writes the right one, after the number that the core will look for, and both
- * are in memory before the core is woken. A core that the board has no word for is not started, and nothing is written.
+ * BH-F5.board. Cores that wait on a word of RAM: hal/arm/spin_table_boot.c writes the right one, after the number that the core will look
+ * for, and both are in memory before the core is woken. A core that the board has no word for is not started, and nothing is written.
  */
 #include <string.h>
 

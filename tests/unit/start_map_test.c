@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F5.board. The start-up map, arch/arm/start_map_boot.c, read as the processor reads it: every 2 MiB of the first eight GiB is memory where the board
- * has RAM, a device elsewhere below 4 GiB, and nothing above. Words from ARM ARM D8.3 "Translation table descriptor formats".
+ * BH-F5.board. The start-up map, arch/arm/start_map_boot.c, read as the processor reads it: every 2 MiB of the first eight GiB is memory
+ * where the board has RAM, a device elsewhere below 4 GiB, and nothing above. Words from ARM ARM D8.3 "Translation table descriptor
+ * formats".
  */
 #include <string.h>
 
