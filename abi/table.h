@@ -88,7 +88,7 @@ struct bh_line {
 };
 /*
  * Payload arrives in place, or, where a boot loader chooses the places, as one boot module: pieces in whole pages, one
- * behind the other without gaps. Both addresses ascend from row to row, so that the module can be spread out over RAM that
+ * after the other without gaps. Both addresses ascend from row to row, so that the module can be spread out over RAM that
  * it lies in itself (monitor/boot/module_boot.c).
  */
 struct bh_copy {

@@ -8,8 +8,8 @@ interrupt it did not ask for, and beats on after everything expected has been se
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.emulated.dirt import Garbage
 from tests.emulated.expect import Expectation
+from tests.emulated.garbage import Garbage
 
 SVM = "qemu-svm"
 VTX = "bochs-vtx"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I1.device, BH-I4.kick. A machine that does not start clean: garbage in all RAM (dirt.py), devices as firmware leaves them (firmware.py).
+"""BH-I1.device, BH-I4.kick. A machine that does not start clean: garbage in all RAM (garbage.py), devices as firmware leaves them (firmware.py).
 
 Every word that monitors share is used: kick mailboxes both ways, the locks of the I/O APIC and of PCI's ports.
 """
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from tests.emulated.case import Case, Sandbox
 from tests.emulated.cases_pci import DISPLAY, EDU, IDENTITY, MACHINES, PORTS, Machine
-from tests.emulated.dirt import Garbage
 from tests.emulated.expect import Expectation, Kicked, LikeNew, Says
+from tests.emulated.garbage import Garbage
 
 GUARDS = "start-up relies on nothing that a loader, firmware or an earlier system left"
 COUNT, LINES = 500, 100

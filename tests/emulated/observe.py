@@ -14,7 +14,7 @@ from bhtool.machine.session import EndEvent, Event, LineEvent, Session, Watch
 from bhtool.oracle.debugger import option
 from bhtool.platforms import Platform
 
-from tests.emulated import concurrent, dirt, firmware
+from tests.emulated import concurrent, firmware, garbage
 from tests.emulated.case import Case
 from tests.emulated.places import Places
 from tests.emulated.scene import Scene
@@ -137,12 +137,12 @@ def started(platform: Platform, case: Case, scene: Scene, extra: Sequence[str]) 
     with tempfile.TemporaryDirectory() as directory:
         port = Path(directory) / "debugger"
         words = (*extra, "-S", *option(port)) if has_port(platform, case) else tuple(extra)
-        machine = Machine(platform, scene.image, timing, extra=words, found=dirt.garbage_of(platform, scene.plan, case.garbage))
+        machine = Machine(platform, scene.image, timing, extra=words, found=garbage.garbage_of(platform, scene.plan, case.garbage))
         with Session(platform, scene.plan, machine) as session:
             if has_port(platform, case):
                 firmware.leave(platform, port)
             if case.garbage:
-                dirt.wait_for_statistics(session, case.limit_seconds / 2)
+                garbage.wait_for_statistics(session, case.limit_seconds / 2)
             yield session, port
 
 

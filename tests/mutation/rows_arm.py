@@ -87,7 +87,7 @@ ARM_GICV3 = (
         "not 'returned 0x10101010'",
     ),
     MachineMutation(
-        "a core sleeps behind what its guest has made active",
+        "a core sleeps after what its guest has made active",
         "hal/arm/gic/gicv3.c",
         "if (SYSREG_READ(ICC_RPR_EL1) != ICC_RPR_IDLE) return;",
         "",

@@ -80,7 +80,7 @@ SPACE_MUTATIONS = [
         "space_test",
     ),
     Mutation(
-        "kicks are allowed behind what they map",
+        "kicks are allowed after what they map",
         PARTITION,
         'build_must(hal_space_create(&build->arena, &build->space), "private monitor");',
         'build_must(hal_space_create(&build->arena, &build->space), "private monitor"); '
@@ -142,7 +142,7 @@ SPACE_MUTATIONS = [
         "space_test",
     ),
     Mutation(
-        "an arena goes on behind its pool",
+        "an arena goes on after its pool",
         PARTITION,
         ".end = sandbox->pool + sandbox->pool_bytes,",
         ".end = sandbox->pool + BH_MAX_POOL_BYTES,",

@@ -198,7 +198,7 @@ MUTATIONS = [
         "run.ia += PT_SLOTS * pt_span(place.level);",
         "pt_model_test",
     ),
-    Mutation("holes go on behind their table", BUILDER, "at_most < left ? (unsigned)at_most : left", "(unsigned)at_most", "pt_model_test"),
+    Mutation("holes go on after their table", BUILDER, "at_most < left ? (unsigned)at_most : left", "(unsigned)at_most", "pt_model_test"),
     Mutation(
         "what stands between holes is one",
         BUILDER,
@@ -337,7 +337,7 @@ MUTATIONS = [
         "module_test",
     ),
     Mutation("boot information of any size", BOOT_INFORMATION, "if (total > INFO_MAX)", "if (0)", "multiboot2_test"),
-    Mutation("tags behind the end", BOOT_INFORMATION, "tag->type == TAG_END || ", "", "multiboot2_test"),
+    Mutation("tags after the end", BOOT_INFORMATION, "tag->type == TAG_END || ", "", "multiboot2_test"),
     Mutation("tags beyond the boot information", BOOT_INFORMATION, " || tag->size > total - at", "", "multiboot2_test"),
     Mutation("modules without a place", BOOT_INFORMATION, " && tag->size >= sizeof(struct module_tag)", "", "multiboot2_test"),
     Mutation("payload left in the caches", SPREADER, "arch_cache_publish(words_at(copy->target), copy->size);", ";", "module_test"),

@@ -11,11 +11,11 @@ from bhtool import abi, paths
 from bhtool import elf as files
 from bhtool.attack.attack_class import walk
 from bhtool.attack.campaign import ENDING, Campaign
-from bhtool.attack.generator import CLASSES, CYCLE, Grounds, requests
-from bhtool.attack.ground import Ground
+from bhtool.attack.generator import CLASSES, CYCLE, AllSurroundings, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
 from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
+from bhtool.attack.surroundings import Surroundings
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
 from bhtool.families.table import FAMILIES
 from bhtool.platforms import load
@@ -41,10 +41,10 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
     return found
 
 
-def grounds(platform: str) -> Grounds:
+def all_surroundings(platform: str) -> AllSurroundings:
     machine = load(platform)
     plan = Plan(platform, Path("test.dts"), [sandbox(machine.arch, index) for index in range(4)], shared_hpa=0x7F * MIB)
-    two = [Ground(machine, plan, plan.sandboxes[index]) for index in (1, 2)]
+    two = [Surroundings(machine, plan, plan.sandboxes[index]) for index in (1, 2)]
     return {1: two, 2: two[:1]}
 
 
@@ -80,15 +80,15 @@ def test_monitors_are_where_they_are_attacked(arch: str, file: str, words: str) 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_request_depends_on_seed_and_number_alone(platform: str) -> None:
-    many, few = (requests(grounds(platform), 7, count, ENDING) for count in (600, 200))
+    many, few = (requests(all_surroundings(platform), 7, count, ENDING) for count in (600, 200))
     assert many[:200] == few
-    assert many[:200] != requests(grounds(platform), 8, 200, ENDING)
+    assert many[:200] != requests(all_surroundings(platform), 8, 200, ENDING)
 
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32), platform=st.sampled_from(PLATFORMS))
 def test_every_request_can_be_packed(seed: int, platform: str) -> None:
-    for request in requests(grounds(platform), seed, 300, 0.5):
+    for request in requests(all_surroundings(platform), seed, 300, 0.5):
         assert len(request.pack()) == ENTRY.size
         assert str(request.number) in str(request)
 
@@ -96,7 +96,7 @@ def test_every_request_can_be_packed(seed: int, platform: str) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_classes_reach_their_shares(platform: str) -> None:
     attempts = 5000
-    count = Counter(request.group for request in requests(grounds(platform), 1, attempts, ENDING))
+    count = Counter(request.group for request in requests(all_surroundings(platform), 1, attempts, ENDING))
     classes = CLASSES[load(platform).arch]
     assert sum(one.share for one in classes) == CYCLE
     for one in classes:
@@ -111,15 +111,15 @@ def test_the_document_lists_the_classes() -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_attempts_are_distinct(platform: str) -> None:
-    made = requests(grounds(platform), 1, 5000, ENDING)
+    made = requests(all_surroundings(platform), 1, 5000, ENDING)
     assert len({request.pack() for request in made}) == len(made)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_memory_is_foreign(platform: str) -> None:
-    ground = grounds(platform)[1][0]
+    around = all_surroundings(platform)[1][0]
     for n in range(500):
-        assert ground.is_foreign(ground.draw(random.Random(n)).address)
+        assert around.is_foreign(around.draw(random.Random(n)).address)
 
 
 @given(size=st.integers(1, 1 << 16), offset=st.integers(0, 1 << 20))

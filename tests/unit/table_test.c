@@ -451,7 +451,7 @@ static const struct brought {
 } brought[] = {
 	{ NULL, 1, 0, 0, 0x4000, 0 },
 	{ NULL, 1, 0, 0, -0x10000, 0 },
-	{ "the loader brought none; let it load the file made with the image, as a module behind it", 0, 0, 0, 0x4000, 0 },
+	{ "the loader brought none; let it load the file made with the image, as a module after it", 0, 0, 0, 0x4000, 0 },
 	{ "the loader brought more than this image has; let it load only the files made with the image", 2, 0, 0, 0x4000, 0 },
 	{ "it has another size than the image expects: cut short, or made with another image", 1, 0, -1, 0x4000, 0 },
 	{ "it has another size than the image expects: cut short, or made with another image", 1, 0, 0x1000, 0x8000, 0 },

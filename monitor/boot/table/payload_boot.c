@@ -142,7 +142,7 @@ const char *table_refuse_modules(const struct bh_table *table, const struct tabl
 	struct board_span module = { modules->start, modules->bytes };
 	uint32_t expected = table->module_bytes ? 1 : 0;
 
-	REFUSE_IF(modules->count < expected, "the loader brought none; let it load the file made with the image, as a module behind it");
+	REFUSE_IF(modules->count < expected, "the loader brought none; let it load the file made with the image, as a module after it");
 	REFUSE_IF(modules->count > expected, "the loader brought more than this image has; let it load only the files made with the image");
 	if (!expected)
 		return NULL;

@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * Maps the pages of [physical, physical+size) once more, with every right, behind what was reached before. The virtual
+ * Maps the pages of [physical, physical+size) once more, with every right, after what was reached before. The virtual
  * address; 0: out of tables or reach.
  */
 uint64_t mapping_reach(uint64_t physical, uint64_t size);
 
 /*
- * Maps the page of `physical` and the one behind it, with every right, in the place of what was aimed at before. The virtual address.
+ * Maps the page of `physical` and the one after it, with every right, in the place of what was aimed at before. The virtual address.
  */
 uint64_t mapping_aim(uint64_t physical);
 
@@ -23,7 +23,7 @@ uint64_t *mapping_entry(uint64_t virtual);
 uint64_t mapping_entry_to(uint64_t physical);
 
 /*
- * Maps a page three times: with every right at the address that is returned, as a device's registers in the page behind, and in a leaf of
+ * Maps a page three times: with every right at the address that is returned, as a device's registers in the page after it, and in a leaf of
  * 1 GiB in the last GiB.
  */
 uint64_t mapping_alias(uint64_t physical);

@@ -6,8 +6,8 @@ import struct
 from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, Aim, Attempt
+from bhtool.attack.surroundings import Surroundings
 
 GIB = 1 << 30
 
@@ -34,22 +34,22 @@ ARMV7: Codes = {
 }
 
 
-def draw_alias(codes: Codes, back: bytes, rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_alias(codes: Codes, back: bytes, rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """`back`: the instructions that return."""
     place = list(codes)[index % len(codes)]
     write = rng.getrandbits(1)
     what = codes[place][write]
     body = bytes.fromhex(what) if isinstance(what, str) else struct.pack(f"<{len(what)}I", *what)
-    foreign = ground.draw(rng) if index // 4 % 4 else None
-    address = foreign.address & ~0xFFF if foreign else own_page(rng, ground)
+    foreign = around.draw(rng) if index // 4 % 4 else None
+    address = foreign.address & ~0xFFF if foreign else own_page(rng, around)
     contained = NEVER_BACK if foreign else ANYTHING
     text = f"{'write' if write else 'read'} {address:#x} ({foreign.whose if foreign else 'its own'}) by {place}"
-    return Attempt(text, body + back, address, ground.family.campaign.graft + address % GIB, Aim.ALIAS, contained)
+    return Attempt(text, body + back, address, around.family.campaign.graft + address % GIB, Aim.ALIAS, contained)
 
 
-def own_page(rng: random.Random, ground: Ground) -> int:
+def own_page(rng: random.Random, around: Surroundings) -> int:
     """Of the last quarter of its RAM: after kernel and requests."""
-    ram = ground.own[0]
+    ram = around.own[0]
     return ram.end - 0x1000 * rng.randrange(1, 16)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Literal
 
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import Attempt
+from bhtool.attack.surroundings import Surroundings
 
-Draw = Callable[[random.Random, int, Ground], Attempt]
+Draw = Callable[[random.Random, int, Surroundings], Attempt]
 STEP = 0x9E3779B1  # a prime near 2^32 over the golden ratio: strides through every space without order
 
 Protection = Literal["memory", "io", "msr", "ipi", "irq"]

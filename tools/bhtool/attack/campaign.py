@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bhtool.attack.battle import Battle, fight
 from bhtool.attack.evidence import Pages, changed
 from bhtool.attack.generator import requests
+from bhtool.attack.machine_run import MachineRun, run_machine
 from bhtool.attack.request import Outcome, Request
 from bhtool.attack.stage import CASTS, Cast, Orders, Stage, set_up
 from bhtool.errors import BulkheadError, Status
@@ -87,11 +87,11 @@ class Campaign:
             expected = " or ".join(one.name.lower() for one in Outcome if one in request.attempt.contained)
             self.escapes.append(Escape(request, f"{outcome.name.lower()}, where {expected} was expected"))
 
-    def note(self, battle: Battle) -> None:
+    def note(self, run: MachineRun) -> None:
         self.machines += 1
-        self.heartbeats += sum(one.beats for one in battle.sentinels.values())
-        self.heartbeats_lost += sum(one.lost for one in battle.sentinels.values())
-        self.words_changed += sum(one.changed for one in battle.sentinels.values())
+        self.heartbeats += sum(one.beats for one in run.sentinels.values())
+        self.heartbeats_lost += sum(one.lost for one in run.sentinels.values())
+        self.words_changed += sum(one.changed for one in run.sentinels.values())
 
 
 Progress = Callable[[Campaign, int], None]
@@ -119,8 +119,8 @@ class Runner:
 
     def run(self, folder: Path, only: int | None, group: str | None) -> None:
         calm = {cores: self._calm(folder, cast) for cores, cast in CASTS.items()}
-        grounds = {cores: stage.grounds() for cores, stage in calm.items()}
-        everything = requests(grounds, self.result.seed, self.result.asked if only is None else only + 1, ENDING)
+        all_surroundings = {cores: stage.all_surroundings() for cores, stage in calm.items()}
+        everything = requests(all_surroundings, self.result.seed, self.result.asked if only is None else only + 1, ENDING)
         wanted = [one for one in everything if only in (None, one.number) and group in (None, one.group)]
         if not wanted:
             sought = (
@@ -131,7 +131,7 @@ class Runner:
         for cores, cast in CASTS.items():
             mine = [one for one in wanted if one.cores == cores]
             if mine:
-                self._rest = fight(calm[cores], self.result.seed, self._timing, lambda begun: None).pages
+                self._rest = run_machine(calm[cores], self.result.seed, self._timing, lambda begun: None).pages
                 self._carry_out(folder, cast, mine)
 
     def _calm(self, folder: Path, cast: Cast) -> Stage:
@@ -153,29 +153,29 @@ class Runner:
             orders = [Orders(queue, at, BATCH) for at, queue in zip(first, queues, strict=True)]
             self._before = sum(first)
             stage = set_up(self._platform, folder, cast, orders, identity, lambda _: None, self._unprotected)
-            battle = fight(stage, identity, self._timing, self._advance)
-            first = self._take(battle, queues, first)
+            run = run_machine(stage, identity, self._timing, self._advance)
+            first = self._take(run, queues, first)
 
     def _advance(self, begun: int) -> None:
         self._progress(self.result, begun - self._before)
 
-    def _take(self, battle: Battle, queues: list[list[Request]], first: list[int]) -> list[int]:
+    def _take(self, run: MachineRun, queues: list[list[Request]], first: list[int]) -> list[int]:
         """Judges what was tried; where each queue goes on."""
-        self.result.note(battle)
+        self.result.note(run)
         last: list[Request] = []
         reached = list(first)
-        for place, (name, queue) in enumerate(zip(battle.cast.hostiles, queues, strict=True)):
-            notes = battle.hostiles[name].notes
+        for place, (name, queue) in enumerate(zip(run.cast.hostiles, queues, strict=True)):
+            notes = run.hostiles[name].notes
             if notes is None:
                 continue
             reached[place] = min(notes.begun, len(queue))
             for n in range(first[place], reached[place]):
                 self.result.judge(queue[n], notes.outcome(n))
             last += queue[reached[place] - 1 : reached[place]]
-            if reached[place] < len(queue) and not battle.end:
+            if reached[place] < len(queue) and not run.end:
                 self.result.stuck.append(queue[reached[place] - 1])
-        harm = battle.harm
-        if battle.pages and (touched := changed(self._rest, battle.pages)):
+        harm = run.harm
+        if run.pages and (touched := changed(self._rest, run.pages)):
             self.result.pages_changed += len(touched)
             harm.append(f"{len(touched)} pages that are nobody's or a monitor's have changed, the first at {touched[0]:#x}")
         tried = "; ".join(str(one) for one in last)

@@ -19,11 +19,11 @@ from bhtool.attack.classes_gic import (
     shows_nothing,
 )
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
-from bhtool.attack.ground import REDISTRIBUTOR_BYTES, Ground
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES_AARCH64
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
 from bhtool.attack.resets import RESETS_AARCH64
+from bhtool.attack.surroundings import REDISTRIBUTOR_BYTES, Surroundings
 
 RET = 0xD65F03C0
 
@@ -60,23 +60,23 @@ EXECUTE = {"call": code(0xD63F0000), "jump to": code(0xD61F0000)}
 MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 
 
-def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_memory(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
     name = rng.choice(list(forms))
-    target, value = ground.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
+    target, value = around.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
     return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
-def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr x", "ldr w", "str x", "ldp", "stp"))
-    address = rng.choice(ground.edges) - rng.randrange(1, 4)
+    address = rng.choice(around.edges) - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
     return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 
 
-def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    target = ground.draw(rng)
+def draw_tables(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    target = around.draw(rng)
     return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["ldr x"], target.address, 0, Aim.TABLE, NEVER_BACK)
 
 
@@ -84,19 +84,19 @@ PREFETCH, PREFETCH_MASK = 0xF8800000, 0xFEC00000  # PRFM in all its forms: size 
 BY_REGISTER, BY_REGISTER_MASK = 0x38200800, 0x3B200C00  # at a distance in a register
 
 
-def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_garbage(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Loads and stores of every kind on a page that the monitor answers for, or a foreign one: C4.1.94 "Loads and Stores"."""
     word = rng.getrandbits(32) & ~(1 << 25) | 1 << 27  # op0 of x1x0
     word &= ~(0x1F << 5)  # base: x0
     word = word & ~0x1F | rng.randrange(2, 18)
     word = word & ~(0x1F << 10) | rng.randrange(2, 18) << 10 if word >> 28 & 3 == 2 else word
-    address, contained = ground.controller.start, ANYTHING
+    address, contained = around.controller.start, ANYTHING
     if index % 2:
         word &= ~(1 << (21 if word >> 28 & 3 == 2 else 20))  # not before the page
         surely = (
             word >> 28 & 3 >= 2 and word & PREFETCH_MASK != PREFETCH and word & BY_REGISTER_MASK != BY_REGISTER
         )  # pairs, and single registers
-        address, contained = ground.draw(rng, pages=2).address, NOT_DONE if surely else ANYTHING
+        address, contained = around.draw(rng, pages=2).address, NOT_DONE if surely else ANYTHING
     return Attempt(f"instruction {word:#010x} on {address:#x}", code(word), address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
@@ -140,7 +140,7 @@ def encoding(op0: int, op1: int, crn: int, crm: int, op2: int) -> int:
     return op0 << 19 | op1 << 16 | crn << 12 | crm << 8 | op2 << 5
 
 
-def draw_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_register(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     number = walk(index // 6, 1 << 15) if index // 3 % 2 else rng.choice(KNOWN) << 3 | rng.getrandbits(3)
     op0, op1, crn, crm, op2 = 2 | number >> 14 & 1, number >> 11 & 7, number >> 7 & 15, number >> 3 & 15, number & 7
     register = encoding(op0, op1, crn, crm, op2)
@@ -164,14 +164,14 @@ MAINTENANCE = (
 )
 
 
-def draw_system(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_system(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Instructions of the system space: cache, TLB and translation, for every level. C5.4, C5.5"""
     number = walk(index // 2, 1 << 11)
     op1, crn, crm, op2 = number >> 8, 7 + (number >> 7 & 1), number >> 3 & 15, number & 7
     if index % 2:
         op1, crn, crm, op2 = MAINTENANCE[index // 2 % len(MAINTENANCE)]
     contained = NOT_DONE if op1 in (4, 6) else ANYTHING
-    target = ground.draw(rng)
+    target = around.draw(rng)
     name = f"sys #{op1}, C{crn}, C{crm}, #{op2}, {target.address:#x}"
     return Attempt(
         name, code(0xD5080000 | encoding(0, op1, crn, crm, op2)), target.address, 0, Aim.ADDRESS if crn == 7 else Aim.NUMBER, contained
@@ -181,31 +181,31 @@ def draw_system(rng: random.Random, index: int, ground: Ground) -> Attempt:
 # ---- Interrupts, calls, instructions -----------------------------------------------------------------------------------
 
 
-def kept_target(address: int, value: int, held: int, ground: Ground) -> Attempt:
+def kept_target(address: int, value: int, held: int, around: Surroundings) -> Attempt:
     """str or strb; the same read back; mov w2, held; eor x0, x0, x2."""
-    accesses = (0xF9000001, 0xF9400000) if ground.has_redistributors else (0x39000001, 0x39400000)
+    accesses = (0xF9000001, 0xF9400000) if around.has_redistributors else (0x39000001, 0x39400000)
     text = f"{value:#x} to the own line's target at {address:#x}, and read"
     return Attempt(text, code(*accesses, 0x52800002 | held << 5, 0xCA020000), address, value, contained=NOTHING_THERE)
 
 
-def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    if index % 16 == 15 and (own := own_target(rng, ground)):
-        return kept_target(*own, ground)
-    address = register_address(rng, index, ground)
+def draw_interrupt_register(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    if index % 16 == 15 and (own := own_target(rng, around)):
+        return kept_target(*own, around)
+    address = register_address(rng, index, around)
     name = rng.choice(("ldr w", "ldrsw", "str w", "str w"))
-    if ROUTES <= address - ground.controller.start < ROUTES + ROUTES_BYTES:  # 64 bits each
+    if ROUTES <= address - around.controller.start < ROUTES + ROUTES_BYTES:  # 64 bits each
         name, address = rng.choice(("ldr x", "str x")), address & ~7
-    contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
+    contained = NOTHING_THERE if name in READS and shows_nothing(address, around) else ANYTHING
     return Attempt(
         f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32), contained=contained
     )
 
 
-def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    if index % 3 == 0 and ground.has_redistributors:
-        return foreign_redistributor(rng, ground)
-    address = register_address(rng, index, ground) + rng.randrange(4)
-    if index % 3 == 1 and shows_nothing(address & ~3, ground):
+def draw_interrupt_piece(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    if index % 3 == 0 and around.has_redistributors:
+        return foreign_redistributor(rng, around)
+    address = register_address(rng, index, around) + rng.randrange(4)
+    if index % 3 == 1 and shows_nothing(address & ~3, around):
         return Attempt(f"strb {address:#x}, and ldrb", code(0x39000001, 0x39400000), address, rng.getrandbits(8), contained=NOTHING_THERE)
     name = rng.choice(("ldr x", "ldrh", "ldrb", "ldp", "ldxr", "str x", "strh", "strb", "stp", "stlr"))
     return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32))
@@ -220,9 +220,9 @@ def shown_of(address: int) -> frozenset[Outcome]:
     return ANYTHING if offset == IIDR or offset >= PIDR else NO_VALUE
 
 
-def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
-    core = rng.choice([core for core in range(len(ground.machine.cores)) if core not in ground.sandbox.cores])
-    address = ground.redistributors + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
+def foreign_redistributor(rng: random.Random, around: Surroundings) -> Attempt:
+    core = rng.choice([core for core in range(len(around.machine.cores)) if core not in around.sandbox.cores])
+    address = around.redistributors + core * REDISTRIBUTOR_BYTES + rng.choice((0, FRAME_BYTES)) + rng.choice((*INTERESTING, *TYPER))
     body = rng.choice(((0xB9400000,), (0xB9000001, 0xB9400000)))  # ldr, perhaps after a str
     name = "read" if len(body) == 1 else "written and read"
     return Attempt(f"{address:#x}, of core {core}, {name}", code(*body), address, rng.getrandbits(32), Aim.ADDRESS, shown_of(address))
@@ -231,22 +231,22 @@ def foreign_redistributor(rng: random.Random, ground: Ground) -> Attempt:
 SGI_REGISTERS = {"ICC_SGI1R_EL1": (3, 0, 12, 11, 5), "ICC_ASGI1R_EL1": (3, 0, 12, 11, 6), "ICC_SGI0R_EL1": (3, 0, 12, 11, 7)}
 
 
-def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_order(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Interrupts to other cores: every number, target list, affinity and routing mode."""
-    if not ground.has_redistributors:
+    if not around.has_redistributors:
         value = order_value(rng)
-        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
+        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], around.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
     name = list(SGI_REGISTERS)[index % len(SGI_REGISTERS)]
     affinity = rng.choice((0, 0, 0, rng.getrandbits(8) << 16 | rng.getrandbits(8) << 32))
     value = rng.getrandbits(4) << 24 | rng.getrandbits(16) | (rng.random() < 0.2) << 40 | affinity
     return Attempt(f"{name} = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS[name]), 0xD5033FDF), 0, value, Aim.NUMBER, ANYTHING)
 
 
-def draw_own_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    if not ground.has_redistributors:
-        value = own_order_value(rng, ground)
-        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
-    value = rng.randrange(15) << 24 | (1 << 40 if rng.getrandbits(1) else 1 << ground.sandbox.cores[0])
+def draw_own_order(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    if not around.has_redistributors:
+        value = own_order_value(rng, around)
+        return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], around.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
+    value = rng.randrange(15) << 24 | (1 << 40 if rng.getrandbits(1) else 1 << around.sandbox.cores[0])
     return Attempt(f"ICC_SGI1R_EL1 = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS["ICC_SGI1R_EL1"]), 0xD5033FDF), 0, value)
 
 
@@ -256,7 +256,7 @@ ENDING = {PSCI + 1, PSCI_64 + 1, PSCI + 2, PSCI + 8, PSCI + 9, PSCI + 5, *range(
 ENDING |= {MONITOR + 2, *range(MONITOR + 4, MONITOR + 32)}  # of the sandbox that makes them
 
 
-def draw_call(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(CALLS)[index % len(CALLS)]
     known = rng.choice((PSCI, PSCI_64, MONITOR, 0x80000000)) + index // 2 % 32
     function = rng.choice((known, known, rng.getrandbits(32), rng.getrandbits(64)))
@@ -296,13 +296,13 @@ INSTRUCTIONS = {
 WITH_NUMBERS = {"brk", "hlt", "dcps1", "dcps2", "dcps3", "svc"}  # in bits 20:5; of UDF in 15:0
 
 
-def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_instruction(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
     number = rng.getrandbits(16) if name in WITH_NUMBERS or name == "udf" else 0
     return Attempt(f"{name}, #{number:#x}", code(INSTRUCTIONS[name] | (number << 5 if name in WITH_NUMBERS else number)), 0)
 
 
-def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_self_modifying(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """STR over the second instruction after it, with and without the maintenance that it would take."""
     word = rng.choice((*INSTRUCTIONS.values(), 0xD503201F)) if rng.getrandbits(1) else rng.getrandbits(16)  # UDF
     maintained = (0xD50B7B20, 0xD5033F9F, 0xD50B7520, 0xD5033FDF) if rng.random() < 0.5 else (0xD503201F,) * 4
@@ -310,13 +310,13 @@ def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attem
     return Attempt(f"an instruction made {word:#010x} just before it runs", code(adr, 0xB9000001, *maintained, 0xD503201F), 0, word)
 
 
-def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_storm(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """So many exits one after the other: a call that nobody knows, a register of the distributor."""
     times = rng.randrange(16, 257)
     body = (0xD28000A0, CALLS["hvc"]) if index % 2 else (0xB9400022, 0xD503201F)
     loop = (0xD2800003 | times << 5, *body, 0xF1000463, 0x54FFFFA1)
     what = "calls" if index % 2 else "distributor reads"
-    return Attempt(f"{times} {what}", code(*loop), 0, ground.controller.start, Aim.NUMBER, ANYTHING)
+    return Attempt(f"{times} {what}", code(*loop), 0, around.controller.start, Aim.NUMBER, ANYTHING)
 
 
 def kept_register(kept: Kept) -> bytes:

@@ -9,11 +9,11 @@ from bhtool.attack.aliases import ALIASES_ARMV7
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, own_target, register_address, shows_nothing
 from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
-from bhtool.attack.ground import Ground
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
 from bhtool.attack.races import RACES_ARMV7
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, NOTHING_THERE, Aim, Attempt
 from bhtool.attack.resets import RESETS_ARMV7
+from bhtool.attack.surroundings import Surroundings
 
 CLEAR_HIGH, RETURN = 0xE3A01000, 0xE12FFF1E  # mov r1, #0; bx lr
 
@@ -45,37 +45,37 @@ EXECUTE = {"call": code(0xE12FFF30), "call of Thumb": code(0xE3800001, 0xE12FFF3
 MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
 
 
-def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_memory(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
     name = rng.choice(list(forms))
-    target, value = ground.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
+    target, value = around.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
     return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
-def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
     name = rng.choice(("ldr", "str"))
-    address = rng.choice(ground.edges) - rng.randrange(1, 4)
+    address = rng.choice(around.edges) - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
     return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name], address, value, Aim.ADDRESS, NOT_DONE)
 
 
-def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    target = ground.draw(rng)
+def draw_tables(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    target = around.draw(rng)
     return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["ldr"], target.address, 0, Aim.TABLE, NEVER_BACK)
 
 
 MULTIPLIES = 0x00000090  # and exclusive accesses
 
 
-def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_garbage(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Loads and stores of every kind on a page that the monitor answers for, or a foreign one: A5.3 "Load/store word and unsigned byte", A5.2.8 "Extra"."""
     kind = rng.choice((0x04000000, 0x05000000, MULTIPLIES, 0x000000B0, 0x000000D0, 0x000000F0))
     word = 0xE0000000 | kind | rng.getrandbits(5) << 20 | rng.randrange(2, 9) << 12 | rng.getrandbits(4) << (0 if kind >> 26 else 8)
-    address, contained = ground.controller.start, ANYTHING
+    address, contained = around.controller.start, ANYTHING
     if index % 2:
         word |= 1 << 23 | (1 << 22 if kind < 0x04000000 else 0)  # not before the page: up, and by a number
-        address, contained = ground.draw(rng, pages=2).address, ANYTHING if kind == MULTIPLIES else NOT_DONE
+        address, contained = around.draw(rng, pages=2).address, ANYTHING if kind == MULTIPLIES else NOT_DONE
     return Attempt(f"instruction {word:#010x} on {address:#x}", code(word), address, rng.getrandbits(32), Aim.ADDRESS, contained)
 
 
@@ -95,7 +95,7 @@ KNOWN = [
 KNOWN += [1 << 11 | crm for crm in range(8)] * 8  # debug registers of breakpoints and watchpoints, of which a Cortex-A15 has many
 
 
-def draw_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_register(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     number = walk(index // 6, 1 << 15) if index // 3 % 2 else rng.choice(KNOWN) << 3 | rng.getrandbits(3)
     coprocessor, opc1, crn, crm, opc2 = 15 - (number >> 14 & 1), number >> 11 & 7, number >> 7 & 15, number >> 3 & 15, number & 7
     register = opc1 << 21 | crn << 16 | coprocessor << 8 | opc2 << 5 | crm
@@ -112,7 +112,7 @@ def draw_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return Attempt(f"mcr {name}", code(0xEE002010 | register, 0xF57FF06F), 0, rng.getrandbits(32), Aim.NUMBER, contained)
 
 
-def draw_pair(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_pair(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Registers of 64 bits."""
     number = walk(index, 1 << 9)
     coprocessor, opc1, crm = 15 - (number >> 8), number >> 4 & 15, number & 15
@@ -131,34 +131,34 @@ def kept_target(address: int, value: int, held: int) -> Attempt:
     return Attempt(text, code(0xE5C02000, 0xE5D00000, 0xE2200000 | held), address, value, contained=NOTHING_THERE)
 
 
-def draw_interrupt_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    if index % 16 == 15 and (own := own_target(rng, ground)):
+def draw_interrupt_register(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    if index % 16 == 15 and (own := own_target(rng, around)):
         return kept_target(*own)
-    address = register_address(rng, index, ground)
+    address = register_address(rng, index, around)
     name = rng.choice(("ldr", "str", "str"))
-    contained = NOTHING_THERE if name in READS and shows_nothing(address, ground) else ANYTHING
+    contained = NOTHING_THERE if name in READS and shows_nothing(address, around) else ANYTHING
     return Attempt(
         f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32), contained=contained
     )
 
 
-def draw_interrupt_piece(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    address = register_address(rng, index, ground) + rng.randrange(4)
-    if index % 3 == 1 and shows_nothing(address & ~3, ground):
+def draw_interrupt_piece(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    address = register_address(rng, index, around) + rng.randrange(4)
+    if index % 3 == 1 and shows_nothing(address & ~3, around):
         return Attempt(f"strb {address:#x}, and ldrb", code(0xE5C02000, 0xE5D00000), address, rng.getrandbits(8), contained=NOTHING_THERE)
     name = rng.choice(("ldrb", "ldrh", "ldrsb", "strb", "strh", "ldrd", "strd", "ldrex"))
     return Attempt(f"{name} {address:#x}", (READS | WRITES)[name], address, 0 if name in READS else rng.getrandbits(32))
 
 
-def draw_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_order(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Interrupts to other cores: every number, target list and filter."""
     value = order_value(rng)
-    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
+    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], around.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
 
 
-def draw_own_order(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    value = own_order_value(rng, ground)
-    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], ground.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
+def draw_own_order(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    value = own_order_value(rng, around)
+    return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str"], around.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
 
 
 CALLS = {"hvc": 0xE1400070, "smc": 0xE1600070}
@@ -166,7 +166,7 @@ PSCI, MONITOR = 0x84000000, 0x86000000
 ENDING = {PSCI + 1, PSCI + 2, PSCI + 5, PSCI + 8, PSCI + 9, *range(PSCI + 11, PSCI + 32), MONITOR + 2, *range(MONITOR + 4, MONITOR + 32)}
 
 
-def draw_call(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(CALLS)[index % len(CALLS)]
     known = rng.choice((PSCI, MONITOR, 0x80000000, 0xC4000000)) + index // 2 % 32
     function = rng.choice((known, known, rng.getrandbits(32)))
@@ -200,24 +200,24 @@ INSTRUCTIONS = {
 }
 
 
-def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_instruction(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
     number = rng.getrandbits(12) if name in ("udf", "bkpt") else rng.getrandbits(24) if name == "svc" else 0
     word = INSTRUCTIONS[name] | (number << 8 if name in ("udf", "bkpt") else number)
     return Attempt(f"{name}, #{number:#x}", code(word, 0xF1010000), 0)  # and little-endian again
 
 
-def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_self_modifying(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """STR over the instruction that follows, with and without the maintenance that it would take."""
     word = rng.choice((0xE7F000F0 | rng.getrandbits(12) << 8, 0xE320F000, 0xE320F004, 0xEF000000 | rng.getrandbits(24)))
     maintained = (0xEE07CF3B, 0xF57FF04F, 0xEE07CF35, 0xF57FF06F) if rng.random() < 0.5 else (0xE320F000,) * 4
     return Attempt(f"an instruction made {word:#010x} just before it runs", code(0xE28FC010, 0xE58C2000, *maintained, 0xE320F000), 0, word)
 
 
-def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_storm(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """So many reads of the distributor one after the other."""
     times = rng.randrange(16, 241)
-    return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, ground.controller.start)
+    return Attempt(f"{times} distributor reads", code(0xE5921000, 0xE2500001, 0x1AFFFFFC), times, around.controller.start)
 
 
 def constant(value: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@
 import random
 
 from bhtool.attack.attack_class import walk
-from bhtool.attack.ground import Ground
+from bhtool.attack.surroundings import Surroundings
 
 SGIR = 0xF00
 REGISTER_BYTES = 0x1000  # of a distributor, but for routes
@@ -38,11 +38,11 @@ INTERESTING = (
 INTERESTING_ROUTES = (0x6100, 0x6108, 0x6120, 0x6140)  # of lines 32, 33, 36, 40
 
 
-def register_address(rng: random.Random, index: int, ground: Ground) -> int:
+def register_address(rng: random.Random, index: int, around: Surroundings) -> int:
     """Every word of the distributor and of the own redistributor's frames in turn; every third is one that matters."""
-    spans = ground.distributor
+    spans = around.distributor
     span = spans[index % len(spans)]
-    routes = ground.has_redistributors and span == ground.controller
+    routes = around.has_redistributors and span == around.controller
     if rng.random() < 0.3:
         return span.start + rng.choice((*INTERESTING, *INTERESTING_ROUTES) if routes else INTERESTING)
     offset = walk(index // len(spans), REGISTER_BYTES + (ROUTES_BYTES if routes else 0)) & ~3
@@ -56,30 +56,30 @@ SHARED = ((0x080, 0x400, 1), (0x400, 0x800, 8), (0x800, 0xC00, 8), (0xC00, 0xD00
 LOCAL_LINES = 32  # of each core
 
 
-def shows_nothing(address: int, ground: Ground) -> bool:
+def shows_nothing(address: int, around: Surroundings) -> bool:
     """Whether it is a word of the distributor in which no line is the sandbox's, so that it must read 0."""
-    offset = address - ground.controller.start
+    offset = address - around.controller.start
     for first, end, bits in SHARED:
         if first <= offset < end:
             span = 0x80 if bits == 1 else end - first
             line = (offset - first) % span * 8 // bits
             lines = range(line, line + max(1, 32 // bits))
-            return line >= LOCAL_LINES and not any(one.line in lines for one in ground.sandbox.lines)
+            return line >= LOCAL_LINES and not any(one.line in lines for one in around.sandbox.lines)
     return False
 
 
 TARGETS = 0x800  # GICD_ITARGETSR
 
 
-def own_target(rng: random.Random, ground: Ground) -> tuple[int, int, int] | None:
+def own_target(rng: random.Random, around: Surroundings) -> tuple[int, int, int] | None:
     """Where an own line's target is told, what to write that names others, and what it goes on to read. None if it has no line."""
-    if not ground.sandbox.lines:
+    if not around.sandbox.lines:
         return None
-    line, core = rng.choice(ground.sandbox.lines).line, ground.sandbox.hardware_ids[0]
-    if ground.has_redistributors:
+    line, core = rng.choice(around.sandbox.lines).line, around.sandbox.hardware_ids[0]
+    if around.has_redistributors:
         anybody = rng.choice((rng.choice([one for one in range(4) if one != core]), 1 << 31 | core, rng.getrandbits(64) & ~core))
-        return ground.controller.start + ROUTES + 8 * line, anybody, core
-    return ground.controller.start + TARGETS + line, rng.getrandbits(8), 1 << core
+        return around.controller.start + ROUTES + 8 * line, anybody, core
+    return around.controller.start + TARGETS + line, rng.getrandbits(8), 1 << core
 
 
 def order_value(rng: random.Random) -> int:
@@ -89,7 +89,7 @@ def order_value(rng: random.Random) -> int:
     return rng.randrange(3) << 24 | rng.getrandbits(8) << 16 | rng.getrandbits(1) << 15 | rng.getrandbits(4)
 
 
-def own_order_value(rng: random.Random, ground: Ground) -> int:
+def own_order_value(rng: random.Random, around: Surroundings) -> int:
     """To the own core by the list, to all other own cores, to itself, where a list does not count: but for the number that kicks."""
     ignored = rng.getrandbits(8) << 16
-    return rng.choice((1 << 16 + ground.sandbox.cores[0], 1 << 24 | ignored, 2 << 24 | ignored)) | rng.randrange(15)
+    return rng.choice((1 << 16 + around.sandbox.cores[0], 1 << 24 | ignored, 2 << 24 | ignored)) | rng.randrange(15)

@@ -7,7 +7,6 @@ import struct
 from bhtool.attack.aliases import ALIASES_X86
 from bhtool.attack.attack_class import AttackClass, walk
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory, draw_by_ports
-from bhtool.attack.ground import Ground
 from bhtool.attack.modes_x86 import MODES_X86
 from bhtool.attack.races import RACES_X86
 from bhtool.attack.registers_x86 import (
@@ -23,6 +22,7 @@ from bhtool.attack.registers_x86 import (
 )
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
 from bhtool.attack.resets import RESETS_X86
+from bhtool.attack.surroundings import Surroundings
 
 INTO_EDX = b"\x89\xfa"
 
@@ -63,24 +63,24 @@ EXECUTE = {"call": code("ffd7"), "jump to": code("ffe7")}
 MEMORY = {"read": READS, "write": WRITES, "locked": LOCKED, "execute": EXECUTE}
 
 
-def draw_memory(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_memory(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
     name = rng.choice(list(forms))
-    target, value = ground.draw(rng), rng.getrandbits(64) if forms in (WRITES, LOCKED) else 0
+    target, value = around.draw(rng), rng.getrandbits(64) if forms in (WRITES, LOCKED) else 0
     return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name] + RET, target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
-def draw_straddle(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """From the last bytes of an own page over its end."""
-    edge = rng.choice(ground.edges)
+    edge = rng.choice(around.edges)
     name = rng.choice(("read 4", "read 8", "write 4", "write 8"))
     address = edge - rng.randrange(1, 4)
     value = rng.getrandbits(64) if name in WRITES else 0
     return Attempt(f"{name} {address:#x}, half of it foreign", (READS | WRITES)[name] + RET, address, value, Aim.ADDRESS, NOT_DONE)
 
 
-def draw_tables(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    target = ground.draw(rng)
+def draw_tables(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    target = around.draw(rng)
     return Attempt(f"page table at {target.address:#x} ({target.whose})", READS["read 4"] + RET, target.address, 0, Aim.TABLE, NEVER_BACK)
 
 
@@ -128,13 +128,13 @@ DANGEROUS_PORTS = (
 PORTS = 0x10000
 
 
-def draw_port(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_port(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     place, port = divmod(walk(index, len(PORT_FORMS) * PORTS), PORTS)
     name = list(PORT_FORMS)[place]
     form, contained = PORT_FORMS[name]
     if rng.random() < 0.3:
         port = rng.choice(DANGEROUS_PORTS)
-    if 0xCF8 <= port < 0xD00 or any(one.first <= port < one.first + one.count for one in ground.sandbox.ports):
+    if 0xCF8 <= port < 0xD00 or any(one.first <= port < one.first + one.count for one in around.sandbox.ports):
         contained = ANYTHING
     value = rng.getrandbits(32) if name.startswith("out") else 0
     return Attempt(f"{name}, port {port:#x}", INTO_EDX + form + RET, port, value, Aim.NUMBER, contained)
@@ -202,9 +202,9 @@ OF_A_NUMBER = {  # in RSI, and the address
 INSTRUCTIONS = {name: code(text) for name, text in (ALONE | OF_AN_ADDRESS | OF_A_NUMBER).items()}
 
 
-def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_instruction(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
-    target = 0 if name in ALONE else ground.draw(rng).address
+    target = 0 if name in ALONE else around.draw(rng).address
     value = rng.choice((rng.getrandbits(3), rng.getrandbits(32))) if name in OF_A_NUMBER else 0
     return Attempt(f"{name}, with {target:#x} and {value:#x}", INSTRUCTIONS[name] + RET, target, value, Aim.NUMBER, ANYTHING)
 
@@ -212,12 +212,12 @@ def draw_instruction(rng: random.Random, index: int, ground: Ground) -> Attempt:
 CONTROL = {"cr0": ("0f20c0", "0f22c2", "0f22c0"), "cr4": ("0f20e0", "0f22e2", "0f22e0")}  # to RAX, from RDX, from RAX
 
 
-def draw_control_register(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_control_register(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """One bit of it turned over, and back in the same breath."""
     name = list(CONTROL)[index % len(CONTROL)]
     read, turned, restored = CONTROL[name]
     bit = walk(index // len(CONTROL), 32)
-    if (name == "cr0" and bit in (0, 31, 3, 2)) or (name == "cr4" and bit == 5):  # the program's own ground
+    if (name == "cr0" and bit in (0, 31, 3, 2)) or (name == "cr4" and bit == 5):  # the program's own around
         bit = 40
     body = code(read + "4889c24831f2" + turned + restored)
     return Attempt(f"{name} with bit {bit} turned over", body + RET, 0, 1 << bit, Aim.NUMBER, ANYTHING)
@@ -227,7 +227,7 @@ CALL = {True: code("534889f84889f389f10f01c15b"), False: code("534889f84889f389f
 CALLS, PARK = 0xC6000000, 2
 
 
-def draw_call(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     known = CALLS + index // 2 % 32
     function = rng.choice((known, known, known & 0xFFFFFFFF | rng.getrandbits(32) << 32, rng.getrandbits(32), rng.getrandbits(64)))
     if function == CALLS + PARK or function & 0xFFFFFFFF in range(CALLS + 4, CALLS + 32):
@@ -241,11 +241,11 @@ TIMER_PIN = 2  # interrupts without being asked
 REDIRECT = code("4889f048c1e8200fb6c88d4c0911890f25000000ff894710ffc9890f897710" + "8b47103500000100")
 
 
-def kept_idle(pin: int, ground: Ground) -> frozenset[Outcome]:
-    return ANYTHING if any(one.line == pin for one in ground.sandbox.lines) else NOTHING_THERE
+def kept_idle(pin: int, around: Surroundings) -> frozenset[Outcome]:
+    return ANYTHING if any(one.line == pin for one in around.sandbox.lines) else NOTHING_THERE
 
 
-def draw_redirection(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_redirection(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Both words of a pin's entry: every delivery mode and vector, to every core. 82093AA data sheet, 3.2.4. Others' read as masked and idle.
 
     Every other one would give somebody else an interrupt at once.
@@ -255,15 +255,15 @@ def draw_redirection(rng: random.Random, index: int, ground: Ground) -> Attempt:
         form = rng.choice((FIXED, FIXED, FIXED, *range(1, 8))) << 8 | rng.getrandbits(1) << 11 | rng.getrandbits(1) << 15
         core = rng.choice((*range(4), 0xFF))
     else:
-        pin, form, core = TIMER_PIN, FIXED << 8, rng.choice([core for core in range(4) if core not in ground.sandbox.cores])
+        pin, form, core = TIMER_PIN, FIXED << 8, rng.choice([core for core in range(4) if core not in around.sandbox.cores])
     value = rng.randrange(*PLAIN_VECTORS) | form | core << 56
     return Attempt(
         f"redirection of pin {pin} = {value:#018x}",
         REDIRECT + RET,
-        ground.controller.start,
+        around.controller.start,
         value | pin << 32,
         Aim.ADDRESS,
-        kept_idle(pin, ground),
+        kept_idle(pin, around),
     )
 
 
@@ -272,12 +272,12 @@ PINS, MASKED = 24, 1 << 16
 REREAD = code("4889f048c1e8208d4c0010890f8977108b47103500000100")
 
 
-def draw_foreign_pin(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_foreign_pin(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Masked, with a vector: others' pins read as masked and idle, whatever is written."""
     pin = walk(index, PINS)
     value = rng.randrange(*PLAIN_VECTORS) | MASKED
     return Attempt(
-        f"pin {pin} = {value:#x}, and read", REREAD + RET, ground.controller.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, ground)
+        f"pin {pin} = {value:#x}, and read", REREAD + RET, around.controller.start, value | pin << 32, Aim.ADDRESS, kept_idle(pin, around)
     )
 
 
@@ -293,13 +293,13 @@ CONFIGURATION = Forms(
 )
 
 
-def draw_filtered(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_filtered(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Registers of the IOAPIC, whole and in pieces; what others' pins keep; configuration space, where it is memory."""
     if index % 3 == 0:
-        return draw_foreign_pin(rng, index // 3, ground)
-    if index % 3 == 1 and ground.configuration.size:
-        return draw_as_memory(CONFIGURATION, rng, index // 3, ground)
-    address = ground.controller.start + rng.choice((rng.randrange(0, ground.controller.size, 4), 0, 0x10, 0x20, 0x40))
+        return draw_foreign_pin(rng, index // 3, around)
+    if index % 3 == 1 and around.configuration.size:
+        return draw_as_memory(CONFIGURATION, rng, index // 3, around)
+    address = around.controller.start + rng.choice((rng.randrange(0, around.controller.size, 4), 0, 0x10, 0x20, 0x40))
     name = rng.choice([*READS, *WRITES, *LOCKED])
     return Attempt(f"{name} {address:#x}", (READS | WRITES | LOCKED)[name] + RET, address, rng.getrandbits(64), Aim.ADDRESS, ANYTHING)
 
@@ -308,7 +308,7 @@ ADDRESS_SIZE = 0x67
 PLAIN_MOVES = tuple(map(code, ("88", "89", "8a", "8b", "c6", "c7", "63", "0fb6", "0fb7", "0fbe", "0fbf")))
 
 
-def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_garbage(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """What a decoder may take for something else: prefixes without order, an opcode, an operand that a monitor answers for.
 
     Every other one is on a foreign page, at no distance, from which no move comes back. Not every opcode accesses it.
@@ -320,21 +320,21 @@ def draw_garbage(rng: random.Random, index: int, ground: Ground) -> Attempt:
         opcode = rng.choice(PLAIN_MOVES)
     operand = bytes([rng.choice((0x07, 0x37, 0x3F, 0x0F) if index % 2 else (0x07, 0x37, 0x3F, 0x0F, 0x47, 0x87))]) + rng.randbytes(4)
     body = prefixes + rex + opcode + operand
-    address, contained = ground.controller.start, ANYTHING
+    address, contained = around.controller.start, ANYTHING
     if index % 2:
         surely = opcode in PLAIN_MOVES and ADDRESS_SIZE not in prefixes  # which would cut the address to 32 bits
-        address, contained = ground.draw(rng).address, NOT_DONE if surely else ANYTHING
+        address, contained = around.draw(rng).address, NOT_DONE if surely else ANYTHING
     return Attempt(f"bytes {body.hex()} on {address:#x}", body + RET, address, rng.getrandbits(64), Aim.ADDRESS, contained)
 
 
-def draw_self_modifying(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_self_modifying(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """MOV of one byte over the instruction after it. None that jumps: a loop that modifies itself takes an emulator minutes."""
     byte = rng.choice(code("90060e161e272f373f6098999b9e9ff1ccf5f8f9fafc"))
     body = code("c60500000000") + bytes([byte]) + b"\x90" * rng.randrange(1, 6)
     return Attempt(f"an instruction made {byte:#x} just before it runs", body + RET, 0, 0, Aim.NUMBER, ANYTHING)
 
 
-def draw_storm(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_storm(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """So many exits one after the other."""
     times = rng.randrange(16, 257)
     body = code("5389f9" + "5131c00fa259ffc975f6" + "5b")

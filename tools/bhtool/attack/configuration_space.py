@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bhtool.attack.attack_class import walk
-from bhtool.attack.ground import PAGE_SHIFT, Ground
 from bhtool.attack.request import ANYTHING, EMPTY_BUS, NOTHING_THERE, Aim, Attempt, Outcome
+from bhtool.attack.surroundings import PAGE_SHIFT, Surroundings
 from bhtool.text import counted
 
 PRESENT = (0x00, 0x08, 0x09, 0x0B, 0x10, 0x18, 0x20, 0xF8, 0xFA, 0xFB)  # of bus 0 of the boards: bridges, disks, what is plugged in
@@ -26,19 +26,19 @@ class Register:
     offset: int
 
 
-def is_own(function: int, ground: Ground) -> bool:
-    return any(one.id == function for one in ground.sandbox.functions)
+def is_own(function: int, around: Surroundings) -> bool:
+    return any(one.id == function for one in around.sandbox.functions)
 
 
-def draw_register(rng: random.Random, index: int, ground: Ground, functions: int, registers: int) -> Register:
+def draw_register(rng: random.Random, index: int, around: Surroundings, functions: int, registers: int) -> Register:
     """Half of them where a header is; own functions, those that are there, and all that there could be take turns."""
-    kind, own = index % 4, [one.id for one in ground.sandbox.functions]
+    kind, own = index % 4, [one.id for one in around.sandbox.functions]
     function = walk(index // 4, functions) if kind == 0 else rng.choice(own if kind == 1 and own else PRESENT)
     return Register(function, rng.randrange(HEADER if rng.getrandbits(1) else registers))
 
 
-def of_a_read(register: Register, ground: Ground) -> frozenset[Outcome]:
-    return ANYTHING if is_own(register.function, ground) else EMPTY_BUS
+def of_a_read(register: Register, around: Surroundings) -> frozenset[Outcome]:
+    return ANYTHING if is_own(register.function, around) else EMPTY_BUS
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class Kept:
     mask: int
 
 
-def draw_kept(rng: random.Random, ground: Ground) -> Kept | None:
+def draw_kept(rng: random.Random, around: Surroundings) -> Kept | None:
     """None if it has no function. To all ones base addresses answer with their size: not here."""
-    if not ground.sandbox.functions:
+    if not around.sandbox.functions:
         return None
-    function = rng.choice(ground.sandbox.functions)
+    function = rng.choice(around.sandbox.functions)
     number = rng.randrange(-1, len(function.words))
     if number < 0:
         return Kept(Register(function.id, COMMAND), 0, rng.getrandbits(16) | MASTER, MASTER)
@@ -74,10 +74,10 @@ RET = b"\xc3"
 LATCH, DATA_PORT = 0x80000000, 0xCFC
 
 
-def draw_by_ports(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    if index % 8 == 7 and (kept := draw_kept(rng, ground)):
+def draw_by_ports(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    if index % 8 == 7 and (kept := draw_kept(rng, around)):
         return kept_by_ports(kept)
-    register = draw_register(rng, index, ground, BUSES * 256, PORT_REGISTERS)
+    register = draw_register(rng, index, around, BUSES * 256, PORT_REGISTERS)
     width = rng.choice((1, 2, 4, 4))
     offset = register.offset & -width
     address = LATCH | register.function << 8 | offset & ~3
@@ -85,7 +85,7 @@ def draw_by_ports(rng: random.Random, index: int, ground: Ground) -> Attempt:
     body = SELECT + DATA + struct.pack("<H", DATA_PORT + (offset & 3)) + bytes.fromhex((OUT if write else IN)[width])
     text = f"PCI configuration {'write' if write else 'read'} of {counted(width, 'byte')} at {LATCH | register.function << 8 | offset:#x} by ports"
     return Attempt(
-        text, body + RET, address, rng.getrandbits(8 * width) if write else 0, contained=ANYTHING if write else of_a_read(register, ground)
+        text, body + RET, address, rng.getrandbits(8 * width) if write else 0, contained=ANYTHING if write else of_a_read(register, around)
     )
 
 
@@ -111,20 +111,20 @@ class Forms:
     kept: KeptCode
 
 
-def draw_as_memory(forms: Forms, rng: random.Random, index: int, ground: Ground) -> Attempt:
-    """`ground` has configuration space."""
-    start = ground.configuration.start
-    if index % 8 == 7 and (kept := draw_kept(rng, ground)):
+def draw_as_memory(forms: Forms, rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    """`around` has configuration space."""
+    start = around.configuration.start
+    if index % 8 == 7 and (kept := draw_kept(rng, around)):
         address = start + (kept.register.function << PAGE_SHIFT) + kept.register.offset
         return Attempt(
             f"{kept.value:#x} to the own {address:#x}, and read", forms.kept(kept), address, kept.value, Aim.ADDRESS, NOTHING_THERE
         )
-    register = draw_register(rng, index, ground, ground.configuration.size >> PAGE_SHIFT, 1 << PAGE_SHIFT)
+    register = draw_register(rng, index, around, around.configuration.size >> PAGE_SHIFT, 1 << PAGE_SHIFT)
     width = rng.choice(list(forms.reads))
     address = start + (register.function << PAGE_SHIFT) + (register.offset & -width)
     write = rng.random() < 0.4
     code = (forms.writes if write else forms.reads)[width]
     text = f"{'write' if write else 'read'} of {counted(width, 'byte')} at {address:#x}"
     return Attempt(
-        text, code, address, rng.getrandbits(8 * width) if write else 0, Aim.ADDRESS, ANYTHING if write else of_a_read(register, ground)
+        text, code, address, rng.getrandbits(8 * width) if write else 0, Aim.ADDRESS, ANYTHING if write else of_a_read(register, around)
     )

@@ -8,13 +8,13 @@ from itertools import islice
 
 from bhtool.attack import classes_aarch64, classes_armv7, classes_x86
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import Request
+from bhtool.attack.surroundings import Surroundings
 from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
 
 CLASSES = {"x86_64": classes_x86.CLASSES, "aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES}
-Grounds = dict[int, list[Ground]]  # by the cores of the sandboxes that stand there
+AllSurroundings = dict[int, list[Surroundings]]  # by the cores of the sandboxes that stand there
 CYCLE = 100  # of attempts that a sandbox survives
 REDRAWS = 64  # before a class counts as used up
 
@@ -48,17 +48,17 @@ def turns(classes: tuple[AttackClass, ...], seed: int, ending: float) -> Iterato
 class Fresh:
     """Attempts none of which comes twice."""
 
-    def __init__(self, grounds: Grounds, seed: int) -> None:
-        self._grounds, self._seed = grounds, seed
+    def __init__(self, all_surroundings: AllSurroundings, seed: int) -> None:
+        self._grounds, self._seed = all_surroundings, seed
         self._drawn = Counter[str]()
         self._made = set[bytes]()  # as the kernel is handed them
 
     def request(self, number: int, group: AttackClass) -> Request | None:
         """None: this class has none left, as far as can be seen."""
-        grounds = self._grounds[group.cores]
+        all_surroundings = self._grounds[group.cores]
         rng = random.Random(f"{self._seed}:{number}")
         for _ in range(REDRAWS):
-            one = group.draw(rng, self._drawn[group.name], grounds[number % len(grounds)])
+            one = group.draw(rng, self._drawn[group.name], all_surroundings[number % len(all_surroundings)])
             self._drawn[group.name] += 1
             request = Request(number, group.name, one, group.cores)
             packed = request.pack()
@@ -68,12 +68,12 @@ class Fresh:
         return None
 
 
-def requests(grounds: Grounds, seed: int, attempts: int, ending: float) -> list[Request]:
-    """All distinct. Attempt n is made from one of the grounds for as many cores as it takes, in turn.
+def requests(all_surroundings: AllSurroundings, seed: int, attempts: int, ending: float) -> list[Request]:
+    """All distinct. Attempt n is made from one of the all_surroundings for as many cores as it takes, in turn.
 
     A class that is used up leaves its turns to the endless one of its kind.
     """
-    classes, fresh = classes_of(grounds[1][0].arch), Fresh(grounds, seed)
+    classes, fresh = classes_of(all_surroundings[1][0].arch), Fresh(all_surroundings, seed)
     endless = {one.ends: one for one in classes if one.endless}
     found = []
     for number, group in enumerate(islice(turns(classes, seed, ending), attempts)):

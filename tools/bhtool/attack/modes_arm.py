@@ -5,8 +5,8 @@ import random
 import struct
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+from bhtool.attack.surroundings import Surroundings
 
 # ---- ARMv7: B1.3.1 "ARM processor modes" ----------------------------------------------------------------------------
 
@@ -23,9 +23,9 @@ def cps(mode: int) -> int:
     return 0xF1020000 | mode
 
 
-def draw_mode_v7(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_mode_v7(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """In another mode or in Thumb state, a foreign address; or into a mode that only others have."""
-    target = ground.draw(rng)
+    target = around.draw(rng)
     where = f"{target.address:#x} ({target.whose})"
     kind = index % 4
     if kind == 0:
@@ -60,7 +60,7 @@ STORM_V7 = words(
 MOV_PC_R12 = 0xE1A0F00C
 
 
-def draw_undefined_v7(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_undefined_v7(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     times = rng.randrange(16, 4096)
     return Attempt(f"{times} undefined instructions", STORM_V7, times, MOV_PC_R12, Aim.NUMBER, ANYTHING)
 
@@ -84,7 +84,7 @@ LEVELS = {
 ERET = words(0xD5184001, 0x10000062, 0xD5184022, 0xD69F03E0, 0xD53CC000, 0xD65F03C0)
 
 
-def draw_level(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_level(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """ERET to every level and state there is; from there a register of EL2."""
     name = list(LEVELS)[index % len(LEVELS)]
     flags = rng.getrandbits(4) << 28 | rng.getrandbits(1) << 21 | rng.getrandbits(1) << 20 | 0x3C0
@@ -107,7 +107,7 @@ STORM = words(
 BR_X5 = 0xD61F00A0
 
 
-def draw_undefined(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_undefined(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     times = rng.randrange(16, 4096)
     return Attempt(f"{times} undefined instructions", STORM, times, BR_X5, Aim.NUMBER, ANYTHING)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, Aim, Attempt, Outcome
+from bhtool.attack.surroundings import Surroundings
 
 # On the address in EDI with the value in ESI, in 32-bit code.
 ACCESSES = {
@@ -96,30 +96,30 @@ PROTECTED = Mode("protected-mode", Aim.PROTECTED, ACCESSES, EXITS)
 REAL = Mode("real-mode", Aim.REAL, ACCESSES_16, EXITS_16)
 
 
-def contained(name: str, number: int, ground: Ground) -> frozenset[Outcome]:
+def contained(name: str, number: int, around: Surroundings) -> frozenset[Outcome]:
     """Ports that are not the sandbox's own are an empty bus, or nothing."""
     port = number % PORTS
     if (
         not name.startswith(("in ", "out "))
         or 0xCF8 <= port < 0xD00
-        or any(one.first <= port < one.first + one.count for one in ground.sandbox.ports)
+        or any(one.first <= port < one.first + one.count for one in around.sandbox.ports)
     ):
         return ANYTHING
     return NO_VALUE if name.startswith("in ") else NOT_DONE
 
 
-def draw_mode(mode: Mode, rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_mode(mode: Mode, rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """A foreign address; then a page that the monitor answers for, and whatever else it answers, with any instruction."""
     form, kind = rng.choice(list(mode.accesses)), index % 4
     body = bytes.fromhex(mode.accesses[form])
     if kind < 2:
-        target = ground.draw(rng, below=BELOW)
+        target = around.draw(rng, below=BELOW)
         text = f"{form} {target.address:#x} ({target.whose})"
         return Attempt(text, body + RET, target.address, rng.getrandbits(32), mode.aim, NEVER_BACK)
     if kind == 2:
-        space = ground.configuration
+        space = around.configuration
         address = rng.choice(
-            (ground.controller.start, ground.controller.start + 16, *([space.start + rng.randrange(space.size) & ~3] if space.size else ()))
+            (around.controller.start, around.controller.start + 16, *([space.start + rng.randrange(space.size) & ~3] if space.size else ()))
         )
         if rng.random() < 0.5:
             body = bytes(rng.choice(b"\x66\x67\xf2\xf3\xf0\x2e\x36\x26") for _ in range(rng.randrange(4))) + body
@@ -127,7 +127,7 @@ def draw_mode(mode: Mode, rng: random.Random, index: int, ground: Ground) -> Att
     name = list(mode.exits)[index // 4 % len(mode.exits)]
     number = rng.choice((*NUMBERS.get(name, ()), rng.getrandbits(32)))
     text = f"{name}, with {number:#x}"
-    return Attempt(text, bytes.fromhex(mode.exits[name]) + RET, number, rng.getrandbits(32), mode.aim, contained(name, number, ground))
+    return Attempt(text, bytes.fromhex(mode.exits[name]) + RET, number, rng.getrandbits(32), mode.aim, contained(name, number, around))
 
 
 def class_of(mode: Mode, tries: str) -> AttackClass:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, Aim, Attempt, Rival
+from bhtool.attack.surroundings import Surroundings
 
 
 @dataclass(frozen=True)
 class Loop:
-    """256 times the second eight bytes, which one store can change: an access, and room for what keeps it company."""
+    """256 times the second eight bytes, which one store can change: an access, and room for what stands beside it."""
 
     head: bytes  # eight bytes
     tail: bytes
@@ -107,20 +107,18 @@ ARMV7 = Loop(
 )
 
 
-def draw_race(loop: Loop, rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_race(loop: Loop, rng: random.Random, index: int, around: Surroundings) -> Attempt:
     rival = (Rival.REAIM, Rival.REWRITE, Rival.RECODE)[index % 3]
     room = 8 - len(loop.forget) if rival is Rival.REAIM else 8
     name, other = rng.sample([name for name, access in loop.accesses.items() if len(access) <= room], 2)
-    company = rng.choice((loop.pause, loop.forget, loop.filler))
-    target, foreign = ground.controller.start + rng.choice(loop.registers), ground.draw(rng)
+    beside = rng.choice((loop.pause, loop.forget, loop.filler))
+    target, foreign = around.controller.start + rng.choice(loop.registers), around.draw(rng)
     text = f"{name} {target:#x} while its {rival.name.lower()[2:]} changes"
     if rival is Rival.REWRITE:
-        value = int.from_bytes(loop.body(loop.accesses[other], company), "little")
-        return Attempt(
-            f"{text} to {other}", loop.code(loop.body(loop.accesses[name], company)), target, value, Aim.ADDRESS, ANYTHING, rival
-        )
+        value = int.from_bytes(loop.body(loop.accesses[other], beside), "little")
+        return Attempt(f"{text} to {other}", loop.code(loop.body(loop.accesses[name], beside)), target, value, Aim.ADDRESS, ANYTHING, rival)
     if rival is Rival.RECODE:
-        code = loop.code(loop.body(loop.accesses[name], company))
+        code = loop.code(loop.body(loop.accesses[name], beside))
         return Attempt(f"{text} to {foreign.address:#x} ({foreign.whose})", code, target, foreign.address, Aim.ADDRESS, ANYTHING, rival)
     code = loop.code(loop.body(loop.forget, loop.accesses[name], loop.pause))
     return Attempt(f"{text} to {foreign.address:#x} ({foreign.whose})", code, target, foreign.address, Aim.ADDRESS, NEVER_BACK, rival)

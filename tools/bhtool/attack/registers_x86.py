@@ -4,8 +4,8 @@
 import random
 
 from bhtool.attack.attack_class import walk
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NOT_DONE, Aim, Attempt
+from bhtool.attack.surroundings import Surroundings
 
 
 def code(text: str) -> bytes:
@@ -122,7 +122,7 @@ OWN_MSRS = (0xC0000080, 0x1B, 0x3A)  # with another value there is no sandbox le
 ICR, SELF_IPI, TIMER_COUNT = 0x830, 0x83F, 0x839
 
 
-def draw_msr(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_msr(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     start, size = MSR_RANGES[index % len(MSR_RANGES)]
     write, offset = divmod(walk(index // len(MSR_RANGES), 2 * size), size)
     register = start + offset
@@ -151,18 +151,18 @@ def icr(rng: random.Random, mode: int, shorthand: int, destination: int, logical
     return Attempt(f"ICR {value:#018x}", WRMSR, ICR, value, Aim.NUMBER, ANYTHING)
 
 
-def draw_icr(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_icr(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """To other cores, by physical and logical destinations: SDM vol. 3, 12.12.9 "ICR Operation in x2APIC Mode"."""
     mode = (FIXED, NMI, INIT, STARTUP)[index % 4]
-    others = [core for core in range(4) if core not in ground.sandbox.hardware_ids]
+    others = [core for core in range(4) if core not in around.sandbox.hardware_ids]
     if rng.getrandbits(1):
-        own = 1 << ground.sandbox.hardware_ids[0]
+        own = 1 << around.sandbox.hardware_ids[0]
         return icr(rng, mode, 0, rng.choice((1 << rng.choice(others), rng.getrandbits(32) & ~own)), 1)
     destinations = (*others, rng.getrandbits(32) | 0x80) + ((0xFFFFFFFF,) if mode == FIXED else ())
     return icr(rng, mode, 0, rng.choice(destinations), 0)
 
 
-def draw_own_icr(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_own_icr(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Modes that nobody may send, to anybody; the others with shorthands, which stay within the sandbox."""
     mode = index % 8
     if mode in (1, SMI, 3, 7):
@@ -170,7 +170,7 @@ def draw_own_icr(rng: random.Random, index: int, ground: Ground) -> Attempt:
     return icr(rng, mode, TO_ALL_OTHERS if mode != FIXED else rng.randrange(1, 4), rng.getrandbits(32), rng.getrandbits(1))
 
 
-def draw_lvt(rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_lvt(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """Every delivery mode in every entry, masked where it would be the sandbox's own end. SDM vol. 3A, 11.5.1 "Local Vector Table"."""
     register = LVTS[index % len(LVTS)]
     mode = index // len(LVTS) % 8

@@ -6,8 +6,8 @@ import struct
 from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.ground import Ground
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, Aim, Attempt
+from bhtool.attack.surroundings import Surroundings
 
 PARK_EVERY = 32  # of these attempts, one ends the sandbox for good, and takes another machine
 RESTART, PARK = 4, 2  # numbers of calls: abi/guest.h
@@ -34,8 +34,8 @@ def call(number: int, intel: bool) -> bytes:
     return bytes.fromhex("534889f3b8") + struct.pack("<I", 0xC6000000 + number) + vmcall + bytes.fromhex("5bc3")
 
 
-def draw_reset_x86(rng: random.Random, index: int, ground: Ground) -> Attempt:
-    intel, value = ground.platform.backend == "vmx", rng.getrandbits(64)
+def draw_reset_x86(rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    intel, value = around.platform.backend == "vmx", rng.getrandbits(64)
     if index % PARK_EVERY == 7:
         return Attempt(f"call PARK with {value:#x}", call(PARK, intel), 0, value, contained=NEVER_BACK)
     kind = index % 3
@@ -57,7 +57,7 @@ REFUSED = (CPU_SUSPEND, CPU_FREEZE, SYSTEM_SUSPEND, 12, 13, 15, 16, 17, 19, 20)
 PSCI, MONITOR, WITH_64_BITS = 0x84000000, 0x86000000, 0x40000000
 
 
-def draw_reset_arm(calls: dict[str, bytes], wide: int, rng: random.Random, index: int, ground: Ground) -> Attempt:
+def draw_reset_arm(calls: dict[str, bytes], wide: int, rng: random.Random, index: int, around: Surroundings) -> Attempt:
     """`calls`: by the instruction; `wide`: in the numbers of the calls that the sandbox's own kernel makes."""
     if index % PARK_EVERY == 7:
         function, contained = rng.choice((PSCI + ENDS[0], PSCI + ENDS[1], MONITOR + wide + PARK)), NEVER_BACK

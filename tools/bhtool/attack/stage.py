@@ -7,9 +7,9 @@ from pathlib import Path
 
 import jinja2
 
-from bhtool.attack.ground import Ground
 from bhtool.attack.queue import pack_queue, with_queue
 from bhtool.attack.request import Request
+from bhtool.attack.surroundings import Surroundings
 from bhtool.config.board import read_board
 from bhtool.config.plan import Plan
 from bhtool.families.table import FAMILIES
@@ -56,9 +56,9 @@ class Stage:
     plan: Plan
     image: bytes = field(repr=False)
 
-    def grounds(self) -> list[Ground]:
+    def all_surroundings(self) -> list[Surroundings]:
         plans = {one.name: one for one in self.plan.sandboxes}
-        return [Ground(self.platform, self.plan, plans[name]) for name in self.cast.hostiles]
+        return [Surroundings(self.platform, self.plan, plans[name]) for name in self.cast.hostiles]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bhtool.attack.battle import Sentinel
 from bhtool.attack.evidence import pages
+from bhtool.attack.machine_run import Sentinel
 from bhtool.attack.stage import SENTINELS
 from bhtool.faults.fault import Fault, Moment
 from bhtool.faults.run import Run, run_on

@@ -23,7 +23,7 @@ class Target:
     whose: str
 
 
-class Ground:
+class Surroundings:
     """As one hostile sandbox sees it: guest-physical addresses."""
 
     def __init__(self, platform: Platform, plan: Plan, sandbox: SandboxPlan) -> None:
@@ -89,7 +89,7 @@ class Ground:
         return not any(span.overlaps(page) for span in (*self.own, *self.filtered))
 
     @cached_property
-    def treasures(self) -> list[tuple[Span, str]]:
+    def worth_reaching(self) -> list[tuple[Span, str]]:
         """What belongs to somebody: others' memory, monitors', devices."""
         found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(self.machine.image_address, 0x40000), "monitor image")]
         for one in self.plan.sandboxes:
@@ -104,7 +104,7 @@ class Ground:
         """In the first of so many foreign pages: three of four in what belongs to somebody, the others anywhere."""
         for _ in range(64):
             span, whose = (
-                rng.choice(self.treasures) if rng.random() < 0.75 else (Span(0, 1 << self.family.campaign.address_bits), "anywhere")
+                rng.choice(self.worth_reaching) if rng.random() < 0.75 else (Span(0, 1 << self.family.campaign.address_bits), "anywhere")
             )
             address = span.start + rng.randrange(max(span.size, PAGE)) & ~(PAGE - 1) | rng.choice((0, 0, 16, 0x7F0, 0xFE0))
             if address < below and all(self.is_foreign(address + n * PAGE) for n in range(pages)):

@@ -62,8 +62,8 @@ class Hostile:
 
 
 @dataclass
-class Battle:
-    """What was seen of one machine; final when `fight` returns."""
+class MachineRun:
+    """What was seen of one machine; final when `run_machine` returns."""
 
     cast: Cast
     sentinels: dict[str, Sentinel] = field(default_factory=lambda: {name: Sentinel() for name in SENTINELS})
@@ -84,43 +84,43 @@ class Battle:
 class Watcher:
     def __init__(self, session: Session, cast: Cast, identity: int, advance: Advance) -> None:
         self._session, self._identity, self._advance = session, identity, advance
-        self.battle = Battle(cast)
+        self.run = MachineRun(cast)
         self._goal: dict[str, int] | None = None
         self._moved = (0, 0)
         self._moved_at = time.monotonic()
 
     def event(self, event: Event) -> None:
         if isinstance(event, EndEvent):
-            self.battle.end = f"the machine ended, status {event.status} {event.complaint}".rstrip()
-        elif isinstance(event, LineEvent) and event.sandbox in self.battle.sentinels:
-            self.battle.sentinels[event.sandbox].note(event.text)
+            self.run.end = f"the machine ended, status {event.status} {event.complaint}".rstrip()
+        elif isinstance(event, LineEvent) and event.sandbox in self.run.sentinels:
+            self.run.sentinels[event.sandbox].note(event.text)
 
     def over(self) -> bool:
         """After a look: everybody hostile has come to an end, and the sentinels have looked at everything since."""
         self._look_at_sentinels()
-        for name in self.battle.hostiles:
+        for name in self.run.hostiles:
             self._look_at_hostile(name)
-        if not any(one.begun for one in self.battle.hostiles.values()):  # not even after the look at the sentinels
-            for sentinel in self.battle.sentinels.values():
+        if not any(one.begun for one in self.run.hostiles.values()):  # not even after the look at the sentinels
+            for sentinel in self.run.sentinels.values():
                 sentinel.late_before = sentinel.late
-        self._advance(sum(one.begun for one in self.battle.hostiles.values()))
+        self._advance(sum(one.begun for one in self.run.hostiles.values()))
         if self._is_silent():
-            self.battle.end = f"nobody's heart beat for {SILENCE_SECONDS:.0f} s"
+            self.run.end = f"nobody's heart beat for {SILENCE_SECONDS:.0f} s"
             return True
-        if not all(one.over for one in self.battle.hostiles.values()):
+        if not all(one.over for one in self.run.hostiles.values()):
             return False
         if self._goal is None:
-            self._goal = {name: one.passes + AFTERMATH_PASSES for name, one in self.battle.sentinels.items()}
-        return all(self.battle.sentinels[name].passes >= goal for name, goal in self._goal.items())
+            self._goal = {name: one.passes + AFTERMATH_PASSES for name, one in self.run.sentinels.items()}
+        return all(self.run.sentinels[name].passes >= goal for name, goal in self._goal.items())
 
     def _is_silent(self) -> bool:
-        moved = (sum(one.begun for one in self.battle.hostiles.values()), min(one.beats for one in self.battle.sentinels.values()))
+        moved = (sum(one.begun for one in self.run.hostiles.values()), min(one.beats for one in self.run.sentinels.values()))
         if moved != self._moved:
             self._moved, self._moved_at = moved, time.monotonic()
         return time.monotonic() - self._moved_at > SILENCE_SECONDS
 
     def _look_at_sentinels(self) -> None:
-        for name, one in self.battle.sentinels.items():
+        for name, one in self.run.sentinels.items():
             watch = self._session.watches[name]
             if watch.heartbeat:
                 one.beats, one.late = watch.heartbeat.beats, watch.heartbeat.gaps if self._session.machine.is_counted else 0
@@ -128,8 +128,8 @@ class Watcher:
                 one.complaints.append(f"was parked: {watch.crash.reason} at {watch.crash.address:#x}")
 
     def _look_at_hostile(self, name: str) -> None:
-        one, watch = self.battle.hostiles[name], self._session.watches[name]
-        beat = max(sentinel.beats for sentinel in self.battle.sentinels.values())
+        one, watch = self.run.hostiles[name], self._session.watches[name]
+        beat = max(sentinel.beats for sentinel in self.run.sentinels.values())
         notes = read_notes(self._session.memory, watch.plan.pool_hpa, self._identity)
         if notes and notes.begun != one.begun:
             one.moved_at = beat
@@ -138,7 +138,7 @@ class Watcher:
         one.over = bool(notes and notes.done) or stopped or beat > one.moved_at + HANG_BEATS
 
 
-def fight(stage: Stage, identity: int, timing: Timing, advance: Advance) -> Battle:
+def run_machine(stage: Stage, identity: int, timing: Timing, advance: Advance) -> MachineRun:
     """Runs the machine until both hostile sandboxes are done, stopped or stuck."""
     with Session(stage.platform, stage.plan, Machine(stage.platform, stage.image, timing)) as session:
         watcher = Watcher(session, stage.cast, identity, advance)
@@ -148,9 +148,9 @@ def fight(stage: Stage, identity: int, timing: Timing, advance: Advance) -> Batt
             elif watcher.over():
                 clock_hz = session.memory.clock_hz(stage.plan.sandboxes[0].pool_hpa)
                 session.machine.stop()
-                watcher.battle.pages = pages(stage.platform, stage.plan, session.machine.ram, clock_hz)
-                return watcher.battle
-        if not watcher.battle.end:
+                watcher.run.pages = pages(stage.platform, stage.plan, session.machine.ram, clock_hz)
+                return watcher.run
+        if not watcher.run.end:
             raise BulkheadError(f"a machine of the campaign was not done after {LIMIT_SECONDS:.0f} s", Status.TIME_LIMIT)
         watcher.over()
-        return watcher.battle
+        return watcher.run
