@@ -21,7 +21,10 @@ enum { BH_PAGE_BYTES = 4096, BH_NAME_BYTES = 32, BH_MAX_SANDBOX_CORES = 4, BH_MA
 /* The interrupt that tells a sandbox, on its first core, that another has been parked: a vector on x86, an INTID on ARM. */
 enum { BH_NOTICE_VECTOR = 0xe2, BH_NOTICE_SGI = 14 };
 
-/* Why a sandbox trapped into its monitor; index of every exit counter. */
+/*
+ * Why a sandbox trapped into its monitor; index of every exit counter, so the order is part of the contract. A new one comes last, and
+ * needs the backends' decoders and emulators, monitor/exits.c, SETTLED of monitor/run.c, and tools/bhtool/codes/reasons.py.
+ */
 enum bh_exit_reason {
 	BH_EXIT_KICK,      /* another monitor asked for attention */
 	BH_EXIT_MEMORY,    /* access that stage 2 does not allow */

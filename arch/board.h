@@ -32,7 +32,10 @@ struct board_pci {
 	uint64_t ports_at;        /* address of port 0 where ports are memory; else 0 */
 };
 
-/* The boot console: start-up's few lines, before any sandbox runs. */
+/*
+ * The boot console: start-up's few lines, before any sandbox runs. ARM: a kind is a row in arch/arm/console_boot.c. PCs have ports alone,
+ * arch/x86_64/machine_boot.c.
+ */
 enum board_uart {
 	BOARD_UART_PL011,
 	BOARD_UART_16550,       /* and 8250, dw-apb: registers in memory */

@@ -6,9 +6,9 @@
  *                                  └──►  arm/   chosen when linked
  *
  * Two lives. Start-up (files named *_boot.c, dropped afterwards) runs on the boot core, one-to-one mapped, and prepares:
- * partitions, cores, spaces, all from the sandbox's own arena. Resident code runs on the sandbox's cores only, inside the
- * private copy of the monitor, and touches nothing but its own sandbox and the pages listed in docs/shared-state.md.
- * Pointers handed out by start-up functions lie in the arena, which both lives see at the same address.
+ * partitions, cores, spaces, all from the sandbox's own arena; each core then disarms itself and leaves for its space. Resident code runs
+ * on the sandbox's cores only, inside the private copy of the monitor, and touches nothing but its own sandbox and the pages listed in
+ * docs/shared-state.md. Pointers handed out by start-up functions lie in the arena, which both lives see at the same address.
  */
 #pragma once
 #include <stdbool.h>
@@ -28,7 +28,7 @@ enum hal_status {
 	HAL_OK,
 	HAL_E_RANGE,       /* misaligned, empty, wraps, or beyond what the machine can address */
 	HAL_E_PERMISSION,  /* permission set the format cannot express */
-	HAL_E_OVERLAP,     /* something is mapped there already, or nothing is */
+	HAL_E_OVERLAP,     /* mapped already; for unmap: not mapped */
 	HAL_E_NOMEM,       /* the arena is exhausted */
 	HAL_E_UNSUPPORTED, /* the machine lacks it */
 	HAL_E_DENIED,      /* not granted */
@@ -138,7 +138,7 @@ void hal_machine_silence_functions(void);
 struct bh_pci_function;
 /* A base address of a PCI function. */
 struct hal_base {
-	uint64_t start, bytes; /* 0 bytes: one that no register can hold */
+	uint64_t start, bytes; /* 0 bytes: one that no register can hold; not to be used */
 	bool ports;            /* I/O ports; otherwise memory */
 };
 enum { HAL_MAX_BASES = 6 };
@@ -170,7 +170,7 @@ struct hal_entry {
 	gpa_t stack;
 	gpa_t area; /* x86: GDT and page tables, abi/guest.h; 0 elsewhere */
 };
-/* A core begins a frame, whose rest, at least so much, is its monitor's stack. */
+/* A hal_core stands at the start of a frame. The rest of the frame, at least so many bytes, is its monitor's stack. */
 enum { HAL_STACK_BYTES = 1536 };
 /*
  * Makes guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them.
@@ -254,7 +254,7 @@ struct hal_exit {
 	enum bh_access access;
 	uint32_t width;  /* bytes */
 	uint32_t target; /* guest register that takes or gives the value; backend's numbering */
-	uint32_t length; /* bytes of the instruction; 0: the machine tells */
+	uint32_t length; /* bytes of the instruction; 0: the hardware knows them when the backend goes on after it */
 	uint64_t gpa;    /* MEMORY, DEVICE: address; PORT: port; REGISTER: its number; CALL, FIRMWARE: function */
 	uint64_t gva;
 	uint64_t value;  /* written value */
@@ -312,7 +312,7 @@ void hal_core_quiesce(struct hal_core *core);
  * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. What functions have written
  * to memory is there when this returns, and nothing more comes: the caller may write the sandbox's memory from then on.
  * Requires: the first core, after hal_core_quiesce of all others, so that nothing of the sandbox runs. Bounded; waits for locks only.
- * Devices that are no PCI functions are free of DMA (DESIGN 5). An IOMMU's part, to end its translations, comes here: hal/iommu/README.md.
+ * Devices that are no PCI functions are free of DMA (BH-D140). An IOMMU's part, to end its translations, comes here: hal/iommu/README.md.
  */
 void hal_partition_quiesce(struct hal_core *core);
 /*
@@ -333,7 +333,8 @@ struct hal_kick_mailbox {
 	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
 	uint32_t acknowledged;           /* written by the kicked core alone */
 	uint32_t awake;                  /* the kicked core is in its private monitor, or about to enter it (x86); it alone writes this */
-	uint32_t noticed;                /* a sandbox of whose end this core is told has ended; never cleared: later lives are told, too */
+	uint32_t noticed; /* set when a sandbox that names this core's in `notify` has been parked; never cleared: later lives are told, too
+			   */
 };
 /*
  * Kicks the first core of sandbox `target`; returns the ticket. Requires: target < BH_MAX_SANDBOXES.

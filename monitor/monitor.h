@@ -10,8 +10,8 @@
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
  * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
- * except for `phase`, which one core claims, what restart.c says of itself, and the statistics page, where each core writes its own
- * row and the one that calls READY a copy of all.
+ * except for `phase`, which one core claims, `entered`, `restarts_left`, `snapshot`, `stopped` and `watch`, whose writers run.c and
+ * restart.c name, and the statistics page, where each core writes its own row and the one that calls READY a copy of all.
  */
 #pragma once
 #include "abi/table.h"
@@ -56,7 +56,8 @@ struct monitor {
 	struct watch watch;                     /* the first core's */
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
 	uint32_t entered;                       /* bit n: core n has been in monitor_run */
-	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase for whose end core n waits; unused for the first core */
+	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase that core n has stopped for, and whose end it waits for; unused for the first
+						   core */
 	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;

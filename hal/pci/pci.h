@@ -20,7 +20,7 @@ struct pci_function {
 	uint32_t bar[BH_PCI_FUNCTION_BARS]; /* as they read when they hold what is granted */
 };
 
-/* The functions of one sandbox. Const after start-up. */
+/* The functions of one sandbox. Const after start-up, but for the lock. */
 struct pci_view {
 	uint32_t count;
 	struct hal_lock own;

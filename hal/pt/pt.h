@@ -8,10 +8,10 @@
  *          +------+     +---+--+     +---+--+    +------+
  *       512 GiB each        +-> 1 GiB    +-> 2 MiB block
  *
- * Formats of fewer levels start further right. A root has a slot for each value of the input address's uppermost bits: it is shorter than a
- * frame, or several frames side by side, where ia_bits says so.
- * Start-up code only, on the boot core: the tables of a sandbox are made before it runs and sealed. Frames come from the
- * sandbox's arena, which lies one to one in start-up's address space, so a table's address is its physical address.
+ * Formats of fewer levels start at a lower level. A root has a slot for each value of the input address's uppermost bits: it is shorter
+ * than a frame, or several frames side by side, where ia_bits says so. Start-up code only, on the boot core: the tables of a sandbox are
+ * made before it runs and sealed. Frames come from the sandbox's arena, which lies one to one in start-up's address space, so a table's
+ * address is its physical address.
  */
 #pragma once
 #include "hal/hal.h"
@@ -23,9 +23,9 @@ enum { PT_LEAF_4K = 1 << 0, PT_LEAF_2M = 1 << 1, PT_LEAF_1G = 1 << 2 };
 
 struct pt_format {
 	const char *name;
-	uint64_t control;       /* what the walker's register must hold: pt_formats_*_boot.c names it for each format */
+	uint64_t control;       /* what the walker's register must hold: formats_*_boot.c names it for each format */
 	uint64_t address;       /* bits of an entry that hold an output address or a table's, ... */
-	uint8_t address_shift;  /* ... which stands so many bits further right there than it counts */
+	uint8_t address_shift;  /* address = (entry & `address`) << address_shift */
 	uint8_t ia_bits;        /* width of input addresses: guest-physical, or virtual in the monitor's own tables; sizes the root */
 	uint8_t oa_bits;        /* width of output addresses that fit an entry under `control` */
 	uint8_t levels;         /* of tables; the last is level 0, whose leaves are 4 KiB */

@@ -3,11 +3,12 @@
  * Stage 2 while guests run: holes become leaves and leaves become holes, within ranges that start-up has reserved. For channels, memory
  * that grows, and migration by copy. Resident, and linked where something calls it; nothing does yet.
  *
- *   pt_live_reserve (start-up)   every table below the root is made, so that each place of the range is a hole of one size
- *   pt_live_put                  hole -> leaf: no core can have kept anything about a hole, so nothing is invalidated
- *   pt_live_take                 leaf -> hole: a new generation. Who takes kicks the sandbox's other cores. A core that comes into its
- * monitor invalidates, then acknowledges the generation. The frame is its owner's until all have: pt_live_is_clear replacement leaf -> hole
- * -> leaf. Accesses of other cores meanwhile are no faults: pt_live_retry pt_live_restore (restart)    every reserved place is a hole again
+ *   pt_live_reserve   start-up: every table below the root is made, so that each place of the range is a hole of one size
+ *   pt_live_put       hole -> leaf. No core can have kept anything about a hole, so nothing is invalidated.
+ *   pt_live_take      leaf -> hole, and a new generation. Who takes then kicks the sandbox's other cores; each invalidates as it comes
+ *                     into its monitor, and acknowledges. The frame is its owner's until all have: pt_live_is_clear.
+ *   pt_live_retry     during a replacement, leaf -> hole -> leaf: an access of another core to the hole is no fault, within a bound
+ *   pt_live_restore   restart: every reserved place is a hole again
  *
  * A leaf is never divided, joined or overwritten. The root never changes, so kicks that poison it (hal/arm/kick.c) need not know of this.
  *
@@ -33,9 +34,9 @@ struct pt_live {
 		uint64_t ia, size;
 		unsigned level; /* of its leaves */
 	} ranges[PT_LIVE_RANGES];
-	uint32_t generation;                 /* of leaves taken */
+	uint32_t generation;                 /* counts calls of pt_live_take */
 	uint32_t seen[BH_MAX_SANDBOX_CORES]; /* the generation that a core has acknowledged; it alone writes this */
-	uint32_t change;                     /* odd: what follows is being replaced */
+	uint32_t change;                     /* odd: `start` and `size` are being replaced */
 	uint64_t start, size;
 	struct pt_live_wait {
 		uint32_t change;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hal.h on x86: what both vendors share. These structures lie in the sandbox's arena; start-up fills them, and of the
- * partition nothing changes afterwards. A core's part is touched by that core alone, but for the core events that its siblings post.
+ * partition nothing changes afterwards but `ioapic`, under its lock, and the lock in `pci`. A core's part is touched by that core alone,
+ * but for the core events that its siblings post.
  *
  * The room has a circle: these structures contain what the I/O APIC and CPUID keep for a sandbox, so this header includes theirs, and
  * their resident code looks up the sandbox's cores and registers here.

@@ -52,7 +52,7 @@ bool frames_claim(uint64_t address, uint64_t size, unsigned owner);
  */
 bool frames_give(uint64_t address, uint64_t count, unsigned owner);
 
-/* Return the owner of the frame that holds `address`; FRAME_OWNERS if there is no such frame. */
+/* Returns the owner of the frame that holds `address`; FRAME_OWNERS if there is no such frame. */
 unsigned frames_owner(uint64_t address);
 
 /* Returns how many frames are free. */

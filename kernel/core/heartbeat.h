@@ -8,7 +8,7 @@
 
 enum { HEARTBEAT_HZ = 1000 };
 
-/* Beats `hz` times a second from now on, or no more if `hz` is 0. Counts go on. */
+/* Beats `hz` times a second from now on; 0 stops it. Counts go on. */
 void heartbeat_start(uint64_t hz);
 
 /*

@@ -24,7 +24,7 @@ struct irq_controller {
 	void (*enable_local)(uint32_t number);
 	/* Enables the device's line, to this core. Returns the number as which it will arrive. */
 	uint32_t (*enable_device)(const struct bh_grant *grant);
-	/* Interrupts core `slot` of the sandbox: one exit here, none there. */
+	/* Interrupts core `slot` of the sandbox: the sender exits once, the receiver never. */
 	void (*send_ipi)(unsigned slot);
 	/* Masks what is not more urgent than `priority`. Returns the mask as it then reads. NULL where nobody asks (x86). */
 	uint32_t (*mask)(uint32_t priority);

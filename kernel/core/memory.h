@@ -34,5 +34,5 @@ void memory_switch(const uint64_t *root, unsigned asid);
  * to there, with caches off, and nothing but the image above.
  */
 void memory_start(const uint64_t *root, uint64_t written_end);
-/* Makes instructions that were just written visible to the processor's other view of them, at whatever address. */
+/* Makes instructions that were just written visible to instruction fetch, at whatever address. */
 void memory_publish_code(const void *start, uint64_t bytes);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * User mode: EL0, ring 3, USR. How the kernel enters it, what a program there has of the processor besides its frame, and what comes back:
+ * User mode: EL0, ring 3, USR. How the kernel enters it, what a process has of the processor besides its frame, and what comes back:
  *
  *   interrupts                               their handlers (irq.h), with a frame that says user mode
- *   calls: SVC, SYSCALL                      user_call
+ *   calls: SVC, SYSCALL                      user_call; numbers and the library of processes come in a header of their own in abi/
  *   its first use of floating point          user_take_fp
  *   whatever else it raises                  a fault (fault.h)
  *
- * Floating-point and SIMD registers have an owner on each core: the program whose values they hold. For every other program they are off,
+ * Floating-point and SIMD registers have an owner on each core: the process whose values they hold. For every other process they are off,
  * and the first use of them traps; then they change hands. The kernel itself is compiled without them.
  */
 #pragma once
@@ -18,7 +18,7 @@
 /*
  * user_state.h provides:
  *   struct cpu_fp        floating-point and SIMD registers with their control registers
- *   struct cpu_user      a program's registers that no frame holds: `fp`, and thread pointers
+ *   struct cpu_user      a process's registers that no frame holds: `fp`, and thread pointers
  */
 
 struct cpu_frame;
@@ -26,7 +26,7 @@ struct cpu_frame;
 enum user_result { USER_E_UNKNOWN = -1 };
 
 /*
- * Makes `to` the program that runs on this core: saves the thread pointers of the one that did, loads those of `to`, and lets it use
+ * Makes `to` the process that runs on this core: saves the thread pointers of the one that did, loads those of `to`, and lets it use
  * floating point if the registers hold its values. NULL: none runs. Requires: interrupts disabled; `to` runs on no other core, and none
  * holds its floating-point registers (user_release).
  */

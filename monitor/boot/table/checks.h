@@ -5,6 +5,7 @@
  *
  *   table_boot.c ─► header_boot.c
  *             ├──► regions_boot.c ─► devices_boot.c ─► spans_boot.c
+ *             ├──► devices_boot.c
  *             └──► payload_boot.c ─► header_boot.c (checksum), spans_boot.c
  */
 #pragma once

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hostile sandbox might try. An attack is one function that a test calls by name; it says what it is about to do,
- * and afterwards, if there is an afterwards, whether it was refused (by which exception) or returned (what).
+ * What a hostile sandbox might try, by name, for cases. The campaign's attempts are classes, tools/bhtool/attack/classes_*.py. An attack is
+ * one function that a test calls by name; it says what it is about to do, and afterwards, if there is an afterwards, whether it was refused
+ * (by which exception) or returned (what).
  */
 #pragma once
 #include <stdbool.h>

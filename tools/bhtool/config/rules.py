@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule of the configuration (BH-I7.tool), once: identifier, what must hold, what to do where it does not, and who checks it.
 
-The documentation's table, the messages and the tests come from here. Numbers are never used twice, for good.
+The documentation's table, the messages and the tests come from here. Numbers are never used twice, for good. A new rule has a check, files that break
+it in tests/config/broken, its word in tests/config/predicate.py, perhaps a remedy in codes/whys.py, and docs/configuration.md made anew.
 """
 
 from __future__ import annotations
