@@ -186,11 +186,9 @@ enum { PROGRAM_BYTES = 1 << 30 }; /* the last of the kernel's own addresses, whi
  */
 static uint64_t reach(uint64_t physical)
 {
-	static uint64_t taken; /* bytes before the program's: mappings of its own begin at the other end */
-	uint64_t virtual;
+	static uint64_t taken; /* bytes before the program's: mappings of its own begin at the other end. Cores reach at the same time. */
+	uint64_t virtual = 2 * space_format.grants_end - PROGRAM_BYTES - __atomic_add_fetch(&taken, BH_PAGE_BYTES, __ATOMIC_RELAXED);
 
-	taken += BH_PAGE_BYTES;
-	virtual = 2 * space_format.grants_end - PROGRAM_BYTES - taken;
 	if (space_map(&kernel_space, virtual, physical & -(uint64_t)BH_PAGE_BYTES, BH_PAGE_BYTES, SPACE_DATA) != SPACE_OK)
 		return 0;
 	return virtual + physical % BH_PAGE_BYTES;

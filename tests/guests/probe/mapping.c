@@ -46,18 +46,22 @@ static uint64_t *graft_entry(void)
 
 uint64_t mapping_reach(uint64_t physical, uint64_t size)
 {
-	static uint64_t reached; /* bytes from reach_start() on */
-	uint64_t start = reach_start() + reached, first = physical & -(uint64_t)BH_PAGE_BYTES;
-	uint64_t bytes = (physical - first + size + BH_PAGE_BYTES - 1) & -(uint64_t)BH_PAGE_BYTES;
+	static uint64_t reached; /* bytes from reach_start() on; cores reach at the same time */
+	const uint64_t most = graft_start() - reach_start();
+	uint64_t first = physical & -(uint64_t)BH_PAGE_BYTES, bytes, start;
 
-	if (physical >= REACH_LIMIT || size >= graft_start() - start || bytes >= graft_start() - start)
+	if (physical >= REACH_LIMIT || size >= most)
 		return 0;
+	bytes = (physical - first + size + BH_PAGE_BYTES - 1) & -(uint64_t)BH_PAGE_BYTES;
+	start = __atomic_fetch_add(&reached, bytes, __ATOMIC_RELAXED);
+	if (start >= most || bytes >= most - start)
+		return 0;
+	start += reach_start();
 	/* Page by page: each has an entry of its own, which can be changed. */
 	for (uint64_t at = 0; at < bytes; at += BH_PAGE_BYTES) {
 		if (space_map(&kernel_space, start + at, first + at, BH_PAGE_BYTES, SPACE_DATA) != SPACE_OK)
 			return 0;
 		memory_write(mapping_entry(start + at), mapping_entry_to(first + at));
-		reached += BH_PAGE_BYTES;
 	}
 	memory_forget();
 	return start + physical % BH_PAGE_BYTES;

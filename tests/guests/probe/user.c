@@ -45,12 +45,17 @@ static uint64_t stack_at(void)
 
 static bool lay_out(void)
 {
+	static bool mapped;
+
 	for (uint64_t n = 0; user_programs + n < user_programs_end; n++)
 		text[n] = user_programs[n];
 	memory_publish_code(text, sizeof(text));
 	data.page = (struct user_page){ 0 };
-	return space_map(&kernel_space, text_at(), (uintptr_t)text, sizeof(text), SPACE_USER_TEXT) == SPACE_OK &&
-	       space_map(&kernel_space, data_at(), (uintptr_t)&data, sizeof(data), SPACE_USER_DATA) == SPACE_OK;
+	if (mapped)
+		return true;
+	mapped = space_map(&kernel_space, text_at(), (uintptr_t)text, sizeof(text), SPACE_USER_TEXT) == SPACE_OK &&
+		 space_map(&kernel_space, data_at(), (uintptr_t)&data, sizeof(data), SPACE_USER_DATA) == SPACE_OK;
+	return mapped;
 }
 
 static void prepare_core(void)
