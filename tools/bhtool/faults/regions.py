@@ -29,6 +29,9 @@ def frames(span: Span) -> range:
     return range(span.start, span.end, FRAME)
 
 
+TAKEN_BYTES = 1 << 18  # from the end of the kernel's image on
+
+
 def words(spans: Iterable[Span]) -> tuple[int, ...]:
     return tuple(address for span in spans for address in range(span.start, span.end, WORD))
 
@@ -67,12 +70,15 @@ def _guest(stage: Stage, snapshot: Snapshot, symbols: Mapping[str, int]) -> Iter
         return Span(victim.ram_hpa + symbols[first] - victim.ram_gpa, symbols[last] - symbols[first])
 
     text, data = at("text_start", "text_end"), at("rodata_end", "image_end")
-    tables = [page for page in frames(data) if _is_table(snapshot, page, victim.ram_gpa, victim.ram_size)]
+    taken = Span(data.end, TAKEN_BYTES)  # the kernel takes the lowest frames first, tables among them
+    tables = [
+        page for page in frames(Span(data.start, data.size + taken.size)) if _is_table(snapshot, page, victim.ram_gpa, victim.ram_size)
+    ]
     rest = [
         page
         for ram in victim.ram
         for page in frames(Span(ram.hpa, ram.size))
-        if not data.start <= page < data.end and not text.start <= page < text.end
+        if not data.start <= page < data.end and not text.start <= page < text.end and page not in tables
     ]
     yield region(snapshot, "guest text", [text], is_guests=True)
     yield region(snapshot, "guest data", whole(set(frames(data)) - set(tables)), is_guests=True)
