@@ -39,8 +39,9 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t 
 
 /*
  * Puts the functions in their places and then gives each of them `command`, of which PCI_COMMAND_DECODE is what start-up leaves, and
- * PCI_SILENT says that it neither decodes nor masters the bus. A configuration write is not posted: when this returns, what a function has
- * written to memory is there (PCI Express Base 3.0, 2.4.1 "Transaction Ordering Rules").
+ * PCI_SILENT says that it neither decodes nor masters the bus. No function masters it (BH-D140); where one may, what it wrote before can
+ * still be under way when this returns: the completion of a configuration write may pass a posted write, that of a read may not (PCI
+ * Express Base 3.0, 2.4.1 "Transaction Ordering Rules"). Then the command has to be read back, and Transactions Pending waited for.
  * Requires: no guest of the sandbox runs.
  */
 void pci_reset(const struct pci_view *view, uint32_t command);

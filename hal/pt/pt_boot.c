@@ -148,7 +148,7 @@ enum hal_status pt_reserve(struct pt *pt, uint64_t ia, uint64_t size, unsigned l
 {
 	const struct run run = { ia, ia, size };
 	struct run wide = { ia, 0, size };
-	enum hal_status status = check_range(pt, wide);
+	enum hal_status status = (ia | size) & (pt_span(level) - 1) ? HAL_E_RANGE : check_range(pt, wide);
 
 	if (status == HAL_OK && !(pt->leaf_levels & pt->executable_leaf_levels & 1u << level))
 		return HAL_E_PERMISSION;

@@ -10,7 +10,9 @@
  *   pt_live_retry     during a replacement, leaf -> hole -> leaf: an access of another core to the hole is no fault, within a bound
  *   pt_live_restore   restart: every reserved place is a hole again
  *
- * A leaf is never divided, joined or overwritten. The root never changes, so kicks that poison it (hal/arm/kick.c) need not know of this.
+ * A leaf is never divided, joined or overwritten, and the root never changes. Not yet for a sandbox that can be kicked by poisoning its
+ * root (hal/arm/kick.c): an editor that meets a poisoned entry takes it for a hole. Who calls this first on ARM has the walk begin below
+ * the root.
  *
  * The seam, for whoever calls this first. The exit path (hal_core_run's decoders) asks pt_live_retry before it reports MEMORY, and reports
  * KICK if it says so: monitor/exits.c resumes after that, and attend() of monitor/run.c comes by. hal_core_ready, which attend() asks

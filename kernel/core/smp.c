@@ -12,6 +12,7 @@
 #include "kernel/core/irq.h"
 #include "kernel/core/space.h"
 #include "kernel/core/timer.h"
+#include "kernel/core/user.h"
 
 enum { STACK_BYTES = 16384, TICK_NS = 1000000, PATIENCE_NS = 100000000 };
 enum state { OFF, STARTING, ON };
@@ -65,6 +66,7 @@ static _Noreturn void leave(struct core *self)
 {
 	cpu_interrupts_disable();
 	timer_cancel(&self->tick);
+	user_leave_core();
 	atomic_store_explicit(&self->order, NONE, memory_order_relaxed);
 	atomic_store_explicit(&self->state, OFF, memory_order_release);
 	cpu_stop_core();

@@ -15,7 +15,8 @@
  *
  * Other cores. A space knows the cores whose TLB may hold something of it (space_cores). What is mapped anew they see by themselves. To
  * unmap something, or to destroy a space, the caller first has every other core of space_cores switch to another space and call
- * space_forget; until then space_unmap and space_destroy refuse. Every core that is on counts as one of kernel_space.
+ * space_forget; until then space_unmap and space_destroy refuse. Every core that has been on counts as one of
+ * kernel_space, also when it is off again.
  *
  * A status other than SPACE_OK means that nothing has changed. Any core, in the main program; each function locks for itself, and keeps
  * interrupts disabled for a time that grows with the number of leaves: who has deadlines maps in pieces.

@@ -61,6 +61,16 @@ void user_release(struct cpu_user *user)
 	cpu_fp_enable(false);
 }
 
+void user_leave_core(void)
+{
+	struct core *core = this_core();
+
+	if (core->running)
+		user_switch(NULL);
+	if (core->fp_owner)
+		user_release(core->fp_owner);
+}
+
 void user_call(struct cpu_frame *frame)
 {
 	cpu_frame_set_result(frame, USER_E_UNKNOWN);

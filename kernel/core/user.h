@@ -38,6 +38,9 @@ void user_switch(struct cpu_user *to);
  */
 void user_release(struct cpu_user *user);
 
+/* This core goes off: whose registers it holds gets them back, and nobody runs. Requires: interrupts disabled. */
+void user_leave_core(void);
+
 /* ---- From the vectors --------------------------------------------------------------------------------------------- */
 
 /* A call: there are none yet, so its result is USER_E_UNKNOWN. */

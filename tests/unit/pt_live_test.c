@@ -121,6 +121,7 @@ static void test_reserve(void)
 		CHECK_EQ(live.range_count, rows[check_context.round].expected == HAL_OK ? 3 : 2);
 	}
 	prepare(&pt_npt);
+	CHECK_EQ(pt_reserve(&pt, 0x48001000, MiB2, 1), HAL_E_RANGE);
 	pt.executable_leaf_levels = PT_LEAF_4K;
 	CHECK_EQ(pt_live_reserve(&live, &pt, 0x48000000, MiB2, 1), HAL_E_PERMISSION);
 	arena.end = arena.next;

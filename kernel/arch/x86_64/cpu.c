@@ -24,7 +24,7 @@ static const char *const exception_names[EXCEPTIONS] = {
 	[10] = "#TS", [11] = "#NP", [12] = "#SS", [13] = "#GP", [14] = "#PF", [16] = "#MF", [17] = "#AC", [18] = "#MC", [19] = "#XF",
 };
 
-/* An attempt is abandoned in the kernel's own ring, whichever it went to. */
+/* An attempt is abandoned in the kernel's own ring, whichever it went to, on its own stack and with its own flags. */
 static void exception(struct cpu_frame *frame)
 {
 	const char *name = exception_names[frame->vector];
@@ -36,6 +36,8 @@ static void exception(struct cpu_frame *frame)
 	frame->rip = (uint64_t)cpu_attempt_abandon;
 	frame->cs = SELECTOR_CODE;
 	frame->ss = SELECTOR_DATA;
+	frame->rsp = attempt_stack;
+	frame->rflags = RFLAGS_FIXED | (frame->rflags & RFLAGS_IF);
 }
 
 void cpu_vector(struct cpu_frame *frame)

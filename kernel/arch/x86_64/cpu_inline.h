@@ -8,7 +8,7 @@
 #include "segments.h"
 #include "x86.h"
 
-enum { RFLAGS_IF = 1 << 9 };
+enum { RFLAGS_FIXED = 1 << 1, RFLAGS_IF = 1 << 9 };
 
 static inline void cpu_interrupts_enable(void)
 {

@@ -12,7 +12,7 @@
 
 enum { CR0_MP = 1 << 1, CR0_EM = 1 << 2, CR0_TS = 1 << 3, CR4_OSFXSR = 1 << 9, CR4_OSXMMEXCPT = 1 << 10 };
 enum { MSR_GS_BASE = 0xc0000101, MSR_KERNEL_GS_BASE, MSR_LSTAR = 0xc0000082 };
-enum { RFLAGS_1 = 1 << 1, RFLAGS_CLEARED = 0x257fd5 /* by SYSCALL: all that a program may have set, IF, TF and DF among them */ };
+enum { RFLAGS_CLEARED = 0x257fd5 /* by SYSCALL: all that a program may have set, IF, TF and DF among them */ };
 enum { FCW_RESET = 0x37f, MXCSR_RESET = 0x1f80 };
 
 extern const char cpu_call_entry[]; /* vectors.S */
@@ -44,7 +44,7 @@ void cpu_frame_reset(struct cpu_frame *frame, uint64_t pc, uint64_t sp, uint64_t
 		.rdi = argument,
 		.rip = pc,
 		.cs = SELECTOR_USER_CODE | 3,
-		.rflags = RFLAGS_1 | RFLAGS_IF,
+		.rflags = RFLAGS_FIXED | RFLAGS_IF,
 		.rsp = sp,
 		.ss = SELECTOR_USER_DATA | 3,
 	};

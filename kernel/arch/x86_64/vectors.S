@@ -69,7 +69,7 @@ frame_return:
 
 /*
  * SYSCALL: return address in RCX, flags in R11, the program's stack pointer, interrupts disabled. Makes the frame that an interrupt would
- * have made. It returns by IRETQ, which takes any return address.
+ * have made. It returns by IRETQ. The address is canonical, as the user part ends a page before those that are not (space_format.c).
  */
 	.globl	cpu_call_entry
 cpu_call_entry:
