@@ -11,6 +11,12 @@ def edit(what: str, old: str, new: str = "", file: str = EDITOR) -> Mutation:
 
 
 EDITS = (
+    edit(
+        "what is reserved begins inside a leaf",
+        "(ia | size) & (pt_span(level) - 1) ? HAL_E_RANGE : check_range(pt, wide)",
+        "check_range(pt, wide)",
+        "hal/pt/pt_boot.c",
+    ),
     edit("leaves are put where nothing is reserved", "if (!range) return HAL_E_DENIED;", "if (!range) return HAL_OK;"),
     edit("a range may end beyond what is reserved", "&& size <= range->size - (ia - range->ia))", ")"),
     edit(

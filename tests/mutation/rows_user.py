@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in the sandbox kernel's user mode: what is broken where, and what the program's report then lacks."""
+
+from tests.emulated.case import ARMV7, GICV3, SVM
+from tests.mutation.machine_mutation import MachineMutation
+
+CASE = "user-mode"
+CORE = "kernel/core/user.c"
+A64_VECTORS, V7_VECTORS, X86_VECTORS = (f"kernel/arch/{arch}/vectors.S" for arch in ("aarch64", "armv7", "x86_64"))
+LOWER_IRQ = "user_interrupt user_exception 10"  # two entries of the vector table
+INTERRUPTS, REGISTERS, TURNS, PEEK = (f"never said .user {word}" for word in ("interrupts", "registers", "turns", "at"))
+
+
+def user(what: str, file: str, old: str, new: str, platform: str, shows: str) -> MachineMutation:
+    return MachineMutation(what, file, old, new, CASE, platform, shows)
+
+
+USER = (
+    *(
+        user(
+            "the owner's floating-point registers are not saved", CORE, "cpu_fp_save(&core->fp_owner->fp);", "(void)core;", platform, TURNS
+        )
+        for platform in (GICV3, SVM, ARMV7)
+    ),
+    user("floating point is on for everybody", CORE, "cpu_fp_enable(to && core->fp_owner == to);", "cpu_fp_enable(true);", GICV3, TURNS),
+    user("thread pointers stay", CORE, "cpu_user_load(to);", "(void)0;", SVM, TURNS),
+    user("an interrupt of EL0 is an exception", A64_VECTORS, LOWER_IRQ, "user_exception 9\n\tuser_exception 10", GICV3, INTERRUPTS),
+    user("an interrupt of EL0 notes its arrival in X18", A64_VECTORS, LOWER_IRQ, "interrupt\n\tuser_exception 10", GICV3, REGISTERS),
+    user("an interrupt notes its arrival in R9", V7_VECTORS, "mrc p15, 0, sp, c14, c3, 0", "mrc p15, 0, r9, c14, c3, 0", ARMV7, REGISTERS),
+    user("ring 3 has no way in", X86_VECTORS, "call descriptors_set_user_entry_stack jmp", "jmp", SVM, INTERRUPTS),
+    user(
+        "user mode reaches the kernel's memory",
+        "kernel/arch/x86_64/space_format.c",
+        "[SPACE_DATA] = WRITABLE,",
+        "[SPACE_DATA] = WRITABLE | USER,",
+        SVM,
+        PEEK,
+    ),
+)
