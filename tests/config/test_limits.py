@@ -129,6 +129,32 @@ def test_what_the_tool_cannot_read_of_a_board_is_refused(written: str, tmp_path:
         read_private("mine")
 
 
+@pytest.mark.parametrize(
+    ("name", "written", "said"),
+    [
+        ("BOARD_PRIVATE_SPANS", None, "does not define BOARD_PRIVATE_SPANS"),
+        ("BOARD_PCI_PORTS_AT", None, "does not define BOARD_PCI_PORTS_AT"),
+        ("BOARD_PRIVATE_LINES", "{ 0, 32 } SPAN(7)", "pairs of numbers in braces are expected"),
+        ("BOARD_IMAGE_AT", None, ""),
+    ],
+)
+def test_no_list_of_a_board_is_empty_by_mistake(
+    name: str, written: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    good = dict.fromkeys(MACROS, "{ 0, 1 }") | {"BOARD_PCI_PORTS_AT": "0", "BOARD_IMAGE_AT": "0x1000"}
+    texts = {one: text for one, text in (good | {name: written}).items() if text is not None}
+    (tmp_path / "mine" / "board.h").write_text("".join(f"#define {one} {text}\n" for one, text in texts.items()))
+    monkeypatch.setattr(paths, "PLATFORMS", tmp_path)
+    read_private.cache_clear()
+    if said:
+        with pytest.raises(BulkheadError, match=said):
+            read_private("mine")
+    else:
+        assert read_private("mine").image_at is None
+    read_private.cache_clear()
+
+
 def test_ports_beside_those_of_the_machine(refusal: Callable[[str, Change], str]) -> None:
     taken = [port for start, count in PRIVATE_PORTS for port in range(start, start + count)]
     for port in sorted({near for one in taken for near in (one - 1, one + 1) if 0 <= near < 0x10000} - set(taken) - UARTS):

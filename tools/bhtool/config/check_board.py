@@ -55,6 +55,9 @@ def _reserved(machine: Machine) -> Iterator[Finding]:
             text = f"`reserved` lacks {span}, which BOARD_RESERVED_RAM of {kept.board_name} keeps for firmware"
             yield Finding(own.where("reserved"), text)
     image = Span(machine.image_address, PAGE)
+    if kept.image_at not in (None, image.start):
+        text = f"the monitor image begins at {image.start:#x} by the board tree, and at {kept.image_at:#x} by BOARD_IMAGE_AT of {kept.board_name}"
+        yield Finding(own.where("image-address"), text)
     if not any(one.holds(image) for one in machine.reserved):
         yield Finding(own.where("reserved"), f"`reserved` lacks the monitor image, which begins at {image.start:#x}")
 

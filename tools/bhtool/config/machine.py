@@ -79,6 +79,7 @@ class BoardPrivate:
     lines: tuple[Span, ...] = ()
     pci_windows: tuple[Span, ...] = ()
     pci_ports: tuple[Span, ...] = ()
+    image_at: int | None = None  # where the image is linked; None: the header does not say
 
 
 @dataclass

@@ -17,7 +17,8 @@ from bhtool.config.span import Span
 from bhtool.errors import BulkheadError, Status
 
 LISTS = ("BOARD_RESERVED_RAM", "BOARD_PRIVATE_SPANS", "BOARD_PRIVATE_PORTS", "BOARD_PRIVATE_LINES", "BOARD_PCI_WINDOW", "BOARD_PCI_PORTS")
-MACROS = (*LISTS, "BOARD_PCI_PORTS_AT")
+IMAGE = "BOARD_IMAGE_AT"  # PCs have none: their image is always linked for the same address
+MACROS = (*LISTS, "BOARD_PCI_PORTS_AT", IMAGE)
 _PAIR = re.compile(r"\{([^{},]*),([^{},]*)\}")
 _SUM = re.compile(r"(0x[0-9a-f]+|\d+)(?:\+(0x[0-9a-f]+|\d+))*")
 
@@ -26,11 +27,11 @@ _SUM = re.compile(r"(0x[0-9a-f]+|\d+)(?:\+(0x[0-9a-f]+|\d+))*")
 def read_private(board_name: str) -> BoardPrivate:
     """Raises BulkheadError where the header does not compile, or writes an address in a way that is not read here."""
     header = paths.PLATFORMS / board_name / "board.h"
-    *lists, ports_at = _expanded(header)
+    *lists, ports_at, image = _expanded(header)
     reserved, registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
     if start := _number(header, ports_at):  # there they are memory
         windows = *windows, *(Span(start + one.start, one.size) for one in pci_ports)
-    return BoardPrivate(board_name, reserved, registers, ports, lines, windows, pci_ports)
+    return BoardPrivate(board_name, reserved, registers, ports, lines, windows, pci_ports, _number(header, image) if image else None)
 
 
 def _expanded(header: Path) -> list[str]:
@@ -42,10 +43,16 @@ def _expanded(header: Path) -> list[str]:
     found = [re.search(rf'^"{name}"(.*)$', done.stdout, re.MULTILINE) for name in MACROS]
     if done.returncode or not all(found):
         raise BulkheadError(f"{header} cannot be read: {(done.stderr.splitlines() or ['a macro is missing'])[0]}", Status.FAILED)
-    return [one[1] for one in found if one]
+    texts = {name: one[1].strip() for name, one in zip(MACROS, found, strict=True) if one}
+    if missing := [name for name, text in texts.items() if text == name and name != IMAGE]:
+        raise BulkheadError(f"{header} does not define {missing[0]}", Status.FAILED)
+    return ["" if text == name else text for name, text in texts.items()]
 
 
 def _spans(header: Path, text: str) -> Iterator[Span]:
+    """Of pairs in braces, with commas between."""
+    if rest := _PAIR.sub("", text).replace(",", "").strip():
+        raise BulkheadError(f"{header} writes {rest!r} where pairs of numbers in braces are expected", Status.FAILED)
     for start, size in _PAIR.findall(text):
         yield Span(_number(header, start), _number(header, size))
 
