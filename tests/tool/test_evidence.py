@@ -2,22 +2,33 @@
 """Requirements and results, joined: what a test that passed, failed, was skipped or did not run comes to, on each platform that a requirement names."""
 
 import json
+import re
+import shlex
+import threading
+import time
+import xml.etree.ElementTree as ET
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from bhtool import paths
 from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
 from bhtool.evidence import results as kept
 from bhtool.evidence.claims import Claim, ids_of_source, read, write
 from bhtool.evidence.join import Shown, evidence_json, join, row_of, summary
 from bhtool.evidence.page import report
-from bhtool.evidence.requirements import Catalogue, Requirement
+from bhtool.evidence.requirements import Catalogue, Requirement, load
 from bhtool.evidence.results import Outcome, Result, Results
+from bhtool.evidence.static import complaints
 from bhtool.testing import result
 from bhtool.testing.tally import Tally
+from bhtool.verbs import EXAMPLES
 from bhtool.verbs import evidence as verb
 from bhtool.verbs import test as test_verb
+
+from tests.mutation.host_programs import PROGRAMS
 
 COMMIT = "0123456789abcdef" * 2 + "01234567"
 TWO = Requirement("BH-I1.two", "Two machines hold it.", "BH-I1", platforms=("here", "there"))
@@ -59,6 +70,52 @@ def test_a_long_test_that_did_not_run_is_left_or_missing() -> None:
     assert row_of(TWO, [HERE, THERE, LONG], ran(here="passed", there="passed", long="passed"), with_long=True).state == "proven"
 
 
+@pytest.mark.parametrize("with_long", [False, True])
+def test_a_long_test_that_was_skipped_is_missing(with_long: bool) -> None:
+    row = row_of(TWO, [HERE, THERE, LONG], ran(here="passed", there="passed", long="skipped"), with_long)
+    assert (row.state, row.left, row.count("missing")) == ("missing", 0, 1)
+
+
+def test_with_long_what_is_missing_where_it_need_not_be_shown_is_missing() -> None:
+    elsewhere = Claim("tests/mutation/b.py::elsewhere", (TWO.id,), "elsewhere", long=True)
+    states = [row_of(TWO, [HERE, THERE, elsewhere], ran(here="passed", there="passed"), with_long).state for with_long in (False, True)]
+    assert states == ["proven", "missing"]
+
+
+OF_LONG = replace(TWO, platforms=("here",), long=True)
+LONG_TOO = replace(LONG, test="tests/mutation/b.py::too")
+
+
+@pytest.mark.parametrize(
+    ("passed", "with_long", "state"),
+    [
+        ([], False, "left"),
+        ([LONG], False, "left"),
+        ([LONG, LONG_TOO], False, "proven"),
+        ([LONG], True, "missing"),
+        ([LONG, LONG_TOO], True, "proven"),
+    ],
+    ids=["none-ran", "one-ran", "both-ran", "one-ran-with-long", "both-ran-with-long"],
+)
+def test_what_long_tests_alone_show_is_left_until_all_ran(passed: list[Claim], with_long: bool, state: str) -> None:
+    results = Results(COMMIT, {claim.test: Result(claim.test, "passed", 0) for claim in passed})
+    row = row_of(OF_LONG, [LONG, LONG_TOO], results, with_long)
+    assert row.state == state
+    assert ("1 left to --long" in summary([row])) == (state == "left")
+
+
+def test_only_mutations_show_that_mutations_are_caught() -> None:
+    shown = load().requirements["BH-E1.mutations"]
+    assert (shown.tests, shown.long) == ((), True)
+    assert set(shown.platforms) == {"host", "qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"}
+
+
+def test_what_is_left_to_long_tests_has_no_others() -> None:
+    catalogue = Catalogue({"BH-I1": "Separation."}, {OF_LONG.id: OF_LONG})
+    assert not complaints(catalogue, [LONG])
+    assert complaints(catalogue, [LONG, HERE]) == [f"{OF_LONG.id}: tests that are not long show it, too: it is not `long`"]
+
+
 def test_no_test_at_all_proves_nothing() -> None:
     assert row_of(TWO, [HERE], ran(here="passed"), with_long=True).state == "missing"
 
@@ -90,7 +147,7 @@ def test_what_is_said_of_all() -> None:
 def test_the_json_names_what_is_missing() -> None:
     rows = join(CATALOGUE, [HERE, THERE], ran(here="passed"))
     found = evidence_json(rows, COMMIT, False, [])
-    assert found["counts"] == {"proven": 0, "analysis": 1, "review": 0, "missing": 1, "failed": 0}
+    assert found["counts"] == {"proven": 0, "analysis": 1, "review": 0, "left": 0, "missing": 1, "failed": 0}
     two, read_one = found["requirements"]
     assert two["places"]["there"] == {"state": "missing", "passed": 0, "missing": [THERE.test], "failed": [], "left_to_long": 0}
     assert (read_one["document"], read_one["platforms"]) == ("benchmarks.md", [])
@@ -130,9 +187,54 @@ def test_a_file_without_results_is_refused(tmp_path: Path, text: str) -> None:
         kept.read(tmp_path / "wrong.json")
 
 
-JUNIT = """<testsuites><testsuite>
-<testcase classname="bulkhead" name="bulkhead / arena" time="0.25"/>
-<testcase classname="tests.emulated.a" name="here@group" time="1.5">
+def test_an_unknown_outcome_is_refused(tmp_path: Path) -> None:
+    rows = [{"test": HERE.test, "outcome": "xfailed", "seconds": 1.0}]
+    (tmp_path / "wrong.json").write_text(json.dumps({"schema": "bulkhead/results-v1", "commit": COMMIT, "tests": rows}))
+    with pytest.raises(BulkheadError, match=f"{HERE.test} is said to be xfailed; a test is skipped, passed, failed: take the file"):
+        kept.read(tmp_path / "wrong.json")
+
+
+@pytest.mark.parametrize("outcomes", [("failed", "passed"), ("passed", "failed")])
+def test_of_two_rows_of_a_test_the_worst_counts(tmp_path: Path, outcomes: tuple[Outcome, ...]) -> None:
+    rows = [{"test": HERE.test, "outcome": outcome, "seconds": 1.0} for outcome in outcomes]
+    (tmp_path / "twice.json").write_text(json.dumps({"schema": "bulkhead/results-v1", "commit": COMMIT, "tests": rows}))
+    assert kept.read(tmp_path / "twice.json").tests[HERE.test].outcome == "failed"
+
+
+def test_runs_that_end_at_once_lose_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reads what is known, dawdles, and writes: without a lock the last one would undo the others."""
+    of_commit = kept.of_commit
+
+    def dawdle(commit: str) -> Results:
+        known = of_commit(commit)
+        time.sleep(0.05)
+        return known
+
+    monkeypatch.setattr(kept, "of_commit", dawdle)
+    names = [f"tests/tool/test_{n}.py::test" for n in range(4)]
+    runs = [threading.Thread(target=kept.store, args=(COMMIT, [Result(name, "passed", 0)])) for name in names]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert sorted(of_commit(COMMIT).tests) == names
+
+
+def test_a_run_that_ends_while_it_writes_spoils_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept.store(COMMIT, [one("passed")])
+
+    def half(file: Path, _: object) -> None:
+        file.write_text('{"schema":')
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(kept, "write_document", half)
+    with pytest.raises(OSError, match="no space"):
+        kept.store(COMMIT, [one("failed")])
+    assert kept.of_commit(COMMIT).tests == {HERE.test: one("passed")}
+
+
+CRASHED = """<testcase classname="tests.emulated.a" name="{name}" time="0"><failure message="worker 'gw1' crashed"/></testcase>"""
+JUNIT = """<testsuites><testsuite><testcase classname="tests.emulated.a" name="here@group" time="1.5">
  <properties><property name="test" value="tests/emulated/a.py::here"/><property name="platform" value="here"/></properties><failure/></testcase>
 </testsuite></testsuites>"""
 
@@ -141,7 +243,52 @@ def test_a_run_names_tests_as_their_claims_do(tmp_path: Path) -> None:
     (tmp_path / "junit.xml").write_text(JUNIT)
     tally = Tally()
     tally.add_junit(tmp_path / "junit.xml")
-    assert tally.results == [Result("tests/meson.build::arena", "passed", 0.25), Result("tests/emulated/a.py::here", "failed", 1.5, "here")]
+    assert tally.results == [Result("tests/emulated/a.py::here", "failed", 1.5, "here")]
+
+
+@pytest.mark.parametrize(
+    ("name", "test"),
+    [
+        ("here", "here"),
+        ("here@mutations-qemu-svm-hal/x.c", "here"),
+        ("here[a / b@c]", "here[a / b@c]"),
+        ("here[a@b]@group", "here[a@b]"),
+    ],
+    ids=["plain", "grouped", "with-parameters", "both"],
+)
+def test_what_crashed_a_worker_failed_by_its_own_name(tmp_path: Path, name: str, test: str) -> None:
+    """xdist reports it without properties."""
+    (tmp_path / "junit.xml").write_text(f"<testsuites><testsuite>{CRASHED.format(name=name)}</testsuite></testsuites>")
+    tally = Tally()
+    tally.add_junit(tmp_path / "junit.xml")
+    assert tally.results == [Result(f"tests/emulated/a.py::{test}", "failed", 0.0)]
+
+
+MESON: list[tuple[str, Outcome]] = [
+    ("OK", "passed"),
+    ("SKIP", "skipped"),
+    ("FAIL", "failed"),
+    ("ERROR", "failed"),
+    ("TIMEOUT", "failed"),
+    ("INTERRUPT", "failed"),
+    ("UNEXPECTEDPASS", "failed"),
+    ("EXPECTEDFAIL", "failed"),
+]
+
+
+@pytest.mark.parametrize(("said", "outcome"), MESON, ids=[said for said, _ in MESON])
+def test_what_meson_says_of_a_test_in_c(tmp_path: Path, said: str, outcome: Outcome) -> None:
+    rows = [{"name": "bulkhead / arena", "result": "OK", "duration": 0.25}]
+    rows.append({"name": "bulkhead:slow / table model", "result": said, "duration": 30.0, "stdout": "\x1b[1mmaps", "stderr": "\x00"})
+    (tmp_path / "testlog.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    tally = Tally()
+    tally.add_meson(tmp_path / "testlog.json")
+    tally.add_meson(tmp_path / "absent.json")
+    assert tally.results == [Result("tests/meson.build::arena", "passed", 0.25), Result("tests/meson.build::table model", outcome, 30.0)]
+    assert (len(tally.failed), len(tally.skipped), tally.passed) == (outcome == "failed", outcome == "skipped", 1 + (outcome == "passed"))
+    tally.write_junit(tmp_path / "junit.xml")
+    case = ET.parse(tmp_path / "junit.xml").getroot().findall(".//testcase")[1]
+    assert (case.get("classname"), case.find("failure") is not None) == ("bulkhead", outcome == "failed")
 
 
 @pytest.mark.parametrize("now", ["", COMMIT[::-1]], ids=["changed", "another-commit"])
@@ -232,3 +379,32 @@ def test_results_of_another_commit_prove_nothing(
     monkeypatch.setattr(verb, "clean_commit", lambda: "")
     loaded("evidence").main(["--results", str(file)], standalone_mode=False)
     assert "the sources are no commit" in capsys.readouterr().out
+    file.write_text(json.dumps(kept.as_document(Results("", ran(here="passed").tests))))
+    assert not verb.results_for(file).tests, "results of sources that were no commit are taken for those of others"
+
+
+# ---- What documents say of evidence ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", EXAMPLES["evidence"])
+def test_an_example_leaves_the_clone_as_it_was(example: str) -> None:
+    """Or the next run would find sources that are no commit."""
+    words = shlex.split(example)
+    written = [after for word, after in pairwise(words) if word in ("--json", "--markdown")]
+    assert all(file.startswith("build/") for file in written)
+
+
+def row_of_tools(tool: str) -> str:
+    return next(line for line in (paths.ROOT / "docs" / "tools.md").read_text().splitlines() if line.startswith(f"| {tool}"))
+
+
+def test_programs_that_the_second_compiler_does_not_run_are_named() -> None:
+    listed = re.findall(r"'((?:unit|golden)/(\w+_test)\.c)'", (paths.ROOT / "tests" / "meson.build").read_text())
+    without = {name for source, name in listed if f"tests/{source}" not in PROGRAMS.values()}
+    said = row_of_tools("`clang-19`").partition("*ARM code")[2]
+    assert set(re.findall(r"`(\w+_test)`", said)) == without
+    assert "host_programs.py" in load().requirements["BH-E1.compilers"].says
+
+
+def test_tests_in_c_are_listed_from_meson_alone() -> None:
+    assert "listed from Meson alone" in row_of_tools("Meson")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements, joined with how their tests went at one commit. A test that did not run is missing; so is one that was skipped."""
+"""Requirements, joined with how their tests went at one commit. A test that did not run is missing, unless it is long; so is one that was skipped."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,8 @@ from bhtool.evidence.requirements import Catalogue, Requirement
 from bhtool.evidence.results import Result, Results
 from bhtool.evidence.static import named
 
-State = Literal["proven", "missing", "failed", "analysis", "review"]
-STATES: tuple[State, ...] = ("proven", "analysis", "review", "missing", "failed")
+State = Literal["proven", "missing", "failed", "left", "analysis", "review"]  # left: long tests alone show it, and there was no `--long`
+STATES: tuple[State, ...] = ("proven", "analysis", "review", "left", "missing", "failed")
 
 
 @dataclass(frozen=True)
@@ -27,23 +27,30 @@ class Shown:
     @property
     def state(self) -> State:
         """Nothing at all proves nothing."""
-        return "failed" if self.failed else "missing" if self.missing or not self.passed else "proven"
+        if self.failed:
+            return "failed"
+        if self.missing or not (self.passed or self.left):
+            return "missing"
+        return "proven" if self.passed else "left"
 
 
 @dataclass(frozen=True)
 class Row:
     requirement: Requirement
     places: Mapping[str, Shown]  # those it must be shown on first; then where else there are tests of it
+    with_long: bool = False  # all tests should have run
 
     @property
     def state(self) -> State:
-        """A test that failed counts wherever it ran; to be proven takes every place that the requirement names."""
+        """A test that failed counts wherever it ran. To be proven takes every place that the requirement names; after `--long`, every place."""
         if any(tests.failed for tests in self.places.values()):
             return "failed"
         if self.requirement.method != "test":
             return self.requirement.method
-        states = {self.places[place].state for place in self.requirement.platforms}
-        return "missing" if "missing" in states else "proven"
+        states = {self.places[place].state for place in (self.places if self.with_long else self.requirement.platforms)}
+        if "missing" in states:
+            return "missing"
+        return "left" if "left" in states or (self.requirement.long and self.left) else "proven"
 
     def count(self, kind: Literal["passed", "missing", "failed"]) -> int:
         return sum(len(getattr(tests, kind)) for tests in self.places.values())
@@ -60,7 +67,7 @@ def _tests(claims: Iterable[Claim], results: Mapping[str, Result], with_long: bo
         result = results.get(claim.test)
         if result is not None and result.outcome != "skipped":
             found[result.outcome].append(claim.test)
-        elif claim.long and not with_long:
+        elif result is None and claim.long and not with_long:
             left += 1
         else:
             found["missing"].append(claim.test)
@@ -71,7 +78,7 @@ def row_of(requirement: Requirement, claims: list[Claim], results: Results, with
     there: dict[str, list[Claim]] = {place: [] for place in requirement.platforms} if requirement.method == "test" else {}
     for claim in named(requirement, claims):
         there.setdefault(claim.place, []).append(claim)
-    return Row(requirement, {place: _tests(found, results.tests, with_long) for place, found in there.items()})
+    return Row(requirement, {place: _tests(found, results.tests, with_long) for place, found in there.items()}, with_long)
 
 
 def join(catalogue: Catalogue, claims: list[Claim], results: Results, with_long: bool = False) -> list[Row]:
@@ -86,7 +93,7 @@ def summary(rows: list[Row]) -> str:
     """One line, for the end of a run of tests."""
     found = counts(rows)
     left = sum(row.left for row in rows)
-    words: dict[State, str] = {"review": "by review", "failed": "failed"}
+    words: dict[State, str] = {"review": "by review", "left": "left to --long", "failed": "failed"}
     others = [f"{found[state]} {word}" for state, word in words.items() if found[state]]
     line = ", ".join([f"{found['proven']} proven", f"{found['analysis']} by analysis", *others, f"{found['missing']} missing"])
     return f"requirements: {line}{'' if not left else ' (without long tests that did not run)'}"

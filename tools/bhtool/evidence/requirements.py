@@ -15,7 +15,7 @@ from bhtool.evidence.claims import HOST
 DOCUMENT = paths.ROOT / "docs" / "requirements.toml"
 Method = Literal["test", "analysis", "review"]
 METHODS: tuple[Method, ...] = get_args(Method)
-KEYS = {"says", "parent", "method", "platforms", "tests", "document"}
+KEYS = {"says", "parent", "method", "platforms", "tests", "long", "document"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Requirement:
     method: Method = "test"
     platforms: tuple[str, ...] = (HOST,)  # on each of which it must be shown
     tests: tuple[str, ...] = ()  # patterns of tests that do not name it themselves
+    long: bool = False  # long tests alone show it: all of them, or it is not shown
     document: str = ""  # of an analysis or review: FILE#ANCHOR below docs/
 
 
@@ -57,5 +58,12 @@ def _requirement(id: str, row: dict[str, Any], groups: Mapping[str, list[str]]) 
         raise BulkheadError(f"{DOCUMENT.name}: {id} is shown by {method}; there is {', '.join(METHODS)}", Status.FAILED)
     platforms = tuple(name for group in row.get("platforms", [HOST]) for name in groups.get(group, [group]))
     return Requirement(
-        id, row["says"], row.get("parent", id.partition(".")[0]), method, platforms, tuple(row.get("tests", ())), row.get("document", "")
+        id,
+        row["says"],
+        row.get("parent", id.partition(".")[0]),
+        method,
+        platforms,
+        tests=tuple(row.get("tests", ())),
+        long=row.get("long", False),
+        document=row.get("document", ""),
     )

@@ -11,6 +11,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import document
 from bhtool.jsonfile import write as write_document
+from bhtool.locks import exclusive
 
 FOLDER = paths.BUILD / "results"
 SCHEMA = "results"
@@ -36,14 +37,24 @@ def file_of(commit: str) -> Path:
     return FOLDER / f"{commit}.json"
 
 
+def _result(file: Path, row: Mapping[str, Any]) -> Result:
+    if row["outcome"] not in ORDER:
+        raise BulkheadError(
+            f"{file}: {row['test']} is said to be {row['outcome']}; a test is {', '.join(ORDER)}: take the file of `tools/bulkhead test`",
+            Status.FAILED,
+        )
+    return Result(**row)
+
+
 def read(file: Path) -> Results:
+    """Of two rows of one test, the worst counts."""
     try:
         tree = json.loads(file.read_text(encoding="utf-8"))
         if tree["schema"] != f"bulkhead/{SCHEMA}-v1":
             raise BulkheadError(
                 f"{file} has another schema, {tree['schema']}; take the file of `tools/bulkhead test` of this version", Status.FAILED
             )
-        return Results(tree["commit"], {row["test"]: Result(**row) for row in tree["tests"]})
+        return merged(Results(tree["commit"], {}), [_result(file, row) for row in tree["tests"]])
     except (OSError, ValueError, KeyError, TypeError) as wrong:
         raise BulkheadError(f"{file} holds no results: {wrong!r}; take the file of `tools/bulkhead test`", Status.FAILED) from wrong
 
@@ -71,8 +82,11 @@ def as_document(results: Results) -> dict[str, Any]:
 
 
 def store(commit: str, new: Iterable[Result]) -> Results:
-    """Adds to what is known of the commit."""
-    whole = merged(of_commit(commit), new)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    write_document(file_of(commit), as_document(whole))
+    """Adds to what is known of the commit. Runs that end at once add one after the other, and whoever reads meanwhile finds a whole file."""
+    file = file_of(commit)
+    with exclusive(FOLDER):
+        whole = merged(of_commit(commit), new)
+        unfinished = file.with_suffix(".new")
+        write_document(unfinished, as_document(whole))
+        unfinished.replace(file)
     return whole

@@ -44,11 +44,13 @@ def _of_requirement(one: Requirement, claims: list[Claim]) -> Iterator[str]:
     if one.method != "test":
         yield from _of_document(one)
         return
+    if one.long and not all(claim.long for claim in found):
+        yield f"{one.id}: tests that are not long show it, too: it is not `long`"
     for platform in one.platforms:
         there = [claim for claim in found if claim.place == platform]
         if not there:
             yield f"{one.id}: no test shows it on {platform}"
-        elif all(claim.long for claim in there):
+        elif not one.long and all(claim.long for claim in there):
             yield f"{one.id}: only long tests show it on {platform}"
     for pattern in one.tests:
         if not any(fnmatchcase(claim.test, pattern) for claim in claims):

@@ -42,11 +42,11 @@ def run_meson(build: Path, selection: Selection, tally: Tally) -> None:
     names = meson_names(build, selection)
     if not names:
         return
-    junit = build / "meson-logs" / "testlog.junit.xml"
-    junit.unlink(missing_ok=True)
+    log = build / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
     before = used_so_far()
     status = step(["meson", "test", "-C", str(build), "--no-rebuild", "--print-errorlogs", *names], "the unit tests")
-    tally.add_junit(junit)
+    tally.add_meson(log)
     tally.costs.append(Cost("unit tests in C", "unit tests in C", used_so_far() - before))
     if status and not tally.failed:
         tally.fail(f"meson test: exit status {status}")

@@ -46,7 +46,7 @@ EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writ
     "new": ("new mine", "new mine --template guest"),
     "check": ("check mine/partition.dts", "check mine/partition.dts --platform qemu-svm --json mine.json"),
     "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),
-    "evidence": ("evidence", "evidence --strict --json evidence.json"),
+    "evidence": ("evidence", "evidence --strict --json build/evidence.json"),
     "oracle": ("oracle --partition mine/partition.dts --platform qemu-svm",),
     "bench": ("bench", "bench costs --platform qemu-aarch64"),
     "attack": ("attack --platform qemu-aarch64",),

@@ -59,10 +59,10 @@ def show(screen: Screen, catalogue: Catalogue, rows: list[Row]) -> None:
 
 
 def results_for(source: Path | None) -> Results:
-    """Of this commit alone, and of none where the sources differ from it."""
+    """Of this commit alone. Sources that are no commit have none, not even results that were kept of other such sources."""
     commit = clean_commit()
     found = read(source) if source else of_commit(commit)
-    return found if found.commit == commit else Results(commit, {})
+    return found if commit and found.commit == commit else Results(commit, {})
 
 
 @click.command()
