@@ -34,6 +34,6 @@ bool console_has_input(void);
 
 /*
  * Sends `count` dots, each from the interrupt handler that announces that there is room for it, and returns after as many
- * interrupts. false: no UART. It stands in the kernel and not in the probe because the UART and its handler are the console's.
+ * interrupts. false: no UART. It stands in the kernel because the UART and its handler are the console's.
  */
 bool console_count_interrupts(uint64_t count);

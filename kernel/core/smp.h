@@ -18,7 +18,7 @@ unsigned smp_count(void);
 
 /*
  * Returns how many ticks of the counter to wait for another core: `ns`, or what the tool has written to the log ring (struct bh_log, gate).
- * It stands in the kernel and not in the probe because a sandbox that begins again starts its cores before any command runs.
+ * It stands in the kernel because a sandbox that begins again starts its cores before any command runs.
  */
 uint64_t smp_patience(uint64_t ns);
 

@@ -38,7 +38,7 @@ void timer_hw_clear(void);
 /*
  * Measuring, on the first core while no other is on and no event waits: the timer belongs to the caller between begin and end.
  * timer_hw_measure lets one interrupt come `ticks` from now, waiting for it asleep or in a loop, and returns what the counter
- * read in the handler's very first instruction, less the deadline. It stands in the kernel and not in the probe because the x86 timer
+ * read in the handler's very first instruction, less the deadline. It stands in the kernel because the x86 timer
  * measures its own pace in this way, and a handler's first instruction is the vectors'.
  */
 void timer_hw_measure_begin(void);
