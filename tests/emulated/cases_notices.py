@@ -25,15 +25,15 @@ NEVER = NeverSays("told", "notices")
 
 
 def early(name: str, told: str, says: str, restarts: int = 0) -> Case:
-    """The failing sandbox ends with its first instructions; where cores take turns, the told one's has its first after that."""
+    """The failing sandbox ends with its first instructions; the boot core, which starts all others, has its own after that."""
     health = f'on-fault = "restart"; max-restarts = <{restarts}>;' if restarts else ""
     return Case(
         f"notice-{name}",
         "an end is not missed because it came before the told sandbox's life",
         (
             Sandbox("failing", 1, image="fault.elf", health="notify = <&told>;", beats=False),
-            Sandbox("bystander", 0),
-            Sandbox("told", 3, told, accepts_notify=("failing",), health=health),
+            Sandbox("bystander", 3),
+            Sandbox("told", 0, told, accepts_notify=("failing",), health=health),
         ),
         (Parked("failing", "memory"), Says("told", says)),
         ALL,

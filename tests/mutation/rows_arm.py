@@ -30,7 +30,7 @@ ARM_GICV3 = (
         "target >= BH_MAX_SANDBOXES",
         "kick-denied",
         GICV3,
-        "kicks acknowledged, not 0",
+        r"kicker: \d+ gaps in",  # the backend does not send it either, so the kicker's monitor waits for an answer
     ),
     MachineMutation(
         "a refused access is tried again",

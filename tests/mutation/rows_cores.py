@@ -200,6 +200,6 @@ ARM_CORES = (
         "core->power == POWER_ON ? GICC_PMR_OPEN : 0",
         "cores-kick-first-off",
         GICV2,
-        "kicker never said",
+        "pair never said",
     ),
 )
