@@ -79,7 +79,7 @@ def kicks(
         Sandbox("pair", cores, arguments, beats=False),
         Sandbox("bystander", 3 - kicker),
     )
-    expected = (Says("kicker", f"kicked {count} of {count}$"), Kicked("pair", count), NoExits("bystander"), *more)
+    expected: tuple[Expectation, ...] = (Says("kicker", f"kicked {count} of {count}$"), Kicked("pair", count), NoExits("bystander"), *more)
     return Case(
         f"cores-kick-{name}",
         "no kick to any core of a sandbox is lost",

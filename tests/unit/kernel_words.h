@@ -17,7 +17,7 @@ static const struct {
 		.large = 0x80,
 		.page = 0,
 		.user_part = 0,
-		.end = 128ULL << 40,
+		.end = 0x7ffffffff000,
 		.user_start = 512 * GIB,
 		.grants_end = 256 * GIB,
 		.levels = 4,
