@@ -5,8 +5,10 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 from bhtool.attack.stage import SENTINELS
+from bhtool.cli import loaded
 from bhtool.config.plan import Plan
 from bhtool.faults.fault import MOMENTS, STEPS, Fault, Moment, Region, draw
 from bhtool.faults.regions import resembles
@@ -14,6 +16,7 @@ from bhtool.faults.series import Found, Series, wilson
 from bhtool.faults.stage import KICKER, KICKS, VICTIM, Stage
 from bhtool.faults.verdict import KICK_BEATS, Observation, Outcome, Seen, Verdict, judge
 from bhtool.platforms import load
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +99,7 @@ CONTAINED = {
     "still": replace(CALM, beats=150),
     "silent": replace(CALM, passes=1),
     "busy": replace(CALM, exits={"call": 900, "idle": 500}),
+    "never calls": replace(CALM, exits={"idle": 500}),
     "complains": replace(CALM, complaints=("fault at 0x40",)),
 }
 DETECTED = {
@@ -190,3 +194,8 @@ def test_a_series_fails_by_what_is_the_victims_own() -> None:
     assert Series(platform, 1, REGIONS, [of(REGIONS[1], Outcome.PROPAGATED), of(REGIONS[0], Outcome.DETECTED)]).good()
     for outcome in (Outcome.PROPAGATED, Outcome.MACHINE):
         assert not Series(platform, 1, REGIONS, [of(REGIONS[0], outcome)]).good()
+
+
+def test_a_fault_is_not_stored_as_a_series() -> None:
+    done = CliRunner().invoke(loaded("faults"), ["--only", "7", "--store"], standalone_mode=False)
+    assert isinstance(done.exception, click.UsageError)

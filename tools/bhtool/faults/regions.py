@@ -50,7 +50,7 @@ def read_regions(stage: Stage, snapshot: Snapshot, symbols: Mapping[str, int], h
     found = [*_guest(stage, snapshot, symbols), *_monitor(stage, snapshot), *_shared(stage, snapshot)]
     if has_registers:
         names = FAMILIES[stage.platform.arch].registers
-        found.append(Region("guest registers", registers=tuple(_bits(names))))
+        found.append(Region("guest registers", registers=tuple(_bits(names)), is_guests=True))
         found.append(Region("monitor registers", registers=tuple(_bits(names)), in_monitor=True))
     return [one for one in found if one.words or one.registers]
 

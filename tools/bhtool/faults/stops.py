@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from bhtool.config.board import read_board
 from bhtool.errors import BulkheadError
 from bhtool.families.family import Registers
 from bhtool.families.table import FAMILIES
@@ -108,7 +109,7 @@ class StubRun:
         """By the mode where the family's status register tells it, else by where the code is."""
         if self._registers.in_guest:
             return not self._registers.in_guest(self._stub.read_register(CORES[VICTIM], "cpsr"))
-        image = FAMILIES[self._stage.platform.arch].monitor.image_address
+        image = read_board(self._stage.platform).image_address
         return image <= self._stub.read_register(CORES[VICTIM], self._registers.pc) < image + (1 << 18)
 
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:

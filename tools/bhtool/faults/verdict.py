@@ -147,8 +147,8 @@ def _contained(found: Observation, reference: Observation) -> list[str]:
         why.append(f"{victim.passes} passes over its memory, {before.passes} without the fault")
     if victim.state != before.state:
         why.append(f"it is {victim.state}")
-    for reason, count in victim.exits.items():
-        usual = before.exits.get(reason, 0)
+    for reason in sorted(victim.exits.keys() | before.exits.keys()):
+        count, usual = victim.exits.get(reason, 0), before.exits.get(reason, 0)
         if abs(count - usual) > LATE_EXITS + EXIT_SHARE * usual + LATE_EXITS * abs(drift):
             why.append(f"{count} exits ({reason}), {usual} without the fault")
     return why

@@ -70,6 +70,8 @@ def faults(platform_name: str, count: int, seed: int, only: int | None, jobs: in
 
     It fails, with status 1, if a fault of what is the victim's own disturbed another sandbox.
     """
+    if keep and only is not None:
+        raise click.UsageError("--store keeps the figures of a series, and --only is one fault")
     screen = Screen()
     platform = load(platform_name)
     require_emulator(platform)
