@@ -129,7 +129,7 @@ static void switch_to(struct cpu_user *user)
 
 static uint64_t mark(unsigned program, unsigned place)
 {
-	return 0x5eed0000600d0001ULL + 0x100 * program + 0x10000 * place;
+	return 0x5eed0000600d0001ULL + 0x100ULL * program + 0x10000ULL * place;
 }
 
 /* At first the registers are as after reset; then as the program itself left them. */
