@@ -22,7 +22,7 @@ from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory
 from bhtool.attack.modes_arm import LEVELS_V8, UNDEFINED_V8
 from bhtool.attack.races import RACES_AARCH64
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
-from bhtool.attack.resets import RESETS_AARCH64
+from bhtool.attack.resets import RESETS_AARCH64, ends_caller
 from bhtool.attack.surroundings import REDISTRIBUTOR_BYTES, Surroundings
 
 RET = 0xD65F03C0
@@ -252,15 +252,13 @@ def draw_own_order(rng: random.Random, index: int, around: Surroundings) -> Atte
 
 CALLS = {"hvc": 0xD4000002, "smc": 0xD4000003}
 PSCI, PSCI_64, MONITOR = 0x84000000, 0xC4000000, 0xC6000000
-ENDING = {PSCI + 1, PSCI_64 + 1, PSCI + 2, PSCI + 8, PSCI + 9, PSCI + 5, *range(PSCI + 11, PSCI + 32), *range(PSCI_64 + 11, PSCI_64 + 32)}
-ENDING |= {MONITOR + 2, *range(MONITOR + 4, MONITOR + 32)}  # of the sandbox that makes them
 
 
 def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(CALLS)[index % len(CALLS)]
     known = rng.choice((PSCI, PSCI_64, MONITOR, 0x80000000)) + index // 2 % 32
     function = rng.choice((known, known, rng.getrandbits(32), rng.getrandbits(64)))
-    if function & 0xFFFFFFFF in ENDING:
+    if ends_caller(function & 0xFFFFFFFF):
         function = PSCI_64 + 3
     value = rng.choice((rng.getrandbits(2), 0x80000000 | rng.getrandbits(2), rng.getrandbits(64)))
     body = code(0xAA0103E2, 0xAA0103E3, CALLS[name] | rng.choice((0, 0, 0, rng.getrandbits(16))) << 5)

@@ -12,7 +12,7 @@ from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_mem
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
 from bhtool.attack.races import RACES_ARMV7
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NOT_DONE, NOTHING_THERE, Aim, Attempt
-from bhtool.attack.resets import RESETS_ARMV7
+from bhtool.attack.resets import RESETS_ARMV7, ends_caller
 from bhtool.attack.surroundings import Surroundings
 
 CLEAR_HIGH, RETURN = 0xE3A01000, 0xE12FFF1E  # mov r1, #0; bx lr
@@ -163,14 +163,13 @@ def draw_own_order(rng: random.Random, index: int, around: Surroundings) -> Atte
 
 CALLS = {"hvc": 0xE1400070, "smc": 0xE1600070}
 PSCI, MONITOR = 0x84000000, 0x86000000
-ENDING = {PSCI + 1, PSCI + 2, PSCI + 5, PSCI + 8, PSCI + 9, *range(PSCI + 11, PSCI + 32), MONITOR + 2, *range(MONITOR + 4, MONITOR + 32)}
 
 
 def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(CALLS)[index % len(CALLS)]
     known = rng.choice((PSCI, MONITOR, 0x80000000, 0xC4000000)) + index // 2 % 32
     function = rng.choice((known, known, rng.getrandbits(32)))
-    if function & ~0x40000000 in ENDING:
+    if ends_caller(function):
         function = PSCI + 3
     value = rng.choice((rng.getrandbits(2), 0x80000000 | rng.getrandbits(2), rng.getrandbits(32)))
     body = code(0xE1A01002, CALLS[name] | rng.choice((0, 0, 0, rng.getrandbits(4))))

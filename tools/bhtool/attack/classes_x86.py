@@ -21,7 +21,7 @@ from bhtool.attack.registers_x86 import (
     draw_own_icr,
 )
 from bhtool.attack.request import ANYTHING, NEVER_BACK, NO_VALUE, NOT_DONE, NOTHING_THERE, Aim, Attempt, Outcome
-from bhtool.attack.resets import RESETS_X86
+from bhtool.attack.resets import RESETS_X86, ends_caller
 from bhtool.attack.surroundings import Surroundings
 
 INTO_EDX = b"\x89\xfa"
@@ -224,13 +224,13 @@ def draw_control_register(rng: random.Random, index: int, around: Surroundings) 
 
 
 CALL = {True: code("534889f84889f389f10f01c15b"), False: code("534889f84889f389f10f01d95b")}  # VMCALL, VMMCALL
-CALLS, PARK = 0xC6000000, 2
+CALLS = 0xC6000000
 
 
 def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     known = CALLS + index // 2 % 32
     function = rng.choice((known, known, known & 0xFFFFFFFF | rng.getrandbits(32) << 32, rng.getrandbits(32), rng.getrandbits(64)))
-    if function == CALLS + PARK or function & 0xFFFFFFFF in range(CALLS + 4, CALLS + 32):
+    if ends_caller(function):
         function = CALLS + 3
     value = rng.choice((rng.getrandbits(4), rng.getrandbits(64)))
     return Attempt(f"call {function:#x} with {value:#x}", CALL[bool(index % 2)] + RET, function, value, Aim.NUMBER, ANYTHING)

@@ -55,6 +55,12 @@ SYSTEM_RESET, SYSTEM_RESET2, SYSTEM_OFF, CPU_OFF, CPU_SUSPEND, CPU_FREEZE, SYSTE
 ENDS = (SYSTEM_OFF, CPU_OFF)
 REFUSED = (CPU_SUSPEND, CPU_FREEZE, SYSTEM_SUSPEND, 12, 13, 15, 16, 17, 19, 20)
 PSCI, MONITOR, WITH_64_BITS = 0x84000000, 0x86000000, 0x40000000
+ENDING_CALLS = {PSCI + number for number in (CPU_OFF, SYSTEM_OFF, SYSTEM_RESET, SYSTEM_RESET2)} | {MONITOR + PARK, MONITOR + RESTART}
+
+
+def ends_caller(function: int) -> bool:
+    """Whether a call ends the sandbox that makes it, or its core: what class `resets` alone tries. Every other number, known or not, is class `calls`'."""
+    return function & ~WITH_64_BITS in ENDING_CALLS
 
 
 def draw_reset_arm(calls: dict[str, bytes], wide: int, rng: random.Random, index: int, around: Surroundings) -> Attempt:
