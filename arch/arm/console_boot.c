@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: the boot console's drivers on ARM, one for each `enum board_uart` of arch/board.h. A new UART is a row of `drivers`. */
 #include "arch/arm/console.h"
 
 #include "arch/arch.h"

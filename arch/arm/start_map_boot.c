@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: builds the tables of start_map.h from the board's RAM. */
 #include "arch/arm/start_map.h"
 
 #define MiB2   (UINT64_C(1) << 21)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up's stacks, for assembly, too: the boot core's, then one for each other core, which disarms itself and leaves for its private
- * monitor. */
+/* Start-up's stacks, in C and in assembly: the boot core's, then one for each other core, until it enters its private monitor. */
 #pragma once
 
 #define START_CORES       32 /* BH_MAX_CORES */

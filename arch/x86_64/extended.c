@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: puts all state that XSAVE manages as it is after reset, for a new life of a guest core. */
 #include "arch/x86_64/x86.h"
 
 enum { CPUID_XSAVE = 1 << 26, LEAF_EXTENDED = 0xd };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: starts a core that waits in the boot loader for a word of RAM to change (spin_table.h). */
 #include "hal/arm/spin_table.h"
 
 #include "arch/arch.h"

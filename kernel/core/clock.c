@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Converts ticks of the counter and nanoseconds (clock.h). */
 #include "kernel/core/clock.h"
 
 /* Factors have 30 binary places: a conversion is a multiplication, and clocks up to 17 GHz fit. */

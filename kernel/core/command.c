@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads lines and runs the command that each names (command.h). The commands stand in commands.c. */
 #include "kernel/core/command.h"
 
 #include <stddef.h>

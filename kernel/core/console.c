@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes to the log ring and the UART, and reads lines from the UART (console.h). */
 #include "kernel/core/console.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Ends the kernel after a fault, with a sentence on the console, unless somebody attempts what faulted (fault.h). */
 #include "kernel/core/fault.h"
 
 #include "kernel/core/console.h"

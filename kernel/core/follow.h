@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another sandbox's log, repeated: what a recorder does first. */
+/* Prints another sandbox's log on this sandbox's console, line by line. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Beats, and notes late ones in the log ring (heartbeat.h). */
 #include "kernel/core/heartbeat.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sleeps until an interrupt makes something due (idle.h). */
 #include "kernel/core/idle.h"
 
 #include <stdatomic.h>

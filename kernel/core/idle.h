@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sleep of the main program, and how handlers know that their core slept. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

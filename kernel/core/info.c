@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the information page, and calls the monitor (info.h). */
 #include "kernel/core/info.h"
 
 #include <stddef.h>

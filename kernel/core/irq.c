@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the interrupt controller that was granted, and gives each interrupt to who attached to its number (irq.h). */
 #include "kernel/core/irq.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Locks between the cores of a sandbox, first come, first served (lock.h). */
 #include "kernel/core/lock.h"
 
 #include "kernel/core/cpu.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's first function in C, which arch/<arch>/start.S calls. */
 #pragma once
 #include "abi/guest.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the kernel's own address space and its frames at start-up, from what was granted (memory.h). */
 #include "kernel/core/memory.h"
 
 #include "kernel/core/fault.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts, stops and asks the sandbox's other cores, and is what runs on them (smp.h). */
 #include "kernel/core/smp.h"
 
 #include <stdatomic.h>

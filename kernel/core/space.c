@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A change is planned first: every leaf is looked at, the tables that are missing are counted and taken. What can fail has failed by then,
- * and nothing has changed. Nothing here calls itself; walks are as deep as the format has levels.
+ * Maps and unmaps in address spaces (space.h). A change is planned first: every leaf is looked at, the tables that are missing are counted
+ * and taken. What can fail has failed by then, and nothing has changed. Nothing here calls itself; walks are as deep as the format has
+ * levels.
  */
 #include "kernel/core/space.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares and parses text (text.h). */
 #include "kernel/core/text.h"
 
 bool text_equal(const char *a, const char *b)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps each core's queue of events by deadline, and sets the one-shot timer for the first (timer.h). */
 #include "kernel/core/timer.h"
 
 #include <stddef.h>

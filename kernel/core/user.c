@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Enters processes, and serves what they raise: calls (user_call, none so far) and first uses of floating point (user.h). */
 #include "kernel/core/user.h"
 
 #include <stddef.h>

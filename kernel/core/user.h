@@ -3,7 +3,7 @@
  * User mode: EL0, ring 3, USR. How the kernel enters it, what a process has of the processor besides its frame, and what comes back:
  *
  *   interrupts                               their handlers (irq.h), with a frame that says user mode
- *   calls: SVC, SYSCALL                      user_call; numbers and the library of processes come in a header of their own in abi/
+ *   calls: SVC, SYSCALL                      user_call, which knows none yet: numbers will stand in a header in abi/
  *   its first use of floating point          user_take_fp
  *   whatever else it raises                  a fault (fault.h)
  *

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Two benchmark loops over memory (work.h). */
 #include "kernel/core/work.h"
 
 #include "kernel/core/console.h"

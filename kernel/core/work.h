@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two loops that do nothing but use memory, in the manner of two well-known benchmarks: what a protection costs them. */
+/* Two loops over memory, like those of STREAM and RandomAccess: `bench protections` measures what a protection costs them. */
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Registers that distributors and redistributors have in common (gic_dist.h). */
 #include "kernel/drivers/gic_dist.h"
 
 #include "kernel/core/cpu.h"

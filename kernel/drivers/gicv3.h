@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* GICv3, as an interrupt controller of irq.h. */
 #pragma once
 #include "kernel/core/irq.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* 16550 UART, as a driver of uart.h. */
 #pragma once
 #include "kernel/core/uart.h"
 

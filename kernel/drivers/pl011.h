@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* PL011 UART, as a driver of uart.h. */
 #pragma once
 #include "kernel/core/uart.h"
 

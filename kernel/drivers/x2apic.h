@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The local APIC in x2APIC mode, as an interrupt controller of irq.h, and commands that are no interrupts. */
 #pragma once
 #include "kernel/core/irq.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in what a monitor answers at once, for the tests on the host."""
+"""Mistakes in what monitors of PCs answer at once, for the tests on the host."""
 
 from tests.mutation.mutation import Mutation
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in how stage 2 changes while guests run. Orders of several cores are pt_live_race_test.c's."""
+"""Mistakes in how stage 2 changes while guests run, for the tests on the host. Orders of several cores are pt_live_race_test.c's."""
 
 from tests.mutation.mutation import Mutation
 

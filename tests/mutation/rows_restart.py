@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in restarts: what is broken where, which case notices, and what its report then shows."""
+"""Mistakes in restarts, on machines: what is broken where, which case notices, and what its report then shows."""
 
 from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation

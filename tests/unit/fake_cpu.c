@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A processor for the kernel's own files on the host: what they asked of it is written down (fake_cpu.h). */
 #include "fake_cpu.h"
 
 #include "check.h"

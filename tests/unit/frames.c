@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of memory for tables, at addresses that fit every format (frames.h). */
 #include "frames.h"
 
 #include <stdio.h>

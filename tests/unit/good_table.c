@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A partition table that start-up accepts, with rows of every kind: tests break one thing of it each (good_table.h). */
 #include "good_table.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A TLB that keeps each entry until it is invalidated, as the kernel's tests need it (kernel_tlb.h). */
 #include "kernel_tlb.h"
 
 #include <string.h>

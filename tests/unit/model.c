@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The map of addresses that tables are compared with: a sorted list of leaves (model.h). */
 #include "model.h"
 
 #include <stdlib.h>

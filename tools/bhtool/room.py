@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room on the disks the tool writes to, for the sentence that is due when there is none."""
+"""Checks that the disks which the tool writes to have space left, and says in one sentence which has none."""
 
 import shutil
 import tempfile

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What every processor's entry point has in common: it runs bulkhead_main, then parks. */
 #pragma once
 #include "bulkhead.h"
 

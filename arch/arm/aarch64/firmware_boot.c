@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up: calls the firmware, by SMC, or by HVC at EL1 (firmware.h). */
 #include "arch/arm/firmware.h"
 
 #include "arch/arch.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What kernel/core/cpu.h asks of this processor: exceptions and interrupts as they arrive, attempts, calls of the monitor. */
 #include "kernel/core/cpu.h"
 
 #include "frame.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arm ARM = Arm Architecture Reference Manual for A-profile, DDI 0487. */
+/* The inline part of kernel/core/cpu.h. Arm ARM = Arm Architecture Reference Manual for A-profile, DDI 0487. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* User mode on this processor (kernel/core/user.h): EL0, its floating point and thread pointers. */
 #include "kernel/core/user.h"
 
 #include "frame.h"

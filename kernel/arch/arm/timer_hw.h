@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Between the vectors and the timer (timer_hw.c): when the last interrupt arrived. */
 #pragma once
 #include <stdint.h>
 
-extern uint64_t timer_hw_arrival; /* CNTVCT as the first instructions of the last interrupt knew it; cpu.c */
+extern uint64_t timer_hw_arrival; /* CNTVCT, read by the first instructions after the last interrupt */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ARMv7 ARM = Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI 0406C. */
+/* The inline part of kernel/core/cpu.h. ARMv7 ARM = Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI 0406C. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

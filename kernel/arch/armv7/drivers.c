@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an ARMv7 sandbox may find. */
+/* The drivers of this processor's sandboxes, in the order in which they are tried: interrupt controllers (irq.h), UARTs (uart.h). */
 #include <stddef.h>
 
 #include "kernel/drivers/gicv2.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* APM = AMD64 Architecture Programmer's Manual; SDM = Intel 64 and IA-32 Architectures Software Developer's Manual. */
+/* The inline part of kernel/core/cpu.h. APM = AMD64 Architecture Programmer's Manual; SDM = Intel 64 and IA-32 Architectures Software
+ * Developer's Manual. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Each core's GDT, TSS and IDT: vectors.S has the entries that the IDT leads to. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

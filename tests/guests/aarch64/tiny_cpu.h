@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the smallest guests need of this processor: a call of the monitor, and sleep. */
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that reach for what no sandbox has: memory, devices, registers. Each says what it got, or that it was stopped. */
 #include "probe/attack.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Measurements inside a sandbox (bench.h). */
 #include "probe/bench.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Waits until the host tool lets this sandbox go on (struct bh_log, gate). */
 #include "probe/gate.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Maps addresses that were never granted, so that commands can reach for them. */
 #include "probe/mapping.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Storms: exits of one kind, as many as the processor can make. */
 #include "probe/storm.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Two programs in user mode, and what they must and must not be able to do. */
 #include "probe/user.h"
 
 #include <stdatomic.h>

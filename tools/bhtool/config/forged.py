@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a source may not say, for the compilers would repeat it as their own: where a line was written, and which label a node has.
+"""Refuses words of a source that imitate what compilers write themselves: where a line was written, and which label a node has.
 
 BH-R009 believes both. So lines that move others are looked for in every file that the preprocessor has opened, as it was written; nodes
 that dtc makes, in what the preprocessor has left.

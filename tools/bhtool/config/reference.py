@@ -21,18 +21,18 @@ same file serves every platform: board trees offer the same role labels (`cpu0`,
 `linux2.dts` and `restart.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
 
 The board tree stays as it is (BH-R009): a partition file adds children of `/reserved-memory` and `/domains`. What the machine has is described in the
-[board tree](boards.md). To keep more of the lowest RAM, define `LOW_RESERVED` before the board is included.
+[board tree](boards.md). To set aside more bytes at the start of RAM for firmware and monitor, define `LOW_RESERVED` before the board is included.
 
 RAM is a child of `/reserved-memory`: `size` (two cells, a multiple of 2 MiB), or `reg` where it has to lie somewhere. Devices go by the role labels of
 the boards in `dts/boards`: `uart0` and `uart1` everywhere; PCI functions such as `pciuart0`, `pcitest0` and `pcivga0` where the emulator has them.
 
-The tool finds a place for whatever fits, also between what is pinned: addresses are the same each time, and large regions begin at round ones
-where they can. A sandbox that takes the rest and names no region has every whole 2 MiB of RAM that is left, be it in several stretches: to the sandbox they are one.
-What restarts copy back is set aside first.
+The tool finds a place for whatever fits, also between what is pinned: the same file always gets the same addresses, and large regions begin at aligned ones
+where possible. A sandbox that takes the rest and names no region has every whole 2 MiB of RAM that is left, be it in several stretches: to the sandbox they are one.
+The boot snapshots that restarts copy back are placed before that.
 
-On ARM a sandbox has the timers and performance monitors of its cores, with their interrupts where these are each core's own (PPIs). A board that wires counters'
-overflows to shared lines, one a core, leaves them without: the lines are nobody's, the counters count all the same, a Linux sandbox finds no node for them, and `check`
-warns of it (BH-W041). No `access` gets them, as they have no registers to grant (BH-R040).
+On ARM a sandbox has the timers and performance monitors of its cores, with those of their interrupts that are private to a core (PPIs). Some boards wire the
+monitors' overflows to shared lines, one a core. There these lines are nobody's, and `check` warns of it (BH-W041): the counters count all the same, but nothing interrupts
+when they overflow, and Linux finds no node for them. They have no registers that `access` could grant (BH-R040).
 
 This page is generated from `dts/bindings` and the checker's table of rules (`tools/bhtool/config/reference.py`).
 
@@ -41,9 +41,14 @@ This page is generated from `dts/bindings` and the checker's table of rules (`to
 `run --until ready` waits for it, `run` counts from it, and exits are told apart by it. A sandbox is ready when it makes the hypercall READY
 ([guest.md](guest.md)), or when a line of its console holds the text of its `ready-line`, whichever comes first. A Linux that starts from the tool's `rootfs.cpio.gz` says
 `bulkhead-linux: ready`. One that starts from another root file system and has no `ready-line` is ready when its kernel says that it runs its first process (`Run /init
-as init process`, which `quiet` hides), or when its console shows a prompt: a line that has not ended and ends so far in `login: `, `# ` or `$ `. Who has said nothing of the kind
-for a minute of guest time without another line, or for five in all, ends the run with status 1, as does a kernel panic that no reboot follows. With Linux it is two minutes and ten
-for each of them, as they take turns: on ARMv7 each unpacks its kernel for half a minute without a word. Where guest time is the host's, it is two minutes and ten at least.
+as init process`, which `quiet` hides), or when its console shows a prompt: an unfinished line that ends in `login: `, `# ` or `$ `. `run` ends with status 1 if a sandbox
+that is not ready yet stays silent for too long, or if a kernel panics and does not reboot. How long is too long, in guest time:
+
+| sandboxes | without a line | in all |
+|---|---|---|
+| native ones alone | 1 minute | 5 minutes |
+| with Linux (cores of an emulator take turns; on ARMv7 each unpacks its kernel for half a minute) | 2 minutes for each Linux | 10 minutes for each Linux |
+| where guest time is the host's | at least 2 minutes | at least 10 minutes |
 """
 DMA = """## Devices and DMA
 
@@ -60,14 +65,14 @@ carries the mark `BH_DMA_FREE` for each, and start-up refuses registers, ports a
 any case: their monitor prevents it ([guest](guest.md)).
 
 A device of a listed binding is refused all the same if its node has one of {signs}, unless the board tree says why that does not matter.
-They count in its child nodes and on its buses, too, where `dma-ranges` says nothing. A PCI function goes by vendor, device and class, `pciVVVV,DDDD` and `pciclass,CCSS`.
+They count in its child nodes and on the buses above it, too, except that `dma-ranges` of a bus alone does not count. A PCI function goes by vendor, device and class, `pciVVVV,DDDD` and `pciclass,CCSS`.
 
 | binding | why it does no DMA |
 |---|---|
 """
 PROPERTIES = """## Properties
 
-A form that is not the one given is BH-R003, an unknown property BH-R002; the last column has the other rules that judge it, as `tools/bulkhead explain R020` tells them.
+BH-R003 refuses a value of another form than the one given, BH-R002 an unknown property; the last column has the other rules that judge it, as `tools/bulkhead explain R020` tells them.
 A cell is 32 bits; what takes two cells is written high half first: `<0x0 0x1000000>` is 16 MiB.
 """
 SKIPPED = {"compatible", "$nodename"}
@@ -122,7 +127,7 @@ def render() -> str:
     parts += [
         "## Rules",
         "",
-        "A refusal reads `file:line: rule: text; remedy`, of BH-R001 without the remedy. BH-W are warnings: every verb that takes a partition file shows them on standard",
+        "A refusal reads `file:line: rule: text; remedy`; for BH-R001 there is no remedy. BH-W are warnings: every verb that takes a partition file shows them on standard",
         "error, and refuses the file with `--strict` (but for BH-W060, which is not about the file). What follows from a mistake that is reported is not reported as well.",
         "",
         *rules(),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the values of our own properties are written: references and numbers in cells, words as text, each as long as it has to be.
+"""Checks in the source how values of our own properties are written: references and numbers in cells, words as text, each of the right length.
 
-A compiled tree has bytes alone, and three of them are neither a reference nor an error: so the source is asked.
+A compiled tree has bytes alone: there, three bytes are neither a reference nor an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A guest's part that depends on the processor: entry, call, clock, sleep (bulkhead.h). */
 #include "../entry.h"
 
 BACKTRACES_END _Noreturn void _start(const struct bh_info *info);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A guest's part that depends on the processor: entry, call, clock, sleep (bulkhead.h). */
 #include "../entry.h"
 
 enum { MAKER_ECX_INTEL = 0x6c65746e /* "ntel" of "GenuineIntel" */ };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that misuse registers of the GIC. */
 #include "gic_attacks.h"
 
 #include "generic_timer.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Priorities of the GIC: whether urgent interrupts come first, and whether a mask holds. */
 #pragma once
 #include <stdint.h>
 

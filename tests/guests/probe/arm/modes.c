@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The campaign's modes (campaign.h), of which ARM needs none. */
 #include <stddef.h>
 
 #include "probe/campaign.h"

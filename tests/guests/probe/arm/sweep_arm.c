@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sweeps of both ARM architectures: every system register, by instructions made as it goes, and every call but `calls_left_out`. */
 #include "sweep_arm.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Copies a request's code to where it runs in real or in 32-bit protected mode (campaign.h, modes.S). */
 #include "modes.h"
 
 #include <stddef.h>
