@@ -42,9 +42,9 @@ bool cpu_attempt(uint64_t (*attempt)(uint64_t a, uint64_t b), uint64_t a, uint64
 /* ---- More than one core: smp.c ------------------------------------------------------------------------------------ */
 
 /*
- * Starts core `slot` of the sandbox, another than this: it calls entry() on the given stack, interrupts disabled, with this core's
- * address space and vectors. Requires: this core translates by kernel_space, which is what space.h takes the started core to do. Waits,
- * within a bound, for a core that is still going off. Returns false if the machine did not start it.
+ * Starts core `slot` of the sandbox, another than this: it calls entry() on the given stack, interrupts disabled, in kernel_space,
+ * whichever space is this core's active one, and with this core's vectors. Waits, within a bound, for a core that is still going off.
+ * Returns false if the machine did not start it.
  */
 bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void));
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in the sandbox kernel's user mode: what is broken where, and what the program's report then lacks."""
+"""Mistakes in the sandbox kernel's user mode and cores: what is broken where, and what the program's report then lacks."""
 
 from tests.emulated.case import ARMV7, GICV3, SVM
 from tests.mutation.machine_mutation import MachineMutation
 
 CASE = "user-mode"
 CORE = "kernel/core/user.c"
+X86_SECONDARY, ARM_CORES = "kernel/arch/x86_64/secondary.c", "kernel/arch/arm/cores.c"
 A64_VECTORS, V7_VECTORS, X86_VECTORS = (f"kernel/arch/{arch}/vectors.S" for arch in ("aarch64", "armv7", "x86_64"))
 LOWER_IRQ = "user_interrupt user_exception 10"  # two entries of the vector table
 INTERRUPTS, REGISTERS, TURNS, PEEK = (f"never said .user {word}" for word in ("interrupts", "registers", "turns", "at"))
@@ -14,6 +15,22 @@ INTERRUPTS, REGISTERS, TURNS, PEEK = (f"never said .user {word}" for word in ("i
 def user(what: str, file: str, old: str, new: str, platform: str, shows: str) -> MachineMutation:
     return MachineMutation(what, file, old, new, CASE, platform, shows)
 
+
+X86_CR3 = '({ uint64_t root; __asm__("mov %%cr3, %0" : "=r"(root)); root; })'
+
+
+def cores(what: str, file: str, old: str, new: str, platform: str, shows: str, case: str = "started-away") -> MachineMutation:
+    return MachineMutation(what, file, old, new, case, platform, f"never said .{shows}")
+
+
+STARTED = "core 1 reads"
+CORES = (
+    cores("a core starts in its starter's space", X86_SECONDARY, "(uint64_t)kernel_space.root", X86_CR3, SVM, STARTED),
+    *(
+        cores("a core starts in its starter's space", ARM_CORES, "(uintptr_t)kernel_space.root", f"(uintptr_t){read}", platform, STARTED)
+        for platform, read in ((GICV3, "SYSREG_READ(ttbr0_el1)"), (ARMV7, "SYSREG_READ64(TTBR0)"))
+    ),
+)
 
 USER = (
     *(

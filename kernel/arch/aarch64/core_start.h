@@ -28,13 +28,12 @@ _Static_assert(offsetof(struct core_start, mair) == CORE_START_MAIR, "start.S");
 _Static_assert(offsetof(struct core_start, ttbr0) == CORE_START_TTBR0, "start.S");
 _Static_assert(offsetof(struct core_start, entry) == CORE_START_ENTRY, "start.S");
 
-/* The translation and the vectors of the core that asks; the rest is up to the caller. */
+/* How the core that asks translates, but not by which tables, and its vectors; the rest is up to the caller. */
 static inline struct core_start core_start_like_this(void)
 {
 	return (struct core_start){
 		.mair = SYSREG_READ(mair_el1),
 		.tcr = SYSREG_READ(tcr_el1),
-		.ttbr0 = SYSREG_READ(ttbr0_el1),
 		.sctlr = SYSREG_READ(sctlr_el1),
 		.vbar = SYSREG_READ(vbar_el1),
 	};

@@ -4,6 +4,7 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/info.h"
+#include "kernel/core/space.h"
 
 enum { PSCI_CPU_OFF = 0x84000002, PATIENCE_NS = 100000000 };
 /* 64-bit calls where there are; see cpu_call_monitor. */
@@ -19,6 +20,7 @@ static _Alignas(2048) struct core_start start;
 static void describe(unsigned slot, void *stack_top, void (*entry)(void))
 {
 	start = core_start_like_this();
+	start.ttbr0 = (uintptr_t)kernel_space.root; /* ASID 0 */
 	start.slot = slot;
 	start.stack_top = (uintptr_t)stack_top;
 	start.entry = (uintptr_t)entry;

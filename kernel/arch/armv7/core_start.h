@@ -17,13 +17,12 @@ struct core_start {
 };
 _Static_assert(sizeof(struct core_start) == 8 * 4, "start.S loads eight registers");
 
-/* The translation and the vectors of the core that asks; the rest is up to the caller. */
+/* How the core that asks translates, but not by which tables, and its vectors; the rest is up to the caller. */
 static inline struct core_start core_start_like_this(void)
 {
 	return (struct core_start){
 		.mair0 = SYSREG_READ(MAIR0),
 		.ttbcr = SYSREG_READ(TTBCR),
-		.ttbr0 = (uint32_t)SYSREG_READ64(TTBR0),
 		.sctlr = SYSREG_READ(SCTLR),
 		.vbar = SYSREG_READ(VBAR),
 	};

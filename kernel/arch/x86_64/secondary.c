@@ -6,6 +6,7 @@
 #include "descriptors.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/smp.h"
+#include "kernel/core/space.h"
 #include "kernel/drivers/x2apic.h"
 
 /* A page of the first MiB, free on every machine this kernel runs on. */
@@ -59,11 +60,13 @@ static bool is_taken_in_time(void)
 /* INIT stops the core, whatever it does. */
 bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void))
 {
-	uint64_t root;
-
-	__asm__("mov %%cr3, %0" : "=r"(root));
 	lay_trampoline();
-	secondary_request = (struct secondary_request){ .root = root, .stack_top = (uint64_t)stack_top, .entry = entry, .slot = slot };
+	secondary_request = (struct secondary_request){
+		.root = (uint64_t)kernel_space.root,
+		.stack_top = (uint64_t)stack_top,
+		.entry = entry,
+		.slot = slot,
+	};
 	x2apic_command(slot, X2APIC_INIT);
 	for (unsigned n = 0; n < STARTUPS; n++) {
 		x2apic_command(slot, X2APIC_STARTUP | TRAMPOLINE >> PAGE_SHIFT);

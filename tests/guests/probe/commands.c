@@ -16,6 +16,7 @@
 #include "probe/campaign.h"
 #include "probe/gate.h"
 #include "probe/lives.h"
+#include "probe/pair.h"
 #include "probe/rival.h"
 #include "probe/sentinel.h"
 #include "probe/storm.h"
@@ -182,6 +183,8 @@ const struct command program_commands[] = {
 	{ "kick-until-late", 2, run_kick_until_late },
 	{ "ipi", 2, run_ipi },
 	{ "cycle", 2, run_cycle },
+	{ "start-away", 1, run_start_away },
+	{ "look", 0, run_look },
 	{ "restarted", 0, run_restarted },
 	{ "first", 0, run_first },
 	{ "watch", 3, run_watch },

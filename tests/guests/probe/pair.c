@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/pair.h"
+
+#include <stdatomic.h>
+
+#include "abi/guest.h"
+#include "arch/arch.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/idle.h"
+#include "kernel/core/smp.h"
+#include "kernel/core/space.h"
+
+#define NOT_CLEARED __attribute__((section(".noinit")))
+enum { MARK = 0x6b65726e };
+
+static _Alignas(BH_PAGE_BYTES) union {
+	uint8_t bytes[BH_PAGE_BYTES];
+	uint32_t mark;
+} page NOT_CLEARED;
+
+/* ---- A page that kernel_space alone maps, above what grants and attacks are mapped at ------------------------------------ */
+
+static uint64_t page_at(void)
+{
+	return space_format.end - (1ULL << 30) - sizeof(page);
+}
+
+static bool map_page(void)
+{
+	page.mark = MARK;
+	return space_map(&kernel_space, page_at(), (uintptr_t)&page, sizeof(page), SPACE_DATA) == SPACE_OK;
+}
+
+static uint64_t read_word(uint64_t a, uint64_t b)
+{
+	return arch_mmio_read32(a);
+}
+
+/* 0: a fault. */
+static uint64_t look(void)
+{
+	uint64_t value = 0;
+
+	return cpu_attempt(read_word, page_at(), 0, &value) ? value : 0;
+}
+
+static _Atomic bool looked;
+
+static bool has_looked(void)
+{
+	return atomic_load(&looked);
+}
+
+void run_look(const struct command_line *line)
+{
+	console_say("core %ju reads 0x%jx", (uint64_t)cpu_slot(), look());
+	atomic_store(&looked, true);
+}
+
+static void have_look(unsigned slot)
+{
+	atomic_store(&looked, false);
+	if (smp_run(slot, "look"))
+		idle_until(has_looked);
+	else
+		console_say("core %ju is off or busy", (uint64_t)slot);
+}
+
+void run_start_away(const struct command_line *line)
+{
+	unsigned slot = (unsigned)line->operand[0];
+	struct space other;
+
+	if (!map_page() || space_create(&other) != SPACE_OK) {
+		console_say("start-away: out of page tables");
+		return;
+	}
+	space_activate(&other);
+	if (!smp_stop(slot) || !smp_start(slot))
+		console_say("core %ju did not start", (uint64_t)slot);
+	space_activate(&kernel_space);
+	space_forget(&other);
+	have_look(slot);
+	console_say("start-away: away space destroyed %ju", (uint64_t)(space_destroy(&other) == SPACE_OK));
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the first core and another one of the sandbox do to each other, by way of address spaces that both translate by. */
+#pragma once
+#include "kernel/core/command.h"
+
+/*
+ * start-away=CORE: the other core is started while this one translates by another space than the kernel's; it says what it reads where that
+ * space has a hole.
+ */
+void run_start_away(const struct command_line *line);
+/* look: on the other core, what it reads there */
+void run_look(const struct command_line *line);
