@@ -91,5 +91,5 @@ void memory_init(void)
 		map_grant(&info->grants[i]);
 	memory_start(kernel_space.root, frames_rest(&end));
 	lock_begin();
-	space_enter_core();
+	space_expect_core(0);
 }

@@ -30,6 +30,11 @@ void memory_forget(void);
 /* Has this core translate by these tables. Requires: memory_start was called. */
 void memory_switch(const uint64_t *root, unsigned asid);
 /*
+ * This core goes off: has it forget everything, and keeps its walkers out of tables that others may take back meanwhile where a walk writes
+ * (x86). Requires: interrupts disabled; from now on the core uses nothing but the image.
+ */
+void memory_leave(void);
+/*
  * Turns translation and caches on, by the kernel's own tables. `written_end`: the kernel has written from the end of its read-only data up
  * to there, with caches off, and nothing but the image above.
  */

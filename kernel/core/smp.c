@@ -68,6 +68,7 @@ static _Noreturn void leave(struct core *self)
 	cpu_interrupts_disable();
 	timer_cancel(&self->tick);
 	user_leave_core();
+	space_leave_core();
 	atomic_store_explicit(&self->order, NONE, memory_order_relaxed);
 	atomic_store_explicit(&self->state, OFF, memory_order_release);
 	cpu_stop_core();
@@ -91,7 +92,6 @@ static void live(void)
 {
 	struct core *self = &cores[cpu_slot()];
 
-	space_enter_core();
 	irq_init_core();
 	timer_init_core();
 	self->tick.fire = tick;
@@ -150,6 +150,7 @@ bool smp_start(unsigned slot)
 	if (!is_another(slot) || !has_state(&cores[slot], OFF))
 		return false;
 	atomic_store_explicit(&cores[slot].state, STARTING, memory_order_relaxed);
+	space_expect_core(slot);
 	if (cpu_start_core(slot, stacks[slot - 1] + STACK_BYTES, live))
 		return await(has_state, &cores[slot], ON);
 	atomic_store_explicit(&cores[slot].state, OFF, memory_order_relaxed);

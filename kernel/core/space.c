@@ -480,10 +480,20 @@ uint32_t space_cores(struct space *space)
 	return cores;
 }
 
-void space_enter_core(void)
+void space_expect_core(unsigned slot)
 {
 	bool enabled = lock_take(&spaces.lock);
 
-	kernel_space.cores |= 1U << cpu_slot();
+	kernel_space.cores |= 1U << slot;
+	lock_give(&spaces.lock, enabled);
+}
+
+/* Forgotten with the lock held: nothing is unmapped between that and the note. */
+void space_leave_core(void)
+{
+	bool enabled = lock_take(&spaces.lock);
+
+	memory_leave();
+	kernel_space.cores &= ~(1U << cpu_slot());
 	lock_give(&spaces.lock, enabled);
 }

@@ -15,8 +15,8 @@
  *
  * Other cores. A space knows the cores whose TLB may hold something of it (space_cores). What is mapped anew they see by themselves. To
  * unmap something, or to destroy a space, the caller first has every other core of space_cores switch to another space and call
- * space_forget; until then space_unmap and space_destroy refuse. Every core that has been on counts as one of
- * kernel_space, also when it is off again.
+ * space_forget; until then space_unmap and space_destroy refuse. kernel_space counts a core from before it is started
+ * (space_expect_core) until it goes off (space_leave_core): what is in it can be unmapped while one core is on.
  *
  * A status other than SPACE_OK means that nothing has changed. Any core, in the main program; each function locks for itself, and keeps
  * interrupts disabled for a time that grows with the number of leaves: who has deadlines maps in pieces.
@@ -96,5 +96,15 @@ void space_forget(struct space *space);
 /* Returns the cores, by slot, whose TLB may hold something of the space. */
 uint32_t space_cores(struct space *space);
 
-/* Notes that this core, which was just started, translates by kernel_space. */
-void space_enter_core(void);
+/*
+ * Counts core `slot` as one that translates by kernel_space. Requires: it is called before the core is started. A core that does not come
+ * counts, too: it may be late.
+ */
+void space_expect_core(unsigned slot);
+
+/*
+ * Has this core forget kernel_space, which no longer counts it. Requires: interrupts disabled; kernel_space is active; no other space
+ * counts this core; from now on it uses nothing but the image, and goes off. A core that is started has forgotten everything before it
+ * translates.
+ */
+void space_leave_core(void);

@@ -92,6 +92,9 @@ MEMORY = (
     space("a root is never given back", "frames_give((uintptr_t)space->root, 1, FRAME_TABLE);"),
     space("what a process had mapped keeps its tables", "unmap(space, space_format.user_start, space_format.end);"),
     space("a core's memory of a space is not emptied", "memory_forget_asid(space->asid);\n\tspace->cores &=", "space->cores &="),
+    space("a core that goes off keeps what it held", "memory_leave();"),
+    space("a core that is off counts", "kernel_space.cores &= ~(1U << cpu_slot());"),
+    space("a core that is started does not count", "kernel_space.cores |= 1U << slot;"),
     kind("the kernel runs what a process brings", "AP_READ_ONLY | AP_USER | PXN,", "AP_READ_ONLY | AP_USER,"),
     kind("data can be executed", "[SPACE_DATA] = NORMAL | UXN | PXN,", "[SPACE_DATA] = NORMAL | UXN,"),
     kind(

@@ -25,6 +25,10 @@ def cores(what: str, file: str, old: str, new: str, platform: str, shows: str, c
 
 STARTED = "core 1 reads"
 CORES = (
+    *(
+        cores("a core that is off counts", "kernel/core/smp.c", "space_leave_core();", "", platform, "unmapped beside", "unmapped-beside")
+        for platform in (SVM, GICV3)
+    ),
     cores("a core starts in its starter's space", X86_SECONDARY, "(uint64_t)kernel_space.root", X86_CR3, SVM, STARTED),
     *(
         cores("a core starts in its starter's space", ARM_CORES, "(uintptr_t)kernel_space.root", f"(uintptr_t){read}", platform, STARTED)

@@ -364,7 +364,7 @@ static void begin(unsigned with_cores)
 	cores = with_cores;
 	for (fake_cpu.slot = 0; fake_cpu.slot < cores; fake_cpu.slot++) {
 		tlb_reset();
-		space_enter_core();
+		space_expect_core(fake_cpu.slot);
 		on[0] |= 1U << fake_cpu.slot;
 	}
 	fake_cpu.slot = 0;
@@ -411,6 +411,31 @@ static void step(void)
 	tlb_watch(NULL, 0);
 }
 
+/* The second core goes off, which counts it in no space, or is about to be started. */
+static void step_off(void)
+{
+	fake_cpu.slot = 1;
+	if (cores == 2) {
+		space_activate(&kernel_space);
+		active[1] = 0;
+		for (unsigned s = 1; s < SPACES; s++)
+			if (lives[s])
+				space_forget(space_of(s));
+		fake_cpu.enabled = false;
+		space_leave_core();
+		CHECK(!fake_cpu.enabled);
+		fake_cpu.enabled = true;
+	}
+	fake_cpu.slot = 0;
+	if (cores == 1)
+		space_expect_core(1);
+	cores = 3 - cores;
+	for (unsigned s = 0; s < SPACES; s++) {
+		on[s] = (on[s] & 1) | (s || cores == 1 ? 0 : 2);
+		CHECK(!lives[s] || space_cores(space_of(s)) == on[s]);
+	}
+}
+
 static void test_random(unsigned with_cores)
 {
 	begin(with_cores);
@@ -421,11 +446,15 @@ static void test_random(unsigned with_cores)
 		if (below(2))
 			touch_some();
 		step();
+		if (with_cores == 2 && !below(100))
+			step_off();
 		check_counts();
 		if (check_context.round % 100 == 0)
 			check_everything();
 	}
 	check_everything();
+	if (cores < with_cores)
+		step_off();
 	for (unsigned status = 0; status <= SPACE_E_SHARED; status++)
 		CHECK(seen[status][0] > 10 || status == SPACE_E_SHARED); /* of the rest of the root, which a format may not have: below */
 	CHECK(seen[SPACE_OK][1] > 100 && seen[SPACE_E_RANGE][1] > 10);

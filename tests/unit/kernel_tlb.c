@@ -108,6 +108,11 @@ void memory_switch(const uint64_t *root, unsigned asid)
 		memory_forget_asid(asid);
 }
 
+void memory_leave(void)
+{
+	tlb_reset();
+}
+
 /* ---- What the test calls ------------------------------------------------------------------------------------------ */
 
 void tlb_reset(void)

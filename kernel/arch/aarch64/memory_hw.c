@@ -86,6 +86,12 @@ static void forget_cached(uint64_t start, uint64_t end)
 	__asm__ volatile("dsb sy" ::: "memory");
 }
 
+/* Walks write nothing, as TCR_EL1.HA is clear; what they still bring is forgotten when the core starts (start.S). */
+void memory_leave(void)
+{
+	memory_forget();
+}
+
 void memory_start(const uint64_t *root, uint64_t written_end)
 {
 	extern const char rodata_end[]; /* kernel.lds */

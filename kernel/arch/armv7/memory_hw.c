@@ -94,6 +94,12 @@ static void forget_cached(uintptr_t start, uintptr_t end)
 	__asm__ volatile("dsb sy" ::: "memory");
 }
 
+/* Walks write nothing; what they still bring is forgotten when the core starts (start.S). */
+void memory_leave(void)
+{
+	memory_forget();
+}
+
 void memory_start(const uint64_t *root, uint64_t written_end)
 {
 	extern const char rodata_end[]; /* kernel.lds */

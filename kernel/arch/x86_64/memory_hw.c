@@ -53,6 +53,17 @@ void memory_switch(const uint64_t *root, unsigned asid)
 	__asm__ volatile("mov %0, %%cr3" ::"r"(root) : "memory");
 }
 
+/*
+ * A walk sets accessed bits, in a table that is a table no longer if it speculates by what it holds: so the core goes on by start-up's
+ * tables, which nobody changes. APM vol. 2, 5.4.2 "Notes on Accessed and Dirty Bits".
+ */
+void memory_leave(void)
+{
+	extern const uint64_t boot_pml4[]; /* start.S */
+
+	memory_switch(boot_pml4, 0);
+}
+
 void memory_start(const uint64_t *root, uint64_t written_end)
 {
 	uint64_t cr0;

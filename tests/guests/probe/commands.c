@@ -184,6 +184,7 @@ const struct command program_commands[] = {
 	{ "ipi", 2, run_ipi },
 	{ "cycle", 2, run_cycle },
 	{ "start-away", 1, run_start_away },
+	{ "unmap-beside", 1, run_unmap_beside },
 	{ "look", 0, run_look },
 	{ "restarted", 0, run_restarted },
 	{ "first", 0, run_first },

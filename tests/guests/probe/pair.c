@@ -84,3 +84,24 @@ void run_start_away(const struct command_line *line)
 	have_look(slot);
 	console_say("start-away: away space destroyed %ju", (uint64_t)(space_destroy(&other) == SPACE_OK));
 }
+
+/* The statuses are 0 for what was done (space.h); then what is read here, and by the other core when it is on again. */
+void run_unmap_beside(const struct command_line *line)
+{
+	unsigned slot = (unsigned)line->operand[0];
+	enum space_status beside, alone;
+
+	if (!map_page()) {
+		console_say("unmap-beside: out of page tables");
+		return;
+	}
+	beside = space_unmap(&kernel_space, page_at(), sizeof(page));
+	if (!smp_stop(slot))
+		console_say("core %ju did not stop", (uint64_t)slot);
+	alone = space_unmap(&kernel_space, page_at(), sizeof(page));
+	console_say("unmapped beside a core %ju, beside none %ju, reads 0x%jx", (uint64_t)(beside == SPACE_OK),
+		    (uint64_t)(alone == SPACE_OK), look());
+	if (!map_page() || !smp_start(slot))
+		console_say("core %ju did not start", (uint64_t)slot);
+	have_look(slot);
+}

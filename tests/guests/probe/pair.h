@@ -8,5 +8,7 @@
  * space has a hole.
  */
 void run_start_away(const struct command_line *line);
+/* unmap-beside=CORE: unmaps that page of kernel_space, first with the other core on, then with it off, and maps it again */
+void run_unmap_beside(const struct command_line *line);
 /* look: on the other core, what it reads there */
 void run_look(const struct command_line *line);
