@@ -35,7 +35,7 @@ _Noreturn void cpu_halt(void);
 
 /*
  * Calls attempt(a, b). Returns true if it returned, with its value in *result, and false if it took an exception, which fault.c has noted.
- * Does not nest; one core at a time. For programs; it is the vectors that tell an attempt's fault from the kernel's own.
+ * Does not nest; any core, several at once. For programs; it is the vectors that tell an attempt's fault from the kernel's own.
  */
 bool cpu_attempt(uint64_t (*attempt)(uint64_t a, uint64_t b), uint64_t a, uint64_t b, uint64_t *result);
 

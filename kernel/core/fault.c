@@ -6,7 +6,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/info.h"
 
-static struct fault last;
+static struct fault last[BH_MAX_SANDBOX_CORES]; /* by slot */
 
 static _Noreturn void stop(void)
 {
@@ -17,7 +17,7 @@ static _Noreturn void stop(void)
 
 void fault_take(const struct fault *fault, bool attempting)
 {
-	last = *fault;
+	last[cpu_slot()] = *fault;
 	if (attempting)
 		return;
 	console_say("fault %s pc 0x%jx addr 0x%jx syndrome 0x%jx", fault->name, fault->pc, fault->address, fault->syndrome);
@@ -26,7 +26,7 @@ void fault_take(const struct fault *fault, bool attempting)
 
 const struct fault *fault_last(void)
 {
-	return &last;
+	return &last[cpu_slot()];
 }
 
 _Noreturn void fault_stop(const char *why)

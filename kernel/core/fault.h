@@ -14,7 +14,7 @@ struct fault {
 /* From the vectors. Notes the fault and returns if an attempt is to be abandoned; otherwise reports it and stops. */
 void fault_take(const struct fault *fault, bool attempting);
 
-/* The fault that ended the last attempt. */
+/* The fault that ended the last attempt on this core. */
 const struct fault *fault_last(void);
 
 /* Reports why this kernel cannot go on (a bug, or a sandbox that cannot work), and parks. */

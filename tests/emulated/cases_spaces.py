@@ -26,4 +26,11 @@ CASES = (
         (Says("victim", "unmapped beside a core 0, beside none 1, reads 0x0$"), Says("victim", f"core 1 reads {MARK:#x}$")),
         quick=True,
     ),
+    Case(
+        "attempts-at-once",
+        "an attempt is abandoned by its own core's fault, on its own stack",
+        pair("attempts=1"),
+        (Says("victim", "attempts ended by their own faults 1, 1$"),),
+        quick=True,
+    ),
 )

@@ -24,7 +24,25 @@ def cores(what: str, file: str, old: str, new: str, platform: str, shows: str, c
 
 
 STARTED = "core 1 reads"
+ATTEMPTS = "attempts ended"
 CORES = (
+    *(
+        cores("cores share what they attempt", f"kernel/arch/{arch}/vectors.S", old, new, platform, ATTEMPTS, "attempts-at-once")
+        for arch, old, new, platform in (
+            ("x86_64", "str %ax movzwl", "mov $SELECTOR_TSS, %eax movzwl", SVM),
+            ("aarch64", "mrs x10, tpidr_el1", "mov x10, #0", GICV3),
+            ("armv7", "mrc p15, 0, r5, c13, c0, 4", "mov r5, #0", ARMV7),
+        )
+    ),
+    cores(
+        "cores share what faulted",
+        "kernel/core/fault.c",
+        "last[cpu_slot()] = *fault;",
+        "last[0] = *fault;",
+        GICV3,
+        ATTEMPTS,
+        "attempts-at-once",
+    ),
     *(
         cores("a core that is off counts", "kernel/core/smp.c", "space_leave_core();", "", platform, "unmapped beside", "unmapped-beside")
         for platform in (SVM, GICV3)

@@ -2,6 +2,7 @@
 /* What kernel/core/cpu.h asks of this processor: exceptions and interrupts as they arrive, attempts, calls of the monitor. */
 #include "kernel/core/cpu.h"
 
+#include "abi/guest.h"
 #include "frame.h"
 #include "kernel/core/fault.h"
 #include "kernel/core/user.h"
@@ -11,7 +12,7 @@ enum { KIND_SYNCHRONOUS = 4, KIND_USER_SYNCHRONOUS = 8, SPSR_DAIF = 0x3c0, SPSR_
 
 extern const char vectors[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
-uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
+uint64_t attempt_stack[BH_MAX_SANDBOX_CORES]; /* vectors.S: by slot, where cpu_attempt waits; 0: no attempt under way */
 
 void cpu_exception(struct cpu_frame *frame, uint64_t kind);
 
@@ -83,7 +84,7 @@ void cpu_exception(struct cpu_frame *frame, uint64_t kind)
 	if (is_answered(frame, kind))
 		return;
 	fault = describe(frame, kind);
-	fault_take(&fault, attempt_stack != 0);
+	fault_take(&fault, attempt_stack[cpu_slot()] != 0);
 	frame->elr = (uint64_t)cpu_attempt_abandon;
 	frame->spsr = (frame->spsr & SPSR_DAIF) | SPSR_EL1H;
 }

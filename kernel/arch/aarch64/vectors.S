@@ -151,6 +151,14 @@ cpu_user_enter:
 	mov	sp, x0
 	b	user_return
 
+/* Place of this core's word in attempt_stack, to X9. */
+	.macro attempt_of_core
+	adrp	x9, attempt_stack
+	add	x9, x9, :lo12:attempt_stack
+	mrs	x10, tpidr_el1
+	add	x9, x9, x10, lsl #3
+	.endm
+
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
 	.text
 	.globl	cpu_attempt
@@ -163,9 +171,9 @@ cpu_attempt:
 	stp	x27, x28, [sp, #80]
 	str	x3, [sp, #96]
 	mov	x29, sp
-	adrp	x9, attempt_stack
+	attempt_of_core
 	mov	x10, sp
-	str	x10, [x9, :lo12:attempt_stack]
+	str	x10, [x9]
 	mov	x9, x0
 	mov	x0, x1
 	mov	x1, x2
@@ -177,12 +185,12 @@ cpu_attempt:
 
 	.globl	cpu_attempt_abandon	/* cpu_exception returns here, on whatever stack pointer the attempt left */
 cpu_attempt_abandon:
-	adrp	x9, attempt_stack
-	ldr	x10, [x9, :lo12:attempt_stack]
+	attempt_of_core
+	ldr	x10, [x9]
 	mov	sp, x10
 	mov	x0, #0
-1:	adrp	x9, attempt_stack
-	str	xzr, [x9, :lo12:attempt_stack]
+1:	attempt_of_core
+	str	xzr, [x9]
 	ldp	x27, x28, [sp, #80]
 	ldp	x25, x26, [sp, #64]
 	ldp	x23, x24, [sp, #48]

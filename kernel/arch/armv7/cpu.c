@@ -9,7 +9,7 @@
 
 extern const char vectors[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
-uintptr_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
+uintptr_t attempt_stack[BH_MAX_SANDBOX_CORES]; /* vectors.S: by slot, where cpu_attempt waits; 0: no attempt under way */
 
 void cpu_exception(struct cpu_frame *frame, uint32_t vector);
 
@@ -66,7 +66,7 @@ void cpu_exception(struct cpu_frame *frame, uint32_t vector)
 	if (is_answered(frame, vector))
 		return;
 	fault = describe(frame, vector);
-	fault_take(&fault, attempt_stack != 0);
+	fault_take(&fault, attempt_stack[cpu_slot()] != 0);
 	frame->pc = (uintptr_t)cpu_attempt_abandon;
 	frame->cpsr = (frame->cpsr & (CPSR_I | CPSR_F)) | MODE_SVC;
 }

@@ -98,6 +98,13 @@ cpu_user_enter:
 	add	r4, r0, #FRAME_USER_BYTES
 	b	frame_return
 
+/* Place of this core's word in attempt_stack, to R4. */
+	.macro attempt_of_core
+	ldr	r4, =attempt_stack
+	mrc	p15, 0, r5, c13, c0, 4	/* TPIDRPRW: slot */
+	add	r4, r4, r5, lsl #2
+	.endm
+
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
 	.text
 	.balign	4
@@ -105,7 +112,7 @@ cpu_user_enter:
 	.type	cpu_attempt, %function
 cpu_attempt:
 	push	{r3-r11, lr} /* r3: eight bytes aligned; b and result lie after these 40 */
-	ldr	r4, =attempt_stack
+	attempt_of_core
 	str	sp, [r4]
 	mov	r12, r0
 	mov	r0, r2
@@ -119,10 +126,10 @@ cpu_attempt:
 
 	.globl	cpu_attempt_abandon /* cpu_exception returns here, on whatever stack pointer the attempt left */
 cpu_attempt_abandon:
-	ldr	r4, =attempt_stack
+	attempt_of_core
 	ldr	sp, [r4]
 	mov	r0, #0
-1:	ldr	r4, =attempt_stack
+1:	attempt_of_core
 	mov	r1, #0
 	str	r1, [r4]
 	pop	{r3-r11, pc}

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "abi/guest.h"
 #include "descriptors.h"
 #include "frame.h"
 #include "kernel/core/fault.h"
@@ -14,7 +15,7 @@
 enum { EXCEPTIONS = 32, VECTOR_NM = 7, VECTOR_PF = 14 };
 
 extern const char cpu_attempt_abandon[];
-uint64_t attempt_stack; /* vectors.S: where cpu_attempt waits; 0: no attempt under way */
+uint64_t attempt_stack[BH_MAX_SANDBOX_CORES]; /* vectors.S: by slot, where cpu_attempt waits; 0: no attempt under way */
 bool cpu_has_vmcall;
 
 void cpu_vector(struct cpu_frame *frame);
@@ -29,15 +30,16 @@ static const char *const exception_names[EXCEPTIONS] = {
 static void exception(struct cpu_frame *frame)
 {
 	const char *name = exception_names[frame->vector];
+	uint64_t *waiting = &attempt_stack[cpu_slot()];
 	struct fault fault = { .name = name ? name : "exception", .syndrome = frame->error, .pc = frame->rip };
 
 	if (frame->vector == VECTOR_PF)
 		__asm__ volatile("mov %%cr2, %0" : "=r"(fault.address));
-	fault_take(&fault, attempt_stack != 0);
+	fault_take(&fault, *waiting != 0);
 	frame->rip = (uint64_t)cpu_attempt_abandon;
 	frame->cs = SELECTOR_CODE;
 	frame->ss = SELECTOR_DATA;
-	frame->rsp = attempt_stack;
+	frame->rsp = *waiting;
 	frame->rflags = RFLAGS_FIXED | (frame->rflags & RFLAGS_IF);
 }
 

@@ -132,6 +132,15 @@ vector_measure_kept:
 	pop	%rax
 	iretq
 
+/* Place of this core's word in attempt_stack, to RAX: a TSS is named by twice as many bytes. */
+	.macro attempt_of_core
+	str	%ax
+	movzwl	%ax, %eax
+	sub	$SELECTOR_TSS, %eax
+	shr	%eax
+	add	$attempt_stack, %rax
+	.endm
+
 /* bool cpu_attempt(attempt, a, b, result): the callee-saved registers wait on the stack for either way back. */
 	.globl	cpu_attempt
 cpu_attempt:
@@ -142,22 +151,26 @@ cpu_attempt:
 	push	%r14
 	push	%r15
 	push	%rcx
-	mov	%rsp, attempt_stack
+	attempt_of_core
+	mov	%rsp, (%rax)
 	mov	%rdi, %rax
 	mov	%rsi, %rdi
 	mov	%rdx, %rsi
 	call	*%rax
 	pop	%rcx
 	mov	%rax, (%rcx)
-	mov	$1, %eax
+	attempt_of_core
+	mov	$1, %ecx
 	jmp	1f
 
 	.globl	cpu_attempt_abandon	/* cpu_vector returns here, on whatever stack pointer the attempt left */
 cpu_attempt_abandon:
-	mov	attempt_stack, %rsp
+	attempt_of_core
+	mov	(%rax), %rsp
 	pop	%rcx
-	xor	%eax, %eax
-1:	movq	$0, attempt_stack
+	xor	%ecx, %ecx
+1:	movq	$0, (%rax)
+	mov	%ecx, %eax
 	pop	%r15
 	pop	%r14
 	pop	%r13

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/smp.h"
 #include "kernel/core/space.h"
@@ -104,4 +105,58 @@ void run_unmap_beside(const struct command_line *line)
 	if (!map_page() || !smp_start(slot))
 		console_say("core %ju did not start", (uint64_t)slot);
 	have_look(slot);
+}
+
+/* ---- Two attempts, one within the time of the other ---------------------------------------------------------------------- */
+
+enum phase { IDLE, FIRST_WITHIN, OTHER_DONE };
+static _Atomic enum phase phase;
+static uint64_t address_of_other;
+
+/* A hole for each slot. */
+static uint64_t hole_of(unsigned slot)
+{
+	return page_at() + (slot + 1) * sizeof(page) - 2 * BH_MAX_SANDBOX_CORES * sizeof(page);
+}
+
+static void await_phase(enum phase awaited)
+{
+	while (atomic_load(&phase) != awaited)
+		arch_relax();
+}
+
+static uint64_t fault_last_of_two(uint64_t a, uint64_t b)
+{
+	atomic_store(&phase, FIRST_WITHIN);
+	await_phase(OTHER_DONE);
+	return arch_mmio_read32(a);
+}
+
+static uint64_t address_of_fault(uint64_t (*attempt)(uint64_t a, uint64_t b))
+{
+	uint64_t nothing;
+
+	return cpu_attempt(attempt, hole_of(cpu_slot()), 0, &nothing) ? 0 : fault_last()->address;
+}
+
+void run_attempt_within(const struct command_line *line)
+{
+	await_phase(FIRST_WITHIN);
+	address_of_other = address_of_fault(read_word);
+	atomic_store(&phase, OTHER_DONE);
+}
+
+void run_attempts(const struct command_line *line)
+{
+	unsigned slot = (unsigned)line->operand[0];
+	uint64_t own;
+
+	atomic_store(&phase, IDLE);
+	if (!smp_run(slot, "attempt-within")) {
+		console_say("core %ju is off or busy", (uint64_t)slot);
+		return;
+	}
+	own = address_of_fault(fault_last_of_two);
+	console_say("attempts ended by their own faults %ju, %ju", (uint64_t)(own == hole_of(cpu_slot())),
+		    (uint64_t)(address_of_other == hole_of(slot)));
 }

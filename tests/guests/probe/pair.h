@@ -10,5 +10,9 @@
 void run_start_away(const struct command_line *line);
 /* unmap-beside=CORE: unmaps that page of kernel_space, first with the other core on, then with it off, and maps it again */
 void run_unmap_beside(const struct command_line *line);
+/* attempts=CORE: both make an attempt at once, and the other core's, which begins later, faults first */
+void run_attempts(const struct command_line *line);
+/* attempt-within: the other core's */
+void run_attempt_within(const struct command_line *line);
 /* look: on the other core, what it reads there */
 void run_look(const struct command_line *line);

@@ -10,6 +10,6 @@
  * user=unowned    floating point where no program runs is a fault
  * user=peek       the kernel's memory is out of its reach
  *
- * Returns false if there is no such kind. One core at a time, as cpu_attempt.
+ * Returns false if there is no such kind. One core at a time.
  */
 bool user_run(const char *kind);
