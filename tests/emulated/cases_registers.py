@@ -2,7 +2,7 @@
 """BH-I1.register. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
 from tests.emulated.case import A64, ALL, ARM, ARMV7, GICV2, SVM, VTX, X86, Case, Sandbox, attacked
-from tests.emulated.expect import Off, Parked, Refused, Returned
+from tests.emulated.expect import Off, Parked, Refused, Returned, Says
 
 UNKNOWN = 2**64 - 1  # BH_E_UNKNOWN, PSCI NOT_SUPPORTED
 ARGUMENT_BYTES = 180  # of struct bh_info.arguments, less the warm-up
@@ -262,7 +262,14 @@ ARMV7_ONLY = (
     refused("mrc-trace", NOT_OFFERED, "mrc=etmcr mcr-etmcr=0", UNDEFINED, (ARMV7,)),
     refused("jazelle", "Jazelle is hidden", "mrc=joscr mcr-joscr=2 mrc=jmcr mcr-jmcr=1 bxj", UNDEFINED, (ARMV7,), quick=True),
     refused("hypervisor-banked-register", HYPERVISOR, "elr-hyp", UNDEFINED, (ARMV7,)),
-    refused("hypercall-from-user-mode", "only a kernel calls its monitor", "hvc-user", UNDEFINED, (ARMV7,), quick=True),
+    Case(
+        "hypercall-from-user-mode",
+        "only a kernel calls its monitor",
+        attacked("user=hypercall"),
+        (Says("attacker", f"user hypercall ended by {UNDEFINED}$"),),
+        (ARMV7,),
+        quick=True,
+    ),
     returned("hypervisor-mode", "no way into Hyp mode but an exception", "cps-hyp", SUPERVISOR_MODE, (ARMV7,)),
     returned("mrc-auxiliary-control", "ACTLR is a constant", "mrc=actlr mcr-actlr=0", ACTLR_SMP, (ARMV7,)),
     returned(

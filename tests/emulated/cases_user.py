@@ -17,7 +17,7 @@ SAYS = {
     ),
     "fp": (f"user turns 4, own registers 4, own thread pointer 4, ended by {UNDEFINED}$",),
     "unowned": ("user without registers ended by (floating point|undefined instruction|#NM)$",),
-    "peek": (r"user at (0x[0-9a-f]+) ended by (data abort|#PF) at \1$",),
+    "peek": tuple(rf"user at {what} (0x[0-9a-f]+) ended by (data abort|#PF) at \1$" for what in ("data", "text", "read-only data")),
 }
 
 

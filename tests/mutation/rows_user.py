@@ -9,7 +9,7 @@ CORE = "kernel/core/user.c"
 X86_SECONDARY, ARM_CORES = "kernel/arch/x86_64/secondary.c", "kernel/arch/arm/cores.c"
 A64_VECTORS, V7_VECTORS, X86_VECTORS = (f"kernel/arch/{arch}/vectors.S" for arch in ("aarch64", "armv7", "x86_64"))
 LOWER_IRQ = "user_interrupt user_exception 10"  # two entries of the vector table
-INTERRUPTS, REGISTERS, TURNS, PEEK = (f"never said .user {word}" for word in ("interrupts", "registers", "turns", "at"))
+INTERRUPTS, REGISTERS, TURNS, PEEK = (f"never said .user {word}" for word in ("interrupts", "registers", "turns", "at data"))
 
 
 def user(what: str, file: str, old: str, new: str, platform: str, shows: str) -> MachineMutation:
@@ -55,6 +55,14 @@ CORES = (
 )
 
 USER = (
+    user(
+        "user mode reads the kernel's text",
+        "kernel/arch/armv7/space_format.c",
+        "[SPACE_TEXT] = NORMAL | AP_READ_ONLY,",
+        "[SPACE_TEXT] = NORMAL | AP_READ_ONLY | (1ULL << 6),",
+        ARMV7,
+        "never said .user at text",
+    ),
     *(
         user(
             "the owner's floating-point registers are not saved", CORE, "cpu_fp_save(&core->fp_owner->fp);", "(void)core;", platform, TURNS

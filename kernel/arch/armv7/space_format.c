@@ -24,8 +24,7 @@ const struct space_format space_format = {
 	.end = 4ULL << 30,
 	.asids = 256,
 	.leaf = {
-		/* User mode runs the same text: what is refused there alone is an attack, too. */
-		[SPACE_TEXT] = NORMAL | AP_READ_ONLY | AP_USER,
+		[SPACE_TEXT] = NORMAL | AP_READ_ONLY,
 		[SPACE_RODATA] = NORMAL | AP_READ_ONLY | XN,
 		[SPACE_DATA] = NORMAL | XN,
 		[SPACE_DEVICE] = DEVICE,

@@ -174,19 +174,32 @@ static void run_unowned(void)
 	console_say("user without registers ended by %s", run(user_fp));
 }
 
-static void run_peek(void)
+static void peek(const char *what, const void *at)
 {
 	const char *end;
 
-	data.page.value[0] = (uintptr_t)&data;
+	data.page.value[0] = (uintptr_t)at;
 	end = run(user_peek);
-	console_say("user at 0x%jx ended by %s at 0x%jx", data.page.value[0], end, fault_last()->address);
+	console_say("user at %s 0x%jx ended by %s at 0x%jx", what, data.page.value[0], end, fault_last()->address);
+}
+
+static void run_peek(void)
+{
+	peek("data", &data);
+	peek("text", (const void *)(uintptr_t)run);
+	peek("read-only data", user_programs);
+}
+
+static void run_hypercall(void)
+{
+	console_say("user hypercall ended by %s", run(user_call_monitor));
 }
 
 static const struct kind {
 	const char *name;
 	void (*run)(void);
-} kinds[] = { { "interrupt", run_interrupt }, { "fp", run_fp }, { "unowned", run_unowned }, { "peek", run_peek }, { NULL, NULL } };
+} kinds[] = { { "interrupt", run_interrupt }, { "fp", run_fp }, { "unowned", run_unowned }, { "peek", run_peek },
+	      { "hypercall", run_hypercall }, { NULL, NULL } };
 
 bool user_run(const char *name)
 {

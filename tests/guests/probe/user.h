@@ -9,6 +9,7 @@
  * user=fp         two programs in turn: each finds its own floating-point registers and thread pointer
  * user=unowned    floating point where no program runs is a fault
  * user=peek       the kernel's memory is out of its reach
+ * user=hypercall  so is the monitor
  *
  * Returns false if there is no such kind. One core at a time.
  */

@@ -37,6 +37,7 @@ _Static_assert(offsetof(struct user_page, value) == USER_VALUE, "user_programs.S
  * user_spin  keeps a value of its own in every register until `stop`, then looks at them, and makes a call
  * user_fp    sees the first and the last floating-point register, then writes `value` to them; follows its thread pointer
  * user_peek  loads from the address `value[0]`
+ * user_call_monitor  calls the monitor (ARM), and if it comes back from that, loads from address 0, which is another fault
  */
-extern const uint8_t user_programs[], user_programs_end[], user_spin[], user_fp[], user_peek[];
+extern const uint8_t user_programs[], user_programs_end[], user_spin[], user_fp[], user_peek[], user_call_monitor[];
 #endif

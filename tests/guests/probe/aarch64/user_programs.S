@@ -25,7 +25,7 @@
 
 	.section .rodata.user_programs, "a"
 	.balign	4
-	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek
+	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor
 user_programs:
 user_spin:
 	for_each_register mark_register
@@ -61,4 +61,9 @@ user_peek:
 	ldr	x1, [x0, #USER_VALUE]
 	ldr	x1, [x1]
 	udf	#0
+
+user_call_monitor:
+	hvc	#0
+	mov	x1, #0
+	ldr	x1, [x1]
 user_programs_end:

@@ -165,13 +165,6 @@ static uint64_t attack_hvc_immediate(uint64_t a, uint64_t b)
 	return r0;
 }
 
-/* From user mode, where nothing may be called but the kernel: it ends in that if HVC lets it pass. */
-static uint64_t attack_hvc_user(uint64_t a, uint64_t b)
-{
-	__asm__ volatile("cps #0x10\n\thvc #0\n\tsvc #0" ::: "r0", "r1", "r2", "r3", "memory");
-	return 0;
-}
-
 /* ---- Trapped accesses that a monitor has to complete with care --------------------------------------------------------- */
 
 /* GICD_SGIR from LR of mode a, all masked: the register is banked. No operand may be in a register that FIQ mode banks. */
@@ -279,7 +272,6 @@ const struct attack arch_attacks[] = {
 	{ "hvc", 1, false, attack_hvc },
 	{ "cpu-on", 2, false, attack_cpu_on },
 	{ "hvc-immediate", 0, false, attack_hvc_immediate },
-	{ "hvc-user", 0, false, attack_hvc_user },
 	{ "smc", 1, false, attack_smc },
 	{ "pmu-count", 1, false, counters_count },
 	{ "pmu-overflow", 1, false, counters_overflow },

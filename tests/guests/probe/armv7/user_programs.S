@@ -26,7 +26,7 @@
 
 	.section .rodata.user_programs, "a"
 	.balign	4
-	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek
+	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor
 user_programs:
 user_spin:
 	for_each_register mark_register
@@ -64,4 +64,10 @@ user_peek:
 	ldr	r1, [r0, #USER_VALUE]
 	ldr	r1, [r1]
 	udf	#0
+
+user_call_monitor:
+	.arch_extension virt
+	hvc	#0
+	mov	r1, #0
+	ldr	r1, [r1]
 user_programs_end:

@@ -26,7 +26,7 @@ mark_of_\register:
 	.endm
 
 	.section .rodata.user_programs, "a"
-	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek
+	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor
 user_programs:
 user_spin:
 	for_each_register mark_register
@@ -58,5 +58,10 @@ user_peek:
 	mov	USER_VALUE(%rdi), %rax
 	mov	(%rax), %rax
 	ud2
+
+user_call_monitor:
+	vmmcall
+	xor	%eax, %eax
+	mov	(%rax), %rax
 	for_each_register mark_place	/* addresses no two of which are the same */
 user_programs_end:
