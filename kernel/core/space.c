@@ -92,18 +92,23 @@ static uint64_t alike_at(const struct place *at)
 	return count;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 struct space_view space_query(struct space *space, uint64_t virtual)
 {
 	bool enabled = lock_take(&space->lock);
 	struct place at = find(space, virtual, SPACE_PAGE_SHIFT);
-	uint64_t entry = *at.entry, alike = alike_at(&at);
+	uint64_t entry = *at.entry, bytes = rest_of(virtual, at.shift) + ((alike_at(&at) - 1) << at.shift);
 
 	lock_give(&space->lock, enabled);
 	return (struct space_view){
 		.mapped = entry != 0,
 		.physical = entry ? (entry & SPACE_ADDRESS_MASK) + offset_in(virtual, at.shift) : 0,
 		.attributes = entry & ~SPACE_ADDRESS_MASK,
-		.bytes = rest_of(virtual, at.shift) + ((alike - 1) << at.shift),
+		.bytes = least(bytes, space_format.end - virtual),
 	};
 }
 
@@ -199,11 +204,6 @@ static void advance(struct run *run, uint64_t bytes)
 {
 	run->virtual += bytes;
 	run->physical += bytes;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* How much of the run, which begins in this hole with a leaf of 1 << leaf bytes, needs no further look: holes in one table. */

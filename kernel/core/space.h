@@ -76,7 +76,8 @@ enum space_status space_map(struct space *space, uint64_t virtual, uint64_t phys
  */
 enum space_status space_unmap(struct space *space, uint64_t virtual, uint64_t size) __attribute__((warn_unused_result));
 
-/* What is at an address, and how far the same goes on from there, as one table shows it: a hole, or frames in a row.
+/* What is at an address, and how far the same goes on from there, as one table shows it and within the
+ * space: a hole, or frames in a row.
  */
 struct space_view {
 	bool mapped;

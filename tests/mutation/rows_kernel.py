@@ -95,6 +95,7 @@ MEMORY = (
     space("a core that goes off keeps what it held", "memory_leave();"),
     space("a core that is off counts", "kernel_space.cores &= ~(1U << cpu_slot());"),
     space("a core that is started does not count", "kernel_space.cores |= 1U << slot;"),
+    space("a hole goes on after the last address", "least(bytes, space_format.end - virtual)", "bytes"),
     kind("the kernel runs what a process brings", "AP_READ_ONLY | AP_USER | PXN,", "AP_READ_ONLY | AP_USER,"),
     kind("data can be executed", "[SPACE_DATA] = NORMAL | UXN | PXN,", "[SPACE_DATA] = NORMAL | UXN,"),
     kind(
