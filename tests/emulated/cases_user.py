@@ -5,8 +5,8 @@ On x86 preparing a core for user mode takes two exits, as EFER is read and writt
 second core, whose start leaves CR0.NE clear.
 """
 
-from tests.emulated.case import ARM, SVM, VTX, Case, Sandbox
-from tests.emulated.expect import Expectation, NoExits, Says, SteadyExits
+from tests.emulated.case import ARM, SVM, VTX, X86, Case, Sandbox, attacked
+from tests.emulated.expect import Expectation, NoExits, Refused, Says, SteadyExits
 
 GUARDS = "a program in user mode is interrupted, calls and computes as the kernel says, and nothing of it is an exit"
 UNDEFINED = "(undefined instruction|#UD)"
@@ -33,7 +33,18 @@ def user(name: str, cores: int | tuple[int, ...], arguments: str, platforms: tup
 
 FIRST = " ".join(f"user={kind}" for kind in SAYS)
 SECOND = " ".join(f"core=1,user={kind} ticks=100" for kind in SAYS)  # ten milliseconds for each
-CASES = tuple(
+STACKS = tuple(
+    Case(
+        f"stack-of-{vector}",
+        "what may come when the stack is no good has a stack of its own, with a hole below it",
+        attacked(f"overflow={vector}"),
+        (Refused("attacker", f"overflow={vector}", name),),
+        X86,
+        quick=True,
+    )
+    for vector, name in (("nmi", "NMI"), ("mc", "#MC"), ("df", "#DF"))
+)
+CASES = STACKS + tuple(
     case
     for platforms, first, second in ((ARM, 0, 0), ((SVM,), 2, 2), ((VTX,), 2, 3))
     for case in (

@@ -54,6 +54,25 @@ CORES = (
     ),
 )
 
+DESCRIPTORS = "kernel/arch/x86_64/descriptors.c"
+PROCESSOR = (
+    *(
+        MachineMutation(
+            f"{name} takes any stack", DESCRIPTORS, f"vectors[VECTOR_{name}], IST_{name}", f"vectors[VECTOR_{name}], 0", case, SVM, shows
+        )
+        for name, case, shows in (("NMI", "stack-of-nmi", "refused: #DF"), ("MC", "stack-of-mc", "refused: #DF"))
+    ),
+    MachineMutation(
+        "no hole below a stack",
+        "kernel/arch/x86_64/memory_hw.c",
+        "descriptors_make_holes();",
+        "",
+        "stack-of-df",
+        SVM,
+        "was not refused by",
+    ),
+)
+
 USER = (
     user(
         "user mode reads the kernel's text",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One GDT and one IDT for all cores; a TSS, and with it a stack for double faults, for each. APM vol. 2, 4.8 "Long-Mode Segment
+ * One GDT and one IDT for all cores; a TSS for each, and with it stacks for what may come when the stack of the moment is no good: double
+ * faults, NMIs and machine checks, each with a hole below it. APM vol. 2, 4.8 "Long-Mode Segment
  * Descriptors", 8.9 "Long-Mode Interrupt Control Transfers", 12.2.5 "64-Bit TSS".
  */
 #include <stdbool.h>
@@ -11,9 +12,13 @@
 #include "descriptors.h"
 #include "frame.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/smp.h"
+#include "kernel/core/space.h"
 #include "segments.h"
 
-enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, OWN_STACK = 1, OWN_STACK_BYTES = 4096 };
+enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, STACK_BYTES = 4096, VECTOR_DF = 8 };
+enum { IST_PROGRAM = 1, IST_DF, IST_NMI, IST_MC, STACKS = IST_MC }; /* IST_PROGRAM: descriptors_set_vector */
 
 struct gate {
 	uint16_t offset_low;
@@ -51,16 +56,27 @@ static uint64_t gdt[(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * BH_MAX_SANDBOX_CORES)
 	[SELECTOR_USER_CODE / 8] = DESCRIPTOR_USER_CODE,
 	[SELECTOR_USER_DATA / 8] = DESCRIPTOR_USER_DATA,
 };
-static _Alignas(16) uint8_t own_stacks[BH_MAX_SANDBOX_CORES][OWN_STACK_BYTES];
+static _Alignas(STACK_BYTES) struct own_stack {
+	uint8_t hole[STACK_BYTES];
+	uint8_t stack[STACK_BYTES];
+} own_stacks[BH_MAX_SANDBOX_CORES][STACKS] __attribute__((section(".noinit")));
 
-static uint64_t own_stack_of(unsigned slot)
+static uint64_t top_of(unsigned slot, unsigned ist)
 {
-	return (uint64_t)(own_stacks[slot] + OWN_STACK_BYTES);
+	return (uint64_t)(&own_stacks[slot][ist - 1] + 1);
 }
 
 uint64_t descriptors_own_stack(void)
 {
-	return own_stack_of(cpu_slot());
+	return top_of(cpu_slot(), IST_PROGRAM);
+}
+
+void descriptors_make_holes(void)
+{
+	for (unsigned slot = 0; slot < smp_count(); slot++)
+		for (unsigned n = 0; n < STACKS; n++)
+			if (space_unmap(&kernel_space, (uint64_t)own_stacks[slot][n].hole, STACK_BYTES) != SPACE_OK)
+				fault_stop("no hole below a stack");
 }
 
 uint64_t descriptors_tss(void)
@@ -76,18 +92,23 @@ void descriptors_set_user_entry_stack(uint64_t top)
 	own->rsp[0][1] = (uint32_t)(top >> 32);
 }
 
-void descriptors_set_vector(uint8_t vector, const void *entry, bool on_own_stack)
+static void set_gate(uint8_t vector, const void *entry, uint8_t ist)
 {
 	uint64_t offset = (uint64_t)entry;
 
 	idt[vector] = (struct gate){
 		.offset_low = (uint16_t)offset,
 		.selector = SELECTOR_CODE,
-		.ist = on_own_stack ? OWN_STACK : 0,
+		.ist = ist,
 		.type = GATE_INTERRUPT_PRESENT,
 		.offset_middle = (uint16_t)(offset >> 16),
 		.offset_high = (uint32_t)(offset >> 32),
 	};
+}
+
+void descriptors_set_vector(uint8_t vector, const void *entry, bool on_own_stack)
+{
+	set_gate(vector, entry, on_own_stack ? IST_PROGRAM : 0);
 }
 
 /* The processor marks a TSS busy when it loads it, and loads no busy one: a core that starts again finds its own made anew. */
@@ -96,8 +117,10 @@ static void tss_init(unsigned slot)
 	uint64_t base = (uint64_t)&tss[slot];
 	uint64_t *descriptor = &gdt[(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * slot) / 8];
 
-	tss[slot].ist[OWN_STACK - 1][0] = (uint32_t)own_stack_of(slot);
-	tss[slot].ist[OWN_STACK - 1][1] = (uint32_t)(own_stack_of(slot) >> 32);
+	for (unsigned ist = 1; ist <= STACKS; ist++) {
+		tss[slot].ist[ist - 1][0] = (uint32_t)top_of(slot, ist);
+		tss[slot].ist[ist - 1][1] = (uint32_t)(top_of(slot, ist) >> 32);
+	}
 	tss[slot].io_map = sizeof(tss[slot]);
 	descriptor[0] = (sizeof(tss[slot]) - 1) | (base & 0xffffff) << 16 | (uint64_t)TSS_AVAILABLE_PRESENT << 40 |
 			(base >> 24 & 0xff) << 56;
@@ -118,6 +141,9 @@ void descriptors_load(unsigned slot)
 void descriptors_init(void)
 {
 	for (unsigned n = 0; n < VECTORS; n++)
-		descriptors_set_vector((uint8_t)n, vectors[n], n == 8);
+		set_gate((uint8_t)n, vectors[n], 0);
+	set_gate(VECTOR_DF, vectors[VECTOR_DF], IST_DF);
+	set_gate(VECTOR_NMI, vectors[VECTOR_NMI], IST_NMI);
+	set_gate(VECTOR_MC, vectors[VECTOR_MC], IST_MC);
 	descriptors_load(0);
 }

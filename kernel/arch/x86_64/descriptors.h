@@ -4,13 +4,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* On the first core: GDT, TSS and IDT. Every vector leads to its entry in vectors.S, double faults onto a stack of their own. */
+/* On the first core: GDT, TSS and IDT. Every vector leads to its entry in vectors.S; double faults, NMIs and #MC have stacks of their own.
+ */
 void descriptors_init(void);
+
+/* Unmaps the page below each of those stacks. Requires: kernel_space maps the image, in leaves of 4 KiB there; no other core is on. */
+void descriptors_make_holes(void);
 
 /* On a further core, slot > 0: the same. From here on cpu_slot() tells it. */
 void descriptors_load(unsigned slot);
 
-/* Lets `vector` lead to `entry`, on its own stack if wanted. */
+/* Lets `vector` lead to `entry`, on a stack that is for this alone if wanted. For measurements and programs. */
 void descriptors_set_vector(uint8_t vector, const void *entry, bool own_stack);
 
 /* Address of this core's TSS. */

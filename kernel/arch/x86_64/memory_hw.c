@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long-mode paging: APM vol. 2, 5.3 "Long-Mode Page Translation". */
+#include "descriptors.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/memory.h"
 
@@ -68,6 +69,7 @@ void memory_start(const uint64_t *root, uint64_t written_end)
 {
 	uint64_t cr0;
 
+	descriptors_make_holes();
 	x86_wrmsr(MSR_EFER, x86_rdmsr(MSR_EFER) | EFER_NXE);
 	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
 	__asm__ volatile("mov %0, %%cr0" ::"r"(cr0 | CR0_WP));
