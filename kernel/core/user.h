@@ -54,7 +54,10 @@ bool user_take_fp(void);
 
 /* ---- arch/<arch>/user.c, fp.S, vectors.S ------------------------------------------------------------------------------- */
 
-/* Prepares this core for programs: calls, floating point off, and what user mode may read. Required once on each core that enters it. */
+/*
+ * Prepares this core for programs: calls, floating point off, and what user mode may read, which is the clock and no performance counter.
+ * Required once on each core that enters it. Requires: not within cpu_attempt.
+ */
 void cpu_user_init(void);
 
 /* A program's state before its first instruction: thread pointer `tls`, all else as after reset. */

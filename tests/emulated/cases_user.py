@@ -5,7 +5,7 @@ On x86 preparing a core for user mode takes two exits, as EFER is read and writt
 second core, whose start leaves CR0.NE clear.
 """
 
-from tests.emulated.case import ARM, SVM, VTX, X86, Case, Sandbox, attacked
+from tests.emulated.case import A64, ARM, ARMV7, SVM, VTX, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Expectation, NoExits, Refused, Says, SteadyExits
 
 GUARDS = "a program in user mode is interrupted, calls and computes as the kernel says, and nothing of it is an exit"
@@ -15,9 +15,10 @@ SAYS = {
         "user interrupts 10, in user mode 10, in its text 10, on its stack 10, enabled 10$",
         f"user registers differ 0x0, answer 0xffffffffffffffff, ended by {UNDEFINED}$",
     ),
-    "fp": (f"user turns 4, own registers 4, own thread pointer 4, ended by {UNDEFINED}$",),
+    "fp": (f"user turns 4, own registers 4, own thread pointer 4, others' addresses 0, ended by {UNDEFINED}$",),
     "unowned": ("user without registers ended by (floating point|undefined instruction|#NM)$",),
     "peek": tuple(rf"user at {what} (0x[0-9a-f]+) ended by (data abort|#PF) at \1$" for what in ("data", "text", "read-only data")),
+    "jump": ("kernel at a program's text ended by (instruction abort|prefetch abort|#PF), there 1$",),
 }
 
 
@@ -33,6 +34,17 @@ def user(name: str, cores: int | tuple[int, ...], arguments: str, platforms: tup
 
 FIRST = " ".join(f"user={kind}" for kind in SAYS)
 SECOND = " ".join(f"core=1,user={kind} ticks=100" for kind in SAYS)  # ten milliseconds for each
+OPENED = tuple(
+    Case(
+        "user-counters",
+        "a program reads no performance counter, whatever the core was left with",
+        (Sandbox("bystander", 0), Sandbox("victim", 1, "ticks=400 user=counters")),
+        (Says("victim", f"user counters ended by {fault}$"),),
+        platforms,
+        quick=True,
+    )
+    for fault, platforms in (("trapped system register", A64), ("undefined instruction", (ARMV7,)), ("#GP", X86))
+)
 STACKS = tuple(
     Case(
         f"stack-of-{vector}",
@@ -44,11 +56,15 @@ STACKS = tuple(
     )
     for vector, name in (("nmi", "NMI"), ("mc", "#MC"), ("df", "#DF"))
 )
-CASES = STACKS + tuple(
-    case
-    for platforms, first, second in ((ARM, 0, 0), ((SVM,), 2, 2), ((VTX,), 2, 3))
-    for case in (
-        user("mode", 1, FIRST, platforms, first),
-        user("mode-on-second-core", (1, 2), SECOND, platforms, second),
+CASES = (
+    OPENED
+    + STACKS
+    + tuple(
+        case
+        for platforms, first, second in ((ARM, 0, 0), ((SVM,), 2, 2), ((VTX,), 2, 3))
+        for case in (
+            user("mode", 1, FIRST, platforms, first),
+            user("mode-on-second-core", (1, 2), SECOND, platforms, second),
+        )
     )
 )

@@ -54,8 +54,21 @@ CORES = (
     ),
 )
 
-DESCRIPTORS = "kernel/arch/x86_64/descriptors.c"
+CPU, DESCRIPTORS, X86_USER = (f"kernel/arch/x86_64/{name}.c" for name in ("cpu", "descriptors", "user"))
+NEVER_JUMPED, NEVER_COUNTED = ("never said .kernel at", "never said .user counters")
+CLOSES = "cpu_attempt(close_counters, 0, 0, &nothing);"
 PROCESSOR = (
+    user("the kernel executes a program's text", CPU, "CR4_PAE | CR4_SMEP, 0", "CR4_PAE, 0", SVM, NEVER_JUMPED),
+    MachineMutation(
+        "a second core executes a program's text",
+        X86_SECONDARY,
+        "x86_write_cr4(secondary_request.cr4);",
+        "",
+        "user-mode-on-second-core",
+        SVM,
+        NEVER_JUMPED,
+    ),
+    user("an x87 address is left to the next program", "kernel/arch/x86_64/fp.S", "fildl nothing(%rip)", "", SVM, TURNS),
     *(
         MachineMutation(
             f"{name} takes any stack", DESCRIPTORS, f"vectors[VECTOR_{name}], IST_{name}", f"vectors[VECTOR_{name}], 0", case, SVM, shows
@@ -70,6 +83,14 @@ PROCESSOR = (
         "stack-of-df",
         SVM,
         "was not refused by",
+    ),
+    *(
+        MachineMutation("counters stay open", file, old, new, "user-counters", platform, NEVER_COUNTED)
+        for file, old, new, platform in (
+            (X86_USER, "& ~(uint64_t)CR4_PCE", "", SVM),
+            ("kernel/arch/aarch64/user.c", CLOSES, "(void)nothing; (void)close_counters;", GICV3),
+            ("kernel/arch/armv7/user.c", CLOSES, "(void)nothing; (void)close_counters;", ARMV7),
+        )
     ),
 )
 

@@ -169,13 +169,11 @@ static void enter_operation(struct hal_core *core)
 enum {
 	CR4_VME_TO_PAE = 0x3f, /* VME, PVI, TSD, DE, PSE, PAE */
 	CR4_PGE = 1 << 7,
-	CR4_PCE = 1 << 8,
 	CR4_OSFXSR = 1 << 9,
 	CR4_OSXMMEXCPT = 1 << 10,
 	CR4_UMIP = 1 << 11,
 	CR4_FSGSBASE = 1 << 16,
 	CR4_PCIDE = 1 << 17,
-	CR4_SMEP = 1 << 20,
 	CR4_SMAP = 1 << 21,
 	CR4_GUESTS = CR4_VME_TO_PAE | CR4_PGE | CR4_PCE | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_UMIP | CR4_FSGSBASE | CR4_PCIDE | CR4_OSXSAVE |
 		     CR4_SMEP | CR4_SMAP | CR4_PKE,

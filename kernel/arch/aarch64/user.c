@@ -7,10 +7,20 @@
 
 enum { CPACR_FPEN = 3 << 20, CNTKCTL_EL0VCTEN = 1 << 1, SPSR_F = 1 << 6 };
 
-/* Arm ARM, "CNTKCTL_EL1": a program may read the virtual counter, and reaches no timer. */
+/* Undefined where there are no performance monitors, and then nothing is to be closed. */
+static uint64_t close_counters(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(pmuserenr_el0, 0);
+	return 0;
+}
+
+/* Arm ARM, "CNTKCTL_EL1", "PMUSERENR_EL0": a program may read the virtual counter, and reaches no timer and no performance monitor. */
 void cpu_user_init(void)
 {
+	uint64_t nothing;
+
 	SYSREG_WRITE(cntkctl_el1, CNTKCTL_EL0VCTEN);
+	cpu_attempt(close_counters, 0, 0, &nothing);
 	cpu_fp_enable(false);
 }
 

@@ -7,13 +7,23 @@
 
 enum { CPACR_CP10_CP11 = 0xf << 20, CNTKCTL_PL0VCTEN = 1 << 1 };
 
+/* Undefined where there are no performance monitors, and then nothing is to be closed. */
+static uint64_t close_counters(uint64_t a, uint64_t b)
+{
+	SYSREG_WRITE(PMUSERENR, 0);
+	return 0;
+}
+
 /*
- * ARMv7 ARM B4.1.26 "CNTKCTL": a program may read the virtual counter, and reaches no timer. Coprocessors 10 and 11 are always let
- * through: what turns them off and on is FPEXC.EN.
+ * ARMv7 ARM B4.1.26 "CNTKCTL": a program may read the virtual counter, and reaches no timer and no performance monitor. Coprocessors 10 and
+ * 11 are always let through: what turns them off and on is FPEXC.EN.
  */
 void cpu_user_init(void)
 {
+	uint64_t nothing;
+
 	SYSREG_WRITE(CNTKCTL, CNTKCTL_PL0VCTEN);
+	cpu_attempt(close_counters, 0, 0, &nothing);
 	SYSREG_WRITE(CPACR, SYSREG_READ(CPACR) | CPACR_CP10_CP11);
 	arch_isb();
 	cpu_fp_enable(false);

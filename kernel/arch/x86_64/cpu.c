@@ -51,9 +51,28 @@ void cpu_vector(struct cpu_frame *frame)
 		exception(frame);
 }
 
+static uint64_t write_cr4(uint64_t a, uint64_t b)
+{
+	x86_write_cr4(a);
+	return 0;
+}
+
+/*
+ * A known value, whatever the register held: programs read no performance counters (PCE), and this kernel executes nothing of theirs
+ * (SMEP), where the processor has that. It faults if not: APM vol. 2, 3.1.3 "CR4 Register". CPUID, which says so too, would be an exit.
+ */
+static void start_cr4(void)
+{
+	uint64_t nothing;
+
+	if (!cpu_attempt(write_cr4, CR4_PAE | CR4_SMEP, 0, &nothing))
+		x86_write_cr4(CR4_PAE);
+}
+
 void cpu_init(void)
 {
 	descriptors_init();
+	start_cr4();
 	cpu_has_vmcall = x86_cpuid(0, 0).ecx == 0x6c65746e; /* "ntel" of "GenuineIntel" */
 }
 

@@ -16,6 +16,7 @@ enum { TRAMPOLINE = 0x8000, PAGE_SHIFT = 12, STARTUPS = 10, STARTUP_NS = 1000000
 struct secondary_request {
 	uint64_t root, stack_top;
 	void (*entry)(void);
+	uint64_t cr4;
 	unsigned slot;
 	_Atomic bool taken;
 };
@@ -32,6 +33,7 @@ _Noreturn void secondary_main(void)
 	void (*entry)(void) = secondary_request.entry;
 
 	descriptors_load(secondary_request.slot);
+	x86_write_cr4(secondary_request.cr4);
 	atomic_store_explicit(&secondary_request.taken, true, memory_order_release);
 	entry();
 	cpu_halt();
@@ -65,6 +67,7 @@ bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void))
 		.root = (uint64_t)kernel_space.root,
 		.stack_top = (uint64_t)stack_top,
 		.entry = entry,
+		.cr4 = x86_read_cr4() & (CR4_PAE | CR4_SMEP),
 		.slot = slot,
 	};
 	x2apic_command(slot, X2APIC_INIT);

@@ -29,7 +29,7 @@ void cpu_user_init(void)
 	x86_wrmsr(MSR_LSTAR, (uint64_t)cpu_call_entry);
 	x86_wrmsr(MSR_SFMASK, RFLAGS_CLEARED);
 	x86_wrmsr(MSR_EFER, x86_rdmsr(MSR_EFER) | EFER_SCE);
-	x86_write_cr4(x86_read_cr4() | CR4_OSFXSR | CR4_OSXMMEXCPT);
+	x86_write_cr4((x86_read_cr4() & ~(uint64_t)CR4_PCE) | CR4_OSFXSR | CR4_OSXMMEXCPT);
 	x86_write_cr0((x86_read_cr0() & ~(uint64_t)CR0_EM) | CR0_MP | CR0_NE | CR0_TS);
 }
 

@@ -142,10 +142,16 @@ static bool sees_its_own(unsigned turn)
 	return data.page.seen[0] == (first ? 0 : mark(program, 0)) && data.page.seen[1] == (first ? 0 : mark(program, 1));
 }
 
+/* Before its own first x87 instruction a program finds no address of another's. Later ones may be its own. */
+static bool sees_anothers_address(unsigned turn)
+{
+	return turn < PROGRAMS && (uint32_t)(data.page.left - text_at()) < (uint32_t)(user_programs_end - user_programs);
+}
+
 static void run_fp(void)
 {
 	static struct cpu_user programs[PROGRAMS];
-	unsigned own = 0, threads = 0;
+	unsigned own = 0, threads = 0, addresses = 0;
 	const char *end = "nothing";
 
 	for (unsigned n = 0; n < PROGRAMS; n++) {
@@ -158,14 +164,15 @@ static void run_fp(void)
 		switch_to(&programs[turn % PROGRAMS]);
 		end = run(user_fp);
 		own += sees_its_own(turn);
+		addresses += sees_anothers_address(turn);
 		threads += data.page.thread == mark(turn % PROGRAMS, 2);
 	}
 	cpu_interrupts_disable();
 	for (unsigned n = 0; n < PROGRAMS; n++)
 		user_release(&programs[n]);
 	cpu_interrupts_enable();
-	console_say("user turns %ju, own registers %ju, own thread pointer %ju, ended by %s", (uint64_t)TURNS, (uint64_t)own,
-		    (uint64_t)threads, end);
+	console_say("user turns %ju, own registers %ju, own thread pointer %ju, others' addresses %ju, ended by %s", (uint64_t)TURNS,
+		    (uint64_t)own, (uint64_t)threads, (uint64_t)addresses, end);
 }
 
 static void run_unowned(void)
@@ -195,11 +202,32 @@ static void run_hypercall(void)
 	console_say("user hypercall ended by %s", run(user_call_monitor));
 }
 
+static void run_counters(void)
+{
+	user_open_counters();
+	cpu_user_init();
+	console_say("user counters ended by %s", run(user_count));
+}
+
+/* At the address at which user mode executes it. */
+static void run_jump(void)
+{
+	uint64_t at = text_at() + (uint64_t)(user_peek - user_programs), nothing;
+	bool returned;
+
+	data.page.value[0] = (uintptr_t)&data;
+	returned = cpu_attempt((uint64_t (*)(uint64_t, uint64_t))(uintptr_t)at, data_at(), 0, &nothing);
+	console_say("kernel at a program's text ended by %s, there %ju", returned ? "nothing" : fault_last()->name,
+		    (uint64_t)(fault_last()->address == at));
+}
+
 static const struct kind {
 	const char *name;
 	void (*run)(void);
-} kinds[] = { { "interrupt", run_interrupt }, { "fp", run_fp }, { "unowned", run_unowned }, { "peek", run_peek },
-	      { "hypercall", run_hypercall }, { NULL, NULL } };
+} kinds[] = { { "interrupt", run_interrupt }, { "fp", run_fp },
+	      { "unowned", run_unowned },     { "peek", run_peek },
+	      { "hypercall", run_hypercall }, { "counters", run_counters },
+	      { "jump", run_jump },           { NULL, NULL } };
 
 bool user_run(const char *name)
 {

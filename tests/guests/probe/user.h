@@ -10,7 +10,12 @@
  * user=unowned    floating point where no program runs is a fault
  * user=peek       the kernel's memory is out of its reach
  * user=hypercall  so is the monitor
+ * user=counters   and performance counters, whatever the registers that open them held before
+ * user=jump       the kernel executes nothing of a program's
  *
  * Returns false if there is no such kind. One core at a time.
  */
 bool user_run(const char *kind);
+
+/* <arch>/: opens performance counters to user mode, as whoever had the core before may have. */
+void user_open_counters(void);

@@ -8,6 +8,7 @@
 #define USER_THREAD 24
 #define USER_SEEN   32
 #define USER_VALUE  48
+#define USER_LEFT   64
 
 /* A call that no kernel will have. */
 #define USER_CALL 0x7777
@@ -22,6 +23,7 @@ struct user_page {
 	uint64_t answer; /* of a call */
 	uint64_t thread; /* what the thread pointer leads to */
 	uint64_t seen[2], value[2];
+	uint64_t left;   /* x86: low half of the address of the x87 instruction before the program's first */
 	uint64_t tls[2]; /* a word for each of two thread pointers */
 };
 _Static_assert(offsetof(struct user_page, wrong) == USER_WRONG, "user_programs.S");
@@ -29,15 +31,16 @@ _Static_assert(offsetof(struct user_page, answer) == USER_ANSWER, "user_programs
 _Static_assert(offsetof(struct user_page, thread) == USER_THREAD, "user_programs.S");
 _Static_assert(offsetof(struct user_page, seen) == USER_SEEN, "user_programs.S");
 _Static_assert(offsetof(struct user_page, value) == USER_VALUE, "user_programs.S");
+_Static_assert(offsetof(struct user_page, left) == USER_LEFT, "user_programs.S");
 
 /*
  * <arch>/user_programs.S: copied to a page that user mode may execute, and entered with the page above as argument. Each ends with an
  * undefined instruction.
  *
  * user_spin  keeps a value of its own in every register until `stop`, then looks at them, and makes a call
- * user_fp    sees the first and the last floating-point register, then writes `value` to them; follows its thread pointer
- * user_peek  loads from the address `value[0]`
- * user_call_monitor  calls the monitor (ARM), and if it comes back from that, loads from address 0, which is another fault
+ * user_fp    sees the first and the last floating-point register, then writes `value` to them; follows its thread pointer; x86: x87
+ * instructions user_peek  loads from the address `value[0]` user_call_monitor  calls the monitor (ARM), and if it comes back from that,
+ * loads from address 0, which is another fault user_count  reads a performance counter, and the same
  */
-extern const uint8_t user_programs[], user_programs_end[], user_spin[], user_fp[], user_peek[], user_call_monitor[];
+extern const uint8_t user_programs[], user_programs_end[], user_spin[], user_fp[], user_peek[], user_call_monitor[], user_count[];
 #endif

@@ -25,7 +25,7 @@
 
 	.section .rodata.user_programs, "a"
 	.balign	4
-	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor
+	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor, user_count
 user_programs:
 user_spin:
 	for_each_register mark_register
@@ -64,6 +64,11 @@ user_peek:
 
 user_call_monitor:
 	hvc	#0
+	mov	x1, #0
+	ldr	x1, [x1]
+
+user_count:
+	mrs	x1, pmccntr_el0
 	mov	x1, #0
 	ldr	x1, [x1]
 user_programs_end:

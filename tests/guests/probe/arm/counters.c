@@ -8,6 +8,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/irq.h"
 #include "pmu.h"
+#include "probe/user.h"
 
 enum { OVERFLOW_INTID = 23, POLLS = 1000000 }; /* BSA, "PPI assignments" */
 /* "PMCR": N is how many event counters there are for who reads. */
@@ -141,4 +142,10 @@ uint64_t counters_left(uint64_t a, uint64_t b)
 		left |= PMU_READ(PMXEVTYPER) | PMU_READ(PMXEVCNTR);
 	}
 	return left;
+}
+
+void user_open_counters(void)
+{
+	PMU_WRITE(PMUSERENR, USERENR_ALL);
+	arch_isb();
 }

@@ -26,7 +26,7 @@
 
 	.section .rodata.user_programs, "a"
 	.balign	4
-	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor
+	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor, user_count
 user_programs:
 user_spin:
 	for_each_register mark_register
@@ -68,6 +68,11 @@ user_peek:
 user_call_monitor:
 	.arch_extension virt
 	hvc	#0
+	mov	r1, #0
+	ldr	r1, [r1]
+
+user_count:
+	mrc	p15, 0, r1, c9, c13, 0	/* PMCCNTR */
 	mov	r1, #0
 	ldr	r1, [r1]
 user_programs_end:

@@ -11,6 +11,7 @@
 #include "kernel/core/irq.h"
 #include "probe/mapping.h"
 #include "probe/attack.h"
+#include "probe/user.h"
 #include "level_line.h"
 #include "timer_hw.h"
 
@@ -406,6 +407,11 @@ ATTACK_ENDLESS(forbidden, VECTOR_UD, "monitor", 0)
 ATTACK_OVERFLOW(nmi, "int $2")
 ATTACK_OVERFLOW(mc, "int $18")
 ATTACK_OVERFLOW(df, "push %%rax")
+
+void user_open_counters(void)
+{
+	x86_write_cr4(x86_read_cr4() | CR4_PCE);
+}
 
 const struct attack arch_attacks[] = {
 	{ "overflow=nmi", 0, false, overflow_nmi },

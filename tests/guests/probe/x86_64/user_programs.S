@@ -26,7 +26,7 @@ mark_of_\register:
 	.endm
 
 	.section .rodata.user_programs, "a"
-	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor
+	.globl	user_programs, user_programs_end, user_spin, user_fp, user_peek, user_call_monitor, user_count
 user_programs:
 user_spin:
 	for_each_register mark_register
@@ -44,6 +44,13 @@ user_spin:
 	ud2
 
 user_fp:
+	sub	$32, %rsp
+	fnstenv	(%rsp)
+	mov	12(%rsp), %eax		/* instruction pointer, 32 bits of it: APM vol. 1, 6.2.6 "x87 Environment" */
+	mov	%rax, USER_LEFT(%rdi)
+	add	$32, %rsp
+	fld1
+	fstp	%st(0)
 	movq	%xmm0, %rax
 	mov	%rax, USER_SEEN(%rdi)
 	movq	%xmm15, %rax
@@ -61,6 +68,12 @@ user_peek:
 
 user_call_monitor:
 	vmmcall
+	xor	%eax, %eax
+	mov	(%rax), %rax
+
+user_count:
+	xor	%ecx, %ecx
+	rdpmc
 	xor	%eax, %eax
 	mov	(%rax), %rax
 	for_each_register mark_place	/* addresses no two of which are the same */
