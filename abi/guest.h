@@ -16,7 +16,7 @@
 #pragma once
 #include <stdint.h>
 
-enum { BH_PAGE_BYTES = 4096, BH_NAME_BYTES = 32, BH_MAX_SANDBOX_CORES = 4, BH_MAX_GRANTS = 39 };
+enum { BH_PAGE_BYTES = 4096, BH_NAME_BYTES = 32, BH_MAX_SANDBOX_CORES = 16, BH_MAX_GRANTS = 38 };
 
 /* The interrupt that tells a sandbox, on its first core, that another has been parked: a vector on x86, an INTID on ARM. */
 enum { BH_NOTICE_VECTOR = 0xe2, BH_NOTICE_SGI = 14 };
@@ -52,7 +52,6 @@ enum { BH_STATS_MAGIC = 0x54534842 /* "BHST" */ };
 struct bh_core_stats {
 	uint64_t exits[BH_EXIT_REASONS];
 	uint64_t kicks; /* kicks acknowledged: several may coalesce into one exit, some arrive between exits */
-	uint64_t pad;
 };
 struct bh_stats {
 	uint32_t magic;
@@ -67,7 +66,8 @@ struct bh_stats {
 	uint64_t restart_ticks; /* of the arch counter, from where its first core stops to where it is ready to run */
 	uint64_t longest_restart_ticks; /* of all its restarts */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
-	uint64_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS]; /* each core's at BH_CALL_READY: separates boot from steady state */
+	/* The lowest 32 bits of each core's exits at BH_CALL_READY: separates boot from steady state. */
+	uint32_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS];
 };
 
 /* What the sandbox was doing when its monitor parked it. Not visible to the sandbox. */
@@ -116,7 +116,6 @@ enum bh_grant_kind {
 	BH_GRANT_IRQCHIP,      /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
 	BH_GRANT_PCI_FUNCTION, /* gpa, size of its configuration registers (size 0: reached by ports only); line, vector */
 };
-enum { BH_GRANT_FUNCTION = BH_GRANT_PCI_FUNCTION /* its name until version 2 */ };
 enum { BH_LINE_NONE = 0xffffffff };
 struct bh_grant {
 	uint32_t kind;   /* enum bh_grant_kind */
@@ -130,7 +129,7 @@ struct bh_grant {
 };
 
 /* Read-only to its sandbox, one page; made by the tool, clock_hz filled in by start-up code where only the machine knows it. */
-enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 2, BH_INFO_OLDEST = 2 /* that still runs: docs/versions.md */ };
+enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 3, BH_INFO_OLDEST = 3 /* that still runs: docs/versions.md */ };
 /* An ELF note, name "Bulkhead", by which a program can say the version it was built for; one that says none is taken as it is. */
 enum { BH_NOTE_CONTRACT = 1 /* its descriptor: one word, BH_INFO_VERSION */ };
 struct bh_info {

@@ -16,7 +16,7 @@ static int64_t call_ready(void)
 
 	for (unsigned slot = 0; slot < monitor.core_count; slot++)
 		for (unsigned reason = 0; reason < BH_EXIT_REASONS; reason++)
-			stats->at_ready[slot][reason] = stats->core[slot].exits[reason];
+			stats->at_ready[slot][reason] = (uint32_t)stats->core[slot].exits[reason];
 	stats->ready_clock = arch_counter();
 	__atomic_compare_exchange_n(&stats->state, &running, BH_STATE_READY, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	return BH_OK;

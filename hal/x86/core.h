@@ -40,12 +40,12 @@ struct x86_kick_target {
 struct hal_partition {
 	uint32_t core_count;
 	bool tolerate_ports;
-	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	uint32_t apic_id[BH_MAX_SANDBOX_CORES];
 	uint64_t ram_mask, ram_leaf; /* a leaf of stage 2 with ram_leaf in these bits is the sandbox's own RAM */
 	struct hal_kick_mailbox *kick_mailboxes;
 	struct ioapic_view ioapic;
 	struct pci_view pci;
+	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
 	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* who is told of the end; ended by one without a box */
 	struct pt stage2;
@@ -67,6 +67,7 @@ struct hal_core {
 	void *host;    /* host save area or VMXON region, one frame */
 	void *states;  /* in which its guest may begin, in the vendor's form */
 	uint32_t slot;
+	uint32_t apic_id;
 	uint32_t pending; /* core events: pending_events.c */
 	uint32_t startup_vector;
 	uint32_t pci_address; /* what the guest wrote to port 0xCF8, port.c */

@@ -22,6 +22,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 		return HAL_E_NOMEM;
 	core->partition = partition;
 	core->slot = slot;
+	core->apic_id = partition->apic_id[slot];
 	core->box = &partition->kick_mailboxes[partition->cores[slot]];
 	core->entry = *entry;
 	core->registers.rdi = entry->arg;
@@ -29,7 +30,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->started = !slot;
 	if (slot)
 		x86_mark_off(core);
-	x86_identity_make(&core->identity, partition->apic_id[slot], partition->core_count);
+	x86_identity_make(&core->identity, core->apic_id, partition->core_count);
 	status = x86_vendor_boot->core_create(core, arena);
 	if (status != HAL_OK)
 		return status;
@@ -47,7 +48,7 @@ static void accept_kicks(const struct hal_core *core)
 {
 	__atomic_store_n(&core->box->awake, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&core->box->requested, __ATOMIC_SEQ_CST) != core->box->acknowledged)
-		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+		apic_send(core->apic_id, APIC_NMI, 0);
 }
 
 bool hal_core_disarm(struct hal_core *core)

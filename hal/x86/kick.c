@@ -11,7 +11,7 @@
 void x86_kick_core(const struct hal_core *core)
 {
 	if (__atomic_load_n(&core->box->awake, __ATOMIC_SEQ_CST))
-		apic_send(core->partition->apic_id[core->slot], APIC_NMI, 0);
+		apic_send(core->apic_id, APIC_NMI, 0);
 }
 
 void hal_kick_siblings(struct hal_core *self)

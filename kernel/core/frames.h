@@ -21,7 +21,7 @@
 enum { FRAME_SHIFT = 12, FRAME_BYTES = 1 << FRAME_SHIFT };
 
 /* Numbers from FRAME_OTHERS on are up to who takes. */
-enum frame_owner { FRAME_FREE, FRAME_NOTES, FRAME_TABLE, FRAME_PROGRAM, FRAME_OTHERS, FRAME_OWNERS = 256 };
+enum frame_owner { FRAME_FREE, FRAME_NOTES, FRAME_TABLE, FRAME_STACK, FRAME_PROGRAM, FRAME_OTHERS, FRAME_OWNERS = 256 };
 
 /*
  * Makes [start, end) the frames, all free but those that it takes for its notes, at `start`.

@@ -9,6 +9,7 @@
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/space.h"
@@ -29,7 +30,7 @@ static struct core {
 	char word[COMMAND_WORD_BYTES];
 } cores[BH_MAX_SANDBOX_CORES];
 
-static _Alignas(16) char stacks[BH_MAX_SANDBOX_CORES - 1][STACK_BYTES];
+static uint64_t stacks[BH_MAX_SANDBOX_CORES]; /* frames of a core that has been started once */
 
 unsigned smp_count(void)
 {
@@ -145,13 +146,20 @@ static bool order(unsigned slot, enum order order)
 	return true;
 }
 
+static bool has_stack(unsigned slot)
+{
+	if (!stacks[slot])
+		stacks[slot] = frames_take_run(STACK_BYTES / FRAME_BYTES, 1, FRAME_STACK);
+	return stacks[slot];
+}
+
 bool smp_start(unsigned slot)
 {
-	if (!is_another(slot) || !has_state(&cores[slot], OFF))
+	if (!is_another(slot) || !has_state(&cores[slot], OFF) || !has_stack(slot))
 		return false;
 	atomic_store_explicit(&cores[slot].state, STARTING, memory_order_relaxed);
 	space_expect_core(slot);
-	if (cpu_start_core(slot, stacks[slot - 1] + STACK_BYTES, live))
+	if (cpu_start_core(slot, (void *)(uintptr_t)(stacks[slot] + STACK_BYTES), live))
 		return await(has_state, &cores[slot], ON);
 	atomic_store_explicit(&cores[slot].state, OFF, memory_order_relaxed);
 	return false;

@@ -179,15 +179,14 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 static void create_partition(const struct bh_table *table, uint32_t index, struct build *build)
 {
 	const struct bh_sandbox *sandbox = build->sandbox;
-	struct hal_partition_config config = {
-		.index = index,
-		.core_count = sandbox->core_count,
-		.unprotected = sandbox->unprotected,
-		.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE,
-		.tolerate_ports = sandbox->flags & BH_SANDBOX_LINUX,
-		.kick_mailboxes = (struct hal_kick_mailbox *)(uintptr_t)table->shared,
-	};
+	static struct hal_partition_config config; /* not on the stack: clearing it there would take a resident memset */
 
+	config.index = index;
+	config.core_count = sandbox->core_count;
+	config.unprotected = sandbox->unprotected;
+	config.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE;
+	config.tolerate_ports = sandbox->flags & BH_SANDBOX_LINUX;
+	config.kick_mailboxes = (struct hal_kick_mailbox *)(uintptr_t)table->shared;
 	for (uint32_t slot = 0; slot < sandbox->core_count; slot++) {
 		config.cores[slot] = sandbox->cores[slot];
 		config.hardware_id[slot] = table->hardware_id[sandbox->cores[slot]];

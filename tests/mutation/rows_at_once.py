@@ -47,7 +47,7 @@ AT_ONCE = (
         Mutation(f"{who} may be level-triggered", ICR, f"{where}, APIC_FIXED,", f"{where}, (enum apic_mode)(icr >> 8 & 0x80),", "icr_test")
         for who, where in (
             ("what is sent at once", "apic_send(partition->apic_id[slot]"),
-            ("what goes the long way", "apic_send(to->partition->apic_id[to->slot]"),
+            ("what goes the long way", "apic_send(to->apic_id"),
         )
     ),
     Mutation("any core may be named at once", ICR, "if (partition->apic_id[slot] == icr >> 32) {", "{", "icr_test"),

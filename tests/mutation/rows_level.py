@@ -27,8 +27,8 @@ LEVEL_IPIS = (
     level(
         "an IPI by shorthand is level-triggered if its sender says so",
         ICR,
-        "apic_send(to->partition->apic_id[to->slot], APIC_FIXED,",
-        f"apic_send(to->partition->apic_id[to->slot], {LEVEL_OF_GUEST},",
+        "apic_send(to->apic_id, APIC_FIXED,",
+        f"apic_send(to->apic_id, {LEVEL_OF_GUEST},",
         "icr-level-by-shorthand-is-edge",
         "gave 'returned 0x1'",
     ),

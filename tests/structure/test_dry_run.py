@@ -86,25 +86,30 @@ class Tree:
         return [line for line in difflib.ndiff(old.decode().splitlines(), new.splitlines()) if line[0] in "+-"]
 
 
-def more_cores() -> str:
-    affinities = {core: core // 16 << 8 | core % 16 for core in range(4, CORES)}
-    about = 'device_type = "cpu"; compatible = "arm,cortex-a72"; enable-method = "psci";'
-    nodes = [f"\t\tcpu{core}: cpu@{one:x} {{ {about} reg = <{one:#x}>; }};" for core, one in affinities.items()]
+def more_cores(about: str, clustered: bool) -> str:
+    """On ARM, QEMU numbers cores in groups of sixteen; on a PC, one after the other."""
+    numbers = {core: core // 16 << 8 | core % 16 if clustered else core for core in range(4, CORES)}
+    nodes = [f'\t\tcpu{core}: cpu@{one:x} {{ device_type = "cpu"; {about} reg = <{one:#x}>; }};' for core, one in numbers.items()]
     return "\n".join(("\n/ {", "\tcpus {", *nodes, "\t};", "};", ""))
+
+
+def add_board(tree: Tree, model: str, name: str) -> None:
+    """The model's files under another name, with as many cores as a machine may have, and on ARM another processor."""
+    arm = load(model).arch != "x86_64"
+    about = 'compatible = "arm,cortex-a72"; enable-method = "psci";' if arm else 'compatible = "bulkhead,x86-64";'
+    for path in (*tracked(f"platforms/{model}"), ROOT / "dts" / "boards" / f"{model}.dtsi"):
+        file, text = str(path.relative_to(ROOT)), path.read_text()
+        text = re.sub(rf"\b{model}\b(?!-|\.)", name, text).replace("cortex-a57", "cortex-a72").replace('"-smp", "4"', f'"-smp", "{CORES}"')
+        if path.suffix == ".dtsi":
+            text = text.replace("0x0 0x80000>", f"0x0 {CORES * 0x20000:#x}>") + more_cores(about, arm)
+        tree.write(file.replace(model, name), text.encode())
 
 
 @pytest.fixture(scope="module")
 def second(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """With another board of a family that there is: the model's files under another name, another processor, and more of them."""
+    """With another board of a family that there is."""
     tree = Tree(tmp_path_factory.mktemp("second") / "tree")
-    for path in (*tracked(f"platforms/{MODEL}"), ROOT / "dts" / "boards" / f"{MODEL}.dtsi"):
-        name, text = str(path.relative_to(ROOT)), path.read_text()
-        text = (
-            re.sub(rf"\b{MODEL}\b(?!-|\.)", SECOND, text).replace("cortex-a57", "cortex-a72").replace('"-smp", "4"', f'"-smp", "{CORES}"')
-        )
-        if path.suffix == ".dtsi":
-            text = text.replace("0x0 0x80000>", f"0x0 {CORES * 0x20000:#x}>") + more_cores()
-        tree.write(name.replace(MODEL, SECOND), text.encode())
+    add_board(tree, MODEL, SECOND)
     return tree
 
 

@@ -85,6 +85,7 @@ static void reset(void)
 	for (uint32_t slot = 0; slot < CORES; slot++) {
 		cores[slot].partition = &partition;
 		cores[slot].slot = slot;
+		cores[slot].apic_id = partition.apic_id[slot];
 		cores[slot].started = !slot;
 		partition.core[slot] = &cores[slot];
 		if (slot)
@@ -306,6 +307,25 @@ static void test_trap(void)
 	CHECK(!seen.started);
 }
 
+/* The most cores that a sandbox may have are as many as a logical destination names. */
+static void test_most_cores(void)
+{
+	static struct hal_partition wide = { .core_count = BH_MAX_SANDBOX_CORES };
+	const uint32_t cluster = UINT32_C(1) << 16;
+
+	check_context.subject = "most cores";
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++)
+		wide.apic_id[slot] = 16 + slot;
+	CHECK_EQ(apic_named(&wide, cluster | 0xffff, true), 0xffff);
+	CHECK(apic_named(&wide, 2 * cluster | 0xffff, true) & APIC_FOREIGN);
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		CHECK_EQ(apic_named(&wide, cluster | UINT32_C(1) << slot, true), UINT32_C(1) << slot);
+		CHECK_EQ(apic_named(&wide, 16 + slot, false), UINT32_C(1) << slot);
+	}
+	wide.apic_id[15]++;
+	CHECK(apic_named(&wide, cluster | 0xffff, true) & APIC_FOREIGN);
+}
+
 int main(void)
 {
 	test_destinations();
@@ -317,5 +337,6 @@ int main(void)
 	test_init();
 	test_nmi();
 	test_trap();
+	test_most_cores();
 	return 0;
 }

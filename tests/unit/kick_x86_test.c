@@ -42,7 +42,7 @@ static void prepare(bool awake)
 	kicker = (struct hal_core){ .partition = &kickers };
 	victims = (struct hal_partition){ .core_count = CORES };
 	for (unsigned slot = 0; slot < CORES; slot++) {
-		cores[slot] = (struct hal_core){ .partition = &victims, .box = &boxes[VICTIM + slot], .slot = slot };
+		cores[slot] = (struct hal_core){ .partition = &victims, .box = &boxes[VICTIM + slot], .slot = slot, .apic_id = slot };
 		victims.core[slot] = &cores[slot];
 		victims.apic_id[slot] = slot;
 	}

@@ -83,13 +83,14 @@ static bool is_distributor(uint64_t gpa)
  * The frame of an address that gic_classify says is one. Those of foreign cores, and of virtual LPIs, show that there is a redistributor,
  * by what identifies an own one, and that it is nobody's: a kernel that walks over them to its own goes on.
  */
-static struct gic_frame frame_of(const struct gic_view *view, uint64_t gpa)
+static struct gic_frame frame_of(const struct hal_partition *partition, uint64_t gpa)
 {
+	const struct gic_view *view = &partition->gic;
 	struct gic_frame frame = { redistributor, view->redistributors[0], NULL, 0, true };
 
 	if (is_distributor(gpa))
 		return (struct gic_frame){ distributor, gic_at.distributor, view->lines, view->words, false };
-	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+	for (uint32_t slot = 0; slot < partition->core_count; slot++) {
 		uint64_t offset = gpa - view->redistributors[slot];
 
 		if (offset >= GICR_BYTES)
@@ -111,7 +112,7 @@ enum bh_exit_reason gic_classify(const struct hal_core *core, uint64_t gpa, bool
 
 enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit)
 {
-	const struct gic_frame frame = frame_of(&core->partition->gic, exit->gpa);
+	const struct gic_frame frame = frame_of(core->partition, exit->gpa);
 
 	return gic_filter(core, &frame, exit->gpa % GICR_SGI_FRAME, exit);
 }

@@ -87,7 +87,7 @@ static void deliver(struct hal_core *from, struct hal_core *to, uint64_t icr)
 	enum apic_mode mode = apic_mode_of(icr);
 
 	if (mode == APIC_FIXED && apic_vector_exists(icr))
-		apic_send(to->partition->apic_id[to->slot], APIC_FIXED, (uint8_t)icr);
+		apic_send(to->apic_id, APIC_FIXED, (uint8_t)icr);
 	else if (!(to == from && mode == APIC_INIT) && post(to, icr) && to != from)
 		x86_kick_core(to);
 }

@@ -52,10 +52,11 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
         rows = len(grants[sandbox.index])
         if rows > lib.BH_MAX_GRANTS:
             yield diagnose(GRANTS, where, f"`{sandbox.name}` has {rows} grants, {lib.BH_MAX_GRANTS} fit")
-        if sandbox.pool_size > lib.BH_MAX_POOL_BYTES:
+        most = lib.BH_SMALL_POOL_BYTES + max(0, len(sandbox.cores) - lib.BH_SMALL_CORES) * lib.BH_CORE_POOL_BYTES
+        if sandbox.pool_size > most:
             tables = sandbox.ram_table_bytes + sandbox.other_table_bytes
             text = f"the monitor of `{sandbox.name}` needs {size_text(sandbox.pool_size)}, {size_text(tables)} of them for its translation tables"
-            yield diagnose(POOL, where, f"{text}; it can have {size_text(lib.BH_MAX_POOL_BYTES)}")
+            yield diagnose(POOL, where, f"{text}; it can have {size_text(most)}")
     yield from _judge_rows(plan)
 
 

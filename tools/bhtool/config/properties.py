@@ -32,7 +32,7 @@ REGION = {
 }
 SANDBOX = {
     "cores": Fact(
-        "references to one to four cores", "with `takes-the-rest`: all that nobody else has", "cores = <&cpu0>, <&cpu2>;", "R020 to R024"
+        "references to one to 16 cores", "with `takes-the-rest`: all that nobody else has", "cores = <&cpu0>, <&cpu2>;", "R020 to R024"
     ),
     "memory-region": Fact(
         "one reference", "with `takes-the-rest`: all that nobody else has", "memory-region = <&control_ram>;", "R030 to R032, R039"

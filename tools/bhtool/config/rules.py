@@ -51,7 +51,7 @@ RULES = (
     Rule("BH-R021", "A core has one owner.", "take it out of one of the two", cores.owned_once),
     Rule("BH-R022", "Threads of one physical core stay together.", "give all of them to one sandbox", cores.siblings_together),
     Rule("BH-R023", "A sandbox has a core.", "give it one in `cores`", cores.has_cores, unless=("BH-R006", "BH-R020")),
-    Rule("BH-R024", "A sandbox has at most four cores.", "give some to another, or list them in `idle-cores`", cores.not_too_many),
+    Rule("BH-R024", "A sandbox has at most 16 cores.", "give some to another, or list them in `idle-cores`", cores.not_too_many),
     # Memory.
     Rule("BH-R030", "`memory-region` is a child of `reserved-memory`.", "add one there and refer to it", memory.is_reserved_memory),
     Rule("BH-R031", "A memory region has one owner.", "give each sandbox a region of its own", memory.given_once),
@@ -197,7 +197,7 @@ RULES = (
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(
         "BH-R072",
-        "What a sandbox's monitor keeps besides its RAM, translation tables included, is at most 320 KiB.",
+        "What a sandbox's monitor keeps besides its RAM, translation tables included, is at most 320 KiB, and 16 KiB more for each core after the fourth.",
         "take far-apart devices out of `access`",
     ),
     # Faults.

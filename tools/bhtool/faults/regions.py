@@ -63,7 +63,7 @@ def _bits(names: Registers) -> Iterator[tuple[str, int]]:
 
 
 def _guest(stage: Stage, snapshot: Snapshot, symbols: Mapping[str, int]) -> Iterator[Region]:
-    """RAM by what the kernel linked there; what is left holds stacks of start-up and the pattern that it checks."""
+    """RAM by what the kernel linked there; what is left holds stacks and the pattern that it checks."""
     victim = stage.victim
 
     def at(first: str, last: str) -> Span:

@@ -85,6 +85,11 @@ def subtract(after: Exits, before: Exits) -> Exits:
     return {name: after[name] - before[name] for name in after}
 
 
+def _whole(now: Exits, lowest: Exits) -> Exits:
+    """What `now` was when its lowest 32 bits were these, less than 2^32 exits ago."""
+    return {name: count - (count - lowest[name]) % (1 << 32) for name, count in now.items()}
+
+
 class Memory:
     """The machine's RAM by host-physical address; `ram` is its file descriptor. Outlives the machine."""
 
@@ -107,7 +112,7 @@ class Memory:
             return None
         count = min(page.core_count, abi.lib.BH_MAX_SANDBOX_CORES)
         cores = tuple(by_reason(page.core[slot].exits) for slot in range(count))
-        at_ready = tuple(by_reason(page.at_ready[slot]) for slot in range(count))
+        at_ready = tuple(_whole(now, by_reason(page.at_ready[slot])) for slot, now in enumerate(cores))
         kicks = tuple(int(page.core[slot].kicks) for slot in range(count))
         clocks = (page.boot_clock, page.start_clock, page.ready_clock)
         lives = (page.restarts, page.restart_ticks, page.longest_restart_ticks)
