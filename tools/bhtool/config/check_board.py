@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, interrupts_its_own_core, machine_node
+from bhtool.config.numa import half_described
 from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, Span
 
@@ -21,6 +22,7 @@ def complete(domains: Domains) -> Iterator[Finding]:
     yield from _layout(machine)
     yield from _reserved(machine)
     yield from _cores(machine)
+    yield from half_described(machine)
     yield from _controllers(machine)
     for device in machine.devices:
         yield from _device(machine, device)

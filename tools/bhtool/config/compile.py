@@ -29,6 +29,7 @@ from bhtool.config.linux_x86 import linux_x86_payload, pci_console
 from bhtool.config.machine import BoardError, Device, Wire, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
+from bhtool.config.numa import judge_crossings
 from bhtool.config.payload import NotYet, Payload, PayloadError, Piece, Resolve, Room, refuse_outside, refuse_overlaps
 from bhtool.config.pci import bus_count, configuration, with_functions
 from bhtool.config.pieces import pieces_in_ram
@@ -44,7 +45,7 @@ from bhtool.text import size_text
 
 UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET = "BH-R063", "BH-R065", "BH-W060"
-LITTLE_FOR_LINUX, NOBODY_HAS = "BH-R038", "BH-W031"
+LITTLE_FOR_LINUX, NOBODY_HAS, CROSSES = "BH-R038", "BH-W031", "BH-W032"
 
 
 class Refused(Exception):
@@ -138,6 +139,7 @@ def _allocate(plan: Plan, domains: Domains, platform: Platform, copies: Sequence
         _add(plan, [_no_room(full, any(copies))])
         raise Refused from full
     _add(plan, list(_judge_rest(plan, domains, placement)))
+    _add(plan, [diagnose(CROSSES, one.location, one.text) for one in judge_crossings(domains, plan.sandboxes)])
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:

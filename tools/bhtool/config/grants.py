@@ -12,6 +12,7 @@ from bhtool.abi import lib
 from bhtool.config.dma import is_dma_free, judge_dma
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
+from bhtool.config.numa import nodes_of_cores, nodes_of_ram
 from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement, takes_largest
 from bhtool.config.plan import DmaFree, Function, Line, Ports, Region, SandboxPlan
@@ -61,6 +62,8 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         ram_hpa=ram[0].start if ram else 0,
         ram_size=ram_size,
         pool_hpa=placement.pools[sandbox.index],
+        numa_of_cores=nodes_of_cores(domains.machine, sandbox.cores),
+        numa_of_ram=nodes_of_ram(domains.machine, ram),
         trusted_idle="trusted-idle" in sandbox.node.properties,
         may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],

@@ -2,7 +2,7 @@
 """Places everything physical. Deterministic: the same files give the same addresses.
 
 Order: pinned regions stay where the file says; then the shared page, the pools, sandbox RAM, largest first, and what restarts keep, each at
-the lowest address that fits. Where that fails, an exact search over all of them (pack.py). A sandbox that takes the rest and names no region
+the lowest address that fits, RAM and pools first in the NUMA node of their sandbox's cores. Where that fails, an exact search over all of them (pack.py). A sandbox that takes the rest and names no region
 gets every stretch that is still free, the largest first, as one stretch of guest-physical addresses.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.numa import near
 from bhtool.config.pack import GIB, MIB2, Want, highest, lowest, pack, up, whole_units, without
 from bhtool.config.span import PAGE, Span
 
@@ -45,9 +46,10 @@ class Free:
         """The lowest address that fits, now taken; None if there is none."""
         return self.take_want(Want("copy", 0, size), align)
 
-    def take_want(self, want: Want, align: int) -> int | None:
-        """The same for what must not cross a boundary."""
-        start = next((start for span in self.spans if (start := lowest(span, want, align)) is not None), None)
+    def take_want(self, want: Want, align: int, within: Sequence[Span] = ()) -> int | None:
+        """The same for what must not cross a boundary; where `within` names stretches, in one of them."""
+        spans = [part for span in self.spans for one in within if (part := span.common(one)).size] if within else self.spans
+        start = next((start for span in spans if (start := lowest(span, want, align)) is not None), None)
         if start is not None:
             self.remove(Span(start, want.size))
         return start
@@ -108,17 +110,24 @@ def _first_fit(domains: Domains, wants: list[Want], free: Free, at_first: Free) 
     starts: dict[Want, int] = {}
     somebody_takes = any(takes_largest(domains, one) for one in domains.sandboxes)
     for want in wants:
-        start = _copy_beside_the_rest(free, want) if want.kind == "copy" and somebody_takes else _lowest(free, want)
+        start = _copy_beside_the_rest(free, want) if want.kind == "copy" and somebody_takes else _near(domains, free, want)
         if start is None:
             return _searched(NoRoom(domains.sandboxes[want.sandbox], want, wants, free, at_first), wants, free, at_first)
         starts[want] = start
     return starts
 
 
-def _lowest(free: Free, want: Want) -> int | None:
+def _near(domains: Domains, free: Free, want: Want) -> int | None:
+    """RAM and pools in the NUMA node of their sandbox's cores, if there is room; anything else anywhere."""
+    within = near(domains, domains.sandboxes[want.sandbox]) if want.kind in ("ram", "pool") else ()
+    start = _lowest(free, want, within) if within else None
+    return _lowest(free, want) if start is None else start
+
+
+def _lowest(free: Free, want: Want, within: Sequence[Span] = ()) -> int | None:
     """At a round address, if that is possible, where its tables are fewer."""
-    start = free.take_want(want, GIB) if want.kind == "ram" and want.size >= GIB else None
-    return free.take_want(want, want.align) if start is None else start
+    start = free.take_want(want, GIB, within) if want.kind == "ram" and want.size >= GIB else None
+    return free.take_want(want, want.align, within) if start is None else start
 
 
 def _copy_beside_the_rest(free: Free, want: Want) -> int | None:

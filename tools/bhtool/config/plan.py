@@ -130,6 +130,8 @@ class SandboxPlan:
     pool_hpa: int
     pool_size: int = 0  # what its monitor takes, to the frame;
     core_bytes: int = 0  # of that, what each core takes
+    numa_of_cores: list[str] = field(default_factory=list)  # names of the nodes that have them; empty: the board names none
+    numa_of_ram: list[str] = field(default_factory=list)
     trusted_idle: bool = False
     unprotected: list[str] = field(default_factory=list)  # protections it does without
     may_kick: list[int] = field(default_factory=list)

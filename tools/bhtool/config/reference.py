@@ -30,6 +30,9 @@ The tool finds a place for whatever fits, also between what is pinned: the same 
 where possible. A sandbox that takes the rest and names no region has every whole 2 MiB of RAM that is left, be it in several stretches: to the sandbox they are one.
 The boot snapshots that restarts copy back are placed before that.
 
+On a board whose tree says which NUMA node its cores and its memory belong to (`numa-node-id`), RAM that is not pinned goes to the node of its sandbox's cores while there
+is room, and so does what its monitor keeps. `check` names the nodes of both, by the labels of their memory, and warns where a sandbox reaches RAM of another node (BH-W032).
+
 On ARM a sandbox has the timers and performance monitors of its cores, with those of their interrupts that are private to a core (PPIs). Some boards wire the
 monitors' overflows to shared lines, one a core. There these lines are nobody's, and `check` warns of it (BH-W041): the counters count all the same, but nothing interrupts
 when they overflow, and Linux finds no node for them. They have no registers that `access` could grant (BH-R040).

@@ -264,6 +264,11 @@ RULES = (
     ),
     Rule("BH-W031", "A sandbox with `takes-the-rest` can have all of it.", "give that memory to another sandbox, by a `memory-region`"),
     Rule(
+        "BH-W032",
+        "A sandbox has its cores and its RAM in one NUMA node.",
+        "give it cores of the node that has room, or pin its memory region (`reg`) there",
+    ),
+    Rule(
         "BH-W041",
         "Timers and performance monitors interrupt their own core, by PPIs.",
         "nothing, where no sandbox waits for these interrupts: its counters count all the same",

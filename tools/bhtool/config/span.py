@@ -20,6 +20,11 @@ class Span:
     def overlaps(self, other: Span) -> bool:
         return self.start < other.end and other.start < self.end
 
+    def common(self, other: Span) -> Span:
+        """What both have; of size 0: nothing."""
+        start = max(self.start, other.start)
+        return Span(start, max(0, min(self.end, other.end) - start))
+
     def holds(self, other: Span) -> bool:
         return self.start <= other.start and other.end <= self.end
 

@@ -47,6 +47,7 @@ def sandbox_json(plan: Plan, one: SandboxPlan) -> dict[str, Any]:
         "name": one.name,
         "cpus": one.cores,
         "ram": [{"gpa": ram.gpa, "hpa": ram.hpa, "bytes": ram.size} for ram in one.ram],
+        "numa": {"cpus": one.numa_of_cores, "ram": one.numa_of_ram},
         "rest": one.rest,
         "unprotected": one.unprotected,
         "devices": {name: device_json(free) for name, free in one.devices.items()},

@@ -41,8 +41,10 @@ def owned_line(one: SandboxPlan) -> str:
 def sandbox_table(plan: Plan) -> Table:
     table = table_of(f"{plan.file.name} on {plan.platform}", "sandbox", "runs", "cores", "RAM", "console", "lines")
     for one in plan.sandboxes:
-        cores = " ".join(map(str, one.cores))
-        table.add_row(one.name, one.image, cores, size_text(one.ram_size), one.console, owned_line(one))
+        cores, ram = " ".join(map(str, one.cores)), size_text(one.ram_size)
+        if one.numa_of_cores:
+            cores, ram = f"{cores} ({', '.join(one.numa_of_cores)})", f"{ram} ({', '.join(one.numa_of_ram)})"
+        table.add_row(one.name, one.image, cores, ram, one.console, owned_line(one))
         if one.rest:
             table.caption = f"{one.name} takes the rest: {', '.join(one.rest)}"
     return table
