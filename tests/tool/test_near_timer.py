@@ -27,7 +27,9 @@ class Emulator:
         for line in self._far.makefile():
             self.heard.append(json.loads(line))
             self._say({"event": "RESUME"})
-            self._say({"error": {}} if self.heard[-1]["execute"] == self._refuses else {"return": {}})
+            command = self.heard[-1]
+            answer: dict[str, object] = {"error": {}} if command["execute"] == self._refuses else {"return": {}}
+            self._say({**answer, "id": command["id"]})
 
     def _say(self, what: object) -> None:
         self._far.sendall(json.dumps(what).encode() + b"\r\n")
@@ -52,9 +54,9 @@ def test_it_is_taken_away_and_given_back(emulator: Emulator) -> None:
     timer.give_back()
     assert timer.is_set
     assert emulator.heard == [
-        {"execute": "qmp_capabilities"},
-        {"execute": "object-del", "arguments": {"id": TIMER}},
-        {"execute": "object-add", "arguments": FILTER},
+        {"execute": "qmp_capabilities", "id": 1},
+        {"execute": "object-del", "arguments": {"id": TIMER}, "id": 2},
+        {"execute": "object-add", "arguments": FILTER, "id": 3},
     ]
 
 
@@ -78,3 +80,30 @@ def test_an_emulator_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.
     near, far = socket.socketpair()
     with near, far:
         assert not NearTimer(near).take_away()
+
+
+def say(far: socket.socket, *answers: object) -> None:
+    far.sendall(b"".join(json.dumps(one).encode() + b"\r\n" for one in answers))
+
+
+def test_a_late_answer_is_that_of_its_own_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The timer is taken away too late to be waited for; that it cannot be given back is said of the second command, not of the first."""
+    monkeypatch.setattr(near_timer, "ANSWER_SECONDS", 0.01)
+    near, far = socket.socketpair()
+    with near, far:
+        timer = NearTimer(near)
+        say(far, {"QMP": {}}, {"return": {}, "id": 1})
+        assert not timer.take_away()
+        say(far, {"return": {}, "id": 2}, {"error": {}, "id": 3})
+        timer.give_back()
+        assert not timer.is_set
+
+
+def test_what_nobody_asked_for_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near_timer, "ANSWER_SECONDS", 0.01)
+    near, far = socket.socketpair()
+    with near, far:
+        timer = NearTimer(near)
+        say(far, {"return": {}, "id": 1}, {"return": {}}, {"return": {}, "id": 7}, {"error": {}, "id": "2"})
+        assert not timer.take_away()
+        assert timer.is_set

@@ -12,11 +12,14 @@ It also keeps the clock of a machine in which every core sleeps: without it, the
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 
 INTERVAL_US = 500  # turns of four cores are an eighth of a millisecond; at 10, Linux would start three times as slowly
 TIMER, NETWORK = "near-timer", "near"
 ANSWER_SECONDS = 5.0  # of the host's, after which QEMU is taken for one that does not answer
-FILTER = {"qom-type": "filter-buffer", "id": TIMER, "netdev": NETWORK, "interval": INTERVAL_US}
+OPEN, DELETE, ADD = "qmp_capabilities", "object-del", "object-add"
+SETS = {DELETE: False, ADD: True}  # whether the timer is set afterwards
+FILTER: dict[str, object] = {"qom-type": "filter-buffer", "id": TIMER, "netdev": NETWORK, "interval": INTERVAL_US}
 
 
 def options(descriptor: int) -> list[str]:
@@ -29,34 +32,57 @@ def options(descriptor: int) -> list[str]:
 
 
 class NearTimer:
-    """Ours to take away for a while, so that a machine in which nothing will happen stands still."""
+    """Ours to take away for a while, so that a machine in which nothing will happen stands still.
+
+    Each command carries an ID, and its answer carries the same (QEMU's manual, "QEMU Machine Protocol Specification", "Issuing Commands"). So an answer
+    that comes after we have stopped waiting for it is not taken for that of a later command; what it says has still happened.
+    """
 
     def __init__(self, line: socket.socket) -> None:
         """`line`: our end of QEMU's."""
         self._line, self._read, self._is_open = line, b"", False
+        self._count = 0
+        self._asked: dict[int, str] = {}  # commands that have not been answered, by ID
         self.is_set = True
 
     def take_away(self) -> bool:
         """Whether it is gone now."""
-        self.is_set = not self._ask("object-del", {"id": TIMER})
+        self._ask(DELETE, {"id": TIMER})
         return not self.is_set
 
     def give_back(self) -> None:
-        self.is_set = self._ask("object-add", FILTER)
+        self._ask(ADD, FILTER)
 
-    def _ask(self, command: str, arguments: object) -> bool:
-        """QEMU's manual, "QEMU Machine Protocol": commands are refused until qmp_capabilities."""
+    def _ask(self, command: str, arguments: dict[str, object]) -> None:
+        """Commands are refused until OPEN ("Capabilities Negotiation")."""
         self._line.settimeout(ANSWER_SECONDS)
-        try:
+        with suppress(OSError):  # it does not answer in time, or has ended
             if not self._is_open:
-                self._is_open = self._answer({"execute": "qmp_capabilities"})
-            return self._is_open and self._answer({"execute": command, "arguments": arguments})
-        except OSError:
-            return False  # it does not answer in time, or has ended
+                self._command(OPEN, {})
+            if self._is_open:
+                self._command(command, arguments)
 
-    def _answer(self, command: object) -> bool:
-        self._line.sendall(json.dumps(command).encode() + b"\n")
-        return next(("return" in one for one in self._said() if "return" in one or "error" in one), False)
+    def _command(self, command: str, arguments: dict[str, object]) -> None:
+        """Returns when it is answered, or the line is closed."""
+        self._count += 1
+        self._asked[self._count] = command
+        said = {"execute": command, **({"arguments": arguments} if arguments else {}), "id": self._count}
+        self._line.sendall(json.dumps(said).encode() + b"\n")
+        for one in self._said():
+            self._note(one)
+            if self._count not in self._asked:
+                return
+
+    def _note(self, said: dict[str, object]) -> None:
+        """The greeting and events carry no ID. A command that was refused has changed nothing."""
+        number = said.get("id")
+        command = self._asked.pop(number, "") if isinstance(number, int) else ""
+        if "return" not in said:
+            return
+        if command == OPEN:
+            self._is_open = True
+        elif command in SETS:
+            self.is_set = SETS[command]
 
     def _said(self) -> Iterator[dict[str, object]]:
         """Greeting, events and answers, until the line is closed."""
