@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 from bhtool.errors import BulkheadError
 from bhtool.testing import cost
-from bhtool.testing.selection import SHARES, TOUCHED_SECONDS, WHOLE_SECONDS, Selection, of_touched, share_of
+from bhtool.testing.selection import SHARES, TOUCHED_SECONDS, WHOLE_SECONDS, Selection, has_time, of_touched, share_of
 from bhtool.testing.steps import pytest_options
 from bhtool.testing.tally import LEFT, Tally
 from bhtool.verbs.test import describe, select
@@ -67,7 +67,9 @@ def test_a_group_of_workers_changes_no_share() -> None:
 def test_a_change_has_the_time_that_the_rest_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time", lambda: 1000.0)
     for so_far, left in ((0, TOUCHED_SECONDS), (WHOLE_SECONDS - 100, 100), (WHOLE_SECONDS + 50, -50)):
-        assert of_touched(Selection(share=3), so_far).touched_until == 1000 + left
+        touched = of_touched(Selection(share=3), so_far)
+        assert touched.touched_until == 1000 + left
+        assert has_time(touched) == (left > 0)
 
 
 def test_what_is_left_is_neither_passed_nor_skipped(tmp_path: Path) -> None:

@@ -39,3 +39,8 @@ def share_of_commit() -> int:
 def of_touched(selection: Selection, so_far: float) -> Selection:
     """What runs after a share, as long as there is time; `so_far`: seconds since the whole run began."""
     return replace(selection, touched_until=time.time() + min(TOUCHED_SECONDS, WHOLE_SECONDS - so_far))
+
+
+def has_time(selection: Selection) -> bool:
+    """Whether any long test that the change touches may still start; if not, they are only counted."""
+    return selection.touched_until is not None and selection.touched_until > time.time()

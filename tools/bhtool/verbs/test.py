@@ -20,7 +20,7 @@ from bhtool.provision.needs import versions_of
 from bhtool.terminal.screen import Screen
 from bhtool.testing import cost, result
 from bhtool.testing.change import LONG_RESULT
-from bhtool.testing.selection import SHARES, Selection, of_touched, share_of_commit
+from bhtool.testing.selection import SHARES, Selection, has_time, of_touched, share_of_commit
 from bhtool.testing.steps import SHOWN, run_meson, run_pytest
 from bhtool.testing.tally import Tally
 from bhtool.verbs.options import Output
@@ -64,7 +64,8 @@ def select(quick: bool, everything: bool, share: str | None, platform: str | Non
 def run_touched(selection: Selection, tally: Tally, workers: int, started: float) -> str:
     """Long tests that the change touches, as long as there is time; how many they were."""
     before = tally.passed + len(tally.failed)
-    run_pytest([MUTATIONS], of_touched(selection, time.monotonic() - started), tally, workers)
+    touched = of_touched(selection, time.monotonic() - started)
+    run_pytest([MUTATIONS], touched, tally, workers if has_time(touched) else 1)
     LEFT_FILE.write_text("".join(f"{name}\n" for name in tally.left), encoding="utf-8")
     ran = tally.passed + len(tally.failed) - before
     return f"of long tests that the change touches: {ran} ran, {len(tally.left)} left to --long: {LEFT_FILE.relative_to(paths.ROOT)}"
