@@ -23,6 +23,7 @@ from bhtool.evidence.requirements import Catalogue, Requirement, load
 from bhtool.evidence.results import Outcome, Result, Results
 from bhtool.evidence.static import complaints
 from bhtool.testing import result
+from bhtool.testing.selection import Selection
 from bhtool.testing.tally import Tally
 from bhtool.verbs import EXAMPLES
 from bhtool.verbs import evidence as verb
@@ -296,6 +297,65 @@ def test_what_no_commit_is_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(result, "clean_commit", lambda: now)
     assert test_verb.keep(Tally(results=[one("passed")]), COMMIT, "all") == ["how tests went is not kept: the sources are no commit"]
     assert not folder.exists()
+
+
+def test_a_run_of_everything_says_what_it_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By itself, whatever is known of the commit. A long test that is not of its share is none that did not run."""
+    monkeypatch.setattr(test_verb, "load_requirements", lambda: CATALOGUE)
+    monkeypatch.setattr(test_verb, "CLAIMS", tmp_path / "claims.json")
+    monkeypatch.setattr("bhtool.evidence.claims.in_c", list)
+    write(tmp_path / "claims.json", [HERE, THERE, LONG])
+
+    def said(selection: Selection, **outcomes: Outcome) -> list[str]:
+        return test_verb.not_shown(Tally(results=list(ran(**outcomes).tests.values())), selection)
+
+    share = Selection(share=3)
+    assert not said(share, here="passed", there="passed")
+    assert said(share, here="passed") == [f"{TWO.id} is not shown on there: {THERE.test} did not run, one of 1"]
+    assert said(share, here="passed", there="skipped") == said(share, here="passed")
+    assert said(Selection(long=True), here="passed", there="passed") == [
+        f"{TWO.id} is not shown on here: {LONG.test} did not run, one of 1"
+    ]
+    write(tmp_path / "claims.json", [HERE, THERE, replace(HERE, test="tests/emulated/a.py::orphan", requirements=())])
+    assert said(share, here="passed", there="passed") == ["tests/emulated/a.py::orphan shows no requirement"]
+
+
+@pytest.mark.parametrize(
+    ("options", "status"), [([], Status.GOOD), (["--require-all"], Status.FAILED), (["--require-all", "--quick"], Status.GOOD)]
+)
+def test_ci_fails_where_a_requirement_is_not_shown(
+    options: list[str], status: Status, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though all that ran passed."""
+
+    def half(_folders: object, _selection: object, tally: Tally, _workers: object, file: Path) -> None:
+        write(file, [HERE, THERE])
+        tally.passed, tally.results = 1, list(ran(here="passed").tests.values())
+
+    monkeypatch.delenv("CI", raising=False)
+    for name, other in {
+        "prepare": lambda *_: tmp_path,
+        "run_meson": lambda *_: None,
+        "run_pytest": half,
+        "clean_commit": lambda: "",
+    }.items():
+        monkeypatch.setattr(result if name == "clean_commit" else test_verb, name, other)
+    monkeypatch.setattr(test_verb, "load_requirements", lambda: CATALOGUE)
+    monkeypatch.setattr(test_verb, "CLAIMS", tmp_path / "claims.json")
+    monkeypatch.setattr("bhtool.evidence.claims.in_c", list)
+    assert loaded("test").main(options, standalone_mode=False) == status
+    said = capsys.readouterr().out
+    assert (f"failed: {TWO.id} is not shown on there: {THERE.test} did not run, one of 1" in said) == (status == Status.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("selection", "holds"),
+    [(Selection(), True), (Selection(share=3), True), (Selection(quick=True), False), (Selection(word="kick"), False)],
+    ids=["ordinary", "share", "quick", "word"],
+)
+def test_a_run_of_less_need_not_show_everything(selection: Selection, holds: bool) -> None:
+    assert test_verb.is_of_everything("all", selection) == holds
+    assert not test_verb.is_of_everything("unit", selection)
 
 
 # ---- Claims and the verb -----------------------------------------------------------------------------------------------

@@ -85,6 +85,18 @@ def join(catalogue: Catalogue, claims: list[Claim], results: Results, with_long:
     return [row_of(one, claims, results, with_long) for one in catalogue.requirements.values()]
 
 
+def wanting(rows: Iterable[Row]) -> list[str]:
+    """A sentence for each requirement and place that it must be shown on, where a test of it did not run; one such test is named."""
+    return [
+        f"{row.requirement.id} is not shown on {place}: "
+        + (f"{tests.missing[0]} did not run, one of {len(tests.missing)}" if tests.missing else "it has no test there")
+        for row in rows
+        if row.state == "missing"
+        for place, tests in row.places.items()
+        if tests.state == "missing" and (row.with_long or place in row.requirement.platforms)
+    ]
+
+
 def counts(rows: Iterable[Row]) -> Counter[State]:
     return Counter(row.state for row in rows)
 

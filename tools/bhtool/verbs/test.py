@@ -12,6 +12,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.evidence import claims, join, results
 from bhtool.evidence.requirements import load as load_requirements
+from bhtool.evidence.static import complaints
 from bhtool.image.build import build_host, build_platform
 from bhtool.image.names import Resolver
 from bhtool.machine.emulated import versions
@@ -102,6 +103,18 @@ def keep(tally: Tally, commit: str, which: str) -> list[str]:
     return [kept, join.summary(join.join(load_requirements(), [*claims.in_c(), *claims.read(CLAIMS)], known))]
 
 
+def is_of_everything(which: str, selection: Selection) -> bool:
+    """Whether each requirement must be shown: long tests apart, nothing was left out."""
+    return which == "all" and not (selection.quick or selection.platform or selection.word)
+
+
+def not_shown(tally: Tally, selection: Selection) -> list[str]:
+    """What this run, by itself, does not show; and requirements and tests that do not fit. What long tests alone show is left to `--long`."""
+    catalogue, stated = load_requirements(), [*claims.in_c(), *claims.read(CLAIMS)]
+    ran = results.merged(results.Results("", {}), tally.results)
+    return [*complaints(catalogue, stated), *join.wanting(join.join(catalogue, stated, ran, selection.long))]
+
+
 def conclude(tally: Tally, ran: list[str], strict: bool, screen: Screen) -> Status:
     for line in cost.report(tally.costs, cost.used_so_far()):
         screen.say(line)
@@ -124,7 +137,11 @@ def conclude(tally: Tally, ran: list[str], strict: bool, screen: Screen) -> Stat
     type=click.Choice(["auto", *map(str, range(SHARES))]),
     help="A tenth of what --long adds; auto: that of the commit, and what the change touches.",
 )
-@click.option("--require-all", is_flag=True, help="A skipped test fails the run; so it is with CI=true.")
+@click.option(
+    "--require-all",
+    is_flag=True,
+    help="A skipped test fails the run, a requirement that a run of everything does not show, too; so it is with CI=true.",
+)
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
 @click.option("-k", "word", metavar="WORD", help="Only tests whose name contains WORD.")
 @click.option("--junit", type=Output(), help="Write the results as JUnit XML.")
@@ -158,4 +175,8 @@ def test(
     ran += keep(tally, commit, which)
     if junit:
         tally.write_junit(junit)
-    return conclude(tally, ran, require_all or os.environ.get("CI") == "true", screen)
+    strict = require_all or os.environ.get("CI") == "true"
+    if strict and is_of_everything(which, selection) and CLAIMS.exists():
+        for one in not_shown(tally, selection):
+            tally.fail(one)
+    return conclude(tally, ran, strict, screen)
