@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import Stage, out_of_time, set_up
@@ -24,6 +22,7 @@ from bhtool.image.build import MONITOR, PROBE
 from bhtool.image.payloads import Report
 from bhtool.machine.launch import Timing
 from bhtool.platforms import Platform
+from bhtool.symbols import read_symbols
 
 TEMPLATE = Path(__file__).with_name("kicks.dts.j2")
 VICTIM, KICKER = "victim", "kicker"
@@ -47,16 +46,9 @@ class Places:
     kicker: int
 
 
-def symbols(elf: Path) -> dict[str, int]:
-    with elf.open("rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection), f"{elf} has no symbols"
-        return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
-
-
 def places(stage: Stage) -> Places:
     elf, guest = stage.platform.build / MONITOR, stage.platform.build / PROBE
-    at = symbols(elf)
+    at = read_symbols(elf)
     cores = {sandbox.name: sandbox.cores[0] for sandbox in stage.plan.sandboxes}
     resident = at["__resident_text_start"], span(read_elf(elf.read_bytes(), elf.name))[1]
     return Places(at["monitor_take_kicks"], resident, span(read_elf(guest.read_bytes(), PROBE)), cores[VICTIM], cores[KICKER])

@@ -16,12 +16,12 @@ from typing import Any
 from bhtool.faults.fault import Fault, Moment, Region, draw
 from bhtool.faults.regions import read_regions
 from bhtool.faults.stage import Stage, set_up
-from bhtool.faults.symbols import read_symbols
 from bhtool.faults.trial import try_fault
 from bhtool.faults.verdict import Observation, Outcome, Verdict, judge
 from bhtool.image.build import MONITOR, PROBE
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
+from bhtool.symbols import read_symbols
 
 DISTURBING = (Outcome.PROPAGATED, Outcome.MACHINE)
 Z = 1.959963984540054  # 95 %
