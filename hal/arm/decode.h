@@ -23,8 +23,8 @@ struct syndrome_class {
 extern const struct syndrome_class syndrome_classes[];
 
 /*
- * A word that the guest loads or stores where nothing is mapped, below a root entry that is valid, so no kick's doing: fills in what
- * tells the access. false: it is anything else.
+ * Fills in the access if the guest loaded or stored a word where nothing is mapped, below a root entry that is valid, so that no kick has
+ * caused it. Returns false for anything else.
  */
 bool decode_word_access(struct hal_core *core, uint64_t syndrome, struct hal_exit *exit);
 

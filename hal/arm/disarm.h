@@ -9,7 +9,7 @@
 /* A core's system registers, as far as this asks for them, by the numbers of registers.h; a test has some of its own. */
 struct disarm_core {
 	uint64_t (*read)(uint32_t number);
-	/* Has taken effect when it returns. */
+	/* The write has taken effect when this returns. */
 	void (*write)(uint32_t number, uint64_t value);
 };
 /* The one that runs this. */

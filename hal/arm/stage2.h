@@ -17,8 +17,8 @@
 #include "hcr.h"
 
 /*
- * A stage-2 root, and which of its entries lead anywhere: a bit each, as hal_partition_seal found them. Nothing
- * is mapped or unmapped later, so a kick touches no others.
+ * A stage-2 root, and a bit for each of its entries that is valid, as hal_partition_seal found them. Nothing is mapped or unmapped later,
+ * so a kick touches no other entry.
  */
 enum { ROOT_BITS = 8 * sizeof(uintptr_t), ROOT_WORDS = (STAGE2_ROOT_ENTRIES + ROOT_BITS - 1) / ROOT_BITS };
 struct root {

@@ -8,6 +8,6 @@ struct controls {
 	uint64_t hcr, cptr, mdcr, hstr, cnthctl;
 };
 
-/* `interrupts`: gic_traps. `hides`: the core has what a guest must not believe in, so its identification registers are answered.
- * `counters`: pmu_grant. `unprotected`: enum bh_protection. */
+/* `interrupts`: gic_traps. `hides`: the core has features that a guest must not rely on, so reads of its identification registers trap and
+ * are answered. `counters`: pmu_grant. `unprotected`: enum bh_protection. */
 struct controls controls_make(uint64_t interrupts, bool hides, unsigned counters, unsigned unprotected);

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fills guest.features of the calling core with what may show. True: reads have to trap, because the core has more. */
+/* Fills guest.features of the calling core with what its guest may see. Returns whether the core has more, so that reads have to trap. */
 bool features_fill(uint64_t *features);
 /* Closes control registers of later architecture versions, where the core has them. */
 void features_close(void);
