@@ -47,7 +47,7 @@ struct hal_partition {
 	struct pci_view pci;
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
-	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* who is told of the end; ended by one without a box */
+	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* who is told of the end; the list ends with an entry without a box */
 	struct pt stage2;
 	uint32_t index;
 	/* Start-up alone. */

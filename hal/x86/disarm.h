@@ -5,7 +5,7 @@
 
 #include "arch/x86_64/x86.h"
 
-/* The questions that this asks a processor; a test brings a processor of its own. */
+/* What this asks of a processor; a test supplies a processor of its own. */
 struct x86_processor {
 	struct x86_cpuid (*cpuid)(uint32_t leaf, uint32_t subleaf);
 	uint64_t (*read)(uint32_t msr);
@@ -15,7 +15,7 @@ struct x86_processor {
 extern const struct x86_processor x86_this_processor;
 
 /*
- * Clears every control of tracing, sampling and counting that CPUID says is there, and reads it back. Touches no register that is not.
+ * Clears every control of tracing, sampling and counting that CPUID says is there, and reads it back. Touches no other register.
  * Requires: on the core itself, before virtualization is on. Returns whether all of them are 0 now.
  */
 bool x86_disarm(const struct x86_processor *processor);

@@ -32,9 +32,9 @@ enum x86_code_size { X86_CODE_64 = 1, X86_CODE_32 = 2 };
 /* Resident. */
 struct x86_vendor {
 	/*
-	 * Runs the guest to its next exit and decodes it, into an `exit` of zeros and kind ERROR. core->registers.rax is taken and given
-	 * back, rsp given. An event whose delivery the exit interrupted is delivered by the next run, unless another is injected. After a
-	 * memory exit the fields from X86_CR0 to X86_RIP stand where core->noted says.
+	 * Runs the guest to its next exit and decodes it, into an `exit` of zeros and kind ERROR. Loads rax from core->registers and stores
+	 * it there again; rsp is only stored. An event whose delivery the exit interrupted is delivered by the next run, unless another is
+	 * injected. After a memory exit the fields from X86_CR0 to X86_RIP stand where core->noted says.
 	 */
 	void (*run)(struct hal_core *core, struct hal_exit *exit);
 	/* Sleeps until an NMI; returns at once if one has come since the guest last ran. */
@@ -57,14 +57,14 @@ struct x86_vendor {
 	void (*enter)(struct hal_core *core);
 	/*
 	 * On the core itself: lets external interrupts in for a moment, so that the most urgent one that is pending is taken, into a
-	 * handler that does not even end it. NMIs may be taken, too, and are not told.
+	 * handler that does not even end it. NMIs may be taken, too, and are not reported.
 	 */
 	void (*drain)(void);
 	uint8_t code_shift;
 };
 extern const struct x86_vendor *x86_vendor;
 
-/* Of the vendor's functions the one that is called from many places. */
+/* The one of the vendor's functions that is called from many places. */
 uint64_t x86_get(const struct hal_core *core, enum x86_field field);
 
 /* Start-up, dropped with it. */

@@ -50,7 +50,7 @@ enum {
 	LVT_PERIODIC = 1 << 17
 };
 
-/* Resident. Sends one interrupt to the core with this APIC ID; what memory held before is visible to it. */
+/* Resident. Sends one interrupt to the core with this APIC ID, which sees all that was written to memory before. */
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector);
 
 /* Masks every local source of interrupts and stops the timer. What is pending stays pending. */
