@@ -269,8 +269,8 @@ static inline void hal_exit_begin(struct hal_exit *exit)
 }
 
 /*
- * Whether the guest core is to run now. Carries out what the sandbox's other cores have asked of it: to start, to reset, to take
- * an NMI. false: the guest has not started it, or has switched it off; the caller waits (hal_core_wait) and asks again. A core
+ * Carries out what the sandbox's other cores have asked of this core: to start, to reset, to take an NMI. Returns whether its guest is to
+ * run now. If false, the guest has not started this core, or has switched it off: the caller waits (hal_core_wait) and asks again. A core
  * whose monitor trapped is ready: hal_core_run has something to report. Call after hal_kick_take, before hal_core_run; not needed after an
  * exit of a kind that cannot change what this asks (monitor/run.c).
  */
