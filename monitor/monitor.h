@@ -78,7 +78,7 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
 /* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */
 bool restart_heartbeat_missed(void);
-/* Ends the sandbox for good: its state is BH_STATE_PARKED or BH_STATE_OFF from now on. If it is parked, sends the notice allowed to it. */
+/* Ends the sandbox for good, with state BH_STATE_PARKED or BH_STATE_OFF. If it is parked, sends the notice that it may send. */
 void monitor_end(const struct hal_core *core, uint32_t state);
 /* Changes the phase from `found` to `to`. Returns false, and changes nothing, if another core has changed it first. */
 bool monitor_change_phase(uint32_t found, uint32_t to);

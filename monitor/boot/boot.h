@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start-up of the monitors: on the boot core, with everything mapped one to one, until each core is in its sandbox. All in this room is
- * dropped then, so nothing outside of it may call it, but for the architecture's entry code; its files end in _boot.c for that.
+ * Start-up of the monitors: on the boot core, with everything mapped one to one, until each core is in its sandbox. Everything in this room
+ * is dropped then, which is why its files end in _boot.c. Only the architecture's entry code may call it from outside.
  */
 #pragma once
 #include "monitor/monitor.h"
@@ -19,7 +19,10 @@ void monitor_banner(const struct bh_table *table);
 /* Says "bulkhead: WHAT: WHY" on the boot console and ends the machine with status 1. Start-up only. */
 _Noreturn void monitor_refuse(const char *what, const char *why);
 
-/* Takes each piece of the boot module at `module` to its target, which may lie over the module itself. The table has not been refused. */
+/*
+ * Moves each piece of the boot module at `module` to its target, which may overlap the module itself.
+ * Requires: the table has passed its checks.
+ */
 void module_spread(const struct bh_table *table, uint64_t module);
 
 /* The common time base: its frequency, and its value when start-up was entered. */
