@@ -40,7 +40,7 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Node]:
 
 @pytest.fixture
 def compiled(boards: Callable[[str], Node], files: Callable[[str], Files], monkeypatch: pytest.MonkeyPatch) -> Callable[[File], Plan]:
-    """Everything behind dtc, in this process."""
+    """Everything that follows dtc, in this process."""
 
     def run(file: File) -> Plan:
         platform = load(file.platform)

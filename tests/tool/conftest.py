@@ -61,7 +61,7 @@ Inside = Callable[..., int]
 
 @pytest.fixture
 def inside(monkeypatch: pytest.MonkeyPatch) -> Inside:
-    """Runs the command in this process, behind the launcher; its exit status."""
+    """Runs the command in this process, without the launcher; its exit status."""
 
     def run(*arguments: str) -> int:
         monkeypatch.setattr(sys, "argv", ["tools/bulkhead", *arguments])

@@ -46,7 +46,7 @@ def installed(tree: package.Tree, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def command(installed: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """In a folder that has nothing to do with the clone; `module`: the launcher, or the tool behind it."""
+    """In a folder that has nothing to do with the clone; `module`: the launcher, or the tool that it starts."""
     search = installed if module == "bulkhead_launcher" else installed / "bulkhead_tree" / "tools"
     environment = os.environ | {"PYTHONPATH": str(search), "BULKHEAD_CACHE": str(installed / "cache")}
     run = (

@@ -158,7 +158,7 @@ static void keep(struct build *build, uint32_t sandbox)
 	snapshot_keep(&table, sandbox, build);
 }
 
-/* A life is behind the sandbox, the copy was kept before it. */
+/* The sandbox has had one life; the copy was kept before it. */
 static void prepare(uint32_t core_count)
 {
 	struct build build;
