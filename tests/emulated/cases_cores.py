@@ -150,7 +150,7 @@ CORE_EVENTS = (
     broken_into("refused-without-end", "core=1,endless=register"),
     broken_into("forbidden-without-end", "core=1,endless=forbidden"),
     core_event(
-        "nmi-behind-init",
+        "nmi-after-init",
         "an NMI finds no core that INIT has stopped",
         f"core=1,off icr={TO_OWN | INIT:#x} icr={TO_OWN | NMI:#x} ticks=10 core=1,on ipi=1,10",
         Says("pair", alive()),
@@ -185,7 +185,7 @@ CORE_EVENTS = (
     # Switched off, the kernel sleeps with its interrupts disabled; until INIT the request stays with it.
     core_event("stale-before-init", NO_STALE, f"core=1,off icr={TO_OWN | FIXED:#x} core=1,on ipi=1,10", Says("pair", alive())),
     core_event(
-        "stale-behind-init",
+        "stale-after-init",
         NO_STALE,
         f"core=1,off icr={TO_OWN | INIT:#x} ticks=10 icr={TO_OWN | FIXED:#x} core=1,on ipi=1,10",
         Says("pair", alive()),

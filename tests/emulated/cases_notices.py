@@ -42,7 +42,7 @@ def early(name: str, told: str, says: str, restarts: int = 0) -> Case:
 
 CASES = (
     notice("of-a-fault", REACH, REACHED, Says("told", "notices 1$"), quick=True),
-    notice("behind-the-last-restart", REACH, REACHED, Restarted("failing", 2), Says("told", "notices 1$"), health=AGAIN),
+    notice("after-the-last-restart", REACH, REACHED, Restarted("failing", 2), Says("told", "notices 1$"), health=AGAIN),
     Case(
         "notice-of-a-fault-to-two",
         "each of the sandboxes that are named in `notify` gets one interrupt",

@@ -30,8 +30,8 @@ def test_every_template_is_closed() -> None:
 
 
 def test_a_figure_that_differs_is_rewritten_and_nothing_else() -> None:
-    old = "before\n" + TEMPLATE % ("one", "| x | 99 |\n") + "behind\n"
-    new = "before\n" + TEMPLATE % ("one", "| x | 1,234 |\n") + "behind\n"
+    old = "before\n" + TEMPLATE % ("one", "| x | 99 |\n") + "after\n"
+    new = "before\n" + TEMPLATE % ("one", "| x | 1,234 |\n") + "after\n"
     assert rewritten(old, figures()) == new
     assert rewritten(new, figures()) == new
 
