@@ -15,7 +15,7 @@ from bhtool.image.build import PRODUCTS
 from bhtool.image.names import Resolver
 from bhtool.image.stages import judged_plan, make_plan
 from bhtool.platforms import load
-from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, VENV_NEEDS, Need
+from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, DEBUG_NEEDS, TEST_NEEDS, VENV_NEEDS, Need
 from bhtool.terminal.screen import Screen
 from bhtool.verbs import LIGHT_VERBS
 from bhtool.verbs.check import allocation_table, device_table, memory_table, restart_table, sandbox_table
@@ -118,3 +118,17 @@ def test_only_what_judges_is_installed(nothing_built: Path, monkeypatch: pytest.
     launch.prepare(["check", "x.dts"], yes=False)
     judges, builds = VENV_NEEDS + CHECK_NEEDS, VENV_NEEDS + BUILD_NEEDS
     assert wanted == [judges, judges, builds, builds]
+
+
+def test_only_tests_bring_the_emulator_of_the_dry_run(nothing_built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[tuple[Need, ...]] = []
+    monkeypatch.setattr(launch, "ensure_packages", lambda needs, *_: wanted.append(needs))
+    monkeypatch.setattr(launch, "ensure_venv", lambda: None)
+    monkeypatch.setattr(launch, "build_bochs", lambda: None)
+    for verb, besides in (("test", [TEST_NEEDS]), ("debug", [DEBUG_NEEDS]), ("run", [])):
+        wanted.clear()
+        launch.prepare([verb], yes=False)
+        assert wanted == [VENV_NEEDS + BUILD_NEEDS, *besides]
+    launch.setup(["--dry-run"])
+    assert set(wanted[-1]) == {*VENV_NEEDS, *BUILD_NEEDS, *TEST_NEEDS}
+    assert [need.probe for need in TEST_NEEDS if need not in DEBUG_NEEDS] == ["qemu-system-riscv64"]

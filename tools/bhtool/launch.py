@@ -10,7 +10,7 @@ from bhtool import paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.provision import bochs
 from bhtool.provision.debian import ensure_packages
-from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, DEBUG_NEEDS, RUN_NEEDS, VENV_NEEDS
+from bhtool.provision.needs import BUILD_NEEDS, CHECK_NEEDS, DEBUG_NEEDS, RUN_NEEDS, TEST_NEEDS, VENV_NEEDS, Need
 from bhtool.provision.progress import OneLine
 from bhtool.provision.venv import SIZE, ensure_venv, shown_venv, venv_ready
 from bhtool.system_errors import UNFORESEEN, as_refusal
@@ -19,6 +19,7 @@ from bhtool.verbs import COMPLETE, LIGHT_VERBS, SOURCE_VERBS, VERBS
 from bhtool.versions import version_text
 
 WORK_NEEDS = RUN_NEEDS if paths.IS_PACKAGE else BUILD_NEEDS
+SETUP_NEEDS = VENV_NEEDS + WORK_NEEDS + (DEBUG_NEEDS if paths.IS_PACKAGE else TEST_NEEDS)
 SETUP_OPTIONS = ("--yes", "--dry-run")
 
 
@@ -65,8 +66,9 @@ def wants_bochs(arguments: list[str]) -> bool:
     return verb_of(arguments) in ("test", "bench")
 
 
-def wants_debugger(arguments: list[str]) -> bool:
-    return verb_of(arguments) in ("debug", "test")
+def needs_besides(arguments: list[str]) -> tuple[Need, ...]:
+    """What one verb alone wants."""
+    return {"debug": DEBUG_NEEDS, "test": TEST_NEEDS}.get(verb_of(arguments), ())
 
 
 def build_bochs() -> None:
@@ -87,7 +89,7 @@ def setup(arguments: list[str]) -> None:
     if unknown:
         raise BulkheadError(f"setup knows only {' and '.join(SETUP_OPTIONS)}, not {unknown[0]}", Status.USAGE)
     dry_run = "--dry-run" in arguments
-    ensure_packages(VENV_NEEDS + WORK_NEEDS + DEBUG_NEEDS, "--yes" in arguments, dry_run)
+    ensure_packages(SETUP_NEEDS, "--yes" in arguments, dry_run)
     if dry_run:
         print("Python environment: " + ("ready" if venv_ready() else f"would be made in {shown_venv()}, {SIZE}"))
         print(f"Bochs {bochs.VERSION}: " + (f"would be built, {bochs.EFFORT}" if bochs.lacking() else "ready"))
@@ -104,8 +106,8 @@ def prepare(arguments: list[str], yes: bool) -> None:
         ensure_packages(VENV_NEEDS + CHECK_NEEDS, yes)
     else:
         ensure_packages(VENV_NEEDS + WORK_NEEDS, yes)
-        if wants_debugger(arguments):
-            ensure_packages(DEBUG_NEEDS, yes)
+        if besides := needs_besides(arguments):
+            ensure_packages(besides, yes)
         if wants_bochs(arguments):
             build_bochs()
     ensure_venv()

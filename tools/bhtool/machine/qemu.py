@@ -13,14 +13,14 @@ from bhtool.machine.guest_clock import GuestClock, HostClock, PacketClock
 from bhtool.machine.launch import Launch, Requirement, Started, Timing, memory_file, path_of
 from bhtool.machine.near_timer import NearTimer
 from bhtool.platforms import Medium, Platform
-from bhtool.provision.needs import BUILD_NEEDS, Need, Versions, dotted, lacking, versions_of
+from bhtool.provision.needs import BUILD_NEEDS, TEST_NEEDS, Need, Versions, dotted, lacking, versions_of
 
 OLDEST = (10, 0)
 
 
 def requirement(platform: Platform) -> Requirement:
     program = platform.emulator.program
-    need = next((need for need in BUILD_NEEDS if need.probe == program), None)
+    need = next((need for need in (*BUILD_NEEDS, *TEST_NEEDS) if need.probe == program), None)
     if need is None:  # of a board that nothing here runs
         own = Need("", program, "emulator", OLDEST)
         return Requirement(f"{program} {dotted(OLDEST)} or newer", lacking(own), "install it: `tools/bulkhead setup` does not")

@@ -16,7 +16,7 @@ from bhtool.provision.progress import OneLine
 from bhtool.text import counted
 
 # Where a release's own packages are too old: the suite to add, and what to take from it.
-NEWER = {"bookworm": ("bookworm-backports", "src:qemu src:seabios")}
+NEWER = {"bookworm": ("bookworm-backports", "src:qemu src:seabios src:opensbi")}
 
 
 def stamp_of(needs: tuple[Need, ...]) -> str:

@@ -59,6 +59,7 @@ BUILD_NEEDS = (
     Need("ninja-build", "ninja", "build"),
 )
 DEBUG_NEEDS = (Need("gdb-multiarch", "gdb-multiarch", "debugger"),)
+TEST_NEEDS = (*DEBUG_NEEDS, Need("qemu-system-riscv", "qemu-system-riscv64", "emulator of tests/dry", (10, 0)))
 
 
 @functools.cache
