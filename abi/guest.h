@@ -116,12 +116,14 @@ enum bh_grant_kind {
 	BH_GRANT_IRQCHIP,      /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
 	BH_GRANT_PCI_FUNCTION, /* gpa, size of its configuration registers (size 0: reached by ports only); line, vector */
 };
+/* Of a device's flags, from these bits on, four bits each: `reg-shift` and `reg-io-width` of its node; a width of 0 is the driver's own. */
+enum { BH_GRANT_REG_SHIFT = 4, BH_GRANT_REG_WIDTH = 8 };
 enum { BH_LINE_NONE = 0xffffffff };
 struct bh_grant {
 	uint32_t kind;   /* enum bh_grant_kind */
 	uint32_t line;   /* ARM: INTID; x86: IOAPIC pin; BH_LINE_NONE */
 	uint32_t vector; /* x86: vector the line is routed to; else 0 */
-	uint32_t flags;  /* bit 0: level; FUNCTION: bits 31:16 bus, device, function */
+	uint32_t flags;  /* bit 0: level; DEVICE: BH_GRANT_REG_*; FUNCTION: bits 31:16 bus, device, function */
 	uint64_t gpa;
 	uint64_t size;
 	uint8_t name[BH_NAME_BYTES];       /* role label: "uart1" */

@@ -216,21 +216,37 @@ uint32_t console_uart_found(void)
 	return uart_found;
 }
 
+static bool is_known(const struct uart_driver *driver, const struct bh_grant *grant)
+{
+	for (const char *const *name = driver->compatible; *name; name++)
+		if (grant->kind == driver->kind && text_equal((const char *)grant->compatible, *name))
+			return true;
+	return false;
+}
+
+static const struct uart_driver *driver_of(const struct bh_grant *grant)
+{
+	for (const struct uart_driver *const *driver = uart_drivers; *driver; driver++)
+		if (is_known(*driver, grant))
+			return *driver;
+	return NULL;
+}
+
+static void uart_init(const struct uart_driver *driver, const struct bh_grant *grant)
+{
+	uart = driver;
+	uart_found = uart->condition(grant);
+	uart->init(grant);
+	irq_attach_device(grant, uart_interrupt);
+}
+
 void console_init(void)
 {
 	const struct bh_grant *log_grant = info_find(BH_GRANT_LOG, NULL);
 
 	if (log_grant)
 		log_init(log_grant);
-	for (const struct uart_driver *const *driver = uart_drivers; *driver; driver++) {
-		const struct bh_grant *grant = info_find_device((*driver)->compatible);
-
-		if (!grant)
-			continue;
-		uart = *driver;
-		uart_found = uart->condition(grant);
-		uart->init(grant);
-		irq_attach_device(grant, uart_interrupt);
-		return;
-	}
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && !uart; n++)
+		if (driver_of(&info->grants[n]))
+			uart_init(driver_of(&info->grants[n]), &info->grants[n]);
 }

@@ -31,15 +31,6 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 	return NULL;
 }
 
-const struct bh_grant *info_find_device(const char *compatible)
-{
-	for (const struct bh_grant *grant = info->grants; grant < grants_end(); grant++)
-		if ((grant->kind == BH_GRANT_DEVICE || grant->kind == BH_GRANT_PORTS) &&
-		    text_equal((const char *)grant->compatible, compatible))
-			return grant;
-	return NULL;
-}
-
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b)
 {
 	if (!sandboxed)

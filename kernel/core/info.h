@@ -13,9 +13,6 @@ void info_init(const struct bh_info *given);
 /* Returns the first grant of this kind whose role label is `name` (NULL: any), or NULL. */
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name);
 
-/* Returns the first device (registers or ports) whose compatible string is `compatible`, or NULL. */
-const struct bh_grant *info_find_device(const char *compatible);
-
 /* Hypercall of abi/guest.h; BH_E_UNKNOWN on the bare machine. */
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b);
 

@@ -7,7 +7,8 @@
 #include "abi/guest.h"
 
 struct uart_driver {
-	const char *compatible;
+	enum bh_grant_kind kind;       /* registers in memory, or ports */
+	const char *const *compatible; /* names, ended by NULL */
 	/* Returns what the UART's earlier user left. 16550: line control; PL011: raw interrupts. Requires: before `init`. */
 	uint32_t (*condition)(const struct bh_grant *grant);
 	/* 8N1, no FIFO (an interrupt a character), receive interrupt on, transmit interrupt off. */
@@ -19,5 +20,8 @@ struct uart_driver {
 	bool (*serve)(void (*received)(char c));
 };
 
-/* This architecture's drivers, ended by NULL: arch/<arch>/drivers.c */
+/*
+ * What a sandbox of this architecture may find: any UART whose registers it can reach; ended by NULL:
+ * arch/<arch>/drivers.c. The first granted device that one of them knows is the console.
+ */
 extern const struct uart_driver *const uart_drivers[];

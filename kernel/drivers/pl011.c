@@ -2,6 +2,8 @@
 /* PrimeCell UART (PL011), DDI 0183, chapter 3 "Programmers Model". */
 #include "kernel/drivers/pl011.h"
 
+#include <stddef.h>
+
 #include "kernel/core/cpu.h"
 
 enum {
@@ -60,8 +62,11 @@ static bool pl011_serve(void (*received)(char c))
 	return causes & INTERRUPT_TX;
 }
 
+static const char *const names[] = { "arm,pl011", NULL };
+
 const struct uart_driver pl011 = {
-	.compatible = "arm,pl011",
+	.kind = BH_GRANT_DEVICE,
+	.compatible = names,
 	.condition = pl011_condition,
 	.init = pl011_init,
 	.put = pl011_put,

@@ -25,6 +25,12 @@ PORTS = """
 	second: serial@i3e4 { compatible = "ns16550a"; reg = <1 0x3e4 8>; interrupts = <10 0>; };
 }; };
 """
+LAYOUT = """
+/ {
+	first: serial@9060000 { compatible = "snps,dw-apb-uart"; reg = <0x0 0x9060000 0x0 0x1000>; interrupts = <0 20 4>; reg-shift = <2>; reg-io-width = <4>; };
+	second: serial@9061000 { compatible = "brcm,bcm2835-aux-uart"; reg = <0x0 0x9061000 0x0 0x40>; interrupts = <0 21 1>; };
+};
+"""
 FOREIGN = """
 / {
 	first: ethernet@9060000 { compatible = "acme,gmac"; reg = <0x0 0x9060000 0x0 0x1000>; };
@@ -104,3 +110,14 @@ def test_what_is_granted_unjudged_does_not_boot(
         monitor_refuses(platform, plan.table)
         == f"a sandbox is given {what} that {'is' if what.startswith('a ') else 'are'} not known to be free of DMA"
     )
+
+
+@pytest.mark.evidence("BH-F5.board")
+def test_grants_say_how_registers_lie(compile_on: Compile, tmp_path: Path) -> None:
+    """As the node says, or as the binding fixes it. Other devices' flags are what they were."""
+    plan = compiled(compile_on, tmp_path, "qemu-aarch64", LAYOUT)
+    assert plan.valid, plan.errors
+    info = abi.view("bh_info", next(one.data for one in plan.segments if one.hpa == plan.sandboxes[1].pool_hpa + abi.lib.BH_POOL_INFO))
+    rows = {abi.text(row.name): row.flags for row in info.grants if row.kind == abi.lib.BH_GRANT_DEVICE}
+    layout = 2 << abi.lib.BH_GRANT_REG_SHIFT | 4 << abi.lib.BH_GRANT_REG_WIDTH
+    assert rows == {"first": 1 | layout, "second": layout}

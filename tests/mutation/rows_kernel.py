@@ -6,11 +6,13 @@ from tests.mutation.mutation import Mutation
 FRAMES, SPACE, KERNEL_LOCK = "kernel/core/frames.c", "kernel/core/space.c", "kernel/core/lock.c"
 FORMAT = "kernel/arch/aarch64/space_format.c"
 CONSOLE, COMMAND, TEXT = "kernel/core/console.c", "kernel/core/command.c", "kernel/core/text.c"
+UART, UART_MEMORY = "kernel/drivers/ns16550.c", "kernel/drivers/ns16550_memory.c"
 TIMER, HEARTBEAT, CLOCK = "kernel/core/timer.c", "kernel/core/heartbeat.c", "kernel/core/clock.c"
 KERNEL_CPU = [KERNEL_LOCK, "tests/unit/fake_cpu.c", "tests/unit/fake_arch.c"]
 KERNEL_PROGRAMS = {
     "kernel_console_test": "tests/unit/kernel_console_test.c",
     "kernel_text_test": "tests/unit/kernel_text_test.c",
+    "kernel_uart_test": "tests/unit/kernel_uart_test.c",
     "kernel_timer_test": "tests/unit/kernel_timer_test.c",
     "kernel_frames_test": "tests/unit/kernel_frames_test.c",
     "kernel_space_test": "tests/unit/kernel_space_test.c",
@@ -18,6 +20,7 @@ KERNEL_PROGRAMS = {
 KERNEL_PARTS = {
     "kernel_console_test": [CONSOLE, COMMAND, TEXT, *KERNEL_CPU],
     "kernel_text_test": [TEXT, CLOCK],
+    "kernel_uart_test": [UART, UART_MEMORY],
     "kernel_timer_test": [TIMER, HEARTBEAT, CLOCK, "tests/unit/fake_cpu.c"],
     "kernel_frames_test": [FRAMES, *KERNEL_CPU],
     "kernel_space_test": [SPACE, FRAMES, FORMAT, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
@@ -112,11 +115,27 @@ def text(what: str, file: str, old: str, new: str = "") -> Mutation:
     return Mutation(what, file, old, new, "kernel_text_test")
 
 
+def uart(what: str, file: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, file, old, new, "kernel_uart_test")
+
+
 def timer(what: str, file: str, old: str, new: str = "") -> Mutation:
     return Mutation(what, file, old, new, "kernel_timer_test")
 
 
 KERNEL = (
+    uart("registers of a UART lie side by side", UART_MEMORY, "<< (grant->flags >> BH_GRANT_REG_SHIFT & SHIFTS)", ""),
+    uart("registers of a UART are bytes", UART_MEMORY, "return grant->flags >> BH_GRANT_REG_WIDTH & WIDTHS;", "return 0;"),
+    uart("a UART in memory has a PC's clock", UART_MEMORY, "memory_write, false }", "memory_write, true }"),
+    uart("interrupts are masked where divisors are", UART, "uart = grant; write(LCR, LCR_8_BITS);", "uart = grant;"),
+    uart("a UART that was busy stays so", UART, "(void)read(USR);", ";"),
+    console("ports are taken for registers", CONSOLE, "grant->kind == driver->kind &&", ""),
+    console(
+        "only the first name of a driver counts",
+        CONSOLE,
+        "for (const char *const *name = driver->compatible; *name; name++)",
+        "for (const char *const *name = driver->compatible; name == driver->compatible; name++)",
+    ),
     console("input has no end", CONSOLE, "== INPUT_BYTES) return;", "== 0xffffffff) return;"),
     console("another life loses the log", CONSOLE, "if (log_ring->magic != BH_LOG_MAGIC) log_ring->head = 0;", "log_ring->head = 0;"),
     console("the ring is as long as what is written", CONSOLE, "head % BH_LOG_TEXT_BYTES] =", "head % (BH_LOG_TEXT_BYTES - 1)] ="),

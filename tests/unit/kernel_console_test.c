@@ -19,10 +19,10 @@ enum { ROUNDS = 3000, SENT = 1 << 16, LINE_MOST = 159 };
 
 /* ---- Around it ---------------------------------------------------------------------------------------------------- */
 
-static const struct bh_info page = { .name = "unit" };
+static struct bh_info page = { .name = "unit" };
 const struct bh_info *info = &page;
 static struct bh_log ring;
-static bool has_ring, has_uart;
+static bool has_ring;
 
 static char sent[SENT];
 static size_t sent_length;
@@ -30,19 +30,19 @@ static unsigned refusals; /* how many characters the UART has no room for */
 static const char *typed; /* what the next interrupt brings */
 static void (*interrupt)(struct cpu_frame *frame);
 
+/* The second of two UARTs has the name, and what is reached by ports does not count. */
+static const struct bh_grant devices[] = {
+	{ .kind = BH_GRANT_DEVICE, .compatible = "unit,disk" },
+	{ .kind = BH_GRANT_PORTS, .compatible = "unit,uart" },
+	{ .kind = BH_GRANT_DEVICE, .compatible = "unit,uart" },
+};
+
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 {
 	static struct bh_grant grant;
 
 	grant.gpa = (uintptr_t)&ring;
 	return has_ring && kind == BH_GRANT_LOG ? &grant : NULL;
-}
-
-const struct bh_grant *info_find_device(const char *compatible)
-{
-	static const struct bh_grant grant;
-
-	return has_uart && !strcmp(compatible, "unit,uart") ? &grant : NULL;
 }
 
 void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
@@ -61,7 +61,12 @@ static uint32_t condition(const struct bh_grant *grant)
 	return 7;
 }
 
-static void init(const struct bh_grant *grant) {}
+static const struct bh_grant *chosen;
+
+static void init(const struct bh_grant *grant)
+{
+	chosen = grant;
+}
 
 /* The main program's characters are not torn apart by the handler's. */
 static bool put(char c)
@@ -85,7 +90,8 @@ static bool serve(void (*received)(char c))
 	return true;
 }
 
-static const struct uart_driver driver = { "unit,uart", condition, init, put, transmit_interrupt, serve };
+static const char *const names[] = { "unit,other", "unit,uart", NULL };
+static const struct uart_driver driver = { BH_GRANT_DEVICE, names, condition, init, put, transmit_interrupt, serve };
 const struct uart_driver *const uart_drivers[] = { &driver, NULL };
 
 /* ---- Commands of the program --------------------------------------------------------------------------------------- */
@@ -242,8 +248,13 @@ static void test_uart(void)
 	unsigned taken = 0;
 
 	check_context.subject = "UART";
-	has_uart = true;
+	memcpy(page.grants, devices, sizeof(devices));
+	page.grant_count = 2;
 	console_init();
+	CHECK(!console_has_uart());
+	page.grant_count = 3;
+	console_init();
+	CHECK(chosen == &page.grants[2]);
 	CHECK_EQ(console_uart_found(), 7);
 	console_say("both");
 	CHECK(!strcmp(sent, "unit: both\r\n"));

@@ -4,7 +4,8 @@
 
 #include "kernel/drivers/gicv2.h"
 #include "kernel/drivers/gicv3.h"
+#include "kernel/drivers/ns16550.h"
 #include "kernel/drivers/pl011.h"
 
 const struct irq_controller *const irq_controllers[] = { &gicv3, &gicv2, NULL };
-const struct uart_driver *const uart_drivers[] = { &pl011, NULL };
+const struct uart_driver *const uart_drivers[] = { &pl011, &ns16550_memory, NULL };

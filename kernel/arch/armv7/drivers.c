@@ -3,7 +3,8 @@
 #include <stddef.h>
 
 #include "kernel/drivers/gicv2.h"
+#include "kernel/drivers/ns16550.h"
 #include "kernel/drivers/pl011.h"
 
 const struct irq_controller *const irq_controllers[] = { &gicv2, NULL };
-const struct uart_driver *const uart_drivers[] = { &pl011, NULL };
+const struct uart_driver *const uart_drivers[] = { &pl011, &ns16550_memory, NULL };

@@ -3,7 +3,8 @@
 #include <stddef.h>
 
 #include "kernel/drivers/ns16550.h"
+#include "kernel/drivers/pl011.h"
 #include "kernel/drivers/x2apic.h"
 
 const struct irq_controller *const irq_controllers[] = { &x2apic, NULL };
-const struct uart_driver *const uart_drivers[] = { &ns16550, NULL };
+const struct uart_driver *const uart_drivers[] = { &ns16550_ports, &ns16550_memory, &pl011, NULL };

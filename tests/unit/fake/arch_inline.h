@@ -12,8 +12,10 @@ unsigned arch_exception_level(void);
 
 /* "Registers" are the test's own memory, so that sanitizers see what is read. */
 uint8_t arch_mmio_read8(uint64_t address);
+uint16_t arch_mmio_read16(uint64_t address);
 uint32_t arch_mmio_read32(uint64_t address);
 uint64_t arch_mmio_read64(uint64_t address);
 void arch_mmio_write8(uint64_t address, uint8_t value);
+void arch_mmio_write16(uint64_t address, uint16_t value);
 void arch_mmio_write32(uint64_t address, uint32_t value);
 void arch_mmio_write64(uint64_t address, uint64_t value);

@@ -11,9 +11,12 @@ from bhtool.config.machine import LOCAL_APIC, Device, Machine, interrupts_its_ow
 from bhtool.config.numa import half_described
 from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, Span
+from bhtool.text import size_text
 
 MIB2 = 2 << 20
 PORT_SPACE = Span(0, 0x10000)
+WIDTHS = (0, 1, 2, 4)  # of a register's access, in bytes; 0: not said
+MAX_SHIFT = 4
 ADDRESS_SPACE = Span(0, 1 << 39)  # what every stage-2 format here can translate
 
 
@@ -47,6 +50,20 @@ def _layout(machine: Machine) -> Iterator[Finding]:
     for span in machine.ram:
         if span.start % PAGE or span.size % PAGE or not span.size or not ADDRESS_SPACE.holds(span):
             yield Finding(root.location, f"the memory {span} is empty, misaligned or out of reach")
+    yield from _units(machine)
+
+
+def _units(machine: Machine) -> Iterator[Finding]:
+    """To start-up the rest of a span is device memory, where nothing of its own may lie. What is left over stays unused."""
+    unit = machine.family.monitor.ram_unit
+    for node in machine.root.children.values():
+        for span in (Span(*pair) for pair in node.reg() if node.text("device_type") == "memory"):
+            if (span.start % unit or span.size % unit) and not (span.start % PAGE or span.size % PAGE):
+                yield Finding(node.where("reg"), f"the memory {span} is not in multiples of {size_text(unit)}: leave out what is over")
+    for span in machine.private.ram:
+        if span.start % unit or span.size % unit:
+            text = f"BOARD_RAM of {machine.private.board_name} has {span}, which is not in multiples of {size_text(unit)}"
+            yield Finding(machine.root.location, text)
 
 
 def _reserved(machine: Machine) -> Iterator[Finding]:
@@ -99,6 +116,10 @@ def _device(machine: Machine, device: Device) -> Iterator[Finding]:
     for span in device.ports:
         if not span.size or not PORT_SPACE.holds(span):
             yield Finding(device.location, f"the I/O ports of {device.name} are none")
+    shift, width = device.layout
+    if not 0 <= shift <= MAX_SHIFT or width not in WIDTHS:
+        text = f"{device.name} has a `reg-shift` above {MAX_SHIFT}, or a `reg-io-width` that is not 1, 2 or 4"
+        yield Finding(device.location, text)
     for wire in device.wires:
         if wire.number not in machine.family.interrupts.lines:
             yield Finding(device.location, f"{device.name} has an interrupt line the controller has not")

@@ -31,6 +31,8 @@ FREE_BINDINGS = {
     "ns16450": f"16450 UART, {PASSIVE}",
     "ns16550": f"16550 UART, {ASKS}",
     "ns16550a": f"16550A UART, {ASKS}",
+    "snps,dw-apb-uart": f"DesignWare APB UART, {ASKS}",
+    "brcm,bcm2835-aux-uart": f"mini UART of the BCM2835 and its successors, {ASKS}",
     "pci1b36,2": "QEMU's serial card, a 16550A behind one base address",
     "pci1b36,5": "QEMU's test device: memory and ports that count accesses",
     "pci1234,1111": "display of QEMU and Bochs: memory that only processors write",

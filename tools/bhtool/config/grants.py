@@ -41,6 +41,7 @@ class Grant:
     level: bool = False
     compatible: str = ""
     function: int = 0  # bus << 8 | device << 3 | function
+    layout: tuple[int, int] = (0, 0)  # reg-shift, and reg-io-width in bytes
 
 
 def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> SandboxPlan:
@@ -252,5 +253,6 @@ def _device_grants(device: Device, domains: Domains, sandbox: Sandbox, wired: bo
     for held, wire in zip_longest(spans, device.wires if wired else ()):
         kind, span = held or (lib.BH_GRANT_DEVICE, Span(0, 0))
         line, vector, level = (wire.number, vector_of(domains, sandbox, wire), wire.level) if wire else (lib.BH_LINE_NONE, 0, False)
-        rows.append(Grant(kind, device.name, span.start, span.size, line, vector, level, compatible))
+        layout = device.layout if kind == lib.BH_GRANT_DEVICE else (0, 0)
+        rows.append(Grant(kind, device.name, span.start, span.size, line, vector, level, compatible, layout=layout))
     return rows

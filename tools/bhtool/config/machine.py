@@ -22,7 +22,9 @@ GIC_PPI = 1  # Linux binding "arm,gic": type cell
 GIC_SPI, GIC_SPI_FIRST_INTID = 0, 32  # Linux binding "arm,gic": type cell 0, INTID 32 onward
 GIC_ACTIVE_LOW, GIC_EDGE = (2, 8), (1, 2)  # flags cell: 1 rising, 2 falling, 4 high, 8 low
 IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low, 2 high, 3 falling
-UARTS, PCI_UART = ("arm,pl011", "ns16550a"), "pciclass,0700"
+UARTS = ("arm,pl011", "ns16550a", "ns16550", "snps,dw-apb-uart", "brcm,bcm2835-aux-uart")
+PCI_UART = "pciclass,0700"
+LAYOUTS = {"brcm,bcm2835-aux-uart": (2, 4)}  # reg-shift and reg-io-width of bindings that fix them
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,12 @@ class Device:
         return any(one in UARTS for one in self.node.compatible)
 
     @property
+    def layout(self) -> tuple[int, int]:
+        """`reg-shift`, and `reg-io-width` in bytes; 0: the node does not say."""
+        fixed = next((LAYOUTS[one] for one in self.node.compatible if one in LAYOUTS), (0, 0))
+        return self.node.number("reg-shift", fixed[0]), self.node.number("reg-io-width", fixed[1])
+
+    @property
     def is_pci_uart(self) -> bool:
         """A 16550 at the first base address, PCI Code and ID Assignment Specification 1.11, 1.8 "Base Class 07h"."""
         return bool(self.function and self.function.bars and PCI_UART in self.node.compatible)
@@ -73,6 +81,7 @@ class BoardPrivate:
     """No sandbox's on this board, whatever a partition file or a board tree says; the windows are where base addresses of PCI functions may lie."""
 
     board_name: str = ""
+    ram: tuple[Span, ...] = ()
     reserved: tuple[Span, ...] = ()  # of RAM, what firmware keeps; the monitor's image is not among it
     registers: tuple[Span, ...] = ()
     ports: tuple[Span, ...] = ()

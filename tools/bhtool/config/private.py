@@ -16,7 +16,15 @@ from bhtool.config.machine import BoardPrivate
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError, Status
 
-LISTS = ("BOARD_RESERVED_RAM", "BOARD_PRIVATE_SPANS", "BOARD_PRIVATE_PORTS", "BOARD_PRIVATE_LINES", "BOARD_PCI_WINDOW", "BOARD_PCI_PORTS")
+LISTS = (
+    "BOARD_RAM",
+    "BOARD_RESERVED_RAM",
+    "BOARD_PRIVATE_SPANS",
+    "BOARD_PRIVATE_PORTS",
+    "BOARD_PRIVATE_LINES",
+    "BOARD_PCI_WINDOW",
+    "BOARD_PCI_PORTS",
+)
 IMAGE = "BOARD_IMAGE_AT"  # PCs have none: their image is always linked for the same address
 MACROS = (*LISTS, "BOARD_PCI_PORTS_AT", IMAGE)
 _PAIR = re.compile(r"\{([^{},]*),([^{},]*)\}")
@@ -28,10 +36,10 @@ def read_private(board_name: str) -> BoardPrivate:
     """Raises BulkheadError where the header does not compile, or writes an address in a way that is not read here."""
     header = paths.PLATFORMS / board_name / "board.h"
     *lists, ports_at, image = _expanded(header)
-    reserved, registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
+    ram, reserved, registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
     if start := _number(header, ports_at):  # there they are memory
         windows = *windows, *(Span(start + one.start, one.size) for one in pci_ports)
-    return BoardPrivate(board_name, reserved, registers, ports, lines, windows, pci_ports, _number(header, image) if image else None)
+    return BoardPrivate(board_name, ram, reserved, registers, ports, lines, windows, pci_ports, _number(header, image) if image else None)
 
 
 def _expanded(header: Path) -> list[str]:

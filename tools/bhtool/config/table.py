@@ -151,8 +151,13 @@ def _put_function(row: Any, sandbox: int, function: Function) -> None:
         row.bar[n], row.bar_mask[n] = value, mask
 
 
+def _flags(grant: Grant) -> int:
+    shift, width = grant.layout
+    return int(grant.level) | shift << int(lib.BH_GRANT_REG_SHIFT) | width << int(lib.BH_GRANT_REG_WIDTH) | grant.function << 16
+
+
 def _put_grant(row: Any, grant: Grant) -> None:
-    row.kind, row.line, row.vector, row.flags = grant.kind, grant.line, grant.vector, int(grant.level) | grant.function << 16
+    row.kind, row.line, row.vector, row.flags = grant.kind, grant.line, grant.vector, _flags(grant)
     row.gpa, row.size = grant.gpa, grant.size
     put_text(row.name, grant.name)
     put_text(row.compatible, grant.compatible[: lib.BH_NAME_BYTES - 1])

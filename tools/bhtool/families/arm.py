@@ -54,6 +54,7 @@ AARCH64 = Family(
     has_ports=False,
     interrupts=GIC,
     monitor=Monitor(
+        ram_unit=2 << 20,
         image_address=0x40010000,
         copy_frames=3 + 1 + 1,
         backends={"stage2-gicv3": POOL, "stage2-gicv2": POOL},

@@ -32,6 +32,7 @@ class PoolFrames:
 
 @dataclass(frozen=True, kw_only=True)
 class Monitor:
+    ram_unit: int  # start-up maps RAM as memory in such pieces, whatever else is device memory to it
     image_address: int  # monitor.lds; of a board that does not say where its own is
     copy_frames: int  # text, constants, data of a private copy
     backends: Mapping[str, PoolFrames]  # by the names that platforms give them

@@ -38,6 +38,7 @@ X86_64 = Family(
         start_by_ipi=True,
     ),
     monitor=Monitor(
+        ram_unit=4 << 10,
         image_address=0x100000,
         copy_frames=3 + 1 + 2,
         backends={

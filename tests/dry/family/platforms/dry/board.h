@@ -4,6 +4,7 @@
 #include "arch/board.h"
 
 #define BOARD_RAM_BASE 0x80000000ull
+#define BOARD_RAM      { BOARD_RAM_BASE, 0x80000000 }
 
 /* No sandbox's, whatever a table says: PLIC, CLINT, test device, flash, PCI Express. */
 #define BOARD_PRIVATE_SPANS \
@@ -25,7 +26,7 @@
 
 static const struct board board = {
 	.name = "dry",
-	.ram = BOARD_SPANS({ BOARD_RAM_BASE, 0x80000000 }),
+	.ram = BOARD_SPANS(BOARD_RAM),
 	.reserved_ram = BOARD_SPANS(BOARD_RESERVED_RAM),
 	.private_spans = BOARD_SPANS(BOARD_PRIVATE_SPANS),
 	.private_ports = BOARD_SPANS(BOARD_PRIVATE_PORTS),

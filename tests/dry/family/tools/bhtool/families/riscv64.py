@@ -41,6 +41,7 @@ RISCV64 = Family(
         start_by_ipi=False,
     ),
     monitor=Monitor(
+        ram_unit=2 << 20,
         image_address=0x80200000,
         copy_frames=3 + 1 + 1,
         backends={"none": PoolFrames(sandbox=0, core=1)},
