@@ -3,6 +3,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import cffi
@@ -15,9 +16,12 @@ from bhtool.attack.generator import CLASSES, CYCLE, AllSurroundings, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
 from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
+from bhtool.attack.stage import require_devices
 from bhtool.attack.surroundings import Surroundings
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
+from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES
+from bhtool.platforms import Campaign as Devices
 from bhtool.platforms import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -180,3 +184,25 @@ def test_what_comes_back_is_an_escape() -> None:
 
 def test_everything_means_everything_that_was_tried() -> None:
     assert Outcome.UNTRIED not in ANYTHING
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_board_that_names_no_devices_is_not_attacked(platform: str) -> None:
+    """Less would be attacked, and nobody would see it. A board that says so may be attacked without."""
+    board = load(platform)
+    require_devices(board)
+    require_devices(replace(board, campaign=Devices(devices=())))
+    with pytest.raises(BulkheadError, match=rf"{platform} does not say which devices .*`\[campaign\]`.*there are `uart0`") as refused:
+        require_devices(replace(board, campaign=Devices()))
+    assert all(f"`{name}`" in str(refused.value) for name in board.campaign.devices or ())
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_controller_is_as_large_as_the_board_has_it(platform: str) -> None:
+    """What follows a distributor is attacked as anything else: of a GICv2 it is a page."""
+    one = all_surroundings(platform)[1][0]
+    assert [(one.controller.start, one.controller.size)] == one.machine.interrupt_controller.reg()[:1]
+    assert one.controller.size == (0x10000 if platform == "qemu-aarch64" else 0x1000)
+    if one.machine.gic_v2:
+        assert one.is_foreign(one.controller.end)
+        assert not one.is_foreign(one.controller.start)

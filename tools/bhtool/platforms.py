@@ -33,7 +33,9 @@ class Emulator:
 class Campaign:
     """Role labels of devices for `attack`. None of them has DMA, or a wire to the host, whose time would be another each time."""
 
-    devices: tuple[str, ...] = ()  # of hostile sandboxes, one each, so that filters have something to let through
+    devices: tuple[str, ...] | None = (
+        None  # of hostile sandboxes, one each, so that filters have something to let through; None: nobody said
+    )
     watched: str = ""  # a sentinel's, whose line is not to be seen elsewhere
 
 
@@ -92,7 +94,7 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         linux_package=linux["package"],
         debian_architecture=linux["architecture"],
         board_name=tree.get("board", name),
-        campaign=Campaign(tuple(campaign.get("devices", ())), campaign.get("watched", "")),
+        campaign=Campaign(tuple(campaign["devices"]) if "devices" in campaign else None, campaign.get("watched", "")),
         second_opinion_on=tree.get("second_opinion_on", ""),
     )
 

@@ -11,12 +11,16 @@ from bhtool.attack.queue import pack_queue, with_queue
 from bhtool.attack.request import Request
 from bhtool.attack.surroundings import Surroundings
 from bhtool.config.board import read_board
+from bhtool.config.dma import is_dma_free
 from bhtool.config.plan import Plan
+from bhtool.config.private import read_private
+from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES
 from bhtool.image.build import PROBE
 from bhtool.image.payloads import Report
 from bhtool.image.stages import make_image, make_plan
 from bhtool.platforms import Platform
+from bhtool.text import all_of
 
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
 SENTINELS = ("watch0", "watch1")
@@ -70,6 +74,25 @@ class Orders:
     room: int = 0  # requests for which the payload has room: of one size on all machines of a campaign, so that all start alike
 
 
+def grantable(platform: Platform) -> list[str]:
+    """Role labels of what the board tree would have granted to somebody."""
+    kept = read_private(platform.board_name).registers
+    return [
+        one.name
+        for one in read_board(platform).devices
+        if one.name and is_dma_free(one) and (one.function or not any(span.overlaps(held) for span in one.registers for held in kept))
+    ]
+
+
+def require_devices(platform: Platform) -> None:
+    """Raises BulkheadError where nobody has said which devices hostile sandboxes get, and there are some: less would be attacked than could be."""
+    if platform.campaign.devices is None and (found := grantable(platform)):
+        raise BulkheadError(
+            f"{platform.name} does not say which devices its hostile sandboxes get: write `devices` below `[campaign]` in "
+            f"platforms/{platform.name}/platform.toml, two that have no wire to the host, or [] for none; {all_of(found)}"
+        )
+
+
 def actors(cast: Cast, platform: Platform, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
     if cast.cores > 1 and FAMILIES[platform.arch].interrupts.start_by_ipi:  # whose monitors could not start them: BH-R092
         unprotected = [one for one in unprotected if one != "ipi"]
@@ -79,7 +102,7 @@ def actors(cast: Cast, platform: Platform, queue_at: int, unprotected: Sequence[
     hostile = [
         Actor(name, range(first, first + cast.cores), arguments, f"{name}.elf", properties, device)
         for name, first, device in zip(
-            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), (*platform.campaign.devices, "", ""), strict=False
+            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), (*(platform.campaign.devices or ()), "", ""), strict=False
         )
     ]
     return [
@@ -99,6 +122,7 @@ def set_up(
     unprotected: Sequence[str] = (),
 ) -> Stage:
     """Compiled with these orders, one for each hostile sandbox."""
+    require_devices(platform)
     campaign = FAMILIES[platform.arch].campaign
     queue_at = read_board(platform).guest_ram + campaign.queue_offset
     probe = (platform.build / PROBE).read_bytes()

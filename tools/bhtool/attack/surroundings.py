@@ -13,7 +13,7 @@ from bhtool.config.span import PAGE, Span
 from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
 
-DISTRIBUTOR_BYTES, REDISTRIBUTOR_BYTES = 0x10000, 0x20000  # a GICv2's distributor is a page, and nothing follows it
+REDISTRIBUTOR_BYTES = 0x20000
 PAGE_SHIFT = 12
 
 
@@ -36,9 +36,8 @@ class Surroundings:
 
     @cached_property
     def controller(self) -> Span:
-        """What monitors answer for of the interrupt controller: distributor, I/O APIC."""
-        start, _ = self.machine.interrupt_controller.reg()[0]
-        return Span(start, DISTRIBUTOR_BYTES if self.family.interrupts.controller == "gic" else PAGE)
+        """What monitors answer for of the interrupt controller, as large as the board tree has it: distributor, I/O APIC."""
+        return Span(*self.machine.interrupt_controller.reg()[0])
 
     @cached_property
     def redistributors(self) -> int:
