@@ -22,6 +22,8 @@ from tests.structure.test_layers import ROOT, tracked
 
 DRY = ROOT / "tests" / "dry"
 MODEL, SECOND = "qemu-aarch64", "dry-aarch64"  # a board, and one that is made after it
+GUEST_RAM = 0x80000000  # not where the model has it
+OTHER_RAM = f"/ {{\n\tbulkhead {{\n\t\tguest-ram = <0x0 {GUEST_RAM:#x}>;\n\t}};\n}};\n"
 CORES = 32  # as many as a machine may have (abi/table.h); QEMU numbers them in clusters of 16
 USED = {"<&cpu1>": "<&cpu16>", "<&cpu2>": "<&cpu31>, <&cpu9>", "<&cpu3>": "<&cpu30>"}
 FAMILY, BOARD = "riscv64", "dry"
@@ -105,15 +107,18 @@ def more_cores(about: str, clustered: bool) -> str:
     return "\n".join(("\n/ {", "\tcpus {", *nodes, "\t};", "};", ""))
 
 
-def add_board(tree: Tree, model: str, name: str) -> None:
-    """The model's files under another name, with as many cores as a machine may have, and on ARM another processor."""
+def add_board(tree: Tree, model: str, name: str, guest_ram: int | None = None) -> None:
+    """The model's files under another name, with as many cores as a machine may have, on ARM another processor, and guests elsewhere if asked."""
     arm = load(model).arch != "x86_64"
     about = 'compatible = "arm,cortex-a72"; enable-method = "psci";' if arm else 'compatible = "bulkhead,x86-64";'
     for path in (*tracked(f"platforms/{model}"), ROOT / "dts" / "boards" / f"{model}.dtsi"):
         file, text = str(path.relative_to(ROOT)), path.read_text()
         text = re.sub(rf"\b{model}\b(?!-|\.)", name, text).replace("cortex-a57", "cortex-a72").replace('"-smp", "4"', f'"-smp", "{CORES}"')
+        if path.name == "meson.build" and guest_ram is not None:
+            text += f"guests_at = '{guest_ram + 0x80000:#x}'\n"
         if path.suffix == ".dtsi":
             text = text.replace("0x0 0x80000>", f"0x0 {CORES * 0x20000:#x}>") + more_cores(about, arm)
+            text += OTHER_RAM if guest_ram is not None else ""
         tree.write(file.replace(model, name), text.encode())
 
 
@@ -121,7 +126,7 @@ def add_board(tree: Tree, model: str, name: str) -> None:
 def second(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """With another board of a family that there is."""
     tree = Tree(tmp_path_factory.mktemp("second") / "tree")
-    add_board(tree, MODEL, SECOND)
+    add_board(tree, MODEL, SECOND, GUEST_RAM)
     return tree
 
 

@@ -170,7 +170,7 @@ RULES = (
     Rule(
         "BH-R064",
         "An image leaves the entry area, the stack and itself alone.",
-        "link it at or above 0x40080000 on ARM, 0x200000 on a PC: `bulkhead overlay --for ld` writes a linker script",
+        "link it at or above 0x40080000 on ARM (512 KiB into RAM, which a board may have elsewhere), 0x200000 on a PC: `bulkhead overlay --for ld` writes a linker script",
     ),
     Rule("BH-R065", "Kernel, initrd and device tree fit into their sandbox's RAM.", "make the RAM larger"),
     # What the partition table can hold.
