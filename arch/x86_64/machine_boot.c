@@ -5,6 +5,9 @@
 #include "multiboot2.h"
 #include "x86.h"
 
+_Static_assert(board.console.uart == BOARD_UART_16550_PORTS && board.console.stride == 1,
+	       "a PC's boot console is a 16550 that is reached by ports, one a register: .console of board.h");
+
 /* For entry_boot.S, where no C can run yet. */
 extern const uint16_t x86_refusal_console, x86_refusal_exit;
 const uint16_t x86_refusal_console = board.console.address, x86_refusal_exit = board.pc.exit_port;
