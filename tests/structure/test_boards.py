@@ -24,7 +24,7 @@ WRONG = (
 
 def complaints(file: str, header: str, folder: Path) -> str:
     (folder / "board.h").write_text(header)
-    options = ("-std=c17", f"--target={TARGETS[file]}", "-ffreestanding", "-fsyntax-only")
+    options = ("-std=c17", f"--target={TARGETS[file]}", "-ffreestanding", "-fsyntax-only", "-Wall", "-Werror")
     found = [f"-I{one}" for one in (ROOT, folder, (ROOT / file).parent)]
     done = subprocess.run(("clang-19", *options, *found, ROOT / file), capture_output=True, text=True, check=False)
     assert bool(done.returncode) == bool(done.stderr), done.stderr
@@ -38,6 +38,19 @@ def header_of(board: str) -> str:
 @pytest.mark.parametrize(("file", "board"), [(file, board) for file, boards in BOARDS.items() for board in boards])
 def test_boards_are_fit(file: str, board: str, tmp_path: Path) -> None:
     assert not complaints(file, header_of(board), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (".by = BOARD_START_PSCI", ".by = BOARD_START_SPIN_TABLE, .releases = BOARD_RELEASES({ 1, 0xe0 })"),
+        ("BOARD_UART_PL011", "BOARD_UART_16550, .stride = 4"),
+    ],
+)
+def test_other_boards_are_fit(old: str, new: str, tmp_path: Path) -> None:
+    header = header_of("qemu-aarch64-gicv2")
+    assert header.count(old) == 1
+    assert not complaints(ARM, header.replace(old, new), tmp_path)
 
 
 @pytest.mark.parametrize(("file", "old", "new", "words"), WRONG)
