@@ -26,9 +26,10 @@ enum { ROOT_SHIFT = 30, REGISTER_BITS = 8 * sizeof(uintptr_t) };
 static bool locate(const struct hal_core *core, uint64_t syndrome, struct hal_exit *exit)
 {
 	uint64_t gva = syndrome_address(exit->access);
-	uint64_t page = (syndrome_page() & HPFAR_FIPA) << 8;
+	uint64_t page;
 
 	exit->raw[1] = syndrome_page();
+	page = (exit->raw[1] & HPFAR_FIPA) << 8;
 	if ((syndrome & STATUS_TYPE) == STATUS_PERMISSION && !(syndrome & ISS_WALK))
 		page = guest_translate(core, gva);
 	exit->gva = gva;

@@ -37,11 +37,6 @@ static uint32_t load(const uint32_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
 }
 
-static struct hal_kick_mailbox *box_of(const struct hal_partition *partition)
-{
-	return &partition->boxes[partition->cores[0]];
-}
-
 static void set_valid(const struct root *root, uint64_t valid)
 {
 	for (unsigned word = 0; word < ROOT_WORDS; word++)
@@ -72,7 +67,7 @@ static bool is_acknowledged(const struct hal_kick_mailbox *box, uint32_t ticket)
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)
 {
 	const struct kick_target *victim = &self->partition->targets[target];
-	struct hal_kick_mailbox *box = &self->partition->boxes[victim->core];
+	struct hal_kick_mailbox *box = victim->box;
 	uint32_t ticket;
 
 	if (!victim->root.entries)
@@ -92,7 +87,7 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 {
 	const struct kick_target *victim = &self->partition->targets[target];
 
-	return victim->root.entries && is_acknowledged(&self->partition->boxes[victim->core], ticket);
+	return victim->root.entries && is_acknowledged(victim->box, ticket);
 }
 
 void hal_kick_siblings(struct hal_core *self)
@@ -120,13 +115,13 @@ void hal_notice_send(const struct hal_core *self)
 void kick_repeat_notice(const struct hal_core *core)
 {
 	arch_barrier();
-	if (!core->slot && load(&box_of(core->partition)->noticed))
+	if (!core->slot && load(&core->partition->box->noticed))
 		gic_notice(core->partition->hardware_id[0]);
 }
 
 static bool is_unanswered(const struct hal_partition *partition)
 {
-	const struct hal_kick_mailbox *box = box_of(partition);
+	const struct hal_kick_mailbox *box = partition->box;
 
 	return load(&box->requested) != load(&box->acknowledged);
 }
@@ -195,7 +190,7 @@ bool kick_is_pending(const struct hal_core *core)
  */
 bool kick_explains(struct hal_core *core)
 {
-	uint32_t requested = load(&box_of(core->partition)->requested);
+	uint32_t requested = load(&core->partition->box->requested);
 
 	if (core->kick_seen != requested)
 		core->kick_retries = 0;
@@ -206,8 +201,8 @@ bool kick_explains(struct hal_core *core)
 /* Who comes while earlier ones are answered is answered in another round; who comes then has poisoned the root again. */
 uint32_t hal_kick_take(struct hal_core *core)
 {
-	struct hal_kick_mailbox *box = box_of(core->partition);
-	uint32_t before = box->acknowledged;
+	struct hal_kick_mailbox *box = core->partition->box;
+	uint32_t before = box->acknowledged, lost;
 
 	if (core->slot)
 		return 0;
@@ -218,7 +213,8 @@ uint32_t hal_kick_take(struct hal_core *core)
 		__atomic_store_n(&box->acknowledged, requested, __ATOMIC_RELEASE);
 		kick_clear(core);
 	}
-	if (missing(box) < core->kick_lost)
-		core->kick_lost = missing(box);
+	lost = missing(box);
+	if (lost < core->kick_lost)
+		core->kick_lost = lost;
 	return box->acknowledged - before;
 }

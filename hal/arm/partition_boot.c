@@ -27,13 +27,13 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	partition->vttbr = vttbr_of(partition->stage2.root, config->index);
 	partition->unprotected = config->unprotected;
 	partition->trusted_idle = config->trusted_idle;
-	partition->boxes = config->kick_mailboxes;
 	partition->core_count = config->core_count;
 	for (uint32_t slot = 0; slot < config->core_count; slot++) {
 		partition->cores[slot] = config->cores[slot];
 		partition->hardware_id[slot] = config->hardware_id[slot];
 	}
 	gic_create_view(partition);
+	partition->box = &config->kick_mailboxes[config->cores[0]];
 	pci_create_view(&partition->pci, config->kick_mailboxes);
 	*out = partition;
 	return HAL_OK;
@@ -87,7 +87,7 @@ enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_
 		return HAL_E_SEALED;
 	target->vttbr = to->vttbr;
 	target->hardware_id = to->hardware_id[0];
-	target->core = to->cores[0];
+	target->box = to->box;
 	target->root.entries = to->root.entries;
 	for (unsigned word = 0; word < ROOT_WORDS; word++)
 		target->root.used[word] = to->root.used[word];
@@ -101,7 +101,7 @@ void hal_partition_allow_notice(struct hal_partition *from, const struct hal_par
 
 	while (told->box)
 		told++;
-	*told = (struct told){ &from->boxes[to->cores[0]], to->hardware_id[0] };
+	*told = (struct told){ to->box, to->hardware_id[0] };
 }
 
 enum hal_status hal_core_create(struct hal_partition *partition, struct hal_arena *arena, uint32_t slot, const struct hal_entry *entry,

@@ -31,7 +31,7 @@ struct kick_target {
 	struct root root; /* no entries: not granted */
 	uint64_t vttbr;
 	uint64_t hardware_id;
-	uint32_t core; /* machine core number */
+	struct hal_kick_mailbox *box;
 };
 
 /* Where a core begins: abi/guest.h, or CPU_ON. */
@@ -58,7 +58,7 @@ struct hal_partition {
 	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
 	struct gic_view gic;
 	struct pci_view pci;
-	struct hal_kick_mailbox *boxes; /* by machine core number */
+	struct hal_kick_mailbox *box; /* the first core's */
 	struct kick_target targets[BH_MAX_SANDBOXES];
 	struct told {
 		struct hal_kick_mailbox *box; /* NULL: the last was before this one */

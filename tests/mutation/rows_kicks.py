@@ -54,7 +54,7 @@ KICKS = (
     arm("who ends waits for signals", "&& polls++ < POLLS && !is_closed(core->partition))", "&& polls++ < POLLS)"),
     arm("a lost signal is waited for again", "if (polls > POLLS) core->kick_lost = missing(box);"),
     arm("a lost signal hides others", "missing(box) > core->kick_lost &&", "!core->kick_lost && missing(box) > 0 &&"),
-    arm("a signal is lost for ever", "if (missing(box) < core->kick_lost) core->kick_lost = missing(box);"),
+    arm("a signal is lost for ever", "if (lost < core->kick_lost) core->kick_lost = lost;"),
     arm("a sibling answers", "if (core->slot) return 0;"),
     arm("a sibling has kicks to answer", "return !core->slot && is_unanswered(core->partition);", "return is_unanswered(core->partition);"),
     arm("answers go on without end", "&& round < BH_MAX_SANDBOXES;", ";"),

@@ -159,8 +159,7 @@ static void prepare(void)
 	memset(boxes, 0, sizeof(boxes));
 	memset(&machine, 0, sizeof(machine));
 	machine.translated = true;
-	victims = (struct hal_partition){ .root.entries = entries, .vttbr = VTTBR, .boxes = boxes, .core_count = 2 };
-	victims.cores[0] = MACHINE_CORE;
+	victims = (struct hal_partition){ .root.entries = entries, .vttbr = VTTBR, .box = &boxes[MACHINE_CORE], .core_count = 2 };
 	victims.hardware_id[0] = HARDWARE_ID;
 	victims.hardware_id[1] = SIBLING_ID;
 	for (unsigned n = 0; n < USED; n++) {
@@ -168,9 +167,9 @@ static void prepare(void)
 		victims.root.used[used[n] / ROOT_BITS] |= (uintptr_t)1 << used[n] % ROOT_BITS;
 	}
 	entries[2] = ENTRY(2); /* valid, and not noted: nobody's to touch */
-	kickers = (struct hal_partition){ .boxes = boxes, .vttbr = KICKER_VTTBR };
+	kickers = (struct hal_partition){ .vttbr = KICKER_VTTBR };
 	kickers.targets[VICTIM] = (struct kick_target){
-		.root = victims.root, .vttbr = VTTBR, .hardware_id = HARDWARE_ID, .core = MACHINE_CORE
+		.root = victims.root, .vttbr = VTTBR, .hardware_id = HARDWARE_ID, .box = &boxes[MACHINE_CORE]
 	};
 	victim = (struct hal_core){ .partition = &victims };
 	sibling = (struct hal_core){ .partition = &victims, .slot = 1 };
@@ -484,7 +483,7 @@ static void test_notice(void)
 	CHECK_EQ(machine.noticed_id, TOLD_LAST_ID);
 	CHECK_EQ(boxes[TOLD].noticed, 1);
 	CHECK_EQ(boxes[TOLD_LAST].noticed, 1);
-	victims.cores[0] = TOLD;
+	victims.box = &boxes[TOLD];
 	kick_repeat_notice(&sibling);
 	CHECK_EQ(machine.noticed, 2);
 	kick_repeat_notice(&victim);

@@ -10,7 +10,14 @@
 		__asm__ volatile("mrs %0, " #name : "=r"(value_)); \
 		value_;                                            \
 	})
-#define SYSREG_WRITE(name, value) __asm__ volatile("msr " #name ", %x0" : : "rZ"((uint64_t)(value)) : "memory")
+/* Zero is read from xzr: given the choice ("rZ"), clang loads another register with it. */
+#define SYSREG_WRITE(name, value)                                                                    \
+	do {                                                                                         \
+		if (__builtin_constant_p(value) && (value) == 0)                                     \
+			__asm__ volatile("msr " #name ", xzr" : : : "memory");                       \
+		else                                                                                 \
+			__asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(value)) : "memory"); \
+	} while (0)
 
 static inline void arch_isb(void)
 {

@@ -272,7 +272,7 @@ void gic_settle(uint64_t frame)
 	uint64_t control = shared ? frame + GICD_CTLR : frame - GICR_SGI_FRAME + GICR_CTLR;
 	uint32_t pending = shared ? GICD_CTLR_RWP : GICR_CTLR_RWP;
 
-	for (int tries = 0; tries < RWP_TRIES && arch_mmio_read32(control) & pending; tries++)
+	for (unsigned tries = RWP_TRIES; arch_mmio_read32(control) & pending && tries; tries--)
 		arch_relax();
 }
 
