@@ -310,10 +310,10 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 void hal_core_quiesce(struct hal_core *core);
 /*
  * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. Nothing masters the bus
- * (BH-D140), so the caller may write the sandbox's memory when this returns; hal/pci/pci.h says what masters will need. A step of restarts:
- * a sandbox that ends for good keeps its devices as they are, and nobody else gets them. Requires: the first core, after hal_core_quiesce
- * of all others, so that nothing of the sandbox runs. Bounded; waits for locks only. Devices that are no PCI functions are free of DMA
- * (BH-D140). An IOMMU's part, to end its translations, comes here: hal/iommu/README.md.
+ * (BH-D140), so the caller may write the sandbox's memory when this returns; hal/pci/pci.h says what masters will need. A step of restarts,
+ * and the last of an end for good. Requires: the first core, after hal_core_quiesce of every core, so that nothing of the sandbox runs; at
+ * the end for good a core that does not come is not waited for, and its guest never runs again. Bounded; waits for locks only. Devices
+ * that are no PCI functions are free of DMA (BH-D140). An IOMMU's part, to end its translations, comes here: hal/iommu/README.md.
  */
 void hal_partition_quiesce(struct hal_core *core);
 /*

@@ -10,7 +10,7 @@
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
  * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
- * except for `phase`, which one core claims, `entered`, `restarts_left`, `snapshot`, `stopped` and `watch`, whose writers run.c and
+ * except for `phase`, which one core claims, `entered`, `restarts_left`, `trapped`, `stopped` and `watch`, whose writers run.c and
  * restart.c name, and the statistics page, where each core writes its own row and the one that calls READY a copy of all.
  */
 #pragma once
@@ -51,13 +51,13 @@ struct monitor {
 	uint32_t core_count;
 	uint32_t may_kick;                    /* bit n: sandbox n */
 	uint64_t kick_timeout;                /* arch counter ticks; in a restart the first core waits twice as long for the others */
-	const struct boot_snapshot *snapshot; /* NULL: never restarts */
+	const struct boot_snapshot *snapshot; /* NULL: never restarts. Never written, as a restart that is under way reads it */
 	const struct bh_log *log;
 	struct watch watch;                     /* the first core's */
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
 	uint32_t entered;                       /* bit n: core n has been in monitor_run */
-	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase that core n has stopped for, and whose end it waits for; unused for the first
-						   core */
+	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase that core n has stopped for, and whose end it waits for */
+	bool trapped;                           /* a core's monitor has: the sandbox does not begin again */
 	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;
@@ -72,8 +72,8 @@ enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struc
 uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 
 /*
- * Does this core's part of a restart. The restart may still be going on when this returns: the caller reads the phase again.
- * Requires: the core has read `phase`, one that RESTARTS, from monitor.phase.
+ * Does this core's part of a restart or of the end. It may still be going on when this returns: the caller reads the phase again.
+ * Requires: the core has read `phase`, one that RESTARTS or has ENDED, from monitor.phase.
  */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
 /* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sandbox begins again (BH-I6.contained, BH-I8.bounded), by its own monitor alone: nobody else helps, waits or notices.
+ * A sandbox begins again, or ends for good (BH-I6.contained, BH-I8.bounded), by its own monitor alone: nobody else helps, waits or notices.
  *
- *   any core      claims the restart (run.c), kicks its siblings
- *   others        quiesce, report themselves stopped, wait for the end
+ *   any core      claims the restart or the end (run.c), kicks its siblings
+ *   every core    quiesces, reports itself stopped
+ *   others        wait for the next life
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
- *                 devices ── hal_partition_quiesce: what they still write comes before the zeros
+ *                 devices ── hal_partition_quiesce: what they still write comes before the zeros. Here an end is complete
  *                 memory ── zeros, then the pieces of the boot snapshot, cleaned
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
@@ -17,37 +18,25 @@
 
 #include "arch/arch.h"
 
-enum { CHUNK_BYTES = 1 << 14 };
+enum { CHUNK_WORDS = 1 << 11, WORDS_A_TURN = 4 /* divides whole pages */ };
 
+/* What a restart reads and writes is mapped one to one. */
 static uint64_t *words_at(uint64_t hpa)
 {
 	return (uint64_t *)(uintptr_t)hpa;
 }
 
-static void zero(uint64_t *to, const uint64_t *end)
+/* The words from `to` to `end` become those at `from`, or zeros if that is NULL. Kicks do not wait for a large sandbox. */
+static void fill(struct hal_core *core, uint64_t *to, uint64_t *end, const uint64_t *from)
 {
-	for (; to < end; to += 4)
-		to[0] = to[1] = to[2] = to[3] = 0;
-}
+	while (to < end) {
+		const uint64_t *start = to, *stop = end - to < CHUNK_WORDS ? end : to + CHUNK_WORDS;
 
-static void copy(uint64_t *to, const uint64_t *end, const uint64_t *from)
-{
-	while (to < end)
-		*to++ = *from++;
-}
-
-/* [target, target + bytes) becomes what lies at `from`, or zeros. Kicks do not wait for a large sandbox. */
-static void fill(struct hal_core *core, uint64_t target, uint64_t bytes, uint64_t from)
-{
-	for (uint64_t done = 0; done < bytes; done += CHUNK_BYTES) {
-		uint64_t chunk = bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES;
-		uint64_t *to = words_at(target + done);
-
-		if (from)
-			copy(to, to + chunk / sizeof(*to), words_at(from + done));
-		else
-			zero(to, to + chunk / sizeof(*to));
-		arch_cache_clean(to, chunk);
+		while (from && to < stop)
+			*to++ = *from++;
+		for (; to < stop; to += WORDS_A_TURN)
+			to[0] = to[1] = to[2] = to[3] = 0;
+		arch_cache_clean(start, (size_t)(stop - start) * sizeof(*to));
 		monitor_take_kicks(core, 0);
 		arch_relax(); /* an emulator that runs one core at a time lets the others have theirs */
 	}
@@ -58,9 +47,12 @@ static void restore_memory(struct hal_core *core)
 	const struct boot_snapshot *snapshot = monitor.snapshot;
 
 	for (uint32_t n = 0; n < snapshot->span_count; n++)
-		fill(core, snapshot->spans[n].start, snapshot->spans[n].bytes, 0);
-	for (uint32_t n = 0; n < snapshot->piece_count; n++)
-		fill(core, snapshot->pieces[n].target, snapshot->pieces[n].size, snapshot->copy + snapshot->pieces[n].offset);
+		fill(core, words_at(snapshot->spans[n].start), words_at(snapshot->spans[n].start + snapshot->spans[n].bytes), NULL);
+	for (uint32_t n = 0; n < snapshot->piece_count; n++) {
+		const struct bh_piece *piece = &snapshot->pieces[n];
+
+		fill(core, words_at(piece->target), words_at(piece->target + piece->size), words_at(snapshot->copy + piece->offset));
+	}
 }
 
 /* A core that was never started, or hangs in its monitor, is not waited for for ever; one that waits for another's answer may do so. */
@@ -93,16 +85,20 @@ static void begin_life(uint32_t phase, uint64_t since)
 		__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
 }
 
-static void restart(struct hal_core *core, uint32_t phase)
+/* The first core's part. An end does not fail: a core that does not come never runs its guest again, and devices fall silent without it. */
+static void lead(struct hal_core *core, uint32_t phase)
 {
 	uint64_t since = arch_counter();
+	bool ends = phase == PHASE_ENDED;
 
-	if (!others_have_stopped(core, phase, since)) {
+	if (!others_have_stopped(core, phase, since) && !ends) {
 		if (monitor_change_phase(phase, PHASE_ENDED))
 			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
 	hal_partition_quiesce(core);
+	if (ends)
+		return;
 	restore_memory(core);
 	hal_core_restart(core);
 	begin_life(phase, since);
@@ -111,14 +107,14 @@ static void restart(struct hal_core *core, uint32_t phase)
 /* Whoever looks at an old phase has reported himself stopped in it: phases carry the number of their life. */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase)
 {
-	if (!slot) {
-		restart(core, phase);
-	} else if (monitor.stopped[slot] != phase) {
-		hal_core_quiesce(core);
-		__atomic_store_n(&monitor.stopped[slot], phase, __ATOMIC_RELEASE);
-	} else {
+	if (monitor.stopped[slot] == phase) {
 		hal_core_wait(core);
+		return;
 	}
+	hal_core_quiesce(core);
+	__atomic_store_n(&monitor.stopped[slot], phase, __ATOMIC_RELEASE);
+	if (!slot)
+		lead(core, phase);
 }
 
 /*

@@ -44,15 +44,6 @@ HAL_OUTLINE uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot)
 	return answered;
 }
 
-/* BH-I4.kick: the sandbox has ended; its core still answers kicks, so that nobody ever waits for it. */
-static _Noreturn void rest(struct hal_core *core, unsigned slot)
-{
-	for (;;) {
-		monitor_take_kicks(core, slot);
-		hal_core_wait(core);
-	}
-}
-
 static uint32_t current_phase(void)
 {
 	return __atomic_load_n(&monitor.phase, __ATOMIC_ACQUIRE);
@@ -76,7 +67,7 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 static bool claim(enum hal_action action, bool *again)
 {
 	uint32_t found = current_phase();
-	bool may_restart = monitor.snapshot && action >= HAL_FAULT;
+	bool may_restart = monitor.snapshot && !monitor.trapped && action >= HAL_FAULT;
 
 	*again = may_restart && (action == HAL_RESTART || monitor.restarts_left);
 	if (!may_restart)
@@ -140,7 +131,10 @@ enum {
 		  1 << BH_EXIT_LONG
 };
 
-/* What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. */
+/*
+ * What others want of this core, until its guest may run: monitors that kick, the sandbox's other cores. In a sandbox that has ended it
+ * never may, but kicks are answered all the same, so that nobody ever waits for it (BH-I4.kick).
+ */
 static void attend(struct hal_core *core, unsigned slot)
 {
 	for (;;) {
@@ -148,11 +142,7 @@ static void attend(struct hal_core *core, unsigned slot)
 
 		answer_kicks(core, slot);
 		phase = current_phase();
-		if (phase == PHASE_ENDED) {
-			hal_core_quiesce(core);
-			rest(core, slot);
-		}
-		if ((phase & PHASE_MASK) == PHASE_RESTARTS)
+		if ((phase & PHASE_MASK) != PHASE_RUNS)
 			restart_take_part(core, slot, phase);
 		else if (hal_core_ready(core))
 			return;
@@ -161,16 +151,20 @@ static void attend(struct hal_core *core, unsigned slot)
 	}
 }
 
-/* Entered again, this core's monitor has trapped: whatever it did then, half of it is done. Its sandbox does not begin again. */
+/*
+ * Entered again, this core's monitor has trapped: whatever it did then, half of it is done. Its sandbox does not begin again, and if it was
+ * being parked, this core does no more of that.
+ */
 static bool enter_again(struct hal_core *core, unsigned slot)
 {
 	uint32_t self = UINT32_C(1) << slot;
 
 	if (__atomic_fetch_or(&monitor.entered, self, __ATOMIC_ACQ_REL) & self) {
-		if (is_in(PHASE_ENDED)) /* it was being parked */
-			rest(core, slot);
-		monitor.snapshot = NULL;
-		return true;
+		monitor.trapped = true;
+		if (!is_in(PHASE_ENDED))
+			return true;
+		__atomic_store_n(&monitor.stopped[slot], PHASE_ENDED, __ATOMIC_RELEASE);
+		return false;
 	}
 	if (!slot) {
 		monitor.stats->state = BH_STATE_RUNNING;

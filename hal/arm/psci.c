@@ -201,7 +201,6 @@ void hal_core_restart(struct hal_core *core)
 	for (uint32_t slot = 1; slot < partition->core_count; slot++)
 		set_power(partition->siblings[slot], POWER_OFF);
 	partition->cores_on = 1;
-	gic_quiesce();
 	gic_reset_lines(partition);
 	partition->gic.control = 0;
 	pci_reset(&partition->pci, PCI_COMMAND_DECODE);

@@ -91,10 +91,19 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t 
 	return HAL_SKIP;
 }
 
+/* The write to the command may still be on its way when it has been carried out here; what is read back has arrived. */
+static void silence(const struct pci_function *function)
+{
+	pci_config_write(function->place + PCI_COMMAND, PCI_SILENT);
+	(void)pci_config_read(function->place + PCI_COMMAND);
+}
+
 /* Some functions decode for ever: those are moved while they do. */
 static void reset_function(const struct pci_function *function, uint32_t command)
 {
-	pci_config_write(function->place + PCI_COMMAND, PCI_SILENT);
+	silence(function);
+	if (command == PCI_SILENT)
+		return;
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		pci_config_write(function->place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);
 	pci_config_write(function->place + PCI_COMMAND, command);

@@ -28,13 +28,20 @@ static bool is_board(uint32_t id)
 	return read(id, PCI_CLASS) >> 24 == PCI_CLASS_BRIDGE && !(read(id, PCI_HEADER) & PCI_HEADER_TYPE);
 }
 
+/* Reads the command back: start-up writes memory next, and until then a loader's DMA may go on (pci.h). */
+static void silence(uint32_t id)
+{
+	write(id, PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
+	(void)read(id, PCI_COMMAND);
+}
+
 static void silence_device(uint32_t first)
 {
 	uint32_t count = read(first, PCI_HEADER) & PCI_HEADER_MULTI ? FUNCTIONS_A_DEVICE : 1;
 
 	for (uint32_t id = first; id < first + count; id++)
 		if (exists(id) && !is_board(id))
-			write(id, PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
+			silence(id);
 }
 
 void hal_machine_silence_functions(void)

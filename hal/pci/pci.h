@@ -38,11 +38,11 @@ enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t w
 enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value);
 
 /*
- * Puts the functions in their places and then gives each of them `command`, of which PCI_COMMAND_DECODE is what start-up leaves, and
- * PCI_SILENT says that it neither decodes nor masters the bus. No function masters it (BH-D140); where one may, what it wrote before can
- * still be under way when this returns: the completion of a configuration write may pass a posted write, that of a read may not (PCI
- * Express Base 3.0, 2.4.1 "Transaction Ordering Rules"). Then the command has to be read back, and Transactions Pending waited for.
- * Requires: no guest of the sandbox runs.
+ * Silences the functions: they neither decode nor master the bus. Then, unless `command` is PCI_SILENT, puts them in their places and gives
+ * them `command`: PCI_COMMAND_DECODE is what start-up leaves. When this returns, each function has taken its silence, and what it had
+ * written before has arrived: its command was read back, and the completion of a read may not pass posted writes, as that of a
+ * configuration write may (PCI Express Base 3.0, 2.4.1 "Transaction Ordering Rules"). No function masters the bus (BH-D140); where one may,
+ * what it has asked to read can still be under way, so Transactions Pending has to be waited for. Requires: no guest of the sandbox runs.
  */
 void pci_reset(const struct pci_view *view, uint32_t command);
 

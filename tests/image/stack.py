@@ -35,7 +35,6 @@ INDIRECT = {
     "hal_core_apply": ("vendor.skip", "vendor.inject"),
     "write_efer": ("vendor.set",),
     "write_pat": ("vendor.set",),
-    "rest": ("vendor.wait",),
     "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject"),
 }
 # What ends a path besides a return: the guest, and another life on an empty stack.

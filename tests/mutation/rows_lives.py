@@ -5,6 +5,9 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.rows_space import SNAPSHOT
 
 RESTART = "monitor/restart.c"
+WRITES = "while (from && to < stop) *to++ = *from++; for (; to < stop; to += WORDS_A_TURN) to[0] = to[1] = to[2] = to[3] = 0; "
+CLEANS = "arch_cache_clean(start, (size_t)(stop - start) * sizeof(*to));"
+STOPPED = "if (!others_have_stopped(core, phase, since) && !ends)"
 
 LIVES = (
     Mutation(
@@ -26,17 +29,21 @@ LIVES = (
     Mutation("others' memory is kept", SNAPSHOT, "if (piece->sandbox != index)", "if (false)", "restart_test"),
     Mutation("others' memory is zeroed", SNAPSHOT, "region->sandbox != index ||", "", "restart_test"),
     Mutation("pools are zeroed", SNAPSHOT, "|| region->kind != BH_REGION_RAM", "", "restart_test"),
-    Mutation("nothing is cleaned", RESTART, "arch_cache_clean(to, chunk);", "", "restart_test"),
-    Mutation("pieces are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (!from) arch_cache_clean(to, chunk);", "restart_test"),
-    Mutation("zeros are not cleaned", RESTART, "arch_cache_clean(to, chunk);", "if (from) arch_cache_clean(to, chunk);", "restart_test"),
-    Mutation("half a chunk is cleaned", RESTART, "arch_cache_clean(to, chunk);", "arch_cache_clean(to, chunk / 2);", "restart_test"),
+    Mutation("nothing is cleaned", RESTART, CLEANS, "", "restart_test"),
+    Mutation("pieces are not cleaned", RESTART, CLEANS, "if (!from) " + CLEANS, "restart_test"),
+    Mutation("zeros are not cleaned", RESTART, CLEANS, "if (from) " + CLEANS, "restart_test"),
+    Mutation(
+        "half a chunk is cleaned",
+        RESTART,
+        "(size_t)(stop - start) * sizeof(*to)",
+        "(size_t)(stop - start) * sizeof(*to) / 2",
+        "restart_test",
+    ),
     Mutation(
         "cleaned before it is written",
         RESTART,
-        "if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
-        " else zero(to, to + chunk / sizeof(*to)); arch_cache_clean(to, chunk);",
-        "arch_cache_clean(to, chunk); if (from) copy(to, to + chunk / sizeof(*to), words_at(from + done));"
-        " else zero(to, to + chunk / sizeof(*to));",
+        WRITES + CLEANS,
+        CLEANS + WRITES,
         "restart_test",
     ),
     Mutation("the first stretch of RAM alone is zeroed", RESTART, "n < snapshot->span_count", "n < 1", "restart_test"),
@@ -44,24 +51,42 @@ LIVES = (
     Mutation(
         "kicks wait for memory",
         RESTART,
-        "arch_cache_clean(to, chunk); monitor_take_kicks(core, 0);",
-        "arch_cache_clean(to, chunk);",
+        CLEANS + " monitor_take_kicks(core, 0);",
+        CLEANS,
         "restart_test",
     ),
-    Mutation("others are not waited for", RESTART, "if (!others_have_stopped(core, phase, since))", "if (false)", "restart_test"),
+    Mutation("others are not waited for", RESTART, STOPPED, "if (false)", "restart_test"),
+    Mutation("the end fails", RESTART, STOPPED, STOPPED.replace(" && !ends", ""), "restart_test"),
+    Mutation("a restart goes on without the others", RESTART, STOPPED, STOPPED.replace("!ends", "ends"), "restart_test"),
     Mutation("devices are not silenced", RESTART, "hal_partition_quiesce(core);", "", "restart_test"),
+    Mutation(
+        "devices of a sandbox that has ended are not silenced",
+        RESTART,
+        "hal_partition_quiesce(core); if (ends) return;",
+        "if (ends) return; hal_partition_quiesce(core);",
+        "restart_test",
+    ),
+    Mutation("a sandbox that has ended is scrubbed", RESTART, "if (ends) return;", "", "restart_test"),
+    Mutation(
+        "an end is repeated",
+        RESTART,
+        "if (monitor.stopped[slot] == phase) {",
+        "if (slot && monitor.stopped[slot] == phase) {",
+        "restart_test",
+    ),
+    Mutation("every core silences devices", RESTART, "if (!slot) lead(core, phase);", "lead(core, phase);", "restart_test"),
     Mutation(
         "memory is scrubbed before devices are silent",
         RESTART,
-        "hal_partition_quiesce(core); restore_memory(core);",
+        "hal_partition_quiesce(core); if (ends) return; restore_memory(core);",
         "restore_memory(core); hal_partition_quiesce(core);",
         "restart_test",
     ),
     Mutation(
         "devices are silenced while another core runs",
         RESTART,
-        "if (!others_have_stopped(core, phase, since))",
-        "hal_partition_quiesce(core); if (!others_have_stopped(core, phase, since))",
+        STOPPED,
+        "hal_partition_quiesce(core); " + STOPPED,
         "restart_test",
     ),
     Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),

@@ -238,6 +238,8 @@ RESTARTS = (
         for file, reset, case, platform, found in (
             (PSCI, "pci_reset(&partition->pci, PCI_COMMAND_DECODE);", "decoding", GICV3, "0x100000"),
             (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", "decoding", SVM, "0x100000"),
+            (PSCI, "pci_reset(&partition->pci, PCI_COMMAND_DECODE);", "displaced", GICV3, "0xfff00000"),
+            (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", "displaced", SVM, "0xfff00000"),
         )
     ),
 )

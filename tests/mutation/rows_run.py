@@ -11,21 +11,26 @@ def run(what: str, old: str, new: str = "") -> Mutation:
 
 
 ENDS = (
-    run("a monitor that trapped restarts its sandbox", "monitor.snapshot = NULL; return true;", "return true;"),
-    run("a monitor that trapped was never entered", "monitor.snapshot = NULL; return true;", "monitor.snapshot = NULL; return false;"),
-    run("a trap while a sandbox is parked parks it again", "if (is_in(PHASE_ENDED)) /* it was being parked */ rest(core, slot);"),
+    run("a monitor that trapped restarts its sandbox", "monitor.trapped = true;"),
+    run("a monitor that trapped was never entered", "if (!is_in(PHASE_ENDED)) return true;", "if (!is_in(PHASE_ENDED)) return false;"),
+    run("a trap while a sandbox is parked parks it again", "if (!is_in(PHASE_ENDED)) return true;", "return true;"),
+    run("a core that trapped over the end tries again", "__atomic_store_n(&monitor.stopped[slot], PHASE_ENDED, __ATOMIC_RELEASE);"),
     run("every core is marked as entered", "& self) {", ") {"),
     run("restarts have no end", "(action == HAL_RESTART || monitor.restarts_left)", "true"),
     run("a restart that was asked for is a fault", "(action == HAL_RESTART || monitor.restarts_left)", "monitor.restarts_left"),
     run("faults are not counted", "monitor.restarts_left -= again;"),
     run("an end that was asked for is a restart", "action >= HAL_FAULT;", "action >= HAL_STOP;"),
-    run("what cannot be restarted is", "monitor.snapshot && action", "action"),
+    run("what cannot be restarted is", "monitor.snapshot && !monitor.trapped", "!monitor.trapped"),
     run("a fault leaves no record", "record_crash(core, slot, exit); monitor.restarts_left", "monitor.restarts_left"),
     run("siblings go on", "hal_kick_siblings(core); }", "}"),
     run("nobody is told of an end", "if (state == BH_STATE_PARKED) hal_notice_send(core);"),
     run("an end that was asked for is told", "if (state == BH_STATE_PARKED) hal_notice_send(core);", "hal_notice_send(core);"),
     run("an end waits for a restart", "if (!may_restart)", "if (!may_restart && (found & PHASE_MASK) == PHASE_RUNS)"),
-    run("a core of a sandbox that has ended is not quiet", "hal_core_quiesce(core); rest(core, slot);", "rest(core, slot);"),
+    run(
+        "a core of a sandbox that has ended is not quiet",
+        "if ((phase & PHASE_MASK) != PHASE_RUNS)",
+        "if ((phase & PHASE_MASK) == PHASE_RESTARTS)",
+    ),
     Mutation(
         "who slept through a stray interrupt slept undisturbed",
         INTERRUPTS,

@@ -2,7 +2,8 @@
 /*
  * What a restart does to memory (BH-I6.contained): start-up keeps pieces of a payload, the restart makes them and zeros of whatever the
  * last life has left, nothing beside, nothing before all other cores have stopped, and all of it is behind the caches when the first core
- * begins. monitor/boot/snapshot_boot.c and monitor/restart.c, over a machine that has nothing but memory.
+ * begins. What the end for good does to devices: it silences them, once, and touches no memory. monitor/boot/snapshot_boot.c and
+ * monitor/restart.c, over a machine that has nothing but memory.
  */
 #include "caches.h"
 #include "monitor/boot/boot.h"
@@ -23,7 +24,7 @@ static _Alignas(BH_PAGE_BYTES) uint64_t ram[PAGES][WORDS], behind[PAGES][WORDS],
 static struct bh_table table;
 static struct bh_stats stats;
 static struct bh_log the_log;
-static unsigned kicks, restarts, polls, quiesced, waited;
+static unsigned kicks, restarts, polls, quiesced, waited, silences;
 static uint32_t ended;
 static bool stops;    /* the second core, once it has been asked for a while */
 static bool silenced; /* the devices: until then one writes to memory whenever it can */
@@ -85,9 +86,11 @@ void hal_core_restart(struct hal_core *core)
 /* Nothing of the sandbox runs any more, and nothing of its memory has been written yet. What the device wrote last is there. */
 void hal_partition_quiesce(struct hal_core *core)
 {
-	CHECK_EQ(monitor.phase, PHASE);
-	CHECK(monitor.core_count == 1 || monitor.stopped[1] == PHASE);
+	CHECK_EQ(monitor.stopped[0], monitor.phase);
+	CHECK_EQ(quiesced, 1); /* this core */
+	CHECK(monitor.core_count == 1 || monitor.stopped[1] == monitor.phase || (monitor.phase == PHASE_ENDED && !stops));
 	CHECK_EQ(restarts, 0);
+	silences++;
 	CHECK_EQ(((const uint8_t *)ram[spans[1].page])[0], LEFT);
 	device_writes();
 	silenced = true;
@@ -183,7 +186,7 @@ static void prepare(uint32_t core_count)
 	monitor.snapshot = build.snapshot;
 	stats = (struct bh_stats){ .state = BH_STATE_READY };
 	silenced = false;
-	kicks = restarts = polls = quiesced = waited = ended = 0;
+	kicks = restarts = polls = quiesced = waited = silences = ended = 0;
 }
 
 /* But by the device. */
@@ -199,11 +202,11 @@ static void check_untouched(void)
 /* The first core asks whether the second has stopped. */
 static void second_core(void)
 {
-	if (!restarts && monitor.stopped[1] != PHASE) {
+	if (!restarts && monitor.stopped[1] != monitor.phase) {
 		if (++polls <= POLLS)
 			check_untouched();
 		if (stops && polls == POLLS)
-			monitor.stopped[1] = PHASE;
+			monitor.stopped[1] = monitor.phase;
 	}
 }
 
@@ -249,7 +252,57 @@ static void test_two_cores(void)
 	CHECK_EQ(restarts, 0);
 	CHECK_EQ(ended, BH_STATE_PARKED);
 	CHECK_EQ(monitor.phase, PHASE_ENDED);
+	CHECK_EQ(silences, 0);
 	check_untouched();
+}
+
+/* The first core waits for the others, within a bound, and silences the devices once, whether they have come or not. */
+static void check_end(uint32_t core_count, bool second_stops)
+{
+	prepare(core_count);
+	monitor.phase = PHASE_ENDED;
+	monitor.snapshot = NULL; /* nor is one needed */
+	stops = second_stops;
+	fake_arch.on_relax = second_core;
+	restart_take_part(NULL, 0, PHASE_ENDED);
+	CHECK_EQ(silences, 1);
+	CHECK_EQ(waited, 0);
+	restart_take_part(NULL, 0, PHASE_ENDED);
+	CHECK_EQ(silences, 1);
+	CHECK_EQ(waited, 1);
+	CHECK_EQ(quiesced, 1);
+	CHECK_EQ(restarts, 0);
+	CHECK_EQ(ended, 0); /* who has ended it has said so */
+	CHECK_EQ(stats.restarts, 0);
+	CHECK_EQ(monitor.phase, PHASE_ENDED);
+	check_untouched();
+}
+
+static void test_end(void)
+{
+	check_context.subject = "the end of one core";
+	check_end(1, false);
+	check_context.subject = "the end of two cores";
+	check_end(2, true);
+	CHECK_EQ(polls, POLLS);
+	check_context.subject = "the end, and a core that does not come";
+	check_end(2, false);
+	CHECK(polls > POLLS);
+}
+
+/* The second core has stopped for a restart that was cut off; the end asks for more than its old word. */
+static void test_end_of_a_restart(void)
+{
+	check_context.subject = "the end of a restart";
+	prepare(2);
+	monitor.phase = PHASE_ENDED;
+	monitor.stopped[0] = monitor.stopped[1] = PHASE;
+	stops = true;
+	fake_arch.on_relax = second_core;
+	restart_take_part(NULL, 0, PHASE_ENDED);
+	CHECK_EQ(polls, POLLS);
+	CHECK_EQ(silences, 1);
+	CHECK_EQ(quiesced, 1);
 }
 
 /* A core that is not the first quiesces before it says that it has stopped, and touches no memory. */
@@ -263,7 +316,7 @@ static void test_others(void)
 	restart_take_part(NULL, 1, PHASE);
 	CHECK_EQ(quiesced, 1);
 	CHECK_EQ(waited, 1);
-	CHECK_EQ(restarts, 0);
+	CHECK_EQ(restarts + silences, 0);
 	check_untouched();
 }
 
@@ -283,6 +336,8 @@ int main(void)
 {
 	test_memory();
 	test_two_cores();
+	test_end();
+	test_end_of_a_restart();
 	test_others();
 	test_none_kept();
 	return 0;
