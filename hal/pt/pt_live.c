@@ -5,9 +5,14 @@
 #include "arch/arch.h"
 #include "hal/pt/walk.h"
 
+/* An entry of the root that is in use stays what it is while a kick has taken its present bits (hal/arm/kick.c). Below, nobody takes any.
+ */
 static struct pt_place find(const struct pt_live *live, uint64_t ia)
 {
-	return pt_find(&live->format, live->root, ia);
+	uint64_t *entry = pt_root_entry(&live->format, live->root, ia);
+	uint64_t word = pt_load(entry);
+
+	return pt_find_from(&live->format, entry, word ? word | live->format.present : 0, ia);
 }
 
 bool pt_live_query(const struct pt_live *live, uint64_t ia, struct hal_leaf *out)
@@ -151,15 +156,22 @@ bool pt_live_retry(struct pt_live *live, uint32_t slot, uint64_t ia, unsigned pe
 
 	if (!range_of(live, ia, 1) || !explains(live, ia, permissions, &change))
 		return false;
+	if (!wait->waits || now - wait->last > patience)
+		wait->series = now;
 	if (!wait->waits || wait->change != change)
-		*wait = (struct pt_live_wait){ .change = change, .since = now, .waits = true };
-	return now - wait->since <= patience;
+		wait->since = now;
+	wait->waits = true;
+	wait->change = change;
+	wait->last = now;
+	return now - wait->since <= patience && now - wait->series <= PT_LIVE_SERIES * patience;
 }
 
 void pt_live_restore(struct pt_live *live)
 {
 	for (const struct pt_live_range *range = live->ranges; range < live->ranges + live->range_count; range++)
 		fill(live, range->ia, range->size, 0);
+	for (uint32_t slot = 0; slot < live->core_count; slot++)
+		live->waits[slot].waits = false;
 	begin_generation(live);
 	if (live->change & 1)
 		next_change(live);

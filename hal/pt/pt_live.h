@@ -10,9 +10,8 @@
  *   pt_live_retry     during a replacement, leaf -> hole -> leaf: an access of another core to the hole is no fault, within a bound
  *   pt_live_restore   restart: every reserved place is a hole again
  *
- * A leaf is never divided, joined or overwritten, and the root never changes. Not yet for a sandbox that can be kicked by poisoning its
- * root (hal/arm/kick.c): an editor that meets a poisoned entry takes it for a hole. Who calls this first on ARM has the walk begin below
- * the root.
+ * A leaf is never divided, joined or overwritten, and the root never changes, but for the present bits that a kick takes from its entries
+ * for a while (hal/arm/kick.c): an entry of the root that is not 0 is in use, whether the hardware may walk it or not.
  *
  * The seam, for whoever calls this first. The exit path (hal_core_run's decoders) asks pt_live_retry before it reports MEMORY, and reports
  * KICK if it says so: monitor/exits.c resumes after that, and attend() of monitor/run.c comes by. hal_core_ready, which attend() asks
@@ -24,7 +23,7 @@
 #pragma once
 #include "hal/pt/pt.h"
 
-enum { PT_LIVE_RANGES = 4 };
+enum { PT_LIVE_RANGES = 4, PT_LIVE_SERIES = 64 };
 
 struct pt_live {
 	struct pt_format format; /* a copy: the descriptions are start-up's */
@@ -42,8 +41,10 @@ struct pt_live {
 	uint64_t start, size;
 	struct pt_live_wait {
 		uint32_t change;
-		uint64_t since;
-		bool waits;
+		uint64_t since;        /* when the core first met this change, */
+		uint64_t series;       /* and the first of those that it has met without a pause; */
+		uint64_t last;         /* when it met one last */
+		bool waits;            /* the rest means something */
 	} waits[BH_MAX_SANDBOX_CORES]; /* each core's own */
 };
 
@@ -94,7 +95,9 @@ void pt_live_replace_begin(struct pt_live *live, uint64_t ia, uint64_t size);
 void pt_live_replace_end(struct pt_live *live);
 /*
  * Returns whether an access that needs `permissions` and has found none at `ia` is to be tried again: its leaf is being, or has just been,
- * replaced. False after `patience` ticks of the same change, so that no access is tried for ever. `now`: arch_counter().
+ * replaced. False after `patience` ticks of the same change; and after PT_LIVE_SERIES times `patience` in which the core has come back
+ * again and again, no `patience` apart, however many changes it has met: so no access is tried for ever, even if replacements never end
+ * (BH-I8.bounded). A core that meets so many holes in a row faults although it gets on. `now`: arch_counter().
  */
 bool pt_live_retry(struct pt_live *live, uint32_t slot, uint64_t ia, unsigned permissions, uint64_t now, uint64_t patience);
 

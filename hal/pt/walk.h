@@ -50,19 +50,35 @@ static inline enum pt_kind pt_kind_of(const struct pt_format *format, uint64_t e
 }
 
 /* Requires: ia fits format->ia_bits. The root has a slot for each value of ia's uppermost bits, however many those are. */
-static inline struct pt_place pt_find(const struct pt_format *format, uint64_t *root, uint64_t ia)
+static inline uint64_t *pt_root_entry(const struct pt_format *format, uint64_t *root, uint64_t ia)
+{
+	return root + (size_t)(ia >> (PT_PAGE_BITS + PT_SLOT_BITS * (format->levels - 1u)));
+}
+
+static inline uint64_t pt_load(const uint64_t *entry)
+{
+	return __atomic_load_n(entry, __ATOMIC_RELAXED);
+}
+
+/* Walks from the entry of the root, which is taken to hold `word`. */
+static inline struct pt_place pt_find_from(const struct pt_format *format, uint64_t *entry, uint64_t word, uint64_t ia)
 {
 	size_t page = (size_t)(ia >> PT_PAGE_BITS); /* fits a register, even where the address does not */
 	unsigned level = format->levels - 1u;
-	uint64_t *entry = root + (page >> PT_SLOT_BITS * level);
-	uint64_t word = __atomic_load_n(entry, __ATOMIC_RELAXED);
 
 	while (pt_kind_of(format, word, level) == PT_TABLE) {
 		level--;
 		entry = (uint64_t *)(uintptr_t)pt_oa_of(format, word) + (page >> PT_SLOT_BITS * level & (PT_SLOTS - 1));
-		word = __atomic_load_n(entry, __ATOMIC_RELAXED);
+		word = pt_load(entry);
 	}
 	return (struct pt_place){ entry, word, level, pt_kind_of(format, word, level) };
+}
+
+static inline struct pt_place pt_find(const struct pt_format *format, uint64_t *root, uint64_t ia)
+{
+	uint64_t *entry = pt_root_entry(format, root, ia);
+
+	return pt_find_from(format, entry, pt_load(entry), ia);
 }
 
 static inline bool pt_fits(uint64_t start, uint64_t size, unsigned bits)

@@ -216,6 +216,77 @@ static void test_retry(void)
 	CHECK(!pt_live_is_clear(&live));
 }
 
+/* Replacements that never end: each is another change, and each time the access finds a hole. */
+static void test_series(void)
+{
+	enum { PATIENCE = 100, STEP = PATIENCE / 2 };
+	uint64_t now = 1000;
+
+	prepare(&pt_npt);
+	CHECK_EQ(pt_live_put(&live, SMALL, (hpa_t){ 0x1000 }, KiB4, R, HAL_MEMORY_RAM), HAL_OK);
+	for (unsigned life = 0; life < 2; life++) {
+		const uint64_t first = now;
+
+		for (; now - first <= PT_LIVE_SERIES * PATIENCE; now += STEP) {
+			pt_live_replace_begin(&live, SMALL, KiB4);
+			CHECK(pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
+			pt_live_replace_end(&live);
+		}
+		CHECK(!pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
+		CHECK(pt_live_retry(&live, 1, SMALL, R, now, PATIENCE)); /* the other core's patience is its own */
+		now += PATIENCE + 1;                                     /* it has got on: another series */
+	}
+	pt_live_replace_begin(&live, SMALL, KiB4);
+	CHECK(pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
+	now += PATIENCE + 1;
+	CHECK(!pt_live_retry(&live, 0, SMALL, R, now, PATIENCE)); /* a pause does not lengthen the same change */
+	pt_live_restore(&live);
+	pt_live_replace_begin(&live, SMALL, KiB4);
+	CHECK(pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
+}
+
+/* ---- Kicks ---- */
+
+enum { VALID = 1 };
+
+/* As hal/arm/kick.c does, to entries that are in use. */
+static void poison(void)
+{
+	for (unsigned n = 0; n < 4; n++)
+		pt.root[n] &= ~(uint64_t)VALID;
+}
+
+/* What a kick takes from the root for a while, an editor and a look find all the same. */
+static void test_poisoned(const struct pt_format *format)
+{
+	const uint64_t at_root = 0x80000000, nowhere = 0xc0000000;
+	uint64_t poisoned[4];
+	struct hal_leaf leaf;
+
+	prepare(format);
+	CHECK_EQ(pt_map(&pt, at_root, (hpa_t){ at_root }, 0x40000000, RW, HAL_MEMORY_RAM), HAL_OK);
+	poison();
+	memcpy(poisoned, pt.root, sizeof(poisoned));
+	CHECK(!(poisoned[at_root >> 30] & VALID) && poisoned[at_root >> 30]);
+	CHECK_EQ(pt_live_put(&live, SMALL, (hpa_t){ 0x12345000 }, 2 * KiB4, RW, HAL_MEMORY_RAM), HAL_OK);
+	CHECK(pt_live_query(&live, SMALL + KiB4, &leaf));
+	CHECK_EQ(leaf.hpa.v, 0x12346000);
+	CHECK(pt_live_query(&live, BESIDE, &leaf));
+	CHECK(pt_live_query(&live, at_root, &leaf));
+	CHECK_EQ(leaf.size, 0x40000000);
+	CHECK_EQ(leaf.permissions, RW);
+	CHECK(!pt_live_query(&live, nowhere, &leaf));
+	CHECK(pt_live_retry(&live, 0, SMALL, RW, 0, 1)); /* it is there: the access is tried again */
+	CHECK_EQ(pt_live_put(&live, SMALL, (hpa_t){ 0x12345000 }, KiB4, RW, HAL_MEMORY_RAM), HAL_E_OVERLAP);
+	CHECK_EQ(pt_live_take(&live, SMALL, 2 * KiB4), HAL_OK);
+	CHECK(!pt_live_query(&live, SMALL, &leaf));
+	acknowledge();
+	CHECK_EQ(pt_live_put(&live, LARGE, (hpa_t){ MiB2 }, MiB2, RW, HAL_MEMORY_RAM), HAL_OK);
+	pt_live_restore(&live);
+	CHECK(!pt_live_query(&live, LARGE, &leaf));
+	CHECK(!memcmp(poisoned, pt.root, sizeof(poisoned)));
+}
+
 /* ---- Ten thousand steps ---- */
 
 static struct model_page {
@@ -320,6 +391,9 @@ int main(void)
 	test_refused();
 	test_not_clear();
 	test_retry();
+	test_series();
+	test_poisoned(&pt_stage2);
+	test_poisoned(&pt_lpae);
 	for (size_t n = 0; n < FORMATS; n++)
 		test_steps(formats[n]);
 	printf("%u put, %u taken, %u refused\n", done[1], done[0], refused);
