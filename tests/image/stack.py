@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How deep a resident monitor's stack can become: the deepest path through its linked code, instruction by instruction.
+"""How deep the stacks of a monitor and of start-up can become: the deepest path through their linked code, instruction by instruction.
 
 Nothing is estimated. The walk fails at an instruction whose effect on the stack pointer it does not know, where two ways meet at different
 depths, where a function returns with anything left on the stack, where it comes to itself again, and where a call goes through a
@@ -19,6 +19,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 START = "monitor_run"  # on an empty stack, but for what is kept at its top: ON_TOP
+BOOT_CORE, OTHER_CORES = "monitor_boot", "monitor_core_boot"  # start-up, each on an empty stack of its own
 POINTERS = {"x86_64": 8, "aarch64": 8, "armv7": 4}
 
 # What calls through a register, and where to: every function that stands in a table, or members of the vendor's table on a PC. Functions
@@ -37,6 +38,26 @@ INDIRECT = {
     "write_pat": ("vendor.set",),
     "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject"),
 }
+# The same for start-up.
+X86_COUNTED = (
+    *("traces", "global_controls", "samplers", "debug_stores", "selectors"),
+    *("profiling", "amd_global_controls", "sampling", "extended_controls"),
+)
+INDIRECT_BOOT = {
+    "table_refuse": ("checks",),
+    "disarm": ("disarm_controls", "disarm_this_core"),
+    "arch_boot_putc": ("pl011", "ns16550"),
+    "arch_boot_console_leave": ("pl011", "ns16550"),
+    "put_text": ("pl011", "ns16550"),
+    "put_hex": ("pl011", "ns16550"),
+    "start_trapped": ("pl011", "ns16550"),
+    "x86_disarm": ("controls", "x86_this_processor"),
+    **dict.fromkeys(("hal_partition_create", "hal_core_create", "hal_core_launch", "x86_allow_msrs", "x86_unprotect"), ("vendor_boot",)),
+    **dict.fromkeys(("has_trace_filter", "has_trace_buffer", "has_profiling", "has_counters"), ("disarm_this_core",)),
+    **dict.fromkeys((f"count_{what}" for what in X86_COUNTED), ("x86_this_processor",)),
+}
+# Where start-up leaves its stack for the private one.
+LEFT_BEHIND = ("x86_space_enter", "guest_space_enter")
 # What ends a path besides a return: the guest, and another life on an empty stack.
 ENDS = {"eret", "iretq", "ud2", "udf", "brk", "trap"}
 # The function that leaves for the guest on ARM, and where the guest comes back to, with the stack as it was then and what a vector pushes.
@@ -76,6 +97,7 @@ class Step:
     indirect: bool = False
     falls: bool = True  # goes on after itself, too
     returns: bool = False
+    pops: int = 0  # bytes that it takes from the stack if it returns, and only then
 
 
 @dataclass(frozen=True)
@@ -170,6 +192,8 @@ def arm_step(one: Instruction, pointer: int) -> Step:
     if ARM_JUMP.match(name):
         return Step(target=target_of(text), falls=name != "b")
     moves = arm_moves(name, text, pointer)
+    if CONDITIONAL.match(name) and RETURNS.match(text):
+        return Step(returns=True, pops=-moves)
     if moves and CONDITIONAL.match(name):
         raise StackError(f"{one.function}: {text!r} moves the stack, or does not")
     return Step(moves, falls=not RETURNS.match(text), returns=bool(RETURNS.match(text)))
@@ -202,8 +226,11 @@ class Code:
         names = INDIRECT.get(one.function, ())
         if one.function.startswith(THUNK):
             return [self.functions[one.function.removeprefix(THUNK)]]
-        if member := re.search(r"\*(0x[0-9a-f]+)?\(%r[a-z]", one.text):
-            name = f"vendor.{VENDOR[int(member[1] or '0', 0) // 8]}"
+        if one.function in INDIRECT_BOOT:
+            names = INDIRECT_BOOT[one.function]
+        elif member := re.search(r"\*(0x[0-9a-f]+)?\(%r[a-z]", one.text):
+            place = int(member[1] or "0", 0) // 8
+            name = f"vendor.{VENDOR[place]}" if place < len(VENDOR) else ""
             names = (name,) if name in names else ()
         for name in names:
             found += self.tables.get(name, ())
@@ -226,7 +253,7 @@ class Code:
         if name in self.open:
             raise StackError(f"recursion: {' -> '.join([*self.open[self.open.index(name) :], name])}")
         self.open.append(name)
-        self.known[entry] = self.walk(entry, name)
+        self.known[entry] = Depth(0, (name,), returns=False) if name in LEFT_BEHIND else self.walk(entry, name)
         self.open.pop()
         return self.known[entry]
 
@@ -263,7 +290,7 @@ class Code:
                 raise StackError(f"{name} goes to {address:#x}, where no resident code is")
             one = self.instructions[address]
             step, after = self.step(one), self.after(one, depth, frames)
-            if step.returns and after:
+            if step.returns and after != step.pops:
                 raise StackError(f"{name}: {one.text!r} at {address:#x} with {after} bytes on the stack")
             below = self.pushed(one, step)
             if after + below.bytes > worst.bytes:
@@ -298,24 +325,40 @@ def read_tables(elf: ELFFile, functions: dict[str, int], pointer: int, backend: 
     """Of each constant object, the functions whose addresses stand in it; of the vendor's, each member by its name."""
     table = elf.get_section_by_name(".symtab")
     assert isinstance(table, SymbolTableSection)
-    entries, tables = set(functions.values()), {}
+    objects = {symbol["st_value"] for symbol in table.iter_symbols() if symbol["st_info"]["type"] == "STT_OBJECT"}
+    entries, tables = set(functions.values()) - objects, dict[str, tuple[int, ...]]()
     for symbol in table.iter_symbols():
         if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"]:
             words = [word & ~1 if pointer == 4 else word for word in words_of(elf, symbol["st_value"], symbol["st_size"], pointer)]
-            tables[symbol.name] = tuple(word for word in words if word in entries)
+            tables[symbol.name] = (*tables.get(symbol.name, ()), *(word for word in words if word in entries))
+            if symbol.name == f"{backend}_vendor_boot":
+                tables["vendor_boot"] = tables[symbol.name]
             if symbol.name == f"{backend}_vendor":
                 tables |= {f"vendor.{name}": (word,) for name, word in zip(VENDOR, words, strict=False)}
     return tables
 
 
-def deepest(image: Path, architecture: str, backend: str) -> Depth:
-    """Of the monitor in this image, on this backend; on top of what its stack always holds, and of what may interrupt it."""
-    sections = [".text", *([f".{backend}_text"] if architecture == "x86_64" else [])]
+def read_code(image: Path, architecture: str, backend: str, boot: bool = False) -> Code:
+    sections = [".text", *([".boot"] if boot else []), *([f".{backend}_text"] if architecture == "x86_64" else [])]
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *(f"--section={name}" for name in sections)]
     command += ["--mcpu=cortex-a15"] if architecture == "armv7" else []
     listing = subprocess.run([*command, str(image)], check=True, capture_output=True, text=True).stdout
     instructions, functions = read_listing(listing)
     with image.open("rb") as file:
         tables = read_tables(ELFFile(file), functions, POINTERS[architecture], backend)
-    found = Code(architecture, instructions, functions, tables).depth(functions[START])
+    return Code(architecture, instructions, functions, tables)
+
+
+def deepest(image: Path, architecture: str, backend: str) -> Depth:
+    """Of the monitor in this image, on this backend; on top of what its stack always holds, and of what may interrupt it."""
+    code = read_code(image, architecture, backend)
+    found = code.depth(code.functions[START])
     return Depth(found.bytes + ON_TOP[architecture] + INTERRUPTED[architecture], found.path)
+
+
+def deepest_of_startup(image: Path, architecture: str, backend: str, start: str) -> Depth:
+    """Of start-up from `start` to where it leaves for the private stack, with what says on top of it that it has trapped."""
+    code = read_code(image, architecture, backend, boot=True)
+    found = code.depth(code.functions[start])
+    trapped = INTERRUPTED[architecture] or code.depth(code.functions["start_trapped"]).bytes
+    return Depth(found.bytes + trapped, found.path)

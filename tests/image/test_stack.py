@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-I5.tiny, BH-I8.bounded. The deepest path through a monitor fits on its stack; what tells it is told by it."""
+"""BH-I5.tiny, BH-I8.bounded. The deepest path through a monitor fits on its stack, that through start-up on its; what tells it is told by it."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.image.stack import Code, StackError, deepest, read_listing
+from tests.image.stack import BOOT_CORE, OTHER_CORES, Code, StackError, deepest, deepest_of_startup, read_listing
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORMS = {
@@ -30,6 +30,27 @@ def test_the_deepest_path_fits(platform: str) -> None:
     found = deepest(ROOT / "build" / platform / "bulkhead.elf", *PLATFORMS[platform])
     assert found.bytes <= stack_bytes(), f"{found.bytes} of {stack_bytes()} bytes: {' -> '.join(found.path)}"
     assert found.bytes >= 256, f"{' -> '.join(found.path)}: calls have been overlooked"  # guest_run alone saves a hundred
+
+
+ARM_STACKS, PC_STACKS = "arch/arm/start_stacks.h", "arch/x86_64"
+STARTUP_STACKS = {  # where its size stands, by what name; and less than the deepest path, however it is compiled: with less, calls have been overlooked
+    ("arm", BOOT_CORE): (f"{ARM_STACKS}", r"BOOT_STACK_BYTES +(\d+)", 400),
+    ("arm", OTHER_CORES): (f"{ARM_STACKS}", r"OTHER_STACK_BYTES +(\d+)", 48),
+    ("x86_64", BOOT_CORE): (f"{PC_STACKS}/entry_boot.S", r"BOOT_STACK_BYTES\s+(\d+)", 800),
+    ("x86_64", OTHER_CORES): (f"{PC_STACKS}/trampoline_boot.c", r"STACK_BYTES = (\d+)", 800),  # XRSTOR's area alone has 576
+}
+
+
+@pytest.mark.parametrize("start", [BOOT_CORE, OTHER_CORES])
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_deepest_path_of_startup_fits(platform: str, start: str) -> None:
+    architecture, backend = PLATFORMS[platform]
+    file, size, least = STARTUP_STACKS["x86_64" if backend else "arm", start]
+    bound = re.search(size, (ROOT / file).read_text())
+    assert bound, f"{file} has no {size}"
+    found = deepest_of_startup(ROOT / "build" / platform / "bulkhead.elf", architecture, backend, start)
+    assert found.bytes <= int(bound[1]), f"{found.bytes} of {bound[1]} bytes: {' -> '.join(found.path)}"
+    assert found.bytes >= least, f"{' -> '.join(found.path)}: calls have been overlooked"
 
 
 def depth(architecture: str, *functions: str) -> int:
@@ -84,7 +105,9 @@ def test_a_tail_call_is_followed() -> None:
         ("x86_64", "f; enter $0x80, $0; leave; retq", "do to the stack"),
         ("armv7", "f; vpush {d8}; vpop {d8}; bx lr", "do to the stack"),
         ("x86_64", "f; pushq %rax; retq", "with 8 bytes on the stack"),
-        ("armv7", "f; push {r4, lr}; popeq {r4, pc}; pop {r4, pc}", "moves the stack, or does not"),
+        ("armv7", "f; push {r4, lr}; popeq {r4, r5}; pop {r4, pc}", "moves the stack, or does not"),
+        ("armv7", "f; push {r4, lr}; popeq {r4, r5, pc}; pop {r4, pc}", "with 8 bytes on the stack"),
+        ("armv7", "f; push {r4, lr}; popeq {r4, pc}; pop {pc}", "with 4 bytes on the stack"),
         ("aarch64", "f; cbz x0, 0x108 <f+0x8>; sub sp, sp, #0x10; nop; b 0x108 <f+0x8>", "is reached with"),
     ],
 )
