@@ -234,7 +234,10 @@ static void test_series(void)
 		}
 		CHECK(!pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
 		CHECK(pt_live_retry(&live, 1, SMALL, R, now, PATIENCE)); /* the other core's patience is its own */
-		now += PATIENCE + 1;                                     /* it has got on: another series */
+		if (!life)
+			now += PATIENCE + 1; /* it has got on: another series */
+		else
+			pt_live_restore(&live);
 	}
 	pt_live_replace_begin(&live, SMALL, KiB4);
 	CHECK(pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
