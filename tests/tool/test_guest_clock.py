@@ -50,6 +50,18 @@ def test_the_last_answer_counts(emulator: Emulator) -> None:
     assert emulator.clock.seconds() == 2.500001, "what was known stays"
 
 
+def test_an_answer_to_an_earlier_question_does_not_say_what_time_it_is(emulator: Emulator) -> None:
+    assert emulator.clock.now() is None
+    emulator.stamp(250_000)
+    assert emulator.clock.now() is None, "one of two"
+    emulator.stamp(300_000)
+    emulator.stamp(350_000)
+    assert emulator.clock.seconds() == 0.35
+    emulator.stamp(400_000)
+    emulator.stamp(450_000)
+    assert emulator.clock.now() == 0.45
+
+
 def test_half_an_answer_is_none(emulator: Emulator) -> None:
     record = struct.pack("<4I", START + 7, 0, len(QUESTION), len(QUESTION)) + QUESTION
     os.write(emulator.pipe, record[:10])

@@ -31,7 +31,7 @@ class HeldRun:
     def __init__(self, stage: Stage, machine: Machine) -> None:
         self._stage, self._machine = stage, machine
         self._memory = Memory(stage.platform, machine.ram)
-        self.ended, self.stood, self.in_monitor = "", False, False
+        self.ended, self.stood, self.in_monitor, self.holds = "", False, False, 0
         self.ram = machine.ram
 
     def _said(self, names: Iterable[str], text: bytes) -> bool:

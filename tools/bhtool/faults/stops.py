@@ -16,34 +16,22 @@ from bhtool.errors import BulkheadError
 from bhtool.families.family import Registers
 from bhtool.families.table import FAMILIES
 from bhtool.faults.fault import Fault, Moment
+from bhtool.faults.patience import Patience, Why
 from bhtool.faults.stage import CORES, VICTIM, Stage
 from bhtool.faults.stub import Ended, Stub
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
-from bhtool.machine.standstill import processor_seconds, waits
+from bhtool.machine.memory import Memory
 from bhtool.oracle.debugger import option
 
 ICOUNT_SHIFT = 3  # 125 instructions a microsecond: three who check their memory at once need more than 62
 PORT = "debugger"
 MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
 EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
-CPU_SECONDS, ASLEEP_SECONDS = (
-    12.0,
-    10.0,
-)  # without a stop: of the emulator's processor time; of the host's, in which it was never seen awake
-
-
-class Patience:
-    """Whether a machine that runs will not come to a stop by itself. A busy host gives an emulator few turns, but it waits for them."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._used, self._awake = processor_seconds(pid), time.monotonic()
-
-    def __call__(self) -> bool:
-        if not waits(self._pid):
-            self._awake = time.monotonic()
-        return processor_seconds(self._pid) - self._used > CPU_SECONDS or time.monotonic() - self._awake > ASLEEP_SECONDS
+WAITS = "monitor_take_kicks"  # in the monitor: who kicks comes there while it waits for the answer, and others at exits
+READY_SECONDS, LAST_SECONDS = 20.0, 4.0  # of the machine's time: until the moment, and from there
+CPU_SECONDS = 12.0  # of the emulator's, in which the clock stands before anything has been done to the machine
+MOST_UNMOVED = 4  # times that a victim's core was let go on to answer a kick and did not
 
 
 class StubRun:
@@ -52,7 +40,8 @@ class StubRun:
     def __init__(self, stage: Stage, machine: Machine, stub: Stub, symbols: Mapping[str, int]) -> None:
         self._stage, self._machine, self._stub, self._symbols = stage, machine, stub, symbols
         self._registers = FAMILIES[stage.platform.arch].registers
-        self.ended, self.stood, self.in_monitor = "", False, False
+        self.ended, self.stood, self.in_monitor, self.holds = "", False, False, 0
+        self._is_at_end = False
         self.ram = machine.ram
 
     # ---- on its way ----
@@ -60,9 +49,9 @@ class StubRun:
     def _run_to(self, address: int) -> int | None:
         """The core that comes there; None: none does."""
         self._stub.stop_at(address)
-        core = self._stub.run(Patience(self._machine.pid))
+        core = self._stub.run(Patience(self._machine, READY_SECONDS, CPU_SECONDS).over)
         self._stub.pass_by(address)
-        return core
+        return core if isinstance(core, int) else None
 
     def to_moment(self, moment: Moment) -> None:
         try:
@@ -100,10 +89,48 @@ class StubRun:
 
     def to_end(self) -> None:
         try:
-            self.stood = self._run_to(self._symbols[END]) is None
-            self.in_monitor = self._is_in_monitor()
+            self._stub.stop_at(self._symbols[END])
+            why = self._run_to_end()
+            self._stub.pass_by(self._symbols[END])
+            self.stood, self.in_monitor = why is not None, self._is_in_monitor()
         except Ended as error:
             self.ended = f"the machine ended: {error}"
+
+    def _run_to_end(self) -> Why | None:
+        """None: somebody came there.
+
+        A victim that takes exceptions without end stops the clock of all, and nobody gets on whose timer is yet to come (patience.py). On a processor it would
+        not: so it is held, and the others go on until one of them may have kicked it. Then it has its turns, until the clock stands again.
+        """
+        patience, exits, unmoved = Patience(self._machine, LAST_SECONDS), -1, 0
+        while True:
+            why = self._go_on(patience, ())
+            if why != Why.STANDS:
+                return why
+            self.holds += 1
+            before, exits = exits, self._exits()
+            unmoved = unmoved + 1 if exits == before else 0
+            why = self._go_on(patience, (CORES[VICTIM],), self._symbols[WAITS] if unmoved < MOST_UNMOVED else None)
+            if why or self._is_at_end:
+                return why
+
+    def _go_on(self, patience: Patience, held: tuple[int, ...], also_at: int | None = None) -> Why | None:
+        """None: somebody has come to the end, or to `also_at`."""
+        patience.go_on()
+        if also_at is not None:
+            self._stub.stop_at(also_at)
+        core = self._stub.run(patience.over, held)
+        if also_at is not None:
+            self._stub.pass_by(also_at)
+        if isinstance(core, Why):
+            return core
+        self._is_at_end = self._stub.read_register(core, self._registers.pc) & ~1 == self._symbols[END] & ~1
+        return None
+
+    def _exits(self) -> int:
+        """Of the victim."""
+        stats = Memory(self._stage.platform, self.ram).stats(self._stage.victim.pool_hpa)
+        return sum(stats.exits.values()) if stats else 0
 
     def _is_in_monitor(self) -> bool:
         """By the mode where the family's status register tells it, else by where the code is."""
@@ -132,6 +159,6 @@ def connected(port: Path, machine: Machine, registers: Registers) -> Stub:
     """QEMU makes the port before it listens there."""
     while machine.exit_status() is None:
         with suppress(FileNotFoundError, ConnectionRefusedError):
-            return Stub(port, registers.breakpoint_bytes, registers.packet)
+            return Stub(port, len(CORES), registers.breakpoint_bytes, registers.packet)
         time.sleep(0.005)
     raise BulkheadError(f"the machine did not start: {machine.complaint()}")

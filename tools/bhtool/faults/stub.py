@@ -8,14 +8,16 @@ Memory is written by physical address through the port rather than in the RAM fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 from bhtool.errors import BulkheadError
+from bhtool.faults.patience import Why
 from bhtool.oracle.debugger import Debugger
 
 THREAD = re.compile(rb"thread:(?:p[0-9a-f]+\.)?([0-9a-f]+);")
-LOOK_SECONDS = 0.5
+LOOK_SECONDS, NEXT_LOOK_SECONDS = 0.5, 0.05  # most machines have stopped before the first
+TRAPPED = b"T05"  # signal SIGTRAP: a core had come to a stop before it could be interrupted
 ANSWER_SECONDS = 60.0  # of a machine that stands still: only a host without a moment's time is later
 
 
@@ -24,9 +26,10 @@ class Ended(Exception):
 
 
 class Stub(Debugger):
-    def __init__(self, path: Path, breakpoint_bytes: int, registers: tuple[tuple[str, int], ...]) -> None:
+    def __init__(self, path: Path, cores: int, breakpoint_bytes: int, registers: tuple[tuple[str, int], ...]) -> None:
         """`registers`: names and bytes of those that the port counts first, in its order, unless its descriptions give a number."""
         super().__init__(path)
+        self._cores = cores  # of the machine
         self._kind = breakpoint_bytes
         self._order = {name: (self.numbers.get(name, n), size) for n, (name, size) in enumerate(registers)}
         self._must("Qqemu.PhyMemMode:1")
@@ -71,24 +74,28 @@ class Stub(Debugger):
         """One instruction of that core; the others go on meanwhile: where instructions are counted, a machine may not get on otherwise."""
         self._stopped(self._said(f"vCont;s:{core + 1:x};c"))
 
-    def run(self, hopeless: Callable[[], bool]) -> int | None:
-        """Until a core stops, which is told; None: it was stopped from here, as it has become hopeless. Raises Ended."""
+    def run(self, over: Callable[[], Why | None], held: Container[int] = ()) -> int | Why:
+        """Until a core stops, which is told, or there is a reason to stop it from here, which is told. Cores that are held stand. Raises Ended."""
         try:
-            return self._run(hopeless)
+            return self._run(over, held)
         except (BulkheadError, OSError) as error:
             raise Ended(str(error)) from error
 
-    def _run(self, hopeless: Callable[[], bool]) -> int | None:
-        command = "vCont;c"
+    def _run(self, over: Callable[[], Why | None], held: Container[int]) -> int | Why:
+        command, seconds = "vCont;c", LOOK_SECONDS
+        if held:
+            command = "vCont" + "".join(f";c:{core + 1:x}" for core in range(self._cores) if core not in held)
+            seconds = NEXT_LOOK_SECONDS
         while True:
             try:
-                return self._stopped(self.ask(command, LOOK_SECONDS) if command else self.receive(LOOK_SECONDS))
+                return self._stopped(self.ask(command, seconds) if command else self.receive(seconds))
             except TimeoutError:
-                command = ""
-            if hopeless():
+                command, seconds = "", NEXT_LOOK_SECONDS
+            if why := over():
                 self.interrupt()
-                self._stopped(self.receive(ANSWER_SECONDS))
-                return None
+                said = self.receive(ANSWER_SECONDS)
+                core = self._stopped(said)
+                return core if said.startswith(TRAPPED) else why
 
     @staticmethod
     def _stopped(said: bytes) -> int:

@@ -48,7 +48,7 @@ def _look(stage: Stage, run: Run, fault: Fault | None, word: int, snapshot: Snap
     watched = next(one for one in stage.plan.sandboxes if one.name in SENTINELS)
     found = pages(stage.platform, stage.plan, run.ram, memory.clock_hz(watched.pool_hpa))
     findings = judge(snapshot, stage.partitioning, look_of(stage.platform).read).findings if snapshot else []
-    return Observation(seen, run.ended, run.stood, found, stays, run.in_monitor, tuple(map(str, findings)))
+    return Observation(seen, run.ended, run.stood, found, stays, run.in_monitor, tuple(map(str, findings)), run.holds)
 
 
 def take(stage: Stage, run: Run) -> Snapshot:

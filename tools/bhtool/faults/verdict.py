@@ -49,7 +49,8 @@ class Observation:
     pages: Mapping[int, bytes] = field(default_factory=dict)  # digests of what nobody may have touched
     stays: bool = False  # the word is still as the fault left it
     in_monitor: bool = False  # where the victim's core was
-    findings: tuple[str, ...] = ()  # of the oracle, beyond those of a machine without a fault
+    findings: tuple[str, ...] = ()  # of the oracle, all
+    holds: int = 0  # of the victim's core, as it let the machine's clock stand
 
 
 @dataclass(frozen=True)

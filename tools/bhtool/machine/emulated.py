@@ -103,6 +103,10 @@ class Machine:
         """Of its own time since it was switched on; asking changes nothing in it."""
         return self._started.clock.seconds()
 
+    def guest_seconds_now(self) -> float | None:
+        """None: the emulator has not said. A busy host lets it answer late, and what it said last tells nothing of now."""
+        return self._started.clock.now()
+
     @property
     def near_timer(self) -> NearTimer | None:
         return self._started.near_timer

@@ -24,6 +24,9 @@ class GuestClock(Protocol):
     def seconds(self) -> float:
         """As last known; never goes back. What a machine that has ended said last."""
 
+    def now(self) -> float | None:
+        """As it is at this moment. None: not known at this moment, of a machine that runs or has ended."""
+
 
 class HostClock:
     """Where the machine follows the host's time."""
@@ -33,6 +36,9 @@ class HostClock:
 
     def seconds(self) -> float:
         return time.monotonic() - self._start
+
+    def now(self) -> float:
+        return self.seconds()
 
 
 class PageClock:
@@ -44,6 +50,9 @@ class PageClock:
     def seconds(self) -> float:
         return int.from_bytes(os.pread(self._file, 8, 0), "little") / 1e6
 
+    def now(self) -> float:
+        return self.seconds()
+
 
 class PacketClock:
     """QEMU's virtual clock. A packet sent into a network that no guest is on gets a time stamp of it, in a file of packets that is a pipe."""
@@ -54,14 +63,21 @@ class PacketClock:
         self._skip = PCAP_HEADER_BYTES
         self._rest = b""
         self._seconds = 0.0
+        self._awaited = 0  # questions without an answer yet
 
     def seconds(self) -> float:
         self._take()  # answers that came too late for their questions
         with suppress(OSError):  # the machine has ended, or has yet to look at earlier questions
             self._network.send(QUESTION)
+            self._awaited += 1
             select.select([self._packets], [], [], PATIENCE_SECONDS)
         self._take()
         return self._seconds
+
+    def now(self) -> float | None:
+        """None: the emulator has not answered yet, as on a busy host."""
+        seconds = self.seconds()
+        return None if self._awaited > 0 else seconds
 
     def _take(self) -> None:
         with suppress(BlockingIOError):
@@ -72,3 +88,4 @@ class PacketClock:
             seconds, microseconds, *_ = RECORD.unpack_from(self._rest)
             self._rest = self._rest[RECORD.size + len(QUESTION) :]
             self._seconds = seconds - self._start + microseconds / 1e6
+            self._awaited -= 1
