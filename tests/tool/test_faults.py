@@ -4,17 +4,21 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import click
 import pytest
 from bhtool.attack.stage import SENTINELS
 from bhtool.cli import loaded
 from bhtool.config.plan import Plan
+from bhtool.faults import patience
 from bhtool.faults.fault import MOMENTS, STEPS, Fault, Moment, Region, draw
+from bhtool.faults.patience import ASLEEP_SECONDS, DEAF_SECONDS, STANDS_SECONDS, Patience, Why
 from bhtool.faults.regions import resembles
-from bhtool.faults.series import Found, Series, wilson
-from bhtool.faults.stage import KICKER, KICKS, VICTIM, Stage
+from bhtool.faults.series import Found, Series, hearts, wilson
+from bhtool.faults.stage import KICKER, KICKS, PASSES, VICTIM, Stage
 from bhtool.faults.verdict import KICK_BEATS, Observation, Outcome, Seen, Verdict, judge
+from bhtool.machine.emulated import Machine
 from bhtool.platforms import load
 from click.testing import CliRunner
 from hypothesis import given
@@ -28,7 +32,7 @@ REGIONS = (
 FIRST = 80
 CALM = Seen("ready", beats=380, passes=4, exits={"call": 200, "idle": 500})
 NAMES = (*SENTINELS, VICTIM, KICKER)
-REFERENCE = Observation(dict.fromkeys(NAMES, CALM), pages={0x5000: b"a monitor's"})
+REFERENCE = Observation(dict.fromkeys(NAMES, CALM), pages={0x5000: b"a monitor's"}, seconds=0.4)
 
 
 def seen(**changed: Seen) -> Observation:
@@ -88,9 +92,28 @@ def test_nothing_differs() -> None:
 
 
 def test_a_machine_lives_longer_where_the_victim_has_ended() -> None:
-    """All cores share an emulator's time: that everybody beats more, or less, is no sign by itself."""
-    more = replace(CALM, beats=388)
-    assert judge(seen(**dict.fromkeys(NAMES, more)), REFERENCE).outcome == Outcome.SILENT
+    """All cores share an emulator's time: that everybody beats more, or less, is no sign where the machine has lived so much longer."""
+    more = replace(seen(**dict.fromkeys(NAMES, replace(CALM, beats=388))), seconds=REFERENCE.seconds + 0.008)
+    assert judge(more, REFERENCE).outcome == Outcome.SILENT
+
+
+@pytest.mark.parametrize(("fewer", "longer_ms"), [(8, 0), (0, 8), (200, 20)])
+def test_watchers_that_are_both_late_excuse_each_other_by_nothing(fewer: int, longer_ms: int) -> None:
+    """The emulator says how long the machine lived, and they must have beaten for so long."""
+    both = dict.fromkeys(SENTINELS, replace(CALM, beats=CALM.beats - fewer))
+    found = judge(replace(seen(**both), seconds=REFERENCE.seconds + longer_ms / 1000), REFERENCE)
+    assert found.outcome == Outcome.PROPAGATED
+    assert "watch0 lost heartbeats" in found.why
+    assert "watch1 lost heartbeats" in found.why
+
+
+def test_a_watcher_may_be_second_to_its_end_but_no_later() -> None:
+    last = replace(CALM, passes=PASSES)
+    assert judge(seen(watch1=last), seen(watch0=last)).outcome == Outcome.SILENT
+    for passes in (0, PASSES - 2):
+        found = judge(seen(watch0=replace(CALM, passes=passes)), seen(watch1=last))
+        assert found.outcome == Outcome.PROPAGATED
+        assert f"over its memory {passes} times" in found.why
 
 
 CONTAINED = {
@@ -199,3 +222,84 @@ def test_a_series_fails_by_what_is_the_victims_own() -> None:
 def test_a_fault_is_not_stored_as_a_series() -> None:
     done = CliRunner().invoke(loaded("faults"), ["--only", "7", "--store"], standalone_mode=False)
     assert isinstance(done.exception, click.UsageError)
+
+
+def test_a_fault_that_is_out_voted_leaves_its_trace() -> None:
+    one = of(REGIONS[0], Outcome.SILENT)
+    voted = replace(one, out_voted=(Verdict(Outcome.SILENT), Verdict(Outcome.PROPAGATED, "watch0 lost heartbeats")))
+    detected = replace(one, out_voted=(Verdict(Outcome.SILENT), Verdict(Outcome.DETECTED)))
+    result = Series(load("qemu-aarch64"), 1, REGIONS, [one, voted, detected])
+    assert result.out_voted() == [voted]
+    (told,) = result.as_dict()["out_voted"]
+    assert told["out_voted"][1] == {"outcome": "propagated", "why": "watch0 lost heartbeats"}
+    assert result.good()
+
+
+def test_the_record_has_hearts_of_both_machines() -> None:
+    """A kicker that waits within its bound is late all the same."""
+    late = seen(kicker=replace(CALM, beats=300, gaps=1, late_us=80_000))
+    told = hearts(late, REFERENCE)
+    assert told["with"][KICKER] == {"beats": 300, "gaps": 1, "late_us": 80_000, "passes": 4, "unanswered": 0}
+    assert told["without"][KICKER]["gaps"] == 0
+    assert told["without"]["lived_us"] == 400_000
+
+
+# ---- when a machine is stopped from outside ----
+
+
+class Emulator:
+    """What a Patience asks a machine for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pid, self.seconds, self.used, self.sleeps, self.host = 1, 0.0, 0.0, False, 0.0
+        monkeypatch.setattr(patience, "processor_seconds", lambda _pid: self.used)
+        monkeypatch.setattr(patience, "waits", lambda _pid: self.sleeps)
+        monkeypatch.setattr("bhtool.faults.patience.time.monotonic", lambda: self.host)
+
+    def guest_seconds_now(self) -> float | None:
+        return self.seconds
+
+
+@pytest.fixture
+def emulator(monkeypatch: pytest.MonkeyPatch) -> Emulator:
+    return Emulator(monkeypatch)
+
+
+def test_a_clock_stands_by_the_emulators_work_and_not_by_the_hosts_time(emulator: Emulator) -> None:
+    looks = Patience(cast(Machine, emulator), 4.0)
+    assert looks.over() is None
+    emulator.host += 100
+    assert looks.over() is None, "it had no turn"
+    emulator.used += STANDS_SECONDS
+    assert looks.over() is Why.STANDS
+    looks.go_on()
+    assert looks.over() is None, "another span"
+    emulator.used, emulator.seconds = emulator.used + STANDS_SECONDS, 1e-6
+    assert looks.over() is None, "it has moved"
+
+
+def test_what_the_emulator_has_not_answered_is_not_known(emulator: Emulator) -> None:
+    looks = Patience(cast(Machine, emulator), 4.0)
+    assert looks.over() is None
+    emulator.seconds, emulator.used = None, STANDS_SECONDS  # type: ignore[assignment]
+    assert looks.over() is None
+    emulator.used = DEAF_SECONDS
+    assert looks.over() is Why.DEAD
+
+
+def test_a_machine_has_so_much_of_its_own_time(emulator: Emulator) -> None:
+    emulator.seconds = 1.0
+    looks = Patience(cast(Machine, emulator), 4.0)
+    assert looks.over() is None
+    emulator.seconds = 4.9
+    assert looks.over() is None
+    emulator.seconds = 5.0
+    assert looks.over() is Why.LATE
+
+
+def test_an_emulator_that_sleeps_for_good_is_dead(emulator: Emulator) -> None:
+    looks = Patience(cast(Machine, emulator), 4.0)
+    emulator.sleeps = True
+    assert looks.over() is None
+    emulator.host = ASLEEP_SECONDS
+    assert looks.over() is Why.DEAD

@@ -16,13 +16,14 @@ from contextlib import contextmanager
 from bhtool.attack.stage import SENTINELS
 from bhtool.errors import BulkheadError
 from bhtool.faults.fault import WORD, Fault, Moment
+from bhtool.faults.patience import CPU_SECONDS, LAST_SECONDS, READY_SECONDS, Patience
 from bhtool.faults.stage import KICKER, Stage
 from bhtool.machine.emulated import Machine
 from bhtool.machine.memory import Memory
 
 MOMENT, END = b": life ", b": restarted in "  # what commands of stage.py say
 LOOK_SECONDS = 0.0005
-READY_SECONDS, LAST_SECONDS = 20.0, 4.0  # of the machine's time: until the moment, and from there
+LOOKS = 20  # between two at the machine's clock
 
 
 class HeldRun:
@@ -31,7 +32,7 @@ class HeldRun:
     def __init__(self, stage: Stage, machine: Machine) -> None:
         self._stage, self._machine = stage, machine
         self._memory = Memory(stage.platform, machine.ram)
-        self.ended, self.stood, self.in_monitor, self.holds = "", False, False, 0
+        self.ended, self.stood, self.in_monitor, self.holds, self.seconds = "", False, False, 0, 0.0
         self.ram = machine.ram
 
     def _said(self, names: Iterable[str], text: bytes) -> bool:
@@ -41,12 +42,14 @@ class HeldRun:
     def _run_until(self, reached: Callable[[], bool], seconds: float) -> bool:
         """Lets it run until that, or for so long; then it is held."""
         self.release()
-        until = self._machine.guest_seconds() + seconds
-        while not (done := reached()) and self._machine.guest_seconds() < until:
+        patience, looks, why = Patience(self._machine, seconds, CPU_SECONDS), 0, None
+        while not (done := reached()) and why is None:
             if (status := self._machine.exit_status()) is not None:
                 self.ended = f"the machine ended, status {status} {self._machine.complaint()}".rstrip()
                 return False
             time.sleep(LOOK_SECONDS)
+            looks += 1
+            why = None if looks % LOOKS else patience.over()
         os.killpg(self._machine.pid, signal.SIGSTOP)
         return done
 
@@ -67,6 +70,7 @@ class HeldRun:
 
     def to_end(self) -> None:
         self.stood = not self._run_until(lambda: self._said(SENTINELS, END), LAST_SECONDS) and not self.ended
+        self.seconds = self._machine.guest_seconds()
 
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         """Nothing: the oracle needs no registers of a PC."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a QEMU machine that runs is stopped from outside: its clock stands, or it has lived for so long. The host's load decides nothing.
+"""When a machine that runs is stopped from outside: its clock stands, or it has lived for so long. The host's load decides nothing.
 
 A guest that takes exceptions without end, each as the first instruction of its handler, lets the clock of a machine that counts instructions stand
 (docs/testing.md, "What a machine's time means"). So that the others can be judged, its core is held in the debugger meanwhile (stops.py).
@@ -13,6 +13,8 @@ from enum import Enum, auto
 from bhtool.machine.emulated import Machine
 from bhtool.machine.standstill import processor_seconds, waits
 
+READY_SECONDS, LAST_SECONDS = 20.0, 4.0  # of the machine's time: until the moment, and from there
+CPU_SECONDS = 12.0  # as STANDS_SECONDS, of a machine whose clock moves whatever its guests do
 STANDS_SECONDS = 0.05  # of the emulator's processor time, in which its clock has not moved; a core's turn takes 2 ms of it at most
 DEAF_SECONDS = 60.0  # of its processor time, in which it has not said what time it is
 ASLEEP_SECONDS = 10.0  # of the host's, in which it was never seen awake: it has a timer that is always near (near_timer.py)

@@ -18,6 +18,7 @@ class Run(Protocol):
 
     ended: str  # how it ended by itself; empty: it has not
     stood: bool  # nobody who keeps watch came to the end
+    seconds: float  # of the machine's time, at the end
     holds: int  # of the victim's core, as it let the machine's clock stand
     in_monitor: bool  # where the victim's core was at the end, if that is known
     ram: int  # file descriptor

@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from bhtool.errors import BulkheadError
 from bhtool.faults.fault import Fault, Moment, Region, draw
 from bhtool.faults.regions import read_regions
 from bhtool.faults.stage import Stage, set_up
@@ -34,7 +35,15 @@ class Found:
     fault: Fault
     verdict: Verdict
     stays: bool  # the bit is still as the fault left it
-    named: str  # by the oracle: its first difference that a machine without the fault does not have; empty: none, or it was not asked
+    named: str  # by the oracle: its first difference; empty: none, or it was not asked
+    out_voted: tuple[Verdict, ...] = ()  # of a fault that was tried three times, the other two
+    hearts: Mapping[str, Any] = field(default_factory=dict)  # of each sandbox, and of the machine without the fault
+    holds: int = 0  # of the victim's core, as it let the machine's clock stand
+
+    @property
+    def is_out_voted(self) -> bool:
+        """It seemed once to have disturbed others."""
+        return self.verdict.outcome not in DISTURBING and any(one.outcome in DISTURBING for one in self.out_voted)
 
     def as_dict(self) -> dict[str, Any]:
         fault, verdict = self.fault, self.verdict
@@ -49,7 +58,23 @@ class Found:
             "monitor_failed": verdict.monitor_failed,
             "stays": self.stays,
             "oracle": self.named,
+            "out_voted": [{"outcome": one.outcome.value, "why": one.why} for one in self.out_voted],
+            "hearts": self.hearts,
+            "holds": self.holds,
         }
+
+
+def hearts(seen: Observation, calm: Observation) -> dict[str, Any]:
+    """Of both machines: how long each lived, and of each sandbox its beats, those that came a whole period late, the latest, and its passes."""
+
+    def told(one: Observation) -> dict[str, Any]:
+        rows = {
+            name: {"beats": it.beats, "gaps": it.gaps, "late_us": it.late_us, "passes": it.passes, "unanswered": it.unanswered}
+            for name, it in one.seen.items()
+        }
+        return {"lived_us": round(one.seconds * 1e6), **rows}
+
+    return {"with": told(seen), "without": told(calm)}
 
 
 @dataclass
@@ -75,6 +100,10 @@ class Series:
         """The faults that disturbed others."""
         return [one for one in self.found if one.verdict.outcome in DISTURBING]
 
+    def out_voted(self) -> list[Found]:
+        """Those that seemed to, when they were tried first or once more."""
+        return [one for one in self.found if one.is_out_voted]
+
     def good(self) -> bool:
         """No fault of memory that is the victim's own to write, or of its registers, disturbed anybody."""
         return not any(one.fault.region.is_guests for one in self.disturbing())
@@ -93,6 +122,7 @@ class Series:
             "faults": len(self.found),
             "machines": self.machines,
             "regions": self.rows(),
+            "out_voted": [one.as_dict() for one in self.out_voted()],
             "disturbing": [one.as_dict() for one in self.disturbing()],
             "found": [one.as_dict() for one in self.found],
         }
@@ -125,14 +155,15 @@ class Runner:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self._symbols = {**read_symbols(stage.platform.build / MONITOR), **read_symbols(stage.platform.build / PROBE)}
+        self.symbols = {**read_symbols(stage.platform.build / MONITOR), **read_symbols(stage.platform.build / PROBE)}
         self._lock = Lock()  # of what follows
         self._calm: dict[Moment, Future[Observation]] = {}
         self.machines = 0
-        first = try_fault(stage, self._symbols, Moment(stage.first_kicks, 1000), None, keep=True)
+        first = try_fault(stage, self.symbols, Moment(stage.first_kicks, 1000), None, keep=True)
         assert first.snapshot
-        self.regions = read_regions(stage, first.snapshot, self._symbols, has_registers=stage.platform.emulator.kind == "qemu")
-        self._known = set(first.observation.findings)
+        self.regions = read_regions(stage, first.snapshot, self.symbols, has_registers=stage.platform.emulator.kind == "qemu")
+        if first.observation.findings:
+            raise BulkheadError(f"the oracle finds fault with a machine that nothing was done to: {first.observation.findings[0]}")
 
     def calm(self, moment: Moment) -> Observation:
         """Without a fault; each moment's machine runs once."""
@@ -149,17 +180,18 @@ class Runner:
     def _try(self, moment: Moment, fault: Fault | None) -> Observation:
         with self._lock:
             self.machines += 1
-        return try_fault(self.stage, self._symbols, moment, fault).observation
+        return try_fault(self.stage, self.symbols, moment, fault).observation
 
     def run(self, fault: Fault) -> Found:
         """What seems to have disturbed others is tried twice more, and the second gravest of the three counts."""
+        calm = self.calm(fault.moment)
         seen = self._try(fault.moment, fault)
-        verdict = judge(seen, self.calm(fault.moment))
-        if verdict.outcome in DISTURBING:
-            again = [judge(self._try(fault.moment, fault), self.calm(fault.moment)) for _ in range(2)]
-            verdict = sorted((verdict, *again), key=lambda one: list(Outcome).index(one.outcome))[1]
-        named = next((one for one in seen.findings if one not in self._known), "")
-        return Found(fault, verdict, seen.stays, named)
+        verdicts = [judge(seen, calm)]
+        if verdicts[0].outcome in DISTURBING:
+            verdicts += [judge(self._try(fault.moment, fault), calm) for _ in range(2)]
+        ranked = sorted(verdicts, key=lambda one: list(Outcome).index(one.outcome))
+        verdict = ranked.pop(len(ranked) // 2)
+        return Found(fault, verdict, seen.stays, next(iter(seen.findings), ""), tuple(ranked), hearts(seen, calm), seen.holds)
 
 
 Progress = Callable[[Series, int], None]

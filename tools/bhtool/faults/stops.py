@@ -16,9 +16,9 @@ from bhtool.errors import BulkheadError
 from bhtool.families.family import Registers
 from bhtool.families.table import FAMILIES
 from bhtool.faults.fault import Fault, Moment
-from bhtool.faults.patience import Patience, Why
+from bhtool.faults.patience import CPU_SECONDS, LAST_SECONDS, READY_SECONDS, Patience, Why
 from bhtool.faults.stage import CORES, VICTIM, Stage
-from bhtool.faults.stub import Ended, Stub
+from bhtool.faults.stub import ANSWER_SECONDS, Ended, Stub
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
 from bhtool.machine.memory import Memory
@@ -29,8 +29,6 @@ PORT = "debugger"
 MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
 EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
 WAITS = "monitor_take_kicks"  # in the monitor: who kicks comes there while it waits for the answer, and others at exits
-READY_SECONDS, LAST_SECONDS = 20.0, 4.0  # of the machine's time: until the moment, and from there
-CPU_SECONDS = 12.0  # of the emulator's, in which the clock stands before anything has been done to the machine
 MOST_UNMOVED = 4  # times that a victim's core was let go on to answer a kick and did not
 
 
@@ -41,7 +39,7 @@ class StubRun:
         self._stage, self._machine, self._stub, self._symbols = stage, machine, stub, symbols
         self._registers = FAMILIES[stage.platform.arch].registers
         self.ended, self.stood, self.in_monitor, self.holds = "", False, False, 0
-        self._is_at_end = False
+        self.seconds, self._is_at_end = 0.0, False
         self.ram = machine.ram
 
     # ---- on its way ----
@@ -93,6 +91,7 @@ class StubRun:
             why = self._run_to_end()
             self._stub.pass_by(self._symbols[END])
             self.stood, self.in_monitor = why is not None, self._is_in_monitor()
+            self.seconds = self._time()
         except Ended as error:
             self.ended = f"the machine ended: {error}"
 
@@ -126,6 +125,13 @@ class StubRun:
             return core
         self._is_at_end = self._stub.read_register(core, self._registers.pc) & ~1 == self._symbols[END] & ~1
         return None
+
+    def _time(self) -> float:
+        """Of the machine, which stands."""
+        now = self._machine.guest_seconds_now(ANSWER_SECONDS)
+        if now is None:
+            raise Ended("its emulator does not tell the time")
+        return now
 
     def _exits(self) -> int:
         """Of the victim."""

@@ -48,7 +48,7 @@ def _look(stage: Stage, run: Run, fault: Fault | None, word: int, snapshot: Snap
     watched = next(one for one in stage.plan.sandboxes if one.name in SENTINELS)
     found = pages(stage.platform, stage.plan, run.ram, memory.clock_hz(watched.pool_hpa))
     findings = judge(snapshot, stage.partitioning, look_of(stage.platform).read).findings if snapshot else []
-    return Observation(seen, run.ended, run.stood, found, stays, run.in_monitor, tuple(map(str, findings)), run.holds)
+    return Observation(seen, run.ended, run.stood, found, stays, run.in_monitor, tuple(map(str, findings)), run.holds, run.seconds)
 
 
 def take(stage: Stage, run: Run) -> Snapshot:
@@ -71,6 +71,7 @@ def look_at(memory: Memory, pool: int) -> Seen:
         state=stats.state if stats else "cold",
         beats=heart.beats if heart else 0,
         gaps=heart.gaps if heart else 0,
+        late_us=heart.late_max_ns // 1000 if heart else 0,
         restarts=stats.restarts if stats else 0,
         crash=crash.reason if crash else "",
         passes=sentinel.passes,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from bhtool.attack.stage import SENTINELS
-from bhtool.faults.stage import KICKER, VICTIM
+from bhtool.faults.stage import KICKER, PASSES, VICTIM
 
 # The moment is the same each time; when a machine goes on from a stop, its emulator's turns may be others by a turn.
 LATE_BEATS, LATE_EXITS, EXIT_SHARE = 3, 3, 0.04
+BEATS_PER_SECOND = 1000
 KICK_BEATS = 105  # of its kicker, that one kick without an answer costs: a tenth of a second, monitor/boot/partition_boot.c
 
 
@@ -31,7 +32,8 @@ class Seen:
 
     state: str = "cold"
     beats: int = 0
-    gaps: int = 0
+    gaps: int = 0  # beats that came a whole period late
+    late_us: int = 0  # the latest of its beats
     restarts: int = 0
     crash: str = ""  # reason of the record, if there is one
     passes: int = 0
@@ -51,6 +53,7 @@ class Observation:
     in_monitor: bool = False  # where the victim's core was
     findings: tuple[str, ...] = ()  # of the oracle, all
     holds: int = 0  # of the victim's core, as it let the machine's clock stand
+    seconds: float = 0.0  # that the machine had lived, by its emulator
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,8 @@ def _machine(found: Observation, reference: Observation) -> list[str]:
 
 
 def _drift(found: Observation, reference: Observation) -> int:
-    """How many more beats the machine has lived: the cores share an emulator's time, and a victim that has ended leaves the others more of it."""
-    return max(found.seen[name].beats for name in SENTINELS) - max(reference.seen[name].beats for name in SENTINELS)
+    """How many more beats the machine has lived. Its emulator tells, no sandbox: a watcher that is late cannot excuse itself by it."""
+    return round((found.seconds - reference.seconds) * BEATS_PER_SECOND)
 
 
 def _is_late(seen: Seen, reference: Seen, drift: int, spare: int = 0) -> bool:
@@ -91,11 +94,15 @@ def _is_late(seen: Seen, reference: Seen, drift: int, spare: int = 0) -> bool:
 
 def _propagated(found: Observation, reference: Observation) -> list[str]:
     why, drift = [], _drift(found, reference)
+    # Whoever is first to have gone over all its memory so often ends the machine; the other is on its way at most.
+    fewest = min(PASSES - 1, *(reference.seen[name].passes for name in SENTINELS))
     for name in SENTINELS:
         seen, before = found.seen[name], reference.seen[name]
         why += _disturbed(name, seen, before)
         if seen.changed > before.changed:
             why.append(f"{name}: {seen.changed} words of its memory changed")
+        if seen.passes < fewest:
+            why.append(f"{name} has gone over its memory {seen.passes} times, {fewest} at least without the fault")
         if seen.gaps > before.gaps or _is_late(seen, before, drift):
             why.append(
                 f"{name} lost heartbeats: {seen.beats} beats and {seen.gaps} gaps, {before.beats} and {before.gaps} without the fault"

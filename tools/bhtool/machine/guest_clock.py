@@ -24,7 +24,7 @@ class GuestClock(Protocol):
     def seconds(self) -> float:
         """As last known; never goes back. What a machine that has ended said last."""
 
-    def now(self) -> float | None:
+    def now(self, patience: float = PATIENCE_SECONDS) -> float | None:
         """As it is at this moment. None: not known at this moment, of a machine that runs or has ended."""
 
 
@@ -37,7 +37,7 @@ class HostClock:
     def seconds(self) -> float:
         return time.monotonic() - self._start
 
-    def now(self) -> float:
+    def now(self, patience: float = PATIENCE_SECONDS) -> float:
         return self.seconds()
 
 
@@ -50,7 +50,7 @@ class PageClock:
     def seconds(self) -> float:
         return int.from_bytes(os.pread(self._file, 8, 0), "little") / 1e6
 
-    def now(self) -> float:
+    def now(self, patience: float = PATIENCE_SECONDS) -> float:
         return self.seconds()
 
 
@@ -74,14 +74,22 @@ class PacketClock:
         self._take()
         return self._seconds
 
-    def now(self) -> float | None:
-        """None: the emulator has not answered yet, as on a busy host."""
+    def now(self, patience: float = PATIENCE_SECONDS) -> float | None:
+        """None: the emulator has not answered in so many of the host's seconds. A machine that is stopped answers one question until it goes on."""
+        until = time.monotonic() + patience
         seconds = self.seconds()
+        while self._awaited > 0 and (left := until - time.monotonic()) > 0:
+            if select.select([self._packets], [], [], left)[0] and not self._take():
+                break  # the machine has ended
+            seconds = self._seconds
         return None if self._awaited > 0 else seconds
 
-    def _take(self) -> None:
+    def _take(self) -> bool:
+        """Whether there was something."""
+        more = b""
         with suppress(BlockingIOError):
-            self._rest += os.read(self._packets, PIPE_BYTES)
+            more = os.read(self._packets, PIPE_BYTES)
+        self._rest += more
         if self._skip and len(self._rest) >= self._skip:
             self._rest, self._skip = self._rest[self._skip :], 0
         while not self._skip and len(self._rest) >= RECORD.size + len(QUESTION):
@@ -89,3 +97,4 @@ class PacketClock:
             self._rest = self._rest[RECORD.size + len(QUESTION) :]
             self._seconds = seconds - self._start + microseconds / 1e6
             self._awaited -= 1
+        return bool(more)

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bhtool.documents.results import store
 from bhtool.errors import Status
-from bhtool.faults.series import Series, run_series
+from bhtool.faults.series import DISTURBING, Series, run_series
 from bhtool.faults.verdict import Outcome
 from bhtool.image.build import build_platform
 from bhtool.jsonfile import document, write
@@ -50,8 +50,11 @@ def show(result: Series, screen: Screen) -> None:
     if len(result.found) == 1:
         (one,) = result.found
         screen.say(f"{one.fault}: {one.verdict.outcome.value} {one.verdict.why}".rstrip())
+    for one in result.out_voted()[:SHOWN]:
+        (why,) = {it.why for it in one.out_voted if it.outcome in DISTURBING}
+        screen.say(f"out-voted, two of three tries disturbed nobody: {one.fault}: {why}")
     screen.say(
-        f"{counted(len(result.found), 'fault')} on {counted(result.machines, 'machine')}, {len(result.disturbing())} disturbed others"
+        f"{counted(len(result.found), 'fault')} on {counted(result.machines, 'machine')}, {len(result.disturbing())} disturbed others, {len(result.out_voted())} more were out-voted"
     )
 
 
