@@ -87,3 +87,10 @@ def test_what_is_stored_comes_back_with_its_commit(tmp_path: Path) -> None:
     (found,) = stored(tmp_path)
     assert (found.bench, found.platform, found.rows["one"]["max"]) == ("boot", "qemu-svm", 1234)
     assert len(found.document["commit"].split()[0]) == 12
+
+
+@pytest.mark.parametrize(("counts", "says"), [((28, 1000), "each platform is to have 1,000"), ((1000, 1000), ""), ((), "1,000")])
+def test_a_page_says_itself_that_faults_were_few(counts: tuple[int, ...], says: str) -> None:
+    found = Figures(Stored("faults", platform, {"faults": count}) for platform, count in zip(COLUMNS, counts, strict=False)).few_faults()
+    assert says in found
+    assert bool(found) == bool(says)
