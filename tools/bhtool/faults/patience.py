@@ -42,7 +42,7 @@ class Patience:
 
     def over(self) -> Why | None:
         """None: it may go on."""
-        used, now = processor_seconds(self._machine.pid), self._machine.guest_seconds_now()
+        used, now = processor_seconds(self._machine.pid), self._machine.clock.now()
         if not waits(self._machine.pid):
             self._awake = time.monotonic()
         if now is None:

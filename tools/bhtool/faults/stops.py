@@ -18,7 +18,7 @@ from bhtool.families.table import FAMILIES
 from bhtool.faults.fault import Fault, Moment
 from bhtool.faults.patience import CPU_SECONDS, LAST_SECONDS, READY_SECONDS, Patience, Why
 from bhtool.faults.stage import CORES, VICTIM, Stage
-from bhtool.faults.stub import ANSWER_SECONDS, Ended, Stub
+from bhtool.faults.stub import Ended, Stub
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
 from bhtool.machine.memory import Memory
@@ -127,11 +127,13 @@ class StubRun:
         return None
 
     def _time(self) -> float:
-        """Of the machine, which stands."""
-        now = self._machine.guest_seconds_now(ANSWER_SECONDS)
-        if now is None:
-            raise Ended("its emulator does not tell the time")
-        return now
+        """Of the machine, which stands. Its emulator looks at its clock's network and at its debugger's port in turns, so what that answers afterwards
+        is a sign that a question has been seen; and what was asked since it stands has the same answer.
+        """
+        self._machine.clock.ask()
+        for _ in range(2):
+            self._stub.read_register(CORES[VICTIM], self._registers.pc)
+        return self._machine.clock.told()
 
     def _exits(self) -> int:
         """Of the victim."""

@@ -12,6 +12,7 @@ from bhtool.faults.stage import KICKER, PASSES, VICTIM
 
 # The moment is the same each time; when a machine goes on from a stop, its emulator's turns may be others by a turn.
 LATE_BEATS, LATE_EXITS, EXIT_SHARE = 3, 3, 0.04
+WATCHER_BEATS = 1.2  # either machine may have been stopped just before a beat, and a watcher's beats come a tenth of a period late at most
 BEATS_PER_SECOND = 1000
 KICK_BEATS = 105  # of its kicker, that one kick without an answer costs: a tenth of a second, monitor/boot/partition_boot.c
 
@@ -83,13 +84,13 @@ def _machine(found: Observation, reference: Observation) -> list[str]:
     return ["nobody who keeps watch came to an end"] if found.stood else []
 
 
-def _drift(found: Observation, reference: Observation) -> int:
+def _drift(found: Observation, reference: Observation) -> float:
     """How many more beats the machine has lived. Its emulator tells, no sandbox: a watcher that is late cannot excuse itself by it."""
-    return round((found.seconds - reference.seconds) * BEATS_PER_SECOND)
+    return (found.seconds - reference.seconds) * BEATS_PER_SECOND
 
 
-def _is_late(seen: Seen, reference: Seen, drift: int, spare: int = 0) -> bool:
-    return seen.beats + LATE_BEATS + spare < reference.beats + drift
+def _is_late(seen: Seen, reference: Seen, drift: float, spare: float = LATE_BEATS) -> bool:
+    return seen.beats + spare < reference.beats + drift
 
 
 def _propagated(found: Observation, reference: Observation) -> list[str]:
@@ -103,14 +104,15 @@ def _propagated(found: Observation, reference: Observation) -> list[str]:
             why.append(f"{name}: {seen.changed} words of its memory changed")
         if seen.passes < fewest:
             why.append(f"{name} has gone over its memory {seen.passes} times, {fewest} at least without the fault")
-        if seen.gaps > before.gaps or _is_late(seen, before, drift):
+        if seen.gaps > before.gaps or _is_late(seen, before, drift, WATCHER_BEATS):
             why.append(
-                f"{name} lost heartbeats: {seen.beats} beats and {seen.gaps} gaps, {before.beats} and {before.gaps} without the fault"
+                f"{name} lost heartbeats: {seen.beats} beats and {seen.gaps} gaps in {found.seconds * 1000:.1f} ms,"
+                f" {before.beats} and {before.gaps} in {reference.seconds * 1000:.1f} without the fault"
             )
     kicker, calm = found.seen[KICKER], reference.seen[KICKER]
     why += _disturbed(KICKER, kicker, calm)
     # A kicker waits for its victim within a bound, and one more kick may be under way.
-    waiting = (kicker.unanswered + 1) * KICK_BEATS
+    waiting = (kicker.unanswered + 1) * KICK_BEATS + LATE_BEATS
     if _is_late(kicker, calm, drift, waiting):
         why.append(
             f"{KICKER} lost heartbeats: {kicker.beats} beats, {calm.beats} without the fault, {kicker.unanswered} kicks not answered"

@@ -17,7 +17,7 @@ from typing import Self
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine import bochs, qemu
-from bhtool.machine.guest_clock import PATIENCE_SECONDS
+from bhtool.machine.guest_clock import GuestClock
 from bhtool.machine.launch import HOST_TIME, Emulator, Launch, Requirement, Started, Timing, memory_file
 from bhtool.machine.near_timer import NearTimer
 from bhtool.platforms import Medium, Platform
@@ -104,9 +104,9 @@ class Machine:
         """Of its own time since it was switched on; asking changes nothing in it."""
         return self._started.clock.seconds()
 
-    def guest_seconds_now(self, patience: float = PATIENCE_SECONDS) -> float | None:
-        """None: the emulator has not said in so many of the host's seconds. What it said last tells nothing of now."""
-        return self._started.clock.now(patience)
+    @property
+    def clock(self) -> GuestClock:
+        return self._started.clock
 
     @property
     def near_timer(self) -> NearTimer | None:

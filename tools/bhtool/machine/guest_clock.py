@@ -24,8 +24,14 @@ class GuestClock(Protocol):
     def seconds(self) -> float:
         """As last known; never goes back. What a machine that has ended said last."""
 
-    def now(self, patience: float = PATIENCE_SECONDS) -> float | None:
+    def now(self) -> float | None:
         """As it is at this moment. None: not known at this moment, of a machine that runs or has ended."""
+
+    def ask(self) -> bool:
+        """Whether a question is on its way, which nobody waits for."""
+
+    def told(self) -> float:
+        """The last answer."""
 
 
 class HostClock:
@@ -37,7 +43,13 @@ class HostClock:
     def seconds(self) -> float:
         return time.monotonic() - self._start
 
-    def now(self, patience: float = PATIENCE_SECONDS) -> float:
+    def now(self) -> float:
+        return self.seconds()
+
+    def ask(self) -> bool:
+        return True
+
+    def told(self) -> float:
         return self.seconds()
 
 
@@ -50,7 +62,13 @@ class PageClock:
     def seconds(self) -> float:
         return int.from_bytes(os.pread(self._file, 8, 0), "little") / 1e6
 
-    def now(self, patience: float = PATIENCE_SECONDS) -> float:
+    def now(self) -> float:
+        return self.seconds()
+
+    def ask(self) -> bool:
+        return True
+
+    def told(self) -> float:
         return self.seconds()
 
 
@@ -67,29 +85,31 @@ class PacketClock:
 
     def seconds(self) -> float:
         self._take()  # answers that came too late for their questions
-        with suppress(OSError):  # the machine has ended, or has yet to look at earlier questions
+        if self.ask():
+            select.select([self._packets], [], [], PATIENCE_SECONDS)
+        return self.told()
+
+    def now(self) -> float | None:
+        """None: the emulator has not answered in time, as on a busy host."""
+        seconds = self.seconds()
+        return None if self._awaited > 0 else seconds
+
+    def ask(self) -> bool:
+        """False: the machine has ended, or has yet to look at earlier questions. `told` has the answer."""
+        with suppress(OSError):
             self._network.send(QUESTION)
             self._awaited += 1
-            select.select([self._packets], [], [], PATIENCE_SECONDS)
+            return True
+        return False
+
+    def told(self) -> float:
+        """The last answer. A machine that is stopped answers no more than one question, until it goes on."""
         self._take()
         return self._seconds
 
-    def now(self, patience: float = PATIENCE_SECONDS) -> float | None:
-        """None: the emulator has not answered in so many of the host's seconds. A machine that is stopped answers one question until it goes on."""
-        until = time.monotonic() + patience
-        seconds = self.seconds()
-        while self._awaited > 0 and (left := until - time.monotonic()) > 0:
-            if select.select([self._packets], [], [], left)[0] and not self._take():
-                break  # the machine has ended
-            seconds = self._seconds
-        return None if self._awaited > 0 else seconds
-
-    def _take(self) -> bool:
-        """Whether there was something."""
-        more = b""
+    def _take(self) -> None:
         with suppress(BlockingIOError):
-            more = os.read(self._packets, PIPE_BYTES)
-        self._rest += more
+            self._rest += os.read(self._packets, PIPE_BYTES)
         if self._skip and len(self._rest) >= self._skip:
             self._rest, self._skip = self._rest[self._skip :], 0
         while not self._skip and len(self._rest) >= RECORD.size + len(QUESTION):
@@ -97,4 +117,3 @@ class PacketClock:
             self._rest = self._rest[RECORD.size + len(QUESTION) :]
             self._seconds = seconds - self._start + microseconds / 1e6
             self._awaited -= 1
-        return bool(more)
