@@ -29,7 +29,8 @@ PORT = "debugger"
 MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
 EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
 WAITS = "monitor_take_kicks"  # in the monitor: who kicks comes there while it waits for the answer, and others at exits
-MOST_UNMOVED = 4  # times that a victim's core was let go on to answer a kick and did not
+TURNS = 2  # of the victim's in which the clock stood, before it is held
+MOST_UNMOVED = 16  # times that a victim's core was let go on to answer a kick and did not
 
 
 class StubRun:
@@ -101,12 +102,15 @@ class StubRun:
         A victim that takes exceptions without end stops the clock of all, and nobody gets on whose timer is yet to come (patience.py). On a processor it would
         not: so it is held, and the others go on until one of them may have kicked it. Then it has its turns, until the clock stands again.
         """
-        patience, exits, unmoved = Patience(self._machine, LAST_SECONDS), -1, 0
+        patience, exits, unmoved, turns = Patience(self._machine, LAST_SECONDS), -1, 0, 0
         while True:
             why = self._go_on(patience, ())
             if why != Why.STANDS:
                 return why
-            self.holds += 1
+            turns += 1
+            if turns < TURNS:
+                continue  # its turn has passed to the others, who may have kicked it and not come to wait for the answer
+            self.holds, turns = self.holds + 1, 0
             before, exits = exits, self._exits()
             unmoved = unmoved + 1 if exits == before else 0
             why = self._go_on(patience, (CORES[VICTIM],), self._symbols[WAITS] if unmoved < MOST_UNMOVED else None)
@@ -118,7 +122,7 @@ class StubRun:
         patience.go_on()
         if also_at is not None:
             self._stub.stop_at(also_at)
-        core = self._stub.run(patience.over, held)
+        core = self._stub.run(patience.over, held, is_soon=self.holds > 0)
         if also_at is not None:
             self._stub.pass_by(also_at)
         if isinstance(core, Why):

@@ -74,18 +74,17 @@ class Stub(Debugger):
         """One instruction of that core; the others go on meanwhile: where instructions are counted, a machine may not get on otherwise."""
         self._stopped(self._said(f"vCont;s:{core + 1:x};c"))
 
-    def run(self, over: Callable[[], Why | None], held: Container[int] = ()) -> int | Why:
-        """Until a core stops, which is told, or there is a reason to stop it from here, which is told. Cores that are held stand. Raises Ended."""
+    def run(self, over: Callable[[], Why | None], held: Container[int] = (), is_soon: bool = False) -> int | Why:
+        """Until a core stops, which is told, or there is a reason to stop it from here, which is told. Cores that are held stand. `is_soon`: a reason is likely. Raises Ended."""
         try:
-            return self._run(over, held)
+            return self._run(over, held, NEXT_LOOK_SECONDS if is_soon else LOOK_SECONDS)
         except (BulkheadError, OSError) as error:
             raise Ended(str(error)) from error
 
-    def _run(self, over: Callable[[], Why | None], held: Container[int]) -> int | Why:
-        command, seconds = "vCont;c", LOOK_SECONDS
+    def _run(self, over: Callable[[], Why | None], held: Container[int], seconds: float) -> int | Why:
+        command = "vCont;c"
         if held:
             command = "vCont" + "".join(f";c:{core + 1:x}" for core in range(self._cores) if core not in held)
-            seconds = NEXT_LOOK_SECONDS
         while True:
             try:
                 return self._stopped(self.ask(command, seconds) if command else self.receive(seconds))
