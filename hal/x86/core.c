@@ -89,7 +89,7 @@ void x86_core_stop(struct hal_core *core)
  * Lines that still point here raise requests that nobody takes: a core whose guest is off has its interrupts off. What INIT would not
  * change is as at first: this life's INIT and STARTUP do not come from the next one.
  */
-void hal_core_quiesce(struct hal_core *core)
+HAL_OUTLINE void hal_core_quiesce(struct hal_core *core)
 {
 	x86_mark_off(core);
 	x86_core_stop(core);
