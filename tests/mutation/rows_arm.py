@@ -17,8 +17,8 @@ ARM_GICV3 = (
     MachineMutation(
         "a parked core answers no kick",
         "monitor/run.c",
-        "monitor_take_kicks(core, slot); hal_core_wait(core);",
-        "hal_core_wait(core);",
+        "if (monitor_take_kicks(core, slot) && is_in(PHASE_RUNS) &&",
+        "if (is_in(PHASE_RUNS) && monitor_take_kicks(core, slot) &&",
         "kick-parked",
         GICV3,
         "kicker never said",

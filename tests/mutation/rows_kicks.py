@@ -85,7 +85,7 @@ KICKS = (
     arm("a notice is not noted", "__atomic_store_n(&to->box->noticed, 1, __ATOMIC_RELEASE);"),
     arm("who notifies nobody does", "to->box; to++) {", "to == self->partition->told || to->box; to++) {"),
     arm("every core is told again", "if (!core->slot && load(", "if (load("),
-    arm("a core is told of nothing", "if (!core->slot && load(&box_of(core->partition)->noticed))", "if (!core->slot)"),
+    arm("a core is told of nothing", "if (!core->slot && load(&core->partition->box->noticed))", "if (!core->slot)"),
     pc("a kick is not counted", "ticket = __atomic_add_fetch(&to->box->requested, 1, __ATOMIC_SEQ_CST);", "ticket = to->box->requested;"),
     pc(
         "an NMI leaves before its request",

@@ -31,7 +31,7 @@ EDITS = (
     ),
     edit("a block may be cut", "if (!size || pt_offset(ia | size, range->level))", "if (!size || pt_offset(ia | size, 0))"),
     edit("leaves are put before all have invalidated", "if (!range || !pt_live_is_clear(live))", "if (!range)"),
-    edit("the first core's acknowledgement is enough", "slot < live->core_count; slot++)", "slot < 1; slot++)"),
+    edit("the first core's acknowledgement is enough", "slot < live->core_count; slot++) if", "slot < 1; slot++) if"),
     edit("taking begins no generation", "fill(live, ia, size, 0); begin_generation(live);", "fill(live, ia, size, 0);"),
     edit("every leaf has the first one's frame", "word + pt_word_of(&live->format, done)", "word"),
     edit("frames beyond the machine", "|| !pt_fits(oa.v, size, live->oa_bits)"),

@@ -144,8 +144,8 @@ RESTARTS = (
     MachineMutation(
         "memory is not scrubbed",
         "monitor/restart.c",
-        "for (; to < end; to += 4)",
-        "for (; end < to; to += 4)",
+        "for (; to < stop; to += WORDS_A_TURN)",
+        "for (; stop < to; to += WORDS_A_TURN)",
         "restart-forgets-memory",
         GICV3,
         "not 'returned 0x0'",

@@ -423,7 +423,9 @@ MUTATIONS = [
         "pci_config_read(place & ~3u); give(view->lock); hal_lock_take(view->lock); write_register(function, offset, (pci_config_read",
         "pci_test",
     ),
-    Mutation("silent functions decode", PCI_FILTER, "if (command == PCI_SILENT) return; for", "command = PCI_COMMAND_DECODE; for", "pci_test"),
+    Mutation(
+        "silent functions decode", PCI_FILTER, "if (command == PCI_SILENT) return; for", "command = PCI_COMMAND_DECODE; for", "pci_test"
+    ),
     Mutation("silence moves functions", PCI_FILTER, "if (command == PCI_SILENT) return; for", "for", "pci_test"),
     Mutation("silence is on its way", PCI_FILTER, "(void)pci_config_read(function->place + PCI_COMMAND);", "", "pci_test"),
     Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock); for", "for", "pci_test"),
