@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Drives a 16550 UART, however its registers are reached (ns16550.h). */
 #include "kernel/drivers/ns16550.h"
 
 enum { DATA = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5, DIVISOR_LOW = 0, DIVISOR_HIGH = 1 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reaches a 16550's registers in memory, as far apart and as wide as its grant says. */
 #include <stddef.h>
 
 #include "arch/arch.h"

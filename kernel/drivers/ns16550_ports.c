@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reaches a 16550's registers by I/O ports. */
 #include <stddef.h>
 
 #include "kernel/core/cpu.h"

@@ -159,6 +159,9 @@ def x86_step(one: Instruction) -> Step:
 CONDITIONS = "(eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|cs|cc)"
 ARM_JUMP = re.compile(rf"(b|b\.\w\w|b{CONDITIONS}|cbn?z|tbn?z)$")
 CONDITIONAL = re.compile(rf"(push|pop|ldm\w*|stm\w*|ldrd?|strd?|add|sub){CONDITIONS}$")
+IN_BLOCK = re.compile(
+    rf"(push|pop|ldm\w*|stm\w*|ldrd?|strd?|add|sub|b){CONDITIONS}(\.[wn])?(?=\s)"
+)  # what compilers make of a conditional return
 RETURNS = re.compile(r"pop\S*\s+\{.*pc\}|ldr\S*\s+pc, ")
 PRE, POST = re.compile(r"\[sp, #(-0x[0-9a-f]+|-\d+)\]!"), re.compile(r"\[sp\], #(0x[0-9a-f]+|\d+)")
 
@@ -194,9 +197,25 @@ def arm_step(one: Instruction, pointer: int) -> Step:
     moves = arm_moves(name, text, pointer)
     if CONDITIONAL.match(name) and RETURNS.match(text):
         return Step(returns=True, pops=-moves)
-    if moves and CONDITIONAL.match(name):
-        raise StackError(f"{one.function}: {text!r} moves the stack, or does not")
     return Step(moves, falls=not RETURNS.match(text), returns=bool(RETURNS.match(text)))
+
+
+@dataclass(frozen=True)
+class Held:
+    """In a run of ARMv7 instructions of one condition: whether it holds, once one of them has moved the stack."""
+
+    condition: str
+    holds: bool
+
+
+def condition_of(one: Instruction) -> str:
+    found = IN_BLOCK.match(one.text)
+    return found[2] if found else ""
+
+
+def as_it_holds(one: Instruction) -> Instruction:
+    """Without its condition."""
+    return replace(one, text=IN_BLOCK.sub(r"\1", one.text))
 
 
 @dataclass
@@ -280,15 +299,26 @@ class Code:
         return replace(below, bytes=returns + below.bytes)
 
     def walk(self, entry: int, name: str) -> Depth:
-        worst, seen, frames, returns = Depth(0, (name,)), dict[int, int](), dict[str, int](), False
-        waiting = list(self.starts(entry, name))
+        worst, seen, frames, returns = Depth(0, (name,)), dict[tuple[int, Held | None], int](), dict[str, int](), False
+        waiting: list[tuple[int, int, Held | None]] = [(address, depth, None) for address, depth in self.starts(entry, name)]
         while waiting:
-            address, depth = waiting.pop()
-            if seen.setdefault(address, depth) != depth:
-                raise StackError(f"{name}: {address:#x} is reached with {seen[address]} and with {depth} bytes on the stack")
+            address, depth, held = waiting.pop()
             if address not in self.instructions:
                 raise StackError(f"{name} goes to {address:#x}, where no resident code is")
             one = self.instructions[address]
+            condition = condition_of(one) if self.architecture == "armv7" else ""
+            if held and condition != held.condition and not one.name.startswith("it"):
+                held = None
+            if seen.setdefault((address, held), depth) != depth:
+                raise StackError(f"{name}: {address:#x} is reached with {seen[address, held]} and with {depth} bytes on the stack")
+            if held and condition and not held.holds:
+                waiting.append((self.next[address], depth, held))
+                continue
+            if held and condition:
+                one = as_it_holds(one)
+            elif condition and self.step(one).moves:
+                waiting += [(address, depth, Held(condition, holds)) for holds in (True, False)]
+                continue
             step, after = self.step(one), self.after(one, depth, frames)
             if step.returns and after != step.pops:
                 raise StackError(f"{name}: {one.text!r} at {address:#x} with {after} bytes on the stack")
@@ -298,7 +328,7 @@ class Code:
             returns |= step.returns or one.name == "iretq" or (step.indirect and not step.calls and below.returns)
             goes_on = [step.target] if step.target is not None and not step.calls else []
             goes_on += [self.next[address]] if step.falls and below.returns and address in self.next else []
-            waiting += [(to, after) for to in goes_on if seen.get(to) != after]
+            waiting += [(to, after, held) for to in goes_on if seen.get((to, held)) != after]
         return replace(worst, returns=returns)
 
 

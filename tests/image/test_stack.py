@@ -85,6 +85,8 @@ def test_a_tail_call_is_followed() -> None:
         depth("aarch64", "f; str x30, [sp, #-0x10]!; ldr x30, [sp], #0x10; b 0x10c <g>", "g; sub sp, sp, #0x40; add sp, sp, #0x40; ret")
         == 64
     )
+    of_a_condition = "f; push {r3, r4, r5, lr}; addeq sp, #0x8; popeq.w {r5, lr}; it eq; beq.w 0x118 <g>; pop {r3, r4, r5, pc}"
+    assert depth("armv7", of_a_condition, "g; sub sp, #0x20; add sp, #0x20; bx lr") == 32
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,9 @@ def test_a_tail_call_is_followed() -> None:
         ("x86_64", "f; enter $0x80, $0; leave; retq", "do to the stack"),
         ("armv7", "f; vpush {d8}; vpop {d8}; bx lr", "do to the stack"),
         ("x86_64", "f; pushq %rax; retq", "with 8 bytes on the stack"),
-        ("armv7", "f; push {r4, lr}; popeq {r4, r5}; pop {r4, pc}", "moves the stack, or does not"),
+        ("armv7", "f; push {r4, lr}; popeq {r4, r5}; pop {r4, pc}", "is reached with"),
+        ("armv7", "f; push {r4, lr}; addeq sp, #0x4; popeq {lr}; beq 0x200 <dropped>; pop {r4, pc}", "no resident code"),
+        ("armv7", "f; push {r4, lr}; popeq {r4, lr}; bne 0x108 <f>; pop {r4, pc}", "is reached with"),
         ("armv7", "f; push {r4, lr}; popeq {r4, r5, pc}; pop {r4, pc}", "with 8 bytes on the stack"),
         ("armv7", "f; push {r4, lr}; popeq {r4, pc}; pop {pc}", "with 4 bytes on the stack"),
         ("aarch64", "f; cbz x0, 0x108 <f+0x8>; sub sp, sp, #0x10; nop; b 0x108 <f+0x8>", "is reached with"),

@@ -29,7 +29,7 @@ CORES = (
     *(
         cores("cores share what they attempt", f"kernel/arch/{arch}/vectors.S", old, new, platform, ATTEMPTS, "attempts-at-once")
         for arch, old, new, platform in (
-            ("x86_64", "str %ax movzwl", "mov $SELECTOR_TSS, %eax movzwl", SVM),
+            ("x86_64", "str %ax", "mov $SELECTOR_TSS, %eax", SVM),
             ("aarch64", "mrs x10, tpidr_el1", "mov x10, #0", GICV3),
             ("armv7", "mrc p15, 0, r5, c13, c0, 4", "mov r5, #0", ARMV7),
         )

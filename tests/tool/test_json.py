@@ -12,7 +12,7 @@ from bhtool.paths import PARTITIONS, ROOT
 from tests.tool.conftest import Inside
 
 DOCUMENT = {"schema", "versions", "platform", "valid", "errors", "warnings", "allocation", "schedulability", "channels", "assumptions"}
-SANDBOX = {"name", "cpus", "ram", "rest", "unprotected", "devices", "withheld", "reaches", "memory", "restart"}
+SANDBOX = {"name", "cpus", "numa", "ram", "rest", "unprotected", "devices", "withheld", "reaches", "memory", "restart"}
 MEMORY = {"ram_bytes", "monitor_bytes", "table_bytes", "core_bytes", "log_bytes", "snapshot_bytes", "given_up_bytes"}
 RESTART = {"max_restarts", "zeroed_bytes", "snapshot_bytes", "instructions_at_most"}
 FOUND = {"file", "line", "rule", "text"}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Commands in which two cores of the sandbox do something at once, or one after the other (pair.h). */
 #include "probe/pair.h"
 
 #include <stdatomic.h>
@@ -116,7 +117,7 @@ static uint64_t address_of_other;
 /* A hole for each slot. */
 static uint64_t hole_of(unsigned slot)
 {
-	return page_at() + (slot + 1) * sizeof(page) - 2 * BH_MAX_SANDBOX_CORES * sizeof(page);
+	return page_at() - (slot + 1) * sizeof(page);
 }
 
 static void await_phase(enum phase awaited)
