@@ -13,7 +13,7 @@
 /* Zero is read from xzr: given the choice ("rZ"), clang loads another register with it. */
 #define SYSREG_WRITE(name, value)                                                                    \
 	do {                                                                                         \
-		if (__builtin_constant_p(value) && (value) == 0)                                     \
+		if (__builtin_constant_p(value) && (uint64_t)(value) == 0)                           \
 			__asm__ volatile("msr " #name ", xzr" : : : "memory");                       \
 		else                                                                                 \
 			__asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(value)) : "memory"); \
