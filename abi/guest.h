@@ -23,7 +23,8 @@ enum { BH_NOTICE_VECTOR = 0xe2, BH_NOTICE_SGI = 14 };
 
 /*
  * Why a sandbox trapped into its monitor; index of every exit counter, so the order is part of the contract. A new one comes last, and
- * needs the backends' decoders and emulators, monitor/exits.c, SETTLED of monitor/run.c, and tools/bhtool/codes/reasons.py.
+ * needs the backends' decoders and emulators, monitor/exits.c, SETTLED of monitor/run.c, and tools/bhtool/codes/reasons.py. While there are
+ * at most BH_EXIT_SLOTS, nothing else of struct bh_stats moves.
  */
 enum bh_exit_reason {
 	BH_EXIT_KICK,      /* another monitor asked for attention */
@@ -43,6 +44,7 @@ enum bh_exit_reason {
 	BH_EXIT_HANG,      /* no exit: its heartbeat was missed when somebody kicked it */
 	BH_EXIT_REASONS,
 };
+enum { BH_EXIT_SLOTS = 20 /* counters that there is room for */ };
 
 /* Life of a sandbox, as its monitor sees it. */
 enum bh_state { BH_STATE_COLD, BH_STATE_RUNNING, BH_STATE_READY, BH_STATE_PARKED, BH_STATE_OFF };
@@ -50,7 +52,7 @@ enum bh_state { BH_STATE_COLD, BH_STATE_RUNNING, BH_STATE_READY, BH_STATE_PARKED
 /* Read-only to its sandbox, one page, written by the sandbox's monitor alone; one row a core, so no locks. */
 enum { BH_STATS_MAGIC = 0x54534842 /* "BHST" */ };
 struct bh_core_stats {
-	uint64_t exits[BH_EXIT_REASONS];
+	uint64_t exits[BH_EXIT_SLOTS];
 	uint64_t kicks; /* kicks acknowledged: several may coalesce into one exit, some arrive between exits */
 };
 struct bh_stats {
@@ -67,7 +69,7 @@ struct bh_stats {
 	uint64_t longest_restart_ticks; /* of all its restarts */
 	struct bh_core_stats core[BH_MAX_SANDBOX_CORES];
 	/* The lowest 32 bits of each core's exits at BH_CALL_READY: separates boot from steady state. */
-	uint32_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_REASONS];
+	uint32_t at_ready[BH_MAX_SANDBOX_CORES][BH_EXIT_SLOTS];
 };
 
 /* What the sandbox was doing when its monitor parked it. Not visible to the sandbox. */
@@ -104,7 +106,10 @@ struct bh_log {
 	uint8_t text[BH_LOG_TEXT_BYTES];
 };
 
-/* Table of grants: everything the sandbox owns beyond its cores. */
+/*
+ * Table of grants: everything the sandbox owns beyond its cores. A new kind comes last; programs skip kinds that they do not know. Rows are
+ * made in tools/bhtool/config/grants.py; docs/guest.md lists the kinds.
+ */
 enum bh_grant_kind {
 	BH_GRANT_NONE,
 	BH_GRANT_RAM,          /* gpa, size */
@@ -130,7 +135,11 @@ struct bh_grant {
 	uint8_t compatible[BH_NAME_BYTES]; /* first compatible string of the device node */
 };
 
-/* Read-only to its sandbox, one page; made by the tool, clock_hz filled in by start-up code where only the machine knows it. */
+/*
+ * The information page: read-only to its sandbox, made by the tool (make_info, tools/bhtool/config/table.py); clock_hz is filled in by
+ * start-up code where only the machine knows it. What is not used reads as 0. A new field goes after `grants`, while the page has room, or
+ * into `pad`: programs of before expect 0 there, so the version stays. Anywhere else it raises the version: docs/versions.md.
+ */
 enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 3, BH_INFO_OLDEST = 3 /* that still runs: docs/versions.md */ };
 /* An ELF note, name "Bulkhead", by which a program can say the version it was built for; one that says none is taken as it is. */
 enum { BH_NOTE_CONTRACT = 1 /* its descriptor: one word, BH_INFO_VERSION */ };
@@ -155,6 +164,10 @@ struct bh_info {
  * ARMv7: HVC #0, function in r0, arguments r1-r3, result in r0, sign-extended from 32 bits; r1-r12 otherwise kept.
  * Function numbers lie in SMCCC's vendor-specific hypervisor range, 64-bit fast calls; a 32-bit sandbox (ARMv7) makes 32-bit
  * calls: the same numbers without BH_CALL_64. An unknown function returns BH_E_UNKNOWN and changes nothing.
+ *
+ * A new one comes last, and needs monitor/exits.c, tools/bhtool/codes/contract.py (a row in CALLS, and the numbers of BH_E_UNKNOWN),
+ * docs/guest.md, and docs/codes.md made anew. One that never returns also needs ENDING_CALLS in tools/bhtool/attack/resets.py and
+ * calls_left_out in tests/guests/probe/arm/sweep_arm.c.
  */
 enum { BH_CALL_64 = 0x40000000 };
 enum bh_call {

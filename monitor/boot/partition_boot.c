@@ -13,6 +13,8 @@
 extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
 extern char __resident_data_start[], __resident_data_end[];
 
+_Static_assert(sizeof(struct bh_stats) <= BH_PAGE_BYTES && sizeof(struct bh_info) <= BH_PAGE_BYTES, "each is one page to its sandbox");
+
 enum { KICK_TIMEOUTS_PER_SECOND = 10, CRASH_BYTES = (sizeof(struct bh_crash) + 63) / 64 * 64 };
 
 void build_must(enum hal_status status, const char *what)
