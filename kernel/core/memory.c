@@ -86,6 +86,7 @@ void memory_init(void)
 	if (space_init() != SPACE_OK)
 		fault_stop("no frame for the first page table");
 	map_image();
+	memory_map_own();
 	map_holes((uintptr_t)info, sizeof(*info), SPACE_RODATA);
 	for (uint32_t i = 0; i < info->grant_count && i < BH_MAX_GRANTS; i++)
 		map_grant(&info->grants[i]);

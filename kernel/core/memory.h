@@ -35,6 +35,11 @@ void memory_switch(const uint64_t *root, unsigned asid);
  */
 void memory_leave(void);
 /*
+ * Maps what this processor needs besides image and grants, in frames that it takes. What is mapped around them later is mapped page by
+ * page, so that a page among them can become a hole. Requires: nothing but the image is mapped; called once, before memory_start.
+ */
+void memory_map_own(void);
+/*
  * Turns translation and caches on, by the kernel's own tables. `written_end`: the kernel has written from the end of its read-only data up
  * to there, with caches off, and nothing but the image above.
  */

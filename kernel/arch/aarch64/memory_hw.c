@@ -92,6 +92,8 @@ void memory_leave(void)
 	memory_forget();
 }
 
+void memory_map_own(void) {}
+
 void memory_start(const uint64_t *root, uint64_t written_end)
 {
 	extern const char rodata_end[]; /* kernel.lds */

@@ -13,6 +13,7 @@
 #include "frame.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/fault.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/smp.h"
 #include "kernel/core/space.h"
 #include "segments.h"
@@ -56,10 +57,13 @@ static uint64_t gdt[(SELECTOR_TSS + TSS_DESCRIPTOR_BYTES * BH_MAX_SANDBOX_CORES)
 	[SELECTOR_USER_CODE / 8] = DESCRIPTOR_USER_CODE,
 	[SELECTOR_USER_DATA / 8] = DESCRIPTOR_USER_DATA,
 };
-static _Alignas(STACK_BYTES) struct own_stack {
+struct own_stack {
 	uint8_t hole[STACK_BYTES];
 	uint8_t stack[STACK_BYTES];
-} own_stacks[BH_MAX_SANDBOX_CORES][STACKS] __attribute__((section(".noinit")));
+};
+/* The first core's are here before there are frames. */
+static _Alignas(STACK_BYTES) struct own_stack first_stacks[STACKS] __attribute__((section(".noinit")));
+static struct own_stack *own_stacks[BH_MAX_SANDBOX_CORES] = { first_stacks };
 
 static uint64_t top_of(unsigned slot, unsigned ist)
 {
@@ -69,6 +73,17 @@ static uint64_t top_of(unsigned slot, unsigned ist)
 uint64_t descriptors_own_stack(void)
 {
 	return top_of(cpu_slot(), IST_PROGRAM);
+}
+
+void descriptors_take_stacks(void)
+{
+	for (unsigned slot = 1; slot < smp_count(); slot++) {
+		uint64_t at = frames_take_run(sizeof(first_stacks) / FRAME_BYTES, 1, FRAME_STACK);
+
+		if (!at || space_map(&kernel_space, at, at, sizeof(first_stacks), SPACE_DATA) != SPACE_OK)
+			fault_stop("no frames for a core's own stacks");
+		own_stacks[slot] = (struct own_stack *)at;
+	}
 }
 
 void descriptors_make_holes(void)

@@ -8,7 +8,11 @@
  */
 void descriptors_init(void);
 
-/* Unmaps the page below each of those stacks. Requires: kernel_space maps the image, in leaves of 4 KiB there; no other core is on. */
+/* Takes frames for those stacks of the other cores, and maps them. Requires: kernel_space maps no RAM yet but the image. Stops without
+ * frames. */
+void descriptors_take_stacks(void);
+
+/* Unmaps the page below each of those stacks, of all cores. Requires: descriptors_take_stacks; no other core is on. */
 void descriptors_make_holes(void);
 
 /* On a further core, slot > 0: the same. From here on cpu_slot() tells it. */

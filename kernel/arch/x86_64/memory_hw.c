@@ -65,6 +65,11 @@ void memory_leave(void)
 	memory_switch(boot_pml4, 0);
 }
 
+void memory_map_own(void)
+{
+	descriptors_take_stacks();
+}
+
 void memory_start(const uint64_t *root, uint64_t written_end)
 {
 	uint64_t cr0;
