@@ -6,9 +6,10 @@
  *                                  └──►  arm/   chosen when linked
  *
  * Two lives. Start-up (files named *_boot.c, dropped afterwards) runs on the boot core, one-to-one mapped, and prepares:
- * partitions, cores, spaces, all from the sandbox's own arena; each core then disarms itself and leaves for its space. Resident code runs
- * on the sandbox's cores only, inside the private copy of the monitor, and touches nothing but its own sandbox and the pages listed in
- * docs/shared-state.md. Pointers handed out by start-up functions lie in the arena, which both lives see at the same address.
+ * partitions, cores, spaces, all from the sandbox's own arena. Each core then switches off what a loader left on (hal_core_disarm) and
+ * moves to its private monitor and its tables (hal_core_launch). Resident code runs on the sandbox's cores only, inside the private copy of
+ * the monitor, and touches nothing but its own sandbox and the pages listed in docs/shared-state.md. Pointers handed out by start-up
+ * functions lie in the arena, which both lives see at the same address.
  */
 #pragma once
 #include <stdbool.h>
@@ -75,11 +76,11 @@ uint64_t hal_machine_clock_hz(void);
 uint64_t hal_machine_core_id(void);
 
 struct hal_partition_config {
-	uint32_t index; /* sandbox number: names the address-space tag (VMID, ASID) index + 1 */
+	uint32_t index; /* sandbox number; its address-space tag (VMID, ASID, VPID) is this + 1 */
 	uint32_t core_count;
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
-	uint32_t unprotected;                       /* enum bh_protection, or-ed: what need not be confined */
+	uint32_t unprotected;                       /* enum bh_protection, or-ed: protections that it does without */
 	bool trusted_idle;                          /* the sandbox promises never to sleep with its interrupts shut off (BH-D314) */
 	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one per machine core */
@@ -87,7 +88,7 @@ struct hal_partition_config {
 /*
  * Makes a partition in which nothing is mapped or granted, in frames of `arena`, where it stays.
  * Requires: hal_probe has returned HAL_OK; boot core.
- * Returns HAL_OK, HAL_E_RANGE (the index, the number of cores or a machine core number is none that there can be) or HAL_E_NOMEM.
+ * Returns HAL_OK, HAL_E_RANGE (index, number of cores or a machine core number out of range) or HAL_E_NOMEM.
  * On failure *out is untouched; frames may have been taken from the arena.
  */
 HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config,
@@ -96,8 +97,8 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
 /*
  * Maps [gpa, gpa+size) to [hpa, hpa+size) with the largest leaves that fit.
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (one of the three is no multiple of 4 KiB, the range is empty, wraps or is beyond what the
- * machine can address), HAL_E_PERMISSION (no such set, or executable device memory), HAL_E_OVERLAP (something is mapped there) or
- * HAL_E_NOMEM.
+ * machine can address), HAL_E_PERMISSION (the format has no such set, or device memory would be executable), HAL_E_OVERLAP (something
+ * is mapped there) or HAL_E_NOMEM.
  * On failure the partition maps what it mapped before (prepare, then commit); empty table frames may have been taken from the arena.
  */
 HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
@@ -138,13 +139,13 @@ void hal_machine_silence_functions(void);
 struct bh_pci_function;
 /* A base address of a PCI function. */
 struct hal_base {
-	uint64_t start, bytes; /* 0 bytes: one that no register can hold; not to be used */
+	uint64_t start, bytes; /* 0 bytes: the table's values make no address; not to be used */
 	bool ports;            /* I/O ports; otherwise memory */
 };
 enum { HAL_MAX_BASES = 6 };
 /*
- * Decodes the base address registers that the table has for a function, in their order; returns how many addresses there are: one of 64
- * bits takes two registers. Pure: reads nothing but its arguments.
+ * Decodes the base address registers that the table has for a function, in their order. Returns how many addresses there are; one of
+ * 64 bits takes two registers. Pure: reads nothing but its arguments.
  */
 uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_base bases[HAL_MAX_BASES]);
 
@@ -155,8 +156,8 @@ uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_b
  */
 HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function);
 /*
- * Shows the configuration registers of the granted functions, read only, and the frame `absent` in place of everybody else's. With
- * BH_PROTECT_IO in `unprotected`: all functions', and to write, too. Requires: all functions are granted.
+ * Maps the configuration registers of the granted functions, read-only, and the frame `absent` in place of every other function's. With
+ * BH_PROTECT_IO in `unprotected`, maps those of all functions, writable. Requires: all functions are granted.
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_OVERLAP (something is mapped there) or HAL_E_NOMEM. Where no registers are memory it maps nothing.
  */
 HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
@@ -170,7 +171,7 @@ struct hal_entry {
 	gpa_t stack;
 	gpa_t area; /* x86: GDT and page tables, abi/guest.h; 0 elsewhere */
 };
-/* A hal_core stands at the start of a frame. The rest of the frame, at least so many bytes, is its monitor's stack. */
+/* A hal_core stands at the start of a frame. The rest of that frame, at least this many bytes, is the stack of the monitor on this core. */
 enum { HAL_STACK_BYTES = 1536 };
 /*
  * Makes guest core `slot` of the partition: the first in its entry state, the others off until their guest starts them.
@@ -193,8 +194,8 @@ HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *v
 					  enum hal_memory memory);
 
 /*
- * Names the parts of the resident image that only this machine needs, beside those that every private monitor has: one image may hold
- * several backends. Parts that are not named are not copied: a private monitor has zeros in their place.
+ * Lists the parts of the resident image that this machine's backend adds to those that every private monitor has. One image may hold
+ * several backends: a private monitor has zeros in place of the others' parts.
  * Returns how many there are; if there are none, *parts is NULL.
  */
 struct hal_part {
@@ -223,7 +224,7 @@ HAL_CHECKED enum hal_status hal_space_map_devices(struct hal_space *space, const
 HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from, struct hal_partition *to);
 
 /*
- * Lets `from` send one interrupt (BH_NOTICE_VECTOR, BH_NOTICE_SGI) to the first core of `to`, too. Requires: start-up; `to` has agreed, is
+ * Also lets `from` send the notice (BH_NOTICE_VECTOR, BH_NOTICE_SGI) to the first core of `to`. Requires: start-up; `to` has agreed, is
  * another partition, and was not named before.
  */
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to);
@@ -236,7 +237,7 @@ HAL_CHECKED enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argume
 
 /*
  * Stops what a loader may have left writing to memory, or counting towards an interrupt, on this core. Requires: on the core itself, before
- * hal_core_launch. Returns whether all of it is off. If not, the guest of this core never runs: hal_core_run reports ERROR in its place.
+ * hal_core_launch. Returns false if something stays on: the guest of this core then never runs, and hal_core_run reports ERROR instead.
  */
 HAL_CHECKED bool hal_core_disarm(struct hal_core *core);
 
@@ -254,14 +255,14 @@ struct hal_exit {
 	enum bh_access access;
 	uint32_t width;  /* bytes */
 	uint32_t target; /* guest register that takes or gives the value; backend's numbering */
-	uint32_t length; /* bytes of the instruction; 0: the hardware knows them when the backend goes on after it */
+	uint32_t length; /* bytes of the instruction; 0: HAL_SKIP takes them from the hardware */
 	uint64_t gpa;    /* MEMORY, DEVICE: address; PORT: port; REGISTER: its number; CALL, FIRMWARE: function */
 	uint64_t gva;
 	uint64_t value;  /* written value */
 	uint64_t raw[2]; /* as struct bh_crash */
 };
 
-/* An exit that nobody has decoded yet. A few stores of whole registers: the resident memset goes byte by byte. */
+/* Clears *exit, kind ERROR. Inline, in a few stores of whole registers: the resident memset goes byte by byte. */
 static inline void hal_exit_begin(struct hal_exit *exit)
 {
 	__builtin_memset_inline(exit, 0, sizeof(*exit));
@@ -270,9 +271,9 @@ static inline void hal_exit_begin(struct hal_exit *exit)
 
 /*
  * Carries out what the sandbox's other cores have asked of this core: to start, to reset, to take an NMI. Returns whether its guest is to
- * run now. If false, the guest has not started this core, or has switched it off: the caller waits (hal_core_wait) and asks again. A core
- * whose monitor trapped is ready: hal_core_run has something to report. Call after hal_kick_take, before hal_core_run; not needed after an
- * exit of a kind that cannot change what this asks (monitor/run.c).
+ * run now. If false, the guest has not started this core, or has switched it off: the caller waits (hal_core_wait) and asks again. Also
+ * true if this core's monitor trapped, so that hal_core_run can report it. Call after hal_kick_take, before hal_core_run; not needed after
+ * an exit of a kind that cannot change what this asks (monitor/run.c).
  */
 bool hal_core_ready(struct hal_core *core);
 
@@ -294,9 +295,12 @@ enum hal_action {
 	HAL_FAULT,   /* park or restart it, with a crash record */
 	HAL_RESTART, /* the sandbox asked to begin again */
 };
-/* Does what the machine itself would have done, within the grant: device, port, register, IPI, CPUID, firmware, idle, long. */
+/*
+ * Answers an exit of kind DEVICE, PORT, REGISTER, IPI, IDENTIFY, FIRMWARE, IDLE or LONG as the machine itself would, within the grant.
+ * For other kinds returns HAL_FAULT.
+ */
 enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit);
-/* Carries out HAL_SKIP or HAL_REFUSE (the others need nothing of the backend). */
+/* Carries out HAL_SKIP or HAL_REFUSE; for HAL_RESUME there is nothing to do. Requires: no other action. */
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action);
 
 /* Hypercall arguments and result (abi/guest.h). Requires: n is 0, 1 or 2. */
@@ -309,16 +313,19 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 /* Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. Requires: its guest is off. */
 void hal_core_quiesce(struct hal_core *core);
 /*
- * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. Nothing masters the bus
- * (BH-D140), so the caller may write the sandbox's memory when this returns; hal/pci/pci.h says what masters will need. A step of restarts,
- * and the last of an end for good. Requires: the first core, after hal_core_quiesce of every core, so that nothing of the sandbox runs; at
- * the end for good a core that does not come is not waited for, and its guest never runs again. Bounded; waits for locks only. Devices
- * that are no PCI functions are free of DMA (BH-D140). An IOMMU's part, to end its translations, comes here: hal/iommu/README.md.
+ * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. A step of restarts, and the
+ * last of an end for good.
+ * Requires: the first core, after hal_core_quiesce of every core, so that nothing of the sandbox runs. At the end for good, a core that
+ * does not come in time may be left out, as its guest never runs again. Bounded; waits for locks only.
+ *
+ * Until there is an IOMMU no function masters the bus, and other devices are free of DMA (BH-D140): so the caller may write the sandbox's
+ * memory when this returns. What masters will need: hal/pci/pci.h, hal/iommu/README.md.
  */
 void hal_partition_quiesce(struct hal_core *core);
 /*
  * Gives the sandbox the hardware state of a first life: its lines and functions are as start-up left them, nothing is pending or active
- * that an earlier life caused, the other cores are off, every register of this core's guest is as before its first entry, stage 2 is whole.
+ * that an earlier life caused, the other cores are off, every register of this core's guest is as before its first entry, no entry
+ * of stage 2's root is missing.
  * Requires: the first core, after hal_partition_quiesce. The caller has restored the sandbox's memory.
  */
 void hal_core_restart(struct hal_core *core);
@@ -331,11 +338,10 @@ void hal_core_wait(struct hal_core *core);
  */
 struct hal_kick_mailbox {
 	_Alignas(64) uint32_t requested; /* incremented by kickers */
-	uint32_t sent;                   /* requests whose signal is on its way (poisoning kick only) */
+	uint32_t sent;                   /* ARM: requests whose signal is on its way */
 	uint32_t acknowledged;           /* written by the kicked core alone */
 	uint32_t awake;                  /* the kicked core is in its private monitor, or about to enter it (x86); it alone writes this */
-	uint32_t noticed; /* set when a sandbox that names this core's in `notify` has been parked; never cleared: later lives are told, too
-			   */
+	uint32_t noticed;                /* not 0: a sandbox whose `notify` names this core's has been parked; kept for later lives */
 };
 /*
  * Kicks the first core of sandbox `target`; returns the ticket. Requires: target < BH_MAX_SANDBOXES.
@@ -345,8 +351,8 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
 /* Returns whether the kick with this ticket of hal_kick_send has been acknowledged; false where `target` may not be kicked. */
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
 /*
- * Kicks every other core of the own sandbox and waits for none: whatever a core runs, it comes into its monitor. One exception: where
- * nobody may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
+ * Kicks every other core of the own sandbox and waits for none: whatever a core runs, it comes into its monitor. Exception: where nobody
+ * may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
  */
 void hal_kick_siblings(struct hal_core *self);
 /* Sends the interrupts that hal_partition_allow_notice has allowed, now and whenever one of their targets begins anew. Needs no answer. */

@@ -2,7 +2,8 @@
 /*
  * Locks that monitors share, for registers that exist once in the machine (docs/shared-state.md). A lock serves cores in the order in
  * which they ask. At most BH_MAX_CORES wait, and a holder makes a few device accesses, so no guest can stretch a wait beyond a fixed
- * bound. A core answers kicks after its wait. NMI handlers take no lock, and nothing that a guest can make fail is done under one.
+ * bound. A core that waits answers no kick until it has the lock. NMI handlers take no lock. A holder does nothing that a guest could make
+ * fail.
  */
 #pragma once
 #include "abi/table.h"

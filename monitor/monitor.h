@@ -9,9 +9,13 @@
  *            └─► snapshot_boot   keep what a restart needs
  *
  * `monitor` is the whole mutable state of a private copy besides what hal keeps in the arena. Start-up fills it through
- * the copy's frames; resident code sees it at its link address. Cores of a sandbox share it, so it is const after launch
- * except for `phase`, which one core claims, `entered`, `restarts_left`, `trapped`, `stopped` and `watch`, whose writers run.c and
- * restart.c name, and the statistics page, where each core writes its own row and the one that calls READY a copy of all.
+ * the copy's frames; resident code sees it at its link address. The cores of a sandbox share it. After launch these change:
+ *
+ *   phase                             by the core that claims it (run.c)
+ *   entered, trapped, stopped         by each core, for itself (run.c, restart.c)
+ *   restarts_left                     by the core that claimed the restart (run.c)
+ *   watch                             by the first core (restart.c)
+ *   *stats                            each core's row by itself; at_ready by the core that calls READY
  */
 #pragma once
 #include "abi/table.h"
@@ -56,7 +60,7 @@ struct monitor {
 	struct watch watch;                     /* the first core's */
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
 	uint32_t entered;                       /* bit n: core n has been in monitor_run */
-	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* the phase that core n has stopped for, and whose end it waits for */
+	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* by core n: the phase for which it has stopped, and whose end it waits for */
 	bool trapped;                           /* a core's monitor has: the sandbox does not begin again */
 	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
 };
@@ -72,7 +76,7 @@ enum hal_action monitor_answer(struct hal_core *core, unsigned slot, const struc
 uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 
 /*
- * Does this core's part of a restart or of the end. It may still be going on when this returns: the caller reads the phase again.
+ * Does this core's part of a restart or of the end. May return before the others have done theirs: the caller reads the phase again.
  * Requires: the core has read `phase`, one that RESTARTS or has ENDED, from monitor.phase.
  */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of one guest core, below it: run, count, answer, go on. Every core of a sandbox runs this in its own stack. */
+/* The loop below one guest core: runs it, counts its exits, answers them; and who ends or restarts the sandbox. Every core of a sandbox
+ * runs this in its own stack. */
 #include "monitor.h"
 
 #include "arch/arch.h"
@@ -61,8 +62,8 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 
 /*
  * Returns whether this core ends the life of all; if so, *again says whether another life begins. If several cores fault or ask for a
- * restart, the first one decides, because each reads the phase before it reads how many restarts are left. An end that was asked for, or
- * that a trap of the monitor has made inevitable, does not wait for a restart to finish.
+ * restart, the first one decides, because each reads the phase before it reads how many restarts are left. An end that was
+ * asked for, or that a trap of the monitor has made inevitable, wins over a restart in progress.
  */
 static bool claim(enum hal_action action, bool *again)
 {
@@ -116,14 +117,14 @@ static void answer_kicks(struct hal_core *core, unsigned slot)
  *   a missed heartbeat                        is looked at with a kick
  *   a sibling ends or restarts the sandbox    hal_kick_siblings, the same way
  *   a sibling starts, stops or interrupts it  with the same kick
- *   this core ends or restarts the sandbox    is none of these actions, and goes by end_life
- *   this core stops or interrupts itself      IPI and FIRMWARE, which are none of these kinds
+ *   this core ends or restarts the sandbox    is not settled: goes through end_life
+ *   this core stops or interrupts itself      is not settled: IPI, FIRMWARE
  *   a trap of this core's monitor             monitor_run begins anew, and hal_core_run reports ERROR
  *
- * A hal may answer exits itself, without coming here, where the same holds for every one of these causes.
+ * A backend may answer an exit without coming here if each of these causes would still end its next run.
  *
- * No answer to one of these kinds takes the signal away and leaves its cause: only KICK, hal_core_wait and a restart do, after which the
- * core looks. IDLE waits, so it is none of these kinds. Only an exit whose instruction has been completed counts: an exception that the
+ * An answer to one of these kinds never clears a pending signal while its cause remains: only KICK, hal_core_wait and a restart do, and
+ * then the core looks. IDLE waits, so it is not settled. Only an exit whose instruction has been completed counts: an exception that the
  * guest is given may lead to an instruction that exits before the signal is taken, and so on without end (BH-D330).
  */
 enum {
@@ -152,8 +153,8 @@ static void attend(struct hal_core *core, unsigned slot)
 }
 
 /*
- * Entered again, this core's monitor has trapped: whatever it did then, half of it is done. Its sandbox does not begin again, and if it was
- * being parked, this core does no more of that.
+ * Notes that monitor_run was entered. A second entry of this core means that its monitor trapped and left something half done: the sandbox
+ * does not begin again, and if it was being parked, this core does no more of that. Returns whether hal_core_run is to report the trap.
  */
 static bool enter_again(struct hal_core *core, unsigned slot)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up: the walk over what has to be off, and the sentence about what is not. */
+/* Start-up: switches off each row of disarm_controls (aarch64/, armv7/), and writes the refusal that names one which stays on. */
 #include "hal/arm/disarm.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the machine below would have done, within the grant: kind → who knows. A kind that is not here is a fault. */
+/* hal_core_emulate: for each kind of exit that the machine itself would have answered, who answers it here. Any other kind is a fault. */
 #include "hal/arm/stage2.h"
 
 /* The monitor sleeps in the guest's place: a guest that owns its CPU interface could sleep through a kick. */

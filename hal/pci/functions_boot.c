@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up: nothing on the bus moves, then the granted functions stand where the table wants them. */
+/* Start-up: silences every PCI function, then places the granted ones as the table says. */
 #include "hal/pci/pci.h"
 
 #include "board.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shorthand shared by the descriptions of formats. */
+/* Macros for the descriptions of formats, formats_*_boot.c. */
 #pragma once
 #include "hal/pt/pt.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resident: hal.h in terms of the vendor, and who imitates what. */
+/* Resident: functions of hal.h over x86_vendor, and for each kind of exit the code that answers it. */
 #include "hal/x86/core.h"
 
 #include "arch/x86_64/x86.h"

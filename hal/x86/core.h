@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hal.h on x86: what both vendors share. These structures lie in the sandbox's arena; start-up fills them, and of the
- * partition nothing changes afterwards but `ioapic`, under its lock, and the lock in `pci`. A core's part is touched by that core alone,
- * but for the core events that its siblings post.
+ * hal.h on x86: what both vendors share. These structures lie in the sandbox's arena. After start-up a partition is constant, except for
+ * `ioapic`, under its lock, and the lock in `pci`. A hal_core is touched by its core alone, except for the core events that siblings post.
  *
  * The room has a circle: these structures contain what the I/O APIC and CPUID keep for a sandbox, so this header includes theirs, and
  * their resident code looks up the sandbox's cores and registers here.
@@ -47,7 +46,8 @@ struct hal_partition {
 	struct pci_view pci;
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
-	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* who is told of the end; the list ends with an entry without a box */
+	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* sandboxes that get the notice when this one is parked; the list ends with an entry
+							  without a box */
 	struct pt stage2;
 	uint32_t index;
 	/* Start-up alone. */
@@ -77,7 +77,7 @@ struct hal_core {
 	struct x86_registers registers;
 	struct hal_entry entry;
 	struct x86_noted noted;
-	uint64_t *field[X86_FIELDS]; /* where they stand: in the control block, or, if that is not memory, in `state` after a memory exit */
+	uint64_t *field[X86_FIELDS]; /* each field's place: in the VMCB; on VT-x in `state`, filled after a memory exit */
 	uint64_t state[X86_FIELDS];
 	struct x86_identity identity;
 };
@@ -140,8 +140,8 @@ enum { X86_TARGET_RAX, X86_TARGET_MEMORY };
 #define X86_CR(n)  (UINT64_C(2) << 32 | (n))
 
 /*
- * A memory exit becomes a device's if its access is to be carried out as far as it is granted, and its instruction is understood. Requires:
- * no event was being delivered. Of `exit`, access, gpa and target count.
+ * Turns a memory exit into one of a filtered device if the address is such a device's and decode.h knows the instruction. Returns whether
+ * it did. Requires: no event was being delivered. Of `exit`, access, gpa and target count.
  */
 bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit);
 

@@ -11,8 +11,8 @@
 #include "hal/x86/vendor.h"
 
 /*
- * SDM vol. 2A, 2.3.11 "AVX Instruction Length": no instruction is longer. It is read in aligned words, and begins in the first. After the
- * bytes that count there may be others, and then zeros, as far as a decoder may look.
+ * An instruction's bytes, read in aligned words; it begins in the first of them. After `count` bytes there may be others, and then zeros,
+ * for X86_CODE_LOOKAHEAD bytes. No instruction is longer than X86_CODE_MAX: SDM vol. 2A, 2.3.11 "AVX Instruction Length".
  */
 enum { X86_CODE_MAX = 15, X86_CODE_WORDS = 3, X86_CODE_LOOKAHEAD = 16 };
 struct x86_code {
@@ -24,7 +24,7 @@ struct x86_code {
 	};
 };
 
-/* hal_exit.target of device exits: a register by the number that instructions have for it, AH to BH told apart, or none. */
+/* hal_exit.target of device exits: a register's number in the instruction. HIGH: AH to BH. CONSTANT: no register. */
 enum x86_target { X86_TARGET_NUMBER = 0xf, X86_TARGET_HIGH = 1 << 4, X86_TARGET_CONSTANT = 1 << 5, X86_TARGET_RSP = 4 };
 
 /* What a MOV says: as in struct hal_exit; value, if it is a constant. */
@@ -39,8 +39,8 @@ bool x86_decode_mov(const struct x86_code *code, enum bh_access access, struct x
 
 /*
  * The words that a core last read to find its guest's instruction: where each stands, and what it was. The same words in the same places
- * are the same instruction. The first are the guest's state from X86_CR0 to X86_RIP; start-up says where the vendor has it. Then come those
- * of the guest's memory: entries of its tables, and as much of its code as the instruction takes.
+ * are the same instruction. First the guest's state from X86_CR0 to X86_RIP (noted_boot.c says where the vendor has it), then entries of
+ * the guest's tables, then as much of its code as the instruction takes.
  */
 enum { X86_STATE_WORDS = X86_RIP + 1 - X86_CR0, X86_WALK_MAX = 5, X86_WORDS = X86_STATE_WORDS + 2 * X86_WALK_MAX + X86_CODE_WORDS };
 struct x86_noted {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states in which a guest core may begin, after INIT and at its entry: what both vendors' control blocks hold alike. */
+/* Values of a guest core's registers after INIT and at its entry, as far as they do not depend on the vendor. */
 #pragma once
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up: the guest state among the words that a core compares (decode.h). */
+/* Start-up: fills in where the first words that a core compares (struct x86_noted) stand: the guest's state from CR0 to RIP. */
 #include "hal/x86/core.h"
 
 void x86_note_fields(struct hal_core *core)

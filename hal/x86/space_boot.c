@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private monitor's own tables: what it may look at of its guest, and the devices it filters. */
+/* Start-up: hal_space functions. A private monitor's own tables: its guest's RAM, to read only, and the devices that it filters. */
 #include "board.h"
 #include "hal/x86/core.h"
 

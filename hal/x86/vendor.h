@@ -56,8 +56,8 @@ struct x86_vendor {
 	/* The same, but as core->entry says. */
 	void (*enter)(struct hal_core *core);
 	/*
-	 * On the core itself: lets external interrupts in for a moment, so that the most urgent one that is pending is taken, into a
-	 * handler that does not even end it. NMIs may be taken, too, and are not reported.
+	 * On the core itself: takes the most urgent pending external interrupt and discards it; its handler does not end it. May take
+	 * NMIs, which are not reported.
 	 */
 	void (*drain)(void);
 	uint8_t code_shift;
@@ -83,12 +83,12 @@ struct x86_vendor_boot {
 	/* As hal_probe, for a processor that is `present`. */
 	HAL_CHECKED enum hal_status (*probe)(const char **missing);
 	size_t msr_map_frames;
-	struct x86_msrs msr_ranges; /* the first register of each range of X86_MSRS_PER_RANGE that its map has; others exit always */
+	struct x86_msrs msr_ranges; /* the first MSR of each range that its map covers; all others always exit */
 	struct x86_msrs msrs_kept;  /* registers in those ranges that stay the monitor's even where `msr` is unprotected */
 	void (*allow_msr)(struct hal_partition *partition, uint32_t msr, unsigned permissions);
-	/* What the processor allows of the stage-2 format. */
+	/* Drops leaf sizes of the stage-2 format that the processor lacks. */
 	void (*narrow)(struct pt *stage2);
-	/* Frames of the vendor's own kind. */
+	/* Takes the core's control blocks from the arena. */
 	HAL_CHECKED enum hal_status (*core_create)(struct hal_core *core, struct hal_arena *arena);
 	/*
 	 * On the core itself: virtualization on, guest state as core->entry says. No kick is lost from here on; `root` is that of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up's voice: a sentence on the boot console, before any sandbox owns it. */
+/* Start-up gives up: a sentence on the boot console, before any sandbox owns it, and the machine ends. */
 #include "monitor/boot/boot.h"
 
 #include "arch/arch.h"

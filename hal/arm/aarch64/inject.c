@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Going on after an instruction, or in the guest's own handler for what does not exist. */
+/* Skips the guest's instruction, or gives the guest the exception that a machine without it would raise. */
 #include "hal/arm/stage2.h"
 
 #include "arch/arm/aarch64/sysreg.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of the processor a partition needs. */
+/* Start-up: the features of this processor that hal_probe requires. */
 #include "hal/arm/stage2.h"
 
 #include "arch/arch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guest's registers as others ask for them. */
+/* Reads and writes the guest's registers by number, and fills crash records. */
 #include "hal/arm/stage2.h"
 
 #include "arch/arm/armv7/sysreg.h"

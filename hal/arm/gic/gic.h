@@ -7,8 +7,8 @@
  *   guest ── SGI ──► trapped ──► own cores only                      one exit an SGI
  *
  * The distributor is one device that all private monitors share, without a lock: every access made here for a guest sets
- * or clears bits of its own lines, or writes whole bytes or words of one line. Registers where that is impossible (two bits
- * a line, the global switch) are written at start-up only. SGI 15 belongs to the monitors, docs/shared-state.md.
+ * or clears bits of its own lines, or writes whole bytes or words of one line. Registers without such access (GICD_ICFGR, with two
+ * bits a line, and GICD_CTLR) are written at start-up only. SGI 15 belongs to the monitors, docs/shared-state.md.
  *
  * Resident functions run on the guest's own core.
  */
@@ -33,13 +33,13 @@ struct gic_view {
 	uint32_t words;                                /* the guest sees that many, GICD_TYPER.ITLinesNumber + 1 */
 	uint32_t control;                              /* GICD_CTLR as the guest wrote it: the real switch is everybody's */
 	uint32_t control_fixed;                        /* its bits that read as one whatever is written */
-	uint32_t interfaces;                           /* GICv2: CPU interfaces of own cores, a bit each, ... */
-	uint32_t reachable;                            /* ... and those it may send SGIs to: the same, or all without ipi protection */
-	uint64_t sgi_group;                            /* GICv3: what of ICC_SGI1R_EL1 names the own cores' group of sixteen, ... */
-	uint64_t sgi_list;                             /* ... and their bits in it; 0 if they are of several */
-	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: frames of own cores, boot core first, */
-	uint64_t last_redistributor;                   /* the one with the greatest address, */
-	uint64_t redistributor_bytes;                  /* and all of the machine's together */
+	uint32_t interfaces;                           /* GICv2: CPU interfaces of own cores, a bit each */
+	uint32_t reachable;                            /* GICv2: those it may send SGIs to: the same, or all without ipi protection */
+	uint64_t sgi_group;                            /* GICv3: what of ICC_SGI1R_EL1 names the own cores' group of sixteen */
+	uint64_t sgi_list;                             /* GICv3: their bits in it; 0 if they are of several groups */
+	uint64_t redistributors[BH_MAX_SANDBOX_CORES]; /* GICv3: own cores' frames, boot core first */
+	uint64_t last_redistributor;                   /* GICv3: of those the greatest address */
+	uint64_t redistributor_bytes;                  /* GICv3: size of all redistributors of the machine */
 };
 
 /* ---- Start-up ---- */
@@ -54,7 +54,7 @@ const char *gic_disarm(void);
 void gic_create_view(struct hal_partition *partition);
 /* Maps what the resident functions touch. */
 HAL_CHECKED enum hal_status gic_map(struct hal_space *space, const struct hal_partition *partition);
-/* Returns the HCR bits without which direct interrupts would not be isolated. */
+/* Returns the traps, bits of HCR, that isolation needs with this controller. */
 uint64_t gic_traps(const struct hal_partition *partition);
 /* Initializes this core's part of the controller: the kick armed, everything else off. */
 void gic_start_core(const struct hal_core *core);
@@ -69,12 +69,14 @@ enum hal_action gic_emulate(struct hal_core *core, const struct hal_exit *exit);
 enum hal_action gic_emulate_ipi(struct hal_core *core, const struct hal_exit *exit);
 /* Sends what a trapped register access asks for, if that is an SGI to own cores in its plainest form. false: nothing was done. */
 bool gic_send_at_once(struct hal_core *core, uint64_t syndrome);
-/* Answers an access to a word, of which gpa, access, width, target, value and raw[0] are known, if it is frequent. false: nothing was done.
+/*
+ * Answers a frequent access to a word at once. Of `exit`, gpa, access, width, target, value and raw[0] count. Returns false, having done
+ * nothing, for any other.
  */
 bool gic_access_at_once(struct hal_core *core, const struct hal_exit *exit);
 /* Answers REGISTER for registers of the CPU interface. Returns HAL_REFUSE for any other. */
 enum hal_action gic_emulate_register(struct hal_core *core, const struct hal_exit *exit);
-/* The signal of a kick, kick.c: sends it to another core; clears it at this one, taken as an exception or not. */
+/* The kick's signal (kick.c): gic_signal sends it to a core; gic_clear_signal clears it here, whether or not it was taken. */
 void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
 /* Sends BH_NOTICE_SGI to the guest of the other core. */

@@ -7,7 +7,7 @@
 void gic_locate(void);
 /* GICD_TYPER.ITLinesNumber + 1. */
 uint32_t gic_machine_words(void);
-/* Disables all shared lines and makes them neither pending nor active. `groups`: the group of each, 0 or ~0 for all alike. */
+/* Disables all shared lines and makes them neither pending nor active. `groups`: 0 or ~0, the group of all. */
 void gic_silence_lines(uint32_t groups);
 /* Disables SGIs and PPIs of one core, at its frame, except for the kick, which gets the highest priority; makes PPIs level-sensitive. */
 void gic_start_banked(uint64_t frame, uint32_t groups);

@@ -22,7 +22,7 @@ struct gic_access {
 	uint32_t width;   /* bytes */
 };
 
-/* What registers are to a guest, and the rows of gic_rules. */
+/* How a register behaves for a guest: indices of gic_rules. */
 enum gic_rule_name {
 	GIC_ABSENT,     /* reads as zero, ignores writes */
 	GIC_PLAIN,      /* reads as the machine's; identification */
@@ -51,7 +51,10 @@ struct gic_register {
 uint64_t gic_read_type(const struct gic_access *access);
 void gic_write_targets(const struct gic_access *access, uint64_t value);
 
-/* Waits, within a bound, until no line that was disabled at this frame arrives any more; the CPU interface's part of gic_reset_core. */
+/*
+ * Waits, within a bound, until no line that was disabled at this frame arrives any more. What is at the CPU interface by then is left to
+ * gic_reset_core.
+ */
 void gic_settle(uint64_t frame);
 /* Sends a line to one core. */
 void gic_route(uint32_t line, uint64_t hardware_id);

@@ -26,8 +26,9 @@ enum {
 enum { GICD_TYPER_LINES = 0x1f, GICD_TYPER_LPIS = 1 << 17, GICD_ICFGR_EDGE = 2 };
 
 /*
- * Where the board has the controller: HPAs, 0 for what its kind has not. Start-up writes it before anything else here is called; each
- * private monitor has a copy. Data and not constants of the code, whose size would depend on them: vectors.lds fills slots to the byte.
+ * Where the board has the controller: HPAs, 0 where this version of the GIC has none. Start-up writes it before anything else here is
+ * called; each private monitor has a copy. Data and not constants of the code, whose size would depend on them: vectors.lds fills slots to
+ * the byte.
  */
 extern struct gic_at {
 	uint64_t distributor;

@@ -15,7 +15,7 @@ enum {
  * SPIs. */
 enum { GICD_TYPER_KEPT = 0x1f << 19 | 1 << 24, GICD_TYPER_NO1N = 1 << 25 };
 
-/* An affinity that no core has: own cores have frames of their own. */
+/* Affinity shown in frames of other sandboxes' cores: no core has it. */
 #define GICR_TYPER_NOBODY (~UINT64_C(0) << GICR_TYPER_AFFINITY_SHIFT)
 enum { GICR_WAKER_SLEEP = 1 << 1, GICR_WAKER_ASLEEP = 1 << 2 };
 
@@ -42,7 +42,7 @@ static inline uint64_t icc_priority_bits(void)
 	return (SYSREG_READ(ICC_CTLR_EL1) >> ICC_CTLR_PRIBITS_SHIFT & 7) + 1;
 }
 
-/* Of the virtual interface, which is what a guest has of group 0. */
+/* Priority bits of the virtual CPU interface, the guest's view of group 0. */
 static inline uint64_t ich_preemption_bits(void)
 {
 	return (SYSREG_READ(ICH_VTR_EL2) >> ICH_VTR_PREBITS_SHIFT & 7) + 1;

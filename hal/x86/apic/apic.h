@@ -67,8 +67,8 @@ void apic_enable(void);
 uint32_t apic_named(const struct hal_partition *partition, uint32_t destination, bool logical);
 
 /*
- * Sends what a guest writes to its interrupt command register if it is what kernels write most: a fixed interrupt to the APIC ID of one
- * of its own cores. Returns whether it was. If false, nothing has happened.
+ * The fast path of a write to the interrupt command register: sends a fixed interrupt to the APIC ID of one of the own cores. For any other
+ * write returns false, and nothing has happened.
  */
 bool apic_send_fixed(const struct hal_core *core, uint64_t icr);
 /* Guest writes, as hal_core_emulate. HAL_FAULT, HAL_REFUSE: nothing has been sent, no core event posted. */

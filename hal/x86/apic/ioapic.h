@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The I/O APIC, one for the whole machine, as each sandbox sees it: an 82093AA of its own in which only granted pins are wired. Where the
- * guest is to open them itself (Linux), they are its pins 1, 2, 3, ...: a kernel that starts walks over all pins up to the last. No guest
- * maps it. What a guest writes of a granted entry is kept for it to read; the machine's entry gets what the grant allows.
+ * The I/O APIC, one for the whole machine, as each sandbox sees it: an 82093AA of its own in which only granted pins are wired. A
+ * Linux guest, which unmasks its pins itself, sees them as pins 1, 2, 3, ...: a kernel that starts walks over all pins up to the last. No
+ * guest maps it. What a guest writes of a granted entry is kept for it to read; the machine's entry gets what the grant allows.
  *
  *   guest:    mask | vector | own cores, as it names them | mode        machine:  mask | vector | one own core | fixed, physical
  *             trigger, polarity: read as written                                  trigger, polarity: as configured
  *
- * When a core ends a level interrupt, every level-triggered entry with that vector takes the end for its own, whoever owns the line.
+ * When a core ends a level interrupt, that clears the remote IRR of every level-triggered entry with that vector, whoever owns the line.
  * So no two sandboxes have level lines with the same vector, whatever their guests write:
  *
  *   0x20 .. 0xef   the one sandbox whose guest chooses vectors itself (Linux, BH-R110)
@@ -31,7 +31,7 @@ struct ioapic_line {
 	uint32_t entry[2];                  /* low and high word, as the guest wrote them */
 	uint16_t wiring;                    /* trigger and polarity, as configured: bits of the low word */
 	uint8_t vector;                     /* granted */
-	uint8_t index, shown;               /* registers of the low word: the machine's, and the one the guest knows */
+	uint8_t index, shown;               /* the register that holds the low word: in the machine, and in the guest's view */
 	uint8_t first_vector, more_vectors; /* that an open entry may have: the first, and how many after it */
 	uint8_t slot;                       /* of the core it goes to first */
 	bool touched;                       /* by the guest: start-up keeps off */

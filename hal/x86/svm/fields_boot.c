@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start-up: where in a core's VMCB the guest state stands that others than SVM's own code ask for. */
+/* Start-up: pointers into a core's VMCB for `enum x86_field`, by which code that both vendors share reads the guest's state. */
 #include "hal/x86/svm/svm.h"
 #include "hal/x86/svm/vmcb.h"
 

@@ -31,5 +31,5 @@ void svm_wait(void);
 /* Switches global and external interrupts on for a moment. */
 void svm_drain(void);
 
-/* What vector 2 does. */
+/* The NMI handler, vector 2. */
 void svm_nmi(void);

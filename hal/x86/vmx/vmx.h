@@ -7,12 +7,13 @@
 extern const struct x86_vendor vmx_vendor;
 
 /*
- * What a guest sees of these is a shadow. Entries and exits leave CD and NW as they are: SDM vol. 3C, 27.3.2.1 "Loading Guest Control
- * Registers, Debug Registers, and MSRs", 28.5.1 "Loading Host Control Registers, Debug Registers, MSRs".
+ * Bits of CR0 that the monitor keeps; a guest reads them from a shadow. Entries and exits leave CD and NW as they are: SDM vol.
+ * 3C, 27.3.2.1 "Loading Guest Control Registers, Debug Registers, and MSRs", 28.5.1 "Loading Host Control Registers, Debug Registers,
+ * MSRs".
  */
 #define CR0_KEPT (CR0_NE | CR0_NW | CR0_CD)
 
-/* Neither fails: the probe has checked every field that is used. */
+/* vmx_read and vmx_write cannot fail: the probe has checked every field that is used. */
 static inline uint64_t vmx_read(uint64_t field)
 {
 	uint64_t value;
