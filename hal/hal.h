@@ -81,7 +81,7 @@ struct hal_partition_config {
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
 	uint32_t unprotected;                       /* enum bh_protection, or-ed: protections that it does without */
-	bool trusted_idle;                          /* the sandbox promises never to sleep with its interrupts shut off (BH-D314) */
+	bool trusted_idle;                          /* the sandbox promises never to sleep with its interrupts masked (BH-D314) */
 	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one per machine core */
 };
@@ -310,13 +310,17 @@ void hal_core_set_result(struct hal_core *core, uint64_t value);
 /* Fills pc and registers of a crash record. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
 
-/* Silences everything that could still interrupt this core (timers, granted lines). Kicks keep arriving. Requires: its guest is off. */
+/*
+ * Ends this core's life: its guest is off, nothing is armed that could interrupt it (timers, lines of its own), and no later life finds its
+ * registers. Kicks keep arriving. Requires: on the core itself, between two runs of its guest.
+ */
 void hal_core_quiesce(struct hal_core *core);
 /*
  * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. A step of restarts, and the
  * last of an end for good.
  * Requires: the first core, after hal_core_quiesce of every core, so that nothing of the sandbox runs. At the end for good, a core that
- * does not come in time may be left out, as its guest never runs again. Bounded; waits for locks only.
+ * does not come in time is not waited for: it never runs its guest again. Waits for locks, so no monitor of the sandbox may have
+ * trapped; bounded otherwise.
  *
  * Until there is an IOMMU no function masters the bus, and other devices are free of DMA (BH-D140): so the caller may write the sandbox's
  * memory when this returns. What masters will need: hal/pci/pci.h, hal/iommu/README.md.

@@ -61,7 +61,7 @@ struct monitor {
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
 	uint32_t entered;                       /* bit n: core n has been in monitor_run */
 	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* by core n: the phase for which it has stopped, and whose end it waits for */
-	bool trapped;                           /* a core's monitor has: the sandbox does not begin again */
+	bool trapped;                           /* a core's monitor has trapped, so the sandbox does not begin again */
 	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;

@@ -68,7 +68,7 @@ bool monitor_change_phase(uint32_t found, uint32_t to)
 static bool claim(enum hal_action action, bool *again)
 {
 	uint32_t found = current_phase();
-	bool may_restart = monitor.snapshot && !monitor.trapped && action >= HAL_FAULT;
+	bool may_restart = monitor.snapshot && !__atomic_load_n(&monitor.trapped, __ATOMIC_RELAXED) && action >= HAL_FAULT;
 
 	*again = may_restart && (action == HAL_RESTART || monitor.restarts_left);
 	if (!may_restart)
@@ -161,7 +161,7 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 	uint32_t self = UINT32_C(1) << slot;
 
 	if (__atomic_fetch_or(&monitor.entered, self, __ATOMIC_ACQ_REL) & self) {
-		monitor.trapped = true;
+		__atomic_store_n(&monitor.trapped, true, __ATOMIC_RELAXED);
 		if (!is_in(PHASE_ENDED))
 			return true;
 		__atomic_store_n(&monitor.stopped[slot], PHASE_ENDED, __ATOMIC_RELEASE);

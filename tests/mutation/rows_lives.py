@@ -58,6 +58,13 @@ LIVES = (
     Mutation("others are not waited for", RESTART, STOPPED, "if (false)", "restart_test"),
     Mutation("the end fails", RESTART, STOPPED, STOPPED.replace(" && !ends", ""), "restart_test"),
     Mutation("a restart goes on without the others", RESTART, STOPPED, STOPPED.replace("!ends", "ends"), "restart_test"),
+    Mutation(
+        "a monitor that trapped waits for its own lock",
+        RESTART,
+        "if (ends && __atomic_load_n(&monitor.trapped, __ATOMIC_RELAXED)) return;",
+        "",
+        "restart_test",
+    ),
     Mutation("devices are not silenced", RESTART, "hal_partition_quiesce(core);", "", "restart_test"),
     Mutation(
         "devices of a sandbox that has ended are not silenced",

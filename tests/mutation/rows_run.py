@@ -11,7 +11,7 @@ def run(what: str, old: str, new: str = "") -> Mutation:
 
 
 ENDS = (
-    run("a monitor that trapped restarts its sandbox", "monitor.trapped = true;"),
+    run("a monitor that trapped restarts its sandbox", "__atomic_store_n(&monitor.trapped, true, __ATOMIC_RELAXED);"),
     run("a monitor that trapped was never entered", "if (!is_in(PHASE_ENDED)) return true;", "if (!is_in(PHASE_ENDED)) return false;"),
     run("a trap while a sandbox is parked parks it again", "if (!is_in(PHASE_ENDED)) return true;", "return true;"),
     run("a core that trapped over the end tries again", "__atomic_store_n(&monitor.stopped[slot], PHASE_ENDED, __ATOMIC_RELEASE);"),
@@ -20,7 +20,7 @@ ENDS = (
     run("a restart that was asked for is a fault", "(action == HAL_RESTART || monitor.restarts_left)", "monitor.restarts_left"),
     run("faults are not counted", "monitor.restarts_left -= again;"),
     run("an end that was asked for is a restart", "action >= HAL_FAULT;", "action >= HAL_STOP;"),
-    run("what cannot be restarted is", "monitor.snapshot && !monitor.trapped", "!monitor.trapped"),
+    run("what cannot be restarted is", "monitor.snapshot && !__atomic_load_n", "!__atomic_load_n"),
     run("a fault leaves no record", "record_crash(core, slot, exit); monitor.restarts_left", "monitor.restarts_left"),
     run("siblings go on", "hal_kick_siblings(core); }", "}"),
     run("nobody is told of an end", "if (state == BH_STATE_PARKED) hal_notice_send(core);"),

@@ -290,6 +290,19 @@ static void test_end(void)
 	CHECK(polls > POLLS);
 }
 
+/* It may hold a lock that hal_partition_quiesce waits for. */
+static void test_end_by_a_trap(void)
+{
+	check_context.subject = "the end of a monitor that trapped";
+	prepare(1);
+	monitor.phase = PHASE_ENDED;
+	monitor.trapped = true;
+	restart_take_part(NULL, 0, PHASE_ENDED);
+	CHECK_EQ(silences, 0);
+	CHECK_EQ(quiesced, 1);
+	monitor.trapped = false;
+}
+
 /* The second core has stopped for a restart that was cut off; the end asks for more than its old word. */
 static void test_end_of_a_restart(void)
 {
@@ -337,6 +350,7 @@ int main(void)
 	test_memory();
 	test_two_cores();
 	test_end();
+	test_end_by_a_trap();
 	test_end_of_a_restart();
 	test_others();
 	test_none_kept();
