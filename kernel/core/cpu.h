@@ -44,7 +44,8 @@ bool cpu_attempt(uint64_t (*attempt)(uint64_t a, uint64_t b), uint64_t a, uint64
 /*
  * Starts core `slot` of the sandbox, another than this: it calls entry() on the given stack, interrupts disabled, in kernel_space,
  * whichever space is this core's active one, and with this core's vectors. Waits, within a bound, for a core that is still going off.
- * Returns false if the machine did not start it.
+ * Returns false if the machine did not start it, or if the stack lies where a core that goes off would not reach it (x86: not in the first
+ * GiB; memory_leave).
  */
 bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void));
 

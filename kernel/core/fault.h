@@ -9,6 +9,7 @@ struct fault {
 	uint64_t syndrome; /* error code, ESR */
 	uint64_t pc;
 	uint64_t address; /* of the access, where the machine tells */
+	bool is_sent;     /* an NMI: some core has sent it, perhaps the attempt itself */
 };
 
 /* From the vectors. Notes the fault and returns if an attempt is to be abandoned; otherwise reports it and stops. */

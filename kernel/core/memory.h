@@ -31,7 +31,8 @@ void memory_forget(void);
 void memory_switch(const uint64_t *root, unsigned asid);
 /*
  * This core goes off: has it forget everything, and keeps its walkers out of tables that others may take back meanwhile where a walk writes
- * (x86). Requires: interrupts disabled; from now on the core uses nothing but the image.
+ * (x86). Requires: interrupts disabled; from now on the core uses nothing but the image and its stack
+ * (cpu_start_core).
  */
 void memory_leave(void);
 /*

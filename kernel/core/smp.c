@@ -146,7 +146,7 @@ static bool order(unsigned slot, enum order order)
 	return true;
 }
 
-static bool has_stack(unsigned slot)
+static bool take_stack(unsigned slot)
 {
 	if (!stacks[slot])
 		stacks[slot] = frames_take_run(STACK_BYTES / FRAME_BYTES, 1, FRAME_STACK);
@@ -155,7 +155,7 @@ static bool has_stack(unsigned slot)
 
 bool smp_start(unsigned slot)
 {
-	if (!is_another(slot) || !has_state(&cores[slot], OFF) || !has_stack(slot))
+	if (!is_another(slot) || !has_state(&cores[slot], OFF) || !take_stack(slot))
 		return false;
 	atomic_store_explicit(&cores[slot].state, STARTING, memory_order_relaxed);
 	space_expect_core(slot);

@@ -105,7 +105,7 @@ void space_expect_core(unsigned slot);
 
 /*
  * Has this core forget kernel_space, which no longer counts it. Requires: interrupts disabled; kernel_space is active; no other space
- * counts this core; from now on it uses nothing but the image, and goes off. A core that is started has forgotten everything before it
- * translates.
+ * counts this core; from now on it uses nothing but the image and its stack, and goes off. A core that is started has forgotten everything
+ * before it translates.
  */
 void space_leave_core(void);

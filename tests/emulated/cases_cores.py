@@ -143,6 +143,7 @@ CORE_EVENTS = (
     foreign("nmi", NMI),
     foreign("init", INIT),
     foreign("startup", STARTUP | 8),
+    broken_into("off", "core=1,off"),
     broken_into("idle", ""),
     broken_into("spinning", "core=1,spin"),
     broken_into("asleep-masked", "core=1,sleep=masked"),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-I1.register. Ports, registers, instructions and calls that a sandbox does not have; and exceptions without end."""
 
+from bhtool import abi
+
 from tests.emulated.case import A64, ALL, ARM, ARMV7, GICV2, SVM, VTX, X86, Case, Sandbox, attacked
 from tests.emulated.expect import Off, Parked, Refused, Returned, Says
 
@@ -320,7 +322,7 @@ FIRMWARE = (
             f"call-version{word}",
             "a call comes back after itself",
             attacked(f"hvc={call:#x}"),
-            (Returned("attacker", f"hvc={call:#x}", 2),),
+            (Returned("attacker", f"hvc={call:#x}", abi.lib.BH_INFO_VERSION),),
             where,
         )
         for word, call, where in (("", 0xC6000000, A64), ("-32", 0x86000000, (ARMV7,)))

@@ -16,7 +16,9 @@ from bhtool.platforms import Platform
 OPTIONS = ("-accel", "tcg,thread=multi")
 PATIENCE_SECONDS = 60
 TIMEOUTS_PER_SECOND = 10  # monitor/boot/partition_boot.c
-BEHIND = 128  # bytes of struct monitor in which its kick_timeout lies
+WITHIN = (
+    32 + (8 + 4) * abi.lib.BH_MAX_SANDBOX_CORES
+)  # bytes of struct monitor in which its kick_timeout lies; each core has a pointer and a number
 
 
 def only(pool: bytes, word: bytes, step: int, within: range, what: str) -> int:
@@ -32,7 +34,7 @@ def timeout_at(platform: Platform, one: SandboxPlan, pool: bytes, hertz: int) ->
     pointers = struct.pack(form, one.pool_hpa + abi.lib.BH_POOL_STATS, one.pool_hpa + abi.lib.BH_POOL_CRASH)
     begins = only(pool, pointers, width, range(0, len(pool), width), f"{one.name}: where its statistics are")
     bound = struct.pack("<Q", hertz // TIMEOUTS_PER_SECOND)
-    return only(pool, bound, len(bound), range(begins, begins + BEHIND, width), f"{one.name}: how long its monitor waits for an answer")
+    return only(pool, bound, len(bound), range(begins, begins + WITHIN, width), f"{one.name}: how long its monitor waits for an answer")
 
 
 def open_gate(session: Session) -> bool:

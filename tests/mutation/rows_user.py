@@ -5,6 +5,7 @@ from tests.emulated.case import ARMV7, GICV3, SVM
 from tests.mutation.machine_mutation import MachineMutation
 
 CASE = "user-mode"
+STORM = "tests/guests/probe/storm.c"
 CORE = "kernel/core/user.c"
 X86_SECONDARY, ARM_CORES = "kernel/arch/x86_64/secondary.c", "kernel/arch/arm/cores.c"
 A64_VECTORS, V7_VECTORS, X86_VECTORS = (f"kernel/arch/{arch}/vectors.S" for arch in ("aarch64", "armv7", "x86_64"))
@@ -69,11 +70,26 @@ PROCESSOR = (
         NEVER_JUMPED,
     ),
     user("an x87 address is left to the next program", "kernel/arch/x86_64/fp.S", "fildl nothing(%rip)", "", SVM, TURNS),
-    *(
-        MachineMutation(
-            f"{name} takes any stack", DESCRIPTORS, f"vectors[VECTOR_{name}], IST_{name}", f"vectors[VECTOR_{name}], 0", case, SVM, shows
-        )
-        for name, case, shows in (("NMI", "stack-of-nmi", "refused: #DF"), ("MC", "stack-of-mc", "refused: #DF"))
+    MachineMutation(
+        "an NMI takes any stack",
+        DESCRIPTORS,
+        "vectors[VECTOR_NMI], IST_NMI",
+        "vectors[VECTOR_NMI], 0",
+        "stack-of-nmi",
+        SVM,
+        "refused: #DF",
+    ),
+    MachineMutation(
+        "an NMI ends a strike, and no more",
+        STORM,
+        " && fault_last()->is_sent",
+        " && false",
+        "cores-nmi-storming",
+        SVM,
+        "never said 'fault NMI'",
+    ),
+    MachineMutation(
+        "a core that is off speaks from nowhere", CPU, "memory_come_back();", "", "cores-nmi-off", SVM, "never said 'fault NMI'"
     ),
     MachineMutation(
         "no hole below a stack",

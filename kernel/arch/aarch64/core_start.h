@@ -28,7 +28,7 @@ _Static_assert(offsetof(struct core_start, mair) == CORE_START_MAIR, "start.S");
 _Static_assert(offsetof(struct core_start, ttbr0) == CORE_START_TTBR0, "start.S");
 _Static_assert(offsetof(struct core_start, entry) == CORE_START_ENTRY, "start.S");
 
-/* How the core that asks translates, but not by which tables, and its vectors; the rest is up to the caller. */
+/* Translation control and vectors of the calling core; the caller adds the tables, and its vectors; the rest is up to the caller. */
 static inline struct core_start core_start_like_this(void)
 {
 	return (struct core_start){

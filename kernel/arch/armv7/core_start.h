@@ -17,7 +17,7 @@ struct core_start {
 };
 _Static_assert(sizeof(struct core_start) == 8 * 4, "start.S loads eight registers");
 
-/* How the core that asks translates, but not by which tables, and its vectors; the rest is up to the caller. */
+/* Translation control and vectors of the calling core; the caller adds the tables, and its vectors; the rest is up to the caller. */
 static inline struct core_start core_start_like_this(void)
 {
 	return (struct core_start){

@@ -33,6 +33,8 @@ static void exception(struct cpu_frame *frame)
 	uint64_t *waiting = &attempt_stack[cpu_slot()];
 	struct fault fault = { .name = name ? name : "exception", .syndrome = frame->error, .pc = frame->rip };
 
+	fault.is_sent = frame->vector == VECTOR_NMI;
+	memory_come_back();
 	if (frame->vector == VECTOR_PF)
 		__asm__ volatile("mov %%cr2, %0" : "=r"(fault.address));
 	fault_take(&fault, *waiting != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One GDT and one IDT for all cores; a TSS for each, and with it stacks for what may come when the stack of the moment is no good: double
- * faults, NMIs and machine checks, each with a hole below it. APM vol. 2, 4.8 "Long-Mode Segment
+ * faults and NMIs, each with a hole below it. APM vol. 2, 4.8 "Long-Mode Segment
  * Descriptors", 8.9 "Long-Mode Interrupt Control Transfers", 12.2.5 "64-Bit TSS".
  */
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #include "segments.h"
 
 enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, STACK_BYTES = 4096, VECTOR_DF = 8 };
-enum { IST_PROGRAM = 1, IST_DF, IST_NMI, IST_MC, STACKS = IST_MC }; /* IST_PROGRAM: descriptors_set_vector */
+enum { IST_PROGRAM = 1, IST_DF, IST_NMI, STACKS = IST_NMI }; /* IST_PROGRAM: descriptors_set_vector */
 
 struct gate {
 	uint16_t offset_low;
@@ -159,6 +159,5 @@ void descriptors_init(void)
 		set_gate((uint8_t)n, vectors[n], 0);
 	set_gate(VECTOR_DF, vectors[VECTOR_DF], IST_DF);
 	set_gate(VECTOR_NMI, vectors[VECTOR_NMI], IST_NMI);
-	set_gate(VECTOR_MC, vectors[VECTOR_MC], IST_MC);
 	descriptors_load(0);
 }

@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* On the first core: GDT, TSS and IDT. Every vector leads to its entry in vectors.S; double faults, NMIs and #MC have stacks of their own.
- */
+/* On the first core: GDT, TSS and IDT. Every vector leads to its entry in vectors.S; double faults and NMIs have stacks of their own. */
 void descriptors_init(void);
 
 /* Takes frames for those stacks of the other cores, and maps them. Requires: kernel_space maps no RAM yet but the image. Stops without
@@ -20,6 +19,9 @@ void descriptors_load(unsigned slot);
 
 /* Lets `vector` lead to `entry`, on a stack that is for this alone if wanted. For measurements and programs. */
 void descriptors_set_vector(uint8_t vector, const void *entry, bool own_stack);
+
+/* An exception of a core that went off (memory_leave): its console, the log and the stacks' holes are in kernel_space again. memory_hw.c */
+void memory_come_back(void);
 
 /* Address of this core's TSS. */
 uint64_t descriptors_tss(void);

@@ -3,6 +3,7 @@
 #include "descriptors.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/memory.h"
+#include "kernel/core/space.h"
 
 #define CR0_WP (1ULL << 16)
 
@@ -58,11 +59,20 @@ void memory_switch(const uint64_t *root, unsigned asid)
  * A walk sets accessed bits, in a table that is a table no longer if it speculates by what it holds: so the core goes on by start-up's
  * tables, which nobody changes. APM vol. 2, 5.4.2 "Notes on Accessed and Dirty Bits".
  */
+extern const uint64_t boot_pml4[]; /* start.S */
+
 void memory_leave(void)
 {
-	extern const uint64_t boot_pml4[]; /* start.S */
-
 	memory_switch(boot_pml4, 0);
+}
+
+void memory_come_back(void)
+{
+	uint64_t root;
+
+	__asm__ volatile("mov %%cr3, %0" : "=r"(root));
+	if (root == (uint64_t)boot_pml4 && kernel_space.root)
+		memory_switch(kernel_space.root, 0);
 }
 
 void memory_map_own(void)

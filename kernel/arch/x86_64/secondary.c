@@ -62,6 +62,8 @@ static bool is_taken_in_time(void)
 /* INIT stops the core, whatever it does. */
 bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void))
 {
+	if ((uint64_t)stack_top > BOOT_MAPPED) /* memory_leave */
+		return false;
 	lay_trampoline();
 	secondary_request = (struct secondary_request){
 		.root = (uint64_t)kernel_space.root,

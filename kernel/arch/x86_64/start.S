@@ -80,7 +80,7 @@ boot_pdpt:
 	.fill	511, 8, 0
 boot_pd:
 	.set	leaf, 0x83
-	.rept	512
+	.rept	BOOT_MAPPED / 0x200000
 	.quad	leaf
 	.set	leaf, leaf + 0x200000
 	.endr

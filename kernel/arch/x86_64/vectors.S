@@ -132,7 +132,7 @@ vector_measure_kept:
 	pop	%rax
 	iretq
 
-/* Place of this core's word in attempt_stack, to RAX: a TSS is named by twice as many bytes. */
+/* Place of this core's word in attempt_stack, to RAX: TSS descriptors are 16 bytes, these words 8. */
 	.macro attempt_of_core
 	str	%ax
 	movzwl	%ax, %eax

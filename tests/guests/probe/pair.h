@@ -4,8 +4,8 @@
 #include "kernel/core/command.h"
 
 /*
- * start-away=CORE: the other core is started while this one translates by another space than the kernel's; it says what it reads where that
- * space has a hole.
+ * start-away=CORE: the other core is started while this one translates by another space than the kernel's; it then reads an
+ * address that only kernel_space maps.
  */
 void run_start_away(const struct command_line *line);
 /* unmap-beside=CORE: unmaps that page of kernel_space, first with the other core on, then with it off, and maps it again */

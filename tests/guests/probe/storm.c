@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
 #include "kernel/core/info.h"
 #include "kernel/core/text.h"
 
@@ -57,5 +58,6 @@ void storm_strike(const struct strike *strike)
 {
 	uint64_t value;
 
-	cpu_attempt(strike->storm->attempt, strike->operands[0], strike->operands[1], &value);
+	if (!cpu_attempt(strike->storm->attempt, strike->operands[0], strike->operands[1], &value) && fault_last()->is_sent)
+		fault_take(fault_last(), false);
 }

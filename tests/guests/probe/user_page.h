@@ -37,10 +37,15 @@ _Static_assert(offsetof(struct user_page, left) == USER_LEFT, "user_programs.S")
  * <arch>/user_programs.S: copied to a page that user mode may execute, and entered with the page above as argument. Each ends with an
  * undefined instruction.
  *
- * user_spin  keeps a value of its own in every register until `stop`, then looks at them, and makes a call
- * user_fp    sees the first and the last floating-point register, then writes `value` to them; follows its thread pointer; x86: x87
- * instructions user_peek  loads from the address `value[0]` user_call_monitor  calls the monitor (ARM), and if it comes back from that,
- * loads from address 0, which is another fault user_count  reads a performance counter, and the same
+ * user_spin: keeps a value of its own in every register until `stop`, then looks at them, and makes a call.
+ *
+ * user_fp: sees the first and the last floating-point register, writes `value` to them, follows its thread pointer; x86: also x87.
+ *
+ * user_peek: loads from the address `value[0]`.
+ *
+ * user_call_monitor: calls the monitor; if that comes back, loads from address 0, which is another fault.
+ *
+ * user_count: reads a performance counter, then the same.
  */
 extern const uint8_t user_programs[], user_programs_end[], user_spin[], user_fp[], user_peek[], user_call_monitor[], user_count[];
 #endif

@@ -394,28 +394,28 @@ ATTACK_ENDLESS(register, VECTOR_GP, "rdmsr", MSR_VM_HSAVE_PA)
 ATTACK_ENDLESS(ipi, VECTOR_GP, "wrmsr", MSR_X2APIC_ICR)
 ATTACK_ENDLESS(forbidden, VECTOR_UD, "monitor", 0)
 
-/* clang-format off */
 /* ---- Without a stack: the page below the own one is a hole ------------------------------------------------------------- */
 
-#define ATTACK_OVERFLOW(name, instruction)                                                                               \
-	static uint64_t overflow_##name(uint64_t a, uint64_t b)                                                          \
-	{                                                                                                                \
-		cpu_interrupts_disable();                                                                                \
+#define ATTACK_OVERFLOW(name, instruction)                                                                                  \
+	static uint64_t overflow_##name(uint64_t a, uint64_t b)                                                             \
+	{                                                                                                                   \
+		cpu_interrupts_disable();                                                                                   \
 		__asm__ volatile("mov %0, %%rsp\n\t" instruction "\n\tud2" ::"r"(descriptors_own_stack() - BH_PAGE_BYTES)); \
-		return 0;                                                                                                \
+		return 0;                                                                                                   \
 	}
 ATTACK_OVERFLOW(nmi, "int $2")
-ATTACK_OVERFLOW(mc, "int $18")
 ATTACK_OVERFLOW(df, "push %%rax")
+
+/* ---- For a program in user mode -------------------------------------------------------------------------------------- */
 
 void user_open_counters(void)
 {
 	x86_write_cr4(x86_read_cr4() | CR4_PCE);
 }
 
+/* clang-format off */
 const struct attack arch_attacks[] = {
 	{ "overflow=nmi", 0, false, overflow_nmi },
-	{ "overflow=mc", 0, false, overflow_mc },
 	{ "overflow=df", 0, false, overflow_df },
 	{ "icr", 1, false, attack_icr },
 	{ "icr-trigger", 1, false, attack_icr_trigger },
