@@ -138,7 +138,7 @@ struct bh_grant {
 /*
  * The information page: read-only to its sandbox, made by the tool (make_info, tools/bhtool/config/table.py); clock_hz is filled in by
  * start-up code where only the machine knows it. What is not used reads as 0. A new field goes after `grants`, while the page has room, or
- * into `pad`: programs of before expect 0 there, so the version stays. Anywhere else it raises the version: docs/versions.md.
+ * into `pad`: programs built before expect 0 there, so the version stays. Anywhere else it raises the version: docs/versions.md.
  */
 enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 3, BH_INFO_OLDEST = 3 /* that still runs: docs/versions.md */ };
 /* An ELF note, name "Bulkhead", by which a program can say the version it was built for; one that says none is taken as it is. */
@@ -166,7 +166,7 @@ struct bh_info {
  * calls: the same numbers without BH_CALL_64. An unknown function returns BH_E_UNKNOWN and changes nothing.
  *
  * A new one comes last, and needs monitor/exits.c, tools/bhtool/codes/contract.py (a row in CALLS, and the numbers of BH_E_UNKNOWN),
- * docs/guest.md, and docs/codes.md made anew. One that never returns also needs ENDING_CALLS in tools/bhtool/attack/resets.py and
+ * docs/guest.md, and docs/codes.md regenerated. One that never returns also needs ENDING_CALLS in tools/bhtool/attack/resets.py and
  * calls_left_out in tests/guests/probe/arm/sweep_arm.c.
  */
 enum { BH_CALL_64 = 0x40000000 };

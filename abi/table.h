@@ -51,7 +51,8 @@ enum bh_permission { BH_PERM_READ = 1, BH_PERM_WRITE = 2, BH_PERM_EXECUTE = 4 };
 enum bh_memory_type { BH_MEMORY_RAM, BH_MEMORY_DEVICE };
 /*
  * A new kind needs a case in monitor/boot/table/regions_boot.c (may two sandboxes share it?), its rows in tools/bhtool/config/grants.py and
- * its place in place.py, tools/bhtool/oracle/policy.py, and a row in tests/unit/good_table.c. Nothing maps it specially.
+ * its place in place.py, tools/bhtool/oracle/policy.py, and a row in tests/unit/good_table.c. hal needs no change: every kind is mapped
+ * alike.
  */
 enum bh_region_kind {
 	BH_REGION_RAM,    /* private RAM */

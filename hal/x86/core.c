@@ -86,8 +86,8 @@ void x86_core_stop(struct hal_core *core)
 }
 
 /*
- * Lines that still point here raise requests that nobody takes: a core whose guest is off has its interrupts off. What INIT would not
- * change is as at first: this life's INIT and STARTUP do not come from the next one.
+ * Lines that still point here raise requests that nobody takes: a core whose guest is off has its interrupts off. Registers that INIT
+ * leaves alone get their first values here, because the next life does not begin with an INIT.
  */
 HAL_OUTLINE void hal_core_quiesce(struct hal_core *core)
 {

@@ -3,8 +3,9 @@
  * Where the sandbox speaks: its log ring, if it has one, and its UART, if it has one. Not to be called from interrupt
  * handlers: a UART waits for room.
  *
- * The room has two circles. Whoever cannot go on (fault.c, irq.c) says so here, and a console whose UART interrupts attaches to irq.c and
- * sleeps in idle.c, which the heartbeat and the timer wake. And spaces (space.h) are made of memory's frames, which are mapped in a space.
+ * The room has a circle: whoever cannot go on (fault.c, irq.c) says so here, and a console whose UART interrupts attaches to irq.c and
+ * sleeps in idle.c, which the heartbeat and the timer wake. And another: spaces (space.h) are made of memory's frames, which are mapped in
+ * a space.
  */
 #pragma once
 #include <stdbool.h>

@@ -13,6 +13,7 @@
 extern char __resident_text_start[], __resident_text_end[], __resident_rodata_start[], __resident_rodata_end[];
 extern char __resident_data_start[], __resident_data_end[];
 
+_Static_assert((int)BH_EXIT_REASONS <= (int)BH_EXIT_SLOTS, "a counter for each reason");
 _Static_assert(sizeof(struct bh_stats) <= BH_PAGE_BYTES && sizeof(struct bh_info) <= BH_PAGE_BYTES, "each is one page to its sandbox");
 
 enum { KICK_TIMEOUTS_PER_SECOND = 10, CRASH_BYTES = (sizeof(struct bh_crash) + 63) / 64 * 64 };

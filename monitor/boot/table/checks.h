@@ -7,6 +7,8 @@
  *             ├──► regions_boot.c ─► devices_boot.c ─► spans_boot.c
  *             ├──► devices_boot.c
  *             └──► payload_boot.c ─► header_boot.c (checksum), spans_boot.c
+ *
+ * The room has a circle of two: table_boot.c, whose header names what all checks are about, includes this one.
  */
 #pragma once
 #include "monitor/boot/table/table.h"

@@ -2,7 +2,7 @@
 """One module a verb. What each does stands here, where the launcher can read it before anything is installed.
 
 A new one: a row in VERBS and in EXAMPLES, in LIGHT_VERBS or SOURCE_VERBS if it is such, a module with a function of its name, and
-docs/commands.md made anew (`python -m bhtool.commands`).
+docs/commands.md regenerated (`python -m bhtool.commands`).
 """
 
 VERBS = {
