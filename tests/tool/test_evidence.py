@@ -2,6 +2,7 @@
 """Requirements and results, joined: what a test that passed, failed, was skipped or did not run comes to, on each platform that a requirement names."""
 
 import json
+import os
 import re
 import shlex
 import threading
@@ -24,6 +25,7 @@ from bhtool.evidence.results import Outcome, Result, Results
 from bhtool.evidence.static import complaints
 from bhtool.testing import result
 from bhtool.testing.selection import Selection
+from bhtool.testing.steps import SHOWN
 from bhtool.testing.tally import Tally
 from bhtool.verbs import EXAMPLES
 from bhtool.verbs import evidence as verb
@@ -332,6 +334,7 @@ def test_ci_fails_where_a_requirement_is_not_shown(
         write(file, [HERE, THERE])
         tally.passed, tally.results = 1, list(ran(here="passed").tests.values())
 
+    before = os.environ.get(SHOWN)
     monkeypatch.delenv("CI", raising=False)
     for name, other in {
         "prepare": lambda *_: tmp_path,
@@ -344,6 +347,7 @@ def test_ci_fails_where_a_requirement_is_not_shown(
     monkeypatch.setattr(test_verb, "CLAIMS", tmp_path / "claims.json")
     monkeypatch.setattr("bhtool.evidence.claims.in_c", list)
     assert loaded("test").main(options, standalone_mode=False) == status
+    assert os.environ.get(SHOWN) == before
     said = capsys.readouterr().out
     assert (f"failed: {TWO.id} is not shown on there: {THERE.test} did not run, one of 1" in said) == (status == Status.FAILED)
 

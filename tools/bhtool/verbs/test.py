@@ -4,6 +4,8 @@
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -108,6 +110,20 @@ def is_of_everything(which: str, selection: Selection) -> bool:
     return which == "all" and not (selection.quick or selection.platform or selection.word)
 
 
+@contextmanager
+def children_see(name: str, value: str) -> Iterator[None]:
+    """In the environment of what runs meanwhile; afterwards that is as it was, also in a process that goes on."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
 def not_shown(tally: Tally, selection: Selection) -> list[str]:
     """What this run, by itself, does not show; and requirements and tests that do not fit. What long tests alone show is left to `--long`."""
     catalogue, stated = load_requirements(), [*claims.in_c(), *claims.read(CLAIMS)]
@@ -164,8 +180,7 @@ def test(
     if which != "emulated":
         run_meson(host, selection, tally)
     ran = [describe(selection)]
-    with tempfile.TemporaryDirectory() as shown:
-        os.environ[SHOWN] = shown
+    with tempfile.TemporaryDirectory() as shown, children_see(SHOWN, shown):
         CLAIMS.unlink(missing_ok=True)
         run_pytest(FOLDERS[which], selection, tally, workers, CLAIMS)
         if share == "auto" and which != "unit":
