@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from bhtool.machine import guest_clock
-from bhtool.machine.guest_clock import PCAP_HEADER_BYTES, QUESTION, PacketClock, PageClock
+from bhtool.machine.guest_clock import PCAP_HEADER_BYTES, QUESTION, HostClock, PacketClock, PageClock
 
 START = 1_000_000
 
@@ -79,5 +79,12 @@ def test_a_machine_that_has_ended_keeps_its_time(emulator: Emulator) -> None:
 def test_a_page_holds_microseconds() -> None:
     file = os.memfd_create("clock")
     os.write(file, (1_500_000).to_bytes(8, "little"))
-    assert PageClock(file).seconds() == 1.5
+    clock = PageClock(file)
+    assert (clock.seconds(), clock.now(), clock.ask(), clock.told()) == (1.5, 1.5, True, 1.5)
     os.close(file)
+
+
+def test_the_hosts_time_is_at_hand() -> None:
+    clock = HostClock()
+    assert clock.ask()
+    assert 0 <= clock.seconds() <= clock.now() <= clock.told()

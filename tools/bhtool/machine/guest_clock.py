@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import time
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import Protocol
 
@@ -34,7 +35,24 @@ class GuestClock(Protocol):
         """The last answer."""
 
 
-class HostClock:
+class _ClockAtHand(ABC):
+    """One that can be read at any moment: nobody is asked."""
+
+    @abstractmethod
+    def seconds(self) -> float:
+        """Never goes back."""
+
+    def now(self) -> float:
+        return self.seconds()
+
+    def ask(self) -> bool:
+        return True
+
+    def told(self) -> float:
+        return self.seconds()
+
+
+class HostClock(_ClockAtHand):
     """Where the machine follows the host's time."""
 
     def __init__(self) -> None:
@@ -43,17 +61,8 @@ class HostClock:
     def seconds(self) -> float:
         return time.monotonic() - self._start
 
-    def now(self) -> float:
-        return self.seconds()
 
-    def ask(self) -> bool:
-        return True
-
-    def told(self) -> float:
-        return self.seconds()
-
-
-class PageClock:
+class PageClock(_ClockAtHand):
     """Bochs writes its time down, in microseconds, wherever it looks at its timers (tools/bochs/guest_clock.cc)."""
 
     def __init__(self, file: int) -> None:
@@ -61,15 +70,6 @@ class PageClock:
 
     def seconds(self) -> float:
         return int.from_bytes(os.pread(self._file, 8, 0), "little") / 1e6
-
-    def now(self) -> float:
-        return self.seconds()
-
-    def ask(self) -> bool:
-        return True
-
-    def told(self) -> float:
-        return self.seconds()
 
 
 class PacketClock:
