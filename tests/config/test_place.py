@@ -8,9 +8,9 @@ import pytest
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Memory, Sandbox
 from bhtool.config.machine import Machine
-from bhtool.config.pack import MIB2, Want, pack
+from bhtool.config.pack import Want, pack
 from bhtool.config.place import Free, NoRoom, Placement, place
-from bhtool.config.span import Span
+from bhtool.config.span import MIB2, Span
 from bhtool.config.tree import Node
 from bhtool.families.table import FAMILIES
 from hypothesis import given, settings

@@ -9,12 +9,12 @@ from bhtool.abi import lib
 from bhtool.config.grants import Grant
 from bhtool.config.plan import Diagnostic, Plan, Region, SandboxPlan
 from bhtool.config.rules import diagnose
+from bhtool.config.span import MIB2, PAGE
 from bhtool.families.table import FAMILIES
 from bhtool.text import size_text
 
 GRANTS, ROWS, POOL = "BH-R070", "BH-R071", "BH-R072"
-PAGE = 0x1000
-LEAVES = (1 << 30, 2 << 20, PAGE)  # largest first
+LEAVES = (1 << 30, MIB2, PAGE)  # largest first
 
 
 def tables_of(regions: list[Region], arch: str) -> set[tuple[int, int]]:

@@ -10,10 +10,9 @@ from bhtool.config.domains import Domains
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, interrupts_its_own_core, machine_node
 from bhtool.config.numa import half_described
 from bhtool.config.rule import Finding
-from bhtool.config.span import PAGE, Span
+from bhtool.config.span import MIB2, PAGE, Span
 from bhtool.text import size_text
 
-MIB2 = 2 << 20
 PORT_SPACE = Span(0, 0x10000)
 WIDTHS = (0, 1, 2, 4)  # of a register's access, in bytes; 0: not said
 MAX_SHIFT = 4

@@ -8,10 +8,9 @@ from itertools import combinations
 
 from bhtool.config.domains import Domains, Memory, Sandbox
 from bhtool.config.rule import Finding
-from bhtool.config.span import Span
+from bhtool.config.span import MIB2, Span
 from bhtool.text import size_text
 
-MIB2 = 2 << 20
 LINUX_LEAST = 64 << 20
 
 

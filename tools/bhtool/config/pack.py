@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bhtool.config.span import PAGE, Span
+from bhtool.config.span import MIB2, PAGE, Span
 
-MIB2 = 2 << 20
 GIB = 1 << 30
 MOST_STATES = 20_000  # less than a second; of a thousand tight random partitions three need more
 

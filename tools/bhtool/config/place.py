@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.numa import near
-from bhtool.config.pack import GIB, MIB2, Want, highest, lowest, pack, up, whole_units, without
-from bhtool.config.span import PAGE, Span
+from bhtool.config.pack import GIB, Want, highest, lowest, pack, up, whole_units, without
+from bhtool.config.span import MIB2, PAGE, Span
 
 
 class NoRoom(Exception):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PAGE = 0x1000
+MIB2 = 2 << 20  # in which sandboxes have RAM: a large leaf of every stage-2 format
 
 
 @dataclass(frozen=True)
