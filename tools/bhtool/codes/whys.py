@@ -149,9 +149,10 @@ WHYS = {
         )
     ),
     "BH-R063": Why(
-        "A sandbox sees its RAM from 0x40000000 on ARM and from 0 on a PC, wherever it lies in the machine.",
+        "A sandbox sees its RAM from 0x40000000 on ARM and from 0 on a PC, unless `guest-ram` of the board tree says otherwise, wherever it lies in the machine.",
         causes=(
             "linked to an address of the bare board",
+            "a board of your own with another `guest-ram`, and no `guests_at` in platforms/NAME/meson.build: programs of the clone are linked for the family's",
             "ELF headers lie below the text: -Ttext moves the text alone, so give the image base",
         ),
         example="clang-19 ... -Wl,--image-base=0x40080000      # ARM; 0x200000 on a PC",

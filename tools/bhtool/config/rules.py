@@ -166,7 +166,11 @@ RULES = (
         "give an ELF executable to `native`, a kernel to `linux`, and a `load-address` to a flat binary (ARM)",
     ),
     Rule("BH-R062", "An image is for this machine.", "build it for the platform, or choose another with --platform"),
-    Rule("BH-R063", "An image lies in its sandbox's RAM.", "link it there, or make the RAM larger"),
+    Rule(
+        "BH-R063",
+        "An image lies in its sandbox's RAM.",
+        "link it there, or make the RAM larger; a board with a `guest-ram` of its own says in `guests_at` of platforms/NAME/meson.build where ours are linked",
+    ),
     Rule(
         "BH-R064",
         "An image leaves the entry area, the stack and itself alone.",
