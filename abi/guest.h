@@ -132,7 +132,7 @@ struct bh_grant {
 	uint64_t gpa;
 	uint64_t size;
 	uint8_t name[BH_NAME_BYTES];       /* role label: "uart1" */
-	uint8_t compatible[BH_NAME_BYTES]; /* first compatible string of the device node */
+	uint8_t compatible[BH_NAME_BYTES]; /* of the device node: of a UART the first name that a driver of ours knows, else the first */
 };
 
 /*

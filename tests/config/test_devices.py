@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices from the board tree to the partition table: what one sandbox may have together, and what is known of their DMA (BH-I1.dma)."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bhtool import abi
 from bhtool.config import check_devices, form
 from bhtool.config.dma import REASON
+from bhtool.config.machine import UARTS
 from bhtool.config.plan import DmaFree, Plan
+from bhtool.paths import ROOT
 
 Compile = Callable[[Path, str], Plan]
 Monitor = Callable[[str, bytes], str]
@@ -29,6 +33,13 @@ LAYOUT = """
 / {
 	first: serial@9060000 { compatible = "snps,dw-apb-uart"; reg = <0x0 0x9060000 0x0 0x1000>; interrupts = <0 20 4>; reg-shift = <2>; reg-io-width = <4>; };
 	second: serial@9061000 { compatible = "brcm,bcm2835-aux-uart"; reg = <0x0 0x9061000 0x0 0x40>; interrupts = <0 21 1>; };
+};
+"""
+SPECIFIC = """
+/ {
+	first: serial@9060000 { compatible = "acme,uart", "snps,dw-apb-uart", "ns16550a"; reg = <0x0 0x9060000 0x0 0x1000>; interrupts = <0 20 4>;
+		bulkhead,dma-free = "no engine"; };
+	second: timer@9061000 { compatible = "acme,timer", "arm,sp804"; reg = <0x0 0x9061000 0x0 0x1000>; bulkhead,dma-free = "no engine"; };
 };
 """
 FOREIGN = """
@@ -57,10 +68,16 @@ def test_editors_know_the_boards_word(value: object, is_good: bool) -> None:
     assert (not found) == is_good, found
 
 
-def compiled(compile_on: Compile, folder: Path, platform: str, board: str) -> Plan:
+def compiled(compile_on: Compile, folder: Path, platform: str, board: str, more: str = "") -> Plan:
     file = folder / "f.dts"
-    file.write_text(f'#ifdef BOARD_TREE\n{board}#else\n#include "{GOOD}"\n&two {{ access = <&first>, <&second>; }};\n#endif\n')
+    file.write_text(f'#ifdef BOARD_TREE\n{board}#else\n#include "{GOOD}"\n&two {{ access = <&first>, <&second>; {more} }};\n#endif\n')
     return compile_on(file, platform)
+
+
+def device_grants(plan: Plan) -> list[Any]:
+    """Of the second sandbox's information page."""
+    info = abi.view("bh_info", next(one.data for one in plan.segments if one.hpa == plan.sandboxes[1].pool_hpa + abi.lib.BH_POOL_INFO))
+    return [row for row in info.grants if row.kind == abi.lib.BH_GRANT_DEVICE]
 
 
 def test_devices_of_one_sandbox_share_a_page_and_a_line(compile_on: Compile, tmp_path: Path, monitor_refuses: Monitor) -> None:
@@ -117,7 +134,30 @@ def test_grants_say_how_registers_lie(compile_on: Compile, tmp_path: Path) -> No
     """As the node says, or as the binding fixes it. Other devices' flags are what they were."""
     plan = compiled(compile_on, tmp_path, "qemu-aarch64", LAYOUT)
     assert plan.valid, plan.errors
-    info = abi.view("bh_info", next(one.data for one in plan.segments if one.hpa == plan.sandboxes[1].pool_hpa + abi.lib.BH_POOL_INFO))
-    rows = {abi.text(row.name): row.flags for row in info.grants if row.kind == abi.lib.BH_GRANT_DEVICE}
+    rows = {abi.text(row.name): row.flags for row in device_grants(plan)}
     layout = 2 << abi.lib.BH_GRANT_REG_SHIFT | 4 << abi.lib.BH_GRANT_REG_WIDTH
     assert rows == {"first": 1 | layout, "second": layout}
+
+
+@pytest.mark.evidence("BH-F5.board")
+def test_drivers_go_by_the_most_specific_name_that_they_know(compile_on: Compile, tmp_path: Path) -> None:
+    """So the console that `check` takes for a UART is one that the sandbox kernel finds."""
+    plan = compiled(compile_on, tmp_path, "qemu-aarch64", SPECIFIC, "console = <&first>;")
+    assert plan.valid, plan.errors
+    assert {abi.text(row.name): abi.text(row.compatible) for row in device_grants(plan)} == {
+        "first": "snps,dw-apb-uart",
+        "second": "acme,timer",
+    }
+
+
+def test_dma_is_judged_by_the_first_name_alone(compile_on: Compile, tmp_path: Path) -> None:
+    """Whatever an older driver could use it as."""
+    board = SPECIFIC.replace('bulkhead,dma-free = "no engine";', "")
+    assert [one.rule for one in compiled(compile_on, tmp_path, "qemu-aarch64", board).errors] == ["BH-R049"] * 2
+
+
+@pytest.mark.evidence("BH-F5.board")
+def test_the_sandbox_kernel_knows_what_the_tool_takes_for_a_uart() -> None:
+    lists = [re.findall(r"const names\[\] = \{(.*?)NULL \}", path.read_text()) for path in (ROOT / "kernel" / "drivers").glob("*.c")]
+    in_memory = {name for found in lists for one in found for name in re.findall(r'"([^"]+)"', one)}
+    assert in_memory == set(UARTS)

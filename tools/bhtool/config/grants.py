@@ -242,7 +242,7 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
 
 def _device_grants(device: Device, domains: Domains, sandbox: Sandbox, wired: bool) -> list[Grant]:
     """The n-th stretch of registers or ports goes with the n-th line. A PCI function comes before both."""
-    compatible = device.node.compatible[0] if device.node.compatible else ""
+    compatible = device.driven_as
     spans = [(lib.BH_GRANT_DEVICE, span) for span in device.registers] + [(lib.BH_GRANT_PORTS, span) for span in device.ports]
     rows = []
     if device.function:

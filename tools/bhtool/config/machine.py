@@ -57,13 +57,21 @@ class Device:
     function: Function | None = None  # of PCI
 
     @property
+    def driven_as(self) -> str:
+        """What drivers go by: `compatible` names the device from most specific to most general (Devicetree specification, 2.3.1), so the first name that a
+        driver here knows; else its first. DMA is judged by the first alone (dma.py).
+        """
+        names = self.node.compatible
+        return next((one for one in names if one in UARTS), next(iter(names), ""))
+
+    @property
     def is_uart(self) -> bool:
-        return any(one in UARTS for one in self.node.compatible)
+        return self.driven_as in UARTS
 
     @property
     def layout(self) -> tuple[int, int]:
         """`reg-shift`, and `reg-io-width` in bytes; 0: the node does not say."""
-        fixed = next((LAYOUTS[one] for one in self.node.compatible if one in LAYOUTS), (0, 0))
+        fixed = LAYOUTS.get(self.driven_as, (0, 0))
         return self.node.number("reg-shift", fixed[0]), self.node.number("reg-io-width", fixed[1])
 
     @property

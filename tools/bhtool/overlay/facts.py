@@ -9,7 +9,7 @@ from pathlib import Path
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.grants import WINDOW_INFO, WINDOW_LOG, WINDOW_STATS, interrupt_controllers
-from bhtool.config.machine import GIC_SPI_FIRST_INTID, OF_EACH_CORE, UARTS, Device, Machine
+from bhtool.config.machine import GIC_SPI_FIRST_INTID, OF_EACH_CORE, Device, Machine
 from bhtool.config.native import link_address
 from bhtool.config.place import takes_largest
 from bhtool.config.plan import Location, Plan, SandboxPlan
@@ -138,10 +138,15 @@ def _facts(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, partition: str
 
 def _owned(device: Device, plan: SandboxPlan) -> Owned:
     line = next((line for line in plan.lines if line.name == device.name), None)
-    compatible = next((one for one in device.node.compatible if one in UARTS), (device.node.compatible or [""])[0])
     span = (*device.registers, *device.ports)[0]
     return Owned(
-        device.name, compatible, span, line.line if line else None, line.vector if line else 0, bool(line and line.level), device.is_uart
+        device.name,
+        device.driven_as,
+        span,
+        line.line if line else None,
+        line.vector if line else 0,
+        bool(line and line.level),
+        device.is_uart,
     )
 
 
