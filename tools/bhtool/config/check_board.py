@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
-from bhtool.config.machine import LOCAL_APIC, Device, Machine, interrupts_its_own_core, machine_node
+from bhtool.config.machine import LOCAL_APIC, Device, Machine, described_ram, interrupts_its_own_core, machine_node
 from bhtool.config.numa import half_described
 from bhtool.config.rule import Finding
 from bhtool.config.span import MIB2, PAGE, Span
@@ -16,6 +16,7 @@ from bhtool.text import size_text
 PORT_SPACE = Span(0, 0x10000)
 WIDTHS = (0, 1, 2, 4)  # of a register's access, in bytes; 0: not said
 MAX_SHIFT = 4
+REGISTERS_16550 = 8
 ADDRESS_SPACE = Span(0, 1 << 39)  # what every stage-2 format here can translate
 
 
@@ -49,16 +50,26 @@ def _layout(machine: Machine) -> Iterator[Finding]:
     for span in machine.ram:
         if span.start % PAGE or span.size % PAGE or not span.size or not ADDRESS_SPACE.holds(span):
             yield Finding(root.location, f"the memory {span} is empty, misaligned or out of reach")
+    yield from _apart(machine)
     yield from _units(machine)
+
+
+def _apart(machine: Machine) -> Iterator[Finding]:
+    """RAM that stands twice in the board tree would be given away twice."""
+    furthest: Span | None = None
+    for span, node in sorted(described_ram(machine.root), key=lambda one: one[0].start):
+        if furthest and furthest.common(span).size:
+            yield Finding(node.where("reg"), f"the memory {span} overlaps the memory {furthest}")
+        if furthest is None or span.end > furthest.end:
+            furthest = span
 
 
 def _units(machine: Machine) -> Iterator[Finding]:
     """To start-up the rest of a span is device memory, where nothing of its own may lie. What is left over stays unused."""
     unit = machine.family.monitor.ram_unit
-    for node in machine.root.children.values():
-        for span in (Span(*pair) for pair in node.reg() if node.text("device_type") == "memory"):
-            if (span.start % unit or span.size % unit) and not (span.start % PAGE or span.size % PAGE):
-                yield Finding(node.where("reg"), f"the memory {span} is not in multiples of {size_text(unit)}: leave out what is over")
+    for span, node in described_ram(machine.root):
+        if (span.start % unit or span.size % unit) and not (span.start % PAGE or span.size % PAGE):
+            yield Finding(node.where("reg"), f"the memory {span} is not in multiples of {size_text(unit)}: leave out what is over")
     for span in machine.private.ram:
         if span.start % unit or span.size % unit:
             text = f"BOARD_RAM of {machine.private.board_name} has {span}, which is not in multiples of {size_text(unit)}"
@@ -115,10 +126,32 @@ def _device(machine: Machine, device: Device) -> Iterator[Finding]:
     for span in device.ports:
         if not span.size or not PORT_SPACE.holds(span):
             yield Finding(device.location, f"the I/O ports of {device.name} are none")
+    yield from _registers(device)
+    for wire in device.wires:
+        if wire.number not in machine.family.interrupts.lines:
+            yield Finding(device.location, f"{device.name} has an interrupt line the controller has not")
+
+
+def _registers(device: Device) -> Iterator[Finding]:
+    """`reg-shift` and `reg-io-width`: each for itself, and of a 16550 both together. Other bindings' accesses may be wider than registers lie apart."""
     shift, width = device.layout
     if not 0 <= shift <= MAX_SHIFT or width not in WIDTHS:
         text = f"{device.name} has a `reg-shift` above {MAX_SHIFT}, or a `reg-io-width` that is not 1, 2 or 4"
         yield Finding(device.location, text)
-    for wire in device.wires:
-        if wire.number not in machine.family.interrupts.lines:
-            yield Finding(device.location, f"{device.name} has an interrupt line the controller has not")
+    elif device.is_16550 and device.registers:
+        yield from _registers_16550(device, shift, width)
+
+
+def _registers_16550(device: Device, shift: int, width: int) -> Iterator[Finding]:
+    """Of its first block, which drivers use."""
+    block, node, needed = device.registers[0], device.node, REGISTERS_16550 << shift
+    if width > 1 << shift:
+        text = f"{device.name} has a `reg-io-width` of {width}, and registers {1 << shift} apart by its `reg-shift`: one access would reach several"
+        yield Finding(node.where("reg-io-width"), text)
+    if width and block.start % width:
+        yield Finding(
+            node.where("reg"), f"the registers of {device.name} begin at {block.start:#x}, which its `reg-io-width` of {width} cannot reach"
+        )
+    if needed > block.size:
+        text = f"{device.name} has {block.size:#x} bytes of registers, and {REGISTERS_16550} of them {1 << shift} apart take {needed:#x}"
+        yield Finding(node.where("reg"), text)

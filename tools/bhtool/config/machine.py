@@ -22,7 +22,8 @@ GIC_PPI = 1  # Linux binding "arm,gic": type cell
 GIC_SPI, GIC_SPI_FIRST_INTID = 0, 32  # Linux binding "arm,gic": type cell 0, INTID 32 onward
 GIC_ACTIVE_LOW, GIC_EDGE = (2, 8), (1, 2)  # flags cell: 1 rising, 2 falling, 4 high, 8 low
 IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low, 2 high, 3 falling
-UARTS = ("arm,pl011", "ns16550a", "ns16550", "snps,dw-apb-uart", "brcm,bcm2835-aux-uart")
+PL011 = "arm,pl011"
+UARTS = (PL011, "ns16550a", "ns16550", "snps,dw-apb-uart", "brcm,bcm2835-aux-uart")
 PCI_UART = "pciclass,0700"
 LAYOUTS = {"brcm,bcm2835-aux-uart": (2, 4)}  # reg-shift and reg-io-width of bindings that fix them
 
@@ -67,6 +68,10 @@ class Device:
     @property
     def is_uart(self) -> bool:
         return self.driven_as in UARTS
+
+    @property
+    def is_16550(self) -> bool:
+        return self.is_uart and self.driven_as != PL011
 
     @property
     def layout(self) -> tuple[int, int]:
@@ -192,7 +197,7 @@ def read_machine(root: Node, family: Family) -> Machine:
         root=root,
         cores=_cores(cpus),
         siblings=_siblings(root, cpus),
-        ram=_ram(root),
+        ram=[span for span, _ in described_ram(root)],
         reserved=[Span(*pair) for pair in pairs(own.properties["reserved"].cells, 2, 2)],
         guest_ram=joined(own.properties["guest-ram"].cells),
         window=joined(own.properties["guest-window"].cells),
@@ -224,9 +229,10 @@ def _siblings(root: Node, cpus: Node) -> list[set[int]]:
     return list(groups.values())
 
 
-def _ram(root: Node) -> list[Span]:
+def described_ram(root: Node) -> list[tuple[Span, Node]]:
+    """Each stretch of RAM with the node that has it."""
     nodes = [node for node in root.children.values() if node.text("device_type") == "memory"]
-    return [Span(*pair) for node in nodes for pair in node.reg()]
+    return [(Span(*pair), node) for node in nodes for pair in node.reg()]
 
 
 def _devices(root: Node, controller: Node) -> list[Device]:

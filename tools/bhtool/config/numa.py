@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import Core, Machine
+from bhtool.config.machine import Core, Machine, described_ram
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.rule import Finding
 from bhtool.config.span import Span
@@ -22,7 +22,7 @@ ID = "numa-node-id"
 def near(domains: Domains, sandbox: Sandbox) -> tuple[Span, ...]:
     """RAM of the one node that has all of the sandbox's cores; empty: they have several, or the board names none."""
     nodes = {_id(core.node) for core in sandbox.cores}
-    return tuple(span for span, node in _memory(domains.machine) if nodes == {_id(node)} and _id(node) is not None)
+    return tuple(span for span, node in described_ram(domains.machine.root) if nodes == {_id(node)} and _id(node) is not None)
 
 
 def nodes_of_cores(machine: Machine, cores: Sequence[Core]) -> list[str]:
@@ -32,7 +32,7 @@ def nodes_of_cores(machine: Machine, cores: Sequence[Core]) -> list[str]:
 
 
 def nodes_of_ram(machine: Machine, spans: Sequence[Span]) -> list[str]:
-    ids = [_id(node) for held, node in _memory(machine) if any(held.overlaps(span) for span in spans)]
+    ids = [_id(node) for held, node in described_ram(machine.root) if any(held.overlaps(span) for span in spans)]
     return [_name(machine, one) for one in dict.fromkeys(ids) if one is not None]
 
 
@@ -46,16 +46,11 @@ def judge_crossings(domains: Domains, plans: Sequence[SandboxPlan]) -> Iterator[
 
 def half_described(machine: Machine) -> Iterator[Finding]:
     """Either everything has a node, or nothing."""
-    nodes = [*(core.node for core in machine.cores), *(node for _, node in _memory(machine))]
+    nodes = [*(core.node for core in machine.cores), *(node for _, node in described_ram(machine.root))]
     having = [node for node in nodes if _id(node) is not None]
     if having and len(having) < len(nodes):
         lacking = next(node for node in nodes if _id(node) is None)
         yield Finding(having[0].where(ID), f"`{having[0].label}` has a `{ID}`, and `{lacking.label}` has none")
-
-
-def _memory(machine: Machine) -> list[tuple[Span, Node]]:
-    nodes = [node for node in machine.root.children.values() if node.text("device_type") == "memory"]
-    return [(Span(*pair), node) for node in nodes for pair in node.reg()]
 
 
 def _id(node: Node) -> int | None:
@@ -63,7 +58,7 @@ def _id(node: Node) -> int | None:
 
 
 def _name(machine: Machine, number: int) -> str:
-    return next((node.label for _, node in _memory(machine) if _id(node) == number and node.label), f"node {number}")
+    return next((node.label for _, node in described_ram(machine.root) if _id(node) == number and node.label), f"node {number}")
 
 
 def _listed(names: Sequence[str]) -> str:

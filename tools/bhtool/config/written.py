@@ -26,7 +26,9 @@ TOP = {"bulkhead": "machine-v1", "domains": "partitions-v1", "reserved-memory": 
 CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
 REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores")
 WORDS = ("compatible", "os,type", "image", "initrd", "modules", "bootargs", "ready-line", "unprotected", "on-fault", "then")
+OF_BOARDS = ("reg-shift", "reg-io-width", "numa-node-id")  # of nodes that are not ours, read all the same: one cell each
 NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "load-address": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
+NUMBERS |= dict.fromkeys(OF_BOARDS, 1)
 EXAMPLES = {
     "size": "<0x0 0x1000000>",
     "load-address": "<0x0 0x40080000>",
@@ -43,9 +45,10 @@ _BETWEEN = re.compile(r"[\s,]|\w+:")  # commas and labels
 
 
 def badly_written(root: Node) -> Iterator[tuple[str, Finding]]:
-    """(path of the property, finding) for each of our own whose value has another form than it needs."""
+    """(path of the property, finding) for each of our own, and of a board's that the tool reads, whose value has another form than it needs."""
     labels = {label: one.path for one in root.walk() for label in one.labels}
-    for node, one in _our_properties(root):
+    of_boards = ((node, one) for node in root.walk() for name in OF_BOARDS if (one := node.properties.get(name)))
+    for node, one in (*_our_properties(root), *of_boards):
         if words := _wrong(one, labels):
             yield f"{node.path}:{one.name}", _badly(node, one, words)
     for node in root.walk():
