@@ -2,16 +2,17 @@
 """Classes of attacks: what each tries, how often at least, and what shows that it would be seen if it got through."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import Literal
 
-from bhtool.attack.request import Attempt
+from bhtool.attack.request import NEVER_BACK, Aim, Attempt
 from bhtool.attack.surroundings import Surroundings
 
 Draw = Callable[[random.Random, int, Surroundings], Attempt]
 STEP = 0x9E3779B1  # a prime near 2^32 over the golden ratio: strides through every space without order
+STORING = ("write", "locked")  # kinds of accesses that take a value
 
 Protection = Literal["memory", "io", "msr", "ipi", "irq"]
 
@@ -38,3 +39,11 @@ def walk(index: int, size: int, offset: int = 0) -> int:
     while gcd(stride, size) != 1:
         stride += 2
     return (index * stride + offset) % size
+
+
+def draw_access(kinds: Mapping[str, Mapping[str, bytes]], rng: random.Random, index: int, around: Surroundings) -> Attempt:
+    """A form of each kind in turn, on what the sandbox does not have."""
+    kind = list(kinds)[index % len(kinds)]
+    name = rng.choice(list(kinds[kind]))
+    target, value = around.draw(rng), rng.getrandbits(64) if kind in STORING else 0
+    return Attempt(f"{name} {target.address:#x} ({target.whose})", kinds[kind][name], target.address, value, Aim.ADDRESS, NEVER_BACK)

@@ -6,7 +6,7 @@ import struct
 from functools import partial
 
 from bhtool.attack.aliases import ALIASES_AARCH64
-from bhtool.attack.attack_class import AttackClass, walk
+from bhtool.attack.attack_class import AttackClass, draw_access, walk
 from bhtool.attack.classes_gic import (
     INTERESTING,
     ROUTES,
@@ -58,13 +58,6 @@ WRITES = {
 }
 EXECUTE = {"call": code(0xD63F0000), "jump to": code(0xD61F0000)}
 MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
-
-
-def draw_memory(rng: random.Random, index: int, around: Surroundings) -> Attempt:
-    forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
-    name = rng.choice(list(forms))
-    target, value = around.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
-    return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
@@ -332,7 +325,7 @@ CLASSES = (
         "memory",
         f"reads, writes, zeroing and jumps, in {sum(map(len, MEMORY.values()))} forms",
         0,
-        draw_memory,
+        partial(draw_access, MEMORY),
         "memory",
         ends=True,
         endless=True,

@@ -6,7 +6,7 @@ import struct
 from functools import partial
 
 from bhtool.attack.aliases import ALIASES_ARMV7
-from bhtool.attack.attack_class import AttackClass, walk
+from bhtool.attack.attack_class import AttackClass, draw_access, walk
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, own_target, register_address, shows_nothing
 from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
@@ -43,13 +43,6 @@ WRITES = {
 }
 EXECUTE = {"call": code(0xE12FFF30), "call of Thumb": code(0xE3800001, 0xE12FFF30)}
 MEMORY = {"read": READS, "write": WRITES, "execute": EXECUTE}
-
-
-def draw_memory(rng: random.Random, index: int, around: Surroundings) -> Attempt:
-    forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
-    name = rng.choice(list(forms))
-    target, value = around.draw(rng), rng.getrandbits(64) if forms is WRITES else 0
-    return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name], target.address, value, Aim.ADDRESS, NEVER_BACK)
 
 
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
@@ -237,7 +230,13 @@ CONFIGURATION = Forms(
 
 CLASSES = (
     AttackClass(
-        "memory", f"reads, writes and jumps, in {sum(map(len, MEMORY.values()))} forms", 0, draw_memory, "memory", ends=True, endless=True
+        "memory",
+        f"reads, writes and jumps, in {sum(map(len, MEMORY.values()))} forms",
+        0,
+        partial(draw_access, MEMORY),
+        "memory",
+        ends=True,
+        endless=True,
     ),
     AttackClass("straddle", "accesses that begin in own memory", 0, draw_straddle, "memory", ends=True),
     AttackClass("tables", "own page tables that lie in foreign memory", 0, draw_tables, "memory", ends=True),

@@ -3,9 +3,10 @@
 
 import random
 import struct
+from functools import partial
 
 from bhtool.attack.aliases import ALIASES_X86
-from bhtool.attack.attack_class import AttackClass, walk
+from bhtool.attack.attack_class import AttackClass, draw_access, walk
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory, draw_by_ports
 from bhtool.attack.modes_x86 import MODES_X86
 from bhtool.attack.races import RACES_X86
@@ -60,14 +61,8 @@ LOCKED = {
     "lock inc": code("f0ff07"),
 }
 EXECUTE = {"call": code("ffd7"), "jump to": code("ffe7")}
-MEMORY = {"read": READS, "write": WRITES, "locked": LOCKED, "execute": EXECUTE}
-
-
-def draw_memory(rng: random.Random, index: int, around: Surroundings) -> Attempt:
-    forms = MEMORY[list(MEMORY)[index % len(MEMORY)]]
-    name = rng.choice(list(forms))
-    target, value = around.draw(rng), rng.getrandbits(64) if forms in (WRITES, LOCKED) else 0
-    return Attempt(f"{name} {target.address:#x} ({target.whose})", forms[name] + RET, target.address, value, Aim.ADDRESS, NEVER_BACK)
+FORMS = {"read": READS, "write": WRITES, "locked": LOCKED, "execute": EXECUTE}
+MEMORY = {kind: {name: body + RET for name, body in forms.items()} for kind, forms in FORMS.items()}
 
 
 def draw_straddle(rng: random.Random, index: int, around: Surroundings) -> Attempt:
@@ -346,7 +341,7 @@ CLASSES = (
         "memory",
         f"reads, writes, locked accesses and jumps, in {sum(map(len, MEMORY.values()))} forms",
         0,
-        draw_memory,
+        partial(draw_access, MEMORY),
         "memory",
         ends=True,
         endless=True,

@@ -5,11 +5,11 @@ A monitor that looks at either after an exit may see another than the processor 
 """
 
 import random
-import struct
 from dataclasses import dataclass
 from functools import partial
 
 from bhtool.attack.attack_class import AttackClass
+from bhtool.attack.modes_arm import words
 from bhtool.attack.request import ANYTHING, NEVER_BACK, Aim, Attempt, Rival
 from bhtool.attack.surroundings import Surroundings
 
@@ -35,10 +35,6 @@ class Loop:
 
     def code(self, body: bytes) -> bytes:
         return self.head + body + self.tail
-
-
-def words(*values: int) -> bytes:
-    return struct.pack(f"<{len(values)}I", *values)
 
 
 X86 = Loop(

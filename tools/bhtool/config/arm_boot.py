@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bhtool.config.kinds import looks_like
-from bhtool.config.payload import PayloadError, Room, align_up
+from bhtool.config.payload import PayloadError, Room
+from bhtool.config.span import align_up
 
 NOT_A_KERNEL, TOO_BIG = "BH-R061", "BH-R065"
 MIB = 1 << 20

@@ -8,7 +8,8 @@ The tree lies above the image, as QEMU puts it: such a kernel clears what is aft
 from __future__ import annotations
 
 from bhtool.config.arm_boot import MIB, Layout
-from bhtool.config.payload import PayloadError, Piece, Room, align_up
+from bhtool.config.payload import PayloadError, Piece, Room
+from bhtool.config.span import align_up
 
 NOT_A_KERNEL = "BH-R061"
 PROPERTY = "load-address"

@@ -15,9 +15,9 @@ import libfdt
 from bhtool.config.arm_boot import LAYOUTS
 from bhtool.config.flat import flat_layout, flat_piece
 from bhtool.config.machine import Device, Machine, interrupts_its_own_core
-from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
+from bhtool.config.payload import Payload, PayloadError, Piece, Room
 from bhtool.config.plan import SandboxPlan
-from bhtool.config.span import Span
+from bhtool.config.span import Span, align_up
 from bhtool.config.tree import Node, Property
 from bhtool.text import MIB, size_text
 

@@ -10,7 +10,8 @@ import struct
 
 from bhtool.config.acpi import ACPI, ACPI_END, Bus, Port, acpi_pieces
 from bhtool.config.machine import Device
-from bhtool.config.payload import Payload, PayloadError, Piece, Room, align_up
+from bhtool.config.payload import Payload, PayloadError, Piece, Room
+from bhtool.config.span import align_up
 from bhtool.config.x86_entry import ENTRY_AREA, STACK, entry_pieces
 from bhtool.text import MIB, size_text
 

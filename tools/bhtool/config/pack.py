@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bhtool.config.span import MIB2, PAGE, Span
+from bhtool.config.span import MIB2, PAGE, Span, align_up
 
 GIB = 1 << 30
 MOST_STATES = 20_000  # less than a second; of a thousand tight random partitions three need more
@@ -41,14 +41,10 @@ class Want:
         return MIB2 if self.kind == "pool" else 1 << 64
 
 
-def up(value: int, align: int) -> int:
-    return value + align - 1 & ~(align - 1)
-
-
 def lowest(span: Span, want: Want, align: int) -> int | None:
-    start = up(span.start, align)
+    start = align_up(span.start, align)
     if start // want.block != (start + want.size - 1) // want.block:
-        start = up(start, want.block)
+        start = align_up(start, want.block)
     return start if start + want.size <= span.end else None
 
 
@@ -73,7 +69,7 @@ def without(state: State, taken: Span) -> State:
 
 def whole_units(state: Sequence[Span]) -> list[Span]:
     """What sandboxes can have of it as RAM."""
-    found = [Span(up(span.start, MIB2), max(0, (span.end & ~(MIB2 - 1)) - up(span.start, MIB2))) for span in state]
+    found = [Span(align_up(span.start, MIB2), max(0, (span.end & ~(MIB2 - 1)) - align_up(span.start, MIB2))) for span in state]
     return [span for span in found if span.size]
 
 

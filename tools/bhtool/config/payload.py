@@ -79,10 +79,6 @@ class Room:
         return self.gpa <= gpa and gpa + size <= self.end
 
 
-def align_up(value: int, align: int) -> int:
-    return value + align - 1 & ~(align - 1)
-
-
 def refuse_outside(payload: Payload, room: Room, rule: str) -> None:
     """Raises PayloadError, of the rule for its kind, when a piece does not lie whole in the sandbox's RAM: what is beyond is another's."""
     for piece in payload.pieces:

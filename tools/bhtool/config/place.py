@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from bhtool.abi import lib
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.numa import near
-from bhtool.config.pack import GIB, Want, highest, lowest, pack, up, whole_units, without
-from bhtool.config.span import MIB2, PAGE, Span
+from bhtool.config.pack import GIB, Want, highest, lowest, pack, whole_units, without
+from bhtool.config.span import MIB2, PAGE, Span, align_up
 
 
 class NoRoom(Exception):
@@ -56,7 +56,7 @@ class Free:
 
     def largest(self, align: int) -> Span:
         """The largest aligned stretch, of a whole number of aligned units."""
-        spans = [Span(up(span.start, align), (span.end & ~(align - 1)) - up(span.start, align)) for span in self.spans]
+        spans = [Span(align_up(span.start, align), (span.end & ~(align - 1)) - align_up(span.start, align)) for span in self.spans]
         return max(spans, key=lambda span: span.size, default=Span(0, 0))
 
 

@@ -9,6 +9,11 @@ PAGE = 0x1000
 MIB2 = 2 << 20  # in which sandboxes have RAM: a large leaf of every stage-2 format
 
 
+def align_up(value: int, align: int) -> int:
+    """`align`: a power of two."""
+    return value + align - 1 & ~(align - 1)
+
+
 @dataclass(frozen=True)
 class Span:
     start: int
@@ -32,7 +37,7 @@ class Span:
     def pages(self) -> Span:
         """The whole 4 KiB pages it touches."""
         start = self.start & ~(PAGE - 1)
-        return Span(start, (self.end + PAGE - 1 & ~(PAGE - 1)) - start)
+        return Span(start, align_up(self.end, PAGE) - start)
 
     def __str__(self) -> str:
         return f"{self.start:#x}..{self.end - 1:#x}"
