@@ -17,7 +17,8 @@ static _Noreturn void stop(void)
 
 void fault_take(const struct fault *fault, bool attempting)
 {
-	last[cpu_slot()] = *fault;
+	/* In a few accesses of whole registers: interrupts are masked, and memcpy goes byte by byte. */
+	__builtin_memcpy_inline(&last[cpu_slot()], fault, sizeof(*fault));
 	if (attempting)
 		return;
 	console_say("fault %s pc 0x%jx addr 0x%jx syndrome 0x%jx", fault->name, fault->pc, fault->address, fault->syndrome);

@@ -66,14 +66,14 @@ static bool is_synchronous(uint64_t kind)
 	return kind == KIND_SYNCHRONOUS || kind == KIND_USER_SYNCHRONOUS;
 }
 
-static struct fault describe(const struct cpu_frame *frame, uint64_t kind)
+/* Field by field: a structure that is handed on is copied byte by byte, with interrupts masked. */
+static void describe(const struct cpu_frame *frame, uint64_t kind, struct fault *fault)
 {
-	return (struct fault){
-		.name = is_synchronous(kind) ? class_name(SYSREG_READ(esr_el1)) : "unexpected vector",
-		.syndrome = SYSREG_READ(esr_el1),
-		.pc = frame->elr,
-		.address = SYSREG_READ(far_el1),
-	};
+	fault->name = is_synchronous(kind) ? class_name(SYSREG_READ(esr_el1)) : "unexpected vector";
+	fault->syndrome = SYSREG_READ(esr_el1);
+	fault->pc = frame->elr;
+	fault->address = SYSREG_READ(far_el1);
+	fault->is_sent = false;
 }
 
 /* An attempt is abandoned at the kernel's own level and in its own state, whichever it went to. */
@@ -83,7 +83,7 @@ void cpu_exception(struct cpu_frame *frame, uint64_t kind)
 
 	if (is_answered(frame, kind))
 		return;
-	fault = describe(frame, kind);
+	describe(frame, kind, &fault);
 	fault_take(&fault, attempt_stack[cpu_slot()] != 0);
 	frame->elr = (uint64_t)cpu_attempt_abandon;
 	frame->spsr = (frame->spsr & SPSR_DAIF) | SPSR_EL1H;

@@ -30,19 +30,20 @@ static const char *vector_name(uint32_t vector)
 }
 
 /* ARMv7 ARM B3.13 "Exception reporting in a VMSA implementation": only aborts have a syndrome. */
-static struct fault describe(const struct cpu_frame *frame, uint32_t vector)
+static void describe(const struct cpu_frame *frame, uint32_t vector, struct fault *fault)
 {
-	struct fault fault = { .name = vector_name(vector), .pc = frame->pc };
-
+	fault->name = vector_name(vector);
+	fault->pc = frame->pc;
+	fault->syndrome = fault->address = 0;
+	fault->is_sent = false;
 	if (vector == VECTOR_PREFETCH) {
-		fault.syndrome = SYSREG_READ(IFSR);
-		fault.address = SYSREG_READ(IFAR);
+		fault->syndrome = SYSREG_READ(IFSR);
+		fault->address = SYSREG_READ(IFAR);
 	}
 	if (vector == VECTOR_DATA) {
-		fault.syndrome = SYSREG_READ(DFSR);
-		fault.address = SYSREG_READ(DFAR);
+		fault->syndrome = SYSREG_READ(DFSR);
+		fault->address = SYSREG_READ(DFAR);
 	}
-	return fault;
 }
 
 /*
@@ -65,7 +66,7 @@ void cpu_exception(struct cpu_frame *frame, uint32_t vector)
 
 	if (is_answered(frame, vector))
 		return;
-	fault = describe(frame, vector);
+	describe(frame, vector, &fault);
 	fault_take(&fault, attempt_stack[cpu_slot()] != 0);
 	frame->pc = (uintptr_t)cpu_attempt_abandon;
 	frame->cpsr = (frame->cpsr & (CPSR_I | CPSR_F)) | MODE_SVC;

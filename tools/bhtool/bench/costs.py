@@ -61,7 +61,7 @@ def answers(
 
 def sent(platform: Platform, report: Report) -> list[int]:
     """What the sender's own core executes in its monitor, polls for the answer included, kick by kick; the victim sleeps."""
-    stage = kicks.prepare(platform, "sleep", report, f"kick=0,{KICKS}")
+    stage = kicks.prepare(platform, "sleep", report, f"kick=0,{KICKS + 1}")  # the last is counted before the one after it is sent
     at = kicks.places(stage)
     samples: list[int] = []
     with logged(stage, kicks.SLOW, at.resident, at.guest) as (session, pipe):
