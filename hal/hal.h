@@ -277,11 +277,16 @@ static inline void hal_exit_begin(struct hal_exit *exit)
  */
 bool hal_core_ready(struct hal_core *core);
 
+/* Returns the slot for which hal_core_create made the core. */
+unsigned hal_core_slot(const struct hal_core *core);
+
 /*
- * Names the counters of exits by reason, enum bh_exit_reason, of this core. A backend may answer frequent exits without returning from
- * hal_core_run; it counts those there. Call before the first hal_core_run; `exits` stays valid.
+ * Begins this core's work in its monitor, or begins it anew after a trap of the monitor: a lock that this core held then is given back,
+ * after a bounded wait if it was still waiting for it (hal/lock.h). `exits` are the counters of this core's exits by reason, enum
+ * bh_exit_reason: a backend may answer frequent exits without returning from hal_core_run, and counts those there. Requires: on the core
+ * itself, before anything else that its monitor asks of it but its slot; `exits` stays valid.
  */
-void hal_core_count(struct hal_core *core, uint64_t *exits);
+void hal_core_begin(struct hal_core *core, uint64_t *exits);
 
 /* Runs the guest until its next exit that the caller has to answer. */
 void hal_core_run(struct hal_core *core, struct hal_exit *exit);
@@ -319,8 +324,7 @@ void hal_core_quiesce(struct hal_core *core);
  * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. A step of restarts, and the
  * last of an end for good.
  * Requires: the first core, after hal_core_quiesce of every core, so that nothing of the sandbox runs. At the end for good, a core that
- * does not come in time is not waited for: it never runs its guest again. Waits for locks, so no monitor of the sandbox may have
- * trapped; bounded otherwise.
+ * does not come in time is not waited for: it never runs its guest again. Waits for locks, bounded (hal/lock.h).
  *
  * Until there is an IOMMU no function masters the bus, and other devices are free of DMA (BH-D140): so the caller may write the sandbox's
  * memory when this returns. What masters will need: hal/pci/pci.h, hal/iommu/README.md.

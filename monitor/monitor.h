@@ -50,7 +50,6 @@ struct watch {
 struct monitor {
 	struct bh_stats *stats;
 	struct bh_crash *crash;
-	struct hal_core *cores[BH_MAX_SANDBOX_CORES];
 	uint32_t core_numbers[BH_MAX_SANDBOX_CORES];
 	uint32_t core_count;
 	uint32_t may_kick;                    /* bit n: sandbox n */

@@ -6,8 +6,7 @@
  *   every core    quiesces, reports itself stopped
  *   others        wait for the next life
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
- *                 devices ── hal_partition_quiesce: what they still write comes before the zeros. Here an end is complete,
- *                            or before it if a monitor trapped
+ *                 devices ── hal_partition_quiesce: what they still write comes before the zeros. Here an end is complete
  *                 memory ── zeros, then the pieces of the boot snapshot, cleaned
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
@@ -87,9 +86,7 @@ static void begin_life(uint32_t phase, uint64_t since)
 }
 
 /*
- * The first core's part. A monitor that trapped may have trapped with a lock in its hands, and would wait for itself: at such an end
- * devices stay as they are, and kicks are answered. Otherwise an end cannot fail: if a core does not come, its guest never runs again, and
- * the devices are silenced without it.
+ * The first core's part. An end cannot fail: if a core does not come, its guest never runs again, and the devices are silenced without it.
  */
 static void lead(struct hal_core *core, uint32_t phase)
 {
@@ -101,8 +98,6 @@ static void lead(struct hal_core *core, uint32_t phase)
 			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
-	if (ends && __atomic_load_n(&monitor.trapped, __ATOMIC_RELAXED))
-		return;
 	hal_partition_quiesce(core);
 	if (ends)
 		return;

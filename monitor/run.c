@@ -7,15 +7,6 @@
 
 struct monitor monitor;
 
-static unsigned slot_of(const struct hal_core *core)
-{
-	unsigned slot = 0;
-
-	while (slot < BH_MAX_SANDBOX_CORES - 1 && monitor.cores[slot] != core)
-		slot++;
-	return slot;
-}
-
 static void record_crash(const struct hal_core *core, unsigned slot, const struct hal_exit *exit)
 {
 	struct bh_crash *crash = monitor.crash;
@@ -177,11 +168,11 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 /* Entered again only by a trap of the monitor itself, which hal_core_run then reports as an error of the sandbox. */
 void monitor_run(struct hal_core *core)
 {
-	unsigned slot = slot_of(core);
+	unsigned slot = hal_core_slot(core);
 	struct bh_core_stats *stats = &monitor.stats->core[slot];
 	struct hal_exit exit;
 
-	hal_core_count(core, stats->exits);
+	hal_core_begin(core, stats->exits);
 	if (!enter_again(core, slot))
 		attend(core, slot);
 	for (;;) {

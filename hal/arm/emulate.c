@@ -15,7 +15,7 @@ enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *e
 
 	switch (exit->kind) {
 	case BH_EXIT_DEVICE:
-		return pci_emulate(&core->partition->pci, exit, &action) ? action : gic_emulate(core, exit);
+		return pci_emulate(&core->partition->pci, core->self, exit, &action) ? action : gic_emulate(core, exit);
 	case BH_EXIT_IPI:
 		return gic_emulate_ipi(core, exit);
 	case BH_EXIT_REGISTER:

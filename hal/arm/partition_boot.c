@@ -118,6 +118,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 		return HAL_E_NOMEM;
 	core->partition = partition;
 	core->slot = slot;
+	core->self = hal_lock_bit(partition->cores[slot]);
 	core->power = slot ? POWER_OFF : POWER_STARTED;
 	partition->entry = (struct core_entry){ .pc = entry->pc.v, .arg = entry->arg, .stack = entry->stack.v };
 	core->entry = partition->entry;

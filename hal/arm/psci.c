@@ -186,7 +186,7 @@ bool hal_core_ready(struct hal_core *core)
 
 void hal_partition_quiesce(struct hal_core *core)
 {
-	pci_reset(&core->partition->pci, PCI_SILENT);
+	pci_reset(&core->partition->pci, core->self, PCI_SILENT);
 	gic_reset_lines(core->partition);
 }
 
@@ -203,7 +203,7 @@ void hal_core_restart(struct hal_core *core)
 	partition->cores_on = 1;
 	gic_reset_lines(partition);
 	partition->gic.control = 0;
-	pci_reset(&partition->pci, PCI_COMMAND_DECODE);
+	pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);
 	kick_reopen(core);
 	core->entry = partition->entry;
 	set_power(core, POWER_STARTED);

@@ -22,9 +22,15 @@ static void describe_own_trap(struct hal_exit *exit)
 	exit->gva = syndrome_address(BH_ACCESS_READ);
 }
 
-void hal_core_count(struct hal_core *core, uint64_t *exits)
+unsigned hal_core_slot(const struct hal_core *core)
+{
+	return core->slot;
+}
+
+void hal_core_begin(struct hal_core *core, uint64_t *exits)
 {
 	core->exits = exits;
+	hal_lock_leave(core->partition->pci.lock, core->self);
 }
 
 /* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns to the instruction after itself. */

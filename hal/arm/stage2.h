@@ -72,8 +72,9 @@ enum core_power { POWER_ON, POWER_OFF, POWER_PENDING, POWER_STARTED };
 struct hal_core {
 	struct guest guest; /* first: switch.S */
 	struct hal_partition *partition;
-	uint64_t *exits; /* hal_core_count */
+	uint64_t *exits; /* hal_core_begin */
 	uint32_t slot;
+	uint32_t self;           /* hal_lock_bit */
 	uint32_t power;          /* enum core_power */
 	struct core_entry entry; /* of its next start */
 	uint64_t priority_mask;  /* GICv3: ICC_PMR_EL1 as its guest reads it */

@@ -9,10 +9,10 @@
 #include "hal/pci/config.h"
 
 /* After the barrier the next holder finds the registers as this one left them. */
-static void give(struct hal_lock *lock)
+static void give(struct hal_lock *lock, uint32_t self)
 {
 	arch_barrier();
-	hal_lock_give(lock);
+	hal_lock_give(lock, self);
 }
 
 static bool is_placed(const struct pci_function *function)
@@ -60,7 +60,7 @@ static bool is_possible(uint32_t place, uint32_t width)
 	return width && width <= 4 && !(place & (width - 1));
 }
 
-enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t *value)
+enum hal_action pci_read(const struct pci_view *view, uint32_t self, uint32_t place, uint32_t width, uint32_t *value)
 {
 	const struct pci_function *function = find(view, place);
 
@@ -68,14 +68,14 @@ enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t w
 		return HAL_FAULT;
 	*value = UINT32_MAX;
 	if (function) {
-		hal_lock_take(view->lock);
+		hal_lock_take(view->lock, self);
 		*value = pci_config_read(place & ~UINT32_C(3)) >> 8 * (place & 3);
-		give(view->lock);
+		give(view->lock, self);
 	}
 	return HAL_SKIP;
 }
 
-enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value)
+enum hal_action pci_write(const struct pci_view *view, uint32_t self, uint32_t place, uint32_t width, uint32_t value)
 {
 	const struct pci_function *function = find(view, place);
 	uint32_t offset = place & (PCI_PAGE_BYTES - 4), bits;
@@ -84,9 +84,9 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t 
 		return HAL_FAULT;
 	bits = bits_of(place, width);
 	if (function) {
-		hal_lock_take(view->lock);
+		hal_lock_take(view->lock, self);
 		write_register(function, offset, (pci_config_read(function->place + offset) & ~bits) | (value << 8 * (place & 3) & bits));
-		give(view->lock);
+		give(view->lock, self);
 	}
 	return HAL_SKIP;
 }
@@ -109,10 +109,10 @@ static void reset_function(const struct pci_function *function, uint32_t command
 	pci_config_write(function->place + PCI_COMMAND, command);
 }
 
-void pci_reset(const struct pci_view *view, uint32_t command)
+void pci_reset(const struct pci_view *view, uint32_t self, uint32_t command)
 {
-	hal_lock_take(view->lock);
+	hal_lock_take(view->lock, self);
 	for (uint32_t n = 0; n < view->count; n++)
 		reset_function(&view->functions[n], command);
-	give(view->lock);
+	give(view->lock, self);
 }

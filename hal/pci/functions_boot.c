@@ -98,7 +98,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		own->bar[bar] = function->bar[bar];
 	view->count++;
-	pci_reset(view, PCI_COMMAND_DECODE);
+	pci_reset(view, HAL_LOCK_START_UP, PCI_COMMAND_DECODE);
 	return holds_bars(function) ? HAL_OK : HAL_E_UNSUPPORTED;
 }
 

@@ -23,7 +23,7 @@ struct pci_function {
 /* The functions of one sandbox. Const after start-up, but for the lock. */
 struct pci_view {
 	uint32_t count;
-	struct hal_lock own;
+	struct hal_lock own;   /* between the cores of the sandbox alone */
 	struct hal_lock *lock; /* check and write are one step for all cores that can reach these registers */
 	struct pci_function functions[BH_MAX_PCI_FUNCTIONS];
 };
@@ -32,10 +32,11 @@ struct pci_view {
 
 /*
  * Carry out a guest's access of `width` bytes at `place`: function << 12 | register. Reads of other sandboxes' functions give ones; writes
- * to them, and to registers that are not for guests, change nothing. HAL_FAULT: a width or alignment that the bus does not have.
+ * to them, and to registers that are not for guests, change nothing. `self`: as hal/lock.h wants it. HAL_FAULT: a width or alignment that
+ * the bus does not have.
  */
-enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t *value);
-enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value);
+enum hal_action pci_read(const struct pci_view *view, uint32_t self, uint32_t place, uint32_t width, uint32_t *value);
+enum hal_action pci_write(const struct pci_view *view, uint32_t self, uint32_t place, uint32_t width, uint32_t value);
 
 /*
  * Silences the functions: they neither decode nor master the bus. Then, unless `command` is PCI_SILENT, puts them in their places and gives
@@ -44,7 +45,7 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t 
  * configuration write may (PCI Express Base 3.0, 2.4.1 "Transaction Ordering Rules"). No function masters the bus (BH-D140); where one may,
  * what it has asked to read can still be under way, so Transactions Pending has to be waited for. Requires: no guest of the sandbox runs.
  */
-void pci_reset(const struct pci_view *view, uint32_t command);
+void pci_reset(const struct pci_view *view, uint32_t self, uint32_t command);
 
 /* Returns which configuration register the sandbox sees at this address, or PCI_NOWHERE. */
 #define PCI_NOWHERE UINT32_MAX
@@ -52,13 +53,13 @@ uint32_t pci_place(const struct pci_view *view, uint64_t gpa);
 
 /* Answers an exit. Returns false if no configuration register is there. Stage 2 lets guests read these registers, so `exit` is a write, and
  * its value is set. */
-static inline bool pci_emulate(const struct pci_view *view, const struct hal_exit *exit, enum hal_action *action)
+static inline bool pci_emulate(const struct pci_view *view, uint32_t self, const struct hal_exit *exit, enum hal_action *action)
 {
 	uint32_t place = pci_place(view, exit->gpa);
 
 	if (place == PCI_NOWHERE)
 		return false;
-	*action = pci_write(view, place, exit->width, (uint32_t)exit->value);
+	*action = pci_write(view, self, place, exit->width, (uint32_t)exit->value);
 	return true;
 }
 

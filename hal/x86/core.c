@@ -24,9 +24,16 @@ static bool is_filtered(const struct hal_core *core, uint64_t gpa)
 	return gpa >> PAGE_SHIFT == board.pc.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE;
 }
 
-void hal_core_count(struct hal_core *core, uint64_t *exits)
+unsigned hal_core_slot(const struct hal_core *core)
+{
+	return core->slot;
+}
+
+void hal_core_begin(struct hal_core *core, uint64_t *exits)
 {
 	core->exits = exits;
+	hal_lock_leave(core->partition->ioapic.lock, core->self);
+	hal_lock_leave(core->partition->pci.lock, core->self);
 }
 
 bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit)
@@ -99,25 +106,23 @@ HAL_OUTLINE void hal_core_quiesce(struct hal_core *core)
 /* A masked entry drops what its line raises: Intel 82093AA data sheet, 3.2.4 "I/O Redirection Table Registers". */
 void hal_partition_quiesce(struct hal_core *core)
 {
-	pci_reset(&core->partition->pci, PCI_SILENT);
-	ioapic_reset(core->partition);
+	pci_reset(&core->partition->pci, core->self, PCI_SILENT);
+	ioapic_reset(core->partition, core->self);
 }
 
-/* Whatever cores that were still running asked of those that had stopped is forgotten. */
+/* Whatever cores that were still running asked of those that had stopped is forgotten. The rest is as hal_core_quiesce has left it. */
 void hal_core_restart(struct hal_core *core)
 {
 	for (uint32_t slot = 1; slot < core->partition->core_count; slot++)
 		x86_mark_off(core->partition->core[slot]);
 	x86_mark_on(core);
-	core->nmi = false;
 	core->started = true;
-	pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);
+	pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);
 	reset_core(core);
 	core->registers.rdi = core->registers.rsi = core->entry.arg;
 	apic_enable();
 	x86_repeat_notice(core);
 	ioapic_open(core);
-	x86_core_forget(core);
 }
 
 /*
@@ -142,7 +147,7 @@ HAL_OUTLINE enum hal_action x86_emulate_device(struct hal_core *core, const stru
 {
 	enum hal_action action;
 
-	return pci_emulate(&core->partition->pci, exit, &action) ? action : ioapic_emulate(core, exit);
+	return pci_emulate(&core->partition->pci, core->self, exit, &action) ? action : ioapic_emulate(core, exit);
 }
 
 HAL_OUTLINE enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *exit)

@@ -68,12 +68,13 @@ struct hal_core {
 	void *states;  /* in which its guest may begin, in the vendor's form */
 	uint32_t slot;
 	uint32_t apic_id;
-	uint32_t pending; /* core events: pending_events.c */
-	uint32_t startup_vector;
+	uint32_t self;        /* hal_lock_bit */
+	uint32_t pending;     /* core events: pending_events.c */
 	uint32_t pci_address; /* what the guest wrote to port 0xCF8, port.c */
-	bool started;         /* the core's own: the guest has a state to run from */
-	bool nmi;             /* the core's own: one waits for room */
-	uint64_t *exits;      /* hal_core_count */
+	uint8_t startup_vector;
+	bool started;    /* the core's own: the guest has a state to run from */
+	bool nmi;        /* the core's own: one waits for room */
+	uint64_t *exits; /* hal_core_begin */
 	struct x86_registers registers;
 	struct hal_entry entry;
 	struct x86_noted noted;

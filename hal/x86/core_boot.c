@@ -23,6 +23,7 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	core->partition = partition;
 	core->slot = slot;
 	core->apic_id = partition->apic_id[slot];
+	core->self = hal_lock_bit(partition->cores[slot]);
 	core->box = &partition->kick_mailboxes[partition->cores[slot]];
 	core->entry = *entry;
 	core->registers.rdi = entry->arg;

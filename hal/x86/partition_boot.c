@@ -63,6 +63,7 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 		partition->apic_id[slot] = (uint32_t)config->hardware_id[slot];
 	}
 	pci_create_view(&partition->pci, config->kick_mailboxes);
+	partition->ioapic.lock = &partition->pci.own; /* until there is a line */
 	status = create_stage2(partition, arena);
 	if (status == HAL_OK)
 		status = create_maps(partition, arena);
@@ -121,7 +122,7 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 		return HAL_E_DENIED;
 	if (vector < IOAPIC_FIRST_VECTOR || vector > IOAPIC_LAST_VECTOR)
 		return HAL_E_RANGE;
-	return ioapic_grant(&partition->ioapic, line, slot, vector, flags) ? HAL_OK : HAL_E_RANGE;
+	return ioapic_grant(&partition->ioapic, line, slot, vector, flags, partition->kick_mailboxes) ? HAL_OK : HAL_E_RANGE;
 }
 
 static struct x86_kick_target first_core(const struct hal_partition *of)
@@ -148,6 +149,6 @@ void hal_partition_allow_notice(struct hal_partition *from, const struct hal_par
 
 void hal_partition_seal(struct hal_partition *partition)
 {
-	ioapic_reset(partition);
+	ioapic_reset(partition, HAL_LOCK_START_UP);
 	partition->sealed = true;
 }

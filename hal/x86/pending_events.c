@@ -78,7 +78,7 @@ bool hal_core_ready(struct hal_core *core)
 	if (pending & PENDING_OFF)
 		return false;
 	if (!core->started)
-		x86_core_start(core, (uint8_t)__atomic_load_n(&core->startup_vector, __ATOMIC_RELAXED));
+		x86_core_start(core, __atomic_load_n(&core->startup_vector, __ATOMIC_RELAXED));
 	core->started = true;
 	core->nmi |= (pending & PENDING_NMI) != 0;
 	if (core->nmi)

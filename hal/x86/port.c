@@ -54,10 +54,10 @@ static enum hal_action configure(struct hal_core *core, const struct hal_exit *e
 	if (exit->access == BH_ACCESS_WRITE) {
 		if (latch)
 			core->pci_address = (uint32_t)exit->value;
-		return data ? pci_write(pci, place, exit->width, (uint32_t)exit->value) : HAL_SKIP;
+		return data ? pci_write(pci, core->self, place, exit->width, (uint32_t)exit->value) : HAL_SKIP;
 	}
 	if (data)
-		action = pci_read(pci, place, exit->width, &value);
+		action = pci_read(pci, core->self, place, exit->width, &value);
 	complete(core, exit->width, value);
 	return action;
 }

@@ -229,7 +229,6 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	private->restarts_left = build->sandbox->max_restarts;
 	private->watch.timeout = clock_hz / 1000 * build->sandbox->heartbeat_timeout_us / 1000;
 	for (uint32_t slot = 0; slot < private->core_count; slot++) {
-		private->cores[slot] = build->cores[slot];
 		private->core_numbers[slot] = build->sandbox->cores[slot];
 	}
 }

@@ -16,9 +16,7 @@ from bhtool.platforms import Platform
 OPTIONS = ("-accel", "tcg,thread=multi")
 PATIENCE_SECONDS = 60
 TIMEOUTS_PER_SECOND = 10  # monitor/boot/partition_boot.c
-WITHIN = (
-    32 + (8 + 4) * abi.lib.BH_MAX_SANDBOX_CORES
-)  # bytes of struct monitor in which its kick_timeout lies; each core has a pointer and a number
+WITHIN = 32 + 4 * abi.lib.BH_MAX_SANDBOX_CORES  # bytes of struct monitor in which its kick_timeout lies; each core has a number
 
 
 def only(pool: bytes, word: bytes, step: int, within: range, what: str) -> int:

@@ -11,7 +11,7 @@ from tests.mutation.rows_filters import PORT
 from tests.mutation.rows_kernel import KERNEL_PARTS, KERNEL_PROGRAMS
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86
 from tests.mutation.rows_live import EDITOR, EDITOR_START
-from tests.mutation.rows_lives import RESTART
+from tests.mutation.rows_lives import LOCK, RESTART
 from tests.mutation.rows_run import COMMANDS, INTERRUPTS, RUN
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS
@@ -27,7 +27,7 @@ EVENTS = "hal/x86/pending_events.c"
 IOAPIC, IOAPIC_BOOT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 SPREADER = "monitor/boot/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
-PCI_FILTER, LOCK = "hal/pci/filter.c", "hal/lock.c"
+PCI_FILTER = "hal/pci/filter.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, *VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 GEOMETRY = "pt_geometry_test"
@@ -55,6 +55,7 @@ PROGRAMS = {
     "fetch_test": "tests/unit/fetch_test.c",
     "ioapic_test": "tests/unit/ioapic_test.c",
     "module_test": "tests/unit/module_test.c",
+    "lock_test": "tests/unit/lock_test.c",
     "pci_test": "tests/unit/pci_test.c",
     "port_test": "tests/unit/port_test.c",
     "irq_test": "tests/unit/irq_test.c",
@@ -102,6 +103,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "pci_test": [PCI_FILTER, LOCK, SUPPORT[0]],
     "port_test": [PORT],
+    "lock_test": [LOCK, SUPPORT[0]],
     "irq_test": [INTERRUPTS],
     "command_test": [COMMANDS, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],

@@ -31,6 +31,15 @@ CONTRACT = (
         "core->started = !slot; partition->core[slot] = core;",
         X86,
     ),
+    Mutation("locks know a core by its slot on ARM", ROOTS_ARM, "hal_lock_bit(partition->cores[slot])", "hal_lock_bit(slot)", ARM),
+    Mutation("locks know a core by its slot on x86", CORE_X86, "hal_lock_bit(partition->cores[slot])", "hal_lock_bit(slot)", X86),
+    Mutation(
+        "who has no line takes the lock of those who have",
+        PARTITION_X86,
+        "partition->ioapic.lock = &partition->pci.own;",
+        "partition->ioapic.lock = hal_lock_of(config->kick_mailboxes, HAL_LOCK_IOAPIC);",
+        X86,
+    ),
     Mutation("who is not allowed kicks on ARM", "hal/arm/kick.c", "if (!victim->root.entries) return 0;", "", ARM),
     Mutation("whom it may not kick answers on ARM", "hal/arm/kick.c", "return victim->root.entries && is_ack", "return is_ack", ARM),
 )

@@ -7,7 +7,7 @@ IOAPIC, START, PCI, PORT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 
 FILTERS = (
     Mutation("start-up opens what its guest has masked", IOAPIC, "!line->touched && ", "", "ioapic_test"),
-    Mutation("a reset without the lock", IOAPIC, "take_lock(partition);", "", "ioapic_test"),
+    Mutation("a reset without the lock", IOAPIC, "hal_lock_take(partition->ioapic.lock, self);", "", "ioapic_test"),
     Mutation("nobody notes that a guest has programmed a line", IOAPIC, "line->touched = true;", "", "ioapic_test"),
     Mutation("a register's number has more than eight bits", IOAPIC, "(uint8_t)exit->value;", "(uint32_t)exit->value;", "ioapic_test"),
     Mutation("more lines than there is room for", START, "view->count == BH_MAX_LINES || ", "", "ioapic_test"),

@@ -8,6 +8,24 @@ RESTART = "monitor/restart.c"
 WRITES = "while (from && to < stop) *to++ = *from++; for (; to < stop; to += WORDS_A_TURN) to[0] = to[1] = to[2] = to[3] = 0; "
 CLEANS = "arch_cache_clean(start, (size_t)(stop - start) * sizeof(*to));"
 STOPPED = "if (!others_have_stopped(core, phase, since) && !ends)"
+LOCK = "hal/lock.c"
+
+
+def lock(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, LOCK, old, new, "lock_test")
+
+
+LOCKS = (
+    lock("a lock serves the lowest number first", "if (after) wanted = after;"),
+    lock("a lock is nobody's while others wait", "wanted & -wanted, __ATOMIC_RELEASE", "0, __ATOMIC_RELEASE"),
+    lock("who has had the lock wants it for ever", "__atomic_fetch_xor(&lock->wanted, self, __ATOMIC_RELAXED);"),
+    lock("a trap keeps the lock", "hal_lock_take(lock, self); arch_barrier(); hal_lock_give(lock, self);"),
+    lock("a trap keeps the lock that was being given", "| __atomic_load_n(&lock->holder, __ATOMIC_RELAXED)"),
+    lock("a trap keeps its place among those who wait", "__atomic_load_n(&lock->wanted, __ATOMIC_RELAXED) |"),
+    lock("a trap gives what another holds", "hal_lock_take(lock, self); arch_barrier();"),
+    lock("any trap waits for any lock", "__ATOMIC_RELAXED)) & self) {", "__ATOMIC_RELAXED)) | self) {"),
+    lock("two hold a lock", "&& holder != self) {", "&& false) {"),
+)
 
 LIVES = (
     Mutation(
@@ -59,12 +77,13 @@ LIVES = (
     Mutation("the end fails", RESTART, STOPPED, STOPPED.replace(" && !ends", ""), "restart_test"),
     Mutation("a restart goes on without the others", RESTART, STOPPED, STOPPED.replace("!ends", "ends"), "restart_test"),
     Mutation(
-        "a monitor that trapped waits for its own lock",
+        "a monitor that trapped leaves its devices on",
         RESTART,
-        "if (ends && __atomic_load_n(&monitor.trapped, __ATOMIC_RELAXED)) return;",
-        "",
+        "hal_partition_quiesce(core); if (ends)",
+        "if (!monitor.trapped) hal_partition_quiesce(core); if (ends)",
         "restart_test",
     ),
+    Mutation("the last core is not waited for", RESTART, "slot < monitor.core_count", "slot < monitor.core_count - 1", "restart_test"),
     Mutation("devices are not silenced", RESTART, "hal_partition_quiesce(core);", "", "restart_test"),
     Mutation(
         "devices of a sandbox that has ended are not silenced",

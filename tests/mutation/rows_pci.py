@@ -83,8 +83,8 @@ PCI = (
     MachineMutation(
         "a lock keeps nobody out",
         "hal/lock.c",
-        "while (__atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket)",
-        "while (lock->serving > lock->next + ticket)",
+        "&& holder != self) {",
+        "&& holder == self) {",
         "pci-selected-by-two",
         VTX,
         "'config=.* gave 'returned",

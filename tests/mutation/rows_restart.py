@@ -236,10 +236,10 @@ RESTARTS = (
     *(
         MachineMutation("functions stay as they are", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
         for file, reset, case, platform, found in (
-            (PSCI, "pci_reset(&partition->pci, PCI_COMMAND_DECODE);", "decoding", GICV3, "0x100000"),
-            (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", "decoding", SVM, "0x100000"),
-            (PSCI, "pci_reset(&partition->pci, PCI_COMMAND_DECODE);", "displaced", GICV3, "0xfff00000"),
-            (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", "displaced", SVM, "0xfff00000"),
+            (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", "decoding", GICV3, "0x100000"),
+            (PC, "pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);", "decoding", SVM, "0x100000"),
+            (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", "displaced", GICV3, "0xfff00000"),
+            (PC, "pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);", "displaced", SVM, "0xfff00000"),
         )
     ),
 )

@@ -9,7 +9,7 @@ DISARM, ICR = "hal/x86/disarm_boot.c", "hal/x86/apic/icr.c"
 SPIN = "hal/arm/spin_table_boot.c"
 CONSOLE = "arch/arm/console_boot.c"
 START_MAP = "arch/arm/start_map_boot.c"
-IOAPIC = "hal/x86/apic/ioapic.c"
+IOAPIC_START = "hal/x86/apic/ioapic_boot.c"
 DISARM_LOOP, ARM_DISARM, LPIS = "hal/arm/disarm_boot.c", "hal/arm/aarch64/disarm_boot.c", "hal/arm/gic/gicv3_disarm_boot.c"
 PARTITION = "monitor/boot/partition_boot.c"
 
@@ -80,10 +80,10 @@ START = (
     Mutation("a machine without LPIs is written to", LPIS, "if (!(gicd_read(GICD_TYPER) & GICD_TYPER_LPIS))", "if (false)", "lpi_test"),
     Mutation("a vector of an exception is sent", ICR, "mode == APIC_FIXED && apic_vector_exists(icr)", "mode == APIC_FIXED", "icr_test"),
     Mutation(
-        "who has no line takes the lock",
-        IOAPIC,
-        "if (partition->ioapic.count) hal_lock_take(",
-        "hal_lock_take(",
+        "who has lines locks out nobody else",
+        IOAPIC_START,
+        "view->lock = hal_lock_of(boxes, HAL_LOCK_IOAPIC);",
+        "",
         "ioapic_test",
     ),
 )

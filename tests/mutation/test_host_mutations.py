@@ -48,7 +48,7 @@ from tests.mutation.rows_filters import FILTERS
 from tests.mutation.rows_kernel import KERNEL, MEMORY
 from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_live import EDITS
-from tests.mutation.rows_lives import LIVES
+from tests.mutation.rows_lives import LIVES, LOCKS
 from tests.mutation.rows_run import ENDS
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
@@ -382,16 +382,19 @@ MUTATIONS = [
     Mutation("a granted level line's vector is chosen", IOAPIC_BOOT, "!= BH_LINE_LEVEL;", "!= 64;", "ioapic_test"),
     Mutation("vectors of the processor's own", IOAPIC_BOOT, "chosen ? IOAPIC_FIRST_VECTOR", "chosen ? 0", "ioapic_test"),
     Mutation("wiring is the guest's", IOAPIC, "line->wiring | vector |", "(low & 0xa000) | vector |", "ioapic_test"),
-    Mutation("the window without the lock", IOAPIC, "\ttake_lock(core->partition);\n\tif (offset", "\tif (offset", "ioapic_test"),
+    Mutation(
+        "the window without the lock", IOAPIC, "\thal_lock_take(view->lock, core->self);\n\tif (offset", "\tif (offset", "ioapic_test"
+    ),
     Mutation(
         "start-up opens lines without the lock",
         IOAPIC,
-        "take_lock(core->partition); for",
+        "hal_lock_take(view->lock, core->self); for",
         "for",
         "ioapic_test",
     ),
     *START,
-    Mutation("a lock is not waited for", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "ioapic_test"),
+    *LOCKS,
+    Mutation("a lock is not waited for", LOCK, "&& holder != self) {", "&& false) {", "ioapic_test"),
     # What is written to PCI functions.
     Mutation("functions master the bus", PCI_FILTER, "PCI_COMMAND_INTX_DISABLE |", "4 | PCI_COMMAND_INTX_DISABLE |", "pci_test"),
     Mutation(
@@ -414,13 +417,14 @@ MUTATIONS = [
     Mutation("capabilities are written", PCI_FILTER, ": offset != PCI_INTERRUPT_LINE)", ": false)", "pci_test"),
     *FILTERS,
     Mutation("foreign functions are found", PCI_FILTER, "(view->functions[n].place ^ place) < PCI_PAGE_BYTES", "true", "pci_test"),
-    Mutation("writes without the lock", PCI_FILTER, "hal_lock_take(view->lock);\n\t\twrite_register", "write_register", "pci_test"),
-    Mutation("reads without the lock", PCI_FILTER, "hal_lock_take(view->lock);\n\t\t*value", "*value", "pci_test"),
+    Mutation("writes without the lock", PCI_FILTER, "hal_lock_take(view->lock, self);\n\t\twrite_register", "write_register", "pci_test"),
+    Mutation("reads without the lock", PCI_FILTER, "hal_lock_take(view->lock, self);\n\t\t*value", "*value", "pci_test"),
     Mutation(
         "others come between reading and writing",
         PCI_FILTER,
         "write_register(function, offset, (pci_config_read",
-        "pci_config_read(place & ~3u); give(view->lock); hal_lock_take(view->lock); write_register(function, offset, (pci_config_read",
+        "pci_config_read(place & ~3u); give(view->lock, self); hal_lock_take(view->lock, self); write_register(function, offset,"
+        " (pci_config_read",
         "pci_test",
     ),
     Mutation(
@@ -428,7 +432,7 @@ MUTATIONS = [
     ),
     Mutation("silence moves functions", PCI_FILTER, "if (command == PCI_SILENT) return; for", "for", "pci_test"),
     Mutation("silence is on its way", PCI_FILTER, "(void)pci_config_read(function->place + PCI_COMMAND);", "", "pci_test"),
-    Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock); for", "for", "pci_test"),
+    Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock, self); for", "for", "pci_test"),
     Mutation(
         "functions decode while a reset moves them",
         PCI_FILTER,
@@ -437,8 +441,9 @@ MUTATIONS = [
         "pci_test",
     ),
     Mutation("a lock is given before its registers are written", PCI_FILTER, "arch_barrier();", "", "pci_test"),
-    Mutation("a lock is not waited for at PCI", LOCK, "__ATOMIC_ACQUIRE) != ticket", "__ATOMIC_ACQUIRE) != ticket && false", "pci_test"),
-    Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock);", "", "pci_test"),
+    Mutation("a lock is left before its registers are written", LOCK, "arch_barrier();", "", "pci_test"),
+    Mutation("a lock is not waited for at PCI", LOCK, "&& holder != self) {", "&& false) {", "pci_test"),
+    Mutation("a lock is kept", PCI_FILTER, "hal_lock_give(lock, self);", "", "pci_test"),
     Mutation("accesses straddle", PCI_FILTER, "!(place & (width - 1))", "true", "pci_test"),
     *SPACE_MUTATIONS,
 ]

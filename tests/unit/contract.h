@@ -19,7 +19,7 @@ enum { FRAMES = 128, OWN = 2, OWN_SECOND = 3, FOREIGN = 5, TARGET = 1, R = HAL_R
 #define IN_THE_WAY UINT64_C(0x600000)
 
 static struct hal_arena arena;
-static struct hal_kick_mailbox boxes[BH_MAX_CORES];
+static struct hal_kick_mailbox boxes[BH_MAX_CORES + HAL_LOCKS];
 static struct hal_partition *own, *other;
 static struct hal_core *first;
 
@@ -317,6 +317,23 @@ static void test_cores_nomem(void)
 	}
 }
 
+/* By their numbers in the machine: cores of several sandboxes meet at a lock. Who has no line has no part in the lock of those who have. */
+static void test_locks(void)
+{
+	static const struct hal_entry entry = { .pc = { 0x2000 } };
+	struct hal_core *second = NULL;
+
+	check_context.subject = "locks";
+	prepare(false);
+	CHECK_EQ(hal_core_create(own, &arena, 1, &entry, &second), HAL_OK);
+	CHECK_EQ(first->self, 1u << OWN);
+	CHECK_EQ(second->self, 1u << OWN_SECOND);
+	CHECK(machine_lock(own) == &own->pci.own);
+	CHECK_EQ(hal_partition_grant_line(own, MACHINE_LINE, OWN, MACHINE_VECTOR, 0), HAL_OK);
+	CHECK((machine_lock(own) == hal_lock_of(boxes, HAL_LOCK_IOAPIC)) == MACHINE_SHARES_LINES);
+	CHECK(machine_lock(other) == &other->pci.own);
+}
+
 /* ---- The monitor's own address space ---- */
 
 static void test_space(void)
@@ -394,6 +411,7 @@ int main(void)
 	test_show();
 	test_cores();
 	test_cores_nomem();
+	test_locks();
 	test_space();
 	test_kicks();
 	return 0;

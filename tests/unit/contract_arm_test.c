@@ -7,10 +7,15 @@
 #include "hal/arm/stage2.h"
 #include "tlb.h"
 
-enum { MACHINE_LINE = 40, MACHINE_NO_LINE = 64, MACHINE_VECTOR = 0, MACHINE_HAS_PORTS = 0, MACHINE_HAS_ECAM = 1 };
+enum { MACHINE_LINE = 40, MACHINE_NO_LINE = 64, MACHINE_VECTOR = 0, MACHINE_HAS_PORTS = 0, MACHINE_HAS_ECAM = 1, MACHINE_SHARES_LINES = 0 };
 
 struct gic_at gic_at = { .distributor = 0x8000000 };
 static unsigned machine_signals;
+
+static const struct hal_lock *machine_lock(const struct hal_partition *partition)
+{
+	return partition->pci.lock;
+}
 
 static void machine_reset(void)
 {

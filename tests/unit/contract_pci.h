@@ -17,4 +17,4 @@ uint32_t pci_config_read(uint32_t place)
 
 void pci_config_write(uint32_t place, uint32_t value) {}
 
-void pci_reset(const struct pci_view *view, uint32_t command) {}
+void pci_reset(const struct pci_view *view, uint32_t self, uint32_t command) {}

@@ -9,12 +9,18 @@
 #include "hal/x86/disarm.h"
 
 enum { MACHINE_LINE = 4, MACHINE_NO_LINE = 24, MACHINE_VECTOR = 0xf0, MACHINE_HAS_PORTS = 1, MACHINE_HAS_ECAM = BOARD_PCI_ECAM != 0 };
+enum { MACHINE_SHARES_LINES = 1 };
 
 #ifndef CONTRACT_FORMAT
 #define CONTRACT_FORMAT pt_npt
 #endif
 
 static unsigned machine_signals;
+
+static const struct hal_lock *machine_lock(const struct hal_partition *partition)
+{
+	return partition->ioapic.lock;
+}
 
 static void machine_reset(void)
 {
@@ -48,7 +54,7 @@ uint32_t ioapic_read(uint32_t index)
 
 void ioapic_write(uint32_t index, uint32_t value) {}
 
-void ioapic_reset(struct hal_partition *partition) {}
+void ioapic_reset(struct hal_partition *partition, uint32_t self) {}
 
 /* ---- Of no part in this ---- */
 

@@ -5,20 +5,21 @@
 #include "fake_arch.h"
 #include "hal/lock.h"
 
+enum { HELD_BY = 1 << 30 }; /* its core's bit */
 static struct hal_lock *held_lock;
 static unsigned held_waits;
 
 static inline void held_give(void)
 {
 	held_waits++;
-	hal_lock_give(held_lock);
+	hal_lock_give(held_lock, HELD_BY);
 }
 
 static inline void held_by_another(struct hal_lock *lock)
 {
 	held_lock = lock;
 	held_waits = 0;
-	hal_lock_take(lock);
+	hal_lock_take(lock, HELD_BY);
 	fake_arch.on_relax = held_give;
 }
 

@@ -234,7 +234,6 @@ static void test_copy(void)
 		check_behind(build.copy + page * BH_PAGE_BYTES, size);
 	}
 	CHECK(private->stats == (const void *)at(build.sandbox->pool + BH_POOL_STATS));
-	CHECK(private->cores[0] == build.cores[0]);
 	CHECK_EQ(private->core_numbers[0], table.sandboxes[INDEX].cores[0]);
 	CHECK_EQ(private->restarts_left, table.sandboxes[INDEX].max_restarts);
 	check_same(&monitor, zeros, sizeof(monitor));

@@ -5,6 +5,7 @@
  * was.
  */
 #include <stdbool.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include "check.h"
@@ -13,7 +14,15 @@
 #include "hal/pci/pci.h"
 #include "held_lock.h"
 
-enum { OWN = 0x18, FOREIGN = 0x19, WORDS = PCI_PAGE_BYTES / 4, ROUNDS = 50000, HEALS = 40, CAPABILITY = 0x40 };
+enum {
+	SELF = 1 << 3 /* its core's bit */,
+	OWN = 0x18,
+	FOREIGN = 0x19,
+	WORDS = PCI_PAGE_BYTES / 4,
+	ROUNDS = 50000,
+	HEALS = 40,
+	CAPABILITY = 0x40
+};
 
 /* What software may change of each double word; the rest keeps what it has. The status' bits are cleared by ones. */
 struct model {
@@ -34,11 +43,19 @@ static struct model *model_of(uint32_t place)
 }
 
 static struct pci_view view;
+static unsigned until_trap; /* accesses; 0: none */
+static jmp_buf trapped;
+
+static void count_down(void)
+{
+	if (until_trap && !--until_trap)
+		longjmp(trapped, 1);
+}
 
 /* One guest's access is one hold of the lock: on other cores nothing comes between its check and its write. */
 static void check_locked(void)
 {
-	CHECK_EQ(view.own.next, view.own.serving + 1);
+	CHECK_EQ(view.own.holder, SELF);
 }
 
 /* And the next holder finds what this one left: after its last register comes a barrier, and only then the lock is given. */
@@ -62,6 +79,7 @@ static unsigned writes;
 uint32_t pci_config_read(uint32_t place)
 {
 	check_locked();
+	count_down();
 	is_fenced = false;
 	is_posted = false;
 	CHECK(place % 4 == 0);
@@ -74,6 +92,7 @@ void pci_config_write(uint32_t place, uint32_t value)
 	uint32_t offset = place % PCI_PAGE_BYTES, n = offset / 4, cleared = offset == PCI_COMMAND ? value & 0xffff0000 : 0;
 
 	check_locked();
+	count_down();
 	is_fenced = false;
 	CHECK(offset % 4 == 0);
 	CHECK(!is_posted || offset == PCI_COMMAND);
@@ -118,13 +137,13 @@ static uint32_t peek(uint32_t offset)
 {
 	uint32_t value = 0;
 
-	CHECK_EQ(pci_read(&view, at(OWN, offset), 4, &value), HAL_SKIP);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, offset), 4, &value), HAL_SKIP);
 	return value;
 }
 
 static void poke(uint32_t offset, uint32_t value)
 {
-	CHECK_EQ(pci_write(&view, at(OWN, offset), 4, value), HAL_SKIP);
+	CHECK_EQ(pci_write(&view, SELF, at(OWN, offset), 4, value), HAL_SKIP);
 }
 
 /* What must hold of the own function after any write, and of the other at any time. */
@@ -147,7 +166,7 @@ static void check_sound(void)
 	for (uint32_t n = 0; n < WORDS; n++)
 		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_PCI_FUNCTION_BARS))
 			CHECK_EQ(own.word[n], untouched.word[n]);
-	CHECK_EQ(view.own.next, view.own.serving);
+	CHECK_EQ(view.own.holder | view.own.wanted, 0);
 	CHECK(is_fenced);
 }
 
@@ -204,14 +223,14 @@ static void test_any_writes(void)
 		uint32_t place = some_place();
 		uint32_t width = 1u << random32() % 4;
 		bool possible = width <= 4 && !(place & (width - 1));
-		uint32_t ticket;
+		unsigned given;
 
 		check_context.round = round;
 		if (round % HEALS == 0)
 			heal();
-		ticket = view.own.next;
-		CHECK_EQ(pci_write(&view, place, width, some_value()), possible ? HAL_SKIP : HAL_FAULT);
-		CHECK(view.own.next - ticket <= 1);
+		given = fake_arch.barriers;
+		CHECK_EQ(pci_write(&view, SELF, place, width, some_value()), possible ? HAL_SKIP : HAL_FAULT);
+		CHECK(fake_arch.barriers - given <= 1); /* one hold, which ends in a barrier */
 		check_sound();
 		decoding += !!(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE);
 		sizing += own.word[PCI_BASE_ADDRESS / 4] != granted[0];
@@ -234,7 +253,7 @@ static void test_kernels_do_this(void)
 	}
 	poke(PCI_COMMAND, 0xffff);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | PCI_COMMAND_INTX_DISABLE);
-	CHECK_EQ(pci_write(&view, at(OWN, PCI_INTERRUPT_LINE), 1, 0x2a), HAL_SKIP);
+	CHECK_EQ(pci_write(&view, SELF, at(OWN, PCI_INTERRUPT_LINE), 1, 0x2a), HAL_SKIP);
 	CHECK_EQ(peek(PCI_INTERRUPT_LINE), 0x12a);
 	check_sound();
 }
@@ -245,15 +264,15 @@ static void test_reads(void)
 
 	check_context.subject = "reads";
 	start();
-	CHECK_EQ(pci_read(&view, at(OWN, 2), 2, &value), HAL_SKIP);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, 2), 2, &value), HAL_SKIP);
 	CHECK_EQ(value & 0xffff, 0x11e8);
-	CHECK_EQ(pci_read(&view, at(OWN, 3), 1, &value), HAL_SKIP);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, 3), 1, &value), HAL_SKIP);
 	CHECK_EQ(value & 0xff, 0x11);
-	CHECK_EQ(pci_read(&view, at(FOREIGN, 0), 4, &value), HAL_SKIP);
+	CHECK_EQ(pci_read(&view, SELF, at(FOREIGN, 0), 4, &value), HAL_SKIP);
 	CHECK_EQ(value, UINT32_MAX);
-	CHECK_EQ(pci_read(&view, at(OWN, 1), 2, &value), HAL_FAULT);
-	CHECK_EQ(pci_read(&view, at(OWN, 0), 8, &value), HAL_FAULT);
-	CHECK_EQ(pci_read(&view, at(OWN, 0), 0, &value), HAL_FAULT);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, 1), 2, &value), HAL_FAULT);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, 0), 8, &value), HAL_FAULT);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, 0), 0, &value), HAL_FAULT);
 }
 
 /* Whatever the last life did to them. */
@@ -264,7 +283,7 @@ static void test_reset(void)
 	poke(PCI_COMMAND, 0);
 	poke(PCI_BASE_ADDRESS, UINT32_MAX);
 	poke(PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
-	pci_reset(&view, PCI_COMMAND_DECODE);
+	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), granted[n]);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
@@ -277,7 +296,7 @@ static void test_reset_order(void)
 	check_context.subject = "order of a reset";
 	start();
 	writes = 0;
-	pci_reset(&view, PCI_COMMAND_DECODE);
+	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	CHECK_EQ(writes, 1 + BH_PCI_FUNCTION_BARS + 1);
 	CHECK_EQ(written[0].place, at(OWN, PCI_COMMAND));
 	CHECK_EQ(written[0].value, 0);
@@ -296,11 +315,11 @@ static void test_silence(void)
 	start();
 	own.word[PCI_COMMAND / 4] |= PCI_COMMAND_DECODE | 1 << 2; /* bus master */
 	own.word[PCI_BASE_ADDRESS / 4] = size_mask[0];            /* left by a kernel that stopped while it sized */
-	pci_reset(&view, PCI_SILENT);
+	pci_reset(&view, SELF, PCI_SILENT);
 	CHECK(!is_posted);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000);
 	CHECK_EQ(peek(PCI_BASE_ADDRESS), size_mask[0]); /* places are the next life's */
-	pci_reset(&view, PCI_COMMAND_DECODE);
+	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	CHECK_EQ(peek(PCI_BASE_ADDRESS), granted[0]);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
 	check_sound();
@@ -318,20 +337,61 @@ static void test_waits(void)
 
 	start();
 	held_by_another(view.lock);
-	pci_reset(&view, PCI_COMMAND_DECODE);
+	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	check_waited("reset waits for the lock");
 	held_by_another(view.lock);
-	CHECK_EQ(pci_read(&view, at(OWN, 0), 4, &value), HAL_SKIP);
+	CHECK_EQ(pci_read(&view, SELF, at(OWN, 0), 4, &value), HAL_SKIP);
 	check_waited("a read waits for the lock");
 	held_by_another(view.lock);
-	CHECK_EQ(pci_write(&view, at(OWN, PCI_COMMAND), 4, 0), HAL_SKIP);
+	CHECK_EQ(pci_write(&view, SELF, at(OWN, PCI_COMMAND), 4, 0), HAL_SKIP);
 	check_waited("a write waits for the lock");
+}
+
+static void one_of_each(void)
+{
+	poke(PCI_COMMAND, 0);
+	poke(PCI_BASE_ADDRESS, UINT32_MAX);
+	peek(PCI_BASE_ADDRESS);
+	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
+	pci_reset(&view, SELF, PCI_SILENT);
+}
+
+/*
+ * A monitor that traps at any of its accesses, under the lock: when it begins anew the lock is free, its function is somewhere within the
+ * grant or decodes nothing, and the sandbox's end silences it.
+ */
+static void test_trap(void)
+{
+	volatile unsigned traps = 0;
+	volatile bool went_through = false;
+
+	check_context.subject = "a trap under the lock";
+	for (volatile unsigned n = 1; !went_through; n++) {
+		check_context.round = n;
+		start();
+		if (!setjmp(trapped)) {
+			until_trap = n;
+			one_of_each();
+			went_through = true;
+		} else {
+			traps++;
+			CHECK_EQ(view.own.holder, SELF);
+			hal_lock_leave(&view.own, SELF);
+		}
+		until_trap = 0;
+		check_sound();
+		pci_reset(&view, SELF, PCI_SILENT);
+		check_sound();
+		CHECK(!(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE));
+	}
+	CHECK(traps > 10);
 }
 
 int main(void)
 {
 	fake_arch.on_barrier = note_barrier;
 	test_waits();
+	test_trap();
 	test_reset();
 	test_reset_order();
 	test_silence();

@@ -25,12 +25,12 @@ static enum hal_action note(const struct pci_view *view, uint32_t place)
 	return HAL_SKIP;
 }
 
-enum hal_action pci_write(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t value)
+enum hal_action pci_write(const struct pci_view *view, uint32_t self, uint32_t place, uint32_t width, uint32_t value)
 {
 	return note(view, place);
 }
 
-enum hal_action pci_read(const struct pci_view *view, uint32_t place, uint32_t width, uint32_t *value)
+enum hal_action pci_read(const struct pci_view *view, uint32_t self, uint32_t place, uint32_t width, uint32_t *value)
 {
 	*value = 0;
 	return note(view, place);

@@ -26,8 +26,9 @@ static struct bh_stats stats;
 static struct bh_log the_log;
 static unsigned kicks, restarts, polls, quiesced, waited, silences;
 static uint32_t ended;
-static bool stops;    /* the second core, once it has been asked for a while */
-static bool silenced; /* the devices: until then one writes to memory whenever it can */
+static unsigned late = 1; /* the core that stops last: here the second */
+static bool stops;        /* it does, once it has been asked for a while */
+static bool silenced;     /* the devices: until then one writes to memory whenever it can */
 
 struct monitor monitor;
 
@@ -88,7 +89,7 @@ void hal_partition_quiesce(struct hal_core *core)
 {
 	CHECK_EQ(monitor.stopped[0], monitor.phase);
 	CHECK_EQ(quiesced, 1); /* this core */
-	CHECK(monitor.core_count == 1 || monitor.stopped[1] == monitor.phase || (monitor.phase == PHASE_ENDED && !stops));
+	CHECK(monitor.core_count == 1 || monitor.stopped[late] == monitor.phase || (monitor.phase == PHASE_ENDED && !stops));
 	CHECK_EQ(restarts, 0);
 	silences++;
 	CHECK_EQ(((const uint8_t *)ram[spans[1].page])[0], LEFT);
@@ -199,14 +200,14 @@ static void check_untouched(void)
 			CHECK_EQ(((const uint8_t *)ram[spans[n].page])[at], LEFT);
 }
 
-/* The first core asks whether the second has stopped. */
+/* The first core asks whether the last has stopped. */
 static void second_core(void)
 {
-	if (!restarts && monitor.stopped[1] != monitor.phase) {
+	if (!restarts && monitor.stopped[late] != monitor.phase) {
 		if (++polls <= POLLS)
 			check_untouched();
 		if (stops && polls == POLLS)
-			monitor.stopped[1] = monitor.phase;
+			monitor.stopped[late] = monitor.phase;
 	}
 }
 
@@ -290,7 +291,37 @@ static void test_end(void)
 	CHECK(polls > POLLS);
 }
 
-/* It may hold a lock that hal_partition_quiesce waits for. */
+/* Of sixteen, whichever comes last: nothing is done before it has. If it does not come, no restart, but an end. */
+static void test_many_cores(void)
+{
+	for (late = 1; late < BH_MAX_SANDBOX_CORES; late++) {
+		check_context.subject = "sixteen cores";
+		check_context.round = late;
+		for (unsigned life = 0; life < 3; life++) {
+			uint32_t phase = life == 2 ? (uint32_t)PHASE_ENDED : (uint32_t)PHASE;
+
+			prepare(BH_MAX_SANDBOX_CORES);
+			monitor.phase = phase;
+			for (unsigned slot = 1; slot < BH_MAX_SANDBOX_CORES; slot++)
+				monitor.stopped[slot] = slot == late ? 0 : phase;
+			stops = life != 1;
+			fake_arch.on_relax = second_core;
+			restart_take_part(NULL, 0, phase);
+			CHECK_EQ(silences, life != 1);
+			CHECK_EQ(restarts, !life);
+			CHECK(life == 1 ? ended == BH_STATE_PARKED && polls > POLLS : !ended && polls == POLLS);
+		}
+		prepare(BH_MAX_SANDBOX_CORES);
+		restart_take_part(NULL, late, PHASE);
+		CHECK_EQ(monitor.stopped[late], PHASE);
+		CHECK_EQ(quiesced, 1);
+		CHECK_EQ(restarts + silences, 0);
+	}
+	late = 1;
+	check_context.round = 0;
+}
+
+/* It has given its locks back: its devices fall silent as those of any other do. */
 static void test_end_by_a_trap(void)
 {
 	check_context.subject = "the end of a monitor that trapped";
@@ -298,9 +329,8 @@ static void test_end_by_a_trap(void)
 	monitor.phase = PHASE_ENDED;
 	monitor.trapped = true;
 	restart_take_part(NULL, 0, PHASE_ENDED);
-	CHECK_EQ(silences, 0);
+	CHECK_EQ(silences, 1);
 	CHECK_EQ(quiesced, 1);
-	monitor.trapped = false;
 }
 
 /* The second core has stopped for a restart that was cut off; the end asks for more than its old word. */
@@ -350,6 +380,7 @@ int main(void)
 	test_memory();
 	test_two_cores();
 	test_end();
+	test_many_cores();
 	test_end_by_a_trap();
 	test_end_of_a_restart();
 	test_others();

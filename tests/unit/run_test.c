@@ -10,7 +10,7 @@
 #include "fake_arch.h"
 #include "monitor/monitor.h"
 
-enum { CORES = 2, RESTARTS = 3, MACHINE_CORE = 4 };
+enum { CORES = BH_MAX_SANDBOX_CORES, RESTARTS = 3, MACHINE_CORE = 4 };
 enum left_by { RUNNING, ENDING, RESTARTING };
 
 /* What hal knows of a core is nothing here but its address. */
@@ -23,7 +23,7 @@ static jmp_buf out;
 static enum hal_action answer; /* to every exit */
 static enum bh_exit_reason ends;
 static struct {
-	unsigned runs, looks, stopped_siblings, notices;
+	unsigned begins, runs, looks, stopped_siblings, notices;
 	uint32_t phase;
 } seen;
 
@@ -32,9 +32,17 @@ static struct hal_core *core_of(unsigned slot)
 	return (struct hal_core *)&cores[slot];
 }
 
-void hal_core_count(struct hal_core *core, uint64_t *exits)
+unsigned hal_core_slot(const struct hal_core *core)
 {
-	CHECK(exits >= stats.core[0].exits && exits <= stats.core[CORES - 1].exits);
+	return (unsigned)((const uint64_t *)core - cores);
+}
+
+/* Before anything that could trap: what a trap left locked is given back here. */
+void hal_core_begin(struct hal_core *core, uint64_t *exits)
+{
+	CHECK(exits == stats.core[hal_core_slot(core)].exits);
+	CHECK_EQ(seen.begins++, 0);
+	CHECK_EQ(seen.runs + seen.looks, 0);
 }
 
 void hal_core_run(struct hal_core *core, struct hal_exit *exit)
@@ -103,10 +111,8 @@ static void prepare(uint32_t restarts_left)
 	monitor = (struct monitor){
 		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .snapshot = &kept, .restarts_left = restarts_left
 	};
-	for (unsigned slot = 0; slot < CORES; slot++) {
-		monitor.cores[slot] = core_of(slot);
+	for (unsigned slot = 0; slot < CORES; slot++)
 		monitor.core_numbers[slot] = MACHINE_CORE + slot;
-	}
 	ends = BH_EXIT_MEMORY;
 	answer = HAL_FAULT;
 }
@@ -190,6 +196,7 @@ static void test_trapped(void)
 		ends = BH_EXIT_ERROR;
 		monitor.entered = 1u << slot;
 		CHECK_EQ(enter(slot), ENDING);
+		CHECK_EQ(seen.begins, 1);
 		CHECK_EQ(seen.runs, 1);
 		CHECK_EQ(seen.looks, 0);          /* at what it may have trapped over, before the trap is told */
 		CHECK(monitor.snapshot == &kept); /* the first core may be at it */
@@ -209,6 +216,7 @@ static void test_trapped(void)
 		monitor.entered = 1u << slot;
 		monitor.phase = PHASE_ENDED;
 		CHECK_EQ(enter(slot), ENDING);
+		CHECK_EQ(seen.begins, 1);
 		CHECK_EQ(seen.runs, 0);
 		CHECK_EQ(crash.magic, 0);
 		CHECK_EQ(monitor.stopped[slot], PHASE_ENDED); /* it does no more of what it trapped over */
@@ -224,6 +232,20 @@ static void test_entered(void)
 	monitor.entered = 1u << 1;
 	CHECK_EQ(enter(0), RESTARTING);
 	CHECK_EQ(monitor.entered, 3);
+
+	check_context.subject = "entered by all others";
+	for (unsigned slot = 0; slot < CORES; slot++) {
+		check_context.round = slot;
+		prepare(RESTARTS);
+		monitor.entered = ((1u << CORES) - 1) & ~(1u << slot);
+		CHECK_EQ(enter(slot), RESTARTING);
+		CHECK_EQ(monitor.entered, (1u << CORES) - 1);
+		CHECK_EQ(stats.core[slot].exits[BH_EXIT_MEMORY], 1); /* each core has a row of its own */
+		CHECK_EQ(crash.core, MACHINE_CORE + slot);
+		for (unsigned other = 0; other < CORES; other++)
+			CHECK(other == slot || !stats.core[other].exits[BH_EXIT_MEMORY]);
+	}
+	check_context.round = 0;
 }
 
 int main(void)

@@ -30,7 +30,7 @@ void pci_config_write(uint32_t place, uint32_t value)
 	abort();
 }
 
-void pci_reset(const struct pci_view *view, uint32_t command)
+void pci_reset(const struct pci_view *view, uint32_t self, uint32_t command)
 {
 	abort();
 }

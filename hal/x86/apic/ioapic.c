@@ -8,19 +8,6 @@
 #include "hal/x86/core.h"
 #include "hal/x86/decode.h"
 
-/* Who has no line reaches no register of the machine's, and makes nobody wait. */
-static void take_lock(const struct hal_partition *partition)
-{
-	if (partition->ioapic.count)
-		hal_lock_take(hal_lock_of(partition->kick_mailboxes, HAL_LOCK_IOAPIC));
-}
-
-static void give_lock(const struct hal_partition *partition)
-{
-	if (partition->ioapic.count)
-		hal_lock_give(hal_lock_of(partition->kick_mailboxes, HAL_LOCK_IOAPIC));
-}
-
 void ioapic_write(uint32_t index, uint32_t value)
 {
 	arch_mmio_write32(board.pc.ioapic + IOREGSEL, index);
@@ -60,31 +47,31 @@ static bool program(const struct hal_core *core, const struct ioapic_line *line)
 	return true;
 }
 
-void ioapic_reset(struct hal_partition *partition)
+void ioapic_reset(struct hal_partition *partition, uint32_t self)
 {
 	struct ioapic_line *lines = partition->ioapic.lines;
 
-	take_lock(partition);
+	hal_lock_take(partition->ioapic.lock, self);
 	for (uint32_t n = 0; n < partition->ioapic.count; n++) {
 		lines[n].entry[0] = REDIRECTION_MASKED | lines[n].wiring | lines[n].vector;
 		lines[n].entry[1] = partition->apic_id[lines[n].slot] << DESTINATION_SHIFT;
 		lines[n].touched = lines[n].starts_masked;
 		ioapic_write(lines[n].index, REDIRECTION_MASKED);
 	}
-	give_lock(partition);
+	hal_lock_give(partition->ioapic.lock, self);
 }
 
 void ioapic_open(const struct hal_core *core)
 {
 	struct ioapic_view *view = &core->partition->ioapic;
 
-	take_lock(core->partition);
+	hal_lock_take(view->lock, core->self);
 	for (struct ioapic_line *line = view->lines; line < view->lines + view->count; line++)
 		if (!line->touched && line->slot == core->slot) {
 			line->entry[0] &= ~(uint32_t)REDIRECTION_MASKED;
 			program(core, line);
 		}
-	give_lock(core->partition);
+	hal_lock_give(view->lock, core->self);
 }
 
 /* A line of nobody's, or of another sandbox, is masked and idle. What the machine knows of the state of one's own, it is asked. */
@@ -146,7 +133,7 @@ enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exi
 
 	if (exit->width != 4 || offset & 3)
 		return HAL_FAULT;
-	take_lock(core->partition);
+	hal_lock_take(view->lock, core->self);
 	if (offset == IOWIN)
 		granted = access_window(core, exit, &value);
 	else if (offset == IOREGSEL) {
@@ -154,7 +141,7 @@ enum hal_action ioapic_emulate(struct hal_core *core, const struct hal_exit *exi
 		if (exit->access == BH_ACCESS_WRITE)
 			view->index = (uint8_t)exit->value;
 	}
-	give_lock(core->partition);
+	hal_lock_give(view->lock, core->self);
 	if (exit->access == BH_ACCESS_READ)
 		*x86_register(core, exit->target) = value; /* of four bytes, it clears what is above them: APM vol. 1, 3.1.2 */
 	return granted ? HAL_SKIP : HAL_FAULT;

@@ -23,6 +23,7 @@
 
 #include "abi/table.h"
 #include "hal/hal.h"
+#include "hal/lock.h"
 
 /* Vectors that lines may have: below are the processor's own, above is the spurious interrupt's. */
 enum { IOAPIC_FIRST_VECTOR = 32, IOAPIC_LAST_VECTOR = 254 };
@@ -39,8 +40,9 @@ struct ioapic_line {
 };
 
 struct ioapic_view {
-	uint32_t index;    /* IOREGSEL */
-	uint32_t last_pin; /* the last that is shown */
+	struct hal_lock *lock; /* of the machine's index and window; who has no line reaches neither, and has another */
+	uint32_t index;        /* IOREGSEL */
+	uint32_t last_pin;     /* the last that is shown */
 	uint32_t count;
 	struct ioapic_line lines[BH_MAX_LINES];
 };
@@ -49,14 +51,18 @@ struct ioapic_view {
 void ioapic_mask_all(void);
 /*
  * Grants `pin` of the machine to the sandbox of `view`: to its core `slot`, at `vector`. flags: enum bh_line_flags.
+ * The lock of all who have lines lies on the page of `boxes`.
  * The guest knows a line with BH_LINE_MASKED as pin 1, 2, 3, ... in the order of the grants, any other line by the machine's number.
  * Requires: start-up; one sandbox's lines have BH_LINE_MASKED all or none, as start-up has checked, so no two are shown as one pin.
  * Returns false if the machine has no such pin or the view no room; then the view is as it was.
  */
-bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags);
+bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes);
 
-/* Resident from here on, any core of the sandbox. Every granted line as start-up leaves it: masked, to its first core, at its vector. */
-void ioapic_reset(struct hal_partition *partition);
+/*
+ * Resident from here on, any core of the sandbox. Every granted line as start-up leaves it: masked, to its first core, at its vector.
+ * `self`: as hal/lock.h wants it.
+ */
+void ioapic_reset(struct hal_partition *partition, uint32_t self);
 
 /* On a core that can take interrupts: unmasks the lines that go to it, but for those that its sandbox has programmed meanwhile. */
 void ioapic_open(const struct hal_core *core);

@@ -21,7 +21,7 @@ static uint32_t last_vector(uint32_t first, uint32_t flags)
 	return flags & BH_LINE_MASKED ? BH_FIRST_LEVEL_VECTOR - 1 : first;
 }
 
-bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags)
+bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes)
 {
 	bool chosen = (flags & (BH_LINE_LEVEL | BH_LINE_MASKED)) != BH_LINE_LEVEL;
 	uint32_t shown = flags & BH_LINE_MASKED ? view->count + 1 : pin;
@@ -29,6 +29,7 @@ bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_
 
 	if (view->count == BH_MAX_LINES || pin >= pins())
 		return false;
+	view->lock = hal_lock_of(boxes, HAL_LOCK_IOAPIC);
 	view->lines[view->count++] = (struct ioapic_line){
 		.wiring = (flags & BH_LINE_LEVEL ? REDIRECTION_LEVEL : 0) | (flags & BH_LINE_ACTIVE_LOW ? REDIRECTION_ACTIVE_LOW : 0),
 		.index = (uint8_t)(IOREDTBL + 2 * pin),

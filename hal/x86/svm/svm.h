@@ -16,7 +16,7 @@ void svm_enter(uint64_t vmcb, struct x86_registers *registers);
 
 /*
  * Answers an exit if it is a frequent one that concerns this core's guest alone: a hypercall for the version, CPUID,
- * a fixed interrupt within the sandbox, a register, an access to a filtered page. Counts it (hal_core_count). Requires: called by enter.S,
+ * a fixed interrupt within the sandbox, a register, an access to a filtered page. Counts it (hal_core_begin). Requires: called by enter.S,
  * right after the exit; RAX, RCX, RDX, RBX, RDI and RSI to R11 of the guest are in `registers`, the others still in the processor. Returns
  * the VMCB, to be run again, or NULL: nothing of the exit has been carried out, and svm_enter returns.
  */

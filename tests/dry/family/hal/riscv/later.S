@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rest of hal.h: nothing calls it on a machine that has been refused, so one trap stands for all of it. */
 	.text
-.irp name, apply, argument, count, create, disarm, emulate, launch, quiesce, ready, record, restart, run, set_result, start, wait
+.irp name, apply, argument, begin, create, disarm, emulate, launch, quiesce, ready, record, restart, run, set_result, slot, start, wait
 	.global	hal_core_\name
 hal_core_\name:
 .endr
