@@ -154,7 +154,7 @@ struct bh_sandbox {
 	uint16_t notifies;                    /* bit n: sandbox n is told when this one is parked */
 	uint16_t accepts;                     /* bit n: sandbox n may tell this one so */
 	uint64_t pool;                        /* HPA */
-	uint64_t pool_bytes;                  /* more than BH_POOL_ARENA, at most BH_MAX_POOL_BYTES */
+	uint64_t pool_bytes;                  /* more than BH_POOL_ARENA, as many more as its cores explain: BH_SMALL_CORES */
 	uint64_t entry;                       /* GPA of the first instruction */
 	uint64_t arg;                         /* see guest.h */
 	uint64_t stack;                       /* GPA, initial stack pointer */

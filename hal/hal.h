@@ -133,8 +133,11 @@ HAL_CHECKED enum hal_status hal_partition_allow_ports(struct hal_partition *part
 HAL_CHECKED enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector,
 						     uint32_t flags);
 
-/* All PCI functions but the board's own bridges decode nothing, master nothing and interrupt nobody. Call once, before any is granted. */
-void hal_machine_silence_functions(void);
+/*
+ * All PCI functions but the board's own bridges decode nothing, master nothing and interrupt nobody. Call once, before any is granted.
+ * Returns false if one goes on mastering the bus: it may write wherever its loader or firmware has told it to.
+ */
+HAL_CHECKED bool hal_machine_silence_functions(void);
 
 struct bh_pci_function;
 /* A base address of a PCI function. */

@@ -28,29 +28,37 @@ static bool is_board(uint32_t id)
 	return read(id, PCI_CLASS) >> 24 == PCI_CLASS_BRIDGE && !(read(id, PCI_HEADER) & PCI_HEADER_TYPE);
 }
 
-/* Reads the command back: start-up writes memory next, and until then a loader's DMA may go on (pci.h). */
-static void silence(uint32_t id)
+/*
+ * Reads the command back: start-up writes memory next, and until then a loader's DMA may go on (pci.h). What decodes for ever harms nobody
+ * until it is granted, and pci_grant looks; what masters for ever is returned as false.
+ */
+static bool silence(uint32_t id)
 {
 	write(id, PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
-	(void)read(id, PCI_COMMAND);
+	return !(read(id, PCI_COMMAND) & PCI_COMMAND_MASTER);
 }
 
-static void silence_device(uint32_t first)
+static bool silence_device(uint32_t first)
 {
 	uint32_t count = read(first, PCI_HEADER) & PCI_HEADER_MULTI ? FUNCTIONS_A_DEVICE : 1;
+	bool silent = true;
 
 	for (uint32_t id = first; id < first + count; id++)
 		if (exists(id) && !is_board(id))
-			silence(id);
+			silent = silence(id) && silent;
+	return silent;
 }
 
-void hal_machine_silence_functions(void)
+bool hal_machine_silence_functions(void)
 {
+	bool silent = true;
+
 	if (board.pci.ecam)
 		pci_ecam = board.pci.ecam;
 	for (uint32_t id = 0; id < board.pci.functions; id += FUNCTIONS_A_DEVICE)
 		if (exists(id))
-			silence_device(id);
+			silent = silence_device(id) && silent;
+	return silent;
 }
 
 void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes)

@@ -90,14 +90,20 @@ void pt_live_acknowledge(struct pt_live *live, uint32_t slot, uint32_t generatio
 /* Returns whether every core has acknowledged the newest generation. The caller waits within a bound; after it, the sandbox ends. */
 bool pt_live_is_clear(const struct pt_live *live);
 
-/* From begin to end accesses to [ia, ia+size) that find a hole are tried again. Between: take, wait until clear, put. */
+/*
+ * From begin to end accesses to [ia, ia+size) that find a hole are tried again. Between: take, wait until clear, put.
+ * Requires: of each PT_LIVE_SERIES times `patience` in which replacements follow one another, the last two `patience` have none, so that
+ * every core's series ends, however many holes it meets: a migration pauses for a thirty-second of its time.
+ */
 void pt_live_replace_begin(struct pt_live *live, uint64_t ia, uint64_t size);
 void pt_live_replace_end(struct pt_live *live);
 /*
  * Returns whether an access that needs `permissions` and has found none at `ia` is to be tried again: its leaf is being, or has just been,
  * replaced. False after `patience` ticks of the same change; and after PT_LIVE_SERIES times `patience` in which the core has come back
  * again and again, no `patience` apart, however many changes it has met: so no access is tried for ever, even if replacements never end
- * (BH-I8.bounded). A core that meets so many holes in a row faults although it gets on. `now`: arch_counter().
+ * (BH-I8.bounded). What is bounded is the series and not the place: one instruction may need several places (itself, its operands, the
+ * guest's own tables), so another place is no sign that the core gets on. pt_live_replace_begin says what keeps a core that does get on
+ * from such a fault. `now`: arch_counter().
  */
 bool pt_live_retry(struct pt_live *live, uint32_t slot, uint64_t ia, unsigned permissions, uint64_t now, uint64_t patience);
 

@@ -117,7 +117,9 @@ _Noreturn void monitor_boot(void)
 
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
-	hal_machine_silence_functions();
+	if (!hal_machine_silence_functions())
+		monitor_refuse("cannot start",
+			       "a PCI function does not stop mastering the bus; take it out, or switch it off in the firmware");
 	check_boot_core(table);
 	clock.hz = hal_machine_clock_hz();
 	if (!clock.hz)

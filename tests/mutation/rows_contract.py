@@ -2,7 +2,7 @@
 """Mistakes in what hal.h's functions return for wrong arguments: each makes one backend differ from the others."""
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.rows_space import ROOTS_ARM
+from tests.mutation.rows_space import PCI_START, ROOTS_ARM
 
 PARTITION_X86, CORE_X86 = "hal/x86/partition_boot.c", "hal/x86/core_boot.c"
 LINES_ARM = "hal/arm/gic/gic_boot.c"
@@ -33,6 +33,16 @@ CONTRACT = (
     ),
     Mutation("locks know a core by its slot on ARM", ROOTS_ARM, "hal_lock_bit(partition->cores[slot])", "hal_lock_bit(slot)", ARM),
     Mutation("locks know a core by its slot on x86", CORE_X86, "hal_lock_bit(partition->cores[slot])", "hal_lock_bit(slot)", X86),
+    Mutation(
+        "what masters for ever is silent on x86", PCI_START, "return !(read(id, PCI_COMMAND) & PCI_COMMAND_MASTER);", "return true;", X86
+    ),
+    Mutation(
+        "what masters for ever is silent on ARM", PCI_START, "return !(read(id, PCI_COMMAND) & PCI_COMMAND_MASTER);", "return true;", ARM
+    ),
+    Mutation(
+        "one function that is silent stands for all of its device", PCI_START, "silence(id) && silent;", "silence(id) || silent;", X86
+    ),
+    Mutation("one device that is silent stands for all", PCI_START, "silence_device(id) && silent;", "silence_device(id) || silent;", X86),
     Mutation(
         "who has no line takes the lock of those who have",
         PARTITION_X86,

@@ -60,4 +60,11 @@ TABLE = [
         "table->sandboxes[sandbox].pool, table->sandboxes[0].pool_bytes }",
         "table_test",
     ),
+    Mutation(
+        "a pool for one core is as large as one for sixteen",
+        VALIDATOR[4],
+        "pool.bytes > most_pool_bytes(&table->sandboxes[n])",
+        "pool.bytes > BH_MAX_POOL_BYTES",
+        "table_test",
+    ),
 ]

@@ -317,6 +317,25 @@ static void test_cores_nomem(void)
 	}
 }
 
+/* What a loader left is gone when start-up goes on; what does not go is told. */
+static void test_silence(void)
+{
+	static const struct {
+		uint32_t stuck;
+		bool silent;
+	} rows[] = { { 0, true }, { PCI_COMMAND_DECODE, true }, { PCI_COMMAND_MASTER, false } };
+
+	check_context.subject = "silence";
+	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		check_context.round = n;
+		function_command = function_posted = PCI_COMMAND_DECODE | PCI_COMMAND_MASTER;
+		function_stuck = rows[n].stuck;
+		CHECK_EQ(hal_machine_silence_functions(), rows[n].silent);
+		CHECK_EQ(function_command, PCI_COMMAND_INTX_DISABLE | rows[n].stuck);
+	}
+	check_context.round = function_command = function_posted = function_stuck = 0;
+}
+
 /* By their numbers in the machine: cores of several sandboxes meet at a lock. Who has no line has no part in the lock of those who have. */
 static void test_locks(void)
 {
@@ -412,6 +431,7 @@ int main(void)
 	test_cores();
 	test_cores_nomem();
 	test_locks();
+	test_silence();
 	test_space();
 	test_kicks();
 	return 0;

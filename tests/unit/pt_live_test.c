@@ -248,6 +248,29 @@ static void test_series(void)
 	CHECK(pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
 }
 
+/* A core that meets a hole at every step, for a long migration that pauses as pt_live.h says, never faults. */
+static void test_pauses(void)
+{
+	enum { PATIENCE = 100, STEP = PATIENCE / 2, MIGRATION = 100 };
+	uint64_t now = 7;
+
+	check_context.subject = "pauses";
+	prepare(&pt_npt);
+	CHECK_EQ(pt_live_put(&live, SMALL, (hpa_t){ 0x1000 }, KiB4, R, HAL_MEMORY_RAM), HAL_OK);
+	for (unsigned round = 0; round < MIGRATION; round++) {
+		const uint64_t first = now;
+
+		check_context.round = round;
+		for (; now - first <= (PT_LIVE_SERIES - 2) * PATIENCE; now += STEP) {
+			pt_live_replace_begin(&live, SMALL, KiB4);
+			CHECK(pt_live_retry(&live, 0, SMALL, R, now, PATIENCE));
+			pt_live_replace_end(&live);
+		}
+		now = first + PT_LIVE_SERIES * PATIENCE;
+	}
+	check_context.round = 0;
+}
+
 /* ---- Kicks ---- */
 
 enum { VALID = 1 };
@@ -395,6 +418,7 @@ int main(void)
 	test_not_clear();
 	test_retry();
 	test_series();
+	test_pauses();
 	test_poisoned(&pt_stage2);
 	test_poisoned(&pt_lpae);
 	for (size_t n = 0; n < FORMATS; n++)

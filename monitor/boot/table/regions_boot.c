@@ -3,6 +3,18 @@
 #include "monitor/boot/table/checks.h"
 #include "monitor/boot/table/spans.h"
 
+/*
+ * As the tool has it (config/budget.py): a pool holds the monitor's copy and the tables, and a core more than a few adds the frames that
+ * each core has for itself. Whatever RAM a sandbox has, its tables fit: how many they are depends on where that lies, and is the tool's to
+ * count.
+ */
+static uint64_t most_pool_bytes(const struct bh_sandbox *sandbox)
+{
+	uint32_t more = sandbox->core_count > BH_SMALL_CORES ? sandbox->core_count - BH_SMALL_CORES : 0;
+
+	return BH_SMALL_POOL_BYTES + (uint64_t)more * BH_CORE_POOL_BYTES;
+}
+
 /* Frames only monitors may touch: the image, the shared page, the pools; apart from each other and inside RAM. */
 const char *refuse_pools(const struct bh_table *table, const struct table_limits *limits)
 {
@@ -16,7 +28,8 @@ const char *refuse_pools(const struct bh_table *table, const struct table_limits
 		struct board_span pool = span_of_pool(table, n);
 
 		REFUSE_IF(!aligned(pool.start | pool.bytes, BH_PAGE_BYTES) || !is_ram(limits, pool), "a pool is misaligned or outside RAM");
-		REFUSE_IF(pool.bytes <= BH_POOL_ARENA || pool.bytes > BH_MAX_POOL_BYTES, "a pool is smaller or larger than any can be");
+		REFUSE_IF(pool.bytes <= BH_POOL_ARENA || pool.bytes > most_pool_bytes(&table->sandboxes[n]),
+			  "a pool is smaller or larger than one for so many cores can be");
 		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
 		REFUSE_IF(span_touches(limits->board->reserved_ram, pool), "a pool lies in RAM reserved for firmware or start-up");
 		for (uint32_t other = 0; other < n; other++)
