@@ -18,7 +18,9 @@
 
 #include "arch/arch.h"
 
-enum { CHUNK_WORDS = 1 << 11, WORDS_A_TURN = 4 /* divides whole pages */ };
+enum { CHUNK_WORDS = 1 << 11, WORDS_A_TURN = 4 };
+_Static_assert(BH_PAGE_BYTES % (WORDS_A_TURN * sizeof(uint64_t)) == 0 && CHUNK_WORDS % WORDS_A_TURN == 0,
+	       "turns fill whole pages and chunks");
 
 /* What a restart reads and writes is mapped one to one. */
 static uint64_t *words_at(uint64_t hpa)

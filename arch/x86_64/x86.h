@@ -16,10 +16,10 @@ enum {
 	CR4_PAE = 1 << 5,
 	CR4_MCE = 1 << 6,
 	CR4_PCE = 1 << 8,
-	CR4_SMEP = 1 << 20,
 	CR4_LA57 = 1 << 12,
 	CR4_VMXE = 1 << 13,
 	CR4_OSXSAVE = 1 << 18,
+	CR4_SMEP = 1 << 20,
 	CR4_PKE = 1 << 22
 };
 enum { EFER_SCE = 1 << 0, EFER_LME = 1 << 8, EFER_LMA = 1 << 10, EFER_NXE = 1 << 11, EFER_SVME = 1 << 12 };

@@ -5,8 +5,7 @@
 #include "arch/arch.h"
 #include "hal/pt/walk.h"
 
-/* An entry of the root that is in use stays what it is while a kick has taken its present bits (hal/arm/kick.c). Below, nobody takes any.
- */
+/* A root entry that is in use stays what it is while a kick has taken its present bits (hal/arm/kick.c). Below, nobody takes any. */
 static struct pt_place find(const struct pt_live *live, uint64_t ia)
 {
 	uint64_t *entry = pt_root_entry(&live->format, live->root, ia);

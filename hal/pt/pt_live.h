@@ -82,8 +82,7 @@ HAL_CHECKED enum hal_status pt_live_put(struct pt_live *live, uint64_t ia, hpa_t
  */
 HAL_CHECKED enum hal_status pt_live_take(struct pt_live *live, uint64_t ia, uint64_t size);
 
-/* Returns whether this core has to invalidate its translations before its guest runs; if so, *generation is what it acknowledges after it.
- */
+/* Returns whether this core has to invalidate its translations before its guest runs; if so, *generation is what it then acknowledges. */
 bool pt_live_pending(const struct pt_live *live, uint32_t slot, uint32_t *generation);
 /* Acknowledges: no translation from before `generation` is left on this core. Requires: on the core itself, in its monitor. */
 void pt_live_acknowledge(struct pt_live *live, uint32_t slot, uint32_t generation);

@@ -18,6 +18,7 @@ def pc(what: str, old: str, new: str = "") -> Mutation:
 
 
 KICKS = (
+    pc("eight siblings are kicked", "slot < self->partition->core_count", "slot < self->partition->core_count && slot < 8"),
     arm("a late kicker signals all the same", DECIDES, "{"),
     arm("a kicker never signals", DECIDES, "if (false) {"),
     arm("a signal is not counted", COUNTS_SENT, ""),

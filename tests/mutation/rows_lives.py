@@ -83,6 +83,9 @@ LIVES = (
         "if (!monitor.trapped) hal_partition_quiesce(core); if (ends)",
         "restart_test",
     ),
+    Mutation(
+        "a restart waits for longer than its bound", RESTART, "> 2 * monitor.kick_timeout", "> 3 * monitor.kick_timeout", "restart_test"
+    ),
     Mutation("the last core is not waited for", RESTART, "slot < monitor.core_count", "slot < monitor.core_count - 1", "restart_test"),
     Mutation("devices are not silenced", RESTART, "hal_partition_quiesce(core);", "", "restart_test"),
     Mutation(

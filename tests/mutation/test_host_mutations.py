@@ -355,6 +355,14 @@ MUTATIONS = [
     # Interrupt commands, and what a sandbox's cores post to each other.
     Mutation("foreign cores may be named", ICR, "if (targets & APIC_FOREIGN)\n\t\treturn HAL_FAULT;\n", "", "icr_test"),
     Mutation("system management interrupts pass", ICR, "mode == APIC_SMI || ", "", "icr_test"),
+    Mutation(
+        "a cluster's number has eight bits",
+        ICR,
+        "destination >> 16 == apic_id / CLUSTER_CORES ?",
+        "(uint8_t)(destination >> 16) == (uint8_t)(apic_id / CLUSTER_CORES) ?",
+        "icr_test",
+    ),
+    Mutation("a sandbox has eight cores", ICR, "all = (UINT32_C(1) << core->partition->core_count) - 1", "all = 0xff", "icr_test"),
     Mutation("a cluster is not compared", ICR, "destination >> 16 == apic_id / CLUSTER_CORES ?", "true ?", "icr_test"),
     Mutation("all-but-self is all", ICR, "return all & ~self;", "return all;", "icr_test"),
     Mutation("broadcast is foreign", ICR, " || destination == BROADCAST", "", "icr_test"),

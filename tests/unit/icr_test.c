@@ -326,6 +326,57 @@ static void test_most_cores(void)
 	CHECK(apic_named(&wide, cluster | 0xffff, true) & APIC_FOREIGN);
 }
 
+/* A cluster's number has sixteen bits. One more, or the lowest eight of it, are another cluster's. */
+static void test_high_clusters(void)
+{
+	static struct hal_partition high = { .core_count = BH_MAX_SANDBOX_CORES };
+	const uint32_t cluster = 0x1234;
+
+	check_context.subject = "high clusters";
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++)
+		high.apic_id[slot] = cluster << 4 | slot;
+	CHECK_EQ(apic_named(&high, cluster << 16 | 0xffff, true), 0xffff);
+	CHECK_EQ(apic_named(&high, cluster << 16 | 1 << 9, true), 1 << 9);
+	CHECK(apic_named(&high, (cluster & 0xff) << 16 | 1, true) & APIC_FOREIGN);
+	CHECK(apic_named(&high, (cluster + 0x100) << 16 | 1, true) & APIC_FOREIGN);
+	CHECK_EQ(apic_named(&high, cluster << 4 | 9, false), 1 << 9);
+	CHECK(apic_named(&high, (cluster & 0xff) << 4 | 9, false) & APIC_FOREIGN);
+}
+
+/* From each of sixteen cores: what goes to all reaches all of its sandbox, to others all but itself, and nobody else. */
+static void test_all_of_sixteen(void)
+{
+	static struct hal_partition wide = { .core_count = BH_MAX_SANDBOX_CORES };
+	static struct hal_core many[BH_MAX_SANDBOX_CORES];
+	const uint32_t all = (1u << BH_MAX_SANDBOX_CORES) - 1;
+
+	check_context.subject = "all of sixteen";
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		many[slot] = (struct hal_core){ .partition = &wide, .slot = slot, .apic_id = 0x40 + slot, .started = true };
+		wide.apic_id[slot] = 0x40 + slot;
+		wide.core[slot] = &many[slot];
+	}
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		const uint32_t self = 1u << slot;
+		const struct {
+			uint64_t to;
+			uint32_t expected;
+		} rows[] = { { TO(0xffffffff), all }, { SHORTHAND(1), self }, { SHORTHAND(2), all }, { SHORTHAND(3), all & ~self } };
+
+		for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+			check_context.round = slot * 4 + n;
+			for (uint32_t to = 0; to < BH_MAX_SANDBOX_CORES; to++)
+				x86_mark_on(&many[to]);
+			forget();
+			CHECK_EQ(apic_write_icr(&many[slot], rows[n].to | MODE(APIC_NMI)), HAL_SKIP);
+			CHECK_EQ(seen.kicked, rows[n].expected & ~self); /* a core kicks others, not itself */
+			for (uint32_t to = 0; to < BH_MAX_SANDBOX_CORES; to++)
+				CHECK_EQ(many[to].pending != 0, rows[n].expected >> to & 1);
+		}
+	}
+	check_context.round = 0;
+}
+
 int main(void)
 {
 	test_destinations();
@@ -338,5 +389,7 @@ int main(void)
 	test_nmi();
 	test_trap();
 	test_most_cores();
+	test_high_clusters();
+	test_all_of_sixteen();
 	return 0;
 }

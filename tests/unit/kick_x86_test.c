@@ -120,6 +120,36 @@ static void test_siblings(void)
 	CHECK_EQ(sent.ids, 1 << 0);
 }
 
+/* Sixteen cores, whoever asks: each other one once, and only those that are awake. */
+static void test_many_siblings(void)
+{
+	static struct hal_partition wide = { .core_count = BH_MAX_SANDBOX_CORES };
+	static struct hal_core many[BH_MAX_SANDBOX_CORES];
+	const uint64_t all = (UINT64_C(1) << BH_MAX_SANDBOX_CORES) - 1;
+
+	check_context.subject = "many siblings";
+	prepare(false);
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		many[slot] = (struct hal_core){ .partition = &wide, .box = &boxes[slot], .slot = slot, .apic_id = slot };
+		wide.core[slot] = &many[slot];
+		boxes[slot].awake = 1;
+	}
+	for (uint32_t slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) {
+		check_context.round = slot;
+		memset(&sent, 0, sizeof(sent));
+		hal_kick_siblings(&many[slot]);
+		CHECK_EQ(sent.count, BH_MAX_SANDBOX_CORES - 1);
+		CHECK_EQ(sent.ids, all & ~(UINT64_C(1) << slot));
+		CHECK_EQ(sent.mode, APIC_NMI);
+		boxes[slot].awake = 0;
+		memset(&sent, 0, sizeof(sent));
+		hal_kick_siblings(&many[(slot + 1) % BH_MAX_SANDBOX_CORES]);
+		CHECK_EQ(sent.count, BH_MAX_SANDBOX_CORES - 2);
+		boxes[slot].awake = 1;
+	}
+	check_context.round = 0;
+}
+
 /* Noted first: whoever begins meanwhile looks there. */
 static void test_notice(void)
 {
@@ -146,6 +176,7 @@ int main(void)
 	test_together();
 	test_not_allowed();
 	test_siblings();
+	test_many_siblings();
 	test_notice();
 	return 0;
 }

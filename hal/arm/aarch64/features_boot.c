@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this core has: reading it, and closing what HCR_EL2, CPTR_EL2 and MDCR_EL2 have no bit for. ARM ARM D24.2 has each register by name.
- */
+/* What this core has: reading it, and closing what HCR_EL2, CPTR_EL2 and MDCR_EL2 have no bit for. ARM ARM D24.2 has the registers. */
 #include "features_boot.h"
 
 #include "arch/arm/aarch64/sysreg.h"

@@ -51,8 +51,7 @@ static void take_undefined(struct guest *guest, uint64_t syndrome)
 	guest->spsr = handler_state(guest->spsr);
 }
 
-/* As if it had been executed: its branch target has been checked, its step is over. Only AArch64 instructions, of four bytes, are skipped.
- */
+/* As if it had been executed: its branch target has been checked, its step is over. Only AArch64's, of four bytes, are skipped. */
 void guest_skip(struct hal_core *core, uint64_t syndrome)
 {
 	core->guest.pc += 4;

@@ -17,6 +17,5 @@ struct table_limits {
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);
 
-/* The same for what the loader brought with the image, under a table that was not refused. Reads nothing but its arguments and the module.
- */
+/* The same for what the loader brought with the image, under a table that was not refused. Reads its arguments and the module alone. */
 const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules);
