@@ -42,8 +42,10 @@ static void note_lock(void)
 	const struct hal_lock *lock = hal_lock_of(shared, HAL_LOCK_IOAPIC);
 
 	unlocked_accesses += !lock->holder;
-	if (until_trap && !--until_trap)
+	if (until_trap == 1)
 		longjmp(trapped, 1);
+	if (until_trap)
+		until_trap--;
 }
 
 void arch_mmio_write32(uint64_t address, uint32_t value)

@@ -48,8 +48,10 @@ static jmp_buf trapped;
 
 static void count_down(void)
 {
-	if (until_trap && !--until_trap)
+	if (until_trap == 1)
 		longjmp(trapped, 1);
+	if (until_trap)
+		until_trap--;
 }
 
 /* One guest's access is one hold of the lock: on other cores nothing comes between its check and its write. */
