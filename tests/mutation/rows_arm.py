@@ -287,17 +287,14 @@ ARM_GICV2 = (
         GICV2,
         "never said",
     ),
-    *(
-        MachineMutation(
-            "an address that a kick hides is none",
-            "hal/arm/abort.c",
-            "if (!locate(core, syndrome, exit) && kick_explains(core))",
-            "if (!locate(core, syndrome, exit) && false)",
-            "kick-during-a-write-to-pci",
-            platform,
-            "victim",
-        )
-        for platform in (GICV2, ARMV7)
+    MachineMutation(
+        "an address that a kick hides is none",
+        "hal/arm/abort.c",
+        "if (!locate(core, syndrome, exit) && kick_explains(core))",
+        "if (!locate(core, syndrome, exit) && false)",
+        "kick-during-a-write-to-pci",
+        GICV2,
+        "victim",
     ),
     MachineMutation(
         "a poisoned entry is taken for a hole",

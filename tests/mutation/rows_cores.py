@@ -82,7 +82,7 @@ LOOK = "if (action != HAL_SKIP || !(SETTLED >> exit.kind & 1))"
 # After an exit of one of these kinds a core has to look at what others want of it: each is taken for one after which it need not.
 NO_LOOK = tuple(
     MachineMutation(
-        f"nobody looks after an exit of kind {kind}",
+        f"nobody looks after an exit of kind {kind}, in {case}",
         "monitor/run.c",
         LOOK,
         f"if (exit.kind != BH_EXIT_{kind} && (action != HAL_SKIP || !(SETTLED >> exit.kind & 1)))",

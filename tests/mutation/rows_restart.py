@@ -234,12 +234,11 @@ RESTARTS = (
     *REGISTERS,
     *EVERY_REGISTER,
     *(
-        MachineMutation("functions stay as they are", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
-        for file, reset, case, platform, found in (
-            (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", "decoding", GICV3, "0x100000"),
-            (PC, "pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);", "decoding", SVM, "0x100000"),
-            (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", "displaced", GICV3, "0xfff00000"),
-            (PC, "pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);", "displaced", SVM, "0xfff00000"),
+        MachineMutation(f"functions stay {how}", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
+        for file, reset, platform in (
+            (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", GICV3),
+            (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", SVM),
         )
+        for how, case, found in (("as they are", "decoding", "0x100000"), ("where they were put", "displaced", "0xfff00000"))
     ),
 )
