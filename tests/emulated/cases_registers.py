@@ -264,14 +264,6 @@ ARMV7_ONLY = (
     refused("mrc-trace", NOT_OFFERED, "mrc=etmcr mcr-etmcr=0", UNDEFINED, (ARMV7,)),
     refused("jazelle", "Jazelle is hidden", "mrc=joscr mcr-joscr=2 mrc=jmcr mcr-jmcr=1 bxj", UNDEFINED, (ARMV7,), quick=True),
     refused("hypervisor-banked-register", HYPERVISOR, "elr-hyp", UNDEFINED, (ARMV7,)),
-    Case(
-        "hypercall-from-user-mode",
-        "only a kernel calls its monitor",
-        attacked("user=hypercall"),
-        (Says("attacker", f"user hypercall ended by {UNDEFINED}$"),),
-        (ARMV7,),
-        quick=True,
-    ),
     returned("hypervisor-mode", "no way into Hyp mode but an exception", "cps-hyp", SUPERVISOR_MODE, (ARMV7,)),
     returned("mrc-auxiliary-control", "ACTLR is a constant", "mrc=actlr mcr-actlr=0", ACTLR_SMP, (ARMV7,)),
     returned(
@@ -294,6 +286,16 @@ FIRMWARE = (
     returned("hypercall-nonsense", CALLS, "hvc=0xc6000099 hvc=0xffffffffffffffff hvc=0x12345678", UNKNOWN, ARM, quick=True),
     returned("hypercall-nonsense", CALLS, "vmmcall=0xc6000099 vmmcall=0xffffffffffffffff vmmcall=0", UNKNOWN, X86),
     returned("firmware-nonsense", CALLS, "smc=0xc6000099 smc=0xdeadbeef smc=0x84000020 smc=0xc2000001", UNKNOWN, ARM),
+    Case(
+        "hypercall-from-user-mode",
+        "only a kernel calls its monitor",
+        attacked("user=hypercall"),
+        tuple(
+            Says("attacker", f"user hypercall {call:#x} ended by (undefined instruction|#UD)$")
+            for call in (abi.lib.BH_CALL_VERSION, abi.lib.BH_CALL_PARK)
+        ),
+        quick=True,
+    ),
     Case(
         "firmware-cpu-on",
         "a sandbox starts its own cores only",

@@ -17,7 +17,7 @@ from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
 from tests.mutation.rows_start import STUCK
-from tests.mutation.rows_user import CORES, PROCESSOR, USER
+from tests.mutation.rows_user import CALLS, CORES, PROCESSOR, USER
 from tests.mutation.rows_wires import WIRES
 from tests.mutation.rows_x86 import SVM_ALONE, VT_X, X86
 
@@ -50,4 +50,5 @@ MUTATIONS = (
     *USER,
     *CORES,
     *PROCESSOR,
+    *CALLS,
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes in the sandbox kernel's user mode and cores: what is broken where, and what the program's report then lacks."""
 
-from tests.emulated.case import ARMV7, GICV3, SVM
+from tests.emulated.case import ARMV7, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
 
 CASE = "user-mode"
@@ -139,4 +139,14 @@ USER = (
         SVM,
         PEEK,
     ),
+)
+
+CALL, PARK = (f"never said .user hypercall {call:#x}" for call in (0xC6000000, 0xC6000002))
+CALLS = tuple(
+    MachineMutation(what, file, old, new, "hypercall-from-user-mode", platform, shows)
+    for what, file, old, new, platform, shows in (
+        ("users end their sandbox", "hal/x86/svm/svm.c", "vmcb->save.cpl ? BH_EXIT_FORBIDDEN : BH_EXIT_CALL", "BH_EXIT_CALL", SVM, PARK),
+        ("users are answered at once", "hal/x86/svm/svm.c", "if (vmcb->save.cpl || core", "if (core", SVM, CALL),
+        ("users call", "hal/x86/vmx/vmx.c", "if (vmx_read(GUEST_SS_ACCESS_RIGHTS) & DPL)", "if (false)", VTX, CALL),
+    )
 )

@@ -43,7 +43,7 @@ _Static_assert(offsetof(struct user_page, left) == USER_LEFT, "user_programs.S")
  *
  * user_peek: loads from the address `value[0]`.
  *
- * user_call_monitor: calls the monitor; if that comes back, loads from address 0, which is another fault.
+ * user_call_monitor: calls the monitor's function `value[0]`; if that comes back, loads from address 0, which is another fault.
  *
  * user_count: reads a performance counter, then the same.
  */

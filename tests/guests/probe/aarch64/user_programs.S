@@ -63,6 +63,7 @@ user_peek:
 	udf	#0
 
 user_call_monitor:
+	ldr	x0, [x0, #USER_VALUE]
 	hvc	#0
 	mov	x1, #0
 	ldr	x1, [x1]

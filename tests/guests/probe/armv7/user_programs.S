@@ -66,6 +66,7 @@ user_peek:
 	udf	#0
 
 user_call_monitor:
+	ldr	r0, [r0, #USER_VALUE]
 	.arch_extension virt
 	hvc	#0
 	mov	r1, #0

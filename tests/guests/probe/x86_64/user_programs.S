@@ -67,8 +67,15 @@ user_peek:
 	ud2
 
 user_call_monitor:
-	vmmcall
 	xor	%eax, %eax
+	cpuid
+	mov	USER_VALUE(%rdi), %rax
+	cmp	$0x6c65746e, %ecx		/* "ntel" of "GenuineIntel" */
+	je	1f
+	vmmcall
+	jmp	2f
+1:	vmcall
+2:	xor	%eax, %eax
 	mov	(%rax), %rax
 
 user_count:
