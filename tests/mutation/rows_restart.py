@@ -142,10 +142,10 @@ RESTARTS = (
         "mortal",
     ),
     MachineMutation(
-        "memory is not scrubbed",
+        "memory is not scrubbed",  # but for its start, where the kernel has what it takes to be 0
         "monitor/restart.c",
-        "for (; to < stop; to += WORDS_A_TURN)",
-        "for (; stop < to; to += WORDS_A_TURN)",
+        "words_at(snapshot->spans[n].start + snapshot->spans[n].bytes), NULL);",
+        "words_at(snapshot->spans[n].start + snapshot->spans[n].bytes / 2), NULL);",
         "restart-forgets-memory",
         GICV3,
         "not 'returned 0x0'",
@@ -199,7 +199,7 @@ RESTARTS = (
         "a core that starts finds what was pending",
         "hal/arm/psci.c",
         "gic_reset_core(core);",
-        "",
+        "if (!core->slot) gic_reset_core(core);",  # without any call its parts move, and no longer fit the slots of vectors.lds
         "restart-forgets-ipis",
         GICV3,
         "mortal never said",
