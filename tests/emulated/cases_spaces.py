@@ -27,6 +27,13 @@ CASES = (
         quick=True,
     ),
     Case(
+        "unmapped-beside-who-left",
+        "a core that leaves the kernel's space has forgotten what is unmapped there from then on",
+        (Sandbox("bystander", 0), Sandbox("victim", (1, 2, 3), "ticks=400 core=2,off unmap-left=1 core=2,on core=1,off unmap-left=2")),
+        tuple(Says("victim", f"unmapped beside core {core}, which left, 1, read {MARK:#x}, then 0x0$") for core in (1, 2)),
+        quick=True,
+    ),
+    Case(
         "attempts-at-once",
         "an attempt is abandoned by its own core's fault, on its own stack",
         pair("attempts=1"),

@@ -34,12 +34,13 @@ def user(name: str, cores: int | tuple[int, ...], arguments: str, platforms: tup
 
 FIRST = " ".join(f"user={kind}" for kind in SAYS)
 SECOND = " ".join(f"core=1,user={kind} ticks=100" for kind in SAYS)  # ten milliseconds for each
+COUNTERS_OF_OTHERS = " ".join(f"core={slot},user=counters ticks=100" for slot in (1, 2))
 OPENED = tuple(
     Case(
         "user-counters",
         "a program reads no performance counter, whatever the core was left with",
-        (Sandbox("bystander", 0), Sandbox("victim", 1, "ticks=400 user=counters")),
-        (Says("victim", f"user counters ended by {fault}$"),),
+        (Sandbox("bystander", 0), Sandbox("victim", (1, 2, 3), f"ticks=400 user=counters {COUNTERS_OF_OTHERS}")),
+        tuple(Says("victim", f"user counters on core {slot} ended by {fault}$") for slot in range(3)),
         platforms,
         quick=True,
     )

@@ -25,7 +25,7 @@ def cores(what: str, file: str, old: str, new: str, platform: str, shows: str, c
 
 
 STARTED = "core 1 reads"
-ATTEMPTS = "attempts ended"
+ATTEMPTS, LEFT = "attempts ended", "unmapped beside core 1, which left"
 CORES = (
     *(
         cores("cores share what they attempt", f"kernel/arch/{arch}/vectors.S", old, new, platform, ATTEMPTS, "attempts-at-once")
@@ -47,6 +47,16 @@ CORES = (
     *(
         cores("a core that is off counts", "kernel/core/smp.c", "space_leave_core();", "", platform, "unmapped beside", "unmapped-beside")
         for platform in (SVM, GICV3)
+    ),
+    *(
+        cores(
+            "a core that leaves keeps what it held", f"kernel/arch/{arch}/memory_hw.c", old, new, platform, LEFT, "unmapped-beside-who-left"
+        )
+        for arch, old, new, platform in (
+            ("x86_64", "memory_switch(boot_pml4, 0); }", "(void)boot_pml4; }", SVM),
+            ("aarch64", "void memory_leave(void) { memory_forget(); }", "void memory_leave(void) {}", GICV3),
+            ("armv7", "void memory_leave(void) { memory_forget(); }", "void memory_leave(void) {}", ARMV7),
+        )
     ),
     cores("a core starts in its starter's space", X86_SECONDARY, "(uint64_t)kernel_space.root", X86_CR3, SVM, STARTED),
     *(
@@ -99,6 +109,14 @@ PROCESSOR = (
         "stack-of-df",
         SVM,
         "was not refused by",
+    ),
+    *(
+        MachineMutation("other cores' counters stay open", file, old, new, "user-counters", platform, "never said .user counters on core 1")
+        for file, old, new, platform in (
+            (X86_USER, "& ~(uint64_t)CR4_PCE)", "& ~(uint64_t)(cpu_slot() ? 0 : CR4_PCE))", SVM),
+            ("kernel/arch/aarch64/user.c", CLOSES, f"if (!cpu_slot()) {CLOSES}", GICV3),
+            ("kernel/arch/armv7/user.c", CLOSES, f"if (!cpu_slot()) {CLOSES}", ARMV7),
+        )
     ),
     *(
         MachineMutation("counters stay open", file, old, new, "user-counters", platform, NEVER_COUNTED)

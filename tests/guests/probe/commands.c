@@ -185,6 +185,8 @@ const struct command program_commands[] = {
 	{ "cycle", 2, run_cycle },
 	{ "start-away", 1, run_start_away },
 	{ "unmap-beside", 1, run_unmap_beside },
+	{ "unmap-left", 1, run_unmap_left },
+	{ "leave", 0, run_leave },
 	{ "attempts", 1, run_attempts },
 	{ "attempt-within", 0, run_attempt_within },
 	{ "look", 0, run_look },

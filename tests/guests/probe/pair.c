@@ -108,22 +108,59 @@ void run_unmap_beside(const struct command_line *line)
 	have_look(slot);
 }
 
+/* ---- What two cores do, step by step ------------------------------------------------------------------------------------- */
+
+enum phase { IDLE, FIRST_WITHIN, OTHER_DONE, OTHER_LEFT, UNMAPPED, OTHER_BACK };
+static _Atomic enum phase phase;
+
+static void await_phase(enum phase awaited)
+{
+	while (atomic_load(&phase) != awaited)
+		arch_relax();
+}
+
+/* ---- A core that has left kernel_space, and has not gone off yet --------------------------------------------------------- */
+
+static uint64_t read_before, read_after;
+
+void run_leave(const struct command_line *line)
+{
+	read_before = look(); /* the TLB has it now */
+	cpu_interrupts_disable();
+	space_leave_core();
+	atomic_store(&phase, OTHER_LEFT);
+	await_phase(UNMAPPED);
+	read_after = look();
+	space_activate(&kernel_space);
+	cpu_interrupts_enable();
+	atomic_store(&phase, OTHER_BACK);
+}
+
+void run_unmap_left(const struct command_line *line)
+{
+	enum space_status status;
+
+	atomic_store(&phase, IDLE);
+	if (!map_page() || !smp_run((unsigned)line->operand[0], "leave")) {
+		console_say("unmap-left: out of page tables, or core %ju is off or busy", line->operand[0]);
+		return;
+	}
+	await_phase(OTHER_LEFT);
+	status = space_unmap(&kernel_space, page_at(), sizeof(page));
+	atomic_store(&phase, UNMAPPED);
+	await_phase(OTHER_BACK);
+	console_say("unmapped beside core %ju, which left, %ju, read 0x%jx, then 0x%jx", line->operand[0], (uint64_t)(status == SPACE_OK),
+		    read_before, read_after);
+}
+
 /* ---- Two attempts, one within the time of the other ---------------------------------------------------------------------- */
 
-enum phase { IDLE, FIRST_WITHIN, OTHER_DONE };
-static _Atomic enum phase phase;
 static uint64_t address_of_other;
 
 /* A hole for each slot. */
 static uint64_t hole_of(unsigned slot)
 {
 	return page_at() - (slot + 1) * sizeof(page);
-}
-
-static void await_phase(enum phase awaited)
-{
-	while (atomic_load(&phase) != awaited)
-		arch_relax();
 }
 
 static uint64_t fault_last_of_two(uint64_t a, uint64_t b)

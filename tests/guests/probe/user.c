@@ -214,7 +214,7 @@ static void run_counters(void)
 {
 	user_open_counters();
 	cpu_user_init();
-	console_say("user counters ended by %s", run(user_count));
+	console_say("user counters on core %ju ended by %s", (uint64_t)cpu_slot(), run(user_count));
 }
 
 /* At the address at which user mode executes it. */
