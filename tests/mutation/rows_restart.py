@@ -237,7 +237,7 @@ RESTARTS = (
         MachineMutation(f"functions stay {how}", file, reset, "", f"pci-restart-{case}", platform, f"gave 'returned {found}'")
         for file, reset, platform in (
             (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", GICV3),
-            (PC, "pci_reset(&core->partition->pci, PCI_COMMAND_DECODE);", SVM),
+            (PC, "pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);", SVM),
         )
         for how, case, found in (("as they are", "decoding", "0x100000"), ("where they were put", "displaced", "0xfff00000"))
     ),

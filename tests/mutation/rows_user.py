@@ -38,8 +38,8 @@ CORES = (
     cores(
         "cores share what faulted",
         "kernel/core/fault.c",
-        "last[cpu_slot()] = *fault;",
-        "last[0] = *fault;",
+        "__builtin_memcpy_inline(&last[cpu_slot()], fault",
+        "__builtin_memcpy_inline(&last[0], fault",
         GICV3,
         ATTEMPTS,
         "attempts-at-once",

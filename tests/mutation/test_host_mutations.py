@@ -29,7 +29,6 @@ from tests.mutation.host_programs import (
     GEOMETRY,
     IOAPIC,
     IOAPIC_BOOT,
-    LOCK,
     PARTS,
     PCI_FILTER,
     PROGRAMS,
@@ -48,7 +47,7 @@ from tests.mutation.rows_filters import FILTERS
 from tests.mutation.rows_kernel import KERNEL, MEMORY
 from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_live import EDITS
-from tests.mutation.rows_lives import LIVES, LOCKS
+from tests.mutation.rows_lives import LIVES, LOCK, LOCKS
 from tests.mutation.rows_run import ENDS
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
