@@ -218,7 +218,7 @@ enum hal_status pt_init(struct pt *pt, const struct pt_format *format, struct ha
 		.format = format,
 		.arena = arena,
 		.root = root,
-		.table_bytes = frames * BH_PAGE_BYTES,
+		.table_bytes = (uint64_t)frames * BH_PAGE_BYTES,
 		.oa_bits = format->oa_bits,
 		.leaf_levels = format->leaf_levels,
 		.executable_leaf_levels = format->leaf_levels,

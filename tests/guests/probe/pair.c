@@ -160,7 +160,7 @@ static uint64_t address_of_other;
 /* A hole for each slot. */
 static uint64_t hole_of(unsigned slot)
 {
-	return page_at() - (slot + 1) * sizeof(page);
+	return page_at() - (uint64_t)(slot + 1) * sizeof(page);
 }
 
 static uint64_t fault_last_of_two(uint64_t a, uint64_t b)

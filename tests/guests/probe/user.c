@@ -156,7 +156,7 @@ static void run_fp(void)
 
 	for (unsigned n = 0; n < PROGRAMS; n++) {
 		data.page.tls[n] = mark(n, 2);
-		cpu_user_reset(&programs[n], data_at() + offsetof(struct user_page, tls) + n * sizeof(data.page.tls[n]));
+		cpu_user_reset(&programs[n], data_at() + offsetof(struct user_page, tls) + (uint64_t)n * sizeof(data.page.tls[n]));
 	}
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		data.page.value[0] = mark(turn % PROGRAMS, 0);
