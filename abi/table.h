@@ -15,7 +15,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 8,
+	BH_TABLE_VERSION = 9,
 	BH_MAX_CORES = 32,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -62,10 +62,23 @@ enum bh_region_kind {
 	BH_REGION_OPEN,   /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
 	BH_REGION_BAR,    /* whole pages around one base address of a PCI function of the sandbox */
 };
-/* Why a device that is granted reaches no memory but its sandbox's. Start-up refuses one that nobody has judged. */
+/*
+ * Why a device that is granted reaches no memory but its sandbox's. Start-up refuses one that nobody has judged. TRANSLATED is for PCI
+ * functions of a board with an IOMMU alone, whose registers have it, too.
+ */
 enum bh_dma {
 	BH_DMA_UNKNOWN,
-	BH_DMA_FREE, /* it masters no bus: by its binding, or by the word of the board tree */
+	BH_DMA_FREE,       /* it masters no bus: by its binding, or by the word of the board tree */
+	BH_DMA_TRANSLATED, /* it may master the bus: the IOMMU leads all that it does to its sandbox's RAM */
+};
+/* What stands between PCI functions and memory (hal/iommu). */
+enum bh_iommu { BH_IOMMU_NONE, BH_IOMMU_SMMUV3, BH_IOMMU_AMDVI, BH_IOMMU_VTD, BH_IOMMU_KINDS };
+/* Tables and queues that an IOMMU has once for the machine, in frames that no sandbox maps: how many bytes, and how they are aligned. */
+enum {
+	BH_IOMMU_ALIGN = 0x10000,
+	BH_SMMUV3_BYTES = 0x10000,
+	BH_AMDVI_BYTES = 0x210000,
+	BH_VTD_BYTES = 0x20000,
 };
 struct bh_region {
 	uint64_t gpa;
@@ -164,14 +177,15 @@ struct bh_sandbox {
 	uint64_t snapshot_bytes;
 };
 struct bh_table {
-	uint32_t magic;   /* BH_TABLE_MAGIC */
-	uint32_t version; /* BH_TABLE_VERSION */
-	uint32_t size;    /* sizeof(struct bh_table) */
-	uint32_t pad;
+	uint32_t magic;    /* BH_TABLE_MAGIC */
+	uint32_t version;  /* BH_TABLE_VERSION */
+	uint32_t size;     /* sizeof(struct bh_table) */
+	uint32_t iommu;    /* enum bh_iommu: the board's */
 	uint64_t checksum; /* FNV-1a over the 64-bit little-endian words of the table, this field taken as 0 */
 	uint8_t platform[BH_NAME_BYTES];
 	uint8_t partition[BH_NAME_BYTES]; /* file that it was made from, for people */
 	uint64_t shared;                  /* HPA of one page: kick mailboxes (docs/shared-state.md) */
+	uint64_t iommu_tables;            /* HPA of BH_*_BYTES for the kind in `iommu`, BH_IOMMU_ALIGN-aligned; NONE: 0 */
 	uint64_t module_bytes;            /* of the one boot module that must come with the image; 0: there must be none */
 	uint64_t module_checksum;         /* FNV-1a over its 64-bit little-endian words */
 	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, pci_function_count;

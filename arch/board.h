@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/table.h"
+
 struct board_span {
 	uint64_t start, bytes;
 };
@@ -73,6 +75,13 @@ struct board_releases {
 	{ (const struct board_release[]){ __VA_ARGS__ }, \
 	  sizeof((const struct board_release[]){ __VA_ARGS__ }) / sizeof(struct board_release) }
 
+/* What stands between the machine's PCI functions and memory. */
+struct board_iommu {
+	enum bh_iommu kind;
+	uint64_t registers; /* AMD-Vi and VT-d: where firmware, or the board's reset, has put them */
+	uint32_t function;  /* AMD-Vi: the PCI function that it is itself */
+};
+
 /* PCs: what the processor does not tell about the machine. */
 struct board_pc {
 	uint16_t exit_port;     /* how an emulator is ended; 0: not at all */
@@ -101,6 +110,7 @@ struct board {
 	uint32_t first_vector;            /* of a device */
 	uint32_t first_level_vector;      /* of a level-triggered line whose vector no guest chooses */
 	struct board_pci pci;
+	struct board_iommu iommu;
 	struct board_console console;
 	struct board_gic gic;
 	struct {

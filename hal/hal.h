@@ -40,7 +40,8 @@ enum hal_status {
 /* Never inlined: measured to be smaller as a function of its own than as copies in its callers. */
 #define HAL_OUTLINE __attribute__((noinline))
 
-enum hal_permission { HAL_READ = 1, HAL_WRITE = 2, HAL_EXECUTE = 4 };
+/* DMA: also for the partition's functions that master the bus. Of RAM that is the sandbox's own; of nothing else. */
+enum hal_permission { HAL_READ = 1, HAL_WRITE = 2, HAL_EXECUTE = 4, HAL_DMA = 8 };
 enum hal_memory { HAL_MEMORY_RAM, HAL_MEMORY_DEVICE, HAL_MEMORY_TYPES };
 
 /* A run of free frames, and the rest of a frame that is in use. Both are handed out zeroed, upward, and never given back. */
@@ -66,6 +67,14 @@ struct hal_core;      /* one guest core */
  */
 HAL_CHECKED enum hal_status hal_probe(const char **missing);
 
+/*
+ * Ends all DMA but what is opened later: in the IOMMU's tables, `bytes` at `tables`, every entry of every function aborts, granted or not,
+ * and the IOMMU obeys them from here on. Call once, after hal_probe and hal_machine_silence_functions, before memory is trusted. Returns
+ * HAL_OK (also on a board without an IOMMU), or HAL_E_UNSUPPORTED: the board's is not there, lacks something or does not obey; *missing
+ * says what, as with hal_probe.
+ */
+HAL_CHECKED enum hal_status hal_machine_block_dma(hpa_t tables, const char **missing);
+
 /* Brings machine-wide interrupt hardware into the state where no line is enabled and none reaches any core. */
 void hal_machine_init(void);
 
@@ -81,6 +90,7 @@ struct hal_partition_config {
 	uint32_t cores[BH_MAX_SANDBOX_CORES];       /* machine core numbers */
 	uint64_t hardware_id[BH_MAX_SANDBOX_CORES]; /* MPIDR affinity or APIC ID */
 	uint32_t unprotected;                       /* enum bh_protection, or-ed: protections that it does without */
+	bool masters;                               /* it is given functions that master the bus (BH_DMA_TRANSLATED) */
 	bool trusted_idle;                          /* the sandbox promises never to sleep with its interrupts masked (BH-D314) */
 	bool tolerate_ports; /* x86: ports that are not granted read as an empty bus; without it, touching one is a fault */
 	struct hal_kick_mailbox *kick_mailboxes; /* shared page, one per machine core */
@@ -95,7 +105,8 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
 						 struct hal_partition **out);
 
 /*
- * Maps [gpa, gpa+size) to [hpa, hpa+size) with the largest leaves that fit.
+ * Maps [gpa, gpa+size) to [hpa, hpa+size) with the largest leaves that fit; with HAL_DMA also in the IOMMU's root of a partition that has
+ * `masters`, for reads and writes.
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (one of the three is no multiple of 4 KiB, the range is empty, wraps or is beyond what the
  * machine can address), HAL_E_PERMISSION (the format has no such set, or device memory would be executable), HAL_E_OVERLAP (something
  * is mapped there) or HAL_E_NOMEM.
@@ -165,7 +176,8 @@ HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *p
  */
 HAL_CHECKED enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent);
 
-/* Ends construction: whatever would change the partition after this returns HAL_E_SEALED. To seal again changes nothing. */
+/* Ends construction: whatever would change the partition after this returns HAL_E_SEALED. From here on its functions, which are still
+ * silent, have their translation. To seal again changes nothing. */
 void hal_partition_seal(struct hal_partition *partition);
 
 struct hal_entry {
@@ -324,15 +336,16 @@ void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
  */
 void hal_core_quiesce(struct hal_core *core);
 /*
- * Silences the sandbox's devices: its PCI functions neither master the bus nor decode, its lines reach no core. A step of restarts, and the
- * last of an end for good.
- * Requires: the first core, after hal_core_quiesce of every core, so that nothing of the sandbox runs. At the end for good, a core that
- * does not come in time is not waited for: it never runs its guest again. Waits for locks, bounded (hal/lock.h).
+ * Silences the sandbox's devices: its PCI functions neither master the bus nor decode nor have a translation, its lines reach no core. A
+ * step of restarts, and the last of an end for good. Requires: the first core, after hal_core_quiesce of every core, so that nothing of the
+ * sandbox runs. At the end for good, a core that does not come in time is not waited for: it never runs its guest again. Waits for locks,
+ * bounded (hal/lock.h).
  *
- * Until there is an IOMMU no function masters the bus, and other devices are free of DMA (BH-D140): so the caller may write the sandbox's
- * memory when this returns. What masters will need: hal/pci/pci.h, hal/iommu/README.md.
+ * Returns whether that is done. If so, what its functions had asked of memory has been answered, nothing of theirs reaches it any more
+ * (BH-I1.dma), and the caller may write it. If not, the IOMMU has not confirmed it within a bound: the sandbox's frames are to stay as they
+ * are.
  */
-void hal_partition_quiesce(struct hal_core *core);
+HAL_CHECKED bool hal_partition_quiesce(struct hal_core *core);
 /*
  * Gives the sandbox the hardware state of a first life: its lines and functions are as start-up left them, nothing is pending or active
  * that an earlier life caused, the other cores are off, every register of this core's guest is as before its first entry, no entry

@@ -24,7 +24,7 @@ static inline uint32_t hal_lock_bit(uint32_t core)
 enum { HAL_LOCK_START_UP = 1 };
 
 /* The locks lie on the shared page, after the kick mailboxes. */
-enum hal_lock_name { HAL_LOCK_IOAPIC, HAL_LOCK_PCI, HAL_LOCKS };
+enum hal_lock_name { HAL_LOCK_IOAPIC, HAL_LOCK_PCI, HAL_LOCK_IOMMU, HAL_LOCKS };
 _Static_assert(BH_MAX_CORES * sizeof(struct hal_kick_mailbox) + HAL_LOCKS * sizeof(struct hal_lock) <= BH_PAGE_BYTES, "one page");
 
 static inline struct hal_lock *hal_lock_of(struct hal_kick_mailbox *boxes, enum hal_lock_name name)

@@ -89,20 +89,22 @@ static void begin_life(uint32_t phase, uint64_t since)
 
 /*
  * The first core's part. An end cannot fail: if a core does not come, its guest never runs again, and the devices are silenced without it.
+ * A restart writes the sandbox's memory only when nobody else can: if its functions do not fall silent, it becomes an end, and the frames
+ * stay as they are.
  */
 static void lead(struct hal_core *core, uint32_t phase)
 {
 	uint64_t since = arch_counter();
-	bool ends = phase == PHASE_ENDED;
+	bool ends = phase == PHASE_ENDED, quiet = others_have_stopped(core, phase, since);
 
-	if (!others_have_stopped(core, phase, since) && !ends) {
+	quiet = (quiet || ends) && hal_partition_quiesce(core);
+	if (ends)
+		return;
+	if (!quiet) {
 		if (monitor_change_phase(phase, PHASE_ENDED))
 			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
-	hal_partition_quiesce(core);
-	if (ends)
-		return;
 	restore_memory(core);
 	hal_core_restart(core);
 	begin_life(phase, since);

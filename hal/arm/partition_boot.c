@@ -22,6 +22,8 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	if (!partition)
 		return HAL_E_NOMEM;
 	status = pt_init(&partition->stage2, &STAGE2_FORMAT, arena);
+	if (status == HAL_OK && config->masters)
+		status = iommu_create(&partition->iommu, arena, config);
 	if (status != HAL_OK)
 		return status;
 	partition->vttbr = vttbr_of(partition->stage2.root, config->index);
@@ -42,7 +44,8 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 				  enum hal_memory memory)
 {
-	return partition->sealed ? HAL_E_SEALED : pt_map(&partition->stage2, gpa.v, hpa, size, permissions, memory);
+	return partition->sealed ? HAL_E_SEALED
+				 : iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
 }
 
 enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
@@ -62,7 +65,11 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 
 enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
-	return partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
+	enum hal_status status = partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
+
+	if (status == HAL_OK && function->dma == BH_DMA_TRANSLATED)
+		status = iommu_attach(&partition->iommu, function->id);
+	return status;
 }
 
 enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
@@ -73,6 +80,7 @@ enum hal_status hal_partition_show_functions(struct hal_partition *partition, hp
 void hal_partition_seal(struct hal_partition *partition)
 {
 	partition->sealed = true;
+	(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP); /* if it fails, its functions reach nothing */
 	partition->root.entries = partition->stage2.root;
 	for (unsigned n = 0; n < STAGE2_ROOT_ENTRIES; n++)
 		if (partition->stage2.root[n])

@@ -2,6 +2,7 @@
 /* Is this a machine that can be split? Every feature is looked at before any is used. Then, core by core, stops what a loader left on. */
 #include "hal/arm/disarm.h"
 #include "hal/arm/stage2.h"
+#include "hal/iommu/iommu.h"
 
 #include "arch/arch.h"
 
@@ -12,7 +13,7 @@ static const char *core_disarm(void)
 	return on ? disarm_refusal(on->name, 0) : NULL;
 }
 
-static const char *(*const steps[])(void) = { processor_missing, gic_missing, core_disarm, gic_disarm };
+static const char *(*const steps[])(void) = { processor_missing, gic_missing, core_disarm, gic_disarm, iommu_missing };
 
 enum hal_status hal_probe(const char **missing)
 {

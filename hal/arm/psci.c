@@ -184,10 +184,11 @@ bool hal_core_ready(struct hal_core *core)
 	return power_of(core) == POWER_ON || core->guest.trap;
 }
 
-void hal_partition_quiesce(struct hal_core *core)
+bool hal_partition_quiesce(struct hal_core *core)
 {
 	pci_reset(&core->partition->pci, core->self, PCI_SILENT);
 	gic_reset_lines(core->partition);
+	return iommu_close(&core->partition->iommu, core->self);
 }
 
 /*
@@ -204,6 +205,7 @@ void hal_core_restart(struct hal_core *core)
 	gic_reset_lines(partition);
 	partition->gic.control = 0;
 	pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);
+	(void)iommu_open(&partition->iommu, core->self); /* closed or open: both are the sandbox's own */
 	kick_reopen(core);
 	core->entry = partition->entry;
 	set_power(core, POWER_STARTED);

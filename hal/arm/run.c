@@ -31,6 +31,7 @@ void hal_core_begin(struct hal_core *core, uint64_t *exits)
 {
 	core->exits = exits;
 	hal_lock_leave(core->partition->pci.lock, core->self);
+	iommu_leave(&core->partition->iommu, core->self);
 }
 
 /* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns to the instruction after itself. */

@@ -56,5 +56,7 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 
 	if (status == HAL_OK)
 		status = pci_map(space, &partition->pci);
+	if (status == HAL_OK)
+		status = iommu_map(space, &partition->iommu);
 	return status == HAL_OK ? map_targets(space, partition) : status;
 }

@@ -9,6 +9,7 @@
 #pragma once
 #include "hal/hal.h"
 #include "hal/arm/gic/gic.h"
+#include "hal/iommu/iommu.h"
 #include "hal/pci/pci.h"
 #include "hal/pt/pt.h"
 
@@ -58,6 +59,7 @@ struct hal_partition {
 	struct hal_core *siblings[BH_MAX_SANDBOX_CORES];
 	struct gic_view gic;
 	struct pci_view pci;
+	struct iommu_view iommu;
 	struct hal_kick_mailbox *box; /* the first core's */
 	struct kick_target targets[BH_MAX_SANDBOXES];
 	struct told {

@@ -34,7 +34,7 @@ static void write_register(const struct pci_function *function, uint32_t offset,
 	uint32_t bar = (offset - PCI_BASE_ADDRESS) / 4;
 
 	if (offset == PCI_COMMAND)
-		value &= PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? PCI_COMMAND_DECODE : 0);
+		value &= PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? function->may : 0);
 	else if (bar < BH_PCI_FUNCTION_BARS ? decodes(function) || (value != UINT32_MAX && value != function->bar[bar])
 					    : offset != PCI_INTERRUPT_LINE)
 		return;

@@ -103,6 +103,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 		return HAL_E_UNSUPPORTED;
 	write(function->id, PCI_ROM_ADDRESS, 0);
 	own->place = function->id << PCI_REGISTER_BITS;
+	own->may = PCI_COMMAND_DECODE | (function->dma == BH_DMA_TRANSLATED ? PCI_COMMAND_MASTER : 0);
 	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		own->bar[bar] = function->bar[bar];
 	view->count++;

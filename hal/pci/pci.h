@@ -7,8 +7,9 @@
  *   guest ── writes ECAM ─► permission fault ─┐
  *   guest ── 0xCF8, 0xCFC ─► port exit ───────┴─► own function? ─► filter.c ─► the function
  *
- * No function masters the bus in this version: neither DMA nor message-signalled interrupts, which are writes to memory (PCI
- * Local Bus 3.0, 6.8.3 "MSI Operation"), leave it, whatever its tables and capabilities say. Capabilities are not written at all.
+ * A function masters the bus if an IOMMU translates for it (BH_DMA_TRANSLATED), and if its guest lets it. No other does: neither DMA nor
+ * message-signalled interrupts, which are writes to memory (PCI Local Bus 3.0, 6.8.3 "MSI Operation"), leave it, whatever its tables
+ * and capabilities say. Capabilities are not written at all.
  */
 #pragma once
 #include "abi/table.h"
@@ -17,6 +18,7 @@
 
 struct pci_function {
 	uint32_t place;                     /* of its first register */
+	uint32_t may;                       /* bits of the command register that its guest may set while every address is in its place */
 	uint32_t bar[BH_PCI_FUNCTION_BARS]; /* as they read when they hold what is granted */
 };
 
@@ -42,8 +44,8 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t self, uint32_t p
  * Silences the functions: they neither decode nor master the bus. Then, unless `command` is PCI_SILENT, puts them in their places and gives
  * them `command`: PCI_COMMAND_DECODE is what start-up leaves. When this returns, each function has taken its silence, and what it had
  * written before has arrived: its command was read back, and the completion of a read may not pass posted writes, as that of a
- * configuration write may (PCI Express Base 3.0, 2.4.1 "Transaction Ordering Rules"). No function masters the bus (BH-D140); where one may,
- * what it has asked to read can still be under way, so Transactions Pending has to be waited for. Requires: no guest of the sandbox runs.
+ * configuration write may (PCI Express Base 3.0, 2.4.1 "Transaction Ordering Rules"). What it has asked to read can still be under way: the
+ * IOMMU waits for that (hal/iommu/iommu.h). Requires: no guest of the sandbox runs.
  */
 void pci_reset(const struct pci_view *view, uint32_t self, uint32_t command);
 

@@ -74,6 +74,10 @@ HAL_CHECKED enum hal_status pt_init(struct pt *pt, const struct pt_format *forma
  *   HAL_E_NOMEM       the arena has too few frames
  */
 HAL_CHECKED enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory);
+/* The same in two parts, for a range that two tables shall map or none: all that can fail, which translates nothing; then the leaves.
+ * pt_commit requires: pt_prepare of the same arguments has returned HAL_OK, and nothing was mapped there since. */
+HAL_CHECKED enum hal_status pt_prepare(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory);
+void pt_commit(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory);
 
 /*
  * Makes every table that leaves of `level` at [ia, ia+size) need, so that each of their places is a hole of its own. Translates nothing.

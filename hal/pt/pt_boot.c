@@ -127,7 +127,7 @@ static void commit(struct pt *pt, struct run run, uint64_t attributes)
 	arch_barrier(); /* every leaf before whatever start-up does next */
 }
 
-enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory)
+enum hal_status pt_prepare(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory)
 {
 	const struct run run = { ia, oa.v, size };
 	enum hal_status status = check_range(pt, run);
@@ -138,8 +138,20 @@ enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsi
 		status = check_free(pt, run);
 	if (status == HAL_OK)
 		status = reserve(pt, run, permissions & HAL_EXECUTE ? pt->executable_leaf_levels : pt->leaf_levels);
+	return status;
+}
+
+void pt_commit(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory)
+{
+	commit(pt, (struct run){ ia, oa.v, size }, pt->format->permission[permissions] | pt->format->memory[memory]);
+}
+
+enum hal_status pt_map(struct pt *pt, uint64_t ia, hpa_t oa, uint64_t size, unsigned permissions, enum hal_memory memory)
+{
+	enum hal_status status = pt_prepare(pt, ia, oa, size, permissions, memory);
+
 	if (status == HAL_OK)
-		commit(pt, run, pt->format->permission[permissions] | pt->format->memory[memory]);
+		pt_commit(pt, ia, oa, size, permissions, memory);
 	return status;
 }
 

@@ -34,6 +34,7 @@ void hal_core_begin(struct hal_core *core, uint64_t *exits)
 	core->exits = exits;
 	hal_lock_leave(core->partition->ioapic.lock, core->self);
 	hal_lock_leave(core->partition->pci.lock, core->self);
+	iommu_leave(&core->partition->iommu, core->self);
 }
 
 bool x86_decode_filtered(struct hal_core *core, struct hal_exit *exit)
@@ -104,10 +105,11 @@ HAL_OUTLINE void hal_core_quiesce(struct hal_core *core)
 }
 
 /* A masked entry drops what its line raises: Intel 82093AA data sheet, 3.2.4 "I/O Redirection Table Registers". */
-void hal_partition_quiesce(struct hal_core *core)
+bool hal_partition_quiesce(struct hal_core *core)
 {
 	pci_reset(&core->partition->pci, core->self, PCI_SILENT);
 	ioapic_reset(core->partition, core->self);
+	return iommu_close(&core->partition->iommu, core->self);
 }
 
 /* Whatever cores that were still running asked of those that had stopped is forgotten. The rest is as hal_core_quiesce has left it. */
@@ -118,6 +120,7 @@ void hal_core_restart(struct hal_core *core)
 	x86_mark_on(core);
 	core->started = true;
 	pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);
+	(void)iommu_open(&core->partition->iommu, core->self); /* closed or open: both are the sandbox's own */
 	reset_core(core);
 	core->registers.rdi = core->registers.rsi = core->entry.arg;
 	apic_enable();

@@ -14,6 +14,7 @@
 #include "arch/x86_64/start.h"
 #include "hal/hal.h"
 #include "hal/x86/apic/ioapic.h"
+#include "hal/iommu/iommu.h"
 #include "hal/pci/pci.h"
 #include "hal/pt/pt.h"
 #include "hal/x86/cpuid.h"
@@ -44,6 +45,7 @@ struct hal_partition {
 	struct hal_kick_mailbox *kick_mailboxes;
 	struct ioapic_view ioapic;
 	struct pci_view pci;
+	struct iommu_view iommu;
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
 	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* sandboxes that get the notice when this one is parked; the list ends with an entry

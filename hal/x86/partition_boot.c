@@ -67,6 +67,8 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	status = create_stage2(partition, arena);
 	if (status == HAL_OK)
 		status = create_maps(partition, arena);
+	if (status == HAL_OK && config->masters)
+		status = iommu_create(&partition->iommu, arena, config);
 	if (status != HAL_OK)
 		return status;
 	x86_allow_msrs(partition);
@@ -78,7 +80,8 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 				  enum hal_memory memory)
 {
-	return partition->sealed ? HAL_E_SEALED : pt_map(&partition->stage2, gpa.v, hpa, size, permissions, memory);
+	return partition->sealed ? HAL_E_SEALED
+				 : iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
 }
 
 enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
@@ -104,7 +107,11 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 
 enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
-	return partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
+	enum hal_status status = partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
+
+	if (status == HAL_OK && function->dma == BH_DMA_TRANSLATED)
+		status = iommu_attach(&partition->iommu, function->id);
+	return status;
 }
 
 enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
@@ -151,4 +158,5 @@ void hal_partition_seal(struct hal_partition *partition)
 {
 	ioapic_reset(partition, HAL_LOCK_START_UP);
 	partition->sealed = true;
+	(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP); /* if it fails, its functions reach nothing */
 }

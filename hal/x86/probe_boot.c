@@ -81,6 +81,7 @@ static const struct x86_vendor_boot *find_vendor(void)
 enum hal_status hal_probe(const char **missing)
 {
 	const struct x86_vendor_boot *vendor = find_vendor();
+	const char *why;
 
 	if (!vendor) {
 		*missing = "the processor offers no virtualization (AMD SVM or Intel VT-x); enable it in the firmware, or in QEMU use -cpu "
@@ -95,5 +96,10 @@ enum hal_status hal_probe(const char **missing)
 	x86_vendor_boot = vendor;
 	x86_vendor = vendor->resident;
 	x86_gate_set(VECTOR_NMI, vendor->nmi);
-	return vendor->probe(missing);
+	if (vendor->probe(missing) != HAL_OK)
+		return HAL_E_UNSUPPORTED;
+	why = iommu_missing();
+	if (why)
+		*missing = why;
+	return why ? HAL_E_UNSUPPORTED : HAL_OK;
 }

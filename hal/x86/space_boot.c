@@ -37,6 +37,8 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 {
 	enum hal_status status = pci_map(space, &partition->pci);
 
+	if (status == HAL_OK)
+		status = iommu_map(space, &partition->iommu);
 	if (status != HAL_OK || !partition->ioapic.count)
 		return status;
 	return pt_map(&space->tables, board.pc.ioapic, (hpa_t){ board.pc.ioapic }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);

@@ -17,16 +17,18 @@ __attribute__((section(".partition_table"))) struct bh_table partition_table;
 
 static struct build builds[BH_MAX_SANDBOXES];
 
-static void check_table(const struct bh_table *table, const struct arch_modules *modules)
+static struct table_limits this_machine(void)
 {
-	const struct table_limits limits = { &board, (uintptr_t)__image_start, (uintptr_t)__image_end };
+	return (struct table_limits){ &board, (uintptr_t)__image_start, (uintptr_t)__image_end };
+}
+
+static void check_table(const struct bh_table *table)
+{
+	const struct table_limits limits = this_machine();
 	const char *why = table_refuse(table, &limits);
 
 	if (why)
 		monitor_refuse("partition table refused", why);
-	why = table_refuse_modules(table, &limits, modules);
-	if (why)
-		monitor_refuse("boot module refused", why);
 }
 
 static void check_machine(void)
@@ -35,6 +37,27 @@ static void check_machine(void)
 
 	if (hal_probe(&missing) != HAL_OK)
 		monitor_refuse("cannot start", missing);
+}
+
+/* BH-I1.dma: what a loader left at work would change what is checked next. */
+static void end_dma(const struct bh_table *table)
+{
+	const char *missing = "";
+
+	if (!hal_machine_silence_functions())
+		monitor_refuse("cannot start",
+			       "a PCI function does not stop mastering the bus; take it out, or switch it off in the firmware");
+	if (hal_machine_block_dma((hpa_t){ table->iommu_tables }, &missing) != HAL_OK)
+		monitor_refuse("cannot start", missing);
+}
+
+static void check_modules(const struct bh_table *table, const struct arch_modules *modules)
+{
+	const struct table_limits limits = this_machine();
+	const char *why = table_refuse_modules(table, &limits, modules);
+
+	if (why)
+		monitor_refuse("boot module refused", why);
 }
 
 /* This core becomes the table's core 0. If it is another one, kicks and interrupts for core 0 would go elsewhere. */
@@ -111,15 +134,14 @@ _Noreturn void monitor_boot(void)
 	struct boot_clock clock = { .entered = arch_counter() };
 	struct arch_modules modules = arch_boot_modules();
 
-	/* 1. Trust nothing unchecked: first what the loader brought, then the machine. */
-	check_table(table, &modules);
+	/* 1. Trust nothing unchecked: the table, the machine, and, when no device can change it, what the loader brought. */
+	check_table(table);
 	check_machine();
+	end_dma(table);
+	check_modules(table, &modules);
 
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
-	if (!hal_machine_silence_functions())
-		monitor_refuse("cannot start",
-			       "a PCI function does not stop mastering the bus; take it out, or switch it off in the firmware");
 	check_boot_core(table);
 	clock.hz = hal_machine_clock_hz();
 	if (!clock.hz)

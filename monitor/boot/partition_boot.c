@@ -133,6 +133,14 @@ static bool has_functions(const struct bh_table *table, uint32_t index)
 	return false;
 }
 
+static bool has_masters(const struct bh_table *table, uint32_t index)
+{
+	for (uint32_t n = 0; n < table->pci_function_count; n++)
+		if (table->pci_functions[n].sandbox == index && table->pci_functions[n].dma == BH_DMA_TRANSLATED)
+			return true;
+	return false;
+}
+
 /* BH_POOL_ABSENT: the arena's first frame. */
 static void take_absent(struct build *build)
 {
@@ -163,7 +171,8 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 
 		if (region->sandbox == index)
 			build_must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size,
-						     region->permissions, (enum hal_memory)region->memory_type),
+						     region->permissions | (region->kind == BH_REGION_RAM ? HAL_DMA : 0),
+						     (enum hal_memory)region->memory_type),
 				   "memory region");
 	}
 	for (uint32_t n = 0; n < table->port_count; n++)
@@ -187,6 +196,7 @@ static void create_partition(const struct bh_table *table, uint32_t index, struc
 	config.index = index;
 	config.core_count = sandbox->core_count;
 	config.unprotected = sandbox->unprotected;
+	config.masters = has_masters(table, index);
 	config.trusted_idle = sandbox->flags & BH_SANDBOX_TRUSTED_IDLE;
 	config.tolerate_ports = sandbox->flags & BH_SANDBOX_LINUX;
 	config.kick_mailboxes = (struct hal_kick_mailbox *)(uintptr_t)table->shared;

@@ -48,8 +48,10 @@ enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hp
 	for (uint32_t n = 0; n < table.region_count; n++) {
 		const struct bh_region *region = &table.regions[n];
 
+		unsigned for_functions = region->kind == BH_REGION_RAM ? HAL_DMA : 0; /* BH-I1.dma: of nothing else */
+
 		if (region->sandbox == INDEX && region->gpa == gpa.v && region->hpa == hpa.v && region->size == size &&
-		    region->permissions == permissions && region->memory_type == memory)
+		    (region->permissions | for_functions) == permissions && region->memory_type == memory)
 			seen.regions |= 1u << n;
 	}
 	return HAL_OK;

@@ -38,6 +38,8 @@ const char *refuse_header(const struct bh_table *table, const struct table_limit
 	REFUSE_IF(table->checksum != table_checksum(table),
 		  "its checksum is wrong: the image was damaged or cut short; build or copy it again");
 	REFUSE_IF(!same_name(table->platform, limits->board->name), "it was made for another platform; build the image for this one");
+	REFUSE_IF(table->iommu != (uint32_t)limits->board->iommu.kind,
+		  "it was made for a machine with another IOMMU, or without; build the image again");
 	REFUSE_IF(table->core_count < 1 || table->core_count > BH_MAX_CORES, "core count out of range");
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||

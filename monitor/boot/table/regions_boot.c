@@ -20,17 +20,23 @@ const char *refuse_pools(const struct bh_table *table, const struct table_limits
 {
 	struct board_span image = { limits->image_start, limits->image_end - limits->image_start };
 	struct board_span shared = { table->shared, BH_PAGE_BYTES };
+	struct board_span iommu = span_of_iommu(table);
 
 	REFUSE_IF(!aligned(shared.start, BH_PAGE_BYTES) || !is_ram(limits, shared), "the shared page is misaligned or outside RAM");
 	REFUSE_IF(overlap(shared, image), "the shared page lies in the monitor image");
 	REFUSE_IF(span_touches(limits->board->reserved_ram, shared), "the shared page lies in RAM reserved for firmware or start-up");
+	REFUSE_IF(!aligned(iommu.start, BH_IOMMU_ALIGN) || (iommu.bytes && !is_ram(limits, iommu)),
+		  "the IOMMU's tables are misaligned or outside RAM");
+	REFUSE_IF(overlap(iommu, image) || overlap(iommu, shared), "the IOMMU's tables overlap the monitor image or the shared page");
+	REFUSE_IF(span_touches(limits->board->reserved_ram, iommu), "the IOMMU's tables lie in RAM reserved for firmware or start-up");
 	for (uint32_t n = 0; n < table->sandbox_count; n++) {
 		struct board_span pool = span_of_pool(table, n);
 
 		REFUSE_IF(!aligned(pool.start | pool.bytes, BH_PAGE_BYTES) || !is_ram(limits, pool), "a pool is misaligned or outside RAM");
 		REFUSE_IF(pool.bytes <= BH_POOL_ARENA || pool.bytes > most_pool_bytes(&table->sandboxes[n]),
 			  "a pool is smaller or larger than one for so many cores can be");
-		REFUSE_IF(overlap(pool, image) || overlap(pool, shared), "a pool overlaps the monitor image or the shared page");
+		REFUSE_IF(overlap(pool, image) || overlap(pool, shared) || overlap(pool, iommu),
+			  "a pool overlaps the monitor image, the shared page or the IOMMU's tables");
 		REFUSE_IF(span_touches(limits->board->reserved_ram, pool), "a pool lies in RAM reserved for firmware or start-up");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(pool, span_of_pool(table, other)), "two pools overlap");

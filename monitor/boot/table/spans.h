@@ -33,5 +33,7 @@ bool span_touches(struct board_spans spans, struct board_span span);
 /* Returns whether the span lies whole within one span of the board's RAM. */
 bool is_ram(const struct table_limits *limits, struct board_span span);
 struct board_span span_of_pool(const struct bh_table *table, uint32_t sandbox);
-/* Returns whether the span overlaps frames only monitors may touch: the image, the shared page, the pools. */
+/* The IOMMU's tables; empty on a board without one. Requires: a header that was not refused. */
+struct board_span span_of_iommu(const struct bh_table *table);
+/* Returns whether the span overlaps frames only monitors may touch: the image, the shared page, the pools, the IOMMU's tables. */
 bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct board_span span);

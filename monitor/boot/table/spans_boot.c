@@ -28,6 +28,15 @@ struct board_span span_of_pool(const struct bh_table *table, uint32_t sandbox)
 	return (struct board_span){ table->sandboxes[sandbox].pool, table->sandboxes[sandbox].pool_bytes };
 }
 
+struct board_span span_of_iommu(const struct bh_table *table)
+{
+	static const uint64_t bytes[BH_IOMMU_KINDS] = {
+		[BH_IOMMU_SMMUV3] = BH_SMMUV3_BYTES, [BH_IOMMU_AMDVI] = BH_AMDVI_BYTES, [BH_IOMMU_VTD] = BH_VTD_BYTES
+	};
+
+	return (struct board_span){ table->iommu_tables, bytes[table->iommu] };
+}
+
 bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct board_span span)
 {
 	struct board_span image = { limits->image_start, limits->image_end - limits->image_start };
@@ -36,5 +45,5 @@ bool span_touches_monitor(const struct bh_table *table, const struct table_limit
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		if (overlap(span, span_of_pool(table, n)))
 			return true;
-	return overlap(span, image) || overlap(span, shared);
+	return overlap(span, image) || overlap(span, shared) || overlap(span, span_of_iommu(table));
 }
