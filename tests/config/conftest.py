@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles partition files of the tests on a platform, with stand-ins for their software."""
 
+import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,8 +13,11 @@ from typing import Any
 
 import cffi
 import pytest
+from bhtool.abi import lib
+from bhtool.config import compile
 from bhtool.config.compile import compile_partition
 from bhtool.config.plan import Plan
+from bhtool.config.private import read_private
 from bhtool.paths import ROOT
 from bhtool.platforms import Platform, load
 
@@ -19,6 +25,7 @@ from tests.config.software import Files
 
 Compile = Callable[[Path, str], Plan]
 BOARD_PART = "BOARD_TREE"
+IOMMU = re.compile(r"/\* BOARD_IOMMU (\w+) (0x[0-9a-f]+) (0x[0-9a-f]+) \*/")
 IMAGE_START = {"qemu-svm": 0x100000, "bochs-vtx": 0x100000}
 
 
@@ -29,6 +36,17 @@ def with_board_part(platform: Platform, partition: Path, folder: Path) -> Platfo
     board = folder / f"{platform.name}-{partition.stem}.dtsi"
     board.write_text(f'#include "{platform.board}"\n#define {BOARD_PART}\n#include "{partition}"\n#undef {BOARD_PART}\n')
     return SimpleNamespace(board_name=platform.board_name, arch=platform.arch, backend=platform.backend, board=board)
+
+
+@contextmanager
+def with_iommu(partition: Path) -> Iterator[None]:
+    """A partition file of these tests may say what IOMMU board.h names: `BOARD_IOMMU BH_IOMMU_SMMUV3 0x9050000 0x0` in a comment."""
+    found = IOMMU.search(partition.read_text(errors="replace")) if partition.is_file() else None
+    with pytest.MonkeyPatch.context() as patch:
+        if found:
+            named = int(getattr(lib, found[1])), int(found[2], 16), int(found[3], 16)
+            patch.setattr(compile, "read_private", lambda name: replace(read_private(name), iommu=named if named[0] else None))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +62,8 @@ def compile_on(files: Callable[[str], Files], tmp_path_factory: pytest.TempPathF
 
     def compile_one(partition: Path, platform_name: str) -> Plan:
         platform = with_board_part(load(platform_name), partition, folder)
-        return compile_partition(partition, platform, files(platform.arch))
+        with with_iommu(partition):
+            return compile_partition(partition, platform, files(platform.arch))
 
     return compile_one
 

@@ -136,6 +136,9 @@ def test_what_the_tool_cannot_read_of_a_board_is_refused(written: str, tmp_path:
         ("BOARD_PCI_PORTS_AT", None, "does not define BOARD_PCI_PORTS_AT"),
         ("BOARD_PRIVATE_LINES", "{ 0, 32 } SPAN(7)", "pairs of numbers in braces are expected"),
         ("BOARD_IMAGE_AT", None, ""),
+        ("BOARD_IOMMU", "{ 0, 1 }", "where an IOMMU is expected"),
+        ("BOARD_IOMMU", "{ BH_IOMMU_OTHER, 1 }", "where an IOMMU is expected"),
+        ("BOARD_IOMMU", None, ""),
     ],
 )
 def test_no_list_of_a_board_is_empty_by_mistake(
@@ -143,6 +146,7 @@ def test_no_list_of_a_board_is_empty_by_mistake(
 ) -> None:
     (tmp_path / "mine").mkdir()
     good = dict.fromkeys(MACROS, "{ 0, 1 }") | {"BOARD_PCI_PORTS_AT": "0", "BOARD_IMAGE_AT": "0x1000"}
+    good |= {"BOARD_IOMMU": "{ BH_IOMMU_AMDVI, 0xfed80000ull, 0x8 }"}
     texts = {one: text for one, text in (good | {name: written}).items() if text is not None}
     (tmp_path / "mine" / "board.h").write_text("".join(f"#define {one} {text}\n" for one, text in texts.items()))
     monkeypatch.setattr(paths, "PLATFORMS", tmp_path)
@@ -151,7 +155,8 @@ def test_no_list_of_a_board_is_empty_by_mistake(
         with pytest.raises(BulkheadError, match=said):
             read_private("mine")
     else:
-        assert read_private("mine").image_at is None
+        found = read_private("mine")
+        assert (found.image_at, found.iommu) in ((None, (lib.BH_IOMMU_AMDVI, 0xFED80000, 8)), (0x1000, None))
     read_private.cache_clear()
 
 

@@ -40,7 +40,7 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
         f"one{index}", index, "native", where, where, [index], [index], "log", "kernel", "", gpa, hpa, 4 * MIB, pool, regions=regions
     )
     found.pool_size = 0x20000
-    found.functions = [Function(f"function{index}", 0x10 + index, 0x12345678, [(0x3000, 0xFFFFF000), *[(0, 0)] * 5], dma_free=True)]
+    found.functions = [Function(f"function{index}", 0x10 + index, 0x12345678, [(0x3000, 0xFFFFF000), *[(0, 0)] * 5], dma="free")]
     found.configuration = [Region("configuration", "configuration", 0xB0000000, 0xB0000000, MIB, "r")]
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from bhtool.abi import lib
 from bhtool.config.grants import Grant
+from bhtool.config.iommu import Iommu
 from bhtool.config.plan import Diagnostic, Plan, Region, SandboxPlan
 from bhtool.config.rules import diagnose
 from bhtool.config.span import MIB2, PAGE
@@ -37,12 +38,14 @@ def _leaves(region: Region) -> Iterator[tuple[int, int]]:
         done += size
 
 
-def count_tables(sandbox: SandboxPlan, arch: str) -> None:
-    """Fills in the sandbox's table bytes: those its RAM needs, and those everything else adds."""
+def count_tables(sandbox: SandboxPlan, arch: str, iommu: Iommu | None) -> None:
+    """Fills in the sandbox's table bytes: those its RAM needs, those everything else adds, and those of functions that master the bus, whose
+    second root maps the RAM alone by tables of the same geometry."""
     ram = tables_of([region for region in sandbox.regions if region.kind == "ram"], arch)
     everything = tables_of(sandbox.regions + sandbox.configuration, arch)
     sandbox.ram_table_bytes = len(ram) * PAGE
     sandbox.other_table_bytes = (len(everything) - len(ram)) * PAGE
+    sandbox.iommu_table_bytes = (len(ram) + iommu.kind.frames) * PAGE if iommu and sandbox.masters else 0
 
 
 def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnostic]:
@@ -54,7 +57,7 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
             yield diagnose(GRANTS, where, f"`{sandbox.name}` has {rows} grants, {lib.BH_MAX_GRANTS} fit")
         most = lib.BH_SMALL_POOL_BYTES + max(0, len(sandbox.cores) - lib.BH_SMALL_CORES) * lib.BH_CORE_POOL_BYTES
         if sandbox.pool_size > most:
-            tables = sandbox.ram_table_bytes + sandbox.other_table_bytes
+            tables = sandbox.ram_table_bytes + sandbox.other_table_bytes + sandbox.iommu_table_bytes
             text = f"the monitor of `{sandbox.name}` needs {size_text(sandbox.pool_size)}, {size_text(tables)} of them for its translation tables"
             yield diagnose(POOL, where, f"{text}; it can have {size_text(most)}")
     yield from _judge_rows(plan)

@@ -61,15 +61,15 @@ def addresses_apart(domains: Domains) -> Iterator[Finding]:
 
 
 def never_given(function: Function) -> bool:
-    """By its class, whatever is known of its DMA."""
-    return any(one in BY_DMA or one == BRIDGE for one in function.classes)
+    """By its class, whatever is known of its DMA: what works by DMA needs an IOMMU that sees it."""
+    return any((one in BY_DMA and not function.stream) or one == BRIDGE for one in function.classes)
 
 
 def can_be_given(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:
             for one in device.function.classes if device.function else ():
-                if one in BY_DMA:
+                if one in BY_DMA and device.function and not device.function.stream:
                     yield Finding(
                         sandbox.where("access"), f"{device.name} of `{sandbox.name}` is a {BY_DMA[one]} function, which works by DMA"
                     )

@@ -26,7 +26,7 @@ from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
 from bhtool.config.initrd import read_file, read_initrd
 from bhtool.config.linux_arm import linux_arm_payload
 from bhtool.config.linux_x86 import linux_x86_payload, pci_console
-from bhtool.config.machine import BoardError, Device, Wire, read_machine
+from bhtool.config.machine import BoardError, Device, Machine, Wire, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
 from bhtool.config.numa import judge_crossings
@@ -57,7 +57,7 @@ def compile_partition(partition: Path, platform: Platform, resolve: Resolve) -> 
     plan = Plan(platform.board_name, partition)
     try:
         domains = _read(plan, platform)
-        plan.ram = [(span.start, span.size) for span in domains.machine.ram]
+        _describe(plan, domains.machine)
         _place_all(plan, domains, platform, resolve)
         _settle_pools(plan, domains, platform)
         plan.table = make_table(plan, domains.machine.cores)
@@ -71,11 +71,18 @@ def survey_partition(partition: Path, platform: Platform) -> tuple[Plan, Domains
     plan = Plan(platform.board_name, partition)
     try:
         domains = _read(plan, platform)
-        plan.ram = [(span.start, span.size) for span in domains.machine.ram]
+        _describe(plan, domains.machine)
         _allocate(plan, domains, platform)
     except Refused:
         return plan, None
     return plan, domains
+
+
+def _describe(plan: Plan, machine: Machine) -> None:
+    """What it says of the machine, whatever is granted."""
+    plan.ram = [(span.start, span.size) for span in machine.ram]
+    if machine.iommu:
+        plan.iommu, plan.iommu_bytes = machine.iommu.kind.number, machine.iommu.kind.table_bytes
 
 
 def _add(plan: Plan, found: list[Diagnostic]) -> None:
@@ -179,10 +186,10 @@ def _lay_out(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[
     sizes, stretches = [lib.BH_POOL_ARENA] * len(domains.sandboxes), lib.BH_MAX_REGIONS
     while True:
         placement = place(domains, sizes, copies, stretches)
-        plan.shared_hpa = placement.shared
+        plan.shared_hpa, plan.iommu_hpa = placement.shared, placement.iommu
         plan.sandboxes = [plan_sandbox(domains, placement, sandbox) for sandbox in domains.sandboxes]
         for one in plan.sandboxes:
-            count_tables(one, platform.arch)
+            count_tables(one, platform.arch, domains.machine.iommu)
         _settle_pools(plan, domains, platform)
         needed = [min(one.pool_size, lib.BH_MAX_POOL_BYTES) for one in plan.sandboxes]
         most = max(len(one.ram) for one in plan.sandboxes)
@@ -198,7 +205,7 @@ def _lay_out(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[
 def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
     """What each monitor takes, as far as it is known."""
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
-        spans = list(own_spans(domains.machine, sandbox, one, plan.sandboxes, plan.shared_hpa))
+        spans = list(own_spans(domains.machine, sandbox, one, plan))
         one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
         one.core_bytes = frames_of(platform.arch, platform.backend).core * lib.BH_PAGE_BYTES
     copies = [held for held in plan.holdings if held.what.startswith("boot snapshot of")]

@@ -8,11 +8,11 @@ of DMA; a partition file cannot (BH-R009).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bhtool.config.machine import Device, buses
-from bhtool.config.plan import DmaFree
+from bhtool.config.plan import Dma, DmaFree, Translated
 
 REASON = "bulkhead,dma-free"
 PASSIVE = "never masters its bus"
@@ -54,6 +54,7 @@ SIGNS = (
 )
 
 
+BY_OTHERS = {"dmas", "dma-names", "memory-region"}  # of SIGNS, what an IOMMU does not see of a function
 OF_ANY_BUS = ("dma-ranges",)  # how addresses are translated, should a device on it do DMA
 
 
@@ -64,8 +65,22 @@ class Doubt:
     text: str
 
 
-def judge_dma(device: Device) -> DmaFree | Doubt:
-    """The word of the board tree, then its binding."""
+def judge_dma(device: Device) -> DmaFree | Translated | Doubt:
+    """The word of the board tree, then its binding, then what the IOMMU makes of it."""
+    found = _judge_by_itself(device)
+    return found if isinstance(found, DmaFree) else _translated(device) or found
+
+
+def _translated(device: Device) -> Translated | None:
+    """Of what it has another do the IOMMU sees nothing; and what has no class may be a bridge."""
+    function = device.function
+    if not function or not function.stream or not function.classes or not BY_OTHERS.isdisjoint(device.node.properties):
+        return None
+    stream = function.stream
+    return Translated(stream.iommu, f"{stream.title} leads its stream, {stream.number:#x}, to RAM of its sandbox alone")
+
+
+def _judge_by_itself(device: Device) -> DmaFree | Doubt:
     node = device.node
     if REASON in node.properties:
         return DmaFree("board tree", node.text(REASON))
@@ -100,3 +115,11 @@ def _signs(device: Device) -> Iterator[Doubt]:
 
 def is_dma_free(device: Device) -> bool:
     return isinstance(judge_dma(device), DmaFree)
+
+
+def dma_of(devices: Iterable[Device]) -> Dma:
+    """Of devices that are granted as one, the least that is known of any."""
+    found = [judge_dma(one) for one in devices]
+    if any(isinstance(one, Doubt) for one in found):
+        return "unknown"
+    return "translated" if any(isinstance(one, Translated) for one in found) else "free"

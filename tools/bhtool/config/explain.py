@@ -15,6 +15,7 @@ ExplainKind = Literal["memory", "port", "register"]
 
 MONITOR = "monitor"
 IMAGE, FIRMWARE, KICK_MAILBOXES = "firmware and monitor image", "firmware", "kick mailboxes"
+IOMMU_TABLES = "tables of the IOMMU"
 
 
 def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
@@ -28,6 +29,10 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
     for span in machine.reserved:
         yield Holding("memory", span.start, span.size, IMAGE if span.holds(image) else FIRMWARE, MONITOR, None)
     yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, KICK_MAILBOXES, MONITOR, None)
+    if plan.iommu:
+        yield Holding("memory", plan.iommu_hpa, plan.iommu_bytes, IOMMU_TABLES, MONITOR, None)
+    for iommu in machine.iommus:
+        yield Holding("memory", iommu.registers.start, iommu.registers.size, f"IOMMU {iommu.name}", MONITOR, iommu.node.location)
     for controller in machine.controllers:
         for start, size in controller.reg():
             yield Holding("memory", start, size, f"interrupt controller {controller.label}", MONITOR, controller.location)

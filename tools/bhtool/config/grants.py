@@ -9,13 +9,13 @@ from itertools import zip_longest
 from typing import Literal
 
 from bhtool.abi import lib
-from bhtool.config.dma import is_dma_free, judge_dma
+from bhtool.config.dma import Doubt, dma_of, judge_dma
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
 from bhtool.config.numa import nodes_of_cores, nodes_of_ram
 from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement, takes_largest
-from bhtool.config.plan import DmaFree, Function, Line, Ports, Region, SandboxPlan
+from bhtool.config.plan import Dma, Function, Line, Ports, Region, SandboxPlan
 from bhtool.config.span import PAGE, Span
 from bhtool.config.unprotected import open_regions
 
@@ -77,19 +77,19 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         unprotected=sandbox.unprotected,
         initrd=sandbox.node.text("initrd"),
         ready_line=sandbox.node.text("ready-line"),
-        devices={one.name: free for one in sandbox.devices if isinstance(free := judge_dma(one), DmaFree)},
+        devices={one.name: known for one in sandbox.devices if not isinstance(known := judge_dma(one), Doubt)},
         withheld=[one.name for one in sandbox.withheld],
     )
     plan.regions = _regions(domains, placement, sandbox, plan)
     plan.configuration = _configuration(sandbox, plan)
     plan.regions += open_regions(domains.machine, plan)
     plan.ports = [
-        Ports(name, span.start, span.size, free)
-        for name, span, free in _each_once((one, span) for one in sandbox.devices for span in one.ports)
+        Ports(name, span.start, span.size, dma)
+        for name, span, dma in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
     plan.lines = _lines(sandbox, domains)
     plan.functions = [
-        Function(one.name, one.function.id, one.function.identity, one.function.words, is_dma_free(one))
+        Function(one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]))
         for one in sandbox.devices
         if one.function
     ]
@@ -176,12 +176,12 @@ def _ram(gpa: int, spans: list[Span]) -> Iterator[Region]:
         gpa += span.size
 
 
-def _registers(kind: Literal["bar", "device"], name: str, page: Span, dma_free: bool) -> Region:
-    return Region(name, kind, page.start, page.start, page.size, "rw", True, dma_free)
+def _registers(kind: Literal["bar", "device"], name: str, page: Span, dma: Dma) -> Region:
+    return Region(name, kind, page.start, page.start, page.size, "rw", True, dma)
 
 
-def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span, bool]]:
-    """Whose each stretch is, and whether all of them are free of DMA; those that overlap are one, as devices of one sandbox may share pages
+def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span, Dma]]:
+    """Whose each stretch is, and what is known of their DMA; those that overlap are one, as devices of one sandbox may share pages
     and ports."""
     found: list[tuple[list[Device], Span]] = []
     for device, span in held:
@@ -190,7 +190,7 @@ def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span, boo
         start = min(one.start for one in spans)
         found = [one for one in found if one not in shared]
         found.append(([*devices, device], Span(start, max(one.end for one in spans) - start)))
-    return [(_joined(one.name for one in devices), span, all(map(is_dma_free, devices))) for devices, span in found]
+    return [(_joined(one.name for one in devices), span, dma_of(devices)) for devices, span in found]
 
 
 def foreign_log(k: int) -> int:

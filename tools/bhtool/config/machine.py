@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bhtool.config.iommu import Iommu, is_iommu, read_iommus
 from bhtool.config.pci_function import Function
 from bhtool.config.plan import Location
 from bhtool.config.span import Span
@@ -101,6 +102,7 @@ class BoardPrivate:
     lines: tuple[Span, ...] = ()
     pci_windows: tuple[Span, ...] = ()
     pci_ports: tuple[Span, ...] = ()
+    iommu: tuple[int, int, int] | None = None  # enum bh_iommu, registers, function; None: the header names none
     image_at: int | None = None  # where the image is linked; None: the header does not say
 
 
@@ -117,6 +119,7 @@ class Machine:
     interrupt_controller: Node
     controllers: list[Node]
     devices: list[Device]
+    iommus: list[Iommu] = field(default_factory=list)
     private: BoardPrivate = BoardPrivate()
 
     @property
@@ -125,6 +128,11 @@ class Machine:
         own = machine_node(self.root)
         said = own.properties.get("image-address") if own else None
         return joined(said.cells) if said else self.family.monitor.image_address
+
+    @property
+    def iommu(self) -> Iommu | None:
+        """The one that monitors drive."""
+        return next(iter(self.iommus), None)
 
     @property
     def gic_v3(self) -> bool:
@@ -204,6 +212,7 @@ def read_machine(root: Node, family: Family) -> Machine:
         interrupt_controller=main,
         controllers=controllers,
         devices=_devices(root, main),
+        iommus=read_iommus(root),
     )
 
 
@@ -242,7 +251,8 @@ def _devices(root: Node, controller: Node) -> list[Device]:
             continue
         if top.text("device_type") == "pci":  # pci.py
             continue
-        found += [_device(node, controller) for node in top.walk() if "reg" in node.properties and not _is_controller(node)]
+        own = [node for node in top.walk() if "reg" in node.properties and not _is_controller(node) and not is_iommu(node)]
+        found += [_device(node, controller) for node in own]
     return [device for device in found if device.registers or device.ports]
 
 

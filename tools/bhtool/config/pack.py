@@ -3,7 +3,7 @@
 
     a stretch of RAM:   copies ►│    │ RAM of sandboxes │    │◄ copies       what is left between them: pools, the page all share
 Whatever fits a stretch fits it in this form: RAM that lies between others' moves next to them, in whole units, as nothing else is aligned to
-more than a page. So copies are tried at both ends of every stretch first, then RAM, largest first, then what is small. A state that has been
+more than a page, but for the tables of an IOMMU, which there are once. So copies are tried at both ends of every stretch first, then RAM, largest first, then what is small. A state that has been
 left once is not looked at again, and none is whose units cannot hold the RAM that is still to come.
 """
 
@@ -13,19 +13,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bhtool.abi import lib
 from bhtool.config.span import MIB2, PAGE, Span, align_up
 
 GIB = 1 << 30
 MOST_STATES = 20_000  # less than a second; of a thousand tight random partitions three need more
 
-Kind = Literal["copy", "ram", "pool", "shared"]
-ORDER: tuple[Kind, ...] = ("copy", "ram", "pool", "shared")
+Kind = Literal["copy", "ram", "iommu", "pool", "shared"]
+ORDER: tuple[Kind, ...] = ("copy", "ram", "iommu", "pool", "shared")
 State = tuple[Span, ...]  # free stretches in the order of their addresses
 
 
 @dataclass(frozen=True)
 class Want:
-    """So many bytes, for a sandbox: RAM in whole units of 2 MiB, a pool within one of them, anything else in pages."""
+    """So many bytes, for a sandbox: RAM in whole units of 2 MiB, a pool within one of them, anything else in pages; of an IOMMU for all."""
 
     kind: Kind
     sandbox: int
@@ -33,7 +34,7 @@ class Want:
 
     @property
     def align(self) -> int:
-        return MIB2 if self.kind == "ram" else PAGE
+        return {"ram": MIB2, "iommu": int(lib.BH_IOMMU_ALIGN)}.get(self.kind, PAGE)
 
     @property
     def block(self) -> int:

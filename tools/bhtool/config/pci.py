@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bhtool.config.iommu import Iommu, streams_of
 from bhtool.config.machine import Device, Machine, Wire, wires_from
 from bhtool.config.pci_function import Bar, Function
 from bhtool.config.span import Span
@@ -54,18 +55,19 @@ def with_functions(machine: Machine) -> Machine:
 
 
 def _device(machine: Machine, host: Node, node: Node) -> Device:
-    function = _function(host, node)
+    function = _function(host, node, machine.iommus)
     spaces = [(bar, _translated(host, bar)) for bar in function.bars]
     registers = tuple(Span(start, bar.size) for bar, start in spaces if start is not None)
     ports = tuple(bar.span for bar, start in spaces if start is None and bar.is_ports)
     return Device(node, node.label, registers, ports, tuple(_wires(machine, host, node)), function)
 
 
-def _function(host: Node, node: Node) -> Function:
+def _function(host: Node, node: Node, iommus: list[Iommu]) -> Function:
     names = [match for one in node.compatible if (match := NAMES.fullmatch(one))]
     identity = int(names[0][2], 16) << 16 | int(names[0][1], 16) if names else 0
     classes = tuple(int(match[1], 16) for one in node.compatible if (match := CLASS.fullmatch(one)))
-    return Function(node.properties["reg"].cells[0] >> 8 & 0xFFFF, identity, classes, tuple(_bars(node)), host)
+    number = node.properties["reg"].cells[0] >> 8 & 0xFFFF
+    return Function(number, identity, classes, tuple(_bars(node)), host, next(streams_of(host, number, iommus), None))
 
 
 def _bars(node: Node) -> Iterator[Bar]:

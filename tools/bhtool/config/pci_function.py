@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bhtool.config.iommu import Stream
 from bhtool.config.span import Span
 from bhtool.config.tree import Node
 
@@ -45,6 +46,7 @@ class Function:
     classes: tuple[int, ...]  # base classes
     bars: tuple[Bar, ...]
     host: Node = field(repr=False, compare=False)
+    stream: Stream | None = None  # no IOMMU sees it
 
     @property
     def words(self) -> list[tuple[int, int]]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places everything physical. Deterministic: the same files give the same addresses.
 
-Order: pinned regions stay where the file says; then the shared page, the pools, sandbox RAM, largest first, and what restarts keep, each at
+Order: pinned regions stay where the file says; then the shared page, the pools, the IOMMU's tables, sandbox RAM, largest first, and what restarts keep, each at
 the lowest address that fits, RAM and pools first in the NUMA node of their sandbox's cores. Where that fails, an exact search over all of them (pack.py). A sandbox that takes the rest and names no region
 gets every stretch that is still free, the largest first, as one stretch of guest-physical addresses.
 """
@@ -65,6 +65,7 @@ class Placement:
     shared: int = 0
     pools: list[int] = field(default_factory=list)
     ram: list[list[Span]] = field(default_factory=list)  # by sandbox index; as the sandbox sees them, one after the other
+    iommu: int = 0  # tables of the IOMMU; 0: there is none
     copies: list[int] = field(default_factory=list)  # by sandbox index; 0: none was asked for
     free: Free = field(default_factory=lambda: Free([], []))  # what is left
     given_up: int = 0  # bytes of whole units that whoever takes the rest cannot have
@@ -84,7 +85,9 @@ def place(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int] = (
     placement = Placement(starts[wants[0]], ram=[_pinned(domains, one) for one in domains.sandboxes], copies=[0] * count, free=free)
     placement.pools = [starts[want] for want in wants if want.kind == "pool"]
     for want, start in starts.items():
-        if want.kind == "ram":
+        if want.kind == "iommu":
+            placement.iommu = start
+        elif want.kind == "ram":
             placement.ram[want.sandbox] = [Span(start, want.size)]
         elif want.kind == "copy":
             placement.copies[want.sandbox] = start
@@ -96,10 +99,12 @@ def place(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int] = (
 
 def _wants(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int]) -> list[Want]:
     """What has no place yet, in the order of first fit."""
+    iommu = domains.machine.iommu
     ram = [Want("ram", one.index, memory.size) for one in domains.sandboxes if (memory := domains.memory_of(one)) and not memory.span]
     return [
         Want("shared", 0, PAGE),
         *(Want("pool", index, size) for index, size in enumerate(pool_sizes)),
+        *([Want("iommu", 0, iommu.kind.table_bytes)] if iommu else []),
         *sorted(ram, key=lambda want: (-want.size, want.sandbox)),
         *(Want("copy", index, size) for index, size in enumerate(copy_sizes) if size),
     ]

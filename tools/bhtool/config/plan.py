@@ -53,6 +53,9 @@ class Segment:
     data: bytes = field(repr=False)
 
 
+Dma = Literal["unknown", "free", "translated"]  # enum bh_dma
+
+
 @dataclass(frozen=True)
 class Region:
     """One mapping of a sandbox: [gpa, gpa+size) to [hpa, hpa+size)."""
@@ -64,7 +67,7 @@ class Region:
     size: int
     permissions: str  # of "rwx"
     registers: bool = False  # device memory
-    dma_free: bool = False  # of a device: known to be
+    dma: Dma = "unknown"  # of a device
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Ports:
     name: str
     first: int
     count: int
-    dma_free: bool
+    dma: Dma
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,20 @@ class Function:
     id: int
     identity: int
     words: list[tuple[int, int]]
-    dma_free: bool
+    dma: Dma
 
 
 @dataclass(frozen=True)
 class DmaFree:
     """Who says that a device reaches no memory by itself: a binding by its name, or "board tree"; and why."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Translated:
+    """The IOMMU, by its label, that leads all that a function does to its sandbox's RAM; and how it knows the function."""
 
     source: str
     reason: str
@@ -141,7 +152,7 @@ class SandboxPlan:
     initrd: str = ""
     ready_line: str = ""
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
-    devices: dict[str, DmaFree] = field(default_factory=dict)  # granted, by name
+    devices: dict[str, DmaFree | Translated] = field(default_factory=dict)  # granted, by name
     withheld: list[str] = field(default_factory=list)  # devices that `takes-the-rest` leaves to nobody
     regions: list[Region] = field(default_factory=list)
     ports: list[Ports] = field(default_factory=list)
@@ -160,11 +171,17 @@ class SandboxPlan:
     pieces: list[tuple[int, int]] = field(default_factory=list)  # (address, bytes) of what a restart copies back
     ram_table_bytes: int = 0  # stage-2 tables that only RAM needs, root included
     other_table_bytes: int = 0
+    iommu_table_bytes: int = 0  # of its second root, and what else its monitor keeps of the IOMMU
 
     @property
     def ram(self) -> list[Region]:
         """Its RAM as the machine has it: one stretch, or several for who takes the rest; one after the other in its own addresses."""
         return [one for one in self.regions if one.kind == "ram"]
+
+    @property
+    def masters(self) -> bool:
+        """Whether functions of its own reach its RAM, through the IOMMU."""
+        return any(one.dma == "translated" for one in self.functions)
 
     @property
     def reaches(self) -> list[tuple[int, ReachKind]]:
@@ -211,6 +228,9 @@ class Plan:
     sandboxes: list[SandboxPlan] = field(default_factory=list)
     ram: list[tuple[int, int]] = field(default_factory=list)  # (start, bytes) of what the machine has
     shared_hpa: int = 0
+    iommu: int = 0  # enum bh_iommu
+    iommu_hpa: int = 0
+    iommu_bytes: int = 0  # of its tables, once for the machine
     table: bytes = field(default=b"", repr=False)
     segments: list[Segment] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)

@@ -14,7 +14,7 @@ from bhtool.config.budget import tables_of
 from bhtool.config.domains import Sandbox
 from bhtool.config.machine import Machine
 from bhtool.config.pci import configuration_page
-from bhtool.config.plan import Region, SandboxPlan
+from bhtool.config.plan import Plan, Region, SandboxPlan
 from bhtool.config.span import PAGE, Span
 from bhtool.families.family import PoolFrames
 from bhtool.families.table import FAMILIES
@@ -50,14 +50,16 @@ def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[S
     yield from (Span(second + 2 * GICV3_FRAMES * core, 2 * GICV3_FRAMES) for core in one.cores)
 
 
-def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plans: Sequence[SandboxPlan], shared: int) -> Iterator[Span]:
+def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plan: Plan) -> Iterator[Span]:
     """What a monitor's own tables map, but for its boot snapshot. A pool lies within 2 MiB, so its first page stands for all of it."""
     yield Span(machine.image_address, PAGE)
-    yield Span(shared, PAGE)
+    yield Span(plan.shared_hpa, PAGE)
     yield Span(one.pool_hpa, PAGE)
     yield from _devices(machine, sandbox, one)
+    if machine.iommu and one.masters:
+        yield from (machine.iommu.registers, Span(plan.iommu_hpa, plan.iommu_bytes))
     if machine.family.monitor.kicks_by_poison:
-        yield from (Span(plans[other].pool_hpa, PAGE) for other in one.may_kick)  # the root that a kick poisons
+        yield from (Span(plan.sandboxes[other].pool_hpa, PAGE) for other in one.may_kick)  # the root that a kick poisons
     if one.restarts or machine.family.monitor.reads_guests:
         yield from (Span(ram.hpa, ram.size) for ram in one.ram)
 
@@ -70,4 +72,4 @@ def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str)
     tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
     rare = int(one.restarts) + int(bool(one.functions))  # what to restart from; the page of ones that absent functions read as
     count = SHOWN + FAMILIES[arch].monitor.copy_frames + frames.sandbox + frames.core * len(one.cores) + rare + tables
-    return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes
+    return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes + one.iommu_table_bytes

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bhtool import paths
+from bhtool.abi import lib
 from bhtool.config.machine import BoardPrivate
 from bhtool.config.span import Span
 from bhtool.errors import BulkheadError, Status
@@ -26,8 +27,11 @@ LISTS = (
     "BOARD_PCI_PORTS",
 )
 IMAGE = "BOARD_IMAGE_AT"  # PCs have none: their image is always linked for the same address
-MACROS = (*LISTS, "BOARD_PCI_PORTS_AT", IMAGE)
+IOMMU = "BOARD_IOMMU"  # of boards that have one: kind, registers, and the PCI function that it is itself
+MAY_BE_ABSENT = (IMAGE, IOMMU)
+MACROS = (*LISTS, "BOARD_PCI_PORTS_AT", *MAY_BE_ABSENT)
 _PAIR = re.compile(r"\{([^{},]*),([^{},]*)\}")
+_IOMMU = re.compile(r"\{\s*(BH_IOMMU_\w+)\s*,([^{},]*)(?:,([^{},]*))?\}")
 _SUM = re.compile(r"(0x[0-9a-f]+|\d+)(?:\+(0x[0-9a-f]+|\d+))*")
 
 
@@ -35,11 +39,12 @@ _SUM = re.compile(r"(0x[0-9a-f]+|\d+)(?:\+(0x[0-9a-f]+|\d+))*")
 def read_private(board_name: str) -> BoardPrivate:
     """Raises BulkheadError where the header does not compile, or writes an address in a way that is not read here."""
     header = paths.PLATFORMS / board_name / "board.h"
-    *lists, ports_at, image = _expanded(header)
+    *lists, ports_at, image, iommu = _expanded(header)
     ram, reserved, registers, ports, lines, windows, pci_ports = (tuple(_spans(header, text)) for text in lists)
     if start := _number(header, ports_at):  # there they are memory
         windows = *windows, *(Span(start + one.start, one.size) for one in pci_ports)
-    return BoardPrivate(board_name, ram, reserved, registers, ports, lines, windows, pci_ports, _number(header, image) if image else None)
+    image_at = _number(header, image) if image else None
+    return BoardPrivate(board_name, ram, reserved, registers, ports, lines, windows, pci_ports, _iommu(header, iommu), image_at)
 
 
 def _expanded(header: Path) -> list[str]:
@@ -52,7 +57,7 @@ def _expanded(header: Path) -> list[str]:
     if done.returncode or not all(found):
         raise BulkheadError(f"{header} cannot be read: {(done.stderr.splitlines() or ['a macro is missing'])[0]}", Status.FAILED)
     texts = {name: one[1].strip() for name, one in zip(MACROS, found, strict=True) if one}
-    if missing := [name for name, text in texts.items() if text == name and name != IMAGE]:
+    if missing := [name for name, text in texts.items() if text == name and name not in MAY_BE_ABSENT]:
         raise BulkheadError(f"{header} does not define {missing[0]}", Status.FAILED)
     return ["" if text == name else text for name, text in texts.items()]
 
@@ -63,6 +68,16 @@ def _spans(header: Path, text: str) -> Iterator[Span]:
         raise BulkheadError(f"{header} writes {rest!r} where pairs of numbers in braces are expected", Status.FAILED)
     for start, size in _PAIR.findall(text):
         yield Span(_number(header, start), _number(header, size))
+
+
+def _iommu(header: Path, text: str) -> tuple[int, int, int] | None:
+    """As struct board_iommu is initialized."""
+    if not text:
+        return None
+    found = _IOMMU.fullmatch(text)
+    if not found or not hasattr(lib, found[1]):
+        raise BulkheadError(f"{header} writes {text!r} where an IOMMU is expected: {{ BH_IOMMU_SMMUV3, 0x9050000 }}", Status.FAILED)
+    return int(getattr(lib, found[1])), _number(header, found[2]), _number(header, found[3] or "0")
 
 
 def _number(header: Path, text: str) -> int:

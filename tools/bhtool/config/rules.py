@@ -11,6 +11,7 @@ from bhtool.config import check_board as board
 from bhtool.config import check_cores as cores
 from bhtool.config import check_devices as devices
 from bhtool.config import check_health as health
+from bhtool.config import check_iommu as iommu
 from bhtool.config import check_memory as memory
 from bhtool.config import check_pci as pci
 from bhtool.config import check_references as references
@@ -249,6 +250,12 @@ RULES = (
         "No PCI function that is given away is a bridge, or of a class that works by DMA.",
         "this version does not support it: take it out of `access`",
         pci.can_be_given,
+    ),
+    Rule(
+        "BH-R104",
+        "The IOMMU of the board tree is the one of `board.h`.",
+        "give `BOARD_IOMMU` of platforms/NAME/board.h and the node in the board tree the IOMMU that the machine has",
+        iommu.as_the_header_says,
     ),
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "change what the message names"),

@@ -30,6 +30,7 @@ PROTECTIONS = {
     "irq": lib.BH_PROTECT_IRQ,
     "abort": lib.BH_PROTECT_ABORT,
 }
+_DMA = {"unknown": lib.BH_DMA_UNKNOWN, "free": lib.BH_DMA_FREE, "translated": lib.BH_DMA_TRANSLATED}
 _PERMISSIONS = {"r": lib.BH_PERM_READ, "w": lib.BH_PERM_WRITE, "x": lib.BH_PERM_EXECUTE}
 
 
@@ -54,6 +55,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     put_text(table.platform, plan.platform)
     put_text(table.partition, plan.file.name.encode("ascii", "replace").decode()[: lib.BH_NAME_BYTES - 1])
     table.shared = plan.shared_hpa
+    table.iommu, table.iommu_tables = plan.iommu, plan.iommu_hpa
     table.core_count = len(cores)
     for core in cores:
         table.hardware_id[core.number] = core.hardware_id
@@ -132,7 +134,7 @@ def _put_region(row: Any, sandbox: int, region: Region) -> None:
 
 def _dma(device: Region | Ports | Function) -> int:
     """BH-I1.dma: start-up refuses devices that were granted without being judged."""
-    return int(lib.BH_DMA_FREE if device.dma_free else lib.BH_DMA_UNKNOWN)
+    return int(_DMA[device.dma])
 
 
 def _put_ports(row: Any, sandbox: int, ports: Ports) -> None:

@@ -4,7 +4,7 @@
 from typing import Any
 
 from bhtool.config.assumptions import relied_on
-from bhtool.config.plan import DmaFree, Holding, Plan, Platform, SandboxPlan
+from bhtool.config.plan import DmaFree, Holding, Plan, Platform, SandboxPlan, Translated
 from bhtool.image.stages import diagnostic_json, warnings_json
 from bhtool.report.given_up import machine_memory, memory_of
 
@@ -33,8 +33,9 @@ def restart_json(one: SandboxPlan) -> dict[str, Any] | None:
     }
 
 
-def device_json(free: DmaFree) -> dict[str, str]:
-    return {"source": free.source, "reason": free.reason}
+def device_json(known: DmaFree | Translated) -> dict[str, str]:
+    """`dma`: "free" (it does none) or "translated" (an IOMMU leads it to RAM of its sandbox alone)."""
+    return {"dma": "translated" if isinstance(known, Translated) else "free", "source": known.source, "reason": known.reason}
 
 
 def reach_json(plan: Plan, one: SandboxPlan) -> list[dict[str, str]]:
@@ -50,7 +51,7 @@ def sandbox_json(plan: Plan, one: SandboxPlan) -> dict[str, Any]:
         "numa": {"cpus": one.numa_of_cores, "ram": one.numa_of_ram},
         "rest": one.rest,
         "unprotected": one.unprotected,
-        "devices": {name: device_json(free) for name, free in one.devices.items()},
+        "devices": {name: device_json(known) for name, known in one.devices.items()},
         "withheld": one.withheld,
         "reaches": reach_json(plan, one),
         "memory": memory_of(one),

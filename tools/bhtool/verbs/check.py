@@ -51,11 +51,11 @@ def sandbox_table(plan: Plan) -> Table:
 
 
 def device_table(plan: Plan) -> Table:
-    """Every device that is granted, and how it is known that it reaches no memory by itself."""
-    table = table_of("Devices, and why they do no DMA", "sandbox", "device", "known by", "because")
+    """Every device that is granted, and how it is known that by itself it reaches no memory but its sandbox's."""
+    table = table_of("Devices, and why they reach no other memory by DMA", "sandbox", "device", "known by", "because")
     for one in plan.sandboxes:
-        for name, free in one.devices.items():
-            table.add_row(one.name, name, free.source, free.reason)
+        for name, known in one.devices.items():
+            table.add_row(one.name, name, known.source, known.reason)
     return table
 
 

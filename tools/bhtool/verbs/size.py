@@ -127,16 +127,21 @@ def lines_table(lines: dict[str, Lines]) -> Table:
 def stage2_table(found: list[Measured], partition: Path) -> Table:
     """A column for each sandbox: what its RAM needs, and what everything else adds."""
     table = table_of(f"Stage-2 tables of {partition.name}, bytes", "platform", *(one.name for one in found[0].sandboxes))
-    table.caption = "for RAM + for the rest"
+    table.caption = "for RAM + for the rest, + for functions that master the bus"
     for one in found:
-        table.add_row(one.platform.name, *(f"{each.ram_table_bytes:,} + {each.other_table_bytes:,}" for each in one.sandboxes))
+        table.add_row(one.platform.name, *(_tables_text(each) for each in one.sandboxes))
     return table
+
+
+def _tables_text(one: SandboxPlan) -> str:
+    text = f"{one.ram_table_bytes:,} + {one.other_table_bytes:,}"
+    return f"{text} + {one.iommu_table_bytes:,}" if one.iommu_table_bytes else text
 
 
 def tables_json(one: Measured) -> list[dict[str, object]]:
     return [
         {"platform": one.platform.name, "sandbox": each.name}
-        | {"ram_table_bytes": each.ram_table_bytes, "other_table_bytes": each.other_table_bytes}
+        | {name: getattr(each, name) for name in ("ram_table_bytes", "other_table_bytes", "iommu_table_bytes")}
         for each in one.sandboxes
     ]
 
@@ -146,6 +151,7 @@ def size_json(found: list[Measured], lines: dict[str, Lines]) -> dict[str, Any]:
     return {
         "backends": {one.platform.backend: one.monitor.as_dict(lines[one.platform.backend].together) for one in found},
         "tables": [row for one in found for row in tables_json(one)],
+        "iommu_tables": {one.platform.name: one.plan.iommu_bytes for one in found},
         "lines": {backend: vars(one) | {"together": one.together} for backend, one in lines.items()},
         "above_hal": {"lines": total, "mention_a_vendor": len(mentions)},
         "warnings": [{"platform": one.platform.name} | warning for one in found for warning in warnings_json(one.plan)["warnings"]],

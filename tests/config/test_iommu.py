@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-I1.dma. Functions that master the bus, from the board tree to the partition table: judged, counted, and placed beside the IOMMU's tables."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bhtool import abi
+from bhtool.config.plan import DmaFree, Plan, Translated
+from bhtool.config.span import Span
+
+Compile = Callable[[Path, str], Plan]
+GOOD = Path(__file__).parent / "broken" / "good.dtsi"
+PAGE, MIB2 = 4096, 2 << 20
+SMMU = """iommu: iommu@9050000 { compatible = "arm,smmu-v3"; reg = <0x0 0x9050000 0x0 0x20000>; #iommu-cells = <1>; };"""
+AMDVI = """iommu: iommu@fed80000 { compatible = "bulkhead,amd-vi"; reg = <0x0 0xfed80000 0x0 0x4000>; #iommu-cells = <1>; bulkhead,function = <0x8>; };"""
+VTD = """iommu: iommu@fed90000 { compatible = "bulkhead,vt-d"; reg = <0x0 0xfed90000 0x0 0x1000>; #iommu-cells = <1>; };"""
+OF_BOARD = {
+    SMMU: ("BH_IOMMU_SMMUV3", 0x9050000, 0, 0x20000000),
+    AMDVI: ("BH_IOMMU_AMDVI", 0xFED80000, 8, 0xC0200000),
+    VTD: ("BH_IOMMU_VTD", 0xFED90000, 0, 0xC0200000),
+}
+MACHINES = (("qemu-aarch64", SMMU), ("qemu-aarch64-gicv2", SMMU), ("qemu-armv7", SMMU), ("qemu-svm", AMDVI), ("qemu-svm", VTD))
+REMAPPING = {SMMU: 0, AMDVI: 1, VTD: 1}  # frames of a sandbox
+TABLES = {SMMU: abi.lib.BH_SMMUV3_BYTES, AMDVI: abi.lib.BH_AMDVI_BYTES, VTD: abi.lib.BH_VTD_BYTES}
+
+
+def written(folder: Path, iommu: str, changes: str, of_host: str = "iommu-map = <0x0 &iommu 0x0 0x100>;") -> Path:
+    name, registers, function, memory = OF_BOARD[iommu]
+    file = folder / "f.dts"
+    file.write_text(f"""/* BOARD_IOMMU {name} {registers:#x} {function:#x} */
+#ifdef BOARD_TREE
+/ {{ {iommu} }};
+&pci0 {{
+	{of_host}
+	nic0: ethernet@5,0 {{
+		compatible = "pci8086,10d3", "pciclass,0200";
+		reg = <0x2800 0 0 0 0>;
+		assigned-addresses = <0x82002810 0x0 {memory:#x} 0x0 0x20000>;
+	}};
+}};
+#else
+#include "{GOOD}"
+{changes}
+#endif
+""")
+    return file
+
+
+GRANT = "&two { access = <&nic0>; };"
+
+
+@pytest.mark.parametrize(("platform", "iommu"), MACHINES)
+def test_a_function_that_masters_is_granted_and_marked(
+    compile_on: Compile, tmp_path: Path, monitor_refuses: Callable[[str, bytes], str], platform: str, iommu: str
+) -> None:
+    """Its registers as well; start-up takes the table."""
+    plan = compile_on(written(tmp_path, iommu, GRANT), platform)
+    assert (plan.errors, plan.warnings) == ([], [])
+    table = abi.view("bh_table", plan.table)
+    function = table.pci_functions[0]
+    assert (table.pci_function_count, function.sandbox, function.id, function.dma) == (1, 1, 0x28, abi.lib.BH_DMA_TRANSLATED)
+    bars = {row.dma for row in list(table.regions)[: table.region_count] if row.kind == abi.lib.BH_REGION_BAR}
+    assert bars == {abi.lib.BH_DMA_TRANSLATED}
+    assert (table.iommu, table.iommu_tables) == (getattr(abi.lib, OF_BOARD[iommu][0]), plan.iommu_hpa)
+    assert monitor_refuses(platform, plan.table) == ""
+    known = plan.sandboxes[1].devices["nic0"]
+    assert isinstance(known, Translated)
+    assert known.source == "iommu"
+    assert known.reason.endswith(" leads its stream, 0x28, to RAM of its sandbox alone")
+
+
+@pytest.mark.parametrize(("platform", "iommu"), MACHINES)
+def test_tables_of_the_iommu_are_nobodys(compile_on: Compile, tmp_path: Path, platform: str, iommu: str) -> None:
+    """And are there when nobody has a function: then each is to be blocked."""
+    for changes in (GRANT, ""):
+        plan = compile_on(written(tmp_path, iommu, changes), platform)
+        tables = Span(plan.iommu_hpa, plan.iommu_bytes)
+        assert (tables.size, tables.start % abi.lib.BH_IOMMU_ALIGN, bool(tables.start)) == (TABLES[iommu], 0, True)
+        others = [Span(region.hpa, region.size) for one in plan.sandboxes for region in one.regions]
+        others += [Span(one.pool_hpa, one.pool_size) for one in plan.sandboxes] + [Span(plan.shared_hpa, PAGE)]
+        assert not [one for one in others if one.overlaps(tables)]
+        held = [(one.what, one.owner) for one in plan.holdings if one.start == tables.start]
+        assert held == [("tables of the IOMMU", "monitor")]
+
+
+@pytest.mark.parametrize(("platform", "iommu"), MACHINES)
+def test_a_second_root_is_counted(compile_on: Compile, tmp_path: Path, platform: str, iommu: str) -> None:
+    """Tables for RAM alone, as those of stage 2; on a PC a page of interrupts. Who has no function that masters pays nothing."""
+    plan = compile_on(written(tmp_path, iommu, GRANT), platform)
+    one, two, _ = plan.sandboxes
+    assert two.iommu_table_bytes == two.ram_table_bytes + REMAPPING[iommu] * PAGE
+    assert one.iommu_table_bytes == 0
+    engine = written(tmp_path, iommu, GRANT)
+    engine.write_text(engine.read_text().replace('"pciclass,0200";', '"pciclass,00ff"; bulkhead,dma-free = "no engine";'))
+    passive = compile_on(engine, platform).sandboxes[1]
+    assert passive.iommu_table_bytes == 0
+    assert two.pool_size > passive.pool_size + two.iommu_table_bytes  # and the monitor maps registers and tables
+
+
+def test_whose_dma_is_known_needs_no_translation(compile_on: Compile, tmp_path: Path) -> None:
+    plan = compile_on(written(tmp_path, SMMU, "&two { access = <&pcitest0>; };"), "qemu-aarch64")
+    assert isinstance(plan.sandboxes[1].devices["pcitest0"], DmaFree)
+    assert plan.sandboxes[1].functions[0].dma == "free"
+
+
+def test_the_iommu_itself_is_no_device(compile_on: Compile, tmp_path: Path) -> None:
+    plan = compile_on(written(tmp_path, SMMU, "&two { access = <&iommu>; };"), "qemu-aarch64")
+    assert [one.rule for one in plan.errors] == ["BH-R040"]
