@@ -11,15 +11,16 @@
 
 #define BOARD_GICD_BASE 0x08000000ull
 #define BOARD_GICC_BASE 0x08010000ull
+#define BOARD_SMMU_BASE 0x09050000ull
 
 /*
  * No sandbox's, whatever a table says: distributor, GICC_DIR, message frame (V2M), the interfaces to virtual interrupts (GICH, GICV);
- * flash, fw_cfg, virtio, PCIe (memory, I/O, ECAM; again above RAM), which do DMA or hold what a reset starts.
+ * flash, fw_cfg, IOMMU, virtio, PCIe (memory, I/O, ECAM; again above RAM), which do DMA or hold what a reset starts.
  */
 #define BOARD_PRIVATE_SPANS                                                                                                  \
 	{ BOARD_GICD_BASE, 0x10000 }, { BOARD_GICC_BASE + 0x1000, 0x1000 }, { 0x08020000, 0x1000 }, { 0x08030000, 0x10000 }, \
-		{ 0x08040000, 0x10000 }, { 0x00000000, 0x08000000 }, { 0x09020000, 0x1000 }, { 0x0a000000, 0x4000 },         \
-		{ 0x10000000, 0x30000000 }, { 0x4010000000, 0x10000000 }, { 0x8000000000, 0x8000000000 }
+		{ 0x08040000, 0x10000 }, { 0x00000000, 0x08000000 }, { 0x09020000, 0x1000 }, { BOARD_SMMU_BASE, 0x20000 },   \
+		{ 0x0a000000, 0x4000 }, { 0x10000000, 0x30000000 }, { 0x4010000000, 0x10000000 }, { 0x8000000000, 0x8000000000 }
 
 /*
  * PCI Express: configuration registers of bus 0, the only one; where base addresses may lie; ports are memory behind
@@ -39,8 +40,8 @@
  */
 #define BOARD_RESERVED_RAM { BOARD_RAM_BASE, 0x10000 }
 
-/* SGIs and PPIs are each core's own. */
-#define BOARD_PRIVATE_LINES { 0, 32 }
+/* SGIs and PPIs are each core's own; the IOMMU's SPIs 74 to 77 are nobody's. */
+#define BOARD_PRIVATE_LINES { 0, 32 }, { 106, 4 }
 
 #ifndef __ASSEMBLER__
 #include "arch/board.h"
@@ -64,6 +65,7 @@ static const struct board board = {
 		.ports = BOARD_PCI_PORTS,
 		.ports_at = BOARD_PCI_PORTS_AT,
 	},
+	.iommu = { .kind = BH_IOMMU_SMMUV3, .registers = BOARD_SMMU_BASE },
 	.console = { .uart = BOARD_UART_PL011, .address = 0x09000000 },
 	.gic = { .distributor = BOARD_GICD_BASE, .interface = BOARD_GICC_BASE },
 	.start = { .by = BOARD_START_PSCI },

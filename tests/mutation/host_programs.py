@@ -13,6 +13,7 @@ from tests.mutation.rows_kicks import KICK_ARM, KICK_X86
 from tests.mutation.rows_live import EDITOR, EDITOR_START
 from tests.mutation.rows_lives import LOCK, RESTART
 from tests.mutation.rows_run import COMMANDS, INTERRUPTS, RUN
+from tests.mutation.rows_smmuv3 import BACKENDS_ARM, IOMMU_START, SMMU, SMMU_START
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS
 from tests.mutation.rows_table import VALIDATOR
@@ -63,6 +64,7 @@ PROGRAMS = {
     "multiboot2_test": "tests/unit/multiboot2_test.c",
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
+    "smmuv3_test": "tests/unit/smmuv3_test.c",
     "at_once_arm_test": "tests/unit/at_once_arm_test.c",
     "run_test": "tests/unit/run_test.c",
     "pmu_test": "tests/unit/pmu_test.c",
@@ -75,10 +77,11 @@ PROGRAMS = {
     "vmx_test": "tests/unit/vmx_test.c",
 }
 CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
+IOMMU_ARM = [SMMU, SMMU_START, IOMMU_START, BACKENDS_ARM, LOCK]
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, EVENTS],
     "pt_live_test": [EDITOR, EDITOR_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
-    "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *CONTRACT_PARTS],
+    "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *IOMMU_ARM, *CONTRACT_PARTS],
     "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, *CONTRACT_PARTS],
     "disarm_test": [DISARM],
     "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
@@ -96,7 +99,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "kick_x86_test": [KICK_X86],
     "restart_test": [RESTART, SNAPSHOT, ARENA, SUPPORT[0]],
     "space_test": [PARTITION, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
-    "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1]],
+    "smmuv3_test": ["tests/unit/fake_smmuv3.c", *IOMMU_ARM, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
     "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1]],
     "svm_test": [SVM, FIELDS],
     "vmx_test": [VMX],
@@ -127,6 +131,7 @@ COMPILE = [
     "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
+BOARDS |= dict.fromkeys((*IOMMU_ARM, PROGRAMS["smmuv3_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys(("arch/arm/machine_boot.c", PROGRAMS["off_arm_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
 TIME_LIMIT_SECONDS = 60

@@ -49,6 +49,7 @@ from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_live import EDITS
 from tests.mutation.rows_lives import LIVES, LOCK, LOCKS
 from tests.mutation.rows_run import ENDS
+from tests.mutation.rows_smmuv3 import SMMUV3
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
 from tests.mutation.rows_table import TABLE, VALIDATOR
@@ -67,6 +68,7 @@ MUTATIONS = [
     *EDITS,
     *KICKS,
     *ENDS,
+    *SMMUV3,
     *KERNEL,
     *MEMORY,
     # What start-up writes for a sandbox.

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BH-I1.dma, BH-I8.bounded. hal/iommu/smmuv3*.c over an SMMU that holds on to whatever it has seen. */
+#include <string.h>
+
+#include "board.h"
+#include "check.h"
+#include "fake_smmuv3.h"
+#include "frames.h"
+#include "hal/iommu/iommu.h"
+
+#define S2_ENTRY 0x040a355900000000u
+enum { FRAMES = 64, PATIENCE = 1 << 18 };
+enum { NIC = 0x08, DISC = 0x40, OTHER = 0x38, FAR = 0x108 };
+#define RAM   UINT64_C(0x80000000)
+#define GUEST UINT64_C(0x40000000)
+
+static uint64_t tables;
+static struct hal_arena arena;
+static struct iommu_view view, neighbour;
+static struct hal_kick_mailbox mailboxes[BH_PAGE_BYTES / sizeof(struct hal_kick_mailbox)];
+
+static const uint64_t *words(uint64_t address)
+{
+	return (const uint64_t *)(uintptr_t)address;
+}
+
+enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
+			      enum hal_memory memory)
+{
+	static const struct {
+		uint64_t start, bytes;
+		enum hal_memory memory;
+	} wanted[] = { { BASE, 0x1000, HAL_MEMORY_DEVICE }, { 0, 0x5000, HAL_MEMORY_RAM } };
+	unsigned *count = (unsigned *)space;
+
+	CHECK(*count < 2);
+	CHECK_EQ(hpa.v, wanted[*count].start ? wanted[*count].start : tables);
+	CHECK_EQ((uintptr_t)va, hpa.v);
+	CHECK_EQ(size, wanted[*count].bytes);
+	CHECK_EQ(permissions, HAL_READ | HAL_WRITE);
+	CHECK_EQ(memory, wanted[*count].memory);
+	++*count;
+	return HAL_OK;
+}
+
+/* ---- the machine, as a loader leaves it: the SMMU on, another system's tables held ---- */
+
+static void reset(void)
+{
+	arena = frames_arena(FRAMES);
+	while (arena.next % BH_IOMMU_ALIGN)
+		CHECK(hal_arena_take(&arena, 1));
+	tables = (uintptr_t)hal_arena_take(&arena, BH_SMMUV3_BYTES / BH_PAGE_BYTES);
+	memset((void *)(uintptr_t)tables, 0xff, BH_SMMUV3_BYTES);
+	fake_smmu_reset(tables);
+}
+
+static enum hal_status start(const char **why)
+{
+	*why = iommu_missing();
+	return *why ? HAL_E_UNSUPPORTED : hal_machine_block_dma((hpa_t){ tables }, why);
+}
+
+static void make(struct iommu_view *made, uint32_t index)
+{
+	struct hal_partition_config config = { .index = index, .masters = true, .kick_mailboxes = mailboxes };
+
+	memset(made, 0, sizeof(*made));
+	CHECK_EQ(iommu_create(made, &arena, &config), HAL_OK);
+	CHECK_EQ(pt_map(&made->pt, GUEST, (hpa_t){ RAM + index * 0x1000000 }, 0x3000, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM), HAL_OK);
+}
+
+static void begin(void)
+{
+	const char *why;
+
+	reset();
+	CHECK_EQ(start(&why), HAL_OK);
+	make(&view, 0);
+	make(&neighbour, 1);
+	CHECK_EQ(iommu_attach(&view, NIC), HAL_OK);
+	CHECK_EQ(iommu_attach(&view, DISC), HAL_OK);
+	CHECK_EQ(iommu_attach(&neighbour, OTHER), HAL_OK);
+	fake_smmu.guard = hal_lock_of(mailboxes, HAL_LOCK_IOMMU);
+}
+
+/* ---- start-up ---- */
+
+static void check_refused(const char *subject, const char *word)
+{
+	const char *why = NULL;
+
+	check_context.subject = subject;
+	CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+	CHECK(why && strstr(why, word));
+}
+
+static void test_machines(void)
+{
+	static const struct {
+		uint32_t offset, clear, set;
+		const char *word;
+	} lacks[] = {
+		{ 0x00, 1 << 0, 0, "no stage 2" },      { 0x00, 1 << 3, 0, "AArch64" },
+		{ 0x00, 1 << 4, 0, "caches" },          { 0x00, 0, 3 << 21, "big-endian" },
+		{ 0x00, 3 << 24, 2 << 24, "stalls" },   { 0x04, 0x3f, 7, "too few streams" },
+		{ 0x04, 0x1f << 16, 6 << 16, "event" }, { 0x04, 0x1f << 21, 7 << 21, "command" },
+		{ 0x04, 0, 1 << 29, "lie where" },      { 0x04, 0, 1 << 30, "lie where" },
+		{ 0x14, 1 << 4, 0, "4 KiB" },           { 0x14, 7, 1, "40 bits" },
+	};
+
+	for (unsigned n = 0; n < sizeof(lacks) / sizeof(lacks[0]); n++) {
+		reset();
+		*fake_smmu_at(lacks[n].offset) = (*fake_smmu_at(lacks[n].offset) & ~lacks[n].clear) | lacks[n].set;
+		check_refused("an SMMU that lacks something", lacks[n].word);
+		CHECK_EQ(*fake_smmu_at(CR0ACK), SMMUEN | EVENTQEN | CMDQEN); /* untouched */
+	}
+}
+
+static void test_machines_that_do_not_obey(void)
+{
+	static const uint32_t stuck[] = { GBPA, CR0ACK, IRQ_CTRL };
+
+	for (unsigned n = 0; n < sizeof(stuck) / sizeof(stuck[0]); n++) {
+		reset();
+		fake_smmu.stuck = stuck[n];
+		check_refused("an SMMU that goes on", "does not stop");
+	}
+	reset();
+	fake_smmu.hung = true;
+	check_refused("an SMMU that hangs", "takes no commands");
+	reset();
+	fake_smmu.errs = true;
+	check_refused("an SMMU in error", "takes no commands");
+}
+
+static void test_block(void)
+{
+	const char *why;
+
+	check_context.subject = "every stream aborts";
+	reset();
+	CHECK_EQ(fake_smmu_dma(NIC, RAM), RAM); /* as the loader left it */
+	CHECK_EQ(start(&why), HAL_OK);
+	CHECK(fake_smmu.blocks);
+	CHECK_EQ(*fake_smmu_at(CR0ACK), SMMUEN | EVENTQEN | CMDQEN);
+	CHECK_EQ(*fake_smmu_at(IRQ_CTRLACK), 0);
+	CHECK(!fake_smmu_in_error());
+	CHECK_EQ(fake_smmu_long_at(CMDQ), (tables + 0x4000) | 8);
+	CHECK_EQ(fake_smmu_long_at(EVENTQ), (tables + 0x5000) | 7);
+	CHECK_EQ(fake_smmu.event_prod | fake_smmu.event_cons, 0);
+	for (unsigned n = 0; n < STREAMS; n++) {
+		CHECK_EQ(words(tables)[n * ENTRY], 1);
+		for (unsigned word = 1; word < ENTRY; word++)
+			CHECK_EQ(words(tables)[n * ENTRY + word], 0);
+		CHECK_EQ(fake_smmu_dma(n, RAM), ABORTED);
+	}
+	CHECK_EQ(fake_smmu_dma(FAR, RAM), ABORTED);
+}
+
+static void test_map(void)
+{
+	unsigned maps = 0;
+
+	check_context.subject = "what a monitor maps";
+	begin();
+	CHECK_EQ(iommu_map((struct hal_space *)&maps, &view), HAL_OK);
+	CHECK_EQ(maps, 2);
+	view.count = 0;
+	CHECK_EQ(iommu_map((struct hal_space *)&maps, &view), HAL_OK);
+	CHECK_EQ(maps, 2);
+}
+
+/* ---- entries ---- */
+
+static void check_reach(uint32_t stream, uint64_t offset, uint64_t expected)
+{
+	CHECK_EQ(fake_smmu_dma(stream, GUEST + offset), expected);
+}
+
+static void test_open(void)
+{
+	const uint64_t *entry;
+
+	check_context.subject = "open";
+	begin();
+	check_reach(NIC, 0x123, ABORTED);
+	entry = words(tables) + NIC * ENTRY;
+	fake_smmu.opened = 0;
+	CHECK(iommu_open(&view));
+	CHECK_EQ(fake_smmu.opened, 2);
+	CHECK_EQ(entry[0], 0xd);
+	CHECK_EQ(entry[2], S2_ENTRY | view.domain);
+	CHECK_EQ(entry[2] << 13 >> 45, pt_stage2.control & 0x7ffff);
+	CHECK_EQ(entry[3], (uintptr_t)view.pt.root);
+	CHECK_EQ(view.domain, 1);
+	check_reach(NIC, 0x123, RAM + 0x123);
+	check_reach(DISC, 0x2fff, RAM + 0x2fff);
+	check_reach(NIC, 0x3000, ABORTED);
+	for (uint32_t stream = 0; stream < STREAMS; stream++)
+		if (stream != NIC && stream != DISC)
+			CHECK_EQ(fake_smmu_dma(stream, GUEST), ABORTED);
+	CHECK(iommu_open(&neighbour));
+	check_reach(OTHER, 0x123, RAM + 0x1000123);
+	check_reach(NIC, 0x123, RAM + 0x123);
+}
+
+/* At once on return: what is slow has been waited for. */
+static void test_close(void)
+{
+	check_context.subject = "close";
+	begin();
+	for (unsigned round = 0; round < 200; round++) { /* several times round the queue */
+		check_context.round = round;
+		fake_smmu.slow = round % 5;
+		CHECK(iommu_open(&view) && iommu_open(&neighbour));
+		check_reach(NIC, 0x123, RAM + 0x123);
+		check_reach(OTHER, 0x123, RAM + 0x1000123);
+		CHECK(iommu_close(&view));
+		check_reach(NIC, 0x123, ABORTED);
+		check_reach(DISC, 0x123, ABORTED);
+		check_reach(OTHER, 0x123, RAM + 0x1000123);
+		CHECK(iommu_close(&neighbour));
+		check_reach(OTHER, 0x123, ABORTED);
+	}
+	check_context.round = 0;
+}
+
+/* A translation outlives its entry: it would be used by the next one of that VMID. */
+static void test_translations_end(void)
+{
+	check_context.subject = "translations end";
+	begin();
+	CHECK(iommu_open(&view) && iommu_open(&neighbour));
+	check_reach(NIC, 0x2000, RAM + 0x2000);
+	check_reach(OTHER, 0x2000, RAM + 0x1002000);
+	CHECK_EQ(pt_unmap(&view.pt, GUEST + 0x2000, 0x1000), HAL_OK);
+	CHECK_EQ(pt_unmap(&neighbour.pt, GUEST + 0x2000, 0x1000), HAL_OK);
+	check_reach(NIC, 0x2000, RAM + 0x2000); /* held */
+	CHECK(iommu_close(&view));
+	CHECK(iommu_open(&view));
+	check_reach(NIC, 0x2000, ABORTED);
+	check_reach(OTHER, 0x2000, RAM + 0x1002000); /* still held: not this sandbox's to throw away */
+}
+
+static void test_hung(void)
+{
+	uint64_t queue[QUEUE * 2];
+	unsigned before;
+
+	check_context.subject = "an SMMU that hangs";
+	begin();
+	CHECK(iommu_open(&view));
+	fake_smmu.hung = true;
+	before = fake_smmu.accesses;
+	CHECK(!iommu_close(&view));
+	CHECK(fake_smmu.accesses - before < 8 * PATIENCE);
+	CHECK_EQ(words(tables)[NIC * ENTRY], 1);
+	memcpy(queue, words(tables + 0x4000), sizeof(queue));
+	CHECK(!iommu_close(&view)); /* puts nothing more into the queue */
+	CHECK(!memcmp(queue, words(tables + 0x4000), sizeof(queue)));
+	CHECK_EQ(fake_smmu.guard->next, fake_smmu.guard->serving);
+	fake_smmu.hung = false;
+	CHECK(iommu_close(&view));
+	check_reach(NIC, 0, ABORTED);
+}
+
+/* Arm IHI 0070, 7.1 "Command queue errors". Whoever comes next finds the queue in order. */
+static void test_error(void)
+{
+	check_context.subject = "an error in the queue";
+	begin();
+	CHECK(iommu_open(&view));
+	check_reach(NIC, 0, RAM);
+	*fake_smmu_at(GERROR) ^= 1 << 2; /* another error, which is nobody's here to acknowledge */
+	fake_smmu.errs = true;
+	CHECK(!iommu_close(&view));
+	CHECK(!fake_smmu_in_error());
+	CHECK_EQ(*fake_smmu_at(GERROR) ^ *fake_smmu_at(GERRORN), 1 << 2);
+	CHECK_EQ(*fake_smmu_at(CONS) & 0x1ff, *fake_smmu_at(PROD));
+	CHECK(iommu_open(&neighbour));
+	CHECK(iommu_close(&view));
+	check_reach(NIC, 0, ABORTED);
+	check_reach(OTHER, 0, RAM + 0x1000000);
+}
+
+int main(void)
+{
+	test_machines();
+	test_machines_that_do_not_obey();
+	test_block();
+	test_map();
+	test_open();
+	test_close();
+	test_translations_end();
+	test_hung();
+	test_error();
+	return 0;
+}
