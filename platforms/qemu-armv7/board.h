@@ -34,6 +34,9 @@
 #define BOARD_PCI_PORTS    { 0x1000, 0xf000 }
 #define BOARD_PCI_PORTS_AT 0x3eff0000ull
 
+/* The PCI functions are behind it. */
+#define BOARD_IOMMU { BH_IOMMU_SMMUV3, BOARD_SMMU_BASE, 0 }
+
 /* There are no I/O ports. */
 #define BOARD_PRIVATE_PORTS { 0, 0x10000 }
 
@@ -68,7 +71,7 @@ static const struct board board = {
 		.ports = BOARD_PCI_PORTS,
 		.ports_at = BOARD_PCI_PORTS_AT,
 	},
-	.iommu = { .kind = BH_IOMMU_SMMUV3, .registers = BOARD_SMMU_BASE },
+	.iommu = BOARD_IOMMU,
 	.console = { .uart = BOARD_UART_PL011, .address = 0x09000000 },
 	.gic = { .distributor = BOARD_GICD_BASE, .interface = BOARD_GICC_BASE },
 	.start = { .by = BOARD_START_PSCI },
