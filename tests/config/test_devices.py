@@ -127,6 +127,23 @@ def test_what_is_granted_unjudged_does_not_boot(
     assert monitor_refuses(platform, plan.table) == f"a sandbox is given {what} that {words}"
 
 
+SUPPLIED = """
+/ {
+	first: clock-controller@9060000 { compatible = "acme,clock"; bulkhead,dma-free = "no engine"; reg = <0x0 0x9060000 0x0 0x1000>; #clock-cells = <1>; };
+	second: serial@9061000 { compatible = "arm,pl011"; reg = <0x0 0x9061000 0x0 0x1000>; clocks = <&first 2>, <&apb_clock>; vcc-supply = <&fixed>; };
+	fixed: supply { compatible = "regulator-fixed"; };
+};
+&cpu1 { clocks = <&first 1>; };
+"""
+
+
+def test_a_sandbox_has_what_its_devices_depend_on(compile_on: Compile, tmp_path: Path) -> None:
+    """What BH-R056 and BH-R114 tell to do."""
+    plan = compiled(compile_on, tmp_path, "qemu-aarch64", SUPPLIED)
+    assert (plan.errors, plan.warnings) == ([], [])
+    assert set(plan.sandboxes[1].devices) == {"first", "second"}
+
+
 @pytest.mark.evidence("BH-F5.board")
 def test_grants_say_how_registers_lie(compile_on: Compile, tmp_path: Path) -> None:
     """As the node says, or as the binding fixes it. Other devices' flags are what they were."""

@@ -35,7 +35,7 @@ def test_what_check_writes_of_a_file(inside: Inside, tmp_path: Path) -> None:
         assert one.keys() == SANDBOX
         assert one["memory"].keys() == MEMORY
         assert all(ram.keys() == {"gpa", "hpa", "bytes"} for ram in one["ram"])
-        assert all(device.keys() == {"source", "reason"} for device in one["devices"].values())
+        assert all(device.keys() == {"dma", "source", "reason"} for device in one["devices"].values())
     assert all(reach.keys() == {"sandbox", "how"} for one in allocation["sandboxes"] for reach in one["reaches"])
     assert all(one["restart"].keys() == RESTART for one in allocation["sandboxes"] if one["restart"])
     assert any(one["restart"] for one in allocation["sandboxes"])

@@ -7,23 +7,21 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from bhtool.abi import lib
-from bhtool.config.check_pci import never_given
+from bhtool.config.check_pci import never_given, unseen
 from bhtool.config.dma import Doubt, judge_dma
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.machine import Device, Machine, Wire, buses, interrupt_parent
+from bhtool.config.iommu import is_iommu
+from bhtool.config.machine import Device, Wire
 from bhtool.config.rule import Finding
 from bhtool.config.span import Span
 from bhtool.config.tree import Node
 
-# Controllers that act for several devices at once.
-COMMON_PROPERTIES = ("resets", "power-domains", "pinctrl-0", "assigned-clocks")
 
-
-def _owner(domains: Domains, device: Device) -> Sandbox | None:
+def owner_of(domains: Domains, device: Device) -> Sandbox | None:
     return next((sandbox for sandbox in domains.sandboxes if device in sandbox.devices), None)
 
 
-def _granted(domains: Domains) -> Iterator[tuple[Sandbox, Device]]:
+def granted(domains: Domains) -> Iterator[tuple[Sandbox, Device]]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:
             yield sandbox, device
@@ -31,14 +29,14 @@ def _granted(domains: Domains) -> Iterator[tuple[Sandbox, Device]]:
 
 def _strangers(domains: Domains) -> Iterator[tuple[Sandbox, Device, Device]]:
     """Each granted device with each device its owner does not have."""
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         for other in domains.machine.devices:
             if other not in sandbox.devices:
                 yield sandbox, device, other
 
 
-def _whose(domains: Domains, device: Device) -> str:
-    owner = _owner(domains, device)
+def whose(domains: Domains, device: Device) -> str:
+    owner = owner_of(domains, device)
     return f"belongs to `{owner.name}` ({owner.where('access')})" if owner else "belongs to nobody"
 
 
@@ -53,7 +51,7 @@ def names_a_device(domains: Domains) -> Iterator[Finding]:
 
 def given_once(domains: Domains) -> Iterator[Finding]:
     first: dict[str, Sandbox] = {}
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         owner = first.get(device.name)
         if owner is sandbox:
             yield Finding(sandbox.where("access"), f"`{sandbox.name}` names {device.name} twice")
@@ -67,20 +65,22 @@ def pages_apart(domains: Domains) -> Iterator[Finding]:
     for sandbox, device, other in _strangers(domains):
         for mine, theirs in product(device.registers, other.registers):
             if mine.pages().overlaps(theirs.pages()):
-                text = f"{device.name} of `{sandbox.name}` shares a 4 KiB page with {other.name}, which {_whose(domains, other)}"
+                text = f"{device.name} of `{sandbox.name}` shares a 4 KiB page with {other.name}, which {whose(domains, other)}"
                 yield Finding(sandbox.where("access"), text)
 
 
 def clear_of_controllers(domains: Domains) -> Iterator[Finding]:
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         for controller in _controllers_in(domains, device):
-            text = f"{device.name} of `{sandbox.name}` shares a page with the interrupt controller {controller.label}"
+            what = "IOMMU" if is_iommu(controller) else "interrupt controller"
+            text = f"{device.name} of `{sandbox.name}` shares a page with the {what} {controller.label}"
             yield Finding(sandbox.where("access"), text)
 
 
 def _controllers_in(domains: Domains, device: Device) -> Iterator[Node]:
     """Those that a device shares a page with."""
-    for controller in domains.machine.controllers:
+    machine = domains.machine
+    for controller in (*machine.controllers, *(one.node for one in machine.iommus)):
         theirs = [Span(*pair).pages() for pair in controller.reg()]
         if any(mine.pages().overlaps(span) for mine, span in product(device.registers, theirs)):
             yield controller
@@ -90,7 +90,7 @@ def lines_apart(domains: Domains) -> Iterator[Finding]:
     for sandbox, device, other in _strangers(domains):
         shared = {wire.number for wire in device.wires} & {wire.number for wire in other.wires}
         for number in sorted(shared):
-            text = f"{device.name} of `{sandbox.name}` shares interrupt line {number} with {other.name}, which {_whose(domains, other)}"
+            text = f"{device.name} of `{sandbox.name}` shares interrupt line {number} with {other.name}, which {whose(domains, other)}"
             yield Finding(sandbox.where("access"), text)
 
 
@@ -127,7 +127,7 @@ def level_vectors_suffice(domains: Domains) -> Iterator[Finding]:
 
 def lines_not_of_platform(domains: Domains) -> Iterator[Finding]:
     private = domains.machine.private
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         for wire in device.wires:
             if any(one.holds(Span(wire.number, 1)) for one in private.lines):
                 text = f"line {wire.number} of {device.name} of `{sandbox.name}` is {domains.machine.family.interrupts.private_line}"
@@ -149,13 +149,13 @@ def line_used_alike(domains: Domains) -> Iterator[Finding]:
 def ports_apart(domains: Domains) -> Iterator[Finding]:
     for sandbox, device, other in _strangers(domains):
         if any(mine.overlaps(theirs) for mine, theirs in product(device.ports, other.ports)):
-            text = f"I/O ports of {device.name} of `{sandbox.name}` overlap those of {other.name}, which {_whose(domains, other)}"
+            text = f"I/O ports of {device.name} of `{sandbox.name}` overlap those of {other.name}, which {whose(domains, other)}"
             yield Finding(sandbox.where("access"), text)
 
 
 def ports_not_of_platform(domains: Domains) -> Iterator[Finding]:
     private = domains.machine.private
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         for mine, theirs in _kept(device, device.ports, private.ports, private.pci_ports):
             text = f"I/O ports {mine} of {device.name} reach ports of the machine itself, {theirs}"
             yield Finding(sandbox.where("access"), text)
@@ -163,7 +163,7 @@ def ports_not_of_platform(domains: Domains) -> Iterator[Finding]:
 
 def registers_not_of_platform(domains: Domains) -> Iterator[Finding]:
     private = domains.machine.private
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         is_told = any(_controllers_in(domains, device))  # by BH-R045, and of what
         for mine, theirs in _kept_registers(domains, device) if not is_told else ():
             text = (
@@ -186,11 +186,12 @@ def _kept(device: Device, spans: Iterable[Span], private: Iterable[Span], window
 
 
 def is_known_to_do_no_dma(domains: Domains) -> Iterator[Finding]:
-    for sandbox, device in _granted(domains):
+    for sandbox, device in granted(domains):
         found = judge_dma(device)
         is_refused = (device.function and never_given(device.function)) or _kept_registers(domains, device)
         if isinstance(found, Doubt) and not is_refused:  # whatever is known of its DMA
-            yield Finding(sandbox.where("access"), f"{device.name} of `{sandbox.name}` {found.text}")
+            text = f"{device.name} of `{sandbox.name}` {found.text}{unseen(domains.machine, device.function)}"
+            yield Finding(sandbox.where("access"), text)
 
 
 def withheld_from_the_rest(domains: Domains) -> Iterator[Finding]:
@@ -199,24 +200,3 @@ def withheld_from_the_rest(domains: Domains) -> Iterator[Finding]:
             found = judge_dma(device)
             assert isinstance(found, Doubt)
             yield Finding(sandbox.where("takes-the-rest"), f"`{sandbox.name}` does not get {device.name}, which {found.text}")
-
-
-def needs_nothing_common(domains: Domains) -> Iterator[Finding]:
-    for sandbox, device in _granted(domains):
-        for name in dict.fromkeys(_common(domains.machine, device)):
-            text = f"a device that depends on a controller it shares with others ({device.name} of `{sandbox.name}` has `{name}`)"
-            yield Finding(sandbox.where("access"), text)
-
-
-def _common(machine: Machine, device: Device) -> Iterator[str]:
-    """Properties of a device, of its parts and of its buses that lead to other controllers than the main one."""
-    clocks = {node.phandle for node in machine.root.walk() if "fixed-clock" in node.compatible}
-    main = machine.interrupt_controller.phandle
-    for node in (*device.node.walk(), *buses(device.node)):
-        yield from (name for name in COMMON_PROPERTIES if name in node.properties)
-        if "clocks" in node.properties and any(cell not in clocks for cell in node.properties["clocks"].cells):
-            yield "clocks"
-    if interrupt_parent(device.node) != main:
-        yield "interrupt-parent"
-    if "interrupts-extended" in device.node.properties:
-        yield "interrupts-extended"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from bhtool.config.domains import Domains
-from bhtool.config.machine import Device
+from bhtool.config.iommu import MAP
+from bhtool.config.machine import Device, Machine
 from bhtool.config.pci import FUNCTIONS_A_BUS, bus_count, in_a_window
 from bhtool.config.pci_function import BARS, Bar, Function
 from bhtool.config.rule import Finding
@@ -65,14 +66,19 @@ def never_given(function: Function) -> bool:
     return any((one in BY_DMA and not function.stream) or one == BRIDGE for one in function.classes)
 
 
+def unseen(machine: Machine, function: Function | None) -> str:
+    """That the machine has an IOMMU would not help: the end of a sentence."""
+    is_unseen = machine.iommu and function and not function.stream
+    return f", and no row of `{MAP}` of {function.host.label} leads it to the IOMMU" if function and is_unseen else ""
+
+
 def can_be_given(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:
             for one in device.function.classes if device.function else ():
                 if one in BY_DMA and device.function and not device.function.stream:
-                    yield Finding(
-                        sandbox.where("access"), f"{device.name} of `{sandbox.name}` is a {BY_DMA[one]} function, which works by DMA"
-                    )
+                    text = f"{device.name} of `{sandbox.name}` is a {BY_DMA[one]} function, which works by DMA"
+                    yield Finding(sandbox.where("access"), text + unseen(domains.machine, device.function))
                 if one == BRIDGE:
                     yield Finding(
                         sandbox.where("access"), f"{device.name} of `{sandbox.name}` is a bridge, which answers for what is behind it"

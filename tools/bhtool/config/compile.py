@@ -16,6 +16,7 @@ from bhtool.config.acpi import Bus, Port
 from bhtool.config.annotated import shown
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
 from bhtool.config.check_initrd import DOUBTFUL, doubts
+from bhtool.config.check_iommu import judge_reach
 from bhtool.config.check_memory import LINUX_LEAST
 from bhtool.config.comments import swallowed_lines
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
@@ -44,7 +45,7 @@ from bhtool.families.table import FAMILIES
 from bhtool.text import size_text
 
 UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
-OUTSIDE_RAM, TOO_BIG, NOT_YET = "BH-R063", "BH-R065", "BH-W060"
+OUTSIDE_RAM, TOO_BIG, NOT_YET, REACH = "BH-R063", "BH-R065", "BH-W060", "BH-R113"
 LITTLE_FOR_LINUX, NOBODY_HAS, CROSSES = "BH-R038", "BH-W031", "BH-W032"
 
 
@@ -147,6 +148,7 @@ def _allocate(plan: Plan, domains: Domains, platform: Platform, copies: Sequence
         raise Refused from full
     _add(plan, list(_judge_rest(plan, domains, placement)))
     _add(plan, [diagnose(CROSSES, one.location, one.text) for one in judge_crossings(domains, plan.sandboxes)])
+    _add(plan, [diagnose(REACH, one.location, one.text) for one in judge_reach(domains, plan.sandboxes)])
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:

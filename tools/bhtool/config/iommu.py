@@ -12,7 +12,8 @@ from bhtool.abi import lib
 from bhtool.config.span import Span
 from bhtool.config.tree import Node
 
-MAP, MASK, FUNCTION, BITS = "iommu-map", "iommu-map-mask", "bulkhead,function", "bulkhead,address-bits"
+MAP, MASK, CELLS = "iommu-map", "iommu-map-mask", "#iommu-cells"
+FUNCTION, BITS = "bulkhead,function", "bulkhead,address-bits"
 ROW = 4  # cells: first function, IOMMU, first stream, how many
 ALL = 0xFFFF  # functions of a segment
 

@@ -15,6 +15,7 @@ from bhtool.config import check_iommu as iommu
 from bhtool.config import check_memory as memory
 from bhtool.config import check_pci as pci
 from bhtool.config import check_references as references
+from bhtool.config import check_supplies as supplies
 from bhtool.config import check_unprotected as unprotected
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
@@ -89,7 +90,7 @@ RULES = (
     ),
     Rule(
         "BH-R045",
-        "Devices are clear of interrupt controllers.",
+        "Devices are clear of interrupt controllers and the IOMMU.",
         "no sandbox can have that page: move the device's `reg` in the board tree, if it is elsewhere",
         devices.clear_of_controllers,
     ),
@@ -106,14 +107,20 @@ RULES = (
     Rule(
         "BH-R049",
         "A device that is granted is known to do no DMA.",
-        'take it out of `access`; if it does none, say in the board tree why: bulkhead,dma-free = "reason"',
+        'take it out of `access`; if it does none, say in the board tree why: bulkhead,dma-free = "reason"; a PCI function that does needs an IOMMU there',
         devices.is_known_to_do_no_dma,
     ),
     Rule(
         "BH-R056",
-        "Devices depend on no common controller but fixed clocks.",
-        "this version does not support it: take the device out of `access`",
-        devices.needs_nothing_common,
+        "Clocks, resets, power domains and pins of a device are fixed or its owner's, and so are its interrupts.",
+        "give what it depends on to the same sandbox, a native one, with all that depends on it; else take the device out of `access`",
+        supplies.depends_on_its_own,
+    ),
+    Rule(
+        "BH-R114",
+        "Who has a clock, reset, power domain or pin has all that it can stop.",
+        "take the controller out of `access`, or give what depends on it to the same sandbox",
+        supplies.feeds_its_own,
     ),
     Rule(
         "BH-R110",
@@ -247,8 +254,8 @@ RULES = (
     Rule("BH-R102", "Base addresses of PCI functions are apart.", "correct `assigned-addresses` in the board tree", pci.addresses_apart),
     Rule(
         "BH-R103",
-        "No PCI function that is given away is a bridge, or of a class that works by DMA.",
-        "this version does not support it: take it out of `access`",
+        "No PCI function that is given away is a bridge, or of a class that works by DMA and unseen by an IOMMU.",
+        "take it out of `access`; what works by DMA needs an IOMMU in the board tree, and `iommu-map` in its host's node (docs/boards.md)",
         pci.can_be_given,
     ),
     Rule(
@@ -256,6 +263,42 @@ RULES = (
         "The IOMMU of the board tree is the one of `board.h`.",
         "give `BOARD_IOMMU` of platforms/NAME/board.h and the node in the board tree the IOMMU that the machine has",
         iommu.as_the_header_says,
+    ),
+    Rule(
+        "BH-R105",
+        "An IOMMU tells functions of different owners apart that master the bus.",
+        "give both to one sandbox; the machine cannot tell them apart",
+        iommu.streams_apart,
+    ),
+    Rule(
+        "BH-R106",
+        "The IOMMU, and what leads functions to it, are described.",
+        "correct the node or the map in the board tree: docs/boards.md shows both",
+        iommu.described,
+    ),
+    Rule(
+        "BH-R107",
+        "A function that masters the bus has its own number as its stream.",
+        "this version does not support it: take the device out of `access`",
+        iommu.has_own_number,
+        unless=("BH-R105",),
+    ),
+    Rule(
+        "BH-R108",
+        "On ARM functions interrupt by lines, not by messages.",
+        "take `msi-parent` or `msi-map` out of the board tree, and give the function its line: `interrupts`",
+        iommu.interrupts_by_lines,
+    ),
+    Rule(
+        "BH-R109",
+        "On a PC a sandbox whose functions master the bus has one core.",
+        "this version does not support it: leave the sandbox one core, or take the device out of `access`",
+        iommu.messages_to_one_core,
+    ),
+    Rule(
+        "BH-R113",
+        "The IOMMU reaches the RAM of sandboxes whose functions master the bus.",
+        "make the memory region smaller, or pin it lower (`reg`)",
     ),
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "change what the message names"),
