@@ -176,3 +176,13 @@ def test_the_sandbox_kernel_knows_what_the_tool_takes_for_a_uart() -> None:
     lists = [re.findall(r"const names\[\] = \{(.*?)NULL \}", path.read_text()) for path in (ROOT / "kernel" / "drivers").glob("*.c")]
     in_memory = {name for found in lists for one in found for name in re.findall(r'"([^"]+)"', one)}
     assert in_memory == set(UARTS)
+
+
+def test_a_line_is_not_shared_with_a_function_of_nobody(compile_on: Compile, tmp_path: Path, monitor_refuses: Monitor) -> None:
+    """BH-I1.line. nic1, on the same line, is nobody's; if it belongs to another sandbox, BH-R043 refuses."""
+    file = tmp_path / "f.dts"
+    file.write_text(f'#include "{GOOD}"\n&two {{ access = <&pciedu0>; }};\n')
+    plan = compile_on(file, "qemu-aarch64")
+    assert plan.valid, plan.errors
+    assert [(one.name, one.line) for one in plan.sandboxes[1].lines] == [("pciedu0", 38)]
+    assert monitor_refuses("qemu-aarch64", plan.table) == ""

@@ -46,6 +46,7 @@ class Sandbox:
     unprotected: tuple[str, ...] = ()  # protections it does without
     beats: bool = True  # is expected to keep a heartbeat without a gap
     pinned: int = 0  # where its RAM lies; 0: the tool places it
+    modules: tuple[str, ...] = ()  # of its kernel, loaded at boot
     rest: bool = False  # has no RAM of its own: takes what others leave, devices that nobody names, too
 
     @property

@@ -22,6 +22,7 @@ from bhtool.config.tree import Node, Property
 from bhtool.text import MIB, size_text
 
 TOO_BIG, ARGUMENTS_LONG = "BH-R065", "BH-R013"
+NOT_OF_HOSTS = {"iommu-map", "iommu-map-mask", "msi-parent", "msi-map", "msi-map-mask"}
 PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
 
@@ -168,12 +169,15 @@ def _gic(fdt: libfdt.FdtSw, machine: Machine, controllers: list[tuple[str, Span]
 
 
 def _pci(fdt: libfdt.FdtSw, devices: list[Device]) -> None:
-    """The hosts of own functions, without the functions: the kernel finds those on the bus."""
+    """The hosts of own functions, without the functions: the kernel finds those on the bus. Neither IOMMU nor message frames are the sandbox's:
+    the kernel hands out guest-physical addresses, and its drivers use the functions' lines.
+    """
     hosts = {device.function.host.path: device.function.host for device in devices if device.function}
     for host in hosts.values():
         fdt.begin_node(host.name)
         for one in host.properties.values():
-            _put(fdt, one)
+            if one.name not in NOT_OF_HOSTS:
+                _put(fdt, one)
         fdt.end_node()
 
 

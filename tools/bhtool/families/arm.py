@@ -107,7 +107,7 @@ ARMV7 = Family(
     interrupts=GIC,
     monitor=replace(
         AARCH64.monitor,
-        copy_frames=2 + 1 + 1,
+        copy_frames=3 + 1 + 1,
         backends={"stage2-armv7": POOL},
         table_spans=(4 << 30, 1 << 30, 2 << 20),  # VMSAv7 LPAE stage 2 of 32 bits, from level 1
     ),
