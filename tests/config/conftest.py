@@ -26,15 +26,22 @@ from tests.config.software import Files
 Compile = Callable[[Path, str], Plan]
 BOARD_PART = "BOARD_TREE"
 IOMMU = re.compile(r"/\* BOARD_IOMMU (\w+) (0x[0-9a-f]+) (0x[0-9a-f]+) \*/")
+OTHER_IOMMU = (
+    "/delete-node/ &iommu;\n/delete-node/ &nic0;\n/delete-node/ &nic1;\n/delete-node/ &disk0;\n&pci0 { /delete-property/ iommu-map; };\n"
+)
 IMAGE_START = {"qemu-svm": 0x100000, "bochs-vtx": 0x100000}
 
 
 def with_board_part(platform: Platform, partition: Path, folder: Path) -> Platform | SimpleNamespace:
-    """A partition file of these tests may bring a part of the board tree, in `#ifdef BOARD_TREE`: the board is then its own with that part."""
-    if not partition.is_file() or f"#ifdef {BOARD_PART}" not in partition.read_text(errors="replace"):
+    """A partition file of these tests may bring a part of the board tree, in `#ifdef BOARD_TREE`: the board is then its own with that part.
+    If it says what IOMMU the board has, its own is none.
+    """
+    text = partition.read_text(errors="replace") if partition.is_file() else ""
+    if f"#ifdef {BOARD_PART}" not in text:
         return platform
+    less = OTHER_IOMMU if IOMMU.search(text) and read_private(platform.board_name).iommu else ""
     board = folder / f"{platform.name}-{partition.stem}.dtsi"
-    board.write_text(f'#include "{platform.board}"\n#define {BOARD_PART}\n#include "{partition}"\n#undef {BOARD_PART}\n')
+    board.write_text(f'#include "{platform.board}"\n{less}#define {BOARD_PART}\n#include "{partition}"\n#undef {BOARD_PART}\n')
     return SimpleNamespace(board_name=platform.board_name, arch=platform.arch, backend=platform.backend, board=board)
 
 

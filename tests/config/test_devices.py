@@ -19,8 +19,8 @@ Monitor = Callable[[str, bytes], str]
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 PAGE = """
 / {
-	first: serial@9060000 { compatible = "arm,pl011"; reg = <0x0 0x9060000 0x0 0x1800>; interrupts = <0 20 4>; };
-	second: serial@9061800 { compatible = "arm,pl011"; reg = <0x0 0x9061800 0x0 0x100>; interrupts = <0 20 4>; };
+	first: serial@90a0000 { compatible = "arm,pl011"; reg = <0x0 0x90a0000 0x0 0x1800>; interrupts = <0 20 4>; };
+	second: serial@90a1800 { compatible = "arm,pl011"; reg = <0x0 0x90a1800 0x0 0x100>; interrupts = <0 20 4>; };
 };
 """
 PORTS = """
@@ -31,8 +31,8 @@ PORTS = """
 """
 LAYOUT = """
 / {
-	first: serial@9060000 { compatible = "snps,dw-apb-uart"; reg = <0x0 0x9060000 0x0 0x1000>; interrupts = <0 20 4>; reg-shift = <2>; reg-io-width = <4>; };
-	second: serial@9061000 { compatible = "brcm,bcm2835-aux-uart"; reg = <0x0 0x9061000 0x0 0x40>; interrupts = <0 21 1>; };
+	first: serial@90a0000 { compatible = "snps,dw-apb-uart"; reg = <0x0 0x90a0000 0x0 0x1000>; interrupts = <0 20 4>; reg-shift = <2>; reg-io-width = <4>; };
+	second: serial@90a1000 { compatible = "brcm,bcm2835-aux-uart"; reg = <0x0 0x90a1000 0x0 0x40>; interrupts = <0 21 1>; };
 };
 """
 SPECIFIC = """
@@ -44,8 +44,8 @@ SPECIFIC = """
 """
 FOREIGN = """
 / {
-	first: ethernet@9060000 { compatible = "acme,gmac"; reg = <0x0 0x9060000 0x0 0x1000>; };
-	second: serial@9061000 { compatible = "arm,pl011"; reg = <0x0 0x9061000 0x0 0x1000>; };
+	first: ethernet@90a0000 { compatible = "acme,gmac"; reg = <0x0 0x90a0000 0x0 0x1000>; };
+	second: serial@90a1000 { compatible = "arm,pl011"; reg = <0x0 0x90a1000 0x0 0x1000>; };
 };
 """
 JUDGED = FOREIGN.replace('"acme,gmac";', '"acme,gmac"; bulkhead,dma-free = "no engine";')
@@ -86,7 +86,7 @@ def test_devices_of_one_sandbox_share_a_page_and_a_line(compile_on: Compile, tmp
     assert plan.valid, plan.errors
     two = plan.sandboxes[1]
     regions = [(one.name, one.hpa, one.size) for one in two.regions if one.kind == "device"]
-    assert regions == [("first and second", 0x9060000, 0x2000)]
+    assert regions == [("first and second", 0x90A0000, 0x2000)]
     assert [(one.name, one.line) for one in two.lines] == [("first and second", 52)]
     assert monitor_refuses("qemu-aarch64", plan.table) == ""
 
@@ -129,8 +129,8 @@ def test_what_is_granted_unjudged_does_not_boot(
 
 SUPPLIED = """
 / {
-	first: clock-controller@9060000 { compatible = "acme,clock"; bulkhead,dma-free = "no engine"; reg = <0x0 0x9060000 0x0 0x1000>; #clock-cells = <1>; };
-	second: serial@9061000 { compatible = "arm,pl011"; reg = <0x0 0x9061000 0x0 0x1000>; clocks = <&first 2>, <&apb_clock>; vcc-supply = <&fixed>; };
+	first: clock-controller@90a0000 { compatible = "acme,clock"; bulkhead,dma-free = "no engine"; reg = <0x0 0x90a0000 0x0 0x1000>; #clock-cells = <1>; };
+	second: serial@90a1000 { compatible = "arm,pl011"; reg = <0x0 0x90a1000 0x0 0x1000>; clocks = <&first 2>, <&apb_clock>; vcc-supply = <&fixed>; };
 	fixed: supply { compatible = "regulator-fixed"; };
 };
 &cpu1 { clocks = <&first 1>; };

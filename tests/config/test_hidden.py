@@ -26,12 +26,12 @@ SIGNS = (
 )
 SECOND = 'second: serial@9070000 { compatible = "arm,pl011"; reg = <0x0 0x9070000 0x0 0x1000>; };'
 EXPANDER = "expander: gpio { interrupt-controller; #interrupt-cells = <3>; #address-cells = <0>; #clock-cells = <0>; };"
-UART = 'compatible = "arm,pl011"; reg = <0x0 0x9060000 0x0 0x1000>; interrupts = <0 20 4>;'
-PCI = '&pci0 { first: device@6,0 { compatible = COMPATIBLE; reg = <0x3000 0 0 0 0>; }; second: device@7,0 { compatible = "pci1b36,5", "pciclass,00ff"; reg = <0x3800 0 0 0 0>; }; };'
+UART = 'compatible = "arm,pl011"; reg = <0x0 0x90a0000 0x0 0x1000>; interrupts = <0 20 4>;'
+PCI = '/* BOARD_IOMMU BH_IOMMU_NONE 0x0 0x0 */ &pci0 { first: device@6,0 { compatible = COMPATIBLE; reg = <0x3000 0 0 0 0>; }; second: device@9,0 { compatible = "pci1b36,5", "pciclass,00ff"; reg = <0x4800 0 0 0 0>; }; };'
 
 
 def found(compile_on: Compile, folder: Path, inside: str, on_bus: str = "", platform: str = "qemu-aarch64") -> list[tuple[str, str]]:
-    bus = f'bus {{ compatible = "simple-bus"; #address-cells = <2>; #size-cells = <2>; ranges; {on_bus} first: serial@9060000 {{ {UART} {inside} }}; }};'
+    bus = f'bus {{ compatible = "simple-bus"; #address-cells = <2>; #size-cells = <2>; ranges; {on_bus} first: serial@90a0000 {{ {UART} {inside} }}; }};'
     return judged(compile_on, folder, f"/ {{ {EXPANDER} {bus} {SECOND} }};\n")
 
 

@@ -89,7 +89,7 @@ def _controllers_in(domains: Domains, device: Device) -> Iterator[Node]:
 def lines_apart(domains: Domains) -> Iterator[Finding]:
     """Start-up has switched off the line of a PCI function that belongs to nobody, and nobody reaches its command register (BH-D148)."""
     for sandbox, device, other in _strangers(domains):
-        if other.function and not _owner(domains, other):
+        if other.function and not owner_of(domains, other):
             continue
         shared = {wire.number for wire in device.wires} & {wire.number for wire in other.wires}
         for number in sorted(shared):
