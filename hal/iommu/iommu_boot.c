@@ -4,8 +4,6 @@
 
 #include "board.h"
 
-const struct iommu *iommu;
-
 static const struct iommu_boot *backend;
 
 static const struct iommu_boot *find(enum bh_iommu kind)

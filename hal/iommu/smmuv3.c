@@ -89,27 +89,27 @@ static bool invalidate(const struct iommu_view *view)
 	return smmu_send(at);
 }
 
-static bool change(const struct iommu_view *view, uint64_t word)
+static bool change(const struct iommu_view *view, uint32_t self, uint64_t word)
 {
 	bool done;
 
-	hal_lock_take(view->lock);
+	hal_lock_take(view->lock, self);
 	for (uint32_t n = 0; n < view->count; n++)
 		write_entry(smmu.streams + view->streams[n] * SMMU_STREAM_WORDS, view, word);
 	done = invalidate(view);
 	arch_barrier(); /* the next holder finds the queue as this one left it */
-	hal_lock_give(view->lock);
+	hal_lock_give(view->lock, self);
 	return done;
 }
 
-static bool smmu_open(const struct iommu_view *view)
+static bool smmu_open(const struct iommu_view *view, uint32_t self)
 {
-	return change(view, SMMU_STE_TRANSLATE);
+	return change(view, self, SMMU_STE_TRANSLATE);
 }
 
-static bool smmu_close(const struct iommu_view *view)
+static bool smmu_close(const struct iommu_view *view, uint32_t self)
 {
-	return change(view, SMMU_STE_ABORT);
+	return change(view, self, SMMU_STE_ABORT);
 }
 
 const struct iommu smmuv3 = { smmu_open, smmu_close };

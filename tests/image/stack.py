@@ -25,6 +25,7 @@ POINTERS = {"x86_64": 8, "aarch64": 8, "armv7": 4}
 # What calls through a register, and where to: every function that stands in a table, or members of the vendor's table on a PC. Functions
 # whose addresses are constants of the caller need not be named.
 VENDOR = ("run", "wait", "get", "set", "skip", "inject", "has_event", "start", "enter", "drain")  # struct x86_vendor
+IOMMUS = ("smmuv3", "amdvi", "vtd")  # struct iommu of each kind
 INDIRECT = {
     "monitor_run": ("syndrome_classes",),
     "complete": ("rules",),
@@ -36,7 +37,7 @@ INDIRECT = {
     "hal_core_apply": ("vendor.skip", "vendor.inject"),
     "write_efer": ("vendor.set",),
     "write_pat": ("vendor.set",),
-    "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject"),
+    "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject", *IOMMUS),
 }
 # The same for start-up.
 X86_COUNTED = (
@@ -45,6 +46,8 @@ X86_COUNTED = (
 )
 INDIRECT_BOOT = {
     "table_refuse": ("checks",),
+    "hal_partition_seal": IOMMUS,
+    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map"), tuple(f"{kind}_boot" for kind in IOMMUS)),
     "disarm": ("disarm_controls", "disarm_this_core"),
     "arch_boot_putc": ("pl011", "ns16550"),
     "arch_boot_console_leave": ("pl011", "ns16550"),
@@ -250,7 +253,7 @@ class Code:
         elif member := re.search(r"\*(0x[0-9a-f]+)?\(%r[a-z]", one.text):
             place = int(member[1] or "0", 0) // 8
             name = f"vendor.{VENDOR[place]}" if place < len(VENDOR) else ""
-            names = (name,) if name in names else ()
+            names = (name,) if name in names else tuple(one for one in names if not one.startswith("vendor."))
         for name in names:
             found += self.tables.get(name, ())
         if not found:

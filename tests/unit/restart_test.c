@@ -26,9 +26,10 @@ static struct bh_stats stats;
 static struct bh_log the_log;
 static unsigned kicks, restarts, polls, quiesced, waited, silences;
 static uint32_t ended;
-static unsigned late = 1; /* the core that stops last: here the second */
-static bool stops;        /* it does, once it has been asked for a while */
-static bool silenced;     /* the devices: until then one writes to memory whenever it can */
+static unsigned late = 1;        /* the core that stops last: here the second */
+static bool stops;               /* it does, once it has been asked for a while */
+static bool falls_silent = true; /* its IOMMU answers */
+static bool silenced;            /* the devices: until then one writes to memory whenever it can */
 
 struct monitor monitor;
 
@@ -398,6 +399,7 @@ int main(void)
 	test_memory();
 	test_two_cores();
 	test_end();
+	test_many_cores();
 	test_devices_that_do_not_fall_silent();
 	test_end_by_a_trap();
 	test_end_of_a_restart();
