@@ -83,7 +83,9 @@ def _describe(plan: Plan, machine: Machine) -> None:
     """What it says of the machine, whatever is granted."""
     plan.ram = [(span.start, span.size) for span in machine.ram]
     if machine.iommu:
-        plan.iommu, plan.iommu_bytes = machine.iommu.kind.number, machine.iommu.kind.table_bytes
+        kind = machine.iommu.kind
+        plan.iommu, plan.iommu_compatible, plan.iommu_registers = kind.number, kind.compatible, machine.iommu.registers.start
+        plan.iommu_bytes = kind.table_bytes
 
 
 def _add(plan: Plan, found: list[Diagnostic]) -> None:

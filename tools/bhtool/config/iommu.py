@@ -22,6 +22,7 @@ ALL = 0xFFFF  # functions of a segment
 class IommuKind:
     """One that hal/iommu drives: facts of the backend."""
 
+    compatible: str
     title: str
     number: int  # enum bh_iommu
     table_bytes: int  # once for the machine
@@ -30,11 +31,12 @@ class IommuKind:
     has_function: bool  # it is a PCI function itself
 
 
-KINDS = {
-    "arm,smmu-v3": IommuKind("SMMUv3", lib.BH_IOMMU_SMMUV3, lib.BH_SMMUV3_BYTES, 0, 39, False),
-    "bulkhead,amd-vi": IommuKind("AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, 1, 48, True),
-    "bulkhead,vt-d": IommuKind("VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, 1, 48, False),
-}
+_ALL = (
+    IommuKind("arm,smmu-v3", "SMMUv3", lib.BH_IOMMU_SMMUV3, lib.BH_SMMUV3_BYTES, 0, 39, False),
+    IommuKind("bulkhead,amd-vi", "AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, 1, 48, True),
+    IommuKind("bulkhead,vt-d", "VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, 1, 48, False),
+)
+KINDS = {one.compatible: one for one in _ALL}
 BY_NUMBER = {one.number: one for one in KINDS.values()}
 
 

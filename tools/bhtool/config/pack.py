@@ -39,7 +39,7 @@ class Want:
     @property
     def block(self) -> int:
         """Whose boundaries it does not cross."""
-        return MIB2 if self.kind == "pool" else 1 << 64
+        return MIB2 if self.kind == "pool" or (self.kind == "iommu" and self.size <= MIB2) else 1 << 64
 
 
 def lowest(span: Span, want: Want, align: int) -> int | None:

@@ -229,6 +229,8 @@ class Plan:
     ram: list[tuple[int, int]] = field(default_factory=list)  # (start, bytes) of what the machine has
     shared_hpa: int = 0
     iommu: int = 0  # enum bh_iommu
+    iommu_compatible: str = ""
+    iommu_registers: int = 0
     iommu_hpa: int = 0
     iommu_bytes: int = 0  # of its tables, once for the machine
     table: bytes = field(default=b"", repr=False)

@@ -22,6 +22,7 @@ from bhtool.oracle.arm import ARMV7, GICV2, GICV3
 from bhtool.oracle.confinement import Reader
 from bhtool.oracle.debugger import Debugger, option
 from bhtool.oracle.snapshot import Snapshot
+from bhtool.oracle.streams import LOOKS as LOOKS_AT_IOMMU
 from bhtool.oracle.svm import read_svm
 from bhtool.oracle.vmx import read_vmx
 from bhtool.platforms import Platform
@@ -77,21 +78,28 @@ def wait_until(enough: Enough, session: Session, limit: float, update: Callable[
             raise BulkheadError(f"{name} is {watch.state}: there is nothing to judge", Status.FAILED)
 
 
+def is_asked(platform: Platform, plan: Plan) -> bool:
+    """Whether something is to be known that only a debugger shows."""
+    return bool(look_of(platform).registers or plan.iommu)
+
+
 def machine_to_look_at(platform: Platform, plan: Plan, image: bytes, directory: Path) -> Machine:
     """Its debugger's port, if it needs one, is in the directory."""
-    return Machine(platform, image, timing_for(platform, plan), extra=option(directory / PORT) if look_of(platform).registers else ())
+    return Machine(platform, image, timing_for(platform, plan), extra=option(directory / PORT) if is_asked(platform, plan) else ())
 
 
 def freeze(session: Session, directory: Path) -> Snapshot:
     """Ends the machine; the snapshot stays."""
-    look, registers = look_of(session.platform), {}
-    if look.registers:
+    look, plan, registers, iommu = look_of(session.platform), session.plan, {}, {}
+    if is_asked(session.platform, plan):
         with closing(Debugger(directory / PORT)) as debugger:
-            cores = {core for sandbox in session.plan.sandboxes for core in sandbox.cores}
-            registers = {core: debugger.read(core, look.registers) for core in sorted(cores)}
+            cores = {core for sandbox in plan.sandboxes for core in sandbox.cores}
+            registers = {core: debugger.read(core, look.registers) for core in sorted(cores)} if look.registers else {}
+            of_iommu = LOOKS_AT_IOMMU[plan.iommu_compatible].registers if plan.iommu else ()
+            iommu = {offset: debugger.peek(plan.iommu_registers + offset, size) for offset, size in of_iommu}
     session.machine.stop()
     ram = memoryview(mmap.mmap(session.machine.ram, session.platform.ram_size, prot=mmap.PROT_READ))
-    return Snapshot(session.platform.ram_base, ram, registers)
+    return Snapshot(session.platform.ram_base, ram, registers, iommu)
 
 
 def capture(

@@ -55,6 +55,14 @@ class Debugger:
         """Asks a machine that runs to stop; `receive` has its answer."""
         self._line.sendall(b"\x03")
 
+    def peek(self, address: int, size: int) -> int:
+        """What the machine has at a physical address, in one access. QEMU, "GDB usage", "Debugging user-space applications": Qqemu.PhyMemMode."""
+        if self.ask("Qqemu.PhyMemMode:1") != b"OK":
+            raise BulkheadError("the debugger's port shows no physical memory", Status.FAILED)
+        found = self.ask(f"m{address:x},{size:x}")
+        self.ask("Qqemu.PhyMemMode:0")
+        return int.from_bytes(bytes.fromhex(found.decode()), "little")
+
     def _document(self, name: str) -> str:
         """A file of the target description, in pieces: "m" and more follow, "l" is the last."""
         text = b""

@@ -3,32 +3,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise, takewhile
-from typing import TypeVar
+from itertools import combinations
 
 from bhtool.config.span import Span
 from bhtool.oracle import msrs
 from bhtool.oracle.bitmaps import PORTS, open_ports, open_registers, runs
+from bhtool.oracle.compare import Finding, common, compared, joined
 from bhtool.oracle.confinement import Confinement, Maps, Reader, Wrong, frames_of
+from bhtool.oracle.iommu import Told
 from bhtool.oracle.policy import Grant, Partitioning, Policy, misplaced
 from bhtool.oracle.snapshot import FRAME, Snapshot
-from bhtool.oracle.walk import Leaf, Tree, walk
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One difference."""
-
-    sandbox: str
-    kind: str  # "memory", "table", "port", "register", "control", "monitor"
-    address: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.sandbox}: {self.kind} {self.address:#x}: {self.text}"
+from bhtool.oracle.streams import judge_streams, read_told
+from bhtool.oracle.walk import Tree, walk
 
 
 @dataclass
@@ -50,13 +38,15 @@ class Verdict:
     findings: list[Finding]
 
 
-def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader) -> Verdict:
+def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader, ended: Collection[str] = ()) -> Verdict:
+    """`ended`: sandboxes that have been parked or stopped, whose functions reach nothing."""
     found = [_examine(snapshot, policy, read) for policy in partitioning.policies]
+    told = read_told(snapshot, partitioning)
     findings = [Finding("", "memory", 0, text) for text in misplaced(partitioning)]
     findings += [finding for policy in partitioning.policies for finding in _copy(snapshot, policy)]
     for one in found:
-        findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one), *_monitor(one, found)]
-    findings += [*_frames(found, partitioning), *_apart(found)]
+        findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one), *_monitor(one, found, told)]
+    findings += [*_frames(found, partitioning), *_apart(found), *judge_streams(snapshot, partitioning, told, ended)]
     return Verdict(found, findings)
 
 
@@ -123,83 +113,16 @@ def _tables(one: Examined) -> Iterator[Finding]:
 # ---- memory, as the sandbox sees it ----
 
 
-@dataclass(frozen=True)
-class Run:
-    """Leaves that go on in each other."""
-
-    gpa: int
-    hpa: int
-    size: int
-    access: str
-    memory: str
-
-    @property
-    def end(self) -> int:
-        return self.gpa + self.size
-
-    @property
-    def frames(self) -> Span:
-        return Span(self.hpa, self.size)
-
-
-def joined(leaves: Iterable[Leaf]) -> list[Run]:
-    found: list[Run] = []
-    for leaf in leaves:
-        last = found[-1] if found else None
-        follows = last and (last.end, last.hpa + last.size, last.access, last.memory) == (leaf.gpa, leaf.hpa, leaf.access, leaf.memory)
-        if last and follows:
-            found[-1] = Run(last.gpa, last.hpa, last.size + leaf.size, last.access, last.memory)
-        else:
-            found.append(Run(leaf.gpa, leaf.hpa, leaf.size, leaf.access, leaf.memory))
-    return found
-
-
 def _memory(one: Examined) -> Iterator[Finding]:
     if "memory" in one.policy.exempt:
         return
-    yield from (Finding(one.policy.sandbox, "memory", start, text) for start, text in _compared(one.tree.leaves, one.policy.grants))
-
-
-def _compared(leaves: Iterable[Leaf], granted: Iterable[Grant]) -> Iterator[tuple[int, str]]:
-    mapped, grants = joined(leaves), sorted(granted, key=lambda grant: grant.gpa)
-    cuts = sorted({edge for run in mapped for edge in (run.gpa, run.end)} | {edge for grant in grants for edge in (grant.gpa, grant.end)})
-    runs_left, grants_left = deque(mapped), deque(grants)
-    for start, end in pairwise(cuts):
-        run, grant = _first_at(runs_left, start), _first_at(grants_left, start)
-        yield from ((start, text) for text in _differences(start, end, run, grant))
-
-
-Stretch = TypeVar("Stretch", Run, Grant)
-
-
-def _first_at(left: deque[Stretch], start: int) -> Stretch | None:
-    """The first, by guest-physical address, that holds `start`; what ends before leaves the queue."""
-    while left and left[0].end <= start:
-        left.popleft()
-    return next((one for one in takewhile(lambda one: one.gpa <= start, left) if start < one.end), None)
-
-
-def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> Iterator[str]:
-    """What is wrong with one stretch of guest-physical memory, in which nothing changes."""
-    if run and not grant:
-        hpa = run.hpa + start - run.gpa
-        yield f"mapped to {hpa:#x}..{hpa + end - start - 1:#x} ({run.access}), but not granted"
-    if grant and not run:
-        yield f"{grant.name} is granted to {end - 1:#x}, but not mapped"
-    if grant and run:
-        hpa, wanted = run.hpa + start - run.gpa, grant.hpa + start - grant.gpa
-        if hpa != wanted:
-            yield f"{grant.name} leads to {hpa:#x} instead of {wanted:#x}"
-        if run.access != grant.access:
-            yield f"{grant.name} is open for {run.access or 'nothing'}, granted for {grant.access}"
-        if run.memory != grant.memory:
-            yield f"{grant.name} has memory type {run.memory}, should have {grant.memory}"
+    yield from (Finding(one.policy.sandbox, "memory", start, text) for start, text in compared(one.tree.leaves, one.policy.grants))
 
 
 # ---- memory, as its monitor sees it ----
 
 
-def _monitor(one: Examined, found: list[Examined]) -> Iterator[Finding]:
+def _monitor(one: Examined, found: list[Examined], told: Told | None) -> Iterator[Finding]:
     """Outside of its pool a monitor maps what docs/shared-state.md lists; inside, nothing that is written can be executed."""
     if not one.confinement.monitor:
         return
@@ -208,14 +131,16 @@ def _monitor(one: Examined, found: list[Examined]) -> Iterator[Finding]:
     victims = [
         Grant(f"root of {kicked}", roots[kicked], roots[kicked], FRAME, "rw", "ram") for kicked in one.policy.kicks if kicked in roots
     ]
+    shown = [span.pages() for span in told.shown] if told and one.policy.streams else []
+    queues = [Grant("the IOMMU's tables", span.start, span.start, span.size, "rw", "ram") for span in shown]
     outside = [leaf for leaf in one.monitor.leaves if not pool.holds(Span(leaf.hpa, leaf.size))]
     own = [leaf for leaf in one.monitor.leaves if pool.holds(Span(leaf.hpa, leaf.size))]
     if not any("x" in leaf.access for leaf in own):
         yield Finding(name, "monitor", 0, "it maps no code of its own")
     for leaf, other in ((leaf, other) for leaf in own if "x" in leaf.access for other in own if "w" in other.access):
-        if _common(Span(leaf.hpa, leaf.size), Span(other.hpa, other.size)):
+        if common(Span(leaf.hpa, leaf.size), Span(other.hpa, other.size)):
             yield Finding(name, "monitor", leaf.gpa, f"may write the code at {leaf.hpa:#x}")
-    yield from (Finding(name, "monitor", start, text) for start, text in _compared(outside, (*one.policy.reach, *victims)))
+    yield from (Finding(name, "monitor", start, text) for start, text in compared(outside, (*one.policy.reach, *victims, *queues)))
     yield from (Finding(name, "monitor", oddity.gpa, f"{oddity.text} (at {oddity.at:#x})") for oddity in one.monitor.oddities)
     for frame in one.monitor.tables:
         if not pool.holds(Span(frame, FRAME)):
@@ -236,14 +161,9 @@ def _frames(found: list[Examined], partitioning: Partitioning) -> Iterator[Findi
     shared = [grant.span for policy in partitioning.policies for grant in policy.grants if grant.shared]
     for (name, mapped), (other, theirs) in combinations(runs_of.items(), 2):
         for run in mapped:
-            for span in (_common(run.frames, their.frames) for their in theirs):
+            for span in (common(run.frames, their.frames) for their in theirs):
                 if span and not any(one.holds(span) for one in shared):
                     yield Finding(name, "memory", run.gpa + span.start - run.hpa, f"reaches {span}, which {other} reaches, too")
-
-
-def _common(one: Span, other: Span) -> Span | None:
-    start, end = max(one.start, other.start), min(one.end, other.end)
-    return Span(start, end - start) if start < end else None
 
 
 # ---- ports and registers ----

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bhtool.config.dma import dma_of
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.machine import Machine, read_machine
 from bhtool.config.pci import with_functions
@@ -68,6 +69,9 @@ class Policy:
     copy: Span | None = None  # snapshot, of a sandbox that restarts: its monitor's alone
     reach: tuple[Grant, ...] = ()  # what its monitor maps, one to one, outside of its own pool,
     kicks: tuple[str, ...] = ()  # besides the roots of these sandboxes (docs/shared-state.md)
+    streams: tuple[int, ...] = ()  # of functions that reach its RAM by themselves
+    apics: tuple[int, ...] = ()  # its cores, as interrupts name them
+    has_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,21 @@ class Private:
     span: Span
 
 
+@dataclass(frozen=True)
+class Translator:
+    """The machine's IOMMU: what it is, and where its registers and its tables lie."""
+
+    compatible: str
+    registers: Span
+    tables: Span
+
+
 @dataclass
 class Partitioning:
     policies: list[Policy]
     private: list[Private]
     ram: list[Span] = field(default_factory=list)
+    iommu: Translator | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +107,7 @@ class Placed:
     pools: tuple[Span, ...]
     ram: tuple[tuple[Span, ...], ...]  # as a sandbox finds them, one after the other
     copies: Mapping[str, Span]
+    iommu: Span = NOWHERE  # its tables
 
 
 def places_of(plan: Plan) -> Placed:
@@ -101,6 +116,7 @@ def places_of(plan: Plan) -> Placed:
         pools=tuple(Span(one.pool_hpa, one.pool_size) for one in plan.sandboxes),
         ram=tuple(tuple(Span(ram.hpa, ram.size) for ram in one.ram) for one in plan.sandboxes),
         copies={one.name: Span(one.snapshot_hpa, one.snapshot_size) for one in plan.sandboxes if one.snapshot_size},
+        iommu=Span(plan.iommu_hpa, plan.iommu_bytes),
     )
 
 
@@ -113,7 +129,13 @@ def read_partitioning(partition: Path, platform: Platform, placed: Placed) -> Pa
     domains = read_domains(node, with_functions(read_machine(root, FAMILIES[platform.arch])))
     policies = [_policy(domains, placed, sandbox) for sandbox in domains.sandboxes]
     private = [*_private(domains, placed), *(Private(_copy_of(one), one.copy) for one in policies if one.copy)]
-    return Partitioning(policies, private, domains.machine.ram)
+    return Partitioning(policies, private, domains.machine.ram, _translator(domains.machine, placed))
+
+
+def _translator(machine: Machine, placed: Placed) -> Translator | None:
+    """Nodes with a binding that the oracle knows; its registers are the first stretch of `reg`."""
+    one = machine.iommu
+    return Translator(one.kind.compatible, one.registers, placed.iommu) if one else None
 
 
 def exemptions(sandbox: Sandbox) -> frozenset[str]:
@@ -135,7 +157,10 @@ def _policy(domains: Domains, placed: Placed, sandbox: Sandbox) -> Policy:
     copy = placed.copies.get(sandbox.name, NOWHERE if sandbox.restarts else None)
     reach = (*_reach(domains, placed, sandbox), *_kept(placed.ram[sandbox.index], copy))
     kicks = tuple(other.name for other in domains.sandboxes if other.node in sandbox.kick_nodes)
-    return Policy(sandbox.name, cores, pool, tuple(grants), frozenset(ports), exemptions(sandbox), copy, reach, kicks)
+    streams = tuple(device.function.id for device in sandbox.devices if device.function and dma_of([device]) == "translated")
+    apics, has_lines = tuple(core.hardware_id for core in sandbox.cores), any(device.wires for device in sandbox.devices)
+    exempt = exemptions(sandbox)
+    return Policy(sandbox.name, cores, pool, tuple(grants), frozenset(ports), exempt, copy, reach, kicks, streams, apics, has_lines)
 
 
 def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
@@ -156,6 +181,8 @@ def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant
     else:
         yield whole("distributor", distributor, PAGE)
         yield whole("CPU interface", second, PAGE)
+    if machine.iommu and any(dma_of([device]) == "translated" for device in sandbox.devices):
+        yield whole("registers of the IOMMU", machine.iommu.registers.start, PAGE)
     for device in sandbox.devices:
         if device.function:
             start, _ = device.function.host.reg()[0]
@@ -222,6 +249,9 @@ def _pages(spans: tuple[Span, ...]) -> set[int]:
 def _private(domains: Domains, placed: Placed) -> Iterator[Private]:
     yield from (Private("reserved by the board", span) for span in domains.machine.reserved)
     yield Private("kick mailboxes", Span(placed.shared, PAGE))
+    if domains.machine.iommu:
+        yield Private("registers of the IOMMU", domains.machine.iommu.registers)
+        yield Private("tables of the IOMMU", placed.iommu)
     for sandbox, pool in zip(domains.sandboxes, placed.pools, strict=True):
         yield Private(f"crash record of {sandbox.name}", Span(pool.start + POOL_CRASH, PAGE))
         start = POOL_ABSENT + PAGE if any(device.function for device in sandbox.devices) else POOL_ARENA

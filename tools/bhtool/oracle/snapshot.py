@@ -16,6 +16,7 @@ class Snapshot:
     base: int
     ram: memoryview = field(repr=False)
     registers: Mapping[int, Mapping[str, int]] = field(default_factory=dict)  # by machine core
+    iommu: Mapping[int, int] = field(default_factory=dict)  # its registers, by offset
     changed: Mapping[int, int] = field(default_factory=dict)  # 64-bit words laid over RAM, by address
 
     def holds(self, address: int, size: int = 8) -> bool:
