@@ -83,9 +83,8 @@ def _describe(plan: Plan, machine: Machine) -> None:
     """What it says of the machine, whatever is granted."""
     plan.ram = [(span.start, span.size) for span in machine.ram]
     if machine.iommu:
-        kind = machine.iommu.kind
-        plan.iommu, plan.iommu_compatible, plan.iommu_registers = kind.number, kind.compatible, machine.iommu.registers.start
-        plan.iommu_bytes = kind.table_bytes
+        plan.iommu, plan.iommu_bytes = machine.iommu.kind.number, machine.iommu.kind.table_bytes
+        plan.iommu_compatible, plan.iommu_registers = machine.iommu.compatible, machine.iommu.registers.start
 
 
 def _add(plan: Plan, found: list[Diagnostic]) -> None:

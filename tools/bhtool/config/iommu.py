@@ -22,21 +22,20 @@ ALL = 0xFFFF  # functions of a segment
 class IommuKind:
     """One that hal/iommu drives: facts of the backend."""
 
-    compatible: str
     title: str
     number: int  # enum bh_iommu
     table_bytes: int  # once for the machine
+    mapped: tuple[Span, ...]  # of them, by monitors whose sandboxes have functions that master the bus
     frames: int  # of a sandbox with functions that master the bus, besides its second root's tables
     address_bits: int  # of what is translated, and of what it is translated to, where the board tree does not say
     has_function: bool  # it is a PCI function itself
 
 
-_ALL = (
-    IommuKind("arm,smmu-v3", "SMMUv3", lib.BH_IOMMU_SMMUV3, lib.BH_SMMUV3_BYTES, 0, 39, False),
-    IommuKind("bulkhead,amd-vi", "AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, 1, 48, True),
-    IommuKind("bulkhead,vt-d", "VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, 1, 48, False),
-)
-KINDS = {one.compatible: one for one in _ALL}
+KINDS = {
+    "arm,smmu-v3": IommuKind("SMMUv3", lib.BH_IOMMU_SMMUV3, lib.BH_SMMUV3_BYTES, (Span(0, lib.BH_SMMUV3_BYTES),), 0, 39, False),
+    "bulkhead,amd-vi": IommuKind("AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, (Span(0, 0x2000), Span(0x200000, 0x2000)), 1, 48, True),
+    "bulkhead,vt-d": IommuKind("VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, (Span(0, lib.BH_VTD_BYTES),), 1, 48, False),
+}
 BY_NUMBER = {one.number: one for one in KINDS.values()}
 
 
@@ -50,6 +49,11 @@ class Iommu:
     @property
     def name(self) -> str:
         return self.node.label
+
+    @property
+    def compatible(self) -> str:
+        """The string that it is known by."""
+        return next(one for one in self.node.compatible if one in KINDS)
 
     @property
     def address_bits(self) -> int:

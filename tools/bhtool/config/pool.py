@@ -57,10 +57,8 @@ def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plan: Plan) 
     yield Span(one.pool_hpa, PAGE)
     yield from _devices(machine, sandbox, one)
     if machine.iommu and one.masters:
-        # Both ends: what lies between is at most one 2 MiB more, which no backend maps.
-        yield from (
-            Span(start, PAGE) for start in (machine.iommu.registers.start, plan.iommu_hpa, plan.iommu_hpa + plan.iommu_bytes - PAGE)
-        )
+        yield machine.iommu.registers
+        yield from (Span(plan.iommu_hpa + part.start, part.size) for part in machine.iommu.kind.mapped)
     if machine.family.monitor.kicks_by_poison:
         yield from (Span(plan.sandboxes[other].pool_hpa, PAGE) for other in one.may_kick)  # the root that a kick poisons
     if one.restarts or machine.family.monitor.reads_guests:

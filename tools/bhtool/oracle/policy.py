@@ -135,7 +135,7 @@ def read_partitioning(partition: Path, platform: Platform, placed: Placed) -> Pa
 def _translator(machine: Machine, placed: Placed) -> Translator | None:
     """Nodes with a binding that the oracle knows; its registers are the first stretch of `reg`."""
     one = machine.iommu
-    return Translator(one.kind.compatible, one.registers, placed.iommu) if one else None
+    return Translator(one.compatible, one.registers, placed.iommu) if one else None
 
 
 def exemptions(sandbox: Sandbox) -> frozenset[str]:
