@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F2.linux, BH-I1.dma, BH-I2.exitless. Unmodified Debian with a network card that masters the bus, behind the IOMMU.
+
+Its memory lies elsewhere than it believes, it is shown no IOMMU, and its packets cause no exit. At the other end is the emulator's own network, which
+answers without one outside.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from bhtool.machine.dialogue import Dialogue
+from bhtool.platforms import Platform
+
+from tests.emulated.boot_arguments import lean
+from tests.emulated.case import ARM, GICV3, Case, Sandbox
+from tests.emulated.linux_shell import linux_shell
+from tests.emulated.network import plugged
+from tests.emulated.scene import platform_or_skip, stage
+
+pytestmark = pytest.mark.slow
+NIC0_STREAM, ENTRY_BYTES, ABORT = 0x08, 64, 1
+PACKETS = 50
+OTHER_END = "10.0.2.2"
+UP = "ip link set eth0 up && ip addr add 10.0.2.15/24 dev eth0"
+WAIT_FOR_LINK = "n=0; while [ $(cat /sys/class/net/eth0/carrier) = 0 ] && [ $n -lt 100 ]; do n=$((n+1)); usleep 100000; done"
+PING = f"ping -q -i 0.01 -s 1000 -c {PACKETS} {OTHER_END} | grep received"
+RECEIVED = "cat /sys/class/net/eth0/statistics/rx_packets"
+
+
+def on(*platforms: str) -> pytest.MarkDecorator:
+    rows = [pytest.param(name, marks=pytest.mark.xdist_group(f"linux-network-{name}")) for name in platforms]
+    return pytest.mark.parametrize("platform", rows, scope="module")
+
+
+def with_a_card(platform: Platform) -> Case:
+    linux = Sandbox(
+        "linux",
+        0,
+        lean(platform.name),
+        "linux",
+        "vmlinuz",
+        "rootfs.cpio.gz",
+        256,
+        "uart0",
+        access=("nic0",),
+        modules=("e1000e",),
+        beats=False,
+    )
+    return Case("linux-network", "what a function reaches is its sandbox's", (linux, Sandbox("neighbour", 1)), icount=False)
+
+
+@contextmanager
+def booted(name: str) -> Iterator[Dialogue]:
+    platform = plugged(platform_or_skip(name), {"nic0": "user,restrict=on"})
+    scene = stage(platform, with_a_card(platform))
+    linux = scene.plan.sandboxes[0]
+    assert linux.ram_gpa != linux.ram_hpa
+    with linux_shell(platform, scene) as dialogue:
+        yield dialogue
+
+
+@pytest.fixture(scope="module")
+def shell(platform: str) -> Iterator[Dialogue]:
+    with booted(platform) as dialogue:
+        yield dialogue
+
+
+def exits(shell: Dialogue) -> dict[str, int]:
+    """But for those of an idle core that somebody may kick: the tool's own look is one."""
+    shell.session.poll()
+    stats = shell.session.watches["linux"].stats
+    assert stats is not None
+    return {reason: count for reason, count in stats.exits.items() if reason != "idle"}
+
+
+@on(*ARM)
+def test_packets_without_exits(shell: Dialogue) -> None:
+    shell.ask(f"{UP}; {WAIT_FOR_LINK}; ping -c 1 {OTHER_END}")
+    before = exits(shell)
+    assert shell.ask(PING) == [f"{PACKETS} packets transmitted, {PACKETS} packets received, 0% packet loss"]
+    assert exits(shell) == before
+
+
+@on(*ARM)
+def test_it_sees_no_iommu(shell: Dialogue) -> None:
+    assert shell.number("ls /sys/kernel/iommu_groups 2> /dev/null | wc -l") == 0
+    assert shell.number("grep -c eth0 /proc/interrupts") == 1
+
+
+@on(GICV3)
+def test_nothing_passes_a_closed_entry(platform: str) -> None:
+    """Somebody from outside has closed it before the driver began: the link is up, and no packet arrives."""
+    with booted(platform) as shell:
+        session = shell.session
+        entry = session.plan.iommu_hpa + NIC0_STREAM * ENTRY_BYTES - session.platform.ram_base
+        assert struct.unpack("<Q", os.pread(session.machine.ram, 8, entry)) == (0xD,)
+        os.pwrite(session.machine.ram, struct.pack("<Q", ABORT), entry)
+        shell.ask(f"{UP}; {WAIT_FOR_LINK}")
+        assert shell.ask("cat /sys/class/net/eth0/carrier") == ["1"]
+        shell.ask(f"ping -c 3 {OTHER_END}")
+        assert shell.number(RECEIVED) == 0
