@@ -375,6 +375,7 @@ GOOD = [
     (HostTables(), 0x7000_0000_1234_5001, 0, Entry("leaf", 0x12345000, "rw", "ram")),
     (HostTables(), 0x3000_0000_1234_5001, 0, Entry("leaf", 0x12345000, "r", "ram")),
     (HostTables(), 0x6000_0000_1234_5201, 1, Entry("table", 0x12345000, "rw")),
+    (HostTables(), 0x6000_0000_1234_5203, 1, Entry("table", 0x12345000, "rw")),
     (HostTables(), 0x7000_0000_4000_0001, 2, Entry("leaf", 0x40000000, "rw", "ram")),
     (HostTables(), 0x0, 3, Entry("hole")),
     (SecondStage(), 0x12345003, 0, Entry("leaf", 0x12345000, "rw", "ram")),
@@ -385,6 +386,7 @@ GOOD = [
 ODD = [
     (HostTables(), 0x7000_0000_1234_5000, 0, "bits 0x7000000012345000,"),  # not present, and yet something
     (HostTables(), 0x6000_0000_1234_5401, 3, "leads to a table of level 2, in one of level 4"),  # a level is skipped
+    (HostTables(), 0x7000_0000_1234_5003, 0, "bits 0x2,"),
     (HostTables(), 0x7000_0000_1234_5E01, 0, "a leaf of another size"),
     (HostTables(), 0x7000_0000_0000_0001, 3, "a leaf where none may be"),
     (HostTables(), 0x7000_0000_4000_1001, 1, "bits 0x1000,"),

@@ -36,6 +36,7 @@ PASSES = {56: "INIT", 57: "external interrupts", 58: "NMI", 62: "LINT0", 63: "LI
 CONTROL_SHIFT, REMAPPED = 60, 2
 
 LARGEST_LEAF = 2  # 1 GiB
+MARK = bits(1)  # of 4:1, which the IOMMU ignores: software may tell tables by it
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class HostTables:
             odd: tuple[str, ...] = (
                 () if following == level else (f"entry {word:#x} leads to a table of level {following}, in one of level {level + 1}",)
             )
-            return Entry("hole" if odd else "table", word & FRAMES, access, odd=odd + strange(word, known | FRAMES))
+            return Entry("hole" if odd else "table", word & FRAMES, access, odd=odd + strange(word, known | FRAMES | MARK))
         address = address_bits(level, 51)
         odd = (f"entry {word:#x} is a leaf of another size",) if following else ()
         odd += (f"entry {word:#x} is a leaf where none may be",) if level > LARGEST_LEAF else ()

@@ -36,6 +36,11 @@ class Examined:
 class Verdict:
     sandboxes: list[Examined]
     findings: list[Finding]
+    told: Told | None = None  # of the IOMMU, where there is one
+
+    def open_streams(self, policy: Policy) -> int:
+        """Of the sandbox's functions, how many the IOMMU translates for."""
+        return sum(stream in policy.streams and bool(opened.root) for stream, opened in self.told.streams.items()) if self.told else 0
 
 
 def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader, ended: Collection[str] = ()) -> Verdict:
@@ -47,7 +52,7 @@ def judge(snapshot: Snapshot, partitioning: Partitioning, read: Reader, ended: C
     for one in found:
         findings += [*_controls(one), *_tables(one), *_memory(one), *_maps(one), *_monitor(one, found, told)]
     findings += [*_frames(found, partitioning), *_apart(found), *judge_streams(snapshot, partitioning, told, ended)]
-    return Verdict(found, findings)
+    return Verdict(found, findings, told)
 
 
 def _examine(snapshot: Snapshot, policy: Policy, read: Reader) -> Examined:

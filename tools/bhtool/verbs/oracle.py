@@ -23,6 +23,7 @@ from bhtool.verbs.options import Output, Seconds, strict_option
 HOST_LIMIT = 600.0
 LEGEND = (
     "tables, leaves: of the second stage; mapped: by its leaves; ports, MSRs r/w: that the guest reaches itself, read and written;\n"
+    "streams: PCI functions that an IOMMU leads to its RAM, and nowhere else;\n"
     "not judged: protections that the file switches off; wrong: differences from the file"
 )
 
@@ -32,14 +33,22 @@ def mapped_bytes(one: Examined) -> int:
 
 
 def verdict_table(verdict: Verdict, title: str) -> Table:
-    table = table_of(title, "sandbox", "tables", "leaves", "mapped", "ports", "MSRs r/w", "not judged", "wrong")
+    table = table_of(title, "sandbox", "tables", "leaves", "mapped", "ports", "MSRs r/w", "streams", "not judged", "wrong")
     table.caption = LEGEND
     for one in verdict.sandboxes:
         name, exempt = one.policy.sandbox, " ".join(sorted(one.policy.exempt)) or "-"
         wrong = sum(finding.sandbox == name for finding in verdict.findings)
         mapped, registers = f"{mapped_bytes(one) / (1 << 20):.2f} MiB", f"{len(one.reads)}/{len(one.writes)}"
         table.add_row(
-            name, str(len(one.tree.tables)), str(len(one.tree.leaves)), mapped, str(len(one.ports)), registers, exempt, str(wrong)
+            name,
+            str(len(one.tree.tables)),
+            str(len(one.tree.leaves)),
+            mapped,
+            str(len(one.ports)),
+            registers,
+            str(verdict.open_streams(one.policy)),
+            exempt,
+            str(wrong),
         )
     return table
 
@@ -52,7 +61,7 @@ def sentence(verdict: Verdict) -> str:
     return f"what the processors are told of {counted(len(verdict.sandboxes), 'sandbox', 'sandboxes')} is what the partition file says, both ways{but}"
 
 
-def sandbox_json(one: Examined) -> dict[str, Any]:
+def sandbox_json(verdict: Verdict, one: Examined) -> dict[str, Any]:
     return {
         "name": one.policy.sandbox,
         "tables": len(one.tree.tables),
@@ -61,6 +70,7 @@ def sandbox_json(one: Examined) -> dict[str, Any]:
         "ports": len(one.ports),
         "msrs_read": len(one.reads),
         "msrs_written": len(one.writes),
+        "streams": verdict.open_streams(one.policy),
         "not_judged": sorted(one.policy.exempt),
     }
 
@@ -91,7 +101,7 @@ def oracle(platform_name: str, partition: Path, json_file: Path | None, limit: f
     screen.say(sentence(verdict))
     if json_file:
         found = [vars(finding) for finding in verdict.findings]
-        sandboxes = [sandbox_json(one) for one in verdict.sandboxes]
+        sandboxes = [sandbox_json(verdict, one) for one in verdict.sandboxes]
         content = {"platform": platform.name, "partition": str(partition), "sandboxes": sandboxes, "findings": found} | warnings_json(plan)
         write_json(json_file, "oracle", content, versions(platform))
     return Status.FAILED if verdict.findings else Status.GOOD
