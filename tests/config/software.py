@@ -166,7 +166,7 @@ class Files:
         write_modules(self.folder / "vmlinuz.modules")
 
     def __call__(self, name: str) -> Path:
-        path = self.folder / name
+        path = self.folder / (name.rpartition("/")[2] if name.startswith("linux-image-") else name)
         if name == "unbuilt.elf":
             raise NotYet(name)
         if not path.exists():

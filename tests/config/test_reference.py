@@ -22,7 +22,7 @@ linux: linux { compatible = "bulkhead,sandbox-v1"; cores = <&cpu1>; memory-regio
 };
 };
 """
-OF_LINUX = ("os,type", "initrd", "modules", "accepts-notify")
+OF_LINUX = ("os,type", "initrd", "kernel-package", "modules", "accepts-notify")
 APART = (
     "takes-the-rest",
     "load-address",

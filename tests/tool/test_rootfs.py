@@ -505,6 +505,6 @@ def test_a_damaged_module_has_no_information(at: int, value: int) -> None:
 )
 def test_what_is_no_store_of_modules_is_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "vmlinuz.modules").write_bytes(content)
-    sandbox = SimpleNamespace(name="linux", node=SimpleNamespace(text=lambda _: "vmlinuz"))
+    sandbox = SimpleNamespace(name="linux", kernel_package="", node=SimpleNamespace(text=lambda _: "vmlinuz"))
     with pytest.raises(PayloadError, match=r"`vmlinuz\.modules`, where the modules of `linux` are looked for, is no store"):
         initrd._modules(lambda name: tmp_path / name, cast(Sandbox, sandbox), ["virtio_net"], set())

@@ -10,6 +10,7 @@ from bhtool.config.domains import LOG, NO_CONSOLE, Domains, Sandbox
 from bhtool.config.explain import MONITOR
 from bhtool.config.rule import Finding
 
+PACKAGE = "kernel-package"
 OURS = {MONITOR: "the monitor", "bulkhead": "this tool"}  # in tables, records, logs and JSON, beside sandboxes
 
 
@@ -102,6 +103,25 @@ def modules_with_kernel(domains: Domains) -> Iterator[Finding]:
             yield Finding(sandbox.where("modules"), text)
         elif "initrd" not in sandbox.node.properties:
             yield Finding(sandbox.where("modules"), f"`{sandbox.name}` has `modules` and no `initrd` that would load them")
+
+
+def package_of_own_kernel(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        if PACKAGE not in sandbox.node.properties:
+            continue
+        if not sandbox.is_linux:
+            yield Finding(sandbox.where(PACKAGE), f"`{sandbox.name}` is native and has a `{PACKAGE}`")
+        elif (image := sandbox.node.text("image")) != "vmlinuz":
+            yield Finding(sandbox.where(PACKAGE), f"`{sandbox.name}` has a `{PACKAGE}`, and its kernel `{image}` comes from a file")
+
+
+def package_of_architecture(domains: Domains) -> Iterator[Finding]:
+    """By its name, which ends with what Debian calls the processors: whether there is such a package is seen when it is fetched."""
+    own = domains.machine.family.programs.linux_flavour
+    for sandbox in domains.sandboxes:
+        words = (package := sandbox.kernel_package).split("-")
+        if package and (own not in words or "dbg" in words):  # dbg: what a debugger reads
+            yield Finding(sandbox.where(PACKAGE), f"`{package}` of `{sandbox.name}` holds no kernel for {domains.machine.family.title}")
 
 
 def _other_sandboxes(domains: Domains, name: str) -> Iterator[Finding]:

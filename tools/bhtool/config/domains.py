@@ -71,6 +71,11 @@ class Sandbox:
         return self.node.text("bootargs")
 
     @property
+    def kernel_package(self) -> str:
+        """Debian's, that its kernel and modules come from; empty: the platform's."""
+        return self.node.text("kernel-package")
+
+    @property
     def load_address(self) -> int | None:
         """Of a flat binary; None: its image has a header."""
         return joined(self.node.properties["load-address"].cells) if "load-address" in self.node.properties else None

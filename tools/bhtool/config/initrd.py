@@ -15,6 +15,7 @@ from bhtool.text import did_you_mean
 
 NO_FILE, UNPACKABLE, OTHER_KERNEL, NO_MODULE = "BH-R060", "BH-R067", "BH-R068", "BH-R069"
 INITRD, MODULES, STORE = "initrd", "modules", ".modules"  # vmlinuz.modules: those of the kernel vmlinuz
+KERNEL = "vmlinuz"  # the tool provides it, PACKAGE/vmlinuz out of a `kernel-package`
 
 
 def read_file(resolve: Resolve, sandbox: Sandbox, name: str) -> bytes:
@@ -31,13 +32,19 @@ def read_initrd(resolve: Resolve, sandbox: Sandbox) -> bytes:
     return data + bytes(-len(data) % 4) + _modules(resolve, sandbox, modules, _top(sandbox, data, names))
 
 
+def kernel_name(sandbox: Sandbox) -> str:
+    """What its image is looked for as."""
+    image = sandbox.node.text("image")
+    return f"{sandbox.kernel_package}/{image}" if sandbox.kernel_package and image == KERNEL else image
+
+
 def _read(resolve: Resolve, sandbox: Sandbox, name: str, packs: bool) -> tuple[bytes, set[str] | None]:
     """And what is in it, where it was packed here."""
     file = sandbox.node.text(name)
     if not file:
         return b"", None
     try:
-        path = resolve(file)
+        path = resolve(kernel_name(sandbox) if name == "image" else file)
         entries = read_tree(path) if packs else None
         if entries is None:
             return read_bounded(path, IMAGE_BYTES), None
@@ -71,7 +78,7 @@ def _top(sandbox: Sandbox, data: bytes, names: set[str] | None) -> set[str]:
 def _modules(resolve: Resolve, sandbox: Sandbox, modules: list[str], there: set[str]) -> bytes:
     kernel = sandbox.node.text("image")
     try:
-        store = resolve(kernel + STORE)
+        store = resolve(kernel_name(sandbox) + STORE)
     except NotYet as absent:
         absent.property = MODULES
         raise

@@ -43,6 +43,7 @@ SANDBOX = {
     "image": Fact("a file's name", "-", 'image = "sandbox-kernel.elf";', "R060 to R066, W060"),
     "load-address": Fact("two cells, an address in the sandbox's RAM", "none", "load-address = <0x0 0x40080000>;", "R061, R063, R064"),
     "initrd": Fact("a file's or a directory's name", "none", 'initrd = "rootfs.cpio.gz";', "R055, R060, R065, R067, R130, R131, W061"),
+    "kernel-package": Fact("a package's name", "the platform's", 'kernel-package = "linux-image-arm64";', "R132, R133"),
     "modules": Fact("one to 64 names", "none", 'modules = "e1000e", "virtio_net";', "R068, R069"),
     "bootargs": Fact("text; `native`: at most 191 bytes", "empty", 'bootargs = "quiet";', "R013"),
     "ready-line": Fact("text, not empty", "none", 'ready-line = "my root: up";', ""),

@@ -205,6 +205,18 @@ RULES = (
     Rule("BH-R069", "The kernel has the modules that are named.", "name them as `modinfo` does, at most 64 with those they need"),
     Rule("BH-R130", "An initrd is one that Linux can unpack.", "give a cpio archive of the form newc, compressed or not"),
     Rule("BH-R131", "What an initrd unpacks to fits into its sandbox's RAM.", "make the RAM larger, or the root file system smaller"),
+    Rule(
+        "BH-R132",
+        "`kernel-package` says where the kernel `vmlinuz` comes from that the tool provides.",
+        'take it out, or let the tool provide the kernel: image = "vmlinuz"',
+        references.package_of_own_kernel,
+    ),
+    Rule(
+        "BH-R133",
+        "`kernel-package` is a package of Debian with a kernel for the board's architecture.",
+        "name one that `apt-cache search linux-image` lists there; Debian calls its kernels for PCs amd64, for ARMv8 arm64, for ARMv7 armmp",
+        references.package_of_architecture,
+    ),
     Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(

@@ -75,6 +75,7 @@ AARCH64 = Family(
         linux="tree",
         linux_kernel="Image",
         linux_packed=True,
+        linux_flavour="arm64",
         linux_size=(16, "<Q"),  # config/arm_boot.py
         linux_console_is_pci=False,
         address_end=1 << 64,
@@ -117,6 +118,7 @@ ARMV7 = Family(
         sdk="--target=armv7a-none-linux-gnueabi -mcpu=cortex-a15 -mfloat-abi=soft -mno-unaligned-access",
         linux_kernel="zImage",
         linux_packed=False,
+        linux_flavour="armmp",
         linux_size=None,
         address_end=1 << 32,
         zephyr_unfit="its QEMU board for ARMv7-A, qemu_cortex_a7, is not one that was tried in a sandbox",

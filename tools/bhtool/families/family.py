@@ -57,6 +57,7 @@ class Programs:
     linux: Literal["tree", "zero-page", "none"]  # how Linux is told what it has; none: no Linux boots yet
     linux_kernel: Literal["Image", "zImage", "bzImage", "none"]  # what is entered
     linux_packed: bool  # Debian's kernel may be gzip'ed, and is booted unpacked
+    linux_flavour: str = ""  # a word that Debian's packages of kernels for it have in their names; empty: none has
     linux_size: tuple[int, str] | None  # where a kernel says how much memory it takes, as `struct` reads it
     linux_console_is_pci: bool  # its console may be a UART on PCI
     address_end: int  # of guest-physical addresses

@@ -62,6 +62,7 @@ X86_64 = Family(
         linux="zero-page",
         linux_kernel="bzImage",
         linux_packed=False,
+        linux_flavour="amd64",
         linux_size=(0x260, "<I"),  # config/linux_x86.py
         linux_console_is_pci=True,
         address_end=1 << 64,

@@ -16,6 +16,12 @@ KERNEL, MODULES = "vmlinuz", "vmlinuz.modules"
 DEBIAN = {KERNEL: payloads.kernel, "rootfs.cpio.gz": payloads.initramfs, MODULES: payloads.modules}
 
 
+def split(name: str) -> tuple[str, str]:
+    """(package, name) of what a `kernel-package` is to bring, such as linux-image-amd64/vmlinuz; the package is empty for every other name."""
+    package, _, file = name.rpartition("/")
+    return (package, file) if file in (KERNEL, MODULES) and package.startswith("linux-image-") else ("", name)
+
+
 def is_provided(partition: Path, name: str) -> bool:
     """Whether a name stands for the tool's own software rather than for a file beside the partition file."""
     return name in DEBIAN and not (partition.parent / name).is_file()
@@ -24,6 +30,8 @@ def is_provided(partition: Path, name: str) -> bool:
 @dataclass(frozen=True)
 class Resolver:
     """A file or folder beside the partition file wins, then Debian's kernel and our initramfs, then what the build made.
+
+    PACKAGE/vmlinuz is the kernel of a Debian package, whatever lies beside the partition file.
 
     Raises NotYet for what the tool could make or fetch but may not (`provides`), FileNotFoundError for what nobody knows.
     """
@@ -34,6 +42,9 @@ class Resolver:
     provides: bool = True
 
     def __call__(self, name: str) -> Path:
+        package, file = split(name)
+        if package:
+            return self._packaged(package, file)
         beside = self.partition.parent / name
         if beside.exists():
             return beside
@@ -47,6 +58,15 @@ class Resolver:
         if name in self._provided:
             raise NotYet(name)
         raise NoFile(name, did_you_mean(name, self._known()))
+
+    def _packaged(self, package: str, file: str) -> Path:
+        if not self.provides:
+            raise NotYet(file)
+        return (
+            payloads.modules(self.platform, self.report, package)
+            if file == MODULES
+            else payloads.kernel(self.platform, self.report, package)
+        )
 
     @property
     def _provided(self) -> set[str]:

@@ -69,6 +69,16 @@ def member(package: Path, wanted: str) -> bytes:
     raise BulkheadError(f"{package.name} holds no {wanted}", Status.MISSING)
 
 
+def real_package(apt: PrivateApt, package: str, architecture: str, pattern: str) -> str:
+    """The package matching the pattern that `package` depends on, or itself if there is none, for the architecture."""
+    name = f"{package}:{architecture}"
+    if not apt.has(name):
+        raise BulkheadError(
+            f"Debian {SUITE} has no package {package} for {architecture}: `apt-cache search {package}` shows names", Status.MISSING
+        )
+    return f"{apt.named_dependency(name, pattern) or package}:{architecture}"
+
+
 def fetch(package: str, architecture: str, wanted: str, real: str, report: Report) -> bytes:
     """Downloads `package`, or the package matching `real` that it depends on, and takes one file out of it."""
     apt = debian_apt()
@@ -76,9 +86,7 @@ def fetch(package: str, architecture: str, wanted: str, real: str, report: Repor
         apt.prepare()
         report(f"fetching {package} for {architecture} from Debian {SUITE}")
         apt.update(report)
-        name = f"{package}:{architecture}"
-        if real:
-            name = f"{apt.depends(name, real)}:{architecture}"
+        name = real_package(apt, package, architecture, real) if real else f"{package}:{architecture}"
         return member(apt.download(name, Path(directory), report), wanted)
 
 
@@ -109,9 +117,9 @@ def store_modules(package: Path, store: Path, kernel_file: Path) -> None:
     write_store(store, members())
 
 
-def modules(platform: Platform, report: Report) -> Path:
-    """The modules of Debian's kernel, by name: config/rootfs/modules.py."""
-    package, architecture = platform.linux_package, platform.debian_architecture
+def modules(platform: Platform, report: Report, package: str = "") -> Path:
+    """The modules of Debian's kernel, by name: config/rootfs/modules.py. Empty: of the platform's package."""
+    package, architecture = package or platform.linux_package, platform.debian_architecture
     kernel_file = paths.cache() / "payloads" / architecture / package
     store = kernel_file.with_name(f"{package}.modules.zip")
     if not store.exists():
@@ -120,9 +128,9 @@ def modules(platform: Platform, report: Report) -> Path:
             apt.prepare()
             report(f"fetching the modules of {package} for {architecture} from Debian {SUITE}, about {MODULES_SIZE}")
             apt.update(report)
-            real = apt.depends(f"{package}:{architecture}", KERNEL_PACKAGE)
+            real = real_package(apt, package, architecture, KERNEL_PACKAGE)
             store.parent.mkdir(parents=True, exist_ok=True)
-            store_modules(apt.download(f"{real}:{architecture}", Path(directory), report), store, kernel_file)
+            store_modules(apt.download(real, Path(directory), report), store, kernel_file)
     return store
 
 
@@ -146,10 +154,10 @@ def plain_image(data: bytes) -> bytes:
     return image
 
 
-def kernel(platform: Platform, report: Report) -> Path:
-    """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64, zImage on armhf."""
-    found = cached(platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", KERNEL_PACKAGE, report)
-    path = platform.build / "vmlinuz"
+def kernel(platform: Platform, report: Report, package: str = "") -> Path:
+    """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64, zImage on armhf. Empty: of the platform's package."""
+    found = cached(package or platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", KERNEL_PACKAGE, report)
+    path = platform.build / (f"vmlinuz-{package}" if package else "vmlinuz")
     if not path.exists() or path.stat().st_mtime_ns < found.stat().st_mtime_ns:
         path.parent.mkdir(parents=True, exist_ok=True)
         if FAMILIES[platform.arch].programs.linux_packed:

@@ -162,13 +162,14 @@ class PrivateApt:
         if last is not None:
             raise BulkheadError(f"`{' '.join(command)}` failed; the last it said:\n{last}", Status.MISSING)
 
-    def depends(self, package: str, pattern: str) -> str:
-        """The first direct dependency whose name matches; how a metapackage names the real one."""
+    def has(self, package: str) -> bool:
+        return bool(self.run("apt-cache", "show", "--no-all-versions", package, may_fail=True))
+
+    def named_dependency(self, package: str, pattern: str) -> str:
+        """The first direct dependency whose name matches, which is how a metapackage names the real one; empty: there is none."""
         text = self.run("apt-cache", "show", "--no-all-versions", package)
         match = re.search(rf"^Depends:.*?\b({pattern})", text, re.MULTILINE)
-        if not match:
-            raise BulkheadError(f"Debian's package {package} names no {pattern}", Status.MISSING)
-        return match[1]
+        return match[1] if match else ""
 
     def download(self, package: str, directory: Path, report: Report = silent) -> Path:
         """Fetches one package file, verified, into `directory`."""
