@@ -417,8 +417,11 @@ def zip_of(members: dict[str, str]) -> bytes:
 FAKE = """
 #define FIELD(name, text) static const char name[] __attribute__((section(".modinfo"), used)) = text
 FIELD(a, "license=GPL"); FIELD(b, "depends={needs}"); FIELD(c, "alias=fake-{name}"); FIELD(d, "alias=pci:v*d*"); FIELD(e, "name={name}");
+FIELD(f, "softdep={soft}"); FIELD(g, "alias={alias}");
 """
 KERNEL = {"dm-mod": "", "dm_zero": "dm-mod", "e1000e": "ptp", "ptp": "pps_core", "pps_core": "", "circle": "ring", "ring": "circle"}
+SOFT = {"fs": "pre: sum proc-fs unknown post: ring"}
+SUMS = {"a_sum_by_instructions": "", "sum_generic": "", "fs": "ptp"}  # two with one alias, and who wants one
 
 
 @pytest.fixture(scope="session", params=["aarch64-none-elf", "armv7a-none-eabi"])
@@ -426,8 +429,9 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """Of modules as a compiler makes them, in both classes of ELF files."""
     folder = tmp_path_factory.mktemp("modules")
     members = [("6.1.0-9-test/modules.builtin", b"kernel/fs/proc/proc-fs.ko\n")]
-    for name, needs in KERNEL.items():
-        text = FAKE.replace("{needs}", needs).replace("{name}", name)
+    for name, needs in (KERNEL | SUMS).items():
+        alias = "sum" if "sum" in name else f"other-{name}"
+        text = FAKE.replace("{needs}", needs).replace("{name}", name).replace("{soft}", SOFT.get(name, "")).replace("{alias}", alias)
         command = ["clang-19", f"--target={request.param}", "-ffreestanding", "-c", "-x", "c", "-", "-o", str(folder / "one.o")]
         subprocess.run(command, input=text.encode(), check=True)
         members.append((f"6.1.0-9-test/kernel/drivers/{name}.ko", (folder / "one.o").read_bytes()))
@@ -450,6 +454,15 @@ def test_modules_come_with_what_they_need(store: Path) -> None:
     folders = [name for name, row in found.items() if stat.S_ISDIR(row.mode)]
     assert folders == sorted(folders, key=lambda one: (one.count("/"), one))
     assert {"lib", "etc", f"{base}/kernel"} <= set(folders)
+
+
+def test_what_a_module_asks_for_beforehand_comes_first(store: Path) -> None:
+    """By an alias, as ext4 asks for crc32c: of two that have it, the one that runs on every processor."""
+    found = rows(modules.modules_archive(store, ["fs"], set()).plain())
+    path = "kernel/drivers"
+    lines = found["lib/modules/6.1.0-9-test/modules.dep"].data.decode().splitlines()
+    assert {line.partition(":")[0] for line in lines} == {f"{path}/{name}.ko" for name in ("fs", "ptp", "pps_core", "sum_generic")}
+    assert f"{path}/fs.ko: {path}/sum_generic.ko {path}/ptp.ko {path}/pps_core.ko" in lines
 
 
 def test_what_the_root_has_stays_what_it_is(store: Path) -> None:

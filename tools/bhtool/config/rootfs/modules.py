@@ -23,6 +23,7 @@ INDEX, BUILT_IN = "index.json", "modules.builtin"
 LIST = "etc/modules-load.d/bulkhead.conf"  # modules-load.d(5); the tool's own init reads it, too
 MOST = 64  # of a sandbox, named and needed
 SUFFIX = ".ko"
+GENERIC = "_generic"  # of modules with one alias that which runs on every processor, where others need instructions that it may not have
 
 
 # What a zip or an index raises that is none, cut short or of another tool's.
@@ -57,7 +58,8 @@ class Index:
             return plain
         if plain in self.built_in:
             return ""
-        return next((one for one, module in self.modules.items() if name in module.aliases), None)
+        found = [one for one, module in self.modules.items() if name in module.aliases]
+        return next((one for one in found if one.endswith(GENERIC)), found[0] if found else None)
 
     def closure(self, names: Iterable[str]) -> list[str]:
         """The modules and what they need, what is needed first."""
@@ -111,6 +113,7 @@ def _information(form: files.Form, module: bytes) -> dict[str, list[str]]:
 def described(path: str, module: bytes) -> Module:
     told = information(module)
     needs = [plain_name(one) for line in told.get("depends", []) for one in line.split(",") if one]
+    needs += [one for line in told.get("softdep", []) for one in line.partition("pre:")[2].partition("post:")[0].split()]  # modprobe.d(5)
     return Module(path, needs, [one for one in told.get("alias", []) if "*" not in one])
 
 
@@ -128,9 +131,16 @@ def write_store(store: Path, members: Iterator[tuple[str, bytes]]) -> None:
                 archive.writestr(path, content)
             elif path == BUILT_IN:
                 built_in = sorted(plain_name(Path(line).name) for line in content.decode().split())
+        known = Index(version, modules, built_in)
+        modules = {name: Module(one.path, _found(known, one.needs), one.aliases) for name, one in modules.items()}
         index = {"version": version, "modules": {name: vars(one) for name, one in sorted(modules.items())}, "built_in": built_in}
         archive.writestr(INDEX, json.dumps(index))
     part.replace(store)
+
+
+def _found(index: Index, names: list[str]) -> list[str]:
+    """The modules that the names stand for, without what is built in or not there."""
+    return list(dict.fromkeys(found for name in names if (found := index.find(name))))
 
 
 def index_of(store: Path) -> Index:
