@@ -30,6 +30,15 @@ class Emulator:
 
 
 @dataclass(frozen=True)
+class Fitted:
+    """A PCI function on the machine's first bus that the host connects to something: machine/wiring.py."""
+
+    name: str  # its label in the board tree
+    model: str  # the emulator's word, with options
+    addr: str  # slot, or slot.function, as the emulator takes it
+
+
+@dataclass(frozen=True)
 class Campaign:
     """Role labels of devices for `attack`. None of them has DMA, or a wire to the host, whose time would be another each time."""
 
@@ -54,6 +63,8 @@ class Platform:
     debian_architecture: str
     board_name: str  # the platform whose board and monitor image this one shares; itself, if it has its own
     campaign: Campaign = Campaign()
+    nics: tuple[Fitted, ...] = ()  # network cards
+    discs: tuple[Fitted, ...] = ()
     second_opinion_on: str = ""  # another platform, of which some is checked here once more
 
     @property
@@ -95,8 +106,15 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         debian_architecture=linux["architecture"],
         board_name=tree.get("board", name),
         campaign=Campaign(tuple(campaign["devices"]) if "devices" in campaign else None, campaign.get("watched", "")),
+        nics=_fitted(tree, "network", "nics"),
+        discs=_fitted(tree, "storage", "discs"),
         second_opinion_on=tree.get("second_opinion_on", ""),
     )
+
+
+def _fitted(tree: dict[str, Any], table: str, name: str) -> tuple[Fitted, ...]:
+    """Such as [network] nics = [{ name = "nic0", model = "e1000e", addr = "5" }]."""
+    return tuple(Fitted(one["name"], one["model"], one["addr"]) for one in tree.get(table, {}).get(name, ()))
 
 
 def names() -> list[str]:

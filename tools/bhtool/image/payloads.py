@@ -37,7 +37,15 @@ mount -t devtmpfs dev /dev
 cat /etc/modules-load.d/*.conf 2>/dev/null | while read -r module; do modprobe "$module"; done
 dmesg -n 4
 cd /
-echo "{READY_LINE}"
+root= type=ext4
+for word in $(cat /proc/cmdline); do case $word in root=*) root=${{word#root=}} ;; rootfstype=*) type=${{word#rootfstype=}} ;; esac; done
+if [ -n "$root" ]; then
+	for turn in $(seq 100); do [ -b "$root" ] && break; sleep 0.1; done
+	mount -t "$type" "$root" /mnt && umount /proc /sys && exec switch_root /mnt /sbin/init
+	echo "bulkhead-linux: root=$root cannot be the root file system"
+else
+	echo "{READY_LINE}"
+fi
 [ -z "${ENDING}" ] || {{ sleep 1; echo "${ENDING}" > /proc/sysrq-trigger; }}
 while :; do setsid cttyhack sh; done
 """
@@ -121,7 +129,7 @@ def modules(platform: Platform, report: Report, package: str = "") -> Path:
     """The modules of Debian's kernel, by name: config/rootfs/modules.py. Empty: of the platform's package."""
     package, architecture = package or platform.linux_package, platform.debian_architecture
     kernel_file = paths.cache() / "payloads" / architecture / package
-    store = kernel_file.with_name(f"{package}.modules.zip")
+    store = kernel_file.with_name(f"{package}.modules-2.zip")  # 2: with what modprobe.d(5) calls soft dependencies
     if not store.exists():
         apt = debian_apt()
         with apt.locked(), tempfile.TemporaryDirectory() as directory:
@@ -170,7 +178,7 @@ def kernel(platform: Platform, report: Report, package: str = "") -> Path:
 @functools.cache  # compressing takes longer than all the rest of a partition file
 def initramfs_bytes(busybox: bytes) -> bytes:
     archive = Archive()
-    for directory in ("bin", "dev", "proc", "sys", "tmp", "root"):
+    for directory in ("bin", "dev", "mnt", "proc", "sys", "tmp", "root"):
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
     archive.program("bin/busybox", busybox)

@@ -18,8 +18,9 @@ from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine import bochs, qemu
 from bhtool.machine.guest_clock import GuestClock
-from bhtool.machine.launch import HOST_TIME, Emulator, Launch, Requirement, Started, Timing, memory_file
+from bhtool.machine.launch import HOST_TIME, NOTHING_WIRED, Emulator, Launch, Requirement, Started, Timing, memory_file
 from bhtool.machine.near_timer import NearTimer
+from bhtool.machine.wiring import Wiring
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import Versions
 
@@ -64,6 +65,7 @@ class Machine:
     extra: tuple[str, ...] = ()  # in the emulator's own words
     medium: Medium | None = None  # None: what the platform's images are
     found: tuple[tuple[int, bytes], ...] = field(default=(), repr=False)  # in RAM before anything is loaded, by address
+    wiring: Wiring = NOTHING_WIRED
     serials: dict[str, socket.socket] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
@@ -80,7 +82,9 @@ class Machine:
 
     def _start(self, stack: ExitStack) -> Started:
         medium = self.medium or self.platform.emulator.medium
-        launch = Launch(self.platform, self.ram, self._errors, self.image, medium, self.timing, self.extra, stack, self.serials)
+        launch = Launch(
+            self.platform, self.ram, self._errors, self.image, medium, self.timing, self.extra, stack, self.serials, self.wiring
+        )
         return self._emulator.start(launch)
 
     @property

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from bhtool.machine.guest_clock import GuestClock
 from bhtool.machine.near_timer import NearTimer
+from bhtool.machine.wiring import Wiring
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import Versions
 
@@ -23,6 +24,7 @@ class Timing:
 
 
 HOST_TIME = Timing()
+NOTHING_WIRED = Wiring()
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Launch:
     extra: tuple[str, ...]
     stack: ExitStack
     serials: dict[str, socket.socket]  # to be filled: our ends, not blocking
+    wiring: Wiring = NOTHING_WIRED
 
 
 @dataclass(frozen=True)

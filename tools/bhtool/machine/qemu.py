@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 
 from bhtool.children import owned
-from bhtool.machine import near_timer
+from bhtool.machine import near_timer, wiring
 from bhtool.machine.guest_clock import GuestClock, HostClock, PacketClock
 from bhtool.machine.launch import Launch, Requirement, Started, Timing, memory_file, path_of
 from bhtool.machine.near_timer import NearTimer
@@ -51,6 +51,7 @@ def start(launch: Launch) -> Started:
         "-monitor",
         "none",
     ]
+    command += wiring.options(launch.platform, launch.wiring)
     command += [*boot_options(launch.medium, path_of(image)), *launch.extra]
     inherited = (*far_ends, *clock_ends, *near_ends)
     fds = (launch.ram, image, *inherited)

@@ -48,6 +48,7 @@ RUN_NEEDS = (
     Need("pkg-config", "pkg-config", "guests made with the SDK"),
     Need("zstd", "zstd", "what an initrd unpacks to"),
     Need("lz4", "lz4", "what an initrd unpacks to"),
+    Need("e2fsprogs", "/usr/sbin/mke2fs|/sbin/mke2fs", "discs that Linux starts from"),
     Need("ovmf", "/usr/share/OVMF/OVMF_CODE_4M.fd", "UEFI firmware of PCs"),
 )
 BUILD_NEEDS = (

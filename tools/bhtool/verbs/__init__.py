@@ -20,6 +20,7 @@ VERBS = {
     "size": "Measure the resident monitors and their tables.",
     "figures": "Write measured figures into the documents.",
     "image": "Write a bootable image.",
+    "disk": "Write a disc with a Debian root file system.",
     "overlay": "Tell the build of Zephyr, FreeRTOS or any kernel what its sandbox has.",
     "sdk": "Write what guests that are built elsewhere need.",
     "package": "Pack the command for machines that have no clone.",
@@ -58,6 +59,7 @@ EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writ
     "size": ("size", "size --json size.json"),
     "figures": ("figures --check",),
     "image": ("image --platform qemu-svm -o bulkhead.iso", "image --platform qemu-aarch64 --partition mine/partition.dts -o bulkhead.img"),
+    "disk": ("disk --arch arm64 -o debian.img", "disk --arch amd64 --package python3-minimal --size 2G -o python.img"),
     "overlay": (
         "overlay mine/partition.dts control --for zephyr",
         "overlay mine/partition.dts control --for c --platform qemu-armv7 -o control.h",

@@ -10,6 +10,7 @@ import click
 from bhtool import paths
 from bhtool.config.plan import Plan
 from bhtool.errors import BulkheadError, Status
+from bhtool.image import disc
 from bhtool.image.stages import judged_plan, make_image, warnings_json
 from bhtool.jsonfile import write_json
 from bhtool.machine.attach import Attachment, require_foreground, require_input, require_sandbox
@@ -17,7 +18,8 @@ from bhtool.machine.emulated import Machine, timing_for, versions
 from bhtool.machine.goal import Goal, lacking
 from bhtool.machine.memory import Heartbeat
 from bhtool.machine.session import EndEvent, Session, Watch
-from bhtool.platforms import DEFAULT, load, names
+from bhtool.machine.wiring import DEBIAN, Disc, Wiring, discs_of, networks_of, require_ports
+from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.report import summary
 from bhtool.report.lateness import real_gaps, tells_turns
 from bhtool.report.run_json import run_json
@@ -132,6 +134,13 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
     return Status.GOOD
 
 
+def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
+    """What `--disk` names: a file, or the tool's own disc, which is fetched and made the first time."""
+    if what == DEBIAN:
+        return Disc(disc.debian(platform.debian_architecture, (), disc.DEFAULT, screen.report), forgets=True)
+    return Disc(Path(what).absolute())
+
+
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--partition", type=click.Path(path_type=Path), default=DEMO, help="Who owns what; default: the mixed-criticality demo.")
@@ -149,6 +158,14 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 )
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
+@click.option(
+    "--network", "networks", multiple=True, metavar="NIC=KIND", help="Connect a network card: none, hub, user or host; see below."
+)
+@click.option(
+    "--forward", "forwards", multiple=True, metavar="[NIC=]HOST:GUEST", help="Hand TCP connections to a port of this host to the sandbox."
+)
+@click.option("--pcap", "pcaps", multiple=True, metavar="[NIC=]FILE", help="Write what a card sends and receives, for Wireshark.")
+@click.option("--disk", "disks", multiple=True, metavar="NAME=FILE", help="The disc in a drive; `debian`: the tool's own, which forgets.")
 @click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
 @strict_option
 def run(
@@ -163,6 +180,10 @@ def run(
     limit: float,
     expect_parked: tuple[str, ...],
     expect_punctual: tuple[str, ...],
+    networks: tuple[str, ...],
+    forwards: tuple[str, ...],
+    pcaps: tuple[str, ...],
+    disks: tuple[str, ...],
     strict: bool,
 ) -> Status:
     """Start a machine split into sandboxes and show what they do.
@@ -170,6 +191,10 @@ def run(
     Without --seconds and --until it goes on for ten seconds of guest time after every sandbox is ready. It fails, with
     status 1, when a sandbox is parked that was not expected to be; with --seconds when one has not even been started by
     then, for firmware's time counts; and without when one does not get ready.
+
+    Network cards of the platform are connected to nothing (none), to each other (hub), to a network of the emulator's with DHCP and nothing behind it (user), or
+    to this host and what it reaches, under the address 10.0.2.2 (host). --forward and --pcap without a NIC mean the first card, and --forward connects
+    it to `user`. A machine that this host talks to follows the host's time.
     """
     if seconds is not None and until:
         raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
@@ -183,15 +208,19 @@ def run(
     if log_file:
         screen.log = click.get_current_context().with_resource(Log(log_file))
     platform = load(platform_name)
+    cards, drives = networks_of(platform, networks, forwards, pcaps), discs_of(platform, disks)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
         image = make_image(platform, plan)
+        wiring = Wiring(cards, {name: inserted(platform, what, screen) for name, what in drives.items()})
     expected = Expected(expect_parked, expect_punctual, ready=seconds is None, seconds=seconds or 0.0)
     expected.require_known(plan)
     if attach:
         require_input(plan, attach)
-    timing = timing_for(platform, plan, False if attach else CLOCKS[clock])
-    with Session(platform, plan, Machine(platform, image, timing)) as session:
+    require_ports(wiring)
+    follows_host = attach or (clock == "auto" and wiring.follows_host)
+    timing = timing_for(platform, plan, False if follows_host else CLOCKS[clock])
+    with Session(platform, plan, Machine(platform, image, timing, wiring=wiring)) as session:
         if attach:
             status = attach_console(session, attach, screen)
         else:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F2.disc. Linux starts from the disc that the tool makes, which is a whole Debian, and what comes over its network card is on the disc."""
+
+import hashlib
+import os
+import socket
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from bhtool.image import disc
+from bhtool.machine.wiring import Disc, Network, Wiring
+
+from tests.claims import evidence
+from tests.emulated.bare_linux import fitted, linux
+from tests.emulated.case import ARMV7, GICV3, SVM
+from tests.emulated.scene import silent
+
+FIRST_BOOT_SECONDS, BOOT_SECONDS = 240.0, 120.0  # of the host: only ever reached when something hangs
+MODULES = ["nvme", "ext4", "e1000e"]
+FILE_BYTES = 3_000_000
+WHOLE = "dpkg-query -W -f='${db:Status-Status}\\n' | sort -u; dpkg --audit; apt-get check -qq; apt-cache show nothing 2>&1 | head -1"
+
+
+@contextmanager
+def served(content: bytes) -> Iterator[int]:
+    """The port of a server on this host."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(GICV3, marks=pytest.mark.slow),
+        pytest.param(SVM, marks=pytest.mark.long),
+        pytest.param(ARMV7, marks=pytest.mark.long),
+    ],
+)
+@evidence("BH-F2.disc", "BH-F2.network")
+def test_debian_starts_from_its_disc_and_fetches_a_file(name: str, tmp_path: Path) -> None:
+    platform = fitted(name)
+    file = tmp_path / "disc, of Debian.img"
+    disc.copy(disc.debian(platform.debian_architecture, (), disc.DEFAULT, silent), file)
+    content, port, pcap = os.urandom(FILE_BYTES), free_port(), tmp_path / "frames.pcap"
+    wiring = Wiring({"nic0": Network("host", ((port, 80),), pcap)}, {"disk0": Disc(file)})
+    with served(content) as server, linux(platform, wiring, tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
+        console.until(b"bulkhead-linux: ready", FIRST_BOOT_SECONDS)
+        assert console.run(WHOLE) == "installed\nE: No packages found\n"
+        assert "/dev/nvme0n1p1 / ext4 rw" in console.run("cat /proc/mounts")
+        fetch = f"busybox wget -q -O /root/file http://10.0.2.2:{server}/; sync; echo 3 > /proc/sys/vm/drop_caches; sha256sum < /root/file"
+        assert console.run(fetch).split()[0] == hashlib.sha256(content).hexdigest()
+        console.run("busybox httpd -p 80 -h /etc")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/hostname", timeout=30) as answer:
+            assert answer.read() == b"bulkhead\n"
+        console.type("poweroff")
+        assert console.machine._process.wait(30) in platform.emulator.good_exits
+    assert len(pcap.read_bytes()) > FILE_BYTES
+    if name == GICV3:  # what is on the disc is there at the next boot, which configures nothing
+        with linux(platform, Wiring({}, {"disk0": Disc(file, forgets=True)}), tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
+            assert b"first boot" not in console.until(b"bulkhead-linux: ready", BOOT_SECONDS)
+            assert console.run("sha256sum < /root/file").split()[0] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.slow
+@evidence("BH-F2.disc")
+def test_a_disc_without_a_root_file_system_is_named(tmp_path: Path) -> None:
+    """Nothing is in the drive: it reads as zeros. The root file system of the tool stays, and does not say that it is ready."""
+    with linux(fitted(GICV3), Wiring(), tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
+        said = console.until(b"bulkhead-linux: root=/dev/nvme0n1p1 cannot be the root file system", BOOT_SECONDS)
+        assert b"bulkhead-linux: ready" not in said
+
+
+@pytest.mark.slow
+@evidence("BH-F2.network")
+def test_a_hub_connects_two_cards_and_no_other(tmp_path: Path) -> None:
+    """And the emulator's own network answers, but leads nowhere."""
+    pcap = tmp_path / "hub.pcap"
+    wiring = Wiring({"nic0": Network("hub"), "nic1": Network("hub", pcap=pcap), "nic2": Network("user")})
+    with served(b"secret") as server, linux(fitted(GICV3), wiring, tmp_path, ["e1000e"]) as console:
+        console.until(b"bulkhead-linux: ready", BOOT_SECONDS)
+        console.run(
+            "for n in 0 1 2; do ip link set eth$n up; done; sleep 4; ip addr add 10.9.0.2/24 dev eth1; ip addr add 10.0.2.15/24 dev eth2"
+        )
+        received = "cat /sys/class/net/eth$n/statistics/rx_packets"
+        before = console.run(f"for n in 0 1 2; do {received}; done").split()
+        # The same kernel owns both ends, so it answers only who asks for no address of its own.
+        assert "Received 1" in console.run("arping -D -I eth0 -c 3 10.9.0.2")
+        after = console.run(f"for n in 0 1 2; do {received}; done").split()
+        assert int(after[0]) > int(before[0])
+        assert int(after[1]) > int(before[1])
+        assert after[2] == before[2]
+        assert "1 packets received" in console.run("ping -c 1 -W 5 10.0.2.2")
+        assert "secret" not in console.run(f"wget -T 5 -q -O - http://10.0.2.2:{server}/")
+    assert len(pcap.read_bytes()) > 24 + 2 * 16  # a header, two frames' headers
