@@ -21,8 +21,8 @@ from tests.emulated.scene import silent
 
 KERNELS = {"qemu-svm": "linux-image-amd64"}  # where the platform's own has no driver for a card or a disc
 CONSOLES = {"qemu-svm": "ttyS0"}
-NICS = tuple(Fitted(f"nic{number}", "e1000e", f"{5 + number:#x}") for number in range(3))
-DISCS = (Fitted("disk0", "nvme", "0x8"),)
+NICS = tuple(Fitted(f"nic{number}", "e1000e", f"{5 + number:#x}") for number in range(4))
+DISCS = (Fitted("disk0", "nvme", "0x9"),)
 COLOURS = re.compile(rb"\x1b\[[?0-9;]*[a-zA-Z]")
 
 

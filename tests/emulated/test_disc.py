@@ -97,13 +97,13 @@ def test_a_disc_without_a_root_file_system_is_named(tmp_path: Path) -> None:
 @pytest.mark.slow
 @evidence("BH-F2.network")
 def test_a_hub_connects_two_cards_and_no_other(tmp_path: Path) -> None:
-    """And the emulator's own network answers, but leads nowhere."""
+    """And the emulator's own network answers, but leads nowhere; `host` does."""
     pcap = tmp_path / "hub.pcap"
-    wiring = Wiring({"nic0": Network("hub"), "nic1": Network("hub", pcap=pcap), "nic2": Network("user")})
+    wiring = Wiring({"nic0": Network("hub"), "nic1": Network("hub", pcap=pcap), "nic2": Network("user"), "nic3": Network("host")})
     with served(b"secret") as server, linux(fitted(GICV3), wiring, tmp_path, ["e1000e"]) as console:
         console.until(b"bulkhead-linux: ready", BOOT_SECONDS)
         console.run(
-            "for n in 0 1 2; do ip link set eth$n up; done; sleep 4; ip addr add 10.9.0.2/24 dev eth1; ip addr add 10.0.2.15/24 dev eth2"
+            "for n in 0 1 2 3; do ip link set eth$n up; done; sleep 4; ip addr add 10.9.0.2/24 dev eth1; ip addr add 10.0.2.15/24 dev eth2"
         )
         received = "cat /sys/class/net/eth$n/statistics/rx_packets"
         before = console.run(f"for n in 0 1 2; do {received}; done").split()
@@ -114,5 +114,8 @@ def test_a_hub_connects_two_cards_and_no_other(tmp_path: Path) -> None:
         assert int(after[1]) > int(before[1])
         assert after[2] == before[2]
         assert "1 packets received" in console.run("ping -c 1 -W 5 10.0.2.2")
-        assert "secret" not in console.run(f"wget -T 5 -q -O - http://10.0.2.2:{server}/")
+        fetch = f"echo GET / | nc -w 5 10.0.2.2 {server}"
+        assert "secret" not in console.run(fetch)
+        console.run("ip addr flush dev eth2; ip addr add 10.0.2.15/24 dev eth3")
+        assert "secret" in console.run(fetch)
     assert len(pcap.read_bytes()) > 24 + 2 * 16  # a header, two frames' headers

@@ -126,11 +126,11 @@ def test_a_port_that_is_taken_is_named() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        wiring = Wiring({"nic0": Network("user", ((port, 80),))})
-        assert refused(lambda: require_ports(wiring)) == (
+        networks = {"nic0": Network("user", ((port, 80),))}
+        assert refused(lambda: require_ports(networks)) == (
             f"port {port} of this host cannot be forwarded to nic0: another program has it; choose another"
         )
-    require_ports(wiring)
+    require_ports(networks)
 
 
 def test_a_disc_is_a_file_of_whole_sectors(tmp_path: Path) -> None:

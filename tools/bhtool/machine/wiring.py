@@ -99,9 +99,9 @@ def discs_of(platform: Platform, texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def require_ports(wiring: Wiring) -> None:
+def require_ports(networks: dict[str, Network]) -> None:
     """Raises BulkheadError if another program has a port that is to be forwarded."""
-    for name, network in wiring.networks.items():
+    for name, network in networks.items():
         for port, _ in network.forwards:
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

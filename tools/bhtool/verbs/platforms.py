@@ -25,6 +25,7 @@ def as_dict(platform: Platform) -> dict[str, str]:
         "cannot": platform.cannot,
         "needs": paths.named(needed.text),
         "here": paths.named(needed.lacking) or "ready",
+        "connects": ", ".join(f"{one.name} ({one.model.partition(',')[0]})" for one in (*platform.nics, *platform.discs)),
     }
 
 
@@ -32,8 +33,9 @@ def show(screen: Screen, platform: Platform, facts: dict[str, str]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for label, key in (("proves", "proves"), ("cannot show", "cannot"), ("needs", "needs"), ("here", "here")):
-        table.add_row(label, facts[key])
+    for label, key in (("proves", "proves"), ("cannot show", "cannot"), ("needs", "needs"), ("here", "here"), ("connects", "connects")):
+        if facts[key]:
+            table.add_row(label, facts[key])
     note = " (default)" if platform.name == DEFAULT else ""
     if platform.second_opinion_on:
         note = f" (second opinion on {platform.second_opinion_on})"

@@ -209,6 +209,7 @@ def run(
         screen.log = click.get_current_context().with_resource(Log(log_file))
     platform = load(platform_name)
     cards, drives = networks_of(platform, networks, forwards, pcaps), discs_of(platform, disks)
+    require_ports(cards)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
         image = make_image(platform, plan)
@@ -217,7 +218,6 @@ def run(
     expected.require_known(plan)
     if attach:
         require_input(plan, attach)
-    require_ports(wiring)
     follows_host = attach or (clock == "auto" and wiring.follows_host)
     timing = timing_for(platform, plan, False if follows_host else CLOCKS[clock])
     with Session(platform, plan, Machine(platform, image, timing, wiring=wiring)) as session:
