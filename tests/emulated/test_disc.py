@@ -70,6 +70,7 @@ def test_debian_starts_from_its_disc_and_fetches_a_file(name: str, tmp_path: Pat
     with served(content) as server, linux(platform, wiring, tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
         console.until(b"bulkhead-linux: ready", FIRST_BOOT_SECONDS)
         assert console.run(WHOLE) == "installed\nE: No packages found\n"
+        assert console.run("dpkg --verify | grep -v /usr/share/", BOOT_SECONDS) == ""  # each file has the sum that its package tells
         assert "/dev/nvme0n1p1 / ext4 rw" in console.run("cat /proc/mounts")
         fetch = f"busybox wget -q -O /root/file http://10.0.2.2:{server}/; sync; echo 3 > /proc/sys/vm/drop_caches; sha256sum < /root/file"
         assert console.run(fetch).split()[0] == hashlib.sha256(content).hexdigest()

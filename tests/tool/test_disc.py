@@ -344,8 +344,8 @@ def test_a_package_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch, t
         def run(self, *_: str, **__: object) -> str:
             return "'http://deb.example.org/a_1_arm64.deb' a_1_arm64.deb 100 SHA256:0\n"
 
-        def has(self, name: str) -> bool:
-            return name == "vim:arm64"
+        def has(self, name: str, architecture: str) -> bool:
+            return (name, architecture) == ("vim", "arm64")
 
     with pytest.raises(BulkheadError, match="Debian has no package nosuch for arm64"):
         debs.fetch(Apt(), "arm64", ("vim", "nosuch"), silent)  # type: ignore[arg-type]

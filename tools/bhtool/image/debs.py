@@ -78,7 +78,7 @@ def fetch(apt: PrivateApt, architecture: str, further: tuple[str, ...], report: 
     essential = f"?and(?architecture({architecture}),?essential)"
     base = _closure(apt, architecture, (essential, *BASE))
     for name in further:
-        if not apt.has(f"{name}:{architecture}"):
+        if not apt.has(name, architecture):
             raise BulkheadError(f"Debian has no package {name} for {architecture}; `apt-cache search {name}` shows names", Status.USAGE)
     every = _closure(apt, architecture, (essential, *BASE, *further)) if further else base
     size = sum(every.values())

@@ -80,7 +80,7 @@ def member(package: Path, wanted: str) -> bytes:
 def real_package(apt: PrivateApt, package: str, architecture: str, pattern: str) -> str:
     """The package matching the pattern that `package` depends on, or itself if there is none, for the architecture."""
     name = f"{package}:{architecture}"
-    if not apt.has(name):
+    if not apt.has(package, architecture):
         raise BulkheadError(
             f"Debian {SUITE} has no package {package} for {architecture}: `apt-cache search {package}` shows names", Status.MISSING
         )

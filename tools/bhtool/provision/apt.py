@@ -162,8 +162,10 @@ class PrivateApt:
         if last is not None:
             raise BulkheadError(f"`{' '.join(command)}` failed; the last it said:\n{last}", Status.MISSING)
 
-    def has(self, package: str) -> bool:
-        return bool(self.run("apt-cache", "show", "--no-all-versions", package, may_fail=True))
+    def has(self, package: str, architecture: str) -> bool:
+        """As who runs that architecture would see it: what is the same for all has the machine's own."""
+        option = f"APT::Architecture={architecture}"
+        return bool(self.run("apt-cache", "-o", option, "show", "--no-all-versions", package, may_fail=True))
 
     def named_dependency(self, package: str, pattern: str) -> str:
         """The first direct dependency whose name matches, which is how a metapackage names the real one; empty: there is none."""
