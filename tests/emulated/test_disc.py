@@ -4,6 +4,7 @@
 import hashlib
 import os
 import socket
+import subprocess
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from bhtool.image import disc
+from bhtool.image import disc, ext4
 from bhtool.machine.wiring import Disc, Network, Wiring
 
 from tests.claims import evidence
@@ -68,7 +69,7 @@ def test_debian_starts_from_its_disc_and_fetches_a_file(name: str, tmp_path: Pat
     content, port, pcap = os.urandom(FILE_BYTES), free_port(), tmp_path / "frames.pcap"
     wiring = Wiring({"nic0": Network("host", ((port, 80),), pcap)}, {"disk0": Disc(file)})
     with served(content) as server, linux(platform, wiring, tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
-        console.until(b"bulkhead-linux: ready", FIRST_BOOT_SECONDS)
+        assert b"packages are configured" in console.until(b"bulkhead-linux: ready", FIRST_BOOT_SECONDS)
         assert console.run(WHOLE) == "installed\nE: No packages found\n"
         assert console.run("dpkg --verify | grep -v /usr/share/", BOOT_SECONDS) == ""  # each file has the sum that its package tells
         assert "/dev/nvme0n1p1 / ext4 rw" in console.run("cat /proc/mounts")
@@ -84,6 +85,29 @@ def test_debian_starts_from_its_disc_and_fetches_a_file(name: str, tmp_path: Pat
         with linux(platform, Wiring({}, {"disk0": Disc(file, forgets=True)}), tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
             assert b"first boot" not in console.until(b"bulkhead-linux: ready", BOOT_SECONDS)
             assert console.run("sha256sum < /root/file").split()[0] == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.long
+@evidence("BH-F2.disc")
+def test_a_disc_that_cannot_be_configured_says_so(tmp_path: Path) -> None:
+    """And is not ready; the next boot, when the script has been mended, goes on where it was."""
+    platform, file, script = fitted(GICV3), tmp_path / "disc.img", tmp_path / "script"
+    disc.copy(disc.debian(platform.debian_architecture, (), disc.DEFAULT, silent), file)
+    script.write_text("#!/bin/sh\necho no room for it\nexit 1\n")
+    script.chmod(0o755)
+    commands = f"cd /var/lib/dpkg/info\nrm apt.postinst\nwrite {script} apt.postinst\n"
+    subprocess.run([ext4.program("debugfs"), "-w", "-f", "-", f"{file}?offset={disc.START}"], input=commands, text=True, check=True)
+    wiring = Wiring({}, {"disk0": Disc(file)})
+    with linux(platform, wiring, tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
+        said = console.until(b"packages could not be configured", FIRST_BOOT_SECONDS) + console.until(b"root@bulkhead", BOOT_SECONDS)
+        assert b"no room for it" in said or b"apt" in said
+        assert b"bulkhead-linux: ready" not in said
+        console.run("echo '#!/bin/sh' > /var/lib/dpkg/info/apt.postinst")
+        console.type("poweroff")
+        assert console.machine._process.wait(30) == 0
+    with linux(platform, wiring, tmp_path, MODULES, "root=/dev/nvme0n1p1") as console:
+        console.until(b"bulkhead-linux: ready", FIRST_BOOT_SECONDS)
+        assert console.run("dpkg --audit; dpkg-query -W -f='${db:Status-Status}\\n' | sort -u") == "installed\n"
 
 
 @pytest.mark.slow

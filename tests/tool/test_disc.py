@@ -277,6 +277,11 @@ def test_the_cache_tells_discs_apart() -> None:
     assert disc.key_of("arm64", ("a", "b"), disc.LEAST) == disc.key_of("arm64", ("b", "a", "b"), disc.LEAST)
 
 
+def test_an_unknown_architecture_is_named() -> None:
+    with pytest.raises(BulkheadError, match="there is no disc for riscv64; there are amd64, arm64, armhf"):
+        disc.debian("riscv64", (), disc.DEFAULT, silent)
+
+
 def test_a_copy_keeps_holes_and_content(tmp_path: Path) -> None:
     file, copy = tmp_path / "disc.img", tmp_path / "copy.img"
     with file.open("wb") as out:

@@ -11,12 +11,12 @@ import uuid
 from pathlib import Path
 
 from bhtool import paths
-from bhtool.errors import BulkheadError
+from bhtool.errors import BulkheadError, Status
 from bhtool.image import debian_root, debs, ext4
-from bhtool.image.payloads import SUITE, debian_apt
+from bhtool.image.payloads import ARCHITECTURES, SUITE, debian_apt
 from bhtool.locks import exclusive
 from bhtool.provision.progress import Report
-from bhtool.text import MIB, size_text
+from bhtool.text import MIB, all_of, size_text
 
 SECTOR = 512
 START = MIB  # of the partition: where every partitioning program puts the first one
@@ -28,6 +28,8 @@ NAMESPACE = uuid.UUID("9c2f6a0e-4d1b-5e37-8a90-6b756c6b6864")
 
 def debian(architecture: str, further: tuple[str, ...], size: int, report: Report) -> Path:
     """The cached disc, whole or not at all. Nobody may change it: copies are for that."""
+    if architecture not in ARCHITECTURES:
+        raise BulkheadError(f"there is no disc for {architecture}; {all_of(ARCHITECTURES, quote='')}", Status.USAGE)
     key = key_of(architecture, further, size)
     path = paths.cache() / "discs" / architecture / f"{key}.img"
     with exclusive(path.parent):

@@ -12,13 +12,23 @@ mkdir -p /run/lock
 mount -o remount,rw /
 hostname -F /etc/hostname
 
+made=$(stat -c %Y /etc/hostname) # a machine without a clock begins in 1970
+[ "$(date +%s)" -ge "$made" ] || date -s "@$made" > /dev/null
+
 if [ -e /var/lib/bulkhead/first-boot ]; then
-	echo "bulkhead-debian: first boot: packages are configured, which takes a while"
-	if /usr/lib/bulkhead/first-boot > /var/log/bulkhead-first-boot.log 2>&1 < /dev/null; then
+	log=/var/log/bulkhead-first-boot.log
+	packages=$(($(grep -c '^Package:' /var/lib/dpkg/status) + $(find /var/lib/bulkhead/packages -name '*.deb' | wc -l)))
+	/usr/lib/bulkhead/first-boot > "$log" 2>&1 < /dev/null &
+	while
+		echo "bulkhead-debian: first boot: $(grep -c '^Setting up' "$log") of $packages packages are configured"
+		sleep 3
+		kill -0 $! 2> /dev/null
+	do :; done
+	if wait $!; then
 		rm /var/lib/bulkhead/first-boot
 	else
-		tail -n 5 /var/log/bulkhead-first-boot.log
-		echo "bulkhead-debian: packages could not be configured, /var/log/bulkhead-first-boot.log says why; the next boot tries again"
+		tail -n 5 "$log"
+		echo "bulkhead-debian: packages could not be configured, $log says why; the next boot tries again"
 	fi
 	sync
 fi
@@ -31,5 +41,5 @@ for card in /sys/class/net/*; do
 	busybox udhcpc -i "$card" -n -t 10 -T 1 -s /usr/lib/bulkhead/dhcp > /dev/null 2>&1 || echo "bulkhead-debian: nobody gives $card an address"
 done
 cd /root
-echo "bulkhead-linux: ready"
+[ -e /var/lib/bulkhead/first-boot ] || echo "bulkhead-linux: ready"
 while :; do busybox setsid busybox cttyhack bash -i; done
