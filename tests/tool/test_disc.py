@@ -13,11 +13,11 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from bhtool.cli import bulkhead
 from bhtool.errors import BulkheadError
 from bhtool.image import debian_root, debs, disc, ext4
 from bhtool.image.debian_root import Root
 from bhtool.image.ext4 import Entry
-from bhtool.verbs.disk import disk
 from click.testing import CliRunner
 
 MIB = 1 << 20
@@ -333,7 +333,7 @@ def test_a_disc_that_could_not_be_made_is_not_in_the_cache(tmp_path: Path, monke
     ],
 )
 def test_wrong_words_are_refused(words: list[str], said: str, tmp_path: Path) -> None:
-    found = CliRunner().invoke(disk, ["-o", str(tmp_path / "disc.img"), *words])
+    found = CliRunner().invoke(bulkhead, ["disk", "-o", str(tmp_path / "disc.img"), *words])
     assert found.exit_code == 2
     assert said in " ".join(found.output.split())
     assert not list(tmp_path.iterdir())
