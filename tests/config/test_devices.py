@@ -37,9 +37,9 @@ LAYOUT = """
 """
 SPECIFIC = """
 / {
-	first: serial@9060000 { compatible = "acme,uart", "snps,dw-apb-uart", "ns16550a"; reg = <0x0 0x9060000 0x0 0x1000>; interrupts = <0 20 4>;
+	first: serial@90a0000 { compatible = "acme,uart", "snps,dw-apb-uart", "ns16550a"; reg = <0x0 0x90a0000 0x0 0x1000>; interrupts = <0 20 4>;
 		bulkhead,dma-free = "no engine"; };
-	second: timer@9061000 { compatible = "acme,timer", "arm,sp804"; reg = <0x0 0x9061000 0x0 0x1000>; bulkhead,dma-free = "no engine"; };
+	second: timer@90a1000 { compatible = "acme,timer", "arm,sp804"; reg = <0x0 0x90a1000 0x0 0x1000>; bulkhead,dma-free = "no engine"; };
 };
 """
 FOREIGN = """

@@ -159,7 +159,7 @@ def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
 @click.option(
-    "--network", "networks", multiple=True, metavar="NIC=KIND", help="Connect a network card: none, hub, user or host; see below."
+    "--network", "networks", multiple=True, metavar="NIC=KIND", help="Connect a network card: none, hub, user or host; see above."
 )
 @click.option(
     "--forward", "forwards", multiple=True, metavar="[NIC=]HOST:GUEST", help="Hand TCP connections to a port of this host to the sandbox."
