@@ -10,10 +10,11 @@ from bhtool import paths
 from bhtool.codes.assumptions import DOCUMENT, assumptions, read
 from bhtool.codes.catalogue import find
 from bhtool.config.assumptions import RELIES, always, relied_on
-from bhtool.config.plan import Plan
+from bhtool.config.plan import Plan, Translated
 from bhtool.platforms import load
 
 SVM, GICV2, GICV3 = "qemu-svm", "qemu-aarch64-gicv2", "qemu-aarch64"
+TRANSLATED = Translated("iommu", "")
 COLUMNS = 80  # of a line of `check --assumptions`
 Compile = Callable[[Path, str], Plan]
 
@@ -51,6 +52,8 @@ ROWS = [  # assumption; a partition file that relies on it, its platform, what i
     ("BH-A03", ("mixed.dts", SVM, {}), ("mixed.dts", GICV3, {})),
     ("BH-A04", ("mixed.dts", GICV3, {}), ("mixed.dts", SVM, {})),
     ("BH-A09", ("restart.dts", SVM, {"functions": [None], "restarts": True}), ("mixed.dts", SVM, {"functions": [None]})),
+    ("BH-A29", ("mixed.dts", SVM, {"devices": {"nic0": TRANSLATED}}), ("mixed.dts", SVM, {})),
+    ("BH-A30", ("mixed.dts", GICV3, {"devices": {"nic0": TRANSLATED}}), ("mixed.dts", GICV3, {})),
     ("BH-A11", ("mixed.dts", GICV2, {}), ("mixed.dts", SVM, {})),
     ("BH-A14", ("mixed.dts", GICV3, {"trusted_idle": True}), ("mixed.dts", SVM, {"trusted_idle": True})),
     ("BH-A15", ("mixed.dts", SVM, {"restarts": True}), ("mixed.dts", SVM, {})),

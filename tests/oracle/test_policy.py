@@ -2,11 +2,13 @@
 """BH-E1.oracle. What the oracle reads out of a partition file."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from bhtool.config.span import Span
-from bhtool.oracle.policy import Partitioning, Placed, Policy, misplaced, read_partitioning
-from bhtool.platforms import every, load
+from bhtool.oracle.policy import Partitioning, Placed, Policy, Translator, misplaced, read_partitioning
+from bhtool.platforms import Platform, every, load
 
 PARTITION = """\
 #define MiB(n) 0x0 ((n) << 20)
@@ -119,3 +121,35 @@ def test_places_of_boot_snapshots(partitioning: tuple[str, Partitioning], tmp_pa
         assert complaint in wrong
     both = "\n".join(misplaced(read(name, tmp_path, {"one": COPY, "two": Span(COPY.end - 0x1000, 0x2000)})))
     assert "lies in what is boot snapshot of two" in both
+
+
+WITH_IOMMU = """
+/ {
+	iommu: iommu@9050000 { compatible = "arm,smmu-v3"; reg = <0x0 0x9050000 0x0 0x20000>; #iommu-cells = <1>; };
+};
+&pci0 {
+	iommu-map = <0x0 &iommu 0x0 0x100>;
+	card: ethernet@9,0 { compatible = "pci8086,10d3", "pciclass,0200"; reg = <0x4800 0 0 0 0>; };
+	quiet: device@a,0 { compatible = "pci8086,10d3", "pciclass,0200"; reg = <0x5000 0 0 0 0>; bulkhead,dma-free = "no engine"; };
+};
+"""
+
+
+def test_streams(tmp_path: Path) -> None:
+    """Functions that master the bus; what lies in frames of the IOMMU is nobody's, and who has such a function maps its registers."""
+    board = tmp_path / "board.dtsi"
+    board.write_text(f'#include "{load("qemu-aarch64").board}"\n{WITH_IOMMU}')
+    file = tmp_path / "streams.dts"
+    file.write_text(PARTITION.replace("<&uart1>", "<&card>, <&quiet>"))
+    tables = Span(0x41100000, 0x10000)
+    pools = (Span(0x41001000, 0x1C000), Span(0x41021000, 0x1D000))
+    placed = Placed(0x41000000, pools, ((Span(0x41200000, 16 << 20),), (Span(0x42200000, 8 << 20),)), {"two": COPY}, tables)
+    found = read_partitioning(file, cast(Platform, SimpleNamespace(board=board, arch="aarch64")), placed)
+    one, two = found.policies
+    assert (one.streams, two.streams) == ((0x48,), ())
+    assert found.iommu == Translator("arm,smmu-v3", Span(0x9050000, 0x20000), tables)
+    assert {"registers of the IOMMU": Span(0x9050000, 0x20000), "tables of the IOMMU": tables}.items() <= {
+        private.name: private.span for private in found.private
+    }.items()
+    reach = [[grant.name for grant in each.reach if "IOMMU" in grant.name] for each in (one, two)]
+    assert reach == [["registers of the IOMMU"], []]

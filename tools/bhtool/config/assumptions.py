@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 from bhtool.codes.assumptions import Assumption, assumptions
-from bhtool.config.plan import Plan, Platform, SandboxPlan
+from bhtool.config.plan import Plan, Platform, SandboxPlan, Translated
 from bhtool.families.table import FAMILIES
 
 Relies = Callable[[Plan, Platform], bool]
@@ -43,6 +43,7 @@ def kicks_several_cores(plan: Plan, _platform: Platform) -> bool:
 ARM, PC = on("gic"), on("apic")
 restarts, functions = some(lambda one: one.restarts), some(lambda one: one.functions)
 kicks, cores = some(lambda one: one.may_kick), some(lambda one: len(one.cores) > 1)
+masters = some(lambda one: any(isinstance(known, Translated) for known in one.devices.values()))
 lines, sleeps = some(lambda one: one.lines), some(lambda one: one.trusted_idle)
 
 RELIES: dict[str, Relies] = {
@@ -74,6 +75,8 @@ RELIES: dict[str, Relies] = {
     "BH-A26": every(several, lines),
     "BH-A27": every(ARM, several, lines),
     "BH-A28": PC,
+    "BH-A29": masters,
+    "BH-A30": masters,
 }
 
 

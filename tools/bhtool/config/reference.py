@@ -55,23 +55,40 @@ that is not ready yet stays silent for too long, or if a kernel panics and does 
 """
 DMA = """## Devices and DMA
 
-A device that reaches memory by itself reaches everybody's, and this version has no IOMMU that would stop it. So a device is granted only if it is known to be free of
-DMA (BH-R049), by one of
+A device that reaches memory by itself reaches everybody's, unless an IOMMU stands between. So a device is granted only if it is known to be free of DMA (BH-R049), or if an
+IOMMU translates for it. It is free of DMA by one of
 
 - its binding, the first string of its `compatible`, in the list below. Later strings do not count: they name older devices whose drivers can use it, which
   may have had no DMA where it has some;
 - the board tree's word: `bulkhead,dma-free = "reason"` in the device's node. A partition file cannot say so (BH-R009).
   Editors know it by `dts/bindings/bulkhead,device.yaml`.
 
+Where the board tree has an IOMMU ([boards](boards.md#an-iommu)), a PCI function that its host's `iommu-map` leads to it and that is not known to be free of DMA is *translated*: it may
+master the bus, and all that it does leads to its sandbox's RAM, at the sandbox's own addresses, or aborts. That is how network cards and discs are granted; without an
+IOMMU they are refused by their class (BH-R103). Every other function of the machine aborts, whoever has it, from before start-up trusts memory. Nothing in a partition file
+asks for it: `access = <&nic0>;` is all. What there is to know:
+
+- Only the IOMMU tells functions apart: those that it takes for one have one owner (BH-R105, BH-R107).
+- On ARM they interrupt by lines (BH-R108), which need one owner each as any line does (BH-R043). On a PC they interrupt by messages, and their sandbox has one core (BH-R109).
+- A second set of tables for the RAM comes out of the monitor's memory; `check` and `size` count it. The IOMMU's own tables, once for the machine, are listed by `check`.
+- `allow-unprotected-dma`, DMA on a machine without an IOMMU, is not in this version (BH-R004).
+
 `takes-the-rest` leaves every other device to nobody, with a warning for each (BH-W049). `check` prints of each granted device how it is known. The partition table
-carries the mark `BH_DMA_FREE` for each, and start-up refuses registers, ports and PCI functions without it. PCI functions do not master the bus in
-any case: their monitor prevents it ([guest](guest.md)).
+carries the mark `BH_DMA_FREE` or `BH_DMA_TRANSLATED` for each, and start-up refuses registers, ports and PCI functions without it. PCI functions that are not translated do not
+master the bus in any case: their monitor prevents it ([guest](guest.md)).
 
 A device of a listed binding is refused all the same if its node has one of {signs}, unless the board tree says why that does not matter.
 They count in its child nodes and on the buses above it, too, except that `dma-ranges` of a bus alone does not count. A PCI function goes by vendor, device and class, `pciVVVV,DDDD` and `pciclass,CCSS`.
 
 | binding | why it does no DMA |
 |---|---|
+"""
+SUPPLIES = """
+## Clocks, resets and power domains
+
+Whoever has a clock, a reset, a power domain or a pin controller can stop what depends on it. So what a device names by `clocks`, `resets`, `power-domains`, `pinctrl-N` or
+`...-supply` is fixed (`fixed-clock`, `regulator-fixed` without a GPIO) or a device that the same sandbox has (BH-R056): `access = <&uart5>, <&cru>;`. A controller that cores of
+others or the machine itself depend on is nobody's (BH-R114). Linux is not told of such controllers in this version.
 """
 PROPERTIES = """## Properties
 
@@ -126,7 +143,7 @@ def dma() -> list[str]:
 
 
 def render() -> str:
-    parts = [HEAD, *all_properties(), *dma(), ""]
+    parts = [HEAD, *all_properties(), *dma(), *SUPPLIES.splitlines(), ""]
     parts += [
         "## Rules",
         "",
