@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resident: the board's IOMMU, as start-up found it. */
+/* Resident: which IOMMU there is. iommu_missing has chosen it before private monitors were copied. */
 #include "hal/iommu/iommu.h"
 
 const struct iommu *iommu;

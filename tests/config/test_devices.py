@@ -179,7 +179,7 @@ def test_the_sandbox_kernel_knows_what_the_tool_takes_for_a_uart() -> None:
 
 
 def test_a_line_is_not_shared_with_a_function_of_nobody(compile_on: Compile, tmp_path: Path, monitor_refuses: Monitor) -> None:
-    """BH-I1.line. nic1, on the same line, is nobody's; if it belongs to another sandbox, BH-R043 refuses."""
+    """BH-I1.device. nic1, on the same line, is nobody's; if it belongs to another sandbox, BH-R043 refuses."""
     file = tmp_path / "f.dts"
     file.write_text(f'#include "{GOOD}"\n&two {{ access = <&pciedu0>; }};\n')
     plan = compile_on(file, "qemu-aarch64")

@@ -249,6 +249,22 @@ class LikeNew:
         return f"{self.sandbox} shows foreign lines: {foreign[:3]}" if foreign else None
 
 
+@dataclass(frozen=True)
+class Contained:
+    """Nothing that its card has written lies outside its own memory, wherever one looks; and something lies there."""
+
+    sandbox: str
+    awaited: ClassVar[bool] = False
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        own = seen.places.sandboxes[self.sandbox]
+        beyond = [hex(at) for at in seen.traces if not own.ram <= at < own.ram_end]
+        if beyond:
+            return f"the card of {self.sandbox} has written to {', '.join(beyond)}"
+        return None if seen.traces else f"the card of {self.sandbox} has written nothing"
+
+
 SWEEPS = {
     "rdmsr": ("registers-x86_64.md", "Model-specific registers", "read", False),
     "wrmsr": ("registers-x86_64.md", "Model-specific registers", "write", False),

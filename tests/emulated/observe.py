@@ -14,8 +14,9 @@ from bhtool.machine.session import EndEvent, Event, LineEvent, Session, Watch
 from bhtool.oracle.debugger import option
 from bhtool.platforms import Platform
 
-from tests.emulated import concurrent, firmware, garbage
+from tests.emulated import concurrent, firmware, garbage, traces
 from tests.emulated.case import Case
+from tests.emulated.expect import Contained
 from tests.emulated.places import Places
 from tests.emulated.scene import Scene
 
@@ -33,6 +34,7 @@ class Observation:
     lines: dict[str, list[str]] = field(default_factory=dict)
     ended: EndEvent | None = None
     noise: list[str] = field(default_factory=list)  # of devices that are nobody's, in a machine that did not start clean
+    traces: list[int] = field(default_factory=list)  # where what a card has written lies in physical memory, if a case asks
     standing: list[str] | None = None  # who has yet to beat on after everything awaited was seen; None: not everything was
 
     def __post_init__(self) -> None:
@@ -165,6 +167,8 @@ def observe(platform: Platform, case: Case, scene: Scene, extra: Sequence[str] =
             if has_port(platform, case):
                 seen.noise = firmware.look(platform, port).noise(scene.plan)
             session.machine.stop()
+            if any(isinstance(one, Contained) for one in case.expect):
+                seen.traces = traces.holds(session.machine.ram, platform.ram_base)
             for event in session.poll():
                 if not isinstance(event, EndEvent):
                     seen.note(event)

@@ -77,7 +77,7 @@ PROGRAMS = {
     "vmx_test": "tests/unit/vmx_test.c",
 }
 CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
-IOMMU_ARM = [SMMU, SMMU_START, IOMMU_START, BACKENDS_ARM, LOCK]
+IOMMU_ARM = [SMMU, SMMU_START, IOMMU_START, BACKENDS_ARM, "hal/iommu/iommu.c", LOCK]
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, EVENTS],
     "pt_live_test": [EDITOR, EDITOR_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],

@@ -11,6 +11,7 @@ from tests.mutation.rows_campaign import FILTERS
 from tests.mutation.rows_console import CONSOLE
 from tests.mutation.rows_cores import ARM_CORES, BOOT_CORE, EARLY_NOTICES, NOTICES
 from tests.mutation.rows_dirty import DIRTY
+from tests.mutation.rows_dma import DMA
 from tests.mutation.rows_gicv3 import INTERFACES
 from tests.mutation.rows_level import LEVEL, LEVEL_IPIS
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
@@ -42,6 +43,7 @@ MUTATIONS = (
     *ON_ARM,
     *FILTERS,
     *PCI,
+    *DMA,
     *PCI_PORTS,
     *DIRTY,
     *WIRES,
