@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start-up: the IOMMUs that boards of this family have. */
-#include "hal/iommu/iommu.h"
+#include "hal/iommu/amdvi.h"
 
-const struct iommu_boot *const iommu_backends[] = { NULL };
+const struct iommu_boot *const iommu_backends[] = { &amdvi_boot, NULL };

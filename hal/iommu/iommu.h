@@ -25,6 +25,7 @@ struct iommu_view {
 	uint32_t core;   /* x86: APIC ID of the core that its functions may interrupt */
 	uint32_t streams[BH_MAX_PCI_FUNCTIONS];
 	struct hal_lock *lock; /* the machine's queue of commands: one monitor at a time */
+	uint64_t open[3];      /* AMD-Vi, VT-d: words of an entry that leads to the root */
 	struct pt pt;          /* no root: the sandbox masters no bus */
 };
 
@@ -60,8 +61,10 @@ static inline void iommu_leave(const struct iommu_view *view, uint32_t self)
 
 /* ---- Start-up ---- */
 
+enum { IOMMU_PARTS = 2 }; /* text and rodata, where an image has several backends: arch/x86_64/monitor.lds */
 struct iommu_boot {
 	const struct iommu *resident;
+	struct hal_part parts[IOMMU_PARTS];
 	const struct pt_format *format;
 	enum bh_iommu kind;
 	/* Checks what the backend needs, and changes nothing. Returns NULL, or what is missing, as hal_probe reports it. */
@@ -94,3 +97,5 @@ HAL_CHECKED enum hal_status iommu_map_both(struct pt *stage2, struct iommu_view 
 HAL_CHECKED enum hal_status iommu_attach(struct iommu_view *view, uint32_t stream);
 /* Maps what the resident functions touch. */
 HAL_CHECKED enum hal_status iommu_map(struct hal_space *space, const struct iommu_view *view);
+/* The board's backend's parts of the image, or NULL on a board without an IOMMU. */
+const struct hal_part *iommu_parts(void);

@@ -76,6 +76,11 @@ enum hal_status iommu_attach(struct iommu_view *view, uint32_t stream)
 	return HAL_OK;
 }
 
+const struct hal_part *iommu_parts(void)
+{
+	return backend ? backend->parts : NULL;
+}
+
 enum hal_status iommu_map(struct hal_space *space, const struct iommu_view *view)
 {
 	return view->count ? backend->map(space, view) : HAL_OK;

@@ -28,6 +28,14 @@ static bool decodes(const struct pci_function *function)
 	return pci_config_read(function->place + PCI_COMMAND) & PCI_COMMAND_DECODE;
 }
 
+static bool is_message(const struct pci_function *function, uint32_t offset)
+{
+	for (const struct pci_stretch *one = function->messages; one < function->messages + PCI_MESSAGES; one++)
+		if (offset - one->first < one->bytes)
+			return true;
+	return false;
+}
+
 /* All ones ask for the size. PCI Local Bus 3.0, 6.2.2 "Device Control", 6.2.5.1 "Address Maps". The status is not for guests to clear. */
 static void write_register(const struct pci_function *function, uint32_t offset, uint32_t value)
 {
@@ -36,7 +44,7 @@ static void write_register(const struct pci_function *function, uint32_t offset,
 	if (offset == PCI_COMMAND)
 		value &= PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? function->may : 0);
 	else if (bar < BH_PCI_FUNCTION_BARS ? decodes(function) || (value != UINT32_MAX && value != function->bar[bar])
-					    : offset != PCI_INTERRUPT_LINE)
+					    : offset != PCI_INTERRUPT_LINE && !is_message(function, offset))
 		return;
 	pci_config_write(function->place + offset, value);
 }
@@ -98,10 +106,13 @@ static void silence(const struct pci_function *function)
 	(void)pci_config_read(function->place + PCI_COMMAND);
 }
 
-/* Some functions decode for ever: those are moved while they do. */
+/* Some functions decode for ever: those are moved while they do. Of a capability's first double word the lower half is read-only. */
 static void reset_function(const struct pci_function *function, uint32_t command)
 {
 	silence(function);
+	for (const struct pci_stretch *one = function->messages; one < function->messages + PCI_MESSAGES; one++)
+		if (one->bytes)
+			pci_config_write(function->place + one->first, 0);
 	if (command == PCI_SILENT)
 		return;
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)

@@ -5,7 +5,7 @@
 #include "board.h"
 #include "hal/pci/config.h"
 
-enum { FUNCTIONS_A_DEVICE = 8, NOBODY = 0xffff };
+enum { FUNCTIONS_A_DEVICE = 8, NOBODY = 0xffff, OFFSETS = 0xfc, MOST_CAPABILITIES = 48 };
 
 static uint32_t read(uint32_t id, uint32_t offset)
 {
@@ -17,15 +17,40 @@ static void write(uint32_t id, uint32_t offset, uint32_t value)
 	pci_config_write(id << PCI_REGISTER_BITS | offset, value);
 }
 
+/* The list is the function's own word: a circle in it ends, too. */
+uint32_t pci_capability(uint32_t function, uint32_t kind)
+{
+	uint32_t offset = read(function, PCI_COMMAND) & PCI_STATUS_CAPABILITIES ? read(function, PCI_CAPABILITIES) & OFFSETS : 0;
+
+	for (uint32_t left = MOST_CAPABILITIES; offset && left; left--) {
+		uint32_t header = read(function, offset);
+
+		if ((header & 0xff) == kind)
+			return offset;
+		offset = header >> 8 & OFFSETS;
+	}
+	return 0;
+}
+
 static bool exists(uint32_t id)
 {
 	return (read(id, PCI_IDENTITY) & NOBODY) != NOBODY;
 }
 
-/* The PC's own bridges decode and master for the board and can often do no less; what lies behind a bridge to PCI falls silent with it. */
+static bool is_iommu(uint32_t id)
+{
+	return board.iommu.kind == BH_IOMMU_AMDVI && id == board.iommu.function;
+}
+
+/*
+ * The PC's own bridges decode and master for the board and can often do no less; what lies behind a bridge to PCI falls silent with it. So
+ * does an IOMMU that is a function.
+ */
 static bool is_board(uint32_t id)
 {
-	return read(id, PCI_CLASS) >> 24 == PCI_CLASS_BRIDGE && !(read(id, PCI_HEADER) & PCI_HEADER_TYPE);
+	bool is_bridge = read(id, PCI_CLASS) >> 24 == PCI_CLASS_BRIDGE;
+
+	return is_iommu(id) || (is_bridge && !(read(id, PCI_HEADER) & PCI_HEADER_TYPE));
 }
 
 /*
@@ -89,7 +114,25 @@ static bool holds_bars(const struct bh_pci_function *function)
 
 static bool is_there(const struct bh_pci_function *function)
 {
-	return read(function->id, PCI_IDENTITY) == function->identity && !(read(function->id, PCI_HEADER) & PCI_HEADER_TYPE);
+	return !is_iommu(function->id) && read(function->id, PCI_IDENTITY) == function->identity &&
+	       !(read(function->id, PCI_HEADER) & PCI_HEADER_TYPE);
+}
+
+/*
+ * Message control above the identifier, address, data, and the mask of each message: PCI Local Bus 3.0, 6.8.1 "MSI Capability Structure".
+ * MSI-X has its table in a base address, and here the control alone: 6.8.2.
+ */
+enum { MSI_BYTES = 12, MSI_LONG = 1 << 23, MSI_LONG_BYTES = 4, MSI_MASKS = 1 << 24, MSI_MASK_BYTES = 8, MSI_X_BYTES = 4 };
+static void allow_messages(struct pci_function *own, uint32_t id)
+{
+	uint32_t msi = pci_capability(id, PCI_CAPABILITY_MSI), msi_x = pci_capability(id, PCI_CAPABILITY_MSI_X);
+	uint32_t control = read(id, msi);
+	uint32_t bytes = MSI_BYTES + (control & MSI_LONG ? MSI_LONG_BYTES : 0) + (control & MSI_MASKS ? MSI_MASK_BYTES : 0);
+
+	if (msi)
+		own->messages[0] = (struct pci_stretch){ (uint8_t)msi, (uint8_t)bytes };
+	if (msi_x)
+		own->messages[1] = (struct pci_stretch){ (uint8_t)msi_x, MSI_X_BYTES };
 }
 
 /* Its ROM is off. */
@@ -104,6 +147,8 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 	write(function->id, PCI_ROM_ADDRESS, 0);
 	own->place = function->id << PCI_REGISTER_BITS;
 	own->may = PCI_COMMAND_DECODE | (function->dma == BH_DMA_TRANSLATED ? PCI_COMMAND_MASTER : 0);
+	if (function->dma == BH_DMA_TRANSLATED && board.iommu.kind == BH_IOMMU_AMDVI)
+		allow_messages(own, function->id);
 	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		own->bar[bar] = function->bar[bar];
 	view->count++;

@@ -9,15 +9,22 @@
  *
  * A function masters the bus if an IOMMU translates for it (BH_DMA_TRANSLATED), and if its guest lets it. No other does: neither DMA nor
  * message-signalled interrupts, which are writes to memory (PCI Local Bus 3.0, 6.8.3 "MSI Operation"), leave it, whatever its tables
- * and capabilities say. Capabilities are not written at all.
+ * and capabilities say. Of capabilities its guest writes those of messages, where the IOMMU judges messages as well, by their function and
+ * wherever they go; and no others.
  */
 #pragma once
 #include "abi/table.h"
 #include "hal/hal.h"
 #include "hal/lock.h"
 
+/* A stretch of configuration registers that its guest may write as it likes, switches of interrupts first. No bytes: there is none. */
+struct pci_stretch {
+	uint8_t first, bytes;
+};
+enum { PCI_MESSAGES = 2 }; /* MSI and MSI-X */
 struct pci_function {
-	uint32_t place;                     /* of its first register */
+	uint32_t place; /* of its first register */
+	struct pci_stretch messages[PCI_MESSAGES];
 	uint32_t may;                       /* bits of the command register that its guest may set while every address is in its place */
 	uint32_t bar[BH_PCI_FUNCTION_BARS]; /* as they read when they hold what is granted */
 };

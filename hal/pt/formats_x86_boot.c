@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What x86 processors walk. Intel and AMD share the geometry (four levels of 512 slots, bit 7 tells a large leaf from a
+ * What x86 processors and their IOMMUs walk. Intel and AMD share the geometry (four levels of 512 slots, bit 7 tells a large leaf from a
  * table) and differ in permissions and memory types.
  *
  * SDM: Intel 64 and IA-32 Architectures Software Developer's Manual. APM: AMD64 Architecture Programmer's Manual.
@@ -99,4 +99,35 @@ const struct pt_format pt_long = {
 	.block = X86_PRESENT | X86_ACCESSED | X86_LARGE,
 	.permission = X86_PERMISSIONS,
 	.memory = X86_MEMORY,
+};
+
+/*
+ * IOMMU: AMD I/O Virtualization Technology (IOMMU) Specification, 2.2.3 "I/O Page Tables for Host Translations": bit 0 PR, bits 11:9 the
+ * level of the next table, 0 in a leaf, whose size is then that of its level; 61 IR, 62 IW, which entries on the way have, too; 60 FC in a
+ * leaf: what a function says of coherency does not count, accesses see caches. Bit 1 is software's: in entries that point to tables. All
+ * accesses pass or none, so of memory types there is one. Control: V, TV, a root of level 4 (mode), IR, IW of 2.2.2.1 "Device Table Entry
+ * Format".
+ */
+#define AMDVI_PRESENT  BIT(0)
+#define AMDVI_IS_TABLE BIT(1)
+#define AMDVI_FC       BIT(60)
+#define AMDVI_READ     BIT(61)
+#define AMDVI_WRITE    BIT(62)
+const struct pt_format pt_amdvi = {
+	.name = "AMD-Vi",
+	.control = AMDVI_READ | AMDVI_WRITE | 4 << 9 | 3,
+	.address = BITS(51, 12),
+	.ia_bits = 48,
+	.oa_bits = 52,
+	.levels = 4,
+	.leaf_levels = LEAVES,
+	.permissions = 1 << R | 1 << RW,
+	.present = AMDVI_PRESENT,
+	.kind = AMDVI_IS_TABLE,
+	.table = AMDVI_PRESENT | AMDVI_IS_TABLE | AMDVI_READ | AMDVI_WRITE,
+	.table_level = BIT(9),
+	.page = AMDVI_PRESENT,
+	.block = AMDVI_PRESENT,
+	.permission = { [R] = AMDVI_READ, [RW] = AMDVI_READ | AMDVI_WRITE },
+	.memory = { [HAL_MEMORY_RAM] = AMDVI_FC, [HAL_MEMORY_DEVICE] = 0 },
 };

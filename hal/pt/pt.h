@@ -33,7 +33,8 @@ struct pt_format {
 	uint8_t permissions;    /* bit p: the set p (enum hal_permission, or-ed) can be expressed */
 	uint64_t present;       /* an entry with none of these bits is a hole */
 	uint64_t kind;          /* above level 0, an entry equal to `table` in these bits is a table, else a leaf */
-	uint64_t table;         /* entry that points to a table, without its address */
+	uint64_t table;         /* entry that points to a table, without its address ... */
+	uint64_t table_level;   /* ... and without the level of that table, counted from 1, times this */
 	uint64_t page;          /* fixed part of a leaf of level 0 */
 	uint64_t block;         /* fixed part of a larger leaf */
 	uint64_t permission[8]; /* of a leaf, by permission set */
@@ -45,6 +46,8 @@ extern const struct pt_format pt_ept;    /* Intel EPT, control = EPTP */
 extern const struct pt_format pt_npt;    /* AMD nested paging, control = N_CR3 */
 extern const struct pt_format pt_stage2; /* VMSAv8-64 stage 2, control = VTCR_EL2 */
 extern const struct pt_format pt_lpae;   /* ARMv7 LPAE stage 2, control = VTCR */
+/* An IOMMU's alone. */
+extern const struct pt_format pt_amdvi; /* AMD-Vi host tables, control = the first word of a device-table entry */
 /* Stage 1, for monitors. Writable and executable at once cannot be expressed. */
 extern const struct pt_format pt_long; /* x86-64 long mode, control = CR3; needs EFER.NXE and CR0.WP */
 extern const struct pt_format pt_el2;  /* VMSAv8-64 EL2, control = TCR_EL2 */

@@ -50,14 +50,14 @@ static void store(uint64_t *entry, uint64_t word)
 }
 
 /* Turns a hole into an empty table, which translates as much as the hole did. */
-static enum hal_status grow(struct pt *pt, uint64_t *hole)
+static enum hal_status grow(struct pt *pt, const struct pt_place *hole)
 {
 	uint64_t *table = hal_arena_take(pt->arena, 1);
 
 	if (!table)
 		return HAL_E_NOMEM;
 	arch_barrier(); /* its zeroes before the link to it */
-	store(hole, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table);
+	store(hole->entry, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table | hole->level * pt->format->table_level);
 	pt->table_bytes += BH_PAGE_BYTES;
 	return HAL_OK;
 }
@@ -105,7 +105,7 @@ static enum hal_status reserve(struct pt *pt, struct run run, unsigned leaf_leve
 
 		if (aligned && run.size >= pt_span(place.level) && leaf_levels >> place.level & 1)
 			advance(&run, holes(pt, place, leaves(run, place.level)) * pt_span(place.level));
-		else if (grow(pt, place.entry) != HAL_OK)
+		else if (grow(pt, &place) != HAL_OK)
 			return HAL_E_NOMEM;
 	}
 	return HAL_OK;

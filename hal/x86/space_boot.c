@@ -19,11 +19,19 @@ enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa
 	return pt_map(&space->tables, (uintptr_t)va, hpa, size, permissions, memory);
 }
 
-/* The chosen vendor's. */
+/* The chosen vendor's, and the IOMMU's that the board has. */
 size_t hal_resident_parts(const struct hal_part **parts)
 {
-	*parts = x86_vendor_boot->parts;
-	return X86_VENDOR_PARTS;
+	static struct hal_part all[X86_VENDOR_PARTS + IOMMU_PARTS];
+	const struct hal_part *of_iommu = iommu_parts();
+	size_t count = 0;
+
+	for (size_t n = 0; n < X86_VENDOR_PARTS; n++)
+		all[count++] = x86_vendor_boot->parts[n];
+	for (size_t n = 0; of_iommu && n < IOMMU_PARTS; n++)
+		all[count++] = of_iommu[n];
+	*parts = all;
+	return count;
 }
 
 /* Where the guest has its code. Never written: what a guest reads is its own business. */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resident: BH-I1.dma. Entries of a sandbox's streams, and the commands that make them so. */
+#include "hal/iommu/amdvi.h"
+
+#include "arch/arch.h"
+#include "board.h"
+
+struct amdvi_tables *amdvi;
+
+static void store(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/*
+ * An entry is closed until its other words are what they are to be, so that no moment has the root of one sandbox and the domain of
+ * another. IOMMU, 2.2.2.2 "Making Device Table Entry Changes"
+ */
+static void write_entry(uint64_t *entry, const uint64_t *words)
+{
+	store(&entry[AMDVI_TRANSLATION], AMDVI_CLOSED);
+	store(&entry[AMDVI_INTERRUPTS], words[AMDVI_INTERRUPTS]);
+	store(&entry[AMDVI_DOMAIN], words[AMDVI_DOMAIN]);
+	store(&entry[AMDVI_TRANSLATION], words[AMDVI_TRANSLATION]);
+}
+
+uint32_t amdvi_put(uint32_t tail, uint64_t first, uint64_t second)
+{
+	uint64_t *command = amdvi->commands[tail / AMDVI_COMMAND_BYTES];
+
+	command[0] = first;
+	command[1] = second;
+	return (tail + AMDVI_COMMAND_BYTES) % sizeof(amdvi->commands);
+}
+
+static bool has_ended(void)
+{
+	return __atomic_load_n(&amdvi->done, __ATOMIC_ACQUIRE) == amdvi->asked;
+}
+
+bool amdvi_carry_out(uint32_t tail)
+{
+	tail = amdvi_put(tail, AMDVI_COMPLETION_WAIT | (uintptr_t)&amdvi->done, ++amdvi->asked);
+	arch_barrier();
+	arch_mmio_write64(board.iommu.registers + AMDVI_TAIL, tail);
+	for (uint32_t turns = AMDVI_TURNS; turns && !has_ended(); turns--)
+		arch_relax();
+	return has_ended();
+}
+
+/*
+ * Entries before pages, whose translations would otherwise come back by the old entry. The domain is the same in the old entry and the new.
+ * Once a wait has not ended, nothing is put behind it: it would overtake the reader some day.
+ */
+static bool change(const struct iommu_view *view, const uint64_t *words)
+{
+	uint32_t tail;
+	bool done;
+
+	hal_lock_take(view->lock);
+	tail = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
+	done = has_ended();
+	for (const uint32_t *stream = view->streams; stream < view->streams + view->count; stream++) {
+		write_entry(amdvi->devices[*stream], words);
+		if (done) {
+			tail = amdvi_put(tail, AMDVI_INVALIDATE_DEVICE | *stream, 0);
+			tail = amdvi_put(tail, AMDVI_INVALIDATE_TABLE | *stream, 0);
+		}
+	}
+	if (done)
+		done = amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_PAGES | (uint64_t)view->domain << 32, AMDVI_ALL_PAGES));
+	hal_lock_give(view->lock);
+	return done;
+}
+
+static bool amdvi_open(const struct iommu_view *view)
+{
+	return change(view, view->open);
+}
+
+static bool amdvi_close(const struct iommu_view *view)
+{
+	static const uint64_t closed[] = { AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT };
+
+	return change(view, closed);
+}
+
+const struct iommu amdvi_resident = { amdvi_open, amdvi_close };
