@@ -131,3 +131,28 @@ const struct pt_format pt_amdvi = {
 	.permission = { [R] = AMDVI_READ, [RW] = AMDVI_READ | AMDVI_WRITE },
 	.memory = { [HAL_MEMORY_RAM] = AMDVI_FC, [HAL_MEMORY_DEVICE] = 0 },
 };
+
+/*
+ * VT-d: Intel Virtualization Technology for Directed I/O Architecture Specification, 9.8 "Second-Level Paging Entries": bit 0 read, 1
+ * write, 7 large; which sizes there are, CAP.SLLPS says. Control: 9.3 "Context Entry", bits 66:64 AW: 4 levels.
+ */
+#define VTD_READ  BIT(0)
+#define VTD_WRITE BIT(1)
+#define VTD_LARGE BIT(7)
+const struct pt_format pt_vtd = {
+	.name = "VT-d",
+	.control = 2,
+	.address = BITS(51, 12),
+	.ia_bits = 48,
+	.oa_bits = 52,
+	.levels = 4,
+	.leaf_levels = LEAVES,
+	.permissions = 1 << R | 1 << RW,
+	.present = VTD_READ | VTD_WRITE,
+	.kind = VTD_LARGE,
+	.table = VTD_READ | VTD_WRITE,
+	.page = 0,
+	.block = VTD_LARGE,
+	.permission = { [R] = VTD_READ, [RW] = VTD_READ | VTD_WRITE },
+	.memory = { [HAL_MEMORY_RAM] = 0, [HAL_MEMORY_DEVICE] = 0 },
+};

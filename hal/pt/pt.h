@@ -46,8 +46,9 @@ extern const struct pt_format pt_ept;    /* Intel EPT, control = EPTP */
 extern const struct pt_format pt_npt;    /* AMD nested paging, control = N_CR3 */
 extern const struct pt_format pt_stage2; /* VMSAv8-64 stage 2, control = VTCR_EL2 */
 extern const struct pt_format pt_lpae;   /* ARMv7 LPAE stage 2, control = VTCR */
-/* An IOMMU's alone. */
+/* IOMMUs', of reads and writes. */
 extern const struct pt_format pt_amdvi; /* AMD-Vi host tables, control = the first word of a device-table entry */
+extern const struct pt_format pt_vtd;   /* VT-d second-level tables, control = the second word of a context entry */
 /* Stage 1, for monitors. Writable and executable at once cannot be expressed. */
 extern const struct pt_format pt_long; /* x86-64 long mode, control = CR3; needs EFER.NXE and CR0.WP */
 extern const struct pt_format pt_el2;  /* VMSAv8-64 EL2, control = TCR_EL2 */

@@ -52,6 +52,20 @@ static const struct row npt[] = {
 	{ R | W | X, RAM, 0xffffffffff000, KiB4, 0x000ffffffffff067 },
 };
 
+/* IOMMU 48882, 2.2.3: bits 0 PR, 11:9 next level (0 in a leaf of any size), 60 FC, 61 IR, 62 IW. */
+static const struct row amdvi[] = {
+	{ R, RAM, 0x12345000, KiB4, 0x3000000012345001 },          { R | W, RAM, 0x12345000, KiB4, 0x7000000012345001 },
+	{ R | W, RAM, 0x12400000, MiB2, 0x7000000012400001 },      { R | W, RAM, 0x80000000, GiB1, 0x7000000080000001 },
+	{ R | W, RAM, 0xffffffffff000, KiB4, 0x700ffffffffff001 },
+};
+
+/* VT-d 9.8: bits 0 R, 1 W, 7 large. */
+static const struct row vtd[] = {
+	{ R, RAM, 0x12345000, KiB4, 0x0000000012345001 },          { R | W, RAM, 0x12345000, KiB4, 0x0000000012345003 },
+	{ R | W, RAM, 0x12400000, MiB2, 0x0000000012400083 },      { R | W, RAM, 0x80000000, GiB1, 0x0000000080000083 },
+	{ R | W, RAM, 0xffffffffff000, KiB4, 0x000ffffffffff003 },
+};
+
 static const struct row long_mode[] = {
 	{ R, RAM, 0x12345000, KiB4, 0x8000000012345021 },     { R | W, RAM, 0x12345000, KiB4, 0x8000000012345063 },
 	{ R | X, RAM, 0x12345000, KiB4, 0x0000000012345021 }, { R, DEV, 0xfee00000, KiB4, 0x80000000fee00039 },
@@ -87,23 +101,26 @@ static const struct row arm_host[] = {
 #define ROWS(array) (array), sizeof(array) / sizeof((array)[0])
 static const struct {
 	const struct pt_format *format;
-	uint64_t control; /* EPTP, N_CR3, CR3, VTCR_EL2, VTCR, TCR_EL2, HTCR */
+	uint64_t control; /* EPTP, N_CR3, words of IOMMU entries, CR3, VTCR_EL2, VTCR, TCR_EL2, HTCR */
 	uint64_t table;   /* entry that points to a table, without its address */
+	uint64_t level;   /* times the level of the table, from 1 */
 	unsigned levels;
 	const struct row *rows;
 	size_t row_count;
 } goldens[] = {
-	{ &pt_ept, 0x1e, 0x07, 4, ROWS(ept) },
-	{ &pt_npt, 0, 0x27, 4, ROWS(npt) },
-	{ &pt_long, 0, 0x23, 4, ROWS(long_mode) },
-	{ &pt_stage2, 0x80023559, 0x03, 3, ROWS(arm_stage2) },
-	{ &pt_lpae, 0x80003540, 0x03, 3, ROWS(arm_stage2) },
-	{ &pt_el2, 0x80823519, 0x03, 3, ROWS(arm_host) },
-	{ &pt_hyp, 0x80803500, 0x03, 3, ROWS(arm_host) },
+	{ &pt_ept, 0x1e, 0x07, 0, 4, ROWS(ept) },
+	{ &pt_npt, 0, 0x27, 0, 4, ROWS(npt) },
+	{ &pt_amdvi, 0x6000000000000803, 0x6000000000000003, 0x200, 4, ROWS(amdvi) },
+	{ &pt_vtd, 2, 0x03, 0, 4, ROWS(vtd) },
+	{ &pt_long, 0, 0x23, 0, 4, ROWS(long_mode) },
+	{ &pt_stage2, 0x80023559, 0x03, 0, 3, ROWS(arm_stage2) },
+	{ &pt_lpae, 0x80003540, 0x03, 0, 3, ROWS(arm_stage2) },
+	{ &pt_el2, 0x80823519, 0x03, 0, 3, ROWS(arm_host) },
+	{ &pt_hyp, 0x80803500, 0x03, 0, 3, ROWS(arm_host) },
 };
 
 /* The processor's walk, written out: 9 bits of the address a level, tables at bits 51:12 of an entry. */
-static uint64_t walk(const struct pt *pt, unsigned levels, uint64_t size, uint64_t ia, uint64_t table_word)
+static uint64_t walk(const struct pt *pt, unsigned levels, uint64_t size, uint64_t ia, uint64_t table_word, uint64_t level_word)
 {
 	unsigned shift = 12 + 9 * (levels - 1);
 	const uint64_t *table = pt->root;
@@ -111,7 +128,7 @@ static uint64_t walk(const struct pt *pt, unsigned levels, uint64_t size, uint64
 	for (; UINT64_C(1) << shift != size; shift -= 9) {
 		uint64_t entry = table[ia >> shift & 511];
 
-		CHECK_EQ(entry & ~UINT64_C(0x000ffffffffff000), table_word);
+		CHECK_EQ(entry & ~UINT64_C(0x000ffffffffff000), table_word | (shift - 12) / 9 * level_word);
 		table = (const uint64_t *)(uintptr_t)(entry & UINT64_C(0x000ffffffffff000));
 	}
 	return table[ia >> shift & 511];
@@ -126,7 +143,7 @@ static void test_row(unsigned n, const struct row *row)
 
 	CHECK_EQ(pt_init(&pt, goldens[n].format, &arena), HAL_OK);
 	CHECK_EQ(pt_map(&pt, ia, (hpa_t){ row->oa }, row->size, row->permissions, row->memory), HAL_OK);
-	CHECK_EQ(walk(&pt, goldens[n].levels, row->size, ia, goldens[n].table), row->leaf);
+	CHECK_EQ(walk(&pt, goldens[n].levels, row->size, ia, goldens[n].table, goldens[n].level), row->leaf);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 """The unit tests' programs as seeded mistakes need them: what each is made of, and how it is compiled."""
 
 from tests.mutation.mutation import ROOT
+from tests.mutation.rows_amdvi import AMDVI, AMDVI_START, BACKENDS_X86
 from tests.mutation.rows_at_once import FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_at_once_host import PMU, PMU_START
@@ -65,6 +66,7 @@ PROGRAMS = {
     "partition_test": "tests/unit/partition_test.c",
     "restart_test": "tests/unit/restart_test.c",
     "smmuv3_test": "tests/unit/smmuv3_test.c",
+    "amdvi_test": "tests/unit/amdvi_test.c",
     "at_once_arm_test": "tests/unit/at_once_arm_test.c",
     "run_test": "tests/unit/run_test.c",
     "pmu_test": "tests/unit/pmu_test.c",
@@ -77,12 +79,14 @@ PROGRAMS = {
     "vmx_test": "tests/unit/vmx_test.c",
 }
 CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
+IOMMU_PC = "tests/unit/iommu_pc.c"
 IOMMU_ARM = [SMMU, SMMU_START, IOMMU_START, BACKENDS_ARM, "hal/iommu/iommu.c", LOCK]
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, EVENTS],
     "pt_live_test": [EDITOR, EDITOR_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *IOMMU_ARM, *CONTRACT_PARTS],
-    "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, *CONTRACT_PARTS],
+    "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, IOMMU_PC, *CONTRACT_PARTS],
+    "amdvi_test": [AMDVI, AMDVI_START, IOMMU_PC, BACKENDS_X86, LOCK, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "disarm_test": [DISARM],
     "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
     "lpi_test": [LPIS, DISARM_LOOP],
@@ -101,7 +105,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "space_test": [PARTITION, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "smmuv3_test": ["tests/unit/fake_smmuv3.c", *IOMMU_ARM, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
-    "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1]],
+    "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
     "svm_test": [SVM, FIELDS],
     "vmx_test": [VMX],
     "fetch_test": [FETCH, NOTED, DECODE, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],

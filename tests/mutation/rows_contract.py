@@ -19,7 +19,7 @@ CONTRACT = (
     *both("a sandbox of any number is made", "status = hal_check_config(config);", "status = HAL_OK;"),
     *both("a core of others takes lines", SEALED, SEALED.replace("slot ==", "slot >"), LINES_ARM),
     *both("a sealed partition's wrong core is denied", SEALED, UNSEALED, LINES_ARM),
-    *both("a sealed partition takes functions", "return partition->sealed ? HAL_E_SEALED : pci_grant(", "return pci_grant("),
+    *both("a sealed partition takes functions", "partition->sealed ? HAL_E_SEALED : pci_grant(", "pci_grant("),
     *both("a target that is not sealed is kicked", "if (!to->sealed) return HAL_E_SEALED;", ""),
     Mutation("a slot gets two cores on ARM", ROOTS_ARM, "if (partition->siblings[slot]) return HAL_E_OVERLAP;", "", ARM),
     Mutation("a slot gets two cores on x86", CORE_X86, "if (partition->core[slot]) return HAL_E_OVERLAP;", "", X86),

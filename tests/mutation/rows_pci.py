@@ -20,8 +20,8 @@ PCI = (
     MachineMutation(
         "a function decodes wherever it is",
         FILTER,
-        "(is_placed(function) ? PCI_COMMAND_DECODE : 0)",
-        "(is_placed(function) ? PCI_COMMAND_DECODE : PCI_COMMAND_DECODE)",
+        "(is_placed(function) ? function->may : 0)",
+        "function->may",
         "pci-decode-displaced",
         GICV3,
         "gave 'returned 0x100003'",
@@ -47,7 +47,7 @@ PCI = (
     MachineMutation(
         "capabilities are written",
         FILTER,
-        ": offset != PCI_INTERRUPT_LINE)",
+        ": offset != PCI_INTERRUPT_LINE && !is_message(function, offset))",
         ": offset < PCI_INTERRUPT_LINE)",
         "pci-message-address",
         GICV3,

@@ -39,6 +39,7 @@ from tests.mutation.host_programs import (
     X86,
 )
 from tests.mutation.mutation import ROOT, Mutation
+from tests.mutation.rows_amdvi import AMD_VI
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST
 from tests.mutation.rows_contract import CONTRACT
@@ -69,6 +70,7 @@ MUTATIONS = [
     *KICKS,
     *ENDS,
     *SMMUV3,
+    *AMD_VI,
     *KERNEL,
     *MEMORY,
     # What start-up writes for a sandbox.
@@ -281,8 +283,8 @@ MUTATIONS = [
     Mutation(
         "a table linked before it is fenced",
         BUILDER,
-        "	arch_barrier(); /* its zeroes before the link to it */\n	store(hole, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table);",
-        "	store(hole, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table);\n	arch_barrier();",
+        "	arch_barrier(); /* its zeroes before the link to it */\n	store(hole->entry, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table | hole->level * pt->format->table_level);",
+        "	store(hole->entry, pt_word_of(pt->format, (uintptr_t)table) | pt->format->table | hole->level * pt->format->table_level);\n	arch_barrier();",
         "pt_failure_test",
     ),
     Mutation(
@@ -413,7 +415,7 @@ MUTATIONS = [
         "value &= 0xffff0000 | PCI_COMMAND_INTX_DISABLE",
         "pci_test",
     ),
-    Mutation("functions decode out of place", PCI_FILTER, "(is_placed(function) ? PCI_COMMAND_DECODE : 0)", "3", "pci_test"),
+    Mutation("functions decode out of place", PCI_FILTER, "(is_placed(function) ? function->may : 0)", "3", "pci_test"),
     Mutation(
         "one base address is not looked at",
         PCI_FILTER,
@@ -423,7 +425,16 @@ MUTATIONS = [
     ),
     Mutation("base addresses move while decoding", PCI_FILTER, "decodes(function) || (value", "(value", "pci_test"),
     Mutation("base addresses move", PCI_FILTER, "value != UINT32_MAX && value != function->bar[bar]", "false", "pci_test"),
-    Mutation("capabilities are written", PCI_FILTER, ": offset != PCI_INTERRUPT_LINE)", ": false)", "pci_test"),
+    Mutation(
+        "capabilities are written", PCI_FILTER, ": offset != PCI_INTERRUPT_LINE && !is_message(function, offset))", ": false)", "pci_test"
+    ),
+    Mutation("functions master without an IOMMU", PCI_FILTER, "(is_placed(function) ? function->may : 0)", "7", "pci_test"),
+    Mutation("messages are written beyond their end", PCI_FILTER, "< one->bytes)", "<= one->bytes)", "pci_test"),
+    Mutation("messages of all functions are written", PCI_FILTER, "< one->bytes)", "< 24u)", "pci_test"),
+    Mutation(
+        "messages stay on in the next life", PCI_FILTER, "pci_config_write(function->place + one->first, 0);", "(void)one;", "pci_test"
+    ),
+    Mutation("a table is of the wrong level", BUILDER, "hole->level * pt->format->table_level", "pt->format->table_level", "entries_test"),
     *FILTERS,
     Mutation("foreign functions are found", PCI_FILTER, "(view->functions[n].place ^ place) < PCI_PAGE_BYTES", "true", "pci_test"),
     Mutation("writes without the lock", PCI_FILTER, "hal_lock_take(view->lock, self);\n\t\twrite_register", "write_register", "pci_test"),

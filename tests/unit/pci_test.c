@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The write filter of PCI functions (BH-I1.device) over a model of two functions: whatever a guest writes, in whatever order,
- * widths and places, its function decodes at the granted addresses only, never masters, and the other function, its neighbour, stays as it
- * was.
+ * widths and places, its function decodes at the granted addresses only, masters only if an IOMMU stands behind it, and the other function,
+ * its neighbour, stays as it was.
  */
 #include <stdbool.h>
 #include <setjmp.h>
@@ -52,6 +52,21 @@ static void count_down(void)
 		longjmp(trapped, 1);
 	if (until_trap)
 		until_trap--;
+}
+
+static bool masters; /* an IOMMU stands behind the own function */
+
+/* MSI with 64 bits and masks, and the control of MSI-X. */
+static const struct pci_stretch messages[PCI_MESSAGES] = { { 0x50, 24 }, { 0x70, 4 } };
+
+static bool is_message(uint32_t offset)
+{
+	return masters && ((offset >= 0x50 && offset < 0x68) || (offset >= 0x70 && offset < 0x74));
+}
+
+static uint32_t most(void)
+{
+	return PCI_COMMAND_DECODE | (masters ? PCI_COMMAND_MASTER : 0);
 }
 
 /* One guest's access is one hold of the lock: on other cores nothing comes between its check and its write. */
@@ -125,7 +140,9 @@ static void start(void)
 {
 	reset(&own);
 	reset(&foreign);
-	view = (struct pci_view){ .count = 1, .functions = { { .place = OWN << PCI_REGISTER_BITS } } };
+	view = (struct pci_view){ .count = 1, .functions = { { .place = OWN << PCI_REGISTER_BITS, .may = most() } } };
+	if (masters)
+		memcpy(view.functions[0].messages, messages, sizeof(messages));
 	memcpy(view.functions[0].bar, granted, sizeof(granted));
 	view.lock = &view.own;
 }
@@ -161,12 +178,12 @@ static void check_sound(void)
 		placed = placed && bar == granted[n];
 	}
 	CHECK(placed || !(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE));
-	CHECK_EQ(own.word[PCI_COMMAND / 4] & ~(uint32_t)(PCI_COMMAND_DECODE | PCI_COMMAND_INTX_DISABLE), 0xf9100000);
+	CHECK_EQ(own.word[PCI_COMMAND / 4] & ~(most() | PCI_COMMAND_INTX_DISABLE), 0xf9100000);
 	CHECK_EQ(own.word[PCI_INTERRUPT_LINE / 4] & ~0xffu, 0x100);
 	reset(&untouched);
 	CHECK(!memcmp(&foreign, &untouched, sizeof(foreign)));
 	for (uint32_t n = 0; n < WORDS; n++)
-		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_PCI_FUNCTION_BARS))
+		if (n != PCI_COMMAND / 4 && n != PCI_INTERRUPT_LINE / 4 && (n < 4 || n >= 4 + BH_PCI_FUNCTION_BARS) && !is_message(n * 4))
 			CHECK_EQ(own.word[n], untouched.word[n]);
 	CHECK_EQ(view.own.holder | view.own.wanted, 0);
 	CHECK(is_fenced);
@@ -254,7 +271,7 @@ static void test_kernels_do_this(void)
 		poke(PCI_BASE_ADDRESS + 4 * n, granted[n]);
 	}
 	poke(PCI_COMMAND, 0xffff);
-	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | PCI_COMMAND_INTX_DISABLE);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | most() | PCI_COMMAND_INTX_DISABLE);
 	CHECK_EQ(pci_write(&view, SELF, at(OWN, PCI_INTERRUPT_LINE), 1, 0x2a), HAL_SKIP);
 	CHECK_EQ(peek(PCI_INTERRUPT_LINE), 0x12a);
 	check_sound();
@@ -325,6 +342,26 @@ static void test_silence(void)
 	CHECK_EQ(peek(PCI_BASE_ADDRESS), granted[0]);
 	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
 	check_sound();
+}
+
+/* BH-I1.dma. Messages are the guest's to set; another life begins without. */
+static void test_messages(void)
+{
+	check_context.subject = "messages";
+	masters = true;
+	start();
+	for (uint32_t offset = CAPABILITY; offset < 0x80; offset += 4) {
+		uint32_t before = own.word[offset / 4];
+
+		poke(offset, 0xfee01234);
+		CHECK_EQ(own.word[offset / 4], is_message(offset) ? 0xfee01234 : before);
+	}
+	pci_reset(&view, PCI_SILENT);
+	CHECK_EQ(own.word[0x50 / 4] >> 16, 0);
+	CHECK_EQ(own.word[0x70 / 4] >> 16, 0);
+	test_kernels_do_this();
+	test_any_writes();
+	masters = false;
 }
 
 static void check_waited(const char *who)
@@ -400,5 +437,6 @@ int main(void)
 	test_kernels_do_this();
 	test_reads();
 	test_any_writes();
+	test_messages();
 	return 0;
 }

@@ -28,7 +28,7 @@ static void prepare(const struct pt_format *format)
 
 static enum hal_status attempt(void)
 {
-	return pt_map(&pt, start, (hpa_t){ 0x10000000 }, size, RX, HAL_MEMORY_RAM);
+	return pt_map(&pt, start, (hpa_t){ 0x10000000 }, size, pt.format->permissions >> RX & 1 ? RX : RW, HAL_MEMORY_RAM);
 }
 
 static void check_unchanged(void)
@@ -86,7 +86,7 @@ static void test_refusal_is_free(const struct pt_format *format)
 	CHECK_EQ(pt_map(&pt, neighbour - MiB2, (hpa_t){ 0x10001000 }, MiB2 + 0x1000, HAL_READ, HAL_MEMORY_RAM), HAL_E_OVERLAP);
 	CHECK_EQ(pt_map(&pt, start, (hpa_t){ 0 }, size, RX, HAL_MEMORY_DEVICE), HAL_E_PERMISSION);
 	CHECK_EQ(pt_map(&pt, start, (hpa_t){ 0 }, size, HAL_WRITE, HAL_MEMORY_RAM), HAL_E_PERMISSION);
-	CHECK_EQ(pt_map(&pt, start, (hpa_t){ 0x800 }, size, RX, HAL_MEMORY_RAM), HAL_E_RANGE);
+	CHECK_EQ(pt_map(&pt, start, (hpa_t){ 0x800 }, size, RW, HAL_MEMORY_RAM), HAL_E_RANGE);
 	CHECK_EQ(arena.next, next);
 	check_unchanged();
 }

@@ -13,7 +13,7 @@
 enum { OPERATIONS = 24, ARENA_FRAMES = 256 };
 
 static const struct pt_format *const geometries[] = { &geometry_sv39x4, &geometry_concatenated };
-enum { GEOMETRIES = sizeof(geometries) / sizeof(geometries[0]), ALL_FORMATS = FORMATS + GEOMETRIES };
+enum { GEOMETRIES = sizeof(geometries) / sizeof(geometries[0]), ALL_FORMATS = PROCESSOR_FORMATS + GEOMETRIES };
 
 static struct model model;
 static struct pt pt;
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	const uint64_t sequences = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
 
 	for (unsigned n = 0; n < ALL_FORMATS; n++) {
-		const struct pt_format *format = n < FORMATS ? every_format[n] : geometries[n - FORMATS];
+		const struct pt_format *format = n < PROCESSOR_FORMATS ? every_format[n] : geometries[n - PROCESSOR_FORMATS];
 
 		check_context.subject = format->name;
 		for (check_context.round = 0; check_context.round < sequences; check_context.round++) {

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in the AMD-Vi backend: what an emulator shows depends on what it holds on to, so a test on the host holds on to all."""
+
+from tests.mutation.mutation import Mutation
+
+AMDVI, AMDVI_START, BACKENDS_X86 = "hal/iommu/amdvi.c", "hal/iommu/amdvi_boot.c", "hal/iommu/backends_x86_boot.c"
+
+
+def row(what: str, old: str, new: str, file: str = AMDVI) -> Mutation:
+    return Mutation(f"AMD-Vi: {what}", file, old, new, "amdvi_test")
+
+
+DEVICE = "tail = amdvi_put(tail, AMDVI_INVALIDATE_DEVICE | *stream, 0);"
+TABLE = "tail = amdvi_put(tail, AMDVI_INVALIDATE_TABLE | *stream, 0);"
+PAGES = "amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_PAGES | (uint64_t)view->domain << 32, AMDVI_ALL_PAGES))"
+AMD_VI = (
+    row("an entry is changed and not invalidated", DEVICE, ""),
+    row("the first entry alone is invalidated", DEVICE, DEVICE.replace("*stream", "view->streams[0]")),
+    row("interrupts are not invalidated", TABLE, ""),
+    row("translations are not invalidated", PAGES, "amdvi_carry_out(tail)"),
+    row("translations of another domain are invalidated", PAGES, PAGES.replace("view->domain", "(view->domain + 1)")),
+    row("translations of all domains are invalidated", PAGES, "amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_ALL, 0))"),
+    row("one page alone is invalidated", "AMDVI_ALL_PAGES)", "0)"),
+    row("the end is not awaited", "return has_ended(); } /*", "return true; } /*"),
+    row("the wait has no bound", "turns && !has_ended(); turns--", "!has_ended(); turns--"),
+    row("commands are handed over before they are in memory", "arch_barrier(); arch_mmio_write64", "arch_mmio_write64"),
+    row("commands are put behind a wait that has not ended", "done = has_ended();", "done = true;"),
+    row(
+        "entries stay when the IOMMU hangs",
+        "write_entry(amdvi->devices[*stream], words); if (done) {",
+        "if (done) { write_entry(amdvi->devices[*stream], words);",
+    ),
+    row("two monitors use the ring at once", "hal_lock_take(view->lock);", "view->lock->next++, view->lock->serving++;"),
+    row("an entry that is closed translates", "return change(view, closed);", "return change(view, view->open);"),
+    row("a closed entry passes all", "{ AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT }", "{ 0, 0, AMDVI_NO_INTERRUPT }"),
+    row("a closed entry passes interrupts", "{ AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT }", "{ AMDVI_CLOSED, 0, 0 }"),
+    row("entries of later streams are not filled", "stream < AMDVI_STREAMS;", "stream < 256;", AMDVI_START),
+    row("entries that nobody opened pass all", "entry[AMDVI_TRANSLATION] = AMDVI_CLOSED;", "entry[AMDVI_TRANSLATION] = 0;", AMDVI_START),
+    row("interrupts pass that nobody opened", "entry[AMDVI_INTERRUPTS] = AMDVI_NO_INTERRUPT;", "entry[AMDVI_INTERRUPTS] = 0;", AMDVI_START),
+    row("what was held before counts", "amdvi_put(0, AMDVI_INVALIDATE_ALL, 0)", "0", AMDVI_START),
+    row("firmware's exclusion range passes", "write(EXCLUSION, 0);", "", AMDVI_START),
+    row(
+        "an IOMMU that goes on reading is not noticed",
+        "if (!stops() || !starts(amdvi))",
+        "if ((stops(), 0) || !starts(amdvi))",
+        AMDVI_START,
+    ),
+    row(
+        "an IOMMU that does not obey is not noticed", "if (!stops() || !starts(amdvi))", "if (!stops() || (starts(amdvi), 0))", AMDVI_START
+    ),
+    row("the registers are not switched on", "| BASE_ENABLE", "", AMDVI_START),
+    row("another sandbox's domain", "AMDVI_ONE_EVENT | view->domain", "AMDVI_ONE_EVENT | 2", AMDVI_START),
+    row("one function fills the log", "AMDVI_ONE_EVENT | view->domain", "view->domain", AMDVI_START),
+    row("interrupts go to the first core of the machine", "core << 8 |", "0u << 8 |", AMDVI_START),
+    row("interrupts have another vector", "vector << 16", "(vector | 0x40) << 16", AMDVI_START),
+    row("vectors of exceptions", "FIRST_VECTOR = 16", "FIRST_VECTOR = 0", AMDVI_START),
+    row("modes of interrupts are vectors", "VECTORS = 256", "VECTORS = 512", AMDVI_START),
+    row("interrupts are the functions' own", "AMDVI_REMAP | AMDVI_NO_INTERRUPT |", "AMDVI_NO_INTERRUPT |", AMDVI_START),
+    row("addresses that the IOMMU does not have", "view->pt.oa_bits = bits;", "", AMDVI_START),
+    row("an IOMMU elsewhere is taken for the board's", "if (base(capability) != board.iommu.registers)", "if (false)", AMDVI_START),
+    row("monitors map the events", "2 * BH_PAGE_BYTES", "3 * BH_PAGE_BYTES", AMDVI_START),
+    row("monitors map entries of all buses", "* AMDVI_STREAMS_SHOWN", "* AMDVI_STREAMS", AMDVI_START),
+)
