@@ -16,7 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
 PCS = ["qemu-svm", "bochs-vtx"]
-VENDORS = ["svm", "vmx"]  # of which every PC image holds both
+VENDORS = ["svm", "vmx", "amdvi"]  # of which every PC image holds all, IOMMUs as well
 COMMON_SECTIONS = [".text", ".rodata", ".data"]
 VENDOR_SECTIONS = {vendor: [f".{vendor}_text", f".{vendor}_rodata"] for vendor in VENDORS}
 VECTOR_REGISTER = {

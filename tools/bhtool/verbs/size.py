@@ -12,7 +12,9 @@ from elftools.elf.sections import SymbolTableSection
 from rich.table import Table
 
 from bhtool import paths
+from bhtool.abi import lib
 from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.config.private import read_private
 from bhtool.documents.lines import Lines, above_hal, source_files, split
 from bhtool.documents.results import store
 from bhtool.errors import Status
@@ -34,6 +36,7 @@ def budget_bytes() -> int:
 
 
 BUDGET_BYTES = budget_bytes()
+IOMMU_PARTS = {lib.BH_IOMMU_AMDVI: "amdvi", lib.BH_IOMMU_VTD: "vtd"}  # by the linker script's names: arch/x86_64/monitor.lds
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,10 @@ def linker_symbols(elf: Path) -> dict[str, int]:
 
 
 def parts_of(platform: Platform, at: dict[str, int]) -> list[str]:
-    """What all machines keep; where one image holds several backends, this platform's besides."""
-    return ["resident", *(name for name in (platform.backend,) if f"__{name}_text_start" in at)]
+    """What all machines keep; where one image holds several backends, this platform's and its IOMMU's besides."""
+    iommu = read_private(platform.board_name).iommu
+    own = (platform.backend, IOMMU_PARTS.get(iommu[0], "") if iommu else "")
+    return ["resident", *(name for name in own if f"__{name}_text_start" in at)]
 
 
 def measure(platform: Platform) -> MonitorSize:
