@@ -48,18 +48,31 @@ bool amdvi_carry_out(uint32_t tail)
 	return has_ended();
 }
 
+/* Whether all commands have been read. In QEMU the head reads as the ring's length where it is 0. */
+static bool is_read(uint32_t tail)
+{
+	uint32_t head = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_HEAD);
+
+	return !((head - tail) % sizeof(amdvi->commands));
+}
+
 /*
  * Entries before pages, whose translations would otherwise come back by the old entry. The domain is the same in the old entry and the new.
- * Once a wait has not ended, nothing is put behind it: it would overtake the reader some day.
+ * The last wait may not have ended: if the ring is empty, its holder trapped before it was handed over (BH-D346), and another is. If it is
+ * not, the IOMMU hangs, and nothing is put behind what it has not read.
  */
-static bool change(const struct iommu_view *view, const uint64_t *words)
+static bool change(const struct iommu_view *view, uint32_t self, const uint64_t *words)
 {
 	uint32_t tail;
 	bool done;
 
-	hal_lock_take(view->lock);
+	hal_lock_take(view->lock, self);
 	tail = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
 	done = has_ended();
+	if (!done && is_read(tail)) {
+		done = amdvi_carry_out(tail);
+		tail = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
+	}
 	for (const uint32_t *stream = view->streams; stream < view->streams + view->count; stream++) {
 		write_entry(amdvi->devices[*stream], words);
 		if (done) {
@@ -69,20 +82,20 @@ static bool change(const struct iommu_view *view, const uint64_t *words)
 	}
 	if (done)
 		done = amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_PAGES | (uint64_t)view->domain << 32, AMDVI_ALL_PAGES));
-	hal_lock_give(view->lock);
+	hal_lock_give(view->lock, self);
 	return done;
 }
 
-static bool amdvi_open(const struct iommu_view *view)
+static bool amdvi_open(const struct iommu_view *view, uint32_t self)
 {
-	return change(view, view->open);
+	return change(view, self, view->open);
 }
 
-static bool amdvi_close(const struct iommu_view *view)
+static bool amdvi_close(const struct iommu_view *view, uint32_t self)
 {
 	static const uint64_t closed[] = { AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT };
 
-	return change(view, closed);
+	return change(view, self, closed);
 }
 
 const struct iommu amdvi_resident = { amdvi_open, amdvi_close };

@@ -37,7 +37,8 @@ enum {
 	AMDVI_STREAMS_SHOWN = 256, /* bus 0: entries that monitors map */
 	AMDVI_COMMANDS = 256,
 	AMDVI_COMMAND_BYTES = 16,
-	AMDVI_TAIL = 0x2008, /* register: how far commands are written. IOMMU, 3.4.16 "Command and Event Log Pointer Registers" */
+	AMDVI_HEAD = 0x2000, /* registers: how far commands are read, ... */
+	AMDVI_TAIL = 0x2008, /* and written. IOMMU, 3.4.16 "Command and Event Log Pointer Registers" */
 	/*
 	 * Turns of a wait, some ten milliseconds: an invalidation takes microseconds. Its end is memory's word alone: at the ring's wrap
 	 * QEMU's head register is not what the tail is.

@@ -356,7 +356,7 @@ static void test_messages(void)
 		poke(offset, 0xfee01234);
 		CHECK_EQ(own.word[offset / 4], is_message(offset) ? 0xfee01234 : before);
 	}
-	pci_reset(&view, PCI_SILENT);
+	pci_reset(&view, SELF, PCI_SILENT);
 	CHECK_EQ(own.word[0x50 / 4] >> 16, 0);
 	CHECK_EQ(own.word[0x70 / 4] >> 16, 0);
 	test_kernels_do_this();
