@@ -223,6 +223,13 @@ def test_other_interrupt_controller(machine_platform: Platform, other: str) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("platform", ARM)
+def test_no_iommu(machine_platform: Platform) -> None:
+    """BH-I1.dma. Nothing answers where board.h has its registers: start-up says which address that is, and splits nothing."""
+    check(rearranged(machine_platform, ",iommu=smmuv3", ""), native(machine_platform).image, "09050000")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", QEMU)
 def test_monitor_without_a_table(machine_platform: Platform) -> None:
     """bulkhead.elf itself, as somebody may try to boot it."""
