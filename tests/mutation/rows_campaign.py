@@ -64,8 +64,8 @@ FILTERS = (
     MachineMutation(
         "RAM is longer than granted, attacked",
         "monitor/boot/partition_boot.c",
-        "(hpa_t){ region->hpa }, region->size, region->permissions,",
-        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions,",
+        "(hpa_t){ region->hpa }, region->size, region->permissions |",
+        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions |",
         CAMPAIGN,
         SVM,
         r"(?m)^attempt \d+, straddle",
@@ -73,8 +73,8 @@ FILTERS = (
     MachineMutation(
         "RAM is longer than granted, attacked",
         "monitor/boot/partition_boot.c",
-        "(hpa_t){ region->hpa }, region->size, region->permissions,",
-        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions,",
+        "(hpa_t){ region->hpa }, region->size, region->permissions |",
+        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions |",
         CAMPAIGN,
         GICV3,
         r"(?m)^attempt \d+, straddle",

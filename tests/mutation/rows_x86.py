@@ -279,8 +279,8 @@ X86 = (
     MachineMutation(
         "window pages are writable",
         "monitor/boot/partition_boot.c",
-        "region->permissions,",
-        "region->permissions | HAL_WRITE,",
+        "region->permissions | (region->kind == BH_REGION_RAM ? HAL_DMA : 0),",
+        "region->permissions | HAL_WRITE | (region->kind == BH_REGION_RAM ? HAL_DMA : 0),",
         "write-own-statistics",
         SVM,
         "attacker was not parked",
