@@ -18,7 +18,8 @@ FILES = {
     "system.xml": '<feature><reg name="VTTBR_EL2" bitsize="64" regnum="221" type="int"/><reg name="VTCR_EL2" bitsize="64" regnum="222"/></feature>',
 }
 PIECE = 40
-VALUES = {"pdd": "00d0084100000200", "pde": "5935028000000000"}
+PHYSICAL = {"Qqemu.PhyMemMode:1": "OK", "Qqemu.PhyMemMode:0": "OK", "m9050020,4": "05000000", "m9060000,8": "E14"}
+VALUES = PHYSICAL | {"pdd": "00d0084100000200", "pde": "5935028000000000"}
 
 
 def answer(command: str) -> str:
@@ -58,4 +59,13 @@ def test_registers(port: Path) -> None:
     assert debugger.read(1, ["VTTBR_EL2", "VTCR_EL2", "HCR_EL2"]) == {"VTTBR_EL2": 0x000200004108D000, "VTCR_EL2": 0x80023559}
     with pytest.raises(BulkheadError, match="no core 2"):
         debugger.read(2, ["VTTBR_EL2"])
+    debugger.close()
+
+
+def test_physical_memory(port: Path) -> None:
+    """As registers of an IOMMU are read."""
+    debugger = Debugger(port)
+    assert debugger.peek(0x9050020, 4) == 5
+    with pytest.raises(BulkheadError, match="nothing at 0x9060000 to read"):
+        debugger.peek(0x9060000, 8)
     debugger.close()

@@ -164,6 +164,9 @@ def _no_room(full: NoRoom, with_copies: bool) -> Diagnostic:
     if with_copies:
         text = f"there is no room for all that restarts copy back, as for the {size_text(full.size)} of `{full.sandbox.name}`: {amounts}"
         return diagnose(NO_SNAPSHOT, full.sandbox.location, text)
+    if full.want.kind == "iommu":
+        text = f"there is no room for the {size_text(full.size)} of the IOMMU's tables: {amounts}"
+        return diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)
     text = f"there is no room for the {size_text(full.size)} of `{full.sandbox.name}`: {amounts}"
     return diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)
 

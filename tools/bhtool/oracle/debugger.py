@@ -61,6 +61,8 @@ class Debugger:
             raise BulkheadError("the debugger's port shows no physical memory", Status.FAILED)
         found = self.ask(f"m{address:x},{size:x}")
         self.ask("Qqemu.PhyMemMode:0")
+        if len(found) != 2 * size:
+            raise BulkheadError(f"the machine has nothing at {address:#x} to read", Status.FAILED)
         return int.from_bytes(bytes.fromhex(found.decode()), "little")
 
     def _document(self, name: str) -> str:

@@ -131,10 +131,12 @@ def lines_table(lines: dict[str, Lines]) -> Table:
 
 def stage2_table(found: list[Measured], partition: Path) -> Table:
     """A column for each sandbox: what its RAM needs, and what everything else adds."""
-    table = table_of(f"Stage-2 tables of {partition.name}, bytes", "platform", *(one.name for one in found[0].sandboxes))
+    once = ["the IOMMU's own"] if any(one.plan.iommu for one in found) else []
+    table = table_of(f"Stage-2 tables of {partition.name}, bytes", "platform", *(one.name for one in found[0].sandboxes), *once)
     table.caption = "for RAM + for the rest, + for functions that master the bus"
     for one in found:
-        table.add_row(one.platform.name, *(_tables_text(each) for each in one.sandboxes))
+        own = [f"{one.plan.iommu_bytes:,}"] if once else []
+        table.add_row(one.platform.name, *(_tables_text(each) for each in one.sandboxes), *own)
     return table
 
 
