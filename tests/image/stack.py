@@ -38,6 +38,7 @@ INDIRECT = {
     "write_efer": ("vendor.set",),
     "write_pat": ("vendor.set",),
     "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject", *IOMMUS),
+    "hal_core_restart": IOMMUS,
 }
 # The same for start-up.
 X86_COUNTED = (
