@@ -22,7 +22,7 @@ struct smmu smmu;
 
 uint32_t smmu_put(uint32_t at, uint64_t first, uint64_t second)
 {
-	uint64_t *command = smmu.commands + (at & SMMU_COMMAND_INDEX >> 1) * SMMU_COMMAND_WORDS;
+	uint64_t *command = smmu.commands[at & SMMU_COMMAND_INDEX >> 1];
 
 	command[0] = first;
 	command[1] = second;
@@ -95,7 +95,7 @@ static bool change(const struct iommu_view *view, uint32_t self, uint64_t word)
 
 	hal_lock_take(view->lock, self);
 	for (uint32_t n = 0; n < view->count; n++)
-		write_entry(smmu.streams + view->streams[n] * SMMU_STREAM_WORDS, view, word);
+		write_entry(smmu.streams[view->streams[n]], view, word);
 	done = invalidate(view);
 	arch_barrier(); /* the next holder finds the queue as this one left it */
 	hal_lock_give(view->lock, self);

@@ -12,7 +12,7 @@
 #include "hal/iommu/iommu.h"
 
 /* 6.3 "Register formats". */
-enum smmu_register {
+enum {
 	SMMU_IDR0 = 0x00,
 	SMMU_IDR1 = 0x04,
 	SMMU_IDR5 = 0x14,
@@ -80,19 +80,19 @@ enum { SMMU_PATIENCE = 1 << 18 };
 /* Where it is. Start-up writes it before any private monitor is copied. */
 struct smmu {
 	uint64_t registers;
-	uint64_t *streams;
-	uint64_t *commands;
+	uint64_t (*streams)[SMMU_STREAM_WORDS];
+	uint64_t (*commands)[SMMU_COMMAND_WORDS];
 };
 extern struct smmu smmu;
 extern const struct iommu smmuv3;
 extern const struct iommu_boot smmuv3_boot;
 
-static inline uint32_t smmu_read(enum smmu_register offset)
+static inline uint32_t smmu_read(uint32_t offset)
 {
 	return arch_mmio_read32(smmu.registers + offset);
 }
 
-static inline void smmu_write(enum smmu_register offset, uint32_t value)
+static inline void smmu_write(uint32_t offset, uint32_t value)
 {
 	arch_mmio_write32(smmu.registers + offset, value);
 }

@@ -7,7 +7,7 @@
 
 /* A field of an identification register, and the values of it that will do; all in the field's place: 6.3 "Register formats". */
 static const struct need {
-	enum smmu_register where;
+	uint32_t where;
 	uint32_t field, least, most;
 	const char *otherwise;
 } needs[] = {
@@ -39,7 +39,7 @@ static const char *probe(void)
 }
 
 /* Returns whether the register has come to hold `value` in these bits, within a bound. */
-static bool settles(enum smmu_register where, uint32_t bits, uint32_t value)
+static bool settles(uint32_t where, uint32_t bits, uint32_t value)
 {
 	for (unsigned turns = SMMU_PATIENCE; turns; turns--) {
 		if ((smmu_read(where) & bits) == value)
@@ -77,15 +77,17 @@ static bool stop(void)
 
 static void fill(uint64_t tables)
 {
-	smmu.streams = (uint64_t *)(uintptr_t)tables;
-	smmu.commands = smmu.streams + SMMU_STREAM_BYTES / sizeof(uint64_t);
-	words_fill(smmu.streams, BH_SMMUV3_BYTES / WORD_BYTES, 0);
+	uint64_t *words = (uint64_t *)(uintptr_t)tables;
+
+	smmu.streams = (uint64_t(*)[SMMU_STREAM_WORDS])words;
+	smmu.commands = (uint64_t(*)[SMMU_COMMAND_WORDS])(words + SMMU_STREAM_BYTES / WORD_BYTES);
+	words_fill(words, BH_SMMUV3_BYTES / WORD_BYTES, 0);
 	for (unsigned n = 0; n < SMMU_STREAMS; n++)
-		smmu.streams[n * SMMU_STREAM_WORDS] = SMMU_STE_ABORT;
+		smmu.streams[n][0] = SMMU_STE_ABORT;
 	arch_barrier();
 }
 
-static void write_long(enum smmu_register where, uint64_t value)
+static void write_long(uint32_t where, uint64_t value)
 {
 	smmu_write(where, (uint32_t)value);
 	smmu_write(where + 4, (uint32_t)(value >> 32));

@@ -48,7 +48,7 @@ SMMUV3 = (
         "for (unsigned n = 0; n < SMMU_STREAMS / 2; n++)",
         SMMU_START,
     ),
-    row("what was in the tables' frames stays", "words_fill(smmu.streams, BH_SMMUV3_BYTES / WORD_BYTES, 0);", "", SMMU_START),
+    row("what was in the tables' frames stays", "words_fill(words, BH_SMMUV3_BYTES / WORD_BYTES, 0);", "", SMMU_START),
     row("a loader's entries and translations are held", "if (!forget_all())", "if (!control(CR0_CMDQEN))", SMMU_START),
     row("streams beyond the table are no events", "CR2_RECINVSID | CR2_PTM", "CR2_PTM", SMMU_START),
     row("errors of a loader's stand", "smmu_write(SMMU_GERRORN, smmu_read(SMMU_GERROR));", "", SMMU_START),

@@ -83,7 +83,7 @@ uint64_t fake_smmu_dma(uint32_t stream, uint64_t address)
 	if (stream >> (*at(STRTAB_CFG) & 0x3f))
 		return ABORTED;
 	if (!fake_smmu.holds_entry[stream])
-		memcpy(entry, words(long_at(STRTAB) & 0xfffffffffffc0) + stream * ENTRY, ENTRY * sizeof(*entry));
+		memcpy(entry, words(long_at(STRTAB) & 0xfffffffffffc0) + (size_t)stream * ENTRY, ENTRY * sizeof(*entry));
 	fake_smmu.holds_entry[stream] = true;
 	if (!(entry[0] & 1))
 		return ABORTED;
@@ -165,7 +165,7 @@ static void consume(void)
 	CHECK_EQ(queue & 0x1f, 8);
 	while (*at(CR0ACK) & CMDQEN && !fake_smmu.hung && !fake_smmu_in_error() && (*at(CONS) & 0x1ff) != *at(PROD)) {
 		uint32_t index = *at(CONS) & 0x1ff;
-		const uint64_t *command = words(queue & 0xfffffffffffe0) + (index & 0xff) * 2;
+		const uint64_t *command = words(queue & 0xfffffffffffe0) + (size_t)2 * (index & 0xff);
 
 		fake_smmu.errs = fake_smmu.errs && (command[0] & 0xff) != 0x46;
 		if (!fake_smmu.errs && carry_out(command)) {
@@ -216,8 +216,11 @@ uint32_t arch_mmio_read32(uint64_t address)
 	check_held();
 	check_blocked();
 	CHECK(offset < PAGE_1);
-	if (offset == CONS && (!fake_smmu.waiting || !--fake_smmu.waiting))
-		consume();
+	if (offset == CONS) {
+		fake_smmu.waiting -= fake_smmu.waiting != 0;
+		if (!fake_smmu.waiting)
+			consume();
+	}
 	return *at(offset);
 }
 
