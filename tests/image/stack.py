@@ -25,7 +25,8 @@ POINTERS = {"x86_64": 8, "aarch64": 8, "armv7": 4}
 # What calls through a register, and where to: every function that stands in a table, or members of the vendor's table on a PC. Functions
 # whose addresses are constants of the caller need not be named.
 VENDOR = ("run", "wait", "get", "set", "skip", "inject", "has_event", "start", "enter", "drain")  # struct x86_vendor
-IOMMUS = ("smmuv3", "amdvi", "vtd")  # struct iommu of each kind
+IOMMU = ("open", "close")  # struct iommu, on a PC; on ARM its functions stand in a table
+RESIDENT_IOMMUS = ("smmuv3", "amdvi_resident", "vtd_resident")
 INDIRECT = {
     "monitor_run": ("syndrome_classes",),
     "complete": ("rules",),
@@ -37,8 +38,8 @@ INDIRECT = {
     "hal_core_apply": ("vendor.skip", "vendor.inject"),
     "write_efer": ("vendor.set",),
     "write_pat": ("vendor.set",),
-    "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject", *IOMMUS),
-    "hal_core_restart": IOMMUS,
+    "attend": ("vendor.wait", "vendor.start", "vendor.has_event", "vendor.inject", "iommu.open", "iommu.close", "smmuv3"),
+    "hal_core_restart": ("iommu.open", "smmuv3"),
 }
 # The same for start-up.
 X86_COUNTED = (
@@ -47,8 +48,8 @@ X86_COUNTED = (
 )
 INDIRECT_BOOT = {
     "table_refuse": ("checks",),
-    "hal_partition_seal": IOMMUS,
-    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map"), tuple(f"{kind}_boot" for kind in IOMMUS)),
+    "hal_partition_seal": RESIDENT_IOMMUS,
+    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map"), ("smmuv3_boot", "amdvi_boot", "vtd_boot")),
     "disarm": ("disarm_controls", "disarm_this_core"),
     "arch_boot_putc": ("pl011", "ns16550"),
     "arch_boot_console_leave": ("pl011", "ns16550"),
@@ -253,8 +254,8 @@ class Code:
             names = INDIRECT_BOOT[one.function]
         elif member := re.search(r"\*(0x[0-9a-f]+)?\(%r[a-z]", one.text):
             place = int(member[1] or "0", 0) // 8
-            name = f"vendor.{VENDOR[place]}" if place < len(VENDOR) else ""
-            names = (name,) if name in names else tuple(one for one in names if not one.startswith("vendor."))
+            members = {f"{table}.{there[place]}" for table, there in (("vendor", VENDOR), ("iommu", IOMMU)) if place < len(there)}
+            names = tuple(name for name in names if name in members)
         for name in names:
             found += self.tables.get(name, ())
         if not found:
@@ -369,11 +370,13 @@ def read_tables(elf: ELFFile, functions: dict[str, int], pointer: int, backend: 
                 tables["vendor_boot"] = tables[symbol.name]
             if symbol.name == f"{backend}_vendor":
                 tables |= {f"vendor.{name}": (word,) for name, word in zip(VENDOR, words, strict=False)}
+            if symbol.name in RESIDENT_IOMMUS:
+                tables |= {f"iommu.{name}": (word,) for name, word in zip(IOMMU, words, strict=True)}
     return tables
 
 
 def read_code(image: Path, architecture: str, backend: str, boot: bool = False) -> Code:
-    sections = [".text", *([".boot"] if boot else []), *([f".{backend}_text"] if architecture == "x86_64" else [])]
+    sections = [".text", *([".boot"] if boot else []), *([f".{backend}_text", ".amdvi_text"] if architecture == "x86_64" else [])]
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *(f"--section={name}" for name in sections)]
     command += ["--mcpu=cortex-a15"] if architecture == "armv7" else []
     listing = subprocess.run([*command, str(image)], check=True, capture_output=True, text=True).stdout
