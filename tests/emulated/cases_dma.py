@@ -4,13 +4,16 @@
 The attacker owns nic0. What it has written is looked for in all of the machine's memory, from outside; what it reads comes back to the attacker.
 """
 
-from tests.emulated.case import ARM, Case, Sandbox
+from tests.emulated.case import ARM, SVM, Case, Sandbox
 from tests.emulated.expect import Contained, Restarted, Returned
 
 CARD = "nic0"
 WORD, FIRST = 0x0D60475A, 0x91F4CB2E0D60475A  # of a frame
 SMMU, GICD, UART = 0x09050000, 0x08000000, 0x09000000
 BAR0, ECAM = 0x2E200000, 0x3F008000
+AMD_VI, IO_APIC, MESSAGES = 0xFED80000, 0xFEC00000, 0xFEE00000
+PC_BAR0, PC_ECAM, PC_WINDOW = 0xC0200000, 0xB0028000, 0xFD000000
+ALL = (*ARM, SVM)
 WINDOW = 0x0C000000  # where a sandbox sees its own statistics, read only: `guest-window` of its board tree
 OWN = "dma-write={attacker.gpa_last}"  # so that there is something to be found
 REACHED = "a card reaches its sandbox's memory where the sandbox has it"
@@ -21,17 +24,17 @@ def attack(arguments: str) -> tuple[Sandbox, ...]:
     return (Sandbox("bystander", 0), Sandbox("attacker", 1, f"ticks=99 {arguments}", access=(CARD,), beats=False), Sandbox("victim", 2))
 
 
-def writes(name: str, target: str, quick: bool = False) -> Case:
+def writes(name: str, target: str, quick: bool = False, platforms: tuple[str, ...] = ALL) -> Case:
     """The card says that it did, as it is told nothing of what became of it."""
     command = f"dma-write={target}"
     expected = (Returned("attacker", OWN, 1), Returned("attacker", command, 1), Contained("attacker"))
-    return Case(f"dma-write-{name}", BLOCKED, attack(f"{OWN} {command}"), expected, ARM, quick=quick, needs=(CARD,))
+    return Case(f"dma-write-{name}", BLOCKED, attack(f"{OWN} {command}"), expected, platforms, quick=quick, needs=(CARD,))
 
 
-def reads(name: str, target: str, quick: bool = False) -> Case:
+def reads(name: str, target: str, quick: bool = False, platforms: tuple[str, ...] = ALL) -> Case:
     """What is not read is sent as zeros."""
     command = f"dma-read={target}"
-    return Case(f"dma-read-{name}", BLOCKED, attack(command), (Returned("attacker", command, 0),), ARM, quick=quick, needs=(CARD,))
+    return Case(f"dma-read-{name}", BLOCKED, attack(command), (Returned("attacker", command, 0),), platforms, quick=quick, needs=(CARD,))
 
 
 CASES = (
@@ -44,7 +47,7 @@ CASES = (
             Returned("attacker", "dma-read={attacker.gpa_last}", FIRST),
             Contained("attacker"),
         ),
-        ARM,
+        ALL,
         quick=True,
         needs=(CARD,),
     ),
@@ -53,20 +56,27 @@ CASES = (
     writes("own-ram-end", "{attacker.gpa_end}"),
     writes("foreign-pool", "{victim.arena}"),
     writes("own-pool", "{attacker.arena}"),
-    writes("own-statistics", f"{WINDOW:#x}"),
+    writes("own-statistics", f"{WINDOW:#x}", platforms=ARM),
     writes("shared-page", "{shared}"),
     writes("monitor", "{image}"),
     writes("iommu-tables", "{iommu}", quick=True),
-    writes("iommu-registers", f"{SMMU:#x}"),
-    writes("distributor", f"{GICD:#x}"),
-    writes("own-registers", f"{BAR0:#x}"),
-    writes("own-configuration", f"{ECAM:#x}"),
+    writes("iommu-registers", f"{SMMU:#x}", platforms=ARM),
+    writes("distributor", f"{GICD:#x}", platforms=ARM),
+    writes("own-registers", f"{BAR0:#x}", platforms=ARM),
+    writes("own-configuration", f"{ECAM:#x}", platforms=ARM),
+    writes("own-statistics-of-a-pc", f"{PC_WINDOW:#x}", platforms=(SVM,)),
+    writes("amd-vi-registers", f"{AMD_VI:#x}", platforms=(SVM,)),
+    writes("io-apic", f"{IO_APIC:#x}", platforms=(SVM,)),
+    writes("messages", f"{MESSAGES:#x}", platforms=(SVM,)),
+    writes("own-registers-of-a-pc", f"{PC_BAR0:#x}", platforms=(SVM,)),
+    writes("own-configuration-of-a-pc", f"{PC_ECAM:#x}", platforms=(SVM,)),
     reads("foreign-ram", "{victim.entry}"),
     reads("own-pool", "{attacker.pool}"),
     reads("monitor", "{image}", quick=True),
     reads("iommu-tables", "{iommu}"),
-    reads("iommu-registers", f"{SMMU:#x}"),
-    reads("own-registers", f"{BAR0:#x}"),
+    reads("iommu-registers", f"{SMMU:#x}", platforms=ARM),
+    reads("amd-vi-registers", f"{AMD_VI:#x}", platforms=(SVM,)),
+    reads("own-registers", f"{BAR0:#x}", platforms=ARM),
     Case(
         "dma-after-a-restart",
         REACHED,
@@ -81,7 +91,7 @@ CASES = (
             ),
         ),
         (Restarted("mortal", 1), Returned("mortal", "dma-write={mortal.gpa_last}", 1), Contained("mortal")),
-        ARM,
+        ALL,
         needs=(CARD,),
     ),
 )
