@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-E1.oracle. What the oracle reads out of a partition file."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -45,7 +46,8 @@ def read(platform: str, directory: Path, copies: dict[str, Span]) -> Partitionin
     board = load(platform)
     pools = tuple(Span(board.ram_base + 0x1001000 + n * 0x20000, 0x1C000 + n * 0x1000) for n in range(2))
     ram = ((Span(board.ram_base + 0x1200000, 16 << 20),), (Span(board.ram_base + 0x2200000, 8 << 20),))
-    return read_partitioning(file, board, Placed(board.ram_base + 0x1000000, pools, ram, copies))
+    tables = Span(board.ram_base + 0x1100000, 0x10000)  # where the board has an IOMMU
+    return read_partitioning(file, board, Placed(board.ram_base + 0x1000000, pools, ram, copies, tables))
 
 
 @pytest.fixture(params=[platform.name for platform in every()])
@@ -88,6 +90,7 @@ def test_what_is_private(partitioning: tuple[str, Partitioning]) -> None:
     assert names == {
         *("reserved by the board", "kick mailboxes", "boot snapshot of two"),
         *(f"{what} of {one.sandbox}" for one in found.policies for what in ("monitor", "crash record")),
+        *(("registers of the IOMMU", "tables of the IOMMU") if found.iommu else ()),
     }
 
 
@@ -153,3 +156,13 @@ def test_streams(tmp_path: Path) -> None:
     }.items()
     reach = [[grant.name for grant in each.reach if "IOMMU" in grant.name] for each in (one, two)]
     assert reach == [["registers of the IOMMU"], []]
+    assert list(misplaced(found)) == []
+    wrong = {
+        Span(0x41000000, 0x10000): "tables of the IOMMU 0x41000000..0x4100ffff lie in what is kick mailboxes, 0x41000000..0x41000fff",
+        Span(0x41030000, 0x10000): "tables of the IOMMU 0x41030000..0x4103ffff lie in what is pool of two, 0x41021000..0x4103dfff",
+        Span(0x41200000, 0x10000): "one: RAM lies in what is tables of the IOMMU, 0x41200000..0x4120ffff",
+        Span(0x100000, 0x10000): "tables of the IOMMU 0x100000..0x10ffff are not in the machine's RAM",
+    }
+    for place, text in wrong.items():
+        moved = read_partitioning(file, cast(Platform, SimpleNamespace(board=board, arch="aarch64")), replace(placed, iommu=place))
+        assert text in list(misplaced(moved))

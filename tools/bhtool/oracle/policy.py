@@ -24,6 +24,7 @@ from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
 
 PAGE = 0x1000
+TABLES = "tables of the IOMMU"
 UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switched off
 
 # docs/guest.md, "Memory map"; offsets in the window, and in the pool that the pages come from (abi/table.h draws it).
@@ -251,7 +252,7 @@ def _private(domains: Domains, placed: Placed) -> Iterator[Private]:
     yield Private("kick mailboxes", Span(placed.shared, PAGE))
     if domains.machine.iommu:
         yield Private("registers of the IOMMU", domains.machine.iommu.registers)
-        yield Private("tables of the IOMMU", placed.iommu)
+        yield Private(TABLES, placed.iommu)
     for sandbox, pool in zip(domains.sandboxes, placed.pools, strict=True):
         yield Private(f"crash record of {sandbox.name}", Span(pool.start + POOL_CRASH, PAGE))
         start = POOL_ABSENT + PAGE if any(device.function for device in sandbox.devices) else POOL_ARENA
@@ -268,6 +269,18 @@ def misplaced(partitioning: Partitioning) -> Iterator[str]:
             yield f"{name} {grant.span} is not in the machine's RAM"
     for policy in partitioning.policies:
         yield from _misplaced_copy(partitioning, policy)
+    if partitioning.iommu:
+        yield from _misplaced_tables(partitioning, partitioning.iommu.tables)
+
+
+def _misplaced_tables(partitioning: Partitioning, tables: Span) -> Iterator[str]:
+    """Grants are judged with all that is private; here the rest of what the IOMMU's tables could lie in."""
+    if not any(span.holds(tables) for span in partitioning.ram):
+        yield f"{TABLES} {tables} are not in the machine's RAM"
+    pools = (Private(f"pool of {one.sandbox}", one.pool) for one in partitioning.policies)
+    for other in (*partitioning.private, *pools):
+        if other.name != TABLES and other.span.overlaps(tables):
+            yield f"{TABLES} {tables} lie in what is {other.name}, {other.span}"
 
 
 def _clashes(owned: list[tuple[str, Grant]]) -> Iterator[str]:
