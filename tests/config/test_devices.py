@@ -52,8 +52,8 @@ JUDGED = FOREIGN.replace('"acme,gmac";', '"acme,gmac"; bulkhead,dma-free = "no e
 FOREIGN_PORTS = PORTS.replace('first: serial@i3e0 { compatible = "ns16550a"', 'first: serial@i3e0 { compatible = "acme,fast"')
 FOREIGN_CARD = """
 &pci0 {
-	first: device@6,0 { compatible = "pci8086,1533"; reg = <0x3000 0 0 0 0>; };
-	second: device@7,0 { compatible = "pci1b36,5", "pciclass,00ff"; reg = <0x3800 0 0 0 0>; };
+	first: device@a,0 { compatible = "pci8086,1533"; reg = <0x5000 0 0 0 0>; };
+	second: device@b,0 { compatible = "pci1b36,5", "pciclass,00ff"; reg = <0x5800 0 0 0 0>; };
 };
 """
 
