@@ -3,9 +3,10 @@
 
 from dataclasses import replace
 
-from tests.emulated.case import ARMV7, GICV2, GICV3
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM
 from tests.mutation.machine_mutation import MachineMutation
 
+AMDVI_START = "hal/iommu/amdvi_boot.c"
 SMMU_START = "hal/iommu/smmuv3_boot.c"
 # Beyond the attacker's own guest-physical addresses: RAM of all sandboxes.
 EVERYBODYS = "pt_map(&view->pt, 0x42000000, (hpa_t){ 0x42000000 }, 0x20000000, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM)"
@@ -40,6 +41,33 @@ DMA = (
         "",
         "dma-own",
         GICV3,
+        "gave 'returned",
+    ),
+    MachineMutation(
+        "functions that are granted pass AMD-Vi",
+        AMDVI_START,
+        "view->pt.format->control | (uintptr_t)view->pt.root",
+        "UINT64_C(3) << 61 | 3",
+        "dma-own",
+        SVM,
+        "gave 'returned",
+    ),
+    MachineMutation(
+        "a function's entry stays closed on a PC",
+        "hal/x86/partition_boot.c",
+        "(void)iommu_open(&partition->iommu);",
+        "",
+        "dma-own",
+        SVM,
+        "gave 'returned",
+    ),
+    MachineMutation(
+        "a function has no translation in a second life on a PC",
+        "hal/x86/core.c",
+        "(void)iommu_open(&core->partition->iommu);",
+        "",
+        "dma-after-a-restart",
+        SVM,
         "gave 'returned",
     ),
 )
