@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-F2.linux, BH-I1.dma, BH-I2.exitless. Unmodified Debian with a network card that masters the bus, behind the IOMMU.
+"""BH-F2.linux, BH-I1.dma, BH-I2.exitless. Unmodified Debian with a network card and a disc that master the bus, behind the IOMMU.
 
 Its memory lies elsewhere than it believes, it is shown no IOMMU, and its packets cause no exit. At the other end is the emulator's own network, which
 answers without one outside.
@@ -48,8 +48,8 @@ def with_a_card(platform: Platform) -> Case:
         "rootfs.cpio.gz",
         256,
         "uart0",
-        access=("nic0",),
-        modules=("e1000e",),
+        access=("nic0", "disk0"),
+        modules=("e1000e", "nvme"),
         beats=False,
     )
     return Case("linux-network", "what a function reaches is its sandbox's", (linux, Sandbox("neighbour", 1)), icount=False)
@@ -85,6 +85,16 @@ def test_packets_without_exits(shell: Dialogue) -> None:
     shell.ask(f"{UP}; {WAIT_FOR_LINK}; ping -c 1 {OTHER_END}")
     before = exits(shell)
     assert shell.ask(PING) == [f"{PACKETS} packets transmitted, {PACKETS} packets received, 0% packet loss"]
+    assert exits(shell) == before
+
+
+@on(*ARM)
+def test_a_disc_without_exits(shell: Dialogue) -> None:
+    """Of zeros: its back end keeps nothing. What is read has come through the IOMMU into pages that held something else."""
+    shell.ask("yes | dd of=/tmp/junk bs=64k count=128; rm /tmp/junk; dd if=/dev/nvme0n1 of=/dev/null bs=4k count=1")
+    before = exits(shell)
+    assert shell.ask("dd if=/dev/nvme0n1 bs=64k count=64 2> /dev/null | md5sum") == ["b5cfa9d6c8febd618f91ac2843d50a1c  -"]
+    shell.ask("dd if=/dev/zero of=/dev/nvme0n1 bs=64k count=16 2> /dev/null; sync")
     assert exits(shell) == before
 
 
