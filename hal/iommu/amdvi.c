@@ -33,7 +33,7 @@ uint32_t amdvi_put(uint32_t tail, uint64_t first, uint64_t second)
 	return (tail + AMDVI_COMMAND_BYTES) % sizeof(amdvi->commands);
 }
 
-static bool has_ended(void)
+HAL_OUTLINE static bool has_ended(void)
 {
 	return __atomic_load_n(&amdvi->done, __ATOMIC_ACQUIRE) == amdvi->asked;
 }
@@ -43,9 +43,17 @@ bool amdvi_carry_out(uint32_t tail)
 	tail = amdvi_put(tail, AMDVI_COMPLETION_WAIT | (uintptr_t)&amdvi->done, ++amdvi->asked);
 	arch_barrier();
 	arch_mmio_write64(board.iommu.registers + AMDVI_TAIL, tail);
-	for (uint32_t turns = AMDVI_TURNS; turns && !has_ended(); turns--)
+	for (uint32_t turns = AMDVI_TURNS; turns; turns--) {
+		if (has_ended())
+			return true;
 		arch_relax();
-	return has_ended();
+	}
+	return false;
+}
+
+static uint32_t where(void)
+{
+	return (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
 }
 
 /* Whether all commands have been read. In QEMU the head reads as the ring's length where it is 0. */
@@ -67,12 +75,8 @@ static bool change(const struct iommu_view *view, uint32_t self, const uint64_t 
 	bool done;
 
 	hal_lock_take(view->lock, self);
-	tail = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
-	done = has_ended();
-	if (!done && is_read(tail)) {
-		done = amdvi_carry_out(tail);
-		tail = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
-	}
+	done = has_ended() || (is_read(where()) && amdvi_carry_out(where()));
+	tail = where();
 	for (const uint32_t *stream = view->streams; stream < view->streams + view->count; stream++) {
 		write_entry(amdvi->devices[*stream], words);
 		if (done) {

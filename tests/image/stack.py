@@ -27,6 +27,7 @@ POINTERS = {"x86_64": 8, "aarch64": 8, "armv7": 4}
 VENDOR = ("run", "wait", "get", "set", "skip", "inject", "has_event", "start", "enter", "drain")  # struct x86_vendor
 IOMMU = ("open", "close")  # struct iommu, on a PC; on ARM its functions stand in a table
 RESIDENT_IOMMUS = ("smmuv3", "amdvi_resident", "vtd_resident")
+IOMMU_BOOTS = ("smmuv3_boot", "amdvi_boot", "vtd_boot")
 INDIRECT = {
     "monitor_run": ("syndrome_classes",),
     "complete": ("rules",),
@@ -49,7 +50,7 @@ X86_COUNTED = (
 INDIRECT_BOOT = {
     "table_refuse": ("checks",),
     "hal_partition_seal": RESIDENT_IOMMUS,
-    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map"), ("smmuv3_boot", "amdvi_boot", "vtd_boot")),
+    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map"), IOMMU_BOOTS),
     "disarm": ("disarm_controls", "disarm_this_core"),
     "arch_boot_putc": ("pl011", "ns16550"),
     "arch_boot_console_leave": ("pl011", "ns16550"),
@@ -61,6 +62,7 @@ INDIRECT_BOOT = {
     **dict.fromkeys(("has_trace_filter", "has_trace_buffer", "has_profiling", "has_counters"), ("disarm_this_core",)),
     **dict.fromkeys((f"count_{what}" for what in X86_COUNTED), ("x86_this_processor",)),
 }
+CALLS_IOMMU = ("attend", "hal_core_restart", "hal_partition_seal", "iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map")
 # Where start-up leaves its stack for the private one.
 LEFT_BEHIND = ("x86_space_enter", "guest_space_enter")
 # What ends a path besides a return: the guest, and another life on an empty stack.
@@ -258,6 +260,8 @@ class Code:
             names = tuple(name for name in names if name in members)
         for name in names:
             found += self.tables.get(name, ())
+        if not found and not self.tables.keys() & {*RESIDENT_IOMMUS, *IOMMU_BOOTS} and one.function in CALLS_IOMMU:
+            return []  # this board has none, so the call is never made
         if not found:
             raise StackError(f"{one.function} calls through a register ({one.text}), and INDIRECT does not say where to")
         return found
@@ -266,8 +270,8 @@ class Code:
         """The deepest of what is called."""
         goes_to = self.targets(one) if step.indirect else [step.target]
         depths = [self.depth(address) for address in goes_to if address is not None]
-        worst = max(depths, key=lambda depth: depth.bytes)
-        return replace(worst, returns=any(depth.returns for depth in depths))
+        worst = max(depths, key=lambda depth: depth.bytes, default=Depth(0, ()))
+        return replace(worst, returns=not depths or any(depth.returns for depth in depths))
 
     def depth(self, entry: int) -> Depth:
         """Of the function, from its first instruction on."""

@@ -87,7 +87,7 @@ def _controllers_in(domains: Domains, device: Device) -> Iterator[Node]:
 
 
 def lines_apart(domains: Domains) -> Iterator[Finding]:
-    """Start-up has switched off the line of a PCI function that belongs to nobody, and nobody reaches its command register (BH-D148)."""
+    """Start-up has switched off the line of a PCI function that belongs to nobody, and nobody reaches its command register (BH-D150)."""
     for sandbox, device, other in _strangers(domains):
         if other.function and not owner_of(domains, other):
             continue
