@@ -29,9 +29,15 @@ SMMUV3 = (
     ),
     row("another sandbox's domain", "entry[2] = STE_STAGE2 | view->domain;", "entry[2] = STE_STAGE2 | 2;"),
     row("an entry is not of AArch64's tables", "STE_S2PS | STE_S2AA64 |", "STE_S2PS |"),
-    row("an entry that is closed translates", "return change(view, SMMU_STE_ABORT);", "return change(view, SMMU_STE_TRANSLATE);"),
-    row("an entry that is closed bypasses", "return change(view, SMMU_STE_ABORT);", "return change(view, SMMU_STE_VALID | 4 << 1);"),
-    row("two monitors use the queue at once", "hal_lock_take(view->lock);", "view->lock->next++, view->lock->serving++;"),
+    row(
+        "an entry that is closed translates", "return change(view, self, SMMU_STE_ABORT);", "return change(view, self, SMMU_STE_TRANSLATE);"
+    ),
+    row(
+        "an entry that is closed bypasses",
+        "return change(view, self, SMMU_STE_ABORT);",
+        "return change(view, self, SMMU_STE_VALID | 4 << 1);",
+    ),
+    row("two monitors use the queue at once", "hal_lock_take(view->lock, self);", ""),
     row("a wait has no bound", "for (unsigned turns = SMMU_PATIENCE; turns; turns--)", "for (unsigned turns = SMMU_PATIENCE; turns;)"),
     row("commands are put over others that wait", "if (!smmu_begin(&at)) return false;", "(void)smmu_begin(&at);"),
     row("an error is not seen", "if ((smmu_read(SMMU_GERROR) ^ smmu_read(SMMU_GERRORN)) & SMMU_GERROR_CMDQ)", "if (false)"),
