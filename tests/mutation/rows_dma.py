@@ -28,8 +28,8 @@ DMA = (
     MachineMutation(
         "functions that are granted bypass the SMMU",
         "hal/iommu/smmuv3.c",
-        "return change(view, SMMU_STE_TRANSLATE);",
-        "return change(view, SMMU_STE_VALID | 4 << 1);",
+        "return change(view, self, SMMU_STE_TRANSLATE);",
+        "return change(view, self, SMMU_STE_VALID | 4 << 1);",
         "dma-own",
         GICV3,
         "gave 'returned",
@@ -37,7 +37,7 @@ DMA = (
     MachineMutation(
         "a function's entry stays closed",
         "hal/arm/partition_boot.c",
-        "(void)iommu_open(&partition->iommu);",
+        "(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP);",
         "",
         "dma-own",
         GICV3,
@@ -55,7 +55,7 @@ DMA = (
     MachineMutation(
         "a function's entry stays closed on a PC",
         "hal/x86/partition_boot.c",
-        "(void)iommu_open(&partition->iommu);",
+        "(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP);",
         "",
         "dma-own",
         SVM,
@@ -64,7 +64,7 @@ DMA = (
     MachineMutation(
         "a function has no translation in a second life on a PC",
         "hal/x86/core.c",
-        "(void)iommu_open(&core->partition->iommu);",
+        "(void)iommu_open(&core->partition->iommu, core->self);",
         "",
         "dma-after-a-restart",
         SVM,

@@ -437,6 +437,7 @@ static void test_an_end_that_does_not_come(void)
 	tail = *at(0x2008);
 	for (unsigned n = 0; n < 300; n++)
 		CHECK(!iommu_open(&neighbour, SELF));
+	CHECK(*word_at(tables + OTHER * 32) != 3);
 	CHECK(!iommu_close(&neighbour, SELF));
 	CHECK_EQ(*word_at(tables + OTHER * 32), 3);
 	CHECK_EQ(*at(0x2008), tail);

@@ -19,6 +19,7 @@ static const struct board board = {
 	.core_id_greatest = 0xf0e,
 	.first_vector = 0x20,
 	.first_level_vector = 0x41,
+	.iommu = { .kind = BH_IOMMU_SMMUV3 },
 	.pci = { .functions = 256, .window = { 0x10000000, 0x20000000 }, .ports = { 0xc000, 0x4000 }, .ports_at = 0x3eff0000 },
 };
 
@@ -27,6 +28,7 @@ const struct table_limits good_limits = { &board, 0x40200000, 0x40240000 };
 static const struct bh_table good = {
 	.magic = BH_TABLE_MAGIC, .version = BH_TABLE_VERSION, .size = sizeof(struct bh_table),
 	.platform = "test-machine",
+	.iommu = BH_IOMMU_SMMUV3, .iommu_tables = 0x40600000,
 	.shared = 0x40400000,
 	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
 	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 3, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
