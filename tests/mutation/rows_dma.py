@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from tests.emulated.case import ARMV7, GICV2, GICV3, SVM
+from tests.emulated.case import ARMV7, GICV2, GICV3
 from tests.mutation.machine_mutation import MachineMutation
 
 AMDVI_START = "hal/iommu/amdvi_boot.c"
@@ -41,33 +41,6 @@ DMA = (
         "",
         "dma-own",
         GICV3,
-        "gave 'returned",
-    ),
-    MachineMutation(
-        "functions that are granted pass AMD-Vi",
-        AMDVI_START,
-        "view->pt.format->control | (uintptr_t)view->pt.root",
-        "UINT64_C(3) << 61 | 3",
-        "dma-own",
-        SVM,
-        "gave 'returned",
-    ),
-    MachineMutation(
-        "a function's entry stays closed on a PC",
-        "hal/x86/partition_boot.c",
-        "(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP);",
-        "",
-        "dma-own",
-        SVM,
-        "gave 'returned",
-    ),
-    MachineMutation(
-        "a function has no translation in a second life on a PC",
-        "hal/x86/core.c",
-        "(void)iommu_open(&core->partition->iommu, core->self);",
-        "",
-        "dma-after-a-restart",
-        SVM,
         "gave 'returned",
     ),
 )

@@ -35,6 +35,9 @@ class Run(Protocol):
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         """Registers that the oracle judges by; of a machine that stands still."""
 
+    def peek(self, address: int, size: int) -> int:
+        """So many bytes that a device has there; of a machine that stands still."""
+
 
 def run_on(stage: Stage, folder: Path, symbols: Mapping[str, int], image: bytes) -> AbstractContextManager[Run]:
     """A machine of the stage with this image. Sockets lie in the folder. `symbols`: of monitor and sandbox kernel."""

@@ -154,6 +154,9 @@ class StubRun:
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         return self._stub.read(core, names)
 
+    def peek(self, address: int, size: int) -> int:
+        return self._stub.peek(address, size)
+
 
 @contextmanager
 def stopped(stage: Stage, folder: Path, symbols: Mapping[str, int], image: bytes) -> Iterator[StubRun]:

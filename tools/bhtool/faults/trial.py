@@ -17,7 +17,7 @@ from bhtool.faults.run import Run, run_on
 from bhtool.faults.stage import Stage
 from bhtool.faults.verdict import Observation, Seen
 from bhtool.machine.memory import Memory
-from bhtool.oracle.capture import look_of
+from bhtool.oracle.capture import iommu_registers, look_of
 from bhtool.oracle.judge import judge
 from bhtool.oracle.snapshot import Snapshot
 
@@ -56,7 +56,7 @@ def take(stage: Stage, run: Run) -> Snapshot:
     cores = sorted({core for one in stage.plan.sandboxes for core in one.cores})
     registers = {core: run.read(core, look_of(stage.platform).registers) for core in cores}
     ram = memoryview(mmap.mmap(run.ram, stage.platform.ram_size, prot=mmap.PROT_READ))
-    return Snapshot(stage.platform.ram_base, ram, registers)
+    return Snapshot(stage.platform.ram_base, ram, registers, iommu_registers(stage.plan, run.peek))
 
 
 def look_at(memory: Memory, pool: int) -> Seen:

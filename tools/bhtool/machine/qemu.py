@@ -70,9 +70,10 @@ def timing_options(timing: Timing) -> list[str]:
 def boot_options(medium: Medium, path: str) -> list[str]:
     if medium == "kernel":
         return ["-kernel", path, "-no-reboot"]  # a machine that resets itself has ended; firmware may
-    if medium == "cdrom":
-        return ["-drive", f"media=cdrom,format=raw,readonly=on,file={path}"]
-    return ["-drive", f"if=virtio,format=raw,readonly=on,file={path}"]
+    # Firmware looks there first, and not on the discs or in the networks that the board is fitted with.
+    device = "ide-cd,bus=ide.0" if medium == "cdrom" else "virtio-blk-pci"
+    drive = f"if=none,id=medium,format=raw,readonly=on,file={path}"
+    return ["-drive", drive, "-device", f"{device},drive=medium,bootindex=0"]
 
 
 def serial_lines(launch: Launch) -> tuple[list[str], list[int]]:

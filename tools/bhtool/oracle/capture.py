@@ -88,6 +88,12 @@ def machine_to_look_at(platform: Platform, plan: Plan, image: bytes, directory: 
     return Machine(platform, image, timing_for(platform, plan), extra=option(directory / PORT) if is_asked(platform, plan) else ())
 
 
+def iommu_registers(plan: Plan, peek: Callable[[int, int], int]) -> dict[int, int]:
+    """What the oracle judges an IOMMU by, by offset. `peek`: an address and a number of bytes, of a machine that stands still."""
+    looked_at = LOOKS_AT_IOMMU[plan.iommu_compatible].registers if plan.iommu else ()
+    return {offset: peek(plan.iommu_registers + offset, size) for offset, size in looked_at}
+
+
 def freeze(session: Session, directory: Path) -> Snapshot:
     """Ends the machine; the snapshot stays."""
     look, plan, registers, iommu = look_of(session.platform), session.plan, {}, {}
@@ -95,8 +101,7 @@ def freeze(session: Session, directory: Path) -> Snapshot:
         with closing(Debugger(directory / PORT)) as debugger:
             cores = {core for sandbox in plan.sandboxes for core in sandbox.cores}
             registers = {core: debugger.read(core, look.registers) for core in sorted(cores)} if look.registers else {}
-            of_iommu = LOOKS_AT_IOMMU[plan.iommu_compatible].registers if plan.iommu else ()
-            iommu = {offset: debugger.peek(plan.iommu_registers + offset, size) for offset, size in of_iommu}
+            iommu = iommu_registers(plan, debugger.peek)
     session.machine.stop()
     ram = memoryview(mmap.mmap(session.machine.ram, session.platform.ram_size, prot=mmap.PROT_READ))
     return Snapshot(session.platform.ram_base, ram, registers, iommu)
