@@ -62,7 +62,6 @@ INDIRECT_BOOT = {
     **dict.fromkeys(("has_trace_filter", "has_trace_buffer", "has_profiling", "has_counters"), ("disarm_this_core",)),
     **dict.fromkeys((f"count_{what}" for what in X86_COUNTED), ("x86_this_processor",)),
 }
-CALLS_IOMMU = ("attend", "hal_core_restart", "hal_partition_seal", "iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map")
 # Where start-up leaves its stack for the private one.
 LEFT_BEHIND = ("x86_space_enter", "guest_space_enter")
 # What ends a path besides a return: the guest, and another life on an empty stack.
@@ -260,7 +259,8 @@ class Code:
             names = tuple(name for name in names if name in members)
         for name in names:
             found += self.tables.get(name, ())
-        if not found and not self.tables.keys() & {*RESIDENT_IOMMUS, *IOMMU_BOOTS} and one.function in CALLS_IOMMU:
+        of_iommu = any(name.startswith("iommu.") or name in (*RESIDENT_IOMMUS, *IOMMU_BOOTS) for name in names)
+        if not found and of_iommu and not self.tables.keys() & {*RESIDENT_IOMMUS, *IOMMU_BOOTS}:
             return []  # this board has none, so the call is never made
         if not found:
             raise StackError(f"{one.function} calls through a register ({one.text}), and INDIRECT does not say where to")

@@ -138,5 +138,7 @@ BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the o
 BOARDS |= dict.fromkeys((*IOMMU_ARM, PROGRAMS["smmuv3_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys(("arch/arm/machine_boot.c", PROGRAMS["off_arm_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
+# No board has AMD-Vi yet: a test's own.
+BOARDS |= dict.fromkeys((IOMMU_PC, AMDVI, AMDVI_START, BACKENDS_X86, PROGRAMS["amdvi_test"]), "../tests/unit/amdvi")
 TIME_LIMIT_SECONDS = 60
 CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is
