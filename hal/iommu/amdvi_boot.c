@@ -173,7 +173,7 @@ static enum hal_status amdvi_map(struct hal_space *space, const struct iommu_vie
 	enum hal_status status = map(space, (uintptr_t)amdvi->devices, sizeof(amdvi->devices[0]) * AMDVI_STREAMS_SHOWN, HAL_MEMORY_RAM);
 
 	if (status == HAL_OK)
-		status = map(space, (uintptr_t)amdvi->commands, 2 * BH_PAGE_BYTES, HAL_MEMORY_RAM);
+		status = map(space, (uintptr_t)amdvi->commands, UINT64_C(2) * BH_PAGE_BYTES, HAL_MEMORY_RAM);
 	if (status == HAL_OK)
 		status = map(space, board.iommu.registers + COMMAND_HEAD, BH_PAGE_BYTES, HAL_MEMORY_DEVICE);
 	return status;

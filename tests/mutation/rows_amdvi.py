@@ -60,6 +60,6 @@ AMD_VI = (
     row("interrupts are the functions' own", "AMDVI_REMAP | AMDVI_NO_INTERRUPT |", "AMDVI_NO_INTERRUPT |", AMDVI_START),
     row("addresses that the IOMMU does not have", "view->pt.oa_bits = bits;", "", AMDVI_START),
     row("an IOMMU elsewhere is taken for the board's", "if (base(capability) != board.iommu.registers)", "if (false)", AMDVI_START),
-    row("monitors map the events", "2 * BH_PAGE_BYTES", "3 * BH_PAGE_BYTES", AMDVI_START),
+    row("monitors map the events", "UINT64_C(2) * BH_PAGE_BYTES", "UINT64_C(3) * BH_PAGE_BYTES", AMDVI_START),
     row("monitors map entries of all buses", "* AMDVI_STREAMS_SHOWN", "* AMDVI_STREAMS", AMDVI_START),
 )
