@@ -72,6 +72,9 @@ class HeldRun:
         self.stood = not self._run_until(lambda: self._said(SENTINELS, END), LAST_SECONDS) and not self.ended
         self.seconds = self._machine.guest_seconds()
 
+    def settle(self) -> None:
+        """Nothing: kicks change no tables of a PC."""
+
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         """Nothing: the oracle needs no registers of a PC."""
         return {}

@@ -37,6 +37,8 @@ def try_fault(stage: Stage, symbols: Mapping[str, int], moment: Moment, fault: F
         run.to_moment(moment)
         word = run.inject(fault) if fault else 0
         run.to_end()
+        if not fault:
+            run.settle()
         snapshot = take(stage, run) if not run.ended and (keep or (fault and fault.region.is_judged)) else None
         return Trial(_look(stage, run, fault, word, snapshot), snapshot if keep else None)
 
