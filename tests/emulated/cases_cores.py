@@ -147,7 +147,7 @@ CORE_EVENTS = (
     broken_into("idle", ""),
     broken_into("spinning", "core=1,spin"),
     broken_into("asleep-masked", "core=1,sleep=masked"),
-    broken_into("storming", "core=1,storm"),
+    broken_into("storming", "core=1,storm=wbinvd"),  # an exit that takes long, so that the NMI strikes inside the strike
     broken_into("refused-without-end", "core=1,endless=register"),
     broken_into("forbidden-without-end", "core=1,endless=forbidden"),
     core_event(

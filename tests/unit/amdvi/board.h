@@ -11,8 +11,8 @@
  * (ECAM) and the window of PCI devices, which do DMA; HPET; root complex (RCBA); flash.
  */
 #define BOARD_PRIVATE_SPANS                                                                                                           \
-	{ 0xfec00000, 0x1000 }, { 0xfed80000, 0x4000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, { 0xfed1c000, 0x4000 }, \
-		{ 0xff000000, 0x1000000 }
+	{ 0xfec00000, 0x1000 }, { 0xfed80000, 0x4000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, \
+		{ 0xfed1c000, 0x4000 }, { 0xff000000, 0x1000000 }
 
 /* PCI: configuration registers of bus 0, the only one; where base addresses may lie. */
 #define BOARD_PCI_ECAM     UINT64_C(0xb0000000)

@@ -6,7 +6,6 @@ As few as can be, as each stop moves what cores do against each other: one for t
 
 from __future__ import annotations
 
-import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -27,8 +26,7 @@ from bhtool.oracle.debugger import option
 
 ICOUNT_SHIFT = 3  # 125 instructions a microsecond: three who check their memory at once need more than 62
 PORT = "debugger"
-MAILBOX = 64  # bytes of struct hal_kick_mailbox, hal/hal.h: requested, sent, acknowledged
-MOST_STEPS = 4000  # of a victim that answers a kick: some hundreds are enough
+SETTLING_STEPS = 250  # of a victim that answers a kick: some hundreds are enough
 MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
 EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
 WAITS = "monitor_take_kicks"  # in the monitor: who kicks comes there while it waits for the answer, and others at exits
@@ -155,13 +153,8 @@ class StubRun:
         return image <= self._stub.read_register(CORES[VICTIM], self._registers.pc) < image + (1 << 18)
 
     def settle(self) -> None:
-        core, memory = CORES[VICTIM], Memory(self._stage.platform, self.ram)
-        box = self._stage.plan.shared_hpa + core * MAILBOX
-        for _ in range(MOST_STEPS):
-            requested, _, acknowledged = struct.unpack("<3I", memory.read(box, 12))
-            if requested == acknowledged or self.ended:
-                return
-            self._stub.step(core)
+        for _ in range(SETTLING_STEPS):
+            self._stub.step(CORES[VICTIM])
 
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         return self._stub.read(core, names)

@@ -22,6 +22,9 @@ from bhtool.oracle.judge import judge
 from bhtool.oracle.snapshot import Snapshot
 
 NO_ANSWER = "watch: no answer"
+KICKS_UNDER_WAY = (
+    8  # at most, of the moment at which a machine that nothing was done to ends: what the oracle finds then is a root that they poison
+)
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,15 @@ def try_fault(stage: Stage, symbols: Mapping[str, int], moment: Moment, fault: F
         run.to_moment(moment)
         word = run.inject(fault) if fault else 0
         run.to_end()
-        if not fault:
-            run.settle()
         snapshot = take(stage, run) if not run.ended and (keep or (fault and fault.region.is_judged)) else None
-        return Trial(_look(stage, run, fault, word, snapshot), snapshot if keep else None)
+        seen = _look(stage, run, fault, word, snapshot)
+        for _ in range(0 if fault else KICKS_UNDER_WAY):
+            if not seen.findings:
+                break
+            run.settle()
+            snapshot = take(stage, run)
+            seen = _look(stage, run, fault, word, snapshot)
+        return Trial(seen, snapshot if keep else None)
 
 
 def _look(stage: Stage, run: Run, fault: Fault | None, word: int, snapshot: Snapshot | None) -> Observation:
