@@ -120,7 +120,16 @@ enum bh_grant_kind {
 	BH_GRANT_STATS,        /* struct bh_stats, read only */
 	BH_GRANT_IRQCHIP,      /* gpa, size; name "gicv2-dist", "gicv2-cpu", "gicv3-dist", "gicv3-redist", "x2apic" */
 	BH_GRANT_PCI_FUNCTION, /* gpa, size of its configuration registers (size 0: reached by ports only); line, vector */
+	/*
+	 * gpa, size of the queue in which the IOMMU records what it has blocked, read only; vector: enum bh_fault_form. A row for each
+	 * function that masters the bus, all of the same queue: flags as FUNCTION's; name = its sandbox, compatible = its role label.
+	 */
+	BH_GRANT_DMA_FAULTS,
+	BH_GRANT_DMA_RAM, /* gpa = where PCI functions see the RAM of BH_GRANT_RAM, size; no row: by the sandbox's own addresses */
 };
+/* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
+enum bh_fault_form { BH_FAULTS_SMMUV3 = 1, BH_FAULTS_AMDVI = 2 };
+enum { BH_FAULTS_BYTES = 0x1000 };
 /* Of a device's flags, from these bits on, four bits each: `reg-shift` and `reg-io-width` of its node; a width of 0 is the driver's own. */
 enum { BH_GRANT_REG_SHIFT = 4, BH_GRANT_REG_WIDTH = 8 };
 enum { BH_LINE_NONE = 0xffffffff };

@@ -15,7 +15,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 9,
+	BH_TABLE_VERSION = 10,
 	BH_MAX_CORES = 32,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -61,6 +61,8 @@ enum bh_region_kind {
 	BH_REGION_BANKED, /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
 	BH_REGION_OPEN,   /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
 	BH_REGION_BAR,    /* whole pages around one base address of a PCI function of the sandbox */
+	BH_REGION_DMA,    /* what functions of a sandbox without its dma protection reach besides; its processors do not */
+	BH_REGION_FAULTS, /* the queue in which the IOMMU records what it has blocked; anybody's to read */
 };
 /*
  * Why a device that is granted reaches no memory but its sandbox's. Start-up refuses one that nobody has judged. TRANSLATED is for PCI
@@ -68,8 +70,9 @@ enum bh_region_kind {
  */
 enum bh_dma {
 	BH_DMA_UNKNOWN,
-	BH_DMA_FREE,       /* it masters no bus: by its binding, or by the word of the board tree */
-	BH_DMA_TRANSLATED, /* it may master the bus: the IOMMU leads all that it does to its sandbox's RAM */
+	BH_DMA_FREE,        /* it masters no bus: by its binding, or by the word of the board tree */
+	BH_DMA_TRANSLATED,  /* it may master the bus: the IOMMU leads all that it does to its sandbox's RAM */
+	BH_DMA_UNPROTECTED, /* it may master the bus and reaches all memory, as the configuration says; of a board without an IOMMU */
 };
 /* What stands between PCI functions and memory (hal/iommu). */
 enum bh_iommu { BH_IOMMU_NONE, BH_IOMMU_SMMUV3, BH_IOMMU_AMDVI, BH_IOMMU_VTD, BH_IOMMU_KINDS };
@@ -78,8 +81,10 @@ enum {
 	BH_IOMMU_ALIGN = 0x10000,
 	BH_SMMUV3_BYTES = 0x10000,
 	BH_AMDVI_BYTES = 0x210000,
-	BH_VTD_BYTES = 0x20000,
+	BH_VTD_BYTES = 0x90000,
 };
+/* Where in them the IOMMU writes down what it has blocked, one page; its manual has the form of the records (hal/iommu/README.md). */
+enum { BH_SMMUV3_EVENTS = 0x5000, BH_AMDVI_EVENTS = 0x202000 };
 struct bh_region {
 	uint64_t gpa;
 	uint64_t hpa;
@@ -129,7 +134,10 @@ struct bh_pci_function {
 	uint32_t identity; /* device << 16 | vendor */
 	uint32_t bar[BH_PCI_FUNCTION_BARS];
 	uint32_t bar_mask[BH_PCI_FUNCTION_BARS];
-	uint32_t dma; /* enum bh_dma */
+	uint32_t dma;      /* enum bh_dma */
+	uint32_t table;    /* where its table of MSI-X lies, as its capability says it: PCI Local Bus 3.0, 6.8.2.4 */
+	uint32_t messages; /* entries of that; 0: it has no MSI-X, or the board tree does not say, which VT-d does not have */
+	uint32_t pad;
 };
 /*
  * What a sandbox that restarts finds in its memory, besides zeros. Start-up copies it from `target` to the sandbox's boot
@@ -151,7 +159,8 @@ enum bh_protection {
 	BH_PROTECT_IPI = 8,    /* interrupts to own cores only */
 	BH_PROTECT_IRQ = 16,   /* the interrupt controller, own lines only */
 	BH_PROTECT_ABORT = 32, /* exceptions that could go on for ever, and errors of the machine, come to the monitor */
-	BH_PROTECT_ALL = 63,
+	BH_PROTECT_DMA = 64,   /* the IOMMU leads functions to RAM of their sandbox */
+	BH_PROTECT_ALL = 127,
 };
 enum bh_sandbox_flags { BH_SANDBOX_TRUSTED_IDLE = 1, BH_SANDBOX_LINUX = 2 };
 struct bh_sandbox {

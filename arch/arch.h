@@ -14,7 +14,13 @@
  *   void arch_relax(void)                  hint inside a bounded polling loop (YIELD, PAUSE)
  *   void arch_barrier(void)                full barrier, memory and device (DSB SY, MFENCE)
  *   uint8/16/32/64_t arch_mmio_readN(uint64_t address), void arch_mmio_writeN(uint64_t address, value)   N = 8 16 32 64
+ *   void arch_cache_flush(const void *at)  x86: writes back the cache line, for a device that reads memory and looks into no cache
+ *   void arch_cache_flush_all(void)        x86, start-up only: every line
+ *   size_t arch_words_repeat(uint64_t *start, size_t words, const uint64_t *pattern), arch_words_copy(uint64_t *target, const uint64_t
+ *       *source, size_t words)             start-up only, for words.h: write the first words of the range by wide registers, if there are
+ *                                          any. Return how many words that were: a multiple of ARCH_PATTERN_WORDS, or 0
  */
+enum { ARCH_PATTERN_WORDS = 4 };
 
 /* Start-up only. Writes one character to the board's boot console. Requires: no sandbox runs. */
 void arch_boot_putc(char c);

@@ -88,7 +88,8 @@ struct board_pc {
 	const char *exit_word;  /* written to it, byte by byte; NULL: a 32-bit write of n ends with status 2n+1 */
 	uint16_t pm_timer_port; /* ACPI power-management timer, PM_TMR_BLK */
 	uint64_t ioapic;
-	uint64_t trampoline; /* free page below 1 MiB for starting cores */
+	uint16_t ioapic_source; /* what VT-d knows it by: bus << 8 | device << 3 | function, ACPI's DMAR has it; of boards with VT-d */
+	uint64_t trampoline;    /* free page below 1 MiB for starting cores */
 	/*
 	 * Guests may fetch from pages of 2 MiB and 1 GiB even where the processor does not deny the page-size-change machine check:
 	 * an emulator's has none, whatever model it shows.

@@ -30,3 +30,10 @@ static inline uint32_t hal_slot_of(const uint32_t *cores, uint32_t count, uint32
 		slot++;
 	return slot;
 }
+
+/* As the tool counts a pool's frames (PoolFrames, tools/bhtool/families); stretches of 64 bytes. */
+enum { HAL_SMALL_UNIT = 64, HAL_SMALL_UNITS = BH_PAGE_BYTES / HAL_SMALL_UNIT };
+#define HAL_UNITS_OF(type) ((sizeof(type) + HAL_SMALL_UNIT - 1) / HAL_SMALL_UNIT)
+#define HAL_ASSERT_SMALL_FRAME(partition, space)                                                                         \
+	_Static_assert(HAL_UNITS_OF(struct bh_crash) + HAL_UNITS_OF(partition) + HAL_UNITS_OF(space) <= HAL_SMALL_UNITS, \
+		       "one frame holds the crash record, the partition and its monitor's space")

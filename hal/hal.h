@@ -75,6 +75,13 @@ HAL_CHECKED enum hal_status hal_probe(const char **missing);
  */
 HAL_CHECKED enum hal_status hal_machine_block_dma(hpa_t tables, const char **missing);
 
+/*
+ * If the machine has a PCI function that start-up can drive, has it try to reach memory by DMA while every entry is closed, and leaves it
+ * as it was. Call once, after hal_machine_block_dma, before any function is granted. Returns HAL_OK, also where nobody could
+ * be asked or nobody answered within a bound, or HAL_E_UNSUPPORTED: something arrived; *missing says so, as with hal_probe.
+ */
+HAL_CHECKED enum hal_status hal_machine_try_dma(const char **missing);
+
 /* Brings machine-wide interrupt hardware into the state where no line is enabled and none reaches any core. */
 void hal_machine_init(void);
 
@@ -106,7 +113,7 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
 
 /*
  * Maps [gpa, gpa+size) to [hpa, hpa+size) with the largest leaves that fit; with HAL_DMA also in the IOMMU's root of a partition that has
- * `masters`, for reads and writes.
+ * `masters`, for reads and writes. HAL_DMA alone maps in that root alone.
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (one of the three is no multiple of 4 KiB, the range is empty, wraps or is beyond what the
  * machine can address), HAL_E_PERMISSION (the format has no such set, or device memory would be executable), HAL_E_OVERLAP (something
  * is mapped there) or HAL_E_NOMEM.
@@ -114,12 +121,6 @@ HAL_CHECKED enum hal_status hal_partition_create(struct hal_arena *arena, const 
  */
 HAL_CHECKED enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 					      enum hal_memory memory);
-/*
- * Turns whole leaves into holes. Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (as above) or HAL_E_OVERLAP (the range cuts a leaf or has a
- * hole). On failure nothing has changed.
- */
-HAL_CHECKED enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size);
-
 struct hal_leaf {
 	hpa_t hpa;
 	uint64_t size;
@@ -162,11 +163,13 @@ enum { HAL_MAX_BASES = 6 };
  * 64 bits takes two registers. Pure: reads nothing but its arguments.
  */
 uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_base bases[HAL_MAX_BASES]);
+/* Decodes the one that begins in register `bar`. Returns whether one does that can be used. Pure. */
+bool hal_function_base(const struct bh_pci_function *function, uint32_t bar, struct hal_base *base);
 
 /*
  * Places a PCI function as the table says and gives it to the partition.
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (the machine has no such number, or no room for another) or HAL_E_UNSUPPORTED (another function
- * is there, or none). On failure the partition has the functions that it had.
+ * is there, or none; or its messages cannot be confined). On failure the partition is not to be sealed: it may have the function in part.
  */
 HAL_CHECKED enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function);
 /*
@@ -207,6 +210,11 @@ HAL_CHECKED enum hal_status hal_space_create(struct hal_arena *arena, struct hal
  */
 HAL_CHECKED enum hal_status hal_space_map(struct hal_space *space, const void *va, hpa_t hpa, uint64_t size, unsigned permissions,
 					  enum hal_memory memory);
+/* The same for machine addresses [start, start+size), one to one, readable and writable. */
+HAL_CHECKED static inline enum hal_status hal_space_map_same(struct hal_space *space, uint64_t start, uint64_t size, enum hal_memory memory)
+{
+	return hal_space_map(space, (const void *)(uintptr_t)start, (hpa_t){ start }, size, HAL_READ | HAL_WRITE, memory);
+}
 
 /*
  * Lists the parts of the resident image that this machine's backend adds to those that every private monitor has. One image may hold
@@ -346,11 +354,14 @@ void hal_core_quiesce(struct hal_core *core);
  * are.
  */
 HAL_CHECKED bool hal_partition_quiesce(struct hal_core *core);
+/* How many milliseconds after hal_partition_quiesce the sandbox's devices may be accessed again; 0: at once. Requires: start-up. */
+uint32_t hal_partition_reset_ms(const struct hal_partition *partition);
 /*
  * Gives the sandbox the hardware state of a first life: its lines and functions are as start-up left them, nothing is pending or active
  * that an earlier life caused, the other cores are off, every register of this core's guest is as before its first entry, no entry
  * of stage 2's root is missing.
- * Requires: the first core, after hal_partition_quiesce. The caller has restored the sandbox's memory.
+ * Requires: the first core, so long after hal_partition_quiesce as hal_partition_reset_ms says. The caller has restored the sandbox's
+ * memory.
  */
 void hal_core_restart(struct hal_core *core);
 /* Sleeps until a kick may have arrived. Spurious returns are allowed. */

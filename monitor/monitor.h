@@ -54,6 +54,7 @@ struct monitor {
 	uint32_t core_count;
 	uint32_t may_kick;                    /* bit n: sandbox n */
 	uint64_t kick_timeout;                /* arch counter ticks; in a restart the first core waits twice as long for the others */
+	uint64_t reset_ticks;                 /* of its devices, before a new life may access them */
 	const struct boot_snapshot *snapshot; /* NULL: never restarts. Never written, as a restart that is under way reads it */
 	const struct bh_log *log;
 	struct watch watch;                     /* the first core's */

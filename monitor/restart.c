@@ -7,7 +7,7 @@
  *   others        wait for the next life
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
  *                 devices ── hal_partition_quiesce: what they still write comes before the zeros. Here an end is complete
- *                 memory ── zeros, then the pieces of the boot snapshot, cleaned
+ *                 memory ── zeros, then the pieces of the boot snapshot, cleaned; meanwhile devices reset themselves
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
  *
@@ -70,6 +70,15 @@ static bool others_have_stopped(struct hal_core *core, uint32_t phase, uint64_t 
 	return true;
 }
 
+/* Devices may take longer to be reset than memory. */
+static void await_devices(struct hal_core *core, uint64_t since)
+{
+	while (arch_counter() - since < monitor.reset_ticks) {
+		monitor_take_kicks(core, 0);
+		arch_relax();
+	}
+}
+
 /* The log goes on; who watches the heartbeat waits for the first of this life. A core whose monitor trapped meanwhile has ended it all. */
 static void begin_life(uint32_t phase, uint64_t since)
 {
@@ -94,7 +103,7 @@ static void begin_life(uint32_t phase, uint64_t since)
  */
 static void lead(struct hal_core *core, uint32_t phase)
 {
-	uint64_t since = arch_counter();
+	uint64_t since = arch_counter(), reset;
 	bool ends = phase == PHASE_ENDED, quiet = others_have_stopped(core, phase, since);
 
 	quiet = (quiet || ends) && hal_partition_quiesce(core);
@@ -105,7 +114,9 @@ static void lead(struct hal_core *core, uint32_t phase)
 			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
+	reset = arch_counter();
 	restore_memory(core);
+	await_devices(core, reset);
 	hal_core_restart(core);
 	begin_life(phase, since);
 }

@@ -11,6 +11,8 @@ static uint64_t vttbr_of(const uint64_t *root, uint32_t index)
 	return (uintptr_t)root | (uint64_t)(index + 1) << 48;
 }
 
+HAL_ASSERT_SMALL_FRAME(struct hal_partition, struct hal_space);
+
 enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_partition_config *config, struct hal_partition **out)
 {
 	enum hal_status status = hal_check_config(config);
@@ -48,11 +50,6 @@ enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hp
 				 : iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
 }
 
-enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
-{
-	return partition->sealed ? HAL_E_SEALED : pt_unmap(&partition->stage2, gpa.v, size);
-}
-
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)
 {
 	return pt_query(&partition->stage2, gpa.v, out);
@@ -80,7 +77,7 @@ enum hal_status hal_partition_show_functions(struct hal_partition *partition, hp
 void hal_partition_seal(struct hal_partition *partition)
 {
 	partition->sealed = true;
-	(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP); /* if it fails, its functions reach nothing */
+	(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP); /* if it fails, they reach its RAM or nothing */
 	partition->root.entries = partition->stage2.root;
 	for (unsigned n = 0; n < STAGE2_ROOT_ENTRIES; n++)
 		if (partition->stage2.root[n])
@@ -134,4 +131,9 @@ enum hal_status hal_core_create(struct hal_partition *partition, struct hal_aren
 	partition->cores_on = 1;
 	*out = core;
 	return HAL_OK;
+}
+
+uint32_t hal_partition_reset_ms(const struct hal_partition *partition)
+{
+	return pci_reset_ms(&partition->pci);
 }

@@ -186,9 +186,13 @@ bool hal_core_ready(struct hal_core *core)
 
 bool hal_partition_quiesce(struct hal_core *core)
 {
+	bool quiet;
+
 	pci_reset(&core->partition->pci, core->self, PCI_SILENT);
 	gic_reset_lines(core->partition);
-	return iommu_close(&core->partition->iommu, core->self);
+	quiet = iommu_close(&core->partition->iommu, core->self);
+	pci_reset(&core->partition->pci, core->self, PCI_FUNCTION_RESET);
+	return quiet;
 }
 
 /*

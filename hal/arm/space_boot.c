@@ -44,8 +44,7 @@ static enum hal_status map_targets(struct hal_space *space, const struct hal_par
 		const uint64_t *root = partition->targets[n].root.entries;
 
 		if (root)
-			status = hal_space_map(space, root, (hpa_t){ (uintptr_t)root }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE,
-					       HAL_MEMORY_RAM);
+			status = hal_space_map_same(space, (uintptr_t)root, BH_PAGE_BYTES, HAL_MEMORY_RAM);
 	}
 	return status;
 }

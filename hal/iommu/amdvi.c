@@ -33,9 +33,15 @@ uint32_t amdvi_put(uint32_t tail, uint64_t first, uint64_t second)
 	return (tail + AMDVI_COMMAND_BYTES) % sizeof(amdvi->commands);
 }
 
-HAL_OUTLINE static bool has_ended(void)
+/* Whether the last wait ends within a bound. */
+static bool ends(void)
 {
-	return __atomic_load_n(&amdvi->done, __ATOMIC_ACQUIRE) == amdvi->asked;
+	for (uint32_t turns = AMDVI_TURNS; turns; turns--) {
+		if (amdvi_has_ended())
+			return true;
+		arch_relax();
+	}
+	return false;
 }
 
 bool amdvi_carry_out(uint32_t tail)
@@ -43,31 +49,32 @@ bool amdvi_carry_out(uint32_t tail)
 	tail = amdvi_put(tail, AMDVI_COMPLETION_WAIT | (uintptr_t)&amdvi->done, ++amdvi->asked);
 	arch_barrier();
 	arch_mmio_write64(board.iommu.registers + AMDVI_TAIL, tail);
-	for (uint32_t turns = AMDVI_TURNS; turns; turns--) {
-		if (has_ended())
-			return true;
-		arch_relax();
-	}
-	return false;
+	return ends();
 }
 
-static uint32_t where(void)
+bool amdvi_begin(uint32_t *tail)
 {
-	return (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
-}
+	bool done;
 
-/* Whether all commands have been read. In QEMU the head reads as the ring's length where it is 0. */
-static bool is_read(uint32_t tail)
-{
-	uint32_t head = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_HEAD);
-
-	return !((head - tail) % sizeof(amdvi->commands));
+	*tail = amdvi_where();
+	done = !amdvi_has_ended() && amdvi_is_read(*tail) ? amdvi_carry_out(*tail) : ends();
+	*tail = amdvi_where();
+	return done;
 }
 
 /*
- * Entries before pages, whose translations would otherwise come back by the old entry. The domain is the same in the old entry and the new.
- * The last wait may not have ended: if the ring is empty, its holder trapped before it was handed over (BH-D346), and another is. If it is
- * not, the IOMMU hangs, and nothing is put behind what it has not read.
+ * Nobody takes events out. What is recorded stays in memory until others go over it, and between two changes a stream adds one event of its
+ * memory (AMDVI_ONE_EVENT). Messages that are blocked can fill the log nevertheless. Then it stands still for good, and nothing but records
+ * is lost: what restarts it is the register that also switches the IOMMU off, which no monitor maps. IOMMU, 2.5 "Event Logging".
+ */
+static void go_round(void)
+{
+	arch_mmio_write64(board.iommu.registers + AMDVI_EVENT_HEAD, arch_mmio_read64(board.iommu.registers + AMDVI_EVENT_TAIL));
+}
+
+/*
+ * Entries before pages, whose translations would otherwise come back by the old entry; commands between two fences may be carried out in
+ * any order. The domain is the same in the old entry and the new.
  */
 static bool change(const struct iommu_view *view, uint32_t self, const uint64_t *words)
 {
@@ -75,8 +82,7 @@ static bool change(const struct iommu_view *view, uint32_t self, const uint64_t 
 	bool done;
 
 	hal_lock_take(view->lock, self);
-	done = has_ended() || (is_read(where()) && amdvi_carry_out(where()));
-	tail = where();
+	done = amdvi_begin(&tail);
 	for (const uint32_t *stream = view->streams; stream < view->streams + view->count; stream++) {
 		write_entry(amdvi->devices[*stream], words);
 		if (done) {
@@ -84,8 +90,11 @@ static bool change(const struct iommu_view *view, uint32_t self, const uint64_t 
 			tail = amdvi_put(tail, AMDVI_INVALIDATE_TABLE | *stream, 0);
 		}
 	}
-	if (done)
+	if (done) {
+		tail = amdvi_put(tail, AMDVI_FENCE, 0);
 		done = amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_PAGES | (uint64_t)view->domain << 32, AMDVI_ALL_PAGES));
+	}
+	go_round();
 	hal_lock_give(view->lock, self);
 	return done;
 }
@@ -97,7 +106,7 @@ static bool amdvi_open(const struct iommu_view *view, uint32_t self)
 
 static bool amdvi_close(const struct iommu_view *view, uint32_t self)
 {
-	static const uint64_t closed[] = { AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT };
+	static const uint64_t closed[] = { AMDVI_CLOSED, AMDVI_ONE_EVENT, AMDVI_NO_INTERRUPT };
 
 	return change(view, self, closed);
 }

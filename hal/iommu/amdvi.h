@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "arch/arch.h"
+#include "board.h"
 #include "hal/iommu/iommu.h"
 
 /* Words of an entry. IOMMU, 2.2.2.1 "Device Table Entry Format". The fourth is 0. */
@@ -26,9 +28,11 @@ enum { AMDVI_TRANSLATION, AMDVI_DOMAIN, AMDVI_INTERRUPTS, AMDVI_ENTRY_WORDS = 4 
 
 /* A command's code is in bits 63:60 of its first word. IOMMU, 2.4 "Commands". */
 #define AMDVI_COMPLETION_WAIT   (UINT64_C(1) << 60 | 1) /* stores its second word at this address */
+#define AMDVI_FENCE             (UINT64_C(1) << 60 | 4) /* the same without a store; what comes after it begins when it has ended: F */
 #define AMDVI_INVALIDATE_DEVICE (UINT64_C(2) << 60)     /* its entry */
 #define AMDVI_INVALIDATE_PAGES  (UINT64_C(3) << 60)     /* of the domain in bits 47:32 */
 #define AMDVI_ALL_PAGES         UINT64_C(0x7ffffffffffff003)
+#define AMDVI_SIZED             UINT64_C(1)         /* S: the lowest 0 of the address, from bit 12 on, tells how much */
 #define AMDVI_INVALIDATE_TABLE  (UINT64_C(5) << 60) /* of interrupts, of a stream */
 #define AMDVI_INVALIDATE_ALL    (UINT64_C(8) << 60)
 
@@ -39,6 +43,8 @@ enum {
 	AMDVI_COMMAND_BYTES = 16,
 	AMDVI_HEAD = 0x2000, /* registers: how far commands are read, ... */
 	AMDVI_TAIL = 0x2008, /* and written. IOMMU, 3.4.16 "Command and Event Log Pointer Registers" */
+	AMDVI_EVENT_HEAD = 0x2010,
+	AMDVI_EVENT_TAIL = 0x2018,
 	/*
 	 * Turns of a wait, some ten milliseconds: an invalidation takes microseconds. Its end is memory's word alone: at the ring's wrap
 	 * QEMU's head register is not what the tail is.
@@ -57,6 +63,7 @@ struct amdvi_tables {
 	uint64_t unused[13][512];
 };
 static_assert(sizeof(struct amdvi_tables) == BH_AMDVI_BYTES, "as the tool has placed them");
+static_assert(offsetof(struct amdvi_tables, events) == BH_AMDVI_EVENTS, "as others read it");
 static_assert(offsetof(struct amdvi_tables, asked) - offsetof(struct amdvi_tables, commands) == BH_PAGE_BYTES, "mapped together");
 
 /* Physical addresses. Start-up writes it before anything of the backend is called, and no monitor does. */
@@ -77,3 +84,29 @@ uint32_t amdvi_put(uint32_t tail, uint64_t first, uint64_t second);
  * streams before has then arrived in memory, too. IOMMU, 2.4.1 "COMPLETION_WAIT".
  */
 bool amdvi_carry_out(uint32_t tail);
+
+/* Whether the last wait has ended. */
+static inline HAL_OUTLINE bool amdvi_has_ended(void)
+{
+	return __atomic_load_n(&amdvi->done, __ATOMIC_ACQUIRE) == amdvi->asked;
+}
+
+static inline uint32_t amdvi_where(void)
+{
+	return (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_TAIL);
+}
+
+/* Whether all commands have been read. In QEMU the head reads as the ring's length where it is 0. */
+static inline bool amdvi_is_read(uint32_t tail)
+{
+	uint32_t head = (uint32_t)arch_mmio_read64(board.iommu.registers + AMDVI_HEAD);
+
+	return !((head - tail) % sizeof(amdvi->commands));
+}
+
+/*
+ * Says in *tail where the first command goes. The last wait may not have ended. If the ring is empty, its holder trapped before it was
+ * handed over (BH-D346), and another is. If it is not, its holder trapped behind that or has given up: nothing may be put behind what the
+ * IOMMU has not read, so its end is waited for. Returns false if it does not come within a bound.
+ */
+bool amdvi_begin(uint32_t *tail);

@@ -10,7 +10,7 @@
  * not this one. docs/decisions/partitioning.md has why the processors' tables are not shared.
  *
  * A backend is a row of two: what start-up calls, struct iommu_boot, and what stays, struct iommu. A board names its IOMMU's kind; a
- * board without one has no row, and its sandboxes no functions that master the bus.
+ * board without one has no row, and its sandboxes no functions that master the bus, but the one that is allowed to without.
  */
 #pragma once
 #include "abi/table.h"
@@ -78,23 +78,47 @@ struct iommu_boot {
 	HAL_CHECKED enum hal_status (*create)(struct iommu_view *view, struct hal_arena *arena);
 	/* Maps what `open` and `close` of this view touch, one to one. */
 	HAL_CHECKED enum hal_status (*map)(struct hal_space *space, const struct iommu_view *view);
+	/* Those below are NULL where there is nothing to do. Makes what was written to tables visible to the IOMMU. */
+	void (*publish)(void);
+	/* PCs. As the functions of these names below. */
+	uint32_t (*admit)(const struct iommu_view *view, uint32_t stream);
+	uint32_t (*admit_lines)(uint32_t core, uint32_t apic_id);
+	/* As iommu_clear_faults. */
+	void (*clear_faults)(void);
 };
-/* The backends of this image, in no order; the list ends with NULL. */
-extern const struct iommu_boot *const iommu_backends[];
+/* Returns the backend of the board's kind, or NULL. An image holds no other. */
+const struct iommu_boot *iommu_backend(void);
 
 /* As struct iommu_boot.probe, of the board's IOMMU; NULL on a board without. Chooses the backend. Call once, before all that follows. */
 const char *iommu_missing(void);
+/*
+ * Clears what the IOMMU has recorded of start-up's own try, which is nobody's fault, and lets it record anew. Call after
+ * hal_machine_block_dma, when the card is silent.
+ */
+void iommu_clear_faults(void);
 /* Makes the view of a partition that has `masters`: nothing mapped, no stream. Returns HAL_OK, HAL_E_UNSUPPORTED (no IOMMU) or HAL_E_NOMEM.
  */
 HAL_CHECKED enum hal_status iommu_create(struct iommu_view *view, struct hal_arena *arena, const struct hal_partition_config *config);
 /*
- * hal_partition_map: maps in stage 2 and, with HAL_DMA and where the view has a root, in that as well; in both or in none. Returns what
- * pt_map does.
+ * hal_partition_map: maps in stage 2 and, with HAL_DMA and where the view has a root, in that as well; in both or in none. HAL_DMA alone
+ * maps in the view's root alone, which is then required (HAL_E_PERMISSION). Returns what pt_map does.
  */
 HAL_CHECKED enum hal_status iommu_map_both(struct pt *stage2, struct iommu_view *view, gpa_t gpa, hpa_t hpa, uint64_t size,
 					   unsigned permissions, enum hal_memory memory);
 /* Adds a function's stream, closed. Returns HAL_OK, HAL_E_DENIED (the partition has no `masters`) or HAL_E_RANGE (no room). */
 HAL_CHECKED enum hal_status iommu_attach(struct iommu_view *view, uint32_t stream);
+/*
+ * PCs. Lets messages of an attached stream interrupt the view's core, each vector of its own. Returns the address that its messages must
+ * have, in the lower half of the address space, or 0: any does. Call once a stream.
+ */
+uint32_t iommu_admit(const struct iommu_view *view, uint32_t stream);
+/*
+ * PCs. Lets lines interrupt machine core `core`, whose APIC has this ID, at each vector that lines may have. Returns the high word of
+ * entries of the I/O APIC that go there, to which ioapic.c adds the vector where the IOMMU goes by entries of its own.
+ */
+uint32_t iommu_admit_lines(uint32_t core, uint32_t apic_id);
+/* PCs. Makes tables visible to the IOMMU. Call when everything of a sandbox is mapped and admitted, before its view is opened. */
+void iommu_publish(void);
 /* Maps what the resident functions touch. */
 HAL_CHECKED enum hal_status iommu_map(struct hal_space *space, const struct iommu_view *view);
 /* The board's backend's parts of the image, or NULL on a board without an IOMMU. */

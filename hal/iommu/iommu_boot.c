@@ -6,20 +6,11 @@
 
 static const struct iommu_boot *backend;
 
-static const struct iommu_boot *find(enum bh_iommu kind)
-{
-	const struct iommu_boot *const *row = iommu_backends;
-
-	while (*row && (*row)->kind != kind)
-		row++;
-	return *row;
-}
-
 const char *iommu_missing(void)
 {
 	if (board.iommu.kind == BH_IOMMU_NONE)
 		return NULL;
-	backend = find(board.iommu.kind);
+	backend = iommu_backend();
 	if (!backend)
 		return "this monitor cannot drive the IOMMU that the board names; correct `iommu` in its board.h";
 	iommu = backend->resident;
@@ -34,6 +25,12 @@ enum hal_status hal_machine_block_dma(hpa_t tables, const char **missing)
 		return HAL_OK;
 	*missing = why;
 	return HAL_E_UNSUPPORTED;
+}
+
+void iommu_clear_faults(void)
+{
+	if (backend && backend->clear_faults)
+		backend->clear_faults();
 }
 
 enum hal_status iommu_create(struct iommu_view *view, struct hal_arena *arena, const struct hal_partition_config *config)
@@ -54,8 +51,11 @@ enum hal_status iommu_map_both(struct pt *stage2, struct iommu_view *view, gpa_t
 {
 	unsigned own = permissions & ~(unsigned)HAL_DMA;
 	bool both = own != permissions && view->pt.root;
-	enum hal_status status = pt_prepare(stage2, gpa.v, hpa, size, own, memory);
+	enum hal_status status;
 
+	if (both && !own)
+		return pt_map(&view->pt, gpa.v, hpa, size, HAL_READ | HAL_WRITE, memory);
+	status = pt_prepare(stage2, gpa.v, hpa, size, own, memory);
 	if (status == HAL_OK && both)
 		status = pt_prepare(&view->pt, gpa.v, hpa, size, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);
 	if (status != HAL_OK)
@@ -74,6 +74,23 @@ enum hal_status iommu_attach(struct iommu_view *view, uint32_t stream)
 		return HAL_E_RANGE;
 	view->streams[view->count++] = stream;
 	return HAL_OK;
+}
+
+uint32_t iommu_admit(const struct iommu_view *view, uint32_t stream)
+{
+	return backend->admit ? backend->admit(view, stream) : 0;
+}
+
+/* Intel 82093AA data sheet, 3.2.4 "I/O Redirection Table Registers": the destination in bits 63:56. */
+uint32_t iommu_admit_lines(uint32_t core, uint32_t apic_id)
+{
+	return backend && backend->admit_lines ? backend->admit_lines(core, apic_id) : apic_id << 24;
+}
+
+void iommu_publish(void)
+{
+	if (backend && backend->publish)
+		backend->publish();
 }
 
 const struct hal_part *iommu_parts(void)

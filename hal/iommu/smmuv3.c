@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SMMUv3, resident: entries of the stream table are opened and closed, and the SMMU forgets what it held of them. Arm IHI 0070. */
+/* SMMUv3, resident: entries of the stream table are opened and closed, and what the SMMU cached of them is invalidated. Arm IHI 0070. */
 #include "hal/iommu/smmuv3.h"
 
 struct smmu smmu;
@@ -89,6 +89,15 @@ static bool invalidate(const struct iommu_view *view)
 	return smmu_send(at);
 }
 
+/*
+ * 7.4 "Event queue overflow". Nobody takes events out. What is recorded stays in memory until others go over it, and a queue that is full,
+ * as a hostile function can make it at any time, goes on here. An overflow is acknowledged by the same write.
+ */
+static void go_round(void)
+{
+	smmu_write(SMMU_EVENTQ_CONS, smmu_read(SMMU_EVENTQ_PROD));
+}
+
 static bool change(const struct iommu_view *view, uint32_t self, uint64_t word)
 {
 	bool done;
@@ -97,6 +106,7 @@ static bool change(const struct iommu_view *view, uint32_t self, uint64_t word)
 	for (uint32_t n = 0; n < view->count; n++)
 		write_entry(smmu.streams[view->streams[n]], view, word);
 	done = invalidate(view);
+	go_round();
 	arch_barrier(); /* the next holder finds the queue as this one left it */
 	hal_lock_give(view->lock, self);
 	return done;

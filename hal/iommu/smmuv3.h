@@ -31,6 +31,7 @@ enum {
 	SMMU_CMDQ_PROD = 0x98,
 	SMMU_CMDQ_CONS = 0x9c,
 	SMMU_EVENTQ_BASE = 0xa0,
+	SMMU_PAGE_1 = 0x10000,
 	SMMU_EVENTQ_PROD = 0x100a8, /* page 1 */
 	SMMU_EVENTQ_CONS = 0x100ac,
 };
@@ -53,6 +54,7 @@ enum {
 	SMMU_EVENT_BYTES = (1 << SMMU_EVENT_BITS) * SMMU_EVENT_WORDS * 8,
 };
 _Static_assert(SMMU_STREAM_BYTES + SMMU_COMMAND_BYTES + SMMU_EVENT_BYTES <= BH_SMMUV3_BYTES, "the table's frames hold all of it");
+_Static_assert(SMMU_STREAM_BYTES + SMMU_COMMAND_BYTES == BH_SMMUV3_EVENTS && SMMU_EVENT_BYTES == BH_FAULTS_BYTES, "as others read it");
 _Static_assert(BH_MAX_PCI_FUNCTIONS + 2 < 1 << SMMU_COMMAND_BITS, "a sandbox's commands fit the empty queue");
 /* An index, and the bit that tells a full queue from an empty one: 3.5.1 "SMMU circular queues". */
 enum { SMMU_COMMAND_INDEX = (2 << SMMU_COMMAND_BITS) - 1 };
@@ -67,6 +69,7 @@ enum smmu_opcode {
 	SMMU_CMD_CFGI_STE = 0x03,
 	SMMU_CMD_CFGI_ALL = 0x04,
 	SMMU_CMD_TLBI_S12_VMALL = 0x28,
+	SMMU_CMD_TLBI_S2_IPA = 0x2a,
 	SMMU_CMD_TLBI_NSNH_ALL = 0x30,
 	SMMU_CMD_SYNC = 0x46,
 };

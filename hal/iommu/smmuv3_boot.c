@@ -117,7 +117,7 @@ static void point(void)
 
 /* 4.3 "Configuration structure invalidation", 4.4 "TLB invalidation": nothing that an earlier system left is used. */
 enum { CFGI_ALL_RANGE = 31 };
-static bool forget_all(void)
+static bool invalidate_all(void)
 {
 	uint32_t at;
 
@@ -135,7 +135,7 @@ static const char *block(uint64_t tables)
 		return "the SMMU does not stop; let the boot loader leave it off";
 	fill(tables);
 	point();
-	if (!forget_all())
+	if (!invalidate_all())
 		return "the SMMU takes no commands; reset the board";
 	if (!control(CR0_CMDQEN | CR0_EVENTQEN) || !control(CR0_CMDQEN | CR0_EVENTQEN | CR0_SMMUEN))
 		return "the SMMU does not start; reset the board";
@@ -148,17 +148,16 @@ static enum hal_status create(struct iommu_view *view, struct hal_arena *arena)
 	return HAL_OK;
 }
 
-/* The page of registers that `open` and `close` use, and the two tables. */
+/* The pages of registers that `open` and `close` use, and the two tables. */
 static enum hal_status map(struct hal_space *space, const struct iommu_view *view)
 {
-	const void *registers = (const void *)(uintptr_t)smmu.registers;
-	hpa_t tables = { (uintptr_t)smmu.streams };
-	enum hal_status status;
+	enum hal_status status = hal_space_map_same(space, smmu.registers, BH_PAGE_BYTES, HAL_MEMORY_DEVICE);
 
-	status = hal_space_map(space, registers, (hpa_t){ smmu.registers }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
+	if (status == HAL_OK)
+		status = hal_space_map_same(space, smmu.registers + SMMU_PAGE_1, BH_PAGE_BYTES, HAL_MEMORY_DEVICE);
 	if (status != HAL_OK)
 		return status;
-	return hal_space_map(space, smmu.streams, tables, SMMU_STREAM_BYTES + SMMU_COMMAND_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);
+	return hal_space_map_same(space, (uintptr_t)smmu.streams, SMMU_STREAM_BYTES + SMMU_COMMAND_BYTES, HAL_MEMORY_RAM);
 }
 
 const struct iommu_boot smmuv3_boot = {

@@ -45,6 +45,18 @@ static struct hal_base decode(const struct bh_pci_function *function, uint32_t n
 	return base;
 }
 
+bool hal_function_base(const struct bh_pci_function *function, uint32_t bar, struct hal_base *base)
+{
+	uint32_t n = 0;
+
+	if (bar >= BH_PCI_FUNCTION_BARS)
+		return false;
+	while (n < bar)
+		n += 1u + is_wide(function->bar[n]);
+	*base = decode(function, bar);
+	return n == bar && base->bytes;
+}
+
 uint32_t hal_function_bases(const struct bh_pci_function *function, struct hal_base bases[HAL_MAX_BASES])
 {
 	uint32_t count = 0;

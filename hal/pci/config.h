@@ -21,6 +21,7 @@ enum {
 	PCI_COMMAND_DECODE = PCI_COMMAND_IO | PCI_COMMAND_MEMORY,
 	PCI_COMMAND_INTX_DISABLE = 1 << 10,
 	PCI_SILENT = 0,
+	PCI_FUNCTION_RESET = 1 << 15, /* no command: of device control. PCI Express Base 3.0, 7.8.4 "Device Control Register" */
 	PCI_STATUS_CAPABILITIES = 1 << 20,
 	PCI_HEADER_TYPE = 0x7f << 16,
 	PCI_HEADER_MULTI = 1 << 23,
@@ -44,7 +45,7 @@ enum { PCI_ADDRESS_FUNCTION_MASK = 0xffff, PCI_ADDRESS_REGISTER_MASK = 0xfc };
 extern uint64_t pci_ecam;
 
 /* Start-up: the offset of a function's first capability of this kind, or 0. PCI Local Bus 3.0, 6.7 "Capabilities List". */
-enum { PCI_CAPABILITY_MSI = 0x05, PCI_CAPABILITY_MSI_X = 0x11 };
+enum { PCI_CAPABILITY_MSI = 0x05, PCI_CAPABILITY_EXPRESS = 0x10, PCI_CAPABILITY_MSI_X = 0x11 };
 uint32_t pci_capability(uint32_t function, uint32_t kind);
 
 /* The double word at `place`, function << PCI_REGISTER_BITS | offset, a multiple of 4. */

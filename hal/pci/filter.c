@@ -106,14 +106,21 @@ static void silence(const struct pci_function *function)
 	(void)pci_config_read(function->place + PCI_COMMAND);
 }
 
-/* Some functions decode for ever: those are moved while they do. Of a capability's first double word the lower half is read-only. */
+/*
+ * Some functions decode for ever: those are moved while they do. Of a capability's first double word the lower half is read-only. Above
+ * device control is a status that ones clear.
+ */
 static void reset_function(const struct pci_function *function, uint32_t command)
 {
+	uint32_t control = function->place + function->device_control;
+
 	silence(function);
 	for (const struct pci_stretch *one = function->messages; one < function->messages + PCI_MESSAGES; one++)
-		if (one->bytes)
-			pci_config_write(function->place + one->first, 0);
-	if (command == PCI_SILENT)
+		if (one->first)
+			pci_config_write(function->place + one->first, one->reset);
+	if (command == PCI_FUNCTION_RESET && function->device_control)
+		pci_config_write(control, (pci_config_read(control) & UINT16_MAX) | command);
+	if (!(command & PCI_COMMAND_DECODE))
 		return;
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		pci_config_write(function->place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);

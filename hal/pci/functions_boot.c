@@ -118,21 +118,22 @@ static bool is_there(const struct bh_pci_function *function)
 	       !(read(function->id, PCI_HEADER) & PCI_HEADER_TYPE);
 }
 
-/*
- * Message control above the identifier, address, data, and the mask of each message: PCI Local Bus 3.0, 6.8.1 "MSI Capability Structure".
- * MSI-X has its table in a base address, and here the control alone: 6.8.2.
- */
-enum { MSI_BYTES = 12, MSI_LONG = 1 << 23, MSI_LONG_BYTES = 4, MSI_MASKS = 1 << 24, MSI_MASK_BYTES = 8, MSI_X_BYTES = 4 };
-static void allow_messages(struct pci_function *own, uint32_t id)
+/* Device capabilities, and device control. PCI Express Base 3.0, 7.8.3, 7.8.4. */
+enum { EXPRESS_CAPABILITIES = 4, EXPRESS_CONTROL = 8, EXPRESS_RESETS = 1 << 28 };
+static void allow_reset(struct pci_function *own, uint32_t id)
 {
-	uint32_t msi = pci_capability(id, PCI_CAPABILITY_MSI), msi_x = pci_capability(id, PCI_CAPABILITY_MSI_X);
-	uint32_t control = read(id, msi);
-	uint32_t bytes = MSI_BYTES + (control & MSI_LONG ? MSI_LONG_BYTES : 0) + (control & MSI_MASKS ? MSI_MASK_BYTES : 0);
+	uint32_t express = pci_capability(id, PCI_CAPABILITY_EXPRESS);
 
-	if (msi)
-		own->messages[0] = (struct pci_stretch){ (uint8_t)msi, (uint8_t)bytes };
-	if (msi_x)
-		own->messages[1] = (struct pci_stretch){ (uint8_t)msi_x, MSI_X_BYTES };
+	if (express && read(id, express + EXPRESS_CAPABILITIES) & EXPRESS_RESETS)
+		own->device_control = (uint8_t)(express + EXPRESS_CONTROL);
+}
+
+uint32_t pci_reset_ms(const struct pci_view *view)
+{
+	for (uint32_t n = 0; n < view->count; n++)
+		if (view->functions[n].device_control)
+			return PCI_RESET_MS;
+	return 0;
 }
 
 /* Its ROM is off. */
@@ -146,9 +147,8 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 		return HAL_E_UNSUPPORTED;
 	write(function->id, PCI_ROM_ADDRESS, 0);
 	own->place = function->id << PCI_REGISTER_BITS;
-	own->may = PCI_COMMAND_DECODE | (function->dma == BH_DMA_TRANSLATED ? PCI_COMMAND_MASTER : 0);
-	if (function->dma == BH_DMA_TRANSLATED && board.iommu.kind == BH_IOMMU_AMDVI)
-		allow_messages(own, function->id);
+	own->may = PCI_COMMAND_DECODE | (function->dma != BH_DMA_FREE ? PCI_COMMAND_MASTER : 0);
+	allow_reset(own, function->id);
 	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		own->bar[bar] = function->bar[bar];
 	view->count++;
@@ -187,10 +187,11 @@ enum hal_status pci_map(struct hal_space *space, const struct pci_view *view)
 	enum hal_status status = HAL_OK;
 
 	for (uint32_t n = 0; board.pci.ecam && n < view->count && status == HAL_OK; n++) {
-		uint64_t page = board.pci.ecam + view->functions[n].place;
+		const struct pci_table *table = &view->tables[n];
 
-		status = hal_space_map(space, (const void *)(uintptr_t)page, (hpa_t){ page }, PCI_PAGE_BYTES, HAL_READ | HAL_WRITE,
-				       HAL_MEMORY_DEVICE);
+		status = hal_space_map_same(space, board.pci.ecam + view->functions[n].place, PCI_PAGE_BYTES, HAL_MEMORY_DEVICE);
+		if (status == HAL_OK && table->page_bytes)
+			status = hal_space_map_same(space, table->pages, table->page_bytes, HAL_MEMORY_DEVICE);
 	}
 	return status;
 }

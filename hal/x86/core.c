@@ -4,6 +4,7 @@
 
 #include "arch/x86_64/x86.h"
 #include "board.h"
+#include "hal/iommu/pc.h"
 #include "hal/pci/config.h"
 #include "hal/x86/apic/apic.h"
 #include "hal/x86/apic/ioapic.h"
@@ -18,10 +19,17 @@ HAL_OUTLINE uint64_t x86_get(const struct hal_core *core, enum x86_field field)
 	return x86_vendor->get(core, field);
 }
 
+/* A table of MSI-X whose addresses are the monitor's, or NULL. */
+static const struct pci_table *table_at(const struct hal_core *core, uint64_t gpa)
+{
+	return iommu_has_addresses() ? pci_table_of(&core->partition->pci, gpa) : NULL;
+}
+
 /* An access there is carried out as far as it is granted, if its instruction is understood. */
 static bool is_filtered(const struct hal_core *core, uint64_t gpa)
 {
-	return gpa >> PAGE_SHIFT == board.pc.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE;
+	return gpa >> PAGE_SHIFT == board.pc.ioapic >> PAGE_SHIFT || pci_place(&core->partition->pci, gpa) != PCI_NOWHERE ||
+	       table_at(core, gpa);
 }
 
 unsigned hal_core_slot(const struct hal_core *core)
@@ -107,9 +115,13 @@ HAL_OUTLINE void hal_core_quiesce(struct hal_core *core)
 /* A masked entry drops what its line raises: Intel 82093AA data sheet, 3.2.4 "I/O Redirection Table Registers". */
 bool hal_partition_quiesce(struct hal_core *core)
 {
+	bool quiet;
+
 	pci_reset(&core->partition->pci, core->self, PCI_SILENT);
 	ioapic_reset(core->partition, core->self);
-	return iommu_close(&core->partition->iommu, core->self);
+	quiet = iommu_close(&core->partition->iommu, core->self);
+	pci_reset(&core->partition->pci, core->self, PCI_FUNCTION_RESET);
+	return quiet;
 }
 
 /* Whatever cores that were still running asked of those that had stopped is forgotten. The rest is as hal_core_quiesce has left it. */
@@ -148,8 +160,11 @@ static enum hal_action emulate_long(struct hal_core *core, const struct hal_exit
 
 HAL_OUTLINE enum hal_action x86_emulate_device(struct hal_core *core, const struct hal_exit *exit)
 {
+	const struct pci_table *table = table_at(core, exit->gpa);
 	enum hal_action action;
 
+	if (table)
+		return pci_write_table(table, exit);
 	return pci_emulate(&core->partition->pci, core->self, exit, &action) ? action : ioapic_emulate(core, exit);
 }
 

@@ -46,6 +46,7 @@ struct hal_partition {
 	struct ioapic_view ioapic;
 	struct pci_view pci;
 	struct iommu_view iommu;
+	uint32_t line_target[BH_MAX_SANDBOX_CORES]; /* iommu_admit_lines, if it has a line */
 	struct hal_core *core[BH_MAX_SANDBOX_CORES];
 	struct x86_kick_target kick[BH_MAX_SANDBOXES];
 	struct x86_kick_target told[BH_MAX_SANDBOXES]; /* sandboxes that get the notice when this one is parked; the list ends with an entry

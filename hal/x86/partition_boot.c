@@ -6,6 +6,8 @@
 #include "hal/x86/apic/ioapic.h"
 #include "hal/x86/core.h"
 
+HAL_ASSERT_SMALL_FRAME(struct hal_partition, struct hal_space);
+
 enum { PORTS = 0x10000, PORT_MAP_BYTES = PORTS / 8 };
 
 /* Every bit set: denied until told otherwise. */
@@ -84,11 +86,6 @@ enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hp
 				 : iommu_map_both(&partition->stage2, &partition->iommu, gpa, hpa, size, permissions, memory);
 }
 
-enum hal_status hal_partition_unmap(struct hal_partition *partition, gpa_t gpa, uint64_t size)
-{
-	return partition->sealed ? HAL_E_SEALED : pt_unmap(&partition->stage2, gpa.v, size);
-}
-
 bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struct hal_leaf *out)
 {
 	return pt_query(&partition->stage2, gpa.v, out);
@@ -105,13 +102,33 @@ enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint3
 	return HAL_OK;
 }
 
+/* The pages of a table of MSI-X whose addresses are the monitor's: writes exit. */
+static enum hal_status trap_table(struct hal_partition *partition, const struct pci_table *table)
+{
+	enum hal_status status = pt_unmap(&partition->stage2, table->pages, table->page_bytes);
+
+	return status == HAL_OK
+		       ? pt_map(&partition->stage2, table->pages, (hpa_t){ table->pages }, table->page_bytes, HAL_READ, HAL_MEMORY_DEVICE)
+		       : status;
+}
+
+static enum hal_status admit_messages(struct hal_partition *partition, const struct bh_pci_function *function)
+{
+	uint32_t address = iommu_admit(&partition->iommu, function->id);
+	const struct pci_table *table;
+	enum hal_status status = pci_allow_messages(&partition->pci, function, address, &table);
+
+	return status == HAL_OK && table ? trap_table(partition, table) : status;
+}
+
 enum hal_status hal_partition_grant_function(struct hal_partition *partition, const struct bh_pci_function *function)
 {
 	enum hal_status status = partition->sealed ? HAL_E_SEALED : pci_grant(&partition->pci, function);
 
-	if (status == HAL_OK && function->dma == BH_DMA_TRANSLATED)
-		status = iommu_attach(&partition->iommu, function->id);
-	return status;
+	if (status != HAL_OK || function->dma != BH_DMA_TRANSLATED)
+		return status;
+	status = iommu_attach(&partition->iommu, function->id);
+	return status == HAL_OK ? admit_messages(partition, function) : status;
 }
 
 enum hal_status hal_partition_show_functions(struct hal_partition *partition, hpa_t absent)
@@ -129,6 +146,8 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 		return HAL_E_DENIED;
 	if (vector < IOAPIC_FIRST_VECTOR || vector > IOAPIC_LAST_VECTOR)
 		return HAL_E_RANGE;
+	for (uint32_t own = 0; !partition->ioapic.count && own < partition->core_count; own++)
+		partition->line_target[own] = iommu_admit_lines(partition->cores[own], partition->apic_id[own]);
 	return ioapic_grant(&partition->ioapic, line, slot, vector, flags, partition->kick_mailboxes) ? HAL_OK : HAL_E_RANGE;
 }
 
@@ -158,5 +177,11 @@ void hal_partition_seal(struct hal_partition *partition)
 {
 	ioapic_reset(partition, HAL_LOCK_START_UP);
 	partition->sealed = true;
-	(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP); /* if it fails, its functions reach nothing */
+	iommu_publish();
+	(void)iommu_open(&partition->iommu, HAL_LOCK_START_UP); /* if it fails, they reach its RAM or nothing */
+}
+
+uint32_t hal_partition_reset_ms(const struct hal_partition *partition)
+{
+	return pci_reset_ms(&partition->pci);
 }

@@ -49,5 +49,5 @@ enum hal_status hal_space_map_devices(struct hal_space *space, const struct hal_
 		status = iommu_map(space, &partition->iommu);
 	if (status != HAL_OK || !partition->ioapic.count)
 		return status;
-	return pt_map(&space->tables, board.pc.ioapic, (hpa_t){ board.pc.ioapic }, BH_PAGE_BYTES, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
+	return hal_space_map_same(space, board.pc.ioapic, BH_PAGE_BYTES, HAL_MEMORY_DEVICE);
 }

@@ -7,6 +7,7 @@
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/dma_faults.h"
 #include "kernel/core/follow.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
@@ -264,11 +265,24 @@ static void run_park(const struct command_line *line)
 }
 
 const struct command kernel_commands[] = {
-	{ "help", 0, run_help },     { "info", 0, run_info },       { "heartbeat", 1, run_heartbeat },
-	{ "delay", 1, run_delay },   { "ticks", 1, run_ticks },     { "stream", 1, run_stream },
-	{ "random", 1, run_random }, { "notices", 1, run_notices }, { "follow", 0, run_follow },
-	{ "kick", 2, run_kick },     { "cores", 0, run_cores },     { "core", 1, run_core },
-	{ "read", 1, run_read },     { "write", 1, run_write },     { "life", 0, run_life },
-	{ "crash", 0, run_crash },   { "reboot", 0, run_reboot },   { "park", 0, run_park },
+	{ "help", 0, run_help },
+	{ "info", 0, run_info },
+	{ "heartbeat", 1, run_heartbeat },
+	{ "delay", 1, run_delay },
+	{ "ticks", 1, run_ticks },
+	{ "stream", 1, run_stream },
+	{ "random", 1, run_random },
+	{ "notices", 1, run_notices },
+	{ "follow", 0, run_follow },
+	{ "kick", 2, run_kick },
+	{ "cores", 0, run_cores },
+	{ "core", 1, run_core },
+	{ "read", 1, run_read },
+	{ "write", 1, run_write },
+	{ "life", 0, run_life },
+	{ "crash", 0, run_crash },
+	{ "dma-faults", 0, run_dma_faults },
+	{ "reboot", 0, run_reboot },
+	{ "park", 0, run_park },
 	{ NULL, 0, NULL },
 };

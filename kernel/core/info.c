@@ -31,6 +31,13 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 	return NULL;
 }
 
+uint64_t info_dma_address(const void *own)
+{
+	const struct bh_grant *seen = info_find(BH_GRANT_DMA_RAM, NULL), *ram = info_find(BH_GRANT_RAM, NULL);
+
+	return (uintptr_t)own + (seen && ram ? seen->gpa - ram->gpa : 0);
+}
+
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b)
 {
 	if (!sandboxed)

@@ -13,6 +13,12 @@ void info_init(const struct bh_info *given);
 /* Returns the first grant of this kind whose role label is `name` (NULL: any), or NULL. */
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name);
 
+/*
+ * Returns where this sandbox's PCI functions see what it has at `own`, in its RAM: there, or on a machine without an IOMMU at the machine's
+ * own address.
+ */
+uint64_t info_dma_address(const void *own);
+
 /* Hypercall of abi/guest.h; BH_E_UNKNOWN on the bare machine. */
 int64_t info_call_monitor(enum bh_call function, uint64_t a, uint64_t b);
 

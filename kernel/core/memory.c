@@ -67,10 +67,12 @@ static void map_grant(const struct bh_grant *grant)
 		break;
 	case BH_GRANT_FOREIGN_LOG:
 	case BH_GRANT_STATS:
+	case BH_GRANT_DMA_FAULTS:
 		map_holes(grant->gpa, grant->size, SPACE_RODATA);
 		break;
 	case BH_GRANT_DEVICE:
 	case BH_GRANT_IRQCHIP:
+	case BH_GRANT_PCI_FUNCTION: /* of size 0 where configuration registers are not memory */
 		map_holes(grant->gpa, grant->size, SPACE_DEVICE);
 		break;
 	default:

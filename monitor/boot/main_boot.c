@@ -39,25 +39,41 @@ static void check_machine(void)
 		monitor_refuse("cannot start", missing);
 }
 
-/* BH-I1.dma: what a loader left at work would change what is checked next. */
-static void end_dma(const struct bh_table *table)
+static void silence_functions(void)
 {
-	const char *missing = "";
-
 	if (!hal_machine_silence_functions())
 		monitor_refuse("cannot start",
 			       "a PCI function does not stop mastering the bus; take it out, or switch it off in the firmware");
-	if (hal_machine_block_dma((hpa_t){ table->iommu_tables }, &missing) != HAL_OK)
+}
+
+static void block_dma(const struct bh_table *table)
+{
+	const char *missing = "";
+
+	if (hal_machine_block_dma((hpa_t){ table->iommu_tables }, &missing) != HAL_OK || hal_machine_try_dma(&missing) != HAL_OK)
 		monitor_refuse("cannot start", missing);
 }
 
-static void check_modules(const struct bh_table *table, const struct arch_modules *modules)
+static void trust_module(const char *why)
 {
-	const struct table_limits limits = this_machine();
-	const char *why = table_refuse_modules(table, &limits, modules);
-
 	if (why)
 		monitor_refuse("boot module refused", why);
+}
+
+/*
+ * BH-I1.dma: what a loader left at work changes nothing that has been checked. The loader may have put the boot module where the IOMMU's
+ * tables go, so the module is moved, unread, before they are filled, and checked where it has come to lie.
+ */
+static void take_payload(const struct bh_table *table)
+{
+	const struct table_limits limits = this_machine();
+	const struct arch_modules modules = arch_boot_modules();
+
+	silence_functions();
+	trust_module(table_refuse_modules(table, &limits, &modules));
+	module_spread(table, modules.start);
+	block_dma(table);
+	trust_module(table_refuse_spread(table));
 }
 
 /* This core becomes the table's core 0. If it is another one, kicks and interrupts for core 0 would go elsewhere. */
@@ -132,13 +148,11 @@ _Noreturn void monitor_boot(void)
 {
 	const struct bh_table *table = &partition_table;
 	struct boot_clock clock = { .entered = arch_counter() };
-	struct arch_modules modules = arch_boot_modules();
 
 	/* 1. Trust nothing unchecked: the table, the machine, and, when no device can change it, what the loader brought. */
 	check_table(table);
 	check_machine();
-	end_dma(table);
-	check_modules(table, &modules);
+	take_payload(table);
 
 	/* 2. Quiet hardware, one time base. */
 	hal_machine_init();
@@ -148,8 +162,7 @@ _Noreturn void monitor_boot(void)
 		monitor_refuse("cannot start",
 			       "the machine's counter does not run or does not tell its frequency; the firmware has to set it");
 
-	/* 3. Payload first, as its module may lie anywhere; the page monitors share; every sandbox; every monitor's own tables. */
-	module_spread(table, modules.start);
+	/* 3. The page monitors share; every sandbox; every monitor's own tables. Payload is there: its module may have lain anywhere. */
 	clear_shared(table->shared);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		build_partition(table, n, &clock, &builds[n]);

@@ -164,6 +164,14 @@ static void grant_functions(const struct bh_table *table, uint32_t index, struct
 		build_must(hal_partition_show_functions(partition, (hpa_t){ absent }), "PCI configuration registers");
 }
 
+/* What PCI functions that master the bus reach: all RAM of their sandbox, and regions that the table has for them alone. */
+static unsigned permissions_of(const struct bh_region *region)
+{
+	if (region->kind == BH_REGION_DMA)
+		return HAL_DMA;
+	return region->permissions | (region->kind == BH_REGION_RAM ? HAL_DMA : 0);
+}
+
 static void grant_everything(const struct bh_table *table, uint32_t index, struct hal_partition *partition)
 {
 	for (uint32_t n = 0; n < table->region_count; n++) {
@@ -171,8 +179,7 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 
 		if (region->sandbox == index)
 			build_must(hal_partition_map(partition, (gpa_t){ region->gpa }, (hpa_t){ region->hpa }, region->size,
-						     region->permissions | (region->kind == BH_REGION_RAM ? HAL_DMA : 0),
-						     (enum hal_memory)region->memory_type),
+						     permissions_of(region), (enum hal_memory)region->memory_type),
 				   "memory region");
 	}
 	for (uint32_t n = 0; n < table->port_count; n++)
@@ -234,6 +241,7 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	private->core_count = build->sandbox->core_count;
 	private->may_kick = build->sandbox->may_kick;
 	private->kick_timeout = clock_hz / KICK_TIMEOUTS_PER_SECOND;
+	private->reset_ticks = clock_hz / 1000 * hal_partition_reset_ms(build->partition);
 	private->snapshot = build->snapshot;
 	private->log = (const struct bh_log *)(uintptr_t)(build->sandbox->pool + BH_POOL_LOG);
 	private->restarts_left = build->sandbox->max_restarts;

@@ -7,18 +7,21 @@
 #define BOARD_RAM { 0, 0x80000000 }
 
 /*
- * No sandbox's, whatever a table says: IOAPIC; local APICs and the addresses whose writes are interrupts; PCI configuration
+ * No sandbox's, whatever a table says: IOAPIC; IOMMU; local APICs and the addresses whose writes are interrupts; PCI configuration
  * (ECAM) and the window of PCI devices, which do DMA; HPET; root complex (RCBA); flash.
  */
 #define BOARD_PRIVATE_SPANS                                                                                                           \
-	{ 0xfec00000, 0x1000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, { 0xfed1c000, 0x4000 }, \
-		{ 0xff000000, 0x1000000 }
+	{ 0xfec00000, 0x1000 }, { 0xfed80000, 0x4000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, \
+		{ 0xfed1c000, 0x4000 }, { 0xff000000, 0x1000000 }
 
 /* PCI: configuration registers of bus 0, the only one; where base addresses may lie. */
 #define BOARD_PCI_ECAM     UINT64_C(0xb0000000)
 #define BOARD_PCI_WINDOW   { 0xc0000000, 0x3d000000 }
 #define BOARD_PCI_PORTS    { 0xc000, 0x4000 }
 #define BOARD_PCI_PORTS_AT UINT64_C(0)
+
+/* AMD-Vi, function 00:01.0: where QEMU puts its registers. */
+#define BOARD_IOMMU { BH_IOMMU_AMDVI, UINT64_C(0xfed80000), 8 }
 
 #define BOARD_PRIVATE_PORTS PC_PRIVATE_PORTS
 
@@ -47,6 +50,7 @@ static const struct board board = {
 		.ports = BOARD_PCI_PORTS,
 		.ports_at = BOARD_PCI_PORTS_AT,
 	},
+	.iommu = BOARD_IOMMU,
 	.console = { .uart = BOARD_UART_16550_PORTS, .address = 0x3f8, .stride = 1 },
 	.pc = {
 		.exit_port = 0xf4,

@@ -26,9 +26,7 @@ from tests.config.software import Files
 Compile = Callable[[Path, str], Plan]
 BOARD_PART = "BOARD_TREE"
 IOMMU = re.compile(r"/\* BOARD_IOMMU (\w+) (0x[0-9a-f]+) (0x[0-9a-f]+) \*/")
-OTHER_IOMMU = (
-    "/delete-node/ &iommu;\n/delete-node/ &nic0;\n/delete-node/ &nic1;\n/delete-node/ &disk0;\n&pci0 { /delete-property/ iommu-map; };\n"
-)
+OTHER_IOMMU = "/delete-node/ &iommu;\n/delete-node/ &nic0;\n/delete-node/ &nic1;\n/delete-node/ &nic2;\n/delete-node/ &disk0;\n&pci0 { /delete-property/ iommu-map; };\n"
 IMAGE_START = {"qemu-svm": 0x100000, "bochs-vtx": 0x100000}
 
 

@@ -13,6 +13,7 @@ from bhtool.config.payload import NotYet
 from bhtool.config.rootfs.cpio import Archive
 
 LINK = {"aarch64": 0x40080000, "armv7": 0x40080000, "x86_64": 0x200000}
+MODULES = ("virtio_net", "e1000e", "nvme", "ext4", "kvaser_pci", "can_raw")
 MACHINE = {"aarch64": 183, "armv7": 40, "x86_64": 62}
 
 
@@ -112,6 +113,7 @@ def software(arch: str) -> dict[str, bytes]:
     kernel = {"aarch64": arm64_kernel, "armv7": arm32_kernel, "x86_64": x86_kernel}[arch]
     return {
         "sandbox-kernel.elf": good,
+        "dma-storm.elf": good,
         "cut.elf": good[:-2],
         "large.elf": elf(MACHINE[arch], LINK[arch], size=3 << 20),
         "other.elf": elf(MACHINE[other], LINK[arch]),
@@ -130,6 +132,7 @@ def software(arch: str) -> dict[str, bytes]:
         "vmlinuz-big": kernel(0xC000000),
         "vmlinuz-32": x86_kernel(xloadflags=0),
         "rootfs.cpio.gz": INITRD,
+        "rootfs-can.cpio.gz": INITRD,
         "rootfs-1M.cpio": root_file_system(init=bytes((1 << 20) - 1024)),
         "rootfs-large.cpio.gz": packed(100),
         "rootfs-half.cpio.gz": packed(60),
@@ -142,11 +145,12 @@ def software(arch: str) -> dict[str, bytes]:
 
 
 def write_modules(file: Path) -> None:
-    """A kernel with one module, and one built in."""
-    modules = {"virtio_net": {"path": "kernel/virtio_net.ko", "needs": [], "aliases": []}}
+    """A kernel with a few modules, and one built in."""
+    modules = {name: {"path": f"kernel/{name}.ko", "needs": [], "aliases": []} for name in MODULES}
     with zipfile.ZipFile(file, "w") as store:
         store.writestr("index.json", json.dumps({"version": "6.1.0-9", "modules": modules, "built_in": ["proc"]}))
-        store.writestr("kernel/virtio_net.ko", b"module")
+        for name in MODULES:
+            store.writestr(f"kernel/{name}.ko", b"module")
 
 
 class Files:

@@ -54,6 +54,7 @@ ROWS = [  # assumption; a partition file that relies on it, its platform, what i
     ("BH-A09", ("restart.dts", SVM, {"functions": [None], "restarts": True}), ("mixed.dts", SVM, {"functions": [None]})),
     ("BH-A29", ("mixed.dts", SVM, {"devices": {"nic0": TRANSLATED}}), ("mixed.dts", SVM, {})),
     ("BH-A30", ("mixed.dts", GICV3, {"devices": {"nic0": TRANSLATED}}), ("mixed.dts", GICV3, {})),
+    ("BH-A31", ("mixed.dts", SVM, {}), ("mixed.dts", GICV3, {})),
     ("BH-A11", ("mixed.dts", GICV2, {}), ("mixed.dts", SVM, {})),
     ("BH-A14", ("mixed.dts", GICV3, {"trusted_idle": True}), ("mixed.dts", SVM, {"trusted_idle": True})),
     ("BH-A15", ("mixed.dts", SVM, {"restarts": True}), ("mixed.dts", SVM, {})),

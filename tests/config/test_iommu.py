@@ -21,7 +21,7 @@ OF_BOARD = {
     VTD: ("BH_IOMMU_VTD", 0xFED90000, 0, 0xC0200000),
 }
 MACHINES = (("qemu-aarch64", SMMU), ("qemu-aarch64-gicv2", SMMU), ("qemu-armv7", SMMU), ("qemu-svm", AMDVI), ("qemu-svm", VTD))
-REMAPPING = {SMMU: 0, AMDVI: 1, VTD: 1}  # frames of a sandbox
+REMAPPING = {SMMU: 0, AMDVI: 1, VTD: 0}  # frames of a sandbox
 TABLES = {SMMU: abi.lib.BH_SMMUV3_BYTES, AMDVI: abi.lib.BH_AMDVI_BYTES, VTD: abi.lib.BH_VTD_BYTES}
 
 
@@ -86,7 +86,7 @@ def test_tables_of_the_iommu_are_nobodys(compile_on: Compile, tmp_path: Path, pl
 
 @pytest.mark.parametrize(("platform", "iommu"), MACHINES)
 def test_a_second_root_is_counted(compile_on: Compile, tmp_path: Path, platform: str, iommu: str) -> None:
-    """Tables for RAM alone, as those of stage 2; on a PC a page of interrupts. Who has no function that masters pays nothing."""
+    """Tables for RAM alone, as those of stage 2; with AMD-Vi a page of interrupts. Who has no function that masters pays nothing."""
     plan = compile_on(written(tmp_path, iommu, GRANT), platform)
     one, two, _ = plan.sandboxes
     assert two.iommu_table_bytes == two.ram_table_bytes + REMAPPING[iommu] * PAGE
@@ -107,3 +107,29 @@ def test_whose_dma_is_known_needs_no_translation(compile_on: Compile, tmp_path: 
 def test_the_iommu_itself_is_no_device(compile_on: Compile, tmp_path: Path) -> None:
     plan = compile_on(written(tmp_path, SMMU, "&two { access = <&iommu>; };"), "qemu-aarch64")
     assert [one.rule for one in plan.errors] == ["BH-R040"]
+
+
+@pytest.mark.parametrize(("iommu", "size", "is_refused"), [(VTD, 0x100000, False), (VTD, 0x200000, True), (AMDVI, 0x200000, False)])
+def test_a_monitor_owns_messages_in_small_base_addresses(
+    compile_on: Compile, tmp_path: Path, iommu: str, size: int, is_refused: bool
+) -> None:
+    """Of a table of MSI-X behind VT-d, whose pages are the monitor's."""
+    file = written(tmp_path, iommu, "")
+    cells = f"<0x82002810 0x0 0xc0200000 0x0 {size:#x}>; bulkhead,msix = <0 0x2000 5>;"
+    file.write_text(file.read_text().replace("<0x82002810 0x0 0xc0200000 0x0 0x20000>;", cells))
+    errors = compile_on(file, "qemu-svm").errors
+    assert ["BH-R125" in str(one) for one in errors] == [True] * is_refused
+
+
+@pytest.mark.parametrize(
+    ("iommu", "offset", "is_refused"),
+    [(VTD, 0x2000, False), (VTD, 0x2008, True), (AMDVI, 0x2008, False), (AMDVI, 0x2004, True)],
+)
+def test_a_monitor_owns_messages_that_lie_as_their_words_do(
+    compile_on: Compile, tmp_path: Path, iommu: str, offset: int, is_refused: bool
+) -> None:
+    file = written(tmp_path, iommu, "")
+    cells = f"<0x82002810 0x0 0xc0200000 0x0 0x20000>; bulkhead,msix = <0 {offset:#x} 5>;"
+    file.write_text(file.read_text().replace("<0x82002810 0x0 0xc0200000 0x0 0x20000>;", cells))
+    errors = compile_on(file, "qemu-svm").errors
+    assert ["BH-R125" in str(one) and "no multiple" in str(one) for one in errors] == [True] * is_refused

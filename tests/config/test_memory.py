@@ -32,9 +32,9 @@ def test_what_is_given_up_is_what_no_sandbox_has(compile_on: Compile, platform: 
     assert dict(machine_memory(plan))["kick mailboxes"] == lib.BH_PAGE_BYTES
 
 
-RAM_BEGINS = {"arm": 0x40200000, "pc": 0x200000}
+RAM_BEGINS = {"arm": 0x40200000, "pc": 0x200000} | {"qemu-svm": 0x400000, "qemu-svm-vtd": 0x400000}  # beside tables of the IOMMU
 IMAGE_BYTES = {"arm": (64 + 256) << 10, "pc": (1024 + 256) << 10}  # with what a loader hands over, with legacy memory
-PCS = ("qemu-svm", "bochs-vtx")
+PCS = ("qemu-svm", "qemu-svm-vtd", "bochs-vtx")
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -43,11 +43,12 @@ def test_image_and_pools_share_two_mebibytes(compile_on: Compile, platform: str)
     kind = "pc" if platform in PCS else "arm"
     plan = compile_on(PARTITIONS / "native.dts", platform)
     assert dict(machine_memory(plan))[IMAGE] == IMAGE_BYTES[kind]
-    assert min(one.ram_hpa for one in plan.sandboxes) == RAM_BEGINS[kind]
-    assert max(one.pool_hpa + one.pool_size for one in plan.sandboxes) <= RAM_BEGINS[kind]
+    begins = RAM_BEGINS.get(platform, RAM_BEGINS[kind])
+    assert min(one.ram_hpa for one in plan.sandboxes) == begins
+    assert max(one.pool_hpa + one.pool_size for one in plan.sandboxes) <= begins
 
 
-UNUSED_KIB = {"qemu-aarch64": 1384, "qemu-aarch64-gicv2": 1372, "qemu-armv7": 1372, "qemu-svm": 380, "bochs-vtx": 392}
+UNUSED_KIB = {"qemu-aarch64": 1384, "qemu-aarch64-gicv2": 1372, "qemu-armv7": 1372, "qemu-svm": 304, "bochs-vtx": 392}
 
 
 @pytest.mark.parametrize("platform", UNUSED_KIB)
@@ -74,6 +75,8 @@ def test_the_linker_knows_where_the_image_lies(compile_on: Compile, platform: Pl
 
 
 MOST = {"arm": 80, "pc": 112}  # KiB, the log apart, of a sandbox of one core; with a line a PC's monitor maps the I/O APIC
+# Boards with an IOMMU miss that by a frame: text of both vendors and of the IOMMU takes a fourth page.
+MISSED = {"qemu-svm": 116, "qemu-svm-vtd": 116}
 FURTHER = {"arm": 4, "pc": 16}  # KiB
 
 
@@ -91,7 +94,7 @@ def test_what_a_core_takes(compile_on: Compile, tmp_path: Path, platform: str) -
     assert (one.name, len(one.cores), two.name, len(two.cores)) == ("south", 1, "south", 2)
     assert any(each.lines for each in native)
     for each in native:
-        assert memory_of(each)["monitor_bytes"] - memory_of(each)["log_bytes"] <= MOST[kind] << 10
+        assert memory_of(each)["monitor_bytes"] - memory_of(each)["log_bytes"] <= MISSED.get(platform, MOST[kind]) << 10
     assert memory_of(two)["monitor_bytes"] - memory_of(one)["monitor_bytes"] == memory_of(one)["core_bytes"] == FURTHER[kind] << 10
 
 

@@ -63,4 +63,4 @@ def test_examples_are_valid(tmp_path: Path) -> None:
     file = tmp_path / "examples.dts"
     file.write_text(text.replace("NATIVE", native).replace("RESTART", health).replace("LINUX", of_linux))
     plan, _ = survey_partition(file, load("qemu-aarch64"))
-    assert {one.rule for one in plan.errors} == {"BH-R080", "BH-R088"}, plan.errors  # nobody kicks it; it tells a Linux
+    assert {one.rule for one in plan.errors} == {"BH-R080", "BH-R088", "BH-R121"}, plan.errors  # no kick, a Linux told, no DMA

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-F2.unprotected. What is open to a sandbox without its memory or irq protection: all of the machine, once, and nothing that another protection keeps."""
+"""BH-F2.unprotected. What is open to a sandbox without its memory, irq or dma protection: all of the machine, once, and nothing that another protection keeps."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -19,6 +19,7 @@ CONTROLLERS = {
 }
 ALIASES = {"qemu-armv7": Span(3 * GIB, GIB), "qemu-svm": Span(128 * GIB, 2 * GIB)}
 PLATFORMS = sorted(CONTROLLERS)
+WITH_CARDS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm")
 
 Compile = Callable[[Path, str], Plan]
 
@@ -54,3 +55,20 @@ def test_irq_shows_interrupt_controllers_alone(compile_on: Compile, tmp_path: Pa
     found = [one for one in regions(compile_on, tmp_path, platform, "irq", "ipi") if one.kind == "open"]
     assert [(one.gpa, one.hpa, one.size) for one in found] == [(span.start, span.start, span.size) for span in CONTROLLERS[platform]]
     assert all(one.registers and one.permissions == "rw" for one in found)
+
+
+@pytest.mark.parametrize("platform", WITH_CARDS)
+def test_dma_shows_functions_the_machine_and_processors_nothing(compile_on: Compile, tmp_path: Path, platform: str) -> None:
+    file = tmp_path / "open.dts"
+    file.write_text(f'#include "{GOOD}"\n&two {{ access = <&nic0>; unprotected = "dma"; }};\n')
+    plan = compile_on(file, platform)
+    assert not plan.errors, plan.errors
+    one = plan.sandboxes[1]
+    assert not any(region.kind in ("open", "dma") for region in one.regions)
+    found = sorted([*one.ram, *one.for_functions], key=lambda region: region.gpa)
+    assert all(region.gpa + region.size <= other.gpa for region, other in pairwise(found))
+    assert seen(found, 0)
+    assert seen(found, 4 * GIB - 1)
+    for span in CONTROLLERS[platform]:
+        assert seen(found, span.start)
+    assert all((region.kind, region.permissions) == ("dma", "rw") for region in one.for_functions)

@@ -12,6 +12,7 @@ from tests.emulated.expect import Expectation
 from tests.emulated.garbage import Garbage
 
 SVM = "qemu-svm"
+VTD = "qemu-svm-vtd"  # the same processor behind another IOMMU: what masters the bus
 VTX = "bochs-vtx"
 SECOND_SVM = "bochs-svm"  # a second opinion on what holds on SVM
 GICV2 = "qemu-aarch64-gicv2"
@@ -41,6 +42,8 @@ class Sandbox:
     may_kick: tuple[str, ...] = ()
     log_access: tuple[str, ...] = ()
     trusted_idle: bool = False
+    sees_dma_faults: bool = False
+    allows_dma: str = ""  # without an IOMMU, and why
     accepts_notify: tuple[str, ...] = ()
     health: str = ""  # properties of its node
     unprotected: tuple[str, ...] = ()  # protections it does without
@@ -70,6 +73,7 @@ class Case:
     limit_seconds: float = 120.0  # of the host: only ever reached when something hangs
     quick: bool = False
     needs: tuple[str, ...] = ()  # role labels that not every board with this processor has
+    hub: tuple[str, ...] = ()  # network cards that hear each other
     concurrent: bool = False  # cores run at the same time, in the host's, and no deadline of ours is judged: concurrent.py
     long: bool = False
     garbage: Garbage = ""  # what RAM is full of before the machine starts; devices, too, are as firmware may leave them

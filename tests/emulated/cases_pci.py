@@ -147,6 +147,9 @@ ECAM_ONLY = (
 # ---- Bochs has no ECAM: all functions are behind one pair of ports --------------------------------------------------------
 
 PORTS = Machine((VTX,), 0, 0, 0, ports=True)
+CARD_PORTS = 0xC100
+# DP8390: byte count, address of what is read, then the command; the data comes at 0x10, first each byte of the address 52:54:00:12:34:56 twice.
+READ_CARD = "out=0xc10a,32 out=0xc108,0 out=0xc109,0 out=0xc100,10 in=0xc110 in=0xc110 in=0xc110"
 IDE_BAR, IDE_PORTS, IDE_SIZE, IDE_STATUS = 0x20, 0xC001, 0xFFFFFFF1, 0x800000
 SHOWN, MOVED = "of functions that are not its own a sandbox reads ones", "a function answers at its granted addresses or nowhere"
 
@@ -198,6 +201,24 @@ SHARED_PORTS = (
             Sandbox("victim", 2, access=("pciide0",)),
         ),
         (Parked("attacker", "port", "read", f"{IDE_PORTS & ~1:#x}"),),
+        PORTS.platforms,
+    ),
+    Case(
+        "pci-ports-network-card",
+        "BH-I2.exitless: a card that is ports alone is its owner's without an exit",
+        (Sandbox("bystander", 0), Sandbox("owner", 1, f"ticks=99 {READ_CARD}", access=("nic0",), beats=False)),
+        (Returned("owner", "in=0xc110", 0x54), NoExits("owner")),
+        PORTS.platforms,
+    ),
+    Case(
+        "pci-ports-foreign-network-card",
+        "a card that is ports alone is nobody else's",
+        (
+            Sandbox("bystander", 0),
+            Sandbox("attacker", 1, f"ticks=99 in={CARD_PORTS:#x}", access=("pcivga0",), beats=False),
+            Sandbox("victim", 2, access=("nic0",)),
+        ),
+        (Parked("attacker", "port", "read", f"{CARD_PORTS:#x}"),),
         PORTS.platforms,
     ),
 )

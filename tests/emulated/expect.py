@@ -265,6 +265,41 @@ class Contained:
         return None if seen.traces else f"the card of {self.sandbox} has written nothing"
 
 
+@dataclass(frozen=True)
+class Blocked:
+    """A record says that this function of the sandbox, and no other, was kept from this. Others have none."""
+
+    sandbox: str
+    function: str
+    access: str
+    address: str
+    reason: str
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        address = int(seen.places.fill(self.address), 0)
+        kept = {(one.sandbox, one.function, one.record.access, one.record.address, one.record.why.name) for one in seen.dma_faults}
+        wanted = (self.sandbox, self.function, self.access, address, self.reason)
+        if others := {one for one in kept if one[:2] != wanted[:2]}:
+            return f"dma faults of others: {others}"
+        return None if wanted in kept else f"no dma fault is recorded of {self.function}: {self.access} {address:#x}; but {kept or 'none'}"
+
+
+@dataclass(frozen=True)
+class Flooded:
+    """So many records are of this sandbox's functions: more than the queue holds at once."""
+
+    sandbox: str
+    more_than: int
+    awaited: ClassVar[bool] = True
+    ends: ClassVar[bool] = False
+
+    def verdict(self, seen: "Observation") -> str | None:
+        count = sum(one.sandbox == self.sandbox for one in seen.dma_faults)
+        return None if count > self.more_than else f"{count} dma faults of {self.sandbox} are recorded, no more"
+
+
 SWEEPS = {
     "rdmsr": ("registers-x86_64.md", "Model-specific registers", "read", False),
     "wrmsr": ("registers-x86_64.md", "Model-specific registers", "write", False),

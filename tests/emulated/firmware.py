@@ -25,6 +25,7 @@ FUNCTIONS = 256
 COMMAND, CLASS, HEADER = 0x04, 0x08, 0x0C  # PCI Local Bus 3.0, 6.1 "Configuration Space Organization"
 DECODE, MASTER = 3, 4
 BRIDGE = 6  # base class; with header type 0 the board itself
+IOMMU = 0x0806  # base and sub-class: PCI Code and ID Assignment Specification, "System Peripherals"
 IOAPIC, WINDOW, FIRST_PIN = 0xFEC00000, 0xFEC00010, 0x10  # Intel 82093AA data sheet, 3.1, 3.2.4
 OPEN_PINS = (*range(3, 8), *range(9, 24))  # not the timers', which tick while the firmware runs
 VECTOR = 0x40
@@ -37,7 +38,7 @@ ALL_LINES = 0xFF
 
 @dataclass(frozen=True)
 class Devices:
-    """Command registers of PCI functions, by number: the board's own bridges, and all others. A PC's: low words of I/O APIC pins, PIC masks.
+    """Command registers of PCI functions, by number: the board's own bridges with its IOMMU, and all others. A PC's: low words of I/O APIC pins, PIC masks.
     A GICv3's: control registers of what has tables in memory, by address."""
 
     bridges: dict[int, int]
@@ -113,7 +114,8 @@ def functions_of(port: Port, ecam: int) -> Iterator[tuple[int, int]]:
 
 
 def is_board(port: Port, page: int) -> bool:
-    return port.read_word(page + CLASS) >> 24 == BRIDGE and not port.read_word(page + HEADER) >> 16 & 0x7F
+    class_ = port.read_word(page + CLASS)
+    return class_ >> 16 == IOMMU or (class_ >> 24 == BRIDGE and not port.read_word(page + HEADER) >> 16 & 0x7F)
 
 
 def read_commands(port: Port, ecam: int) -> tuple[dict[int, int], dict[int, int]]:

@@ -8,15 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bhtool.machine.dma_faults import DmaFault
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
-from bhtool.machine.session import EndEvent, Event, LineEvent, Session, Watch
+from bhtool.machine.session import DmaFaultEvent, EndEvent, Event, LineEvent, MonitorEvent, Session, Watch
 from bhtool.oracle.debugger import option
 from bhtool.platforms import Platform
 
 from tests.emulated import concurrent, firmware, garbage, traces
 from tests.emulated.case import Case
 from tests.emulated.expect import Contained
+from tests.emulated.network import plugged
 from tests.emulated.places import Places
 from tests.emulated.scene import Scene
 
@@ -33,8 +35,10 @@ class Observation:
     watches: dict[str, Watch]
     lines: dict[str, list[str]] = field(default_factory=dict)
     ended: EndEvent | None = None
+    refusal: list[str] = field(default_factory=list)  # why start-up did not go on
     noise: list[str] = field(default_factory=list)  # of devices that are nobody's, in a machine that did not start clean
     traces: list[int] = field(default_factory=list)  # where what a card has written lies in physical memory, if a case asks
+    dma_faults: list[DmaFault] = field(default_factory=list)
     standing: list[str] | None = None  # who has yet to beat on after everything awaited was seen; None: not everything was
 
     def __post_init__(self) -> None:
@@ -45,6 +49,10 @@ class Observation:
             self.lines[event.sandbox].append(event.text)
         elif isinstance(event, EndEvent):
             self.ended = event
+        elif isinstance(event, DmaFaultEvent):
+            self.dma_faults.append(event.fault)
+        elif isinstance(event, MonitorEvent):
+            self.refusal.append(event.text)
 
     def answers(self, sandbox: str) -> dict[str, str]:
         """What became of each command it tried, by the command as it was given."""
@@ -120,7 +128,7 @@ def harm(case: Case, seen: Observation) -> list[str]:
 def judge(case: Case, seen: Observation) -> list[str]:
     wrong = [verdict for one in case.expect if (verdict := one.verdict(seen))]
     if seen.ended:
-        wrong.append(f"the machine ended, status {seen.ended.status} {seen.ended.complaint}")
+        wrong.append(" ".join((f"the machine ended, status {seen.ended.status}", seen.ended.complaint, *seen.refusal)))
     if seen.standing != []:
         wrong.append(f"not everybody beat on: {', '.join(seen.standing or case.beating)}")
     return wrong + seen.noise + harm(case, seen)
@@ -135,6 +143,7 @@ def has_port(platform: Platform, case: Case) -> bool:
 def started(platform: Platform, case: Case, scene: Scene, extra: Sequence[str]) -> Iterator[tuple[Session, Path]]:
     """A machine that runs, and where its debugger's port is; a dirty one has come to where its own statistics lie in RAM."""
     timing = Timing(platform.emulator.icount_shift if case.icount and not case.concurrent else None)
+    platform = plugged(platform, dict.fromkeys(case.hub, "hubport,hubid=0"))
     extra = (*extra, *(concurrent.OPTIONS if case.concurrent else ()))
     with tempfile.TemporaryDirectory() as directory:
         port = Path(directory) / "debugger"

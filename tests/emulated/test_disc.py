@@ -3,13 +3,8 @@
 
 import hashlib
 import os
-import socket
 import subprocess
-import threading
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,38 +14,13 @@ from bhtool.machine.wiring import Disc, Network, Wiring
 from tests.claims import evidence
 from tests.emulated.bare_linux import fitted, linux
 from tests.emulated.case import ARMV7, GICV3, SVM
+from tests.emulated.network import free_port, served
 from tests.emulated.scene import silent
 
 FIRST_BOOT_SECONDS, BOOT_SECONDS = 500.0, 200.0  # of the host: only ever reached when something hangs
 MODULES = ["nvme", "ext4", "e1000e"]
 FILE_BYTES = 3_000_000
 WHOLE = "dpkg-query -W -f='${db:Status-Status}\\n' | sort -u; dpkg --audit; apt-get check -qq; apt-cache show nothing 2>&1 | head -1"
-
-
-@contextmanager
-def served(content: bytes) -> Iterator[int]:
-    """The port of a server on this host."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_port
-        server.shutdown()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ PARTITION = """/dts-v1/;
 		compatible = "bulkhead,partitions-v1"; idle-cores = <&cpu1>, <&cpu2>, <&cpu3>;
 		linux {
 			compatible = "bulkhead,sandbox-v1"; os,type = "linux"; cores = <&cpu0>; memory-region = <&linux_ram>;
-			access = <&uart0>; console = <&uart0>; image = "vmlinuz"; initrd = "INITRD"; modules = "dm-zero"; bootargs = "ARGUMENTS";
+			access = <&uart0>; console = <&uart0>; image = "vmlinuz"; initrd = "INITRD"; modules = "dm-zero"; bootargs = "ARGUMENTS"; WITHOUT
 		};
 	};
 };
@@ -44,7 +44,7 @@ PARTITION = """/dts-v1/;
 
 def write_root(platform: Platform, root: Path) -> None:
     (root / "bin").mkdir(parents=True)
-    busybox = payloads.cached("busybox-static", platform.debian_architecture, "./bin/busybox", "", silent)
+    busybox = payloads.cached("busybox-static", platform.programs_architecture, "./bin/busybox", "", silent)
     (root / "bin" / "busybox").write_bytes(busybox.read_bytes())
     (root / "bin" / "busybox").chmod(0o755)
     os.link(root / "bin" / "busybox", root / "bin" / "one")
@@ -53,11 +53,13 @@ def write_root(platform: Platform, root: Path) -> None:
     (root / "init").chmod(0o755)
 
 
-def lines_of(platform: Platform, folder: Path, initrd: str) -> tuple[list[str], str]:
+def lines_of(platform: Platform, folder: Path, initrd: str, unprotected: tuple[str, ...] = ()) -> tuple[list[str], str]:
     """What it said, and how it ended."""
     file = folder / "own.dts"
     arguments = lean(platform.name).replace("btf_vmlinux_init,", "")  # which modules want
-    file.write_text(PARTITION.replace("INITRD", initrd).replace("ARGUMENTS", arguments))
+    without = ", ".join(f'"{one}"' for one in unprotected)
+    text = PARTITION.replace("INITRD", initrd).replace("ARGUMENTS", arguments)
+    file.write_text(text.replace("WITHOUT", f"unprotected = {without};" if without else ""))
     plan = compiled(platform, file)
     said: list[str] = []
     counts = platform.emulator.icount_shift if platform.emulator.counts_linux else None

@@ -229,6 +229,16 @@ def test_no_iommu(machine_platform: Platform) -> None:
     check(rearranged(machine_platform, ",iommu=smmuv3", ""), native(machine_platform).image, "09050000")
 
 
+@pytest.mark.parametrize("platform", [SVM])
+def test_iommu_that_lets_pass(machine_platform: Platform) -> None:
+    """BH-I1.dma. Its registers are as they should be, and it blocks nothing: start-up asks a card."""
+    check(
+        rearranged(machine_platform, "pt=off", "pt=on"),
+        native(machine_platform).image,
+        "lets DMA of function 00:05.0 pass; in QEMU start it with pt=off",
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", QEMU)
 def test_monitor_without_a_table(machine_platform: Platform) -> None:

@@ -50,7 +50,8 @@ X86_COUNTED = (
 INDIRECT_BOOT = {
     "table_refuse": ("checks",),
     "hal_partition_seal": RESIDENT_IOMMUS,
-    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_create", "iommu_map"), IOMMU_BOOTS),
+    **dict.fromkeys(("iommu_missing", "hal_machine_block_dma", "iommu_clear_faults", "iommu_create", "iommu_map"), IOMMU_BOOTS),
+    **dict.fromkeys(("iommu_admit", "iommu_admit_lines", "iommu_publish"), IOMMU_BOOTS),
     "disarm": ("disarm_controls", "disarm_this_core"),
     "arch_boot_putc": ("pl011", "ns16550"),
     "arch_boot_console_leave": ("pl011", "ns16550"),
@@ -380,7 +381,11 @@ def read_tables(elf: ELFFile, functions: dict[str, int], pointer: int, backend: 
 
 
 def read_code(image: Path, architecture: str, backend: str, boot: bool = False) -> Code:
-    sections = [".text", *([".boot"] if boot else []), *([f".{backend}_text", ".amdvi_text"] if architecture == "x86_64" else [])]
+    sections = [
+        ".text",
+        *([".boot"] if boot else []),
+        *([f".{backend}_text", ".amdvi_text", ".vtd_text"] if architecture == "x86_64" else []),
+    ]
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *(f"--section={name}" for name in sections)]
     command += ["--mcpu=cortex-a15"] if architecture == "armv7" else []
     listing = subprocess.run([*command, str(image)], check=True, capture_output=True, text=True).stdout

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BH-F4.programs. What the two programs of the sandbox kernel are made of: the one that every user runs has nothing of the tests in it."""
+"""BH-F4.programs. What the programs of the sandbox kernel are made of: those that users run have nothing of the tests in them."""
 
 import os
 from pathlib import Path
 
 import pytest
-from bhtool.image.build import KERNEL, PROBE
+from bhtool.image.build import KERNEL, PROBE, STORM
 from elftools.elf.elffile import ELFFile
 
 from tests.image.test_resident import PLATFORMS, ROOT
@@ -26,6 +26,13 @@ def test_the_product_has_nothing_of_the_probe(platform: str) -> None:
     found = sources(platform, KERNEL)
     assert len(found) > 20
     assert {path.parts[0] for path in found} == OF_THE_KERNEL
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_hostile_neighbour_is_the_same_kernel_and_its_program(platform: str) -> None:
+    kernel, storm = sources(platform, KERNEL), sources(platform, STORM)
+    assert storm - kernel == {Path("kernel/dma_storm.c")}
+    assert kernel - storm == {Path("kernel/sandbox_kernel.c")}
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -15,9 +15,9 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 ROOT = Path(__file__).resolve().parents[2]
-PLATFORMS = ["qemu-svm", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
-PCS = ["qemu-svm", "bochs-vtx"]
-VENDORS, IOMMUS = ["svm", "vmx"], ["amdvi"]  # of which every PC image holds all
+PLATFORMS = ["qemu-svm", "qemu-svm-vtd", "bochs-vtx", "qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7"]
+PCS = ["qemu-svm", "qemu-svm-vtd", "bochs-vtx"]
+VENDORS, IOMMUS = ["svm", "vmx"], ["amdvi", "vtd"]  # of which every PC image holds all
 COMMON_SECTIONS = [".text", ".rodata", ".data"]
 VENDOR_SECTIONS = {vendor: [f".{vendor}_text", f".{vendor}_rodata"] for vendor in (*VENDORS, *IOMMUS)}
 VECTOR_REGISTER = {
@@ -176,4 +176,7 @@ def test_resident_size_is_within_budget(platform: str) -> None:
 def test_a_private_copy_has_the_frames_that_the_tool_counts(platform: str) -> None:
     with image(platform).open("rb") as file:
         value = symbols(ELFFile(file))
-    assert value["__resident_data_end"] - value["__resident_text_start"] == FAMILIES[architecture(platform)].monitor.copy_frames * 4096
+    monitor = FAMILIES[architecture(platform)].monitor
+    has_iommu = "#define BOARD_IOMMU" in (paths.PLATFORMS / platform / "board.h").read_text()
+    frames = monitor.copy_frames + monitor.copy_frames_iommu * has_iommu
+    assert value["__resident_data_end"] - value["__resident_text_start"] == frames * 4096

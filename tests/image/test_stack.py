@@ -11,6 +11,7 @@ from tests.image.stack import BOOT_CORE, OTHER_CORES, Code, StackError, deepest,
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORMS = {
     "qemu-svm": ("x86_64", "svm"),
+    "qemu-svm-vtd": ("x86_64", "svm"),
     "bochs-vtx": ("x86_64", "vmx"),
     "qemu-aarch64": ("aarch64", ""),
     "qemu-aarch64-gicv2": ("aarch64", ""),

@@ -7,8 +7,10 @@ from tests.mutation.rows_at_once import FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_at_once_host import PMU, PMU_START
 from tests.mutation.rows_contract import CORE_X86, LINES_ARM, PARTITION_X86
+from tests.mutation.rows_engine import ENGINE
 from tests.mutation.rows_fetch import DECODE, FETCH, NOTED
 from tests.mutation.rows_filters import PORT
+from tests.mutation.rows_iommu_live import AMDVI_INVALIDATES, IOMMU_EDITOR, IOMMU_EDITOR_START, SMMU_INVALIDATES
 from tests.mutation.rows_kernel import KERNEL_PARTS, KERNEL_PROGRAMS
 from tests.mutation.rows_kicks import KICK_ARM, KICK_X86
 from tests.mutation.rows_live import EDITOR, EDITOR_START
@@ -19,6 +21,7 @@ from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT,
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS
 from tests.mutation.rows_table import VALIDATOR
 from tests.mutation.rows_vmx import CONTROLS, VMX
+from tests.mutation.rows_vtd import VTD, VTD_INVALIDATES, VTD_START
 
 BUILDER = "hal/pt/pt_boot.c"
 X86 = "hal/pt/formats_x86_boot.c"
@@ -30,11 +33,13 @@ IOAPIC, IOAPIC_BOOT = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 SPREADER = "monitor/boot/module_boot.c"
 BOOT_INFORMATION = "arch/x86_64/multiboot2_boot.c"
 PCI_FILTER = "hal/pci/filter.c"
+MESSAGES, MESSAGES_START = "hal/pci/messages.c", "hal/pci/messages_boot.c"
 SUBJECTS = [BUILDER, X86, ARM, ARENA, *VALIDATOR, BASES, SPREADER, BOOT_INFORMATION, CONTROLS]
 SUPPORT = ["tests/unit/fake_arch.c", "tests/unit/frames.c", "tests/unit/model.c", "tests/unit/good_table.c"]
 GEOMETRY = "pt_geometry_test"
 PROGRAMS = {
     "arena_test": "tests/unit/arena_test.c",
+    "words_test": "tests/unit/words_test.c",
     "entries_test": "tests/golden/entries_test.c",
     "vmx_controls_test": "tests/golden/vmx_controls_test.c",
     "pt_size_test": "tests/unit/pt_size_test.c",
@@ -67,6 +72,9 @@ PROGRAMS = {
     "restart_test": "tests/unit/restart_test.c",
     "smmuv3_test": "tests/unit/smmuv3_test.c",
     "amdvi_test": "tests/unit/amdvi_test.c",
+    "engine_test": "tests/unit/engine_test.c",
+    "vtd_test": "tests/unit/vtd_test.c",
+    "messages_test": "tests/unit/messages_test.c",
     "at_once_arm_test": "tests/unit/at_once_arm_test.c",
     "run_test": "tests/unit/run_test.c",
     "pmu_test": "tests/unit/pmu_test.c",
@@ -80,13 +88,30 @@ PROGRAMS = {
 }
 CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
 IOMMU_PC = "tests/unit/iommu_pc.c"
-IOMMU_ARM = [SMMU, SMMU_START, IOMMU_START, BACKENDS_ARM, "hal/iommu/iommu.c", LOCK]
+IOMMU_LIVE_PARTS = [IOMMU_EDITOR, IOMMU_EDITOR_START, EDITOR, EDITOR_START]
+IOMMU_VTD = "tests/unit/iommu_vtd.c"
+IOMMU_X86 = [AMDVI, AMDVI_START, AMDVI_INVALIDATES, VTD, VTD_START, VTD_INVALIDATES, "hal/iommu/iommu.c", LOCK]
+IOMMU_ARM = [SMMU, SMMU_START, SMMU_INVALIDATES, IOMMU_START, BACKENDS_ARM, "hal/iommu/iommu.c", LOCK]
 PARTS = {  # of the others: SUBJECTS and SUPPORT
     "icr_test": [ICR, EVENTS],
     "pt_live_test": [EDITOR, EDITOR_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "contract_arm_test": [ROOTS_ARM, SPACE_ARM, LINES_ARM, KICK_ARM, *IOMMU_ARM, *CONTRACT_PARTS],
-    "contract_x86_test": [PARTITION_X86, CORE_X86, SPACE_X86, KICK_X86, IOAPIC_BOOT, "hal/iommu/iommu.c", IOMMU_PC, *CONTRACT_PARTS],
-    "amdvi_test": [AMDVI, AMDVI_START, "hal/iommu/iommu.c", IOMMU_PC, BACKENDS_X86, LOCK, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "engine_test": [ENGINE, SUPPORT[0]],
+    "contract_x86_test": [
+        PARTITION_X86,
+        CORE_X86,
+        SPACE_X86,
+        KICK_X86,
+        IOAPIC_BOOT,
+        "hal/iommu/iommu.c",
+        IOMMU_PC,
+        MESSAGES_START,
+        BASES,
+        *CONTRACT_PARTS,
+    ],
+    "amdvi_test": [*IOMMU_X86, BACKENDS_X86, IOMMU_PC, *IOMMU_LIVE_PARTS, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "vtd_test": [*IOMMU_X86, IOMMU_VTD, *IOMMU_LIVE_PARTS, "tests/unit/fake_vtd.c", BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "messages_test": [MESSAGES, MESSAGES_START, PCI_FILTER, PCI_START, BASES, LOCK, SUPPORT[0]],
     "disarm_test": [DISARM],
     "disarm_aarch64_test": [DISARM_LOOP, ARM_DISARM],
     "lpi_test": [LPIS, DISARM_LOOP],
@@ -103,7 +128,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "kick_x86_test": [KICK_X86],
     "restart_test": [RESTART, SNAPSHOT, ARENA, SUPPORT[0]],
     "space_test": [PARTITION, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
-    "smmuv3_test": ["tests/unit/fake_smmuv3.c", *IOMMU_ARM, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
+    "smmuv3_test": ["tests/unit/fake_smmuv3.c", *IOMMU_ARM, *IOMMU_LIVE_PARTS, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
     "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
     "svm_test": [SVM, FIELDS],
@@ -113,6 +138,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "port_test": [PORT],
     "lock_test": [LOCK, SUPPORT[0]],
     "irq_test": [INTERRUPTS],
+    "words_test": [],
     "command_test": [COMMANDS, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
@@ -135,10 +161,9 @@ COMPILE = [
     "-DAARCH64",  # of the formats of the sandbox kernel's tables
 ]
 BOARDS = dict.fromkeys((LPIS, PROGRAMS["lpi_test"]), "qemu-aarch64")  # of the others: qemu-svm
-BOARDS |= dict.fromkeys((*IOMMU_ARM, PROGRAMS["smmuv3_test"]), "qemu-aarch64")
+BOARDS |= dict.fromkeys((*IOMMU_ARM, PROGRAMS["smmuv3_test"], ENGINE, PROGRAMS["engine_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys(("arch/arm/machine_boot.c", PROGRAMS["off_arm_test"]), "qemu-aarch64")
 BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PARTS, PROGRAMS["at_once_arm_test"]), "qemu-aarch64-gicv2")
-# No board has AMD-Vi yet: a test's own.
-BOARDS |= dict.fromkeys((IOMMU_PC, AMDVI, AMDVI_START, BACKENDS_X86, PROGRAMS["amdvi_test"]), "../tests/unit/amdvi")
+BOARDS |= dict.fromkeys((IOMMU_VTD, VTD, VTD_START, VTD_INVALIDATES, PROGRAMS["vtd_test"]), "qemu-svm-vtd")
 TIME_LIMIT_SECONDS = 60
 CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is

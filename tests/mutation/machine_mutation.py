@@ -8,7 +8,9 @@ from tests.mutation.mutation import Mutation
 
 @dataclass(frozen=True)
 class MachineMutation(Mutation):
-    """`caught_by` is a row of the table of emulated cases, or another word of one_case.py; `shows` a pattern in the report of its failure."""
+    """`caught_by` is a row of the table of emulated cases, or another word of one_case.py; `shows` a pattern in the report of its failure.
+    `beside`: what else is broken, where one protection stands behind another. The case must pass with these mistakes alone."""
 
     platform: str
     shows: str
+    beside: tuple[Mutation, ...] = ()

@@ -14,6 +14,7 @@ from tests.mutation.rows_dirty import DIRTY
 from tests.mutation.rows_dma import DMA
 from tests.mutation.rows_gicv3 import INTERFACES
 from tests.mutation.rows_level import LEVEL, LEVEL_IPIS
+from tests.mutation.rows_open import OPEN
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
@@ -44,6 +45,7 @@ MUTATIONS = (
     *FILTERS,
     *PCI,
     *DMA,
+    *OPEN,
     *PCI_PORTS,
     *DIRTY,
     *WIRES,

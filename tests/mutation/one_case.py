@@ -4,8 +4,10 @@
 Without arguments it reads such pairs, a line each, and gives each a process of its own, forked so that nothing is imported again; after what
 that one says stands ENDED and its status.
 
-ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through.
+ORACLE instead of a case: the table oracle judges dts/partitions/native.dts. CAMPAIGN: hostile sandboxes attack, until something gets through;
+CARDS: their network cards do.
 The name of a refusal: start-up gets that damaged table. LENT_LINE: one that gives the line of FERR# away. FOREIGN: guests that do as other kernels do.
+LOADED: GRUB brings the boot module of dts/partitions/native.dts from a disc. A case of open_board.py: on the board made there.
 
 Ends with status 0 if the case passes and CASE_FAILS if it fails, having said why. Anything else: it could not be tried.
 """
@@ -17,34 +19,39 @@ import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from bhtool import paths
 from bhtool.attack.campaign import run_campaign
+from bhtool.attack.kind import BY_CARDS, BY_PROCESSORS, Kind
 from bhtool.config.form import load_schemas
 from bhtool.image.build import build_platform
+from bhtool.image.formats import pack
 from bhtool.machine.launch import Timing
 from bhtool.oracle.capture import capture, look_of
 from bhtool.oracle.judge import judge as judge_tables
 from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.platforms import Platform, load
 
+from tests.emulated import open_board
 from tests.emulated.case import Case
 from tests.emulated.lent_line import lend
 from tests.emulated.observe import judge, observe
-from tests.emulated.scene import silent, stage, stage_file
+from tests.emulated.scene import compile_file, monitor, silent, stage, stage_file
 from tests.emulated.shown import LIMIT_BEATS, has_passed, note_passed
 from tests.emulated.table import CASES
 from tests.emulated.test_foreign import OF_THE_BOARD, wrong_with
 from tests.emulated.test_refusals import REFUSALS, Refusal, damaged, last_words
 
-ORACLE, CAMPAIGN, LENT_LINE, FOREIGN = "oracle", "campaign", "lent-line", "foreign"
-ATTEMPTS = 1000
+ORACLE, CAMPAIGN, CARDS, LENT_LINE, FOREIGN, LOADED = "oracle", "campaign", "cards", "lent-line", "foreign", "loaded"
+ATTEMPTS, OF_CARDS = 1000, 600
 CASE_FAILS = 10
 LIMIT_SECONDS = 60.0  # of the host, for a machine in which nobody beats
 CHILD_SECONDS = 180
 ENDED = "status of one case: "
 REFUSAL_SECONDS = 5.0
+LOADED_SECONDS = 20.0  # GRUB waits for nobody
 
 
 def find(platform: str, name: str) -> Case:
@@ -72,10 +79,10 @@ def ask_oracle(platform: Platform) -> list[str]:
     return [str(one) for one in judge_tables(snapshot, partitioning, look_of(platform).read).findings]
 
 
-def attack(platform: Platform) -> list[str]:
+def attack(platform: Platform, kind: Kind = BY_PROCESSORS, attempts: int = ATTEMPTS) -> list[str]:
     timing = Timing(platform.emulator.icount_shift)
     build_platform(platform, silent)
-    result = run_campaign(platform, timing, 1, ATTEMPTS, silent, lambda *_: None, until_escape=True)
+    result = run_campaign(platform, timing, 1, attempts, silent, lambda *_: None, until_escape=True, kind=kind)
     return [str(one) for one in result.escapes]
 
 
@@ -84,6 +91,17 @@ def run_foreign(platform: Platform) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         of_the_board = wrong_with(platform, Path(folder), OF_THE_BOARD) if platform.arch == "aarch64" else []
         return of_the_board + wrong_with(platform, Path(folder))
+
+
+def load_from_disc(platform: Platform) -> list[str]:
+    build_platform(platform, silent)
+    disc = pack("iso", platform, monitor(platform), compile_file(platform, paths.PARTITIONS / "native.dts"))
+    said, status = last_words(platform, disc, "cdrom", limit=LOADED_SECONDS)
+    return [] if status is None else [f"the machine ended: {said!r}"]
+
+
+def open_case(_: Platform, name: str) -> list[str]:
+    return open_board.wrong_with(open_board.BY_NAME[name], LIMIT_SECONDS)
 
 
 def boot_damaged(platform: Platform, refusal: Refusal) -> list[str]:
@@ -95,8 +113,11 @@ def try_one(name: str, what: str) -> int:
     """The status to end with."""
     platform = load(name)
     refusals = {one.name: functools.partial(boot_damaged, refusal=one) for one in REFUSALS}
-    alone = ({ORACLE: ask_oracle, CAMPAIGN: attack, LENT_LINE: lend, FOREIGN: run_foreign} | refusals).get(what)
-    wrong, state = (alone(platform), "") if alone else try_case(platform, find(platform.name, what))
+    by_cards = functools.partial(attack, kind=BY_CARDS, attempts=OF_CARDS)
+    alone: dict[str, Callable[[Platform], list[str]]] = {ORACLE: ask_oracle, CAMPAIGN: attack, CARDS: by_cards, LENT_LINE: lend}
+    alone |= {FOREIGN: run_foreign, LOADED: load_from_disc, **refusals}
+    alone |= {one: functools.partial(open_case, name=one) for one in open_board.BY_NAME}
+    wrong, state = (alone[what](platform), "") if what in alone else try_case(platform, find(platform.name, what))
     print("\n".join([*wrong, state]))
     return CASE_FAILS if wrong else 0
 

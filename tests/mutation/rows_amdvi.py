@@ -13,7 +13,7 @@ def row(what: str, old: str, new: str, file: str = AMDVI) -> Mutation:
 DEVICE = "tail = amdvi_put(tail, AMDVI_INVALIDATE_DEVICE | *stream, 0);"
 TABLE = "tail = amdvi_put(tail, AMDVI_INVALIDATE_TABLE | *stream, 0);"
 PAGES = "amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_PAGES | (uint64_t)view->domain << 32, AMDVI_ALL_PAGES))"
-ASKED = "done = has_ended() || (is_read(where()) && amdvi_carry_out(where()));"
+BEGUN = "done = amdvi_begin(&tail);"
 AMD_VI = (
     row("an entry is changed and not invalidated", DEVICE, ""),
     row("the first entry alone is invalidated", DEVICE, DEVICE.replace("*stream", "view->streams[0]")),
@@ -21,12 +21,14 @@ AMD_VI = (
     row("translations are not invalidated", PAGES, "amdvi_carry_out(tail)"),
     row("translations of another domain are invalidated", PAGES, PAGES.replace("view->domain", "(view->domain + 1)")),
     row("translations of all domains are invalidated", PAGES, "amdvi_carry_out(amdvi_put(tail, AMDVI_INVALIDATE_ALL, 0))"),
+    row("translations go while entries are still held", "tail = amdvi_put(tail, AMDVI_FENCE, 0);", ""),
     row("one page alone is invalidated", "AMDVI_ALL_PAGES)", "0)"),
-    row("the end is not awaited", "if (has_ended()) return true;", "return true;"),
+    row("the end is not awaited", "if (amdvi_has_ended()) return true;", "return true;"),
     row("the wait has no bound", "for (uint32_t turns = AMDVI_TURNS; turns; turns--)", "for (uint32_t turns = AMDVI_TURNS; turns;)"),
     row("commands are handed over before they are in memory", "arch_barrier(); arch_mmio_write64", "arch_mmio_write64"),
-    row("commands are put behind a wait that has not ended", ASKED, "done = true;"),
-    row("a wait that was never asked is no end for ever", ASKED, "done = has_ended();"),
+    row("commands are put behind a wait that has not ended", BEGUN, "(void)amdvi_begin(&tail); done = true;"),
+    row("a wait that was never asked is no end for ever", BEGUN, "done = amdvi_has_ended(); tail = amdvi_where();"),
+    row("who comes behind one that gave up does not wait", ": ends(); *tail", ": amdvi_has_ended(); *tail"),
     row(
         "entries stay when the IOMMU hangs",
         "write_entry(amdvi->devices[*stream], words); if (done) {",
@@ -34,11 +36,22 @@ AMD_VI = (
     ),
     row("two monitors use the ring at once", "hal_lock_take(view->lock, self);", ""),
     row("an entry that is closed translates", "return change(view, self, closed);", "return change(view, self, view->open);"),
-    row("a closed entry passes all", "{ AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT }", "{ 0, 0, AMDVI_NO_INTERRUPT }"),
-    row("a closed entry passes interrupts", "{ AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT }", "{ AMDVI_CLOSED, 0, 0 }"),
-    row("entries of later streams are not filled", "stream < AMDVI_STREAMS;", "stream < 256;", AMDVI_START),
-    row("entries that nobody opened pass all", "entry[AMDVI_TRANSLATION] = AMDVI_CLOSED;", "entry[AMDVI_TRANSLATION] = 0;", AMDVI_START),
-    row("interrupts pass that nobody opened", "entry[AMDVI_INTERRUPTS] = AMDVI_NO_INTERRUPT;", "entry[AMDVI_INTERRUPTS] = 0;", AMDVI_START),
+    row("a closed entry passes all", "{ AMDVI_CLOSED, AMDVI_ONE_EVENT, AMDVI_NO_INTERRUPT }", "{ 0, AMDVI_ONE_EVENT, AMDVI_NO_INTERRUPT }"),
+    row(
+        "a closed entry passes interrupts", "{ AMDVI_CLOSED, AMDVI_ONE_EVENT, AMDVI_NO_INTERRUPT }", "{ AMDVI_CLOSED, AMDVI_ONE_EVENT, 0 }"
+    ),
+    row("the log fills up", "go_round(); hal_lock_give", "hal_lock_give"),
+    row(
+        "the log goes round without the lock",
+        "go_round(); hal_lock_give(view->lock, self);",
+        "hal_lock_give(view->lock, self); go_round();",
+    ),
+    row("a closed entry fills the log", "{ AMDVI_CLOSED, AMDVI_ONE_EVENT, AMDVI_NO_INTERRUPT }", "{ AMDVI_CLOSED, 0, AMDVI_NO_INTERRUPT }"),
+    row("functions that nobody has fill the log", "[AMDVI_DOMAIN] = AMDVI_ONE_EVENT,", "", AMDVI_START),
+    row("entries of later streams are not filled", "sizeof(tables->devices) / WORD_BYTES", "256 * AMDVI_ENTRY_WORDS", AMDVI_START),
+    row("the last entry is not filled", "sizeof(tables->devices) / WORD_BYTES", "sizeof(tables->devices) / WORD_BYTES - 4", AMDVI_START),
+    row("entries that nobody opened pass all", "[AMDVI_TRANSLATION] = AMDVI_CLOSED,", "[AMDVI_TRANSLATION] = 0,", AMDVI_START),
+    row("interrupts pass that nobody opened", "[AMDVI_INTERRUPTS] = AMDVI_NO_INTERRUPT,", "[AMDVI_INTERRUPTS] = 0,", AMDVI_START),
     row("what was held before counts", "amdvi_put(0, AMDVI_INVALIDATE_ALL, 0)", "0", AMDVI_START),
     row("firmware's exclusion range passes", "write(EXCLUSION, 0);", "", AMDVI_START),
     row(

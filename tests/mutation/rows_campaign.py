@@ -3,7 +3,7 @@
 
 from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
 from tests.mutation.machine_mutation import MachineMutation
-from tests.mutation.one_case import CAMPAIGN
+from tests.mutation.one_case import CAMPAIGN, CARDS
 
 FILTERS = (
     MachineMutation(
@@ -64,8 +64,8 @@ FILTERS = (
     MachineMutation(
         "RAM is longer than granted, attacked",
         "monitor/boot/partition_boot.c",
-        "(hpa_t){ region->hpa }, region->size, region->permissions |",
-        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions |",
+        "(hpa_t){ region->hpa }, region->size,",
+        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES,",
         CAMPAIGN,
         SVM,
         r"(?m)^attempt \d+, straddle",
@@ -73,8 +73,8 @@ FILTERS = (
     MachineMutation(
         "RAM is longer than granted, attacked",
         "monitor/boot/partition_boot.c",
-        "(hpa_t){ region->hpa }, region->size, region->permissions |",
-        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES, region->permissions |",
+        "(hpa_t){ region->hpa }, region->size,",
+        "(hpa_t){ region->hpa }, region->size + (region->kind == BH_REGION_RAM) * 512 * BH_PAGE_BYTES,",
         CAMPAIGN,
         GICV3,
         r"(?m)^attempt \d+, straddle",
@@ -156,6 +156,52 @@ FILTERS = (
         CAMPAIGN,
         VTX,
         r"(?m)^attempt \d+, pci-ports",
+    ),
+    # By one leaf of 2 MiB, in the IOMMU's root alone: what follows own RAM there.
+    *(
+        MachineMutation(
+            "functions reach more than RAM of their sandbox, attacked",
+            "hal/iommu/iommu_boot.c",
+            "pt_commit(&view->pt, gpa.v, hpa, size, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);",
+            "pt_commit(&view->pt, gpa.v, hpa, size, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);\n"
+            "\tif (both) pt_commit(&view->pt, gpa.v + size, (hpa_t){ hpa.v + size }, size, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);",
+            CARDS,
+            platform,
+            r"(?m)^attempt \d+, brink",
+        )
+        for platform in (GICV3, GICV2, ARMV7)
+    ),
+    # Its card goes on, by entries that stay open.
+    *(
+        MachineMutation(
+            "functions go on while their sandbox begins again, attacked",
+            "monitor/restart.c",
+            "quiet = (quiet || ends) && hal_partition_quiesce(core);",
+            "quiet = quiet || ends;",
+            CARDS,
+            platform,
+            r"(?m)^attempt \d+, .*: outlived, where",
+        )
+        for platform in (GICV3, SVM)
+    ),
+    MachineMutation(
+        "functions go on when their sandbox has ended, attacked",
+        "monitor/restart.c",
+        "quiet = (quiet || ends) && hal_partition_quiesce(core);",
+        "quiet = ends || (quiet && hal_partition_quiesce(core));",
+        CARDS,
+        GICV3,
+        r"(?m)^hostile0 has ended, and its card went on: it took \d+ frames",
+    ),
+    MachineMutation(
+        "an entry stays open, and its function on, attacked",
+        "hal/arm/psci.c",
+        "pci_reset(&core->partition->pci, core->self, PCI_SILENT); gic_reset_lines(core->partition);"
+        " quiet = iommu_close(&core->partition->iommu, core->self); pci_reset(&core->partition->pci, core->self, PCI_FUNCTION_RESET);",
+        "gic_reset_lines(core->partition); quiet = true;",
+        CARDS,
+        GICV3,
+        r"(?m)^attempt \d+, .*: outlived, where",
     ),
     MachineMutation(
         "a sentinel's register is not what it was, attacked",

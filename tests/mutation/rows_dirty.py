@@ -60,7 +60,7 @@ ZEROS = tuple(
 )
 DEVICES = (
     *(
-        dirty("functions are not silenced", MAIN, "if (!hal_machine_silence_functions())", "if (false)", one, "PCI function 0x20 has")
+        dirty("functions are not silenced", FUNCTIONS, "&& !is_board(id))", "&& !is_board(id) && !id)", one, "PCI function 0x20 has")
         for one in (SVM, GICV3)
     ),
     dirty("of a device the first function alone is silenced", FUNCTIONS, "? FUNCTIONS_A_DEVICE : 1;", "? 1 : 1;", SVM, "function 0xfa has"),
@@ -72,6 +72,7 @@ DEVICES = (
         SVM,
         "function 0xfa has",
     ),
+    dirty("the IOMMU's function is silenced", FUNCTIONS, "return is_iommu(id) || ", "return ", SVM, "bridge 0x8 has"),
     dirty("the board's bridges are silenced", FUNCTIONS, "&& !is_board(id))", "&& (!is_board(id) || id))", SVM, "bridge 0xf8 has"),
     dirty("a translation service is on", LPIS, "if (translator_stays_on(", "if (n && translator_stays_on(", GICV3, "in use by 0x8080000"),
     dirty("redistributors' LPIs are on", LPIS, "type & GICR_TYPER_PLPIS &&", "!type &&", GICV3, "in use by 0x8100000"),

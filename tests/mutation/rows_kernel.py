@@ -6,12 +6,14 @@ from tests.mutation.mutation import Mutation
 FRAMES, SPACE, KERNEL_LOCK = "kernel/core/frames.c", "kernel/core/space.c", "kernel/core/lock.c"
 FORMAT, FORMAT_V7 = (f"kernel/arch/{arch}/space_format.c" for arch in ("aarch64", "armv7"))
 CONSOLE, COMMAND, TEXT = "kernel/core/console.c", "kernel/core/command.c", "kernel/core/text.c"
+DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS = "kernel/core/dma_faults.c", "kernel/drivers/smmuv3_records.c", "kernel/drivers/amdvi_records.c"
 UART, UART_MEMORY = "kernel/drivers/ns16550.c", "kernel/drivers/ns16550_memory.c"
 TIMER, HEARTBEAT, CLOCK = "kernel/core/timer.c", "kernel/core/heartbeat.c", "kernel/core/clock.c"
 KERNEL_CPU = [KERNEL_LOCK, "tests/unit/fake_cpu.c", "tests/unit/fake_arch.c"]
 KERNEL_PROGRAMS = {
     "kernel_console_test": "tests/unit/kernel_console_test.c",
     "kernel_text_test": "tests/unit/kernel_text_test.c",
+    "kernel_dma_faults_test": "tests/unit/kernel_dma_faults_test.c",
     "kernel_uart_test": "tests/unit/kernel_uart_test.c",
     "kernel_timer_test": "tests/unit/kernel_timer_test.c",
     "kernel_frames_test": "tests/unit/kernel_frames_test.c",
@@ -21,6 +23,7 @@ KERNEL_PROGRAMS = {
 KERNEL_PARTS = {
     "kernel_console_test": [CONSOLE, COMMAND, TEXT, *KERNEL_CPU],
     "kernel_text_test": [TEXT, CLOCK],
+    "kernel_dma_faults_test": [DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS, TEXT],
     "kernel_uart_test": [UART, UART_MEMORY],
     "kernel_timer_test": [TIMER, HEARTBEAT, CLOCK, "tests/unit/fake_cpu.c"],
     "kernel_frames_test": [FRAMES, *KERNEL_CPU],
@@ -132,6 +135,10 @@ def timer(what: str, file: str, old: str, new: str = "") -> Mutation:
 
 
 KERNEL = (
+    Mutation("reads by DMA are taken for writes", SMMUV3_RECORDS, "record[1] & ARM_READS ?", "false ?", "kernel_dma_faults_test"),
+    Mutation("a DMA fault is told again", DMA_FAULTS, "last[n] = word;", "", "kernel_dma_faults_test"),
+    Mutation("a flood of DMA faults is told whole", DMA_FAULTS, "count++ < SAID", "count++ < 1000", "kernel_dma_faults_test"),
+    Mutation("a DMA fault is another's", DMA_FAULTS, "info->grants[n].flags >> 16 == function", "true", "kernel_dma_faults_test"),
     uart("registers of a UART lie side by side", UART_MEMORY, "<< (grant->flags >> BH_GRANT_REG_SHIFT & SHIFTS)", ""),
     uart("registers of a UART are bytes", UART_MEMORY, "return grant->flags >> BH_GRANT_REG_WIDTH & WIDTHS;", "return 0;"),
     uart("a UART in memory has a PC's clock", UART_MEMORY, "memory_write, false }", "memory_write, true }"),

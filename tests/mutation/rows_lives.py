@@ -73,6 +73,10 @@ LIVES = (
         CLEANS,
         "restart_test",
     ),
+    Mutation("devices are accessed while they are reset", RESTART, "await_devices(core, reset);", "", "restart_test"),
+    Mutation(
+        "kicks wait for devices", RESTART, "monitor.reset_ticks) { monitor_take_kicks(core, 0);", "monitor.reset_ticks) {", "restart_test"
+    ),
     Mutation("others are not waited for", RESTART, "quiet = others_have_stopped(core, phase, since);", "quiet = true;", "restart_test"),
     Mutation("the end fails", RESTART, QUIET, QUIET.replace("(quiet || ends)", "quiet"), "restart_test"),
     Mutation("a restart goes on without the others", RESTART, QUIET, QUIET.replace("ends", "!ends"), "restart_test"),
@@ -115,8 +119,8 @@ LIVES = (
     Mutation(
         "devices are silenced while another core runs",
         RESTART,
-        "uint64_t since = arch_counter(); bool ends",
-        "uint64_t since = arch_counter() + hal_partition_quiesce(core); bool ends",
+        "uint64_t since = arch_counter(), reset; bool ends",
+        "uint64_t since = arch_counter() + hal_partition_quiesce(core), reset; bool ends",
         "restart_test",
     ),
     Mutation("stopped once, stopped for ever", RESTART, "__ATOMIC_ACQUIRE) != phase", "__ATOMIC_ACQUIRE) == 0", "restart_test"),

@@ -61,6 +61,15 @@ TABLE = [
         "table_test",
     ),
     Mutation(
+        "a sandbox writes records of DMA",
+        VALIDATOR[4],
+        "region->permissions != BH_PERM_READ || region->memory_type != BH_MEMORY_RAM",
+        "false",
+        "table_test",
+    ),
+    Mutation("a sandbox reads what else the IOMMU has", VALIDATOR[4], "region->hpa != faults.start ||", "", "table_test"),
+    Mutation("a sandbox reads more than records of DMA", VALIDATOR[4], "|| region->size != faults.bytes", "", "table_test"),
+    Mutation(
         "a pool for one core is as large as one for sixteen",
         VALIDATOR[4],
         "pool.bytes > most_pool_bytes(&table->sandboxes[n])",

@@ -279,8 +279,8 @@ X86 = (
     MachineMutation(
         "window pages are writable",
         "monitor/boot/partition_boot.c",
-        "region->permissions | (region->kind == BH_REGION_RAM ? HAL_DMA : 0),",
-        "region->permissions | HAL_WRITE | (region->kind == BH_REGION_RAM ? HAL_DMA : 0),",
+        "region->permissions | (region->kind == BH_REGION_RAM ? HAL_DMA : 0);",
+        "region->permissions | HAL_WRITE | (region->kind == BH_REGION_RAM ? HAL_DMA : 0);",
         "write-own-statistics",
         SVM,
         "attacker was not parked",
@@ -319,6 +319,15 @@ SVM_ALONE = (
 )
 
 VT_X = (
+    MachineMutation(
+        "ports of a card are the machine's",
+        "hal/x86/partition_boot.c",
+        "deny(partition->port_map, PORT_MAP_BYTES);",
+        "",
+        "pci-ports-foreign-network-card",
+        VTX,
+        "attacker was not parked",
+    ),
     MachineMutation(
         "a parked core sleeps over its kicks",
         "hal/x86/vmx/enter.S",

@@ -43,8 +43,10 @@ from tests.mutation.rows_amdvi import AMD_VI
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST
 from tests.mutation.rows_contract import CONTRACT
+from tests.mutation.rows_engine import ENGINE_ROWS
 from tests.mutation.rows_fetch import FETCHES
 from tests.mutation.rows_filters import FILTERS
+from tests.mutation.rows_iommu_live import IOMMU_LIVE
 from tests.mutation.rows_kernel import KERNEL, MEMORY
 from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_live import EDITS
@@ -55,6 +57,7 @@ from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
 from tests.mutation.rows_table import TABLE, VALIDATOR
 from tests.mutation.rows_vmx import CONTROL_WORDS, VMX
+from tests.mutation.rows_vtd import VT_D
 from tests.touched import inputs
 
 pytestmark = pytest.mark.long
@@ -70,7 +73,10 @@ MUTATIONS = [
     *KICKS,
     *ENDS,
     *SMMUV3,
+    *ENGINE_ROWS,
     *AMD_VI,
+    *IOMMU_LIVE,
+    *VT_D,
     *KERNEL,
     *MEMORY,
     # What start-up writes for a sandbox.
@@ -432,7 +438,11 @@ MUTATIONS = [
     Mutation("messages are written beyond their end", PCI_FILTER, "< one->bytes)", "<= one->bytes)", "pci_test"),
     Mutation("messages of all functions are written", PCI_FILTER, "< one->bytes)", "< 24u)", "pci_test"),
     Mutation(
-        "messages stay on in the next life", PCI_FILTER, "pci_config_write(function->place + one->first, 0);", "(void)one;", "pci_test"
+        "messages stay on in the next life",
+        PCI_FILTER,
+        "pci_config_write(function->place + one->first, one->reset);",
+        "(void)one;",
+        "pci_test",
     ),
     Mutation("a table is of the wrong level", BUILDER, "hole->level * pt->format->table_level", "pt->format->table_level", "entries_test"),
     *FILTERS,
@@ -448,9 +458,13 @@ MUTATIONS = [
         "pci_test",
     ),
     Mutation(
-        "silent functions decode", PCI_FILTER, "if (command == PCI_SILENT) return; for", "command = PCI_COMMAND_DECODE; for", "pci_test"
+        "silent functions decode",
+        PCI_FILTER,
+        "if (!(command & PCI_COMMAND_DECODE)) return; for",
+        "command = PCI_COMMAND_DECODE; for",
+        "pci_test",
     ),
-    Mutation("silence moves functions", PCI_FILTER, "if (command == PCI_SILENT) return; for", "for", "pci_test"),
+    Mutation("silence moves functions", PCI_FILTER, "if (!(command & PCI_COMMAND_DECODE)) return; for", "for", "pci_test"),
     Mutation("silence is on its way", PCI_FILTER, "(void)pci_config_read(function->place + PCI_COMMAND);", "", "pci_test"),
     Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock, self); for", "for", "pci_test"),
     Mutation(

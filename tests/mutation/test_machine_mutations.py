@@ -16,12 +16,12 @@ from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import load
 
 from tests.claims import evidence, named_in
-from tests.emulated import table
+from tests.emulated import open_board, table
 from tests.emulated.evidence import of_case
 from tests.mutation.machine_mutation import MachineMutation
 from tests.mutation.machine_mutations import MUTATIONS
 from tests.mutation.mutation import ROOT
-from tests.mutation.one_case import CAMPAIGN, CASE_FAILS, FOREIGN, ORACLE
+from tests.mutation.one_case import CAMPAIGN, CARDS, CASE_FAILS, FOREIGN, LOADED, ORACLE
 from tests.mutation.tree import Tree, broken_tree
 from tests.touched import inputs
 
@@ -30,6 +30,8 @@ pytestmark = pytest.mark.long
 OF_TABLE = [module for module in vars(table).values() if isinstance(module, ModuleType) and hasattr(module, "CASES")]
 FILES = {case.name: f"tests/emulated/{module.__name__.rpartition('.')[2]}.py" for module in OF_TABLE for case in module.CASES}
 FILES |= {ORACLE: "tests/emulated/test_oracle.py", CAMPAIGN: "tests/emulated/test_campaign.py", FOREIGN: "tests/emulated/test_foreign.py"}
+FILES |= {LOADED: "tests/emulated/test_loaders.py", CARDS: "tests/emulated/test_card_campaign.py"}
+FILES |= dict.fromkeys(open_board.BY_NAME, "tests/emulated/test_unprotected_dma.py")
 REFUSALS = "tests/emulated/test_refusals.py"
 TESTS_CAN_FAIL = "BH-E1.mutations"
 SHOWN = {case.name: of_case(case) for case in table.CASES}
@@ -67,7 +69,11 @@ def marks(*rows: MachineMutation) -> list[pytest.MarkDecorator]:
     group = f"mutations-{rows[0].platform}-{rows[0].file}"
     tests = {FILES.get(row.caught_by, REFUSALS) for row in rows}
     shows = evidence(*dict.fromkeys(name for row in rows for name in shown_by(row.caught_by)))
-    return [shows, pytest.mark.xdist_group(group), inputs({row.file for row in rows}, tests, {row.what for row in rows})]
+    return [
+        shows,
+        pytest.mark.xdist_group(group),
+        inputs({one.file for row in rows for one in (row, *row.beside)}, tests, {row.what for row in rows}),
+    ]
 
 
 CONTROLS = [pytest.param(*case, id="-".join(case), marks=marks(*rows)) for case, rows in OF_CASE.items()]

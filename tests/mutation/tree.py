@@ -77,13 +77,16 @@ class Tree:
     @contextmanager
     def with_mistake(self, mutation: MachineMutation) -> Iterator[None]:
         self.adopt(mutation.platform)
-        file = self.path / mutation.file
-        sound = file.read_text()
-        file.write_text(mutation.text(self.path))
+        sound: dict[Path, str] = {}
         try:
+            for one in (mutation, *mutation.beside):
+                file = self.path / one.file
+                sound.setdefault(file, file.read_text())
+                file.write_text(one.text(self.path))
             yield
         finally:
-            file.write_text(sound)
+            for file, text in sound.items():
+                file.write_text(text)
 
 
 @contextmanager

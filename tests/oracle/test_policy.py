@@ -156,6 +156,7 @@ def test_streams(tmp_path: Path) -> None:
     }.items()
     reach = [[grant.name for grant in each.reach if "IOMMU" in grant.name] for each in (one, two)]
     assert reach == [["registers of the IOMMU"], []]
+    assert [grant.gpa for grant in one.reach if "queue of events" in grant.name] == [0x9060000]
     assert list(misplaced(found)) == []
     wrong = {
         Span(0x41000000, 0x10000): "tables of the IOMMU 0x41000000..0x4100ffff lie in what is kick mailboxes, 0x41000000..0x41000fff",

@@ -8,7 +8,8 @@ from tests.mutation import machine_mutations, test_host_mutations
 
 def test_every_mistake_fits_the_sources() -> None:
     for mutation in (*machine_mutations.MUTATIONS, *test_host_mutations.MUTATIONS):
-        mutation.text()
+        for one in (mutation, *getattr(mutation, "beside", ())):
+            one.text()
 
 
 def test_every_mistake_has_a_name_of_its_own() -> None:

@@ -28,6 +28,7 @@ PUBLISHED = {
     "core/timer",
     "core/user",
     "drivers/gic_dist",
+    "drivers/i82574",
     "drivers/x2apic",
 }
 OF_AN_ARCHITECTURE = {  # what attacks and measurements have in common with what they attack or measure

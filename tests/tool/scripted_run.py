@@ -29,7 +29,7 @@ class Scripted:
     """Has what a display asks of a session."""
 
     def __init__(self) -> None:
-        plans = [SimpleNamespace(name=name, index=n, restarts=True, cores=[n], os="native") for n, name in enumerate(NAMES)]
+        plans = [SimpleNamespace(name=name, index=n, restarts=True, cores=[n], os="native", functions=()) for n, name in enumerate(NAMES)]
         self.watches = {one.name: Watch(cast(SandboxPlan, one), cast(Source, None)) for one in plans}
         self.plan = cast(Plan, SimpleNamespace(sandboxes=plans))
         self.platform = SimpleNamespace(name="scripted", arch="aarch64", backend="stage2-gicv3", emulator=SimpleNamespace(kind="qemu"))

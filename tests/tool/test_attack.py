@@ -11,13 +11,13 @@ import pytest
 from bhtool import abi, paths
 from bhtool import elf as files
 from bhtool.attack.attack_class import walk
-from bhtool.attack.campaign import ENDING, Campaign
-from bhtool.attack.generator import CLASSES, CYCLE, AllSurroundings, requests
+from bhtool.attack.campaign import Campaign
+from bhtool.attack.generator import CLASSES, CYCLE, ENDING, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
 from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
 from bhtool.attack.stage import require_devices
-from bhtool.attack.surroundings import Surroundings
+from bhtool.attack.surroundings import AllSurroundings, Surroundings
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
 from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES

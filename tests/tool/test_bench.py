@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 import pytest
-from bhtool.bench import exits, kicks, timer, trace, traps
+from bhtool.bench import dma, exits, io, kicks, linux, timer, trace, traps
+from bhtool.bench.grouped import grouped
 from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
 from bhtool.cli import loaded
@@ -128,6 +129,64 @@ def test_a_silent_log_ends_with_its_time(tmp_path: Path) -> None:
     os.close(reader)
 
 
+def test_a_call_has_what_it_calls_and_ends_in_its_caller() -> None:
+    caller, close, send = 0x100000, 0x100100, 0x100200
+    at = dma.Watch(1, MONITOR, (caller, close, send), {close: "smmu_close"})
+    log = [
+        executed(1, caller) + executed(0, close) + executed(1, close) + executed(1, send) + executed(1, send + 4),
+        executed(1, close + 4) + STOPPED + executed(1, close + 4) + executed(1, caller + 4) + executed(1, send),
+    ]
+    assert list(dma.calls(log, at)) == [("smmu_close", 4)]
+
+
+def test_parts_of_a_restart_are_compared_with_the_prototype() -> None:
+    found = {"smmu_open": [153] * 5, "smmu_close": [147] * 5}
+    assert dma.part_rows(found) == []
+    rows = dma.part_rows(found | {"pci_reset": [83, 157, 83, 157, 83]})
+    assert [(row.median, row.reference) for row in rows] == [(153, 75), (147, 75), (83, None)]
+
+
+CASE = io.Case("UDP send", "send", {64: 10}, "10.9.0.9")
+
+
+def io_rows(sandbox_ns: int, instructions: int, is_counted: bool = True) -> dict[tuple[str, str], Row]:
+    found = {
+        where: {("UDP send", 64): [io.Sample(6400, ns, cost, 0)] * 3}
+        for where, ns, cost in (
+            (io.ALONE, 100_000, 50_000),
+            (io.SANDBOX, sandbox_ns, instructions),
+            (io.NATIVES, sandbox_ns, 0),
+        )
+    }
+    return {(row.name, row.unit): row for row in io.rows_of(CASE, 64, found, is_counted)}
+
+
+def test_a_sandbox_has_95_per_cent_of_what_linux_has_alone() -> None:
+    for ns, cost, met in ((105_000, 52_500, True), (106_000, 53_000, False)):
+        rows = io_rows(ns, cost)
+        speed, price = rows["UDP send, 64: sandbox", "kB/s"], rows["UDP send, 64: sandbox", "instructions"]
+        assert (speed.met, speed.reference, price.met, price.reference) == (met, 64_000, met, 5_000)
+        assert ("UDP send, 64: beside three natives", "instructions") not in rows
+
+
+def test_speeds_in_the_time_of_the_host_are_not_given() -> None:
+    assert {unit for _, unit in io_rows(100_000, 50_000, is_counted=False)} == {"instructions"}
+
+
+def test_no_exit_is_allowed() -> None:
+    found = {where: {("UDP send", 64): [io.Sample(1, 1, 1, exits)]} for where, exits in ((io.SANDBOX, 0), (io.NATIVES, 1))}
+    assert [row.met for row in io.exit_rows(CASE, found)] == [True, False]
+
+
+def test_alone_a_machine_has_one_core_and_no_iommu() -> None:
+    for name in ("qemu-aarch64", "qemu-svm"):
+        alone = linux.machine_alone(load(name), 256, 2)
+        said = " ".join(alone.emulator.arguments)
+        assert "-smp 1" in said
+        assert not any(word in said for word in ("virtualization=on", "iommu"))
+        assert (alone.ram_size, [one.name for one in alone.nics]) == (256 << 20, ["nic0", "nic1"])
+
+
 def test_inevitable_exits_are_told_apart() -> None:
     total, *each = exits.by_reason("Linux", {"kick": 0, "identify": 600, "port": 3}, ("identify",), limit=2)
     assert (total.name, total.max, total.met) == ("Linux: avoidable", 3, False)
@@ -177,6 +236,15 @@ def test_rows_of_a_unit_share_a_panel() -> None:
         ("exits on board, exits", 2),
         ("exits on board, processes", 1),
     ]
+
+
+def test_rows_of_sizes_share_a_panel_of_groups() -> None:
+    rows = [Row.of(f"UDP send, {size}: {where}", "kB/s", [1]) for size in ("64", "8,192") for where in ("alone", "sandbox")]
+    groups, rest = grouped(Result("io", "board", [*rows, Row.of("UDP send: sandbox", "exits", [0])]))
+    assert [(one.title, one.sizes, list(one.bars)) for one in groups] == [
+        ("UDP send on board, kB/s", ["64", "8,192"], ["alone", "sandbox"])
+    ]
+    assert [row.unit for row in rest.rows] == ["exits"]
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmarks whose figures repeat exactly meet their targets; `bench exits` takes minutes, tests/emulated counts the same."""
 
+from dataclasses import replace
+
 import pytest
-from bhtool.bench import boot, restart, timer
+from bhtool.bench import boot, dma, io, restart, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
 from bhtool.machine.emulated import require_emulator
@@ -44,3 +46,21 @@ def test_restarts_stay_within_the_bound_that_check_prints(machine: Platform) -> 
     result = restart.run(machine, silent, restarts=10)
     assert not missed(result)
     assert {row.n for row in result.rows} == {10}
+
+
+@pytest.mark.long
+def test_a_restart_closes_streams_and_opens_them(machine: Platform) -> None:
+    rows = {row.name: row for row in dma.run(machine, silent).rows}
+    assert all(rows[name].min > 0 for name in dma.PARTS.values())
+    assert rows["what a card adds to a restart"].min > rows[dma.PARTS["open"]].max + rows[dma.PARTS["close"]].max
+
+
+@pytest.mark.long
+def test_packets_and_blocks_cost_what_they_cost_alone(machine: Platform) -> None:
+    """A few of each; speeds of so few are not judged, nor instructions where Linux follows the host's time, which its idle loop counts."""
+    sizes = {"UDP send and receive": {1472: 160}, "disc read": {4096: 160}}
+    cases = [replace(case, counts=sizes[case.name]) for case in io.CASES if case.name in sizes]
+    result = io.run(machine, silent, cases)
+    if machine.emulator.counts_linux:
+        assert not missed(replace(result, rows=[row for row in result.rows if row.unit != "kB/s"]))
+    assert {row.max for row in result.rows if row.unit == "exits"} == {0}

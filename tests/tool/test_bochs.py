@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bochs as a machine, and how its binary comes about."""
 
+import os
+import re
+import socket
 import struct
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +17,13 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.machine.bochs_kernel import CODE, DATA
 from bhtool.machine.emulated import Machine, require_emulator
 from bhtool.machine.memory import Memory
+from bhtool.machine.wiring import Network, Wiring
 from bhtool.platforms import Platform, load
 from bhtool.provision import bochs
 from bhtool.provision.progress import Report
+
+from tests.claims import evidence
+from tests.emulated.network import free_port
 
 DISK = Path(__file__).parent / "fake_disk.S"
 DISK_BYTES = 8 << 20
@@ -97,6 +105,26 @@ def test_a_machine_that_cannot_start_says_why(machine_platform: Platform) -> Non
         pass
     with pytest.raises(BulkheadError, match="no ELF file"), Machine(machine_platform, b"", medium="kernel"):
         pass
+
+
+@pytest.mark.platform("bochs-vtx")
+@pytest.mark.parametrize("network", [Network(), Network("user"), Network("host", ((0, 80), (0, 22)))])
+@evidence("BH-F2.network")
+def test_it_understands_how_its_card_is_connected(
+    machine_platform: Platform, disk: bytes, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error in slirp's script is one that a machine goes on after, without a word unless it is told otherwise. Nothing is written to the current folder."""
+    monkeypatch.chdir(tmp_path)
+    network = replace(network, forwards=tuple((free_port(), to) for _, to in network.forwards))
+    found, told = sorted(tmp_path.iterdir()), ("error: action=report", "info: action=report")
+    with Machine(machine_platform, disk, medium="disk", extra=told, wiring=Wiring({"nic0": network})) as machine:
+        assert heard(machine, lambda said: said.endswith(b"\n"))
+        for port, _ in network.forwards:
+            socket.create_connection(("127.0.0.1", port), timeout=LIMIT_SECONDS).close()
+        said = os.pread(machine._errors, 1 << 20, 0).decode()
+    assert f"[NE2K0 ] {'slirp' if network.follows_host else 'null'} network driver" in said
+    assert not re.findall(r"e\[(?:NE2K|SLIRP).*", said)
+    assert sorted(tmp_path.iterdir()) == found
 
 
 @pytest.mark.platform("bochs-vtx")

@@ -278,7 +278,7 @@ def test_the_cache_tells_discs_apart() -> None:
 
 
 def test_an_unknown_architecture_is_named() -> None:
-    with pytest.raises(BulkheadError, match="there is no disc for riscv64; there are amd64, arm64, armhf"):
+    with pytest.raises(BulkheadError, match="there is no disc for riscv64; there are amd64, arm64, armhf, armel"):
         disc.debian("riscv64", (), disc.DEFAULT, silent)
 
 
@@ -324,7 +324,7 @@ def test_a_disc_that_could_not_be_made_is_not_in_the_cache(tmp_path: Path, monke
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--arch", "mips"], "'mips' is not one of 'amd64', 'arm64', 'armhf'"),
+        (["--arch", "mips"], "'mips' is not one of 'amd64', 'arm64', 'armhf', 'armel'"),
         (["--arch", "arm64", "--size", "3k"], "3k is no size, such as 2G or 900M"),
         (["--arch", "arm64", "--size", "100M"], "100M is not from 512 MiB to 2 TiB"),
         (["--arch", "arm64", "--size", "9999999G"], "is not from 512 MiB to 2 TiB"),

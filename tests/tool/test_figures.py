@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead figures`: documents say what the stored results say."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,17 @@ def test_a_page_says_itself_that_faults_were_few(counts: tuple[int, ...], says: 
     found = Figures(Stored("faults", platform, {"faults": count}) for platform, count in zip(COLUMNS, counts, strict=False)).few_faults()
     assert says in found
     assert bool(found) == bool(says)
+
+
+def test_io_is_a_line_for_each_size_with_shares_of_what_there_is_alone() -> None:
+    rows = [
+        Row.of("UDP send, 64: alone", "kB/s", [1000]),
+        Row.of("UDP send, 64: sandbox", "kB/s", [940]),
+        Row.of("UDP send, 64: alone", "instructions", [500]),
+        Row.of("UDP send, 64: sandbox", "instructions", [625]),
+        Row.of("UDP send: sandbox", "exits", [0]).at_most(0),
+    ]
+    rows[1] = replace(rows[1], target="median at least 95 % of alone", met=False)
+    figures = Figures([Stored("io", "qemu-svm", Result("io", "qemu-svm", rows).as_dict())])
+    assert figures.platforms("io") == ["qemu-svm"]
+    assert figures.io("qemu-svm").splitlines()[2] == "| UDP send, 64 | 1,000 |  | 940 (94 %): missed |  | 500 |  | 625 (80 %) |  | 0 |"

@@ -420,6 +420,7 @@ FIELD(a, "license=GPL"); FIELD(b, "depends={needs}"); FIELD(c, "alias=fake-{name
 FIELD(f, "softdep={soft}"); FIELD(g, "alias={alias}");
 """
 KERNEL = {"dm-mod": "", "dm_zero": "dm-mod", "e1000e": "ptp", "ptp": "pps_core", "pps_core": "", "circle": "ring", "ring": "circle"}
+CARDS = {"sja1000": "", "kvaser_pci": "sja1000", "sja1000_isa": "sja1000"}
 SOFT = {"fs": "pre: sum proc-fs unknown post: ring"}
 SUMS = {"a_sum_by_instructions": "", "sum_generic": "", "fs": "ptp"}  # two with one alias, and who wants one
 
@@ -429,7 +430,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """Of modules as a compiler makes them, in both classes of ELF files."""
     folder = tmp_path_factory.mktemp("modules")
     members = [("6.1.0-9-test/modules.builtin", b"kernel/fs/proc/proc-fs.ko\n")]
-    for name, needs in (KERNEL | SUMS).items():
+    for name, needs in (KERNEL | SUMS | CARDS).items():
         alias = "sum" if "sum" in name else f"other-{name}"
         text = FAKE.replace("{needs}", needs).replace("{name}", name).replace("{soft}", SOFT.get(name, "")).replace("{alias}", alias)
         command = ["clang-19", f"--target={request.param}", "-ffreestanding", "-c", "-x", "c", "-", "-o", str(folder / "one.o")]
@@ -463,6 +464,12 @@ def test_what_a_module_asks_for_beforehand_comes_first(store: Path) -> None:
     lines = found["lib/modules/6.1.0-9-test/modules.dep"].data.decode().splitlines()
     assert {line.partition(":")[0] for line in lines} == {f"{path}/{name}.ko" for name in ("fs", "ptp", "pps_core", "sum_generic")}
     assert f"{path}/fs.ko: {path}/sum_generic.ko {path}/ptp.ko {path}/pps_core.ko" in lines
+
+
+def test_who_may_take_a_modules_place_is_there_and_is_not_loaded(store: Path) -> None:
+    found = rows(modules.modules_archive(store, ["kvaser-pci"], set()).plain())
+    assert {Path(name).name for name in found if name.endswith(".ko")} == {"kvaser_pci.ko", "sja1000.ko", "sja1000_isa.ko"}
+    assert found[modules.LIST].data == b"kvaser_pci\n"
 
 
 def test_what_the_root_has_stays_what_it_is(store: Path) -> None:

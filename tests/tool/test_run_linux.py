@@ -58,7 +58,7 @@ def root_file_system(file: Path, init: str, platform: str = PLATFORM) -> None:
     for directory in ("bin", "dev", "proc"):
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
-    busybox = payloads.cached("busybox-static", load(platform).debian_architecture, "./bin/busybox", "", silent)
+    busybox = payloads.cached("busybox-static", load(platform).programs_architecture, "./bin/busybox", "", silent)
     archive.program("bin/busybox", busybox.read_bytes())
     archive.program("init", init.encode())
     file.write_bytes(archive.packed())

@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F2.network. What network cards and discs are connected to: as it was said, or a sentence that tells what cannot be. docs/commands.md, `run`."""
 
+import os
 import socket
 import subprocess
 import tomllib
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from bhtool import paths
 from bhtool.errors import BulkheadError
+from bhtool.machine import bochs_network
+from bhtool.machine.launch import Launch, Timing
 from bhtool.machine.wiring import EMPTY_BYTES, Disc, Network, Wiring, discs_of, networks_of, options, require_ports
 from bhtool.platforms import Fitted, Platform, from_toml, load, names
 
 NICS = (Fitted("nic0", "e1000e", "5"), Fitted("nic1", "e1000e", "6"))
 DISCS = (Fitted("disk0", "nvme", "7"),)
+CANS = (Fitted("can0", "kvaser_pci", "8"), Fitted("can1", "kvaser_pci", "9"))
 
 
 def fitted(name: str = "qemu-aarch64") -> Platform:
-    return replace(load(name), nics=NICS, discs=DISCS)
+    return replace(load(name), nics=NICS, discs=DISCS, cans=())
 
 
 def refused(call: Callable[[], object]) -> str:
@@ -32,13 +37,33 @@ def test_a_platform_says_what_it_is_fitted_with() -> None:
     tree = tomllib.loads((paths.PLATFORMS / "qemu-aarch64" / "platform.toml").read_text())
     tree["network"] = {"nics": [{"name": "nic0", "model": "e1000e", "addr": "5"}, {"name": "nic1", "model": "e1000e", "addr": "6"}]}
     tree["storage"] = {"discs": [{"name": "disk0", "model": "nvme", "addr": "7"}]}
+    tree["can"] = {
+        "controllers": [{"name": "can0", "model": "kvaser_pci", "addr": "8"}, {"name": "can1", "model": "kvaser_pci", "addr": "9"}]
+    }
     platform = from_toml("p", tree)
-    assert (platform.nics, platform.discs) == (NICS, DISCS)
+    assert (platform.nics, platform.discs, platform.cans) == (NICS, DISCS, CANS)
+
+
+def test_a_virtio_card_that_would_go_past_the_iommu_is_refused() -> None:
+    """BH-I1.dma."""
+    tree = tomllib.loads((paths.PLATFORMS / "qemu-aarch64" / "platform.toml").read_text())
+    for given, missing in (("", "iommu_platform=on,disable-legacy=on"), (",iommu_platform=on", "disable-legacy=on")):
+        tree["network"] = {"nics": [{"name": "nic0", "model": f"virtio-net-pci{given}", "addr": "1"}]}
+        assert f"give it `{missing}` besides (BH-R124)" in refused(lambda: from_toml("p", tree))
+    tree["network"] = {"nics": [{"name": "nic0", "model": "virtio-net-pci,disable-legacy=on,iommu_platform=on", "addr": "1"}]}
+    assert from_toml("p", tree).nics[0].name == "nic0"
 
 
 def test_a_platform_without_cards_gets_no_options() -> None:
     for name in names():
-        assert options(replace(load(name), nics=(), discs=()), Wiring()) == []
+        assert options(replace(load(name), nics=(), discs=(), cans=()), Wiring()) == []
+
+
+@pytest.mark.evidence("BH-F2.can")
+def test_can_controllers_are_on_one_bus_without_being_asked_for() -> None:
+    assert options(replace(fitted(), nics=(), discs=(), cans=CANS), Wiring()) == [
+        *("-object", "can-bus,id=can", "-device", "kvaser_pci,canbus=can,addr=8", "-device", "kvaser_pci,canbus=can,addr=9"),
+    ]
 
 
 def test_what_nobody_connects_has_no_link_and_is_empty() -> None:
@@ -76,6 +101,29 @@ def test_nothing_leads_outside_but_for_who_asks() -> None:
     assert netdevs(Wiring({"nic0": Network("user")})) == ["user,id=nic0,restrict=on"]
     assert netdevs(Wiring({"nic0": Network("user", ((8080, 80),))})) == ["user,id=nic0,restrict=on,hostfwd=tcp:127.0.0.1:8080-10.0.2.15:80"]
     assert netdevs(Wiring({"nic0": Network("host")})) == ["user,id=nic0,restrict=off"]
+
+
+def test_nothing_leads_outside_of_bochs_but_for_who_asks() -> None:
+    """Files of the host, either: slirp serves them by TFTP from the folder that stands for the device."""
+
+    def told(network: Network) -> tuple[str, list[str]]:
+        with ExitStack() as stack:
+            launch = Launch(load("bochs-vtx"), 0, 0, b"", "kernel", Timing(), (), stack, {}, Wiring({"nic0": network}))
+            (slot, card), files = bochs_network.lines(launch)
+            assert slot == "pci: slot2=ne2k"
+            assert card.startswith("ne2k: card=0, type=pci, mac=52:54:00:12:34:56, ethmod=")
+            scripts = [os.pread(file, 1000, 0).decode() for file in files]
+            assert all(f"script=/proc/self/fd/{file}" in card for file in files)
+        return card.partition("ethmod=")[2].partition(", script")[0], "".join(scripts).splitlines()
+
+    assert told(Network()) == ("null", [])
+    always = ["# slirp config", "ipv6_enabled = 0"]
+    ports = ((8080, 80), (2222, 22))
+    for network, restricted in ((Network("user", ports), 1), (Network("host", ports), 0)):
+        module, lines = told(network)
+        assert module == "slirp, ethdev=/dev/null"
+        forwards = ["hostfwd = tcp:127.0.0.1:8080-10.0.2.15:80", "hostfwd = tcp:127.0.0.1:2222-10.0.2.15:22"]
+        assert sorted(lines) == sorted([*always, f"restricted = {restricted}", *forwards])
 
 
 def test_cards_that_nobody_connects_share_no_hub(tmp_path: Path) -> None:
@@ -121,6 +169,22 @@ def test_a_platform_without_a_card_or_a_disc_is_named() -> None:
     assert discs_of(bare, ()) == {}
 
 
+@pytest.mark.parametrize(
+    ("kinds", "forwards", "pcaps", "words"),
+    [
+        (("nic0=hub",), (), (), "--network nic0=hub: Bochs has no hub; there are none, user, host"),
+        ((), (), ("frames.pcap",), "Bochs writes no file for Wireshark"),
+        ((), tuple(f"{8080 + n}:80" for n in range(6)), (), "Bochs forwards 5 ports of nic0 at most"),
+    ],
+)
+def test_what_bochs_cannot_do_is_refused(
+    kinds: tuple[str, ...], forwards: tuple[str, ...], pcaps: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert words in refused(lambda: networks_of(load("bochs-vtx"), kinds, forwards, pcaps))
+    assert networks_of(load("bochs-vtx"), ("nic0=host",), ("8080:80",), ()) == {"nic0": Network("host", ((8080, 80),))}
+
+
 def test_a_port_that_is_taken_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -159,7 +223,7 @@ def test_the_emulator_takes_the_options(name: str, tmp_path: Path) -> None:
     """All of them at once; it is asked to end before the first instruction."""
     file, pcap = tmp_path / "d,isc", tmp_path / "frames,pcap"
     file.write_bytes(bytes(1 << 20))
-    platform = fitted(name)
+    platform = replace(fitted(name), cans=CANS)
     wirings = (
         Wiring(),
         Wiring({"nic0": Network("user", pcap=pcap), "nic1": Network("host")}, {"disk0": Disc(file)}),

@@ -41,7 +41,10 @@ static const struct x86_vendor_boot machine_vendor = {
 };
 const struct x86_vendor_boot *x86_vendor_boot = &machine_vendor;
 const struct x86_processor x86_this_processor;
-const struct iommu_boot *const iommu_backends[] = { NULL };
+const struct iommu_boot *iommu_backend(void)
+{
+	return NULL;
+}
 
 void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
 {

@@ -29,6 +29,17 @@ void arch_barrier(void)
 		fake_arch.on_barrier();
 }
 
+void arch_cache_flush(const void *at)
+{
+	if (fake_arch.on_flush)
+		fake_arch.on_flush(at);
+}
+
+void arch_cache_flush_all(void)
+{
+	arch_cache_flush(NULL);
+}
+
 void arch_cache_clean(const void *start, size_t size)
 {
 	if (fake_arch.on_clean)

@@ -41,7 +41,7 @@ static const uint64_t *words(uint64_t address)
 
 /* ---- what functions reach ---- */
 
-static uint64_t walk(uint64_t root, uint64_t address)
+static uint64_t walk(uint64_t root, uint64_t address, uint64_t *span)
 {
 	uint64_t table = root;
 
@@ -51,6 +51,7 @@ static uint64_t walk(uint64_t root, uint64_t address)
 
 		if (!(word & 1) || !(word >> 10 & 1 || (word & 2 && shift > 12)))
 			return ABORTED;
+		*span = UINT64_C(1) << shift;
 		if (shift == 12 || !(word & 2))
 			return (where & ~((UINT64_C(1) << shift) - 1)) | (address & ((UINT64_C(1) << shift) - 1));
 		table = where;
@@ -60,7 +61,7 @@ static uint64_t walk(uint64_t root, uint64_t address)
 static uint64_t translate(const uint64_t *entry, uint64_t address)
 {
 	uint32_t vmid = (uint32_t)entry[2] & 0xffff;
-	uint64_t page = address & ~UINT64_C(0xfff), found;
+	uint64_t page = address & ~UINT64_C(0xfff), found, span;
 	static unsigned next;
 
 	CHECK(entry[2] >> 51 & 1); /* S2AA64 = 0 ends QEMU */
@@ -68,9 +69,9 @@ static uint64_t translate(const uint64_t *entry, uint64_t address)
 	for (unsigned n = 0; n < HELD; n++)
 		if (fake_smmu.held[n].valid && fake_smmu.held[n].vmid == vmid && fake_smmu.held[n].page == page)
 			return fake_smmu.held[n].address | (address & 0xfff);
-	found = address >> 39 ? ABORTED : walk(entry[3], page);
+	found = address >> 39 ? ABORTED : walk(entry[3], page, &span);
 	if (found != ABORTED)
-		fake_smmu.held[next++ % HELD] = (struct held){ page, found, vmid, true };
+		fake_smmu.held[next++ % HELD] = (struct held){ page, found, span, vmid, true };
 	return found == ABORTED ? ABORTED : found | (address & 0xfff);
 }
 
@@ -107,13 +108,22 @@ static void forget_translations(uint32_t vmid, bool all)
 			fake_smmu.held[n].valid = false;
 }
 
+static void forget_leaf(uint32_t vmid, uint64_t address)
+{
+	CHECK_EQ(address & 0xff0000000000fff, 1); /* of its walk the last level alone has changed */
+	fake_smmu.by_leaf++;
+	for (unsigned n = 0; n < HELD; n++)
+		if (fake_smmu.held[n].vmid == vmid && !((fake_smmu.held[n].page ^ (address - 1)) & -fake_smmu.held[n].span))
+			fake_smmu.held[n].valid = false;
+}
+
 /* What an invalidation does, it has surely done when a CMD_SYNC behind it is complete; this SMMU does nothing before. */
 static void complete(void)
 {
 	for (unsigned n = 0; n < fake_smmu.given; n++) {
-		uint32_t upper = (uint32_t)(fake_smmu.todo[n] >> 32);
+		uint32_t upper = (uint32_t)(fake_smmu.todo[n][0] >> 32);
 
-		switch (fake_smmu.todo[n] & 0xff) {
+		switch (fake_smmu.todo[n][0] & 0xff) {
 		case 0x03: /* CFGI_STE */
 			fake_smmu.holds_entry[upper % STREAMS] = false;
 			break;
@@ -122,6 +132,9 @@ static void complete(void)
 			break;
 		case 0x28: /* TLBI_S12_VMALL */
 			forget_translations(upper & 0xffff, false);
+			break;
+		case 0x2a: /* TLBI_S2_IPA */
+			forget_leaf(upper & 0xffff, fake_smmu.todo[n][1]);
 			break;
 		default: /* TLBI_NSNH_ALL */
 			forget_translations(0, true);
@@ -143,13 +156,14 @@ static bool carry_out(const uint64_t *command)
 		break;
 	case 0x03:
 	case 0x28:
+	case 0x2a:
 	case 0x30:
 		break;
 	default:
 		return false;
 	}
 	CHECK(fake_smmu.given < QUEUE);
-	fake_smmu.todo[fake_smmu.given++] = command[0];
+	memcpy(fake_smmu.todo[fake_smmu.given++], command, sizeof(*fake_smmu.todo));
 	return true;
 }
 
@@ -215,6 +229,8 @@ uint32_t arch_mmio_read32(uint64_t address)
 
 	check_held();
 	check_blocked();
+	if (offset == PAGE_1 + 0xa8)
+		return fake_smmu.event_prod;
 	CHECK(offset < PAGE_1);
 	if (offset == CONS) {
 		fake_smmu.waiting -= fake_smmu.waiting != 0;
@@ -267,9 +283,9 @@ void arch_mmio_write32(uint64_t address, uint32_t value)
 	uint32_t offset = (uint32_t)(address - BASE);
 
 	check_held();
-	if (offset >= PAGE_1) { /* of the event queue, off */
+	if (offset >= PAGE_1) { /* of the event queue: where the SMMU writes is the SMMU's while the queue is on */
 		CHECK(offset == PAGE_1 + 0xa8 || offset == PAGE_1 + 0xac);
-		CHECK(!(*at(CR0ACK) & EVENTQEN));
+		CHECK(offset == PAGE_1 + 0xac || !(*at(CR0ACK) & EVENTQEN));
 		*(offset == PAGE_1 + 0xa8 ? &fake_smmu.event_prod : &fake_smmu.event_cons) = value;
 		return;
 	}

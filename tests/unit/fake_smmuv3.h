@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An SMMUv3 for unit tests that holds on to whatever it has seen: entries until CFGI_STE, translations until their VMID is invalidated,
- * both until a CMD_SYNC. It can be slow, hung, or in error. Registers, words and commands are written down from Arm IHI 0070.
+ * An SMMUv3 for unit tests that holds on to whatever it has seen: entries until CFGI_STE, translations until their leaf or their VMID is
+ * invalidated, both until a CMD_SYNC. It can be slow, hung, or in error. Registers, words and commands are written down from Arm IHI 0070.
  *
  *   function ─ fake_smmu_dma() ─► held entry, or the table's ─► held translation, or a walk of the root ─► address, or ABORTED
  */
@@ -23,11 +23,11 @@ struct fake_smmu {
 	uint64_t held_entry[STREAMS][ENTRY];
 	bool holds_entry[STREAMS];
 	struct held {
-		uint64_t page, address;
+		uint64_t page, address, span; /* of the leaf */
 		uint32_t vmid;
 		bool valid;
 	} held[HELD];
-	uint64_t todo[QUEUE]; /* commands since the last CMD_SYNC */
+	uint64_t todo[QUEUE][2]; /* commands since the last CMD_SYNC */
 	unsigned given;
 	unsigned slow;    /* reads of CONS until commands are carried out */
 	unsigned waiting; /* of these, still to come */
@@ -35,7 +35,8 @@ struct fake_smmu {
 	uint32_t stuck;   /* a register that keeps what it has */
 	bool blocks;      /* it is off and GBPA aborts: nothing may pass from here on, until `guard` is set */
 	unsigned accesses;
-	unsigned opened; /* entries that have come to translate */
+	unsigned opened;  /* entries that have come to translate */
+	unsigned by_leaf; /* invalidations of a leaf that were carried out */
 	/* What the test supplies. */
 	struct hal_lock *guard; /* to be held during accesses; NULL: start-up */
 	uint64_t tables;

@@ -53,6 +53,7 @@ static const struct bh_table good = {
 		[GOOD_FOREIGN_LOG] = { 0x0c010000, FOREIGN_POOL + BH_POOL_LOG, BH_LOG_BYTES, 0, R, BH_MEMORY_RAM, BH_REGION_POOL, 0 },
 		[GOOD_BAR] = { 0x10000000, 0x10000000, 0x100000, 0, RW, BH_MEMORY_DEVICE, BH_REGION_BAR, BH_DMA_FREE },
 		[GOOD_PORTS_BAR] = { 0x3effc000, 0x3effc000, 0x1000, 1, RW, BH_MEMORY_DEVICE, BH_REGION_BAR, BH_DMA_FREE },
+		[GOOD_FAULTS] = { 0x0c008000, 0x40605000, 0x1000, 0, R, BH_MEMORY_RAM, BH_REGION_FAULTS, 0 },
 	},
 	.ports = { { 0, 0x3f8, 8, BH_DMA_FREE }, { 1, 0x2f8, 8, BH_DMA_FREE }, { 1, 0xc010, 0x10, BH_DMA_FREE } },
 	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL } },
@@ -62,8 +63,8 @@ static const struct bh_table good = {
 		[GOOD_FOREIGN_KERNEL] = { 0x3000, 0x60100000, 0x1000, 1, 0 },
 	},
 	.pci_functions = {
-		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, BH_DMA_FREE },
-		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, BH_DMA_FREE },
+		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, BH_DMA_FREE, 0, 0, 0 },
+		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, BH_DMA_FREE, 0, 0, 0 },
 	},
 	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },
 };

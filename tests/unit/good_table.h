@@ -19,6 +19,7 @@ enum good_region {
 	GOOD_FOREIGN_LOG,
 	GOOD_BAR,
 	GOOD_PORTS_BAR, /* ports where they are memory */
+	GOOD_FAULTS,
 	GOOD_REGIONS,
 };
 enum good_function { GOOD_FUNCTION, GOOD_FOREIGN_FUNCTION, GOOD_FUNCTIONS };

@@ -128,7 +128,9 @@ static void prepare(void)
 		machine[IOREDTBL + 2 * pin] = 0x5fa0 + pin;
 		machine[IOREDTBL + 2 * pin + 1] = 0xee000000;
 	}
-	partition = (struct hal_partition){ .core_count = 2, .apic_id = { 3, 1 }, .kick_mailboxes = shared };
+	partition = (struct hal_partition){
+		.core_count = 2, .apic_id = { 3, 1 }, .line_target = { 3 << 24, 1 << 24 }, .kick_mailboxes = shared
+	};
 	for (uint32_t slot = 0; slot < 2; slot++)
 		cores[slot] = (struct hal_core){ .partition = &partition, .slot = slot, .self = hal_lock_bit(5 + slot) };
 	CHECK(ioapic_grant(&partition.ioapic, EDGE, 0, EDGE_VECTOR, BH_LINE_MASKED, shared));
@@ -214,7 +216,7 @@ static void test_trap(void)
 	volatile unsigned traps = 0;
 
 	for (volatile unsigned n = 1;; n++) {
-		struct hal_partition other = { .core_count = 1, .apic_id = { 7 }, .kick_mailboxes = shared };
+		struct hal_partition other = { .core_count = 1, .apic_id = { 7 }, .line_target = { 7 << 24 }, .kick_mailboxes = shared };
 		struct hal_core neighbour = { .partition = &other, .self = HELD_BY };
 		bool went_through = false;
 
@@ -439,15 +441,49 @@ static void test_boot(void)
 	ioapic_mask_all();
 	for (unsigned pin = 0; pin < PINS; pin++)
 		CHECK_EQ(machine[low(pin)], MASKED);
-	for (unsigned n = 0; n < BH_MAX_LINES; n++)
+	for (unsigned n = 0; n < IOAPIC_LINES; n++)
 		CHECK(ioapic_grant(&view, EDGE, 0, EDGE_VECTOR, 0, shared));
 	CHECK(!ioapic_grant(&view, EDGE, 0, EDGE_VECTOR, 0, shared));
-	CHECK_EQ(view.count, BH_MAX_LINES);
+	CHECK_EQ(view.count, IOAPIC_LINES);
 	unlocked_accesses = 0; /* start-up is alone */
+}
+
+/*
+ * With VT-d entries name what start-up has made for their vector, core and trigger mode: VT-d, 5.1.5.1 "I/OxAPIC Programming": format in
+ * bit 48, index in 63:49. Literal words: cores 5 and 6 of the machine.
+ */
+static void test_redirection(void)
+{
+	static const struct {
+		unsigned pin;
+		uint32_t low, destination, low_word, high_word;
+	} rows[] = {
+		{ EDGE, EDGE_VECTOR, 3, EDGE_VECTOR, 0x14690000 },
+		{ EDGE, 0x41, 1, 0x41, 0x18830000 },
+		{ LEVEL, LEVEL_VECTOR, 1, LEVEL_WIRING | LEVEL_VECTOR, 0x1be50000 },
+		{ CHOSEN, 0x31, 3, REDIRECTION_LEVEL | 0x31, 0x16630000 },
+	};
+
+	check_context.subject = "redirection";
+	prepare();
+	partition.line_target[0] = 0x14010000;
+	partition.line_target[1] = 0x18010000;
+	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		check_context.round = n;
+		CHECK_EQ(write_register(shown(rows[n].pin) + 1, rows[n].destination << DESTINATION_SHIFT), HAL_SKIP);
+		CHECK_EQ(write_register(shown(rows[n].pin), rows[n].low), HAL_SKIP);
+		CHECK_EQ(machine[low(rows[n].pin)], rows[n].low_word);
+		CHECK_EQ(machine[low(rows[n].pin) + 1], rows[n].high_word);
+		CHECK_EQ(read_register(shown(rows[n].pin) + 1), rows[n].destination << DESTINATION_SHIFT);
+	}
 }
 
 int main(void)
 {
+	if (board.iommu.kind == BH_IOMMU_VTD) {
+		test_redirection();
+		return 0;
+	}
 	void (*const tests[])(void) = { test_waits,   test_trap,       test_without_lines, test_start, test_foreign,
 					test_entries, test_open_entry, test_level_vectors, test_form,  test_boot };
 

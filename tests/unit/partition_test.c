@@ -85,6 +85,11 @@ enum hal_status hal_partition_show_functions(struct hal_partition *partition, hp
 	return HAL_OK;
 }
 
+uint32_t hal_partition_reset_ms(const struct hal_partition *partition)
+{
+	return 0;
+}
+
 void hal_partition_seal(struct hal_partition *partition)
 {
 	seen.sealed++;

@@ -57,7 +57,7 @@ static void count_down(void)
 static bool masters; /* an IOMMU stands behind the own function */
 
 /* MSI with 64 bits and masks, and the control of MSI-X. */
-static const struct pci_stretch messages[PCI_MESSAGES] = { { 0x50, 24 }, { 0x70, 4 } };
+static const struct pci_stretch messages[PCI_MESSAGES] = { { 0x50, 24, 0 }, { 0x70, 4, 0 } };
 
 static bool is_message(uint32_t offset)
 {
@@ -426,8 +426,33 @@ static void test_trap(void)
 	CHECK(traps > 10);
 }
 
+/* Of device control's double word the upper half is a status that ones clear. It is the last register to be touched. */
+static void test_reset_by_itself(void)
+{
+	enum { CONTROL = 0x88 };
+
+	check_context.subject = "a function that can be reset by itself";
+	start();
+	own.word[CONTROL / 4] = 0x000f2810;
+	view.functions[0].device_control = CONTROL;
+	pci_reset(&view, SELF, PCI_SILENT);
+	CHECK_EQ(own.word[CONTROL / 4], 0x000f2810);
+	pci_reset(&view, SELF, PCI_FUNCTION_RESET);
+	CHECK_EQ(written[(writes - 1) % 16].place, at(OWN, CONTROL));
+	CHECK_EQ(written[(writes - 1) % 16].value, 0xa810);
+	CHECK(!(own.word[PCI_COMMAND / 4] & (PCI_COMMAND_DECODE | PCI_COMMAND_MASTER)));
+	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
+	CHECK_EQ(own.word[CONTROL / 4], 0xa810);
+	check_context.subject = "a function that cannot";
+	view.functions[0].device_control = 0;
+	pci_reset(&view, SELF, PCI_FUNCTION_RESET);
+	CHECK_EQ(written[(writes - 1) % 16].place, at(OWN, PCI_COMMAND));
+	CHECK_EQ(written[(writes - 1) % 16].value, PCI_SILENT);
+}
+
 int main(void)
 {
+	test_reset_by_itself();
 	fake_arch.on_barrier = note_barrier;
 	test_waits();
 	test_trap();

@@ -75,11 +75,14 @@ void monitor_end(const struct hal_core *core, uint32_t state)
 	ended = state;
 }
 
+static uint64_t silenced_at, rested;
+
 /* The guest's first instruction is near: with its caches off it sees what is behind them. */
 void hal_core_restart(struct hal_core *core)
 {
 	restarts++;
 	CHECK(silenced);
+	rested = arch_counter() - silenced_at;
 	CHECK_EQ(monitor.phase, PHASE);
 	CHECK(!memcmp(ram, expected, sizeof(ram)));
 	CHECK(!memcmp(behind, expected, sizeof(behind)));
@@ -96,6 +99,7 @@ bool hal_partition_quiesce(struct hal_core *core)
 	CHECK_EQ(((const uint8_t *)ram[spans[1].page])[0], LEFT);
 	device_writes();
 	silenced = falls_silent;
+	silenced_at = arch_counter();
 	return falls_silent;
 }
 
@@ -234,6 +238,27 @@ static void test_memory(void)
 	for (unsigned n = 0; n < sizeof(spans) / sizeof(spans[0]); n++)
 		pages += spans[n].pages;
 	CHECK(kicks >= (pages + COPY_PAGES) / 4);
+}
+
+/* Devices that are being reset are not accessed in the meantime, and kicks are answered. The fake counter ticks once a look. */
+static void test_devices_that_are_reset(void)
+{
+	enum { TICKS = 5000 };
+	unsigned before;
+
+	check_context.subject = "no device is reset";
+	prepare(1);
+	restart_take_part(NULL, 0, PHASE);
+	check_restarted();
+	CHECK(rested < 100);
+	before = kicks;
+	check_context.subject = "devices are reset";
+	prepare(1);
+	monitor.reset_ticks = TICKS;
+	restart_take_part(NULL, 0, PHASE);
+	check_restarted();
+	CHECK(rested >= TICKS && rested < TICKS + 100);
+	CHECK(kicks >= before + TICKS - 10);
 }
 
 static void test_two_cores(void)
@@ -397,6 +422,7 @@ static void test_none_kept(void)
 int main(void)
 {
 	test_memory();
+	test_devices_that_are_reset();
 	test_two_cores();
 	test_end();
 	test_many_cores();

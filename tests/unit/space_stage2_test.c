@@ -29,6 +29,11 @@ enum hal_status pci_map(struct hal_space *space, const struct pci_view *view)
 
 void gic_create_view(struct hal_partition *partition) {}
 
+uint32_t pci_reset_ms(const struct pci_view *view)
+{
+	return 0;
+}
+
 void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes) {}
 
 /* ---- Of no part in this ---- */

@@ -13,6 +13,9 @@ from bhtool.text import all_of, did_you_mean
 DEFAULT = "qemu-aarch64"
 
 
+# What makes a virtio function of QEMU go by the IOMMU, as a board tree can say of it: config/dma.py.
+OBEYS = ("iommu_platform=on", "disable-legacy=on")
+
 Medium = Literal["kernel", "cdrom", "disk"]  # what an image is: loaded by the emulator itself, or a disc a boot loader is on
 
 
@@ -60,11 +63,13 @@ class Platform:
     ram_base: int
     ram_size: int
     linux_package: str
-    debian_architecture: str
+    debian_architecture: str  # of the kernel,
+    programs_architecture: str  # and of the programs that the tool puts beside it
     board_name: str  # the platform whose board and monitor image this one shares; itself, if it has its own
     campaign: Campaign = Campaign()
     nics: tuple[Fitted, ...] = ()  # network cards
     discs: tuple[Fitted, ...] = ()
+    cans: tuple[Fitted, ...] = ()  # CAN controllers, all on one bus
     second_opinion_on: str = ""  # another platform, of which some is checked here once more
 
     @property
@@ -104,17 +109,26 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         ram_size=ram["size"],
         linux_package=linux["package"],
         debian_architecture=linux["architecture"],
+        programs_architecture=linux.get("programs", linux["architecture"]),
         board_name=tree.get("board", name),
         campaign=Campaign(tuple(campaign["devices"]) if "devices" in campaign else None, campaign.get("watched", "")),
         nics=_fitted(tree, "network", "nics"),
         discs=_fitted(tree, "storage", "discs"),
+        cans=_fitted(tree, "can", "controllers"),
         second_opinion_on=tree.get("second_opinion_on", ""),
     )
 
 
 def _fitted(tree: dict[str, Any], table: str, name: str) -> tuple[Fitted, ...]:
-    """Such as [network] nics = [{ name = "nic0", model = "e1000e", addr = "5" }]."""
-    return tuple(Fitted(one["name"], one["model"], one["addr"]) for one in tree.get(table, {}).get(name, ()))
+    """Such as [network] nics = [{ name = "nic0", model = "e1000e", addr = "5" }]. Raises BulkheadError."""
+    found = tuple(Fitted(one["name"], one["model"], one["addr"]) for one in tree.get(table, {}).get(name, ()))
+    for one in found:
+        kind, *options = one.model.split(",")
+        lacking = [option for option in OBEYS if option not in options]
+        if kind.startswith("virtio-") and lacking:
+            text = f"{one.name} in [{table}] is `{one.model}`, which goes past every IOMMU; give it `{','.join(lacking)}` besides (BH-R124)"
+            raise BulkheadError(text, Status.USAGE)
+    return found
 
 
 def names() -> list[str]:

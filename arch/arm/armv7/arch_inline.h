@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inline part of arch/arch.h for ARMv7-A with the virtualization extensions; contracts there. Usable at PL1 and in Hyp mode. */
 #pragma once
+#include <stddef.h>
+
 #include "sysreg.h"
 
 /* Ordered after earlier instructions: ARMv7 ARM B8.1.3 "The virtual counter" allows the read to be speculated. */
@@ -40,3 +42,14 @@ ARCH_MMIO(16, "h", "%0")
 ARCH_MMIO(32, "", "%0")
 ARCH_MMIO(64, "d", "%Q0, %R0")
 #undef ARCH_MMIO
+
+/* The compiler pairs words by itself. */
+static inline size_t arch_words_repeat(uint64_t *start, size_t words, const uint64_t *pattern)
+{
+	return 0;
+}
+
+static inline size_t arch_words_copy(uint64_t *target, const uint64_t *source, size_t words)
+{
+	return 0;
+}

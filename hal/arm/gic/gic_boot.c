@@ -70,5 +70,5 @@ uint64_t gic_idle_trap(const struct hal_partition *partition)
 
 enum hal_status gic_map_device(struct hal_space *space, uint64_t base, uint64_t bytes)
 {
-	return pt_map(&space->tables, base, (hpa_t){ base }, bytes, HAL_READ | HAL_WRITE, HAL_MEMORY_DEVICE);
+	return hal_space_map_same(space, base, bytes, HAL_MEMORY_DEVICE);
 }

@@ -3,6 +3,7 @@
 #include "hal/x86/apic/ioapic_registers.h"
 
 #include "arch/arch.h"
+#include "hal/iommu/pc.h"
 #include "hal/x86/apic/apic.h"
 #include "hal/lock.h"
 #include "hal/x86/core.h"
@@ -41,7 +42,8 @@ static bool program(const struct hal_core *core, const struct ioapic_line *line)
 		targets = apic_named(partition, line->entry[1] >> DESTINATION_SHIFT, low & ICR_LOGICAL);
 		if (targets & APIC_FOREIGN || !targets)
 			return false;
-		ioapic_write(line->index + 1u, partition->apic_id[__builtin_ctz(targets)] << DESTINATION_SHIFT);
+		ioapic_write(line->index + 1u,
+			     partition->line_target[__builtin_ctz(targets)] | iommu_line_index(vector, entry & REDIRECTION_LEVEL));
 	}
 	ioapic_write(line->index, entry);
 	return true;

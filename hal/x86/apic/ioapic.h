@@ -6,6 +6,7 @@
  *
  *   guest:    mask | vector | own cores, as it names them | mode        machine:  mask | vector | one own core | fixed, physical
  *             trigger, polarity: read as written                                  trigger, polarity: as configured
+ *                                                                              with VT-d: | vector | an index of VT-d's
  *
  * When a core ends a level interrupt, that clears the remote IRR of every level-triggered entry with that vector, whoever owns the line.
  * So no two sandboxes have level lines with the same vector, whatever their guests write:
@@ -39,12 +40,14 @@ struct ioapic_line {
 	bool starts_masked;                 /* the guest is to open it */
 };
 
+/* Lines of one sandbox: more than an I/O APIC of 24 pins has, and as many as let a partition share its frame (HAL_ASSERT_SMALL_FRAME). */
+enum { IOAPIC_LINES = 48 };
 struct ioapic_view {
 	struct hal_lock *lock; /* of the machine's index and window; who has no line reaches neither, and has another */
 	uint32_t index;        /* IOREGSEL */
 	uint32_t last_pin;     /* the last that is shown */
 	uint32_t count;
-	struct ioapic_line lines[BH_MAX_LINES];
+	struct ioapic_line lines[IOAPIC_LINES];
 };
 
 /* Start-up, boot core. */

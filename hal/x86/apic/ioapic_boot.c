@@ -27,7 +27,7 @@ bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_
 	uint32_t shown = flags & BH_LINE_MASKED ? view->count + 1 : pin;
 	uint32_t first = chosen ? IOAPIC_FIRST_VECTOR : vector;
 
-	if (view->count == BH_MAX_LINES || pin >= pins())
+	if (view->count == IOAPIC_LINES || pin >= pins())
 		return false;
 	view->lock = hal_lock_of(boxes, HAL_LOCK_IOAPIC);
 	view->lines[view->count++] = (struct ioapic_line){

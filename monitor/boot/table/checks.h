@@ -20,8 +20,12 @@ const char *refuse_cores(const struct bh_table *table, const struct table_limits
 
 /* The table's words, whatever types its fields have. */
 typedef uint64_t __attribute__((__may_alias__)) table_word;
-/* FNV-1a over 64-bit words, number `zero` taken as 0. Each step is a bijection, so any change confined to one word changes the result. */
-uint64_t words_checksum(const table_word *words, uint64_t count, uint64_t zero);
+/*
+ * Goes on with a checksum, FNV-1a over 64-bit words, by so many words. Each step is a bijection, so any change confined to one word changes
+ * the result.
+ */
+#define CHECKSUM_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+uint64_t words_checksum(uint64_t checksum, const table_word *words, uint64_t count);
 
 /* regions_boot.c: memory, of monitors and of sandboxes */
 const char *refuse_pools(const struct bh_table *table, const struct table_limits *limits);

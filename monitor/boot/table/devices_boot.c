@@ -35,9 +35,10 @@ static bool shares_page_with_any(const struct table_limits *limits, const struct
 	return false;
 }
 
-static bool is_translated(const struct bh_table *table, uint32_t dma)
+/* Where there is an IOMMU nothing goes past it. */
+static bool may_master(const struct bh_table *table, uint32_t dma)
 {
-	return dma == BH_DMA_TRANSLATED && table->iommu != BH_IOMMU_NONE;
+	return dma == (table->iommu == BH_IOMMU_NONE ? BH_DMA_UNPROTECTED : BH_DMA_TRANSLATED);
 }
 
 static const char *refuse_bases(const struct bh_table *table, const struct table_limits *limits, uint32_t index)
@@ -74,7 +75,7 @@ const char *refuse_functions(const struct bh_table *table, const struct table_li
 
 		REFUSE_IF(function->sandbox >= table->sandbox_count, "a PCI function belongs to no sandbox");
 		REFUSE_IF(function->id >= limits->board->pci.functions, "a PCI function is on a bus that the machine does not have");
-		REFUSE_IF(function->dma != BH_DMA_FREE && !is_translated(table, function->dma),
+		REFUSE_IF(function->dma != BH_DMA_FREE && !may_master(table, function->dma),
 			  "a sandbox is given a PCI function that is not known to be free of DMA, and that no IOMMU translates");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(function->id == table->pci_functions[other].id, "a PCI function is given twice");
@@ -113,7 +114,7 @@ const char *refuse_device(const struct bh_table *table, const struct table_limit
 	REFUSE_IF(region->memory_type != BH_MEMORY_DEVICE || region->permissions & BH_PERM_EXECUTE,
 		  "device registers are executable or cached");
 	REFUSE_IF(region->kind != BH_REGION_BANKED && region->dma != BH_DMA_FREE &&
-			  !(region->kind == BH_REGION_BAR && is_translated(table, region->dma)),
+			  !(region->kind == BH_REGION_BAR && may_master(table, region->dma)),
 		  "a sandbox is given device registers that are not known to be free of DMA");
 	if (region->kind == BH_REGION_BAR) {
 		REFUSE_IF(!owns_base(table, limits, region->sandbox, hpa, false),
@@ -137,7 +138,7 @@ const char *refuse_ports(const struct bh_table *table, const struct table_limits
 
 		REFUSE_IF(table->ports[n].sandbox >= table->sandbox_count, "I/O ports belong to no sandbox");
 		REFUSE_IF(!ports.bytes || ports.start + ports.bytes > 0x10000, "an I/O port range is empty or leaves the port space");
-		REFUSE_IF(table->ports[n].dma != BH_DMA_FREE && !(is_translated(table, table->ports[n].dma) &&
+		REFUSE_IF(table->ports[n].dma != BH_DMA_FREE && !(may_master(table, table->ports[n].dma) &&
 								  owns_base(table, limits, table->ports[n].sandbox, ports, true)),
 			  "a sandbox is given I/O ports that are not known to be free of DMA");
 		REFUSE_IF(span_touches(limits->board->private_ports, ports) &&

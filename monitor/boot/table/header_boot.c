@@ -3,19 +3,23 @@
 #include "monitor/boot/table/checks.h"
 #include "monitor/boot/table/spans.h"
 
-uint64_t words_checksum(const table_word *words, uint64_t count, uint64_t zero)
+uint64_t words_checksum(uint64_t checksum, const table_word *words, uint64_t count)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-
 	for (uint64_t n = 0; n < count; n++)
-		hash = (hash ^ (n == zero ? 0 : words[n])) * 0x100000001b3;
-	return hash;
+		checksum = (checksum ^ words[n]) * 0x100000001b3;
+	return checksum;
 }
 
+/* The word that has it counts as 0. */
 static uint64_t table_checksum(const struct bh_table *table)
 {
-	return words_checksum((const table_word *)table, sizeof(*table) / sizeof(table_word),
-			      offsetof(struct bh_table, checksum) / sizeof(table_word));
+	static const table_word zero;
+	const table_word *words = (const table_word *)table;
+	const uint64_t own = offsetof(struct bh_table, checksum) / sizeof(table_word), count = sizeof(*table) / sizeof(table_word);
+	uint64_t checksum = words_checksum(CHECKSUM_OF_NOTHING, words, own);
+
+	checksum = words_checksum(checksum, &zero, 1);
+	return words_checksum(checksum, words + own + 1, count - own - 1);
 }
 
 static bool same_name(const uint8_t *name, const char *expected)

@@ -149,8 +149,16 @@ const char *table_refuse_modules(const struct bh_table *table, const struct tabl
 	REFUSE_IF(module.bytes != table->module_bytes, "it has another size than the image expects: cut short, or made with another image");
 	REFUSE_IF(!aligned(module.start, BH_PAGE_BYTES) || !is_ram(limits, module), "it is misaligned or outside RAM");
 	REFUSE_IF(overlap(module, image), "it overlaps the monitor image");
-	REFUSE_IF(words_checksum((const table_word *)(uintptr_t)module.start, module.bytes / sizeof(table_word), UINT64_MAX) !=
-			  table->module_checksum,
+	return NULL;
+}
+
+const char *table_refuse_spread(const struct bh_table *table)
+{
+	uint64_t checksum = CHECKSUM_OF_NOTHING;
+
+	for (const struct bh_copy *copy = table->copies; copy < table->copies + table->copy_count; copy++)
+		checksum = words_checksum(checksum, (const table_word *)(uintptr_t)copy->target, copy->size / sizeof(table_word));
+	REFUSE_IF(table->module_bytes && checksum != table->module_checksum,
 		  "its checksum is wrong: it was damaged, or made with another image; build or copy both again");
 	return NULL;
 }

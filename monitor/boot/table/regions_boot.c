@@ -65,16 +65,29 @@ static const char *refuse_pool_window(const struct bh_table *table, const struct
 	return "a sandbox is given monitor frames";
 }
 
-/* What is open to a sandbox that does without its memory or irq protection: as the machine has it. */
+/* What is open to a sandbox that does without its memory or irq protection, or to its functions without dma: as the machine has it. */
 static const char *refuse_open(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region)
 {
 	bool ram = region->memory_type == BH_MEMORY_RAM;
 	uint32_t without = ram ? BH_PROTECT_MEMORY : BH_PROTECT_MEMORY | BH_PROTECT_IRQ;
 
+	if (region->kind == BH_REGION_DMA)
+		without = BH_PROTECT_DMA;
 	REFUSE_IF(!(table->sandboxes[region->sandbox].unprotected & without), "a protected sandbox is given what is open to others");
 	REFUSE_IF(ram ? !is_ram(limits, hpa_of(region)) : span_touches(limits->board->ram, hpa_of(region)),
 		  "a stretch that is open has the memory type of another");
 	REFUSE_IF(!ram && region->permissions & BH_PERM_EXECUTE, "device registers are executable or cached");
+	return NULL;
+}
+
+static const char *refuse_faults(const struct bh_table *table, const struct bh_region *region)
+{
+	struct board_span faults = span_of_faults(table);
+
+	REFUSE_IF(!faults.bytes || region->hpa != faults.start || region->size != faults.bytes,
+		  "a sandbox is given records of DMA where the IOMMU has none");
+	REFUSE_IF(region->permissions != BH_PERM_READ || region->memory_type != BH_MEMORY_RAM,
+		  "records of DMA are more than readable, or have device memory type");
 	return NULL;
 }
 
@@ -102,7 +115,10 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 	case BH_REGION_DEVICE:
 	case BH_REGION_BAR:
 		return refuse_device(table, limits, region);
+	case BH_REGION_FAULTS:
+		return refuse_faults(table, region);
 	case BH_REGION_OPEN:
+	case BH_REGION_DMA:
 		return refuse_open(table, limits, region);
 	default:
 		return "a region has an unknown kind";

@@ -35,5 +35,7 @@ bool is_ram(const struct table_limits *limits, struct board_span span);
 struct board_span span_of_pool(const struct bh_table *table, uint32_t sandbox);
 /* The IOMMU's tables; empty on a board without one. Requires: a header that was not refused. */
 struct board_span span_of_iommu(const struct bh_table *table);
+/* Of them, where the IOMMU records what it has blocked; empty: it does not, in memory. */
+struct board_span span_of_faults(const struct bh_table *table);
 /* Returns whether the span overlaps frames only monitors may touch: the image, the shared page, the pools, the IOMMU's tables. */
 bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct board_span span);

@@ -37,6 +37,14 @@ struct board_span span_of_iommu(const struct bh_table *table)
 	return (struct board_span){ table->iommu_tables, bytes[table->iommu] };
 }
 
+struct board_span span_of_faults(const struct bh_table *table)
+{
+	static const uint64_t events[BH_IOMMU_KINDS] = { [BH_IOMMU_SMMUV3] = BH_SMMUV3_EVENTS, [BH_IOMMU_AMDVI] = BH_AMDVI_EVENTS };
+	uint64_t at = events[table->iommu];
+
+	return (struct board_span){ table->iommu_tables + at, at ? BH_FAULTS_BYTES : 0 };
+}
+
 bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct board_span span)
 {
 	struct board_span image = { limits->image_start, limits->image_end - limits->image_start };

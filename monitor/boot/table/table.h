@@ -17,5 +17,11 @@ struct table_limits {
 /* The first invariant the table breaks, as an English clause, or NULL. Pure: reads nothing but its arguments. */
 const char *table_refuse(const struct bh_table *table, const struct table_limits *limits);
 
-/* The same for what the loader brought with the image, under a table that was not refused. Reads its arguments and the module alone. */
+/*
+ * The same for what the loader brought with the image, under a table that was not refused: how many modules, and where. Does not read the
+ * module. If it is not refused, module_spread() writes nothing but what the table gives to payload.
+ */
 const char *table_refuse_modules(const struct bh_table *table, const struct table_limits *limits, const struct arch_modules *modules);
+
+/* The same for what the module has brought. Reads the table and the module's pieces at their targets. */
+const char *table_refuse_spread(const struct bh_table *table);

@@ -85,10 +85,11 @@ static uint64_t attack_displace(uint64_t a, uint64_t b)
 }
 
 const struct attack attacks[] = {
-	{ "read", 1, true, attack_read },     { "write", 1, true, attack_write },       { "execute", 1, true, attack_execute },
-	{ "locked", 1, true, attack_locked }, { "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
-	{ "decode", 2, true, attack_decode }, { "decoded", 1, true, attack_decoded },   { "displace", 2, true, attack_displace },
-	{ "dma-write", 1, false, dma_write }, { "dma-read", 1, false, dma_read },       { NULL, 0, false, NULL },
+	{ "read", 1, true, attack_read },       { "write", 1, true, attack_write },       { "execute", 1, true, attack_execute },
+	{ "locked", 1, true, attack_locked },   { "straddle", 1, true, attack_straddle }, { "ptwalk", 1, false, attack_ptwalk },
+	{ "decode", 2, true, attack_decode },   { "decoded", 1, true, attack_decoded },   { "displace", 2, true, attack_displace },
+	{ "dma-write", 1, false, dma_write },   { "dma-read", 1, false, dma_read },       { "dma-message", 2, false, dma_message },
+	{ "dma-listen", 1, false, dma_listen }, { "dma-send", 1, false, dma_send },       { NULL, 0, false, NULL },
 };
 
 static bool matches(const struct attack *attack, const char *name, const struct command_line *line)

@@ -15,6 +15,7 @@
 #include "kernel/core/smp.h"
 #include "probe/mapping.h"
 #include "probe/rival.h"
+#include "probe/transfer.h"
 
 enum { SETTLE_NS = 40000000 };
 
@@ -82,6 +83,13 @@ static enum campaign_outcome attempt(const struct campaign_request *request)
 	return returned ? judge(value) : CAMPAIGN_REFUSED;
 }
 
+static enum campaign_outcome carry_out(const struct campaign_queue *queue, uint32_t n)
+{
+	const struct campaign_request *request = &queue->request[n];
+
+	return request->flags & CAMPAIGN_DMA ? transfer_attempt(queue, n) : attempt(request);
+}
+
 /* ---- A life -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t settled_at;
@@ -123,18 +131,21 @@ void campaign_run(uint64_t address)
 		console_say("no campaign is there");
 		return;
 	}
-	if (!frames_claim(address, sizeof(*queue) + queue->count * sizeof(queue->request[0]), FRAME_PROGRAM))
+	if (!frames_claim(address, sizeof(*queue) + queue->count * sizeof(queue->request[0]), FRAME_PROGRAM) ||
+	    (queue->spare_bytes && !frames_claim(queue->spare, queue->spare_bytes, FRAME_PROGRAM)))
 		fault_stop("the kernel has taken the campaign's frames");
 	notes = take_notes(queue);
 	smp_run(1, "rival");
 	if (notes->lives == 1)
 		let_others_settle();
+	else if (queue->spare_bytes && transfer_outlived(queue))
+		notes->outcome[notes->begun - 1] = CAMPAIGN_OUTLIVED;
 	while (notes->begun < queue->count) {
 		uint32_t n = notes->begun;
 
 		notes->outcome[n] = CAMPAIGN_TRYING;
 		__atomic_store_n(&notes->begun, n + 1, __ATOMIC_RELEASE);
-		notes->outcome[n] = (uint8_t)attempt(&queue->request[n]);
+		notes->outcome[n] = (uint8_t)carry_out(queue, n);
 	}
 	__atomic_store_n(&notes->done, true, __ATOMIC_RELEASE);
 }

@@ -17,6 +17,7 @@ enum campaign_flags {
 	CAMPAIGN_ALIAS = 4,     /* the same, and twice more: as a device a page further on, and in a leaf of 1 GiB */
 	CAMPAIGN_PROTECTED = 8, /* x86: the code runs in 32-bit protected mode, paging off, its arguments cut to 32 bits */
 	CAMPAIGN_REAL = 16,     /* x86: the same in real mode, with data segments of 4 GiB */
+	CAMPAIGN_DMA = 32,      /* no code: a network card does what `value` says at `target` (transfer.h) */
 };
 
 /* What the other core of the sandbox changes and changes back meanwhile, and what it puts there. */
@@ -36,12 +37,37 @@ struct campaign_request {
 };
 _Static_assert(sizeof(struct campaign_request) == 64, "queue.py");
 
+/* ---- Of network cards ---- */
+
+enum { TRANSFER_FRAME_BYTES = 64, TRANSFER_NEIGHBOURS = 0x7fffffff /* number in frames of a neighbour's card */ };
+
+/* What the card does at a request's target. */
+enum transfer_way {
+	TRANSFER_WRITE,        /* writes a frame */
+	TRANSFER_READ,         /* reads one */
+	TRANSFER_RECEIVE_RING, /* has the ring that it receives by, and writes back what became of its descriptors */
+	TRANSFER_SEND_RING,    /* has the ring that it sends by */
+	TRANSFER_ARM,          /* is ready to write what its neighbour's card sends it, when its sandbox restarts or ends */
+};
+
+/*
+ * A request's `value`: the way; first byte and number of bytes of a stretch of the target; flags. The stretch is what is judged of a frame
+ * that is read, and what of the target is the sandbox's own where it is written or has a ring.
+ */
+enum { TRANSFER_FIRST_SHIFT = 8, TRANSFER_COUNT_SHIFT = 16, TRANSFER_MASK = 0xff };
+enum transfer_flags {
+	TRANSFER_OWN = 1 << 24, /* all of the target is the sandbox's own: it makes it ready, and looks whether the card was there */
+	TRANSFER_END = 1 << 25, /* ARM: the sandbox ends for good; otherwise it restarts */
+};
+
 struct campaign_queue {
 	uint32_t magic;
 	uint32_t count;
 	uint32_t first; /* where a sandbox begins that finds no notes of this queue */
 	uint32_t identity;
-	uint8_t pad[48];
+	uint64_t word;               /* in frames of a network card, inverted: in memory it stands nowhere else */
+	uint64_t spare, spare_bytes; /* of its RAM, for what its own card writes */
+	uint8_t pad[24];
 	struct campaign_request request[];
 };
 _Static_assert(sizeof(struct campaign_queue) == 64, "queue.py");
@@ -53,6 +79,7 @@ enum campaign_outcome {
 	CAMPAIGN_RETURNED, /* something else than ... */
 	CAMPAIGN_RETURNED_ZERO,
 	CAMPAIGN_RETURNED_ONES, /* all ones of eight, sixteen or thirty-two bits, or -1 */
+	CAMPAIGN_OUTLIVED,      /* never came back, but its network card went on */
 };
 
 struct campaign_notes {

@@ -6,6 +6,8 @@
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
@@ -21,6 +23,7 @@
 #include "probe/sentinel.h"
 #include "probe/storm.h"
 #include "probe/sweep.h"
+#include "probe/transfer.h"
 #include "probe/user.h"
 
 /* uart-irqs=N */
@@ -149,6 +152,14 @@ static void run_campaign(const struct command_line *line)
 	campaign_run(line->operand[0]);
 }
 
+/* flood=WORD,PAGE: a neighbour of a campaign's network card */
+static void run_flood(const struct command_line *line)
+{
+	if (!frames_claim(line->operand[1], BH_PAGE_BYTES, FRAME_PROGRAM))
+		fault_stop("a flood needs its page");
+	transfer_flood(line->operand[0], line->operand[1]);
+}
+
 /* core=CORE,rival: what a campaign has its other core do */
 static void run_rival(const struct command_line *line)
 {
@@ -199,6 +210,7 @@ const struct command program_commands[] = {
 	{ "trips", 0, run_trips },
 	{ "pelt", 1, run_pelt },
 	{ "campaign", 1, run_campaign },
+	{ "flood", 2, run_flood },
 	{ "rival", 0, run_rival },
 	{ "sentinel", 0, run_sentinel },
 	{ "sweep", 0, run_sweep },

@@ -17,8 +17,19 @@ enum { DMA_FRAME_BYTES = 64 };
  */
 uint64_t dma_write(uint64_t target, uint64_t card);
 
+/* The same with a frame of words of 32 bits, `data` each: as a message-signalled interrupt is a write, an interrupt that the card forges.
+ */
+uint64_t dma_message(uint64_t target, uint64_t data);
+
 /*
  * Has the card read a frame at `target`. Returns the first eight bytes that came, or DMA_NOTHING.
  */
 #define DMA_NOTHING UINT64_C(0x676e6968746f6e) /* "nothing" */
 uint64_t dma_read(uint64_t target, uint64_t card);
+
+/*
+ * Have nic0 listen to its network until a frame has come, and fill its buffer with `byte` then; one more may come later, whatever the probe
+ * does. Have a card send a marked frame to its network. Both return 1 when the frame has come, or gone. Require: there is such a card.
+ */
+uint64_t dma_listen(uint64_t byte, uint64_t unused);
+uint64_t dma_send(uint64_t card, uint64_t unused);

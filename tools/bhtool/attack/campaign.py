@@ -2,6 +2,7 @@
 """A whole campaign: machine after machine until every attempt was made, and the judgement of each."""
 
 import hashlib
+import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -10,18 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from bhtool.attack.evidence import Pages, changed
-from bhtool.attack.generator import requests
+from bhtool.attack.kind import BY_PROCESSORS, Kind
 from bhtool.attack.machine_run import MachineRun, run_machine
 from bhtool.attack.request import Outcome, Request
-from bhtool.attack.stage import CASTS, Cast, Orders, Stage, set_up
+from bhtool.attack.stage import Cast, Orders, Stage, set_up
 from bhtool.errors import BulkheadError, Status
 from bhtool.image.payloads import Report
 from bhtool.machine.launch import Timing
 from bhtool.platforms import Platform
 
-BATCH = 2000  # attempts by each hostile sandbox for which one machine is built
 FIRST_LOOK = 100  # the same, if the campaign is to end with the first escape
-ENDING = 0.12  # share of attempts that end the sandbox
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,8 @@ class Campaign:
     asked: int
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     by_class: dict[str, Counter[str]] = field(default_factory=dict)
+    coverage: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # attempts of class, edge and state, of network cards
+    emulator_open: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # likewise: not made, as the emulator lets them through
     escapes: list[Escape] = field(default_factory=list)
     heartbeats: int = 0
     heartbeats_lost: int = 0
@@ -77,12 +78,30 @@ class Campaign:
             "machines": self.machines,
             "stuck": [str(one) for one in self.stuck],
             "digest": self.digest(),
+            **({"coverage": self._coverage(), "emulator_open": dict(self.emulator_open_by_class)} if self.coverage else {}),
             "classes": {name: dict(counter) for name, counter in sorted(self.by_class.items())},
         }
+
+    def _coverage(self) -> list[dict[str, Any]]:
+        keys = ("class", "edge", "state", "attempts")
+        return [dict(zip(keys, (*cell, count), strict=True)) for cell, count in sorted(self.coverage.items())]
+
+    @property
+    def emulator_open_by_class(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for (group, _, _), count in self.emulator_open.items():
+            found[group] += count
+        return found
+
+    def escapes_of(self, group: str) -> int:
+        """Those of which somebody knows by what attempt."""
+        return sum(one.request is not None and one.request.group == group for one in self.escapes)
 
     def judge(self, request: Request, outcome: Outcome) -> None:
         self.outcomes[request.number] = outcome
         self.by_class.setdefault(request.group, Counter())[outcome.name.lower()] += 1
+        if request.state:
+            self.coverage[request.group, request.edge, request.state] += 1
         if outcome not in request.attempt.contained:
             expected = " or ".join(one.name.lower() for one in Outcome if one in request.attempt.contained)
             self.escapes.append(Escape(request, f"{outcome.name.lower()}, where {expected} was expected"))
@@ -109,38 +128,42 @@ class Runner:
         progress: Progress,
         unprotected: tuple[str, ...],
         until_escape: bool,
+        kind: Kind,
     ) -> None:
         self._platform, self._timing, self._report, self._progress = platform, timing, report, progress
         self._unprotected = unprotected
+        self._kind, self._casts = kind, kind.casts(platform)
         self._until_escape = until_escape
         self._rest: Pages = {}
         self._before = 0  # attempts of this batch that earlier machines made
         self.result = result
 
     def run(self, folder: Path, only: int | None, group: str | None) -> None:
-        calm = {cores: self._calm(folder, cast) for cores, cast in CASTS.items()}
+        calm = {cores: self._calm(folder, cast) for cores, cast in self._casts.items()}
         all_surroundings = {cores: stage.all_surroundings() for cores, stage in calm.items()}
-        everything = requests(all_surroundings, self.result.seed, self.result.asked if only is None else only + 1, ENDING)
+        everything = self._kind.requests(all_surroundings, self.result.seed, self.result.asked if only is None else only + 1)
         wanted = [one for one in everything if only in (None, one.number) and group in (None, one.group)]
         if not wanted:
             sought = (
                 f"the first {len(everything)} attempts" if only is None else f"attempt {only}, which is of class {everything[-1].group},"
             )
             raise BulkheadError(f"there is none of class {group} among {sought}: ask for others", Status.USAGE)
+        self.result.emulator_open = Counter((one.group, one.edge, one.state) for one in wanted if one.left_out)
+        wanted = [one for one in wanted if not one.left_out]
         self.result.asked = len(wanted)
-        for cores, cast in CASTS.items():
-            mine = [one for one in wanted if one.cores == cores]
+        for key, cast in self._casts.items():
+            mine = [one for one in wanted if one.cast == key]
             if mine:
-                self._rest = run_machine(calm[cores], self.result.seed, self._timing, lambda begun: None).pages
+                self._rest = run_machine(calm[key], self.result.seed, self._timing, lambda begun: None).pages
                 self._carry_out(folder, cast, mine)
 
     def _calm(self, folder: Path, cast: Cast) -> Stage:
-        orders = [Orders(room=BATCH)] * len(cast.hostiles)
+        orders = [Orders(room=cast.batch)] * len(cast.hostiles)
         return set_up(self._platform, folder, cast, orders, self.result.seed, self._report, self._unprotected)
 
     def _carry_out(self, folder: Path, cast: Cast, wanted: list[Request]) -> None:
-        queues = [[one for one in wanted if one.number % len(cast.hostiles) == place] for place in range(len(cast.hostiles))]
-        size = FIRST_LOOK if self._until_escape else BATCH
+        queues = [[one for one in wanted if one.place == place] for place in range(len(cast.hostiles))]
+        size = min(FIRST_LOOK, cast.batch) if self._until_escape else cast.batch
         for start in range(0, max(map(len, queues)), size):
             self._batch(folder, cast, [queue[start : start + size] for queue in queues])
 
@@ -150,11 +173,16 @@ class Runner:
             if self._until_escape and self.result.escapes:
                 return
             identity = self.result.machines + 1
-            orders = [Orders(queue, at, BATCH) for at, queue in zip(first, queues, strict=True)]
+            words = [self._word(identity, place) if cast.has_cards else 0 for place in range(len(queues))]
+            orders = [Orders(queue, at, word, cast.batch) for at, queue, word in zip(first, queues, words, strict=True)]
             self._before = sum(first)
             stage = set_up(self._platform, folder, cast, orders, identity, lambda _: None, self._unprotected)
             run = run_machine(stage, identity, self._timing, self._advance)
             first = self._take(run, queues, first)
+
+    def _word(self, identity: int, place: int) -> int:
+        """Of frames: none that memory holds by itself."""
+        return random.Random(f"{self.result.seed}:{identity}:{place}").getrandbits(64)
 
     def _advance(self, begun: int) -> None:
         self._progress(self.result, begun - self._before)
@@ -174,6 +202,7 @@ class Runner:
             last += queue[reached[place] - 1 : reached[place]]
             if reached[place] < len(queue) and not run.end:
                 self.result.stuck.append(queue[reached[place] - 1])
+        self._judge_astray(run, queues)
         harm = run.harm
         if run.pages and (touched := changed(self._rest, run.pages)):
             self.result.pages_changed += len(touched)
@@ -184,6 +213,13 @@ class Runner:
             self.result.escapes.append(Escape(None, "nobody attacked: the hostile sandboxes did not get that far", harness=True))
             return [len(queue) for queue in queues]
         return reached
+
+    def _judge_astray(self, run: MachineRun, queues: list[list[Request]]) -> None:
+        by_name = dict(zip(run.cast.hostiles, queues, strict=True))
+        for one in run.astray:
+            queue = by_name[one.sandbox]
+            request = queue[one.attempt] if one.attempt < len(queue) else None
+            self.result.escapes.append(Escape(request, f"a frame of {one.sandbox} lies at {one.address:#x}, {one.whose}"))
 
 
 def run_campaign(
@@ -198,9 +234,10 @@ def run_campaign(
     unprotected: tuple[str, ...] = (),
     until_escape: bool = False,
     group: str | None = None,
+    kind: Kind = BY_PROCESSORS,
 ) -> Campaign:
     """All attempts of the seed, `only` one, or one class's; with `until_escape` no machine is started after something got through."""
     result = Campaign(platform, seed, attempts)
     with tempfile.TemporaryDirectory(prefix="bulkhead-attack-") as folder:
-        Runner(platform, timing, result, report, progress, unprotected, until_escape).run(Path(folder), only, group)
+        Runner(platform, timing, result, report, progress, unprotected, until_escape, kind).run(Path(folder), only, group)
     return result

@@ -9,12 +9,12 @@ from itertools import islice
 from bhtool.attack import classes_aarch64, classes_armv7, classes_x86
 from bhtool.attack.attack_class import AttackClass
 from bhtool.attack.request import Request
-from bhtool.attack.surroundings import Surroundings
+from bhtool.attack.surroundings import AllSurroundings
 from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
 
 CLASSES = {"x86_64": classes_x86.CLASSES, "aarch64": classes_aarch64.CLASSES, "armv7": classes_armv7.CLASSES}
-AllSurroundings = dict[int, list[Surroundings]]  # by the cores of the sandboxes that stand there
+ENDING = 0.12  # share of attempts that end the sandbox
 CYCLE = 100  # of attempts that a sandbox survives
 REDRAWS = 64  # before a class counts as used up
 
@@ -58,9 +58,10 @@ class Fresh:
         all_surroundings = self._grounds[group.cores]
         rng = random.Random(f"{self._seed}:{number}")
         for _ in range(REDRAWS):
-            one = group.draw(rng, self._drawn[group.name], all_surroundings[number % len(all_surroundings)])
+            place = number % len(all_surroundings)
+            one = group.draw(rng, self._drawn[group.name], all_surroundings[place])
             self._drawn[group.name] += 1
-            request = Request(number, group.name, one, group.cores)
+            request = Request(number, group.name, one, group.cores, place)
             packed = request.pack()
             if packed not in self._made:
                 self._made.add(packed)

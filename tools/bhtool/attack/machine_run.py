@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One machine of a campaign, from its start until nobody attacks any more, and what its sentinels saw."""
 
+import os
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from bhtool.attack.astray import Astray, count_used, find_astray
 from bhtool.attack.evidence import Pages, pages
 from bhtool.attack.queue import Notes, read_notes
-from bhtool.attack.stage import SENTINELS, Cast, Stage
+from bhtool.attack.stage import FEW, SENTINELS, Cast, Stage
+from bhtool.config.span import PAGE
 from bhtool.errors import BulkheadError, Status
 from bhtool.machine.emulated import Machine
 from bhtool.machine.launch import Timing
@@ -70,6 +73,8 @@ class MachineRun:
     hostiles: dict[str, Hostile] = field(init=False)
     end: str = ""  # how the machine ended by itself
     pages: Pages = field(default_factory=dict)  # of what nobody may have touched, when it was over
+    astray: list[Astray] = field(default_factory=list)  # frames of cards, then
+    used: dict[str, int] = field(default_factory=dict)  # descriptors of armed cards whose sandboxes have ended
 
     def __post_init__(self) -> None:
         self.hostiles = {name: Hostile() for name in self.cast.hostiles}
@@ -78,6 +83,7 @@ class MachineRun:
     def harm(self) -> list[str]:
         found = [f"{name}: {text}" for name, one in self.sentinels.items() for text in one.complaints]
         found += [f"{name} lost {counted(one.lost, 'heartbeat')}" for name, one in self.sentinels.items() if one.lost]
+        found += [f"{name} has ended, and its card went on: it took {count} frames" for name, count in self.used.items() if count > FEW]
         return found + ([self.end] if self.end else [])
 
 
@@ -138,9 +144,13 @@ class Watcher:
         one.over = bool(notes and notes.done) or stopped or beat > one.moved_at + HANG_BEATS
 
 
+def _page(stage: Stage, session: Session, at: int) -> bytes:
+    return os.pread(session.machine.ram, PAGE, at - stage.platform.ram_base)
+
+
 def run_machine(stage: Stage, identity: int, timing: Timing, advance: Advance) -> MachineRun:
     """Runs the machine until both hostile sandboxes are done, stopped or stuck."""
-    with Session(stage.platform, stage.plan, Machine(stage.platform, stage.image, timing)) as session:
+    with Session(stage.platform, stage.plan, Machine(stage.platform, stage.image, timing, wiring=stage.wiring)) as session:
         watcher = Watcher(session, stage.cast, identity, advance)
         for event in session.events(LIMIT_SECONDS):
             if event is not None:
@@ -149,6 +159,8 @@ def run_machine(stage: Stage, identity: int, timing: Timing, advance: Advance) -
                 clock_hz = session.memory.clock_hz(stage.plan.sandboxes[0].pool_hpa)
                 session.machine.stop()
                 watcher.run.pages = pages(stage.platform, stage.plan, session.machine.ram, clock_hz)
+                watcher.run.astray = find_astray(stage.platform, stage.plan, session.machine.ram, stage.words, stage.pages_of_frames)
+                watcher.run.used = {name: count_used(_page(stage, session, at)) for name, at in stage.rings.items()}
                 return watcher.run
         if not watcher.run.end:
             raise BulkheadError(f"a machine of the campaign was not done after {LIMIT_SECONDS:.0f} s", Status.TIME_LIMIT)

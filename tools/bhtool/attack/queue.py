@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from bhtool import abi
 from bhtool import elf as files
-from bhtool.attack.request import ENTRY, Outcome, Request
+from bhtool.attack.request import ENTRY, MASK, Outcome, Request
+from bhtool.config.span import Span
 from bhtool.machine.memory import Memory
 
-HEADER = struct.Struct("<IIII48x")  # struct campaign_queue
+HEADER = struct.Struct("<IIIIQQQ24x")  # struct campaign_queue
 NOTES = struct.Struct("<IIII")  # struct campaign_notes, before the outcomes
 MAGIC, NOTES_AT = 0x4D414342, 2048
+NOWHERE = Span(0, 0)
 TEXT_AT = 64  # of struct bh_log
 MOST = abi.lib.BH_LOG_TEXT_BYTES - NOTES_AT - NOTES.size  # requests in one queue
 
@@ -30,9 +32,12 @@ class Notes:
         return Outcome(value) if value in Outcome._value2member_map_ else Outcome.RETURNED
 
 
-def pack_queue(requests: Sequence[Request], first: int, identity: int, room: int = 0) -> bytes:
+def pack_queue(requests: Sequence[Request], first: int, identity: int, room: int = 0, word: int = 0, spare: Span = NOWHERE) -> bytes:
+    """`word`: of frames that its network card writes, which stands inverted there. `spare`: of its RAM, for what that writes to itself."""
     assert len(requests) <= MOST
-    packed = HEADER.pack(MAGIC, len(requests), first, identity) + b"".join(request.pack() for request in requests)
+    packed = HEADER.pack(MAGIC, len(requests), first, identity, ~word & MASK, spare.start, spare.size) + b"".join(
+        request.pack() for request in requests
+    )
     return packed.ljust(HEADER.size + room * ENTRY.size, b"\0")
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of classes in docs/attack.md: `python -m bhtool.attack.reference` prints them."""
 
+from bhtool.attack import transfers
 from bhtool.attack.attack_class import AttackClass
-from bhtool.attack.campaign import ENDING
-from bhtool.attack.generator import CLASSES
+from bhtool.attack.generator import CLASSES, ENDING
 from bhtool.families.table import FAMILIES
 
 HEADER = ("| class | tries | of 5000 at least | off, it gets through; or why it harms nobody |", "|---|---|---|---|")
@@ -27,5 +27,12 @@ def tables() -> str:
     return "\n\n".join("\n".join((f"### {FAMILIES[arch].title}", "", *HEADER, *rows(arch))) for arch in CLASSES)
 
 
+def card_table() -> str:
+    rows = [f"| {one.name} | {one.aims} | {one.harmless or '`dma`'} |" for one in transfers.CLASSES]
+    return "\n".join(("| class | a card is aimed at | off, it gets through; or why nothing is seen |", "|---|---|---|", *rows))
+
+
 if __name__ == "__main__":
     print(tables())
+    print()
+    print(card_table())

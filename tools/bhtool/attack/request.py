@@ -19,9 +19,10 @@ class Outcome(enum.IntEnum):
     RETURNED = 3  # with a value that is none of these
     ZERO = 4
     ONES = 5
+    OUTLIVED = 6  # never came back, but its network card went on
 
 
-ANYTHING = frozenset(Outcome) - {Outcome.UNTRIED}
+ANYTHING = frozenset(Outcome) - {Outcome.UNTRIED, Outcome.OUTLIVED}
 NEVER_BACK = frozenset({Outcome.STOPPED})
 NO_VALUE = frozenset({Outcome.STOPPED, Outcome.REFUSED, Outcome.ZERO, Outcome.ONES})
 NOTHING_THERE = frozenset({Outcome.STOPPED, Outcome.REFUSED, Outcome.ZERO})
@@ -38,6 +39,7 @@ class Aim(enum.IntFlag):
     ALIAS = 4  # where `target` is mapped, of three places
     PROTECTED = 8  # `target` itself; the code runs in 32-bit protected mode
     REAL = 16  # `target` itself; the code runs in real mode
+    DMA = 32  # no code: a network card does what `value` says at `target`
 
 
 class Rival(enum.IntEnum):
@@ -69,7 +71,11 @@ class Request:
     number: int
     group: str
     attempt: Attempt
-    cores: int = 1  # of the sandbox that makes it
+    cast: int = 1  # of the machine on which it is made: the cores that it takes, or the state of the card
+    place: int = 0  # of the sandbox that makes it among the hostile ones
+    edge: str = ""  # of a page, and
+    state: str = ""  # of the card, where it is the card that attacks
+    left_out: bool = False  # the emulator is known to let it through
 
     def pack(self) -> bytes:
         one = self.attempt

@@ -1,29 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine of a campaign: two hostile sandboxes between two sentinels, and what the hostile ones are to try."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import jinja2
 
-from bhtool.attack.queue import pack_queue, with_queue
-from bhtool.attack.request import Request
+from bhtool.attack.queue import NOWHERE, pack_queue, with_queue
+from bhtool.attack.request import MASK, Request
 from bhtool.attack.surroundings import Surroundings
 from bhtool.config.board import read_board
 from bhtool.config.dma import is_dma_free
 from bhtool.config.plan import Plan
 from bhtool.config.private import read_private
-from bhtool.errors import BulkheadError
+from bhtool.config.span import PAGE, Span
+from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
 from bhtool.image.build import PROBE
 from bhtool.image.payloads import Report
 from bhtool.image.stages import make_image, make_plan
+from bhtool.machine.wiring import Network, Wiring
 from bhtool.platforms import Platform
 from bhtool.text import all_of
 
 TEMPLATE = Path(__file__).with_name("campaign.dts.j2")
 SENTINELS = ("watch0", "watch1")
+SPARE_BYTES = 0x10000  # of the end of own RAM: what the own card may write to
 QUIET = "first=ticks=3000"  # ten thousandths of a second, once: how the sentinels stand before anybody attacks is seen meanwhile
 
 
@@ -38,8 +42,31 @@ class Cast:
     hostiles: tuple[str, ...]
     cores: int
 
+    devices: tuple[str, ...] = ()  # of the hostile ones, one each
+    has_cards: bool = False  # they master the bus
+    sender: str = ""  # a neighbour of the first of them, whose card is the second: it sends frames to it without end
+    ends: bool = False  # for good, with a card that is armed
+    batch: int = 2000  # attempts by each hostile sandbox for which one machine is built
 
-CASTS = {1: Cast(("hostile0", "hostile1"), 1), 2: Cast(("hostile0",), 2)}  # by the cores that an attempt takes
+
+OPEN, RESTARTING, ENDED = 1, 2, 3  # casts of cards, by what becomes of their entries
+ARMED_MOST, FEW = 200, 40  # tests/guests/probe/transfer.c
+Casts = Callable[[Platform], dict[int, Cast]]
+
+
+def by_cores(platform: Platform) -> dict[int, Cast]:
+    """By the cores that an attempt takes."""
+    devices = platform.campaign.devices or ()
+    return {1: Cast(("hostile0", "hostile1"), 1, devices), 2: Cast(("hostile0",), 2, devices)}
+
+
+def by_cards(platform: Platform) -> dict[int, Cast]:
+    """Each has a network card."""
+    cards = tuple(one.name for one in platform.nics[:2])
+    armed = partial(Cast, ("hostile0",), 1, cards, has_cards=True, sender="sender")
+    return {OPEN: Cast(("hostile0", "hostile1"), 1, cards, has_cards=True), RESTARTING: armed(), ENDED: armed(ends=True, batch=ARMED_MOST)}
+
+
 FIRST_CORE, LAST_CORE = 0, 3  # the sentinels'
 
 
@@ -59,6 +86,26 @@ class Stage:
     cast: Cast
     plan: Plan
     image: bytes = field(repr=False)
+    words: dict[str, int] = field(default_factory=dict)  # of frames that network cards write, by sandbox
+
+    @property
+    def wiring(self) -> Wiring:
+        cards = self.cast.devices if self.cast.sender else ()
+        return Wiring({name: Network("hub") for name in cards})
+
+    @property
+    def pages_of_frames(self) -> list[int]:
+        """In the machine, besides RAM of whose frames they are."""
+        at = _page_of_frames(self.platform)
+        return [hpa for one in self.plan.sandboxes if one.name == self.cast.sender for hpa, _ in one.in_machine(at, PAGE)]
+
+    @property
+    def rings(self) -> dict[str, int]:
+        """Where hostile sandboxes that are to end have what their cards are armed with, in the machine."""
+        if not self.cast.ends:
+            return {}
+        at = _page_of_frames(self.platform)  # the last page: transfer.c, armed_ring
+        return {one.name: hpa for one in self.plan.sandboxes if one.name in self.cast.hostiles for hpa, _ in one.in_machine(at, PAGE)}
 
     def all_surroundings(self) -> list[Surroundings]:
         plans = {one.name: one for one in self.plan.sandboxes}
@@ -71,6 +118,7 @@ class Orders:
 
     requests: Sequence[Request] = ()
     first: int = 0
+    word: int = 0  # of frames that its network card writes
     room: int = 0  # requests for which the payload has room: of one size on all machines of a campaign, so that all start alike
 
 
@@ -93,7 +141,27 @@ def require_devices(platform: Platform) -> None:
         )
 
 
-def actors(cast: Cast, platform: Platform, queue_at: int, unprotected: Sequence[str]) -> list[Actor]:
+def require_cards(platform: Platform) -> None:
+    """Raises BulkheadError where no function masters the bus, or nothing translates for it."""
+    if not platform.nics or not read_board(platform).iommu:
+        raise BulkheadError(
+            f"{platform.name} has no network card behind an IOMMU, so nothing there masters the bus; attack without --dma", Status.USAGE
+        )
+
+
+def _page_of_frames(platform: Platform) -> int:
+    """Of a sender, in its own RAM."""
+    return read_board(platform).guest_ram + (FAMILIES[platform.arch].campaign.ram_mib << 20) - PAGE
+
+
+def _senders(cast: Cast, platform: Platform, word: int) -> list[Actor]:
+    if not cast.sender:
+        return []
+    arguments = f"{QUIET} flood={~word & MASK:#x},{_page_of_frames(platform):#x}"
+    return [Actor(cast.sender, (LAST_CORE - 1,), arguments, device=cast.devices[1])]
+
+
+def actors(cast: Cast, platform: Platform, queue_at: int, unprotected: Sequence[str], word: int) -> list[Actor]:
     if cast.cores > 1 and FAMILIES[platform.arch].interrupts.start_by_ipi:  # whose monitors could not start them: BH-R092
         unprotected = [one for one in unprotected if one != "ipi"]
     off = ", ".join(f'"{one}"' for one in unprotected)
@@ -101,13 +169,12 @@ def actors(cast: Cast, platform: Platform, queue_at: int, unprotected: Sequence[
     arguments = f"{QUIET} campaign={queue_at:#x}"
     hostile = [
         Actor(name, range(first, first + cast.cores), arguments, f"{name}.elf", properties, device)
-        for name, first, device in zip(
-            cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), (*(platform.campaign.devices or ()), "", ""), strict=False
-        )
+        for name, first, device in zip(cast.hostiles, range(FIRST_CORE + 1, LAST_CORE, cast.cores), (*cast.devices, "", ""), strict=False)
     ]
     return [
         Actor(SENTINELS[0], (FIRST_CORE,), "sentinel"),
         *hostile,
+        *_senders(cast, platform, word),
         Actor(SENTINELS[1], (LAST_CORE,), "sentinel", device=platform.campaign.watched),
     ]
 
@@ -124,15 +191,19 @@ def set_up(
     """Compiled with these orders, one for each hostile sandbox."""
     require_devices(platform)
     campaign = FAMILIES[platform.arch].campaign
-    queue_at = read_board(platform).guest_ram + campaign.queue_offset
+    guest_ram = read_board(platform).guest_ram
+    queue_at = guest_ram + campaign.queue_offset
+    spare = Span(guest_ram + (campaign.ram_mib << 20) - SPARE_BYTES, SPARE_BYTES) if cast.has_cards else NOWHERE
     probe = (platform.build / PROBE).read_bytes()
     for name, one in zip(cast.hostiles, orders, strict=True):
-        (folder / f"{name}.elf").write_bytes(with_queue(probe, pack_queue(one.requests, one.first, identity, one.room), queue_at))
+        queue = pack_queue(one.requests, one.first, identity, one.room, one.word, spare)
+        (folder / f"{name}.elf").write_bytes(with_queue(probe, queue, queue_at))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "campaign.dts"
     file.write_text(
-        template.render(sandboxes=actors(cast, platform, queue_at, unprotected), ram_mib=campaign.ram_mib),
+        template.render(sandboxes=actors(cast, platform, queue_at, unprotected, orders[0].word), ram_mib=campaign.ram_mib),
         encoding="utf-8",
     )
     plan = make_plan(platform, file, report)
-    return Stage(platform, cast, plan, make_image(platform, plan))
+    words = {name: one.word for name, one in zip(cast.hostiles, orders, strict=True) if one.word}
+    return Stage(platform, cast, plan, make_image(platform, plan), words)

@@ -114,3 +114,6 @@ class Surroundings:
     def edges(self) -> list[int]:
         """Where a page of its own is followed by one that is not."""
         return [span.end for span in self.own if self.is_foreign(span.end)]
+
+
+AllSurroundings = dict[int, list[Surroundings]]  # by cast

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a picture: a panel for every unit of every result, a bar for every row, a mark where its reference lies."""
+"""Results as a picture: a panel for every unit of every result, a bar for every row, a mark where its reference lies; rows of sizes in groups."""
 
 import importlib
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from bhtool.bench.grouped import draw_group, grouped
 from bhtool.bench.result import Result, Row
 from bhtool.errors import BulkheadError, Status
 from bhtool.image.payloads import Report
 from bhtool.provision.venv import ensure_plotting
 
 FORMATS = (".svg", ".png", ".pdf")
-WIDTH_INCHES, ROW_INCHES, PANEL_INCHES = 9.0, 0.32, 0.9
+WIDTH_INCHES, ROW_INCHES, PANEL_INCHES, GROUP_INCHES = 9.0, 0.32, 0.9, 2.6
 LOGARITHMIC = 100  # from this ratio on
 BAR, MISSED, REFERENCE = "#4477aa", "#ee6677", "#222222"  # told apart by colour-blind readers, too
 
@@ -55,11 +56,15 @@ def draw(results: list[Result], file: Path, report: Report) -> None:
     ensure_plotting(report)
     importlib.import_module("matplotlib").use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")
-    shown = panels(results)
-    heights = [PANEL_INCHES + ROW_INCHES * len(rows) for _, rows in shown]
+    parts = [grouped(result) for result in results]
+    groups = [panel for panels, _ in parts for panel in panels]
+    shown = panels([rest for _, rest in parts if rest.rows])
+    heights = [*(GROUP_INCHES for _ in groups), *(PANEL_INCHES + ROW_INCHES * len(rows) for _, rows in shown)]
     size = (WIDTH_INCHES, sum(heights))
-    figure, grid = pyplot.subplots(len(shown), 1, figsize=size, height_ratios=heights, squeeze=False, layout="constrained")
-    for axes, panel in zip(grid[:, 0], shown, strict=True):
+    figure, grid = pyplot.subplots(len(heights), 1, figsize=size, height_ratios=heights, squeeze=False, layout="constrained")
+    for axes, group in zip(grid[:, 0], groups, strict=False):
+        draw_group(axes, group)
+    for axes, panel in zip(grid[len(groups) :, 0], shown, strict=True):
         draw_panel(axes, panel)
     figure.savefig(file)
     pyplot.close(figure)

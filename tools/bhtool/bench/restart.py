@@ -25,10 +25,11 @@ ANSWER = re.compile(r": restarted in (\d+) ticks$")
 LIMIT = 400.0
 
 
-def write_partition(folder: Path, mib: int, restarts: int) -> Path:
+def write_partition(folder: Path, mib: int, restarts: int, device: str = "") -> Path:
+    """`device`: by its role label; empty: the sandbox has none."""
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "restart.dts"
-    file.write_text(template.render(mib=mib, restarts=restarts), encoding="utf-8")
+    file.write_text(template.render(mib=mib, restarts=restarts, device=device), encoding="utf-8")
     return file
 
 

@@ -6,7 +6,7 @@ python -m bhtool.codes.reference > ../docs/codes.md        (from tools/)
 
 from __future__ import annotations
 
-from bhtool.codes import contract, reasons
+from bhtool.codes import contract, dma, reasons
 from bhtool.codes.entry import Entry, number_text
 
 HEAD = """# Codes: reasons, states, results
@@ -16,6 +16,7 @@ What `tools/bulkhead explain CODE` says of everything but the rules of the check
 """
 SECTIONS = {
     "Why a sandbox entered its monitor, and why it crashed": reasons.entries,
+    "Why an IOMMU blocked what a function did": dma.entries,
     "States of a sandbox": contract.all_states,
     "Hypercalls": contract.calls,
     "Results of hypercalls": contract.results,

@@ -131,7 +131,9 @@ WHYS = {
             "a path relative to the shell's directory: they are relative to the partition file",
             "`image` of a program that has not been built",
         ),
-        remedies=("provided are `sandbox-kernel.elf`, `vmlinuz` and `rootfs.cpio.gz`; in a clone also `probe.elf`, for tests",),
+        remedies=(
+            "provided are `sandbox-kernel.elf`, `vmlinuz`, `rootfs.cpio.gz` and `rootfs-can.cpio.gz`; in a clone also `probe.elf`, for tests",
+        ),
     ),
     "BH-R061": Why(
         "`native` takes a statically linked ELF executable; Linux an Image (arm64), zImage (ARMv7) or bzImage (x86).",
@@ -175,6 +177,19 @@ WHYS = {
     "BH-R087": Why(
         "A notice is an interrupt in the other sandbox, so that one has to agree.",
         example="accepts-notify = <&engine>;      /* in the other */",
+    ),
+    "BH-R125": Why(
+        "Behind VT-d a monitor owns the addresses of messages, so it keeps the pages around their table. Where they lie start-up compares with the function's own capability.",
+        causes=("a table that was copied from another card", "a base address that the node leaves out"),
+        example="nic: ethernet@5,0 { bulkhead,msix = <3 0x0 5>; };      /* base address 3, offset 0, 5 entries: lspci -vv shows them */",
+    ),
+    "BH-R124": Why(
+        "Without that feature a virtio function uses the machine's own addresses, as QEMU's do by default: a closed IOMMU lets all of its traffic pass.",
+        causes=(
+            "a board tree made for a machine whose virtio functions have `iommu_platform=on`, without saying so",
+            "a device number from 0x1000 to 0x103f: a transitional function, which has an interface without that feature besides (`disable-legacy=on` takes it away)",
+        ),
+        example='virtio: ethernet@9,0 { compatible = "pci1af4,1041", "pciclass,0200"; bulkhead,iommu-platform; };      /* in the board tree */',
     ),
     "BH-W020": Why(
         "A core without an owner stays off: often a core was forgotten.", example="idle-cores = <&cpu2>, <&cpu3>;      /* in `domains` */"

@@ -40,7 +40,7 @@ class Port:
 class Bus:
     """The PCI buses of a sandbox that owns functions: where their registers are, and of its own functions the windows and lines."""
 
-    configuration: Span
+    configuration: Span | None  # None: behind ports alone
     last: int  # bus
     memory: tuple[Span, ...]
     ports: tuple[Span, ...]
@@ -49,13 +49,15 @@ class Bus:
 
 def acpi_pieces(apic_ids: list[int], uarts: list[Port], bus: Bus | None) -> list[Piece]:
     """Every table at its place. apic_ids: boot core first."""
+    mcfg = [Piece("ACPI MCFG", MCFG, _mcfg(bus.configuration, bus.last))] if bus and bus.configuration else []
+    listed = (FADT, MADT, *([MCFG] if mcfg else []))
     has_lines = any(uart.wires for uart in uarts) or bool(bus and bus.routes)
     return [
         Piece("ACPI RSDP", RSDP, _rsdp()),
-        Piece("ACPI XSDT", XSDT, _table(b"XSDT", 1, b"".join(struct.pack("<Q", one) for one in (FADT, MADT, *([MCFG] if bus else []))))),
+        Piece("ACPI XSDT", XSDT, _table(b"XSDT", 1, b"".join(struct.pack("<Q", one) for one in listed))),
         Piece("ACPI FADT", FADT, _fadt()),
         Piece("ACPI MADT", MADT, _madt(apic_ids, has_lines)),
-        *([Piece("ACPI MCFG", MCFG, _mcfg(bus))] if bus else []),
+        *mcfg,
         Piece("ACPI DSDT", DSDT, _dsdt(uarts, bus)),
     ]
 
@@ -110,9 +112,9 @@ def _fadt() -> bytes:
     return _table(b"FACP", 6, bytes(table[36:]))
 
 
-def _mcfg(bus: Bus) -> bytes:
+def _mcfg(configuration: Span, last: int) -> bytes:
     """PCI Firmware Specification 3.0, 4.1.2 "MCFG Table Description": segment 0, the buses that exist."""
-    return _table(b"MCFG", 1, bytes(8) + struct.pack("<QHBB4x", bus.configuration.start, 0, 0, bus.last))
+    return _table(b"MCFG", 1, bytes(8) + struct.pack("<QHBB4x", configuration.start, 0, 0, last))
 
 
 def _dsdt(uarts: list[Port], bus: Bus | None) -> bytes:

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 from bhtool.codes.assumptions import Assumption, assumptions
-from bhtool.config.plan import Plan, Platform, SandboxPlan, Translated
+from bhtool.config.plan import Plan, Platform, SandboxPlan, Translated, Unprotected
 from bhtool.families.table import FAMILIES
 
 Relies = Callable[[Plan, Platform], bool]
@@ -36,6 +36,10 @@ def every(*all_of: Relies) -> Relies:
     return lambda plan, platform: all(one(plan, platform) for one in all_of)
 
 
+def has_iommu(plan: Plan, _platform: Platform) -> bool:
+    return bool(plan.iommu)
+
+
 def kicks_several_cores(plan: Plan, _platform: Platform) -> bool:
     return any(len(plan.sandboxes[other].cores) > 1 for one in plan.sandboxes for other in one.may_kick)
 
@@ -47,7 +51,7 @@ masters = some(lambda one: any(isinstance(known, Translated) for known in one.de
 lines, sleeps = some(lambda one: one.lines), some(lambda one: one.trusted_idle)
 
 RELIES: dict[str, Relies] = {
-    "BH-A01": some(lambda one: one.unprotected),
+    "BH-A01": some(lambda one: one.unprotected or any(isinstance(known, Unprotected) for known in one.devices.values())),
     "BH-A02": several,
     "BH-A03": every(PC, several),
     "BH-A04": every(ARM, several),
@@ -77,6 +81,7 @@ RELIES: dict[str, Relies] = {
     "BH-A28": PC,
     "BH-A29": masters,
     "BH-A30": masters,
+    "BH-A31": every(PC, has_iommu),
 }
 
 

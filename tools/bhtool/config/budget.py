@@ -40,12 +40,13 @@ def _leaves(region: Region) -> Iterator[tuple[int, int]]:
 
 def count_tables(sandbox: SandboxPlan, arch: str, iommu: Iommu | None) -> None:
     """Fills in the sandbox's table bytes: those its RAM needs, those everything else adds, and those of functions that master the bus, whose
-    second root maps the RAM alone by tables of the same geometry."""
+    second root maps the RAM, and what is open to them, by tables of the same geometry."""
     ram = tables_of([region for region in sandbox.regions if region.kind == "ram"], arch)
     everything = tables_of(sandbox.regions + sandbox.configuration, arch)
+    reached = tables_of([*sandbox.ram, *sandbox.for_functions], arch)
     sandbox.ram_table_bytes = len(ram) * PAGE
     sandbox.other_table_bytes = (len(everything) - len(ram)) * PAGE
-    sandbox.iommu_table_bytes = (len(ram) + iommu.kind.frames) * PAGE if iommu and sandbox.masters else 0
+    sandbox.iommu_table_bytes = (len(reached) + iommu.kind.frames) * PAGE if iommu and sandbox.masters else 0
 
 
 def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnostic]:
@@ -65,7 +66,12 @@ def judge_budget(plan: Plan, grants: dict[int, list[Grant]]) -> Iterator[Diagnos
 
 def _judge_rows(plan: Plan) -> Iterator[Diagnostic]:
     """Each array of the table; told at the sandbox whose row is the first too many."""
-    limits = {"regions": lib.BH_MAX_REGIONS, "ports": lib.BH_MAX_PORTS, "lines": lib.BH_MAX_LINES, "functions": lib.BH_MAX_PCI_FUNCTIONS}
+    limits = {
+        "all_regions": lib.BH_MAX_REGIONS,
+        "ports": lib.BH_MAX_PORTS,
+        "lines": lib.BH_MAX_LINES,
+        "functions": lib.BH_MAX_PCI_FUNCTIONS,
+    }
     yield from _judge_arrays(plan, limits)
 
 
@@ -76,8 +82,8 @@ def judge_pieces(plan: Plan) -> Iterator[Diagnostic]:
 
 def _judge_arrays(plan: Plan, limits: dict[str, int]) -> Iterator[Diagnostic]:
     for name, most in limits.items():
-        total = 0
+        total, what = 0, name.removeprefix("all_")
         for sandbox in plan.sandboxes:
             before, total = total, total + len(getattr(sandbox, name))
             if before <= most < total:
-                yield diagnose(ROWS, sandbox.access_location, f"with `{sandbox.name}` there are {total} {name} or more, {most} fit")
+                yield diagnose(ROWS, sandbox.access_location, f"with `{sandbox.name}` there are {total} {what} or more, {most} fit")

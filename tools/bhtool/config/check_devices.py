@@ -8,7 +8,7 @@ from itertools import product
 
 from bhtool.abi import lib
 from bhtool.config.check_pci import never_given, unseen
-from bhtool.config.dma import Doubt, judge_dma
+from bhtool.config.dma import Doubt, judge_dma, passes_iommu
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.iommu import is_iommu
 from bhtool.config.machine import Device, Wire
@@ -191,7 +191,7 @@ def _kept(device: Device, spans: Iterable[Span], private: Iterable[Span], window
 def is_known_to_do_no_dma(domains: Domains) -> Iterator[Finding]:
     for sandbox, device in granted(domains):
         found = judge_dma(device)
-        is_refused = (device.function and never_given(device.function)) or _kept_registers(domains, device)
+        is_refused = never_given(device) or passes_iommu(device) or _kept_registers(domains, device)
         if isinstance(found, Doubt) and not is_refused:  # whatever is known of its DMA
             text = f"{device.name} of `{sandbox.name}` {found.text}{unseen(domains.machine, device.function)}"
             yield Finding(sandbox.where("access"), text)

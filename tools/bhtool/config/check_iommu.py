@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from bhtool.config.dma import dma_of
-from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.iommu import ALL, BITS, BY_NUMBER, CELLS, FUNCTION, MAP, ROW, Iommu, MapRow, map_rows
+from bhtool.config.dma import Doubt, dma_of, judge_dma, passes_iommu
+from bhtool.config.domains import SEES_FAULTS, Domains, Sandbox
+from bhtool.config.iommu import ALL, BITS, BY_NUMBER, CELLS, EVENTS, FUNCTION, MAP, ROW, Iommu, MapRow, map_rows
 from bhtool.config.machine import Device, Machine
 from bhtool.config.pci import hosts
 from bhtool.config.pci_function import Function
@@ -101,6 +101,13 @@ def _masters(domains: Domains) -> Iterator[tuple[Sandbox, Device, Function]]:
                 yield sandbox, device, device.function
 
 
+def obeys(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        for device in sandbox.devices:
+            if passes_iommu(device) and isinstance(judge_dma(device), Doubt):
+                yield Finding(sandbox.where("access"), f"{device.name} of `{sandbox.name}` {passes_iommu(device)}")
+
+
 def has_own_number(domains: Domains) -> Iterator[Finding]:
     for sandbox, device, function in _masters(domains):
         if function.stream and function.stream.number != function.id:
@@ -153,6 +160,15 @@ def messages_to_one_core(domains: Domains) -> Iterator[Finding]:
         if domains.machine.family.interrupts.has_vectors and len(sandbox.cores) > 1:
             text = f"{device.name} of `{sandbox.name}` interrupts by messages, and the sandbox has {len(sandbox.cores)} cores"
             yield Finding(sandbox.where("access"), text)
+
+
+def records_faults(domains: Domains) -> Iterator[Finding]:
+    """VT-d has registers for it, which are not to be shown: beside them are those that switch it off."""
+    one = domains.machine.iommu
+    for sandbox in domains.sandboxes:
+        if sandbox.sees_dma_faults and (one is None or one.kind.number not in EVENTS):
+            what = f"{one.name}, {one.kind.title}, keeps them in registers" if one else "the board has no IOMMU"
+            yield Finding(sandbox.where(SEES_FAULTS), f"`{sandbox.name}` is to see DMA faults, and {what}")
 
 
 def judge_reach(domains: Domains, plans: Sequence[SandboxPlan]) -> Iterator[Finding]:

@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from bhtool.config.dma import is_listed
 from bhtool.config.domains import Domains
 from bhtool.config.iommu import MAP
 from bhtool.config.machine import Device, Machine
-from bhtool.config.pci import FUNCTIONS_A_BUS, bus_count, in_a_window
+from bhtool.config.pci import FUNCTIONS_A_BUS, MSIX, MSIX_CELLS, bus_count, in_a_window
 from bhtool.config.pci_function import BARS, Bar, Function
 from bhtool.config.rule import Finding
 
 SMALLEST = {True: 4, False: 16}  # of ports, of memory: PCI Local Bus 3.0, 6.2.5.1 "Address Maps"
 LARGEST = 1 << 31
+TABLE_ALIGNED, MOST_ENTRIES = 8, 2048  # PCI Local Bus 3.0, 6.8.2 "MSI-X Capability and Table Structures"
+OWNED_ALIGNED = 16  # of a table of which a monitor owns words: it finds them by their addresses (hal/pci/messages.c)
+OWNED_BELOW = 2 << 20  # of a base address of which a monitor owns pages: it is mapped by leaves of 4 KiB
 # PCI Code and ID Assignment, 1 "Class Codes".
 BY_DMA = {0x01: "storage", 0x02: "network", 0x04: "multimedia", 0x0C: "serial bus", 0x0D: "wireless"}
 BRIDGE = 0x06
@@ -61,9 +65,42 @@ def addresses_apart(domains: Domains) -> Iterator[Finding]:
             yield Finding(other.location, f"{_text(second)} of {other.name} overlaps {_text(first)} of {one.name}")
 
 
-def never_given(function: Function) -> bool:
-    """By its class, whatever is known of its DMA: what works by DMA needs an IOMMU that sees it."""
-    return any((one in BY_DMA and not function.stream) or one == BRIDGE for one in function.classes)
+def message_tables_possible(domains: Domains) -> Iterator[Finding]:
+    """Start-up compares them with the function's own capability, and refuses."""
+    iommu = domains.machine.iommu
+    is_owned = bool(iommu and iommu.kind.by_address)
+    for device, function in _functions(domains):
+        if MSIX in device.node.properties and (wrong := _wrong_table(function, is_owned)):
+            yield Finding(device.location, f"`{MSIX}` of {device.name} {wrong}")
+
+
+def _wrong_table(function: Function, is_owned: bool) -> str:
+    """The end of a sentence; empty: nothing is wrong."""
+    table = function.msix
+    bar = function.bar(table.register) if table else None
+    if not table:
+        return f"has not {MSIX_CELLS} cells"
+    if not bar or bar.is_ports:
+        return f"names base address {table.register}, which the node does not have as memory"
+    aligned = OWNED_ALIGNED if is_owned else TABLE_ALIGNED
+    if table.offset % aligned:
+        return f"begins at {table.offset:#x}, which is no multiple of {aligned}"
+    if not 1 <= table.entries <= MOST_ENTRIES or table.offset + table.size > bar.size:
+        return f"has {table.entries} entries at {table.offset:#x}, which {_text(bar)} does not hold"
+    if is_owned and bar.size >= OWNED_BELOW:
+        return f"lies in {_text(bar)}, of which a monitor can own pages only below {OWNED_BELOW >> 20} MiB"
+    return ""
+
+
+def never_given(device: Device) -> bool:
+    """By its class, whatever the board tree says of its DMA: what works by DMA needs an IOMMU that sees it."""
+    classes = device.function.classes if device.function else ()
+    return any((one in BY_DMA and _works_unseen(device)) or one == BRIDGE for one in classes)
+
+
+def _works_unseen(device: Device) -> bool:
+    """An NE2000 is of a class that works by DMA, and does none. A partition file may ask for DMA that nothing sees."""
+    return bool(device.function and not device.function.stream and not is_listed(device) and not device.dma_allowed)
 
 
 def unseen(machine: Machine, function: Function | None) -> str:
@@ -76,7 +113,7 @@ def can_be_given(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for device in sandbox.devices:
             for one in device.function.classes if device.function else ():
-                if one in BY_DMA and device.function and not device.function.stream:
+                if one in BY_DMA and _works_unseen(device):
                     text = f"{device.name} of `{sandbox.name}` is a {BY_DMA[one]} function, which works by DMA"
                     yield Finding(sandbox.where("access"), text + unseen(domains.machine, device.function))
                 if one == BRIDGE:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bhtool.config.dma import judge_dma
 from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.plan import Translated
 from bhtool.config.rule import Finding
 
 THEN = {
@@ -15,6 +17,7 @@ THEN = {
     "ipi": "interrupt every core, and on a PC reset it",
     "irq": "take, redirect and silence every interrupt line, and on ARM its own monitor's",
     "abort": "make its core deaf to kicks by an exception that goes on for ever, and has to take errors of the machine itself",
+    "dma": "read and change all memory and device registers through its functions that master the bus",
 }
 
 
@@ -26,6 +29,8 @@ def exists(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         if "io" in sandbox.unprotected and not domains.machine.family.has_ports and not any(device.function for device in sandbox.devices):
             yield _where(sandbox, f"`{sandbox.name}` is to do without `io`, and has neither I/O ports nor PCI functions")
+        if "dma" in sandbox.unprotected and not any(isinstance(judge_dma(device), Translated) for device in sandbox.devices):
+            yield _where(sandbox, f"`{sandbox.name}` is to do without `dma`, and has no function that an IOMMU translates for")
 
 
 def irq_with_ipi(domains: Domains) -> Iterator[Finding]:

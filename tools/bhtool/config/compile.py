@@ -15,6 +15,7 @@ from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
 from bhtool.config.annotated import shown
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
+from bhtool.config.check_allowed import judge_addresses
 from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_iommu import judge_reach
 from bhtool.config.check_memory import LINUX_LEAST
@@ -46,6 +47,7 @@ from bhtool.text import size_text
 
 UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET, REACH = "BH-R063", "BH-R065", "BH-W060", "BH-R113"
+BY_OWN_ADDRESSES = "BH-R123"
 LITTLE_FOR_LINUX, NOBODY_HAS, CROSSES = "BH-R038", "BH-W031", "BH-W032"
 
 
@@ -150,6 +152,7 @@ def _allocate(plan: Plan, domains: Domains, platform: Platform, copies: Sequence
     _add(plan, list(_judge_rest(plan, domains, placement)))
     _add(plan, [diagnose(CROSSES, one.location, one.text) for one in judge_crossings(domains, plan.sandboxes)])
     _add(plan, [diagnose(REACH, one.location, one.text) for one in judge_reach(domains, plan.sandboxes)])
+    _add(plan, [diagnose(BY_OWN_ADDRESSES, one.location, one.text) for one in judge_addresses(domains, plan.sandboxes)])
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:
@@ -199,7 +202,7 @@ def _lay_out(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[
         _settle_pools(plan, domains, platform)
         needed = [min(one.pool_size, lib.BH_MAX_POOL_BYTES) for one in plan.sandboxes]
         most = max(len(one.ram) for one in plan.sandboxes)
-        too_many = sum(len(one.regions) for one in plan.sandboxes) - lib.BH_MAX_REGIONS
+        too_many = sum(len(one.all_regions) for one in plan.sandboxes) - lib.BH_MAX_REGIONS
         if too_many > 0 and most > 1:
             stretches = max(1, most - too_many)
             continue
@@ -212,7 +215,7 @@ def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
     """What each monitor takes, as far as it is known."""
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
         spans = list(own_spans(domains.machine, sandbox, one, plan))
-        one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
+        one.pool_size = count_pool(one, spans, platform.arch, platform.backend, domains.machine.iommu is not None)
         one.core_bytes = frames_of(platform.arch, platform.backend).core * lib.BH_PAGE_BYTES
     copies = [held for held in plan.holdings if held.what.startswith("boot snapshot of")]
     plan.holdings = list_holdings(domains, plan) + copies
@@ -316,10 +319,9 @@ def _shown(plan: SandboxPlan, wires: tuple[Wire, ...]) -> tuple[Wire, ...]:
 
 
 def _bus(sandbox: Sandbox, plan: SandboxPlan) -> Bus | None:
-    """The buses of its PCI functions, where a kernel can read them without exits."""
+    """The buses of its PCI functions: a kernel reads them without exits, but for a host whose registers are behind ports."""
     own = [(device, device.function) for device in sandbox.devices if device.function]
-    held = configuration(own[0][1].host) if own else None
-    if not held:
+    if not own:
         return None
     routes = [
         (function.id >> 3, pin - 1, wire)
@@ -328,4 +330,4 @@ def _bus(sandbox: Sandbox, plan: SandboxPlan) -> Bus | None:
     ]
     memory = [bar.span for _, function in own for bar in function.bars if not bar.is_ports]
     ports = [bar.span for _, function in own for bar in function.bars if bar.is_ports]
-    return Bus(held, bus_count(own[0][1].host) - 1, tuple(memory), tuple(ports), tuple(routes))
+    return Bus(configuration(own[0][1].host), bus_count(own[0][1].host) - 1, tuple(memory), tuple(ports), tuple(routes))

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bhtool.config.machine import Device, buses
-from bhtool.config.plan import Dma, DmaFree, Translated
+from bhtool.config.plan import Dma, DmaFree, Translated, Unprotected
 
 REASON = "bulkhead,dma-free"
+IOMMU_PLATFORM = "bulkhead,iommu-platform"
 PASSIVE = "never masters its bus"
 ASKS = f"{PASSIVE}; `dmas` would name a controller that does it"
 
@@ -35,6 +36,8 @@ FREE_BINDINGS = {
     "brcm,bcm2835-aux-uart": f"mini UART of the BCM2835 and its successors, {ASKS}",
     "pci1b36,2": "QEMU's serial card, a 16550A behind one base address",
     "pci1b36,5": "QEMU's test device: memory and ports that count accesses",
+    "pci10ec,8029": f"RTL8029, an NE2000 on PCI: packets go through ports; {PASSIVE}",
+    "pci10e8,8406": f"Kvaser PCIcan: SJA1000 CAN controllers behind ports, {PASSIVE}",
     "pci1234,1111": "display of QEMU and Bochs: memory that only processors write",
 }
 # In a device of a known binding these say that it reaches memory after all, or has a controller do it; messages that interrupt are writes.
@@ -54,6 +57,8 @@ SIGNS = (
 )
 
 
+# Virtual I/O Device 1.2, 4.1.2 "PCI Device Discovery": vendor and devices; the first of these are transitional, and have the legacy interface besides.
+VIRTIO_VENDOR, VIRTIO_DEVICES, TRANSITIONAL = 0x1AF4, range(0x1000, 0x1080), range(0x1000, 0x1040)
 BY_OTHERS = {"dmas", "dma-names", "memory-region"}  # of SIGNS, what an IOMMU does not see of a function
 OF_ANY_BUS = ("dma-ranges",)  # how addresses are translated, should a device on it do DMA
 
@@ -65,19 +70,40 @@ class Doubt:
     text: str
 
 
-def judge_dma(device: Device) -> DmaFree | Translated | Doubt:
-    """The word of the board tree, then its binding, then what the IOMMU makes of it."""
+def judge_dma(device: Device) -> DmaFree | Translated | Unprotected | Doubt:
+    """The word of the board tree, then its binding, then what the IOMMU makes of it, or the partition file where none sees it."""
     found = _judge_by_itself(device)
-    return found if isinstance(found, DmaFree) else _translated(device) or found
+    return found if isinstance(found, DmaFree) else _as_a_master(device) or found
 
 
-def _translated(device: Device) -> Translated | None:
-    """Of what it has another do the IOMMU sees nothing; and what has no class may be a bridge."""
+def _as_a_master(device: Device) -> Translated | Unprotected | None:
+    """Of what it has another do the IOMMU sees nothing, and bus mastering is no switch; and what has no class may be a bridge."""
     function = device.function
-    if not function or not function.stream or not function.classes or not BY_OTHERS.isdisjoint(device.node.properties):
+    if not function or not function.classes or not BY_OTHERS.isdisjoint(device.node.properties):
         return None
     stream = function.stream
-    return Translated(stream.iommu, f"{stream.title} leads its stream, {stream.number:#x}, to RAM of its sandbox alone")
+    if passes_iommu(device):
+        return None
+    if stream:
+        return Translated(stream.iommu, f"{stream.title} leads its stream, {stream.number:#x}, to RAM of its sandbox alone")
+    return Unprotected("partition file", device.dma_allowed) if device.dma_allowed else None
+
+
+def passes_iommu(device: Device) -> str:
+    """Why it goes past the IOMMU that would translate for it, as the end of a sentence; empty: it does not.
+
+    A virtio function without VIRTIO_F_ACCESS_PLATFORM uses the machine's own addresses (Virtual I/O Device 1.2, 6 "Reserved Feature Bits"), and legacy
+    drivers cannot accept that feature. Nothing that is not virtio has either.
+    """
+    function = device.function
+    identity = function.identity if function and function.stream else 0
+    if identity & 0xFFFF != VIRTIO_VENDOR or identity >> 16 not in VIRTIO_DEVICES:
+        return ""
+    if identity >> 16 in TRANSITIONAL:
+        return "is a transitional virtio function, whose legacy interface goes past the IOMMU"
+    if IOMMU_PLATFORM not in device.node.properties:
+        return f"is a virtio function, which goes past the IOMMU where its platform does not make it obey (`{IOMMU_PLATFORM}`)"
+    return ""
 
 
 def _judge_by_itself(device: Device) -> DmaFree | Doubt:
@@ -113,6 +139,11 @@ def _signs(device: Device) -> Iterator[Doubt]:
         yield from (Doubt(f"is on `{bus.label}`, which has `{name}`, so it may do DMA") for name in of_bus if not device.function)
 
 
+def is_listed(device: Device) -> bool:
+    """Whether what it is, not what somebody says of it, tells that it does no DMA."""
+    return _binding(device) in FREE_BINDINGS
+
+
 def is_dma_free(device: Device) -> bool:
     return isinstance(judge_dma(device), DmaFree)
 
@@ -122,4 +153,6 @@ def dma_of(devices: Iterable[Device]) -> Dma:
     found = [judge_dma(one) for one in devices]
     if any(isinstance(one, Doubt) for one in found):
         return "unknown"
+    if any(isinstance(one, Unprotected) for one in found):
+        return "unprotected"
     return "translated" if any(isinstance(one, Translated) for one in found) else "free"

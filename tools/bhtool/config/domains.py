@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bhtool.config.dma import is_dma_free
@@ -17,7 +17,9 @@ SANDBOX = "bulkhead,sandbox-v1"
 # What a partition file may have side by side, each with a binding of its name in dts/bindings: sandboxes, and in later versions what they share.
 OBJECTS = (SANDBOX,)
 LATER_OBJECTS = {"bulkhead,channel": "a channel"}  # any version
+ALLOWS_DMA = "allow-unprotected-dma"
 LOG, NO_CONSOLE = "log", "none"
+SEES_FAULTS = "sees-dma-faults"
 
 
 @dataclass
@@ -49,6 +51,10 @@ class Sandbox:
     @property
     def takes_the_rest(self) -> bool:
         return "takes-the-rest" in self.node.properties
+
+    @property
+    def sees_dma_faults(self) -> bool:
+        return SEES_FAULTS in self.node.properties
 
     @property
     def is_linux(self) -> bool:
@@ -84,6 +90,11 @@ class Sandbox:
     def unprotected(self) -> list[str]:
         """Protections it does without, in the order of the file."""
         return self.node.properties["unprotected"].strings if "unprotected" in self.node.properties else []
+
+    @property
+    def dma_reason(self) -> str:
+        """Why its functions may reach memory where no IOMMU sees them."""
+        return self.node.text(ALLOWS_DMA) if ALLOWS_DMA in self.node.properties else ""
 
     def where(self, name: str) -> Location:
         return self.node.where(name)
@@ -156,8 +167,16 @@ def read_domains(node: Node, machine: Machine) -> Domains:
     for sandbox in sandboxes:
         sandbox.cores = [core for one in sandbox.core_nodes if (core := machine.core_at(one))]
         sandbox.devices = [device for one in sandbox.access_nodes if (device := machine.device_at(one))]
+    _allow_dma(domains)
     _take_the_rest(domains)
     return domains
+
+
+def _allow_dma(domains: Domains) -> None:
+    """Devices that a sandbox has named know that it asks for their DMA."""
+    for sandbox in domains.sandboxes:
+        reason = sandbox.dma_reason.strip()
+        sandbox.devices = [replace(one, dma_allowed=reason) if one.function and reason else one for one in sandbox.devices]
 
 
 def _references(node: Node, name: str, by_phandle: dict[int, Node]) -> list[Node]:

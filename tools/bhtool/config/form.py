@@ -35,7 +35,6 @@ ADD_IT = "add it; docs/configuration.md shows its form"
 
 # Designed, announced, and not in this version: properties and child nodes by what gives them away.
 LATER_PROPERTIES = {
-    "allow-unprotected-dma": "DMA without an IOMMU (`allow-unprotected-dma`)",
     "cache-colors": "page colouring (`cache-colors`)",
 }
 LATER_CHILDREN = {

@@ -4,25 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
 from bhtool.abi import lib
+from bhtool.config import pci_function
 from bhtool.config.dma import Doubt, dma_of, judge_dma
 from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.iommu import EVENTS, FORMS
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
 from bhtool.config.numa import nodes_of_cores, nodes_of_ram
 from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement, takes_largest
 from bhtool.config.plan import Dma, Function, Line, Ports, Region, SandboxPlan
 from bhtool.config.span import PAGE, Span
-from bhtool.config.unprotected import open_regions
+from bhtool.config.unprotected import open_regions, open_to_functions
 
 # Offsets in a sandbox's window (docs/guest.md).
 WINDOW_STATS = 0x0000
 WINDOW_INFO = 0x1000
 WINDOW_LOG = 0x4000
+WINDOW_FAULTS = 0x8000
 WINDOW_FOREIGN_LOG = 0x10000  # times k + 1
 FIRST_VECTOR = 0x30  # IOAPIC pin p arrives at vector 0x30 + p: unique machine-wide; level-triggered, see vector_of
 GICR_BYTES = 0x20000  # RD_base and SGI_base frames, GICv3 without virtual LPIs
@@ -83,17 +86,22 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
     plan.regions = _regions(domains, placement, sandbox, plan)
     plan.configuration = _configuration(sandbox, plan)
     plan.regions += open_regions(domains.machine, plan)
+    plan.for_functions = open_to_functions(domains.machine, plan)
     plan.ports = [
         Ports(name, span.start, span.size, dma)
         for name, span, dma in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
     plan.lines = _lines(sandbox, domains)
     plan.functions = [
-        Function(one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]))
+        Function(one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]), *_messages(one.function))
         for one in sandbox.devices
         if one.function
     ]
     return plan
+
+
+def _messages(function: pci_function.Function) -> tuple[int, int]:
+    return (function.msix.word, function.msix.entries) if function.msix else (0, 0)
 
 
 def _configuration(sandbox: Sandbox, plan: SandboxPlan) -> list[Region]:
@@ -161,6 +169,8 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
     for k, other in enumerate(plan.log_access):
         name, hpa = f"log of {domains.sandboxes[other].name}", placement.pools[other] + lib.BH_POOL_LOG
         regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
+    if sandbox.sees_dma_faults and (queue := faults_of(domains.machine, placement)):
+        regions.append(Region("dma faults", "faults", window + WINDOW_FAULTS, queue, lib.BH_FAULTS_BYTES, "r"))
     held = [(device, span.pages()) for device in sandbox.devices for span in device.registers]
     regions += [_registers("device", *one) for one in _each_once(pair for pair in held if not pair[0].function)]
     regions += [_registers("bar", *one) for one in _each_once(pair for pair in held if pair[0].function)]
@@ -191,6 +201,23 @@ def _each_once(held: Iterable[tuple[Device, Span]]) -> list[tuple[str, Span, Dma
         found = [one for one in found if one not in shared]
         found.append(([*devices, device], Span(start, max(one.end for one in spans) - start)))
     return [(_joined(one.name for one in devices), span, dma_of(devices)) for devices, span in found]
+
+
+def faults_of(machine: Machine, placement: Placement) -> int:
+    """Where the IOMMU records what it blocks; 0: not in memory."""
+    kind = machine.iommu.kind.number if machine.iommu else lib.BH_IOMMU_NONE
+    return placement.iommu + EVENTS[kind] if kind in EVENTS else 0
+
+
+def _fault_grants(domains: Domains) -> Iterator[Grant]:
+    """The queue, once for each function that it can be about."""
+    kind = domains.machine.iommu.kind.number if domains.machine.iommu else lib.BH_IOMMU_NONE
+    gpa, form = domains.machine.window + WINDOW_FAULTS, FORMS.get(kind, 0)
+    for owner in domains.sandboxes:
+        for device in owner.devices:
+            if device.function and dma_of([device]) == "translated":
+                row = Grant(lib.BH_GRANT_DMA_FAULTS, owner.name, gpa, lib.BH_FAULTS_BYTES, vector=form, compatible=device.name)
+                yield replace(row, function=device.function.id)
 
 
 def foreign_log(k: int) -> int:
@@ -229,10 +256,13 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
         Grant(lib.BH_GRANT_STATS, "stats", window + WINDOW_STATS, lib.BH_PAGE_BYTES),
         Grant(lib.BH_GRANT_LOG, "log", window + WINDOW_LOG, lib.BH_LOG_BYTES),
     ]
+    if any(one.dma == "unprotected" for one in plan.functions):
+        rows.append(Grant(lib.BH_GRANT_DMA_RAM, "ram", plan.ram_hpa, plan.ram_size))
     rows += [
         Grant(lib.BH_GRANT_FOREIGN_LOG, domains.sandboxes[other].name, window + foreign_log(k), lib.BH_LOG_BYTES)
         for k, other in enumerate(plan.log_access)
     ]
+    rows += _fault_grants(domains) if sandbox.sees_dma_faults else ()
     rows += [Grant(lib.BH_GRANT_IRQCHIP, name, span.start, span.size) for name, span in interrupt_controllers(domains.machine, sandbox)]
     wired = {id(device) for device, _ in wires_of(sandbox)}
     for device in sandbox.devices:

@@ -18,6 +18,11 @@ ROW = 4  # cells: first function, IOMMU, first stream, how many
 ALL = 0xFFFF  # functions of a segment
 
 
+# Where among its tables it records what it blocks.
+EVENTS = {lib.BH_IOMMU_SMMUV3: lib.BH_SMMUV3_EVENTS, lib.BH_IOMMU_AMDVI: lib.BH_AMDVI_EVENTS}
+FORMS = {lib.BH_IOMMU_SMMUV3: lib.BH_FAULTS_SMMUV3, lib.BH_IOMMU_AMDVI: lib.BH_FAULTS_AMDVI}
+
+
 @dataclass(frozen=True)
 class IommuKind:
     """One that hal/iommu drives: facts of the backend."""
@@ -29,12 +34,13 @@ class IommuKind:
     frames: int  # of a sandbox with functions that master the bus, besides its second root's tables
     address_bits: int  # of what is translated, and of what it is translated to, where the board tree does not say
     has_function: bool  # it is a PCI function itself
+    by_address: bool = False  # the address of a message says what it is, so monitors own that
 
 
 KINDS = {
     "arm,smmu-v3": IommuKind("SMMUv3", lib.BH_IOMMU_SMMUV3, lib.BH_SMMUV3_BYTES, (Span(0, lib.BH_SMMUV3_BYTES),), 0, 39, False),
     "bulkhead,amd-vi": IommuKind("AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, (Span(0, 0x2000), Span(0x200000, 0x2000)), 1, 48, True),
-    "bulkhead,vt-d": IommuKind("VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, (Span(0, lib.BH_VTD_BYTES),), 1, 48, False),
+    "bulkhead,vt-d": IommuKind("VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, (Span(0x1000, 0x3000),), 0, 48, False, True),
 }
 BY_NUMBER = {one.number: one for one in KINDS.values()}
 

@@ -50,7 +50,7 @@ def linux_x86_payload(
         raise PayloadError(
             TOO_BIG, f"`{name}` and its initrd need {size_text(align_up(initrd_gpa + len(initrd), MIB))}, RAM is {size_text(room.size)}"
         )
-    line = command_line(bootargs, uarts, console)
+    line = command_line(bootargs, uarts, console, by_ports=bool(bus and not bus.configuration))
     most = min(COMMAND_LINE_BYTES, struct.unpack_from("<I", kernel, CMDLINE_SIZE)[0]) - 1
     if len(line) > most:
         raise PayloadError(ARGUMENTS_LONG, f"the kernel command line is {len(line)} bytes long, {most} fit", "bootargs")
@@ -77,14 +77,14 @@ def pci_console(uart: Device, uarts: int) -> str:
     return f"console=uart8250,{'io' if bar.is_ports else 'mmio'},{bar.start:#x},115200n8 8250.nr_uarts={uarts}"
 
 
-def command_line(bootargs: str, uarts: list[Port], console: str = "") -> bytes:
-    """No early look at PCI, for quirks of chips that no sandbox has: 64 exits. Ends in ten blanks after `tsc_early_khz=` for the monitor to fill: only the machine knows its clock."""
+def command_line(bootargs: str, uarts: list[Port], console: str = "", by_ports: bool = False) -> bytes:
+    """By ports a kernel reads the bus only if it is told to, or if it finds a chip of the board there. No early look at PCI, for quirks of chips that no sandbox has: 64 exits. Ends in ten blanks after `tsc_early_khz=` for the monitor to fill: only the machine knows its clock."""
     if not console and uarts and uarts[0].first in TTY:
         console = f"console=ttyS{TTY[uarts[0].first]},115200"
     words = [
         *([console] if console else []),
         *([bootargs] if bootargs else []),
-        "pci=noearly",
+        f"pci={'conf1,' if by_ports else ''}noearly",
         "tsc=reliable",
         "reboot=acpi",
         "tsc_early_khz=",

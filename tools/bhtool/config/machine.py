@@ -57,6 +57,7 @@ class Device:
     ports: tuple[Span, ...]
     wires: tuple[Wire, ...]
     function: Function | None = None  # of PCI
+    dma_allowed: str = field(default="", compare=False)  # why a partition file lets it reach memory without an IOMMU
 
     @property
     def driven_as(self) -> str:

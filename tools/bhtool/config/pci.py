@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from bhtool.config.iommu import Iommu, streams_of
 from bhtool.config.machine import Device, Machine, Wire, wires_from
-from bhtool.config.pci_function import Bar, Function
+from bhtool.config.pci_function import Bar, Function, MsiX
 from bhtool.config.span import Span
 from bhtool.config.tree import Node, joined
 
@@ -22,6 +22,7 @@ PREFETCHABLE = 1 << 30
 NAMES = re.compile(r"pci([0-9a-f]+),([0-9a-f]+)")
 CLASS = re.compile(r"pciclass,([0-9a-f]{2})[0-9a-f]{2,4}")
 ADDRESS_CELLS, ROW_CELLS = 3, 5
+MSIX, MSIX_CELLS = "bulkhead,msix", 3
 
 
 def is_host(node: Node) -> bool:
@@ -67,7 +68,18 @@ def _function(host: Node, node: Node, iommus: list[Iommu]) -> Function:
     identity = int(names[0][2], 16) << 16 | int(names[0][1], 16) if names else 0
     classes = tuple(int(match[1], 16) for one in node.compatible if (match := CLASS.fullmatch(one)))
     number = node.properties["reg"].cells[0] >> 8 & 0xFFFF
-    return Function(number, identity, classes, tuple(_bars(node)), host, next(streams_of(host, number, iommus), None))
+    return Function(number, identity, classes, tuple(_bars(node)), host, next(streams_of(host, number, iommus), None), _msix(node))
+
+
+def _msix(node: Node) -> MsiX | None:
+    cells = node.properties[MSIX].cells if MSIX in node.properties else []
+    return MsiX(*cells) if len(cells) == MSIX_CELLS else None
+
+
+def owned_messages(machine: Machine, device: Device) -> Span:
+    """The pages that the monitor owns of a function that masters the bus: its guest reads them, and writes through the monitor."""
+    function, iommu = device.function, machine.iommu
+    return function.message_pages if function and function.stream and iommu and iommu.kind.by_address else Span(0, 0)
 
 
 def _bars(node: Node) -> Iterator[Bar]:

@@ -38,6 +38,24 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class MsiX:
+    """Where the table of MSI-X lies, as `bulkhead,msix` says: register of the base address, offset there, entries of 16 bytes."""
+
+    register: int
+    offset: int
+    entries: int
+
+    @property
+    def size(self) -> int:
+        return self.entries * 16
+
+    @property
+    def word(self) -> int:
+        """As its capability has it: PCI Local Bus 3.0, 6.8.2.4."""
+        return self.offset | self.register
+
+
+@dataclass(frozen=True)
 class Function:
     """What a node says; what is wrong with that is for the rules to find."""
 
@@ -47,6 +65,16 @@ class Function:
     bars: tuple[Bar, ...]
     host: Node = field(repr=False, compare=False)
     stream: Stream | None = None  # no IOMMU sees it
+    msix: MsiX | None = None  # the tree does not say
+
+    def bar(self, register: int) -> Bar | None:
+        return next((one for one in self.bars if one.register == register), None)
+
+    @property
+    def message_pages(self) -> Span:
+        """Whole pages, on the bus, around the table of MSI-X; none: it has none."""
+        bar = self.bar(self.msix.register) if self.msix else None
+        return Span(bar.start + self.msix.offset, self.msix.size).pages() if self.msix and bar else Span(0, 0)
 
     @property
     def words(self) -> list[tuple[int, int]]:

@@ -53,7 +53,7 @@ class Segment:
     data: bytes = field(repr=False)
 
 
-Dma = Literal["unknown", "free", "translated"]  # enum bh_dma
+Dma = Literal["unknown", "free", "translated", "unprotected"]  # enum bh_dma
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ class Region:
     """One mapping of a sandbox: [gpa, gpa+size) to [hpa, hpa+size)."""
 
     name: str
-    kind: Literal["ram", "device", "pool", "banked", "bar", "configuration", "open"]  # open: reached without a protection, nobody's own
+    kind: Literal[
+        "ram", "device", "pool", "banked", "bar", "configuration", "faults", "open", "dma"
+    ]  # open, dma: reached without a protection, nobody's own
     gpa: int
     hpa: int
     size: int
@@ -98,6 +100,8 @@ class Function:
     identity: int
     words: list[tuple[int, int]]
     dma: Dma
+    table: int = 0  # where its table of MSI-X lies, as its capability says it
+    messages: int = 0  # entries of that; 0: it has none, or the tree does not say
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,14 @@ class DmaFree:
 @dataclass(frozen=True)
 class Translated:
     """The IOMMU, by its label, that leads all that a function does to its sandbox's RAM; and how it knows the function."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Unprotected:
+    """Nothing stands between a function and memory: "partition file", and the reason that it gives."""
 
     source: str
     reason: str
@@ -152,9 +164,10 @@ class SandboxPlan:
     initrd: str = ""
     ready_line: str = ""
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
-    devices: dict[str, DmaFree | Translated] = field(default_factory=dict)  # granted, by name
+    devices: dict[str, DmaFree | Translated | Unprotected] = field(default_factory=dict)  # granted, by name
     withheld: list[str] = field(default_factory=list)  # devices that `takes-the-rest` leaves to nobody
     regions: list[Region] = field(default_factory=list)
+    for_functions: list[Region] = field(default_factory=list)  # what those that master the bus reach besides, without `dma` protection
     ports: list[Ports] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
@@ -177,6 +190,11 @@ class SandboxPlan:
     def ram(self) -> list[Region]:
         """Its RAM as the machine has it: one stretch, or several for who takes the rest; one after the other in its own addresses."""
         return [one for one in self.regions if one.kind == "ram"]
+
+    @property
+    def all_regions(self) -> list[Region]:
+        """Rows of the table."""
+        return [*self.regions, *self.for_functions]
 
     @property
     def masters(self) -> bool:

@@ -13,7 +13,7 @@ from bhtool.abi import lib
 from bhtool.config.budget import tables_of
 from bhtool.config.domains import Sandbox
 from bhtool.config.machine import Machine
-from bhtool.config.pci import configuration_page
+from bhtool.config.pci import configuration_page, owned_messages
 from bhtool.config.plan import Plan, Region, SandboxPlan
 from bhtool.config.span import PAGE, Span
 from bhtool.families.family import PoolFrames
@@ -36,6 +36,7 @@ def _same(span: Span) -> Region:
 def _devices(machine: Machine, sandbox: Sandbox, one: SandboxPlan) -> Iterator[Span]:
     """Interrupt controllers and configuration registers that a monitor filters."""
     yield from (page for device in sandbox.devices if device.function and (page := configuration_page(device.function)))
+    yield from (pages for device in sandbox.devices if (pages := owned_messages(machine, device)).size)
     if machine.family.interrupts.controller == "apic":
         if one.lines:
             yield Span(machine.interrupt_controller.reg()[0][0], PAGE)
@@ -65,12 +66,13 @@ def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plan: Plan) 
         yield from (Span(ram.hpa, ram.size) for ram in one.ram)
 
 
-def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str) -> int:
+def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str, has_iommu: bool) -> int:
     """Bytes of the sandbox's pool; its stage-2 tables have been counted. Of a restart's copy that has no place yet, the most it can take."""
     frames = frames_of(arch, backend)
     placed = one.snapshot_size and one.snapshot_hpa
     own = [*spans, Span(one.snapshot_hpa, one.snapshot_size)] if placed else spans
     tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
     rare = int(one.restarts) + int(bool(one.functions))  # what to restart from; the page of ones that absent functions read as
-    count = SHOWN + FAMILIES[arch].monitor.copy_frames + frames.sandbox + frames.core * len(one.cores) + rare + tables
+    copy = FAMILIES[arch].monitor.copy_frames + FAMILIES[arch].monitor.copy_frames_iommu * has_iommu
+    count = SHOWN + copy + frames.sandbox + frames.core * len(one.cores) + rare + tables
     return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes + one.iommu_table_bytes

@@ -49,9 +49,13 @@ SANDBOX = {
     "ready-line": Fact("text, not empty", "none", 'ready-line = "my root: up";', ""),
     "console": Fact('`"log"`, `"none"` or one reference to a UART', '`"log"`; Linux names one', "console = <&uart1>;", "R050 to R052"),
     "trusted-idle": Fact("a flag, without a value", "not set", "trusted-idle;", ""),
-    "unprotected": Fact("one or more of the six names", "none", 'unprotected = "msr";', "R090 to R092, W090"),
+    "unprotected": Fact("one or more of the seven names", "none", 'unprotected = "msr";', "R090 to R092, W090"),
+    "allow-unprotected-dma": Fact(
+        "a reason", "none", 'allow-unprotected-dma = "no IOMMU on this board; the driver is ours";', "R120 to R123, W094"
+    ),
     "may-kick": Fact(SANDBOXES, "none", "may-kick = <&linux>;", "R053, R080"),
     "log-access": Fact(SANDBOXES, "none", "log-access = <&linux>;", "R054"),
+    "sees-dma-faults": Fact("a flag, without a value", "not set", "sees-dma-faults;", "R115"),
     "accepts-notify": Fact(SANDBOXES, "none", "accepts-notify = <&control>;", "R058, R087"),
     "health": Fact("a node", "none: a fault parks the sandbox", 'health { on-fault = "restart"; max-restarts = <3>; };', "R080 to R088"),
 }

@@ -70,12 +70,20 @@ asks for it: `access = <&nic0>;` is all. What there is to know:
 
 - Only the IOMMU tells functions apart: those that it takes for one have one owner (BH-R105, BH-R107).
 - On ARM they interrupt by lines (BH-R108), which need one owner each as any line does (BH-R043). On a PC they interrupt by messages, and their sandbox has one core (BH-R109).
+- A virtio function goes past the IOMMU unless its platform gives it VIRTIO_F_ACCESS_PLATFORM, of which nothing outside of it tells. The board tree says so in its node, `bulkhead,iommu-platform`,
+  or it is refused (BH-R124).
 - A second set of tables for the RAM comes out of the monitor's memory; `check` and `size` count it. The IOMMU's own tables, once for the machine, are listed by `check`.
-- `allow-unprotected-dma`, DMA on a machine without an IOMMU, is not in this version (BH-R004).
+
+Without an IOMMU a function that masters the bus is granted to one sandbox alone, which asks for it: `allow-unprotected-dma = "reason"`. The function then reaches all memory, the monitors'
+and every sandbox's, and on a PC interrupts any core; `check` warns of it (BH-W094), and start-up refuses it where the machine has an IOMMU. Its monitor still keeps it where it is, and takes
+bus mastering away before the sandbox first runs, when it ends and before a restart. A function goes by the machine's addresses:
+
+- a native sandbox finds a row `BH_GRANT_DMA_RAM` in its information page: `gpa` is where functions see the RAM whose row is `BH_GRANT_RAM`. A driver adds the difference;
+- Linux hands out its own addresses, so its RAM has to lie where it sees it: pin its region at the board's `guest-ram` (BH-R123). No PC can do that, as RAM begins at 0 there.
 
 `takes-the-rest` leaves every other device to nobody, with a warning for each (BH-W049). `check` prints of each granted device how it is known. The partition table
-carries the mark `BH_DMA_FREE` or `BH_DMA_TRANSLATED` for each, and start-up refuses registers, ports and PCI functions without it. PCI functions that are not translated do not
-master the bus in any case: their monitor prevents it ([guest](guest.md)).
+carries the mark `BH_DMA_FREE`, `BH_DMA_TRANSLATED` or `BH_DMA_UNPROTECTED` for each, and start-up refuses registers, ports and PCI functions without one. PCI functions with the first
+do not master the bus in any case: their monitor prevents it ([guest](guest.md)).
 
 A device of a listed binding is refused all the same if its node has one of {signs}, unless the board tree says why that does not matter.
 They count in its child nodes and on the buses above it, too, except that `dma-ranges` of a bus alone does not count. A PCI function goes by vendor, device and class, `pciVVVV,DDDD` and `pciclass,CCSS`.

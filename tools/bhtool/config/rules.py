@@ -11,7 +11,6 @@ from bhtool.config import check_board as board
 from bhtool.config import check_cores as cores
 from bhtool.config import check_devices as devices
 from bhtool.config import check_health as health
-from bhtool.config import check_iommu as iommu
 from bhtool.config import check_memory as memory
 from bhtool.config import check_pci as pci
 from bhtool.config import check_references as references
@@ -20,6 +19,7 @@ from bhtool.config import check_unprotected as unprotected
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
+from bhtool.config.rules_dma import DMA_RULES, DMA_WARNINGS
 from bhtool.text import visible
 
 RULES = (
@@ -265,53 +265,19 @@ RULES = (
     ),
     Rule("BH-R102", "Base addresses of PCI functions are apart.", "correct `assigned-addresses` in the board tree", pci.addresses_apart),
     Rule(
+        "BH-R125",
+        "The table of MSI-X of a PCI function lies in memory of one of its base addresses.",
+        "correct `bulkhead,msix` in the board tree: base address, offset, entries",
+        pci.message_tables_possible,
+        unless=("BH-R101",),
+    ),
+    Rule(
         "BH-R103",
         "No PCI function that is given away is a bridge, or of a class that works by DMA and unseen by an IOMMU.",
         "take it out of `access`; what works by DMA needs an IOMMU in the board tree, and `iommu-map` in its host's node (docs/boards.md)",
         pci.can_be_given,
     ),
-    Rule(
-        "BH-R104",
-        "The IOMMU of the board tree is the one of `board.h`.",
-        "give `BOARD_IOMMU` of platforms/NAME/board.h and the node in the board tree the IOMMU that the machine has",
-        iommu.as_the_header_says,
-    ),
-    Rule(
-        "BH-R105",
-        "An IOMMU tells functions of different owners apart that master the bus.",
-        "give both to one sandbox; the machine cannot tell them apart",
-        iommu.streams_apart,
-    ),
-    Rule(
-        "BH-R106",
-        "The IOMMU, and what leads functions to it, are described.",
-        "correct the node or the map in the board tree: docs/boards.md shows both",
-        iommu.described,
-    ),
-    Rule(
-        "BH-R107",
-        "A function that masters the bus has its own number as its stream.",
-        "this version does not support it: take the device out of `access`",
-        iommu.has_own_number,
-        unless=("BH-R105",),
-    ),
-    Rule(
-        "BH-R108",
-        "On ARM functions interrupt by lines, not by messages.",
-        "take `msi-parent` or `msi-map` out of the board tree, and give the function its line: `interrupts`",
-        iommu.interrupts_by_lines,
-    ),
-    Rule(
-        "BH-R109",
-        "On a PC a sandbox whose functions master the bus has one core.",
-        "this version does not support it: leave the sandbox one core, or take the device out of `access`",
-        iommu.messages_to_one_core,
-    ),
-    Rule(
-        "BH-R113",
-        "The IOMMU reaches the RAM of sandboxes whose functions master the bus.",
-        "make the memory region smaller, or pin it lower (`reg`)",
-    ),
+    *DMA_RULES,
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "change what the message names"),
     Rule(
@@ -358,6 +324,7 @@ RULES = (
         "mend the archive, enlarge the RAM, or install what measures it",
     ),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
+    *DMA_WARNINGS,
 )
 
 SYNTAX, DTC_WARNING = "BH-R001", "BH-W001"

@@ -20,7 +20,9 @@ _KINDS = {
     "pool": lib.BH_REGION_POOL,
     "banked": lib.BH_REGION_BANKED,
     "bar": lib.BH_REGION_BAR,
+    "faults": lib.BH_REGION_FAULTS,
     "open": lib.BH_REGION_OPEN,
+    "dma": lib.BH_REGION_DMA,
 }
 PROTECTIONS = {
     "memory": lib.BH_PROTECT_MEMORY,
@@ -29,8 +31,14 @@ PROTECTIONS = {
     "ipi": lib.BH_PROTECT_IPI,
     "irq": lib.BH_PROTECT_IRQ,
     "abort": lib.BH_PROTECT_ABORT,
+    "dma": lib.BH_PROTECT_DMA,
 }
-_DMA = {"unknown": lib.BH_DMA_UNKNOWN, "free": lib.BH_DMA_FREE, "translated": lib.BH_DMA_TRANSLATED}
+_DMA = {
+    "unknown": lib.BH_DMA_UNKNOWN,
+    "free": lib.BH_DMA_FREE,
+    "translated": lib.BH_DMA_TRANSLATED,
+    "unprotected": lib.BH_DMA_UNPROTECTED,
+}
 _PERMISSIONS = {"r": lib.BH_PERM_READ, "w": lib.BH_PERM_WRITE, "x": lib.BH_PERM_EXECUTE}
 
 
@@ -60,7 +68,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     for core in cores:
         table.hardware_id[core.number] = core.hardware_id
     table.sandbox_count = _each(table.sandboxes, _put_sandbox, [(one,) for one in plan.sandboxes])
-    table.region_count = _each(table.regions, _put_region, [(one.index, region) for one in plan.sandboxes for region in one.regions])
+    table.region_count = _each(table.regions, _put_region, [(one.index, region) for one in plan.sandboxes for region in one.all_regions])
     table.port_count = _each(table.ports, _put_ports, [(one.index, ports) for one in plan.sandboxes for ports in one.ports])
     table.line_count = _each(table.lines, _put_line, [(one.index, line) for one in plan.sandboxes for line in one.lines])
     table.piece_count = _each(table.pieces, _put_piece, [row for one in plan.sandboxes for row in _pieces(one)])
@@ -149,6 +157,7 @@ def _put_line(row: Any, sandbox: int, line: Any) -> None:
 
 def _put_function(row: Any, sandbox: int, function: Function) -> None:
     row.sandbox, row.id, row.identity, row.dma = sandbox, function.id, function.identity, _dma(function)
+    row.table, row.messages = function.table, function.messages
     for n, (value, mask) in enumerate(function.words):
         row.bar[n], row.bar_mask[n] = value, mask
 

@@ -16,6 +16,7 @@ from typing import Any
 import jinja2
 
 from bhtool import paths
+from bhtool.documents.io_table import io_table
 from bhtool.documents.results import Stored
 from bhtool.errors import BulkheadError
 from bhtool.platforms import load
@@ -144,7 +145,13 @@ class Figures:
         return f" A few faults of each region so far: each platform is to have {MANY_FAULTS:,}." if least < MANY_FAULTS else ""
 
     def fault_platforms(self) -> list[str]:
-        return sorted((platform for name, platform in self.results if name == "faults"), key=place)
+        return self.platforms("faults")
+
+    def platforms(self, bench: str) -> list[str]:
+        return sorted((platform for name, platform in self.results if name == bench), key=place)
+
+    def io(self, platform: str) -> str:
+        return io_table(self.of("io", platform).document["rows"])
 
     def benches(self) -> list[str]:
         return list(dict.fromkeys(name for (name, _), one in self.results.items() if one.rows))
@@ -184,6 +191,8 @@ def rewritten(text: str, figures: Figures) -> str:
         fault_regions=figures.fault_regions,
         few_faults=figures.few_faults,
         fault_platforms=figures.fault_platforms,
+        platforms=figures.platforms,
+        io=figures.io,
         table=figures.table,
         measured=figures.measured,
     )

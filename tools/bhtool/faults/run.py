@@ -33,7 +33,7 @@ class Run(Protocol):
         """Until a watcher has checked all of its memory often enough, or it is clear that none will."""
 
     def settle(self) -> None:
-        """Some steps of a victim that nothing was done to, and that is answering a kick: on ARM that takes its root's valid bits until then."""
+        """Some steps of all cores of a machine that nothing was done to, while the victim answers a kick: on ARM that takes its root's valid bits until then."""
 
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         """Registers that the oracle judges by; of a machine that stands still."""

@@ -26,7 +26,7 @@ from bhtool.oracle.debugger import option
 
 ICOUNT_SHIFT = 3  # 125 instructions a microsecond: three who check their memory at once need more than 62
 PORT = "debugger"
-SETTLING_STEPS = 250  # of a victim that answers a kick: some hundreds are enough
+SETTLING_STEPS = 250  # of each core while a victim answers a kick: some hundreds are enough
 MOMENT, END = "run_life", "run_restarted"  # functions of the sandbox kernel that it comes to once, by its commands (stage.py)
 EXITS = ("guest_left", "svm_answer_at_once")  # in the monitor, the first that there is: an instruction soon after each exit
 WAITS = "monitor_take_kicks"  # in the monitor: who kicks comes there while it waits for the answer, and others at exits
@@ -154,7 +154,8 @@ class StubRun:
 
     def settle(self) -> None:
         for _ in range(SETTLING_STEPS):
-            self._stub.step(CORES[VICTIM])
+            for core in CORES.values():  # who kicks, too: until it has, the victim waits for it
+                self._stub.step(core)
 
     def read(self, core: int, names: Iterable[str]) -> Mapping[str, int]:
         return self._stub.read(core, names)

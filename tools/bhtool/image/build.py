@@ -18,7 +18,8 @@ OPTIONS = "bulkhead-options.json"  # that a build directory was set up with
 MONITOR = "bulkhead.elf"
 KERNEL = "kernel/sandbox-kernel.elf"
 PROBE = "tests/guests/probe.elf"  # what tests, benchmarks and campaigns run in sandboxes: a package has none
-PROGRAMS = (KERNEL, "tools/sdk/libbulkhead.a")  # where the family has a sandbox kernel
+STORM = "kernel/dma-storm.elf"  # a hostile neighbour
+PROGRAMS = (KERNEL, STORM, "tools/sdk/libbulkhead.a")  # where the family has a sandbox kernel
 PRODUCTS = (MONITOR, *PROGRAMS)  # that the tool hands on
 
 

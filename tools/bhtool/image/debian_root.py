@@ -43,6 +43,12 @@ FOLDERS = (
     f"{DPKG}/updates",
     FURTHER,
 )
+OWN = {  # scripts, disc_*.sh
+    "init": "usr/sbin/init",
+    "first_boot": "usr/lib/bulkhead/first-boot",
+    "dhcp": "usr/lib/bulkhead/dhcp",
+    "fetch": "usr/local/bin/fetch",
+}
 SOURCES = "deb http://deb.debian.org/debian {suite} main\ndeb http://deb.debian.org/debian-security {suite}-security main\n"
 EXCLUDED = "".join(f"path-exclude=/{name}*\n" for name in LEFT_OUT) + f"path-include=/usr/share/doc/*/{COPYRIGHT}\n"
 
@@ -218,7 +224,7 @@ def write_own(root: Root, further: list[Path], suite: str) -> None:
     root.file("etc/dpkg/dpkg.cfg.d/bulkhead", EXCLUDED.encode())
     if "usr/bin/awk" not in root.entries:
         root.link("usr/bin/awk", "mawk")  # scripts of packages call it before the alternatives are set
-    for name, where in (("init", "usr/sbin/init"), ("first_boot", "usr/lib/bulkhead/first-boot"), ("dhcp", "usr/lib/bulkhead/dhcp")):
+    for name, where in OWN.items():
         root.file(where, (SCRIPTS / f"disc_{name}.sh").read_bytes(), 0o755)
     for name in ("poweroff", "reboot"):
         root.file(f"usr/local/sbin/{name}", f"#!/bin/sh\nsync\nmount -o remount,ro /\nexec busybox {name} -f\n".encode(), 0o755)

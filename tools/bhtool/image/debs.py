@@ -89,6 +89,17 @@ def fetch(apt: PrivateApt, architecture: str, further: tuple[str, ...], report: 
     return [archives / name for name in sorted(base)], [archives / name for name in sorted(every) if name not in base]
 
 
+def fetch_closure(apt: PrivateApt, architecture: str, packages: tuple[str, ...], report: Report) -> list[Path]:
+    """Packages and all that they need. Requires and raises what `fetch` does."""
+    apt.update(report)
+    every = _closure(apt, architecture, packages)
+    size = sum(every.values())
+    report(f"fetching {len(every)} packages for {architecture}: {megabytes(size)} MB")
+    steps = Steps(f"downloading packages for {architecture}", report, size)
+    apt.run("apt-get", *_for(architecture), *INSTALL, "--download-only", *packages, steps=steps)
+    return [apt.directory / "cache" / "archives" / name for name in sorted(every)]
+
+
 def _for(architecture: str) -> list[str]:
     return ["-o", f"APT::Architecture={architecture}"]
 

@@ -36,10 +36,11 @@ fi
 busybox ip link set lo up
 for card in /sys/class/net/*; do
 	card=${card##*/}
-	[ "$card" = lo ] && continue
+	[ "$(cat "/sys/class/net/$card/type")" = 1 ] || continue # ARPHRD_ETHER: neither lo nor a CAN controller
 	busybox ip link set "$card" up
 	busybox udhcpc -i "$card" -n -t 10 -T 1 -s /usr/lib/bulkhead/dhcp > /dev/null 2>&1 || echo "bulkhead-debian: nobody gives $card an address"
 done
 cd /root
+for word in $(cat /proc/cmdline); do case $word in fetch=*) fetch "${word#fetch=}" /root/file ;; esac; done
 [ -e /var/lib/bulkhead/first-boot ] || echo "bulkhead-linux: ready"
 while :; do busybox setsid busybox cttyhack bash -i; done

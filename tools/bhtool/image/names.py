@@ -13,7 +13,12 @@ from bhtool.platforms import Platform
 from bhtool.text import did_you_mean
 
 KERNEL, MODULES = "vmlinuz", "vmlinuz.modules"
-DEBIAN = {KERNEL: payloads.kernel, "rootfs.cpio.gz": payloads.initramfs, MODULES: payloads.modules}
+DEBIAN = {
+    KERNEL: payloads.kernel,
+    "rootfs.cpio.gz": payloads.initramfs,
+    "rootfs-can.cpio.gz": payloads.can_initramfs,
+    MODULES: payloads.modules,
+}
 
 
 def split(name: str) -> tuple[str, str]:

@@ -16,14 +16,17 @@ from bhtool.config.rootfs.cpio import Archive
 from bhtool.config.rootfs.modules import write_store
 from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
+from bhtool.image import programs
 from bhtool.platforms import Platform
 from bhtool.provision.apt import PrivateApt
 from bhtool.provision.sources import machine_sources, main_entry, release
 
 SUITE = "bookworm"
-ARCHITECTURES = ("amd64", "arm64", "armhf")
+ARCHITECTURES = ("amd64", "arm64", "armhf", "armel")
 KERNEL_PACKAGE = r"linux-image-[\w.+-]+"  # what a metapackage depends on
 MODULES_SIZE = "60 MB"
+CAN_PACKAGES = ("can-utils", "iproute2")
+CAN_PROGRAMS = ("candump", "cansend", "cangen", "ip")  # busybox's `ip` sets no bit rate
 READY_LINE = "bulkhead-linux: ready"
 ENDING = "ending"  # ending=KEY in `bootargs`, which the kernel hands to its first process: SysRq's KEY instead of a shell, once all is said
 PROMPT = "linux# "
@@ -35,6 +38,7 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
 cat /etc/modules-load.d/*.conf 2>/dev/null | while read -r module; do modprobe "$module"; done
+[ ! -x /bin/can-memory ] || can-memory
 dmesg -n 4
 cd /
 root= type=ext4
@@ -44,11 +48,14 @@ if [ -n "$root" ]; then
 	mount -t "$type" "$root" /mnt && umount /proc /sys && exec switch_root /mnt /sbin/init
 	echo "bulkhead-linux: root=$root cannot be the root file system"
 else
+	for word in $(cat /proc/cmdline); do case $word in serve=*) serve "${{word#serve=}}" ;; esac; done
 	echo "{READY_LINE}"
 fi
 [ -z "${ENDING}" ] || {{ sleep 1; echo "${ENDING}" > /proc/sysrq-trigger; }}
 while :; do setsid cttyhack sh; done
 """
+SCRIPTS = {"serve": Path(__file__).with_name("network_serve.sh"), "fetch": Path(__file__).with_name("disc_fetch.sh")}
+CAN_SCRIPTS = {"can-memory": Path(__file__).with_name("can_memory.sh")}
 
 Report = Callable[[str], None]
 
@@ -164,8 +171,9 @@ def plain_image(data: bytes) -> bytes:
 
 def kernel(platform: Platform, report: Report, package: str = "") -> Path:
     """The kernel as the configuration wants it: bzImage on x86, raw Image on arm64, zImage on armhf. Empty: of the platform's package."""
-    found = cached(package or platform.linux_package, platform.debian_architecture, "./boot/vmlinuz-", KERNEL_PACKAGE, report)
-    path = platform.build / (f"vmlinuz-{package}" if package else "vmlinuz")
+    package = package or platform.linux_package
+    found = cached(package, platform.debian_architecture, "./boot/vmlinuz-", KERNEL_PACKAGE, report)
+    path = platform.build / f"vmlinuz-{package}"
     if not path.exists() or path.stat().st_mtime_ns < found.stat().st_mtime_ns:
         path.parent.mkdir(parents=True, exist_ok=True)
         if FAMILIES[platform.arch].programs.linux_packed:
@@ -176,22 +184,52 @@ def kernel(platform: Platform, report: Report, package: str = "") -> Path:
 
 
 @functools.cache  # compressing takes longer than all the rest of a partition file
-def initramfs_bytes(busybox: bytes) -> bytes:
+def initramfs_bytes(busybox: bytes, further: bytes = b"") -> bytes:
+    """further: programs as image/programs.py packs them. One that is there is not replaced by busybox's."""
     archive = Archive()
-    for directory in ("bin", "dev", "mnt", "proc", "sys", "tmp", "root"):
+    files = programs.unpacked(further) if further else {}
+    folders = {path.partition("/")[0] for path in files}
+    for directory in ("bin", "dev", "mnt", "proc", "sys", "tmp", "root", *sorted(folders - {"bin"})):
         archive.directory(directory)
+    for path, content in files.items():
+        archive.program(path, content)
     archive.character_device("dev/console", 5, 1)
     archive.program("bin/busybox", busybox)
     archive.link("bin/sh", "busybox")
     archive.program("init", INIT.encode())
+    for name, script in (SCRIPTS | (CAN_SCRIPTS if further else {})).items():
+        archive.program(f"bin/{name}", script.read_bytes())
     return archive.packed()
 
 
 def initramfs(platform: Platform, report: Report) -> Path:
-    busybox = cached("busybox-static", platform.debian_architecture, "./bin/busybox", "", report)
-    path = platform.build / "rootfs.cpio.gz"
+    return _written(platform, "rootfs.cpio.gz", report)
+
+
+def can_initramfs(platform: Platform, report: Report) -> Path:
+    """With the programs for CAN of Debian besides."""
+    return _written(platform, "rootfs-can.cpio.gz", report, can_programs(platform.programs_architecture, report).read_bytes())
+
+
+def can_programs(architecture: str, report: Report) -> Path:
+    path = paths.cache() / "payloads" / architecture / "can-programs-1.tar"
+    if not path.exists():
+        apt = debian_apt()
+        with apt.locked():
+            apt.prepare()
+            data = programs.packed(apt, architecture, CAN_PACKAGES, CAN_PROGRAMS, report)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_bytes(data)
+            part.replace(path)
+    return path
+
+
+def _written(platform: Platform, name: str, report: Report, further: bytes = b"") -> Path:
+    busybox = cached("busybox-static", platform.programs_architecture, "./bin/busybox", "", report)
+    path = platform.build / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = initramfs_bytes(busybox.read_bytes())
+    data = initramfs_bytes(busybox.read_bytes(), further)
     if not path.exists() or path.read_bytes() != data:
         path.write_bytes(data)
     return path

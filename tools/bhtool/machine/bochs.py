@@ -12,7 +12,7 @@ import time
 
 from bhtool.children import owned
 from bhtool.errors import BulkheadError
-from bhtool.machine import bochs_kernel
+from bhtool.machine import bochs_kernel, bochs_network
 from bhtool.machine.guest_clock import PageClock
 from bhtool.machine.launch import Launch, Requirement, Started, memory_file, path_of
 from bhtool.platforms import Medium, Platform
@@ -49,12 +49,13 @@ def versions(_: Platform) -> Versions:
 def start(launch: Launch) -> Started:
     image = memory_file(launch.stack, "image", medium_of(launch))
     listeners = {label: listen(launch) for label in launch.platform.emulator.serials}
-    lines = configuration(launch, path_of(image), [one.getsockname()[1] for one in listeners.values()])
+    network, files = bochs_network.lines(launch)
+    lines = configuration(launch, path_of(image), [one.getsockname()[1] for one in listeners.values()], network)
     rc = memory_file(launch.stack, "bochsrc", lines.encode())
     clock = memory_file(launch.stack, "clock", bytes(8))
     described = (f"BULKHEAD_RAM={launch.ram}", f"BULKHEAD_CLOCK={clock}")
     command = owned(["env", *described, str(bochs.program()), "-q", "-f", path_of(rc)])
-    fds = (launch.ram, image, rc, clock)
+    fds = (launch.ram, image, rc, clock, *files)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds, process_group=0)
     for label, listener in listeners.items():
         launch.serials[label] = connected(launch, listener, process)
@@ -69,13 +70,13 @@ def medium_of(launch: Launch) -> bytes:
     return bochs_kernel.boot_disk(bochs_kernel.load(launch.image, launch.ram, platform.ram_base, platform.ram_size))
 
 
-def configuration(launch: Launch, image: str, ports: list[int]) -> str:
+def configuration(launch: Launch, image: str, ports: list[int], network: list[str]) -> str:
     """The text of its configuration file."""
     size = launch.platform.ram_size >> 20
     serials = [f"com{n}: enabled=1, mode=socket-client, dev={LOOPBACK}:{port}" for n, port in enumerate(ports, 1)]
     memory = f"memory: guest={size}, host={size}, block_size={BLOCK_KIB}"
     lines = [memory, *boot_lines(launch.medium, image), *serials]
-    return CONFIGURATION + "\n".join([*lines, *launch.platform.emulator.arguments, *launch.extra]) + "\n"
+    return CONFIGURATION + "\n".join([*lines, *launch.platform.emulator.arguments, *network, *launch.extra]) + "\n"
 
 
 def boot_lines(medium: Medium, image: str) -> list[str]:

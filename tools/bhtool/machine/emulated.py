@@ -20,6 +20,7 @@ from bhtool.machine import bochs, qemu
 from bhtool.machine.guest_clock import GuestClock
 from bhtool.machine.launch import HOST_TIME, NOTHING_WIRED, Emulator, Launch, Requirement, Started, Timing, memory_file
 from bhtool.machine.near_timer import NearTimer
+from bhtool.machine.registers import Registers
 from bhtool.machine.wiring import Wiring
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import Versions
@@ -115,6 +116,10 @@ class Machine:
     @property
     def near_timer(self) -> NearTimer | None:
         return self._started.near_timer
+
+    @property
+    def registers(self) -> Registers | None:
+        return self._started.registers
 
     def exit_status(self) -> int | None:
         """None while the machine runs."""

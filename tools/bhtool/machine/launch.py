@@ -10,6 +10,7 @@ from typing import Protocol
 
 from bhtool.machine.guest_clock import GuestClock
 from bhtool.machine.near_timer import NearTimer
+from bhtool.machine.registers import Registers
 from bhtool.machine.wiring import Wiring
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import Versions
@@ -50,6 +51,7 @@ class Started:
     process: subprocess.Popen[bytes]
     clock: GuestClock
     near_timer: NearTimer | None = None  # where its cores take turns
+    registers: Registers | None = None  # where a device keeps something in them that is to be read from outside
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ import time
 from contextlib import ExitStack
 
 from bhtool.children import owned
-from bhtool.machine import near_timer, wiring
+from bhtool.machine import near_timer, registers, wiring
 from bhtool.machine.guest_clock import GuestClock, HostClock, PacketClock
 from bhtool.machine.launch import Launch, Requirement, Started, Timing, memory_file, path_of
 from bhtool.machine.near_timer import NearTimer
+from bhtool.machine.registers import Registers
 from bhtool.platforms import Medium, Platform
 from bhtool.provision.needs import BUILD_NEEDS, TEST_NEEDS, Need, Versions, dotted, lacking, versions_of
 
 OLDEST = (10, 0)
+KEEPS_RECORDS = "intel-iommu"  # a device, and they are in registers alone
 
 
 def requirement(platform: Platform) -> Requirement:
@@ -39,12 +41,14 @@ def start(launch: Launch) -> Started:
     memory = f"memory-backend-file,id=ram,size={size},mem-path={path_of(launch.ram)},share=on"
     clock, clock_options, clock_ends = guest_clock(launch)
     near, near_options, near_ends = near_timer_of(launch)
+    records, records_options, records_ends = registers_of(launch)
     command = owned([emulator.program, *emulator.arguments, "-m", f"{size >> 20}M", "-object", memory])
     command += [
         *lines,
         *timing_options(launch.timing),
         *clock_options,
         *near_options,
+        *records_options,
         "-nodefaults",
         "-display",
         "none",
@@ -53,12 +57,12 @@ def start(launch: Launch) -> Started:
     ]
     command += wiring.options(launch.platform, launch.wiring)
     command += [*boot_options(launch.medium, path_of(image)), *launch.extra]
-    inherited = (*far_ends, *clock_ends, *near_ends)
+    inherited = (*far_ends, *clock_ends, *near_ends, *records_ends)
     fds = (launch.ram, image, *inherited)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=launch.errors, stderr=launch.errors, pass_fds=fds, process_group=0)
     for end in inherited:
         os.close(end)
-    return Started(process, clock, near)
+    return Started(process, clock, near, records)
 
 
 def timing_options(timing: Timing) -> list[str]:
@@ -122,6 +126,14 @@ def near_timer_of(launch: Launch) -> tuple[NearTimer | None, list[str], list[int
         return None, [], []
     line, far = connection(launch.stack, socket.SOCK_STREAM)
     return NearTimer(line), near_timer.options(far), [far]
+
+
+def registers_of(launch: Launch) -> tuple[Registers | None, list[str], list[int]]:
+    """As guest_clock."""
+    if not any(one.startswith(KEEPS_RECORDS) for one in launch.platform.emulator.arguments):
+        return None, [], []
+    line, far = connection(launch.stack, socket.SOCK_STREAM)
+    return Registers(line), registers.options(far), [far]
 
 
 def complaint(said: str) -> str:

@@ -16,6 +16,7 @@ from typing import Self
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.image.names import is_provided
 from bhtool.machine.console import Lines, Ring, Source, Uart
+from bhtool.machine.dma_faults import DmaFault, Queue
 from bhtool.machine.emulated import Machine
 from bhtool.machine.memory import Crash, Exits, Heartbeat, Memory, Stats, subtract, total
 from bhtool.machine.signs import Panic, Signs, signs_of
@@ -77,7 +78,12 @@ class EndEvent:
     complaint: str
 
 
-Event = LineEvent | MonitorEvent | BannerEvent | ReadyEvent | CrashEvent | RestartEvent | EndEvent
+@dataclass(frozen=True)
+class DmaFaultEvent:
+    fault: DmaFault
+
+
+Event = LineEvent | MonitorEvent | BannerEvent | ReadyEvent | CrashEvent | RestartEvent | DmaFaultEvent | EndEvent
 
 
 @dataclass
@@ -149,6 +155,7 @@ class Session:
         self._seconds: float | None = None
         self.memory = Memory(self.platform, self.machine.ram)
         self.watches = {sandbox.name: Watch(sandbox, self._console(sandbox), signs=self._signs(sandbox)) for sandbox in self.plan.sandboxes}
+        self.dma_faults = Queue(self.plan, self.memory, self.machine.registers)
         self._spare = self._spare_lines()
         self._banner_is_due, self.banner = True, ""
         self.monitor_seconds: float | None = None  # guest time when the monitor had been loaded; None: it has yet to say so
@@ -184,6 +191,7 @@ class Session:
         spare = [(label, lines.feed(source.read())) for label, source, lines in self._spare]  # before the statistics, as in _look
         for watch in self.watches.values():
             events += self._look(watch)
+        events += map(DmaFaultEvent, self.dma_faults.look())
         events[:0] = [event for label, said in spare for event in self._spare_spoken(label, said)]
         if ended is not None and not self._ended:
             self._ended = True

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine's network cards and discs are connected to: said on the command line, judged here before anything starts, and told to QEMU in its words.
+"""What a machine's network cards and discs are connected to: said on the command line, judged here before anything starts, and told to QEMU in its words (to Bochs in bochs_network).
 
-Nothing leaves the host unless that is asked for: `user` is a network of the emulator's own, with an address for the card and nothing behind it, but for forwarded ports.
+CAN controllers are always connected, to each other. Nothing leaves the host unless that is asked for: `user` is a network of the emulator's own, with an address for the card and nothing behind it, but for forwarded ports.
 """
 
 import errno
@@ -22,6 +22,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 DEBIAN = "debian"  # a disc of the tool's own
 HUB = 7  # QEMU's number of it; 0 has the clock (qemu.guest_clock)
 GUEST = "10.0.2.15"  # the first address that QEMU's DHCP server gives
+CAN_BUS = "can"  # QEMU's name of it
+BOCHS_FORWARDS = 5  # MAX_HOSTFWD of its iodev/network/eth_slirp.cc; it forgets others without a word
 SECTOR = 512
 EMPTY_BYTES = 1 << 30  # of a disc that nobody gave: it reads as zeros and forgets what is written
 
@@ -81,6 +83,8 @@ def networks_of(platform: Platform, kinds: Sequence[str], forwards: Sequence[str
         name, file = _named(_with_name(text, platform), "--pcap", "[NIC=]FILE", platform.nics)
         found[name] = replace(found.get(name, Network()), pcap=_output(text, file))
     _require_apart(found)
+    if platform.emulator.kind == "bochs":
+        _require_of_bochs(found)
     return found
 
 
@@ -166,6 +170,17 @@ def _require_apart(networks: dict[str, Network]) -> None:
             files[network.pcap] = name
 
 
+def _require_of_bochs(networks: dict[str, Network]) -> None:
+    """It has a slirp of its own, and no hub."""
+    for name, network in networks.items():
+        if network.kind == "hub":
+            raise BulkheadError(f"--network {name}=hub: Bochs has no hub; there are none, user, host", Status.USAGE)
+        if network.pcap:
+            raise BulkheadError(f"--pcap {network.pcap}: Bochs writes no file for Wireshark", Status.USAGE)
+        if len(network.forwards) > BOCHS_FORWARDS:
+            raise BulkheadError(f"--forward: Bochs forwards {BOCHS_FORWARDS} ports of {name} at most", Status.USAGE)
+
+
 def options(platform: Platform, wiring: Wiring) -> list[str]:
     """QEMU's options for what the platform is fitted with. A card that is connected to nothing has no link; a disc that nobody gave is empty."""
     found: list[str] = []
@@ -182,6 +197,14 @@ def options(platform: Platform, wiring: Wiring) -> list[str]:
         else:
             found += ["-blockdev", f"driver=null-co,node-name={disc.name},size={EMPTY_BYTES},read-zeroes=on"]
         found += ["-device", f"{disc.model},drive={disc.name},serial={disc.name},addr={disc.addr}"]
+    return found + _can_bus(platform)
+
+
+def _can_bus(platform: Platform) -> list[str]:
+    """One for all controllers: it hands on frames at once, and where instructions are counted two runs are the same."""
+    found = ["-object", f"can-bus,id={CAN_BUS}"] if platform.cans else []
+    for one in platform.cans:
+        found += ["-device", f"{one.model},canbus={CAN_BUS},addr={one.addr}"]
     return found
 
 

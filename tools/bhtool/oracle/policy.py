@@ -15,7 +15,7 @@ from pathlib import Path
 from bhtool.config.dma import dma_of
 from bhtool.config.domains import Domains, Sandbox, find_domains, read_domains
 from bhtool.config.machine import Machine, read_machine
-from bhtool.config.pci import with_functions
+from bhtool.config.pci import owned_messages, with_functions
 from bhtool.config.plan import Plan
 from bhtool.config.source import read_source
 from bhtool.config.span import Span
@@ -30,9 +30,11 @@ UNPROTECTED = "unprotected"  # property of a sandbox: protections that are switc
 # docs/guest.md, "Memory map"; offsets in the window, and in the pool that the pages come from (abi/table.h draws it).
 WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x10000
 POOL_STATS, POOL_INFO, POOL_LOG, POOL_CRASH, POOL_ARENA, POOL_ABSENT = 0x0, 0x1000, 0x2000, 0x6000, 0x7000, 0x7000
+WINDOW_FAULTS, FAULTS_AT = 0x8000, {"arm,smmu-v3": 0x5000, "bulkhead,amd-vi": 0x202000}  # the latter among the IOMMU's tables
 LOG_BYTES = POOL_CRASH - POOL_LOG
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
+SMMU_PAGE_1 = 0x10000  # ARM IHI 0070, 6.1 "Memory map"
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,7 @@ def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant
         yield whole("CPU interface", second, PAGE)
     if machine.iommu and any(dma_of([device]) == "translated" for device in sandbox.devices):
         yield whole("registers of the IOMMU", machine.iommu.registers.start, PAGE)
+        yield whole("registers of its queue of events", machine.iommu.registers.start + SMMU_PAGE_1, PAGE)
     for device in sandbox.devices:
         if device.function:
             start, _ = device.function.host.reg()[0]
@@ -212,6 +215,9 @@ def _window(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Gran
     yield Grant("statistics", window + WINDOW_STATS, pool + POOL_STATS, PAGE, "r", "ram")
     yield Grant("information", window + WINDOW_INFO, pool + POOL_INFO, PAGE, "r", "ram")
     yield Grant("log", window + WINDOW_LOG, pool + POOL_LOG, LOG_BYTES, "rw", "ram", shared=bool(read))
+    if sandbox.sees_dma_faults:
+        queue = placed.iommu.start + FAULTS_AT[domains.machine.iommu.compatible if domains.machine.iommu else ""]
+        yield Grant("DMA faults", window + WINDOW_FAULTS, queue, PAGE, "r", "ram", shared=True)
     for k, node in enumerate(sandbox.log_nodes):
         if other := domains.sandbox_at(node):
             gpa, hpa = window + (k + 1) * WINDOW_FOREIGN, placed.pools[other.index].start + POOL_LOG
@@ -221,8 +227,9 @@ def _window(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Gran
 def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
     """Whole pages, where the machine has them. A GICv2 gives every core its own CPU interface at one address."""
     pages = {page: device.name for device in sandbox.devices for page in _pages(device.registers)}
+    owned = {page for device in sandbox.devices for page in _pages((owned_messages(machine, device),))}
     for page, name in sorted(pages.items()):
-        yield Grant(name, page, page, PAGE, "rw", "device")
+        yield Grant(name, page, page, PAGE, "r" if page in owned else "rw", "device")
     if machine.gic_v2:
         start, _ = machine.interrupt_controller.reg()[1]
         yield Grant("GICv2 CPU interface", start, start, PAGE, "rw", "device", shared=True)  # GICC_DIR, after it, names anybody's line

@@ -71,7 +71,10 @@ def read_vtd(snapshot: Snapshot, registers: Registers) -> Told:
         word = snapshot.word(buses.start + bus * ENTRY)
         if word & PRESENT:
             _read_bus(snapshot, told, bus, word & FRAMES)
-    told.tables.append(("queue of commands", Span(registers[QUEUE] & FRAMES, FRAME << (registers[QUEUE] & 7))))
+    queue = Span(registers[QUEUE] & FRAMES, FRAME << (registers[QUEUE] & 7))
+    told.tables.append(("queue of commands", queue))
+    told.shown = [span for name, span in told.tables if name in ("context table", "queue of commands")]
+    told.shown.append(Span(queue.end, FRAME))  # what a wait stores
     return told
 
 

@@ -39,6 +39,7 @@ OPTIONS = (
     "--enable-evex",
     "--enable-protection-keys",
     "--enable-pci",
+    "--enable-ne2000",
     "--enable-fast-function-calls",
     "--disable-show-ips",
     "--disable-docbook",
@@ -77,6 +78,8 @@ EDITS = (
     Edit("cpu/event.cc", NMI, NMI + "    BX_CPU_THIS_PTR prev_rip = RIP;\n"),
     # RAM in the order of its addresses instead of in that of first use: how upstream has it, but disabled.
     Edit("memory/memory_stub.cc", "  if (0) {\n", "  if (host == guest) {\n"),
+    # A network card that is connected to nothing would write what it sends to files in the current folder.
+    Edit("iodev/network/eth_null.cc", "#define BX_ETH_NULL_LOGGING 1\n", "#define BX_ETH_NULL_LOGGING 0\n"),
     # A long copy by one core would otherwise be one instant in which all others stand still.
     turn_over(" " * 6, 3),
     turn_over(" " * 8, 6),

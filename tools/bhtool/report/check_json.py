@@ -4,7 +4,7 @@
 from typing import Any
 
 from bhtool.config.assumptions import relied_on
-from bhtool.config.plan import DmaFree, Holding, Plan, Platform, SandboxPlan, Translated
+from bhtool.config.plan import DmaFree, Holding, Plan, Platform, SandboxPlan, Translated, Unprotected
 from bhtool.image.stages import diagnostic_json, warnings_json
 from bhtool.report.given_up import machine_memory, memory_of
 
@@ -33,9 +33,12 @@ def restart_json(one: SandboxPlan) -> dict[str, Any] | None:
     }
 
 
-def device_json(known: DmaFree | Translated) -> dict[str, str]:
-    """`dma`: "free" (it does none) or "translated" (an IOMMU leads it to RAM of its sandbox alone)."""
-    return {"dma": "translated" if isinstance(known, Translated) else "free", "source": known.source, "reason": known.reason}
+DMA = {DmaFree: "free", Translated: "translated", Unprotected: "unprotected"}
+
+
+def device_json(known: DmaFree | Translated | Unprotected) -> dict[str, str]:
+    """`dma`: "free" (it does none), "translated" (an IOMMU leads it to RAM of its sandbox alone) or "unprotected" (it reaches all memory)."""
+    return {"dma": DMA[type(known)], "source": known.source, "reason": known.reason}
 
 
 def reach_json(plan: Plan, one: SandboxPlan) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@
 from itertools import zip_longest
 from typing import Any
 
+from bhtool.machine.dma_faults import Queue
 from bhtool.machine.memory import Crash, Heartbeat
 from bhtool.machine.session import Session, Watch
 from bhtool.machine.signs import Panic
@@ -50,6 +51,23 @@ def heartbeat_json(beat: Heartbeat, tells: bool) -> dict[str, Any]:
     }
 
 
+def dma_faults_json(queue: Queue) -> dict[str, Any]:
+    """`first`: the first ones that were seen. `at_least`: how many that were; a full queue loses what comes."""
+    first = [
+        {
+            "sandbox": one.sandbox,
+            "function": one.function,
+            "at": one.where,
+            "access": one.record.access,
+            "address": one.record.address,
+            "reason": one.record.why.name,
+            "code": one.record.code,
+        }
+        for one in queue.first
+    ]
+    return {"first": first, "at_least": queue.count}
+
+
 def panic_json(panic: Panic) -> dict[str, Any]:
     return {"text": panic.text, "lines": panic.lines}
 
@@ -90,5 +108,6 @@ def run_json(session: Session) -> dict[str, Any]:
         "partition": str(session.plan.file),
         "guest_seconds": round(session.guest_seconds(), 3),
         "tells_turns": tells_turns(session),
+        "dma_faults": dma_faults_json(session.dma_faults),
         "sandboxes": [sandbox_json(session, watch) for watch in session.watches.values()],
     }

@@ -6,9 +6,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Self
 
+from bhtool.machine.dma_faults import silent_because
 from bhtool.machine.session import (
     BannerEvent,
     CrashEvent,
+    DmaFaultEvent,
     Event,
     LineEvent,
     MonitorEvent,
@@ -27,6 +29,7 @@ from bhtool.terminal.status import Board, Row
 
 MONITOR = "monitor"
 BOARD_SECONDS = 0.2  # of the host, between two looks at the figures
+DMA_FAULTS_SHOWN = 8
 RATE_SECONDS = 1.0  # of guest time, that a rate is taken over
 
 
@@ -62,10 +65,12 @@ class Show:
         self._floods = {name: Flood(self._put_of(name)) for name in session.watches}
         self._lives = {name: Lives(self._line_of(name), session.guest_seconds) for name in session.watches}
         self._gates: list[Lives | Flood] = [*self._lives.values(), *self._floods.values()]  # in the sequence that lines pass them
-        self._looked = 0.0
+        self._looked, self._dma_faults = 0.0, 0
         screen.name_sandboxes([*session.watches, MONITOR])
         if screen.log:
             screen.log.follow(session.guest_seconds)
+        if why := silent_because(session.plan, session.platform):
+            screen.line(MONITOR, why, "dim")
 
     def _put_of(self, name: str) -> Put:
         return lambda text, style: self._screen.put(name, text, style)
@@ -105,6 +110,10 @@ class Show:
         for event in self._session.unfinished_lines():
             if not is_name_alone(event):
                 self.event(event)
+        if self._dma_faults > DMA_FAULTS_SHOWN:
+            self._screen.put(
+                MONITOR, f"dma faults: {DMA_FAULTS_SHOWN} shown of at least {self._dma_faults:,}; a full queue loses what comes", "yellow"
+            )
         for gate in self._gates:
             gate.end()
         self._screen.flush()
@@ -136,6 +145,15 @@ class Show:
             self._lives[event.sandbox].restart(event.restarts)
         elif isinstance(event, CrashEvent):
             self._crash(event)
+        elif isinstance(event, DmaFaultEvent):
+            self._dma_fault(event.fault.text)
+
+    def _dma_fault(self, text: str) -> None:
+        """The first ones in full; the log has as many as were seen."""
+        self._dma_faults += 1
+        self._screen.record(text, MONITOR)
+        if self._dma_faults <= DMA_FAULTS_SHOWN:
+            self._screen.put(MONITOR, text, "yellow")
 
     def _crash(self, event: CrashEvent) -> None:
         watch, crash = self._session.watches[event.sandbox], event.crash

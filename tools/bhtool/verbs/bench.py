@@ -25,22 +25,33 @@ BENCHES = {
     "kicks": "a kick's way to a core that executes long instructions or exits all the time",
     "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
     "traps": "every exit of a Linux boot by kind: no protection, all, all and devices blocked",
+    "dma": "a stream of the IOMMU opened and closed, and what a network card adds to a restart",
+    "io": "a network and a disc of Linux, in a sandbox and alone on the bare emulator: throughput, instructions and exits (minutes)",
     "costs": "what an exit of each kind costs, as the sandbox sees it",
     "exits": "the same, and exits by reason: interrupts of a native sandbox, Linux booting, Linux under load (minutes)",
 }
 
 
-COUNTING = ("timer", "storm", "boot", "restart", "protections", "costs")  # in instructions, which only QEMU counts exactly
+COUNTING = ("timer", "storm", "boot", "restart", "protections", "costs", "dma")  # in instructions, which only QEMU counts exactly
+CARDS = 2  # that one Linux has: both ends of a cable
 
 
 def is_measurable(name: str, platform: Platform) -> bool:
     if name == "kicks":
         return platform.backend == "svm" and platform.emulator.kind == "qemu"
+    if name == "dma":
+        return bool(platform.nics) and platform.emulator.kind == "qemu"
+    if name == "io":
+        return len(platform.nics) >= CARDS and bool(platform.discs)
     return name not in COUNTING or platform.emulator.kind == "qemu"
 
 
 def why_not(name: str) -> str:
     """For a platform on which it is not measurable."""
+    if name == "dma":
+        return "dma needs a network card that masters the bus, which this platform has not"
+    if name == "io":
+        return f"io needs {CARDS} network cards and a disc, which this platform has not"
     if name == "kicks":
         late = "QEMU stops an ARM core thousands of instructions late, and Bochs has no log of instructions"
         return f"kicks are counted on qemu-svm alone: {late}; docs/benchmarks.md says more"

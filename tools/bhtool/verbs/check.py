@@ -11,6 +11,8 @@ from bhtool.bench.plot import require_format
 from bhtool.codes.assumptions import Assumption
 from bhtool.codes.catalogue import has_more
 from bhtool.config.assumptions import relied_on
+from bhtool.config.board import read_board
+from bhtool.config.firmware import require_kept
 from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
 from bhtool.errors import Status
 from bhtool.image.build import is_built
@@ -126,9 +128,23 @@ def explained(found: Iterable[Diagnostic]) -> list[str]:
 @click.option("--build", is_flag=True, help="Build and fetch the software that the tool provides, so that its places are judged, too.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw who has what and who may reach whom: .svg, .png or .pdf.")
 @click.option("--assumptions", is_flag=True, help="List what is not isolated that it relies on: docs/not-isolated.md.")
+@click.option(
+    "--firmware",
+    "tables",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Compare memory that firmware lets devices use with what the board tree keeps: the machine's DMAR or IVRS, by `acpidump -b`.",
+)
 @strict_option
 def check(
-    partition: Path, platform_name: str, json_file: Path | None, build: bool, plot_file: Path | None, assumptions: bool, strict: bool
+    partition: Path,
+    platform_name: str,
+    json_file: Path | None,
+    build: bool,
+    plot_file: Path | None,
+    assumptions: bool,
+    tables: tuple[Path, ...],
+    strict: bool,
 ) -> Status:
     """Judge a partition file and show what it gives to whom.
 
@@ -138,6 +154,7 @@ def check(
         require_format(plot_file)
     screen = Screen()
     platform = load(platform_name)
+    require_kept(read_board(platform), platform.board_name, tables)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict, provides=build or is_built(platform))
     for error in plan.errors:

@@ -25,7 +25,7 @@ def as_dict(platform: Platform) -> dict[str, str]:
         "cannot": platform.cannot,
         "needs": paths.named(needed.text),
         "here": paths.named(needed.lacking) or "ready",
-        "connects": ", ".join(f"{one.name} ({one.model.partition(',')[0]})" for one in (*platform.nics, *platform.discs)),
+        "connects": ", ".join(f"{one.name} ({one.model.partition(',')[0]})" for one in (*platform.nics, *platform.discs, *platform.cans)),
     }
 
 

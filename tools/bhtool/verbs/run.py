@@ -137,7 +137,7 @@ def attach_console(session: Session, name: str, screen: Screen) -> Status:
 def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
     """What `--disk` names: a file, or the tool's own disc, which is fetched and made the first time."""
     if what == DEBIAN:
-        return Disc(disc.debian(platform.debian_architecture, (), disc.DEFAULT, screen.report), forgets=True)
+        return Disc(disc.debian(platform.programs_architecture, (), disc.DEFAULT, screen.report), forgets=True)
     return Disc(Path(what).absolute())
 
 

@@ -23,6 +23,9 @@ INDEX, BUILT_IN = "index.json", "modules.builtin"
 LIST = "etc/modules-load.d/bulkhead.conf"  # modules-load.d(5); the tool's own init reads it, too
 MOST = 64  # of a sandbox, named and needed
 SUFFIX = ".ko"
+BESIDE = {
+    "kvaser_pci": ["sja1000_isa"]
+}  # what takes a module's place where its probe fails, and is loaded with parameters: image/can_memory.sh
 GENERIC = "_generic"  # of modules with one alias that which runs on every processor, where others need instructions that it may not have
 
 
@@ -162,7 +165,8 @@ def modules_archive(store: Path, names: list[str], there: set[str]) -> Archive:
     with zipfile.ZipFile(store) as contents:
         index = _index(contents)
         wanted = [found for name in names if (found := index.find(name))]
-        chosen = index.closure(wanted)
+        beside = [found for name in wanted for one in BESIDE.get(name, ()) if (found := index.find(one))]
+        chosen = index.closure([*wanted, *beside])
         if len(chosen) > MOST:
             raise NoModules(f"would have {len(chosen)} modules, {MOST} at most can be given")
         base = f"lib/modules/{index.version}"

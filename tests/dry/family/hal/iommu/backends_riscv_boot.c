@@ -2,4 +2,7 @@
 /* Start-up: the IOMMUs that boards of this family have. */
 #include "hal/iommu/iommu.h"
 
-const struct iommu_boot *const iommu_backends[] = { NULL };
+const struct iommu_boot *iommu_backend(void)
+{
+	return NULL;
+}

@@ -13,7 +13,7 @@ hal_kick_\name:
 	.global	hal_machine_\name
 hal_machine_\name:
 .endr
-.irp name, allow_kick, allow_notice, allow_ports, create, grant_function, grant_line, map, query, quiesce, seal, show_functions, unmap
+.irp name, allow_kick, allow_notice, allow_ports, create, grant_function, grant_line, map, query, quiesce, reset_ms, seal, show_functions, unmap
 	.global	hal_partition_\name
 hal_partition_\name:
 .endr

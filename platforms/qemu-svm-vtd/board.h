@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QEMU's q35 machine as `qemu-svm` has it, with AMD-Vi besides: for tests of the backend. */
+/* QEMU's q35 machine as `qemu-svm` has it, with Intel's VT-d in place of AMD-Vi: QEMU has it beside any processor. */
 #pragma once
 #include "abi/table.h"
 #include "arch/x86_64/board_pc.h"
@@ -11,7 +11,7 @@
  * (ECAM) and the window of PCI devices, which do DMA; HPET; root complex (RCBA); flash.
  */
 #define BOARD_PRIVATE_SPANS                                                                                                           \
-	{ 0xfec00000, 0x1000 }, { 0xfed80000, 0x4000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, \
+	{ 0xfec00000, 0x1000 }, { 0xfed90000, 0x1000 }, { 0xfee00000, 0x100000 }, { 0xb0000000, 0x4ec00000 }, { 0xfed00000, 0x1000 }, \
 		{ 0xfed1c000, 0x4000 }, { 0xff000000, 0x1000000 }
 
 /* PCI: configuration registers of bus 0, the only one; where base addresses may lie. */
@@ -20,8 +20,8 @@
 #define BOARD_PCI_PORTS    { 0xc000, 0x4000 }
 #define BOARD_PCI_PORTS_AT UINT64_C(0)
 
-/* AMD-Vi, function 00:01.0: where QEMU puts its registers. */
-#define BOARD_IOMMU { BH_IOMMU_AMDVI, UINT64_C(0xfed80000), 8 }
+/* VT-d: where QEMU puts its registers. */
+#define BOARD_IOMMU { BH_IOMMU_VTD, UINT64_C(0xfed90000), 0 }
 
 #define BOARD_PRIVATE_PORTS PC_PRIVATE_PORTS
 
@@ -31,7 +31,7 @@
 #define BOARD_PRIVATE_LINES PC_PRIVATE_LINES
 
 static const struct board board = {
-	.name = "qemu-svm",
+	.name = "qemu-svm-vtd",
 	.ram = BOARD_SPANS(BOARD_RAM),
 	.reserved_ram = BOARD_SPANS(BOARD_RESERVED_RAM),
 	.private_spans = BOARD_SPANS(BOARD_PRIVATE_SPANS),
@@ -56,6 +56,7 @@ static const struct board board = {
 		.exit_port = 0xf4,
 		.pm_timer_port = 0x608,
 		.ioapic = 0xfec00000,
+		.ioapic_source = 0xff00, /* of QEMU's: bus 0xff, where no function is */
 		.trampoline = 0x8000,
 	},
 };
