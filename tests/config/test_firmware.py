@@ -2,6 +2,7 @@
 """BH-I1.dma, BH-I7.tool. Memory that firmware lets devices use for ever: what the tables of an IOMMU name, and what of it a board tree gives away."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,7 @@ def test_what_the_board_tree_keeps_is_no_trouble(tmp_path: Path) -> None:
 
 
 def test_what_is_left_of_a_range_is_told_piece_by_piece() -> None:
-    machine = read_board(load(PLATFORM))
-    machine.ram[:], machine.reserved[:] = [Span(0, 0x9000)], [Span(0x2000, 0x1000), Span(0x5000, 0x1000), Span(0x5800, 0x1000)]
+    kept = [Span(0x2000, 0x1000), Span(0x5000, 0x1000), Span(0x5800, 0x1000)]
+    machine = replace(read_board(load(PLATFORM)), ram=[Span(0, 0x9000)], reserved=kept)
     whole = Kept(Span(0x1000, 0x10000), "")
     assert [(one.start, one.end) for _, one in given_away(machine, [whole])] == [(0x1000, 0x2000), (0x3000, 0x5000), (0x6800, 0x9000)]
