@@ -137,7 +137,7 @@ struct bh_pci_function {
 	uint32_t dma;      /* enum bh_dma */
 	uint32_t table;    /* where its table of MSI-X lies, as its capability says it: PCI Local Bus 3.0, 6.8.2.4 */
 	uint32_t messages; /* entries of that; 0: it has no MSI-X, or the board tree does not say, which VT-d does not have */
-	uint32_t pad;
+	uint32_t line;     /* 1: its guest may let it interrupt by its line (INTx), which its sandbox was granted; 0: it never does */
 };
 /*
  * What a sandbox that restarts finds in its memory, besides zeros. Start-up copies it from `target` to the sandbox's boot

@@ -42,7 +42,7 @@ static void write_register(const struct pci_function *function, uint32_t offset,
 	uint32_t bar = (offset - PCI_BASE_ADDRESS) / 4;
 
 	if (offset == PCI_COMMAND)
-		value &= PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? function->may : 0);
+		value = (value & (PCI_COMMAND_INTX_DISABLE | (is_placed(function) ? function->may : 0))) | function->always;
 	else if (bar < BH_PCI_FUNCTION_BARS ? decodes(function) || (value != UINT32_MAX && value != function->bar[bar])
 					    : offset != PCI_INTERRUPT_LINE && !is_message(function, offset))
 		return;
@@ -100,10 +100,10 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t self, uint32_t p
 }
 
 /* The write to the command may still be on its way when it has been carried out here; what is read back has arrived. */
-static void silence(const struct pci_function *function)
+static void silence(uint32_t place)
 {
-	pci_config_write(function->place + PCI_COMMAND, PCI_SILENT);
-	(void)pci_config_read(function->place + PCI_COMMAND);
+	pci_config_write(place + PCI_COMMAND, PCI_SILENT);
+	(void)pci_config_read(place + PCI_COMMAND);
 }
 
 /*
@@ -112,19 +112,19 @@ static void silence(const struct pci_function *function)
  */
 static void reset_function(const struct pci_function *function, uint32_t command)
 {
-	uint32_t control = function->place + function->device_control;
+	uint32_t place = function->place, control = place + function->device_control;
 
-	silence(function);
-	for (const struct pci_stretch *one = function->messages; one < function->messages + PCI_MESSAGES; one++)
-		if (one->first)
-			pci_config_write(function->place + one->first, one->reset);
+	silence(place);
+	for (uint32_t n = 0; n < PCI_MESSAGES; n++)
+		if (function->messages[n].first)
+			pci_config_write(place + function->messages[n].first, function->messages[n].reset);
 	if (command == PCI_FUNCTION_RESET && function->device_control)
 		pci_config_write(control, (pci_config_read(control) & UINT16_MAX) | command);
 	if (!(command & PCI_COMMAND_DECODE))
 		return;
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
-		pci_config_write(function->place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);
-	pci_config_write(function->place + PCI_COMMAND, command);
+		pci_config_write(place + PCI_BASE_ADDRESS + 4 * n, function->bar[n]);
+	pci_config_write(place + PCI_COMMAND, command | function->always);
 }
 
 void pci_reset(const struct pci_view *view, uint32_t self, uint32_t command)

@@ -148,6 +148,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 	write(function->id, PCI_ROM_ADDRESS, 0);
 	own->place = function->id << PCI_REGISTER_BITS;
 	own->may = PCI_COMMAND_DECODE | (function->dma != BH_DMA_FREE ? PCI_COMMAND_MASTER : 0);
+	own->always = function->line ? 0 : PCI_COMMAND_INTX_DISABLE;
 	allow_reset(own, function->id);
 	for (uint32_t bar = 0; bar < BH_PCI_FUNCTION_BARS; bar++)
 		own->bar[bar] = function->bar[bar];

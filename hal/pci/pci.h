@@ -10,8 +10,9 @@
  * A function masters the bus if an IOMMU translates for it (BH_DMA_TRANSLATED), or if there is none and the configuration lets it reach all
  * memory (BH_DMA_UNPROTECTED), and if its guest lets it. No other does: neither DMA nor
  * message-signalled interrupts, which are writes to memory (PCI Local Bus 3.0, 6.8.3 "MSI Operation"), leave it, whatever its tables
- * and capabilities say. Of capabilities its guest writes those of messages, where the IOMMU judges messages as well, by their function and
- * wherever they go; and no others. Where the IOMMU judges them by their address (VT-d), the address is the monitor's (pci_allow_messages).
+ * and capabilities say. A function whose line is not its sandbox's drives none: others' may share it. Of capabilities its guest writes
+ * those of messages, where the IOMMU judges messages as well, by their function and wherever they go; and no others. Where the IOMMU judges
+ * them by their address (VT-d), the address is the monitor's (pci_allow_messages).
  */
 #pragma once
 #include "abi/table.h"
@@ -38,6 +39,7 @@ struct pci_function {
 	uint32_t place;         /* of its first register */
 	uint8_t device_control; /* offset of its register of that name, if it can be reset by itself; 0: it cannot */
 	uint8_t may;            /* bits of the command register that its guest may set while every address is in its place */
+	uint16_t always;        /* bits that are always set: PCI_COMMAND_INTX_DISABLE where its line is not its sandbox's */
 	struct pci_stretch messages[PCI_MESSAGES];
 	uint32_t bar[BH_PCI_FUNCTION_BARS]; /* as they read when they hold what is granted */
 };

@@ -13,6 +13,7 @@ SMMU, GICD, UART = 0x09050000, 0x08000000, 0x09000000
 BAR0, ECAM = 0x2E200000, 0x3F008000
 AMD_VI, VT_D, IO_APIC, MESSAGES = 0xFED80000, 0xFED90000, 0xFEC00000, 0xFEE00000
 PC_BAR0, PC_ECAM, PC_WINDOW = 0xC0200000, 0xB0028000, 0xFD000000
+PC_OTHER_BAR0, PC_OTHER_ECAM = 0xC0280000, 0xB0030000
 PCS = (SVM, VTD)
 ALL = (*ARM, *PCS)
 WINDOW = 0x0C000000  # where a sandbox sees its own statistics, read only: `guest-window` of its board tree
@@ -25,6 +26,7 @@ DISC_CC, CC_SIZES = 0x2E300014, 0x460000  # an NVMe controller's configuration, 
 SEEN, SEEN_ONLY = "who may see dma faults reads what the IOMMU records", "who may see dma faults writes none"
 RECORDED = "what a card is kept from is a record with function, address, direction and sandbox"
 ENDED = "a card that waits for a frame when its sandbox ends writes none"
+SHARED = "a card drives no line of another's"
 BLOCKED = "a card reaches nothing but its sandbox's memory"
 FORGED = "what a card writes to where messages go interrupts nobody"
 
@@ -58,6 +60,7 @@ FIXED, LOWEST, SMI, INIT, NMI = 0x55, 0x155, 0x200, 0x500, 0x455
 EVERYBODY = 0xFF
 COMMAND, MSI = 0x04, 0xD0  # nic0's capability: PCI Local Bus 3.0, 6.8.1 "MSI Capability Structure"
 SET_CAUSE, ENABLE_CAUSE, LINK = 0xC8, 0xD0, 4  # Intel 82574 Datasheet, 10.2.4 "Interrupt Register Descriptions"
+PENDING = 1 << 19  # of the status above the command: PCI Local Bus 3.0, 6.2.3 "Device Status"
 
 
 def forges(name: str, core: int, data: int, quick: bool = False) -> Case:
@@ -76,7 +79,22 @@ def sends(name: str, core: int, data: int, expected: tuple[Expectation, ...], qu
     return Case(f"dma-sends-{name}", FORGED, people, (Returned("attacker", words[-1]), *expected), (SVM,), quick=quick, needs=(CARD,))
 
 
+def holds_its_line() -> Case:
+    """nic1 interrupts without messages, and its pin is pciuart0's: level-triggered, so that its owner would do nothing else any more."""
+    command = f"write={PC_OTHER_ECAM + COMMAND:#x},0x6"
+    causes = [f"write={PC_OTHER_BAR0 + register:#x},{LINK}" for register in (ENABLE_CAUSE, SET_CAUSE)]
+    read = f"read={PC_OTHER_ECAM + COMMAND:#x}"
+    people = (
+        Sandbox("bystander", 0),
+        Sandbox("attacker", 1, " ".join(["ticks=99", command, *causes, read]), access=(OTHER_CARD,), beats=False),
+        Sandbox("victim", 2, access=("pciuart0",)),
+    )
+    expected = (Returned("attacker", causes[-1]), Returned("attacker", read, PENDING | 0x100406), NeverSays("victim", "stray"))
+    return Case("dma-holds-a-shared-line", SHARED, people, expected, PCS, quick=True, needs=(OTHER_CARD, "pciuart0"))
+
+
 INTERRUPTS = (
+    holds_its_line(),
     forges("foreign-interrupt", 2, FIXED, quick=True),
     forges("own-interrupt", 1, FIXED),
     forges("interrupt-of-core-0", 0, FIXED),

@@ -46,6 +46,7 @@ GUARDS = {
     ),
     ("BH-I1.port",): ("the I/O permission map grants ports by number",),
     ("BH-I1.dma", "BH-I1.device"): ("no function masters the bus",),
+    ("BH-I1.device", "BH-I1.dma"): ("a card drives no line of another's",),
     ("BH-I1.ipi",): (
         "broadcasts and shorthands are expanded to own cores",
         "an NMI reaches the own core it names, whatever that does",

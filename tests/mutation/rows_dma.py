@@ -189,6 +189,15 @@ DMA = (
             ("translations of another domain go", PAGES.replace("view->domain", "(view->domain + 1)")),
         )
     ),
+    MachineMutation(
+        "a function that is granted no line drives one",
+        "hal/pci/functions_boot.c",
+        "function->line ? 0 : PCI_COMMAND_INTX_DISABLE",
+        "0",
+        "dma-holds-a-shared-line",
+        SVM,
+        "victim said 'victim: stray interrupt",
+    ),
     # QEMU's VT-d keeps translations by domain and page, and entries until it is told, of whatever domain.
     *(
         MachineMutation(

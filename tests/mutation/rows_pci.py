@@ -11,8 +11,8 @@ PCI = (
     MachineMutation(
         "functions may master the bus",
         FILTER,
-        "value &= PCI_COMMAND_INTX_DISABLE |",
-        "value &= 4 | PCI_COMMAND_INTX_DISABLE |",
+        "(value & (PCI_COMMAND_INTX_DISABLE |",
+        "(value & (4 | PCI_COMMAND_INTX_DISABLE |",
         "pci-bus-master",
         GICV3,
         "gave 'returned 0x100007'",

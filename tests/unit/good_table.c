@@ -63,7 +63,7 @@ static const struct bh_table good = {
 		[GOOD_FOREIGN_KERNEL] = { 0x3000, 0x60100000, 0x1000, 1, 0 },
 	},
 	.pci_functions = {
-		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, BH_DMA_FREE, 0, 0, 0 },
+		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, BH_DMA_FREE, 0, 0, 1 },
 		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, BH_DMA_FREE, 0, 0, 0 },
 	},
 	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },

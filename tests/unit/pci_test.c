@@ -54,7 +54,8 @@ static void count_down(void)
 		until_trap--;
 }
 
-static bool masters; /* an IOMMU stands behind the own function */
+static bool masters;    /* an IOMMU stands behind the own function */
+static bool interrupts; /* by its line */
 
 /* MSI with 64 bits and masks, and the control of MSI-X. */
 static const struct pci_stretch messages[PCI_MESSAGES] = { { 0x50, 24, 0 }, { 0x70, 4, 0 } };
@@ -67,6 +68,11 @@ static bool is_message(uint32_t offset)
 static uint32_t most(void)
 {
 	return PCI_COMMAND_DECODE | (masters ? PCI_COMMAND_MASTER : 0);
+}
+
+static uint32_t always(void)
+{
+	return interrupts ? 0 : PCI_COMMAND_INTX_DISABLE;
 }
 
 /* One guest's access is one hold of the lock: on other cores nothing comes between its check and its write. */
@@ -140,7 +146,11 @@ static void start(void)
 {
 	reset(&own);
 	reset(&foreign);
-	view = (struct pci_view){ .count = 1, .functions = { { .place = OWN << PCI_REGISTER_BITS, .may = most() } } };
+	view = (struct pci_view){ .count = 1 };
+	view.functions[0] = (struct pci_function){ .place = OWN << PCI_REGISTER_BITS,
+						   .may = (uint8_t)most(),
+						   .always = (uint16_t)always() };
+	own.word[PCI_COMMAND / 4] |= always();
 	if (masters)
 		memcpy(view.functions[0].messages, messages, sizeof(messages));
 	memcpy(view.functions[0].bar, granted, sizeof(granted));
@@ -179,6 +189,7 @@ static void check_sound(void)
 	}
 	CHECK(placed || !(own.word[PCI_COMMAND / 4] & PCI_COMMAND_DECODE));
 	CHECK_EQ(own.word[PCI_COMMAND / 4] & ~(most() | PCI_COMMAND_INTX_DISABLE), 0xf9100000);
+	CHECK(interrupts || own.word[PCI_COMMAND / 4] & PCI_COMMAND_INTX_DISABLE);
 	CHECK_EQ(own.word[PCI_INTERRUPT_LINE / 4] & ~0xffu, 0x100);
 	reset(&untouched);
 	CHECK(!memcmp(&foreign, &untouched, sizeof(foreign)));
@@ -305,7 +316,7 @@ static void test_reset(void)
 	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++)
 		CHECK_EQ(peek(PCI_BASE_ADDRESS + 4 * n), granted[n]);
-	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | always());
 	check_sound();
 }
 
@@ -318,16 +329,16 @@ static void test_reset_order(void)
 	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	CHECK_EQ(writes, 1 + BH_PCI_FUNCTION_BARS + 1);
 	CHECK_EQ(written[0].place, at(OWN, PCI_COMMAND));
-	CHECK_EQ(written[0].value, 0);
+	CHECK_EQ(written[0].value, PCI_COMMAND_INTX_DISABLE);
 	for (uint32_t n = 0; n < BH_PCI_FUNCTION_BARS; n++) {
 		CHECK_EQ(written[1 + n].place, at(OWN, PCI_BASE_ADDRESS + 4 * n));
 		CHECK_EQ(written[1 + n].value, granted[n]);
 	}
 	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].place, at(OWN, PCI_COMMAND));
-	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].value, PCI_COMMAND_DECODE);
+	CHECK_EQ(written[1 + BH_PCI_FUNCTION_BARS].value, PCI_COMMAND_DECODE | always());
 }
 
-/* Silent, it neither decodes nor masters, whatever it did before, until it is reset again. */
+/* Silent, it neither decodes nor masters nor drives its line, whatever it did before, until it is reset again. */
 static void test_silence(void)
 {
 	check_context.subject = "silence";
@@ -336,11 +347,11 @@ static void test_silence(void)
 	own.word[PCI_BASE_ADDRESS / 4] = size_mask[0];            /* left by a kernel that stopped while it sized */
 	pci_reset(&view, SELF, PCI_SILENT);
 	CHECK(!is_posted);
-	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_INTX_DISABLE);
 	CHECK_EQ(peek(PCI_BASE_ADDRESS), size_mask[0]); /* places are the next life's */
 	pci_reset(&view, SELF, PCI_COMMAND_DECODE);
 	CHECK_EQ(peek(PCI_BASE_ADDRESS), granted[0]);
-	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE);
+	CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | always());
 	check_sound();
 }
 
@@ -450,18 +461,36 @@ static void test_reset_by_itself(void)
 	CHECK_EQ(written[(writes - 1) % 16].value, PCI_SILENT);
 }
 
+/* A line that is not its sandbox's may be shared with one that is another's: whoever holds it up interrupts that one without end. */
+static void test_line(void)
+{
+	check_context.subject = "the line of a function";
+	for (unsigned n = 0; n < 2; n++) {
+		interrupts = n;
+		start();
+		poke(PCI_COMMAND, PCI_COMMAND_DECODE);
+		CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | always());
+		CHECK_EQ(pci_write(&view, SELF, at(OWN, PCI_COMMAND + 1), 1, 0), HAL_SKIP);
+		CHECK_EQ(peek(PCI_COMMAND), 0xf9100000 | PCI_COMMAND_DECODE | always());
+	}
+}
+
 int main(void)
 {
 	test_reset_by_itself();
 	fake_arch.on_barrier = note_barrier;
-	test_waits();
-	test_trap();
-	test_reset();
-	test_reset_order();
-	test_silence();
-	test_kernels_do_this();
-	test_reads();
-	test_any_writes();
-	test_messages();
+	test_line();
+	for (unsigned n = 0; n < 2; n++) {
+		interrupts = n;
+		test_waits();
+		test_trap();
+		test_reset();
+		test_reset_order();
+		test_silence();
+		test_kernels_do_this();
+		test_reads();
+		test_any_writes();
+		test_messages();
+	}
 	return 0;
 }

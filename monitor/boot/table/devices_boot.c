@@ -67,6 +67,14 @@ static const char *refuse_bases(const struct bh_table *table, const struct table
 	return NULL;
 }
 
+static bool has_line(const struct bh_table *table, uint32_t sandbox)
+{
+	for (uint32_t n = 0; n < table->line_count; n++)
+		if (table->lines[n].sandbox == sandbox)
+			return true;
+	return false;
+}
+
 const char *refuse_functions(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->pci_function_count; n++) {
@@ -77,6 +85,8 @@ const char *refuse_functions(const struct bh_table *table, const struct table_li
 		REFUSE_IF(function->id >= limits->board->pci.functions, "a PCI function is on a bus that the machine does not have");
 		REFUSE_IF(function->dma != BH_DMA_FREE && !may_master(table, function->dma),
 			  "a sandbox is given a PCI function that is not known to be free of DMA, and that no IOMMU translates");
+		REFUSE_IF(function->line > 1 || (function->line && !has_line(table, function->sandbox)),
+			  "a PCI function interrupts by a line, and its sandbox has none");
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(function->id == table->pci_functions[other].id, "a PCI function is given twice");
 		REFUSE_IF(why, why);

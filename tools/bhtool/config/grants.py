@@ -93,7 +93,9 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
     ]
     plan.lines = _lines(sandbox, domains)
     plan.functions = [
-        Function(one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]), *_messages(one.function))
+        Function(
+            one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]), *_messages(one.function), bool(one.wires)
+        )
         for one in sandbox.devices
         if one.function
     ]

@@ -102,6 +102,7 @@ class Function:
     dma: Dma
     table: int = 0  # where its table of MSI-X lies, as its capability says it
     messages: int = 0  # entries of that; 0: it has none, or the tree does not say
+    line: bool = False  # it may interrupt by its line, INTx, which is granted
 
 
 @dataclass(frozen=True)

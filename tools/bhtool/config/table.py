@@ -158,6 +158,7 @@ def _put_line(row: Any, sandbox: int, line: Any) -> None:
 def _put_function(row: Any, sandbox: int, function: Function) -> None:
     row.sandbox, row.id, row.identity, row.dma = sandbox, function.id, function.identity, _dma(function)
     row.table, row.messages = function.table, function.messages
+    row.line = function.line
     for n, (value, mask) in enumerate(function.words):
         row.bar[n], row.bar_mask[n] = value, mask
 
