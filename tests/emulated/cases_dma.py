@@ -22,7 +22,7 @@ REACHED = "a card reaches its sandbox's memory where the sandbox has it"
 FLOODED = "a card that fills the queue of faults harms nobody, and recording goes on"
 STORM_US, QUEUE_RECORDS = 500, 128
 ANEW = "a function that can be reset by itself begins each life anew"
-DISC_CC, CC_SIZES = 0x2E300014, 0x460000  # an NVMe controller's configuration, off; sizes of its queues' entries
+DISC_CC, PC_DISC_CC, CC_SIZES = 0x2E300014, 0xC0300014, 0x460000  # an NVMe controller's configuration, off; sizes of its queues' entries
 SEEN, SEEN_ONLY = "who may see dma faults reads what the IOMMU records", "who may see dma faults writes none"
 RECORDED = "what a card is kept from is a record with function, address, direction and sandbox"
 ENDED = "a card that waits for a frame when its sandbox ends writes none"
@@ -77,6 +77,13 @@ def sends(name: str, core: int, data: int, expected: tuple[Expectation, ...], qu
     words += [f"write={PC_BAR0 + register:#x},{LINK}" for register in (ENABLE_CAUSE, SET_CAUSE)]
     people = attack(" ".join(words))
     return Case(f"dma-sends-{name}", FORGED, people, (Returned("attacker", words[-1]), *expected), (SVM,), quick=quick, needs=(CARD,))
+
+
+def resets_a_disc(name: str, register: int, platforms: tuple[str, ...]) -> Case:
+    restarts = 'on-fault = "restart"; max-restarts = <1>;'
+    command, read = f"ticks=99 first=write={register:#x},{CC_SIZES:#x} crash=1 read={register:#x}", f"read={register:#x}"
+    people = (Sandbox("bystander", 0), Sandbox("mortal", 1, command, access=("disk0",), health=restarts))
+    return Case(name, ANEW, people, (Restarted("mortal", 1), Returned("mortal", read, 0)), platforms, needs=("disk0",))
 
 
 def holds_its_line() -> Case:
@@ -217,23 +224,8 @@ CASES = (
         ARM,
         needs=(CARD, "nic1"),
     ),
-    Case(
-        "disc-reset-by-itself",
-        ANEW,
-        (
-            Sandbox("bystander", 0),
-            Sandbox(
-                "mortal",
-                1,
-                f"ticks=99 first=write={DISC_CC:#x},{CC_SIZES:#x} crash=1 read={DISC_CC:#x}",
-                access=("disk0",),
-                health='on-fault = "restart"; max-restarts = <1>;',
-            ),
-        ),
-        (Restarted("mortal", 1), Returned("mortal", f"read={DISC_CC:#x}", 0)),
-        ARM,
-        needs=("disk0",),
-    ),
+    resets_a_disc("disc-reset-by-itself", DISC_CC, ARM),
+    resets_a_disc("disc-of-a-pc-reset-by-itself", PC_DISC_CC, PCS),
     Case(
         "dma-after-a-restart",
         REACHED,

@@ -64,6 +64,15 @@ DMA = (
         "gave 'returned 0x460000'",
     ),
     MachineMutation(
+        "a function that could be is not reset",
+        "hal/x86/core.c",
+        "pci_reset(&core->partition->pci, core->self, PCI_FUNCTION_RESET);",
+        "",
+        "disc-of-a-pc-reset-by-itself",
+        SVM,
+        "gave 'returned 0x460000'",
+    ),
+    MachineMutation(
         "a function's capability is not found",
         "hal/pci/functions_boot.c",
         "EXPRESS_RESETS = 1 << 28",
