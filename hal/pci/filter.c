@@ -100,9 +100,9 @@ enum hal_action pci_write(const struct pci_view *view, uint32_t self, uint32_t p
 }
 
 /* The write to the command may still be on its way when it has been carried out here; what is read back has arrived. */
-static void silence(uint32_t place)
+static void silence(uint32_t place, uint32_t always)
 {
-	pci_config_write(place + PCI_COMMAND, PCI_SILENT);
+	pci_config_write(place + PCI_COMMAND, PCI_SILENT | always);
 	(void)pci_config_read(place + PCI_COMMAND);
 }
 
@@ -114,7 +114,7 @@ static void reset_function(const struct pci_function *function, uint32_t command
 {
 	uint32_t place = function->place, control = place + function->device_control;
 
-	silence(place);
+	silence(place, function->always);
 	for (uint32_t n = 0; n < PCI_MESSAGES; n++)
 		if (function->messages[n].first)
 			pci_config_write(place + function->messages[n].first, function->messages[n].reset);

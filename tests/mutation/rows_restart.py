@@ -239,6 +239,6 @@ RESTARTS = (
             (PSCI, "pci_reset(&partition->pci, core->self, PCI_COMMAND_DECODE);", GICV3),
             (PC, "pci_reset(&core->partition->pci, core->self, PCI_COMMAND_DECODE);", SVM),
         )
-        for how, case, found in (("as they are", "decoding", "0x100400"), ("where they were put", "displaced", "0xfff00000"))
+        for how, case, found in (("as they are", "decoding", "0x100000"), ("where they were put", "displaced", "0xfff00000"))
     ),
 )

@@ -467,16 +467,16 @@ MUTATIONS = [
     Mutation("silence moves functions", PCI_FILTER, "if (!(command & PCI_COMMAND_DECODE)) return; for", "for", "pci_test"),
     Mutation("silence is on its way", PCI_FILTER, "(void)pci_config_read(place + PCI_COMMAND);", "", "pci_test"),
     Mutation("resets without the lock", PCI_FILTER, "hal_lock_take(view->lock, self); for", "for", "pci_test"),
-    Mutation("functions decode while a reset moves them", PCI_FILTER, "silence(place);", "", "pci_test"),
+    Mutation("functions decode while a reset moves them", PCI_FILTER, "silence(place, function->always);", "", "pci_test"),
     Mutation("a function drives a line that is another's", PCI_FILTER, ": 0))) | function->always;", ": 0)));", "pci_test"),
     Mutation(
         "a function drives a line that is another's from its first life on", PCI_FILTER, "command | function->always", "command", "pci_test"
     ),
     Mutation(
-        "a silent function drives its line",
+        "a silent function drives a line that is another's",
         PCI_FILTER,
+        "pci_config_write(place + PCI_COMMAND, PCI_SILENT | always);",
         "pci_config_write(place + PCI_COMMAND, PCI_SILENT);",
-        "pci_config_write(place + PCI_COMMAND, 0);",
         "pci_test",
     ),
     Mutation("a lock is given before its registers are written", PCI_FILTER, "arch_barrier();", "", "pci_test"),
