@@ -130,9 +130,9 @@ def parked_by(icr: int) -> Expectation:
 
 
 def broken_into(name: str, arguments: str) -> Case:
-    """The kernel takes an NMI that it did not ask for as its end, and says so."""
+    """The kernel takes an NMI that it did not ask for as its end, and says so. The other core has begun what it was told by then."""
     guards = "an NMI reaches the own core it names, whatever that does"
-    return core_event(f"nmi-{name}", guards, f"{arguments} icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False)
+    return core_event(f"nmi-{name}", guards, f"{arguments} ticks=10 icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False)
 
 
 JMP_TO_ITSELF, OUT_0X80 = 0xFEEB, 0x80E6
@@ -147,7 +147,8 @@ CORE_EVENTS = (
     broken_into("idle", ""),
     broken_into("spinning", "core=1,spin"),
     broken_into("asleep-masked", "core=1,sleep=masked"),
-    broken_into("storming", "core=1,storm=wbinvd"),  # an exit that takes long, so that the NMI strikes inside the strike
+    broken_into("storming", "core=1,storm=wbinvd"),
+    broken_into("in-a-strike", "core=1,storm=wbinvd-on"),  # whenever it strikes
     broken_into("refused-without-end", "core=1,endless=register"),
     broken_into("forbidden-without-end", "core=1,endless=forbidden"),
     core_event(

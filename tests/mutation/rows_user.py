@@ -94,7 +94,7 @@ PROCESSOR = (
         STORM,
         " && fault_last()->is_sent",
         " && false",
-        "cores-nmi-storming",
+        "cores-nmi-in-a-strike",
         SVM,
         "never said 'fault NMI'",
     ),

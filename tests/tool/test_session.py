@@ -147,6 +147,15 @@ def test_a_uart_is_read_before_it_is_known_who_was_started(session: Session, mon
     assert order == ["uart", *["sandbox"] * len(session.watches)]
 
 
+def test_last_words_arrive_before_the_end_is_known(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stops looking once a sandbox has ended has heard all of it, however slow the looking is."""
+    until(session, 5)
+    words = [b"", b"good-bye\n"]  # said between the look at the console and that at the state
+    watch = session.watches["crashed"]
+    monkeypatch.setattr(watch, "console", SimpleNamespace(read=lambda: words.pop(0) if words else b""))
+    assert LineEvent("crashed", "good-bye") in session._look(watch)
+
+
 def test_nothing_is_left_behind(platform: Platform, plan: Plan, machine: Machine) -> None:
     gc.collect()  # what the tests before have left
     descriptors = set(os.listdir("/proc/self/fd"))

@@ -24,6 +24,7 @@ from bhtool.platforms import Platform
 
 SHORTEST_REST, LONGEST_REST = 0.005, 0.05
 REST_SHARE = 0.05  # of the time since the machine started
+ENDED = ("parked", "off")
 BANNER = re.compile(r"bulkhead \d+\.\d+\.\d+ \(table \d+\): ")  # monitor/boot/banner_boot.c
 
 
@@ -122,7 +123,7 @@ class Watch:
 
     @property
     def settled(self) -> bool:
-        return self.ready or self.state in ("parked", "off", "panicked")
+        return self.ready or self.state in (*ENDED, "panicked")
 
     def core_exits_boot(self) -> tuple[Exits, ...]:
         """Of each core, boot core first; none before it was started."""
@@ -230,6 +231,8 @@ class Session:
         name, pool = watch.plan.name, watch.plan.pool_hpa
         said = watch.console.read()  # before the statistics: whoever speaks has been started by then
         watch.stats = self.memory.stats(pool) or watch.stats
+        if watch.state in ENDED:
+            said += watch.console.read()  # after them: its last words came before its end
         watch.heartbeat = self.memory.heartbeat(pool)
         events = self._spoken(watch, watch.lines.feed(said))
         self._read_signs(watch, events)

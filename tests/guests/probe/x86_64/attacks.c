@@ -308,6 +308,7 @@ ATTACK_INSTRUCTION(vmfunc, "vmfunc")
 ATTACK_INSTRUCTION(getsec, "getsec")
 ATTACK_INSTRUCTION(invd, "invd")
 ATTACK_INSTRUCTION(wbinvd, "wbinvd")
+ATTACK_INSTRUCTION(wbinvd_on, "1: wbinvd\n\tjmp 1b")
 ATTACK_INSTRUCTION(monitor, "monitor")
 ATTACK_INSTRUCTION(mwait, "mwait")
 
@@ -551,6 +552,7 @@ const struct storm arch_storms[] = {
 	{ "cpuid", attack_cpuid, 0, NULL },
 	{ "identify", attack_cpuid, 0, NULL },
 	{ "wbinvd", attack_wbinvd, 0, NULL },
+	{ "wbinvd-on", attack_wbinvd_on, 0, NULL }, /* one strike that never ends */
 	{ "copy", storm_copy, 0, NULL },
 	{ "register", attack_rdmsr, MSR_PAT, NULL },
 	{ "refused", attack_rdmsr, MSR_VM_HSAVE_PA, NULL },
