@@ -61,7 +61,7 @@ static bool abort_all(void)
 }
 
 /* SMMU_CR0, SMMU_CR0ACK. */
-enum { CR0_SMMUEN = 1 << 0, CR0_EVENTQEN = 1 << 2, CR0_CMDQEN = 1 << 3, CR0_ENABLES = 0x1f };
+enum { CR0_SMMUEN = 1 << 0, CR0_EVENTQEN = 1 << 2, CR0_CMDQEN = 1 << 3, CR0_ATSCHK = 1 << 4, CR0_ENABLES = 0x1f };
 static bool control(uint32_t enables)
 {
 	smmu_write(SMMU_CR0, enables);
@@ -128,16 +128,29 @@ static bool invalidate_all(void)
 	return smmu_send(at);
 }
 
+/*
+ * Where functions may say that an address is translated already, it is looked up all the same, and as no entry has EATS, all of it aborts.
+ * The bit is reserved where they may not: 3.9 "PCI Express, PASIDs, PRI, and ATS", 6.3 "Register formats", SMMU_CR0.
+ */
+enum { IDR0_ATS = 1 << 10 };
+static uint32_t checks(void)
+{
+	return smmu_read(SMMU_IDR0) & IDR0_ATS ? CR0_ATSCHK : 0;
+}
+
 /* 3.11 "Reset, Enable and initialization". An event that finds the queue full is lost, and does no harm: 7.4 "Event queue overflow". */
 static const char *block(uint64_t tables)
 {
+	uint32_t on;
+
 	if (!abort_all() || !stop())
 		return "the SMMU does not stop; let the boot loader leave it off";
 	fill(tables);
 	point();
 	if (!invalidate_all())
 		return "the SMMU takes no commands; reset the board";
-	if (!control(CR0_CMDQEN | CR0_EVENTQEN) || !control(CR0_CMDQEN | CR0_EVENTQEN | CR0_SMMUEN))
+	on = CR0_CMDQEN | CR0_EVENTQEN | checks();
+	if (!control(on) || !control(on | CR0_SMMUEN))
 		return "the SMMU does not start; reset the board";
 	return NULL;
 }

@@ -57,6 +57,8 @@ SMMUV3 = (
     row("what was in the tables' frames stays", "words_fill(words, BH_SMMUV3_BYTES / WORD_BYTES, 0);", "", SMMU_START),
     row("a loader's entries and translations are held", "if (!invalidate_all())", "if (!control(CR0_CMDQEN))", SMMU_START),
     row("streams beyond the table are no events", "CR2_RECINVSID | CR2_PTM", "CR2_PTM", SMMU_START),
+    row("translated requests go unchecked", "? CR0_ATSCHK : 0;", "? 0 : 0;", SMMU_START),
+    row("a reserved bit is set", "? CR0_ATSCHK : 0;", "? CR0_ATSCHK : CR0_ATSCHK;", SMMU_START),
     row("errors of a loader's stand", "smmu_write(SMMU_GERRORN, smmu_read(SMMU_GERROR));", "", SMMU_START),
     row("faults may stall", "{ SMMU_IDR0, 3 << 24, 0, 1 << 24,", "{ SMMU_IDR0, 3 << 24, 0, 2 << 24,", SMMU_START),
     row("tables are read past caches", "{ SMMU_IDR0, 1 << 4, 1 << 4, 1 << 4,", "{ SMMU_IDR0, 1 << 4, 0, 1 << 4,", SMMU_START),

@@ -256,6 +256,7 @@ static void set_controls(uint32_t value)
 		CHECK(*at(CR0ACK) & CMDQEN);
 		CHECK_EQ(*at(CR2) & 2, 2); /* RECINVSID */
 		CHECK_EQ(long_at(STRTAB), fake_smmu.tables);
+		CHECK_EQ(*at(CR0ACK) & ATSCHK, *at(0x00) & IDR0_HAS_ATS ? ATSCHK : 0); /* before anything translates */
 	}
 	*at(CR0ACK) = value;
 	note_block();

@@ -15,7 +15,7 @@
 #define BASE    UINT64_C(0x09050000)
 enum { CR0 = 0x20, CR0ACK = 0x24, CR2 = 0x2c, GBPA = 0x44, IRQ_CTRL = 0x50, IRQ_CTRLACK = 0x54, GERROR = 0x60, GERRORN = 0x64 };
 enum { STRTAB = 0x80, STRTAB_CFG = 0x88, CMDQ = 0x90, PROD = 0x98, CONS = 0x9c, EVENTQ = 0xa0, PAGE_1 = 0x10000 };
-enum { SMMUEN = 1, EVENTQEN = 4, CMDQEN = 8 };
+enum { SMMUEN = 1, EVENTQEN = 4, CMDQEN = 8, ATSCHK = 16, IDR0_HAS_ATS = 1 << 10 };
 enum { STREAMS = 256, ENTRY = 8, HELD = 8, QUEUE = 256 };
 
 struct fake_smmu {

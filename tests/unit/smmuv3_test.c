@@ -159,6 +159,18 @@ static void test_block(void)
 	CHECK_EQ(fake_smmu_dma(FAR, RAM), ABORTED);
 }
 
+/* BH-I1.dma. Addresses that a function says are translated are looked up: no entry has EATS. Where it cannot say so the bit is reserved. */
+static void test_translated_requests(void)
+{
+	const char *why;
+
+	check_context.subject = "translated requests are checked";
+	reset();
+	*fake_smmu_at(0x00) |= IDR0_HAS_ATS;
+	CHECK_EQ(start(&why), HAL_OK);
+	CHECK_EQ(*fake_smmu_at(CR0ACK), SMMUEN | EVENTQEN | CMDQEN | ATSCHK);
+}
+
 static void test_map(void)
 {
 	unsigned maps = 0;
@@ -449,6 +461,7 @@ int main(void)
 	test_machines();
 	test_machines_that_do_not_obey();
 	test_block();
+	test_translated_requests();
 	test_map();
 	test_open();
 	test_close();
