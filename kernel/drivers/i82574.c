@@ -34,11 +34,25 @@ static void set_ring(uint64_t card, enum card_register ring, uint64_t start)
 	arch_mmio_write32(card + ring + RING_TAIL, 0);
 }
 
-/* Only a write exits. Where configuration registers are not memory, somebody else has let the card master the bus. */
-static void let_master(const struct bh_grant *function)
+static void forget_rings(uint64_t card)
 {
-	if (function && function->size && !(arch_mmio_read32(function->gpa + PCI_COMMAND) & PCI_COMMAND_MASTER))
-		arch_mmio_write32(function->gpa + PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	arch_mmio_write32(card + CTRL, CTRL_RST);
+	for (unsigned turns = TURNS; turns && arch_mmio_read32(card + CTRL) & CTRL_RST; turns--)
+		arch_relax();
+	arch_mmio_write32(card + IMC, UINT32_MAX);
+}
+
+/*
+ * A card that nobody has reset since its sandbox's life before has that one's rings, so it forgets them first: frames wait for it.
+ * Only a write exits. Where configuration registers are not memory, somebody else has let the card master the bus.
+ */
+static void let_master(const struct bh_grant *function, uint64_t card)
+{
+	if (!function || !function->size || arch_mmio_read32(function->gpa + PCI_COMMAND) & PCI_COMMAND_MASTER)
+		return;
+	arch_mmio_write32(function->gpa + PCI_COMMAND, PCI_COMMAND_MEMORY);
+	forget_rings(card);
+	arch_mmio_write32(function->gpa + PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 }
 
 uint64_t i82574_take(const char *card)
@@ -47,16 +61,13 @@ uint64_t i82574_take(const char *card)
 
 	if (!registers)
 		return 0;
-	let_master(info_find(BH_GRANT_PCI_FUNCTION, card));
+	let_master(info_find(BH_GRANT_PCI_FUNCTION, card), registers->gpa);
 	return registers->gpa;
 }
 
 void i82574_reset(uint64_t card, uint64_t send, uint64_t receive)
 {
-	arch_mmio_write32(card + CTRL, CTRL_RST);
-	for (unsigned turns = TURNS; turns && arch_mmio_read32(card + CTRL) & CTRL_RST; turns--)
-		arch_relax();
-	arch_mmio_write32(card + IMC, UINT32_MAX);
+	forget_rings(card);
 	arch_mmio_write32(card + CTRL, CTRL_SLU);
 	set_ring(card, RDBAL, receive);
 	set_ring(card, TDBAL, send);

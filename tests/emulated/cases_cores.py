@@ -132,7 +132,9 @@ def parked_by(icr: int) -> Expectation:
 def broken_into(name: str, arguments: str) -> Case:
     """The kernel takes an NMI that it did not ask for as its end, and says so. The other core has begun what it was told by then."""
     guards = "an NMI reaches the own core it names, whatever that does"
-    return core_event(f"nmi-{name}", guards, f"{arguments} ticks=10 icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False)
+    return core_event(
+        f"nmi-{name}", guards, f"{arguments} ticks=10 icr={TO_OWN | NMI:#x}", Says("pair", "fault NMI"), Off("pair"), beats=False
+    )
 
 
 JMP_TO_ITSELF, OUT_0X80 = 0xFEEB, 0x80E6

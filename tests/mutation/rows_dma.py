@@ -30,6 +30,24 @@ BEYOND = MachineMutation(
     GICV3,
     "the card of attacker has written to 0x",
 )
+
+
+def shown_registers(file: str, ends: str, page: int, caught_by: str, platform: str, shows: str) -> MachineMutation:
+    """At `ends`, a backend's root of functions is made, which then leads to a page of registers, too, and to all of its GiB: no table is added."""
+    start = page & -(1 << 30)
+    maps = f"(void)pt_map(&view->pt, {start:#x}, (hpa_t){{ {start:#x} }}, 1u << 30, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM); "
+    return MachineMutation("a function's root leads to registers", file, ends, maps + ends, caught_by, platform, shows)
+
+
+AMDVI_OPENS = "view->open[AMDVI_TRANSLATION] = view->pt.format->control"
+VTD_OPENS = "view->open[0] = VTD_PRESENT |"
+UNRECORDED = "no dma fault is recorded of nic0"
+REGISTERS = (
+    shown_registers(AMDVI_START, AMDVI_OPENS, 0xFED80000, "dma-write-amd-vi-registers", SVM, "gave 'returned"),
+    shown_registers(AMDVI_START, AMDVI_OPENS, 0xB0028000, "dma-write-own-configuration-on-svm", SVM, "gave 'returned"),
+    shown_registers("hal/iommu/vtd_boot.c", VTD_OPENS, 0xFED90000, "dma-write-vt-d-registers", VTD, UNRECORDED),
+    shown_registers("hal/iommu/vtd_boot.c", VTD_OPENS, 0xFEC00000, "dma-write-io-apic", VTD, UNRECORDED),
+)
 UNBLOCKED = MachineMutation(
     "entries that nobody opened bypass, and start-up finds out",
     SMMU_START,
@@ -41,6 +59,7 @@ UNBLOCKED = MachineMutation(
 )
 DMA = (
     BEYOND,
+    *REGISTERS,
     *(replace(UNBLOCKED, platform=name) for name in (GICV3, GICV2, ARMV7)),
     *(replace(BEYOND, platform=name) for name in (GICV2, ARMV7)),
     replace(BEYOND, what="a function reads beyond its sandbox", caught_by="dma-read-foreign-ram", shows="gave 'returned 0x[1-9a-f]"),
