@@ -13,8 +13,8 @@
  *   sent++
  *
  * All cores of a sandbox share the root, so a kick stops all of them. One that is not the victim waits, within a bound, until
- * the victim has acknowledged, and tries its instruction again. It, too, heals if it finds the root poisoned and nothing
- * requested. Poisoning twice is poisoning once, and so is healing.
+ * the victim has acknowledged and healed, and tries its instruction again. It heals only what nobody has healed within the bound: while it
+ * did, another kicker's signal would find the victim's guest with a whole root. Poisoning twice is poisoning once, and so is healing.
  *
  * Nothing is lost, because nobody heals without a second look. A kicker's `requested` is visible before the first entry changes,
  * so whoever heals over its poison reads, after a barrier, what it has requested: either the victim has acknowledged that by
@@ -45,6 +45,15 @@ static void set_valid(const struct root *root, uint64_t valid)
 
 			__atomic_store_n(entry, (__atomic_load_n(entry, __ATOMIC_RELAXED) & ~(uint64_t)VALID) | valid, __ATOMIC_RELAXED);
 		}
+}
+
+static bool is_whole(const struct root *root)
+{
+	for (unsigned word = 0; word < ROOT_WORDS; word++)
+		for (uintptr_t left = root->used[word]; left; left &= left - 1)
+			if (!(__atomic_load_n(&root->entries[word * ROOT_BITS + (unsigned)__builtin_ctzl(left)], __ATOMIC_RELAXED) & VALID))
+				return false;
+	return true;
 }
 
 static void poison(const struct root *root, uint64_t vttbr, uint64_t own_vttbr)
@@ -137,14 +146,25 @@ static bool is_wanted(const struct hal_partition *partition)
 	return is_unanswered(partition) || is_closed(partition);
 }
 
+/* Waits, no longer than POLLS, until the victim has answered and healed, or the sandbox ends. Returns whether anything is left to heal. */
+static bool is_left_over(const struct hal_partition *partition)
+{
+	unsigned polls = 0;
+
+	while (is_unanswered(partition) || !is_whole(&partition->root)) {
+		if (polls++ == POLLS || is_closed(partition))
+			return true;
+		arch_relax();
+	}
+	return false;
+}
+
 void kick_clear(const struct hal_core *core)
 {
 	const struct hal_partition *partition = core->partition;
 
 	gic_clear_signal();
-	for (unsigned polls = 0; core->slot && is_unanswered(partition) && !is_closed(partition) && polls < POLLS; polls++)
-		arch_relax();
-	if (is_wanted(partition))
+	if ((core->slot && !is_left_over(partition)) || is_wanted(partition))
 		return;
 	set_valid(&partition->root, VALID);
 	arch_barrier();

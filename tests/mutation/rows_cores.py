@@ -143,13 +143,11 @@ ARM_CORES = (
     MachineMutation(
         "a core heals what another has yet to answer",  # waits for it no more, nor looks again: each alone suffices
         "hal/arm/kick.c",
-        """for (unsigned polls = 0; core->slot && is_unanswered(partition) && !is_closed(partition) && polls < POLLS; polls++)
-        arch_relax();
-        if (is_wanted(partition)) return;
+        """if ((core->slot && !is_left_over(partition)) || is_wanted(partition)) return;
         set_valid(&partition->root, VALID);
         arch_barrier();
         if (is_wanted(partition))""",
-        """if (is_closed(partition)) return;
+        """if ((core->slot && is_closed(partition) && is_left_over(partition)) || is_closed(partition)) return;
         set_valid(&partition->root, VALID);
         arch_barrier();
         if (is_wanted(partition) && is_closed(partition))""",

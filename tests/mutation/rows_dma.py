@@ -103,8 +103,8 @@ DMA = (
     MachineMutation(
         "what is blocked is not recorded",
         SMMU_START,
-        "!control(CR0_CMDQEN | CR0_EVENTQEN) || !control(CR0_CMDQEN | CR0_EVENTQEN | CR0_SMMUEN)",
-        "!control(CR0_CMDQEN | CR0_SMMUEN)",
+        "on = CR0_CMDQEN | CR0_EVENTQEN |",
+        "on = CR0_CMDQEN |",
         "dma-fault-recorded",
         GICV3,
         "no dma fault is recorded of nic0",

@@ -7,6 +7,8 @@ KICK_ARM, KICK_X86 = "hal/arm/kick.c", "hal/x86/kick.c"
 DECIDES = "if (!is_acknowledged(box, ticket)) {"
 COUNTS_SENT = "__atomic_add_fetch(&box->sent, 1, __ATOMIC_ACQ_REL);"
 AWAITS = "while (missing(box) > core->kick_lost && polls++ < POLLS && !is_closed(core->partition))"
+WORDS = "for (unsigned word = 0; word < ROOT_WORDS; word++) "
+USED, POISONED = "for (uintptr_t left = root->used[word]; left; left &= left - 1) ", "{ uint64_t *entry ="
 
 
 def arm(what: str, old: str, new: str = "") -> Mutation:
@@ -42,8 +44,8 @@ KICKS = (
         "poison(&victim->root, victim->vttbr, self->partition->vttbr); arch_barrier();"
         " ticket = __atomic_add_fetch(&box->requested, 1, __ATOMIC_ACQ_REL);",
     ),
-    arm("entries that lead nowhere are touched", "left = root->used[word]; left;", "left = UINTPTR_MAX; left;"),
-    arm("the first word of entries alone is poisoned", "word < ROOT_WORDS;", "word < 1;"),
+    arm("entries that lead nowhere are touched", USED + POISONED, USED.replace("root->used[word]", "UINTPTR_MAX") + POISONED),
+    arm("the first word of entries alone is poisoned", WORDS + USED + POISONED, WORDS.replace("ROOT_WORDS", "1") + USED + POISONED),
     arm("an entry loses more than its valid bit", "& ~(uint64_t)VALID) | valid", "& 0) | valid"),
     arm("a ticket is answered by the one before", "- ticket) >= 0", "- ticket) >= -1"),
     arm("nobody waits for a signal", AWAITS, "while (false)"),
@@ -60,11 +62,14 @@ KICKS = (
     arm("a sibling has kicks to answer", "return !core->slot && is_unanswered(core->partition);", "return is_unanswered(core->partition);"),
     arm("answers go on without end", "&& round < BH_MAX_SANDBOXES;", ";"),
     arm("one answer a look", "&& round < BH_MAX_SANDBOXES;", "&& !round;"),
-    arm("a signal outlives its answer", "gic_clear_signal(); for", "for"),
-    arm("a sibling does not wait", "core->slot && is_unanswered(partition) &&", "false &&"),
-    arm("a sibling waits without end", "&& polls < POLLS; polls++) arch_relax(); if", "; polls++) arch_relax(); if"),
-    arm("a sibling waits for who ends", "&& !is_closed(partition) && polls < POLLS", "&& polls < POLLS"),
-    arm("what is wanted is healed", "if (is_wanted(partition)) return;"),
+    arm("a signal outlives its answer", "gic_clear_signal(); if (", "if ("),
+    arm("a sibling does not wait", "(core->slot && !is_left_over(partition)) ||", ""),
+    arm("a sibling waits for the answer alone", "is_unanswered(partition) || !is_whole(&partition->root)", "is_unanswered(partition)"),
+    arm("a sibling heals beside who heals", "arch_relax(); } return false;", "arch_relax(); } return true;"),
+    arm("of a root that is whole one entry is looked at", "left; left &= left - 1) if (!(", "left; left = 0) if (!("),
+    arm("a sibling waits without end", "polls++ == POLLS || is_closed(partition)", "is_closed(partition)"),
+    arm("a sibling waits for who ends", "polls++ == POLLS || is_closed(partition)", "polls++ == POLLS"),
+    arm("what is wanted is healed", "|| is_wanted(partition)) return;", ") return;"),
     arm("a root is not healed", "set_valid(&partition->root, VALID);"),
     arm("nobody looks again", "arch_barrier(); if (is_wanted(partition)) poison_own(partition);"),
     arm("a closed sandbox is healed", "return is_unanswered(partition) || is_closed(partition);", "return is_unanswered(partition);"),
