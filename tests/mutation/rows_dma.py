@@ -36,7 +36,7 @@ def shown_registers(file: str, ends: str, page: int, caught_by: str, platform: s
     """At `ends`, a backend's root of functions is made, which then leads to a page of registers, too, and to all of its GiB: no table is added."""
     start = page & -(1 << 30)
     maps = f"(void)pt_map(&view->pt, {start:#x}, (hpa_t){{ {start:#x} }}, 1u << 30, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM); "
-    return MachineMutation("a function's root leads to registers", file, ends, maps + ends, caught_by, platform, shows)
+    return MachineMutation(f"a function's root leads to registers at {page:#x}", file, ends, maps + ends, caught_by, platform, shows)
 
 
 AMDVI_OPENS = "view->open[AMDVI_TRANSLATION] = view->pt.format->control"
