@@ -66,7 +66,9 @@ def reads(name: str, target: str, quick: bool = False, platforms: tuple[str, ...
 FIXED, LOWEST, SMI, INIT, NMI = 0x55, 0x155, 0x200, 0x500, 0x455
 EVERYBODY = 0xFF
 COMMAND, MSI = 0x04, 0xD0  # nic0's capability: PCI Local Bus 3.0, 6.8.1 "MSI Capability Structure"
-SET_CAUSE, ENABLE_CAUSE, LINK = 0xC8, 0xD0, 4  # Intel 82574 Datasheet, 10.2.4 "Interrupt Register Descriptions"
+MSI_X, PC_TABLE = 0xA0, 0xC0240000
+SET_CAUSE, ENABLE_CAUSE, CAUSES_LEAD = 0xC8, 0xD0, 0xE4  # Intel 82574 Datasheet, 10.2.4 "Interrupt Register Descriptions"
+LINK, OTHER = 4, 1 << 24
 MASTERING = 0x100406  # command and status of a card that masters, without its line
 PENDING = 1 << 19  # of the status above the command: PCI Local Bus 3.0, 6.2.3 "Device Status"
 
@@ -84,7 +86,21 @@ def sends(name: str, core: int, data: int, expected: tuple[Expectation, ...], qu
     words = [f"write={PC_ECAM + register:#x},{value:#x}" for register, value in message]
     words += [f"write={PC_BAR0 + register:#x},{LINK}" for register in (ENABLE_CAUSE, SET_CAUSE)]
     people = attack(" ".join(words))
-    return Case(f"dma-sends-{name}", FORGED, people, (Returned("attacker", words[-1]), *expected), (SVM,), quick=quick, needs=(CARD,))
+    return Case(f"dma-sends-{name}", FORGED, people, (Returned("attacker", words[-1]), *expected), PCS, quick=quick, needs=(CARD,))
+
+
+def sends_by_table(core: int) -> Case:
+    """By MSI-X: entry 0, whose upper address is 0, and to which the card's other causes lead."""
+    message = ((PC_TABLE, MESSAGES | core << 12), (PC_TABLE + 8, FIXED), (PC_TABLE + 12, 0))
+    causes = ((PC_BAR0 + CAUSES_LEAD, 1 << 19), (PC_BAR0 + ENABLE_CAUSE, OTHER), (PC_BAR0 + SET_CAUSE, LINK))
+    words = [f"write={at:#x},{value}" for at, value in ((PC_ECAM + COMMAND, 6), (PC_ECAM + MSI_X, 1 << 31), *message, *causes)]
+    people = (
+        Sandbox("bystander", 0),
+        Sandbox("attacker", 1, " ".join(["ticks=9", *words]), access=(CARD,), beats=False),
+        Sandbox("victim", 2),
+    )
+    expected = (Returned("attacker", words[-1]), Says("attacker", "attacker: stray interrupt 0x55"))
+    return Case("dma-sends-by-table-to-a-foreign-core", FORGED, people, expected, PCS, needs=(CARD,))
 
 
 def resets_a_disc(name: str, register: int, platforms: tuple[str, ...]) -> Case:
@@ -119,6 +135,7 @@ INTERRUPTS = (
     forges("init", 2, INIT),
     sends("vector-to-a-foreign-core", 2, FIXED, (Says("attacker", "attacker: stray interrupt 0x55"),), quick=True),
     sends("vector-to-everybody", EVERYBODY, FIXED, (Says("attacker", "attacker: stray interrupt 0x55"),)),
+    sends_by_table(2),
     sends("nmi", 2, NMI, (NeverSays("attacker", "stray"),)),
 )
 

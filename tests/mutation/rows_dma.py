@@ -182,6 +182,25 @@ DMA = (
         SVM,
         "victim said 'victim: stray interrupt 0x55'",
     ),
+    *(
+        MachineMutation(what, file, old, new, caught_by, VTD, "victim said 'victim: stray interrupt 0x55'")
+        for what, file, old, new, caught_by in (
+            (
+                "a guest chooses where MSI goes",
+                "hal/pci/messages_boot.c",
+                "own->messages[0].bytes = MSI_ADDRESS;",
+                "",
+                "dma-sends-vector-to-a-foreign-core",
+            ),
+            (
+                "a guest chooses where MSI-X goes",
+                "hal/pci/messages.c",
+                "!(exit->gpa & ENTRY_DATA)",
+                "false",
+                "dma-sends-by-table-to-a-foreign-core",
+            ),
+        )
+    ),
     MachineMutation(
         "the IOMMU's tables are filled over the boot module",
         "monitor/boot/main_boot.c",

@@ -14,7 +14,8 @@
  *   0x20 .. 0xef   the one sandbox whose guest chooses vectors itself (Linux, BH-R110)
  *   0xf0 .. 0xfe   the vectors of grants, one a line (BH-R111)
  *
- * Only entries send level-triggered interrupts: the filters of the ICR and of the local vector table leave the trigger mode "edge" alone.
+ * Only entries send level-triggered interrupts: the filters of the ICR and of the local vector table leave the trigger mode "edge" alone,
+ * and messages of functions have that of the IOMMU's entry, whatever they say: RqEoi on AMD-Vi, the trigger mode on VT-d, both 0.
  * Intel 82093AA data sheet, 3.0 "Register Description"; SDM vol. 3A, 11.8.4 "Interrupt Acceptance for Fixed Interrupts" and 11.8.5
  * "Signaling Interrupt Servicing Completion".
  */
