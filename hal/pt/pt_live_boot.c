@@ -5,7 +5,8 @@
 
 void pt_live_create(struct pt_live *live, const struct pt *pt, uint32_t core_count)
 {
-	*live = (struct pt_live){ .format = *pt->format, .root = pt->root, .oa_bits = pt->oa_bits, .core_count = core_count };
+	*live = (struct pt_live){ .root = pt->root, .oa_bits = pt->oa_bits, .core_count = core_count };
+	live->format = *pt->format;
 }
 
 static bool is_reserved(const struct pt_live *live, uint64_t ia, uint64_t size)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from bhtool.bench import dma, exits, io, kicks, linux, timer, trace, traps
+from bhtool.bench import calls, dma, exits, io, kicks, linux, timer, trace, traps
 from bhtool.bench.grouped import grouped
 from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
@@ -131,12 +131,12 @@ def test_a_silent_log_ends_with_its_time(tmp_path: Path) -> None:
 
 def test_a_call_has_what_it_calls_and_ends_in_its_caller() -> None:
     caller, close, send = 0x100000, 0x100100, 0x100200
-    at = dma.Watch(1, MONITOR, (caller, close, send), {close: "smmu_close"})
+    at = calls.Watch(1, MONITOR, (caller, close, send), {close: "smmu_close"})
     log = [
         executed(1, caller) + executed(0, close) + executed(1, close) + executed(1, send) + executed(1, send + 4),
         executed(1, close + 4) + STOPPED + executed(1, close + 4) + executed(1, caller + 4) + executed(1, send),
     ]
-    assert list(dma.calls(log, at)) == [("smmu_close", 4)]
+    assert list(calls.calls(log, at)) == [("smmu_close", 4)]
 
 
 def test_parts_of_a_restart_are_compared_with_the_prototype() -> None:
