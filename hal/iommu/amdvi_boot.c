@@ -39,6 +39,11 @@ enum {
  * in a frame of zeros: QEMU's model does not look how long a table is, and by their mode messages can name 512.
  */
 enum { FIRST_VECTOR = 16, VECTORS = 256 };
+/*
+ * Frames of a table of interrupts. The entry of a stream says that it has VECTORS entries; QEMU's model does not look, and takes data of a
+ * message for an index of eleven bits: what lies there is an entry, too, so it is the table's own, and zero.
+ */
+enum { INTERRUPT_FRAMES = 2 };
 
 static uint64_t read(uint32_t offset)
 {
@@ -146,7 +151,7 @@ static void admit_interrupts(uint32_t *table, uint32_t core)
 static enum hal_status amdvi_create(struct iommu_view *view, struct hal_arena *arena)
 {
 	uint32_t misc = pci_config_read(place_of(pci_capability(board.iommu.function, ID_IOMMU) + CAPABILITY_MISC));
-	uint32_t *interrupts = hal_arena_take(arena, 1);
+	uint32_t *interrupts = hal_arena_take(arena, INTERRUPT_FRAMES);
 	uint8_t bits = misc >> 8 & 0x7f;
 
 	if (!interrupts)

@@ -5,7 +5,7 @@
  */
 #include "hal/iommu/iommu_live.h"
 
-enum { PLACES = 16, ROUNDS = 64, FRAMES = 5 };
+enum { PLACES = 16, ROUNDS = 64, FRAMES = 6 };
 #define AT UINT64_C(0x40000000)
 
 enum hal_status __real_hal_machine_block_dma(hpa_t tables, const char **missing);

@@ -21,7 +21,7 @@ OF_BOARD = {
     VTD: ("BH_IOMMU_VTD", 0xFED90000, 0, 0xC0200000),
 }
 MACHINES = (("qemu-aarch64", SMMU), ("qemu-aarch64-gicv2", SMMU), ("qemu-armv7", SMMU), ("qemu-svm", AMDVI), ("qemu-svm", VTD))
-REMAPPING = {SMMU: 0, AMDVI: 1, VTD: 0}  # frames of a sandbox
+REMAPPING = {SMMU: 0, AMDVI: 2, VTD: 0}  # frames of a sandbox
 TABLES = {SMMU: abi.lib.BH_SMMUV3_BYTES, AMDVI: abi.lib.BH_AMDVI_BYTES, VTD: abi.lib.BH_VTD_BYTES}
 
 

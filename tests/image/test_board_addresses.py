@@ -26,6 +26,7 @@ NEEDED = [
     "monitor",
     "kernel",
     "platforms",
+    "tests/bench",
     "tests/guests",
     "tools/cross",
     "tools/sdk",

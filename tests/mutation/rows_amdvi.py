@@ -68,6 +68,7 @@ AMD_VI = (
     row("one function fills the log", "AMDVI_ONE_EVENT | view->domain", "view->domain", AMDVI_START),
     row("interrupts go to the first core of the machine", "core << 8 |", "0u << 8 |", AMDVI_START),
     row("interrupts have another vector", "vector << 16", "(vector | 0x40) << 16", AMDVI_START),
+    row("what lies behind a table of interrupts interrupts", "INTERRUPT_FRAMES = 2", "INTERRUPT_FRAMES = 1", AMDVI_START),
     row("vectors of exceptions", "FIRST_VECTOR = 16", "FIRST_VECTOR = 0", AMDVI_START),
     row("modes of interrupts are vectors", "VECTORS = 256", "VECTORS = 512", AMDVI_START),
     row("interrupts are the functions' own", "AMDVI_REMAP | AMDVI_NO_INTERRUPT |", "AMDVI_NO_INTERRUPT |", AMDVI_START),

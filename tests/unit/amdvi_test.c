@@ -436,7 +436,7 @@ static void test_open(void)
 	CHECK_EQ(dma(OTHER, GUEST), RAM + 0x1000000);
 	CHECK_EQ(entry_of(NIC)[1], UINT64_C(1) << 33 | 1);
 	CHECK_EQ(entry_of(OTHER)[1], UINT64_C(1) << 33 | 2);
-	for (uint32_t data = 0; data < 0x200; data++) {
+	for (uint32_t data = 0; data < 0x800; data++) {
 		CHECK_EQ(message(NIC, data), data >= 0x10 && data < 0x100 ? 0x100 | data : 0);
 		CHECK_EQ(message(OTHER, data), data >= 0x10 && data < 0x100 ? 0x200 | data : 0);
 		CHECK_EQ(message(IO_APIC, data), 0); /* and what DMA forges, in QEMU */
@@ -531,8 +531,10 @@ static void test_memory(void)
 
 	check_context.subject = "no frame for interrupts";
 	begin();
-	arena = frames_arena(1);
-	CHECK_EQ(iommu_create(&made, &arena, &config), HAL_E_NOMEM);
+	for (unsigned frames = 1; frames < 3; frames++) {
+		arena = frames_arena(frames);
+		CHECK_EQ(iommu_create(&made, &arena, &config), HAL_E_NOMEM);
+	}
 }
 
 #include "amdvi_live.h"

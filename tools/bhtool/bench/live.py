@@ -15,7 +15,7 @@ from bhtool.image.build import run
 from bhtool.image.formats import bootable
 from bhtool.symbols import read_symbols
 
-PROGRAM, CALLER, BOOT_CORE = "live.elf", "live_measure", 0
+PROGRAM, CALLER, BOOT_CORE = "tests/bench/live.elf", "live_measure", 0
 PARTS = {"iommu_live_put": "a page mapped", "iommu_live_take": "a page unmapped and invalidated"}
 # Programs without locks and checks took so many, in the order of PARTS.
 PROTOTYPES = {lib.BH_IOMMU_SMMUV3: (10, 37), lib.BH_IOMMU_AMDVI: (5, 35), lib.BH_IOMMU_VTD: (4, 25)}

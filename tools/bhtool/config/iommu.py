@@ -39,7 +39,7 @@ class IommuKind:
 
 KINDS = {
     "arm,smmu-v3": IommuKind("SMMUv3", lib.BH_IOMMU_SMMUV3, lib.BH_SMMUV3_BYTES, (Span(0, lib.BH_SMMUV3_BYTES),), 0, 39, False),
-    "bulkhead,amd-vi": IommuKind("AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, (Span(0, 0x2000), Span(0x200000, 0x2000)), 1, 48, True),
+    "bulkhead,amd-vi": IommuKind("AMD-Vi", lib.BH_IOMMU_AMDVI, lib.BH_AMDVI_BYTES, (Span(0, 0x2000), Span(0x200000, 0x2000)), 2, 48, True),
     "bulkhead,vt-d": IommuKind("VT-d", lib.BH_IOMMU_VTD, lib.BH_VTD_BYTES, (Span(0x1000, 0x3000),), 0, 48, False, True),
 }
 BY_NUMBER = {one.number: one for one in KINDS.values()}

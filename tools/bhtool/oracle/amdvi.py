@@ -34,6 +34,7 @@ INTERRUPTS_VALID, LENGTH_SHIFT, LENGTH = bits(0), 1, 0xF
 INTERRUPT_TABLE = bits(51, 6)
 PASSES = {56: "INIT", 57: "external interrupts", 58: "NMI", 62: "LINT0", 63: "LINT1"}
 CONTROL_SHIFT, REMAPPED = 60, 2
+INDICES = 1 << 11  # that data of a message can name; QEMU's model does not look how long the table is
 
 LARGEST_LEAF = 2  # 1 GiB
 MARK = bits(1)  # of 4:1, which the IOMMU ignores: software may tell tables by it
@@ -107,11 +108,12 @@ def _read_interrupts(snapshot: Snapshot, told: Told, stream: int, word: int, is_
         return
     size = 16 if is_wide else 4
     table = Span(word & INTERRUPT_TABLE, size << (word >> LENGTH_SHIFT & LENGTH))
-    if not snapshot.holds(table.start, table.size) or table.start % FRAME:
+    reached = Span(table.start, max(table.size, size * INDICES))
+    if not snapshot.holds(reached.start, reached.size) or table.start % FRAME:
         told.wrong.append((stream, f"its interrupt table {table} is not in RAM, or not at a page"))
         return
-    told.of_streams.append((stream, table))
-    for index in range(table.size // size):
+    told.of_streams.append((stream, reached))
+    for index in range(reached.size // size):
         at = table.start + index * size
         low = snapshot.word(at) if is_wide else snapshot.half(at)
         if not low & 1:
