@@ -9,15 +9,13 @@
 #include "arch/arch.h"
 #include "check.h"
 #include "fake_arch.h"
-#include "frames.h"
 #include "hal/iommu/iommu_live.h"
 #include "hal/pci/config.h"
+#include "iommu_scene.h"
 
 enum { FRAMES = 700, FUNCTION = 8, CAPABILITY = 0x40, STREAMS = 65536, TURNS = 1 << 18, WORDS = 0x210000 / 8 };
 enum { NIC = 0x28, DISC = 0x38, OTHER = 0x30, IO_APIC = 0xa0 };
 #define REGISTERS UINT64_C(0xfed80000)
-#define RAM       UINT64_C(0x80000000)
-#define GUEST     UINT64_C(0x40000000)
 #define ABORTED   UINT64_MAX
 #define ADDRESS   UINT64_C(0x000ffffffffff000)
 
@@ -25,11 +23,6 @@ const char __amdvi_text_start[1], __amdvi_text_end[1], __amdvi_rodata_start[1], 
 const char __vtd_text_start[1], __vtd_text_end[1], __vtd_rodata_start[1], __vtd_rodata_end[1];
 uint64_t pci_ecam;
 
-static uint64_t tables;
-static struct hal_arena arena;
-static struct iommu_view view, neighbour;
-enum { SELF = 1 << 5 }; /* the core that changes entries */
-static struct hal_kick_mailbox mailboxes[BH_PAGE_BYTES / sizeof(struct hal_kick_mailbox)];
 static bool is_shared; /* start-up is over: registers and tables are touched under the lock alone */
 
 /* What the machine has, and what the IOMMU holds on to. */
@@ -320,33 +313,11 @@ static void reset(void)
 	is_shared = false;
 }
 
-static enum hal_status start(const char **why)
-{
-	*why = iommu_missing();
-	return *why ? HAL_E_UNSUPPORTED : hal_machine_block_dma((hpa_t){ tables }, why);
-}
-
-static void make(struct iommu_view *made, uint32_t index, uint32_t core)
-{
-	struct hal_partition_config config = { .index = index, .masters = true, .hardware_id = { core }, .kick_mailboxes = mailboxes };
-
-	memset(made, 0, sizeof(*made));
-	CHECK_EQ(iommu_create(made, &arena, &config), HAL_OK);
-	CHECK_EQ(made->pt.oa_bits, 46);
-	CHECK_EQ(pt_map(&made->pt, GUEST, (hpa_t){ RAM + index * 0x1000000 }, 0x3000, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM), HAL_OK);
-}
-
 static void begin(void)
 {
-	const char *why = "";
-
 	reset();
-	CHECK_EQ(start(&why), HAL_OK);
-	make(&view, 0, 1);
-	make(&neighbour, 1, 2);
-	CHECK_EQ(iommu_attach(&view, NIC), HAL_OK);
-	CHECK_EQ(iommu_attach(&view, DISC), HAL_OK);
-	CHECK_EQ(iommu_attach(&neighbour, OTHER), HAL_OK);
+	scene_begin(NIC, DISC, OTHER);
+	CHECK_EQ(view.pt.oa_bits, 46);
 	is_shared = true;
 }
 
@@ -374,7 +345,7 @@ static void test_machines(void)
 		machine.capability = rows[n].capability;
 		machine.base = rows[n].base;
 		*at(0x30) = rows[n].features;
-		CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+		CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 		CHECK(why && strstr(why, rows[n].word));
 		CHECK_EQ(*at(0x18), 1 | 1 << 12); /* untouched */
 	}
@@ -390,7 +361,7 @@ static void test_block(void)
 	reset();
 	machine.translations[NIC >> 3 & 7] = (struct translation){ GUEST, 0x5000, 9 };
 	machine.slow = 3;
-	CHECK_EQ(start(&why), HAL_OK);
+	CHECK_EQ(scene_start(&why), HAL_OK);
 	for (uint32_t stream = 0; stream < STREAMS; stream++)
 		CHECK(!memcmp(word_at(tables + stream * 32), closed, sizeof(closed)));
 	CHECK_EQ(*at(0), tables | 0x1ff);
@@ -410,12 +381,12 @@ static void test_block_that_fails(void)
 	check_context.subject = "an IOMMU that hangs";
 	reset();
 	machine.hung = true;
-	CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 	CHECK(why && strstr(why, "does not carry out"));
 	CHECK_EQ(*at(0x18), 0); /* it still reads: nothing is put where */
 	reset();
 	machine.slow = TURNS + 1;
-	CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 	CHECK_EQ(machine.turns, TURNS);
 }
 

@@ -5,20 +5,12 @@
 #include "board.h"
 #include "check.h"
 #include "fake_smmuv3.h"
-#include "frames.h"
 #include "hal/iommu/iommu_live.h"
+#include "iommu_scene.h"
 
 #define S2_ENTRY 0x040a355900000000u
 enum { FRAMES = 64, PATIENCE = 1 << 18 };
 enum { NIC = 0x08, DISC = 0x40, OTHER = 0x38, FAR = 0x108 };
-enum { SELF = 1 << 5 }; /* the core that changes entries */
-#define RAM   UINT64_C(0x80000000)
-#define GUEST UINT64_C(0x40000000)
-
-static uint64_t tables;
-static struct hal_arena arena;
-static struct iommu_view view, neighbour;
-static struct hal_kick_mailbox mailboxes[BH_PAGE_BYTES / sizeof(struct hal_kick_mailbox)];
 
 static const uint64_t *words(uint64_t address)
 {
@@ -56,32 +48,10 @@ static void reset(void)
 	fake_smmu_reset(tables);
 }
 
-static enum hal_status start(const char **why)
-{
-	*why = iommu_missing();
-	return *why ? HAL_E_UNSUPPORTED : hal_machine_block_dma((hpa_t){ tables }, why);
-}
-
-static void make(struct iommu_view *made, uint32_t index)
-{
-	struct hal_partition_config config = { .index = index, .masters = true, .kick_mailboxes = mailboxes };
-
-	memset(made, 0, sizeof(*made));
-	CHECK_EQ(iommu_create(made, &arena, &config), HAL_OK);
-	CHECK_EQ(pt_map(&made->pt, GUEST, (hpa_t){ RAM + index * 0x1000000 }, 0x3000, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM), HAL_OK);
-}
-
 static void begin(void)
 {
-	const char *why;
-
 	reset();
-	CHECK_EQ(start(&why), HAL_OK);
-	make(&view, 0);
-	make(&neighbour, 1);
-	CHECK_EQ(iommu_attach(&view, NIC), HAL_OK);
-	CHECK_EQ(iommu_attach(&view, DISC), HAL_OK);
-	CHECK_EQ(iommu_attach(&neighbour, OTHER), HAL_OK);
+	scene_begin(NIC, DISC, OTHER);
 	fake_smmu.guard = hal_lock_of(mailboxes, HAL_LOCK_IOMMU);
 }
 
@@ -92,7 +62,7 @@ static void check_refused(const char *subject, const char *word)
 	const char *why = NULL;
 
 	check_context.subject = subject;
-	CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 	CHECK(why && strstr(why, word));
 }
 
@@ -142,7 +112,7 @@ static void test_block(void)
 	check_context.subject = "every stream aborts";
 	reset();
 	CHECK_EQ(fake_smmu_dma(NIC, RAM), RAM); /* as the loader left it */
-	CHECK_EQ(start(&why), HAL_OK);
+	CHECK_EQ(scene_start(&why), HAL_OK);
 	CHECK(fake_smmu.blocks);
 	CHECK_EQ(*fake_smmu_at(CR0ACK), SMMUEN | EVENTQEN | CMDQEN);
 	CHECK_EQ(*fake_smmu_at(IRQ_CTRLACK), 0);
@@ -167,7 +137,7 @@ static void test_translated_requests(void)
 	check_context.subject = "translated requests are checked";
 	reset();
 	*fake_smmu_at(0x00) |= IDR0_HAS_ATS;
-	CHECK_EQ(start(&why), HAL_OK);
+	CHECK_EQ(scene_start(&why), HAL_OK);
 	CHECK_EQ(*fake_smmu_at(CR0ACK), SMMUEN | EVENTQEN | CMDQEN | ATSCHK);
 }
 

@@ -9,13 +9,12 @@
 #include "check.h"
 #include "fake_arch.h"
 #include "fake_vtd.h"
-#include "frames.h"
 #include "hal/iommu/iommu_live.h"
 #include "hal/pci/config.h"
+#include "iommu_scene.h"
 
 enum { TURNS = 1 << 14, TABLES = 0x90000, IO_APIC = 0xff00 };
-enum { NIC = 0x28, DISC = 0x38, OTHER = 0x30, SELF = 1 << 5 };
-#define RAM  UINT64_C(0x80000000)
+enum { NIC = 0x28, DISC = 0x38, OTHER = 0x30 };
 #define CAP  UINT64_C(0x00d2008c222f0606)
 #define ECAP UINT64_C(0x0000000000f00f1a)
 
@@ -23,11 +22,7 @@ const char __vtd_text_start[1], __vtd_text_end[1], __vtd_rodata_start[1], __vtd_
 const char __amdvi_text_start[1], __amdvi_text_end[1], __amdvi_rodata_start[1], __amdvi_rodata_end[1];
 uint64_t pci_ecam;
 
-static uint64_t tables;
-static struct hal_arena arena;
-static struct iommu_view view, neighbour;
 static uint32_t nic_messages, disc_messages, other_messages;
-static struct hal_kick_mailbox mailboxes[BH_PAGE_BYTES / sizeof(struct hal_kick_mailbox)];
 
 /* ---- AMD-Vi, of the same image, is asked for nothing ---- */
 
@@ -77,33 +72,11 @@ static void reset(void)
 	fake_vtd.guard = NULL;
 }
 
-static enum hal_status start(const char **why)
-{
-	*why = iommu_missing();
-	return *why ? HAL_E_UNSUPPORTED : hal_machine_block_dma((hpa_t){ tables }, why);
-}
-
-static void make(struct iommu_view *made, uint32_t index, uint32_t core)
-{
-	struct hal_partition_config config = { .index = index, .masters = true, .hardware_id = { core }, .kick_mailboxes = mailboxes };
-
-	memset(made, 0, sizeof(*made));
-	CHECK_EQ(iommu_create(made, &arena, &config), HAL_OK);
-	CHECK_EQ(made->pt.oa_bits, 48);
-	CHECK_EQ(pt_map(&made->pt, GUEST, (hpa_t){ RAM + index * 0x1000000 }, 0x3000, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM), HAL_OK);
-}
-
 static void begin(void)
 {
-	const char *why = "";
-
 	reset();
-	CHECK_EQ(start(&why), HAL_OK);
-	make(&view, 0, 1);
-	make(&neighbour, 1, 2);
-	CHECK_EQ(iommu_attach(&view, NIC), HAL_OK);
-	CHECK_EQ(iommu_attach(&view, DISC), HAL_OK);
-	CHECK_EQ(iommu_attach(&neighbour, OTHER), HAL_OK);
+	scene_begin(NIC, DISC, OTHER);
+	CHECK_EQ(view.pt.oa_bits, 48);
 	nic_messages = iommu_admit(&view, NIC);
 	disc_messages = iommu_admit(&view, DISC);
 	other_messages = iommu_admit(&neighbour, OTHER);
@@ -138,7 +111,7 @@ static void test_machines(void)
 		reset();
 		fake_vtd.capability = rows[n].capability;
 		fake_vtd.extended = rows[n].extended;
-		CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+		CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 		CHECK(why && strstr(why, rows[n].word));
 		CHECK_EQ(fake_vtd.status, 0x86800000); /* untouched */
 	}
@@ -154,7 +127,7 @@ static void test_block(void)
 	fake_vtd.slow = 3;
 	fake_vtd.capability |= 0x60;
 	fake_vtd.protected = 0x80000001;
-	CHECK_EQ(start(&why), HAL_OK);
+	CHECK_EQ(scene_start(&why), HAL_OK);
 	CHECK_EQ(fake_vtd.status, 0xc7000000);
 	CHECK_EQ(fake_vtd.protected, 0);
 	CHECK_EQ(fake_vtd.faults, 0);
@@ -179,24 +152,24 @@ static void test_block_that_fails(void)
 			reset();
 			fake_vtd.stuck = bits[n];
 			fake_vtd.status = on ? 0 : fake_vtd.status & ~(bits[n] & 0x41000000);
-			CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+			CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 			CHECK(why && strstr(why, "does not do"));
 			CHECK(fake_vtd.turns >= TURNS && fake_vtd.turns < 2 * TURNS);
 		}
 	reset();
 	fake_vtd.slow = TURNS + 1;
-	CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 	CHECK_EQ(fake_vtd.status >> 31, 0);
 	reset();
 	fake_vtd.capability |= 0x20;
 	fake_vtd.protected = 1;
-	CHECK_EQ(start(&why), HAL_OK);
+	CHECK_EQ(scene_start(&why), HAL_OK);
 	CHECK_EQ(fake_vtd.protected, 0);
 	reset();
 	fake_vtd.capability |= 0x20;
 	fake_vtd.protected = 1;
 	fake_vtd.keeps_protected = true;
-	CHECK_EQ(start(&why), HAL_E_UNSUPPORTED);
+	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 }
 
 /* Its own RAM alone, its own core alone, whoever has what else. */
