@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from bhtool import abi
 from bhtool.attack.stage import SENTINELS
+from bhtool.config.iommu import BY_NUMBER
 from bhtool.config.plan import Plan
 from bhtool.config.span import PAGE, Span
 from bhtool.platforms import Platform
@@ -24,8 +25,8 @@ Pages = dict[int, bytes]  # digest of each page that is not all zeros, by its ad
 
 
 def lively(platform: Platform, plan: Plan) -> list[Span]:
-    """What may differ: kick mailboxes; start-up, with another table and payload; RAM; pools, but of a sentinel what it is shown; payloads; the IOMMU's
-    queues, which take events, and entries, which a restart writes."""
+    """What may differ: kick mailboxes; start-up, with another table and payload; RAM; pools, but of a sentinel what it is shown; payloads; of the IOMMU's
+    tables those that monitors change: queues, and entries that a restart writes."""
     spans = [Span(platform.ram_base, plan.shared_hpa + PAGE - platform.ram_base)]
     if platform.emulator.medium != "kernel":  # a boot loader has left its heap at the end of RAM
         top = max(ram.hpa + ram.size for one in plan.sandboxes for ram in one.ram)
@@ -34,8 +35,8 @@ def lively(platform: Platform, plan: Plan) -> list[Span]:
         pool_bytes = int(abi.lib.BH_POOL_CRASH) if one.name in SENTINELS else one.pool_size
         spans += [Span(ram.hpa, ram.size) for ram in one.ram]
         spans += [Span(one.pool_hpa, pool_bytes), Span(one.snapshot_hpa, one.snapshot_size)]
-    spans.append(Span(plan.iommu_hpa, plan.iommu_bytes))
-    return spans
+    changed = BY_NUMBER[plan.iommu].mapped if plan.iommu else ()
+    return spans + [Span(plan.iommu_hpa + part.start, part.size) for part in changed]
 
 
 def data_pages(ram: int, size: int) -> Iterator[int]:
