@@ -52,6 +52,15 @@ static bool place_table(struct pci_table *table, const struct bh_pci_function *f
 	return true;
 }
 
+/* Its pages are trapped for the one table that they are known to hold. */
+static bool shares_a_page(const struct pci_view *view, const struct pci_table *table)
+{
+	for (const struct pci_table *other = view->tables; other < table; other++)
+		if (other->pages < table->pages + table->page_bytes && table->pages < other->pages + other->page_bytes)
+			return true;
+	return false;
+}
+
 enum hal_status pci_allow_messages(struct pci_view *view, const struct bh_pci_function *function, uint32_t address,
 				   const struct pci_table **table)
 {
@@ -64,7 +73,7 @@ enum hal_status pci_allow_messages(struct pci_view *view, const struct bh_pci_fu
 		allow_msi(own, function->id, msi, address);
 	if (msi_x)
 		own->messages[1] = (struct pci_stretch){ (uint8_t)msi_x, MSI_X_BYTES, 0 };
-	if (address && (msi_x ? !place_table(traps, function, msi_x, address) : function->messages))
+	if (address && (msi_x ? !place_table(traps, function, msi_x, address) || shares_a_page(view, traps) : function->messages))
 		return HAL_E_UNSUPPORTED;
 	if (address && msi_x)
 		*table = traps;

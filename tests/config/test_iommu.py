@@ -121,6 +121,22 @@ def test_a_monitor_owns_messages_in_small_base_addresses(
     assert ["BH-R125" in str(one) for one in errors] == [True] * is_refused
 
 
+@pytest.mark.parametrize(("iommu", "start", "is_refused"), [(VTD, 0xC0200800, True), (VTD, 0xC0201000, False), (AMDVI, 0xC0200800, False)])
+def test_a_page_that_a_monitor_owns_has_one_table(compile_on: Compile, tmp_path: Path, iommu: str, start: int, is_refused: bool) -> None:
+    file = written(tmp_path, iommu, "")
+    table = "bulkhead,msix = <0 0x0 5>;"
+    second = f"""nic1: ethernet@6,0 {{ compatible = "pci8086,10d3", "pciclass,0200"; reg = <0x3000 0 0 0 0>;
+        assigned-addresses = <0x82003010 0x0 {start:#x} 0x0 0x800>; {table} }};"""
+    first = "<0x82002810 0x0 0xc0200000 0x0 0x20000>;"
+    text = file.read_text().replace(
+        f"assigned-addresses = {first}\n\t}};", f"assigned-addresses = {first.replace('0x20000>', '0x800>')} {table} }};\n{second}"
+    )
+    file.write_text(text)
+    errors = compile_on(file, "qemu-svm").errors
+    assert [str(one) for one in errors if "shares a page" not in str(one)] == []
+    assert ["BH-R125" in str(one) and "shares a page" in str(one) for one in errors] == [True] * is_refused
+
+
 @pytest.mark.parametrize(
     ("iommu", "offset", "is_refused"),
     [(VTD, 0x2000, False), (VTD, 0x2008, True), (AMDVI, 0x2008, False), (AMDVI, 0x2004, True)],

@@ -252,8 +252,36 @@ static void test_wrong_tables(void)
 	CHECK(!table);
 }
 
+/* Of two functions of a sandbox, whose base addresses are smaller than a page. */
+static void test_tables_in_one_page(void)
+{
+	static const struct {
+		uint64_t pages;
+		uint32_t page_bytes;
+		enum hal_status expected;
+	} rows[] = {
+		{ 0, 0, HAL_OK }, /* a function without a table */
+		{ TABLE_AT - BH_PAGE_BYTES, BH_PAGE_BYTES, HAL_OK },
+		{ TABLE_AT + BH_PAGE_BYTES, BH_PAGE_BYTES, HAL_OK },
+		{ TABLE_AT, BH_PAGE_BYTES, HAL_E_UNSUPPORTED },
+		{ TABLE_AT - BH_PAGE_BYTES, 2 * BH_PAGE_BYTES, HAL_E_UNSUPPORTED },
+	};
+	const struct pci_table *table;
+
+	check_context.subject = "two tables of MSI-X";
+	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		check_context.round = n;
+		reset(false);
+		view.functions[1] = view.functions[0];
+		view.tables[0] = (struct pci_table){ .pages = rows[n].pages, .page_bytes = rows[n].page_bytes };
+		view.count = 2;
+		CHECK_EQ(allow(MINE, &table), rows[n].expected);
+	}
+}
+
 int main(void)
 {
+	test_tables_in_one_page();
 	test_msi();
 	test_any_address();
 	test_table();

@@ -10,7 +10,7 @@ from bhtool.config.dma import is_listed
 from bhtool.config.domains import Domains
 from bhtool.config.iommu import MAP
 from bhtool.config.machine import Device, Machine
-from bhtool.config.pci import FUNCTIONS_A_BUS, MSIX, MSIX_CELLS, bus_count, in_a_window
+from bhtool.config.pci import FUNCTIONS_A_BUS, MSIX, MSIX_CELLS, bus_count, in_a_window, owned_messages
 from bhtool.config.pci_function import BARS, Bar, Function
 from bhtool.config.rule import Finding
 
@@ -72,6 +72,12 @@ def message_tables_possible(domains: Domains) -> Iterator[Finding]:
     for device, function in _functions(domains):
         if MSIX in device.node.properties and (wrong := _wrong_table(function, is_owned)):
             yield Finding(device.location, f"`{MSIX}` of {device.name} {wrong}")
+    owned = [(device, pages) for device, _ in _functions(domains) if (pages := owned_messages(domains.machine, device)).size]
+    for (one, first), (other, second) in combinations(owned, 2):
+        if first.overlaps(second):
+            yield Finding(
+                other.location, f"`{MSIX}` of {other.name} shares a page with that of {one.name}, and the monitor owns whole pages"
+            )
 
 
 def _wrong_table(function: Function, is_owned: bool) -> str:

@@ -266,7 +266,7 @@ RULES = (
     Rule("BH-R102", "Base addresses of PCI functions are apart.", "correct `assigned-addresses` in the board tree", pci.addresses_apart),
     Rule(
         "BH-R125",
-        "The table of MSI-X of a PCI function lies in memory of one of its base addresses.",
+        "The table of MSI-X of a PCI function lies in memory of one of its base addresses; one that a monitor owns shares no page with another.",
         "correct `bulkhead,msix` in the board tree: base address, offset, entries",
         pci.message_tables_possible,
         unless=("BH-R101",),
