@@ -9,7 +9,7 @@ from dataclasses import replace
 from bhtool.abi import lib
 from bhtool.bench.calls import Watch, calls
 from bhtool.bench.result import Row
-from bhtool.bench.stage import COUNTED, Stage, out_of_time
+from bhtool.bench.stage import COUNTED, Stage, out_of_time, refuse_end
 from bhtool.bench.trace import chunks, logged
 from bhtool.image.build import run
 from bhtool.image.formats import bootable
@@ -19,7 +19,7 @@ PROGRAM, CALLER, BOOT_CORE = "tests/bench/live.elf", "live_measure", 0
 PARTS = {"iommu_live_put": "a page mapped", "iommu_live_take": "a page unmapped and invalidated"}
 # Programs without locks and checks took so many, in the order of PARTS.
 PROTOTYPES = {lib.BH_IOMMU_SMMUV3: (10, 37), lib.BH_IOMMU_AMDVI: (5, 35), lib.BH_IOMMU_VTD: (4, 25)}
-ENOUGH, LIMIT = 60, 300.0
+ENOUGH, LIMIT, END_SECONDS = 60, 300.0, 5.0
 
 
 def rows(stage: Stage) -> list[Row]:
@@ -33,7 +33,7 @@ def rows(stage: Stage) -> list[Row]:
     watch = Watch(BOOT_CORE, resident, starts, {at[name]: name for name in PARTS})
     image = bootable(platform, (platform.build / PROGRAM).read_bytes(), stage.plan)
     found: dict[str, list[int]] = {name: [] for name in PARTS}
-    with logged(replace(stage, image=image), COUNTED, caller, resident) as (_, pipe):
+    with logged(replace(stage, image=image), COUNTED, caller, resident) as (session, pipe):
         for name, executed in calls(chunks(pipe, LIMIT), watch):
             found[name].append(executed)
             if all(len(counts) >= ENOUGH for counts in found.values()):
@@ -41,4 +41,7 @@ def rows(stage: Stage) -> list[Row]:
                 return [
                     Row.of(text, "instructions", found[name], known) for (name, text), known in zip(PARTS.items(), prototypes, strict=True)
                 ]
+        for event in session.events(END_SECONDS):
+            if event is not None:
+                refuse_end(session, event)
     raise out_of_time("counting pages that are mapped and unmapped", LIMIT)
