@@ -72,10 +72,11 @@ def included(platform: str) -> dict[str, set[Path]]:
 
 @functools.cache
 def units(platform: str) -> tuple[Unit, ...]:
-    """All that is compiled for it."""
+    """All that is compiled for it, but for programs that are built when somebody asks for them."""
     made_of, commands = included(platform), dict[str, list[dict[str, str]]]()
     for entry in json.loads((ROOT / "build" / platform / "compile_commands.json").read_text()):
-        commands.setdefault(entry["file"].removeprefix("../../"), []).append(entry)
+        if entry["output"] in made_of:
+            commands.setdefault(entry["file"].removeprefix("../../"), []).append(entry)
     return tuple(unit_of(platform, source, entries, made_of) for source, entries in sorted(commands.items()))
 
 
