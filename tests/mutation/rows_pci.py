@@ -48,7 +48,7 @@ PCI = (
         "capabilities are written",
         FILTER,
         ": offset != PCI_INTERRUPT_LINE && !is_message(function, offset))",
-        ": offset < PCI_INTERRUPT_LINE)",
+        ": offset < PCI_INTERRUPT_LINE && is_message(function, 0))",
         "pci-message-address",
         GICV3,
         "gave 'returned 0xfee00000'",

@@ -113,7 +113,9 @@ def test_a_machine_that_cannot_start_says_why(machine_platform: Platform) -> Non
 def test_it_understands_how_its_card_is_connected(
     machine_platform: Platform, disk: bytes, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error in slirp's script is one that a machine goes on after, without a word unless it is told otherwise. Nothing is written to the current folder."""
+    """An error in slirp's script is one that a machine goes on after, without a word unless it is told otherwise. Nothing is written to the current folder.
+
+    A caller's frame may reach the card, which nobody started: that it is not ready is no complaint about the wiring."""
     monkeypatch.chdir(tmp_path)
     network = replace(network, forwards=tuple((free_port(), to) for _, to in network.forwards))
     found, told = sorted(tmp_path.iterdir()), ("error: action=report", "info: action=report")
@@ -123,7 +125,7 @@ def test_it_understands_how_its_card_is_connected(
             socket.create_connection(("127.0.0.1", port), timeout=LIMIT_SECONDS).close()
         said = os.pread(machine._errors, 1 << 20, 0).decode()
     assert f"[NE2K0 ] {'slirp' if network.follows_host else 'null'} network driver" in said
-    assert not re.findall(r"e\[(?:NE2K|SLIRP).*", said)
+    assert not re.findall(r"e\[(?:NE2K|SLIRP)(?!.*\] device not ready to receive data).*", said)
     assert sorted(tmp_path.iterdir()) == found
 
 
