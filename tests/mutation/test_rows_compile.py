@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every mistake of test_machine_mutations.py in C is one that the compiler lets pass.
+"""BH-E1.mistakes. Every mistake of test_machine_mutations.py in C is one that the compiler lets pass.
 
 Of those rows only a share runs each time; a row that its file has outgrown shows here.
 """
