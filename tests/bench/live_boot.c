@@ -12,7 +12,12 @@ enum hal_status __real_hal_machine_block_dma(hpa_t tables, const char **missing)
 enum hal_status __wrap_hal_machine_block_dma(hpa_t tables, const char **missing);
 __attribute__((noinline)) void live_measure(struct iommu_live *live);
 
-static _Alignas(BH_PAGE_BYTES) uint8_t frames[FRAMES][BH_PAGE_BYTES], mailboxes[BH_PAGE_BYTES];
+static _Alignas(BH_PAGE_BYTES) uint8_t frames[FRAMES][BH_PAGE_BYTES];
+/* As far as locks lie on that page: an image with a whole one more is too large for what boards reserve. */
+static struct {
+	struct hal_kick_mailbox boxes[BH_MAX_CORES];
+	struct hal_lock locks[HAL_LOCKS];
+} shared;
 
 /* Its own calls are told from others' by where they come from. */
 void live_measure(struct iommu_live *live)
@@ -30,7 +35,7 @@ void live_measure(struct iommu_live *live)
 static bool prepare(struct iommu_live *live)
 {
 	static struct iommu_view view;
-	struct hal_partition_config config = { .masters = true, .kick_mailboxes = (void *)mailboxes };
+	struct hal_partition_config config = { .masters = true, .kick_mailboxes = shared.boxes };
 	struct hal_arena arena = { .next = (uintptr_t)frames, .end = (uintptr_t)frames + sizeof(frames) };
 
 	if (iommu_create(&view, &arena, &config) != HAL_OK)

@@ -40,7 +40,7 @@ ROWS = [
 # A second opinion: what holds on SVM in QEMU, once more in Bochs, of which the ordinary run looks at the quick ones; filters of devices are the same code on VT-x, and shown there.
 FILTERS = ("ioapic-", "pci-")
 OF_VTX = ("dirty-",)  # with functions of QEMU's; Bochs' are there on VT-x
-OF_IOMMUS = ("dma-",)  # Bochs has none
+OF_IOMMUS = ("dma-", "disc-")  # Bochs has none, and no disc
 LACKING = ("unprotected-msr-rdmsr=0xc0000104", "unprotected-msr-wrmsr=0x3b,0")  # TSC_RATIO, TSC_ADJUST: its processor has neither to open
 # Its VMRUN leaves CR2 as it is, though the control block has 0: APM vol. 2, 15.5.1 "Basic Operation". Reserved bits of CR4 are #GP, as they should be.
 OTHERWISE = ("restart-forgets-every-register", "cr4-reserved")

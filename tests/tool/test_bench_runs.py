@@ -7,6 +7,7 @@ import pytest
 from bhtool.bench import boot, dma, io, live, restart, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
+from bhtool.image.build import build_platform
 from bhtool.machine.emulated import require_emulator
 from bhtool.platforms import Platform, every, load
 
@@ -46,6 +47,11 @@ def test_restarts_stay_within_the_bound_that_check_prints(machine: Platform) -> 
     result = restart.run(machine, silent, restarts=10)
     assert not missed(result)
     assert {row.n for row in result.rows} == {10}
+
+
+def test_the_monitor_that_maps_pages_fits_its_board(machine: Platform) -> None:
+    build_platform(machine, silent)
+    live.build(machine)
 
 
 @pytest.mark.long

@@ -13,6 +13,7 @@ from bhtool.bench.stage import COUNTED, Stage, out_of_time, refuse_end
 from bhtool.bench.trace import chunks, logged
 from bhtool.image.build import run
 from bhtool.image.formats import bootable
+from bhtool.platforms import Platform
 from bhtool.symbols import read_symbols
 
 PROGRAM, CALLER, BOOT_CORE = "tests/bench/live.elf", "live_measure", 0
@@ -22,10 +23,15 @@ PROTOTYPES = {lib.BH_IOMMU_SMMUV3: (10, 37), lib.BH_IOMMU_AMDVI: (5, 35), lib.BH
 ENOUGH, LIMIT, END_SECONDS = 60, 300.0, 5.0
 
 
+def build(platform: Platform) -> None:
+    """Of a platform whose monitor is built."""
+    run(["ninja", "-C", str(platform.build), PROGRAM], f"building {PROGRAM}")
+
+
 def rows(stage: Stage) -> list[Row]:
     """`stage`: a machine that counts; its partition does not matter."""
     platform = stage.platform
-    run(["ninja", "-C", str(platform.build), PROGRAM], f"building {PROGRAM}")
+    build(platform)
     at = read_symbols(platform.build / PROGRAM)
     resident = at["__resident_text_start"], at["__resident_text_end"]
     caller = at[CALLER], min(place for place in at.values() if place > at[CALLER])
