@@ -149,3 +149,13 @@ def test_a_monitor_owns_messages_that_lie_as_their_words_do(
     file.write_text(file.read_text().replace("<0x82002810 0x0 0xc0200000 0x0 0x20000>;", cells))
     errors = compile_on(file, "qemu-svm").errors
     assert ["BH-R125" in str(one) and "no multiple" in str(one) for one in errors] == [True] * is_refused
+
+
+@pytest.mark.parametrize(("platform", "iommu"), MACHINES)
+def test_a_board_tree_without_its_iommu_is_one_mistake(platform: str, iommu: str, tmp_path: Path, compile_on: Compile) -> None:
+    """It is told where the board's PCI host is, and not as if the function should be taken out of `access` (BH-R103)."""
+    file = written(tmp_path, iommu, "&two { access = <&nic0>; };", of_host="")
+    file.write_text(file.read_text().replace(iommu, "", 1))
+    (only,) = compile_on(file, platform).errors
+    assert (only.rule, file.read_text().splitlines()[only.line - 1]) == ("BH-R104", "&pci0 {")
+    assert "the board tree has no IOMMU" in only.text

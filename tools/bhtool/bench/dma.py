@@ -72,7 +72,8 @@ def run(platform: Platform, report: Report) -> Result:
     if with_card <= without:
         raise BulkheadError(f"a restart with {CARD} takes no longer than one without: its stream is not closed")
     report(f"counting on {platform.name}: streams opened and closed")
+    parts = call_rows(stage)
     report(f"counting on {platform.name}: pages mapped and unmapped")
     pages = live.rows(stage)
     added = Row.of("what a card adds to a restart", "instructions", [with_card - without])
-    return Result("dma", platform.name, [*call_rows(stage), *pages, added], {"a restart of": f"{MIB} MiB, the median of {RESTARTS}"})
+    return Result("dma", platform.name, [*parts, *pages, added], {"a restart of": f"{MIB} MiB, the median of {RESTARTS}"})

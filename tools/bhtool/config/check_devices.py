@@ -43,7 +43,9 @@ def whose(domains: Domains, device: Device) -> str:
 def names_a_device(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for node in sandbox.access_nodes:
-            if not domains.machine.device_at(node):
+            if is_iommu(node):
+                yield Finding(sandbox.where("access"), f"`{node.label}` is the IOMMU, which monitors drive: grant the functions behind it")
+            elif not domains.machine.device_at(node):
                 yield Finding(sandbox.where("access"), f"`{node.label}` is not a device that a sandbox can own")
             elif not node.enabled:
                 yield Finding(sandbox.where("access"), f"`{node.label}` is disabled in the board tree")

@@ -35,7 +35,8 @@ def as_the_header_says(domains: Domains) -> Iterator[Finding]:
     said = (one.kind.number, one.registers.start, one.function) if one else (0, 0, 0)
     if said != (kept.iommu or (0, 0, 0)):
         text = f"the board tree has {_named(*said)}, and {kept.board_name} by BOARD_IOMMU {_named(*(kept.iommu or (0, 0, 0)))}"
-        yield Finding(one.node.location if one else machine.root.location, text)
+        host = next(iter(hosts(machine.root)), machine.root)
+        yield Finding(one.node.location if one else host.location, text)
 
 
 def described(domains: Domains) -> Iterator[Finding]:

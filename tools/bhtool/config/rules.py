@@ -81,7 +81,12 @@ RULES = (
         "give both to one sandbox; the machine cannot tell them apart",
         devices.pages_apart,
     ),
-    Rule("BH-R043", "Devices of different owners share no interrupt line.", "give both to one sandbox", devices.lines_apart),
+    Rule(
+        "BH-R043",
+        "Devices of different owners share no interrupt line.",
+        "give both to one sandbox, or leave one PCI function to nobody",
+        devices.lines_apart,
+    ),
     Rule(
         "BH-R044",
         "Devices of different owners share no I/O port.",
@@ -276,6 +281,7 @@ RULES = (
         "No PCI function that is given away is a bridge, or of a class that works by DMA and unseen by an IOMMU.",
         "take it out of `access`; what works by DMA needs an IOMMU in the board tree, and `iommu-map` in its host's node (docs/boards.md)",
         pci.can_be_given,
+        unless=("BH-R104",),
     ),
     *DMA_RULES,
     # Warnings.

@@ -25,6 +25,7 @@ DMA_RULES = (
         "The IOMMU, and what leads functions to it, are described.",
         "correct the node or the map in the board tree: docs/boards.md shows both",
         iommu.described,
+        unless=("BH-R104",),
     ),
     Rule(
         "BH-R107",

@@ -25,7 +25,20 @@ SHOWN = 60  # characters of a wrong value in a message
 TOP = {"bulkhead": "machine-v1", "domains": "partitions-v1", "reserved-memory": "memory"}  # our nodes at the root, and their bindings
 CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
 REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores")
-WORDS = ("compatible", "os,type", "image", "initrd", "modules", "bootargs", "ready-line", "unprotected", "on-fault", "then")
+WORDS = (
+    "compatible",
+    "os,type",
+    "image",
+    "initrd",
+    "kernel-package",
+    "modules",
+    "bootargs",
+    "ready-line",
+    "unprotected",
+    "allow-unprotected-dma",
+    "on-fault",
+    "then",
+)
 OF_BOARDS = ("reg-shift", "reg-io-width", "numa-node-id")  # of nodes that are not ours, read all the same: one cell each
 NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "load-address": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
 NUMBERS |= dict.fromkeys(OF_BOARDS, 1)
@@ -36,6 +49,8 @@ EXAMPLES = {
     "heartbeat-timeout-us": "<1000>",
     "image": '"sandbox-kernel.elf"',
     "initrd": '"initrd.cpio.gz"',
+    "kernel-package": '"linux-image-amd64"',
+    "allow-unprotected-dma": '"no IOMMU on this board"',
 }
 CONSOLES = (LOG, NO_CONSOLE)
 MOST = {"#address-cells": 3, "#size-cells": 2, "#interrupt-cells": 4}  # that a bus or a controller asks for

@@ -25,7 +25,7 @@ BENCHES = {
     "kicks": "a kick's way to a core that executes long instructions or exits all the time",
     "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
     "traps": "every exit of a Linux boot by kind: no protection, all, all and devices blocked",
-    "dma": "a stream of the IOMMU opened and closed, and what a network card adds to a restart",
+    "dma": "a stream of the IOMMU opened and closed, a page mapped and unmapped, and what a network card adds to a restart",
     "io": "a network and a disc of Linux, in a sandbox and alone on the bare emulator: throughput, instructions and exits (minutes)",
     "costs": "what an exit of each kind costs, as the sandbox sees it",
     "exits": "the same, and exits by reason: interrupts of a native sandbox, Linux booting, Linux under load (minutes)",
