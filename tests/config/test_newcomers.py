@@ -22,6 +22,7 @@ CELLS = "\t\t#address-cells = <2>;\n\t\t#size-cells = <2>;\n"
 NO_BOARD = "1 BH-R001 the board tree is missing: no line says `#include BOARD_DTSI`, without quotes, before the first node"
 NO_LIST = "which is no list of references such as <&label> (did you mean <&cpu2>?)"
 NO_CONSOLE = 'which is neither "log", "none" nor a reference such as <&label>'
+NO_BOARD_HAS_IT = "neither this file nor this platform's board tree; write its value, or put what uses it between"
 NO_UNIT = "is no number; numbers have no unit (docs/configuration.md says which each property takes)"
 NO_KIND = '`control` in `/domains` has the unknown `compatible` "bulkhead,sandbox"'
 
@@ -85,6 +86,8 @@ SYNTAX = [
     ("sensor: sensor {", "sensor: sensor", "32 BH-R001 this line lacks its `{`"),
     (LOG, f"{LOG} /* the log", "29 BH-R001 a comment begins here and is never closed: `*/` is missing"),
     ("<&cpu2>", "<cpu2>", "34 BH-R001 `cpu2` is no number; a reference is written `&cpu2`"),
+    ("<&cpu2>", "<SECOND_CORE>", f"34 BH-R001 nothing defines `SECOND_CORE`: {NO_BOARD_HAS_IT} `#ifdef SECOND_CORE` and `#endif`"),
+    (FIRST, "image = BOARD_KERNEL;", f"28 BH-R001 nothing defines `BOARD_KERNEL`: {NO_BOARD_HAS_IT} `#ifdef BOARD_KERNEL` and `#endif`"),
     ("<&cpu2>", "<&cpu2, &cpu3>", "34 BH-R001 between `<` and `>` stand cells without commas, as in <&cpu0 &cpu1>"),
     ("<&cpu2>;", "<&cpu2>", "34 BH-R001 this line lacks its `;`"),
     ("<&cpu2>;", "<&cpu2", "34 BH-R001 this line lacks its `>;`"),

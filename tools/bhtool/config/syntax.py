@@ -18,6 +18,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.-]*")
 _DIRECTIVE = re.compile(r"#\s*(?P<name>[a-z]\w*)")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _VALUE = re.compile(r"=.*[>\"\]]$", re.DOTALL)  # the statement is whole
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")  # how board trees name what they define
 _TOKEN = re.compile(r"[\w.&@-]+|[!-~]")
 _DIGITS = re.compile(r"\b\d+$")
 _HEAD = re.compile(r"(?P<label>[A-Za-z_]\w*:\s*)?[\w,.+-]+(?P<unit>@[\w,.]+)?")  # of a node, or a property without a value
@@ -96,6 +97,8 @@ def _on_the_line(stop: Stop, line: str, macros: Iterable[str]) -> str:
         return "a comment begins with `//`, or stands between `/*` and `*/`"
     if macro:
         return _no_macro(macro["name"], macros)
+    if word and _CAPITALS.fullmatch(word[0]) and "=" in statement:
+        return _undefined(word[0])
     if statement.count("<") > statement.count(">"):
         return _in_cells(statement, rest, word[0] if word else "")
     if word and statement.endswith("="):
@@ -117,6 +120,10 @@ def _no_macro(name: str, macros: Iterable[str]) -> str:
     how = f"; add `#define {name}(n) 0x0 ((n) << {SIZES[name]})` at the top" if name in ("KiB", "MiB") else ""
     how = "; `GiB(n)` is `MiB(n * 1024)`, below 4 GiB" if name == "GiB" else how
     return f"there is no macro `{name}`{how or did_you_mean(name, macros)}"
+
+
+def _undefined(name: str) -> str:
+    return f"nothing defines `{name}`: neither this file nor this platform's board tree; write its value, or put what uses it between `#ifdef {name}` and `#endif`"
 
 
 def _in_cells(statement: str, rest: str, word: str) -> str:
