@@ -74,7 +74,8 @@ static void go_round(void)
 
 /*
  * Entries before pages, whose translations would otherwise come back by the old entry; commands between two fences may be carried out in
- * any order. The domain is the same in the old entry and the new.
+ * any order. The domain is the same in the old entry and the new, but for the one before the first opening, which has domain 0: nothing but
+ * refusals can be kept of it, and they lead nowhere.
  */
 static bool change(const struct iommu_view *view, uint32_t self, const uint64_t *words)
 {
@@ -106,7 +107,7 @@ static bool amdvi_open(const struct iommu_view *view, uint32_t self)
 
 static bool amdvi_close(const struct iommu_view *view, uint32_t self)
 {
-	static const uint64_t closed[] = { AMDVI_CLOSED, AMDVI_ONE_EVENT, AMDVI_NO_INTERRUPT };
+	const uint64_t closed[] = { AMDVI_CLOSED, view->open[AMDVI_DOMAIN], AMDVI_NO_INTERRUPT };
 
 	return change(view, self, closed);
 }

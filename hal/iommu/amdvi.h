@@ -63,6 +63,7 @@ struct amdvi_tables {
 	uint64_t unused[13][512];
 };
 static_assert(sizeof(struct amdvi_tables) == BH_AMDVI_BYTES, "as the tool has placed them");
+static_assert(2 * BH_MAX_PCI_FUNCTIONS + 3 < AMDVI_COMMANDS, "a sandbox's commands fit the empty ring");
 static_assert(offsetof(struct amdvi_tables, events) == BH_AMDVI_EVENTS, "as others read it");
 static_assert(offsetof(struct amdvi_tables, asked) - offsetof(struct amdvi_tables, commands) == BH_PAGE_BYTES, "mapped together");
 

@@ -32,12 +32,9 @@ enum {
 #define RING_256       (UINT64_C(8) << 56)
 #define INVALIDATE_ALL (UINT64_C(1) << 6)                              /* IASup */
 #define CONTROL_ON     (UINT64_C(1) << 0 | 1 << 2 | 1 << 10 | 1 << 12) /* IommuEn, EventLogEn, Coherent, CmdBufEn */
-#define STATUS_READING (UINT64_C(1) << 4)                              /* CmdBufRun */
+#define STATUS_RUNNING (UINT64_C(1) << 4 | 1 << 3)                     /* CmdBufRun, EventLogRun */
 
-/*
- * Of interrupts, by vector, from the first that APICs accept (SDM vol. 3A, 11.5.2 "Valid Interrupt Vectors"). A table of 256 entries lies
- * in a frame of zeros: QEMU's model does not look how long a table is, and by their mode messages can name 512.
- */
+/* Of interrupts, by vector, from the first that APICs accept. SDM vol. 3A, 11.5.2 "Valid Interrupt Vectors". */
 enum { FIRST_VECTOR = 16, VECTORS = 256 };
 /*
  * Frames of a table of interrupts. The entry of a stream says that it has VECTORS entries; QEMU's model does not look, and takes data of a
@@ -83,6 +80,8 @@ static const char *amdvi_probe(void)
 		return "the IOMMU's registers are not where the board has them; correct iommu.registers in its board.h";
 	if (!(pci_config_read(place_of(capability)) & CAPABILITY_EXTENDED) || !(read(FEATURES) & INVALIDATE_ALL))
 		return "the IOMMU cannot invalidate everything at once (EFR.IASup); use a newer machine";
+	if (board.core_id_greatest > 0xff)
+		return "AMD-Vi's interrupt entries hold core numbers below 256; correct core_id_greatest in board.h";
 	if (board.pci.functions > AMDVI_STREAMS_SHOWN)
 		return "the board has PCI functions beyond bus 0, whose entries no monitor maps; correct pci.functions in its board.h";
 	return NULL;
@@ -101,13 +100,13 @@ static void close_all(struct amdvi_tables *tables)
 	words_repeat(tables->devices[0], sizeof(tables->devices) / WORD_BYTES, closed);
 }
 
-/* What firmware has left on reads no commands any more: where they lie must not change while they are read. 3.4.1 to 3.4.6. */
+/* What firmware has left on reads no commands and writes no events any more: where they lie must not change meanwhile. 3.4.1 to 3.4.6. */
 static bool stops(void)
 {
 	write(CONTROL, 0);
-	for (uint32_t turns = AMDVI_TURNS; turns && read(STATUS) & STATUS_READING; turns--)
+	for (uint32_t turns = AMDVI_TURNS; turns && read(STATUS) & STATUS_RUNNING; turns--)
 		arch_relax();
-	return !(read(STATUS) & STATUS_READING);
+	return !(read(STATUS) & STATUS_RUNNING);
 }
 
 /* By commands, and with no interrupt of its own: nobody has one to give it. */

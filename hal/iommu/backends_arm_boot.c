@@ -9,4 +9,4 @@ const struct iommu_boot *iommu_backend(void)
 	return board.iommu.kind == BH_IOMMU_SMMUV3 ? &smmuv3_boot : NULL;
 }
 
-const struct iommu_invalidations iommu_invalidations[] = { { &smmuv3, smmuv3_invalidate }, { NULL, NULL } };
+const struct iommu_invalidations iommu_invalidations[] = { { &smmuv3, smmuv3_invalidate, NULL }, { NULL, NULL, NULL } };

@@ -17,6 +17,6 @@ const struct iommu_boot *iommu_backend(void)
 	}
 }
 
-const struct iommu_invalidations iommu_invalidations[] = { { &amdvi_resident, amdvi_invalidate },
-							   { &vtd_resident, vtd_invalidate },
-							   { NULL, NULL } };
+const struct iommu_invalidations iommu_invalidations[] = { { &amdvi_resident, amdvi_invalidate, NULL },
+							   { &vtd_resident, vtd_invalidate, vtd_write_back },
+							   { NULL, NULL, NULL } };

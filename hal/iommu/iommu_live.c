@@ -8,7 +8,11 @@ enum { THE_IOMMU }; /* the only slot of its tables */
 
 enum hal_status iommu_live_put(struct iommu_live *live, uint64_t gpa, hpa_t hpa, uint64_t size)
 {
-	return pt_live_put(&live->tables, gpa, hpa, size, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);
+	enum hal_status status = pt_live_put(&live->tables, gpa, hpa, size, HAL_READ | HAL_WRITE, HAL_MEMORY_RAM);
+
+	if (status == HAL_OK && live->write_back)
+		live->write_back(&live->tables, gpa, size);
+	return status;
 }
 
 /* Leaves of one size: pt_live_take has looked. */
@@ -28,6 +32,8 @@ enum hal_status iommu_live_take(struct iommu_live *live, uint32_t self, uint64_t
 
 	if (status != HAL_OK || !pt_live_pending(&live->tables, THE_IOMMU, &generation))
 		return status;
+	if (live->write_back)
+		live->write_back(&live->tables, gpa, size);
 	if (!live->invalidate(live->view, self, gpa, size, leaf_at(&live->tables, gpa)))
 		return HAL_E_UNSUPPORTED;
 	pt_live_acknowledge(&live->tables, THE_IOMMU, generation);

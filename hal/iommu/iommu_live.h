@@ -4,7 +4,9 @@
  * within ranges that start-up has reserved. Resident, and linked where something calls it; nothing does yet.
  *
  *   iommu_live_create, iommu_live_reserve   start-up
- *   iommu_live_put    hole -> leaf. No IOMMU keeps anything about a hole, so nothing is invalidated.
+ *   iommu_live_put    hole -> leaf. No IOMMU that start-up accepts keeps anything about a hole, so nothing is
+ *                     invalidated: VT-d says so (CAP.CM). AMD-Vi's NpCache says the opposite in QEMU, whose model keeps none; there a
+ *                     function might at worst be refused once more.
  *   iommu_live_take   leaf -> hole; then the IOMMU is told to invalidate these leaves, by the domain that they were used with, and waited
  * for. A sandbox has one domain all its life, so that is its view's.
  *
@@ -23,17 +25,23 @@
  */
 typedef bool iommu_invalidate(const struct iommu_view *view, uint32_t self, uint64_t gpa, uint64_t size, uint64_t leaf);
 
+/* Makes what has been written to the entries of [gpa, gpa + size) visible to an IOMMU that reads memory and looks into no cache. */
+typedef void iommu_write_back(const struct pt_live *tables, uint64_t gpa, uint64_t size);
+
 /* Of an image's backends: a line beside that in iommu_backend. The list ends with NULL. */
 struct iommu_invalidations {
 	const struct iommu *of;
 	iommu_invalidate *invalidate;
+	iommu_write_back *write_back; /* NULL: the IOMMU's reads are coherent */
 };
 extern const struct iommu_invalidations iommu_invalidations[];
 iommu_invalidate smmuv3_invalidate, amdvi_invalidate, vtd_invalidate;
+iommu_write_back vtd_write_back;
 
 struct iommu_live {
 	const struct iommu_view *view;
 	iommu_invalidate *invalidate;
+	iommu_write_back *write_back;
 	struct pt_live tables;
 };
 

@@ -10,6 +10,7 @@ void iommu_live_create(struct iommu_live *live, const struct iommu_view *view)
 		row++;
 	live->view = view;
 	live->invalidate = row->invalidate;
+	live->write_back = row->write_back;
 	pt_live_create(&live->tables, &view->pt, 1);
 }
 

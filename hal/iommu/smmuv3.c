@@ -64,7 +64,10 @@ bool smmu_send(uint32_t at)
 	return smmu_begin(&at);
 }
 
-/* The entry aborts while its other words are written; what word 0 says, the SMMU finds in one access. */
+/*
+ * The entry aborts while its other words are written. The SMMU may read the words in any order (3.21.3), so it may have an old one beside a
+ * new: the stream's functions are silent, and CFGI_STE follows before they are not.
+ */
 static void write_entry(uint64_t *entry, const struct iommu_view *view, uint64_t word)
 {
 	if (word != SMMU_STE_ABORT) {
@@ -85,6 +88,7 @@ static bool invalidate(const struct iommu_view *view)
 		return false;
 	for (uint32_t n = 0; n < view->count; n++)
 		at = smmu_put(at, SMMU_CMD_CFGI_STE | (uint64_t)view->streams[n] << 32, CFGI_STE_LEAF);
+	at = smmu_put(at, SMMU_CMD_SYNC, 0); /* entries before pages, which would otherwise come back by an old one */
 	at = smmu_put(at, SMMU_CMD_TLBI_S12_VMALL | (uint64_t)view->domain << 32, 0);
 	return smmu_send(at);
 }

@@ -55,7 +55,7 @@ enum {
 };
 _Static_assert(SMMU_STREAM_BYTES + SMMU_COMMAND_BYTES + SMMU_EVENT_BYTES <= BH_SMMUV3_BYTES, "the table's frames hold all of it");
 _Static_assert(SMMU_STREAM_BYTES + SMMU_COMMAND_BYTES == BH_SMMUV3_EVENTS && SMMU_EVENT_BYTES == BH_FAULTS_BYTES, "as others read it");
-_Static_assert(BH_MAX_PCI_FUNCTIONS + 2 < 1 << SMMU_COMMAND_BITS, "a sandbox's commands fit the empty queue");
+_Static_assert(BH_MAX_PCI_FUNCTIONS + 3 < 1 << SMMU_COMMAND_BITS, "a sandbox's commands fit the empty queue");
 /* An index, and the bit that tells a full queue from an empty one: 3.5.1 "SMMU circular queues". */
 enum { SMMU_COMMAND_INDEX = (2 << SMMU_COMMAND_BITS) - 1 };
 

@@ -95,6 +95,7 @@ static const struct {
 	  "the IOMMU caches what is absent (CAP.CM), as another hypervisor's does; start the monitor without one, or in QEMU without "
 	  "caching-mode=on" },
 	{ CAPABILITY, 39, 1, 1, 1, "the IOMMU cannot invalidate single pages (CAP.PSI); use a newer machine" },
+	{ CAPABILITY, 48, 0x3f, 9, 0x3f, "the IOMMU cannot invalidate 2 MiB at once (CAP.MAMV); use a newer machine" },
 	{ CAPABILITY, 54, 3, 3, 3, "the IOMMU does not wait for what functions have asked of memory (CAP.DRD, DWD); use a newer machine" },
 };
 

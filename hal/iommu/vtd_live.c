@@ -3,7 +3,21 @@
 #include "hal/iommu/iommu_live.h"
 #include "hal/iommu/vtd.h"
 
-/* CAP.MAMV is at least 9 where pages of 2 MiB are: D51397, 6.5.2.3 "IOTLB Invalidate". What is larger takes the domain. */
+#include "arch/arch.h"
+#include "hal/pt/walk.h"
+
+/* ECAP.C is not asked for: every entry is written back before the IOMMU is told of it. */
+void vtd_write_back(const struct pt_live *tables, uint64_t gpa, uint64_t size)
+{
+	struct pt_place place;
+
+	for (uint64_t done = 0; done < size; done += pt_span(place.level)) {
+		place = pt_find(&tables->format, tables->root, gpa + done);
+		arch_cache_flush(place.entry);
+	}
+}
+
+/* CAP.MAMV is at least 9, as start-up has seen: D51397, 6.5.2.3 "IOTLB Invalidate". What is larger takes the domain. */
 enum { MOST_PAGES_SHIFT = 9 };
 
 bool vtd_invalidate(const struct iommu_view *view, uint32_t self, uint64_t gpa, uint64_t size, uint64_t leaf)

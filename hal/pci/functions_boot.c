@@ -6,6 +6,8 @@
 #include "hal/pci/config.h"
 
 enum { FUNCTIONS_A_DEVICE = 8, NOBODY = 0xffff, OFFSETS = 0xfc, MOST_CAPABILITIES = 48 };
+enum { VENDOR_VIRTIO = 0x1af4, VIRTIO_TRANSITIONAL = 0x1000, VIRTIO_MODERN = 0x1040, VIRTIO_LAST = 0x107f };
+enum { PCI_INTERRUPT_PIN = 0xff00 }; /* in the word of PCI_INTERRUPT_LINE; 0: it has none */
 
 static uint32_t read(uint32_t id, uint32_t offset)
 {
@@ -136,6 +138,25 @@ uint32_t pci_reset_ms(const struct pci_view *view)
 	return 0;
 }
 
+/*
+ * Virtio masters the bus whatever its command register says, once its driver has reset it (QEMU); transitional devices pass the IOMMU, too,
+ * as legacy drivers cannot accept VIRTIO_F_ACCESS_PLATFORM. Virtual I/O Device 1.2, 4.1.2 "PCI Device Discovery".
+ */
+static bool can_be_held(const struct bh_pci_function *function)
+{
+	uint32_t device = function->identity >> 16;
+
+	if ((function->identity & PCI_VENDOR) != VENDOR_VIRTIO || device < VIRTIO_TRANSITIONAL || device > VIRTIO_LAST)
+		return true;
+	return function->dma == BH_DMA_UNPROTECTED || (function->dma == BH_DMA_TRANSLATED && device >= VIRTIO_MODERN);
+}
+
+/* Who may not raise a line drives no pin, or one that can be switched off: since PCI 2.3. PCI Local Bus 3.0, 6.2.2 "Device Control". */
+static bool keeps_line_down(const struct pci_function *own, uint32_t id)
+{
+	return !own->always || !(read(id, PCI_INTERRUPT_LINE) & PCI_INTERRUPT_PIN) || read(id, PCI_COMMAND) & PCI_COMMAND_INTX_DISABLE;
+}
+
 /* Its ROM is off. */
 enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *function)
 {
@@ -143,7 +164,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 
 	if (view->count == BH_MAX_PCI_FUNCTIONS || function->id >= board.pci.functions)
 		return HAL_E_RANGE;
-	if (!is_there(function) || !has_bars(function))
+	if (!is_there(function) || !can_be_held(function) || !has_bars(function))
 		return HAL_E_UNSUPPORTED;
 	write(function->id, PCI_ROM_ADDRESS, 0);
 	own->place = function->id << PCI_REGISTER_BITS;
@@ -154,7 +175,7 @@ enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *f
 		own->bar[bar] = function->bar[bar];
 	view->count++;
 	pci_reset(view, HAL_LOCK_START_UP, PCI_COMMAND_DECODE);
-	return holds_bars(function) ? HAL_OK : HAL_E_UNSUPPORTED;
+	return holds_bars(function) && keeps_line_down(own, function->id) ? HAL_OK : HAL_E_UNSUPPORTED;
 }
 
 static uint64_t page_of(uint32_t id)

@@ -102,7 +102,11 @@ enum { PCI_RESET_MS = 100 };
 uint32_t pci_reset_ms(const struct pci_view *view);
 /* Makes an empty view. Where one pair of ports leads to all configuration registers, all monitors share a lock on the page of `boxes`. */
 void pci_create_view(struct pci_view *view, struct hal_kick_mailbox *boxes);
-/* Adds a function: checks that it is the one that the table means and places its base addresses. HAL_E_UNSUPPORTED: another, or none. */
+/*
+ * Adds a function: checks that it is the one that the table means and places its base addresses. HAL_E_RANGE: no room, or no such function
+ * on this board. HAL_E_UNSUPPORTED: another, or none; or one that no command register or IOMMU holds. Or it does not take its addresses, or
+ * has an interrupt pin that cannot be switched off and no line: then it is in the view, for start-up to refuse.
+ */
 HAL_CHECKED enum hal_status pci_grant(struct pci_view *view, const struct bh_pci_function *function);
 /*
  * Lets the guest of the function that was granted last use its messages, without their address where `address` is not 0: messages get that.

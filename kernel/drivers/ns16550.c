@@ -69,8 +69,9 @@ void ns16550_transmit_interrupt(bool on)
 bool ns16550_serve(void (*received)(char c))
 {
 	bool room = false;
+	unsigned n;
 
-	for (unsigned n = 0; n < MAX_CAUSES; n++) {
+	for (n = 0; n < MAX_CAUSES; n++) {
 		unsigned cause = read(IIR) & IIR_CAUSE;
 
 		if (cause == IIR_NONE)
@@ -81,6 +82,12 @@ bool ns16550_serve(void (*received)(char c))
 			(void)read(USR);
 		else if (read(LSR) & LSR_DATA_READY)
 			received((char)read(DATA));
+	}
+	if (n == MAX_CAUSES) { /* down and up again: what is left is another edge */
+		unsigned on = read(IER);
+
+		write(IER, 0);
+		write(IER, on);
 	}
 	return room;
 }

@@ -19,6 +19,7 @@ enum {
 enum { UARTFR_RXFE = 1 << 4, UARTFR_TXFF = 1 << 5 };
 enum { UARTLCR_H_WLEN_8 = 3 << 5 };
 enum { UARTCR_UARTEN = 1 << 0, UARTCR_TXE = 1 << 8, UARTCR_RXE = 1 << 9 };
+enum { MOST_CHARACTERS = 64 }; /* at once, two full FIFOs: what then is left came after the cause was cleared, and is another */
 enum { INTERRUPT_RX = 1 << 4, INTERRUPT_TX = 1 << 5, INTERRUPTS_ALL = 0x7ff };
 
 static uint64_t base;
@@ -57,7 +58,7 @@ static bool pl011_serve(void (*received)(char c))
 	uint32_t causes = arch_mmio_read32(base + UARTMIS);
 
 	arch_mmio_write32(base + UARTICR, causes);
-	while (!(arch_mmio_read32(base + UARTFR) & UARTFR_RXFE))
+	for (unsigned n = 0; n < MOST_CHARACTERS && !(arch_mmio_read32(base + UARTFR) & UARTFR_RXFE); n++)
 		received((char)arch_mmio_read32(base + UARTDR));
 	return causes & INTERRUPT_TX;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local APIC in x2APIC mode: SDM vol. 3, 12.12 "Extended xAPIC (x2APIC)"; APM vol. 2, 16.11. A monitor routes the lines
+ * The local APIC in x2APIC mode: SDM vol. 3A, 11.12 "Extended xAPIC (x2APIC)"; APM vol. 2, 16.11. A monitor routes the lines
  * of devices before the sandbox starts; on the bare machine, where an IOAPIC is granted, the kernel does it.
  */
 #include "kernel/drivers/x2apic.h"
@@ -68,7 +68,7 @@ static void x2apic_init(void)
 	x2apic_init_core();
 }
 
-/* WRMSR to the x2APIC does not wait for earlier stores. SDM vol. 3, 12.12.3 "MSR Access in x2APIC Mode". */
+/* WRMSR to the x2APIC does not wait for earlier stores. SDM vol. 3A, 11.12.3 "MSR Access in x2APIC Mode". */
 void x2apic_command(unsigned slot, uint32_t command)
 {
 	__asm__ volatile("mfence\n\tlfence" ::: "memory");
@@ -90,7 +90,7 @@ static uint32_t x2apic_enable_device(const struct bh_grant *grant)
 	return grant->vector;
 }
 
-/* SDM vol. 3, 12.9 "Spurious Interrupt": it is not in service, and wants no end. Somebody's interrupt at its vector is. */
+/* SDM vol. 3A, 11.9 "Spurious Interrupt": it is not in service, and wants no end. Somebody's interrupt at its vector is. */
 static bool is_spurious(uint32_t vector)
 {
 	return vector == VECTOR_SPURIOUS && !(x86_rdmsr(MSR_X2APIC_ISR7) & ISR7_VECTOR_SPURIOUS);

@@ -5,7 +5,7 @@
 
 extern const struct irq_controller x2apic;
 
-/* Interrupts that are none: SDM vol. 3, 12.6.1 "Interrupt Command Register (ICR)"; STARTUP with the number of a page. */
+/* Interrupts that are none: SDM vol. 3A, 11.6.1 "Interrupt Command Register (ICR)"; STARTUP with the number of a page. */
 enum { X2APIC_SMI = 2 << 8, X2APIC_INIT = 5 << 8, X2APIC_STARTUP = 6 << 8 };
 
 /* Sends to core `slot` of the sandbox. */

@@ -68,7 +68,7 @@ def test_without_asking_it_stays_refused(compile_on: Compile, tmp_path: Path) ->
     assert broken(compile_on(written(tmp_path, "&two { access = <&card>; };"), BOCHS)) == ["BH-R103"]
     bridge = written(tmp_path, GRANT, card='"pci8086,1237", "pciclass,0604"')
     assert "BH-R103" in broken(compile_on(bridge, BOCHS))
-    assert "BH-R049" in broken(compile_on(written(tmp_path, GRANT, card='"pci8086,100e"'), BOCHS))  # of no class: it may be a bridge
+    assert broken(compile_on(written(tmp_path, GRANT, card='"pci8086,100e"'), BOCHS)) == ["BH-R049"]  # of no class: it may be a bridge
 
 
 def test_start_up_knows_a_machine_with_an_iommu(compile_on: Compile, tmp_path: Path, monitor_refuses: Monitor) -> None:

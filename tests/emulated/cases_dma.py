@@ -5,11 +5,12 @@ The attacker owns nic0. What it has written is looked for in all of the machine'
 """
 
 from tests.emulated.case import ARM, GICV3, SVM, VTD, Case, Sandbox
-from tests.emulated.expect import Blocked, Contained, Expectation, Flooded, NeverSays, Parked, Restarted, Returned, Says
+from tests.emulated.expect import Blocked, Contained, Expectation, Flooded, NeverSays, NoExits, Parked, Restarted, Returned, Says
 
 CARD, OTHER_CARD = "nic0", "nic1"
 WORD, FIRST = 0x0D60475A, 0x91F4CB2E0D60475A  # of a frame
 SMMU, GICD, UART = 0x09050000, 0x08000000, 0x09000000
+STREAM_TABLE = 0x80  # of the SMMU's registers, not zero; QEMU answers reads of 64 bits at the first with zeros
 BAR0, ECAM = 0x2E200000, 0x3F008000
 AMD_VI, VT_D, IO_APIC, MESSAGES = 0xFED80000, 0xFED90000, 0xFEC00000, 0xFEE00000
 PC_BAR0, PC_ECAM, PC_WINDOW = 0xC0200000, 0xB0028000, 0xFD000000
@@ -136,7 +137,7 @@ INTERRUPTS = (
     sends("vector-to-a-foreign-core", 2, FIXED, (Says("attacker", "attacker: stray interrupt 0x55"),), quick=True),
     sends("vector-to-everybody", EVERYBODY, FIXED, (Says("attacker", "attacker: stray interrupt 0x55"),)),
     sends_by_table(2),
-    sends("nmi", 2, NMI, (NeverSays("attacker", "stray"),)),
+    sends("nmi", 2, NMI, (NeverSays("attacker", "stray"), NoExits("bystander"), NoExits("victim"))),  # a monitor takes one for a kick
 )
 
 CASES = (
@@ -185,7 +186,7 @@ CASES = (
     reads("own-pool", "{attacker.pool}"),
     reads("monitor", "{image}", quick=True),
     reads("iommu-tables", "{iommu}"),
-    reads("iommu-registers", f"{SMMU:#x}", platforms=ARM),
+    reads("iommu-registers", f"{SMMU + STREAM_TABLE:#x}", platforms=ARM),
     reads("amd-vi-registers", f"{AMD_VI:#x}", platforms=(SVM,)),
     reads("vt-d-registers", f"{VT_D:#x}", platforms=(VTD,)),
     reads("own-registers", f"{BAR0:#x}", platforms=ARM),

@@ -111,8 +111,14 @@ def test_a_file_comes_to_it_whole(linux: Linux) -> None:
 
 
 def test_nothing_leads_outside(linux: Linux) -> None:
+    """The server answers whoever is here; `nc` there starts and ends without an answer."""
     with served(b"secret") as server:
-        assert "secret" not in " ".join(linux.shell.ask(f"echo GET / | nc -w 5 10.0.2.2 {server}"))
+        with urllib.request.urlopen(f"http://127.0.0.1:{server}/", timeout=30) as answer:
+            assert answer.read() == b"secret"
+        said = linux.shell.ask(f"echo GET / | nc -w 5 10.0.2.2 {server}; echo status $?; ping -q -c 1 10.0.2.2 | grep received")
+        assert "secret" not in " ".join(said)
+        assert said[-2] in ("status 0", "status 1"), said
+        assert "1 packets received" in said[-1], said
 
 
 def test_the_card_does_not_master_the_bus(linux: Linux) -> None:

@@ -245,6 +245,15 @@ DMA = (
         SVM,
         "victim said 'victim: stray interrupt",
     ),
+    MachineMutation(
+        "a guest chooses where non-maskable messages go",
+        "hal/pci/messages_boot.c",
+        "own->messages[0].bytes = MSI_ADDRESS;",
+        "",
+        "dma-sends-nmi",
+        VTD,
+        "exits in steady state",
+    ),
     # QEMU's VT-d keeps translations by domain and page, and entries until it is told, of whatever domain.
     *(
         MachineMutation(

@@ -4,6 +4,7 @@ what was written back.
 """
 
 from tests.mutation.mutation import Mutation
+from tests.mutation.rows_iommu_live import IOMMU_EDITOR
 
 VTD, VTD_START, VTD_INVALIDATES = "hal/iommu/vtd.c", "hal/iommu/vtd_boot.c", "hal/iommu/vtd_live.c"
 
@@ -14,6 +15,10 @@ def row(what: str, old: str, new: str, file: str = VTD) -> Mutation:
 
 def start(what: str, old: str, new: str) -> Mutation:
     return row(what, old, new, VTD_START)
+
+
+def grants(what: str, old: str, new: str) -> Mutation:
+    return Mutation(f"PCI functions: {what}", "hal/pci/functions_boot.c", old, new, "grant_test")
 
 
 def message(what: str, old: str, new: str, file: str = "hal/pci/messages.c") -> Mutation:
@@ -30,6 +35,12 @@ ASKED = "(is_unasked ? vtd_carry_out(tail) : ends(tail)) ? where(VTD_TAIL) : VTD
 REPAIR = "(void)vtd_put_wait(where(VTD_HEAD), vtd->asked - 1);"
 SOURCE = "entry[1] = ENTRY_SOURCE | source;"
 VT_D = (
+    grants("one that no command register holds is granted", "!can_be_held(function) || ", ""),
+    grants("a transitional one passes for one behind an IOMMU", "function->dma == BH_DMA_TRANSLATED && device >= VIRTIO_MODERN", "function->dma == BH_DMA_TRANSLATED"),
+    grants("a pin that cannot be switched off is granted without a line", " && keeps_line_down(own, function->id)", ""),
+    grants("firmware's ROM stays on", "write(function->id, PCI_ROM_ADDRESS, 0);", ""),
+    row("pages that come stay in caches", "if (status == HAL_OK && live->write_back)", "if (false)", IOMMU_EDITOR),
+    row("pages that go stay in caches", "return status; if (live->write_back)", "return status; if (false)", IOMMU_EDITOR),
     row("an entry is changed and not invalidated", CONTEXT, ";"),
     row("entries of another domain are invalidated", CONTEXT, CONTEXT.replace("| domain", "| domain + 0x10000")),
     row("entries of all functions are invalidated", CONTEXT, "tail = vtd_put(tail, VTD_INVALIDATE_CONTEXTS, 0);"),

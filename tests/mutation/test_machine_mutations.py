@@ -8,6 +8,7 @@ time. A group is what breaks one file on one platform, and stays with one worker
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -79,10 +80,23 @@ def marks(*rows: MachineMutation) -> list[pytest.MarkDecorator]:
 CONTROLS = [pytest.param(*case, id="-".join(case), marks=marks(*rows)) for case, rows in OF_CASE.items()]
 ROWS = [pytest.param(one.platform, one, id=f"{one.platform}-{one.what}", marks=marks(one)) for one in IN_ORDER]
 
+WITH_MORE = {(one.platform, one.caught_by, one.beside): one for one in IN_ORDER if one.beside}
+BESIDE = [pytest.param(one.platform, one, id=f"{one.platform}-{one.caught_by}", marks=marks(one)) for one in WITH_MORE.values()]
+
 
 @pytest.mark.parametrize(("platform", "case"), CONTROLS)
 def test_without_a_mutation_all_is_well(platform: str, case: str, tree: Tree) -> None:
     status, said = tree.run_case(platform, case)
+    assert status == 0, said
+
+
+@pytest.mark.parametrize(("platform", "mutation"), BESIDE)
+def test_what_is_broken_beside_is_not_noticed(platform: str, mutation: MachineMutation, tree: Tree) -> None:
+    """Else a row with it would prove nothing."""
+    first, *rest = mutation.beside
+    alone = replace(mutation, file=first.file, old=first.old, new=first.new, beside=tuple(rest))
+    with tree.with_mistake(alone):
+        status, said = tree.run_case(platform, mutation.caught_by)
     assert status == 0, said
 
 

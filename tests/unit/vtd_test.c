@@ -410,6 +410,30 @@ static void test_invalidate(void)
 	CHECK(!vtd_invalidate(&view, SELF, GUEST, 0x1000, 0x1000));
 }
 
+/* The IOMMU reads memory and not caches: what comes or goes is written back before it is told. */
+static void test_pages_that_come_and_go(void)
+{
+	static struct iommu_live live;
+	const uint64_t pages = GUEST + 0x10000000;
+
+	check_context.subject = "pages that come and go";
+	begin();
+	fake_vtd.guard = NULL;
+	iommu_live_create(&live, &view);
+	CHECK_EQ(iommu_live_reserve(&live, &view, pages, 0x10000, 0), HAL_OK);
+	iommu_publish();
+	CHECK(iommu_open(&view, SELF));
+	CHECK(iommu_open(&neighbour, SELF));
+	CHECK_EQ(fake_vtd_dma(NIC, pages), ABORTED);
+	CHECK_EQ(iommu_live_put(&live, pages, (hpa_t){ RAM + 0x100000 }, 0x3000), HAL_OK);
+	for (uint64_t page = 0; page < 0x3000; page += 0x1000)
+		CHECK_EQ(fake_vtd_dma(NIC, pages + page), RAM + 0x100000 + page);
+	CHECK_EQ(iommu_live_take(&live, SELF, pages + 0x1000, 0x2000), HAL_OK);
+	CHECK_EQ(fake_vtd_dma(NIC, pages + 0x1000), ABORTED);
+	CHECK_EQ(fake_vtd_dma(NIC, pages + 0x2000), ABORTED);
+	CHECK_EQ(fake_vtd_dma(NIC, pages), RAM + 0x100000);
+}
+
 static void test_nobody_without(void)
 {
 	static const struct iommu_view nobody;
@@ -500,6 +524,7 @@ int main(void)
 	test_a_command_in_error();
 	test_an_error_before_an_end();
 	test_invalidate();
+	test_pages_that_come_and_go();
 	test_nobody_without();
 	test_map();
 	test_narrow();

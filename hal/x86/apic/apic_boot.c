@@ -50,17 +50,23 @@ void apic_sleep(void)
 /*
  * SDM vol. 3A, 9.4.4 "MP Initialization Example", without its 10 ms: no processor with SVM or VT-x needs them. A STARTUP
  * that comes before INIT has been carried out is lost, and is harmless to a core that runs; so it is repeated, for a second
- * or so: an emulator's cores are threads, which a busy host keeps waiting.
+ * or so: an emulator's cores are threads, which a busy host keeps waiting. A core that has not come may yet come, and would take what is
+ * meant for the next one: after it none is started any more.
  */
 enum hal_status hal_core_start(uint64_t hardware_id, uint32_t argument)
 {
 	uint32_t apic_id = (uint32_t)hardware_id;
-	uint8_t vector = x86_trampoline_prepare(argument);
+	static bool is_awaited;
+	uint8_t vector;
 
+	if (is_awaited)
+		return HAL_E_UNSUPPORTED;
+	vector = x86_trampoline_prepare(argument);
 	apic_send(apic_id, APIC_INIT, 0);
 	for (unsigned tries = STARTUP_TRIES; tries && !x86_trampoline_taken(); tries--) {
 		apic_send(apic_id, APIC_STARTUP, vector);
 		apic_sleep();
 	}
-	return x86_trampoline_taken() ? HAL_OK : HAL_E_UNSUPPORTED;
+	is_awaited = !x86_trampoline_taken();
+	return is_awaited ? HAL_E_UNSUPPORTED : HAL_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local APIC's timer, one-shot: SDM vol. 3, 12.5.4 "APIC Timer". It counts its own clock, so its pace is measured once
+ * The local APIC's timer, one-shot: SDM vol. 3A, 11.5.4 "APIC Timer". It counts its own clock, so its pace is measured once
  * against the TSC. (The TSC-deadline mode would need no pace, but not every machine has it.)
  *
  * Whatever is measured goes through vector_measure, which reads the TSC before anything else.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the timer and its measuring entry in vectors.S share. SDM vol. 3, 12.12 "Extended xAPIC (x2APIC)", register map. */
+/* What the timer and its measuring entry in vectors.S share. SDM vol. 3A, 11.12 "Extended xAPIC (x2APIC)", register map. */
 #pragma once
 
 #define MSR_X2APIC_EOI 0x80b

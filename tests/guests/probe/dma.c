@@ -56,7 +56,7 @@ uint64_t dma_listen(uint64_t byte, uint64_t unused)
 	bool came;
 
 	(void)unused;
-	to_receive[0].address = to_receive[1].address = (uintptr_t)buffer;
+	to_receive[0] = to_receive[1] = (struct i82574_descriptor){ (uintptr_t)buffer, 0, 0 };
 	i82574_reset(card, (uintptr_t)to_send, (uintptr_t)to_receive);
 	i82574_connect(card, I82574_RING_BYTES);
 	i82574_receive(card, 2);

@@ -161,8 +161,10 @@ static enum campaign_outcome arm(const struct campaign_queue *queue, uint32_t nu
 	i82574_reset(card(), (uintptr_t)to_send, (uintptr_t)ring);
 	i82574_connect(card(), BH_PAGE_BYTES);
 	i82574_receive(card(), armed);
-	if (!i82574_is_done(ring, SOON))
+	if (!i82574_is_done(ring, SOON)) {
+		armed = 0;
 		return CAMPAIGN_REFUSED;
+	}
 	(void)info_call_monitor(request->value & TRANSFER_END ? BH_CALL_PARK : BH_CALL_RESTART, 0, 0);
 	return CAMPAIGN_REFUSED;
 }

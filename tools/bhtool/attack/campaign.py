@@ -69,7 +69,7 @@ class Campaign:
             "platform": self.platform.name,
             "seed": self.seed,
             "attempts": self.attempts,
-            "contained": self.attempts - sum(one.request is not None for one in self.escapes),
+            "contained": self.attempts - self.escaped(),
             "escapes": [str(one) for one in self.escapes],
             "heartbeats": self.heartbeats,
             "heartbeats_lost": self.heartbeats_lost,
@@ -93,9 +93,10 @@ class Campaign:
             found[group] += count
         return found
 
-    def escapes_of(self, group: str) -> int:
-        """Those of which somebody knows by what attempt."""
-        return sum(one.request is not None and one.request.group == group for one in self.escapes)
+    def escaped(self, group: str = "") -> int:
+        """Attempts, of a class or of all, that are known to have got through; one may have been seen at several places."""
+        found = {one.request.number: one.request.group for one in self.escapes if one.request}
+        return sum(group in ("", one) for one in found.values())
 
     def judge(self, request: Request, outcome: Outcome) -> None:
         self.outcomes[request.number] = outcome

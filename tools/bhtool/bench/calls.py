@@ -62,7 +62,8 @@ def calls(log: Iterable[bytes], watch: Watch) -> Iterator[tuple[str, int]]:
     for lines in log:
         for core, address, stopped in LINE.findall(lines):
             if stopped:
-                seen.unsee() if own else None
+                if own:
+                    seen.unsee()
                 continue
             own = int(core) == watch.core
             if own:

@@ -26,6 +26,7 @@ CARD = "nic0"
 MIB, RESTARTS = 4, 20
 LIMIT = 300.0
 PARTS = {"open": "a stream opened", "close": "a stream closed", "reset": "its function silenced, and given its registers again"}
+CALLS = {"open": 1, "close": 1, "reset": 3}  # of one restart: silenced, reset by itself, decoding again (hal/*/core.c, hal/arm/psci.c)
 # Of hal/iommu: an image may have several, and its machine has one. What a program without locks, checks and several streams took for one of them.
 PROTOTYPES = {"smmu": 75, "amdvi": 64, "vtd": 42}
 
@@ -41,11 +42,19 @@ def watch(stage: Stage) -> Watch:
 
 
 def part_rows(found: dict[str, list[int]]) -> list[Row]:
-    """By the last word of a function's name; none before each part has been seen often enough."""
-    parts = {name.rpartition("_")[2]: (name.partition("_")[0], counts) for name, counts in found.items()}
+    """By the last word of a function's name, of one restart; none before each part has been seen often enough."""
+    parts = {
+        name.rpartition("_")[2]: (name.partition("_")[0], per_restart(name.rpartition("_")[2], counts)) for name, counts in found.items()
+    }
     if not all(part in parts and len(parts[part][1]) >= RESTARTS // 4 for part in PARTS):
         return []
     return [Row.of(text, "instructions", parts[part][1], PROTOTYPES.get(parts[part][0])) for part, text in PARTS.items()]
+
+
+def per_restart(part: str, counts: list[int]) -> list[int]:
+    """What a restart that has ended took for its calls together."""
+    calls_each = CALLS[part]
+    return [sum(counts[n : n + calls_each]) for n in range(0, len(counts) - calls_each + 1, calls_each)]
 
 
 def call_rows(stage: Stage) -> list[Row]:

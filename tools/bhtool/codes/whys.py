@@ -179,7 +179,7 @@ WHYS = {
         example="accepts-notify = <&engine>;      /* in the other */",
     ),
     "BH-R125": Why(
-        "Behind VT-d a monitor owns the addresses of messages, so it keeps the pages around their table. Where they lie start-up compares with the function's own capability.",
+        "Behind VT-d a monitor owns the addresses of messages, so it keeps the pages around their table. Start-up compares their place with the function's own capability.",
         causes=("a table that was copied from another card", "a base address that the node leaves out"),
         example="nic: ethernet@5,0 { bulkhead,msix = <3 0x0 5>; };      /* base address 3, offset 0, 5 entries: lspci -vv shows them */",
     ),

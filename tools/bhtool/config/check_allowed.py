@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bhtool.config.dma import dma_of
 from bhtool.config.domains import ALLOWS_DMA, Domains, Sandbox
+from bhtool.config.iommu import MAP
 from bhtool.config.machine import Device
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.rule import Finding
@@ -32,6 +33,15 @@ def is_needed(domains: Domains) -> Iterator[Finding]:
         if sandbox.dma_reason.strip() and not _masters(sandbox):
             why = "no PCI function of its own masters the bus without an IOMMU"
             yield Finding(sandbox.where(ALLOWS_DMA), f"`{ALLOWS_DMA}` of `{sandbox.name}` is needless: {why}")
+
+
+def has_no_iommu(domains: Domains) -> Iterator[Finding]:
+    """Start-up lets nothing go past one."""
+    iommu = domains.machine.iommu
+    for sandbox in _asking(domains):
+        for device in _masters(sandbox) if iommu else ():
+            text = f"{device.name} of `{sandbox.name}` would go past {iommu.name}: no row of `{MAP}` leads its stream there"
+            yield Finding(sandbox.where(ALLOWS_DMA), text)
 
 
 def one_asks(domains: Domains) -> Iterator[Finding]:
@@ -62,4 +72,5 @@ def judge_addresses(domains: Domains, plans: Sequence[SandboxPlan]) -> Iterator[
             text = f"Linux in `{sandbox.name}` sees its RAM at {guest:#x} and hands out its own addresses, and the RAM lies at {one.ram_hpa:#x}"
             yield Finding(sandbox.where("memory-region"), text)
         if not sandbox.is_linux and len(one.ram) > 1:
-            yield Finding(sandbox.where("takes-the-rest"), f"RAM of `{sandbox.name}` lies in {len(one.ram)} places, without one offset")
+            text = f"RAM of `{sandbox.name}` lies in {len(one.ram)} places, without one offset: name one `memory-region` for it"
+            yield Finding(sandbox.where("takes-the-rest"), text)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bhtool.config.machine import Device, buses
+from bhtool.config.pci_function import Function
 from bhtool.config.plan import Dma, DmaFree, Translated, Unprotected
 
 REASON = "bulkhead,dma-free"
@@ -96,18 +97,23 @@ def passes_iommu(device: Device) -> str:
     drivers cannot accept that feature. Nothing that is not virtio has either.
     """
     function = device.function
-    identity = function.identity if function and function.stream else 0
-    if identity & 0xFFFF != VIRTIO_VENDOR or identity >> 16 not in VIRTIO_DEVICES:
+    if not function or not function.stream or not is_virtio(function):
         return ""
-    if identity >> 16 in TRANSITIONAL:
+    if function.identity >> 16 in TRANSITIONAL:
         return "is a transitional virtio function, whose legacy interface goes past the IOMMU"
     if IOMMU_PLATFORM not in device.node.properties:
         return f"is a virtio function, which goes past the IOMMU where its platform does not make it obey (`{IOMMU_PLATFORM}`)"
     return ""
 
 
+def is_virtio(function: Function) -> bool:
+    return function.identity & 0xFFFF == VIRTIO_VENDOR and function.identity >> 16 in VIRTIO_DEVICES
+
+
 def _judge_by_itself(device: Device) -> DmaFree | Doubt:
     node = device.node
+    if device.function and is_virtio(device.function):
+        return Doubt("is a virtio function, which masters the bus whatever its command register says")
     if REASON in node.properties:
         return DmaFree("board tree", node.text(REASON))
     binding = _binding(device)

@@ -74,7 +74,7 @@ def _rmrr(block: bytes) -> Iterator[Kept]:
     _, segment, base, limit = RMRR_FIXED.unpack_from(block)
     if limit < base:
         raise ValueError(f"a region ends at {limit:#x}, before it begins")
-    names = ", ".join(_scopes(block[RMRR_FIXED.size :])) or "functions that it does not name"
+    names = ", ".join(_scopes(block[RMRR_FIXED.size :])) or "unnamed functions"
     yield Kept(Span(base, limit + 1 - base), f"{names} of segment {segment}" if segment else names)
 
 

@@ -74,7 +74,14 @@ DMA_RULES = (
         "DMA without an IOMMU is asked for only where a function needs it.",
         "take out `allow-unprotected-dma`",
         allowed.is_needed,
-        unless=("BH-R040", "BH-R120", "BH-R124"),
+        unless=("BH-R040", "BH-R049", "BH-R120", "BH-R124"),
+    ),
+    Rule(
+        "BH-R126",
+        "DMA without an IOMMU is for a machine without one.",
+        "give the function a row in `iommu-map` of the board tree, and take out `allow-unprotected-dma`",
+        allowed.has_no_iommu,
+        unless=("BH-R104",),
     ),
     Rule(
         "BH-R122",
@@ -95,5 +102,6 @@ DMA_WARNINGS = (
         "Every function that masters the bus is behind an IOMMU.",
         "take the function out of `access`, or choose a board with an IOMMU",
         allowed.exposes,
+        unless=("BH-R126",),
     ),
 )

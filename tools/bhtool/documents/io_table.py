@@ -36,7 +36,8 @@ def cell(row: dict[str, Any] | None, alone: dict[str, Any] | None, share: Callab
         return ""
     text = f"{row['median']:,}"
     if alone and row is not alone:
-        text += f" ({share(row['median'], alone['median']):.0f} %)"
+        digits = 1 if row.get("met") is False else 0  # so that no miss looks like the target
+        text += f" ({share(row['median'], alone['median']):.{digits}f} %)"
     return text + (": missed" if row.get("met") is False else "")
 
 

@@ -47,11 +47,11 @@ def by_outcome(result: Campaign) -> Table:
 def by_cell(result: Campaign) -> Table:
     states = [state.name for state in transfer_requests.STATES if any(cell[2] == state.name for cell in result.coverage)]
     title = f"Attempts of network cards by class on {result.platform.name}, seed {result.seed}"
-    table = table_of(title, "class", "tried", "contained", "escapes", "emulator-open", *states)
+    table = table_of(title, "class", "tried", "contained", "escaped", "emulator-open", *states)
     table.caption = CARDS_LEGEND
     for one in transfers.CLASSES:
         if one.name in result.by_class:
-            tried, escapes = result.by_class[one.name].total(), result.escapes_of(one.name)
+            tried, escapes = result.by_class[one.name].total(), result.escaped(one.name)
             cells = ["/".join(str(result.coverage[one.name, edge, state]) for edge in transfers.EDGES) for state in states]
             table.add_row(one.name, str(tried), str(tried - escapes), str(escapes), str(result.emulator_open_by_class[one.name]), *cells)
     return table
@@ -108,6 +108,10 @@ def attack(
         raise BulkheadError(f"on {platform.name} there is no class {group}: take one of {', '.join(known)}", Status.USAGE)
     if dma:
         require_cards(platform)
+    elif "dma" in unprotected:
+        raise BulkheadError(
+            "--without dma goes with --dma: processors' campaigns have no function that masters the bus; add --dma", Status.USAGE
+        )
     with screen.progress("preparing"):
         build_platform(platform, screen.report)
     with screen.progress(f"attacking on {platform.name}"):
