@@ -53,7 +53,7 @@ def test_what_vt_d_names_is_found() -> None:
     content = table(b"DMAR", DRHD, rmrr(0x7000_0000, 0x7000_FFFF, usb, behind), rmrr(0x1000, 0x1FFF, segment=1))
     assert parse("dmar.dat", content) == [
         Kept(Span(0x7000_0000, 0x10000), "00:14.0, 00:1c.4/00.1"),
-        Kept(Span(0x1000, 0x1000), "functions that it does not name of segment 1"),
+        Kept(Span(0x1000, 0x1000), "unnamed functions of segment 1"),
     ]
 
 

@@ -108,4 +108,4 @@ def test_io_is_a_line_for_each_size_with_shares_of_what_there_is_alone() -> None
     rows[1] = replace(rows[1], target="median at least 95 % of alone", met=False)
     figures = Figures([Stored("io", "qemu-svm", Result("io", "qemu-svm", rows).as_dict())])
     assert figures.platforms("io") == ["qemu-svm"]
-    assert figures.io("qemu-svm").splitlines()[2] == "| UDP send, 64 | 1,000 |  | 940 (94 %): missed |  | 500 |  | 625 (80 %) |  | 0 |"
+    assert figures.io("qemu-svm").splitlines()[2] == "| UDP send, 64 | 1,000 |  | 940 (94.0 %): missed |  | 500 |  | 625 (80 %) |  | 0 |"

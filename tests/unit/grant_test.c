@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BH-I1.dma, BH-I4.lines. Which PCI functions start-up grants (hal/pci/functions_boot.c), and what state they are then in. */
+/* BH-I1.dma, BH-I1.device. Which PCI functions start-up grants (hal/pci/functions_boot.c), and what state they are then in. */
 #include <string.h>
 
 #include "arch/arch.h"
