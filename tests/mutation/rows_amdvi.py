@@ -47,6 +47,8 @@ AMD_VI = (
     ),
     row("a closed entry fills the log", CLOSED, CLOSED.replace("view->open[AMDVI_DOMAIN]", "view->domain")),
     row("a closed entry has the domain of none", CLOSED, CLOSED.replace("view->open[AMDVI_DOMAIN]", "AMDVI_ONE_EVENT")),
+    row("events go where firmware's did", "write(EVENTS, (uintptr_t)tables->events | RING_256);", "", AMDVI_START),
+    row("events go behind firmware's", "write(AMDVI_EVENT_TAIL, 0);", "", AMDVI_START),
     row("functions that nobody has fill the log", "[AMDVI_DOMAIN] = AMDVI_ONE_EVENT,", "", AMDVI_START),
     row("entries of later streams are not filled", "sizeof(tables->devices) / WORD_BYTES", "256 * AMDVI_ENTRY_WORDS", AMDVI_START),
     row("the last entry is not filled", "sizeof(tables->devices) / WORD_BYTES", "sizeof(tables->devices) / WORD_BYTES - 4", AMDVI_START),

@@ -61,6 +61,8 @@ VT_D = (
     row("the queue stands after an error", "arch_mmio_write32(board.iommu.registers + VTD_FAULT_STATUS, VTD_QUEUE_ERROR);", ""),
     row("what stands in for a command in error ends the wait", REPAIR, REPAIR.replace(" - 1", "")),
     row("a command in error is waited for", "VTD_FAULT_STATUS) & VTD_QUEUE_ERROR)", "VTD_FAULT_STATUS) & 0)"),
+    start("faults interrupt whom firmware has told", "write(FAULT_CONTROL, MASKED);", ""),
+    start("the queue interrupts whom firmware has told", "write(QUEUE_CONTROL, MASKED);", ""),
     start("firmware's root counts", "return turn_on(ROOT_SET) &&", "return"),
     start("entries that firmware opened are held", "vtd_carry_out(vtd_put(0, VTD_INVALIDATE_CONTEXTS, 0))", "true"),
     start("translations that firmware opened are held", "vtd_carry_out(vtd_put((uint32_t)read64(VTD_TAIL), VTD_INVALIDATE_PAGES, 0))", "true"),

@@ -304,7 +304,10 @@ static void reset(void)
 	machine.base = (uint32_t)REGISTERS;
 	machine.misc = 0x182e00;
 	*at(0x18) = 1 | 1 << 12;
+	*at(0x10) = UINT64_C(8) << 56 | 0x7000; /* a log of firmware's */
 	*at(0x20) = 1;
+	*at(0x2010) = 0x40;
+	*at(0x2018) = 0x80;
 	*at(0x2020) = 0x10;
 	*at(0x30) = 0x29d3;
 	for (unsigned n = 0; n < 256; n++)
@@ -366,7 +369,10 @@ static void test_block(void)
 		CHECK(!memcmp(word_at(tables + stream * 32), closed, sizeof(closed)));
 	CHECK_EQ(*at(0), tables | 0x1ff);
 	CHECK_EQ(*at(0x18), 1 | 1 << 2 | 1 << 10 | 1 << 12);
+	CHECK_EQ(*at(0x10), UINT64_C(8) << 56 | (tables + BH_AMDVI_EVENTS));
 	CHECK_EQ(*at(0x20), 0);
+	CHECK_EQ(*at(0x2010), 0);
+	CHECK_EQ(*at(0x2018), 0);
 	CHECK_EQ(machine.base & 1, 1);
 	for (uint32_t stream = 0; stream < 256; stream++) {
 		CHECK_EQ(dma(stream, GUEST), ABORTED);

@@ -267,6 +267,7 @@ void arch_mmio_write32(uint64_t address, uint32_t value)
 	case 0x38:
 	case 0xa0:
 		CHECK_EQ(value, 0x80000000); /* no interrupt of its own */
+		fake_vtd.unmasked &= ~(address % 0x100 == 0x38 ? 1u : 2u);
 		return;
 	case 0x22c:
 	case 0x23c:

@@ -34,6 +34,7 @@ struct fake_vtd {
 	unsigned waiting, turns;
 	bool hung;
 	unsigned until_hung;  /* commands; 0: it goes on */
+	unsigned unmasked;    /* interrupts of its own, of faults and of the queue: bits 0 and 1 */
 	uint32_t records;     /* of two, those that hold something */
 	uint32_t stuck;       /* bits of the status that do not come */
 	bool keeps_protected; /* memory from all functions, whatever is written */

@@ -60,6 +60,7 @@ static void reset(void)
 	fake_vtd.extended = ECAP;
 	fake_vtd.status = 0x86800000;
 	fake_vtd.faults = 0x7f;
+	fake_vtd.unmasked = 3;
 	fake_vtd.live_root = fake_vtd.root = tables;
 	fake_vtd.live_interrupts = tables | 15;
 	for (unsigned n = 0; n < 256; n++) {
@@ -131,6 +132,7 @@ static void test_block(void)
 	CHECK_EQ(fake_vtd.status, 0xc7000000);
 	CHECK_EQ(fake_vtd.protected, 0);
 	CHECK_EQ(fake_vtd.faults, 0);
+	CHECK_EQ(fake_vtd.unmasked, 0);
 	for (uint32_t stream = 0; stream < 65536; stream++)
 		CHECK_EQ(fake_vtd_dma(stream, GUEST), ABORTED);
 	for (uint32_t index = 0; index < 2 * VTD_ENTRIES; index++)
