@@ -47,6 +47,12 @@ AMD_VI = (
     ),
     row("a closed entry fills the log", CLOSED, CLOSED.replace("view->open[AMDVI_DOMAIN]", "view->domain")),
     row("a closed entry has the domain of none", CLOSED, CLOSED.replace("view->open[AMDVI_DOMAIN]", "AMDVI_ONE_EVENT")),
+    row(
+        "a log that is still written is moved",
+        "STATUS_RUNNING (UINT64_C(1) << 4 | 1 << 3)",
+        "STATUS_RUNNING (UINT64_C(1) << 4)",
+        AMDVI_START,
+    ),
     row("events go where firmware's did", "write(EVENTS, (uintptr_t)tables->events | RING_256);", "", AMDVI_START),
     row("events go behind firmware's", "write(AMDVI_EVENT_TAIL, 0);", "", AMDVI_START),
     row("functions that nobody has fill the log", "[AMDVI_DOMAIN] = AMDVI_ONE_EVENT,", "", AMDVI_START),

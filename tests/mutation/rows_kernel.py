@@ -144,6 +144,8 @@ KERNEL = (
     uart("a UART in memory has a PC's clock", UART_MEMORY, "memory_write, false }", "memory_write, true }"),
     uart("interrupts are masked where divisors are", UART, "uart = grant; write(LCR, LCR_8_BITS);", "uart = grant;"),
     uart("a UART that was busy stays so", UART, "(void)read(USR);", ";"),
+    uart("the line of a UART that is flooded stays high", UART, "write(IER, 0); write(IER, on);", ""),
+    uart("a UART that was flooded interrupts no more", UART, "write(IER, 0); write(IER, on);", "write(IER, 0);"),
     console("ports are taken for registers", CONSOLE, "grant->kind == driver->kind &&", ""),
     console(
         "only the first name of a driver counts",

@@ -61,6 +61,7 @@ VT_D = (
     row("the queue stands after an error", "arch_mmio_write32(board.iommu.registers + VTD_FAULT_STATUS, VTD_QUEUE_ERROR);", ""),
     row("what stands in for a command in error ends the wait", REPAIR, REPAIR.replace(" - 1", "")),
     row("a command in error is waited for", "VTD_FAULT_STATUS) & VTD_QUEUE_ERROR)", "VTD_FAULT_STATUS) & 0)"),
+    start("who invalidates single pages invalidates 2 MiB", "{ CAPABILITY, 48, 0x3f, 9, 0x3f,", "{ CAPABILITY, 48, 0x3f, 0, 0x3f,"),
     start("faults interrupt whom firmware has told", "write(FAULT_CONTROL, MASKED);", ""),
     start("the queue interrupts whom firmware has told", "write(QUEUE_CONTROL, MASKED);", ""),
     start("firmware's root counts", "return turn_on(ROOT_SET) &&", "return"),

@@ -38,6 +38,7 @@ static struct {
 	uint64_t interrupts[256]; /* table that the stream's messages go by, 0: none is held */
 	unsigned slow;            /* turns of a wait until commands are carried out */
 	unsigned waiting, turns;
+	bool writes_events; /* whatever its control says */
 	bool hung;
 	uint32_t busy; /* a stream that goes on while commands are carried out; 0: none */
 	uint64_t head; /* of the ring, as the IOMMU has it */
@@ -204,7 +205,7 @@ void arch_mmio_write64(uint64_t address, uint64_t value)
 	check_locked();
 	*at(offset) = value;
 	if (offset == 0x18)
-		*at(0x2020) = machine.hung ? 0x10 : value >> 12 << 4 & 0x10;
+		*at(0x2020) = machine.hung ? 0x10 : (value >> 12 << 4 & 0x10) | (machine.writes_events ? 8 : 0);
 	if (offset == 0x2000)
 		machine.head = value;
 	if (offset != 0x2008 || !(*at(0x18) & 1 << 12))
@@ -390,6 +391,10 @@ static void test_block_that_fails(void)
 	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
 	CHECK(why && strstr(why, "does not carry out"));
 	CHECK_EQ(*at(0x18), 0); /* it still reads: nothing is put where */
+	reset();
+	machine.writes_events = true;
+	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);
+	CHECK_EQ(*at(0x10), UINT64_C(8) << 56 | 0x7000); /* nor is their log moved under them */
 	reset();
 	machine.slow = TURNS + 1;
 	CHECK_EQ(scene_start(&why), HAL_E_UNSUPPORTED);

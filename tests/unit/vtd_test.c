@@ -101,6 +101,7 @@ static void test_machines(void)
 		{ CAP | 0x10, ECAP, "CAP.RWBF" },
 		{ CAP | 0x80, ECAP, "CAP.CM" },
 		{ CAP & ~(UINT64_C(1) << 39), ECAP, "CAP.PSI" },
+		{ (CAP & ~(UINT64_C(0x3f) << 48)) | UINT64_C(8) << 48, ECAP, "CAP.MAMV" },
 		{ CAP & ~(UINT64_C(1) << 54), ECAP, "CAP.DRD" },
 		{ CAP & ~(UINT64_C(1) << 55), ECAP, "CAP.DRD" },
 	};
