@@ -19,6 +19,7 @@ SMMUV3 = (
     row("translations are not invalidated", TLBI, ""),
     row("translations of another VMID are invalidated", TLBI, TLBI.replace("view->domain", "(view->domain + 1)")),
     row("all translations are invalidated", "SMMU_CMD_TLBI_S12_VMALL |", "SMMU_CMD_TLBI_NSNH_ALL |"),
+    row("translations go while entries are still held", "at = smmu_put(at, SMMU_CMD_SYNC, 0); /*", "/*"),
     row("CMD_SYNC is not awaited", "return smmu_begin(&at);", "return true;"),
     row("commands are sent without a CMD_SYNC", "at = smmu_put(at, SMMU_CMD_SYNC, 0); arch_barrier();", "arch_barrier();"),
     row("commands are sent before they are in memory", "arch_barrier(); /* commands, and entries that", "/* commands, and entries that"),

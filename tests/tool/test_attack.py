@@ -3,6 +3,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from bhtool import abi, paths
 from bhtool import elf as files
 from bhtool.attack.attack_class import walk
-from bhtool.attack.campaign import Campaign
+from bhtool.attack.campaign import Campaign, Escape
 from bhtool.attack.generator import CLASSES, CYCLE, ENDING, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
@@ -19,7 +20,7 @@ from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, 
 from bhtool.attack.stage import require_devices
 from bhtool.attack.surroundings import AllSurroundings, Surroundings
 from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
-from bhtool.errors import BulkheadError
+from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
 from bhtool.platforms import Campaign as Devices
 from bhtool.platforms import load
@@ -180,6 +181,21 @@ def test_what_comes_back_is_an_escape() -> None:
     assert [escape.request for escape in result.escapes] == [request(1)]
     assert not result.good
     assert result.as_dict()["contained"] == 1
+
+
+def test_an_attempt_that_is_seen_at_two_places_is_one_that_got_through() -> None:
+    """A frame over a page's end lies in two pages; what was seen from outside alone is nobody's attempt."""
+    result = Campaign(load("qemu-svm"), seed=1, asked=2)
+    result.judge(request(0), Outcome.STOPPED)
+    result.judge(request(1), Outcome.ZERO)
+    result.escapes += [Escape(request(1), "its frame lies elsewhere"), Escape(None, "a page has changed")]
+    assert (result.escaped(), result.escaped(request(1).group), result.escaped("another")) == (1, 1, 0)
+    assert result.as_dict()["contained"] == 1
+
+
+def test_functions_are_set_free_where_they_attack(inside: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert inside("attack", "--without", "dma") == Status.USAGE
+    assert "--without dma goes with --dma" in capsys.readouterr().err
 
 
 def test_everything_means_everything_that_was_tried() -> None:

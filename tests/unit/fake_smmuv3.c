@@ -117,10 +117,13 @@ static void forget_leaf(uint32_t vmid, uint64_t address)
 			fake_smmu.held[n].valid = false;
 }
 
-/* What an invalidation does, it has surely done when a CMD_SYNC behind it is complete; this SMMU does nothing before. */
+/*
+ * What an invalidation does, it has surely done when a CMD_SYNC behind it is complete; this SMMU does nothing before, and then the last
+ * first, while a function goes on.
+ */
 static void complete(void)
 {
-	for (unsigned n = 0; n < fake_smmu.given; n++) {
+	for (unsigned n = fake_smmu.given; n-- > 0;) {
 		uint32_t upper = (uint32_t)(fake_smmu.todo[n][0] >> 32);
 
 		switch (fake_smmu.todo[n][0] & 0xff) {
@@ -139,6 +142,8 @@ static void complete(void)
 		default: /* TLBI_NSNH_ALL */
 			forget_translations(0, true);
 		}
+		if (fake_smmu.busy_at)
+			(void)fake_smmu_dma(fake_smmu.busy, fake_smmu.busy_at);
 	}
 	fake_smmu.given = 0;
 }

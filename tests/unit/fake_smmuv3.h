@@ -34,6 +34,8 @@ struct fake_smmu {
 	bool hung, errs;  /* carries out nothing; finds an error in whatever command is next, but in a CMD_SYNC */
 	uint32_t stuck;   /* a register that keeps what it has */
 	bool blocks;      /* it is off and GBPA aborts: nothing may pass from here on, until `guard` is set */
+	uint32_t busy;    /* a stream that goes on while commands are carried out, */
+	uint64_t busy_at; /* at this address; 0: none does */
 	unsigned accesses;
 	unsigned opened;  /* entries that have come to translate */
 	unsigned by_leaf; /* invalidations of a leaf that were carried out */

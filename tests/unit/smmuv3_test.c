@@ -209,6 +209,20 @@ static void test_close(void)
 	check_context.round = 0;
 }
 
+/* Entries are forgotten before translations, which a function that goes on would fetch again by the old one. */
+static void test_close_of_a_busy_function(void)
+{
+	check_context.subject = "close, of a function that goes on";
+	begin();
+	CHECK(iommu_open(&view, SELF));
+	check_reach(NIC, 0, RAM);
+	fake_smmu.busy = NIC;
+	fake_smmu.busy_at = GUEST;
+	CHECK(iommu_close(&view, SELF));
+	for (unsigned n = 0; n < HELD; n++)
+		CHECK(!fake_smmu.held[n].valid || fake_smmu.held[n].vmid != view.domain);
+}
+
 /* A translation outlives its entry: it would be used by the next one of that VMID. */
 static void test_translations_end(void)
 {
@@ -435,6 +449,7 @@ int main(void)
 	test_map();
 	test_open();
 	test_close();
+	test_close_of_a_busy_function();
 	test_translations_end();
 	test_events();
 	test_functions_alone();

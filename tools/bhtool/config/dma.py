@@ -113,7 +113,7 @@ def is_virtio(function: Function) -> bool:
 def _judge_by_itself(device: Device) -> DmaFree | Doubt:
     node = device.node
     if device.function and is_virtio(device.function):
-        return Doubt("is a virtio function, which masters the bus whatever its command register says")
+        return Doubt("is a virtio function, which masters the bus whatever its command register and the board tree say")
     if REASON in node.properties:
         return DmaFree("board tree", node.text(REASON))
     binding = _binding(device)

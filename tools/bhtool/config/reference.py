@@ -60,7 +60,7 @@ IOMMU translates for it. It is free of DMA by one of
 
 - its binding, the first string of its `compatible`, in the list below. Later strings do not count: they name older devices whose drivers can use it, which
   may have had no DMA where it has some;
-- the board tree's word: `bulkhead,dma-free = "reason"` in the device's node. A partition file cannot say so (BH-R009).
+- the board tree's word: `bulkhead,dma-free = "reason"` in the device's node. A partition file cannot say so (BH-R009), and of a virtio function nobody can (BH-D173).
   Editors know it by `dts/bindings/bulkhead,device.yaml`.
 
 Where the board tree has an IOMMU ([boards](boards.md#an-iommu)), a PCI function that its host's `iommu-map` leads to it and that is not known to be free of DMA is *translated*: it may
