@@ -17,6 +17,7 @@
 #include "kernel/core/smp.h"
 #include "kernel/core/text.h"
 #include "kernel/core/timer.h"
+#include "kernel/core/vcpus.h"
 #include "kernel/core/work.h"
 
 enum { TICK_NS = 100000 };
@@ -279,6 +280,8 @@ const struct command kernel_commands[] = {
 	{ "core", 1, run_core },
 	{ "read", 1, run_read },
 	{ "write", 1, run_write },
+	{ "vcpu", 2, run_vcpu },
+	{ "vcpus", 0, run_vcpus },
 	{ "life", 0, run_life },
 	{ "crash", 0, run_crash },
 	{ "dma-faults", 0, run_dma_faults },

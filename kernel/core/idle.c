@@ -8,6 +8,7 @@
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/thread.h"
 
 /* The main program's sleep, which the first interrupt of its core ends. */
 static struct {
@@ -42,6 +43,13 @@ bool idle_slept_since(uint64_t moment)
 	return from && from <= moment && kicks() == atomic_load_explicit(&asleep.kicks, memory_order_relaxed);
 }
 
+void idle_sleep(void)
+{
+	begin_sleep();
+	cpu_sleep();
+	idle_end_sleep();
+}
+
 void idle_until(bool (*done)(void))
 {
 	for (;;) {
@@ -50,10 +58,11 @@ void idle_until(bool (*done)(void))
 		cpu_interrupts_disable();
 		if (done())
 			break;
-		begin_sleep();
-		cpu_sleep();
+		if (thread_begun())
+			thread_wait_until(done);
+		else
+			idle_sleep();
 		cpu_interrupts_enable();
-		idle_end_sleep();
 	}
 	cpu_interrupts_enable();
 }

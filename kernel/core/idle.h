@@ -10,6 +10,9 @@
  */
 void idle_until(bool (*done)(void));
 
+/* Sleeps until an interrupt has been served. Requires: interrupts disabled, as they are when it returns. */
+void idle_sleep(void);
+
 /*
  * Whether the first core has slept in idle_until since `moment` (of arch_counter) or longer, undisturbed by interrupts and kicks, up to the
  * interrupt whose handler asks: then it has executed nothing since but the way there.

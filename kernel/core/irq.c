@@ -9,6 +9,7 @@
 #include "kernel/core/fault.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
+#include "kernel/core/thread.h"
 
 enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
 
@@ -114,7 +115,13 @@ uint32_t irq_running_priority(void)
 
 void irq_serve(struct cpu_frame *frame, uint32_t vector)
 {
+	if (!thread_begun()) {
+		serve(frame, vector);
+		return;
+	}
+	thread_enter_interrupt();
 	serve(frame, vector);
+	thread_leave_interrupt();
 }
 
 static void note_stray(uint32_t number)

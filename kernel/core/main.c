@@ -2,7 +2,8 @@
 /*
  * The sandbox kernel. It is entered as abi/guest.h says, or by the bare emulator with info == NULL, and is the same
  * program in both. The arch/<arch>/start.S of each architecture calls kernel_main on its own stack with interrupts disabled and
- * .bss zeroed; what runs on the sandbox's other cores is smp.c's. One main program runs on each core: there is no scheduler yet.
+ * .bss zeroed; what runs on the sandbox's other cores is smp.c's. One main program runs on each core, and
+ * threads beside it where somebody makes them (thread.h).
  */
 #include "kernel/core/main.h"
 

@@ -13,17 +13,32 @@ struct cpu_frame;
 struct timer_event {
 	uint64_t deadline;
 	void (*fire)(struct timer_event *event, struct cpu_frame *frame);
-	struct timer_event *next; /* timer.c */
+	unsigned place; /* timer.c: where it waits, 0: it does not */
 };
 
 void timer_init(void);
 /* On a further core, after irq_init_core. */
 void timer_init_core(void);
 
-/* Lets the event fire once, at or after `deadline`. A handler may add its event again. Requires: the event is not waiting. */
+/*
+ * Lets the event fire once, at or after `deadline`. A handler may add its event again. Requires: the event is not waiting. A core has room
+ * for eight events that wait, after timer_make_room for TIMER_EVENTS; one too many stops the kernel. The cost grows with the logarithm of
+ * that.
+ */
 void timer_add(struct timer_event *event, uint64_t deadline);
 /* Removes the event. Does nothing if it is not waiting. */
 void timer_cancel(struct timer_event *event);
+
+/* Gives this core room for more events: 2 * TIMER_EVENTS words, and TIMER_EVENTS pointers. Requires: interrupts disabled; once. */
+enum { TIMER_EVENTS = 64 };
+void timer_make_room(uint64_t *words, struct timer_event **events);
+
+/*
+ * Has thread_time_is_up called at or after `deadline`, on this core, once; replaces what was set. TIMER_NEVER: not at all. Requires:
+ * interrupts disabled.
+ */
+#define TIMER_NEVER UINT64_MAX
+void timer_limit(uint64_t deadline);
 
 /* ---- The core's timer: arch/<arch>/timer_hw.c --------------------------------------------------------------------- */
 

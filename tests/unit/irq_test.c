@@ -7,20 +7,30 @@
 #include "kernel/core/fault.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
+#include "kernel/core/thread.h"
 
 enum { HANDLED = 27, STRAY = 33 };
 #define INTERRUPTED ((struct cpu_frame *)0x1000) /* handed on, never looked into */
 
 static unsigned handled, ended, said;
 
+static bool threads;
+static unsigned entered, left;
+
 static void init(void) {}
+
+static void serve(struct cpu_frame *frame, uint32_t vector)
+{
+	CHECK_EQ(entered, left + threads);
+	irq_dispatch(frame, vector);
+}
 
 static void enable_local(uint32_t number)
 {
 	CHECK_EQ(number, HANDLED);
 }
 
-static const struct irq_controller fake = { .grant = "fake", .init = init, .enable_local = enable_local };
+static const struct irq_controller fake = { .grant = "fake", .init = init, .serve = serve, .enable_local = enable_local };
 const struct irq_controller *const irq_controllers[] = { &fake, NULL };
 
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
@@ -28,6 +38,24 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 	static const struct bh_grant grant;
 
 	return kind == BH_GRANT_IRQCHIP ? &grant : NULL;
+}
+
+bool thread_begun(void)
+{
+	return threads;
+}
+
+void thread_enter_interrupt(void)
+{
+	entered++;
+}
+
+/* Another thread may go on from here, so the interrupt has been ended at its controller. */
+void thread_leave_interrupt(void)
+{
+	CHECK_EQ(entered, left + 1);
+	CHECK_EQ(handled, 2 + left);
+	left++;
 }
 
 void fault_stop(const char *why)
@@ -71,5 +99,13 @@ int main(void)
 	irq_report_strays();
 	CHECK_EQ(handled, 1);
 	CHECK_EQ(said, 1);
+	check_context.subject = "without and with threads";
+	handled = ended = 1;
+	irq_serve(INTERRUPTED, HANDLED);
+	CHECK_EQ(entered, 0);
+	threads = true;
+	handled = ended = 1;
+	irq_serve(INTERRUPTED, HANDLED);
+	CHECK_EQ(left, 1);
 	return 0;
 }

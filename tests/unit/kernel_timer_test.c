@@ -11,8 +11,10 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/fault.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
+#include "kernel/core/thread.h"
 #include "random.h"
 
 enum { STEPS = 10000, EVENTS = 24, CORES = 2, HZ = 1000000000 };
@@ -54,6 +56,20 @@ void timer_hw_clear(void)
 {
 	CHECK(!fake_cpu.enabled);
 	timer_at[fake_cpu.slot] = ~0ULL;
+}
+
+static unsigned times_up;
+
+void thread_time_is_up(void)
+{
+	CHECK(!fake_cpu.enabled);
+	times_up++;
+}
+
+_Noreturn void fault_stop(const char *why)
+{
+	fprintf(stderr, "%s\n", why);
+	exit(1);
 }
 
 void idle_end_sleep(void)
@@ -127,12 +143,69 @@ static void check_hardware(void)
 	}
 }
 
+/* Eight events wait, in any order, while the core gets room for more: none is lost. */
+static void test_room(uint64_t words[CORES][2 * TIMER_EVENTS], struct timer_event *events[CORES][TIMER_EVENTS])
+{
+	for (fake_cpu.slot = 0; fake_cpu.slot < CORES; fake_cpu.slot++) {
+		struct tested *first = &tested[8 * fake_cpu.slot];
+
+		for (unsigned n = 0; n < 8; n++) {
+			first[n] = (struct tested){ .event = { .fire = fire }, .waiting = true, .slot = fake_cpu.slot };
+			timer_add(&first[n].event, now + 10 + below(100));
+		}
+		timer_cancel(&first[3].event);
+		first[3].waiting = false;
+		fake_cpu.enabled = false;
+		timer_make_room(words[fake_cpu.slot], events[fake_cpu.slot]);
+		fake_cpu.enabled = true;
+	}
+	check_hardware();
+	now += 110;
+	interrupts();
+	CHECK_EQ(fired, CORES * 7);
+	check_hardware();
+}
+
+/* A limit among the events: the timer comes for whichever is first, and tells of the limit once. */
+static void test_limit(void)
+{
+	struct tested *one = &tested[0];
+
+	check_context.subject = "limit";
+	for (check_context.round = 0; check_context.round < STEPS; check_context.round++) {
+		uint64_t limit = now + below(300), deadline = now + 1 + below(300), count = fired;
+		unsigned before = times_up;
+
+		*one = (struct tested){ .event = { .fire = fire }, .waiting = true };
+		timer_add(&one->event, deadline);
+		fake_cpu.enabled = false;
+		timer_limit(limit);
+		fake_cpu.enabled = true;
+		CHECK_EQ(timer_at[0], limit < deadline ? limit : deadline);
+		now += below(400);
+		interrupts();
+		CHECK_EQ(times_up - before, limit <= now);
+		CHECK_EQ(fired - count, deadline <= now);
+		timer_cancel(&one->event);
+		one->waiting = false;
+		fake_cpu.enabled = false;
+		CHECK_EQ(timer_at[0], limit <= now ? TIMER_NEVER : limit);
+		timer_limit(TIMER_NEVER);
+		fake_cpu.enabled = true;
+		CHECK_EQ(timer_at[0], TIMER_NEVER);
+	}
+}
+
 static void test_events(void)
 {
+	static uint64_t words[CORES][2 * TIMER_EVENTS];
+	static struct timer_event *events[CORES][TIMER_EVENTS];
+
 	check_context.subject = "events";
 	timer_init();
 	fake_cpu.slot = 1;
 	timer_init_core();
+	test_room(words, events);
 	for (check_context.round = 0; check_context.round < STEPS; check_context.round++) {
 		struct tested *one = &tested[below(EVENTS)];
 		uint64_t ended = sleeps_ended, count = fired;
@@ -212,6 +285,7 @@ static void test_heartbeat(void)
 int main(void)
 {
 	test_events();
+	test_limit();
 	test_heartbeat();
 	return 0;
 }

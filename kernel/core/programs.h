@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that are compiled into the kernel and run as threads. */
+#pragma once
+#include <stdint.h>
+
+/* What one run of a program has, and what it found. Written by its thread, read by the main program. */
+struct program_run {
+	uint64_t period;   /* of its VCPU, in ticks */
+	uint64_t rounds;   /* of its loop */
+	uint64_t missed;   /* periods that it did not begin in */
+	uint64_t late_max; /* ticks from when a period began until it ran */
+};
+
+struct program {
+	const char *name;
+	void (*run)(void *run); /* struct program_run */
+};
+
+/* Returns the program of that name, or NULL. */
+const struct program *program_find(const char *name);
+
+/* Says what the run found. */
+void program_report(const struct program_run *run, const char *name);

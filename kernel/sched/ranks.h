@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may run from when on, by rank: rank 0 comes before all others. A tree of minima over all ranks answers both questions of a decision
+ * in one descent: which is the first rank that may run now, and when may one before it run? So nobody is interrupted by the replenishment
+ * of whom it comes before, and nothing has to be moved from a queue to another when time passes.
+ *
+ *                      3                earliest[1]
+ *            7                  3       earliest[2], [3]
+ *        7       9          3     FAR   earliest[4] .. [7]: ranks 0 .. 3
+ *
+ * At time 8 rank 0 runs. At 5 rank 2 does, until 7 at the latest. The cost of every call grows with the logarithm of the number of ranks.
+ */
+#pragma once
+#include <stdint.h>
+
+#define RANKS_NEVER UINT64_MAX
+
+struct ranks {
+	uint64_t *earliest; /* 2 * leaves words, of which [0] is not used */
+	unsigned leaves;    /* ranks there is room for: a power of two */
+};
+
+/* Nobody may run. */
+void ranks_clear(struct ranks *ranks);
+
+/* `rank` may run from `at` on; RANKS_NEVER: it may not. Requires: rank < leaves. */
+void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at);
+
+/* Returns the earliest time from which on somebody may run, and the first of those who may then; RANKS_NEVER, and some rank: nobody may. */
+static inline uint64_t ranks_least(const struct ranks *ranks)
+{
+	return ranks->earliest[1];
+}
+unsigned ranks_first_least(const struct ranks *ranks);
+
+/*
+ * Returns the first rank that may run at `limit`, or `leaves` if there is none, and in *next the earliest time from which on one before it
+ * may: later than `limit`, and RANKS_NEVER if there is none.
+ */
+unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The VCPU scheduler of one core: which VCPU runs now, and until when at the latest. A VCPU is a reservation, a budget in each period, on
+ * behalf of threads, of which this file knows only whether one is ready. Main VCPUs are sporadic servers (sporadic.h), I/O VCPUs are PIBS
+ * servers (pibs.h). Those with budget run in the foreground, by rank: the shorter its period the lower its rank, and the first made comes
+ * first. Where none has budget, ready VCPUs run in the background, by rank, for nothing.
+ *
+ *            sched_ready          sched_idle
+ *   (idle) --------------> ready ------------> (idle)        after either, and at core->until: sched_decide
+ *
+ * Pure: the caller says what time it is and sets the timer, so that the same file runs on the host against a simulated clock. Everything of
+ * a core is called on that core, or while it is halted, with interrupts disabled, and with times that never go back. The cost of every call
+ * that happens in steady state grows with the logarithm of the number of VCPUs at most.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/sched/pibs.h"
+#include "kernel/sched/ranks.h"
+#include "kernel/sched/sporadic.h"
+
+#define SCHED_NEVER RANKS_NEVER
+
+enum vcpu_kind { VCPU_MAIN, VCPU_IO };
+
+struct vcpu {
+	enum vcpu_kind kind;
+	bool ready;           /* one of its threads is */
+	bool foreground_only; /* it does not run without budget */
+	unsigned rank;
+	union {
+		struct sporadic main;
+		struct pibs io;
+	};
+	uint64_t given;      /* ticks that it ran with budget */
+	uint64_t background; /* and without */
+};
+
+struct sched {
+	struct vcpu *running; /* NULL: nobody */
+	bool foreground;      /* the one that runs is charged for it */
+	uint64_t since;       /* charged up to then */
+	uint64_t until;       /* decide anew then, if nothing happens before; SCHED_NEVER: nothing will */
+	unsigned count;       /* VCPUs */
+	unsigned ready;       /* of them */
+	struct ranks foregrounds;
+	struct ranks backgrounds; /* from 0 on those that may run without budget */
+	struct vcpu **by_rank;
+};
+
+enum sched_result {
+	SCHED_OK = 0,
+	SCHED_E_INVALID = -1, /* period 0 or too long, budget 0, above the period or below the least */
+	SCHED_E_FULL = -2,    /* no rank is left */
+};
+
+/*
+ * A core without VCPUs. `words` has 4 * leaves words and `by_rank` has room for `leaves` pointers, for as many VCPUs. Requires: `leaves` is
+ * a power of two.
+ */
+void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsigned leaves, uint64_t now);
+
+/*
+ * Adds a VCPU, which is not ready. The ranks of those with longer periods move up by one.
+ * Returns SCHED_OK, SCHED_E_INVALID or SCHED_E_FULL. On failure the core has the VCPUs that it had. It does not ask whether
+ * all of them can be given their budgets: that is admission.h's question.
+ */
+__attribute__((warn_unused_result)) enum sched_result sched_add_main(struct sched *core, struct vcpu *vcpu, uint64_t budget,
+								     uint64_t period, unsigned entries, uint64_t now);
+
+/* Likewise an I/O VCPU. Its rank is that of `period`, the shortest of those it may serve. */
+__attribute__((warn_unused_result)) enum sched_result sched_add_io(struct sched *core, struct vcpu *vcpu, uint32_t percent, uint64_t period,
+								   uint64_t now);
+
+/* Removes a VCPU. Requires: it is not ready. */
+void sched_remove(struct sched *core, struct vcpu *vcpu);
+
+/* A thread of the VCPU is ready, and none was; of an I/O VCPU: on behalf of a VCPU with this period. */
+void sched_ready(struct sched *core, struct vcpu *vcpu, uint64_t now);
+void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now);
+
+/* None of its threads is ready any more. */
+void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now);
+
+/*
+ * Charges the one that runs, and decides. Returns core->running, the VCPU that runs from now on, or NULL, and sets core->until.
+ */
+struct vcpu *sched_decide(struct sched *core, uint64_t now);

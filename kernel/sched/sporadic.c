@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps a sporadic server's list of replenishments (sporadic.h). */
+#include "kernel/sched/sporadic.h"
+
+enum { RING_MASK = SPORADIC_MOST_ENTRIES - 1 };
+_Static_assert((SPORADIC_MOST_ENTRIES & RING_MASK) == 0, "places of a ring are found by a mask");
+
+static struct replenishment *first_of(struct sporadic *server)
+{
+	return &server->entries[server->first];
+}
+
+static struct replenishment *last_of(struct sporadic *server)
+{
+	return &server->entries[(server->first + server->count - 1) & RING_MASK];
+}
+
+static void drop_first(struct sporadic *server)
+{
+	server->first = (server->first + 1) & RING_MASK;
+	server->count--;
+}
+
+/* Never past SPORADIC_FAR, where sums could wrap. */
+static uint64_t later(uint64_t at, uint64_t span)
+{
+	return span < SPORADIC_FAR - at ? at + span : SPORADIC_FAR;
+}
+
+void sporadic_init(struct sporadic *server, uint64_t budget, uint64_t period, unsigned entries, uint64_t now)
+{
+	server->budget = budget;
+	server->period = period;
+	server->most = entries;
+	server->first = 0;
+	server->count = 1;
+	server->entries[0] = (struct replenishment){ .at = now, .amount = budget };
+}
+
+/* What touches the last entry extends it: it is used after what was there, so not before `at`. */
+static void append(struct sporadic *server, uint64_t at, uint64_t amount)
+{
+	struct replenishment *last = last_of(server);
+
+	if (last->at + last->amount >= at) {
+		last->amount += amount;
+	} else if (server->count < server->most) {
+		server->count++;
+		*last_of(server) = (struct replenishment){ .at = at, .amount = amount };
+	} else {
+		last->at = at - last->amount;
+		last->amount += amount;
+	}
+}
+
+/* The first replenishment is used up. */
+static void use_first(struct sporadic *server)
+{
+	const struct replenishment used = *first_of(server);
+
+	if (server->count == 1) {
+		first_of(server)->at = later(used.at, server->period);
+		return;
+	}
+	drop_first(server);
+	append(server, later(used.at, server->period), used.amount);
+}
+
+/* The budget was used several times over, as by a long stretch with interrupts disabled: everything comes so many periods later. */
+static uint64_t use_whole_budgets(struct sporadic *server, uint64_t used)
+{
+	uint64_t periods = used / server->budget, delay;
+
+	if (__builtin_mul_overflow(periods, server->period, &delay))
+		delay = SPORADIC_FAR;
+	for (uint32_t n = 0; n < server->count; n++) {
+		struct replenishment *entry = &server->entries[(server->first + n) & RING_MASK];
+
+		entry->at = later(entry->at, delay);
+	}
+	return used % server->budget;
+}
+
+void sporadic_charge(struct sporadic *server, uint64_t used)
+{
+	struct replenishment *first = first_of(server);
+
+	if (used >= server->budget)
+		used = use_whole_budgets(server, used);
+	while (used >= first->amount) {
+		used -= first->amount;
+		use_first(server);
+		first = first_of(server);
+	}
+	if (!used)
+		return;
+	first->amount -= used;
+	first->at += used;
+	append(server, later(first->at - used, server->period), used);
+}
+
+void sporadic_wake(struct sporadic *server, uint64_t now)
+{
+	uint64_t amount = first_of(server)->amount;
+
+	if (first_of(server)->at >= now)
+		return;
+	while (server->count > 1) {
+		const struct replenishment *next = &server->entries[(server->first + 1) & RING_MASK];
+
+		if (next->at > now + amount)
+			break;
+		amount += next->amount;
+		drop_first(server);
+	}
+	*first_of(server) = (struct replenishment){ .at = now, .amount = amount };
+}
