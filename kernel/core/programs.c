@@ -8,8 +8,8 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/sync.h"
 #include "kernel/core/text.h"
-#include "kernel/core/thread.h"
 
 static void note(uint64_t *field, uint64_t value)
 {
@@ -30,22 +30,17 @@ static void work(void)
 static void loop(void *given)
 {
 	struct program_run *run = given;
-	uint64_t next = arch_counter() + run->period;
+	struct periodic periodic;
 
-	for (;;) {
-		uint64_t late;
+	periodic_begin(&periodic, run->period);
+	while (periodic_wait(&periodic) == THREAD_OK) {
+		uint64_t late = arch_counter() - (periodic.next - periodic.period);
 
-		thread_sleep_until(next);
-		late = arch_counter() - next;
 		if (late > run->late_max)
 			note(&run->late_max, late);
+		note(&run->missed, periodic.missed);
 		work();
 		note(&run->rounds, run->rounds + 1);
-		next += run->period;
-		while (next + run->period <= arch_counter()) {
-			note(&run->missed, run->missed + 1);
-			next += run->period;
-		}
 	}
 }
 

@@ -4,9 +4,7 @@
 
 #include <stddef.h>
 
-#include "abi/guest.h"
 #include "kernel/core/clock.h"
-#include "kernel/core/cpu.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/stacks.h"
@@ -17,11 +15,13 @@
 #define MAIN_PERIOD_NS 100000000ULL
 
 /* Touched by its core alone, with interrupts disabled. */
-static struct core {
+struct thread_core {
 	struct sched sched;
 	struct thread *running;
-	bool decide;       /* the scheduler has to be asked */
-	bool in_interrupt; /* and will be when it ends */
+	bool decide;        /* the scheduler has to be asked */
+	bool in_interrupt;  /* and will be when it ends */
+	uint64_t entered;   /* when it began */
+	struct vcpu *cause; /* whose timeout it was for */
 	struct thread main, idle;
 	struct thread_vcpu main_vcpu;
 	bool (*due)(void); /* what the main program waits for */
@@ -29,17 +29,13 @@ static struct core {
 	uint64_t words[4 * THREAD_VCPUS];
 	struct timer_event *timeouts[TIMER_EVENTS];
 	uint64_t timeout_words[2 * TIMER_EVENTS];
-} *cores[BH_MAX_SANDBOX_CORES];
-enum { CORE_FRAMES = (sizeof(struct core) + FRAME_BYTES - 1) / FRAME_BYTES };
+};
+struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
+enum { CORE_FRAMES = (sizeof(struct thread_core) + FRAME_BYTES - 1) / FRAME_BYTES };
 
-static struct core *this_core(void)
+static struct thread_core *this_core(void)
 {
-	return cores[cpu_slot()];
-}
-
-bool thread_begun(void)
-{
-	return this_core() != NULL;
+	return thread_cores[cpu_slot()];
 }
 
 struct thread *thread_running(void)
@@ -49,39 +45,47 @@ struct thread *thread_running(void)
 
 /* ---- Ready threads of a VCPU ---------------------------------------------------------------------------------------- */
 
-static struct thread *first_of(const struct thread_vcpu *on)
+/* The first ready thread of a VCPU, or who has to run in its place. */
+static struct thread *who_runs(const struct thread_vcpu *on)
 {
-	return on->last[__builtin_ctz(on->levels)]->next;
+	struct thread *thread = on->first[__builtin_ctz(on->levels)];
+
+	while (thread->behind)
+		thread = thread->behind->thread;
+	return thread;
 }
 
 static void append(struct thread_vcpu *on, struct thread *thread)
 {
-	struct thread **last = &on->last[thread->level];
+	struct thread **first = &on->first[thread->level];
 
 	if (on->levels >> thread->level & 1) {
-		thread->next = (*last)->next;
-		(*last)->next = thread;
-	} else {
-		thread->next = thread;
+		thread->next = *first;
+		thread->prev = (*first)->prev;
+		thread->prev->next = thread->next->prev = thread;
+		return;
 	}
-	*last = thread;
+	*first = thread->next = thread->prev = thread;
 	on->levels |= 1U << thread->level;
 }
 
-/* The one that runs is the first of its level. */
-static void drop_first(struct thread_vcpu *on, struct thread *thread)
+static void drop(struct thread_vcpu *on, struct thread *thread)
 {
-	struct thread *last = on->last[thread->level];
+	struct thread **first = &on->first[thread->level];
 
-	if (last == thread)
+	if (thread->next == thread) {
 		on->levels &= ~(1U << thread->level);
-	else
-		last->next = thread->next;
+		return;
+	}
+	thread->prev->next = thread->next;
+	thread->next->prev = thread->prev;
+	if (*first == thread)
+		*first = thread->next;
 }
 
 /* ---- Switch ------------------------------------------------------------------------------------------------------- */
 
-static void go_on_with(struct core *core, struct thread *next)
+static void go_on_with(struct thread_core *core, struct thread *next)
 {
 	struct thread *before = core->running;
 
@@ -91,8 +95,7 @@ static void go_on_with(struct core *core, struct thread *next)
 	cpu_switch(&before->sp, next->sp);
 }
 
-/* Interrupts disabled. Returns when the caller's thread runs again. */
-static void reschedule(struct core *core)
+static void go_on(struct thread_core *core)
 {
 	struct vcpu *vcpu = core->sched.running;
 
@@ -101,24 +104,18 @@ static void reschedule(struct core *core)
 		vcpu = sched_decide(&core->sched, arch_counter());
 		timer_limit(core->sched.until);
 	}
-	go_on_with(core, vcpu ? first_of((struct thread_vcpu *)vcpu) : &core->idle);
+	go_on_with(core, vcpu ? who_runs((struct thread_vcpu *)vcpu) : &core->idle);
 }
 
-void thread_block(void)
+void thread_reschedule(void)
 {
-	struct core *core = this_core();
-	struct thread *self = core->running;
+	struct thread_core *core = this_core();
 
-	self->ready = false;
-	drop_first(self->on, self);
-	if (!self->on->levels) {
-		sched_idle(&core->sched, &self->on->vcpu, arch_counter());
-		core->decide = true;
-	}
-	reschedule(core);
+	if (!core->in_interrupt)
+		go_on(core);
 }
 
-static void make_ready(struct core *core, struct thread *thread)
+static void make_ready(struct thread_core *core, struct thread *thread)
 {
 	bool first = !thread->on->levels;
 
@@ -130,26 +127,25 @@ static void make_ready(struct core *core, struct thread *thread)
 	}
 }
 
-void thread_wake(struct thread *thread)
+static void make_idle(struct thread_core *core, struct thread *thread)
 {
-	bool enabled = cpu_interrupts_disable();
-	struct core *core = this_core();
-
-	if (!thread->ready)
-		make_ready(core, thread);
-	if (!core->in_interrupt)
-		reschedule(core);
-	cpu_interrupts_restore(enabled);
+	thread->ready = false;
+	drop(thread->on, thread);
+	if (!thread->on->levels) {
+		sched_idle(&core->sched, &thread->on->vcpu, arch_counter());
+		core->decide = true;
+	}
 }
 
 void thread_yield(void)
 {
 	bool enabled = cpu_interrupts_disable();
-	struct core *core = this_core();
-	struct thread **last = &core->running->on->last[core->running->level];
+	struct thread_core *core = this_core();
+	struct thread *self = core->running;
 
-	*last = (*last)->next;
-	go_on_with(core, first_of(core->running->on));
+	if (self->on && self->on->first[self->level] == self)
+		self->on->first[self->level] = self->next;
+	go_on(core);
 	cpu_interrupts_restore(enabled);
 }
 
@@ -162,38 +158,99 @@ void thread_time_is_up(void)
 
 void thread_enter_interrupt(void)
 {
-	this_core()->in_interrupt = true;
+	struct thread_core *core = this_core();
+
+	core->in_interrupt = true;
+	core->entered = arch_counter();
+	core->cause = NULL;
+}
+
+/* The time it took is that of who set the timer, or nobody's; that of who ran into the end of his budget, his. */
+static void account(struct thread_core *core)
+{
+	if (sched_is_spent(&core->sched, core->entered))
+		return;
+	sched_except(&core->sched, core->entered, arch_counter(), core->cause);
+	if (!core->decide)
+		timer_limit(core->sched.until);
 }
 
 void thread_leave_interrupt(void)
 {
-	struct core *core = this_core();
+	struct thread_core *core = this_core();
 
 	if (core->due && core->due()) {
 		core->due = NULL;
-		make_ready(core, &core->main);
+		thread_wake(&core->main);
 	}
 	core->in_interrupt = false;
-	reschedule(core);
+	account(core);
+	go_on(core);
 }
 
 /* ---- Waiting -------------------------------------------------------------------------------------------------------- */
 
-static void time_out(struct timer_event *event, struct cpu_frame *frame)
+uint64_t thread_key(const struct thread *thread)
 {
-	thread_wake((struct thread *)((char *)event - offsetof(struct thread, timeout)));
+	const struct vcpu *vcpu = thread->on ? &thread->on->vcpu : NULL;
+	uint64_t period = !vcpu ? 0 : vcpu->kind == VCPU_MAIN ? vcpu->main.period : vcpu->io.period;
+
+	return period * THREAD_LEVELS + thread->level;
 }
 
-void thread_sleep_until(uint64_t at)
+struct thread *thread_first_waiting(const struct heap *heap)
+{
+	return heap->top ? (struct thread *)((char *)heap->top - offsetof(struct thread, wait)) : NULL;
+}
+
+void thread_wake(struct thread *thread)
+{
+	if (thread->waits_in) {
+		heap_remove(thread->waits_in, &thread->wait);
+		thread->waits_in = NULL;
+	}
+	if (thread->timeout.place)
+		timer_cancel(&thread->timeout);
+	if (!thread->ready)
+		make_ready(this_core(), thread);
+}
+
+static void time_out(struct timer_event *event, struct cpu_frame *frame)
+{
+	struct thread *thread = (struct thread *)((char *)event - offsetof(struct thread, timeout));
+
+	thread->timed_out = true;
+	this_core()->cause = &thread->on->vcpu;
+	thread_wake(thread);
+}
+
+enum thread_result thread_wait(struct heap *heap, uint64_t deadline)
+{
+	struct thread_core *core = this_core();
+	struct thread *self = core->running;
+
+	if (heap) {
+		self->wait.key = thread_key(self);
+		self->waits_in = heap;
+		heap_add(heap, &self->wait);
+	}
+	self->timed_out = false;
+	if (deadline != TIMER_NEVER)
+		timer_add(&self->timeout, deadline);
+	make_idle(core, self);
+	go_on(core);
+	return self->timed_out ? THREAD_E_TIMEOUT : THREAD_OK;
+}
+
+enum thread_result thread_sleep_until(uint64_t at)
 {
 	bool enabled = cpu_interrupts_disable();
 	struct thread *self = thread_running();
 
-	if (at > arch_counter()) {
-		timer_add(&self->timeout, at);
-		thread_block();
-	}
+	if (!self->holds && at > arch_counter())
+		thread_wait(NULL, at);
 	cpu_interrupts_restore(enabled);
+	return self->holds ? THREAD_E_HOLDS : THREAD_OK;
 }
 
 void thread_wait_until(bool (*due)(void))
@@ -202,7 +259,7 @@ void thread_wait_until(bool (*due)(void))
 
 	while (!due()) {
 		this_core()->due = due;
-		thread_block();
+		thread_wait(NULL, TIMER_NEVER);
 	}
 	cpu_interrupts_restore(enabled);
 }
@@ -214,7 +271,8 @@ static void begin(void (*entry)(void *argument), void *argument)
 	cpu_interrupts_enable();
 	entry(argument);
 	cpu_interrupts_disable();
-	thread_block(); /* for good: nobody wakes it */
+	for (;;) /* nobody wakes it */
+		thread_wait(NULL, TIMER_NEVER);
 }
 
 static void idle(void *argument)
@@ -224,26 +282,31 @@ static void idle(void *argument)
 		idle_sleep();
 }
 
-static void init(struct thread *thread, struct thread_vcpu *on, const char *name, unsigned level)
+/* A stack as cpu_switch would have left it. */
+static void prepare(struct thread *thread, void (*entry)(void *argument), void *argument)
 {
-	*thread = (struct thread){ .on = on, .level = level, .timeout = { .fire = time_out }, .name = name };
+	struct thread_state *state = (struct thread_state *)thread->stack - 1;
+
+	state->start = (uintptr_t)thread_start;
+	state->begin = (uintptr_t)begin;
+	state->entry = (uintptr_t)entry;
+	state->argument = (uintptr_t)argument;
+	thread->sp = (uintptr_t)state;
 }
 
-/* A stack as cpu_switch would have left it. */
-static bool prepare(struct thread *thread, void (*entry)(void *argument), void *argument)
+/* Who has no VCPU cannot wait but behind others. Field by field: a structure would be cleared byte by byte, and most of it needs not be. */
+static void init(struct thread *thread, struct thread_vcpu *on, const char *name, unsigned level, uintptr_t stack)
 {
-	struct thread_state *state = (struct thread_state *)stacks_take();
-
-	if (!state)
-		return false;
-	*--state = (struct thread_state){
-		.start = (uintptr_t)thread_start,
-		.begin = (uintptr_t)begin,
-		.entry = (uintptr_t)entry,
-		.argument = (uintptr_t)argument,
-	};
-	thread->sp = (uintptr_t)state;
-	return true;
+	thread->on = on;
+	thread->behind = NULL;
+	thread->level = level;
+	thread->holds = !on;
+	thread->ready = false;
+	thread->waits_in = NULL;
+	thread->timeout.place = 0;
+	thread->timeout.fire = time_out;
+	thread->name = name;
+	thread->stack = stack;
 }
 
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
@@ -258,28 +321,37 @@ enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, ui
 	return (enum thread_result)result;
 }
 
-enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, const char *name, unsigned level,
+enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, const char *name, unsigned level, uintptr_t stack,
 			       void (*entry)(void *argument), void *argument)
 {
+	bool enabled;
+
 	if (level >= THREAD_LEVELS)
 		return THREAD_E_INVALID;
-	init(thread, on, name, level);
-	if (!prepare(thread, entry, argument))
+	if (!stack)
 		return THREAD_E_NOMEM;
-	thread_wake(thread);
+	init(thread, on, name, level, stack);
+	prepare(thread, entry, argument);
+	enabled = cpu_interrupts_disable();
+	if (on) {
+		make_ready(this_core(), thread);
+		thread_reschedule();
+	}
+	cpu_interrupts_restore(enabled);
 	return THREAD_OK;
 }
 
-static enum thread_result begin_core(struct core *core)
+static enum thread_result begin_core(struct thread_core *core)
 {
 	sched_init(&core->sched, core->words, core->by_rank, THREAD_VCPUS, arch_counter());
-	init(&core->main, &core->main_vcpu, "main", THREAD_LEVELS - 1);
-	init(&core->idle, NULL, "idle", 0);
-	if (!prepare(&core->idle, idle, NULL))
+	init(&core->idle, NULL, "idle", 0, stacks_take());
+	if (!core->idle.stack)
 		return THREAD_E_NOMEM;
+	prepare(&core->idle, idle, NULL);
+	init(&core->main, &core->main_vcpu, "main", 0, 0);
 	core->running = &core->main;
 	timer_make_room(core->timeout_words, core->timeouts);
-	cores[cpu_slot()] = core;
+	thread_cores[cpu_slot()] = core;
 	return thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(MAIN_BUDGET_NS), clock_from_ns(MAIN_PERIOD_NS));
 }
 
@@ -287,14 +359,14 @@ enum thread_result thread_begin(void)
 {
 	bool enabled = cpu_interrupts_disable();
 	enum thread_result result = THREAD_OK;
-	struct core *core;
+	struct thread_core *core;
 
 	if (!thread_begun()) {
-		core = (struct core *)(uintptr_t)frames_take_run(CORE_FRAMES, 1, FRAME_PROGRAM);
+		core = (struct thread_core *)(uintptr_t)frames_take_run(CORE_FRAMES, 1, FRAME_PROGRAM);
 		result = core ? begin_core(core) : THREAD_E_NOMEM;
 		if (result == THREAD_OK) {
 			make_ready(core, &core->main);
-			reschedule(core);
+			go_on(core);
 		}
 	}
 	cpu_interrupts_restore(enabled);

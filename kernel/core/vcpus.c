@@ -8,6 +8,7 @@
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/programs.h"
+#include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
 
@@ -47,7 +48,7 @@ static enum thread_result make(struct made *made, const struct program *program,
 	if (result == THREAD_OK)
 		result = thread_make_vcpu(&made->vcpu, program->name, budget, period);
 	if (result == THREAD_OK)
-		result = thread_make(&made->thread, &made->vcpu, program->name, 0, program->run, &made->run);
+		result = thread_make(&made->thread, &made->vcpu, program->name, 0, stacks_take(), program->run, &made->run);
 	return result;
 }
 

@@ -156,7 +156,7 @@ static uint64_t utilization_of(const struct reservation *vcpu)
 {
 	if (vcpu->kind == VCPU_MAIN)
 		return share_of(vcpu->budget, vcpu->period);
-	return share_of((uint64_t)vcpu->percent * (2 * PIBS_PERCENT - vcpu->percent), PIBS_PERCENT * PIBS_PERCENT);
+	return share_of((uint64_t)vcpu->percent * (2 * PIBS_PERCENT - vcpu->percent), (uint64_t)PIBS_PERCENT * PIBS_PERCENT);
 }
 
 /* Its proof needs that nothing before a Main VCPU has a longer period. */
@@ -444,7 +444,7 @@ uint64_t admission_fit(const struct admission_set *set, struct reservation *vcpu
 	const struct reservation before = *vcpu;
 	uint64_t least = greater(set->switch_cost, 1), most = vcpu->period, found = 0;
 
-	if (vcpu->period == 0 || vcpu->period > ADMISSION_MOST_TICKS || least > vcpu->period)
+	if (vcpu->period == 0)
 		return 0;
 	if (vcpu->kind == VCPU_IO) {
 		least = divide_up(least * PIBS_PERCENT, vcpu->period);

@@ -50,7 +50,7 @@ struct admission_set {
 
 enum admission_result {
 	ADMISSION_OK = 0,
-	ADMISSION_E_LOAD = -1,      /* somebody misses: the report says who */
+	ADMISSION_E_LOAD = -1,      /* somebody misses: the report says who. EDF: or nothing of the core is left, or next to nothing */
 	ADMISSION_E_UNDECIDED = -2, /* nobody was seen to miss in ADMISSION_MOST_STEPS */
 	ADMISSION_E_EDF_IO = -3,    /* no test is known for I/O VCPUs by deadline */
 	ADMISSION_E_COUNT = -4,     /* too many VCPUs or top halves */
@@ -66,12 +66,12 @@ enum admission_result {
 struct admission_report {
 	bool by_bound;        /* the utilization bound admits, which speaks of Main VCPUs only */
 	bool by_response;     /* response-time analysis does */
-	bool exact;           /* a refusal of response-time analysis, or by processor demand, is none of caution */
+	bool exact;           /* response-time analysis or processor demand count nothing at more than can happen */
 	uint64_t asked_ppm;   /* utilization, with all that counts for the bound */
 	uint64_t allowed_ppm; /* and its limit */
 	unsigned which;       /* the first VCPU that misses, or after an error the VCPU or top half that is wrong */
 	uint64_t response;    /* when it would be done at the earliest. EDF: what has to be done until `deadline` */
-	uint64_t deadline;    /* its period. EDF: the deadline that is missed */
+	uint64_t deadline;    /* its period. EDF: the deadline that is missed, 0 if it is the sum that is too large */
 };
 
 /* Least distance of top halves whose line is masked beyond `rate` in a second; 0, which is refused, if no distance is so small. */

@@ -9,7 +9,9 @@ enum { PLACES = 24 };
 
 static uint64_t budget_of(const struct pibs *server)
 {
-	return server->period * server->percent / PIBS_PERCENT;
+	uint64_t budget = server->period * server->percent / PIBS_PERCENT;
+
+	return budget ? budget : 1;
 }
 
 void pibs_init(struct pibs *server, uint32_t percent, uint64_t period, uint64_t now)

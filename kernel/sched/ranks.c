@@ -2,6 +2,8 @@
 /* A tree of minima (ranks.h). */
 #include "kernel/sched/ranks.h"
 
+#include <stdbool.h>
+
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -13,20 +15,45 @@ void ranks_clear(struct ranks *ranks)
 		ranks->earliest[node] = RANKS_NEVER;
 }
 
+/*
+ * Only what changes is looked at: who was not the least above it, and is not now, ends it. `before` stays the leaf's: a node above that was not
+ * the least has a leaf that was not either.
+ */
 void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at)
 {
 	uint64_t *earliest = ranks->earliest;
 	unsigned node = ranks->leaves + rank;
+	const uint64_t before = earliest[node];
 
 	earliest[node] = at;
-	while (node > 1) {
-		uint64_t least = lesser(earliest[node], earliest[node ^ 1]);
+	for (; node > 3; node /= 4) {
+		const uint64_t *four = &earliest[node & ~3U], least = earliest[node / 4];
 
-		node /= 2;
-		if (earliest[node] == least)
-			break;
-		earliest[node] = least;
+		if (at >= least) {
+			if (before > least)
+				return;
+			at = lesser(lesser(four[0], four[1]), lesser(four[2], four[3]));
+			if (at == least)
+				return;
+		}
+		earliest[node / 4] = at;
 	}
+	if (node > 1)
+		earliest[1] = lesser(earliest[2], earliest[3]);
+}
+
+/* Whether the root has two nodes below it, and not four. */
+static bool begins_with_two(unsigned leaves)
+{
+	return __builtin_ctz(leaves) & 1;
+}
+
+/* The first from `node` on that is not after `limit`. */
+static unsigned first_of(const uint64_t *earliest, unsigned node, uint64_t limit, uint64_t *next)
+{
+	for (; earliest[node] > limit; node++)
+		*next = lesser(*next, earliest[node]);
+	return node;
 }
 
 unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next)
@@ -39,13 +66,10 @@ unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next)
 		*next = earliest[1];
 		return ranks->leaves;
 	}
-	while (node < ranks->leaves) {
-		node *= 2;
-		if (earliest[node] > limit) {
-			*next = lesser(*next, earliest[node]);
-			node++;
-		}
-	}
+	if (begins_with_two(ranks->leaves))
+		node = first_of(earliest, 2, limit, next);
+	while (node < ranks->leaves)
+		node = first_of(earliest, 4 * node, limit, next);
 	return node - ranks->leaves;
 }
 

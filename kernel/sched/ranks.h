@@ -4,11 +4,12 @@
  * in one descent: which is the first rank that may run now, and when may one before it run? So nobody is interrupted by the replenishment
  * of whom it comes before, and nothing has to be moved from a queue to another when time passes.
  *
- *                      3                earliest[1]
- *            7                  3       earliest[2], [3]
- *        7       9          3     FAR   earliest[4] .. [7]: ranks 0 .. 3
+ *                3                earliest[1]
+ *       7     9     3    NEVER     earliest[4] .. [7]: ranks 0 .. 3
  *
  * At time 8 rank 0 runs. At 5 rank 2 does, until 7 at the latest. The cost of every call grows with the logarithm of the number of ranks.
+ *
+ * A node's four are at four times its place; where the number of ranks is no power of four, the root has two, at 2 and 3.
  */
 #pragma once
 #include <stdint.h>
@@ -16,7 +17,7 @@
 #define RANKS_NEVER UINT64_MAX
 
 struct ranks {
-	uint64_t *earliest; /* 2 * leaves words, of which [0] is not used */
+	uint64_t *earliest; /* 2 * leaves words, of which [0], and every second level, is not used */
 	unsigned leaves;    /* ranks there is room for: a power of two */
 };
 

@@ -10,11 +10,12 @@ void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsi
 		.since = now,
 		.until = SCHED_NEVER,
 		.foregrounds = { .earliest = words, .leaves = leaves },
-		.backgrounds = { .earliest = words + 2 * (size_t)leaves, .leaves = leaves },
+		.backgrounds = { .words = words + 2 * (size_t)leaves },
 		.by_rank = by_rank,
 	};
 	ranks_clear(&core->foregrounds);
-	ranks_clear(&core->backgrounds);
+	for (unsigned n = 0; n < BITS_WORDS(leaves); n++)
+		core->backgrounds.words[n] = 0;
 }
 
 /* ---- Budgets of both kinds ------------------------------------------------------------------------------------------ */
@@ -45,7 +46,10 @@ static void update(struct sched *core, const struct vcpu *vcpu)
 static void update_all(struct sched *core, const struct vcpu *vcpu)
 {
 	update(core, vcpu);
-	ranks_set(&core->backgrounds, vcpu->rank, vcpu->ready && !vcpu->foreground_only ? 0 : RANKS_NEVER);
+	if (vcpu->ready && !vcpu->foreground_only)
+		bits_add(&core->backgrounds, vcpu->rank);
+	else
+		bits_remove(&core->backgrounds, vcpu->rank);
 }
 
 static void place(struct sched *core, struct vcpu *vcpu, unsigned rank)
@@ -62,7 +66,8 @@ static enum sched_result insert(struct sched *core, struct vcpu *vcpu)
 
 	if (rank == core->foregrounds.leaves)
 		return SCHED_E_FULL;
-	for (; rank && period_of(core->by_rank[rank - 1]) > period_of(vcpu); rank--)
+	vcpu->order = period_of(vcpu);
+	for (; rank && core->by_rank[rank - 1]->order > vcpu->order; rank--)
 		place(core, core->by_rank[rank - 1], rank);
 	core->count++;
 	place(core, vcpu, rank);
@@ -94,33 +99,40 @@ enum sched_result sched_add_io(struct sched *core, struct vcpu *vcpu, uint32_t p
 
 void sched_remove(struct sched *core, struct vcpu *vcpu)
 {
+	if (core->running == vcpu) {
+		core->running = NULL;
+		core->foreground = false;
+	}
 	core->count--;
 	for (unsigned rank = vcpu->rank; rank < core->count; rank++)
 		place(core, core->by_rank[rank + 1], rank);
 	ranks_set(&core->foregrounds, core->count, RANKS_NEVER);
-	ranks_set(&core->backgrounds, core->count, RANKS_NEVER);
+	bits_remove(&core->backgrounds, core->count);
 }
 
 /* ---- Time --------------------------------------------------------------------------------------------------------- */
 
-static void charge(struct sched *core, uint64_t now)
+/* Returns whether it was with budget: then who is charged comes later. */
+static bool charge(struct sched *core, uint64_t now)
 {
 	struct vcpu *vcpu = core->running;
 	uint64_t used = now - core->since;
 
 	core->since = now;
 	if (!vcpu || !used)
-		return;
+		return false;
 	if (!core->foreground) {
 		vcpu->background += used;
-		return;
+		return false;
 	}
+	used += vcpu->owed;
+	vcpu->owed = 0;
 	vcpu->given += used;
 	if (vcpu->kind == VCPU_MAIN)
 		sporadic_charge(&vcpu->main, used);
 	else
 		pibs_charge(&vcpu->io, used);
-	update(core, vcpu);
+	return true;
 }
 
 void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now)
@@ -150,21 +162,44 @@ void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now)
 	update_all(core, vcpu);
 }
 
+/* ---- Until when ---------------------------------------------------------------------------------------------------- */
+
+static void set_until(struct sched *core)
+{
+	core->until = core->next;
+	if (core->foreground && core->since + left_of(core->running) < core->next)
+		core->until = core->since + left_of(core->running);
+}
+
+void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes)
+{
+	uint64_t ticks = to - (from > core->since ? from : core->since);
+
+	core->since += ticks;
+	if (owes)
+		owes->owed += ticks;
+	set_until(core);
+}
+
+bool sched_is_spent(const struct sched *core, uint64_t now)
+{
+	return core->foreground && (next_of(core->running) > now || core->since + left_of(core->running) <= now);
+}
+
 /* ---- Decision ----------------------------------------------------------------------------------------------------- */
 
 struct vcpu *sched_decide(struct sched *core, uint64_t now)
 {
-	uint64_t next, nobody;
 	unsigned rank;
 
-	charge(core, now);
-	rank = ranks_first(&core->foregrounds, now, &next);
+	if (charge(core, now))
+		update(core, core->running);
+	rank = ranks_first(&core->foregrounds, now, &core->next);
 	core->foreground = rank < core->foregrounds.leaves;
-	if (!core->foreground)
-		rank = ranks_first(&core->backgrounds, now, &nobody);
-	core->running = rank < core->foregrounds.leaves ? core->by_rank[rank] : NULL;
-	core->until = next;
-	if (core->foreground && left_of(core->running) < next - now)
-		core->until = now + left_of(core->running);
+	if (core->foreground)
+		core->running = core->by_rank[rank];
+	else
+		core->running = core->backgrounds.filled ? core->by_rank[bits_first(&core->backgrounds)] : NULL;
+	set_until(core);
 	return core->running;
 }

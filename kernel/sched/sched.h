@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/sched/bits.h"
 #include "kernel/sched/pibs.h"
 #include "kernel/sched/ranks.h"
 #include "kernel/sched/sporadic.h"
@@ -29,11 +30,13 @@ struct vcpu {
 	bool ready;           /* one of its threads is */
 	bool foreground_only; /* it does not run without budget */
 	unsigned rank;
+	uint64_t order;       /* the period that it was added with */
 	union {
 		struct sporadic main;
 		struct pibs io;
 	};
-	uint64_t given;      /* ticks that it ran with budget */
+	uint64_t owed;       /* ticks that it caused while another ran, and that are charged with its next ones */
+	uint64_t given;      /* ticks that it was charged, with budget */
 	uint64_t background; /* and without */
 };
 
@@ -42,10 +45,10 @@ struct sched {
 	bool foreground;      /* the one that runs is charged for it */
 	uint64_t since;       /* charged up to then */
 	uint64_t until;       /* decide anew then, if nothing happens before; SCHED_NEVER: nothing will */
+	uint64_t next;        /* from when on one before the one that runs may */
 	unsigned count;       /* VCPUs */
-	unsigned ready;       /* of them */
 	struct ranks foregrounds;
-	struct ranks backgrounds; /* from 0 on those that may run without budget */
+	struct bits backgrounds; /* ranks of those that may run without budget */
 	struct vcpu **by_rank;
 };
 
@@ -57,7 +60,7 @@ enum sched_result {
 
 /*
  * A core without VCPUs. `words` has 4 * leaves words and `by_rank` has room for `leaves` pointers, for as many VCPUs. Requires: `leaves` is
- * a power of two.
+ * a power of two, at most BITS_MOST.
  */
 void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsigned leaves, uint64_t now);
 
@@ -82,6 +85,15 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 
 /* None of its threads is ready any more. */
 void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now);
+
+/*
+ * [from, to) was not the running VCPU's: an interrupt was served. Whose it was, if anybody's, owes it (NULL: nobody's). What has been charged of
+ * it stays charged. Moves core->until. Requires: `to` is now.
+ */
+void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes);
+
+/* Whether at `now` the running VCPU has used up what it has. */
+bool sched_is_spent(const struct sched *core, uint64_t now);
 
 /*
  * Charges the one that runs, and decides. Returns core->running, the VCPU that runs from now on, or NULL, and sets core->until.

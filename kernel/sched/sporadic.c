@@ -53,15 +53,11 @@ static void append(struct sporadic *server, uint64_t at, uint64_t amount)
 	}
 }
 
-/* The first replenishment is used up. */
+/* The first replenishment is used up, and another one is there: what was used is less than the budget. */
 static void use_first(struct sporadic *server)
 {
 	const struct replenishment used = *first_of(server);
 
-	if (server->count == 1) {
-		first_of(server)->at = later(used.at, server->period);
-		return;
-	}
 	drop_first(server);
 	append(server, later(used.at, server->period), used.amount);
 }

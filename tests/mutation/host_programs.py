@@ -16,6 +16,7 @@ from tests.mutation.rows_kicks import KICK_ARM, KICK_X86
 from tests.mutation.rows_live import EDITOR, EDITOR_START
 from tests.mutation.rows_lives import LOCK, RESTART
 from tests.mutation.rows_run import COMMANDS, INTERRUPTS, RUN
+from tests.mutation.rows_sched import SCHED_PARTS, SCHED_PROGRAMS
 from tests.mutation.rows_smmuv3 import BACKENDS_ARM, IOMMU_START, SMMU, SMMU_START
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS
@@ -144,8 +145,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "command_test": [COMMANDS, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
-PROGRAMS |= KERNEL_PROGRAMS
-PARTS |= KERNEL_PARTS
+PROGRAMS |= KERNEL_PROGRAMS | SCHED_PROGRAMS
+PARTS |= KERNEL_PARTS | SCHED_PARTS
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",

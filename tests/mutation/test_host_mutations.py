@@ -52,6 +52,7 @@ from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_live import EDITS
 from tests.mutation.rows_lives import LIVES, LOCK, LOCKS
 from tests.mutation.rows_run import ENDS
+from tests.mutation.rows_sched import SCHEDULER
 from tests.mutation.rows_smmuv3 import SMMUV3
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
@@ -78,6 +79,7 @@ MUTATIONS = [
     *IOMMU_LIVE,
     *VT_D,
     *KERNEL,
+    *SCHEDULER,
     *MEMORY,
     # What start-up writes for a sandbox.
     Mutation(

@@ -20,6 +20,7 @@
 #include "probe/lives.h"
 #include "probe/pair.h"
 #include "probe/rival.h"
+#include "probe/sched.h"
 #include "probe/sentinel.h"
 #include "probe/storm.h"
 #include "probe/sweep.h"
@@ -38,6 +39,12 @@ static void run_uart_irqs(const struct command_line *line)
 static void run_uart_found(const struct command_line *line)
 {
 	console_say("uart found 0x%jx", (uint64_t)console_uart_found());
+}
+
+/* bench-sched */
+static void run_bench_sched(const struct command_line *line)
+{
+	sched_measure();
 }
 
 /* bench-timer=busy, bench-timer=wfi, bench-timer=KIND of storm */
@@ -190,6 +197,7 @@ const struct command program_commands[] = {
 	{ "gate", 0, run_gate },
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "uart-found", 0, run_uart_found },
+	{ "bench-sched", 0, run_bench_sched },
 	{ "bench-timer", 0, run_bench_timer },
 	{ "kick-until-late", 2, run_kick_until_late },
 	{ "ipi", 2, run_ipi },

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in the sandbox kernel's scheduler: its budgets, its ranks and its decisions."""
+
+from tests.mutation.mutation import Mutation
+
+SPORADIC, PIBS, RANKS, SCHED = (f"kernel/sched/{name}.c" for name in ("sporadic", "pibs", "ranks", "sched"))
+SIMULATOR, MODEL = "tests/unit/sched_sim.c", "tests/unit/sched_model.c"
+SCHED_FILES = [SPORADIC, PIBS, RANKS, SCHED]
+SCHED_PROGRAMS = {f"sched_{name}_test": f"tests/unit/sched_{name}_test.c" for name in ("sporadic", "pibs", "ranks", "sim")}
+SCHED_PARTS = {
+    "sched_sporadic_test": [*SCHED_FILES, SIMULATOR],
+    "sched_pibs_test": SCHED_FILES,
+    "sched_ranks_test": SCHED_FILES,
+    "sched_sim_test": [*SCHED_FILES, SIMULATOR, MODEL],
+}
+
+
+def vector(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, SPORADIC, old, new, "sched_sporadic_test")
+
+
+def replenishment(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, SPORADIC, old, new, "sched_sim_test")
+
+
+def bandwidth(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, PIBS, old, new, "sched_pibs_test")
+
+
+def rank(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, RANKS, old, new, "sched_ranks_test")
+
+
+def vcpu(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, SCHED, old, new, "sched_ranks_test")
+
+
+def decision(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, SCHED, old, new, "sched_sim_test")
+
+
+REPLENISHMENTS = (
+    replenishment("sched: what touches the last entry is not merged", "last->at + last->amount >= at", "0"),
+    vector("sched: what touches exactly is not merged", "last->at + last->amount >= at", "last->at + last->amount > at"),
+    replenishment("sched: what nearly touches comes early", "last->at + last->amount >= at", "last->at + last->amount + 1 >= at"),
+    replenishment(
+        "sched: what is merged is lost",
+        "if (last->at + last->amount >= at) { last->amount += amount;",
+        "if (last->at + last->amount >= at) {",
+    ),
+    replenishment("sched: a list grows past its length", "server->count < server->most", "server->count < SPORADIC_MOST_ENTRIES"),
+    replenishment("sched: a full list's last entry is not delayed", "last->at = at - last->amount;"),
+    replenishment("sched: a full list's last entry is delayed too far", "last->at = at - last->amount;", "last->at = at;"),
+    replenishment(
+        "sched: a full list loses what is new", "last->at = at - last->amount; last->amount += amount;", "last->at = at - last->amount;"
+    ),
+    replenishment("sched: an entry used up stays", "drop_first(server); append(server, later(used.at", "append(server, later(used.at"),
+    replenishment(
+        "sched: an entry used up leaves after it was added",
+        "drop_first(server); append(server, later(used.at, server->period), used.amount);",
+        "append(server, later(used.at, server->period), used.amount); drop_first(server);",
+    ),
+    replenishment(
+        "sched: a whole entry comes back a period after its end",
+        "later(used.at, server->period), used.amount)",
+        "later(used.at + used.amount, server->period), used.amount)",
+    ),
+    replenishment(
+        "sched: a whole entry comes back a tick early",
+        "later(used.at, server->period), used.amount)",
+        "later(used.at, server->period - 1), used.amount)",
+    ),
+    replenishment(
+        "sched: a piece comes back a period after its end", "later(first->at - used, server->period)", "later(first->at, server->period)"
+    ),
+    replenishment(
+        "sched: a piece comes back a tick early", "later(first->at - used, server->period)", "later(first->at - used, server->period - 1)"
+    ),
+    replenishment("sched: a piece does not come back", "append(server, later(first->at - used, server->period), used);"),
+    replenishment(
+        "sched: what is left may be used before what was used",
+        "first->at += used;\n\tappend(server, later(first->at - used",
+        "append(server, later(first->at",
+    ),
+    replenishment("sched: a piece is not charged", "first->amount -= used;"),
+    replenishment(
+        "sched: an overrun is forgotten",
+        "while (used >= first->amount) { used -= first->amount;",
+        "while (used >= first->amount) { used = 0;",
+    ),
+    replenishment("sched: an overrun is charged to one entry only", "while (used >= first->amount) {", "if (used >= first->amount) {"),
+    replenishment(
+        "sched: an entry ends with the last tick but one", "while (used >= first->amount) {", "while (used + 1 >= first->amount) {"
+    ),
+    replenishment("sched: an entry is not used up exactly", "while (used >= first->amount) {", "while (used > first->amount) {"),
+    replenishment(
+        "sched: whole budgets cost one period",
+        "__builtin_mul_overflow(periods, server->period, &delay)",
+        "__builtin_mul_overflow(1, server->period, &delay)",
+    ),
+    replenishment("sched: whole budgets cost nothing", "entry->at = later(entry->at, delay);"),
+    replenishment("sched: whole budgets delay the first entry only", "n < server->count; n++) { struct", "n < 1; n++) { struct"),
+    replenishment("sched: what is beyond whole budgets is forgotten", "return used % server->budget;", "return 0;"),
+    vector("sched: a delay wraps", "delay = SPORADIC_FAR;", ";"),
+    vector("sched: times wrap", "return span < SPORADIC_FAR - at ? at + span : SPORADIC_FAR;", "return at + span;"),
+    replenishment(
+        "sched: who wakes has saved up",
+        "*first_of(server) = (struct replenishment){ .at = now,",
+        "*first_of(server) = (struct replenishment){ .at = first_of(server)->at,",
+    ),
+    replenishment("sched: who wakes merges nothing", "while (server->count > 1) {", "while (0) {"),
+    replenishment("sched: who wakes merges what comes later", "if (next->at > now + amount)", "if (next->at > now + amount + 1)"),
+    replenishment("sched: who wakes does not merge what touches", "if (next->at > now + amount)", "if (next->at >= now + amount)"),
+    replenishment("sched: who wakes merges only what has come", "if (next->at > now + amount)", "if (next->at > now)"),
+    replenishment("sched: who wakes loses what is merged", "amount += next->amount;"),
+    replenishment("sched: who wakes has budget at once", "if (first_of(server)->at >= now) return;"),
+    vector(
+        "sched: the ring has one place less",
+        "(server->first + 1) & RING_MASK; server->count--;",
+        "(server->first + 1) % (RING_MASK); server->count--;",
+    ),
+)
+
+BANDWIDTH = (
+    bandwidth(
+        "sched: the time of a piece is rounded down",
+        "(used * server->ticks_per_use + (1ULL << PLACES) - 1) >> PLACES",
+        "(used * server->ticks_per_use) >> PLACES",
+    ),
+    bandwidth("sched: utilization is rounded down", "<< PLACES) + percent - 1) / percent", "<< PLACES)) / percent"),
+    bandwidth("sched: long pieces wrap", "if (used >> 32)", "if (false)"),
+    bandwidth("sched: endless pieces wrap", "used < SPORADIC_FAR / PIBS_PERCENT ?", "true ?"),
+    bandwidth(
+        "sched: long pieces are rounded down",
+        "(used * PIBS_PERCENT + server->percent - 1) / server->percent",
+        "used * PIBS_PERCENT / server->percent",
+    ),
+    bandwidth("sched: an I/O VCPU takes a longer period", "if (!idle && period >= server->period)", "if (false)"),
+    bandwidth("sched: an I/O VCPU with work keeps its period", "if (!idle && period >= server->period)", "if (!idle)"),
+    bandwidth("sched: an I/O VCPU keeps its shortest period", "if (!idle && period >= server->period)", "if (period >= server->period)"),
+    bandwidth("sched: an I/O VCPU has saved up", "if (idle && server->at < now) server->at = now;"),
+    bandwidth("sched: an I/O VCPU with work moves", "if (idle && server->at < now)", "if (server->at < now)"),
+    bandwidth("sched: work that comes early runs", "if (idle && server->at < now)", "if (idle)"),
+    bandwidth(
+        "sched: a shorter period forgets what was used",
+        "server->amount = budget_of(server) - server->used;",
+        "server->amount = budget_of(server);",
+    ),
+    bandwidth("sched: a shorter period leaves less than nothing", "if (budget_of(server) > server->used)", "if (true)"),
+    bandwidth(
+        "sched: a shorter period leaves nothing, and a right to run",
+        "if (budget_of(server) > server->used)",
+        "if (budget_of(server) >= server->used)",
+    ),
+    bandwidth("sched: a piece is charged twice", "server->used = 0; server->amount", "server->amount"),
+    bandwidth("sched: a piece moves no time", "server->at = span < SPORADIC_FAR - server->at ? server->at + span : SPORADIC_FAR;"),
+    bandwidth("sched: the end of time wraps", "span < SPORADIC_FAR - server->at ? server->at + span : SPORADIC_FAR", "server->at + span"),
+    bandwidth("sched: a piece does not fill the budget", "server->used = 0; server->amount = budget_of(server);", "server->used = 0;"),
+    bandwidth("sched: only the last charge counts", "server->used += used;", "server->used = used;"),
+    bandwidth("sched: an I/O VCPU's budget ends a tick late", "if (used < server->amount)", "if (used <= server->amount)"),
+    bandwidth("sched: an I/O VCPU's budget is not charged", "server->amount -= used;"),
+    bandwidth("sched: an I/O VCPU's budget has no end", "pibs_end(server); return true;", "return true;"),
+)
+
+RANK_ROWS = (
+    rank(
+        "sched: a tree keeps its root",
+        "for (unsigned node = 1; node < 2 * ranks->leaves; node++)",
+        "for (unsigned node = 2; node < 2 * ranks->leaves; node++)",
+    ),
+    rank("sched: a tree keeps its last leaf", "node < 2 * ranks->leaves; node++)", "node < 2 * ranks->leaves - 1; node++)"),
+    rank("sched: the way up ends too early", "if (before > least)", "if (before >= least)"),
+    rank("sched: the way up never begins", "for (; node > 3; node /= 4)", "for (; node > 2 * ranks->leaves; node /= 4)"),
+    rank("sched: a node is its first child", "lesser(lesser(four[0], four[1]), lesser(four[2], four[3]))", "four[0]"),
+    rank("sched: a node has three children", "lesser(four[2], four[3])", "four[2]"),
+    rank("sched: a root of two is its first child", "lesser(earliest[2], earliest[3])", "earliest[2]"),
+    rank("sched: all roots have four", "if (begins_with_two(ranks->leaves)) node", "if (false) node"),
+    rank("sched: who may run now may not", "for (; earliest[node] > limit; node++)", "for (; earliest[node] >= limit; node++)"),
+    rank("sched: nobody may run now", "if (earliest[1] > limit)", "if (earliest[1] >= limit)"),
+    rank("sched: only the last one before may come", "*next = lesser(*next, earliest[node]);", "*next = earliest[node];"),
+    rank("sched: nobody before comes", "*next = lesser(*next, earliest[node]);", ";"),
+    rank("sched: nobody comes to an idle core", "*next = earliest[1]; return", "return"),
+)
+
+VCPUS = (
+    vcpu("sched: equal periods: the last one made comes first", "order > vcpu->order; rank--)", "order >= vcpu->order; rank--)"),
+    vcpu("sched: a rank too many", "if (rank == core->foregrounds.leaves)", "if (false)"),
+    vcpu("sched: a rank too few", "if (rank == core->foregrounds.leaves)", "if (rank + 1 == core->foregrounds.leaves)"),
+    vcpu("sched: ranks do not move up", "core->by_rank[rank - 1], rank);", "core->by_rank[rank - 1], rank - 1);"),
+    vcpu("sched: what is ready does not move with its rank", "vcpu->rank = rank; update_all(core, vcpu);", "vcpu->rank = rank;"),
+    vcpu("sched: the rank of who is removed is left ready", "ranks_set(&core->foregrounds, core->count, RANKS_NEVER);"),
+    vcpu("sched: the rank of who is removed is left in the background", "bits_remove(&core->backgrounds, core->count);"),
+    vcpu("sched: any period", "period > 0 && period <= SPORADIC_MOST_TICKS", "period > 0"),
+    vcpu("sched: budget 0", "budget == 0 || budget > period", "budget > period"),
+    vcpu("sched: budget above the period", "budget == 0 || budget > period", "budget == 0"),
+    vcpu("sched: a list of one", "entries < SPORADIC_LEAST_ENTRIES ||", ""),
+    vcpu("sched: a list longer than there is room for", "|| entries > SPORADIC_MOST_ENTRIES"),
+    vcpu("sched: more than all percent", "percent > PIBS_PERCENT ||", ""),
+    vcpu("sched: a percentage of nothing", "|| period * percent / PIBS_PERCENT == 0"),
+    vcpu("sched: everybody runs without budget", "if (vcpu->ready && !vcpu->foreground_only)", "if (vcpu->ready)"),
+    vcpu("sched: nobody runs without budget", "if (vcpu->ready && !vcpu->foreground_only)", "if (false)"),
+)
+
+DECISIONS = (
+    decision("sched: time is charged again", "core->since = now; if (!vcpu", "if (!vcpu"),
+    decision("sched: time without budget is charged", "vcpu->background += used; return false;", "vcpu->background += used;"),
+    decision("sched: time without budget is not counted", "vcpu->background += used;"),
+    decision("sched: what was given is not counted", "vcpu->given += used;"),
+    decision("sched: who runs is not charged", "sporadic_charge(&vcpu->main, used);", ";"),
+    decision("sched: I/O is not charged", "pibs_charge(&vcpu->io, used);", ";"),
+    decision("sched: who was charged is as early as before", "if (charge(core, now)) update(core, core->running);", "charge(core, now);"),
+    decision(
+        "sched: who is preempted is not charged",
+        "if (charge(core, now)) update",
+        "if ((!core->running || now >= core->until) && charge(core, now)) update",
+    ),
+    decision(
+        "sched: work for who runs: charged by what it used before",
+        "if (vcpu == core->running) charge(core, now); if (vcpu->kind == VCPU_IO) pibs_wake",
+        "if (vcpu->kind == VCPU_IO) pibs_wake",
+    ),
+    decision(
+        "sched: who is idle is charged afterwards",
+        "if (vcpu == core->running) charge(core, now); if (vcpu->kind == VCPU_IO) pibs_end",
+        "if (vcpu->kind == VCPU_IO) pibs_end",
+    ),
+    decision("sched: a piece of I/O does not end", "if (vcpu->kind == VCPU_IO) pibs_end(&vcpu->io);"),
+    decision("sched: who wakes is as it was", "else if (!vcpu->ready) sporadic_wake(&vcpu->main, now);"),
+    Mutation("sched: who is ready wakes again", SCHED, "else if (!vcpu->ready) sporadic_wake", "else sporadic_wake", "sched_sporadic_test"),
+    decision("sched: all work of I/O comes to who is idle", "!vcpu->ready, now); else", "true, now); else"),
+    decision("sched: who is idle stays ready", "vcpu->ready = false;"),
+    decision("sched: who is idle keeps its turn", "vcpu->ready = false; update_all(core, vcpu);", "vcpu->ready = false;"),
+    decision("sched: who wakes gets no turn", "vcpu->ready = true; update_all(core, vcpu);", "vcpu->ready = true;"),
+    decision("sched: nobody runs without budget, though it may", "core->running = core->backgrounds.filled ?", "core->running = false ?"),
+    decision(
+        "sched: who runs in the background is told not to",
+        "core->foreground = rank < core->foregrounds.leaves;",
+        "core->foreground = true;",
+    ),
+    decision("sched: budgets do not end", "core->until = core->since + left_of(core->running);", ";"),
+    decision(
+        "sched: budgets end a tick late",
+        "core->until = core->since + left_of(core->running);",
+        "core->until = core->since + left_of(core->running) + 1;",
+    ),
+    decision(
+        "sched: budgets end a tick early",
+        "core->until = core->since + left_of(core->running);",
+        "core->until = core->since + left_of(core->running) - 1;",
+    ),
+    decision(
+        "sched: who comes before does not interrupt",
+        "core->foreground = rank < core->foregrounds.leaves;",
+        "core->foreground = rank < core->foregrounds.leaves; if (core->foreground) core->next = SCHED_NEVER;",
+    ),
+    decision(
+        "sched: budgets end after others come",
+        "if (core->foreground && core->since + left_of",
+        "if (core->foreground && core->next == SCHED_NEVER && core->since + left_of",
+    ),
+    decision("sched: who comes before does not come before the budget's end", "core->until = core->next;", "core->until = SCHED_NEVER;"),
+    decision(
+        "sched: what runs without budget ends with one",
+        "if (core->foreground && core->since + left_of",
+        "if (core->running && core->since + left_of",
+    ),
+)
+
+INTERRUPT_ROWS = (
+    vcpu("sched: interrupts are charged to who runs", "core->since += ticks; if (owes)", "if (owes)"),
+    vcpu("sched: nobody owes an interrupt", "owes->owed += ticks;"),
+    vcpu("sched: who owes is not charged", "used += vcpu->owed;"),
+    vcpu("sched: who owes is charged for ever", "vcpu->owed = 0;"),
+    vcpu("sched: who runs without budget pays", "used += vcpu->owed; vcpu->owed = 0; vcpu->given += used;", "vcpu->given += used;"),
+    vcpu("sched: what was charged in an interrupt is charged twice", "(from > core->since ? from : core->since)", "from"),
+    vcpu("sched: an interrupt leaves the time of the decision", "owes->owed += ticks; set_until(core);", "owes->owed += ticks;"),
+    vcpu(
+        "sched: an interrupt delays who comes before",
+        "core->since + left_of(core->running) < core->next)",
+        "left_of(core->running) < core->next - core->since)",
+    ),
+    vcpu("sched: spent a tick late", "left_of(core->running) <= now);", "left_of(core->running) < now);"),
+    vcpu("sched: who was charged for all is not spent", "(next_of(core->running) > now || core->since", "(core->since"),
+    vcpu("sched: who is removed runs", "core->running = NULL; core->foreground = false;", ""),
+    vcpu(
+        "sched: I/O moves with who it serves",
+        "core->by_rank[rank - 1]->order > vcpu->order",
+        "period_of(core->by_rank[rank - 1]) > vcpu->order",
+    ),
+)
+
+SCHEDULER = (*REPLENISHMENTS, *BANDWIDTH, *RANK_ROWS, *VCPUS, *DECISIONS, *INTERRUPT_ROWS)

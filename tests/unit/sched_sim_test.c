@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-F4.scheduler. Random sets of VCPUs in simulated time: what they were given, tick by tick, against what they were promised and against
+ * a slow model. kernel/sched/{sched,sporadic,pibs,ranks}.c
+ *
+ * From what ran (sched_sim.h), not from what the servers hold, with C, T a VCPU's budget and period and R its response time:
+ *   windows   no window of T holds more than C, if nothing of a lower rank ran in it or in the T before it; none of T more than 2C, none of
+ *             L more than ceil((L + R - C) / T) * C
+ *   ledger    nothing that was used is used again before T after the activation at which it was
+ *   periods   who is always ready has had n * C after n periods, and exactly that if the timer is never late
+ *   jobs      of at most C, at most one in T, are done after R
+ *
+ * A VCPU can be starved for more than its period only if it was not admitted (R > T). It may then catch up without end, so windows, periods
+ * and jobs are those of admitted ones.
+ *
+ * Decisions that are late by up to k ticks change this: who runs late *borrows*, at most k ticks at any time, which the ledger allows on
+ * late ticks only; windows, periods and R count as k more that each VCPU may use; and a job is of C - k at most, as it may be charged for k
+ * after its end. A late tick of anybody else, or of nobody, delays like one of a lower rank: for windows of C it counts as such, and R
+ * begins with k of them.
+ */
+#include "sched_sim.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "random.h"
+#include "sched_model.h"
+
+enum { SETS = 2000, MOST_MAIN = 24, MOST_IO = 3, LONGEST = 120 };
+
+static struct sim_core cores[SIM_CORES];
+static uint64_t response[SIM_VCPUS]; /* of one core's; UINT64_MAX: longer than the period */
+static struct {
+	uint64_t admitted, refused, windows, periods, jobs, late, borrowed, background, io;
+} seen;
+
+/* ---- Response times, by the textbook ------------------------------------------------------------------------------ */
+
+static uint64_t ceiling(uint64_t a, uint64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* Most that `one` runs within `span` from the beginning of a time in which it, or who comes behind it, is always ready. */
+static uint64_t most_in(const struct sim_core *core, const struct sim_vcpu *one, uint64_t span)
+{
+	uint64_t most;
+
+	if (one->vcpu.kind == VCPU_MAIN)
+		return ceiling(span, one->period) * one->budget + core->latency;
+	/* Its pieces begin a piece / utilization apart; the last one may be a whole budget at once. */
+	most = one->longest * one->percent / 100 + core->latency;
+	return span <= most ? span : most + (span - most) * one->percent / 100;
+}
+
+static uint64_t response_of(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	uint64_t last = 0, now = one->budget + core->latency;
+
+	while (now != last && now <= one->period) {
+		last = now;
+		now = one->budget + core->latency;
+		for (unsigned n = 0; n < one->order; n++)
+			now += most_in(core, core->by_order[n], last);
+	}
+	return now <= one->period ? now : UINT64_MAX;
+}
+
+/* ---- Windows ------------------------------------------------------------------------------------------------------ */
+
+/* Ticks before each: with budget, of these in time, and those that delayed it. */
+static struct {
+	uint32_t given, in_time, delayed;
+} before[SIM_TICKS + 1];
+
+static bool delays(const struct sim_core *core, const struct sim_vcpu *one, unsigned tick)
+{
+	const struct sim_vcpu *runner = core->ran[tick] == SIM_NOBODY ? NULL : &core->vcpus[core->ran[tick]];
+
+	if (runner == one && core->foreground[tick])
+		return false;
+	return core->late[tick] || (runner && core->foreground[tick] && runner->order < one->order);
+}
+
+static void count_ticks(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	for (unsigned tick = 0; tick < SIM_TICKS; tick++) {
+		bool given = core->foreground[tick] && core->ran[tick] == one - core->vcpus;
+
+		before[tick + 1] = before[tick];
+		before[tick + 1].given += given;
+		before[tick + 1].in_time += given && !core->late[tick];
+		before[tick + 1].delayed += delays(core, one, tick);
+	}
+}
+
+static unsigned end_of(unsigned start, uint64_t span)
+{
+	return start + span < SIM_TICKS ? (unsigned)(start + span) : SIM_TICKS;
+}
+
+static void check_quiet_window(const struct sim_vcpu *one, unsigned start)
+{
+	unsigned end = end_of(start, one->period), from = start > one->period ? start - (unsigned)one->period : 0;
+
+	if (before[end].delayed != before[from].delayed)
+		return;
+	CHECK(before[end].in_time - before[start].in_time <= one->budget);
+	seen.windows++;
+}
+
+static void check_window(const struct sim_core *core, const struct sim_vcpu *one, unsigned start, uint64_t span)
+{
+	uint64_t r = response[one - core->vcpus], most = ceiling(span + r - one->budget, one->period) * one->budget + core->latency;
+
+	CHECK(before[end_of(start, span)].given - before[start].given <= most);
+}
+
+/* The worst windows begin where it begins to run. */
+static void check_windows(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	for (unsigned start = 0; start < SIM_TICKS; start++) {
+		if (before[start + 1].given == before[start].given || (start && before[start].given > before[start - 1].given))
+			continue;
+		check_quiet_window(one, start);
+		CHECK(before[end_of(start, one->period)].given - before[start].given <= 2 * one->budget + core->latency);
+		check_window(core, one, start, one->period);
+		check_window(core, one, start, one->budget + below(one->period));
+		check_window(core, one, start, one->period * (1 + below(4)) + 1);
+	}
+}
+
+static void check_periods(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	for (unsigned n = 1; n * one->period <= SIM_TICKS; n++) {
+		uint32_t given = before[n * one->period].given;
+
+		CHECK(given >= n * one->budget);
+		CHECK(given <= n * one->budget + core->latency);
+		seen.periods++;
+	}
+}
+
+static void check_promises(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	response[one - core->vcpus] = response_of(core, one);
+	if (response[one - core->vcpus] == UINT64_MAX) {
+		seen.refused++;
+		return;
+	}
+	seen.admitted++;
+	check_windows(core, one);
+	if (one->script == SIM_ALWAYS)
+		check_periods(core, one);
+	if (one->script == SIM_JOBS && one->budget > core->latency) {
+		CHECK(one->slowest <= response[one - core->vcpus]);
+		seen.jobs++;
+	}
+}
+
+/* ---- Ledgers: what may be used when -------------------------------------------------------------------------------- */
+
+static const struct sim_event *event; /* the next one of a walk over a core's */
+
+/* Returns the next event of `one` at `tick`, or NULL. */
+static const struct sim_event *event_of(const struct sim_core *core, const struct sim_vcpu *one, unsigned tick)
+{
+	while (event < core->events + core->event_count && event->tick <= tick) {
+		const struct sim_event *found = event++;
+
+		if (found->vcpu == one - core->vcpus && found->what != SIM_LOOK)
+			return found;
+	}
+	return NULL;
+}
+
+static bool gives(const struct sim_core *core, const struct sim_vcpu *one, unsigned tick)
+{
+	return core->foreground[tick] && core->ran[tick] == one - core->vcpus;
+}
+
+/* Each of the C ticks of a budget may be used from a time on: first those that could be for longest. */
+static void check_main_ledger(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	static uint64_t from[LONGEST];
+	const struct sim_event *found;
+	uint64_t woke = 0;
+	unsigned first = 0;
+
+	memset(from, 0, sizeof(from));
+	event = core->events;
+	for (unsigned tick = 0; tick < SIM_TICKS; tick++) {
+		while ((found = event_of(core, one, tick)) != NULL)
+			woke = found->what == SIM_READY ? tick : woke;
+		if (!gives(core, one, tick))
+			continue;
+		CHECK(from[first] <= tick || core->late[tick]);
+		seen.borrowed += from[first] > tick;
+		from[first] = (from[first] > woke ? from[first] : woke) + one->period;
+		first = (first + 1) % one->budget;
+	}
+}
+
+/* An I/O VCPU's: a piece of u ticks begins at `from` / percent, and the next one u / utilization later at the earliest. */
+struct piece {
+	uint64_t from, used, budget;
+};
+
+static void end_piece(struct piece *piece)
+{
+	piece->from += 100 * piece->used;
+	piece->used = 0;
+}
+
+static void piece_follows(struct piece *piece, const struct sim_event *what, unsigned percent)
+{
+	uint64_t budget = what->period * percent / 100;
+
+	if (piece->used >= piece->budget)
+		end_piece(piece);
+	if (what->what == SIM_READY && piece->from < (uint64_t)what->tick * percent)
+		piece->from = (uint64_t)what->tick * percent;
+	if (what->what == SIM_READY || (what->what == SIM_ARRIVES && budget < piece->budget))
+		piece->budget = budget;
+	if (what->what == SIM_IDLE || piece->used >= piece->budget)
+		end_piece(piece);
+}
+
+static void check_io_ledger(const struct sim_core *core, const struct sim_vcpu *one)
+{
+	struct piece piece = { 0 };
+	const struct sim_event *found;
+
+	event = core->events;
+	for (unsigned tick = 0; tick < SIM_TICKS; tick++) {
+		while ((found = event_of(core, one, tick)) != NULL)
+			piece_follows(&piece, found, one->percent);
+		if (piece.used >= piece.budget && !core->late[tick])
+			end_piece(&piece);
+		if (!gives(core, one, tick))
+			continue;
+		CHECK(piece.from <= (uint64_t)tick * one->percent || core->late[tick]);
+		piece.used++;
+		seen.io++;
+	}
+}
+
+/* ---- Everything of a core ----------------------------------------------------------------------------------------- */
+
+/* Each tick is somebody's or nobody's; nobody runs without budget who must not. */
+static void check_totals(const struct sim_core *core)
+{
+	uint64_t given[SIM_VCPUS + 1] = { 0 }, background[SIM_VCPUS + 1] = { 0 };
+
+	for (unsigned tick = 0; tick < SIM_TICKS; tick++) {
+		unsigned one = core->ran[tick] == SIM_NOBODY ? core->count : core->ran[tick];
+
+		*(core->foreground[tick] ? &given[one] : &background[one]) += 1;
+		seen.late += core->late[tick];
+	}
+	CHECK_EQ(given[core->count], 0);
+	for (unsigned n = 0; n < core->count; n++) {
+		const struct vcpu *vcpu = &core->vcpus[n].vcpu;
+
+		CHECK_EQ(vcpu->given, given[n] * core->scale);
+		CHECK_EQ(vcpu->background, background[n] * core->scale);
+		CHECK(!vcpu->foreground_only || background[n] == 0);
+		seen.background += background[n];
+	}
+}
+
+static void check_core(const struct sim_core *core)
+{
+	check_totals(core);
+	for (unsigned n = 0; n < core->count; n++) {
+		const struct sim_vcpu *one = &core->vcpus[n];
+
+		if (one->vcpu.kind == VCPU_IO) {
+			check_io_ledger(core, one);
+			continue;
+		}
+		check_main_ledger(core, one);
+		count_ticks(core, one);
+		check_promises(core, one);
+	}
+}
+
+/* ---- Random sets -------------------------------------------------------------------------------------------------- */
+
+/* About `share` percent of the core. */
+static void add_main(struct sim_core *core, unsigned share)
+{
+	uint64_t period = below(4) ? 8 + below(LONGEST - 7) : 2 + below(12), budget = period * (1 + below(2 * share)) / 100;
+	struct sim_vcpu *one;
+
+	budget = budget == 0 ? 1 : budget > period ? period : budget;
+	one = sim_add_main(core, budget, period, 2 + (unsigned)(below(2) ? below(3) : below(15)));
+	one->script = (enum sim_script)below(4);
+	one->vcpu.foreground_only = below(6) == 0;
+	if (one->script != SIM_ALWAYS)
+		one->change = below(3) ? 0 : below(LONGEST);
+}
+
+static void add_io(struct sim_core *core)
+{
+	static const unsigned percents[] = {
+		1, 2, 4, 5, 10, 20, 50, 100
+	}; /* 1 / utilization has no rest: what is rounded is pibs_test's */
+	unsigned percent = percents[below(4 + below(5))];
+	uint64_t least = 100 / percent, period = least + below(LONGEST - least + 1);
+
+	sim_add_io(core, percent, period, below(2) ? period : period + below(LONGEST - period + 1))->change = below(LONGEST);
+}
+
+static unsigned count_of_main(unsigned most)
+{
+	return 1 + (unsigned)below(below(2) ? most : (most + 3) / 4);
+}
+
+static void make_core(struct sim_core *core, unsigned most_main)
+{
+	unsigned main = count_of_main(most_main), io = below(2) ? (unsigned)below(MOST_IO + 1) : 0, share;
+	uint64_t latency = below(2) ? 0 : 1 + below(4), scale = io || below(2) ? 1 : 1 + below(1ULL << 36);
+
+	sim_init(core, random_u64(), (unsigned)latency, random_u64() >> (2 + below(60)) >> 1, scale);
+	share = (30 + (unsigned)below(80)) / main;
+	for (; main; main--)
+		add_main(core, share ? share : 1);
+	for (; io; io--)
+		add_io(core);
+}
+
+static void run_set(uint64_t seed)
+{
+	unsigned count;
+
+	check_context.round = seed;
+	random_state = seed * 0x10001;
+	count = below(4) ? 1 : 2 + (unsigned)below(SIM_CORES - 1);
+	for (unsigned n = 0; n < count; n++)
+		make_core(&cores[n], below(3) ? 5 : MOST_MAIN);
+	sim_run(cores, count);
+	for (unsigned n = 0; n < count; n++) {
+		check_core(&cores[n]);
+		if (cores[n].count <= 6)
+			model_check(&cores[n]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t sets = argc > 1 ? strtoull(argv[1], NULL, 0) : SETS, first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+
+	check_context.subject = "set";
+	for (uint64_t n = first; n < first + sets; n++)
+		run_set(n);
+	printf("%" PRIu64 " sets; Main VCPUs: %" PRIu64 " admitted, %" PRIu64 " not; %" PRIu64 " windows of C, %" PRIu64
+	       " periods, %" PRIu64 " with jobs; ticks: %" PRIu64 " late, %" PRIu64 " borrowed, %" PRIu64 " without budget, %" PRIu64
+	       " of I/O VCPUs\n",
+	       sets, seen.admitted, seen.refused, seen.windows, seen.periods, seen.jobs, seen.late, seen.borrowed, seen.background,
+	       seen.io);
+	CHECK(sets < 1000 || (seen.admitted > sets && seen.windows > sets && seen.periods > sets && seen.jobs > sets / 4));
+	CHECK(sets < 1000 || (seen.late > sets && seen.borrowed > sets && seen.background > sets && seen.io > sets));
+	return 0;
+}
