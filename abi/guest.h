@@ -126,7 +126,16 @@ enum bh_grant_kind {
 	 */
 	BH_GRANT_DMA_FAULTS,
 	BH_GRANT_DMA_RAM, /* gpa = where PCI functions see the RAM of BH_GRANT_RAM, size; no row: by the sandbox's own addresses */
+	/*
+	 * A VCPU that the sandbox kernel makes when it starts; no memory. name; compatible = its program; flags: BH_VCPU_*.
+	 * Main VCPU: gpa = budget, size = period, in ns; vector 0, line = BH_LINE_NONE. I/O VCPU: vector = percent of its core; line of
+	 * the device that it serves; gpa = how often in a second that interrupts at most, 0: not told; size = the shortest period, in
+	 * ns, of those it serves.
+	 */
+	BH_GRANT_VCPU,
 };
+/* In flags of a VCPU: its core, as counted in cores[]; it never runs without budget; all VCPUs of the sandbox go by deadline. */
+enum { BH_VCPU_CORE = 0xff, BH_VCPU_FOREGROUND_ONLY = 0x100, BH_VCPU_EDF = 0x200 };
 /* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
 enum bh_fault_form { BH_FAULTS_SMMUV3 = 1, BH_FAULTS_AMDVI = 2 };
 enum { BH_FAULTS_BYTES = 0x1000 };
@@ -137,7 +146,7 @@ struct bh_grant {
 	uint32_t kind;   /* enum bh_grant_kind */
 	uint32_t line;   /* ARM: INTID; x86: IOAPIC pin; BH_LINE_NONE */
 	uint32_t vector; /* x86: vector the line is routed to; else 0 */
-	uint32_t flags;  /* bit 0: level; DEVICE: BH_GRANT_REG_*; FUNCTION: bits 31:16 bus, device, function */
+	uint32_t flags;  /* bit 0: level; DEVICE: BH_GRANT_REG_*; FUNCTION: bits 31:16 bus, device, function; VCPU: BH_VCPU_* */
 	uint64_t gpa;
 	uint64_t size;
 	uint8_t name[BH_NAME_BYTES];       /* role label: "uart1" */

@@ -17,6 +17,7 @@
 #include "kernel/core/smp.h"
 #include "kernel/core/text.h"
 #include "kernel/core/timer.h"
+#include "kernel/core/trace_run.h"
 #include "kernel/core/vcpus.h"
 #include "kernel/core/work.h"
 
@@ -41,6 +42,8 @@ static void run_info(const struct command_line *line)
 	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
 		const struct bh_grant *grant = &info->grants[n];
 
+		if (grant->kind == BH_GRANT_VCPU)
+			continue; /* no place: run_vcpus */
 		console_say("%s%s at 0x%jx, 0x%jx long", grant->kind == BH_GRANT_FOREIGN_LOG ? "log of " : "", (const char *)grant->name,
 			    grant->gpa, grant->size);
 	}
@@ -282,6 +285,7 @@ const struct command kernel_commands[] = {
 	{ "write", 1, run_write },
 	{ "vcpu", 2, run_vcpu },
 	{ "vcpus", 0, run_vcpus },
+	{ "trace", 0, run_trace },
 	{ "life", 0, run_life },
 	{ "crash", 0, run_crash },
 	{ "dma-faults", 0, run_dma_faults },

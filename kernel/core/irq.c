@@ -10,6 +10,7 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/trace.h"
 
 enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
 
@@ -152,11 +153,26 @@ static bool handle(struct cpu_frame *frame, uint32_t number)
 	return false;
 }
 
-void irq_dispatch(struct cpu_frame *frame, uint32_t number)
+static inline void dispatch(struct cpu_frame *frame, uint32_t number)
 {
 	if (!handle(frame, number))
 		note_stray(number);
 	idle_end_sleep();
+}
+
+TRACE_COLD static void dispatch_traced(struct cpu_frame *frame, uint32_t number)
+{
+	trace_write(BH_TRACE_IRQ_BEGIN, number, 0, 0);
+	dispatch(frame, number);
+	trace_write_irq_end(number);
+}
+
+void irq_dispatch(struct cpu_frame *frame, uint32_t number)
+{
+	if (trace_is_on())
+		dispatch_traced(frame, number);
+	else
+		dispatch(frame, number);
 }
 
 void irq_report_strays(void)

@@ -18,6 +18,7 @@
 #include "kernel/core/memory.h"
 #include "kernel/core/smp.h"
 #include "kernel/core/timer.h"
+#include "kernel/core/vcpus.h"
 
 _Noreturn void kernel_main(const struct bh_info *given)
 {
@@ -41,7 +42,8 @@ _Noreturn void kernel_main(const struct bh_info *given)
 	console_say("alive");
 	info_call_monitor(BH_CALL_READY, 0, 0);
 
-	/* 5. What we were told to do at once, then what we are told to do later. */
+	/* 5. VCPUs with their programs; what we were told to do at once; what we are told to do later. */
+	vcpus_start();
 	command_run_arguments((const char *)info->arguments);
 	for (;;) {
 		idle_until(console_has_input);

@@ -9,20 +9,23 @@
 /* Waits until it is woken, with what waker and waiter hand over, or says why not. Interrupts disabled; in a handler with deadline 0. */
 static enum thread_result wait_in(struct heap *heap, void *message, uint64_t deadline)
 {
+	struct thread *self;
+
 	if (deadline == 0)
 		return THREAD_E_TIMEOUT;
-	if (thread_running()->holds)
+	self = thread_running();
+	if (self->holds)
 		return THREAD_E_HOLDS;
-	if (deadline <= arch_counter())
+	if (deadline != TIMER_NEVER && deadline <= arch_counter())
 		return THREAD_E_TIMEOUT;
-	thread_running()->message = message;
+	self->message = message;
 	return thread_wait(heap, deadline);
 }
 
 /* Interrupts disabled. */
-static void wake_first(const struct heap *heap)
+static void wake(struct thread *thread)
 {
-	thread_wake(thread_first_waiting(heap));
+	thread_wake(thread);
 	thread_reschedule();
 }
 
@@ -42,7 +45,7 @@ enum thread_result semaphore_give(struct semaphore *semaphore)
 	enum thread_result result = THREAD_OK;
 
 	if (semaphore->waiting.top)
-		wake_first(&semaphore->waiting);
+		wake(thread_first_waiting(&semaphore->waiting));
 	else
 		result = count_up(semaphore);
 	cpu_interrupts_restore(enabled);
@@ -162,7 +165,7 @@ static void put(struct queue *queue, const uint64_t *message)
 
 	if (receiver) {
 		copy(receiver->message, message, queue->words);
-		wake_first(&queue->receivers);
+		wake(receiver);
 	} else {
 		copy(place(queue, queue->count++), message, queue->words);
 	}
@@ -192,7 +195,7 @@ static void take(struct queue *queue, uint64_t *message)
 	if (!sender)
 		return;
 	copy(place(queue, queue->count++), sender->message, queue->words);
-	wake_first(&queue->senders);
+	wake(sender);
 }
 
 enum thread_result queue_receive(struct queue *queue, uint64_t *message, uint64_t deadline)
@@ -221,7 +224,7 @@ void events_set(struct events *events, uint32_t bits)
 
 	events->set |= bits;
 	if (events->waiting.top && are_there(events, events->wanted, events->all))
-		wake_first(&events->waiting);
+		wake(thread_first_waiting(&events->waiting));
 	cpu_interrupts_restore(enabled);
 }
 

@@ -8,6 +8,7 @@
 #include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/stacks.h"
+#include "kernel/core/trace_sched.h"
 #include "thread_state.h"
 
 /* The main program's VCPU: where nobody else runs it has all the time there is. */
@@ -27,8 +28,6 @@ struct thread_core {
 	bool (*due)(void); /* what the main program waits for */
 	struct vcpu *by_rank[THREAD_VCPUS];
 	uint64_t words[4 * THREAD_VCPUS];
-	struct timer_event *timeouts[TIMER_EVENTS];
-	uint64_t timeout_words[2 * TIMER_EVENTS];
 };
 struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
 enum { CORE_FRAMES = (sizeof(struct thread_core) + FRAME_BYTES - 1) / FRAME_BYTES };
@@ -83,25 +82,30 @@ static void drop(struct thread_vcpu *on, struct thread *thread)
 		*first = thread->next;
 }
 
+/* Everything that switches ends here: a call less for each. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- Switch ------------------------------------------------------------------------------------------------------- */
 
-static void go_on_with(struct thread_core *core, struct thread *next)
+INLINE void go_on_with(struct thread_core *core, struct thread *next)
 {
 	struct thread *before = core->running;
 
 	if (next == before)
 		return;
 	core->running = next;
+	trace_thread(next->name, next);
 	cpu_switch(&before->sp, next->sp);
 }
 
-static void go_on(struct thread_core *core)
+INLINE void go_on(struct thread_core *core)
 {
 	struct vcpu *vcpu = core->sched.running;
 
 	if (core->decide) {
 		core->decide = false;
 		vcpu = sched_decide(&core->sched, arch_counter());
+		trace_decided(&core->sched);
 		timer_limit(core->sched.until);
 	}
 	go_on_with(core, vcpu ? who_runs((struct thread_vcpu *)vcpu) : &core->idle);
@@ -123,6 +127,7 @@ static void make_ready(struct thread_core *core, struct thread *thread)
 	append(thread->on, thread);
 	if (first) {
 		sched_ready(&core->sched, &thread->on->vcpu, arch_counter());
+		trace_note(BH_TRACE_READY, thread->on->row, 0, 0);
 		core->decide = true;
 	}
 }
@@ -133,6 +138,7 @@ static void make_idle(struct thread_core *core, struct thread *thread)
 	drop(thread->on, thread);
 	if (!thread->on->levels) {
 		sched_idle(&core->sched, &thread->on->vcpu, arch_counter());
+		trace_note(BH_TRACE_SLEEP, thread->on->row, 0, 0);
 		core->decide = true;
 	}
 }
@@ -165,14 +171,15 @@ void thread_enter_interrupt(void)
 	core->cause = NULL;
 }
 
-/* The time it took is that of who set the timer, or nobody's; that of who ran into the end of his budget, his. */
+/*
+ * The time it took is that of who set the timer, or nobody's; that of who ran into the end of his budget, his. The one that runs may then
+ * run for longer than the timer is set for: that costs one early interrupt, not a setting of the timer for every one.
+ */
 static void account(struct thread_core *core)
 {
 	if (sched_is_spent(&core->sched, core->entered))
 		return;
-	sched_except(&core->sched, core->entered, arch_counter(), core->cause);
-	if (!core->decide)
-		timer_limit(core->sched.until);
+	trace_except(&core->sched, core->entered, arch_counter(), core->cause);
 }
 
 void thread_leave_interrupt(void)
@@ -198,18 +205,13 @@ uint64_t thread_key(const struct thread *thread)
 	return period * THREAD_LEVELS + thread->level;
 }
 
-struct thread *thread_first_waiting(const struct heap *heap)
-{
-	return heap->top ? (struct thread *)((char *)heap->top - offsetof(struct thread, wait)) : NULL;
-}
-
 void thread_wake(struct thread *thread)
 {
 	if (thread->waits_in) {
 		heap_remove(thread->waits_in, &thread->wait);
 		thread->waits_in = NULL;
 	}
-	if (thread->timeout.place)
+	if (thread->timeout.waits)
 		timer_cancel(&thread->timeout);
 	if (!thread->ready)
 		make_ready(this_core(), thread);
@@ -303,7 +305,7 @@ static void init(struct thread *thread, struct thread_vcpu *on, const char *name
 	thread->holds = !on;
 	thread->ready = false;
 	thread->waits_in = NULL;
-	thread->timeout.place = 0;
+	thread->timeout.waits = false;
 	thread->timeout.fire = time_out;
 	thread->name = name;
 	thread->stack = stack;
@@ -315,7 +317,7 @@ enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, ui
 	uint64_t now = arch_counter();
 	enum sched_result result;
 
-	*on = (struct thread_vcpu){ .name = name, .made = now };
+	*on = (struct thread_vcpu){ .name = name, .row = trace_vcpu(name, budget, period), .made = now };
 	result = sched_add_main(&this_core()->sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
 	cpu_interrupts_restore(enabled);
 	return (enum thread_result)result;
@@ -350,7 +352,6 @@ static enum thread_result begin_core(struct thread_core *core)
 	prepare(&core->idle, idle, NULL);
 	init(&core->main, &core->main_vcpu, "main", 0, 0);
 	core->running = &core->main;
-	timer_make_room(core->timeout_words, core->timeouts);
 	thread_cores[cpu_slot()] = core;
 	return thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(MAIN_BUDGET_NS), clock_from_ns(MAIN_PERIOD_NS));
 }

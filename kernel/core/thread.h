@@ -19,6 +19,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/guest.h"
@@ -33,6 +34,7 @@ enum { THREAD_LEVELS = 8, THREAD_VCPUS = 64 /* of a core, the main program's inc
 struct thread_vcpu {
 	struct vcpu vcpu; /* first: it is found by that */
 	const char *name;
+	uint32_t row;                        /* of traces */
 	uint64_t made;                       /* when */
 	uint32_t levels;                     /* that have a ready thread, by bit */
 	struct thread *first[THREAD_LEVELS]; /* of a ring of ready threads */
@@ -121,7 +123,10 @@ struct thread *thread_running(void);
 enum thread_result thread_wait(struct heap *heap, uint64_t deadline);
 
 /* The first that waits in `heap`, or NULL. */
-struct thread *thread_first_waiting(const struct heap *heap);
+static inline struct thread *thread_first_waiting(const struct heap *heap)
+{
+	return heap->top ? (struct thread *)((char *)heap->top - offsetof(struct thread, wait)) : NULL;
+}
 
 /* A thread that waits or sleeps is ready. It runs when thread_reschedule, or the end of the interrupt, finds that it comes first. T, H */
 void thread_wake(struct thread *thread);

@@ -6,24 +6,15 @@
 
 #include "abi/guest.h"
 #include "kernel/core/cpu.h"
-#include "kernel/core/fault.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/thread.h"
-#include "kernel/sched/ranks.h"
 
-enum { FIRST_EVENTS = 8 }; /* of a core before timer_make_room */
-
-/* One a core, which alone touches it, with interrupts disabled. An event that waits has a place, and its deadline stands there in the tree.
- */
+/* One a core, which alone touches it, with interrupts disabled. */
 static struct queue {
-	struct ranks deadlines;
-	struct timer_event **events; /* by place */
-	uint64_t free;               /* places, by bit */
+	struct heap events;
 	uint64_t limit;
 	uint64_t set; /* what the hardware is set to */
 	bool firing;  /* it is set when all have fired */
-	struct timer_event *first_events[FIRST_EVENTS];
-	uint64_t first_words[2 * FIRST_EVENTS];
 } queues[BH_MAX_SANDBOX_CORES];
 
 static struct queue *this_queue(void)
@@ -33,7 +24,7 @@ static struct queue *this_queue(void)
 
 static uint64_t first_deadline(const struct queue *queue)
 {
-	return ranks_least(&queue->deadlines);
+	return queue->events.top ? queue->events.top->key : TIMER_NEVER;
 }
 
 static void set_hardware(struct queue *queue)
@@ -55,36 +46,22 @@ void timer_limit(uint64_t deadline)
 	set_hardware(this_queue());
 }
 
-static void place(struct queue *queue, struct timer_event *event, uint64_t deadline)
-{
-	unsigned place = (unsigned)__builtin_ctzll(queue->free);
-
-	queue->free &= queue->free - 1;
-	queue->events[place] = event;
-	event->deadline = deadline;
-	event->place = place + 1;
-	ranks_set(&queue->deadlines, place, deadline);
-}
-
-static void take_out(struct queue *queue, struct timer_event *event)
-{
-	unsigned place = event->place - 1;
-
-	queue->free |= 1ULL << place;
-	event->place = 0;
-	ranks_set(&queue->deadlines, place, RANKS_NEVER);
-}
-
 void timer_add(struct timer_event *event, uint64_t deadline)
 {
 	bool enabled = cpu_interrupts_disable();
 	struct queue *queue = this_queue();
 
-	if (!queue->free)
-		fault_stop("more events than a core has room for");
-	place(queue, event, deadline);
+	event->deadline = event->node.key = deadline;
+	event->waits = true;
+	heap_add(&queue->events, &event->node);
 	set_hardware(queue);
 	cpu_interrupts_restore(enabled);
+}
+
+static void take_out(struct queue *queue, struct timer_event *event)
+{
+	event->waits = false;
+	heap_remove(&queue->events, &event->node);
 }
 
 void timer_cancel(struct timer_event *event)
@@ -92,7 +69,7 @@ void timer_cancel(struct timer_event *event)
 	bool enabled = cpu_interrupts_disable();
 	struct queue *queue = this_queue();
 
-	if (event->place) {
+	if (event->waits) {
 		take_out(queue, event);
 		set_hardware(queue);
 	}
@@ -108,7 +85,7 @@ static void expire(struct cpu_frame *frame)
 	queue->set = 0; /* it was a single shot */
 	queue->firing = true;
 	while (first_deadline(queue) <= now) {
-		struct timer_event *event = queue->events[ranks_first_least(&queue->deadlines)];
+		struct timer_event *event = (struct timer_event *)((char *)queue->events.top - offsetof(struct timer_event, node));
 
 		take_out(queue, event);
 		event->fire(event, frame);
@@ -124,27 +101,7 @@ static void expire(struct cpu_frame *frame)
 
 static void init_queue(struct queue *queue)
 {
-	*queue = (struct queue){ .limit = TIMER_NEVER, .set = TIMER_NEVER, .free = (1ULL << FIRST_EVENTS) - 1 };
-	queue->deadlines = (struct ranks){ .earliest = queue->first_words, .leaves = FIRST_EVENTS };
-	queue->events = queue->first_events;
-	ranks_clear(&queue->deadlines);
-}
-
-void timer_make_room(uint64_t *words, struct timer_event **events)
-{
-	struct queue *queue = this_queue();
-	uint64_t waiting = ~queue->free & ((1ULL << FIRST_EVENTS) - 1);
-	struct timer_event **before = queue->events;
-
-	queue->deadlines = (struct ranks){ .earliest = words, .leaves = TIMER_EVENTS };
-	queue->events = events;
-	queue->free = UINT64_MAX;
-	ranks_clear(&queue->deadlines);
-	for (; waiting; waiting &= waiting - 1) {
-		struct timer_event *event = before[__builtin_ctzll(waiting)];
-
-		place(queue, event, event->deadline);
-	}
+	*queue = (struct queue){ .limit = TIMER_NEVER, .set = TIMER_NEVER };
 }
 
 void timer_init(void)

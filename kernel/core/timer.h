@@ -8,12 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/sched/heap.h"
+
 struct cpu_frame;
 
 struct timer_event {
 	uint64_t deadline;
 	void (*fire)(struct timer_event *event, struct cpu_frame *frame);
-	unsigned place; /* timer.c: where it waits, 0: it does not */
+	/* timer.c */
+	struct heap_node node;
+	bool waits;
 };
 
 void timer_init(void);
@@ -21,17 +25,12 @@ void timer_init(void);
 void timer_init_core(void);
 
 /*
- * Lets the event fire once, at or after `deadline`. A handler may add its event again. Requires: the event is not waiting. A core has room
- * for eight events that wait, after timer_make_room for TIMER_EVENTS; one too many stops the kernel. The cost grows with the logarithm of
- * that.
+ * Lets the event fire once, at or after `deadline`. A handler may add its event again. Requires: the event is not waiting. The cost grows
+ * with the logarithm of how many wait.
  */
 void timer_add(struct timer_event *event, uint64_t deadline);
 /* Removes the event. Does nothing if it is not waiting. */
 void timer_cancel(struct timer_event *event);
-
-/* Gives this core room for more events: 2 * TIMER_EVENTS words, and TIMER_EVENTS pointers. Requires: interrupts disabled; once. */
-enum { TIMER_EVENTS = 64 };
-void timer_make_room(uint64_t *words, struct timer_event **events);
 
 /*
  * Has thread_time_is_up called at or after `deadline`, on this core, once; replaces what was set. TIMER_NEVER: not at all. Requires:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes VCPUs on command, and tells what they were given (vcpus.h). */
+/* Makes VCPUs at start-up and on command, and tells what they were given (vcpus.h). */
 #include "kernel/core/vcpus.h"
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
 #include "kernel/core/programs.h"
 #include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
@@ -40,41 +41,90 @@ static const struct program *program_of(const char *text)
 	return program_find(text);
 }
 
-static enum thread_result make(struct made *made, const struct program *program, uint64_t budget, uint64_t period)
+struct request {
+	const char *name;
+	uint64_t budget_ns;
+	uint64_t period_ns;
+	bool foreground_only;
+};
+
+/* Once the scheduler has the VCPU, its place is taken, with a thread or without. */
+static enum thread_result make_in(struct made *made, const struct request *asked, const struct program *program)
 {
 	enum thread_result result = thread_begin();
 
-	made->run = (struct program_run){ .period = period };
+	made->run = (struct program_run){ .period = clock_from_ns(asked->period_ns) };
 	if (result == THREAD_OK)
-		result = thread_make_vcpu(&made->vcpu, program->name, budget, period);
-	if (result == THREAD_OK)
-		result = thread_make(&made->thread, &made->vcpu, program->name, 0, stacks_take(), program->run, &made->run);
-	return result;
+		result = thread_make_vcpu(&made->vcpu, asked->name, clock_from_ns(asked->budget_ns), made->run.period);
+	if (result != THREAD_OK)
+		return result;
+	made_count++;
+	made->vcpu.vcpu.foreground_only = asked->foreground_only;
+	return thread_make(&made->thread, &made->vcpu, asked->name, 0, stacks_take(), program->run, &made->run);
 }
+
+static void make(const struct request *asked, const struct program *program)
+{
+	enum thread_result result;
+
+	if (made_count == MOST) {
+		console_say("vcpu %s: there are %ju already", asked->name, (uint64_t)MOST);
+		return;
+	}
+	result = make_in(&all[made_count], asked, program);
+	if (result != THREAD_OK)
+		console_say("vcpu %s: %s", asked->name, name_of(result));
+}
+
+/* ---- Of the partition file ------------------------------------------------------------------------------------------ */
+
+/* What `check` refuses as well: tools/bhtool/config/check_vcpus.py, not_yet. */
+static const char *not_yet(const struct bh_grant *grant)
+{
+	if (grant->vector)
+		return "no I/O VCPUs in this version";
+	if (grant->flags & BH_VCPU_EDF)
+		return "no VCPUs by deadline in this version";
+	if (grant->flags & BH_VCPU_CORE)
+		return "only the first core has VCPUs in this version";
+	return NULL;
+}
+
+static void make_granted(const struct bh_grant *grant)
+{
+	const char *name = (const char *)grant->name, *program_name = (const char *)grant->compatible, *why = not_yet(grant);
+	const struct program *program = program_find(program_name);
+
+	if (why)
+		console_say("vcpu %s: %s", name, why);
+	else if (!program)
+		console_say("vcpu %s: there is no program \"%s\"", name, program_name);
+	else
+		make(&(struct request){ name, grant->gpa, grant->size, grant->flags & BH_VCPU_FOREGROUND_ONLY }, program);
+}
+
+void vcpus_start(void)
+{
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++)
+		if (info->grants[n].kind == BH_GRANT_VCPU)
+			make_granted(&info->grants[n]);
+}
+
+/* ---- Commands ------------------------------------------------------------------------------------------------------- */
 
 void run_vcpu(const struct command_line *line)
 {
 	const struct program *program = line->operands >= 2 ? program_of(line->text) : NULL;
-	enum thread_result result;
 
-	if (!program) {
-		console_say("vcpu %s: no such program", line->text);
-		return;
-	}
-	if (made_count == MOST) {
-		console_say("vcpu %s: there are %ju already", line->text, (uint64_t)MOST);
-		return;
-	}
-	result = make(&all[made_count], program, clock_from_ns(line->operand[0] * NS_PER_US), clock_from_ns(line->operand[1] * NS_PER_US));
-	if (result != THREAD_OK)
-		console_say("vcpu %s: %s", line->text, name_of(result));
+	if (program)
+		make(&(struct request){ program->name, line->operand[0] * NS_PER_US, line->operand[1] * NS_PER_US, false }, program);
 	else
-		made_count++;
+		console_say("vcpu %s: no such program", line->text);
 }
 
 static uint64_t us(uint64_t ticks)
 {
-	return clock_to_ns(ticks) / NS_PER_US;
+	return (clock_to_ns(ticks) + NS_PER_US / 2) / NS_PER_US;
 }
 
 static void say(const struct thread_vcpu *on)
@@ -93,5 +143,5 @@ void run_vcpus(const struct command_line *line)
 	}
 	thread_each_vcpu(say);
 	for (unsigned n = 0; n < made_count; n++)
-		program_report(&all[n].run, all[n].thread.name);
+		program_report(&all[n].run, all[n].vcpu.name);
 }

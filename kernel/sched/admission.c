@@ -2,8 +2,6 @@
 /* Decides whether the VCPUs of a core can be given what they are promised (admission.h). Derivations: docs/admission.md */
 #include "kernel/sched/admission.h"
 
-#include <stddef.h>
-
 /* Utilizations are in units of 2^-40: 128 of them rounded up are wrong by less than 2^-33 in all. */
 enum { PLACES = 40, HALF_PLACES = PLACES / 2, MOST_CORES = 1 << 16 };
 #define ONE (1ULL << PLACES)
@@ -14,7 +12,7 @@ enum { PLACES = 40, HALF_PLACES = PLACES / 2, MOST_CORES = 1 << 16 };
 _Static_assert(ADMISSION_MOST_TICKS <= 1ULL << (64 - HALF_PLACES), "share_of shifts remainders");
 _Static_assert(MOST_INTERVAL <= UINT64_MAX / 4 / (ADMISSION_MOST_VCPUS + ADMISSION_MOST_TOP_HALVES), "no demand wraps");
 
-/* Made and checked by tests/config/test_admission.py, from integer roots. */
+/* Made with integer roots. Each is the largest that admits nothing too much: tests/config/test_admission.py */
 static const uint64_t bounds[ADMISSION_MOST_VCPUS + 1] = {
 	0x10000000000, 0x10000000000, 0xd413cccfe7, 0xc79e8eca85, 0xc1bf828c6d, 0xbe557a1a68, 0xbc1a096af0, 0xba8745c799, 0xb95c1e3ea8,
 	0xb87527ca6b,  0xb7bd74d723,  0xb727dc7873, 0xb6abae231b, 0xb642f1d472, 0xb5e96b42fc, 0xb59c03b61d, 0xb5586cf989, 0xb51ce5987b,

@@ -16,8 +16,8 @@ void ranks_clear(struct ranks *ranks)
 }
 
 /*
- * Only what changes is looked at: who was not the least above it, and is not now, ends it. `before` stays the leaf's: a node above that was not
- * the least has a leaf that was not either.
+ * Only what changes is looked at: who was not the least above it, and is not now, ends it. `before` stays the leaf's: a node above that was
+ * not the least has a leaf that was not either.
  */
 void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at)
 {

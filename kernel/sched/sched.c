@@ -140,7 +140,7 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 	if (vcpu == core->running)
 		charge(core, now);
 	if (vcpu->kind == VCPU_IO)
-		pibs_wake(&vcpu->io, period, !vcpu->ready, now);
+		pibs_wake(&vcpu->io, period < vcpu->order ? period : vcpu->order, !vcpu->ready, now);
 	else if (!vcpu->ready)
 		sporadic_wake(&vcpu->main, now);
 	vcpu->ready = true;

@@ -30,7 +30,7 @@ struct vcpu {
 	bool ready;           /* one of its threads is */
 	bool foreground_only; /* it does not run without budget */
 	unsigned rank;
-	uint64_t order;       /* the period that it was added with */
+	uint64_t order; /* the period that it was added with */
 	union {
 		struct sporadic main;
 		struct pibs io;
@@ -72,7 +72,10 @@ void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsi
 __attribute__((warn_unused_result)) enum sched_result sched_add_main(struct sched *core, struct vcpu *vcpu, uint64_t budget,
 								     uint64_t period, unsigned entries, uint64_t now);
 
-/* Likewise an I/O VCPU. Its rank is that of `period`, the shortest of those it may serve. */
+/*
+ * Likewise an I/O VCPU. Its rank is that of `period`, the shortest of those it may serve; for one with a longer period it has the budget of
+ * `period`, more often: with more at once it would take from those between (docs/admission.md).
+ */
 __attribute__((warn_unused_result)) enum sched_result sched_add_io(struct sched *core, struct vcpu *vcpu, uint32_t percent, uint64_t period,
 								   uint64_t now);
 
@@ -87,8 +90,8 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now);
 
 /*
- * [from, to) was not the running VCPU's: an interrupt was served. Whose it was, if anybody's, owes it (NULL: nobody's). What has been charged of
- * it stays charged. Moves core->until. Requires: `to` is now.
+ * [from, to) was not the running VCPU's: an interrupt was served. Whose it was, if anybody's, owes it (NULL: nobody's). What has been
+ * charged of it stays charged. Moves core->until. Requires: `to` is now.
  */
 void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes);
 

@@ -62,11 +62,16 @@ static void use_first(struct sporadic *server)
 	append(server, later(used.at, server->period), used.amount);
 }
 
-/* The budget was used several times over, as by a long stretch with interrupts disabled: everything comes so many periods later. */
+/* The whole budget was used, or several times over, as in a long stretch with interrupts disabled: everything comes so many periods later.
+ */
 static uint64_t use_whole_budgets(struct sporadic *server, uint64_t used)
 {
-	uint64_t periods = used / server->budget, delay;
+	uint64_t periods = 1, rest = used - server->budget, delay;
 
+	if (rest >= server->budget) { /* else no division: they take hundreds of instructions on a 32-bit processor */
+		periods += rest / server->budget;
+		rest %= server->budget;
+	}
 	if (__builtin_mul_overflow(periods, server->period, &delay))
 		delay = SPORADIC_FAR;
 	for (uint32_t n = 0; n < server->count; n++) {
@@ -74,7 +79,7 @@ static uint64_t use_whole_budgets(struct sporadic *server, uint64_t used)
 
 		entry->at = later(entry->at, delay);
 	}
-	return used % server->budget;
+	return rest;
 }
 
 void sporadic_charge(struct sporadic *server, uint64_t used)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from bhtool import paths
 from bhtool.config.compile import survey_partition
-from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX
+from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX, VCPU
 from bhtool.config.reference import read, render
 from bhtool.config.rules import BY_ID
+from bhtool.config.vcpus import OF_IO, OF_MAIN
 from bhtool.platforms import load
 
 EXAMPLES = """/dts-v1/;
@@ -17,7 +18,7 @@ EXAMPLES = """/dts-v1/;
 / {
 reserved-memory { #address-cells = <2>; #size-cells = <2>; ranges; control_ram: control { SIZE }; linux_ram: linux { size = <0x0 0x8000000>; }; pinned { REG }; };
 domains { compatible = "bulkhead,partitions-v1"; IDLE
-control: control { compatible = "bulkhead,sandbox-v1"; NATIVE health { RESTART }; };
+control: control { compatible = "bulkhead,sandbox-v1"; NATIVE health { RESTART }; loop { MAIN }; nic-io { SERVER }; };
 linux: linux { compatible = "bulkhead,sandbox-v1"; cores = <&cpu1>; memory-region = <&linux_ram>; access = <&uart0>; console = <&uart0>; image = "vmlinuz"; LINUX };
 };
 };
@@ -38,14 +39,15 @@ def test_the_page_is_current() -> None:
 def test_every_property_has_a_row() -> None:
     sandbox = read("bulkhead,sandbox-v1.yaml")["properties"]
     assert SANDBOX.keys() == sandbox.keys() - {"compatible"}
+    assert VCPU.keys() == read("bulkhead,sandbox-v1.yaml")["additionalProperties"]["properties"].keys() - {"phandle"}
     assert HEALTH.keys() == sandbox["health"]["properties"].keys()
     assert REGION.keys() == read("bulkhead,memory.yaml")["additionalProperties"]["properties"].keys() - {"phandle"}
     assert DOMAINS.keys() == read("bulkhead,partitions-v1.yaml")["properties"].keys() - {"compatible", "$nodename"}
 
 
-@pytest.mark.parametrize("name", sorted({**SANDBOX, **HEALTH, **REGION, **DOMAINS}))
+@pytest.mark.parametrize("name", sorted({**SANDBOX, **HEALTH, **VCPU, **REGION, **DOMAINS}))
 def test_a_row_names_rules_that_there_are(name: str) -> None:
-    fact = {**SANDBOX, **HEALTH, **REGION, **DOMAINS}[name]
+    fact = {**SANDBOX, **HEALTH, **VCPU, **REGION, **DOMAINS}[name]
     assert [rule for rule in re.findall(r"[RW]\d+", fact.rules) if f"BH-{rule}" not in BY_ID] == []
     assert re.match(rf"{name}\b", fact.example)
 
@@ -60,7 +62,13 @@ def test_examples_are_valid(tmp_path: Path) -> None:
         .replace("REG", REGION["reg"].example)
         .replace("IDLE", DOMAINS["idle-cores"].example)
     )
+    of_main = " ".join(VCPU[name].example for name in VCPU if name not in OF_IO)
+    of_io = " ".join(VCPU[name].example for name in VCPU if name not in OF_MAIN)
+    text = text.replace("MAIN", of_main.replace("&cpu1", "&cpu0")).replace(
+        "SERVER", of_io.replace("&cpu1", "&cpu0").replace("&nic0", "&uart1")
+    )
     file = tmp_path / "examples.dts"
     file.write_text(text.replace("NATIVE", native).replace("RESTART", health).replace("LINUX", of_linux))
     plan, _ = survey_partition(file, load("qemu-aarch64"))
-    assert {one.rule for one in plan.errors} == {"BH-R080", "BH-R088", "BH-R121"}, plan.errors  # no kick, a Linux told, no DMA
+    refused = {"BH-R080", "BH-R088", "BH-R121", "BH-R004"}  # no kick, a Linux told, no DMA, an I/O VCPU
+    assert {one.rule for one in plan.errors} == refused, plan.errors

@@ -8,7 +8,7 @@ FORMAT, FORMAT_V7 = (f"kernel/arch/{arch}/space_format.c" for arch in ("aarch64"
 CONSOLE, COMMAND, TEXT = "kernel/core/console.c", "kernel/core/command.c", "kernel/core/text.c"
 DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS = "kernel/core/dma_faults.c", "kernel/drivers/smmuv3_records.c", "kernel/drivers/amdvi_records.c"
 UART, UART_MEMORY = "kernel/drivers/ns16550.c", "kernel/drivers/ns16550_memory.c"
-TIMER, HEARTBEAT, CLOCK = "kernel/core/timer.c", "kernel/core/heartbeat.c", "kernel/core/clock.c"
+TIMER, HEARTBEAT, CLOCK, HEAP = "kernel/core/timer.c", "kernel/core/heartbeat.c", "kernel/core/clock.c", "kernel/sched/heap.c"
 KERNEL_CPU = [KERNEL_LOCK, "tests/unit/fake_cpu.c", "tests/unit/fake_arch.c"]
 KERNEL_PROGRAMS = {
     "kernel_console_test": "tests/unit/kernel_console_test.c",
@@ -16,6 +16,7 @@ KERNEL_PROGRAMS = {
     "kernel_dma_faults_test": "tests/unit/kernel_dma_faults_test.c",
     "kernel_uart_test": "tests/unit/kernel_uart_test.c",
     "kernel_timer_test": "tests/unit/kernel_timer_test.c",
+    "kernel_vcpus_test": "tests/unit/kernel_vcpus_test.c",
     "kernel_frames_test": "tests/unit/kernel_frames_test.c",
     "kernel_space_test": "tests/unit/kernel_space_test.c",
     "kernel_space_armv7_test": "tests/unit/kernel_space_armv7_test.c",
@@ -25,7 +26,8 @@ KERNEL_PARTS = {
     "kernel_text_test": [TEXT, CLOCK],
     "kernel_dma_faults_test": [DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS, TEXT],
     "kernel_uart_test": [UART, UART_MEMORY],
-    "kernel_timer_test": [TIMER, HEARTBEAT, CLOCK, "kernel/sched/ranks.c", "tests/unit/fake_cpu.c"],
+    "kernel_timer_test": [TIMER, HEARTBEAT, CLOCK, HEAP, "tests/unit/fake_cpu.c"],
+    "kernel_vcpus_test": ["kernel/core/vcpus.c", "kernel/core/text.c", CLOCK, "tests/unit/fake_cpu.c"],
     "kernel_frames_test": [FRAMES, *KERNEL_CPU],
     "kernel_space_test": [SPACE, FRAMES, FORMAT, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
     "kernel_space_armv7_test": [SPACE, FRAMES, FORMAT_V7, "tests/unit/kernel_tlb.c", *KERNEL_CPU],
@@ -175,12 +177,19 @@ KERNEL = (
     text("0 has no digit", TEXT, "} while (value);", "} while (value > 9);"),
     text("the upper half of ticks is lost", CLOCK, "(value_high * factor_high << (64 - PLACES)) +", ""),
     text("the middle of ticks is lost", CLOCK, "(middle << (32 - PLACES)) +", ""),
-    timer("events come in any order", TIMER, "ranks_first_least(&queue->deadlines)", "__builtin_ctzll(~queue->free)"),
+    timer("events come in any order", HEAP, "is_before(b, a) ? b : a", "a"),
+    timer("events come in the order of their keys alone", HEAP, "|| (a->key == b->key && a->number < b->number)"),
+    timer("a heap leans to the wrong side", HEAP, "depth_of(node->left) < depth_of(node->right)", "false"),
+    timer("a heap loses what was below who is taken out", HEAP, "rest = merge(node->left, node->right);", "rest = node->left;"),
+    timer("a heap's top has somebody above", HEAP, "if (rest) rest->up = up;"),
+    timer("a heap loses its top", HEAP, "if (!up) heap->top = rest; else if", "if (!up) heap->top = NULL; else if"),
+    timer("a heap does not lean again", HEAP, "while (up && lean(up)) up = up->up;"),
+    timer("a heap does not say who is above", HEAP, "if (*link) (*link)->up = last;"),
     timer(
         "the hardware is set for what was added last",
         TIMER,
-        "place(queue, event, deadline); set_hardware(queue);",
-        "place(queue, event, deadline); timer_hw_set(deadline);",
+        "heap_add(&queue->events, &event->node); set_hardware(queue);",
+        "heap_add(&queue->events, &event->node); timer_hw_set(deadline);",
     ),
     timer("the hardware keeps what was cancelled", TIMER, "take_out(queue, event); set_hardware(queue);", "take_out(queue, event);"),
     timer("what is not due fires", TIMER, "while (first_deadline(queue) <= now)", "while (first_deadline(queue) <= now + 50)"),
@@ -195,9 +204,6 @@ KERNEL = (
         "take_out(queue, event); event->fire(event, frame);",
         "event->fire(event, frame); take_out(queue, event);",
     ),
-    timer("a place is given twice", TIMER, "queue->free &= queue->free - 1;", ""),
-    timer("a place is lost", TIMER, "queue->free |= 1ULL << place;", ""),
-    timer("what waits is lost when there is more room", TIMER, "for (; waiting; waiting &= waiting - 1)", "for (; waiting; waiting = 0)"),
     timer("a limit has no interrupt", TIMER, "first < queue->limit ? first : queue->limit", "first"),
     timer("a limit hides what comes before", TIMER, "first < queue->limit ? first : queue->limit", "queue->limit"),
     timer("a limit is told of early", TIMER, "if (queue->limit <= now)", "if (queue->limit <= now + 50)"),

@@ -6,12 +6,15 @@ from tests.mutation.mutation import Mutation
 SPORADIC, PIBS, RANKS, SCHED = (f"kernel/sched/{name}.c" for name in ("sporadic", "pibs", "ranks", "sched"))
 SIMULATOR, MODEL = "tests/unit/sched_sim.c", "tests/unit/sched_model.c"
 SCHED_FILES = [SPORADIC, PIBS, RANKS, SCHED]
-SCHED_PROGRAMS = {f"sched_{name}_test": f"tests/unit/sched_{name}_test.c" for name in ("sporadic", "pibs", "ranks", "sim")}
+SCHED_PROGRAMS = {f"sched_{name}_test": f"tests/unit/sched_{name}_test.c" for name in ("sporadic", "pibs", "ranks", "sim", "admission")}
+SCHED_PROGRAMS["trace_test"] = "tests/unit/trace_test.c"
 SCHED_PARTS = {
+    "trace_test": ["kernel/core/trace.c", "kernel/core/trace_sched.c", "tests/unit/fake_cpu.c", *SCHED_FILES],
     "sched_sporadic_test": [*SCHED_FILES, SIMULATOR],
     "sched_pibs_test": SCHED_FILES,
     "sched_ranks_test": SCHED_FILES,
     "sched_sim_test": [*SCHED_FILES, SIMULATOR, MODEL],
+    "sched_admission_test": ["kernel/sched/admission.c", *SCHED_FILES],
 }
 
 
@@ -100,7 +103,7 @@ REPLENISHMENTS = (
     ),
     replenishment("sched: whole budgets cost nothing", "entry->at = later(entry->at, delay);"),
     replenishment("sched: whole budgets delay the first entry only", "n < server->count; n++) { struct", "n < 1; n++) { struct"),
-    replenishment("sched: what is beyond whole budgets is forgotten", "return used % server->budget;", "return 0;"),
+    replenishment("sched: what is beyond whole budgets is forgotten", "rest %= server->budget;", "rest = 0;"),
     vector("sched: a delay wraps", "delay = SPORADIC_FAR;", ";"),
     vector("sched: times wrap", "return span < SPORADIC_FAR - at ? at + span : SPORADIC_FAR;", "return at + span;"),
     replenishment(

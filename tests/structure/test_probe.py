@@ -24,12 +24,16 @@ PUBLISHED = {
     "core/smp",
     "core/space",
     "core/space_entry",
+    "core/stacks",
+    "core/sync",
     "core/text",
+    "core/thread",
     "core/timer",
     "core/user",
     "drivers/gic_dist",
     "drivers/i82574",
     "drivers/x2apic",
+    "sched/sched",
 }
 OF_AN_ARCHITECTURE = {  # what attacks and measurements have in common with what they attack or measure
     "aarch64": {"generic_timer"},

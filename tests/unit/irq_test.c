@@ -8,6 +8,7 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/trace.h"
 
 enum { HANDLED = 27, STRAY = 33 };
 #define INTERRUPTED ((struct cpu_frame *)0x1000) /* handed on, never looked into */
@@ -16,6 +17,20 @@ static unsigned handled, ended, said;
 
 static bool threads;
 static unsigned entered, left;
+
+bool trace_on = true;
+static unsigned begun, done; /* interrupts, as a trace has them */
+
+void trace_write(enum bh_trace_kind kind, uint32_t who, uint64_t a, uint64_t b)
+{
+	CHECK_EQ(kind, BH_TRACE_IRQ_BEGIN);
+	CHECK_EQ(begun++, done);
+}
+
+void trace_write_irq_end(uint32_t number)
+{
+	CHECK_EQ(begun, ++done);
+}
 
 static void init(void) {}
 
@@ -40,9 +55,11 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 	return kind == BH_GRANT_IRQCHIP ? &grant : NULL;
 }
 
-bool thread_begun(void)
+struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
+
+unsigned cpu_slot(void)
 {
-	return threads;
+	return 0;
 }
 
 void thread_enter_interrupt(void)
@@ -104,8 +121,16 @@ int main(void)
 	irq_serve(INTERRUPTED, HANDLED);
 	CHECK_EQ(entered, 0);
 	threads = true;
+	thread_cores[0] = (struct thread_core *)INTERRUPTED; /* not looked into */
 	handled = ended = 1;
 	irq_serve(INTERRUPTED, HANDLED);
 	CHECK_EQ(left, 1);
+	CHECK_EQ(begun, 5);
+	CHECK_EQ(done, 5);
+	check_context.subject = "without traces";
+	trace_on = false;
+	irq_dispatch(INTERRUPTED, HANDLED);
+	CHECK_EQ(begun, 5);
+	CHECK_EQ(handled, 3);
 	return 0;
 }

@@ -11,7 +11,6 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
-#include "kernel/core/fault.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/thread.h"
@@ -64,12 +63,6 @@ void thread_time_is_up(void)
 {
 	CHECK(!fake_cpu.enabled);
 	times_up++;
-}
-
-_Noreturn void fault_stop(const char *why)
-{
-	fprintf(stderr, "%s\n", why);
-	exit(1);
 }
 
 void idle_end_sleep(void)
@@ -143,27 +136,54 @@ static void check_hardware(void)
 	}
 }
 
-/* Eight events wait, in any order, while the core gets room for more: none is lost. */
-static void test_room(uint64_t words[CORES][2 * TIMER_EVENTS], struct timer_event *events[CORES][TIMER_EVENTS])
-{
-	for (fake_cpu.slot = 0; fake_cpu.slot < CORES; fake_cpu.slot++) {
-		struct tested *first = &tested[8 * fake_cpu.slot];
+/* ---- The heap below --------------------------------------------------------------------------------------------------- */
 
-		for (unsigned n = 0; n < 8; n++) {
-			first[n] = (struct tested){ .event = { .fire = fire }, .waiting = true, .slot = fake_cpu.slot };
-			timer_add(&first[n].event, now + 10 + below(100));
-		}
-		timer_cancel(&first[3].event);
-		first[3].waiting = false;
-		fake_cpu.enabled = false;
-		timer_make_room(words[fake_cpu.slot], events[fake_cpu.slot]);
-		fake_cpu.enabled = true;
+enum { NODES = 200, KEYS = 20 };
+
+/* Everybody comes after who is above, the right side is the shallower one, and the links up are those down. */
+static unsigned depth_below(const struct heap_node *node, unsigned *count)
+{
+	unsigned left, right;
+
+	if (!node)
+		return 0;
+	++*count;
+	left = depth_below(node->left, count);
+	right = depth_below(node->right, count);
+	CHECK(left >= right);
+	CHECK_EQ(node->depth, right + 1);
+	for (unsigned side = 0; side < 2; side++) {
+		const struct heap_node *below = side ? node->right : node->left;
+
+		CHECK(!below || below->up == node);
+		CHECK(!below || below->key > node->key || (below->key == node->key && below->number > node->number));
 	}
-	check_hardware();
-	now += 110;
-	interrupts();
-	CHECK_EQ(fired, CORES * 7);
-	check_hardware();
+	return right + 1;
+}
+
+static void test_heap(void)
+{
+	static struct heap_node nodes[NODES];
+	static bool in[NODES];
+	struct heap heap = { 0 };
+	unsigned there = 0;
+
+	check_context.subject = "heap";
+	for (check_context.round = 0; check_context.round < STEPS; check_context.round++) {
+		unsigned n = (unsigned)below(NODES), count = 0;
+
+		if (in[n]) {
+			heap_remove(&heap, &nodes[n]);
+		} else {
+			nodes[n].key = below(KEYS);
+			heap_add(&heap, &nodes[n]);
+		}
+		in[n] = !in[n];
+		there += in[n] ? 1 : -1U;
+		depth_below(heap.top, &count);
+		CHECK_EQ(count, there);
+		CHECK(!heap.top || !heap.top->up);
+	}
 }
 
 /* A limit among the events: the timer comes for whichever is first, and tells of the limit once. */
@@ -198,14 +218,10 @@ static void test_limit(void)
 
 static void test_events(void)
 {
-	static uint64_t words[CORES][2 * TIMER_EVENTS];
-	static struct timer_event *events[CORES][TIMER_EVENTS];
-
 	check_context.subject = "events";
 	timer_init();
 	fake_cpu.slot = 1;
 	timer_init_core();
-	test_room(words, events);
 	for (check_context.round = 0; check_context.round < STEPS; check_context.round++) {
 		struct tested *one = &tested[below(EVENTS)];
 		uint64_t ended = sleeps_ended, count = fired;
@@ -285,6 +301,7 @@ static void test_heartbeat(void)
 int main(void)
 {
 	test_events();
+	test_heap();
 	test_limit();
 	test_heartbeat();
 	return 0;

@@ -113,12 +113,13 @@ static void end_io_if_spent(struct server *one)
 static void wake_io(struct server *one, const struct sim_event *what)
 {
 	uint64_t now = (uint64_t)what->tick * one->of->percent;
+	uint64_t period = what->period < one->of->period ? what->period : one->of->period; /* never more than its rank's */
 
 	if (what->what == SIM_READY) {
 		one->at_by_percent = one->at_by_percent > now ? one->at_by_percent : now;
-		one->period = what->period;
-	} else if (what->period < one->period) {
-		one->period = what->period;
+		one->period = period;
+	} else if (period < one->period) {
+		one->period = period;
 	}
 	end_io_if_spent(one);
 }

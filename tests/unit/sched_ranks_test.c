@@ -178,9 +178,9 @@ static void ranks_of_io_stay(void)
 {
 	begin("I/O");
 	CHECK_EQ(sched_add_io(&core, &vcpus[0], 10, 20, 0), SCHED_OK);
-	sched_ready_for(&core, &vcpus[0], 1000, 0);
-	add(1, 10, 100);
-	check_order(2, (unsigned[]){ 0, 1 });
+	sched_ready_for(&core, &vcpus[0], 10, 0);
+	add(1, 5, 15);
+	check_order(2, (unsigned[]){ 1, 0 });
 }
 
 /* It was idle and is gone before the next decision, which comes a while later: others are ready as before. */

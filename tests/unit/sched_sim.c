@@ -145,7 +145,8 @@ static void note(struct sim_core *core, const struct sim_vcpu *one, enum sim_wha
 
 static void serve(struct sim_core *core, struct sim_vcpu *one, enum sim_what what)
 {
-	uint64_t period = below(3) ? one->period + below(one->longest - one->period + 1) : one->period;
+	uint64_t least = (99 + one->percent) / one->percent, shortest = one->period / 2 > least ? one->period / 2 : least;
+	uint64_t period = below(3) ? shortest + below(one->longest - shortest + 1) : one->period;
 
 	note(core, one, what, period);
 	one->work += 1 + below(2 + one->longest * one->percent / 50);

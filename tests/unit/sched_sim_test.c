@@ -49,7 +49,7 @@ static uint64_t most_in(const struct sim_core *core, const struct sim_vcpu *one,
 	if (one->vcpu.kind == VCPU_MAIN)
 		return ceiling(span, one->period) * one->budget + core->latency;
 	/* Its pieces begin a piece / utilization apart; the last one may be a whole budget at once. */
-	most = one->longest * one->percent / 100 + core->latency;
+	most = one->period * one->percent / 100 + core->latency;
 	return span <= most ? span : most + (span - most) * one->percent / 100;
 }
 
@@ -212,9 +212,9 @@ static void end_piece(struct piece *piece)
 	piece->used = 0;
 }
 
-static void piece_follows(struct piece *piece, const struct sim_event *what, unsigned percent)
+static void piece_follows(struct piece *piece, const struct sim_event *what, const struct sim_vcpu *one)
 {
-	uint64_t budget = what->period * percent / 100;
+	uint64_t percent = one->percent, period = what->period < one->period ? what->period : one->period, budget = period * percent / 100;
 
 	if (piece->used >= piece->budget)
 		end_piece(piece);
@@ -234,7 +234,7 @@ static void check_io_ledger(const struct sim_core *core, const struct sim_vcpu *
 	event = core->events;
 	for (unsigned tick = 0; tick < SIM_TICKS; tick++) {
 		while ((found = event_of(core, one, tick)) != NULL)
-			piece_follows(&piece, found, one->percent);
+			piece_follows(&piece, found, one);
 		if (piece.used >= piece.budget && !core->late[tick])
 			end_piece(&piece);
 		if (!gives(core, one, tick))

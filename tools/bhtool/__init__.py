@@ -17,6 +17,7 @@ ROOMS = (
         "oracle",
         "debugger",
         "overlay",
+        "trace",
         "picture",
         "evidence",
         "testing",

@@ -17,7 +17,8 @@
 #include "kernel/sched/sched.h"
 
 enum { SAMPLES = 200, WARM_UP = 20, ROUNDS = WARM_UP + SAMPLES, LEVEL_HIGH = 0, LEVEL_LOW = 1 };
-enum { LONG_NS = 50000000, SHORT_NS = 1000000, SHORT_BUDGET_NS = 100000, APART_NS = 30000 };
+#define LONG_NS 50000000ULL
+enum { SHORT_NS = 1000000, SHORT_BUDGET_NS = 100000, APART_NS = 30000 };
 
 static uint64_t sample[SAMPLES];
 static unsigned rounds; /* what was noted, the first of them dropped */
@@ -276,21 +277,25 @@ static void spin(void)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static uint64_t last[2]; /* read by the one with little budget, and by who runs after it */
+static volatile uint64_t last[2]; /* read by the one with little budget, and by who runs after it */
 
-/* A gap since its last read: it was without budget; the other one has read the counter since. */
-static void spend(void)
+/* What the other one read last: if it was after our own last read, we had not run since. Taken again if it has run meanwhile. */
+static void follow(volatile uint64_t *own, const volatile uint64_t *other)
 {
 	while (!done()) {
-		uint64_t now = arch_counter();
+		uint64_t theirs = *other, now = arch_counter();
 
-		if (last[1] > last[0]) {
-			from = last[1];
+		if (theirs > *own && theirs == *other) {
+			from = theirs;
 			note(now);
-			last[1] = 0;
 		}
-		last[0] = now;
+		*own = now;
 	}
+}
+
+static void spend(void)
+{
+	follow(&last[0], &last[1]);
 }
 
 static void look_on(void)
@@ -307,16 +312,7 @@ static void spend_quietly(void)
 
 static void come_after(void)
 {
-	uint64_t seen = 0;
-
-	while (!done()) {
-		uint64_t now = arch_counter();
-
-		if (last[0] != seen) {
-			from = seen = last[0];
-			note(now);
-		}
-	}
+	follow(&last[1], &last[0]);
 }
 
 /* ---- Making, and deciding -------------------------------------------------------------------------------------------- */
@@ -337,14 +333,15 @@ static void measure_making(void)
 	}
 }
 
-enum { MOST_VCPUS = 1024 };
+enum { MOST_VCPUS = 1024, WORD_FRAMES = sizeof(uint64_t) * 4 * MOST_VCPUS / FRAME_BYTES };
+enum { POINTER_FRAMES = sizeof(uint64_t) * MOST_VCPUS / FRAME_BYTES, VCPU_FRAMES = sizeof(struct vcpu) * MOST_VCPUS / FRAME_BYTES };
 
 /* A scheduler of its own, all of its VCPUs ready: a tick is charged, and the first one has or has not budget. */
 static void measure_decisions(unsigned count, const char *what)
 {
-	uint64_t words = frames_take_run(4 * MOST_VCPUS * 8 / FRAME_BYTES, 1, FRAME_PROGRAM);
-	uint64_t pointers = frames_take_run(MOST_VCPUS * 8 / FRAME_BYTES, 1, FRAME_PROGRAM);
-	uint64_t vcpus = frames_take_run(MOST_VCPUS * sizeof(struct vcpu) / FRAME_BYTES, 1, FRAME_PROGRAM);
+	uint64_t words = frames_take_run(WORD_FRAMES, 1, FRAME_PROGRAM);
+	uint64_t pointers = frames_take_run(POINTER_FRAMES, 1, FRAME_PROGRAM);
+	uint64_t vcpus = frames_take_run(VCPU_FRAMES, 1, FRAME_PROGRAM);
 	struct vcpu *all = (struct vcpu *)(uintptr_t)vcpus;
 	struct sched core;
 	unsigned leaves = 1;
@@ -355,7 +352,7 @@ static void measure_decisions(unsigned count, const char *what)
 		leaves *= 2;
 	sched_init(&core, (uint64_t *)(uintptr_t)words, (struct vcpu **)(uintptr_t)pointers, leaves, 0);
 	for (unsigned n = 0; n < count; n++) {
-		(void)!sched_add_main(&core, &all[n], 10, 100000 + n, SPORADIC_MOST_ENTRIES, 0);
+		(void)!sched_add_main(&core, &all[n], 10, 11ULL * count + n, SPORADIC_MOST_ENTRIES, 0);
 		sched_ready(&core, &all[n], 0);
 	}
 	cpu_interrupts_disable();
@@ -368,9 +365,9 @@ static void measure_decisions(unsigned count, const char *what)
 	timer_limit(TIMER_NEVER);
 	cpu_interrupts_enable();
 	say(what);
-	frames_give(words, 4 * MOST_VCPUS * 8 / FRAME_BYTES, FRAME_PROGRAM);
-	frames_give(pointers, MOST_VCPUS * 8 / FRAME_BYTES, FRAME_PROGRAM);
-	frames_give(vcpus, MOST_VCPUS * sizeof(struct vcpu) / FRAME_BYTES, FRAME_PROGRAM);
+	frames_give(words, WORD_FRAMES, FRAME_PROGRAM);
+	frames_give(pointers, POINTER_FRAMES, FRAME_PROGRAM);
+	frames_give(vcpus, VCPU_FRAMES, FRAME_PROGRAM);
 }
 
 void sched_measure(void)

@@ -36,6 +36,14 @@ SIZES = """\
 engine_ram: engine { size = <0x0 0x1000000>; };                 /* 16 MiB, the tool places it */
 sensor_ram: sensor@60000000 { reg = <0x0 0x60000000 0x0 0x800000>; };  /* 8 MiB, pinned */"""
 
+VCPUS = """\
+control {
+	compatible = "bulkhead,sandbox-v1";
+	/* ... */
+	loop { budget-us = <200>; period-us = <1000>; };                        /* 20 % of its core, at 1 kHz */
+	search { budget-us = <500>; period-us = <5000>; program = "findprimes"; };
+};"""
+
 WHYS = {
     "BH-R001": Why(
         "The C preprocessor and dtc read the file; what they say is passed on, with their line.",
@@ -190,6 +198,28 @@ WHYS = {
             "a device number from 0x1000 to 0x103f: a transitional function, which has an interface without that feature besides (`disable-legacy=on` takes it away)",
         ),
         example='virtio: ethernet@9,0 { compatible = "pci1af4,1041", "pciclass,0200"; bulkhead,iommu-platform; };      /* in the board tree */',
+    ),
+    "BH-R140": Why(
+        "A child of a sandbox is a VCPU by what it has: `health` aside, its name says nothing.",
+        causes=("`utilization-percent` for a program: that is what an I/O VCPU has", "a period without a budget"),
+        example=VCPUS,
+    ),
+    "BH-R143": Why(
+        "A VCPU runs for its budget in each of its periods, however busy others are; a budget that is its period takes the core whole.",
+        causes=("milliseconds for microseconds", "budget and period exchanged"),
+        example=VCPUS,
+    ),
+    "BH-R145": Why(
+        "An I/O VCPU handles what a device of its sandbox interrupts for; a device of others interrupts those.",
+        causes=("the device is in no `access`, or in another sandbox's", "its node in the board tree has no `interrupts`"),
+        example="access = <&uart1>; serial-io { serves = <&uart1>; utilization-percent = <10>; };",
+    ),
+    "BH-R149": Why(
+        "Either the utilization of all is below a bound that always fits, or each VCPU's response time, with all that comes before it, is within its period: what a"
+        " core cannot give is not promised. The kernel's own VCPU `main`, 20 ms of each 100 ms, for the console and its commands, counts as the others do.",
+        causes=("budgets that are larger than their programs need", "an I/O VCPU, which counts for up to twice its share"),
+        remedies=("the message names the VCPU that is late first, and a budget with which all would fit",),
+        example=VCPUS,
     ),
     "BH-W020": Why(
         "A core without an owner stays off: often a core was forgotten.", example="idle-cores = <&cpu2>, <&cpu3>;      /* in `domains` */"

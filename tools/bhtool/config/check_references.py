@@ -9,6 +9,7 @@ from bhtool.abi import lib, sizeof_field
 from bhtool.config.domains import LOG, NO_CONSOLE, Domains, Sandbox
 from bhtool.config.explain import MONITOR
 from bhtool.config.rule import Finding
+from bhtool.config.written import REFERENCES
 
 PACKAGE = "kernel-package"
 OURS = {MONITOR: "the monitor", "bulkhead": "this tool"}  # in tables, records, logs and JSON, beside sandboxes
@@ -32,6 +33,10 @@ def name_short(domains: Domains) -> Iterator[Finding]:
         for device in sandbox.devices:
             if len(device.name.encode()) >= lib.BH_NAME_BYTES:
                 yield Finding(device.location, f"the name `{device.name}` is longer than {lib.BH_NAME_BYTES - 1} characters")
+        for vcpu in sandbox.vcpus:
+            for where, name in dict.fromkeys(((vcpu.location, vcpu.name), (vcpu.where("program"), vcpu.program))):
+                if len(name.encode()) >= lib.BH_NAME_BYTES:
+                    yield Finding(where, f"the name `{name}` is longer than {lib.BH_NAME_BYTES - 1} characters")
 
 
 def name_unique(domains: Domains) -> Iterator[Finding]:
@@ -151,8 +156,9 @@ def accepts_from_others(domains: Domains) -> Iterator[Finding]:
 def references_resolve(domains: Domains) -> Iterator[Finding]:
     known = {node.phandle for node in domains.machine.root.walk() if node.phandle}
     owners = [*(sandbox.node for sandbox in domains.sandboxes), *(one.health for one in domains.sandboxes if one.health), domains.node]
+    owners += [vcpu.node for sandbox in domains.sandboxes for vcpu in sandbox.vcpus]
     for node in owners:
-        for name in ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "console", "idle-cores"):
+        for name in (*REFERENCES, "console"):
             one = node.properties.get(name)
             if one and not one.is_text and any(cell not in known for cell in one.cells):
                 yield Finding(one.location, f"`{name}` of `{node.name}` holds a number that refers to nothing")

@@ -11,6 +11,7 @@ from bhtool.config.machine import Core, Device, Machine
 from bhtool.config.plan import Location
 from bhtool.config.span import Span
 from bhtool.config.tree import Node, joined
+from bhtool.config.vcpus import EDF, SCHEDULER, Vcpu, read_vcpus
 
 PARTITIONS = "bulkhead,partitions-v1"
 SANDBOX = "bulkhead,sandbox-v1"
@@ -39,6 +40,7 @@ class Sandbox:
     withheld: list[Device] = field(default_factory=list)  # not in the rest: nobody knows them to be free of DMA
     accept_nodes: list[Node] = field(default_factory=list)  # who may tell it of their end
     notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own
+    vcpus: list[Vcpu] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -67,6 +69,10 @@ class Sandbox:
     @property
     def restarts(self) -> bool:
         return self.health is not None and self.health.text("on-fault") == "restart"
+
+    @property
+    def is_edf(self) -> bool:
+        return self.node.text(SCHEDULER) == EDF
 
     @property
     def console(self) -> str:
@@ -199,6 +205,7 @@ def _sandbox(node: Node, index: int, by_phandle: dict[int, Node]) -> Sandbox:
         accept_nodes=_references(node, "accepts-notify", by_phandle),
         notify_nodes=_references(node.children["health"], "notify", by_phandle) if "health" in node.children else [],
         console_node=named,
+        vcpus=read_vcpus(node, by_phandle),
     )
 
 

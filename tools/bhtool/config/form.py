@@ -19,7 +19,7 @@ from dtschema.dtb import prop_value
 
 from bhtool import paths
 from bhtool.config.domains import OBJECTS, PARTITIONS, SANDBOX, later_object, objects
-from bhtool.config.nodes import unknown_nodes
+from bhtool.config.nodes import unknown_children, unknown_nodes
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node, Property
@@ -33,15 +33,9 @@ UNKNOWN, FORM, UNSUPPORTED, REFERENCE = "BH-R002", "BH-R003", "BH-R004", "BH-R00
 
 ADD_IT = "add it; docs/configuration.md shows its form"
 
-# Designed, announced, and not in this version: properties and child nodes by what gives them away.
+# Designed, announced, and not in this version. Of VCPUs it is check_vcpus.py that knows: other rules judge them all the same.
 LATER_PROPERTIES = {
     "cache-colors": "page colouring (`cache-colors`)",
-}
-LATER_CHILDREN = {
-    "budget-us": "a Main VCPU (child `{}`)",
-    "period-us": "a Main VCPU (child `{}`)",
-    "serves": "an I/O VCPU (child `{}`)",
-    "utilization-percent": "an I/O VCPU (child `{}`)",
 }
 
 
@@ -51,7 +45,7 @@ def judge_form(root: Node) -> list[Diagnostic]:
     wrong = [(path, one) for path, one in _badly_written(root) if path not in known]
     known |= {path for path, _ in wrong}
     found += [one for _, one in wrong]
-    found += [one for path, one in _by_schema(root) if path not in known]
+    found += [one for path, one in _by_schema(root) if known.isdisjoint((path, path.partition(":")[0]))]
     return sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line, one.rule))
 
 
@@ -75,25 +69,18 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
                     note(f"{node.path}:{name}", node.where(name), what)
             if len(node.properties["memory-region"].cells if "memory-region" in node.properties else []) > 1:
                 note(f"{node.path}:memory-region", node.where("memory-region"), f"several memory regions for one sandbox (`{node.name}`)")
-            for child in node.children.values():
-                what = _later_child(child)
-                if what:
-                    note(f"{node.path}:{child.name}", child.location, what)
     return found, known
 
 
 def _badly_written(root: Node) -> Iterator[tuple[str, Diagnostic]]:
     """The same as _by_schema, of what it cannot see or lets pass."""
     unknown = {f"{node.path}:{name}": _unknown(node, name) for node, name in unknown_names(root)}
+    unknown |= {child.path: _unknown(child.parent, child.name) for child in unknown_children(root) if child.parent}
     yield from unknown.items()
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in badly_written(root) if path not in unknown)
     yield from ((path, diagnose(REFERENCE, one.location, one.text)) for path, one in numbers_for_references(root))
     yield from ((path, diagnose(FORM, one.location, one.text)) for path, one in odd_buses(root))
     yield from ((path, diagnose(UNKNOWN, one.location, one.text)) for path, one in unknown_nodes(root))
-
-
-def _later_child(child: Node) -> str:
-    return next((what.format(child.name) for name, what in LATER_CHILDREN.items() if name in child.properties), "")
 
 
 def load_schemas() -> None:

@@ -17,9 +17,11 @@ from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
 from bhtool.config.numa import nodes_of_cores, nodes_of_ram
 from bhtool.config.pci import configuration, configuration_page
 from bhtool.config.place import Placement, takes_largest
-from bhtool.config.plan import Dma, Function, Line, Ports, Region, SandboxPlan
+from bhtool.config.plan import Dma, Function, Line, Ports, Region, SandboxPlan, VcpuPlan
+from bhtool.config.schedulability import loads_of
 from bhtool.config.span import PAGE, Span
 from bhtool.config.unprotected import open_regions, open_to_functions
+from bhtool.config.vcpus import Vcpu, period_of
 
 # Offsets in a sandbox's window (docs/guest.md).
 WINDOW_STATS = 0x0000
@@ -28,6 +30,7 @@ WINDOW_LOG = 0x4000
 WINDOW_FAULTS = 0x8000
 WINDOW_FOREIGN_LOG = 0x10000  # times k + 1
 FIRST_VECTOR = 0x30  # IOAPIC pin p arrives at vector 0x30 + p: unique machine-wide; level-triggered, see vector_of
+NS_PER_US = 1000
 GICR_BYTES = 0x20000  # RD_base and SGI_base frames, GICv3 without virtual LPIs
 
 
@@ -45,6 +48,7 @@ class Grant:
     compatible: str = ""
     function: int = 0  # bus << 8 | device << 3 | function
     layout: tuple[int, int] = (0, 0)  # reg-shift, and reg-io-width in bytes
+    vcpu: int = 0  # BH_VCPU_*
 
 
 def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> SandboxPlan:
@@ -92,6 +96,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         for name, span, dma in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
     plan.lines = _lines(sandbox, domains)
+    plan.vcpus, plan.loads = [_vcpu(sandbox, vcpu) for vcpu in sandbox.vcpus], loads_of(sandbox)
     plan.functions = [
         Function(
             one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]), *_messages(one.function), bool(one.wires)
@@ -100,6 +105,24 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         if one.function
     ]
     return plan
+
+
+def _vcpu(sandbox: Sandbox, vcpu: Vcpu) -> VcpuPlan:
+    served = next((one for one in sandbox.devices if one.node in vcpu.served_nodes), None)
+    return VcpuPlan(
+        name=vcpu.name,
+        kind="io" if vcpu.is_io else "main",
+        core=next((slot for slot, one in enumerate(sandbox.cores) if one.node in vcpu.core_nodes), 0),
+        budget_us=vcpu.budget_us,
+        period_us=period_of(vcpu, sandbox.vcpus),
+        percent=vcpu.percent,
+        program=vcpu.program,
+        foreground_only=vcpu.foreground_only,
+        edf=sandbox.is_edf,
+        serves=served.name if served else "",
+        line=served.wires[0].number if served and served.wires else None,
+        rate_hz=vcpu.rate_hz,
+    )
 
 
 def _messages(function: pci_function.Function) -> tuple[int, int]:
@@ -269,7 +292,21 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
     wired = {id(device) for device, _ in wires_of(sandbox)}
     for device in sandbox.devices:
         rows += _device_grants(device, domains, sandbox, id(device) in wired)
-    return rows
+    return rows + [_vcpu_grant(one) for one in plan.vcpus]
+
+
+def _vcpu_grant(one: VcpuPlan) -> Grant:
+    flags = {lib.BH_VCPU_FOREGROUND_ONLY: one.foreground_only, lib.BH_VCPU_EDF: one.edf}
+    return Grant(
+        lib.BH_GRANT_VCPU,
+        one.name,
+        gpa=one.rate_hz if one.kind == "io" else one.budget_us * NS_PER_US,
+        size=one.period_us * NS_PER_US,
+        line=lib.BH_LINE_NONE if one.line is None else one.line,
+        vector=one.percent,
+        compatible=one.program,
+        vcpu=one.core | sum(flag for flag, is_set in flags.items() if is_set),
+    )
 
 
 def _device_grants(device: Device, domains: Domains, sandbox: Sandbox, wired: bool) -> list[Grant]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bhtool.config.domains import LATER_OBJECTS, OBJECTS, PARTITIONS, later_object
+from bhtool.config.domains import LATER_OBJECTS, OBJECTS, PARTITIONS, SANDBOX, later_object
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
 from bhtool.config.tree import Node
+from bhtool.config.vcpus import HEALTH, is_vcpu
 from bhtool.text import close_to, did_you_mean
 
 NO_DOMAINS = "BH-R005"
@@ -41,6 +42,13 @@ def _unknown_child(node: Node) -> Finding:
     given = node.text("compatible")
     hint = did_you_mean(given, (*OBJECTS, *(f"{one}-v1" for one in LATER_OBJECTS)), quote='"')
     return Finding(node.where("compatible"), f'`{node.name}` in `/domains` has the unknown `compatible` "{given}"{hint}')
+
+
+def unknown_children(root: Node) -> Iterator[Node]:
+    """Of sandboxes, what is neither `health` nor a VCPU: those have names of their users' own."""
+    for domains in (node for node in root.children.values() if PARTITIONS in node.compatible):
+        for sandbox in (child for child in domains.children.values() if SANDBOX in child.compatible):
+            yield from (child for child in sandbox.children.values() if child.name != HEALTH and not is_vcpu(child))
 
 
 def no_domains(root: Node) -> Diagnostic:

@@ -136,6 +136,47 @@ WORD_BYTES, ZERO_INSTRUCTIONS, COPY_INSTRUCTIONS, OTHER_INSTRUCTIONS = 8, 3, 10,
 ReachKind = Literal["kick", "log", "notice"]
 
 
+@dataclass(frozen=True)
+class VcpuPlan:
+    """A reservation of one core of its sandbox: a budget in each period, or for a device a share."""
+
+    name: str
+    kind: Literal["main", "io"]
+    core: int  # of the sandbox's cores, counted from 0
+    budget_us: int  # Main
+    period_us: int  # I/O: the shortest of those it serves
+    percent: int  # I/O
+    program: str
+    foreground_only: bool
+    edf: bool
+    serves: str  # I/O
+    line: int | None  # of the device that it serves
+    rate_hz: int  # of its interrupts; 0: not told
+
+
+@dataclass(frozen=True)
+class VcpuLoad:
+    name: str
+    kind: Literal["main", "io"]
+    budget_us: int
+    period_us: int
+    utilization: float
+    response_us: int | None  # from when it is ready until it has had its budget; None: not known, as by deadline
+
+
+@dataclass(frozen=True)
+class CoreLoad:
+    """What the VCPUs of one core ask of it, the kernel's own included."""
+
+    core: int  # machine core number
+    scheduler: Literal["rate-monotonic", "edf"]
+    asked: float  # of the core, with what counts more for the utilization bound
+    allowed: float  # by that bound
+    by_bound: bool  # it admits them; else the response times do
+    exact: bool  # of the response times: none is counted too long
+    vcpus: list[VcpuLoad]  # by rank
+
+
 @dataclass
 class SandboxPlan:
     name: str
@@ -183,6 +224,8 @@ class SandboxPlan:
     heartbeat_timeout_us: int = 0
     snapshot_hpa: int = 0
     pieces: list[tuple[int, int]] = field(default_factory=list)  # (address, bytes) of what a restart copies back
+    vcpus: list[VcpuPlan] = field(default_factory=list)  # in the order in which the kernel makes them
+    loads: list[CoreLoad] = field(default_factory=list)  # of its cores with VCPUs
     ram_table_bytes: int = 0  # stage-2 tables that only RAM needs, root included
     other_table_bytes: int = 0
     iommu_table_bytes: int = 0  # of its second root, and what else its monitor keeps of the IOMMU

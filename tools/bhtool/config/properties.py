@@ -57,6 +57,7 @@ SANDBOX = {
     "log-access": Fact(SANDBOXES, "none", "log-access = <&linux>;", "R054"),
     "sees-dma-faults": Fact("a flag, without a value", "not set", "sees-dma-faults;", "R115"),
     "accepts-notify": Fact(SANDBOXES, "none", "accepts-notify = <&control>;", "R058, R087"),
+    "scheduler": Fact('`"rate-monotonic"` or `"edf"`', '`"rate-monotonic"`', 'scheduler = "rate-monotonic";', "R004, R141"),
     "health": Fact("a node", "none: a fault parks the sandbox", 'health { on-fault = "restart"; max-restarts = <3>; };', "R080 to R088"),
 }
 HEALTH = {
@@ -67,4 +68,16 @@ HEALTH = {
         "one cell, microseconds, 100 to 10,000,000", "none: nobody looks", "heartbeat-timeout-us = <20000>;", "R080, R082, R083"
     ),
     "notify": Fact(SANDBOXES, "nobody", "notify = <&watcher>;", "R086 to R088"),
+}
+VCPU = {
+    "budget-us": Fact("one cell, microseconds", "-", "budget-us = <200>;", "R140, R143, R149"),
+    "period-us": Fact(
+        "one cell, microseconds", "I/O VCPU: the shortest of the sandbox's Main VCPUs", "period-us = <1000>;", "R140, R142, R149"
+    ),
+    "serves": Fact("one reference to a device", "-", "serves = <&nic0>;", "R004, R140, R145, R147"),
+    "utilization-percent": Fact("one cell, 1 to 100", "-", "utilization-percent = <10>;", "R140, R146, R149"),
+    "max-rate-hz": Fact("one cell, at least 1", "not told", "max-rate-hz = <10000>;", "R140, R146"),
+    "program": Fact("a program's name, at most 31 characters", "the node's name", 'program = "loop";', "R011"),
+    "foreground-only": Fact("a flag, without a value", "not set", "foreground-only;", ""),
+    "core": Fact("one reference to a core", "the sandbox's first", "core = <&cpu1>;", "R004, R148"),
 }

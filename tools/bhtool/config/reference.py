@@ -11,14 +11,15 @@ from ruamel.yaml import YAML
 
 from bhtool import paths
 from bhtool.config.dma import FREE_BINDINGS, SIGNS
-from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX, Fact
+from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX, VCPU, Fact
 from bhtool.config.rules import RULES
+from bhtool.config.vcpus import MAIN_BUDGET_US, MAIN_PERIOD_US
 
 HEAD = """# Partition files
 
 A partition file is a device tree that includes its board (`#include BOARD_DTSI`) and says, below `/domains`, who owns what. The
 same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `native.dts`, `mixed.dts`,
-`linux2.dts` and `restart.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
+`linux2.dts`, `restart.dts` and `realtime.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
 
 The board tree stays as it is (BH-R009): a partition file adds children of `/reserved-memory` and `/domains`. What the machine has is described in the
 [board tree](boards.md). To set aside more bytes at the start of RAM for firmware and monitor, define `LOW_RESERVED` before the board is included.
@@ -98,12 +99,30 @@ Whoever has a clock, a reset, a power domain or a pin controller can stop what d
 `...-supply` is fixed (`fixed-clock`, `regulator-fixed` without a GPIO) or a device that the same sandbox has (BH-R056): `access = <&uart5>, <&cru>;`. A controller that cores of
 others or the machine itself depend on is nobody's (BH-R114). Linux is not told of such controllers in this version.
 """
+VCPUS = """## VCPUs
+
+Every child of a native sandbox but `health` is a VCPU, and its name is the node's. The sandbox kernel makes it when it starts, with a program that is compiled in:
+
+```dts
+loop { budget-us = <200>; period-us = <1000>; };
+search { budget-us = <500>; period-us = <5000>; program = "findprimes"; foreground-only; };
+```
+
+A Main VCPU has `budget-us` in each `period-us` of its core, whatever others do. Beyond that it runs where nobody with budget wants to, unless it is `foreground-only`. The shorter the
+period, the earlier its turn; of equal ones the first in the file comes first. The kernel itself has a VCPU `main`, {main}, as soon as there is another.
+`check` shows the budgets, periods and response times of each core's VCPUs, and refuses what no test admits (BH-R149) with what would fit. What interrupts and switches
+take is not in it.
+
+An I/O VCPU handles the interrupts of the device that it `serves`, with `utilization-percent` of the core, at the period of whom it serves. This version knows its
+properties and refuses it (BH-R004), as it does `scheduler = "edf"` and a `core` that is not the sandbox's first.
+
+"""
 PROPERTIES = """## Properties
 
 BH-R003 refuses a value of another form than the one given, BH-R002 an unknown property; the last column has the other rules that judge it, as `tools/bulkhead explain R020` tells them.
 A cell is 32 bits; what takes two cells is written high half first: `<0x0 0x1000000>` is 16 MiB.
 """
-SKIPPED = {"compatible", "$nodename"}
+SKIPPED = {"compatible", "$nodename", "phandle"}
 
 
 def text_of(entry: Mapping[str, Any]) -> str:
@@ -136,6 +155,7 @@ def all_properties() -> list[str]:
         *properties("`/domains`", read("bulkhead,partitions-v1.yaml"), DOMAINS),
         *properties("A sandbox, a child of `/domains`", sandbox, SANDBOX),
         *properties("`health` of a sandbox", sandbox["properties"]["health"], HEALTH),
+        *properties("A VCPU, any other child of a sandbox", sandbox["additionalProperties"], VCPU),
         *properties("A child of `/reserved-memory`", read("bulkhead,memory.yaml")["additionalProperties"], REGION),
     ]
 
@@ -150,8 +170,13 @@ def dma() -> list[str]:
     return [*DMA.format(signs=signs).splitlines(), *(f"| `{binding}` | {why} |" for binding, why in FREE_BINDINGS.items())]
 
 
+def vcpus() -> list[str]:
+    main = f"{MAIN_BUDGET_US // 1000} ms of each {MAIN_PERIOD_US // 1000} ms"
+    return VCPUS.replace("{main}", main).splitlines()
+
+
 def render() -> str:
-    parts = [HEAD, *all_properties(), *dma(), *SUPPLIES.splitlines(), ""]
+    parts = [HEAD, *vcpus(), *all_properties(), *dma(), *SUPPLIES.splitlines(), ""]
     parts += [
         "## Rules",
         "",

@@ -16,10 +16,12 @@ from bhtool.config import check_pci as pci
 from bhtool.config import check_references as references
 from bhtool.config import check_supplies as supplies
 from bhtool.config import check_unprotected as unprotected
+from bhtool.config import check_vcpus as vcpus
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
 from bhtool.config.rules_dma import DMA_RULES, DMA_WARNINGS
+from bhtool.config.rules_vcpus import VCPU_RULES
 from bhtool.text import visible
 
 RULES = (
@@ -31,7 +33,7 @@ RULES = (
         "correct its name or take it out; docs/configuration.md has all that there are",
     ),
     Rule("BH-R003", "Every value has the form its binding asks for.", "give it the form that docs/configuration.md shows"),
-    Rule("BH-R004", "Nothing is asked for that this version cannot do.", "this version does not support it: take it out"),
+    Rule("BH-R004", "Nothing is asked for that this version cannot do.", "this version does not support it: take it out", vcpus.not_yet),
     Rule("BH-R005", "The file splits the machine.", 'split it by a node `domains` with compatible = "bulkhead,partitions-v1"'),
     Rule("BH-R006", "References lead to nodes.", "write them as `<&label>`", references.references_resolve),
     Rule("BH-R007", "The board tree describes the whole machine.", "complete the board tree; dts/boards has examples", board.complete),
@@ -222,7 +224,7 @@ RULES = (
         "name one that `apt-cache search linux-image` lists there; Debian calls its kernels for PCs amd64, for ARMv8 arm64, for ARMv7 armmp",
         references.package_of_architecture,
     ),
-    Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`"),
+    Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`, or VCPUs out"),
     Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
     Rule(
         "BH-R072",
@@ -284,6 +286,7 @@ RULES = (
         unless=("BH-R104",),
     ),
     *DMA_RULES,
+    *VCPU_RULES,
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "change what the message names"),
     Rule(

@@ -165,7 +165,9 @@ def _put_function(row: Any, sandbox: int, function: Function) -> None:
 
 def _flags(grant: Grant) -> int:
     shift, width = grant.layout
-    return int(grant.level) | shift << int(lib.BH_GRANT_REG_SHIFT) | width << int(lib.BH_GRANT_REG_WIDTH) | grant.function << 16
+    return (
+        int(grant.level) | shift << int(lib.BH_GRANT_REG_SHIFT) | width << int(lib.BH_GRANT_REG_WIDTH) | grant.function << 16 | grant.vcpu
+    )
 
 
 def _put_grant(row: Any, grant: Grant) -> None:

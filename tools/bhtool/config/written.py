@@ -17,6 +17,7 @@ from bhtool.config.dma import REASON
 from bhtool.config.domains import LOG, NO_CONSOLE, PARTITIONS, SANDBOX
 from bhtool.config.rule import Finding
 from bhtool.config.tree import Node, Property
+from bhtool.config.vcpus import BUDGET, HEALTH, PERIOD, RATE, SHARE, is_vcpu
 from bhtool.config.wording import BINDINGS
 from bhtool.text import did_you_mean
 
@@ -24,7 +25,7 @@ CELL = 4
 SHOWN = 60  # characters of a wrong value in a message
 TOP = {"bulkhead": "machine-v1", "domains": "partitions-v1", "reserved-memory": "memory"}  # our nodes at the root, and their bindings
 CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
-REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores")
+REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores", "serves", "core")
 WORDS = (
     "compatible",
     "os,type",
@@ -38,16 +39,24 @@ WORDS = (
     "allow-unprotected-dma",
     "on-fault",
     "then",
+    "program",
+    "scheduler",
 )
 OF_BOARDS = ("reg-shift", "reg-io-width", "numa-node-id")  # of nodes that are not ours, read all the same: one cell each
 NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "load-address": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
-NUMBERS |= dict.fromkeys(OF_BOARDS, 1)
+NUMBERS |= dict.fromkeys((*OF_BOARDS, BUDGET, PERIOD, SHARE, RATE), 1)
 EXAMPLES = {
     "size": "<0x0 0x1000000>",
     "load-address": "<0x0 0x40080000>",
     "reg": "<0x0 0x60000000 0x0 0x1000000>",
     "heartbeat-timeout-us": "<1000>",
     "image": '"sandbox-kernel.elf"',
+    "scheduler": '"edf"',
+    "program": '"loop"',
+    BUDGET: "<200>",
+    PERIOD: "<1000>",
+    SHARE: "<10>",
+    RATE: "<10000>",
     "initrd": '"initrd.cpio.gz"',
     "kernel-package": '"linux-image-amd64"',
     "allow-unprotected-dma": '"no IOMMU on this board"',
@@ -120,7 +129,7 @@ def _ours(root: Node) -> Iterator[Node]:
             yield from top.children.values()
         if PARTITIONS in top.compatible:
             for sandbox in (child for child in top.children.values() if SANDBOX in child.compatible):
-                yield from (sandbox, *(child for child in sandbox.children.values() if child.name == "health"))
+                yield from (sandbox, *(child for child in sandbox.children.values() if child.name == HEALTH or is_vcpu(child)))
 
 
 def known_names(node: Node) -> set[str]:
@@ -130,8 +139,10 @@ def known_names(node: Node) -> set[str]:
         return set(_binding(TOP[node.name])["properties"])
     if SANDBOX in node.compatible:
         return names_by_kind()["a sandbox's node"]
-    if node.name == "health":
+    if node.name == HEALTH:
         return names_by_kind()["its `health` node"]
+    if is_vcpu(node):
+        return names_by_kind()["a VCPU's node"]
     if node.parent.name == "reserved-memory":
         return names_by_kind()["a region of `reserved-memory`"]
     return set()
@@ -139,10 +150,12 @@ def known_names(node: Node) -> set[str]:
 
 def names_by_kind() -> dict[str, set[str]]:
     """The names that are known in each kind of our nodes, by the words for that kind."""
-    sandbox = _binding("sandbox-v1")["properties"]
+    binding = _binding("sandbox-v1")
+    sandbox = binding["properties"]
     return {
         "a sandbox's node": set(sandbox),
-        "its `health` node": set(sandbox["health"]["properties"]),
+        "its `health` node": set(sandbox[HEALTH]["properties"]),
+        "a VCPU's node": set(binding["additionalProperties"]["properties"]) - {"phandle"},
         "a region of `reserved-memory`": set(_binding("memory")["additionalProperties"]["properties"]),
         "`domains`": set(_binding(TOP["domains"])["properties"]),
     }

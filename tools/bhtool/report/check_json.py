@@ -4,7 +4,7 @@
 from typing import Any
 
 from bhtool.config.assumptions import relied_on
-from bhtool.config.plan import DmaFree, Holding, Plan, Platform, SandboxPlan, Translated, Unprotected
+from bhtool.config.plan import CoreLoad, DmaFree, Holding, Plan, Platform, SandboxPlan, Translated, Unprotected
 from bhtool.image.stages import diagnostic_json, warnings_json
 from bhtool.report.given_up import machine_memory, memory_of
 
@@ -68,6 +68,33 @@ def assumptions_json(plan: Plan, platform: Platform) -> list[dict[str, str]]:
     return [{"id": one.id, "not_isolated": one.title, "verify": one.verify} for one in found]
 
 
+def load_json(one: SandboxPlan, load: CoreLoad) -> dict[str, Any]:
+    """Of one core, VCPUs by rank, the kernel's own included. Utilizations are parts of 1; `asked` counts for an I/O VCPU what the bound does.
+    `admitted_by`: "bound", "response-time" or, by deadline, "demand"; `exact`: no response time is counted longer than it can be.
+    """
+    test = "demand" if load.scheduler == "edf" else "response-time"
+    return {
+        "sandbox": one.name,
+        "cpu": load.core,
+        "scheduler": load.scheduler,
+        "admitted_by": "bound" if load.by_bound else test,
+        "asked": load.asked,
+        "bound": load.allowed,
+        "exact": load.exact,
+        "vcpus": [
+            {
+                "name": vcpu.name,
+                "kind": vcpu.kind,
+                "budget_us": vcpu.budget_us,
+                "period_us": vcpu.period_us,
+                "utilization": vcpu.utilization,
+                "response_us": vcpu.response_us,
+            }
+            for vcpu in load.vcpus
+        ],
+    }
+
+
 def plan_json(plan: Plan, platform: Platform) -> dict[str, Any]:
     allocation = {
         "sandboxes": [sandbox_json(plan, one) for one in plan.sandboxes],
@@ -80,7 +107,7 @@ def plan_json(plan: Plan, platform: Platform) -> dict[str, Any]:
         "errors": [diagnostic_json(error) for error in plan.errors],
         **warnings_json(plan),
         "allocation": allocation,
-        "schedulability": [],
+        "schedulability": [load_json(one, load) for one in plan.sandboxes for load in one.loads],
         "channels": [],
         "assumptions": assumptions_json(plan, platform),
     }

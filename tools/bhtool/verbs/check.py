@@ -98,6 +98,22 @@ def memory_table(plan: Plan) -> Table:
     return table
 
 
+def vcpu_table(plan: Plan) -> Table:
+    """By rank, with what each may have to wait: exact, or no less than what can happen. Of each core, what is asked and what the utilization bound allows."""
+    table = table_of("VCPUs", "sandbox", "core", "VCPU", "budget", "period", "utilization", "response time")
+    asked = []
+    for one in plan.sandboxes:
+        for core in one.loads:
+            by = "the bound" if core.by_bound else "deadlines" if core.scheduler == "edf" else "response times"
+            asked.append(f"core {core.core}: {core.asked:.1%} asked, {core.allowed:.1%} always fit, admitted by {by}")
+            for vcpu in core.vcpus:
+                response = "-" if vcpu.response_us is None else f"{'' if core.exact else 'at most '}{vcpu.response_us:,} us"
+                times = f"{vcpu.budget_us:,} us", f"{vcpu.period_us:,} us"
+                table.add_row(one.name, str(core.core), vcpu.name, *times, f"{vcpu.utilization:.1%}", response)
+    table.caption = "\n".join(asked)
+    return table
+
+
 def allocation_table(plan: Plan) -> Table:
     """The machine's address spaces from bottom to top."""
     table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
@@ -169,6 +185,8 @@ def check(
             screen.summary(reach_table(plan))
         elif len(plan.sandboxes) > 1:
             screen.summary("No sandbox may reach another.")
+        if any(one.loads for one in plan.sandboxes):
+            screen.summary(vcpu_table(plan))
         screen.summary(allocation_table(plan))
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F1.plan, BH-F1.handed. VCPUs of a partition file: what the sandbox kernel is told of them, and what `check` says of the core that they share."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bhtool import abi
+from bhtool.abi import lib
+from bhtool.config.grants import _vcpu_grant
+from bhtool.config.plan import CoreLoad, Plan, VcpuPlan
+from bhtool.config.table import make_info
+from bhtool.config.vcpus import MAIN_BUDGET_US, MAIN_PERIOD_US
+from bhtool.paths import PARTITIONS, ROOT
+from bhtool.platforms import load
+from bhtool.report.check_json import plan_json
+
+Compile = Callable[[Path, str], Plan]
+GOOD = Path(__file__).parent / "broken" / "good.dtsi"
+PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
+ANY = PLATFORMS[0]
+LATE = re.compile(
+    r"ask for (?P<asked>[\d.]+)%, (?P<allowed>[\d.]+)% always fit; .*all would fit with (?P<fit>[\d,]+) us at most for `(?P<who>\w+)`"
+)
+Set = list[tuple[int, int]]  # budget and period of v0, v1, ... in us
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "f.dts"
+    file.write_text(f'#include "{GOOD}"\n{text}\n')
+    return file
+
+
+def two(vcpus: Set) -> str:
+    held = (f"v{n} {{ budget-us = <{budget}>; period-us = <{period}>; }};" for n, (budget, period) in enumerate(vcpus))
+    return f"&two {{ {' '.join(held)} }};"
+
+
+def rows_of(plan: Plan, name: str) -> list[Any]:
+    one = next(one for one in plan.sandboxes if one.name == name)
+    page = next(piece.data for piece in plan.segments if piece.hpa == one.pool_hpa + lib.BH_POOL_INFO)
+    info = abi.view("bh_info", page)
+    return [row for row in list(info.grants)[: info.grant_count] if row.kind == lib.BH_GRANT_VCPU]
+
+
+def text_in(field: Any) -> str:
+    found = abi.ffi.string(field)
+    assert isinstance(found, bytes)
+    return found.decode()
+
+
+def load_of(plan: Plan) -> CoreLoad:
+    (load_of_two,) = next(one for one in plan.sandboxes if one.name == "two").loads
+    return load_of_two
+
+
+def responses(plan: Plan) -> list[tuple[str, int | None]]:
+    return [(one.name, one.response_us) for one in load_of(plan).vcpus]
+
+
+# ---- What the kernel is told ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_rows_are_what_the_file_says(
+    platform: str, compile_on: Compile, tmp_path: Path, monitor_refuses: Callable[[str, bytes], str]
+) -> None:
+    text = """&two {
+		scheduler = "rate-monotonic";
+		control { budget-us = <200>; period-us = <1000>; program = "loop"; core = <&cpu1>; };
+		hog { budget-us = <4000000>; period-us = <4294967295>; foreground-only; };
+		idle { budget-us = <1>; period-us = <100>; program = ""; };
+	};"""
+    plan = compile_on(written(tmp_path, text), platform)
+    assert (plan.errors, plan.warnings) == ([], [])
+    found = [(text_in(row.name), text_in(row.compatible), row.gpa, row.size, row.flags) for row in rows_of(plan, "two")]
+    assert found == [
+        ("control", "loop", 200_000, 1_000_000, 0),
+        ("hog", "hog", 4_000_000_000, 4_294_967_295_000, lib.BH_VCPU_FOREGROUND_ONLY),
+        ("idle", "", 1_000, 100_000, 0),
+    ]
+    assert {(row.line, row.vector) for row in rows_of(plan, "two")} == {(lib.BH_LINE_NONE, 0)}
+    assert rows_of(plan, "one") == []
+    assert monitor_refuses(platform, plan.table) == ""
+
+
+def test_rows_of_what_is_not_done_yet(compile_on: Compile, tmp_path: Path) -> None:
+    """`check` refuses them so far; a kernel that has them finds them so."""
+    device = VcpuPlan("nic-io", "io", 0, 0, 1000, 10, "nic-io", False, False, "nic0", 37, 20_000)
+    silent = VcpuPlan("card-io", "io", 2, 0, 500, 100, "", True, True, "card", None, 0)
+    plan = compile_on(written(tmp_path, ""), ANY).sandboxes[1]
+    info = abi.view("bh_info", make_info(plan, [_vcpu_grant(device), _vcpu_grant(silent)]))
+    first, second = list(info.grants)[:2]
+    assert (first.gpa, first.size, first.line, first.vector, first.flags) == (20_000, 1_000_000, 37, 10, 0)
+    assert (second.gpa, second.size, second.line, second.vector) == (0, 500_000, lib.BH_LINE_NONE, 100)
+    assert second.flags == 2 | lib.BH_VCPU_FOREGROUND_ONLY | lib.BH_VCPU_EDF
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_sixteen_fit(platform: str, compile_on: Compile, tmp_path: Path) -> None:
+    plan = compile_on(written(tmp_path, two([(10, 1000)] * 16)), platform)
+    assert plan.errors == []
+    assert len(rows_of(plan, "two")) == 16
+
+
+def test_rows_fit_beside_devices(compile_on: Compile, tmp_path: Path) -> None:
+    """BH-I7.tool. They are counted with all that the information page lists."""
+    devices = "".join(
+        f'd{n}: device@b00{n:x}000 {{ compatible = "example,device"; bulkhead,dma-free = "a stand-in"; reg = <0x0 0xb00{n:x}000 0x0 0x1000>; }};'
+        for n in range(16)
+    )
+    file = tmp_path / "f.dts"
+    for count, rules in ((15, []), (16, []), (17, ["BH-R144"])):
+        access = ", ".join(f"<&d{n}>" for n in range(16))
+        text = two([(1, 1000)] * count).replace("{ v0", f"{{ access = {access}; v0", 1)
+        file.write_text(f'#ifdef BOARD_TREE\n/ {{ {devices} }};\n#else\n#include "{GOOD}"\n{text}\n#endif\n')
+        assert [one.rule for one in compile_on(file, ANY).errors] == rules
+
+
+# ---- What a core can give ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_kernels_own_vcpu_is_the_one_that_is_counted() -> None:
+    source = (ROOT / "kernel" / "core" / "thread.c").read_text()
+    for name, value in (("MAIN_BUDGET_NS", MAIN_BUDGET_US), ("MAIN_PERIOD_NS", MAIN_PERIOD_US)):
+        found = re.search(rf"#define {name} (\d+)ULL", source)
+        assert found
+        assert int(found[1]) == value * 1000
+
+
+def test_equal_periods_are_admitted_by_response_times(compile_on: Compile, tmp_path: Path) -> None:
+    """With the kernel's own, four of 20 in 100: the bound says no. What is made first comes first."""
+    plan = compile_on(written(tmp_path, two([(20_000, 100_000)] * 3)), ANY)
+    assert plan.errors == []
+    assert responses(plan) == [("main", 20_000), ("v0", 40_000), ("v1", 60_000), ("v2", 80_000)]
+    load = load_of(plan)
+    assert (load.by_bound, load.exact, load.scheduler) == (False, True, "rate-monotonic")
+    assert (round(load.asked, 4), round(load.allowed, 4)) == (0.8, 0.7568)
+
+
+def test_what_the_bound_admits_has_response_times_too(compile_on: Compile, tmp_path: Path) -> None:
+    """Ranks go by periods, whatever stands first."""
+    plan = compile_on(written(tmp_path, two([(5_000, 50_000), (100, 1_000)])), ANY)
+    assert responses(plan) == [("v1", 100), ("v0", 5_600), ("main", 27_800)]
+    assert load_of(plan).by_bound
+
+
+def test_a_full_core_is_full(compile_on: Compile, tmp_path: Path) -> None:
+    """Harmonic periods leave nothing over: one microsecond more is refused."""
+    full = [(500, 1_000), (3_000, 10_000)]
+    assert compile_on(written(tmp_path, two(full)), ANY).errors == []
+    for n, (budget, period) in enumerate(full):
+        more = [*full[:n], (budget + 1, period), *full[n + 1 :]]
+        assert [one.rule for one in compile_on(written(tmp_path, two(more)), ANY).errors] == ["BH-R149"]
+
+
+SETS: list[Set] = [
+    [(200, 1_000), (1_700, 2_000)],
+    [(45_000, 50_000)],
+    [(700, 1_000), (999, 1_000)],
+    [(3_000, 7_000), (3_000, 12_000), (5_000, 20_000)],
+    [(7, 11), (3, 13), (90_000, 1_000_000)],
+]
+
+
+@pytest.mark.parametrize("vcpus", SETS)
+def test_what_would_fit_fits_and_no_more(vcpus: Set, compile_on: Compile, tmp_path: Path) -> None:
+    """BH-I7.tool. A refusal has the utilization, the limit, and a budget that can be written instead."""
+    file = written(tmp_path, two(vcpus))
+    (error,) = compile_on(file, ANY).errors
+    said = LATE.search(error.text)
+    assert said, error.text
+    mains = len(vcpus) + 1
+    asked = MAIN_BUDGET_US / MAIN_PERIOD_US + sum(budget / period for budget, period in vcpus)
+    assert (said["asked"], said["allowed"]) == (f"{asked * 100:.2f}", f"{mains * (2 ** (1 / mains) - 1) * 100:.2f}")
+    who, fit = int(said["who"].removeprefix("v")), int(said["fit"].replace(",", ""))
+    budget, period = vcpus[who]
+    assert 0 < fit < budget
+    for amount, rules in ((fit, []), (fit + 1, ["BH-R149"])):
+        file = written(tmp_path, two([*vcpus[:who], (amount, period), *vcpus[who + 1 :]]))
+        assert [one.rule for one in compile_on(file, ANY).errors] == rules
+
+
+def test_where_no_budget_of_one_helps(compile_on: Compile, tmp_path: Path) -> None:
+    (error,) = compile_on(written(tmp_path, two([(1_000, 1_000), (1_000, 1_000)])), ANY).errors
+    assert "no smaller budget of `v1` would help" in error.text
+
+
+def test_a_set_that_nobody_can_follow_is_refused(compile_on: Compile, tmp_path: Path) -> None:
+    """In bounded time: periods of a microsecond and of an hour."""
+    (error,) = compile_on(written(tmp_path, two([(1, 1), (1, 4_000_000_000)])), ANY).errors
+    assert error.rule == "BH-R149"
+
+
+# ---- JSON -------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_json_has_each_core_with_vcpus(platform: str, compile_on: Compile) -> None:
+    (core,) = plan_json(compile_on(PARTITIONS / "realtime.dts", platform), load(platform))["schedulability"]
+    vcpus = core.pop("vcpus")
+    assert {name: round(value, 4) if isinstance(value, float) else value for name, value in core.items()} == {
+        "sandbox": "control",
+        "cpu": 1,
+        "scheduler": "rate-monotonic",
+        "admitted_by": "bound",
+        "asked": 0.65,
+        "bound": 0.7568,
+        "exact": True,
+    }
+    assert vcpus[1] == {"name": "hog", "kind": "main", "budget_us": 300, "period_us": 2000, "utilization": 0.15, "response_us": 500}
+    assert [one["name"] for one in vcpus] == ["loop", "hog", "findprimes", "main"]
+
+
+def test_json_without_vcpus(compile_on: Compile) -> None:
+    assert plan_json(compile_on(PARTITIONS / "native.dts", ANY), load(ANY))["schedulability"] == []

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules on VCPUs: what each has to say, what they may name, and that a core can give all of its VCPUs what they are promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.rule import Finding
+from bhtool.config.schedulability import misses_of
+from bhtool.config.vcpus import BUDGET, CORE, MAIN_PROGRAM, OF_IO, OF_MAIN, PERIOD, RATE, SCHEDULER, SERVES, SHARE, Vcpu, is_main
+
+MOST_VCPUS = 16  # of a sandbox: its information page has room for them beside what it owns
+WHOLE = 100  # percent
+
+
+def _each(domains: Domains) -> Iterator[tuple[Sandbox, Vcpu]]:
+    for sandbox in domains.sandboxes:
+        for vcpu in sandbox.vcpus:
+            yield sandbox, vcpu
+
+
+def _quoted(names: list[str]) -> str:
+    return " and ".join(f"`{one}`" for one in names)
+
+
+def not_yet(domains: Domains) -> Iterator[Finding]:
+    """What the sandbox kernel cannot do so far: kernel/core/vcpus.c says the same of a table that asks for it."""
+    for sandbox in domains.sandboxes:
+        if sandbox.is_edf and not sandbox.is_linux:
+            yield Finding(sandbox.where(SCHEDULER), f"VCPUs by deadline (`{SCHEDULER}` of `{sandbox.name}`)")
+    for sandbox, vcpu in _each(domains):
+        if sandbox.is_linux:
+            continue
+        if vcpu.is_io:
+            yield Finding(vcpu.location, f"an I/O VCPU (child `{vcpu.name}`)")
+        elif any(core.node in vcpu.core_nodes for core in sandbox.cores[1:]):
+            yield Finding(vcpu.where(CORE), f"a VCPU on another core than the sandbox's first (child `{vcpu.name}`)")
+
+
+def is_one_kind(domains: Domains) -> Iterator[Finding]:
+    for _, vcpu in _each(domains):
+        main, io = ([name for name in names if vcpu.has(name)] for names in (OF_MAIN, OF_IO))
+        if main and io:
+            text = f"`{vcpu.name}` has {_quoted(main)} of a Main VCPU and {_quoted(io)} of an I/O VCPU"
+            yield Finding(vcpu.where(io[0]), text)
+            continue
+        needed = (SERVES, SHARE) if io else (BUDGET, PERIOD)
+        if missing := [name for name in needed if not vcpu.has(name)]:
+            yield Finding(vcpu.location, f"`{vcpu.name}`, {'an I/O' if io else 'a Main'} VCPU, lacks {_quoted(missing)}")
+
+
+def of_native(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        if not sandbox.is_linux:
+            continue
+        if SCHEDULER in sandbox.node.properties:
+            yield Finding(sandbox.where(SCHEDULER), f"`{sandbox.name}` runs Linux, and has `{SCHEDULER}`")
+        for vcpu in sandbox.vcpus:
+            yield Finding(vcpu.location, f"`{sandbox.name}` runs Linux, and has a VCPU `{vcpu.name}`")
+
+
+def has_a_period(domains: Domains) -> Iterator[Finding]:
+    for _, vcpu in _each(domains):
+        if vcpu.has(PERIOD) and vcpu.period_us == 0:
+            yield Finding(vcpu.where(PERIOD), f"the period of `{vcpu.name}` is 0")
+
+
+def budget_in_period(domains: Domains) -> Iterator[Finding]:
+    for _, vcpu in _each(domains):
+        if not is_main(vcpu):
+            continue
+        if vcpu.budget_us == 0:
+            yield Finding(vcpu.where(BUDGET), f"the budget of `{vcpu.name}` is 0")
+        elif 0 < vcpu.period_us < vcpu.budget_us:
+            yield Finding(vcpu.where(BUDGET), f"`{vcpu.name}` has a budget of {vcpu.budget_us:,} us in a period of {vcpu.period_us:,} us")
+
+
+def not_too_many(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        for vcpu in sandbox.vcpus[MOST_VCPUS : MOST_VCPUS + 1]:
+            yield Finding(vcpu.location, f"`{sandbox.name}` has {len(sandbox.vcpus)} VCPUs, it can have {MOST_VCPUS}")
+
+
+def serves_its_own(domains: Domains) -> Iterator[Finding]:
+    for sandbox, vcpu in _each(domains):
+        for node in vcpu.served_nodes:
+            device = next((one for one in sandbox.devices if one.node is node), None)
+            if device is None:
+                yield Finding(vcpu.where(SERVES), f"`{vcpu.name}` serves {node.label}, which `{sandbox.name}` does not have")
+            elif not device.wires and not device.function:  # a function may interrupt by messages
+                yield Finding(vcpu.where(SERVES), f"`{vcpu.name}` serves {device.name}, which interrupts nobody")
+
+
+def share_in_range(domains: Domains) -> Iterator[Finding]:
+    for _, vcpu in _each(domains):
+        if vcpu.has(SHARE) and not 1 <= vcpu.percent <= WHOLE:
+            yield Finding(vcpu.where(SHARE), f"`{vcpu.name}` may take {vcpu.percent:,} percent of its core")
+        if vcpu.has(RATE) and vcpu.rate_hz == 0:
+            yield Finding(vcpu.where(RATE), f"the device of `{vcpu.name}` may interrupt 0 times in a second")
+
+
+def named_once(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        named: dict[str, Vcpu] = {}
+        served: dict[str, Vcpu] = {}
+        for vcpu in sandbox.vcpus:
+            if vcpu.name == MAIN_PROGRAM:
+                yield Finding(vcpu.location, f"a VCPU of `{sandbox.name}` is called `{MAIN_PROGRAM}`, as the kernel's own is")
+            if vcpu.name in named:
+                yield Finding(vcpu.location, f"a second VCPU is called `{vcpu.name}` (first: {named[vcpu.name].location})")
+            named.setdefault(vcpu.name, vcpu)
+            for label in dict.fromkeys(node.label for node in vcpu.served_nodes):
+                if label in served:
+                    yield Finding(vcpu.where(SERVES), f"`{vcpu.name}` serves {label}, as `{served[label].name}` does already")
+                served.setdefault(label, vcpu)
+
+
+def runs_on_its_own(domains: Domains) -> Iterator[Finding]:
+    for sandbox, vcpu in _each(domains):
+        for node in vcpu.core_nodes:
+            core = domains.machine.core_at(node)
+            if core not in sandbox.cores:
+                yield Finding(vcpu.where(CORE), f"`{vcpu.name}` runs on {node.label}, which is no core of `{sandbox.name}`")
+
+
+def fit_their_core(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        for miss in misses_of(sandbox):
+            load, vcpu = miss.load, miss.vcpu
+            asked = f"on core {load.core} of `{sandbox.name}` VCPUs ask for {load.asked:.2%}, {load.allowed:.2%} always fit; {miss.says}"
+            share = f"{miss.fit} percent" if vcpu.is_io else f"{miss.fit:,} us"
+            fit = f"all would fit with {share} at most for `{vcpu.name}`" if miss.fit else f"no smaller budget of `{vcpu.name}` would help"
+            yield Finding(vcpu.where(SHARE if vcpu.is_io else BUDGET), f"{asked}; {fit}")

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules on VCPUs of native sandboxes."""
+
+from __future__ import annotations
+
+from bhtool.config import check_vcpus as vcpus
+from bhtool.config.rule import Rule
+
+VCPU_RULES = (
+    Rule(
+        "BH-R140",
+        "A VCPU is a Main VCPU, with a budget and a period, or an I/O VCPU, with a device and a share.",
+        "write `budget-us` and `period-us`, or `serves` and `utilization-percent`",
+        vcpus.is_one_kind,
+    ),
+    Rule(
+        "BH-R141",
+        "VCPUs are for native sandboxes.",
+        "take it out; Linux schedules its cores by itself",
+        vcpus.of_native,
+    ),
+    Rule("BH-R142", "A period is 1 us or longer.", "choose a longer one; how often a program has to run says which", vcpus.has_a_period),
+    Rule(
+        "BH-R143",
+        "A budget is 1 us or more, and not above its period.",
+        "write how many microseconds of each period the program needs",
+        vcpus.budget_in_period,
+    ),
+    Rule(
+        "BH-R144",
+        "A sandbox has at most 16 VCPUs.",
+        "leave some out, or give them to another sandbox",
+        vcpus.not_too_many,
+    ),
+    Rule(
+        "BH-R145",
+        "`serves` names a device of the sandbox that interrupts.",
+        "add the device to `access`, or name another",
+        vcpus.serves_its_own,
+        unless=("BH-R006",),
+    ),
+    Rule(
+        "BH-R146",
+        "An I/O VCPU has from 1 to 100 percent of its core, and its device interrupts at least once in a second.",
+        "choose a share from 1 to 100, and a rate of 1 or more",
+        vcpus.share_in_range,
+    ),
+    Rule(
+        "BH-R147",
+        "VCPUs of a sandbox have different names, none the kernel's own, and no device is served twice.",
+        "rename it, or take the other one out",
+        vcpus.named_once,
+    ),
+    Rule(
+        "BH-R148",
+        "`core` names a core of the sandbox.",
+        "name one of its `cores`, or take it out: VCPUs run on the first one then",
+        vcpus.runs_on_its_own,
+        unless=("BH-R006",),
+    ),
+    Rule(
+        "BH-R149",
+        "Each VCPU of a core can have its budget in each of its periods.",
+        "make budgets smaller or periods longer, or give VCPUs to another sandbox",
+        vcpus.fit_their_core,
+        unless=("BH-R006", "BH-R140", "BH-R141", "BH-R142", "BH-R143", "BH-R144", "BH-R146", "BH-R148"),
+    ),
+)

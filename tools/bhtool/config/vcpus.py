@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VCPUs of a sandbox as its node's children say them: reservations of its cores, Main VCPUs for programs, I/O VCPUs for devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bhtool.config.plan import Location
+from bhtool.config.tree import Node
+
+HEALTH = "health"
+BUDGET, PERIOD, SERVES, SHARE, RATE = "budget-us", "period-us", "serves", "utilization-percent", "max-rate-hz"
+PROGRAM, FOREGROUND_ONLY, CORE, SCHEDULER = "program", "foreground-only", "core", "scheduler"
+OF_MAIN, OF_IO, OF_BOTH = (BUDGET,), (SERVES, SHARE, RATE), (PERIOD, PROGRAM, FOREGROUND_ONLY, CORE)
+EDF = "edf"
+# What the kernel makes by itself as soon as there is another VCPU: kernel/core/thread.c.
+MAIN_PROGRAM, MAIN_BUDGET_US, MAIN_PERIOD_US = "main", 20_000, 100_000
+
+
+@dataclass(frozen=True)
+class Vcpu:
+    node: Node
+    served_nodes: tuple[Node, ...]
+    core_nodes: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        return self.node.name.split("@")[0]
+
+    @property
+    def location(self) -> Location:
+        return self.node.location
+
+    @property
+    def is_io(self) -> bool:
+        return not self.has(BUDGET) and any(self.has(one) for one in OF_IO)
+
+    @property
+    def budget_us(self) -> int:
+        return self.node.number(BUDGET, 0)
+
+    @property
+    def period_us(self) -> int:
+        return self.node.number(PERIOD, 0)
+
+    @property
+    def percent(self) -> int:
+        return self.node.number(SHARE, 0)
+
+    @property
+    def rate_hz(self) -> int:
+        """0: not told."""
+        return self.node.number(RATE, 0)
+
+    @property
+    def program(self) -> str:
+        return self.node.text(PROGRAM, self.name)
+
+    @property
+    def foreground_only(self) -> bool:
+        return self.has(FOREGROUND_ONLY)
+
+    def has(self, name: str) -> bool:
+        return name in self.node.properties
+
+    def where(self, name: str) -> Location:
+        return self.node.where(name)
+
+
+def is_vcpu(node: Node) -> bool:
+    """Whether a sandbox's child is meant for one, by what it has."""
+    return node.name != HEALTH and any(name in node.properties for name in (*OF_MAIN, *OF_IO, *OF_BOTH))
+
+
+def is_main(vcpu: Vcpu) -> bool:
+    """It has all of a Main VCPU and nothing of an I/O VCPU."""
+    return vcpu.has(BUDGET) and vcpu.has(PERIOD) and not any(vcpu.has(one) for one in OF_IO)
+
+
+def read_vcpus(sandbox: Node, by_phandle: dict[int, Node]) -> list[Vcpu]:
+    """In the order of the file, which is that of VCPUs with equal periods."""
+
+    def led_to(node: Node, name: str) -> tuple[Node, ...]:
+        cells = node.properties[name].cells if name in node.properties else []
+        return tuple(by_phandle[cell] for cell in cells if cell in by_phandle)
+
+    return [Vcpu(one, led_to(one, SERVES), led_to(one, CORE)) for one in sandbox.children.values() if is_vcpu(one)]
+
+
+def shortest_period_us(vcpus: list[Vcpu]) -> int:
+    """Of the Main VCPUs that an I/O VCPU may serve: the main program's, where there are no others."""
+    return min((one.period_us for one in vcpus if not one.is_io), default=MAIN_PERIOD_US)
+
+
+def period_of(vcpu: Vcpu, vcpus: list[Vcpu]) -> int:
+    return vcpu.period_us if vcpu.has(PERIOD) else shortest_period_us(vcpus)

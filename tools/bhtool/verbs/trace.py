@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bulkhead trace`: runs a machine whose sandbox kernels trace, and writes what they did and when."""
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from bhtool import paths
+from bhtool.config.plan import Plan
+from bhtool.errors import BulkheadError, Status
+from bhtool.image.stages import judged_plan, make_image, require_valid, warnings_json
+from bhtool.jsonfile import write_json
+from bhtool.machine.attach import require_sandbox
+from bhtool.machine.emulated import Machine, timing_for, versions
+from bhtool.machine.goal import Goal
+from bhtool.machine.session import Session
+from bhtool.platforms import DEFAULT, names
+from bhtool.platforms import load as load_platform
+from bhtool.report.show import Show
+from bhtool.terminal.screen import Screen, table_of
+from bhtool.trace.account import account, shares
+from bhtool.trace.perfetto import perfetto
+from bhtool.trace.plot import draw, require_format
+from bhtool.trace.rings import Trace
+from bhtool.trace.tell import traced_at, traces_of, with_tracing
+from bhtool.trace.timeline import Timeline, timelines
+from bhtool.verbs.options import Output, Seconds, strict_option
+from bhtool.verbs.run import HOST_LIMIT, watch_until
+
+DEMO = paths.PARTITIONS / "mixed.dts"
+RING_KIB = 1024
+NOTHING = "nothing was traced: was a sandbox kernel started, and did it have memory for its rings? `--seconds` may have been too few"
+
+
+def chosen(plan: Plan, at: dict[str, int], wanted: tuple[str, ...]) -> dict[str, int]:
+    """Those sandboxes that are to trace, and where they have their rings."""
+    for name in wanted:
+        require_sandbox(plan, name, "--sandbox")
+        if name not in at:
+            raise BulkheadError(f"--sandbox: {name} runs no sandbox kernel, which alone can trace", Status.USAGE)
+    found = {name: place for name, place in at.items() if not wanted or name in wanted}
+    if not found:
+        raise BulkheadError(f"no sandbox of {plan.file.name} runs a sandbox kernel, which alone can trace", Status.USAGE)
+    return found
+
+
+def summary(found: list[tuple[Trace, list[Timeline]]]) -> Table:
+    table = table_of("Traced", "sandbox", "core", "records", "lost", "VCPU", "budget", "ran on it", "without", "interrupts", "used up")
+    for trace, lines in found:
+        for ring, line in zip(trace.rings, lines, strict=True):
+            head = [trace.sandbox, str(ring.core), f"{len(ring.records):,}", f"{ring.lost:,}"]
+            for share in shares(trace, line):
+                budget = f"{share.budget / 1000:,.0f} of {share.period / 1000:,.0f} us"
+                ran = [f"{ns / 1000:,.0f} us" for ns in (share.foreground, share.background, share.interrupts)]
+                table.add_row(*head, share.name, budget, *ran, f"{share.used_up:,}")
+                head = [""] * 4
+            if head[0]:
+                table.add_row(*head)
+    return table
+
+
+@click.command()
+@click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
+@click.option("--partition", type=click.Path(path_type=Path), default=DEMO, help="Who owns what; default: the mixed-criticality demo.")
+@click.option("--seconds", type=Seconds(min=0), help="Stop after so many seconds of guest time.")
+@click.option("--output", "-o", type=Output(), required=True, help="File to write, for https://ui.perfetto.dev.")
+@click.option("--plot", "plot_file", type=Output(), help="Also draw a time line; the name ends in .svg, .png or .pdf.")
+@click.option("--from", "start_ms", type=Seconds(min=0), help="Draw from so many ms after the oldest record on.")
+@click.option("--span", "span_ms", type=Seconds(min=0.001), help="Draw so many ms.")
+@click.option("--sandbox", "wanted", multiple=True, metavar="NAME", help="Trace this one only; may be given several times.")
+@click.option(
+    "--ring", "ring_kib", type=click.IntRange(min=4, max=1 << 20), default=RING_KIB, show_default=True, help="KiB of a core's ring."
+)
+@click.option("--json", "json_file", type=Output(), help="Write what each VCPU had, as JSON.")
+@click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
+@strict_option
+def trace(
+    platform_name: str,
+    partition: Path,
+    seconds: float | None,
+    output: Path,
+    plot_file: Path | None,
+    start_ms: float | None,
+    span_ms: float | None,
+    wanted: tuple[str, ...],
+    ring_kib: int,
+    json_file: Path | None,
+    limit: float,
+    strict: bool,
+) -> Status:
+    """Run a machine, have its sandbox kernels trace, and write what they did and when.
+
+    The machine runs as with `run`. Each core keeps its latest records in a ring in its sandbox's RAM, which is read when the machine stands, so
+    also of a sandbox that was parked. One that began again has only what it did since.
+
+    Tracing is switched on by the word trace=BYTES in front of `bootargs`; a partition file may have its own there.
+    """
+    if plot_file:
+        require_format(plot_file)
+    screen = Screen()
+    platform = load_platform(platform_name)
+    with screen.progress("preparing"):
+        plan = judged_plan(platform, partition, screen, strict)
+        require_valid(plan)
+        at = chosen(plan, traced_at(platform, plan), wanted)
+        plan = with_tracing(plan, at, ring_kib << 10)
+        image = make_image(platform, plan)
+    with Session(platform, plan, Machine(platform, image, timing_for(platform, plan))) as session:
+        status = watch_until(session, Goal(session, seconds, False), Show(screen, session), screen, limit)
+        session.machine.stop()
+        for name, watch in session.watches.items():
+            if watch.harmed and name in at:
+                screen.warn(f"{name} did not come through; its trace ends there")
+        found = [(one, timelines(one)) for one in traces_of(session.memory, plan, at)]
+    if not any(ring.records for one, _ in found for ring in one.rings):
+        raise BulkheadError(NOTHING)
+    output.write_bytes(perfetto(found))
+    if plot_file and not draw(found, plot_file, screen.report, start_ms, span_ms):
+        screen.warn(f"{plot_file} was not drawn: no VCPU ran")
+    if json_file:
+        content = {"platform": platform.name, "sandboxes": [account(*one) for one in found]}
+        write_json(json_file, "trace", content | warnings_json(plan), versions(platform))
+    screen.summary(summary(found))
+    return status
