@@ -22,7 +22,7 @@ enum bh_trace_kind {
 	BH_TRACE_CHARGED,     /* VCPU `who` has `a` of its budget left */
 	BH_TRACE_USED_UP,     /* VCPU `who` has nothing left, and is ready; a: when it may run with budget again */
 	BH_TRACE_REPLENISH,   /* VCPU `who` will have `a` back at `b` */
-	BH_TRACE_READY,       /* a thread of VCPU `who` is ready, and none was */
+	BH_TRACE_READY,       /* a thread of VCPU `who` is ready, and none was; a: it may run with budget from then on */
 	BH_TRACE_SLEEP,       /* no thread of VCPU `who` is ready any more */
 	BH_TRACE_EXCEPTED,    /* the last `a` were an interrupt's, and not charged to who runs; VCPU `who`, 0: nobody, owes them */
 	BH_TRACE_IRQ_BEGIN,   /* of the number `who` */

@@ -5,10 +5,8 @@
 #include <stddef.h>
 
 #include "kernel/core/console.h"
-#include "kernel/core/info.h"
+#include "kernel/core/line_edit.h"
 #include "kernel/core/text.h"
-
-enum { LINE_BYTES = 160 };
 
 /* Runs the command of that name. Returns false if the table has none, or the line has too few operands for it. */
 static bool run_of(const struct command *command, const char *name, const struct command_line *line)
@@ -77,36 +75,16 @@ void command_run_arguments(const char *arguments)
 		run_word(word);
 }
 
-/* ---- Line editor ------------------------------------------------------------------------------------------------- */
+/* ---- Typed lines ---------------------------------------------------------------------------------------------------- */
 
-static char edited[LINE_BYTES];
-static size_t edited_length;
-
-static void prompt(void)
+/* The program's, then the kernel's. */
+static const char *nth_name(unsigned n)
 {
-	console_echo("%s> ", (const char *)info->name);
-}
+	unsigned count = 0;
 
-static void complete_line(void)
-{
-	console_echo("\n");
-	edited[edited_length] = '\0';
-	command_run_arguments(edited);
-	edited_length = 0;
-	prompt();
-}
-
-static void edit(char c)
-{
-	if (c == '\r' || c == '\n') {
-		complete_line();
-	} else if ((c == '\b' || c == 0x7f) && edited_length) {
-		edited_length--;
-		console_echo("\b \b");
-	} else if (c >= ' ' && c <= '~' && edited_length < sizeof(edited) - 1) {
-		edited[edited_length++] = c;
-		console_echo("%c", c);
-	}
+	while (count < n && program_commands[count].name)
+		count++;
+	return program_commands[count].name ? program_commands[count].name : kernel_commands[n - count].name;
 }
 
 void command_read_input(void)
@@ -114,5 +92,8 @@ void command_read_input(void)
 	char c;
 
 	while (console_get(&c))
-		edit(c);
+		if (line_edit_take(c, nth_name)) {
+			command_run_arguments(line_edit_text());
+			line_edit_begin();
+		}
 }

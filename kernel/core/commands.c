@@ -13,6 +13,9 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/shell.h"
+#include "kernel/core/shell_help.h"
+#include "kernel/core/shell_vcpus.h"
 #include "kernel/core/space.h"
 #include "kernel/core/smp.h"
 #include "kernel/core/text.h"
@@ -23,16 +26,21 @@
 
 enum { TICK_NS = 100000 };
 
-static void say_names(const struct command *command)
+static void say_names(const struct command *command, const char *(*help)(const char *name))
 {
 	for (; command->name; command++)
-		console_say("%s", command->name);
+		console_say("%s%s", command->name, help(command->name));
+}
+
+static const char *no_help(const char *name)
+{
+	return "";
 }
 
 static void run_help(const struct command_line *line)
 {
-	say_names(program_commands);
-	say_names(kernel_commands);
+	say_names(program_commands, no_help);
+	say_names(kernel_commands, shell_help);
 }
 
 /* info: who this is, and its grants */
@@ -285,6 +293,14 @@ const struct command kernel_commands[] = {
 	{ "write", 1, run_write },
 	{ "vcpu", 2, run_vcpu },
 	{ "vcpus", 0, run_vcpus },
+	{ "threads", 0, run_threads },
+	{ "start", 0, run_start },
+	{ "set", 0, run_set },
+	{ "irqs", 0, run_irqs },
+	{ "exits", 0, run_exits },
+	{ "mem", 0, run_mem },
+	{ "dmesg", 0, run_dmesg },
+	{ "uptime", 0, run_uptime },
 	{ "trace", 0, run_trace },
 	{ "life", 0, run_life },
 	{ "crash", 0, run_crash },

@@ -9,15 +9,20 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/rate.h"
 #include "kernel/core/text.h"
+#include "kernel/core/timer.h"
 #include "kernel/core/uart.h"
 
 enum { INPUT_BYTES = 64, LINE_POLLS = 1 << 24 };
 
 static struct bh_log *log_ring;
 static const struct uart_driver *uart;
+static uint32_t uart_line;
 static uint32_t uart_found; /* its condition before this kernel touched it */
 static bool somebody_types;
+static struct rate_limit rate;
+static void (*reader)(void); /* whose input is; NULL: the main program's */
 
 /* Characters received: the interrupt handler writes at head, the main program reads at tail. */
 static struct {
@@ -139,6 +144,11 @@ bool console_has_uart(void)
 	return uart != NULL;
 }
 
+bool console_has_line(uint32_t line)
+{
+	return uart && uart_line == line;
+}
+
 /* ---- Input and interrupts ---------------------------------------------------------------------------------------- */
 
 static void received(char c)
@@ -151,16 +161,26 @@ static void received(char c)
 	atomic_store_explicit(&input.head, head + 1, memory_order_release);
 }
 
-bool console_has_input(void)
+static bool has_input(void)
 {
 	return atomic_load_explicit(&input.head, memory_order_acquire) != atomic_load_explicit(&input.tail, memory_order_relaxed);
+}
+
+bool console_has_input(void)
+{
+	return has_input() && !reader;
+}
+
+void console_redirect_input(void (*new_reader)(void))
+{
+	reader = new_reader;
 }
 
 bool console_get(char *c)
 {
 	uint32_t tail = atomic_load_explicit(&input.tail, memory_order_relaxed);
 
-	if (!console_has_input())
+	if (!has_input())
 		return false;
 	*c = input.byte[tail % INPUT_BYTES];
 	atomic_store_explicit(&input.tail, tail + 1, memory_order_release);
@@ -177,10 +197,42 @@ static void send_dot(void)
 	atomic_store_explicit(&dots_left, left - 1, memory_order_relaxed);
 }
 
+static void unmask(struct timer_event *event, struct cpu_frame *frame)
+{
+	uart->receive_interrupt(true);
+}
+
+static struct timer_event unmasking = { .fire = unmask };
+
+/* Whoever sends faster than was agreed is masked, at the device: at the controller that would be an exit. */
+static void limit_rate(void)
+{
+	uint64_t until = rate_limit_note(&rate, arch_counter());
+
+	if (until && !unmasking.waits) {
+		uart->receive_interrupt(false);
+		timer_add(&unmasking, until);
+	}
+}
+
+void console_limit(uint64_t distance)
+{
+	rate.distance = distance;
+}
+
+void console_count(uint64_t *interrupts, uint64_t *masked)
+{
+	*interrupts = rate.count;
+	*masked = rate.masked;
+}
+
 static void uart_interrupt(struct cpu_frame *frame)
 {
+	limit_rate();
 	if (uart->serve(received))
 		send_dot();
+	if (reader && has_input())
+		reader();
 }
 
 bool console_count_interrupts(uint64_t count)
@@ -237,6 +289,7 @@ static void uart_init(const struct uart_driver *driver, const struct bh_grant *g
 	uart = driver;
 	uart_found = uart->condition(grant);
 	uart->init(grant);
+	uart_line = grant->line;
 	irq_attach_device(grant, uart_interrupt);
 }
 

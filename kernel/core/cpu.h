@@ -8,9 +8,17 @@
 #include <stdint.h>
 
 #include "arch_inline.h"
+
+/*
+ * With interrupts disabled the kernel must not be ended halfway: who disables them faults before, if its stack has no more than this left.
+ * A handler has twice as much, on top of its frame (HANDLER_STACK_BYTES, frame.h). docs/decisions/scheduler.md
+ */
+enum { CPU_KERNEL_STACK_BYTES = 1024 };
+
 #include "cpu_inline.h"
 /*
  * cpu_inline.h provides:
+ *   void cpu_touch_stack(void)                 faults if the stack has no more than CPU_KERNEL_STACK_BYTES left
  *   void cpu_interrupts_enable(void)
  *   bool cpu_interrupts_disable(void)          -> whether they were enabled
  *   void cpu_interrupts_restore(bool enabled)
@@ -29,6 +37,17 @@
 
 /* Installs vectors and, on x86, segments. Comes first, so that whatever goes wrong afterwards is reported. */
 void cpu_init(void);
+
+/*
+ * End of this core's emergency stack, for exceptions that find none, and for who has to leave its own. Interrupts are disabled on it.
+ */
+uintptr_t cpu_emergency_stack(void);
+
+/*
+ * Serves an interrupt that this core has acknowledged and whose frame found no stack. Does nothing if there is none. Requires: interrupts
+ * disabled.
+ */
+void cpu_serve_lost_interrupt(void);
 
 /* Stops this core for good: interrupts disabled, asleep. */
 _Noreturn void cpu_halt(void);

@@ -5,6 +5,7 @@
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/info.h"
+#include "kernel/core/thread_end.h"
 
 static struct fault last[BH_MAX_SANDBOX_CORES]; /* by slot */
 
@@ -19,6 +20,8 @@ void fault_take(const struct fault *fault, bool attempting)
 {
 	/* In a few accesses of whole registers: interrupts are masked, and memcpy goes byte by byte. */
 	__builtin_memcpy_inline(&last[cpu_slot()], fault, sizeof(*fault));
+	if (fault->of_thread && thread_can_end())
+		thread_end_by_fault(&last[cpu_slot()]);
 	if (attempting)
 		return;
 	console_say("fault %s pc 0x%jx addr 0x%jx syndrome 0x%jx", fault->name, fault->pc, fault->address, fault->syndrome);

@@ -9,6 +9,7 @@
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_end.h"
 
 /* The main program's sleep, which the first interrupt of its core ends. */
 static struct {
@@ -26,6 +27,8 @@ static uint64_t kicks(void)
 
 static void begin_sleep(void)
 {
+	if (cpu_slot())
+		return;
 	atomic_store_explicit(&asleep.kicks, kicks(), memory_order_relaxed);
 	atomic_store_explicit(&asleep.from, arch_counter(), memory_order_relaxed);
 }
@@ -55,6 +58,7 @@ void idle_until(bool (*done)(void))
 	for (;;) {
 		heartbeat_report();
 		irq_report_strays();
+		thread_report_faults();
 		cpu_interrupts_disable();
 		if (done())
 			break;

@@ -22,6 +22,8 @@ static struct irq_handler {
 	void (*handle)(struct cpu_frame *frame);
 	uint32_t number;
 	bool local; /* every core has one */
+	const char *name;
+	uint64_t count[BH_MAX_SANDBOX_CORES]; /* by slot, each core's its own: no lock, no lost count */
 } handlers[MAX_HANDLERS];
 
 /* Numbers that came without a handler, each once: written by interrupts, read by the main program. */
@@ -50,13 +52,13 @@ void irq_init_core(void)
 			controller->enable_local(h->number);
 }
 
-static void attach(uint32_t number, void (*handle)(struct cpu_frame *frame), bool local)
+static void attach(uint32_t number, void (*handle)(struct cpu_frame *frame), bool local, const char *name)
 {
 	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
 		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
 
 		if (!h->handle) {
-			*h = (struct irq_handler){ handle, number, local };
+			*h = (struct irq_handler){ .handle = handle, .number = number, .local = local, .name = name };
 			return;
 		}
 	}
@@ -65,19 +67,19 @@ static void attach(uint32_t number, void (*handle)(struct cpu_frame *frame), boo
 
 void irq_attach_local(uint32_t number, void (*handler)(struct cpu_frame *frame))
 {
-	attach(number, handler, true);
+	attach(number, handler, true, number == controller->notice ? "notice" : "local");
 	controller->enable_local(number);
 }
 
 void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
 {
 	if (grant->line != BH_LINE_NONE)
-		attach(controller->enable_device(grant), handler, false);
+		attach(controller->enable_device(grant), handler, false, (const char *)grant->name);
 }
 
 void irq_attach_ipi(void (*handler)(struct cpu_frame *frame))
 {
-	attach(controller->ipi, handler, false);
+	attach(controller->ipi, handler, false, "ipi");
 }
 
 /* The last that was noted, if it was this and has not been said. */
@@ -141,11 +143,12 @@ static void note_stray(uint32_t number)
 static bool handle(struct cpu_frame *frame, uint32_t number)
 {
 	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
-		const struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
+		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
 
 		if (!h->handle)
 			break;
 		if (h->number == number) {
+			h->count[cpu_slot()]++;
 			h->handle(frame);
 			return true;
 		}
@@ -173,6 +176,28 @@ void irq_dispatch(struct cpu_frame *frame, uint32_t number)
 		dispatch_traced(frame, number);
 	else
 		dispatch(frame, number);
+}
+
+static uint64_t sum_of(const struct irq_handler *h)
+{
+	uint64_t sum = 0;
+
+	for (unsigned slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++)
+		sum += __atomic_load_n(&h->count[slot], __ATOMIC_RELAXED);
+	return sum;
+}
+
+bool irq_ask(unsigned n, struct irq_census *census)
+{
+	for (const struct irq_handler *h = handlers; h < handlers + MAX_HANDLERS; h++) {
+		if (!h->handle || n--)
+			continue;
+		*census = (struct irq_census){
+			.number = h->number, .in_hex = controller->numbers_in_hex, .name = h->name, .count = sum_of(h)
+		};
+		return true;
+	}
+	return false;
 }
 
 void irq_report_strays(void)

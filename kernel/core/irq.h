@@ -66,5 +66,14 @@ void irq_serve(struct cpu_frame *frame, uint32_t vector);
 /* Called by the controller: calls the handler of `number`, or counts it as a stray if it has none. */
 void irq_dispatch(struct cpu_frame *frame, uint32_t number);
 
+struct irq_census {
+	uint32_t number;
+	bool in_hex;      /* as the controller's manual writes it */
+	const char *name; /* of the device; "ipi", "notice", or "local": the core's own, its timer */
+	uint64_t count;   /* served since the kernel began, by all cores */
+};
+/* Tells about the nth number that has a handler. Returns false if there are no more. */
+bool irq_ask(unsigned n, struct irq_census *census);
+
 /* Names the strays that have come since the last call, each number only once. Requires: the main program. */
 void irq_report_strays(void);

@@ -10,6 +10,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/sync.h"
 #include "kernel/core/text.h"
+#include "kernel/core/tlb_walk.h"
 
 static void note(uint64_t *field, uint64_t value)
 {
@@ -71,10 +72,39 @@ static void find_primes(void *given)
 			note(&run->rounds, run->rounds + 1);
 }
 
+enum { END_OF_TRANSMISSION = 4 };
+static struct semaphore echo_input = { .most = 1 };
+
+static void echo_hears(void)
+{
+	semaphore_give(&echo_input);
+}
+
+/* Returns false when it is the end of the transmission. */
+static bool echo_all(struct program_run *run)
+{
+	char c;
+
+	while (console_get(&c)) {
+		if (c == END_OF_TRANSMISSION)
+			return false;
+		console_echo("%c", c);
+		note(&run->rounds, run->rounds + 1);
+	}
+	return true;
+}
+
+/* echo: sends back what the UART receives, until Ctrl-D, and then leaves it to the command line. */
+static void echo(void *given)
+{
+	console_redirect_input(echo_hears);
+	while (echo_all(given) && semaphore_take(&echo_input, TIMER_NEVER) == THREAD_OK)
+		;
+	console_redirect_input(NULL);
+}
+
 static const struct program programs[] = {
-	{ "loop", loop },
-	{ "hog", hog },
-	{ "findprimes", find_primes },
+	{ "echo", echo }, { "loop", loop }, { "hog", hog }, { "findprimes", find_primes }, { "tlbwalk", tlb_walk },
 };
 
 const struct program *program_find(const char *name)
@@ -89,4 +119,7 @@ void program_report(const struct program_run *run, const char *name)
 {
 	console_say("%s: %ju rounds, %ju missed, latest %ju ns", name, __atomic_load_n(&run->rounds, __ATOMIC_RELAXED),
 		    __atomic_load_n(&run->missed, __ATOMIC_RELAXED), clock_to_ns(__atomic_load_n(&run->late_max, __ATOMIC_RELAXED)));
+	if (__atomic_load_n(&run->round_most, __ATOMIC_RELAXED))
+		console_say("%s: a round takes %ju to %ju ticks", name, __atomic_load_n(&run->round_least, __ATOMIC_RELAXED),
+			    __atomic_load_n(&run->round_most, __ATOMIC_RELAXED));
 }

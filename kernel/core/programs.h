@@ -5,10 +5,12 @@
 
 /* What one run of a program has, and what it found. Written by its thread, read by the main program. */
 struct program_run {
-	uint64_t period;   /* of its VCPU, in ticks */
-	uint64_t rounds;   /* of its loop */
-	uint64_t missed;   /* periods that it did not begin in */
-	uint64_t late_max; /* ticks from when a period began until it ran */
+	uint64_t period;      /* of its VCPU, in ticks */
+	uint64_t rounds;      /* of its loop */
+	uint64_t missed;      /* periods that it did not begin in */
+	uint64_t late_max;    /* ticks from when a period began until it ran */
+	uint64_t round_least; /* ticks that a round took, at least and at most, others' included; 0: it does not say */
+	uint64_t round_most;
 };
 
 struct program {

@@ -13,8 +13,10 @@
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/space.h"
+#include "kernel/core/thread.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/user.h"
+#include "kernel/core/vcpus.h"
 
 enum { STACK_BYTES = 16384, TICK_NS = 1000000, PATIENCE_NS = 100000000 };
 enum state { OFF, STARTING, ON };
@@ -80,12 +82,20 @@ static enum order order_of(struct core *self)
 	return atomic_load_explicit(&self->order, memory_order_acquire);
 }
 
+static bool is_ordered(void)
+{
+	return order_of(&cores[cpu_slot()]) != NONE;
+}
+
 /* Asked with interrupts disabled: an order's interrupt cannot slip between the question and the sleep. */
-static void sleep_until_ordered(struct core *self)
+static void sleep_until_ordered(void)
 {
 	cpu_interrupts_disable();
-	while (order_of(self) == NONE)
-		cpu_sleep();
+	while (!is_ordered())
+		if (thread_begun())
+			thread_wait_until(is_ordered);
+		else
+			cpu_sleep();
 	cpu_interrupts_enable();
 }
 
@@ -98,8 +108,9 @@ static void live(void)
 	self->tick.fire = tick;
 	timer_add(&self->tick, arch_counter() + clock_from_ns(TICK_NS));
 	atomic_store_explicit(&self->state, ON, memory_order_release);
+	vcpus_start();
 	for (;;) {
-		sleep_until_ordered(self);
+		sleep_until_ordered();
 		if (order_of(self) == STOP)
 			leave(self);
 		command_run_arguments(self->word);
@@ -165,8 +176,11 @@ bool smp_start(unsigned slot)
 	return false;
 }
 
+/* A core with threads stays: they are pinned. */
 bool smp_stop(unsigned slot)
 {
+	if (is_another(slot) && thread_cores[slot])
+		return false;
 	return order(slot, STOP) && await(has_state, &cores[slot], OFF);
 }
 

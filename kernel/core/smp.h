@@ -29,7 +29,10 @@ struct smp_census {
 };
 struct smp_census smp_ask(unsigned slot);
 
-/* Switch another core on or off and wait, within a bound, until it is. Return false if it is not by then, or is busy with a command. */
+/*
+ * Switch another core on or off and wait, within a bound, until it is. Return false if it is not by then, or is busy with a command, or has
+ * threads.
+ */
 bool smp_start(unsigned slot);
 bool smp_stop(unsigned slot);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "kernel/core/cpu.h"
+#include "kernel/core/thread_end.h"
 
 /* Waits until it is woken, with what waker and waiter hand over, or says why not. Interrupts disabled; in a handler with deadline 0. */
 static enum thread_result wait_in(struct heap *heap, void *message, uint64_t deadline)
@@ -14,7 +15,7 @@ static enum thread_result wait_in(struct heap *heap, void *message, uint64_t dea
 	if (deadline == 0)
 		return THREAD_E_TIMEOUT;
 	self = thread_running();
-	if (self->holds)
+	if (thread_is_held_to_run(self))
 		return THREAD_E_HOLDS;
 	if (deadline != TIMER_NEVER && deadline <= arch_counter())
 		return THREAD_E_TIMEOUT;
@@ -98,6 +99,31 @@ static struct thread *take_first(struct heap *waiting)
 
 /* ---- Mutexes ---------------------------------------------------------------------------------------------------- */
 
+struct mutex sync_no_vcpu;
+
+static void hold(struct thread *thread, struct mutex *mutex)
+{
+	mutex->holder.thread = thread;
+	mutex->next_held = thread->held;
+	thread->held = mutex;
+}
+
+static __attribute__((noinline)) void unlink_held(struct mutex *before, const struct mutex *mutex)
+{
+	while (before->next_held != mutex)
+		before = before->next_held;
+	before->next_held = mutex->next_held;
+}
+
+/* As a rule it is the last that was taken. */
+static void hold_no_more(struct thread *thread, const struct mutex *mutex)
+{
+	if (thread->held == mutex)
+		thread->held = mutex->next_held;
+	else
+		unlink_held(thread->held, mutex);
+}
+
 static enum thread_result wait_for_mutex(struct mutex *mutex)
 {
 	if (leads_to(mutex->holder.thread, thread_running()))
@@ -111,36 +137,58 @@ enum thread_result mutex_lock(struct mutex *mutex)
 	bool enabled = cpu_interrupts_disable();
 	enum thread_result result = THREAD_OK;
 
-	if (mutex->holder.thread) {
+	if (mutex->holder.thread)
 		result = wait_for_mutex(mutex);
-	} else {
-		mutex->holder.thread = thread_running();
-		mutex->holder.thread->holds++;
-	}
+	else
+		hold(thread_running(), mutex);
 	cpu_interrupts_restore(enabled);
 	return result;
 }
 
-static void hand_over(struct mutex *mutex, struct thread *next)
+/* Returns whether there is a new holder. */
+static bool hand_on(struct mutex *mutex, struct thread *holder)
 {
-	mutex->holder.thread->holds--;
-	mutex->holder.thread = next;
+	struct thread *next = take_first(&mutex->waiting);
+
+	hold_no_more(holder, mutex);
+	mutex->holder.thread = NULL;
 	if (!next)
-		return;
+		return false;
 	next->behind = NULL;
-	next->holds++;
-	thread_reschedule();
+	hold(next, mutex);
+	return true;
+}
+
+static void unlock(struct mutex *mutex, struct thread *self)
+{
+	if (hand_on(mutex, self))
+		thread_reschedule();
+	if (self->wish)
+		thread_fulfil_wish();
 }
 
 enum thread_result mutex_unlock(struct mutex *mutex)
 {
 	bool enabled = cpu_interrupts_disable();
-	bool own = mutex->holder.thread == thread_running();
+	struct thread *self = thread_running();
+	enum thread_result result = THREAD_E_OWNER;
 
-	if (own)
-		hand_over(mutex, take_first(&mutex->waiting));
+	if (mutex->holder.thread == self) {
+		unlock(mutex, self);
+		result = THREAD_OK;
+	}
 	cpu_interrupts_restore(enabled);
-	return own ? THREAD_OK : THREAD_E_OWNER;
+	return result;
+}
+
+void mutex_abandon_all(struct thread *thread)
+{
+	while (mutex_is_held_by(thread)) {
+		struct mutex *mutex = thread->held;
+
+		mutex->abandoned++;
+		hand_on(mutex, thread);
+	}
 }
 
 /* ---- Message queues ------------------------------------------------------------------------------------------------ */
@@ -218,36 +266,47 @@ static bool are_there(const struct events *events, uint32_t wanted, bool all)
 	return all ? (events->set & wanted) == wanted : events->set & wanted;
 }
 
+/* Whoever takes them has them, also before it runs. */
+static uint32_t take_events(struct events *events, uint32_t wanted)
+{
+	uint32_t found = events->set & wanted;
+
+	events->set &= ~wanted;
+	return found;
+}
+
 void events_set(struct events *events, uint32_t bits)
 {
 	bool enabled = cpu_interrupts_disable();
 
 	events->set |= bits;
-	if (events->waiting.top && are_there(events, events->wanted, events->all))
-		wake(thread_first_waiting(&events->waiting));
+	if (events->waiting.top && are_there(events, events->wanted, events->all)) {
+		struct thread *first = thread_first_waiting(&events->waiting);
+
+		*(uint32_t *)first->message = take_events(events, events->wanted);
+		wake(first);
+	}
 	cpu_interrupts_restore(enabled);
 }
 
-static enum thread_result wait_for_events(struct events *events, uint32_t wanted, bool all, uint64_t deadline)
+static enum thread_result wait_for_events(struct events *events, uint32_t wanted, bool all, uint64_t deadline, uint32_t *found)
 {
-	if (are_there(events, wanted, all))
+	if (are_there(events, wanted, all)) {
+		*found = take_events(events, wanted);
 		return THREAD_OK;
+	}
 	if (events->waiting.top)
 		return THREAD_E_FULL;
 	events->wanted = wanted;
 	events->all = all;
-	return wait_in(&events->waiting, NULL, deadline);
+	return wait_in(&events->waiting, found, deadline);
 }
 
 enum thread_result events_wait(struct events *events, uint32_t wanted, bool all, uint64_t deadline, uint32_t *found)
 {
 	bool enabled = cpu_interrupts_disable();
-	enum thread_result result = wait_for_events(events, wanted, all, deadline);
+	enum thread_result result = wait_for_events(events, wanted, all, deadline, found);
 
-	if (result == THREAD_OK) {
-		*found = events->set & wanted;
-		events->set &= ~wanted;
-	}
 	cpu_interrupts_restore(enabled);
 	return result;
 }
@@ -257,18 +316,24 @@ enum thread_result events_wait(struct events *events, uint32_t wanted, bool all,
 /* Who is served stands in no heap; those that wait for their turn stand behind the server as well. */
 static enum thread_result call(struct port *port, struct thread *self)
 {
-	if (!port->server.thread)
+	struct thread *server = port->server.thread;
+
+	if (!server)
 		return THREAD_E_INVALID;
-	if (leads_to(port->server.thread, self))
+	if (server->fate != THREAD_ALIVE)
+		return THREAD_E_ENDED;
+	if (leads_to(server, self))
 		return THREAD_E_DEADLOCK;
+	server->serves = port;
+	self->call_failed = false;
 	if (port->client) {
 		stand_behind(&port->server, &port->waiting);
-		return THREAD_OK;
+	} else {
+		port->client = self;
+		self->behind = &port->server;
+		thread_reschedule();
 	}
-	port->client = self;
-	self->behind = &port->server;
-	thread_reschedule();
-	return THREAD_OK;
+	return self->call_failed ? THREAD_E_ENDED : THREAD_OK;
 }
 
 enum thread_result port_call(struct port *port, void *message)
@@ -279,6 +344,8 @@ enum thread_result port_call(struct port *port, void *message)
 
 	self->message = message;
 	result = call(port, self);
+	if (self->wish)
+		thread_fulfil_wish();
 	cpu_interrupts_restore(enabled);
 	return result;
 }
@@ -287,40 +354,134 @@ static void reply(struct port *port)
 {
 	port->client->behind = NULL;
 	port->client = take_first(&port->waiting);
-	port->received = false;
+	port->received = false; /* a server that is to stop serves nobody now */
 }
 
 /* With nobody behind it the server runs no more: whoever comes first now does, and the next call goes on here. */
+static void *next_message(struct port *port)
+{
+	if (port->received)
+		reply(port);
+	if (thread_running()->wish)
+		thread_fulfil_wish();
+	thread_reschedule();
+	port->received = true;
+	return port->client->message;
+}
+
+/* A server holds the call that it serves, and nothing else: who waits for a mutex would have it run with no call to serve. */
 void *port_reply_and_receive(struct port *port)
 {
 	bool enabled = cpu_interrupts_disable();
-	void *message;
+	const struct thread *self = thread_running();
+	void *message = self == port->server.thread && self->held == &sync_no_vcpu ? next_message(port) : NULL;
 
-	if (port->received)
-		reply(port);
-	thread_reschedule();
-	port->received = true;
-	message = port->client->message;
 	cpu_interrupts_restore(enabled);
 	return message;
 }
 
+void port_fail_all(struct port *port)
+{
+	for (struct thread *client = port->client; client; client = port->client) {
+		client->call_failed = true;
+		reply(port);
+	}
+}
+
 /* ---- Periods ------------------------------------------------------------------------------------------------------ */
 
-void periodic_begin(struct periodic *periodic, uint64_t period)
+enum thread_result periodic_begin(struct periodic *periodic, uint64_t period)
 {
-	*periodic = (struct periodic){ .period = period, .next = arch_counter() + period };
+	uint64_t now = arch_counter();
+
+	if (thread_running()->watched == periodic)
+		periodic_unwatch(periodic);
+	*periodic = (struct periodic){ .period = period, .next = now + period };
+	if (period && periodic->next > now)
+		return THREAD_OK;
+	periodic->period = 0;
+	return THREAD_E_INVALID;
+}
+
+static void miss(struct timer_event *event, struct cpu_frame *frame)
+{
+	struct periodic *periodic = (struct periodic *)((char *)event - offsetof(struct periodic, deadline));
+
+	switch (periodic->policy) {
+	case PERIODIC_NOTIFY:
+		timer_add(event, event->deadline + periodic->period);
+		periodic->notify(periodic);
+		break;
+	case PERIODIC_STOP:
+		thread_stop(periodic->thread);
+		break;
+	default:
+		thread_restart(periodic->thread);
+		break;
+	}
+}
+
+/* To the end of the period that is waited for: it stands while the thread sleeps, and when it is woken and is not given time to run. */
+static void move_deadline(struct periodic *periodic)
+{
+	bool enabled = cpu_interrupts_disable();
+
+	timer_cancel(&periodic->deadline);
+	timer_add(&periodic->deadline, periodic->next + periodic->period);
+	cpu_interrupts_restore(enabled);
+}
+
+static enum thread_result watch(struct thread *self, struct periodic *periodic, enum periodic_policy policy,
+				void (*notify)(struct periodic *periodic))
+{
+	if (self->watched && self->watched != periodic)
+		return THREAD_E_FULL;
+	if (self->watched)
+		periodic_unwatch(periodic);
+	if (policy == PERIODIC_COUNT)
+		return THREAD_OK;
+	periodic->policy = policy;
+	periodic->notify = notify;
+	self->watched = periodic;
+	periodic->thread = self;
+	periodic->deadline.fire = miss;
+	timer_add(&periodic->deadline, periodic->next);
+	return THREAD_OK;
+}
+
+enum thread_result periodic_watch(struct periodic *periodic, enum periodic_policy policy, void (*notify)(struct periodic *periodic))
+{
+	bool enabled;
+	enum thread_result result;
+
+	if (!periodic->period || policy > PERIODIC_RESTART || (policy == PERIODIC_NOTIFY && !notify))
+		return THREAD_E_INVALID;
+	enabled = cpu_interrupts_disable();
+	result = watch(thread_running(), periodic, policy, notify);
+	cpu_interrupts_restore(enabled);
+	return result;
+}
+
+void periodic_unwatch(struct periodic *periodic)
+{
+	timer_cancel(&periodic->deadline);
+	periodic->thread->watched = NULL;
+	periodic->policy = PERIODIC_COUNT;
 }
 
 enum thread_result periodic_wait(struct periodic *periodic)
 {
 	uint64_t now = arch_counter();
 
-	if (thread_running()->holds)
+	if (thread_is_held_to_run(thread_running()))
 		return THREAD_E_HOLDS;
+	if (!periodic->period)
+		return THREAD_E_INVALID;
 	periodic->missed_now = now > periodic->next ? (now - periodic->next) / periodic->period : 0;
 	periodic->missed += periodic->missed_now;
 	periodic->next += periodic->missed_now * periodic->period;
+	if (periodic->policy)
+		move_deadline(periodic);
 	thread_sleep_until(periodic->next);
 	periodic->next += periodic->period;
 	return THREAD_OK;

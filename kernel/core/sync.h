@@ -36,9 +36,14 @@ enum thread_result semaphore_take(struct semaphore *semaphore, uint64_t deadline
 struct mutex {
 	struct thread_donee holder; /* first: what waiters stand behind */
 	struct heap waiting;
+	struct mutex *next_held; /* by the same thread */
+	uint32_t abandoned;      /* how often a thread ended that held it */
 };
 
-/* Takes the mutex, after its holder. Returns THREAD_OK, or _E_DEADLOCK if the caller would wait for itself; then it does not hold it. T */
+/*
+ * Takes the mutex, after its holder; whether what it protects is whole, if that ended, `abandoned` lets the caller ask. Returns THREAD_OK,
+ * or _E_DEADLOCK if the caller would wait for itself; then it does not hold it. T
+ */
 enum thread_result mutex_lock(struct mutex *mutex) MUST_CHECK;
 /* Hands it to the first that waits. Returns THREAD_OK, or _E_OWNER if the caller does not hold it. T */
 enum thread_result mutex_unlock(struct mutex *mutex);
@@ -86,25 +91,65 @@ struct port {
 
 /*
  * Has the server of the port work on *message, and waits until it has replied: what *message then holds is its answer.
- * Returns THREAD_OK, _E_DEADLOCK if the caller serves this port or one whose server waits for this, or _E_INVALID if it has no server. T
+ * Returns THREAD_OK, _E_DEADLOCK if the caller serves this port or one whose server waits for this, _E_INVALID if it has no server, or
+ * _E_ENDED if that has ended, before or while it worked on it. T
  */
 enum thread_result port_call(struct port *port, void *message) MUST_CHECK;
-/* Of the port's server: replies to the call that it has, if any, and gives the message of the next one, after waiting for it. T */
+/*
+ * Of the port's server: replies to the call that it has, if any, and gives the message of the next one, after waiting for it. Returns NULL,
+ * and does nothing, if the caller is not the server, or holds a mutex. T
+ */
 void *port_reply_and_receive(struct port *port);
 
 /* ---- Periods ------------------------------------------------------------------------------------------------------ */
+
+/* What happens when a thread has not come to periodic_wait when its period ends: it is counted, and ... */
+enum periodic_policy {
+	PERIODIC_COUNT,   /* no more */
+	PERIODIC_NOTIFY,  /* missed() is called, H, at the end of each such period */
+	PERIODIC_STOP,    /* the thread is stopped (thread_end.h) */
+	PERIODIC_RESTART, /* its function begins again */
+};
 
 struct periodic {
 	uint64_t period;
 	uint64_t next;       /* when the one begins that is waited for next */
 	uint64_t missed;     /* whole periods that went by, with nobody waiting for them */
 	uint64_t missed_now; /* of these, the last time */
+	enum periodic_policy policy;
+	void (*notify)(struct periodic *periodic);
+	struct thread *thread; /* that is watched; NULL: none, and the timer is nobody's */
+	struct timer_event deadline;
 };
 
-/* From now on, every `period` ticks. Requires: period > 0. T */
-void periodic_begin(struct periodic *periodic, uint64_t period);
+/* From now on, every `period` ticks, and missed ones are counted. Returns THREAD_OK, or _E_INVALID for 0 or a period that has no end. T */
+enum thread_result periodic_begin(struct periodic *periodic, uint64_t period);
+/*
+ * From now on a timer watches the caller's deadlines, the ends of its periods, whatever it does. `notify` is for PERIODIC_NOTIFY. One
+ * `periodic` of a thread can be watched. Returns THREAD_OK, _E_INVALID if that did not begin, the policy is none, or there is nobody to
+ * notify, or _E_FULL if another one of the caller's is. T
+ */
+enum thread_result periodic_watch(struct periodic *periodic, enum periodic_policy policy, void (*notify)(struct periodic *periodic));
 /*
  * Sleeps until the next period begins. If that has passed, returns at once, in the latest that has begun, and counts those it has missed.
- * Returns THREAD_OK or _E_HOLDS. T
+ * Returns THREAD_OK, _E_HOLDS, or _E_INVALID if it did not begin. T
  */
 enum thread_result periodic_wait(struct periodic *periodic);
+
+/* ---- For thread_end.c. Interrupts disabled. --------------------------------------------------------------------------- */
+
+/* No mutex: a thread that has no VCPU holds it, and by that must not sleep. */
+extern struct mutex sync_no_vcpu;
+
+/* Whether the thread holds a mutex. */
+static inline bool mutex_is_held_by(const struct thread *thread)
+{
+	return thread->held && thread->held != &sync_no_vcpu;
+}
+
+/* Every mutex that the thread holds is handed on. */
+void mutex_abandon_all(struct thread *thread);
+/* Every call that the port has returns THREAD_E_ENDED. */
+void port_fail_all(struct port *port);
+/* Nobody's deadlines are watched any more. */
+void periodic_unwatch(struct periodic *periodic);

@@ -8,12 +8,10 @@
 #include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/stacks.h"
+#include "kernel/core/sync.h"
+#include "kernel/core/thread_end.h"
 #include "kernel/core/trace_sched.h"
 #include "thread_state.h"
-
-/* The main program's VCPU: where nobody else runs it has all the time there is. */
-#define MAIN_BUDGET_NS 20000000ULL
-#define MAIN_PERIOD_NS 100000000ULL
 
 /* Touched by its core alone, with interrupts disabled. */
 struct thread_core {
@@ -24,8 +22,10 @@ struct thread_core {
 	uint64_t entered;   /* when it began */
 	struct vcpu *cause; /* whose timeout it was for */
 	struct thread main, idle;
+	struct thread gone; /* for who ran, and is not gone on with */
 	struct thread_vcpu main_vcpu;
 	bool (*due)(void); /* what the main program waits for */
+	bool called;       /* thread_wake_main: it waits no longer */
 	struct vcpu *by_rank[THREAD_VCPUS];
 	uint64_t words[4 * THREAD_VCPUS];
 };
@@ -119,6 +119,12 @@ void thread_reschedule(void)
 		go_on(core);
 }
 
+/* What an interrupt wakes was awake when that began: its owner may owe the time since. */
+static uint64_t time_now(const struct thread_core *core)
+{
+	return core->in_interrupt ? core->entered : arch_counter();
+}
+
 static void make_ready(struct thread_core *core, struct thread *thread)
 {
 	bool first = !thread->on->levels;
@@ -126,8 +132,8 @@ static void make_ready(struct thread_core *core, struct thread *thread)
 	thread->ready = true;
 	append(thread->on, thread);
 	if (first) {
-		sched_ready(&core->sched, &thread->on->vcpu, arch_counter());
-		trace_note(BH_TRACE_READY, thread->on->row, 0, 0);
+		sched_ready(&core->sched, &thread->on->vcpu, time_now(core));
+		trace_ready(&thread->on->vcpu);
 		core->decide = true;
 	}
 }
@@ -137,7 +143,7 @@ static void make_idle(struct thread_core *core, struct thread *thread)
 	thread->ready = false;
 	drop(thread->on, thread);
 	if (!thread->on->levels) {
-		sched_idle(&core->sched, &thread->on->vcpu, arch_counter());
+		sched_idle(&core->sched, &thread->on->vcpu, time_now(core));
 		trace_note(BH_TRACE_SLEEP, thread->on->row, 0, 0);
 		core->decide = true;
 	}
@@ -147,10 +153,10 @@ void thread_yield(void)
 {
 	bool enabled = cpu_interrupts_disable();
 	struct thread_core *core = this_core();
-	struct thread *self = core->running;
+	struct thread_vcpu *on = (struct thread_vcpu *)core->sched.running; /* whose turn it is, also in another's place */
+	struct thread **first = &on->first[__builtin_ctz(on->levels)];
 
-	if (self->on && self->on->first[self->level] == self)
-		self->on->first[self->level] = self->next;
+	*first = (*first)->next;
 	go_on(core);
 	cpu_interrupts_restore(enabled);
 }
@@ -249,21 +255,37 @@ enum thread_result thread_sleep_until(uint64_t at)
 	bool enabled = cpu_interrupts_disable();
 	struct thread *self = thread_running();
 
-	if (!self->holds && at > arch_counter())
+	if (!thread_is_held_to_run(self) && at > arch_counter())
 		thread_wait(NULL, at);
 	cpu_interrupts_restore(enabled);
-	return self->holds ? THREAD_E_HOLDS : THREAD_OK;
+	return thread_is_held_to_run(self) ? THREAD_E_HOLDS : THREAD_OK;
 }
 
 void thread_wait_until(bool (*due)(void))
 {
 	bool enabled = cpu_interrupts_disable();
 
-	while (!due()) {
+	while (!due() && !this_core()->called) {
+		if (thread_is_held_to_run(thread_running())) { /* others have it run in their places, so it has to stay ready */
+			idle_sleep();
+			continue;
+		}
 		this_core()->due = due;
 		thread_wait(NULL, TIMER_NEVER);
 	}
+	this_core()->called = false;
 	cpu_interrupts_restore(enabled);
+}
+
+void thread_wake_main(void)
+{
+	struct thread_core *core = this_core();
+
+	core->called = true;
+	if (!core->due)
+		return;
+	core->due = NULL;
+	thread_wake(&core->main);
 }
 
 /* ---- Making ----------------------------------------------------------------------------------------------------------- */
@@ -272,9 +294,7 @@ static void begin(void (*entry)(void *argument), void *argument)
 {
 	cpu_interrupts_enable();
 	entry(argument);
-	cpu_interrupts_disable();
-	for (;;) /* nobody wakes it */
-		thread_wait(NULL, TIMER_NEVER);
+	thread_end();
 }
 
 static void idle(void *argument)
@@ -302,13 +322,17 @@ static void init(struct thread *thread, struct thread_vcpu *on, const char *name
 	thread->on = on;
 	thread->behind = NULL;
 	thread->level = level;
-	thread->holds = !on;
 	thread->ready = false;
 	thread->waits_in = NULL;
 	thread->timeout.waits = false;
 	thread->timeout.fire = time_out;
 	thread->name = name;
 	thread->stack = stack;
+	thread->fate = THREAD_ALIVE;
+	thread->wish = THREAD_GO_ON;
+	thread->held = on ? NULL : &sync_no_vcpu;
+	thread->serves = NULL;
+	thread->watched = NULL;
 }
 
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
@@ -317,8 +341,70 @@ enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, ui
 	uint64_t now = arch_counter();
 	enum sched_result result;
 
-	*on = (struct thread_vcpu){ .name = name, .row = trace_vcpu(name, budget, period), .made = now };
+	*on = (struct thread_vcpu){ .name = name, .made = now };
 	result = sched_add_main(&this_core()->sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
+	if (result == SCHED_OK)
+		on->row = trace_vcpu(name, budget, period);
+	cpu_interrupts_restore(enabled);
+	return (enum thread_result)result;
+}
+
+enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name, uint32_t percent, uint64_t period)
+{
+	bool enabled = cpu_interrupts_disable();
+	uint64_t now = arch_counter();
+	enum sched_result result;
+
+	*on = (struct thread_vcpu){ .name = name, .made = now };
+	result = sched_add_io(&this_core()->sched, &on->vcpu, percent, period, now);
+	if (result == SCHED_OK)
+		on->row = trace_vcpu(name, period * percent / PIBS_PERCENT, period);
+	cpu_interrupts_restore(enabled);
+	return (enum thread_result)result;
+}
+
+static uint64_t replenished(const struct sporadic *server)
+{
+	return server->entries[(server->first + server->count - 1) % SPORADIC_MOST_ENTRIES].at;
+}
+
+/* The scheduler gets it anew, with what it has had. Requires: not ready, and a budget and a period that are good. */
+static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uint64_t budget, uint64_t period, uint64_t now)
+{
+	const struct vcpu before = on->vcpu;
+	uint64_t from = replenished(&before.main) > now ? replenished(&before.main) : now;
+	enum sched_result result;
+
+	sched_remove(sched, &on->vcpu);
+	result = sched_add_main(sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, from);
+	on->vcpu.foreground_only = before.foreground_only;
+	on->vcpu.owed = before.owed;
+	on->vcpu.given = before.given;
+	on->vcpu.background = before.background;
+	on->row = trace_vcpu(on->name, budget, period);
+	return result;
+}
+
+enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period)
+{
+	struct thread_core *core;
+	enum sched_result result;
+	bool enabled, ready;
+	uint64_t now;
+
+	if (on->vcpu.kind != VCPU_MAIN || !budget || budget > period || period > SPORADIC_MOST_TICKS)
+		return THREAD_E_INVALID;
+	enabled = cpu_interrupts_disable();
+	core = this_core();
+	now = arch_counter();
+	ready = on->levels;
+	if (ready)
+		sched_idle(&core->sched, &on->vcpu, now);
+	result = change(&core->sched, on, budget, period, now);
+	if (ready)
+		sched_ready(&core->sched, &on->vcpu, now);
+	core->decide = true;
+	go_on(core);
 	cpu_interrupts_restore(enabled);
 	return (enum thread_result)result;
 }
@@ -328,11 +414,13 @@ enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, co
 {
 	bool enabled;
 
-	if (level >= THREAD_LEVELS)
+	if (level >= THREAD_LEVELS || !entry)
 		return THREAD_E_INVALID;
 	if (!stack)
 		return THREAD_E_NOMEM;
 	init(thread, on, name, level, stack);
+	thread->entry = entry;
+	thread->argument = argument;
 	prepare(thread, entry, argument);
 	enabled = cpu_interrupts_disable();
 	if (on) {
@@ -343,9 +431,23 @@ enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, co
 	return THREAD_OK;
 }
 
+static bool by_deadline;
+
+void thread_schedule_by_deadline(void)
+{
+	by_deadline = true;
+}
+
+bool thread_is_by_deadline(void)
+{
+	return by_deadline;
+}
+
 static enum thread_result begin_core(struct thread_core *core)
 {
 	sched_init(&core->sched, core->words, core->by_rank, THREAD_VCPUS, arch_counter());
+	if (by_deadline)
+		sched_by_deadline(&core->sched);
 	init(&core->idle, NULL, "idle", 0, stacks_take());
 	if (!core->idle.stack)
 		return THREAD_E_NOMEM;
@@ -353,7 +455,7 @@ static enum thread_result begin_core(struct thread_core *core)
 	init(&core->main, &core->main_vcpu, "main", 0, 0);
 	core->running = &core->main;
 	thread_cores[cpu_slot()] = core;
-	return thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(MAIN_BUDGET_NS), clock_from_ns(MAIN_PERIOD_NS));
+	return thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(BH_VCPU_MAIN_BUDGET_NS), clock_from_ns(BH_VCPU_MAIN_PERIOD_NS));
 }
 
 enum thread_result thread_begin(void)
@@ -365,6 +467,8 @@ enum thread_result thread_begin(void)
 	if (!thread_begun()) {
 		core = (struct thread_core *)(uintptr_t)frames_take_run(CORE_FRAMES, 1, FRAME_PROGRAM);
 		result = core ? begin_core(core) : THREAD_E_NOMEM;
+		if (core && result != THREAD_OK)
+			frames_give((uintptr_t)core, CORE_FRAMES, FRAME_PROGRAM);
 		if (result == THREAD_OK) {
 			make_ready(core, &core->main);
 			go_on(core);
@@ -372,6 +476,73 @@ enum thread_result thread_begin(void)
 	}
 	cpu_interrupts_restore(enabled);
 	return result;
+}
+
+/* ---- Ending and beginning again (thread_end.c) ----------------------------------------------------------------------- */
+
+bool thread_is_made(const struct thread *thread)
+{
+	const struct thread_core *core = this_core();
+
+	return thread != &core->main && thread != &core->idle && thread != &core->gone;
+}
+
+bool thread_in_handler(void)
+{
+	return this_core()->in_interrupt;
+}
+
+void thread_detach(struct thread *thread)
+{
+	struct thread_core *core = this_core();
+
+	if (thread->waits_in)
+		heap_remove(thread->waits_in, &thread->wait);
+	thread->waits_in = NULL;
+	timer_cancel(&thread->timeout);
+	if (thread->on && thread->ready)
+		make_idle(core, thread);
+	thread->ready = true;
+	if (core->running == thread)
+		core->running = &core->gone;
+}
+
+static void begin_anew(void *argument)
+{
+	struct thread *thread = argument;
+
+	begin(thread->entry, thread->argument);
+}
+
+/* The first function of a thread whose state does not lie at the end of its stack. */
+static void go_to_end(void (*entry)(void *argument), void *thread)
+{
+	cpu_go_on_at(((struct thread *)thread)->stack, entry, thread);
+}
+
+static void prepare_below(struct thread *thread, uintptr_t at)
+{
+	struct thread_state *state = (struct thread_state *)at - 1;
+
+	state->start = (uintptr_t)thread_start;
+	state->begin = (uintptr_t)go_to_end;
+	state->entry = (uintptr_t)begin_anew;
+	state->argument = (uintptr_t)thread;
+	thread->sp = (uintptr_t)state;
+}
+
+void thread_attach(struct thread *thread, uintptr_t at)
+{
+	prepare_below(thread, at);
+	thread->ready = false;
+	if (thread->on)
+		make_ready(this_core(), thread);
+}
+
+_Noreturn void thread_leave(void)
+{
+	go_on(this_core());
+	__builtin_unreachable();
 }
 
 void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))

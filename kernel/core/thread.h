@@ -52,15 +52,23 @@ struct thread {
 	struct thread_vcpu *on;            /* NULL: it runs only in others' places */
 	const struct thread_donee *behind; /* that one runs in its place */
 	uint32_t level;
-	uint32_t holds; /* mutexes, and calls that it serves: it must not sleep */
-	bool ready;
+	bool ready;     /* or has ended: nobody can wake it */
 	bool timed_out; /* and not woken */
 	struct heap *waits_in;
 	struct heap_node wait;
 	void *message; /* of a call or a queue that it waits for */
 	struct timer_event timeout;
 	const char *name;
-	uintptr_t stack; /* its end */
+	uintptr_t stack; /* its end; 0: it was given back */
+	void (*entry)(void *argument);
+	void *argument;
+	/* thread_end.h's */
+	enum thread_fate { THREAD_ALIVE, THREAD_ENDED, THREAD_STOPPED } fate;
+	enum thread_wish { THREAD_GO_ON, THREAD_STOP, THREAD_RESTART } wish; /* as soon as it is bound to nobody */
+	bool call_failed;
+	struct mutex *held;       /* the last that it took, and so on; without a VCPU it always holds sync_no_vcpu */
+	struct port *serves;      /* at which somebody has called it */
+	struct periodic *watched; /* its deadline has a timer */
 };
 
 enum thread_result {
@@ -72,6 +80,8 @@ enum thread_result {
 	THREAD_E_HOLDS = -5,    /* the thread holds a mutex or serves a call, and would sleep */
 	THREAD_E_DEADLOCK = -6, /* it would wait for itself */
 	THREAD_E_OWNER = -7,    /* the mutex is another's */
+	THREAD_E_LOAD = -8,     /* budgets could not be given any more: admit.h */
+	THREAD_E_ENDED = -9,    /* the thread has ended, or the server that was called */
 };
 
 /*
@@ -79,6 +89,10 @@ enum thread_result {
  * Returns THREAD_OK or THREAD_E_NOMEM. T
  */
 enum thread_result thread_begin(void) __attribute__((warn_unused_result));
+
+/* VCPUs of cores that begin later run by deadline (EDF), and not by rank. T */
+void thread_schedule_by_deadline(void);
+bool thread_is_by_deadline(void);
 
 /* Whether this core has threads. The pointers are thread.c's. */
 extern struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
@@ -90,6 +104,16 @@ static inline bool thread_begun(void)
 /* Makes a Main VCPU of this core. `name` stays the caller's. Requires: thread_begin. Returns THREAD_OK, _E_INVALID or _E_FULL. T */
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
 	__attribute__((warn_unused_result));
+
+/* Likewise an I/O VCPU, with `percent` of the core, for work with periods of `period` and more. */
+enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name, uint32_t percent, uint64_t period)
+	__attribute__((warn_unused_result));
+
+/*
+ * Gives a Main VCPU of this core another budget and period. Its next budget comes when all that it used is replenished: one at once would
+ * be one more. Returns THREAD_OK or _E_INVALID; then nothing has changed. T
+ */
+enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period) __attribute__((warn_unused_result));
 
 /*
  * Makes a thread of a VCPU of this core, which runs entry(argument), and ends when that returns. It is ready. `on` NULL: it has no VCPU,
@@ -105,7 +129,10 @@ void thread_yield(void);
 /* Sleeps until `at`, not at all if that has passed. Returns THREAD_OK or _E_HOLDS. T */
 enum thread_result thread_sleep_until(uint64_t at);
 
-/* The main program sleeps until due(), which is asked with interrupts disabled, whenever this core has served an interrupt. T */
+/*
+ * The main program sleeps until due(), which is asked with interrupts disabled, whenever this core has served an interrupt, or until
+ * thread_wake_main. T
+ */
 void thread_wait_until(bool (*due)(void));
 
 /* Calls say() for each VCPU of this core, by rank. T */
@@ -122,6 +149,12 @@ struct thread *thread_running(void);
  */
 enum thread_result thread_wait(struct heap *heap, uint64_t deadline);
 
+/* Whether it must not sleep: it holds mutexes, or has no VCPU and serves calls. */
+static inline bool thread_is_held_to_run(const struct thread *thread)
+{
+	return thread->held;
+}
+
 /* The first that waits in `heap`, or NULL. */
 static inline struct thread *thread_first_waiting(const struct heap *heap)
 {
@@ -134,6 +167,9 @@ void thread_wake(struct thread *thread);
 /* Runs who comes first now. Returns when the caller comes first. In a handler: does nothing. T, H */
 void thread_reschedule(void);
 
+/* The main program is to look what there is to do. Interrupts disabled. T, H */
+void thread_wake_main(void);
+
 /* By this the running thread orders itself among others that wait: the shortest period, then the lowest level first. */
 uint64_t thread_key(const struct thread *thread);
 
@@ -145,10 +181,32 @@ void thread_leave_interrupt(void);
 /* The time that was set by timer_limit has come. H */
 void thread_time_is_up(void);
 
+/* ---- For ending and beginning again (thread_end.h). Interrupts disabled. -------------------------------------------------- */
+
+/* Whether this is a thread that thread_make made, not the main program or the idle thread. T, H */
+bool thread_is_made(const struct thread *thread);
+
+/* Whether a handler asks. */
+bool thread_in_handler(void);
+
+/*
+ * The thread is ready no more, waits for nothing and has no timeout; if it is the one that runs, it is left at the next switch and not gone
+ * on with. Requires: it is bound to nobody. T, H
+ */
+void thread_detach(struct thread *thread);
+
+/* A detached thread begins anew, ready if it has a VCPU, from a state that lies below `at` on its stack. T, H */
+void thread_attach(struct thread *thread, uintptr_t at);
+
+/* Goes on with who comes first. Requires: the one that ran is detached; in no handler. */
+_Noreturn void thread_leave(void);
+
 /* ---- arch/<arch>/switch.S, thread_state.h ------------------------------------------------------------------------------ */
 
 /* Saves what a call keeps on this stack, its pointer in *from, and goes on where `to` was saved. Requires: interrupts disabled. */
 void cpu_switch(uintptr_t *from, uintptr_t to);
+/* Calls function(argument), which does not return, on another stack. */
+_Noreturn void cpu_go_on_at(uintptr_t stack, void (*function)(void *argument), void *argument);
 /*
  * thread_state.h provides struct thread_state, what cpu_switch leaves at that pointer. Of a thread that has not run its `start` is
  * thread_start, which calls begin(entry, argument).

@@ -77,6 +77,11 @@ void trace_decision(const struct sched *core)
 	*before = (struct told){ .vcpu = vcpu, .foreground = core->foreground, .life = trace_life };
 }
 
+void trace_wake(const struct vcpu *vcpu)
+{
+	trace_write(BH_TRACE_READY, row_of(vcpu), next_of(vcpu), 0);
+}
+
 void trace_exception(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes)
 {
 	uint64_t since = core->since;

@@ -15,6 +15,15 @@ static inline void trace_decided(const struct sched *core)
 		trace_decision(core);
 }
 
+TRACE_COLD void trace_wake(const struct vcpu *vcpu);
+
+/* sched_ready has returned, of a VCPU that had no ready thread. */
+static inline void trace_ready(const struct vcpu *vcpu)
+{
+	if (trace_is_on())
+		trace_wake(vcpu);
+}
+
 TRACE_COLD void trace_exception(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes);
 
 /* sched_except, with a record. */

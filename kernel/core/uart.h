@@ -16,6 +16,7 @@ struct uart_driver {
 	/* Sends one character. Returns false if there is no room. Requires: interrupts disabled, because the handler sends, too. */
 	bool (*put)(char c);
 	void (*transmit_interrupt)(bool on);
+	void (*receive_interrupt)(bool on); /* what came meanwhile raises it when it is on again */
 	/* Serves an interrupt: hands over what was received. Returns whether there is room to send. What is left raises it again. */
 	bool (*serve)(void (*received)(char c));
 };

@@ -4,33 +4,48 @@
 
 #include <stddef.h>
 
+#include "kernel/core/admit.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/info.h"
 #include "kernel/core/programs.h"
 #include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
 
-enum { NS_PER_US = 1000, MOST = 32 };
+enum { NS_PER_US = 1000, NS_PER_S = 1000000000, MOST = 32 };
 
-static struct made {
-	struct thread_vcpu vcpu;
-	struct thread thread;
-	struct program_run run;
-} all[MOST]; /* in the order in which they were made */
-static _Atomic unsigned made_count;
+/* What a core's main program has made, in this order; in frames, from the first on. */
+static struct room {
+	unsigned count;
+	struct made {
+		struct thread_vcpu vcpu;
+		struct thread thread;
+		struct program_run run;
+	} made[MOST];
+} *rooms[BH_MAX_SANDBOX_CORES];
+
+static struct room *this_room(void)
+{
+	struct room **room = &rooms[cpu_slot()];
+
+	if (!*room)
+		*room = (struct room *)(uintptr_t)frames_take_run((sizeof(struct room) + FRAME_BYTES - 1) / FRAME_BYTES, 1, FRAME_PROGRAM);
+	return *room;
+}
 
 static const char *name_of(enum thread_result result)
 {
-	static const char *const names[] = {
-		[-THREAD_E_INVALID] = "budget 0, or longer than its period",
-		[-THREAD_E_FULL] = "no rank is left",
-		[-THREAD_E_NOMEM] = "no memory is left for a stack",
-	};
-
-	return names[-result];
+	switch (result) {
+	case THREAD_E_FULL:
+		return "no rank is left";
+	case THREAD_E_NOMEM:
+		return "no memory is left for a stack";
+	default:
+		return "budget 0, longer than its period, or less than a switch takes";
+	}
 }
 
 /* What follows the numbers. */
@@ -42,72 +57,130 @@ static const struct program *program_of(const char *text)
 }
 
 struct request {
-	const char *name;
-	uint64_t budget_ns;
-	uint64_t period_ns;
+	struct admit_request vcpu;
+	const struct program *program;
 	bool foreground_only;
 };
 
-/* Once the scheduler has the VCPU, its place is taken, with a thread or without. */
-static enum thread_result make_in(struct made *made, const struct request *asked, const struct program *program)
+static uint64_t us(uint64_t ticks)
 {
-	enum thread_result result = thread_begin();
-
-	made->run = (struct program_run){ .period = clock_from_ns(asked->period_ns) };
-	if (result == THREAD_OK)
-		result = thread_make_vcpu(&made->vcpu, asked->name, clock_from_ns(asked->budget_ns), made->run.period);
-	if (result != THREAD_OK)
-		return result;
-	made_count++;
-	made->vcpu.vcpu.foreground_only = asked->foreground_only;
-	return thread_make(&made->thread, &made->vcpu, asked->name, 0, stacks_take(), program->run, &made->run);
+	return (clock_to_ns(ticks) + NS_PER_US / 2) / NS_PER_US;
 }
 
-static void make(const struct request *asked, const struct program *program)
+void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal)
 {
+	const struct admission_report *report = &refusal->report;
+
+	console_say("vcpu %s: refused: %ju ppm asked, %ju always fit; %s has its budget after %ju us or more, and a period of %ju us",
+		    asked->name, report->asked_ppm, report->allowed_ppm, refusal->who, us(report->response), us(report->deadline));
+	if (asked->kind == VCPU_MAIN)
+		console_say("vcpu %s: %ju us would fit", asked->name, us(refusal->fits));
+	else
+		console_say("vcpu %s: %ju percent would fit", asked->name, refusal->fits);
+}
+
+/* Once the scheduler has the VCPU, its place is taken, with a thread or without. */
+static enum thread_result make_in(struct made *made, const struct request *asked)
+{
+	struct admit_refusal refusal = { .result = ADMISSION_OK };
+	enum thread_result result = thread_begin();
+
+	made->run = (struct program_run){ .period = asked->vcpu.period };
+	if (result == THREAD_OK)
+		result = admit_vcpu(&made->vcpu, &asked->vcpu, &refusal);
+	if (result == THREAD_E_LOAD)
+		vcpus_say_refused(&asked->vcpu, &refusal);
+	if (result != THREAD_OK)
+		return result;
+	this_room()->count++;
+	made->vcpu.vcpu.foreground_only = asked->foreground_only;
+	return thread_make(&made->thread, &made->vcpu, asked->vcpu.name, 0, stacks_take(), asked->program->run, &made->run);
+}
+
+static void make(const struct request *asked)
+{
+	struct room *room = this_room();
 	enum thread_result result;
 
-	if (made_count == MOST) {
-		console_say("vcpu %s: there are %ju already", asked->name, (uint64_t)MOST);
+	if (!room || room->count == MOST) {
+		console_say("vcpu %s: %s", asked->vcpu.name, room ? "there are too many already" : "no memory is left for it");
 		return;
 	}
-	result = make_in(&all[made_count], asked, program);
-	if (result != THREAD_OK)
-		console_say("vcpu %s: %s", asked->name, name_of(result));
+	result = make_in(&room->made[room->count], asked);
+	if (result != THREAD_OK && result != THREAD_E_LOAD)
+		console_say("vcpu %s: %s", asked->vcpu.name, name_of(result));
 }
 
 /* ---- Of the partition file ------------------------------------------------------------------------------------------ */
 
-/* What `check` refuses as well: tools/bhtool/config/check_vcpus.py, not_yet. */
-static const char *not_yet(const struct bh_grant *grant)
+/* Of a line whose rate is limited the top half takes part in admission, and is masked beyond. Only the console's is known so far. */
+static bool limit_line(const struct bh_grant *grant)
 {
-	if (grant->vector)
-		return "no I/O VCPUs in this version";
-	if (grant->flags & BH_VCPU_EDF)
-		return "no VCPUs by deadline in this version";
-	if (grant->flags & BH_VCPU_CORE)
-		return "only the first core has VCPUs in this version";
-	return NULL;
+	uint64_t distance = grant->gpa ? clock_from_ns(NS_PER_S / grant->gpa) : 0;
+
+	if (!grant->vector || !grant->gpa)
+		return true;
+	if (thread_begin() != THREAD_OK || admit_top_half(distance, clock_from_ns(BH_VCPU_TOP_HALF_NS)) != THREAD_OK)
+		return false;
+	console_limit(distance);
+	return true;
 }
 
 static void make_granted(const struct bh_grant *grant)
 {
-	const char *name = (const char *)grant->name, *program_name = (const char *)grant->compatible, *why = not_yet(grant);
-	const struct program *program = program_find(program_name);
+	const struct request asked = {
+		.vcpu = {
+			.name = (const char *)grant->name,
+			.kind = grant->vector ? VCPU_IO : VCPU_MAIN,
+			.percent = grant->vector,
+			.budget = clock_from_ns(grant->gpa),
+			.period = clock_from_ns(grant->size),
+		},
+		.program = program_find((const char *)grant->compatible),
+		.foreground_only = grant->flags & BH_VCPU_FOREGROUND_ONLY,
+	};
 
-	if (why)
-		console_say("vcpu %s: %s", name, why);
-	else if (!program)
-		console_say("vcpu %s: there is no program \"%s\"", name, program_name);
+	if ((grant->flags & BH_VCPU_CORE) != cpu_slot())
+		return;
+	if (grant->vector && (cpu_slot() || !console_has_line(grant->line)))
+		console_say("vcpu %s: it does not serve the console's UART on the first core", asked.vcpu.name);
+	else if (!asked.program)
+		console_say("vcpu %s: there is no program \"%s\"", asked.vcpu.name, (const char *)grant->compatible);
+	else if (!limit_line(grant))
+		console_say("vcpu %s: its line interrupts too often for the VCPUs that there are", asked.vcpu.name);
 	else
-		make(&(struct request){ name, grant->gpa, grant->size, grant->flags & BH_VCPU_FOREGROUND_ONLY }, program);
+		make(&asked);
+}
+
+static void each_granted(void (*visit)(const struct bh_grant *grant))
+{
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++)
+		if (info->grants[n].kind == BH_GRANT_VCPU)
+			visit(&info->grants[n]);
+}
+
+static void look_for_policy(const struct bh_grant *grant)
+{
+	if (grant->flags & BH_VCPU_EDF)
+		thread_schedule_by_deadline();
 }
 
 void vcpus_start(void)
 {
-	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++)
-		if (info->grants[n].kind == BH_GRANT_VCPU)
-			make_granted(&info->grants[n]);
+	each_granted(look_for_policy);
+	each_granted(make_granted);
+}
+
+struct thread *vcpus_thread(unsigned n)
+{
+	const struct room *room = rooms[cpu_slot()];
+
+	return room && n < room->count ? &rooms[cpu_slot()]->made[n].thread : NULL;
+}
+
+void vcpus_make(const struct program *program, uint64_t budget, uint64_t period)
+{
+	make(&(struct request){ .vcpu = { .name = program->name, .budget = budget, .period = period }, .program = program });
 }
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------- */
@@ -117,22 +190,18 @@ void run_vcpu(const struct command_line *line)
 	const struct program *program = line->operands >= 2 ? program_of(line->text) : NULL;
 
 	if (program)
-		make(&(struct request){ program->name, line->operand[0] * NS_PER_US, line->operand[1] * NS_PER_US, false }, program);
+		vcpus_make(program, clock_from_ns(line->operand[0] * NS_PER_US), clock_from_ns(line->operand[1] * NS_PER_US));
 	else
 		console_say("vcpu %s: no such program", line->text);
-}
-
-static uint64_t us(uint64_t ticks)
-{
-	return (clock_to_ns(ticks) + NS_PER_US / 2) / NS_PER_US;
 }
 
 static void say(const struct thread_vcpu *on)
 {
 	const struct vcpu *vcpu = &on->vcpu;
+	uint64_t budget = vcpu->kind == VCPU_MAIN ? vcpu->main.budget : vcpu->order * vcpu->io.percent / PIBS_PERCENT;
 
-	console_say("vcpu %s: %ju us of %ju us; given %ju us in %ju us, background %ju us", on->name, us(vcpu->main.budget),
-		    us(vcpu->main.period), us(vcpu->given), us(arch_counter() - on->made), us(vcpu->background));
+	console_say("vcpu %s: %ju us of %ju us; given %ju us in %ju us, background %ju us", on->name, us(budget), us(vcpu->order),
+		    us(vcpu->given), us(arch_counter() - on->made), us(vcpu->background));
 }
 
 void run_vcpus(const struct command_line *line)
@@ -142,6 +211,6 @@ void run_vcpus(const struct command_line *line)
 		return;
 	}
 	thread_each_vcpu(say);
-	for (unsigned n = 0; n < made_count; n++)
-		program_report(&all[n].run, all[n].vcpu.name);
+	for (unsigned n = 0; rooms[cpu_slot()] && n < rooms[cpu_slot()]->count; n++)
+		program_report(&rooms[cpu_slot()]->made[n].run, rooms[cpu_slot()]->made[n].vcpu.name);
 }

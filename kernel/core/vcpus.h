@@ -2,10 +2,22 @@
 /* VCPUs that the partition file asks for, and that commands make, each with one of the programs that are compiled in (programs.h). */
 #pragma once
 
+#include "kernel/core/admit.h"
 #include "kernel/core/command.h"
+#include "kernel/core/programs.h"
 
-/* Makes the VCPUs of the information page (BH_GRANT_VCPU), and says of each that cannot be made why. In the main program, once. */
+/* Makes the VCPUs of the information page (BH_GRANT_VCPU) of this core, and says of each that cannot be made why. Once, in its main
+ * program. */
 void vcpus_start(void);
+
+/* A Main VCPU of this core and a thread on it, both with the program's name; says why if there is none. Times in ticks. */
+void vcpus_make(const struct program *program, uint64_t budget, uint64_t period);
+
+/* Says why a VCPU does not get what was asked for it, with the numbers, and with what would fit. */
+void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal);
+
+/* Returns the nth thread that was made on this core, from 0 on, or NULL after the last. */
+struct thread *vcpus_thread(unsigned n);
 
 /* vcpu=BUDGET_US,PERIOD_US,PROGRAM: a VCPU of this core and a thread on it that runs the program */
 void run_vcpu(const struct command_line *line);

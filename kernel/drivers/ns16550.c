@@ -2,6 +2,8 @@
 /* Drives a 16550 UART, however its registers are reached (ns16550.h). */
 #include "kernel/drivers/ns16550.h"
 
+#include "kernel/core/cpu.h"
+
 enum { DATA = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5, DIVISOR_LOW = 0, DIVISOR_HIGH = 1 };
 enum { IER_RECEIVED = 1 << 0, IER_TRANSMITTER_EMPTY = 1 << 1 };
 enum { IIR_CAUSE = 0xf, IIR_NONE = 0x1, IIR_TRANSMITTER_EMPTY = 0x2 };
@@ -60,9 +62,22 @@ bool ns16550_put(char c)
 	return true;
 }
 
+static void enable(unsigned interrupt, bool on)
+{
+	bool were_enabled = cpu_interrupts_disable();
+
+	write(IER, on ? read(IER) | interrupt : read(IER) & ~interrupt);
+	cpu_interrupts_restore(were_enabled);
+}
+
 void ns16550_transmit_interrupt(bool on)
 {
-	write(IER, on ? IER_RECEIVED | IER_TRANSMITTER_EMPTY : IER_RECEIVED);
+	enable(IER_TRANSMITTER_EMPTY, on);
+}
+
+void ns16550_receive_interrupt(bool on)
+{
+	enable(IER_RECEIVED, on);
 }
 
 /* The line is an edge: it must have been low before the next cause can raise it. */

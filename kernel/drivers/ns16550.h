@@ -20,4 +20,5 @@ uint32_t ns16550_condition(const struct ns16550_bus *bus, const struct bh_grant 
 void ns16550_init(const struct ns16550_bus *bus, const struct bh_grant *grant);
 bool ns16550_put(char c);
 void ns16550_transmit_interrupt(bool on);
+void ns16550_receive_interrupt(bool on);
 bool ns16550_serve(void (*received)(char c));

@@ -36,5 +36,6 @@ const struct uart_driver ns16550_ports = {
 	.init = ports_init,
 	.put = ns16550_put,
 	.transmit_interrupt = ns16550_transmit_interrupt,
+	.receive_interrupt = ns16550_receive_interrupt,
 	.serve = ns16550_serve,
 };

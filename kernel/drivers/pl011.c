@@ -19,10 +19,11 @@ enum {
 enum { UARTFR_RXFE = 1 << 4, UARTFR_TXFF = 1 << 5 };
 enum { UARTLCR_H_WLEN_8 = 3 << 5 };
 enum { UARTCR_UARTEN = 1 << 0, UARTCR_TXE = 1 << 8, UARTCR_RXE = 1 << 9 };
-enum { MOST_CHARACTERS = 64 }; /* at once, two full FIFOs: what then is left came after the cause was cleared, and is another */
+enum { MOST_CHARACTERS = 2 }; /* at once, with FIFOs off: what then is left has come since, and raises the next interrupt */
 enum { INTERRUPT_RX = 1 << 4, INTERRUPT_TX = 1 << 5, INTERRUPTS_ALL = 0x7ff };
 
 static uint64_t base;
+static uint32_t enabled; /* interrupts */
 
 static uint32_t pl011_condition(const struct bh_grant *grant)
 {
@@ -35,7 +36,8 @@ static void pl011_init(const struct bh_grant *grant)
 	arch_mmio_write32(base + UARTCR, 0);
 	arch_mmio_write32(base + UARTLCR_H, UARTLCR_H_WLEN_8);
 	arch_mmio_write32(base + UARTICR, INTERRUPTS_ALL);
-	arch_mmio_write32(base + UARTIMSC, INTERRUPT_RX);
+	enabled = INTERRUPT_RX;
+	arch_mmio_write32(base + UARTIMSC, enabled);
 	arch_mmio_write32(base + UARTCR, UARTCR_UARTEN | UARTCR_TXE | UARTCR_RXE);
 }
 
@@ -47,10 +49,24 @@ static bool pl011_put(char c)
 	return true;
 }
 
+static void enable(uint32_t interrupt, bool on)
+{
+	bool were_enabled = cpu_interrupts_disable();
+
+	enabled = on ? enabled | interrupt : enabled & ~interrupt;
+	arch_mmio_write32(base + UARTIMSC, enabled);
+	cpu_interrupts_restore(were_enabled);
+}
+
 static void pl011_transmit_interrupt(bool on)
 {
 	arch_mmio_write32(base + UARTICR, INTERRUPT_TX);
-	arch_mmio_write32(base + UARTIMSC, on ? INTERRUPT_RX | INTERRUPT_TX : INTERRUPT_RX);
+	enable(INTERRUPT_TX, on);
+}
+
+static void pl011_receive_interrupt(bool on)
+{
+	enable(INTERRUPT_RX, on);
 }
 
 static bool pl011_serve(void (*received)(char c))
@@ -72,5 +88,6 @@ const struct uart_driver pl011 = {
 	.init = pl011_init,
 	.put = pl011_put,
 	.transmit_interrupt = pl011_transmit_interrupt,
+	.receive_interrupt = pl011_receive_interrupt,
 	.serve = pl011_serve,
 };

@@ -12,6 +12,7 @@
 enum {
 	MSR_X2APIC_TPR = 0x808,
 	MSR_X2APIC_SIVR = 0x80f,
+	MSR_X2APIC_ISR0 = 0x810,
 	MSR_X2APIC_ISR7 = 0x817,
 	MSR_X2APIC_ICR = 0x830,
 	MSR_X2APIC_LVT_LINT0 = 0x835,
@@ -94,6 +95,17 @@ static uint32_t x2apic_enable_device(const struct bh_grant *grant)
 static bool is_spurious(uint32_t vector)
 {
 	return vector == VECTOR_SPURIOUS && !(x86_rdmsr(MSR_X2APIC_ISR7) & ISR7_VECTOR_SPURIOUS);
+}
+
+uint32_t x2apic_in_service(void)
+{
+	for (uint32_t n = MSR_X2APIC_ISR7; n >= MSR_X2APIC_ISR0; n--) {
+		uint32_t bits = (uint32_t)x86_rdmsr(n);
+
+		if (bits)
+			return 32 * (n - MSR_X2APIC_ISR0) + 31 - (uint32_t)__builtin_clz(bits);
+	}
+	return 0;
 }
 
 static void x2apic_serve(struct cpu_frame *frame, uint32_t vector)

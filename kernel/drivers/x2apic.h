@@ -5,6 +5,9 @@
 
 extern const struct irq_controller x2apic;
 
+/* The vector that this core serves, the highest; 0: none. */
+uint32_t x2apic_in_service(void);
+
 /* Interrupts that are none: SDM vol. 3A, 11.6.1 "Interrupt Command Register (ICR)"; STARTUP with the number of a page. */
 enum { X2APIC_SMI = 2 << 8, X2APIC_INIT = 5 << 8, X2APIC_STARTUP = 6 << 8 };
 

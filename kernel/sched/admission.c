@@ -64,25 +64,15 @@ static uint64_t ppm_down(uint64_t share)
 
 /* ---- Input -------------------------------------------------------------------------------------------------------- */
 
-static uint64_t io_budget(const struct reservation *vcpu, uint64_t period)
-{
-	return period * vcpu->percent / PIBS_PERCENT;
-}
-
 /* What is promised in its period. */
 static uint64_t budget_of(const struct reservation *vcpu)
 {
-	return vcpu->kind == VCPU_MAIN ? vcpu->budget : io_budget(vcpu, vcpu->period);
-}
-
-static uint64_t longest_of(const struct reservation *vcpu)
-{
-	return vcpu->kind == VCPU_MAIN ? vcpu->period : vcpu->longest;
+	return vcpu->kind == VCPU_MAIN ? vcpu->budget : vcpu->period * vcpu->percent / PIBS_PERCENT;
 }
 
 static enum admission_result check_vcpu(const struct reservation *vcpu, uint64_t switch_cost)
 {
-	if (vcpu->period == 0 || longest_of(vcpu) < vcpu->period || longest_of(vcpu) > ADMISSION_MOST_TICKS)
+	if (vcpu->period == 0 || vcpu->period > ADMISSION_MOST_TICKS)
 		return ADMISSION_E_PERIOD;
 	if (vcpu->kind == VCPU_IO && (vcpu->percent == 0 || vcpu->percent > PIBS_PERCENT))
 		return ADMISSION_E_PERCENT;
@@ -140,11 +130,10 @@ static uint64_t overhead_in(const struct admission_set *set, unsigned rank, uint
 /* Most that a VCPU runs in the `span` that begins when it had nothing to do. An I/O VCPU: at its rate, and at last a whole budget. */
 static uint64_t work_in(const struct reservation *vcpu, uint64_t span)
 {
-	uint64_t budget;
+	uint64_t budget = budget_of(vcpu);
 
 	if (vcpu->kind == VCPU_MAIN)
-		return divide_up(span, vcpu->period) * vcpu->budget;
-	budget = io_budget(vcpu, vcpu->longest);
+		return divide_up(span, vcpu->period) * budget;
 	return budget + (span > budget ? (span - budget) * vcpu->percent / PIBS_PERCENT : 0);
 }
 
@@ -165,7 +154,7 @@ static bool bound_applies(const struct admission_set *set)
 	for (unsigned rank = 0; rank < set->vcpu_count; rank++) {
 		if (set->vcpus[rank].kind == VCPU_MAIN && set->vcpus[rank].period < longest)
 			return false;
-		longest = greater(longest, longest_of(&set->vcpus[rank]));
+		longest = greater(longest, set->vcpus[rank].period);
 	}
 	return true;
 }

@@ -29,8 +29,7 @@ struct reservation {
 	enum vcpu_kind kind;
 	uint32_t percent;  /* I/O: of the core */
 	uint64_t budget;   /* Main */
-	uint64_t period;   /* I/O: the shortest of those it may serve */
-	uint64_t longest;  /* I/O: the longest of those; its budget may be `percent` of that */
+	uint64_t period;   /* I/O: by which it has its rank; its budget is `percent` of that, whomever it serves (sched.h) */
 	uint64_t blocking; /* for how long a VCPU after it may hold what it, or one before it, waits for */
 };
 
@@ -54,7 +53,7 @@ enum admission_result {
 	ADMISSION_E_UNDECIDED = -2, /* nobody was seen to miss in ADMISSION_MOST_STEPS */
 	ADMISSION_E_EDF_IO = -3,    /* no test is known for I/O VCPUs by deadline */
 	ADMISSION_E_COUNT = -4,     /* too many VCPUs or top halves */
-	ADMISSION_E_PERIOD = -5,    /* 0, or above ADMISSION_MOST_TICKS, or longest < period */
+	ADMISSION_E_PERIOD = -5,    /* 0, or above ADMISSION_MOST_TICKS */
 	ADMISSION_E_BUDGET = -6,    /* 0, or above the period */
 	ADMISSION_E_PERCENT = -7,   /* 0, or above 100 */
 	ADMISSION_E_SWITCH = -8,    /* the budget is below what a switch costs */

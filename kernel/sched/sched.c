@@ -18,6 +18,11 @@ void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsi
 		core->backgrounds.words[n] = 0;
 }
 
+void sched_by_deadline(struct sched *core)
+{
+	core->by_deadline = true;
+}
+
 /* ---- Budgets of both kinds ------------------------------------------------------------------------------------------ */
 
 static uint64_t period_of(const struct vcpu *vcpu)
@@ -38,12 +43,17 @@ static uint64_t left_of(const struct vcpu *vcpu)
 
 /* ---- Ranks -------------------------------------------------------------------------------------------------------- */
 
-static void update(struct sched *core, const struct vcpu *vcpu)
+static void update(struct sched *core, struct vcpu *vcpu)
 {
-	ranks_set(&core->foregrounds, vcpu->rank, vcpu->ready ? next_of(vcpu) : RANKS_NEVER);
+	if (!core->by_deadline)
+		ranks_set(&core->foregrounds, vcpu->rank, vcpu->ready ? next_of(vcpu) : RANKS_NEVER);
+	else if (vcpu->ready)
+		deadlines_set(&core->deadlines, &vcpu->turn, next_of(vcpu), vcpu->turn.deadline);
+	else
+		deadlines_clear(&vcpu->turn);
 }
 
-static void update_all(struct sched *core, const struct vcpu *vcpu)
+static void update_all(struct sched *core, struct vcpu *vcpu)
 {
 	update(core, vcpu);
 	if (vcpu->ready && !vcpu->foreground_only)
@@ -90,7 +100,7 @@ enum sched_result sched_add_main(struct sched *core, struct vcpu *vcpu, uint64_t
 
 enum sched_result sched_add_io(struct sched *core, struct vcpu *vcpu, uint32_t percent, uint64_t period, uint64_t now)
 {
-	if (!is_period(period) || percent == 0 || percent > PIBS_PERCENT || period * percent / PIBS_PERCENT == 0)
+	if (core->by_deadline || !is_period(period) || percent == 0 || percent > PIBS_PERCENT || period * percent / PIBS_PERCENT == 0)
 		return SCHED_E_INVALID;
 	*vcpu = (struct vcpu){ .kind = VCPU_IO };
 	pibs_init(&vcpu->io, percent, period, now);
@@ -112,7 +122,25 @@ void sched_remove(struct sched *core, struct vcpu *vcpu)
 
 /* ---- Time --------------------------------------------------------------------------------------------------------- */
 
-/* Returns whether it was with budget: then who is charged comes later. */
+static void set_deadline(struct vcpu *vcpu)
+{
+	vcpu->turn.deadline = sporadic_next(&vcpu->main) + vcpu->main.period;
+}
+
+/* What is left of a replenishment keeps its deadline. Returns whether the VCPU has nothing more for now. */
+static bool charge_main(struct vcpu *vcpu, uint64_t used, uint64_t now)
+{
+	uint64_t rest = sporadic_next(&vcpu->main) + used;
+
+	sporadic_charge(&vcpu->main, used);
+	if (sporadic_next(&vcpu->main) != rest)
+		set_deadline(vcpu);
+	else if (rest <= now)
+		return false;
+	return true;
+}
+
+/* Returns whether the turn of who is charged has changed: he who may run now, and could before, may stand where he stood. */
 static bool charge(struct sched *core, uint64_t now)
 {
 	struct vcpu *vcpu = core->running;
@@ -129,10 +157,15 @@ static bool charge(struct sched *core, uint64_t now)
 	vcpu->owed = 0;
 	vcpu->given += used;
 	if (vcpu->kind == VCPU_MAIN)
-		sporadic_charge(&vcpu->main, used);
-	else
-		pibs_charge(&vcpu->io, used);
+		return charge_main(vcpu, used, now);
+	pibs_charge(&vcpu->io, used);
 	return true;
+}
+
+static void wake_main(struct vcpu *vcpu, uint64_t now)
+{
+	sporadic_wake(&vcpu->main, now);
+	set_deadline(vcpu);
 }
 
 void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now)
@@ -142,7 +175,7 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 	if (vcpu->kind == VCPU_IO)
 		pibs_wake(&vcpu->io, period < vcpu->order ? period : vcpu->order, !vcpu->ready, now);
 	else if (!vcpu->ready)
-		sporadic_wake(&vcpu->main, now);
+		wake_main(vcpu, now);
 	vcpu->ready = true;
 	update_all(core, vcpu);
 }
@@ -188,18 +221,32 @@ bool sched_is_spent(const struct sched *core, uint64_t now)
 
 /* ---- Decision ----------------------------------------------------------------------------------------------------- */
 
+/* Of those with budget, with core->next. */
+static struct vcpu *first_by_rank(struct sched *core, uint64_t now)
+{
+	unsigned rank = ranks_first(&core->foregrounds, now, &core->next);
+
+	return rank < core->foregrounds.leaves ? core->by_rank[rank] : NULL;
+}
+
+static struct vcpu *first_by_deadline(struct sched *core, uint64_t now)
+{
+	struct turn *turn = deadlines_first(&core->deadlines, now, &core->next);
+
+	return turn ? (struct vcpu *)((char *)turn - offsetof(struct vcpu, turn)) : NULL;
+}
+
 struct vcpu *sched_decide(struct sched *core, uint64_t now)
 {
-	unsigned rank;
+	struct vcpu *first;
 
 	if (charge(core, now))
 		update(core, core->running);
-	rank = ranks_first(&core->foregrounds, now, &core->next);
-	core->foreground = rank < core->foregrounds.leaves;
-	if (core->foreground)
-		core->running = core->by_rank[rank];
-	else
-		core->running = core->backgrounds.filled ? core->by_rank[bits_first(&core->backgrounds)] : NULL;
+	first = core->by_deadline ? first_by_deadline(core, now) : first_by_rank(core, now);
+	core->foreground = first;
+	if (!first && core->backgrounds.filled)
+		first = core->by_rank[bits_first(&core->backgrounds)];
+	core->running = first;
 	set_until(core);
-	return core->running;
+	return first;
 }

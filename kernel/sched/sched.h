@@ -3,7 +3,8 @@
  * The VCPU scheduler of one core: which VCPU runs now, and until when at the latest. A VCPU is a reservation, a budget in each period, on
  * behalf of threads, of which this file knows only whether one is ready. Main VCPUs are sporadic servers (sporadic.h), I/O VCPUs are PIBS
  * servers (pibs.h). Those with budget run in the foreground, by rank: the shorter its period the lower its rank, and the first made comes
- * first. Where none has budget, ready VCPUs run in the background, by rank, for nothing.
+ * first. Where none has budget, ready VCPUs run in the background, by rank, for nothing. A core can be told to run those with budget by
+ * deadline instead (EDF): what a VCPU may use from some time on is to be used within a period.
  *
  *            sched_ready          sched_idle
  *   (idle) --------------> ready ------------> (idle)        after either, and at core->until: sched_decide
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "kernel/sched/bits.h"
+#include "kernel/sched/deadlines.h"
 #include "kernel/sched/pibs.h"
 #include "kernel/sched/ranks.h"
 #include "kernel/sched/sporadic.h"
@@ -35,6 +37,7 @@ struct vcpu {
 		struct sporadic main;
 		struct pibs io;
 	};
+	struct turn turn;    /* by deadline */
 	uint64_t owed;       /* ticks that it caused while another ran, and that are charged with its next ones */
 	uint64_t given;      /* ticks that it was charged, with budget */
 	uint64_t background; /* and without */
@@ -47,7 +50,9 @@ struct sched {
 	uint64_t until;       /* decide anew then, if nothing happens before; SCHED_NEVER: nothing will */
 	uint64_t next;        /* from when on one before the one that runs may */
 	unsigned count;       /* VCPUs */
+	bool by_deadline;     /* with budget they run by deadline, not by rank */
 	struct ranks foregrounds;
+	struct deadlines deadlines;
 	struct bits backgrounds; /* ranks of those that may run without budget */
 	struct vcpu **by_rank;
 };
@@ -64,6 +69,9 @@ enum sched_result {
  */
 void sched_init(struct sched *core, uint64_t *words, struct vcpu **by_rank, unsigned leaves, uint64_t now);
 
+/* VCPUs with budget run by deadline. Requires: the core has none yet. */
+void sched_by_deadline(struct sched *core);
+
 /*
  * Adds a VCPU, which is not ready. The ranks of those with longer periods move up by one.
  * Returns SCHED_OK, SCHED_E_INVALID or SCHED_E_FULL. On failure the core has the VCPUs that it had. It does not ask whether
@@ -73,8 +81,9 @@ __attribute__((warn_unused_result)) enum sched_result sched_add_main(struct sche
 								     uint64_t period, unsigned entries, uint64_t now);
 
 /*
- * Likewise an I/O VCPU. Its rank is that of `period`, the shortest of those it may serve; for one with a longer period it has the budget of
- * `period`, more often: with more at once it would take from those between (docs/admission.md).
+ * Likewise an I/O VCPU; by deadline it is refused, as nobody has derived what could then be promised. Its rank is that of `period`, the
+ * shortest of those it may serve; for one with a longer period it has the budget of `period`, more often: with more at once it would take
+ * from those between (docs/admission.md).
  */
 __attribute__((warn_unused_result)) enum sched_result sched_add_io(struct sched *core, struct vcpu *vcpu, uint32_t percent, uint64_t period,
 								   uint64_t now);

@@ -10,7 +10,7 @@ class CVcpu(ctypes.Structure):
     _fields_ = (
         ("kind", ctypes.c_int),
         ("percent", ctypes.c_uint32),
-        *((name, ctypes.c_uint64) for name in ("budget", "period", "longest", "blocking")),
+        *((name, ctypes.c_uint64) for name in ("budget", "period", "blocking")),
     )
 
 
@@ -48,9 +48,9 @@ class Kernel:
         """All three, as the first only points at the others."""
         vcpus = (CVcpu * len(core.vcpus))(
             *(
-                CVcpu(0, 0, one.budget, one.period, 0, one.blocking)
+                CVcpu(0, 0, one.budget, one.period, one.blocking)
                 if isinstance(one, MainVcpu)
-                else CVcpu(1, one.percent, 0, one.period, one.longest, one.blocking)
+                else CVcpu(1, one.percent, 0, one.period, one.blocking)
                 for one in core.vcpus
             )
         )

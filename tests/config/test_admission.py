@@ -27,6 +27,7 @@ from bhtool.config.admission import (
     judge_by_rank,
     largest_fit,
     response_time,
+    with_amount,
 )
 from bhtool.paths import ROOT
 from hypothesis import HealthCheck, assume, given, settings
@@ -80,7 +81,7 @@ def test_response_times(core: Reservations, responses: list[int | None], by_boun
     [(2, 1, Fraction(59, 100), True), (3, 2, Fraction(98, 100), False), (4, 3, Fraction(137, 100), False)],
 )
 def test_the_bound_with_io(count: int, servers: int, asked: Fraction, admitted: bool) -> None:
-    core = Reservations((*[IoVcpu(10, 100, 100)] * servers, *[MainVcpu(20, 100)] * count))
+    core = Reservations((*[IoVcpu(10, 100)] * servers, *[MainVcpu(20, 100)] * count))
     assert bound_asked(core) == asked
     assert admitted_by_bound(core) == admitted
     assert not judge_by_rank(core).exact
@@ -89,7 +90,7 @@ def test_the_bound_with_io(count: int, servers: int, asked: Fraction, admitted: 
 def test_by_deadline() -> None:
     assert judge_by_deadline(mains((1, 3), (1, 3), (1, 3))).admitted
     assert judge_by_deadline(mains((5, 10), (10, 19))).text == "utilization is 1.0263"
-    assert judge_by_deadline(Reservations((IoVcpu(10, 10, 10),))).text == "no test by deadline is known for I/O VCPUs"
+    assert judge_by_deadline(Reservations((IoVcpu(10, 10),))).text == "no test by deadline is known for I/O VCPUs"
     blocked = Reservations((MainVcpu(4, 10, 7), MainVcpu(9, 30)))
     assert judge_by_deadline(blocked).text == "by 10 there is work for 11"
     assert largest_fit(blocked, 0, judge_by_deadline) == 3
@@ -100,7 +101,7 @@ def test_what_would_fit(kernel: Kernel) -> None:
     assert [largest_fit(replace(late, switch_cost=cost), 2) for cost in (0, 2)] == [10, 4]
     assert [kernel.fit(replace(late, switch_cost=cost), 2) for cost in (0, 2, 11)] == [10, 4, 0]
     assert largest_fit(Reservations((MainVcpu(26, 30), MainVcpu(10, 40)), (), 2), 1) == 0
-    assert largest_fit(Reservations((IoVcpu(1, 10, 10), MainVcpu(4, 10))), 0) == 49  # 4 of 10, as with 40
+    assert largest_fit(Reservations((IoVcpu(1, 10), MainVcpu(4, 10))), 0) == 49  # 4 of 10, as with 40
 
 
 LATE_TWO = (MainVcpu(5, 10), MainVcpu(6, 15)), (MainVcpu(6, 10), MainVcpu(5, 15))
@@ -136,10 +137,10 @@ def test_which_deadlines_are_looked_at(kernel: Kernel, core: Reservations, late:
         (mains((11, 10)), "VCPU 0: budget 11"),
         (mains((1, (1 << 44) + 1)), "VCPU 0: period 17592186044417"),
         (mains(*[(1, 100)] * 65), "65 VCPUs"),
-        (Reservations((IoVcpu(0, 10, 10),)), "VCPU 0: percentage 0"),
-        (Reservations((IoVcpu(101, 10, 10),)), "VCPU 0: percentage 101"),
-        (Reservations((IoVcpu(9, 10, 10),)), "no whole tick"),
-        (Reservations((IoVcpu(10, 10, 9),)), "period 10, at most 9"),
+        (Reservations((IoVcpu(0, 10),)), "VCPU 0: percentage 0"),
+        (Reservations((IoVcpu(101, 10),)), "VCPU 0: percentage 101"),
+        (Reservations((IoVcpu(9, 10),)), "no whole tick"),
+        (Reservations((IoVcpu(10, (1 << 44) + 1),)), "VCPU 0: period 17592186044417"),
         (Reservations((MainVcpu(5, 10), MainVcpu(4, 10)), (), 5), "VCPU 1: budget 4 is below 5"),
         (Reservations((MainVcpu(5, 10, -1),)), "blocking -1"),
         (Reservations((), (TopHalf(10, 1), TopHalf(0, 1))), "top half 1: distance 0"),
@@ -154,6 +155,7 @@ def test_mistakes_are_named(core: Reservations, words: str) -> None:
 
 def test_what_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "MOST_STEPS", 2)
+    monkeypatch.setattr(admission, "MOST_DEADLINES", 2)
     assert "steps" in judge_by_rank(mains((3, 7), (3, 12), (5, 20))).text
     assert "deadlines" in judge_by_deadline(mains((3, 7), (3, 12), (5, 100))).text
     assert judge_by_rank(mains((1, 40), (1, 50))).admitted
@@ -168,8 +170,8 @@ def drawn_main(period: int, of_100: int, blocking: int) -> MainVcpu:
     return MainVcpu(max(1, period * of_100 // 100), period, blocking)
 
 
-def drawn_io(period: int, percent: int, more: int, blocking: int) -> IoVcpu:
-    return IoVcpu(max(percent, -(-100 // period)), period, period + more, blocking)
+def drawn_io(period: int, percent: int, blocking: int) -> IoVcpu:
+    return IoVcpu(max(percent, -(-100 // period)), period, blocking)
 
 
 BLOCKING = st.sampled_from((0, 0, 0, 1, 4))
@@ -178,14 +180,14 @@ BLOCKING = st.sampled_from((0, 0, 0, 1, 4))
 def vcpus(most: int, with_io: bool, blocking: st.SearchStrategy[int], shares: int = 60) -> st.SearchStrategy[list[Vcpu]]:
     some: st.SearchStrategy[Vcpu] = st.builds(drawn_main, st.integers(3, most), st.integers(1, shares), blocking)
     if with_io:
-        some |= st.builds(drawn_io, st.integers(3, most), st.integers(1, 35), st.integers(0, most // 2), blocking)
+        some |= st.builds(drawn_io, st.integers(3, most), st.integers(1, 35), blocking)
     return st.lists(some, min_size=1, max_size=6).map(lambda found: sorted(found, key=lambda one: one.period))
 
 
 def longer(one: Vcpu, scale: int, more: int) -> Vcpu:
     if isinstance(one, MainVcpu):
         return MainVcpu(one.budget * scale + more, one.period * scale, one.blocking * scale)
-    return IoVcpu(one.percent, one.period * scale, one.longest * scale, one.blocking * scale)
+    return IoVcpu(one.percent, one.period * scale, one.blocking * scale)
 
 
 def cores(most: int, scale: int = 1) -> st.SearchStrategy[Reservations]:
@@ -203,7 +205,7 @@ def counted_work(one: Vcpu, span: int) -> int:
     """By the time at which the last piece begins."""
     if isinstance(one, MainVcpu):
         return sum(one.budget for _ in range(0, span, one.period))
-    budget = one.longest * one.percent // 100
+    budget = one.period * one.percent // 100
     return max(one.percent * before // 100 + budget for before in range(max(1, span - budget + 1)))
 
 
@@ -280,12 +282,19 @@ def agree_by_rank(kernel: Kernel, core: Reservations) -> None:
 
 
 def fit_agrees(kernel: Kernel, core: Reservations, edf: bool = False) -> None:
-    """To the tick; where only the bound admits, the kernel may fit less, by less than one ppm."""
+    """To the tick, or percent; where only the bound admits, at its very limit, the kernel may fit less, by less than one ppm of a core."""
     rank, judge = len(core.vcpus) - 1, judge_by_deadline if edf else judge_by_rank
     ours, theirs = largest_fit(core, rank, judge), kernel.fit(core, rank, edf)
     assert theirs <= ours
-    period = core.vcpus[rank].period
-    assert ours == theirs or (not edf and isinstance(core.vcpus[rank], MainVcpu) and ours - theirs <= Fraction(period, PPM))
+    if ours == theirs:
+        return
+    assert not edf
+    if isinstance(core.vcpus[rank], MainVcpu):
+        assert ours - theirs <= Fraction(core.vcpus[rank].period, PPM)
+    else:
+        full = with_amount(core, rank, ours)
+        assert ours - theirs == 1
+        assert not bound_allows(bound_asked(full) + Fraction(1, PPM), len(full.mains))
 
 
 @MANY
@@ -342,7 +351,7 @@ def test_a_core_that_is_just_full(kernel: Kernel, parts: int, period: int) -> No
 
 
 ANY = st.integers(0, (1 << 64) - 1) | st.integers(0, 200) | st.integers((1 << 44) - 3, (1 << 44) + 3)
-ANY_VCPU: st.SearchStrategy[Vcpu] = st.builds(MainVcpu, ANY, ANY, ANY) | st.builds(IoVcpu, st.integers(0, 120), ANY, ANY, ANY)
+ANY_VCPU: st.SearchStrategy[Vcpu] = st.builds(MainVcpu, ANY, ANY, ANY) | st.builds(IoVcpu, st.integers(0, 120), ANY, ANY)
 ANY_SET = st.builds(
     Reservations, st.lists(ANY_VCPU, max_size=3).map(tuple), st.lists(st.builds(TopHalf, ANY, ANY), max_size=2).map(tuple), ANY | st.just(0)
 )

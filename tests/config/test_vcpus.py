@@ -13,7 +13,7 @@ from bhtool.config.grants import _vcpu_grant
 from bhtool.config.plan import CoreLoad, Plan, VcpuPlan
 from bhtool.config.table import make_info
 from bhtool.config.vcpus import MAIN_BUDGET_US, MAIN_PERIOD_US
-from bhtool.paths import PARTITIONS, ROOT
+from bhtool.paths import PARTITIONS
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
 
@@ -25,6 +25,7 @@ LATE = re.compile(
     r"ask for (?P<asked>[\d.]+)%, (?P<allowed>[\d.]+)% always fit; .*all would fit with (?P<fit>[\d,]+) us at most for `(?P<who>\w+)`"
 )
 Set = list[tuple[int, int]]  # budget and period of v0, v1, ... in us
+SWITCH_US, TOP_HALF_US = 1, 2
 
 
 def written(folder: Path, text: str) -> Path:
@@ -122,34 +123,35 @@ def test_rows_fit_beside_devices(compile_on: Compile, tmp_path: Path) -> None:
 # ---- What a core can give ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_kernels_own_vcpu_is_the_one_that_is_counted() -> None:
-    source = (ROOT / "kernel" / "core" / "thread.c").read_text()
-    for name, value in (("MAIN_BUDGET_NS", MAIN_BUDGET_US), ("MAIN_PERIOD_NS", MAIN_PERIOD_US)):
-        found = re.search(rf"#define {name} (\d+)ULL", source)
-        assert found
-        assert int(found[1]) == value * 1000
+def test_what_the_numbers_here_are_made_with() -> None:
+    """A budget of 1 us, the least that can be written, is no less than a switch takes."""
+    assert (lib.BH_VCPU_SWITCH_NS, lib.BH_VCPU_TOP_HALF_NS) == (SWITCH_US * 1000, TOP_HALF_US * 1000)
+    assert (MAIN_BUDGET_US, MAIN_PERIOD_US) == (20_000, 100_000)
 
 
 def test_equal_periods_are_admitted_by_response_times(compile_on: Compile, tmp_path: Path) -> None:
-    """With the kernel's own, four of 20 in 100: the bound says no. What is made first comes first."""
+    """With the kernel's own, four of 20 in 100: the bound says no. What is made first comes first, and each has a switch more before it."""
     plan = compile_on(written(tmp_path, two([(20_000, 100_000)] * 3)), ANY)
     assert plan.errors == []
-    assert responses(plan) == [("main", 20_000), ("v0", 40_000), ("v1", 60_000), ("v2", 80_000)]
+    assert responses(plan) == [("main", 20_001), ("v0", 40_002), ("v1", 60_003), ("v2", 80_004)]
     load = load_of(plan)
-    assert (load.by_bound, load.exact, load.scheduler) == (False, True, "rate-monotonic")
-    assert (round(load.asked, 4), round(load.allowed, 4)) == (0.8, 0.7568)
+    assert (load.by_bound, load.exact, load.scheduler) == (False, False, "rate-monotonic")
+    assert (round(load.asked, 5), round(load.allowed, 4)) == (0.80004, 0.7568)  # four switches in 100 ms
 
 
 def test_what_the_bound_admits_has_response_times_too(compile_on: Compile, tmp_path: Path) -> None:
     """Ranks go by periods, whatever stands first."""
     plan = compile_on(written(tmp_path, two([(5_000, 50_000), (100, 1_000)])), ANY)
-    assert responses(plan) == [("v1", 100), ("v0", 5_600), ("main", 27_800)]
+    # 100 + 1 switch; 5,000 + 6 of 100 + 2; 20,000 + 5,000 + 28 of 100 + 3
+    assert responses(plan) == [("v1", 101), ("v0", 5_602), ("main", 27_803)]
     assert load_of(plan).by_bound
 
 
 def test_a_full_core_is_full(compile_on: Compile, tmp_path: Path) -> None:
-    """Harmonic periods leave nothing over: one microsecond more is refused."""
-    full = [(500, 1_000), (3_000, 10_000)]
+    """Harmonic periods leave nothing over but for switches: `main` ends after 10 of v1, 100 of v0, 3 switches and its own 20,000 us, and
+    what is left of its 100,000 us is less than one more of either. Without switches, (500, 1000) and (3000, 10000) would be full."""
+    assert [one.rule for one in compile_on(written(tmp_path, two([(500, 1_000), (3_000, 10_000)])), ANY).errors] == ["BH-R149"]
+    full = [(500, 1_000), (2_999, 10_000)]  # 100,000 - 20,000 - 3 - 50,000 = 29,997 for 10 of v1
     assert compile_on(written(tmp_path, two(full)), ANY).errors == []
     for n, (budget, period) in enumerate(full):
         more = [*full[:n], (budget + 1, period), *full[n + 1 :]]
@@ -161,8 +163,15 @@ SETS: list[Set] = [
     [(45_000, 50_000)],
     [(700, 1_000), (999, 1_000)],
     [(3_000, 7_000), (3_000, 12_000), (5_000, 20_000)],
-    [(7, 11), (3, 13), (90_000, 1_000_000)],
+    [(7, 11), (1, 13), (90_000, 1_000_000)],
 ]
+
+
+def asked_with_switches(vcpus: Set) -> float:
+    """All utilizations, and of those that come after n others the most that n + 1 switches take of a period."""
+    ranked = sorted([(MAIN_BUDGET_US, MAIN_PERIOD_US), *vcpus], key=lambda one: one[1])
+    switches = max((n + 1) * SWITCH_US / period for n, (_, period) in enumerate(ranked))
+    return float(sum(budget / period for budget, period in ranked) + switches)
 
 
 @pytest.mark.parametrize("vcpus", SETS)
@@ -173,7 +182,7 @@ def test_what_would_fit_fits_and_no_more(vcpus: Set, compile_on: Compile, tmp_pa
     said = LATE.search(error.text)
     assert said, error.text
     mains = len(vcpus) + 1
-    asked = MAIN_BUDGET_US / MAIN_PERIOD_US + sum(budget / period for budget, period in vcpus)
+    asked = asked_with_switches(vcpus)
     assert (said["asked"], said["allowed"]) == (f"{asked * 100:.2f}", f"{mains * (2 ** (1 / mains) - 1) * 100:.2f}")
     who, fit = int(said["who"].removeprefix("v")), int(said["fit"].replace(",", ""))
     budget, period = vcpus[who]
@@ -185,7 +194,8 @@ def test_what_would_fit_fits_and_no_more(vcpus: Set, compile_on: Compile, tmp_pa
 
 def test_where_no_budget_of_one_helps(compile_on: Compile, tmp_path: Path) -> None:
     (error,) = compile_on(written(tmp_path, two([(1_000, 1_000), (1_000, 1_000)])), ANY).errors
-    assert "no smaller budget of `v1` would help" in error.text
+    assert "`v0` has had its budget after 1,001 us or more" in error.text  # with a switch
+    assert "no smaller budget of `v0` would help" in error.text
 
 
 def test_a_set_that_nobody_can_follow_is_refused(compile_on: Compile, tmp_path: Path) -> None:
@@ -199,6 +209,8 @@ def test_a_set_that_nobody_can_follow_is_refused(compile_on: Compile, tmp_path: 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_json_has_each_core_with_vcpus(platform: str, compile_on: Compile) -> None:
+    """0.2 + 0.15 + 0.1 + 0.2 of Main VCPUs, (2 - 0.05) 0.05 of the I/O VCPU, and of `loop`'s 1,000 us one switch, two top halves and one more
+    of 2 us. `loop` has 200 + 1 us, a top half and one more; `hog` 300 + 200 us, two switches, two top halves (500 us apart) and one more."""
     (core,) = plan_json(compile_on(PARTITIONS / "realtime.dts", platform), load(platform))["schedulability"]
     vcpus = core.pop("vcpus")
     assert {name: round(value, 4) if isinstance(value, float) else value for name, value in core.items()} == {
@@ -206,12 +218,19 @@ def test_json_has_each_core_with_vcpus(platform: str, compile_on: Compile) -> No
         "cpu": 1,
         "scheduler": "rate-monotonic",
         "admitted_by": "bound",
-        "asked": 0.65,
+        "asked": 0.7545,
         "bound": 0.7568,
-        "exact": True,
+        "exact": False,
     }
-    assert vcpus[1] == {"name": "hog", "kind": "main", "budget_us": 300, "period_us": 2000, "utilization": 0.15, "response_us": 500}
-    assert [one["name"] for one in vcpus] == ["loop", "hog", "findprimes", "main"]
+    assert vcpus[1] == {"name": "hog", "kind": "main", "budget_us": 300, "period_us": 2000, "utilization": 0.15, "response_us": 508}
+    assert [(one["name"], one["kind"]) for one in vcpus] == [
+        ("loop", "main"),
+        ("hog", "main"),
+        ("echo", "io"),
+        ("findprimes", "main"),
+        ("main", "main"),
+    ]
+    assert (vcpus[0]["response_us"], vcpus[2]["budget_us"]) == (205, 100)
 
 
 def test_json_without_vcpus(compile_on: Compile) -> None:

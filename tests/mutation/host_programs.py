@@ -2,6 +2,7 @@
 """The unit tests' programs as seeded mistakes need them: what each is made of, and how it is compiled."""
 
 from tests.mutation.mutation import ROOT
+from tests.mutation.rows_admission import EDGE_PARTS, EDGE_PROGRAMS
 from tests.mutation.rows_amdvi import AMDVI, AMDVI_START, BACKENDS_X86
 from tests.mutation.rows_at_once import FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
@@ -17,9 +18,11 @@ from tests.mutation.rows_live import EDITOR, EDITOR_START
 from tests.mutation.rows_lives import LOCK, RESTART
 from tests.mutation.rows_run import COMMANDS, INTERRUPTS, RUN
 from tests.mutation.rows_sched import SCHED_PARTS, SCHED_PROGRAMS
+from tests.mutation.rows_shell import LINE_EDIT, SHELL_PARTS, SHELL_PROGRAMS
 from tests.mutation.rows_smmuv3 import BACKENDS_ARM, IOMMU_START, SMMU, SMMU_START
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS
+from tests.mutation.rows_sync import SYNC_PARTS, SYNC_PROGRAMS
 from tests.mutation.rows_table import VALIDATOR
 from tests.mutation.rows_vmx import CONTROLS, VMX
 from tests.mutation.rows_vtd import VTD, VTD_INVALIDATES, VTD_START
@@ -142,11 +145,11 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "lock_test": [LOCK, SUPPORT[0]],
     "irq_test": [INTERRUPTS],
     "words_test": [],
-    "command_test": [COMMANDS, "kernel/core/text.c"],
+    "command_test": [COMMANDS, LINE_EDIT, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
-PROGRAMS |= KERNEL_PROGRAMS | SCHED_PROGRAMS
-PARTS |= KERNEL_PARTS | SCHED_PARTS
+PROGRAMS |= KERNEL_PROGRAMS | SCHED_PROGRAMS | SYNC_PROGRAMS | EDGE_PROGRAMS | SHELL_PROGRAMS
+PARTS |= KERNEL_PARTS | SCHED_PARTS | SYNC_PARTS | EDGE_PARTS | SHELL_PARTS
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",

@@ -12,12 +12,14 @@ from tests.mutation.rows_console import CONSOLE
 from tests.mutation.rows_cores import ARM_CORES, BOOT_CORE, EARLY_NOTICES, NOTICES
 from tests.mutation.rows_dirty import DIRTY
 from tests.mutation.rows_dma import DMA
+from tests.mutation.rows_ends import ENDS_ROWS
 from tests.mutation.rows_gicv3 import INTERFACES
 from tests.mutation.rows_level import LEVEL, LEVEL_IPIS
 from tests.mutation.rows_open import OPEN
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
+from tests.mutation.rows_scheduler import ENDLESS
 from tests.mutation.rows_start import STUCK
 from tests.mutation.rows_user import CALLS, CORES, PROCESSOR, USER
 from tests.mutation.rows_wires import WIRES
@@ -52,7 +54,9 @@ MUTATIONS = (
     *STUCK,
     *CONSOLE,
     *USER,
+    *ENDS_ROWS,
     *CORES,
     *PROCESSOR,
     *CALLS,
+    *ENDLESS,
 )

@@ -22,10 +22,10 @@ KERNEL_PROGRAMS = {
     "kernel_space_armv7_test": "tests/unit/kernel_space_armv7_test.c",
 }
 KERNEL_PARTS = {
-    "kernel_console_test": [CONSOLE, COMMAND, TEXT, *KERNEL_CPU],
+    "kernel_console_test": [CONSOLE, COMMAND, "kernel/core/line_edit.c", TEXT, *KERNEL_CPU],
     "kernel_text_test": [TEXT, CLOCK],
     "kernel_dma_faults_test": [DMA_FAULTS, SMMUV3_RECORDS, AMDVI_RECORDS, TEXT],
-    "kernel_uart_test": [UART, UART_MEMORY],
+    "kernel_uart_test": [UART, UART_MEMORY, "tests/unit/fake_cpu.c"],
     "kernel_timer_test": [TIMER, HEARTBEAT, CLOCK, HEAP, "tests/unit/fake_cpu.c"],
     "kernel_vcpus_test": ["kernel/core/vcpus.c", "kernel/core/text.c", CLOCK, "tests/unit/fake_cpu.c"],
     "kernel_frames_test": [FRAMES, *KERNEL_CPU],
@@ -162,10 +162,6 @@ KERNEL = (
     console("interrupts stay disabled after a character", CONSOLE, "cpu_interrupts_restore(enabled);"),
     console("reports disturb who types", CONSOLE, "uart && !somebody_types && dots_sent()", "uart && dots_sent()"),
     console("a dot is sent too many", CONSOLE, "if (!left || (left > 1 &&", "if ((left > 1 &&"),
-    console("a line is a character too long", COMMAND, "edited_length < sizeof(edited) - 1", "edited_length < sizeof(edited)"),
-    console("what precedes the line is rubbed out", COMMAND, "&& edited_length) {", ") {"),
-    console("keys without a sign are taken", COMMAND, "c >= ' ' && c <= '~' &&", ""),
-    console("a line stays when it has run", COMMAND, "edited_length = 0;"),
     console("a word is a character too long", COMMAND, "if (n < COMMAND_WORD_BYTES - 1)", "if (n < COMMAND_WORD_BYTES)"),
     console("operands that are missing are 0", COMMAND, "line->operands >= command->operands", "true"),
     console("a fourth operand is taken", COMMAND, "line->operands < COMMAND_OPERANDS &&", ""),

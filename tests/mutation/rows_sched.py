@@ -5,13 +5,17 @@ from tests.mutation.mutation import Mutation
 
 SPORADIC, PIBS, RANKS, SCHED = (f"kernel/sched/{name}.c" for name in ("sporadic", "pibs", "ranks", "sched"))
 SIMULATOR, MODEL = "tests/unit/sched_sim.c", "tests/unit/sched_model.c"
-SCHED_FILES = [SPORADIC, PIBS, RANKS, SCHED]
-SCHED_PROGRAMS = {f"sched_{name}_test": f"tests/unit/sched_{name}_test.c" for name in ("sporadic", "pibs", "ranks", "sim", "admission")}
+DEADLINES, HEAP = "kernel/sched/deadlines.c", "kernel/sched/heap.c"
+SCHED_FILES = [SPORADIC, PIBS, RANKS, SCHED, DEADLINES, HEAP]
+SCHED_PROGRAMS = {
+    f"sched_{name}_test": f"tests/unit/sched_{name}_test.c" for name in ("sporadic", "pibs", "ranks", "sim", "admission", "edf")
+}
 SCHED_PROGRAMS["trace_test"] = "tests/unit/trace_test.c"
 SCHED_PARTS = {
     "trace_test": ["kernel/core/trace.c", "kernel/core/trace_sched.c", "tests/unit/fake_cpu.c", *SCHED_FILES],
     "sched_sporadic_test": [*SCHED_FILES, SIMULATOR],
     "sched_pibs_test": SCHED_FILES,
+    "sched_edf_test": SCHED_FILES,
     "sched_ranks_test": SCHED_FILES,
     "sched_sim_test": [*SCHED_FILES, SIMULATOR, MODEL],
     "sched_admission_test": ["kernel/sched/admission.c", *SCHED_FILES],
@@ -228,16 +232,16 @@ DECISIONS = (
         "if (vcpu->kind == VCPU_IO) pibs_end",
     ),
     decision("sched: a piece of I/O does not end", "if (vcpu->kind == VCPU_IO) pibs_end(&vcpu->io);"),
-    decision("sched: who wakes is as it was", "else if (!vcpu->ready) sporadic_wake(&vcpu->main, now);"),
-    Mutation("sched: who is ready wakes again", SCHED, "else if (!vcpu->ready) sporadic_wake", "else sporadic_wake", "sched_sporadic_test"),
+    decision("sched: who wakes is as it was", "else if (!vcpu->ready) wake_main(vcpu, now);"),
+    Mutation("sched: who is ready wakes again", SCHED, "else if (!vcpu->ready) wake_main", "else wake_main", "sched_sporadic_test"),
     decision("sched: all work of I/O comes to who is idle", "!vcpu->ready, now); else", "true, now); else"),
     decision("sched: who is idle stays ready", "vcpu->ready = false;"),
     decision("sched: who is idle keeps its turn", "vcpu->ready = false; update_all(core, vcpu);", "vcpu->ready = false;"),
     decision("sched: who wakes gets no turn", "vcpu->ready = true; update_all(core, vcpu);", "vcpu->ready = true;"),
-    decision("sched: nobody runs without budget, though it may", "core->running = core->backgrounds.filled ?", "core->running = false ?"),
+    decision("sched: nobody runs without budget, though it may", "if (!first && core->backgrounds.filled)", "if (false)"),
     decision(
         "sched: who runs in the background is told not to",
-        "core->foreground = rank < core->foregrounds.leaves;",
+        "core->foreground = first;",
         "core->foreground = true;",
     ),
     decision("sched: budgets do not end", "core->until = core->since + left_of(core->running);", ";"),
@@ -253,8 +257,8 @@ DECISIONS = (
     ),
     decision(
         "sched: who comes before does not interrupt",
-        "core->foreground = rank < core->foregrounds.leaves;",
-        "core->foreground = rank < core->foregrounds.leaves; if (core->foreground) core->next = SCHED_NEVER;",
+        "core->foreground = first;",
+        "core->foreground = first; if (first) core->next = SCHED_NEVER;",
     ),
     decision(
         "sched: budgets end after others come",
@@ -292,4 +296,112 @@ INTERRUPT_ROWS = (
     ),
 )
 
-SCHEDULER = (*REPLENISHMENTS, *BANDWIDTH, *RANK_ROWS, *VCPUS, *DECISIONS, *INTERRUPT_ROWS)
+
+def deadline(what: str, file: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"sched: {what}", file, old, new, "sched_edf_test")
+
+
+DEADLINE_ROWS = (
+    deadline("by deadline: who may not yet, may", DEADLINES, "first->key <= now)", "first->key <= now + 1)"),
+    deadline("by deadline: who may, may not yet", DEADLINES, "first->key <= now)", "first->key < now)"),
+    deadline("by deadline: nobody else will come", DEADLINES, "*next = first ? first->key : UINT64_MAX;", "*next = UINT64_MAX;"),
+    deadline("by deadline: by time of replenishment", DEADLINES, "turn->deadline);\n", "turn->node.key);\n"),
+    deadline("by deadline: who sleeps has a turn", DEADLINES, "if (turn->in) heap_remove(turn->in, &turn->node);"),
+    deadline("by deadline: a deadline at once", SCHED, "sporadic_next(&vcpu->main) + vcpu->main.period;", "sporadic_next(&vcpu->main);"),
+    deadline(
+        "by deadline: who wakes has an old one",
+        SCHED,
+        "sporadic_wake(&vcpu->main, now); set_deadline(vcpu);",
+        "sporadic_wake(&vcpu->main, now);",
+    ),
+    deadline(
+        "by deadline: a new budget has an old one",
+        SCHED,
+        "if (sporadic_next(&vcpu->main) != rest) set_deadline(vcpu); else if (rest <= now)",
+        "if (sporadic_next(&vcpu->main) == rest && rest <= now)",
+    ),
+    deadline(
+        "by deadline: what is left gets a new one",
+        SCHED,
+        "if (sporadic_next(&vcpu->main) != rest) set_deadline(vcpu); else if (rest <= now) return false;",
+        "set_deadline(vcpu);",
+    ),
+    deadline("by deadline: I/O is taken", SCHED, "core->by_deadline || !is_period(period)", "!is_period(period)"),
+)
+
+ADMIT, VCPUS_MADE = "kernel/core/admit.c", "kernel/core/vcpus.c"
+SCHED_PROGRAMS |= {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in ("admit", "rate")}
+SCHED_PARTS |= {"kernel_admit_test": [ADMIT, "kernel/core/clock.c", "tests/unit/fake_cpu.c"], "kernel_rate_test": []}
+
+
+def admission(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"admit: {what}", ADMIT, old, new, "kernel_admit_test")
+
+
+def made(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"vcpus: {what}", VCPUS_MADE, old, new, "kernel_vcpus_test")
+
+
+ADMISSION_ROWS = (
+    admission(
+        "lines count on every core", "const unsigned here = cpu_slot() == 0 ? top_half_count : 0;", "const unsigned here = top_half_count;"
+    ),
+    admission("lines interrupt no more often than their distance", "once += top_halves[n].cost;"),
+    admission(
+        "an I/O VCPU has the period of whom it serves",
+        ".period = vcpu->order };",
+        ".period = vcpu->kind == VCPU_MAIN ? vcpu->main.period : vcpu->io.period };",
+    ),
+    admission("a new one comes before those with its period", "all[at - 1].period > asked->period", "all[at - 1].period >= asked->period"),
+    admission("names stay where they were", "names[at] = names[at - 1];"),
+    admission("by deadline as by rank", ".edf = thread_is_by_deadline(),"),
+    admission("switches take no time", ".switch_cost = clock_from_ns(SWITCH_NS),"),
+    admission("nothing would fit", "refusal->fits = new ? admission_fit(&set, new) : 0;"),
+    admission("what has no sense is a load", "refusal->result != ADMISSION_E_LOAD && refusal->result != ADMISSION_E_UNDECIDED", "false"),
+    admission("what is not decided has no sense", " && refusal->result != ADMISSION_E_UNDECIDED"),
+    admission("the first is late", "names[refusal->report.which];", "names[0];"),
+    admission(
+        "a full core is asked for", "count < ADMISSION_MOST_VCPUS ? ask(add(asked), refusal) : THREAD_E_FULL", "ask(add(asked), refusal)"
+    ),
+    admission("who changes counts twice", " || on == leaving"),
+    admission("who has changed counts no more", "leaving = NULL;"),
+    admission("a refused change is made", "if (result == THREAD_OK) result = thread_change_vcpu", "result = thread_change_vcpu"),
+    admission("a refused one is made", "if (result == THREAD_OK) result = make(on, asked);", "result = make(on, asked);"),
+    admission("a refused line counts", "top_half_count -= result != THREAD_OK;"),
+    admission("lines without end", "if (top_half_count == TOP_HALVES)", "if (false)"),
+    admission("nobody else may ask afterwards", "atomic_flag_clear_explicit(&asking, memory_order_release);"),
+    admission("two ask at once", "while (atomic_flag_test_and_set_explicit(&asking, memory_order_acquire))", "while (false)"),
+)
+
+MADE_ROWS = (
+    made("other cores' are made here", "if ((grant->flags & BH_VCPU_CORE) != cpu_slot()) return;"),
+    made("I/O VCPUs are Main VCPUs", ".kind = grant->vector ? VCPU_IO : VCPU_MAIN,", ".kind = VCPU_MAIN,"),
+    made("shares are lost", ".percent = grant->vector,"),
+    made("who may not run without budget does", "made->vcpu.vcpu.foreground_only = asked->foreground_only;"),
+    made(
+        "a refused line is limited",
+        "clock_from_ns(BH_VCPU_TOP_HALF_NS)) != THREAD_OK) return false;",
+        "clock_from_ns(BH_VCPU_TOP_HALF_NS)) != THREAD_OK) {}",
+    ),
+    made("a line is not limited", "console_limit(distance);"),
+    made("a Main VCPU's budget is a rate", "if (!grant->vector || !grant->gpa)", "if (!grant->gpa)"),
+    made("top halves take no time", "clock_from_ns(BH_VCPU_TOP_HALF_NS)", "0"),
+    made("no numbers", "if (result == THREAD_E_LOAD) vcpus_say_refused(&asked->vcpu, &refusal);"),
+    made("percentages are times", "if (asked->kind == VCPU_MAIN) console_say(", "if (true) console_say("),
+    made("a place is given twice", "this_room()->count++;"),
+    made("more than there is room for", "room->count == MOST", "false"),
+    made("more rows than there are", "n < info->grant_count && n < BH_MAX_GRANTS", "n < info->grant_count"),
+    made("by rank, whatever was asked for", "if (grant->flags & BH_VCPU_EDF) thread_schedule_by_deadline();"),
+)
+
+SCHEDULER = (
+    *DEADLINE_ROWS,
+    *REPLENISHMENTS,
+    *BANDWIDTH,
+    *RANK_ROWS,
+    *VCPUS,
+    *DECISIONS,
+    *INTERRUPT_ROWS,
+    *ADMISSION_ROWS,
+    *MADE_ROWS,
+)

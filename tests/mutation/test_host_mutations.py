@@ -39,6 +39,7 @@ from tests.mutation.host_programs import (
     X86,
 )
 from tests.mutation.mutation import ROOT, Mutation
+from tests.mutation.rows_admission import ADMISSIONS_AND_TRACES
 from tests.mutation.rows_amdvi import AMD_VI
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST
@@ -53,9 +54,11 @@ from tests.mutation.rows_live import EDITS
 from tests.mutation.rows_lives import LIVES, LOCK, LOCKS
 from tests.mutation.rows_run import ENDS
 from tests.mutation.rows_sched import SCHEDULER
+from tests.mutation.rows_shell import SHELL
 from tests.mutation.rows_smmuv3 import SMMUV3
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
+from tests.mutation.rows_sync import SYNCHRONIZATION
 from tests.mutation.rows_table import TABLE, VALIDATOR
 from tests.mutation.rows_vmx import CONTROL_WORDS, VMX
 from tests.mutation.rows_vtd import VT_D
@@ -80,6 +83,9 @@ MUTATIONS = [
     *VT_D,
     *KERNEL,
     *SCHEDULER,
+    *SYNCHRONIZATION,
+    *ADMISSIONS_AND_TRACES,
+    *SHELL,
     *MEMORY,
     # What start-up writes for a sandbox.
     Mutation(

@@ -28,6 +28,7 @@ PUBLISHED = {
     "core/sync",
     "core/text",
     "core/thread",
+    "core/thread_end",
     "core/timer",
     "core/user",
     "drivers/gic_dist",

@@ -57,9 +57,11 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 
 struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
 
+static unsigned slot;
+
 unsigned cpu_slot(void)
 {
-	return 0;
+	return slot;
 }
 
 void thread_enter_interrupt(void)
@@ -100,6 +102,21 @@ static void handle(struct cpu_frame *frame)
 	handled++;
 }
 
+/* Strays do not count; two cores do. */
+static void check_census(void)
+{
+	struct irq_census census = { 0 };
+
+	slot = BH_MAX_SANDBOX_CORES - 1;
+	irq_dispatch(INTERRUPTED, HANDLED);
+	check_context.subject = "census";
+	CHECK(irq_ask(0, &census));
+	CHECK_EQ(census.number, HANDLED);
+	CHECK_EQ(census.count, 5);
+	CHECK(census.name[0] == 'l' && !census.in_hex);
+	CHECK(!irq_ask(1, &census));
+}
+
 int main(void)
 {
 	irq_init();
@@ -132,5 +149,6 @@ int main(void)
 	irq_dispatch(INTERRUPTED, HANDLED);
 	CHECK_EQ(begun, 5);
 	CHECK_EQ(handled, 3);
+	check_census();
 	return 0;
 }

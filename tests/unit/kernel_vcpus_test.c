@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F4.programs. VCPUs that the sandbox kernel makes when it starts: one for each row of the information page that it can make, and one
- * sentence for each that it cannot; all others are made all the same. Threads are not run here. kernel/core/vcpus.c
+ * BH-F4.programs. VCPUs that the sandbox kernel makes when it starts: on each core one for each of its rows of the information page that is
+ * admitted, and a sentence with numbers for each that is not; all others are made all the same. Lines whose rate is limited are limited
+ * before. Threads are not run here, and admission answers what it is told to. kernel/core/vcpus.c
  */
 #include "kernel/core/vcpus.h"
 
@@ -10,27 +11,38 @@
 #include <string.h>
 
 #include "check.h"
+#include "fake_cpu.h"
+#include "kernel/core/admit.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/frames.h"
 #include "kernel/core/info.h"
 #include "kernel/core/programs.h"
 #include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
 
-enum { ROWS = 32, SAID = 40, LINE = 120, HZ = 62500000, NS_PER_TICK = 16 };
+enum { ROWS = 32, SAID = 40, LINE = 160, HZ = 62500000, NS_PER_TICK = 16 };
+#define TICKS 62500ULL /* in a ms */
 
 static struct bh_info page;
 const struct bh_info *info = &page;
 
 static char said[SAID][LINE];
 static unsigned said_count, said_at;
-static struct thread_vcpu *vcpus[ROWS + 1];
-static struct thread *threads[ROWS + 1];
-static unsigned vcpu_count, thread_count, begun;
+static struct thread_vcpu *vcpus[2 * ROWS];
+static struct thread *threads[2 * ROWS];
+static unsigned vcpu_count, thread_count, begun, by_deadline;
+static bool no_frames;
 struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
-static enum thread_result of_begin, of_vcpu, of_thread;
+static enum thread_result of_begin, of_vcpu, of_thread, of_line;
+static struct admit_request asked;    /* the last */
+static struct admit_refusal refusing; /* why it is refused */
+static struct {
+	uint64_t distance, cost, limit;
+	unsigned asked, before; /* how often; VCPUs that there were */
+} noted;
 
 /* ---- Around it ---------------------------------------------------------------------------------------------------- */
 
@@ -62,18 +74,62 @@ uintptr_t stacks_take(void)
 	return 0x1000;
 }
 
+/* Frames lie on the host, as many as a core's VCPUs need, for two cores. */
+uint64_t frames_take_run(uint64_t frames, uint64_t alignment, unsigned owner)
+{
+	static _Alignas(16) unsigned char room[2][12 * FRAME_BYTES];
+	static unsigned taken;
+
+	if (no_frames)
+		return 0;
+	CHECK(frames <= 12 && taken < 2);
+	return (uintptr_t)room[taken++];
+}
+
 enum thread_result thread_begin(void)
 {
 	begun++;
-	thread_cores[0] = (struct thread_core *)&begun; /* not NULL, and nobody looks into it */
+	thread_cores[cpu_slot()] = (struct thread_core *)&begun; /* not NULL, and nobody looks into it */
 	return of_begin;
 }
 
-enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
+void thread_schedule_by_deadline(void)
 {
+	CHECK_EQ(vcpu_count, 0);
+	by_deadline++;
+}
+
+bool console_has_line(uint32_t line)
+{
+	return true;
+}
+
+void console_limit(uint64_t distance)
+{
+	noted.limit = distance;
+}
+
+enum thread_result admit_top_half(uint64_t distance, uint64_t cost)
+{
+	CHECK(begun);
+	noted.distance = distance;
+	noted.cost = cost;
+	noted.asked++;
+	noted.before = vcpu_count;
+	return of_line;
+}
+
+enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request *request, struct admit_refusal *refusal)
+{
+	asked = *request;
+	*refusal = refusing;
 	if (of_vcpu != THREAD_OK)
 		return of_vcpu;
-	*on = (struct thread_vcpu){ .name = name, .vcpu.main = { .budget = budget, .period = period } };
+	*on = (struct thread_vcpu){ .name = request->name, .vcpu = { .kind = request->kind, .order = request->period } };
+	if (request->kind == VCPU_MAIN)
+		on->vcpu.main = (struct sporadic){ .budget = request->budget, .period = request->period };
+	else
+		on->vcpu.io = (struct pibs){ .percent = request->percent, .period = request->period };
 	for (unsigned n = 0; n < vcpu_count; n++)
 		CHECK(vcpus[n] != on); /* a VCPU that a scheduler knows stays where it is */
 	vcpus[vcpu_count++] = on;
@@ -85,7 +141,7 @@ enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, co
 {
 	const struct program_run *run = argument;
 
-	CHECK_EQ(on->vcpu.main.period, run->period);
+	CHECK_EQ(on->vcpu.order, run->period);
 	CHECK(!strcmp(name, on->name));
 	*thread = (struct thread){ .on = on, .name = name };
 	entry(argument);
@@ -190,21 +246,113 @@ static void check_made(void)
 	expect(3, "second: 2");
 }
 
-/* What cannot be made is said, and keeps nobody else from being made. */
+/* What cannot be made is said, and keeps nobody else from being made. Rows of other cores are theirs. */
 static void check_refused(void)
 {
 	add(BH_GRANT_VCPU, "nothing", "");
 	add(BH_GRANT_VCPU, "unknown", "third");
-	add(BH_GRANT_VCPU, "nic-io", "first")->vector = 10;
-	add(BH_GRANT_VCPU, "late", "first")->flags = BH_VCPU_EDF;
 	add(BH_GRANT_VCPU, "far", "first")->flags = 1;
 	add(BH_GRANT_VCPU, "good", "first");
-	start(1, 5);
+	start(1, 2);
 	expect(0, "vcpu nothing: there is no program \"\"");
 	expect(1, "vcpu unknown: there is no program \"third\"");
-	expect(2, "vcpu nic-io: no I/O VCPUs in this version");
-	expect(3, "vcpu late: no VCPUs by deadline in this version");
-	expect(4, "vcpu far: only the first core has VCPUs in this version");
+	add(BH_GRANT_VCPU, "far", "first")->flags = 1;
+	add(BH_GRANT_VCPU, "near", "first");
+	fake_cpu.slot = 1;
+	start(1, 0);
+	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "far"));
+	fake_cpu.slot = 0;
+}
+
+/* With the numbers, in the words of what was asked for. */
+static void check_load(void)
+{
+	of_vcpu = THREAD_E_LOAD;
+	refusing = (struct admit_refusal){
+		.result = ADMISSION_E_LOAD,
+		.report = { .asked_ppm = 1100021, .allowed_ppm = 828427, .response = 110002 * TICKS / 1000, .deadline = 100 * TICKS },
+		.who = "main",
+		.fits = 39999 * TICKS / 1000,
+	};
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 2);
+	expect(0, "vcpu hungry: refused: 1100021 ppm asked, 828427 always fit; main has its budget after 110002 us or more, and a period "
+		  "of 100000 us");
+	expect(1, "vcpu hungry: 39999 us would fit");
+	refusing.fits = 79;
+	add(BH_GRANT_VCPU, "serial", "first")->vector = 90;
+	start(0, 2);
+	expect(1, "vcpu serial: 79 percent would fit");
+	of_vcpu = THREAD_OK;
+}
+
+/* ---- I/O VCPUs -------------------------------------------------------------------------------------------------------- */
+
+/* gpa of such a row is a rate. */
+static void add_io(const char *name, uint64_t rate)
+{
+	struct bh_grant *row = add(BH_GRANT_VCPU, name, "second");
+
+	row->vector = 5;
+	row->gpa = rate;
+}
+
+static void check_io(void)
+{
+	noted.asked = 0;
+	add_io("echo", 2000);
+	start(1, 0);
+	CHECK(asked.kind == VCPU_IO && !strcmp(asked.name, "echo"));
+	CHECK_EQ(asked.percent, 5);
+	CHECK_EQ(asked.period, TICKS);
+	CHECK_EQ(noted.asked, 1);
+	CHECK_EQ(noted.distance, TICKS / 2); /* 500 us */
+	CHECK_EQ(noted.cost, BH_VCPU_TOP_HALF_NS / NS_PER_TICK);
+	CHECK_EQ(noted.before, vcpu_count - 1); /* the VCPU is asked for with its own line among those that interrupt */
+	CHECK_EQ(noted.limit, noted.distance);
+	said_count = 0;
+	run_vcpus(&(struct command_line){ .text = "" });
+	expect(vcpu_count - 1, "vcpu echo: 50 us of 1000 us; given 0 us in 0 us, background 0 us");
+}
+
+/* Who says nothing of his line has it as it is; where it would be too much it stays as it is, and he has no VCPU. */
+static void check_lines(void)
+{
+	noted.limit = noted.asked = 0;
+	add_io("free", 0);
+	start(1, 0);
+	CHECK_EQ(noted.asked, 0);
+	of_line = THREAD_E_LOAD;
+	add_io("storm", 100000);
+	add(BH_GRANT_VCPU, "calm", "first");
+	start(1, 1);
+	expect(0, "vcpu storm: its line interrupts too often for the VCPUs that there are");
+	CHECK_EQ(noted.asked, 1);
+	CHECK_EQ(noted.limit, 0);
+	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "calm"));
+	of_line = THREAD_OK;
+}
+
+/* The budget of a Main VCPU is no rate. */
+static void check_mains_have_no_line(void)
+{
+	noted.asked = 0;
+	add(BH_GRANT_VCPU, "plain", "first")->gpa = 2000;
+	start(1, 0);
+	CHECK_EQ(noted.asked, 0);
+	CHECK(asked.kind == VCPU_MAIN);
+}
+
+/* All of a core go by deadline, or none: before the first is made. Needs: there is none yet. */
+static void check_policy(void)
+{
+	add(BH_GRANT_DEVICE, "uart0", "first")->flags = BH_VCPU_EDF;
+	start(0, 0);
+	CHECK_EQ(by_deadline, 0);
+	add(BH_GRANT_VCPU, "unknown", "third");
+	add(BH_GRANT_VCPU, "unknown", "third")->flags = BH_VCPU_EDF;
+	start(0, 2);
+	CHECK_EQ(by_deadline, 1);
 }
 
 static void check_failures(void)
@@ -212,7 +360,18 @@ static void check_failures(void)
 	of_vcpu = THREAD_E_INVALID;
 	add(BH_GRANT_VCPU, "long", "first");
 	start(0, 1);
-	expect(0, "vcpu long: budget 0, or longer than its period");
+	expect(0, "vcpu long: budget 0, longer than its period, or less than a switch takes");
+	of_vcpu = THREAD_OK;
+	no_frames = true; /* asked for once a core */
+	fake_cpu.slot = 2;
+	add(BH_GRANT_VCPU, "nowhere", "first")->flags = 2;
+	start(0, 1);
+	expect(0, "vcpu nowhere: no memory is left for it");
+	fake_cpu.slot = 0;
+	of_vcpu = THREAD_E_FULL;
+	add(BH_GRANT_VCPU, "last", "first");
+	start(0, 1);
+	expect(0, "vcpu last: no rank is left");
 	of_vcpu = THREAD_OK;
 	of_begin = THREAD_E_NOMEM;
 	add(BH_GRANT_VCPU, "poor", "first");
@@ -229,13 +388,14 @@ static void check_failures(void)
 
 static void check_count(void)
 {
-	while (vcpu_count < ROWS) {
+	while (vcpus_thread(ROWS - 1) == NULL) {
 		add(BH_GRANT_VCPU, "more", "first");
 		start(1, 0);
 	}
 	add(BH_GRANT_VCPU, "too-many", "first");
 	start(0, 1);
-	expect(0, "vcpu too-many: there are 32 already");
+	expect(0, "vcpu too-many: there are too many already");
+	CHECK(vcpus_thread(ROWS) == NULL && vcpus_thread(0) == threads[0]);
 	page.grant_count = ~0U; /* no more rows than there are */
 	memset(page.grants, 0, sizeof(page.grants));
 	start(0, 0);
@@ -256,8 +416,13 @@ int main(void)
 {
 	clock_init(HZ);
 	check_none();
+	check_policy();
 	check_made();
 	check_refused();
+	check_load();
+	check_io();
+	check_lines();
+	check_mains_have_no_line();
 	check_failures();
 	check_command();
 	check_count();

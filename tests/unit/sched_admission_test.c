@@ -14,7 +14,7 @@ enum { SETS = 1500, LEAVES = 8, MOST = 4, MOST_TOPS = 2 };
 
 #define COUNT(array)        (sizeof(array) / sizeof((array)[0]))
 #define MAIN(c, t)          { .kind = VCPU_MAIN, .budget = (c), .period = (t) }
-#define IO(p, from, to)     { .kind = VCPU_IO, .percent = (p), .period = (from), .longest = (to) }
+#define IO(p, t)            { .kind = VCPU_IO, .percent = (p), .period = (t) }
 #define SET(array)          { .vcpus = (array), .vcpu_count = COUNT(array) }
 #define EDF_SET(array)      { .vcpus = (array), .vcpu_count = COUNT(array), .edf = true }
 #define CHECK_SAYS(set, is) CHECK_EQ(admission_test(&(set), &report), is)
@@ -72,10 +72,10 @@ static void bound_refuses_and_response_times_admit(void)
 /* The bound of RTAS 2011, with I/O VCPUs. */
 static void bound_with_io(void)
 {
-	const struct reservation two[] = { IO(10, 100, 100), MAIN(20, 100), MAIN(20, 100) };
-	const struct reservation three[] = { IO(10, 100, 100), IO(10, 100, 100), MAIN(20, 100), MAIN(20, 100), MAIN(20, 100) };
-	const struct reservation quest[] = { IO(10, 100, 100), IO(10, 100, 100), IO(10, 100, 100), MAIN(20, 100),
-					     MAIN(20, 100),    MAIN(20, 100),    MAIN(20, 100) };
+	const struct reservation two[] = { IO(10, 100), MAIN(20, 100), MAIN(20, 100) };
+	const struct reservation three[] = { IO(10, 100), IO(10, 100), MAIN(20, 100), MAIN(20, 100), MAIN(20, 100) };
+	const struct reservation quest[] = { IO(10, 100),   IO(10, 100),   IO(10, 100),  MAIN(20, 100),
+					     MAIN(20, 100), MAIN(20, 100), MAIN(20, 100) };
 	struct admission_set set = SET(two);
 
 	CHECK_SAYS(set, ADMISSION_OK);
@@ -121,7 +121,7 @@ static void terms(void)
 
 static void bound_needs_order(void)
 {
-	const struct reservation inverted[] = { MAIN(6, 40), MAIN(1, 6) }, long_io[] = { IO(20, 10, 50), IO(10, 10, 10), MAIN(1, 10) };
+	const struct reservation inverted[] = { MAIN(6, 40), MAIN(1, 6) }, long_io[] = { IO(20, 50), IO(10, 10), MAIN(1, 10) };
 	struct admission_set set = SET(inverted);
 
 	CHECK_SAYS(set, ADMISSION_E_LOAD);
@@ -158,7 +158,7 @@ static void pair_by_deadline(uint64_t blocking, unsigned top_halves, uint64_t sw
 static void by_deadline(void)
 {
 	const struct reservation fifths[] = { MAIN(20, 100), MAIN(20, 100), MAIN(20, 100), MAIN(20, 100), MAIN(20, 100) };
-	const struct reservation over[] = { MAIN(6, 10), MAIN(9, 19) }, io[] = { MAIN(4, 10), IO(10, 10, 10) };
+	const struct reservation over[] = { MAIN(6, 10), MAIN(9, 19) }, io[] = { MAIN(4, 10), IO(10, 10) };
 	const uint64_t t = ADMISSION_MOST_TICKS / 2 + 1, t2 = ADMISSION_MOST_TICKS - 1; /* their common multiple does not fit 64 bits */
 	const struct reservation wide[] = { MAIN(1, t), MAIN(1, t2) };
 	const struct reservation wide_over[] = { MAIN(t / 10 * 6, t), MAIN(t2 / 19 * 9, t2) };
@@ -188,7 +188,7 @@ static void by_deadline(void)
 static void what_would_fit(void)
 {
 	struct reservation late[] = { MAIN(10, 30), MAIN(10, 40), MAIN(12, 50) };
-	struct reservation io[] = { IO(40, 10, 10), MAIN(4, 10) };
+	struct reservation io[] = { IO(40, 10), MAIN(4, 10) };
 	struct admission_set set = SET(late);
 
 	CHECK_EQ(admission_fit(&set, &late[2]), 10);
@@ -260,12 +260,11 @@ static void mistakes(void)
 	wrong_vcpu((struct reservation)MAIN(0, 10), ADMISSION_E_BUDGET);
 	wrong_vcpu((struct reservation)MAIN(11, 10), ADMISSION_E_BUDGET);
 	wrong_vcpu((struct reservation)MAIN(UINT64_MAX, 10), ADMISSION_E_BUDGET);
-	wrong_vcpu((struct reservation)IO(0, 10, 10), ADMISSION_E_PERCENT);
-	wrong_vcpu((struct reservation)IO(101, 10, 10), ADMISSION_E_PERCENT);
-	wrong_vcpu((struct reservation)IO(9, 10, 20), ADMISSION_E_BUDGET);
-	wrong_vcpu((struct reservation)IO(10, 10, 9), ADMISSION_E_PERIOD);
-	wrong_vcpu((struct reservation)IO(10, 10, UINT64_MAX), ADMISSION_E_PERIOD);
-	wrong_vcpu((struct reservation)IO(10, 0, 10), ADMISSION_E_PERIOD);
+	wrong_vcpu((struct reservation)IO(0, 10), ADMISSION_E_PERCENT);
+	wrong_vcpu((struct reservation)IO(101, 10), ADMISSION_E_PERCENT);
+	wrong_vcpu((struct reservation)IO(9, 10), ADMISSION_E_BUDGET);
+	wrong_vcpu((struct reservation)IO(10, UINT64_MAX), ADMISSION_E_PERIOD);
+	wrong_vcpu((struct reservation)IO(10, 0), ADMISSION_E_PERIOD);
 	wrong_vcpu(blocked, ADMISSION_E_BLOCKING);
 	wrong_top_half((struct top_half){ 0, 1 }, ADMISSION_E_DISTANCE);
 	wrong_top_half((struct top_half){ UINT64_MAX, 1 }, ADMISSION_E_DISTANCE);
@@ -277,7 +276,7 @@ static void mistakes(void)
 
 static void below_a_switch(void)
 {
-	struct reservation vcpus[] = { MAIN(5, 10), MAIN(4, 100), IO(4, 100, 200) };
+	struct reservation vcpus[] = { MAIN(5, 10), MAIN(4, 100), IO(4, 100) };
 	struct admission_set set = SET(vcpus);
 
 	set.switch_cost = 5;
@@ -387,7 +386,7 @@ static void wake(struct world *world, unsigned n)
 	uint64_t at = world->now + lateness(world), period = one->period;
 
 	if (one->kind == VCPU_IO && n != world->victim)
-		period += below(one->longest - one->period + 1);
+		period += below(period + 1); /* whom it serves has a longer one: the scheduler takes its own */
 	sched_ready_for(&core, &vcpus[n], period, world->now);
 	if (at < world->decide_at)
 		world->decide_at = at;
@@ -507,7 +506,7 @@ static uint64_t done_behind(const struct admission_set *set, const char *script,
  * its own as ever: its I/O VCPU has the budget of its rank's period. */
 static void pieces_of_work(void)
 {
-	struct reservation pair[] = { IO(50, 10, 10), MAIN(2, 10) };
+	struct reservation pair[] = { IO(50, 10), MAIN(2, 10) };
 	const struct admission_set set = SET(pair);
 
 	CHECK_EQ(response_of(&set, 1), 8);
@@ -527,7 +526,6 @@ static void draw_vcpu(struct reservation *one, uint64_t period, bool with_io)
 	*one = (struct reservation)MAIN(1 + below(period / 2), period);
 	if (with_io && below(3) == 0)
 		*one = (struct reservation){ .kind = VCPU_IO, .percent = (uint32_t)(100 / period + 1 + below(30)), .period = period };
-	one->longest = period + (below(2) ? below(period) : 0);
 }
 
 static void draw(struct drawn *drawn, bool exact)

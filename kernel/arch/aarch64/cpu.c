@@ -10,7 +10,7 @@
 
 enum { KIND_SYNCHRONOUS = 4, KIND_USER_SYNCHRONOUS = 8, SPSR_DAIF = 0x3c0, SPSR_EL1H = 5 };
 
-extern const char vectors[], cpu_attempt_abandon[];
+extern const char vectors[], entries[], entries_end[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
 uint64_t attempt_stack[BH_MAX_SANDBOX_CORES]; /* vectors.S: by slot, where cpu_attempt waits; 0: no attempt under way */
 
@@ -66,6 +66,14 @@ static bool is_synchronous(uint64_t kind)
 	return kind == KIND_SYNCHRONOUS || kind == KIND_USER_SYNCHRONOUS;
 }
 
+/* A thread's own doing: that of its code, or of its stack, on which an interrupt found no room. */
+static bool is_of_thread(const struct cpu_frame *frame, uint64_t kind)
+{
+	if (kind != KIND_SYNCHRONOUS)
+		return false;
+	return cpu_frame_interrupts_enabled(frame) || (frame->elr >= (uint64_t)entries && frame->elr < (uint64_t)entries_end);
+}
+
 /* Field by field: a structure that is handed on is copied byte by byte, with interrupts masked. */
 static void describe(const struct cpu_frame *frame, uint64_t kind, struct fault *fault)
 {
@@ -74,6 +82,7 @@ static void describe(const struct cpu_frame *frame, uint64_t kind, struct fault 
 	fault->pc = frame->elr;
 	fault->address = SYSREG_READ(far_el1);
 	fault->is_sent = false;
+	fault->of_thread = is_of_thread(frame, kind);
 }
 
 /* An attempt is abandoned at the kernel's own level and in its own state, whichever it went to. */

@@ -14,10 +14,19 @@ static inline void cpu_interrupts_enable(void)
 	__asm__ volatile("msr daifclr, #2" ::: "memory");
 }
 
+static inline void cpu_touch_stack(void)
+{
+	uint64_t at;
+
+	__asm__ volatile("sub %0, sp, %1\n\tldr xzr, [%0]" : "=r"(at) : "i"(CPU_KERNEL_STACK_BYTES) : "memory");
+}
+
 static inline bool cpu_interrupts_disable(void)
 {
-	uint64_t daif = SYSREG_READ(daif);
+	uint64_t daif;
 
+	cpu_touch_stack();
+	daif = SYSREG_READ(daif);
 	__asm__ volatile("msr daifset, #2" ::: "memory");
 	return !(daif & PSTATE_I);
 }

@@ -7,6 +7,8 @@
 #define FRAME_SP_EL0    264
 #define CPU_FRAME_BYTES 272
 
+#define HANDLER_STACK_BYTES 2048 /* below the frame, for what is served on the stack that it came to: docs/decisions/scheduler.md */
+
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
 #include <stddef.h>

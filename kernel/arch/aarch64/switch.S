@@ -22,6 +22,14 @@ cpu_switch:
 	ldp	x29, x30, [sp], #THREAD_STATE_BYTES
 	ret
 
+	.globl	cpu_go_on_at
+cpu_go_on_at:
+	mov	sp, x0
+	mov	x0, x2
+	mov	x29, xzr
+	mov	x30, xzr
+	br	x1
+
 /* A thread's first instructions: x19 = begin, x20 = entry, x21 = argument. begin does not return. */
 	.globl	thread_start
 thread_start:

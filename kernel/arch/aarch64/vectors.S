@@ -4,6 +4,7 @@
  * compiler leaves x18 alone (-ffixed-x18), so an entry from the kernel may use it before anything is saved: interrupts note the time of
  * arrival in it with their first instruction, exceptions their kind. A program's x18 is its own: entries from EL0 save first, and note in x1.
  */
+#include "emergency.h"
 #include "frame.h"
 
 	.macro save_first
@@ -67,10 +68,18 @@
 	eret
 	.endm
 
+/* The MMU says whether there is room on the stack: Arm ARM, "AT S1E1W". If not, the core has another. */
 	.macro exception kind
 	.balign	128
+	sub	x18, sp, #CPU_FRAME_BYTES + HANDLER_STACK_BYTES
+	at	s1e1w, x18
+	isb
+	mrs	x18, par_el1
+	tbnz	x18, #0, 1f
 	mov	x18, #\kind
 	b	exception_common
+1:	mov	x18, #\kind
+	b	exception_without_stack
 	.endm
 
 	.macro interrupt
@@ -121,8 +130,24 @@ exception_common:
 	bl	cpu_exception
 	restore_and_return
 
+/* Registers are lost, and with them the way back: who had no room is not gone on with. */
+exception_without_stack:
+	mrs	x0, tpidr_el1
+	adrp	x1, emergency_stacks
+	add	x1, x1, :lo12:emergency_stacks
+	add	x0, x0, #1
+	add	x1, x1, x0, lsl #EMERGENCY_STACK_SHIFT
+	mov	sp, x1
+	b	exception_common
+
+/* Until entries_end it is a stack without room that faults, and nobody else. */
+	.globl	entries, entries_end
+entries:
 interrupt_common:
 	save
+	sub	x1, sp, #HANDLER_STACK_BYTES
+	ldr	xzr, [x1]
+entries_end:
 	adrp	x1, timer_hw_arrival
 	str	x18, [x1, :lo12:timer_hw_arrival]
 	mov	x0, sp

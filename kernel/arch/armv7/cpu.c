@@ -7,7 +7,7 @@
 #include "kernel/core/user.h"
 #include "timer_hw.h"
 
-extern const char vectors[], cpu_attempt_abandon[];
+extern const char vectors[], entries[], entries_end[], cpu_attempt_abandon[];
 uint64_t timer_hw_arrival;
 uintptr_t attempt_stack[BH_MAX_SANDBOX_CORES]; /* vectors.S: by slot, where cpu_attempt waits; 0: no attempt under way */
 
@@ -29,6 +29,14 @@ static const char *vector_name(uint32_t vector)
 	}
 }
 
+/* A thread's own doing: that of its code, or of its stack, on which something found no room. */
+static bool is_of_thread(const struct cpu_frame *frame)
+{
+	if (cpu_frame_is_user(frame))
+		return false;
+	return cpu_frame_interrupts_enabled(frame) || (frame->pc >= (uintptr_t)entries && frame->pc < (uintptr_t)entries_end);
+}
+
 /* ARMv7 ARM B3.13 "Exception reporting in a VMSA implementation": only aborts have a syndrome. */
 static void describe(const struct cpu_frame *frame, uint32_t vector, struct fault *fault)
 {
@@ -36,6 +44,7 @@ static void describe(const struct cpu_frame *frame, uint32_t vector, struct faul
 	fault->pc = frame->pc;
 	fault->syndrome = fault->address = 0;
 	fault->is_sent = false;
+	fault->of_thread = (vector == VECTOR_UNDEFINED || vector == VECTOR_PREFETCH || vector == VECTOR_DATA) && is_of_thread(frame);
 	if (vector == VECTOR_PREFETCH) {
 		fault->syndrome = SYSREG_READ(IFSR);
 		fault->address = SYSREG_READ(IFAR);
@@ -75,6 +84,7 @@ void cpu_exception(struct cpu_frame *frame, uint32_t vector)
 void cpu_init(void)
 {
 	SYSREG_WRITE(TPIDRPRW, 0);
+	__asm__ volatile("cps #0x17\n\tmov sp, %0\n\tcps #0x13" ::"r"(cpu_emergency_stack())); /* ABT mode's, and back to SVC mode */
 	SYSREG_WRITE(VBAR, (uintptr_t)vectors);
 	arch_isb();
 	__asm__ volatile("cpsie a" ::: "memory"); /* asynchronous aborts: better reported than pending for ever */

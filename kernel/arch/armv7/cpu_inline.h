@@ -13,10 +13,18 @@ static inline void cpu_interrupts_enable(void)
 	__asm__ volatile("cpsie i" ::: "memory");
 }
 
+static inline void cpu_touch_stack(void)
+{
+	uint32_t at;
+
+	__asm__ volatile("sub %0, sp, %1\n\tldr %0, [%0]" : "=r"(at) : "i"(CPU_KERNEL_STACK_BYTES) : "memory");
+}
+
 static inline bool cpu_interrupts_disable(void)
 {
 	uint32_t cpsr;
 
+	cpu_touch_stack();
 	__asm__ volatile("mrs %0, cpsr\n\tcpsid i" : "=r"(cpsr)::"memory");
 	return !(cpsr & CPSR_I);
 }

@@ -4,6 +4,7 @@
 
 #ifdef __ASSEMBLER__ /* for C, in sysreg.h */
 #define MODE_IRQ 0x12
+#define MODE_ABT 0x17
 #define MODE_SVC 0x13
 #define CPSR_T   (1 << 5)
 #endif
@@ -18,6 +19,8 @@
 #define VECTOR_FIQ        7
 
 #define FRAME_USER_BYTES 8 /* user_sp, user_lr */
+
+#define HANDLER_STACK_BYTES 2048 /* below the frame, for what is served on the stack that it came to: docs/decisions/scheduler.md */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>

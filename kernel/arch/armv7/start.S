@@ -3,6 +3,8 @@
  * First instructions. SVC mode, MMU off, interrupts masked, r0 = struct bh_info or 0 (abi/guest.h; the bare emulator enters an
  * ELF with r0 = 0). The stack that a monitor gives is not used: our own is the same in both worlds.
  */
+#include "emergency.h"
+
 	.syntax	unified
 	.arm
 	.section .text.start, "ax"
@@ -34,6 +36,12 @@ core_start:
 	mov	r0, #0
 	mcr	p15, 0, r1, c13, c0, 4	/* TPIDRPRW: slot */
 	mov	sp, r2
+	ldr	r9, =emergency_stacks
+	add	r1, r1, #1
+	add	r9, r9, r1, lsl #EMERGENCY_STACK_SHIFT
+	cps	#0x17			/* ABT mode */
+	mov	sp, r9
+	cps	#0x13			/* SVC mode */
 	mcr	p15, 0, r3, c10, c2, 0	/* MAIR0 */
 	mcr	p15, 0, r4, c2, c0, 2	/* TTBCR */
 	mcrr	p15, 0, r5, r0, c2	/* TTBR0 */

@@ -13,6 +13,14 @@ cpu_switch:
 	mov	sp, r1
 	pop	{r3-r11, pc}
 
+	.globl	cpu_go_on_at
+	.type	cpu_go_on_at, %function
+cpu_go_on_at:
+	mov	sp, r0
+	mov	r0, r2
+	mov	lr, #0
+	bx	r1
+
 /* A thread's first instructions: r4 = begin, r5 = entry, r6 = argument. begin does not return. */
 	.globl	thread_start
 	.type	thread_start, %function

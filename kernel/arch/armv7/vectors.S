@@ -12,7 +12,8 @@
 
 	.section .text.vectors, "ax"
 	.balign	32
-	.globl	vectors
+	.globl	vectors, entries, entries_end
+entries: /* until entries_end it is a stack without room that faults, and nobody else */
 vectors:
 	b	unused
 	b	undefined
@@ -37,7 +38,6 @@ vectors:
 	exception unused, VECTOR_UNUSED, 0
 	exception supervisor, VECTOR_SUPERVISOR, 0
 	exception prefetch, VECTOR_PREFETCH, 4
-	exception data, VECTOR_DATA, 8
 	exception hypervisor, VECTOR_HYPERVISOR, 0
 	exception fast_interrupt, VECTOR_FIQ, 4
 
@@ -51,7 +51,37 @@ undefined: /* ahead by one instruction, of two bytes in Thumb state */
 	subne	r2, r2, #2
 	str	r2, [sp, #14 * 4]
 	mov	r1, #VECTOR_UNDEFINED
+	b	exception_common
+
+/*
+ * The MMU says whether there is room on SVC mode's stack: ARMv7 ARM B3.12.7 "Virtual Address to Physical Address translation operations". If
+ * not, the core has another, which is this mode's own. Registers and the way back are good in both cases.
+ */
+data:
+	sub	lr, lr, #8
+	srsdb	sp!, #MODE_ABT
+	push	{r0, r1}
+	cps	#MODE_SVC
+	sub	r0, sp, #HANDLER_STACK_BYTES
+	sub	r0, r0, #16 * 4 + FRAME_USER_BYTES
+	cps	#MODE_ABT
+	mcr	p15, 0, r0, c7, c8, 1	/* ATS1CPW */
+	isb
+	mrc	p15, 0, r0, c7, c4, 0	/* PAR */
+	tst	r0, #1			/* F */
+	beq	1f
+	add	r0, sp, #16
+	cps	#MODE_SVC
+	mov	sp, r0
+	cps	#MODE_ABT
+1:	pop	{r0, r1}
+	add	sp, sp, #8
+	srsdb	sp!, #MODE_SVC
+	cps	#MODE_SVC
+	push	{r0-r12, lr}
+	mov	r1, #VECTOR_DATA
 exception_common:
+	ldr	r4, [sp, #-HANDLER_STACK_BYTES]
 	mov	r4, sp
 	sub	r0, sp, #FRAME_USER_BYTES
 	bic	sp, r0, #7 /* as the procedure call standard has it, wherever the exception struck */
@@ -70,6 +100,8 @@ interrupt:
 	srsdb	sp!, #MODE_SVC
 	cps	#MODE_SVC
 	push	{r0-r12, lr}
+	ldr	r1, [sp, #-HANDLER_STACK_BYTES]
+entries_end:
 	cps	#MODE_IRQ
 	mov	r1, sp
 	cps	#MODE_SVC

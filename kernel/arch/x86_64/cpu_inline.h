@@ -16,10 +16,16 @@ static inline void cpu_interrupts_enable(void)
 	__asm__ volatile("sti" ::: "memory");
 }
 
+static inline void cpu_touch_stack(void)
+{
+	__asm__ volatile("testb $0, %c0(%%rsp)" ::"i"(-CPU_KERNEL_STACK_BYTES) : "memory", "cc");
+}
+
 static inline bool cpu_interrupts_disable(void)
 {
 	uint64_t rflags;
 
+	cpu_touch_stack();
 	__asm__ volatile("pushfq\n\tpop %0\n\tcli" : "=r"(rflags)::"memory");
 	return rflags & RFLAGS_IF;
 }

@@ -18,7 +18,7 @@
 #include "kernel/core/space.h"
 #include "segments.h"
 
-enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, STACK_BYTES = 4096, VECTOR_DF = 8 };
+enum { GATE_INTERRUPT_PRESENT = 0x8e, TSS_AVAILABLE_PRESENT = 0x89, STACK_BYTES = EMERGENCY_STACK_BYTES, VECTOR_DF = 8 };
 enum { IST_PROGRAM = 1, IST_DF, IST_NMI, STACKS = IST_NMI }; /* IST_PROGRAM: descriptors_set_vector */
 
 struct gate {
@@ -73,6 +73,13 @@ static uint64_t top_of(unsigned slot, unsigned ist)
 uint64_t descriptors_own_stack(void)
 {
 	return top_of(cpu_slot(), IST_PROGRAM);
+}
+
+uint64_t emergency_tops[BH_MAX_SANDBOX_CORES]; /* vectors.S: of the stacks for double faults, by slot */
+
+uint64_t descriptors_emergency_stack(void)
+{
+	return emergency_tops[cpu_slot()];
 }
 
 void descriptors_take_stacks(void)
@@ -136,6 +143,7 @@ static void tss_init(unsigned slot)
 		tss[slot].ist[ist - 1][0] = (uint32_t)top_of(slot, ist);
 		tss[slot].ist[ist - 1][1] = (uint32_t)(top_of(slot, ist) >> 32);
 	}
+	emergency_tops[slot] = top_of(slot, IST_DF);
 	tss[slot].io_map = sizeof(tss[slot]);
 	descriptor[0] = (sizeof(tss[slot]) - 1) | (base & 0xffffff) << 16 | (uint64_t)TSS_AVAILABLE_PRESENT << 40 |
 			(base >> 24 & 0xff) << 56;

@@ -31,3 +31,6 @@ void descriptors_set_user_entry_stack(uint64_t top);
 
 /* Top of the stack that those vectors are taken on, on this core. */
 uint64_t descriptors_own_stack(void);
+
+/* Top of the stack for double faults, on this core. */
+uint64_t descriptors_emergency_stack(void);

@@ -5,9 +5,14 @@
 #define VECTOR_BYTES    16
 #define VECTOR_CALL     256 /* in the frame of a call by SYSCALL, which has no vector */
 #define CPU_FRAME_BYTES 176
+#define FRAME_CS        144
+#define VECTOR_PF       14
+
+#define HANDLER_STACK_BYTES 2048 /* below the frame, for what is served on the stack that it came to: docs/decisions/scheduler.md */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { VECTORS = 256 };
@@ -20,6 +25,7 @@ struct cpu_frame {
 	uint64_t rip, cs, rflags, rsp, ss; /* the processor's part */
 };
 _Static_assert(sizeof(struct cpu_frame) == CPU_FRAME_BYTES, "vectors.S");
+_Static_assert(offsetof(struct cpu_frame, cs) == FRAME_CS, "vectors.S");
 
 /* What core/cpu.h says of them. */
 static inline bool cpu_frame_is_user(const struct cpu_frame *frame)

@@ -14,6 +14,8 @@
 
 #define TSS_DESCRIPTOR_BYTES 16
 
+#define EMERGENCY_STACK_BYTES 4096
+
 #define BOOT_MAPPED 0x40000000 /* bytes that start-up's tables map, one to one: start.S */
 
 /* In a TSS: the stack for what comes from ring 3, and that of ring 2, which nobody has. APM vol. 2, 12.2.5 "64-Bit TSS". */

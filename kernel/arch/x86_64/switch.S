@@ -19,6 +19,14 @@ cpu_switch:
 	pop	%rbx
 	ret
 
+	.globl	cpu_go_on_at
+cpu_go_on_at:
+	mov	%rdi, %rsp
+	mov	%rdx, %rdi
+	xor	%ebp, %ebp
+	call	*%rsi
+	ud2
+
 /* A thread's first instructions: RBX = begin, RBP = entry, R12 = argument. begin does not return. */
 	.globl	thread_start
 thread_start:

@@ -28,10 +28,18 @@
 	push	%r15
 	.endm
 
+/* Place of this core in a table of words, to RAX: TSS descriptors are 16 bytes, words 8. */
+	.macro slot_times_8
+	str	%ax
+	movzwl	%ax, %eax
+	sub	$SELECTOR_TSS, %eax
+	shr	%eax
+	.endm
+
 	.text
 	.balign	VECTOR_BYTES
-	.globl	vectors
-vectors:
+	.globl	vectors, entries_end
+vectors:	/* until entries_end it is a stack without room that faults, and nobody else */
 	.set	n, 0
 	.rept	256
 	.balign	VECTOR_BYTES
@@ -39,13 +47,41 @@ vectors:
 	push	$0
 	.endif
 	push	$n
+	.if	n == VECTOR_PF
+	jmp	vector_page_fault
+	.else
 	jmp	vector_common
+	.endif
 	.set	n, n + 1
 	.endr
 
+/*
+ * What a touch raises. The kernel's goes to C on the emergency stack, which double faults come on, too; the frame lies where it has found
+ * room, and where it has not, it is a double fault.
+ */
+vector_page_fault:
+	save_registers
+	testb	$3, FRAME_CS(%rsp)
+	jnz	1f
+	slot_times_8
+	mov	emergency_tops(%rax), %rax
+	mov	%rax, %rdx
+	sub	%rsp, %rdx
+	cmp	$EMERGENCY_STACK_BYTES, %rdx
+	jb	1f			/* it is on that stack already */
+	mov	%rsp, %rbx
+	mov	%rsp, %rdi
+	mov	%rax, %rsp
+	cld
+	call	cpu_vector
+	mov	%rbx, %rsp
+	jmp	frame_return
+
 vector_common:
 	save_registers
-	mov	%rsp, %rdi
+	testb	$0, -HANDLER_STACK_BYTES(%rsp)
+entries_end:
+1:	mov	%rsp, %rdi
 	cld
 	call	cpu_vector
 frame_return:
@@ -132,12 +168,9 @@ vector_measure_kept:
 	pop	%rax
 	iretq
 
-/* Place of this core's word in attempt_stack, to RAX: TSS descriptors are 16 bytes, these words 8. */
+/* Place of this core's word in attempt_stack, to RAX. */
 	.macro attempt_of_core
-	str	%ax
-	movzwl	%ax, %eax
-	sub	$SELECTOR_TSS, %eax
-	shr	%eax
+	slot_times_8
 	add	$attempt_stack, %rax
 	.endm
 

@@ -16,6 +16,7 @@
 #include "probe/mapping.h"
 #include "probe/bench.h"
 #include "probe/campaign.h"
+#include "probe/ends.h"
 #include "probe/gate.h"
 #include "probe/lives.h"
 #include "probe/pair.h"
@@ -186,6 +187,13 @@ static void run_sweep(const struct command_line *line)
 		console_say("no such command: sweep=%s", line->text);
 }
 
+/* ends=KIND */
+static void run_ends(const struct command_line *line)
+{
+	if (!ends_run(line->text))
+		console_say("no such command: ends=%s", line->text);
+}
+
 /* user=KIND */
 static void run_user(const struct command_line *line)
 {
@@ -223,5 +231,6 @@ const struct command program_commands[] = {
 	{ "sentinel", 0, run_sentinel },
 	{ "sweep", 0, run_sweep },
 	{ "user", 0, run_user },
+	{ "ends", 0, run_ends },
 	{ NULL, 0, NULL },
 };

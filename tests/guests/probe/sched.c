@@ -57,11 +57,13 @@ static bool done(void)
 
 /* ---- Who takes part ------------------------------------------------------------------------------------------------- */
 
-/* `urgent` comes before `usual`, on which `high` comes before `low` and `other`; `spent` has little budget. */
-static struct thread_vcpu usual, urgent, spent, late;
-static struct semaphore begin[5], finished;
-static struct thread worker[5];
-static void (*work[5])(void);
+/* By rank: urgent and spent, usual, the main program, late, latest. `spent` has little budget. On `usual`, `high` comes before `low` and
+ * `other`. */
+static struct thread_vcpu usual, urgent, spent, late, latest;
+enum { LOW, OTHER, HIGH, URGENT, SPENT, LATE, LATEST, WORKERS };
+static struct semaphore begin[WORKERS], finished;
+static struct thread worker[WORKERS];
+static void (*work[WORKERS])(void);
 
 static void live(void *argument)
 {
@@ -74,8 +76,6 @@ static void live(void *argument)
 		semaphore_give(&finished);
 	}
 }
-
-enum { LOW, OTHER, HIGH, URGENT, SPENT };
 
 static bool make(unsigned self, struct thread_vcpu *on, unsigned level)
 {
@@ -93,8 +93,10 @@ static bool make_all(void)
 	       thread_make_vcpu(&urgent, "urgent", clock_from_ns(SHORT_NS - 1000), clock_from_ns(SHORT_NS)) == THREAD_OK &&
 	       thread_make_vcpu(&spent, "spent", clock_from_ns(SHORT_BUDGET_NS), clock_from_ns(SHORT_NS)) == THREAD_OK &&
 	       thread_make_vcpu(&late, "late", clock_from_ns(LONG_NS), clock_from_ns(10 * LONG_NS)) == THREAD_OK &&
+	       thread_make_vcpu(&latest, "latest", clock_from_ns(LONG_NS), clock_from_ns(20 * LONG_NS)) == THREAD_OK &&
 	       make(LOW, &usual, LEVEL_LOW) && make(OTHER, &usual, LEVEL_LOW) && make(HIGH, &usual, LEVEL_HIGH) &&
-	       make(URGENT, &urgent, LEVEL_LOW) && make(SPENT, &spent, LEVEL_LOW);
+	       make(URGENT, &urgent, LEVEL_LOW) && make(SPENT, &spent, LEVEL_LOW) && make(LATE, &late, LEVEL_LOW) &&
+	       make(LATEST, &latest, LEVEL_LOW);
 	return made;
 }
 
@@ -279,13 +281,14 @@ static void spin(void)
 
 static volatile uint64_t last[2]; /* read by the one with little budget, and by who runs after it */
 
-/* What the other one read last: if it was after our own last read, we had not run since. Taken again if it has run meanwhile. */
+/* What the other one read last: if it was after our own last read, we had not run since. Who was stopped between the two reads notes it
+ * in the next round: a round that always stops at the same place would be lost each time. */
 static void follow(volatile uint64_t *own, const volatile uint64_t *other)
 {
 	while (!done()) {
-		uint64_t theirs = *other, now = arch_counter();
+		uint64_t now = arch_counter(), theirs = *other;
 
-		if (theirs > *own && theirs == *other) {
+		if (theirs > *own && theirs < now) {
 			from = theirs;
 			note(now);
 		}
@@ -319,24 +322,47 @@ static void come_after(void)
 
 static void exit_at_once(void *argument) {}
 
-/* On a stack that lies there, and after who makes it: what is measured is the thread. It is the same stack for all: none has left
- * anything there that the next one destroys. */
-static void measure_making(void)
+static void release(void)
+{
+	while (!done())
+		semaphore_give(&ping);
+}
+
+/* After who makes it, on a stack that lies there. `helper` comes after each: when it runs, the thread has ended, and its stack is free.
+ * It is no sleep that waits for that: the timer's interrupt would be charged to who sleeps. */
+static void measure_making(unsigned helper, uintptr_t stack, const char *what)
 {
 	static struct thread made[ROUNDS];
-	uintptr_t stack = stacks_take();
 
-	for (unsigned n = 0; n < ROUNDS && stack; n++) {
+	work[helper] = release;
+	semaphore_give(&begin[helper]);
+	for (unsigned n = 0; n < ROUNDS && semaphore_take(&ping, TIMER_NEVER) == THREAD_OK; n++) {
 		from = arch_counter();
-		if (thread_make(&made[n], &late, "made", LEVEL_LOW, stack, exit_at_once, NULL) == THREAD_OK)
+		if (thread_make(&made[n], &late, "made", LEVEL_HIGH, stack, exit_at_once, NULL) == THREAD_OK)
 			note(arch_counter());
 	}
+	if (semaphore_take(&finished, TIMER_NEVER) == THREAD_OK)
+		say(what);
+}
+
+/* On a VCPU that has a thread that is ready, and on one that sleeps. */
+static void measure_both_makings(void)
+{
+	uintptr_t stack = stacks_take();
+
+	if (!stack)
+		return;
+	measure_making(LATE, stack, "make");
+	measure_making(LATEST, stack, "make-first");
 }
 
 enum { MOST_VCPUS = 1024, WORD_FRAMES = sizeof(uint64_t) * 4 * MOST_VCPUS / FRAME_BYTES };
 enum { POINTER_FRAMES = sizeof(uint64_t) * MOST_VCPUS / FRAME_BYTES, VCPU_FRAMES = sizeof(struct vcpu) * MOST_VCPUS / FRAME_BYTES };
 
-/* A scheduler of its own, all of its VCPUs ready: a tick is charged, and the first one has or has not budget. */
+enum { BUDGET = 10, STEP = 7, SETTLED_PERIODS = 3 };
+
+/* A scheduler of its own, all of its VCPUs ready. Before the first sample each has used its budget up and has had it back: otherwise of
+ * many only a few would have run, and no replenishment would come. */
 static void measure_decisions(unsigned count, const char *what)
 {
 	uint64_t words = frames_take_run(WORD_FRAMES, 1, FRAME_PROGRAM);
@@ -344,6 +370,7 @@ static void measure_decisions(unsigned count, const char *what)
 	uint64_t vcpus = frames_take_run(VCPU_FRAMES, 1, FRAME_PROGRAM);
 	struct vcpu *all = (struct vcpu *)(uintptr_t)vcpus;
 	struct sched core;
+	uint64_t longest = 12ULL * count, now = 0;
 	unsigned leaves = 1;
 
 	if (!words || !pointers || !vcpus)
@@ -352,11 +379,13 @@ static void measure_decisions(unsigned count, const char *what)
 		leaves *= 2;
 	sched_init(&core, (uint64_t *)(uintptr_t)words, (struct vcpu **)(uintptr_t)pointers, leaves, 0);
 	for (unsigned n = 0; n < count; n++) {
-		(void)!sched_add_main(&core, &all[n], 10, 11ULL * count + n, SPORADIC_MOST_ENTRIES, 0);
+		(void)!sched_add_main(&core, &all[n], BUDGET, 11ULL * count + n, SPORADIC_MOST_ENTRIES, 0);
 		sched_ready(&core, &all[n], 0);
 	}
 	cpu_interrupts_disable();
-	for (uint64_t now = 0; !done(); now += 7) {
+	for (; now < SETTLED_PERIODS * longest; now += STEP)
+		sched_decide(&core, now);
+	for (; !done(); now += STEP) {
 		from = arch_counter();
 		sched_decide(&core, now);
 		timer_limit(from + 1000000000 + now);
@@ -393,8 +422,7 @@ void sched_measure(void)
 	together(LOW, nothing, HIGH, sleep_often, "expiry-idle");
 	together(LOW, come_after, SPENT, spend_quietly, "budget-end");
 	together(LOW, look_on, SPENT, spend, "refill");
-	measure_making();
-	say("make");
+	measure_both_makings();
 	measure_decisions(1, "decision-1");
 	measure_decisions(24, "decision-24");
 	measure_decisions(1000, "decision-1000");

@@ -15,7 +15,8 @@ from math import ceil
 
 MOST_TICKS = 1 << 44  # of a period, as in the kernel
 MOST_OF_EACH = 64  # VCPUs, top halves, as there
-MOST_STEPS = 100_000  # towards a response time, or from deadline to deadline; what takes more is refused
+MOST_STEPS = 10_000  # towards a response time, as in the kernel; what takes more is refused
+MOST_DEADLINES = 100_000  # likewise; the kernel looks at fewer of them, but not always at fewer than its limit
 
 
 class TooLong(Exception):
@@ -31,10 +32,6 @@ class MainVcpu:
     budget: int
     period: int
     blocking: int = 0
-
-    @property
-    def longest(self) -> int:
-        return self.period
 
     @property
     def utilization(self) -> Fraction:
@@ -55,8 +52,7 @@ class MainVcpu:
 @dataclass(frozen=True)
 class IoVcpu:
     percent: int
-    period: int  # the shortest of those it serves, by which it has its rank
-    longest: int  # the longest
+    period: int  # by which it has its rank; whom it serves with a longer one has the budget of this one
     blocking: int = 0
 
     @property
@@ -72,9 +68,8 @@ class IoVcpu:
         return self.period * self.percent // 100
 
     def work(self, span: int) -> int:
-        """At its rate until one whole budget, the largest, ends the span."""
-        budget = self.longest * self.percent // 100
-        return budget + max(0, span - budget) * self.percent // 100
+        """At its rate until one whole budget ends the span."""
+        return self.budget + max(0, span - self.budget) * self.percent // 100
 
     def complaint(self) -> str:
         if not 0 < self.percent <= 100:
@@ -86,8 +81,8 @@ Vcpu = MainVcpu | IoVcpu
 
 
 def _complaint(vcpu: Vcpu, switch_cost: int) -> str:
-    if not 0 < vcpu.period <= vcpu.longest <= MOST_TICKS:
-        return f"period {vcpu.period}, at most {vcpu.longest}, is not in 1 .. {MOST_TICKS}"
+    if not 0 < vcpu.period <= MOST_TICKS:
+        return f"period {vcpu.period} is not in 1 .. {MOST_TICKS}"
     if text := vcpu.complaint():
         return text
     if vcpu.budget < switch_cost:
@@ -163,9 +158,9 @@ def bound_asked(core: Reservations) -> Fraction:
 
 
 def bound_applies(core: Reservations) -> bool:
-    """No Main VCPU comes after one that may have a longer period."""
+    """No Main VCPU comes after one that has a longer period."""
     return all(
-        before.longest <= one.period for rank, one in enumerate(core.vcpus) if isinstance(one, MainVcpu) for before in core.vcpus[:rank]
+        before.period <= one.period for rank, one in enumerate(core.vcpus) if isinstance(one, MainVcpu) for before in core.vcpus[:rank]
     )
 
 
@@ -202,6 +197,7 @@ class Verdict:
     exact: bool
     asked: Fraction
     text: str = ""  # why not
+    late: int | None = None  # the deadline that is missed
 
 
 def judge_by_rank(core: Reservations) -> Verdict:
@@ -239,8 +235,8 @@ def first_late_deadline(core: Reservations) -> int | None:
     for count, (time, _) in enumerate(groupby(deadlines)):
         if demand_until(core, time) > time:
             return time
-        if count == MOST_STEPS:
-            raise TooLong(f"there are more than {MOST_STEPS} deadlines to look at")
+        if count == MOST_DEADLINES:
+            raise TooLong(f"there are more than {MOST_DEADLINES} deadlines to look at")
     return None
 
 
@@ -264,7 +260,7 @@ def judge_by_deadline(core: Reservations) -> Verdict:
     except TooLong as many:
         return Verdict(False, False, used, str(many))
     text = "" if late is None else f"by {late} there is work for {demand_until(core, late)}"
-    return Verdict(late is None, core.exact, used, text)
+    return Verdict(late is None, core.exact, used, text, late)
 
 
 # ---- what would fit -----------------------------------------------------------------------------------------------------------

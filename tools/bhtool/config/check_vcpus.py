@@ -8,7 +8,23 @@ from collections.abc import Iterator
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.rule import Finding
 from bhtool.config.schedulability import misses_of
-from bhtool.config.vcpus import BUDGET, CORE, MAIN_PROGRAM, OF_IO, OF_MAIN, PERIOD, RATE, SCHEDULER, SERVES, SHARE, Vcpu, is_main
+from bhtool.config.vcpus import (
+    BUDGET,
+    CORE,
+    MAIN_PROGRAM,
+    MOST_RATE_HZ,
+    OF_IO,
+    OF_MAIN,
+    PERIOD,
+    RATE,
+    SCHEDULER,
+    SERVES,
+    SHARE,
+    SWITCH_NS,
+    Vcpu,
+    is_main,
+    period_of,
+)
 
 MOST_VCPUS = 16  # of a sandbox: its information page has room for them beside what it owns
 WHOLE = 100  # percent
@@ -26,16 +42,19 @@ def _quoted(names: list[str]) -> str:
 
 def not_yet(domains: Domains) -> Iterator[Finding]:
     """What the sandbox kernel cannot do so far: kernel/core/vcpus.c says the same of a table that asks for it."""
-    for sandbox in domains.sandboxes:
-        if sandbox.is_edf and not sandbox.is_linux:
-            yield Finding(sandbox.where(SCHEDULER), f"VCPUs by deadline (`{SCHEDULER}` of `{sandbox.name}`)")
     for sandbox, vcpu in _each(domains):
         if sandbox.is_linux:
             continue
-        if vcpu.is_io:
-            yield Finding(vcpu.location, f"an I/O VCPU (child `{vcpu.name}`)")
-        elif any(core.node in vcpu.core_nodes for core in sandbox.cores[1:]):
-            yield Finding(vcpu.where(CORE), f"a VCPU on another core than the sandbox's first (child `{vcpu.name}`)")
+        if vcpu.is_io and sandbox.is_edf:
+            yield Finding(
+                vcpu.location, f"an I/O VCPU (child `{vcpu.name}`) where VCPUs go by deadline: it is not known what they could be promised"
+            )
+            continue
+        if vcpu.is_io and not any(one.is_uart for one in sandbox.devices if one.node in vcpu.served_nodes):
+            yield Finding(vcpu.where(SERVES), f"an I/O VCPU for anything but a UART (child `{vcpu.name}`)")
+        if vcpu.is_io and any(core.node in vcpu.core_nodes for core in sandbox.cores[1:]):
+            text = f"an I/O VCPU on another core than the sandbox's first, which is interrupted (child `{vcpu.name}`)"
+            yield Finding(vcpu.where(CORE), text)
 
 
 def is_one_kind(domains: Domains) -> Iterator[Finding]:
@@ -93,11 +112,18 @@ def serves_its_own(domains: Domains) -> Iterator[Finding]:
 
 
 def share_in_range(domains: Domains) -> Iterator[Finding]:
-    for _, vcpu in _each(domains):
+    for sandbox, vcpu in _each(domains):
+        budget_ns = vcpu.share_ns(period_of(vcpu, sandbox.vcpus))
         if vcpu.has(SHARE) and not 1 <= vcpu.percent <= WHOLE:
             yield Finding(vcpu.where(SHARE), f"`{vcpu.name}` may take {vcpu.percent:,} percent of its core")
+        elif vcpu.is_io and 0 < budget_ns < SWITCH_NS:
+            text = f"`{vcpu.name}` may take {budget_ns:,} ns of each of its periods, and a switch takes {SWITCH_NS:,} ns"
+            yield Finding(vcpu.where(SHARE), text)
         if vcpu.has(RATE) and vcpu.rate_hz == 0:
             yield Finding(vcpu.where(RATE), f"the device of `{vcpu.name}` may interrupt 0 times in a second")
+        elif vcpu.rate_hz > MOST_RATE_HZ:
+            text = f"the device of `{vcpu.name}` may interrupt {vcpu.rate_hz:,} times in a second, and {MOST_RATE_HZ:,} take all of a core"
+            yield Finding(vcpu.where(RATE), text)
 
 
 def named_once(domains: Domains) -> Iterator[Finding]:

@@ -41,8 +41,8 @@ VCPU_RULES = (
     ),
     Rule(
         "BH-R146",
-        "An I/O VCPU has from 1 to 100 percent of its core, and its device interrupts at least once in a second.",
-        "choose a share from 1 to 100, and a rate of 1 or more",
+        "An I/O VCPU has from 1 to 100 percent of its core, 1 us or more of each period, and its device interrupts from 1 to 500,000 times in a second.",
+        "choose a share from 1 to 100 that is 1 us or more, and a rate from 1 to 500,000",
         vcpus.share_in_range,
     ),
     Rule(

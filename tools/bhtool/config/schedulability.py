@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the configured VCPUs ask of each core, judged by the tests of admission.py, in microseconds.
+"""What the configured VCPUs ask of each core, judged by the tests of admission.py, in nanoseconds.
 
-The set of a core is what its kernel makes there: the main program's VCPU, then those of the partition file, ranked by period. What top halves
-and switches take has not been measured yet, and is not in it.
+The set of a core is what its kernel makes there: the main program's VCPU, then those of the partition file, ranked by period; top halves of lines
+whose rate is limited; and what a switch takes. kernel/core/admit.c makes the same of the VCPUs that it has, in ticks of its clock.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bhtool.abi import lib
 from bhtool.config.admission import (
     MOST_STEPS,
     BadReservation,
@@ -17,9 +18,12 @@ from bhtool.config.admission import (
     MainVcpu,
     Reservations,
     TooLong,
+    TopHalf,
+    Verdict,
     admitted_by_bound,
     bound_asked,
     demand,
+    demand_until,
     judge_by_deadline,
     judge_by_rank,
     largest_fit,
@@ -28,7 +32,15 @@ from bhtool.config.admission import (
 from bhtool.config.domains import Sandbox
 from bhtool.config.machine import Core
 from bhtool.config.plan import CoreLoad, VcpuLoad
-from bhtool.config.vcpus import MAIN_BUDGET_US, MAIN_PERIOD_US, MAIN_PROGRAM, Vcpu, period_of
+from bhtool.config.vcpus import MAIN_PERIOD_US, MAIN_PROGRAM, Vcpu, period_of
+
+NS_PER_US = 1000
+NS_PER_S = 1_000_000_000
+
+
+def _us(span: int) -> int:
+    """Of a span in ns, rounded up."""
+    return -(-span // NS_PER_US)
 
 
 @dataclass(frozen=True)
@@ -67,18 +79,20 @@ def core_sets(sandbox: Sandbox) -> list[CoreSet]:
 
 
 def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu]) -> CoreSet:
-    def period(one: Vcpu | None) -> int:
-        return period_of(one, sandbox.vcpus) if one else MAIN_PERIOD_US
+    top_halves = tuple(TopHalf(NS_PER_S // one.rate_hz, lib.BH_VCPU_TOP_HALF_NS) for one in vcpus if one.rate_hz)
+    once = sum(one.cost for one in top_halves)  # each may come once more than its rate says
 
-    longest = max(period(one) for one in (None, *vcpus) if one is None or not one.is_io)
+    def period(one: Vcpu | None) -> int:
+        return (period_of(one, sandbox.vcpus) if one else MAIN_PERIOD_US) * NS_PER_US
 
     def reservation(one: Vcpu | None) -> MainVcpu | IoVcpu:
         if one is None:
-            return MainVcpu(MAIN_BUDGET_US, MAIN_PERIOD_US)
-        return IoVcpu(one.percent, period(one), max(longest, period(one))) if one.is_io else MainVcpu(one.budget_us, period(one))
+            return MainVcpu(lib.BH_VCPU_MAIN_BUDGET_NS, period(one), once)
+        return IoVcpu(one.percent, period(one), once) if one.is_io else MainVcpu(one.budget_us * NS_PER_US, period(one), once)
 
     ranked = tuple(sorted((None, *vcpus), key=period))  # of equal ones, the first that is made comes first
-    return CoreSet(core, sandbox.is_edf, ranked, Reservations(tuple(reservation(one) for one in ranked)))
+    reservations = Reservations(tuple(reservation(one) for one in ranked), top_halves, lib.BH_VCPU_SWITCH_NS)
+    return CoreSet(core, sandbox.is_edf, ranked, reservations)
 
 
 def loads_of(sandbox: Sandbox) -> list[CoreLoad]:
@@ -94,7 +108,13 @@ def misses_of(sandbox: Sandbox) -> Iterator[Miss]:
             continue
         if not verdict.admitted:
             vcpu, fit = _would_fit(one)
-            yield Miss(_load(one), verdict.text if one.edf else _who_is_late(one), vcpu, fit)
+            yield Miss(_load(one), _what_is_late(one, verdict) if one.edf else _who_is_late(one), vcpu, fit)
+
+
+def _largest_fit(one: CoreSet, rank: int) -> int:
+    """In percent or us."""
+    fit = largest_fit(one.reservations, rank, judge_by_deadline if one.edf else judge_by_rank)
+    return fit if isinstance(one.reservations.vcpus[rank], IoVcpu) else fit // NS_PER_US
 
 
 def _load(one: CoreSet) -> CoreLoad:
@@ -115,10 +135,10 @@ def _vcpu_load(one: CoreSet, rank: int) -> VcpuLoad:
     return VcpuLoad(
         name=one.name(rank),
         kind="io" if isinstance(each, IoVcpu) else "main",
-        budget_us=each.budget,
-        period_us=each.period,
+        budget_us=each.budget // NS_PER_US,
+        period_us=each.period // NS_PER_US,
         utilization=float(each.utilization),
-        response_us=None if one.edf else _response(one.reservations, rank),
+        response_us=None if one.edf or (span := _response(one.reservations, rank)) is None else _us(span),
     )
 
 
@@ -136,18 +156,24 @@ def _who_is_late(one: CoreSet) -> str:
     period, span = core.vcpus[rank].period, 1
     for _ in range(MOST_STEPS):
         if span > period:
-            return f"in the worst case `{one.name(rank)}` has had its budget after {span:,} us or more, and its period is {period:,} us"
+            late = f"`{one.name(rank)}` has had its budget after {_us(span):,} us or more, and its period is {_us(period):,} us"
+            return f"in the worst case {late}"
         span = demand(core, rank, span)
     return f"whether `{one.name(rank)}` always has its budget in its period takes too long to find out"
 
 
+def _what_is_late(one: CoreSet, verdict: Verdict) -> str:
+    if verdict.late is None:
+        return verdict.text
+    return f"by {_us(verdict.late):,} us there is work for {_us(demand_until(one.reservations, verdict.late)):,} us"
+
+
 def _would_fit(one: CoreSet) -> tuple[Vcpu, int]:
     """The VCPU of the file that is late, or else the greediest, with 0 if no smaller budget of it helps."""
-    judge = judge_by_deadline if one.edf else judge_by_rank
     core = one.reservations
     ranks = sorted((rank for rank, vcpu in enumerate(one.vcpus) if vcpu), key=lambda rank: -core.vcpus[rank].utilization)
     late = [rank for rank in ranks if not one.edf and _response(core, rank) is None]
-    tried = {rank: largest_fit(core, rank, judge) for rank in (*late[:1], ranks[0])}
+    tried = {rank: _largest_fit(one, rank) for rank in (*late[:1], ranks[0])}
     rank = next((rank for rank, fit in tried.items() if fit), next(iter(tried)))
     vcpu = one.vcpus[rank]
     assert vcpu

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bhtool.abi import lib
 from bhtool.config.plan import Location
 from bhtool.config.tree import Node
 
@@ -14,7 +15,10 @@ PROGRAM, FOREGROUND_ONLY, CORE, SCHEDULER = "program", "foreground-only", "core"
 OF_MAIN, OF_IO, OF_BOTH = (BUDGET,), (SERVES, SHARE, RATE), (PERIOD, PROGRAM, FOREGROUND_ONLY, CORE)
 EDF = "edf"
 # What the kernel makes by itself as soon as there is another VCPU: kernel/core/thread.c.
-MAIN_PROGRAM, MAIN_BUDGET_US, MAIN_PERIOD_US = "main", 20_000, 100_000
+MAIN_PROGRAM, MAIN_BUDGET_US, MAIN_PERIOD_US = "main", lib.BH_VCPU_MAIN_BUDGET_NS // 1000, lib.BH_VCPU_MAIN_PERIOD_NS // 1000
+# More often, the top halves of a line would need more of their core than there is.
+MOST_RATE_HZ = 1_000_000_000 // lib.BH_VCPU_TOP_HALF_NS
+SWITCH_NS: int = lib.BH_VCPU_SWITCH_NS  # no budget is smaller
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,10 @@ class Vcpu:
     @property
     def percent(self) -> int:
         return self.node.number(SHARE, 0)
+
+    def share_ns(self, period_us: int) -> int:
+        """An I/O VCPU's budget."""
+        return period_us * 1000 * self.percent // 100
 
     @property
     def rate_hz(self) -> int:

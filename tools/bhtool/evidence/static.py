@@ -9,7 +9,15 @@ from bhtool import paths
 from bhtool.evidence.claims import Claim
 from bhtool.evidence.requirements import Catalogue, Requirement
 
-MUST_CLAIM = ("config", "emulated", "image", "meson.build", "mutation", "oracle")  # of tests/: each test there is evidence for something
+MUST_CLAIM = (
+    "config",
+    "emulated",
+    "image",
+    "meson.build",
+    "mutation",
+    "oracle",
+    "proof",
+)  # of tests/: each test there is evidence for something
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 

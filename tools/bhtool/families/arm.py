@@ -98,7 +98,7 @@ AARCH64 = Family(
     ),
     images=Images(form="fit", uboot="arm64", uboot_end=0xFFFFFFFFFFFFFFFF),
     campaign=Campaign(address_bits=36, reported=1 << 48, ram_mib=2, queue_offset=1 << 20, graft=511 << 30),
-    counting=replace(COUNTING, bao_boot=955_000),
+    counting=replace(COUNTING, has_peers=True, bao_boot=955_000),
 )
 
 ARMV7 = Family(

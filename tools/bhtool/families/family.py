@@ -123,6 +123,7 @@ class Counting:
     options: tuple[str, ...] = ()  # that make guests' counter count nanoseconds
     sleeps_at_start: bool = False  # firmware and start-up sleep, so that the clock says more than was executed
     cost_share: float = 1  # of the limits
+    has_peers: bool = False  # other kernels' figures for threads were counted on it
     bao_boot: int | None = None  # instructions, measured in the same way on the same machine
 
 

@@ -22,6 +22,7 @@ BENCHES = {
     "timer": "timer expiry to the handler's first instruction, in a sandbox and on the bare emulator",
     "boot": "reset to the first instruction of the last of four sandboxes",
     "restart": "1,000 restarts in a row of a small and of a larger sandbox, against the bound that `check` prints",
+    "sched": "what threads and VCPUs cost, in a sandbox and on the bare emulator, against the best peer; the kernel's size",
     "kicks": "a kick's way to a core that executes long instructions or exits all the time",
     "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
     "traps": "every exit of a Linux boot by kind: no protection, all, all and devices blocked",
@@ -32,7 +33,7 @@ BENCHES = {
 }
 
 
-COUNTING = ("timer", "storm", "boot", "restart", "protections", "costs", "dma")  # in instructions, which only QEMU counts exactly
+COUNTING = ("timer", "storm", "sched", "boot", "restart", "protections", "costs", "dma")  # in instructions, which only QEMU counts exactly
 CARDS = 2  # that one Linux has: both ends of a cable
 
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks admission.h about the VCPUs of a core, as they are and as they would be (admit.h). */
+#include "kernel/core/admit.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "kernel/core/clock.h"
+#include "kernel/core/cpu.h"
+
+enum { TOP_HALVES = 8, SWITCH_NS = BH_VCPU_SWITCH_NS, PATIENCE_NS = 100000 };
+
+/* One thread of one core at a time asks. */
+static atomic_flag asking = ATOMIC_FLAG_INIT;
+static struct reservation all[ADMISSION_MOST_VCPUS];
+static const char *names[ADMISSION_MOST_VCPUS];
+static struct top_half top_halves[TOP_HALVES];
+static unsigned count, top_half_count;    /* top halves are the first core's, where lines lead */
+static const struct thread_vcpu *leaving; /* one that is not counted */
+
+/* Another one asks for as long as its analysis takes: that is slept through, as it may be on this core. */
+static enum thread_result begin(void)
+{
+	while (atomic_flag_test_and_set_explicit(&asking, memory_order_acquire))
+		if (thread_sleep_until(arch_counter() + clock_from_ns(PATIENCE_NS)) != THREAD_OK)
+			return THREAD_E_HOLDS;
+	return THREAD_OK;
+}
+
+static void end(void)
+{
+	atomic_flag_clear_explicit(&asking, memory_order_release);
+}
+
+static void note(const struct thread_vcpu *on)
+{
+	const struct vcpu *vcpu = &on->vcpu;
+	struct reservation *one = &all[count];
+
+	if (count == ADMISSION_MOST_VCPUS || on == leaving)
+		return;
+	*one = (struct reservation){ .kind = vcpu->kind, .period = vcpu->order };
+	if (vcpu->kind == VCPU_MAIN)
+		one->budget = vcpu->main.budget;
+	else
+		one->percent = vcpu->io.percent;
+	names[count++] = on->name;
+}
+
+/* After those with the same period, as the scheduler will. */
+static struct reservation *add(const struct admit_request *asked)
+{
+	unsigned at = count++;
+
+	for (; at && all[at - 1].period > asked->period; at--) {
+		all[at] = all[at - 1];
+		names[at] = names[at - 1];
+	}
+	all[at] = (struct reservation){
+		.kind = asked->kind,
+		.percent = asked->percent,
+		.budget = asked->budget,
+		.period = asked->period,
+	};
+	names[at] = asked->name;
+	return &all[at];
+}
+
+/* A line may interrupt once more than its distance says: at the beginning, as if somebody held something for so long. */
+static struct admission_set set_of_all(void)
+{
+	const unsigned here = cpu_slot() == 0 ? top_half_count : 0;
+	uint64_t once = 0;
+
+	for (unsigned n = 0; n < here; n++)
+		once += top_halves[n].cost;
+	for (unsigned n = 0; n < count; n++)
+		all[n].blocking = once;
+	return (struct admission_set){
+		.vcpus = all,
+		.vcpu_count = count,
+		.top_halves = top_halves,
+		.top_half_count = here,
+		.switch_cost = clock_from_ns(SWITCH_NS),
+		.edf = thread_is_by_deadline(),
+	};
+}
+
+static enum thread_result ask(struct reservation *new, struct admit_refusal *refusal)
+{
+	const struct admission_set set = set_of_all();
+
+	refusal->result = admission_test(&set, &refusal->report);
+	if (refusal->result == ADMISSION_OK)
+		return THREAD_OK;
+	refusal->who = names[refusal->report.which];
+	if (refusal->result != ADMISSION_E_LOAD && refusal->result != ADMISSION_E_UNDECIDED)
+		return THREAD_E_INVALID;
+	refusal->fits = new ? admission_fit(&set, new) : 0;
+	return THREAD_E_LOAD;
+}
+
+static void note_all(void)
+{
+	count = 0;
+	thread_each_vcpu(note);
+}
+
+static enum thread_result make(struct thread_vcpu *on, const struct admit_request *asked)
+{
+	if (asked->kind == VCPU_MAIN)
+		return thread_make_vcpu(on, asked->name, asked->budget, asked->period);
+	return thread_make_io_vcpu(on, asked->name, asked->percent, asked->period);
+}
+
+enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
+{
+	enum thread_result result = begin();
+
+	*refusal = (struct admit_refusal){ .result = ADMISSION_OK };
+	if (result != THREAD_OK)
+		return result;
+	note_all();
+	result = count < ADMISSION_MOST_VCPUS ? ask(add(asked), refusal) : THREAD_E_FULL;
+	if (result == THREAD_OK)
+		result = make(on, asked);
+	end();
+	return result;
+}
+
+enum thread_result admit_change(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
+{
+	enum thread_result result = begin();
+
+	*refusal = (struct admit_refusal){ .result = ADMISSION_OK };
+	if (result != THREAD_OK)
+		return result;
+	leaving = on;
+	note_all();
+	leaving = NULL;
+	result = ask(add(asked), refusal);
+	if (result == THREAD_OK)
+		result = thread_change_vcpu(on, asked->budget, asked->period);
+	end();
+	return result;
+}
+
+enum thread_result admit_top_half(uint64_t distance, uint64_t cost)
+{
+	enum thread_result result = begin();
+	struct admit_refusal refusal;
+
+	if (result != THREAD_OK)
+		return result;
+	note_all();
+	if (top_half_count == TOP_HALVES) {
+		result = THREAD_E_FULL;
+	} else {
+		top_halves[top_half_count++] = (struct top_half){ .distance = distance, .cost = cost };
+		result = ask(NULL, &refusal);
+		top_half_count -= result != THREAD_OK;
+	}
+	end();
+	return result;
+}

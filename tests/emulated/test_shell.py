@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F4.programs. Who types at the sandbox kernel's UART: keys, and commands that show and change VCPUs while others run, without an exit."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from bhtool.machine.emulated import Machine, timing_for
+from bhtool.machine.session import LineEvent, ReadyEvent, Session
+
+from tests.emulated.scene import compile_file, platform_or_skip, scene_of
+
+pytestmark = pytest.mark.slow
+FILE = Path(__file__).parent / "shell.dts"
+LIMIT = 60.0
+LINE_MOST, CHUNK = 159, 40  # the kernel keeps 64 characters that it has not read
+UNKNOWN = "no such command, or too few operands: {} "
+LEFT, HOME, DELETE, UP, DOWN, BACKSPACE = "\x1b[D", "\x1b[H", "\x1b[3~", "\x1b[A", "\x1bOB", "\x7f"
+GIVEN = re.compile(r"vcpu (\S+): (\d+) us of (\d+) us; given (\d+) us in (\d+) us, background (\d+) us")
+
+
+@dataclass
+class Shell:
+    session: Session
+    asked: int = 0
+
+    def said(self) -> Iterator[str]:
+        """Each line that the kernel says. What is typed is echoed behind a prompt."""
+        for event in self.session.events(LIMIT):
+            if isinstance(event, LineEvent) and event.text.startswith("engine: "):
+                yield event.said
+
+    def type(self, keys: str) -> None:
+        assert self.session.watches["engine"].console.write(keys.encode("latin1"))
+
+    def ask(self, keys: str) -> list[str]:
+        """What is said to a line, up to the complaint about another one that is no command."""
+        self.asked += 1
+        end = f"end-{self.asked}"
+        self.type(f"{keys}\r{end}\r")
+        lines: list[str] = []
+        for line in self.said():
+            if line.strip() == UNKNOWN.format(end).strip():
+                return [one for one in lines if " beats, " not in one]
+            lines.append(line)
+        raise AssertionError(f"no answer to {keys!r}: {lines}")
+
+    def vcpus(self) -> dict[str, tuple[int, ...]]:
+        """Of each VCPU: budget, period, given, in how long, in the background; in us."""
+        found = [match for line in self.ask("vcpus") if (match := GIVEN.fullmatch(line))]
+        return {one[1]: tuple(int(number) for number in one.groups()[1:]) for one in found}
+
+
+PLATFORMS = [
+    pytest.param(name, marks=[pytest.mark.platform(name), pytest.mark.xdist_group(f"shell-{name}")])  # one worker runs its machine
+    for name in ("qemu-aarch64", "qemu-armv7", "qemu-svm")
+]
+
+
+@pytest.fixture(scope="module", params=PLATFORMS)
+def shell(request: pytest.FixtureRequest) -> Iterator[Shell]:
+    platform = platform_or_skip(request.param)
+    scene = scene_of(platform, compile_file(platform, FILE))
+    with Session(platform, scene.plan, Machine(platform, scene.image, timing_for(platform, scene.plan))) as session:
+        assert any(isinstance(event, ReadyEvent) for event in session.events(LIMIT) if event)
+        yield Shell(session)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "life",
+        f"lie{LEFT}f",
+        f"ife{HOME}l",
+        f"xlife{HOME}{DELETE}",
+        f"lifex{BACKSPACE}",
+        "info\x15life",
+        "life=info\x01\x06\x06\x06\x06\x0b",
+        "life info\x17",
+        "info\x03life",
+        "lif\t",
+        "li\x0cfe",
+        "\x80\xff\x00\x1b[99~li\x1b[[Af\x1bxe",
+    ],
+    ids=ascii,
+)
+def test_keys_edit_a_line(shell: Shell, keys: str) -> None:
+    assert shell.ask(keys) == ["life 0"]
+
+
+def test_former_lines_come_back(shell: Shell) -> None:
+    assert len(shell.ask("uptime")) == 1
+    assert shell.ask("life") == ["life 0"]
+    (line,) = shell.ask(f"dra{UP}{UP}{UP}{UP}{UP}{DOWN}x{BACKSPACE}")  # each line is followed by another one, which asks for the end
+    assert line.startswith("up ")
+
+
+def test_a_line_that_is_too_long_does_no_harm(shell: Shell) -> None:
+    for _ in range(LINE_MOST // CHUNK + 2):
+        shell.type(" " * CHUNK)
+        for event in shell.session.events(0.2):
+            assert event is None
+    assert shell.ask("\x15life") == ["life 0"]
+
+
+def test_help_has_a_line_for_each_command(shell: Shell) -> None:
+    lines = shell.ask("help")
+    assert len(lines) > 25
+    assert all(re.fullmatch(r"[a-z-]+[^ ]*( =\S+)*: \S.*", line) for line in lines), lines
+
+
+def test_threads_and_interrupts_are_told(shell: Shell) -> None:
+    found = [re.fullmatch(r"thread (\S+): (.*), \d+ us", line) for line in shell.ask("threads")]
+    threads = {one[1]: one[2] for one in found if one}
+    assert len(threads) == len(found) >= 3
+    assert threads["main"] == "vcpu main, level 0, running"
+    assert re.fullmatch("vcpu loop, level 0, (ready|sleeping)", threads["loop"])
+    assert threads["hog"] == "vcpu hog, level 0, ready"
+    before, after = (
+        {line.rpartition(": ")[0]: int(line.rpartition(": ")[2]) for line in shell.ask("ticks=20\rirqs")[1:]} for _ in range(2)
+    )
+    assert {name.split()[-1] for name in before} == {"local", "uart0"}
+    assert set(before) == set(after)
+    assert all(after[name] > count for name, count in before.items())
+
+
+def test_frames_add_up(shell: Shell) -> None:
+    said = {line.split(":")[0].removeprefix("mem "): [int(one) for one in re.findall(r"\d+", line)] for line in shell.ask("mem")}
+    free, all_of_them, size = said["frames"]
+    assert free + sum(said[name][0] for name in ("stacks", "tables", "notes", "others")) == all_of_them
+    assert 13 << 20 < all_of_them * size + sum(said["image"]) <= 16 << 20, "the first MiB or two are a loader's"
+    assert said["stacks"][0] >= 3 * 2, "idle, loop and hog"
+
+
+def test_the_log_is_shown_again(shell: Shell) -> None:
+    assert shell.ask("life\rlife") == ["life 0", "life 0"]
+    shell.type("dmesg=2\r")
+    shown = shell.said()
+    assert next(shown) == "life 0"
+    assert next(shown).startswith("no such command"), "which asked for the end"
+
+
+def test_a_vcpu_gets_what_it_is_set_to(shell: Shell) -> None:
+    """And nobody else less. The change itself costs a budget at most, in the period in which it comes."""
+    assert shell.ask("set=hog,6000,20000") == ["set hog: 6000 us of 20000 us"]
+    first = shell.vcpus()
+    shell.ask("ticks=5000")  # half a second, for which the main program sleeps
+    second = shell.vcpus()
+    assert second["hog"][:2] == (6000, 20000)
+    for name in ("hog", "loop"):
+        budget, period, given, elapsed, _ = (after - before for after, before in zip(second[name], first[name], strict=True))
+        assert budget == period == 0
+        share = second[name][0] / second[name][1]
+        most = share * elapsed + 2 * second[name][0]
+        assert given <= most
+        if name == "hog":
+            assert elapsed > 500_000
+            assert given >= (elapsed // second[name][1] - 1) * second[name][0]
+
+
+def test_a_vcpu_that_is_set_again_gets_no_more(shell: Shell) -> None:
+    """What it has used comes back before it has a new budget."""
+    first = shell.vcpus()["hog"]
+    for _ in range(20):
+        shell.ask("set=hog,4000,20000 set=hog,4000,20000")
+    second = shell.vcpus()["hog"]
+    assert second[2] - first[2] <= (second[3] - first[3]) * 4000 / 20000 + 2 * 6000
+
+
+def test_what_cannot_be_promised_is_refused(shell: Shell) -> None:
+    before = shell.vcpus()["hog"][:2]
+    refused, fits = shell.ask("set=hog,19000,20000")
+    assert "refused" in refused
+    budget = int(re.fullmatch(r"vcpu hog: (\d+) us would fit", fits)[1])  # type: ignore[index]
+    assert shell.vcpus()["hog"][:2] == before
+    assert shell.ask(f"set=hog,{budget},20000") == [f"set hog: {budget} us of 20000 us"]
+    refused, _ = shell.ask(f"set=hog,{budget + 100},20000")
+    assert "refused" in refused
+    shell.ask("set=hog,4000,20000")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "set",
+        "set=hog",
+        "set=hog,1",
+        "set=nobody,1,2",
+        "set=hog,0,1000",
+        "set=hog,1001,1000",
+        "set=hog,1,2,3",
+        "start=nobody",
+        "start=hog,1",
+    ],
+)
+def test_nonsense_changes_nothing(shell: Shell, line: str) -> None:
+    before = {name: numbers[:2] for name, numbers in shell.vcpus().items()}
+    assert len(shell.ask(line)) == 1
+    assert len(shell.ask(f"{line},18446744073709551615")) == 1
+    assert {name: numbers[:2] for name, numbers in shell.vcpus().items()} == before
+
+
+def test_a_program_is_started(shell: Shell) -> None:
+    assert shell.ask("start=tlbwalk,500,10000") == []
+    shell.ask("ticks=500")
+    lines = shell.ask("vcpus")
+    (told,) = (line for line in lines if line.startswith("tlbwalk: a round takes"))
+    least, most = (int(number) for number in re.findall(r"\d+", told))
+    assert 0 < least <= most
+
+
+def test_nobody_exits_who_is_typed_at(shell: Shell) -> None:
+    lines = shell.ask("exits")
+    assert any(line.startswith("exits call: 1 ") for line in lines)
+    assert all(line.endswith(" 0 since") for line in lines), lines

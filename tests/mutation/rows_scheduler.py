@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in the sandbox kernel's accounting, seen on machines: who runs without end takes what others were promised."""
+
+from tests.emulated.case import ARMV7, GICV2, GICV3, SVM, VTX
+from tests.mutation.machine_mutation import MachineMutation
+
+SCHED, THREAD, SPORADIC = "kernel/sched/sched.c", "kernel/core/thread.c", "kernel/sched/sporadic.c"
+CASE = "endless-at-the-highest-priority"
+NEVER_TOLD, TOO_MUCH = "never told what 3 VCPUs were given", "hog has had"
+
+
+def endless(what: str, file: str, old: str, new: str, platform: str, shows: str) -> MachineMutation:
+    return MachineMutation(what, file, old, new, CASE, platform, shows)
+
+
+ENDLESS = (
+    *(
+        endless("budgets: who runs is not charged", SCHED, "sporadic_charge(&vcpu->main, used);", ";", platform, NEVER_TOLD)
+        for platform in (GICV3, GICV2, ARMV7, SVM, VTX)
+    ),
+    *(
+        endless(
+            "budgets: nothing ends them",
+            SCHED,
+            "core->until = core->since + left_of(core->running);",
+            ";",
+            platform,
+            NEVER_TOLD,
+        )
+        for platform in (GICV3, ARMV7, SVM)
+    ),
+    *(
+        endless("budgets: the timer is not set for their end", THREAD, "timer_limit(core->sched.until);", "", platform, NEVER_TOLD)
+        for platform in (GICV3, SVM)
+    ),
+    endless(
+        "budgets: what comes back comes twice as soon",
+        SPORADIC,
+        "__builtin_mul_overflow(periods, server->period, &delay)",
+        "__builtin_mul_overflow(periods, server->period / 2, &delay)",
+        GICV3,
+        TOO_MUCH,
+    ),
+    endless("budgets: the end of a time is nobody's", THREAD, "this_core()->decide = true;", "(void)this_core();", GICV3, NEVER_TOLD),
+)

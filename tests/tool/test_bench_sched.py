@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F3.measure. `bulkhead bench sched`: what becomes of what the probe says, and of the linker's map."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bhtool.bench import sched
+from bhtool.bench.linked import Linked, read_map
+from bhtool.bench.result import Result, Row
+from bhtool.errors import BulkheadError, Status
+from bhtool.platforms import load
+
+FIGURE = 90  # meets every target
+LINES = ["x: alive", *(f"x: sched {name} min 80 median {FIGURE} max {FIGURE}" for name in sched.KNOWN), "x: sched done"]
+
+
+def found(changed: dict[str, int] | None = None, is_judged: bool = True) -> dict[str, Row]:
+    """The rows by name, with the greatest samples of some that are others."""
+    sandbox = sched.heard(LINES)
+    alone = dict(sandbox)
+    for name, figure in (changed or {}).items():
+        sandbox[name] = replace(sandbox[name], max=figure)
+    return {row.name: row for row in sched.figure_rows(sandbox, alone, sched.heard(LINES), is_judged)}
+
+
+def test_figures_are_read_from_the_console() -> None:
+    rows = sched.heard(LINES)
+    assert rows.keys() == sched.KNOWN.keys()
+    assert (rows["refill"].n, rows["refill"].min, rows["refill"].max) == (200, 80, FIGURE)
+
+
+def test_what_the_probe_measures_besides_has_a_row_and_no_target() -> None:
+    rows = sched.heard(["x: sched other min 1 median 2 max 3", *LINES])
+    assert (sched.figure_rows(rows, rows, rows, True)[0].name, rows["other"].met) == ("other", None)
+
+
+def test_a_line_that_is_missing_is_an_error() -> None:
+    with pytest.raises(BulkheadError, match=r"has not measured refill$"):
+        sched.heard(line for line in LINES if "refill" not in line)
+
+
+def test_a_probe_that_cannot_measure_is_an_error() -> None:
+    with pytest.raises(BulkheadError, match="cannot measure: x: sched: no memory"):
+        sched.heard(["x: alive", "x: sched: no memory"])
+
+
+def test_a_probe_that_falls_silent_is_out_of_time() -> None:
+    with pytest.raises(BulkheadError) as late:
+        sched.heard(LINES[:-1])
+    assert late.value.status == Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize("name", [name for name, known in sched.KNOWN.items() if known.limit])
+def test_the_greatest_sample_is_judged(name: str) -> None:
+    limit = sched.KNOWN[name].limit
+    assert limit
+    assert found({name: limit})[name].met is True
+    above = found({name: limit + 1})
+    assert (above[name].met, above[name].target) == (False, f"at most {limit}")
+    assert not Result("sched", "qemu-aarch64", list(above.values())).good
+
+
+def test_a_peer_stands_beside_it() -> None:
+    assert found()["call-reply"].reference == 604
+
+
+def test_many_vcpus_are_judged_by_few() -> None:
+    few = Row("few", "instructions", 200, 80, 100, 200)
+    assert sched.growth(few, replace(few, median=160, max=201)).max == 160
+    assert sched.growth(few, replace(few, median=161, max=200)).max == 161
+    assert sched.growth(few, replace(few, median=100, max=321)).max == 161
+    name = f"{sched.MANY}, of {sched.FEW}"
+    assert (found()[name].met, found({sched.MANY: 2 * FIGURE})[name].met) == (True, False)
+
+
+def test_a_figure_that_the_monitor_changes_is_counted() -> None:
+    assert found()["unlike the bare emulator"].met
+    row = found({"yield": FIGURE + 1, "make-first": 1})["unlike the bare emulator"]
+    assert (row.max, row.met) == (2, False)
+
+
+def test_only_one_architecture_is_judged() -> None:
+    assert all(row.met is None for row in found({"yield": 1000}, is_judged=False).values())
+    assert [sched.is_judged(load(name)) for name in ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+MAP = """\
+             VMA              LMA     Size Align Out     In      Symbol
+        40080000                0        0     1 text_start = .
+        40080000         40080000      150  2048 .text
+        40080000         40080000       40    16         kernel/libkernel.a.p/core_thread.c.o:(.text.thread_yield)
+        40080000         40080000       40     1                 thread_yield
+        40080040         40080040       60    16         kernel/libkernel.a.p/core_work.c.o:(.text.work)
+        400800a0         400800a0       20    16         kernel/libkernel.a.p/core_programs.c.o:(.text.hog)
+        400800c0         400800c0        8    16         kernel/sandbox-kernel.elf.p/sandbox_kernel.c.o:(.text.command_run_other)
+        40081000         40081000       30     8 .rodata
+        40081000         40081000       20     1         <internal>:(.rodata.str1.1)
+        40081020         40081020       10     8         kernel/libkernel.a.p/core_programs.c.o:(.rodata.programs)
+        40082000         40082000      100     8 .data
+        40082000         40082000      100     8         kernel/libkernel.a.p/core_thread.c.o:(.data.all)
+"""
+
+
+def test_the_kernel_is_weighed_without_programs(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.map"
+    file.write_text(MAP)
+    linked = read_map(file)
+    assert linked == Linked(0x180, {"core_thread.c": 0x40, "core_work.c": 0x60, "core_programs.c": 0x30, "sandbox_kernel.c": 0x8})
+    whole, part = sched.size_rows(linked, is_judged=True)
+    assert (whole.max, whole.met, part.max, part.met) == (0x180 - 0x98, True, 0x40, None)
+    assert sched.size_rows(replace(linked, whole=sched.KERNEL_BYTES + 0x99), is_judged=True)[0].met is False
+    with pytest.raises(BulkheadError, match=r"nothing of core_work\.c is linked"):
+        Linked(1, {"core_programs.c": 1, "sandbox_kernel.c": 1}).bytes_without(sched.PROGRAMS)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What threads and VCPUs cost, in a sandbox and on the bare emulator, against the best peer; and how large the kernel is.
+
+The probe measures everything itself (tests/guests/probe/sched.c), and both machines run the same file, as for `timer`. Instructions are counted in the same
+way. Targets are those of AArch64, where the peers were counted; elsewhere figures stand beside them.
+"""
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bhtool.bench.linked import Linked, read_map
+from bhtool.bench.result import Result, Row
+from bhtool.bench.stage import COUNTED, STARTED, Guest, Stage, bare, bare_lines, counting, out_of_time, sandbox_lines, set_up, write_native
+from bhtool.bench.timer import PROBE_NAME, Rows, Runs, require_same_program
+from bhtool.errors import BulkheadError
+from bhtool.families.table import FAMILIES
+from bhtool.image.build import KERNEL, PROBE, build_platform
+from bhtool.image.payloads import Report
+from bhtool.machine.console import Uart
+from bhtool.machine.emulated import Machine
+from bhtool.platforms import Platform
+
+COMMAND, TRACED = "bench-sched", "trace=65536 bench-sched"
+SAMPLES = 200  # tests/guests/probe/sched.c
+ANSWER = re.compile(r": sched (\S+) min (\d+) median (\d+) max (\d+)$")
+DONE, FAILED = ": sched done", ": sched: "
+LIMIT = 120.0
+
+
+def is_judged(platform: Platform) -> bool:
+    """Targets are for the family on which other kernels' figures were counted."""
+    return FAMILIES[platform.arch].counting.has_peers
+
+
+@dataclass(frozen=True)
+class Known:
+    """The most that a figure may be, and what the best peer takes: Zephyr, or seL4 where budgets are charged (docs/benchmarks.md)."""
+
+    limit: int | None = None
+    peer: int | None = None
+
+
+KNOWN = {
+    "yield-alone": Known(peer=46),
+    "yield": Known(95, 99),
+    "wake-higher": Known(170, 177),
+    "wake-higher-and-back": Known(peer=311),
+    "ping-pong": Known(peer=509),
+    "wake-vcpu": Known(450, 738),
+    "wake-vcpu-and-back": Known(peer=1339),
+    "lock-unlock": Known(peer=74),
+    "give-take": Known(peer=69),
+    "queue-round-trip": Known(540, 558),
+    "call-reply": Known(580, 604),
+    "expiry-busy": Known(400, 417),
+    "expiry-idle": Known(peer=417),
+    "budget-end": Known(560, 614),
+    "refill": Known(700, 1610),
+    "make": Known(300, 55),
+    "make-first": Known(),
+    "decision-1": Known(),
+    "decision-24": Known(300),
+    "decision-1000": Known(),
+}
+TRACED_ROW = "wake-vcpu"
+FEW, MANY, GROWTH = "decision-24", "decision-1000", Known(160, 150)  # per cent; the peer's is that of Zephyr's tree, from 1 to 999 threads
+KERNEL_BYTES = 32 << 10
+PROGRAMS = (  # what runs on the kernel, and is linked with it: the shell, its commands, and what they start
+    "core_command.c",
+    "core_commands.c",
+    "core_line_edit.c",
+    "core_programs.c",
+    "core_shell.c",
+    "core_shell_help.c",
+    "core_shell_vcpus.c",
+    "core_tlb_walk.c",
+    "core_work.c",
+    "sandbox_kernel.c",
+)
+SCHEDULER = (
+    "sched_",
+    "core_thread.c",
+    "core_sync.c",
+    "core_timer.c",
+    "core_stacks.c",
+    "core_vcpus.c",
+    "core_admit.c",
+    "_switch.S",
+    "_timer_hw.c",
+)
+
+
+def heard(lines: Iterable[str]) -> Rows:
+    """A row for everything that the probe has measured, once it says that it has."""
+    rows: Rows = {}
+    for line in lines:
+        if found := ANSWER.search(line):
+            name, low, middle, high = found.groups()
+            rows[name] = Row(name, "instructions", SAMPLES, int(low), int(middle), int(high))
+        elif FAILED in line:
+            raise BulkheadError(f"the probe cannot measure: {line}")
+        elif line.endswith(DONE):
+            if missing := [name for name in KNOWN if name not in rows]:
+                raise BulkheadError(f"the probe has not measured {', '.join(missing)}")
+            return rows
+    raise out_of_time("measuring threads and VCPUs", LIMIT)
+
+
+def measure_bare(platform: Platform, probe: bytes) -> Rows:
+    label = platform.emulator.serials[0]
+    with Machine(platform, probe, COUNTED) as machine:
+        line = Uart(machine.serials[label])
+        for said in bare_lines(machine, line, LIMIT):
+            if STARTED in said:
+                line.write(f"{COMMAND}\r".encode())
+                return heard(bare_lines(machine, line, LIMIT))
+    raise out_of_time("starting the bare emulator", LIMIT)
+
+
+def measure_sandbox(stage: Stage) -> Rows:
+    with stage.session(COUNTED) as session:
+        return heard(sandbox_lines(session, "measured", LIMIT))
+
+
+def judged(row: Row, known: Known, is_judged: bool) -> Row:
+    row = replace(row, reference=known.peer)
+    return row if known.limit is None or not is_judged else row.at_most(known.limit)
+
+
+def growth(few: Row, many: Row) -> Row:
+    """Of its median and of its greatest, in whole per cent, rounded up."""
+    return Row.of(f"{MANY}, of {FEW}", "per cent", [-(-100 * many.median // few.median), -(-100 * many.max // few.max)])
+
+
+def unlike(sandbox: Rows, alone: Rows) -> Row:
+    """How many figures are not the bare emulator's, to the instruction."""
+    return Row.of("unlike the bare emulator", "figures", [sum(sandbox[name] != alone[name] for name in sandbox)])
+
+
+def figure_rows(sandbox: Rows, alone: Rows, traced: Rows, is_judged: bool) -> list[Row]:
+    rows = [judged(row, KNOWN.get(name, Known()), is_judged) for name, row in sandbox.items()]
+    rows.append(judged(growth(sandbox[FEW], sandbox[MANY]), GROWTH, is_judged))
+    rows.append(replace(traced[TRACED_ROW], name=f"{TRACED_ROW}, tracing on", reference=sandbox[TRACED_ROW].median))
+    return [*rows, unlike(sandbox, alone).at_most(0) if is_judged else unlike(sandbox, alone)]
+
+
+def size_rows(linked: Linked, is_judged: bool) -> list[Row]:
+    whole = Row.of("kernel, text and constants", "bytes", [linked.bytes_without(PROGRAMS)])
+    part = Row.of("of these threads, VCPUs and time", "bytes", [linked.bytes_of(SCHEDULER)])
+    return [whole.at_most(KERNEL_BYTES) if is_judged else whole, part]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One platform, one build of the probe, and a folder for what is made of them."""
+
+    platform: Platform
+    probe: bytes
+    folder: Path
+    report: Report
+    runs: Runs = field(default_factory=Runs)
+
+    def alone(self) -> Rows:
+        self.report(f"measuring on {self.platform.name}: bare emulator")
+        return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.probe))
+
+    def sandbox(self, where: str, command: str) -> Rows:
+        (self.folder / PROBE_NAME).write_bytes(self.probe)  # wins over what a build may have made meanwhile
+        stage = set_up(self.platform, write_native(self.folder, Guest(command)), self.report)
+        require_same_program(stage, self.probe)
+        self.report(f"measuring on {self.platform.name}: {where}")
+        return self.runs.agreed(lambda: measure_sandbox(stage))
+
+    def rows(self) -> list[Row]:
+        return figure_rows(self.sandbox("sandbox", COMMAND), self.alone(), self.sandbox("tracing on", TRACED), is_judged(self.platform))
+
+
+def run(platform: Platform, report: Report) -> Result:
+    build_platform(platform, report)
+    probe = (platform.build / PROBE).read_bytes()
+    sizes = size_rows(read_map((platform.build / KERNEL).with_suffix(".map")), is_judged(platform))
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(counting(platform), probe, Path(folder), report)
+        rows = bench.rows() + sizes
+    facts = {f"{PROBE_NAME} in both, sha256": hashlib.sha256(probe).hexdigest()}
+    return Result("sched", platform.name, rows, facts | {"runs that no other agreed with": str(bench.runs.odd)})
