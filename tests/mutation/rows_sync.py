@@ -10,8 +10,8 @@ SYNC_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for n
 CORE = [
     THREAD,
     SYNC,
-    *(f"kernel/core/{name}.c" for name in ("timer", "clock", "trace", "trace_sched")),
-    *(f"tests/unit/{name}.c" for name in ("fake_threads", "fake_cpu")),
+    *(f"kernel/core/{name}.c" for name in ("thread_end", "timer", "clock", "trace", "trace_sched")),
+    *(f"tests/unit/{name}.c" for name in ("fake_threads", "fake_ends", "fake_cpu")),
     *SCHED_FILES,
 ]
 SYNC_PARTS = {f"kernel_{name}_test": [*CORE, "tests/unit/thread_scene.c"] for name in SCENES}

@@ -417,6 +417,7 @@ static void serve_holding(void)
 		uint64_t *message = port_reply_and_receive(&ports[2]);
 
 		CHECK(message && fake_cpu.enabled);
+		CHECK(!port_reply_and_receive(&ports[1])); /* it serves another port */
 		CHECK_EQ(mutex_lock(&mutex), THREAD_OK);
 		CHECK(!port_reply_and_receive(&ports[2]) && fake_cpu.enabled);
 		refused++;
