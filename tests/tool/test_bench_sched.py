@@ -107,7 +107,8 @@ MAP = """\
 """
 
 
-def test_the_kernel_is_weighed_without_programs(tmp_path: Path) -> None:
+def test_the_kernel_is_weighed_without_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sched, "PROGRAMS", ("core_programs.c", "core_work.c", "sandbox_kernel.c"))
     file = tmp_path / "kernel.map"
     file.write_text(MAP)
     linked = read_map(file)
