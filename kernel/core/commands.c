@@ -24,7 +24,7 @@
 #include "kernel/core/vcpus.h"
 #include "kernel/core/work.h"
 
-enum { TICK_NS = 100000 };
+enum { TICK_NS = 100000, NS_PER_MS = 1000000 };
 
 static void say_names(const struct command *command, const char *(*help)(const char *name))
 {
@@ -96,6 +96,28 @@ static void run_ticks(const struct command_line *line)
 		idle_until(ticks_done);
 	}
 	console_say("ticks %ju", line->operand[0]);
+}
+
+static _Atomic bool has_waited;
+
+static void end_wait(struct timer_event *event, struct cpu_frame *frame)
+{
+	atomic_store_explicit(&has_waited, true, memory_order_relaxed);
+}
+
+static bool wait_is_over(void)
+{
+	return atomic_load_explicit(&has_waited, memory_order_relaxed);
+}
+
+/* wait=MS: the next command comes so much later */
+static void run_wait(const struct command_line *line)
+{
+	static struct timer_event event = { .fire = end_wait };
+
+	atomic_store_explicit(&has_waited, false, memory_order_relaxed);
+	timer_add(&event, arch_counter() + clock_from_ns(line->operand[0] * NS_PER_MS));
+	idle_until(wait_is_over);
 }
 
 /* ---- Work for memory -------------------------------------------------------------------------------------------------- */
@@ -291,10 +313,13 @@ const struct command kernel_commands[] = {
 	{ "core", 1, run_core },
 	{ "read", 1, run_read },
 	{ "write", 1, run_write },
+	{ "wait", 1, run_wait },
+	/* vcpus.h, shell.h, shell_vcpus.h, trace_run.h */
 	{ "vcpu", 2, run_vcpu },
 	{ "vcpus", 0, run_vcpus },
 	{ "threads", 0, run_threads },
 	{ "start", 0, run_start },
+	{ "stop", 0, run_stop },
 	{ "set", 0, run_set },
 	{ "irqs", 0, run_irqs },
 	{ "exits", 0, run_exits },
@@ -302,6 +327,7 @@ const struct command kernel_commands[] = {
 	{ "dmesg", 0, run_dmesg },
 	{ "uptime", 0, run_uptime },
 	{ "trace", 0, run_trace },
+	/* lives, faults and ends */
 	{ "life", 0, run_life },
 	{ "crash", 0, run_crash },
 	{ "dma-faults", 0, run_dma_faults },

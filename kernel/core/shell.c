@@ -12,6 +12,7 @@
 #include "kernel/core/irq.h"
 #include "kernel/core/space.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_end.h"
 #include "kernel/core/vcpus.h"
 
 enum { NS_PER_US = 1000, NS_PER_MS = 1000000, DMESG_LINES = 20 };
@@ -20,13 +21,12 @@ enum { NS_PER_US = 1000, NS_PER_MS = 1000000, DMESG_LINES = 20 };
 
 static const char *state_of(const struct thread *thread)
 {
-	if (thread == thread_running())
-		return "running";
-	if (thread->ready)
-		return thread->behind ? "behind another" : "ready";
-	if (thread->waits_in)
-		return "waiting";
-	return thread->timeout.waits ? "sleeping" : "ended";
+	static const char *const names[] = {
+		[THREAD_IS_READY] = "ready",  [THREAD_RUNS] = "running",    [THREAD_WAITS] = "waiting",
+		[THREAD_SLEEPS] = "sleeping", [THREAD_HAS_ENDED] = "ended", [THREAD_IS_STOPPED] = "stopped",
+	};
+
+	return thread->behind ? "behind another" : names[thread_state(thread)];
 }
 
 static void say_thread(const struct thread *thread)

@@ -10,6 +10,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_end.h"
 #include "kernel/core/vcpus.h"
 
 enum { NS_PER_US = 1000, START_BUDGET_US = 1000, START_PERIOD_US = 100000 };
@@ -104,18 +105,60 @@ void run_set(const struct command_line *line)
 		console_say("set %s: %s", line->text, good ? "no such vcpu" : "VCPU,BUDGET_US,PERIOD_US");
 }
 
-/* ---- start ------------------------------------------------------------------------------------------------------------ */
+/* ---- start and stop ---------------------------------------------------------------------------------------------------- */
+
+static bool is_over(const struct thread *thread)
+{
+	enum thread_condition condition = thread_state(thread);
+
+	return condition == THREAD_HAS_ENDED || condition == THREAD_IS_STOPPED;
+}
+
+/* The first of this core that runs the program, or that did and is over; NULL: there is none. */
+static struct thread *thread_of(const char *name, bool over)
+{
+	struct thread *thread;
+
+	for (unsigned n = 0; (thread = vcpus_thread(n)); n++)
+		if (text_equal(thread->name, name) && is_over(thread) == over)
+			return thread;
+	return NULL;
+}
+
+/* On the VCPU that it had, which was kept for it. */
+static void begin_again(struct thread *thread, const struct named *named)
+{
+	enum thread_result result;
+
+	if (named->numbered)
+		change(thread->on, named);
+	result = thread_restart(thread);
+	console_say("start %s: %s", thread->name, result == THREAD_OK ? "again, on its vcpu" : "no memory is left for a stack");
+}
 
 void run_start(const struct command_line *line)
 {
 	struct named named;
 	bool good = parse(line->text, &named);
 	const struct program *program = good ? program_find(named.name) : NULL;
+	struct thread *over = program && thread_begun() ? thread_of(program->name, true) : NULL;
 
 	if (!program)
 		console_say("start %s: %s", line->text, good ? "no such program" : "PROGRAM, or PROGRAM,BUDGET_US,PERIOD_US");
+	else if (over)
+		begin_again(over, &named);
 	else if (named.numbered)
 		vcpus_make(program, ticks_of(named.budget_us), ticks_of(named.period_us));
 	else
 		vcpus_make(program, ticks_of(START_BUDGET_US), ticks_of(START_PERIOD_US));
+}
+
+void run_stop(const struct command_line *line)
+{
+	struct thread *thread = thread_begun() ? thread_of(line->text, false) : NULL;
+
+	if (thread && thread_stop(thread) == THREAD_OK)
+		console_say("stop %s: its vcpu is kept for it", line->text);
+	else
+		console_say("stop %s: no such program runs", line->text);
 }

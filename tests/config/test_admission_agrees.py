@@ -37,7 +37,12 @@ FILE = f"""#include "{GOOD}"
 /delete-node/ &linux_ram;
 &domains {{ idle-cores = <&cpu2>; }};
 """
-KERNEL = ("core/vcpus", "core/admit", "core/clock", *(f"sched/{name}" for name in ("admission", "sched", "sporadic", "pibs", "ranks")))
+KERNEL = (
+    "core/vcpus",
+    "core/admit",
+    "core/clock",
+    *(f"sched/{name}" for name in ("admission", "sched", "sporadic", "pibs", "ranks")),
+)
 MORE = ("sched/deadlines", "sched/heap")
 LOADED = {"BH-R149", "BH-R146"}  # what the load of a core, a share or a rate breaks
 EXACT_HZ = 1_000_000_000  # a tick is a nanosecond, as in the tool

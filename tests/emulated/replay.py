@@ -17,7 +17,7 @@ from pathlib import Path
 from bhtool.paths import ROOT
 from bhtool.trace.rings import Record, Trace, lib
 
-SOURCES = ("tests/emulated/replay.c", *(f"kernel/sched/{name}.c" for name in ("sched", "sporadic", "pibs", "ranks")))
+SOURCES = ("tests/emulated/replay.c", *(f"kernel/sched/{name}.c" for name in ("deadlines", "heap", "sched", "sporadic", "pibs", "ranks")))
 OF_DECISIONS = (lib.BH_TRACE_REPLENISH, lib.BH_TRACE_USED_UP, lib.BH_TRACE_CHARGED, lib.BH_TRACE_VCPU)
 
 

@@ -15,6 +15,7 @@ from tests.emulated.scene import compile_file, platform_or_skip, scene_of
 pytestmark = pytest.mark.slow
 FILE = Path(__file__).parent / "shell.dts"
 LIMIT = 60.0
+READ_SECONDS = 0.05  # in which the kernel reads what was typed
 LINE_MOST, CHUNK = 159, 40  # the kernel keeps 64 characters that it has not read
 UNKNOWN = "no such command, or too few operands: {} "
 LEFT, HOME, DELETE, UP, DOWN, BACKSPACE = "\x1b[D", "\x1b[H", "\x1b[3~", "\x1b[A", "\x1bOB", "\x7f"
@@ -34,6 +35,14 @@ class Shell:
 
     def type(self, keys: str) -> None:
         assert self.session.watches["engine"].console.write(keys.encode("latin1"))
+
+    def wait(self, seconds: float) -> None:
+        """So long by the machine's own clock, however slow it is."""
+        until = self.session.guest_seconds() + seconds
+        for _ in self.session.events(LIMIT):
+            if self.session.guest_seconds() >= until:
+                return
+        raise AssertionError("the machine's time stands")
 
     def ask(self, keys: str) -> list[str]:
         """What is said to a line, up to the complaint about another one that is no command."""
@@ -100,8 +109,7 @@ def test_former_lines_come_back(shell: Shell) -> None:
 def test_a_line_that_is_too_long_does_no_harm(shell: Shell) -> None:
     for _ in range(LINE_MOST // CHUNK + 2):
         shell.type(" " * CHUNK)
-        for event in shell.session.events(0.2):
-            assert event is None
+        shell.wait(READ_SECONDS)
     assert shell.ask("\x15life") == ["life 0"]
 
 
@@ -209,6 +217,20 @@ def test_a_program_is_started(shell: Shell) -> None:
     (told,) = (line for line in lines if line.startswith("tlbwalk: a round takes"))
     least, most = (int(number) for number in re.findall(r"\d+", told))
     assert 0 < least <= most
+
+
+def test_a_program_is_stopped_and_begins_again(shell: Shell) -> None:
+    assert shell.ask("stop=hog") == ["stop hog: its vcpu is kept for it"]
+    assert any(line.startswith("thread hog:") and "stopped" in line for line in shell.ask("threads"))
+    before = shell.vcpus()["hog"]
+    shell.ask("ticks=500")
+    assert shell.vcpus()["hog"][2] == before[2], "it runs on"
+    assert shell.ask("stop=hog") == ["stop hog: no such program runs"]
+    assert shell.ask("stop=nobody") == ["stop nobody: no such program runs"]
+    assert shell.ask("start=hog") == ["start hog: again, on its vcpu"]
+    shell.ask("ticks=500")
+    assert shell.vcpus()["hog"][2] > before[2]
+    assert shell.vcpus()["hog"][:2] == before[:2]
 
 
 def test_nobody_exits_who_is_typed_at(shell: Shell) -> None:

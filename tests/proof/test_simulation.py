@@ -11,7 +11,7 @@ from tests.touched import inputs
 
 SETS, ORDINARY, LIMIT_SECONDS = 100_000, 2000, 1200
 SOURCES = [
-    *(f"kernel/sched/{name}.c" for name in ("sched", "sporadic", "pibs", "ranks")),
+    *(f"kernel/sched/{name}.c" for name in ("deadlines", "heap", "sched", "sporadic", "pibs", "ranks")),
     "tests/unit/sched_sim.c",
     "tests/unit/sched_model.c",
 ]

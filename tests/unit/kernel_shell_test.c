@@ -18,6 +18,7 @@
 #include "kernel/core/shell_vcpus.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_end.h"
 #include "kernel/core/vcpus.h"
 #include "random.h"
 
@@ -110,6 +111,21 @@ struct thread *thread_running(void)
 struct thread *vcpus_thread(unsigned n)
 {
 	return NULL;
+}
+
+enum thread_condition thread_state(const struct thread *thread)
+{
+	return THREAD_IS_READY;
+}
+
+enum thread_result thread_stop(struct thread *thread)
+{
+	return THREAD_OK;
+}
+
+enum thread_result thread_restart(struct thread *thread)
+{
+	return THREAD_OK;
 }
 
 void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))

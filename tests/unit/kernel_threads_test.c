@@ -110,13 +110,15 @@ static void interrupt_ends(void)
 
 static void device_comes(void)
 {
+	enum thread_result result;
 	struct model_object *one;
 	uint64_t word = random_u64();
 
 	switch (below(4)) {
 	case 0:
 		one = &semaphores[below(SORT)];
-		CHECK_EQ(model_give(one), semaphore_give(&one->semaphore));
+		result = model_give(one);
+		CHECK_EQ(semaphore_give(&one->semaphore), result);
 		break;
 	case 1:
 		one = &queues[below(SORT)];
@@ -248,7 +250,7 @@ static void do_call(struct model_thread *self)
 
 static void do_sleep(struct model_thread *self)
 {
-	uint64_t at = fake_core.now + below(50) - below(5);
+	uint64_t early = below(5), at = fake_core.now + below(50) - early;
 
 	model_sleep(self, at, fake_core.now);
 	check_result(self, thread_sleep_until(at));
@@ -307,8 +309,10 @@ static void serve(void *argument)
 			do_something(self);
 		*word = ~*word;
 		for (unsigned n = 0; n < SORT; n++)
-			if (mutexes[n].owner == self)
-				CHECK_EQ(model_unlock(self, &mutexes[n]), mutex_unlock(&mutexes[n].mutex));
+			if (mutexes[n].owner == self) {
+				CHECK_EQ(model_unlock(self, &mutexes[n]), THREAD_OK); /* before the kernel, which may switch */
+				CHECK_EQ(mutex_unlock(&mutexes[n].mutex), THREAD_OK);
+			}
 	}
 }
 
