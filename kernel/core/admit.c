@@ -96,7 +96,7 @@ static enum thread_result ask(struct reservation *new, struct admit_refusal *ref
 	refusal->who = names[refusal->report.which];
 	if (refusal->result != ADMISSION_E_LOAD && refusal->result != ADMISSION_E_UNDECIDED)
 		return THREAD_E_INVALID;
-	refusal->fits = new ? admission_fit(&set, new) : 0;
+	refusal->fits = admission_fit(&set, new);
 	return THREAD_E_LOAD;
 }
 
@@ -113,6 +113,24 @@ static enum thread_result make(struct thread_vcpu *on, const struct admit_reques
 	return thread_make_io_vcpu(on, asked->name, asked->percent, asked->period);
 }
 
+/* The line counts before the VCPU that serves it does, and only together with that. */
+static enum thread_result ask_and_make(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
+{
+	const unsigned lines = top_half_count;
+	enum thread_result result;
+
+	if (count == ADMISSION_MOST_VCPUS || (asked->line.cost && lines == TOP_HALVES))
+		return THREAD_E_FULL;
+	if (asked->line.cost)
+		top_halves[top_half_count++] = asked->line;
+	result = ask(add(asked), refusal);
+	if (result == THREAD_OK)
+		result = make(on, asked);
+	if (result != THREAD_OK)
+		top_half_count = lines;
+	return result;
+}
+
 enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
 {
 	enum thread_result result = begin();
@@ -121,9 +139,7 @@ enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request
 	if (result != THREAD_OK)
 		return result;
 	note_all();
-	result = count < ADMISSION_MOST_VCPUS ? ask(add(asked), refusal) : THREAD_E_FULL;
-	if (result == THREAD_OK)
-		result = make(on, asked);
+	result = ask_and_make(on, asked, refusal);
 	end();
 	return result;
 }
@@ -141,25 +157,6 @@ enum thread_result admit_change(struct thread_vcpu *on, const struct admit_reque
 	result = ask(add(asked), refusal);
 	if (result == THREAD_OK)
 		result = thread_change_vcpu(on, asked->budget, asked->period);
-	end();
-	return result;
-}
-
-enum thread_result admit_top_half(uint64_t distance, uint64_t cost)
-{
-	enum thread_result result = begin();
-	struct admit_refusal refusal;
-
-	if (result != THREAD_OK)
-		return result;
-	note_all();
-	if (top_half_count == TOP_HALVES) {
-		result = THREAD_E_FULL;
-	} else {
-		top_halves[top_half_count++] = (struct top_half){ .distance = distance, .cost = cost };
-		result = ask(NULL, &refusal);
-		top_half_count -= result != THREAD_OK;
-	}
 	end();
 	return result;
 }

@@ -16,6 +16,7 @@ struct admit_request {
 	uint32_t percent; /* I/O */
 	uint64_t budget;  /* Main */
 	uint64_t period;
+	struct top_half line; /* that it serves, and whose rate is limited; its top half costs 0: none */
 };
 
 /* Why a VCPU was not made. */
@@ -27,8 +28,8 @@ struct admit_refusal {
 };
 
 /*
- * Makes the VCPU on this core. Requires: thread_begin. T
- * Returns THREAD_OK; THREAD_E_LOAD or THREAD_E_INVALID, with *refusal; THREAD_E_FULL.
+ * Makes the VCPU on this core. From then on its line may interrupt that often, and once more at any time. Requires: thread_begin. T
+ * Returns THREAD_OK; THREAD_E_LOAD or THREAD_E_INVALID, with *refusal; THREAD_E_FULL. On failure nothing has changed.
  */
 enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
 	__attribute__((warn_unused_result));
@@ -39,9 +40,3 @@ enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request
  */
 enum thread_result admit_change(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
 	__attribute__((warn_unused_result));
-
-/*
- * From now on a top half of this core may run every `distance` ticks, and one more at any time, for `cost` ticks. Returns THREAD_OK,
- * _E_LOAD if the VCPUs that there are could not be given their budgets any more, or _E_FULL. On failure nothing has changed. T
- */
-enum thread_result admit_top_half(uint64_t distance, uint64_t cost) __attribute__((warn_unused_result));

@@ -77,7 +77,8 @@ static struct thread_vcpu *vcpu_of(const char *name)
 	return search->found;
 }
 
-static void change(struct thread_vcpu *on, const struct named *named)
+/* Returns whether it has them now. */
+static bool change(struct thread_vcpu *on, const struct named *named)
 {
 	const struct admit_request asked = {
 		.name = on->name, .kind = VCPU_MAIN, .budget = ticks_of(named->budget_us), .period = ticks_of(named->period_us)
@@ -91,6 +92,7 @@ static void change(struct thread_vcpu *on, const struct named *named)
 		console_say("set %s: no such budget and period, or not a Main VCPU", on->name);
 	else
 		console_say("set %s: %ju us of %ju us", on->name, named->budget_us, named->period_us);
+	return result == THREAD_OK;
 }
 
 void run_set(const struct command_line *line)
@@ -130,10 +132,10 @@ static void begin_again(struct thread *thread, const struct named *named)
 {
 	enum thread_result result;
 
-	if (named->numbered)
-		change(thread->on, named);
+	if (named->numbered && !change(thread->on, named))
+		return;
 	result = thread_restart(thread);
-	console_say("start %s: %s", thread->name, result == THREAD_OK ? "again, on its vcpu" : "no memory is left for a stack");
+	console_say("start %s: %s", thread->name, result == THREAD_OK ? "runs again on its vcpu" : "no memory is left for a stack");
 }
 
 void run_start(const struct command_line *line)
@@ -158,7 +160,7 @@ void run_stop(const struct command_line *line)
 	struct thread *thread = thread_begun() ? thread_of(line->text, false) : NULL;
 
 	if (thread && thread_stop(thread) == THREAD_OK)
-		console_say("stop %s: its vcpu is kept for it", line->text);
+		console_say("stop %s: stopped, its vcpu is kept", line->text);
 	else
 		console_say("stop %s: no such program runs", line->text);
 }

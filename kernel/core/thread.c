@@ -333,6 +333,7 @@ static void init(struct thread *thread, struct thread_vcpu *on, const char *name
 	thread->held = on ? NULL : &sync_no_vcpu;
 	thread->serves = NULL;
 	thread->watched = NULL;
+	thread->at_end = NULL;
 }
 
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
@@ -445,6 +446,8 @@ bool thread_is_by_deadline(void)
 
 static enum thread_result begin_core(struct thread_core *core)
 {
+	enum thread_result result;
+
 	sched_init(&core->sched, core->words, core->by_rank, THREAD_VCPUS, arch_counter());
 	if (by_deadline)
 		sched_by_deadline(&core->sched);
@@ -455,7 +458,12 @@ static enum thread_result begin_core(struct thread_core *core)
 	init(&core->main, &core->main_vcpu, "main", 0, 0);
 	core->running = &core->main;
 	thread_cores[cpu_slot()] = core;
-	return thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(BH_VCPU_MAIN_BUDGET_NS), clock_from_ns(BH_VCPU_MAIN_PERIOD_NS));
+	result = thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(BH_VCPU_MAIN_BUDGET_NS), clock_from_ns(BH_VCPU_MAIN_PERIOD_NS));
+	if (result != THREAD_OK) {
+		thread_cores[cpu_slot()] = NULL;
+		stacks_give(core->idle.stack);
+	}
+	return result;
 }
 
 enum thread_result thread_begin(void)

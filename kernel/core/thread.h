@@ -69,6 +69,7 @@ struct thread {
 	struct mutex *held;       /* the last that it took, and so on; without a VCPU it always holds sync_no_vcpu */
 	struct port *serves;      /* at which somebody has called it */
 	struct periodic *watched; /* its deadline has a timer */
+	void (*at_end)(void);     /* NULL: nothing */
 };
 
 enum thread_result {
@@ -86,7 +87,7 @@ enum thread_result {
 
 /*
  * From now on this core has threads: whoever calls goes on as its main program, on a VCPU of its own. Does nothing if it has them already.
- * Returns THREAD_OK or THREAD_E_NOMEM. T
+ * Returns THREAD_OK, _E_NOMEM, or _E_INVALID where the clock is too slow for that VCPU. T
  */
 enum thread_result thread_begin(void) __attribute__((warn_unused_result));
 

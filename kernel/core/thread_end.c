@@ -40,6 +40,9 @@ static void settle(struct thread *thread)
 	mutex_abandon_all(thread);
 	if (thread->serves && thread->serves->server.thread == thread && thread->fate != THREAD_ALIVE)
 		port_fail_all(thread->serves);
+	if (thread->at_end)
+		thread->at_end();
+	thread->at_end = NULL;
 	thread_detach(thread);
 	thread->wish = THREAD_GO_ON;
 }
@@ -96,6 +99,11 @@ void thread_fulfil_wish(void)
 
 	if (!is_bound(self))
 		cpu_go_on_at(cpu_emergency_stack(), leave_as_wished, self);
+}
+
+void thread_at_end(void (*give_back)(void))
+{
+	thread_running()->at_end = give_back;
 }
 
 /* ---- On demand ---------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  *   mutexes that it holds                   the first that waits has each; struct mutex counts it as abandoned
  *   calls that its port has                 return THREAD_E_ENDED, as later ones do, until it begins again
  *   what it waits for, its timeouts         forgotten
+ *   what only it knows of                   thread_at_end
  *   its stack                               is kept for the next thread that needs one (stacks.h)
  *
  * A thread that holds a mutex, serves a call, or waits for a mutex or an answer, is bound: it is stopped, or begins again, as soon as it is
@@ -32,6 +33,12 @@ enum thread_result thread_stop(struct thread *thread);
  * _E_NOMEM if there is no stack; in a handler only a kept one is taken. T, H
  */
 enum thread_result thread_restart(struct thread *thread);
+
+/*
+ * give_back() is called once when the calling thread ends, however it does, or begins again, with interrupts disabled: it gives back what
+ * others would miss. NULL: there is nothing any more. T
+ */
+void thread_at_end(void (*give_back)(void));
 
 /* Ends the caller, whatever it holds. T */
 _Noreturn void thread_end(void);

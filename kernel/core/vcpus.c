@@ -44,7 +44,7 @@ static const char *name_of(enum thread_result result)
 	case THREAD_E_NOMEM:
 		return "no memory is left for a stack";
 	default:
-		return "budget 0, longer than its period, or less than a switch takes";
+		return "budget 0, longer than its period, or less than a switch takes, or a line that interrupts too often";
 	}
 }
 
@@ -93,6 +93,8 @@ static enum thread_result make_in(struct made *made, const struct request *asked
 	if (result != THREAD_OK)
 		return result;
 	this_room()->count++;
+	if (asked->vcpu.line.cost)
+		console_limit(asked->vcpu.line.distance); /* no other is known so far */
 	made->vcpu.vcpu.foreground_only = asked->foreground_only;
 	return thread_make(&made->thread, &made->vcpu, asked->vcpu.name, 0, stacks_take(), asked->program->run, &made->run);
 }
@@ -113,17 +115,12 @@ static void make(const struct request *asked)
 
 /* ---- Of the partition file ------------------------------------------------------------------------------------------ */
 
-/* Of a line whose rate is limited the top half takes part in admission, and is masked beyond. Only the console's is known so far. */
-static bool limit_line(const struct bh_grant *grant)
+/* Of a line whose rate is limited the top half takes part in admission, and is masked beyond. */
+static struct top_half line_of(const struct bh_grant *grant)
 {
-	uint64_t distance = grant->gpa ? clock_from_ns(NS_PER_S / grant->gpa) : 0;
-
 	if (!grant->vector || !grant->gpa)
-		return true;
-	if (thread_begin() != THREAD_OK || admit_top_half(distance, clock_from_ns(BH_VCPU_TOP_HALF_NS)) != THREAD_OK)
-		return false;
-	console_limit(distance);
-	return true;
+		return (struct top_half){ .cost = 0 };
+	return (struct top_half){ .distance = clock_from_ns(NS_PER_S / grant->gpa), .cost = clock_from_ns(BH_VCPU_TOP_HALF_NS) };
 }
 
 static void make_granted(const struct bh_grant *grant)
@@ -135,6 +132,7 @@ static void make_granted(const struct bh_grant *grant)
 			.percent = grant->vector,
 			.budget = clock_from_ns(grant->gpa),
 			.period = clock_from_ns(grant->size),
+			.line = line_of(grant),
 		},
 		.program = program_find((const char *)grant->compatible),
 		.foreground_only = grant->flags & BH_VCPU_FOREGROUND_ONLY,
@@ -146,8 +144,6 @@ static void make_granted(const struct bh_grant *grant)
 		console_say("vcpu %s: it does not serve the console's UART on the first core", asked.vcpu.name);
 	else if (!asked.program)
 		console_say("vcpu %s: there is no program \"%s\"", asked.vcpu.name, (const char *)grant->compatible);
-	else if (!limit_line(grant))
-		console_say("vcpu %s: its line interrupts too often for the VCPUs that there are", asked.vcpu.name);
 	else
 		make(&asked);
 }

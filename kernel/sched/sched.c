@@ -127,7 +127,7 @@ static void set_deadline(struct vcpu *vcpu)
 	vcpu->turn.deadline = sporadic_next(&vcpu->main) + vcpu->main.period;
 }
 
-/* What is left of a replenishment keeps its deadline. Returns whether the VCPU has nothing more for now. */
+/* What is left of a replenishment keeps its deadline. Returns whether the VCPU has nothing more at present. */
 static bool charge_main(struct vcpu *vcpu, uint64_t used, uint64_t now)
 {
 	uint64_t rest = sporadic_next(&vcpu->main) + used;

@@ -33,6 +33,7 @@ KINDS = {
         f"ends server: in order 1, calls {ENDED} {ENDED}, later {ENDED}$",
     ),
     "stop": ("ends hog: made 1 restarted 1 stopped 1 again 1, by a handler restarted 1 stopped 1 again 1$",),
+    "owner": ("ends owner: given back 1 when restarted, 0 when stopped, 1 when it returned$",),
     "later": ("ends busy: waits 1 stopped 1, mutex free 1$",),
     "policy": (
         "ends policy at first: in time 1, then stopped 1$",

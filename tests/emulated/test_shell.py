@@ -220,14 +220,14 @@ def test_a_program_is_started(shell: Shell) -> None:
 
 
 def test_a_program_is_stopped_and_begins_again(shell: Shell) -> None:
-    assert shell.ask("stop=hog") == ["stop hog: its vcpu is kept for it"]
+    assert shell.ask("stop=hog") == ["stop hog: stopped, its vcpu is kept"]
     assert any(line.startswith("thread hog:") and "stopped" in line for line in shell.ask("threads"))
     before = shell.vcpus()["hog"]
     shell.ask("ticks=500")
     assert shell.vcpus()["hog"][2] == before[2], "it runs on"
     assert shell.ask("stop=hog") == ["stop hog: no such program runs"]
     assert shell.ask("stop=nobody") == ["stop nobody: no such program runs"]
-    assert shell.ask("start=hog") == ["start hog: again, on its vcpu"]
+    assert shell.ask("start=hog") == ["start hog: runs again on its vcpu"]
     shell.ask("ticks=500")
     assert shell.vcpus()["hog"][2] > before[2]
     assert shell.vcpus()["hog"][:2] == before[:2]

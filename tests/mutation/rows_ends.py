@@ -48,6 +48,8 @@ OTHERS = (
     ),
     ends("a mutex stays with who ended", ENDS, "mutex_abandon_all(thread);", "", "bound", GICV3, "holder"),
     ends("calls of a server that ended wait", ENDS, "port_fail_all(thread->serves);", "(void)0;", "bound", GICV3, "server"),
+    ends("nothing is given back", ENDS, "if (thread->at_end) thread->at_end();", "", "owner", GICV3, "owner"),
+    ends("it is given back twice", ENDS, "thread->at_end = NULL;", "", "owner", GICV3, "owner"),
     ends("who holds a mutex is stopped", ENDS, "if (is_bound(thread)) thread->wish", "if (false) thread->wish", "later", GICV3, "busy"),
     ends("a wish is forgotten", SYNC, "if (self->wish) thread_fulfil_wish(); } enum", "} enum", "later", GICV3, "busy"),
     ends("a handler's caller goes on", THREAD, "core->running = &core->gone;", "(void)0;", "stop", GICV3, "hog"),

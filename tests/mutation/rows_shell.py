@@ -118,6 +118,12 @@ SHELL = (
         "on->vcpu.kind == VCPU_MAIN ? admit_change(on, &asked, &refusal) : THREAD_E_INVALID",
         "admit_change(on, &asked, &refusal)",
     ),
+    changed(
+        "a program begins again with what it was refused",
+        "if (named->numbered && !change(thread->on, named)) return;",
+        "if (named->numbered) change(thread->on, named);",
+    ),
+    changed("a program begins again with what it had", "if (named->numbered && !change(thread->on, named)) return;"),
     changed("a refusal says nothing", "vcpus_say_refused(&asked, &refusal);", ";"),
     changed("a name alone is a change", "parse(line->text, &named) && named.numbered", "parse(line->text, &named)"),
     changed("VCPUs are looked for where there are none", "if (thread_begun()) thread_each_vcpu(find);", "thread_each_vcpu(find);"),

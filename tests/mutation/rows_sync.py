@@ -194,6 +194,8 @@ MAKING = (
     scene("threads begin anew", "if (!thread_begun()) {", "if (true) {"),
     scene("threads without memory", "result = core ? begin_core(core) : THREAD_E_NOMEM;", "result = begin_core(core);"),
     scene("a core without an idle thread", "if (!core->idle.stack) return THREAD_E_NOMEM;"),
+    scene("a core without its main program's VCPU has threads", "thread_cores[cpu_slot()] = NULL;"),
+    scene("an idle thread's stack that was taken in vain is kept", "stacks_give(core->idle.stack);"),
     scene("what was taken in vain is kept", "frames_give((uintptr_t)core, CORE_FRAMES, FRAME_PROGRAM);", ";"),
     scene("the main program's VCPU is not told of", "rank < this_core()->sched.count;", "rank + 1 < this_core()->sched.count;"),
 )

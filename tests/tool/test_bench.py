@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from bhtool.bench import calls, dma, exits, io, kicks, linux, timer, trace, traps
+from bhtool.bench import calls, dma, exits, io, kicks, linux, probe, timer, trace, traps
 from bhtool.bench.grouped import grouped
 from bhtool.bench.plot import panels
 from bhtool.bench.result import Result, Row, comparison
@@ -68,7 +68,7 @@ def test_only_judged_modes_have_a_target() -> None:
 
 def test_what_three_runs_agree_on_counts() -> None:
     first, other = timer.heard(ANSWERS, "sandbox"), timer.heard([ANSWERS[1], ANSWERS[2].replace("90", "2")], "sandbox")
-    series, runs = iter([other, first, other, first, first]), timer.Runs()
+    series, runs = iter([other, first, other, first, first]), probe.Runs()
     assert runs.agreed(lambda: next(series)) == first
     assert runs.odd == 2
     figures = iter(range(10))

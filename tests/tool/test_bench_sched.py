@@ -17,37 +17,37 @@ LINES = ["x: alive", *(f"x: sched {name} min 80 median {FIGURE} max {FIGURE}" fo
 
 def found(changed: dict[str, int] | None = None, is_judged: bool = True) -> dict[str, Row]:
     """The rows by name, with the greatest samples of some that are others."""
-    sandbox = sched.heard(LINES)
+    sandbox = sched.heard(LINES, "sandbox")
     alone = dict(sandbox)
     for name, figure in (changed or {}).items():
         sandbox[name] = replace(sandbox[name], max=figure)
-    return {row.name: row for row in sched.figure_rows(sandbox, alone, sched.heard(LINES), is_judged)}
+    return {row.name: row for row in sched.figure_rows(sandbox, alone, sched.heard(LINES, "sandbox"), is_judged)}
 
 
 def test_figures_are_read_from_the_console() -> None:
-    rows = sched.heard(LINES)
+    rows = sched.heard(LINES, "sandbox")
     assert rows.keys() == sched.KNOWN.keys()
     assert (rows["refill"].n, rows["refill"].min, rows["refill"].max) == (200, 80, FIGURE)
 
 
 def test_what_the_probe_measures_besides_has_a_row_and_no_target() -> None:
-    rows = sched.heard(["x: sched other min 1 median 2 max 3", *LINES])
+    rows = sched.heard(["x: sched other min 1 median 2 max 3", *LINES], "sandbox")
     assert (sched.figure_rows(rows, rows, rows, True)[0].name, rows["other"].met) == ("other", None)
 
 
 def test_a_line_that_is_missing_is_an_error() -> None:
     with pytest.raises(BulkheadError, match=r"has not measured refill$"):
-        sched.heard(line for line in LINES if "refill" not in line)
+        sched.heard((line for line in LINES if "refill" not in line), "sandbox")
 
 
 def test_a_probe_that_cannot_measure_is_an_error() -> None:
     with pytest.raises(BulkheadError, match="cannot measure: x: sched: no memory"):
-        sched.heard(["x: alive", "x: sched: no memory"])
+        sched.heard(["x: alive", "x: sched: no memory"], "sandbox")
 
 
 def test_a_probe_that_falls_silent_is_out_of_time() -> None:
     with pytest.raises(BulkheadError) as late:
-        sched.heard(LINES[:-1])
+        sched.heard(LINES[:-1], "sandbox")
     assert late.value.status == Status.TIME_LIMIT
 
 

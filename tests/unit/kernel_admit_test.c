@@ -50,11 +50,14 @@ bool thread_is_by_deadline(void)
 	return edf;
 }
 
+static const struct admit_request nobody = { .name = "nobody" };
+static struct admit_refusal of_nobody;
+
 void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))
 {
 	if (another_asks) {
 		another_asks = false;
-		of_another = admit_top_half(100, 10);
+		of_another = admit_vcpu(&core[0], &nobody, &of_nobody);
 		CHECK_EQ(slept, 1);
 	}
 	for (unsigned n = 0; n < count; n++)
@@ -278,33 +281,44 @@ static void changes(void)
 
 /* ---- Top halves ------------------------------------------------------------------------------------------------------- */
 
-/* Each may come once more than its distance says, before anybody. */
+static struct admit_request serving(uint64_t distance, uint64_t cost)
+{
+	struct admit_request request = new_io;
+
+	request.line = (struct top_half){ .distance = distance, .cost = cost };
+	return request;
+}
+
+/* Each may come once more than its distance says, before anybody. A line counts with the VCPU that serves it, and not without. */
 static void top_halves_count(void)
 {
+	const struct admit_request calm = serving(100, 4), storm = serving(50, 6);
 	struct admit_refusal refusal;
 
-	tests = 0;
-	CHECK_EQ(admit_top_half(100, 4), THREAD_OK);
-	CHECK_EQ(tests, 1);
-	CHECK_EQ(set.vcpu_count, 4);
+	CHECK_EQ(try(&calm, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.vcpu_count, 5);
 	CHECK_EQ(set.top_half_count, 1);
-	for (unsigned rank = 0; rank < 4; rank++)
+	for (unsigned rank = 0; rank < 5; rank++)
 		CHECK_EQ(asked[rank].blocking, 4);
 	answer = ADMISSION_E_LOAD;
-	CHECK_EQ(admit_top_half(50, 6), THREAD_E_LOAD);
+	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_LOAD);
 	CHECK_EQ(set.top_half_count, 2);
+	CHECK_EQ(refusal.fits, answer_fit);
 	answer = ADMISSION_E_COST;
-	CHECK_EQ(admit_top_half(5, 6), THREAD_E_INVALID);
+	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_INVALID);
 	answer = ADMISSION_OK;
+	of_make = THREAD_E_FULL;
+	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_FULL);
+	of_make = THREAD_OK;
 	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK); /* without those that were refused */
 	CHECK_EQ(set.top_half_count, 1);
 	was_asked(1, (struct reservation){ .budget = 5, .period = 20, .blocking = 4 });
-	CHECK_EQ(admit_top_half(50, 6), THREAD_OK);
+	CHECK_EQ(try(&storm, &refusal, 1), THREAD_OK);
 	CHECK_EQ(asked_top_halves[0].distance, 100);
 	CHECK_EQ(asked_top_halves[0].cost, 4);
 	CHECK_EQ(asked_top_halves[1].distance, 50);
 	CHECK_EQ(asked_top_halves[1].cost, 6);
-	was_asked(3, (struct reservation){ .budget = 20, .period = 100, .blocking = 10 });
+	was_asked(4, (struct reservation){ .budget = 20, .period = 100, .blocking = 10 });
 }
 
 /* Lines lead to the first core. */
@@ -321,12 +335,15 @@ static void other_cores_have_none(void)
 
 static void many_top_halves(void)
 {
+	const struct admit_request one = serving(1000, 1);
+	struct admit_refusal refusal;
+
 	for (unsigned n = 2; n < LINES; n++)
-		CHECK_EQ(admit_top_half(1000, 1), THREAD_OK);
-	tests = 0;
-	CHECK_EQ(admit_top_half(1000, 1), THREAD_E_FULL);
+		CHECK_EQ(try(&one, &refusal, 1), THREAD_OK);
+	CHECK_EQ(try(&one, &refusal, 0), THREAD_E_FULL);
 	CHECK_EQ(tests, 0);
 	CHECK_EQ(set.top_half_count, LINES);
+	CHECK_EQ(try(&new_io, &refusal, 1), THREAD_OK); /* it serves none that is limited */
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "fake_cpu.h"
 #include "kernel/core/command.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
@@ -16,7 +17,7 @@
 #include "kernel/core/uart.h"
 #include "random.h"
 
-enum { ROUNDS = 3000, SENT = 1 << 16, LINE_MOST = 159 };
+enum { ROUNDS = 3000, SENT = 1 << 16, LINE_MOST = 159, DISTANCE = 1000000 };
 
 /* ---- Around it ---------------------------------------------------------------------------------------------------- */
 
@@ -84,9 +85,22 @@ static bool put(char c)
 
 static void transmit_interrupt(bool on) {}
 
-static void receive_interrupt(bool on) {}
+static bool masked;
+static void receive_interrupt(bool on)
+{
+	CHECK_EQ(masked, on); /* never twice */
+	masked = !on;
+}
 
-void timer_add(struct timer_event *event, uint64_t deadline) {}
+static struct timer_event *unmasks;
+static uint64_t unmasks_at;
+void timer_add(struct timer_event *event, uint64_t deadline)
+{
+	CHECK(!event->waits);
+	event->waits = true;
+	unmasks = event;
+	unmasks_at = deadline;
+}
 
 static bool serve(void (*received)(char c))
 {
@@ -286,6 +300,34 @@ static void test_uart(void)
 	CHECK_EQ(taken, 64); /* typed faster than read: dropped */
 }
 
+/* A flood: the UART is masked at itself, and not again while it is, until it may interrupt once more. What came before is served. */
+static void test_limit(void)
+{
+	const uint64_t began = arch_counter() + DISTANCE;
+	uint64_t count, times;
+	char c;
+
+	check_context.subject = "rate";
+	console_limit(DISTANCE);
+	typed = "a";
+	interrupt(NULL);
+	CHECK(!masked);
+	typed = "b";
+	interrupt(NULL);
+	CHECK(masked);
+	CHECK(unmasks_at > began && unmasks_at <= arch_counter() + DISTANCE);
+	CHECK(console_get(&c) && c == 'a' && console_get(&c) && c == 'b');
+	interrupt(NULL); /* the transmitter's, which is not masked */
+	console_count(&count, &times);
+	CHECK_EQ(times, 2);
+	unmasks->waits = false;
+	unmasks->fire(unmasks, NULL);
+	CHECK(!masked);
+	console_limit(0);
+	interrupt(NULL);
+	CHECK(!masked);
+}
+
 int main(void)
 {
 	test_ring();
@@ -293,5 +335,6 @@ int main(void)
 	test_uart();
 	test_full_line();
 	test_keys();
+	test_limit();
 	return 0;
 }

@@ -98,7 +98,7 @@ bool irq_ask(unsigned n, struct irq_census *census)
 
 struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
 static struct thread_vcpu first = { .name = "hog" }, second = { .name = "hog" }, server = { .name = "nic", .vcpu.kind = VCPU_IO };
-static unsigned changes, made;
+static unsigned changes, made, restarts;
 static struct admit_request asked_for;
 static const struct thread_vcpu *changed;
 static enum thread_result of_change;
@@ -108,14 +108,17 @@ struct thread *thread_running(void)
 	return NULL;
 }
 
+static struct thread over = { .name = "hog", .on = &first };
+static bool has_one;
+
 struct thread *vcpus_thread(unsigned n)
 {
-	return NULL;
+	return has_one && !n ? &over : NULL;
 }
 
 enum thread_condition thread_state(const struct thread *thread)
 {
-	return THREAD_IS_READY;
+	return THREAD_IS_STOPPED;
 }
 
 enum thread_result thread_stop(struct thread *thread)
@@ -125,6 +128,8 @@ enum thread_result thread_stop(struct thread *thread)
 
 enum thread_result thread_restart(struct thread *thread)
 {
+	CHECK(thread == &over);
+	restarts++;
 	return THREAD_OK;
 }
 
@@ -288,6 +293,24 @@ static void check_start(void)
 	CHECK_EQ(made, 2);
 }
 
+/* Not with what it was refused. */
+static void check_start_again(void)
+{
+	has_one = true;
+	thread_cores[0] = (struct thread_core *)&changes; /* not NULL, and nobody looks into it */
+	changes = made = 0;
+	expect(run_start, "hog", "start hog: runs again on its vcpu\n");
+	expect(run_start, "hog,5,10", "set hog: 5 us of 10 us\nstart hog: runs again on its vcpu\n");
+	CHECK_EQ(restarts, 2);
+	of_change = THREAD_E_LOAD;
+	expect(run_start, "hog,9,10", "refused hog\n");
+	of_change = THREAD_E_INVALID;
+	expect(run_start, "hog,20,10", "set hog: no such budget and period, or not a Main VCPU\n");
+	CHECK_EQ(restarts, 2);
+	CHECK_EQ(changes, 3);
+	CHECK_EQ(made, 0);
+}
+
 int main(void)
 {
 	clock_init(HZ);
@@ -296,5 +319,6 @@ int main(void)
 	check_set();
 	check_malformed();
 	check_start();
+	check_start_again();
 	return 0;
 }

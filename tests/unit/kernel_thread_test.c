@@ -362,6 +362,15 @@ static void begin_without(void)
 		CHECK_EQ(fake_core.frames, frames);
 	}
 	fake_core.stacks = 1;
+	while (stacks_take_kept())
+		;
+	clock_init(1); /* 20 ms are no tick */
+	CHECK_EQ(thread_begin(), THREAD_E_INVALID);
+	CHECK(!thread_begun() && fake_cpu.enabled);
+	CHECK_EQ(fake_core.frames, frames);
+	CHECK(stacks_take_kept() && !stacks_take_kept());
+	fake_core.stacks = 1;
+	clock_init(SCENE_HZ);
 	CHECK_EQ(thread_begin(), THREAD_OK);
 	thread_begins++;
 }

@@ -36,13 +36,10 @@ static struct thread *threads[2 * ROWS];
 static unsigned vcpu_count, thread_count, begun, by_deadline;
 static bool no_frames;
 struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
-static enum thread_result of_begin, of_vcpu, of_thread, of_line;
+static enum thread_result of_begin, of_vcpu, of_thread;
 static struct admit_request asked;    /* the last */
 static struct admit_refusal refusing; /* why it is refused */
-static struct {
-	uint64_t distance, cost, limit;
-	unsigned asked, before; /* how often; VCPUs that there were */
-} noted;
+static uint64_t limit;
 
 /* ---- Around it ---------------------------------------------------------------------------------------------------- */
 
@@ -106,17 +103,7 @@ bool console_has_line(uint32_t line)
 
 void console_limit(uint64_t distance)
 {
-	noted.limit = distance;
-}
-
-enum thread_result admit_top_half(uint64_t distance, uint64_t cost)
-{
-	CHECK(begun);
-	noted.distance = distance;
-	noted.cost = cost;
-	noted.asked++;
-	noted.before = vcpu_count;
-	return of_line;
+	limit = distance;
 }
 
 enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request *request, struct admit_refusal *refusal)
@@ -297,49 +284,48 @@ static void add_io(const char *name, uint64_t rate)
 	row->gpa = rate;
 }
 
+/* It is asked for with its own line, which is limited from then on. */
 static void check_io(void)
 {
-	noted.asked = 0;
+	limit = 0;
 	add_io("echo", 2000);
 	start(1, 0);
 	CHECK(asked.kind == VCPU_IO && !strcmp(asked.name, "echo"));
 	CHECK_EQ(asked.percent, 5);
 	CHECK_EQ(asked.period, TICKS);
-	CHECK_EQ(noted.asked, 1);
-	CHECK_EQ(noted.distance, TICKS / 2); /* 500 us */
-	CHECK_EQ(noted.cost, BH_VCPU_TOP_HALF_NS / NS_PER_TICK);
-	CHECK_EQ(noted.before, vcpu_count - 1); /* the VCPU is asked for with its own line among those that interrupt */
-	CHECK_EQ(noted.limit, noted.distance);
+	CHECK_EQ(asked.line.distance, TICKS / 2); /* 500 us */
+	CHECK_EQ(asked.line.cost, BH_VCPU_TOP_HALF_NS / NS_PER_TICK);
+	CHECK_EQ(limit, TICKS / 2);
 	said_count = 0;
 	run_vcpus(&(struct command_line){ .text = "" });
 	expect(vcpu_count - 1, "vcpu echo: 50 us of 1000 us; given 0 us in 0 us, background 0 us");
 }
 
-/* Who says nothing of his line has it as it is; where it would be too much it stays as it is, and he has no VCPU. */
+/* Who says nothing of his line has it as it is, and so has who is refused. */
 static void check_lines(void)
 {
-	noted.limit = noted.asked = 0;
+	limit = 1;
 	add_io("free", 0);
 	start(1, 0);
-	CHECK_EQ(noted.asked, 0);
-	of_line = THREAD_E_LOAD;
+	CHECK_EQ(asked.line.cost, 0);
+	CHECK_EQ(limit, 1);
+	of_vcpu = THREAD_E_INVALID;
 	add_io("storm", 100000);
-	add(BH_GRANT_VCPU, "calm", "first");
-	start(1, 1);
-	expect(0, "vcpu storm: its line interrupts too often for the VCPUs that there are");
-	CHECK_EQ(noted.asked, 1);
-	CHECK_EQ(noted.limit, 0);
-	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "calm"));
-	of_line = THREAD_OK;
+	start(0, 1);
+	expect(0, "vcpu storm: budget 0, longer than its period, or less than a switch takes, or a line that interrupts too often");
+	CHECK_EQ(asked.line.cost, BH_VCPU_TOP_HALF_NS / NS_PER_TICK);
+	CHECK_EQ(limit, 1);
+	of_vcpu = THREAD_OK;
 }
 
 /* The budget of a Main VCPU is no rate. */
 static void check_mains_have_no_line(void)
 {
-	noted.asked = 0;
+	limit = 0;
 	add(BH_GRANT_VCPU, "plain", "first")->gpa = 2000;
 	start(1, 0);
-	CHECK_EQ(noted.asked, 0);
+	CHECK_EQ(asked.line.cost, 0);
+	CHECK_EQ(limit, 0);
 	CHECK(asked.kind == VCPU_MAIN);
 }
 
@@ -360,7 +346,7 @@ static void check_failures(void)
 	of_vcpu = THREAD_E_INVALID;
 	add(BH_GRANT_VCPU, "long", "first");
 	start(0, 1);
-	expect(0, "vcpu long: budget 0, longer than its period, or less than a switch takes");
+	expect(0, "vcpu long: budget 0, longer than its period, or less than a switch takes, or a line that interrupts too often");
 	of_vcpu = THREAD_OK;
 	no_frames = true; /* asked for once a core */
 	fake_cpu.slot = 2;

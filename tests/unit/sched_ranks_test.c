@@ -261,7 +261,7 @@ static void interrupts_delay_no_decision(void)
 	CHECK(sched_decide(&core, 104) == &vcpus[0]);
 }
 
-/* It was charged for all it had by another call than the decision: what it has next is not for now. */
+/* It was charged for all it had by another call than the decision: what it has next comes later. */
 static void who_has_nothing_left_is_spent(void)
 {
 	begin("spent");

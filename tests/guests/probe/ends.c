@@ -315,6 +315,50 @@ static bool runs_on(void)
 	return rounds > before;
 }
 
+static unsigned given_back;
+
+static void give_back(void)
+{
+	given_back++;
+}
+
+static bool owns, stays;
+
+static void own(void *argument)
+{
+	if (owns)
+		thread_at_end(give_back);
+	if (stays)
+		hog(argument);
+}
+
+static unsigned given_back_by(enum thread_result (*tell)(struct thread *thread))
+{
+	given_back = 0;
+	tell(&one);
+	return given_back;
+}
+
+/* What a thread has to give back it gives back once, whether it begins again, is stopped or returns; not what it had in an earlier life. */
+static void run_owner(void)
+{
+	unsigned restarted, stopped;
+
+	owns = stays = true;
+	make(&one, "owner", own);
+	runs_on();
+	owns = false;
+	restarted = given_back_by(thread_restart);
+	runs_on();
+	stopped = given_back_by(thread_stop);
+	owns = true;
+	stays = false;
+	thread_restart(&one);
+	comes_to(&one, THREAD_HAS_ENDED);
+	console_say("ends owner: given back %ju when restarted, %ju when stopped, %ju when it returned", (uint64_t)restarted,
+		    (uint64_t)stopped, (uint64_t)given_back);
+}
+
 static void run_stop(void)
 {
 	bool made = make(&one, "hog", hog) && runs_on();
@@ -476,9 +520,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } kinds[] = {
-	{ "recursion", run_recursion }, { "interrupt", run_interrupt }, { "call", run_call },
-	{ "fault", run_fault },         { "bound", run_bound },         { "stop", run_stop },
-	{ "later", run_later },         { "policy", run_policies },     { "nonsense", run_nonsense },
+	{ "recursion", run_recursion }, { "interrupt", run_interrupt }, { "call", run_call },   { "fault", run_fault },
+	{ "bound", run_bound },         { "stop", run_stop },           { "owner", run_owner }, { "later", run_later },
+	{ "policy", run_policies },     { "nonsense", run_nonsense },
 };
 
 bool ends_run(const char *kind)

@@ -5,30 +5,24 @@ The probe measures everything itself (tests/guests/probe/sched.c), and both mach
 way. Targets are those of AArch64, where the peers were counted; elsewhere figures stand beside them.
 """
 
-import hashlib
 import re
-import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from bhtool.bench.linked import Linked, read_map
+from bhtool.bench.probe import LIMIT, Rows, probe_of
 from bhtool.bench.result import Result, Row
-from bhtool.bench.stage import COUNTED, STARTED, Guest, Stage, bare, bare_lines, counting, out_of_time, sandbox_lines, set_up, write_native
-from bhtool.bench.timer import PROBE_NAME, Rows, Runs, require_same_program
+from bhtool.bench.stage import Guest, out_of_time
 from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES
-from bhtool.image.build import KERNEL, PROBE, build_platform
+from bhtool.image.build import KERNEL
 from bhtool.image.payloads import Report
-from bhtool.machine.console import Uart
-from bhtool.machine.emulated import Machine
 from bhtool.platforms import Platform
 
 COMMAND, TRACED = "bench-sched", "trace=65536 bench-sched"
 SAMPLES = 200  # tests/guests/probe/sched.c
 ANSWER = re.compile(r": sched (\S+) min (\d+) median (\d+) max (\d+)$")
 DONE, FAILED = ": sched done", ": sched: "
-LIMIT = 120.0
 
 
 def is_judged(platform: Platform) -> bool:
@@ -94,7 +88,7 @@ SCHEDULER = (
 )
 
 
-def heard(lines: Iterable[str]) -> Rows:
+def heard(lines: Iterable[str], where: str) -> Rows:
     """A row for everything that the probe has measured, once it says that it has."""
     rows: Rows = {}
     for line in lines:
@@ -107,23 +101,7 @@ def heard(lines: Iterable[str]) -> Rows:
             if missing := [name for name in KNOWN if name not in rows]:
                 raise BulkheadError(f"the probe has not measured {', '.join(missing)}")
             return rows
-    raise out_of_time("measuring threads and VCPUs", LIMIT)
-
-
-def measure_bare(platform: Platform, probe: bytes) -> Rows:
-    label = platform.emulator.serials[0]
-    with Machine(platform, probe, COUNTED) as machine:
-        line = Uart(machine.serials[label])
-        for said in bare_lines(machine, line, LIMIT):
-            if STARTED in said:
-                line.write(f"{COMMAND}\r".encode())
-                return heard(bare_lines(machine, line, LIMIT))
-    raise out_of_time("starting the bare emulator", LIMIT)
-
-
-def measure_sandbox(stage: Stage) -> Rows:
-    with stage.session(COUNTED) as session:
-        return heard(sandbox_lines(session, "measured", LIMIT))
+    raise out_of_time(f"measuring threads and VCPUs, {where},", LIMIT)
 
 
 def judged(row: Row, known: Known, is_judged: bool) -> Row:
@@ -154,37 +132,9 @@ def size_rows(linked: Linked, is_judged: bool) -> list[Row]:
     return [whole.at_most(KERNEL_BYTES) if is_judged else whole, part]
 
 
-@dataclass(frozen=True)
-class Bench:
-    """One platform, one build of the probe, and a folder for what is made of them."""
-
-    platform: Platform
-    probe: bytes
-    folder: Path
-    report: Report
-    runs: Runs = field(default_factory=Runs)
-
-    def alone(self) -> Rows:
-        self.report(f"measuring on {self.platform.name}: bare emulator")
-        return self.runs.agreed(lambda: measure_bare(bare(self.platform), self.probe))
-
-    def sandbox(self, where: str, command: str) -> Rows:
-        (self.folder / PROBE_NAME).write_bytes(self.probe)  # wins over what a build may have made meanwhile
-        stage = set_up(self.platform, write_native(self.folder, Guest(command)), self.report)
-        require_same_program(stage, self.probe)
-        self.report(f"measuring on {self.platform.name}: {where}")
-        return self.runs.agreed(lambda: measure_sandbox(stage))
-
-    def rows(self) -> list[Row]:
-        return figure_rows(self.sandbox("sandbox", COMMAND), self.alone(), self.sandbox("tracing on", TRACED), is_judged(self.platform))
-
-
 def run(platform: Platform, report: Report) -> Result:
-    build_platform(platform, report)
-    probe = (platform.build / PROBE).read_bytes()
-    sizes = size_rows(read_map((platform.build / KERNEL).with_suffix(".map")), is_judged(platform))
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(counting(platform), probe, Path(folder), report)
-        rows = bench.rows() + sizes
-    facts = {f"{PROBE_NAME} in both, sha256": hashlib.sha256(probe).hexdigest()}
-    return Result("sched", platform.name, rows, facts | {"runs that no other agreed with": str(bench.runs.odd)})
+    with probe_of(platform, report, COMMAND, heard) as bench:
+        has_targets = is_judged(platform)
+        rows = figure_rows(bench.sandbox("sandbox"), bench.alone(), bench.sandbox("tracing on", Guest(TRACED)), has_targets)
+        rows += size_rows(read_map((platform.build / KERNEL).with_suffix(".map")), has_targets)
+        return Result("sched", platform.name, rows, bench.facts())
