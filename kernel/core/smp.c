@@ -14,6 +14,7 @@
 #include "kernel/core/irq.h"
 #include "kernel/core/space.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_move.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/user.h"
 #include "kernel/core/vcpus.h"
@@ -53,8 +54,9 @@ uint64_t smp_patience(uint64_t ns)
 
 /* ---- On every core ----------------------------------------------------------------------------------------------- */
 
-static void count_ipi(struct cpu_frame *frame)
+static void serve_ipi(struct cpu_frame *frame)
 {
+	thread_take_in();
 	atomic_fetch_add_explicit(&cores[cpu_slot()].ipis, 1, memory_order_release);
 }
 
@@ -176,7 +178,7 @@ bool smp_start(unsigned slot)
 	return false;
 }
 
-/* A core with threads stays: they are pinned. */
+/* A core with threads stays: its VCPUs are pinned. */
 bool smp_stop(unsigned slot)
 {
 	if (is_another(slot) && thread_cores[slot])
@@ -223,7 +225,7 @@ void smp_init(void)
 	atomic_store_explicit(&cores[0].state, ON, memory_order_relaxed);
 	if (smp_count() < 2)
 		return;
-	irq_attach_ipi(count_ipi);
+	irq_attach_ipi(serve_ipi);
 	for (unsigned slot = 1; slot < smp_count(); slot++)
 		if (!smp_start(slot))
 			console_say("core %ju did not start", (uint64_t)slot);

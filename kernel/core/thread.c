@@ -304,16 +304,17 @@ static void idle(void *argument)
 		idle_sleep();
 }
 
-/* A stack as cpu_switch would have left it. */
-static void prepare(struct thread *thread, void (*entry)(void *argument), void *argument)
+/* What cpu_switch would have left below `at`, of who begins there. */
+static uintptr_t prepare(uintptr_t at, void (*begins)(void (*entry)(void *argument), void *argument), void (*entry)(void *argument),
+			 void *argument)
 {
-	struct thread_state *state = (struct thread_state *)thread->stack - 1;
+	struct thread_state *state = (struct thread_state *)at - 1;
 
 	state->start = (uintptr_t)thread_start;
-	state->begin = (uintptr_t)begin;
+	state->begin = (uintptr_t)begins;
 	state->entry = (uintptr_t)entry;
 	state->argument = (uintptr_t)argument;
-	thread->sp = (uintptr_t)state;
+	return (uintptr_t)state;
 }
 
 /* Who has no VCPU cannot wait but behind others. Field by field: a structure would be cleared byte by byte, and most of it needs not be. */
@@ -342,7 +343,7 @@ enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, ui
 	uint64_t now = arch_counter();
 	enum sched_result result;
 
-	*on = (struct thread_vcpu){ .name = name, .made = now };
+	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
 	result = sched_add_main(&this_core()->sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
 	if (result == SCHED_OK)
 		on->row = trace_vcpu(name, budget, period);
@@ -356,7 +357,7 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	uint64_t now = arch_counter();
 	enum sched_result result;
 
-	*on = (struct thread_vcpu){ .name = name, .made = now };
+	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
 	result = sched_add_io(&this_core()->sched, &on->vcpu, percent, period, now);
 	if (result == SCHED_OK)
 		on->row = trace_vcpu(name, period * percent / PIBS_PERCENT, period);
@@ -422,7 +423,7 @@ enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, co
 	init(thread, on, name, level, stack);
 	thread->entry = entry;
 	thread->argument = argument;
-	prepare(thread, entry, argument);
+	thread->sp = prepare(stack, begin, entry, argument);
 	enabled = cpu_interrupts_disable();
 	if (on) {
 		make_ready(this_core(), thread);
@@ -454,7 +455,7 @@ static enum thread_result begin_core(struct thread_core *core)
 	init(&core->idle, NULL, "idle", 0, stacks_take());
 	if (!core->idle.stack)
 		return THREAD_E_NOMEM;
-	prepare(&core->idle, idle, NULL);
+	core->idle.sp = prepare(core->idle.stack, begin, idle, NULL);
 	init(&core->main, &core->main_vcpu, "main", 0, 0);
 	core->running = &core->main;
 	thread_cores[cpu_slot()] = core;
@@ -492,7 +493,7 @@ bool thread_is_made(const struct thread *thread)
 {
 	const struct thread_core *core = this_core();
 
-	return thread != &core->main && thread != &core->idle && thread != &core->gone;
+	return thread != &core->main && thread != &core->idle && thread != &core->gone && (!thread->on || thread->on->core == cpu_slot());
 }
 
 bool thread_in_handler(void)
@@ -528,20 +529,9 @@ static void go_to_end(void (*entry)(void *argument), void *thread)
 	cpu_go_on_at(((struct thread *)thread)->stack, entry, thread);
 }
 
-static void prepare_below(struct thread *thread, uintptr_t at)
-{
-	struct thread_state *state = (struct thread_state *)at - 1;
-
-	state->start = (uintptr_t)thread_start;
-	state->begin = (uintptr_t)go_to_end;
-	state->entry = (uintptr_t)begin_anew;
-	state->argument = (uintptr_t)thread;
-	thread->sp = (uintptr_t)state;
-}
-
 void thread_attach(struct thread *thread, uintptr_t at)
 {
-	prepare_below(thread, at);
+	thread->sp = prepare(at, go_to_end, begin_anew, thread);
 	thread->ready = false;
 	if (thread->on)
 		make_ready(this_core(), thread);
@@ -551,6 +541,41 @@ _Noreturn void thread_leave(void)
 {
 	go_on(this_core());
 	__builtin_unreachable();
+}
+
+/* ---- Moving (thread_move.c) ------------------------------------------------------------------------------------------ */
+
+void thread_take_off(struct thread *thread)
+{
+	if (!thread->ready)
+		return;
+	make_idle(this_core(), thread);
+	thread->ready = true;
+}
+
+void thread_put_on(struct thread *thread, struct thread_vcpu *on)
+{
+	struct thread_core *core = this_core();
+
+	thread->on = on;
+	core->cause = &on->vcpu;
+	if (thread->ready)
+		make_ready(core, thread);
+}
+
+static void part(void (*then)(void *thread), void *thread)
+{
+	then(thread);
+	thread_leave();
+}
+
+void thread_part(void (*then)(void *thread))
+{
+	struct thread_core *core = this_core();
+	struct thread *self = core->running;
+
+	core->running = &core->gone;
+	cpu_switch(&self->sp, prepare(cpu_emergency_stack(), part, then, self));
 }
 
 void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))

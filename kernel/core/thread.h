@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of the kernel, on VCPUs (kernel/sched/sched.h), on cores. A thread is pinned to its VCPU and a VCPU to its core. Of a VCPU's
- * ready threads the one with the lowest level runs, and among those of a level the one that has waited longest.
+ * Threads of the kernel, on VCPUs (kernel/sched/sched.h), on cores. A VCPU is pinned to its core, and a thread to its VCPU until somebody
+ * moves it (thread_move.h). Of a VCPU's ready threads the one with the lowest level runs, and among those of a level the one that has
+ * waited longest.
  *
  *   core 0                            idle, where no VCPU can run
  *     |- VCPU "main"   20 of 100 ms     main program: the console's commands
@@ -34,6 +35,7 @@ enum { THREAD_LEVELS = 8, THREAD_VCPUS = 64 /* of a core, the main program's inc
 struct thread_vcpu {
 	struct vcpu vcpu; /* first: it is found by that */
 	const char *name;
+	unsigned core;                       /* its slot */
 	uint32_t row;                        /* of traces */
 	uint64_t made;                       /* when */
 	uint32_t levels;                     /* that have a ready thread, by bit */
@@ -56,7 +58,7 @@ struct thread {
 	bool timed_out; /* and not woken */
 	struct heap *waits_in;
 	struct heap_node wait;
-	void *message; /* of a call or a queue that it waits for */
+	void *message; /* of a call or a queue that it waits for; the VCPU of another core that it moves to */
 	struct timer_event timeout;
 	const char *name;
 	uintptr_t stack; /* its end; 0: it was given back */
@@ -83,6 +85,7 @@ enum thread_result {
 	THREAD_E_OWNER = -7,    /* the mutex is another's */
 	THREAD_E_LOAD = -8,     /* budgets could not be given any more: admit.h */
 	THREAD_E_ENDED = -9,    /* the thread has ended, or the server that was called */
+	THREAD_E_BOUND = -10,   /* the thread holds a mutex, serves, or waits for more than a time, and would move */
 };
 
 /*
@@ -184,7 +187,7 @@ void thread_time_is_up(void);
 
 /* ---- For ending and beginning again (thread_end.h). Interrupts disabled. -------------------------------------------------- */
 
-/* Whether this is a thread that thread_make made, not the main program or the idle thread. T, H */
+/* Whether this is a thread that thread_make made, not the main program or the idle thread, and not one of another core. T, H */
 bool thread_is_made(const struct thread *thread);
 
 /* Whether a handler asks. */
@@ -201,6 +204,20 @@ void thread_attach(struct thread *thread, uintptr_t at);
 
 /* Goes on with who comes first. Requires: the one that ran is detached; in no handler. */
 _Noreturn void thread_leave(void);
+
+/* ---- For moving (thread_move.h). Interrupts disabled. --------------------------------------------------------------------- */
+
+/* The thread stays ready, if it is, but no VCPU has it any more. Requires: it has a VCPU of this core, and is bound to nobody. T */
+void thread_take_off(struct thread *thread);
+
+/* A thread that was taken off is one of this VCPU, of this core. In a handler: that VCPU owes the interrupt. T, H */
+void thread_put_on(struct thread *thread, struct thread_vcpu *on);
+
+/*
+ * Leaves the running thread, which was taken off: calls then(it), on the emergency stack, from when on any core may go on with it, and goes
+ * on with who comes first. Returns when the thread goes on. T
+ */
+void thread_part(void (*then)(void *thread));
 
 /* ---- arch/<arch>/switch.S, thread_state.h ------------------------------------------------------------------------------ */
 

@@ -23,8 +23,8 @@
 #include "kernel/core/thread.h"
 
 /*
- * Ends the thread where it is, once it is bound to nobody. Returns THREAD_OK, _E_INVALID if it is the caller, the main program or the idle
- * thread, or _E_ENDED if it has ended. T, H
+ * Ends the thread where it is, once it is bound to nobody. Returns THREAD_OK, _E_INVALID if it is the caller, the main program, the idle
+ * thread, or one of another core or on its way to one, or _E_ENDED if it has ended. T, H
  */
 enum thread_result thread_stop(struct thread *thread);
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F4.scheduler, BH-I2.exitless. Budgets on the machines: who runs without end takes nothing from others but what they leave, and nothing of it is an exit.
+Threads on the machines: who moves between cores is whole, wherever it is.
 
 The one with the shortest period comes before all others; it never sleeps. What it must not get is what the others were promised.
 """
 
 from tests.emulated.case import ALL, Case, Sandbox
-from tests.emulated.expect import NoExits
+from tests.emulated.expect import NoExits, Says
 from tests.emulated.given import Given
 
 GUARDS = "an endless loop at the highest priority leaves every other VCPU its budget"
 VCPUS = ("vcpu=200,1000,hog", "vcpu=500,2000,loop", "vcpu=500,5000,findprimes")
 TICKS = 1000  # of 100 us: a tenth of a second, a hundred periods of the hog
 LATE_US = 50
+MOVES, TRAVELLERS = 100, 4
 
 CASES = (
     Case(
@@ -22,6 +24,14 @@ CASES = (
             Sandbox("victim", 1, " ".join((*VCPUS, f"ticks={TICKS}", "vcpus"))),
         ),
         (Given("victim", len(VCPUS), LATE_US), NoExits("victim")),
+        ALL,
+        quick=True,
+    ),
+    Case(
+        "moved-between-cores",
+        "a thread that moves between cores is never on two of them, and what it has on its stack is whole",
+        (Sandbox("bystander", 0), Sandbox("pair", (1, 2), f"ticks=400 moves={MOVES}")),
+        (Says("pair", f"moves {2 * TRAVELLERS * MOVES} of {2 * TRAVELLERS * MOVES}, lost 0, slept in time$"), NoExits("bystander")),
         ALL,
         quick=True,
     ),

@@ -52,7 +52,7 @@ OTHERS = (
     ends("it is given back twice", ENDS, "thread->at_end = NULL;", "", "owner", GICV3, "owner"),
     ends("who holds a mutex is stopped", ENDS, "if (is_bound(thread)) thread->wish", "if (false) thread->wish", "later", GICV3, "busy"),
     ends("a wish is forgotten", SYNC, "if (self->wish) thread_fulfil_wish(); } enum", "} enum", "later", GICV3, "busy"),
-    ends("a handler's caller goes on", THREAD, "core->running = &core->gone;", "(void)0;", "stop", GICV3, "hog"),
+    ends("a handler's caller goes on", THREAD, "if (core->running == thread) core->running = &core->gone;", "", "stop", GICV3, "hog"),
     ends(
         "one that ended is ready no more",
         THREAD,

@@ -43,3 +43,13 @@ ENDLESS = (
     ),
     endless("budgets: the end of a time is nobody's", THREAD, "this_core()->decide = true;", "(void)this_core();", GICV3, NEVER_TOLD),
 )
+
+
+def moved(what: str, file: str, old: str, platform: str) -> MachineMutation:
+    return MachineMutation(what, file, old, "", "moved-between-cores", platform, "never said .moves 800 of 800, lost 0")
+
+
+MOVED = tuple(
+    moved("moves: no core looks for threads that come", "kernel/core/smp.c", "thread_take_in();", platform)
+    for platform in (GICV3, ARMV7, SVM)
+)

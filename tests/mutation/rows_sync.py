@@ -5,12 +5,12 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.rows_sched import SCHED_FILES
 
 THREAD, SYNC = "kernel/core/thread.c", "kernel/core/sync.c"
-SCENES = ("thread", "sync", "message")
+SCENES = ("thread", "sync", "message", "move")
 SYNC_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in (*SCENES, "threads")}
 CORE = [
     THREAD,
     SYNC,
-    *(f"kernel/core/{name}.c" for name in ("thread_end", "timer", "clock", "trace", "trace_sched")),
+    *(f"kernel/core/{name}.c" for name in ("thread_end", "thread_move", "timer", "clock", "trace", "trace_sched")),
     *(f"tests/unit/{name}.c" for name in ("fake_threads", "fake_ends", "fake_cpu")),
     *SCHED_FILES,
 ]

@@ -52,6 +52,7 @@ from tests.mutation.rows_kernel import KERNEL, MEMORY
 from tests.mutation.rows_kicks import KICKS
 from tests.mutation.rows_live import EDITS
 from tests.mutation.rows_lives import LIVES, LOCK, LOCKS
+from tests.mutation.rows_move import MOVES
 from tests.mutation.rows_run import ENDS
 from tests.mutation.rows_sched import SCHEDULER
 from tests.mutation.rows_shell import SHELL
@@ -84,6 +85,7 @@ MUTATIONS = [
     *KERNEL,
     *SCHEDULER,
     *SYNCHRONIZATION,
+    *MOVES,
     *ADMISSIONS_AND_TRACES,
     *SHELL,
     *MEMORY,

@@ -29,6 +29,7 @@ PUBLISHED = {
     "core/text",
     "core/thread",
     "core/thread_end",
+    "core/thread_move",
     "core/timer",
     "core/user",
     "drivers/gic_dist",

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "fake_cpu.h"
+#include "fake_threads.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
@@ -21,7 +22,7 @@
 #define AFTER_SWITCH()
 #endif
 
-enum { BYTES = 64 << 10, KEPT = 64 };
+enum { BYTES = FAKE_EMERGENCY_BYTES, KEPT = 64 };
 
 static _Alignas(4096) char emergency[BYTES];
 static struct {

@@ -9,11 +9,14 @@
 
 #include "check.h"
 #include "fake_cpu.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
+#include "kernel/core/irq.h"
 #include "kernel/core/stacks.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_move.h"
 #include "kernel/core/timer.h"
 #include "thread_state.h"
 
@@ -44,16 +47,31 @@ struct saved {
 };
 
 static _Alignas(4096) char stacks[FAKE_STACKS][STACK_BYTES];
+static struct core {
+	uintptr_t sp; /* while another one goes on; 0: it has not begun */
+	uint64_t timer_at;
+	unsigned ipis;
+	bool ipi;
+} cores[FAKE_CORES];
 static uintptr_t boss;                /* who called fake_run */
 static const void *boss_stack = NULL; /* and where it runs, as the sanitizer says */
 static size_t boss_stack_bytes;
 static struct thread_state fresh; /* of who runs for the first time */
 
-static char *stack_of(uintptr_t at)
-{
-	uintptr_t offset = at - (uintptr_t)stacks;
+struct room {
+	const void *bottom;
+	size_t bytes;
+};
 
-	return offset < sizeof(stacks) ? stacks[offset / STACK_BYTES] : NULL;
+static struct room room_of(uintptr_t at)
+{
+	uintptr_t offset = at - (uintptr_t)stacks, emergency = cpu_emergency_stack() - FAKE_EMERGENCY_BYTES;
+
+	if (offset < sizeof(stacks))
+		return (struct room){ stacks[offset / STACK_BYTES], STACK_BYTES };
+	if (at - emergency < FAKE_EMERGENCY_BYTES)
+		return (struct room){ (const void *)emergency, FAKE_EMERGENCY_BYTES };
+	return (struct room){ boss_stack, boss_stack_bytes };
 }
 
 static void after_switch(void)
@@ -86,8 +104,8 @@ static const ucontext_t *context_at(uintptr_t sp)
 		return &((const struct saved *)sp)->context;
 	fresh = *state;
 	getcontext(&first);
-	first.uc_stack.ss_sp = stack_of(sp);
-	first.uc_stack.ss_size = sp - (uintptr_t)stack_of(sp);
+	first.uc_stack.ss_sp = (void *)(uintptr_t)room_of(sp).bottom;
+	first.uc_stack.ss_size = sp - (uintptr_t)room_of(sp).bottom;
 	first.uc_link = NULL;
 	makecontext(&first, enter, 0);
 	return &first;
@@ -96,11 +114,11 @@ static const ucontext_t *context_at(uintptr_t sp)
 void cpu_switch(uintptr_t *from, uintptr_t to)
 {
 	struct saved self = { 0 };
-	const char *stack = stack_of(to);
+	const struct room room = room_of(to);
 
 	CHECK(!fake_cpu.enabled);
 	*from = (uintptr_t)&self;
-	BEFORE_SWITCH(stack ? stack : boss_stack, stack ? (size_t)STACK_BYTES : boss_stack_bytes);
+	BEFORE_SWITCH(room.bottom, room.bytes);
 	swapcontext(&self.context, context_at(to));
 	after_switch();
 	CHECK(!fake_cpu.enabled);
@@ -123,7 +141,8 @@ uintptr_t stacks_take(void)
 
 uint64_t frames_take_run(uint64_t count, uint64_t alignment, unsigned owner)
 {
-	static _Alignas(4096) char core[CORE_BYTES];
+	static _Alignas(4096) char all[FAKE_CORES][CORE_BYTES];
+	char *core = all[cpu_slot()];
 
 	CHECK(count * FRAME_BYTES <= CORE_BYTES);
 	CHECK_EQ(owner, FRAME_PROGRAM);
@@ -131,7 +150,7 @@ uint64_t frames_take_run(uint64_t count, uint64_t alignment, unsigned owner)
 		return 0;
 	fake_core.frames -= count;
 	fake_core.frames_taken += count;
-	memset(core, 0, sizeof(core));
+	memset(core, 0, CORE_BYTES);
 	return (uintptr_t)core;
 }
 
@@ -221,14 +240,14 @@ static unsigned device_that_is_due(void)
 {
 	unsigned n = 0;
 
-	while (n < FAKE_DEVICES && !(devices[n].handle && devices[n].at <= fake_core.now))
+	while (n < FAKE_DEVICES && !(cpu_slot() == 0 && devices[n].handle && devices[n].at <= fake_core.now))
 		n++;
 	return n;
 }
 
 static bool is_due(void)
 {
-	return timer_is_due() || device_that_is_due() < FAKE_DEVICES;
+	return timer_is_due() || device_that_is_due() < FAKE_DEVICES || cores[cpu_slot()].ipi;
 }
 
 static void call(void (*hook)(void))
@@ -244,6 +263,9 @@ static void handle(unsigned device)
 
 		devices[device].handle = NULL;
 		its();
+	} else if (cores[cpu_slot()].ipi) {
+		cores[cpu_slot()].ipi = false;
+		thread_take_in();
 	} else {
 		fake_core.timer_at = TIMER_NEVER; /* one shot */
 		call(fake_core.expiring);
@@ -256,7 +278,7 @@ static void serve(void)
 {
 	unsigned device = device_that_is_due();
 
-	if (timer_is_due() && !fake_core.timer_last)
+	if (timer_is_due() && !fake_core.timer_last && !cores[cpu_slot()].ipi)
 		device = FAKE_DEVICES;
 	CHECK(!fake_cpu.enabled);
 	if (!thread_begun()) {
@@ -306,7 +328,22 @@ void idle_sleep(void)
 
 void idle_end_sleep(void) {}
 
-/* ---- A run ------------------------------------------------------------------------------------------------------------ */
+/* ---- More than one core ----------------------------------------------------------------------------------------------- */
+
+void irq_send_ipi(unsigned slot)
+{
+	const struct thread *runs = thread_running();
+
+	CHECK(slot < FAKE_CORES && slot != cpu_slot());
+	CHECK(!runs->on || runs->on->core == cpu_slot()); /* nobody is handed over on whose stack this core runs */
+	cores[slot].ipis++;
+	cores[slot].ipi = true;
+}
+
+unsigned fake_ipis(void)
+{
+	return cores[cpu_slot()].ipis;
+}
 
 static void begin_main(void (*entry)(void *argument), void *argument)
 {
@@ -324,23 +361,51 @@ void fake_stop(void)
 	abort();
 }
 
+static uintptr_t main_of(void (*program)(void))
+{
+	struct thread_state *state = (struct thread_state *)stacks_take() - 1;
+
+	*state = (struct thread_state){ .start = (uintptr_t)thread_start, .begin = (uintptr_t)begin_main, .argument = (uintptr_t)program };
+	return (uintptr_t)state;
+}
+
+void fake_go_to_core(unsigned slot, void (*program)(void))
+{
+	struct core *from = &cores[cpu_slot()], *to = &cores[slot];
+
+	CHECK(fake_cpu.enabled && from != to);
+	fake_cpu.enabled = false;
+	from->timer_at = fake_core.timer_at;
+	fake_cpu.slot = slot;
+	fake_core.timer_at = to->timer_at;
+	if (!to->sp) {
+		timer_init_core();
+		to->sp = main_of(program);
+	}
+	cpu_switch(&from->sp, to->sp);
+	fake_cpu.enabled = true;
+	fake_settle();
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------------ */
+
 void fake_run(void (*program)(void), uint64_t end)
 {
-	struct thread_state *state;
-
 	fake_core.now = 0;
 	fake_core.end = end;
 	fake_core.timer_at = TIMER_NEVER;
 	fake_core.stacks_taken = fake_core.frames_taken = 0;
 	fake_core.stacks = FAKE_STACKS;
-	fake_core.frames = CORE_BYTES / FRAME_BYTES;
+	fake_core.frames = FAKE_CORES * CORE_BYTES / FRAME_BYTES;
 	memset(fake_core.log, 0, sizeof(fake_core.log));
 	memset(devices, 0, sizeof(devices));
-	thread_cores[0] = NULL;
+	for (unsigned slot = 0; slot < FAKE_CORES; slot++) {
+		thread_cores[slot] = NULL;
+		cores[slot] = (struct core){ .timer_at = TIMER_NEVER };
+	}
 	fake_cpu.enabled = false;
 	timer_init();
-	state = (struct thread_state *)stacks_take() - 1;
-	*state = (struct thread_state){ .start = (uintptr_t)thread_start, .begin = (uintptr_t)begin_main, .argument = (uintptr_t)program };
-	cpu_switch(&boss, (uintptr_t)state);
+	cpu_switch(&boss, main_of(program));
+	fake_cpu.slot = 0;
 	fake_cpu.enabled = true;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A core for the kernel's own threads on the host: thread.c, sync.c and timer.c run on it unchanged. Its threads are contexts of the host.
- * Time passes only in fake_tick, in handlers and while the core sleeps, a tick at a step, and interrupts come at these points.
+ * Time passes only in fake_tick, in handlers and while the core sleeps, a tick at a step, and interrupts come at these points. A second
+ * core runs only while the first does not.
  */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_STACKS = 24, FAKE_DEVICES = 8, FAKE_LOG = 4096 };
+enum { FAKE_STACKS = 24, FAKE_DEVICES = 8, FAKE_LOG = 4096, FAKE_CORES = 2, FAKE_EMERGENCY_BYTES = 64 << 10 };
 
 extern struct fake_core {
 	uint64_t now;
@@ -32,6 +33,14 @@ _Noreturn void fake_stop(void);
 
 /* Has handle() called by an interrupt at this time. FAKE_DEVICES of them may wait. */
 void fake_interrupt_at(uint64_t time, void (*handle)(void));
+
+/*
+ * Goes on with another core, where that was left, or at first with program() as its main program; this one is left until somebody goes on
+ * with it. Devices interrupt the first one alone. In a thread, interrupts enabled.
+ */
+void fake_go_to_core(unsigned slot, void (*program)(void));
+/* How many interrupts this core has been sent by others. */
+unsigned fake_ipis(void);
 
 /* Serves what is due. In a thread, interrupts enabled. */
 void fake_settle(void);

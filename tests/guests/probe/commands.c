@@ -19,6 +19,7 @@
 #include "probe/ends.h"
 #include "probe/gate.h"
 #include "probe/lives.h"
+#include "probe/moves.h"
 #include "probe/pair.h"
 #include "probe/rival.h"
 #include "probe/sched.h"
@@ -232,5 +233,7 @@ const struct command program_commands[] = {
 	{ "sweep", 0, run_sweep },
 	{ "user", 0, run_user },
 	{ "ends", 0, run_ends },
+	{ "moves", 1, run_moves },
+	{ "moves-away", 0, run_moves_away },
 	{ NULL, 0, NULL },
 };
