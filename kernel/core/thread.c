@@ -10,6 +10,7 @@
 #include "kernel/core/stacks.h"
 #include "kernel/core/sync.h"
 #include "kernel/core/thread_end.h"
+#include "kernel/core/thread_slice.h"
 #include "kernel/core/trace_sched.h"
 #include "thread_state.h"
 
@@ -17,7 +18,9 @@
 struct thread_core {
 	struct sched sched;
 	struct thread *running;
-	bool decide;        /* the scheduler has to be asked */
+	bool decide;     /* the scheduler has to be asked */
+	bool has_slices; /* one of its VCPUs has one */
+	struct slice slice;
 	bool in_interrupt;  /* and will be when it ends */
 	uint64_t entered;   /* when it began */
 	struct vcpu *cause; /* whose timeout it was for */
@@ -98,6 +101,13 @@ INLINE void go_on_with(struct thread_core *core, struct thread *next)
 	cpu_switch(&before->sp, next->sp);
 }
 
+/* With slices every switch asks. */
+static __attribute__((cold, noinline)) uint64_t until_by_slice(struct thread_core *core)
+{
+	core->decide = true;
+	return slice_decide(&core->slice, &core->sched);
+}
+
 INLINE void go_on(struct thread_core *core)
 {
 	struct vcpu *vcpu = core->sched.running;
@@ -106,7 +116,7 @@ INLINE void go_on(struct thread_core *core)
 		core->decide = false;
 		vcpu = sched_decide(&core->sched, arch_counter());
 		trace_decided(&core->sched);
-		timer_limit(core->sched.until);
+		timer_limit(core->has_slices ? until_by_slice(core) : core->sched.until);
 	}
 	go_on_with(core, vcpu ? who_runs((struct thread_vcpu *)vcpu) : &core->idle);
 }
@@ -165,7 +175,11 @@ void thread_yield(void)
 
 void thread_time_is_up(void)
 {
-	this_core()->decide = true;
+	struct thread_core *core = this_core();
+
+	core->decide = true;
+	if (core->slice.pays)
+		core->cause = core->slice.pays;
 }
 
 void thread_enter_interrupt(void)
@@ -323,6 +337,7 @@ static void init(struct thread *thread, struct thread_vcpu *on, const char *name
 	thread->on = on;
 	thread->behind = NULL;
 	thread->level = level;
+	thread->ran = 0;
 	thread->ready = false;
 	thread->waits_in = NULL;
 	thread->timeout.waits = false;
@@ -335,80 +350,6 @@ static void init(struct thread *thread, struct thread_vcpu *on, const char *name
 	thread->serves = NULL;
 	thread->watched = NULL;
 	thread->at_end = NULL;
-}
-
-enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
-{
-	bool enabled = cpu_interrupts_disable();
-	uint64_t now = arch_counter();
-	enum sched_result result;
-
-	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
-	result = sched_add_main(&this_core()->sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
-	if (result == SCHED_OK)
-		on->row = trace_vcpu(name, budget, period);
-	cpu_interrupts_restore(enabled);
-	return (enum thread_result)result;
-}
-
-enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name, uint32_t percent, uint64_t period)
-{
-	bool enabled = cpu_interrupts_disable();
-	uint64_t now = arch_counter();
-	enum sched_result result;
-
-	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
-	result = sched_add_io(&this_core()->sched, &on->vcpu, percent, period, now);
-	if (result == SCHED_OK)
-		on->row = trace_vcpu(name, period * percent / PIBS_PERCENT, period);
-	cpu_interrupts_restore(enabled);
-	return (enum thread_result)result;
-}
-
-static uint64_t replenished(const struct sporadic *server)
-{
-	return server->entries[(server->first + server->count - 1) % SPORADIC_MOST_ENTRIES].at;
-}
-
-/* The scheduler gets it anew, with what it has had. Requires: not ready, and a budget and a period that are good. */
-static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uint64_t budget, uint64_t period, uint64_t now)
-{
-	const struct vcpu before = on->vcpu;
-	uint64_t from = replenished(&before.main) > now ? replenished(&before.main) : now;
-	enum sched_result result;
-
-	sched_remove(sched, &on->vcpu);
-	result = sched_add_main(sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, from);
-	on->vcpu.foreground_only = before.foreground_only;
-	on->vcpu.owed = before.owed;
-	on->vcpu.given = before.given;
-	on->vcpu.background = before.background;
-	on->row = trace_vcpu(on->name, budget, period);
-	return result;
-}
-
-enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period)
-{
-	struct thread_core *core;
-	enum sched_result result;
-	bool enabled, ready;
-	uint64_t now;
-
-	if (on->vcpu.kind != VCPU_MAIN || !budget || budget > period || period > SPORADIC_MOST_TICKS)
-		return THREAD_E_INVALID;
-	enabled = cpu_interrupts_disable();
-	core = this_core();
-	now = arch_counter();
-	ready = on->levels;
-	if (ready)
-		sched_idle(&core->sched, &on->vcpu, now);
-	result = change(&core->sched, on, budget, period, now);
-	if (ready)
-		sched_ready(&core->sched, &on->vcpu, now);
-	core->decide = true;
-	go_on(core);
-	cpu_interrupts_restore(enabled);
-	return (enum thread_result)result;
 }
 
 enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, const char *name, unsigned level, uintptr_t stack,
@@ -509,8 +450,8 @@ void thread_detach(struct thread *thread)
 		heap_remove(thread->waits_in, &thread->wait);
 	thread->waits_in = NULL;
 	timer_cancel(&thread->timeout);
-	if (thread->on && thread->ready)
-		make_idle(core, thread);
+	if (thread->on)
+		thread_take_off(thread);
 	thread->ready = true;
 	if (core->running == thread)
 		core->running = &core->gone;
@@ -543,13 +484,37 @@ _Noreturn void thread_leave(void)
 	__builtin_unreachable();
 }
 
+/* ---- VCPUs (thread_vcpu.c, thread_slice.c) ----------------------------------------------------------------------------- */
+
+struct sched *thread_sched(void)
+{
+	return &this_core()->sched;
+}
+
+void thread_decide_anew(void)
+{
+	this_core()->decide = true;
+}
+
+void thread_renew_slices(void)
+{
+	struct thread_core *core = this_core();
+
+	core->has_slices = slices_are_set(&core->sched);
+	core->slice = (struct slice){ .whose = NULL };
+	core->decide = true;
+}
+
 /* ---- Moving (thread_move.c) ------------------------------------------------------------------------------------------ */
 
 void thread_take_off(struct thread *thread)
 {
+	struct thread_core *core = this_core();
+
+	slice_forget(&core->slice, thread);
 	if (!thread->ready)
 		return;
-	make_idle(this_core(), thread);
+	make_idle(core, thread);
 	thread->ready = true;
 }
 
@@ -576,10 +541,4 @@ void thread_part(void (*then)(void *thread))
 
 	core->running = &core->gone;
 	cpu_switch(&self->sp, prepare(cpu_emergency_stack(), part, then, self));
-}
-
-void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))
-{
-	for (unsigned rank = 0; rank < this_core()->sched.count; rank++)
-		say((const struct thread_vcpu *)this_core()->by_rank[rank]);
 }

@@ -2,7 +2,7 @@
 /*
  * Threads of the kernel, on VCPUs (kernel/sched/sched.h), on cores. A VCPU is pinned to its core, and a thread to its VCPU until somebody
  * moves it (thread_move.h). Of a VCPU's ready threads the one with the lowest level runs, and among those of a level the one that has
- * waited longest.
+ * waited longest, until it waits or yields, or has had its slice, if its VCPU has one.
  *
  *   core 0                            idle, where no VCPU can run
  *     |- VCPU "main"   20 of 100 ms     main program: the console's commands
@@ -38,6 +38,7 @@ struct thread_vcpu {
 	unsigned core;                       /* its slot */
 	uint32_t row;                        /* of traces */
 	uint64_t made;                       /* when */
+	uint64_t slice;                      /* 0: none */
 	uint32_t levels;                     /* that have a ready thread, by bit */
 	struct thread *first[THREAD_LEVELS]; /* of a ring of ready threads */
 };
@@ -54,6 +55,7 @@ struct thread {
 	struct thread_vcpu *on;            /* NULL: it runs only in others' places */
 	const struct thread_donee *behind; /* that one runs in its place */
 	uint32_t level;
+	uint64_t ran;   /* of its slice: thread_slice.c's */
 	bool ready;     /* or has ended: nobody can wake it */
 	bool timed_out; /* and not woken */
 	struct heap *waits_in;
@@ -204,6 +206,17 @@ void thread_attach(struct thread *thread, uintptr_t at);
 
 /* Goes on with who comes first. Requires: the one that ran is detached; in no handler. */
 _Noreturn void thread_leave(void);
+
+/* ---- For VCPUs and slices (thread_vcpu.c, thread_slice.h). Interrupts disabled. -------------------------------------------- */
+
+/* That of this core. T */
+struct sched *thread_sched(void);
+
+/* The scheduler is asked at the next switch. T */
+void thread_decide_anew(void);
+
+/* That of a VCPU of this core has changed: whose turn it is begins a whole one, and the scheduler is asked at the next switch. T */
+void thread_renew_slices(void);
 
 /* ---- For moving (thread_move.h). Interrupts disabled. --------------------------------------------------------------------- */
 

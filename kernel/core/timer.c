@@ -42,8 +42,10 @@ static void set_hardware(struct queue *queue)
 
 void timer_limit(uint64_t deadline)
 {
-	this_queue()->limit = deadline;
-	set_hardware(this_queue());
+	struct queue *queue = this_queue();
+
+	queue->limit = deadline;
+	set_hardware(queue);
 }
 
 void timer_add(struct timer_event *event, uint64_t deadline)

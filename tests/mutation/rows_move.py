@@ -2,7 +2,7 @@
 """Mistakes in how threads of the sandbox kernel move to other VCPUs and cores."""
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.rows_sync import THREAD
+from tests.mutation.rows_sync import THREAD, VCPU
 
 MOVE = "kernel/core/thread_move.c"
 
@@ -26,7 +26,12 @@ REFUSALS = (
 )
 
 WITHIN = (
-    move("who is ready is so no more", "make_idle(this_core(), thread); thread->ready = true;", "make_idle(this_core(), thread);", THREAD),
+    move(
+        "who is ready is so no more",
+        "make_idle(core, thread); thread->ready = true; } void thread_put_on",
+        "make_idle(core, thread); } void thread_put_on",
+        THREAD,
+    ),
     move("who sleeps is taken off", "if (!thread->ready) return; make_idle", "make_idle", THREAD),
     move("who sleeps is woken", "if (thread->ready) make_ready(core, thread);", "make_ready(core, thread);", THREAD),
     move("it stays on its VCPU", "thread->on = on; core->cause", "core->cause", THREAD),
@@ -38,7 +43,7 @@ ELSEWHERE = (
         "a VCPU is one of the first core",
         ".core = cpu_slot(), .made = now }; result = sched_add_main(",
         ".made = now }; result = sched_add_main(",
-        THREAD,
+        VCPU,
     ),
     move("another core is touched", "if (on->core != cpu_slot())", "if (false)"),
     move("who moves is handed over with its stack in use", "if (thread == thread_running()) thread_part(hand_over);", "if (false) ;"),

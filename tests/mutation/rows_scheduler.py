@@ -30,7 +30,14 @@ ENDLESS = (
         for platform in (GICV3, ARMV7, SVM)
     ),
     *(
-        endless("budgets: the timer is not set for their end", THREAD, "timer_limit(core->sched.until);", "", platform, NEVER_TOLD)
+        endless(
+            "budgets: the timer is not set for their end",
+            THREAD,
+            "timer_limit(core->has_slices ? until_by_slice(core) : core->sched.until);",
+            "(void)until_by_slice;",
+            platform,
+            NEVER_TOLD,
+        )
         for platform in (GICV3, SVM)
     ),
     endless(
@@ -41,7 +48,14 @@ ENDLESS = (
         GICV3,
         TOO_MUCH,
     ),
-    endless("budgets: the end of a time is nobody's", THREAD, "this_core()->decide = true;", "(void)this_core();", GICV3, NEVER_TOLD),
+    endless(
+        "budgets: the end of a time is nobody's",
+        THREAD,
+        "core->decide = true; if (core->slice.pays)",
+        "if (core->slice.pays)",
+        GICV3,
+        NEVER_TOLD,
+    ),
 )
 
 

@@ -4,13 +4,16 @@
 from tests.mutation.mutation import Mutation
 from tests.mutation.rows_sched import SCHED_FILES
 
-THREAD, SYNC = "kernel/core/thread.c", "kernel/core/sync.c"
-SCENES = ("thread", "sync", "message", "move")
+THREAD, SYNC, VCPU = (f"kernel/core/{name}.c" for name in ("thread", "sync", "thread_vcpu"))
+SCENES = ("thread", "sync", "message", "move", "slice")
 SYNC_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in (*SCENES, "threads")}
 CORE = [
     THREAD,
     SYNC,
-    *(f"kernel/core/{name}.c" for name in ("thread_end", "thread_move", "timer", "clock", "trace", "trace_sched")),
+    *(
+        f"kernel/core/{name}.c"
+        for name in ("thread_end", "thread_move", "thread_slice", "thread_vcpu", "timer", "clock", "trace", "trace_sched")
+    ),
     *(f"tests/unit/{name}.c" for name in ("fake_threads", "fake_ends", "fake_cpu")),
     *SCHED_FILES,
 ]
@@ -71,7 +74,10 @@ TURNS = (
     thread("who goes is still before another", "thread->next->prev = thread->prev; if", "if"),
     thread("who runs is not noted", "core->running = next;"),
     thread("the scheduler is never asked", "if (core->decide) {", "if (false) {"),
-    thread("the timer is not set for the end of a budget", "timer_limit(core->sched.until);"),
+    thread(
+        "the timer is not set for the end of a budget",
+        "timer_limit(core->has_slices ? until_by_slice(core) : core->sched.until);",
+    ),
     thread("a handler switches", "if (!core->in_interrupt) go_on(core);", "go_on(core);"),
     thread("nobody switches before an interrupt", "if (!core->in_interrupt) go_on(core);"),
     thread("who is ready does not come to its VCPU", "append(thread->on, thread); if", "if"),
@@ -102,7 +108,7 @@ TURNS = (
 )
 
 INTERRUPTS = (
-    thread("a budget's end changes nothing", "this_core()->decide = true;"),
+    thread("a budget's end changes nothing", "core->decide = true; if (core->slice.pays)", "if (core->slice.pays)"),
     thread("an interrupt does not begin", "core->in_interrupt = true;"),
     thread("an interrupt began when the one before did", "core->entered = arch_counter();"),
     thread(
@@ -186,10 +192,12 @@ MAKING = (
         "make_ready(this_core(), thread); thread_reschedule();",
         "make_ready(this_core(), thread);",
     ),
-    scene(
-        "a refused VCPU is in traces",
+    Mutation(
+        "threads: a refused VCPU is in traces",
+        VCPU,
         "SPORADIC_MOST_ENTRIES, now); if (result == SCHED_OK) on->row",
         "SPORADIC_MOST_ENTRIES, now); on->row",
+        "kernel_thread_test",
     ),
     scene("threads begin anew", "if (!thread_begun()) {", "if (true) {"),
     scene("threads without memory", "result = core ? begin_core(core) : THREAD_E_NOMEM;", "result = begin_core(core);"),
@@ -197,7 +205,13 @@ MAKING = (
     scene("a core without its main program's VCPU has threads", "thread_cores[cpu_slot()] = NULL;"),
     scene("an idle thread's stack that was taken in vain is kept", "stacks_give(core->idle.stack);"),
     scene("what was taken in vain is kept", "frames_give((uintptr_t)core, CORE_FRAMES, FRAME_PROGRAM);", ";"),
-    scene("the main program's VCPU is not told of", "rank < this_core()->sched.count;", "rank + 1 < this_core()->sched.count;"),
+    Mutation(
+        "threads: the main program's VCPU is not told of",
+        VCPU,
+        "rank < thread_sched()->count;",
+        "rank + 1 < thread_sched()->count;",
+        "kernel_thread_test",
+    ),
 )
 
 SEMAPHORES = (

@@ -56,6 +56,7 @@ from tests.mutation.rows_move import MOVES
 from tests.mutation.rows_run import ENDS
 from tests.mutation.rows_sched import SCHEDULER
 from tests.mutation.rows_shell import SHELL
+from tests.mutation.rows_slice import SLICES
 from tests.mutation.rows_smmuv3 import SMMUV3
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
@@ -86,6 +87,7 @@ MUTATIONS = [
     *SCHEDULER,
     *SYNCHRONIZATION,
     *MOVES,
+    *SLICES,
     *ADMISSIONS_AND_TRACES,
     *SHELL,
     *MEMORY,

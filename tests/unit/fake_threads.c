@@ -338,6 +338,7 @@ void irq_send_ipi(unsigned slot)
 	CHECK(!runs->on || runs->on->core == cpu_slot()); /* nobody is handed over on whose stack this core runs */
 	cores[slot].ipis++;
 	cores[slot].ipi = true;
+	call(fake_core.sent);
 }
 
 unsigned fake_ipis(void)

@@ -20,6 +20,7 @@ extern struct fake_core {
 	void (*entered)(void);   /* an interrupt begins; these three may be NULL */
 	void (*expiring)(void);  /* it is the timer's */
 	void (*leaving)(void);   /* it ends: the kernel decides next */
+	void (*sent)(void);      /* another core has been interrupted; may be NULL */
 	void (*ticking)(void);   /* a tick is about to pass, in a thread or while the core sleeps; may be NULL */
 	unsigned stacks, frames; /* that are left */
 	unsigned stacks_taken, frames_taken;

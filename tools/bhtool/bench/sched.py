@@ -78,6 +78,9 @@ PROGRAMS = (  # what runs on the kernel, and is linked with it: the shell, its c
 SCHEDULER = (
     "sched_",
     "core_thread.c",
+    "core_thread_move.c",
+    "core_thread_slice.c",
+    "core_thread_vcpu.c",
     "core_sync.c",
     "core_timer.c",
     "core_stacks.c",

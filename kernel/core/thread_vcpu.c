@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes, changes and lists the VCPUs of a core (thread.h). */
+#include "kernel/core/cpu.h"
+#include "kernel/core/thread.h"
+#include "kernel/core/trace_sched.h"
+
+enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
+{
+	bool enabled = cpu_interrupts_disable();
+	uint64_t now = arch_counter();
+	enum sched_result result;
+
+	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
+	result = sched_add_main(thread_sched(), &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
+	if (result == SCHED_OK)
+		on->row = trace_vcpu(name, budget, period);
+	cpu_interrupts_restore(enabled);
+	return (enum thread_result)result;
+}
+
+enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name, uint32_t percent, uint64_t period)
+{
+	bool enabled = cpu_interrupts_disable();
+	uint64_t now = arch_counter();
+	enum sched_result result;
+
+	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
+	result = sched_add_io(thread_sched(), &on->vcpu, percent, period, now);
+	if (result == SCHED_OK)
+		on->row = trace_vcpu(name, period * percent / PIBS_PERCENT, period);
+	cpu_interrupts_restore(enabled);
+	return (enum thread_result)result;
+}
+
+static uint64_t replenished(const struct sporadic *server)
+{
+	return server->entries[(server->first + server->count - 1) % SPORADIC_MOST_ENTRIES].at;
+}
+
+/* The scheduler gets it anew, with what it has had. Requires: not ready, and a budget and a period that are good. */
+static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uint64_t budget, uint64_t period, uint64_t now)
+{
+	const struct vcpu before = on->vcpu;
+	uint64_t from = replenished(&before.main) > now ? replenished(&before.main) : now;
+	enum sched_result result;
+
+	sched_remove(sched, &on->vcpu);
+	result = sched_add_main(sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, from);
+	on->vcpu.foreground_only = before.foreground_only;
+	on->vcpu.owed = before.owed;
+	on->vcpu.given = before.given;
+	on->vcpu.background = before.background;
+	on->row = trace_vcpu(on->name, budget, period);
+	return result;
+}
+
+enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period)
+{
+	enum sched_result result;
+	struct sched *sched;
+	bool enabled, ready;
+	uint64_t now;
+
+	if (on->vcpu.kind != VCPU_MAIN || !budget || budget > period || period > SPORADIC_MOST_TICKS)
+		return THREAD_E_INVALID;
+	enabled = cpu_interrupts_disable();
+	sched = thread_sched();
+	now = arch_counter();
+	ready = on->levels;
+	if (ready)
+		sched_idle(sched, &on->vcpu, now);
+	result = change(sched, on, budget, period, now);
+	if (ready)
+		sched_ready(sched, &on->vcpu, now);
+	thread_decide_anew();
+	thread_reschedule();
+	cpu_interrupts_restore(enabled);
+	return (enum thread_result)result;
+}
+
+void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))
+{
+	for (unsigned rank = 0; rank < thread_sched()->count; rank++)
+		say((const struct thread_vcpu *)thread_sched()->by_rank[rank]);
+}
