@@ -14,6 +14,8 @@ VCPUS = ("vcpu=200,1000,hog", "vcpu=500,2000,loop", "vcpu=500,5000,findprimes")
 TICKS = 1000  # of 100 us: a tenth of a second, a hundred periods of the hog
 LATE_US = 50
 MOVES, TRAVELLERS = 100, 4
+TURNS = r"([45]\d|6[0-2])"  # of a millisecond, in sixty
+THIRD = r"(2[89]|3[0-8])"  # of the work, per cent
 
 CASES = (
     Case(
@@ -32,6 +34,14 @@ CASES = (
         "a thread that moves between cores is never on two of them, and what it has on its stack is whole",
         (Sandbox("bystander", 0), Sandbox("pair", (1, 2), f"ticks=400 moves={MOVES}")),
         (Says("pair", f"moves {2 * TRAVELLERS * MOVES} of {2 * TRAVELLERS * MOVES}, lost 0, slept in time$"), NoExits("bystander")),
+        ALL,
+        quick=True,
+    ),
+    Case(
+        "turns-by-slices",
+        "a thread that never waits leaves others of its level their turns, where its VCPU has a slice",
+        (Sandbox("bystander", 0), Sandbox("victim", 1, "ticks=400 slices=1000")),
+        (Says("victim", f"slices: turns {TURNS}, shares {THIRD} {THIRD} {THIRD}$"), NoExits("victim"), NoExits("bystander")),
         ALL,
         quick=True,
     ),

@@ -67,3 +67,15 @@ MOVED = tuple(
     moved("moves: no core looks for threads that come", "kernel/core/smp.c", "thread_take_in();", platform)
     for platform in (GICV3, ARMV7, SVM)
 )
+TURNS = tuple(
+    MachineMutation(
+        "slices: nobody looks for their ends",
+        THREAD,
+        "timer_limit(core->has_slices ? until_by_slice(core) : core->sched.until);",
+        "timer_limit(core->sched.until); (void)until_by_slice;",
+        "turns-by-slices",
+        platform,
+        "never said .slices: turns",
+    )
+    for platform in (GICV3, ARMV7, SVM)
+)

@@ -30,6 +30,7 @@ PUBLISHED = {
     "core/thread",
     "core/thread_end",
     "core/thread_move",
+    "core/thread_slice",
     "core/timer",
     "core/user",
     "drivers/gic_dist",

@@ -2,7 +2,7 @@
 /*
  * BH-F4.scheduler. Threads at random: up to twelve on up to six VCPUs, with all kinds of synchronization, time-outs and interrupts. Each
  * does what it does in the model first (thread_model.h). At every tick the one that runs is the model's, on the budget that the model says,
- * nobody waits beyond a deadline, and what each VCPU was charged is what it used. kernel/core/{thread,sync,timer}.c
+ * nobody waits beyond a deadline, and what each VCPU was charged is what it used. kernel/core/{thread,thread_move,sync,timer}.c
  */
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/stacks.h"
+#include "kernel/core/thread_move.h"
 #include "kernel/core/trace.h"
 #include "random.h"
 #include "thread_model.h"
@@ -23,7 +24,7 @@ static struct model_vcpu *charged;
 static bool with_budget, spent, in_interrupt;
 static uint64_t entered_at;
 static struct { /* how often it was seen */
-	uint64_t waits, timeouts, deadlocks, holds, donated, calls, preempted;
+	uint64_t waits, timeouts, deadlocks, holds, donated, calls, preempted, moves, bound;
 } seen;
 
 /* ---- What must be true at every tick ---------------------------------------------------------------------------------- */
@@ -262,14 +263,25 @@ static void do_yield(struct model_thread *self)
 	thread_yield();
 }
 
+static void do_move(struct model_thread *self)
+{
+	struct model_thread *one = below(2) ? self : &model.threads[below(model.thread_count)];
+	struct model_vcpu *on = &model.vcpus[below(model.vcpu_count)];
+
+	self->result = model_move(one, on);
+	seen.moves += self->result == THREAD_OK;
+	seen.bound += self->result == THREAD_E_BOUND;
+	check_result(self, thread_move(&one->thread, &on->vcpu));
+}
+
 static void do_work(struct model_thread *self)
 {
 	for (uint64_t ticks = below(8); ticks; ticks--)
 		fake_tick();
 }
 
-static void (*const all[])(struct model_thread *self) = { do_take, do_give, do_lock,  do_unlock, do_unlock, do_send, do_receive,
-							  do_set,  do_wait, do_sleep, do_yield,  do_call,   do_work, do_work };
+static void (*const all[])(struct model_thread *self) = { do_take, do_give,  do_lock,  do_unlock, do_unlock, do_send, do_receive, do_set,
+							  do_wait, do_sleep, do_yield, do_call,   do_move,   do_work, do_work };
 
 static void do_something(struct model_thread *self)
 {
@@ -426,8 +438,10 @@ int main(int count, char **arguments)
 		random_state = check_context.round;
 		play();
 	}
-	printf("time-outs %ju, refused: deadlocks %ju, who holds %ju; calls %ju; ticks on another's budget %ju\n", (uintmax_t)seen.timeouts,
-	       (uintmax_t)seen.deadlocks, (uintmax_t)seen.holds, (uintmax_t)seen.calls, (uintmax_t)seen.donated);
+	printf("time-outs %ju, refused: deadlocks %ju, who holds %ju; calls %ju; ticks on another's budget %ju; moves %ju, refused %ju\n",
+	       (uintmax_t)seen.timeouts, (uintmax_t)seen.deadlocks, (uintmax_t)seen.holds, (uintmax_t)seen.calls, (uintmax_t)seen.donated,
+	       (uintmax_t)seen.moves, (uintmax_t)seen.bound);
 	CHECK(count > 1 || (seen.timeouts > 1000 && seen.deadlocks > 100 && seen.holds > 1000 && seen.calls > 1000 && seen.donated > 1000));
+	CHECK(count > 1 || (seen.moves > 1000 && seen.bound > 1000));
 	return 0;
 }

@@ -268,6 +268,18 @@ void model_yield(struct model_vcpu *on)
 	first_of(on)->turn = model.turns++;
 }
 
+enum thread_result model_move(struct model_thread *thread, struct model_vcpu *on)
+{
+	if (!thread->on)
+		return THREAD_E_INVALID;
+	if (thread->holds || thread->behind || thread->waits_in)
+		return THREAD_E_BOUND;
+	if (thread->on != on)
+		thread->turn = model.turns++;
+	thread->on = on;
+	return THREAD_OK;
+}
+
 uint64_t model_uncharged(const struct model_vcpu *on)
 {
 	return on->ticks + on->owed - on->vcpu.vcpu.given - on->vcpu.vcpu.owed;

@@ -77,6 +77,7 @@ void model_call(struct model_thread *self, struct model_object *port, uint64_t w
 void model_reply(struct model_object *port);
 void model_sleep(struct model_thread *self, uint64_t at, uint64_t now);
 void model_yield(struct model_vcpu *on);
+enum thread_result model_move(struct model_thread *thread, struct model_vcpu *on);
 
 /* The timer's interrupt has come. */
 void model_expire(uint64_t now);

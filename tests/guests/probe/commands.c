@@ -24,6 +24,7 @@
 #include "probe/rival.h"
 #include "probe/sched.h"
 #include "probe/sentinel.h"
+#include "probe/slices.h"
 #include "probe/storm.h"
 #include "probe/sweep.h"
 #include "probe/transfer.h"
@@ -235,5 +236,6 @@ const struct command program_commands[] = {
 	{ "ends", 0, run_ends },
 	{ "moves", 1, run_moves },
 	{ "moves-away", 0, run_moves_away },
+	{ "slices", 1, run_slices },
 	{ NULL, 0, NULL },
 };
