@@ -87,7 +87,7 @@ enum thread_result {
 	THREAD_E_OWNER = -7,    /* the mutex is another's */
 	THREAD_E_LOAD = -8,     /* budgets could not be given any more: admit.h */
 	THREAD_E_ENDED = -9,    /* the thread has ended, or the server that was called */
-	THREAD_E_BOUND = -10,   /* the thread holds a mutex, serves, or waits for more than a time, and would move */
+	THREAD_E_BOUND = -10,   /* the thread holds a mutex, serves, waits for more than a time, or gives back, and would move */
 };
 
 /*

@@ -17,6 +17,12 @@ static struct thread_vcpu nowhere = { .name = "none", .core = BH_MAX_SANDBOX_COR
 /* By slot: threads that have been handed to a core, by their `next`, the last one first. */
 static _Atomic(struct thread *) handed[BH_MAX_SANDBOX_CORES];
 
+/* What it gives back at its end is its core's. */
+static bool is_kept(const struct thread *thread, const struct thread_vcpu *on)
+{
+	return thread->at_end && on->core != cpu_slot();
+}
+
 static enum thread_result judge(const struct thread *thread, const struct thread_vcpu *on)
 {
 	if (!on || !thread_begun() || thread_in_handler() || !thread_is_made(thread) || !thread->on)
@@ -28,7 +34,7 @@ static enum thread_result judge(const struct thread *thread, const struct thread
 	case THREAD_WAITS:
 		return THREAD_E_BOUND;
 	default:
-		return thread->held || thread->serves ? THREAD_E_BOUND : THREAD_OK;
+		return thread->held || thread->serves || is_kept(thread, on) ? THREAD_E_BOUND : THREAD_OK;
 	}
 }
 

@@ -23,7 +23,8 @@
  *   THREAD_E_INVALID  `on` is NULL, or the thread is the main program, the idle thread, has no VCPU, or is of another core or on its way
  *                     to one; or a handler asks
  *   THREAD_E_ENDED    it has ended
- *   THREAD_E_BOUND    it holds a mutex, its port has been called, or it waits for anything but a time
+ *   THREAD_E_BOUND    it holds a mutex, its port has been called, it waits for anything but a time, or it would leave a core to which it
+ *                     gives something back at its end (thread_at_end)
  * Requires: a thread that goes to another core is not in cpu_attempt or in user mode, and uses nothing that is a core's own. T
  */
 enum thread_result thread_move(struct thread *thread, struct thread_vcpu *on) __attribute__((warn_unused_result));

@@ -19,8 +19,10 @@ REFUSALS = (
     move("of a server without a VCPU", "!thread_is_made(thread) || !thread->on)", "!thread_is_made(thread))"),
     move("of one that has ended", "case THREAD_HAS_ENDED: case THREAD_IS_STOPPED: return THREAD_E_ENDED;"),
     move("of one that waits", "case THREAD_WAITS: return THREAD_E_BOUND;"),
-    move("of one that holds a mutex", "thread->held || thread->serves", "thread->serves"),
-    move("of one that others stand behind", "thread->held || thread->serves", "thread->held"),
+    move("of one that holds a mutex", "thread->held || thread->serves ||", "thread->serves ||"),
+    move("of one that others stand behind", "thread->held || thread->serves ||", "thread->held ||"),
+    move("of one that gives something back to its core", "thread->at_end && on->core != cpu_slot()", "false"),
+    move("within a core of one that gives something back", "thread->at_end && on->core != cpu_slot()", "thread->at_end"),
     move("of one that is of another core", "(!thread->on || thread->on->core == cpu_slot())", "true", THREAD),
     move("to its own VCPU it comes last", "result == THREAD_OK && on != thread->on", "result == THREAD_OK"),
 )

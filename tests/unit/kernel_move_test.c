@@ -232,6 +232,35 @@ static void two_ticks(void)
 	work(2);
 }
 
+static void give_back(void) {}
+
+static void stay_here(void)
+{
+	thread_at_end(give_back);
+	CHECK_EQ(thread_move(self(), &far), THREAD_E_BOUND);
+	move(self(), &low);
+	work(1);
+	thread_at_end(NULL);
+	move(self(), &far);
+	work(1);
+	fake_stop();
+}
+
+static void go_to_it(void)
+{
+	fake_go_to_core(1, NULL);
+}
+
+static void test_kept(void)
+{
+	scene_of_two("who gives something back stays on its core", nothing);
+	scene_actor('a', &high, 0, 0, stay_here);
+	scene_actor('b', &low, 1, 0, go_to_it);
+	scene_play(9);
+	CHECK(strcmp(fake_core.log, "aa") == 0);
+	CHECK(nth(0)->on == &far);
+}
+
 static void test_other_far(void)
 {
 	scene_of_two("another that is ready", nothing);
@@ -457,6 +486,7 @@ int main(void)
 	test_others();
 	test_self_far();
 	test_other_far();
+	test_kept();
 	test_watched();
 	test_two();
 	test_refusals();
