@@ -14,7 +14,7 @@
 #include "kernel/core/timer.h"
 #include "kernel/core/uart.h"
 
-enum { INPUT_BYTES = 64, LINE_POLLS = 1 << 24 };
+enum { INPUT_BYTES = 256 /* more than a line has */, LINE_POLLS = 1 << 24 };
 
 static struct bh_log *log_ring;
 static const struct uart_driver *uart;
