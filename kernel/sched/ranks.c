@@ -48,28 +48,27 @@ static bool begins_with_two(unsigned leaves)
 	return __builtin_ctz(leaves) & 1;
 }
 
-/* The first from `node` on that is not after `limit`. */
-static unsigned first_of(const uint64_t *earliest, unsigned node, uint64_t limit, uint64_t *next)
-{
-	for (; earliest[node] > limit; node++)
-		*next = lesser(*next, earliest[node]);
-	return node;
-}
-
 unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next)
 {
 	const uint64_t *earliest = ranks->earliest;
+	uint64_t least = RANKS_NEVER, at = earliest[1];
 	unsigned node = 1;
 
-	*next = RANKS_NEVER;
-	if (earliest[1] > limit) {
-		*next = earliest[1];
+	if (at > limit) {
+		*next = at;
 		return ranks->leaves;
 	}
 	if (begins_with_two(ranks->leaves))
-		node = first_of(earliest, 2, limit, next);
-	while (node < ranks->leaves)
-		node = first_of(earliest, 4 * node, limit, next);
+		node = 2;
+	else if (ranks->leaves > 1)
+		node = 4;
+	for (;; node *= 4) {
+		for (; (at = earliest[node]) > limit; node++)
+			least = lesser(least, at);
+		if (node >= ranks->leaves)
+			break;
+	}
+	*next = least;
 	return node - ranks->leaves;
 }
 

@@ -182,11 +182,13 @@ RANK_ROWS = (
     rank("sched: a node has three children", "lesser(four[2], four[3])", "four[2]"),
     rank("sched: a root of two is its first child", "lesser(earliest[2], earliest[3])", "earliest[2]"),
     rank("sched: all roots have four", "if (begins_with_two(ranks->leaves)) node", "if (false) node"),
-    rank("sched: who may run now may not", "for (; earliest[node] > limit; node++)", "for (; earliest[node] >= limit; node++)"),
-    rank("sched: nobody may run now", "if (earliest[1] > limit)", "if (earliest[1] >= limit)"),
-    rank("sched: only the last one before may come", "*next = lesser(*next, earliest[node]);", "*next = earliest[node];"),
-    rank("sched: nobody before comes", "*next = lesser(*next, earliest[node]);", ";"),
-    rank("sched: nobody comes to an idle core", "*next = earliest[1]; return", "return"),
+    rank("sched: a single leaf has four", "else if (ranks->leaves > 1) node = 4;", "else node = 4;"),
+    rank("sched: who may run now may not", "(at = earliest[node]) > limit; node++)", "(at = earliest[node]) >= limit; node++)"),
+    rank("sched: nobody may run now", "if (at > limit)", "if (at >= limit)"),
+    rank("sched: only the last one before may come", "least = lesser(least, at);", "least = at;"),
+    rank("sched: nobody before comes", "least = lesser(least, at);", ";"),
+    rank("sched: the way down ends too early", "if (node >= ranks->leaves) break;", "if (4 * node >= ranks->leaves) break;"),
+    rank("sched: nobody comes to an idle core", "*next = at; return", "return"),
 )
 
 VCPUS = (
