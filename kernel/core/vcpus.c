@@ -67,12 +67,25 @@ static uint64_t us(uint64_t ticks)
 	return (clock_to_ns(ticks) + NS_PER_US / 2) / NS_PER_US;
 }
 
-void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal)
+/* By deadline it is nobody's fault alone, and where it is not the sum there is a time that shows it. */
+static void say_late(const struct admit_request *asked, const struct admit_refusal *refusal)
 {
 	const struct admission_report *report = &refusal->report;
 
-	console_say("vcpu %s: refused: %ju ppm asked, %ju always fit; %s has its budget after %ju us or more, and a period of %ju us",
-		    asked->name, report->asked_ppm, report->allowed_ppm, refusal->who, us(report->response), us(report->deadline));
+	if (!thread_is_by_deadline())
+		console_say(
+			"vcpu %s: refused: %ju ppm asked, %ju always fit; %s has its budget after %ju us or more, and a period of %ju us",
+			asked->name, report->asked_ppm, report->allowed_ppm, refusal->who, us(report->response), us(report->deadline));
+	else if (report->response > report->deadline)
+		console_say("vcpu %s: refused: %ju ppm asked of %ju; by %ju us there is work for %ju us", asked->name, report->asked_ppm,
+			    report->allowed_ppm, us(report->deadline), us(report->response));
+	else
+		console_say("vcpu %s: refused: %ju ppm asked of %ju", asked->name, report->asked_ppm, report->allowed_ppm);
+}
+
+void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal)
+{
+	say_late(asked, refusal);
 	if (asked->kind == VCPU_MAIN)
 		console_say("vcpu %s: %ju us would fit", asked->name, us(refusal->fits));
 	else

@@ -96,6 +96,12 @@ void thread_schedule_by_deadline(void)
 	by_deadline++;
 }
 
+static bool deadlines;
+bool thread_is_by_deadline(void)
+{
+	return deadlines;
+}
+
 bool console_has_line(uint32_t line)
 {
 	return true;
@@ -270,6 +276,15 @@ static void check_load(void)
 	add(BH_GRANT_VCPU, "serial", "first")->vector = 90;
 	start(0, 2);
 	expect(1, "vcpu serial: 79 percent would fit");
+	deadlines = true;
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 2);
+	expect(0, "vcpu hungry: refused: 1100021 ppm asked of 828427; by 100000 us there is work for 110002 us");
+	refusing.report.response = refusing.report.deadline = 0;
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 2);
+	expect(0, "vcpu hungry: refused: 1100021 ppm asked of 828427");
+	deadlines = false;
 	of_vcpu = THREAD_OK;
 }
 
