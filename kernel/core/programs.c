@@ -2,7 +2,6 @@
 /* A periodic loop, a hog, and a search for primes (programs.h). */
 #include "kernel/core/programs.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernel/core/clock.h"
@@ -110,7 +109,8 @@ static void echo(void *given)
 }
 
 static const struct program programs[] = {
-	{ "echo", echo }, { "loop", loop }, { "hog", hog }, { "findprimes", find_primes }, { "tlbwalk", tlb_walk },
+	{ "echo", echo, true },         { "loop", loop, false }, { "hog", hog, false }, { "findprimes", find_primes, false },
+	{ "tlbwalk", tlb_walk, false },
 };
 
 const struct program *program_find(const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that are compiled into the kernel and run as threads. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What one run of a program has, and what it found. Written by its thread, read by the main program. */
@@ -16,6 +17,7 @@ struct program_run {
 struct program {
 	const char *name;
 	void (*run)(void *run); /* struct program_run */
+	bool first_core_only;   /* what it waits for comes from there */
 };
 
 /* Returns the program of that name, or NULL. */

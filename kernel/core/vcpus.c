@@ -117,6 +117,10 @@ static void make(const struct request *asked)
 	struct room *room = this_room();
 	enum thread_result result;
 
+	if (asked->program->first_core_only && cpu_slot()) {
+		console_say("vcpu %s: %s runs on the first core alone", asked->vcpu.name, asked->program->name);
+		return;
+	}
 	if (!room || room->count == MOST) {
 		console_say("vcpu %s: %s", asked->vcpu.name, room ? "there are too many already" : "no memory is left for it");
 		return;

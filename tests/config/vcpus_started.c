@@ -58,7 +58,7 @@ void console_limit(uint64_t distance) {}
 
 const struct program *program_find(const char *name)
 {
-	static const struct program any = { "any", NULL };
+	static const struct program any = { "any", NULL, false };
 
 	return &any;
 }

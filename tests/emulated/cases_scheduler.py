@@ -38,6 +38,17 @@ CASES = (
         quick=True,
     ),
     Case(
+        "echo-on-another-core",
+        "a program that the UART's interrupts wake runs where these come",
+        (
+            Sandbox("bystander", 0),
+            Sandbox("pair", (1, 2), "ticks=10 core=1,vcpu=200,1000,echo ticks=100"),
+        ),
+        (Says("pair", "vcpu echo: echo runs on the first core alone$"), NoExits("bystander")),
+        ALL,
+        quick=True,
+    ),
+    Case(
         "turns-by-slices",
         "a thread that never waits leaves others of its level their turns, where its VCPU has a slice",
         (Sandbox("bystander", 0), Sandbox("victim", 1, "ticks=400 slices=1000")),

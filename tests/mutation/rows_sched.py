@@ -394,6 +394,12 @@ MADE_ROWS = (
     made("a Main VCPU's budget is a rate", "if (!grant->vector || !grant->gpa)", "if (!grant->gpa)"),
     made("top halves take no time", "clock_from_ns(BH_VCPU_TOP_HALF_NS)", "0"),
     made("no numbers", "if (result == THREAD_E_LOAD) vcpus_say_refused(&asked->vcpu, &refusal);"),
+    made("the first core's programs run anywhere", "if (asked->program->first_core_only && cpu_slot())", "if (false)"),
+    made(
+        "the first core's programs run nowhere",
+        "if (asked->program->first_core_only && cpu_slot())",
+        "if (asked->program->first_core_only)",
+    ),
     made("deadlines are ranks", "if (!thread_is_by_deadline())", "if (true)"),
     made("ranks are deadlines", "if (!thread_is_by_deadline())", "if (false)"),
     made("a sum has a time", "else if (report->response > report->deadline)", "else if (true)"),

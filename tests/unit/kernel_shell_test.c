@@ -155,7 +155,7 @@ void vcpus_say_refused(const struct admit_request *asked, const struct admit_ref
 
 const struct program *program_find(const char *name)
 {
-	static const struct program hog = { "hog", NULL };
+	static const struct program hog = { "hog", NULL, false };
 
 	return strcmp(name, "hog") ? NULL : &hog;
 }

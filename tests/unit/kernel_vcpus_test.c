@@ -164,9 +164,11 @@ static void run_second(void *argument)
 
 const struct program *program_find(const char *name)
 {
-	static const struct program all[] = { { "first", run_first }, { "second", run_second } };
+	static const struct program all[] = { { "first", run_first, false },
+					      { "second", run_second, false },
+					      { "serves", run_first, true } };
 
-	for (unsigned n = 0; n < 2; n++)
+	for (unsigned n = 0; n < 3; n++)
 		if (!strcmp(all[n].name, name))
 			return &all[n];
 	return NULL;
@@ -254,7 +256,12 @@ static void check_refused(void)
 	fake_cpu.slot = 1;
 	start(1, 0);
 	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "far"));
+	add(BH_GRANT_VCPU, "uart", "serves")->flags = 1;
+	start(0, 1);
+	expect(0, "vcpu uart: serves runs on the first core alone");
 	fake_cpu.slot = 0;
+	add(BH_GRANT_VCPU, "uart", "serves");
+	start(1, 0);
 }
 
 /* With the numbers, in the words of what was asked for. */
