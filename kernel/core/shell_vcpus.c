@@ -95,13 +95,21 @@ static bool change(struct thread_vcpu *on, const struct named *named)
 	return result == THREAD_OK;
 }
 
+/* Who carries this out could not take it back. */
+static bool is_own(const struct thread_vcpu *on)
+{
+	return on == thread_running()->on;
+}
+
 void run_set(const struct command_line *line)
 {
 	struct named named;
 	bool good = parse(line->text, &named) && named.numbered;
 	struct thread_vcpu *on = good ? vcpu_of(named.name) : NULL;
 
-	if (on)
+	if (on && is_own(on))
+		console_say("set %s: who carries out commands keeps what it has", on->name);
+	else if (on)
 		change(on, &named);
 	else
 		console_say("set %s: %s", line->text, good ? "no such vcpu" : "VCPU,BUDGET_US,PERIOD_US");

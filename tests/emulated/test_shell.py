@@ -144,10 +144,9 @@ def test_frames_add_up(shell: Shell) -> None:
 
 def test_the_log_is_shown_again(shell: Shell) -> None:
     assert shell.ask("life\rlife") == ["life 0", "life 0"]
-    shell.type("dmesg=2\r")
-    shown = shell.said()
-    assert next(shown) == "life 0"
-    assert next(shown).startswith("no such command"), "which asked for the end"
+    *shown, end = shell.ask("dmesg=3")
+    assert end.startswith("no such command"), "which asked for the end"
+    assert shown in (["life 0"], ["life 0", "life 0"]), "one of three may be that of the heartbeat"
 
 
 def test_a_vcpu_gets_what_it_is_set_to(shell: Shell) -> None:

@@ -124,6 +124,7 @@ SHELL = (
         "if (named->numbered) change(thread->on, named);",
     ),
     changed("a program begins again with what it had", "if (named->numbered && !change(thread->on, named)) return;"),
+    changed("a shell takes its own time away", "if (on && is_own(on))", "if (false)"),
     changed("a refusal says nothing", "vcpus_say_refused(&asked, &refusal);", ";"),
     changed("a name alone is a change", "parse(line->text, &named) && named.numbered", "parse(line->text, &named)"),
     changed("VCPUs are looked for where there are none", "if (thread_begun()) thread_each_vcpu(find);", "thread_each_vcpu(find);"),

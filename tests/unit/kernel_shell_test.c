@@ -97,15 +97,18 @@ bool irq_ask(unsigned n, struct irq_census *census)
 /* ---- Threads: two VCPUs of the same name, and one that serves a device ---------------------------------------------- */
 
 struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
-static struct thread_vcpu first = { .name = "hog" }, second = { .name = "hog" }, server = { .name = "nic", .vcpu.kind = VCPU_IO };
+static struct thread_vcpu first = { .name = "hog" }, second = { .name = "hog" }, server = { .name = "nic", .vcpu.kind = VCPU_IO },
+			  own = { .name = "main" };
 static unsigned changes, made, restarts;
 static struct admit_request asked_for;
 static const struct thread_vcpu *changed;
 static enum thread_result of_change;
 
+static struct thread myself = { .on = &own };
+
 struct thread *thread_running(void)
 {
-	return NULL;
+	return &myself;
 }
 
 static struct thread over = { .name = "hog", .on = &first };
@@ -138,6 +141,7 @@ void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))
 	say(&server);
 	say(&first);
 	say(&second);
+	say(&own);
 }
 
 enum thread_result admit_change(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
@@ -261,6 +265,14 @@ static void check_set(void)
 	CHECK_EQ(changes, 4);
 }
 
+static void check_own(void)
+{
+	const unsigned before = changes;
+
+	expect(run_set, "main,1,1000000", "set main: who carries out commands keeps what it has\n");
+	CHECK_EQ(changes, before);
+}
+
 static void check_malformed(void)
 {
 	static const char *const texts[] = { "",          "hog",     "hog,",    "hog,1",    "hog,1,", "hog,,2", "hog,1,2,",
@@ -317,6 +329,7 @@ int main(void)
 	check_dmesg();
 	check_counters();
 	check_set();
+	check_own();
 	check_malformed();
 	check_start();
 	check_start_again();

@@ -49,7 +49,10 @@ EXAMPLES = {  # hold in a clone and in a package; `mine` is what `new mine` writ
     "setup": ("setup --dry-run", "setup --yes"),
     "run": ("run", "run --platform qemu-armv7 --seconds 3", "run --partition mine/partition.dts --attach linux"),
     "debug": ("debug sensor", "debug control --break heartbeat_start", "debug linux --symbols vmlinux --platform qemu-svm"),
-    "trace": ("trace -o mine.pftrace --partition mine/partition.dts", "trace -o mine.pftrace --seconds 2 --plot mine.svg"),
+    "trace": (
+        "trace -o mine.pftrace --partition mine/partition.dts",
+        "trace -o mine.pftrace --partition mine/partition.dts --seconds 2 --plot mine.svg",
+    ),
     "new": ("new mine", "new mine --template guest"),
     "check": ("check mine/partition.dts", "check mine/partition.dts --platform qemu-svm --json mine.json"),
     "test": ("test --quick", "test emulated --platform qemu-svm -k restart"),
