@@ -59,10 +59,13 @@ static void run_info(const struct command_line *line)
 
 /* ---- Time ----------------------------------------------------------------------------------------------------------- */
 
-/* heartbeat=HZ, 0: none */
+/* heartbeat=HZ, 0: none. It is the first core's. */
 static void run_heartbeat(const struct command_line *line)
 {
-	heartbeat_start(line->operand[0]);
+	if (cpu_slot())
+		console_say("heartbeat: the first core has it");
+	else
+		heartbeat_start(line->operand[0]);
 }
 
 /* delay=US: one beat comes so late */
@@ -72,52 +75,46 @@ static void run_delay(const struct command_line *line)
 	console_say("delay %ju", line->operand[0]);
 }
 
-static _Atomic uint64_t ticks_left;
+/* Of a core, which alone waits for it. */
+static struct timed {
+	struct timer_event event;
+	_Atomic uint64_t left; /* how often it is to come */
+} timed[BH_MAX_SANDBOX_CORES];
 
 static void tick(struct timer_event *event, struct cpu_frame *frame)
 {
-	if (atomic_fetch_sub_explicit(&ticks_left, 1, memory_order_relaxed) > 1)
+	if (atomic_fetch_sub_explicit(&timed[cpu_slot()].left, 1, memory_order_relaxed) > 1)
 		timer_add(event, event->deadline + clock_from_ns(TICK_NS));
 }
 
 static bool ticks_done(void)
 {
-	return atomic_load_explicit(&ticks_left, memory_order_relaxed) == 0;
+	return atomic_load_explicit(&timed[cpu_slot()].left, memory_order_relaxed) == 0;
+}
+
+/* Until the timer has come so often, every TICK_NS, and first after `ns`. */
+static void wait_for(uint64_t count, uint64_t ns)
+{
+	struct timed *own = &timed[cpu_slot()];
+
+	own->event.fire = tick;
+	atomic_store_explicit(&own->left, count, memory_order_relaxed);
+	timer_add(&own->event, arch_counter() + clock_from_ns(ns));
+	idle_until(ticks_done);
 }
 
 /* ticks=N: so many interrupts of the timer beside those of the heartbeat */
 static void run_ticks(const struct command_line *line)
 {
-	static struct timer_event event = { .fire = tick };
-
-	if (line->operand[0]) {
-		atomic_store_explicit(&ticks_left, line->operand[0], memory_order_relaxed);
-		timer_add(&event, arch_counter() + clock_from_ns(TICK_NS));
-		idle_until(ticks_done);
-	}
+	if (line->operand[0])
+		wait_for(line->operand[0], TICK_NS);
 	console_say("ticks %ju", line->operand[0]);
-}
-
-static _Atomic bool has_waited;
-
-static void end_wait(struct timer_event *event, struct cpu_frame *frame)
-{
-	atomic_store_explicit(&has_waited, true, memory_order_relaxed);
-}
-
-static bool wait_is_over(void)
-{
-	return atomic_load_explicit(&has_waited, memory_order_relaxed);
 }
 
 /* wait=MS: the next command comes so much later */
 static void run_wait(const struct command_line *line)
 {
-	static struct timer_event event = { .fire = end_wait };
-
-	atomic_store_explicit(&has_waited, false, memory_order_relaxed);
-	timer_add(&event, arch_counter() + clock_from_ns(line->operand[0] * NS_PER_MS));
-	idle_until(wait_is_over);
+	wait_for(1, line->operand[0] * NS_PER_MS);
 }
 
 /* ---- Work for memory -------------------------------------------------------------------------------------------------- */

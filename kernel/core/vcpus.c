@@ -92,24 +92,42 @@ void vcpus_say_refused(const struct admit_request *asked, const struct admit_ref
 		console_say("vcpu %s: %ju percent would fit", asked->name, refusal->fits);
 }
 
-/* Once the scheduler has the VCPU, its place is taken, with a thread or without. */
-static enum thread_result make_in(struct made *made, const struct request *asked)
+static enum thread_result admit(struct made *made, const struct request *asked)
 {
 	struct admit_refusal refusal = { .result = ADMISSION_OK };
 	enum thread_result result = thread_begin();
 
-	made->run = (struct program_run){ .period = asked->vcpu.period };
 	if (result == THREAD_OK)
 		result = admit_vcpu(&made->vcpu, &asked->vcpu, &refusal);
 	if (result == THREAD_E_LOAD)
 		vcpus_say_refused(&asked->vcpu, &refusal);
+	return result;
+}
+
+/* Once the scheduler has the VCPU, its place is taken. */
+static enum thread_result make_with(uintptr_t stack, struct made *made, const struct request *asked)
+{
+	enum thread_result result = admit(made, asked);
+
+	made->run = (struct program_run){ .period = asked->vcpu.period };
 	if (result != THREAD_OK)
 		return result;
 	this_room()->count++;
 	if (asked->vcpu.line.cost)
 		console_limit(asked->vcpu.line.distance); /* no other is known so far */
 	made->vcpu.vcpu.foreground_only = asked->foreground_only;
-	return thread_make(&made->thread, &made->vcpu, asked->vcpu.name, 0, stacks_take(), asked->program->run, &made->run);
+	return thread_make(&made->thread, &made->vcpu, asked->vcpu.name, 0, stack, asked->program->run, &made->run);
+}
+
+/* No VCPU without a thread: its stack is there first. */
+static enum thread_result make_in(struct made *made, const struct request *asked)
+{
+	uintptr_t stack = stacks_take();
+	enum thread_result result = stack ? make_with(stack, made, asked) : THREAD_E_NOMEM;
+
+	if (stack && result != THREAD_OK)
+		stacks_give(stack);
+	return result;
 }
 
 static void make(const struct request *asked)

@@ -49,6 +49,14 @@ CASES = (
         quick=True,
     ),
     Case(
+        "cores-that-wait-at-once",
+        "what a core waits for is in its own timer's queue, whatever another one waits for",
+        (Sandbox("bystander", 0), Sandbox("pair", (1, 2), "ticks=10 core=1,wait=20 wait=40 core=1,heartbeat=1000 ticks=100")),
+        (Says("pair", "heartbeat: the first core has it$"), Says("pair", "ticks 100$"), NoExits("bystander")),
+        ALL,
+        quick=True,
+    ),
+    Case(
         "turns-by-slices",
         "a thread that never waits leaves others of its level their turns, where its VCPU has a slice",
         (Sandbox("bystander", 0), Sandbox("victim", 1, "ticks=400 slices=1000")),

@@ -404,6 +404,8 @@ MADE_ROWS = (
     made("ranks are deadlines", "if (!thread_is_by_deadline())", "if (false)"),
     made("a sum has a time", "else if (report->response > report->deadline)", "else if (true)"),
     made("percentages are times", "if (asked->kind == VCPU_MAIN) console_say(", "if (true) console_say("),
+    made("a VCPU has no thread", "stack ? make_with(stack, made, asked) : THREAD_E_NOMEM", "make_with(stack, made, asked)"),
+    made("who is refused keeps a stack", "stacks_give(stack);", ";"),
     made("a place is given twice", "this_room()->count++;"),
     made("more than there is room for", "room->count == MOST", "false"),
     made("more rows than there are", "n < info->grant_count && n < BH_MAX_GRANTS", "n < info->grant_count"),
