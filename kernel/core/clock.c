@@ -4,7 +4,9 @@
 
 /* Factors have 30 binary places: a conversion is a multiplication, and clocks up to 17 GHz fit. */
 enum { PLACES = 30 };
-#define NS_PER_S 1000000000ULL
+#define NS_PER_S   1000000000ULL
+#define NS_PER_US  1000ULL
+#define LONGEST_US (UINT64_MAX / NS_PER_US / 32) /* 18 years: no clock that fits has more ticks than 64 bits then */
 
 static uint64_t ns_per_tick;
 static uint64_t ticks_per_ns;
@@ -33,4 +35,9 @@ uint64_t clock_to_ns(uint64_t ticks)
 uint64_t clock_from_ns(uint64_t ns)
 {
 	return multiply(ns, ticks_per_ns);
+}
+
+uint64_t clock_from_us(uint64_t us)
+{
+	return us <= LONGEST_US ? clock_from_ns(us * NS_PER_US) : UINT64_MAX;
 }

@@ -19,16 +19,18 @@ static bool run_of(const struct command *command, const char *name, const struct
 	return false;
 }
 
-static void parse_operands(struct command_line *line)
+/* Reads the numbers that it begins with. Returns false if one of them has more than 64 bits. */
+static bool parse_operands(struct command_line *line)
 {
 	const char *cursor = line->text;
 
 	while (line->operands < COMMAND_OPERANDS && text_parse_number(&cursor, &line->operand[line->operands])) {
 		line->operands++;
 		if (*cursor != ',')
-			return;
+			return true;
 		cursor++;
 	}
+	return line->operands == COMMAND_OPERANDS || *cursor < '0' || *cursor > '9';
 }
 
 /* Cuts the word at its first "="; returns what follows. */
@@ -46,8 +48,9 @@ static void run_word(char *word)
 {
 	struct command_line line = { .text = split(word) };
 
-	parse_operands(&line);
-	if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
+	if (!parse_operands(&line))
+		console_say("no number of 64 bits: %s %s", word, line.text);
+	else if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
 		console_say("no such command, or too few operands: %s %s", word, line.text);
 }
 

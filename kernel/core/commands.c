@@ -213,14 +213,17 @@ static void run_core(const struct command_line *line)
 enum { PROGRAM_BYTES = 1 << 30 }; /* the last of the kernel's own addresses, which a program that is linked with it may use as it likes */
 
 /*
- * Maps the page that holds `physical` once more, for reading and writing, so that it is the monitor that judges an access to it, and not
- * this kernel's tables. Returns the virtual address of `physical`, or 0 if it lies too high or there are no more tables.
+ * Maps the page that holds the four bytes at `physical` once more, for reading and writing, so that it is the monitor that judges an access
+ * to them, and not this kernel's tables. Returns the virtual address of `physical`, or 0 if that is no multiple of 4 or lies too high, or
+ * there are no more tables.
  */
 static uint64_t reach(uint64_t physical)
 {
 	static uint64_t taken; /* bytes before the program's: mappings of its own begin at the other end. Cores reach at the same time. */
 	uint64_t virtual = 2 * space_format.grants_end - PROGRAM_BYTES - __atomic_add_fetch(&taken, BH_PAGE_BYTES, __ATOMIC_RELAXED);
 
+	if (physical % sizeof(uint32_t))
+		return 0;
 	if (space_map(&kernel_space, virtual, physical & -(uint64_t)BH_PAGE_BYTES, BH_PAGE_BYTES, SPACE_DATA) != SPACE_OK)
 		return 0;
 	return virtual + physical % BH_PAGE_BYTES;
@@ -234,7 +237,7 @@ static void run_read(const struct command_line *line)
 	if (at)
 		console_say("read 0x%jx: 0x%jx", line->operand[0], (uint64_t)arch_mmio_read32(at));
 	else
-		console_say("read 0x%jx: out of reach", line->operand[0]);
+		console_say("read 0x%jx: no multiple of 4, or out of reach", line->operand[0]);
 }
 
 /* write=ADDRESS, write=ADDRESS,VALUE: of four bytes */
@@ -244,7 +247,7 @@ static void run_write(const struct command_line *line)
 
 	if (at)
 		arch_mmio_write32(at, (uint32_t)line->operand[1]);
-	console_say("write 0x%jx: %s", line->operand[0], at ? "done" : "out of reach");
+	console_say("write 0x%jx: %s", line->operand[0], at ? "done" : "no multiple of 4, or out of reach");
 }
 
 static uint64_t life(void)

@@ -202,6 +202,7 @@ static void unmask(struct timer_event *event, struct cpu_frame *frame)
 	uart->receive_interrupt(true);
 }
 
+/* The first core's alone: there the UART interrupts. */
 static struct timer_event unmasking = { .fire = unmask };
 
 /* Whoever sends faster than was agreed is masked, at the device: at the controller that would be an exit. */

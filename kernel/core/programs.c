@@ -27,22 +27,39 @@ static void work(void)
 		state = state * 3 + n;
 }
 
+static uint64_t period_of(const struct program_run *run)
+{
+	return __atomic_load_n(&run->period, __ATOMIC_RELAXED);
+}
+
+/* Rounds of one period. Returns true when there is another one. */
+static bool loop_with(uint64_t period, struct program_run *run)
+{
+	const uint64_t missed = run->missed;
+	struct periodic periodic;
+
+	periodic_begin(&periodic, period);
+	while (periodic_wait(&periodic) == THREAD_OK) {
+		uint64_t late = arch_counter() - (periodic.next - periodic.period);
+
+		if (period_of(run) != period)
+			return true;
+		if (late > run->late_max)
+			note(&run->late_max, late);
+		note(&run->missed, missed + periodic.missed);
+		work();
+		note(&run->rounds, run->rounds + 1);
+	}
+	return false;
+}
+
 /* loop: begins a round in each of its VCPU's periods, and notes how late it was at most. */
 static void loop(void *given)
 {
 	struct program_run *run = given;
-	struct periodic periodic;
 
-	periodic_begin(&periodic, run->period);
-	while (periodic_wait(&periodic) == THREAD_OK) {
-		uint64_t late = arch_counter() - (periodic.next - periodic.period);
-
-		if (late > run->late_max)
-			note(&run->late_max, late);
-		note(&run->missed, periodic.missed);
-		work();
-		note(&run->rounds, run->rounds + 1);
-	}
+	while (loop_with(period_of(run), run))
+		;
 }
 
 /* hog: takes all that it is given. */

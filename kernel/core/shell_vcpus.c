@@ -13,7 +13,7 @@
 #include "kernel/core/thread_end.h"
 #include "kernel/core/vcpus.h"
 
-enum { NS_PER_US = 1000, START_BUDGET_US = 1000, START_PERIOD_US = 100000 };
+enum { START_BUDGET_US = 1000, START_PERIOD_US = 100000 };
 
 /* "NAME", or "NAME,BUDGET_US,PERIOD_US". */
 struct named {
@@ -21,12 +21,6 @@ struct named {
 	bool numbered;
 	uint64_t budget_us, period_us;
 };
-
-/* What cannot be told in ns is too long for any VCPU, too. */
-static uint64_t ticks_of(uint64_t us)
-{
-	return us < UINT64_MAX / NS_PER_US ? clock_from_ns(us * NS_PER_US) : UINT64_MAX;
-}
 
 /* Reads "," and a number. */
 static bool next_number(const char **text, uint64_t *number)
@@ -81,7 +75,7 @@ static struct thread_vcpu *vcpu_of(const char *name)
 static bool change(struct thread_vcpu *on, const struct named *named)
 {
 	const struct admit_request asked = {
-		.name = on->name, .kind = VCPU_MAIN, .budget = ticks_of(named->budget_us), .period = ticks_of(named->period_us)
+		.name = on->name, .kind = VCPU_MAIN, .budget = clock_from_us(named->budget_us), .period = clock_from_us(named->period_us)
 	};
 	struct admit_refusal refusal;
 	enum thread_result result = on->vcpu.kind == VCPU_MAIN ? admit_change(on, &asked, &refusal) : THREAD_E_INVALID;
@@ -90,9 +84,11 @@ static bool change(struct thread_vcpu *on, const struct named *named)
 		vcpus_say_refused(&asked, &refusal);
 	else if (result != THREAD_OK)
 		console_say("set %s: no such budget and period, or not a Main VCPU", on->name);
-	else
-		console_say("set %s: %ju us of %ju us", on->name, named->budget_us, named->period_us);
-	return result == THREAD_OK;
+	if (result != THREAD_OK)
+		return false;
+	vcpus_tell_period(on, asked.period);
+	console_say("set %s: %ju us of %ju us", on->name, named->budget_us, named->period_us);
+	return true;
 }
 
 /* Who carries this out could not take it back. */
@@ -124,7 +120,7 @@ static bool is_over(const struct thread *thread)
 	return condition == THREAD_HAS_ENDED || condition == THREAD_IS_STOPPED;
 }
 
-/* The first of this core that runs the program, or that did and is over; NULL: there is none. */
+/* The first of this core with the name that runs, or that is over; NULL: there is none. */
 static struct thread *thread_of(const char *name, bool over)
 {
 	struct thread *thread;
@@ -146,21 +142,29 @@ static void begin_again(struct thread *thread, const struct named *named)
 	console_say("start %s: %s", thread->name, result == THREAD_OK ? "runs again on its vcpu" : "no memory is left for a stack");
 }
 
+static void begin(const struct program *program, const struct named *named)
+{
+	uint64_t budget_us = named->numbered ? named->budget_us : START_BUDGET_US;
+	uint64_t period_us = named->numbered ? named->period_us : START_PERIOD_US;
+	const char *name = vcpus_make(program, clock_from_us(budget_us), clock_from_us(period_us));
+
+	if (name)
+		console_say("start %s: vcpu %s, %ju us of %ju us", named->name, name, budget_us, period_us);
+}
+
 void run_start(const struct command_line *line)
 {
 	struct named named;
 	bool good = parse(line->text, &named);
+	struct thread *over = good && thread_begun() ? thread_of(named.name, true) : NULL;
 	const struct program *program = good ? program_find(named.name) : NULL;
-	struct thread *over = program && thread_begun() ? thread_of(program->name, true) : NULL;
 
-	if (!program)
-		console_say("start %s: %s", line->text, good ? "no such program" : "PROGRAM, or PROGRAM,BUDGET_US,PERIOD_US");
-	else if (over)
+	if (over)
 		begin_again(over, &named);
-	else if (named.numbered)
-		vcpus_make(program, ticks_of(named.budget_us), ticks_of(named.period_us));
+	else if (program)
+		begin(program, &named);
 	else
-		vcpus_make(program, ticks_of(START_BUDGET_US), ticks_of(START_PERIOD_US));
+		console_say("start %s: %s", line->text, good ? "no such program" : "NAME, or NAME,BUDGET_US,PERIOD_US");
 }
 
 void run_stop(const struct command_line *line)

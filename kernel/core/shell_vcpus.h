@@ -6,7 +6,10 @@
 
 /* set=VCPU,BUDGET_US,PERIOD_US: other parameters for a Main VCPU; of several with the name, for the one with the lowest rank */
 void run_set(const struct command_line *line);
-/* start=PROGRAM, start=PROGRAM,BUDGET_US,PERIOD_US: a program on a VCPU of its own; one that was stopped or has ended, on the one it had */
+/*
+ * start=NAME, start=NAME,BUDGET_US,PERIOD_US: what was stopped or has ended under that name, on the VCPU it had; else a program on a VCPU
+ * of its own, 1 ms of 100 ms, which has the program's name, or NAME-2 and so on where that is taken
+ */
 void run_start(const struct command_line *line);
-/* stop=PROGRAM: it runs no more; its VCPU stays */
+/* stop=NAME: it runs no more; its VCPU stays */
 void run_stop(const struct command_line *line);

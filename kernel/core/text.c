@@ -34,8 +34,11 @@ bool text_parse_number(const char **cursor, uint64_t *value)
 	}
 	if (digit_value(*s) >= base)
 		return false;
-	for (; digit_value(*s) < base; s++)
+	for (; digit_value(*s) < base; s++) {
+		if (sum > (UINT64_MAX - digit_value(*s)) / base)
+			return false;
 		sum = sum * base + digit_value(*s);
+	}
 	*cursor = s;
 	*value = sum;
 	return true;

@@ -8,8 +8,8 @@
 bool text_equal(const char *a, const char *b);
 
 /*
- * Reads a number (decimal, or hexadecimal after "0x") at *cursor and moves *cursor past it. false: no digit there;
- * *cursor and *value are untouched. Digits beyond 64 bits push the first ones out.
+ * Reads a number (decimal, or hexadecimal after "0x") at *cursor and moves *cursor past it. false: no digit there, or
+ * more than 64 bits hold; *cursor and *value are untouched.
  */
 bool text_parse_number(const char **cursor, uint64_t *value);
 

@@ -4,6 +4,7 @@
 
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/frames.h"
 #include "kernel/core/info.h"
 #include "kernel/core/smp.h"
@@ -25,23 +26,57 @@ static bool give_ring(unsigned slot, uint64_t bytes)
 	return frames;
 }
 
+/* At most half of what is free for all of them: who asks for too much keeps a kernel that works. */
 static bool give_rings(uint64_t bytes)
 {
-	bool all = bytes <= MOST_RING_BYTES;
+	bool all = bytes <= MOST_RING_BYTES && bytes <= (frames_free() << FRAME_SHIFT) / 2 / smp_count();
 
 	for (unsigned slot = 0; slot < smp_count() && all; slot++)
 		all = give_ring(slot, bytes);
 	return all;
 }
 
-void run_trace(const struct command_line *line)
+static bool have_rings(void)
 {
-	bool on = !text_equal(line->text, "off");
+	for (unsigned slot = 0; slot < smp_count(); slot++)
+		if (!trace_state.core[slot].ring)
+			return false;
+	return true;
+}
 
-	if (on && !give_rings(line->operands ? line->operand[0] : RING_BYTES)) {
-		console_say("trace %s: no room for rings", line->text);
+static void switch_on(uint64_t bytes)
+{
+	if (!have_rings() && !give_rings(bytes)) {
+		console_say("trace: no room for rings of %ju bytes: all cores' may have half of what is free", bytes);
 		return;
 	}
-	trace_switch(on, info->clock_hz ? info->clock_hz : clock_machine_hz());
-	console_say("trace %s", on ? "on" : "off");
+	trace_switch(true, info->clock_hz ? info->clock_hz : clock_machine_hz());
+	console_say("trace on");
+}
+
+static void switch_off(void)
+{
+	trace_switch(false, info->clock_hz ? info->clock_hz : clock_machine_hz());
+	console_say("trace off");
+}
+
+static bool is_number(const char *text)
+{
+	uint64_t number;
+
+	return text_parse_number(&text, &number) && !*text;
+}
+
+void run_trace(const struct command_line *line)
+{
+	if (cpu_slot())
+		console_say("trace: the first core has it");
+	else if (is_number(line->text))
+		switch_on(line->operand[0]);
+	else if (!*line->text || text_equal(line->text, "on"))
+		switch_on(RING_BYTES);
+	else if (text_equal(line->text, "off"))
+		switch_off();
+	else
+		console_say("trace %s: on, off, or the bytes of a core's ring", line->text);
 }

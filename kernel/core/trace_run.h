@@ -4,5 +4,8 @@
 
 #include "kernel/core/command.h"
 
-/* trace=on, trace=BYTES: from now on, with rings of so many bytes a core, which stay; trace=off */
+/*
+ * trace=on, trace=BYTES: from now on, with rings of so many bytes a core, which stay; trace=off. Refused off the first core, and for rings
+ * that would take more than half of the free frames.
+ */
 void run_trace(const struct command_line *line);

@@ -15,7 +15,7 @@
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
 
-enum { NS_PER_US = 1000, NS_PER_S = 1000000000, MOST = 32 };
+enum { NS_PER_US = 1000, NS_PER_S = 1000000000, MOST = 32, NAME_BYTES = 16 };
 
 /* What a core's main program has made, in this order; in frames, from the first on. */
 static struct room {
@@ -24,6 +24,7 @@ static struct room {
 		struct thread_vcpu vcpu;
 		struct thread thread;
 		struct program_run run;
+		char name[NAME_BYTES]; /* of one that a command made */
 	} made[MOST];
 } *rooms[BH_MAX_SANDBOX_CORES];
 
@@ -130,22 +131,24 @@ static enum thread_result make_in(struct made *made, const struct request *asked
 	return result;
 }
 
-static void make(const struct request *asked)
+/* Returns whether it is made. */
+static bool make(const struct request *asked)
 {
 	struct room *room = this_room();
 	enum thread_result result;
 
 	if (asked->program->first_core_only && cpu_slot()) {
 		console_say("vcpu %s: %s runs on the first core alone", asked->vcpu.name, asked->program->name);
-		return;
+		return false;
 	}
 	if (!room || room->count == MOST) {
 		console_say("vcpu %s: %s", asked->vcpu.name, room ? "there are too many already" : "no memory is left for it");
-		return;
+		return false;
 	}
 	result = make_in(&room->made[room->count], asked);
 	if (result != THREAD_OK && result != THREAD_E_LOAD)
 		console_say("vcpu %s: %s", asked->vcpu.name, name_of(result));
+	return result == THREAD_OK;
 }
 
 /* ---- Of the partition file ------------------------------------------------------------------------------------------ */
@@ -209,9 +212,59 @@ struct thread *vcpus_thread(unsigned n)
 	return room && n < room->count ? &rooms[cpu_slot()]->made[n].thread : NULL;
 }
 
-void vcpus_make(const struct program *program, uint64_t budget, uint64_t period)
+/* ---- On command -------------------------------------------------------------------------------------------------------- */
+
+static bool is_taken(const struct room *room, const char *name)
 {
-	make(&(struct request){ .vcpu = { .name = program->name, .budget = budget, .period = period }, .program = program });
+	for (unsigned n = 0; n < room->count; n++)
+		if (text_equal(room->made[n].vcpu.name, name))
+			return true;
+	return false;
+}
+
+/* "NAME-2" to "NAME-99", of which one is free: there are no more than MOST. */
+static void write_name(char *to, const char *name, unsigned number)
+{
+	unsigned n = 0;
+
+	for (; name[n] && n < NAME_BYTES - sizeof("-99"); n++)
+		to[n] = name[n];
+	to[n++] = '-';
+	if (number >= 10)
+		to[n++] = (char)('0' + number / 10);
+	to[n++] = (char)('0' + number % 10);
+	to[n] = '\0';
+}
+
+static const char *free_name(struct room *room, const char *name)
+{
+	char *own = room->made[room->count].name;
+
+	if (!is_taken(room, name))
+		return name;
+	for (unsigned number = 2; number <= MOST + 1; number++) {
+		write_name(own, name, number);
+		if (!is_taken(room, own))
+			break;
+	}
+	return own;
+}
+
+const char *vcpus_make(const struct program *program, uint64_t budget, uint64_t period)
+{
+	struct room *room = this_room();
+	const char *name = room && room->count < MOST ? free_name(room, program->name) : program->name;
+
+	return make(&(struct request){ .vcpu = { .name = name, .budget = budget, .period = period }, .program = program }) ? name : NULL;
+}
+
+void vcpus_tell_period(const struct thread_vcpu *on, uint64_t period)
+{
+	struct room *room = rooms[cpu_slot()];
+
+	for (unsigned n = 0; room && n < room->count; n++)
+		if (&room->made[n].vcpu == on)
+			__atomic_store_n(&room->made[n].run.period, period, __ATOMIC_RELAXED);
 }
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------- */
@@ -221,7 +274,7 @@ void run_vcpu(const struct command_line *line)
 	const struct program *program = line->operands >= 2 ? program_of(line->text) : NULL;
 
 	if (program)
-		vcpus_make(program, clock_from_ns(line->operand[0] * NS_PER_US), clock_from_ns(line->operand[1] * NS_PER_US));
+		vcpus_make(program, clock_from_us(line->operand[0]), clock_from_us(line->operand[1]));
 	else
 		console_say("vcpu %s: no such program", line->text);
 }

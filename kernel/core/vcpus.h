@@ -10,8 +10,14 @@
  * program. */
 void vcpus_start(void);
 
-/* A Main VCPU of this core and a thread on it, both with the program's name; says why if there is none. Times in ticks. */
-void vcpus_make(const struct program *program, uint64_t budget, uint64_t period);
+/*
+ * Makes a Main VCPU of this core and a thread on it, both with the program's name, or with NAME-2 and so on if a VCPU has that. Times in
+ * ticks. Returns the name, or NULL and has said why.
+ */
+const char *vcpus_make(const struct program *program, uint64_t budget, uint64_t period);
+
+/* The VCPU has another period: its program goes by that from its next round on. */
+void vcpus_tell_period(const struct thread_vcpu *on, uint64_t period);
 
 /* Says why a VCPU does not get what was asked for it, with the numbers, and with what would fit. */
 void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal);

@@ -210,7 +210,7 @@ def test_nonsense_changes_nothing(shell: Shell, line: str) -> None:
 
 
 def test_a_program_is_started(shell: Shell) -> None:
-    assert shell.ask("start=tlbwalk,500,10000") == []
+    assert shell.ask("start=tlbwalk,500,10000") == ["start tlbwalk: vcpu tlbwalk, 500 us of 10000 us"]
     shell.ask("ticks=500")
     lines = shell.ask("vcpus")
     (told,) = (line for line in lines if line.startswith("tlbwalk: a round takes"))
@@ -230,6 +230,69 @@ def test_a_program_is_stopped_and_begins_again(shell: Shell) -> None:
     shell.ask("ticks=500")
     assert shell.vcpus()["hog"][2] > before[2]
     assert shell.vcpus()["hog"][:2] == before[:2]
+
+
+def test_a_program_that_runs_already_has_another_name(shell: Shell) -> None:
+    assert shell.ask("start=findprimes") == ["start findprimes: vcpu findprimes, 1000 us of 100000 us"]
+    assert shell.ask("start=findprimes,100,10000") == ["start findprimes: vcpu findprimes-2, 100 us of 10000 us"]
+    assert shell.ask("stop=findprimes-2") == ["stop findprimes-2: stopped, its vcpu is kept"]
+    again = "start findprimes-2: runs again on its vcpu"
+    assert shell.ask("start=findprimes-2,200,10000") == ["set findprimes-2: 200 us of 10000 us", again]
+    vcpus = shell.vcpus()
+    assert (vcpus["findprimes"][:2], vcpus["findprimes-2"][:2]) == ((1000, 100_000), (200, 10_000))
+    for name in ("findprimes", "findprimes-2"):
+        assert shell.ask(f"stop={name}") == [f"stop {name}: stopped, its vcpu is kept"]
+
+
+def rounds(shell: Shell, name: str) -> tuple[int, int]:
+    """Those of a program, and by when, in us."""
+    lines = shell.ask("vcpus")
+    (ran,) = (int(found[1]) for line in lines if (found := re.match(rf"{name}: (\d+) rounds", line)))
+    (elapsed,) = (int(found[5]) for line in lines if (found := GIVEN.fullmatch(line)) and found[1] == name)
+    return ran, elapsed
+
+
+def test_a_loop_goes_by_the_period_of_its_vcpu(shell: Shell) -> None:
+    assert shell.ask("set=loop,1000,40000") == ["set loop: 1000 us of 40000 us"]
+    shell.ask("ticks=500")
+    ran, elapsed = rounds(shell, "loop")
+    shell.ask("ticks=5000")
+    ran_then, elapsed_then = rounds(shell, "loop")
+    assert abs((ran_then - ran) - (elapsed_then - elapsed) / 40000) <= 1
+    assert shell.ask("set=loop,1000,10000") == ["set loop: 1000 us of 10000 us"]
+
+
+def test_programs_begin_and_end_again_and_again(shell: Shell) -> None:
+    """Without losing a frame."""
+    before = shell.ask("mem")
+    for _ in range(10):
+        said = shell.ask("stop=hog start=hog stop=hog start=hog")
+        assert said == ["stop hog: stopped, its vcpu is kept", "start hog: runs again on its vcpu"] * 2
+    assert shell.ask("mem") == before
+
+
+def test_tracing_takes_half_of_what_is_free_at_most(shell: Shell) -> None:
+    before = shell.ask("mem")
+    for line, what in (
+        ("trace=15859712", "no room for rings of 15859712 bytes"),
+        ("trace=nonsense", "on, off, or the bytes"),
+        ("trace=-1", "on, off"),
+    ):
+        (said,) = shell.ask(line)
+        assert what in said
+    assert shell.ask("mem") == before
+    assert shell.ask("trace=65536") == ["trace on"]
+    assert shell.ask("trace=off") == ["trace off"]
+
+
+@pytest.mark.parametrize("line", ["read=0xffd", "read=1", "write=0xffe,1", "write=2", "read=18446744073709551615"])
+def test_an_access_across_pages_is_refused(shell: Shell, line: str) -> None:
+    (said,) = shell.ask(line)
+    assert "no multiple of 4, or out of reach" in said
+
+
+def test_a_number_of_more_than_64_bits_is_none(shell: Shell) -> None:
+    assert shell.ask("write=4096,18446744073709551616") == ["no number of 64 bits: write 4096,18446744073709551616"]
 
 
 def test_nobody_exits_who_is_typed_at(shell: Shell) -> None:

@@ -170,7 +170,7 @@ KERNEL = (
     console("a word is a character too long", COMMAND, "if (n < COMMAND_WORD_BYTES - 1)", "if (n < COMMAND_WORD_BYTES)"),
     console("operands that are missing are 0", COMMAND, "line->operands >= command->operands", "true"),
     console("a fourth operand is taken", COMMAND, "line->operands < COMMAND_OPERANDS &&", ""),
-    console("operands need no comma", COMMAND, "if (*cursor != ',') return;"),
+    console("operands need no comma", COMMAND, "if (*cursor != ',') return true;"),
     text("a prefix is equal", TEXT, "return *a == *b;", "return !*a;"),
     text("0x alone is a number", TEXT, "if (digit_value(*s) >= base) return false;"),
     text("letters are digits", TEXT, "for (; digit_value(*s) < base; s++)", "for (; digit_value(*s) < 16; s++)"),

@@ -4,10 +4,16 @@
 from tests.mutation.mutation import Mutation
 
 LINE_EDIT, SHOWN, CHANGED = "kernel/core/line_edit.c", "kernel/core/shell.c", "kernel/core/shell_vcpus.c"
-SHELL_PROGRAMS = {"line_edit_test": "tests/unit/line_edit_test.c", "kernel_shell_test": "tests/unit/kernel_shell_test.c"}
+TRACED = "kernel/core/trace_run.c"
+SHELL_PROGRAMS = {
+    "line_edit_test": "tests/unit/line_edit_test.c",
+    "kernel_shell_test": "tests/unit/kernel_shell_test.c",
+    "kernel_trace_run_test": "tests/unit/kernel_trace_run_test.c",
+}
 SHELL_PARTS = {
     "line_edit_test": [LINE_EDIT, "kernel/core/text.c"],
     "kernel_shell_test": [SHOWN, CHANGED, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
+    "kernel_trace_run_test": [TRACED, "kernel/core/text.c", "tests/unit/fake_cpu.c"],
 }
 
 
@@ -23,7 +29,55 @@ def changed(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(what, CHANGED, old, new, "kernel_shell_test")
 
 
+def traced(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"trace: {what}", TRACED, old, new, "kernel_trace_run_test")
+
+
+def vcpus(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"vcpus: {what}", "kernel/core/vcpus.c", old, new, "kernel_vcpus_test")
+
+
 SHELL = (
+    traced("rings take all that is free", "bytes <= (frames_free() << FRAME_SHIFT) / 2 / smp_count()", "true"),
+    traced("each core's ring may take half", " / 2 / smp_count()", " / 2"),
+    traced("rings are as long as one likes", "bytes <= MOST_RING_BYTES && "),
+    traced("a core gets another ring", "if (trace_state.core[slot].ring) return true;"),
+    traced("rings are asked for again", "!have_rings() && "),
+    traced("one core's ring is all", "if (!trace_state.core[slot].ring) return false;", "if (trace_state.core[slot].ring) return true;"),
+    traced("any core has it", "if (cpu_slot())", "if (false)"),
+    traced("any word switches it on", '!*line->text || text_equal(line->text, "on")', '!text_equal(line->text, "off")'),
+    traced("what follows a number is not looked at", "text_parse_number(&text, &number) && !*text", "text_parse_number(&text, &number)"),
+    traced(
+        "a machine that tells its clock is not asked",
+        "trace_switch(false, info->clock_hz ? info->clock_hz : clock_machine_hz());",
+        "trace_switch(false, info->clock_hz);",
+    ),
+    vcpus("any line is the console's", "!console_has_line(grant->line)", "false"),
+    vcpus("I/O VCPUs run on any core", "(cpu_slot() || ", "("),
+    vcpus("names stand twice", "if (!is_taken(room, name)) return name;", "return name;"),
+    vcpus("the second name is not asked for", "if (!is_taken(room, own)) break;", "break;"),
+    vcpus("a VCPU of another core is told", "rooms[cpu_slot()]; for", "rooms[0]; for"),
+    vcpus("all programs go by one's period", "if (&room->made[n].vcpu == on)", ""),
+    vcpus("times wrap", "clock_from_us(line->operand[1])", "clock_from_ns(line->operand[1] * NS_PER_US)"),
+    changed("the period of a change is not told", "vcpus_tell_period(on, asked.period);"),
+    changed("only programs begin again", "thread_of(named.name, true)", "program_find(named.name) ? thread_of(named.name, true) : NULL"),
+    Mutation(
+        "spans wrap",
+        "kernel/core/clock.c",
+        "us <= LONGEST_US ? clock_from_ns(us * NS_PER_US) : UINT64_MAX",
+        "clock_from_ns(us * NS_PER_US)",
+        "kernel_text_test",
+    ),
+    Mutation(
+        "numbers wrap", "kernel/core/text.c", "if (sum > (UINT64_MAX - digit_value(*s)) / base) return false;", "", "kernel_text_test"
+    ),
+    Mutation(
+        "half of what was meant is run",
+        "kernel/core/command.c",
+        "return line->operands == COMMAND_OPERANDS || *cursor < '0' || *cursor > '9';",
+        "return true;",
+        "command_test",
+    ),
     Mutation("interrupts are not counted", "kernel/core/irq.c", "h->count[cpu_slot()]++;", "", "irq_test"),
     Mutation(
         "other cores' interrupts are not counted",
@@ -109,9 +163,6 @@ SHELL = (
     ),
     changed("anything parts a name from numbers", "if (**text != ',') return false;"),
     changed("a name is as long as what is typed", "*text && *text != ',' && n < sizeof(named->name) - 1", "*text && *text != ','"),
-    changed(
-        "microseconds wrap", "us < UINT64_MAX / NS_PER_US ? clock_from_ns(us * NS_PER_US) : UINT64_MAX", "clock_from_ns(us * NS_PER_US)"
-    ),
     changed("the last of that name is meant", "if (!search->found && text_equal", "if (text_equal"),
     changed(
         "an I/O VCPU is changed as a Main VCPU",
@@ -128,5 +179,9 @@ SHELL = (
     changed("a refusal says nothing", "vcpus_say_refused(&asked, &refusal);", ";"),
     changed("a name alone is a change", "parse(line->text, &named) && named.numbered", "parse(line->text, &named)"),
     changed("VCPUs are looked for where there are none", "if (thread_begun()) thread_each_vcpu(find);", "thread_each_vcpu(find);"),
-    changed("a program is started with what it was not given", "else if (named.numbered)", "else if (true)"),
+    changed(
+        "a program is started with what it was not given",
+        "uint64_t period_us = named->numbered ? named->period_us : START_PERIOD_US;",
+        "uint64_t period_us = named->period_us;",
+    ),
 )

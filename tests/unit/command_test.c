@@ -82,5 +82,13 @@ int main(void)
 	CHECK_EQ(owner_of("two"), NOBODY);
 	CHECK_EQ(owner_of("other"), KERNEL);
 	CHECK_EQ(owner_of("one=x"), NOBODY);
+
+	/* A number that 64 bits do not hold is none, wherever it stands: nobody goes on with half of what was meant. */
+	CHECK_EQ(owner_of("one=18446744073709551615"), KERNEL);
+	CHECK_EQ(given.operand[0], UINT64_MAX);
+	CHECK_EQ(owner_of("one=18446744073709551616"), NOBODY);
+	CHECK_EQ(owner_of("one=1,0x10000000000000000"), NOBODY);
+	CHECK_EQ(owner_of("one=1,x"), KERNEL);
+	CHECK_EQ(owner_of("one=1,2,3,18446744073709551616"), KERNEL); /* nobody looks at it */
 	return 0;
 }

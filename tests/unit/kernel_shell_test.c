@@ -100,6 +100,7 @@ struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
 static struct thread_vcpu first = { .name = "hog" }, second = { .name = "hog" }, server = { .name = "nic", .vcpu.kind = VCPU_IO },
 			  own = { .name = "main" };
 static unsigned changes, made, restarts;
+static uint64_t told_period;
 static struct admit_request asked_for;
 static const struct thread_vcpu *changed;
 static enum thread_result of_change;
@@ -111,7 +112,7 @@ struct thread *thread_running(void)
 	return &myself;
 }
 
-static struct thread over = { .name = "hog", .on = &first };
+static struct thread over = { .on = &first };
 static bool has_one;
 
 struct thread *vcpus_thread(unsigned n)
@@ -164,10 +165,18 @@ const struct program *program_find(const char *name)
 	return strcmp(name, "hog") ? NULL : &hog;
 }
 
-void vcpus_make(const struct program *program, uint64_t budget, uint64_t period)
+static const char *name_of_made = "hog";
+const char *vcpus_make(const struct program *program, uint64_t budget, uint64_t period)
 {
 	made++;
 	asked_for = (struct admit_request){ .budget = budget, .period = period };
+	return name_of_made;
+}
+
+void vcpus_tell_period(const struct thread_vcpu *on, uint64_t period)
+{
+	CHECK(on == changed);
+	told_period = period;
 }
 
 /* ---- dmesg ---------------------------------------------------------------------------------------------------------- */
@@ -251,11 +260,14 @@ static void check_set(void)
 	CHECK(changed == &first && changes == 1);
 	CHECK_EQ(asked_for.budget, clock_from_ns(100 * NS_PER_US));
 	CHECK_EQ(asked_for.period, clock_from_ns(2000 * NS_PER_US));
+	CHECK_EQ(told_period, asked_for.period);
+	told_period = 0;
 	of_change = THREAD_E_LOAD;
 	expect(run_set, "hog,0x10,20", "refused hog\n");
 	of_change = THREAD_E_INVALID;
 	expect(run_set, "hog,3,2", "set hog: no such budget and period, or not a Main VCPU\n");
 	CHECK_EQ(changes, 3);
+	CHECK_EQ(told_period, 0);
 	expect(run_set, "nic,1,2", "set nic: no such budget and period, or not a Main VCPU\n");
 	expect(run_set, "none,1,2", "set none,1,2: no such vcpu\n");
 	of_change = THREAD_OK;
@@ -293,22 +305,29 @@ static void check_malformed(void)
 
 static void check_start(void)
 {
-	expect(run_start, "hog", "");
+	expect(run_start, "hog", "start hog: vcpu hog, 1000 us of 100000 us\n");
 	CHECK_EQ(asked_for.budget, clock_from_ns(1000 * NS_PER_US));
 	CHECK_EQ(asked_for.period, clock_from_ns(100000 * NS_PER_US));
-	expect(run_start, "hog,5,10", "");
+	name_of_made = "hog-2";
+	expect(run_start, "hog,5,10", "start hog: vcpu hog-2, 5 us of 10 us\n");
 	CHECK_EQ(asked_for.budget, clock_from_ns(5 * NS_PER_US));
-	CHECK_EQ(made, 2);
+	name_of_made = NULL; /* it has said why */
+	expect(run_start, "hog", "");
+	CHECK_EQ(made, 3);
 	expect(run_start, "nobody", "start nobody: no such program\n");
-	expect(run_start, "hog,1", "start hog,1: PROGRAM, or PROGRAM,BUDGET_US,PERIOD_US\n");
+	expect(run_start, "hog,1", "start hog,1: NAME, or NAME,BUDGET_US,PERIOD_US\n");
 	expect(run_start, "", "start : no such program\n");
-	CHECK_EQ(made, 2);
+	CHECK_EQ(made, 3);
 }
 
-/* Not with what it was refused. */
+/* By its own name, which may be a program's, and not with what it was refused. */
 static void check_start_again(void)
 {
 	has_one = true;
+	over.name = "fast";
+	expect(run_start, "fast", "start fast: runs again on its vcpu\n");
+	over.name = "hog";
+	restarts = 0;
 	thread_cores[0] = (struct thread_core *)&changes; /* not NULL, and nobody looks into it */
 	changes = made = 0;
 	expect(run_start, "hog", "start hog: runs again on its vcpu\n");

@@ -63,7 +63,10 @@ static void test_numbers(void)
 		{ "x1", "x1", 0, false },
 		{ "-1", "-1", 0, false },
 		{ "12a", "a", 12, true },
-		{ "0x123456789abcdef01", "", 0x23456789abcdef01, true }, /* the first digit is pushed out */
+		{ "0xffffffffffffffff", "", UINT64_MAX, true },
+		{ "18446744073709551616", "18446744073709551616", 0, false },
+		{ "99999999999999999999", "99999999999999999999", 0, false },
+		{ "0x10000000000000000", "0x10000000000000000", 0, false },
 	};
 
 	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
@@ -96,6 +99,19 @@ static void test_clock(uint64_t hz)
 	}
 }
 
+static void test_spans(void)
+{
+	check_context.subject = "spans";
+	clock_init(1000000000);
+	CHECK_EQ(clock_from_us(5), clock_from_ns(5000));
+	clock_init(17000000000);
+	CHECK_EQ(clock_from_us(UINT64_MAX / 32000), clock_from_ns(UINT64_MAX / 32000 * 1000));
+	CHECK(clock_from_us(UINT64_MAX / 32000) > UINT64_MAX / 2);
+	CHECK_EQ(clock_from_us(UINT64_MAX / 32000 + 1), UINT64_MAX);
+	CHECK_EQ(clock_from_us(UINT64_MAX / 1000 + 1), UINT64_MAX);
+	CHECK_EQ(clock_from_us(UINT64_MAX), UINT64_MAX);
+}
+
 int main(void)
 {
 	test_format();
@@ -103,5 +119,6 @@ int main(void)
 	test_clock(62500000);
 	test_clock(1000000000);
 	test_clock(2793437000);
+	test_spans();
 	return 0;
 }

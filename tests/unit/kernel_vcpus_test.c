@@ -113,9 +113,10 @@ bool thread_is_by_deadline(void)
 	return deadlines;
 }
 
+enum { CONSOLES_LINE = 33 };
 bool console_has_line(uint32_t line)
 {
-	return true;
+	return line == CONSOLES_LINE;
 }
 
 void console_limit(uint64_t distance)
@@ -147,7 +148,7 @@ enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, co
 
 	CHECK_EQ(on->vcpu.order, run->period);
 	CHECK(!strcmp(name, on->name));
-	*thread = (struct thread){ .on = on, .name = name };
+	*thread = (struct thread){ .on = on, .name = name, .argument = argument };
 	entry(argument);
 	threads[thread_count++] = thread;
 	return of_thread;
@@ -200,6 +201,16 @@ static struct bh_grant *add(enum bh_grant_kind kind, const char *name, const cha
 	strcpy((char *)row->name, name);
 	strcpy((char *)row->compatible, program);
 	return row;
+}
+
+/* gpa of such a row is a rate. */
+static void add_io(const char *name, uint64_t rate)
+{
+	struct bh_grant *row = add(BH_GRANT_VCPU, name, "second");
+
+	row->vector = 5;
+	row->gpa = rate;
+	row->line = CONSOLES_LINE;
 }
 
 static void expect(unsigned line, const char *text)
@@ -291,7 +302,7 @@ static void check_load(void)
 		  "of 100000 us");
 	expect(1, "vcpu hungry: 39999 us would fit");
 	refusing.fits = 79;
-	add(BH_GRANT_VCPU, "serial", "first")->vector = 90;
+	add_io("serial", 0);
 	start(0, 2);
 	expect(1, "vcpu serial: 79 percent would fit");
 	deadlines = true;
@@ -307,15 +318,6 @@ static void check_load(void)
 }
 
 /* ---- I/O VCPUs -------------------------------------------------------------------------------------------------------- */
-
-/* gpa of such a row is a rate. */
-static void add_io(const char *name, uint64_t rate)
-{
-	struct bh_grant *row = add(BH_GRANT_VCPU, name, "second");
-
-	row->vector = 5;
-	row->gpa = rate;
-}
 
 /* It is asked for with its own line, which is limited from then on. */
 static void check_io(void)
@@ -349,6 +351,23 @@ static void check_lines(void)
 	CHECK_EQ(asked.line.cost, BH_VCPU_TOP_HALF_NS / NS_PER_TICK);
 	CHECK_EQ(limit, 1);
 	of_vcpu = THREAD_OK;
+}
+
+/* The configuration was checked before, but by others. */
+static void check_foreign_lines(void)
+{
+	limit = 1;
+	add_io("nic", 1000);
+	page.grants[0].line = CONSOLES_LINE + 1;
+	start(0, 1);
+	expect(0, "vcpu nic: it does not serve the console's UART on the first core");
+	fake_cpu.slot = 1;
+	add_io("far", 1000);
+	page.grants[0].flags = 1;
+	start(0, 1);
+	expect(0, "vcpu far: it does not serve the console's UART on the first core");
+	fake_cpu.slot = 0;
+	CHECK_EQ(limit, 1);
 }
 
 /* The budget of a Main VCPU is no rate. */
@@ -424,13 +443,39 @@ static void check_count(void)
 
 static void check_command(void)
 {
+	static const struct program second = { "second", run_second, false };
+	const struct thread_vcpu *first_made;
+
 	said_count = 0;
 	run_vcpu(&(struct command_line){ .text = "200,1000,second", .operand = { 200, 1000 }, .operands = 2 });
 	CHECK_EQ(said_count, 0);
-	CHECK_EQ(vcpus[vcpu_count - 1]->vcpu.main.budget, 200000 / NS_PER_TICK);
-	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "second"));
+	first_made = vcpus[vcpu_count - 1];
+	CHECK_EQ(first_made->vcpu.main.budget, 200000 / NS_PER_TICK);
+	CHECK(!strcmp(vcpus_make(&second, 1, 2), "second-2"));
+	CHECK(!strcmp(vcpus_make(&second, 1, 2), "second-3"));
+	CHECK(!strcmp(vcpus[vcpu_count - 1]->name, "second-3") && !strcmp(first_made->name, "second"));
 	run_vcpu(&(struct command_line){ .text = "200,1000,third", .operand = { 200, 1000 }, .operands = 2 });
 	expect(0, "vcpu 200,1000,third: no such program");
+	of_vcpu = THREAD_E_INVALID;
+	run_vcpu(&(struct command_line){ .text = "1,1,first", .operand = { UINT64_MAX, UINT64_MAX / 1000 + 1 }, .operands = 2 });
+	CHECK(asked.budget == UINT64_MAX && asked.period == UINT64_MAX); /* not wrapped to something small */
+	CHECK(!vcpus_make(&second, 1, 2));
+	of_vcpu = THREAD_OK;
+}
+
+/* Of a VCPU of this core alone. */
+static void check_period(void)
+{
+	const struct program_run *run = threads[thread_count - 1]->argument, *other = threads[0]->argument;
+	const uint64_t others = other->period;
+
+	vcpus_tell_period(vcpus[vcpu_count - 1], 77);
+	CHECK_EQ(run->period, 77);
+	CHECK_EQ(other->period, others);
+	fake_cpu.slot = 1;
+	vcpus_tell_period(vcpus[vcpu_count - 1], 88);
+	fake_cpu.slot = 0;
+	CHECK_EQ(run->period, 77);
 }
 
 int main(void)
@@ -443,9 +488,11 @@ int main(void)
 	check_load();
 	check_io();
 	check_lines();
+	check_foreign_lines();
 	check_mains_have_no_line();
 	check_failures();
 	check_command();
+	check_period();
 	check_count();
 	return 0;
 }
