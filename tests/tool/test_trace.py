@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F4.trace. Rings of a sandbox kernel are read whatever they hold, and the file for Perfetto says what they said: it is parsed back here."""
 
+import json
 import random
+import re
 import struct
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from bhtool import paths
+from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
-from bhtool.trace.account import most_in, share_of
+from bhtool.trace.account import account, most_in, share_of
 from bhtool.trace.perfetto import perfetto
-from bhtool.trace.plot import require_format, window_of
+from bhtool.trace.plot import draw_core, require_format, window_of
 from bhtool.trace.plot import rows_of as plotted
 from bhtool.trace.protobuf import Fixed, message, varint
-from bhtool.trace.rings import Trace, ffi, lib, read_trace
+from bhtool.trace.rings import MOST_NAMES, MOST_PERIOD, Trace, ffi, lib, read_trace
 from bhtool.trace.tell import arguments_of
-from bhtool.trace.timeline import Timeline, timelines
+from bhtool.trace.timeline import MOST_NESTED, MOST_WAITING, Slice, Timeline, timelines
+from bhtool.verbs import trace as verb
+from click.testing import CliRunner
 
 from tests.tool.conftest import sandbox
 
@@ -26,9 +37,10 @@ TEXTS = {0x100: b"main", 0x200: b"loop", 0x300: b"idle", 0x400: b"thread"}
 VCPU, THREAD, CHARGED, USED_UP, REPLENISH, EXCEPTED = (
     getattr(lib, f"BH_TRACE_{name}") for name in ("VCPU", "THREAD", "CHARGED", "USED_UP", "REPLENISH", "EXCEPTED")
 )
-IRQ_BEGIN, IRQ_END, EXITS, SEND, RECEIVE = (
-    getattr(lib, f"BH_TRACE_{name}") for name in ("IRQ_BEGIN", "IRQ_END", "EXITS", "MSG_SEND", "MSG_RECEIVE")
+IRQ_BEGIN, IRQ_END, EXITS, SEND, RECEIVE, READY, SLEEP = (
+    getattr(lib, f"BH_TRACE_{name}") for name in ("IRQ_BEGIN", "IRQ_END", "EXITS", "MSG_SEND", "MSG_RECEIVE", "READY", "SLEEP")
 )
+VCPUS = {MAIN: (0x100, 2000, 10000), LOOP: (0x200, 200, 1000)}  # name's address, budget, period
 Row = tuple[int, int, int, int, int]  # clock, kind, who, a, b
 ROWS: list[Row] = [
     (1000, IRQ_END, 7, 0, 0),  # began before
@@ -55,11 +67,13 @@ ROWS: list[Row] = [
 ]
 
 
-def memory(rows: list[Row], head: int | None = None, room: int = ROOM, **claims: int) -> dict[int, bytes]:
+def memory(
+    rows: list[Row], head: int | None = None, room: int = ROOM, vcpus: Mapping[int, tuple[int, int, int]] = VCPUS, **claims: Any
+) -> dict[int, bytes]:
     state = ffi.new("struct bh_trace *")
     state.magic, state.version, state.clock_hz = lib.BH_TRACE_MAGIC, lib.BH_TRACE_VERSION, HZ
-    state.vcpu_count = 2
-    for row, at, budget, period in ((MAIN, 0x100, 2000, 10000), (LOOP, 0x200, 200, 1000)):
+    state.vcpu_count = len(vcpus)
+    for row, (at, budget, period) in vcpus.items():
         state.vcpu[row].name, state.vcpu[row].budget, state.vcpu[row].period = at, budget, period
     state.core[0].ring, state.core[0].records = RING, room
     state.core[0].head = len(rows) if head is None else head
@@ -114,6 +128,7 @@ def test_the_most_in_a_stretch_is_found_wherever_it_lies() -> None:
     assert most_in([(0, 2), (9, 12), (20, 22)], 10) == 3
     assert most_in([(0, 2), (9, 12), (20, 22)], 12) == 5
     assert most_in([(0, 100)], 10) == 10
+    assert most_in([(0, 2), (2, 5)], 0) == 0
     generator = random.Random(1)
     for _ in range(200):
         cuts = sorted(generator.sample(range(60), 8))
@@ -142,7 +157,7 @@ def test_one_that_is_just_full_has_all() -> None:
 
 
 @pytest.mark.parametrize("claims", [{"magic": 0}, {"version": 99}, {"clock_hz": 0}, {"clock_hz": 2**63}])
-def test_what_is_no_trace_is_none(claims: dict[str, int]) -> None:
+def test_what_is_no_trace_is_none(claims: dict[str, Any]) -> None:
     assert read(memory(ROWS, **claims)) is None
     assert read({}) is None
 
@@ -172,6 +187,192 @@ def test_whatever_lies_in_a_ring_is_read() -> None:
         assert clocks == sorted(clocks)
         assert all(one.start <= one.end for one in lines[0].all)
         perfetto([(trace, lines)])
+
+
+@pytest.mark.parametrize(
+    ("budget", "period"), [(1, 1), (0, 1000), (1001, 1000), (1, MOST_PERIOD + 1), (1, 2**64 - 1), (2**64 - 1, 2**64 - 1)]
+)
+def test_a_vcpu_that_no_scheduler_takes_has_no_row(budget: int, period: int) -> None:
+    """The first has a period of less than a nanosecond."""
+    trace = read(memory(ROWS, vcpus=VCPUS | {LOOP: (0x200, budget, period)}, clock_hz=2**35))
+    assert trace
+    assert list(trace.vcpus) == [MAIN]
+    (line,) = timelines(trace)
+    assert {one["name"] for one in account(trace, [line])["cores"][0]["vcpus"]} == {"main"}
+    assert {one.name for one in line.slices("vcpu")} == {"main", "number 2"}
+    assert [row.vcpu.name for row in plotted(trace, line)] == ["main"]
+
+
+def test_the_longest_period_is_taken() -> None:
+    trace = read(memory(ROWS, vcpus=VCPUS | {LOOP: (0x200, MOST_PERIOD, MOST_PERIOD)}))
+    assert trace
+    assert trace.vcpus[LOOP].period == MOST_PERIOD
+
+
+def test_bounds_are_those_of_the_scheduler() -> None:
+    header = (paths.ROOT / "kernel/sched/sporadic.h").read_text()
+    found = re.search(r"SPORADIC_MOST_ENTRIES = (\d+) }", header), re.search(r"SPORADIC_MOST_TICKS \(1ULL << (\d+)\)", header)
+    assert [int(one[1]) for one in found if one] == [MOST_WAITING, MOST_PERIOD.bit_length() - 1]
+
+
+@pytest.mark.parametrize("kind", [VCPU, CHARGED, USED_UP, REPLENISH, READY, SLEEP, EXCEPTED, EXITS])
+def test_a_record_of_a_row_that_cannot_be_is_lost(kind: int) -> None:
+    most = lib.BH_EXIT_SLOTS if kind == EXITS else lib.BH_TRACE_VCPUS
+    trace = read(memory([(1, kind, most - 1, 0, 0), (2, kind, most, 0, 0), (3, kind, 2**32 - 1, 0, 0)]))
+    assert trace
+    assert ([one.who for one in trace.rings[0].records], trace.rings[0].lost) == ([most - 1], 2)
+
+
+def test_replenishments_of_a_full_list_come_as_one() -> None:
+    """What is told then takes the place of what would have come last: the kernel merges them (kernel/sched/sporadic.h)."""
+    waiting = [(1001 + n, REPLENISH, LOOP, 1, 3000 + 10 * n) for n in range(MOST_WAITING)]
+    rows = [
+        (1000, CHARGED, LOOP, 0, 0),
+        *waiting,
+        (1900, REPLENISH, LOOP, 2, 4000),
+        (1901, REPLENISH, LOOP, 9, 5),
+        (5000, SLEEP, LOOP, 0, 0),
+    ]
+    _, line = traced(rows)
+    points = [(point.at // 16, point.value // 16) for point in line.budgets[LOOP].points]
+    assert points == [(1000, 0), *((3000 + 10 * n, n + 1) for n in range(MOST_WAITING - 1)), (4000, MOST_WAITING + 1)]
+
+
+def test_a_replenishment_that_has_come_or_is_known_takes_no_place() -> None:
+    waiting = [(1001 + n, REPLENISH, LOOP, 1, 3000 + 10 * n) for n in range(MOST_WAITING)]
+    rows = [
+        (1000, CHARGED, LOOP, 0, 0),
+        *waiting,
+        (3005, REPLENISH, LOOP, 1, 4000),
+        (3006, REPLENISH, LOOP, 2, 3010),
+        (5000, SLEEP, LOOP, 0, 0),
+    ]
+    _, line = traced(rows)
+    points = [(point.at // 16, point.value // 16) for point in line.budgets[LOOP].points]
+    assert points[:3] == [(1000, 0), (3000, 1), (3010, 3)]
+    assert points[-2:] == [(3000 + 10 * (MOST_WAITING - 1), MOST_WAITING + 1), (4000, MOST_WAITING + 2)]
+
+
+def test_interrupts_are_nested_as_deep_as_they_can_be() -> None:
+    begun = [(1000 + n, IRQ_BEGIN, n, 0, 0) for n in range(MOST_NESTED + 3)]
+    trace, line = traced(
+        [*begun, *((2000 + n, IRQ_END, 0, 0, 0) for n in range(MOST_NESTED)), (3000, IRQ_BEGIN, 99, 0, 0), (3001, IRQ_END, 99, 0, 0)]
+    )
+    assert [one.row for one in line.slices("interrupt")] == [*range(MOST_NESTED), 99]
+    (core,) = account(trace, [line])["cores"]
+    assert (core["records"], core["lost"]) == (2 * MOST_NESTED + 2, 3)
+
+
+def test_threads_have_names_as_many_as_are_read() -> None:
+    """The others have their names' addresses."""
+    rows = [
+        (0, VCPU, LOOP, 200, 1),
+        *((1 + n, THREAD, 0, n, 0x10000 + n) for n in range(MOST_NAMES)),
+        (9998, THREAD, 0, 1, 0x400),
+        (9999, SLEEP, LOOP, 0, 0),
+    ]
+    held = memory(rows, room=2 * MOST_NAMES)
+    trace = read(held | {0x10000 + n: b"known\0" for n in range(MOST_NAMES)})
+    assert trace
+    threads = [one.name for one in timelines(trace)[0].slices("thread")]
+    assert threads == ["known"] * MOST_NAMES + ["0x400"]
+
+
+# ---- Rings that are made to take long -------------------------------------------------------------------------------
+
+FAR, EVERY = 2**40, range(1, lib.BH_TRACE_VCPUS)
+Form = Callable[[int], tuple[Row, Row]]  # from a number to two records
+FORMS: dict[str, Form] = {
+    "interrupts begin": lambda n: ((n, IRQ_BEGIN, n, 0, 0), (n, EXCEPTED, 0, 0, 0)),
+    "interrupts begin, threads run": lambda n: ((n, IRQ_BEGIN, n, 0, 0), (n, THREAD, 0, n, n)),
+    "interrupts end, too": lambda n: ((n, IRQ_BEGIN, n, 0, 0), (n + 1, IRQ_END, n, 0, 0)),
+    "budgets are to come": lambda n: ((n, REPLENISH, LOOP, n, FAR + n), (n, CHARGED, LOOP, n, 0)),
+    "budgets are to come, the latest first": lambda n: ((n, REPLENISH, LOOP, n, FAR - n), (n, USED_UP, LOOP, n, 0)),
+    "budgets have come": lambda n: ((n, REPLENISH, LOOP, n, n // 2), (n, CHARGED, LOOP, n, 0)),
+    "budgets": lambda n: ((n, CHARGED, n, n, 0), (n, REPLENISH, n, n, n + 1)),
+    "VCPUs": lambda n: ((n, VCPU, EVERY[n % len(EVERY)], 0, 1), (n + 1, USED_UP, EVERY[n % len(EVERY)], 0, 0)),
+    "one VCPU": lambda n: ((n, VCPU, LOOP, 0, n % 2), (n + 1, EXCEPTED, n, 1, 0)),
+    "threads": lambda n: ((n, VCPU, LOOP, 0, n % 2), (n + 1, THREAD, 0, n, n)),
+    "exits and messages": lambda n: ((n, EXITS, n, n, 0), (n, SEND, 0, n, 0)),
+}
+
+
+def hostile(form: Form, count: int) -> dict[int, bytes]:
+    rows = [row for n in range(count // 2) for row in form(n)]
+    return memory(rows, room=count, vcpus={row: (0x200, 200, 1000 + row) for row in EVERY})
+
+
+def account_for(held: dict[int, bytes]) -> None:
+    """Makes all that is made of it, but for the picture's file."""
+    trace = read(held)
+    assert trace
+    lines = timelines(trace)
+    account(trace, lines)
+    perfetto([(trace, lines)])
+    if rows := plotted(trace, lines[0]):
+        draw_core(axes(), rows, window_of(rows, None, None))
+
+
+def axes(**more: Any) -> SimpleNamespace:
+    names = ("set_title", "plot", "set_yticks", "set_ylim", "set_xlim", "broken_barh")
+    return SimpleNamespace(**dict.fromkeys(names, lambda *_, **__: None) | more)
+
+
+def operations(work: Callable[[], object]) -> int:
+    """How many of Python's own it takes."""
+    count = 0
+
+    def step(frame: Any, event: str, _: object) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(step)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_eight_times_as_many_records_take_eight_times_as_long(form: str) -> None:
+    few, many = (operations(partial(account_for, hostile(FORMS[form], 1 << bits))) for bits in (8, 11))
+    assert many < 10 * few
+    assert many < 5000 << 11, "nor so many for each VCPU"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_waits_for_later_records_is_bounded(form: str) -> None:
+    held, reads = hostile(FORMS[form], 1 << 16), 0
+
+    def count(at: int, size: int) -> bytes | None:
+        nonlocal reads
+        reads += 1
+        return held[at][:size] if at in held and len(held[at]) >= size else None
+
+    trace = read_trace(count, STATE, "engine", 0, [5])
+    assert trace
+    assert reads < 10 * (MOST_NAMES + lib.BH_TRACE_VCPUS)
+    assert len(trace.rings[0].records) + trace.rings[0].lost == 1 << 16
+    (line,) = timelines(trace)
+    assert len(line.budgets) <= lib.BH_TRACE_VCPUS
+    assert all(len(budget.coming) <= MOST_WAITING for budget in line.budgets.values())
+    assert len(line.exits) <= lib.BH_EXIT_SLOTS
+    assert deepest(line) <= MOST_NESTED + 2, "a VCPU, a thread and interrupts"
+
+
+def deepest(line: Timeline) -> int:
+    """How many slices lie in each other."""
+    opened: set[int] = set()
+    most = 0
+    for _, one in line.steps:
+        if isinstance(one, Slice):
+            opened ^= {id(one)}
+            most = max(most, len(opened))
+    return most
 
 
 # ---- The file: read by what shares nothing with the writer ----------------------------------------------------------
@@ -310,3 +511,66 @@ def test_a_picture_begins_where_all_run() -> None:
     assert window_of(rows, 1, 2).end - window_of(rows, 1, 2).start == 2_000_000
     with pytest.raises(BulkheadError):
         require_format(Path("x.gif"))
+
+
+def test_a_name_in_a_picture_is_no_formula() -> None:
+    """Between dollar signs matplotlib would read one, and fail where it is none."""
+    trace, line = traced()
+    asked: dict[str, Any] = {}
+    rows = plotted(trace, line)
+    draw_core(axes(set_yticks=lambda *_, **options: asked.update(options)), rows, window_of(rows, None, None))
+    assert asked["parse_math"] is False
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[list[Row]], Any]:
+    """The verb, with a machine that leaves these records and then ends as it says."""
+
+    def runs(rows: list[Row], status: Status = Status.GOOD) -> Any:
+        trace = read(memory(rows))
+        session = SimpleNamespace(machine=SimpleNamespace(stop=lambda: None), watches={}, memory=None)
+        fakes: dict[str, Any] = {
+            "judged_plan": lambda *_: SimpleNamespace(warnings=[]),
+            "traced_at": lambda *_: {},
+            "chosen": lambda *_: {},
+            "with_tracing": lambda plan, *_: plan,
+            "Session": lambda *_: nullcontext(session),
+            "watch_until": lambda *_: status,
+            "traces_of": lambda *_: [trace],
+            "versions": lambda _: {},
+        }
+        for name in ("require_valid", "make_image", "Machine", "timing_for", "Goal", "Show"):
+            fakes[name] = lambda *_: None
+        for name, fake in fakes.items():
+            monkeypatch.setattr(verb, name, fake)
+        files = {"-o": tmp_path / "mine.pftrace", "--plot": tmp_path / "mine.svg", "--json": tmp_path / "mine.json"}
+        return CliRunner().invoke(loaded("trace"), [str(word) for pair in files.items() for word in pair], standalone_mode=False)
+
+    return runs
+
+
+def test_no_picture_where_no_vcpu_ran_is_a_failure(run: Callable[..., Any], tmp_path: Path) -> None:
+    """The other files are written."""
+    idle: list[Row] = [(1000, IRQ_BEGIN, 27, 0, 0), (1010, IRQ_END, 27, 0, 0)]
+    for status in (Status.GOOD, Status.TIME_LIMIT):
+        done = run(idle, status)
+        assert isinstance(done.exception, BulkheadError)
+        assert done.exception.status == (status or Status.FAILED)
+        for word in ("mine.svg", "mine.pftrace", "`--seconds`", "`--ring`"):
+            assert word in str(done.exception)
+        assert {file.name for file in tmp_path.iterdir()} == {"mine.pftrace", "mine.json"}
+
+
+def test_each_key_of_the_json_file_is_explained() -> None:
+    """docs/tracing.md has a row for each, in their order."""
+    trace, line = traced()
+    whole = account(trace, [line])
+    core = whole["cores"][0]
+    keys = [key for part in (whole, core, core["vcpus"][0]) for key in part]
+    text = (paths.ROOT / "docs/tracing.md").read_text().split("## The figures", 1)[1].split("\n## ", 1)[0]
+    assert [key for row in re.findall(r"(?m)^\| ([^|]+) \|", text) for key in re.findall(r"`(\w+)`", row)] == [
+        "platform",
+        "sandboxes",
+        *keys,
+    ]
+    assert json.dumps(whole)

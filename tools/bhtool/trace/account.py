@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bhtool.trace.rings import Trace
+from bhtool.trace.rings import CoreRing, Trace
 from bhtool.trace.timeline import Span, Timeline
 
 
@@ -30,9 +30,9 @@ def length(spans: Iterable[Span]) -> int:
 def most_in(spans: list[Span], stretch: int) -> int:
     """Most time of these, which follow one another, in any stretch of that length: some such stretch ends where a span ends."""
     most, held, first = 0, 0, 0
-    for start, end in spans:
+    for last, (start, end) in enumerate(spans):
         held += end - start
-        while spans[first][1] <= end - stretch:
+        while first < last and spans[first][1] <= end - stretch:
             held -= spans[first][1] - spans[first][0]
             first += 1
         most = max(most, held - max(0, end - stretch - spans[first][0]))
@@ -41,20 +41,23 @@ def most_in(spans: list[Span], stretch: int) -> int:
 
 def ran(line: Timeline, row: int, foreground: bool = True) -> list[Span]:
     """When a VCPU ran at its own expense."""
-    return [span for one in line.slices("vcpu") if one.row == row and one.foreground == foreground for span in one.charged()]
+    return [span for one in line.runs.get(row, []) if one.foreground == foreground for span in one.charged()]
 
 
 def share_of(trace: Trace, line: Timeline, row: int) -> Share:
     vcpu, own = trace.vcpus[row], ran(line, row)
     period = trace.ns(vcpu.period)
-    used_up = sum(mark.kind == "used up" and mark.row == row for mark in line.marks)
     spent = (length(own), length(ran(line, row, False)), line.owed.get(row, 0))
-    return Share(vcpu.name, trace.ns(vcpu.budget), period, *spent, used_up, most_in(own, period))
+    return Share(vcpu.name, trace.ns(vcpu.budget), period, *spent, len(line.used_up.get(row, [])), most_in(own, period))
 
 
 def shares(trace: Trace, line: Timeline) -> list[Share]:
-    ran = {one.row for one in line.slices("vcpu")}
-    return [share_of(trace, line, row) for row in trace.vcpus if row in ran]
+    return [share_of(trace, line, row) for row in trace.vcpus if row in line.runs]
+
+
+def counted(ring: CoreRing, line: Timeline) -> tuple[int, int]:
+    """Records that the time line has, and those that were lost."""
+    return len(ring.records) - line.left_out, ring.lost + line.left_out
 
 
 def account(trace: Trace, lines: list[Timeline]) -> dict[str, Any]:
@@ -62,8 +65,8 @@ def account(trace: Trace, lines: list[Timeline]) -> dict[str, Any]:
     cores = [
         {
             "core": ring.core,
-            "records": len(ring.records),
-            "lost": ring.lost,
+            "records": counted(ring, line)[0],
+            "lost": counted(ring, line)[1],
             "seconds": (line.end - line.start) / 1e9,
             "interrupts": len(line.slices("interrupt")),
             "vcpus": [vars(share) for share in shares(trace, line)],

@@ -45,14 +45,13 @@ def require_format(file: Path) -> None:
 
 def rows_of(trace: Trace, line: Timeline) -> list[Row]:
     """Of VCPUs that ran: the shortest period, which comes first, at the top."""
-    ran = {one.row for one in line.slices("vcpu")}
-    rows = [Row(trace, line, row, vcpu) for row, vcpu in trace.vcpus.items() if row in ran]
+    rows = [Row(trace, line, row, vcpu) for row, vcpu in trace.vcpus.items() if row in line.runs]
     return sorted(rows, key=lambda row: row.vcpu.period)
 
 
 def window_of(rows: list[Row], start_ms: float | None, length_ms: float | None) -> Window:
     """From where the last VCPU has run for the first time; as long as some periods of all but the main program, whose is long."""
-    first = max(min(one.start for one in row.line.slices("vcpu") if one.row == row.row) for row in rows)
+    first = max(row.line.runs[row.row][0].start for row in rows)
     zero = min(row.line.start for row in rows)
     start = first if start_ms is None else zero + round(start_ms * NS_PER_MS)
     periods = [row.trace.ns(row.vcpu.period) for row in rows if row.vcpu.name != "main"] or [row.trace.ns(row.vcpu.period) for row in rows]
@@ -69,11 +68,10 @@ def _bars(axes: Any, place: int, spans: list[tuple[int, int]], window: Window, c
 
 
 def _draw_row(axes: Any, place: int, row: Row, window: Window) -> None:
-    slices = [one for one in row.line.slices("vcpu") if one.row == row.row]
+    slices = row.line.runs[row.row]
     for foreground, colour in ((True, FOREGROUND), (False, BACKGROUND)):
         _bars(axes, place, [(one.start, one.end) for one in slices if one.foreground == foreground], window, colour, 0.7)
-    used_up = [one.at for one in row.line.marks if one.kind == "used up" and one.row == row.row and window.start <= one.at <= window.end]
-    times = [(at - window.start) / NS_PER_MS for at in used_up]
+    times = [(at - window.start) / NS_PER_MS for at in row.line.used_up.get(row.row, []) if window.start <= at <= window.end]
     axes.plot(times, [place + 0.42] * len(times), linestyle="", marker="v", markersize=4, color=USED_UP)
 
 
@@ -82,14 +80,15 @@ def _label(row: Row) -> str:
     return f"{row.vcpu.name}\n{budget:,.0f} of {period:,.0f} µs"
 
 
-def _draw_core(axes: Any, rows: list[Row], window: Window) -> None:
+def draw_core(axes: Any, rows: list[Row], window: Window) -> None:
+    """Names come from a sandbox: what stands between dollar signs is no formula."""
     line = rows[0].line
     axes.set_title(f"{rows[0].trace.sandbox}, core {line.core}", loc="left", fontsize="medium")
     for place, row in enumerate(reversed(rows), 1):
         _draw_row(axes, place, row, window)
     interrupts = [one for one in line.slices("interrupt") if window.start <= one.start <= window.end]
     axes.plot([(one.start - window.start) / NS_PER_MS for one in interrupts], [0] * len(interrupts), "|", color=INTERRUPT, markersize=8)
-    axes.set_yticks(range(len(rows) + 1), ["interrupts", *map(_label, reversed(rows))], fontsize="small")
+    axes.set_yticks(range(len(rows) + 1), ["interrupts", *map(_label, reversed(rows))], fontsize="small", parse_math=False)
     axes.set_ylim(-0.5, len(rows) + 0.6)
     axes.set_xlim(0, (window.end - window.start) / NS_PER_MS)
 
@@ -110,7 +109,7 @@ def draw(
     size = (WIDTH_INCHES, sum(heights))
     figure, grid = pyplot.subplots(len(cores), 1, figsize=size, height_ratios=heights, squeeze=False, layout="constrained", sharex=True)
     for axes, rows in zip(grid[:, 0], cores, strict=True):
-        _draw_core(axes, rows, window)
+        draw_core(axes, rows, window)
     grid[-1, 0].set_xlabel("ms")
     marker = importlib.import_module("matplotlib.lines").Line2D([], [], linestyle="", marker="v", color=USED_UP, label="budget used up")
     shades = [patches.Patch(color=colour, label=label) for colour, label in ((FOREGROUND, "on its budget"), (BACKGROUND, "without"))]

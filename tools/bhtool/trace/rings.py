@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rings that a sandbox kernel leaves in its RAM (abi/trace.h). They are the sandbox's to write: every number read from one is bounded here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import cffi
@@ -14,7 +15,10 @@ from bhtool.text import visible
 SYMBOL = "trace_state"
 MOST_RECORDS = 1 << 25
 MOST_HZ = 1 << 36
+MOST_PERIOD = 1 << 44  # ticks: SPORADIC_MOST_TICKS of kernel/sched/sporadic.h
+MOST_NAMES = 1024  # of threads, that are read
 NS = 10**9
+ANYTHING = 1 << 32  # more than any `who`
 NAME_BYTES = 32  # of a name's text that are read; fewer where it lies at an end of memory
 
 Read = Callable[[int, int], bytes | None]  # address, bytes. None: not its RAM
@@ -28,6 +32,20 @@ def _load() -> tuple[cffi.FFI, Any]:
 
 ffi, lib = _load()
 RECORD_BYTES = int(ffi.sizeof("struct bh_trace_record"))
+
+# By kind of record, less than how much its `who` is; of other kinds it may be anything.
+ROWS = dict.fromkeys(
+    (
+        lib.BH_TRACE_VCPU,
+        lib.BH_TRACE_CHARGED,
+        lib.BH_TRACE_USED_UP,
+        lib.BH_TRACE_REPLENISH,
+        lib.BH_TRACE_READY,
+        lib.BH_TRACE_SLEEP,
+        lib.BH_TRACE_EXCEPTED,
+    ),
+    lib.BH_TRACE_VCPUS,
+) | {lib.BH_TRACE_EXITS: lib.BH_EXIT_SLOTS}
 
 
 @dataclass(frozen=True)
@@ -50,7 +68,7 @@ class Vcpu:
 class CoreRing:
     core: int  # of the machine
     records: tuple[Record, ...]  # the oldest first
-    lost: int = 0  # overwritten, or no records
+    lost: int = 0  # overwritten, or nothing that a kernel writes
 
 
 @dataclass(frozen=True)
@@ -59,7 +77,7 @@ class Trace:
     index: int
     hz: int
     vcpus: Mapping[int, Vcpu]  # by row
-    texts: Mapping[int, str]  # of threads' names, by address
+    texts: Mapping[int, str]  # of threads' names, by address: MOST_NAMES at most
     rings: tuple[CoreRing, ...]
 
     def ns(self, ticks: int) -> int:
@@ -68,6 +86,10 @@ class Trace:
     def name(self, row: int) -> str:
         """Of a VCPU."""
         return self.vcpus[row].name if row in self.vcpus else f"number {row}"
+
+    def text(self, at: int) -> str:
+        """Of a thread's name."""
+        return self.texts.get(at, f"{at:#x}")
 
 
 def read_trace(read: Read, address: int, sandbox: str, index: int, cores: list[int]) -> Trace | None:
@@ -78,17 +100,27 @@ def read_trace(read: Read, address: int, sandbox: str, index: int, cores: list[i
     found = ffi.from_buffer("struct bh_trace *", data)
     if found.magic != lib.BH_TRACE_MAGIC or found.version != lib.BH_TRACE_VERSION or not 0 < found.clock_hz < MOST_HZ:
         return None
-    rows = [found.vcpu[row] for row in range(min(found.vcpu_count + 1, lib.BH_TRACE_VCPUS))]
-    vcpus = {n: Vcpu(_text(read, int(row.name)), int(row.budget), int(row.period)) for n, row in enumerate(rows) if row.period}
     every = [_ring(read, found.core[slot], core) for slot, core in enumerate(cores[: lib.BH_MAX_SANDBOX_CORES])]
     rings = tuple(ring for ring in every if ring)
-    places = {record.b for ring in rings for record in ring.records if record.kind == lib.BH_TRACE_THREAD}
-    return Trace(sandbox, index, int(found.clock_hz), vcpus, {at: _text(read, at) for at in places}, rings)
+    return Trace(sandbox, index, int(found.clock_hz), _vcpus(read, found), _texts(read, rings), rings)
+
+
+def _vcpus(read: Read, found: Any) -> dict[int, Vcpu]:
+    """Rows that a scheduler takes (kernel/sched/sched.c, sched_add_main), and whose period has a length in nanoseconds."""
+    rows = {n: found.vcpu[n] for n in range(min(found.vcpu_count + 1, lib.BH_TRACE_VCPUS))}
+    good = {n: row for n, row in rows.items() if 0 < row.budget <= row.period <= MOST_PERIOD and row.period * NS >= found.clock_hz}
+    return {n: Vcpu(_text(read, int(row.name)), int(row.budget), int(row.period)) for n, row in good.items()}
+
+
+def _texts(read: Read, rings: Iterable[CoreRing]) -> dict[int, str]:
+    """Of threads' names, those that are met first."""
+    places = dict.fromkeys(record.b for ring in rings for record in ring.records if record.kind == lib.BH_TRACE_THREAD)
+    return {at: _text(read, at) for at in islice(places, MOST_NAMES)}
 
 
 def _text(read: Read, at: int) -> str:
     """Up to its NUL, in characters that no terminal acts on."""
-    size = NAME_BYTES
+    size = NAME_BYTES if read(at, 1) is not None else 0
     while size and (data := read(at, size)) is None:
         size -= 1
     return visible(data.split(b"\0", 1)[0].decode("utf-8", "replace")) if size and data else f"{at:#x}"
@@ -109,9 +141,10 @@ def _ring(read: Read, core: Any, number: int) -> CoreRing | None:
 
 
 def _in_order(rows: list[Any]) -> list[Record]:
-    """Without what cannot be: time goes on, and kinds are those that there are."""
+    """Without what cannot be: time goes on, kinds are those that there are, and so are rows."""
     found: list[Record] = []
     for row in rows:
-        if lib.BH_TRACE_NONE < row.kind < lib.BH_TRACE_KINDS and (not found or row.clock >= found[-1].clock):
+        is_known = lib.BH_TRACE_NONE < row.kind < lib.BH_TRACE_KINDS and row.who < ROWS.get(row.kind, ANYTHING)
+        if is_known and (not found or row.clock >= found[-1].clock):
             found.append(Record(int(row.clock), int(row.kind), int(row.who), int(row.a), int(row.b)))
     return found

@@ -5,6 +5,7 @@ Slices of a core lie in each other: a VCPU's, in it those of its threads, in the
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from bhtool.machine.memory import REASONS
@@ -13,6 +14,9 @@ from bhtool.trace.rings import CoreRing, Record, Trace, lib
 Span = tuple[int, int]  # from, to
 SliceKind = Literal["vcpu", "thread", "interrupt"]
 MarkKind = Literal["used up", "ready", "sleeps", "replenishment", "send", "receive"]
+# What a ring's writer can have wait for later records, so that time and memory grow with the records and no faster.
+MOST_WAITING = 16  # replenishments of a VCPU: SPORADIC_MOST_ENTRIES of kernel/sched/sporadic.h
+MOST_NESTED = 8  # interrupts; kernel/core/irq.c nests none
 
 
 @dataclass
@@ -54,7 +58,16 @@ class Budget:
 
     most: int
     points: list[Point] = field(default_factory=list)
-    coming: dict[int, int] = field(default_factory=dict)  # amount by time
+    coming: dict[int, int] = field(default_factory=dict)  # amount by time: MOST_WAITING at most
+
+    def will_come(self, at: int, when: int, amount: int) -> None:
+        """Told at `at`. A server's list that is full merges what comes last with what is new, so that takes its place."""
+        self.come(at)
+        if when < at:
+            return
+        if when not in self.coming and len(self.coming) == MOST_WAITING:
+            del self.coming[max(self.coming)]
+        self.coming[when] = amount
 
     def told(self, at: int, left: int) -> None:
         self.come(at)
@@ -78,6 +91,7 @@ class Timeline:
     budgets: dict[int, Budget] = field(default_factory=dict)  # by VCPU's row
     exits: dict[str, list[Point]] = field(default_factory=dict)  # by reason
     owed: dict[int, int] = field(default_factory=dict)  # by VCPU's row: interrupts that it was charged for besides
+    left_out: int = 0  # records: interrupts that would be nested deeper than MOST_NESTED
 
     @property
     def marks(self) -> list[Mark]:
@@ -87,11 +101,28 @@ class Timeline:
         """Those that have a length."""
         return [one for one in self.all if one.kind == kind and one.end > one.start]
 
+    @cached_property
+    def runs(self) -> dict[int, list[Slice]]:
+        """Slices of VCPUs, by row. Requires: the time line is built."""
+        found: dict[int, list[Slice]] = {}
+        for one in self.slices("vcpu"):
+            found.setdefault(one.row, []).append(one)
+        return found
+
+    @cached_property
+    def used_up(self) -> dict[int, list[int]]:
+        """When budgets were, by VCPU's row. Requires: the time line is built."""
+        found: dict[int, list[int]] = {}
+        for mark in self.marks:
+            if mark.kind == "used up":
+                found.setdefault(mark.row, []).append(mark.at)
+        return found
+
 
 class Builder:
     def __init__(self, trace: Trace, ring: CoreRing) -> None:
         self._trace, self._line = trace, Timeline(ring.core)
-        self._open: list[Slice] = []
+        self._open: list[Slice] = []  # a VCPU, a thread and interrupts at most
         self._thread: Record | None = None
         records = ring.records
         if records:
@@ -116,7 +147,7 @@ class Builder:
             case lib.BH_TRACE_CHARGED:
                 self._budget(record.who).told(at, self._trace.ns(record.a))
             case lib.BH_TRACE_IRQ_BEGIN:
-                self._begin(Slice("interrupt", f"interrupt {record.who}", record.who, at))
+                self._interrupt(record.who, at)
             case lib.BH_TRACE_IRQ_END:
                 if self._open and self._open[-1].kind == "interrupt":
                     self._close(len(self._open) - 1, at)
@@ -134,7 +165,7 @@ class Builder:
                 mark = Mark(at, "used up", row, when=trace.ns(record.a))
             case lib.BH_TRACE_REPLENISH:
                 mark = Mark(at, "replenishment", row, trace.ns(record.a), trace.ns(record.b))
-                self._budget(row).coming[mark.when] = mark.amount
+                self._budget(row).will_come(at, mark.when, mark.amount)
             case lib.BH_TRACE_READY | lib.BH_TRACE_SLEEP:
                 mark = Mark(at, "ready" if record.kind == lib.BH_TRACE_READY else "sleeps", row)
             case _:
@@ -169,7 +200,13 @@ class Builder:
         depth = next((n for n, one in enumerate(self._open) if one.kind == "thread"), len(self._open))
         self._close(depth, at)
         if any(one.kind == "vcpu" for one in self._open):
-            self._begin(Slice("thread", self._trace.texts[thread.b], thread.a, at))
+            self._begin(Slice("thread", self._trace.text(thread.b), thread.a, at))
+
+    def _interrupt(self, number: int, at: int) -> None:
+        if sum(one.kind == "interrupt" for one in self._open) < MOST_NESTED:
+            self._begin(Slice("interrupt", f"interrupt {number}", number, at))
+        else:
+            self._line.left_out += 1
 
     def _begin(self, one: Slice) -> None:
         self._open.append(one)

@@ -19,7 +19,7 @@ from bhtool.platforms import DEFAULT, names
 from bhtool.platforms import load as load_platform
 from bhtool.report.show import Show
 from bhtool.terminal.screen import Screen, table_of
-from bhtool.trace.account import account, shares
+from bhtool.trace.account import account, counted, shares
 from bhtool.trace.perfetto import perfetto
 from bhtool.trace.plot import draw, require_format
 from bhtool.trace.rings import Trace
@@ -31,6 +31,7 @@ from bhtool.verbs.run import HOST_LIMIT, watch_until
 DEMO = paths.PARTITIONS / "mixed.dts"
 RING_KIB = 1024
 NOTHING = "nothing was traced: was a sandbox kernel started, and did it have memory for its rings? `--seconds` may have been too few"
+NOBODY = "no VCPU ran in what the rings hold; run for longer (`--seconds`), or have the rings hold more (`--ring`)"
 
 
 def chosen(plan: Plan, at: dict[str, int], wanted: tuple[str, ...]) -> dict[str, int]:
@@ -49,7 +50,7 @@ def summary(found: list[tuple[Trace, list[Timeline]]]) -> Table:
     table = table_of("Traced", "sandbox", "core", "records", "lost", "VCPU", "budget", "ran on it", "without", "interrupts", "used up")
     for trace, lines in found:
         for ring, line in zip(trace.rings, lines, strict=True):
-            head = [trace.sandbox, str(ring.core), f"{len(ring.records):,}", f"{ring.lost:,}"]
+            head = [trace.sandbox, str(ring.core), *(f"{count:,}" for count in counted(ring, line))]
             for share in shares(trace, line):
                 budget = f"{share.budget / 1000:,.0f} of {share.period / 1000:,.0f} us"
                 ran = [f"{ns / 1000:,.0f} us" for ns in (share.foreground, share.background, share.interrupts)]
@@ -116,10 +117,11 @@ def trace(
     if not any(ring.records for one, _ in found for ring in one.rings):
         raise BulkheadError(NOTHING)
     output.write_bytes(perfetto(found))
-    if plot_file and not draw(found, plot_file, screen.report, start_ms, span_ms):
-        screen.warn(f"{plot_file} was not drawn: no VCPU ran")
+    is_drawn = not plot_file or draw(found, plot_file, screen.report, start_ms, span_ms)
     if json_file:
         content = {"platform": platform.name, "sandboxes": [account(*one) for one in found]}
         write_json(json_file, "trace", content | warnings_json(plan), versions(platform))
     screen.summary(summary(found))
+    if not is_drawn:
+        raise BulkheadError(f"{plot_file} was not drawn: {NOBODY}; {output} was written", status or Status.FAILED)
     return status
