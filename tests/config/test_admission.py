@@ -89,7 +89,7 @@ def test_the_bound_with_io(count: int, servers: int, asked: Fraction, admitted: 
 
 def test_by_deadline() -> None:
     assert judge_by_deadline(mains((1, 3), (1, 3), (1, 3))).admitted
-    assert judge_by_deadline(mains((5, 10), (10, 19))).text == "utilization is 1.0263"
+    assert judge_by_deadline(mains((5, 10), (10, 19))).text == "VCPUs and lines take 102.6%, more than there is"
     assert judge_by_deadline(Reservations((IoVcpu(10, 10),))).text == "no test by deadline is known for I/O VCPUs"
     blocked = Reservations((MainVcpu(4, 10, 7), MainVcpu(9, 30)))
     assert judge_by_deadline(blocked).text == "by 10 there is work for 11"

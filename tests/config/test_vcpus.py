@@ -11,9 +11,11 @@ from bhtool import abi
 from bhtool.abi import lib
 from bhtool.config.grants import _vcpu_grant
 from bhtool.config.plan import CoreLoad, Plan, VcpuPlan
+from bhtool.config.rules import BY_ID
+from bhtool.config.schedulability import admitted_text
 from bhtool.config.table import make_info
-from bhtool.config.vcpus import MAIN_BUDGET_US, MAIN_PERIOD_US
-from bhtool.paths import PARTITIONS
+from bhtool.config.vcpus import FEW_SWITCHES, FIRST_CORE_PROGRAMS, MAIN_BUDGET_US, MAIN_PERIOD_US, PROGRAMS
+from bhtool.paths import PARTITIONS, ROOT
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
 
@@ -22,7 +24,7 @@ GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
 ANY = PLATFORMS[0]
 LATE = re.compile(
-    r"ask for (?P<asked>[\d.]+)%, (?P<allowed>[\d.]+)% always fit; .*all would fit with (?P<fit>[\d,]+) us at most for `(?P<who>\w+)`"
+    r"ask for (?P<asked>[\d.]+)%, 20.0% of it for the kernel's own `main`, and (?P<allowed>[\d.]+)% always fit; .*all would fit with (?P<fit>[\d,]+) us at most for `(?P<who>\w+)`"
 )
 Set = list[tuple[int, int]]  # budget and period of v0, v1, ... in us
 SWITCH_US, TOP_HALF_US = 1, 2
@@ -72,7 +74,7 @@ def test_rows_are_what_the_file_says(
 		scheduler = "rate-monotonic";
 		control { budget-us = <200>; period-us = <1000>; program = "loop"; core = <&cpu1>; };
 		hog { budget-us = <4000000>; period-us = <4294967295>; foreground-only; };
-		idle { budget-us = <1>; period-us = <100>; program = ""; };
+		idle { budget-us = <10>; period-us = <1000>; program = ""; };
 	};"""
     plan = compile_on(written(tmp_path, text), platform)
     assert (plan.errors, plan.warnings) == ([], [])
@@ -80,7 +82,7 @@ def test_rows_are_what_the_file_says(
     assert found == [
         ("control", "loop", 200_000, 1_000_000, 0),
         ("hog", "hog", 4_000_000_000, 4_294_967_295_000, lib.BH_VCPU_FOREGROUND_ONLY),
-        ("idle", "", 1_000, 100_000, 0),
+        ("idle", "", 10_000, 1_000_000, 0),
     ]
     assert {(row.line, row.vector) for row in rows_of(plan, "two")} == {(lib.BH_LINE_NONE, 0)}
     assert rows_of(plan, "one") == []
@@ -183,7 +185,7 @@ def test_what_would_fit_fits_and_no_more(vcpus: Set, compile_on: Compile, tmp_pa
     assert said, error.text
     mains = len(vcpus) + 1
     asked = asked_with_switches(vcpus)
-    assert (said["asked"], said["allowed"]) == (f"{asked * 100:.2f}", f"{mains * (2 ** (1 / mains) - 1) * 100:.2f}")
+    assert (said["asked"], said["allowed"]) == (f"{asked * 100:.1f}", f"{mains * (2 ** (1 / mains) - 1) * 100:.1f}")
     who, fit = int(said["who"].removeprefix("v")), int(said["fit"].replace(",", ""))
     budget, period = vcpus[who]
     assert 0 < fit < budget
@@ -202,6 +204,88 @@ def test_a_set_that_nobody_can_follow_is_refused(compile_on: Compile, tmp_path: 
     """In bounded time: periods of a microsecond and of an hour."""
     (error,) = compile_on(written(tmp_path, two([(1, 1), (1, 4_000_000_000)])), ANY).errors
     assert error.rule == "BH-R149"
+
+
+def test_of_a_line_the_highest_rate_that_fits_is_told(compile_on: Compile, tmp_path: Path) -> None:
+    """Where a top half is what does not fit, and where budgets are, too, which the rate alone does not mend."""
+
+    def error_with(rate: int, loop_us: int = 160) -> str:
+        loop = f"loop {{ budget-us = <{loop_us}>; period-us = <250>; }};"
+        echo = f"echo {{ serves = <&uart0>; utilization-percent = <4>; max-rate-hz = <{rate}>; }};"
+        return "\n".join(one.text for one in compile_on(written(tmp_path, f"&one {{ {loop} {echo} }};"), ANY).errors)
+
+    assert ", or with a `max-rate-hz` of 59,919 at most for `echo`; " in error_with(100_000)
+    assert error_with(59_919) == ""
+    assert "max-rate-hz` of 59,919 at most" in error_with(59_920)
+    assert "; no lower `max-rate-hz` of `echo` would help; " in error_with(100_000, 250)
+    assert "no smaller budget of `loop` would help; no lower `max-rate-hz` of `echo` would help; " in error_with(500_000, 250)
+
+
+def test_by_deadline_it_is_the_io_vcpu_that_is_refused(compile_on: Compile, tmp_path: Path) -> None:
+    loop = "loop { budget-us = <200>; period-us = <1000>; };"
+    echo = "echo { serves = <&uart0>; utilization-percent = <4>; };"
+    (error,) = compile_on(written(tmp_path, f'&one {{ scheduler = "edf"; {loop} {echo} }};'), ANY).errors
+    assert error.rule == "BH-R004"
+    assert "an I/O VCPU (child `echo`)" in error.text
+
+
+def test_by_deadline_the_sum_is_told_and_no_bound(compile_on: Compile, tmp_path: Path) -> None:
+    text = two([(900, 1_000)]).replace("{ v0", '{ scheduler = "edf"; v0', 1)
+    (error,) = compile_on(written(tmp_path, text), ANY).errors
+    asked = "VCPUs ask for 110.0%, 20.0% of it for the kernel's own `main`; VCPUs and lines take 110.0%, more than there is; "
+    assert f"on core 1 of `two` {asked}all would fit with 799 us at most for `v0`" in error.text
+    (error,) = compile_on(written(tmp_path, text.replace("<900>", "<800>")), ANY).errors
+    assert "VCPUs and lines take all of it, and switches come on top; " in error.text
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "scheduler", "text"),
+    [
+        ([(100, 1_000)], "", "30.1%, 20.0% of it for the kernel's own `main`; 82.8% always fit; admitted by this bound"),
+        (
+            [(20_000, 100_000)] * 3,
+            "",
+            "80.0%, 20.0% of it for the kernel's own `main`; 75.7% always fit; admitted by response times, as the bound is sufficient and not necessary",
+        ),
+        ([(100, 1_000)], 'scheduler = "edf"; ', "30.0%, 20.0% of it for the kernel's own `main`; no deadline is missed"),
+    ],
+)
+def test_by_what_a_core_is_admitted(vcpus: Set, scheduler: str, text: str, compile_on: Compile, tmp_path: Path) -> None:
+    plan = compile_on(written(tmp_path, two(vcpus).replace("{ v0", f"{{ {scheduler}v0", 1)), ANY)
+    assert admitted_text(load_of(plan)) == text
+
+
+# ---- What they run ----------------------------------------------------------------------------------------------------------------
+
+
+def test_programs_are_the_kernels() -> None:
+    source = (ROOT / "kernel" / "core" / "programs.c").read_text()
+    table = re.search(r"programs\[\] = \{(.*?)\n\};", source, re.DOTALL)
+    assert table
+    rows = dict(re.findall(r'\{ "(\w+)", \w+, (true|false) \}', table[1]))
+    assert len(rows) == table[1].count("{") == len(PROGRAMS)
+    assert sorted(rows) == list(PROGRAMS)
+    assert [name for name, first_only in rows.items() if first_only == "true"] == list(FIRST_CORE_PROGRAMS)
+    assert re.findall(r'"(\w+)"', BY_ID["BH-W150"].remedy) == list(PROGRAMS)
+    assert re.findall(r"\(`(\w+)`\)", BY_ID["BH-R150"].holds) == list(FIRST_CORE_PROGRAMS)
+
+
+def test_a_kernel_beside_the_file_may_have_other_programs(compile_on: Compile, tmp_path: Path) -> None:
+    """That one is used then; good.dtsi, which names the image, is copied so that it lies beside."""
+    (tmp_path / "good.dtsi").write_text(GOOD.read_text())
+    file = tmp_path / "f.dts"
+    file.write_text(f'#include "good.dtsi"\n{two([(200, 1_000)])}\n')
+    assert [one.rule for one in compile_on(file, ANY).warnings] == ["BH-W150"]
+    (tmp_path / "sandbox-kernel.elf").touch()
+    assert compile_on(file, ANY).warnings == []
+
+
+@pytest.mark.parametrize(("budget", "period", "rules"), [(1, 5, ["BH-W143"]), (9, 9_000, ["BH-W143"]), (10, 50, [])])
+def test_a_budget_that_switches_take_is_warned_of(budget: int, period: int, rules: list[str], compile_on: Compile, tmp_path: Path) -> None:
+    assert f"{FEW_SWITCHES * SWITCH_US} us" in BY_ID["BH-W143"].holds
+    file = written(tmp_path, f"&two {{ loop {{ budget-us = <{budget}>; period-us = <{period}>; }}; }};")
+    plan = compile_on(file, ANY)
+    assert (plan.errors, [one.rule for one in plan.warnings]) == ([], rules)
 
 
 # ---- JSON -------------------------------------------------------------------------------------------------------------------------

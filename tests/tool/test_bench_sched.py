@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F3.measure. `bulkhead bench sched`: what becomes of what the probe says, and of the linker's map."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,13 @@ import pytest
 from bhtool.bench import sched
 from bhtool.bench.linked import Linked, read_map
 from bhtool.bench.result import Result, Row
+from bhtool.cli import loaded
+from bhtool.commands import help_of
 from bhtool.errors import BulkheadError, Status
-from bhtool.platforms import load
+from bhtool.paths import ROOT
+from bhtool.platforms import Platform, load
+from bhtool.verbs import bench as verb
+from click.testing import CliRunner
 
 FIGURE = 90  # meets every target
 LINES = ["x: alive", *(f"x: sched {name} min 80 median {FIGURE} max {FIGURE}" for name in sched.KNOWN), "x: sched done"]
@@ -78,6 +84,70 @@ def test_a_figure_that_the_monitor_changes_is_counted() -> None:
     assert found()["unlike the bare emulator"].met
     row = found({"yield": FIGURE + 1, "make-first": 1})["unlike the bare emulator"]
     assert (row.max, row.met) == (2, False)
+
+
+def result(sandbox: dict[str, Row], alone: dict[str, Row]) -> Result:
+    rows = sched.figure_rows(sandbox, alone, sandbox, is_judged=True)
+    return Result("sched", "qemu-aarch64", rows, {"runs": "0"} | sched.named_unlike(sandbox, alone))
+
+
+def said_of(monkeypatch: pytest.MonkeyPatch, *results: Result) -> tuple[Status, list[str]]:
+    """What the verb says at its end on standard error, as if these had been measured."""
+    measured = iter(results)
+
+    def measure(name: str, platform: Platform, screen: object) -> Result:
+        return next(measured)
+
+    monkeypatch.setattr(verb, "measure", measure)
+    done = CliRunner().invoke(loaded("bench"), ["sched", "--platform", "qemu-aarch64"], standalone_mode=False)
+    assert isinstance(done.return_value, Status)
+    return done.return_value, [line.removeprefix("bulkhead: ") for line in done.stderr.splitlines() if line.startswith("bulkhead: ")]
+
+
+def test_what_is_missed_is_named_and_why_the_status_is_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With value, limit and the peer's name; of figures that are unlike the bare emulator's, which."""
+    alone = sched.heard(LINES, "bare emulator")
+    sandbox = alone | {"wake-vcpu": replace(alone["wake-vcpu"], max=451), "decision-24": replace(alone["decision-24"], max=301)}
+    status, lines = said_of(monkeypatch, result(sandbox, alone))
+    unlike = "; ".join(
+        f"{name} 80..{most} (median 90), there 80..90 (median 90)" for name, most in (("wake-vcpu", 451), ("decision-24", 301))
+    )
+    assert status == Status.FAILED
+    assert lines == [
+        "sched on qemu-aarch64 missed: wake-vcpu, 80..451 instructions (target: at most 450; seL4: 738)",
+        "sched on qemu-aarch64 missed: decision-24, 80..301 instructions (target: at most 300)",
+        f"sched on qemu-aarch64 missed: unlike the bare emulator, 2 figures (target: at most 0; {unlike})",
+        "3 figures missed, so the status is 1",
+    ]
+
+
+def test_where_nothing_is_missed_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = sched.heard(LINES, "bare emulator")
+    assert sched.named_unlike(alone, alone) == {}
+    assert said_of(monkeypatch, result(alone, alone)) == (Status.GOOD, [])
+
+
+def test_a_figure_whose_median_alone_is_unlike_is_named() -> None:
+    alone = sched.heard(LINES, "bare emulator")
+    sandbox = alone | {"refill": replace(alone["refill"], median=89)}
+    assert sched.named_unlike(sandbox, alone) == {sched.UNLIKE: "refill 80..90 (median 89), there 80..90 (median 90)"}
+
+
+def test_help_says_why_it_fails() -> None:
+    assert "the status is 1" in " ".join(help_of("bench").split())
+
+
+def test_peers_are_those_of_the_documentation() -> None:
+    """Its table names each at the figure, where there is one."""
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    assert sched.peer_of("wake-vcpu") == "seL4: 738"
+    assert sched.peer_of("decision-24") == ""
+    for name in (*sched.KNOWN, sched.OF_FEW):
+        cells = re.search(rf'cells\("sched", "{name}", .*?\}}\}} \| (.*?) ?\|$', page, re.MULTILINE)
+        assert cells, name
+        peer = sched.peer_of(name)
+        assert peer.replace(": ", " ") in cells[1], name
+        assert bool(peer) == bool(re.search("Zephyr|seL4", cells[1])), name
 
 
 def test_only_one_architecture_is_judged() -> None:

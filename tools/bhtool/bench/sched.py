@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from bhtool.bench.linked import Linked, read_map
 from bhtool.bench.probe import LIMIT, Rows, probe_of
-from bhtool.bench.result import Result, Row
+from bhtool.bench.result import Result, Row, spread
 from bhtool.bench.stage import Guest, out_of_time
 from bhtool.errors import BulkheadError
 from bhtool.families.table import FAMILIES
@@ -36,6 +36,7 @@ class Known:
 
     limit: int | None = None
     peer: int | None = None
+    whose: str = "Zephyr"
 
 
 KNOWN = {
@@ -44,16 +45,16 @@ KNOWN = {
     "wake-higher": Known(170, 177),
     "wake-higher-and-back": Known(peer=311),
     "ping-pong": Known(peer=509),
-    "wake-vcpu": Known(450, 738),
-    "wake-vcpu-and-back": Known(peer=1339),
+    "wake-vcpu": Known(450, 738, "seL4"),
+    "wake-vcpu-and-back": Known(peer=1339, whose="seL4"),
     "lock-unlock": Known(peer=74),
     "give-take": Known(peer=69),
     "queue-round-trip": Known(540, 558),
-    "call-reply": Known(580, 604),
+    "call-reply": Known(580, 604, "seL4"),
     "expiry-busy": Known(400, 417),
     "expiry-idle": Known(peer=417),
-    "budget-end": Known(560, 614),
-    "refill": Known(700, 1610),
+    "budget-end": Known(560, 614, "seL4"),
+    "refill": Known(700, 1610, "seL4"),
     "make": Known(300, 55),
     "make-first": Known(),
     "decision-1": Known(),
@@ -61,7 +62,9 @@ KNOWN = {
     "decision-1000": Known(),
 }
 TRACED_ROW = "wake-vcpu"
-FEW, MANY, GROWTH = "decision-24", "decision-1000", Known(160, 150)  # per cent; the peer's is that of Zephyr's tree, from 1 to 999 threads
+FEW, MANY = "decision-24", "decision-1000"
+OF_FEW, GROWTH = f"{MANY}, of {FEW}", Known(160, 150, "Zephyr's tree")  # per cent; the peer's is from 1 to 999 threads
+UNLIKE = "unlike the bare emulator"
 KERNEL_BYTES = 32 << 10
 PROGRAMS = (  # what runs on the kernel, and is linked with it: the shell, its commands, and what they start
     "core_command.c",
@@ -114,12 +117,29 @@ def judged(row: Row, known: Known, is_judged: bool) -> Row:
 
 def growth(few: Row, many: Row) -> Row:
     """Of its median and of its greatest, in whole per cent, rounded up."""
-    return Row.of(f"{MANY}, of {FEW}", "per cent", [-(-100 * many.median // few.median), -(-100 * many.max // few.max)])
+    return Row.of(OF_FEW, "per cent", [-(-100 * many.median // few.median), -(-100 * many.max // few.max)])
+
+
+def peer_of(name: str) -> str:
+    """Who is the best peer in a figure, and what it takes; empty: none is known."""
+    known = GROWTH if name == OF_FEW else KNOWN.get(name, Known())
+    return "" if known.peer is None else f"{known.whose}: {known.peer:,}"
 
 
 def unlike(sandbox: Rows, alone: Rows) -> Row:
     """How many figures are not the bare emulator's, to the instruction."""
-    return Row.of("unlike the bare emulator", "figures", [sum(sandbox[name] != alone[name] for name in sandbox)])
+    return Row.of(UNLIKE, "figures", [sum(sandbox[name] != alone[name] for name in sandbox)])
+
+
+def named_unlike(sandbox: Rows, alone: Rows) -> dict[str, str]:
+    """Which these are: a fact, as far as there are any."""
+    found = [f"{name} {samples(row)}, there {samples(alone[name])}" for name, row in sandbox.items() if row != alone[name]]
+    return {UNLIKE: "; ".join(found)} if found else {}
+
+
+def samples(row: Row) -> str:
+    """With the median, as ends may be the same where it is not."""
+    return spread(row, row.unit) + (f" (median {row.median:,})" if row.min != row.max else "")
 
 
 def figure_rows(sandbox: Rows, alone: Rows, traced: Rows, is_judged: bool) -> list[Row]:
@@ -138,6 +158,7 @@ def size_rows(linked: Linked, is_judged: bool) -> list[Row]:
 def run(platform: Platform, report: Report) -> Result:
     with probe_of(platform, report, COMMAND, heard) as bench:
         has_targets = is_judged(platform)
-        rows = figure_rows(bench.sandbox("sandbox"), bench.alone(), bench.sandbox("tracing on", Guest(TRACED)), has_targets)
+        sandbox, alone = bench.sandbox("sandbox"), bench.alone()
+        rows = figure_rows(sandbox, alone, bench.sandbox("tracing on", Guest(TRACED)), has_targets)
         rows += size_rows(read_map((platform.build / KERNEL).with_suffix(".map")), has_targets)
-        return Result("sched", platform.name, rows, bench.facts())
+        return Result("sched", platform.name, rows, bench.facts() | named_unlike(sandbox, alone))

@@ -212,14 +212,32 @@ WHYS = {
     "BH-R145": Why(
         "An I/O VCPU handles what a device of its sandbox interrupts for; a device of others interrupts those.",
         causes=("the device is in no `access`, or in another sandbox's", "its node in the board tree has no `interrupts`"),
-        example="access = <&uart1>; serial-io { serves = <&uart1>; utilization-percent = <10>; };",
+        example="access = <&uart1>; console = <&uart1>; echo { serves = <&uart1>; utilization-percent = <10>; };",
     ),
     "BH-R149": Why(
         "Either the utilization of all is below a bound that always fits, or each VCPU's response time, with all that comes before it, is within its period: what a"
         " core cannot give is not promised. The kernel's own VCPU `main`, 20 ms of each 100 ms, for the console and its commands, counts as the others do.",
-        causes=("budgets that are larger than their programs need", "an I/O VCPU, which counts for up to twice its share"),
-        remedies=("the message names the VCPU that is late first, and a budget with which all would fit",),
+        causes=(
+            "budgets that are larger than their programs need",
+            "an I/O VCPU, which counts for up to twice its share",
+            "a line with a high `max-rate-hz`: each of its interrupts is counted with 2 us of its core",
+        ),
+        remedies=("the message names the VCPU that is late first, and a budget or a `max-rate-hz` with which all would fit",),
         example=VCPUS,
+    ),
+    "BH-R150": Why(
+        "The UART interrupts the sandbox's first core, and what it received is kept there; on another core the kernel makes no VCPU for such a program.",
+        example="echo { budget-us = <200>; period-us = <1000>; };      /* on the first core, without `core` */",
+    ),
+    "BH-W143": Why(
+        "Each time that a VCPU gets its turn the core takes a switch, which admission counts as 1 us: with a small budget it does little else. Ten times the budget of ten"
+        " times the period is the same share.",
+        example="poll { budget-us = <20>; period-us = <100>; };      /* for 1 us of 5 us */",
+    ),
+    "BH-W150": Why(
+        "The kernel says so on its console, and makes no VCPU for it. The name of a VCPU is that of its program unless `program` says otherwise.",
+        causes=("a misspelling", "an I/O VCPU that is called by what it serves, without `program`"),
+        example='serial-io { serves = <&uart1>; utilization-percent = <10>; program = "echo"; };',
     ),
     "BH-W020": Why(
         "A core without an owner stays off: often a core was forgotten.", example="idle-cores = <&cpu2>, <&cpu3>;      /* in `domains` */"

@@ -246,13 +246,21 @@ def _used(core: Reservations) -> Fraction:
     )
 
 
+def _overload(used: Fraction) -> str:
+    return (
+        f"VCPUs and lines take {float(used):.1%}, more than there is"
+        if used > 1
+        else "VCPUs and lines take all of it, and switches come on top"
+    )
+
+
 def judge_by_deadline(core: Reservations) -> Verdict:
     core.check()
     used = _used(core)
     if core.mains != [*core.vcpus]:
         return Verdict(False, False, used, "no test by deadline is known for I/O VCPUs")
     if used > 1 or (used == 1 and core.constant):
-        return Verdict(False, core.exact, used, f"utilization is {float(used):.4f}")
+        return Verdict(False, core.exact, used, _overload(used))
     if not core.vcpus:
         return Verdict(True, core.exact, used)
     try:
@@ -272,7 +280,7 @@ def largest_fit(core: Reservations, rank: int, judge: Callable[[Reservations], V
     least = max(1, core.switch_cost)
     is_main = isinstance(vcpu, MainVcpu)
     amounts = range(least, vcpu.period + 1) if is_main else range(ceil(Fraction(100 * least, vcpu.period)), 101)
-    return _last_true(amounts, lambda amount: judge(with_amount(core, rank, amount)).admitted)
+    return last_true(amounts, lambda amount: judge(with_amount(core, rank, amount)).admitted)
 
 
 def with_amount(core: Reservations, rank: int, amount: int) -> Reservations:
@@ -281,7 +289,7 @@ def with_amount(core: Reservations, rank: int, amount: int) -> Reservations:
     return replace(core, vcpus=(*core.vcpus[:rank], other, *core.vcpus[rank + 1 :]))
 
 
-def _last_true(amounts: Sequence[int], fits: Callable[[int], bool]) -> int:
+def last_true(amounts: Sequence[int], fits: Callable[[int], bool]) -> int:
     """The last of those that fit, which are the first ones; 0: none does."""
     low, high = 0, len(amounts)
     while low < high:

@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.rule import Finding
-from bhtool.config.schedulability import misses_of
+from bhtool.config.schedulability import Miss, asked_text, misses_of
 from bhtool.config.vcpus import (
     BUDGET,
     CORE,
+    FEW_SWITCHES,
+    FIRST_CORE_PROGRAMS,
     MAIN_PROGRAM,
     MOST_RATE_HZ,
     OF_IO,
     OF_MAIN,
+    OWN_KERNEL,
     PERIOD,
+    PROGRAM,
+    PROGRAMS,
     RATE,
     SCHEDULER,
     SERVES,
@@ -25,9 +31,11 @@ from bhtool.config.vcpus import (
     is_main,
     period_of,
 )
+from bhtool.text import did_you_mean
 
 MOST_VCPUS = 16  # of a sandbox: its information page has room for them beside what it owns
 WHOLE = 100  # percent
+NS_PER_US = 1000
 
 
 def _each(domains: Domains) -> Iterator[tuple[Sandbox, Vcpu]]:
@@ -153,8 +161,63 @@ def runs_on_its_own(domains: Domains) -> Iterator[Finding]:
 def fit_their_core(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
         for miss in misses_of(sandbox):
-            load, vcpu = miss.load, miss.vcpu
-            asked = f"on core {load.core} of `{sandbox.name}` VCPUs ask for {load.asked:.2%}, {load.allowed:.2%} always fit; {miss.says}"
-            share = f"{miss.fit} percent" if vcpu.is_io else f"{miss.fit:,} us"
-            fit = f"all would fit with {share} at most for `{vcpu.name}`" if miss.fit else f"no smaller budget of `{vcpu.name}` would help"
-            yield Finding(vcpu.where(SHARE if vcpu.is_io else BUDGET), f"{asked}; {fit}")
+            asked = f"on core {miss.load.core} of `{sandbox.name}` VCPUs ask for {asked_text(miss.load)}"
+            bound = "" if sandbox.is_edf else f", and {miss.load.allowed:.1%} always fit"
+            where = miss.vcpu.where(SHARE if miss.vcpu.is_io else BUDGET)
+            yield Finding(where, f"{asked}{bound}; {miss.says}; {_what_would_fit(miss)}")
+
+
+def _what_would_fit(miss: Miss) -> str:
+    """Each change by itself is enough."""
+    vcpu, line = miss.vcpu, miss.line
+    share = f"{miss.fit}%" if vcpu.is_io else f"{miss.fit:,} us"
+    fits = [f"{share} at most for `{vcpu.name}`"] if miss.fit else []
+    if line and miss.rate_hz:
+        fits.append(f"a `{RATE}` of {miss.rate_hz:,} at most for `{line.name}`")
+    smaller = "" if miss.fit else f"no smaller {'share' if vcpu.is_io else 'budget'} of `{vcpu.name}` would help"
+    slower = f"no lower `{RATE}` of `{line.name}` would help" if line and not miss.rate_hz else ""
+    all_fit = f"all would fit with {', or with '.join(fits)}" if fits else ""
+    return "; ".join(one for one in (all_fit, smaller, slower) if one)
+
+
+def switched_to_for_long(domains: Domains) -> Iterator[Finding]:
+    """What is less than a switch is refused: budget_in_period, share_in_range."""
+    for sandbox, vcpu in _each(domains):
+        period_us = period_of(vcpu, sandbox.vcpus)
+        budget_ns = vcpu.budget_ns(period_us)
+        if SWITCH_NS <= budget_ns < FEW_SWITCHES * SWITCH_NS:
+            switch = f"a switch to it is counted as {SWITCH_NS / NS_PER_US:g} us besides, {SWITCH_NS / budget_ns:.1%} of that"
+            text = f"`{vcpu.name}` may run {budget_ns / NS_PER_US:g} us of each {period_us:,} us, and {switch}"
+            yield Finding(vcpu.where(SHARE if vcpu.is_io else BUDGET), text)
+
+
+def _each_of_own_kernel(domains: Domains) -> Iterator[tuple[Sandbox, Vcpu]]:
+    """Where the kernel is the tool's own, whose programs are known: another image may have others, and so may a file of this name beside the partition file."""
+    for sandbox, vcpu in _each(domains):
+        is_own = not sandbox.is_linux and sandbox.node.text("image") == OWN_KERNEL
+        if is_own and not Path(sandbox.where("image").file).with_name(OWN_KERNEL).exists():
+            yield sandbox, vcpu
+
+
+def has_its_program(domains: Domains) -> Iterator[Finding]:
+    """ "" is a program that there is none of, and said to be."""
+    for _, vcpu in _each_of_own_kernel(domains):
+        if not vcpu.program or vcpu.program in PROGRAMS:
+            continue
+        meant = did_you_mean(vcpu.program, PROGRAMS)
+        if vcpu.has(PROGRAM):
+            yield Finding(vcpu.where(PROGRAM), f"`{OWN_KERNEL}` has no program `{vcpu.program}`, which `{vcpu.name}` is to run{meant}")
+        else:
+            yield Finding(vcpu.location, f"`{vcpu.name}` has no `{PROGRAM}`, and `{OWN_KERNEL}` has none of that name{meant}")
+
+
+def runs_where_its_input_is(domains: Domains) -> Iterator[Finding]:
+    """Of an I/O VCPU on another core not_yet speaks."""
+    for sandbox, vcpu in _each_of_own_kernel(domains):
+        if vcpu.is_io or vcpu.program not in FIRST_CORE_PROGRAMS:
+            continue
+        for core in sandbox.cores[1:]:
+            if core.node in vcpu.core_nodes:
+                first = sandbox.cores[0].node.label
+                text = f"`{vcpu.name}` runs `{vcpu.program}` on {core.node.label}, and `{sandbox.name}` gets the console's input on {first}, its first core"
+                yield Finding(vcpu.where(CORE), text)

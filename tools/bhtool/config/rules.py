@@ -21,7 +21,7 @@ from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
 from bhtool.config.rules_dma import DMA_RULES, DMA_WARNINGS
-from bhtool.config.rules_vcpus import VCPU_RULES
+from bhtool.config.rules_vcpus import VCPU_RULES, VCPU_WARNINGS
 from bhtool.text import visible
 
 RULES = (
@@ -334,6 +334,7 @@ RULES = (
     ),
     Rule("BH-W090", "Every sandbox is confined.", "take it out of `unprotected`, but to measure or to attack", unprotected.nothing),
     *DMA_WARNINGS,
+    *VCPU_WARNINGS,
 )
 
 SYNTAX, DTC_WARNING = "BH-R001", "BH-W001"

@@ -61,8 +61,31 @@ VCPU_RULES = (
     Rule(
         "BH-R149",
         "Each VCPU of a core can have its budget in each of its periods.",
-        "make budgets smaller or periods longer, or give VCPUs to another sandbox",
+        "make budgets or `max-rate-hz` smaller or periods longer, or give VCPUs to another sandbox",
         vcpus.fit_their_core,
         unless=("BH-R006", "BH-R140", "BH-R141", "BH-R142", "BH-R143", "BH-R144", "BH-R146", "BH-R148"),
+    ),
+    Rule(
+        "BH-R150",
+        "A program that reads the console (`echo`) runs on its sandbox's first core.",
+        "take `core` out, or name the first of the sandbox's `cores`",
+        vcpus.runs_where_its_input_is,
+    ),
+)
+
+VCPU_WARNINGS = (
+    Rule(
+        "BH-W143",
+        "A budget is 10 us or more, ten switches.",
+        "give it 10 us or more, of a period that is as many times longer",
+        vcpus.switched_to_for_long,
+        unless=("BH-R141", "BH-R143"),
+    ),
+    Rule(
+        "BH-W150",
+        "The sandbox kernel that the tool provides has the program of each VCPU.",
+        'write `program` = "echo", "findprimes", "hog", "loop" or "tlbwalk"; give a kernel with programs of your own a name of its own in `image`',
+        vcpus.has_its_program,
+        unless=("BH-R011",),
     ),
 )

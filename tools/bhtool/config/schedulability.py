@@ -8,7 +8,7 @@ whose rate is limited; and what a switch takes. kernel/core/admit.c makes the sa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bhtool.abi import lib
 from bhtool.config.admission import (
@@ -27,6 +27,7 @@ from bhtool.config.admission import (
     judge_by_deadline,
     judge_by_rank,
     largest_fit,
+    last_true,
     response_time,
 )
 from bhtool.config.domains import Sandbox
@@ -36,6 +37,7 @@ from bhtool.config.vcpus import MAIN_PERIOD_US, MAIN_PROGRAM, Vcpu, period_of
 
 NS_PER_US = 1000
 NS_PER_S = 1_000_000_000
+OWN_MAIN = f"the kernel's own `{MAIN_PROGRAM}`"
 
 
 def _us(span: int) -> int:
@@ -50,21 +52,31 @@ class CoreSet:
     core: Core
     edf: bool
     vcpus: tuple[Vcpu | None, ...]
+    lines: tuple[Vcpu, ...]  # who serves each of the top halves
     reservations: Reservations
 
     def name(self, rank: int) -> str:
         vcpu = self.vcpus[rank]
         return vcpu.name if vcpu else MAIN_PROGRAM
 
+    def shown(self, rank: int) -> str:
+        vcpu = self.vcpus[rank]
+        return f"`{vcpu.name}`" if vcpu else OWN_MAIN
+
+    def judge(self, reservations: Reservations) -> Verdict:
+        return (judge_by_deadline if self.edf else judge_by_rank)(reservations)
+
 
 @dataclass(frozen=True)
 class Miss:
-    """Why a set is refused: who is late, and which VCPU of the partition file fits with which budget or percentage, if one does."""
+    """Why a set is refused: who is late, and which VCPU of the partition file fits with which budget or percentage, if one does; and whose line, with which rate."""
 
     load: CoreLoad
     says: str
     vcpu: Vcpu
     fit: int
+    line: Vcpu | None  # the one with the highest rate, or another that can help; None: no line has a rate
+    rate_hz: int  # 0: none helps
 
 
 def core_sets(sandbox: Sandbox) -> list[CoreSet]:
@@ -79,7 +91,8 @@ def core_sets(sandbox: Sandbox) -> list[CoreSet]:
 
 
 def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu]) -> CoreSet:
-    top_halves = tuple(TopHalf(NS_PER_S // one.rate_hz, lib.BH_VCPU_TOP_HALF_NS) for one in vcpus if one.rate_hz)
+    lines = tuple(one for one in vcpus if one.rate_hz)
+    top_halves = tuple(_top_half(one.rate_hz) for one in lines)
     once = sum(one.cost for one in top_halves)  # each may come once more than its rate says
 
     def period(one: Vcpu | None) -> int:
@@ -92,29 +105,66 @@ def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu]) -> CoreSet:
 
     ranked = tuple(sorted((None, *vcpus), key=period))  # of equal ones, the first that is made comes first
     reservations = Reservations(tuple(reservation(one) for one in ranked), top_halves, lib.BH_VCPU_SWITCH_NS)
-    return CoreSet(core, sandbox.is_edf, ranked, reservations)
+    return CoreSet(core, sandbox.is_edf, ranked, lines, reservations)
+
+
+def _top_half(rate_hz: int) -> TopHalf:
+    return TopHalf(NS_PER_S // rate_hz, lib.BH_VCPU_TOP_HALF_NS)
 
 
 def loads_of(sandbox: Sandbox) -> list[CoreLoad]:
     return [_load(one) for one in core_sets(sandbox)]
 
 
+def asked_text(load: CoreLoad) -> str:
+    """How much of the core is asked for, and how much of that the file does not show."""
+    main = next(one for one in load.vcpus if one.name == MAIN_PROGRAM)
+    return f"{load.asked:.1%}, {main.utilization:.1%} of it for {OWN_MAIN}"
+
+
+def admitted_text(load: CoreLoad) -> str:
+    """Of a core's VCPUs that are admitted: by what."""
+    if load.scheduler == "edf":
+        return f"{asked_text(load)}; no deadline is missed"
+    by = "this bound" if load.by_bound else "response times, as the bound is sufficient and not necessary"
+    return f"{asked_text(load)}; {load.allowed:.1%} always fit; admitted by {by}"
+
+
 def misses_of(sandbox: Sandbox) -> Iterator[Miss]:
-    """Sets that no test admits. What has no sense by itself is left to other rules."""
+    """Sets that no test admits. What has no sense by itself is left to other rules, as are I/O VCPUs by deadline, for which there is no test."""
     for one in core_sets(sandbox):
+        if one.edf and any(isinstance(each, IoVcpu) for each in one.reservations.vcpus):
+            continue
         try:
-            verdict = (judge_by_deadline if one.edf else judge_by_rank)(one.reservations)
+            verdict = one.judge(one.reservations)
         except BadReservation:
             continue
         if not verdict.admitted:
-            vcpu, fit = _would_fit(one)
-            yield Miss(_load(one), _what_is_late(one, verdict) if one.edf else _who_is_late(one), vcpu, fit)
+            says = _what_is_late(one, verdict) if one.edf else _who_is_late(one)
+            yield Miss(_load(one), says, *_would_fit(one), *_slower_line(one))
 
 
 def _largest_fit(one: CoreSet, rank: int) -> int:
     """In percent or us."""
-    fit = largest_fit(one.reservations, rank, judge_by_deadline if one.edf else judge_by_rank)
+    fit = largest_fit(one.reservations, rank, one.judge)
     return fit if isinstance(one.reservations.vcpus[rank], IoVcpu) else fit // NS_PER_US
+
+
+def _slower_line(one: CoreSet) -> tuple[Vcpu | None, int]:
+    """The line of the file with the highest rate, or else another, and the highest rate of it with which all fits; 0 if no lower one helps."""
+    by_rate = sorted(range(len(one.lines)), key=lambda n: -one.lines[n].rate_hz)
+    tried = {n: _highest_rate(one, n) for n in by_rate}
+    n = next((n for n, rate in tried.items() if rate), next(iter(tried), None))
+    return (None, 0) if n is None else (one.lines[n], tried[n])
+
+
+def _highest_rate(one: CoreSet, n: int) -> int:
+    def fits(rate_hz: int) -> bool:
+        top_halves = one.reservations.top_halves
+        slower = replace(one.reservations, top_halves=(*top_halves[:n], _top_half(rate_hz), *top_halves[n + 1 :]))
+        return one.judge(slower).admitted
+
+    return last_true(range(1, one.lines[n].rate_hz), fits)
 
 
 def _load(one: CoreSet) -> CoreLoad:
@@ -156,10 +206,10 @@ def _who_is_late(one: CoreSet) -> str:
     period, span = core.vcpus[rank].period, 1
     for _ in range(MOST_STEPS):
         if span > period:
-            late = f"`{one.name(rank)}` has had its budget after {_us(span):,} us or more, and its period is {_us(period):,} us"
+            late = f"{one.shown(rank)} has had its budget after {_us(span):,} us or more, and its period is {_us(period):,} us"
             return f"in the worst case {late}"
         span = demand(core, rank, span)
-    return f"whether `{one.name(rank)}` always has its budget in its period takes too long to find out"
+    return f"whether {one.shown(rank)} always has its budget in its period takes too long to find out"
 
 
 def _what_is_late(one: CoreSet, verdict: Verdict) -> str:

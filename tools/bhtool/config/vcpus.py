@@ -19,6 +19,10 @@ MAIN_PROGRAM, MAIN_BUDGET_US, MAIN_PERIOD_US = "main", lib.BH_VCPU_MAIN_BUDGET_N
 # More often, the top halves of a line would need more of their core than there is.
 MOST_RATE_HZ = 1_000_000_000 // lib.BH_VCPU_TOP_HALF_NS
 SWITCH_NS: int = lib.BH_VCPU_SWITCH_NS  # no budget is smaller
+FEW_SWITCHES = 10  # a budget of fewer is spent on switching to a large part
+# The kernel that comes with the tool, and the programs that it has: kernel/core/programs.c. Those of the first core wait for the console's input.
+OWN_KERNEL = "sandbox-kernel.elf"
+PROGRAMS, FIRST_CORE_PROGRAMS = ("echo", "findprimes", "hog", "loop", "tlbwalk"), ("echo",)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,9 @@ class Vcpu:
     def share_ns(self, period_us: int) -> int:
         """An I/O VCPU's budget."""
         return period_us * 1000 * self.percent // 100
+
+    def budget_ns(self, period_us: int) -> int:
+        return self.share_ns(period_us) if self.is_io else self.budget_us * 1000
 
     @property
     def rate_hz(self) -> int:

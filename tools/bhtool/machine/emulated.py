@@ -40,6 +40,11 @@ def timing_for(platform: Platform, plan: Plan, exact: bool | None = None) -> Tim
     return Timing(platform.emulator.icount_shift, single_step=hard)
 
 
+def always_counts(platform: Platform) -> bool:
+    """Whether its emulated time is counted instructions, whatever is asked for."""
+    return platform.emulator.kind == "bochs"
+
+
 def requirement(platform: Platform) -> Requirement:
     """What the platform needs of this host, and whether it is there."""
     return EMULATORS[platform.emulator.kind].requirement(platform)
@@ -103,7 +108,7 @@ class Machine:
     @property
     def is_counted(self) -> bool:
         """Whether emulated time is counted instructions rather than the host's time."""
-        return self.platform.emulator.kind == "bochs" or self.timing.icount_shift is not None
+        return always_counts(self.platform) or self.timing.icount_shift is not None
 
     def guest_seconds(self) -> float:
         """Of its own time since it was switched on; asking changes nothing in it."""

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bhtool.bench.plot import draw, require_format
-from bhtool.bench.result import Result, comparison, table
+from bhtool.bench.result import Result, Row, comparison, spread, table
 from bhtool.documents.results import store
 from bhtool.errors import BulkheadError, Status
 from bhtool.jsonfile import document, write
@@ -16,6 +16,7 @@ from bhtool.machine.emulated import require_emulator, versions
 from bhtool.platforms import Platform, every, load, names
 from bhtool.provision.needs import versions_of
 from bhtool.terminal.screen import Screen
+from bhtool.text import counted
 from bhtool.verbs.options import Output
 
 BENCHES = {
@@ -92,6 +93,30 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
     return results, status if all(result.good for result in results) else max(status, Status.FAILED)
 
 
+def beside(result: Result, row: Row) -> str:
+    """What is known of a figure besides: the facts of its name, or the best peer's, of which the benchmark's module tells."""
+    peer_of = getattr(importlib.import_module(f"bhtool.bench.{result.bench}"), "peer_of", None)
+    return result.facts.get(row.name) or (str(peer_of(row.name)) if peer_of else "")
+
+
+def missed(results: list[Result]) -> list[str]:
+    """Each figure that misses its target, with what it is, the target, and what is known besides."""
+    found = [(result, row) for result in results for row in result.rows if row.met is False]
+    return [
+        f"{result.bench} on {result.platform} missed: {row.name}, {spread(row, row.unit)} {row.unit}"
+        f" ({'; '.join(text for text in (f'target: {row.target}', beside(result, row)) if text)})"
+        for result, row in found
+    ]
+
+
+def say_missed(results: list[Result], status: Status, screen: Screen) -> None:
+    lines = missed(results)
+    for line in lines:
+        screen.complain(line)
+    if lines:
+        screen.complain(f"{counted(len(lines), 'figure')} missed, so the status is {int(status)}")
+
+
 @click.command(epilog="  ".join(f"{name}: {what}." for name, what in BENCHES.items()))
 @click.argument("name", required=False, type=click.Choice(list(BENCHES)))
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
@@ -100,7 +125,10 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
 @click.option("--store", "keep", is_flag=True, help="Keep the figures in docs/results, with their commit, for `figures`.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw them: .svg, .png or .pdf.")
 def bench(name: str | None, platform_name: str | None, storm: bool, json_file: Path | None, keep: bool, plot_file: Path | None) -> Status:
-    """Measure interrupt paths, start-up and exits; without NAME everything."""
+    """Measure interrupt paths, start-up and exits; without NAME everything.
+
+    Figures with a target are judged. Those that miss it are named at the end, with the target and the best peer's figure where one is known, and the status is 1.
+    """
     if storm and name != "timer":
         raise click.UsageError("--storm goes with timer")
     if plot_file:
@@ -117,4 +145,5 @@ def bench(name: str | None, platform_name: str | None, storm: bool, json_file: P
     if plot_file and results:
         with screen.progress(f"drawing {plot_file}"):
             draw(results, plot_file, screen.report)
+    say_missed(results, status, screen)
     return status

@@ -14,6 +14,7 @@ from bhtool.config.assumptions import relied_on
 from bhtool.config.board import read_board
 from bhtool.config.firmware import require_kept
 from bhtool.config.plan import Diagnostic, Plan, ReachKind, SandboxPlan
+from bhtool.config.schedulability import admitted_text
 from bhtool.errors import Status
 from bhtool.image.build import is_built
 from bhtool.image.stages import judged_plan
@@ -104,8 +105,7 @@ def vcpu_table(plan: Plan) -> Table:
     asked = []
     for one in plan.sandboxes:
         for core in one.loads:
-            by = "the bound" if core.by_bound else "deadlines" if core.scheduler == "edf" else "response times"
-            asked.append(f"core {core.core}: {core.asked:.1%} asked, {core.allowed:.1%} always fit, admitted by {by}")
+            asked.append(f"core {core.core}: VCPUs ask for {admitted_text(core)}")
             for vcpu in core.vcpus:
                 response = "-" if vcpu.response_us is None else f"{'' if core.exact else 'at most '}{vcpu.response_us:,} us"
                 times = f"{vcpu.budget_us:,} us", f"{vcpu.period_us:,} us"

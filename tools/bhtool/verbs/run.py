@@ -14,7 +14,7 @@ from bhtool.image import disc
 from bhtool.image.stages import judged_plan, make_image, warnings_json
 from bhtool.jsonfile import write_json
 from bhtool.machine.attach import Attachment, require_foreground, require_input, require_sandbox
-from bhtool.machine.emulated import Machine, timing_for, versions
+from bhtool.machine.emulated import Machine, always_counts, timing_for, versions
 from bhtool.machine.goal import Goal, lacking
 from bhtool.machine.memory import Heartbeat
 from bhtool.machine.session import EndEvent, Session, Watch
@@ -127,7 +127,8 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
 
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
-    screen.report(f"attached to {name}; Ctrl-] leaves")
+    time = "" if session.machine.is_counted else "guest time follows this host; "
+    screen.report(f"attached to {name}; {time}Ctrl-] leaves")
     with screen.handed_over():
         Attachment(session, name).run(ATTACH_LIMIT, Show(screen, session).event)
     screen.say("")
@@ -139,6 +140,13 @@ def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
     if what == DEBIAN:
         return Disc(disc.debian(platform.programs_architecture, (), disc.DEFAULT, screen.report), forgets=True)
     return Disc(Path(what).absolute())
+
+
+def require_time_for_attach(clock: str, platform: Platform) -> None:
+    """Counted instructions would run ahead of who types wherever all cores sleep."""
+    if clock == "exact" and not always_counts(platform):
+        text = f"--attach makes guest time follow this host on {platform.name}, so it excludes --time exact; leave out one of them"
+        raise BulkheadError(text, Status.USAGE)
 
 
 @click.command()
@@ -154,7 +162,7 @@ def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
     "clock",
     type=click.Choice(["auto", "exact", "host"]),
     default="auto",
-    help="exact: count instructions; host: follow the host; auto: what is fast.",
+    help="exact: count instructions, not with --attach; host: follow the host, as --attach does; auto: what is fast.",
 )
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
 @click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
@@ -202,12 +210,13 @@ def run(
         raise BulkheadError(
             "--attach goes on until Ctrl-]; leave out --seconds, --until, --expect-parked and --expect-punctual", Status.USAGE
         )
+    platform = load(platform_name)
     if attach:
+        require_time_for_attach(clock, platform)
         require_foreground("--attach")
     screen = Screen()
     if log_file:
         screen.log = click.get_current_context().with_resource(Log(log_file))
-    platform = load(platform_name)
     cards, drives = networks_of(platform, networks, forwards, pcaps), discs_of(platform, disks)
     require_ports(cards)
     with screen.progress("preparing"):
