@@ -30,6 +30,7 @@ enum bh_trace_kind {
 	BH_TRACE_EXITS,       /* exits of this core so far, for the reason `who` (enum bh_exit_reason): a */
 	BH_TRACE_MSG_SEND,    /* a: a number that this message alone has in its sandbox */
 	BH_TRACE_MSG_RECEIVE, /* likewise */
+	BH_TRACE_CHANGED,     /* VCPU `who` has the budget `a` and the period `b` from now on */
 	BH_TRACE_KINDS,
 };
 
@@ -49,7 +50,7 @@ struct bh_trace_core {
 
 struct bh_trace_vcpu {
 	uint64_t name; /* address of its text */
-	uint64_t budget, period;
+	uint64_t budget, period; /* the latest */
 };
 
 struct bh_trace {

@@ -42,11 +42,11 @@ static bool loop_with(uint64_t period, struct program_run *run)
 	while (periodic_wait(&periodic) == THREAD_OK) {
 		uint64_t late = arch_counter() - (periodic.next - periodic.period);
 
-		if (period_of(run) != period)
-			return true;
 		if (late > run->late_max)
 			note(&run->late_max, late);
 		note(&run->missed, missed + periodic.missed);
+		if (period_of(run) != period)
+			return true;
 		work();
 		note(&run->rounds, run->rounds + 1);
 	}
@@ -73,7 +73,7 @@ static void hog(void *given)
 
 static bool is_prime(uint32_t number)
 {
-	for (uint32_t divisor = 2; divisor * divisor <= number; divisor++)
+	for (uint32_t divisor = 2; divisor <= number / divisor; divisor++)
 		if (number % divisor == 0)
 			return false;
 	return number > 1;

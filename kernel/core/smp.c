@@ -20,7 +20,7 @@
 #include "kernel/core/vcpus.h"
 
 enum { STACK_BYTES = 16384, TICK_NS = 1000000, PATIENCE_NS = 100000000 };
-enum state { OFF, STARTING, ON };
+enum state { OFF, BETWEEN, ON }; /* between: it comes or goes, and takes no orders */
 enum order { NONE, COMMAND, STOP };
 
 /* Written by the core itself, but for what the first core orders: `order` (the core clears it when it has carried it out), `word`. */
@@ -74,7 +74,8 @@ static _Noreturn void leave(struct core *self)
 	timer_cancel(&self->tick);
 	user_leave_core();
 	space_leave_core();
-	atomic_store_explicit(&self->order, NONE, memory_order_relaxed);
+	atomic_store_explicit(&self->state, BETWEEN, memory_order_relaxed);
+	atomic_store_explicit(&self->order, NONE, memory_order_release);
 	atomic_store_explicit(&self->state, OFF, memory_order_release);
 	cpu_stop_core();
 }
@@ -170,7 +171,7 @@ bool smp_start(unsigned slot)
 {
 	if (!is_another(slot) || !has_state(&cores[slot], OFF) || !take_stack(slot))
 		return false;
-	atomic_store_explicit(&cores[slot].state, STARTING, memory_order_relaxed);
+	atomic_store_explicit(&cores[slot].state, BETWEEN, memory_order_relaxed);
 	space_expect_core(slot);
 	if (cpu_start_core(slot, (void *)(uintptr_t)(stacks[slot] + STACK_BYTES), live))
 		return await(has_state, &cores[slot], ON);

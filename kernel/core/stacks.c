@@ -88,26 +88,34 @@ uintptr_t stacks_take_kept(void)
 
 /* ---- New ones --------------------------------------------------------------------------------------------------------- */
 
+static uintptr_t map_at(uint64_t place, uint64_t frames)
+{
+	uint64_t bottom = window + place * SLOT_BYTES + FRAME_BYTES;
+
+	if (place >= STACKS || space_map(&kernel_space, bottom, frames, THREAD_STACK_BYTES, SPACE_DATA) != SPACE_OK)
+		return 0;
+	return (uintptr_t)bottom + THREAD_STACK_BYTES;
+}
+
+/* Frames first: a place is not given back, unless no other core has taken one since. */
 static uintptr_t map_next(void)
 {
-	uint64_t frames, bottom, place;
+	uint64_t frames, place, next;
+	uintptr_t stack;
 
 	if (!window)
 		window = find_window();
-	if (!window)
-		return 0;
-	place = atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
-	if (place >= STACKS)
-		return 0;
-	frames = frames_take_run(THREAD_STACK_BYTES / FRAME_BYTES, 1, FRAME_STACK);
-	bottom = window + place * SLOT_BYTES + FRAME_BYTES;
+	frames = window ? frames_take_run(THREAD_STACK_BYTES / FRAME_BYTES, 1, FRAME_STACK) : 0;
 	if (!frames)
 		return 0;
-	if (space_map(&kernel_space, bottom, frames, THREAD_STACK_BYTES, SPACE_DATA) != SPACE_OK) {
+	place = atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
+	stack = map_at(place, frames);
+	if (!stack) {
+		next = place + 1;
+		atomic_compare_exchange_strong_explicit(&taken, &next, place, memory_order_relaxed, memory_order_relaxed);
 		frames_give(frames, THREAD_STACK_BYTES / FRAME_BYTES, FRAME_STACK);
-		return 0;
 	}
-	return (uintptr_t)bottom + THREAD_STACK_BYTES;
+	return stack;
 }
 
 uintptr_t stacks_take(void)

@@ -76,14 +76,52 @@ static bool leads_to(const struct thread *first, const struct thread *self)
 	return first == self;
 }
 
-/* The running thread stays ready, and has the other one run in its place until it stands behind nobody. */
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t first_key(const struct heap *waiting)
+{
+	return waiting->top ? waiting->top->key : UINT64_MAX;
+}
+
+static uint64_t first_key_of_port(const struct port *port)
+{
+	return port->client ? lesser(port->client->wait.key, first_key(&port->waiting)) : UINT64_MAX;
+}
+
+/* The least key of the thread and of all that stand behind it. */
+static uint64_t urgency(const struct thread *thread)
+{
+	uint64_t key = thread_key(thread);
+
+	for (const struct mutex *mutex = thread->held; mutex; mutex = mutex->next_held)
+		key = lesser(key, first_key(&mutex->waiting));
+	return thread->serves ? lesser(key, first_key_of_port(thread->serves)) : key;
+}
+
+/* Whoever it waits for, and so on, is waited for by somebody with this key. */
+static void hasten(struct thread *first, uint64_t key)
+{
+	for (; first->behind && key < first->wait.key; first = first->behind->thread)
+		if (first->waits_in)
+			heap_hasten(first->waits_in, &first->wait, key);
+		else
+			first->wait.key = key; /* whose call is served */
+}
+
+/* The running thread stays ready, and has the other one run in its place until it stands behind nobody. `waiting` NULL: it is served. */
 static void stand_behind(const struct thread_donee *donee, struct heap *waiting)
 {
 	struct thread *self = thread_running();
 
-	self->wait.key = thread_key(self);
-	heap_add(waiting, &self->wait);
+	self->wait.key = urgency(self);
+	self->waits_in = waiting;
+	if (waiting)
+		heap_add(waiting, &self->wait);
 	self->behind = donee;
+	hasten(donee->thread, self->wait.key);
 	thread_reschedule();
 }
 
@@ -92,8 +130,10 @@ static struct thread *take_first(struct heap *waiting)
 {
 	struct thread *first = thread_first_waiting(waiting);
 
-	if (first)
+	if (first) {
 		heap_remove(waiting, &first->wait);
+		first->waits_in = NULL;
+	}
 	return first;
 }
 
@@ -322,6 +362,8 @@ static enum thread_result call(struct port *port, struct thread *self)
 		return THREAD_E_INVALID;
 	if (server->fate != THREAD_ALIVE)
 		return THREAD_E_ENDED;
+	if (server->serves && server->serves != port)
+		return THREAD_E_INVALID;
 	if (leads_to(server, self))
 		return THREAD_E_DEADLOCK;
 	server->serves = port;
@@ -330,8 +372,7 @@ static enum thread_result call(struct port *port, struct thread *self)
 		stand_behind(&port->server, &port->waiting);
 	} else {
 		port->client = self;
-		self->behind = &port->server;
-		thread_reschedule();
+		stand_behind(&port->server, NULL);
 	}
 	return self->call_failed ? THREAD_E_ENDED : THREAD_OK;
 }
@@ -374,7 +415,7 @@ void *port_reply_and_receive(struct port *port)
 {
 	bool enabled = cpu_interrupts_disable();
 	const struct thread *self = thread_running();
-	void *message = self == port->server.thread && self->held == &sync_no_vcpu ? next_message(port) : NULL;
+	void *message = self->serves == port && self->held == &sync_no_vcpu ? next_message(port) : NULL;
 
 	cpu_interrupts_restore(enabled);
 	return message;
@@ -406,10 +447,12 @@ enum thread_result periodic_begin(struct periodic *periodic, uint64_t period)
 static void miss(struct timer_event *event, struct cpu_frame *frame)
 {
 	struct periodic *periodic = (struct periodic *)((char *)event - offsetof(struct periodic, deadline));
+	uint64_t late = arch_counter() - event->deadline;
 
+	thread_pays_for_interrupt(periodic->thread);
 	switch (periodic->policy) {
 	case PERIODIC_NOTIFY:
-		timer_add(event, event->deadline + periodic->period);
+		timer_add(event, event->deadline + (late / periodic->period + 1) * periodic->period);
 		periodic->notify(periodic);
 		break;
 	case PERIODIC_STOP:
@@ -434,6 +477,8 @@ static void move_deadline(struct periodic *periodic)
 static enum thread_result watch(struct thread *self, struct periodic *periodic, enum periodic_policy policy,
 				void (*notify)(struct periodic *periodic))
 {
+	if (!self->on || (policy == PERIODIC_NOTIFY && periodic->period < self->on->vcpu.order))
+		return THREAD_E_INVALID;
 	if (self->watched && self->watched != periodic)
 		return THREAD_E_FULL;
 	if (self->watched)

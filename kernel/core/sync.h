@@ -106,7 +106,7 @@ void *port_reply_and_receive(struct port *port);
 /* What happens when a thread has not come to periodic_wait when its period ends: it is counted, and ... */
 enum periodic_policy {
 	PERIODIC_COUNT,   /* no more */
-	PERIODIC_NOTIFY,  /* missed() is called, H, at the end of each such period */
+	PERIODIC_NOTIFY,  /* notify() is called, H, at the end of each such period, once for those that end before it can be */
 	PERIODIC_STOP,    /* the thread is stopped (thread_end.h) */
 	PERIODIC_RESTART, /* its function begins again */
 };
@@ -126,8 +126,9 @@ struct periodic {
 enum thread_result periodic_begin(struct periodic *periodic, uint64_t period);
 /*
  * From now on a timer watches the caller's deadlines, the ends of its periods, whatever it does. `notify` is for PERIODIC_NOTIFY. One
- * `periodic` of a thread can be watched. Returns THREAD_OK, _E_INVALID if that did not begin, the policy is none, or there is nobody to
- * notify, or _E_FULL if another one of the caller's is. T
+ * `periodic` of a thread can be watched. Returns THREAD_OK, _E_INVALID if that did not begin, the policy is none, there is nobody to
+ * notify, it has no VCPU, which pays for these interrupts, or
+ * periods to notify of are shorter than that VCPU's, or _E_FULL if another one of the caller's is. T
  */
 enum thread_result periodic_watch(struct periodic *periodic, enum periodic_policy policy, void (*notify)(struct periodic *periodic));
 /*
@@ -151,5 +152,10 @@ static inline bool mutex_is_held_by(const struct thread *thread)
 void mutex_abandon_all(struct thread *thread);
 /* Every call that the port has returns THREAD_E_ENDED. */
 void port_fail_all(struct port *port);
+/* Whether the VCPU can pay for interrupts that come as often as this one's: with each of its periods or less often. */
+static inline bool periodic_is_paid_by(const struct periodic *periodic, const struct thread_vcpu *on)
+{
+	return periodic->policy != PERIODIC_NOTIFY || periodic->period >= on->vcpu.order;
+}
 /* Nobody's deadlines are watched any more. */
 void periodic_unwatch(struct periodic *periodic);

@@ -173,13 +173,30 @@ void thread_yield(void)
 
 /* ---- Interrupts ----------------------------------------------------------------------------------------------------- */
 
+/* Whoever another timer of the same interrupt was for has paid up to now. */
+static __attribute__((cold, noinline)) void settle(struct thread_core *core)
+{
+	uint64_t now = arch_counter();
+
+	if (!sched_is_spent(&core->sched, core->entered))
+		trace_except(&core->sched, core->entered, now, core->cause);
+	core->entered = now;
+}
+
+static void pay(struct thread_core *core, struct vcpu *vcpu)
+{
+	if (core->cause && core->cause != vcpu)
+		settle(core);
+	core->cause = vcpu;
+}
+
 void thread_time_is_up(void)
 {
 	struct thread_core *core = this_core();
 
 	core->decide = true;
 	if (core->slice.pays)
-		core->cause = core->slice.pays;
+		pay(core, core->slice.pays);
 }
 
 void thread_enter_interrupt(void)
@@ -189,6 +206,11 @@ void thread_enter_interrupt(void)
 	core->in_interrupt = true;
 	core->entered = arch_counter();
 	core->cause = NULL;
+}
+
+void thread_pays_for_interrupt(const struct thread *thread)
+{
+	pay(this_core(), &thread->on->vcpu);
 }
 
 /*
@@ -220,9 +242,10 @@ void thread_leave_interrupt(void)
 uint64_t thread_key(const struct thread *thread)
 {
 	const struct vcpu *vcpu = thread->on ? &thread->on->vcpu : NULL;
-	uint64_t period = !vcpu ? 0 : vcpu->kind == VCPU_MAIN ? vcpu->main.period : vcpu->io.period;
 
-	return period * THREAD_LEVELS + thread->level;
+	if (!vcpu)
+		return UINT64_MAX;
+	return (vcpu->kind == VCPU_MAIN ? vcpu->main.period : vcpu->io.period) * THREAD_LEVELS + thread->level;
 }
 
 void thread_wake(struct thread *thread)
@@ -242,7 +265,7 @@ static void time_out(struct timer_event *event, struct cpu_frame *frame)
 	struct thread *thread = (struct thread *)((char *)event - offsetof(struct thread, timeout));
 
 	thread->timed_out = true;
-	this_core()->cause = &thread->on->vcpu;
+	pay(this_core(), &thread->on->vcpu);
 	thread_wake(thread);
 }
 
@@ -523,7 +546,8 @@ void thread_put_on(struct thread *thread, struct thread_vcpu *on)
 	struct thread_core *core = this_core();
 
 	thread->on = on;
-	core->cause = &on->vcpu;
+	if (core->in_interrupt)
+		pay(core, &on->vcpu);
 	if (thread->ready)
 		make_ready(core, thread);
 }

@@ -176,7 +176,13 @@ void thread_reschedule(void);
 /* The main program is to look what there is to do. Interrupts disabled. T, H */
 void thread_wake_main(void);
 
-/* By this the running thread orders itself among others that wait: the shortest period, then the lowest level first. */
+/* The interrupt that is being served was for this thread, whose VCPU owes it. H */
+void thread_pays_for_interrupt(const struct thread *thread);
+
+/*
+ * By this threads are ordered among others that wait: the shortest period of their VCPUs, then the lowest level first. One without a VCPU
+ * comes last.
+ */
 uint64_t thread_key(const struct thread *thread);
 
 /* ---- From the interrupt entry ---------------------------------------------------------------------------------------- */

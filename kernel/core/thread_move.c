@@ -27,6 +27,8 @@ static enum thread_result judge(const struct thread *thread, const struct thread
 {
 	if (!on || !thread_begun() || thread_in_handler() || !thread_is_made(thread) || !thread->on)
 		return THREAD_E_INVALID;
+	if (thread->watched && !periodic_is_paid_by(thread->watched, on))
+		return THREAD_E_INVALID;
 	switch (thread_state(thread)) {
 	case THREAD_HAS_ENDED:
 	case THREAD_IS_STOPPED:

@@ -21,7 +21,7 @@
  * leaves. If the VCPU is its own, does nothing. To another core another thread is on its way when this returns; the caller is there.
  * Returns THREAD_OK, or, and then nothing has changed:
  *   THREAD_E_INVALID  `on` is NULL, or the thread is the main program, the idle thread, has no VCPU, or is of another core or on its way
- *                     to one; or a handler asks
+ *                     to one, or is told of missed periods that are shorter than that VCPU's (periodic_watch); or a handler asks
  *   THREAD_E_ENDED    it has ended
  *   THREAD_E_BOUND    it holds a mutex, its port has been called, it waits for anything but a time, or it would leave a core to which it
  *                     gives something back at its end (thread_at_end)

@@ -50,7 +50,7 @@ static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uin
 	on->vcpu.owed = before.owed;
 	on->vcpu.given = before.given;
 	on->vcpu.background = before.background;
-	on->row = trace_vcpu(on->name, budget, period);
+	trace_change_vcpu(on->row, budget, period);
 	return result;
 }
 

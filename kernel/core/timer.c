@@ -78,7 +78,7 @@ void timer_cancel(struct timer_event *event)
 	cpu_interrupts_restore(enabled);
 }
 
-/* Fires what was due when the interrupt came; an event that is late again waits for the next interrupt. */
+/* Fires all that was due when the interrupt came. An event that its handler adds for a time that has passed by then fires once more. */
 static void expire(struct cpu_frame *frame)
 {
 	struct queue *queue = this_queue();

@@ -73,6 +73,15 @@ uint32_t trace_vcpu(const char *name, uint64_t budget, uint64_t period)
 	return row;
 }
 
+void trace_change_vcpu(uint32_t row, uint64_t budget, uint64_t period)
+{
+	if (!row)
+		return;
+	trace_state.vcpu[row].budget = budget;
+	trace_state.vcpu[row].period = period;
+	trace_note(BH_TRACE_CHANGED, row, budget, period);
+}
+
 void trace_give_ring(unsigned slot, void *memory, uint64_t bytes)
 {
 	struct bh_trace_core *core = &trace_state.core[slot];

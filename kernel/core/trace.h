@@ -47,6 +47,9 @@ TRACE_COLD void trace_write_irq_end(uint32_t number);
  */
 uint32_t trace_vcpu(const char *name, uint64_t budget, uint64_t period);
 
+/* The VCPU of this row, 0: of none, has other parameters from now on. Requires: interrupts disabled. */
+void trace_change_vcpu(uint32_t row, uint64_t budget, uint64_t period);
+
 /* Gives core `slot` its ring, of as many records as fit: a power of two. Requires: it has none; `bytes` are two records or more. */
 void trace_give_ring(unsigned slot, void *memory, uint64_t bytes);
 /* Switches tracing of all cores that have a ring on or off. Rings stay, with what they hold. */

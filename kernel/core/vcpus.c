@@ -68,6 +68,19 @@ static uint64_t us(uint64_t ticks)
 	return (clock_to_ns(ticks) + NS_PER_US / 2) / NS_PER_US;
 }
 
+/* The most that are not more than so many ticks: who asks for them has them. */
+static uint64_t us_within(uint64_t ticks)
+{
+	uint64_t most = us(ticks);
+
+	return clock_from_us(most) > ticks ? most - 1 : most;
+}
+
+static uint64_t us_or_more(uint64_t ticks)
+{
+	return (clock_to_ns(ticks) + NS_PER_US - 1) / NS_PER_US;
+}
+
 /* By deadline it is nobody's fault alone, and where it is not the sum there is a time that shows it. */
 static void say_late(const struct admit_request *asked, const struct admit_refusal *refusal)
 {
@@ -76,10 +89,11 @@ static void say_late(const struct admit_request *asked, const struct admit_refus
 	if (!thread_is_by_deadline())
 		console_say(
 			"vcpu %s: refused: %ju ppm asked, %ju always fit; %s has its budget after %ju us or more, and a period of %ju us",
-			asked->name, report->asked_ppm, report->allowed_ppm, refusal->who, us(report->response), us(report->deadline));
+			asked->name, report->asked_ppm, report->allowed_ppm, refusal->who, us_or_more(report->response),
+			us(report->deadline));
 	else if (report->response > report->deadline)
 		console_say("vcpu %s: refused: %ju ppm asked of %ju; by %ju us there is work for %ju us", asked->name, report->asked_ppm,
-			    report->allowed_ppm, us(report->deadline), us(report->response));
+			    report->allowed_ppm, us(report->deadline), us_or_more(report->response));
 	else
 		console_say("vcpu %s: refused: %ju ppm asked of %ju", asked->name, report->asked_ppm, report->allowed_ppm);
 }
@@ -88,7 +102,7 @@ void vcpus_say_refused(const struct admit_request *asked, const struct admit_ref
 {
 	say_late(asked, refusal);
 	if (asked->kind == VCPU_MAIN)
-		console_say("vcpu %s: %ju us would fit", asked->name, us(refusal->fits));
+		console_say("vcpu %s: %ju us would fit", asked->name, us_within(refusal->fits));
 	else
 		console_say("vcpu %s: %ju percent would fit", asked->name, refusal->fits);
 }

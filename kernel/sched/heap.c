@@ -51,12 +51,17 @@ static struct heap_node *merge(struct heap_node *a, struct heap_node *b)
 	return top;
 }
 
-void heap_add(struct heap *heap, struct heap_node *node)
+static void insert(struct heap *heap, struct heap_node *node)
 {
 	node->left = node->right = node->up = NULL;
 	node->depth = 1;
-	node->number = heap->added++;
 	heap->top = heap->top ? merge(heap->top, node) : node;
+}
+
+void heap_add(struct heap *heap, struct heap_node *node)
+{
+	node->number = heap->added++;
+	insert(heap, node);
 }
 
 void heap_remove(struct heap *heap, struct heap_node *node)
@@ -79,4 +84,11 @@ void heap_remove(struct heap *heap, struct heap_node *node)
 		up->right = rest;
 	while (up && lean(up))
 		up = up->up;
+}
+
+void heap_hasten(struct heap *heap, struct heap_node *node, uint64_t key)
+{
+	heap_remove(heap, node);
+	node->key = key;
+	insert(heap, node);
 }

@@ -25,5 +25,8 @@ struct heap {
 /* Requires: the node is in no heap. */
 void heap_add(struct heap *heap, struct heap_node *node);
 
+/* Gives a node of this heap a lower key. Among equal ones it comes when it was added. */
+void heap_hasten(struct heap *heap, struct heap_node *node, uint64_t key);
+
 /* Removes a node of this heap. */
 void heap_remove(struct heap *heap, struct heap_node *node);

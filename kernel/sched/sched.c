@@ -127,20 +127,37 @@ static void set_deadline(struct vcpu *vcpu)
 	vcpu->turn.deadline = sporadic_next(&vcpu->main) + vcpu->main.period;
 }
 
-/* What is left of a replenishment keeps its deadline. Returns whether the VCPU has nothing more at present. */
+/* What is left of a replenishment keeps its deadline. Returns true if none is left of it, or it may be used later than now. */
 static bool charge_main(struct vcpu *vcpu, uint64_t used, uint64_t now)
 {
-	uint64_t rest = sporadic_next(&vcpu->main) + used;
+	bool none = used >= sporadic_left(&vcpu->main);
 
 	sporadic_charge(&vcpu->main, used);
-	if (sporadic_next(&vcpu->main) != rest)
+	if (none)
 		set_deadline(vcpu);
-	else if (rest <= now)
-		return false;
+	return none || sporadic_next(&vcpu->main) > now;
+}
+
+/* What it owes, once. */
+static uint64_t debt_of(struct vcpu *vcpu)
+{
+	uint64_t owed = vcpu->owed;
+
+	vcpu->owed = 0;
+	return owed;
+}
+
+/* Returns true if the VCPU may now run from another time on, or by another deadline. */
+static bool take(struct vcpu *vcpu, uint64_t used, uint64_t now)
+{
+	vcpu->given += used;
+	if (vcpu->kind == VCPU_MAIN)
+		return charge_main(vcpu, used, now);
+	pibs_charge(&vcpu->io, used);
 	return true;
 }
 
-/* Returns whether the turn of who is charged has changed: he who may run now, and could before, may stand where he stood. */
+/* Charges the one that runs. Returns true if its place among the others has to be looked for anew. */
 static bool charge(struct sched *core, uint64_t now)
 {
 	struct vcpu *vcpu = core->running;
@@ -153,13 +170,7 @@ static bool charge(struct sched *core, uint64_t now)
 		vcpu->background += used;
 		return false;
 	}
-	used += vcpu->owed;
-	vcpu->owed = 0;
-	vcpu->given += used;
-	if (vcpu->kind == VCPU_MAIN)
-		return charge_main(vcpu, used, now);
-	pibs_charge(&vcpu->io, used);
-	return true;
+	return take(vcpu, used + debt_of(vcpu), now);
 }
 
 static void wake_main(struct vcpu *vcpu, uint64_t now)
@@ -197,17 +208,27 @@ void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now)
 
 /* ---- Until when ---------------------------------------------------------------------------------------------------- */
 
+/* When the one that runs with budget has none left. */
+static uint64_t end_of_budget(const struct sched *core)
+{
+	uint64_t left = left_of(core->running), owed = core->running->owed;
+
+	return core->since + (owed < left ? left - owed : 0);
+}
+
 static void set_until(struct sched *core)
 {
 	core->until = core->next;
-	if (core->foreground && core->since + left_of(core->running) < core->next)
-		core->until = core->since + left_of(core->running);
+	if (core->foreground && end_of_budget(core) < core->next)
+		core->until = end_of_budget(core);
 }
 
 void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes)
 {
 	uint64_t ticks = to - (from > core->since ? from : core->since);
 
+	if (owes && owes == core->running && core->foreground)
+		return;
 	core->since += ticks;
 	if (owes)
 		owes->owed += ticks;
@@ -216,7 +237,7 @@ void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *o
 
 bool sched_is_spent(const struct sched *core, uint64_t now)
 {
-	return core->foreground && (next_of(core->running) > now || core->since + left_of(core->running) <= now);
+	return core->foreground && (next_of(core->running) > now || end_of_budget(core) <= now);
 }
 
 /* ---- Decision ----------------------------------------------------------------------------------------------------- */
@@ -236,13 +257,31 @@ static struct vcpu *first_by_deadline(struct sched *core, uint64_t now)
 	return turn ? (struct vcpu *)((char *)turn - offsetof(struct vcpu, turn)) : NULL;
 }
 
+static struct vcpu *first_with_budget(struct sched *core, uint64_t now)
+{
+	return core->by_deadline ? first_by_deadline(core, now) : first_by_rank(core, now);
+}
+
+/* Who owes all that it has left pays, and does not run. Each debt is paid once. */
+static __attribute__((cold, noinline)) struct vcpu *first_that_can_pay(struct sched *core, struct vcpu *first, uint64_t now)
+{
+	while (first && first->owed >= left_of(first)) {
+		take(first, debt_of(first), now);
+		update(core, first);
+		first = first_with_budget(core, now);
+	}
+	return first;
+}
+
 struct vcpu *sched_decide(struct sched *core, uint64_t now)
 {
 	struct vcpu *first;
 
 	if (charge(core, now))
 		update(core, core->running);
-	first = core->by_deadline ? first_by_deadline(core, now) : first_by_rank(core, now);
+	first = first_with_budget(core, now);
+	if (first && first->owed)
+		first = first_that_can_pay(core, first, now);
 	core->foreground = first;
 	if (!first && core->backgrounds.filled)
 		first = core->by_rank[bits_first(&core->backgrounds)];

@@ -38,7 +38,7 @@ struct vcpu {
 		struct pibs io;
 	};
 	struct turn turn;    /* by deadline */
-	uint64_t owed;       /* ticks that it caused while another ran, and that are charged with its next ones */
+	uint64_t owed;       /* ticks that it caused while it did not run with budget, and that are charged with its next ones */
 	uint64_t given;      /* ticks that it was charged, with budget */
 	uint64_t background; /* and without */
 };
@@ -99,8 +99,9 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now);
 
 /*
- * [from, to) was not the running VCPU's: an interrupt was served. Whose it was, if anybody's, owes it (NULL: nobody's). What has been
- * charged of it stays charged. Moves core->until. Requires: `to` is now.
+ * [from, to) was not the running VCPU's: an interrupt was served. Whose it was, if anybody's, owes it (NULL: nobody's); if it was for the
+ * one that runs with budget it is charged as its other time. What has been charged of it stays charged. Moves core->until. Requires: `to`
+ * is now.
  */
 void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes);
 

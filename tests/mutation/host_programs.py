@@ -20,6 +20,7 @@ from tests.mutation.rows_run import COMMANDS, INTERRUPTS, RUN
 from tests.mutation.rows_sched import SCHED_PARTS, SCHED_PROGRAMS
 from tests.mutation.rows_shell import LINE_EDIT, SHELL_PARTS, SHELL_PROGRAMS
 from tests.mutation.rows_smmuv3 import BACKENDS_ARM, IOMMU_START, SMMU, SMMU_START
+from tests.mutation.rows_smp import SMP_PARTS, SMP_PROGRAMS
 from tests.mutation.rows_space import PARTITION, PCI_START, ROOTS_ARM, SNAPSHOT, SPACE_ARM, SPACE_X86
 from tests.mutation.rows_start import ARM_DISARM, DISARM, DISARM_LOOP, LPIS
 from tests.mutation.rows_sync import SYNC_PARTS, SYNC_PROGRAMS
@@ -148,8 +149,8 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "command_test": [COMMANDS, LINE_EDIT, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
-PROGRAMS |= KERNEL_PROGRAMS | SCHED_PROGRAMS | SYNC_PROGRAMS | EDGE_PROGRAMS | SHELL_PROGRAMS
-PARTS |= KERNEL_PARTS | SCHED_PARTS | SYNC_PARTS | EDGE_PARTS | SHELL_PARTS
+PROGRAMS |= KERNEL_PROGRAMS | SCHED_PROGRAMS | SYNC_PROGRAMS | EDGE_PROGRAMS | SHELL_PROGRAMS | SMP_PROGRAMS
+PARTS |= KERNEL_PARTS | SCHED_PARTS | SYNC_PARTS | EDGE_PARTS | SHELL_PARTS | SMP_PARTS
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",

@@ -58,6 +58,7 @@ from tests.mutation.rows_sched import SCHEDULER
 from tests.mutation.rows_shell import SHELL
 from tests.mutation.rows_slice import SLICES
 from tests.mutation.rows_smmuv3 import SMMUV3
+from tests.mutation.rows_smp import CORES_AND_PROGRAMS
 from tests.mutation.rows_space import PARTITION, SPACE_MUTATIONS
 from tests.mutation.rows_start import START
 from tests.mutation.rows_sync import SYNCHRONIZATION
@@ -90,6 +91,7 @@ MUTATIONS = [
     *SLICES,
     *ADMISSIONS_AND_TRACES,
     *SHELL,
+    *CORES_AND_PROGRAMS,
     *MEMORY,
     # What start-up writes for a sandbox.
     Mutation(

@@ -126,7 +126,7 @@ static void test_others(void)
 
 /* ---- To another core ---------------------------------------------------------------------------------------------------- */
 
-static struct thread_vcpu far, far_low;
+static struct thread_vcpu far, far_low, far_quick;
 static void (*far_away)(void); /* what the other core's main program does when it has VCPUs */
 
 static void make_far(void)
@@ -134,6 +134,7 @@ static void make_far(void)
 	CHECK_EQ(thread_begin(), THREAD_OK);
 	CHECK_EQ(thread_make_vcpu(&far, "far", 50, 100), THREAD_OK);
 	CHECK_EQ(thread_make_vcpu(&far_low, "far low", 500, 1000), THREAD_OK);
+	CHECK_EQ(thread_make_vcpu(&far_quick, "far quick", 4, 4), THREAD_OK);
 	CHECK(far.core == 1 && high.core == 0);
 	fake_go_to_core(0, NULL);
 	far_away();
@@ -294,7 +295,9 @@ static void beat_far(void)
 {
 	CHECK_EQ(periodic_begin(&beat, 4), THREAD_OK);
 	CHECK_EQ(periodic_watch(&beat, PERIODIC_NOTIFY, miss), THREAD_OK);
-	move(self(), &far);
+	CHECK_EQ(thread_move(self(), &low), THREAD_E_INVALID); /* whose period is longer */
+	CHECK_EQ(thread_move(self(), &far), THREAD_E_INVALID);
+	move(self(), &far_quick);
 	work(9);
 	CHECK_EQ(missed, 2);
 	CHECK_EQ(missed_on, 1);
@@ -311,7 +314,9 @@ static void go(void)
 static void test_watched(void)
 {
 	missed = 0;
-	scene_of_two("deadlines go along", nothing);
+	scene_begin("deadlines go along", scene_two(4, 4));
+	far_away = nothing;
+	scene_prepare(prepare_far);
 	scene_actor('a', &high, 1, 0, beat_far);
 	scene_actor('b', &low, 0, 0, go);
 	scene_play(20);

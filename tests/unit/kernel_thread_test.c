@@ -247,7 +247,7 @@ static void test_interrupts(void)
 
 /*
  * Interrupts take 2 ticks. That of its own start 'h' owes; the next is nobody's. The third comes when the budget would have ended: it is
- * early by the second, and has what is owed charged.
+ * early by the second. So is none after that. What it owes ends the budget sooner, and the end of it is charged, too.
  */
 static void test_excepted(void)
 {
@@ -256,7 +256,7 @@ static void test_excepted(void)
 	scene_actor('h', &high, 0, 0, work_always);
 	fake_core.after = 1;
 	fake_core.before = 1;
-	scene_expect("^^^^hh^^............^^hhhh^^..."); /* replenished a period after the interrupt began */
+	scene_expect("^^^^^^hh^^............^^hh^^..."); /* replenished a period after the interrupt began */
 	CHECK_EQ(high.vcpu.given, 10);                   /* the last interrupt, too */
 	CHECK_EQ(high.vcpu.owed, 0);
 }

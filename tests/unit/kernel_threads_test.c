@@ -21,8 +21,7 @@ enum { ROUNDS = 400, TICKS = 1000, START = 100, SORT = 3 /* of each sort of thin
 
 static struct model_object semaphores[SORT], mutexes[SORT], queues[SORT], events[SORT], ports[SORT];
 static struct model_vcpu *charged;
-static bool with_budget, spent, in_interrupt;
-static uint64_t entered_at;
+static bool with_budget, in_interrupt;
 static struct { /* how often it was seen */
 	uint64_t waits, timeouts, deadlocks, holds, donated, calls, preempted, moves, bound;
 } seen;
@@ -80,14 +79,10 @@ static const struct sched *scheduler(void)
 static void interrupt_begins(void)
 {
 	const struct sched *core = scheduler();
-	struct vcpu *vcpu = core->running;
 
-	entered_at = fake_core.now;
 	in_interrupt = true;
-	charged = (struct model_vcpu *)vcpu;
-	model.cause = NULL;
-	spent = vcpu && core->foreground &&
-		(sporadic_next(&vcpu->main) > entered_at || model_uncharged(charged) >= sporadic_left(&vcpu->main));
+	charged = (struct model_vcpu *)core->running;
+	model_enter(charged, charged && core->foreground, fake_core.now);
 }
 
 static void timer_comes(void)
@@ -97,16 +92,8 @@ static void timer_comes(void)
 
 static void interrupt_ends(void)
 {
-	uint64_t ticks = fake_core.now - entered_at;
-
 	in_interrupt = false;
-	if (spent) {
-		charged->ticks += ticks;
-		return;
-	}
-	model.excepted += ticks;
-	if (model.cause)
-		model.cause->owed += ticks;
+	model_leave(fake_core.now);
 }
 
 static void device_comes(void)
@@ -422,7 +409,7 @@ static void play(void)
 	trace_give_ring(0, records, sizeof(records));
 	trace_switch(below(4) == 0, HZ);
 	fake_run(main_program, START + TICKS);
-	sum = model.idle + model.excepted + (in_interrupt ? fake_core.now - entered_at : 0);
+	sum = model.idle + model.excepted + (in_interrupt ? fake_core.now - model.entered : 0);
 	for (const struct model_vcpu *on = model.vcpus; on < model.vcpus + model.vcpu_count; on++)
 		sum += on->ticks + on->background;
 	CHECK_EQ(sum, TICKS);

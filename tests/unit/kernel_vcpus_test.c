@@ -301,6 +301,15 @@ static void check_load(void)
 	expect(0, "vcpu hungry: refused: 1100021 ppm asked, 828427 always fit; main has its budget after 110002 us or more, and a period "
 		  "of 100000 us");
 	expect(1, "vcpu hungry: 39999 us would fit");
+	refusing.fits = 39999 * TICKS / 1000 - 1; /* not what is nearest, which does not fit */
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 2);
+	expect(1, "vcpu hungry: 39998 us would fit");
+	refusing.report.response++;
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 2);
+	CHECK(strstr(said[0], "after 110003 us or more"));
+	refusing.report.response--;
 	refusing.fits = 79;
 	add_io("serial", 0);
 	start(0, 2);

@@ -10,9 +10,15 @@ struct model model;
 
 /* ---- Waiting ------------------------------------------------------------------------------------------------------- */
 
+/* Of the thread itself, or of the most urgent one that stands behind it. */
 static uint64_t key(const struct model_thread *thread)
 {
-	return thread->on ? thread->on->vcpu.vcpu.main.period * THREAD_LEVELS + thread->level : thread->level;
+	uint64_t least = thread->on ? thread->on->vcpu.vcpu.main.period * THREAD_LEVELS + thread->level : UINT64_MAX;
+
+	for (const struct model_thread *one = model.threads; one < model.threads + model.thread_count; one++)
+		if (one->behind && one->behind->owner == thread && key(one) < least)
+			least = key(one);
+	return least;
 }
 
 static bool is_before(const struct model_thread *one, const struct model_thread *other)
@@ -242,9 +248,51 @@ static struct model_thread *first_due(uint64_t now)
 	return first;
 }
 
+static struct model_vcpu *interrupted;
+static bool had_budget;
+
+/* What it has is used up, and what it owes: it ran into the end of its budget, and pays for all that comes of that. */
+static bool is_spent(void)
+{
+	const struct vcpu *vcpu = interrupted ? &interrupted->vcpu.vcpu : NULL;
+
+	return had_budget &&
+	       (sporadic_next(&vcpu->main) > model.entered || model_uncharged(interrupted) + vcpu->owed >= sporadic_left(&vcpu->main));
+}
+
+static void pay(uint64_t now)
+{
+	uint64_t ticks = now - model.entered;
+	bool own = is_spent() || (had_budget && model.cause == interrupted);
+
+	model.entered = now;
+	if (own) {
+		interrupted->ticks += ticks;
+		return;
+	}
+	model.excepted += ticks;
+	if (model.cause)
+		model.cause->owed += ticks;
+}
+
+void model_enter(struct model_vcpu *runs, bool foreground, uint64_t now)
+{
+	interrupted = runs;
+	had_budget = foreground;
+	model.entered = now;
+	model.cause = NULL;
+}
+
+void model_leave(uint64_t now)
+{
+	pay(now);
+}
+
 void model_expire(uint64_t now)
 {
 	for (struct model_thread *one = first_due(now); one; one = first_due(now)) {
+		if (model.cause && model.cause != one->on)
+			pay(now);
 		model.cause = one->on;
 		wake(one, one->waits_in ? THREAD_E_TIMEOUT : THREAD_OK);
 	}
@@ -285,13 +333,13 @@ uint64_t model_uncharged(const struct model_vcpu *on)
 	return on->ticks + on->owed - on->vcpu.vcpu.given - on->vcpu.vcpu.owed;
 }
 
-/* What it owes is charged by the next decision. */
+/* Who owes all that it has pays, and does not run. */
 static bool has_budget(const struct model_vcpu *on, uint64_t now)
 {
 	struct sporadic budget = on->vcpu.vcpu.main;
-	uint64_t used = model_uncharged(on);
+	uint64_t used = model_uncharged(on) + on->vcpu.vcpu.owed;
 
-	if (used)
+	if (used >= sporadic_left(&budget))
 		sporadic_charge(&budget, used);
 	return sporadic_next(&budget) <= now;
 }

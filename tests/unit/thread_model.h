@@ -59,7 +59,8 @@ extern struct model {
 	struct model_thread threads[MODEL_THREADS];
 	unsigned vcpu_count, thread_count;
 	uint64_t turns, asks, timers;
-	struct model_vcpu *cause; /* whose timeout the interrupt was for */
+	struct model_vcpu *cause; /* whose timeout the interrupt was for, of several the last one's */
+	uint64_t entered;         /* when that began, or the one before had been paid for */
 	uint64_t idle, excepted;
 } model;
 
@@ -79,7 +80,11 @@ void model_sleep(struct model_thread *self, uint64_t at, uint64_t now);
 void model_yield(struct model_vcpu *on);
 enum thread_result model_move(struct model_thread *thread, struct model_vcpu *on);
 
-/* The timer's interrupt has come. */
+/* An interrupt has come that took the processor from `runs`, NULL: from nobody; with budget or not. */
+void model_enter(struct model_vcpu *runs, bool foreground, uint64_t now);
+/* It ends. */
+void model_leave(uint64_t now);
+/* It is the timer's. */
 void model_expire(uint64_t now);
 
 /* Who runs: NULL, nobody. *on: on whose budget; *foreground: with budget. */

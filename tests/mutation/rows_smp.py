@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in how the sandbox kernel starts and orders its other cores, in its compiled-in programs, and in VCPUs that are changed."""
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.rows_sync import CORE, VCPU
+
+SMP, CARRIED, END = (f"kernel/core/{name}.c" for name in ("smp", "programs", "thread_end"))
+SCENE = "tests/unit/thread_scene.c"
+SMP_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in ("smp", "programs", "change")}
+SMP_PARTS = {
+    "kernel_smp_test": [SMP, "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
+    "kernel_programs_test": [CARRIED, "kernel/core/text.c", *CORE, SCENE],
+    "kernel_change_test": [*CORE, SCENE],
+}
+
+
+def core(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"other cores: {what}", SMP, old, new, "kernel_smp_test")
+
+
+def program(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"programs: {what}", CARRIED, old, new, "kernel_programs_test")
+
+
+def change(what: str, old: str, new: str = "", file: str = VCPU) -> Mutation:
+    return Mutation(f"changed VCPUs: {what}", file, old, new, "kernel_change_test")
+
+
+STARTED = (
+    core("more than there can be", "info->core_count < BH_MAX_SANDBOX_CORES ? info->core_count : BH_MAX_SANDBOX_CORES", "info->core_count"),
+    core("the first is off", "atomic_store_explicit(&cores[0].state, ON, memory_order_relaxed); if", "if"),
+    core("one core alone attaches its interrupt", "if (smp_count() < 2) return;"),
+    core("nobody is told of one that does not start", 'console_say("core %ju did not start", (uint64_t)slot);', ";"),
+    core("the first is another", "return slot && slot < smp_count();", "return slot < smp_count();"),
+    core("there is one more", "return slot && slot < smp_count();", "return slot && slot <= smp_count();"),
+    core("one that is on is started", "|| !has_state(&cores[slot], OFF)"),
+    core("without a stack", "|| !take_stack(slot)) return", "|| (take_stack(slot), false)) return"),
+    core("each start takes a stack", "if (!stacks[slot]) stacks[slot] =", "stacks[slot] ="),
+    core("the stack's other end", "(stacks[slot] + STACK_BYTES)", "stacks[slot]"),
+    core("no space expects it", "space_expect_core(slot);"),
+    core(
+        "one that the machine did not start never starts",
+        "atomic_store_explicit(&cores[slot].state, OFF, memory_order_relaxed); return false;",
+        "return false;",
+    ),
+    core("one that is started is on at once", "return await(has_state, &cores[slot], ON);", "return true;"),
+    core("it makes no VCPUs", "vcpus_start();"),
+)
+
+ASKED = (
+    core("what the tool says of patience is not read", "clock_from_ns(told ? told : ns)", "clock_from_ns(ns)"),
+    core("patience without end", "if (arch_counter() - start > patience) return false; else arch_relax();", "arch_relax();"),
+    core("an interrupt is not waited for", "return await(has_ipis, &cores[slot], ipis + 1);", "return true;"),
+    core("the interrupt before is waited for", "ipis + 1);", "ipis);"),
+    core("one that is off is interrupted", "if (!is_another(slot) || !is_on(slot)) return false;", "if (!is_another(slot)) return false;"),
+    core("interrupts are not counted", "atomic_fetch_add_explicit(&cores[cpu_slot()].ipis, 1, memory_order_release);"),
+    core("the first one's interrupts are another's", "&cores[cpu_slot()].ipis, 1", "&cores[1].ipis, 1"),
+    core("threads that come are left", "thread_take_in();"),
+    core("ticks are not counted", "atomic_fetch_add_explicit(&cores[cpu_slot()].ticks, 1, memory_order_relaxed);"),
+    core("one tick is the last", "timer_add(event, event->deadline + clock_from_ns(TICK_NS));", "(void)event;"),
+    core("all are on", ".on = is_on(slot),", ".on = true,"),
+)
+
+ORDERED = (
+    core("a word is one too long", "n < COMMAND_WORD_BYTES - 1; n++", "n < COMMAND_WORD_BYTES; n++"),
+    core("a word does not end", "cores[slot].word[n] = '\\0';"),
+    core(
+        "a word is written over before it has run",
+        "if (!is_another(slot) || order_of(&cores[slot]) != NONE) return false; for",
+        "if (!is_another(slot)) return false; for",
+    ),
+    core("two orders at once", "|| !is_on(slot) || order_of(&cores[slot]) != NONE) return false;", "|| !is_on(slot)) return false;"),
+    core("one that is off has orders", "|| !is_on(slot) || order_of", "|| order_of"),
+    core("nobody hears of an order", "irq_send_ipi(slot); return true;", "return true;"),
+    core(
+        "an order is never carried out",
+        "atomic_store_explicit(&self->order, NONE, memory_order_release); } } /* ---- On the first",
+        "} } /* ---- On the first",
+    ),
+    core("one with threads sleeps itself", "if (thread_begun()) thread_wait_until(is_ordered); else cpu_sleep();", "cpu_sleep();"),
+    core("one with threads is stopped", "if (is_another(slot) && thread_cores[slot]) return false;"),
+    core("who is stopped is off at once", "return order(slot, STOP) && await(has_state, &cores[slot], OFF);", "return order(slot, STOP);"),
+    core("who leaves ticks", "timer_cancel(&self->tick);"),
+    core("who leaves keeps a process's registers", "user_leave_core();"),
+    core("who leaves translates", "space_leave_core();"),
+    core(
+        "who comes back leaves again",
+        "atomic_store_explicit(&self->order, NONE, memory_order_relaxed);",
+    ),
+)
+
+RUN = (
+    program("any name is found", "if (text_equal(program->name, name))", "if (true)"),
+    program("one is not found", "program < programs + sizeof(programs) / sizeof(programs[0])", "program < &programs[4]"),
+    program("echo runs anywhere", '{ "echo", echo, true }', '{ "echo", echo, false }'),
+    program("a loop runs on the first core alone", '{ "loop", loop, false }', '{ "loop", loop, true }'),
+    program("the latest start is the last one", "if (late > run->late_max) note(&run->late_max, late);", "note(&run->late_max, late);"),
+    program("lateness counts from a period's end", "arch_counter() - (periodic.next - periodic.period)", "arch_counter() - periodic.next"),
+    program("missed periods are not counted", "note(&run->missed, missed + periodic.missed);"),
+    program(
+        "another period forgets what was missed", "note(&run->missed, missed + periodic.missed);", "note(&run->missed, periodic.missed);"
+    ),
+    program("another period is not seen", "if (period_of(run) != period) return true;"),
+    program("another period ends a loop", "while (loop_with(period_of(run), run)) ;", "loop_with(period_of(run), run);"),
+    program("a hog is sated", "for (;;) note(&run->rounds, run->rounds + 1);", "note(&run->rounds, run->rounds + 1);"),
+    program(
+        "one prime suffices",
+        "if (is_prime(number)) note(&run->rounds, run->rounds + 1);",
+        "if (is_prime(number)) { note(&run->rounds, 1); return; }",
+    ),
+    program("echo keeps the input", "thread_at_end(leave_input);"),
+    program("echo does not hear", "semaphore_give(&echo_input);"),
+    program("echo is silent", 'console_echo("%c", c);'),
+    program("the end is echoed", "if (c == END_OF_TRANSMISSION) return false;"),
+    program(
+        "the end leaves nothing",
+        "if (c == END_OF_TRANSMISSION) return false;",
+        "if (c == END_OF_TRANSMISSION) { while (console_get(&c)) ; return false; }",
+    ),
+    program(
+        "echo overhears what came before",
+        "while (echo_all(given) && semaphore_take(&echo_input, TIMER_NEVER) == THREAD_OK)",
+        "while (semaphore_take(&echo_input, TIMER_NEVER) == THREAD_OK && echo_all(given))",
+    ),
+    program(
+        "nobody is told how long rounds take",
+        "if (__atomic_load_n(&run->round_most, __ATOMIC_RELAXED)) console_say",
+        "if (false) console_say",
+    ),
+)
+
+CHANGED = (
+    change("one that is ready does not pause", "if (ready) sched_idle(sched, &on->vcpu, now);"),
+    change("one that is ready pauses for good", "if (ready) sched_ready(sched, &on->vcpu, now);"),
+    change("one that sleeps is ready", "ready = on->levels;", "ready = true;"),
+    change("it stays where it was, too", "sched_remove(sched, &on->vcpu); result =", "result ="),
+    change("the scheduler is not asked", "thread_decide_anew(); thread_reschedule();", "thread_reschedule();"),
+    change("who comes first runs later", "thread_decide_anew(); thread_reschedule();", "thread_decide_anew();"),
+    change("interrupts stay disabled", "thread_reschedule(); cpu_interrupts_restore(enabled);", "thread_reschedule();"),
+    change("one without budget runs in the background", "on->vcpu.foreground_only = before.foreground_only;"),
+    change("debts are remitted", "on->vcpu.owed = before.owed;"),
+    change("what it was given is forgotten", "on->vcpu.given = before.given;"),
+    change("what it had without budget is forgotten", "on->vcpu.background = before.background;"),
+    change("a budget at once", "replenished(&before.main) > now ? replenished(&before.main) : now", "now"),
+    change("the first piece is all", "(server->first + server->count - 1) %", "server->first %"),
+    change("the ring has no end", "(server->first + server->count - 1) % SPORADIC_MOST_ENTRIES", "server->first + server->count - 1"),
+    change("an I/O VCPU", "on->vcpu.kind != VCPU_MAIN ||"),
+    change("no budget", "|| !budget || budget > period", "|| budget > period"),
+    change("a budget that is too long", "|| budget > period ||", "||"),
+    change("a period that is too long", "|| period > SPORADIC_MOST_TICKS)", ")"),
+    change(
+        "threads that nobody made are stopped",
+        "thread && thread_begun() && thread_is_made(thread) && (thread_in_handler()",
+        "thread && thread_begun() && (!thread->on || thread->on->core == cpu_slot()) && (thread_in_handler()",
+        END,
+    ),
+    change(
+        "the idle thread is stopped",
+        "thread && thread_begun() && thread_is_made(thread) && (thread_in_handler()",
+        "thread && thread_begun() && (!thread->on || thread_is_made(thread)) && (thread_in_handler()",
+        END,
+    ),
+)
+
+CORES_AND_PROGRAMS = (*STARTED, *ASKED, *ORDERED, *RUN, *CHANGED)

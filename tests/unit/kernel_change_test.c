@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-F4.scheduler. VCPUs that are given another budget and period, scene by scene, by rank and by deadline: who runs then, what is kept,
+ * when the next budget comes, and what is refused. And who cannot be stopped: the main program and the idle thread.
+ * kernel/core/thread_vcpu.c, kernel/core/thread_end.c
+ */
+#include <string.h>
+
+#include "check.h"
+#include "fake_cpu.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/thread_end.h"
+#include "thread_scene.h"
+
+static char ranks[8];
+
+static void add_rank(const struct thread_vcpu *on)
+{
+	CHECK(strlen(ranks) < sizeof(ranks) - 1);
+	ranks[strlen(ranks)] = on->name[0];
+}
+
+static bool ranks_are(const char *expected)
+{
+	memset(ranks, 0, sizeof(ranks));
+	thread_each_vcpu(add_rank);
+	return strcmp(ranks, expected) == 0;
+}
+
+static void change(struct thread_vcpu *on, uint64_t budget, uint64_t period)
+{
+	CHECK_EQ(thread_change_vcpu(on, budget, period), THREAD_OK);
+	CHECK(fake_cpu.enabled);
+}
+
+/* ---- Who runs ----------------------------------------------------------------------------------------------------------- */
+
+static void raise_low(void)
+{
+	work(1);
+	CHECK(ranks_are("hlm"));
+	change(&low, 40, 50);
+	CHECK(ranks_are("lhm"));
+	work(2);
+}
+
+static void sink(void)
+{
+	work(1);
+	change(&high, 900, 2000);
+	CHECK(ranks_are("lhm"));
+	work(2);
+}
+
+static void raise_low_asleep(void)
+{
+	raise_low();
+	CHECK(low.levels == 0 && !low.vcpu.ready);
+	work(2);
+}
+
+static void test_turns(void)
+{
+	scene_begin("another that is ready rises, and runs at once", scene_two(90, 100));
+	scene_actor('a', &high, 0, 0, raise_low);
+	scene_actor('b', &low, 0, 0, work_3);
+	scene_expect("abbbaa.");
+	CHECK_EQ(low.vcpu.given, 3);
+	scene_begin("another that sleeps comes first when it wakes", scene_two(90, 100));
+	scene_actor('a', &high, 0, 0, raise_low_asleep);
+	scene_actor('b', &low, 0, 4, work_3);
+	scene_expect("aaaabbba.");
+	scene_begin("the caller's own sinks, charged", scene_two(90, 100));
+	scene_actor('a', &high, 0, 0, sink);
+	scene_actor('b', &low, 0, 0, work_3);
+	scene_expect("abbbaa.");
+	CHECK_EQ(high.vcpu.given, 1);
+	CHECK_EQ(high.vcpu.background, 2);
+}
+
+/* ---- When the next budget comes ------------------------------------------------------------------------------------------- */
+
+static void use_3_of_5(void)
+{
+	work(3);
+	change(&high, 4, 20);
+	work(6);
+}
+
+static void use_two_pieces(void)
+{
+	work(2);
+	CHECK_EQ(thread_sleep_until(START + 6), THREAD_OK);
+	work(2);
+	change(&high, 5, 20);
+	work(2);
+}
+
+static void lower_and_raise(void)
+{
+	work(5);
+	for (unsigned n = 0; n < 3; n++)
+		change(&high, 5, 20);
+	work(1);
+}
+
+/* The last piece lies at the first place of the server's ring. */
+static void use_around_the_ring(void)
+{
+	for (unsigned n = 1; n < SPORADIC_MOST_ENTRIES; n++) {
+		work(1);
+		CHECK_EQ(thread_sleep_until(START + n * 30), THREAD_OK);
+	}
+	CHECK_EQ(high.vcpu.main.first, SPORADIC_MOST_ENTRIES - 1);
+	work(1);
+	change(&high, 5, 20);
+	CHECK_EQ(scene_time(), (SPORADIC_MOST_ENTRIES - 1) * 30 + 20);
+	fake_stop();
+}
+
+static void test_budgets(void)
+{
+	struct plan alone = scene_two(5, 20);
+
+	alone.foreground_only = true;
+	scene_begin("not before all that was used comes back", alone);
+	scene_actor('a', &high, 0, 0, use_3_of_5);
+	scene_expect("aaa.................aaaa................aa.");
+	scene_begin("not before the last piece comes back", alone);
+	scene_actor('a', &high, 0, 0, use_two_pieces);
+	scene_expect("aa....aa..................aa.");
+	scene_begin("not before what stands where the ring begins anew", alone);
+	scene_actor('a', &high, 0, 0, use_around_the_ring);
+	scene_play(1000);
+	CHECK_EQ(fake_core.now, START + (SPORADIC_MOST_ENTRIES - 1) * 30 + 20);
+	scene_begin("no budget more by several changes", alone);
+	scene_actor('a', &high, 0, 0, lower_and_raise);
+	scene_expect("aaaaa...............a.");
+}
+
+/* ---- What is kept ------------------------------------------------------------------------------------------------------- */
+
+static void change_what_has_run(void)
+{
+	low.vcpu.owed = 3;
+	low.vcpu.given = 7;
+	low.vcpu.background = 11;
+	change(&low, 500, 2000);
+	CHECK_EQ(low.vcpu.main.budget, 500);
+	CHECK_EQ(low.vcpu.main.period, 2000);
+	CHECK_EQ(low.vcpu.owed, 3);
+	CHECK_EQ(low.vcpu.given, 7);
+	CHECK_EQ(low.vcpu.background, 11);
+	CHECK(low.vcpu.foreground_only && low.vcpu.ready);
+	fake_stop();
+}
+
+static void test_kept(void)
+{
+	struct plan vcpus = scene_two(90, 100);
+
+	vcpus.foreground_only = true;
+	scene_begin("what it has had, and owes", vcpus);
+	scene_actor('a', &high, 0, 0, change_what_has_run);
+	scene_actor('b', &low, 0, 0, work_3);
+	scene_play(1);
+}
+
+/* ---- What is refused ---------------------------------------------------------------------------------------------------- */
+
+static struct thread_vcpu io;
+
+static void refuse(struct thread_vcpu *on, uint64_t budget, uint64_t period)
+{
+	const struct thread_vcpu before = *on;
+
+	CHECK_EQ(thread_change_vcpu(on, budget, period), THREAD_E_INVALID);
+	CHECK(memcmp(&before, on, sizeof(before)) == 0);
+	CHECK(ranks_are("hilm") && fake_cpu.enabled);
+}
+
+static void refuse_all(void)
+{
+	work(1);
+	refuse(&low, 0, 100);
+	refuse(&low, 101, 100);
+	refuse(&low, 1, SPORADIC_MOST_TICKS + 1);
+	refuse(&high, 0, 100);
+	refuse(&io, 10, 100);
+	change(&low, SPORADIC_MOST_TICKS, SPORADIC_MOST_TICKS);
+	work(1);
+}
+
+static void make_io(void)
+{
+	CHECK_EQ(thread_make_io_vcpu(&io, "io", 10, 500), THREAD_OK);
+}
+
+static void test_refusals(void)
+{
+	scene_begin("refused", scene_two(90, 100));
+	scene_prepare(make_io);
+	scene_actor('a', &high, 0, 0, refuse_all);
+	scene_actor('b', &low, 0, 0, work_1);
+	scene_expect("aab.");
+}
+
+/* ---- Who cannot be stopped ------------------------------------------------------------------------------------------------ */
+
+static struct thread *main_program;
+static char told[4]; /* whom handlers did, by their first letters */
+
+static void tell(struct thread *thread)
+{
+	const struct thread before = *thread;
+
+	CHECK_EQ(thread_stop(thread), THREAD_E_INVALID);
+	CHECK_EQ(thread_restart(thread), THREAD_E_INVALID);
+	CHECK(memcmp(&before, thread, sizeof(before)) == 0);
+}
+
+static void tell_who_runs(void)
+{
+	tell(thread_running());
+	CHECK(strlen(told) < sizeof(told) - 1);
+	told[strlen(told)] = thread_running()->name[0];
+}
+
+static void tell_main(void)
+{
+	tell(main_program);
+	work(1);
+}
+
+static void have_them_told(void)
+{
+	main_program = thread_running();
+	fake_interrupt_at(fake_core.now, tell_who_runs);
+	fake_settle();
+	fake_interrupt_at(START + 3, tell_who_runs);
+}
+
+static void test_unstoppable(void)
+{
+	scene_begin("the main program and the idle thread", scene_two(90, 100));
+	scene_prepare(have_them_told);
+	scene_actor('a', &high, 0, 1, tell_main);
+	scene_actor('b', &high, 0, 4, work_1);
+	scene_expect(".a..b.");
+	CHECK(strcmp(told, "mi") == 0);
+}
+
+int main(void)
+{
+	test_turns();
+	test_budgets();
+	test_kept();
+	test_refusals();
+	test_unstoppable();
+	thread_schedule_by_deadline(); /* from now on */
+	test_turns();
+	test_budgets();
+	test_kept();
+	return 0;
+}
