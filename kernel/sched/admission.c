@@ -6,7 +6,7 @@
 enum { PLACES = 40, HALF_PLACES = PLACES / 2, MOST_CORES = 1 << 16 };
 #define ONE (1ULL << PLACES)
 
-/* Longest interval of processor demand. In it, no VCPU and no top half takes more than twice as long. */
+/* Longest interval of processor demand. In it, no VCPU and no top half takes more than three times as long. */
 #define MOST_INTERVAL (1ULL << 54)
 
 _Static_assert(ADMISSION_MOST_TICKS <= 1ULL << (64 - HALF_PLACES), "share_of shifts remainders");
@@ -117,14 +117,15 @@ static uint64_t top_halves_in(const struct admission_set *set, uint64_t span)
 	uint64_t sum = 0;
 
 	for (unsigned n = 0; n < set->top_half_count; n++)
-		sum += divide_up(span, set->top_halves[n].distance) * set->top_halves[n].cost;
+		sum += (divide_up(span, set->top_halves[n].distance) + 1) * set->top_halves[n].cost;
 	return sum;
 }
 
-/* What does not depend on how long the others run: each VCPU before it stops late once, and so does one after it that runs at first. */
+/* What does not depend on how long the others run: each VCPU before it stops late once, and so does one after it that runs at first; the
+ * thread of each after it times out once. */
 static uint64_t overhead_in(const struct admission_set *set, unsigned rank, uint64_t span)
 {
-	return set->vcpus[rank].blocking + (rank + 1) * set->switch_cost + top_halves_in(set, span);
+	return set->vcpus[rank].blocking + set->vcpu_count * set->switch_cost + top_halves_in(set, span);
 }
 
 /* Most that a VCPU runs in the `span` that begins when it had nothing to do. An I/O VCPU: at its rate, and at last a whole budget. */
@@ -326,7 +327,7 @@ static bool find_last(const struct admission_set *set, uint64_t used, uint64_t *
 
 	*last = longest_period(set);
 	for (unsigned n = 0; n < set->top_half_count; n++)
-		once += set->top_halves[n].cost;
+		once += 2 * set->top_halves[n].cost;
 	if (once == 0)
 		return fits_core(set, used);
 	rest = used < ONE ? (ONE - used) >> HALF_PLACES : 0;

@@ -30,12 +30,12 @@ struct reservation {
 	uint32_t percent;  /* I/O: of the core */
 	uint64_t budget;   /* Main */
 	uint64_t period;   /* I/O: by which it has its rank; its budget is `percent` of that, whomever it serves (sched.h) */
-	uint64_t blocking; /* for how long a VCPU after it may hold what it, or one before it, waits for */
+	uint64_t blocking; /* for how long VCPUs after it may hold what it, or one before it, waits for, or delay it otherwise */
 };
 
-/* First part of an interrupt's handler. It runs at once, on nobody's budget. */
+/* First part of an interrupt's handler. It runs at once, on nobody's budget: once in each `distance`, and once more at any time (rate.h). */
 struct top_half {
-	uint64_t distance; /* ticks from when one begins to when the next may, at least */
+	uint64_t distance; /* ticks */
 	uint64_t cost;
 };
 
@@ -43,7 +43,7 @@ struct admission_set {
 	const struct reservation *vcpus; /* by rank; by deadline: in any order */
 	const struct top_half *top_halves;
 	unsigned vcpu_count, top_half_count;
-	uint64_t switch_cost; /* from when a VCPU should stop until another runs, at most. They pay for it out of their budgets */
+	uint64_t switch_cost; /* from when a VCPU should stop until another runs, at most: they pay for it. And what a time-out takes */
 	bool edf;             /* by deadline */
 };
 
@@ -72,12 +72,6 @@ struct admission_report {
 	uint64_t response;    /* when it would be done at the earliest. EDF: what has to be done until `deadline` */
 	uint64_t deadline;    /* its period. EDF: the deadline that is missed, 0 if it is the sum that is too large */
 };
-
-/* Least distance of top halves whose line is masked beyond `rate` in a second; 0, which is refused, if no distance is so small. */
-static inline uint64_t top_half_distance(uint64_t ticks_per_second, uint64_t rate)
-{
-	return rate ? ticks_per_second / rate : 0;
-}
 
 /* n (2^(1/n) - 1) in units of 2^-40, rounded down; 1 for n = 0. Requires: n <= ADMISSION_MOST_VCPUS. */
 uint64_t admission_bound(unsigned n);

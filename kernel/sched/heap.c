@@ -51,7 +51,7 @@ static struct heap_node *merge(struct heap_node *a, struct heap_node *b)
 	return top;
 }
 
-static void insert(struct heap *heap, struct heap_node *node)
+static inline __attribute__((always_inline)) void insert(struct heap *heap, struct heap_node *node)
 {
 	node->left = node->right = node->up = NULL;
 	node->depth = 1;

@@ -130,12 +130,10 @@ static void set_deadline(struct vcpu *vcpu)
 /* What is left of a replenishment keeps its deadline. Returns true if none is left of it, or it may be used later than now. */
 static bool charge_main(struct vcpu *vcpu, uint64_t used, uint64_t now)
 {
-	bool none = used >= sporadic_left(&vcpu->main);
-
-	sporadic_charge(&vcpu->main, used);
-	if (none)
-		set_deadline(vcpu);
-	return none || sporadic_next(&vcpu->main) > now;
+	if (!sporadic_charge(&vcpu->main, used))
+		return sporadic_next(&vcpu->main) > now;
+	set_deadline(vcpu);
+	return true;
 }
 
 /* What it owes, once. */
@@ -179,10 +177,16 @@ static void wake_main(struct vcpu *vcpu, uint64_t now)
 	set_deadline(vcpu);
 }
 
+/* Rare, and out of the way of what is not. */
+static __attribute__((cold, noinline)) void charge_now(struct sched *core, uint64_t now)
+{
+	charge(core, now);
+}
+
 void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now)
 {
 	if (vcpu == core->running)
-		charge(core, now);
+		charge_now(core, now);
 	if (vcpu->kind == VCPU_IO)
 		pibs_wake(&vcpu->io, period < vcpu->order ? period : vcpu->order, !vcpu->ready, now);
 	else if (!vcpu->ready)
@@ -218,9 +222,13 @@ static uint64_t end_of_budget(const struct sched *core)
 
 static void set_until(struct sched *core)
 {
-	core->until = core->next;
-	if (core->foreground && end_of_budget(core) < core->next)
-		core->until = end_of_budget(core);
+	uint64_t until = core->next, end;
+
+	if (core->foreground) {
+		end = end_of_budget(core);
+		until = end < until ? end : until;
+	}
+	core->until = until;
 }
 
 void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes)

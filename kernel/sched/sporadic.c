@@ -62,42 +62,51 @@ static void use_first(struct sporadic *server)
 	append(server, later(used.at, server->period), used.amount);
 }
 
-/* The whole budget was used, or several times over, as in a long stretch with interrupts disabled: everything comes so many periods later.
- */
-static uint64_t use_whole_budgets(struct sporadic *server, uint64_t used)
+static void delay_all(struct sporadic *server, uint64_t delay)
 {
-	uint64_t periods = 1, rest = used - server->budget, delay;
+	for (uint32_t n = 0; n < server->count; n++)
+		server->entries[(server->first + n) & RING_MASK].at += delay;
+}
 
-	if (rest >= server->budget) { /* else no division: they take hundreds of instructions on a 32-bit processor */
-		periods += rest / server->budget;
-		rest %= server->budget;
-	}
-	if (__builtin_mul_overflow(periods, server->period, &delay))
+/* Several whole budgets, as in a long stretch with interrupts disabled, or one at the end of all time: divisions take hundreds of
+ * instructions on a 32-bit processor, so this is kept out of the way. */
+static __attribute__((cold, noinline)) bool charge_many(struct sporadic *server, uint64_t used)
+{
+	uint64_t delay;
+
+	if (__builtin_mul_overflow(used / server->budget, server->period, &delay))
 		delay = SPORADIC_FAR;
 	for (uint32_t n = 0; n < server->count; n++) {
 		struct replenishment *entry = &server->entries[(server->first + n) & RING_MASK];
 
 		entry->at = later(entry->at, delay);
 	}
-	return rest;
+	sporadic_charge(server, used % server->budget);
+	return true;
 }
 
-void sporadic_charge(struct sporadic *server, uint64_t used)
+bool sporadic_charge(struct sporadic *server, uint64_t used)
 {
 	struct replenishment *first = first_of(server);
+	const bool none_left = used >= first->amount;
 
-	if (used >= server->budget)
-		used = use_whole_budgets(server, used);
+	if (used >= server->budget) { /* the whole: everything comes a period later */
+		if (used - server->budget >= server->budget || last_of(server)->at >= SPORADIC_FAR - server->period)
+			return charge_many(server, used);
+		delay_all(server, server->period);
+		used -= server->budget;
+	}
 	while (used >= first->amount) {
 		used -= first->amount;
 		use_first(server);
 		first = first_of(server);
 	}
-	if (!used)
-		return;
-	first->amount -= used;
-	first->at += used;
-	append(server, later(first->at - used, server->period), used);
+	if (used) {
+		first->amount -= used;
+		first->at += used;
+		append(server, later(first->at - used, server->period), used);
+	}
+	return none_left;
 }
 
 void sporadic_wake(struct sporadic *server, uint64_t now)

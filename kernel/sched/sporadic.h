@@ -17,6 +17,7 @@
  * a period after the first. Times are ticks of one clock. Nothing here knows which: the same file runs on the host.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Most entries of a list. What does not fit is merged, which only delays it: docs/decisions/scheduler.md */
@@ -55,9 +56,9 @@ static inline uint64_t sporadic_left(const struct sporadic *server)
 
 /*
  * Charges `used` ticks, which may be more than were left. Required whenever the server stops running, by preemption, too; may be
- * done at any time between.
+ * done at any time between. Returns true if nothing is left of the replenishment that came first.
  */
-void sporadic_charge(struct sporadic *server, uint64_t used);
+bool sporadic_charge(struct sporadic *server, uint64_t used);
 
 /* The server's thread is ready again after it was not: what was left unused is available from now on, as if it came now. */
 void sporadic_wake(struct sporadic *server, uint64_t now);
