@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sandbox kernel leaves in its RAM of what it did, for `tools/bulkhead trace`: one structure, at the symbol `trace_state`, and a
- * ring of records for each core. Written by the sandbox alone, read from outside, also after a crash: whoever reads believes nothing of it.
+ * What a sandbox kernel leaves in its RAM of what it did, for `tools/bulkhead trace` and the table of `run`: one structure, at the symbol
+ * `trace_state`, accounts of VCPUs, and while it traces a ring of records for each core. Written by the sandbox alone, read from outside, also after a crash: whoever reads believes nothing of it.
  *
  *   trace_state   core[0].ring ---> | record | record | ...  | record |    head % records is written next; where head > records, the
  *                 core[1].ring -->  another                                oldest have been overwritten, and that one may be half written
@@ -12,7 +12,7 @@
 #pragma once
 #include "guest.h"
 
-enum { BH_TRACE_MAGIC = 0x52544842 /* "BHTR" */, BH_TRACE_VERSION = 1, BH_TRACE_VCPUS = 128 };
+enum { BH_TRACE_MAGIC = 0x52544842 /* "BHTR" */, BH_TRACE_VERSION = 2, BH_TRACE_VCPUS = 128 };
 
 /* Times and amounts are ticks of the machine's common clock. VCPUs are rows of bh_trace.vcpu. */
 enum bh_trace_kind {
@@ -46,15 +46,31 @@ struct bh_trace_core {
 	uint64_t ring;    /* address of its first record; 0: this core has none */
 	uint64_t head;    /* records ever written */
 	uint64_t records; /* that there is room for: a power of two */
+	uint64_t charged; /* address of the time up to which VCPUs of this core have been charged; 0: there are none */
 };
 
 struct bh_trace_vcpu {
 	uint64_t name; /* address of its text */
 	uint64_t budget, period; /* the latest */
+	uint64_t made;           /* when */
+	uint64_t had;            /* address of struct bh_trace_had; 0: nobody knows */
+	uint64_t run;            /* address of struct bh_trace_run; 0: its program tells nothing */
+	uint32_t slot;           /* of its core */
+	uint32_t pad;
+};
+
+struct bh_trace_had {
+	uint64_t foreground, background; /* with budget, and without */
+};
+
+struct bh_trace_run {
+	uint64_t rounds;
+	uint64_t missed; /* periods in which none began */
+	uint64_t late;   /* from when a period began until a round did, at most */
 };
 
 struct bh_trace {
-	uint32_t magic; /* 0: nothing has been traced yet */
+	uint32_t magic; /* 0: there is nothing to tell yet */
 	uint32_t version;
 	uint32_t vcpu_count; /* rows ever asked for, those included that there was no room for. Row 0 is nobody's */
 	uint32_t pad;

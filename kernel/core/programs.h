@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What one run of a program has, and what it found. Written by its thread, read by the main program. */
+/*
+ * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `late_max` by the tool,
+ * too, as struct bh_trace_run.
+ */
 struct program_run {
 	uint64_t period;      /* of its VCPU, in ticks */
 	uint64_t rounds;      /* of its loop */

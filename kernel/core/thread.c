@@ -423,9 +423,11 @@ static enum thread_result begin_core(struct thread_core *core)
 	init(&core->main, &core->main_vcpu, "main", 0, 0);
 	core->running = &core->main;
 	thread_cores[cpu_slot()] = core;
+	trace_core(&core->sched.since);
 	result = thread_make_vcpu(&core->main_vcpu, "main", clock_from_ns(BH_VCPU_MAIN_BUDGET_NS), clock_from_ns(BH_VCPU_MAIN_PERIOD_NS));
 	if (result != THREAD_OK) {
 		thread_cores[cpu_slot()] = NULL;
+		trace_core(NULL);
 		stacks_give(core->idle.stack);
 	}
 	return result;

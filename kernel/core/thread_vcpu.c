@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes, changes and lists the VCPUs of a core (thread.h). */
+#include <stddef.h>
+
 #include "kernel/core/cpu.h"
 #include "kernel/core/thread.h"
 #include "kernel/core/trace_sched.h"
+
+_Static_assert(offsetof(struct vcpu, background) == offsetof(struct vcpu, given) + 8, "struct bh_trace_had");
+
+static void tell(struct thread_vcpu *on, uint64_t budget, uint64_t period)
+{
+	on->row = trace_vcpu(on->name, budget, period);
+	trace_account(on->row, on->made, &on->vcpu.given);
+}
 
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
 {
@@ -13,7 +23,7 @@ enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, ui
 	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
 	result = sched_add_main(thread_sched(), &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
 	if (result == SCHED_OK)
-		on->row = trace_vcpu(name, budget, period);
+		tell(on, budget, period);
 	cpu_interrupts_restore(enabled);
 	return (enum thread_result)result;
 }
@@ -27,7 +37,7 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
 	result = sched_add_io(thread_sched(), &on->vcpu, percent, period, now);
 	if (result == SCHED_OK)
-		on->row = trace_vcpu(name, period * percent / PIBS_PERCENT, period);
+		tell(on, period * percent / PIBS_PERCENT, period);
 	cpu_interrupts_restore(enabled);
 	return (enum thread_result)result;
 }

@@ -73,6 +73,33 @@ uint32_t trace_vcpu(const char *name, uint64_t budget, uint64_t period)
 	return row;
 }
 
+void trace_account(uint32_t row, uint64_t made, const uint64_t *had)
+{
+	if (!row)
+		return;
+	trace_state.vcpu[row].made = made;
+	trace_state.vcpu[row].slot = cpu_slot();
+	trace_state.vcpu[row].had = (uintptr_t)had;
+}
+
+void trace_program(uint32_t row, const uint64_t *run)
+{
+	if (row)
+		trace_state.vcpu[row].run = (uintptr_t)run;
+}
+
+void trace_core(const uint64_t *charged)
+{
+	trace_state.core[cpu_slot()].charged = (uintptr_t)charged;
+}
+
+void trace_publish(uint64_t clock_hz)
+{
+	trace_state.clock_hz = clock_hz;
+	trace_state.version = BH_TRACE_VERSION;
+	trace_state.magic = BH_TRACE_MAGIC;
+}
+
 void trace_change_vcpu(uint32_t row, uint64_t budget, uint64_t period)
 {
 	if (!row)
@@ -93,9 +120,7 @@ void trace_give_ring(unsigned slot, void *memory, uint64_t bytes)
 
 void trace_switch(bool on, uint64_t clock_hz)
 {
-	trace_state.clock_hz = clock_hz;
-	trace_state.version = BH_TRACE_VERSION;
-	trace_state.magic = BH_TRACE_MAGIC;
+	trace_publish(clock_hz);
 	trace_life++;
 	__atomic_store_n(&trace_on, on, __ATOMIC_RELEASE);
 }

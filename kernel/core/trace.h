@@ -47,6 +47,15 @@ TRACE_COLD void trace_write_irq_end(uint32_t number);
  */
 uint32_t trace_vcpu(const char *name, uint64_t budget, uint64_t period);
 
+/* The VCPU of this row was made at `made`, on this core; what it has had stands at `had`. */
+void trace_account(uint32_t row, uint64_t made, const uint64_t *had);
+/* What the program on the VCPU of this row tells of itself stands at `run`, as struct bh_trace_run. */
+void trace_program(uint32_t row, const uint64_t *run);
+/* VCPUs of this core have been charged up to what stands at `charged`. */
+void trace_core(const uint64_t *charged);
+/* Whoever reads may believe what is there. `clock_hz`: ticks a second. */
+void trace_publish(uint64_t clock_hz);
+
 /* The VCPU of this row, 0: of none, has other parameters from now on. Requires: interrupts disabled. */
 void trace_change_vcpu(uint32_t row, uint64_t budget, uint64_t period);
 

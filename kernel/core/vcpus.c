@@ -14,6 +14,7 @@
 #include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/trace.h"
 
 enum { NS_PER_US = 1000, NS_PER_S = 1000000000, MOST = 32, NAME_BYTES = 16 };
 
@@ -119,6 +120,17 @@ static enum thread_result admit(struct made *made, const struct request *asked)
 	return result;
 }
 
+_Static_assert(offsetof(struct program_run, missed) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, missed) &&
+		       offsetof(struct program_run, late_max) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, late),
+	       "struct bh_trace_run");
+
+/* For the tool's table: abi/trace.h */
+static void publish(const struct made *made)
+{
+	trace_program(made->vcpu.row, &made->run.rounds);
+	trace_publish(info->clock_hz ? info->clock_hz : clock_machine_hz());
+}
+
 /* Once the scheduler has the VCPU, its place is taken. */
 static enum thread_result make_with(uintptr_t stack, struct made *made, const struct request *asked)
 {
@@ -131,6 +143,7 @@ static enum thread_result make_with(uintptr_t stack, struct made *made, const st
 	if (asked->vcpu.line.cost)
 		console_limit(asked->vcpu.line.distance); /* no other is known so far */
 	made->vcpu.vcpu.foreground_only = asked->foreground_only;
+	publish(made);
 	return thread_make(&made->thread, &made->vcpu, asked->vcpu.name, 0, stack, asked->program->run, &made->run);
 }
 
@@ -172,7 +185,7 @@ static struct top_half line_of(const struct bh_grant *grant)
 {
 	if (!grant->vector || !grant->gpa)
 		return (struct top_half){ .cost = 0 };
-	return (struct top_half){ .distance = clock_from_ns(NS_PER_S / grant->gpa), .cost = clock_from_ns(BH_VCPU_TOP_HALF_NS) };
+	return (struct top_half){ .distance = clock_from_ns(NS_PER_S / grant->gpa), .cost = clock_from_ns(admit_top_half_ns()) };
 }
 
 static void make_granted(const struct bh_grant *grant)

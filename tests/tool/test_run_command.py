@@ -206,6 +206,18 @@ def test_who_has_to_be_punctual_beats(tmp_path: Path, sandbox: str, status: Stat
     assert done.returncode == status, done.stderr
 
 
+@pytest.mark.parametrize(("vcpu", "status"), [("loop", Status.GOOD), ("hog", Status.FAILED)], ids=["runs", "unknown"])
+def test_what_vcpus_had_is_shown_and_judged(tmp_path: Path, vcpu: str, status: Status) -> None:
+    partition, result = native_with(tmp_path, "south", 'bootargs = "vcpu=200,1000,loop";'), tmp_path / "run.json"
+    done = run("--partition", partition, "--seconds", "1", "--time", "exact", "--expect-punctual", f"south/{vcpu}", "--json", result)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "VCPUs" in done.stdout
+    found = {one["name"]: one["vcpus"] for one in json.loads(result.read_text())["sandboxes"]}
+    assert [one["name"] for one in found["south"]] == ["loop", "main"]
+    assert found["south"][0]["program"]["rounds"] > 0
+    assert found["north"] == []
+
+
 @pytest.mark.parametrize("options", [("--seconds", "nan"), ("--limit", "inf"), ("--json", "/nowhere/result.json")])
 def test_what_cannot_be_is_refused_before_the_machine_starts(options: tuple[str, str]) -> None:
     done = run(*options)

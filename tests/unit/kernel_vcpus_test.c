@@ -22,6 +22,7 @@
 #include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/trace.h"
 
 enum { ROWS = 32, SAID = 40, LINE = 160, HZ = 62500000, NS_PER_TICK = 16 };
 #define TICKS 62500ULL /* in a ms */
@@ -107,6 +108,24 @@ void thread_schedule_by_deadline(void)
 	by_deadline++;
 }
 
+static const uint64_t *told_run;
+static uint64_t published_hz;
+void trace_program(uint32_t row, const uint64_t *run)
+{
+	CHECK_EQ(row, 7);
+	told_run = run;
+}
+
+void trace_publish(uint64_t clock_hz)
+{
+	published_hz = clock_hz;
+}
+
+uint64_t clock_machine_hz(void)
+{
+	return HZ;
+}
+
 static bool deadlines;
 bool thread_is_by_deadline(void)
 {
@@ -130,7 +149,7 @@ enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request
 	*refusal = refusing;
 	if (of_vcpu != THREAD_OK)
 		return of_vcpu;
-	*on = (struct thread_vcpu){ .name = request->name, .vcpu = { .kind = request->kind, .order = request->period } };
+	*on = (struct thread_vcpu){ .name = request->name, .row = 7, .vcpu = { .kind = request->kind, .order = request->period } };
 	if (request->kind == VCPU_MAIN)
 		on->vcpu.main = (struct sporadic){ .budget = request->budget, .period = request->period };
 	else
@@ -339,6 +358,15 @@ static void check_io(void)
 	CHECK_EQ(asked.period, TICKS);
 	CHECK_EQ(asked.line.distance, TICKS / 2); /* 500 us */
 	CHECK_EQ(asked.line.cost, BH_VCPU_TOP_HALF_NS / NS_PER_TICK);
+	page.top_half_ns = 1000 * NS_PER_TICK; /* what the platform says */
+	add_io("echo", 3000);
+	start(1, 0);
+	CHECK_EQ(asked.line.cost, 1000);
+	page.top_half_ns = 0;
+	CHECK_EQ(asked.line.distance, 333333 / NS_PER_TICK);
+	CHECK_EQ(limit, 333333 / NS_PER_TICK);
+	add_io("echo", 2000);
+	start(1, 0);
 	CHECK_EQ(limit, TICKS / 2);
 	said_count = 0;
 	run_vcpus(&(struct command_line){ .text = "" });
@@ -426,6 +454,8 @@ static void check_failures(void)
 	expect(0, "vcpu poor: no memory is left for a stack");
 	of_begin = THREAD_OK;
 	CHECK_EQ(stacks_out, vcpu_count); /* who is refused has none */
+	CHECK_EQ(published_hz, HZ);
+	CHECK(told_run == &((const struct program_run *)threads[thread_count - 1]->argument)->rounds);
 	stacks = 0;
 	add(BH_GRANT_VCPU, "bare", "first");
 	start(0, 1);

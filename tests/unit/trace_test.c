@@ -103,6 +103,7 @@ static void test_wrap(void)
 static void test_rows(void)
 {
 	static const char name[] = "loop";
+	static const uint64_t account[4];
 
 	check_context.subject = "rows";
 	begin();
@@ -110,6 +111,19 @@ static void test_rows(void)
 	CHECK_EQ(trace_state.vcpu[1].name, (uintptr_t)name);
 	CHECK_EQ(trace_state.vcpu[1].budget, 2);
 	CHECK_EQ(trace_state.vcpu[1].period, 10);
+	trace_account(1, 5, account);
+	trace_program(1, account + 1);
+	CHECK_EQ(trace_state.vcpu[1].made, 5);
+	CHECK_EQ(trace_state.vcpu[1].had, (uintptr_t)account);
+	CHECK_EQ(trace_state.vcpu[1].run, (uintptr_t)(account + 1));
+	trace_change_vcpu(1, 3, 11); /* no other row */
+	CHECK_EQ(trace_state.vcpu[1].budget, 3);
+	CHECK_EQ(trace_state.vcpu[1].period, 11);
+	CHECK_EQ(trace_state.vcpu_count, 1);
+	trace_account(0, 1, account);
+	trace_program(0, account);
+	trace_change_vcpu(0, 1, 1);
+	CHECK(!trace_state.vcpu[0].had && !trace_state.vcpu[0].run && !trace_state.vcpu[0].budget);
 	for (uint32_t row = 2; row < BH_TRACE_VCPUS; row++)
 		CHECK_EQ(trace_vcpu(name, 1, 1), row);
 	CHECK_EQ(trace_vcpu(name, 1, 1), 0);

@@ -43,6 +43,7 @@ ROWS = dict.fromkeys(
         lib.BH_TRACE_READY,
         lib.BH_TRACE_SLEEP,
         lib.BH_TRACE_EXCEPTED,
+        lib.BH_TRACE_CHANGED,
     ),
     lib.BH_TRACE_VCPUS,
 ) | {lib.BH_TRACE_EXITS: lib.BH_EXIT_SLOTS}
@@ -92,20 +93,27 @@ class Trace:
         return self.texts.get(at, f"{at:#x}")
 
 
-def read_trace(read: Read, address: int, sandbox: str, index: int, cores: list[int]) -> Trace | None:
-    """What the sandbox has at its `trace_state`. None: it has traced nothing, or in a form that is not known."""
+def header(read: Read, address: int) -> Any | None:
+    """The structure there. None: it has nothing to tell, or in a form that is not known."""
     data = read(address, int(ffi.sizeof("struct bh_trace")))
     if data is None:
         return None
     found = ffi.from_buffer("struct bh_trace *", data)
-    if found.magic != lib.BH_TRACE_MAGIC or found.version != lib.BH_TRACE_VERSION or not 0 < found.clock_hz < MOST_HZ:
+    known = found.magic == lib.BH_TRACE_MAGIC and found.version == lib.BH_TRACE_VERSION and 0 < found.clock_hz < MOST_HZ
+    return found if known else None
+
+
+def read_trace(read: Read, address: int, sandbox: str, index: int, cores: list[int]) -> Trace | None:
+    """What the sandbox has at its `trace_state`. None: there is nothing to tell, or in a form that is not known."""
+    found = header(read, address)
+    if found is None:
         return None
     every = [_ring(read, found.core[slot], core) for slot, core in enumerate(cores[: lib.BH_MAX_SANDBOX_CORES])]
     rings = tuple(ring for ring in every if ring)
-    return Trace(sandbox, index, int(found.clock_hz), _vcpus(read, found), _texts(read, rings), rings)
+    return Trace(sandbox, index, int(found.clock_hz), vcpus_of(read, found), _texts(read, rings), rings)
 
 
-def _vcpus(read: Read, found: Any) -> dict[int, Vcpu]:
+def vcpus_of(read: Read, found: Any) -> dict[int, Vcpu]:
     """Rows that a scheduler takes (kernel/sched/sched.c, sched_add_main), and whose period has a length in nanoseconds."""
     rows = {n: found.vcpu[n] for n in range(min(found.vcpu_count + 1, lib.BH_TRACE_VCPUS))}
     good = {n: row for n, row in rows.items() if 0 < row.budget <= row.period <= MOST_PERIOD and row.period * NS >= found.clock_hz}

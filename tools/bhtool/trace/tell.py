@@ -14,7 +14,7 @@ from bhtool.image.names import Resolver
 from bhtool.machine.memory import Memory
 from bhtool.platforms import Platform
 from bhtool.symbols import read_symbols
-from bhtool.trace.rings import SYMBOL, Trace, read_trace
+from bhtool.trace.rings import SYMBOL, Read, Trace, read_trace
 
 
 def traced_at(platform: Platform, plan: Plan) -> dict[str, int]:
@@ -57,14 +57,19 @@ def _told(page: bytes, arguments: str) -> bytes:
 
 def traces_of(memory: Memory, plan: Plan, at: dict[str, int]) -> list[Trace]:
     """Of those that have traced. Requires: the machine stands."""
-    found = []
-    for sandbox in plan.sandboxes:
-        if sandbox.name in at:
-
-            def read(gpa: int, size: int, sandbox: SandboxPlan = sandbox) -> bytes | None:
-                """RAM, and its information page: names of VCPUs stand there."""
-                where = pieces(sandbox, gpa, size)
-                return b"".join(memory.read(piece.hpa, piece.size) for piece in where) if where and are_memory(where) else None
-
-            found.append(read_trace(read, at[sandbox.name], sandbox.name, sandbox.index, sandbox.cores))
+    found = [
+        read_trace(reader(memory, sandbox), at[sandbox.name], sandbox.name, sandbox.index, sandbox.cores)
+        for sandbox in plan.sandboxes
+        if sandbox.name in at
+    ]
     return [one for one in found if one]
+
+
+def reader(memory: Memory, sandbox: SandboxPlan) -> Read:
+    """Of its RAM, and of its information page: names of VCPUs stand there."""
+
+    def read(gpa: int, size: int) -> bytes | None:
+        where = pieces(sandbox, gpa, size)
+        return b"".join(memory.read(piece.hpa, piece.size) for piece in where) if where and are_memory(where) else None
+
+    return read

@@ -144,6 +144,8 @@ class Builder:
                 self._run(record, at)
             case lib.BH_TRACE_EXCEPTED:
                 self._except(record, at)
+            case lib.BH_TRACE_CHANGED:
+                self._budget(record.who).most = self._trace.ns(record.a)
             case lib.BH_TRACE_CHARGED:
                 self._budget(record.who).told(at, self._trace.ns(record.a))
             case lib.BH_TRACE_IRQ_BEGIN:

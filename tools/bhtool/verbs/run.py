@@ -27,6 +27,8 @@ from bhtool.report.show import Show
 from bhtool.terminal.logfile import Log
 from bhtool.terminal.screen import Screen
 from bhtool.text import counted
+from bhtool.trace.given import Given, given, given_table
+from bhtool.trace.tell import traced_at
 from bhtool.verbs.options import Output, Seconds, strict_option
 
 DEMO = paths.PARTITIONS / "mixed.dts"
@@ -67,7 +69,7 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
 
 @dataclass(frozen=True)
 class Expected:
-    """What is asked of whom, besides coming through."""
+    """What is asked of whom, besides coming through. Of a VCPU, SANDBOX/VCPU, that its program misses no period."""
 
     parked: tuple[str, ...]
     punctual: tuple[str, ...]
@@ -77,7 +79,13 @@ class Expected:
     def require_known(self, plan: Plan) -> None:
         for option, asked in (("parked", self.parked), ("punctual", self.punctual)):
             for name in asked:
-                require_sandbox(plan, name, f"--expect-{option}")
+                require_sandbox(plan, name.partition("/")[0] if option == "punctual" else name, f"--expect-{option}")
+
+    def vcpu_failures(self, found: list[Given]) -> dict[str, str]:
+        """By SANDBOX/VCPU, why it fails the run."""
+        known = {f"{one.sandbox}/{one.name}": one for one in found}
+        asked = [name for name in self.punctual if "/" in name]
+        return {name: why for name in asked if (why := missed_text(known.get(name)))}
 
 
 def lateness(beat: Heartbeat, tells: bool) -> str:
@@ -85,6 +93,15 @@ def lateness(beat: Heartbeat, tells: bool) -> str:
     late = f"should have been punctual: {beat.gaps:,} of {counted(beat.beats, 'beat')} came late by a period or more"
     turns = real_gaps(beat, tells) != beat.gaps
     return f"{late}, turns of the emulator included (--expect-punctual counts them)" if turns else late
+
+
+def missed_text(one: Given | None) -> str:
+    """Why this VCPU was not punctual; empty: it was."""
+    if not one:
+        return "should have been punctual: its sandbox has no such VCPU"
+    if not one.run or not one.run.rounds:
+        return "should have been punctual: its program began no period"
+    return f"should have been punctual: missed {counted(one.run.missed, 'period')}" if one.run.missed else ""
 
 
 def failure(watch: Watch, expected: Expected, tells: bool = False) -> str:
@@ -113,7 +130,7 @@ def unstarted(session: Session, watch: Watch, seconds: float) -> str:
     return f"was not started within {now:.1f} s of guest time, {share}{remedy}"
 
 
-def judged(session: Session, status: Status, expected: Expected, screen: Screen) -> Status:
+def judged(session: Session, status: Status, expected: Expected, screen: Screen, found: list[Given]) -> Status:
     if status != Status.GOOD:
         return status
     failures = {
@@ -121,6 +138,7 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen)
         for name, watch in session.watches.items()
         if (why := unstarted(session, watch, expected.seconds) or failure(watch, expected, tells_turns(session)))
     }
+    failures |= expected.vcpu_failures(found)
     for name, why in failures.items():
         screen.complain(f"{name} {why}")
     return Status.FAILED if failures else status
@@ -165,7 +183,12 @@ def require_time_for_attach(clock: str, platform: Platform) -> None:
     help="exact: count instructions, not with --attach; host: follow the host, as --attach does; auto: what is fast.",
 )
 @click.option("--expect-parked", multiple=True, metavar="SANDBOX", help="Fail if this one is not parked, rather than if it is.")
-@click.option("--expect-punctual", multiple=True, metavar="SANDBOX", help="Fail if a beat of this one comes late by a period or more.")
+@click.option(
+    "--expect-punctual",
+    multiple=True,
+    metavar="SANDBOX[/VCPU]",
+    help="Fail if a beat of this one comes late by a period or more; of a VCPU, if its program misses a period.",
+)
 @click.option(
     "--network", "networks", multiple=True, metavar="NIC=KIND", help="Connect a network card: none, hub, user or host; see above."
 )
@@ -235,8 +258,11 @@ def run(
         else:
             goal = Goal(session, seconds, until == "ready", expect_parked)
             status = watch_until(session, goal, Show(screen, session), screen, limit)
-            status = judged(session, status, expected, screen)
+            status = judged(session, status, expected, screen, given(session.memory, plan, traced_at(platform, plan)))
+        had = given(session.memory, plan, traced_at(platform, plan))
+        if had:
+            screen.summary(given_table(had))
         screen.summary(summary.summary(session))
         if json_file:
-            write_json(json_file, "run", run_json(session) | warnings_json(plan), versions(platform))
+            write_json(json_file, "run", run_json(session, had) | warnings_json(plan), versions(platform))
     return status
