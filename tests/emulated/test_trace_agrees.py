@@ -25,7 +25,7 @@ LATENCY_NS = 32_000  # from the moment to the decision, with all records that ar
 pytestmark = [pytest.mark.slow]
 PLATFORMS = [
     pytest.param(name, marks=[pytest.mark.platform(name), pytest.mark.xdist_group(f"trace-{name}")])
-    for name in ("qemu-aarch64", "qemu-armv7")
+    for name in ("qemu-aarch64", "qemu-armv7", "qemu-svm")
 ]
 
 
@@ -33,9 +33,10 @@ def run(platform: Platform) -> Trace:
     plan = with_arguments(compile_file(platform, FILE), {"engine": TOLD})
     at = traced_at(platform, plan)
     scene = scene_of(platform, with_tracing(plan, at, RING_BYTES))
-    with Session(platform, scene.plan, Machine(platform, scene.image, timing_for(platform, scene.plan))) as session:
+    with Session(platform, scene.plan, Machine(platform, scene.image, timing_for(platform, scene.plan, exact=True))) as session:
+        engine = session.watches["engine"]
         for event in session.events(LIMIT):
-            if event is None and session.guest_seconds() >= SECONDS:
+            if event is None and engine.ready and session.guest_seconds() - engine.ready_at >= SECONDS:
                 break
         session.machine.stop()
         (trace,) = traces_of(session.memory, scene.plan, at)
