@@ -64,7 +64,7 @@ class Shell:
 
 PLATFORMS = [
     pytest.param(name, marks=[pytest.mark.platform(name), pytest.mark.xdist_group(f"shell-{name}")])  # one worker runs its machine
-    for name in ("qemu-aarch64", "qemu-armv7", "qemu-svm")
+    for name in ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm")
 ]
 
 

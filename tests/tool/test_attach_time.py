@@ -46,4 +46,4 @@ def test_who_is_attached_is_told_whose_time_it_is(
     session: Any = SimpleNamespace(machine=SimpleNamespace(is_counted=is_counted), plan=None, watches={})
     monkeypatch.setattr(run, "Show", lambda *_: SimpleNamespace(event=None))
     run.attach_console(cast(Session, session), "north", Screen())
-    assert f"attached to north; {said}Ctrl-] leaves" in capfd.readouterr().err
+    assert f"attached to north; {said}Enter gives a prompt, Ctrl-] leaves" in capfd.readouterr().err

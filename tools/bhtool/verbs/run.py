@@ -146,7 +146,7 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen,
 
 def attach_console(session: Session, name: str, screen: Screen) -> Status:
     time = "" if session.machine.is_counted else "guest time follows this host; "
-    screen.report(f"attached to {name}; {time}Ctrl-] leaves")
+    screen.report(f"attached to {name}; {time}Enter gives a prompt, Ctrl-] leaves")
     with screen.handed_over():
         Attachment(session, name).run(ATTACH_LIMIT, Show(screen, session).event)
     screen.say("")
