@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a sandbox kernel leaves in its RAM of what it did, for `tools/bulkhead trace` and the table of `run`: one structure, at the symbol
- * `trace_state`, accounts of VCPUs, and while it traces a ring of records for each core. Written by the sandbox alone, read from outside, also after a crash: whoever reads believes nothing of it.
+ * `trace_state`, accounts of VCPUs, and while it traces a ring of records for each core. Written by the sandbox alone, read from outside,
+ * also after a crash: whoever reads believes nothing of it.
  *
  *   trace_state   core[0].ring ---> | record | record | ...  | record |    head % records is written next; where head > records, the
  *                 core[1].ring -->  another                                oldest have been overwritten, and that one may be half written
@@ -50,7 +51,7 @@ struct bh_trace_core {
 };
 
 struct bh_trace_vcpu {
-	uint64_t name; /* address of its text */
+	uint64_t name;           /* address of its text */
 	uint64_t budget, period; /* the latest */
 	uint64_t made;           /* when */
 	uint64_t had;            /* address of struct bh_trace_had; 0: nobody knows */

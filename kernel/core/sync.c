@@ -444,6 +444,15 @@ enum thread_result periodic_begin(struct periodic *periodic, uint64_t period)
 	return THREAD_E_INVALID;
 }
 
+/* From the deadline that was missed to the next that is told of: not one that has passed, and in each period of its VCPU at most one. */
+static uint64_t until_next_told(const struct periodic *periodic, uint64_t late)
+{
+	uint64_t passed = late / periodic->period + 1;
+	uint64_t least = (periodic->thread->on->vcpu.order + periodic->period - 1) / periodic->period;
+
+	return (passed > least ? passed : least) * periodic->period;
+}
+
 static void miss(struct timer_event *event, struct cpu_frame *frame)
 {
 	struct periodic *periodic = (struct periodic *)((char *)event - offsetof(struct periodic, deadline));
@@ -452,7 +461,7 @@ static void miss(struct timer_event *event, struct cpu_frame *frame)
 	thread_pays_for_interrupt(periodic->thread);
 	switch (periodic->policy) {
 	case PERIODIC_NOTIFY:
-		timer_add(event, event->deadline + (late / periodic->period + 1) * periodic->period);
+		timer_add(event, event->deadline + until_next_told(periodic, late));
 		periodic->notify(periodic);
 		break;
 	case PERIODIC_STOP:

@@ -106,7 +106,8 @@ void *port_reply_and_receive(struct port *port);
 /* What happens when a thread has not come to periodic_wait when its period ends: it is counted, and ... */
 enum periodic_policy {
 	PERIODIC_COUNT,   /* no more */
-	PERIODIC_NOTIFY,  /* notify() is called, H, at the end of each such period, once for those that end before it can be */
+	PERIODIC_NOTIFY,  /* notify() is called, H, at the end of each such period, once for those that end before it can be, and in each
+			     period of the thread's VCPU once at most, should that become longer */
 	PERIODIC_STOP,    /* the thread is stopped (thread_end.h) */
 	PERIODIC_RESTART, /* its function begins again */
 };
@@ -127,8 +128,8 @@ enum thread_result periodic_begin(struct periodic *periodic, uint64_t period);
 /*
  * From now on a timer watches the caller's deadlines, the ends of its periods, whatever it does. `notify` is for PERIODIC_NOTIFY. One
  * `periodic` of a thread can be watched. Returns THREAD_OK, _E_INVALID if that did not begin, the policy is none, there is nobody to
- * notify, it has no VCPU, which pays for these interrupts, or
- * periods to notify of are shorter than that VCPU's, or _E_FULL if another one of the caller's is. T
+ * notify, it has no VCPU, which pays for these interrupts, or periods to notify of are shorter than that VCPU's, or _E_FULL if another one
+ * of the caller's is. T
  */
 enum thread_result periodic_watch(struct periodic *periodic, enum periodic_policy policy, void (*notify)(struct periodic *periodic));
 /*

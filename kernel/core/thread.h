@@ -39,6 +39,7 @@ struct thread_vcpu {
 	uint32_t row;                        /* of traces */
 	uint64_t made;                       /* when */
 	uint64_t slice;                      /* 0: none */
+	uint64_t blocking;                   /* admit.c's: what it was admitted with */
 	uint32_t levels;                     /* that have a ready thread, by bit */
 	struct thread *first[THREAD_LEVELS]; /* of a ring of ready threads */
 };
@@ -117,7 +118,8 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 
 /*
  * Gives a Main VCPU of this core another budget and period. Its next budget comes when all that it used is replenished: one at once would
- * be one more. Returns THREAD_OK or _E_INVALID; then nothing has changed. T
+ * be one more. Those of its threads that wait keep their places until they wait again. Returns THREAD_OK or _E_INVALID; then nothing has
+ * changed. T
  */
 enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period) __attribute__((warn_unused_result));
 

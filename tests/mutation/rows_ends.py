@@ -76,6 +76,14 @@ DEADLINES = (
     ends("a deadline does not move", SYNC, "if (periodic->policy) move_deadline", "if (false) move_deadline", "policy", GICV3, "policy"),
     ends("nobody begins again", SYNC, "thread_restart(periodic->thread);", "(void)0;", "policy", GICV3, "policy restart"),
     ends("nobody is stopped", SYNC, "thread_stop(periodic->thread);", "(void)0;", "policy", GICV3, "policy stop"),
-    ends("nobody is told again", SYNC, "timer_add(event, event->deadline + periodic->period);", "", "policy", GICV3, "policy notify"),
+    ends(
+        "nobody is told again",
+        SYNC,
+        "timer_add(event, event->deadline + until_next_told(periodic, late));",
+        "(void)until_next_told(periodic, late);",
+        "policy",
+        GICV3,
+        "policy notify",
+    ),
 )
 ENDS_ROWS = ROOM + STACKS + OTHERS + DEADLINES

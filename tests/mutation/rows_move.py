@@ -24,6 +24,15 @@ REFUSALS = (
     move("of one that gives something back to its core", "thread->at_end && on->core != cpu_slot()", "false"),
     move("within a core of one that gives something back", "thread->at_end && on->core != cpu_slot()", "thread->at_end"),
     move("of one that is of another core", "(!thread->on || thread->on->core == cpu_slot())", "true", THREAD),
+    move(
+        "of one that is told of periods too short for the VCPU",
+        "if (thread->watched && !periodic_is_paid_by(thread->watched, on)) return THREAD_E_INVALID;",
+    ),
+    move(
+        "of one whose periods too short nobody is told of",
+        "!periodic_is_paid_by(thread->watched, on)",
+        "thread->watched->period < on->vcpu.order",
+    ),
     move("to its own VCPU it comes last", "result == THREAD_OK && on != thread->on", "result == THREAD_OK"),
 )
 
@@ -36,7 +45,7 @@ WITHIN = (
     ),
     move("who sleeps is taken off", "if (!thread->ready) return; make_idle", "make_idle", THREAD),
     move("who sleeps is woken", "if (thread->ready) make_ready(core, thread);", "make_ready(core, thread);", THREAD),
-    move("it stays on its VCPU", "thread->on = on; core->cause", "core->cause", THREAD),
+    move("it stays on its VCPU", "thread->on = on; if (core->in_interrupt)", "if (core->in_interrupt)", THREAD),
     move("who comes first now does not run", "thread_put_on(thread, on); } thread_reschedule();", "thread_put_on(thread, on); }"),
 )
 
@@ -61,7 +70,7 @@ ELSEWHERE = (
     move("who is ready has a time-out", "if (!thread->ready) timer_add", "timer_add"),
     move("nobody watches its deadline", "timer_add(&thread->watched->deadline, thread->watched->deadline.deadline);", ";"),
     move("of two that come at once one is lost", "for (; thread; thread = next) {", "if (thread) {"),
-    move("nobody owes the interrupt", "core->cause = &on->vcpu; if", "if", THREAD),
+    move("nobody owes the interrupt", "if (core->in_interrupt) pay(core, &on->vcpu);", "", THREAD),
 )
 
 MOVES = (*REFUSALS, *WITHIN, *ELSEWHERE)

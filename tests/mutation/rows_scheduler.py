@@ -15,15 +15,22 @@ def endless(what: str, file: str, old: str, new: str, platform: str, shows: str)
 
 ENDLESS = (
     *(
-        endless("budgets: who runs is not charged", SCHED, "sporadic_charge(&vcpu->main, used);", ";", platform, NEVER_TOLD)
+        endless(
+            "budgets: who runs is not charged",
+            SCHED,
+            "!sporadic_charge(&vcpu->main, used)",
+            "used < sporadic_left(&vcpu->main)",
+            platform,
+            NEVER_TOLD,
+        )
         for platform in (GICV3, GICV2, ARMV7, SVM, VTX)
     ),
     *(
         endless(
             "budgets: nothing ends them",
             SCHED,
-            "core->until = core->since + left_of(core->running);",
-            ";",
+            "end = end_of_budget(core);",
+            "end = SCHED_NEVER;",
             platform,
             NEVER_TOLD,
         )
@@ -43,8 +50,8 @@ ENDLESS = (
     endless(
         "budgets: what comes back comes twice as soon",
         SPORADIC,
-        "__builtin_mul_overflow(periods, server->period, &delay)",
-        "__builtin_mul_overflow(periods, server->period / 2, &delay)",
+        "delay_all(server, server->period);",
+        "delay_all(server, server->period / 2);",
         GICV3,
         TOO_MUCH,
     ),

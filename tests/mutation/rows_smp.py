@@ -58,6 +58,14 @@ ASKED = (
     core("threads that come are left", "thread_take_in();"),
     core("ticks are not counted", "atomic_fetch_add_explicit(&cores[cpu_slot()].ticks, 1, memory_order_relaxed);"),
     core("one tick is the last", "timer_add(event, event->deadline + clock_from_ns(TICK_NS));", "(void)event;"),
+    core("one that has VCPUs now ticks on", "if (!thread_begun()) timer_add(event,", "timer_add(event,"),
+    core("one that has VCPUs from its start on ticks", "if (!thread_begun()) timer_add(&self->tick,", "timer_add(&self->tick,"),
+    core("one that a command gave VCPUs ticks", "if (thread_begun()) timer_cancel(&self->tick);"),
+    core(
+        "it ticks while it makes VCPUs",
+        "vcpus_start(); if (!thread_begun()) timer_add(&self->tick, arch_counter() + clock_from_ns(TICK_NS));",
+        "timer_add(&self->tick, arch_counter() + clock_from_ns(TICK_NS)); vcpus_start();",
+    ),
     core("all are on", ".on = is_on(slot),", ".on = true,"),
 )
 
@@ -80,12 +88,18 @@ ORDERED = (
     core("one with threads sleeps itself", "if (thread_begun()) thread_wait_until(is_ordered); else cpu_sleep();", "cpu_sleep();"),
     core("one with threads is stopped", "if (is_another(slot) && thread_cores[slot]) return false;"),
     core("who is stopped is off at once", "return order(slot, STOP) && await(has_state, &cores[slot], OFF);", "return order(slot, STOP);"),
-    core("who leaves ticks", "timer_cancel(&self->tick);"),
+    core("who leaves ticks", "timer_cancel(&self->tick); user_leave", "user_leave"),
     core("who leaves keeps a process's registers", "user_leave_core();"),
     core("who leaves translates", "space_leave_core();"),
     core(
+        "who leaves is on until it is off",
+        "atomic_store_explicit(&self->state, BETWEEN, memory_order_relaxed); atomic_store_explicit(&self->order,",
+        "atomic_store_explicit(&self->order,",
+    ),
+    core(
         "who comes back leaves again",
-        "atomic_store_explicit(&self->order, NONE, memory_order_relaxed);",
+        "atomic_store_explicit(&self->order, NONE, memory_order_release); atomic_store_explicit(&self->state, OFF",
+        "atomic_store_explicit(&self->state, OFF",
     ),
 )
 
@@ -96,6 +110,13 @@ RUN = (
     program("a loop runs on the first core alone", '{ "loop", loop, false }', '{ "loop", loop, true }'),
     program("the latest start is the last one", "if (late > run->late_max) note(&run->late_max, late);", "note(&run->late_max, late);"),
     program("lateness counts from a period's end", "arch_counter() - (periodic.next - periodic.period)", "arch_counter() - periodic.next"),
+    program(
+        "how late it was is forgotten with the period",
+        "if (late > run->late_max) note(&run->late_max, late); note(&run->missed, missed + periodic.missed); "
+        "if (period_of(run) != period) return true;",
+        "if (period_of(run) != period) return true; if (late > run->late_max) note(&run->late_max, late); "
+        "note(&run->missed, missed + periodic.missed);",
+    ),
     program("missed periods are not counted", "note(&run->missed, missed + periodic.missed);"),
     program(
         "another period forgets what was missed", "note(&run->missed, missed + periodic.missed);", "note(&run->missed, periodic.missed);"

@@ -37,6 +37,10 @@ def mutex(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"sync: {what}", SYNC, old, new, "kernel_sync_test")
 
 
+def watched(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"sync: {what}", SYNC, old, new, "kernel_change_test")
+
+
 def message(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"sync: {what}", SYNC, old, new, "kernel_message_test")
 
@@ -119,7 +123,16 @@ INTERRUPTS = (
     thread("an interrupt at a budget's end is nobody's", "if (sched_is_spent(&core->sched, core->entered)) return;"),
     thread("all interrupts are charged", "if (sched_is_spent(&core->sched, core->entered)) return;", "return;"),
     thread("nobody owes a time-out", "arch_counter(), core->cause);", "arch_counter(), NULL);"),
-    thread("whose time-out it is is not noted", "this_core()->cause = &thread->on->vcpu;"),
+    thread("whose time-out it is is not noted", "pay(this_core(), &thread->on->vcpu); thread_wake", "thread_wake"),
+    scene("of two that an interrupt is for the last one pays", "if (core->cause && core->cause != vcpu) settle(core);"),
+    scene("who has paid his part pays again", "core->cause); core->entered = now;", "core->cause);"),
+    scene(
+        "the first of two pays nothing",
+        "trace_except(&core->sched, core->entered, now, core->cause);",
+        "trace_except(&core->sched, core->entered, now, NULL);",
+    ),
+    thread("at the end of a budget each pays his part", "if (!sched_is_spent(&core->sched, core->entered)) trace_except(", "trace_except("),
+    thread("who moves owes what was before", "if (core->in_interrupt) pay(core, &on->vcpu);", "pay(core, &on->vcpu);"),
     scene(
         "the main program is asked when it does not wait",
         "if (core->due && core->due()) { core->due = NULL;",
@@ -133,9 +146,13 @@ INTERRUPTS = (
 )
 
 WAITING = (
-    thread("urgency is the level alone", "return period * THREAD_LEVELS + thread->level;", "return thread->level;"),
-    thread("urgency is the period alone", "return period * THREAD_LEVELS + thread->level;", "return period;"),
-    thread("servers come last", "!vcpu ? 0 :", "!vcpu ? SPORADIC_MOST_TICKS :"),
+    thread(
+        "urgency is the level alone",
+        "return (vcpu->kind == VCPU_MAIN ? vcpu->main.period : vcpu->io.period) * THREAD_LEVELS + thread->level;",
+        "return thread->level;",
+    ),
+    thread("urgency is the period alone", "* THREAD_LEVELS + thread->level;", "* THREAD_LEVELS;"),
+    thread("who has no VCPU comes first", "return UINT64_MAX;", "return 0;"),
     thread(
         "who is woken still waits",
         "void thread_wake(struct thread *thread) { if (thread->waits_in) { heap_remove(thread->waits_in, &thread->wait);",
@@ -195,8 +212,8 @@ MAKING = (
     Mutation(
         "threads: a refused VCPU is in traces",
         VCPU,
-        "SPORADIC_MOST_ENTRIES, now); if (result == SCHED_OK) on->row",
-        "SPORADIC_MOST_ENTRIES, now); on->row",
+        "SPORADIC_MOST_ENTRIES, now); if (result == SCHED_OK) tell(",
+        "SPORADIC_MOST_ENTRIES, now); tell(",
         "kernel_thread_test",
     ),
     scene("threads begin anew", "if (!thread_begun()) {", "if (true) {"),
@@ -235,11 +252,49 @@ SEMAPHORES = (
 MUTEXES = (
     sync("a circle of three is none", "while (first != self && first->behind)", "if (first != self && first->behind)"),
     sync("a mutex closes circles", "if (leads_to(mutex->holder.thread, thread_running())) return THREAD_E_DEADLOCK;"),
-    sync("who stands behind has the urgency of the last time", "self->wait.key = thread_key(self); heap_add(waiting", "heap_add(waiting"),
-    sync("who stands behind is not known", "heap_add(waiting, &self->wait);"),
+    sync("who stands behind has the urgency of the last time", "self->wait.key = urgency(self);"),
+    mutex("who stands behind is as urgent as itself alone", "self->wait.key = urgency(self);", "self->wait.key = thread_key(self);"),
+    mutex(
+        "only the last mutex that is held counts",
+        "for (const struct mutex *mutex = thread->held; mutex; mutex = mutex->next_held)",
+        "const struct mutex *mutex = thread->held; if (mutex)",
+    ),
+    mutex("who is waited for is as urgent as before", "hasten(donee->thread, self->wait.key);"),
+    mutex(
+        "only the next one of a chain is hastened",
+        "for (; first->behind && key < first->wait.key; first = first->behind->thread)",
+        "if (first->behind && key < first->wait.key)",
+    ),
+    sync("who is urgent is delayed", "first->behind && key < first->wait.key;", "first->behind;"),
+    sync("who is hastened waits where it did", "heap_hasten(first->waits_in, &first->wait, key);", "first->wait.key = key;"),
+    mutex("nobody is hastened whose call is served", "else first->wait.key = key;", "else break;"),
+    sync("whose call is served waits in a heap", "self->waits_in = waiting; if", "self->waits_in = (struct heap *)1; if"),
+    sync("who comes next is hastened where it waited", "first->waits_in = NULL; } return first;", "} return first;"),
+    mutex(
+        "a server is as urgent as itself alone",
+        "return thread->serves ? lesser(key, first_key_of_port(thread->serves)) : key;",
+        "return key;",
+    ),
+    mutex(
+        "a server is not as urgent as who waits for its turn",
+        "lesser(port->client->wait.key, first_key(&port->waiting))",
+        "port->client->wait.key",
+    ),
+    sync(
+        "a server is not as urgent as whom it serves",
+        "lesser(port->client->wait.key, first_key(&port->waiting))",
+        "first_key(&port->waiting)",
+    ),
+    sync("who stands behind is not known", "if (waiting) heap_add(waiting, &self->wait);"),
     sync("who stands behind runs", "self->behind = donee;"),
-    sync("who stands behind runs on", "self->behind = donee; thread_reschedule();", "self->behind = donee;"),
-    sync("who comes next still waits", "if (first) heap_remove(waiting, &first->wait);"),
+    sync(
+        "who stands behind runs on", "hasten(donee->thread, self->wait.key); thread_reschedule();", "hasten(donee->thread, self->wait.key);"
+    ),
+    sync(
+        "who comes next still waits",
+        "heap_remove(waiting, &first->wait); first->waits_in = NULL; } return first;",
+        "first->waits_in = NULL; } return first;",
+    ),
     sync("who takes a free mutex may sleep", "mutex->next_held = thread->held; thread->held = mutex;"),
     sync("a free mutex stays free", "else hold(thread_running(), mutex);", ";"),
     sync("who unlocks may not sleep", "hold_no_more(holder, mutex); mutex->holder.thread = NULL;", "mutex->holder.thread = NULL;"),
@@ -311,11 +366,18 @@ EVENTS = (
 
 CALLS = (
     message("a call of nobody", "if (!server) return THREAD_E_INVALID;"),
+    message("a server of one port is called at another", "if (server->serves && server->serves != port) return THREAD_E_INVALID;"),
+    message("a server of a port that is called has no other call", "if (server->serves && server->serves != port)", "if (server->serves)"),
+    message("a server has calls of another port", "self->serves == port &&", "self == port->server.thread &&"),
     sync("a call closes circles", "if (leads_to(server, self)) return THREAD_E_DEADLOCK;"),
     sync("a call drives out another", "if (port->client) { stand_behind", "if (false) { stand_behind"),
-    sync("who is served first is not noted", "port->client = self; self->behind", "self->behind"),
-    sync("a call does not wait", "self->behind = &port->server; thread_reschedule();", "thread_reschedule();"),
-    sync("a call waits for the next interrupt", "self->behind = &port->server; thread_reschedule();", "self->behind = &port->server;"),
+    sync("who is served first is not noted", "port->client = self; stand_behind", "stand_behind"),
+    sync("a call does not wait", "stand_behind(&port->server, NULL);", "thread_reschedule();"),
+    sync(
+        "a call waits for the next interrupt",
+        "stand_behind(&port->server, NULL);",
+        "self->wait.key = urgency(self); self->waits_in = NULL; self->behind = &port->server; hasten(server, self->wait.key);",
+    ),
     sync("a call has no message", "self->message = message; result = call", "result = call"),
     sync("a reply goes to nobody", "port->client->behind = NULL;"),
     sync("nobody is served after the first", "port->client = take_first(&port->waiting);", "port->client = NULL;"),
@@ -327,10 +389,10 @@ CALLS = (
 HOLDERS = (
     message(
         "a server that holds a mutex has a call",
-        "self == port->server.thread && self->held == &sync_no_vcpu ?",
-        "self == port->server.thread ?",
+        "self->serves == port && self->held == &sync_no_vcpu ?",
+        "self->serves == port ?",
     ),
-    message("anybody has a call", "self == port->server.thread && self->held == &sync_no_vcpu ?", "self->held == &sync_no_vcpu ?"),
+    message("anybody has a call", "self->serves == port && self->held == &sync_no_vcpu ?", "self->held == &sync_no_vcpu ?"),
     Mutation(
         "threads: the main program sleeps holding",
         THREAD,
@@ -358,6 +420,31 @@ PERIODS = (
         "a period does not last",
         "thread_sleep_until(periodic->next); periodic->next += periodic->period;",
         "thread_sleep_until(periodic->next);",
+    ),
+    watched("nobody pays for being told of missed periods", "thread_pays_for_interrupt(periodic->thread);"),
+    watched("each of several missed periods is told of", "late / periodic->period + 1;", "1;"),
+    watched("who is told pays nothing for more", "(passed > least ? passed : least)", "passed"),
+    watched(
+        "the last of several missed periods is told of twice",
+        "late / periodic->period + 1;",
+        "late / periodic->period;",
+    ),
+    watched(
+        "after several missed periods they begin anew",
+        "event->deadline + until_next_told(periodic, late)",
+        "arch_counter() + until_next_told(periodic, late)",
+    ),
+    watched("periods shorter than the VCPU's are told of", "periodic->period < self->on->vcpu.order", "false"),
+    watched(
+        "periods as long as the VCPU's are not told of",
+        "periodic->period < self->on->vcpu.order",
+        "periodic->period <= self->on->vcpu.order",
+    ),
+    watched("short periods have no end that stops", "(policy == PERIODIC_NOTIFY && periodic->period < self", "(periodic->period < self"),
+    watched(
+        "who has no VCPU is watched",
+        "!self->on || (policy == PERIODIC_NOTIFY && periodic",
+        "(policy == PERIODIC_NOTIFY && self->on && periodic",
     ),
     mutex("periods do not wait", "thread_sleep_until(periodic->next);"),
     mutex(

@@ -38,7 +38,7 @@ def read(held: dict[int, bytes]) -> list[Given]:
 
 def test_what_a_vcpu_had_is_told() -> None:
     assert read(memory()) == [LOOP]
-    told = given_json(LOOP)
+    (told,) = given_json([LOOP])["engine"]
     assert (told["foreground_ns"], told["program"]) == (1_600_000, {"rounds": 100, "missed": 2, "latest_ns": 800})
     console = Console(width=200)
     with console.capture() as shown:
@@ -49,7 +49,7 @@ def test_what_a_vcpu_had_is_told() -> None:
 def test_a_program_that_tells_nothing_is_no_reason_to_leave_its_vcpu_out() -> None:
     (one,) = read(memory(lambda state: setattr(state.vcpu[1], "run", 0)))
     assert one.run is None
-    assert given_json(one)["program"] is None
+    assert given_json([one])["engine"][0]["program"] is None
 
 
 @pytest.mark.parametrize(

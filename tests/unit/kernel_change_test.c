@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F4.scheduler. VCPUs that are given another budget and period, scene by scene, by rank and by deadline: who runs then, what is kept,
- * when the next budget comes, and what is refused. And who cannot be stopped: the main program and the idle thread.
- * kernel/core/thread_vcpu.c, kernel/core/thread_end.c
+ * when the next budget comes, and what is refused. Who is told of missed periods, and that his VCPU pays for it. And who cannot be stopped:
+ * the main program and the idle thread. kernel/core/thread_vcpu.c, kernel/core/sync.c, kernel/core/thread_end.c
  */
 #include <string.h>
 
 #include "check.h"
 #include "fake_cpu.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/sync.h"
 #include "kernel/core/thread_end.h"
 #include "thread_scene.h"
 
@@ -250,6 +251,145 @@ static void test_unstoppable(void)
 	CHECK(strcmp(told, "mi") == 0);
 }
 
+/* ---- Who is told of missed periods, and who pays for it -------------------------------------------------------------------- */
+
+enum { WATCHED = 100, NOTED = 8 };
+
+static struct periodic periodic;
+static struct port port;
+static uint64_t missed_at[NOTED];
+static unsigned missed;
+
+static void note_missed(struct periodic *one)
+{
+	CHECK(one == &periodic && missed < NOTED);
+	missed_at[missed++] = scene_time();
+}
+
+static void watch(uint64_t period)
+{
+	missed = 0;
+	CHECK_EQ(periodic_begin(&periodic, period), THREAD_OK);
+	CHECK_EQ(periodic_watch(&periodic, PERIODIC_NOTIFY, note_missed), THREAD_OK);
+}
+
+static void watch_and_sleep(void)
+{
+	watch(WATCHED);
+	fake_core.before = 2;
+	fake_core.after = 3;
+	CHECK_EQ(thread_sleep_until(START + 1000), THREAD_OK);
+}
+
+/* Its interrupts, of 5 ticks, come while another runs, who does not pay. */
+static void test_who_pays(void)
+{
+	scene_begin("who is watched pays", (struct plan){ .high = { 50, 50 }, .low = { 90, WATCHED } });
+	scene_actor('w', &low, 0, 0, watch_and_sleep);
+	scene_actor('h', &high, 0, 1, work_always);
+	scene_play(WATCHED + 20);
+	CHECK(missed == 1 && missed_at[0] == WATCHED + 2);
+	CHECK_EQ(low.vcpu.owed, 5);
+	CHECK_EQ(low.vcpu.given, 0);
+	CHECK_EQ(high.vcpu.owed, 0);
+	CHECK(high.vcpu.given <= WATCHED + 20 - 5 && strstr(fake_core.log, "h^^^^^h"));
+}
+
+static void miss_several(void)
+{
+	watch(WATCHED);
+	work(1);
+	fake_core.now += 3 * WATCHED + 49; /* with interrupts disabled */
+	fake_settle();
+	CHECK_EQ(missed, 1);
+	work(WATCHED);
+	CHECK_EQ(missed, 2);
+	fake_core.now = START + 6 * WATCHED; /* at the end of another one */
+	fake_settle();
+	CHECK_EQ(missed, 3);
+	work(WATCHED);
+	CHECK_EQ(missed, 4);
+	fake_stop();
+}
+
+/* Periods that end before anybody can be told of them are told of at once; the next is told of at its end. */
+static void test_told_once(void)
+{
+	scene_begin("several missed periods", scene_two(90, WATCHED));
+	scene_actor('w', &high, 0, 0, miss_several);
+	scene_play(10000);
+	CHECK_EQ(missed, 4);
+	CHECK_EQ(missed_at[0], 3 * WATCHED + 50);
+	CHECK_EQ(missed_at[1], 4 * WATCHED);
+	CHECK_EQ(missed_at[2], 6 * WATCHED);
+	CHECK_EQ(missed_at[3], 7 * WATCHED);
+}
+
+/* The VCPU's period is two and a half times theirs from then on. */
+static void change_and_miss(void)
+{
+	watch(WATCHED);
+	change(&high, 90, 250);
+	work(1000);
+	fake_stop();
+}
+
+/* A longer period of the VCPU pays for no more interrupts than before. */
+static void test_told_less(void)
+{
+	scene_begin("missed periods of a VCPU that is changed", (struct plan){ .high = { 90, WATCHED }, .low = { 900, 1000 } });
+	scene_actor('w', &high, 0, 0, change_and_miss);
+	scene_play(10000);
+	CHECK(missed == 4 && missed_at[0] == WATCHED && missed_at[1] == 4 * WATCHED && missed_at[2] == 7 * WATCHED);
+}
+
+static void watch_all(void)
+{
+	for (check_context.round = 1; check_context.round <= 2 * WATCHED; check_context.round++) {
+		bool paid = check_context.round >= WATCHED;
+
+		CHECK_EQ(periodic_begin(&periodic, check_context.round), THREAD_OK);
+		CHECK_EQ(periodic_watch(&periodic, PERIODIC_NOTIFY, note_missed), paid ? THREAD_OK : THREAD_E_INVALID);
+		CHECK_EQ(periodic.deadline.waits, paid);
+		CHECK_EQ(periodic_watch(&periodic, PERIODIC_STOP, NULL), THREAD_OK); /* there is one interrupt */
+		CHECK_EQ(periodic_watch(&periodic, PERIODIC_RESTART, NULL), THREAD_OK);
+		CHECK_EQ(periodic_watch(&periodic, PERIODIC_COUNT, NULL), THREAD_OK);
+		CHECK(!periodic.deadline.waits);
+	}
+	check_context.round = 0;
+	fake_stop();
+}
+
+static void serve_watched(void)
+{
+	CHECK(port_reply_and_receive(&port));
+	CHECK_EQ(periodic_begin(&periodic, 1000), THREAD_OK);
+	CHECK_EQ(periodic_watch(&periodic, PERIODIC_NOTIFY, note_missed), THREAD_E_INVALID);
+	CHECK_EQ(periodic_watch(&periodic, PERIODIC_STOP, NULL), THREAD_E_INVALID);
+	CHECK(!periodic.deadline.waits && !thread_running()->watched);
+	fake_stop();
+}
+
+static void call(void)
+{
+	int message = 0;
+
+	CHECK_EQ(port_call(&port, &message), THREAD_OK);
+}
+
+static void test_who_cannot_pay(void)
+{
+	scene_begin("periods that are shorter than the VCPU's", scene_two(90, WATCHED));
+	scene_actor('w', &high, 0, 0, watch_all);
+	scene_play(10);
+	scene_begin("who has no VCPU", scene_two(90, WATCHED));
+	memset(&port, 0, sizeof(port));
+	port.server.thread = &scene_actor('s', NULL, 0, 0, serve_watched)->thread;
+	scene_actor('c', &high, 0, 0, call);
+	scene_play(10);
+	CHECK_EQ(periodic.period, 1000);
+}
+
 int main(void)
 {
 	test_turns();
@@ -257,6 +397,10 @@ int main(void)
 	test_kept();
 	test_refusals();
 	test_unstoppable();
+	test_who_pays();
+	test_told_once();
+	test_told_less();
+	test_who_cannot_pay();
 	thread_schedule_by_deadline(); /* from now on */
 	test_turns();
 	test_budgets();

@@ -102,9 +102,10 @@ void timer_add(struct timer_event *event, uint64_t deadline)
 	unmasks_at = deadline;
 }
 
+/* As a 16550: what is masked is no cause, and stays. */
 static bool serve(void (*received)(char c))
 {
-	while (typed && *typed)
+	while (!masked && typed && *typed)
 		received(*typed++);
 	return true;
 }
@@ -300,6 +301,65 @@ static void test_uart(void)
 	CHECK_EQ(taken, 256); /* typed faster than read: dropped */
 }
 
+static void come(const char *text)
+{
+	typed = text;
+	if (!masked)
+		interrupt(NULL);
+}
+
+static void unmask(void)
+{
+	unmasks->waits = false;
+	unmasks->fire(unmasks, NULL);
+	CHECK(!masked);
+	if (*typed)
+		interrupt(NULL);
+}
+
+static void expect_char(char expected)
+{
+	char c = '\0';
+
+	CHECK(console_get(&c));
+	CHECK_EQ(c, expected);
+}
+
+/* What comes while it is masked waits in the UART, and is served when that ends: reception goes on, however often this is so. */
+static void test_masked(void)
+{
+	char c;
+
+	check_context.subject = "masked";
+	console_limit(DISTANCE);
+	come("b"); /* within the distance of test_limit's */
+	for (check_context.round = 0; check_context.round < 10; check_context.round++) {
+		CHECK(masked && !*typed);
+		expect_char('b');
+		come("b");
+		CHECK(*typed && !console_get(&c));
+		unmask(); /* there it is, and too early once more */
+	}
+	check_context.round = 0;
+	unmask();
+	expect_char('b');
+	console_limit(0);
+}
+
+/* Who sends dots is not masked: that would have to be waited for. */
+static void test_limited_dots(void)
+{
+	check_context.subject = "dots";
+	console_limit(DISTANCE);
+	sent_length = 0;
+	sent[0] = '\0';
+	CHECK(!console_count_interrupts(0) && !console_count_interrupts(3));
+	CHECK_EQ(sent_length, 0);
+	console_limit(0);
+	CHECK(console_count_interrupts(3));
+	CHECK(!strcmp(sent, "...\r\n"));
+}
+
 /* A flood: the UART is masked at itself, and not again while it is, until it may interrupt once more. What came before is served. */
 static void test_limit(void)
 {
@@ -320,9 +380,7 @@ static void test_limit(void)
 	interrupt(NULL); /* the transmitter's, which is not masked */
 	console_count(&count, &times);
 	CHECK_EQ(times, 2);
-	unmasks->waits = false;
-	unmasks->fire(unmasks, NULL);
-	CHECK(!masked);
+	unmask();
 	console_limit(0);
 	interrupt(NULL);
 	CHECK(!masked);
@@ -336,5 +394,7 @@ int main(void)
 	test_full_line();
 	test_keys();
 	test_limit();
+	test_masked();
+	test_limited_dots();
 	return 0;
 }

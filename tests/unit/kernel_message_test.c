@@ -453,6 +453,46 @@ static void test_server_that_holds(void)
 	CHECK_EQ(refused, 1);
 }
 
+/* 's' is said to be the server of two ports, and is that of the one that is called first. */
+static void serve_of_two(void)
+{
+	for (;;) {
+		uint64_t *message = port_reply_and_receive(&ports[0]);
+
+		CHECK(message);
+		CHECK(!port_reply_and_receive(&ports[1]) && fake_cpu.enabled);
+		CHECK(ports[0].client && ports[0].received);
+		work(3);
+		++*message;
+	}
+}
+
+static void call_first(void)
+{
+	call(0, 7, 8);
+}
+
+static void call_other(void)
+{
+	uint64_t message = 5;
+
+	CHECK_EQ(port_call(&ports[1], &message), THREAD_E_INVALID);
+	CHECK(message == 5 && !ports[1].client && fake_cpu.enabled);
+	work(1);
+	call(0, 10, 11);
+	CHECK_EQ(port_call(&ports[1], &message), THREAD_E_INVALID);
+}
+
+static void test_two_ports(void)
+{
+	scene_begin("a server of two ports", scene_two(90, 100));
+	memset(ports, 0, sizeof(ports));
+	ports[0].server.thread = ports[1].server.thread = &scene_actor('s', NULL, 0, 0, serve_of_two)->thread;
+	scene_actor('a', &low, 0, 0, call_first);
+	scene_actor('b', &high, 0, 1, call_other);
+	scene_expect("sbsssssba...");
+}
+
 int main(void)
 {
 	test_queue_order();
@@ -462,5 +502,6 @@ int main(void)
 	test_calls();
 	test_budget_ends_in_call();
 	test_server_that_holds();
+	test_two_ports();
 	return 0;
 }

@@ -304,6 +304,15 @@ static void beat_far(void)
 	fake_stop();
 }
 
+static void count_far(void)
+{
+	CHECK_EQ(periodic_begin(&beat, 40), THREAD_OK);
+	CHECK_EQ(periodic_watch(&beat, PERIODIC_STOP, NULL), THREAD_OK);
+	move(self(), &low); /* it is interrupted once */
+	move(self(), &far);
+	fake_stop();
+}
+
 static void go(void)
 {
 	CHECK(!beat.deadline.waits);
@@ -321,6 +330,11 @@ static void test_watched(void)
 	scene_actor('b', &low, 0, 0, go);
 	scene_play(20);
 	CHECK_EQ(missed, 2);
+	scene_of_two("deadlines of one that is told nothing of them", nothing);
+	scene_actor('a', &high, 1, 0, count_far);
+	scene_actor('b', &low, 2, 0, go_to_it);
+	scene_play(20);
+	CHECK(nth(0)->on == &far);
 }
 
 /* Two at once; each comes to its own VCPU, and who caused the interrupt owes it. */

@@ -132,6 +132,31 @@ static void change_and_disturb(void)
 	fake_stop();
 }
 
+/* It is late when it finds another period, 4 ticks after 10 and 9 after 34: from 14 and from 43 on it has another one. */
+static void change_while_late(void)
+{
+	sleep_until(5);
+	run.period = SECOND_PERIOD;
+	work(9);
+	sleep_until(15);
+	expect(0, 0, 4);
+	run.period = FIRST_PERIOD;
+	sleep_until(33);
+	work(10);
+	sleep_until(44);
+	expect(0, 0, 9);
+	fake_stop();
+}
+
+static void check_late_changes(void)
+{
+	scene_begin("a loop that is late for another period", (struct plan){ .high = { 190, 200 }, .low = { 900, 1000 } });
+	scene_actor('h', &high, 0, 0, change_while_late);
+	scene_actor('l', &low, 0, 0, run_loop);
+	scene_play(1000);
+	CHECK_EQ(run.late_max, 9);
+}
+
 static void check_loop(void)
 {
 	scene_begin("a loop", (struct plan){ .high = { 190, 200 }, .low = { 900, 1000 } });
@@ -257,6 +282,7 @@ int main(void)
 {
 	check_found();
 	check_loop();
+	check_late_changes();
 	check_echo();
 	check_endless("hog");
 	check_endless("findprimes");

@@ -14,7 +14,7 @@
 #include "thread_scene.h"
 
 static struct semaphore bell;
-static struct mutex mutexes[3];
+static struct mutex mutexes[4];
 static struct queue letters;
 static struct events events;
 static struct port ports[3];
@@ -213,6 +213,167 @@ static void test_hand_over(void)
 	CHECK(strcmp(order, "h321k") == 0);
 }
 
+/* ---- Urgency: that of who stands behind ----------------------------------------------------------------------------------- */
+
+static void hold_1_for_8(void)
+{
+	lock(1);
+	work(8);
+	unlock(1);
+	work(1);
+}
+
+static void hold_0_want_1(void)
+{
+	lock(0);
+	lock(1);
+	work(1);
+	unlock(1);
+	unlock(0);
+	work(1);
+}
+
+static void hold_2_want_0(void)
+{
+	lock(2);
+	lock(0);
+	work(1);
+	unlock(0);
+	unlock(2);
+	work(1);
+}
+
+static void want_1(void)
+{
+	lock(1);
+	work(1);
+	unlock(1);
+}
+
+static void want_2(void)
+{
+	lock(2);
+	work(1);
+	unlock(2);
+}
+
+static void hold_2_and_3_want_1(void)
+{
+	lock(2);
+	lock(3);
+	work(4);
+	lock(1);
+	work(1);
+	unlock(1);
+	unlock(3);
+	unlock(2);
+	work(1);
+}
+
+static const struct plan three = { .high = { 40, 50 }, .middle = { 90, 100 }, .low = { 190, 200 }, .foreground_only = true };
+
+/* 'l' is the last of those that want what 'x' holds, until 'h' stands behind it: with one holder between, or with two. */
+static void test_nested(void)
+{
+	scene_begin("a holder comes before who is less urgent than who waits for it", three);
+	memset(mutexes, 0, sizeof(mutexes));
+	scene_actor('x', &low, 1, 0, hold_1_for_8);
+	scene_actor('l', &low, 0, 1, hold_0_want_1);
+	scene_actor('m', &middle, 3, 2, want_1);
+	scene_actor('n', &middle, 2, 3, want_1);
+	scene_actor('h', &high, 0, 5, want);
+	scene_expect("xxxxxxxxlhnmlx.");
+	scene_begin("and so does the holder for which that one waits", three);
+	memset(mutexes, 0, sizeof(mutexes));
+	scene_actor('x', &low, 2, 0, hold_1_for_8);
+	scene_actor('l', &low, 1, 1, hold_0_want_1);
+	scene_actor('k', &low, 0, 2, hold_2_want_0);
+	scene_actor('m', &middle, 0, 3, want_1);
+	scene_actor('h', &high, 0, 5, want_2);
+	scene_expect("xxxxxxxxlkhmklx.");
+}
+
+/* When 'l' begins to wait 'h' stands behind it, for the first of the two that it holds. */
+static void test_held_before(void)
+{
+	scene_begin("who is waited for already waits in that place", three);
+	memset(mutexes, 0, sizeof(mutexes));
+	scene_actor('l', &low, 0, 1, hold_2_and_3_want_1);
+	scene_actor('x', &low, 1, 0, hold_1_for_8);
+	scene_actor('m', &middle, 0, 2, want_1);
+	scene_actor('h', &high, 0, 3, want_2);
+	scene_expect("xlxlllxxxxxxlhmlx.");
+}
+
+static void serve_with_1(void)
+{
+	for (;;) {
+		CHECK(port_reply_and_receive(&ports[0]));
+		want_1();
+	}
+}
+
+static void call_0(void)
+{
+	int message = 0;
+
+	CHECK_EQ(port_call(&ports[0], &message), THREAD_OK);
+	work(1);
+}
+
+static void call_0_holding_2(void)
+{
+	lock(2);
+	call_0();
+	unlock(2);
+}
+
+static void serve_slowly_with_1(void)
+{
+	for (;;) {
+		CHECK(port_reply_and_receive(&ports[0]));
+		work(2);
+		want_1();
+	}
+}
+
+static void begin_server(const char *name, void (*serve)(void))
+{
+	scene_begin(name, three);
+	memset(mutexes, 0, sizeof(mutexes));
+	memset(ports, 0, sizeof(ports));
+	ports[0].server.thread = &scene_actor('s', NULL, 0, 0, serve)->thread;
+	scene_actor('x', &low, 1, 0, hold_1_for_8);
+}
+
+/* The server 's' has no VCPU, and wants what 'x' holds. */
+static void test_servers(void)
+{
+	begin_server("a server is as urgent as its client", serve_with_1);
+	scene_actor('c', &low, 0, 1, call_0);
+	scene_actor('m', &middle, 0, 2, want_1);
+	scene_expect("xxxxxxxxmscx.");
+	begin_server("a server comes before who is less urgent than its client", serve_with_1);
+	scene_actor('m', &middle, 0, 1, want_1);
+	scene_actor('h', &high, 0, 2, call_0);
+	scene_expect("xxxxxxxxshmx.");
+	begin_server("a server is as urgent as a client that waits for its turn", serve_slowly_with_1);
+	scene_actor('c', &low, 0, 1, call_0);
+	scene_actor('m', &middle, 0, 2, want_1);
+	scene_actor('h', &high, 0, 3, call_0);
+	scene_expect("xsxsxxxxxxsssmshcx.");
+	begin_server("a server is as urgent as a client that comes later", serve_with_1);
+	scene_actor('c', &low, 0, 1, call_0);
+	scene_actor('m', &middle, 0, 2, want_1);
+	scene_actor('h', &high, 0, 3, call_0);
+	scene_expect("xxxxxxxxsmshcx.");
+	begin_server("a server is as urgent as who stands behind its client", serve_with_1);
+	scene_actor('c', &low, 0, 1, call_0_holding_2);
+	scene_actor('m', &middle, 0, 2, want_1);
+	scene_actor('h', &high, 0, 3, want_2);
+	scene_expect("xxxxxxxxschmx.");
+}
+
 /* Who holds something may look, but not wait. */
 static void hold_and_wait(void)
 {
@@ -400,6 +561,9 @@ int main(void)
 	test_budget_ends_inside();
 	test_chain();
 	test_hand_over();
+	test_nested();
+	test_held_before();
+	test_servers();
 	test_holds();
 	test_yield_in_place();
 	test_main_holds();

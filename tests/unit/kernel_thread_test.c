@@ -310,6 +310,41 @@ static void test_charged(void)
 	CHECK_EQ(high.vcpu.given, 8); /* the timer comes then, too */
 }
 
+static void sleep_until_10(void)
+{
+	fake_core.before = 2;
+	fake_core.after = 3;
+	CHECK_EQ(thread_sleep_until(START + 10), THREAD_OK);
+	fake_core.before = fake_core.after = 0;
+	work(1);
+}
+
+/* One interrupt, of 5 ticks, ends two waits: up to the second it is the first one's, and then the other's. */
+static void test_shared(void)
+{
+	scene_begin("an interrupt for two", (struct plan){ .high = { 90, 100 }, .middle = { 190, 200 }, .low = { 900, 1000 } });
+	scene_actor('a', &high, 0, 0, sleep_until_10);
+	scene_actor('b', &middle, 0, 0, sleep_until_10);
+	scene_actor('l', &low, 0, 0, work_always);
+	scene_expect("llllllllll^^^^^abllll");
+	CHECK_EQ(high.vcpu.given, 2 + 1);
+	CHECK_EQ(middle.vcpu.given, 3 + 1);
+	CHECK_EQ(low.vcpu.owed + high.vcpu.owed + middle.vcpu.owed, 0);
+	scene_begin("an interrupt for two of a VCPU", (struct plan){ .high = { 90, 100 }, .low = { 900, 1000 } });
+	scene_actor('a', &high, 0, 0, sleep_until_10);
+	scene_actor('b', &high, 0, 0, sleep_until_10);
+	scene_actor('l', &low, 0, 0, work_always);
+	scene_expect("llllllllll^^^^^abllll");
+	CHECK_EQ(high.vcpu.given, 5 + 2);
+	scene_begin("an interrupt for who runs and another", (struct plan){ .high = { 90, 100 }, .low = { 900, 1000 } });
+	scene_actor('a', &high, 1, 0, sleep_until_10);
+	scene_actor('b', &low, 0, 0, sleep_until_10);
+	scene_actor('h', &high, 2, 1, work_always);
+	scene_expect(".^^^^^hhhh^^^^^ahhhh");
+	CHECK_EQ(high.vcpu.given, 5 + 4 + 2);
+	CHECK_EQ(low.vcpu.owed, 3);
+}
+
 /* ---- Ends, and making ------------------------------------------------------------------------------------------------- */
 
 static void test_ends(void)
@@ -420,6 +455,7 @@ int main(void)
 	test_interrupts();
 	test_excepted();
 	test_charged();
+	test_shared();
 	test_ends();
 	test_making();
 	return 0;

@@ -82,6 +82,14 @@ struct bh_log *console_log(void)
 
 void console_report(const char *format, ...) {}
 
+static unsigned refused;
+void console_say(const char *format, ...)
+{
+	refused++;
+}
+
+struct thread_core *thread_cores[BH_MAX_SANDBOX_CORES];
+
 /* Lets the core's timer interrupt, if it is due, as often as it is. */
 static void interrupts(void)
 {
@@ -161,10 +169,42 @@ static unsigned depth_below(const struct heap_node *node, unsigned *count)
 	return right + 1;
 }
 
+static struct heap_node nodes[NODES];
+static struct {
+	bool in;
+	uint64_t key, added;
+} listed[NODES];
+
+static const struct heap_node *first_listed(void)
+{
+	unsigned first = NODES;
+
+	for (unsigned n = 0; n < NODES; n++)
+		if (listed[n].in && (first == NODES || listed[n].key < listed[first].key ||
+				     (listed[n].key == listed[first].key && listed[n].added < listed[first].added)))
+			first = n;
+	return first == NODES ? NULL : &nodes[first];
+}
+
+static void hasten_one(struct heap *heap, unsigned n)
+{
+	listed[n].key -= below(listed[n].key + 1);
+	heap_hasten(heap, &nodes[n], listed[n].key);
+}
+
+static void add_one(struct heap *heap, unsigned n)
+{
+	static uint64_t added;
+
+	listed[n].in = true;
+	listed[n].added = added++;
+	listed[n].key = nodes[n].key = below(KEYS);
+	heap_add(heap, &nodes[n]);
+}
+
+/* Against a list that is read to its end. */
 static void test_heap(void)
 {
-	static struct heap_node nodes[NODES];
-	static bool in[NODES];
 	struct heap heap = { 0 };
 	unsigned there = 0;
 
@@ -172,14 +212,17 @@ static void test_heap(void)
 	for (check_context.round = 0; check_context.round < STEPS; check_context.round++) {
 		unsigned n = (unsigned)below(NODES), count = 0;
 
-		if (in[n]) {
-			heap_remove(&heap, &nodes[n]);
+		if (!listed[n].in) {
+			add_one(&heap, n);
+			there++;
+		} else if (below(2)) {
+			hasten_one(&heap, n);
 		} else {
-			nodes[n].key = below(KEYS);
-			heap_add(&heap, &nodes[n]);
+			heap_remove(&heap, &nodes[n]);
+			listed[n].in = false;
+			there--;
 		}
-		in[n] = !in[n];
-		there += in[n] ? 1 : -1U;
+		CHECK(heap.top == first_listed());
 		depth_below(heap.top, &count);
 		CHECK_EQ(count, there);
 		CHECK(!heap.top || !heap.top->up);
@@ -214,6 +257,24 @@ static void test_limit(void)
 		fake_cpu.enabled = true;
 		CHECK_EQ(timer_at[0], TIMER_NEVER);
 	}
+}
+
+/* A single shot that comes a little before its time is set again. */
+static void test_early(void)
+{
+	struct tested *one = &tested[0];
+	const uint64_t deadline = now + 10, count = fired;
+
+	check_context.subject = "early";
+	*one = (struct tested){ .event = { .fire = fire }, .waiting = true };
+	timer_add(&one->event, deadline);
+	timer_at[0] = now;
+	interrupts();
+	CHECK_EQ(timer_at[0], deadline);
+	CHECK_EQ(fired, count);
+	now = deadline;
+	interrupts();
+	CHECK_EQ(fired, count + 1);
 }
 
 static void test_events(void)
@@ -299,11 +360,44 @@ static void test_heartbeat(void)
 	CHECK_EQ(timer_at[0] - now, 2 * period);
 }
 
+/* VCPUs are admitted beside the usual rate, or the one that there is if it is higher; it cannot rise beyond that behind their backs. */
+static void test_heartbeat_beside_vcpus(void)
+{
+	const uint64_t usual = HZ / HEARTBEAT_HZ;
+
+	check_context.subject = "heartbeat beside VCPUs";
+	CHECK_EQ(heartbeat_distance(), usual); /* slower: it may be started anew */
+	heartbeat_start(HEARTBEAT_HZ * 5);
+	CHECK_EQ(heartbeat_distance(), usual / 5);
+	heartbeat_start(0);
+	CHECK_EQ(heartbeat_distance(), usual);
+	heartbeat_start(HEARTBEAT_HZ / 2);
+	CHECK_EQ(refused, 0);
+	thread_cores[0] = (struct thread_core *)&ring; /* not NULL, and nobody looks into it */
+	for (uint64_t hz = HEARTBEAT_HZ + 1; hz < UINT64_MAX / 100; hz *= 100) {
+		uint64_t at = timer_at[0], count = refused;
+
+		heartbeat_start(hz);
+		CHECK_EQ(refused, count + 1);
+		CHECK_EQ(timer_at[0], at);
+		CHECK_EQ(ring.beat_period_ns, 2000000);
+	}
+	refused = 0;
+	heartbeat_start(HEARTBEAT_HZ);
+	CHECK_EQ(ring.beat_period_ns, 1000000);
+	heartbeat_start(0);
+	CHECK_EQ(timer_at[0], ~0ULL);
+	CHECK_EQ(refused, 0);
+	thread_cores[0] = NULL;
+}
+
 int main(void)
 {
 	test_events();
 	test_heap();
+	test_early();
 	test_limit();
 	test_heartbeat();
+	test_heartbeat_beside_vcpus();
 	return 0;
 }

@@ -162,6 +162,57 @@ static void test_order(void)
 	CHECK_EQ(ticks_of(&often, 0, 21, 25), 4);
 }
 
+static struct vcpu *decide(uint64_t now)
+{
+	return sched_decide(&often.core, now);
+}
+
+/* The whole core each 10, of which every budget begins when the last one ends: each has a deadline of its own, and the other is not
+ * starved. */
+static void test_whole(void)
+{
+	check_context.subject = "C = T";
+	set = (struct set){ .count = 2, .budget = { 10, 1 }, .period = { 10, 100 } };
+	start(&often);
+	sched_ready(&often.core, &often.vcpus[0], 0);
+	sched_ready(&often.core, &often.vcpus[1], 0);
+	for (uint64_t now = 0; now < 90; now += 10) {
+		check_context.round = now;
+		CHECK(decide(now) == &often.vcpus[0]);
+		CHECK_EQ(often.vcpus[0].turn.deadline, now + 10);
+		CHECK_EQ(often.core.until, now + 10);
+	}
+	check_context.round = 0;
+	CHECK(decide(90) == &often.vcpus[1]); /* both are due at 100 */
+	CHECK(decide(91) == &often.vcpus[0]);
+	CHECK_EQ(often.vcpus[0].turn.deadline, 100);
+	CHECK_EQ(often.vcpus[1].turn.deadline, 200);
+	CHECK_EQ(often.vcpus[1].given, 1);
+}
+
+/* The first, (4, 10), owes all that it has: it pays, and has its next budget and deadline. */
+static void test_debts(void)
+{
+	check_context.subject = "debts";
+	set = (struct set){ .count = 2, .budget = { 4, 20 }, .period = { 10, 40 } };
+	start(&often);
+	sched_ready(&often.core, &often.vcpus[1], 0);
+	CHECK(decide(0) == &often.vcpus[1]);
+	sched_except(&often.core, 1, 5, &often.vcpus[0]);
+	sched_ready(&often.core, &often.vcpus[0], 5);
+	CHECK(decide(5) == &often.vcpus[1]);
+	CHECK(often.vcpus[0].given == 4 && often.vcpus[0].owed == 0);
+	CHECK_EQ(often.vcpus[0].turn.deadline, 25);
+	CHECK_EQ(often.core.until, 15);
+	CHECK(decide(15) == &often.vcpus[0]);
+	CHECK_EQ(often.core.until, 19);
+	CHECK(decide(19) == &often.vcpus[1]);
+	often.vcpus[0].owed = 9; /* two budgets and a tick */
+	CHECK(decide(25) == &often.vcpus[1]);
+	CHECK_EQ(sporadic_next(&often.vcpus[0].main), 46);
+	CHECK_EQ(often.vcpus[0].turn.deadline, 56);
+}
+
 static void test_refused(void)
 {
 	check_context.subject = "refused";
@@ -176,6 +227,8 @@ int main(void)
 	test_always_ready();
 	test_jobs();
 	test_order();
+	test_whole();
+	test_debts();
 	test_refused();
 	return 0;
 }

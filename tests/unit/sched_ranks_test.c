@@ -305,6 +305,156 @@ static void debts_stay_in_the_background(void)
 	CHECK_EQ(vcpus[0].given, 10 + 5 + 5);
 }
 
+/* ---- Debts -------------------------------------------------------------------------------------------------------- */
+
+/* The last of three, (190, 200), runs from 0 on; the first, (10, 100), has caused interrupts of so many ticks by the time 100. */
+static void owe(const char *subject, uint64_t ticks)
+{
+	begin(subject);
+	add(0, 10, 100);
+	add(1, 20, 150);
+	add(2, 190, 200);
+	sched_ready(&core, &vcpus[2], 0);
+	CHECK(sched_decide(&core, 0) == &vcpus[2]);
+	sched_except(&core, 100 - ticks, 100, &vcpus[0]);
+	sched_ready(&core, &vcpus[0], 100);
+	CHECK_EQ(vcpus[0].owed, ticks);
+}
+
+static void debts_shorten_what_may_be_run(void)
+{
+	owe("some debts", 4);
+	CHECK(sched_decide(&core, 100) == &vcpus[0]);
+	CHECK_EQ(core.until, 106);
+	CHECK(!sched_is_spent(&core, 105));
+	CHECK(sched_is_spent(&core, 106));
+	sched_except(&core, 102, 105, NULL);
+	CHECK_EQ(core.until, 109);
+	CHECK(sched_decide(&core, 109) == &vcpus[2]);
+	CHECK(vcpus[0].given == 10 && vcpus[0].owed == 0);
+	CHECK_EQ(sporadic_next(&vcpus[0].main), 200);
+}
+
+/* If it should come to owe more than it has left while it runs, which no decision leads to: it is spent, not endless. */
+static void debts_end_what_is_run(void)
+{
+	owe("debts while it runs", 4);
+	sched_decide(&core, 100);
+	vcpus[0].owed += 7;
+	sched_except(&core, 101, 102, NULL);
+	CHECK_EQ(core.until, 101); /* since when it has run for 1, without the interrupt */
+	CHECK(sched_is_spent(&core, 101) && sched_is_spent(&core, 102));
+	CHECK(sched_decide(&core, 102) == &vcpus[2]);
+	CHECK_EQ(vcpus[0].given, 4 + 7 + 1);
+}
+
+/* Who owes a budget, or several, pays once, and has what is left of the next that comes. */
+static void debts_are_paid_without_running(void)
+{
+	static const struct {
+		uint64_t owed, next, until;
+	} paid[] = { { 10, 200, 200 }, { 13, 203, 203 }, { 35, 405, 290 } };
+
+	for (unsigned n = 0; n < sizeof(paid) / sizeof(paid[0]); n++) {
+		owe("all debts", paid[n].owed);
+		check_context.round = n;
+		for (unsigned twice = 0; twice < 2; twice++) {
+			CHECK(sched_decide(&core, 100) == &vcpus[2]);
+			CHECK(core.foreground);
+			CHECK(vcpus[0].given == paid[n].owed && vcpus[0].owed == 0);
+			CHECK_EQ(sporadic_next(&vcpus[0].main), paid[n].next);
+		}
+	}
+	check_context.round = 0;
+}
+
+/* Of two that owe all they have both pay, and the core asks again when the first of them may run. */
+static void many_pay(void)
+{
+	owe("two that owe", 10);
+	sched_ready(&core, &vcpus[1], 100);
+	vcpus[1].owed = 21;
+	CHECK(sched_decide(&core, 100) == &vcpus[2]);
+	CHECK(vcpus[0].given == 10 && vcpus[1].given == 21);
+	CHECK_EQ(sporadic_next(&vcpus[1].main), 251);
+	CHECK_EQ(core.until, 200);
+	sched_idle(&core, &vcpus[2], 120);
+	CHECK(sched_decide(&core, 120) == &vcpus[0]);
+	CHECK(!core.foreground);
+	CHECK_EQ(core.until, 200);
+	CHECK(sched_decide(&core, 200) == &vcpus[0]);
+	CHECK(core.foreground);
+}
+
+/* Of what it has only the first piece has come, 4; 6 come later. */
+static void debts_use_up_a_piece(void)
+{
+	begin("a piece");
+	add(0, 10, 100);
+	vcpus[0].foreground_only = true;
+	sched_ready(&core, &vcpus[0], 0);
+	sched_decide(&core, 0);
+	sched_idle(&core, &vcpus[0], 6);
+	CHECK(sched_decide(&core, 6) == NULL);
+	sched_except(&core, 10, 14, &vcpus[0]);
+	sched_ready(&core, &vcpus[0], 20);
+	CHECK(sched_decide(&core, 20) == NULL);
+	CHECK_EQ(vcpus[0].given, 10);
+	CHECK_EQ(core.until, 100);
+}
+
+static void debts_of_io(void)
+{
+	begin("debts of I/O");
+	CHECK_EQ(sched_add_io(&core, &vcpus[0], 10, 100, 0), SCHED_OK);
+	vcpus[0].foreground_only = true;
+	sched_except(&core, 0, 4, &vcpus[0]);
+	sched_ready(&core, &vcpus[0], 20);
+	CHECK(sched_decide(&core, 20) == &vcpus[0]);
+	CHECK_EQ(core.until, 26);
+	CHECK(sched_decide(&core, 26) == NULL);
+	CHECK_EQ(vcpus[0].given, 10);
+	sched_except(&core, 50, 65, &vcpus[0]);
+	CHECK(sched_decide(&core, 120) == NULL);
+	CHECK_EQ(vcpus[0].given, 25);
+	CHECK_EQ(vcpus[0].owed, 0);
+	CHECK_EQ(core.until, vcpus[0].io.at);
+}
+
+static void nothing_comes_after_the_end_of_time(void)
+{
+	begin("the end of time");
+	CHECK_EQ(sched_add_main(&core, &vcpus[0], 10, 100, 2, SPORADIC_FAR - 50), SCHED_OK);
+	vcpus[0].owed = 10;
+	sched_ready(&core, &vcpus[0], SPORADIC_FAR - 50);
+	CHECK(sched_decide(&core, SPORADIC_FAR - 50) == &vcpus[0]);
+	CHECK(!core.foreground);
+	CHECK_EQ(sporadic_next(&vcpus[0].main), SPORADIC_FAR);
+}
+
+/* An interrupt for who runs is its own time; for the one that runs without budget it is a debt. */
+static void own_interrupts_are_own_time(void)
+{
+	begin("own interrupts");
+	add(0, 10, 100);
+	sched_ready(&core, &vcpus[0], 0);
+	sched_decide(&core, 0);
+	for (uint64_t at = 1; at < 9; at += 2)
+		sched_except(&core, at, at + 2, &vcpus[0]);
+	CHECK_EQ(vcpus[0].owed, 0);
+	CHECK_EQ(core.until, 10);
+	CHECK(!sched_is_spent(&core, 9) && sched_is_spent(&core, 10));
+	sched_decide(&core, 10);
+	CHECK(!core.foreground);
+	CHECK_EQ(vcpus[0].given, 10);
+	CHECK_EQ(sporadic_next(&vcpus[0].main), 100);
+	sched_except(&core, 20, 23, &vcpus[0]);
+	CHECK_EQ(vcpus[0].owed, 3);
+	sched_decide(&core, 100);
+	CHECK_EQ(vcpus[0].background, 87);
+	CHECK_EQ(core.until, 107);
+}
+
 /* ---- Refused ------------------------------------------------------------------------------------------------------ */
 
 static void bad_ones_are_refused(void)
@@ -377,5 +527,13 @@ int main(void)
 	debts_stay_in_the_background();
 	who_has_nothing_left_is_spent();
 	interrupts_end_no_later_than_now();
+	debts_shorten_what_may_be_run();
+	debts_end_what_is_run();
+	debts_are_paid_without_running();
+	many_pay();
+	debts_use_up_a_piece();
+	debts_of_io();
+	nothing_comes_after_the_end_of_time();
+	own_interrupts_are_own_time();
 	return 0;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `run --json` writes. Each key is written out here: scripts rely on them (docs/versions.md)."""
 
+from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -12,7 +13,6 @@ from bhtool.report.lateness import real_gaps, tells_turns
 from bhtool.report.places import Place, places_of
 from bhtool.report.summary import explanation, register_name
 from bhtool.report.wrong_call import wrong_call
-from bhtool.trace.given import Given, given_json
 
 
 def place_json(place: Place) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def cores_json(watch: Watch) -> list[dict[str, Any]]:
     ]
 
 
-def sandbox_json(session: Session, watch: Watch, had: list[Given]) -> dict[str, Any]:
+def sandbox_json(session: Session, watch: Watch, vcpus: list[dict[str, Any]]) -> dict[str, Any]:
     steady = max(0.0, session.guest_seconds() - watch.ready_at) if watch.ready else 0.0
     return {
         "name": watch.plan.name,
@@ -97,14 +97,14 @@ def sandbox_json(session: Session, watch: Watch, had: list[Given]) -> dict[str, 
         "longest_restart_ticks": watch.stats.longest_restart_ticks if watch.stats else 0,
         "cores": cores_json(watch),
         "heartbeat": heartbeat_json(watch.heartbeat, tells_turns(session)) if watch.heartbeat else None,
-        "vcpus": [given_json(one) for one in had if one.sandbox == watch.plan.name],
+        "vcpus": vcpus,
         "panic": panic_json(watch.panic) if watch.panic else None,
         "crash": crash_json(session, watch, watch.crash) if watch.crash else None,
     }
 
 
-def run_json(session: Session, had: list[Given]) -> dict[str, Any]:
-    """`had`: what VCPUs had."""
+def run_json(session: Session, vcpus: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """`vcpus`: what those of a sandbox had, by its name."""
     return {
         "platform": session.platform.name,
         "backend": session.platform.backend,
@@ -112,5 +112,5 @@ def run_json(session: Session, had: list[Given]) -> dict[str, Any]:
         "guest_seconds": round(session.guest_seconds(), 3),
         "tells_turns": tells_turns(session),
         "dma_faults": dma_faults_json(session.dma_faults),
-        "sandboxes": [sandbox_json(session, watch, had) for watch in session.watches.values()],
+        "sandboxes": [sandbox_json(session, watch, vcpus.get(name, [])) for name, watch in session.watches.items()],
     }

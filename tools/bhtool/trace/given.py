@@ -113,7 +113,12 @@ def given_table(found: list[Given]) -> Table:
     return table
 
 
-def given_json(one: Given) -> dict[str, Any]:
+def given_json(found: list[Given]) -> dict[str, list[dict[str, Any]]]:
+    """By sandbox."""
+    return {name: [_one_json(one) for one in found if one.sandbox == name] for name in {one.sandbox for one in found}}
+
+
+def _one_json(one: Given) -> dict[str, Any]:
     run = {"rounds": one.run.rounds, "missed": one.run.missed, "latest_ns": one.run.late_ns} if one.run else None
     return {
         "core": one.core,

@@ -27,7 +27,7 @@ from bhtool.report.show import Show
 from bhtool.terminal.logfile import Log
 from bhtool.terminal.screen import Screen
 from bhtool.text import counted
-from bhtool.trace.given import Given, given, given_table
+from bhtool.trace.given import Given, given, given_json, given_table
 from bhtool.trace.tell import traced_at
 from bhtool.verbs.options import Output, Seconds, strict_option
 
@@ -264,5 +264,5 @@ def run(
             screen.summary(given_table(had))
         screen.summary(summary.summary(session))
         if json_file:
-            write_json(json_file, "run", run_json(session, had) | warnings_json(plan), versions(platform))
+            write_json(json_file, "run", run_json(session, given_json(had)) | warnings_json(plan), versions(platform))
     return status
