@@ -135,8 +135,8 @@ enum bh_grant_kind {
 	BH_GRANT_VCPU,
 };
 /* In flags of a VCPU: its core, as counted in cores[]; it never runs without budget; all VCPUs of the sandbox go by deadline. */
-/* What a switch between VCPUs takes at most, a top half with its masking and unmasking, and the VCPU of the sandbox kernel's main program:
- * for admission, in ns. */
+/* For admission, in ns: what a switch between VCPUs takes at most, and a top half with its masking and unmasking, where the platform says
+ * nothing else (switch_ns, top_half_ns of struct bh_info); the VCPU of the sandbox kernel's main program. */
 enum { BH_VCPU_SWITCH_NS = 1000, BH_VCPU_TOP_HALF_NS = 2000, BH_VCPU_MAIN_BUDGET_NS = 20000000, BH_VCPU_MAIN_PERIOD_NS = 100000000 };
 enum { BH_VCPU_CORE = 0xff, BH_VCPU_FOREGROUND_ONLY = 0x100, BH_VCPU_EDF = 0x200 };
 /* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
@@ -158,8 +158,8 @@ struct bh_grant {
 
 /*
  * The information page: read-only to its sandbox, made by the tool (make_info, tools/bhtool/config/table.py); clock_hz is filled in by
- * start-up code where only the machine knows it. What is not used reads as 0. A new field goes after `grants`, while the page has room, or
- * into `pad`: programs built before expect 0 there, so the version stays. Anywhere else it raises the version: docs/versions.md.
+ * start-up code where only the machine knows it. What is not used reads as 0. The page is full: a new field raises the version
+ * (docs/versions.md), a row of a new kind in `grants` does not, as programs skip it.
  */
 enum { BH_INFO_MAGIC = 0x4e494842 /* "BHIN" */, BH_INFO_VERSION = 3, BH_INFO_OLDEST = 3 /* that still runs: docs/versions.md */ };
 /* An ELF note, name "Bulkhead", by which a program can say the version it was built for; one that says none is taken as it is. */
@@ -175,7 +175,8 @@ struct bh_info {
 	uint8_t name[BH_NAME_BYTES];
 	uint8_t arguments[192]; /* `bootargs`, NUL-terminated */
 	uint32_t grant_count;
-	uint32_t pad;
+	uint16_t switch_ns; /* what the platform says for BH_VCPU_SWITCH_NS; 0, as before there was this: nothing */
+	uint16_t top_half_ns;
 	struct bh_grant grants[BH_MAX_GRANTS];
 };
 

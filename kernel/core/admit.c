@@ -7,15 +7,16 @@
 
 #include "kernel/core/clock.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/heartbeat.h"
 
-enum { TOP_HALVES = 8, SWITCH_NS = BH_VCPU_SWITCH_NS, PATIENCE_NS = 100000 };
+enum { LINES = 8, PATIENCE_NS = 100000 };
 
 /* One thread of one core at a time asks. */
 static atomic_flag asking = ATOMIC_FLAG_INIT;
 static struct reservation all[ADMISSION_MOST_VCPUS];
 static const char *names[ADMISSION_MOST_VCPUS];
-static struct top_half top_halves[TOP_HALVES];
-static unsigned count, top_half_count;    /* top halves are the first core's, where lines lead */
+static struct top_half top_halves[1 + LINES]; /* the heartbeat's, then lines': of the first core, where these lead */
+static unsigned count, line_count;
 static const struct thread_vcpu *leaving; /* one that is not counted */
 
 /* Another one asks for as long as its analysis takes: that is slept through, as it may be on this core. */
@@ -39,7 +40,7 @@ static void note(const struct thread_vcpu *on)
 
 	if (count == ADMISSION_MOST_VCPUS || on == leaving)
 		return;
-	*one = (struct reservation){ .kind = vcpu->kind, .period = vcpu->order };
+	*one = (struct reservation){ .kind = vcpu->kind, .period = vcpu->order, .blocking = on->blocking };
 	if (vcpu->kind == VCPU_MAIN)
 		one->budget = vcpu->main.budget;
 	else
@@ -61,29 +62,30 @@ static struct reservation *add(const struct admit_request *asked)
 		.percent = asked->percent,
 		.budget = asked->budget,
 		.period = asked->period,
+		.blocking = asked->blocking,
 	};
 	names[at] = asked->name;
 	return &all[at];
 }
 
-/* A line may interrupt once more than its distance says: at the beginning, as if somebody held something for so long. */
+/* Also where the heartbeat has been stopped: it may begin again. */
 static struct admission_set set_of_all(void)
 {
-	const unsigned here = cpu_slot() == 0 ? top_half_count : 0;
-	uint64_t once = 0;
-
-	for (unsigned n = 0; n < here; n++)
-		once += top_halves[n].cost;
-	for (unsigned n = 0; n < count; n++)
-		all[n].blocking = once;
+	top_halves[0] = (struct top_half){ .distance = heartbeat_distance(), .cost = clock_from_ns(admit_top_half_ns()) };
 	return (struct admission_set){
 		.vcpus = all,
 		.vcpu_count = count,
 		.top_halves = top_halves,
-		.top_half_count = here,
-		.switch_cost = clock_from_ns(SWITCH_NS),
+		.top_half_count = cpu_slot() == 0 ? 1 + line_count : 0,
+		.switch_cost = clock_from_ns(admit_switch_ns()),
 		.edf = thread_is_by_deadline(),
 	};
+}
+
+/* Codes of admission.h that `which` is a top half's with, or nobody's. */
+static bool is_about_a_vcpu(enum admission_result result)
+{
+	return result != ADMISSION_E_DISTANCE && result != ADMISSION_E_COST && result != ADMISSION_E_COUNT;
 }
 
 static enum thread_result ask(struct reservation *new, struct admit_refusal *refusal)
@@ -93,7 +95,7 @@ static enum thread_result ask(struct reservation *new, struct admit_refusal *ref
 	refusal->result = admission_test(&set, &refusal->report);
 	if (refusal->result == ADMISSION_OK)
 		return THREAD_OK;
-	refusal->who = names[refusal->report.which];
+	refusal->who = is_about_a_vcpu(refusal->result) ? names[refusal->report.which] : NULL;
 	if (refusal->result != ADMISSION_E_LOAD && refusal->result != ADMISSION_E_UNDECIDED)
 		return THREAD_E_INVALID;
 	refusal->fits = admission_fit(&set, new);
@@ -108,26 +110,31 @@ static void note_all(void)
 
 static enum thread_result make(struct thread_vcpu *on, const struct admit_request *asked)
 {
+	enum thread_result result;
+
 	if (asked->kind == VCPU_MAIN)
-		return thread_make_vcpu(on, asked->name, asked->budget, asked->period);
-	return thread_make_io_vcpu(on, asked->name, asked->percent, asked->period);
+		result = thread_make_vcpu(on, asked->name, asked->budget, asked->period);
+	else
+		result = thread_make_io_vcpu(on, asked->name, asked->percent, asked->period);
+	on->blocking = asked->blocking;
+	return result;
 }
 
 /* The line counts before the VCPU that serves it does, and only together with that. */
 static enum thread_result ask_and_make(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
 {
-	const unsigned lines = top_half_count;
+	const unsigned lines = line_count;
 	enum thread_result result;
 
-	if (count == ADMISSION_MOST_VCPUS || (asked->line.cost && lines == TOP_HALVES))
+	if (count == ADMISSION_MOST_VCPUS || (asked->line.cost && lines == LINES))
 		return THREAD_E_FULL;
 	if (asked->line.cost)
-		top_halves[top_half_count++] = asked->line;
+		top_halves[1 + line_count++] = asked->line;
 	result = ask(add(asked), refusal);
 	if (result == THREAD_OK)
 		result = make(on, asked);
 	if (result != THREAD_OK)
-		top_half_count = lines;
+		line_count = lines;
 	return result;
 }
 
@@ -147,6 +154,7 @@ enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request
 enum thread_result admit_change(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
 {
 	enum thread_result result = begin();
+	struct admit_request other = *asked;
 
 	*refusal = (struct admit_refusal){ .result = ADMISSION_OK };
 	if (result != THREAD_OK)
@@ -154,7 +162,8 @@ enum thread_result admit_change(struct thread_vcpu *on, const struct admit_reque
 	leaving = on;
 	note_all();
 	leaving = NULL;
-	result = ask(add(asked), refusal);
+	other.blocking = on->blocking;
+	result = ask(add(&other), refusal);
 	if (result == THREAD_OK)
 		result = thread_change_vcpu(on, asked->budget, asked->period);
 	end();

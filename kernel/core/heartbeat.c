@@ -8,9 +8,10 @@
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/idle.h"
+#include "kernel/core/thread.h"
 #include "kernel/core/timer.h"
 
-enum { REPORT_BEATS = 1000, FASTEST_HZ = 100000 };
+enum { REPORT_BEATS = 1000, FASTEST_HZ = 100000, NS_PER_S = 1000000000 };
 /* Before the first beat. The other sandboxes are starting, and QEMU's -icount lets each finish before it looks at timers. */
 enum { SETTLE_NS = 10000000 };
 
@@ -63,13 +64,25 @@ static struct timer_event beat_event = { .fire = beat };
 
 void heartbeat_start(uint64_t hz)
 {
+	if (hz > HEARTBEAT_HZ && thread_begun()) {
+		console_say("heartbeat: refused: VCPUs were admitted beside %ju beats a second, and %ju are more", (uint64_t)HEARTBEAT_HZ,
+			    hz);
+		return;
+	}
 	timer_cancel(&beat_event);
 	if (!hz || hz > FASTEST_HZ)
 		return;
-	period = clock_from_ns(1000000000 / hz);
+	period = clock_from_ns(NS_PER_S / hz);
 	if (console_log())
-		console_log()->beat_period_ns = 1000000000 / hz;
+		console_log()->beat_period_ns = NS_PER_S / hz;
 	timer_add(&beat_event, arch_counter() + clock_from_ns(SETTLE_NS));
+}
+
+uint64_t heartbeat_distance(void)
+{
+	uint64_t usual = clock_from_ns(NS_PER_S / HEARTBEAT_HZ);
+
+	return beat_event.waits && period < usual ? period : usual;
 }
 
 void heartbeat_delay(uint64_t ns)

@@ -8,8 +8,14 @@
 
 enum { HEARTBEAT_HZ = 1000 };
 
-/* Beats `hz` times a second from now on; 0 stops it. Counts go on. */
+/*
+ * Beats `hz` times a second from now on; 0 stops it. Counts go on. VCPUs of the core are admitted beside HEARTBEAT_HZ: more is refused with
+ * a sentence once there are VCPUs, and nothing changes. Requires: the first core.
+ */
 void heartbeat_start(uint64_t hz);
+
+/* Returns the least time between two beats that has to be expected, in ticks: HEARTBEAT_HZ, or what was started beyond that. */
+uint64_t heartbeat_distance(void);
 
 /*
  * Delays the next beat by at least `ns` nanoseconds: disables interrupts on this core and polls the counter until then.

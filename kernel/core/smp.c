@@ -60,10 +60,12 @@ static void serve_ipi(struct cpu_frame *frame)
 	atomic_fetch_add_explicit(&cores[cpu_slot()].ipis, 1, memory_order_release);
 }
 
+/* A core that has VCPUs is tickless: what interrupts it is known to admission (admit.h). */
 static void tick(struct timer_event *event, struct cpu_frame *frame)
 {
 	atomic_fetch_add_explicit(&cores[cpu_slot()].ticks, 1, memory_order_relaxed);
-	timer_add(event, event->deadline + clock_from_ns(TICK_NS));
+	if (!thread_begun())
+		timer_add(event, event->deadline + clock_from_ns(TICK_NS));
 }
 
 /* ---- On the others ------------------------------------------------------------------------------------------------ */
@@ -109,14 +111,17 @@ static void live(void)
 	irq_init_core();
 	timer_init_core();
 	self->tick.fire = tick;
-	timer_add(&self->tick, arch_counter() + clock_from_ns(TICK_NS));
 	atomic_store_explicit(&self->state, ON, memory_order_release);
 	vcpus_start();
+	if (!thread_begun())
+		timer_add(&self->tick, arch_counter() + clock_from_ns(TICK_NS));
 	for (;;) {
 		sleep_until_ordered();
 		if (order_of(self) == STOP)
 			leave(self);
 		command_run_arguments(self->word);
+		if (thread_begun())
+			timer_cancel(&self->tick);
 		atomic_store_explicit(&self->order, NONE, memory_order_release);
 	}
 }

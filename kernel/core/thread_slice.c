@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "kernel/core/admit.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/cpu.h"
 
@@ -78,7 +79,7 @@ enum thread_result thread_set_slice(struct thread_vcpu *on, uint64_t ticks)
 {
 	bool enabled;
 
-	if (on->core != cpu_slot() || ticks > SPORADIC_MOST_TICKS || (ticks && ticks < clock_from_ns(BH_VCPU_SWITCH_NS)))
+	if (on->core != cpu_slot() || ticks > SPORADIC_MOST_TICKS || (ticks && ticks < clock_from_ns(admit_switch_ns())))
 		return THREAD_E_INVALID;
 	enabled = cpu_interrupts_disable();
 	on->slice = ticks;

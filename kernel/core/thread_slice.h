@@ -13,7 +13,7 @@
 /*
  * Gives the VCPU, of this core, a slice of so many ticks; 0: none, as at first. It pays for the interrupts that end slices. While one of
  * its VCPUs has one, a core decides at each switch. Returns THREAD_OK, or _E_INVALID if the VCPU is of another core, or the slice is too
- * long or shorter than a switch (BH_VCPU_SWITCH_NS); then nothing has changed. T
+ * long or shorter than a switch (admit_switch_ns); then nothing has changed. T
  */
 enum thread_result thread_set_slice(struct thread_vcpu *on, uint64_t ticks) __attribute__((warn_unused_result));
 

@@ -33,7 +33,7 @@ struct reservation {
 	uint64_t blocking; /* for how long VCPUs after it may hold what it, or one before it, waits for, or delay it otherwise */
 };
 
-/* First part of an interrupt's handler. It runs at once, on nobody's budget: once in each `distance`, and once more at any time (rate.h). */
+/* First part of an interrupt's handler. It runs at once, on nobody's budget: once in each `distance`, and once more at any time. */
 struct top_half {
 	uint64_t distance; /* ticks */
 	uint64_t cost;

@@ -40,7 +40,8 @@ def with_board_part(platform: Platform, partition: Path, folder: Path) -> Platfo
     less = OTHER_IOMMU if IOMMU.search(text) and read_private(platform.board_name).iommu else ""
     board = folder / f"{platform.name}-{partition.stem}.dtsi"
     board.write_text(f'#include "{platform.board}"\n{less}#define {BOARD_PART}\n#include "{partition}"\n#undef {BOARD_PART}\n')
-    return SimpleNamespace(board_name=platform.board_name, arch=platform.arch, backend=platform.backend, board=board)
+    names = ("board_name", "arch", "backend", "switch_ns", "top_half_ns")
+    return SimpleNamespace(board=board, **{name: getattr(platform, name) for name in names})
 
 
 @contextmanager

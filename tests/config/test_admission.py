@@ -89,7 +89,7 @@ def test_the_bound_with_io(count: int, servers: int, asked: Fraction, admitted: 
 
 def test_by_deadline() -> None:
     assert judge_by_deadline(mains((1, 3), (1, 3), (1, 3))).admitted
-    assert judge_by_deadline(mains((5, 10), (10, 19))).text == "VCPUs and lines take 102.6%, more than there is"
+    assert judge_by_deadline(mains((5, 10), (10, 19))).text == "VCPUs and interrupts take 102.6%, more than there is"
     assert judge_by_deadline(Reservations((IoVcpu(10, 10),))).text == "no test by deadline is known for I/O VCPUs"
     blocked = Reservations((MainVcpu(4, 10, 7), MainVcpu(9, 30)))
     assert judge_by_deadline(blocked).text == "by 10 there is work for 11"
@@ -110,15 +110,15 @@ LATE_TWO = (MainVcpu(5, 10), MainVcpu(6, 15)), (MainVcpu(6, 10), MainVcpu(5, 15)
 @pytest.mark.parametrize(
     ("core", "late"),
     [
-        (Reservations(LATE_TWO[0], (TopHalf(100, 3),)), None),
-        (Reservations(LATE_TWO[0], (TopHalf(100, 4),)), 30),  # after the longest period
+        (Reservations(LATE_TWO[0], (TopHalf(100, 1),)), None),
+        (Reservations(LATE_TWO[0], (TopHalf(100, 2),)), 30),  # after the longest period
         (Reservations(LATE_TWO[1], (), 1), 30),
         (
             Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 19), MainVcpu(1, 40)), (TopHalf(100, 1),)),
             20,
         ),  # after what the rest of the core makes up for
-        (Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 17), MainVcpu(1, 40)), (TopHalf(100, 1),)), 20),
-        (Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 16), MainVcpu(1, 40)), (TopHalf(100, 1),)), None),
+        (Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 16), MainVcpu(1, 40)), (TopHalf(100, 1),)), 20),
+        (Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 15), MainVcpu(1, 40)), (TopHalf(100, 1),)), None),
         (Reservations((MainVcpu(4, 10, 7), MainVcpu(30, 60))), 10),  # demand 30 by 60 passes over all that are before it
     ],
 )
@@ -213,8 +213,9 @@ def counted_response(core: Reservations, rank: int) -> int | None:
     own = core.vcpus[rank]
 
     def needed(span: int) -> int:
-        tops = sum(one.cost for one in core.top_halves for _ in range(0, span, one.distance))
-        return own.budget + own.blocking + tops + (rank + 1) * core.switch_cost + sum(counted_work(one, span) for one in core.vcpus[:rank])
+        tops = sum(one.cost * (1 + len(range(0, span, one.distance))) for one in core.top_halves)
+        switches = sum(core.switch_cost for _ in core.vcpus)
+        return own.budget + own.blocking + tops + switches + sum(counted_work(one, span) for one in core.vcpus[:rank])
 
     return next((span for span in range(1, own.period + 1) if needed(span) <= span), None)
 

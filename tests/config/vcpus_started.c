@@ -10,8 +10,10 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/frames.h"
+#include "kernel/core/heartbeat.h"
 #include "kernel/core/info.h"
 #include "kernel/core/stacks.h"
+#include "kernel/core/trace.h"
 #include "kernel/core/vcpus.h"
 
 const struct bh_info *info;
@@ -27,6 +29,20 @@ static bool edf;
 static const char *first_said;
 
 uint64_t arch_counter(void)
+{
+	return 0;
+}
+
+uint64_t heartbeat_distance(void)
+{
+	return clock_from_ns(1000000000 / HEARTBEAT_HZ);
+}
+
+void trace_program(uint32_t row, const uint64_t *run) {}
+
+void trace_publish(uint64_t clock_hz) {}
+
+uint64_t clock_machine_hz(void)
 {
 	return 0;
 }

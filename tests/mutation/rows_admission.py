@@ -57,20 +57,28 @@ INPUT = (
 TERMS = (
     analysis(
         "top halves take no time",
-        "return set->vcpus[rank].blocking + (rank + 1) * set->switch_cost + top_halves_in(set, span);",
-        "return set->vcpus[rank].blocking + (rank + 1) * set->switch_cost;",
+        "return set->vcpus[rank].blocking + set->vcpu_count * set->switch_cost + top_halves_in(set, span);",
+        "return set->vcpus[rank].blocking + set->vcpu_count * set->switch_cost;",
     ),
     analysis(
         "a top half comes after its distance",
-        "sum += divide_up(span, set->top_halves[n].distance) *",
-        "sum += span / set->top_halves[n].distance *",
+        "sum += (divide_up(span, set->top_halves[n].distance) + 1) *",
+        "sum += (span / set->top_halves[n].distance + 1) *",
     ),
     analysis(
-        "there is one top half", "n < set->top_half_count; n++) sum += divide_up", "n < set->top_half_count && n < 1; n++) sum += divide_up"
+        "a top half comes no more often than its distance",
+        "sum += (divide_up(span, set->top_halves[n].distance) + 1) *",
+        "sum += divide_up(span, set->top_halves[n].distance) *",
     ),
-    analysis("nobody blocks", "return set->vcpus[rank].blocking + (rank", "return (rank"),
-    analysis("switches take no time", "+ (rank + 1) * set->switch_cost + top", "+ top"),
-    analysis("who runs at first stops in time", "(rank + 1) * set->switch_cost + top", "rank * set->switch_cost + top"),
+    analysis(
+        "there is one top half", "n < set->top_half_count; n++) sum += (divide", "n < set->top_half_count && n < 1; n++) sum += (divide"
+    ),
+    analysis("nobody blocks", "return set->vcpus[rank].blocking + set", "return set"),
+    analysis("switches take no time", "+ set->vcpu_count * set->switch_cost + top", "+ top"),
+    analysis(
+        "who runs at first stops in time", "set->vcpu_count * set->switch_cost + top", "(set->vcpu_count - 1) * set->switch_cost + top"
+    ),
+    analysis("nobody after it times out", "set->vcpu_count * set->switch_cost + top", "(rank + 1) * set->switch_cost + top"),
     analysis(
         "Main VCPUs run when their period is over", "return divide_up(span, vcpu->period) * budget;", "return span / vcpu->period * budget;"
     ),
@@ -200,6 +208,7 @@ DEADLINES = (
     ),
     analysis("a core with next to nothing left is looked at for ever", "return *last < MOST_INTERVAL;", "return true;"),
     edge("a core with nothing left has some", "if (rest == 0 || once >> (64 - HALF_PLACES)) return false;", "if (rest == 0) rest = 1;"),
+    edge("the once more ends with the longest period", "once += 2 * set->top_halves[n].cost;", "once += set->top_halves[n].cost;"),
     analysis("top halves do not count in the sum", "used += share_of(set->top_halves[n].cost, set->top_halves[n].distance);", ";"),
     analysis(
         "by deadline as by rank",

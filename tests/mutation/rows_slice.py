@@ -14,7 +14,7 @@ def cut(what: str, old: str, new: str = "", file: str = SLICE) -> Mutation:
 SETTING = (
     cut("a VCPU of another core", "on->core != cpu_slot() ||"),
     cut("one without end", "ticks > SPORADIC_MOST_TICKS ||"),
-    cut("one shorter than a switch", "|| (ticks && ticks < clock_from_ns(BH_VCPU_SWITCH_NS))"),
+    cut("one shorter than a switch", "|| (ticks && ticks < clock_from_ns(admit_switch_ns()))"),
     cut("one cannot be taken back", "(ticks && ticks <", "(ticks <"),
     cut("only that of the first by rank counts", "rank++;", "return false;"),
     cut("no VCPU has one", "return rank < sched->count; }", "return false; }"),

@@ -108,13 +108,14 @@ RUN = (
     program("one is not found", "program < programs + sizeof(programs) / sizeof(programs[0])", "program < &programs[4]"),
     program("echo runs anywhere", '{ "echo", echo, true }', '{ "echo", echo, false }'),
     program("a loop runs on the first core alone", '{ "loop", loop, false }', '{ "loop", loop, true }'),
-    program("the latest start is the last one", "if (late > run->late_max) note(&run->late_max, late);", "note(&run->late_max, late);"),
-    program("lateness counts from a period's end", "arch_counter() - (periodic.next - periodic.period)", "arch_counter() - periodic.next"),
+    program("the latest start is the last one", "if (value > *most) note(most, value);", "note(most, value);"),
+    program("lateness counts from a period's end", "begins = periodic.next - periodic.period;", "begins = periodic.next;"),
+    program("answers are not noted", "raise_to(&run->answer_max, arch_counter() - begins);"),
     program(
         "how late it was is forgotten with the period",
-        "if (late > run->late_max) note(&run->late_max, late); note(&run->missed, missed + periodic.missed); "
+        "raise_to(&run->late_max, arch_counter() - begins); note(&run->missed, missed + periodic.missed); "
         "if (period_of(run) != period) return true;",
-        "if (period_of(run) != period) return true; if (late > run->late_max) note(&run->late_max, late); "
+        "if (period_of(run) != period) return true; raise_to(&run->late_max, arch_counter() - begins); "
         "note(&run->missed, missed + periodic.missed);",
     ),
     program("missed periods are not counted", "note(&run->missed, missed + periodic.missed);"),

@@ -30,6 +30,9 @@
 
 enum { STACK_BYTES = 128 << 10, CORE_BYTES = 16 << 10 };
 
+static struct bh_info page;
+const struct bh_info *info = &page;
+
 struct fake_core fake_core;
 const char thread_start[1];
 

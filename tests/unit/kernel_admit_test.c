@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F4.scheduler. What admission at run time asks, of which set, and what it does with the answer: the VCPUs of the core in their order,
- * the new one where the scheduler will have it, each line's top half and once more, what a switch takes. The analysis itself is not run
- * here, and answers what it is told to; tests/config/test_admission_agrees.py runs both. kernel/core/admit.c
+ * the new one where the scheduler will have it, top halves of the heartbeat and of lines, what a switch takes. The analysis itself is not
+ * run here, and answers what it is told to; tests/config/test_admission_agrees.py runs both. kernel/core/admit.c
  */
 #include "kernel/core/admit.h"
 
@@ -11,24 +11,29 @@
 #include "check.h"
 #include "fake_cpu.h"
 #include "kernel/core/clock.h"
+#include "kernel/core/heartbeat.h"
 
-enum { MOST = THREAD_VCPUS, LINES = 8 };
+enum { MOST = THREAD_VCPUS, LINES = 8, BEAT = 2000000 };
 #define HZ 2000000000U /* two ticks in a nanosecond */
 
 static struct thread_vcpu core[MOST];
 static unsigned count, made, changed;
+static uint64_t made_blocking;
 static unsigned slept;
 static bool edf, another_asks;
 static enum thread_result of_make, of_another;
 
 /* What was asked, and is answered. */
 static struct reservation asked[MOST];
-static struct top_half asked_top_halves[LINES + 1];
+static struct top_half asked_top_halves[1 + LINES]; /* the heartbeat's first */
 static struct admission_set set;
 static enum admission_result answer;
 static unsigned answer_which, tests;
 static uint64_t answer_fit;
 static const struct reservation *fitted;
+
+static struct bh_info page;
+const struct bh_info *info = &page;
 
 /* ---- Around it ---------------------------------------------------------------------------------------------------- */
 
@@ -48,6 +53,11 @@ enum thread_result thread_sleep_until(uint64_t at)
 bool thread_is_by_deadline(void)
 {
 	return edf;
+}
+
+uint64_t heartbeat_distance(void)
+{
+	return BEAT;
 }
 
 static const struct admit_request nobody = { .name = "nobody" };
@@ -95,7 +105,7 @@ enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, u
 
 enum admission_result admission_test(const struct admission_set *of, struct admission_report *report)
 {
-	CHECK(of->vcpu_count <= MOST && of->top_half_count <= LINES);
+	CHECK(of->vcpu_count <= MOST && of->top_half_count <= 1 + LINES);
 	memcpy(asked, of->vcpus, of->vcpu_count * sizeof(*asked));
 	memcpy(asked_top_halves, of->top_halves, of->top_half_count * sizeof(*asked_top_halves));
 	set = *of;
@@ -142,6 +152,7 @@ static enum thread_result try(const struct admit_request *request, struct admit_
 
 	made = tests = 0;
 	result = admit_vcpu(&on, request, refusal);
+	made_blocking = on.blocking;
 	CHECK_EQ(made, expected_made);
 	CHECK(!strcmp(on.name, expected_made ? request->name : "nobody"));
 	return result;
@@ -163,8 +174,10 @@ static void sets_in_order(void)
 	CHECK_EQ(refusal.result, ADMISSION_OK);
 	CHECK_EQ(tests, 1);
 	CHECK_EQ(set.vcpu_count, 5);
-	CHECK_EQ(set.top_half_count, 0);
+	CHECK_EQ(set.top_half_count, 1);
 	CHECK_EQ(set.switch_cost, 2 * BH_VCPU_SWITCH_NS);
+	CHECK_EQ(asked_top_halves[0].distance, BEAT);
+	CHECK_EQ(asked_top_halves[0].cost, 2 * BH_VCPU_TOP_HALF_NS);
 	CHECK(!set.edf);
 	was_asked(0, (struct reservation){ .budget = 1, .period = 20 });
 	was_asked(1, (struct reservation){ .budget = 5, .period = 20 });
@@ -176,7 +189,25 @@ static void sets_in_order(void)
 	edf = true;
 	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
 	CHECK(set.edf);
+	CHECK_EQ(set.top_half_count, 1); /* the heartbeat asks nobody how VCPUs go */
 	edf = false;
+}
+
+/* What the platform says, where it does; a page of before has 0 there. */
+static void costs_of_the_platform(void)
+{
+	struct admit_refusal refusal;
+
+	page.switch_ns = 11000;
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.switch_cost, 22000);
+	CHECK_EQ(asked_top_halves[0].cost, 2 * BH_VCPU_TOP_HALF_NS);
+	page.switch_ns = 0;
+	page.top_half_ns = UINT16_MAX;
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.switch_cost, 2 * BH_VCPU_SWITCH_NS);
+	CHECK_EQ(asked_top_halves[0].cost, 2 * UINT16_MAX);
+	page.top_half_ns = 0;
 }
 
 /* ---- Refusals ------------------------------------------------------------------------------------------------------- */
@@ -207,10 +238,15 @@ static void refused_as_nonsense(void)
 	struct admit_refusal refusal;
 
 	answer_fit = 9;
+	answer_which = 2;
 	for (answer = ADMISSION_E_EDF_IO; answer >= ADMISSION_E_COST; answer--) {
 		CHECK_EQ(try(&new_main, &refusal, 0), THREAD_E_INVALID);
 		CHECK_EQ(refusal.result, answer);
 		CHECK_EQ(refusal.fits, 0);
+		if (answer == ADMISSION_E_DISTANCE || answer == ADMISSION_E_COST || answer == ADMISSION_E_COUNT)
+			CHECK(!refusal.who); /* it is no VCPU */
+		else
+			CHECK(!strcmp(refusal.who, "second"));
 	}
 	answer = ADMISSION_OK;
 	answer_which = 0;
@@ -236,7 +272,7 @@ static void one_at_a_time(void)
 	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
 	CHECK_EQ(of_another, THREAD_E_HOLDS);
 	CHECK_EQ(tests, 1);
-	CHECK_EQ(set.top_half_count, 0);
+	CHECK_EQ(set.top_half_count, 1);
 }
 
 /* The scheduler has as many ranks as the analysis knows: no set is asked for that has one more. */
@@ -279,6 +315,29 @@ static void changes(void)
 	CHECK_EQ(set.vcpu_count, 5); /* it counts again */
 }
 
+/* ---- Blocking --------------------------------------------------------------------------------------------------------- */
+
+/* It counts for the one that is asked for, and for as long as that is there. */
+static void blocking_stays(void)
+{
+	const struct admit_request other = { .name = "second", .kind = VCPU_MAIN, .budget = 7, .period = 50 };
+	struct admit_request waits = new_main;
+	struct admit_refusal refusal;
+
+	waits.blocking = 8;
+	CHECK_EQ(try(&waits, &refusal, 1), THREAD_OK);
+	was_asked(1, (struct reservation){ .budget = 5, .period = 20, .blocking = 8 });
+	was_asked(2, (struct reservation){ .budget = 2, .period = 40 });
+	CHECK_EQ(made_blocking, 8);
+	core[1].blocking = 9;
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	was_asked(1, (struct reservation){ .budget = 5, .period = 20 });
+	was_asked(2, (struct reservation){ .budget = 2, .period = 40, .blocking = 9 });
+	CHECK_EQ(admit_change(&core[1], &other, &refusal), THREAD_OK);
+	was_asked(1, (struct reservation){ .budget = 7, .period = 50, .blocking = 9 });
+	core[1].blocking = 0;
+}
+
 /* ---- Top halves ------------------------------------------------------------------------------------------------------- */
 
 static struct admit_request serving(uint64_t distance, uint64_t cost)
@@ -289,7 +348,7 @@ static struct admit_request serving(uint64_t distance, uint64_t cost)
 	return request;
 }
 
-/* Each may come once more than its distance says, before anybody. A line counts with the VCPU that serves it, and not without. */
+/* A line counts with the VCPU that serves it, and not without. */
 static void top_halves_count(void)
 {
 	const struct admit_request calm = serving(100, 4), storm = serving(50, 6);
@@ -297,12 +356,10 @@ static void top_halves_count(void)
 
 	CHECK_EQ(try(&calm, &refusal, 1), THREAD_OK);
 	CHECK_EQ(set.vcpu_count, 5);
-	CHECK_EQ(set.top_half_count, 1);
-	for (unsigned rank = 0; rank < 5; rank++)
-		CHECK_EQ(asked[rank].blocking, 4);
+	CHECK_EQ(set.top_half_count, 2);
 	answer = ADMISSION_E_LOAD;
 	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_LOAD);
-	CHECK_EQ(set.top_half_count, 2);
+	CHECK_EQ(set.top_half_count, 3);
 	CHECK_EQ(refusal.fits, answer_fit);
 	answer = ADMISSION_E_COST;
 	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_INVALID);
@@ -311,14 +368,14 @@ static void top_halves_count(void)
 	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_FULL);
 	of_make = THREAD_OK;
 	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK); /* without those that were refused */
-	CHECK_EQ(set.top_half_count, 1);
-	was_asked(1, (struct reservation){ .budget = 5, .period = 20, .blocking = 4 });
+	CHECK_EQ(set.top_half_count, 2);
+	was_asked(1, (struct reservation){ .budget = 5, .period = 20 }); /* top halves block nobody: admission.c counts them */
 	CHECK_EQ(try(&storm, &refusal, 1), THREAD_OK);
-	CHECK_EQ(asked_top_halves[0].distance, 100);
-	CHECK_EQ(asked_top_halves[0].cost, 4);
-	CHECK_EQ(asked_top_halves[1].distance, 50);
-	CHECK_EQ(asked_top_halves[1].cost, 6);
-	was_asked(4, (struct reservation){ .budget = 20, .period = 100, .blocking = 10 });
+	CHECK_EQ(asked_top_halves[0].distance, BEAT);
+	CHECK_EQ(asked_top_halves[1].distance, 100);
+	CHECK_EQ(asked_top_halves[1].cost, 4);
+	CHECK_EQ(asked_top_halves[2].distance, 50);
+	CHECK_EQ(asked_top_halves[2].cost, 6);
 }
 
 /* Lines lead to the first core. */
@@ -342,7 +399,7 @@ static void many_top_halves(void)
 		CHECK_EQ(try(&one, &refusal, 1), THREAD_OK);
 	CHECK_EQ(try(&one, &refusal, 0), THREAD_E_FULL);
 	CHECK_EQ(tests, 0);
-	CHECK_EQ(set.top_half_count, LINES);
+	CHECK_EQ(set.top_half_count, 1 + LINES);
 	CHECK_EQ(try(&new_io, &refusal, 1), THREAD_OK); /* it serves none that is limited */
 }
 
@@ -350,12 +407,14 @@ int main(void)
 {
 	clock_init(HZ);
 	sets_in_order();
+	costs_of_the_platform();
 	refused_with_numbers();
 	refused_as_nonsense();
 	failures_of_others();
 	one_at_a_time();
 	full();
 	changes();
+	blocking_stays();
 	top_halves_count();
 	other_cores_have_none();
 	many_top_halves();

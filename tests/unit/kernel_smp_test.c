@@ -7,6 +7,7 @@
 #include "kernel/core/smp.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <string.h>
 
 #include "check.h"
@@ -84,10 +85,33 @@ bool cpu_start_core(unsigned slot, void *stack_top, void (*entry)(void))
 	return true;
 }
 
+/* Another core's instructions one by one, as the host's processor traps them: between any two the first one may ask. */
+static unsigned steps;
+
+static void step(int number)
+{
+	unsigned slot = fake_cpu.slot;
+
+	fake_cpu.slot = 0;
+	CHECK(!smp_run(slot, "late") && !smp_stop(slot)); /* who leaves takes no orders */
+	fake_cpu.slot = slot;
+	steps++;
+}
+
+static void step_by_step(bool on)
+{
+#ifdef __x86_64__
+	const unsigned long long trap = 1 << 8, flags = __builtin_ia32_readeflags_u64();
+
+	__builtin_ia32_writeeflags_u64(on ? flags | trap : flags & ~trap);
+#endif
+}
+
 void cpu_stop_core(void)
 {
 	struct other *self = &others[cpu_slot()];
 
+	step_by_step(false);
 	CHECK(!fake_cpu.enabled && !self->tick && self->left_user == 1 && self->left_space == 1);
 	self->left_user = self->left_space = 0;
 	self->entry = NULL;
@@ -132,7 +156,7 @@ void timer_add(struct timer_event *event, uint64_t deadline)
 
 void timer_cancel(struct timer_event *event)
 {
-	CHECK(others[cpu_slot()].tick == event);
+	CHECK(!others[cpu_slot()].tick || others[cpu_slot()].tick == event);
 	others[cpu_slot()].tick = NULL;
 }
 
@@ -147,6 +171,7 @@ void space_expect_core(unsigned slot)
 void space_leave_core(void)
 {
 	others[cpu_slot()].left_space++;
+	step_by_step(true);
 }
 
 void user_leave_core(void)
@@ -169,6 +194,8 @@ void thread_wait_until(bool (*due)(void))
 void vcpus_start(void)
 {
 	vcpus_started++;
+	if (cpu_slot() == 2)
+		thread_cores[2] = (struct thread_core *)&page;
 }
 
 /* The core is busy for as long as a command runs. */
@@ -258,9 +285,14 @@ static void check_ticks(void)
 
 	fake_cpu.slot = 1;
 	tick->fire(tick, NULL);
-	fake_cpu.slot = 0;
 	CHECK_EQ(smp_ask(1).ticks, before + 1);
 	CHECK_EQ(tick->deadline, deadline + TICK);
+	thread_cores[1] = (struct thread_core *)&page; /* a command makes VCPUs, and goes on for a while: there is one tick more at most */
+	tick->fire(tick, NULL);
+	thread_cores[1] = NULL;
+	fake_cpu.slot = 0;
+	CHECK_EQ(tick->deadline, deadline + TICK);
+	CHECK_EQ(smp_ask(1).ticks, before + 2);
 }
 
 static void check_patience(void)
@@ -295,9 +327,11 @@ static void check_commands(void)
 	word[COMMAND_WORD_BYTES - 1] = '\0';
 	expect(word);
 	thread_cores[1] = (struct thread_core *)&page; /* not NULL, and nobody looks into it */
+	CHECK(others[1].tick);
 	CHECK(smp_run(1, "s"));
 	expect("s");
 	CHECK_EQ(others[1].waits, 1);
+	CHECK(!others[1].tick); /* a core that has VCPUs is tickless */
 }
 
 static void check_stop(void)
@@ -305,10 +339,16 @@ static void check_stop(void)
 	CHECK(!smp_stop(0) && !smp_stop(1) && !smp_stop(2) && !smp_stop(BEYOND)); /* the second one has threads */
 	thread_cores[1] = NULL;
 	CHECK(!others[1].interrupted && smp_ask(1).on);
+	CHECK(signal(SIGTRAP, step) != SIG_ERR);
 	CHECK(smp_stop(1));
+#ifdef __x86_64__
+	CHECK(steps >= 4);
+#endif
 	CHECK(!smp_ask(1).on && !smp_stop(1) && !smp_interrupt(1));
 	CHECK(smp_start(1) && smp_start(2));
 	CHECK(smp_ask(1).on && smp_ask(2).on);
+	CHECK(others[1].tick && !others[2].tick); /* the third one has VCPUs from its start on */
+	thread_cores[2] = NULL;
 	CHECK_EQ(frames_taken, 2);
 	CHECK_EQ(others[1].stack_top, 2 * STACK_BYTES);
 	others[1].deaf = true;

@@ -57,6 +57,18 @@ static void test_exact(void)
 	CHECK(!report.exact);
 }
 
+/* After the longest period, where nobody blocks any more, the once more of a top half counts as before: 15 + 12 + 4. */
+static void test_once_more(void)
+{
+	const struct reservation late[] = { MAIN(5, 10, 0), MAIN(6, 15, 0) };
+	const struct top_half rare = { .distance = 100, .cost = 2 };
+	const struct admission_set set = { .vcpus = late, .vcpu_count = 2, .top_halves = &rare, .top_half_count = 1, .edf = true };
+
+	CHECK_EQ(admission_test(&set, &report), ADMISSION_E_LOAD);
+	CHECK_EQ(report.deadline, 30);
+	CHECK_EQ(report.response, 31);
+}
+
 static void test_fit(void)
 {
 	struct reservation io[] = { IO(10, 0, 0) };
@@ -148,6 +160,7 @@ int main(void)
 {
 	test_bound();
 	test_exact();
+	test_once_more();
 	test_fit();
 	test_deadlines();
 	test_traces();

@@ -11,6 +11,7 @@ from bhtool.errors import BulkheadError, Status
 from bhtool.text import all_of, did_you_mean
 
 DEFAULT = "qemu-aarch64"
+MOST_COST_NS = 0xFFFF  # switch_ns and top_half_ns of struct bh_info
 
 
 # What makes a virtio function of QEMU go by the IOMMU, as a board tree can say of it: config/dma.py.
@@ -71,6 +72,8 @@ class Platform:
     discs: tuple[Fitted, ...] = ()
     cans: tuple[Fitted, ...] = ()  # CAN controllers, all on one bus
     second_opinion_on: str = ""  # another platform, of which some is checked here once more
+    switch_ns: int = 0  # for admission: what a switch between VCPUs takes at most, and a top half; 0: what abi/guest.h says
+    top_half_ns: int = 0
 
     @property
     def board(self) -> Path:
@@ -86,6 +89,7 @@ class Platform:
 
 
 def from_toml(name: str, tree: dict[str, Any]) -> Platform:
+    """Raises BulkheadError."""
     emulator, ram, linux, campaign = tree["emulator"], tree["ram"], tree["linux"], tree.get("campaign", {})
     return Platform(
         name=name,
@@ -116,7 +120,19 @@ def from_toml(name: str, tree: dict[str, Any]) -> Platform:
         discs=_fitted(tree, "storage", "discs"),
         cans=_fitted(tree, "can", "controllers"),
         second_opinion_on=tree.get("second_opinion_on", ""),
+        switch_ns=_cost(tree, "switch_ns"),
+        top_half_ns=_cost(tree, "top_half_ns"),
     )
+
+
+def _cost(tree: dict[str, Any], name: str) -> int:
+    """Such as [scheduler] switch_ns = 11000. Raises BulkheadError."""
+    cost = tree.get("scheduler", {}).get(name, 0)
+    if type(cost) is not int or not 0 <= cost <= MOST_COST_NS:
+        raise BulkheadError(
+            f"{name} in [scheduler] is {cost}; write nanoseconds, {MOST_COST_NS:,} at most, or 0 for what abi/guest.h says", Status.USAGE
+        )
+    return cost
 
 
 def _fitted(tree: dict[str, Any], table: str, name: str) -> tuple[Fitted, ...]:

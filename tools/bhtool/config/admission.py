@@ -92,7 +92,9 @@ def _complaint(vcpu: Vcpu, switch_cost: int) -> str:
 
 @dataclass(frozen=True)
 class TopHalf:
-    distance: int  # from when one begins to when the next may
+    """It runs once in each distance, and once more at any time."""
+
+    distance: int
     cost: int
 
     def complaint(self) -> str:
@@ -115,8 +117,8 @@ class Reservations:
 
     @property
     def constant(self) -> int:
-        """What top halves take at once, and VCPUs that stop late."""
-        return sum(one.cost for one in self.top_halves) + self.switch_cost * (len(self.vcpus) + 1)
+        """By deadline: what top halves take at once, begun distances and the once more, and VCPUs that stop late."""
+        return sum(2 * one.cost for one in self.top_halves) + self.switch_cost * (len(self.vcpus) + 1)
 
     @property
     def exact(self) -> bool:
@@ -136,7 +138,7 @@ class Reservations:
                 raise BadReservation(f"top half {n}: {text}")
 
     def top_half_work(self, span: int) -> int:
-        return sum(-(-span // one.distance) * one.cost for one in self.top_halves)
+        return sum((-(-span // one.distance) + 1) * one.cost for one in self.top_halves)
 
 
 # ---- by rank ------------------------------------------------------------------------------------------------------------------
@@ -149,11 +151,7 @@ def bound_allows(asked: Fraction, mains: int) -> bool:
 
 def bound_asked(core: Reservations) -> Fraction:
     """Left side of the utilization bound."""
-    extra = [
-        Fraction(one.blocking + (rank + 1) * core.switch_cost + core.top_half_work(one.period), one.period)
-        for rank, one in enumerate(core.vcpus)
-        if isinstance(one, MainVcpu)
-    ]
+    extra = [Fraction(one.blocking + len(core.vcpus) * core.switch_cost + core.top_half_work(one.period), one.period) for one in core.mains]
     return sum((one.bound_share for one in core.vcpus), Fraction(0)) + max(extra, default=Fraction(0))
 
 
@@ -171,8 +169,8 @@ def admitted_by_bound(core: Reservations) -> bool:
 def demand(core: Reservations, rank: int, span: int) -> int:
     """What has to be done in a span at whose end the VCPU has just had its budget."""
     own = core.vcpus[rank]
-    others = sum(one.work(span) + core.switch_cost for one in core.vcpus[:rank])
-    return own.budget + own.blocking + core.switch_cost + core.top_half_work(span) + others
+    switches = core.switch_cost * len(core.vcpus)  # those before it stop late, one that runs at first does, and those after it time out
+    return own.budget + own.blocking + switches + core.top_half_work(span) + sum(one.work(span) for one in core.vcpus[:rank])
 
 
 def response_time(core: Reservations, rank: int) -> int | None:
@@ -248,9 +246,9 @@ def _used(core: Reservations) -> Fraction:
 
 def _overload(used: Fraction) -> str:
     return (
-        f"VCPUs and lines take {float(used):.1%}, more than there is"
+        f"VCPUs and interrupts take {float(used):.1%}, more than there is"
         if used > 1
-        else "VCPUs and lines take all of it, and switches come on top"
+        else "VCPUs and interrupts take all of it, and switches come on top"
     )
 
 

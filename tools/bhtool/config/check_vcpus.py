@@ -15,7 +15,6 @@ from bhtool.config.vcpus import (
     FEW_SWITCHES,
     FIRST_CORE_PROGRAMS,
     MAIN_PROGRAM,
-    MOST_RATE_HZ,
     OF_IO,
     OF_MAIN,
     OWN_KERNEL,
@@ -26,7 +25,6 @@ from bhtool.config.vcpus import (
     SCHEDULER,
     SERVES,
     SHARE,
-    SWITCH_NS,
     Vcpu,
     is_main,
     period_of,
@@ -94,11 +92,15 @@ def has_a_period(domains: Domains) -> Iterator[Finding]:
 
 
 def budget_in_period(domains: Domains) -> Iterator[Finding]:
+    switch_ns = domains.machine.costs.switch
     for _, vcpu in _each(domains):
         if not is_main(vcpu):
             continue
         if vcpu.budget_us == 0:
             yield Finding(vcpu.where(BUDGET), f"the budget of `{vcpu.name}` is 0")
+        elif vcpu.budget_us * NS_PER_US < switch_ns:
+            text = f"`{vcpu.name}` has a budget of {vcpu.budget_us:,} us, and a switch takes {switch_ns / NS_PER_US:g} us on this platform"
+            yield Finding(vcpu.where(BUDGET), text)
         elif 0 < vcpu.period_us < vcpu.budget_us:
             yield Finding(vcpu.where(BUDGET), f"`{vcpu.name}` has a budget of {vcpu.budget_us:,} us in a period of {vcpu.period_us:,} us")
 
@@ -120,17 +122,21 @@ def serves_its_own(domains: Domains) -> Iterator[Finding]:
 
 
 def share_in_range(domains: Domains) -> Iterator[Finding]:
+    costs = domains.machine.costs
     for sandbox, vcpu in _each(domains):
         budget_ns = vcpu.share_ns(period_of(vcpu, sandbox.vcpus))
         if vcpu.has(SHARE) and not 1 <= vcpu.percent <= WHOLE:
             yield Finding(vcpu.where(SHARE), f"`{vcpu.name}` may take {vcpu.percent:,} percent of its core")
-        elif vcpu.is_io and 0 < budget_ns < SWITCH_NS:
-            text = f"`{vcpu.name}` may take {budget_ns:,} ns of each of its periods, and a switch takes {SWITCH_NS:,} ns"
+        elif vcpu.is_io and 0 < budget_ns < costs.switch:
+            text = (
+                f"`{vcpu.name}` may take {budget_ns:,} ns of each of its periods, and a switch takes {costs.switch:,} ns on this platform"
+            )
             yield Finding(vcpu.where(SHARE), text)
         if vcpu.has(RATE) and vcpu.rate_hz == 0:
             yield Finding(vcpu.where(RATE), f"the device of `{vcpu.name}` may interrupt 0 times in a second")
-        elif vcpu.rate_hz > MOST_RATE_HZ:
-            text = f"the device of `{vcpu.name}` may interrupt {vcpu.rate_hz:,} times in a second, and {MOST_RATE_HZ:,} take all of a core"
+        elif vcpu.rate_hz > costs.most_rate_hz:
+            most = f"{costs.most_rate_hz:,} take all of a core on this platform"
+            text = f"the device of `{vcpu.name}` may interrupt {vcpu.rate_hz:,} times in a second, and {most}"
             yield Finding(vcpu.where(RATE), text)
 
 
@@ -160,7 +166,7 @@ def runs_on_its_own(domains: Domains) -> Iterator[Finding]:
 
 def fit_their_core(domains: Domains) -> Iterator[Finding]:
     for sandbox in domains.sandboxes:
-        for miss in misses_of(sandbox):
+        for miss in misses_of(sandbox, domains.machine.costs):
             asked = f"on core {miss.load.core} of `{sandbox.name}` VCPUs ask for {asked_text(miss.load)}"
             bound = "" if sandbox.is_edf else f", and {miss.load.allowed:.1%} always fit"
             where = miss.vcpu.where(SHARE if miss.vcpu.is_io else BUDGET)
@@ -182,11 +188,12 @@ def _what_would_fit(miss: Miss) -> str:
 
 def switched_to_for_long(domains: Domains) -> Iterator[Finding]:
     """What is less than a switch is refused: budget_in_period, share_in_range."""
+    switch_ns = domains.machine.costs.switch
     for sandbox, vcpu in _each(domains):
         period_us = period_of(vcpu, sandbox.vcpus)
         budget_ns = vcpu.budget_ns(period_us)
-        if SWITCH_NS <= budget_ns < FEW_SWITCHES * SWITCH_NS:
-            switch = f"a switch to it is counted as {SWITCH_NS / NS_PER_US:g} us besides, {SWITCH_NS / budget_ns:.1%} of that"
+        if switch_ns <= budget_ns < FEW_SWITCHES * switch_ns:
+            switch = f"a switch to it is counted as {switch_ns / NS_PER_US:g} us besides, {switch_ns / budget_ns:.1%} of that"
             text = f"`{vcpu.name}` may run {budget_ns / NS_PER_US:g} us of each {period_us:,} us, and {switch}"
             yield Finding(vcpu.where(SHARE if vcpu.is_io else BUDGET), text)
 

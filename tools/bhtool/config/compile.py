@@ -28,7 +28,7 @@ from bhtool.config.grants import grants_of, interrupt_controllers, plan_sandbox
 from bhtool.config.initrd import read_file, read_initrd
 from bhtool.config.linux_arm import linux_arm_payload
 from bhtool.config.linux_x86 import linux_x86_payload, pci_console
-from bhtool.config.machine import BoardError, Device, Machine, Wire, read_machine
+from bhtool.config.machine import BoardError, Costs, Device, Machine, Wire, read_machine
 from bhtool.config.native import native_payload
 from bhtool.config.nodes import no_domains
 from bhtool.config.numa import judge_crossings
@@ -114,7 +114,8 @@ def _read(plan: Plan, platform: Platform) -> Domains:
             _add(plan, [no_domains(source.root)])
         assert node is not None
         _add(plan, source.changes)
-        machine = replace(read_machine(source.root, FAMILIES[platform.arch]), private=read_private(plan.platform))
+        costs = Costs(platform.switch_ns, platform.top_half_ns)
+        machine = replace(read_machine(source.root, FAMILIES[platform.arch]), private=read_private(plan.platform), costs=costs)
         domains = read_domains(node, with_functions(machine))
     except SourceError as error:
         _add(plan, error.diagnostics)
@@ -156,7 +157,8 @@ def _allocate(plan: Plan, domains: Domains, platform: Platform, copies: Sequence
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:
-        plan.segments.append(Segment(f"{one.name}: information page", one.pool_hpa + lib.BH_POOL_INFO, make_info(one, grants[one.index])))
+        page = make_info(one, grants[one.index], domains.machine.costs)
+        plan.segments.append(Segment(f"{one.name}: information page", one.pool_hpa + lib.BH_POOL_INFO, page))
     return placement
 
 

@@ -96,7 +96,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         for name, span, dma in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
     plan.lines = _lines(sandbox, domains)
-    plan.vcpus, plan.loads = [_vcpu(sandbox, vcpu) for vcpu in sandbox.vcpus], loads_of(sandbox)
+    plan.vcpus, plan.loads = [_vcpu(sandbox, vcpu) for vcpu in sandbox.vcpus], loads_of(sandbox, domains.machine.costs)
     plan.functions = [
         Function(
             one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]), *_messages(one.function), bool(one.wires)

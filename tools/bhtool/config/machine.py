@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from bhtool.abi import lib
 from bhtool.config.iommu import Iommu, is_iommu, read_iommus
 from bhtool.config.pci_function import Function
 from bhtool.config.plan import Location
@@ -26,6 +27,7 @@ IOAPIC_ACTIVE_LOW, IOAPIC_LEVEL = (1, 3), (1, 2)  # sense cell: 0 rising, 1 low,
 PL011 = "arm,pl011"
 UARTS = (PL011, "ns16550a", "ns16550", "snps,dw-apb-uart", "brcm,bcm2835-aux-uart")
 PCI_UART = "pciclass,0700"
+NS_PER_S = 1_000_000_000
 LAYOUTS = {"brcm,bcm2835-aux-uart": (2, 4)}  # reg-shift and reg-io-width of bindings that fix them
 
 
@@ -107,6 +109,29 @@ class BoardPrivate:
     image_at: int | None = None  # where the image is linked; None: the header does not say
 
 
+@dataclass(frozen=True)
+class Costs:
+    """Of the sandbox kernel's scheduler on this machine, in ns; 0: what guest.h says."""
+
+    told_switch: int = 0
+    told_top_half: int = 0
+
+    @property
+    def switch(self) -> int:
+        """Between VCPUs, at most. No budget is smaller."""
+        return self.told_switch or int(lib.BH_VCPU_SWITCH_NS)
+
+    @property
+    def top_half(self) -> int:
+        """With its masking and unmasking, at most."""
+        return self.told_top_half or int(lib.BH_VCPU_TOP_HALF_NS)
+
+    @property
+    def most_rate_hz(self) -> int:
+        """More often, the top halves of a line would need more of their core than there is."""
+        return NS_PER_S // self.top_half
+
+
 @dataclass
 class Machine:
     family: Family
@@ -122,6 +147,7 @@ class Machine:
     devices: list[Device]
     iommus: list[Iommu] = field(default_factory=list)
     private: BoardPrivate = BoardPrivate()
+    costs: Costs = Costs()
 
     @property
     def image_address(self) -> int:

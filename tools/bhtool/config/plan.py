@@ -22,6 +22,10 @@ class Platform(Protocol):
     def backend(self) -> str: ...  # of a PC, whose image has several: "svm", "vmx"
     @property
     def board(self) -> Path: ...  # the machine's device tree
+    @property
+    def switch_ns(self) -> int: ...  # what a switch between VCPUs takes; 0: what guest.h says
+    @property
+    def top_half_ns(self) -> int: ...  # likewise a top half
 
 
 @dataclass(frozen=True, order=True)

@@ -110,8 +110,8 @@ search { budget-us = <500>; period-us = <5000>; program = "findprimes"; foregrou
 
 A Main VCPU has `budget-us` in each `period-us` of its core, whatever others do. Beyond that it runs where nobody with budget wants to, unless it is `foreground-only`. The shorter the
 period, the earlier its turn; of equal ones the first in the file comes first. The kernel itself has a VCPU `main`, {main}, as soon as there is another.
-`check` shows the budgets, periods and response times of each core's VCPUs, and refuses what no test admits (BH-R149) with what would fit. It counts a
-switch and, of lines with a `max-rate-hz`, what serving them takes ([admission](admission.md)).
+`check` shows the budgets, periods and response times of each core's VCPUs, and refuses what no test admits (BH-R149) with what would fit. It counts
+switches and, on the first core, what the heartbeat and lines with a `max-rate-hz` take, by the costs of the platform ([admission](admission.md)).
 
 An I/O VCPU handles the interrupts of the device that it `serves`, with `utilization-percent` of the core, at the period of whom it serves. In this version
 that is the UART of its console; with `scheduler = "edf"` it is refused (BH-R004).

@@ -22,8 +22,8 @@ VCPU_RULES = (
     Rule("BH-R142", "A period is 1 us or longer.", "choose a longer one; how often a program has to run says which", vcpus.has_a_period),
     Rule(
         "BH-R143",
-        "A budget is 1 us or more, and not above its period.",
-        "write how many microseconds of each period the program needs",
+        "A budget is not below what a switch takes on the platform, and not above its period.",
+        "write how many microseconds of each period the program needs, a switch or more",
         vcpus.budget_in_period,
     ),
     Rule(
@@ -41,8 +41,8 @@ VCPU_RULES = (
     ),
     Rule(
         "BH-R146",
-        "An I/O VCPU has from 1 to 100 percent of its core, 1 us or more of each period, and its device interrupts from 1 to 500,000 times in a second.",
-        "choose a share from 1 to 100 that is 1 us or more, and a rate from 1 to 500,000",
+        "An I/O VCPU has from 1 to 100 percent of its core, of each period what a switch takes on the platform or more, and its device interrupts from once in a second to as often as leaves something of the core.",
+        "choose a share from 1 to 100 that is a switch or more, and a lower rate, 1 or more",
         vcpus.share_in_range,
     ),
     Rule(
@@ -76,8 +76,8 @@ VCPU_RULES = (
 VCPU_WARNINGS = (
     Rule(
         "BH-W143",
-        "A budget is 10 us or more, ten switches.",
-        "give it 10 us or more, of a period that is as many times longer",
+        "A budget is five switches or more.",
+        "give it five switches or more, of a period that is as many times longer",
         vcpus.switched_to_for_long,
         unless=("BH-R141", "BH-R143"),
     ),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the configured VCPUs ask of each core, judged by the tests of admission.py, in nanoseconds.
 
-The set of a core is what its kernel makes there: the main program's VCPU, then those of the partition file, ranked by period; top halves of lines
-whose rate is limited; and what a switch takes. kernel/core/admit.c makes the same of the VCPUs that it has, in ticks of its clock.
+The set of a core is what its kernel makes there: the main program's VCPU, then those of the partition file, ranked by period; on the first core top
+halves of the heartbeat and of lines whose rate is limited; and what a switch takes. kernel/core/admit.c makes the same of the VCPUs that it has, in ticks
+of its clock. Nobody blocks: programs of configured VCPUs are compiled in, have one thread each, and share no mutex.
 """
 
 from __future__ import annotations
@@ -31,12 +32,11 @@ from bhtool.config.admission import (
     response_time,
 )
 from bhtool.config.domains import Sandbox
-from bhtool.config.machine import Core
+from bhtool.config.machine import NS_PER_S, Core, Costs
 from bhtool.config.plan import CoreLoad, VcpuLoad
-from bhtool.config.vcpus import MAIN_PERIOD_US, MAIN_PROGRAM, Vcpu, period_of
+from bhtool.config.vcpus import HEARTBEAT_HZ, MAIN_PERIOD_US, MAIN_PROGRAM, Vcpu, period_of
 
 NS_PER_US = 1000
-NS_PER_S = 1_000_000_000
 OWN_MAIN = f"the kernel's own `{MAIN_PROGRAM}`"
 
 
@@ -52,8 +52,9 @@ class CoreSet:
     core: Core
     edf: bool
     vcpus: tuple[Vcpu | None, ...]
-    lines: tuple[Vcpu, ...]  # who serves each of the top halves
+    lines: tuple[Vcpu, ...]  # who serves each of the last top halves
     reservations: Reservations
+    costs: Costs
 
     def name(self, rank: int) -> str:
         vcpu = self.vcpus[rank]
@@ -79,7 +80,7 @@ class Miss:
     rate_hz: int  # 0: none helps
 
 
-def core_sets(sandbox: Sandbox) -> list[CoreSet]:
+def core_sets(sandbox: Sandbox, costs: Costs) -> list[CoreSet]:
     """Of each core that has VCPUs; of those that have no core of the sandbox it is another rule that speaks."""
     first = sandbox.cores[0] if sandbox.cores else None
     held = [
@@ -87,33 +88,33 @@ def core_sets(sandbox: Sandbox) -> list[CoreSet]:
         for one in sandbox.vcpus
     ]
     cores = [core for core in sandbox.cores if any(on is core for _, on in held)]
-    return [_core_set(sandbox, core, [one for one, on in held if on is core]) for core in cores]
+    return [_core_set(sandbox, core, [one for one, on in held if on is core], costs) for core in cores]
 
 
-def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu]) -> CoreSet:
+def _core_set(sandbox: Sandbox, core: Core, vcpus: list[Vcpu], costs: Costs) -> CoreSet:
     lines = tuple(one for one in vcpus if one.rate_hz)
-    top_halves = tuple(_top_half(one.rate_hz) for one in lines)
-    once = sum(one.cost for one in top_halves)  # each may come once more than its rate says
+    beats = (HEARTBEAT_HZ,) if core is sandbox.cores[0] else ()
+    top_halves = tuple(_top_half(rate, costs) for rate in (*beats, *(one.rate_hz for one in lines)))
 
     def period(one: Vcpu | None) -> int:
         return (period_of(one, sandbox.vcpus) if one else MAIN_PERIOD_US) * NS_PER_US
 
     def reservation(one: Vcpu | None) -> MainVcpu | IoVcpu:
         if one is None:
-            return MainVcpu(lib.BH_VCPU_MAIN_BUDGET_NS, period(one), once)
-        return IoVcpu(one.percent, period(one), once) if one.is_io else MainVcpu(one.budget_us * NS_PER_US, period(one), once)
+            return MainVcpu(lib.BH_VCPU_MAIN_BUDGET_NS, period(one))
+        return IoVcpu(one.percent, period(one)) if one.is_io else MainVcpu(one.budget_us * NS_PER_US, period(one))
 
     ranked = tuple(sorted((None, *vcpus), key=period))  # of equal ones, the first that is made comes first
-    reservations = Reservations(tuple(reservation(one) for one in ranked), top_halves, lib.BH_VCPU_SWITCH_NS)
-    return CoreSet(core, sandbox.is_edf, ranked, lines, reservations)
+    reservations = Reservations(tuple(reservation(one) for one in ranked), top_halves, costs.switch)
+    return CoreSet(core, sandbox.is_edf, ranked, lines, reservations, costs)
 
 
-def _top_half(rate_hz: int) -> TopHalf:
-    return TopHalf(NS_PER_S // rate_hz, lib.BH_VCPU_TOP_HALF_NS)
+def _top_half(rate_hz: int, costs: Costs) -> TopHalf:
+    return TopHalf(NS_PER_S // rate_hz, costs.top_half)
 
 
-def loads_of(sandbox: Sandbox) -> list[CoreLoad]:
-    return [_load(one) for one in core_sets(sandbox)]
+def loads_of(sandbox: Sandbox, costs: Costs) -> list[CoreLoad]:
+    return [_load(one) for one in core_sets(sandbox, costs)]
 
 
 def asked_text(load: CoreLoad) -> str:
@@ -130,9 +131,9 @@ def admitted_text(load: CoreLoad) -> str:
     return f"{asked_text(load)}; {load.allowed:.1%} always fit; admitted by {by}"
 
 
-def misses_of(sandbox: Sandbox) -> Iterator[Miss]:
+def misses_of(sandbox: Sandbox, costs: Costs) -> Iterator[Miss]:
     """Sets that no test admits. What has no sense by itself is left to other rules, as are I/O VCPUs by deadline, for which there is no test."""
-    for one in core_sets(sandbox):
+    for one in core_sets(sandbox, costs):
         if one.edf and any(isinstance(each, IoVcpu) for each in one.reservations.vcpus):
             continue
         try:
@@ -159,9 +160,11 @@ def _slower_line(one: CoreSet) -> tuple[Vcpu | None, int]:
 
 
 def _highest_rate(one: CoreSet, n: int) -> int:
+    top_halves = one.reservations.top_halves
+    at = len(top_halves) - len(one.lines) + n
+
     def fits(rate_hz: int) -> bool:
-        top_halves = one.reservations.top_halves
-        slower = replace(one.reservations, top_halves=(*top_halves[:n], _top_half(rate_hz), *top_halves[n + 1 :]))
+        slower = replace(one.reservations, top_halves=(*top_halves[:at], _top_half(rate_hz, one.costs), *top_halves[at + 1 :]))
         return one.judge(slower).admitted
 
     return last_true(range(1, one.lines[n].rate_hz), fits)

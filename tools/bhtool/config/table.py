@@ -9,7 +9,7 @@ from typing import Any
 
 from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
 from bhtool.config.grants import Grant
-from bhtool.config.machine import Core
+from bhtool.config.machine import Core, Costs
 from bhtool.config.plan import Function, Plan, Ports, Region, SandboxPlan
 
 FNV_OFFSET, FNV_PRIME, MASK64 = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
@@ -79,7 +79,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     return bytes_of(table)
 
 
-def make_info(plan: SandboxPlan, grants: list[Grant]) -> bytes:
+def make_info(plan: SandboxPlan, grants: list[Grant], costs: Costs) -> bytes:
     """The sandbox's struct bh_info; clock_hz is the monitor's to fill."""
     info = new("bh_info")
     info.magic, info.version = lib.BH_INFO_MAGIC, lib.BH_INFO_VERSION
@@ -89,6 +89,7 @@ def make_info(plan: SandboxPlan, grants: list[Grant]) -> bytes:
     put_text(info.name, plan.name)
     if plan.os == "native":
         put_text(info.arguments, plan.bootargs)
+    info.switch_ns, info.top_half_ns = costs.told_switch, costs.told_top_half
     info.grant_count = _each(info.grants, _put_grant, [(grant,) for grant in grants])
     return bytes_of(info)
 

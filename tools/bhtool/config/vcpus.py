@@ -16,10 +16,9 @@ OF_MAIN, OF_IO, OF_BOTH = (BUDGET,), (SERVES, SHARE, RATE), (PERIOD, PROGRAM, FO
 EDF = "edf"
 # What the kernel makes by itself as soon as there is another VCPU: kernel/core/thread.c.
 MAIN_PROGRAM, MAIN_BUDGET_US, MAIN_PERIOD_US = "main", lib.BH_VCPU_MAIN_BUDGET_NS // 1000, lib.BH_VCPU_MAIN_PERIOD_NS // 1000
-# More often, the top halves of a line would need more of their core than there is.
-MOST_RATE_HZ = 1_000_000_000 // lib.BH_VCPU_TOP_HALF_NS
-SWITCH_NS: int = lib.BH_VCPU_SWITCH_NS  # no budget is smaller
-FEW_SWITCHES = 10  # a budget of fewer is spent on switching to a large part
+# What always interrupts the sandbox kernel's first core: kernel/core/heartbeat.c.
+HEARTBEAT_HZ = 1000
+FEW_SWITCHES = 5  # a budget of fewer is spent on switching to a large part
 # The kernel that comes with the tool, and the programs that it has: kernel/core/programs.c. Those of the first core wait for the console's input.
 OWN_KERNEL = "sandbox-kernel.elf"
 PROGRAMS, FIRST_CORE_PROGRAMS = ("echo", "findprimes", "hog", "loop", "tlbwalk"), ("echo",)
