@@ -113,7 +113,7 @@ period, the earlier its turn; of equal ones the first in the file comes first. T
 `check` shows the budgets, periods and response times of each core's VCPUs, and refuses what no test admits (BH-R149) with what would fit. It counts
 switches and, on the first core, what the heartbeat and lines with a `max-rate-hz` take, by the costs of the platform ([admission](admission.md)).
 
-An I/O VCPU handles the interrupts of the device that it `serves`, with `utilization-percent` of the core, at the period of whom it serves. In this version
+An I/O VCPU handles the interrupts of the device that it `serves`, with `utilization-percent` of the core, of each of its periods. In this version
 that is the UART of its console; with `scheduler = "edf"` it is refused (BH-R004).
 
 """
