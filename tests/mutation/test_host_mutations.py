@@ -44,6 +44,7 @@ from tests.mutation.rows_amdvi import AMD_VI
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST
 from tests.mutation.rows_contract import CONTRACT
+from tests.mutation.rows_debts import DEBTS
 from tests.mutation.rows_engine import ENGINE_ROWS
 from tests.mutation.rows_fetch import FETCHES
 from tests.mutation.rows_filters import FILTERS
@@ -86,6 +87,7 @@ MUTATIONS = [
     *VT_D,
     *KERNEL,
     *SCHEDULER,
+    *DEBTS,
     *SYNCHRONIZATION,
     *MOVES,
     *SLICES,

@@ -22,11 +22,17 @@ static struct server {
 	struct refill list[SPORADIC_MOST_ENTRIES];
 	unsigned count;
 	uint64_t at_by_percent, used, period; /* of an I/O VCPU */
-} servers[SIM_VCPUS];                         /* by rank */
+	uint64_t owed;
+} servers[SIM_VCPUS]; /* by rank */
 
 static int running;
 static bool foreground;
 static uint64_t since_charged;
+static struct {
+	bool is, excepted;
+	uint64_t end, ticks;
+	int owes;
+} serving;
 
 static bool is_main(const struct server *one)
 {
@@ -131,11 +137,28 @@ static bool has_budget(const struct server *one, uint64_t now)
 	return is_main(one) ? one->list[0].at <= now : one->at_by_percent <= now * one->of->percent;
 }
 
-static bool is_spent(const struct server *one)
+static uint64_t left_of(const struct server *one)
 {
-	return is_main(one) ? since_charged >= one->list[0].amount : one->used + since_charged >= budget_of(one);
+	return is_main(one) ? one->list[0].amount : budget_of(one) - one->used;
 }
 
+/* The one that runs with budget has none left, or none now. */
+static bool is_spent(const struct server *one, uint64_t now)
+{
+	return !has_budget(one, now) || since_charged + one->owed >= left_of(one);
+}
+
+static void take(struct server *one, uint64_t ticks)
+{
+	if (is_main(one)) {
+		charge_main(one, ticks);
+		return;
+	}
+	one->used += ticks;
+	end_io_if_spent(one);
+}
+
+/* With what it owes. */
 static void charge(void)
 {
 	struct server *one = running == NOBODY ? NULL : &servers[running];
@@ -144,12 +167,20 @@ static void charge(void)
 	since_charged = 0;
 	if (!one || !foreground || !used)
 		return;
-	if (is_main(one)) {
-		charge_main(one, used);
-		return;
-	}
-	one->used += used;
-	end_io_if_spent(one);
+	take(one, used + one->owed);
+	one->owed = 0;
+}
+
+/* Returns whether it is charged for what it owes, instead of running. */
+static bool pays(struct server *one)
+{
+	uint64_t owed = one->owed;
+
+	if (owed == 0 || owed < left_of(one))
+		return false;
+	one->owed = 0;
+	take(one, owed);
+	return true;
 }
 
 static void decide(unsigned count, uint64_t now)
@@ -157,8 +188,10 @@ static void decide(unsigned count, uint64_t now)
 	charge();
 	for (foreground = true;; foreground = false) {
 		for (running = 0; running < (int)count; running++) {
-			const struct server *one = &servers[running];
+			struct server *one = &servers[running];
 
+			while (foreground && one->ready && has_budget(one, now) && pays(one))
+				;
 			if (one->ready && (foreground ? has_budget(one, now) : !one->of->vcpu.foreground_only))
 				return;
 		}
@@ -168,10 +201,37 @@ static void decide(unsigned count, uint64_t now)
 	}
 }
 
+/* ---- Interrupts ----------------------------------------------------------------------------------------------------- */
+
+static void enter(const struct sim_core *core, const struct sim_event *what)
+{
+	serving.is = true;
+	serving.end = what->tick + what->ticks;
+	serving.ticks = what->ticks;
+	serving.owes = what->vcpu == SIM_NOBODY ? NOBODY : (int)core->vcpus[what->vcpu].order;
+}
+
+/* It is nobody's, or another's, and the one that runs has not come to the end of its budget when it begins. */
+static bool is_excepted(uint64_t began)
+{
+	if (running == NOBODY || !foreground)
+		return true;
+	return serving.owes != running && !is_spent(&servers[running], began);
+}
+
+static void leave(void)
+{
+	serving.is = false;
+	if (serving.excepted && serving.owes != NOBODY)
+		servers[serving.owes].owed += serving.ticks;
+}
+
+/* ---- Ticks ---------------------------------------------------------------------------------------------------------- */
+
 /* Whether whoever runs should not run on just like this. */
 static bool is_over(unsigned count, uint64_t now)
 {
-	if (running != NOBODY && foreground && is_spent(&servers[running]))
+	if (running != NOBODY && foreground && is_spent(&servers[running], now))
 		return true;
 	for (unsigned n = 0; n < (foreground ? (unsigned)running : count); n++)
 		if (servers[n].ready && has_budget(&servers[n], now))
@@ -179,12 +239,20 @@ static bool is_over(unsigned count, uint64_t now)
 	return false;
 }
 
+static bool is_of_vcpu(const struct sim_event *what)
+{
+	return what->what == SIM_READY || what->what == SIM_ARRIVES || what->what == SIM_IDLE;
+}
+
 static void apply(const struct sim_core *core, const struct sim_event *what)
 {
-	struct server *one = &servers[core->vcpus[what->vcpu].order];
+	struct server *one;
 
-	if (what->what == SIM_LOOK)
+	if (what->what == SIM_INTERRUPT || what->what == SIM_JOINS)
+		enter(core, what);
+	if (!is_of_vcpu(what))
 		return;
+	one = &servers[core->vcpus[what->vcpu].order];
 	if (running == (int)(one - servers))
 		charge();
 	one->ready = what->what != SIM_IDLE;
@@ -208,11 +276,34 @@ static void start(const struct sim_core *core)
 	running = NOBODY;
 	foreground = false;
 	since_charged = 0;
+	serving.is = false;
 }
 
 static unsigned runner_of(const struct sim_core *core)
 {
-	return running == NOBODY ? SIM_NOBODY : (unsigned)(servers[running].of - core->vcpus);
+	return running == NOBODY || (serving.is && serving.excepted) ? SIM_NOBODY : (unsigned)(servers[running].of - core->vcpus);
+}
+
+/* An interrupt ends, and a decision that is due comes, if no other interrupt joins it. */
+static void ends(const struct sim_core *core, const struct sim_event *next, uint64_t now, uint64_t *timer)
+{
+	leave();
+	if (next < core->events + core->event_count && next->tick == now && next->what == SIM_JOINS)
+		return;
+	if (*timer != SCHED_NEVER || is_over(core->count, now)) {
+		decide(core->count, now);
+		*timer = SCHED_NEVER;
+	}
+}
+
+static void check_tick(const struct sim_core *core, uint64_t now)
+{
+	bool excepted = serving.is && serving.excepted;
+
+	CHECK_EQ(runner_of(core), core->ran[now]);
+	CHECK_EQ(!excepted && foreground, core->foreground[now]);
+	CHECK_EQ(serving.is ? excepted ? SIM_EXCEPTED : SIM_CHARGED : SIM_NONE, core->interrupt[now]);
+	since_charged += !excepted;
 }
 
 void model_check(const struct sim_core *core)
@@ -222,21 +313,23 @@ void model_check(const struct sim_core *core)
 
 	start(core);
 	for (uint64_t now = 0; now < SIM_TICKS; now++) {
-		bool told = false, looks = now == 0;
+		bool told = false, looks = now == 0, goes_on = serving.is && now < serving.end;
 
+		if (serving.is && !goes_on)
+			ends(core, what, now, &timer);
 		for (; what < end && what->tick == now; what++) {
 			looks |= what->what == SIM_LOOK;
-			told |= what->what != SIM_LOOK;
+			told |= is_of_vcpu(what);
 			apply(core, what);
 		}
-		if (timer == SCHED_NEVER && (told || is_over(core->count, now)))
+		if (serving.is && !goes_on)
+			serving.excepted = is_excepted(now);
+		if (!goes_on && timer == SCHED_NEVER && (told || is_over(core->count, now)))
 			timer = now + sim_latency(core, now);
-		if (looks || timer == now) {
+		if (!serving.is && (looks || timer == now)) {
 			decide(core->count, now);
 			timer = SCHED_NEVER;
 		}
-		CHECK_EQ(runner_of(core), core->ran[now]);
-		CHECK_EQ(foreground, core->foreground[now]);
-		since_charged++;
+		check_tick(core, now);
 	}
 }
