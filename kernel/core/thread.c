@@ -173,12 +173,18 @@ void thread_yield(void)
 
 /* ---- Interrupts ----------------------------------------------------------------------------------------------------- */
 
+/* Who ran into the end of his budget pays for the interrupt that came of it, but not for another's timer. */
+static bool is_excepted(const struct thread_core *core)
+{
+	return !sched_is_spent(&core->sched, core->entered) || (core->cause && core->cause != core->sched.running);
+}
+
 /* Whoever another timer of the same interrupt was for has paid up to now. */
 static __attribute__((cold, noinline)) void settle(struct thread_core *core)
 {
 	uint64_t now = arch_counter();
 
-	if (!sched_is_spent(&core->sched, core->entered))
+	if (is_excepted(core))
 		trace_except(&core->sched, core->entered, now, core->cause);
 	core->entered = now;
 }
@@ -214,14 +220,14 @@ void thread_pays_for_interrupt(const struct thread *thread)
 }
 
 /*
- * The time it took is that of who set the timer, or nobody's; that of who ran into the end of his budget, his. The one that runs may then
- * run for longer than the timer is set for: that costs one early interrupt, not a setting of the timer for every one.
+ * The time it took is that of who set the timer, or nobody's; that of who ran into the end of his budget, his, if nobody else's timer came.
+ * The one that runs may then run for longer than the timer is set for: that costs one early interrupt, not a setting of the timer for every
+ * one.
  */
 static void account(struct thread_core *core)
 {
-	if (sched_is_spent(&core->sched, core->entered))
-		return;
-	trace_except(&core->sched, core->entered, arch_counter(), core->cause);
+	if (is_excepted(core))
+		trace_except(&core->sched, core->entered, arch_counter(), core->cause);
 }
 
 void thread_leave_interrupt(void)

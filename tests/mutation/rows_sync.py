@@ -120,8 +120,13 @@ INTERRUPTS = (
         "core->entered = arch_counter(); core->cause = NULL;",
         "core->entered = arch_counter();",
     ),
-    thread("an interrupt at a budget's end is nobody's", "if (sched_is_spent(&core->sched, core->entered)) return;"),
-    thread("all interrupts are charged", "if (sched_is_spent(&core->sched, core->entered)) return;", "return;"),
+    thread("an interrupt at a budget's end is nobody's", "return !sched_is_spent(&core->sched, core->entered) ||", "return true ||"),
+    thread("who is spent pays for others' timers", "|| (core->cause && core->cause != core->sched.running)"),
+    thread(
+        "all interrupts are charged",
+        "if (is_excepted(core)) trace_except(&core->sched, core->entered, arch_counter()",
+        "if (false) trace_except(&core->sched, core->entered, arch_counter()",
+    ),
     thread("nobody owes a time-out", "arch_counter(), core->cause);", "arch_counter(), NULL);"),
     thread("whose time-out it is is not noted", "pay(this_core(), &thread->on->vcpu); thread_wake", "thread_wake"),
     scene("of two that an interrupt is for the last one pays", "if (core->cause && core->cause != vcpu) settle(core);"),
@@ -131,7 +136,10 @@ INTERRUPTS = (
         "trace_except(&core->sched, core->entered, now, core->cause);",
         "trace_except(&core->sched, core->entered, now, NULL);",
     ),
-    thread("at the end of a budget each pays his part", "if (!sched_is_spent(&core->sched, core->entered)) trace_except(", "trace_except("),
+    thread(
+        "of several timers' parts the first is nobody's",
+        "if (is_excepted(core)) trace_except(&core->sched, core->entered, now, core->cause);",
+    ),
     thread("who moves owes what was before", "if (core->in_interrupt) pay(core, &on->vcpu);", "pay(core, &on->vcpu);"),
     scene(
         "the main program is asked when it does not wait",

@@ -211,12 +211,14 @@ static void enter(const struct sim_core *core, const struct sim_event *what)
 	serving.owes = what->vcpu == SIM_NOBODY ? NOBODY : (int)core->vcpus[what->vcpu].order;
 }
 
-/* It is nobody's, or another's, and the one that runs has not come to the end of its budget when it begins. */
+/* It is another's, or nobody's and the one that runs has not come to the end of its budget when it begins. */
 static bool is_excepted(uint64_t began)
 {
 	if (running == NOBODY || !foreground)
 		return true;
-	return serving.owes != running && !is_spent(&servers[running], began);
+	if (serving.owes != NOBODY)
+		return serving.owes != running;
+	return !is_spent(&servers[running], began);
 }
 
 static void leave(void)

@@ -382,7 +382,7 @@ static void enter(struct sim_core *core, struct sim_vcpu *one, uint64_t ticks, e
 	if (core->serving.end - core->serving.entered > core->longest)
 		core->longest = core->serving.end - core->serving.entered;
 	core->serving.is = SIM_CHARGED;
-	if (!is_spent(core) && (!one || one != running_of(core) || !core->sched.foreground))
+	if (one ? one != running_of(core) || !core->sched.foreground : !is_spent(core))
 		core->serving.is = SIM_EXCEPTED;
 }
 
@@ -433,7 +433,7 @@ static void account(struct sim_core *core)
 	struct sim_vcpu *owes = core->serving.owes;
 	uint64_t began = time_of(core, core->serving.began), ticks = core->now - core->serving.began;
 
-	if (!sched_is_spent(&core->sched, began))
+	if (!sched_is_spent(&core->sched, began) || (owes && &owes->vcpu != core->sched.running))
 		sched_except(&core->sched, began, time_of(core, core->now), owes ? &owes->vcpu : NULL);
 	if (core->serving.is == SIM_EXCEPTED && owes) {
 		owes->ever += ticks;

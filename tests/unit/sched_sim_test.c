@@ -18,19 +18,17 @@
  * after its end. A late tick of anybody else, or of nobody, delays like one of a lower rank: for windows of C it counts as such, and R
  * begins with k of them.
  *
- * Interrupts. What a VCPU *had* is the time that it ran with budget; in it its own interrupts, and those that began when its budget was
- * used up; and the debts that it paid, before its next ticks, or at once where they were all that it had left. A debt counts as if it had
- * been run, so the ticks that follow it may be ahead by as much. Other than without interrupts:
+ * Interrupts. What a VCPU *had* is the time that it ran with budget; in it its own interrupts, and devices' that began when its budget
+ * was used up; and the debts that it paid, before its next ticks, or at once where they were all that it had left. A debt counts as if it
+ * had been run, so the ticks that follow it may be ahead by as much. Other than without interrupts:
  *
  *   overrun   A VCPU is ahead of its budget by k and the longest interrupt at most, or by its largest debt if that is more: an interrupt
- *             at the end of a budget delays the decision, and is charged to who ran, whoever had set its timers. A debt is one interrupt of
+ *             at the end of a budget delays the decision, and a device's is charged to who ran. A debt is one interrupt of
  *             its owner at most, if it sets no timer while it runs without budget (else, *restless*, it has no limit). Windows of T hold
  *             2C and this, those of L as much more than above. Both are reached.
  *   quiet     An interrupt delays like one of a lower rank. A debt that is paid at once does not count as C.
  *   R         has (ceil(R / d) + 1) * c of each device with cost c and distance d, which is reached, and one own interrupt of each VCPU:
  *             of those behind as blocking; of those before, what is not paid yet; its own, as its last debt may be more than its budget.
- *             Also the longest interrupt once for each VCPU before it and for who ran when it became ready: so much may have been charged
- *             to these instead of to whose timer it was. Without that set 16031 fails.
  *   debts     All that was ever owed has been paid once or is owed. Who owes all that he has left does not run. core->until is never
  *             later than when the budget less the debt ends.
  */
@@ -69,11 +67,8 @@ static uint64_t most_in(const struct sim_core *core, const struct sim_vcpu *one,
 	return span <= most ? span : most + (span - most) * one->percent / 100;
 }
 
-/*
- * Of devices; one own of each VCPU, which is not paid yet, or overran its budget; and what was charged to others at the end of theirs, of
- * each before it, and of one more, who was running.
- */
-static uint64_t interrupts_in(const struct sim_core *core, const struct sim_vcpu *one, uint64_t span)
+/* Of devices, and one own of each VCPU, which is not paid yet, or overran its budget. */
+static uint64_t interrupts_in(const struct sim_core *core, uint64_t span)
 {
 	uint64_t most = 0, own = 0;
 
@@ -81,7 +76,7 @@ static uint64_t interrupts_in(const struct sim_core *core, const struct sim_vcpu
 		most += (ceiling(span, core->lines[n].distance) + 1) * core->lines[n].cost;
 	for (unsigned n = 0; n < core->count; n++)
 		own += core->vcpus[n].own;
-	return most + own + (own < core->longest ? own : core->longest) * (one->order + 1);
+	return most + own;
 }
 
 /* Most that it is ahead of what it may use: by a late decision, and either an interrupt at its end, or a debt. */
@@ -96,7 +91,7 @@ static uint64_t response_of(const struct sim_core *core, const struct sim_vcpu *
 
 	while (now != last && now <= one->period) {
 		last = now;
-		now = one->budget + core->latency + interrupts_in(core, one, last);
+		now = one->budget + core->latency + interrupts_in(core, last);
 		for (unsigned n = 0; n < one->order; n++)
 			now += most_in(core, core->by_order[n], last);
 	}

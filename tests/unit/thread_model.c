@@ -263,7 +263,8 @@ static bool is_spent(void)
 static void pay(uint64_t now)
 {
 	uint64_t ticks = now - model.entered;
-	bool own = is_spent() || (had_budget && model.cause == interrupted);
+	bool others = model.cause && model.cause != interrupted;
+	bool own = !others && (is_spent() || (had_budget && model.cause));
 
 	model.entered = now;
 	if (own) {
