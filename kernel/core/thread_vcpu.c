@@ -44,7 +44,7 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 
 static uint64_t replenished(const struct sporadic *server)
 {
-	return server->entries[(server->first + server->count - 1) % SPORADIC_MOST_ENTRIES].at;
+	return server->entries[server->last].at;
 }
 
 /* The scheduler gets it anew, with what it has had. Requires: not ready, and a budget and a period that are good. */

@@ -41,7 +41,7 @@ static struct replenishment last_of(const struct vcpu *vcpu)
 {
 	if (vcpu->kind == VCPU_IO)
 		return (struct replenishment){ .at = vcpu->io.at, .amount = vcpu->io.amount };
-	return *entry_of(&vcpu->main, vcpu->main.count - 1);
+	return vcpu->main.entries[vcpu->main.last];
 }
 
 static uint64_t next_of(const struct vcpu *vcpu)

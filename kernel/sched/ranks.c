@@ -4,13 +4,15 @@
 
 #include <stdbool.h>
 
-static uint64_t lesser(uint64_t a, uint64_t b)
+/* Whether the root has two nodes below it, and not four. */
+static bool begins_with_two(unsigned leaves)
 {
-	return a < b ? a : b;
+	return __builtin_ctz(leaves) & 1;
 }
 
 void ranks_clear(struct ranks *ranks)
 {
+	ranks->first = begins_with_two(ranks->leaves) ? 2 : ranks->leaves > 1 ? 4 : 1;
 	for (unsigned node = 1; node < 2 * ranks->leaves; node++)
 		ranks->earliest[node] = RANKS_NEVER;
 }
@@ -32,44 +34,14 @@ void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at)
 		if (at >= least) {
 			if (before > least)
 				return;
-			at = lesser(lesser(four[0], four[1]), lesser(four[2], four[3]));
+			at = ranks_lesser(ranks_lesser(four[0], four[1]), ranks_lesser(four[2], four[3]));
 			if (at == least)
 				return;
 		}
 		earliest[node / 4] = at;
 	}
 	if (node > 1)
-		earliest[1] = lesser(earliest[2], earliest[3]);
-}
-
-/* Whether the root has two nodes below it, and not four. */
-static bool begins_with_two(unsigned leaves)
-{
-	return __builtin_ctz(leaves) & 1;
-}
-
-unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next)
-{
-	const uint64_t *earliest = ranks->earliest;
-	uint64_t least = RANKS_NEVER, at = earliest[1];
-	unsigned node = 1;
-
-	if (at > limit) {
-		*next = at;
-		return ranks->leaves;
-	}
-	if (begins_with_two(ranks->leaves))
-		node = 2;
-	else if (ranks->leaves > 1)
-		node = 4;
-	for (;; node *= 4) {
-		for (; (at = earliest[node]) > limit; node++)
-			least = lesser(least, at);
-		if (node >= ranks->leaves)
-			break;
-	}
-	*next = least;
-	return node - ranks->leaves;
+		earliest[1] = ranks_lesser(earliest[2], earliest[3]);
 }
 
 unsigned ranks_first_least(const struct ranks *ranks)

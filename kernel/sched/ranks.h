@@ -19,9 +19,15 @@
 struct ranks {
 	uint64_t *earliest; /* 2 * leaves words, of which [0], and every second level, is not used */
 	unsigned leaves;    /* ranks there is room for: a power of two */
+	unsigned first;     /* below the root, or itself if there is one rank: ranks.c's */
 };
 
-/* Nobody may run. */
+static inline uint64_t ranks_lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Nobody may run. Before anything else; `earliest` and `leaves` are the caller's. */
 void ranks_clear(struct ranks *ranks);
 
 /* `rank` may run from `at` on; RANKS_NEVER: it may not. Requires: rank < leaves. */
@@ -38,4 +44,22 @@ unsigned ranks_first_least(const struct ranks *ranks);
  * Returns the first rank that may run at `limit`, or `leaves` if there is none, and in *next the earliest time from which on one before it
  * may: later than `limit`, and RANKS_NEVER if there is none.
  */
-unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next);
+static inline unsigned ranks_first(const struct ranks *ranks, uint64_t limit, uint64_t *next)
+{
+	const uint64_t *earliest = ranks->earliest;
+	uint64_t least = RANKS_NEVER, at = earliest[1];
+	unsigned node = ranks->first;
+
+	if (at > limit) {
+		*next = at;
+		return ranks->leaves;
+	}
+	for (;; node *= 4) {
+		for (; (at = earliest[node]) > limit; node++)
+			least = ranks_lesser(least, at);
+		if (node >= ranks->leaves)
+			break;
+	}
+	*next = least;
+	return node - ranks->leaves;
+}

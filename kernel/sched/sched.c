@@ -212,20 +212,20 @@ void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now)
 
 /* ---- Until when ---------------------------------------------------------------------------------------------------- */
 
-/* When the one that runs with budget has none left. */
-static uint64_t end_of_budget(const struct sched *core)
+/* When the one that runs with budget, and has been charged up to `since`, has none left. */
+static uint64_t end_of_budget(const struct sched *core, uint64_t since)
 {
 	uint64_t left = left_of(core->running), owed = core->running->owed;
 
-	return core->since + (owed < left ? left - owed : 0);
+	return since + (owed < left ? left - owed : 0);
 }
 
-static void set_until(struct sched *core)
+static void set_until(struct sched *core, uint64_t since)
 {
 	uint64_t until = core->next, end;
 
 	if (core->foreground) {
-		end = end_of_budget(core);
+		end = end_of_budget(core, since);
 		until = end < until ? end : until;
 	}
 	core->until = until;
@@ -240,12 +240,12 @@ void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *o
 	core->since += ticks;
 	if (owes)
 		owes->owed += ticks;
-	set_until(core);
+	set_until(core, core->since);
 }
 
 bool sched_is_spent(const struct sched *core, uint64_t now)
 {
-	return core->foreground && (next_of(core->running) > now || end_of_budget(core) <= now);
+	return core->foreground && (next_of(core->running) > now || end_of_budget(core, core->since) <= now);
 }
 
 /* ---- Decision ----------------------------------------------------------------------------------------------------- */
@@ -254,8 +254,14 @@ bool sched_is_spent(const struct sched *core, uint64_t now)
 static struct vcpu *first_by_rank(struct sched *core, uint64_t now)
 {
 	unsigned rank = ranks_first(&core->foregrounds, now, &core->next);
+	struct vcpu *first;
 
-	return rank < core->foregrounds.leaves ? core->by_rank[rank] : NULL;
+	if (rank >= core->foregrounds.leaves)
+		return NULL;
+	first = core->by_rank[rank];
+	if (!first)
+		__builtin_unreachable(); /* who may run is there */
+	return first;
 }
 
 static struct vcpu *first_by_deadline(struct sched *core, uint64_t now)
@@ -283,10 +289,10 @@ static __attribute__((cold, noinline)) struct vcpu *first_that_can_pay(struct sc
 
 struct vcpu *sched_decide(struct sched *core, uint64_t now)
 {
-	struct vcpu *first;
+	struct vcpu *first, *ran = core->running;
 
 	if (charge(core, now))
-		update(core, core->running);
+		update(core, ran);
 	first = first_with_budget(core, now);
 	if (first && first->owed)
 		first = first_that_can_pay(core, first, now);
@@ -294,6 +300,6 @@ struct vcpu *sched_decide(struct sched *core, uint64_t now)
 	if (!first && core->backgrounds.filled)
 		first = core->by_rank[bits_first(&core->backgrounds)];
 	core->running = first;
-	set_until(core);
+	set_until(core, now);
 	return first;
 }

@@ -12,7 +12,7 @@ static struct replenishment *first_of(struct sporadic *server)
 
 static struct replenishment *last_of(struct sporadic *server)
 {
-	return &server->entries[(server->first + server->count - 1) & RING_MASK];
+	return &server->entries[server->last];
 }
 
 static void drop_first(struct sporadic *server)
@@ -21,10 +21,10 @@ static void drop_first(struct sporadic *server)
 	server->count--;
 }
 
-/* Never past SPORADIC_FAR, where sums could wrap. */
+/* Never past SPORADIC_FAR: no sum of two such times wraps. */
 static uint64_t later(uint64_t at, uint64_t span)
 {
-	return span < SPORADIC_FAR - at ? at + span : SPORADIC_FAR;
+	return at + span < SPORADIC_FAR ? at + span : SPORADIC_FAR;
 }
 
 void sporadic_init(struct sporadic *server, uint64_t budget, uint64_t period, unsigned entries, uint64_t now)
@@ -32,7 +32,7 @@ void sporadic_init(struct sporadic *server, uint64_t budget, uint64_t period, un
 	server->budget = budget;
 	server->period = period;
 	server->most = entries;
-	server->first = 0;
+	server->first = server->last = 0;
 	server->count = 1;
 	server->entries[0] = (struct replenishment){ .at = now, .amount = budget };
 }
@@ -46,6 +46,7 @@ static void append(struct sporadic *server, uint64_t at, uint64_t amount)
 		last->amount += amount;
 	} else if (server->count < server->most) {
 		server->count++;
+		server->last = (server->last + 1) & RING_MASK;
 		*last_of(server) = (struct replenishment){ .at = at, .amount = amount };
 	} else {
 		last->at = at - last->amount;
@@ -81,8 +82,7 @@ static __attribute__((cold, noinline)) bool charge_many(struct sporadic *server,
 
 		entry->at = later(entry->at, delay);
 	}
-	sporadic_charge(server, used % server->budget);
-	return true;
+	return sporadic_charge(server, used % server->budget) || used >= server->budget;
 }
 
 bool sporadic_charge(struct sporadic *server, uint64_t used)

@@ -32,8 +32,8 @@ struct replenishment {
 
 struct sporadic {
 	uint64_t budget, period;
-	uint32_t first, count, most;
-	struct replenishment entries[SPORADIC_MOST_ENTRIES]; /* a ring: `count` of them from `first` on, by time */
+	uint32_t first, last, count, most;
+	struct replenishment entries[SPORADIC_MOST_ENTRIES]; /* a ring: `count` of them from `first` to `last`, by time */
 };
 
 /*

@@ -259,7 +259,9 @@ TRACES = (
     record("tracing does not begin", "__atomic_store_n(&trace_on, on, __ATOMIC_RELEASE);"),
     budget("what is left is what comes first", "left += entry_of(&vcpu->main, n)->amount;", "return entry_of(&vcpu->main, n)->amount;"),
     decision("what comes later is left", "n < vcpu->main.count && entry_of(&vcpu->main, n)->at <= now; n++)", "n < vcpu->main.count; n++)"),
-    decision("what was used comes back first", "return *entry_of(&vcpu->main, vcpu->main.count - 1);", "return *entry_of(&vcpu->main, 0);"),
+    decision(
+        "what was used comes back first", "return vcpu->main.entries[vcpu->main.last];", "return vcpu->main.entries[vcpu->main.first];"
+    ),
     decision("nothing comes back", "if (last.at > now) trace_write_at(now, BH_TRACE_REPLENISH, row, last.amount, last.at);"),
     decision("who sleeps has used up", "if (vcpu->ready && next_of(vcpu) > now)", "if (next_of(vcpu) > now)"),
     decision("nobody has used up", "if (vcpu->ready && next_of(vcpu) > now)", "if (false)"),

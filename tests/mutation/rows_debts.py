@@ -10,8 +10,8 @@ def debt(what: str, old: str, new: str = "") -> Mutation:
 
 
 DEBTS = (
-    debt("the timer is set without them", "end = end_of_budget(core);", "end = core->since + left_of(core->running);"),
-    debt("spent without them", "end_of_budget(core) <= now);", "core->since + left_of(core->running) <= now);"),
+    debt("the timer is set without them", "end = end_of_budget(core, since);", "end = since + left_of(core->running);"),
+    debt("spent without them", "end_of_budget(core, core->since) <= now);", "core->since + left_of(core->running) <= now);"),
     debt("who owes all that it has runs", "if (first && first->owed) first = first_that_can_pay(core, first, now);"),
     debt("who owes exactly what it has runs", "first->owed >= left_of(first)", "first->owed > left_of(first)"),
     debt("who owes less than it has does not run", "first->owed >= left_of(first)", "first->owed"),
@@ -36,7 +36,7 @@ DEBTS = (
     debt("the last interrupt is owed alone", "owes->owed += ticks;", "owes->owed = ticks;"),
     debt("an interrupt is his who was running", "core->since += ticks; if (owes)", "if (owes)"),
     debt("what ran before an interrupt is nobody's", "core->since += ticks; if (owes)", "core->since = to; if (owes)"),
-    debt("an interrupt leaves the time of the decision", "owes->owed += ticks; set_until(core);", "owes->owed += ticks;"),
+    debt("an interrupt leaves the time of the decision", "owes->owed += ticks; set_until(core, core->since);", "owes->owed += ticks;"),
     debt("who runs owes what is his own time", "if (owes && owes == core->running && core->foreground) return;"),
     debt("others' time is his who runs", "owes && owes == core->running && core->foreground", "owes && core->foreground"),
     debt("who runs without budget owes nothing", "owes == core->running && core->foreground) return", "owes == core->running) return"),

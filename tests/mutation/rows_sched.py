@@ -38,6 +38,10 @@ def rank(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(what, RANKS, old, new, "sched_ranks_test")
 
 
+def descent(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(what, "kernel/sched/ranks.h", old, new, "sched_ranks_test")
+
+
 def vcpu(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(what, SCHED, old, new, "sched_ranks_test")
 
@@ -118,9 +122,10 @@ REPLENISHMENTS = (
     ),
     replenishment("sched: whole budgets cost nothing", "entry->at = later(entry->at, delay);"),
     replenishment("sched: whole budgets delay the first entry only", "n < server->count; n++) { struct", "n < 1; n++) { struct"),
-    replenishment("sched: what is beyond whole budgets is forgotten", "sporadic_charge(server, used % server->budget);"),
+    replenishment("sched: what is beyond whole budgets is forgotten", "sporadic_charge(server, used % server->budget) ||"),
+    vector("sched: the ring has no end", "server->last = (server->last + 1) & RING_MASK;", "server->last = server->last + 1;"),
     vector("sched: a delay wraps", "delay = SPORADIC_FAR;", ";"),
-    vector("sched: times wrap", "return span < SPORADIC_FAR - at ? at + span : SPORADIC_FAR;", "return at + span;"),
+    vector("sched: times wrap", "return at + span < SPORADIC_FAR ? at + span : SPORADIC_FAR;", "return at + span;"),
     replenishment(
         "sched: who wakes has saved up",
         "*first_of(server) = (struct replenishment){ .at = now,",
@@ -189,17 +194,17 @@ RANK_ROWS = (
     rank("sched: a tree keeps its last leaf", "node < 2 * ranks->leaves; node++)", "node < 2 * ranks->leaves - 1; node++)"),
     rank("sched: the way up ends too early", "if (before > least)", "if (before >= least)"),
     rank("sched: the way up never begins", "for (; node > 3; node /= 4)", "for (; node > 2 * ranks->leaves; node /= 4)"),
-    rank("sched: a node is its first child", "lesser(lesser(four[0], four[1]), lesser(four[2], four[3]))", "four[0]"),
-    rank("sched: a node has three children", "lesser(four[2], four[3])", "four[2]"),
-    rank("sched: a root of two is its first child", "lesser(earliest[2], earliest[3])", "earliest[2]"),
-    rank("sched: all roots have four", "if (begins_with_two(ranks->leaves)) node", "if (false) node"),
-    rank("sched: a single leaf has four", "else if (ranks->leaves > 1) node = 4;", "else node = 4;"),
-    rank("sched: who may run now may not", "(at = earliest[node]) > limit; node++)", "(at = earliest[node]) >= limit; node++)"),
-    rank("sched: nobody may run now", "if (at > limit)", "if (at >= limit)"),
-    rank("sched: only the last one before may come", "least = lesser(least, at);", "least = at;"),
-    rank("sched: nobody before comes", "least = lesser(least, at);", ";"),
-    rank("sched: the way down ends too early", "if (node >= ranks->leaves) break;", "if (4 * node >= ranks->leaves) break;"),
-    rank("sched: nobody comes to an idle core", "*next = at; return", "return"),
+    rank("sched: a node is its first child", "ranks_lesser(ranks_lesser(four[0], four[1]), ranks_lesser(four[2], four[3]))", "four[0]"),
+    rank("sched: a node has three children", "ranks_lesser(four[2], four[3])", "four[2]"),
+    rank("sched: a root of two is its first child", "ranks_lesser(earliest[2], earliest[3])", "earliest[2]"),
+    rank("sched: all roots have four", "begins_with_two(ranks->leaves) ? 2 :", "false ? 2 :"),
+    rank("sched: a single leaf has four", "ranks->leaves > 1 ? 4 : 1;", "4;"),
+    descent("sched: who may run now may not", "(at = earliest[node]) > limit; node++)", "(at = earliest[node]) >= limit; node++)"),
+    descent("sched: nobody may run now", "if (at > limit)", "if (at >= limit)"),
+    descent("sched: only the last one before may come", "least = ranks_lesser(least, at);", "least = at;"),
+    descent("sched: nobody before comes", "least = ranks_lesser(least, at);", ";"),
+    descent("sched: the way down ends too early", "if (node >= ranks->leaves) break;", "if (4 * node >= ranks->leaves) break;"),
+    descent("sched: nobody comes to an idle core", "*next = at; return", "return"),
 )
 
 VCPUS = (
@@ -228,7 +233,7 @@ DECISIONS = (
     decision("sched: what was given is not counted", "vcpu->given += used;"),
     decision("sched: who runs is not charged", "!sporadic_charge(&vcpu->main, used)", "used < sporadic_left(&vcpu->main)"),
     decision("sched: I/O is not charged", "pibs_charge(&vcpu->io, used);", ";"),
-    decision("sched: who was charged is as early as before", "if (charge(core, now)) update(core, core->running);", "charge(core, now);"),
+    decision("sched: who was charged is as early as before", "if (charge(core, now)) update(core, ran);", "charge(core, now);"),
     decision(
         "sched: who is preempted is not charged",
         "if (charge(core, now)) update",
@@ -257,16 +262,16 @@ DECISIONS = (
         "core->foreground = first;",
         "core->foreground = true;",
     ),
-    decision("sched: budgets do not end", "end = end_of_budget(core);", "end = SCHED_NEVER;"),
+    decision("sched: budgets do not end", "end = end_of_budget(core, since);", "end = SCHED_NEVER;"),
     decision(
         "sched: budgets end a tick late",
-        "end = end_of_budget(core);",
-        "end = end_of_budget(core) + 1;",
+        "end = end_of_budget(core, since);",
+        "end = end_of_budget(core, since) + 1;",
     ),
     decision(
         "sched: budgets end a tick early",
-        "end = end_of_budget(core);",
-        "end = end_of_budget(core) - 1;",
+        "end = end_of_budget(core, since);",
+        "end = end_of_budget(core, since) - 1;",
     ),
     decision(
         "sched: who comes before does not interrupt",
@@ -297,15 +302,17 @@ INTERRUPT_ROWS = (
     vcpu("sched: who owes is charged for ever", "vcpu->owed = 0;"),
     vcpu("sched: who runs without budget pays", "vcpu->background += used;", "vcpu->background += used + debt_of(vcpu);"),
     vcpu("sched: what was charged in an interrupt is charged twice", "(from > core->since ? from : core->since)", "from"),
-    vcpu("sched: an interrupt leaves the time of the decision", "owes->owed += ticks; set_until(core);", "owes->owed += ticks;"),
+    vcpu(
+        "sched: an interrupt leaves the time of the decision", "owes->owed += ticks; set_until(core, core->since);", "owes->owed += ticks;"
+    ),
     vcpu(
         "sched: an interrupt delays who comes before",
         "until = end < until ? end : until;",
         "until = end - core->since < until - core->since ? end : until;",
     ),
-    vcpu("sched: spent a tick late", "end_of_budget(core) <= now);", "end_of_budget(core) < now);"),
+    vcpu("sched: spent a tick late", "end_of_budget(core, core->since) <= now);", "end_of_budget(core, core->since) < now);"),
     vcpu("sched: who was charged for all is not spent", "(next_of(core->running) > now || end_of_budget", "(end_of_budget"),
-    vcpu("sched: who owes has all that is left", "core->since + (owed < left ? left - owed : 0);", "core->since + left;"),
+    vcpu("sched: who owes has all that is left", "since + (owed < left ? left - owed : 0);", "since + left;"),
     vcpu("sched: who owes too much has endless time", "(owed < left ? left - owed : 0)", "left - owed"),
     vcpu("sched: who owes all that it has runs", "if (first && first->owed) first = first_that_can_pay(core, first, now);"),
     vcpu("sched: who owes exactly what it has runs", "first->owed >= left_of(first)", "first->owed > left_of(first)"),
@@ -371,7 +378,7 @@ DEADLINE_ROWS = (
         "set_deadline(vcpu); return sporadic_next(&vcpu->main) > now;",
     ),
     deadline("by deadline: what is used up exactly has an old one", SPORADIC, "= used >= first->amount;", "= used > first->amount;"),
-    deadline("by deadline: what many budgets use up has an old one", SPORADIC, "budget); return true;", "budget); return false;"),
+    deadline("by deadline: what many budgets use up has an old one", SPORADIC, "budget) || used >= server->budget;", "budget);"),
     deadline("by deadline: I/O is taken", SCHED, "core->by_deadline || !is_period(period)", "!is_period(period)"),
 )
 

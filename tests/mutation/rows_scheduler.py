@@ -29,7 +29,7 @@ ENDLESS = (
         endless(
             "budgets: nothing ends them",
             SCHED,
-            "end = end_of_budget(core);",
+            "end = end_of_budget(core, since);",
             "end = SCHED_NEVER;",
             platform,
             NEVER_TOLD,

@@ -514,10 +514,10 @@ def removed_checks() -> list[tuple[str, str, str]]:
     return found
 
 
-def compile_object(source: Path, target: Path, name: str) -> Path:
-    """`name`: of the file that `source` is, or stands for."""
+def compile_object(source: Path, target: Path, name: str, *before: str) -> Path:
+    """`name`: of the file that `source` is, or stands for. `before`: options that come before others."""
     board = f"-I{ROOT}/platforms/{BOARDS.get(name, 'qemu-svm')}"
-    subprocess.run([*COMPILE, board, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
+    subprocess.run([COMPILE[0], *before, *COMPILE[1:], board, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
     return target
 
 
@@ -542,9 +542,24 @@ def objects(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Objects
     return Objects((base if worker_id == "master" else base.parent) / "objects")
 
 
+def sources_of(program: str) -> list[str]:
+    return [*PARTS.get(program, [*SUBJECTS, *SUPPORT]), PROGRAMS[program]]
+
+
+def with_mistake(mutation: Mutation, folder: Path) -> dict[str, Path]:
+    """Objects that have it, by source: of a header, all of the program's."""
+    if not mutation.file.endswith(".h"):
+        (folder / "mutated.c").write_text(mutation.text())
+        return {mutation.file: compile_object(folder / "mutated.c", folder / "mutated.o", mutation.file)}
+    header = folder / "include" / mutation.file
+    header.parent.mkdir(parents=True)
+    header.write_text(mutation.text())
+    sources = enumerate(sources_of(mutation.caught_by))
+    return {source: compile_object(ROOT / source, folder / f"{n}.o", source, f"-I{folder}/include") for n, source in sources}
+
+
 def fails(program: str, objects: Objects, mutated: dict[str, Path], folder: Path) -> bool:
-    sources = [*PARTS.get(program, [*SUBJECTS, *SUPPORT]), PROGRAMS[program]]
-    parts = [str(mutated.get(source) or objects.of(source)) for source in sources]
+    parts = [str(mutated.get(source) or objects.of(source)) for source in sources_of(program)]
     binary = folder / program
     subprocess.run(["clang-19", "-fuse-ld=lld", *parts, "-o", str(binary)], check=True, timeout=TIME_LIMIT_SECONDS)
     command = ["prlimit", f"--cpu={CPU_LIMIT_SECONDS}", str(binary), *ARGUMENTS.get(program, [])]
@@ -578,8 +593,7 @@ def test_without_a_mutation_all_is_well(program: str, objects: Objects, tmp_path
 
 @pytest.mark.parametrize("mutation", [row(mutation) for mutation in MUTATIONS])
 def test_mutation_is_caught(mutation: Mutation, objects: Objects, tmp_path: Path) -> None:
-    (tmp_path / "mutated.c").write_text(mutation.text())
-    mutated = {mutation.file: compile_object(tmp_path / "mutated.c", tmp_path / "mutated.o", mutation.file)}
+    mutated = with_mistake(mutation, tmp_path)
     assert fails(mutation.caught_by, objects, mutated, tmp_path), f"{mutation.caught_by} does not notice"
 
 

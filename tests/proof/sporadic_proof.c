@@ -46,6 +46,7 @@ __attribute__((unused)) static void prove_whole(void)
 	uint64_t sum = last.amount;
 
 	PROVE(server.count >= 1 && server.count <= server.most);
+	PROVE(server.last == (server.first + server.count - 1) % SPORADIC_MOST_ENTRIES);
 	PROVE(last.amount > 0);
 	for (unsigned n = 1; n < MOST; n++) {
 		if (n >= server.count)
@@ -81,6 +82,7 @@ static void make_any_server(void)
 
 	server = (struct sporadic){ .first = PLACE };
 	make_room();
+	server.last = (server.first + server.count - 1) % SPORADIC_MOST_ENTRIES;
 	for (unsigned n = 0; n < server.count; n++) {
 		struct replenishment one = { at, 1 + any_below(LONGEST) };
 
