@@ -19,7 +19,7 @@ static bool run_of(const struct command *command, const char *name, const struct
 	return false;
 }
 
-/* Reads the numbers that it begins with. Returns false if one of them has more than 64 bits. */
+/* Reads the numbers that it begins with. Returns false if something begins like a number and is none, or has more than 64 bits. */
 static bool parse_operands(struct command_line *line)
 {
 	const char *cursor = line->text;
@@ -49,7 +49,7 @@ static void run_word(char *word)
 	struct command_line line = { .text = split(word) };
 
 	if (!parse_operands(&line))
-		console_say("no number of 64 bits: %s %s", word, line.text);
+		console_say("no number, or none of 64 bits: %s %s", word, line.text);
 	else if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
 		console_say("no such command, or too few operands: %s %s", word, line.text);
 }

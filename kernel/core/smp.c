@@ -117,9 +117,10 @@ static void live(void)
 		timer_add(&self->tick, arch_counter() + clock_from_ns(TICK_NS));
 	for (;;) {
 		sleep_until_ordered();
-		if (order_of(self) == STOP)
+		if (order_of(self) == STOP && !thread_begun())
 			leave(self);
-		command_run_arguments(self->word);
+		if (order_of(self) == COMMAND)
+			command_run_arguments(self->word);
 		if (thread_begun())
 			timer_cancel(&self->tick);
 		atomic_store_explicit(&self->order, NONE, memory_order_release);
@@ -184,12 +185,15 @@ bool smp_start(unsigned slot)
 	return false;
 }
 
-/* A core with threads stays: its VCPUs are pinned. */
+static bool has_answered(const struct core *core, uint64_t what)
+{
+	return atomic_load_explicit(&core->order, memory_order_acquire) == what;
+}
+
+/* A core with threads stays: its VCPUs are pinned. It says so itself, as it may be making them. */
 bool smp_stop(unsigned slot)
 {
-	if (is_another(slot) && thread_cores[slot])
-		return false;
-	return order(slot, STOP) && await(has_state, &cores[slot], OFF);
+	return order(slot, STOP) && await(has_answered, &cores[slot], NONE) && !is_on(slot) && await(has_state, &cores[slot], OFF);
 }
 
 bool smp_run(unsigned slot, const char *word)

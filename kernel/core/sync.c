@@ -358,7 +358,7 @@ static enum thread_result call(struct port *port, struct thread *self)
 {
 	struct thread *server = port->server.thread;
 
-	if (!server)
+	if (!server || server->on)
 		return THREAD_E_INVALID;
 	if (server->fate != THREAD_ALIVE)
 		return THREAD_E_ENDED;

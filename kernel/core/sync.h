@@ -91,7 +91,8 @@ struct port {
 
 /*
  * Has the server of the port work on *message, and waits until it has replied: what *message then holds is its answer.
- * Returns THREAD_OK, _E_DEADLOCK if the caller serves this port or one whose server waits for this, _E_INVALID if it has no server, or
+ * Returns THREAD_OK, _E_DEADLOCK if the caller serves this port or one whose server waits for this, _E_INVALID if it has no server,
+ * or one that has a VCPU or serves another port, or
  * _E_ENDED if that has ended, before or while it worked on it. T
  */
 enum thread_result port_call(struct port *port, void *message) MUST_CHECK;
@@ -123,13 +124,16 @@ struct periodic {
 	struct timer_event deadline;
 };
 
-/* From now on, every `period` ticks, and missed ones are counted. Returns THREAD_OK, or _E_INVALID for 0 or a period that has no end. T */
+/*
+ * From now on, every `period` ticks, and missed ones are counted. Requires: no other thread's deadlines are watched with it. Returns
+ * THREAD_OK, or _E_INVALID for 0 or a period that has no end. T
+ */
 enum thread_result periodic_begin(struct periodic *periodic, uint64_t period);
 /*
  * From now on a timer watches the caller's deadlines, the ends of its periods, whatever it does. `notify` is for PERIODIC_NOTIFY. One
  * `periodic` of a thread can be watched. Returns THREAD_OK, _E_INVALID if that did not begin, the policy is none, there is nobody to
  * notify, it has no VCPU, which pays for these interrupts, or periods to notify of are shorter than that VCPU's, or _E_FULL if another one
- * of the caller's is. T
+ * of the caller's is. Besides its time-outs the thread then has interrupts of this timer, and what notify() takes: docs/admission.md. T
  */
 enum thread_result periodic_watch(struct periodic *periodic, enum periodic_policy policy, void (*notify)(struct periodic *periodic));
 /*

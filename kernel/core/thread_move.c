@@ -36,7 +36,7 @@ static enum thread_result judge(const struct thread *thread, const struct thread
 	case THREAD_WAITS:
 		return THREAD_E_BOUND;
 	default:
-		return thread->held || thread->serves || is_kept(thread, on) ? THREAD_E_BOUND : THREAD_OK;
+		return thread->held || is_kept(thread, on) ? THREAD_E_BOUND : THREAD_OK;
 	}
 }
 

@@ -23,7 +23,7 @@
  *   THREAD_E_INVALID  `on` is NULL, or the thread is the main program, the idle thread, has no VCPU, or is of another core or on its way
  *                     to one, or is told of missed periods that are shorter than that VCPU's (periodic_watch); or a handler asks
  *   THREAD_E_ENDED    it has ended
- *   THREAD_E_BOUND    it holds a mutex, its port has been called, it waits for anything but a time, or it would leave a core to which it
+ *   THREAD_E_BOUND    it holds a mutex, it waits for anything but a time, or it would leave a core to which it
  *                     gives something back at its end (thread_at_end)
  * Requires: a thread that goes to another core is not in cpu_attempt or in user mode, and uses nothing that is a core's own. T
  */

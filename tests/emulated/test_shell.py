@@ -292,7 +292,7 @@ def test_an_access_across_pages_is_refused(shell: Shell, line: str) -> None:
 
 
 def test_a_number_of_more_than_64_bits_is_none(shell: Shell) -> None:
-    assert shell.ask("write=4096,18446744073709551616") == ["no number of 64 bits: write 4096,18446744073709551616"]
+    assert shell.ask("write=4096,18446744073709551616") == ["no number, or none of 64 bits: write 4096,18446744073709551616"]
 
 
 def test_nobody_exits_who_is_typed_at(shell: Shell) -> None:

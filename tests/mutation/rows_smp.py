@@ -27,6 +27,7 @@ def change(what: str, old: str, new: str = "", file: str = VCPU) -> Mutation:
 
 
 STARTED = (
+    core("a core that makes VCPUs meanwhile is stopped", "order_of(self) == STOP && !thread_begun()", "order_of(self) == STOP"),
     core("more than there can be", "info->core_count < BH_MAX_SANDBOX_CORES ? info->core_count : BH_MAX_SANDBOX_CORES", "info->core_count"),
     core("the first is off", "atomic_store_explicit(&cores[0].state, ON, memory_order_relaxed); if", "if"),
     core("one core alone attaches its interrupt", "if (smp_count() < 2) return;"),
@@ -86,8 +87,11 @@ ORDERED = (
         "} } /* ---- On the first",
     ),
     core("one with threads sleeps itself", "if (thread_begun()) thread_wait_until(is_ordered); else cpu_sleep();", "cpu_sleep();"),
-    core("one with threads is stopped", "if (is_another(slot) && thread_cores[slot]) return false;"),
-    core("who is stopped is off at once", "return order(slot, STOP) && await(has_state, &cores[slot], OFF);", "return order(slot, STOP);"),
+    core(
+        "who is stopped is off at once",
+        "await(has_answered, &cores[slot], NONE) && !is_on(slot) && await(has_state, &cores[slot], OFF)",
+        "true",
+    ),
     core("who leaves ticks", "timer_cancel(&self->tick); user_leave", "user_leave"),
     core("who leaves keeps a process's registers", "user_leave_core();"),
     core("who leaves translates", "space_leave_core();"),
@@ -164,6 +168,19 @@ CHANGED = (
     change("what it was given is forgotten", "on->vcpu.given = before.given;"),
     change("what it had without budget is forgotten", "on->vcpu.background = before.background;"),
     change("a budget at once", "replenished(&before.main) > now ? replenished(&before.main) : now", "now"),
+    change("another row for each change", "trace_change_vcpu(on->row, budget, period);", "on->row = trace_vcpu(on->name, budget, period);"),
+    change("what it has had is not told of", "trace_account(on->row, on->made, &on->vcpu.given);"),
+    change("until when is not told", "trace_core(&core->sched.since);", "", "kernel/core/thread.c"),
+    Mutation(
+        "accounts are the first core's", "kernel/core/trace.c", "vcpu[row].slot = cpu_slot();", "vcpu[row].slot = 0;", "kernel_move_test"
+    ),
+    Mutation(
+        "names are written past the last",
+        "kernel/core/vcpus.c",
+        "room && room->count < MOST ? free_name",
+        "room ? free_name",
+        "kernel_vcpus_test",
+    ),
     change("the first piece is all", "server->entries[server->last].at", "server->entries[server->first].at"),
     change("an I/O VCPU", "on->vcpu.kind != VCPU_MAIN ||"),
     change("no budget", "|| !budget || budget > period", "|| budget > period"),

@@ -373,7 +373,7 @@ EVENTS = (
 )
 
 CALLS = (
-    message("a call of nobody", "if (!server) return THREAD_E_INVALID;"),
+    message("a call of nobody", "if (!server || server->on) return THREAD_E_INVALID;"),
     message("a server of one port is called at another", "if (server->serves && server->serves != port) return THREAD_E_INVALID;"),
     message("a server of a port that is called has no other call", "if (server->serves && server->serves != port)", "if (server->serves)"),
     message("a server has calls of another port", "self->serves == port &&", "self == port->server.thread &&"),
@@ -429,6 +429,7 @@ PERIODS = (
         "thread_sleep_until(periodic->next); periodic->next += periodic->period;",
         "thread_sleep_until(periodic->next);",
     ),
+    Mutation("sync: who has a VCPU serves", SYNC, "if (!server || server->on)", "if (!server)", "kernel_move_test"),
     watched("nobody pays for being told of missed periods", "thread_pays_for_interrupt(periodic->thread);"),
     watched("each of several missed periods is told of", "late / periodic->period + 1;", "1;"),
     watched("who is told pays nothing for more", "(passed > least ? passed : least)", "passed"),

@@ -70,12 +70,32 @@ def test_a_clock_of_no_machine_is_nothing() -> None:
     assert read(memory(charged=1 << 63)) == []
 
 
-def test_who_has_to_be_punctual_misses_no_period() -> None:
-    assert missed_text(LOOP) == "should have been punctual: missed 2 periods"
-    assert missed_text(Given("engine", 5, "loop", 1, 1, 1, 1, 1, Run(1, 0, 5))) == ""
-    assert missed_text(Given("engine", 5, "loop", 1, 1, 1, 1, 1, Run(0, 0, 0))) == "should have been punctual: its program began no period"
+def ran(elapsed_ms: int, rounds: int, missed: int = 0) -> Given:
+    """Of a period of 1 ms."""
+    return Given("engine", 5, "loop", 1, 1_000_000, elapsed_ms * 1_000_000, 1, 1, Run(rounds, missed, 5))
+
+
+@pytest.mark.parametrize(
+    ("one", "why"),
+    [
+        (ran(100, 99), ""),
+        (ran(100, 101), ""),
+        (ran(100, 98), ""),
+        (ran(100, 97), "began 97 of 100 periods"),
+        (ran(100, 102), "its program keeps no periods, with 102 rounds in 100 of them"),
+        (ran(10_000, 1), "began 1 of 10,000 periods"),
+        (ran(100, 97, 2), "missed 2 periods"),
+        (ran(100, 0), "its program began no period"),
+    ],
+)
+def test_who_has_to_be_punctual_begins_each_period(one: Given, why: str) -> None:
+    """Also who was stopped, or hangs, and counts nothing any more."""
+    assert missed_text(one) == (why and f"should have been punctual: {why}")
+
+
+def test_all_vcpus_of_a_name_have_to_be_punctual() -> None:
     expected = Expected((), ("engine/loop", "engine", "engine/hog"), ready=True)
-    assert expected.vcpu_failures([LOOP]) == {
-        "engine/loop": "should have been punctual: missed 2 periods",
+    assert expected.vcpu_failures([ran(100, 97), ran(100, 99)]) == {
+        "engine/loop": "should have been punctual: began 97 of 100 periods",
         "engine/hog": "should have been punctual: its sandbox has no such VCPU",
     }

@@ -11,6 +11,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/sync.h"
 #include "kernel/core/thread_end.h"
+#include "kernel/core/trace.h"
 #include "thread_scene.h"
 
 static char ranks[8];
@@ -165,6 +166,28 @@ static void test_kept(void)
 	scene_actor('a', &high, 0, 0, change_what_has_run);
 	scene_actor('b', &low, 0, 0, work_3);
 	scene_play(1);
+}
+
+/* ---- What the tool is told ------------------------------------------------------------------------------------------------ */
+
+static void look_at_accounts(void)
+{
+	const struct bh_trace_vcpu *row = &trace_state.vcpu[high.row];
+	const uint32_t rows = trace_state.vcpu_count;
+
+	CHECK(high.row && row->name == (uintptr_t)high.name && row->had == (uintptr_t)&high.vcpu.given);
+	CHECK(row->made == high.made && row->slot == 0 && row->budget == 90 && row->period == 100);
+	CHECK(trace_state.core[0].charged == (uintptr_t)&((const struct sched *)thread_cores[0])->since); /* which lies first there */
+	change(&high, 50, 200);
+	CHECK(row->budget == 50 && row->period == 200 && trace_state.vcpu_count == rows);
+	fake_stop();
+}
+
+static void test_accounts(void)
+{
+	scene_begin("accounts", scene_two(90, 100));
+	scene_actor('a', &high, 0, 0, look_at_accounts);
+	scene_play(10);
 }
 
 /* ---- What is refused ---------------------------------------------------------------------------------------------------- */
@@ -398,6 +421,7 @@ int main(void)
 	test_refusals();
 	test_unstoppable();
 	test_who_pays();
+	test_accounts();
 	test_told_once();
 	test_told_less();
 	test_who_cannot_pay();

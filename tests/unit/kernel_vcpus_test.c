@@ -84,15 +84,15 @@ void stacks_give(uintptr_t stack)
 }
 
 /* Frames lie on the host, as many as a core's VCPUs need, for two cores. */
+static _Alignas(16) unsigned char room_of_core[2][12 * FRAME_BYTES];
 uint64_t frames_take_run(uint64_t frames, uint64_t alignment, unsigned owner)
 {
-	static _Alignas(16) unsigned char room[2][12 * FRAME_BYTES];
 	static unsigned taken;
 
 	if (no_frames)
 		return 0;
 	CHECK(frames <= 12 && taken < 2);
-	return (uintptr_t)room[taken++];
+	return (uintptr_t)room_of_core[taken++];
 }
 
 enum thread_result thread_begin(void)
@@ -467,6 +467,8 @@ static void check_failures(void)
 
 static void check_count(void)
 {
+	static unsigned char copy[sizeof(room_of_core[0])];
+
 	while (vcpus_thread(ROWS - 1) == NULL) {
 		add(BH_GRANT_VCPU, "more", "first");
 		start(1, 0);
@@ -475,6 +477,10 @@ static void check_count(void)
 	start(0, 1);
 	expect(0, "vcpu too-many: there are too many already");
 	CHECK(vcpus_thread(ROWS) == NULL && vcpus_thread(0) == threads[0]);
+	said_count = 0;
+	memcpy(copy, room_of_core[0], sizeof(copy));
+	CHECK(!vcpus_make(program_find("second"), 1, 2)); /* nor is a name written where there is no room */
+	CHECK(memcmp(copy, room_of_core[0], sizeof(copy)) == 0);
 	page.grant_count = ~0U; /* no more rows than there are */
 	memset(page.grants, 0, sizeof(page.grants));
 	start(0, 0);

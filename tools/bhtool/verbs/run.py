@@ -83,9 +83,13 @@ class Expected:
 
     def vcpu_failures(self, found: list[Given]) -> dict[str, str]:
         """By SANDBOX/VCPU, why it fails the run."""
-        known = {f"{one.sandbox}/{one.name}": one for one in found}
-        asked = [name for name in self.punctual if "/" in name]
-        return {name: why for name in asked if (why := missed_text(known.get(name)))}
+        failures = {}
+        for name in (one for one in self.punctual if "/" in one):
+            known = [one for one in found if f"{one.sandbox}/{one.name}" == name]  # cores may have one each
+            whys = [why for one in known if (why := missed_text(one))]
+            if whys or not known:
+                failures[name] = "; ".join(whys) or "should have been punctual: its sandbox has no such VCPU"
+        return failures
 
 
 def lateness(beat: Heartbeat, tells: bool) -> str:
@@ -95,13 +99,16 @@ def lateness(beat: Heartbeat, tells: bool) -> str:
     return f"{late}, turns of the emulator included (--expect-punctual counts them)" if turns else late
 
 
-def missed_text(one: Given | None) -> str:
-    """Why this VCPU was not punctual; empty: it was."""
-    if not one:
-        return "should have been punctual: its sandbox has no such VCPU"
+def missed_text(one: Given) -> str:
+    """Why this VCPU was not punctual; empty: it was. Its first round begins a period after it was made, and the last one may be on its way."""
+    periods = one.elapsed // one.period
     if not one.run or not one.run.rounds:
         return "should have been punctual: its program began no period"
-    return f"should have been punctual: missed {counted(one.run.missed, 'period')}" if one.run.missed else ""
+    if one.run.missed:
+        return f"should have been punctual: missed {counted(one.run.missed, 'period')}"
+    if one.run.rounds > periods + 1:
+        return f"should have been punctual: its program keeps no periods, with {one.run.rounds:,} rounds in {periods:,} of them"
+    return f"should have been punctual: began {one.run.rounds:,} of {periods:,} periods" if one.run.rounds + 2 < periods else ""
 
 
 def failure(watch: Watch, expected: Expected, tells: bool = False) -> str:
