@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The unit tests' programs as seeded mistakes need them: what each is made of, and how it is compiled."""
 
+import subprocess
+from pathlib import Path
+
 from tests.mutation.mutation import ROOT
 from tests.mutation.rows_admission import EDGE_PARTS, EDGE_PROGRAMS
 from tests.mutation.rows_amdvi import AMDVI, AMDVI_START, BACKENDS_X86
@@ -174,3 +177,14 @@ BOARDS |= dict.fromkeys((LINES_ARM, PROGRAMS["contract_arm_test"], *AT_ONCE_PART
 BOARDS |= dict.fromkeys((IOMMU_VTD, VTD, VTD_START, VTD_INVALIDATES, PROGRAMS["vtd_test"]), "qemu-svm-vtd")
 TIME_LIMIT_SECONDS = 60
 CPU_LIMIT_SECONDS = 3  # no program takes one; a mistake that makes a loop endless is noticed by then, however busy the host is
+
+
+def compile_object(source: Path, target: Path, name: str, *before: str) -> Path:
+    """`name`: of the file that `source` is, or stands for. `before`: options that come before others."""
+    board = f"-I{ROOT}/platforms/{BOARDS.get(name, 'qemu-svm')}"
+    subprocess.run([COMPILE[0], *before, *COMPILE[1:], board, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
+    return target
+
+
+def sources_of(program: str) -> list[str]:
+    return [*PARTS.get(program, [*SUBJECTS, *SUPPORT]), PROGRAMS[program]]

@@ -20,23 +20,20 @@ from tests.mutation.host_programs import (
     ARGUMENTS,
     ARM,
     BASES,
-    BOARDS,
     BOOT_INFORMATION,
     BUILDER,
-    COMPILE,
     CPU_LIMIT_SECONDS,
     EVENTS,
     GEOMETRY,
     IOAPIC,
     IOAPIC_BOOT,
-    PARTS,
     PCI_FILTER,
     PROGRAMS,
     SPREADER,
-    SUBJECTS,
-    SUPPORT,
     TIME_LIMIT_SECONDS,
     X86,
+    compile_object,
+    sources_of,
 )
 from tests.mutation.mutation import ROOT, Mutation
 from tests.mutation.rows_admission import ADMISSIONS_AND_TRACES
@@ -514,13 +511,6 @@ def removed_checks() -> list[tuple[str, str, str]]:
     return found
 
 
-def compile_object(source: Path, target: Path, name: str, *before: str) -> Path:
-    """`name`: of the file that `source` is, or stands for. `before`: options that come before others."""
-    board = f"-I{ROOT}/platforms/{BOARDS.get(name, 'qemu-svm')}"
-    subprocess.run([COMPILE[0], *before, *COMPILE[1:], board, "-c", str(source), "-o", str(target)], check=True, timeout=TIME_LIMIT_SECONDS)
-    return target
-
-
 @dataclass(frozen=True)
 class Objects:
     """Of files without a mistake: compiled when they are needed first, for all workers."""
@@ -540,10 +530,6 @@ class Objects:
 def objects(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Objects:
     base = tmp_path_factory.getbasetemp()
     return Objects((base if worker_id == "master" else base.parent) / "objects")
-
-
-def sources_of(program: str) -> list[str]:
-    return [*PARTS.get(program, [*SUBJECTS, *SUPPORT]), PROGRAMS[program]]
 
 
 def with_mistake(mutation: Mutation, folder: Path) -> dict[str, Path]:

@@ -51,6 +51,7 @@ def test_it_stops_in_its_sandbox_alone(platform: str, tmp_path: Path) -> None:
         "print beat_event",
         "stepi",
         "step",
+        "step",
         "finish",
         "delete",
         "tbreak info_call_monitor",

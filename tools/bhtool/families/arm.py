@@ -97,7 +97,7 @@ AARCH64 = Family(
         frames=Frames(word=8, pointer=lambda _: 29, link=30, is_call=is_call_aarch64),  # AAPCS64 6.4.6 "The Frame Pointer"
     ),
     images=Images(form="fit", uboot="arm64", uboot_end=0xFFFFFFFFFFFFFFFF),
-    campaign=Campaign(address_bits=36, reported=1 << 48, ram_mib=2, queue_offset=1 << 20, graft=511 << 30),
+    campaign=Campaign(address_bits=36, reported=1 << 48, ram_mib=2, queue_offset=5 << 18, graft=511 << 30),
     counting=replace(COUNTING, has_peers=True, bao_boot=955_000),
 )
 
@@ -142,6 +142,6 @@ ARMV7 = Family(
         ),
     ),
     images=Images(form="fit", uboot="arm", uboot_end=0xFFFFFFFF),
-    campaign=Campaign(address_bits=40, reported=1 << 32, ram_mib=2, queue_offset=1 << 20, graft=3 << 30),
+    campaign=Campaign(address_bits=40, reported=1 << 32, ram_mib=2, queue_offset=5 << 18, graft=3 << 30),
     counting=replace(COUNTING, cost_share=1.5),
 )
