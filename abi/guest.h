@@ -134,10 +134,10 @@ enum bh_grant_kind {
 	 */
 	BH_GRANT_VCPU,
 };
-/* In flags of a VCPU: its core, as counted in cores[]; it never runs without budget; all VCPUs of the sandbox go by deadline. */
 /* For admission, in ns: what a switch between VCPUs takes at most, and a top half with its masking and unmasking, where the platform says
  * nothing else (switch_ns, top_half_ns of struct bh_info); the VCPU of the sandbox kernel's main program. */
 enum { BH_VCPU_SWITCH_NS = 1000, BH_VCPU_TOP_HALF_NS = 2000, BH_VCPU_MAIN_BUDGET_NS = 20000000, BH_VCPU_MAIN_PERIOD_NS = 100000000 };
+/* In flags of a VCPU: its core, as counted in cores[]; it never runs without budget; all VCPUs of the sandbox go by deadline. */
 enum { BH_VCPU_CORE = 0xff, BH_VCPU_FOREGROUND_ONLY = 0x100, BH_VCPU_EDF = 0x200 };
 /* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
 enum bh_fault_form { BH_FAULTS_SMMUV3 = 1, BH_FAULTS_AMDVI = 2 };

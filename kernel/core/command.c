@@ -49,7 +49,7 @@ static void run_word(char *word)
 	struct command_line line = { .text = split(word) };
 
 	if (!parse_operands(&line))
-		console_say("no number, or none of 64 bits: %s %s", word, line.text);
+		console_say("not a number, or more than 64 bits: %s %s", word, line.text);
 	else if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
 		console_say("no such command, or too few operands: %s %s", word, line.text);
 }

@@ -4,11 +4,18 @@
 #include <stdbool.h>
 
 #include "abi/guest.h"
+#include "kernel/core/clock.h"
 
 extern const struct bh_info *info; /* valid from info_init on */
 
 /* Takes the description with which the kernel was entered; NULL: there is no monitor. */
 void info_init(const struct bh_info *given);
+
+/* Returns the frequency of arch_counter(): what the page says, or where it says nothing the machine. */
+static inline uint64_t info_clock_hz(void)
+{
+	return info->clock_hz ? info->clock_hz : clock_machine_hz();
+}
 
 /* Returns the first grant of this kind whose role label is `name` (NULL: any), or NULL. */
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name);

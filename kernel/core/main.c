@@ -33,7 +33,7 @@ _Noreturn void kernel_main(const struct bh_info *given)
 	irq_init();
 	console_init();
 	cpu_interrupts_enable();
-	clock_init(info->clock_hz ? info->clock_hz : clock_machine_hz());
+	clock_init(info_clock_hz());
 	timer_init();
 	smp_init();
 	heartbeat_start(HEARTBEAT_HZ);

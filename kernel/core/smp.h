@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sandbox's other cores. The first one starts them and tells them what to do; each has a stack, a timer and a place in the
- * interrupt controller of its own, ticks a thousand times a second, and sleeps otherwise. Everything here is called on the first
- * core, from the main program. A sandbox of one core has no others: nothing happens, no interrupt is attached.
+ * interrupt controller of its own, ticks a thousand times a second until it has VCPUs, and sleeps otherwise. Everything here is
+ * called on the first core, from the main program. A sandbox of one core has no others: nothing happens, no interrupt is attached.
  */
 #pragma once
 #include <stdbool.h>

@@ -2,7 +2,6 @@
 /* Takes frames for the rings of all cores, and switches tracing on and off (trace_run.h). */
 #include "kernel/core/trace_run.h"
 
-#include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/frames.h"
@@ -47,16 +46,16 @@ static bool have_rings(void)
 static void switch_on(uint64_t bytes)
 {
 	if (!have_rings() && !give_rings(bytes)) {
-		console_say("trace: no room for rings of %ju bytes: all cores' may have half of what is free", bytes);
+		console_say("trace: no room for rings of %ju bytes a core: together they may take half of the free memory", bytes);
 		return;
 	}
-	trace_switch(true, info->clock_hz ? info->clock_hz : clock_machine_hz());
+	trace_switch(true, info_clock_hz());
 	console_say("trace on");
 }
 
 static void switch_off(void)
 {
-	trace_switch(false, info->clock_hz ? info->clock_hz : clock_machine_hz());
+	trace_switch(false, info_clock_hz());
 	console_say("trace off");
 }
 
@@ -70,7 +69,7 @@ static bool is_number(const char *text)
 void run_trace(const struct command_line *line)
 {
 	if (cpu_slot())
-		console_say("trace: the first core has it");
+		console_say("trace: only the first core takes this command");
 	else if (is_number(line->text))
 		switch_on(line->operand[0]);
 	else if (!*line->text || text_equal(line->text, "on"))

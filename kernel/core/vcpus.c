@@ -128,7 +128,7 @@ _Static_assert(offsetof(struct program_run, missed) == offsetof(struct program_r
 static void publish(const struct made *made)
 {
 	trace_program(made->vcpu.row, &made->run.rounds);
-	trace_publish(info->clock_hz ? info->clock_hz : clock_machine_hz());
+	trace_publish(info_clock_hz());
 }
 
 /* Once the scheduler has the VCPU, its place is taken. */

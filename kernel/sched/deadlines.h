@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may run from when on, by deadline (EDF): of those that may run, the one whose deadline is first comes before all others. Those that
- * may not yet wait by the time from which on they may, the others by their deadlines. Costs grow with the logarithm of how many there are;
- * who waits is moved once for each time that it waited.
+ * The time from which each VCPU may run, by deadline (EDF): of those that may run, the one whose deadline is first comes before all others.
+ * Those that may not yet wait by the time from which on they may, the others by their deadlines. Costs grow with the logarithm of how many
+ * there are; who waits is moved once for each time that it waited.
  */
 #pragma once
 #include <stdbool.h>

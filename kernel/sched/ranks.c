@@ -18,8 +18,8 @@ void ranks_clear(struct ranks *ranks)
 }
 
 /*
- * Only what changes is looked at: who was not the least above it, and is not now, ends it. `before` stays the leaf's: a node above that was
- * not the least has a leaf that was not either.
+ * Goes up only as far as minima change: it ends at the first one that was another child's before and is now. `before` can stay the leaf's
+ * old time, because a node that was not its parent's minimum has no leaf that was.
  */
 void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at)
 {

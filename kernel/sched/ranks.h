@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may run from when on, by rank: rank 0 comes before all others. A tree of minima over all ranks answers both questions of a decision
- * in one descent: which is the first rank that may run now, and when may one before it run? So nobody is interrupted by the replenishment
- * of whom it comes before, and nothing has to be moved from a queue to another when time passes.
+ * The time from which each rank may run: rank 0 comes before all others. A tree of minima over all ranks answers both questions of a
+ * decision in one descent: which is the first rank that may run now, and when may one before it run? So nobody is interrupted by the
+ * replenishment of whom it comes before, and nothing has to be moved from a queue to another when time passes.
  *
  *                3                earliest[1]
  *       7     9     3    NEVER     earliest[4] .. [7]: ranks 0 .. 3

@@ -48,7 +48,7 @@ struct sched {
 	bool foreground;      /* the one that runs is charged for it */
 	uint64_t since;       /* charged up to then */
 	uint64_t until;       /* decide anew then, if nothing happens before; SCHED_NEVER: nothing will */
-	uint64_t next;        /* from when on one before the one that runs may */
+	uint64_t next;        /* when a VCPU ahead of the running one may next run with budget */
 	unsigned count;       /* VCPUs */
 	bool by_deadline;     /* with budget they run by deadline, not by rank */
 	struct ranks foregrounds;

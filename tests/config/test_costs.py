@@ -57,15 +57,15 @@ def test_no_less_than_was_measured(name: str) -> None:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_not_much_more_than_was_measured(name: str) -> None:
-    """A half, and what rounding to a microsecond adds: a quarter is what was written, and a small gain is not worth other figures everywhere."""
+    """A quarter, and what rounding to a microsecond adds: who measures less finds a smaller value to write."""
     platform = load(name)
     most, each = measured(platform.arch), ns_each(platform)
 
-    def with_a_half(instructions: int) -> int:
-        return ceil(instructions * each * 3 / 2 / 1000) * 1000
+    def with_a_quarter(instructions: int) -> int:
+        return ceil(instructions * each * 5 / 4 / 1000) * 1000
 
-    assert platform.switch_ns <= with_a_half(max(most["budget-end"], most["refill"]))
-    assert platform.top_half_ns <= with_a_half(2 * most["expiry-busy"])
+    assert platform.switch_ns <= with_a_quarter(max(most["budget-end"], most["refill"]))
+    assert platform.top_half_ns <= with_a_quarter(2 * most["expiry-busy"])
 
 
 # ---- How they are told --------------------------------------------------------------------------------------------------------------

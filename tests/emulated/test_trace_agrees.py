@@ -20,8 +20,7 @@ from tests.emulated.scene import compile_file, platform_or_skip, scene_of, with_
 FILE = Path(__file__).parent / "trace.dts"
 SECONDS, LIMIT, RING_BYTES = 0.25, 120.0, 4 << 20
 TOLD = "heartbeat=0 vcpu=200,1000,loop vcpu=300,2000,hog vcpu=70,300,hog vcpu=500,5000,findprimes ticks=500"
-# From the moment to the decision, with all records that are written meanwhile: one more for each timer that shares the interrupt, as each pays its part.
-LATENCY_NS = 40_000
+LATENCY_NS = 32_000  # from the moment to the decision, with all records that are written meanwhile
 
 pytestmark = [pytest.mark.slow]
 PLATFORMS = [

@@ -242,7 +242,7 @@ TRACES = (
         "&trace_state.core[0]; struct bh_trace_record *ring",
     ),
     record("exits are told always", "if (now < known->next) return;"),
-    record("exits are told once", "known->next = now + trace_state.clock_hz / EXITS_HZ;", "known->next = UINT64_MAX;"),
+    record("exits are told once", "known->next = now + exits_apart;", "known->next = UINT64_MAX;"),
     record("exits that were told are told again", "known->exits[reason] = count;"),
     record("exits are those of the first core", "info_statistics()->core[cpu_slot()].exits", "info_statistics()->core[0].exits"),
     record("an interrupt does not end", "trace_write_at(now, BH_TRACE_IRQ_END, number, 0, 0); write", "write"),

@@ -49,7 +49,7 @@ SHELL = (
     traced("what follows a number is not looked at", "text_parse_number(&text, &number) && !*text", "text_parse_number(&text, &number)"),
     traced(
         "a machine that tells its clock is not asked",
-        "trace_switch(false, info->clock_hz ? info->clock_hz : clock_machine_hz());",
+        "trace_switch(false, info_clock_hz());",
         "trace_switch(false, info->clock_hz);",
     ),
     vcpus("any line is the console's", "!console_has_line(grant->line)", "false"),

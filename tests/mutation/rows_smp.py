@@ -4,13 +4,14 @@
 from tests.mutation.mutation import Mutation
 from tests.mutation.rows_sync import CORE, VCPU
 
-SMP, CARRIED, END = (f"kernel/core/{name}.c" for name in ("smp", "programs", "thread_end"))
+SMP, CARRIED, END, TAKEN = (f"kernel/core/{name}.c" for name in ("smp", "programs", "thread_end", "stacks"))
 SCENE = "tests/unit/thread_scene.c"
-SMP_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in ("smp", "programs", "change")}
+SMP_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in ("smp", "programs", "change", "stacks")}
 SMP_PARTS = {
     "kernel_smp_test": [SMP, "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
     "kernel_programs_test": [CARRIED, "kernel/core/text.c", *CORE, SCENE],
     "kernel_change_test": [*CORE, SCENE],
+    "kernel_stacks_test": [TAKEN, "tests/unit/fake_cpu.c"],
 }
 
 
@@ -25,6 +26,38 @@ def program(what: str, old: str, new: str = "") -> Mutation:
 def change(what: str, old: str, new: str = "", file: str = VCPU) -> Mutation:
     return Mutation(f"changed VCPUs: {what}", file, old, new, "kernel_change_test")
 
+
+def stack(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"stacks: {what}", TAKEN, old, new, "kernel_stacks_test")
+
+
+STACKS_TAKEN = (
+    stack("a hole need not be one", "!view.mapped && view.bytes >= WINDOW_BYTES", "true"),
+    stack(
+        "frames are taken where there is no hole",
+        "window ? frames_take_run(THREAD_STACK_BYTES / FRAME_BYTES, 1, FRAME_STACK) : 0",
+        "frames_take_run(THREAD_STACK_BYTES / FRAME_BYTES, 1, FRAME_STACK)",
+    ),
+    stack(
+        "a place goes where there are no frames",
+        "if (!frames) return 0;",
+        "if (!frames) { atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed); return 0; }",
+    ),
+    stack(
+        "a place goes where there are no tables",
+        "atomic_compare_exchange_strong_explicit(&taken, &next, place, memory_order_relaxed, memory_order_relaxed);",
+    ),
+    stack(
+        "a place is given back that another is behind",
+        "atomic_compare_exchange_strong_explicit(&taken, &next, place, memory_order_relaxed, memory_order_relaxed);",
+        "taken = place;",
+    ),
+    stack("frames go where there are no tables", "frames_give(frames, THREAD_STACK_BYTES / FRAME_BYTES, FRAME_STACK);"),
+    stack("there is one place more", "place >= STACKS ||", "place > STACKS ||"),
+    stack("a stack has no hole below", "window + place * SLOT_BYTES + FRAME_BYTES", "window + place * SLOT_BYTES"),
+    stack("a hole is what nobody has yet", "window && offset < window_taken() && offset % SLOT_BYTES", "window && offset % SLOT_BYTES"),
+    stack("a core takes what another keeps", "take_kept(kept[cpu_slot()]", "take_kept(kept[0]"),
+)
 
 STARTED = (
     core("a core that makes VCPUs meanwhile is stopped", "order_of(self) == STOP && !thread_begun()", "order_of(self) == STOP"),
@@ -200,4 +233,4 @@ CHANGED = (
     ),
 )
 
-CORES_AND_PROGRAMS = (*STARTED, *ASKED, *ORDERED, *RUN, *CHANGED)
+CORES_AND_PROGRAMS = (*STACKS_TAKEN, *STARTED, *ASKED, *ORDERED, *RUN, *CHANGED)

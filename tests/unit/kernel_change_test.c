@@ -318,6 +318,36 @@ static void test_who_pays(void)
 	CHECK(high.vcpu.given <= WATCHED + 20 - 5 && strstr(fake_core.log, "h^^^^^h"));
 }
 
+enum { TOGETHER = 72 }; /* when the second budget of 33 ends, whose first began at 1 */
+
+static void watch_together(void)
+{
+	watch(TOGETHER);
+	fake_core.before = 2;
+	fake_core.after = 3;
+	CHECK_EQ(thread_sleep_until(START + 1000), THREAD_OK);
+}
+
+static void sleep_as_long(void)
+{
+	CHECK_EQ(thread_sleep_until(START + TOGETHER), THREAD_OK);
+}
+
+/* Both timers are in the interrupt at which the budget of who runs ends, and it is not he who pays: 2 before the first, 3 from then on. */
+static void test_each_pays(void)
+{
+	scene_begin("who is watched, and who sleeps as long",
+		    (struct plan){ .high = { 33, 33 }, .middle = { 50, 60 }, .low = { 60, TOGETHER } });
+	scene_actor('m', &middle, 0, 0, sleep_as_long);
+	scene_actor('w', &low, 0, 0, watch_together);
+	scene_actor('h', &high, 0, 1, work_always);
+	scene_play(TOGETHER + 10);
+	CHECK(missed == 1 && missed_at[0] == TOGETHER + 2);
+	CHECK(fake_core.log[TOGETHER - 1] == 'h' && fake_core.log[TOGETHER] == '^');
+	CHECK_EQ(middle.vcpu.owed, 2);
+	CHECK_EQ(low.vcpu.owed, 3);
+}
+
 static void miss_several(void)
 {
 	watch(WATCHED);
@@ -421,6 +451,7 @@ int main(void)
 	test_refusals();
 	test_unstoppable();
 	test_who_pays();
+	test_each_pays();
 	test_accounts();
 	test_told_once();
 	test_told_less();

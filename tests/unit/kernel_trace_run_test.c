@@ -102,15 +102,16 @@ static void expect(const char *text, const char *expected)
 static void check_bounds(void)
 {
 	free_bytes = 12 * MiB;
-	expect("2097153", "trace: no room for rings of 2097153 bytes: all cores' may have half of what is free");
-	expect("18446744073709551615", "trace: no room for rings of 18446744073709551615 bytes: all cores' may have half of what is free");
-	expect("0", "trace: no room for rings of 0 bytes: all cores' may have half of what is free");
-	expect("4095", "trace: no room for rings of 4095 bytes: all cores' may have half of what is free");
+	expect("2097153", "trace: no room for rings of 2097153 bytes a core: together they may take half of the free memory");
+	expect("18446744073709551615",
+	       "trace: no room for rings of 18446744073709551615 bytes a core: together they may take half of the free memory");
+	expect("0", "trace: no room for rings of 0 bytes a core: together they may take half of the free memory");
+	expect("4095", "trace: no room for rings of 4095 bytes a core: together they may take half of the free memory");
 	free_bytes = UINT64_MAX;
-	expect("1073745920", "trace: no room for rings of 1073745920 bytes: all cores' may have half of what is free");
+	expect("1073745920", "trace: no room for rings of 1073745920 bytes a core: together they may take half of the free memory");
 	free_bytes = 12 * MiB;
 	scattered = true;
-	expect("on", "trace: no room for rings of 262144 bytes: all cores' may have half of what is free");
+	expect("on", "trace: no room for rings of 262144 bytes a core: together they may take half of the free memory");
 	scattered = false;
 	CHECK_EQ(given_bytes, 0);
 	CHECK_EQ(switched_on, 0);
@@ -127,8 +128,8 @@ static void check_words(void)
 		expect(bad[n], expected);
 	}
 	fake_cpu.slot = 1;
-	expect("on", "trace: the first core has it");
-	expect("off", "trace: the first core has it");
+	expect("on", "trace: only the first core takes this command");
+	expect("off", "trace: only the first core takes this command");
 	fake_cpu.slot = 0;
 	CHECK(!switched_on && !switched_off && !given_bytes);
 }

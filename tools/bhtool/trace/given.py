@@ -109,7 +109,7 @@ def given_table(found: list[Given]) -> Table:
             else ("-", "-", "-")
         )
         table.add_row(one.sandbox, str(one.core), one.name, f"{_us(one.budget)} of\n{_us(one.period)} us", *shares, *ran)
-    table.caption = "had: charged to it, of the core's time since it was made; who sleeps has less than was promised"
+    table.caption = "had: the share of the core's time that was charged to the VCPU since it was made; a program that sleeps uses less than was promised"
     return table
 
 

@@ -265,8 +265,9 @@ def run(
         else:
             goal = Goal(session, seconds, until == "ready", expect_parked)
             status = watch_until(session, goal, Show(screen, session), screen, limit)
-            status = judged(session, status, expected, screen, given(session.memory, plan, traced_at(platform, plan)))
         had = given(session.memory, plan, traced_at(platform, plan))
+        if not attach:
+            status = judged(session, status, expected, screen, had)
         if had:
             screen.summary(given_table(had))
         screen.summary(summary.summary(session))
