@@ -62,11 +62,19 @@ def test_a_restart_closes_streams_and_opens_them(machine: Platform) -> None:
 
 
 @pytest.mark.long
-def test_packets_and_blocks_cost_what_they_cost_alone(machine: Platform) -> None:
-    """A few of each; speeds of so few are not judged, nor instructions where Linux follows the host's time, which its idle loop counts."""
-    sizes = {"UDP send and receive": {1472: 160}, "disc read": {4096: 160}}
+def test_packets_cost_what_they_cost_alone_and_blocks_no_exits(machine: Platform) -> None:
+    """A few of each; speeds of so few are not judged, nor instructions where Linux follows the host's time, which its idle loop counts.
+
+    Blocks follow it everywhere, as QEMU carries them out in a thread of its own: 15,500 to 21,000 instructions each, by what else the host does.
+    """
+    packets, blocks = "UDP send and receive", "disc read"
+    sizes = {packets: {1472: 160}, blocks: {4096: 160}}
     cases = [replace(case, counts=sizes[case.name]) for case in io.CASES if case.name in sizes]
     result = io.run(machine, silent, cases)
+    costs = [row for row in result.rows if row.unit == "instructions" and row.name.startswith(packets)]
     if machine.emulator.counts_linux:
-        assert not missed(replace(result, rows=[row for row in result.rows if row.unit != "kB/s"]))
-    assert {row.max for row in result.rows if row.unit == "exits"} == {0}
+        assert costs
+        assert not missed(replace(result, rows=costs))
+    exits = [row for row in result.rows if row.unit == "exits"]
+    assert {row.name.partition(":")[0] for row in exits} == {packets, blocks}
+    assert {row.max for row in exits} == {0}
