@@ -13,7 +13,12 @@
 #pragma once
 #include "guest.h"
 
-enum { BH_TRACE_MAGIC = 0x52544842 /* "BHTR" */, BH_TRACE_VERSION = 2, BH_TRACE_VCPUS = 128 };
+enum {
+	BH_TRACE_MAGIC = 0x52544842 /* "BHTR" */,
+	BH_TRACE_VERSION = 2,
+	BH_TRACE_VCPUS = 128,
+	BH_TRACE_MOST_RECORDS = 1 << 19, /* of a core */
+};
 
 /* Times and amounts are ticks of the machine's common clock. VCPUs are rows of bh_trace.vcpu. */
 enum bh_trace_kind {

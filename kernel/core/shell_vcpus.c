@@ -91,6 +91,15 @@ static bool change(struct thread_vcpu *on, const struct named *named)
 	return true;
 }
 
+/* Nobody else has asked for anything on this core since, so it fits. */
+static void change_back(struct thread_vcpu *on, const struct admit_request *before)
+{
+	struct admit_refusal refusal;
+
+	if (admit_change(on, before, &refusal) == THREAD_OK)
+		vcpus_tell_period(on, before->period);
+}
+
 /* Who carries this out could not take it back. */
 static bool is_own(const struct thread_vcpu *on)
 {
@@ -134,12 +143,18 @@ static struct thread *thread_of(const char *name, bool over)
 /* On the VCPU that it had, which was kept for it. */
 static void begin_again(struct thread *thread, const struct named *named)
 {
-	enum thread_result result;
+	const struct sporadic *main = &thread->on->vcpu.main;
+	const struct admit_request before = { .name = thread->on->name, .kind = VCPU_MAIN, .budget = main->budget, .period = main->period };
 
 	if (named->numbered && !change(thread->on, named))
 		return;
-	result = thread_restart(thread);
-	console_say("start %s: %s", thread->name, result == THREAD_OK ? "runs again on its vcpu" : "no memory is left for a stack");
+	if (thread_restart(thread) == THREAD_OK) {
+		console_say("start %s: runs again on its vcpu", thread->name);
+		return;
+	}
+	if (named->numbered)
+		change_back(thread->on, &before);
+	console_say("start %s: no memory is left for a stack; its vcpu is as before", thread->name);
 }
 
 static void begin(const struct program *program, const struct named *named)

@@ -10,43 +10,45 @@
 #include "kernel/core/text.h"
 #include "kernel/core/trace.h"
 
-enum { RING_BYTES = 256 << 10, MOST_RING_BYTES = 1 << 30 };
+enum { RING_BYTES = 256 << 10, MOST_RING_BYTES = BH_TRACE_MOST_RECORDS * sizeof(struct bh_trace_record) };
 
-/* A core that has one keeps it: it may be writing there. */
-static bool give_ring(unsigned slot, uint64_t bytes)
+/* For every core so many frames in a row, or for none. */
+static bool take_runs(uint64_t *runs, uint64_t count)
 {
-	uint64_t count = bytes >> FRAME_SHIFT, frames;
+	unsigned slot = 0;
 
-	if (trace_state.core[slot].ring)
+	while (slot < smp_count() && (runs[slot] = frames_take_run(count, 1, FRAME_PROGRAM)))
+		slot++;
+	if (slot == smp_count())
 		return true;
-	frames = count ? frames_take_run(count, 1, FRAME_PROGRAM) : 0;
-	if (frames)
-		trace_give_ring(slot, (void *)(uintptr_t)frames, count << FRAME_SHIFT);
-	return frames;
+	while (slot)
+		frames_give(runs[--slot], count, FRAME_PROGRAM);
+	return false;
 }
 
 /* At most half of what is free for all of them: who asks for too much keeps a kernel that works. */
 static bool give_rings(uint64_t bytes)
 {
-	bool all = bytes <= MOST_RING_BYTES && bytes <= (frames_free() << FRAME_SHIFT) / 2 / smp_count();
+	uint64_t runs[BH_MAX_SANDBOX_CORES] = { 0 }, count = bytes >> FRAME_SHIFT;
 
-	for (unsigned slot = 0; slot < smp_count() && all; slot++)
-		all = give_ring(slot, bytes);
-	return all;
+	if (!count || bytes > MOST_RING_BYTES || bytes > (frames_free() << FRAME_SHIFT) / 2 / smp_count() || !take_runs(runs, count))
+		return false;
+	for (unsigned slot = 0; slot < smp_count(); slot++)
+		trace_give_ring(slot, (void *)(uintptr_t)runs[slot], count << FRAME_SHIFT);
+	return true;
 }
 
+/* Cores that have them keep them: they may be writing there. */
 static bool have_rings(void)
 {
-	for (unsigned slot = 0; slot < smp_count(); slot++)
-		if (!trace_state.core[slot].ring)
-			return false;
-	return true;
+	return trace_state.core[0].ring;
 }
 
 static void switch_on(uint64_t bytes)
 {
 	if (!have_rings() && !give_rings(bytes)) {
-		console_say("trace: no room for rings of %ju bytes a core: together they may take half of the free memory", bytes);
+		console_say("trace: no room for rings of %ju bytes a core: from 4096 to %ju, and together half of the free memory", bytes,
+			    (uint64_t)MOST_RING_BYTES);
 		return;
 	}
 	trace_switch(true, info_clock_hz());

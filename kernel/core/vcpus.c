@@ -16,7 +16,7 @@
 #include "kernel/core/thread.h"
 #include "kernel/core/trace.h"
 
-enum { NS_PER_US = 1000, NS_PER_S = 1000000000, MOST = 32, NAME_BYTES = 16 };
+enum { NS_PER_US = 1000, NS_PER_S = 1000000000, PPM_PER_TENTH = 1000, MOST = 32, NAME_BYTES = 16 };
 
 /* What a core's main program has made, in this order; in frames, from the first on. */
 static struct room {
@@ -82,21 +82,20 @@ static uint64_t us_or_more(uint64_t ticks)
 	return (clock_to_ns(ticks) + NS_PER_US - 1) / NS_PER_US;
 }
 
-/* By deadline it is nobody's fault alone, and where it is not the sum there is a time that shows it. */
+/* By deadline it is nobody's fault alone, and where it is not the sum there is a time that shows it. In tenths of a per cent. */
 static void say_late(const struct admit_request *asked, const struct admit_refusal *refusal)
 {
 	const struct admission_report *report = &refusal->report;
+	const uint64_t sum = (report->asked_ppm + PPM_PER_TENTH - 1) / PPM_PER_TENTH, most = report->allowed_ppm / PPM_PER_TENTH;
 
+	console_say("vcpu %s: refused: asks for %ju.%ju%% of the core with all others; %ju.%ju%% %s", asked->name, sum / 10, sum % 10,
+		    most / 10, most % 10, thread_is_by_deadline() ? "is the most" : "always fit");
 	if (!thread_is_by_deadline())
-		console_say(
-			"vcpu %s: refused: %ju ppm asked, %ju always fit; %s has its budget after %ju us or more, and a period of %ju us",
-			asked->name, report->asked_ppm, report->allowed_ppm, refusal->who, us_or_more(report->response),
-			us(report->deadline));
+		console_say("vcpu %s: %s would have its budget after %ju us or more, and has a period of %ju us", asked->name, refusal->who,
+			    us_or_more(report->response), us(report->deadline));
 	else if (report->response > report->deadline)
-		console_say("vcpu %s: refused: %ju ppm asked of %ju; by %ju us there is work for %ju us", asked->name, report->asked_ppm,
-			    report->allowed_ppm, us(report->deadline), us_or_more(report->response));
-	else
-		console_say("vcpu %s: refused: %ju ppm asked of %ju", asked->name, report->asked_ppm, report->allowed_ppm);
+		console_say("vcpu %s: by %ju us there would be work for %ju us", asked->name, us(report->deadline),
+			    us_or_more(report->response));
 }
 
 void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal)

@@ -179,12 +179,13 @@ def test_a_vcpu_that_is_set_again_gets_no_more(shell: Shell) -> None:
 
 def test_what_cannot_be_promised_is_refused(shell: Shell) -> None:
     before = shell.vcpus()["hog"][:2]
-    refused, fits = shell.ask("set=hog,19000,20000")
+    refused, late, fits = shell.ask("set=hog,19000,20000")
     assert "refused" in refused
+    assert "would have its budget after" in late
     budget = int(re.fullmatch(r"vcpu hog: (\d+) us would fit", fits)[1])  # type: ignore[index]
     assert shell.vcpus()["hog"][:2] == before
     assert shell.ask(f"set=hog,{budget},20000") == [f"set hog: {budget} us of 20000 us"]
-    refused, _ = shell.ask(f"set=hog,{budget + 100},20000")
+    refused, *_ = shell.ask(f"set=hog,{budget + 100},20000")
     assert "refused" in refused
     shell.ask("set=hog,4000,20000")
 

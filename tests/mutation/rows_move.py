@@ -70,6 +70,12 @@ ELSEWHERE = (
     move("nobody watches its deadline", "timer_add(&thread->watched->deadline, thread->watched->deadline.deadline);", ";"),
     move("of two that come at once one is lost", "for (; thread; thread = next) {", "if (thread) {"),
     move("nobody owes the interrupt", "if (core->in_interrupt) pay(core, &on->vcpu);", "", THREAD),
+    move(
+        "who is taken in last owes for all",
+        "if (core->in_interrupt) pay(core, &on->vcpu);",
+        "if (core->in_interrupt) core->cause = &on->vcpu;",
+        THREAD,
+    ),
 )
 
 MOVES = (*REFUSALS, *WITHIN, *ELSEWHERE)

@@ -38,12 +38,12 @@ def vcpus(what: str, old: str, new: str = "") -> Mutation:
 
 
 SHELL = (
-    traced("rings take all that is free", "bytes <= (frames_free() << FRAME_SHIFT) / 2 / smp_count()", "true"),
+    traced("rings take all that is free", "bytes > (frames_free() << FRAME_SHIFT) / 2 / smp_count()", "false"),
     traced("each core's ring may take half", " / 2 / smp_count()", " / 2"),
-    traced("rings are as long as one likes", "bytes <= MOST_RING_BYTES && "),
-    traced("a core gets another ring", "if (trace_state.core[slot].ring) return true;"),
+    traced("rings are as long as one likes", "bytes > MOST_RING_BYTES || "),
     traced("rings are asked for again", "!have_rings() && "),
-    traced("one core's ring is all", "if (!trace_state.core[slot].ring) return false;", "if (trace_state.core[slot].ring) return true;"),
+    traced("what there is for some cores is kept", "while (slot) frames_give(runs[--slot], count, FRAME_PROGRAM);"),
+    traced("half a ring's frames are given back", "frames_give(runs[--slot], count, ", "frames_give(runs[--slot], count / 2, "),
     traced("any core has it", "if (cpu_slot())", "if (false)"),
     traced("any word switches it on", '!*line->text || text_equal(line->text, "on")', '!text_equal(line->text, "off")'),
     traced("what follows a number is not looked at", "text_parse_number(&text, &number) && !*text", "text_parse_number(&text, &number)"),
@@ -59,6 +59,16 @@ SHELL = (
     vcpus("a VCPU of another core is told", "rooms[cpu_slot()]; for", "rooms[0]; for"),
     vcpus("all programs go by one's period", "if (&room->made[n].vcpu == on)", ""),
     vcpus("times wrap", "clock_from_us(line->operand[1])", "clock_from_ns(line->operand[1] * NS_PER_US)"),
+    changed("who cannot begin again keeps what he asked for", "if (named->numbered) change_back(thread->on, &before);"),
+    changed(
+        "who asked for nothing is changed back",
+        "if (named->numbered) change_back(thread->on, &before);",
+        "change_back(thread->on, &before);",
+    ),
+    changed("the period of before is not told", "vcpus_tell_period(on, before->period);"),
+    vcpus(
+        "what is asked for is rounded down", "(report->asked_ppm + PPM_PER_TENTH - 1) / PPM_PER_TENTH", "report->asked_ppm / PPM_PER_TENTH"
+    ),
     changed("the period of a change is not told", "vcpus_tell_period(on, asked.period);"),
     changed("only programs begin again", "thread_of(named.name, true)", "program_find(named.name) ? thread_of(named.name, true) : NULL"),
     Mutation(

@@ -49,6 +49,12 @@ USING = (
     cut("a budget does not end", "if (end >= sched->until) return sched->until;"),
     cut("nobody pays", "slice->pays = &on->vcpu;"),
     cut("nobody is told who pays", "if (core->slice.pays) pay(core, core->slice.pays);", "", THREAD),
+    cut(
+        "a slice's end pays for all",
+        "if (core->slice.pays) pay(core, core->slice.pays);",
+        "if (core->slice.pays) core->cause = core->slice.pays;",
+        THREAD,
+    ),
     cut("who comes back goes on with his", "thread->ran = 0; if (slice->whose == thread)", "if (slice->whose == thread)"),
     cut("who has gone runs on", "if (slice->whose == thread) slice->whose = NULL;"),
     cut(

@@ -162,7 +162,7 @@ def test_what_is_no_trace_is_none(claims: dict[str, Any]) -> None:
     assert read({}) is None
 
 
-@pytest.mark.parametrize("room", [0, 1, 3, 2**40, 2**63])
+@pytest.mark.parametrize("room", [0, 1, 3, 2 * lib.BH_TRACE_MOST_RECORDS, 2**40, 2**63])
 def test_a_ring_of_an_impossible_size_is_none(room: int) -> None:
     held = memory(ROWS)
     state = ffi.new("struct bh_trace *")

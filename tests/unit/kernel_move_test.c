@@ -339,11 +339,12 @@ static void test_watched(void)
 	CHECK(nth(0)->on == &far);
 }
 
-/* Two at once; each comes to its own VCPU, and who caused the interrupt owes it. */
+/* Two at once; each comes to its own VCPU, and owes its part of the interrupt: who was sent last comes first, and owes what was before. */
 static void send_both(void)
 {
 	move(nth(0), &far);
 	move(nth(1), &far_low);
+	fake_core.before = 2;
 	fake_core.after = 3;
 	fake_go_to_core(1, NULL);
 }
@@ -353,7 +354,8 @@ static void end_far(void)
 	CHECK(self()->on == &far_low);
 	CHECK_EQ(fake_ipis(), 2);
 	CHECK_EQ(far.vcpu.given + far.vcpu.owed, 5);
-	fake_core.after = 0;
+	CHECK_EQ(far_low.vcpu.owed, 2);
+	fake_core.before = fake_core.after = 0;
 	CHECK_EQ(thread_stop(nth(0)), THREAD_E_ENDED);
 	work(1);
 	fake_stop();
@@ -365,7 +367,7 @@ static void test_two(void)
 	scene_actor('a', &high, 1, 0, two_ticks);
 	scene_actor('b', &high, 1, 0, end_far);
 	scene_actor('c', &high, 0, 0, send_both);
-	scene_expect("^^^aab");
+	scene_expect("^^^^^aab");
 }
 
 /* ---- What is refused ---------------------------------------------------------------------------------------------------- */

@@ -130,11 +130,12 @@ enum thread_result thread_stop(struct thread *thread)
 	return THREAD_OK;
 }
 
+static enum thread_result of_restart = THREAD_OK;
 enum thread_result thread_restart(struct thread *thread)
 {
 	CHECK(thread == &over);
-	restarts++;
-	return THREAD_OK;
+	restarts += of_restart == THREAD_OK;
+	return of_restart;
 }
 
 void thread_each_vcpu(void (*say)(const struct thread_vcpu *on))
@@ -339,6 +340,15 @@ static void check_start_again(void)
 	expect(run_start, "hog,20,10", "set hog: no such budget and period, or not a Main VCPU\n");
 	CHECK_EQ(restarts, 2);
 	CHECK_EQ(changes, 3);
+	of_change = THREAD_OK;
+	of_restart = THREAD_E_NOMEM;
+	expect(run_start, "hog", "start hog: no memory is left for a stack; its vcpu is as before\n");
+	CHECK_EQ(changes, 3);
+	first.vcpu.main = (struct sporadic){ .budget = 123, .period = 4567 };
+	expect(run_start, "hog,5,10", "set hog: 5 us of 10 us\nstart hog: no memory is left for a stack; its vcpu is as before\n");
+	CHECK(changes == 5 && changed == &first && asked_for.budget == 123 && asked_for.period == 4567);
+	CHECK_EQ(told_period, 4567);
+	CHECK_EQ(restarts, 2);
 	CHECK_EQ(made, 0);
 }
 

@@ -191,6 +191,32 @@ static void test_paid(void)
 	CHECK_EQ(high.vcpu.given + high.vcpu.owed, 13);
 }
 
+static void sleep_till_4(void)
+{
+	CHECK_EQ(thread_sleep_until(START + 4), THREAD_OK);
+}
+
+static void work_on_and_on(void)
+{
+	work(1);
+	fake_core.before = 2;
+	fake_core.after = 3;
+	work_always();
+}
+
+/* At 4 a slice ends that began at 1, and somebody's sleep: he pays for the 2 ticks before he is woken. */
+static void test_paid_together(void)
+{
+	scene_begin("each pays for his own", (struct plan){ .high = { 90, 100 }, .middle = { 90, 200 }, .low = { 900, 1000 } });
+	scene_prepare(high_3);
+	scene_actor('s', &middle, 0, 0, sleep_till_4);
+	scene_actor('a', &high, 0, 1, work_on_and_on);
+	scene_actor('b', &high, 0, 1, work_always);
+	scene_expect(".aaa^^^^^bb");
+	CHECK_EQ(middle.vcpu.owed, 2);
+	CHECK_EQ(high.vcpu.given + high.vcpu.owed, 3 + 3);
+}
+
 /* ---- Beginning anew ------------------------------------------------------------------------------------------------------- */
 
 static void leave_and_return(void)
@@ -339,6 +365,7 @@ int main(void)
 	test_interrupted();
 	test_donated();
 	test_paid();
+	test_paid_together();
 	test_anew();
 	test_setting();
 	return 0;

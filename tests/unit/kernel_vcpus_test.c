@@ -316,31 +316,32 @@ static void check_load(void)
 		.fits = 39999 * TICKS / 1000,
 	};
 	add(BH_GRANT_VCPU, "hungry", "first");
-	start(0, 2);
-	expect(0, "vcpu hungry: refused: 1100021 ppm asked, 828427 always fit; main has its budget after 110002 us or more, and a period "
-		  "of 100000 us");
-	expect(1, "vcpu hungry: 39999 us would fit");
+	start(0, 3);
+	expect(0, "vcpu hungry: refused: asks for 110.1% of the core with all others; 82.8% always fit");
+	expect(1, "vcpu hungry: main would have its budget after 110002 us or more, and has a period of 100000 us");
+	expect(2, "vcpu hungry: 39999 us would fit");
 	refusing.fits = 39999 * TICKS / 1000 - 1; /* not what is nearest, which does not fit */
 	add(BH_GRANT_VCPU, "hungry", "first");
-	start(0, 2);
-	expect(1, "vcpu hungry: 39998 us would fit");
+	start(0, 3);
+	expect(2, "vcpu hungry: 39998 us would fit");
 	refusing.report.response++;
 	add(BH_GRANT_VCPU, "hungry", "first");
-	start(0, 2);
-	CHECK(strstr(said[0], "after 110003 us or more"));
+	start(0, 3);
+	CHECK(strstr(said[1], "after 110003 us or more"));
 	refusing.report.response--;
 	refusing.fits = 79;
 	add_io("serial", 0);
-	start(0, 2);
-	expect(1, "vcpu serial: 79 percent would fit");
+	start(0, 3);
+	expect(2, "vcpu serial: 79 percent would fit");
 	deadlines = true;
 	add(BH_GRANT_VCPU, "hungry", "first");
-	start(0, 2);
-	expect(0, "vcpu hungry: refused: 1100021 ppm asked of 828427; by 100000 us there is work for 110002 us");
+	start(0, 3);
+	expect(0, "vcpu hungry: refused: asks for 110.1% of the core with all others; 82.8% is the most");
+	expect(1, "vcpu hungry: by 100000 us there would be work for 110002 us");
 	refusing.report.response = refusing.report.deadline = 0;
 	add(BH_GRANT_VCPU, "hungry", "first");
 	start(0, 2);
-	expect(0, "vcpu hungry: refused: 1100021 ppm asked of 828427");
+	expect(0, "vcpu hungry: refused: asks for 110.1% of the core with all others; 82.8% is the most");
 	deadlines = false;
 	of_vcpu = THREAD_OK;
 }

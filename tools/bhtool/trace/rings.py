@@ -13,7 +13,6 @@ from bhtool.paths import ABI
 from bhtool.text import visible
 
 SYMBOL = "trace_state"
-MOST_RECORDS = 1 << 25
 MOST_HZ = 1 << 36
 MOST_PERIOD = 1 << 44  # ticks: SPORADIC_MOST_TICKS of kernel/sched/sporadic.h
 MOST_NAMES = 1024  # of threads, that are read
@@ -137,7 +136,7 @@ def _text(read: Read, at: int) -> str:
 def _ring(read: Read, core: Any, number: int) -> CoreRing | None:
     """None: the core has none."""
     head, room = int(core.head), int(core.records)
-    if not 1 < room <= MOST_RECORDS or room & (room - 1):
+    if not 1 < room <= lib.BH_TRACE_MOST_RECORDS or room & (room - 1):
         return None
     data = read(int(core.ring), room * RECORD_BYTES)
     if data is None:

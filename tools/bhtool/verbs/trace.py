@@ -22,14 +22,14 @@ from bhtool.terminal.screen import Screen, table_of
 from bhtool.trace.account import account, counted, shares
 from bhtool.trace.perfetto import perfetto
 from bhtool.trace.plot import draw, require_format
-from bhtool.trace.rings import Trace
+from bhtool.trace.rings import RECORD_BYTES, Trace, lib
 from bhtool.trace.tell import traced_at, traces_of, with_tracing
 from bhtool.trace.timeline import Timeline, timelines
 from bhtool.verbs.options import Output, Seconds, strict_option
 from bhtool.verbs.run import HOST_LIMIT, watch_until
 
 DEMO = paths.PARTITIONS / "mixed.dts"
-RING_KIB = 1024
+RING_KIB, MOST_RING_KIB = 1024, lib.BH_TRACE_MOST_RECORDS * RECORD_BYTES >> 10
 NOTHING = "nothing was traced: was a sandbox kernel started, and did it have memory for its rings? `--seconds` may have been too few"
 NOBODY = "no VCPU ran in what the rings hold; run for longer (`--seconds`), or have the rings hold more (`--ring`)"
 
@@ -71,7 +71,7 @@ def summary(found: list[tuple[Trace, list[Timeline]]]) -> Table:
 @click.option("--span", "span_ms", type=Seconds(min=0.001), help="Draw so many ms.")
 @click.option("--sandbox", "wanted", multiple=True, metavar="NAME", help="Trace this one only; may be given several times.")
 @click.option(
-    "--ring", "ring_kib", type=click.IntRange(min=4, max=1 << 20), default=RING_KIB, show_default=True, help="KiB of a core's ring."
+    "--ring", "ring_kib", type=click.IntRange(min=4, max=MOST_RING_KIB), default=RING_KIB, show_default=True, help="KiB of a core's ring."
 )
 @click.option("--json", "json_file", type=Output(), help="Write what each VCPU had, as JSON.")
 @click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
