@@ -65,6 +65,8 @@ SHELL = (
         "if (named->numbered) change_back(thread->on, &before);",
         "change_back(thread->on, &before);",
     ),
+    changed("who is over is stopped, and who runs begins again", "&& is_over(thread) == over"),
+    changed("who has ended does not begin again", "condition == THREAD_HAS_ENDED || "),
     changed("the period of before is not told", "vcpus_tell_period(on, before->period);"),
     vcpus(
         "what is asked for is rounded down", "(report->asked_ppm + PPM_PER_TENTH - 1) / PPM_PER_TENTH", "report->asked_ppm / PPM_PER_TENTH"

@@ -60,6 +60,9 @@ STACKS_TAKEN = (
 )
 
 STARTED = (
+    core(
+        "who is being started is started again", "atomic_store_explicit(&cores[slot].state, BETWEEN, memory_order_relaxed); space", "space"
+    ),
     core("a core that makes VCPUs meanwhile is stopped", "order_of(self) == STOP && !thread_begun()", "order_of(self) == STOP"),
     core("more than there can be", "info->core_count < BH_MAX_SANDBOX_CORES ? info->core_count : BH_MAX_SANDBOX_CORES", "info->core_count"),
     core("the first is off", "atomic_store_explicit(&cores[0].state, ON, memory_order_relaxed); if", "if"),

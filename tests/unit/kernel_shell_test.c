@@ -120,9 +120,10 @@ struct thread *vcpus_thread(unsigned n)
 	return has_one && !n ? &over : NULL;
 }
 
+static enum thread_condition condition = THREAD_IS_STOPPED;
 enum thread_condition thread_state(const struct thread *thread)
 {
-	return THREAD_IS_STOPPED;
+	return condition;
 }
 
 enum thread_result thread_stop(struct thread *thread)
@@ -350,6 +351,24 @@ static void check_start_again(void)
 	CHECK_EQ(told_period, 4567);
 	CHECK_EQ(restarts, 2);
 	CHECK_EQ(made, 0);
+	of_restart = THREAD_OK;
+	condition = THREAD_HAS_ENDED;
+	expect(run_start, "hog", "start hog: runs again on its vcpu\n");
+	CHECK_EQ(restarts, 3);
+	CHECK_EQ(made, 0);
+}
+
+/* Who runs is not begun again: it is another one that begins. */
+static void check_stop(void)
+{
+	expect(run_stop, "hog", "stop hog: no such program runs\n"); /* it has ended */
+	condition = THREAD_IS_READY;
+	expect(run_stop, "nobody", "stop nobody: no such program runs\n");
+	expect(run_stop, "hog", "stop hog: stopped, its vcpu is kept\n");
+	name_of_made = "hog-2";
+	expect(run_start, "hog", "start hog: vcpu hog-2, 1000 us of 100000 us\n");
+	CHECK_EQ(made, 1);
+	CHECK_EQ(restarts, 3);
 }
 
 int main(void)
@@ -362,5 +381,6 @@ int main(void)
 	check_malformed();
 	check_start();
 	check_start_again();
+	check_stop();
 	return 0;
 }

@@ -249,7 +249,11 @@ static void check_init(void)
 	CHECK(!smp_start(1));
 	CHECK(others[1].starts == 1 && !smp_ask(1).on);
 	refuses = false;
-	CHECK(smp_start(1));
+	others[1].deaf = true;
+	CHECK(!smp_start(1) && !smp_start(1)); /* it takes its time, and is started once */
+	CHECK(!smp_ask(1).on);
+	others[1].deaf = false;
+	run_other(1);
 	CHECK(others[1].starts == 2 && smp_ask(1).on && !smp_ask(2).on);
 	CHECK_EQ(frames_taken, 1); /* also for later starts */
 	CHECK_EQ(others[1].stack_top, 2 * STACK_BYTES);
