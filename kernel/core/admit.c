@@ -88,6 +88,12 @@ static bool is_about_a_vcpu(enum admission_result result)
 	return result != ADMISSION_E_DISTANCE && result != ADMISSION_E_COST && result != ADMISSION_E_COUNT;
 }
 
+/* By deadline, where it is the sum. */
+static bool is_everybodys(const struct admission_set *set, const struct admit_refusal *refusal)
+{
+	return set->edf && refusal->result == ADMISSION_E_LOAD && !refusal->report.deadline;
+}
+
 static enum thread_result ask(struct reservation *new, struct admit_refusal *refusal)
 {
 	const struct admission_set set = set_of_all();
@@ -95,7 +101,7 @@ static enum thread_result ask(struct reservation *new, struct admit_refusal *ref
 	refusal->result = admission_test(&set, &refusal->report);
 	if (refusal->result == ADMISSION_OK)
 		return THREAD_OK;
-	refusal->who = is_about_a_vcpu(refusal->result) ? names[refusal->report.which] : NULL;
+	refusal->who = is_about_a_vcpu(refusal->result) && !is_everybodys(&set, refusal) ? names[refusal->report.which] : NULL;
 	if (refusal->result != ADMISSION_E_LOAD && refusal->result != ADMISSION_E_UNDECIDED)
 		return THREAD_E_INVALID;
 	refusal->fits = admission_fit(&set, new);

@@ -24,7 +24,7 @@
 #include "kernel/core/vcpus.h"
 #include "kernel/core/work.h"
 
-enum { TICK_NS = 100000, NS_PER_MS = 1000000 };
+enum { TICK_NS = 100000, NS_PER_MS = 1000000, LONGEST_DELAY_US = 10000000 };
 
 static void say_names(const struct command *command, const char *(*help)(const char *name))
 {
@@ -71,6 +71,10 @@ static void run_heartbeat(const struct command_line *line)
 /* delay=US: one beat comes so late */
 static void run_delay(const struct command_line *line)
 {
+	if (cpu_slot() || thread_begun() || line->operand[0] > LONGEST_DELAY_US) {
+		console_say("delay: %ju us at most, on the first core, before there are VCPUs", (uint64_t)LONGEST_DELAY_US);
+		return;
+	}
 	heartbeat_delay(line->operand[0] * 1000);
 	console_say("delay %ju", line->operand[0]);
 }
@@ -78,11 +82,15 @@ static void run_delay(const struct command_line *line)
 /* Of a core, which alone waits for it. */
 static struct timed {
 	struct timer_event event;
-	_Atomic uint64_t left; /* how often it is to come */
+	_Atomic uint64_t left;      /* how often it is to come */
+	const struct thread *waits; /* NULL: there are no threads */
 } timed[BH_MAX_SANDBOX_CORES];
 
+/* The main program waits for it, so its VCPU pays. */
 static void tick(struct timer_event *event, struct cpu_frame *frame)
 {
+	if (timed[cpu_slot()].waits)
+		thread_pays_for_interrupt(timed[cpu_slot()].waits);
 	if (atomic_fetch_sub_explicit(&timed[cpu_slot()].left, 1, memory_order_relaxed) > 1)
 		timer_add(event, event->deadline + clock_from_ns(TICK_NS));
 }
@@ -98,6 +106,7 @@ static void wait_for(uint64_t count, uint64_t ns)
 	struct timed *own = &timed[cpu_slot()];
 
 	own->event.fire = tick;
+	own->waits = thread_begun() ? thread_running() : NULL;
 	atomic_store_explicit(&own->left, count, memory_order_relaxed);
 	timer_add(&own->event, arch_counter() + clock_from_ns(ns));
 	idle_until(ticks_done);
@@ -148,8 +157,16 @@ static bool notices_came(void)
 /* notices=N: until so many sandboxes that this one is told of have been parked */
 static void run_notices(const struct command_line *line)
 {
+	static bool attached;
+
+	if (cpu_slot()) {
+		console_say("notices: the first core is told");
+		return;
+	}
 	atomic_store_explicit(&notices_awaited, line->operand[0], memory_order_relaxed);
-	irq_attach_notice(count_notice);
+	if (!attached)
+		irq_attach_notice(count_notice);
+	attached = true;
 	idle_until(notices_came);
 	console_say("notices %ju", atomic_load_explicit(&notices, memory_order_relaxed));
 }
@@ -157,7 +174,9 @@ static void run_notices(const struct command_line *line)
 /* follow=SANDBOX: does not return if that one's log was granted */
 static void run_follow(const struct command_line *line)
 {
-	if (!follow_log(line->text))
+	if (cpu_slot())
+		console_say("follow: the first core does that");
+	else if (!follow_log(line->text))
 		console_say("follow %s: no such log was granted", line->text);
 }
 

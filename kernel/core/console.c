@@ -155,7 +155,7 @@ static void received(char c)
 {
 	uint32_t head = atomic_load_explicit(&input.head, memory_order_relaxed);
 
-	if (head - atomic_load_explicit(&input.tail, memory_order_acquire) == INPUT_BYTES)
+	if (head - atomic_load_explicit(&input.tail, memory_order_acquire) >= INPUT_BYTES)
 		return; /* typed faster than read: dropped */
 	input.byte[head % INPUT_BYTES] = c;
 	atomic_store_explicit(&input.head, head + 1, memory_order_release);

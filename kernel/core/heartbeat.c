@@ -47,7 +47,7 @@ static void beat(struct timer_event *event, struct cpu_frame *frame)
 {
 	uint64_t late = arch_counter() - event->deadline;
 	uint64_t late_ns = clock_to_ns(late);
-	uint64_t missed = 0;
+	uint64_t missed = 0, beats;
 
 	raise_to(&pulse.late_max_ns, late_ns);
 	if (!idle_slept_since(event->deadline))
@@ -56,7 +56,10 @@ static void beat(struct timer_event *event, struct cpu_frame *frame)
 		missed = late / period;
 		atomic_fetch_add_explicit(&pulse.gaps, 1, memory_order_relaxed);
 	}
-	publish(atomic_fetch_add_explicit(&pulse.beats, 1, memory_order_relaxed) + 1);
+	beats = atomic_fetch_add_explicit(&pulse.beats, 1, memory_order_relaxed) + 1;
+	publish(beats);
+	if (beats % REPORT_BEATS == 0 && thread_begun())
+		thread_wake_main();
 	timer_add(event, event->deadline + (missed + 1) * period);
 }
 
@@ -102,7 +105,7 @@ void heartbeat_report(void)
 
 	if (beats - reported < REPORT_BEATS)
 		return;
-	reported = beats;
+	reported = beats - beats % REPORT_BEATS;
 	console_report("%ju beats, %ju gaps, latest %ju us", beats, atomic_load_explicit(&pulse.gaps, memory_order_relaxed),
 		       atomic_load_explicit(&pulse.late_max_ns, memory_order_relaxed) / 1000);
 }

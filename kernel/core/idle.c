@@ -53,12 +53,18 @@ void idle_sleep(void)
 	idle_end_sleep();
 }
 
+static void report(void)
+{
+	heartbeat_report();
+	irq_report_strays();
+	thread_report_faults();
+}
+
 void idle_until(bool (*done)(void))
 {
 	for (;;) {
-		heartbeat_report();
-		irq_report_strays();
-		thread_report_faults();
+		if (cpu_slot() == 0)
+			report();
 		cpu_interrupts_disable();
 		if (done())
 			break;

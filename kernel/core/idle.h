@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 /*
- * The main program waits here: sleeps between interrupts and prints what has become due, until done() says so. done() is
- * asked with interrupts disabled, so that nothing it waits for can slip between the question and the sleep.
+ * The main program waits here: sleeps between interrupts, until done() says so. done() is asked with interrupts disabled, so that nothing
+ * it waits for can slip between the question and the sleep. On the first core it prints what has become due: after each interrupt, and
+ * where there are threads each time that it is woken, which the heartbeat does when a report is due (heartbeat.h).
  */
 void idle_until(bool (*done)(void));
 

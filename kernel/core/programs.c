@@ -41,14 +41,15 @@ static uint64_t period_of(const struct program_run *run)
 /* Rounds of one period. Returns true when there is another one. */
 static bool loop_with(uint64_t period, struct program_run *run)
 {
-	const uint64_t missed = run->missed;
+	uint64_t missed = run->missed;
 	struct periodic periodic;
 
 	periodic_begin(&periodic, period);
 	while (periodic_wait(&periodic) == THREAD_OK) {
-		const uint64_t begins = periodic.next - periodic.period;
+		const uint64_t begins = periodic.next - periodic.period, late = arch_counter() - begins;
 
-		raise_to(&run->late_max, arch_counter() - begins);
+		missed += late >= period; /* the one of this round is over */
+		raise_to(&run->late_max, late);
 		note(&run->missed, missed + periodic.missed);
 		if (period_of(run) != period)
 			return true;

@@ -196,13 +196,24 @@ static void pay(struct thread_core *core, struct vcpu *vcpu)
 	core->cause = vcpu;
 }
 
-void thread_time_is_up(void)
+/* NULL: that of whoever runs, or of nobody. */
+static struct vcpu *whose_time_is_up(const struct thread_core *core, uint64_t now)
+{
+	if (core->slice.pays)
+		return core->slice.pays;
+	if (core->sched.next > now || sched_is_spent(&core->sched, core->entered))
+		return NULL;
+	return sched_replenished(&core->sched, now);
+}
+
+void thread_time_is_up(uint64_t now)
 {
 	struct thread_core *core = this_core();
+	struct vcpu *pays = whose_time_is_up(core, now);
 
 	core->decide = true;
-	if (core->slice.pays)
-		pay(core, core->slice.pays);
+	if (pays)
+		pay(core, pays);
 }
 
 void thread_enter_interrupt(void)
@@ -220,9 +231,9 @@ void thread_pays_for_interrupt(const struct thread *thread)
 }
 
 /*
- * The time it took is that of who set the timer, or nobody's; that of who ran into the end of his budget, his, if nobody else's timer came.
- * The one that runs may then run for longer than the timer is set for: that costs one early interrupt, not a setting of the timer for every
- * one.
+ * The interrupt is charged to the VCPU whose timer or replenishment it was for. If it came at the end of the running VCPU's budget, and for
+ * nobody else, to that one. Otherwise to nobody. The running VCPU may then run for longer than the timer is set for: that costs one early
+ * interrupt, not a setting of the timer for every interrupt.
  */
 static void account(struct thread_core *core)
 {

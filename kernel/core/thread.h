@@ -192,8 +192,8 @@ uint64_t thread_key(const struct thread *thread);
 /* An interrupt begins, and ends: another thread may go on from here. Requires: interrupts disabled; thread_begun(). */
 void thread_enter_interrupt(void);
 void thread_leave_interrupt(void);
-/* The time that was set by timer_limit has come. H */
-void thread_time_is_up(void);
+/* The time that was set by timer_limit has come, by `now`. H */
+void thread_time_is_up(uint64_t now);
 
 /* ---- For ending and beginning again (thread_end.h). Interrupts disabled. -------------------------------------------------- */
 

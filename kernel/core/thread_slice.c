@@ -75,6 +75,18 @@ void slice_forget(struct slice *slice, struct thread *thread)
 		slice->whose = NULL;
 }
 
+/* What its threads have had of the slice before. */
+static void forget_all(struct thread_vcpu *on)
+{
+	for (uint32_t levels = on->levels; levels; levels &= levels - 1) {
+		struct thread *first = on->first[__builtin_ctz(levels)], *thread = first;
+
+		do
+			thread->ran = 0;
+		while ((thread = thread->next) != first);
+	}
+}
+
 enum thread_result thread_set_slice(struct thread_vcpu *on, uint64_t ticks)
 {
 	bool enabled;
@@ -83,6 +95,7 @@ enum thread_result thread_set_slice(struct thread_vcpu *on, uint64_t ticks)
 		return THREAD_E_INVALID;
 	enabled = cpu_interrupts_disable();
 	on->slice = ticks;
+	forget_all(on);
 	thread_renew_slices();
 	thread_reschedule();
 	cpu_interrupts_restore(enabled);

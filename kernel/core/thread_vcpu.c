@@ -14,6 +14,24 @@ static void tell(struct thread_vcpu *on, uint64_t budget, uint64_t period)
 	trace_account(on->row, on->made, &on->vcpu.given);
 }
 
+/*
+ * A budget that was given up has been used already, perhaps, and who waits for its own has waited for that: others do not begin with it
+ * before everybody who waits now has had his.
+ */
+static uint64_t not_before(const struct sched *sched, const struct vcpu *vcpu, uint64_t now)
+{
+	return vcpu != sched->changed && sched->settled > now ? sched->settled : now;
+}
+
+/* `before` had a period that may be the longest no more. */
+static void note_change(struct sched *sched, const struct vcpu *vcpu, uint64_t before, uint64_t now)
+{
+	uint64_t longest = sched->by_rank[sched->count - 1]->order, until = now + (before > longest ? before : longest);
+
+	sched->changed = sched->settled > now && sched->changed != vcpu ? NULL : vcpu;
+	sched->settled = until > sched->settled ? until : sched->settled;
+}
+
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
 {
 	bool enabled = cpu_interrupts_disable();
@@ -21,7 +39,8 @@ enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, ui
 	enum sched_result result;
 
 	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
-	result = sched_add_main(thread_sched(), &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, now);
+	result = sched_add_main(thread_sched(), &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES,
+				not_before(thread_sched(), &on->vcpu, now));
 	if (result == SCHED_OK)
 		tell(on, budget, period);
 	cpu_interrupts_restore(enabled);
@@ -35,7 +54,7 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	enum sched_result result;
 
 	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
-	result = sched_add_io(thread_sched(), &on->vcpu, percent, period, now);
+	result = sched_add_io(thread_sched(), &on->vcpu, percent, period, not_before(thread_sched(), &on->vcpu, now));
 	if (result == SCHED_OK)
 		tell(on, period * percent / PIBS_PERCENT, period);
 	cpu_interrupts_restore(enabled);
@@ -51,7 +70,7 @@ static uint64_t replenished(const struct sporadic *server)
 static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uint64_t budget, uint64_t period, uint64_t now)
 {
 	const struct vcpu before = on->vcpu;
-	uint64_t from = replenished(&before.main) > now ? replenished(&before.main) : now;
+	uint64_t from = not_before(sched, &on->vcpu, replenished(&before.main) > now ? replenished(&before.main) : now);
 	enum sched_result result;
 
 	sched_remove(sched, &on->vcpu);
@@ -60,6 +79,7 @@ static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uin
 	on->vcpu.owed = before.owed;
 	on->vcpu.given = before.given;
 	on->vcpu.background = before.background;
+	note_change(sched, &on->vcpu, before.order, now);
 	trace_change_vcpu(on->row, budget, period);
 	return result;
 }

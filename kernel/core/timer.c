@@ -95,7 +95,7 @@ static void expire(struct cpu_frame *frame)
 	}
 	if (queue->limit <= now) {
 		queue->limit = TIMER_NEVER;
-		thread_time_is_up();
+		thread_time_is_up(now);
 	}
 	queue->firing = false;
 	set_hardware(queue);

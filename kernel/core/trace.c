@@ -118,12 +118,12 @@ void trace_give_ring(unsigned slot, void *memory, uint64_t bytes)
 	uint64_t records = bytes / sizeof(struct bh_trace_record);
 
 	core->records = 1ULL << (63 - __builtin_clzll(records));
-	core->ring = (uintptr_t)memory;
+	__atomic_store_n(&core->ring, (uintptr_t)memory, __ATOMIC_RELEASE); /* who sees it before its size writes at the head, which is 0 */
 }
 
 void trace_switch(bool on, uint64_t clock_hz)
 {
 	trace_publish(clock_hz);
-	trace_life++;
+	__atomic_store_n(&trace_life, trace_life + 1, __ATOMIC_RELAXED); /* others read it meanwhile */
 	__atomic_store_n(&trace_on, on, __ATOMIC_RELEASE);
 }

@@ -100,7 +100,10 @@ static void say_late(const struct admit_request *asked, const struct admit_refus
 
 void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal)
 {
-	say_late(asked, refusal);
+	if (refusal->result == ADMISSION_E_UNDECIDED)
+		console_say("vcpu %s: refused: whether all would have their budgets in time takes too long to find out", asked->name);
+	else
+		say_late(asked, refusal);
 	if (asked->kind == VCPU_MAIN)
 		console_say("vcpu %s: %ju us would fit", asked->name, us_within(refusal->fits));
 	else

@@ -28,6 +28,13 @@ void deadlines_set(struct deadlines *deadlines, struct turn *turn, uint64_t at, 
 	put(&deadlines->waiting, turn, at);
 }
 
+struct turn *deadlines_next(const struct deadlines *deadlines, uint64_t now)
+{
+	struct heap_node *first = deadlines->waiting.top;
+
+	return first && first->key <= now ? turn_of(first) : NULL;
+}
+
 struct turn *deadlines_first(struct deadlines *deadlines, uint64_t now, uint64_t *next)
 {
 	struct heap_node *first;

@@ -27,6 +27,9 @@ void deadlines_set(struct deadlines *deadlines, struct turn *turn, uint64_t at, 
 /* It does not want to run. */
 void deadlines_clear(struct turn *turn);
 
+/* Returns the one that has waited until a time that is not after `now`; NULL: nobody has. The first of several. */
+struct turn *deadlines_next(const struct deadlines *deadlines, uint64_t now);
+
 /*
  * Returns the one that comes first at `now`, or NULL if nobody may run, and in *next the earliest time from which on another one may; later
  * than `now`, UINT64_MAX if nobody waits.

@@ -17,7 +17,7 @@ struct pibs {
 	uint64_t at;            /* eligible from then on */
 	uint64_t amount;        /* left of its budget */
 	uint64_t used;          /* since it became eligible */
-	uint64_t ticks_per_use; /* 1 / utilization, PIBS_PLACES binary places, rounded up */
+	uint64_t ticks_per_use; /* 1 / utilization, in binary places of pibs.c, rounded up */
 };
 
 /* Serves nobody yet, and may run from `now` on. Requires: 0 < percent <= 100, as pibs_wake of `period`. */

@@ -43,10 +43,3 @@ void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at)
 	if (node > 1)
 		earliest[1] = ranks_lesser(earliest[2], earliest[3]);
 }
-
-unsigned ranks_first_least(const struct ranks *ranks)
-{
-	uint64_t nobody;
-
-	return ranks_first(ranks, ranks_least(ranks), &nobody);
-}

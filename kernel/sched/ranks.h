@@ -33,13 +33,6 @@ void ranks_clear(struct ranks *ranks);
 /* `rank` may run from `at` on; RANKS_NEVER: it may not. Requires: rank < leaves. */
 void ranks_set(struct ranks *ranks, unsigned rank, uint64_t at);
 
-/* Returns the earliest time from which on somebody may run, and the first of those who may then; RANKS_NEVER, and some rank: nobody may. */
-static inline uint64_t ranks_least(const struct ranks *ranks)
-{
-	return ranks->earliest[1];
-}
-unsigned ranks_first_least(const struct ranks *ranks);
-
 /*
  * Returns the first rank that may run at `limit`, or `leaves` if there is none, and in *next the earliest time from which on one before it
  * may: later than `limit`, and RANKS_NEVER if there is none.

@@ -197,7 +197,7 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 
 void sched_ready(struct sched *core, struct vcpu *vcpu, uint64_t now)
 {
-	sched_ready_for(core, vcpu, period_of(vcpu), now);
+	sched_ready_for(core, vcpu, vcpu->order, now);
 }
 
 void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now)
@@ -264,16 +264,34 @@ static struct vcpu *first_by_rank(struct sched *core, uint64_t now)
 	return first;
 }
 
+static struct vcpu *vcpu_of(struct turn *turn)
+{
+	return turn ? (struct vcpu *)((char *)turn - offsetof(struct vcpu, turn)) : NULL;
+}
+
 static struct vcpu *first_by_deadline(struct sched *core, uint64_t now)
 {
-	struct turn *turn = deadlines_first(&core->deadlines, now, &core->next);
-
-	return turn ? (struct vcpu *)((char *)turn - offsetof(struct vcpu, turn)) : NULL;
+	return vcpu_of(deadlines_first(&core->deadlines, now, &core->next));
 }
 
 static struct vcpu *first_with_budget(struct sched *core, uint64_t now)
 {
 	return core->by_deadline ? first_by_deadline(core, now) : first_by_rank(core, now);
+}
+
+struct vcpu *sched_replenished(const struct sched *core, uint64_t now)
+{
+	struct vcpu *found;
+	uint64_t later;
+	unsigned rank;
+
+	if (core->by_deadline) {
+		found = vcpu_of(deadlines_next(&core->deadlines, now));
+	} else {
+		rank = ranks_first(&core->foregrounds, now, &later);
+		found = rank < core->foregrounds.leaves ? core->by_rank[rank] : NULL;
+	}
+	return core->foreground && found == core->running ? NULL : found;
 }
 
 /* Who owes all that it has left pays, and does not run. Each debt is paid once. */

@@ -44,13 +44,15 @@ struct vcpu {
 };
 
 struct sched {
-	struct vcpu *running; /* NULL: nobody */
-	bool foreground;      /* the one that runs is charged for it */
-	uint64_t since;       /* charged up to then */
-	uint64_t until;       /* decide anew then, if nothing happens before; SCHED_NEVER: nothing will */
-	uint64_t next;        /* when a VCPU ahead of the running one may next run with budget */
-	unsigned count;       /* VCPUs */
-	bool by_deadline;     /* with budget they run by deadline, not by rank */
+	struct vcpu *running;       /* NULL: nobody */
+	bool foreground;            /* the one that runs is charged for it */
+	uint64_t since;             /* the time from then on is yet to be charged; all before is, or was excepted */
+	uint64_t until;             /* decide anew then, if nothing happens before; SCHED_NEVER: nothing will */
+	uint64_t next;              /* when a VCPU ahead of the running one, by deadline any other, may next run with budget */
+	uint64_t settled;           /* no VCPU but `changed` begins with another budget before then: thread_vcpu.c's */
+	const struct vcpu *changed; /* NULL: several were */
+	unsigned count;             /* VCPUs */
+	bool by_deadline;           /* with budget they run by deadline, not by rank */
 	struct ranks foregrounds;
 	struct deadlines deadlines;
 	struct bits backgrounds; /* ranks of those that may run without budget */
@@ -91,7 +93,10 @@ __attribute__((warn_unused_result)) enum sched_result sched_add_io(struct sched 
 /* Removes a VCPU. Requires: it is not ready. */
 void sched_remove(struct sched *core, struct vcpu *vcpu);
 
-/* A thread of the VCPU is ready, and none was; of an I/O VCPU: on behalf of a VCPU with this period. */
+/*
+ * A thread of the VCPU is ready, and none was. An I/O VCPU then goes by its own period, or by that of the VCPU on whose behalf it is ready,
+ * of which nothing in the kernel tells it yet.
+ */
 void sched_ready(struct sched *core, struct vcpu *vcpu, uint64_t now);
 void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uint64_t now);
 
@@ -99,14 +104,20 @@ void sched_ready_for(struct sched *core, struct vcpu *vcpu, uint64_t period, uin
 void sched_idle(struct sched *core, struct vcpu *vcpu, uint64_t now);
 
 /*
- * [from, to) was not the running VCPU's: an interrupt was served. Whose it was, if anybody's, owes it (NULL: nobody's); if it was for the
- * one that runs with budget it is charged as its other time. What has been charged of it stays charged. Moves core->until. Requires: `to`
- * is now.
+ * An interrupt was served in [from, to). VCPU `owes` caused it, and is charged for it later; NULL: nobody is. If `owes` runs with budget
+ * the interval stays part of its running time. What was charged of the interval before stays charged. Moves core->until. Requires: `to` is
+ * now.
  */
 void sched_except(struct sched *core, uint64_t from, uint64_t to, struct vcpu *owes);
 
 /* Whether at `now` the running VCPU has used up what it has. */
 bool sched_is_spent(const struct sched *core, uint64_t now);
+
+/*
+ * Returns whose replenishment has come by `now`, for which the one that runs is interrupted; the first of several. NULL: nobody's.
+ * Requires: core->next is not after `now`.
+ */
+struct vcpu *sched_replenished(const struct sched *core, uint64_t now);
 
 /*
  * Charges the one that runs, and decides. Returns core->running, the VCPU that runs from now on, or NULL, and sets core->until.

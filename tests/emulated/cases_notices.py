@@ -57,6 +57,7 @@ CASES = (
     ),
     notice("not-of-an-end", "park", Off("failing"), NEVER),
     early("of-a-fault-at-once", "notices=1", "notices [12]$"),
+    early("as-often-as-one-asks", " ".join(["notices=0"] * 9 + ["life"]), "life 0$"),
     early("of-an-earlier-life", "first=notices=1 crash=1 notices=1 life", "life 1$", restarts=1),
     notice("not-of-a-restart", "crash=1", Restarted("failing", 1), NEVER, health=AGAIN),
 )

@@ -57,6 +57,14 @@ CASES = (
         quick=True,
     ),
     Case(
+        "no-delay-beside-vcpus",
+        "no command keeps interrupts from VCPUs",
+        (Sandbox("bystander", 0), Sandbox("pair", (1, 2), "vcpu=200,1000,hog delay=300000 core=1,delay=300000 ticks=100")),
+        (Says("pair", "delay: 10000000 us at most, on the first core, before there are VCPUs$"), NoExits("bystander")),
+        ALL,
+        quick=True,
+    ),
+    Case(
         "turns-by-slices",
         "a thread that never waits leaves others of its level their turns, where its VCPU has a slice",
         (Sandbox("bystander", 0), Sandbox("victim", 1, "ticks=400 slices=1000")),

@@ -134,12 +134,15 @@ class Agreement:
 
 
 def agreement(program: Path, trace: Trace, latency: int) -> Agreement:
-    """Of the first core of a trace that has lost nothing. `latency`: most ticks from a moment to its decision, once all VCPUs are made."""
+    """Of the first core of a trace that has lost nothing. `latency`: most ticks from a moment to its decision, once all VCPUs are made.
+
+    The last decision is not judged: the machine may have been stopped between its records.
+    """
     records = trace.rings[0].records
     made, found = script(trace, records), Agreement()
     start = max(next(one.clock for one in records if one.who == row) for row in trace.vcpus) + latency
     until: int | None = None
-    for decision, answer in zip(made.decisions, answers(program, made), strict=True):
+    for decision, answer in list(zip(made.decisions, answers(program, made), strict=True))[:-1]:
         found.decisions += 1
         if said := decision.differs(answer):
             found.wrong.append(said)

@@ -9,7 +9,7 @@ from bhtool.machine.emulated import Machine, timing_for
 from bhtool.machine.session import Session
 from bhtool.platforms import Platform
 from bhtool.trace.account import length, most_in, ran
-from bhtool.trace.rings import Trace
+from bhtool.trace.rings import Trace, lib
 from bhtool.trace.tell import traced_at, traces_of, with_tracing
 from bhtool.trace.timeline import Span, Timeline, timelines
 
@@ -72,6 +72,12 @@ def above(trace: Trace, line: Timeline, row: int) -> list[Span]:
     return held_up + [(one.start, one.end) for one in line.slices("vcpu") if one.row in ranks]
 
 
+def charged(trace: Trace, line: Timeline, row: int) -> list[Span]:
+    """When it ran, and the interrupts that it owes: those at which its budget came back, and its time-outs."""
+    owed = (one for one in trace.rings[0].records if one.kind == lib.BH_TRACE_EXCEPTED and one.who == row)
+    return ran(line, row) + [(trace.ns(one.clock - one.a), trace.ns(one.clock)) for one in owed]
+
+
 def test_no_vcpu_has_more_than_its_budget(lines: Lines, late_ns: int) -> None:
     """In any stretch of a period, where nothing of higher rank ran in it or in the period before."""
     judged = 0
@@ -97,7 +103,7 @@ def test_who_is_always_ready_has_its_budget_in_each_period(lines: Lines, late_ns
     for told, name in (("pressed", "hog"), ("pressed", "findprimes"), ("alone", "hog")):
         trace, line = lines[told]
         row, vcpu = next((row, one) for row, one in trace.vcpus.items() if one.name == name)
-        spans, period, budget = ran(line, row), trace.ns(vcpu.period), trace.ns(vcpu.budget)
+        spans, period, budget = charged(trace, line, row), trace.ns(vcpu.period), trace.ns(vcpu.budget)
         begin = next(one.at for one in line.marks if one.kind == "ready" and one.row == row)
         periods = (line.end - begin) // period
         assert periods > 50

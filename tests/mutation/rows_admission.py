@@ -255,7 +255,7 @@ TRACES = (
     record("a ring is no power of two", "1ULL << (63 - __builtin_clzll(records))", "records"),
     record("a trace is not marked", "trace_state.magic = BH_TRACE_MAGIC;"),
     record("a trace has no clock", "trace_state.clock_hz = clock_hz;"),
-    record("what was told in another life is known", "trace_life++;"),
+    record("what was told in another life is known", "__atomic_store_n(&trace_life, trace_life + 1, __ATOMIC_RELAXED);"),
     record("tracing does not begin", "__atomic_store_n(&trace_on, on, __ATOMIC_RELEASE);"),
     budget("what is left is what comes first", "left += entry_of(&vcpu->main, n)->amount;", "return entry_of(&vcpu->main, n)->amount;"),
     decision("what comes later is left", "n < vcpu->main.count && entry_of(&vcpu->main, n)->at <= now; n++)", "n < vcpu->main.count; n++)"),

@@ -414,7 +414,13 @@ ADMISSION_ROWS = (
     admission("who is new is not blocked", ".blocking = asked->blocking, };", "};"),
     admission("what blocks is forgotten", "on->blocking = asked->blocking;"),
     admission("who changes is blocked no more", "other.blocking = on->blocking;"),
-    admission("a top half has a VCPU's name", "is_about_a_vcpu(refusal->result) ? names", "true ? names"),
+    admission("a top half has a VCPU's name", "is_about_a_vcpu(refusal->result) && "),
+    admission("by deadline somebody is at fault for the sum", "&& !is_everybodys(&set, refusal) ? names", "? names"),
+    admission(
+        "by deadline nobody is late",
+        "refusal->result == ADMISSION_E_LOAD && !refusal->report.deadline",
+        "refusal->result == ADMISSION_E_LOAD",
+    ),
     admission(
         "an I/O VCPU has the period of whom it serves",
         ".period = vcpu->order,",

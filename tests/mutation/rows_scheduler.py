@@ -58,8 +58,8 @@ ENDLESS = (
     endless(
         "budgets: the end of a time is nobody's",
         THREAD,
-        "core->decide = true; if (core->slice.pays)",
-        "if (core->slice.pays)",
+        "core->decide = true; if (pays)",
+        "if (pays)",
         GICV3,
         NEVER_TOLD,
     ),

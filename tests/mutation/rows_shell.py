@@ -67,7 +67,11 @@ SHELL = (
     ),
     changed("who is over is stopped, and who runs begins again", "&& is_over(thread) == over"),
     changed("who has ended does not begin again", "condition == THREAD_HAS_ENDED || "),
-    changed("the period of before is not told", "vcpus_tell_period(on, before->period);"),
+    changed(
+        "the period of before is not told",
+        "if (admit_change(on, before, &refusal) == THREAD_OK) vcpus_tell_period(on, before->period);",
+        "(void)!admit_change(on, before, &refusal);",
+    ),
     vcpus(
         "what is asked for is rounded down", "(report->asked_ppm + PPM_PER_TENTH - 1) / PPM_PER_TENTH", "report->asked_ppm / PPM_PER_TENTH"
     ),

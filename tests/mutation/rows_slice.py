@@ -48,13 +48,9 @@ USING = (
     cut("a core that is idle has one", "if (!on || !on->slice) return", "if (!on->slice) return"),
     cut("a budget does not end", "if (end >= sched->until) return sched->until;"),
     cut("nobody pays", "slice->pays = &on->vcpu;"),
-    cut("nobody is told who pays", "if (core->slice.pays) pay(core, core->slice.pays);", "", THREAD),
-    cut(
-        "a slice's end pays for all",
-        "if (core->slice.pays) pay(core, core->slice.pays);",
-        "if (core->slice.pays) core->cause = core->slice.pays;",
-        THREAD,
-    ),
+    cut("what was had of another slice counts", "forget_all(on);"),
+    cut("nobody is told who pays", "if (core->slice.pays) return core->slice.pays;", "", THREAD),
+    cut("a slice's end pays for all", "if (pays) pay(core, pays);", "if (pays) core->cause = pays;", THREAD),
     cut("who comes back goes on with his", "thread->ran = 0; if (slice->whose == thread)", "if (slice->whose == thread)"),
     cut("who has gone runs on", "if (slice->whose == thread) slice->whose = NULL;"),
     cut(

@@ -149,15 +149,14 @@ RUN = (
     program("echo runs anywhere", '{ "echo", echo, true }', '{ "echo", echo, false }'),
     program("a loop runs on the first core alone", '{ "loop", loop, false }', '{ "loop", loop, true }'),
     program("the latest start is the last one", "if (value > *most) note(most, value);", "note(most, value);"),
-    program("lateness counts from a period's end", "begins = periodic.next - periodic.period;", "begins = periodic.next;"),
+    program("lateness counts from a period's end", "begins = periodic.next - periodic.period, late", "begins = periodic.next, late"),
     program("answers are not noted", "raise_to(&run->answer_max, arch_counter() - begins);"),
     program(
         "how late it was is forgotten with the period",
-        "raise_to(&run->late_max, arch_counter() - begins); note(&run->missed, missed + periodic.missed); "
-        "if (period_of(run) != period) return true;",
-        "if (period_of(run) != period) return true; raise_to(&run->late_max, arch_counter() - begins); "
-        "note(&run->missed, missed + periodic.missed);",
+        "raise_to(&run->late_max, late); note(&run->missed, missed + periodic.missed); if (period_of(run) != period) return true;",
+        "if (period_of(run) != period) return true; raise_to(&run->late_max, late); note(&run->missed, missed + periodic.missed);",
     ),
+    program("a round that begins when its period is over is in time", "missed += late >= period;"),
     program("missed periods are not counted", "note(&run->missed, missed + periodic.missed);"),
     program(
         "another period forgets what was missed", "note(&run->missed, missed + periodic.missed);", "note(&run->missed, periodic.missed);"
@@ -193,6 +192,11 @@ RUN = (
 
 CHANGED = (
     change("one that is ready does not pause", "if (ready) sched_idle(sched, &on->vcpu, now);"),
+    change("what was given up is begun with at once", "vcpu != sched->changed && sched->settled > now ? sched->settled : now", "now"),
+    change("who has given up is held back as others are", "vcpu != sched->changed && sched", "sched"),
+    change("only one ever changes", "sched->settled > now && sched->changed != vcpu ? NULL : vcpu", "vcpu"),
+    change("the last change says when all are settled", "until > sched->settled ? until : sched->settled", "until"),
+    change("a shorter period settles sooner", "before > longest ? before : longest", "longest"),
     change("one that is ready pauses for good", "if (ready) sched_ready(sched, &on->vcpu, now);"),
     change("one that sleeps is ready", "ready = on->levels;", "ready = true;"),
     change("it stays where it was, too", "sched_remove(sched, &on->vcpu); result =", "result ="),

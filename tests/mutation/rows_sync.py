@@ -112,7 +112,7 @@ TURNS = (
 )
 
 INTERRUPTS = (
-    thread("a budget's end changes nothing", "core->decide = true; if (core->slice.pays)", "if (core->slice.pays)"),
+    thread("a budget's end changes nothing", "core->decide = true; if (pays)", "if (pays)"),
     thread("an interrupt does not begin", "core->in_interrupt = true;"),
     thread("an interrupt began when the one before did", "core->entered = arch_counter();"),
     thread(
@@ -129,6 +129,33 @@ INTERRUPTS = (
     ),
     thread("nobody owes a time-out", "arch_counter(), core->cause);", "arch_counter(), NULL);"),
     thread("whose time-out it is is not noted", "pay(this_core(), &thread->on->vcpu); thread_wake", "thread_wake"),
+    Mutation(
+        "io: goes by whom it served last",
+        "kernel/sched/sched.c",
+        "sched_ready_for(core, vcpu, vcpu->order, now)",
+        "sched_ready_for(core, vcpu, period_of(vcpu), now)",
+        "sched_pibs_test",
+    ),
+    Mutation(
+        "heart: nobody is told that a report is due",
+        "kernel/core/heartbeat.c",
+        "if (beats % REPORT_BEATS == 0 && thread_begun()) thread_wake_main();",
+        "",
+        "kernel_timer_test",
+    ),
+    Mutation(
+        "edges: who runs on is replenished",
+        "kernel/sched/sched.c",
+        "core->foreground && found == core->running ? NULL : found",
+        "found",
+        "sched_edges_test",
+    ),
+    scene("nobody pays for replenishments", "if (pays) pay(core, pays);"),
+    thread(
+        "who is replenished pays for the end of another's budget",
+        "core->sched.next > now || sched_is_spent(&core->sched, core->entered)",
+        "core->sched.next > now",
+    ),
     scene("of two that an interrupt is for the last one pays", "if (core->cause && core->cause != vcpu) settle(core);"),
     scene("who has paid his part pays again", "core->cause); core->entered = now;", "core->cause);"),
     scene(
@@ -220,8 +247,8 @@ MAKING = (
     Mutation(
         "threads: a refused VCPU is in traces",
         VCPU,
-        "SPORADIC_MOST_ENTRIES, now); if (result == SCHED_OK) tell(",
-        "SPORADIC_MOST_ENTRIES, now); tell(",
+        "now)); if (result == SCHED_OK) tell(on, budget",
+        "now)); tell(on, budget",
         "kernel_thread_test",
     ),
     scene("threads begin anew", "if (!thread_begun()) {", "if (true) {"),

@@ -103,6 +103,7 @@ enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, u
 	return of_make;
 }
 
+static uint64_t answer_deadline;
 enum admission_result admission_test(const struct admission_set *of, struct admission_report *report)
 {
 	CHECK(of->vcpu_count <= MOST && of->top_half_count <= 1 + LINES);
@@ -112,6 +113,7 @@ enum admission_result admission_test(const struct admission_set *of, struct admi
 	tests++;
 	report->which = answer_which;
 	report->asked_ppm = 900000;
+	report->deadline = answer_deadline;
 	return answer;
 }
 
@@ -230,6 +232,15 @@ static void refused_with_numbers(void)
 	answer = ADMISSION_E_UNDECIDED;
 	CHECK_EQ(try(&new_io, &refusal, 0), THREAD_E_LOAD);
 	CHECK(!strcmp(refusal.who, "second") && fitted == &asked[3]);
+	edf = true;
+	answer = ADMISSION_E_LOAD;
+	CHECK_EQ(try(&new_main, &refusal, 0), THREAD_E_LOAD);
+	CHECK(!refusal.who); /* by deadline the sum is nobody's alone */
+	answer_deadline = 20;
+	CHECK_EQ(try(&new_main, &refusal, 0), THREAD_E_LOAD);
+	CHECK(!strcmp(refusal.who, "new"));
+	answer_deadline = 0;
+	edf = false;
 }
 
 /* What has no sense gets no numbers. */

@@ -140,6 +140,43 @@ static void test_budgets(void)
 	scene_expect("aaaaa...............a.");
 }
 
+static struct thread_vcpu extra, extra_io, late;
+
+static void give_up_and_make(void)
+{
+	const uint64_t longest = low.vcpu.order;
+
+	work(5);
+	change(&middle, 1, 200);
+	CHECK_EQ(thread_make_vcpu(&extra, "extra", 9, 90), THREAD_OK);
+	CHECK_EQ(sporadic_next(&extra.vcpu.main), START + 5 + longest);
+	if (!thread_is_by_deadline()) {
+		CHECK_EQ(thread_make_io_vcpu(&extra_io, "extra io", 10, 300), THREAD_OK);
+		CHECK_EQ(extra_io.vcpu.io.at, START + 5 + longest);
+	}
+	change(&middle, 2, 150); /* it has its own */
+	CHECK_EQ(sporadic_next(&middle.vcpu.main), START + 5);
+	work(5);
+	change(&low, 10, 500);
+	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 5 + longest);
+	change(&low, 10, 500); /* there are two by now, and the longest period was another one before */
+	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 10 + longest);
+	CHECK_EQ(thread_make_vcpu(&late, "late", 1, 400), THREAD_OK);
+	CHECK_EQ(sporadic_next(&late.vcpu.main), START + 10 + longest);
+	fake_core.now = START + 2 * longest;
+	change(&low, 10, 501);
+	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 2 * longest);
+	fake_stop();
+}
+
+static void test_settles(void)
+{
+	scene_begin("what was given up is not begun with",
+		    (struct plan){ .high = { 90, 100 }, .middle = { 50, 200 }, .low = { 100, 200000 } });
+	scene_actor('a', &high, 0, 0, give_up_and_make);
+	scene_play(5000000);
+}
+
 /* ---- What is kept ------------------------------------------------------------------------------------------------------- */
 
 static void change_what_has_run(void)
@@ -318,6 +355,32 @@ static void test_who_pays(void)
 	CHECK(high.vcpu.given <= WATCHED + 20 - 5 && strstr(fake_core.log, "h^^^^^h"));
 }
 
+static void slow_interrupts(void)
+{
+	fake_core.after = 2;
+}
+
+static void slow_at_3(void)
+{
+	fake_interrupt_at(START + 3, slow_interrupts);
+}
+
+/*
+ * A device's interrupt at 3, and the timer that is early by that, are nobody's. The end of the 4 ticks of 'h' is charged to it, and so is
+ * the interrupt for its replenishment: together all that it has in its second period.
+ */
+static void test_replenished_pays(void)
+{
+	scene_begin("who is replenished pays", (struct plan){ .high = { 4, 20 }, .low = { 90, 100 } });
+	scene_actor('h', &high, 0, 0, work_always);
+	scene_actor('l', &low, 0, 0, work_always);
+	scene_prepare(slow_at_3);
+	scene_expect("hhh^^^^h^^llllllllllll^^llllllllllllll");
+	CHECK_EQ(high.vcpu.given, 4 + 2 + 2);
+	CHECK_EQ(high.vcpu.owed, 0);
+	CHECK_EQ(low.vcpu.given, 12);
+}
+
 enum { TOGETHER = 72 }; /* when the second budget of 33 ends, whose first began at 1 */
 
 static void watch_together(void)
@@ -447,11 +510,13 @@ int main(void)
 {
 	test_turns();
 	test_budgets();
+	test_settles();
 	test_kept();
 	test_refusals();
 	test_unstoppable();
 	test_who_pays();
 	test_each_pays();
+	test_replenished_pays();
 	test_accounts();
 	test_told_once();
 	test_told_less();
@@ -459,6 +524,7 @@ int main(void)
 	thread_schedule_by_deadline(); /* from now on */
 	test_turns();
 	test_budgets();
+	test_settles();
 	test_kept();
 	return 0;
 }

@@ -318,6 +318,19 @@ static void set_while_it_runs(void)
 	work(3);
 }
 
+static void high_6_looked_at_3(void)
+{
+	set(&high, 6);
+	fake_interrupt_at(START + 3, nothing);
+}
+
+static void set_in_the_middle(void)
+{
+	work(4);
+	set(&high, 2);
+	work(3);
+}
+
 static void refuse(void)
 {
 	static struct thread_vcpu elsewhere = { .core = 1 };
@@ -350,6 +363,11 @@ static void test_setting(void)
 	scene_actor('a', &high, 0, 0, set_while_it_runs);
 	scene_actor('b', &high, 0, 0, work_3);
 	scene_expect("aaaaabbab.");
+	scene_begin("from now on, also in the middle of one", scene_two(90, 100));
+	scene_prepare(high_6_looked_at_3);
+	scene_actor('a', &high, 0, 0, set_in_the_middle);
+	scene_actor('b', &high, 0, 0, work_3);
+	scene_expect("aaaaaabba");
 	scene_begin("refused", scene_two(90, 100));
 	scene_prepare(refuse);
 	scene_actor('a', &high, 0, 0, work_3);

@@ -57,9 +57,17 @@ void timer_hw_clear(void)
 	timer_at[fake_cpu.slot] = ~0ULL;
 }
 
+static unsigned woken;
+
+void thread_wake_main(void)
+{
+	CHECK(!fake_cpu.enabled);
+	woken++;
+}
+
 static unsigned times_up;
 
-void thread_time_is_up(void)
+void thread_time_is_up(uint64_t by)
 {
 	CHECK(!fake_cpu.enabled);
 	times_up++;
@@ -385,6 +393,12 @@ static void test_heartbeat_beside_vcpus(void)
 	refused = 0;
 	heartbeat_start(HEARTBEAT_HZ);
 	CHECK_EQ(ring.beat_period_ns, 1000000);
+	CHECK(!woken);
+	for (uint64_t end = ring.beats / 1000 * 1000 + 2999; ring.beats < end;) {
+		now = timer_at[0];
+		interrupts();
+	}
+	CHECK_EQ(woken, 2);
 	heartbeat_start(0);
 	CHECK_EQ(timer_at[0], ~0ULL);
 	CHECK_EQ(refused, 0);

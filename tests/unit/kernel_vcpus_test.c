@@ -324,6 +324,12 @@ static void check_load(void)
 	add(BH_GRANT_VCPU, "hungry", "first");
 	start(0, 3);
 	expect(2, "vcpu hungry: 39998 us would fit");
+	refusing.result = ADMISSION_E_UNDECIDED;
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 2);
+	expect(0, "vcpu hungry: refused: whether all would have their budgets in time takes too long to find out");
+	expect(1, "vcpu hungry: 39998 us would fit");
+	refusing.result = ADMISSION_E_LOAD;
 	refusing.report.response++;
 	add(BH_GRANT_VCPU, "hungry", "first");
 	start(0, 3);

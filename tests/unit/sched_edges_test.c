@@ -93,7 +93,8 @@ static void test_deadlines(void)
 	CHECK_EQ(report.deadline, 0); /* the sum, not a deadline */
 }
 
-/* ---- Traces ----------------------------------------------------------------------------------------------------------- */
+/* ---- Decisions, and traces of them
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static struct sched core;
 static uint64_t words[4 * LEAVES];
@@ -126,6 +127,24 @@ static void add(struct thread_vcpu *on, uint64_t budget, uint64_t period)
 static const struct bh_trace_record *last(void)
 {
 	return &records[trace_state.core[0].head - 1];
+}
+
+/* From when on it has something again, and not if it does not want to run by then. */
+static void test_replenished(bool by_deadline)
+{
+	sched_init(&core, words, by_rank, LEAVES, 0);
+	if (by_deadline)
+		sched_by_deadline(&core);
+	add(&high, 2, 10);
+	add(&low, 50, 100);
+	sched_ready(&core, &high.vcpu, 0);
+	sched_ready(&core, &low.vcpu, 0);
+	CHECK(sched_decide(&core, 0) == &high.vcpu);
+	CHECK(sched_decide(&core, 2) == &low.vcpu);
+	CHECK_EQ(core.until, 10);
+	CHECK(sched_replenished(&core, 10) == &high.vcpu);
+	sched_idle(&core, &high.vcpu, 10);
+	CHECK(!sched_replenished(&core, 10));
 }
 
 /* Two pieces of a budget have come, and make its whole together. Of an interrupt, only what had not been charged is excepted. */
@@ -163,6 +182,8 @@ int main(void)
 	test_once_more();
 	test_fit();
 	test_deadlines();
+	test_replenished(false);
+	test_replenished(true);
 	test_traces();
 	return 0;
 }

@@ -162,8 +162,8 @@ static void is_scheduled(void)
 	at(341, &io, 342);
 	sched_idle(&core, &io, 342);
 	at(342, &hog, 531);
-	sched_ready(&core, &io, 400); /* for whom it served last */
-	at(400, &io, 402);
+	sched_ready(&core, &io, 400); /* for nobody that is known: by its own period */
+	at(400, &io, 410);
 	CHECK_EQ(io.background, 0);
 }
 

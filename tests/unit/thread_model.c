@@ -248,6 +248,17 @@ static struct model_thread *first_due(uint64_t now)
 	return first;
 }
 
+static struct model_thread *first_of(const struct model_vcpu *on)
+{
+	struct model_thread *first = NULL;
+
+	for (struct model_thread *one = model.threads; one < model.threads + model.thread_count; one++)
+		if (one->on == on && one->ready &&
+		    (!first || one->level < first->level || (one->level == first->level && one->turn < first->turn)))
+			first = one;
+	return first;
+}
+
 static struct model_vcpu *interrupted;
 static bool had_budget;
 
@@ -289,28 +300,40 @@ void model_leave(uint64_t now)
 	pay(now);
 }
 
+static bool may_run(const struct model_vcpu *on, uint64_t now)
+{
+	return first_of(on) && sporadic_next(&on->vcpu.vcpu.main) <= now;
+}
+
+/* Who may run with budget before the one that was interrupted; NULL: nobody. */
+static struct model_vcpu *first_ahead(uint64_t now)
+{
+	for (struct model_vcpu *on = model.vcpus; on < model.vcpus + model.vcpu_count && !(had_budget && on == interrupted); on++)
+		if (may_run(on, now))
+			return on;
+	return NULL;
+}
+
+static void pay_for(struct model_vcpu *on, uint64_t now)
+{
+	if (model.cause && model.cause != on)
+		pay(now);
+	model.cause = on;
+}
+
 void model_expire(uint64_t now)
 {
+	const bool replenished = first_ahead(now);
+
 	for (struct model_thread *one = first_due(now); one; one = first_due(now)) {
-		if (model.cause && model.cause != one->on)
-			pay(now);
-		model.cause = one->on;
+		pay_for(one->on, now);
 		wake(one, one->waits_in ? THREAD_E_TIMEOUT : THREAD_OK);
 	}
+	if (replenished && !is_spent())
+		pay_for(first_ahead(now), now);
 }
 
 /* ---- Who runs --------------------------------------------------------------------------------------------------------- */
-
-static struct model_thread *first_of(const struct model_vcpu *on)
-{
-	struct model_thread *first = NULL;
-
-	for (struct model_thread *one = model.threads; one < model.threads + model.thread_count; one++)
-		if (one->on == on && one->ready &&
-		    (!first || one->level < first->level || (one->level == first->level && one->turn < first->turn)))
-			first = one;
-	return first;
-}
 
 void model_yield(struct model_vcpu *on)
 {

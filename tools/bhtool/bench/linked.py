@@ -27,8 +27,10 @@ class Linked:
     objects: Mapping[str, int]
 
     def bytes_of(self, names: Collection[str]) -> int:
-        """Of the files that begin or end with one of these."""
+        """Of the files that begin or end with one of these; each has to name one."""
         ends = tuple(names)
+        if missing := [end for end in ends if not any(name.startswith(end) or name.endswith(end) for name in self.objects)]:
+            raise BulkheadError(f"nothing of {', '.join(missing)} is linked: adapt bench/sched.py")
         return sum(size for name, size in self.objects.items() if name.startswith(ends) or name.endswith(ends))
 
     def bytes_without(self, names: Collection[str]) -> int:

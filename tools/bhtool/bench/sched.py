@@ -81,6 +81,7 @@ PROGRAMS = (  # what runs on the kernel, and is linked with it: the shell, its c
 SCHEDULER = (
     "sched_",
     "core_thread.c",
+    "core_thread_end.c",
     "core_thread_move.c",
     "core_thread_slice.c",
     "core_thread_vcpu.c",

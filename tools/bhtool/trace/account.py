@@ -18,7 +18,7 @@ class Share:
     period: int
     foreground: int  # that it ran on its budget, interrupts that it was not charged for left out
     background: int  # likewise, without
-    interrupts: int  # that it was charged for while another ran
+    interrupts: int  # that it was charged for while another ran, or it ran without budget
     used_up: int  # times
     most_in_a_period: int  # of foreground, in any stretch as long as its period
 

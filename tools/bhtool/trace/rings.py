@@ -107,7 +107,8 @@ def read_trace(read: Read, address: int, sandbox: str, index: int, cores: list[i
     found = header(read, address)
     if found is None:
         return None
-    every = [_ring(read, found.core[slot], core) for slot, core in enumerate(cores[: lib.BH_MAX_SANDBOX_CORES])]
+    most = lib.BH_TRACE_MOST_RECORDS // max(1, len(cores))
+    every = [_ring(read, found.core[slot], core, most) for slot, core in enumerate(cores[: lib.BH_MAX_SANDBOX_CORES])]
     rings = tuple(ring for ring in every if ring)
     return Trace(sandbox, index, int(found.clock_hz), vcpus_of(read, found), _texts(read, rings), rings)
 
@@ -133,8 +134,8 @@ def _text(read: Read, at: int) -> str:
     return visible(data.split(b"\0", 1)[0].decode("utf-8", "replace")) if size and data else f"{at:#x}"
 
 
-def _ring(read: Read, core: Any, number: int) -> CoreRing | None:
-    """None: the core has none."""
+def _ring(read: Read, core: Any, number: int, most: int) -> CoreRing | None:
+    """Its latest records, so many at most: all cores together have no more than the largest ring. None: the core has none."""
     head, room = int(core.head), int(core.records)
     if not 1 < room <= lib.BH_TRACE_MOST_RECORDS or room & (room - 1):
         return None
@@ -142,7 +143,7 @@ def _ring(read: Read, core: Any, number: int) -> CoreRing | None:
     if data is None:
         return None
     rows = ffi.from_buffer("struct bh_trace_record[]", data)
-    first = max(0, head - room + 1) if head > room else 0  # where it is full, the oldest may be half written
+    first = max(0, head - room + 1, head - most) if head > room else max(0, head - most)  # where it is full, the oldest may be half written
     records = _in_order([rows[n % room] for n in range(first, head)])
     return CoreRing(number, tuple(records), head - len(records))
 
