@@ -179,6 +179,7 @@ MAP = """\
 
 def test_the_kernel_is_weighed_without_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sched, "PROGRAMS", ("core_programs.c", "core_work.c", "sandbox_kernel.c"))
+    monkeypatch.setattr(sched, "SCHEDULER", ("core_thread.c",))
     file = tmp_path / "kernel.map"
     file.write_text(MAP)
     linked = read_map(file)
@@ -188,3 +189,5 @@ def test_the_kernel_is_weighed_without_programs(tmp_path: Path, monkeypatch: pyt
     assert sched.size_rows(replace(linked, whole=sched.KERNEL_BYTES + 0x99), is_judged=True)[0].met is False
     with pytest.raises(BulkheadError, match=r"nothing of core_work\.c is linked"):
         Linked(1, {"core_programs.c": 1, "sandbox_kernel.c": 1}).bytes_without(sched.PROGRAMS)
+    with pytest.raises(BulkheadError, match=r"nothing of core_sync\.c is linked"):
+        Linked(1, {"core_thread.c": 1}).bytes_of(("core_thread.c", "core_sync.c"))
