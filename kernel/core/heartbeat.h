@@ -19,9 +19,10 @@ uint64_t heartbeat_distance(void);
 
 /*
  * Delays the next beat by at least `ns` nanoseconds: disables interrupts on this core and polls the counter until then.
- * Requires: the main program, on the core that beats, with interrupts enabled; they are enabled again when it returns.
+ * Requires: the main program, on the core that beats, before it has VCPUs, with interrupts enabled; they are enabled again when it returns.
  */
 void heartbeat_delay(uint64_t ns);
 
-/* Reports on the beats once for every thousand. Requires: the main program. */
+/* Reports on the beats once for every thousand; where there are threads, the thousandth wakes the main program. Requires: the main program.
+ */
 void heartbeat_report(void);

@@ -108,7 +108,10 @@ static inline bool thread_begun(void)
 	return thread_cores[cpu_slot()];
 }
 
-/* Makes a Main VCPU of this core. `name` stays the caller's. Requires: thread_begin. Returns THREAD_OK, _E_INVALID or _E_FULL. T */
+/*
+ * Makes a Main VCPU of this core. Its budget begins now or, where another VCPU of the core was changed, when the core's longest period
+ * since then is over (BH-D1018). `name` stays the caller's. Requires: thread_begin. Returns THREAD_OK, _E_INVALID or _E_FULL. T
+ */
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
 	__attribute__((warn_unused_result));
 
@@ -118,8 +121,8 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 
 /*
  * Gives a Main VCPU of this core another budget and period. Its next budget comes when all that it used is replenished: one at once would
- * be one more. Those of its threads that wait keep their places until they wait again. Returns THREAD_OK or _E_INVALID; then nothing has
- * changed. T
+ * be one more; and no sooner than that of a VCPU made now, if another one was changed. Those of its threads that wait keep their places
+ * until they wait again. Returns THREAD_OK or _E_INVALID; then nothing has changed. T
  */
 enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period) __attribute__((warn_unused_result));
 

@@ -264,6 +264,16 @@ def test_a_loop_goes_by_the_period_of_its_vcpu(shell: Shell) -> None:
     assert shell.ask("set=loop,1000,10000") == ["set loop: 1000 us of 10000 us"]
 
 
+def test_who_waits_for_ticks_pays_for_them(shell: Shell) -> None:
+    """Each takes a microsecond and more, and what is typed and told less than all of them."""
+    before = shell.vcpus()["main"][2]
+    shell.ask("wait=500")
+    between = shell.vcpus()["main"][2]
+    shell.ask("ticks=5000")
+    after = shell.vcpus()["main"][2]
+    assert after - between >= (between - before) + 5000
+
+
 def test_programs_begin_and_end_again_and_again(shell: Shell) -> None:
     """Without losing a frame."""
     before = shell.ask("mem")

@@ -337,6 +337,17 @@ def operations(work: Callable[[], object]) -> int:
     return count
 
 
+def test_all_cores_together_are_read_no_further_than_the_largest_ring() -> None:
+    cores = list(range(lib.BH_MAX_SANDBOX_CORES))
+    most = lib.BH_TRACE_MOST_RECORDS // len(cores)
+    room = 2 * most
+    held = memory([(clock, VCPU, 1, 0, 0) for clock in range(room)], room=room)
+    trace = read_trace(lambda at, size: held[at][:size] if at in held and len(held[at]) >= size else None, STATE, "engine", 0, cores)
+    assert trace
+    assert [one.clock for one in trace.rings[0].records] == list(range(most, room)), "the latest"
+    assert trace.rings[0].lost == most
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_eight_times_as_many_records_take_eight_times_as_long(form: str) -> None:
     few, many = (operations(partial(account_for, hostile(FORMS[form], 1 << bits))) for bits in (8, 11))
