@@ -8,7 +8,6 @@ same one; and instructions that Bochs has decoded already stay as they were.
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -50,12 +49,11 @@ class HeldRun:
             time.sleep(LOOK_SECONDS)
             looks += 1
             why = None if looks % LOOKS else patience.over()
-        os.killpg(self._machine.pid, signal.SIGSTOP)
+        self._machine.hold()
         return done
 
     def release(self) -> None:
-        if self._machine.exit_status() is None:
-            os.killpg(self._machine.pid, signal.SIGCONT)
+        self._machine.release()
 
     def to_moment(self, moment: Moment) -> None:
         if not self._run_until(lambda: self._said((KICKER,), MOMENT), READY_SECONDS):

@@ -7,9 +7,11 @@ all this is its own module's business: qemu, bochs.
 """
 
 import os
+import signal
 import socket
 import subprocess
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -133,6 +135,25 @@ class Machine:
     def complaint(self) -> str:
         """What the emulator itself said, in one line; empty if nothing."""
         return self._emulator.complaint(os.pread(self._errors, 1 << 20, 0).decode("utf-8", "replace"))
+
+    def hold(self) -> None:
+        """Nothing in it goes on, and its clock cannot be asked, until `release`. Does nothing where it has ended."""
+        if self._process.poll() is None:
+            os.killpg(self.pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)  # all of its threads have stopped
+
+    def release(self) -> None:
+        if self._process.poll() is None:
+            os.killpg(self.pid, signal.SIGCONT)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What stands in its RAM is of one moment."""
+        self.hold()
+        try:
+            yield
+        finally:
+            self.release()
 
     def stop(self) -> None:
         if self._process.poll() is None:

@@ -265,7 +265,9 @@ def run(
         else:
             goal = Goal(session, seconds, until == "ready", expect_parked)
             status = watch_until(session, goal, Show(screen, session), screen, limit)
-        had = given(session.memory, plan, traced_at(platform, plan))
+        places = traced_at(platform, plan)
+        with session.machine.held():
+            had = given(session.memory, plan, places)
         if not attach:
             status = judged(session, status, expected, screen, had)
         if had:
