@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that is held stands: what is read of its RAM is of one moment. Released, it goes on."""
+"""BH-F4.trace. A machine that is held stands: what is read of its RAM is of one moment. Released, it goes on."""
 
 import time
 from pathlib import Path
