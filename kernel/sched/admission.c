@@ -122,10 +122,10 @@ static uint64_t top_halves_in(const struct admission_set *set, uint64_t span)
 }
 
 /* What does not depend on how long the others run: each VCPU before it stops late once, and so does one after it that runs at first; the
- * thread of each after it times out once. */
+ * thread of each other VCPU times out once, and those before it may not have paid for that yet. */
 static uint64_t overhead_in(const struct admission_set *set, unsigned rank, uint64_t span)
 {
-	return set->vcpus[rank].blocking + set->vcpu_count * set->switch_cost + top_halves_in(set, span);
+	return set->vcpus[rank].blocking + (set->vcpu_count + rank) * set->switch_cost + top_halves_in(set, span);
 }
 
 /* Most that a VCPU runs in the `span` that begins when it had nothing to do. An I/O VCPU: at its rate, and at last a whole budget. */
@@ -294,7 +294,7 @@ static uint64_t blocking_until(const struct admission_set *set, uint64_t time, u
 
 static uint64_t demand_until(const struct admission_set *set, uint64_t time, uint64_t longest)
 {
-	uint64_t sum = blocking_until(set, time, longest) + top_halves_in(set, time) + (set->vcpu_count + 1) * set->switch_cost;
+	uint64_t sum = blocking_until(set, time, longest) + top_halves_in(set, time) + (2 * set->vcpu_count + 1) * set->switch_cost;
 
 	for (unsigned n = 0; n < set->vcpu_count; n++)
 		sum += time / set->vcpus[n].period * set->vcpus[n].budget;
@@ -323,7 +323,7 @@ static uint64_t deadline_before(const struct admission_set *set, uint64_t time, 
  */
 static bool find_last(const struct admission_set *set, uint64_t used, uint64_t *last)
 {
-	uint64_t once = (set->vcpu_count + 1) * set->switch_cost, rest;
+	uint64_t once = (2 * set->vcpu_count + 1) * set->switch_cost, rest;
 
 	*last = longest_period(set);
 	for (unsigned n = 0; n < set->top_half_count; n++)

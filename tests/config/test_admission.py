@@ -98,21 +98,21 @@ def test_by_deadline() -> None:
 
 def test_what_would_fit(kernel: Kernel) -> None:
     late = mains((10, 30), (10, 40), (12, 50))
-    assert [largest_fit(replace(late, switch_cost=cost), 2) for cost in (0, 2)] == [10, 4]
-    assert [kernel.fit(replace(late, switch_cost=cost), 2) for cost in (0, 2, 11)] == [10, 4, 0]
+    assert [largest_fit(replace(late, switch_cost=cost), 2) for cost in (0, 1)] == [10, 5]
+    assert [kernel.fit(replace(late, switch_cost=cost), 2) for cost in (0, 1, 11)] == [10, 5, 0]
     assert largest_fit(Reservations((MainVcpu(26, 30), MainVcpu(10, 40)), (), 2), 1) == 0
     assert largest_fit(Reservations((IoVcpu(1, 10), MainVcpu(4, 10))), 0) == 49  # 4 of 10, as with 40
 
 
-LATE_TWO = (MainVcpu(5, 10), MainVcpu(6, 15)), (MainVcpu(6, 10), MainVcpu(5, 15))
+LATE_TWO = (MainVcpu(5, 10), MainVcpu(6, 15))
 
 
 @pytest.mark.parametrize(
     ("core", "late"),
     [
-        (Reservations(LATE_TWO[0], (TopHalf(100, 1),)), None),
-        (Reservations(LATE_TWO[0], (TopHalf(100, 2),)), 30),  # after the longest period
-        (Reservations(LATE_TWO[1], (), 1), 30),
+        (Reservations(LATE_TWO, (TopHalf(100, 1),)), None),
+        (Reservations(LATE_TWO, (TopHalf(100, 2),)), 30),  # after the longest period
+        (Reservations(LATE_TWO, (), 1), 15),
         (
             Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 19), MainVcpu(1, 40)), (TopHalf(100, 1),)),
             20,
@@ -214,8 +214,9 @@ def counted_response(core: Reservations, rank: int) -> int | None:
 
     def needed(span: int) -> int:
         tops = sum(one.cost * (1 + len(range(0, span, one.distance))) for one in core.top_halves)
-        switches = sum(core.switch_cost for _ in core.vcpus)
-        return own.budget + own.blocking + tops + switches + sum(counted_work(one, span) for one in core.vcpus[:rank])
+        late = core.switch_cost * (rank + 1)  # those before it, and who runs at first
+        out = sum(core.switch_cost for other in range(len(core.vcpus)) if other != rank)
+        return own.budget + own.blocking + tops + late + out + sum(counted_work(one, span) for one in core.vcpus[:rank])
 
     return next((span for span in range(1, own.period + 1) if needed(span) <= span), None)
 

@@ -190,9 +190,9 @@ def test_clocks_of_other_rates_round_by_little(judge: Judge, started: Started) -
 
 
 def test_a_core_that_is_just_full(judge: Judge, started: Started) -> None:
-    """10 and 100 of their budgets, 3 switches, and 101 heartbeats on the first core, leave `main` 20,000 of 100,000 us; one more us, 10 times, is too much
+    """10 and 100 of their budgets, 5 switches, and 101 heartbeats on the first core, leave `main` 20,000 of 100,000 us; one more us, 10 times, is too much
     for both of them."""
-    for second, most in ((False, 2_845), (True, 2_997)):
+    for second, most in ((False, 2_843), (True, 2_995)):
         for budget, admitted in ((most, True), (most + 1, False)):
             drawn = [Drawn(1_000, 500, second), Drawn(10_000, budget, second)]
             rules, page = judge(drawn, ON_THE_BOARD)

@@ -57,8 +57,8 @@ INPUT = (
 TERMS = (
     analysis(
         "top halves take no time",
-        "return set->vcpus[rank].blocking + set->vcpu_count * set->switch_cost + top_halves_in(set, span);",
-        "return set->vcpus[rank].blocking + set->vcpu_count * set->switch_cost;",
+        "return set->vcpus[rank].blocking + (set->vcpu_count + rank) * set->switch_cost + top_halves_in(set, span);",
+        "return set->vcpus[rank].blocking + (set->vcpu_count + rank) * set->switch_cost;",
     ),
     analysis(
         "a top half comes after its distance",
@@ -73,12 +73,11 @@ TERMS = (
     analysis(
         "there is one top half", "n < set->top_half_count; n++) sum += (divide", "n < set->top_half_count && n < 1; n++) sum += (divide"
     ),
-    analysis("nobody blocks", "return set->vcpus[rank].blocking + set", "return set"),
-    analysis("switches take no time", "+ set->vcpu_count * set->switch_cost + top", "+ top"),
-    analysis(
-        "who runs at first stops in time", "set->vcpu_count * set->switch_cost + top", "(set->vcpu_count - 1) * set->switch_cost + top"
-    ),
-    analysis("nobody after it times out", "set->vcpu_count * set->switch_cost + top", "(rank + 1) * set->switch_cost + top"),
+    analysis("nobody blocks", "return set->vcpus[rank].blocking + (set", "return (set"),
+    analysis("switches take no time", "+ (set->vcpu_count + rank) * set->switch_cost + top", "+ top"),
+    analysis("who runs at first stops in time", "(set->vcpu_count + rank) * set", "(set->vcpu_count + rank - 1) * set"),
+    analysis("time-outs before it have been paid", "(set->vcpu_count + rank) * set", "set->vcpu_count * set"),
+    analysis("nobody after it times out", "(set->vcpu_count + rank) * set", "(rank + rank + 1) * set"),
     analysis(
         "Main VCPUs run when their period is over", "return divide_up(span, vcpu->period) * budget;", "return span / vcpu->period * budget;"
     ),
@@ -186,8 +185,13 @@ DEADLINES = (
     ),
     analysis(
         "switches take no time by deadline",
-        "top_halves_in(set, time) + (set->vcpu_count + 1) * set->switch_cost;",
+        "top_halves_in(set, time) + (2 * set->vcpu_count + 1) * set->switch_cost;",
         "top_halves_in(set, time);",
+    ),
+    analysis(
+        "a VCPU interrupts once by deadline",
+        "top_halves_in(set, time) + (2 * set->vcpu_count + 1) * set",
+        "top_halves_in(set, time) + (set->vcpu_count + 1) * set",
     ),
     analysis(
         "work is due before its deadline",

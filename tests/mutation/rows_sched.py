@@ -18,7 +18,7 @@ SCHED_PARTS = {
     "sched_edf_test": SCHED_FILES,
     "sched_ranks_test": SCHED_FILES,
     "sched_sim_test": [*SCHED_FILES, SIMULATOR, MODEL],
-    "sched_admission_test": ["kernel/sched/admission.c", *SCHED_FILES],
+    "sched_admission_test": ["kernel/sched/admission.c", "tests/unit/sched_world.c", *SCHED_FILES],
 }
 
 

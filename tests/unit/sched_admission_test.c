@@ -9,8 +9,9 @@
 
 #include "check.h"
 #include "random.h"
+#include "sched_world.h"
 
-enum { SETS = 1500, LEAVES = 8, MOST = 4, MOST_TOPS = 2 };
+enum { SETS = 2500 };
 
 #define COUNT(array)        (sizeof(array) / sizeof((array)[0]))
 #define MAIN(c, t)          { .kind = VCPU_MAIN, .budget = (c), .period = (t) }
@@ -104,11 +105,11 @@ static void terms(void)
 	CHECK_EQ(response_of(&set, 1), 6);
 	set.switch_cost = 1;
 	CHECK_EQ(response_of(&set, 0), 7); /* one that runs at first stops late, and the thread of the other times out */
-	CHECK_EQ(response_of(&set, 1), 8);
+	CHECK_EQ(response_of(&set, 1), 9); /* and it has not paid for its time-out */
 	set.top_halves = tops;
 	set.top_half_count = 1;
 	CHECK_EQ(response_of(&set, 0), 10); /* 7, and by 10 two of them, and once more */
-	CHECK_EQ(response_of(&set, 1), 14); /* 4, and 2 for switches; by 14 twice 2 of the first, and 3 + 1 top halves */
+	CHECK_EQ(response_of(&set, 1), 15); /* 4, and 3 for switches; by 15 twice 2 of the first, and 3 + 1 top halves */
 	CHECK_SAYS(set, ADMISSION_OK);
 	CHECK(!report.by_bound && report.by_response && !report.exact);
 	CHECK_EQ(report.asked_ppm, 1200001); /* 0.4, and of the first 3 + 2 + 3 of 10 */
@@ -178,8 +179,11 @@ static void by_deadline(void)
 	CHECK(report.deadline == 10 && report.response == 11);
 	pair_by_deadline(4, 1, 0, ADMISSION_OK);
 	pair_by_deadline(5, 1, 0, ADMISSION_E_LOAD);
-	pair_by_deadline(0, 1, 1, ADMISSION_OK); /* 4 + 2 + 3 by 10, 12 + 11 + 4 + 3 by 30 */
-	pair_by_deadline(0, 1, 2, ADMISSION_E_LOAD);
+	pair_by_deadline(0, 0, 1, ADMISSION_OK); /* 4 + 5 by 10, 12 + 11 + 5 by 30 */
+	pair_by_deadline(0, 1, 1, ADMISSION_E_LOAD);
+	CHECK(report.deadline == 30 && report.response == 32); /* 12 + 11 + 4 + 5 */
+	pair_by_deadline(0, 0, 2, ADMISSION_E_LOAD);
+	CHECK(report.deadline == 30 && report.response == 33);
 }
 
 /* ---- What would fit --------------------------------------------------------------------------------------------- */
@@ -193,10 +197,13 @@ static void what_would_fit(void)
 	CHECK_EQ(admission_fit(&set, &late[2]), 10);
 	CHECK_EQ(late[2].budget, 12);
 	CHECK_EQ(admission_fit(&set, &late[0]), 9);
-	set.switch_cost = 2;
-	CHECK_EQ(admission_fit(&set, &late[2]), 4);
+	set.switch_cost = 1;
+	CHECK_EQ(admission_fit(&set, &late[2]), 5);
 	set.switch_cost = 11;
 	CHECK_EQ(admission_fit(&set, &late[2]), 0);
+	set.switch_cost = 2;
+	late[2].budget = 2;
+	CHECK_EQ(admission_fit(&set, &late[0]), 9); /* 2 by 40, with 5 switches, twice 9, and 10 */
 	set.switch_cost = 0;
 	late[2].budget = 0;
 	CHECK_EQ(admission_fit(&set, &late[2]), 10);
@@ -336,176 +343,6 @@ static void undecided(void)
 
 /* ---- Against the scheduler -------------------------------------------------------------------------------------- */
 
-static struct sched core;
-static struct vcpu vcpus[MOST];
-static uint64_t words[4 * LEAVES];
-static struct vcpu *by_rank[LEAVES];
-
-static void start_core(const struct admission_set *set)
-{
-	sched_init(&core, words, by_rank, LEAVES, 0);
-	for (unsigned n = 0; n < set->vcpu_count; n++) {
-		const struct reservation *one = &set->vcpus[n];
-
-		if (one->kind == VCPU_MAIN)
-			CHECK_EQ(sched_add_main(&core, &vcpus[n], one->budget, one->period, SPORADIC_MOST_ENTRIES, 0), SCHED_OK);
-		else
-			CHECK_EQ(sched_add_io(&core, &vcpus[n], one->percent, one->period, 0), SCHED_OK);
-		vcpus[n].foreground_only = true;
-		CHECK_EQ(vcpus[n].rank, n);
-	}
-}
-
-/* Time, a tick at a step, with all that a set allows: late decisions, top halves, and a VCPU after the victim that holds what it waits for.
- */
-struct world {
-	const struct admission_set *set;
-	unsigned victim; /* whose response is measured */
-	uint64_t now, decide_at, held_until, began, wakes;
-	uint64_t next_top[MOST_TOPS], got, top_left;
-	bool together; /* all wake when the victim does, and stay ready */
-};
-
-static uint64_t lateness(const struct world *world)
-{
-	return below(world->set->switch_cost + 1);
-}
-
-static void decide(struct world *world)
-{
-	sched_decide(&core, world->now);
-	world->decide_at = core.until < SCHED_NEVER ? core.until + lateness(world) : SCHED_NEVER;
-}
-
-static void wake(struct world *world, unsigned n)
-{
-	const struct reservation *one = &world->set->vcpus[n];
-	uint64_t at = world->now + lateness(world), period = one->period;
-
-	if (one->kind == VCPU_IO && n != world->victim)
-		period += below(period + 1); /* whom it serves has a longer one: the scheduler takes its own */
-	if (n > world->victim)
-		world->top_left += world->set->switch_cost; /* its time-out is served, whoever runs */
-	sched_ready_for(&core, &vcpus[n], period, world->now);
-	if (at < world->decide_at)
-		world->decide_at = at;
-}
-
-static void wake_victim(struct world *world)
-{
-	if (core.running && core.running->rank > world->victim)
-		world->held_until = world->now + world->set->vcpus[world->victim].blocking;
-	wake(world, world->victim);
-	world->began = world->now;
-	world->got = 0;
-}
-
-static void sleep_now(struct world *world, unsigned n)
-{
-	sched_idle(&core, &vcpus[n], world->now);
-	if (core.running == &vcpus[n])
-		decide(world);
-}
-
-static bool may_sleep(const struct world *world, unsigned n)
-{
-	return vcpus[n].ready && world->now >= world->held_until && (n < world->victim || core.running == &vcpus[n]); /* it has run since */
-}
-
-/* The others come and go as they like, an I/O VCPU more often; or they all wake with the victim. */
-static void others(struct world *world)
-{
-	for (unsigned n = 0; n < world->set->vcpu_count; n++) {
-		bool io = world->set->vcpus[n].kind == VCPU_IO;
-
-		if (n == world->victim)
-			continue;
-		if (world->together ? world->now == world->wakes && !vcpus[n].ready : !vcpus[n].ready && below(io ? 2 : 6) == 0)
-			wake(world, n);
-		else if (!world->together && may_sleep(world, n) && below(io ? 3 : 12) == 0)
-			sleep_now(world, n);
-	}
-}
-
-/* On nobody's budget, once in each distance, and once more. Returns whether one takes this tick. */
-static bool top_half_runs(struct world *world)
-{
-	for (unsigned n = 0; n < world->set->top_half_count && !world->top_left; n++) {
-		const struct top_half *one = &world->set->top_halves[n];
-
-		if (world->now + one->distance < world->next_top[n] || below(3) == 0)
-			continue;
-		world->top_left = one->cost;
-		world->next_top[n] = (world->next_top[n] > world->now ? world->next_top[n] : world->now) + one->distance;
-	}
-	if (!world->top_left)
-		return false;
-	world->top_left--;
-	core.since++;
-	return true;
-}
-
-static uint64_t budget_of(const struct reservation *one)
-{
-	return one->kind == VCPU_MAIN ? one->budget : one->period * one->percent / 100;
-}
-
-/* A tick of the one that runs. Returns whether the victim has now had its budget. */
-static bool run_tick(struct world *world)
-{
-	if (top_half_runs(world)) {
-		world->now++;
-		return false;
-	}
-	if (world->now >= world->decide_at && world->now >= world->held_until)
-		decide(world);
-	world->now++;
-	return core.running == &vcpus[world->victim] && ++world->got == budget_of(&world->set->vcpus[world->victim]);
-}
-
-/* Returns the longest time that the victim took for a budget, from full rest to full rest. */
-static uint64_t longest_response(struct world *world, uint64_t ticks)
-{
-	uint64_t longest = 0, period = world->set->vcpus[world->victim].period;
-
-	start_core(world->set);
-	world->wakes = period;
-	decide(world);
-	while (world->now < ticks) {
-		if (!vcpus[world->victim].ready && world->now == world->wakes)
-			wake_victim(world);
-		others(world);
-		if (!run_tick(world))
-			continue;
-		if (world->now - world->began > longest)
-			longest = world->now - world->began;
-		sleep_now(world, world->victim);
-		if (world->together)
-			break;
-		world->wakes = world->now + 2 * period + below(2 * period);
-	}
-	CHECK(longest || vcpus[world->victim].ready);
-	return longest;
-}
-
-/* When the VCPU behind an I/O VCPU, ready from 0 on, has had its budget: '+' the I/O VCPU has work for a `period`; '/' that is done, and
- * there is more. */
-static uint64_t done_behind(const struct admission_set *set, const char *script, uint64_t period)
-{
-	uint64_t now = 0, got = 0;
-
-	start_core(set);
-	sched_ready(&core, &vcpus[1], 0);
-	for (; got < set->vcpus[1].budget; now++) {
-		if (script[now] == '/')
-			sched_idle(&core, &vcpus[0], now);
-		if (script[now] != ' ')
-			sched_ready_for(&core, &vcpus[0], period, now);
-		got += sched_decide(&core, now) == &vcpus[1];
-	}
-	return now;
-}
-
 /* A small piece of work and then a whole budget: more than a budget in a period. Who has a longer period waits as long for
  * its own as ever: its I/O VCPU has the budget of its rank's period. */
 static void pieces_of_work(void)
@@ -514,14 +351,14 @@ static void pieces_of_work(void)
 	const struct admission_set set = SET(pair);
 
 	CHECK_EQ(response_of(&set, 1), 8);
-	CHECK_EQ(done_behind(&set, "+          ", 10), 7);
-	CHECK_EQ(done_behind(&set, "+/         ", 10), 8);
-	CHECK_EQ(done_behind(&set, "+                             ", 40), 7);
+	CHECK_EQ(world_done_behind(&set, "+          ", 10), 7);
+	CHECK_EQ(world_done_behind(&set, "+/         ", 10), 8);
+	CHECK_EQ(world_done_behind(&set, "+                             ", 40), 7);
 }
 
 struct drawn {
-	struct reservation vcpus[MOST];
-	struct top_half tops[MOST_TOPS];
+	struct reservation vcpus[WORLD_VCPUS];
+	struct top_half tops[WORLD_TOPS];
 	struct admission_set set;
 };
 
@@ -541,9 +378,9 @@ static void draw(struct drawn *drawn, bool exact)
 		draw_vcpu(&drawn->vcpus[n], period, !exact);
 	if (exact)
 		return;
-	drawn->set.switch_cost = below(2);
-	drawn->set.top_half_count = (unsigned)below(MOST_TOPS + 1);
-	for (unsigned n = 0; n < MOST_TOPS; n++)
+	drawn->set.switch_cost = below(4);
+	drawn->set.top_half_count = (unsigned)below(WORLD_TOPS + 1);
+	for (unsigned n = 0; n < WORLD_TOPS; n++)
 		drawn->tops[n] = (struct top_half){ .distance = 4 + below(20), .cost = 1 + below(2) };
 	for (unsigned n = 0; n < drawn->set.vcpu_count; n++)
 		drawn->vcpus[n].blocking = below(2) ? below(4) : 0;
@@ -565,7 +402,7 @@ static void against_the_scheduler(uint64_t sets, bool exact)
 		    admission_response(&drawn.set, world.victim, &response) != ADMISSION_OK)
 			continue;
 		tried++;
-		uint64_t seen = longest_response(&world, 3000);
+		uint64_t seen = world_response(&world, n, 3000);
 
 		CHECK(seen <= response);
 		reached += seen == response;

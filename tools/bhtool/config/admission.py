@@ -116,9 +116,14 @@ class Reservations:
         return [one for one in self.vcpus if isinstance(one, MainVcpu)]
 
     @property
+    def late(self) -> int:
+        """By deadline: each VCPU interrupts twice, by a late end or its replenishment, and by a time-out; and one runs at first."""
+        return self.switch_cost * (2 * len(self.vcpus) + 1)
+
+    @property
     def constant(self) -> int:
-        """By deadline: what top halves take at once, begun distances and the once more, and VCPUs that stop late."""
-        return sum(2 * one.cost for one in self.top_halves) + self.switch_cost * (len(self.vcpus) + 1)
+        """By deadline: what top halves take at once, begun distances and the once more, and what VCPUs interrupt."""
+        return sum(2 * one.cost for one in self.top_halves) + self.late
 
     @property
     def exact(self) -> bool:
@@ -149,9 +154,15 @@ def bound_allows(asked: Fraction, mains: int) -> bool:
     return (1 + asked / mains) ** mains <= 2 if mains else asked <= 1
 
 
+def overhead(core: Reservations, rank: int, span: int) -> int:
+    """What does not depend on how long the others run. Those before it stop late and time out, one that runs at first stops late, and those
+    after it time out."""
+    return core.vcpus[rank].blocking + core.switch_cost * (len(core.vcpus) + rank) + core.top_half_work(span)
+
+
 def bound_asked(core: Reservations) -> Fraction:
     """Left side of the utilization bound."""
-    extra = [Fraction(one.blocking + len(core.vcpus) * core.switch_cost + core.top_half_work(one.period), one.period) for one in core.mains]
+    extra = [Fraction(overhead(core, rank, one.period), one.period) for rank, one in enumerate(core.vcpus) if isinstance(one, MainVcpu)]
     return sum((one.bound_share for one in core.vcpus), Fraction(0)) + max(extra, default=Fraction(0))
 
 
@@ -168,9 +179,7 @@ def admitted_by_bound(core: Reservations) -> bool:
 
 def demand(core: Reservations, rank: int, span: int) -> int:
     """What has to be done in a span at whose end the VCPU has just had its budget."""
-    own = core.vcpus[rank]
-    switches = core.switch_cost * len(core.vcpus)  # those before it stop late, one that runs at first does, and those after it time out
-    return own.budget + own.blocking + switches + core.top_half_work(span) + sum(one.work(span) for one in core.vcpus[:rank])
+    return core.vcpus[rank].budget + overhead(core, rank, span) + sum(one.work(span) for one in core.vcpus[:rank])
 
 
 def response_time(core: Reservations, rank: int) -> int | None:
@@ -218,8 +227,7 @@ def demand_until(core: Reservations, time: int) -> int:
     """What has to be done by a deadline, and what may come between. Only a VCPU with a later deadline blocks."""
     periods = [one.period for one in core.vcpus]
     blocking = max((one.blocking for one in core.vcpus if one.period <= time < max(periods)), default=0)
-    late = core.switch_cost * (len(core.vcpus) + 1)
-    return sum(time // one.period * one.budget for one in core.vcpus) + blocking + late + core.top_half_work(time)
+    return sum(time // one.period * one.budget for one in core.vcpus) + blocking + core.late + core.top_half_work(time)
 
 
 def first_late_deadline(core: Reservations) -> int | None:

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A core's scheduler in simulated time, under all that the analysis of docs/admission.md allows to happen, drawn at random.
+ */
+#pragma once
+
+#include "kernel/sched/admission.h"
+
+enum { WORLD_VCPUS = 4, WORLD_TOPS = 2 };
+
+/* Time, a tick at a step, with all that a set allows: late decisions, top halves, time-outs and replenishments that interrupt, and a VCPU
+ * after the victim that holds what it waits for. */
+struct world {
+	const struct admission_set *set;
+	unsigned victim; /* whose response is measured */
+	uint64_t now, decide_at, held_until, began, wakes;
+	uint64_t next_top[WORLD_TOPS], got, top_left;
+	uint64_t out_left;     /* of a time-out that is being served */
+	unsigned out;          /* whose that is: before the victim */
+	bool ran[WORLD_VCPUS]; /* since it woke */
+	bool together;         /* all wake when the victim does, and stay ready */
+};
+
+/* Returns the longest time that the victim takes for a budget, from full rest to full rest. The same seed gives the same. */
+uint64_t world_response(struct world *world, uint64_t seed, uint64_t ticks);
+
+/* Returns when the VCPU behind an I/O VCPU, ready from 0 on, has had its budget: '+' the I/O VCPU has work for a `period`; '/' that is
+ * done, and there is more. */
+uint64_t world_done_behind(const struct admission_set *set, const char *script, uint64_t period);
