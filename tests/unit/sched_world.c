@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* All that may happen to a core, drawn at random (sched_world.h). */
 #include "sched_world.h"
 
 #include "check.h"
