@@ -15,7 +15,7 @@
 
 enum {
 	BH_TRACE_MAGIC = 0x52544842 /* "BHTR" */,
-	BH_TRACE_VERSION = 2,
+	BH_TRACE_VERSION = 3,
 	BH_TRACE_VCPUS = 128,
 	BH_TRACE_MOST_RECORDS = 1 << 19, /* of a core */
 };
@@ -73,6 +73,7 @@ struct bh_trace_run {
 	uint64_t rounds;
 	uint64_t missed; /* periods in which none began */
 	uint64_t late;   /* from when a period began until a round did, at most */
+	uint64_t done;   /* and until it was done, at most; 0: it does not say */
 };
 
 struct bh_trace {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `late_max` by the tool,
+ * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `answer_max` by the tool,
  * too, as struct bh_trace_run.
  */
 struct program_run {

@@ -13,7 +13,7 @@ from rich.console import Console
 
 HZ = 62_500_000  # 16 ns
 STATE, NAME, HAD, RAN, CHARGED = 0x1000, 0x9000, 0xA000, 0xB000, 0xC000
-LOOP = Given("engine", 5, "loop", 16_000, 160_000, 15_984_000, 1_600_000, 16, Run(100, 2, 800))
+LOOP = Given("engine", 5, "loop", 16_000, 160_000, 15_984_000, 1_600_000, 16, Run(100, 2, 800, 1_600))
 
 
 def memory(change: Callable[[Any], None] = lambda _: None, charged: int = 1_000_000) -> dict[int, bytes]:
@@ -27,7 +27,7 @@ def memory(change: Callable[[Any], None] = lambda _: None, charged: int = 1_000_
         STATE: bytes(ffi.buffer(state)),
         NAME: b"loop\0",
         HAD: struct.pack("<QQ", 100_000, 1),
-        RAN: struct.pack("<QQQ", 100, 2, 50),
+        RAN: struct.pack("<QQQQ", 100, 2, 50, 100),
         CHARGED: struct.pack("<Q", charged),
     }
 
@@ -39,11 +39,12 @@ def read(held: dict[int, bytes]) -> list[Given]:
 def test_what_a_vcpu_had_is_told() -> None:
     assert read(memory()) == [LOOP]
     (told,) = given_json([LOOP])["engine"]
-    assert (told["foreground_ns"], told["program"]) == (1_600_000, {"rounds": 100, "missed": 2, "latest_ns": 800})
+    assert (told["foreground_ns"], told["program"]) == (1_600_000, {"rounds": 100, "missed": 2, "latest_ns": 800, "done_ns": 1_600})
     console = Console(width=200)
     with console.capture() as shown:
         console.print(given_table([LOOP]))
     assert "10.0%" in shown.get()
+    assert next(line.split()[-2:] for line in shown.get().splitlines() if "engine" in line) == ["1", "2"]
 
 
 def test_a_program_that_tells_nothing_is_no_reason_to_leave_its_vcpu_out() -> None:
@@ -70,9 +71,9 @@ def test_a_clock_of_no_machine_is_nothing() -> None:
     assert read(memory(charged=1 << 63)) == []
 
 
-def ran(elapsed_ms: int, rounds: int, missed: int = 0) -> Given:
+def ran(elapsed_ms: int, rounds: int, missed: int = 0, done_us: int = 9) -> Given:
     """Of a period of 1 ms."""
-    return Given("engine", 5, "loop", 1, 1_000_000, elapsed_ms * 1_000_000, 1, 1, Run(rounds, missed, 5))
+    return Given("engine", 5, "loop", 1, 1_000_000, elapsed_ms * 1_000_000, 1, 1, Run(rounds, missed, 5, done_us * 1_000))
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,8 @@ def ran(elapsed_ms: int, rounds: int, missed: int = 0) -> Given:
         (ran(10_000, 1), "began 1 of 10,000 periods"),
         (ran(100, 97, 2), "missed 2 periods"),
         (ran(100, 0), "its program began no period"),
+        (ran(100, 99, 0, 1_000), ""),
+        (ran(100, 99, 0, 1_001), "a round was done 1,001 us after its period of 1,000 us began"),
     ],
 )
 def test_who_has_to_be_punctual_begins_each_period(one: Given, why: str) -> None:

@@ -185,3 +185,10 @@ def test_who_waits_for_input_waits() -> None:
             assert reader.poll() is None
         reader.communicate(b"\n")
     assert not waits(os.getpid()), "this thread is looking"
+
+
+@pytest.mark.parametrize(("seen", "answer"), [([False, False, True], True), ([False] * 20, False)], ids=["woken by a question", "busy"])
+def test_who_is_woken_for_a_moment_waits_all_the_same(monkeypatch: pytest.MonkeyPatch, seen: list[bool], answer: bool) -> None:
+    looks = iter(seen)
+    monkeypatch.setattr(standstill, "_waits_now", lambda _: next(looks))
+    assert waits(0) is answer

@@ -14,6 +14,7 @@ from bhtool.machine.session import Session
 
 PATIENCE_SECONDS = 15.0  # of the emulator's processor time; a thousand beats or more anywhere
 SLEEP_SECONDS = 1.0  # of the host's
+LOOKS, LOOK_SECONDS = 5, 0.002
 QUIET_SECONDS = 1.0  # of guest time in which nobody did anything that can be seen, before the near timer is taken away for a look
 LOUDER = 2  # who turns out to be awake is looked at after so many times as long
 WAKING_SHARE = 0.05  # of a processor, which looking at a machine that sleeps stays far below
@@ -27,7 +28,17 @@ def processor_seconds(pid: int) -> float:
 
 
 def waits(pid: int) -> bool:
-    """Whether each thread of the process waits for something other than a processor: state S of proc(5), /proc/pid/stat."""
+    """Whether each thread of the process waits for something other than a processor. To be asked for the clock wakes one for a moment, so there are
+    some looks at it."""
+    for _ in range(LOOKS):
+        if _waits_now(pid):
+            return True
+        time.sleep(LOOK_SECONDS)
+    return False
+
+
+def _waits_now(pid: int) -> bool:
+    """State S of proc(5), /proc/pid/stat."""
     try:
         return all((task / "stat").read_text().rpartition(")")[2].split()[0] == "S" for task in Path(f"/proc/{pid}/task").iterdir())
     except OSError:

@@ -23,6 +23,7 @@ class Run:
     rounds: int
     missed: int  # periods in which none began
     late_ns: int  # from when a period began until a round did, at most
+    done_ns: int  # and until it was done; 0: it does not say
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def _word(read: Read, at: int) -> int | None:
 
 def _run(read: Read, at: int, hz: int) -> Run | None:
     found = _words(read, at, "struct bh_trace_run")
-    return Run(int(found.rounds), int(found.missed), int(found.late) * NS // hz) if found else None
+    return Run(int(found.rounds), int(found.missed), int(found.late) * NS // hz, int(found.done) * NS // hz) if found else None
 
 
 def _given(read: Read, state: Any, row: Any, vcpu: Vcpu, sandbox: str, cores: list[int]) -> Given | None:
@@ -95,21 +96,35 @@ def _us(ns: int) -> str:
     return f"{ns / 1000:,.0f}"
 
 
+def _most(ns: int) -> str:
+    return _us(ns) if ns else "-"
+
+
 def given_table(found: list[Given]) -> Table:
     table = table_of(
-        "VCPUs", "sandbox", "core", "VCPU", "promised", "of the core", "had", "and without\nbudget", "rounds", "missed", "latest"
+        "VCPUs",
+        "sandbox",
+        "core",
+        "VCPU",
+        "promised\nus",
+        "of the\ncore",
+        "had",
+        "without\nbudget",
+        "rounds",
+        "missed",
+        "latest\nus",
+        "done\nus",
     )
     for column in table.columns[3:]:
         column.justify = "right"
     for one in found:
         shares = (f"{100 * share:.1f}%" for share in (one.budget / one.period, one.share(one.foreground), one.share(one.background)))
-        ran = (
-            (f"{one.run.rounds:,}", f"{one.run.missed:,}", f"{_us(one.run.late_ns)} us" if one.run.late_ns else "-")
-            if one.run
-            else ("-", "-", "-")
-        )
-        table.add_row(one.sandbox, str(one.core), one.name, f"{_us(one.budget)} of\n{_us(one.period)} us", *shares, *ran)
-    table.caption = "had: the share of the core's time that was charged to the VCPU since it was made; a program that sleeps uses less than was promised"
+        ran = (f"{one.run.rounds:,}", f"{one.run.missed:,}", *map(_most, (one.run.late_ns, one.run.done_ns))) if one.run else ("-",) * 4
+        table.add_row(one.sandbox, str(one.core), one.name, f"{_us(one.budget)} of\n{_us(one.period)}", *shares, *ran)
+    table.caption = (
+        "had: the share of the core's time that was charged to the VCPU since it was made; a program that sleeps uses less than was promised\n"
+        "latest, done: from when a period began until a round of it did, and until that was done, at most"
+    )
     return table
 
 
@@ -119,7 +134,7 @@ def given_json(found: list[Given]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _one_json(one: Given) -> dict[str, Any]:
-    run = {"rounds": one.run.rounds, "missed": one.run.missed, "latest_ns": one.run.late_ns} if one.run else None
+    run = one.run and {"rounds": one.run.rounds, "missed": one.run.missed, "latest_ns": one.run.late_ns, "done_ns": one.run.done_ns}
     return {
         "core": one.core,
         "name": one.name,
