@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in how the sandbox kernel starts and orders its other cores, in its compiled-in programs, and in VCPUs that are changed."""
+"""Mistakes in how the sandbox kernel starts and orders its other cores, in its programs, in changed VCPUs, and in how threads end."""
 
 from tests.mutation.mutation import Mutation
 from tests.mutation.rows_sync import CORE, VCPU
 
 SMP, CARRIED, END, TAKEN = (f"kernel/core/{name}.c" for name in ("smp", "programs", "thread_end", "stacks"))
 SCENE = "tests/unit/thread_scene.c"
-SMP_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in ("smp", "programs", "change", "stacks")}
+SMP_PROGRAMS = {f"kernel_{name}_test": f"tests/unit/kernel_{name}_test.c" for name in ("smp", "programs", "change", "stacks", "end")}
 SMP_PARTS = {
     "kernel_smp_test": [SMP, "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
     "kernel_programs_test": [CARRIED, "kernel/core/text.c", *CORE, SCENE],
     "kernel_change_test": [*CORE, SCENE],
+    "kernel_end_test": ["kernel/core/text.c", *CORE, SCENE],
     "kernel_stacks_test": [TAKEN, "tests/unit/fake_cpu.c"],
 }
 
@@ -29,6 +30,10 @@ def change(what: str, old: str, new: str = "", file: str = VCPU) -> Mutation:
 
 def stack(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"stacks: {what}", TAKEN, old, new, "kernel_stacks_test")
+
+
+def end(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"ends: {what}", END, old, new, "kernel_end_test")
 
 
 STACKS_TAKEN = (
@@ -57,6 +62,12 @@ STACKS_TAKEN = (
     stack("a stack has no hole below", "window + place * SLOT_BYTES + FRAME_BYTES", "window + place * SLOT_BYTES"),
     stack("a hole is what nobody has yet", "window && offset < window_taken() && offset % SLOT_BYTES", "window && offset % SLOT_BYTES"),
     stack("a core takes what another keeps", "take_kept(kept[cpu_slot()]", "take_kept(kept[0]"),
+    stack("a caller takes the one that it runs on", "words[n] & ~(own / WORD_BITS == n ? 1U << own % WORD_BITS : 0)", "words[n]"),
+    stack(
+        "a caller takes none of the same bit in other words",
+        "own / WORD_BITS == n ? 1U << own % WORD_BITS : 0",
+        "1U << own % WORD_BITS",
+    ),
 )
 
 STARTED = (
@@ -240,4 +251,12 @@ CHANGED = (
     ),
 )
 
-CORES_AND_PROGRAMS = (*STACKS_TAKEN, *STARTED, *ASKED, *ORDERED, *RUN, *CHANGED)
+ENDED = (
+    end("a wish outlives its fulfilment", "thread->wish = THREAD_GO_ON;"),
+    end("a handler's fault ends the thread that it interrupted", "&& !thread_in_handler()"),
+    end("the main program's fault ends it", "!thread_in_handler() && thread_is_made(thread_running())", "!thread_in_handler()"),
+    end("a fault before there are threads ends one", "thread_begun() && !thread_in_handler()", "!thread_in_handler()"),
+    end("faults that are lost are told of again", "said += *lost;"),
+)
+
+CORES_AND_PROGRAMS = (*STACKS_TAKEN, *STARTED, *ASKED, *ORDERED, *RUN, *CHANGED, *ENDED)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F4.scheduler. Stacks of threads: places in a hole of the kernel's part, each with a page below where nothing is mapped. A shortage of
- * frames or of tables costs no place, also where another core takes one meanwhile, and no frame. kernel/core/stacks.c
+ * frames or of tables costs no place, also where another core takes one meanwhile, and no frame. Nobody is given the stack on which it
+ * runs. kernel/core/stacks.c
  */
 #include "kernel/core/stacks.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "check.h"
 #include "fake_cpu.h"
@@ -140,6 +143,46 @@ static void check_kept(void)
 	CHECK(!stacks_take_kept());
 }
 
+/* ---- A caller on one of them ------------------------------------------------------------------------------------------ */
+
+static ucontext_t outside;
+static uintptr_t taken[3];
+
+static void take_three(void)
+{
+	for (unsigned n = 0; n < 3; n++)
+		taken[n] = stacks_take_kept();
+}
+
+static void call_on(uintptr_t stack, void (*function)(void))
+{
+	static ucontext_t inside;
+	void *bottom = (void *)(stack - THREAD_STACK_BYTES);
+
+	CHECK(mmap(bottom, THREAD_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == bottom);
+	CHECK_EQ(getcontext(&inside), 0);
+	inside.uc_stack.ss_sp = bottom;
+	inside.uc_stack.ss_size = THREAD_STACK_BYTES;
+	inside.uc_link = &outside;
+	makecontext(&inside, function, 0);
+	CHECK_EQ(swapcontext(&outside, &inside), 0);
+	CHECK_EQ(munmap(bottom, THREAD_STACK_BYTES), 0);
+}
+
+/* Who gives its own stack runs on it still: that caller never takes it. */
+static void check_own(void)
+{
+	uintptr_t before = hole + 4 * SLOT, own = hole + 36 * SLOT, after = hole + 37 * SLOT;
+
+	stacks_give(before); /* the same bit of another word */
+	stacks_give(own);
+	stacks_give(after);
+	call_on(own, take_three);
+	CHECK(taken[0] == before && taken[1] == after && !taken[2]);
+	CHECK_EQ(stacks_take_kept(), own);
+	CHECK(!stacks_take_kept());
+}
+
 int main(void)
 {
 	check_no_place();
@@ -148,5 +191,6 @@ int main(void)
 	check_holes();
 	check_all();
 	check_kept();
+	check_own();
 	return 0;
 }
