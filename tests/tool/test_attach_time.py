@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F3.run. Who is attached to a sandbox is told whose time its guests have, and what cannot be had is refused before anything starts."""
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -42,8 +43,19 @@ def test_every_other_machine_refuses_it() -> None:
 def test_who_is_attached_is_told_whose_time_it_is(
     is_counted: bool, said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=lambda *_: None))
+    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=lambda *_: True))
     session: Any = SimpleNamespace(machine=SimpleNamespace(is_counted=is_counted), plan=None, watches={})
     monkeypatch.setattr(run, "Show", lambda *_: SimpleNamespace(event=None))
-    run.attach_console(cast(Session, session), "north", Screen())
+    run.attach_console(cast(Session, session), "north", Screen(), math.inf)
     assert f"attached to north; {said}Enter gives a prompt, Ctrl-] leaves" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("in_time", "status"), [(True, Status.GOOD), (False, Status.TIME_LIMIT)])
+def test_who_is_attached_for_too_long_is_told(
+    in_time: bool, status: Status, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=lambda limit, _: in_time and limit == 7.0))
+    session: Any = SimpleNamespace(machine=SimpleNamespace(is_counted=True), plan=None, watches={})
+    monkeypatch.setattr(run, "Show", lambda *_: SimpleNamespace(event=None))
+    assert run.attach_console(cast(Session, session), "north", Screen(), 7.0) == status
+    assert ("still attached to north after 7 s" in capfd.readouterr().err) == (not in_time)

@@ -218,6 +218,25 @@ def test_what_vcpus_had_is_shown_and_judged(tmp_path: Path, vcpu: str, status: S
     assert found["north"] == []
 
 
+@pytest.mark.parametrize(
+    ("bootargs", "asked", "said"),
+    [
+        ("", "north/loop", "`north` has no VCPU `loop`; there are none"),
+        ("", "south/lop", "`south` has no VCPU `lop` (did you mean `loop`?); there are `loop`, `main`"),
+        ("vcpu=100,1000,hog", "south/hgo", "should have been punctual: its sandbox has no such VCPU"),
+        ("start=hog", "south/hgo", "should have been punctual: its sandbox has no such VCPU"),
+    ],
+)
+def test_a_vcpu_that_there_will_not_be_is_refused_before_the_start(tmp_path: Path, bootargs: str, asked: str, said: str) -> None:
+    """Words of `bootargs` may make more than the partition file has; then it is known afterwards."""
+    file = tmp_path / "changed.dts"
+    file.write_text(f'{NATIVE.read_text()}\n&south {{ bootargs = "{bootargs}"; loop {{ budget-us = <200>; period-us = <1000>; }}; }};\n')
+    done = run("--partition", file, "--seconds", "0.5", "--expect-punctual", asked)
+    assert said in " ".join(done.stderr.split())
+    assert done.returncode == (Status.FAILED if bootargs else Status.USAGE)
+    assert ("guest time" in done.stdout) == bool(bootargs), "a machine ran"
+
+
 @pytest.mark.parametrize("options", [("--seconds", "nan"), ("--limit", "inf"), ("--json", "/nowhere/result.json")])
 def test_what_cannot_be_is_refused_before_the_machine_starts(options: tuple[str, str]) -> None:
     done = run(*options)

@@ -13,7 +13,7 @@ from tty import setraw
 from bhtool.config.domains import LOG, NO_CONSOLE
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine.session import EndEvent, Event, Session, Watch
+from bhtool.machine.session import EndEvent, Event, Session
 from bhtool.terminal import tty
 from bhtool.text import all_of, did_you_mean
 
@@ -82,11 +82,13 @@ class Attachment:
     def write(self, data: bytes) -> bool:
         return self._console.write(data)
 
-    def run(self, limit: float, hear: Callable[[Event], None]) -> Watch:
-        """`hear` is told of everything that happens meanwhile, in any sandbox."""
+    def run(self, limit: float, hear: Callable[[Event], None]) -> bool:
+        """Returns whether it ended within `limit` host seconds. `hear` is told of everything that happens meanwhile, in any sandbox."""
         deadline = time.monotonic() + limit
         with raw_terminal(sys.stdin.fileno()):
-            while time.monotonic() < deadline and not self._over():
+            while not self._over():
+                if time.monotonic() >= deadline:
+                    return False
                 events = self.session.poll()
                 for event in events:
                     hear(event)
@@ -94,7 +96,7 @@ class Attachment:
                     break
                 if not self._forward():
                     break
-        return self.watch
+        return True
 
     def _over(self) -> bool:
         return not self._input_open and time.monotonic() - self._last_output > SILENCE_SECONDS

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bulkhead run`: builds, starts the machine, shows every sandbox's console under its name, ends with a table."""
 
-from contextlib import suppress
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from bhtool import paths
-from bhtool.config.plan import Plan
+from bhtool.children import interruptible
+from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.config.vcpus import MAIN_PROGRAM, OWN_KERNEL
 from bhtool.errors import BulkheadError, Status
 from bhtool.image import disc
 from bhtool.image.stages import judged_plan, make_image, warnings_json
@@ -26,7 +28,7 @@ from bhtool.report.run_json import run_json
 from bhtool.report.show import Show
 from bhtool.terminal.logfile import Log
 from bhtool.terminal.screen import Screen
-from bhtool.text import counted
+from bhtool.text import all_of, counted, did_you_mean
 from bhtool.trace.given import Given, given, given_json, given_table
 from bhtool.trace.tell import traced_at
 from bhtool.verbs.options import Output, Seconds, strict_option
@@ -34,12 +36,12 @@ from bhtool.verbs.options import Output, Seconds, strict_option
 DEMO = paths.PARTITIONS / "mixed.dts"
 CLOCKS = {"auto": None, "exact": True, "host": False}
 HOST_LIMIT = 600.0
-ATTACH_LIMIT = 86400.0
+MAKING = ("vcpu", "start")  # words of `bootargs` that make VCPUs: kernel/core/commands.c
 
 
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
     """Shows the run until its goal; FAILED if the machine ended first, TIME_LIMIT if it never got there."""
-    with screen.progress("starting the machine"), show, suppress(KeyboardInterrupt):
+    with screen.progress("starting the machine"), show, interruptible():
         for event in session.events(limit):
             if isinstance(event, EndEvent):
                 return ended(event, session, screen)
@@ -67,6 +69,25 @@ def ended(event: EndEvent, session: Session, screen: Screen) -> Status:
     return Status.FAILED
 
 
+def known_vcpus(plan: Plan, sandbox: SandboxPlan) -> list[str] | None:
+    """Names of all VCPUs that it will have. None: its kernel, or a word of its boot arguments, may make others."""
+    if sandbox.os == "linux":
+        return []
+    is_own = sandbox.image == OWN_KERNEL and not (plan.file.parent / OWN_KERNEL).exists()
+    if not is_own or any(word.partition("=")[0] in MAKING for word in sandbox.bootargs.split()):
+        return None
+    return [*(vcpu.name for vcpu in sandbox.vcpus), MAIN_PROGRAM] if sandbox.vcpus else []
+
+
+def require_vcpu(plan: Plan, name: str) -> None:
+    """Refuses a SANDBOX/VCPU that there will not be, as far as is known before the start. Requires: there is the sandbox."""
+    owner, slash, vcpu = name.partition("/")
+    known = known_vcpus(plan, require_sandbox(plan, owner)) if slash else None
+    if known is not None and vcpu not in known:
+        text = f"--expect-punctual: `{owner}` has no VCPU `{vcpu}`{did_you_mean(vcpu, known)}; {all_of(known)}"
+        raise BulkheadError(text, Status.USAGE)
+
+
 @dataclass(frozen=True)
 class Expected:
     """What is asked of whom, besides coming through. Of a VCPU, SANDBOX/VCPU, that its program misses no period."""
@@ -80,6 +101,8 @@ class Expected:
         for option, asked in (("parked", self.parked), ("punctual", self.punctual)):
             for name in asked:
                 require_sandbox(plan, name.partition("/")[0] if option == "punctual" else name, f"--expect-{option}")
+        for name in self.punctual:
+            require_vcpu(plan, name)
 
     def vcpu_failures(self, found: list[Given]) -> dict[str, str]:
         """By SANDBOX/VCPU, why it fails the run."""
@@ -106,6 +129,8 @@ def missed_text(one: Given) -> str:
         return "should have been punctual: its program began no period"
     if one.run.missed:
         return f"should have been punctual: missed {counted(one.run.missed, 'period')}"
+    if one.run.done_ns > one.period:
+        return f"should have been punctual: a round was done {one.run.done_ns / 1000:,.0f} us after its period of {one.period / 1000:,.0f} us began"
     if one.run.rounds > periods + 1:
         return f"should have been punctual: its program keeps no periods, with {one.run.rounds:,} rounds in {periods:,} of them"
     return f"should have been punctual: began {one.run.rounds:,} of {periods:,} periods" if one.run.rounds + 2 < periods else ""
@@ -151,13 +176,18 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen,
     return Status.FAILED if failures else status
 
 
-def attach_console(session: Session, name: str, screen: Screen) -> Status:
+def attach_console(session: Session, name: str, screen: Screen, limit: float) -> Status:
+    """Until the user leaves. TIME_LIMIT if that took longer than `limit` host seconds, INTERRUPTED if SIGINT came from elsewhere: Ctrl-C is the sandbox's."""
+    status = Status.INTERRUPTED
     time = "" if session.machine.is_counted else "guest time follows this host; "
     screen.report(f"attached to {name}; {time}Enter gives a prompt, Ctrl-] leaves")
-    with screen.handed_over():
-        Attachment(session, name).run(ATTACH_LIMIT, Show(screen, session).event)
+    with screen.handed_over(), interruptible():
+        in_time = Attachment(session, name).run(limit, Show(screen, session).event)
+        status = Status.GOOD if in_time else Status.TIME_LIMIT
     screen.say("")
-    return Status.GOOD
+    if status == Status.TIME_LIMIT:
+        screen.complain(f"time limit: still attached to {name} after {limit:.0f} s; a longer --limit, or none, gives more")
+    return status
 
 
 def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
@@ -177,9 +207,9 @@ def require_time_for_attach(clock: str, platform: Platform) -> None:
 @click.command()
 @click.option("--platform", "platform_name", type=click.Choice(names()), default=DEFAULT, show_default=True, help="Which machine.")
 @click.option("--partition", type=click.Path(path_type=Path), default=DEMO, help="Who owns what; default: the mixed-criticality demo.")
-@click.option("--seconds", type=Seconds(min=0), help="Stop after so many seconds of guest time.")
-@click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready.")
-@click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console; Ctrl-] leaves.")
+@click.option("--seconds", type=Seconds(min=0), help="Stop after so many seconds of guest time; not with --attach.")
+@click.option("--until", type=click.Choice(["ready"]), help="Stop when every sandbox is ready; not with --attach.")
+@click.option("--attach", metavar="SANDBOX", help="Use this sandbox's console until Ctrl-], or for as long as --limit says.")
 @click.option("--json", "json_file", type=Output(), help="Write the result as JSON.")
 @click.option("--log", "log_file", type=Output(), help="Write everything that is said, with guest time and names.")
 @click.option(
@@ -194,7 +224,7 @@ def require_time_for_attach(clock: str, platform: Platform) -> None:
     "--expect-punctual",
     multiple=True,
     metavar="SANDBOX[/VCPU]",
-    help="Fail if a beat of this one comes late by a period or more; of a VCPU, if its program misses a period.",
+    help="Fail if a beat of this one comes late by a period or more; of a VCPU, if its program misses a period or is done after one.",
 )
 @click.option(
     "--network", "networks", multiple=True, metavar="NIC=KIND", help="Connect a network card: none, hub, user or host; see above."
@@ -204,7 +234,12 @@ def require_time_for_attach(clock: str, platform: Platform) -> None:
 )
 @click.option("--pcap", "pcaps", multiple=True, metavar="[NIC=]FILE", help="Write what a card sends and receives, for Wireshark.")
 @click.option("--disk", "disks", multiple=True, metavar="NAME=FILE", help="The disc in a drive; `debian`: the tool's own, which forgets.")
-@click.option("--limit", type=Seconds(min=1), default=HOST_LIMIT, show_default=True, help="Host seconds after which the run is given up.")
+@click.option(
+    "--limit",
+    type=Seconds(min=1),
+    show_default=f"{HOST_LIMIT:.0f}; none with --attach",
+    help="Host seconds after which the run is given up, or --attach ends.",
+)
 @strict_option
 def run(
     platform_name: str,
@@ -215,7 +250,7 @@ def run(
     json_file: Path | None,
     log_file: Path | None,
     clock: str,
-    limit: float,
+    limit: float | None,
     expect_parked: tuple[str, ...],
     expect_punctual: tuple[str, ...],
     networks: tuple[str, ...],
@@ -238,7 +273,7 @@ def run(
         raise BulkheadError("--seconds and --until exclude each other", Status.USAGE)
     if attach and (seconds is not None or until or expect_parked or expect_punctual):
         raise BulkheadError(
-            "--attach goes on until Ctrl-]; leave out --seconds, --until, --expect-parked and --expect-punctual", Status.USAGE
+            "--attach goes on until Ctrl-] or --limit; leave out --seconds, --until, --expect-parked and --expect-punctual", Status.USAGE
         )
     platform = load(platform_name)
     if attach:
@@ -259,13 +294,13 @@ def run(
         require_input(plan, attach)
     follows_host = attach or (clock == "auto" and wiring.follows_host)
     timing = timing_for(platform, plan, False if follows_host else CLOCKS[clock])
+    places = traced_at(platform, plan)  # now: after an interrupt the programs that it starts might be interrupted, too
     with Session(platform, plan, Machine(platform, image, timing, wiring=wiring)) as session:
         if attach:
-            status = attach_console(session, attach, screen)
+            status = attach_console(session, attach, screen, limit or math.inf)
         else:
             goal = Goal(session, seconds, until == "ready", expect_parked)
-            status = watch_until(session, goal, Show(screen, session), screen, limit)
-        places = traced_at(platform, plan)
+            status = watch_until(session, goal, Show(screen, session), screen, limit or HOST_LIMIT)
         with session.machine.held():
             had = given(session.memory, plan, places)
         if not attach:
