@@ -123,8 +123,10 @@ static enum thread_result admit(struct made *made, const struct request *asked)
 }
 
 _Static_assert(offsetof(struct program_run, missed) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, missed) &&
-		       offsetof(struct program_run, late_max) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, late) &&
-		       offsetof(struct program_run, answer_max) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, done),
+		       offsetof(struct program_run, late_max) ==
+			       offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, late) &&
+		       offsetof(struct program_run, answer_max) ==
+			       offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, done),
 	       "struct bh_trace_run");
 
 /* For the tool's table: abi/trace.h */

@@ -174,14 +174,16 @@ def fit_their_core(domains: Domains) -> Iterator[Finding]:
 
 
 def _what_would_fit(miss: Miss) -> str:
-    """Each change by itself is enough."""
+    """Each change by itself is enough, or else all together."""
     vcpu, line = miss.vcpu, miss.line
     share = f"{miss.fit}%" if vcpu.is_io else f"{miss.fit:,} us"
     fits = [f"{share} at most for `{vcpu.name}`"] if miss.fit else []
     if line and miss.rate_hz:
         fits.append(f"a `{RATE}` of {miss.rate_hz:,} at most for `{line.name}`")
-    smaller = "" if miss.fit else f"no smaller {'share' if vcpu.is_io else 'budget'} of `{vcpu.name}` would help"
-    slower = f"no lower `{RATE}` of `{line.name}` would help" if line and not miss.rate_hz else ""
+    smaller = "" if miss.fit else f"no smaller {'share' if vcpu.is_io else 'budget'} of `{vcpu.name}` alone would help"
+    slower = f"no lower `{RATE}` of `{line.name}` alone would help" if line and not miss.rate_hz else ""
+    if miss.percent:
+        fits = [f"{miss.percent}% of each budget at most"]
     all_fit = f"all would fit with {', or with '.join(fits)}" if fits else ""
     return "; ".join(one for one in (all_fit, smaller, slower) if one)
 

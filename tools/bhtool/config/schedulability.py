@@ -78,6 +78,7 @@ class Miss:
     fit: int
     line: Vcpu | None  # the one with the highest rate, or another that can help; None: no line has a rate
     rate_hz: int  # 0: none helps
+    percent: int  # where nothing else helps, of each budget or percentage of the file, with which all fits; 0: none
 
 
 def core_sets(sandbox: Sandbox, costs: Costs) -> list[CoreSet]:
@@ -120,7 +121,9 @@ def loads_of(sandbox: Sandbox, costs: Costs) -> list[CoreLoad]:
 def asked_text(load: CoreLoad) -> str:
     """How much of the core is asked for, and how much of that the file does not show."""
     main = next(one for one in load.vcpus if one.name == MAIN_PROGRAM)
-    return f"{load.asked:.1%}, {main.utilization:.1%} of it for {OWN_MAIN}"
+    beyond = load.asked - sum(one.utilization for one in load.vcpus)
+    rest = f" and {beyond:.1%} for what switches and interrupts take beside budgets" if load.scheduler != "edf" else ""
+    return f"{load.asked:.1%}, {main.utilization:.1%} of it for {OWN_MAIN}{rest}"
 
 
 def admitted_text(load: CoreLoad) -> str:
@@ -142,13 +145,33 @@ def misses_of(sandbox: Sandbox, costs: Costs) -> Iterator[Miss]:
             continue
         if not verdict.admitted:
             says = _what_is_late(one, verdict) if one.edf else _who_is_late(one)
-            yield Miss(_load(one), says, *_would_fit(one), *_slower_line(one))
+            vcpu, fit = _would_fit(one)
+            line, rate_hz = _slower_line(one)
+            yield Miss(_load(one), says, vcpu, fit, line, rate_hz, 0 if fit or rate_hz else _percent_of_each(one))
 
 
 def _largest_fit(one: CoreSet, rank: int) -> int:
     """In percent or us."""
     fit = largest_fit(one.reservations, rank, one.judge)
     return fit if isinstance(one.reservations.vcpus[rank], IoVcpu) else fit // NS_PER_US
+
+
+def _percent_of_each(one: CoreSet) -> int:
+    """The largest; what is less than a us, or a per cent of the core, is left away."""
+
+    def shrunk(rank: int, percent: int) -> MainVcpu | IoVcpu:
+        vcpu = one.reservations.vcpus[rank]
+        if isinstance(vcpu, IoVcpu):
+            return replace(vcpu, percent=vcpu.percent * percent // 100)
+        return replace(vcpu, budget=vcpu.budget // NS_PER_US * percent // 100 * NS_PER_US) if one.vcpus[rank] else vcpu
+
+    def fits(percent: int) -> bool:
+        try:
+            return one.judge(replace(one.reservations, vcpus=tuple(shrunk(rank, percent) for rank in range(len(one.vcpus))))).admitted
+        except BadReservation:  # less than a switch takes
+            return False
+
+    return next((percent for percent in range(99, 0, -1) if fits(percent)), 0)
 
 
 def _slower_line(one: CoreSet) -> tuple[Vcpu | None, int]:
