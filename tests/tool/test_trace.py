@@ -7,26 +7,21 @@ import re
 import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from bhtool import paths
-from bhtool.cli import loaded
 from bhtool.errors import BulkheadError, Status
 from bhtool.trace.account import account, most_in, share_of
 from bhtool.trace.perfetto import perfetto
-from bhtool.trace.plot import draw_core, require_format, window_of
+from bhtool.trace.plot import draw_core, windows_of
 from bhtool.trace.plot import rows_of as plotted
 from bhtool.trace.protobuf import Fixed, message, varint
 from bhtool.trace.rings import MOST_NAMES, MOST_PERIOD, Trace, ffi, lib, read_trace
 from bhtool.trace.tell import arguments_of
 from bhtool.trace.timeline import MOST_NESTED, MOST_WAITING, Slice, Timeline, timelines
-from bhtool.verbs import trace as verb
-from click.testing import CliRunner
 
 from tests.tool.conftest import sandbox
 
@@ -310,7 +305,7 @@ def account_for(held: dict[int, bytes]) -> None:
     account(trace, lines)
     perfetto([(trace, lines)])
     if rows := plotted(trace, lines[0]):
-        draw_core(axes(), rows, window_of(rows, None, None))
+        draw_core(axes(), rows, windows_of(rows, None, None)["engine"])
 
 
 def axes(**more: Any) -> SimpleNamespace:
@@ -511,65 +506,6 @@ def test_a_sandbox_is_told_unless_its_file_tells_it() -> None:
     with pytest.raises(BulkheadError) as refused:
         arguments_of(one, 4096)
     assert refused.value.status == Status.USAGE
-
-
-def test_a_picture_begins_where_all_run() -> None:
-    trace, line = traced()
-    rows = plotted(trace, line)
-    assert [row.vcpu.name for row in rows] == ["loop", "main"]
-    window = window_of(rows, None, None)
-    assert (window.start, window.end) == (2030 * 16, 2030 * 16 + 4 * 16000)
-    assert window_of(rows, 1, 2).end - window_of(rows, 1, 2).start == 2_000_000
-    with pytest.raises(BulkheadError):
-        require_format(Path("x.gif"))
-
-
-def test_a_name_in_a_picture_is_no_formula() -> None:
-    """Between dollar signs matplotlib would read one, and fail where it is none."""
-    trace, line = traced()
-    asked: dict[str, Any] = {}
-    rows = plotted(trace, line)
-    draw_core(axes(set_yticks=lambda *_, **options: asked.update(options)), rows, window_of(rows, None, None))
-    assert asked["parse_math"] is False
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[list[Row]], Any]:
-    """The verb, with a machine that leaves these records and then ends as it says."""
-
-    def runs(rows: list[Row], status: Status = Status.GOOD) -> Any:
-        trace = read(memory(rows))
-        session = SimpleNamespace(machine=SimpleNamespace(stop=lambda: None), watches={}, memory=None)
-        fakes: dict[str, Any] = {
-            "judged_plan": lambda *_: SimpleNamespace(warnings=[]),
-            "traced_at": lambda *_: {},
-            "chosen": lambda *_: {},
-            "with_tracing": lambda plan, *_: plan,
-            "Session": lambda *_: nullcontext(session),
-            "watch_until": lambda *_: status,
-            "traces_of": lambda *_: [trace],
-            "versions": lambda _: {},
-        }
-        for name in ("require_valid", "make_image", "Machine", "timing_for", "Goal", "Show"):
-            fakes[name] = lambda *_: None
-        for name, fake in fakes.items():
-            monkeypatch.setattr(verb, name, fake)
-        files = {"-o": tmp_path / "mine.pftrace", "--plot": tmp_path / "mine.svg", "--json": tmp_path / "mine.json"}
-        return CliRunner().invoke(loaded("trace"), [str(word) for pair in files.items() for word in pair], standalone_mode=False)
-
-    return runs
-
-
-def test_no_picture_where_no_vcpu_ran_is_a_failure(run: Callable[..., Any], tmp_path: Path) -> None:
-    """The other files are written."""
-    idle: list[Row] = [(1000, IRQ_BEGIN, 27, 0, 0), (1010, IRQ_END, 27, 0, 0)]
-    for status in (Status.GOOD, Status.TIME_LIMIT):
-        done = run(idle, status)
-        assert isinstance(done.exception, BulkheadError)
-        assert done.exception.status == (status or Status.FAILED)
-        for word in ("mine.svg", "mine.pftrace", "`--seconds`", "`--ring`"):
-            assert word in str(done.exception)
-        assert {file.name for file in tmp_path.iterdir()} == {"mine.pftrace", "mine.json"}
 
 
 def test_each_key_of_the_json_file_is_explained() -> None:

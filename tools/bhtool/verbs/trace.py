@@ -22,7 +22,7 @@ from bhtool.terminal.screen import Screen, table_of
 from bhtool.trace.account import account, counted, shares
 from bhtool.trace.perfetto import perfetto
 from bhtool.trace.plot import draw, require_format
-from bhtool.trace.rings import RECORD_BYTES, Trace, lib
+from bhtool.trace.rings import NS, RECORD_BYTES, Trace, lib
 from bhtool.trace.tell import traced_at, traces_of, with_tracing
 from bhtool.trace.timeline import Timeline, timelines
 from bhtool.verbs.options import Output, Seconds, strict_option
@@ -31,7 +31,8 @@ from bhtool.verbs.run import HOST_LIMIT, watch_until
 DEMO = paths.PARTITIONS / "mixed.dts"
 RING_KIB, MOST_RING_KIB = 1024, lib.BH_TRACE_MOST_RECORDS * RECORD_BYTES >> 10
 NOTHING = "nothing was traced: was a sandbox kernel started, and did it have memory for its rings? `--seconds` may have been too few"
-NOBODY = "no VCPU ran in what the rings hold; run for longer (`--seconds`), or have the rings hold more (`--ring`)"
+CLOCK_FACTOR, CLOCK_SECONDS = 1.1, 1.0  # by which a sandbox's clock may be ahead of the emulator's
+Traced = tuple[Trace, list[Timeline]]
 
 
 def chosen(plan: Plan, at: dict[str, int], wanted: tuple[str, ...]) -> dict[str, int]:
@@ -46,18 +47,55 @@ def chosen(plan: Plan, at: dict[str, int], wanted: tuple[str, ...]) -> dict[str,
     return found
 
 
-def summary(found: list[tuple[Trace, list[Timeline]]]) -> Table:
-    table = table_of("Traced", "sandbox", "core", "records", "lost", "VCPU", "budget", "ran on it", "without", "interrupts", "used up")
+def require_drawn(plot_file: Path | None, start_ms: float | None, span_ms: float | None, seconds: float | None) -> None:
+    """Refuses a picture that cannot be, before a machine is run for it."""
+    if plot_file:
+        require_format(plot_file)
+    for option, value in (("--from", start_ms), ("--span", span_ms)):
+        if value is not None and not plot_file:
+            raise BulkheadError(f"{option} says what a picture shows; give --plot FILE, too, or leave it out", Status.USAGE)
+    if start_ms is not None and seconds is not None and start_ms >= 1000 * seconds:
+        text = f"--from {start_ms:g}: the run ends after {1000 * seconds:g} ms of guest time (--seconds {seconds:g}); give less, or more --seconds"
+        raise BulkheadError(text, Status.USAGE)
+
+
+def of_this_run(found: list[Traced], seconds: float, screen: Screen) -> list[Traced]:
+    """Without sandboxes that have records of times which the machine, now at `seconds` of its own, has not had: what they wrote there moves no picture."""
+    good = []
+    for trace, lines in found:
+        end = max((line.end for line in lines), default=0) / NS
+        if end <= CLOCK_FACTOR * seconds + CLOCK_SECONDS:
+            good.append((trace, lines))
+        else:
+            screen.warn(
+                f"{trace.sandbox} is not in the picture: it says that it did something at {end:,.1f} s, and the machine ran for {seconds:,.1f} s"
+            )
+    return good
+
+
+def summary(found: list[Traced], ring_kib: int) -> Table:
+    """`ring_kib`: what --ring was."""
+    us = ("budget\nus", "ran on it\nus", "without\nus", "interrupts\nus")
+    table = table_of("Traced", "sandbox", "core", "seconds", "records", "lost", "VCPU", *us, "used\nup", "had")
+    for column in (*table.columns[2:5], *table.columns[6:]):
+        column.justify = "right"
     for trace, lines in found:
         for ring, line in zip(trace.rings, lines, strict=True):
-            head = [trace.sandbox, str(ring.core), *(f"{count:,}" for count in counted(ring, line))]
+            head = [trace.sandbox, str(ring.core), f"{(line.end - line.start) / NS:,.3f}", *(f"{count:,}" for count in counted(ring, line))]
             for share in shares(trace, line):
-                budget = f"{share.budget / 1000:,.0f} of {share.period / 1000:,.0f} us"
-                ran = [f"{ns / 1000:,.0f} us" for ns in (share.foreground, share.background, share.interrupts)]
-                table.add_row(*head, share.name, budget, *ran, f"{share.used_up:,}")
-                head = [""] * 4
+                budget = f"{share.budget / 1000:,.0f} of\n{share.period / 1000:,.0f}"
+                ran = [f"{ns / 1000:,.0f}" for ns in (share.foreground, share.background, share.interrupts)]
+                part = (share.foreground + share.background) / (line.end - line.start)
+                table.add_row(*head, share.name, budget, *ran, f"{share.used_up:,}", f"{100 * part:.1f}%")
+                head = [""] * 5
             if head[0]:
                 table.add_row(*head)
+    table.caption = (
+        "seconds: from the oldest record to the latest; had: the share of them for which the VCPU ran, on its budget and without"
+    )
+    if any(counted(ring, line)[1] for trace, lines in found for ring, line in zip(trace.rings, lines, strict=True)):
+        remedy = "they are as large as can be" if ring_kib >= MOST_RING_KIB else f"--ring makes them larger than {ring_kib} KiB"
+        table.caption += f"\nlost: rings keep the latest records; {remedy}"
     return table
 
 
@@ -67,8 +105,8 @@ def summary(found: list[tuple[Trace, list[Timeline]]]) -> Table:
 @click.option("--seconds", type=Seconds(min=0), help="Stop after so many seconds of guest time.")
 @click.option("--output", "-o", type=Output(), required=True, help="File to write, for https://ui.perfetto.dev.")
 @click.option("--plot", "plot_file", type=Output(), help="Also draw a time line; the name ends in .svg, .png or .pdf.")
-@click.option("--from", "start_ms", type=Seconds(min=0), help="Draw from so many ms after the oldest record on.")
-@click.option("--span", "span_ms", type=Seconds(min=0.001), help="Draw so many ms.")
+@click.option("--from", "start_ms", type=Seconds(min=0), help="With --plot, draw from so many ms of guest time on.")
+@click.option("--span", "span_ms", type=Seconds(min=0.001), help="With --plot, draw so many ms.")
 @click.option("--sandbox", "wanted", multiple=True, metavar="NAME", help="Trace this one only; may be given several times.")
 @click.option(
     "--ring", "ring_kib", type=click.IntRange(min=4, max=MOST_RING_KIB), default=RING_KIB, show_default=True, help="KiB of a core's ring."
@@ -97,8 +135,7 @@ def trace(
 
     Tracing is switched on by the word trace=BYTES in front of `bootargs`; a partition file may have its own there.
     """
-    if plot_file:
-        require_format(plot_file)
+    require_drawn(plot_file, start_ms, span_ms, seconds)
     screen = Screen()
     platform = load_platform(platform_name)
     with screen.progress("preparing"):
@@ -109,6 +146,7 @@ def trace(
         image = make_image(platform, plan)
     with Session(platform, plan, Machine(platform, image, timing_for(platform, plan))) as session:
         status = watch_until(session, Goal(session, seconds, False), Show(screen, session), screen, limit)
+        now = session.machine.guest_seconds()
         session.machine.stop()
         for name, watch in session.watches.items():
             if watch.harmed and name in at:
@@ -117,11 +155,11 @@ def trace(
     if not any(ring.records for one, _ in found for ring in one.rings):
         raise BulkheadError(NOTHING)
     output.write_bytes(perfetto(found))
-    is_drawn = not plot_file or draw(found, plot_file, screen.report, start_ms, span_ms)
+    undrawn = draw(of_this_run(found, now, screen), plot_file, screen.report, start_ms, span_ms) if plot_file else ""
     if json_file:
         content = {"platform": platform.name, "sandboxes": [account(*one) for one in found]}
         write_json(json_file, "trace", content | warnings_json(plan), versions(platform))
-    screen.summary(summary(found))
-    if not is_drawn:
-        raise BulkheadError(f"{plot_file} was not drawn: {NOBODY}; {output} was written", status or Status.FAILED)
+    screen.summary(summary(found, ring_kib))
+    if undrawn:
+        raise BulkheadError(f"{plot_file} was not drawn: {undrawn}; {output} was written", status or Status.FAILED)
     return status
