@@ -56,7 +56,8 @@ def not_yet(domains: Domains) -> Iterator[Finding]:
                 vcpu.location, f"an I/O VCPU (child `{vcpu.name}`) where VCPUs go by deadline: it is not known what they could be promised"
             )
             continue
-        if vcpu.is_io and not any(one.is_uart for one in sandbox.devices if one.node in vcpu.served_nodes):
+        served = [one for one in sandbox.devices if one.node in vcpu.served_nodes]  # of what it does not have, serves_its_own speaks
+        if vcpu.is_io and served and not any(one.is_uart for one in served):
             yield Finding(vcpu.where(SERVES), f"an I/O VCPU for anything but a UART (child `{vcpu.name}`)")
         if vcpu.is_io and any(core.node in vcpu.core_nodes for core in sandbox.cores[1:]):
             text = f"an I/O VCPU on another core than the sandbox's first, which is interrupted (child `{vcpu.name}`)"
@@ -218,6 +219,13 @@ def has_its_program(domains: Domains) -> Iterator[Finding]:
             yield Finding(vcpu.where(PROGRAM), f"`{OWN_KERNEL}` has no program `{vcpu.program}`, which `{vcpu.name}` is to run{meant}")
         else:
             yield Finding(vcpu.location, f"`{vcpu.name}` has no `{PROGRAM}`, and `{OWN_KERNEL}` has none of that name{meant}")
+
+
+def has_a_rate(domains: Domains) -> Iterator[Finding]:
+    for sandbox, vcpu in _each(domains):
+        if vcpu.is_io and not vcpu.has(RATE):
+            text = f"`{vcpu.name}` has no `{RATE}`: how much its device's interrupts take from the other VCPUs of `{sandbox.name}` is in no analysis"
+            yield Finding(vcpu.location, text)
 
 
 def runs_where_its_input_is(domains: Domains) -> Iterator[Finding]:

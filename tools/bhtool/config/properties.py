@@ -76,7 +76,7 @@ VCPU = {
     ),
     "serves": Fact("one reference to a device", "-", "serves = <&nic0>;", "R004, R140, R145, R147"),
     "utilization-percent": Fact("one cell, 1 to 100", "-", "utilization-percent = <10>;", "R140, R146, R149, W143"),
-    "max-rate-hz": Fact("one cell, 1 or more", "not told", "max-rate-hz = <10000>;", "R140, R146, R149"),
+    "max-rate-hz": Fact("one cell, 1 or more", "not told", "max-rate-hz = <10000>;", "R140, R146, R149, W151"),
     "program": Fact("a program's name, at most 31 characters", "the node's name", 'program = "loop";', "R011, R150, W150"),
     "foreground-only": Fact("a flag, without a value", "not set", "foreground-only;", ""),
     "core": Fact("one reference to a core", "the sandbox's first", "core = <&cpu1>;", "R004, R148, R150"),

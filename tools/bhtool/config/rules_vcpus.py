@@ -88,4 +88,11 @@ VCPU_WARNINGS = (
         vcpus.has_its_program,
         unless=("BH-R011",),
     ),
+    Rule(
+        "BH-W151",
+        "Interrupts that an I/O VCPU handles have a highest rate.",
+        "write `max-rate-hz`: beyond it the line is masked at the device",
+        vcpus.has_a_rate,
+        unless=("BH-R140", "BH-R145", "BH-R146"),
+    ),
 )
