@@ -19,6 +19,13 @@ static bool run_of(const struct command *command, const char *name, const struct
 	return false;
 }
 
+static bool is_in(const struct command *command, const char *name)
+{
+	while (command->name && !text_equal(command->name, name))
+		command++;
+	return command->name;
+}
+
 /* Reads the numbers that it begins with. Returns false if something begins like a number and is none, or has more than 64 bits. */
 static bool parse_operands(struct command_line *line)
 {
@@ -51,7 +58,10 @@ static void run_word(char *word)
 	if (!parse_operands(&line))
 		console_say("not a number, or more than 64 bits: %s %s", word, line.text);
 	else if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
-		console_say("no such command, or too few operands: %s %s", word, line.text);
+		console_say("%s: %s %s",
+			    is_in(program_commands, word) || is_in(kernel_commands, word) ? "too few operands, see help"
+											  : "no such command",
+			    word, line.text);
 }
 
 /* Copies the next word of *cursor; false: no more. A word too long is cut. */

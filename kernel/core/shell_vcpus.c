@@ -13,7 +13,7 @@
 #include "kernel/core/thread_end.h"
 #include "kernel/core/vcpus.h"
 
-enum { START_BUDGET_US = 1000, START_PERIOD_US = 100000 };
+enum { START_BUDGET_US = 1000, START_PERIOD_US = 100000, NS_PER_US = 1000 };
 
 /* "NAME", or "NAME,BUDGET_US,PERIOD_US". */
 struct named {
@@ -31,7 +31,7 @@ static bool next_number(const char **text, uint64_t *number)
 	return text_parse_number(text, number);
 }
 
-/* Returns false if what follows the name is neither nothing nor two numbers. */
+/* Returns false if there is no name, or what follows it is neither nothing nor two numbers. */
 static bool parse(const char *text, struct named *named)
 {
 	size_t n = 0;
@@ -40,7 +40,7 @@ static bool parse(const char *text, struct named *named)
 	for (; *text && *text != ',' && n < sizeof(named->name) - 1; text++)
 		named->name[n++] = *text;
 	if (!*text)
-		return true;
+		return n > 0;
 	named->numbered = next_number(&text, &named->budget_us) && next_number(&text, &named->period_us) && !*text;
 	return named->numbered;
 }
@@ -71,6 +71,11 @@ static struct thread_vcpu *vcpu_of(const char *name)
 	return search->found;
 }
 
+static uint64_t least_us(void)
+{
+	return (admit_switch_ns() + NS_PER_US - 1) / NS_PER_US;
+}
+
 /* Returns whether it has them now. */
 static bool change(struct thread_vcpu *on, const struct named *named)
 {
@@ -78,12 +83,17 @@ static bool change(struct thread_vcpu *on, const struct named *named)
 		.name = on->name, .kind = VCPU_MAIN, .budget = clock_from_us(named->budget_us), .period = clock_from_us(named->period_us)
 	};
 	struct admit_refusal refusal;
-	enum thread_result result = on->vcpu.kind == VCPU_MAIN ? admit_change(on, &asked, &refusal) : THREAD_E_INVALID;
+	enum thread_result result;
 
+	if (on->vcpu.kind != VCPU_MAIN) {
+		console_say("set %s: an I/O VCPU keeps its share", on->name);
+		return false;
+	}
+	result = admit_change(on, &asked, &refusal);
 	if (result == THREAD_E_LOAD)
 		vcpus_say_refused(&asked, &refusal);
 	else if (result != THREAD_OK)
-		console_say("set %s: no such budget and period, or not a Main VCPU", on->name);
+		console_say("set %s: a budget is %ju us at least, for a switch, and at most its period", on->name, least_us());
 	if (result != THREAD_OK)
 		return false;
 	vcpus_tell_period(on, asked.period);
@@ -117,7 +127,7 @@ void run_set(const struct command_line *line)
 	else if (on)
 		change(on, &named);
 	else
-		console_say("set %s: %s", line->text, good ? "no such vcpu" : "VCPU,BUDGET_US,PERIOD_US");
+		console_say("set %s: %s", line->text, good ? "no such vcpu" : "write set=VCPU,BUDGET_US,PERIOD_US");
 }
 
 /* ---- start and stop ---------------------------------------------------------------------------------------------------- */
@@ -179,7 +189,7 @@ void run_start(const struct command_line *line)
 	else if (program)
 		begin(program, &named);
 	else
-		console_say("start %s: %s", line->text, good ? "no such program" : "NAME, or NAME,BUDGET_US,PERIOD_US");
+		console_say("start %s: %s", line->text, good ? "no such program" : "write start=NAME or start=NAME,BUDGET_US,PERIOD_US");
 }
 
 void run_stop(const struct command_line *line)

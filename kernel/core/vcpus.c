@@ -104,7 +104,9 @@ void vcpus_say_refused(const struct admit_request *asked, const struct admit_ref
 		console_say("vcpu %s: refused: whether all would have their budgets in time takes too long to find out", asked->name);
 	else
 		say_late(asked, refusal);
-	if (asked->kind == VCPU_MAIN)
+	if (refusal->fits == 0)
+		console_say("vcpu %s: no smaller budget or share of it would fit", asked->name);
+	else if (asked->kind == VCPU_MAIN)
 		console_say("vcpu %s: %ju us would fit", asked->name, us_within(refusal->fits));
 	else
 		console_say("vcpu %s: %ju percent would fit", asked->name, refusal->fits);

@@ -23,7 +23,7 @@ from tests.emulated.places import Places
 from tests.emulated.scene import Scene
 
 AFTERMATH_BEATS = 250
-ALARM = re.compile(r": (stray|fault|stopped|no such command)\b")
+ALARM = re.compile(r": (stray|fault|stopped|no such command|too few operands)\b")
 REPORT = re.compile(r": \d+ beats, ")
 ATTEMPT = re.compile(r": try (.*)$")
 ANSWER = re.compile(r": (refused: .*|returned .*)$")

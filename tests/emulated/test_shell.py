@@ -17,7 +17,7 @@ FILE = Path(__file__).parent / "shell.dts"
 LIMIT = 60.0
 READ_SECONDS = 0.05  # in which the kernel reads what was typed
 LINE_MOST, CHUNK = 159, 40  # the kernel keeps 256 characters that it has not read
-UNKNOWN = "no such command, or too few operands: {} "
+UNKNOWN = "no such command: {} "
 LEFT, HOME, DELETE, UP, DOWN, BACKSPACE = "\x1b[D", "\x1b[H", "\x1b[3~", "\x1b[A", "\x1bOB", "\x7f"
 GIVEN = re.compile(r"vcpu (\S+): (\d+) us of (\d+) us; given (\d+) us in (\d+) us, background (\d+) us")
 

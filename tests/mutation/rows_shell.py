@@ -94,6 +94,23 @@ SHELL = (
         "return true;",
         "command_test",
     ),
+    Mutation(
+        "who says too little is told that there is no such command",
+        "kernel/core/command.c",
+        "is_in(program_commands, word) || is_in(kernel_commands, word)",
+        "0",
+        "command_test",
+    ),
+    Mutation(
+        "the kernel's commands are none",
+        "kernel/core/command.c",
+        "is_in(program_commands, word) || is_in(kernel_commands, word)",
+        "is_in(program_commands, word)",
+        "command_test",
+    ),
+    changed("what a switch takes is rounded down", "(admit_switch_ns() + NS_PER_US - 1) / NS_PER_US", "admit_switch_ns() / NS_PER_US"),
+    changed("who has no name is somebody", "return n > 0;", "return true;"),
+    vcpus("nothing would fit, and it is said how much", "if (refusal->fits == 0)", "if (0)"),
     Mutation("interrupts are not counted", "kernel/core/irq.c", "h->count[cpu_slot()]++;", "", "irq_test"),
     Mutation(
         "other cores' interrupts are not counted",

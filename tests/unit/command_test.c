@@ -2,6 +2,7 @@
 /* BH-F4.programs. Whose command a word is: the program's before what else it has, and that before the kernel's. kernel/core/command.c. */
 #include "kernel/core/command.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "check.h"
@@ -13,6 +14,7 @@ enum owner { NOBODY, PROGRAM, OTHER, KERNEL };
 static enum owner ran;
 static struct command_line given;
 static unsigned complaints;
+static const char *complaint; /* the last one */
 const struct bh_info *info;
 
 static void note(enum owner owner, const struct command_line *line)
@@ -47,7 +49,12 @@ bool command_run_other(const char *name, const struct command_line *line)
 
 void console_say(const char *format, ...)
 {
+	va_list arguments;
+
 	complaints++;
+	va_start(arguments, format);
+	complaint = va_arg(arguments, const char *);
+	va_end(arguments);
 }
 
 void console_echo(const char *format, ...) {}
@@ -80,6 +87,11 @@ int main(void)
 	CHECK_EQ(given.operand[1], 2);
 	CHECK_EQ(owner_of("two=1"), KERNEL);
 	CHECK_EQ(owner_of("two"), NOBODY);
+	CHECK(!strcmp(complaint, "too few operands, see help"));
+	CHECK_EQ(owner_of("one"), NOBODY);
+	CHECK(!strcmp(complaint, "too few operands, see help"));
+	CHECK_EQ(owner_of("tw"), NOBODY);
+	CHECK(!strcmp(complaint, "no such command"));
 	CHECK_EQ(owner_of("other"), KERNEL);
 	CHECK_EQ(owner_of("one=x"), NOBODY);
 

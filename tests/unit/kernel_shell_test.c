@@ -27,6 +27,8 @@ enum { ROUNDS = 400, WRITTEN = 3 * BH_LOG_TEXT_BYTES, SAID = 1 << 17, HZ = 64000
 /* ---- Around it ---------------------------------------------------------------------------------------------------- */
 
 const char text_start[1], text_end[1], rodata_end[1], image_end[1]; /* of kernel.lds; nobody looks at memory here */
+static struct bh_info page = { .switch_ns = 10001 };
+const struct bh_info *info = &page;
 static struct bh_log ring;
 static bool has_ring;
 static struct bh_stats stats;
@@ -267,10 +269,10 @@ static void check_set(void)
 	of_change = THREAD_E_LOAD;
 	expect(run_set, "hog,0x10,20", "refused hog\n");
 	of_change = THREAD_E_INVALID;
-	expect(run_set, "hog,3,2", "set hog: no such budget and period, or not a Main VCPU\n");
+	expect(run_set, "hog,3,2", "set hog: a budget is 11 us at least, for a switch, and at most its period\n");
 	CHECK_EQ(changes, 3);
 	CHECK_EQ(told_period, 0);
-	expect(run_set, "nic,1,2", "set nic: no such budget and period, or not a Main VCPU\n");
+	expect(run_set, "nic,1,2", "set nic: an I/O VCPU keeps its share\n");
 	expect(run_set, "none,1,2", "set none,1,2: no such vcpu\n");
 	of_change = THREAD_OK;
 	expect(run_set, "hog,18446744073709551615,18446744073709551", "set hog: 18446744073709551615 us of 18446744073709551 us\n");
@@ -317,8 +319,8 @@ static void check_start(void)
 	expect(run_start, "hog", "");
 	CHECK_EQ(made, 3);
 	expect(run_start, "nobody", "start nobody: no such program\n");
-	expect(run_start, "hog,1", "start hog,1: NAME, or NAME,BUDGET_US,PERIOD_US\n");
-	expect(run_start, "", "start : no such program\n");
+	expect(run_start, "hog,1", "start hog,1: write start=NAME or start=NAME,BUDGET_US,PERIOD_US\n");
+	expect(run_start, "", "start : write start=NAME or start=NAME,BUDGET_US,PERIOD_US\n");
 	CHECK_EQ(made, 3);
 }
 
@@ -338,7 +340,7 @@ static void check_start_again(void)
 	of_change = THREAD_E_LOAD;
 	expect(run_start, "hog,9,10", "refused hog\n");
 	of_change = THREAD_E_INVALID;
-	expect(run_start, "hog,20,10", "set hog: no such budget and period, or not a Main VCPU\n");
+	expect(run_start, "hog,20,10", "set hog: a budget is 11 us at least, for a switch, and at most its period\n");
 	CHECK_EQ(restarts, 2);
 	CHECK_EQ(changes, 3);
 	of_change = THREAD_OK;

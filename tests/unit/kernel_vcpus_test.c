@@ -335,6 +335,10 @@ static void check_load(void)
 	start(0, 3);
 	CHECK(strstr(said[1], "after 110003 us or more"));
 	refusing.report.response--;
+	refusing.fits = 0;
+	add(BH_GRANT_VCPU, "hungry", "first");
+	start(0, 3);
+	expect(2, "vcpu hungry: no smaller budget or share of it would fit");
 	refusing.fits = 79;
 	add_io("serial", 0);
 	start(0, 3);
