@@ -197,11 +197,7 @@ SHELL = (
     changed("anything parts a name from numbers", "if (**text != ',') return false;"),
     changed("a name is as long as what is typed", "*text && *text != ',' && n < sizeof(named->name) - 1", "*text && *text != ','"),
     changed("the last of that name is meant", "if (!search->found && text_equal", "if (text_equal"),
-    changed(
-        "an I/O VCPU is changed as a Main VCPU",
-        "on->vcpu.kind == VCPU_MAIN ? admit_change(on, &asked, &refusal) : THREAD_E_INVALID",
-        "admit_change(on, &asked, &refusal)",
-    ),
+    changed("an I/O VCPU is changed as a Main VCPU", "if (on->vcpu.kind != VCPU_MAIN) {", "if (0) {"),
     changed(
         "a program begins again with what it was refused",
         "if (named->numbered && !change(thread->on, named)) return;",
