@@ -38,6 +38,7 @@ struct thread_vcpu {
 	unsigned core;                       /* its slot */
 	uint32_t row;                        /* of traces */
 	uint64_t made;                       /* when */
+	uint64_t begins, back;               /* thread_vcpu.c: its latest other budget, and what it used of the one before */
 	uint64_t slice;                      /* 0: none */
 	uint64_t blocking;                   /* admit.c's: what it was admitted with */
 	uint32_t levels;                     /* that have a ready thread, by bit */
@@ -120,9 +121,10 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	__attribute__((warn_unused_result));
 
 /*
- * Gives a Main VCPU of this core another budget and period. Its next budget comes when all that it used is replenished: one at once would
- * be one more; and no sooner than that of a VCPU made now, if another one was changed. Those of its threads that wait keep their places
- * until they wait again. Returns THREAD_OK or _E_INVALID; then nothing has changed. T
+ * Gives a Main VCPU of this core another budget and period. Its next budget comes a period after all that it used is replenished, so that
+ * others have theirs meanwhile (docs/admission.md, "Another budget"); and no sooner than that of a VCPU made now, if another one was
+ * changed. Those of its threads that wait keep their places until they wait again. Returns THREAD_OK or _E_INVALID; then nothing has
+ * changed. T
  */
 enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period) __attribute__((warn_unused_result));
 

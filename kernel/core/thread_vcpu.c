@@ -61,20 +61,36 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	return (enum thread_result)result;
 }
 
-static uint64_t replenished(const struct sporadic *server)
+/* When all has come back that it used. Of a budget that has not begun it has used nothing. */
+static uint64_t back_at(const struct thread_vcpu *on, uint64_t now)
 {
-	return server->entries[server->last].at;
+	const struct sporadic *main = &on->vcpu.main;
+
+	return now < on->begins ? on->back : main->entries[main->last].at;
+}
+
+/*
+ * From `back` on, when all has come back that it used of its old budget, a period of the new one has to pass: so in no interval it takes
+ * more than with the old or with the new one alone (docs/admission.md, "Another budget").
+ */
+static uint64_t next_budget(uint64_t back, uint64_t period, uint64_t now)
+{
+	uint64_t from = back + period;
+
+	return from > now ? from : now;
 }
 
 /* The scheduler gets it anew, with what it has had. Requires: not ready, and a budget and a period that are good. */
 static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uint64_t budget, uint64_t period, uint64_t now)
 {
 	const struct vcpu before = on->vcpu;
-	uint64_t from = not_before(sched, &on->vcpu, replenished(&before.main) > now ? replenished(&before.main) : now);
+	uint64_t back = back_at(on, now), from = not_before(sched, &on->vcpu, next_budget(back, period, now));
 	enum sched_result result;
 
 	sched_remove(sched, &on->vcpu);
 	result = sched_add_main(sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, from);
+	on->back = back;
+	on->begins = from;
 	on->vcpu.foreground_only = before.foreground_only;
 	on->vcpu.owed = before.owed;
 	on->vcpu.given = before.given;

@@ -292,9 +292,18 @@ static uint64_t blocking_until(const struct admission_set *set, uint64_t time, u
 	return most;
 }
 
+/*
+ * By deadline: each other VCPU than the one that is late stops late, times out, and is replenished for a later deadline, all of which it has
+ * yet to make up for; one that runs at first stops late. Requires: there is a VCPU.
+ */
+static uint64_t late_by_deadline(const struct admission_set *set)
+{
+	return (3 * set->vcpu_count - 2) * set->switch_cost;
+}
+
 static uint64_t demand_until(const struct admission_set *set, uint64_t time, uint64_t longest)
 {
-	uint64_t sum = blocking_until(set, time, longest) + top_halves_in(set, time) + (2 * set->vcpu_count + 1) * set->switch_cost;
+	uint64_t sum = blocking_until(set, time, longest) + top_halves_in(set, time) + late_by_deadline(set);
 
 	for (unsigned n = 0; n < set->vcpu_count; n++)
 		sum += time / set->vcpus[n].period * set->vcpus[n].budget;
@@ -323,7 +332,7 @@ static uint64_t deadline_before(const struct admission_set *set, uint64_t time, 
  */
 static bool find_last(const struct admission_set *set, uint64_t used, uint64_t *last)
 {
-	uint64_t once = (2 * set->vcpu_count + 1) * set->switch_cost, rest;
+	uint64_t once = late_by_deadline(set), rest;
 
 	*last = longest_period(set);
 	for (unsigned n = 0; n < set->top_half_count; n++)

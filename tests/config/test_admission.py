@@ -112,7 +112,7 @@ LATE_TWO = (MainVcpu(5, 10), MainVcpu(6, 15))
     [
         (Reservations(LATE_TWO, (TopHalf(100, 1),)), None),
         (Reservations(LATE_TWO, (TopHalf(100, 2),)), 30),  # after the longest period
-        (Reservations(LATE_TWO, (), 1), 15),
+        (Reservations(LATE_TWO, (), 1), 30),
         (
             Reservations((MainVcpu(1, 10), MainVcpu(1, 20, 19), MainVcpu(1, 40)), (TopHalf(100, 1),)),
             20,

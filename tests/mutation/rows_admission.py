@@ -185,13 +185,13 @@ DEADLINES = (
     ),
     analysis(
         "switches take no time by deadline",
-        "top_halves_in(set, time) + (2 * set->vcpu_count + 1) * set->switch_cost;",
+        "top_halves_in(set, time) + late_by_deadline(set);",
         "top_halves_in(set, time);",
     ),
     analysis(
         "a VCPU interrupts once by deadline",
-        "top_halves_in(set, time) + (2 * set->vcpu_count + 1) * set",
-        "top_halves_in(set, time) + (set->vcpu_count + 1) * set",
+        "(3 * set->vcpu_count - 2) * set",
+        "set->vcpu_count * set",
     ),
     analysis(
         "work is due before its deadline",

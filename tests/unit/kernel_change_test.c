@@ -39,9 +39,9 @@ static void change(struct thread_vcpu *on, uint64_t budget, uint64_t period)
 
 static void raise_low(void)
 {
-	work(1);
+	work(4);
 	CHECK(ranks_are("hlm"));
-	change(&low, 40, 50);
+	change(&low, 3, 3);
 	CHECK(ranks_are("lhm"));
 	work(2);
 }
@@ -63,15 +63,17 @@ static void raise_low_asleep(void)
 
 static void test_turns(void)
 {
-	scene_begin("another that is ready rises, and runs at once", scene_two(90, 100));
-	scene_actor('a', &high, 0, 0, raise_low);
-	scene_actor('b', &low, 0, 0, work_3);
-	scene_expect("abbbaa.");
+	const struct plan near = { .high = { 90, 98 }, .low = { 90, 99 } };
+
+	scene_begin("another that is ready rises, and runs at once", near);
+	scene_actor('a', &high, 0, 8, raise_low);
+	scene_actor('b', &low, 0, 8, work_3);
+	scene_expect("........aaaabbbaa.");
 	CHECK_EQ(low.vcpu.given, 3);
-	scene_begin("another that sleeps comes first when it wakes", scene_two(90, 100));
-	scene_actor('a', &high, 0, 0, raise_low_asleep);
-	scene_actor('b', &low, 0, 4, work_3);
-	scene_expect("aaaabbba.");
+	scene_begin("another that sleeps comes first when it wakes", near);
+	scene_actor('a', &high, 0, 8, raise_low_asleep);
+	scene_actor('b', &low, 0, 15, work_3);
+	scene_expect("........aaaaaaabbba.");
 	scene_begin("the caller's own sinks, charged", scene_two(90, 100));
 	scene_actor('a', &high, 0, 0, sink);
 	scene_actor('b', &low, 0, 0, work_3);
@@ -116,7 +118,7 @@ static void use_around_the_ring(void)
 	CHECK_EQ(high.vcpu.main.first, SPORADIC_MOST_ENTRIES - 1);
 	work(1);
 	change(&high, 5, 20);
-	CHECK_EQ(scene_time(), (SPORADIC_MOST_ENTRIES - 1) * 30 + 20);
+	CHECK_EQ(scene_time(), (SPORADIC_MOST_ENTRIES - 1) * 30 + 40);
 	fake_stop();
 }
 
@@ -125,19 +127,47 @@ static void test_budgets(void)
 	struct plan alone = scene_two(5, 20);
 
 	alone.foreground_only = true;
-	scene_begin("not before all that was used comes back", alone);
+	scene_begin("not before all that was used comes back, and a period more", alone);
 	scene_actor('a', &high, 0, 0, use_3_of_5);
-	scene_expect("aaa.................aaaa................aa.");
-	scene_begin("not before the last piece comes back", alone);
+	scene_expect("aaa.....................................aaaa................aa.");
+	scene_begin("not before the last piece comes back, and a period more", alone);
 	scene_actor('a', &high, 0, 0, use_two_pieces);
-	scene_expect("aa....aa..................aa.");
-	scene_begin("not before what stands where the ring begins anew", alone);
+	scene_expect("aa....aa......................................aa.");
+	scene_begin("not before what stands where the ring begins anew, and a period more", alone);
 	scene_actor('a', &high, 0, 0, use_around_the_ring);
 	scene_play(1000);
-	CHECK_EQ(fake_core.now, START + (SPORADIC_MOST_ENTRIES - 1) * 30 + 20);
-	scene_begin("no budget more by several changes", alone);
+	CHECK_EQ(fake_core.now, START + (SPORADIC_MOST_ENTRIES - 1) * 30 + 40);
+	scene_begin("a period later by each, as it waits for its budget meanwhile", alone);
 	scene_actor('a', &high, 0, 0, lower_and_raise);
-	scene_expect("aaaaa...............a.");
+	scene_expect("aaaaa...........................................................................a.");
+}
+
+static void give_up_half(void)
+{
+	work(5);
+	change(&high, 49, 99);
+	work(1000);
+}
+
+static void work_for_ever(void)
+{
+	work(1000);
+}
+
+/* Of 25 in 50 and then of 49 in 99 alone, somebody else has 50 in 100; of one and then at once the other, 26. */
+static void test_others(void)
+{
+	unsigned had = 0;
+	struct plan both = { .high = { 25, 50 }, .low = { 50, 100 } };
+
+	both.foreground_only = true;
+	scene_begin("others have theirs meanwhile", both);
+	scene_actor('a', &high, 0, 0, give_up_half);
+	scene_actor('b', &low, 0, 0, work_for_ever);
+	scene_play(300);
+	for (unsigned tick = 0; tick < 100; tick++)
+		had += fake_core.log[tick] == 'b';
+	CHECK_EQ(had, 50);
 }
 
 static struct thread_vcpu extra, extra_io, late;
@@ -154,8 +184,9 @@ static void give_up_and_make(void)
 		CHECK_EQ(thread_make_io_vcpu(&extra_io, "extra io", 10, 300), THREAD_OK);
 		CHECK_EQ(extra_io.vcpu.io.at, START + 5 + longest);
 	}
-	change(&middle, 2, 150); /* it has its own */
-	CHECK_EQ(sporadic_next(&middle.vcpu.main), START + 5);
+	CHECK_EQ(sporadic_next(&middle.vcpu.main), middle.made + 200); /* it has its own */
+	change(&middle, 2, 150);                                       /* of the other it has used nothing */
+	CHECK_EQ(sporadic_next(&middle.vcpu.main), middle.made + 150);
 	work(5);
 	change(&low, 10, 500);
 	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 5 + longest);
@@ -510,6 +541,7 @@ int main(void)
 {
 	test_turns();
 	test_budgets();
+	test_others();
 	test_settles();
 	test_kept();
 	test_refusals();
@@ -524,6 +556,7 @@ int main(void)
 	thread_schedule_by_deadline(); /* from now on */
 	test_turns();
 	test_budgets();
+	test_others();
 	test_settles();
 	test_kept();
 	return 0;

@@ -16,6 +16,8 @@ static struct vcpu *by_rank[LEAVES];
 static void start_core(const struct admission_set *set)
 {
 	sched_init(&core, words, by_rank, LEAVES, 0);
+	if (set->edf)
+		sched_by_deadline(&core);
 	for (unsigned n = 0; n < set->vcpu_count; n++) {
 		const struct reservation *one = &set->vcpus[n];
 
@@ -47,6 +49,12 @@ static void decide(struct world *world)
 	world->decide_at = core.until < SCHED_NEVER ? core.until + lateness(world) : SCHED_NEVER;
 }
 
+/* Whether it may run before the victim, and so pays for its time-outs. */
+static bool may_be_first(const struct world *world, unsigned n)
+{
+	return n < world->victim || world->set->edf;
+}
+
 static void wake(struct world *world, unsigned n)
 {
 	const struct reservation *one = &world->set->vcpus[n];
@@ -54,8 +62,8 @@ static void wake(struct world *world, unsigned n)
 
 	if (one->kind == VCPU_IO && n != world->victim)
 		period += below(period + 1); /* whom it serves has a longer one: the scheduler takes its own */
-	if (n > world->victim)
-		world->top_left += world->set->switch_cost; /* its time-out is served, whoever runs */
+	if (!may_be_first(world, n) && n != world->victim)
+		world->top_left += world->set->switch_cost; /* its time-out is served, whoever runs, and nobody pays in time */
 	world->ran[n] = false;
 	sched_ready_for(&core, &vcpus[n], period, world->now);
 	if (at < world->decide_at)
@@ -80,15 +88,20 @@ static void sleep_now(struct world *world, unsigned n)
 
 static bool may_sleep(const struct world *world, unsigned n)
 {
-	return vcpus[n].ready && world->now >= world->held_until && !world->top_left && !world->out_left &&
-	       (n < world->victim ? world->ran[n] : core.running == &vcpus[n]);
+	bool has_run = may_be_first(world, n) ? world->ran[n] : core.running == &vcpus[n];
+
+	return vcpus[n].ready && has_run && world->now >= world->held_until && !world->top_left && !world->out_left;
 }
 
-/* Of one before the victim, at the cost of its own budget. */
-static void time_out(struct world *world, unsigned n)
+/* By a time-out, one at a time, where that comes off its own budget. */
+static void come(struct world *world, unsigned n)
 {
-	world->out = n;
-	world->out_left = world->set->switch_cost;
+	if (!may_be_first(world, n) || !world->set->switch_cost) {
+		wake(world, n);
+	} else if (!world->out_left) {
+		world->out = n;
+		world->out_left = world->set->switch_cost;
+	}
 }
 
 /* Returns whether one takes this tick. */
@@ -111,17 +124,14 @@ static void others(struct world *world)
 
 		if (n == world->victim || (world->out_left && n == world->out))
 			continue;
-		if (!world->together && n < world->victim && world->set->switch_cost) {
-			if (!vcpus[n].ready && !world->out_left && below(io ? 2 : 6) == 0)
-				time_out(world, n);
-			else if (may_sleep(world, n) && below(io ? 3 : 12) == 0)
-				sleep_now(world, n);
-			continue;
-		}
-		if (world->together ? world->now == world->wakes && !vcpus[n].ready : !vcpus[n].ready && below(io ? 2 : 6) == 0)
-			wake(world, n);
-		else if (!world->together && may_sleep(world, n) && below(io ? 3 : 12) == 0)
+		if (world->together) {
+			if (world->now == world->wakes && !vcpus[n].ready)
+				wake(world, n);
+		} else if (!vcpus[n].ready && below(io ? 2 : 6) == 0) {
+			come(world, n);
+		} else if (may_sleep(world, n) && below(io ? 3 : 12) == 0) {
 			sleep_now(world, n);
+		}
 	}
 }
 

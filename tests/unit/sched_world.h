@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core's scheduler in simulated time, under all that the analysis of docs/admission.md allows to happen, drawn at random.
+ * A core's scheduler in simulated time, under what the analysis of docs/admission.md allows to happen, drawn at random, with one time-out at a time.
  */
 #pragma once
 

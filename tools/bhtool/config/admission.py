@@ -117,8 +117,8 @@ class Reservations:
 
     @property
     def late(self) -> int:
-        """By deadline: each VCPU interrupts twice, by a late end or its replenishment, and by a time-out; and one runs at first."""
-        return self.switch_cost * (2 * len(self.vcpus) + 1)
+        """By deadline: each VCPU but the one that is late stops late, times out and is replenished; and one that runs at first stops late."""
+        return self.switch_cost * max(3 * len(self.vcpus) - 2, 0)
 
     @property
     def constant(self) -> int:
