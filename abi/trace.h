@@ -72,7 +72,7 @@ struct bh_trace_had {
 struct bh_trace_run {
 	uint64_t rounds;
 	uint64_t missed; /* periods in which none began */
-	uint64_t late;   /* from when a period began until a round did, at most */
+	uint64_t late;   /* ticks of clock_hz from when a period began until a round did, at most */
 	uint64_t done;   /* and until it was done, at most; 0: it does not say */
 };
 

@@ -19,11 +19,12 @@ static bool run_of(const struct command *command, const char *name, const struct
 	return false;
 }
 
-static bool is_in(const struct command *command, const char *name)
+/* Whether the table has a command of that name, however many operands that takes. */
+static bool has(const struct command *command, const char *name)
 {
 	while (command->name && !text_equal(command->name, name))
 		command++;
-	return command->name;
+	return command->name != NULL;
 }
 
 /* Reads the numbers that it begins with. Returns false if something begins like a number and is none, or has more than 64 bits. */
@@ -59,8 +60,7 @@ static void run_word(char *word)
 		console_say("not a number, or more than 64 bits: %s %s", word, line.text);
 	else if (!run_of(program_commands, word, &line) && !command_run_other(word, &line) && !run_of(kernel_commands, word, &line))
 		console_say("%s: %s %s",
-			    is_in(program_commands, word) || is_in(kernel_commands, word) ? "too few operands, see help"
-											  : "no such command",
+			    has(program_commands, word) || has(kernel_commands, word) ? "too few operands, see help" : "no such command",
 			    word, line.text);
 }
 

@@ -13,7 +13,7 @@ struct program_run {
 	uint64_t rounds;      /* of its loop */
 	uint64_t missed;      /* periods that it did not begin in */
 	uint64_t late_max;    /* ticks from when a period began until it ran */
-	uint64_t answer_max;  /* ticks from when a period began until its round was done */
+	uint64_t answer_max;  /* ticks from when a period began until its round was done; 0: it does not say */
 	uint64_t round_least; /* ticks that a round took, at least and at most, others' included; 0: it does not say */
 	uint64_t round_most;
 };

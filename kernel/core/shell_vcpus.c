@@ -92,8 +92,11 @@ static bool change(struct thread_vcpu *on, const struct named *named)
 	result = admit_change(on, &asked, &refusal);
 	if (result == THREAD_E_LOAD)
 		vcpus_say_refused(&asked, &refusal);
+	else if (result == THREAD_E_INVALID)
+		console_say("set %s: a budget is %ju us at least, for a switch, and at most its period, of %ju us at most", on->name,
+			    least_us(), clock_to_ns(ADMISSION_MOST_TICKS) / NS_PER_US);
 	else if (result != THREAD_OK)
-		console_say("set %s: a budget is %ju us at least, for a switch, and at most its period", on->name, least_us());
+		console_say("set %s: another one asks just now", on->name);
 	if (result != THREAD_OK)
 		return false;
 	vcpus_tell_period(on, asked.period);

@@ -25,7 +25,7 @@ GOOD = Path(__file__).parent / "broken" / "good.dtsi"
 PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
 ANY = PLATFORMS[0]
 LATE = re.compile(
-    r"ask for (?P<asked>[\d.]+)%, 20.0% of it for the kernel's own `main` and (?P<beyond>[\d.]+)% for what switches and interrupts take beside budgets, and (?P<allowed>[\d.]+)% always fit; .*all would fit with (?P<fit>[\d,]+) us at most for `(?P<who>\w+)`"
+    r"ask for (?P<asked>[\d.]+)%, 20.0% of it for the kernel's own `main` and (?P<beyond>[\d.]+)% for switches, interrupts and what I/O VCPUs take at once, and (?P<allowed>[\d.]+)% always fit; .*all would fit with (?P<fit>[\d,]+) us at most for `(?P<who>\w+)`"
 )
 Set = list[tuple[int, int]]  # budget and period of v0, v1, ... in us
 SWITCH_US, TOP_HALF_US = 10, 15
@@ -206,7 +206,7 @@ def test_where_no_budget_of_one_helps(compile_on: Compile, tmp_path: Path) -> No
     (error,) = compile_on(written(tmp_path, two([(1_000, 1_000), (1_000, 1_000)])), ANY).errors
     assert "`v0` has had its budget after 1,060 us or more" in error.text  # with three switches and two beats
     assert "; no smaller budget of `v0` alone would help" in error.text
-    assert "; all would fit with 39% of each budget at most; no smaller" in error.text
+    assert "; all would fit with 39% of each budget of the file at most; no smaller" in error.text
     assert compile_on(written(tmp_path, two([(390, 1_000), (390, 1_000)])), ANY).errors == []
     assert compile_on(written(tmp_path, two([(400, 1_000), (400, 1_000)])), ANY).errors
 
@@ -256,12 +256,12 @@ def test_by_deadline_the_sum_is_told_and_no_bound(compile_on: Compile, tmp_path:
         (
             [(100, 1_000)],
             "",
-            "35.0%, 20.0% of it for the kernel's own `main` and 5.0% for what switches and interrupts take beside budgets; 82.8% always fit; admitted by this bound",
+            "35.0%, 20.0% of it for the kernel's own `main` and 5.0% for switches, interrupts and what I/O VCPUs take at once; 82.8% always fit; admitted by this bound",
         ),
         (
             [(20_000, 100_000)] * 3,
             "",
-            "81.6%, 20.0% of it for the kernel's own `main` and 1.6% for what switches and interrupts take beside budgets; 75.7% always fit; admitted by response times, as the bound is sufficient and not necessary",
+            "81.6%, 20.0% of it for the kernel's own `main` and 1.6% for switches, interrupts and what I/O VCPUs take at once; 75.7% always fit; admitted by response times, as the bound is sufficient and not necessary",
         ),
         ([(100, 1_000)], 'scheduler = "edf"; ', "30.0%, 20.0% of it for the kernel's own `main`; no deadline is missed"),
     ],

@@ -19,6 +19,9 @@ from tests.emulated.test_linux_cores import MOVE_EXITS
 
 ROW = "/IO-APIC.*fasteoi.*ttyS/"  # of /proc/interrupts
 SETTLING, ROUNDS = 3, 20  # of a line typed and answered
+LEVEL_EXITS = (
+    2  # besides what a move takes: Linux selects and reads the entry, to see whether a level-triggered interrupt is still in service
+)
 
 pytestmark = [pytest.mark.long, pytest.mark.parametrize("platform", [SVM], scope="module")]
 
@@ -71,5 +74,5 @@ def test_it_answers_on_the_core_it_was_moved_to(shell: Dialogue, core: int) -> N
     came = [after - before for after, before in zip(taken(shell), earlier, strict=True)]
     assert came[core] >= ROUNDS
     assert came[1 - core] == 0
-    assert 0 < moved - unmoved <= MOVE_EXITS
+    assert 0 < moved - unmoved <= MOVE_EXITS + LEVEL_EXITS
     assert exits(shell).get("device", 0) == moved

@@ -188,6 +188,7 @@ DEADLINES = (
         "top_halves_in(set, time) + late_by_deadline(set);",
         "top_halves_in(set, time);",
     ),
+    analysis("sums of fractions wrap", "__builtin_add_overflow(next.over, added, &next.over))", "(next.over += added, false))"),
     analysis(
         "a VCPU interrupts once by deadline",
         "(3 * set->vcpu_count - 2) * set",

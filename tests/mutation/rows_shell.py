@@ -97,15 +97,15 @@ SHELL = (
     Mutation(
         "who says too little is told that there is no such command",
         "kernel/core/command.c",
-        "is_in(program_commands, word) || is_in(kernel_commands, word)",
+        "has(program_commands, word) || has(kernel_commands, word)",
         "0",
         "command_test",
     ),
     Mutation(
         "the kernel's commands are none",
         "kernel/core/command.c",
-        "is_in(program_commands, word) || is_in(kernel_commands, word)",
-        "is_in(program_commands, word)",
+        "has(program_commands, word) || has(kernel_commands, word)",
+        "has(program_commands, word)",
         "command_test",
     ),
     changed("what a switch takes is rounded down", "(admit_switch_ns() + NS_PER_US - 1) / NS_PER_US", "admit_switch_ns() / NS_PER_US"),

@@ -60,7 +60,7 @@ def started(*arguments: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("arguments", [("--seconds", "100000"), ("--attach", "north")], ids=["run", "attached"])
 def test_two_interrupts_at_once_are_one(arguments: tuple[str, str], tmp_path: Path) -> None:
     """As `timeout -s INT` sends them: to the command, and to its group."""
-    with started(*arguments, "--json", str(tmp_path / "run.json")) as tool:
+    with started(*arguments, "--limit", "100", "--json", str(tmp_path / "run.json")) as tool:
         assert tool.stdout is not None
         assert tool.stderr is not None
         assert any("alive" in line for line in tool.stdout)

@@ -225,6 +225,7 @@ def test_what_vcpus_had_is_shown_and_judged(tmp_path: Path, vcpu: str, status: S
         ("", "south/lop", "`south` has no VCPU `lop` (did you mean `loop`?); there are `loop`, `main`"),
         ("vcpu=100,1000,hog", "south/hgo", "should have been punctual: its sandbox has no such VCPU"),
         ("start=hog", "south/hgo", "should have been punctual: its sandbox has no such VCPU"),
+        ("core=1,vcpu=100,1000,hog", "south/hgo", "should have been punctual: its sandbox has no such VCPU"),
     ],
 )
 def test_a_vcpu_that_there_will_not_be_is_refused_before_the_start(tmp_path: Path, bootargs: str, asked: str, said: str) -> None:

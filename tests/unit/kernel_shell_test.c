@@ -269,9 +269,15 @@ static void check_set(void)
 	of_change = THREAD_E_LOAD;
 	expect(run_set, "hog,0x10,20", "refused hog\n");
 	of_change = THREAD_E_INVALID;
-	expect(run_set, "hog,3,2", "set hog: a budget is 11 us at least, for a switch, and at most its period\n");
+	expect(run_set, "hog,3,2",
+	       "set hog: a budget is 11 us at least, for a switch, and at most its period, of 274877906944 us at most\n");
 	CHECK_EQ(changes, 3);
 	CHECK_EQ(told_period, 0);
+	of_change = THREAD_E_HOLDS;
+	expect(run_set, "hog,2,3", "set hog: another one asks just now\n");
+	CHECK_EQ(changes, 4);
+	changes--;
+	of_change = THREAD_E_INVALID;
 	expect(run_set, "nic,1,2", "set nic: an I/O VCPU keeps its share\n");
 	expect(run_set, "none,1,2", "set none,1,2: no such vcpu\n");
 	of_change = THREAD_OK;
@@ -340,7 +346,8 @@ static void check_start_again(void)
 	of_change = THREAD_E_LOAD;
 	expect(run_start, "hog,9,10", "refused hog\n");
 	of_change = THREAD_E_INVALID;
-	expect(run_start, "hog,20,10", "set hog: a budget is 11 us at least, for a switch, and at most its period\n");
+	expect(run_start, "hog,20,10",
+	       "set hog: a budget is 11 us at least, for a switch, and at most its period, of 274877906944 us at most\n");
 	CHECK_EQ(restarts, 2);
 	CHECK_EQ(changes, 3);
 	of_change = THREAD_OK;

@@ -162,6 +162,7 @@ static void by_deadline(void)
 	const struct reservation over[] = { MAIN(6, 10), MAIN(9, 19) }, io[] = { MAIN(4, 10), IO(10, 10) };
 	const uint64_t t = ADMISSION_MOST_TICKS / 2 + 1, t2 = ADMISSION_MOST_TICKS - 1; /* their common multiple does not fit 64 bits */
 	const struct reservation wide[] = { MAIN(1, t), MAIN(1, t2) };
+	const struct reservation barely_over[] = { MAIN(1ULL << 19, 1ULL << 20), MAIN((1ULL << 43) + 1, (1ULL << 44) - 1) };
 	const struct reservation wide_over[] = { MAIN(t / 10 * 6, t), MAIN(t2 / 19 * 9, t2) };
 
 	CHECK_SAYS((struct admission_set)EDF_SET(fifths), ADMISSION_OK);
@@ -174,6 +175,7 @@ static void by_deadline(void)
 	CHECK_SAYS((struct admission_set)EDF_SET(wide), ADMISSION_OK);
 	CHECK(!report.exact);
 	CHECK_SAYS((struct admission_set)EDF_SET(wide_over), ADMISSION_E_LOAD);
+	CHECK_SAYS((struct admission_set)EDF_SET(barely_over), ADMISSION_E_LOAD);
 	pair_by_deadline(6, 0, 0, ADMISSION_OK);
 	pair_by_deadline(7, 0, 0, ADMISSION_E_LOAD);
 	CHECK(report.deadline == 10 && report.response == 11);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core's scheduler in simulated time, under what the analysis of docs/admission.md allows to happen, drawn at random, with one time-out at a time.
+ * A core's scheduler in simulated time, under what the analysis of docs/admission.md allows to happen, drawn at random, with one time-out
+ * at a time.
  */
 #pragma once
 

@@ -184,7 +184,7 @@ def _what_would_fit(miss: Miss) -> str:
     smaller = "" if miss.fit else f"no smaller {'share' if vcpu.is_io else 'budget'} of `{vcpu.name}` alone would help"
     slower = f"no lower `{RATE}` of `{line.name}` alone would help" if line and not miss.rate_hz else ""
     if miss.percent:
-        fits = [f"{miss.percent}% of each budget at most"]
+        fits = [f"{miss.percent}% of each budget of the file at most"]
     all_fit = f"all would fit with {', or with '.join(fits)}" if fits else ""
     return "; ".join(one for one in (all_fit, smaller, slower) if one)
 

@@ -122,7 +122,7 @@ def asked_text(load: CoreLoad) -> str:
     """How much of the core is asked for, and how much of that the file does not show."""
     main = next(one for one in load.vcpus if one.name == MAIN_PROGRAM)
     beyond = load.asked - sum(one.utilization for one in load.vcpus)
-    rest = f" and {beyond:.1%} for what switches and interrupts take beside budgets" if load.scheduler != "edf" else ""
+    rest = f" and {beyond:.1%} for switches, interrupts and what I/O VCPUs take at once" if load.scheduler != "edf" else ""
     return f"{load.asked:.1%}, {main.utilization:.1%} of it for {OWN_MAIN}{rest}"
 
 
@@ -157,7 +157,7 @@ def _largest_fit(one: CoreSet, rank: int) -> int:
 
 
 def _percent_of_each(one: CoreSet) -> int:
-    """The largest; what is less than a us, or a per cent of the core, is left away."""
+    """The largest; budgets are rounded down to a us, shares to a per cent."""
 
     def shrunk(rank: int, percent: int) -> MainVcpu | IoVcpu:
         vcpu = one.reservations.vcpus[rank]

@@ -137,7 +137,7 @@ class Machine:
         return self._emulator.complaint(os.pread(self._errors, 1 << 20, 0).decode("utf-8", "replace"))
 
     def hold(self) -> None:
-        """Nothing in it goes on, and its clock cannot be asked, until `release`. Does nothing where it has ended."""
+        """Returns when nothing in it goes on any more; until `release` its clock cannot be asked. Does nothing where it has ended."""
         if self._process.poll() is None:
             os.killpg(self.pid, signal.SIGSTOP)
             os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)  # all of its threads have stopped
@@ -148,9 +148,9 @@ class Machine:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """What stands in its RAM is of one moment."""
-        self.hold()
+        """What stands in its RAM is of one moment. Not to be nested."""
         try:
+            self.hold()
             yield
         finally:
             self.release()

@@ -100,7 +100,12 @@ def _most(ns: int) -> str:
     return _us(ns) if ns else "-"
 
 
-def given_table(found: list[Given]) -> Table:
+def _kept(run: Run | None) -> tuple[str, str, str]:
+    """Of a program that has periods: it says when rounds were done."""
+    return (f"{run.missed:,}", _most(run.late_ns), _us(run.done_ns)) if run and run.done_ns else ("-",) * 3
+
+
+def given_table(found: list[Given], note: str = "") -> Table:
     table = table_of(
         "VCPUs",
         "sandbox",
@@ -119,11 +124,12 @@ def given_table(found: list[Given]) -> Table:
         column.justify = "right"
     for one in found:
         shares = (f"{100 * share:.1f}%" for share in (one.budget / one.period, one.share(one.foreground), one.share(one.background)))
-        ran = (f"{one.run.rounds:,}", f"{one.run.missed:,}", *map(_most, (one.run.late_ns, one.run.done_ns))) if one.run else ("-",) * 4
+        ran = (f"{one.run.rounds:,}" if one.run else "-", *_kept(one.run))
         table.add_row(one.sandbox, str(one.core), one.name, f"{_us(one.budget)} of\n{_us(one.period)}", *shares, *ran)
     table.caption = (
         "had: the share of the core's time that was charged to the VCPU since it was made; a program that sleeps uses less than was promised\n"
         "latest, done: from when a period began until a round of it did, and until that was done, at most"
+        f"{note and chr(10)}{note}"
     )
     return table
 

@@ -36,7 +36,7 @@ from bhtool.verbs.options import Output, Seconds, strict_option
 DEMO = paths.PARTITIONS / "mixed.dts"
 CLOCKS = {"auto": None, "exact": True, "host": False}
 HOST_LIMIT = 600.0
-MAKING = ("vcpu", "start")  # words of `bootargs` that make VCPUs: kernel/core/commands.c
+MAKING = ("vcpu=", "start=")  # words of `bootargs` that make VCPUs: kernel/core/commands.c
 
 
 def watch_until(session: Session, goal: Goal, show: Show, screen: Screen, limit: float) -> Status:
@@ -74,7 +74,7 @@ def known_vcpus(plan: Plan, sandbox: SandboxPlan) -> list[str] | None:
     if sandbox.os == "linux":
         return []
     is_own = sandbox.image == OWN_KERNEL and not (plan.file.parent / OWN_KERNEL).exists()
-    if not is_own or any(word.partition("=")[0] in MAKING for word in sandbox.bootargs.split()):
+    if not is_own or any(word in sandbox.bootargs for word in MAKING):
         return None
     return [*(vcpu.name for vcpu in sandbox.vcpus), MAIN_PROGRAM] if sandbox.vcpus else []
 
@@ -90,7 +90,7 @@ def require_vcpu(plan: Plan, name: str) -> None:
 
 @dataclass(frozen=True)
 class Expected:
-    """What is asked of whom, besides coming through. Of a VCPU, SANDBOX/VCPU, that its program misses no period."""
+    """What is asked of whom, besides coming through. Of a VCPU, SANDBOX/VCPU, that its program misses no period and is done within each."""
 
     parked: tuple[str, ...]
     punctual: tuple[str, ...]
@@ -150,6 +150,19 @@ def failure(watch: Watch, expected: Expected, tells: bool = False) -> str:
             return f"had a kernel panic: {watch.panic.text}"
         return "was parked; what it did stands in its crash record above" if watch.state == "parked" else "had a fault; see above"
     return f"did not get ready: {lacking(watch)}" if expected.ready and not watch.ready else ""
+
+
+def why_missed(session: Session, found: list[Given]) -> str:
+    """Of periods that were missed, what else than the scheduler may be the reason; empty: nothing that is known."""
+    if not any(one.run and one.run.missed for one in found):
+        return ""
+    if not session.machine.is_counted:
+        return "guest time followed the host: what the host delayed counts as missed"
+    return (
+        "cores take turns here: those of others are charged to the VCPU that runs, and may be why it missed periods"
+        if tells_turns(session)
+        else ""
+    )
 
 
 def unstarted(session: Session, watch: Watch, seconds: float) -> str:
@@ -224,7 +237,7 @@ def require_time_for_attach(clock: str, platform: Platform) -> None:
     "--expect-punctual",
     multiple=True,
     metavar="SANDBOX[/VCPU]",
-    help="Fail if a beat of this one comes late by a period or more; of a VCPU, if its program misses a period or is done after one.",
+    help="Fail if a beat of this one comes late by a period or more; of a VCPU, if its program misses a period, or a round is done after its period.",
 )
 @click.option(
     "--network", "networks", multiple=True, metavar="NIC=KIND", help="Connect a network card: none, hub, user or host; see above."
@@ -306,7 +319,7 @@ def run(
         if not attach:
             status = judged(session, status, expected, screen, had)
         if had:
-            screen.summary(given_table(had))
+            screen.summary(given_table(had, why_missed(session, had)))
         screen.summary(summary.summary(session))
         if json_file:
             write_json(json_file, "run", run_json(session, given_json(had)) | warnings_json(plan), versions(platform))
