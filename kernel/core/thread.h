@@ -38,7 +38,7 @@ struct thread_vcpu {
 	unsigned core;                       /* its slot */
 	uint32_t row;                        /* of traces */
 	uint64_t made;                       /* when */
-	uint64_t begins, back;               /* thread_vcpu.c: its latest other budget, and what it used of the one before */
+	uint64_t begins, back;               /* thread_vcpu.c: its latest change holds from then on; all used before is back */
 	uint64_t slice;                      /* 0: none */
 	uint64_t blocking;                   /* admit.c's: what it was admitted with */
 	uint32_t levels;                     /* that have a ready thread, by bit */

@@ -121,8 +121,8 @@ static uint64_t top_halves_in(const struct admission_set *set, uint64_t span)
 	return sum;
 }
 
-/* What does not depend on how long the others run: each VCPU before it stops late once, and so does one after it that runs at first; the
- * thread of each other VCPU times out once, and those before it may not have paid for that yet. */
+/* What does not depend on how long the others run. rank + 1 late ends: of each VCPU before it, and of one that runs at first. And a
+ * time-out of each other VCPU: those before it may not have paid for it yet, those after it cannot. */
 static uint64_t overhead_in(const struct admission_set *set, unsigned rank, uint64_t span)
 {
 	return set->vcpus[rank].blocking + (set->vcpu_count + rank) * set->switch_cost + top_halves_in(set, span);
