@@ -43,8 +43,8 @@ struct admit_refusal {
 /*
  * Makes the VCPU on this core. From then on its line may interrupt that often, and once more at any time, and its blocking counts whenever
  * another is asked for. Requires: thread_begin. T
- * Returns THREAD_OK; THREAD_E_LOAD or THREAD_E_INVALID, with *refusal; THREAD_E_FULL; THREAD_E_HOLDS: another one asks just now, and the
- * caller holds a mutex or serves, so that it cannot sleep until that is done. On failure nothing has changed.
+ * Returns THREAD_OK; THREAD_E_LOAD or THREAD_E_INVALID, with *refusal; THREAD_E_FULL; THREAD_E_HOLDS: another admission is going on, and
+ * the caller holds a mutex or serves, so that it cannot sleep until that is done. On failure nothing has changed.
  */
 enum thread_result admit_vcpu(struct thread_vcpu *on, const struct admit_request *asked, struct admit_refusal *refusal)
 	__attribute__((warn_unused_result));

@@ -211,10 +211,22 @@ static const char *after_comma(const char *text)
 	return *text ? text + 1 : text;
 }
 
+/* What may be the reason that another core does not do it, as of now. */
+static const char *refusal_of(unsigned slot, bool is_start)
+{
+	if (slot >= smp_count())
+		return "no, there is no such core of this sandbox, see cores";
+	if (!slot)
+		return "no, that is the first core, which carries this out";
+	if (smp_ask(slot).on)
+		return is_start ? "no, it is on" : "no, it is busy with a command, or has vcpus";
+	return is_start ? "no, it does not start" : "no, it is off";
+}
+
 /* core=CORE,on  core=CORE,off  core=CORE,WORD: a command that this core runs */
 static void run_core(const struct command_line *line)
 {
-	unsigned slot = (unsigned)line->operand[0];
+	unsigned slot = line->operand[0] < smp_count() ? (unsigned)line->operand[0] : smp_count();
 	const char *word = after_comma(line->text);
 	bool done;
 
@@ -224,7 +236,7 @@ static void run_core(const struct command_line *line)
 		done = smp_stop(slot);
 	else
 		done = smp_run(slot, word);
-	console_say("core %ju %s%s", line->operand[0], word, done ? "" : ": no");
+	console_say("core %ju %s%s%s", line->operand[0], word, done ? "" : ": ", done ? "" : refusal_of(slot, text_equal(word, "on")));
 }
 
 /* ---- What is not granted, and ends ------------------------------------------------------------------------------------ */

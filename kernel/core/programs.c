@@ -17,6 +17,11 @@ static void note(uint64_t *field, uint64_t value)
 	__atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
+static uint64_t noted(const uint64_t *field)
+{
+	return __atomic_load_n(field, __ATOMIC_RELAXED);
+}
+
 static void raise_to(uint64_t *most, uint64_t value)
 {
 	if (value > *most)
@@ -33,11 +38,6 @@ static void work(void)
 		state = state * 3 + n;
 }
 
-static uint64_t period_of(const struct program_run *run)
-{
-	return __atomic_load_n(&run->period, __ATOMIC_RELAXED);
-}
-
 /* Rounds of one period. Returns true when there is another one. */
 static bool loop_with(uint64_t period, struct program_run *run)
 {
@@ -51,10 +51,10 @@ static bool loop_with(uint64_t period, struct program_run *run)
 		missed += late >= period; /* the one of this round is over */
 		raise_to(&run->late_max, late);
 		note(&run->missed, missed + periodic.missed);
-		if (period_of(run) != period)
+		if (noted(&run->period) != period)
 			return true;
 		work();
-		raise_to(&run->answer_max, arch_counter() - begins);
+		raise_to(&run->done_max, arch_counter() - begins);
 		note(&run->rounds, run->rounds + 1);
 	}
 	return false;
@@ -65,7 +65,7 @@ static void loop(void *given)
 {
 	struct program_run *run = given;
 
-	while (loop_with(period_of(run), run))
+	while (loop_with(noted(&run->period), run))
 		;
 }
 
@@ -147,12 +147,15 @@ const struct program *program_find(const char *name)
 
 void program_report(const struct program_run *run, const char *name)
 {
-	console_say("%s: %ju rounds, %ju missed, latest %ju ns", name, __atomic_load_n(&run->rounds, __ATOMIC_RELAXED),
-		    __atomic_load_n(&run->missed, __ATOMIC_RELAXED), clock_to_ns(__atomic_load_n(&run->late_max, __ATOMIC_RELAXED)));
-	if (__atomic_load_n(&run->answer_max, __ATOMIC_RELAXED))
-		console_say("%s: done %ju ns after a period began, at most", name,
-			    clock_to_ns(__atomic_load_n(&run->answer_max, __ATOMIC_RELAXED)));
-	if (__atomic_load_n(&run->round_most, __ATOMIC_RELAXED))
-		console_say("%s: a round takes %ju to %ju ticks", name, __atomic_load_n(&run->round_least, __ATOMIC_RELAXED),
-			    __atomic_load_n(&run->round_most, __ATOMIC_RELAXED));
+	const uint64_t rounds = noted(&run->rounds), missed = noted(&run->missed), late = noted(&run->late_max),
+		       done = noted(&run->done_max);
+
+	if (missed || late || done)
+		console_say("%s: %ju rounds, %ju missed, latest %ju ns", name, rounds, missed, clock_to_ns(late));
+	else
+		console_say("%s: %ju rounds", name, rounds);
+	if (done)
+		console_say("%s: done %ju ns after a period began, at most", name, clock_to_ns(done));
+	if (noted(&run->round_most))
+		console_say("%s: a round takes %ju to %ju ticks", name, noted(&run->round_least), noted(&run->round_most));
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `answer_max` by the tool,
+ * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `done_max` by the tool,
  * too, as struct bh_trace_run.
  */
 struct program_run {
@@ -13,7 +13,7 @@ struct program_run {
 	uint64_t rounds;      /* of its loop */
 	uint64_t missed;      /* periods that it did not begin in */
 	uint64_t late_max;    /* ticks from when a period began until it ran */
-	uint64_t answer_max;  /* ticks from when a period began until its round was done; 0: it does not say */
+	uint64_t done_max;    /* ticks from when a period began until its round was done; 0: it does not say */
 	uint64_t round_least; /* ticks that a round took, at least and at most, others' included; 0: it does not say */
 	uint64_t round_most;
 };
@@ -27,5 +27,5 @@ struct program {
 /* Returns the program of that name, or NULL. */
 const struct program *program_find(const char *name);
 
-/* Says what the run found. */
+/* Says what the run found; of a program without periods none that it missed. */
 void program_report(const struct program_run *run, const char *name);

@@ -71,11 +71,6 @@ static struct thread_vcpu *vcpu_of(const char *name)
 	return search->found;
 }
 
-static uint64_t least_us(void)
-{
-	return (admit_switch_ns() + NS_PER_US - 1) / NS_PER_US;
-}
-
 /* Returns whether it has them now. */
 static bool change(struct thread_vcpu *on, const struct named *named)
 {
@@ -93,10 +88,9 @@ static bool change(struct thread_vcpu *on, const struct named *named)
 	if (result == THREAD_E_LOAD)
 		vcpus_say_refused(&asked, &refusal);
 	else if (result == THREAD_E_INVALID)
-		console_say("set %s: a budget is %ju us at least, for a switch, and at most its period, of %ju us at most", on->name,
-			    least_us(), clock_to_ns(ADMISSION_MOST_TICKS) / NS_PER_US);
+		vcpus_say_invalid("set", on->name);
 	else if (result != THREAD_OK)
-		console_say("set %s: another one asks just now", on->name);
+		console_say("set %s: another admission is going on, try again", on->name);
 	if (result != THREAD_OK)
 		return false;
 	vcpus_tell_period(on, asked.period);
@@ -130,17 +124,10 @@ void run_set(const struct command_line *line)
 	else if (on)
 		change(on, &named);
 	else
-		console_say("set %s: %s", line->text, good ? "no such vcpu" : "write set=VCPU,BUDGET_US,PERIOD_US");
+		console_say("set %s: %s", line->text, good ? "no such vcpu on this core" : "write set=VCPU,BUDGET_US,PERIOD_US");
 }
 
 /* ---- start and stop ---------------------------------------------------------------------------------------------------- */
-
-static bool is_over(const struct thread *thread)
-{
-	enum thread_condition condition = thread_state(thread);
-
-	return condition == THREAD_HAS_ENDED || condition == THREAD_IS_STOPPED;
-}
 
 /* The first of this core with the name that runs, or that is over; NULL: there is none. */
 static struct thread *thread_of(const char *name, bool over)
@@ -148,7 +135,7 @@ static struct thread *thread_of(const char *name, bool over)
 	struct thread *thread;
 
 	for (unsigned n = 0; (thread = vcpus_thread(n)); n++)
-		if (text_equal(thread->name, name) && is_over(thread) == over)
+		if (text_equal(thread->name, name) && thread_is_over(thread) == over)
 			return thread;
 	return NULL;
 }
@@ -201,6 +188,8 @@ void run_stop(const struct command_line *line)
 
 	if (thread && thread_stop(thread) == THREAD_OK)
 		console_say("stop %s: stopped, its vcpu is kept", line->text);
+	else if (thread_begun() && text_equal(line->text, thread_running()->name))
+		console_say("stop %s: who carries out commands goes on", line->text);
 	else
-		console_say("stop %s: no such program runs", line->text);
+		console_say("stop %s: %s", line->text, *line->text ? "no such program runs on this core" : "write stop=NAME");
 }

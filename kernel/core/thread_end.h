@@ -45,6 +45,12 @@ _Noreturn void thread_end(void);
 
 enum thread_condition { THREAD_IS_READY, THREAD_RUNS, THREAD_WAITS, THREAD_SLEEPS, THREAD_HAS_ENDED, THREAD_IS_STOPPED };
 enum thread_condition thread_state(const struct thread *thread); /* T, H */
+static inline bool thread_is_over(const struct thread *thread)
+{
+	enum thread_condition found = thread_state(thread);
+
+	return found == THREAD_HAS_ENDED || found == THREAD_IS_STOPPED;
+}
 
 /* How many threads faults have ended, of all cores. */
 uint64_t thread_faults(void);

@@ -35,12 +35,11 @@ static void note_change(struct sched *sched, const struct vcpu *vcpu, uint64_t b
 enum thread_result thread_make_vcpu(struct thread_vcpu *on, const char *name, uint64_t budget, uint64_t period)
 {
 	bool enabled = cpu_interrupts_disable();
-	uint64_t now = arch_counter();
+	uint64_t now = arch_counter(), from = not_before(thread_sched(), &on->vcpu, now);
 	enum sched_result result;
 
-	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now };
-	result = sched_add_main(thread_sched(), &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES,
-				not_before(thread_sched(), &on->vcpu, now));
+	*on = (struct thread_vcpu){ .name = name, .core = cpu_slot(), .made = now, .begins = from, .back = now };
+	result = sched_add_main(thread_sched(), &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, from);
 	if (result == SCHED_OK)
 		tell(on, budget, period);
 	cpu_interrupts_restore(enabled);

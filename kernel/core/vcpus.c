@@ -14,6 +14,7 @@
 #include "kernel/core/stacks.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread.h"
+#include "kernel/core/thread_end.h"
 #include "kernel/core/trace.h"
 
 enum { NS_PER_US = 1000, NS_PER_S = 1000000000, PPM_PER_TENTH = 1000, MOST = 32, NAME_BYTES = 16 };
@@ -45,9 +46,17 @@ static const char *name_of(enum thread_result result)
 		return "no rank is left";
 	case THREAD_E_NOMEM:
 		return "no memory is left for a stack";
+	case THREAD_E_HOLDS:
+		return "another admission is going on, try again";
 	default:
 		return "budget 0, longer than its period, or less than a switch takes, or a line that interrupts too often";
 	}
+}
+
+void vcpus_say_invalid(const char *command, const char *name)
+{
+	console_say("%s %s: a budget is %ju us at least, for a switch, and at most its period, of %ju us at most", command, name,
+		    (admit_switch_ns() + NS_PER_US - 1) / NS_PER_US, clock_to_ns(ADMISSION_MOST_TICKS) / NS_PER_US);
 }
 
 /* What follows the numbers. */
@@ -104,7 +113,9 @@ void vcpus_say_refused(const struct admit_request *asked, const struct admit_ref
 		console_say("vcpu %s: refused: whether all would have their budgets in time takes too long to find out", asked->name);
 	else
 		say_late(asked, refusal);
-	if (refusal->fits == 0)
+	if (refusal->fits == 0 && refusal->result == ADMISSION_E_UNDECIDED)
+		console_say("vcpu %s: periods that are multiples of each other, or closer to each other, take less", asked->name);
+	else if (refusal->fits == 0)
 		console_say("vcpu %s: no smaller budget or share of it would fit", asked->name);
 	else if (asked->kind == VCPU_MAIN)
 		console_say("vcpu %s: %ju us would fit", asked->name, us_within(refusal->fits));
@@ -127,8 +138,7 @@ static enum thread_result admit(struct made *made, const struct request *asked)
 _Static_assert(offsetof(struct program_run, missed) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, missed) &&
 		       offsetof(struct program_run, late_max) ==
 			       offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, late) &&
-		       offsetof(struct program_run, answer_max) ==
-			       offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, done),
+		       offsetof(struct program_run, done_max) == offsetof(struct program_run, rounds) + offsetof(struct bh_trace_run, done),
 	       "struct bh_trace_run");
 
 /* For the tool's table: abi/trace.h */
@@ -180,7 +190,9 @@ static bool make(const struct request *asked)
 		return false;
 	}
 	result = make_in(&room->made[room->count], asked);
-	if (result != THREAD_OK && result != THREAD_E_LOAD)
+	if (result == THREAD_E_INVALID && !asked->vcpu.line.cost)
+		vcpus_say_invalid("vcpu", asked->vcpu.name);
+	else if (result != THREAD_OK && result != THREAD_E_LOAD)
 		console_say("vcpu %s: %s", asked->vcpu.name, name_of(result));
 	return result == THREAD_OK;
 }
@@ -307,9 +319,11 @@ void run_vcpu(const struct command_line *line)
 {
 	const struct program *program = line->operands >= 2 ? program_of(line->text) : NULL;
 
-	if (program)
-		vcpus_make(program, clock_from_us(line->operand[0]), clock_from_us(line->operand[1]));
-	else
+	const char *name = program ? vcpus_make(program, clock_from_us(line->operand[0]), clock_from_us(line->operand[1])) : NULL;
+
+	if (name)
+		console_say("vcpu %s: made", name);
+	else if (!program)
 		console_say("vcpu %s: no such program", line->text);
 }
 
@@ -329,6 +343,11 @@ void run_vcpus(const struct command_line *line)
 		return;
 	}
 	thread_each_vcpu(say);
-	for (unsigned n = 0; rooms[cpu_slot()] && n < rooms[cpu_slot()]->count; n++)
-		program_report(&rooms[cpu_slot()]->made[n].run, rooms[cpu_slot()]->made[n].vcpu.name);
+	for (unsigned n = 0; rooms[cpu_slot()] && n < rooms[cpu_slot()]->count; n++) {
+		const struct made *made = &rooms[cpu_slot()]->made[n];
+
+		program_report(&made->run, made->vcpu.name);
+		if (thread_is_over(&made->thread))
+			console_say("%s: is over, its vcpu is kept", made->vcpu.name);
+	}
 }

@@ -22,6 +22,9 @@ void vcpus_tell_period(const struct thread_vcpu *on, uint64_t period);
 /* Says why a VCPU does not get what was asked for it, with the numbers, and with what would fit. */
 void vcpus_say_refused(const struct admit_request *asked, const struct admit_refusal *refusal);
 
+/* Says, as that command, that a Main VCPU cannot have such a budget or period, and which it can. */
+void vcpus_say_invalid(const char *command, const char *name);
+
 /* Returns the nth thread that was made on this core, from 0 on, or NULL after the last. */
 struct thread *vcpus_thread(unsigned n);
 

@@ -293,8 +293,8 @@ static uint64_t blocking_until(const struct admission_set *set, uint64_t time, u
 }
 
 /*
- * By deadline: each other VCPU than the one that is late stops late, times out, and is replenished for a later deadline, all of which it
- * has yet to make up for; one that runs at first stops late. Requires: there is a VCPU.
+ * By deadline: each VCPU but the one that misses its deadline may stop late, time out, and be replenished for a later deadline, and makes
+ * up for none of the three before that; one that runs at first stops late. Requires: there is a VCPU.
  */
 static uint64_t late_by_deadline(const struct admission_set *set)
 {

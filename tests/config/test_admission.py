@@ -156,6 +156,7 @@ def test_mistakes_are_named(core: Reservations, words: str) -> None:
 def test_what_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "MOST_STEPS", 2)
     monkeypatch.setattr(admission, "MOST_DEADLINES", 2)
+    monkeypatch.setattr(admission, "FIRST_DEADLINES", 2)
     assert "steps" in judge_by_rank(mains((3, 7), (3, 12), (5, 20))).text
     assert "deadlines" in judge_by_deadline(mains((3, 7), (3, 12), (5, 100))).text
     assert judge_by_rank(mains((1, 40), (1, 50))).admitted

@@ -206,7 +206,7 @@ def test_where_no_budget_of_one_helps(compile_on: Compile, tmp_path: Path) -> No
     (error,) = compile_on(written(tmp_path, two([(1_000, 1_000), (1_000, 1_000)])), ANY).errors
     assert "`v0` has had its budget after 1,060 us or more" in error.text  # with three switches and two beats
     assert "; no smaller budget of `v0` alone would help" in error.text
-    assert "; all would fit with 39% of each budget of the file at most; no smaller" in error.text
+    assert "; all would fit with 39% of each budget and share of the file at most; no smaller" in error.text
     assert compile_on(written(tmp_path, two([(390, 1_000), (390, 1_000)])), ANY).errors == []
     assert compile_on(written(tmp_path, two([(400, 1_000), (400, 1_000)])), ANY).errors
 
@@ -215,6 +215,12 @@ def test_a_set_that_nobody_can_follow_is_refused(compile_on: Compile, tmp_path: 
     """In bounded time: periods of some microseconds and of an hour."""
     (error,) = compile_on(written(tmp_path, two([(11, 11), (11, 4_000_000_000)])), ANY).errors
     assert error.rule == "BH-R149"
+
+
+def test_what_takes_too_long_is_not_said_to_fit_in_no_way(compile_on: Compile, tmp_path: Path) -> None:
+    text = two([(200, 1_000), (1_000, 1_000_000_000)]).replace("{ v0", '{ scheduler = "edf"; v0', 1)
+    (error,) = compile_on(written(tmp_path, text), ANY).errors
+    assert "deadlines to look at; periods that are multiples of each other, or closer to each other, are found out sooner" in error.text
 
 
 def test_of_a_line_the_highest_rate_that_fits_is_told(compile_on: Compile, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/info.h"
 #include "kernel/core/stacks.h"
+#include "kernel/core/thread_end.h"
 #include "kernel/core/trace.h"
 #include "kernel/core/vcpus.h"
 
@@ -82,6 +83,11 @@ const struct program *program_find(const char *name)
 }
 
 void program_report(const struct program_run *run, const char *name) {}
+
+enum thread_condition thread_state(const struct thread *thread)
+{
+	return THREAD_SLEEPS;
+}
 
 enum thread_result thread_make(struct thread *thread, struct thread_vcpu *on, const char *name, unsigned level, uintptr_t stack,
 			       void (*entry)(void *argument), void *argument)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tests.emulated.observe import Observation
 
 VCPU = re.compile(r": vcpu (\S+): (\d+) us of (\d+) us; given (\d+) us in (\d+) us, background (\d+) us$")
-PROGRAM = re.compile(r": (\S+): (\d+) rounds, (\d+) missed, latest (\d+) ns$")
+PROGRAM = re.compile(r": (\S+): (\d+) rounds(?:, (\d+) missed, latest (\d+) ns)?$")
 ROUNDED_US = 1  # each number is rounded
 
 
@@ -54,7 +54,7 @@ def shares(lines: list[str]) -> list[Share]:
 
 def rounds(lines: list[str]) -> dict[str, Rounds]:
     rows = [match.groups() for line in lines if (match := PROGRAM.search(line))]
-    return {name: Rounds(name, *map(int, numbers)) for name, *numbers in rows}
+    return {name: Rounds(name, *(int(one or 0) for one in numbers)) for name, *numbers in rows}
 
 
 @dataclass(frozen=True)

@@ -226,8 +226,8 @@ def test_a_program_is_stopped_and_begins_again(shell: Shell) -> None:
     before = shell.vcpus()["hog"]
     shell.ask("ticks=500")
     assert shell.vcpus()["hog"][2] == before[2], "it runs on"
-    assert shell.ask("stop=hog") == ["stop hog: no such program runs"]
-    assert shell.ask("stop=nobody") == ["stop nobody: no such program runs"]
+    assert shell.ask("stop=hog") == ["stop hog: no such program runs on this core"]
+    assert shell.ask("stop=nobody") == ["stop nobody: no such program runs on this core"]
     assert shell.ask("start=hog") == ["start hog: runs again on its vcpu"]
     shell.ask("ticks=500")
     assert shell.vcpus()["hog"][2] > before[2]

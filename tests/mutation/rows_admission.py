@@ -194,6 +194,9 @@ DEADLINES = (
         "(3 * set->vcpu_count - 2) * set",
         "set->vcpu_count * set",
     ),
+    analysis("by deadline who is late does not run late at first", "(3 * set->vcpu_count - 2) * set", "(3 * set->vcpu_count - 3) * set"),
+    analysis("by deadline two interrupts of each are counted", "(3 * set->vcpu_count - 2) * set", "(2 * set->vcpu_count) * set"),
+    analysis("by deadline one interrupt of each is counted", "(3 * set->vcpu_count - 2) * set", "(set->vcpu_count + 1) * set"),
     analysis(
         "work is due before its deadline",
         "sum += time / set->vcpus[n].period * set->vcpus[n].budget;",

@@ -51,8 +51,8 @@ WITHIN = (
 ELSEWHERE = (
     move(
         "a VCPU is one of the first core",
-        ".core = cpu_slot(), .made = now }; result = sched_add_main(",
-        ".made = now }; result = sched_add_main(",
+        ".core = cpu_slot(), .made = now, .begins",
+        ".made = now, .begins",
         VCPU,
     ),
     move("another core is touched", "if (on->core != cpu_slot())", "if (false)"),

@@ -161,19 +161,19 @@ RUN = (
     program("a loop runs on the first core alone", '{ "loop", loop, false }', '{ "loop", loop, true }'),
     program("the latest start is the last one", "if (value > *most) note(most, value);", "note(most, value);"),
     program("lateness counts from a period's end", "begins = periodic.next - periodic.period, late", "begins = periodic.next, late"),
-    program("answers are not noted", "raise_to(&run->answer_max, arch_counter() - begins);"),
+    program("answers are not noted", "raise_to(&run->done_max, arch_counter() - begins);"),
     program(
         "how late it was is forgotten with the period",
-        "raise_to(&run->late_max, late); note(&run->missed, missed + periodic.missed); if (period_of(run) != period) return true;",
-        "if (period_of(run) != period) return true; raise_to(&run->late_max, late); note(&run->missed, missed + periodic.missed);",
+        "raise_to(&run->late_max, late); note(&run->missed, missed + periodic.missed); if (noted(&run->period) != period) return true;",
+        "if (noted(&run->period) != period) return true; raise_to(&run->late_max, late); note(&run->missed, missed + periodic.missed);",
     ),
     program("a round that begins when its period is over is in time", "missed += late >= period;"),
     program("missed periods are not counted", "note(&run->missed, missed + periodic.missed);"),
     program(
         "another period forgets what was missed", "note(&run->missed, missed + periodic.missed);", "note(&run->missed, periodic.missed);"
     ),
-    program("another period is not seen", "if (period_of(run) != period) return true;"),
-    program("another period ends a loop", "while (loop_with(period_of(run), run)) ;", "loop_with(period_of(run), run);"),
+    program("another period is not seen", "if (noted(&run->period) != period) return true;"),
+    program("another period ends a loop", "while (loop_with(noted(&run->period), run)) ;", "loop_with(noted(&run->period), run);"),
     program("a hog is sated", "for (;;) note(&run->rounds, run->rounds + 1);", "note(&run->rounds, run->rounds + 1);"),
     program(
         "one prime suffices",
@@ -196,7 +196,7 @@ RUN = (
     ),
     program(
         "nobody is told how long rounds take",
-        "if (__atomic_load_n(&run->round_most, __ATOMIC_RELAXED)) console_say",
+        "if (noted(&run->round_most)) console_say",
         "if (false) console_say",
     ),
 )
@@ -235,6 +235,7 @@ CHANGED = (
         "room ? free_name",
         "kernel_vcpus_test",
     ),
+    change("what is made later has been used", ".begins = from, .back = now }", "}"),
     change("the first piece is all", "main->entries[main->last].at", "main->entries[main->first].at"),
     change("an I/O VCPU", "on->vcpu.kind != VCPU_MAIN ||"),
     change("no budget", "|| !budget || budget > period", "|| budget > period"),

@@ -247,8 +247,8 @@ MAKING = (
     Mutation(
         "threads: a refused VCPU is in traces",
         VCPU,
-        "now)); if (result == SCHED_OK) tell(on, budget",
-        "now)); tell(on, budget",
+        "from); if (result == SCHED_OK) tell(on, budget",
+        "from); tell(on, budget",
         "kernel_thread_test",
     ),
     scene("threads begin anew", "if (!thread_begun()) {", "if (true) {"),

@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 from bhtool import paths
 from bhtool.errors import BulkheadError, Status
-from bhtool.machine.session import Session
+from bhtool.machine.attach import Left
+from bhtool.machine.session import EndEvent, Session
 from bhtool.platforms import load
 from bhtool.terminal.screen import Screen
 from bhtool.verbs import run
@@ -43,19 +44,33 @@ def test_every_other_machine_refuses_it() -> None:
 def test_who_is_attached_is_told_whose_time_it_is(
     is_counted: bool, said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=lambda *_: True))
+    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=lambda *_: Left.BY_USER))
     session: Any = SimpleNamespace(machine=SimpleNamespace(is_counted=is_counted), plan=None, watches={})
     monkeypatch.setattr(run, "Show", lambda *_: SimpleNamespace(event=None))
     run.attach_console(cast(Session, session), "north", Screen(), math.inf)
-    assert f"attached to north; {said}Enter gives a prompt, Ctrl-] leaves" in capfd.readouterr().err
+    assert f"attached to north; {said}Enter gives a prompt, unless a program reads what is typed; Ctrl-] leaves" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(("in_time", "status"), [(True, Status.GOOD), (False, Status.TIME_LIMIT)])
-def test_who_is_attached_for_too_long_is_told(
-    in_time: bool, status: Status, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("left", "status", "said"),
+    [
+        (Left.BY_USER, Status.GOOD, ""),
+        (Left.TIME_LIMIT, Status.TIME_LIMIT, "still attached to north after 7 s"),
+        (EndEvent(3, "out of memory"), Status.FAILED, "the machine ended early, status 3: out of memory"),
+        (EndEvent(0, ""), Status.GOOD, ""),
+    ],
+)
+def test_how_it_ended_is_told(
+    left: Left | EndEvent, status: Status, said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=lambda limit, _: in_time and limit == 7.0))
-    session: Any = SimpleNamespace(machine=SimpleNamespace(is_counted=True), plan=None, watches={})
+    def run_for(limit: float, _: object) -> Left | EndEvent:
+        assert limit == 7.0
+        return left
+
+    monkeypatch.setattr(run, "Attachment", lambda *_: SimpleNamespace(run=run_for))
+    platform = SimpleNamespace(emulator=SimpleNamespace(good_exits=[0]))
+    session: Any = SimpleNamespace(machine=SimpleNamespace(is_counted=True), plan=None, watches={}, platform=platform)
     monkeypatch.setattr(run, "Show", lambda *_: SimpleNamespace(event=None))
     assert run.attach_console(cast(Session, session), "north", Screen(), 7.0) == status
-    assert ("still attached to north after 7 s" in capfd.readouterr().err) == (not in_time)
+    told = capfd.readouterr().err.partition("Ctrl-] leaves")[2]
+    assert said in told if said else "bulkhead" not in told

@@ -4,7 +4,7 @@
 import os
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import count, pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ class Machine:
     seconds = 3.0
     pace = 1.0  # processor seconds in each
     waits = False
+    look = 0.1  # seconds from one look to the next
     near_timer: object = None
 
     def exit_status(self) -> int | None:
@@ -35,10 +36,10 @@ class Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    machine, looks, used = Machine(), iter(range(1000)), iter(range(1000))
+    machine, looks, used = Machine(), count(), count()
     monkeypatch.setattr(standstill, "processor_seconds", lambda _: next(used) * machine.pace)
     monkeypatch.setattr(standstill, "waits", lambda _: machine.waits)
-    monkeypatch.setattr(standstill, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    monkeypatch.setattr(standstill, "time", SimpleNamespace(monotonic=lambda: next(looks) * machine.look))
     return machine
 
 
@@ -85,8 +86,16 @@ def test_only_a_machine_that_counts_and_runs(machine: Machine, what: dict[str, A
 
 
 def test_a_machine_that_sleeps_is_noticed(machine: Machine) -> None:
-    machine.waits, machine.pace = True, 0.01
-    assert sleeps(Standstill(session(machine)), 5)
+    machine.waits, machine.pace = True, 0.001
+    assert sleeps(Standstill(session(machine)), 20)
+
+
+def test_a_look_that_takes_long_shows_no_more_than_another(machine: Machine) -> None:
+    """Whoever waits for the machine's answer does not read what it says, which it may wait for."""
+    machine.waits, machine.pace, machine.look = True, 0.001, 5.0
+    found = Standstill(session(machine))
+    assert not sleeps(found, 5)
+    assert sleeps(found, 10)
 
 
 @pytest.mark.parametrize("what", [{"waits": False, "pace": 0.0}, {"waits": True, "pace": 0.5}], ids=["wants a processor", "has one"])
@@ -120,7 +129,7 @@ class Timer:
 def quiet(machine: Machine, others: bool, looks: int) -> tuple[Timer, Standstill, int | None]:
     """The machine's near timer, and after which look it was found to sleep."""
     machine.near_timer = timer = Timer(machine, others)
-    machine.waits, machine.pace = True, 0.01
+    machine.waits, machine.pace = True, 0.001
     found = Standstill(session(machine, "running"))
     for look in range(looks):
         timer.go_on()
@@ -130,7 +139,7 @@ def quiet(machine: Machine, others: bool, looks: int) -> tuple[Timer, Standstill
 
 
 def test_the_near_timer_is_taken_away_to_see_whether_anything_else_happens(machine: Machine) -> None:
-    timer, _, found = quiet(machine, others=False, looks=20)
+    timer, _, found = quiet(machine, others=False, looks=60)
     assert found is not None
     assert not timer.is_set
     assert len(timer.taken) == 1
@@ -156,9 +165,9 @@ def test_who_does_something_is_not_looked_at(machine: Machine) -> None:
 
 
 def test_a_goal_far_away_is_reached_when_nothing_more_will_happen(machine: Machine) -> None:
-    machine.waits, machine.pace = True, 0.01
+    machine.waits, machine.pace = True, 0.001
     goal = Goal(session(machine, "running", "parked"), seconds=100.0, until_ready=False)
-    assert any(goal.reached() for _ in range(5))
+    assert any(goal.reached() for _ in range(20))
     assert "no timer" in goal.note
 
 

@@ -194,6 +194,8 @@ static void give_up_and_make(void)
 	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 10 + longest);
 	CHECK_EQ(thread_make_vcpu(&late, "late", 1, 400), THREAD_OK);
 	CHECK_EQ(sporadic_next(&late.vcpu.main), START + 10 + longest);
+	change(&late, 2, 300);
+	CHECK_EQ(sporadic_next(&late.vcpu.main), START + 10 + longest); /* of what has not begun nothing is used */
 	fake_core.now = START + 2 * longest;
 	change(&low, 10, 501);
 	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 2 * longest);

@@ -156,6 +156,15 @@ static void pair_by_deadline(uint64_t blocking, unsigned top_halves, uint64_t sw
 	CHECK(!report.exact);
 }
 
+static void trio_by_deadline(uint64_t budget, enum admission_result expected)
+{
+	const struct reservation trio[] = { MAIN(8, 30), MAIN(8, 30), MAIN(budget, 30) };
+	struct admission_set set = EDF_SET(trio);
+
+	set.switch_cost = 1;
+	CHECK_SAYS(set, expected);
+}
+
 static void by_deadline(void)
 {
 	const struct reservation fifths[] = { MAIN(20, 100), MAIN(20, 100), MAIN(20, 100), MAIN(20, 100), MAIN(20, 100) };
@@ -185,6 +194,9 @@ static void by_deadline(void)
 	pair_by_deadline(0, 1, 1, ADMISSION_E_LOAD);
 	CHECK(report.deadline == 30 && report.response == 31); /* 12 + 11 + 4 + 4 */
 	pair_by_deadline(0, 0, 2, ADMISSION_E_LOAD);
+	CHECK(report.deadline == 30 && report.response == 31);
+	trio_by_deadline(7, ADMISSION_OK); /* 8 + 8 + 7 + 7 by 30 */
+	trio_by_deadline(8, ADMISSION_E_LOAD);
 	CHECK(report.deadline == 30 && report.response == 31);
 }
 
@@ -416,7 +428,7 @@ static void against_the_scheduler(uint64_t sets, bool exact)
 		    admission_response(&drawn.set, world.victim, &response) != ADMISSION_OK)
 			continue;
 		tried++;
-		uint64_t seen = world_response(&world, n, 3000);
+		uint64_t seen = world_response(&world, ~n, 3000);
 
 		CHECK(seen <= response);
 		reached += seen == response;
@@ -438,6 +450,7 @@ static void against_deadlines(uint64_t sets)
 		struct reservation *one;
 
 		check_context.round = random_state = n;
+		world.busy = n % 2;
 		draw_mains(&drawn);
 		one = &drawn.vcpus[below(drawn.set.vcpu_count)];
 		one->budget = admission_fit(&drawn.set, one);
@@ -445,12 +458,13 @@ static void against_deadlines(uint64_t sets)
 		if (!one->budget)
 			continue;
 		tried++;
-		uint64_t seen = world_response(&world, n, 3000), period = drawn.vcpus[world.victim].period;
+		uint64_t seen = world_response(&world, ~n, 3000), period = drawn.vcpus[world.victim].period;
 
 		CHECK(seen <= period);
 		full += seen == period;
 	}
 	printf("by deadline: had at the last moment in %ju of %ju sets\n", (uintmax_t)full, (uintmax_t)tried);
+	CHECK(full);
 }
 
 int main(int count, char **arguments)

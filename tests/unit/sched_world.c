@@ -76,7 +76,7 @@ static void wake_victim(struct world *world)
 		world->held_until = world->now + world->set->vcpus[world->victim].blocking;
 	wake(world, world->victim);
 	world->began = world->now;
-	world->got = 0;
+	world->got = vcpus[world->victim].owed; /* that comes off its budget, too */
 }
 
 static void sleep_now(struct world *world, unsigned n)
@@ -129,7 +129,7 @@ static void others(struct world *world)
 				wake(world, n);
 		} else if (!vcpus[n].ready && below(io ? 2 : 6) == 0) {
 			come(world, n);
-		} else if (may_sleep(world, n) && below(io ? 3 : 12) == 0) {
+		} else if (!world->busy && may_sleep(world, n) && below(io ? 3 : 12) == 0) {
 			sleep_now(world, n);
 		}
 	}

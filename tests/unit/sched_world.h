@@ -9,17 +9,19 @@
 
 enum { WORLD_VCPUS = 4, WORLD_TOPS = 2 };
 
-/* Time, a tick at a step, with all that a set allows: late decisions, top halves, time-outs and replenishments that interrupt, and a VCPU
- * after the victim that holds what it waits for. */
+/* Time in ticks, one at a step, with all that a set allows: late decisions, top halves, time-outs and replenishments that interrupt, and a
+ * VCPU after the victim that holds what it waits for. Who makes one sets `set`, of WORLD_VCPUS and WORLD_TOPS at most, `victim`, and if he
+ * likes `together` or `busy`; the rest is 0. */
 struct world {
 	const struct admission_set *set;
 	unsigned victim; /* whose response is measured */
 	uint64_t now, decide_at, held_until, began, wakes;
 	uint64_t next_top[WORLD_TOPS], got, top_left;
 	uint64_t out_left;     /* of a time-out that is being served */
-	unsigned out;          /* whose that is: before the victim */
+	unsigned out;          /* whose that is: by rank one before the victim, by deadline any other */
 	bool ran[WORLD_VCPUS]; /* since it woke */
 	bool together;         /* all wake when the victim does, and stay ready */
+	bool busy;             /* the others stay ready once they are */
 };
 
 /* Returns the longest time that the victim takes for a budget, from full rest to full rest. The same seed gives the same. */

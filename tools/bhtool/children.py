@@ -28,7 +28,7 @@ def end_in_order() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Ends quietly at SIGINT. What comes within REPEAT_SECONDS is the same request, also after the end: `timeout` tells the command, and then its group."""
+    """Ends quietly at SIGINT, which means this from then on. Requires: the main thread. What comes within REPEAT_SECONDS is the same request, also after the end: `timeout` tells the command, and then its group."""
     deaf_until = -math.inf
 
     def hear(_number: int, _frame: object) -> None:

@@ -16,6 +16,7 @@ from math import ceil
 MOST_TICKS = 1 << 44  # of a period, as in the kernel
 MOST_OF_EACH = 64  # VCPUs, top halves, as there
 MOST_STEPS = 10_000  # towards a response time, as in the kernel; what takes more is refused
+FIRST_DEADLINES = 1_000  # of so many that they cannot all be looked at
 MOST_DEADLINES = 100_000  # likewise; the kernel looks at fewer of them, but not always at fewer than its limit
 
 
@@ -116,14 +117,14 @@ class Reservations:
         return [one for one in self.vcpus if isinstance(one, MainVcpu)]
 
     @property
-    def late(self) -> int:
-        """By deadline: each VCPU but the one that is late stops late, times out and is replenished; and one that runs at first stops late."""
+    def late_by_deadline(self) -> int:
+        """Each VCPU but the one that misses its deadline may stop late, time out and be replenished; one that runs at first may stop late."""
         return self.switch_cost * max(3 * len(self.vcpus) - 2, 0)
 
     @property
     def constant(self) -> int:
-        """By deadline: what top halves take at once, begun distances and the once more, and what VCPUs interrupt."""
-        return sum(2 * one.cost for one in self.top_halves) + self.late
+        """By deadline: what top halves take at once, begun distances and the once more; late ends, time-outs and replenishments."""
+        return sum(2 * one.cost for one in self.top_halves) + self.late_by_deadline
 
     @property
     def exact(self) -> bool:
@@ -205,6 +206,7 @@ class Verdict:
     asked: Fraction
     text: str = ""  # why not
     late: int | None = None  # the deadline that is missed
+    is_undecided: bool = False  # it takes too long to find out
 
 
 def judge_by_rank(core: Reservations) -> Verdict:
@@ -214,10 +216,11 @@ def judge_by_rank(core: Reservations) -> Verdict:
     try:
         late = next((rank for rank in range(len(core.vcpus)) if response_time(core, rank) is None), None)
         text = "" if late is None else f"VCPU {late} cannot have {core.vcpus[late].budget} in each {core.vcpus[late].period}"
+        is_undecided = False
     except TooLong as long:
-        text = str(long)
+        text, is_undecided = str(long), True
     admitted = not text or admitted_by_bound(core)
-    return Verdict(admitted, core.exact, asked, "" if admitted else text)
+    return Verdict(admitted, core.exact, asked, "" if admitted else text, is_undecided=is_undecided and not admitted)
 
 
 # ---- by deadline --------------------------------------------------------------------------------------------------------------
@@ -227,7 +230,7 @@ def demand_until(core: Reservations, time: int) -> int:
     """What has to be done by a deadline, and what may come between. Only a VCPU with a later deadline blocks."""
     periods = [one.period for one in core.vcpus]
     blocking = max((one.blocking for one in core.vcpus if one.period <= time < max(periods)), default=0)
-    return sum(time // one.period * one.budget for one in core.vcpus) + blocking + core.late + core.top_half_work(time)
+    return sum(time // one.period * one.budget for one in core.vcpus) + blocking + core.late_by_deadline + core.top_half_work(time)
 
 
 def first_late_deadline(core: Reservations) -> int | None:
@@ -238,10 +241,11 @@ def first_late_deadline(core: Reservations) -> int | None:
     if core.constant:
         last = max(last, ceil(core.constant / rest))
     deadlines = heapq.merge(*(range(one, last + 1, one) for one in periods))
+    most = MOST_DEADLINES if last // min(periods) <= MOST_DEADLINES else FIRST_DEADLINES
     for count, (time, _) in enumerate(groupby(deadlines)):
         if demand_until(core, time) > time:
             return time
-        if count == MOST_DEADLINES:
+        if count == most:
             raise TooLong(f"there are more than {MOST_DEADLINES} deadlines to look at")
     return None
 
@@ -272,7 +276,7 @@ def judge_by_deadline(core: Reservations) -> Verdict:
     try:
         late = first_late_deadline(core)
     except TooLong as many:
-        return Verdict(False, False, used, str(many))
+        return Verdict(False, False, used, str(many), is_undecided=True)
     text = "" if late is None else f"by {late} there is work for {demand_until(core, late)}"
     return Verdict(late is None, core.exact, used, text, late)
 

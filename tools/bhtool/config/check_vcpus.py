@@ -27,6 +27,7 @@ from bhtool.config.vcpus import (
     SHARE,
     Vcpu,
     is_main,
+    is_own_kernel,
     period_of,
 )
 from bhtool.text import did_you_mean
@@ -177,6 +178,8 @@ def fit_their_core(domains: Domains) -> Iterator[Finding]:
 def _what_would_fit(miss: Miss) -> str:
     """Each change by itself is enough, or else all together."""
     vcpu, line = miss.vcpu, miss.line
+    if miss.is_undecided and not (miss.fit or miss.rate_hz or miss.percent):
+        return "periods that are multiples of each other, or closer to each other, are found out sooner"
     share = f"{miss.fit}%" if vcpu.is_io else f"{miss.fit:,} us"
     fits = [f"{share} at most for `{vcpu.name}`"] if miss.fit else []
     if line and miss.rate_hz:
@@ -184,7 +187,7 @@ def _what_would_fit(miss: Miss) -> str:
     smaller = "" if miss.fit else f"no smaller {'share' if vcpu.is_io else 'budget'} of `{vcpu.name}` alone would help"
     slower = f"no lower `{RATE}` of `{line.name}` alone would help" if line and not miss.rate_hz else ""
     if miss.percent:
-        fits = [f"{miss.percent}% of each budget of the file at most"]
+        fits = [f"{miss.percent}% of each budget and share of the file at most"]
     all_fit = f"all would fit with {', or with '.join(fits)}" if fits else ""
     return "; ".join(one for one in (all_fit, smaller, slower) if one)
 
@@ -202,10 +205,9 @@ def switched_to_for_long(domains: Domains) -> Iterator[Finding]:
 
 
 def _each_of_own_kernel(domains: Domains) -> Iterator[tuple[Sandbox, Vcpu]]:
-    """Where the kernel is the tool's own, whose programs are known: another image may have others, and so may a file of this name beside the partition file."""
+    """Where the kernel's programs are known."""
     for sandbox, vcpu in _each(domains):
-        is_own = not sandbox.is_linux and sandbox.node.text("image") == OWN_KERNEL
-        if is_own and not Path(sandbox.where("image").file).with_name(OWN_KERNEL).exists():
+        if not sandbox.is_linux and is_own_kernel(sandbox.node.text("image"), Path(sandbox.where("image").file)):
             yield sandbox, vcpu
 
 

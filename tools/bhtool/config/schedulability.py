@@ -37,6 +37,7 @@ from bhtool.config.plan import CoreLoad, VcpuLoad
 from bhtool.config.vcpus import HEARTBEAT_HZ, MAIN_PERIOD_US, MAIN_PROGRAM, Vcpu, period_of
 
 NS_PER_US = 1000
+WHOLE = 100  # per cent
 OWN_MAIN = f"the kernel's own `{MAIN_PROGRAM}`"
 
 
@@ -78,6 +79,7 @@ class Miss:
     fit: int
     line: Vcpu | None  # the one with the highest rate, or another that can help; None: no line has a rate
     rate_hz: int  # 0: none helps
+    is_undecided: bool
     percent: int  # where nothing else helps, of each budget or percentage of the file, with which all fits; 0: none
 
 
@@ -147,7 +149,8 @@ def misses_of(sandbox: Sandbox, costs: Costs) -> Iterator[Miss]:
             says = _what_is_late(one, verdict) if one.edf else _who_is_late(one)
             vcpu, fit = _would_fit(one)
             line, rate_hz = _slower_line(one)
-            yield Miss(_load(one), says, vcpu, fit, line, rate_hz, 0 if fit or rate_hz else _percent_of_each(one))
+            percent = 0 if fit or rate_hz else _percent_of_each(one)
+            yield Miss(_load(one), says, vcpu, fit, line, rate_hz, verdict.is_undecided, percent)
 
 
 def _largest_fit(one: CoreSet, rank: int) -> int:
@@ -165,13 +168,18 @@ def _percent_of_each(one: CoreSet) -> int:
             return replace(vcpu, percent=vcpu.percent * percent // 100)
         return replace(vcpu, budget=vcpu.budget // NS_PER_US * percent // 100 * NS_PER_US) if one.vcpus[rank] else vcpu
 
-    def fits(percent: int) -> bool:
+    def all_shrunk(percent: int) -> Reservations:
+        return replace(one.reservations, vcpus=tuple(shrunk(rank, percent) for rank in range(len(one.vcpus))))
+
+    def is_good(percent: int) -> bool:
         try:
-            return one.judge(replace(one.reservations, vcpus=tuple(shrunk(rank, percent) for rank in range(len(one.vcpus))))).admitted
+            all_shrunk(percent).check()
         except BadReservation:  # less than a switch takes
             return False
+        return True
 
-    return next((percent for percent in range(99, 0, -1) if fits(percent)), 0)
+    least = next((percent for percent in range(1, WHOLE) if is_good(percent)), WHOLE)
+    return last_true(range(least, WHOLE), lambda percent: one.judge(all_shrunk(percent)).admitted)
 
 
 def _slower_line(one: CoreSet) -> tuple[Vcpu | None, int]:

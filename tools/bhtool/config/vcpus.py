@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from bhtool.abi import lib
 from bhtool.config.plan import Location
@@ -22,6 +23,11 @@ FEW_SWITCHES = 5  # a budget of fewer is spent on switching to a large part
 # The kernel that comes with the tool, and the programs that it has: kernel/core/programs.c. Those of the first core wait for the console's input.
 OWN_KERNEL = "sandbox-kernel.elf"
 PROGRAMS, FIRST_CORE_PROGRAMS = ("echo", "findprimes", "hog", "loop", "tlbwalk"), ("echo",)
+
+
+def is_own_kernel(image: str, partition: Path) -> bool:
+    """Whether the partition file's `image` is the kernel that comes with the tool: another may have other programs, and so may a file of that name beside it."""
+    return image == OWN_KERNEL and not partition.with_name(OWN_KERNEL).exists()
 
 
 @dataclass(frozen=True)

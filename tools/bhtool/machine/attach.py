@@ -8,6 +8,7 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum, auto
 from tty import setraw
 
 from bhtool.config.domains import LOG, NO_CONSOLE
@@ -61,6 +62,11 @@ def require_input(plan: Plan, name: str) -> None:
         raise BulkheadError(f'{name}\'s console is "{found.console}", which takes no input; give it a UART to attach', Status.USAGE)
 
 
+class Left(Enum):
+    BY_USER = auto()  # or the input, which is no terminal, has ended
+    TIME_LIMIT = auto()
+
+
 class Attachment:
     """Copies bytes both ways until the user leaves, the input ends or the machine does."""
 
@@ -82,21 +88,20 @@ class Attachment:
     def write(self, data: bytes) -> bool:
         return self._console.write(data)
 
-    def run(self, limit: float, hear: Callable[[Event], None]) -> bool:
-        """Returns whether it ended within `limit` host seconds. `hear` is told of everything that happens meanwhile, in any sandbox."""
+    def run(self, limit: float, hear: Callable[[Event], None]) -> Left | EndEvent:
+        """Returns why it is over. `limit`: host seconds. `hear` is told of everything that happens meanwhile, in any sandbox."""
         deadline = time.monotonic() + limit
         with raw_terminal(sys.stdin.fileno()):
             while not self._over():
                 if time.monotonic() >= deadline:
-                    return False
-                events = self.session.poll()
-                for event in events:
+                    return Left.TIME_LIMIT
+                for event in self.session.poll():
                     hear(event)
-                if any(isinstance(event, EndEvent) for event in events):
-                    break
+                    if isinstance(event, EndEvent):
+                        return event
                 if not self._forward():
                     break
-        return True
+        return Left.BY_USER
 
     def _over(self) -> bool:
         return not self._input_open and time.monotonic() - self._last_output > SILENCE_SECONDS

@@ -14,6 +14,8 @@ from bhtool.machine.session import Session
 
 PATIENCE_SECONDS = 15.0  # of the emulator's processor time; a thousand beats or more anywhere
 SLEEP_SECONDS = 1.0  # of the host's
+# Of it, that one look shows at most: a look that waits for the emulator's answer may be what the machine waits for, as nobody reads its consoles then.
+LOOK_SHOWS_SECONDS = 0.1
 LOOKS, LOOK_SECONDS = 5, 0.002
 QUIET_SECONDS = 1.0  # of guest time in which nobody did anything that can be seen, before the near timer is taken away for a look
 LOUDER = 2  # who turns out to be awake is looked at after so many times as long
@@ -28,8 +30,8 @@ def processor_seconds(pid: int) -> float:
 
 
 def waits(pid: int) -> bool:
-    """Whether each thread of the process waits for something other than a processor. To be asked for the clock wakes one for a moment, so there are
-    some looks at it."""
+    """Whether each thread of the process waits for something other than a processor. Asking for the clock wakes one for a moment, so this looks several
+    times."""
     for _ in range(LOOKS):
         if _waits_now(pid):
             return True
@@ -52,7 +54,7 @@ class Standstill:
         self._session, self._patience = session, patience
         self._last = 0.0  # guest seconds
         self._used = 0.0  # processor seconds when the clock came to `_last`
-        self._asleep_since = time.monotonic()
+        self._asleep, self._looked = 0.0, time.monotonic()  # for how long it has been seen so, and when it was looked at last
         self._is_told = False
         self._doings: object = None
         self._quiet_since, self._quiet = 0.0, QUIET_SECONDS
@@ -75,11 +77,12 @@ class Standstill:
         """Whether nothing will happen any more unless somebody types."""
         self._look()
         now, pid = time.monotonic(), self._session.machine.pid
+        passed, self._looked = now - self._looked, now
         if not self._stands() or not waits(pid):
-            self._asleep_since = now
+            self._asleep = 0.0
             return False
-        used, asleep = processor_seconds(pid) - self._used, now - self._asleep_since
-        return asleep >= SLEEP_SECONDS and used < WAKING_SHARE * asleep
+        self._asleep += min(passed, LOOK_SHOWS_SECONDS)
+        return self._asleep >= SLEEP_SECONDS and processor_seconds(pid) - self._used < WAKING_SHARE * self._asleep
 
     def _look(self) -> None:
         """Takes the near timer away where nobody does anything, and gives it back as soon as somebody does."""

@@ -101,8 +101,8 @@ def _most(ns: int) -> str:
 
 
 def _kept(run: Run | None) -> tuple[str, str, str]:
-    """Of a program that has periods: it says when rounds were done."""
-    return (f"{run.missed:,}", _most(run.late_ns), _us(run.done_ns)) if run and run.done_ns else ("-",) * 3
+    """Of a program that has periods: it has missed one, begun a round late, or says when one was done."""
+    return (f"{run.missed:,}", _most(run.late_ns), _most(run.done_ns)) if run and (run.missed or run.late_ns or run.done_ns) else ("-",) * 3
 
 
 def given_table(found: list[Given], note: str = "") -> Table:
@@ -127,7 +127,7 @@ def given_table(found: list[Given], note: str = "") -> Table:
         ran = (f"{one.run.rounds:,}" if one.run else "-", *_kept(one.run))
         table.add_row(one.sandbox, str(one.core), one.name, f"{_us(one.budget)} of\n{_us(one.period)}", *shares, *ran)
     table.caption = (
-        "had: the share of the core's time that was charged to the VCPU since it was made; a program that sleeps uses less than was promised\n"
+        "promised: what it has at the end; had: the share of the core's time that was charged to the VCPU since it was made; a program that sleeps uses less than was promised\n"
         "latest, done: from when a period began until a round of it did, and until that was done, at most"
         f"{note and chr(10)}{note}"
     )

@@ -161,7 +161,8 @@ def draw(
     for axes, rows in zip(grid[:, 0], cores, strict=True):
         draw_core(axes, rows, windows[rows[0].trace.sandbox])
         axes.ticklabel_format(axis="x", useOffset=False)
-    grid[-1, 0].set_xlabel("ms of guest time")
+        if not is_one or axes is grid[-1, 0]:
+            axes.set_xlabel("ms of guest time")
     marker = importlib.import_module("matplotlib.lines").Line2D([], [], linestyle="", marker="v", color=USED_UP, label="budget used up")
     shades = [patches.Patch(color=colour, label=label) for colour, label in ((FOREGROUND, "on its budget"), (BACKGROUND, "without"))]
     figure.legend(handles=[*shades, marker], loc="outside lower center", ncols=3, fontsize="small", frameon=False)

@@ -10,12 +10,12 @@ import click
 from bhtool import paths
 from bhtool.children import interruptible
 from bhtool.config.plan import Plan, SandboxPlan
-from bhtool.config.vcpus import MAIN_PROGRAM, OWN_KERNEL
+from bhtool.config.vcpus import MAIN_PROGRAM, is_own_kernel
 from bhtool.errors import BulkheadError, Status
 from bhtool.image import disc
 from bhtool.image.stages import judged_plan, make_image, warnings_json
 from bhtool.jsonfile import write_json
-from bhtool.machine.attach import Attachment, require_foreground, require_input, require_sandbox
+from bhtool.machine.attach import Attachment, Left, require_foreground, require_input, require_sandbox
 from bhtool.machine.emulated import Machine, always_counts, timing_for, versions
 from bhtool.machine.goal import Goal, lacking
 from bhtool.machine.memory import Heartbeat
@@ -23,7 +23,7 @@ from bhtool.machine.session import EndEvent, Session, Watch
 from bhtool.machine.wiring import DEBIAN, Disc, Wiring, discs_of, networks_of, require_ports
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.report import summary
-from bhtool.report.lateness import real_gaps, tells_turns
+from bhtool.report.lateness import missed_caption, real_gaps, tells_turns
 from bhtool.report.run_json import run_json
 from bhtool.report.show import Show
 from bhtool.terminal.logfile import Log
@@ -73,8 +73,7 @@ def known_vcpus(plan: Plan, sandbox: SandboxPlan) -> list[str] | None:
     """Names of all VCPUs that it will have. None: its kernel, or a word of its boot arguments, may make others."""
     if sandbox.os == "linux":
         return []
-    is_own = sandbox.image == OWN_KERNEL and not (plan.file.parent / OWN_KERNEL).exists()
-    if not is_own or any(word in sandbox.bootargs for word in MAKING):
+    if not is_own_kernel(sandbox.image, plan.file) or any(word in sandbox.bootargs for word in MAKING):
         return None
     return [*(vcpu.name for vcpu in sandbox.vcpus), MAIN_PROGRAM] if sandbox.vcpus else []
 
@@ -133,6 +132,8 @@ def missed_text(one: Given) -> str:
         return f"should have been punctual: a round was done {one.run.done_ns / 1000:,.0f} us after its period of {one.period / 1000:,.0f} us began"
     if one.run.rounds > periods + 1:
         return f"should have been punctual: its program keeps no periods, with {one.run.rounds:,} rounds in {periods:,} of them"
+    if not one.run.done_ns:
+        return "should have been punctual: its program does not say when its rounds are done"
     return f"should have been punctual: began {one.run.rounds:,} of {periods:,} periods" if one.run.rounds + 2 < periods else ""
 
 
@@ -150,19 +151,6 @@ def failure(watch: Watch, expected: Expected, tells: bool = False) -> str:
             return f"had a kernel panic: {watch.panic.text}"
         return "was parked; what it did stands in its crash record above" if watch.state == "parked" else "had a fault; see above"
     return f"did not get ready: {lacking(watch)}" if expected.ready and not watch.ready else ""
-
-
-def why_missed(session: Session, found: list[Given]) -> str:
-    """Of periods that were missed, what else than the scheduler may be the reason; empty: nothing that is known."""
-    if not any(one.run and one.run.missed for one in found):
-        return ""
-    if not session.machine.is_counted:
-        return "guest time followed the host: what the host delayed counts as missed"
-    return (
-        "cores take turns here: those of others are charged to the VCPU that runs, and may be why it missed periods"
-        if tells_turns(session)
-        else ""
-    )
 
 
 def unstarted(session: Session, watch: Watch, seconds: float) -> str:
@@ -190,17 +178,20 @@ def judged(session: Session, status: Status, expected: Expected, screen: Screen,
 
 
 def attach_console(session: Session, name: str, screen: Screen, limit: float) -> Status:
-    """Until the user leaves. TIME_LIMIT if that took longer than `limit` host seconds, INTERRUPTED if SIGINT came from elsewhere: Ctrl-C is the sandbox's."""
-    status = Status.INTERRUPTED
+    """Until the user leaves. FAILED if the machine ended early, TIME_LIMIT if the user stayed longer than `limit` host seconds, INTERRUPTED if SIGINT
+    came from elsewhere: Ctrl-C is the sandbox's."""
+    left: Left | EndEvent | None = None
     time = "" if session.machine.is_counted else "guest time follows this host; "
-    screen.report(f"attached to {name}; {time}Enter gives a prompt, Ctrl-] leaves")
+    screen.report(f"attached to {name}; {time}Enter gives a prompt, unless a program reads what is typed; Ctrl-] leaves")
     with screen.handed_over(), interruptible():
-        in_time = Attachment(session, name).run(limit, Show(screen, session).event)
-        status = Status.GOOD if in_time else Status.TIME_LIMIT
+        left = Attachment(session, name).run(limit, Show(screen, session).event)
     screen.say("")
-    if status == Status.TIME_LIMIT:
+    if isinstance(left, EndEvent):
+        return ended(left, session, screen)
+    if left == Left.TIME_LIMIT:
         screen.complain(f"time limit: still attached to {name} after {limit:.0f} s; a longer --limit, or none, gives more")
-    return status
+        return Status.TIME_LIMIT
+    return Status.GOOD if left else Status.INTERRUPTED
 
 
 def inserted(platform: Platform, what: str, screen: Screen) -> Disc:
@@ -299,12 +290,12 @@ def run(
     require_ports(cards)
     with screen.progress("preparing"):
         plan = judged_plan(platform, partition, screen, strict)
+        expected = Expected(expect_parked, expect_punctual, ready=seconds is None, seconds=seconds or 0.0)
+        expected.require_known(plan)
+        if attach:
+            require_input(plan, attach)
         image = make_image(platform, plan)
         wiring = Wiring(cards, {name: inserted(platform, what, screen) for name, what in drives.items()})
-    expected = Expected(expect_parked, expect_punctual, ready=seconds is None, seconds=seconds or 0.0)
-    expected.require_known(plan)
-    if attach:
-        require_input(plan, attach)
     follows_host = attach or (clock == "auto" and wiring.follows_host)
     timing = timing_for(platform, plan, False if follows_host else CLOCKS[clock])
     places = traced_at(platform, plan)  # now: after an interrupt the programs that it starts might be interrupted, too
@@ -319,7 +310,7 @@ def run(
         if not attach:
             status = judged(session, status, expected, screen, had)
         if had:
-            screen.summary(given_table(had, why_missed(session, had)))
+            screen.summary(given_table(had, missed_caption(session, had)))
         screen.summary(summary.summary(session))
         if json_file:
             write_json(json_file, "run", run_json(session, given_json(had)) | warnings_json(plan), versions(platform))
