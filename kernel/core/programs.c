@@ -28,7 +28,8 @@ static void raise_to(uint64_t *most, uint64_t value)
 		note(most, value);
 }
 
-/* What a controller does in a round: on all machines it fits twice into the 200 us that realtime.dts promises. */
+/* What a controller does in a round: on all machines it fits twice into the 250 us that realtime.dts promises, or once with a turn of
+ * another core of the emulator. */
 enum { WORK_ROUNDS = 400 };
 static void work(void)
 {

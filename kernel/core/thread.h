@@ -40,6 +40,7 @@ struct thread_vcpu {
 	uint64_t made;                       /* when */
 	uint64_t begins;                     /* ticks: its first budget of its latest parameters */
 	uint64_t back;                       /* ticks: all that it used of earlier ones is replenished */
+	uint64_t used;                       /* ticks: the period of those; 0: it has used none */
 	uint64_t slice;                      /* 0: none */
 	uint64_t blocking;                   /* admit.c's: what it was admitted with */
 	uint32_t levels;                     /* that have a ready thread, by bit */
@@ -122,10 +123,10 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	__attribute__((warn_unused_result));
 
 /*
- * Gives a Main VCPU of this core another budget and period. Its next budget comes one new period after all that it used has been
- * replenished, or at once if that is past, so that others have theirs meanwhile (docs/admission.md, "Another budget"); and no sooner than
- * that of a VCPU made now, if another one was changed. Those of its threads that wait keep their places until they wait again. Returns
- * THREAD_OK or _E_INVALID; then nothing has changed. T
+ * Gives a Main VCPU of this core another budget and period. Its next budget comes one new period, by deadline the longer one of both,
+ * after all that it used has been replenished, or at once if that is past, so that others have theirs meanwhile (docs/admission.md,
+ * "Another budget"); and no sooner than that of a VCPU made now, if another one was changed. Those of its threads that wait keep their
+ * places until they wait again. Returns THREAD_OK or _E_INVALID; then nothing has changed. T
  */
 enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, uint64_t period) __attribute__((warn_unused_result));
 

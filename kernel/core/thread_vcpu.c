@@ -60,21 +60,24 @@ enum thread_result thread_make_io_vcpu(struct thread_vcpu *on, const char *name,
 	return (enum thread_result)result;
 }
 
-/* When all has come back that it used. Of a budget that has not begun it has used nothing. */
-static uint64_t back_at(const struct thread_vcpu *on, uint64_t now)
+/* Notes when all has come back that it used, and with which period it did. Of a budget that has not begun it has used nothing. */
+static void note_use(struct thread_vcpu *on, uint64_t now)
 {
 	const struct sporadic *main = &on->vcpu.main;
 
-	return now < on->begins ? on->back : main->entries[main->last].at;
+	if (now < on->begins)
+		return;
+	on->back = main->entries[main->last].at;
+	on->used = main->period;
 }
 
 /*
- * From `back` on, when all has come back that it used of its old budget, a period of the new one has to pass: so in no interval it takes
- * more than with the old or with the new one alone (docs/admission.md, "Another budget").
+ * From `back` on a period of the new budget has to pass, by deadline the longer one of both: so in no interval it takes more than with the
+ * old or with the new one alone (docs/admission.md, "Another budget").
  */
-static uint64_t next_budget(uint64_t back, uint64_t period, uint64_t now)
+static uint64_t next_budget(const struct sched *sched, const struct thread_vcpu *on, uint64_t period, uint64_t now)
 {
-	uint64_t from = back + period;
+	uint64_t from = on->back + (sched->by_deadline && on->used > period ? on->used : period);
 
 	return from > now ? from : now;
 }
@@ -83,13 +86,12 @@ static uint64_t next_budget(uint64_t back, uint64_t period, uint64_t now)
 static enum sched_result change(struct sched *sched, struct thread_vcpu *on, uint64_t budget, uint64_t period, uint64_t now)
 {
 	const struct vcpu before = on->vcpu;
-	uint64_t back = back_at(on, now), from = not_before(sched, &on->vcpu, next_budget(back, period, now));
 	enum sched_result result;
 
+	note_use(on, now);
+	on->begins = not_before(sched, &on->vcpu, next_budget(sched, on, period, now));
 	sched_remove(sched, &on->vcpu);
-	result = sched_add_main(sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, from);
-	on->back = back;
-	on->begins = from;
+	result = sched_add_main(sched, &on->vcpu, budget, period, SPORADIC_MOST_ENTRIES, on->begins);
 	on->vcpu.foreground_only = before.foreground_only;
 	on->vcpu.owed = before.owed;
 	on->vcpu.given = before.given;

@@ -281,12 +281,12 @@ static uint64_t longest_period(const struct admission_set *set)
 	return longest;
 }
 
-/* Who waits has a deadline by then, and who holds has one later. */
-static uint64_t blocking_until(const struct admission_set *set, uint64_t time, uint64_t longest)
+/* Who waits has a deadline by then. */
+static uint64_t blocking_until(const struct admission_set *set, uint64_t time)
 {
 	uint64_t most = 0;
 
-	for (unsigned n = 0; n < set->vcpu_count && time < longest; n++)
+	for (unsigned n = 0; n < set->vcpu_count; n++)
 		if (set->vcpus[n].period <= time)
 			most = greater(most, set->vcpus[n].blocking);
 	return most;
@@ -301,9 +301,9 @@ static uint64_t late_by_deadline(const struct admission_set *set)
 	return (3 * set->vcpu_count - 2) * set->switch_cost;
 }
 
-static uint64_t demand_until(const struct admission_set *set, uint64_t time, uint64_t longest)
+static uint64_t demand_until(const struct admission_set *set, uint64_t time)
 {
-	uint64_t sum = blocking_until(set, time, longest) + top_halves_in(set, time) + late_by_deadline(set);
+	uint64_t sum = blocking_until(set, time) + top_halves_in(set, time) + late_by_deadline(set);
 
 	for (unsigned n = 0; n < set->vcpu_count; n++)
 		sum += time / set->vcpus[n].period * set->vcpus[n].budget;
@@ -332,9 +332,9 @@ static uint64_t deadline_before(const struct admission_set *set, uint64_t time, 
  */
 static bool find_last(const struct admission_set *set, uint64_t used, uint64_t *last)
 {
-	uint64_t once = late_by_deadline(set), rest;
+	uint64_t longest = longest_period(set), once = late_by_deadline(set) + blocking_until(set, longest), rest;
 
-	*last = longest_period(set);
+	*last = longest;
 	for (unsigned n = 0; n < set->top_half_count; n++)
 		once += 2 * set->top_halves[n].cost;
 	if (once == 0)
@@ -347,12 +347,12 @@ static bool find_last(const struct admission_set *set, uint64_t used, uint64_t *
 }
 
 /*
- * Backwards: with demand h at t, all deadlines from h to t are met. Blocking ends with the longest period, where demand falls, so those
- * before it are looked at anew. F. Zhang, A. Burns, "Schedulability Analysis for Real-Time Systems with EDF Scheduling", 2009.
+ * Backwards: with demand h at t, all deadlines from h to t are met. F. Zhang, A. Burns, "Schedulability Analysis for Real-Time Systems
+ * with EDF Scheduling", 2009.
  */
 static enum admission_result find_miss(const struct admission_set *set, uint64_t last, struct admission_report *report)
 {
-	uint64_t longest = longest_period(set), time = last + 1;
+	uint64_t time = last + 1;
 
 	for (unsigned step = 0; step < ADMISSION_MOST_STEPS; step++) {
 		uint64_t demand;
@@ -360,12 +360,12 @@ static enum admission_result find_miss(const struct admission_set *set, uint64_t
 		time = deadline_before(set, time, &report->which);
 		if (time == 0)
 			return ADMISSION_OK;
-		demand = demand_until(set, time, longest);
+		demand = demand_until(set, time);
 		report->deadline = time;
 		report->response = demand;
 		if (demand > time)
 			return ADMISSION_E_LOAD;
-		time = time >= longest ? greater(demand, longest) : demand;
+		time = demand;
 	}
 	return ADMISSION_E_UNDECIDED;
 }

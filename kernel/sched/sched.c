@@ -53,20 +53,28 @@ static void update(struct sched *core, struct vcpu *vcpu)
 		deadlines_clear(&vcpu->turn);
 }
 
-static void update_all(struct sched *core, struct vcpu *vcpu)
+static void update_background(struct sched *core, const struct vcpu *vcpu)
 {
-	update(core, vcpu);
 	if (vcpu->ready && !vcpu->foreground_only)
 		bits_add(&core->backgrounds, vcpu->rank);
 	else
 		bits_remove(&core->backgrounds, vcpu->rank);
 }
 
+static void update_all(struct sched *core, struct vcpu *vcpu)
+{
+	update(core, vcpu);
+	update_background(core, vcpu);
+}
+
+/* Turns by deadline know of no ranks: who is due stays due, and who was replenished last is still found. */
 static void place(struct sched *core, struct vcpu *vcpu, unsigned rank)
 {
 	core->by_rank[rank] = vcpu;
 	vcpu->rank = rank;
-	update_all(core, vcpu);
+	if (!core->by_deadline)
+		update(core, vcpu);
+	update_background(core, vcpu);
 }
 
 /* After those with the same period. */

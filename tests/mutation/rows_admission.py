@@ -175,13 +175,21 @@ DEADLINES = (
         "__builtin_mul_overflow(over, 1, &added)",
     ),
     analysis("exact although it did not fit", "(!set->edf || sum_exactly(set, &ignored))", "true"),
+    Mutation(
+        "sched: by deadline who is due waits anew", "kernel/sched/sched.c", "if (!core->by_deadline) update", "update", "sched_edges_test"
+    ),
     analysis("nobody blocks by deadline", "most = greater(most, set->vcpus[n].blocking);", ";"),
-    analysis("blocking has no end", "n < set->vcpu_count && time < longest; n++)", "n < set->vcpu_count; n++)"),
+    analysis(
+        "blocking ends with the longest period",
+        "if (set->vcpus[n].period <= time) most",
+        "if (set->vcpus[n].period <= time && time < longest_period(set)) most",
+    ),
+    edge("blocking adds nothing beyond the longest period", "+ blocking_until(set, longest), rest", ", rest"),
     edge("whoever is due later blocks", "if (set->vcpus[n].period <= time) most", "most"),
     analysis(
         "top halves take no time by deadline",
-        "blocking_until(set, time, longest) + top_halves_in(set, time) +",
-        "blocking_until(set, time, longest) +",
+        "blocking_until(set, time) + top_halves_in(set, time) +",
+        "blocking_until(set, time) +",
     ),
     analysis(
         "switches take no time by deadline",
@@ -208,11 +216,6 @@ DEADLINES = (
     analysis("what has to be done by a deadline may be more", "if (demand > time) return ADMISSION_E_LOAD;"),
     analysis(
         "a demand to the tick is too much", "if (demand > time) return ADMISSION_E_LOAD;", "if (demand >= time) return ADMISSION_E_LOAD;"
-    ),
-    edge(
-        "deadlines before the end of blocking are passed by",
-        "time = time >= longest ? greater(demand, longest) : demand;",
-        "time = demand;",
     ),
     analysis("a core with next to nothing left is looked at for ever", "return *last < MOST_INTERVAL;", "return true;"),
     edge("a core with nothing left has some", "if (rest == 0 || once >> (64 - HALF_PLACES)) return false;", "if (rest == 0) rest = 1;"),

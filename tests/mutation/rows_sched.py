@@ -212,7 +212,9 @@ VCPUS = (
     vcpu("sched: a rank too many", "if (rank == core->foregrounds.leaves)", "if (false)"),
     vcpu("sched: a rank too few", "if (rank == core->foregrounds.leaves)", "if (rank + 1 == core->foregrounds.leaves)"),
     vcpu("sched: ranks do not move up", "core->by_rank[rank - 1], rank);", "core->by_rank[rank - 1], rank - 1);"),
-    vcpu("sched: what is ready does not move with its rank", "vcpu->rank = rank; update_all(core, vcpu);", "vcpu->rank = rank;"),
+    vcpu(
+        "sched: what is ready does not move with its rank", "if (!core->by_deadline) update(core, vcpu); update_background(core, vcpu);", ""
+    ),
     vcpu("sched: the rank of who is removed is left ready", "ranks_set(&core->foregrounds, core->count, RANKS_NEVER);"),
     vcpu("sched: the rank of who is removed is left in the background", "bits_remove(&core->backgrounds, core->count);"),
     vcpu("sched: any period", "period > 0 && period <= SPORADIC_MOST_TICKS", "period > 0"),

@@ -61,19 +61,21 @@ static void raise_low_asleep(void)
 	work(2);
 }
 
+/* By deadline who has been ready has its next budget the longer period later, and runs without until then. */
 static void test_turns(void)
 {
 	const struct plan near = { .high = { 90, 98 }, .low = { 90, 99 } };
+	const bool later = thread_is_by_deadline();
 
 	scene_begin("another that is ready rises, and runs at once", near);
 	scene_actor('a', &high, 0, 8, raise_low);
 	scene_actor('b', &low, 0, 8, work_3);
-	scene_expect("........aaaabbbaa.");
-	CHECK_EQ(low.vcpu.given, 3);
+	scene_expect(later ? "........aaaaaabbb." : "........aaaabbbaa.");
+	CHECK_EQ(low.vcpu.given, later ? 0 : 3);
 	scene_begin("another that sleeps comes first when it wakes", near);
 	scene_actor('a', &high, 0, 8, raise_low_asleep);
 	scene_actor('b', &low, 0, 15, work_3);
-	scene_expect("........aaaaaaabbba.");
+	scene_expect("........aaaaaaabbba."); /* it has never run */
 	scene_begin("the caller's own sinks, charged", scene_two(90, 100));
 	scene_actor('a', &high, 0, 0, sink);
 	scene_actor('b', &low, 0, 0, work_3);
@@ -105,6 +107,20 @@ static void lower_and_raise(void)
 	work(5);
 	for (unsigned n = 0; n < 3; n++)
 		change(&high, 5, 20);
+	work(1);
+}
+
+/* Of what has not begun nothing is used: by deadline it is still the first period that counts. */
+static void shorten_high_twice(void)
+{
+	change(&high, 1, 4);
+	change(&high, 1, 5);
+}
+
+static void use_3_and_wait(void)
+{
+	work(3);
+	CHECK_EQ(thread_sleep_until(START + 4), THREAD_OK);
 	work(1);
 }
 
@@ -140,6 +156,10 @@ static void test_budgets(void)
 	scene_begin("a period later by each, as it waits for its budget meanwhile", alone);
 	scene_actor('a', &high, 0, 0, lower_and_raise);
 	scene_expect("aaaaa...........................................................................a.");
+	scene_begin("a shorter period later by rank, the longer one by deadline", alone);
+	scene_actor('a', &high, 0, 0, use_3_and_wait);
+	scene_actor('b', &low, 0, 0, shorten_high_twice);
+	scene_expect(thread_is_by_deadline() ? "aaa.....................................a." : "aaa......................a.");
 }
 
 static void give_up_half(void)
@@ -186,7 +206,7 @@ static void give_up_and_make(void)
 	}
 	CHECK_EQ(sporadic_next(&middle.vcpu.main), middle.made + 200); /* it has its own */
 	change(&middle, 2, 150);                                       /* of the other it has used nothing */
-	CHECK_EQ(sporadic_next(&middle.vcpu.main), middle.made + 150);
+	CHECK_EQ(sporadic_next(&middle.vcpu.main), middle.made + (thread_is_by_deadline() ? 200 : 150));
 	work(5);
 	change(&low, 10, 500);
 	CHECK_EQ(sporadic_next(&low.vcpu.main), START + 5 + longest);

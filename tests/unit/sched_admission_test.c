@@ -188,8 +188,9 @@ static void by_deadline(void)
 	pair_by_deadline(6, 0, 0, ADMISSION_OK);
 	pair_by_deadline(7, 0, 0, ADMISSION_E_LOAD);
 	CHECK(report.deadline == 10 && report.response == 11);
-	pair_by_deadline(4, 1, 0, ADMISSION_OK);
-	pair_by_deadline(5, 1, 0, ADMISSION_E_LOAD);
+	pair_by_deadline(3, 1, 0, ADMISSION_OK); /* 12 + 11 + 3 + 4 by 30 */
+	pair_by_deadline(4, 1, 0, ADMISSION_E_LOAD);
+	CHECK(report.deadline == 30 && report.response == 31);
 	pair_by_deadline(0, 0, 1, ADMISSION_OK); /* 4 + 4 by 10, 12 + 11 + 4 by 30 */
 	pair_by_deadline(0, 1, 1, ADMISSION_E_LOAD);
 	CHECK(report.deadline == 30 && report.response == 31); /* 12 + 11 + 4 + 4 */
@@ -406,6 +407,9 @@ static void draw_mains(struct drawn *drawn)
 
 	*drawn = (struct drawn){ .set = { .vcpus = drawn->vcpus, .vcpu_count = 2 + (unsigned)below(WORLD_VCPUS - 1), .edf = true } };
 	drawn->set.switch_cost = below(4);
+	drawn->set.top_halves = drawn->tops;
+	drawn->set.top_half_count = (unsigned)below(2);
+	drawn->tops[0] = (struct top_half){ .distance = 10 + below(50), .cost = 1 + below(2) };
 	for (unsigned n = 0; n < drawn->set.vcpu_count; n++, period += below(20))
 		draw_vcpu(&drawn->vcpus[n], period, false);
 	for (unsigned n = 0; n < drawn->set.vcpu_count; n++)

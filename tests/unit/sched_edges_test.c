@@ -83,12 +83,16 @@ static void test_deadlines(void)
 {
 	const struct reservation later[] = { MAIN(4, 10, 0), MAIN(1, 20, 7), MAIN(1, 40, 0) };
 	const struct reservation light[] = { MAIN(1, 10, 10), MAIN(1, 30, 0) };
+	const struct reservation beyond[] = { MAIN(4, 10, 3), MAIN(8, 15, 0) };
 	const struct reservation full[] = { MAIN(10, 10, 0) };
 
 	CHECK_EQ(ask(later, 3, 0, true), ADMISSION_OK);     /* who waits for 7 is not due at 10 */
 	CHECK_EQ(ask(light, 2, 0, true), ADMISSION_E_LOAD); /* although 30 is met with 4 */
 	CHECK_EQ(report.deadline, 10);
 	CHECK_EQ(report.response, 11);
+	CHECK_EQ(ask(beyond, 2, 0, true), ADMISSION_E_LOAD); /* although 10 and 15 are met */
+	CHECK_EQ(report.deadline, 30);
+	CHECK_EQ(report.response, 31);
 	CHECK_EQ(ask(full, 1, 1, true), ADMISSION_E_LOAD);
 	CHECK_EQ(report.deadline, 0); /* the sum, not a deadline */
 }
@@ -99,7 +103,7 @@ static void test_deadlines(void)
 static struct sched core;
 static uint64_t words[4 * LEAVES];
 static struct vcpu *by_rank[LEAVES];
-static struct thread_vcpu high, low;
+static struct thread_vcpu early, high, low;
 static struct bh_trace_record records[MOST];
 
 uint64_t arch_counter(void)
@@ -142,6 +146,7 @@ static void test_replenished(bool by_deadline)
 	CHECK(sched_decide(&core, 0) == &high.vcpu);
 	CHECK(sched_decide(&core, 2) == &low.vcpu);
 	CHECK_EQ(core.until, 10);
+	add(&early, 1, 5); /* whoever comes after it has another rank now, and is due as before */
 	CHECK(sched_replenished(&core, 10) == &high.vcpu);
 	sched_idle(&core, &high.vcpu, 10);
 	CHECK(!sched_replenished(&core, 10));

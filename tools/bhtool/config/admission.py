@@ -123,8 +123,9 @@ class Reservations:
 
     @property
     def constant(self) -> int:
-        """By deadline: what top halves take at once, begun distances and the once more; late ends, time-outs and replenishments."""
-        return sum(2 * one.cost for one in self.top_halves) + self.late_by_deadline
+        """By deadline: what top halves take at once, begun distances and the once more; late ends, time-outs and replenishments; blocking."""
+        blocking = max((one.blocking for one in self.vcpus), default=0)
+        return sum(2 * one.cost for one in self.top_halves) + self.late_by_deadline + blocking
 
     @property
     def exact(self) -> bool:
@@ -227,9 +228,8 @@ def judge_by_rank(core: Reservations) -> Verdict:
 
 
 def demand_until(core: Reservations, time: int) -> int:
-    """What has to be done by a deadline, and what may come between. Only a VCPU with a later deadline blocks."""
-    periods = [one.period for one in core.vcpus]
-    blocking = max((one.blocking for one in core.vcpus if one.period <= time < max(periods)), default=0)
+    """What has to be done by a deadline, and what may come between."""
+    blocking = max((one.blocking for one in core.vcpus if one.period <= time), default=0)
     return sum(time // one.period * one.budget for one in core.vcpus) + blocking + core.late_by_deadline + core.top_half_work(time)
 
 

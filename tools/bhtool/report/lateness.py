@@ -7,7 +7,6 @@ passed meanwhile were turns of other cores, which hardware does not take. Such b
 
 from bhtool.machine.memory import Heartbeat
 from bhtool.machine.session import Session
-from bhtool.trace.given import Given
 
 MICROSECOND = 1000
 FOLLOWED = "guest time followed the host: what the host delayed counts as"
@@ -54,14 +53,3 @@ def caption(session: Session) -> str:
     if any(beat.gaps and beat.awake_late_max_ns is None for beat in beats):
         return "cores take turns here: gaps of who does not tell them apart (docs/benchmarks.md) may be turns"
     return "turns: the emulator ran other cores while this one, which slept, should have woken (docs/benchmarks.md)"
-
-
-def missed_caption(session: Session, found: list[Given]) -> str:
-    """Of VCPUs that missed periods, or were done after them, what else than the scheduler may be the reason; empty: nothing that is known."""
-    if not any(one.run and (one.run.missed or one.run.done_ns > one.period) for one in found):
-        return ""
-    if not session.machine.is_counted:
-        return f"{FOLLOWED} missed"
-    if tells_turns(session):
-        return "cores take turns here: other cores' turns are charged to the VCPU that runs, and may be why it missed periods"
-    return ""

@@ -9,6 +9,8 @@ from rich.table import Table
 
 from bhtool.config.plan import Plan
 from bhtool.machine.memory import Memory
+from bhtool.machine.session import Session
+from bhtool.report.lateness import FOLLOWED, tells_turns
 from bhtool.terminal.screen import table_of
 from bhtool.trace.rings import NS, Read, Vcpu, ffi, header, lib, vcpus_of
 from bhtool.trace.tell import reader
@@ -132,6 +134,17 @@ def given_table(found: list[Given], note: str = "") -> Table:
         f"{note and chr(10)}{note}"
     )
     return table
+
+
+def missed_caption(session: Session, found: list[Given]) -> str:
+    """Of VCPUs that missed periods, or were done after them, what else than the scheduler may be the reason; empty: nothing that is known."""
+    if not any(one.run and (one.run.missed or one.run.done_ns > one.period) for one in found):
+        return ""
+    if not session.machine.is_counted:
+        return f"{FOLLOWED} missed"
+    if tells_turns(session):
+        return "cores take turns here: other cores' turns are charged to the VCPU that runs, and may be why it missed periods"
+    return ""
 
 
 def given_json(found: list[Given]) -> dict[str, list[dict[str, Any]]]:

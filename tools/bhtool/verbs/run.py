@@ -23,13 +23,13 @@ from bhtool.machine.session import EndEvent, Session, Watch
 from bhtool.machine.wiring import DEBIAN, Disc, Wiring, discs_of, networks_of, require_ports
 from bhtool.platforms import DEFAULT, Platform, load, names
 from bhtool.report import summary
-from bhtool.report.lateness import missed_caption, real_gaps, tells_turns
+from bhtool.report.lateness import real_gaps, tells_turns
 from bhtool.report.run_json import run_json
 from bhtool.report.show import Show
 from bhtool.terminal.logfile import Log
 from bhtool.terminal.screen import Screen
 from bhtool.text import all_of, counted, did_you_mean
-from bhtool.trace.given import Given, given, given_json, given_table
+from bhtool.trace.given import Given, given, given_json, given_table, missed_caption
 from bhtool.trace.tell import traced_at
 from bhtool.verbs.options import Output, Seconds, strict_option
 
