@@ -133,6 +133,11 @@ enum bh_grant_kind {
 	 * ns, of those it serves.
 	 */
 	BH_GRANT_VCPU,
+	/*
+	 * A channel (channel.h): gpa, size of all of it; vector = which end the sandbox is, 0 or 1; line = where in it struct bh_channel
+	 * lies; name; compatible = the other end's sandbox.
+	 */
+	BH_GRANT_CHANNEL,
 };
 /* For admission, in ns: what a switch between VCPUs takes at most, and a top half with its masking and unmasking, where the platform says
  * nothing else (switch_ns, top_half_ns of struct bh_info); the VCPU of the sandbox kernel's main program. */

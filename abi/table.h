@@ -3,7 +3,7 @@
  * The partition table: what the host tool decided, as the monitor reads it when the machine boots. Const, versioned,
  * checksummed. The same rules as in guest.h: the tool reads this header through cffi, so only enums, scalars and arrays.
  *
- *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[] | pci_functions[]
+ *   header | board | cores[] | sandboxes[] | regions[] | ports[] | lines[] | copies[] | pieces[] | pci_functions[] | channels[]
  *
  * Arrays are dense, counts in the header.
  *
@@ -11,11 +11,12 @@
  * table/) and dropped with it; what is needed later is copied into the sandbox's private monitor.
  */
 #pragma once
+#include "channel.h"
 #include "guest.h"
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 10,
+	BH_TABLE_VERSION = 11,
 	BH_MAX_CORES = 32,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -26,6 +27,7 @@ enum {
 	BH_MAX_RESTARTS = 1000000,
 	BH_MAX_PCI_FUNCTIONS = 16,
 	BH_PCI_FUNCTION_BARS = 6,
+	BH_MAX_CHANNELS = 16,
 	BH_CLOCK_DIGITS = 10, /* blanks at bh_sandbox.clock_text */
 	BH_SMALL_CORES = 4,   /* of a sandbox whose pool has at most BH_SMALL_POOL_BYTES; each core more may take BH_CORE_POOL_BYTES */
 	BH_SMALL_POOL_BYTES = 0x50000,
@@ -55,14 +57,15 @@ enum bh_memory_type { BH_MEMORY_RAM, BH_MEMORY_DEVICE };
  * alike.
  */
 enum bh_region_kind {
-	BH_REGION_RAM,    /* private RAM */
-	BH_REGION_DEVICE, /* device registers, given to one sandbox */
-	BH_REGION_POOL,   /* window into a pool: stats, info, own or foreign log */
-	BH_REGION_BANKED, /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
-	BH_REGION_OPEN,   /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
-	BH_REGION_BAR,    /* whole pages around one base address of a PCI function of the sandbox */
-	BH_REGION_DMA,    /* what functions of a sandbox without its dma protection reach besides; its processors do not */
-	BH_REGION_FAULTS, /* the queue in which the IOMMU records what it has blocked; anybody's to read */
+	BH_REGION_RAM,     /* private RAM */
+	BH_REGION_DEVICE,  /* device registers, given to one sandbox */
+	BH_REGION_POOL,    /* window into a pool: stats, info, own or foreign log */
+	BH_REGION_BANKED,  /* device registers that hardware banks per core (GICv2 GICC): every sandbox may have them */
+	BH_REGION_OPEN,    /* what a sandbox without its memory or irq protection reaches besides; nobody's own, and anybody's */
+	BH_REGION_BAR,     /* whole pages around one base address of a PCI function of the sandbox */
+	BH_REGION_DMA,     /* what functions of a sandbox without its dma protection reach besides; its processors do not */
+	BH_REGION_FAULTS,  /* the queue in which the IOMMU records what it has blocked; anybody's to read */
+	BH_REGION_CHANNEL, /* of a channel, one end's part: its own area, or the rest */
 };
 /*
  * Why a device that is granted reaches no memory but its sandbox's. Start-up refuses one that nobody has judged. TRANSLATED is for PCI
@@ -150,6 +153,17 @@ struct bh_piece {
 	uint32_t sandbox;
 	uint32_t pad;
 };
+/* A channel (channel.h): area of end 0, page, area of end 1. Regions give it to the sandboxes of its ends. */
+struct bh_channel_row {
+	uint64_t hpa;           /* page aligned; of nobody else's memory */
+	uint64_t area_bytes[2]; /* multiples of 4 KiB */
+	uint32_t sandbox[2];    /* from, to */
+	uint32_t kind;          /* enum bh_channel_kind */
+	uint32_t slots;
+	uint32_t slot_bytes;
+	uint32_t pad;
+	uint8_t name[BH_NAME_BYTES];
+};
 enum bh_on_fault { BH_ON_FAULT_PARK, BH_ON_FAULT_RESTART };
 /* Protections that a sandbox can do without: BH-D102. */
 enum bh_protection {
@@ -198,6 +212,7 @@ struct bh_table {
 	uint64_t module_bytes;            /* of the one boot module that must come with the image; 0: there must be none */
 	uint64_t module_checksum;         /* FNV-1a over its 64-bit little-endian words */
 	uint32_t core_count, sandbox_count, region_count, port_count, line_count, copy_count, piece_count, pci_function_count;
+	uint32_t channel_count, pad;
 	uint64_t hardware_id[BH_MAX_CORES]; /* MPIDR affinity or APIC ID of machine core n */
 	struct bh_sandbox sandboxes[BH_MAX_SANDBOXES];
 	struct bh_region regions[BH_MAX_REGIONS];
@@ -206,4 +221,5 @@ struct bh_table {
 	struct bh_copy copies[BH_MAX_COPIES];
 	struct bh_piece pieces[BH_MAX_PIECES];
 	struct bh_pci_function pci_functions[BH_MAX_PCI_FUNCTIONS];
+	struct bh_channel_row channels[BH_MAX_CHANNELS];
 };

@@ -16,6 +16,7 @@
  *   restarts_left                     by the core that claimed the restart (run.c)
  *   watch                             by the first core (restart.c)
  *   *stats                            each core's row by itself; at_ready by the core that calls READY
+ *   *ends[].seen, *ends[].peer        by the core that begins a life, or ends it
  */
 #pragma once
 #include "abi/table.h"
@@ -57,6 +58,11 @@ struct monitor {
 	uint64_t reset_ticks;                 /* of its devices, before a new life may access them */
 	const struct boot_snapshot *snapshot; /* NULL: never restarts. Never written, as a restart that is under way reads it */
 	const struct bh_log *log;
+	struct channel_end {
+		struct bh_channel_end *seen; /* on the channel's page: what others see of its sandbox */
+		uint32_t *peer;              /* in its sandbox's area: the connection that it takes part in */
+	} ends[BH_MAX_CHANNELS];
+	uint32_t end_count;
 	struct watch watch;                     /* the first core's */
 	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
 	uint32_t entered;                       /* bit n: core n has been in monitor_run */
@@ -80,6 +86,8 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
  * Requires: the core has read `phase`, one that RESTARTS or has ENDED, from monitor.phase.
  */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
+/* Tells whoever shares a channel with the sandbox what became of it: its state, and which life that is of. */
+void channels_tell(enum bh_channel_state state);
 /* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */
 bool restart_heartbeat_missed(void);
 /* Ends the sandbox for good, with state BH_STATE_PARKED or BH_STATE_OFF. If it is parked, sends the notice that it may send. */

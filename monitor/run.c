@@ -70,6 +70,7 @@ static bool claim(enum hal_action action, bool *again)
 void monitor_end(const struct hal_core *core, uint32_t state)
 {
 	__atomic_store_n(&monitor.stats->state, state, __ATOMIC_RELEASE);
+	channels_tell(BH_CHANNEL_GONE);
 	if (state == BH_STATE_PARKED)
 		hal_notice_send(core);
 }
@@ -161,6 +162,7 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 	if (!slot) {
 		monitor.stats->state = BH_STATE_RUNNING;
 		monitor.stats->start_clock = arch_counter();
+		channels_tell(BH_CHANNEL_LIVES);
 	}
 	return false;
 }

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "kernel/core/channels.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
@@ -340,6 +341,9 @@ const struct command kernel_commands[] = {
 	{ "notices", 1, run_notices },
 	{ "follow", 0, run_follow },
 	{ "kick", 2, run_kick },
+	{ "channels", 0, run_channels },
+	{ "send", 0, run_send },
+	{ "receive", 0, run_receive },
 	{ "cores", 0, run_cores },
 	{ "core", 1, run_core },
 	{ "read", 1, run_read },

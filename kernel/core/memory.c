@@ -58,6 +58,15 @@ static void map_image(void)
 	map_holes((uintptr_t)rodata_end, (uint64_t)(image_end - rodata_end), SPACE_DATA);
 }
 
+/* Its own area alone is an end's to write, and the page between both areas nobody's: abi/channel.h. */
+static void map_channel(const struct bh_grant *grant)
+{
+	const uint64_t first = grant->vector ? grant->line + BH_PAGE_BYTES : grant->line;
+
+	map_holes(grant->gpa, first, grant->vector ? SPACE_RODATA : SPACE_DATA);
+	map_holes(grant->gpa + first, grant->size - first, grant->vector ? SPACE_DATA : SPACE_RODATA);
+}
+
 static void map_grant(const struct bh_grant *grant)
 {
 	switch (grant->kind) {
@@ -74,6 +83,9 @@ static void map_grant(const struct bh_grant *grant)
 	case BH_GRANT_IRQCHIP:
 	case BH_GRANT_PCI_FUNCTION: /* of size 0 where configuration registers are not memory */
 		map_holes(grant->gpa, grant->size, SPACE_DEVICE);
+		break;
+	case BH_GRANT_CHANNEL:
+		map_channel(grant);
 		break;
 	default:
 		break;

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "kernel/core/channel_programs.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
@@ -59,6 +60,13 @@ static bool loop_with(uint64_t period, struct program_run *run)
 		note(&run->rounds, run->rounds + 1);
 	}
 	return false;
+}
+
+void program_note_round(struct program_run *run, const struct periodic *periodic)
+{
+	raise_to(&run->done_max, arch_counter() - (periodic->next - periodic->period));
+	note(&run->missed, periodic->missed);
+	note(&run->rounds, run->rounds + 1);
 }
 
 /* loop: begins a round in each of its VCPU's periods, and notes how late that was at most, and when it was done. */
@@ -134,8 +142,10 @@ static void echo(void *given)
 }
 
 static const struct program programs[] = {
-	{ "echo", echo, true },         { "loop", loop, false }, { "hog", hog, false }, { "findprimes", find_primes, false },
-	{ "tlbwalk", tlb_walk, false },
+	{ "echo", echo, true },          { "loop", loop, false },
+	{ "hog", hog, false },           { "findprimes", find_primes, false },
+	{ "tlbwalk", tlb_walk, false },  { "source", channel_source, false },
+	{ "sink", channel_sink, false },
 };
 
 const struct program *program_find(const char *name)
@@ -157,6 +167,8 @@ void program_report(const struct program_run *run, const char *name)
 		console_say("%s: %ju rounds", name, rounds);
 	if (done)
 		console_say("%s: done %ju ns after a period began, at most", name, clock_to_ns(done));
+	for (unsigned n = 0; n < PROGRAM_NOTES && run->notes[n].what; n++)
+		console_say("%s: %ju %s", name, noted(&run->notes[n].count), run->notes[n].what);
 	if (noted(&run->round_most))
 		console_say("%s: a round takes %ju to %ju ticks", name, noted(&run->round_least), noted(&run->round_most));
 }

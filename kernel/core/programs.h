@@ -8,6 +8,7 @@
  * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `done_max` by the tool,
  * too, as struct bh_trace_run.
  */
+enum { PROGRAM_NOTES = 5 };
 struct program_run {
 	uint64_t period;      /* of its VCPU, in ticks */
 	uint64_t rounds;      /* of its loop */
@@ -16,6 +17,11 @@ struct program_run {
 	uint64_t done_max;    /* ticks from when a period began until its round was done; 0: it does not say */
 	uint64_t round_least; /* ticks that a round took, at least and at most, others' included; 0: it does not say */
 	uint64_t round_most;
+	const char *name; /* of its VCPU */
+	struct {
+		const char *what; /* NULL: nothing */
+		uint64_t count;
+	} notes[PROGRAM_NOTES];
 };
 
 struct program {
@@ -26,6 +32,10 @@ struct program {
 
 /* Returns the program of that name, or NULL. */
 const struct program *program_find(const char *name);
+
+/* Of a program with periods, at the end of a round: when it was done, and what was missed. */
+struct periodic;
+void program_note_round(struct program_run *run, const struct periodic *periodic);
 
 /* Says what the run found; of a program without periods none that it missed. */
 void program_report(const struct program_run *run, const char *name);

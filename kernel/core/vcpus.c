@@ -153,7 +153,7 @@ static enum thread_result make_with(uintptr_t stack, struct made *made, const st
 {
 	enum thread_result result = admit(made, asked);
 
-	made->run = (struct program_run){ .period = asked->vcpu.period };
+	made->run = (struct program_run){ .period = asked->vcpu.period, .name = asked->vcpu.name };
 	if (result != THREAD_OK)
 		return result;
 	this_room()->count++;

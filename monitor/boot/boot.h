@@ -51,6 +51,10 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 void snapshot_keep(const struct bh_table *table, uint32_t index, struct build *build);
 /* Maps the boot snapshot, if there is one, and the RAM that a restart fills into the private monitor. Refuses on failure. */
 void snapshot_map(struct build *build);
+/* Empties all channels and writes their pages. Before any sandbox runs. */
+void channels_prepare(const struct bh_table *table);
+/* Tells a private monitor of the ends that sandboxes[index] has. */
+void channels_grant(const struct bh_table *table, uint32_t index, struct monitor *private);
 /* Refuses unless status is HAL_OK. */
 void build_must(enum hal_status status, const char *what);
 /*

@@ -164,6 +164,7 @@ _Noreturn void monitor_boot(void)
 
 	/* 3. The page monitors share; every sandbox; every monitor's own tables. Payload is there: its module may have lain anywhere. */
 	clear_shared(table->shared);
+	channels_prepare(table);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)
 		build_partition(table, n, &clock, &builds[n]);
 	for (uint32_t n = 0; n < table->sandbox_count; n++)

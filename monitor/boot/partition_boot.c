@@ -232,7 +232,7 @@ static void create_cores(struct build *build)
 	}
 }
 
-static void fill_monitor(const struct build *build, uint64_t clock_hz)
+static void fill_monitor(const struct bh_table *table, uint32_t index, const struct build *build, uint64_t clock_hz)
 {
 	struct monitor *private = (struct monitor *)(uintptr_t)in_copy(build, &monitor);
 
@@ -249,6 +249,7 @@ static void fill_monitor(const struct build *build, uint64_t clock_hz)
 	for (uint32_t slot = 0; slot < private->core_count; slot++) {
 		private->core_numbers[slot] = build->sandbox->cores[slot];
 	}
+	channels_grant(table, index, private);
 }
 
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build)
@@ -267,7 +268,7 @@ void build_partition(const struct bh_table *table, uint32_t index, const struct 
 	create_partition(table, index, build);
 	create_cores(build);
 	snapshot_keep(table, index, build);
-	fill_monitor(build, clock->hz);
+	fill_monitor(table, index, build, clock->hz);
 }
 
 /*
@@ -309,6 +310,21 @@ static void map_ram(const struct bh_table *table, uint32_t index, struct hal_spa
 			build_must(hal_space_map_ram(space, (hpa_t){ region->hpa }, region->size), "private monitor");
 }
 
+/* The pages on which it tells of its sandbox, and of its sandbox's area the beginning, which has the word that it clears. */
+static void map_channels(const struct bh_table *table, uint32_t index, struct hal_space *space)
+{
+	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++) {
+		uint64_t page = row->hpa + row->area_bytes[0];
+
+		if (row->sandbox[0] == index) {
+			map_one_to_one(space, row->hpa, row->hpa + BH_PAGE_BYTES);
+			map_one_to_one(space, page, page + BH_PAGE_BYTES);
+		} else if (row->sandbox[1] == index) {
+			map_one_to_one(space, page, page + UINT64_C(2) * BH_PAGE_BYTES);
+		}
+	}
+}
+
 /* When nothing more is taken. */
 static void tell_pool(const struct build *build)
 {
@@ -335,6 +351,7 @@ void build_space(const struct bh_table *table, struct build *builds, uint32_t in
 	map_one_to_one(build->space, build->sandbox->pool, build->copy);
 	map_one_to_one(build->space, build->copy_end, build->arena.end);
 	map_one_to_one(build->space, table->shared, table->shared + BH_PAGE_BYTES);
+	map_channels(table, index, build->space);
 	if (build->snapshot)
 		snapshot_map(build);
 	else

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bhtool import paths
 from bhtool.config.compile import survey_partition
-from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX, VCPU
+from bhtool.config.properties import CHANNEL, DOMAINS, HEALTH, REGION, SANDBOX, VCPU
 from bhtool.config.reference import read, render
 from bhtool.config.rules import BY_ID
 from bhtool.config.vcpus import OF_IO, OF_MAIN
@@ -19,6 +19,7 @@ EXAMPLES = """/dts-v1/;
 reserved-memory { #address-cells = <2>; #size-cells = <2>; ranges; control_ram: control { SIZE }; linux_ram: linux { size = <0x0 0x8000000>; }; pinned { REG }; };
 domains { compatible = "bulkhead,partitions-v1"; IDLE
 control: control { compatible = "bulkhead,sandbox-v1"; NATIVE health { RESTART }; loop { MAIN }; nic-io { SERVER }; };
+speed { compatible = "bulkhead,channel-v1"; CHANNEL };
 linux: linux { compatible = "bulkhead,sandbox-v1"; cores = <&cpu1>; memory-region = <&linux_ram>; access = <&uart0>; console = <&uart0>; image = "vmlinuz"; LINUX };
 };
 };
@@ -41,13 +42,14 @@ def test_every_property_has_a_row() -> None:
     assert SANDBOX.keys() == sandbox.keys() - {"compatible"}
     assert VCPU.keys() == read("bulkhead,sandbox-v1.yaml")["additionalProperties"]["properties"].keys() - {"phandle"}
     assert HEALTH.keys() == sandbox["health"]["properties"].keys()
+    assert CHANNEL.keys() == read("bulkhead,channel-v1.yaml")["properties"].keys() - {"compatible"}
     assert REGION.keys() == read("bulkhead,memory.yaml")["additionalProperties"]["properties"].keys() - {"phandle"}
     assert DOMAINS.keys() == read("bulkhead,partitions-v1.yaml")["properties"].keys() - {"compatible", "$nodename"}
 
 
-@pytest.mark.parametrize("name", sorted({**SANDBOX, **HEALTH, **VCPU, **REGION, **DOMAINS}))
+@pytest.mark.parametrize("name", sorted({**SANDBOX, **HEALTH, **VCPU, **CHANNEL, **REGION, **DOMAINS}))
 def test_a_row_names_rules_that_there_are(name: str) -> None:
-    fact = {**SANDBOX, **HEALTH, **VCPU, **REGION, **DOMAINS}[name]
+    fact = {**SANDBOX, **HEALTH, **VCPU, **CHANNEL, **REGION, **DOMAINS}[name]
     assert [rule for rule in re.findall(r"[RW]\d+", fact.rules) if f"BH-{rule}" not in BY_ID] == []
     assert re.match(rf"{name}\b", fact.example)
 
@@ -61,6 +63,7 @@ def test_examples_are_valid(tmp_path: Path) -> None:
         EXAMPLES.replace("SIZE", REGION["size"].example)
         .replace("REG", REGION["reg"].example)
         .replace("IDLE", DOMAINS["idle-cores"].example)
+        .replace("CHANNEL", " ".join(fact.example for fact in CHANNEL.values()))
     )
     of_main = " ".join(VCPU[name].example for name in VCPU if name not in OF_IO)
     of_io = " ".join(VCPU[name].example for name in VCPU if name not in OF_MAIN)

@@ -3,59 +3,24 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from bhtool.machine.emulated import Machine, timing_for
-from bhtool.machine.session import LineEvent, ReadyEvent, Session
+from bhtool.machine.session import ReadyEvent, Session
 
 from tests.emulated.scene import compile_file, platform_or_skip, scene_of
+from tests.emulated.shell import LIMIT, Shell
 
 pytestmark = pytest.mark.slow
 FILE = Path(__file__).parent / "shell.dts"
-LIMIT = 60.0
 READ_SECONDS = 0.05  # in which the kernel reads what was typed
 LINE_MOST, CHUNK = 159, 40  # the kernel keeps 256 characters that it has not read
-UNKNOWN = "no such command: {} "
 LEFT, HOME, DELETE, UP, DOWN, BACKSPACE = "\x1b[D", "\x1b[H", "\x1b[3~", "\x1b[A", "\x1bOB", "\x7f"
 GIVEN = re.compile(r"vcpu (\S+): (\d+) us of (\d+) us; given (\d+) us in (\d+) us, background (\d+) us")
 
 
-@dataclass
-class Shell:
-    session: Session
-    asked: int = 0
-
-    def said(self) -> Iterator[str]:
-        """Each line that the kernel says. What is typed is echoed behind a prompt."""
-        for event in self.session.events(LIMIT):
-            if isinstance(event, LineEvent) and event.text.startswith("engine: "):
-                yield event.said
-
-    def type(self, keys: str) -> None:
-        assert self.session.watches["engine"].console.write(keys.encode("latin1"))
-
-    def wait(self, seconds: float) -> None:
-        """So long by the machine's own clock, however slow it is."""
-        until = self.session.guest_seconds() + seconds
-        for _ in self.session.events(LIMIT):
-            if self.session.guest_seconds() >= until:
-                return
-        raise AssertionError("the machine's time stands")
-
-    def ask(self, keys: str) -> list[str]:
-        """What is said to a line, up to the complaint about another one that is no command."""
-        self.asked += 1
-        end = f"end-{self.asked}"
-        self.type(f"{keys}\r{end}\r")
-        lines: list[str] = []
-        for line in self.said():
-            if line.strip() == UNKNOWN.format(end).strip():
-                return [one for one in lines if " beats, " not in one]
-            lines.append(line)
-        raise AssertionError(f"no answer to {keys!r}: {lines}")
-
+class EngineShell(Shell):
     def vcpus(self) -> dict[str, tuple[int, ...]]:
         """Of each VCPU: budget, period, given, in how long, in the background; in us."""
         found = [match for line in self.ask("vcpus") if (match := GIVEN.fullmatch(line))]
@@ -69,12 +34,12 @@ PLATFORMS = [
 
 
 @pytest.fixture(scope="module", params=PLATFORMS)
-def shell(request: pytest.FixtureRequest) -> Iterator[Shell]:
+def shell(request: pytest.FixtureRequest) -> Iterator[EngineShell]:
     platform = platform_or_skip(request.param)
     scene = scene_of(platform, compile_file(platform, FILE))
     with Session(platform, scene.plan, Machine(platform, scene.image, timing_for(platform, scene.plan))) as session:
         assert any(isinstance(event, ReadyEvent) for event in session.events(LIMIT) if event)
-        yield Shell(session)
+        yield EngineShell(session, "engine")
 
 
 @pytest.mark.parametrize(
@@ -95,11 +60,11 @@ def shell(request: pytest.FixtureRequest) -> Iterator[Shell]:
     ],
     ids=ascii,
 )
-def test_keys_edit_a_line(shell: Shell, keys: str) -> None:
+def test_keys_edit_a_line(shell: EngineShell, keys: str) -> None:
     assert shell.ask(keys) == ["life 0"]
 
 
-def test_former_lines_come_back(shell: Shell) -> None:
+def test_former_lines_come_back(shell: EngineShell) -> None:
     shell.ask("life")  # so that there is a line before those, whichever test comes first
     assert len(shell.ask("uptime")) == 1
     assert shell.ask("life") == ["life 0"]
@@ -107,20 +72,20 @@ def test_former_lines_come_back(shell: Shell) -> None:
     assert line.startswith("up ")
 
 
-def test_a_line_that_is_too_long_does_no_harm(shell: Shell) -> None:
+def test_a_line_that_is_too_long_does_no_harm(shell: EngineShell) -> None:
     for _ in range(LINE_MOST // CHUNK + 2):
         shell.type(" " * CHUNK)
         shell.wait(READ_SECONDS)
     assert shell.ask("\x15life") == ["life 0"]
 
 
-def test_help_has_a_line_for_each_command(shell: Shell) -> None:
+def test_help_has_a_line_for_each_command(shell: EngineShell) -> None:
     lines = shell.ask("help")
     assert len(lines) > 25
     assert all(re.fullmatch(r"[a-z-]+[^ ]*( =\S+)*: \S.*", line) for line in lines), lines
 
 
-def test_threads_and_interrupts_are_told(shell: Shell) -> None:
+def test_threads_and_interrupts_are_told(shell: EngineShell) -> None:
     found = [re.fullmatch(r"thread (\S+): (.*), \d+ us", line) for line in shell.ask("threads")]
     threads = {one[1]: one[2] for one in found if one}
     assert len(threads) == len(found) >= 3
@@ -135,7 +100,7 @@ def test_threads_and_interrupts_are_told(shell: Shell) -> None:
     assert all(after[name] > count for name, count in before.items())
 
 
-def test_frames_add_up(shell: Shell) -> None:
+def test_frames_add_up(shell: EngineShell) -> None:
     said = {line.split(":")[0].removeprefix("mem "): [int(one) for one in re.findall(r"\d+", line)] for line in shell.ask("mem")}
     free, all_of_them, size = said["frames"]
     assert free + sum(said[name][0] for name in ("stacks", "tables", "notes", "others")) == all_of_them
@@ -143,14 +108,14 @@ def test_frames_add_up(shell: Shell) -> None:
     assert said["stacks"][0] >= 3 * 2, "idle, loop and hog"
 
 
-def test_the_log_is_shown_again(shell: Shell) -> None:
+def test_the_log_is_shown_again(shell: EngineShell) -> None:
     assert shell.ask("life\rlife") == ["life 0", "life 0"]
     *shown, end = shell.ask("dmesg=3")
     assert end.startswith("no such command"), "which asked for the end"
     assert shown in (["life 0"], ["life 0", "life 0"]), "one of three may be that of the heartbeat"
 
 
-def test_a_vcpu_gets_what_it_is_set_to(shell: Shell) -> None:
+def test_a_vcpu_gets_what_it_is_set_to(shell: EngineShell) -> None:
     """And nobody else less. The change itself costs two budgets at most: what it used of the old one comes back, and a period passes."""
     assert shell.ask("set=hog,6000,20000") == ["set hog: 6000 us of 20000 us"]
     first = shell.vcpus()
@@ -168,7 +133,7 @@ def test_a_vcpu_gets_what_it_is_set_to(shell: Shell) -> None:
             assert given >= (elapsed // second[name][1] - 2) * second[name][0]
 
 
-def test_a_vcpu_that_is_set_again_gets_no_more(shell: Shell) -> None:
+def test_a_vcpu_that_is_set_again_gets_no_more(shell: EngineShell) -> None:
     """What it has used comes back before it has a new budget."""
     first = shell.vcpus()["hog"]
     for _ in range(20):
@@ -177,7 +142,7 @@ def test_a_vcpu_that_is_set_again_gets_no_more(shell: Shell) -> None:
     assert second[2] - first[2] <= (second[3] - first[3]) * 4000 / 20000 + 2 * 6000
 
 
-def test_what_cannot_be_promised_is_refused(shell: Shell) -> None:
+def test_what_cannot_be_promised_is_refused(shell: EngineShell) -> None:
     before = shell.vcpus()["hog"][:2]
     refused, late, fits = shell.ask("set=hog,19000,20000")
     assert "refused" in refused
@@ -204,14 +169,14 @@ def test_what_cannot_be_promised_is_refused(shell: Shell) -> None:
         "start=hog,1",
     ],
 )
-def test_nonsense_changes_nothing(shell: Shell, line: str) -> None:
+def test_nonsense_changes_nothing(shell: EngineShell, line: str) -> None:
     before = {name: numbers[:2] for name, numbers in shell.vcpus().items()}
     assert len(shell.ask(line)) == 1
     assert len(shell.ask(f"{line},18446744073709551615")) == 1
     assert {name: numbers[:2] for name, numbers in shell.vcpus().items()} == before
 
 
-def test_a_program_is_started(shell: Shell) -> None:
+def test_a_program_is_started(shell: EngineShell) -> None:
     assert shell.ask("start=tlbwalk,500,10000") == ["start tlbwalk: vcpu tlbwalk, 500 us of 10000 us"]
     shell.ask("ticks=500")
     lines = shell.ask("vcpus")
@@ -220,7 +185,7 @@ def test_a_program_is_started(shell: Shell) -> None:
     assert 0 < least <= most
 
 
-def test_a_program_is_stopped_and_begins_again(shell: Shell) -> None:
+def test_a_program_is_stopped_and_begins_again(shell: EngineShell) -> None:
     assert shell.ask("stop=hog") == ["stop hog: stopped, its vcpu is kept"]
     assert any(line.startswith("thread hog:") and "stopped" in line for line in shell.ask("threads"))
     before = shell.vcpus()["hog"]
@@ -234,7 +199,7 @@ def test_a_program_is_stopped_and_begins_again(shell: Shell) -> None:
     assert shell.vcpus()["hog"][:2] == before[:2]
 
 
-def test_a_program_that_runs_already_has_another_name(shell: Shell) -> None:
+def test_a_program_that_runs_already_has_another_name(shell: EngineShell) -> None:
     assert shell.ask("start=findprimes") == ["start findprimes: vcpu findprimes, 1000 us of 100000 us"]
     assert shell.ask("start=findprimes,100,10000") == ["start findprimes: vcpu findprimes-2, 100 us of 10000 us"]
     assert shell.ask("stop=findprimes-2") == ["stop findprimes-2: stopped, its vcpu is kept"]
@@ -246,7 +211,7 @@ def test_a_program_that_runs_already_has_another_name(shell: Shell) -> None:
         assert shell.ask(f"stop={name}") == [f"stop {name}: stopped, its vcpu is kept"]
 
 
-def rounds(shell: Shell, name: str) -> tuple[int, int]:
+def rounds(shell: EngineShell, name: str) -> tuple[int, int]:
     """Those of a program, and by when, in us."""
     lines = shell.ask("vcpus")
     (ran,) = (int(found[1]) for line in lines if (found := re.match(rf"{name}: (\d+) rounds", line)))
@@ -254,7 +219,7 @@ def rounds(shell: Shell, name: str) -> tuple[int, int]:
     return ran, elapsed
 
 
-def test_a_loop_goes_by_the_period_of_its_vcpu(shell: Shell) -> None:
+def test_a_loop_goes_by_the_period_of_its_vcpu(shell: EngineShell) -> None:
     assert shell.ask("set=loop,1000,40000") == ["set loop: 1000 us of 40000 us"]
     shell.ask("wait=150")  # if another was set before, it has that when the period of `main` is over
     ran, elapsed = rounds(shell, "loop")
@@ -264,7 +229,7 @@ def test_a_loop_goes_by_the_period_of_its_vcpu(shell: Shell) -> None:
     assert shell.ask("set=loop,1000,10000") == ["set loop: 1000 us of 10000 us"]
 
 
-def test_who_waits_for_ticks_pays_for_them(shell: Shell) -> None:
+def test_who_waits_for_ticks_pays_for_them(shell: EngineShell) -> None:
     """Each takes a microsecond and more, and what is typed and told less than all of them."""
     before = shell.vcpus()["main"][2]
     shell.ask("wait=500")
@@ -274,7 +239,7 @@ def test_who_waits_for_ticks_pays_for_them(shell: Shell) -> None:
     assert after - between >= (between - before) + 5000
 
 
-def test_programs_begin_and_end_again_and_again(shell: Shell) -> None:
+def test_programs_begin_and_end_again_and_again(shell: EngineShell) -> None:
     """Without losing a frame."""
     before = shell.ask("mem")
     for _ in range(10):
@@ -283,7 +248,7 @@ def test_programs_begin_and_end_again_and_again(shell: Shell) -> None:
     assert shell.ask("mem") == before
 
 
-def test_tracing_takes_half_of_what_is_free_at_most(shell: Shell) -> None:
+def test_tracing_takes_half_of_what_is_free_at_most(shell: EngineShell) -> None:
     before = shell.ask("mem")
     for line, what in (
         ("trace=15859712", "no room for rings of 15859712 bytes"),
@@ -298,16 +263,16 @@ def test_tracing_takes_half_of_what_is_free_at_most(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("line", ["read=0xffd", "read=1", "write=0xffe,1", "write=2", "read=18446744073709551615"])
-def test_an_access_across_pages_is_refused(shell: Shell, line: str) -> None:
+def test_an_access_across_pages_is_refused(shell: EngineShell, line: str) -> None:
     (said,) = shell.ask(line)
     assert "no multiple of 4, or out of reach" in said
 
 
-def test_a_number_of_more_than_64_bits_is_none(shell: Shell) -> None:
+def test_a_number_of_more_than_64_bits_is_none(shell: EngineShell) -> None:
     assert shell.ask("write=4096,18446744073709551616") == ["not a number, or more than 64 bits: write 4096,18446744073709551616"]
 
 
-def test_nobody_exits_who_is_typed_at(shell: Shell) -> None:
+def test_nobody_exits_who_is_typed_at(shell: EngineShell) -> None:
     lines = shell.ask("exits")
     assert any(line.startswith("exits call: 1 ") for line in lines)
     assert all(line.endswith(" 0 since") for line in lines), lines

@@ -10,6 +10,8 @@ from tests.mutation.rows_amdvi import AMDVI, AMDVI_START, BACKENDS_X86
 from tests.mutation.rows_at_once import FIELDS, ICR, SVM
 from tests.mutation.rows_at_once_host import PARTS as AT_ONCE_PARTS
 from tests.mutation.rows_at_once_host import PMU, PMU_START
+from tests.mutation.rows_channel import CHANNEL_PARTS, CHANNEL_PROGRAMS
+from tests.mutation.rows_channel_memory import CHANNELS, CHANNELS_START, MEMORY_PARTS, MEMORY_PROGRAMS
 from tests.mutation.rows_contract import CORE_X86, LINES_ARM, PARTITION_X86
 from tests.mutation.rows_engine import ENGINE
 from tests.mutation.rows_fetch import DECODE, FETCH, NOTED
@@ -130,14 +132,14 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "console_arm_test": ["arch/arm/console_boot.c"],
     "start_map_test": ["arch/arm/start_map_boot.c"],
     "decode_test": [DECODE],
-    "partition_test": [PARTITION, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "partition_test": [PARTITION, CHANNELS_START, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "at_once_arm_test": [*AT_ONCE_PARTS, SUPPORT[0]],
-    "run_test": [RUN, SUPPORT[0]],
+    "run_test": [RUN, CHANNELS, SUPPORT[0]],
     "pmu_test": [PMU, PMU_START],
     "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
     "kick_x86_test": [KICK_X86],
-    "restart_test": [RESTART, SNAPSHOT, ARENA, SUPPORT[0]],
-    "space_test": [PARTITION, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
+    "restart_test": [RESTART, CHANNELS, SNAPSHOT, ARENA, SUPPORT[0]],
+    "space_test": [PARTITION, CHANNELS_START, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "smmuv3_test": ["tests/unit/fake_smmuv3.c", *IOMMU_ARM, *IOMMU_LIVE_PARTS, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],
     "space_stage2_test": [SPACE_ARM, ROOTS_ARM, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
     "space_x86_test": [SPACE_X86, PCI_START, ARENA, SUPPORT[1], "tests/unit/no_iommu.c"],
@@ -152,8 +154,10 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "command_test": [COMMANDS, LINE_EDIT, "kernel/core/text.c"],
     "ioapic_test": [IOAPIC, IOAPIC_BOOT, ICR, EVENTS, FETCH, DECODE, LOCK, SUPPORT[0]],
 }
-PROGRAMS |= KERNEL_PROGRAMS | SCHED_PROGRAMS | SYNC_PROGRAMS | EDGE_PROGRAMS | SHELL_PROGRAMS | SMP_PROGRAMS
-PARTS |= KERNEL_PARTS | SCHED_PARTS | SYNC_PARTS | EDGE_PARTS | SHELL_PARTS | SMP_PARTS
+PROGRAMS |= (
+    KERNEL_PROGRAMS | SCHED_PROGRAMS | SYNC_PROGRAMS | EDGE_PROGRAMS | SHELL_PROGRAMS | SMP_PROGRAMS | CHANNEL_PROGRAMS | MEMORY_PROGRAMS
+)
+PARTS |= KERNEL_PARTS | SCHED_PARTS | SYNC_PARTS | EDGE_PARTS | SHELL_PARTS | SMP_PARTS | CHANNEL_PARTS | MEMORY_PARTS
 ARGUMENTS = {"pt_model_test": ["60"]}
 COMPILE = [
     "clang-19",

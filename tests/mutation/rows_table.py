@@ -8,6 +8,8 @@ SPANS = "monitor/boot/table/spans_boot.c"
 DEVICES = "monitor/boot/table/devices_boot.c"
 PAYLOAD = "monitor/boot/table/payload_boot.c"
 VALIDATOR = [HEADER, SPANS, DEVICES, PAYLOAD, "monitor/boot/table/regions_boot.c", "monitor/boot/table/table_boot.c"]
+CHANNEL_CHECKS = "monitor/boot/table/channels_boot.c"
+VALIDATOR.append(CHANNEL_CHECKS)
 
 TABLE = [
     Mutation("checksum stops early", HEADER, "uint64_t n = 0; n < count;", "uint64_t n = 0; n + 1 < count;", "table_test"),

@@ -6,6 +6,7 @@ notice. Every check of the validator (REFUSE_IF) is removed in turn without bein
 """
 
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,7 @@ from tests.mutation.rows_admission import ADMISSIONS_AND_TRACES
 from tests.mutation.rows_amdvi import AMD_VI
 from tests.mutation.rows_at_once import AT_ONCE, ICR, SVM
 from tests.mutation.rows_at_once_host import AT_ONCE_HOST
+from tests.mutation.rows_channel_memory import CHANNEL_ROWS
 from tests.mutation.rows_contract import CONTRACT
 from tests.mutation.rows_debts import DEBTS
 from tests.mutation.rows_engine import ENGINE_ROWS
@@ -74,6 +76,7 @@ MUTATIONS = [
     # What a restart does to memory.
     *LIVES,
     *CONTRACT,
+    *CHANNEL_ROWS,
     *EDITS,
     *KICKS,
     *ENDS,
@@ -538,7 +541,9 @@ def with_mistake(mutation: Mutation, folder: Path) -> dict[str, Path]:
         (folder / "mutated.c").write_text(mutation.text())
         return {mutation.file: compile_object(folder / "mutated.c", folder / "mutated.o", mutation.file)}
     header = folder / "include" / mutation.file
-    header.parent.mkdir(parents=True)
+    if mutation.file.startswith("abi/"):  # these include each other by their names alone
+        shutil.copytree(ROOT / "abi", header.parent)
+    header.parent.mkdir(parents=True, exist_ok=True)
     header.write_text(mutation.text())
     sources = enumerate(sources_of(mutation.caught_by))
     return {source: compile_object(ROOT / source, folder / f"{n}.o", source, f"-I{folder}/include") for n, source in sources}

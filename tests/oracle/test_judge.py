@@ -10,7 +10,7 @@ from bhtool.oracle.confinement import Confinement, Maps, having, lacking
 from bhtool.oracle.ept import Ept
 from bhtool.oracle.judge import judge
 from bhtool.oracle.msrs import RULES
-from bhtool.oracle.policy import Grant, Partitioning, Policy, Private, misplaced
+from bhtool.oracle.policy import Grant, Partitioning, Policy, Private, Shared, misplaced
 from bhtool.oracle.snapshot import Snapshot
 from bhtool.oracle.walk import Root, walk
 
@@ -114,3 +114,35 @@ def test_a_walk_ends_whatever_the_tables_say() -> None:
 
 def test_every_register_has_a_reason() -> None:
     assert all(rule.first <= rule.last and set(rule.access) <= set("rw") and rule.why for rule in RULES)
+
+
+def test_a_channel_is_its_two_ends_alone() -> None:
+    """BH-F6.memory. Side by side in the machine and in both windows, parts of two channels go on in each other; a third sandbox reaches one of them."""
+    channels = [Shared("first", Span(RAM, 0x2000), ("one", "two")), Shared("second", Span(RAM + 0x2000, 0x2000), ("two", "one"))]
+    parts = [Grant(f"part {n}", n * 0x1000, RAM + n * 0x1000, 0x1000, "r", "ram", shared=True) for n in range(4)]
+    roots = {"one": 0x10000, "two": 0x20000, "three": 0x30000}
+    words = {root: 0x1007 + root for root in roots.values()}
+    words |= {root + 0x1000 + n * 8: RAM + n * 0x1000 + 0x31 for root in list(roots.values())[:2] for n in range(4)}
+    ram = bytearray(1 << 20)
+    for at, word in {**words, 0x31000: RAM + 0x3031}.items():
+        struct.pack_into("<Q", ram, at, word)
+
+    def split_in_three(*grants: Grant) -> Partitioning:
+        held = {"one": tuple(parts), "two": tuple(parts), "three": grants}
+        policies = [
+            Policy(name, (n,), Span(root, 0x10000), held[name], frozenset(), frozenset()) for n, (name, root) in enumerate(roots.items())
+        ]
+        return Partitioning(policies, [], [Span(0, 1 << 20)], None, channels)
+
+    def confined_there(snapshot: Snapshot, pool: Span, cores: tuple[int, ...]) -> Confinement:
+        return Confinement(cores[0] + 1, Root(Ept(), pool.start, 2))
+
+    found = judge(
+        Snapshot(0, memoryview(bytes(ram))),
+        split_in_three(Grant("by mistake", 0, RAM + 0x3000, 0x1000, "r", "ram", shared=True)),
+        confined_there,
+    )
+    assert [str(one) for one in found.findings] == ["three: memory 0x0: reaches 0x42000..0x43fff, of channel second"]
+    struct.pack_into("<Q", ram, 0x31000, 0)
+    good = judge(Snapshot(0, memoryview(bytes(ram))), split_in_three(), confined_there)
+    assert [str(one) for one in good.findings] == []

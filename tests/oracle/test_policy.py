@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-E1.oracle. What the oracle reads out of a partition file."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -167,3 +168,74 @@ def test_streams(tmp_path: Path) -> None:
     for place, text in wrong.items():
         moved = read_partitioning(file, cast(Platform, SimpleNamespace(board=board, arch="aarch64")), replace(placed, iommu=place))
         assert text in list(misplaced(moved))
+
+
+CHANNELS = """
+&domains {
+	samples { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; kind = "ring"; slots = <16>; slot-bytes = <64>; };
+	orders { compatible = "bulkhead,channel-v1"; from = <&two>; to = <&one>; };
+};
+"""
+AT = {"samples": 0x1300000, "orders": 0x1303000}  # from where RAM begins, side by side: their frames follow each other
+
+
+def with_channels(platform: str, directory: Path, moved: dict[str, int]) -> Partitioning:
+    file = directory / "channels.dts"
+    text = PARTITION.replace("\tdomains {", "\tdomains: domains {").replace('unprotected = "memory", "msr";', "")
+    file.write_text(text.replace("16)", "8)") + CHANNELS)
+    board = load(platform)
+    base = board.ram_base
+    pools = tuple(Span(base + 0x1001000 + n * 0x20000, 0x1C000 + n * 0x1000) for n in range(2))
+    ram = ((Span(base + 0x1400000, 8 << 20),), (Span(base + 0x2200000, 8 << 20),))
+    channels = tuple(base + place for place in (AT | moved).values())
+    placed = Placed(base + 0x1000000, pools, ram, {"two": COPY}, Span(base + 0x1100000, 0x10000), channels)
+    return read_partitioning(file, board, placed)
+
+
+@pytest.mark.parametrize("platform", [platform.name for platform in every()])
+def test_channels(platform: str, tmp_path: Path) -> None:
+    """BH-F6.memory. Each end writes its own area and reads the rest; the monitors of both reach the page between, and their own control."""
+    found = with_channels(platform, tmp_path, {})
+    one, two = found.policies
+    base, first = load(platform).ram_base, WINDOW[load(platform).arch] + 0x100000
+    samples, orders = (base + place for place in AT.values())
+
+    def of_channels(policy: Policy) -> list[tuple[int, int, int, str]]:
+        return [(grant.gpa, grant.hpa, grant.size, grant.access) for grant in policy.grants if "channel" in grant.name]
+
+    assert of_channels(one) == [
+        (first, samples, 0x1000, "rw"),
+        (first + 0x1000, samples + 0x1000, 0x1000, "r"),
+        (first + 0x2000, samples + 0x2000, 0x1000, "r"),
+        (first + 0x3000, orders, 0x2000, "r"),
+        (first + 0x5000, orders + 0x2000, 0x1000, "r"),
+        (first + 0x6000, orders + 0x3000, 0x2000, "rw"),
+    ]
+    assert [access for *_, access in of_channels(two)] == ["r", "r", "rw", "rw", "r", "r"]
+    for policy, own in ((one, (samples, orders + 0x3000)), (two, (samples + 0x2000, orders))):
+        assert [(grant.gpa, grant.hpa, grant.size, grant.access) for grant in policy.reach if "channel" in grant.name] == [
+            (samples + 0x1000, samples + 0x1000, 0x1000, "rw"),
+            (own[0], own[0], 0x1000, "rw"),
+            (orders + 0x2000, orders + 0x2000, 0x1000, "rw"),
+            (own[1], own[1], 0x1000, "rw"),
+        ]
+    assert [(each.name, each.span, each.ends) for each in found.channels] == [
+        ("samples", Span(samples, 0x3000), ("one", "two")),
+        ("orders", Span(orders, 0x5000), ("two", "one")),
+    ]
+    assert list(misplaced(found)) == []
+
+
+@pytest.mark.parametrize(
+    ("moved", "complaint"),
+    [
+        ({"orders": AT["samples"] + 0x2000}, "channel orders .* lies in what is channel samples"),
+        ({"samples": 0x1003000}, "channel samples .* lies in what is pool of one"),
+        ({"samples": 0x1401000}, "one: RAM .* and .* of channel samples .* overlap"),
+        ({"samples": 0x1000000 - 0x1000}, "of channel samples lies in what is kick mailboxes"),
+        ({"samples": 1 << 40}, "of channel samples .* is not in the machine's RAM"),
+    ],
+)
+def test_places_of_channels(moved: dict[str, int], complaint: str, tmp_path: Path) -> None:
+    wrong = "\n".join(misplaced(with_channels("qemu-aarch64", tmp_path, moved)))
+    assert re.search(complaint, wrong), wrong

@@ -32,7 +32,7 @@ static const struct bh_table good = {
 	.shared = 0x40400000,
 	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
 	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 3, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
-	.pci_function_count = GOOD_FUNCTIONS,
+	.pci_function_count = GOOD_FUNCTIONS, .channel_count = GOOD_CHANNELS,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
 		{ .name = "first", .core_count = 1, .cores = { 1 }, .may_kick = 1 << 1, .accepts = 1 << 1, .pool = POOL, .pool_bytes = POOL_BYTES, .entry = 0x40080000,
@@ -54,6 +54,10 @@ static const struct bh_table good = {
 		[GOOD_BAR] = { 0x10000000, 0x10000000, 0x100000, 0, RW, BH_MEMORY_DEVICE, BH_REGION_BAR, BH_DMA_FREE },
 		[GOOD_PORTS_BAR] = { 0x3effc000, 0x3effc000, 0x1000, 1, RW, BH_MEMORY_DEVICE, BH_REGION_BAR, BH_DMA_FREE },
 		[GOOD_FAULTS] = { 0x0c008000, 0x40605000, 0x1000, 0, R, BH_MEMORY_RAM, BH_REGION_FAULTS, 0 },
+		[GOOD_SENDS] = { 0x0c100000, 0x72000000, 0x1000, 0, RW, BH_MEMORY_RAM, BH_REGION_CHANNEL, 0 },
+		[GOOD_SENDER_SEES] = { 0x0c101000, 0x72001000, 0x2000, 0, R, BH_MEMORY_RAM, BH_REGION_CHANNEL, 0 },
+		[GOOD_TAKES] = { 0x0c102000, 0x72002000, 0x1000, 1, RW, BH_MEMORY_RAM, BH_REGION_CHANNEL, 0 },
+		[GOOD_RECEIVER_SEES] = { 0x0c100000, 0x72000000, 0x2000, 1, R, BH_MEMORY_RAM, BH_REGION_CHANNEL, 0 },
 	},
 	.ports = { { 0, 0x3f8, 8, BH_DMA_FREE }, { 1, 0x2f8, 8, BH_DMA_FREE }, { 1, 0xc010, 0x10, BH_DMA_FREE } },
 	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL } },
@@ -65,6 +69,10 @@ static const struct bh_table good = {
 	.pci_functions = {
 		[GOOD_FUNCTION] = { 0, 0x18, 0x11e81234, { 0x10000000, 0x20000004, 0 }, { 0xfff00000, 0xffff0004, 0xffffffff }, BH_DMA_FREE, 0, 0, 1 },
 		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, BH_DMA_FREE, 0, 0, 0 },
+	},
+	.channels = {
+		[GOOD_RING] = { 0x72000000, { 0x1000, 0x1000 }, { 0, 1 }, BH_CHANNEL_RING, 4, 64, 0, "samples" },
+		[GOOD_MAILBOX] = { 0x72003000, { 0x2000, 0x2000 }, { 1, 0 }, BH_CHANNEL_MAILBOX, 1, 4096, 0, "orders" },
 	},
 	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },
 };

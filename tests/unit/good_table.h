@@ -20,9 +20,14 @@ enum good_region {
 	GOOD_BAR,
 	GOOD_PORTS_BAR, /* ports where they are memory */
 	GOOD_FAULTS,
+	GOOD_SENDS, /* of GOOD_RING: the sender's own area, */
+	GOOD_SENDER_SEES,
+	GOOD_TAKES, /* the receiver's own area */
+	GOOD_RECEIVER_SEES,
 	GOOD_REGIONS,
 };
 enum good_function { GOOD_FUNCTION, GOOD_FOREIGN_FUNCTION, GOOD_FUNCTIONS };
+enum good_channel { GOOD_RING, GOOD_MAILBOX, GOOD_CHANNELS };
 enum good_copy { GOOD_INFO, GOOD_KERNEL, GOOD_FOREIGN_KERNEL, GOOD_COPIES };
 
 /* What the table says of a boot module of zeros: computed apart from monitor/boot/table/, over 0x800 words. */

@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "fake_cpu.h"
+#include "kernel/core/channel_programs.h"
 #include "kernel/core/console.h"
 #include "kernel/core/text.h"
 #include "kernel/core/thread_end.h"
@@ -22,6 +23,10 @@
 enum { TEXT = 400, FIRST_PERIOD = 10, SECOND_PERIOD = 20 };
 
 static struct program_run run;
+
+void channel_source(void *given) {}
+
+void channel_sink(void *given) {}
 
 static void run_loop(void)
 {
@@ -168,11 +173,14 @@ static void check_loop(void)
 	program_report(&run, "loop");
 	run.round_least = 3;
 	run.round_most = 4;
+	run.notes[0].what = "found";
+	run.notes[0].count = 7;
 	program_report(&run, "walk");
 	CHECK(strcmp(said, "loop: 10 rounds, 4 missed, latest 55000 ns\n"
 			   "loop: done 55000 ns after a period began, at most\n"
 			   "walk: 10 rounds, 4 missed, latest 55000 ns\n"
 			   "walk: done 55000 ns after a period began, at most\n"
+			   "walk: 7 found\n"
 			   "walk: a round takes 3 to 4 ticks\n") == 0);
 }
 

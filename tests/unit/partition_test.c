@@ -242,6 +242,11 @@ static void test_copy(void)
 	}
 	CHECK(private->stats == (const void *)at(build.sandbox->pool + BH_POOL_STATS));
 	CHECK_EQ(private->core_numbers[0], table.sandboxes[INDEX].cores[0]);
+	CHECK_EQ(private->end_count, GOOD_CHANNELS);
+	CHECK((uintptr_t)private->ends[GOOD_RING].seen == 0x72001000 + offsetof(struct bh_channel, end[1]));
+	CHECK((uintptr_t)private->ends[GOOD_RING].peer == 0x72002000 + offsetof(struct bh_channel_control, peer));
+	CHECK((uintptr_t)private->ends[GOOD_MAILBOX].seen == 0x72005000 + offsetof(struct bh_channel, end[0]));
+	CHECK((uintptr_t)private->ends[GOOD_MAILBOX].peer == 0x72003000 + offsetof(struct bh_channel_control, peer));
 	CHECK_EQ(private->restarts_left, table.sandboxes[INDEX].max_restarts);
 	check_same(&monitor, zeros, sizeof(monitor));
 }
@@ -253,8 +258,9 @@ static void test_nothing_else(void)
 	const uint64_t pool = sandbox->pool, end = pool + sandbox->pool_bytes;
 
 	check_context.subject = "nothing else";
-	CHECK_EQ(seen.regions, 1u << GOOD_FOREIGN_RAM | 1u << GOOD_FOREIGN_DEVICE | 1u << GOOD_FOREIGN_BANKED | 1u << GOOD_PORTS_BAR);
-	CHECK_EQ(seen.maps, 4);
+	CHECK_EQ(seen.regions, 1u << GOOD_FOREIGN_RAM | 1u << GOOD_FOREIGN_DEVICE | 1u << GOOD_FOREIGN_BANKED | 1u << GOOD_PORTS_BAR |
+				       1u << GOOD_TAKES | 1u << GOOD_RECEIVER_SEES);
+	CHECK_EQ(seen.maps, 6);
 	CHECK_EQ(seen.ports, 1u << 1 | 1u << 2);
 	CHECK_EQ(seen.lines, 1u << 1);
 	CHECK_EQ(seen.functions, 1u << GOOD_FOREIGN_FUNCTION);

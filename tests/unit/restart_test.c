@@ -24,11 +24,14 @@ static _Alignas(BH_PAGE_BYTES) uint64_t ram[PAGES][WORDS], behind[PAGES][WORDS],
 static struct bh_table table;
 static struct bh_stats stats;
 static struct bh_log the_log;
+static struct bh_channel_end end;
+static uint32_t peer; /* of its control: what the last life has left there */
 static unsigned kicks, restarts, polls, quiesced, waited, silences;
 static uint32_t ended;
 static unsigned late = 1;        /* the core that stops last: here the second */
 static bool stops;               /* it does, once it has been asked for a while */
 static bool falls_silent = true; /* its IOMMU answers */
+static bool is_last_life;        /* another core ends it all before the first begins */
 static bool silenced;            /* the devices: until then one writes to memory whenever it can */
 
 struct monitor monitor;
@@ -66,8 +69,9 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot)
 bool monitor_change_phase(uint32_t found, uint32_t to)
 {
 	CHECK_EQ(found, monitor.phase);
-	monitor.phase = to;
-	return true;
+	if (!is_last_life)
+		monitor.phase = to;
+	return !is_last_life;
 }
 
 void monitor_end(const struct hal_core *core, uint32_t state)
@@ -84,6 +88,7 @@ void hal_core_restart(struct hal_core *core)
 	CHECK(silenced);
 	rested = arch_counter() - silenced_at;
 	CHECK_EQ(monitor.phase, PHASE);
+	CHECK(end.state == BH_CHANNEL_COMING && end.epoch == 1 && peer == 1);
 	CHECK(!memcmp(ram, expected, sizeof(ram)));
 	CHECK(!memcmp(behind, expected, sizeof(behind)));
 }
@@ -191,6 +196,9 @@ static void prepare(uint32_t core_count)
 	caches_watch(ram, behind, sizeof(ram));
 	monitor = (struct monitor){ .stats = &stats, .log = &the_log, .core_count = core_count, .phase = PHASE, .kick_timeout = 1000 };
 	monitor.snapshot = build.snapshot;
+	end = (struct bh_channel_end){ .epoch = 1, .state = BH_CHANNEL_LIVES };
+	peer = 1;
+	monitor.ends[monitor.end_count++] = (struct channel_end){ &end, &peer };
 	stats = (struct bh_stats){ .state = BH_STATE_READY };
 	silenced = false;
 	kicks = restarts = polls = quiesced = waited = silences = ended = 0;
@@ -223,7 +231,19 @@ static void check_restarted(void)
 	CHECK_EQ(monitor.phase, PHASE - PHASE_RESTARTS + NEXT_LIFE + PHASE_RUNS);
 	CHECK_EQ(stats.state, BH_STATE_RUNNING);
 	CHECK_EQ(stats.restarts, 1);
+	CHECK(end.state == BH_CHANNEL_LIVES && end.epoch == 2 && peer == 0);
 	CHECK_EQ(ended, 0);
+}
+
+/* Whoever shares a channel hears of it last of all that it is gone. */
+static void test_last_life(void)
+{
+	check_context.subject = "ended while it begins again";
+	prepare(1);
+	is_last_life = true;
+	restart_take_part(NULL, 0, PHASE);
+	is_last_life = false;
+	CHECK(end.state == BH_CHANNEL_GONE && peer == 1); /* what it has sent may still be taken */
 }
 
 /* Kicks are answered at least every 16 KiB, whatever is written. */
@@ -422,6 +442,7 @@ static void test_none_kept(void)
 int main(void)
 {
 	test_memory();
+	test_last_life();
 	test_devices_that_are_reset();
 	test_two_cores();
 	test_end();

@@ -19,6 +19,8 @@ static const struct boot_snapshot kept;
 static struct bh_stats stats;
 static struct bh_crash crash;
 static struct bh_log the_log;
+static struct bh_channel_end shown;
+static uint32_t peer;
 static jmp_buf out;
 static enum hal_action answer; /* to every exit */
 static enum bh_exit_reason ends;
@@ -111,6 +113,8 @@ static void prepare(uint32_t restarts_left)
 	monitor = (struct monitor){
 		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .snapshot = &kept, .restarts_left = restarts_left
 	};
+	shown = (struct bh_channel_end){ .epoch = 0 };
+	monitor.ends[monitor.end_count++] = (struct channel_end){ &shown, &peer };
 	for (unsigned slot = 0; slot < CORES; slot++)
 		monitor.core_numbers[slot] = MACHINE_CORE + slot;
 	ends = BH_EXIT_MEMORY;
@@ -131,6 +135,7 @@ static void check_parked(uint32_t restarts_left)
 {
 	CHECK_EQ(monitor.phase & PHASE_MASK, PHASE_ENDED);
 	CHECK_EQ(stats.state, BH_STATE_PARKED);
+	CHECK_EQ(shown.state, BH_CHANNEL_GONE);
 	CHECK_EQ(crash.magic, BH_CRASH_MAGIC);
 	CHECK_EQ(crash.reason, ends);
 	CHECK_EQ(seen.phase, PHASE_ENDED);
@@ -150,6 +155,7 @@ static void test_faults(void)
 	CHECK_EQ(seen.stopped_siblings, 1);
 	CHECK_EQ(seen.notices, 0);
 	CHECK_EQ(stats.state, BH_STATE_RUNNING);
+	CHECK(shown.state == BH_CHANNEL_LIVES && shown.epoch == 1);
 	CHECK_EQ(crash.reason, BH_EXIT_MEMORY);
 	CHECK_EQ(crash.core, MACHINE_CORE);
 
@@ -179,6 +185,7 @@ static void test_requests(void)
 	answer = HAL_STOP;
 	CHECK_EQ(enter(0), ENDING);
 	CHECK_EQ(stats.state, BH_STATE_OFF);
+	CHECK(shown.state == BH_CHANNEL_GONE && shown.epoch == 1);
 	CHECK_EQ(seen.notices, 0);
 	CHECK_EQ(crash.magic, 0);
 }

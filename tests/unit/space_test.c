@@ -39,8 +39,8 @@ struct list {
 /* clang-format on */
 
 /*
- * Of every monitor: its copy at the link addresses, its pool but for the copy, the kick mailboxes. The copy is the first that is taken, or
- * the second, after the page of ones.
+ * Of every monitor: its copy at the link addresses, its pool but for the copy, the kick mailboxes, the pages of its sandbox's channels. The
+ * copy is the first that is taken, or the second, after the page of ones.
  */
 /* clang-format off */
 #define ALWAYS(pool, bytes, copy) {                                                                \
@@ -56,6 +56,18 @@ static const struct mapping first_always[] = ALWAYS(0x40410000, 0x50000, 0x40417
 static const struct mapping second_always[] = ALWAYS(0x40490000, 0x40000, 0x40497000);
 static const struct mapping first_functions[] = ALWAYS(0x40410000, 0x50000, 0x40418000);
 static const struct mapping second_functions[] = ALWAYS(0x40490000, 0x40000, 0x40498000);
+
+/* Of channels, one from the first to the second and one back: pages, and the beginnings of areas. */
+static const struct mapping first_channels[] = {
+	{ ONE_TO_ONE(0x72000000), 0x1000, RW, MEMORY },
+	{ ONE_TO_ONE(0x72001000), 0x1000, RW, MEMORY },
+	{ ONE_TO_ONE(0x72005000), 0x2000, RW, MEMORY },
+};
+static const struct mapping second_channels[] = {
+	{ ONE_TO_ONE(0x72001000), 0x2000, RW, MEMORY },
+	{ ONE_TO_ONE(0x72003000), 0x1000, RW, MEMORY },
+	{ ONE_TO_ONE(0x72005000), 0x1000, RW, MEMORY },
+};
 
 /* Who may restart its sandbox writes the sandbox's RAM, from a copy that it only reads. */
 static const struct mapping first_restarts[] = {
@@ -81,6 +93,7 @@ static const struct mapping second_parks[] = {
 
 static const struct list always[] = { LIST(first_always), LIST(second_always) };
 static const struct list with_functions[] = { LIST(first_functions), LIST(second_functions) };
+static const struct list channels[] = { LIST(first_channels), LIST(second_channels) };
 static const struct list restarts[] = { LIST(first_restarts), LIST(second_restarts) };
 static const struct list parks[] = { LIST(first_parks), LIST(second_parks) };
 
@@ -249,6 +262,7 @@ static void check_space(unsigned differs, uint32_t index)
 
 	building = index;
 	check_list(own, differs & FUNCTIONS ? &with_functions[index] : &always[index]);
+	check_list(own, &channels[index]);
 	check_list(own, differs & RESTARTS << index ? &restarts[index] : &parks[index]);
 	if (own->count)
 		complain("mapped", &own->mappings[0]);

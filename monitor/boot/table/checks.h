@@ -5,7 +5,8 @@
  *
  *   table_boot.c ─► header_boot.c
  *             ├──► regions_boot.c ─► devices_boot.c ─► spans_boot.c
- *             ├──► devices_boot.c
+ *             │                └─► channels_boot.c ─► spans_boot.c
+ *             ├──► devices_boot.c, channels_boot.c
  *             └──► payload_boot.c ─► header_boot.c (checksum), spans_boot.c
  *
  * The room has a circle of two: table_boot.c, whose header names what all checks are about, includes this one.
@@ -37,6 +38,11 @@ const char *refuse_ports(const struct bh_table *table, const struct table_limits
 const char *refuse_lines(const struct bh_table *table, const struct table_limits *limits);
 /* One region that is device registers, whose span is in whole pages and does not wrap. */
 const char *refuse_device(const struct bh_table *table, const struct table_limits *limits, const struct bh_region *region);
+
+/* channels_boot.c: memory that two sandboxes share */
+const char *refuse_channels(const struct bh_table *table, const struct table_limits *limits);
+/* One region that is a part of a channel, whose span is in whole pages and does not wrap. */
+const char *refuse_part(const struct bh_table *table, const struct bh_region *region);
 
 /* payload_boot.c: what is copied into sandboxes, when the machine starts and when a sandbox does so again */
 const char *refuse_payloads(const struct bh_table *table, const struct table_limits *limits);

@@ -48,8 +48,8 @@ const char *refuse_header(const struct bh_table *table, const struct table_limit
 	REFUSE_IF(table->sandbox_count < 1 || table->sandbox_count > BH_MAX_SANDBOXES, "sandbox count out of range");
 	REFUSE_IF(table->region_count > BH_MAX_REGIONS || table->port_count > BH_MAX_PORTS || table->line_count > BH_MAX_LINES ||
 			  table->copy_count > BH_MAX_COPIES || table->piece_count > BH_MAX_PIECES ||
-			  table->pci_function_count > BH_MAX_PCI_FUNCTIONS,
-		  "more regions, ports, lines, copies, pieces or functions than a table holds");
+			  table->pci_function_count > BH_MAX_PCI_FUNCTIONS || table->channel_count > BH_MAX_CHANNELS,
+		  "more regions, ports, lines, copies, pieces, functions or channels than a table holds");
 	return NULL;
 }
 

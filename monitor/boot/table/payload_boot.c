@@ -84,7 +84,7 @@ static const char *refuse_snapshot(const struct bh_table *table, const struct ta
 		  "a boot snapshot is not in whole pages or outside RAM");
 	REFUSE_IF(span_touches_monitor(table, limits, snapshot) || span_touches(limits->board->reserved_ram, snapshot),
 		  "a boot snapshot overlaps monitor frames, or RAM reserved for firmware or start-up");
-	REFUSE_IF(touches_ram(table, snapshot), "a sandbox is given a boot snapshot");
+	REFUSE_IF(touches_ram(table, snapshot) || span_touches_channel(table, snapshot), "a sandbox is given a boot snapshot");
 	for (uint32_t other = 0; other < n; other++)
 		REFUSE_IF(overlap(snapshot, snapshot_of(table, other)), "two boot snapshots overlap");
 	return NULL;

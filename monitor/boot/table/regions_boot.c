@@ -106,6 +106,7 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 		REFUSE_IF(!is_ram(limits, hpa), "a RAM region lies outside RAM");
 		REFUSE_IF(span_touches_monitor(table, limits, hpa), "a sandbox is given monitor frames");
 		REFUSE_IF(span_touches(limits->board->reserved_ram, hpa), "a sandbox is given RAM reserved for firmware or start-up");
+		REFUSE_IF(span_touches_channel(table, hpa), "a sandbox is given a channel as RAM");
 		REFUSE_IF(region->memory_type != BH_MEMORY_RAM, "a RAM region has device memory type");
 		return NULL;
 	case BH_REGION_POOL:
@@ -117,6 +118,8 @@ static const char *refuse_region(const struct bh_table *table, const struct tabl
 		return refuse_device(table, limits, region);
 	case BH_REGION_FAULTS:
 		return refuse_faults(table, region);
+	case BH_REGION_CHANNEL:
+		return refuse_part(table, region);
 	case BH_REGION_OPEN:
 	case BH_REGION_DMA:
 		return refuse_open(table, limits, region);

@@ -39,3 +39,6 @@ struct board_span span_of_iommu(const struct bh_table *table);
 struct board_span span_of_faults(const struct bh_table *table);
 /* Returns whether the span overlaps frames only monitors may touch: the image, the shared page, the pools, the IOMMU's tables. */
 bool span_touches_monitor(const struct bh_table *table, const struct table_limits *limits, struct board_span span);
+/* Requires: a channel whose form was not refused, so that its size does not wrap. */
+struct board_span span_of_channel(const struct bh_table *table, uint32_t channel);
+bool span_touches_channel(const struct bh_table *table, struct board_span span);

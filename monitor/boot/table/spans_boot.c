@@ -55,3 +55,18 @@ bool span_touches_monitor(const struct bh_table *table, const struct table_limit
 			return true;
 	return overlap(span, image) || overlap(span, shared) || overlap(span, span_of_iommu(table));
 }
+
+struct board_span span_of_channel(const struct bh_table *table, uint32_t channel)
+{
+	const struct bh_channel_row *row = &table->channels[channel];
+
+	return (struct board_span){ row->hpa, row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1] };
+}
+
+bool span_touches_channel(const struct bh_table *table, struct board_span span)
+{
+	for (uint32_t n = 0; n < table->channel_count; n++)
+		if (overlap(span, span_of_channel(table, n)))
+			return true;
+	return false;
+}

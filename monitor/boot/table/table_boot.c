@@ -7,7 +7,7 @@
 #include "monitor/boot/table/checks.h"
 
 static const char *(*const checks[])(const struct bh_table *table, const struct table_limits *limits) = {
-	refuse_header,  refuse_hardware, refuse_cores, refuse_pools,    refuse_functions,
+	refuse_header,  refuse_hardware, refuse_cores, refuse_pools,    refuse_channels, refuse_functions,
 	refuse_regions, refuse_ports,    refuse_lines, refuse_payloads, refuse_restarts,
 };
 

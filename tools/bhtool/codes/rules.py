@@ -10,7 +10,7 @@ from bhtool.codes.entry import Entry
 from bhtool.codes.whys import WHYS, Why
 from bhtool.paths import ROOT
 
-SOURCES = [ROOT / "tools" / "bhtool" / "config" / name for name in ("rules.py", "rules_dma.py", "rules_vcpus.py")]
+SOURCES = [ROOT / "tools" / "bhtool" / "config" / name for name in ("rules.py", "rules_channels.py", "rules_dma.py", "rules_vcpus.py")]
 RETIRED = (
     Entry("rule that is gone", "BH-R057", "Linux on a PC may own level-triggered lines since 0.2.0: see BH-R110.", aliases=("R057",)),
 )

@@ -44,6 +44,9 @@ control {
 	search { budget-us = <500>; period-us = <5000>; program = "findprimes"; };
 };"""
 
+CHANNEL = """\
+speed { compatible = "bulkhead,channel-v1"; from = <&control>; to = <&linux>; kind = "ring"; slot-bytes = <4096>; slots = <8>; };"""
+
 WHYS = {
     "BH-R001": Why(
         "The C preprocessor and dtc read the file; what they say is passed on, with their line.",
@@ -229,6 +232,31 @@ WHYS = {
     "BH-R150": Why(
         "The UART interrupts the sandbox's first core, and what it received is kept there; on another core the kernel makes no VCPU for such a program.",
         example="echo { budget-us = <200>; period-us = <1000>; };      /* on the first core, without `core` */",
+    ),
+    "BH-R161": Why(
+        "A channel has two ends, each of them one sandbox: who writes a word of it is never in doubt.",
+        causes=("the label of a sandbox's RAM or of a device", "one channel for several receivers: give each of them one"),
+        example=CHANNEL,
+    ),
+    "BH-R163": Why(
+        "Message n of a ring lies in slot n modulo their number, also when n begins anew at 0: so that is a power of two. A mailbox has a slot for each way, `latest` four.",
+        causes=('`slots` without kind = "ring"', "a number of slots that was worked out from a rate: take the next power of two"),
+        example=CHANNEL,
+    ),
+    "BH-R165": Why(
+        "Each end sees the whole channel in its window, 8 MiB of which are for channels. A channel takes 256 bytes for each area, 64 bytes and `slot-bytes` for each slot,"
+        " whole pages of that, and a page of its own.",
+        causes=(
+            "a ring with many slots of many bytes",
+            "slots as large as a picture: a receiver that only needs the newest one is served by `latest`, with four",
+        ),
+        remedies=("the message names the largest channel, and what would fit",),
+        example=CHANNEL,
+    ),
+    "BH-R166": Why(
+        "Devices are seen at the machine's own addresses, channels in the window, from 1 MiB after its beginning on.",
+        causes=("a board of your own whose `guest-window` lies just below registers or RAM",),
+        example="guest-window = <0x0 0x0c000000>;      /* in the board tree: 9 MiB from there on are free of devices */",
     ),
     "BH-W143": Why(
         "Each time that a VCPU gets its turn the core takes a switch, which admission counts, on `qemu-aarch64` as 11 us: with a small budget it does little else. Ten times"

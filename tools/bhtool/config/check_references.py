@@ -37,6 +37,9 @@ def name_short(domains: Domains) -> Iterator[Finding]:
             for where, name in dict.fromkeys(((vcpu.location, vcpu.name), (vcpu.where("program"), vcpu.program))):
                 if len(name.encode()) >= lib.BH_NAME_BYTES:
                     yield Finding(where, f"the name `{name}` is longer than {lib.BH_NAME_BYTES - 1} characters")
+    for channel in domains.channels:
+        if len(channel.name.encode()) >= lib.BH_NAME_BYTES:
+            yield Finding(channel.location, f"the name `{channel.name}` is longer than {lib.BH_NAME_BYTES - 1} characters")
 
 
 def name_unique(domains: Domains) -> Iterator[Finding]:
@@ -157,6 +160,7 @@ def references_resolve(domains: Domains) -> Iterator[Finding]:
     known = {node.phandle for node in domains.machine.root.walk() if node.phandle}
     owners = [*(sandbox.node for sandbox in domains.sandboxes), *(one.health for one in domains.sandboxes if one.health), domains.node]
     owners += [vcpu.node for sandbox in domains.sandboxes for vcpu in sandbox.vcpus]
+    owners += [channel.node for channel in domains.channels]
     for node in owners:
         for name in (*REFERENCES, "console"):
             one = node.properties.get(name)

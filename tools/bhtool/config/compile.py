@@ -15,6 +15,7 @@ from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
 from bhtool.config.annotated import shown
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
+from bhtool.config.channel_places import judge_channels, plan_channels
 from bhtool.config.check_allowed import judge_addresses
 from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_iommu import judge_reach
@@ -47,7 +48,7 @@ from bhtool.text import size_text
 
 UNSUPPORTED, BOARD, NO_ROOM, NO_SNAPSHOT = "BH-R004", "BH-R007", "BH-R037", "BH-R084"
 OUTSIDE_RAM, TOO_BIG, NOT_YET, REACH = "BH-R063", "BH-R065", "BH-W060", "BH-R113"
-BY_OWN_ADDRESSES = "BH-R123"
+BY_OWN_ADDRESSES, OVER_CHANNELS = "BH-R123", "BH-R166"
 LITTLE_FOR_LINUX, NOBODY_HAS, CROSSES = "BH-R038", "BH-W031", "BH-W032"
 
 
@@ -154,6 +155,7 @@ def _allocate(plan: Plan, domains: Domains, platform: Platform, copies: Sequence
     _add(plan, [diagnose(CROSSES, one.location, one.text) for one in judge_crossings(domains, plan.sandboxes)])
     _add(plan, [diagnose(REACH, one.location, one.text) for one in judge_reach(domains, plan.sandboxes)])
     _add(plan, [diagnose(BY_OWN_ADDRESSES, one.location, one.text) for one in judge_addresses(domains, plan.sandboxes)])
+    _add(plan, [diagnose(OVER_CHANNELS, one.location, one.text) for one in judge_channels(domains, plan.sandboxes)])
     grants = {one.index: grants_of(domains, sandbox, one) for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True)}
     _add(plan, list(judge_budget(plan, grants)))
     for one in plan.sandboxes:
@@ -167,13 +169,14 @@ def _no_room(full: NoRoom, with_copies: bool) -> Diagnostic:
     free = ", ".join(f"{span} ({size_text(span.size)})" for span in full.free) or "none"
     amounts = f"{size_text(full.asked)} are asked for in all, and free of firmware, the monitor and pinned regions are {free}"
     if with_copies:
-        text = f"there is no room for all that restarts copy back, as for the {size_text(full.size)} of `{full.sandbox.name}`: {amounts}"
-        return diagnose(NO_SNAPSHOT, full.sandbox.location, text)
+        text = f"there is no room for all that restarts copy back, as for the {size_text(full.size)} of `{full.owner.name}`: {amounts}"
+        return diagnose(NO_SNAPSHOT, full.owner.location, text)
     if full.want.kind == "iommu":
         text = f"there is no room for the {size_text(full.size)} of the IOMMU's tables: {amounts}"
-        return diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)
-    text = f"there is no room for the {size_text(full.size)} of `{full.sandbox.name}`: {amounts}"
-    return diagnose(NO_ROOM, full.sandbox.where("memory-region"), text)
+        return diagnose(NO_ROOM, full.owner.where("memory-region"), text)
+    whose = f"{'channel ' if full.want.kind == 'channel' else ''}`{full.owner.name}`"
+    text = f"there is no room for the {size_text(full.size)} of {whose}: {amounts}"
+    return diagnose(NO_ROOM, full.owner.where("memory-region"), text)
 
 
 def _judge_rest(plan: Plan, domains: Domains, placement: Placement) -> Iterator[Diagnostic]:
@@ -198,6 +201,7 @@ def _lay_out(plan: Plan, domains: Domains, platform: Platform, copies: Sequence[
     while True:
         placement = place(domains, sizes, copies, stretches)
         plan.shared_hpa, plan.iommu_hpa = placement.shared, placement.iommu
+        plan.channels = plan_channels(domains, placement)
         plan.sandboxes = [plan_sandbox(domains, placement, sandbox) for sandbox in domains.sandboxes]
         for one in plan.sandboxes:
             count_tables(one, platform.arch, domains.machine.iommu)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from bhtool.config.channels import CHANNEL, Channel, read_channel
 from bhtool.config.dma import is_dma_free
 from bhtool.config.machine import Core, Device, Machine
 from bhtool.config.plan import Location
@@ -15,9 +17,9 @@ from bhtool.config.vcpus import EDF, SCHEDULER, Vcpu, read_vcpus
 
 PARTITIONS = "bulkhead,partitions-v1"
 SANDBOX = "bulkhead,sandbox-v1"
-# What a partition file may have side by side, each with a binding of its name in dts/bindings: sandboxes, and in later versions what they share.
-OBJECTS = (SANDBOX,)
-LATER_OBJECTS = {"bulkhead,channel": "a channel"}  # any version
+# What a partition file may have side by side, each with a binding of its name in dts/bindings: sandboxes, and what they share.
+OBJECTS = (SANDBOX, CHANNEL)
+LATER_OBJECTS = {"bulkhead,channel": "a channel of another version"}  # than is among OBJECTS
 ALLOWS_DMA = "allow-unprotected-dma"
 LOG, NO_CONSOLE = "log", "none"
 SEES_FAULTS = "sees-dma-faults"
@@ -134,6 +136,7 @@ class Domains:
     sandboxes: list[Sandbox]
     memories: list[Memory]
     idle_nodes: list[Node]
+    channels: list[Channel] = field(default_factory=list)
 
     @property
     def idle(self) -> list[Core]:
@@ -148,6 +151,18 @@ class Domains:
     def sandbox_at(self, node: Node) -> Sandbox | None:
         return next((sandbox for sandbox in self.sandboxes if sandbox.node is node), None)
 
+    def ends_of(self, sandbox: Sandbox) -> Iterator[tuple[Channel, int]]:
+        """Its channels, and which end of each it is, in the order of the file."""
+        for channel in self.channels:
+            for end, nodes in enumerate((channel.from_nodes, channel.to_nodes)):
+                if any(node is sandbox.node for node in nodes):
+                    yield channel, end
+
+    def other_end(self, channel: Channel, end: int) -> Sandbox:
+        """Of a channel that leads from one sandbox to another."""
+        nodes = channel.to_nodes if end == 0 else channel.from_nodes
+        return next(sandbox for sandbox in self.sandboxes if any(node is sandbox.node for node in nodes))
+
 
 def objects(domains: Node, kind: str) -> list[Node]:
     """Children of /domains of one kind of OBJECTS, in the order of the file."""
@@ -155,7 +170,9 @@ def objects(domains: Node, kind: str) -> list[Node]:
 
 
 def later_object(node: Node) -> str:
-    """What a child of /domains would be in a later version; empty: nothing."""
+    """What a child of /domains would be in another version; empty: nothing."""
+    if any(one in OBJECTS for one in node.compatible):
+        return ""
     names = ((name, what) for one in node.compatible for name, what in LATER_OBJECTS.items() if one.startswith(name))
     return next((what for _, what in names), "")
 
@@ -169,7 +186,8 @@ def read_domains(node: Node, machine: Machine) -> Domains:
     sandboxes = [_sandbox(child, index, by_phandle) for index, child in enumerate(objects(node, SANDBOX))]
     reserved = machine.root.find("/reserved-memory")
     memories = [_memory(child) for child in reserved.children.values()] if reserved else []
-    domains = Domains(node, machine, sandboxes, memories, _references(node, "idle-cores", by_phandle))
+    channels = [read_channel(child, index, by_phandle) for index, child in enumerate(objects(node, CHANNEL))]
+    domains = Domains(node, machine, sandboxes, memories, _references(node, "idle-cores", by_phandle), channels)
     for sandbox in sandboxes:
         sandbox.cores = [core for one in sandbox.core_nodes if (core := machine.core_at(one))]
         sandbox.devices = [device for one in sandbox.access_nodes if (device := machine.device_at(one))]

@@ -16,6 +16,7 @@ ExplainKind = Literal["memory", "port", "register"]
 MONITOR = "monitor"
 IMAGE, FIRMWARE, KICK_MAILBOXES = "firmware and monitor image", "firmware", "kick mailboxes"
 IOMMU_TABLES = "tables of the IOMMU"
+CHANNEL = "channel "  # what a channel's memory is called begins so; its two ends have it
 
 
 def list_holdings(domains: Domains, plan: Plan) -> list[Holding]:
@@ -31,6 +32,10 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
     yield Holding("memory", plan.shared_hpa, lib.BH_PAGE_BYTES, KICK_MAILBOXES, MONITOR, None)
     if plan.iommu:
         yield Holding("memory", plan.iommu_hpa, plan.iommu_bytes, IOMMU_TABLES, MONITOR, None)
+    for channel, placed in zip(domains.channels, plan.channels, strict=True):
+        sender, receiver = (plan.sandboxes[end].name for end in placed.ends)
+        what = f"{CHANNEL}`{placed.name}` from `{sender}` to `{receiver}`"
+        yield Holding("memory", placed.hpa, placed.size, what, MONITOR, channel.location)
     for iommu in machine.iommus:
         yield Holding("memory", iommu.registers.start, iommu.registers.size, f"IOMMU {iommu.name}", MONITOR, iommu.node.location)
     for controller in machine.controllers:

@@ -18,6 +18,7 @@ import dtschema
 from dtschema.dtb import prop_value
 
 from bhtool import paths
+from bhtool.config import channels
 from bhtool.config.domains import OBJECTS, PARTITIONS, SANDBOX, later_object, objects
 from bhtool.config.nodes import unknown_children, unknown_nodes
 from bhtool.config.plan import Diagnostic
@@ -62,14 +63,20 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
         for node in domains.children.values():
             if later := later_object(node):
                 note(node.path, node.location, f"{later} (`{node.name}`)")
-            if SANDBOX not in node.compatible:
-                continue
-            for name, what in LATER_PROPERTIES.items():
+            for name, what in _later_properties(node).items():
                 if name in node.properties:
                     note(f"{node.path}:{name}", node.where(name), what)
+            if SANDBOX not in node.compatible:
+                continue
             if len(node.properties["memory-region"].cells if "memory-region" in node.properties else []) > 1:
                 note(f"{node.path}:memory-region", node.where("memory-region"), f"several memory regions for one sandbox (`{node.name}`)")
     return found, known
+
+
+def _later_properties(node: Node) -> dict[str, str]:
+    if channels.CHANNEL in node.compatible:
+        return channels.LATER_PROPERTIES
+    return LATER_PROPERTIES if SANDBOX in node.compatible else {}
 
 
 def _badly_written(root: Node) -> Iterator[tuple[str, Diagnostic]]:

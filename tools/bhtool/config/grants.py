@@ -10,6 +10,8 @@ from typing import Literal
 
 from bhtool.abi import lib
 from bhtool.config import pci_function
+from bhtool.config.channel_places import channel_regions, views_of
+from bhtool.config.channels import MAILBOX
 from bhtool.config.dma import Doubt, dma_of, judge_dma
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.iommu import EVENTS, FORMS
@@ -76,6 +78,7 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         may_kick=[one.index for node in sandbox.kick_nodes if (one := domains.sandbox_at(node))],
         log_access=[one.index for node in sandbox.log_nodes if (one := domains.sandbox_at(node))],
         notifies=[one.index for node in sandbox.notify_nodes if (one := domains.sandbox_at(node))],
+        sends_to=list(dict.fromkeys(one.other.index for one in views_of(domains, sandbox) if one.end == 0 or one.channel.kind == MAILBOX)),
         accepts_notify=[one.index for node in sandbox.accept_nodes if (one := domains.sandbox_at(node))],
         rest=[*sandbox.rest, *([f"{ram_size >> 20} MiB"] if takes_largest(domains, sandbox) else [])],
         restarts=sandbox.restarts,
@@ -196,6 +199,7 @@ def _regions(domains: Domains, placement: Placement, sandbox: Sandbox, plan: San
         regions.append(Region(name, "pool", window + foreign_log(k), hpa, lib.BH_LOG_BYTES, "r"))
     if sandbox.sees_dma_faults and (queue := faults_of(domains.machine, placement)):
         regions.append(Region("dma faults", "faults", window + WINDOW_FAULTS, queue, lib.BH_FAULTS_BYTES, "r"))
+    regions += channel_regions(domains, placement, sandbox)
     held = [(device, span.pages()) for device in sandbox.devices for span in device.registers]
     regions += [_registers("device", *one) for one in _each_once(pair for pair in held if not pair[0].function)]
     regions += [_registers("bar", *one) for one in _each_once(pair for pair in held if pair[0].function)]
@@ -292,7 +296,13 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
     wired = {id(device) for device, _ in wires_of(sandbox)}
     for device in sandbox.devices:
         rows += _device_grants(device, domains, sandbox, id(device) in wired)
-    return rows + [_vcpu_grant(one) for one in plan.vcpus]
+    return [*rows, *map(_vcpu_grant, plan.vcpus), *_channel_grants(domains, sandbox)]
+
+
+def _channel_grants(domains: Domains, sandbox: Sandbox) -> Iterator[Grant]:
+    for one in views_of(domains, sandbox):
+        page, size = one.channel.area_bytes[0], one.channel.size
+        yield Grant(lib.BH_GRANT_CHANNEL, one.channel.name, one.gpa, size, line=page, vector=one.end, compatible=one.other.name)
 
 
 def _vcpu_grant(one: VcpuPlan) -> Grant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bhtool.config.domains import LATER_OBJECTS, OBJECTS, PARTITIONS, SANDBOX, later_object
+from bhtool.config.domains import OBJECTS, PARTITIONS, SANDBOX, later_object
 from bhtool.config.plan import Diagnostic
 from bhtool.config.rule import Finding
 from bhtool.config.rules import diagnose
@@ -40,7 +40,7 @@ def _is_known(node: Node) -> bool:
 
 def _unknown_child(node: Node) -> Finding:
     given = node.text("compatible")
-    hint = did_you_mean(given, (*OBJECTS, *(f"{one}-v1" for one in LATER_OBJECTS)), quote='"')
+    hint = did_you_mean(given, OBJECTS, quote='"')
     return Finding(node.where("compatible"), f'`{node.name}` in `/domains` has the unknown `compatible` "{given}"{hint}')
 
 

@@ -3,7 +3,7 @@
 
     a stretch of RAM:   copies ►│    │ RAM of sandboxes │    │◄ copies       what is left between them: pools, the page all share
 Whatever fits a stretch fits it in this form: RAM that lies between others' moves next to them, in whole units, as nothing else is aligned to
-more than a page, but for the tables of an IOMMU, which there are once. So copies are tried at both ends of every stretch first, then RAM, largest first, then what is small. A state that has been
+more than a page, but for the tables of an IOMMU, which there are once. Channels are laid as copies are. So these are tried at both ends of every stretch first, then RAM, largest first, then what is small. A state that has been
 left once is not looked at again, and none is whose units cannot hold the RAM that is still to come.
 """
 
@@ -19,8 +19,8 @@ from bhtool.config.span import MIB2, PAGE, Span, align_up
 GIB = 1 << 30
 MOST_STATES = 20_000  # less than a second; of a thousand tight random partitions three need more
 
-Kind = Literal["copy", "ram", "iommu", "pool", "shared"]
-ORDER: tuple[Kind, ...] = ("copy", "ram", "iommu", "pool", "shared")
+Kind = Literal["copy", "channel", "ram", "iommu", "pool", "shared"]
+ORDER: tuple[Kind, ...] = ("copy", "channel", "ram", "iommu", "pool", "shared")
 State = tuple[Span, ...]  # free stretches in the order of their addresses
 
 
@@ -29,7 +29,7 @@ class Want:
     """So many bytes, for a sandbox: RAM in whole units of 2 MiB, a pool within one of them, anything else in pages; of an IOMMU for all."""
 
     kind: Kind
-    sandbox: int
+    sandbox: int  # of a channel: its own number
     size: int
 
     @property

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places everything physical. Deterministic: the same files give the same addresses.
 
-Order: pinned regions stay where the file says; then the shared page, the pools, the IOMMU's tables, sandbox RAM, largest first, and what restarts keep, each at
+Order: pinned regions stay where the file says; then the shared page, the pools, the IOMMU's tables, channels, sandbox RAM, largest first, and what restarts keep, each at
 the lowest address that fits, RAM and pools first in the NUMA node of their sandbox's cores. Where that fails, an exact search over all of them (pack.py). A sandbox that takes the rest and names no region
 gets every stretch that is still free, the largest first, as one stretch of guest-physical addresses.
 """
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bhtool.abi import lib
+from bhtool.config.channels import Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.numa import near
 from bhtool.config.pack import GIB, Want, highest, lowest, pack, whole_units, without
@@ -21,9 +22,9 @@ from bhtool.config.span import MIB2, PAGE, Span, align_up
 class NoRoom(Exception):
     """Not everything fits, however it is laid."""
 
-    def __init__(self, sandbox: Sandbox, want: Want, wants: Sequence[Want], free: Free, at_first: Free) -> None:
-        super().__init__(f"{want.size} bytes for {sandbox.name}")
-        self.sandbox = sandbox
+    def __init__(self, owner: Sandbox | Channel, want: Want, wants: Sequence[Want], free: Free, at_first: Free) -> None:
+        super().__init__(f"{want.size} bytes for {owner.name}")
+        self.owner = owner
         self.want = want
         self.size = want.size
         self.largest = free.largest(want.align).size  # when those before it had theirs
@@ -67,6 +68,7 @@ class Placement:
     ram: list[list[Span]] = field(default_factory=list)  # by sandbox index; as the sandbox sees them, one after the other
     iommu: int = 0  # tables of the IOMMU; 0: there is none
     copies: list[int] = field(default_factory=list)  # by sandbox index; 0: none was asked for
+    channels: list[int] = field(default_factory=list)  # in the order of the file
     free: Free = field(default_factory=lambda: Free([], []))  # what is left
     given_up: int = 0  # bytes of whole units that whoever takes the rest cannot have
 
@@ -84,6 +86,7 @@ def place(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int] = (
     count = len(domains.sandboxes)
     placement = Placement(starts[wants[0]], ram=[_pinned(domains, one) for one in domains.sandboxes], copies=[0] * count, free=free)
     placement.pools = [starts[want] for want in wants if want.kind == "pool"]
+    placement.channels = [starts[want] for want in wants if want.kind == "channel"]
     for want, start in starts.items():
         if want.kind == "iommu":
             placement.iommu = start
@@ -105,6 +108,7 @@ def _wants(domains: Domains, pool_sizes: list[int], copy_sizes: Sequence[int]) -
         Want("shared", 0, PAGE),
         *(Want("pool", index, size) for index, size in enumerate(pool_sizes)),
         *([Want("iommu", 0, iommu.kind.table_bytes)] if iommu else []),
+        *(Want("channel", one.index, one.size) for one in domains.channels),
         *sorted(ram, key=lambda want: (-want.size, want.sandbox)),
         *(Want("copy", index, size) for index, size in enumerate(copy_sizes) if size),
     ]
@@ -117,7 +121,8 @@ def _first_fit(domains: Domains, wants: list[Want], free: Free, at_first: Free) 
     for want in wants:
         start = _copy_beside_the_rest(free, want) if want.kind == "copy" and somebody_takes else _near(domains, free, want)
         if start is None:
-            return _searched(NoRoom(domains.sandboxes[want.sandbox], want, wants, free, at_first), wants, free, at_first)
+            owner = domains.channels[want.sandbox] if want.kind == "channel" else domains.sandboxes[want.sandbox]
+            return _searched(NoRoom(owner, want, wants, free, at_first), wants, free, at_first)
         starts[want] = start
     return starts
 

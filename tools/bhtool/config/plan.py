@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from bhtool.config.span import PAGE
 from bhtool.text import visible
 
 
@@ -66,7 +67,7 @@ class Region:
 
     name: str
     kind: Literal[
-        "ram", "device", "pool", "banked", "bar", "configuration", "faults", "open", "dma"
+        "ram", "device", "pool", "banked", "bar", "configuration", "faults", "channel", "open", "dma"
     ]  # open, dma: reached without a protection, nobody's own
     gpa: int
     hpa: int
@@ -74,6 +75,31 @@ class Region:
     permissions: str  # of "rwx"
     registers: bool = False  # device memory
     dma: Dma = "unknown"  # of a device
+
+
+ChannelKind = Literal["mailbox", "ring", "latest"]
+
+
+@dataclass(frozen=True)
+class ChannelPlan:
+    """Memory that two sandboxes share: the area of end 0, a page that monitors write, the area of end 1 (abi/channel.h)."""
+
+    name: str
+    kind: ChannelKind
+    ends: tuple[int, int]  # sandboxes by index: from, to
+    slots: int  # of end 0
+    slot_bytes: int
+    area_bytes: tuple[int, int]
+    hpa: int
+
+    @property
+    def page(self) -> int:
+        """HPA of struct bh_channel."""
+        return self.hpa + self.area_bytes[0]
+
+    @property
+    def size(self) -> int:
+        return sum(self.area_bytes) + PAGE
 
 
 @dataclass(frozen=True)
@@ -137,7 +163,7 @@ class Unprotected:
 WORD_BYTES, ZERO_INSTRUCTIONS, COPY_INSTRUCTIONS, OTHER_INSTRUCTIONS = 8, 3, 10, 100_000
 
 
-ReachKind = Literal["kick", "log", "notice"]
+ReachKind = Literal["kick", "log", "notice", "channel"]
 
 
 @dataclass(frozen=True)
@@ -207,6 +233,7 @@ class SandboxPlan:
     log_access: list[int] = field(default_factory=list)
     notifies: list[int] = field(default_factory=list)  # when it is parked
     accepts_notify: list[int] = field(default_factory=list)
+    sends_to: list[int] = field(default_factory=list)  # by a channel
     initrd: str = ""
     ready_line: str = ""
     rest: list[str] = field(default_factory=list)  # what `takes-the-rest` came to
@@ -251,8 +278,13 @@ class SandboxPlan:
 
     @property
     def reaches(self) -> list[tuple[int, ReachKind]]:
-        """Whom it may reach, by index, and how: kick it, read its log, have it told by an interrupt that this one was parked."""
-        reached: dict[ReachKind, list[int]] = {"kick": self.may_kick, "log": self.log_access, "notice": self.notifies}
+        """Whom it may reach, by index, and how: kick it, read its log, have it told by an interrupt that this one was parked, send to it by a channel."""
+        reached: dict[ReachKind, list[int]] = {
+            "kick": self.may_kick,
+            "log": self.log_access,
+            "notice": self.notifies,
+            "channel": self.sends_to,
+        }
         return [(other, kind) for kind, others in reached.items() for other in others]
 
     def owns(self, hpa: int) -> bool:
@@ -292,6 +324,7 @@ class Plan:
     platform: str
     file: Path
     sandboxes: list[SandboxPlan] = field(default_factory=list)
+    channels: list[ChannelPlan] = field(default_factory=list)  # in the order of the file
     ram: list[tuple[int, int]] = field(default_factory=list)  # (start, bytes) of what the machine has
     shared_hpa: int = 0
     iommu: int = 0  # enum bh_iommu

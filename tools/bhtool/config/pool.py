@@ -56,6 +56,11 @@ def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plan: Plan) 
     yield Span(machine.image_address, PAGE)
     yield Span(plan.shared_hpa, PAGE)
     yield Span(one.pool_hpa, PAGE)
+    for channel in plan.channels:  # its page, and of its own area the beginning
+        if one.index == channel.ends[0]:
+            yield from (Span(channel.hpa, PAGE), Span(channel.page, PAGE))
+        elif one.index == channel.ends[1]:
+            yield Span(channel.page, 2 * PAGE)
     yield from _devices(machine, sandbox, one)
     if machine.iommu and one.masters:
         yield machine.iommu.registers

@@ -19,6 +19,13 @@ SANDBOXES = "references to sandboxes"
 DOMAINS = {
     "idle-cores": Fact("references to cores", "none", "idle-cores = <&cpu3>;", "R021, W020"),
 }
+CHANNEL = {
+    "from": Fact("one reference to a sandbox", "-", "from = <&control>;", "R161"),
+    "to": Fact("one reference to another sandbox", "-", "to = <&linux>;", "R161"),
+    "kind": Fact('`"mailbox"`, `"ring"` or `"latest"`', '`"mailbox"`', 'kind = "ring";', "R163"),
+    "slot-bytes": Fact("one cell, bytes, a multiple of 64, 64 to 1 MiB", "4096", "slot-bytes = <4096>;", "R162, R165"),
+    "slots": Fact("one cell, a power of two, 2 to 1024; of a ring only", "8", "slots = <8>;", "R163, R165"),
+}
 REGION = {
     "size": Fact(
         "two cells, bytes, a multiple of 2 MiB; the tool finds the place", "-", "size = <0x0 0x1000000>;", "R033, R037, R038, R039"

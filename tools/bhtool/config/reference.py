@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from bhtool import paths
 from bhtool.config.dma import FREE_BINDINGS, SIGNS
-from bhtool.config.properties import DOMAINS, HEALTH, REGION, SANDBOX, VCPU, Fact
+from bhtool.config.properties import CHANNEL, DOMAINS, HEALTH, REGION, SANDBOX, VCPU, Fact
 from bhtool.config.rules import RULES
 from bhtool.config.vcpus import MAIN_BUDGET_US, MAIN_PERIOD_US
 
@@ -19,7 +19,8 @@ HEAD = """# Partition files
 
 A partition file is a device tree that includes its board (`#include BOARD_DTSI`) and says, below `/domains`, who owns what. The
 same file serves every platform: board trees offer the same role labels (`cpu0`, `uart0`, ...). `native.dts`, `mixed.dts`,
-`linux2.dts`, `restart.dts` and `realtime.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it grants.
+`linux2.dts`, `restart.dts`, `realtime.dts` and `channels.dts` in `dts/partitions` are complete examples; `tools/bulkhead check FILE` validates one and prints what it
+grants.
 
 The board tree stays as it is (BH-R009): a partition file adds children of `/reserved-memory` and `/domains`. What the machine has is described in the
 [board tree](boards.md). To set aside more bytes at the start of RAM for firmware and monitor, define `LOW_RESERVED` before the board is included.
@@ -117,6 +118,27 @@ An I/O VCPU handles the interrupts of the device that it `serves`, with `utiliza
 that is the UART of its console; with `scheduler = "edf"` it is refused (BH-R004).
 
 """
+CHANNELS = """## Channels
+
+A channel is memory that exactly two sandboxes share, native ones or Linux. It is a child of `/domains`, and its name is the node's:
+
+```dts
+speed { compatible = "bulkhead,channel-v1"; from = <&control>; to = <&linux>; kind = "ring"; slot-bytes = <4096>; slots = <8>; };
+```
+
+| kind | what it is for | slots |
+|---|---|---|
+| `mailbox` | one message at a time, both ways in turn: a question and its answer | one for each end |
+| `ring` | one way, in their order, none left out | `slots` of `from`, 8 if it does not say |
+| `latest` | one way; the receiver always finds the newest message whole, and neither waits for the other | four of `from` |
+
+Each end finds the whole channel in one piece in its window, and can write its own area alone; the page between the areas only monitors write (`abi/channel.h`). Nothing there can be
+executed, and PCI functions behind an IOMMU do not reach it. A row `BH_GRANT_CHANNEL` of the information page says where it is, which end the sandbox has, and whose the other is.
+
+An area takes 256 bytes and for each slot 64 more than `slot-bytes`, in whole pages of 4 KiB; the page comes to that, and for the end of a `ring` or `latest` that only receives one page more.
+The channels of a sandbox lie one behind the other, in the order of the file, and may take 8 MiB together (BH-R165). `check` shows where each lies in the machine.
+
+"""
 PROPERTIES = """## Properties
 
 BH-R003 refuses a value of another form than the one given, BH-R002 an unknown property; the last column has the other rules that judge it, as `tools/bulkhead explain R020` tells them.
@@ -156,6 +178,7 @@ def all_properties() -> list[str]:
         *properties("A sandbox, a child of `/domains`", sandbox, SANDBOX),
         *properties("`health` of a sandbox", sandbox["properties"]["health"], HEALTH),
         *properties("A VCPU, any other child of a sandbox", sandbox["additionalProperties"], VCPU),
+        *properties("A channel, another child of `/domains`", read("bulkhead,channel-v1.yaml"), CHANNEL),
         *properties("A child of `/reserved-memory`", read("bulkhead,memory.yaml")["additionalProperties"], REGION),
     ]
 
@@ -176,7 +199,7 @@ def vcpus() -> list[str]:
 
 
 def render() -> str:
-    parts = [HEAD, *vcpus(), *all_properties(), *dma(), *SUPPLIES.splitlines(), ""]
+    parts = [HEAD, *vcpus(), *CHANNELS.splitlines(), *all_properties(), *dma(), *SUPPLIES.splitlines(), ""]
     parts += [
         "## Rules",
         "",

@@ -20,6 +20,7 @@ from bhtool.config import check_vcpus as vcpus
 from bhtool.config.domains import Domains
 from bhtool.config.plan import Diagnostic, Location
 from bhtool.config.rule import Rule
+from bhtool.config.rules_channels import CHANNEL_RULES
 from bhtool.config.rules_dma import DMA_RULES, DMA_WARNINGS
 from bhtool.config.rules_vcpus import VCPU_RULES, VCPU_WARNINGS
 from bhtool.text import visible
@@ -224,8 +225,12 @@ RULES = (
         "name one that `apt-cache search linux-image` lists there; Debian calls its kernels for PCs amd64, for ARMv8 arm64, for ARMv7 armmp",
         references.package_of_architecture,
     ),
-    Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`, or VCPUs out"),
-    Rule("BH-R071", "Regions, ports, lines, pieces and PCI functions fit into the partition table.", "take devices out of `access`"),
+    Rule("BH-R070", "The grants of a sandbox fit into its information page.", "take devices out of `access`, or VCPUs or channels out"),
+    Rule(
+        "BH-R071",
+        "Regions, ports, lines, pieces and PCI functions fit into the partition table.",
+        "take devices out of `access`, or channels out",
+    ),
     Rule(
         "BH-R072",
         "What a sandbox's monitor keeps besides its RAM, translation tables included, is at most 320 KiB, and 16 KiB more for each core after the fourth.",
@@ -287,6 +292,7 @@ RULES = (
     ),
     *DMA_RULES,
     *VCPU_RULES,
+    *CHANNEL_RULES,
     # Warnings.
     Rule("BH-W001", "dtc has nothing to say.", "change what the message names"),
     Rule(

@@ -10,7 +10,7 @@ from typing import Any
 from bhtool.abi import bytes_of, ffi, lib, new, put_text, sizeof
 from bhtool.config.grants import Grant
 from bhtool.config.machine import Core, Costs
-from bhtool.config.plan import Function, Plan, Ports, Region, SandboxPlan
+from bhtool.config.plan import ChannelPlan, Function, Plan, Ports, Region, SandboxPlan
 
 FNV_OFFSET, FNV_PRIME, MASK64 = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
 
@@ -23,7 +23,9 @@ _KINDS = {
     "faults": lib.BH_REGION_FAULTS,
     "open": lib.BH_REGION_OPEN,
     "dma": lib.BH_REGION_DMA,
+    "channel": lib.BH_REGION_CHANNEL,
 }
+CHANNEL_KINDS = {"mailbox": lib.BH_CHANNEL_MAILBOX, "ring": lib.BH_CHANNEL_RING, "latest": lib.BH_CHANNEL_LATEST}
 PROTECTIONS = {
     "memory": lib.BH_PROTECT_MEMORY,
     "io": lib.BH_PROTECT_IO,
@@ -75,6 +77,7 @@ def make_table(plan: Plan, cores: list[Core]) -> bytes:
     table.pci_function_count = _each(
         table.pci_functions, _put_function, [(one.index, each) for one in plan.sandboxes for each in one.functions]
     )
+    table.channel_count = _each(table.channels, _put_channel, [(one,) for one in plan.channels])
     table.checksum = checksum(bytes_of(table))
     return bytes_of(table)
 
@@ -162,6 +165,13 @@ def _put_function(row: Any, sandbox: int, function: Function) -> None:
     row.line = function.line
     for n, (value, mask) in enumerate(function.words):
         row.bar[n], row.bar_mask[n] = value, mask
+
+
+def _put_channel(row: Any, channel: ChannelPlan) -> None:
+    put_text(row.name, channel.name)
+    row.hpa, row.kind, row.slots, row.slot_bytes = channel.hpa, CHANNEL_KINDS[channel.kind], channel.slots, channel.slot_bytes
+    for end in (0, 1):
+        row.area_bytes[end], row.sandbox[end] = channel.area_bytes[end], channel.ends[end]
 
 
 def _flags(grant: Grant) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from bhtool.config.channels import CHANNEL, FROM, KIND, SLOT_BYTES, SLOTS, TO
 from bhtool.config.dma import REASON
 from bhtool.config.domains import LOG, NO_CONSOLE, PARTITIONS, SANDBOX
 from bhtool.config.rule import Finding
@@ -25,7 +26,20 @@ CELL = 4
 SHOWN = 60  # characters of a wrong value in a message
 TOP = {"bulkhead": "machine-v1", "domains": "partitions-v1", "reserved-memory": "memory"}  # our nodes at the root, and their bindings
 CELLS, WIDE, TEXT, BYTES = "cells", "wide", "text", "bytes"
-REFERENCES = ("cores", "memory-region", "access", "may-kick", "log-access", "accepts-notify", "notify", "idle-cores", "serves", "core")
+REFERENCES = (
+    "cores",
+    "memory-region",
+    "access",
+    "may-kick",
+    "log-access",
+    "accepts-notify",
+    "notify",
+    "idle-cores",
+    "serves",
+    "core",
+    FROM,
+    TO,
+)
 WORDS = (
     "compatible",
     "os,type",
@@ -41,10 +55,11 @@ WORDS = (
     "then",
     "program",
     "scheduler",
+    KIND,
 )
 OF_BOARDS = ("reg-shift", "reg-io-width", "numa-node-id")  # of nodes that are not ours, read all the same: one cell each
 NUMBERS = {"max-restarts": 1, "heartbeat-timeout-us": 1, "size": 2, "load-address": 2, "reg": 4, "guest-ram": 2, "guest-window": 2}  # cells
-NUMBERS |= dict.fromkeys((*OF_BOARDS, BUDGET, PERIOD, SHARE, RATE), 1)
+NUMBERS |= dict.fromkeys((*OF_BOARDS, BUDGET, PERIOD, SHARE, RATE, SLOT_BYTES, SLOTS), 1)
 EXAMPLES = {
     "size": "<0x0 0x1000000>",
     "load-address": "<0x0 0x40080000>",
@@ -57,6 +72,9 @@ EXAMPLES = {
     PERIOD: "<1000>",
     SHARE: "<10>",
     RATE: "<10000>",
+    KIND: '"ring"',
+    SLOT_BYTES: "<4096>",
+    SLOTS: "<8>",
     "initrd": '"initrd.cpio.gz"',
     "kernel-package": '"linux-image-amd64"',
     "allow-unprotected-dma": '"no IOMMU on this board"',
@@ -130,6 +148,7 @@ def _ours(root: Node) -> Iterator[Node]:
         if PARTITIONS in top.compatible:
             for sandbox in (child for child in top.children.values() if SANDBOX in child.compatible):
                 yield from (sandbox, *(child for child in sandbox.children.values() if child.name == HEALTH or is_vcpu(child)))
+            yield from (child for child in top.children.values() if CHANNEL in child.compatible)
 
 
 def known_names(node: Node) -> set[str]:
@@ -139,6 +158,8 @@ def known_names(node: Node) -> set[str]:
         return set(_binding(TOP[node.name])["properties"])
     if SANDBOX in node.compatible:
         return names_by_kind()["a sandbox's node"]
+    if CHANNEL in node.compatible:
+        return names_by_kind()["a channel's node"]
     if node.name == HEALTH:
         return names_by_kind()["its `health` node"]
     if is_vcpu(node):
@@ -156,6 +177,7 @@ def names_by_kind() -> dict[str, set[str]]:
         "a sandbox's node": set(sandbox),
         "its `health` node": set(sandbox[HEALTH]["properties"]),
         "a VCPU's node": set(binding["additionalProperties"]["properties"]) - {"phandle"},
+        "a channel's node": set(_binding("channel-v1")["properties"]),
         "a region of `reserved-memory`": set(_binding("memory")["additionalProperties"]["properties"]),
         "`domains`": set(_binding(TOP["domains"])["properties"]),
     }

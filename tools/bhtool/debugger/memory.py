@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bhtool.config.plan import Region, SandboxPlan
 
 PAGE = 0x1000
-MEMORY = ("ram", "pool")  # kinds of regions that are no device's: reading them changes nothing
+MEMORY = ("ram", "pool", "channel")  # kinds of regions that are no device's: reading them changes nothing
 CR0_PG, CR4_PAE, CR4_PSE, EFER_LMA = 1 << 31, 1 << 5, 1 << 4, 1 << 10
 PRESENT, LARGE = 1, 1 << 7
 ADDRESS_BITS = (1 << 52) - PAGE

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -163,12 +163,27 @@ def _frames(found: list[Examined], partitioning: Partitioning) -> Iterator[Findi
             for private in partitioning.private:
                 if run.frames.overlaps(private.span):
                     yield Finding(name, "memory", run.gpa, f"reaches {private.span}, {private.name}")
+        for channel in (one for one in partitioning.channels if name not in one.ends):
+            for run in mapped:
+                if run.frames.overlaps(channel.span):
+                    yield Finding(name, "memory", run.gpa, f"reaches {channel.span}, of channel {channel.name}")
     shared = [grant.span for policy in partitioning.policies for grant in policy.grants if grant.shared]
     for (name, mapped), (other, theirs) in combinations(runs_of.items(), 2):
         for run in mapped:
             for span in (common(run.frames, their.frames) for their in theirs):
-                if span and not any(one.holds(span) for one in shared):
+                if span and any(without((span,), shared)):
                     yield Finding(name, "memory", run.gpa + span.start - run.hpa, f"reaches {span}, which {other} reaches, too")
+
+
+def without(spans: Iterable[Span], taken: Iterable[Span]) -> Iterator[Span]:
+    """What is left of the spans."""
+    left = list(spans)
+    for hole in taken:
+        ends = [
+            (one, other) for each in left for one, other in ((each.start, min(each.end, hole.start)), (max(each.start, hole.end), each.end))
+        ]
+        left = [Span(start, end - start) for start, end in ends if start < end]
+    yield from left
 
 
 # ---- ports and registers ----

@@ -32,6 +32,8 @@ WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x1
 POOL_STATS, POOL_INFO, POOL_LOG, POOL_CRASH, POOL_ARENA, POOL_ABSENT = 0x0, 0x1000, 0x2000, 0x6000, 0x7000, 0x7000
 WINDOW_FAULTS, FAULTS_AT = 0x8000, {"arm,smmu-v3": 0x5000, "bulkhead,amd-vi": 0x202000}  # the latter among the IOMMU's tables
 LOG_BYTES = POOL_CRASH - POOL_LOG
+WINDOW_CHANNELS = 0x100000  # and what abi/channel.h draws: bytes of an area's control, and of a slot's head
+CHANNEL_CONTROL, SLOT_HEAD = 0x100, 0x40
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
 SMMU_PAGE_1 = 0x10000  # ARM IHI 0070, 6.1 "Memory map"
@@ -94,12 +96,22 @@ class Translator:
     tables: Span
 
 
+@dataclass(frozen=True)
+class Shared:
+    """Memory of a channel, and the two sandboxes that may reach it."""
+
+    name: str
+    span: Span
+    ends: tuple[str, str]
+
+
 @dataclass
 class Partitioning:
     policies: list[Policy]
     private: list[Private]
     ram: list[Span] = field(default_factory=list)
     iommu: Translator | None = None
+    channels: list[Shared] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,7 @@ class Placed:
     ram: tuple[tuple[Span, ...], ...]  # as a sandbox finds them, one after the other
     copies: Mapping[str, Span]
     iommu: Span = NOWHERE  # its tables
+    channels: tuple[int, ...] = ()  # in the order of the file
 
 
 def places_of(plan: Plan) -> Placed:
@@ -120,6 +133,7 @@ def places_of(plan: Plan) -> Placed:
         ram=tuple(tuple(Span(ram.hpa, ram.size) for ram in one.ram) for one in plan.sandboxes),
         copies={one.name: Span(one.snapshot_hpa, one.snapshot_size) for one in plan.sandboxes if one.snapshot_size},
         iommu=Span(plan.iommu_hpa, plan.iommu_bytes),
+        channels=tuple(one.hpa for one in plan.channels),
     )
 
 
@@ -132,7 +146,8 @@ def read_partitioning(partition: Path, platform: Platform, placed: Placed) -> Pa
     domains = read_domains(node, with_functions(read_machine(root, FAMILIES[platform.arch])))
     policies = [_policy(domains, placed, sandbox) for sandbox in domains.sandboxes]
     private = [*_private(domains, placed), *(Private(_copy_of(one), one.copy) for one in policies if one.copy)]
-    return Partitioning(policies, private, domains.machine.ram, _translator(domains.machine, placed))
+    channels = [Shared(one.name, one.span, one.ends) for one in _channels(domains, placed)]
+    return Partitioning(policies, private, domains.machine.ram, _translator(domains.machine, placed), channels)
 
 
 def _translator(machine: Machine, placed: Placed) -> Translator | None:
@@ -152,6 +167,7 @@ def _policy(domains: Domains, placed: Placed, sandbox: Sandbox) -> Policy:
     grants = [
         *_ram(domains.machine, placed, sandbox),
         *_window(domains, placed, sandbox),
+        *_channel_grants(domains, placed, sandbox),
         *_registers(domains.machine, sandbox),
         *_configuration(sandbox, pool.start, exemptions(sandbox)),
     ]
@@ -174,6 +190,11 @@ def _reach(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant
         return Grant(name, start, start, size, "rw", memory)
 
     yield whole("kick mailboxes", placed.shared, PAGE, "ram")
+    for channel in _channels(domains, placed):
+        if sandbox.name in channel.ends:
+            yield whole(f"page of channel {channel.name}", channel.page, PAGE, "ram")
+            own = channel.span.start if sandbox.name == channel.ends[0] else channel.page + PAGE
+            yield whole(f"control of channel {channel.name}", own, PAGE, "ram")
     if machine.family.interrupts.controller != "gic":
         return
     (distributor, _), (second, _) = machine.interrupt_controller.reg()[:2]
@@ -222,6 +243,45 @@ def _window(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Gran
         if other := domains.sandbox_at(node):
             gpa, hpa = window + (k + 1) * WINDOW_FOREIGN, placed.pools[other.index].start + POOL_LOG
             yield Grant(f"log of {other.name}", gpa, hpa, LOG_BYTES, "r", "ram", shared=True)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """As abi/channel.h draws it: area of end 0, page, area of end 1."""
+
+    name: str
+    ends: tuple[str, str]
+    span: Span
+    page: int
+
+
+def _channels(domains: Domains, placed: Placed) -> Iterator[Channel]:
+    nodes = (child for child in domains.node.children.values() if "bulkhead,channel-v1" in child.compatible)
+    for node, start in zip(nodes, placed.channels, strict=True):
+        kind, size = node.text("kind", "mailbox"), node.number("slot-bytes", 0x1000)
+        counts = {"mailbox": (1, 1), "latest": (4, 0), "ring": (node.number("slots", 8), 0)}[kind]
+        first, second = (-(-(CHANNEL_CONTROL + count * (SLOT_HEAD + size)) // PAGE) * PAGE for count in counts)
+        phandles = (node.number("from", 0), node.number("to", 0))
+        names = [one.name for phandle in phandles for one in domains.sandboxes if one.node.phandle == phandle]
+        yield Channel(node.name, (names[0], names[1]), Span(start, first + PAGE + second), start + first)
+
+
+def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
+    """Each in one piece, one behind the other: an end writes its own area, and reads the rest."""
+    gpa = domains.machine.window + WINDOW_CHANNELS
+    for one in _channels(domains, placed):
+        if sandbox.name not in one.ends:
+            continue
+        parts = (
+            Span(one.span.start, one.page - one.span.start),
+            Span(one.page, PAGE),
+            Span(one.page + PAGE, one.span.end - one.page - PAGE),
+        )
+        own = parts[0] if sandbox.name == one.ends[0] else parts[2]
+        for what, part in zip(("first area", "page", "second area"), parts, strict=True):
+            seen, access = gpa + part.start - one.span.start, "rw" if part is own else "r"
+            yield Grant(f"{what} of channel {one.name}", seen, part.start, part.size, access, "ram", shared=True)
+        gpa += one.span.size
 
 
 def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
@@ -276,6 +336,7 @@ def misplaced(partitioning: Partitioning) -> Iterator[str]:
             yield f"{name} {grant.span} is not in the machine's RAM"
     for policy in partitioning.policies:
         yield from _misplaced_copy(partitioning, policy)
+    yield from _misplaced_channels(partitioning)
     if partitioning.iommu:
         yield from _misplaced_tables(partitioning, partitioning.iommu.tables)
 
@@ -288,6 +349,16 @@ def _misplaced_tables(partitioning: Partitioning, tables: Span) -> Iterator[str]
     for other in (*partitioning.private, *pools):
         if other.name != TABLES and other.span.overlaps(tables):
             yield f"{TABLES} {tables} lie in what is {other.name}, {other.span}"
+
+
+def _misplaced_channels(partitioning: Partitioning) -> Iterator[str]:
+    """Grants that are shared may overlap: here is what those of a channel are nobody else's for."""
+    for number, one in enumerate(partitioning.channels):
+        pools = (Private(f"pool of {each.sandbox}", each.pool) for each in partitioning.policies)
+        channels = (Private(f"channel {other.name}", other.span) for other in partitioning.channels[:number])
+        for taken in (*pools, *channels):
+            if taken.span.overlaps(one.span):
+                yield f"channel {one.name} {one.span} lies in what is {taken.name}, {taken.span}"
 
 
 def _clashes(owned: list[tuple[str, Grant]]) -> Iterator[str]:

@@ -77,7 +77,9 @@ def _reached(snapshot: Snapshot, partitioning: Partitioning, one: Policy, stream
         if not one.pool.holds(Span(frame, FRAME)):
             yield Finding(one.sandbox, "stream", frame, f"a table of stream {stream:#x} is not in its monitor's pool")
     for run in joined(leaves):
-        for private in (*partitioning.private, *(Private(f"pool of {each.sandbox}", each.pool) for each in partitioning.policies)):
+        pools = (Private(f"pool of {each.sandbox}", each.pool) for each in partitioning.policies)
+        channels = (Private(f"channel {each.name}", each.span) for each in partitioning.channels)
+        for private in (*partitioning.private, *pools, *channels):
             if run.frames.overlaps(private.span):
                 yield Finding(one.sandbox, "stream", run.gpa, f"stream {stream:#x} reaches {private.span}, {private.name}")
 

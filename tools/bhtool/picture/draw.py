@@ -30,7 +30,7 @@ PALETTE = {
 MONITORS, NOBODYS, INK, FAINT, PAPER = "#4a5056", "#eceff1", "#22272b", "#6c757d", "#ffffff"
 LINES, HATCH = "#c3cace", "#e4e8eb"
 BASELINE = 0.36 / 72  # of a point of text: its middle above its baseline, in inches
-STROKES = {"kick": "-", "log": (0, (1.2, 1.6)), "notice": (0, (4, 2))}
+STROKES = {"kick": "-", "log": (0, (1.2, 1.6)), "notice": (0, (4, 2)), "channel": (0, (4, 1.5, 1, 1.5))}
 
 
 def colours_of(names: list[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from bhtool.text import counted, size_text
 
 NOBODY = ""
 SNAPSHOT = "boot snapshot of "
-MEANING: dict[ReachKind, str] = {"kick": "may kick", "log": "reads the log of", "notice": "tells of its own end"}
+MEANING: dict[ReachKind, str] = {"kick": "may kick", "log": "reads the log of", "notice": "tells of its own end", "channel": "sends to"}
 
 
 @dataclass(frozen=True)

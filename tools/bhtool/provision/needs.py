@@ -60,7 +60,11 @@ BUILD_NEEDS = (
     Need("ninja-build", "ninja", "build"),
 )
 DEBUG_NEEDS = (Need("gdb-multiarch", "gdb-multiarch", "debugger"),)
-TEST_NEEDS = (*DEBUG_NEEDS, Need("qemu-system-riscv", "qemu-system-riscv64", "emulator of tests/dry", (10, 0)))
+TEST_NEEDS = (
+    *DEBUG_NEEDS,
+    Need("qemu-system-riscv", "qemu-system-riscv64", "emulator of tests/dry", (10, 0)),
+    Need("spin", "spin", "model checker"),
+)
 
 
 @functools.cache

@@ -4,7 +4,7 @@
 from typing import Any
 
 from bhtool.config.assumptions import relied_on
-from bhtool.config.plan import CoreLoad, DmaFree, Holding, Plan, Platform, SandboxPlan, Translated, Unprotected
+from bhtool.config.plan import ChannelPlan, CoreLoad, DmaFree, Holding, Plan, Platform, SandboxPlan, Translated, Unprotected
 from bhtool.image.stages import diagnostic_json, warnings_json
 from bhtool.report.given_up import machine_memory, memory_of
 
@@ -42,7 +42,7 @@ def device_json(known: DmaFree | Translated | Unprotected) -> dict[str, str]:
 
 
 def reach_json(plan: Plan, one: SandboxPlan) -> list[dict[str, str]]:
-    """`how`: "kick", "log" (reads it) or "notice" (tells it by an interrupt that this one was parked)."""
+    """`how`: "kick", "log" (reads it), "notice" (tells it by an interrupt that this one was parked) or "channel" (sends to it)."""
     return [{"sandbox": plan.sandboxes[other].name, "how": how} for other, how in one.reaches]
 
 
@@ -95,6 +95,21 @@ def load_json(one: SandboxPlan, load: CoreLoad) -> dict[str, Any]:
     }
 
 
+def channel_json(plan: Plan, one: ChannelPlan) -> dict[str, Any]:
+    """`slots` are those of `from`; `bytes` and `hpa` of all of it, where the machine has it."""
+    sender, receiver = (plan.sandboxes[end].name for end in one.ends)
+    return {
+        "name": one.name,
+        "from": sender,
+        "to": receiver,
+        "kind": one.kind,
+        "slot_bytes": one.slot_bytes,
+        "slots": one.slots,
+        "bytes": one.size,
+        "hpa": one.hpa,
+    }
+
+
 def plan_json(plan: Plan, platform: Platform) -> dict[str, Any]:
     allocation = {
         "sandboxes": [sandbox_json(plan, one) for one in plan.sandboxes],
@@ -108,6 +123,6 @@ def plan_json(plan: Plan, platform: Platform) -> dict[str, Any]:
         **warnings_json(plan),
         "allocation": allocation,
         "schedulability": [load_json(one, load) for one in plan.sandboxes for load in one.loads],
-        "channels": [],
+        "channels": [channel_json(plan, one) for one in plan.channels],
         "assumptions": assumptions_json(plan, platform),
     }

@@ -2,7 +2,7 @@
 """What a partition costs in memory: what no sandbox has, for each of them and once for the machine."""
 
 from bhtool.abi import lib
-from bhtool.config.explain import FIRMWARE, IMAGE, IOMMU_TABLES, KICK_MAILBOXES, MONITOR
+from bhtool.config.explain import CHANNEL, FIRMWARE, IMAGE, IOMMU_TABLES, KICK_MAILBOXES, MONITOR
 from bhtool.config.plan import Plan, SandboxPlan
 
 UNUSED = "unused RAM"
@@ -26,7 +26,7 @@ def machine_memory(plan: Plan) -> list[tuple[str, int]]:
     """Once for the machine: what no sandbox has, in the words of the allocation, in bytes; and what nobody has."""
     sizes: dict[str, int] = {}
     for held in plan.holdings:
-        if held.owner == MONITOR and held.what in (IMAGE, FIRMWARE, KICK_MAILBOXES, IOMMU_TABLES):
+        if held.owner == MONITOR and (held.what in (IMAGE, FIRMWARE, KICK_MAILBOXES, IOMMU_TABLES) or held.what.startswith(CHANNEL)):
             sizes[held.what] = sizes.get(held.what, 0) + held.size
     return [*sizes.items(), (UNUSED, unused_memory(plan))]
 

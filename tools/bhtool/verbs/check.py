@@ -33,6 +33,7 @@ REACHES: dict[ReachKind, str] = {
     "kick": "kick {}, that is, have its monitor look after it",
     "log": "read the log of {}",
     "notice": "tell {} by an interrupt that it was parked",
+    "channel": "send to {} by a channel",
 }
 
 

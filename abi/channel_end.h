@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An end of a channel (channel.h) and its connections: what all kinds have in common. Programs include channel_inline.h.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channel.h"
+
+_Static_assert(sizeof(struct bh_channel_control) == (size_t)4 * BH_CHANNEL_LINE, "four lines");
+_Static_assert(offsetof(struct bh_channel_control, sent) == BH_CHANNEL_LINE, "a line of its own");
+_Static_assert(offsetof(struct bh_channel_control, taken) == (size_t)2 * BH_CHANNEL_LINE, "a line of its own");
+_Static_assert(offsetof(struct bh_channel_control, slot) == (size_t)3 * BH_CHANNEL_LINE, "a line of its own");
+_Static_assert(sizeof(struct bh_channel_slot) == BH_CHANNEL_LINE, "data begins a line");
+_Static_assert(offsetof(struct bh_channel, end) == (size_t)2 * BH_CHANNEL_LINE, "lines of their own");
+_Static_assert(sizeof(struct bh_channel) == (size_t)4 * BH_CHANNEL_LINE, "four lines");
+
+enum bh_end_result {
+	BH_END_OK,
+	BH_END_AGAIN,   /* nothing to read, no room, or the other end does not take part yet */
+	BH_END_NEW,     /* a connection began: what was under way is lost, numbers begin at 0. Said once */
+	BH_END_GONE,    /* the other end will not come back, and all that it has sent was read */
+	BH_END_BROKEN,  /* the other end broke the protocol; stays until one of the two lives anew */
+	BH_END_SIZE,    /* longer than a slot, or than the buffer */
+	BH_END_CHECK,   /* a message came, and is damaged: its CRC is wrong, or it has none and must have one */
+	BH_END_INVALID, /* the caller's mistake: wrong kind or side, wrong order of calls, unknown flags */
+};
+
+enum bh_end_role {
+	BH_END_DETACHED,
+	BH_END_MAILBOX,
+	BH_END_RING_SENDER,
+	BH_END_RING_READER,
+	BH_END_LATEST_WRITER,
+	BH_END_LATEST_READER,
+};
+
+struct bh_message {
+	const void *data;
+	uint32_t length; /* bytes */
+	uint32_t flags;  /* enum bh_channel_flags, or-ed */
+	uint32_t number; /* in its connection, from 0 on */
+};
+
+/* Private to its sandbox. The caller may set `checked` after bh_end_attach, and may read the counts; all else is for the functions. */
+struct bh_end {
+	const struct bh_channel_end *own_life, *peer_life; /* in the page */
+	struct bh_channel_control *own;
+	const struct bh_channel_control *peer;
+	uint8_t *own_slots;
+	const uint8_t *peer_slots;
+	enum bh_end_role role;
+	uint32_t slots, slot_bytes, stride;
+
+	uint32_t epoch, peer_epoch; /* the connection that this end takes part in */
+	bool connected;             /* both ends have said so, and nothing is broken */
+	bool broken;                /* in this connection */
+	bool reserved, peeked;      /* RING: a slot that is not committed; a message that is not released */
+	bool started;               /* LATEST: a value has been read */
+	uint32_t sent, written;     /* published; committed */
+	uint32_t peer_taken;        /* as last read */
+	uint32_t taken, peer_sent;  /* likewise */
+	uint32_t slot[2];           /* LATEST, end 0: the newest slot of each pair */
+
+	bool checked;         /* sends with a CRC, and takes no message without one */
+	uint32_t connections; /* how often BH_END_NEW was said */
+	uint32_t refused;     /* messages and counters that were refused: BROKEN, CHECK */
+};
+
+/* ---- Words and bytes ----------------------------------------------------------------------------------------------------------------- */
+
+typedef unsigned long __attribute__((may_alias)) bh_shared_word;
+struct bh_private_word {
+	unsigned long value;
+} __attribute__((packed, may_alias)); /* anywhere */
+
+/* Each byte of the slot is read once. `from`: data of a slot. */
+static inline void bh_copy_from_slot(void *to, const uint8_t *from, uint32_t length)
+{
+	uint8_t *bytes = (uint8_t *)to;
+	uint32_t n = 0;
+
+	for (; length - n >= sizeof(bh_shared_word); n += (uint32_t)sizeof(bh_shared_word)) {
+		const bh_shared_word *word = (const bh_shared_word *)(from + n);
+
+		((struct bh_private_word *)(bytes + n))->value = __atomic_load_n(word, __ATOMIC_RELAXED);
+	}
+	for (; n < length; n++)
+		bytes[n] = __atomic_load_n(from + n, __ATOMIC_RELAXED);
+}
+
+static inline void bh_copy_to_slot(uint8_t *to, const void *from, uint32_t length)
+{
+	const uint8_t *bytes = (const uint8_t *)from;
+	uint32_t n = 0;
+
+	for (; length - n >= sizeof(bh_shared_word); n += (uint32_t)sizeof(bh_shared_word)) {
+		bh_shared_word *word = (bh_shared_word *)(to + n);
+
+		__atomic_store_n(word, ((const struct bh_private_word *)(bytes + n))->value, __ATOMIC_RELAXED);
+	}
+	for (; n < length; n++)
+		__atomic_store_n(to + n, bytes[n], __ATOMIC_RELAXED);
+}
+
+/* CRC-32C (Castagnoli, reflected 0x82f63b78) of what gave `crc` before, 0 at first, and `length` bytes more. */
+static inline uint32_t bh_crc32c(uint32_t crc, const void *data, uint32_t length)
+{
+	static const uint32_t nibble[16] = {
+		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+		0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+	};
+	const uint8_t *bytes = (const uint8_t *)data;
+
+	crc = ~crc;
+	for (uint32_t n = 0; n < length; n++) {
+		crc ^= __atomic_load_n(bytes + n, __ATOMIC_RELAXED);
+		crc = crc >> 4 ^ nibble[crc & 15];
+		crc = crc >> 4 ^ nibble[crc & 15];
+	}
+	return ~crc;
+}
+
+/* Of a message from the life `from` to the life `to`. */
+static inline uint32_t bh_message_check(uint32_t from, uint32_t to, const struct bh_message *message)
+{
+	const uint32_t head[] = { from, to, message->number, message->flags, message->length };
+
+	return bh_crc32c(bh_crc32c(0, head, sizeof(head)), message->data, message->length);
+}
+
+/* ---- Layout -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Slots of one side's area, where the page says `slots`. */
+static inline uint32_t bh_channel_slots(uint32_t kind, uint32_t slots, unsigned side)
+{
+	return side == 0 || kind == BH_CHANNEL_MAILBOX ? slots : 0;
+}
+
+/* Bytes of an area: whole pages. */
+static inline uint64_t bh_channel_area_bytes(uint32_t slots, uint32_t slot_bytes)
+{
+	const uint64_t bytes = sizeof(struct bh_channel_control) + slots * ((uint64_t)sizeof(struct bh_channel_slot) + slot_bytes);
+
+	return (bytes + BH_PAGE_BYTES - 1) & ~(uint64_t)(BH_PAGE_BYTES - 1);
+}
+
+/* Whether a channel may be so. */
+static inline bool bh_channel_valid(uint32_t kind, uint32_t slots, uint32_t slot_bytes)
+{
+	if (slot_bytes == 0 || slot_bytes % BH_CHANNEL_LINE || slot_bytes > BH_CHANNEL_MOST_SLOT_BYTES)
+		return false;
+	switch (kind) {
+	case BH_CHANNEL_MAILBOX:
+		return slots == 1;
+	case BH_CHANNEL_RING:
+		return slots && (slots & (slots - 1)) == 0 && slots <= BH_CHANNEL_MOST_SLOTS;
+	case BH_CHANNEL_LATEST:
+		return slots == BH_CHANNEL_LATEST_SLOTS;
+	default:
+		return false;
+	}
+}
+
+static inline enum bh_end_role bh_end_role_of(uint32_t kind, unsigned side)
+{
+	if (kind == BH_CHANNEL_MAILBOX)
+		return BH_END_MAILBOX;
+	if (kind == BH_CHANNEL_RING)
+		return side ? BH_END_RING_READER : BH_END_RING_SENDER;
+	return side ? BH_END_LATEST_READER : BH_END_LATEST_WRITER;
+}
+
+/*
+ * Makes `end` the end `side` (0 or 1) of the channel of `bytes` at `whole`, whose struct bh_channel lies at `page_offset`: gpa, size, line
+ * and vector of its grant. Touches nothing of the channel; the first operation takes part in a connection. A program that begins again in
+ * the same life of its sandbox goes on where the one before it stopped.
+ * Requires: `bytes` at `whole` are mapped. An end that is attached anew is used no more through another struct bh_end.
+ * Returns BH_END_OK, or BH_END_INVALID, and then all operations on `end` return that.
+ */
+static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, uint64_t bytes, uint32_t page_offset, unsigned side)
+{
+	uint8_t *start = (uint8_t *)whole;
+	const struct bh_channel *page;
+	uint8_t *areas[2];
+	uint32_t kind, slots, slot_bytes;
+	uint64_t area[2];
+
+	*end = (struct bh_end){ .role = BH_END_DETACHED };
+	if (!whole || (uintptr_t)whole % BH_CHANNEL_LINE || side > 1 || page_offset % BH_PAGE_BYTES)
+		return BH_END_INVALID;
+	if (bytes > SIZE_MAX || bytes < BH_PAGE_BYTES || page_offset > bytes - BH_PAGE_BYTES)
+		return BH_END_INVALID;
+	page = (const struct bh_channel *)(start + page_offset);
+	kind = page->kind;
+	slots = page->slots;
+	slot_bytes = page->slot_bytes;
+	if (page->magic != BH_CHANNEL_MAGIC || page->version != BH_CHANNEL_VERSION || !bh_channel_valid(kind, slots, slot_bytes))
+		return BH_END_INVALID;
+	if (page->slot_stride != slot_bytes + sizeof(struct bh_channel_slot))
+		return BH_END_INVALID;
+	area[0] = bh_channel_area_bytes(bh_channel_slots(kind, slots, 0), slot_bytes);
+	area[1] = bh_channel_area_bytes(bh_channel_slots(kind, slots, 1), slot_bytes);
+	if (page->area_bytes[0] != area[0] || page->area_bytes[1] != area[1])
+		return BH_END_INVALID;
+	if (page_offset != area[0] || bytes != area[0] + BH_PAGE_BYTES + area[1])
+		return BH_END_INVALID;
+	areas[0] = start;
+	areas[1] = start + page_offset + BH_PAGE_BYTES;
+	end->own_life = &page->end[side];
+	end->peer_life = &page->end[!side];
+	end->own = (struct bh_channel_control *)areas[side];
+	end->peer = (const struct bh_channel_control *)areas[!side];
+	end->own_slots = areas[side] + sizeof(struct bh_channel_control);
+	end->peer_slots = areas[!side] + sizeof(struct bh_channel_control);
+	end->slots = slots;
+	end->slot_bytes = slot_bytes;
+	end->stride = slot_bytes + (uint32_t)sizeof(struct bh_channel_slot);
+	end->role = bh_end_role_of(kind, side);
+	return BH_END_OK;
+}
+
+/* ---- Connections --------------------------------------------------------------------------------------------------------------------- */
+
+/* Takes part in the connection of the lives `own` and `peer`: its counters are clear before the other end can read that it does. */
+static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
+{
+	struct bh_channel_control *control = end->own;
+
+	end->epoch = own;
+	end->peer_epoch = peer;
+	end->connected = end->broken = end->reserved = end->peeked = end->started = false;
+	end->connections++;
+	if (__atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own || __atomic_load_n(&control->peer, __ATOMIC_RELAXED) != peer) {
+		__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);
+		/* With release: who reads one of these, and then the page, finds the epoch there that made this end clear them. */
+		__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->taken, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->slot[0], 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->slot[1], 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->latest, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->reading, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->epoch, own, __ATOMIC_RELEASE);
+		__atomic_store_n(&control->peer, peer, __ATOMIC_RELEASE);
+	}
+	end->sent = end->written = __atomic_load_n(&control->sent, __ATOMIC_RELAXED);
+	end->taken = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);
+	end->peer_taken = end->sent - end->slots; /* the most that can be left: it is read before anything is sent */
+	end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;
+	end->slot[1] = __atomic_load_n(&control->slot[1], __ATOMIC_RELAXED) & 1;
+}
+
+/* Acquire: what the other end sent before it went can be read afterwards. */
+static inline bool bh_end_peer_gone(const struct bh_end *end)
+{
+	return __atomic_load_n(&end->peer_life->state, __ATOMIC_ACQUIRE) == BH_CHANNEL_GONE;
+}
+
+/* The page names the lives `own` and `peer`, and this end is not connected, or not with these. */
+static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_end *end, uint32_t own, uint32_t peer)
+{
+	bool gone;
+
+	if (own != end->epoch || peer != end->peer_epoch) {
+		end->connected = false;
+		if (own == 0 || peer == 0)
+			return BH_END_AGAIN;
+		bh_end_begin(end, own, peer);
+		return BH_END_NEW;
+	}
+	if (own == 0 || peer == 0)
+		return BH_END_AGAIN;
+	if (end->broken)
+		return BH_END_BROKEN;
+	/* Acquire: its monitor unsaid what the life before this one had said, even for the next, and then wrote this epoch. */
+	if (__atomic_load_n(&end->peer_life->epoch, __ATOMIC_ACQUIRE) != peer)
+		return BH_END_AGAIN;
+	gone = bh_end_peer_gone(end);
+	/* The epoch first: its release cleared an older `peer`. */
+	if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)
+		return gone ? BH_END_GONE : BH_END_AGAIN;
+	end->connected = true;
+	return BH_END_OK;
+}
+
+/*
+ * Whether the connection is that of the two lives in the page. Every operation asks before it does anything, and once more after it has
+ * read a counter of the other end. Returns BH_END_OK, BH_END_AGAIN, BH_END_NEW, BH_END_GONE, BH_END_BROKEN.
+ */
+static inline enum bh_end_result bh_end_look(struct bh_end *end)
+{
+	const uint32_t own = __atomic_load_n(&end->own_life->epoch, __ATOMIC_RELAXED);
+	const uint32_t peer = __atomic_load_n(&end->peer_life->epoch, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(end->connected && own == end->epoch && peer == end->peer_epoch, 1))
+		return BH_END_OK;
+	return bh_end_connect(end, own, peer);
+}
+
+/* Something of the other end cannot be, unless its area was cleared for another life meanwhile. `why`: BH_END_BROKEN, BH_END_CHECK. */
+static inline __attribute__((cold)) enum bh_end_result bh_end_refuse(struct bh_end *end, enum bh_end_result why)
+{
+	const enum bh_end_result result = bh_end_look(end);
+
+	if (result != BH_END_OK)
+		return result;
+	end->refused++;
+	if (why == BH_END_BROKEN) {
+		end->broken = true;
+		end->connected = false;
+	}
+	return why;
+}
+
+/* ---- Slots and counters -------------------------------------------------------------------------------------------------------------- */
+
+static inline struct bh_channel_slot *bh_own_slot(const struct bh_end *end, uint32_t index)
+{
+	return (struct bh_channel_slot *)(end->own_slots + (size_t)index * end->stride);
+}
+
+static inline const struct bh_channel_slot *bh_peer_slot(const struct bh_end *end, uint32_t index)
+{
+	return (const struct bh_channel_slot *)(end->peer_slots + (size_t)index * end->stride);
+}
+
+static inline uint8_t *bh_slot_data(struct bh_channel_slot *slot)
+{
+	return (uint8_t *)(slot + 1);
+}
+
+/* Closes an own slot, whose data are in it. */
+static inline void bh_slot_close(const struct bh_end *end, struct bh_channel_slot *slot, uint32_t number, uint32_t length, uint32_t flags)
+{
+	const struct bh_message message = {
+		.data = slot + 1, .length = length, .flags = end->checked ? flags | BH_CHANNEL_CHECKED : flags, .number = number
+	};
+
+	__atomic_store_n(&slot->length, length, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->flags, message.flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->number, number, __ATOMIC_RELAXED);
+	if (end->checked)
+		__atomic_store_n(&slot->check, bh_message_check(end->epoch, end->peer_epoch, &message), __ATOMIC_RELAXED);
+}
+
+/* Reads the words of a slot of the other end. Returns whether they may be so; `message->data` is the slot's. */
+static inline bool bh_slot_open(const struct bh_end *end, const struct bh_channel_slot *slot, struct bh_message *message)
+{
+	message->data = slot + 1;
+	message->length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
+	message->flags = __atomic_load_n(&slot->flags, __ATOMIC_RELAXED);
+	message->number = __atomic_load_n(&slot->number, __ATOMIC_RELAXED);
+	return message->length <= end->slot_bytes &&
+	       !(message->flags & ~(uint32_t)(BH_CHANNEL_START | BH_CHANNEL_END | BH_CHANNEL_CHECKED));
+}
+
+/* `message`: what was read of `slot`. */
+static inline bool bh_message_damaged(const struct bh_end *end, const struct bh_channel_slot *slot, const struct bh_message *message)
+{
+	if (message->flags & BH_CHANNEL_CHECKED)
+		return bh_message_check(end->peer_epoch, end->epoch, message) != __atomic_load_n(&slot->check, __ATOMIC_RELAXED);
+	return end->checked;
+}
+
+static inline bool bh_flags_valid(uint32_t flags)
+{
+	return !(flags & ~(uint32_t)(BH_CHANNEL_START | BH_CHANNEL_END));
+}
+
+/* Reads how much the other end has taken. Returns as bh_end_look. */
+static inline enum bh_end_result bh_end_read_taken(struct bh_end *end)
+{
+	const uint32_t taken = __atomic_load_n(&end->peer->taken, __ATOMIC_ACQUIRE);
+	const enum bh_end_result result = bh_end_look(end);
+
+	if (result != BH_END_OK)
+		return result;
+	if (taken - end->peer_taken > end->sent - end->peer_taken) /* neither back, nor more than was sent */
+		return bh_end_refuse(end, BH_END_BROKEN);
+	end->peer_taken = taken;
+	return BH_END_OK;
+}
+
+/* Reads how much the other end has sent. Returns as bh_end_look. */
+static inline enum bh_end_result bh_end_read_sent(struct bh_end *end)
+{
+	const uint32_t sent = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);
+	const enum bh_end_result result = bh_end_look(end);
+
+	if (result != BH_END_OK)
+		return result;
+	if (sent - end->taken > end->slots)
+		return bh_end_refuse(end, BH_END_BROKEN);
+	end->peer_sent = sent;
+	return BH_END_OK;
+}
+
+/* Returns BH_END_OK if a message of the other end waits; else as bh_end_look. */
+static inline enum bh_end_result bh_end_waiting(struct bh_end *end)
+{
+	enum bh_end_result result;
+
+	if (!end->connected || end->peer_sent != end->taken) {
+		result = bh_end_look(end);
+		if (result != BH_END_OK || end->peer_sent != end->taken)
+			return result;
+	}
+	result = bh_end_read_sent(end);
+	if (result != BH_END_OK || end->peer_sent != end->taken)
+		return result;
+	if (!bh_end_peer_gone(end))
+		return BH_END_AGAIN;
+	result = bh_end_read_sent(end); /* what it sent before it went */
+	return result == BH_END_OK && end->peer_sent == end->taken ? BH_END_GONE : result;
+}
+
+/* Says that the message at `taken` was read. */
+static inline void bh_end_take(struct bh_end *end)
+{
+	end->taken++;
+	__atomic_store_n(&end->own->taken, end->taken, __ATOMIC_RELEASE);
+}

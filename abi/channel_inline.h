@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a sandbox uses its end of a channel (channel.h): C11 without a library, for kernels, programs and Linux modules. docs/channels.md.
+ *
+ *   kind      end 0                                  end 1
+ *   RING      reserve, fill, commit, ..., publish    peek, use, release      in place
+ *   MAILBOX   send, receive                          send, receive           one copy at each end
+ *   LATEST    write                                  read                    one copy at each end; neither waits for the other
+ *
+ * Nothing here locks, waits or loops without a bound: an end belongs to one thread, or to whoever holds its lock.
+ *
+ * The other end may write anything into its area at any time. So each word of it is read once, checked, and used from a private copy; what
+ * an end needs of its own words it keeps privately. Data that is used in place (bh_ring_peek) may change while it is used.
+ *
+ * One rule keeps connections apart: what was read of the other's counters counts only if the page names the same two lives afterwards. The
+ * other's next life clears its counters only after its monitor has written a new epoch to the page, and writes no slot before this end has
+ * taken part in the new connection. Its monitor clears `peer` of its control before it writes the epoch, with release: no life can speak
+ * for the next one.
+ */
+#pragma once
+#include "channel_end.h"
+
+/* ---- RING ---------------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Gives the caller the next free slot, to fill `*data` with at most slot_bytes. The same one again, until it is committed.
+ * Returns BH_END_OK; BH_END_AGAIN if all slots are full, which those count to that were not published; BH_END_NEW, BH_END_GONE,
+ * BH_END_BROKEN, BH_END_INVALID.
+ */
+static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data)
+{
+	enum bh_end_result result;
+
+	if (end->role != BH_END_RING_SENDER)
+		return BH_END_INVALID;
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	if (bh_end_peer_gone(end))
+		return BH_END_GONE;
+	if (end->written - end->peer_taken >= end->slots) {
+		result = bh_end_read_taken(end);
+		if (result != BH_END_OK)
+			return result;
+		if (end->written - end->peer_taken >= end->slots)
+			return BH_END_AGAIN;
+	}
+	end->reserved = true;
+	*data = bh_slot_data(bh_own_slot(end, end->written & (end->slots - 1)));
+	return BH_END_OK;
+}
+
+/*
+ * Closes the reserved slot as a message of `length` bytes. The other end sees it after bh_ring_publish. `flags`: BH_CHANNEL_START,
+ * BH_CHANNEL_END. Needs no look at the connection: it touches an own slot that nobody reads.
+ * Returns BH_END_OK; BH_END_SIZE if it is longer than a slot; BH_END_INVALID for other flags, and if no slot is reserved, as after
+ * BH_END_NEW.
+ */
+static inline enum bh_end_result bh_ring_commit(struct bh_end *end, uint32_t length, uint32_t flags)
+{
+	if (end->role != BH_END_RING_SENDER || !end->reserved || !bh_flags_valid(flags))
+		return BH_END_INVALID;
+	if (length > end->slot_bytes)
+		return BH_END_SIZE;
+	bh_slot_close(end, bh_own_slot(end, end->written & (end->slots - 1)), end->written, length, flags);
+	end->reserved = false;
+	end->written++;
+	return BH_END_OK;
+}
+
+/*
+ * Lets the other end see all that was committed.
+ * Returns BH_END_OK; BH_END_NEW if it is lost with its connection; BH_END_AGAIN, BH_END_GONE, BH_END_BROKEN, BH_END_INVALID.
+ */
+static inline enum bh_end_result bh_ring_publish(struct bh_end *end)
+{
+	enum bh_end_result result;
+
+	if (end->role != BH_END_RING_SENDER)
+		return BH_END_INVALID;
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	end->sent = end->written;
+	__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE);
+	return BH_END_OK;
+}
+
+/* Commits and publishes. Returns as these. */
+static inline enum bh_end_result bh_ring_send(struct bh_end *end, uint32_t length, uint32_t flags)
+{
+	const enum bh_end_result result = bh_ring_commit(end, length, flags);
+
+	return result == BH_END_OK ? bh_ring_publish(end) : result;
+}
+
+/*
+ * Shows the oldest message in place, until bh_ring_release. The other end can change its data meanwhile: copy what is checked and then
+ * used. Returns BH_END_OK; BH_END_CHECK, and the message is the damaged one, to be released like others; BH_END_AGAIN if there is none;
+ * BH_END_NEW, BH_END_GONE, BH_END_BROKEN, BH_END_INVALID.
+ */
+static inline enum bh_end_result bh_ring_peek(struct bh_end *end, struct bh_message *message)
+{
+	enum bh_end_result result;
+	const struct bh_channel_slot *slot;
+	struct bh_message found;
+
+	if (end->role != BH_END_RING_READER)
+		return BH_END_INVALID;
+	result = bh_end_waiting(end);
+	if (result != BH_END_OK)
+		return result;
+	slot = bh_peer_slot(end, end->taken & (end->slots - 1));
+	if (!bh_slot_open(end, slot, &found) || found.number != end->taken)
+		return bh_end_refuse(end, BH_END_BROKEN);
+	if (__builtin_expect(bh_message_damaged(end, slot, &found), 0)) {
+		result = bh_end_refuse(end, BH_END_CHECK);
+		if (result != BH_END_CHECK)
+			return result;
+	}
+	end->peeked = true;
+	*message = found;
+	return result;
+}
+
+/*
+ * Gives the slot of the message that was shown back to the other end.
+ * Returns BH_END_OK; BH_END_NEW if its connection has ended; BH_END_INVALID if none was shown; BH_END_BROKEN.
+ */
+static inline enum bh_end_result bh_ring_release(struct bh_end *end)
+{
+	enum bh_end_result result;
+
+	if (end->role != BH_END_RING_READER)
+		return BH_END_INVALID;
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	if (!end->peeked)
+		return BH_END_INVALID;
+	end->peeked = false;
+	bh_end_take(end);
+	return BH_END_OK;
+}
+
+/* ---- MAILBOX ------------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Sends a copy of `length` bytes at `data`.
+ * Returns BH_END_OK; BH_END_AGAIN if this end has something to receive, or the other has not taken the last message; BH_END_SIZE if it is
+ * longer than a slot; BH_END_NEW, BH_END_GONE, BH_END_BROKEN; BH_END_INVALID for unknown flags, too.
+ */
+static inline enum bh_end_result bh_mailbox_send(struct bh_end *end, const void *data, uint32_t length, uint32_t flags)
+{
+	enum bh_end_result result;
+	struct bh_channel_slot *slot;
+
+	if (end->role != BH_END_MAILBOX || !bh_flags_valid(flags))
+		return BH_END_INVALID;
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	if (bh_end_peer_gone(end))
+		return BH_END_GONE;
+	if (length > end->slot_bytes)
+		return BH_END_SIZE;
+	result = bh_end_read_taken(end);
+	if (result == BH_END_OK)
+		result = bh_end_read_sent(end);
+	if (result != BH_END_OK)
+		return result;
+	if (end->peer_taken != end->sent || end->peer_sent != end->taken)
+		return BH_END_AGAIN;
+	slot = bh_own_slot(end, 0);
+	bh_copy_to_slot(bh_slot_data(slot), data, length);
+	bh_slot_close(end, slot, end->sent, length, flags);
+	end->sent++;
+	__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE);
+	return BH_END_OK;
+}
+
+/*
+ * Copies the other end's message to `buffer`, and takes it.
+ * Returns BH_END_OK; BH_END_CHECK if it was damaged, and it is taken, too; BH_END_SIZE if it is longer than `capacity`: `*message` says how
+ * long, and it stays; BH_END_AGAIN if there is none; BH_END_NEW, BH_END_GONE, BH_END_BROKEN, BH_END_INVALID.
+ */
+static inline enum bh_end_result bh_mailbox_receive(struct bh_end *end, void *buffer, uint32_t capacity, struct bh_message *message)
+{
+	enum bh_end_result result;
+	struct bh_message found;
+	const struct bh_channel_slot *slot;
+
+	if (end->role != BH_END_MAILBOX)
+		return BH_END_INVALID;
+	result = bh_end_waiting(end);
+	if (result != BH_END_OK)
+		return result;
+	slot = bh_peer_slot(end, 0);
+	if (!bh_slot_open(end, slot, &found) || found.number != end->taken)
+		return bh_end_refuse(end, BH_END_BROKEN);
+	found.data = buffer;
+	*message = found;
+	if (found.length > capacity)
+		return BH_END_SIZE;
+	bh_copy_from_slot(buffer, (const uint8_t *)(slot + 1), found.length);
+	if (bh_message_damaged(end, slot, &found)) {
+		result = bh_end_refuse(end, BH_END_CHECK);
+		if (result != BH_END_CHECK)
+			return result;
+	}
+	bh_end_take(end);
+	return result;
+}
+
+/* ---- LATEST -------------------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Makes a copy of `length` bytes at `data` the latest value. Never waits for the reader: writes the pair of slots that the reader does not
+ * read, and of that the slot that is not the pair's newest.
+ * Returns BH_END_OK; BH_END_SIZE if it is longer than a slot; BH_END_AGAIN, BH_END_NEW, BH_END_GONE, BH_END_BROKEN, BH_END_INVALID.
+ */
+static inline enum bh_end_result bh_latest_write(struct bh_end *end, const void *data, uint32_t length)
+{
+	enum bh_end_result result;
+	struct bh_channel_slot *slot;
+	uint32_t pair, index;
+
+	if (end->role != BH_END_LATEST_WRITER)
+		return BH_END_INVALID;
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	if (bh_end_peer_gone(end))
+		return BH_END_GONE;
+	if (length > end->slot_bytes)
+		return BH_END_SIZE;
+	/* Sequentially consistent, here and in the reader: each stores one word (`latest`, `reading`) and then loads the other, and at
+	 * least one of them must see what the other stored. Release and acquire allow that neither does. */
+	pair = (__atomic_load_n(&end->peer->reading, __ATOMIC_SEQ_CST) & 1) ^ 1;
+	index = end->slot[pair] ^ 1;
+	slot = bh_own_slot(end, pair * 2 + index);
+	bh_copy_to_slot(bh_slot_data(slot), data, length);
+	bh_slot_close(end, slot, end->sent, length, BH_CHANNEL_START | BH_CHANNEL_END);
+	end->slot[pair] = index;
+	__atomic_store_n(&end->own->slot[pair], index, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);
+	end->sent++;
+	__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE);
+	return BH_END_OK;
+}
+
+/*
+ * Copies the latest value to `buffer`, whole, also while another one is written: it is that of the last write that has ended, or a later
+ * one. `message->number` says whether it is the same as before. Never waits for the writer.
+ * Returns BH_END_OK; BH_END_AGAIN if nothing was written in this connection; BH_END_GONE if the writer is gone and its last value was read;
+ * BH_END_SIZE if it is longer than `capacity`, and `*message` says how long; BH_END_CHECK if it is damaged; BH_END_NEW, BH_END_BROKEN,
+ * BH_END_INVALID. What is in `buffer` is a value only after BH_END_OK.
+ */
+static inline enum bh_end_result bh_latest_read(struct bh_end *end, void *buffer, uint32_t capacity, struct bh_message *message)
+{
+	enum bh_end_result result;
+	const struct bh_channel_slot *slot;
+	struct bh_message found;
+	uint32_t first, last, pair;
+	bool gone, valid;
+
+	if (end->role != BH_END_LATEST_READER)
+		return BH_END_INVALID;
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	gone = bh_end_peer_gone(end);
+	first = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);
+	if (first == 0 && !end->started) {
+		result = bh_end_look(end);
+		return result != BH_END_OK ? result : gone ? BH_END_GONE : BH_END_AGAIN;
+	}
+	pair = __atomic_load_n(&end->peer->latest, __ATOMIC_SEQ_CST) & 1;
+	__atomic_store_n(&end->own->reading, pair, __ATOMIC_SEQ_CST); /* see bh_latest_write */
+	slot = bh_peer_slot(end, pair * 2 + (__atomic_load_n(&end->peer->slot[pair], __ATOMIC_SEQ_CST) & 1));
+	valid = bh_slot_open(end, slot, &found);
+	if (valid && found.length <= capacity)
+		bh_copy_from_slot(buffer, (const uint8_t *)(slot + 1), found.length);
+	last = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);
+	result = bh_end_look(end);
+	if (result != BH_END_OK)
+		return result;
+	first--; /* number of the last write that had ended; `last` is that of the next one, which may be seen before it ends */
+	if (!valid || found.number - first > last - first)
+		return bh_end_refuse(end, BH_END_BROKEN);
+	if (gone && end->started && found.number + 1 == end->taken)
+		return BH_END_GONE;
+	found.data = buffer;
+	if (found.length <= capacity && bh_message_damaged(end, slot, &found))
+		return bh_end_refuse(end, BH_END_CHECK);
+	*message = found;
+	if (found.length > capacity)
+		return BH_END_SIZE;
+	end->started = true;
+	end->taken = found.number + 1;
+	return BH_END_OK;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels as they begin: zeros, with what each is on its page, and no end that has begun. Monitors go on from there (monitor/channels.c).
+ */
+#include "monitor/boot/boot.h"
+
+#include "arch/arch.h"
+#include "arch/words.h"
+
+static struct bh_channel *page_of(const struct bh_channel_row *row)
+{
+	return (struct bh_channel *)(uintptr_t)(row->hpa + row->area_bytes[0]);
+}
+
+/* Its area begins with that. */
+static struct bh_channel_control *control_of(const struct bh_channel_row *row, unsigned end)
+{
+	return (struct bh_channel_control *)(uintptr_t)(row->hpa + (end ? row->area_bytes[0] + BH_PAGE_BYTES : 0));
+}
+
+static void describe(struct bh_channel *page, const struct bh_channel_row *row)
+{
+	page->magic = BH_CHANNEL_MAGIC;
+	page->version = BH_CHANNEL_VERSION;
+	page->kind = row->kind;
+	page->slots = row->slots;
+	page->slot_bytes = row->slot_bytes;
+	page->slot_stride = row->slot_bytes + (uint32_t)sizeof(struct bh_channel_slot);
+	for (unsigned n = 0; n < BH_NAME_BYTES; n++)
+		page->name[n] = row->name[n];
+	for (unsigned end = 0; end < 2; end++) {
+		page->area_bytes[end] = row->area_bytes[end];
+		page->end[end].sandbox = row->sandbox[end];
+	}
+}
+
+void channels_prepare(const struct bh_table *table)
+{
+	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++) {
+		uint64_t *words = (uint64_t *)(uintptr_t)row->hpa, bytes = row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];
+
+		words_fill(words, bytes / WORD_BYTES, 0);
+		describe(page_of(row), row);
+		arch_cache_publish(words, bytes);
+	}
+}
+
+void channels_grant(const struct bh_table *table, uint32_t index, struct monitor *private)
+{
+	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++)
+		for (unsigned end = 0; end < 2; end++)
+			if (row->sandbox[end] == index)
+	private->ends[private->end_count++] = (struct channel_end){ &page_of(row)->end[end], &control_of(row, end)->peer };
+}

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes in how an end of a channel is used (abi/channel_inline.h, abi/channel_end.h)."""
+
+from tests.mutation.mutation import ROOT, Mutation
+
+KINDS, ENDS = "abi/channel_inline.h", "abi/channel_end.h"
+CALLS, FAULTS, STEPS = "channel_test", "channel_faults_test", "channel_steps_test"
+CHANNEL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (CALLS, FAULTS, STEPS)}
+CHANNEL_PARTS: dict[str, list[str]] = {name: [] for name in CHANNEL_PROGRAMS}  # all of it is in headers
+
+
+def file_of(old: str) -> str:
+    """Where it stands: which of the two headers that is says nothing of a mistake."""
+    words = " ".join(old.split())
+    return next((file for file in (KINDS, ENDS) if words in " ".join((ROOT / file).read_text().split())), KINDS)
+
+
+def call(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"channel: {what}", file_of(old), old, new, CALLS)
+
+
+def fault(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"channel: {what}", file_of(old), old, new, FAULTS)
+
+
+def step(what: str, old: str, new: str = "") -> Mutation:
+    """What goes wrong in some orders of steps only."""
+    return Mutation(f"channel: {what}", file_of(old), old, new, STEPS)
+
+
+ATTACHING = (
+    call("nowhere", "!whole || ", ""),
+    call("words that are not aligned", "(uintptr_t)whole % BH_CHANNEL_LINE || ", ""),
+    call("a third side", "side > 1 || ", ""),
+    call("fewer bytes than a page", "|| bytes < BH_PAGE_BYTES ||", "||"),
+    call("a page beyond the end", "|| page_offset > bytes - BH_PAGE_BYTES)", ")"),
+    call("any magic", "page->magic != BH_CHANNEL_MAGIC || ", ""),
+    call("any version", "page->version != BH_CHANNEL_VERSION || ", ""),
+    call("any geometry", " || !bh_channel_valid(kind, slots, slot_bytes))", ")"),
+    call("any stride", "if (page->slot_stride != slot_bytes + sizeof(struct bh_channel_slot)) return BH_END_INVALID;"),
+    call("any first area", "page->area_bytes[0] != area[0] || ", ""),
+    call("any second area", " || page->area_bytes[1] != area[1])", ")"),
+    call("a page elsewhere", "page_offset != area[0] || ", ""),
+    call("any size", "if (page_offset != area[0] || bytes != area[0] + BH_PAGE_BYTES + area[1])", "if (page_offset != area[0])"),
+    call("slots of no bytes", "slot_bytes == 0 || ", ""),
+    call("slots of part of a line", "slot_bytes % BH_CHANNEL_LINE || ", ""),
+    call("slots of any size", " || slot_bytes > BH_CHANNEL_MOST_SLOT_BYTES)", ")"),
+    call("a mailbox of several", "return slots == 1;", "return slots;"),
+    call("no slots", "return slots && (slots &", "return (slots &"),
+    call("slots that are no power of two", "slots && (slots & (slots - 1)) == 0 && slots", "slots && slots"),
+    call("any number of slots", " && slots <= BH_CHANNEL_MOST_SLOTS;", ";"),
+    call("a latest value in any number", "return slots == BH_CHANNEL_LATEST_SLOTS;", "return slots;"),
+    call("kinds that there are not", "default: return false;", "default: return true;"),
+    call("areas without their control", "sizeof(struct bh_channel_control) + slots *", "slots *"),
+    call("areas are cut", "(bytes + BH_PAGE_BYTES - 1) & ~", "bytes & ~"),
+    call("one slot for both ends", "side == 0 || kind == BH_CHANNEL_MAILBOX ? slots : 0", "side == 0 ? slots : 0"),
+    call("the reader sends", "side ? BH_END_RING_READER : BH_END_RING_SENDER", "BH_END_RING_SENDER"),
+    call("the reader writes", "side ? BH_END_LATEST_READER : BH_END_LATEST_WRITER", "BH_END_LATEST_WRITER"),
+)
+
+CONNECTIONS = (
+    call(
+        "counters of another connection go on",
+        "if (__atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own || __atomic_load_n(&control->peer, __ATOMIC_RELAXED) != peer) {",
+        "if (false) {",
+    ),
+    call("another life goes on", "__atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own || ", ""),
+    call("with another life it goes on", " || __atomic_load_n(&control->peer, __ATOMIC_RELAXED) != peer) {", ") {"),
+    call(
+        "a program anew begins anew",
+        "if (__atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own ||",
+        "if (true || __atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own ||",
+    ),
+    fault("who takes part again is not unsaid first", "__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);"),
+    step(
+        "said before it is clear",
+        "__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);",
+        "__atomic_store_n(&control->peer, peer, __ATOMIC_RELAXED);",
+    ),
+    step("what was sent stays", "__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);"),
+    step("what was taken stays", "__atomic_store_n(&control->taken, 0, __ATOMIC_RELEASE);"),
+    fault("a pair's slot stays", "__atomic_store_n(&control->slot[0], 0, __ATOMIC_RELEASE);"),
+    fault("the other pair's slot stays", "__atomic_store_n(&control->slot[1], 0, __ATOMIC_RELEASE);"),
+    fault("the latest pair stays", "__atomic_store_n(&control->latest, 0, __ATOMIC_RELEASE);"),
+    fault("the pair that is read stays", "__atomic_store_n(&control->reading, 0, __ATOMIC_RELEASE);"),
+    fault(
+        "clearing is not ordered",
+        "__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);",
+        "__atomic_store_n(&control->sent, 0, __ATOMIC_RELAXED);",
+    ),
+    fault(
+        "its life is not ordered",
+        "__atomic_store_n(&control->epoch, own, __ATOMIC_RELEASE);",
+        "__atomic_store_n(&control->epoch, own, __ATOMIC_RELAXED);",
+    ),
+    fault(
+        "what it says is not ordered",
+        "__atomic_store_n(&control->peer, peer, __ATOMIC_RELEASE);",
+        "__atomic_store_n(&control->peer, peer, __ATOMIC_RELAXED);",
+    ),
+    fault("what was broken stays so", "end->connected = end->broken = end->reserved", "end->connected = end->reserved"),
+    call("a reserved slot stays", "end->broken = end->reserved = end->peeked", "end->broken = end->peeked"),
+    call("a message that was shown stays", "end->reserved = end->peeked = end->started", "end->reserved = end->started"),
+    step("a value that was read stays", "end->peeked = end->started = false;", "end->peeked = false;"),
+    call(
+        "who goes on sends from 0 on",
+        "end->sent = end->written = __atomic_load_n(&control->sent, __ATOMIC_RELAXED);",
+        "end->sent = end->written = 0;",
+    ),
+    call(
+        "who goes on takes from 0 on",
+        "end->taken = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);",
+        "end->taken = end->peer_sent = 0;",
+    ),
+    call("who goes on has room", "end->peer_taken = end->sent - end->slots;", "end->peer_taken = end->sent;"),
+    call("who goes on has other slots", "end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;", "end->slot[0] = 0;"),
+    call("who goes on has another slot", "end->slot[1] = __atomic_load_n(&control->slot[1], __ATOMIC_RELAXED) & 1;", "end->slot[1] = 0;"),
+    call("a new life of its own is the same", "end->connected && own == end->epoch && peer", "end->connected && peer"),
+    call("a new life of the other is the same", "own == end->epoch && peer == end->peer_epoch, 1))", "own == end->epoch, 1))"),
+    call("connected before it said so", "end->connected && own == end->epoch && peer ==", "own == end->epoch && peer =="),
+    call(
+        "who has not begun takes part",
+        "end->connected = false; if (own == 0 || peer == 0) return BH_END_AGAIN; bh_end_begin",
+        "bh_end_begin",
+    ),
+    call(
+        "the other's life may be another",
+        "__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || ",
+        "",
+    ),
+    call("the other may mean another", " || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)", ")"),
+    fault("the other's life is not acquired", "&end->peer->epoch, __ATOMIC_ACQUIRE)", "&end->peer->epoch, __ATOMIC_RELAXED)"),
+    fault("what the other says is not acquired", "&end->peer->peer, __ATOMIC_ACQUIRE)", "&end->peer->peer, __ATOMIC_RELAXED)"),
+    fault(
+        "what the other says comes before its life",
+        "__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)",
+        "__atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own || __atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer)",
+    ),
+    fault(
+        "what was unsaid is not acquired",
+        "if (__atomic_load_n(&end->peer_life->epoch, __ATOMIC_ACQUIRE) != peer) return BH_END_AGAIN;",
+    ),
+    call("who never came is awaited", "return gone ? BH_END_GONE : BH_END_AGAIN; end->connected", "return BH_END_AGAIN; end->connected"),
+    fault("what was broken works", "if (end->broken) return BH_END_BROKEN;"),
+    fault("what is broken is still connected", "end->broken = true; end->connected = false;", "end->broken = true;"),
+    fault("broken once only", "end->broken = true; end->connected = false;", "end->connected = false;"),
+    fault(
+        "what a new life cleared is read",
+        "const enum bh_end_result result = bh_end_look(end); if (result != BH_END_OK) return result; if (sent - end->taken",
+        "if (sent - end->taken",
+    ),
+    fault("a state is not acquired", "&end->peer_life->state, __ATOMIC_ACQUIRE)", "&end->peer_life->state, __ATOMIC_RELAXED)"),
+    fault(
+        "gone before the last was read",
+        "result = bh_end_read_sent(end); /* what it sent before it went */ return result == BH_END_OK && end->peer_sent == end->taken ? BH_END_GONE : result;",
+        "return BH_END_GONE;",
+    ),
+    call(
+        "gone with messages",
+        "result = bh_end_read_sent(end); if (result != BH_END_OK || end->peer_sent != end->taken) return result; if (!bh",
+        "if (bh_end_peer_gone(end)) return BH_END_GONE; result = bh_end_read_sent(end); if (result != BH_END_OK || end->peer_sent != end->taken) return result; if (!bh",
+    ),
+    call("never gone", "end->peer_sent == end->taken ? BH_END_GONE : result;", "end->peer_sent == end->taken ? BH_END_AGAIN : result;"),
+)
+
+COUNTERS = (
+    fault("taken back, and more than sent", "if (taken - end->peer_taken > end->sent - end->peer_taken)", "if (false)"),
+    fault("taken back", "if (taken - end->peer_taken > end->sent - end->peer_taken)", "if (end->sent - taken > end->slots)"),
+    fault("more sent than there are slots", "if (sent - end->taken > end->slots) return bh_end_refuse(end, BH_END_BROKEN);"),
+    call("all slots are too many", "if (sent - end->taken > end->slots)", "if (sent - end->taken >= end->slots)"),
+    fault("what is taken is not acquired", "&end->peer->taken, __ATOMIC_ACQUIRE)", "&end->peer->taken, __ATOMIC_RELAXED)"),
+    fault(
+        "what is sent is not acquired",
+        "sent = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE); const",
+        "sent = __atomic_load_n(&end->peer->sent, __ATOMIC_RELAXED); const",
+    ),
+    fault(
+        "what was taken is not released",
+        "&end->own->taken, end->taken, __ATOMIC_RELEASE)",
+        "&end->own->taken, end->taken, __ATOMIC_RELAXED)",
+    ),
+    fault("any length", "message->length <= end->slot_bytes && ", ""),
+    fault("any flags", " && !(message->flags & ~(uint32_t)(BH_CHANNEL_START | BH_CHANNEL_END | BH_CHANNEL_CHECKED));", ";"),
+)
+
+RINGS = (
+    call(
+        "who reads reserves",
+        "if (end->role != BH_END_RING_SENDER) return BH_END_INVALID; result = bh_end_look(end); if (result != BH_END_OK) return result; if (bh_end_peer_gone",
+        "result = bh_end_look(end); if (result != BH_END_OK) return result; if (bh_end_peer_gone",
+    ),
+    call("a ring for nobody", "if (bh_end_peer_gone(end)) return BH_END_GONE; if (end->written", "if (end->written"),
+    call("a full ring has room", "if (end->written - end->peer_taken >= end->slots) return BH_END_AGAIN;"),
+    call(
+        "a slot is never free again",
+        "if (end->written - end->peer_taken >= end->slots) { result = bh_end_read_taken(end);",
+        "if (end->written - end->peer_taken >= end->slots) { result = BH_END_AGAIN;",
+    ),
+    call("slots do not come round", "bh_slot_data(bh_own_slot(end, end->written & (end->slots - 1)))", "bh_slot_data(bh_own_slot(end, 0))"),
+    call("nothing reserved, something committed", "|| !end->reserved || ", "|| "),
+    call("any flags of the caller's", "!end->reserved || !bh_flags_valid(flags))", "!end->reserved)"),
+    call(
+        "longer than a slot",
+        "if (length > end->slot_bytes) return BH_END_SIZE; bh_slot_close(end, bh_own_slot(end, end->written",
+        "bh_slot_close(end, bh_own_slot(end, end->written",
+    ),
+    call("committed twice", "end->reserved = false; end->written++;", "end->written++;"),
+    call("commits without a number", "(end->slots - 1)), end->written, length, flags);", "(end->slots - 1)), 0, length, flags);"),
+    call(
+        "published where nobody is",
+        "result = bh_end_look(end); if (result != BH_END_OK) return result; end->sent = end->written;",
+        "end->sent = end->written;",
+    ),
+    fault(
+        "published before it is written",
+        "__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE); return BH_END_OK; } /* Commits",
+        "__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELAXED); return BH_END_OK; } /* Commits",
+    ),
+    call(
+        "a batch is seen early",
+        "end->reserved = false; end->written++;",
+        "end->reserved = false; end->written++; bh_end_take(end); __atomic_store_n(&end->own->sent, end->written, __ATOMIC_RELEASE);",
+    ),
+    fault(
+        "any number",
+        " || found.number != end->taken) return bh_end_refuse(end, BH_END_BROKEN); if (__builtin_expect",
+        ") return bh_end_refuse(end, BH_END_BROKEN); if (__builtin_expect",
+    ),
+    call("slots are read in one place", "bh_peer_slot(end, end->taken & (end->slots - 1))", "bh_peer_slot(end, 0)"),
+    call("released unseen", "if (!end->peeked) return BH_END_INVALID;"),
+    call("released twice", "end->peeked = false; bh_end_take(end);", "bh_end_take(end);"),
+    call(
+        "a new life's message is released",
+        "result = bh_end_look(end); if (result != BH_END_OK) return result; if (!end->peeked)",
+        "if (!end->peeked)",
+    ),
+)
+
+MAILBOXES = (
+    call("any flags in a mailbox", "BH_END_MAILBOX || !bh_flags_valid(flags))", "BH_END_MAILBOX)"),
+    call(
+        "a letter for nobody",
+        "if (bh_end_peer_gone(end)) return BH_END_GONE; if (length > end->slot_bytes) return BH_END_SIZE; result = bh_end_read_taken",
+        "if (length > end->slot_bytes) return BH_END_SIZE; result = bh_end_read_taken",
+    ),
+    call(
+        "a letter of any length",
+        "if (length > end->slot_bytes) return BH_END_SIZE; result = bh_end_read_taken",
+        "result = bh_end_read_taken",
+    ),
+    call("a letter over another", "end->peer_taken != end->sent || end->peer_sent", "end->peer_sent"),
+    call(
+        "a letter before the answer is read", " || end->peer_sent != end->taken) return BH_END_AGAIN; slot", ") return BH_END_AGAIN; slot"
+    ),
+    fault(
+        "a letter before it is written",
+        "end->sent++; __atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE); return BH_END_OK; } /* * Copies the other",
+        "end->sent++; __atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELAXED); return BH_END_OK; } /* * Copies the other",
+    ),
+    fault(
+        "another letter",
+        " || found.number != end->taken) return bh_end_refuse(end, BH_END_BROKEN); found.data",
+        ") return bh_end_refuse(end, BH_END_BROKEN); found.data",
+    ),
+    call("a letter longer than the buffer", "if (found.length > capacity) return BH_END_SIZE; bh_copy_from_slot", "bh_copy_from_slot"),
+    call("a letter stays", "bh_end_take(end); return result; } /* ---- LATEST", "return result; } /* ---- LATEST"),
+)
+
+LATEST = (
+    call(
+        "a value for nobody",
+        "if (bh_end_peer_gone(end)) return BH_END_GONE; if (length > end->slot_bytes) return BH_END_SIZE; /* Seq",
+        "if (length > end->slot_bytes) return BH_END_SIZE; /* Seq",
+    ),
+    call("a value of any length", "if (length > end->slot_bytes) return BH_END_SIZE; /* Seq", "/* Seq"),
+    step(
+        "the pair that is read is written",
+        "(__atomic_load_n(&end->peer->reading, __ATOMIC_SEQ_CST) & 1) ^ 1;",
+        "__atomic_load_n(&end->peer->reading, __ATOMIC_SEQ_CST) & 1;",
+    ),
+    step("the newest slot is written", "index = end->slot[pair] ^ 1;", "index = end->slot[pair];"),
+    step("a pair has one slot", "slot = bh_own_slot(end, pair * 2 + index); bh_copy", "slot = bh_own_slot(end, pair * 2); bh_copy"),
+    fault("any pair is written", "__ATOMIC_SEQ_CST) & 1) ^ 1;", "__ATOMIC_SEQ_CST)) ^ 1;"),
+    fault(
+        "any pair is read",
+        "pair = __atomic_load_n(&end->peer->latest, __ATOMIC_SEQ_CST) & 1;",
+        "pair = __atomic_load_n(&end->peer->latest, __ATOMIC_SEQ_CST) % 3;",
+    ),
+    fault(
+        "any slot is read",
+        "(__atomic_load_n(&end->peer->slot[pair], __ATOMIC_SEQ_CST) & 1));",
+        "(__atomic_load_n(&end->peer->slot[pair], __ATOMIC_SEQ_CST) % 3));",
+    ),
+    fault("who reads is not seen", "&end->peer->reading, __ATOMIC_SEQ_CST)", "&end->peer->reading, __ATOMIC_ACQUIRE)"),
+    fault("the latest pair is not seen", "&end->own->latest, pair, __ATOMIC_SEQ_CST)", "&end->own->latest, pair, __ATOMIC_RELEASE)"),
+    fault(
+        "the latest slot is not seen", "&end->own->slot[pair], index, __ATOMIC_SEQ_CST)", "&end->own->slot[pair], index, __ATOMIC_RELEASE)"
+    ),
+    fault("reading is not seen", "&end->own->reading, pair, __ATOMIC_SEQ_CST)", "&end->own->reading, pair, __ATOMIC_RELEASE)"),
+    fault("the pair is read late", "&end->peer->latest, __ATOMIC_SEQ_CST)", "&end->peer->latest, __ATOMIC_ACQUIRE)"),
+    fault("the slot is read late", "&end->peer->slot[pair], __ATOMIC_SEQ_CST)", "&end->peer->slot[pair], __ATOMIC_ACQUIRE)"),
+    step("who reads does not say so", "__atomic_store_n(&end->own->reading, pair, __ATOMIC_SEQ_CST);"),
+    step(
+        "the pair before its slot",
+        "__atomic_store_n(&end->own->slot[pair], index, __ATOMIC_SEQ_CST); __atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);",
+        "__atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST); __atomic_store_n(&end->own->slot[pair], index, __ATOMIC_SEQ_CST);",
+    ),
+    call("a value before any", "if (first == 0 && !end->started) {", "if (false) {"),
+    step(
+        "a value of a life that has ended",
+        "last = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE); result = bh_end_look(end); if (result != BH_END_OK) return result;",
+        "last = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);",
+    ),
+    fault("a value too long", "if (!valid || found.number", "if (found.number"),
+    fault("an old value, and one to come", " || found.number - first > last - first)", ")"),
+    fault("an old value", "found.number - first > last - first)", "found.number > last)"),
+    call("a value longer than the buffer", "if (valid && found.length <= capacity)", "if (valid)"),
+    call("the last value is gone", "if (gone && end->started && found.number + 1 == end->taken)", "if (gone)"),
+    call("the last value for ever", "if (gone && end->started && found.number + 1 == end->taken) return BH_END_GONE;"),
+)
+
+CHECKS = (
+    call("a CRC begins with 0", "crc = ~crc; for", "for"),
+    call("another polynomial", "0x105ec76f", "0x105ec76e"),
+    fault("its life is not checked", "{ from, to, message->number,", "{ 0, to, message->number,"),
+    fault("the other's life is not checked", "{ from, to, message->number,", "{ from, 0, message->number,"),
+    fault("the flags are not checked", "message->number, message->flags, message->length }", "message->number, message->length }"),
+    fault("the length is not checked", "message->flags, message->length }", "message->flags }"),
+    fault(
+        "the data are not checked",
+        "return bh_crc32c(bh_crc32c(0, head, sizeof(head)), message->data, message->length);",
+        "return bh_crc32c(0, head, sizeof(head));",
+    ),
+    fault("a message without a CRC passes", "return end->checked;", "return false;"),
+    fault(
+        "nobody checks who need not",
+        "if (message->flags & BH_CHANNEL_CHECKED) return",
+        "if (end->checked && message->flags & BH_CHANNEL_CHECKED) return",
+    ),
+    fault(
+        "who checks, is not checked",
+        "return bh_message_check(end->peer_epoch, end->epoch, message) != __atomic_load_n(&slot->check, __ATOMIC_RELAXED);",
+        "return false;",
+    ),
+    fault("a damaged letter passes", "if (bh_message_damaged(end, slot, &found)) {", "if (false) {"),
+    fault(
+        "a damaged value passes",
+        "if (found.length <= capacity && bh_message_damaged(end, slot, &found)) return bh_end_refuse(end, BH_END_CHECK);",
+    ),
+    fault("a damaged message passes", "if (__builtin_expect(bh_message_damaged(end, slot, &found), 0)) {", "if (false) {"),
+)
+
+CHANNEL_ENDS = (*ATTACHING, *CONNECTIONS, *COUNTERS, *RINGS, *MAILBOXES, *LATEST, *CHECKS)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded mistakes in what monitors say of the ends of channels, in how these begin, and in what the sandbox kernel does with them. Start-up's checks:
+rows_table.py; the calls: rows_channel.py."""
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.rows_channel import CHANNEL_ENDS
+from tests.mutation.rows_table import CHANNEL_CHECKS
+
+PARTITION = "monitor/boot/partition_boot.c"
+CHANNELS, CHANNELS_START = "monitor/channels.c", "monitor/boot/channels_boot.c"
+KERNEL, PROGRAM = "kernel/core/channels.c", "kernel/core/channel_programs.c"
+MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("channels_boot_test", "kernel_channels_test")}
+MEMORY_PARTS = {
+    "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
+    "kernel_channels_test": [KERNEL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
+}
+
+
+def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
+    return Mutation(f"channels: {what}", file, old, new, caught_by)
+
+
+def begins(what: str, old: str, new: str = "", caught_by: str = "channels_boot_test") -> Mutation:
+    return Mutation(f"channels begin: {what}", CHANNELS_START, old, new, caught_by)
+
+
+def kernel(what: str, old: str, new: str = "", file: str = KERNEL) -> Mutation:
+    return Mutation(f"kernel's channels: {what}", file, old, new, "kernel_channels_test")
+
+
+CHANNEL_ROWS = (
+    *CHANNEL_ENDS,
+    told("every life is the first", "monitor.stats->restarts + 1", "1"),
+    told("lives count from 0", "monitor.stats->restarts + 1", "monitor.stats->restarts"),
+    told("nobody is told", "end < monitor.ends + monitor.end_count", "false"),
+    told("a life speaks for the next one", "if (state == BH_CHANNEL_LIVES) __atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);"),
+    told("who is gone has sent nothing", "if (state == BH_CHANNEL_LIVES)", ""),
+    told("who begins again lives all the time", "channels_tell(BH_CHANNEL_COMING);", file="monitor/restart.c"),
+    told("who has begun again is still coming", "channels_tell(BH_CHANNEL_LIVES);", file="monitor/restart.c"),
+    told("an end that came first is forgotten", "channels_tell(BH_CHANNEL_GONE);", "", file="monitor/restart.c"),
+    told("who has ended lives on", "channels_tell(BH_CHANNEL_GONE);", caught_by="run_test", file="monitor/run.c"),
+    told("who runs has yet to come", "channels_tell(BH_CHANNEL_LIVES);", caught_by="run_test", file="monitor/run.c"),
+    begins("what a loader left", "words_fill(words, bytes / WORD_BYTES, 0);"),
+    begins("with caches only", "arch_cache_publish(words, bytes);"),
+    begins("less is emptied", "row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];", "row->area_bytes[0] + BH_PAGE_BYTES;"),
+    begins("without a name", "page->name[n] = row->name[n];", ";"),
+    begins("slots lie close", "row->slot_bytes + (uint32_t)sizeof(struct bh_channel_slot)", "row->slot_bytes"),
+    begins("everybody tells", "if (row->sandbox[end] == index)", ""),
+    begins("of the other end", "&page_of(row)->end[end],", "&page_of(row)->end[!end],"),
+    begins("the other end's control", "&control_of(row, end)->peer", "&control_of(row, !end)->peer"),
+    told("a monitor maps no page", "map_one_to_one(space, page, page + BH_PAGE_BYTES);", "", "space_test", PARTITION),
+    told("or no area", "map_one_to_one(space, row->hpa, row->hpa + BH_PAGE_BYTES);", "", "space_test", PARTITION),
+    told("the area of the other end", "page + UINT64_C(2) * BH_PAGE_BYTES", "page + BH_PAGE_BYTES", "space_test", PARTITION),
+    told("a form that overflows", "bytes - least < BH_PAGE_BYTES", "true", "table_test", CHANNEL_CHECKS),
+    told("one slot too many", "row->slots > BH_CHANNEL_MOST_SLOTS", "false", "table_test", CHANNEL_CHECKS),
+    told("a part of another's end", "row->sandbox[end] == region->sandbox && is_part", "is_part", "table_test", CHANNEL_CHECKS),
+    kernel("an end is taken twice", "return one && !one->is_taken ? one : NULL;", "return one;"),
+    kernel("another end each time", "if (held[n].grant == grant)", "if (false)"),
+    kernel("one that is not understood", "grant->vector) != BH_END_OK) return NULL;", "grant->vector) != BH_END_OK) ;"),
+    kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;"),
+    kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)"),
+    kernel("a full channel counts as sent", "else if (end->connected)", "else if (false)", PROGRAM),
+    kernel("the same value again and again", "result == BH_END_OK && end->taken != before", "result == BH_END_OK", PROGRAM),
+    kernel("a damaged message stays", "if (result != BH_END_OK && result != BH_END_CHECK)", "if (result != BH_END_OK)", PROGRAM),
+    kernel("how late is not told", "if (right && late > run->notes[LATEST_NS].count)", "if (false)", PROGRAM),
+)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-F6.messages. What the sandbox kernel does with its channels: commands that try them, and programs that send and look at samples. This
+ * kernel has both ends of each. kernel/core/channels.c, kernel/core/channel_programs.c
+ */
+#include "kernel/core/channels.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "check.h"
+#include "fake_cpu.h"
+#include "kernel/core/channel_programs.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/console.h"
+#include "kernel/core/info.h"
+#include "kernel/core/lock.h"
+#include "kernel/core/programs.h"
+#include "kernel/core/sync.h"
+#include "kernel/core/text.h"
+
+enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, TEXT = 800, TICKS_A_ROUND = 1000 };
+#define AGAIN "not now: nothing to read, no room, or the other end is not there yet\n"
+
+static _Alignas(BH_PAGE_BYTES) uint8_t ring[3][BH_PAGE_BYTES], latest[3][BH_PAGE_BYTES], mailbox[3][BH_PAGE_BYTES],
+	strange[3][BH_PAGE_BYTES];
+static struct bh_info page;
+const struct bh_info *info = &page;
+
+/* ---- Around it ------------------------------------------------------------------------------------------------------------ */
+
+static char said[TEXT];
+
+static void put(char c)
+{
+	CHECK(strlen(said) < TEXT - 1);
+	said[strlen(said)] = c;
+}
+
+void console_say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	text_format(put, format, arguments);
+	va_end(arguments);
+	put('\n');
+}
+
+const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
+{
+	for (unsigned n = 0; n < page.grant_count; n++)
+		if (page.grants[n].kind == kind && !strcmp((const char *)page.grants[n].name, name))
+			return &page.grants[n];
+	return NULL;
+}
+
+static uint64_t now;
+uint64_t arch_counter(void)
+{
+	return now;
+}
+
+/* Nobody else asks. */
+bool lock_take(struct lock *lock)
+{
+	CHECK_EQ(lock->next++, 0);
+	return true;
+}
+
+void lock_give(struct lock *lock, bool interrupts_enabled)
+{
+	CHECK_EQ(lock->next--, 1);
+}
+
+static unsigned rounds_left;
+enum thread_result periodic_begin(struct periodic *periodic, uint64_t period)
+{
+	*periodic = (struct periodic){ .period = period };
+	return THREAD_OK;
+}
+
+enum thread_result periodic_wait(struct periodic *periodic)
+{
+	now += TICKS_A_ROUND;
+	return rounds_left-- ? THREAD_OK : THREAD_E_INVALID;
+}
+
+static unsigned noted;
+void program_note_round(struct program_run *run, const struct periodic *periodic)
+{
+	noted++;
+}
+
+/* ---- Channels --------------------------------------------------------------------------------------------------------------- */
+
+static struct bh_channel *page_of(uint8_t (*memory)[BH_PAGE_BYTES])
+{
+	return (struct bh_channel *)memory[1];
+}
+
+static void grant(const char *name, uint8_t (*memory)[BH_PAGE_BYTES], unsigned side)
+{
+	struct bh_grant *row = &page.grants[page.grant_count++];
+
+	*row = (struct bh_grant){
+		.kind = BH_GRANT_CHANNEL, .line = BH_PAGE_BYTES, .vector = side, .gpa = (uintptr_t)memory, .size = 3 * BH_PAGE_BYTES
+	};
+	strcpy((char *)row->name, name);
+	strcpy((char *)row->compatible, "other");
+}
+
+static void make(uint8_t (*memory)[BH_PAGE_BYTES], enum bh_channel_kind kind, uint32_t slots, const char *from, const char *to)
+{
+	*page_of(memory) = (struct bh_channel){
+		.magic = BH_CHANNEL_MAGIC,
+		.version = BH_CHANNEL_VERSION,
+		.kind = kind,
+		.slots = slots,
+		.slot_bytes = SLOT_BYTES,
+		.slot_stride = SLOT_BYTES + sizeof(struct bh_channel_slot),
+		.area_bytes = { BH_PAGE_BYTES, BH_PAGE_BYTES },
+		.end = { { .epoch = 1, .state = BH_CHANNEL_LIVES }, { .epoch = 1, .state = BH_CHANNEL_LIVES } },
+	};
+	grant(from, memory, 0);
+	grant(to, memory, 1);
+}
+
+static void expect(void (*run)(const struct command_line *line), const char *text, const char *expected)
+{
+	memset(said, 0, sizeof(said));
+	run(&(struct command_line){ .text = text });
+	if (strcmp(said, expected))
+		fprintf(stderr, "said: %s", said);
+	CHECK(!strcmp(said, expected));
+}
+
+/* ---- Commands --------------------------------------------------------------------------------------------------------------- */
+
+static void test_ring(void)
+{
+	expect(run_send, "out,one", "send out: " AGAIN); /* the other end has said nothing yet */
+	expect(run_receive, "in", "receive in: a new connection\nreceive in: " AGAIN);
+	for (unsigned n = 0; n < SLOTS; n++)
+		expect(run_send, "out,one,two", "send out: done\n");
+	expect(run_send, "out,more", "send out: " AGAIN);
+	expect(run_receive, "in", "receive in 0: one,two\n");
+	expect(run_receive, "in", "receive in 1: one,two\n");
+	expect(run_send, "out", "send out: done\n");
+	expect(run_send, "out,\x01\x7f", "send out: done\n");
+	expect(run_receive, "in", "receive in 2: one,two\n");
+	expect(run_receive, "in", "receive in 3: one,two\n");
+	expect(run_receive, "in", "receive in 4: \n");
+	expect(run_receive, "in", "receive in 5: ..\n");
+	expect(run_send, "out,0123456789012345678901234567890123456789012345678901234567890123", "send out: done\n");
+	expect(run_send, "out,01234567890123456789012345678901234567890123456789012345678901234", "send out: too long\n");
+	CHECK_EQ(ring[0][sizeof(struct bh_channel_control) + (size_t)SLOTS * (sizeof(struct bh_channel_slot) + SLOT_BYTES)], 0);
+	expect(run_receive, "in", "receive in 6: 0123456789012345678901234567890123456789012345678901234567890123\n");
+	page_of(ring)->end[0].state = BH_CHANNEL_GONE;
+	expect(run_receive, "in", "receive in: the other end is gone\n");
+	page_of(ring)->end[0].epoch = 2;
+	page_of(ring)->end[0].state = BH_CHANNEL_LIVES;
+	expect(run_receive, "in", "receive in: a new connection\nreceive in: " AGAIN);
+	expect(run_send, "out,again", "send out: done\n");
+	expect(run_receive, "in", "receive in 0: again\n");
+}
+
+static void test_others(void)
+{
+	expect(run_receive, "seen", "receive seen: a new connection\nreceive seen: " AGAIN);
+	expect(run_send, "shown,5", "send shown: done\n");
+	expect(run_send, "shown,6", "send shown: done\n");
+	expect(run_receive, "seen", "receive seen 1: 6\n");
+	expect(run_receive, "shown", "receive shown: not at this end of such a channel\n");
+	expect(run_receive, "asked", "receive asked: a new connection\nreceive asked: " AGAIN);
+	expect(run_send, "asks,why", "send asks: done\n");
+	expect(run_receive, "asked", "receive asked 0: why\n");
+	expect(run_send, "asked,because", "send asked: done\n");
+	expect(run_receive, "asks", "receive asks 0: because\n");
+}
+
+static void test_refusals(void)
+{
+	expect(run_send, "nothing,x", "send nothing: no such channel, or a program has it\n");
+	expect(run_send, "", "send : no such channel, or a program has it\n");
+	expect(run_receive, "odd", "receive odd: no such channel, or a program has it\n"); /* another version */
+	fake_cpu.slot = 1;
+	expect(run_receive, "in", "receive in: on the first core alone\n");
+	fake_cpu.slot = 0;
+	CHECK(channel_take("asks"));
+	CHECK(!channel_take("asks") && !channel_take("nothing") && !channel_take("odd"));
+	expect(run_send, "asks,x", "send asks: no such channel, or a program has it\n");
+}
+
+static void test_list(void)
+{
+	expect(run_channels, "",
+	       "channel out: ring to other, 64 bytes a slot; lives 2 and 1, connected; sent 1, taken 0\n"
+	       "channel in: ring from other, 64 bytes a slot; lives 1 and 2, connected; sent 0, taken 1\n"
+	       "channel shown: latest to other, 64 bytes a slot; lives 1 and 1, connected; sent 2, taken 0\n"
+	       "channel seen: latest from other, 64 bytes a slot; lives 1 and 1, connected; sent 0, taken 2\n"
+	       "channel asks: mailbox other, 64 bytes a slot; lives 1 and 1, connected; sent 1, taken 1\n"
+	       "channel asked: mailbox other, 64 bytes a slot; lives 1 and 1, connected; sent 1, taken 1\n");
+}
+
+/* ---- Programs --------------------------------------------------------------------------------------------------------------- */
+
+static struct program_run play(void (*program)(void *run), const char *name, unsigned rounds)
+{
+	static struct program_run runs[2 * SLOTS];
+	static unsigned count;
+	struct program_run *run = &runs[count++];
+
+	CHECK(count < 2 * SLOTS);
+	*run = (struct program_run){ .name = name, .period = 10 };
+	rounds_left = rounds;
+	memset(said, 0, sizeof(said));
+	program(run);
+	return *run;
+}
+
+static void check_notes(struct program_run run, uint64_t a, uint64_t b, uint64_t c)
+{
+	CHECK(run.notes[0].what && run.notes[1].what && run.notes[2].what);
+	CHECK_EQ(run.notes[0].count, a);
+	CHECK_EQ(run.notes[1].count, b);
+	CHECK_EQ(run.notes[2].count, c);
+}
+
+/* An end is taken once, so each program has its turn once. */
+static void test_programs(void)
+{
+	struct program_run run;
+	struct bh_channel_slot *slot = (struct bh_channel_slot *)(ring[0] + sizeof(struct bh_channel_control));
+
+	CHECK(!strcmp(said, ""));
+	check_notes(play(channel_source, "nobody", 1), 0, 0, 0);
+	CHECK(!strcmp(said, "nobody: no such channel, or somebody has it\n"));
+	check_notes(play(channel_source, "asked", 1), 0, 0, 0);
+	CHECK(!strcmp(said, "asked: this is another end of that channel\n"));
+	noted = 0;
+	check_notes(play(channel_source, "out", SLOTS + 2), SLOTS, 2, 0);
+	CHECK_EQ(noted, SLOTS + 2);
+	((uint8_t *)(slot + 2))[SLOT_BYTES] ^= 1; /* data of the second */
+	run = play(channel_sink, "in", 2);
+	CHECK(run.notes[4].what);
+	CHECK_EQ(run.notes[0].count + run.notes[2].count, SLOTS);
+	CHECK_EQ(run.notes[2].count, 1);
+	CHECK_EQ(run.notes[1].count, 0);
+	CHECK(run.notes[4].count >= TICKS_A_ROUND && run.notes[4].count <= 10 * TICKS_A_ROUND);
+	check_notes(play(channel_source, "shown", 3), 3, 0, 0);
+	run = play(channel_sink, "seen", 3);
+	CHECK_EQ(run.notes[0].count, 1); /* the same value once */
+}
+
+int main(void)
+{
+	clock_init(HZ);
+	make(ring, BH_CHANNEL_RING, SLOTS, "out", "in");
+	make(latest, BH_CHANNEL_LATEST, BH_CHANNEL_LATEST_SLOTS, "shown", "seen");
+	make(mailbox, BH_CHANNEL_MAILBOX, 1, "asks", "asked");
+	make(strange, BH_CHANNEL_RING, SLOTS, "odd", "even");
+	page_of(strange)->version++;
+	test_ring();
+	test_others();
+	test_list();
+	test_refusals();
+	memset(said, 0, sizeof(said));
+	test_programs();
+	return 0;
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where channels lie, in the machine and in the windows of their two ends, and who may write what of them.
+
+    hpa                  page                 + 4096
+    ├────────────────────┼────────────────────┼────────────────────┐
+    │ area of end 0      │ struct bh_channel  │ area of end 1      │
+    └────────────────────┴────────────────────┴────────────────────┘
+      end 0: rw            r                    r
+      end 1: r             r                    rw
+Each end sees all of it, in one piece, and all its channels one behind the other, from WINDOW_CHANNELS on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bhtool.config.channels import Channel
+from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.place import Placement
+from bhtool.config.plan import ChannelPlan, Region, SandboxPlan
+from bhtool.config.rule import Finding
+from bhtool.config.span import PAGE, Span
+
+WINDOW_CHANNELS = 0x100000  # offset in a sandbox's window: docs/guest.md
+
+
+@dataclass(frozen=True)
+class View:
+    """A channel as one of its ends has it."""
+
+    channel: Channel
+    end: int
+    gpa: int
+    other: Sandbox
+
+    @property
+    def span(self) -> Span:
+        return Span(self.gpa, self.channel.size)
+
+
+def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
+    """In the order of the file, one behind the other."""
+    gpa = domains.machine.window + WINDOW_CHANNELS
+    for channel, end in domains.ends_of(sandbox):
+        yield View(channel, end, gpa, domains.other_end(channel, end))
+        gpa += channel.size
+
+
+def channel_regions(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Region]:
+    """Of each channel two: the end's own area, and the rest. No function reaches them through an IOMMU."""
+    for view in views_of(domains, sandbox):
+        channel, hpa = view.channel, placement.channels[view.channel.index]
+        first, second = channel.area_bytes
+        border = first if view.end == 0 else first + PAGE
+        for part, start, size in ((0, 0, border), (1, border, first + PAGE + second - border)):
+            what, permissions = ("writable", "rw") if part == view.end else ("read-only", "r")
+            yield Region(f"{what} part of channel `{channel.name}`", "channel", view.gpa + start, hpa + start, size, permissions)
+
+
+def plan_channels(domains: Domains, placement: Placement) -> list[ChannelPlan]:
+    """The rules on them must have passed: each has two ends."""
+    found = []
+    for channel, hpa in zip(domains.channels, placement.channels, strict=True):
+        sender, receiver = (domains.other_end(channel, 1 - end).index for end in (0, 1))
+        found.append(
+            ChannelPlan(channel.name, channel.kind, (sender, receiver), channel.slots, channel.slot_bytes, channel.area_bytes, hpa)
+        )
+    return found
+
+
+def judge_channels(domains: Domains, plans: Sequence[SandboxPlan]) -> Iterator[Finding]:
+    """Once everything has its place: whether a sandbox sees anything else where its channels are. What is open to it goes around them."""
+    for sandbox, one in zip(domains.sandboxes, plans, strict=True):
+        others = [
+            (region.name, Span(region.gpa, region.size))
+            for region in (*one.regions, *one.configuration)
+            if region.kind not in ("channel", "open")
+        ]
+        others += [(f"the interrupt controller {node.label}", Span(*pair)) for node in domains.machine.controllers for pair in node.reg()]
+        for view in views_of(domains, sandbox):
+            for name, span in others:
+                if view.span.overlaps(span):
+                    text = f"`{sandbox.name}` would see channel `{view.channel.name}` at {view.span}, over {name} at {span}"
+                    yield Finding(view.channel.location, text)
+                    break

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Channels as a partition file says them, children of /domains: memory that exactly two sandboxes share. abi/channel.h draws it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bhtool.abi import lib, sizeof
+from bhtool.config.plan import ChannelKind, Location
+from bhtool.config.span import PAGE, align_up
+from bhtool.config.tree import Node
+
+CHANNEL = "bulkhead,channel-v1"
+FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
+MAILBOX: ChannelKind = "mailbox"
+RING: ChannelKind = "ring"
+LATEST: ChannelKind = "latest"
+KINDS: tuple[ChannelKind, ...] = (MAILBOX, RING, LATEST)
+OWN_SLOTS = {MAILBOX: 1, LATEST: lib.BH_CHANNEL_LATEST_SLOTS}  # of kinds that have no choice
+DEFAULT_SLOTS, DEFAULT_SLOT_BYTES = 8, 4096
+# Designed, announced, and not in this version.
+LATER_PROPERTIES = {
+    "deadline-us": "a deadline of what a channel brings (`deadline-us`)",
+    "service-us": "a bound on how long an end of a channel takes to answer (`service-us`)",
+}
+
+
+def area_bytes(slots: int, slot_bytes: int) -> int:
+    """Of one end: its control, then its slots, each with a head of its own; in whole pages, as nothing less can be granted."""
+    return align_up(sizeof("bh_channel_control") + slots * (sizeof("bh_channel_slot") + slot_bytes), PAGE)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """End 0 (`from`) sends to end 1 (`to`); in a mailbox end 1 answers."""
+
+    node: Node
+    index: int
+    from_nodes: tuple[Node, ...]
+    to_nodes: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        return self.node.name.split("@")[0]
+
+    @property
+    def location(self) -> Location:
+        return self.node.location
+
+    @property
+    def kind(self) -> ChannelKind:
+        given = self.node.text(KIND)
+        return next((one for one in KINDS if one == given), MAILBOX)
+
+    @property
+    def slot_bytes(self) -> int:
+        return self.node.number(SLOT_BYTES, DEFAULT_SLOT_BYTES)
+
+    @property
+    def slots(self) -> int:
+        """Of end 0."""
+        return int(OWN_SLOTS.get(self.kind) or self.node.number(SLOTS, DEFAULT_SLOTS))
+
+    @property
+    def area_bytes(self) -> tuple[int, int]:
+        return self.sized(self.slots, self.slot_bytes)
+
+    def sized(self, slots: int, slot_bytes: int) -> tuple[int, int]:
+        """Both areas, if it had such slots: only in a mailbox end 1 sends, too."""
+        return area_bytes(slots, slot_bytes), area_bytes(1, slot_bytes) if self.kind == MAILBOX else PAGE
+
+    @property
+    def size(self) -> int:
+        """Both areas, and the page between them that monitors write."""
+        return sum(self.area_bytes) + PAGE
+
+    def has(self, name: str) -> bool:
+        return name in self.node.properties
+
+    def where(self, name: str) -> Location:
+        return self.node.where(name)
+
+
+def read_channel(node: Node, index: int, by_phandle: dict[int, Node]) -> Channel:
+    def led_to(name: str) -> tuple[Node, ...]:
+        cells = node.properties[name].cells if name in node.properties else []
+        return tuple(by_phandle[cell] for cell in cells if cell in by_phandle)
+
+    return Channel(node, index, led_to(FROM), led_to(TO))

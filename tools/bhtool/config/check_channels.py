@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules on channels: whom they join, how large their slots are, and that all of a sandbox fit into its window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bhtool.abi import lib
+from bhtool.config.channels import FROM, KIND, OWN_SLOTS, RING, SLOT_BYTES, SLOTS, TO, Channel
+from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.rule import Finding
+from bhtool.config.span import PAGE, align_up
+from bhtool.text import size_text
+
+WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels
+LEAST_SLOTS = 2
+LINE = int(lib.BH_CHANNEL_LINE)
+
+
+def named_once(domains: Domains) -> Iterator[Finding]:
+    first: dict[str, Channel] = {}
+    for channel in domains.channels:
+        if channel.name in first:
+            yield Finding(channel.location, f"a second channel is called `{channel.name}` (first: {first[channel.name].location})")
+        first.setdefault(channel.name, channel)
+
+
+def joins_two(domains: Domains) -> Iterator[Finding]:
+    for channel in domains.channels:
+        for name, nodes in ((FROM, channel.from_nodes), (TO, channel.to_nodes)):
+            for node in nodes:
+                if not domains.sandbox_at(node):
+                    yield Finding(channel.where(name), f"`{node.label}` in `{name}` of channel `{channel.name}` is not a sandbox")
+        if channel.from_nodes and channel.from_nodes == channel.to_nodes:
+            yield Finding(channel.where(TO), f"channel `{channel.name}` leads from `{channel.from_nodes[0].label}` to itself")
+
+
+def slots_of_whole_lines(domains: Domains) -> Iterator[Finding]:
+    most = int(lib.BH_CHANNEL_MOST_SLOT_BYTES)
+    for channel in domains.channels:
+        size = channel.slot_bytes
+        if size % LINE or not LINE <= size <= most:
+            near = min(max(align_up(size, LINE), LINE), most)
+            text = (
+                f"a slot of channel `{channel.name}` has {size:,} bytes, no multiple of {LINE} from {LINE} to {most:,}; {near:,} would do"
+            )
+            yield Finding(channel.where(SLOT_BYTES), text)
+
+
+def slots_in_range(domains: Domains) -> Iterator[Finding]:
+    most = int(lib.BH_CHANNEL_MOST_SLOTS)
+    for channel in domains.channels:
+        if not channel.has(SLOTS):
+            continue
+        if channel.kind != RING:
+            text = f"channel `{channel.name}` has `{SLOTS}`, and its `{KIND}`, {channel.kind}, always has {OWN_SLOTS[channel.kind]}"
+            yield Finding(channel.where(SLOTS), text)
+        elif channel.slots & (channel.slots - 1) or not LEAST_SLOTS <= channel.slots <= most:
+            near = min(max(1 << (channel.slots - 1).bit_length() if channel.slots else 0, LEAST_SLOTS), most)
+            text = f"ring `{channel.name}` has {channel.slots:,} slots, no power of two from {LEAST_SLOTS} to {most:,}; {near:,} would do"
+            yield Finding(channel.where(SLOTS), text)
+
+
+def not_too_many(domains: Domains) -> Iterator[Finding]:
+    for channel in domains.channels[lib.BH_MAX_CHANNELS : lib.BH_MAX_CHANNELS + 1]:
+        yield Finding(channel.location, f"there are {len(domains.channels)} channels, a machine holds {lib.BH_MAX_CHANNELS}")
+
+
+def fit_into_the_window(domains: Domains) -> Iterator[Finding]:
+    """Told of the largest, which has most to give."""
+    for sandbox in domains.sandboxes:
+        channels = [channel for channel, _ in domains.ends_of(sandbox)]
+        total = sum(channel.size for channel in channels)
+        if total > WINDOW_BYTES:
+            largest = max(channels, key=lambda one: one.size)
+            yield Finding(largest.where(SLOT_BYTES), _too_much(sandbox, len(channels), total, largest))
+
+
+def _too_much(sandbox: Sandbox, count: int, total: int, largest: Channel) -> str:
+    what = f"channel `{largest.name}` of `{sandbox.name}` takes" if count == 1 else f"the {count} channels of `{sandbox.name}` take"
+    room = WINDOW_BYTES - (total - largest.size)
+    changes = " or ".join(_what_would_fit(largest, room))
+    fits = f"all would fit with {changes} for `{largest.name}`" if changes else f"no smaller `{largest.name}` alone would help"
+    return f"{what} {size_text(total)}, and its window has {size_text(WINDOW_BYTES)} for them; {fits}"
+
+
+def _what_would_fit(channel: Channel, room: int) -> Iterator[str]:
+    """Each by itself."""
+
+    def fits(slots: int, slot_bytes: int) -> bool:
+        return sum(channel.sized(slots, slot_bytes)) + PAGE <= room
+
+    slots = channel.slots
+    while channel.kind == RING and slots > LEAST_SLOTS and not fits(slots, channel.slot_bytes):
+        slots //= 2
+    if slots < channel.slots and fits(slots, channel.slot_bytes):
+        yield f"{slots:,} slots"
+    least, most = 0, channel.slot_bytes // LINE  # least fits, most does not
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if fits(channel.slots, middle * LINE) else (least, middle)
+    if least:
+        yield f"{least * LINE:,} `{SLOT_BYTES}` at most"

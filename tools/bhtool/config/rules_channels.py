@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules on channels."""
+
+from __future__ import annotations
+
+from bhtool.config import check_channels as channels
+from bhtool.config.rule import Rule
+
+CHANNEL_RULES = (
+    Rule("BH-R160", "Channels have different names.", "rename it", channels.named_once),
+    Rule(
+        "BH-R161",
+        "A channel leads from one sandbox to another.",
+        "name two sandboxes by their labels: `from = <&a>; to = <&b>;`",
+        channels.joins_two,
+        unless=("BH-R006",),
+    ),
+    Rule(
+        "BH-R162",
+        "A slot of a channel has a multiple of 64 bytes, from 64 to 1 MiB.",
+        "choose the next multiple of 64 in `slot-bytes`; what is longer goes in several messages",
+        channels.slots_of_whole_lines,
+    ),
+    Rule(
+        "BH-R163",
+        "A ring has a power of two of slots, from 2 to 1024; how many the other kinds have is fixed.",
+        'write 2, 4, 8, and so on up to 1024, for kind = "ring"; take `slots` out of the other kinds',
+        channels.slots_in_range,
+    ),
+    Rule("BH-R164", "There are at most 16 channels.", "leave some out, or send more by one of them", channels.not_too_many),
+    Rule(
+        "BH-R165",
+        "All channels of a sandbox fit into 8 MiB of its window.",
+        "make slots smaller or fewer",
+        channels.fit_into_the_window,
+        unless=("BH-R162", "BH-R163"),
+    ),
+    Rule(
+        "BH-R166",
+        "Where a sandbox sees its channels it sees nothing else.",
+        "take the device out of `access`, or make channels smaller; `guest-window` of the board tree says where the window is",
+    ),
+)
