@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels to other sandboxes (abi/channel.h), by name: what the partition file grants (BH_GRANT_CHANNEL), and commands that try them. An
- * end belongs to one thread: to a program that takes it, or else to commands, which the main program of the first core carries out.
+ * Channels to other sandboxes (abi/channel.h), by name: what the partition file grants (BH_GRANT_CHANNEL). An end belongs to one thread: to
+ * a program that takes it, or else to commands, which the main program of the first core carries out.
  */
 #pragma once
 #include "abi/channel_inline.h"
-#include "kernel/core/command.h"
 
 /*
  * Takes this sandbox's end of the channel of that name, attached, for good, for the calling thread. Returns NULL if there is none, or none
@@ -13,9 +12,8 @@
  */
 struct bh_end *channel_take(const char *name);
 
-/* channels: what there is, with whom, and how it stands */
-void run_channels(const struct command_line *line);
-/* send=NAME,TEXT: one message */
-void run_send(const struct command_line *line);
-/* receive=NAME: the next message, or the latest value */
-void run_receive(const struct command_line *line);
+/* Returns such an end that no program has taken, for the main program of the first core; NULL likewise. */
+struct bh_end *channel_untaken(const char *name);
+
+/* Returns the end that the grant gives, to look at, whoever has it; NULL: it gives none. */
+const struct bh_end *channel_of(const struct bh_grant *grant);

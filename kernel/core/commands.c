@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "kernel/core/channels.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
@@ -15,6 +14,7 @@
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/shell.h"
+#include "kernel/core/shell_channels.h"
 #include "kernel/core/shell_help.h"
 #include "kernel/core/shell_vcpus.h"
 #include "kernel/core/space.h"

@@ -8,11 +8,11 @@ from tests.mutation.rows_table import CHANNEL_CHECKS
 
 PARTITION = "monitor/boot/partition_boot.c"
 CHANNELS, CHANNELS_START = "monitor/channels.c", "monitor/boot/channels_boot.c"
-KERNEL, PROGRAM = "kernel/core/channels.c", "kernel/core/channel_programs.c"
+KERNEL, SHELL, PROGRAM = (f"kernel/core/{name}.c" for name in ("channels", "shell_channels", "channel_programs"))
 MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("channels_boot_test", "kernel_channels_test")}
 MEMORY_PARTS = {
     "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
-    "kernel_channels_test": [KERNEL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
+    "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
 }
 
 
@@ -57,8 +57,8 @@ CHANNEL_ROWS = (
     kernel("an end is taken twice", "return one && !one->is_taken ? one : NULL;", "return one;"),
     kernel("another end each time", "if (held[n].grant == grant)", "if (false)"),
     kernel("one that is not understood", "grant->vector) != BH_END_OK) return NULL;", "grant->vector) != BH_END_OK) ;"),
-    kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;"),
-    kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)"),
+    kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;", file=SHELL),
+    kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)", SHELL),
     kernel("a full channel counts as sent", "else if (end->connected)", "else if (false)", PROGRAM),
     kernel("the same value again and again", "result == BH_END_OK && end->taken != before", "result == BH_END_OK", PROGRAM),
     kernel("a damaged message stays", "if (result != BH_END_OK && result != BH_END_CHECK)", "if (result != BH_END_OK)", PROGRAM),

@@ -120,7 +120,7 @@ def test_only_what_judges_is_installed(nothing_built: Path, monkeypatch: pytest.
     assert wanted == [judges, judges, builds, builds]
 
 
-def test_only_tests_bring_the_emulator_of_the_dry_run(nothing_built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_tests_bring_the_emulator_of_the_dry_run_and_the_model_checker(nothing_built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: list[tuple[Need, ...]] = []
     monkeypatch.setattr(launch, "ensure_packages", lambda needs, *_: wanted.append(needs))
     monkeypatch.setattr(launch, "ensure_venv", lambda: None)
@@ -131,4 +131,4 @@ def test_only_tests_bring_the_emulator_of_the_dry_run(nothing_built: Path, monke
         assert wanted == [VENV_NEEDS + BUILD_NEEDS, *besides]
     launch.setup(["--dry-run"])
     assert set(wanted[-1]) == {*VENV_NEEDS, *BUILD_NEEDS, *TEST_NEEDS}
-    assert [need.probe for need in TEST_NEEDS if need not in DEBUG_NEEDS] == ["qemu-system-riscv64"]
+    assert [need.probe for need in TEST_NEEDS if need not in DEBUG_NEEDS] == ["qemu-system-riscv64", "spin"]

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F6.messages. What the sandbox kernel does with its channels: commands that try them, and programs that send and look at samples. This
- * kernel has both ends of each. kernel/core/channels.c, kernel/core/channel_programs.c
+ * kernel has both ends of each. kernel/core/channels.c, kernel/core/shell_channels.c,
+ * kernel/core/channel_programs.c
  */
 #include "kernel/core/channels.h"
 
@@ -16,6 +17,7 @@
 #include "kernel/core/info.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/programs.h"
+#include "kernel/core/shell_channels.h"
 #include "kernel/core/sync.h"
 #include "kernel/core/text.h"
 

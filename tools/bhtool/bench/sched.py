@@ -67,11 +67,13 @@ OF_FEW, GROWTH = f"{MANY}, of {FEW}", Known(160, 150, "Zephyr's tree")  # per ce
 UNLIKE = "unlike the bare emulator"
 KERNEL_BYTES = 32 << 10
 PROGRAMS = (  # what runs on the kernel, and is linked with it: the shell, its commands, and what they start
+    "core_channel_programs.c",
     "core_command.c",
     "core_commands.c",
     "core_line_edit.c",
     "core_programs.c",
     "core_shell.c",
+    "core_shell_channels.c",
     "core_shell_help.c",
     "core_shell_vcpus.c",
     "core_tlb_walk.c",

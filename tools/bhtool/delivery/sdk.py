@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What guests that are built elsewhere need: headers, a library for each processor, pkg-config files, an example, the entry contract.
 
-DIR/include/bulkhead/{bulkhead.h, abi/guest.h}   lib/ARCH/libbulkhead.a   lib/pkgconfig/bulkhead-ARCH.pc   example/   guest.md   LICENSE
+DIR/include/bulkhead/{bulkhead.h, abi/*.h}   lib/ARCH/libbulkhead.a   lib/pkgconfig/bulkhead-ARCH.pc   example/   guest.md   LICENSE
 """
 
 import shutil
@@ -22,6 +22,7 @@ SOURCES = paths.ROOT / "tools" / "sdk"
 LIBRARY = "libbulkhead.a"
 ARCHITECTURES = tuple(name for name, family in FAMILIES.items() if family.programs.sandbox_kernel)
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
+HEADERS = ("guest.h", "channel.h", "channel_end.h", "channel_inline.h")  # of abi/
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -47,7 +48,8 @@ def names() -> list[Path]:
     libraries = [Path("lib") / arch / LIBRARY for arch in ARCHITECTURES]
     described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in ARCHITECTURES]
     examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
-    return [MARK, MARK.parent / "abi" / "guest.h", *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
+    headers = [MARK.parent / "abi" / name for name in HEADERS]
+    return [MARK, *headers, *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
 
 
 def platform_of(arch: str) -> Platform:
@@ -78,7 +80,8 @@ def write_sdk(folder: Path, report: Report) -> None:
     refuse_foreign(folder)
     libraries = {arch: build_platform(platform_of(arch), report).parent / "tools" / "sdk" / LIBRARY for arch in ARCHITECTURES}
     copy(SOURCES / "bulkhead.h", folder / MARK)
-    copy(paths.ABI / "guest.h", folder / MARK.parent / "abi" / "guest.h")
+    for name in HEADERS:
+        copy(paths.ABI / name, folder / MARK.parent / "abi" / name)
     for arch, library in libraries.items():
         copy(library, folder / "lib" / arch / library.name)
         described = folder / "lib" / "pkgconfig" / f"bulkhead-{arch}.pc"

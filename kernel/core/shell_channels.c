@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that show channels and try them (shell_channels.h). */
+#include "kernel/core/shell_channels.h"
+
+#include "kernel/core/channels.h"
+#include "kernel/core/console.h"
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
+#include "kernel/core/text.h"
+
+enum { SHOWN_BYTES = 64 };
+
+static const char *name_of(enum bh_end_result result)
+{
+	static const char *const names[] = {
+		[BH_END_OK] = "done",
+		[BH_END_AGAIN] = "not now: nothing to read, no room, or the other end is not there yet",
+		[BH_END_NEW] = "a new connection",
+		[BH_END_GONE] = "the other end is gone",
+		[BH_END_BROKEN] = "the other end broke the protocol",
+		[BH_END_SIZE] = "too long",
+		[BH_END_CHECK] = "damaged",
+		[BH_END_INVALID] = "not at this end of such a channel",
+	};
+
+	return names[result];
+}
+
+/* Of the main program, on the first core. NULL: has said so. */
+static struct bh_end *end_of(const char *command, const char *name)
+{
+	struct bh_end *end = cpu_slot() ? NULL : channel_untaken(name);
+
+	if (!end)
+		console_say("%s %s: %s", command, name, cpu_slot() ? "on the first core alone" : "no such channel, or a program has it");
+	return end;
+}
+
+void run_channels(const struct command_line *line)
+{
+	static const char *const roles[] = {
+		[BH_END_DETACHED] = "unknown",      [BH_END_MAILBOX] = "mailbox",         [BH_END_RING_SENDER] = "ring to",
+		[BH_END_RING_READER] = "ring from", [BH_END_LATEST_WRITER] = "latest to", [BH_END_LATEST_READER] = "latest from",
+	};
+
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
+		const struct bh_grant *grant = &info->grants[n];
+		const struct bh_end *one = channel_of(grant);
+
+		if (one)
+			console_say("channel %s: %s %s, %ju bytes a slot; lives %ju and %ju, %s; sent %ju, taken %ju",
+				    (const char *)grant->name, roles[one->role], (const char *)grant->compatible, (uint64_t)one->slot_bytes,
+				    (uint64_t)one->epoch, (uint64_t)one->peer_epoch, one->connected ? "connected" : "not connected",
+				    (uint64_t)one->sent, (uint64_t)one->taken);
+	}
+}
+
+/* What follows the name, which is cut there. */
+static const char *split(const char *text, char *name)
+{
+	size_t n = 0;
+
+	for (; *text && *text != ','; text++)
+		if (n < COMMAND_WORD_BYTES - 1)
+			name[n++] = *text;
+	name[n] = '\0';
+	return *text ? text + 1 : text;
+}
+
+static enum bh_end_result send_in_ring(struct bh_end *end, const char *text, uint32_t length)
+{
+	void *data;
+	enum bh_end_result result = bh_ring_reserve(end, &data);
+
+	if (result != BH_END_OK)
+		return result;
+	if (length > end->slot_bytes)
+		return BH_END_SIZE;
+	bh_copy_to_slot((uint8_t *)data, text, length);
+	return bh_ring_send(end, length, BH_CHANNEL_START | BH_CHANNEL_END);
+}
+
+static enum bh_end_result send(struct bh_end *end, const char *text, uint32_t length)
+{
+	switch (end->role) {
+	case BH_END_RING_SENDER:
+		return send_in_ring(end, text, length);
+	case BH_END_LATEST_WRITER:
+		return bh_latest_write(end, text, length);
+	default:
+		return bh_mailbox_send(end, text, length, BH_CHANNEL_START | BH_CHANNEL_END);
+	}
+}
+
+void run_send(const struct command_line *line)
+{
+	char name[COMMAND_WORD_BYTES];
+	const char *text = split(line->text, name);
+	struct bh_end *end = end_of("send", name);
+	enum bh_end_result result;
+	uint32_t length = 0;
+
+	if (!end)
+		return;
+	while (text[length])
+		length++;
+	result = send(end, text, length);
+	if (result == BH_END_NEW) /* which is told of once */
+		result = send(end, text, length);
+	console_say("send %s: %s", name, name_of(result));
+}
+
+static enum bh_end_result receive_from_ring(struct bh_end *end, char *buffer, struct bh_message *message)
+{
+	enum bh_end_result result = bh_ring_peek(end, message);
+
+	if (result != BH_END_OK)
+		return result;
+	message->length = message->length < SHOWN_BYTES ? message->length : SHOWN_BYTES;
+	bh_copy_from_slot(buffer, (const uint8_t *)message->data, message->length);
+	return bh_ring_release(end);
+}
+
+static enum bh_end_result receive(struct bh_end *end, char *buffer, struct bh_message *message)
+{
+	switch (end->role) {
+	case BH_END_RING_READER:
+		return receive_from_ring(end, buffer, message);
+	case BH_END_LATEST_READER:
+		return bh_latest_read(end, buffer, SHOWN_BYTES, message);
+	default:
+		return bh_mailbox_receive(end, buffer, SHOWN_BYTES, message);
+	}
+}
+
+/* Anybody's bytes: what is no printable ASCII is shown as a dot. */
+static void make_printable(char *text, uint32_t length)
+{
+	for (uint32_t n = 0; n < length; n++)
+		if (text[n] < ' ' || text[n] > '~')
+			text[n] = '.';
+	text[length] = '\0';
+}
+
+void run_receive(const struct command_line *line)
+{
+	char text[SHOWN_BYTES + 1];
+	struct bh_end *end = end_of("receive", line->text);
+	struct bh_message message;
+	enum bh_end_result result;
+
+	if (!end)
+		return;
+	result = receive(end, text, &message);
+	if (result == BH_END_NEW) {
+		console_say("receive %s: %s", line->text, name_of(result));
+		result = receive(end, text, &message);
+	}
+	if (result == BH_END_OK) {
+		make_printable(text, message.length);
+		console_say("receive %s %ju: %s", line->text, (uint64_t)message.number, text);
+	} else {
+		console_say("receive %s: %s", line->text, name_of(result));
+	}
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that show channels and try them, on ends that no program has taken. In the main program; but for `channels`, of the first core.
+ */
+#pragma once
+#include "kernel/core/command.h"
+
+/* channels: what there is, with whom, and how it stands */
+void run_channels(const struct command_line *line);
+/* send=NAME,TEXT: one message */
+void run_send(const struct command_line *line);
+/* receive=NAME: the next message, or the latest value */
+void run_receive(const struct command_line *line);
