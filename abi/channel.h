@@ -38,12 +38,12 @@ enum bh_channel_kind { BH_CHANNEL_MAILBOX, BH_CHANNEL_RING, BH_CHANNEL_LATEST, B
 
 /* Of an end, by its monitor. */
 enum bh_channel_state {
-	BH_CHANNEL_COMING, /* it has not begun, or begins again */
+	BH_CHANNEL_COMING, /* it has not begun */
 	BH_CHANNEL_LIVES,
 	BH_CHANNEL_GONE, /* for good */
 };
 struct bh_channel_end {
-	uint32_t epoch; /* of its life, from 1 on; written before `state` */
+	uint32_t epoch; /* of its life, from 1 on; `peer` of its control is cleared before it changes, `state` is written after it */
 	uint32_t state; /* enum bh_channel_state */
 	uint32_t sandbox;
 	uint32_t pad[13];

@@ -177,8 +177,9 @@ static inline enum bh_end_role bh_end_role_of(uint32_t kind, unsigned side)
  * Makes `end` the end `side` (0 or 1) of the channel of `bytes` at `whole`, whose struct bh_channel lies at `page_offset`: gpa, size, line
  * and vector of its grant. Touches nothing of the channel; the first operation takes part in a connection. A program that begins again in
  * the same life of its sandbox goes on where the one before it stopped.
- * Requires: `bytes` at `whole` are mapped. An end that is attached anew is used no more through another struct bh_end.
- * Returns BH_END_OK, or BH_END_INVALID, and then all operations on `end` return that.
+ * Requires: `bytes` at `whole` are mapped, as normal write-back memory, with the MMU and caches on; in Linux by memremap(..., MEMREMAP_WB).
+ * An end that is attached anew is used no more through another struct bh_end. Returns BH_END_OK, or BH_END_INVALID, and then all operations
+ * on `end` return that.
  */
 static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, uint64_t bytes, uint32_t page_offset, unsigned side)
 {
@@ -188,7 +189,8 @@ static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, 
 	uint32_t kind, slots, slot_bytes;
 	uint64_t area[2];
 
-	*end = (struct bh_end){ .role = BH_END_DETACHED };
+	for (size_t n = 0; n < sizeof(*end); n++)
+		((volatile uint8_t *)end)[n] = 0; /* no call of memset, which there may not be. BH_END_DETACHED is 0 */
 	if (!whole || (uintptr_t)whole % BH_CHANNEL_LINE || side > 1 || page_offset % BH_PAGE_BYTES)
 		return BH_END_INVALID;
 	if (bytes > SIZE_MAX || bytes < BH_PAGE_BYTES || page_offset > bytes - BH_PAGE_BYTES)

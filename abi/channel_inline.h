@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a sandbox uses its end of a channel (channel.h): C11 without a library, for kernels, programs and Linux modules. docs/channels.md.
+ * How a sandbox uses its end of a channel (channel.h): C11 without a library (at -O0 compilers call memcpy), for kernels, programs and
+ * Linux modules. docs/channels.md.
  *
  *   kind      end 0                                  end 1
  *   RING      reserve, fill, commit, ..., publish    peek, use, release      in place

@@ -86,7 +86,10 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
  * Requires: the core has read `phase`, one that RESTARTS or has ENDED, from monitor.phase.
  */
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
-/* Tells whoever shares a channel with the sandbox what became of it: its state, and which life that is of. */
+/*
+ * Tells whoever shares a channel with the sandbox what became of it: LIVES, by its first core before anything of that life runs, and before
+ * the phase says that it does; GONE, by any core, after the phase says so.
+ */
 void channels_tell(enum bh_channel_state state);
 /* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */
 bool restart_heartbeat_missed(void);

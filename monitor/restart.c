@@ -92,12 +92,11 @@ static void begin_life(uint32_t phase, uint64_t since)
 	stats->restart_ticks = stats->start_clock - since;
 	if (stats->restart_ticks > stats->longest_restart_ticks)
 		stats->longest_restart_ticks = stats->restart_ticks;
-	if (monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS)) {
+	channels_tell(BH_CHANNEL_LIVES);
+	if (monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS))
 		__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
-		channels_tell(BH_CHANNEL_LIVES);
-	} else {
-		channels_tell(BH_CHANNEL_GONE); /* once more: that may have come before COMING */
-	}
+	else
+		channels_tell(BH_CHANNEL_GONE); /* once more: that may have come before LIVES */
 }
 
 /*
@@ -118,7 +117,6 @@ static void lead(struct hal_core *core, uint32_t phase)
 			monitor_end(core, BH_STATE_PARKED);
 		return;
 	}
-	channels_tell(BH_CHANNEL_COMING);
 	reset = arch_counter();
 	restore_memory(core);
 	await_devices(core, reset);

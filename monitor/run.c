@@ -160,9 +160,9 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 		return false;
 	}
 	if (!slot) {
-		monitor.stats->state = BH_STATE_RUNNING;
+		channels_tell(BH_CHANNEL_LIVES); /* before a condemned core, which waits for the state, can tell the end */
 		monitor.stats->start_clock = arch_counter();
-		channels_tell(BH_CHANNEL_LIVES);
+		__atomic_store_n(&monitor.stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
 	}
 	return false;
 }

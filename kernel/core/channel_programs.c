@@ -72,7 +72,7 @@ static void send_one(struct bh_end *end, struct program_run *run)
 	}
 	if (result == BH_END_OK)
 		count(run, SENT);
-	else if (end->connected)
+	else if (result == BH_END_AGAIN && end->connected)
 		count(run, FULL);
 }
 

@@ -5,7 +5,7 @@
 #include "kernel/core/info.h"
 #include "kernel/core/lock.h"
 
-enum { MOST = 8 };
+enum { MOST = 16 /* BH_MAX_CHANNELS */ };
 
 /* Attached when they are first asked for, and then kept: what an end has sent and taken is known to it alone. */
 static struct held {

@@ -30,6 +30,7 @@ static void describe(struct bh_channel *page, const struct bh_channel_row *row)
 	for (unsigned end = 0; end < 2; end++) {
 		page->area_bytes[end] = row->area_bytes[end];
 		page->end[end].sandbox = row->sandbox[end];
+		page->end[end].epoch = 1;
 	}
 }
 

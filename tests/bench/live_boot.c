@@ -12,7 +12,7 @@ enum hal_status __real_hal_machine_block_dma(hpa_t tables, const char **missing)
 enum hal_status __wrap_hal_machine_block_dma(hpa_t tables, const char **missing);
 __attribute__((noinline)) void live_measure(struct iommu_live *live);
 
-static _Alignas(BH_PAGE_BYTES) uint8_t frames[FRAMES][BH_PAGE_BYTES];
+extern struct bh_table partition_table; /* main_boot.c */
 /* As far as locks lie on that page: an image with a whole one more is too large for what boards reserve. */
 static struct {
 	struct hal_kick_mailbox boxes[BH_MAX_CORES];
@@ -31,12 +31,13 @@ void live_measure(struct iommu_live *live)
 	}
 }
 
-/* Of a sandbox that there is not: no function's entry leads to this root. */
+/* Of a sandbox that there is not: no function's entry leads to this root. Its frames are the first pool's, which nobody has taken yet. */
 static bool prepare(struct iommu_live *live)
 {
 	static struct iommu_view view;
 	struct hal_partition_config config = { .masters = true, .kick_mailboxes = shared.boxes };
-	struct hal_arena arena = { .next = (uintptr_t)frames, .end = (uintptr_t)frames + sizeof(frames) };
+	uint64_t frames = partition_table.sandboxes[0].pool + BH_POOL_ARENA;
+	struct hal_arena arena = { .next = frames, .end = frames + FRAMES * BH_PAGE_BYTES };
 
 	if (iommu_create(&view, &arena, &config) != HAL_OK)
 		return false;

@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.rows_channel import CHANNEL_ENDS
 from tests.mutation.rows_table import CHANNEL_CHECKS
 
+TELL = "monitor/tell.h"
 PARTITION = "monitor/boot/partition_boot.c"
 CHANNELS, CHANNELS_START = "monitor/channels.c", "monitor/boot/channels_boot.c"
 KERNEL, SHELL, PROGRAM = (f"kernel/core/{name}.c" for name in ("channels", "shell_channels", "channel_programs"))
@@ -18,6 +19,10 @@ MEMORY_PARTS = {
 
 def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
     return Mutation(f"channels: {what}", file, old, new, caught_by)
+
+
+def order(what: str, old: str, new: str) -> Mutation:
+    return Mutation(f"channels: {what}", TELL, old, new, "channels_boot_test")
 
 
 def begins(what: str, old: str, new: str = "", caught_by: str = "channels_boot_test") -> Mutation:
@@ -33,11 +38,17 @@ CHANNEL_ROWS = (
     told("every life is the first", "monitor.stats->restarts + 1", "1"),
     told("lives count from 0", "monitor.stats->restarts + 1", "monitor.stats->restarts"),
     told("nobody is told", "end < monitor.ends + monitor.end_count", "false"),
-    told("a life speaks for the next one", "if (state == BH_CHANNEL_LIVES) __atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);"),
-    told("who is gone has sent nothing", "if (state == BH_CHANNEL_LIVES)", ""),
-    told("who begins again lives all the time", "channels_tell(BH_CHANNEL_COMING);", file="monitor/restart.c"),
-    told("who has begun again is still coming", "channels_tell(BH_CHANNEL_LIVES);", file="monitor/restart.c"),
-    told("an end that came first is forgotten", "channels_tell(BH_CHANNEL_GONE);", "", file="monitor/restart.c"),
+    told("a life speaks for the next one", "__atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);", file=TELL),
+    order("an end is a new life", "if (state == BH_CHANNEL_LIVES) {", "{"),
+    order(
+        "a life is told of before it is silent",
+        "__atomic_store_n(end->peer, 0, __ATOMIC_RELAXED); __atomic_store_n(&end->seen->epoch, epoch, __ATOMIC_RELEASE);",
+        "__atomic_store_n(&end->seen->epoch, epoch, __ATOMIC_RELEASE); __atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);",
+    ),
+    order("its life is not ordered", "epoch, __ATOMIC_RELEASE", "epoch, __ATOMIC_RELAXED"),
+    order("its state is not ordered", "state, __ATOMIC_RELEASE", "state, __ATOMIC_RELAXED"),
+    told("who has begun again is not told of", "channels_tell(BH_CHANNEL_LIVES);", file="monitor/restart.c"),
+    told("an end that came first is forgotten", "channels_tell(BH_CHANNEL_GONE);", ";", file="monitor/restart.c"),
     told("who has ended lives on", "channels_tell(BH_CHANNEL_GONE);", caught_by="run_test", file="monitor/run.c"),
     told("who runs has yet to come", "channels_tell(BH_CHANNEL_LIVES);", caught_by="run_test", file="monitor/run.c"),
     begins("what a loader left", "words_fill(words, bytes / WORD_BYTES, 0);"),
@@ -59,7 +70,7 @@ CHANNEL_ROWS = (
     kernel("one that is not understood", "grant->vector) != BH_END_OK) return NULL;", "grant->vector) != BH_END_OK) ;"),
     kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;", file=SHELL),
     kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)", SHELL),
-    kernel("a full channel counts as sent", "else if (end->connected)", "else if (false)", PROGRAM),
+    kernel("a full channel counts as sent", "else if (result == BH_END_AGAIN && end->connected)", "else if (false)", PROGRAM),
     kernel("the same value again and again", "result == BH_END_OK && end->taken != before", "result == BH_END_OK", PROGRAM),
     kernel("a damaged message stays", "if (result != BH_END_OK && result != BH_END_CHECK)", "if (result != BH_END_OK)", PROGRAM),
     kernel("how late is not told", "if (right && late > run->notes[LATEST_NS].count)", "if (false)", PROGRAM),

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F6.memory. Channels as start-up makes them: their memory is emptied, nothing beside it, each page says what the channel is, behind
- * the caches, and each monitor is told of the ends that its sandbox has. monitor/boot/channels_boot.c
+ * the caches, and each monitor is told of the ends that its sandbox has. And what monitors say there, in which order.
+ * monitor/boot/channels_boot.c, monitor/tell.h
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "caches.h"
 #include "check.h"
 #include "monitor/boot/boot.h"
+
+/* Each word that is told, and in which order of memory. */
+static char told[80];
+static void tell(const volatile uint32_t *word, uint32_t value, int order);
+#define __atomic_store_n(word, value, order) tell(word, value, order)
+#include "monitor/tell.h"
+#undef __atomic_store_n
 
 enum { PAGES = 9, FIRST = 1, SECOND = 4, LEFT = 0xee };
 
@@ -36,7 +45,7 @@ static void check_page(const uint8_t *at, const struct bh_channel_row *row)
 	CHECK(!strcmp((const char *)page->name, "samples"));
 	for (unsigned end = 0; end < 2; end++) {
 		CHECK(page->area_bytes[end] == row->area_bytes[end] && page->end[end].sandbox == row->sandbox[end]);
-		CHECK(page->end[end].state == BH_CHANNEL_COMING && page->end[end].epoch == 0);
+		CHECK(page->end[end].state == BH_CHANNEL_COMING && page->end[end].epoch == 1);
 	}
 }
 
@@ -80,6 +89,33 @@ static void test_ends(void)
 	check_end(&monitors[2].ends[0], SECOND + 2, 0, SECOND);
 }
 
+static struct bh_channel_end seen;
+static uint32_t peer;
+
+static void tell(const volatile uint32_t *word, uint32_t value, int order)
+{
+	size_t length = strlen(told);
+	const char *name = word == &peer ? "peer" : word == &seen.epoch ? "epoch" : "state";
+
+	CHECK(word == &peer || word == &seen.epoch || word == &seen.state);
+	snprintf(told + length, sizeof(told) - length, "%s%s %u, ", order == __ATOMIC_RELEASE ? "r " : "", name, (unsigned)value);
+}
+
+static void check_told(enum bh_channel_state state, const char *expected)
+{
+	const struct channel_end end = { &seen, &peer };
+
+	told[0] = '\0';
+	channel_tell(&end, state, 7);
+	CHECK(!strcmp(told, expected));
+}
+
+static void test_telling(void)
+{
+	check_told(BH_CHANNEL_LIVES, "peer 0, r epoch 7, r state 1, ");
+	check_told(BH_CHANNEL_GONE, "r state 2, "); /* what it has sent can still be taken */
+}
+
 int main(void)
 {
 	table = (struct bh_table){ .channel_count = 2 };
@@ -87,5 +123,6 @@ int main(void)
 	table.channels[1] = row(SECOND, 2, 2, 1, BH_CHANNEL_LATEST);
 	test_pages();
 	test_ends();
+	test_telling();
 	return 0;
 }

@@ -113,7 +113,7 @@ static void prepare(uint32_t restarts_left)
 	monitor = (struct monitor){
 		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .snapshot = &kept, .restarts_left = restarts_left
 	};
-	shown = (struct bh_channel_end){ .epoch = 0 };
+	shown = (struct bh_channel_end){ .epoch = 1 };
 	monitor.ends[monitor.end_count++] = (struct channel_end){ &shown, &peer };
 	for (unsigned slot = 0; slot < CORES; slot++)
 		monitor.core_numbers[slot] = MACHINE_CORE + slot;

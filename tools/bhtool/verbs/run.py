@@ -182,9 +182,10 @@ def attach_console(session: Session, name: str, screen: Screen, limit: float) ->
     came from elsewhere: Ctrl-C is the sandbox's."""
     left: Left | EndEvent | None = None
     time = "" if session.machine.is_counted else "guest time follows this host; "
-    screen.report(f"attached to {name}; {time}Enter gives a prompt, unless a program reads what is typed; Ctrl-] leaves")
-    with screen.handed_over(), interruptible():
-        left = Attachment(session, name).run(limit, Show(screen, session).event)
+    with interruptible():  # from before somebody is told that it is there to be interrupted
+        screen.report(f"attached to {name}; {time}Enter gives a prompt, unless a program reads what is typed; Ctrl-] leaves")
+        with screen.handed_over():
+            left = Attachment(session, name).run(limit, Show(screen, session).event)
     screen.say("")
     if isinstance(left, EndEvent):
         return ended(left, session, screen)
