@@ -33,7 +33,8 @@ static struct bh_end *take(const struct program_run *run, enum bh_end_role first
 		end->checked = true;
 		return end;
 	}
-	console_say("%s: %s", run->name, end ? "this is another end of that channel" : "no such channel, or somebody has it");
+	console_say("%s: %s", run->name,
+		    end ? "this program has no use for that end of that kind of channel" : "no such channel, or somebody has it");
 	return NULL;
 }
 
@@ -83,7 +84,7 @@ void channel_source(void *given)
 	struct periodic periodic;
 
 	run->notes[SENT].what = "sent";
-	run->notes[FULL].what = "kept back, as the channel was full";
+	run->notes[FULL].what = "kept back, as the channel was full,";
 	run->notes[SOURCE_CONNECTIONS].what = "connections";
 	if (!end || periodic_begin(&periodic, run->period) != THREAD_OK)
 		return;
@@ -149,7 +150,7 @@ void channel_sink(void *given)
 	struct periodic periodic;
 
 	run->notes[TAKEN].what = "taken";
-	run->notes[WRONG].what = "that were none of the source's";
+	run->notes[WRONG].what = "not as a source sends them";
 	run->notes[DAMAGED].what = "damaged";
 	run->notes[SINK_CONNECTIONS].what = "connections";
 	run->notes[LATEST_NS].what = "ns from sent to taken, at most";

@@ -161,14 +161,16 @@ void program_report(const struct program_run *run, const char *name)
 	const uint64_t rounds = noted(&run->rounds), missed = noted(&run->missed), late = noted(&run->late_max),
 		       done = noted(&run->done_max);
 
-	if (missed || late || done)
+	if (done && !late) /* it does not say */
+		console_say("%s: %ju rounds, %ju missed", name, rounds, missed);
+	else if (missed || late || done)
 		console_say("%s: %ju rounds, %ju missed, latest %ju ns", name, rounds, missed, clock_to_ns(late));
 	else
 		console_say("%s: %ju rounds", name, rounds);
 	if (done)
 		console_say("%s: done %ju ns after a period began, at most", name, clock_to_ns(done));
 	for (unsigned n = 0; n < PROGRAM_NOTES && run->notes[n].what; n++)
-		console_say("%s: %ju %s", name, noted(&run->notes[n].count), run->notes[n].what);
+		console_say("%s: %s %ju", name, run->notes[n].what, noted(&run->notes[n].count));
 	if (noted(&run->round_most))
 		console_say("%s: a round takes %ju to %ju ticks", name, noted(&run->round_least), noted(&run->round_most));
 }

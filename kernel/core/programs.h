@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct periodic;
+
+enum { PROGRAM_NOTES = 5 };
+
 /*
  * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `done_max` by the tool,
  * too, as struct bh_trace_run.
  */
-enum { PROGRAM_NOTES = 5 };
 struct program_run {
 	uint64_t period;      /* of its VCPU, in ticks */
 	uint64_t rounds;      /* of its loop */
@@ -19,7 +22,7 @@ struct program_run {
 	uint64_t round_most;
 	const char *name; /* of its VCPU */
 	struct {
-		const char *what; /* NULL: nothing */
+		const char *what; /* it counts or measures; NULL: nothing, nor do those that follow */
 		uint64_t count;
 	} notes[PROGRAM_NOTES];
 };
@@ -34,7 +37,6 @@ struct program {
 const struct program *program_find(const char *name);
 
 /* Of a program with periods, at the end of a round: when it was done, and what was missed. */
-struct periodic;
 void program_note_round(struct program_run *run, const struct periodic *periodic);
 
 /* Says what the run found; of a program without periods none that it missed. */

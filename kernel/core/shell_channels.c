@@ -39,16 +39,22 @@ static struct bh_end *end_of(const char *command, const char *name)
 void run_channels(const struct command_line *line)
 {
 	static const char *const roles[] = {
-		[BH_END_DETACHED] = "unknown",      [BH_END_MAILBOX] = "mailbox",         [BH_END_RING_SENDER] = "ring to",
-		[BH_END_RING_READER] = "ring from", [BH_END_LATEST_WRITER] = "latest to", [BH_END_LATEST_READER] = "latest from",
+		[BH_END_DETACHED] = "unknown",
+		[BH_END_MAILBOX] = "mailbox with",
+		[BH_END_RING_SENDER] = "ring to",
+		[BH_END_RING_READER] = "ring from",
+		[BH_END_LATEST_WRITER] = "latest value to",
+		[BH_END_LATEST_READER] = "latest value from",
 	};
 
+	if (!info_find(BH_GRANT_CHANNEL, NULL))
+		console_say("no channels");
 	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
 		const struct bh_grant *grant = &info->grants[n];
 		const struct bh_end *one = channel_of(grant);
 
 		if (one)
-			console_say("channel %s: %s %s, %ju bytes a slot; lives %ju and %ju, %s; sent %ju, taken %ju",
+			console_say("channel %s: %s %s, %ju bytes a slot; life %ju here, %ju there, %s; sent %ju, taken %ju",
 				    (const char *)grant->name, roles[one->role], (const char *)grant->compatible, (uint64_t)one->slot_bytes,
 				    (uint64_t)one->epoch, (uint64_t)one->peer_epoch, one->connected ? "connected" : "not connected",
 				    (uint64_t)one->sent, (uint64_t)one->taken);
@@ -110,10 +116,13 @@ void run_send(const struct command_line *line)
 	console_say("send %s: %s", name, name_of(result));
 }
 
+/* What is damaged goes, too. */
 static enum bh_end_result receive_from_ring(struct bh_end *end, char *buffer, struct bh_message *message)
 {
 	enum bh_end_result result = bh_ring_peek(end, message);
 
+	if (result == BH_END_CHECK)
+		bh_ring_release(end);
 	if (result != BH_END_OK)
 		return result;
 	message->length = message->length < SHOWN_BYTES ? message->length : SHOWN_BYTES;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels as they begin: zeros, with what each is on its page, and no end that has begun. Monitors go on from there (monitor/channels.c).
- */
+/* Channels as they begin: zeros, with what each is on its page, and no end that has begun. From there on: monitor/channels.c. */
 #include "monitor/boot/boot.h"
 
 #include "arch/arch.h"
@@ -45,10 +44,15 @@ void channels_prepare(const struct bh_table *table)
 	}
 }
 
+static struct channel_end end_of(const struct bh_channel_row *row, unsigned end)
+{
+	return (struct channel_end){ .seen = &page_of(row)->end[end], .peer = &control_of(row, end)->peer };
+}
+
 void channels_grant(const struct bh_table *table, uint32_t index, struct monitor *private)
 {
 	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++)
 		for (unsigned end = 0; end < 2; end++)
 			if (row->sandbox[end] == index)
-	private->ends[private->end_count++] = (struct channel_end){ &page_of(row)->end[end], &control_of(row, end)->peer };
+	private->ends[private->end_count++] = end_of(row, end);
 }

@@ -69,6 +69,7 @@ CHANNEL_ROWS = (
     kernel("another end each time", "if (held[n].grant == grant)", "if (false)"),
     kernel("one that is not understood", "grant->vector) != BH_END_OK) return NULL;", "grant->vector) != BH_END_OK) ;"),
     kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;", file=SHELL),
+    kernel("what is damaged is shown for ever", "if (result == BH_END_CHECK) bh_ring_release(end);", file=SHELL),
     kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)", SHELL),
     kernel("a full channel counts as sent", "else if (result == BH_END_AGAIN && end->connected)", "else if (false)", PROGRAM),
     kernel("the same value again and again", "result == BH_END_OK && end->taken != before", "result == BH_END_OK", PROGRAM),

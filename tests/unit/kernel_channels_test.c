@@ -52,7 +52,7 @@ void console_say(const char *format, ...)
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 {
 	for (unsigned n = 0; n < page.grant_count; n++)
-		if (page.grants[n].kind == kind && !strcmp((const char *)page.grants[n].name, name))
+		if (page.grants[n].kind == kind && (!name || !strcmp((const char *)page.grants[n].name, name)))
 			return &page.grants[n];
 	return NULL;
 }
@@ -139,6 +139,13 @@ static void expect(void (*run)(const struct command_line *line), const char *tex
 
 /* ---- Commands --------------------------------------------------------------------------------------------------------------- */
 
+static struct bh_channel_slot *slot_of(unsigned number)
+{
+	size_t slot = sizeof(struct bh_channel_slot) + SLOT_BYTES;
+
+	return (struct bh_channel_slot *)(ring[0] + sizeof(struct bh_channel_control) + number % SLOTS * slot);
+}
+
 static void test_ring(void)
 {
 	expect(run_send, "out,one", "send out: " AGAIN); /* the other end has said nothing yet */
@@ -158,6 +165,11 @@ static void test_ring(void)
 	expect(run_send, "out,01234567890123456789012345678901234567890123456789012345678901234", "send out: too long\n");
 	CHECK_EQ(ring[0][sizeof(struct bh_channel_control) + (size_t)SLOTS * (sizeof(struct bh_channel_slot) + SLOT_BYTES)], 0);
 	expect(run_receive, "in", "receive in 6: 0123456789012345678901234567890123456789012345678901234567890123\n");
+	expect(run_send, "out,bad", "send out: done\n");
+	expect(run_send, "out,good", "send out: done\n");
+	slot_of(7)->flags |= BH_CHANNEL_CHECKED;
+	expect(run_receive, "in", "receive in: damaged\n");
+	expect(run_receive, "in", "receive in 8: good\n");
 	page_of(ring)->end[0].state = BH_CHANNEL_GONE;
 	expect(run_receive, "in", "receive in: the other end is gone\n");
 	page_of(ring)->end[0].epoch = 2;
@@ -197,12 +209,12 @@ static void test_refusals(void)
 static void test_list(void)
 {
 	expect(run_channels, "",
-	       "channel out: ring to other, 64 bytes a slot; lives 2 and 1, connected; sent 1, taken 0\n"
-	       "channel in: ring from other, 64 bytes a slot; lives 1 and 2, connected; sent 0, taken 1\n"
-	       "channel shown: latest to other, 64 bytes a slot; lives 1 and 1, connected; sent 2, taken 0\n"
-	       "channel seen: latest from other, 64 bytes a slot; lives 1 and 1, connected; sent 0, taken 2\n"
-	       "channel asks: mailbox other, 64 bytes a slot; lives 1 and 1, connected; sent 1, taken 1\n"
-	       "channel asked: mailbox other, 64 bytes a slot; lives 1 and 1, connected; sent 1, taken 1\n");
+	       "channel out: ring to other, 64 bytes a slot; life 2 here, 1 there, connected; sent 1, taken 0\n"
+	       "channel in: ring from other, 64 bytes a slot; life 1 here, 2 there, connected; sent 0, taken 1\n"
+	       "channel shown: latest value to other, 64 bytes a slot; life 1 here, 1 there, connected; sent 2, taken 0\n"
+	       "channel seen: latest value from other, 64 bytes a slot; life 1 here, 1 there, connected; sent 0, taken 2\n"
+	       "channel asks: mailbox with other, 64 bytes a slot; life 1 here, 1 there, connected; sent 1, taken 1\n"
+	       "channel asked: mailbox with other, 64 bytes a slot; life 1 here, 1 there, connected; sent 1, taken 1\n");
 }
 
 /* ---- Programs --------------------------------------------------------------------------------------------------------------- */
@@ -233,17 +245,16 @@ static void check_notes(struct program_run run, uint64_t a, uint64_t b, uint64_t
 static void test_programs(void)
 {
 	struct program_run run;
-	struct bh_channel_slot *slot = (struct bh_channel_slot *)(ring[0] + sizeof(struct bh_channel_control));
 
 	CHECK(!strcmp(said, ""));
 	check_notes(play(channel_source, "nobody", 1), 0, 0, 0);
 	CHECK(!strcmp(said, "nobody: no such channel, or somebody has it\n"));
 	check_notes(play(channel_source, "asked", 1), 0, 0, 0);
-	CHECK(!strcmp(said, "asked: this is another end of that channel\n"));
+	CHECK(!strcmp(said, "asked: this program has no use for that end of that kind of channel\n"));
 	noted = 0;
 	check_notes(play(channel_source, "out", SLOTS + 2), SLOTS, 2, 0);
 	CHECK_EQ(noted, SLOTS + 2);
-	((uint8_t *)(slot + 2))[SLOT_BYTES] ^= 1; /* data of the second */
+	*(uint8_t *)(slot_of(2) + 1) ^= 1; /* of one, the data */
 	run = play(channel_sink, "in", 2);
 	CHECK(run.notes[4].what);
 	CHECK_EQ(run.notes[0].count + run.notes[2].count, SLOTS);
@@ -258,6 +269,7 @@ static void test_programs(void)
 int main(void)
 {
 	clock_init(HZ);
+	expect(run_channels, "", "no channels\n");
 	make(ring, BH_CHANNEL_RING, SLOTS, "out", "in");
 	make(latest, BH_CHANNEL_LATEST, BH_CHANNEL_LATEST_SLOTS, "shown", "seen");
 	make(mailbox, BH_CHANNEL_MAILBOX, 1, "asks", "asked");

@@ -180,7 +180,7 @@ static void check_loop(void)
 			   "loop: done 55000 ns after a period began, at most\n"
 			   "walk: 10 rounds, 4 missed, latest 55000 ns\n"
 			   "walk: done 55000 ns after a period began, at most\n"
-			   "walk: 7 found\n"
+			   "walk: found 7\n"
 			   "walk: a round takes 3 to 4 ticks\n") == 0);
 }
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bhtool.abi import lib, sizeof
-from bhtool.config.plan import ChannelKind, Location
+from bhtool.config.plan import ChannelKind
 from bhtool.config.span import PAGE, align_up
-from bhtool.config.tree import Node
+from bhtool.config.tree import Node, OfNode
 
 CHANNEL = "bulkhead,channel-v1"
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
@@ -31,21 +31,13 @@ def area_bytes(slots: int, slot_bytes: int) -> int:
 
 
 @dataclass(frozen=True)
-class Channel:
+class Channel(OfNode):
     """End 0 (`from`) sends to end 1 (`to`); in a mailbox end 1 answers."""
 
     node: Node
     index: int
     from_nodes: tuple[Node, ...]
     to_nodes: tuple[Node, ...]
-
-    @property
-    def name(self) -> str:
-        return self.node.name.split("@")[0]
-
-    @property
-    def location(self) -> Location:
-        return self.node.location
 
     @property
     def kind(self) -> ChannelKind:
@@ -73,12 +65,6 @@ class Channel:
     def size(self) -> int:
         """Both areas, and the page between them that monitors write."""
         return sum(self.area_bytes) + PAGE
-
-    def has(self, name: str) -> bool:
-        return name in self.node.properties
-
-    def where(self, name: str) -> Location:
-        return self.node.where(name)
 
 
 def read_channel(node: Node, index: int, by_phandle: dict[int, Node]) -> Channel:

@@ -12,7 +12,7 @@ from bhtool.config.dma import is_dma_free
 from bhtool.config.machine import Core, Device, Machine
 from bhtool.config.plan import Location
 from bhtool.config.span import Span
-from bhtool.config.tree import Node, joined
+from bhtool.config.tree import Node, OfNode, joined
 from bhtool.config.vcpus import EDF, SCHEDULER, Vcpu, read_vcpus
 
 PARTITIONS = "bulkhead,partitions-v1"
@@ -26,7 +26,7 @@ SEES_FAULTS = "sees-dma-faults"
 
 
 @dataclass
-class Sandbox:
+class Sandbox(OfNode):
     node: Node
     index: int
     os: Literal["native", "linux"]
@@ -43,14 +43,6 @@ class Sandbox:
     accept_nodes: list[Node] = field(default_factory=list)  # who may tell it of their end
     notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own
     vcpus: list[Vcpu] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.node.name.split("@")[0]
-
-    @property
-    def location(self) -> Location:
-        return self.node.location
 
     @property
     def takes_the_rest(self) -> bool:
@@ -103,9 +95,6 @@ class Sandbox:
     def dma_reason(self) -> str:
         """Why its functions may reach memory where no IOMMU sees them."""
         return self.node.text(ALLOWS_DMA) if ALLOWS_DMA in self.node.properties else ""
-
-    def where(self, name: str) -> Location:
-        return self.node.where(name)
 
 
 @dataclass

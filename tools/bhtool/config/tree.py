@@ -153,3 +153,24 @@ def _read(fdt: libfdt.FdtRo, offset: int, node: Node) -> None:
         node.children[name] = Node(f"{node.path.rstrip('/')}/{name}", node)
         _read(fdt, child, node.children[name])
         child = fdt.next_subnode(child, libfdt.QUIET_NOTFOUND)
+
+
+class OfNode:
+    """What a node of the partition file describes, by the node's own name."""
+
+    node: Node
+
+    @property
+    def name(self) -> str:
+        return self.node.name.split("@")[0]
+
+    @property
+    def location(self) -> Location:
+        return self.node.location
+
+    def has(self, name: str) -> bool:
+        return name in self.node.properties
+
+    def where(self, name: str) -> Location:
+        """Of a property; without it, of the node."""
+        return self.node.where(name)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bhtool.abi import lib
-from bhtool.config.plan import Location
-from bhtool.config.tree import Node
+from bhtool.config.tree import Node, OfNode
 
 HEALTH = "health"
 BUDGET, PERIOD, SERVES, SHARE, RATE = "budget-us", "period-us", "serves", "utilization-percent", "max-rate-hz"
@@ -31,18 +30,10 @@ def is_own_kernel(image: str, partition: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Vcpu:
+class Vcpu(OfNode):
     node: Node
     served_nodes: tuple[Node, ...]
     core_nodes: tuple[Node, ...]
-
-    @property
-    def name(self) -> str:
-        return self.node.name.split("@")[0]
-
-    @property
-    def location(self) -> Location:
-        return self.node.location
 
     @property
     def is_io(self) -> bool:
@@ -79,12 +70,6 @@ class Vcpu:
     @property
     def foreground_only(self) -> bool:
         return self.has(FOREGROUND_ONLY)
-
-    def has(self, name: str) -> bool:
-        return name in self.node.properties
-
-    def where(self, name: str) -> Location:
-        return self.node.where(name)
 
 
 def is_vcpu(node: Node) -> bool:
