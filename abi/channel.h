@@ -46,7 +46,9 @@ struct bh_channel_end {
 	uint32_t epoch; /* of its life, from 1 on; `peer` of its control is cleared before it changes, `state` is written after it */
 	uint32_t state; /* enum bh_channel_state */
 	uint32_t sandbox;
-	uint32_t pad[13];
+	uint32_t vector; /* x86: at which it is rung, as its guest has its I/O APIC; 0: not at all. Elsewhere 0 */
+	uint32_t core;   /* x86: and the APIC ID of the core */
+	uint32_t pad[11];
 };
 
 /* One page, which no end can write. */
@@ -67,7 +69,8 @@ struct bh_channel {
 struct bh_channel_control {
 	uint32_t epoch; /* of the connection that this end takes part in: its own, */
 	uint32_t peer;  /* and the other's; 0: none. Written last, with release, and cleared first */
-	uint32_t pad0[14];
+	uint32_t waits; /* not 0: it sleeps, or is about to, and wants to be rung (channel_wait.h) */
+	uint32_t pad0[13];
 	uint32_t sent; /* messages so far, in this connection; with release, after the slot */
 	uint32_t pad1[15];
 	uint32_t taken; /* of the other's; with release, after the slot was read */

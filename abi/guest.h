@@ -138,6 +138,12 @@ enum bh_grant_kind {
 	 * lies; name; compatible = the other end's sandbox.
 	 */
 	BH_GRANT_CHANNEL,
+	/*
+	 * The doorbells of the channel of this name, no memory. line, vector: by which the sandbox is rung, edge-triggered, at its first
+	 * core; BH_LINE_NONE: never. gpa = how many ns lie at least between two rings of its own by BH_CALL_DOORBELL, 0: it may not ring;
+	 * size = between two of the other end's.
+	 */
+	BH_GRANT_DOORBELL,
 };
 /* For admission, in ns: what a switch between VCPUs takes at most, and a top half with its masking and unmasking, where the platform says
  * nothing else (switch_ns, top_half_ns of struct bh_info); the VCPU of the sandbox kernel's main program. */
@@ -203,5 +209,12 @@ enum bh_call {
 	BH_CALL_PARK = 0xc6000002,    /* end of work of all cores; they wait in their monitor for good; never returns */
 	BH_CALL_KICK = 0xc6000003,    /* kick the first core of sandbox `arg0` (needs `may-kick`); -> BH_OK when acknowledged */
 	BH_CALL_RESTART = 0xc6000004, /* begin again where on-fault = "restart", as BH_CALL_PARK elsewhere; never returns */
+	/*
+	 * Rings the other end of the sandbox's channel number `arg0`, as its rows of BH_GRANT_CHANNEL count from 0 on: its line becomes
+	 * pending.
+	 * -> BH_OK, and then all that was written before reaches it before the interrupt does; BH_E_DENIED: no such doorbell; BH_E_LATER:
+	 * less than its ns since the last one, and nothing was done.
+	 */
+	BH_CALL_DOORBELL = 0xc6000005,
 };
-enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3 };
+enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3, BH_E_LATER = -4 };

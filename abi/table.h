@@ -16,7 +16,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 11,
+	BH_TABLE_VERSION = 12,
 	BH_MAX_CORES = 32,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -104,8 +104,13 @@ struct bh_ports { /* x86 only */
 	uint16_t count;
 	uint16_t dma; /* enum bh_dma */
 };
-/* MASKED: until its guest programs it, with a vector that it chooses; of level-triggered lines, in one sandbox at most. */
-enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2, BH_LINE_MASKED = 4 };
+/*
+ * MASKED: until its guest programs it, with a vector that it chooses; of level-triggered lines, in one sandbox at most. RUNG: no device
+ * raises it but the other end of a channel, through its monitor.
+ */
+enum bh_line_flags { BH_LINE_LEVEL = 1, BH_LINE_ACTIVE_LOW = 2, BH_LINE_MASKED = 4, BH_LINE_RUNG = 8 };
+/* x86: lines that are rung are no pins of the machine's: they have numbers from here on. */
+enum { BH_FIRST_RUNG_LINE = 64, BH_LAST_RUNG_LINE = BH_FIRST_RUNG_LINE + 2 * BH_MAX_CHANNELS - 1 };
 /* x86: level-triggered lines whose vectors are not chosen by guests have theirs from here on, where Linux gives none to devices. */
 enum { BH_FIRST_LEVEL_VECTOR = 0xf0, BH_LAST_LEVEL_VECTOR = 0xfe };
 struct bh_line {
@@ -161,6 +166,8 @@ struct bh_channel_row {
 	uint32_t kind;          /* enum bh_channel_kind */
 	uint32_t slots;
 	uint32_t slot_bytes;
+	uint32_t gap_us[2];    /* at least so long from one ring by that end to the next; 0: it does not ring */
+	uint32_t rung_line[2]; /* by which that end is rung, one of the lines of its sandbox; 0: it is not */
 	uint32_t pad;
 	uint8_t name[BH_NAME_BYTES];
 };

@@ -252,6 +252,15 @@ HAL_CHECKED enum hal_status hal_partition_allow_kick(struct hal_partition *from,
  */
 void hal_partition_allow_notice(struct hal_partition *from, const struct hal_partition *to);
 
+struct bh_line;
+struct bh_channel_end;
+/*
+ * Routes `line` to machine core `core` at `vector`, as hal_partition_grant_line does for one of BH_LINE_RUNG, which no device raises:
+ * other partitions ring it. On x86 it is told to them in *told, which hal_space_map has mapped for the monitors of both; elsewhere that is
+ * left alone. Returns what hal_partition_grant_line does.
+ */
+HAL_CHECKED enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const struct bh_line *line, struct bh_channel_end *told);
+
 /*
  * Starts the machine core with this hardware id, which calls monitor_core_boot(argument) on the start-up tables with the stack
  * start-up gave it. HAL_E_UNSUPPORTED: firmware refused.
@@ -303,13 +312,21 @@ bool hal_core_ready(struct hal_core *core);
 /* Returns the slot for which hal_core_create made the core. */
 unsigned hal_core_slot(const struct hal_core *core);
 
+/* By which a sandbox rings the other end of one of its channels. Start-up fills it; `next` is the backend's from there on. */
+struct hal_doorbell {
+	uint64_t gap;                      /* ticks of the arch counter from one ring to the next, at least; 0: it may not ring */
+	uint64_t next;                     /* not before */
+	const struct bh_channel_end *told; /* hal_partition_grant_doorbell */
+	uint32_t line;
+};
+
 /*
  * Begins this core's work in its monitor, or begins it anew after a trap of the monitor: a lock that this core held then is given back,
  * after a bounded wait if it was still waiting for it (hal/lock.h). `exits` are the counters of this core's exits by reason, enum
- * bh_exit_reason: a backend may answer frequent exits without returning from hal_core_run, and counts those there. Requires: on the core
- * itself, before anything else that its monitor asks of it but its slot; `exits` stays valid.
+ * bh_exit_reason: a backend may answer frequent exits without returning from hal_core_run, and counts those there. `doorbells`: of the
+ * sandbox, BH_MAX_CHANNELS. Requires: on the core itself, before anything else that its monitor asks of it but its slot; both stay valid.
  */
-void hal_core_begin(struct hal_core *core, uint64_t *exits);
+void hal_core_begin(struct hal_core *core, uint64_t *exits, struct hal_doorbell *doorbells);
 
 /* Runs the guest until its next exit that the caller has to answer. */
 void hal_core_run(struct hal_core *core, struct hal_exit *exit);
@@ -392,6 +409,12 @@ bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ti
 void hal_kick_siblings(struct hal_core *self);
 /* Sends the interrupts that hal_partition_allow_notice has allowed, now and whenever one of their targets begins anew. Needs no answer. */
 void hal_notice_send(const struct hal_core *self);
+/*
+ * Rings doorbell `n` of the own sandbox: its line becomes pending, after all that this core has
+ * written. Who is rung takes it without an exit, and needs not be awake. Returns BH_OK, BH_E_DENIED or BH_E_LATER, as BH_CALL_DOORBELL
+ * does; then nothing was done. Of two cores that ring at once one does, for both.
+ */
+int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n);
 /*
  * Acknowledges the kicks that are pending for this core. Returns how many requests that answers. Bounded. Called after every exit by a
  * kick and in every wait loop, so that two cores that kick each other cannot deadlock.

@@ -55,6 +55,9 @@ HAL_OUTLINE static enum hal_action call(struct hal_core *core, unsigned slot, co
 	case BH_CALL_KICK:
 		result = call_kick(core, slot, hal_core_argument(core, 0));
 		break;
+	case BH_CALL_DOORBELL:
+		result = hal_doorbell_ring(core, hal_core_argument(core, 0));
+		break;
 	case BH_CALL_PARK:
 		return HAL_STOP;
 	case BH_CALL_RESTART:

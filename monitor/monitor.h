@@ -17,6 +17,7 @@
  *   watch                             by the first core (restart.c)
  *   *stats                            each core's row by itself; at_ready by the core that calls READY
  *   *ends[].seen, *ends[].peer        by the core that begins a life, or ends it
+ *   doorbells[].next                  by the core that rings (hal)
  */
 #pragma once
 #include "abi/table.h"
@@ -63,12 +64,13 @@ struct monitor {
 		uint32_t *peer;              /* in its sandbox's area: the connection that it takes part in */
 	} ends[BH_MAX_CHANNELS];
 	uint32_t end_count;
-	struct watch watch;                     /* the first core's */
-	uint32_t phase;                         /* enum phase in the lowest bits, above them the number of the life */
-	uint32_t entered;                       /* bit n: core n has been in monitor_run */
-	uint32_t stopped[BH_MAX_SANDBOX_CORES]; /* by core n: the phase for which it has stopped, and whose end it waits for */
-	bool trapped;                           /* a core's monitor has trapped, so the sandbox does not begin again */
-	uint32_t restarts_left;                 /* after faults; whoever claims the restart writes it */
+	struct hal_doorbell doorbells[BH_MAX_CHANNELS]; /* as `ends`: by which it rings the other end */
+	struct watch watch;                             /* the first core's */
+	uint32_t phase;                                 /* enum phase in the lowest bits, above them the number of the life */
+	uint32_t entered;                               /* bit n: core n has been in monitor_run */
+	uint32_t stopped[BH_MAX_SANDBOX_CORES];         /* by core n: the phase for which it has stopped, and whose end it waits for */
+	bool trapped;                                   /* a core's monitor has trapped, so the sandbox does not begin again */
+	uint32_t restarts_left;                         /* after faults; whoever claims the restart writes it */
 };
 extern struct monitor monitor;
 

@@ -174,7 +174,7 @@ void monitor_run(struct hal_core *core)
 	struct bh_core_stats *stats = &monitor.stats->core[slot];
 	struct hal_exit exit;
 
-	hal_core_begin(core, stats->exits);
+	hal_core_begin(core, stats->exits, monitor.doorbells);
 	if (!enter_again(core, slot))
 		attend(core, slot);
 	for (;;) {

@@ -4,6 +4,7 @@
  * instruction that caused it, whatever the architecture prefers, so that skipping is always the same.
  */
 #include "hal/arm/decode.h"
+#include "hal/doorbell.h"
 
 static enum bh_exit_reason decode_sync(struct hal_core *core, struct hal_exit *exit)
 {
@@ -27,19 +28,40 @@ unsigned hal_core_slot(const struct hal_core *core)
 	return core->slot;
 }
 
-void hal_core_begin(struct hal_core *core, uint64_t *exits)
+void hal_core_begin(struct hal_core *core, uint64_t *exits, struct hal_doorbell *doorbells)
 {
 	core->exits = exits;
+	core->doorbells = doorbells;
 	hal_lock_leave(core->partition->pci.lock, core->self);
 	iommu_leave(&core->partition->iommu, core->self);
 }
 
-/* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns to the instruction after itself. */
-static bool call_version(struct hal_core *core, uint64_t syndrome)
+int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n)
 {
-	if (syndrome & SYNDROME_CALL_IMMEDIATE || guest_function(core) != BH_CALL_VERSION)
+	struct hal_doorbell *doorbell = self->doorbells + n;
+	int64_t result;
+	bool rings;
+
+	if (n >= BH_MAX_CHANNELS)
+		return BH_E_DENIED;
+	result = hal_doorbell_claim(doorbell, &rings);
+	if (rings)
+		gic_ring(doorbell->line);
+	return result;
+}
+
+/* Whatever is not exactly the plain call goes the long way, which has all checks. HVC returns to the instruction after itself. */
+static bool call_at_once(struct hal_core *core, uint64_t syndrome)
+{
+	int64_t result = BH_INFO_VERSION;
+
+	if (syndrome & SYNDROME_CALL_IMMEDIATE)
 		return false;
-	hal_core_set_result(core, BH_INFO_VERSION);
+	if (guest_function(core) == BH_CALL_DOORBELL)
+		result = hal_doorbell_ring(core, hal_core_argument(core, 0));
+	else if (guest_function(core) != BH_CALL_VERSION)
+		return false;
+	hal_core_set_result(core, (uint64_t)result);
 	core->guest.pc -= 4;
 	core->exits[BH_EXIT_CALL]++;
 	return true;
@@ -50,7 +72,7 @@ static bool answer_at_once(struct hal_core *core, uint64_t syndrome, struct hal_
 {
 	switch (SYNDROME_CLASS(syndrome)) {
 	case CLASS_HYPERCALL:
-		return call_version(core, syndrome);
+		return call_at_once(core, syndrome);
 	case CLASS_REGISTER:
 		return gic_send_at_once(core, syndrome);
 	case CLASS_DATA_ABORT:

@@ -74,7 +74,8 @@ enum core_power { POWER_ON, POWER_OFF, POWER_PENDING, POWER_STARTED };
 struct hal_core {
 	struct guest guest; /* first: switch.S */
 	struct hal_partition *partition;
-	uint64_t *exits; /* hal_core_begin */
+	uint64_t *exits;                /* hal_core_begin */
+	struct hal_doorbell *doorbells; /* likewise */
 	uint32_t slot;
 	uint32_t self;           /* hal_lock_bit */
 	uint32_t power;          /* enum core_power */

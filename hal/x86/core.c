@@ -37,9 +37,10 @@ unsigned hal_core_slot(const struct hal_core *core)
 	return core->slot;
 }
 
-void hal_core_begin(struct hal_core *core, uint64_t *exits)
+void hal_core_begin(struct hal_core *core, uint64_t *exits, struct hal_doorbell *doorbells)
 {
 	core->exits = exits;
+	core->doorbells = doorbells;
 	hal_lock_leave(core->partition->ioapic.lock, core->self);
 	hal_lock_leave(core->partition->pci.lock, core->self);
 	iommu_leave(&core->partition->iommu, core->self);

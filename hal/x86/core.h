@@ -75,9 +75,10 @@ struct hal_core {
 	uint32_t pending;     /* core events: pending_events.c */
 	uint32_t pci_address; /* what the guest wrote to port 0xCF8, port.c */
 	uint8_t startup_vector;
-	bool started;    /* the core's own: the guest has a state to run from */
-	bool nmi;        /* the core's own: one waits for room */
-	uint64_t *exits; /* hal_core_begin */
+	bool started;                   /* the core's own: the guest has a state to run from */
+	bool nmi;                       /* the core's own: one waits for room */
+	uint64_t *exits;                /* hal_core_begin */
+	struct hal_doorbell *doorbells; /* likewise */
 	struct x86_registers registers;
 	struct hal_entry entry;
 	struct x86_noted noted;

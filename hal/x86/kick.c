@@ -4,6 +4,7 @@
  * an NMI finds every request it stands for, and coalesced ones are answered together. A core that is not awake yet could
  * not survive an NMI; it looks into its mailbox when it has woken (core_boot.c), and needs none.
  */
+#include "hal/doorbell.h"
 #include "hal/x86/apic/apic.h"
 #include "hal/x86/core.h"
 
@@ -53,6 +54,25 @@ void x86_repeat_notice(const struct hal_core *core)
 {
 	if (__atomic_load_n(&core->box->noticed, __ATOMIC_SEQ_CST))
 		x86_wrmsr(APIC_SELF_IPI, BH_NOTICE_VECTOR);
+}
+
+/* Which vector and core a guest has chosen for a line may change meanwhile: both old and new ones are its own. */
+int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n)
+{
+	struct hal_doorbell *doorbell = self->doorbells + n;
+	uint32_t vector;
+	int64_t result;
+	bool rings;
+
+	if (n >= BH_MAX_CHANNELS)
+		return BH_E_DENIED;
+	result = hal_doorbell_claim(doorbell, &rings);
+	if (!rings)
+		return result;
+	vector = __atomic_load_n(&doorbell->told->vector, __ATOMIC_ACQUIRE);
+	if (vector)
+		apic_send(doorbell->told->core, APIC_FIXED, (uint8_t)vector);
+	return result;
 }
 
 uint32_t hal_kick_take(struct hal_core *core)

@@ -136,6 +136,13 @@ enum hal_status hal_partition_show_functions(struct hal_partition *partition, hp
 	return partition->sealed ? HAL_E_SEALED : pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
 }
 
+/* Before its first line. */
+static void admit_lines(struct hal_partition *partition)
+{
+	for (uint32_t own = 0; !partition->ioapic.count && own < partition->core_count; own++)
+		partition->line_target[own] = iommu_admit_lines(partition->cores[own], partition->apic_id[own]);
+}
+
 enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32_t line, uint32_t core, uint32_t vector, uint32_t flags)
 {
 	uint32_t slot = hal_slot_of(partition->cores, partition->core_count, core);
@@ -146,9 +153,22 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 		return HAL_E_DENIED;
 	if (vector < IOAPIC_FIRST_VECTOR || vector > IOAPIC_LAST_VECTOR)
 		return HAL_E_RANGE;
-	for (uint32_t own = 0; !partition->ioapic.count && own < partition->core_count; own++)
-		partition->line_target[own] = iommu_admit_lines(partition->cores[own], partition->apic_id[own]);
+	admit_lines(partition);
 	return ioapic_grant(&partition->ioapic, line, slot, vector, flags, partition->kick_mailboxes) ? HAL_OK : HAL_E_RANGE;
+}
+
+enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const struct bh_line *line, struct bh_channel_end *told)
+{
+	uint32_t slot = hal_slot_of(to->cores, to->core_count, line->core);
+
+	if (to->sealed)
+		return HAL_E_SEALED;
+	if (slot == to->core_count)
+		return HAL_E_DENIED;
+	if (line->vector < IOAPIC_FIRST_VECTOR || line->vector > IOAPIC_LAST_VECTOR)
+		return HAL_E_RANGE;
+	admit_lines(to);
+	return ioapic_grant_rung(&to->ioapic, line->line, slot, line->vector, line->flags, to->kick_mailboxes, told) ? HAL_OK : HAL_E_RANGE;
 }
 
 static struct x86_kick_target first_core(const struct hal_partition *of)

@@ -9,14 +9,15 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/heartbeat.h"
 
-enum { LINES = 8, PATIENCE_NS = 100000 };
+enum { LINES = 8, DOORBELLS = 16 /* BH_MAX_CHANNELS */, PATIENCE_NS = 100000 };
 
 /* One thread of one core at a time asks. */
 static atomic_flag asking = ATOMIC_FLAG_INIT;
 static struct reservation all[ADMISSION_MOST_VCPUS];
 static const char *names[ADMISSION_MOST_VCPUS];
-static struct top_half top_halves[1 + LINES]; /* the heartbeat's, then lines': of the first core, where these lead */
-static unsigned count, line_count;
+static struct top_half
+	top_halves[1 + DOORBELLS + LINES]; /* the heartbeat's, doorbells', then lines': of the first core, where these lead */
+static unsigned count, rung_count, line_count;
 static const struct thread_vcpu *leaving; /* one that is not counted */
 
 /* Another one asks for as long as its analysis takes: that is slept through, as it may be on this core. */
@@ -68,15 +69,29 @@ static struct reservation *add(const struct admit_request *asked)
 	return &all[at];
 }
 
-/* Also where the heartbeat has been stopped: it may begin again. */
+static void note_top_half(unsigned n, uint64_t distance)
+{
+	top_halves[n] = (struct top_half){ .distance = distance, .cost = clock_from_ns(admit_top_half_ns()) };
+}
+
+/* As often as they may be rung. */
+static void note_doorbells(void)
+{
+	rung_count = 0;
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && rung_count < DOORBELLS; n++)
+		if (info->grants[n].kind == BH_GRANT_DOORBELL && info->grants[n].size)
+			note_top_half(1 + rung_count++, clock_from_ns(info->grants[n].size));
+}
+
+/* Also where the heartbeat has been stopped: it may begin again. Lines follow those, whose number is always the same. */
 static struct admission_set set_of_all(void)
 {
-	top_halves[0] = (struct top_half){ .distance = heartbeat_distance(), .cost = clock_from_ns(admit_top_half_ns()) };
+	note_top_half(0, heartbeat_distance());
 	return (struct admission_set){
 		.vcpus = all,
 		.vcpu_count = count,
 		.top_halves = top_halves,
-		.top_half_count = cpu_slot() == 0 ? 1 + line_count : 0,
+		.top_half_count = cpu_slot() == 0 ? 1 + rung_count + line_count : 0,
 		.switch_cost = clock_from_ns(admit_switch_ns()),
 		.edf = thread_is_by_deadline(),
 	};
@@ -111,6 +126,7 @@ static enum thread_result ask(struct reservation *new, struct admit_refusal *ref
 static void note_all(void)
 {
 	count = 0;
+	note_doorbells();
 	thread_each_vcpu(note);
 }
 
@@ -135,7 +151,7 @@ static enum thread_result ask_and_make(struct thread_vcpu *on, const struct admi
 	if (count == ADMISSION_MOST_VCPUS || (asked->line.cost && lines == LINES))
 		return THREAD_E_FULL;
 	if (asked->line.cost)
-		top_halves[1 + line_count++] = asked->line;
+		top_halves[1 + rung_count + line_count++] = asked->line;
 	result = ask(add(asked), refusal);
 	if (result == THREAD_OK)
 		result = make(on, asked);

@@ -344,6 +344,8 @@ const struct command kernel_commands[] = {
 	{ "channels", 0, run_channels },
 	{ "send", 0, run_send },
 	{ "receive", 0, run_receive },
+	{ "ring", 0, run_ring },
+	{ "rung", 0, run_rung },
 	{ "cores", 0, run_cores },
 	{ "core", 1, run_core },
 	{ "read", 1, run_read },

@@ -12,7 +12,7 @@
 #include "kernel/core/thread.h"
 #include "kernel/core/trace.h"
 
-enum { MAX_HANDLERS = 8, MAX_STRAYS = 16 };
+enum { MAX_HANDLERS = 32, MAX_STRAYS = 16 };
 
 static const struct irq_controller *controller;
 static void (*serve)(struct cpu_frame *frame, uint32_t vector); /* the controller's, a load nearer */
@@ -71,10 +71,35 @@ void irq_attach_local(uint32_t number, void (*handler)(struct cpu_frame *frame))
 	controller->enable_local(number);
 }
 
-void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
+uint32_t irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
 {
-	if (grant->line != BH_LINE_NONE)
-		attach(controller->enable_device(grant), handler, false, (const char *)grant->name);
+	uint32_t number = 0;
+
+	if (grant->line != BH_LINE_NONE) {
+		number = controller->enable_device(grant);
+		attach(number, handler, false, (const char *)grant->name);
+	}
+	return number;
+}
+
+static struct irq_handler *handler_of(uint32_t number)
+{
+	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
+		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
+
+		if (!h->handle)
+			break;
+		if (h->number == number)
+			return h;
+	}
+	return NULL;
+}
+
+uint64_t irq_count(uint32_t number)
+{
+	const struct irq_handler *h = handler_of(number);
+
+	return h ? h->count[cpu_slot()] : 0;
 }
 
 void irq_attach_ipi(void (*handler)(struct cpu_frame *frame))
@@ -142,18 +167,13 @@ static void note_stray(uint32_t number)
 
 static bool handle(struct cpu_frame *frame, uint32_t number)
 {
-	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
-		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
+	struct irq_handler *h = handler_of(number);
 
-		if (!h->handle)
-			break;
-		if (h->number == number) {
-			h->count[cpu_slot()]++;
-			h->handle(frame);
-			return true;
-		}
-	}
-	return false;
+	if (!h)
+		return false;
+	h->count[cpu_slot()]++;
+	h->handle(frame);
+	return true;
 }
 
 static inline void dispatch(struct cpu_frame *frame, uint32_t number)

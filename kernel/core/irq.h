@@ -44,7 +44,11 @@ void irq_init(void);
 void irq_init_core(void);
 
 void irq_attach_local(uint32_t number, void (*handler)(struct cpu_frame *frame));
-void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame));
+/* Returns the number as which it arrives; 0: the grant has no line. */
+uint32_t irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame));
+
+/* Returns how many of that number this core has served. */
+uint64_t irq_count(uint32_t number);
 
 /* Interrupts between the cores of the sandbox. */
 void irq_attach_ipi(void (*handler)(struct cpu_frame *frame));

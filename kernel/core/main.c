@@ -11,6 +11,7 @@
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/doorbells.h"
 #include "kernel/core/heartbeat.h"
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
@@ -32,6 +33,7 @@ _Noreturn void kernel_main(const struct bh_info *given)
 	/* 3. Interrupts, then what raises them; other cores, if there are. */
 	irq_init();
 	console_init();
+	doorbells_init();
 	cpu_interrupts_enable();
 	clock_init(info_clock_hz());
 	timer_init();

@@ -5,6 +5,7 @@
 #include "kernel/core/channels.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
+#include "kernel/core/doorbells.h"
 #include "kernel/core/info.h"
 #include "kernel/core/text.h"
 
@@ -114,6 +115,31 @@ void run_send(const struct command_line *line)
 	if (result == BH_END_NEW) /* which is told of once */
 		result = send(end, text, length);
 	console_say("send %s: %s", name, name_of(result));
+}
+
+void run_ring(const struct command_line *line)
+{
+	const struct doorbell *doorbell = doorbell_find(line->text);
+	int64_t result = doorbell ? doorbell_ring(doorbell) : BH_E_DENIED;
+	const char *said = "not granted";
+
+	if (result == BH_OK)
+		said = "done";
+	else if (result == BH_E_LATER)
+		said = "too soon after the last one";
+	else if (result == BH_E_UNKNOWN)
+		said = "there is no monitor";
+	console_say("ring %s: %s", line->text, said);
+}
+
+void run_rung(const struct command_line *line)
+{
+	const struct doorbell *doorbell = doorbell_find(line->text);
+
+	if (doorbell)
+		console_say("rung %s: %ju times", line->text, doorbell_count(doorbell));
+	else
+		console_say("rung %s: it has no doorbell", line->text);
 }
 
 /* What is damaged goes, too. */

@@ -10,3 +10,7 @@ void run_channels(const struct command_line *line);
 void run_send(const struct command_line *line);
 /* receive=NAME: the next message, or the latest value */
 void run_receive(const struct command_line *line);
+/* ring=NAME: the other end's doorbell, once */
+void run_ring(const struct command_line *line);
+/* rung=NAME: how often this end's has rung */
+void run_rung(const struct command_line *line);

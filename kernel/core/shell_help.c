@@ -23,6 +23,8 @@ static const struct {
 	{ "channels", ": channels to other sandboxes" },
 	{ "send", "=CHANNEL,TEXT: one message" },
 	{ "receive", "=CHANNEL: one message, or the latest value" },
+	{ "ring", "=CHANNEL: its doorbell at the other end" },
+	{ "rung", "=CHANNEL: how often its doorbell has rung here" },
 	{ "cores", ": how the cores stand" },
 	{ "core", "=N,on =N,off =N,COMMAND: starts or stops a core, or has it run a command" },
 	{ "read", "=ADDRESS: four bytes" },

@@ -53,8 +53,10 @@ void snapshot_keep(const struct bh_table *table, uint32_t index, struct build *b
 void snapshot_map(struct build *build);
 /* Empties all channels and writes their pages. Before any sandbox runs. */
 void channels_prepare(const struct bh_table *table);
-/* Tells a private monitor of the ends that sandboxes[index] has. */
-void channels_grant(const struct bh_table *table, uint32_t index, struct monitor *private);
+/* Tells a private monitor of the ends that sandboxes[index] has, and of the doorbells by which it rings the others. */
+void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct monitor *private);
+/* The end of a channel that is rung by `line`. Requires: the table has passed its checks, and the line has BH_LINE_RUNG. */
+struct bh_channel_end *channels_rung(const struct bh_table *table, const struct bh_line *line);
 /* Refuses unless status is HAL_OK. */
 void build_must(enum hal_status status, const char *what);
 /*

@@ -49,10 +49,40 @@ static struct channel_end end_of(const struct bh_channel_row *row, unsigned end)
 	return (struct channel_end){ .seen = &page_of(row)->end[end], .peer = &control_of(row, end)->peer };
 }
 
-void channels_grant(const struct bh_table *table, uint32_t index, struct monitor *private)
+/* Which of both ends is of this sandbox; 2: none. No channel has both. */
+static unsigned own_end(const struct bh_channel_row *row, uint32_t index)
 {
-	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++)
-		for (unsigned end = 0; end < 2; end++)
-			if (row->sandbox[end] == index)
-	private->ends[private->end_count++] = end_of(row, end);
+	return row->sandbox[0] == index ? 0 : row->sandbox[1] == index ? 1 : 2;
+}
+
+struct bh_channel_end *channels_rung(const struct bh_table *table, const struct bh_line *line)
+{
+	const struct bh_channel_row *row = table->channels;
+	unsigned end;
+
+	while ((end = own_end(row, line->sandbox)) == 2 || row->rung_line[end] != line->line)
+		row++;
+	return &page_of(row)->end[end];
+}
+
+/* A gap is never shorter than it was granted. */
+static uint64_t ticks(uint64_t us, uint64_t clock_hz)
+{
+	return (us * (clock_hz / 1000) + 999) / 1000;
+}
+
+void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct monitor *private)
+{
+	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++) {
+		unsigned end = own_end(row, index);
+
+		if (end == 2)
+			continue;
+		private->ends[private->end_count] = end_of(row, end);
+		private->doorbells[private->end_count++] = (struct hal_doorbell){
+			.gap = ticks(row->gap_us[end], clock_hz),
+			.told = &page_of(row)->end[!end],
+			.line = row->rung_line[!end],
+		};
+	}
 }

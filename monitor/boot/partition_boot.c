@@ -189,9 +189,12 @@ static void grant_everything(const struct bh_table *table, uint32_t index, struc
 	for (uint32_t n = 0; n < table->line_count; n++) {
 		const struct bh_line *line = &table->lines[n];
 
-		if (line->sandbox == index)
-			build_must(hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags),
-				   "interrupt line");
+		if (line->sandbox != index)
+			continue;
+		build_must(line->flags & BH_LINE_RUNG
+				   ? hal_partition_grant_doorbell(partition, line, channels_rung(table, line))
+				   : hal_partition_grant_line(partition, line->line, line->core, line->vector, line->flags),
+			   "interrupt line");
 	}
 }
 
@@ -249,7 +252,7 @@ static void fill_monitor(const struct bh_table *table, uint32_t index, const str
 	for (uint32_t slot = 0; slot < private->core_count; slot++) {
 		private->core_numbers[slot] = build->sandbox->cores[slot];
 	}
-	channels_grant(table, index, private);
+	channels_grant(table, index, clock_hz, private);
 }
 
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build)

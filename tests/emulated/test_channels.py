@@ -4,25 +4,21 @@ told of; and who writes what is not its own is parked."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from bhtool.abi import lib
 from bhtool.machine.emulated import Machine, timing_for
-from bhtool.machine.session import LineEvent, ReadyEvent, Session
+from bhtool.machine.session import LineEvent, Session
 from bhtool.paths import PARTITIONS
 
+from tests.emulated.channel_pair import MARKED, Pair, pair_on
 from tests.emulated.scene import compile_file, platform_or_skip, scene_of
 from tests.emulated.shell import LIMIT, Shell
 
 pytestmark = pytest.mark.slow
-FILE = Path(__file__).parent / "channels.dts"
 NEW, NOTHING = "a new connection", "not now: nothing to read, no room, or the other end is not there yet"
 LONG_LIMIT = 300.0
 SETTLES_SECONDS = 0.01  # a kernel that has begun listens
-PLATFORMS = ("qemu-aarch64", "qemu-aarch64-gicv2", "qemu-armv7", "qemu-svm", "bochs-vtx")
-MARKED = [pytest.param(name, marks=[pytest.mark.platform(name), pytest.mark.xdist_group(f"channels-{name}")]) for name in PLATFORMS]
 
 
 COUNTED = re.compile(r"samples: (\D+) (\d+)$")
@@ -31,26 +27,9 @@ LEAST = (
 )
 
 
-@dataclass
-class Pair:
-    session: Session
-    sensor: Shell
-    control: Shell
-
-
 @pytest.fixture(params=MARKED)
 def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
-    platform = platform_or_skip(request.param)
-    scene = scene_of(platform, compile_file(platform, FILE))
-    with Session(platform, scene.plan, Machine(platform, scene.image, timing_for(platform, scene.plan, exact=True))) as session:
-        ready = 0
-        for event in session.events(LIMIT):
-            ready += isinstance(event, ReadyEvent)
-            if ready == len(scene.plan.sandboxes):
-                break
-        pair = Pair(session, Shell(session, "sensor"), Shell(session, "control"))
-        for shell in (pair.sensor, pair.control):
-            assert shell.ask("life")[-1] == "life 0"  # it hears, and has said all that it says by itself
+    with pair_on(request.param) as pair:
         yield pair
 
 

@@ -60,7 +60,7 @@ static const struct bh_table good = {
 		[GOOD_RECEIVER_SEES] = { 0x0c100000, 0x72000000, 0x2000, 1, R, BH_MEMORY_RAM, BH_REGION_CHANNEL, 0 },
 	},
 	.ports = { { 0, 0x3f8, 8, BH_DMA_FREE }, { 1, 0x2f8, 8, BH_DMA_FREE }, { 1, 0xc010, 0x10, BH_DMA_FREE } },
-	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL } },
+	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL }, { 1, 48, 2, 0x43, BH_LINE_RUNG } },
 	.copies = {
 		[GOOD_INFO] = { 0, POOL + BH_POOL_INFO, 0x1000, 0, 0 },
 		[GOOD_KERNEL] = { 0x1000, 0x50080000, 0x2000, 0, 0 },
@@ -71,8 +71,8 @@ static const struct bh_table good = {
 		[GOOD_FOREIGN_FUNCTION] = { 1, 0x20, 0x00021b36, { 0, 0xc011, 0x10100008 }, { 0, 0xfffffff1, 0xfffff008 }, BH_DMA_FREE, 0, 0, 0 },
 	},
 	.channels = {
-		[GOOD_RING] = { 0x72000000, { 0x1000, 0x1000 }, { 0, 1 }, BH_CHANNEL_RING, 4, 64, 0, "samples" },
-		[GOOD_MAILBOX] = { 0x72003000, { 0x2000, 0x2000 }, { 1, 0 }, BH_CHANNEL_MAILBOX, 1, 4096, 0, "orders" },
+		[GOOD_RING] = { 0x72000000, { 0x1000, 0x1000 }, { 0, 1 }, BH_CHANNEL_RING, 4, 64, { 1000, 0 }, { 0, 48 }, 0, "samples" },
+		[GOOD_MAILBOX] = { 0x72003000, { 0x2000, 0x2000 }, { 1, 0 }, BH_CHANNEL_MAILBOX, 1, 4096, { 0, 0 }, { 0, 0 }, 0, "orders" },
 	},
 	.pieces = { { 0, 0x60011000, 0x1000, 1, 0 }, { 0x1000, 0x60100000, 0x2000, 1, 0 } },
 };

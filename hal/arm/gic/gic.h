@@ -81,6 +81,8 @@ void gic_signal(uint64_t hardware_id);
 void gic_clear_signal(void);
 /* Sends BH_NOTICE_SGI to the guest of the other core. */
 void gic_notice(uint64_t hardware_id);
+/* Makes a line of the distributor pending, whoever has it, after all that this core has written. */
+void gic_ring(uint32_t line);
 /* Sleeps until a kick may have arrived or, where the guest has this core switched on, an interrupt of the guest's. May return earlier. */
 void gic_wait(struct hal_core *core);
 /*

@@ -63,6 +63,12 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	return HAL_OK;
 }
 
+/* A line that no device raises, and that is edge-triggered, is as good as any. */
+enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const struct bh_line *line, struct bh_channel_end *told)
+{
+	return hal_partition_grant_line(to, line->line, line->core, line->vector, line->flags);
+}
+
 uint64_t gic_idle_trap(const struct hal_partition *partition)
 {
 	return partition->kickable && !partition->trusted_idle ? HCR_TWI : 0;

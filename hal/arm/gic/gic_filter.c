@@ -176,6 +176,14 @@ void gic_reset_word(uint64_t frame, uint32_t word, uint32_t mask)
 			arch_mmio_write8(frame + GICD_IPRIORITYR + 8 * offset + bit, GIC_RESET_PRIORITY);
 }
 
+/* One bit, one store: the neighbours' are written as zeros, which say nothing. */
+void gic_ring(uint32_t line)
+{
+	arch_barrier();
+	arch_mmio_write32(gic_at.distributor + GICD_ISPENDR + UINT64_C(4) * (line / GIC_LINES_A_WORD), UINT32_C(1)
+													       << line % GIC_LINES_A_WORD);
+}
+
 /* The tool sends every line to the sandbox's first core. */
 void gic_reset_lines(const struct hal_partition *partition)
 {

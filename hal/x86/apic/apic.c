@@ -8,7 +8,7 @@
 enum { VECTOR_BITS = 0xff, VECTORS = 256, CLASSES = 16, SVR_SPURIOUS = 0xff };
 
 /* WRMSR to the x2APIC does not wait for earlier stores. SDM vol. 3A, 11.12.3 "MSR Access in x2APIC Mode". */
-void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
+HAL_OUTLINE void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
 {
 	__asm__ volatile("mfence; lfence" : : : "memory");
 	x86_wrmsr(APIC_ICR, (uint64_t)apic_id << 32 | ICR_ASSERT | (uint32_t)mode << 8 | vector);

@@ -21,6 +21,26 @@ uint32_t ioapic_read(uint32_t index)
 	return arch_mmio_read32(board.pc.ioapic + IOWIN);
 }
 
+/* The low word; of a line that others ring, what they go by instead: its vector, 0 if it is masked. */
+HAL_OUTLINE static void set(const struct ioapic_view *view, const struct ioapic_line *line, uint32_t entry)
+{
+	if (line->rung)
+		__atomic_store_n(&view->told[line->index]->vector, entry & REDIRECTION_MASKED ? 0 : entry & REDIRECTION_VECTOR,
+				 __ATOMIC_RELEASE);
+	else
+		ioapic_write(line->index, entry);
+}
+
+/* The high word, likewise. */
+static void set_target(const struct hal_partition *partition, const struct ioapic_line *line, unsigned slot, uint32_t entry)
+{
+	if (line->rung)
+		partition->ioapic.told[line->index]->core = partition->apic_id[slot];
+	else
+		ioapic_write(line->index + 1u,
+			     partition->line_target[slot] | iommu_line_index(entry & REDIRECTION_VECTOR, entry & REDIRECTION_LEVEL));
+}
+
 /*
  * The machine's entry for what stands in the line's; masked, it keeps its destination. A masked entry may be made edge-triggered, which
  * clears what a lost end of interrupt has left; with a vector that is not the line's it has none, so that another sandbox's end of
@@ -42,10 +62,9 @@ static bool program(const struct hal_core *core, const struct ioapic_line *line)
 		targets = apic_named(partition, line->entry[1] >> DESTINATION_SHIFT, low & ICR_LOGICAL);
 		if (targets & APIC_FOREIGN || !targets)
 			return false;
-		ioapic_write(line->index + 1u,
-			     partition->line_target[__builtin_ctz(targets)] | iommu_line_index(vector, entry & REDIRECTION_LEVEL));
+		set_target(partition, line, (unsigned)__builtin_ctz(targets), entry);
 	}
-	ioapic_write(line->index, entry);
+	set(&partition->ioapic, line, entry);
 	return true;
 }
 
@@ -58,7 +77,7 @@ void ioapic_reset(struct hal_partition *partition, uint32_t self)
 		lines[n].entry[0] = REDIRECTION_MASKED | lines[n].wiring | lines[n].vector;
 		lines[n].entry[1] = partition->apic_id[lines[n].slot] << DESTINATION_SHIFT;
 		lines[n].touched = lines[n].starts_masked;
-		ioapic_write(lines[n].index, REDIRECTION_MASKED);
+		set(&partition->ioapic, &lines[n], REDIRECTION_MASKED);
 	}
 	hal_lock_give(partition->ioapic.lock, self);
 }
@@ -83,7 +102,9 @@ static uint32_t read_entry(const struct ioapic_line *line, uint32_t index)
 
 	if (index & 1)
 		return line ? line->entry[1] : 0;
-	return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(line->index) & STATE) : REDIRECTION_MASKED;
+	if (!line)
+		return REDIRECTION_MASKED;
+	return (line->entry[0] & ~(uint32_t)STATE) | (line->rung ? 0 : ioapic_read(line->index) & STATE);
 }
 
 static bool write_entry(const struct hal_core *core, struct ioapic_line *line, uint32_t index, uint32_t value)

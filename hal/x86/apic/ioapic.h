@@ -39,16 +39,19 @@ struct ioapic_line {
 	uint8_t slot;                       /* of the core it goes to first */
 	bool touched;                       /* by the guest: start-up keeps off */
 	bool starts_masked;                 /* the guest is to open it */
+	bool rung;                          /* by others: there is no such pin, and `index` is its number in `told` */
 };
 
-/* Lines of one sandbox: more than an I/O APIC of 24 pins has, and as many as let a partition share its frame (HAL_ASSERT_SMALL_FRAME). */
-enum { IOAPIC_LINES = 48 };
+/* Lines of one sandbox: those of an I/O APIC of 24 pins, and one a channel. */
+enum { IOAPIC_LINES = 24 + BH_MAX_CHANNELS };
 struct ioapic_view {
 	struct hal_lock *lock; /* of the machine's index and window; who has no line reaches neither, and has another */
 	uint32_t index;        /* IOREGSEL */
 	uint32_t last_pin;     /* the last that is shown */
 	uint32_t count;
 	struct ioapic_line lines[IOAPIC_LINES];
+	struct bh_channel_end *told[BH_MAX_CHANNELS]; /* where lines that are rung lead, for those who ring them */
+	uint32_t told_count;
 };
 
 /* Start-up, boot core. */
@@ -61,6 +64,9 @@ void ioapic_mask_all(void);
  * Returns false if the machine has no such pin or the view no room; then the view is as it was.
  */
 bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes);
+/* The same for a line that others ring, edge-triggered. `told`: hal_partition_grant_doorbell. */
+bool ioapic_grant_rung(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags,
+		       struct hal_kick_mailbox *boxes, struct bh_channel_end *told);
 
 /*
  * Resident from here on, any core of the sandbox. Every granted line as start-up leaves it: masked, to its first core, at its vector.

@@ -21,13 +21,13 @@ static uint32_t last_vector(uint32_t first, uint32_t flags)
 	return flags & BH_LINE_MASKED ? BH_FIRST_LEVEL_VECTOR - 1 : first;
 }
 
-bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes)
+static bool grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes)
 {
 	bool chosen = (flags & (BH_LINE_LEVEL | BH_LINE_MASKED)) != BH_LINE_LEVEL;
 	uint32_t shown = flags & BH_LINE_MASKED ? view->count + 1 : pin;
 	uint32_t first = chosen ? IOAPIC_FIRST_VECTOR : vector;
 
-	if (view->count == IOAPIC_LINES || pin >= pins())
+	if (view->count == IOAPIC_LINES)
 		return false;
 	view->lock = hal_lock_of(boxes, HAL_LOCK_IOAPIC);
 	view->lines[view->count++] = (struct ioapic_line){
@@ -42,5 +42,22 @@ bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_
 	};
 	if (view->last_pin < shown)
 		view->last_pin = shown;
+	return true;
+}
+
+bool ioapic_grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes)
+{
+	return pin < pins() && grant(view, pin, slot, vector, flags, boxes);
+}
+
+bool ioapic_grant_rung(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags,
+		       struct hal_kick_mailbox *boxes, struct bh_channel_end *told)
+{
+	if (view->told_count == BH_MAX_CHANNELS || pin < BH_FIRST_RUNG_LINE || pin > BH_LAST_RUNG_LINE || flags & BH_LINE_LEVEL ||
+	    !grant(view, pin, slot, vector, flags, boxes))
+		return false;
+	view->lines[view->count - 1].rung = true;
+	view->lines[view->count - 1].index = (uint8_t)view->told_count;
+	view->told[view->told_count++] = told;
 	return true;
 }

@@ -35,6 +35,38 @@ static const char *refuse_form(const struct bh_channel_row *row)
 	return NULL;
 }
 
+/* Whether `sandbox` has this line, and it is one that others ring. */
+static bool is_rung(const struct bh_table *table, uint32_t sandbox, uint32_t line)
+{
+	for (const struct bh_line *row = table->lines; row < table->lines + table->line_count; row++)
+		if (row->line == line)
+			return row->sandbox == sandbox && row->flags & BH_LINE_RUNG;
+	return false;
+}
+
+static const char *refuse_doorbells(const struct bh_table *table, const struct bh_channel_row *row)
+{
+	for (unsigned end = 0; end < 2; end++) {
+		REFUSE_IF(!row->gap_us[end] != !row->rung_line[!end],
+			  "an end of a channel rings, and the other has no line for it, or not at all");
+		REFUSE_IF(row->rung_line[end] && !is_rung(table, row->sandbox[end], row->rung_line[end]),
+			  "an end of a channel is rung by a line that its sandbox does not have for it");
+	}
+	return NULL;
+}
+
+const char *refuse_rung(const struct bh_table *table, const struct bh_line *line)
+{
+	unsigned ends = 0;
+
+	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++)
+		for (unsigned end = 0; end < 2; end++)
+			ends += row->sandbox[end] == line->sandbox && row->rung_line[end] == line->line;
+	REFUSE_IF(ends != 1, "a line that others ring is not that of one end of a channel");
+	REFUSE_IF(line->flags & BH_LINE_LEVEL, "a line that others ring is level-triggered");
+	return NULL;
+}
+
 const char *refuse_channels(const struct bh_table *table, const struct table_limits *limits)
 {
 	for (uint32_t n = 0; n < table->channel_count; n++) {
@@ -50,6 +82,8 @@ const char *refuse_channels(const struct bh_table *table, const struct table_lim
 		REFUSE_IF(!aligned(span.start, BH_PAGE_BYTES) || !is_ram(limits, span), "a channel is misaligned or outside RAM");
 		REFUSE_IF(span_touches_monitor(table, limits, span), "a channel overlaps monitor frames");
 		REFUSE_IF(span_touches(limits->board->reserved_ram, span), "a channel lies in RAM reserved for firmware or start-up");
+		why = refuse_doorbells(table, row);
+		REFUSE_IF(why, why);
 		for (uint32_t other = 0; other < n; other++)
 			REFUSE_IF(overlap(span, span_of_channel(table, other)), "two channels overlap");
 	}

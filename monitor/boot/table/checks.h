@@ -5,6 +5,7 @@
  *
  *   table_boot.c ─► header_boot.c
  *             ├──► regions_boot.c ─► devices_boot.c ─► spans_boot.c
+ *             │                │             └─► channels_boot.c (lines that are rung)
  *             │                └─► channels_boot.c ─► spans_boot.c
  *             ├──► devices_boot.c, channels_boot.c
  *             └──► payload_boot.c ─► header_boot.c (checksum), spans_boot.c
@@ -43,6 +44,9 @@ const char *refuse_device(const struct bh_table *table, const struct table_limit
 const char *refuse_channels(const struct bh_table *table, const struct table_limits *limits);
 /* One region that is a part of a channel, whose span is in whole pages and does not wrap. */
 const char *refuse_part(const struct bh_table *table, const struct bh_region *region);
+
+/* One line with BH_LINE_RUNG. */
+const char *refuse_rung(const struct bh_table *table, const struct bh_line *line);
 
 /* payload_boot.c: what is copied into sandboxes, when the machine starts and when a sandbox does so again */
 const char *refuse_payloads(const struct bh_table *table, const struct table_limits *limits);

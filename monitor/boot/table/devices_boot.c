@@ -179,6 +179,10 @@ static const char *refuse_line(const struct bh_table *table, const struct table_
 	REFUSE_IF(granted_level && line->vector > BH_LAST_LEVEL_VECTOR, "a level-triggered line has a vector beyond those of such lines");
 	REFUSE_IF(line->core != table->sandboxes[line->sandbox].cores[0],
 		  "an interrupt line goes to another core than its sandbox's first");
+	REFUSE_IF(line->flags & ~(uint32_t)(BH_LINE_LEVEL | BH_LINE_ACTIVE_LOW | BH_LINE_MASKED | BH_LINE_RUNG),
+		  "an interrupt line has unknown flags");
+	if (line->flags & BH_LINE_RUNG)
+		return refuse_rung(table, line);
 	return NULL;
 }
 

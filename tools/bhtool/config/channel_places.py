@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from bhtool.config.channels import Channel
 from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.doorbells import gap_us, line_of
 from bhtool.config.place import Placement
 from bhtool.config.plan import ChannelPlan, Region, SandboxPlan
 from bhtool.config.rule import Finding
@@ -64,7 +65,17 @@ def plan_channels(domains: Domains, placement: Placement) -> list[ChannelPlan]:
     for channel, hpa in zip(domains.channels, placement.channels, strict=True):
         sender, receiver = (domains.other_end(channel, 1 - end).index for end in (0, 1))
         found.append(
-            ChannelPlan(channel.name, channel.kind, (sender, receiver), channel.slots, channel.slot_bytes, channel.area_bytes, hpa)
+            ChannelPlan(
+                channel.name,
+                channel.kind,
+                (sender, receiver),
+                channel.slots,
+                channel.slot_bytes,
+                channel.area_bytes,
+                hpa,
+                gap_us=(gap_us(channel, 0), gap_us(channel, 1)),
+                rung_line=(line_of(domains, channel, 0), line_of(domains, channel, 1)),
+            )
         )
     return found
 

@@ -12,6 +12,7 @@ from bhtool.config.tree import Node, OfNode
 
 CHANNEL = "bulkhead,channel-v1"
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
+DOORBELL = "doorbell-max-hz"
 MAILBOX: ChannelKind = "mailbox"
 RING: ChannelKind = "ring"
 LATEST: ChannelKind = "latest"
@@ -52,6 +53,12 @@ class Channel(OfNode):
     def slots(self) -> int:
         """Of end 0."""
         return int(OWN_SLOTS.get(self.kind) or self.node.number(SLOTS, DEFAULT_SLOTS))
+
+    @property
+    def doorbell_hz(self) -> tuple[int, int]:
+        """How often each end may ring the other in a second; 0: not at all."""
+        rates = self.node.properties[DOORBELL].cells if self.has(DOORBELL) else [0]
+        return rates[0], rates[-1]
 
     @property
     def area_bytes(self) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from bhtool.config.channel_places import channel_regions, views_of
 from bhtool.config.channels import MAILBOX
 from bhtool.config.dma import Doubt, dma_of, judge_dma
 from bhtool.config.domains import Domains, Sandbox
+from bhtool.config.doorbells import gap_us, line_of, rung_ns
 from bhtool.config.iommu import EVENTS, FORMS
 from bhtool.config.machine import LOCAL_APIC, Device, Machine, Wire
 from bhtool.config.numa import nodes_of_cores, nodes_of_ram
@@ -99,7 +100,10 @@ def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> Sa
         for name, span, dma in _each_once((one, span) for one in sandbox.devices for span in one.ports)
     ]
     plan.lines = _lines(sandbox, domains)
-    plan.vcpus, plan.loads = [_vcpu(sandbox, vcpu) for vcpu in sandbox.vcpus], loads_of(sandbox, domains.machine.costs)
+    plan.vcpus, plan.loads = (
+        [_vcpu(sandbox, vcpu) for vcpu in sandbox.vcpus],
+        loads_of(sandbox, domains.machine.costs, rung_ns(domains, sandbox)),
+    )
     plan.functions = [
         Function(
             one.name, one.function.id, one.function.identity, one.function.words, dma_of([one]), *_messages(one.function), bool(one.wires)
@@ -173,7 +177,19 @@ def _lines(sandbox: Sandbox, domains: Domains) -> list[Line]:
     names: dict[Wire, list[str]] = {}
     for device, wire in wires_of(sandbox):
         names.setdefault(wire, []).append(device.name)
-    return [_line(_joined(shared), wire, sandbox, domains) for wire, shared in names.items()]
+    return [_line(_joined(shared), wire, sandbox, domains) for wire, shared in names.items()] + list(_rung_lines(sandbox, domains))
+
+
+def rung_vector(domains: Domains, line: int) -> int:
+    return FIRST_VECTOR + line if domains.machine.family.interrupts.has_vectors else 0
+
+
+def _rung_lines(sandbox: Sandbox, domains: Domains) -> Iterator[Line]:
+    core = sandbox.cores[0].number if sandbox.cores else 0
+    masked = sandbox.is_linux and domains.machine.family.interrupts.has_vectors
+    for channel, end in domains.ends_of(sandbox):
+        if line := line_of(domains, channel, end):
+            yield Line(f"doorbell of channel `{channel.name}`", line, core, rung_vector(domains, line), masked=masked, rung=True)
 
 
 def _joined(names: Iterable[str]) -> str:
@@ -303,6 +319,13 @@ def _channel_grants(domains: Domains, sandbox: Sandbox) -> Iterator[Grant]:
     for one in views_of(domains, sandbox):
         page, size = one.channel.area_bytes[0], one.channel.size
         yield Grant(lib.BH_GRANT_CHANNEL, one.channel.name, one.gpa, size, line=page, vector=one.end, compatible=one.other.name)
+    for one in views_of(domains, sandbox):
+        rings, rung = (gap_us(one.channel, end) * NS_PER_US for end in (one.end, 1 - one.end))
+        line = line_of(domains, one.channel, one.end)
+        if line:
+            yield Grant(lib.BH_GRANT_DOORBELL, one.channel.name, rings, rung, line, rung_vector(domains, line))
+        elif rings:
+            yield Grant(lib.BH_GRANT_DOORBELL, one.channel.name, rings, 0)
 
 
 def _vcpu_grant(one: VcpuPlan) -> Grant:

@@ -17,6 +17,7 @@ from bhtool.families.family import Family
 
 MACHINE = "bulkhead,machine-v1"
 CPU_MAP = "cpu-map"
+DOORBELL_LINES = "doorbell-lines"
 LOCAL_APIC = "intel,ce4100-lapic"
 GIC_V3 = "arm,gic-v3"
 OF_EACH_CORE = re.compile(r"arm,(armv[78]-timer|armv8-pmuv3|(cortex|neoverse)-[a-z]\d+\w*-pmu)")
@@ -28,6 +29,7 @@ PL011 = "arm,pl011"
 UARTS = (PL011, "ns16550a", "ns16550", "snps,dw-apb-uart", "brcm,bcm2835-aux-uart")
 PCI_UART = "pciclass,0700"
 NS_PER_S = 1_000_000_000
+NO_LINES = Span(0, 0)
 LAYOUTS = {"brcm,bcm2835-aux-uart": (2, 4)}  # reg-shift and reg-io-width of bindings that fix them
 
 
@@ -146,6 +148,7 @@ class Machine:
     controllers: list[Node]
     devices: list[Device]
     iommus: list[Iommu] = field(default_factory=list)
+    doorbell_lines: Span = NO_LINES  # that no device raises; empty: the board tree has none
     private: BoardPrivate = BoardPrivate()
     costs: Costs = Costs()
 
@@ -236,11 +239,18 @@ def read_machine(root: Node, family: Family) -> Machine:
         reserved=[Span(*pair) for pair in pairs(own.properties["reserved"].cells, 2, 2)],
         guest_ram=joined(own.properties["guest-ram"].cells),
         window=joined(own.properties["guest-window"].cells),
+        doorbell_lines=_spare_lines(own),
         interrupt_controller=main,
         controllers=controllers,
         devices=_devices(root, main),
         iommus=read_iommus(root),
     )
+
+
+def _spare_lines(own: Node) -> Span:
+    """`doorbell-lines`: the first, and how many."""
+    cells = own.properties[DOORBELL_LINES].cells if DOORBELL_LINES in own.properties else [0, 0]
+    return Span(cells[0], cells[1])
 
 
 def _is_controller(node: Node) -> bool:

@@ -91,6 +91,8 @@ class ChannelPlan:
     slot_bytes: int
     area_bytes: tuple[int, int]
     hpa: int
+    gap_us: tuple[int, int] = (0, 0)  # of each end, between two rings of the other at least; 0: it does not ring
+    rung_line: tuple[int, int] = (0, 0)  # by which that end is rung
 
     @property
     def page(self) -> int:
@@ -119,6 +121,7 @@ class Line:
     level: bool = False
     active_low: bool = False
     masked: bool = False  # until its guest programs it
+    rung: bool = False  # by the other end of a channel, and by no device
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bhtool.config import check_channels as channels
+from bhtool.config import doorbells
 from bhtool.config.rule import Rule
 
 CHANNEL_RULES = (
@@ -39,5 +40,24 @@ CHANNEL_RULES = (
         "BH-R166",
         "Where a sandbox sees its channels it sees nothing else.",
         "take the device out of `access`, or make channels smaller; `guest-window` of the board tree says where the window is",
+    ),
+    Rule(
+        "BH-R176",
+        "An end of a channel may ring the other as often as the platform's cores can stand, and not 0 times at both ends.",
+        "write one rate in Hz for both ends, or one for `from` and one for `to`; leave `doorbell-max-hz` out if nobody is to ring",
+        doorbells.rates_in_range,
+    ),
+    Rule(
+        "BH-R177",
+        "There is an interrupt line for each end that is rung.",
+        "let one of the two ends alone ring (`doorbell-max-hz = <1000 0>;`), or more lines be found in `doorbell-lines` of the board tree",
+        doorbells.enough_lines,
+        unless=("BH-R161", "BH-R176"),
+    ),
+    Rule(
+        "BH-R178",
+        "Lines for doorbells are raised by no device.",
+        "choose others in `doorbell-lines` of the board tree: INTIDs from 32 on that nothing is wired to",
+        doorbells.lines_of_nobody,
     ),
 )

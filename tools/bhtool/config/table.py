@@ -155,7 +155,12 @@ def _put_ports(row: Any, sandbox: int, ports: Ports) -> None:
 
 def _put_line(row: Any, sandbox: int, line: Any) -> None:
     row.sandbox, row.line, row.core, row.vector = sandbox, line.line, line.core, line.vector
-    flags = {lib.BH_LINE_LEVEL: line.level, lib.BH_LINE_ACTIVE_LOW: line.active_low, lib.BH_LINE_MASKED: line.masked}
+    flags = {
+        lib.BH_LINE_LEVEL: line.level,
+        lib.BH_LINE_ACTIVE_LOW: line.active_low,
+        lib.BH_LINE_MASKED: line.masked,
+        lib.BH_LINE_RUNG: line.rung,
+    }
     row.flags = sum(flag for flag, is_set in flags.items() if is_set)
 
 
@@ -172,6 +177,7 @@ def _put_channel(row: Any, channel: ChannelPlan) -> None:
     row.hpa, row.kind, row.slots, row.slot_bytes = channel.hpa, CHANNEL_KINDS[channel.kind], channel.slots, channel.slot_bytes
     for end in (0, 1):
         row.area_bytes[end], row.sandbox[end] = channel.area_bytes[end], channel.ends[end]
+        row.gap_us[end], row.rung_line[end] = channel.gap_us[end], channel.rung_line[end]
 
 
 def _flags(grant: Grant) -> int:

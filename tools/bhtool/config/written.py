@@ -13,7 +13,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from bhtool.config.channels import CHANNEL, FROM, KIND, SLOT_BYTES, SLOTS, TO
+from bhtool.config.channels import CHANNEL, DOORBELL, FROM, KIND, SLOT_BYTES, SLOTS, TO
 from bhtool.config.dma import REASON
 from bhtool.config.domains import LOG, NO_CONSOLE, PARTITIONS, SANDBOX
 from bhtool.config.rule import Finding
@@ -75,6 +75,7 @@ EXAMPLES = {
     KIND: '"ring"',
     SLOT_BYTES: "<4096>",
     SLOTS: "<8>",
+    DOORBELL: "<10000>",
     "initrd": '"initrd.cpio.gz"',
     "kernel-package": '"linux-image-amd64"',
     "allow-unprotected-dma": '"no IOMMU on this board"',

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doorbells by the name of their channel (doorbells.h). */
+#include "kernel/core/doorbells.h"
+
+#include "kernel/core/cpu.h"
+#include "kernel/core/info.h"
+#include "kernel/core/irq.h"
+#include "kernel/core/sync.h"
+#include "kernel/core/text.h"
+
+enum { MOST = 16 /* BH_MAX_CHANNELS */ };
+
+static struct doorbell {
+	const struct bh_grant *grant;
+	uint32_t channel;      /* its number, as the monitor counts them */
+	uint32_t number;       /* of its interrupt */
+	uint64_t seen;         /* interrupts that have been told of */
+	struct semaphore rung; /* 1 at most */
+} doorbells[MOST];
+static unsigned count;
+
+/* Of the channel of this name: among those that were granted. */
+static uint32_t channel_number(const char *name)
+{
+	uint32_t number = 0;
+
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
+		if (info->grants[n].kind != BH_GRANT_CHANNEL)
+			continue;
+		if (text_equal((const char *)info->grants[n].name, name))
+			break;
+		number++;
+	}
+	return number;
+}
+
+static bool is_rung(const struct doorbell *one)
+{
+	return one->grant->line != BH_LINE_NONE;
+}
+
+/* All of them have this handler, which is not told whose interrupt it is: it looks at whose were counted. */
+static void serve(struct cpu_frame *frame)
+{
+	for (struct doorbell *one = doorbells; one < doorbells + count; one++) {
+		uint64_t served;
+
+		if (!is_rung(one))
+			continue;
+		served = irq_count(one->number);
+		if (served == one->seen)
+			continue;
+		one->seen = served;
+		semaphore_give(&one->rung); /* fails if it has been rung, and nobody has waited since */
+	}
+}
+
+void doorbells_init(void)
+{
+	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && count < MOST; n++) {
+		const struct bh_grant *grant = &info->grants[n];
+
+		if (grant->kind != BH_GRANT_DOORBELL)
+			continue;
+		doorbells[count] = (struct doorbell){
+			.grant = grant,
+			.channel = channel_number((const char *)grant->name),
+			.rung = { .most = 1 },
+		};
+		if (is_rung(&doorbells[count]))
+			doorbells[count].number = irq_attach_device(grant, serve);
+		count++;
+	}
+}
+
+struct doorbell *doorbell_find(const char *name)
+{
+	for (struct doorbell *one = doorbells; one < doorbells + count; one++)
+		if (text_equal((const char *)one->grant->name, name))
+			return one;
+	return NULL;
+}
+
+int64_t doorbell_ring(const struct doorbell *doorbell)
+{
+	return info_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0);
+}
+
+uint64_t doorbell_gap_ns(const struct doorbell *doorbell)
+{
+	return doorbell->grant->gpa;
+}
+
+enum thread_result doorbell_wait(struct doorbell *doorbell, uint64_t deadline)
+{
+	if (!is_rung(doorbell) || cpu_slot())
+		return THREAD_E_INVALID;
+	return semaphore_take(&doorbell->rung, deadline);
+}
+
+uint64_t doorbell_count(const struct doorbell *doorbell)
+{
+	return is_rung(doorbell) ? irq_count(doorbell->number) : 0;
+}
