@@ -135,7 +135,7 @@ enum bh_grant_kind {
 	BH_GRANT_VCPU,
 	/*
 	 * A channel (channel.h): gpa, size of all of it; vector = which end the sandbox is, 0 or 1; line = where in it struct bh_channel
-	 * lies; name; compatible = the other end's sandbox.
+	 * lies; name; compatible = the other end's sandbox; flags: BH_CHANNEL_TERMINAL.
 	 */
 	BH_GRANT_CHANNEL,
 	/*
@@ -150,6 +150,8 @@ enum bh_grant_kind {
 enum { BH_VCPU_SWITCH_NS = 1000, BH_VCPU_TOP_HALF_NS = 2000, BH_VCPU_MAIN_BUDGET_NS = 20000000, BH_VCPU_MAIN_PERIOD_NS = 100000000 };
 /* In flags of a VCPU: its core, as counted in cores[]; it never runs without budget; all VCPUs of the sandbox go by deadline. */
 enum { BH_VCPU_CORE = 0xff, BH_VCPU_FOREGROUND_ONLY = 0x100, BH_VCPU_EDF = 0x200 };
+/* In flags of a channel: a ring that the sandbox's console writes, or reads, besides its own UART (`terminal` of the sandbox's node). */
+enum { BH_CHANNEL_TERMINAL = 1 };
 /* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
 enum bh_fault_form { BH_FAULTS_SMMUV3 = 1, BH_FAULTS_AMDVI = 2 };
 enum { BH_FAULTS_BYTES = 0x1000 };

@@ -10,6 +10,7 @@
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/rate.h"
+#include "kernel/core/terminal.h"
 #include "kernel/core/text.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/uart.h"
@@ -106,6 +107,8 @@ void console_say(const char *format, ...)
 		put_line(log_put, format, arguments);
 	if (uart)
 		put_line(uart_put, format, arguments);
+	if (terminal_exists())
+		put_line(terminal_put, format, arguments);
 	end_line();
 	va_end(arguments);
 }
@@ -120,6 +123,8 @@ void console_report(const char *format, ...)
 		put_line(log_put, format, arguments);
 	if (uart && !somebody_types && dots_sent())
 		put_line(uart_put, format, arguments);
+	if (terminal_exists() && !somebody_types)
+		put_line(terminal_put, format, arguments);
 	end_line();
 	va_end(arguments);
 }
@@ -131,6 +136,11 @@ void console_echo(const char *format, ...)
 	va_start(arguments, format);
 	if (uart)
 		text_format(uart_put, format, arguments);
+	va_end(arguments);
+	va_start(arguments, format);
+	if (terminal_exists())
+		text_format(terminal_put, format, arguments);
+	terminal_flush();
 	va_end(arguments);
 }
 
@@ -166,8 +176,19 @@ static bool has_input(void)
 	return atomic_load_explicit(&input.head, memory_order_acquire) != atomic_load_explicit(&input.tail, memory_order_relaxed);
 }
 
+/* The UART's interrupt writes its input there, too. */
+static void look_at_terminal(void)
+{
+	bool enabled = cpu_interrupts_disable();
+
+	terminal_read(received);
+	cpu_interrupts_restore(enabled);
+}
+
 bool console_has_input(void)
 {
+	if (terminal_exists() && !cpu_slot())
+		look_at_terminal();
 	return has_input() && !reader;
 }
 
@@ -302,6 +323,7 @@ void console_init(void)
 
 	if (log_grant)
 		log_init(log_grant);
+	terminal_init();
 	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && !uart; n++)
 		if (driver_of(&info->grants[n]))
 			uart_init(driver_of(&info->grants[n]), &info->grants[n]);

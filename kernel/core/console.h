@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the sandbox speaks: its log ring, if it has one, and its UART, if it has one. Not to be called from interrupt
+ * Where the sandbox speaks: its log ring, its UART and its terminal (terminal.h), as far as it has them. Not to be called from interrupt
  * handlers: a UART waits for room.
  *
  * The room has a circle: whoever cannot go on (fault.c, irq.c) says so here, and a console whose UART interrupts attaches to irq.c and
@@ -25,7 +25,7 @@ void console_report(const char *format, ...) CONSOLE_FORMAT;
 /* Returns the sandbox's own log ring, or NULL. Its heartbeat fields belong to heartbeat.c. */
 struct bh_log *console_log(void);
 
-/* The interactive side: the UART alone. */
+/* The interactive side: the UART, and the terminal. */
 bool console_has_uart(void);
 /* Whether it is the UART with this line. */
 bool console_has_line(uint32_t line);

@@ -32,8 +32,8 @@ _Noreturn void kernel_main(const struct bh_info *given)
 
 	/* 3. Interrupts, then what raises them; other cores, if there are. */
 	irq_init();
-	console_init();
 	doorbells_init();
+	console_init();
 	cpu_interrupts_enable();
 	clock_init(info_clock_hz());
 	timer_init();

@@ -12,6 +12,7 @@ from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, align_up
 from bhtool.text import size_text
 
+TERMINAL = "terminal"
 WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels
 LEAST_SLOTS = 2
 LINE = int(lib.BH_CHANNEL_LINE)
@@ -59,6 +60,22 @@ def slots_in_range(domains: Domains) -> Iterator[Finding]:
             near = min(max(1 << (channel.slots - 1).bit_length() if channel.slots else 0, LEAST_SLOTS), most)
             text = f"ring `{channel.name}` has {channel.slots:,} slots, no power of two from {LEAST_SLOTS} to {most:,}; {near:,} would do"
             yield Finding(channel.where(SLOTS), text)
+
+
+def terminals_are_two_rings(domains: Domains) -> Iterator[Finding]:
+    for sandbox in domains.sandboxes:
+        if sandbox.has(TERMINAL) and sandbox.is_linux:
+            yield Finding(sandbox.where(TERMINAL), f"`{sandbox.name}` runs Linux, whose consoles are its own")
+        elif sandbox.has(TERMINAL) and not _is_terminal(domains, sandbox):
+            text = f"`{TERMINAL}` of `{sandbox.name}` does not name two rings, one from it to another sandbox and one from there to it"
+            yield Finding(sandbox.where(TERMINAL), text)
+
+
+def _is_terminal(domains: Domains, sandbox: Sandbox) -> bool:
+    rings = [one for one in domains.channels if one.node in sandbox.terminal_nodes and one.kind == RING]
+    says = [one.to_nodes for one in rings if one.from_nodes == (sandbox.node,)]
+    hears = [one.from_nodes for one in rings if one.to_nodes == (sandbox.node,)]
+    return len(sandbox.terminal_nodes) == len(rings) == 2 and len(says) == 1 and says == hears
 
 
 def not_too_many(domains: Domains) -> Iterator[Finding]:

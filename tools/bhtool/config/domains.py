@@ -43,6 +43,7 @@ class Sandbox(OfNode):
     accept_nodes: list[Node] = field(default_factory=list)  # who may tell it of their end
     notify_nodes: list[Node] = field(default_factory=list)  # whom it tells of its own
     vcpus: list[Vcpu] = field(default_factory=list)
+    terminal_nodes: list[Node] = field(default_factory=list)  # channels, by which it is shown and typed at elsewhere
 
     @property
     def takes_the_rest(self) -> bool:
@@ -213,6 +214,7 @@ def _sandbox(node: Node, index: int, by_phandle: dict[int, Node]) -> Sandbox:
         notify_nodes=_references(node.children["health"], "notify", by_phandle) if "health" in node.children else [],
         console_node=named,
         vcpus=read_vcpus(node, by_phandle),
+        terminal_nodes=_references(node, "terminal", by_phandle),
     )
 
 

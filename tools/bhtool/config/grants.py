@@ -51,7 +51,7 @@ class Grant:
     compatible: str = ""
     function: int = 0  # bus << 8 | device << 3 | function
     layout: tuple[int, int] = (0, 0)  # reg-shift, and reg-io-width in bytes
-    vcpu: int = 0  # BH_VCPU_*
+    own_flags: int = 0  # BH_VCPU_*, BH_CHANNEL_*
 
 
 def plan_sandbox(domains: Domains, placement: Placement, sandbox: Sandbox) -> SandboxPlan:
@@ -318,7 +318,9 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
 def _channel_grants(domains: Domains, sandbox: Sandbox) -> Iterator[Grant]:
     for one in views_of(domains, sandbox):
         page, size = one.channel.area_bytes[0], one.channel.size
-        yield Grant(lib.BH_GRANT_CHANNEL, one.channel.name, one.gpa, size, line=page, vector=one.end, compatible=one.other.name)
+        flags = lib.BH_CHANNEL_TERMINAL if one.channel.node in sandbox.terminal_nodes else 0
+        row = Grant(lib.BH_GRANT_CHANNEL, one.channel.name, one.gpa, size, line=page, vector=one.end, compatible=one.other.name)
+        yield replace(row, own_flags=flags)
     for one in views_of(domains, sandbox):
         rings, rung = (gap_us(one.channel, end) * NS_PER_US for end in (one.end, 1 - one.end))
         line = line_of(domains, one.channel, one.end)
@@ -338,7 +340,7 @@ def _vcpu_grant(one: VcpuPlan) -> Grant:
         line=lib.BH_LINE_NONE if one.line is None else one.line,
         vector=one.percent,
         compatible=one.program,
-        vcpu=one.core | sum(flag for flag, is_set in flags.items() if is_set),
+        own_flags=one.core | sum(flag for flag, is_set in flags.items() if is_set),
     )
 
 

@@ -61,6 +61,9 @@ SANDBOX = {
     "bootargs": Fact("text; `native`: at most 191 bytes", "empty", 'bootargs = "quiet";', "R013"),
     "ready-line": Fact("text, not empty", "none", 'ready-line = "my root: up";', ""),
     "console": Fact('`"log"`, `"none"` or one reference to a UART', '`"log"`; Linux names one', "console = <&uart1>;", "R050 to R052"),
+    "terminal": Fact(
+        "references to two rings: one from the sandbox, one to it", "none", "terminal = <&control_says &control_hears>;", "R179"
+    ),
     "trusted-idle": Fact("a flag, without a value", "not set", "trusted-idle;", ""),
     "unprotected": Fact("one or more of the seven names", "none", 'unprotected = "msr";', "R090 to R092, W090"),
     "allow-unprotected-dma": Fact(

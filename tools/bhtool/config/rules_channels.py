@@ -60,4 +60,11 @@ CHANNEL_RULES = (
         "choose others in `doorbell-lines` of the board tree: INTIDs from 32 on that nothing is wired to",
         doorbells.lines_of_nobody,
     ),
+    Rule(
+        "BH-R179",
+        "The terminal of a native sandbox is two rings, one from it and one to it, with the same other end.",
+        'name both: `terminal = <&says &hears>;`, each with kind = "ring"',
+        channels.terminals_are_two_rings,
+        unless=("BH-R006",),
+    ),
 )

@@ -183,7 +183,11 @@ def _put_channel(row: Any, channel: ChannelPlan) -> None:
 def _flags(grant: Grant) -> int:
     shift, width = grant.layout
     return (
-        int(grant.level) | shift << int(lib.BH_GRANT_REG_SHIFT) | width << int(lib.BH_GRANT_REG_WIDTH) | grant.function << 16 | grant.vcpu
+        int(grant.level)
+        | shift << int(lib.BH_GRANT_REG_SHIFT)
+        | width << int(lib.BH_GRANT_REG_WIDTH)
+        | grant.function << 16
+        | grant.own_flags
     )
 
 

@@ -37,6 +37,7 @@ REFERENCES = (
     "idle-cores",
     "serves",
     "core",
+    "terminal",
     FROM,
     TO,
 )

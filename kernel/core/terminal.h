@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A terminal in another sandbox: two rings of this sandbox's channels (BH_CHANNEL_TERMINAL), one in which its console writes, and one from
+ * which it reads. Never waits: what finds no room, or nobody at the other end, is dropped, as the log has it, too. The doorbells of both
+ * channels are used as they are granted; without one, the input is looked at whenever the first core wakes.
+ */
+#pragma once
+#include <stdbool.h>
+
+/* Takes both channels, if there are such. Requires: memory_init; the first core, once. */
+void terminal_init(void);
+
+/* Whether there is one to write to. */
+bool terminal_exists(void);
+
+/* Writes a character. It is seen after a line's end, after a slot's, or after terminal_flush. */
+void terminal_put(char c);
+void terminal_flush(void);
+
+/* Hands all that was typed to `received`. Requires: the first core. */
+void terminal_read(void (*received)(char c));
