@@ -90,7 +90,7 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
 /*
  * Tells whoever shares a channel with the sandbox what became of it: LIVES, by its first core before anything of that life runs, and before
- * the phase says that it does; GONE, by any core, after the phase says so.
+ * the phase says that it does; GONE, by its first core, when the others have stopped or never run again.
  */
 void channels_tell(enum bh_channel_state state);
 /* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */

@@ -6,7 +6,8 @@
  *   every core    quiesces, reports itself stopped
  *   others        wait for the next life
  *   first core    waits until all others have stopped, within a bound; then nothing of the sandbox runs
- *                 devices ── hal_partition_quiesce: what they still write comes before the zeros. Here an end is complete
+ *                 devices ── hal_partition_quiesce: what they still write comes before the zeros. Here an end is complete, and others
+ *                 are told that it is: nothing of the sandbox sends any more
  *                 memory ── zeros, then the pieces of the boot snapshot, cleaned; meanwhile devices reset themselves
  *                 hardware ── hal_core_restart
  *                 statistics, the next life
@@ -95,8 +96,6 @@ static void begin_life(uint32_t phase, uint64_t since)
 	channels_tell(BH_CHANNEL_LIVES);
 	if (monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS))
 		__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
-	else
-		channels_tell(BH_CHANNEL_GONE); /* once more: that may have come before LIVES */
 }
 
 /*
@@ -110,8 +109,10 @@ static void lead(struct hal_core *core, uint32_t phase)
 	bool ends = phase == PHASE_ENDED, quiet = others_have_stopped(core, phase, since);
 
 	quiet = (quiet || ends) && hal_partition_quiesce(core);
-	if (ends)
+	if (ends) {
+		channels_tell(BH_CHANNEL_GONE);
 		return;
+	}
 	if (!quiet) {
 		if (monitor_change_phase(phase, PHASE_ENDED))
 			monitor_end(core, BH_STATE_PARKED);

@@ -70,7 +70,6 @@ static bool claim(enum hal_action action, bool *again)
 void monitor_end(const struct hal_core *core, uint32_t state)
 {
 	__atomic_store_n(&monitor.stats->state, state, __ATOMIC_RELEASE);
-	channels_tell(BH_CHANNEL_GONE);
 	if (state == BH_STATE_PARKED)
 		hal_notice_send(core);
 }
@@ -157,6 +156,8 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 		if (!is_in(PHASE_ENDED))
 			return true;
 		__atomic_store_n(&monitor.stopped[slot], PHASE_ENDED, __ATOMIC_RELEASE);
+		if (!slot)
+			channels_tell(BH_CHANNEL_GONE);
 		return false;
 	}
 	if (!slot) {

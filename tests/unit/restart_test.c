@@ -102,6 +102,7 @@ bool hal_partition_quiesce(struct hal_core *core)
 	CHECK_EQ(quiesced, 1); /* this core */
 	CHECK(monitor.core_count == 1 || monitor.stopped[late] == monitor.phase || (monitor.phase == PHASE_ENDED && !stops));
 	CHECK_EQ(restarts, 0);
+	CHECK(end.state != BH_CHANNEL_GONE);
 	silences++;
 	CHECK_EQ(((const uint8_t *)ram[spans[1].page])[0], LEFT);
 	device_writes();
@@ -245,7 +246,11 @@ static void test_last_life(void)
 	is_last_life = true;
 	restart_take_part(NULL, 0, PHASE);
 	is_last_life = false;
-	CHECK(end.state == BH_CHANNEL_GONE && end.epoch == 2);
+	CHECK(end.state == BH_CHANNEL_LIVES && end.epoch == 2);
+	prepare(1); /* what follows */
+	monitor.phase = PHASE_ENDED;
+	restart_take_part(NULL, 0, PHASE_ENDED);
+	CHECK(end.state == BH_CHANNEL_GONE && end.epoch == 1);
 }
 
 /* Kicks are answered at least every 16 KiB, whatever is written. */
