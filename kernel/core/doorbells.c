@@ -2,20 +2,24 @@
 /* Doorbells by the name of their channel (doorbells.h). */
 #include "kernel/core/doorbells.h"
 
+#include <stddef.h>
+
 #include "kernel/core/cpu.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/sync.h"
 #include "kernel/core/text.h"
+#include "kernel/core/timer.h"
 
 enum { MOST = 16 /* BH_MAX_CHANNELS */ };
 
 static struct doorbell {
 	const struct bh_grant *grant;
-	uint32_t channel;      /* its number, as the monitor counts them */
-	uint32_t number;       /* of its interrupt */
-	uint64_t seen;         /* interrupts that have been told of */
-	struct semaphore rung; /* 1 at most */
+	uint32_t channel;         /* its number, as the monitor counts them */
+	uint32_t number;          /* of its interrupt */
+	uint64_t seen;            /* interrupts that have been told of */
+	struct semaphore rung;    /* 1 at most */
+	struct timer_event later; /* a ring that came too soon */
 } doorbells[MOST];
 static unsigned count;
 
@@ -84,6 +88,24 @@ struct doorbell *doorbell_find(const char *name)
 int64_t doorbell_ring(const struct doorbell *doorbell)
 {
 	return info_call_monitor(BH_CALL_DOORBELL, doorbell->channel, 0);
+}
+
+static void ring_now(struct timer_event *event, struct cpu_frame *frame)
+{
+	struct doorbell *one = (struct doorbell *)((char *)event - offsetof(struct doorbell, later));
+
+	(void)doorbell_ring(one); /* nobody else rings it, so the gap is over */
+}
+
+void doorbell_tell(struct doorbell *doorbell)
+{
+	bool enabled = cpu_interrupts_disable();
+
+	if (!doorbell->later.waits && doorbell_ring(doorbell) == BH_E_LATER) {
+		doorbell->later.fire = ring_now;
+		timer_add(&doorbell->later, arch_counter() + clock_from_ns(doorbell->grant->gpa));
+	}
+	cpu_interrupts_restore(enabled);
 }
 
 uint64_t doorbell_gap_ns(const struct doorbell *doorbell)

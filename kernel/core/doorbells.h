@@ -23,6 +23,12 @@ struct doorbell *doorbell_find(const char *name);
  */
 int64_t doorbell_ring(const struct doorbell *doorbell);
 
+/*
+ * Rings the other end: now or, if that is sooner than granted, as soon as it is not. Until then further calls change nothing. Nothing at
+ * all where this end may not ring. Requires: the same core each time. T
+ */
+void doorbell_tell(struct doorbell *doorbell);
+
 /* Returns how many ns lie at least between two rings by this end; 0: it may not ring. */
 uint64_t doorbell_gap_ns(const struct doorbell *doorbell);
 

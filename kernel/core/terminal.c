@@ -9,8 +9,8 @@
 #include "kernel/core/lock.h"
 
 static struct bh_end *out, *in;
-static const struct doorbell *bell; /* of `out`; NULL: its reader looks by itself */
-static uint8_t *slot;               /* that is being filled; NULL: none */
+static struct doorbell *bell; /* of `out`; NULL: its reader looks by itself */
+static uint8_t *slot;         /* that is being filled; NULL: none */
 static uint32_t filled;
 static struct lock lock; /* of all of these but `in` */
 
@@ -58,7 +58,7 @@ static void send(void)
 	if (!slot || !filled)
 		return;
 	if (bh_ring_send(out, filled, BH_CHANNEL_START | BH_CHANNEL_END) == BH_END_OK && bell && bh_end_is_wanted(out))
-		(void)doorbell_ring(bell); /* sooner than granted: the next one tells of this, too */
+		doorbell_tell(bell);
 	slot = NULL;
 }
 
