@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Programs at the two ends of a channel, which has the name of their VCPU: `source` sends a message in each of its periods, `sink` takes in
- * each of its periods all that has come, and looks at what it is. Both as struct program_run says; other cores', too.
+ * each of its periods all that has come, and looks at what it is; `relay` sends it on besides. As struct program_run says; other cores',
+ * too.
  */
 #pragma once
 #include <stdint.h>
@@ -15,3 +16,5 @@ struct channel_sample {
 
 void channel_source(void *run);
 void channel_sink(void *run);
+/* A sink of a ring that sends what it takes on in the ring whose name has "-on" behind. */
+void channel_relay(void *run);

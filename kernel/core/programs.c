@@ -145,7 +145,7 @@ static const struct program programs[] = {
 	{ "echo", echo, true },          { "loop", loop, false },
 	{ "hog", hog, false },           { "findprimes", find_primes, false },
 	{ "tlbwalk", tlb_walk, false },  { "source", channel_source, false },
-	{ "sink", channel_sink, false },
+	{ "sink", channel_sink, false }, { "relay", channel_relay, false },
 };
 
 const struct program *program_find(const char *name)

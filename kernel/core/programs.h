@@ -6,7 +6,7 @@
 
 struct periodic;
 
-enum { PROGRAM_NOTES = 5 };
+enum { PROGRAM_NOTES = 6 };
 
 /*
  * What one run of a program has, and what it found. Written by its thread, read by the main program; `rounds` to `done_max` by the tool,

@@ -28,6 +28,8 @@ void channel_source(void *given) {}
 
 void channel_sink(void *given) {}
 
+void channel_relay(void *given) {}
+
 static void run_loop(void)
 {
 	run = (struct program_run){ .period = FIRST_PERIOD };

@@ -84,7 +84,7 @@ VCPU_WARNINGS = (
     Rule(
         "BH-W150",
         "The sandbox kernel that the tool provides has the program of each VCPU.",
-        'write `program` = "echo", "findprimes", "hog", "loop", "sink", "source" or "tlbwalk"; give a kernel with programs of your own a name of its own in `image`',
+        'write `program` = "echo", "findprimes", "hog", "loop", "relay", "sink", "source" or "tlbwalk"; give a kernel with programs of your own a name of its own in `image`',
         vcpus.has_its_program,
         unless=("BH-R011",),
     ),

@@ -21,7 +21,7 @@ HEARTBEAT_HZ = 1000
 FEW_SWITCHES = 5  # a budget of fewer is spent on switching to a large part
 # The kernel that comes with the tool, and the programs that it has: kernel/core/programs.c. Those of the first core wait for the console's input.
 OWN_KERNEL = "sandbox-kernel.elf"
-PROGRAMS, FIRST_CORE_PROGRAMS = ("echo", "findprimes", "hog", "loop", "sink", "source", "tlbwalk"), ("echo",)
+PROGRAMS, FIRST_CORE_PROGRAMS = ("echo", "findprimes", "hog", "loop", "relay", "sink", "source", "tlbwalk"), ("echo",)
 
 
 def is_own_kernel(image: str, partition: Path) -> bool:
