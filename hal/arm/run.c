@@ -38,12 +38,13 @@ void hal_core_begin(struct hal_core *core, uint64_t *exits, struct hal_doorbell 
 
 int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n)
 {
-	struct hal_doorbell *doorbell = self->doorbells + n;
+	struct hal_doorbell *doorbell;
 	int64_t result;
 	bool rings;
 
 	if (n >= BH_MAX_CHANNELS)
 		return BH_E_DENIED;
+	doorbell = &self->doorbells[n];
 	result = hal_doorbell_claim(doorbell, &rings);
 	if (rings)
 		gic_ring(doorbell->line);

@@ -59,13 +59,14 @@ void x86_repeat_notice(const struct hal_core *core)
 /* Which vector and core a guest has chosen for a line may change meanwhile: both old and new ones are its own. */
 int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n)
 {
-	struct hal_doorbell *doorbell = self->doorbells + n;
+	struct hal_doorbell *doorbell;
 	uint32_t vector;
 	int64_t result;
 	bool rings;
 
 	if (n >= BH_MAX_CHANNELS)
 		return BH_E_DENIED;
+	doorbell = &self->doorbells[n];
 	result = hal_doorbell_claim(doorbell, &rings);
 	if (!rings)
 		return result;

@@ -5,6 +5,8 @@
 #include "arch/arch.h"
 #include "arch/words.h"
 
+enum { US_PER_S = 1000000 };
+
 static struct bh_channel *page_of(const struct bh_channel_row *row)
 {
 	return (struct bh_channel *)(uintptr_t)(row->hpa + row->area_bytes[0]);
@@ -65,10 +67,12 @@ struct bh_channel_end *channels_rung(const struct bh_table *table, const struct 
 	return &page_of(row)->end[end];
 }
 
-/* A gap is never shorter than it was granted. */
-static uint64_t ticks(uint64_t us, uint64_t clock_hz)
+/* Rounded up: a gap is never shorter than it was granted. */
+static uint64_t ticks(uint32_t us, uint64_t clock_hz)
 {
-	return (us * (clock_hz / 1000) + 999) / 1000;
+	uint64_t rest = us % US_PER_S * clock_hz;
+
+	return us / US_PER_S * clock_hz + (rest + US_PER_S - 1) / US_PER_S;
 }
 
 void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct monitor *private)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F6.memory. Channels as start-up makes them: their memory is emptied, nothing beside it, each page says what the channel is, behind
- * the caches, and each monitor is told of the ends that its sandbox has. And what monitors say there, in which order.
- * monitor/boot/channels_boot.c, monitor/tell.h
+ * the caches, and each monitor is told of the ends that its sandbox has, and of the doorbells by which it rings the others
+ * (BH-F6.doorbells). And what monitors say there, in which order. monitor/boot/channels_boot.c, monitor/tell.h
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void tell(const volatile uint32_t *word, uint32_t value, int order);
 #include "monitor/tell.h"
 #undef __atomic_store_n
 
-enum { PAGES = 9, FIRST = 1, SECOND = 4, LEFT = 0xee };
+enum { PAGES = 9, FIRST = 1, SECOND = 4, LEFT = 0xee, HZ = 62500000 };
 
 static _Alignas(BH_PAGE_BYTES) uint8_t ram[PAGES][BH_PAGE_BYTES], behind[PAGES][BH_PAGE_BYTES];
 static struct bh_table table;
@@ -81,13 +81,93 @@ static void test_ends(void)
 	struct monitor monitors[3] = { { .end_count = 0 } };
 
 	for (unsigned n = 0; n < 3; n++)
-		channels_grant(&table, n, &monitors[n]);
+		channels_grant(&table, n, HZ, &monitors[n]);
 	CHECK(monitors[0].end_count == 1 && monitors[1].end_count == 2 && monitors[2].end_count == 1);
 	check_end(&monitors[0].ends[0], FIRST + 1, 0, FIRST);
 	check_end(&monitors[1].ends[0], FIRST + 1, 1, FIRST + 2);
 	check_end(&monitors[1].ends[1], SECOND + 2, 1, SECOND + 3);
 	check_end(&monitors[2].ends[0], SECOND + 2, 0, SECOND);
 }
+
+/* ---- Doorbells ---------------------------------------------------------------------------------------------------------- */
+
+/* End 0 of the first rings end 1 by line 80; both ends of the second ring: 0 by line 90, 1 by line 91. */
+static void check_doorbell(const struct hal_doorbell *one, uint64_t gap, unsigned page, unsigned side, uint32_t line)
+{
+	CHECK_EQ(one->gap, gap);
+	CHECK_EQ(one->next, 0);
+	CHECK(one->told == &((struct bh_channel *)ram[page])->end[side]);
+	CHECK_EQ(one->line, line);
+}
+
+static void test_doorbells(void)
+{
+	struct monitor monitors[3] = { { .end_count = 0 } };
+
+	check_context.subject = "doorbells";
+	table.channels[0].gap_us[0] = 100;
+	table.channels[0].rung_line[1] = 80;
+	table.channels[1].gap_us[0] = 1000;
+	table.channels[1].gap_us[1] = 1;
+	table.channels[1].rung_line[0] = 91;
+	table.channels[1].rung_line[1] = 90;
+	for (unsigned n = 0; n < 3; n++)
+		channels_grant(&table, n, HZ, &monitors[n]);
+	check_doorbell(&monitors[0].doorbells[0], 6250, FIRST + 1, 1, 80);
+	check_doorbell(&monitors[1].doorbells[0], 0, FIRST + 1, 0, 0); /* it does not ring */
+	check_doorbell(&monitors[1].doorbells[1], 63, SECOND + 2, 0, 91);
+	check_doorbell(&monitors[2].doorbells[0], 62500, SECOND + 2, 1, 90);
+	for (unsigned n = 0; n < 3; n++)
+		for (unsigned other = monitors[n].end_count; other < BH_MAX_CHANNELS; other++)
+			CHECK_EQ(monitors[n].doorbells[other].gap, 0);
+
+	check_context.subject = "the end that a line rings";
+	CHECK(channels_rung(&table, &(struct bh_line){ .sandbox = 1, .line = 80 }) == &((struct bh_channel *)ram[FIRST + 1])->end[1]);
+	CHECK(channels_rung(&table, &(struct bh_line){ .sandbox = 1, .line = 90 }) == &((struct bh_channel *)ram[SECOND + 2])->end[1]);
+	CHECK(channels_rung(&table, &(struct bh_line){ .sandbox = 2, .line = 91 }) == &((struct bh_channel *)ram[SECOND + 2])->end[0]);
+}
+
+/* Whatever the clock's rate, no gap is shorter than granted, and none is longer by a tick. Literal numbers first. */
+static void test_ticks(void)
+{
+	static const struct {
+		uint32_t us;
+		uint64_t hz, ticks;
+	} literal[] = {
+		{ 1, 1000000, 1 },
+		{ 1, 1000001, 2 },
+		{ 1000000, 1000001, 1000001 },
+		{ 1000000, 2399998123, 2399998123 },
+		{ 3, 19200000, 58 },
+		{ UINT32_MAX, 1000000000, UINT64_C(4294967295000) },
+		{ UINT32_MAX, UINT64_C(8000000000), UINT64_C(34359738360000) },
+	};
+	static const uint64_t clocks[] = { 1000000, 1193182, 3579545, 19200000, 24000000, 54000000, 62500000, 2399998123, 3800000999 };
+
+	check_context.subject = "ticks";
+	for (unsigned n = 0; n < sizeof(literal) / sizeof(literal[0]); n++) {
+		struct monitor one = { .end_count = 0 };
+
+		check_context.round = n;
+		table.channels[0].gap_us[0] = literal[n].us;
+		channels_grant(&table, 0, literal[n].hz, &one);
+		CHECK_EQ(one.doorbells[0].gap, literal[n].ticks);
+	}
+	for (unsigned clock = 0; clock < sizeof(clocks) / sizeof(clocks[0]); clock++)
+		for (uint64_t us = 1; us <= UINT32_MAX; us = us * 17 / 11 + 1) {
+			struct monitor one = { .end_count = 0 };
+			__uint128_t wanted = (__uint128_t)us * clocks[clock];
+
+			check_context.round = us;
+			table.channels[0].gap_us[0] = (uint32_t)us;
+			channels_grant(&table, 0, clocks[clock], &one);
+			CHECK((__uint128_t)one.doorbells[0].gap * 1000000 >= wanted);
+			CHECK((__uint128_t)(one.doorbells[0].gap - 1) * 1000000 < wanted);
+		}
+	check_context.round = 0;
+}
+
+/* ---- What monitors say -------------------------------------------------------------------------------------------------- */
 
 static struct bh_channel_end seen;
 static uint32_t peer;
@@ -123,6 +203,8 @@ int main(void)
 	table.channels[1] = row(SECOND, 2, 2, 1, BH_CHANNEL_LATEST);
 	test_pages();
 	test_ends();
+	test_doorbells();
+	test_ticks();
 	test_telling();
 	return 0;
 }

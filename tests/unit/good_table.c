@@ -31,7 +31,7 @@ static const struct bh_table good = {
 	.iommu = BH_IOMMU_SMMUV3, .iommu_tables = 0x40600000,
 	.shared = 0x40400000,
 	.module_bytes = 0x4000, .module_checksum = GOOD_MODULE_CHECKSUM,
-	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 3, .line_count = 2, .copy_count = GOOD_COPIES, .piece_count = 2,
+	.core_count = 4, .sandbox_count = 2, .region_count = GOOD_REGIONS, .port_count = 3, .line_count = GOOD_LINES, .copy_count = GOOD_COPIES, .piece_count = 2,
 	.pci_function_count = GOOD_FUNCTIONS, .channel_count = GOOD_CHANNELS,
 	.hardware_id = { 0, 1, 2, 3 },
 	.sandboxes = {
@@ -60,7 +60,11 @@ static const struct bh_table good = {
 		[GOOD_RECEIVER_SEES] = { 0x0c100000, 0x72000000, 0x2000, 1, R, BH_MEMORY_RAM, BH_REGION_CHANNEL, 0 },
 	},
 	.ports = { { 0, 0x3f8, 8, BH_DMA_FREE }, { 1, 0x2f8, 8, BH_DMA_FREE }, { 1, 0xc010, 0x10, BH_DMA_FREE } },
-	.lines = { { 0, 33, 1, 0x41, BH_LINE_LEVEL }, { 1, 40, 2, 0x42, BH_LINE_LEVEL }, { 1, 48, 2, 0x43, BH_LINE_RUNG } },
+	.lines = {
+		[GOOD_LINE] = { 0, 33, 1, 0x41, BH_LINE_LEVEL },
+		[GOOD_FOREIGN_LINE] = { 1, 40, 2, 0x42, BH_LINE_LEVEL },
+		[GOOD_RUNG] = { 1, 48, 2, 0x43, BH_LINE_RUNG },
+	},
 	.copies = {
 		[GOOD_INFO] = { 0, POOL + BH_POOL_INFO, 0x1000, 0, 0 },
 		[GOOD_KERNEL] = { 0x1000, 0x50080000, 0x2000, 0, 0 },

@@ -27,6 +27,7 @@ enum good_region {
 	GOOD_REGIONS,
 };
 enum good_function { GOOD_FUNCTION, GOOD_FOREIGN_FUNCTION, GOOD_FUNCTIONS };
+enum good_line { GOOD_LINE, GOOD_FOREIGN_LINE, GOOD_RUNG, GOOD_LINES }; /* the last by the sender of GOOD_RING, alone */
 enum good_channel { GOOD_RING, GOOD_MAILBOX, GOOD_CHANNELS };
 enum good_copy { GOOD_INFO, GOOD_KERNEL, GOOD_FOREIGN_KERNEL, GOOD_COPIES };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-I1.device, BH-I3.forms. What reaches the machine's I/O APIC of what a guest does to its own, over one that notes. Sandbox of two cores
- * (APIC IDs 3 and 1), with an edge line on pin 0, a level line, active low, on pin 10, and on pin 11 one whose vector the guest chooses;
- * every other pin is somebody else's.
+ * BH-I1.device, BH-I3.forms, BH-I4.doorbell. What reaches the machine's I/O APIC of what a guest does to its own, over one that notes.
+ * Sandbox of two cores (APIC IDs 3 and 1), with an edge line on pin 0, a level line, active low, on pin 10, and on pin 11 one whose vector
+ * the guest chooses; every other pin is somebody else's.
  */
 #include <setjmp.h>
 #include <string.h>
@@ -478,14 +478,18 @@ static void test_redirection(void)
 	}
 }
 
+#include "ioapic_rung.h"
+
 int main(void)
 {
 	if (board.iommu.kind == BH_IOMMU_VTD) {
 		test_redirection();
+		test_rung();
 		return 0;
 	}
-	void (*const tests[])(void) = { test_waits,   test_trap,       test_without_lines, test_start, test_foreign,
-					test_entries, test_open_entry, test_level_vectors, test_form,  test_boot };
+	void (*const tests[])(
+		void) = { test_waits,      test_trap,          test_without_lines, test_start, test_foreign, test_entries,
+			  test_open_entry, test_level_vectors, test_form,          test_boot,  test_rung,    test_rung_grants };
 
 	for (unsigned n = 0; n < sizeof(tests) / sizeof(tests[0]); n++) {
 		check_context.round = 0;

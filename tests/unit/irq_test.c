@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BH-F2.contract. Whatever interrupt has come, with a handler or without, its core is awake after it: kernel/core/irq.c. */
+/*
+ * BH-F2.contract. Whatever interrupt has come, with a handler or without, its core is awake after it; and a device's is counted by the
+ * number that its controller has for it (BH-F6.doorbells). kernel/core/irq.c
+ */
 #include "kernel/core/irq.h"
 
 #include "check.h"
@@ -10,7 +13,7 @@
 #include "kernel/core/thread.h"
 #include "kernel/core/trace.h"
 
-enum { HANDLED = 27, STRAY = 33 };
+enum { HANDLED = 27, STRAY = 33, DEVICE = 200, DEVICES = 20, HANDLERS = 32 };
 #define INTERRUPTED ((struct cpu_frame *)0x1000) /* handed on, never looked into */
 
 static unsigned handled, ended, said;
@@ -45,7 +48,15 @@ static void enable_local(uint32_t number)
 	CHECK_EQ(number, HANDLED);
 }
 
-static const struct irq_controller fake = { .grant = "fake", .init = init, .serve = serve, .enable_local = enable_local };
+/* Numbers that all want the same place. */
+static uint32_t enable_device(const struct bh_grant *grant)
+{
+	return DEVICE + HANDLERS * grant->line;
+}
+
+static const struct irq_controller fake = {
+	.grant = "fake", .init = init, .serve = serve, .enable_local = enable_local, .enable_device = enable_device
+};
 const struct irq_controller *const irq_controllers[] = { &fake, NULL };
 
 const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
@@ -117,6 +128,38 @@ static void check_census(void)
 	CHECK(!irq_ask(1, &census));
 }
 
+/* Each core has its own count of each; a number that nobody has attached to has none. */
+static void check_devices(void)
+{
+	struct bh_grant grants[DEVICES] = { 0 };
+
+	check_context.subject = "devices";
+	slot = 0;
+	for (uint32_t n = 0; n < DEVICES; n++) {
+		grants[n].line = n;
+		CHECK_EQ(irq_attach_device(&grants[n], handle), DEVICE + HANDLERS * n);
+	}
+	CHECK_EQ(irq_attach_device(&(struct bh_grant){ .line = BH_LINE_NONE }, handle), 0);
+	for (uint32_t n = 0; n < DEVICES; n++) {
+		check_context.round = n;
+		CHECK_EQ(irq_count(DEVICE + HANDLERS * n), 0);
+		for (uint32_t times = 1; times <= n + 1; times++) {
+			ended = handled;
+			irq_dispatch(INTERRUPTED, DEVICE + HANDLERS * n);
+			CHECK_EQ(irq_count(DEVICE + HANDLERS * n), times);
+		}
+	}
+	slot = 1;
+	ended = handled;
+	irq_dispatch(INTERRUPTED, DEVICE);
+	CHECK_EQ(irq_count(DEVICE), 1);
+	slot = 0;
+	CHECK_EQ(irq_count(DEVICE), 1);
+	CHECK_EQ(irq_count(DEVICE + HANDLERS * (DEVICES - 1)), DEVICES);
+	CHECK_EQ(irq_count(DEVICE + HANDLERS * DEVICES), 0);
+	CHECK_EQ(irq_count(STRAY), 0);
+}
+
 int main(void)
 {
 	irq_init();
@@ -150,5 +193,6 @@ int main(void)
 	CHECK_EQ(begun, 5);
 	CHECK_EQ(handled, 3);
 	check_census();
+	check_devices();
 	return 0;
 }

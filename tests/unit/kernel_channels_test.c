@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F6.messages. What the sandbox kernel does with its channels: commands that try them, and programs that send and look at samples. This
- * kernel has both ends of each. kernel/core/channels.c, kernel/core/shell_channels.c,
+ * kernel has both ends of each. And commands that try doorbells (BH-F6.doorbells). kernel/core/channels.c, kernel/core/shell_channels.c,
  * kernel/core/channel_programs.c
  */
 #include "kernel/core/channels.h"
@@ -14,6 +14,7 @@
 #include "kernel/core/channel_programs.h"
 #include "kernel/core/clock.h"
 #include "kernel/core/console.h"
+#include "kernel/core/doorbells.h"
 #include "kernel/core/info.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/programs.h"
@@ -92,6 +93,26 @@ static unsigned noted;
 void program_note_round(struct program_run *run, const struct periodic *periodic)
 {
 	noted++;
+}
+
+static int64_t answer;
+static uint64_t rung;
+
+struct doorbell *doorbell_find(const char *name)
+{
+	return strcmp(name, "out") ? NULL : (struct doorbell *)&rung;
+}
+
+int64_t doorbell_ring(const struct doorbell *doorbell)
+{
+	CHECK(doorbell == (const struct doorbell *)&rung);
+	return answer;
+}
+
+uint64_t doorbell_count(const struct doorbell *doorbell)
+{
+	CHECK(doorbell == (const struct doorbell *)&rung);
+	return rung;
 }
 
 /* ---- Channels --------------------------------------------------------------------------------------------------------------- */
@@ -217,6 +238,24 @@ static void test_list(void)
 	       "channel asked: mailbox with other, 64 bytes a slot; life 1 here, 1 there, connected; sent 1, taken 1\n");
 }
 
+static void test_doorbells(void)
+{
+	expect(run_ring, "out", "ring out: done\n");
+	answer = BH_E_LATER;
+	expect(run_ring, "out", "ring out: too soon after the last one\n");
+	answer = BH_E_DENIED;
+	expect(run_ring, "out", "ring out: not granted\n");
+	answer = BH_E_UNKNOWN;
+	expect(run_ring, "out", "ring out: there is no monitor\n");
+	answer = BH_OK;
+	expect(run_ring, "in", "ring in: not granted\n");
+	expect(run_ring, "", "ring : not granted\n");
+	expect(run_rung, "out", "rung out: 0 times\n");
+	rung = UINT64_C(5000000000);
+	expect(run_rung, "out", "rung out: 5000000000 times\n");
+	expect(run_rung, "in", "rung in: it has no doorbell\n");
+}
+
 /* ---- Programs --------------------------------------------------------------------------------------------------------------- */
 
 static struct program_run play(void (*program)(void *run), const char *name, unsigned rounds)
@@ -279,6 +318,7 @@ int main(void)
 	test_others();
 	test_list();
 	test_refusals();
+	test_doorbells();
 	memset(said, 0, sizeof(said));
 	test_programs();
 	return 0;

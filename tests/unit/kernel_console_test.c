@@ -47,9 +47,10 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 	return has_ring && kind == BH_GRANT_LOG ? &grant : NULL;
 }
 
-void irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
+uint32_t irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
 {
 	interrupt = handler;
+	return 0;
 }
 
 void idle_until(bool (*done)(void))

@@ -15,7 +15,7 @@ enum { INDEX = 1, CORES = 1, PARTITION_FRAMES = 3 };
 static uint8_t behind[BYTES], before[BYTES];
 static struct bh_table table;
 static struct {
-	unsigned maps, regions, ports, lines, functions, cores, sealed;
+	unsigned maps, regions, ports, lines, rung, functions, cores, sealed;
 	uint64_t absent;
 } seen;
 
@@ -70,6 +70,15 @@ enum hal_status hal_partition_grant_line(struct hal_partition *partition, uint32
 	for (uint32_t n = 0; n < table.line_count; n++)
 		if (table.lines[n].line == line && table.lines[n].core == core)
 			seen.lines |= 1u << n;
+	return HAL_OK;
+}
+
+/* On the page of its channel, at the end that is rung. */
+enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const struct bh_line *line, struct bh_channel_end *told)
+{
+	CHECK_EQ(line->flags, BH_LINE_RUNG);
+	CHECK((uintptr_t)told == 0x72001000 + offsetof(struct bh_channel, end[1]));
+	seen.rung |= 1u << (line - table.lines);
 	return HAL_OK;
 }
 
@@ -262,7 +271,8 @@ static void test_nothing_else(void)
 				       1u << GOOD_TAKES | 1u << GOOD_RECEIVER_SEES);
 	CHECK_EQ(seen.maps, 6);
 	CHECK_EQ(seen.ports, 1u << 1 | 1u << 2);
-	CHECK_EQ(seen.lines, 1u << 1);
+	CHECK_EQ(seen.lines, 1u << GOOD_FOREIGN_LINE);
+	CHECK_EQ(seen.rung, 1u << GOOD_RUNG);
 	CHECK_EQ(seen.functions, 1u << GOOD_FOREIGN_FUNCTION);
 	check_same(at(START), before, pool - START);
 	check_same(at(end), before + (end - START), CLOCK_TEXT - end);

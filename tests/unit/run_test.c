@@ -42,6 +42,7 @@ unsigned hal_core_slot(const struct hal_core *core)
 /* Before anything that could trap: what a trap left locked is given back here. */
 void hal_core_begin(struct hal_core *core, uint64_t *exits, struct hal_doorbell *doorbells)
 {
+	CHECK(doorbells == monitor.doorbells);
 	CHECK(exits == stats.core[hal_core_slot(core)].exits);
 	CHECK_EQ(seen.begins++, 0);
 	CHECK_EQ(seen.runs + seen.looks, 0);

@@ -5,26 +5,13 @@
  */
 #include "check.h"
 #include "good_table.h"
+#include "table_channels.h"
 
 #include <string.h>
 
-/* Writes 'value' into a field of the table. */
-struct patch {
-	size_t offset, bytes;
-	uint64_t value;
-};
-#define SET(field, value) { offsetof(struct bh_table, field), sizeof(((struct bh_table *)0)->field), (value) }
-
 #define FUNCTION(field, value) SET(pci_functions[GOOD_FUNCTION].field, value)
-#define RING(field, value)     SET(channels[GOOD_RING].field, value)
-#define MAILBOX(field, value)  SET(channels[GOOD_MAILBOX].field, value)
-
-enum { PATCHES = 4 };
 /* clang-format off: one invariant a line. */
-static const struct broken {
-	const char *why;
-	struct patch patches[PATCHES];
-} broken[] = {
+static const struct broken broken[] = {
 	/* header */
 	{ "there is none; boot the image that `bulkhead image` or `bulkhead run` makes, not bulkhead.elf itself", { SET(magic, 0) } },
 	{ "it has another version than this monitor; build both from the same sources", { SET(version, BH_TABLE_VERSION + 1) } },
@@ -183,42 +170,6 @@ static const struct broken {
 	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_PAGES].sandbox, 1) } },
 	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_LOG].size, BH_LOG_BYTES + 0x1000) } },
 	{ "a sandbox is given monitor frames", { SET(regions[GOOD_OWN_LOG].hpa, 0x50000000) } },
-	/* channels */
-	{ "a channel has an unknown kind", { RING(kind, BH_CHANNEL_KINDS) } },
-	{ "a channel has a number of slots that there is not", { RING(slots, 0) } },
-	{ "a channel has a number of slots that there is not", { RING(slots, 6) } },
-	{ "a channel has a number of slots that there is not", { RING(slots, 2 * BH_CHANNEL_MOST_SLOTS), RING(area_bytes[0], 0x41000) } },
-	{ "a channel has a number of slots that its kind does not have", { MAILBOX(slots, 2), MAILBOX(area_bytes[0], 0x3000) } },
-	{ "a channel has a number of slots that its kind does not have", { RING(kind, BH_CHANNEL_LATEST), RING(slots, 2) } },
-	{ "a channel's slots have a size that there is not", { RING(slot_bytes, 0) } },
-	{ "a channel's slots have a size that there is not", { RING(slot_bytes, 72) } },
-	{ "a channel's slots have a size that there is not",
-	  { RING(slot_bytes, 0x100040), RING(slots, 1), RING(area_bytes[0], 0x101000) } },
-	{ "a channel's areas have another size than its slots", { RING(area_bytes[0], 0x2000) } },
-	{ "a channel's areas have another size than its slots", { RING(area_bytes[0], 0x1008) } },
-	{ "a channel's areas have another size than its slots", { RING(slots, 32) } },
-	{ "a channel's areas have another size than its slots", { RING(area_bytes[1], 0) } },
-	{ "a channel's areas have another size than its slots", { MAILBOX(area_bytes[1], 0x1000) } },
-	{ "a channel does not have two sandboxes", { RING(sandbox[0], 2) } },
-	{ "a channel does not have two sandboxes", { RING(sandbox[1], 2) } },
-	{ "a channel does not have two sandboxes", { RING(sandbox[1], 0) } },
-	{ "a channel is misaligned or outside RAM", { MAILBOX(hpa, 0x72003040) } },
-	{ "a channel is misaligned or outside RAM", { MAILBOX(hpa, UINT64_C(0xfffffffffffff000)) } },
-	{ "a channel overlaps monitor frames", { MAILBOX(hpa, 0x40413000) } },
-	{ "a channel lies in RAM reserved for firmware or start-up", { MAILBOX(hpa, 0xbfdff000) } },
-	{ "two channels overlap", { MAILBOX(hpa, 0x72002000) } },
-	{ "a sandbox is given a channel as RAM", { MAILBOX(hpa, 0x50ffc000) } },
-	{ "a sandbox is given a boot snapshot", { MAILBOX(hpa, 0x70002000) } },
-	{ "a part of a channel has device memory type", { SET(regions[GOOD_SENDS].memory_type, BH_MEMORY_DEVICE) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_SENDS].sandbox, 1) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_SENDS].permissions, 7) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_SENDS].size, 0x2000) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_SENDS].hpa, 0x71fff000) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_SENDER_SEES].permissions, 3) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_SENDER_SEES].size, 0x3000) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_TAKES].hpa, 0x72001000) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(regions[GOOD_RECEIVER_SEES].permissions, 3) } },
-	{ "a sandbox is given what is no part of a channel for its end", { SET(channel_count, 0) } },
 	/* PCI functions */
 	{ "a PCI function belongs to no sandbox", { SET(pci_functions[GOOD_FOREIGN_FUNCTION].sandbox, 2) } },
 	{ "a PCI function is on a bus that the machine does not have", { SET(pci_functions[GOOD_FOREIGN_FUNCTION].id, 0x100) } },
@@ -423,22 +374,36 @@ static void patched_table(const struct patch patches[PATCHES])
 	table_sign(&table);
 }
 
+static void check_broken(const struct broken *rows, size_t count)
+{
+	for (size_t n = 0; n < count; n++) {
+		check_context.round = n;
+		patched_table(rows[n].patches);
+		check_refused(rows[n].why);
+	}
+}
+
 static void test_broken(void)
 {
-	for (unsigned n = 0; n < sizeof(broken) / sizeof(broken[0]); n++) {
+	check_broken(broken, sizeof(broken) / sizeof(broken[0]));
+	check_context.subject = "channels of the partition table";
+	check_broken(broken_channels, sizeof(broken_channels) / sizeof(broken_channels[0]));
+	check_context.subject = "partition table";
+}
+
+static void check_accepted(const struct patch (*rows)[PATCHES], size_t count)
+{
+	for (size_t n = 0; n < count; n++) {
 		check_context.round = n;
-		patched_table(broken[n].patches);
-		check_refused(broken[n].why);
+		patched_table(rows[n]);
+		CHECK(!table_refuse(&table, &good_limits));
 	}
 }
 
 static void test_accepted(void)
 {
-	for (unsigned n = 0; n < sizeof(accepted) / sizeof(accepted[0]); n++) {
-		check_context.round = n;
-		patched_table(accepted[n]);
-		CHECK(!table_refuse(&table, &good_limits));
-	}
+	check_accepted(accepted, sizeof(accepted) / sizeof(accepted[0]));
+	check_accepted(accepted_channels, sizeof(accepted_channels) / sizeof(accepted_channels[0]));
 }
 
 /* On a machine whose memory window has addresses that are port numbers, too: memory is no ports. */
