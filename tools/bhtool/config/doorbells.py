@@ -15,11 +15,12 @@ from bhtool.abi import lib
 from bhtool.config.channels import DOORBELL, Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.machine import DOORBELL_LINES as LINES
+from bhtool.config.machine import machine_node
 from bhtool.config.rule import Finding
 from bhtool.config.span import Span
 
 US_PER_S, NS_PER_US = 1_000_000, 1000
-FIRST_SPI = 32
+FIRST_SPI, END_OF_SPIS = 32, 1020  # ARM IHI 0069, 2.2 "INTIDs"
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,14 @@ def enough_lines(domains: Domains) -> Iterator[Finding]:
 def lines_of_nobody(domains: Domains) -> Iterator[Finding]:
     """Of the board tree."""
     lines, machine = domains.machine.doorbell_lines, domains.machine
-    if lines.size and lines.start < FIRST_SPI:
-        yield Finding(machine.root.location, f"`{LINES}` begin with {lines.start}, and lines that any core can have with {FIRST_SPI}")
+    if not lines.size:
+        return
+    where = (machine_node(machine.root) or machine.root).where(LINES)
+    if lines.start < FIRST_SPI or lines.end > END_OF_SPIS:
+        text = f"`{LINES}` are {lines.start:,} to {lines.end - 1:,}, and lines that any core can have {FIRST_SPI} to {END_OF_SPIS - 1:,}"
+        yield Finding(where, text)
     raised = [(wire.number, device.name) for device in machine.devices for wire in device.wires]
     raised += [(number, "the board itself") for span in machine.private.lines for number in range(span.start, span.end)]
     for number, name in raised:
-        if number in range(max(lines.start, FIRST_SPI), lines.end):
-            yield Finding(machine.root.location, f"line {number} is among `{LINES}`, and {name} raises it")
+        if max(lines.start, FIRST_SPI) <= number < lines.end:
+            yield Finding(where, f"line {number} is among `{LINES}`, and {name} raises it")

@@ -57,7 +57,7 @@ CHANNEL_RULES = (
     Rule(
         "BH-R178",
         "Lines for doorbells are raised by no device.",
-        "choose others in `doorbell-lines` of the board tree: INTIDs from 32 on that nothing is wired to",
+        "choose others in `doorbell-lines` of the board tree: INTIDs from 32 to 1,019 that nothing is wired to",
         doorbells.lines_of_nobody,
     ),
     Rule(
