@@ -37,6 +37,13 @@ enum bh_end_role {
 	BH_END_LATEST_READER,
 };
 
+/* Several conditions, none of which is usual, that one branch decides: compilers may make one of each. */
+#ifdef __clang__
+#define BH_ONE_BRANCH(conditions) __builtin_unpredictable(conditions)
+#else
+#define BH_ONE_BRANCH(conditions) __builtin_expect(conditions, 0)
+#endif
+
 struct bh_message {
 	const void *data;
 	uint32_t length; /* bytes */
@@ -44,27 +51,38 @@ struct bh_message {
 	uint32_t number; /* in its connection, from 0 on */
 };
 
-/* Private to its sandbox. The caller may set `checked` after bh_end_attach, and may read the counts; all else is for the functions. */
+/*
+ * Private to its sandbox. The caller may read the counts; all else is for the functions. What a ring's calls use together lies together, as
+ * processors load pairs.
+ */
 struct bh_end {
+	const struct bh_channel_end *sends_to; /* RING, end 0: the other's life, while connected; else NULL */
+	uint8_t *own_slots;
+	const struct bh_channel_end *receives_from; /* RING, end 1: likewise */
+	const uint8_t *peer_slots;
+	struct bh_channel_slot *reserved; /* RING, end 0: that is not committed; NULL: none */
+	uint32_t *own_counter;            /* RING: `sent` of end 0, `taken` of end 1 */
+	const uint32_t *peer_counter;     /* RING: `sent` of end 0, which end 1 reads */
+
+	uint32_t peer_taken; /* as last read */
+	uint32_t peer_epoch; /* of the connection that this end takes part in */
+	uint32_t peer_sent;  /* as last read */
+	uint32_t shown;      /* RING, end 1: `taken` once the message that bh_ring_peek showed is released; `taken`: none was shown */
+	uint32_t taken;
+	uint32_t plain_end;     /* a message of fewer bytes fits and needs no CRC: slot_bytes + 1; 0: all need one */
+	uint32_t written, sent; /* committed; published */
+	uint32_t mask, stride;  /* slots - 1; bytes from slot to slot */
+
 	const struct bh_channel_end *own_life, *peer_life; /* in the page */
 	struct bh_channel_control *own;
 	const struct bh_channel_control *peer;
-	uint8_t *own_slots;
-	const uint8_t *peer_slots;
 	enum bh_end_role role;
-	uint32_t slots, slot_bytes, stride;
-
-	uint32_t epoch, peer_epoch; /* the connection that this end takes part in */
-	bool connected;             /* both ends have said so, and nothing is broken */
-	bool broken;                /* in this connection */
-	bool reserved, peeked;      /* RING: a slot that is not committed; a message that is not released */
-	bool started;               /* LATEST: a value has been read */
-	uint32_t sent, written;     /* published; committed */
-	uint32_t peer_taken;        /* as last read */
-	uint32_t taken, peer_sent;  /* likewise */
-	uint32_t slot[2];           /* LATEST, end 0: the newest slot of each pair */
-
-	bool checked;         /* sends with a CRC, and takes no message without one */
+	uint32_t slots, slot_bytes;
+	uint32_t epoch;       /* of the connection that this end takes part in */
+	bool connected;       /* both ends have said so, and nothing is broken */
+	bool broken;          /* in this connection */
+	bool started;         /* LATEST: a value has been read */
+	uint32_t slot[2];     /* LATEST, end 0: the newest slot of each pair */
 	uint32_t connections; /* how often BH_END_NEW was said */
 	uint32_t refused;     /* messages and counters that were refused: BROKEN, CHECK */
 };
@@ -218,13 +236,40 @@ static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, 
 	end->own_slots = areas[side] + sizeof(struct bh_channel_control);
 	end->peer_slots = areas[!side] + sizeof(struct bh_channel_control);
 	end->slots = slots;
+	end->mask = slots - 1;
 	end->slot_bytes = slot_bytes;
+	end->plain_end = slot_bytes + 1;
 	end->stride = slot_bytes + (uint32_t)sizeof(struct bh_channel_slot);
 	end->role = bh_end_role_of(kind, side);
+	end->own_counter = side ? &end->own->taken : &end->own->sent;
+	end->peer_counter = &end->peer->sent;
 	return BH_END_OK;
 }
 
+/* From now on `end` sends with a CRC, and takes no message without one; or no longer. Once it is attached, at any time. */
+static inline void bh_end_set_checked(struct bh_end *end, bool checked)
+{
+	end->plain_end = checked ? 0 : end->slot_bytes + 1;
+}
+
+static inline bool bh_end_is_checked(const struct bh_end *end)
+{
+	return end->plain_end == 0;
+}
+
 /* ---- Connections --------------------------------------------------------------------------------------------------------------------- */
+
+/* An end that is not connected has no slot reserved and no message shown. */
+static inline void bh_end_set_connected(struct bh_end *end, bool connected)
+{
+	end->connected = connected;
+	if (!connected) {
+		end->reserved = NULL;
+		end->shown = end->taken;
+	}
+	end->sends_to = connected && end->role == BH_END_RING_SENDER ? end->peer_life : NULL;
+	end->receives_from = connected && end->role == BH_END_RING_READER ? end->peer_life : NULL;
+}
 
 /* Takes part in the connection of the lives `own` and `peer`: its counters are clear before the other end can read that it does. */
 static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
@@ -233,7 +278,8 @@ static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
 
 	end->epoch = own;
 	end->peer_epoch = peer;
-	end->connected = end->broken = end->reserved = end->peeked = end->started = false;
+	bh_end_set_connected(end, false);
+	end->broken = end->started = false;
 	end->connections++;
 	if (__atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own || __atomic_load_n(&control->peer, __ATOMIC_RELAXED) != peer) {
 		__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);
@@ -248,7 +294,7 @@ static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
 		__atomic_store_n(&control->peer, peer, __ATOMIC_RELEASE);
 	}
 	end->sent = end->written = __atomic_load_n(&control->sent, __ATOMIC_RELAXED);
-	end->taken = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);
+	end->taken = end->shown = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);
 	end->peer_taken = end->sent - end->slots; /* the most that can be left: it is read before anything is sent */
 	end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;
 	end->slot[1] = __atomic_load_n(&control->slot[1], __ATOMIC_RELAXED) & 1;
@@ -266,7 +312,7 @@ static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_
 	bool gone;
 
 	if (own != end->epoch || peer != end->peer_epoch) {
-		end->connected = false;
+		bh_end_set_connected(end, false);
 		if (own == 0 || peer == 0)
 			return BH_END_AGAIN;
 		bh_end_begin(end, own, peer);
@@ -283,7 +329,7 @@ static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_
 	/* The epoch first: its release cleared an older `peer`. */
 	if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)
 		return gone ? BH_END_GONE : BH_END_AGAIN;
-	end->connected = true;
+	bh_end_set_connected(end, true);
 	return BH_END_OK;
 }
 
@@ -311,7 +357,7 @@ static inline __attribute__((cold)) enum bh_end_result bh_end_refuse(struct bh_e
 	end->refused++;
 	if (why == BH_END_BROKEN) {
 		end->broken = true;
-		end->connected = false;
+		bh_end_set_connected(end, false);
 	}
 	return why;
 }
@@ -333,29 +379,46 @@ static inline uint8_t *bh_slot_data(struct bh_channel_slot *slot)
 	return (uint8_t *)(slot + 1);
 }
 
+static inline void bh_slot_write(struct bh_channel_slot *slot, uint32_t number, uint32_t length, uint32_t flags)
+{
+	__atomic_store_n(&slot->length, length, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->flags, flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->number, number, __ATOMIC_RELAXED);
+}
+
 /* Closes an own slot, whose data are in it. */
 static inline void bh_slot_close(const struct bh_end *end, struct bh_channel_slot *slot, uint32_t number, uint32_t length, uint32_t flags)
 {
 	const struct bh_message message = {
-		.data = slot + 1, .length = length, .flags = end->checked ? flags | BH_CHANNEL_CHECKED : flags, .number = number
+		.data = slot + 1, .length = length, .flags = bh_end_is_checked(end) ? flags | BH_CHANNEL_CHECKED : flags, .number = number
 	};
 
-	__atomic_store_n(&slot->length, length, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->flags, message.flags, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->number, number, __ATOMIC_RELAXED);
-	if (end->checked)
+	bh_slot_write(slot, number, length, message.flags);
+	if (bh_end_is_checked(end))
 		__atomic_store_n(&slot->check, bh_message_check(end->epoch, end->peer_epoch, &message), __ATOMIC_RELAXED);
+}
+
+/* Reads the words of a slot of the other end; its data are the caller's to name. */
+static inline void bh_slot_read(const struct bh_channel_slot *slot, struct bh_message *message)
+{
+	message->length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
+	message->flags = __atomic_load_n(&slot->flags, __ATOMIC_RELAXED);
+	message->number = __atomic_load_n(&slot->number, __ATOMIC_RELAXED);
+}
+
+/* What was read of a slot: whether it may be so, but for its number. */
+static inline bool bh_message_valid(const struct bh_end *end, const struct bh_message *message)
+{
+	return message->length <= end->slot_bytes &&
+	       !(message->flags & ~(uint32_t)(BH_CHANNEL_START | BH_CHANNEL_END | BH_CHANNEL_CHECKED));
 }
 
 /* Reads the words of a slot of the other end. Returns whether they may be so; `message->data` is the slot's. */
 static inline bool bh_slot_open(const struct bh_end *end, const struct bh_channel_slot *slot, struct bh_message *message)
 {
 	message->data = slot + 1;
-	message->length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
-	message->flags = __atomic_load_n(&slot->flags, __ATOMIC_RELAXED);
-	message->number = __atomic_load_n(&slot->number, __ATOMIC_RELAXED);
-	return message->length <= end->slot_bytes &&
-	       !(message->flags & ~(uint32_t)(BH_CHANNEL_START | BH_CHANNEL_END | BH_CHANNEL_CHECKED));
+	bh_slot_read(slot, message);
+	return bh_message_valid(end, message);
 }
 
 /* `message`: what was read of `slot`. */
@@ -363,7 +426,7 @@ static inline bool bh_message_damaged(const struct bh_end *end, const struct bh_
 {
 	if (message->flags & BH_CHANNEL_CHECKED)
 		return bh_message_check(end->peer_epoch, end->epoch, message) != __atomic_load_n(&slot->check, __ATOMIC_RELAXED);
-	return end->checked;
+	return bh_end_is_checked(end);
 }
 
 static inline bool bh_flags_valid(uint32_t flags)

@@ -23,12 +23,8 @@
 
 /* ---- RING ---------------------------------------------------------------------------------------------------------------------------- */
 
-/*
- * Gives the caller the next free slot, to fill `*data` with at most slot_bytes. The same one again, until it is committed.
- * Returns BH_END_OK; BH_END_AGAIN if all slots are full, which those count to that were not published; BH_END_NEW, BH_END_GONE,
- * BH_END_BROKEN, BH_END_INVALID.
- */
-static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data)
+/* Whether there is a slot to fill, by all that can be asked. Returns as bh_ring_reserve. */
+static inline __attribute__((cold)) enum bh_end_result bh_ring_find_room(struct bh_end *end)
 {
 	enum bh_end_result result;
 
@@ -46,8 +42,38 @@ static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data
 		if (end->written - end->peer_taken >= end->slots)
 			return BH_END_AGAIN;
 	}
-	end->reserved = true;
-	*data = bh_slot_data(bh_own_slot(end, end->written & (end->slots - 1)));
+	return BH_END_OK;
+}
+
+/*
+ * Gives the caller the next free slot, to fill `*data` with at most slot_bytes. The same one again, until it is committed.
+ * Returns BH_END_OK; BH_END_AGAIN if all slots are full, which those count to that were not published; BH_END_NEW, BH_END_GONE,
+ * BH_END_BROKEN, BH_END_INVALID.
+ */
+static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data)
+{
+	const struct bh_channel_end *life = end->sends_to;
+	uint8_t *slots = end->own_slots;
+	const uint32_t taken = end->peer_taken, expected = end->peer_epoch;
+	const uint32_t written = end->written, mask = end->mask, stride = end->stride;
+	struct bh_channel_slot *slot;
+	enum bh_end_result result;
+	bool unusual = true;
+
+	/* Usually the other end lives as it did, and there is room. */
+	if (__builtin_expect(life != NULL, 1)) {
+		unusual = written - taken > mask;
+		unusual |= __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
+		unusual |= __atomic_load_n(&life->state, __ATOMIC_RELAXED) == BH_CHANNEL_GONE;
+	}
+	if (BH_ONE_BRANCH(unusual)) {
+		result = bh_ring_find_room(end);
+		if (result != BH_END_OK)
+			return result;
+	}
+	slot = (struct bh_channel_slot *)(slots + (size_t)(written & mask) * stride);
+	end->reserved = slot;
+	*data = bh_slot_data(slot);
 	return BH_END_OK;
 }
 
@@ -59,40 +85,81 @@ static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data
  */
 static inline enum bh_end_result bh_ring_commit(struct bh_end *end, uint32_t length, uint32_t flags)
 {
-	if (end->role != BH_END_RING_SENDER || !end->reserved || !bh_flags_valid(flags))
+	struct bh_channel_slot *slot = end->reserved;
+	const uint32_t number = end->written;
+
+	if (!slot || !bh_flags_valid(flags))
 		return BH_END_INVALID;
-	if (length > end->slot_bytes)
-		return BH_END_SIZE;
-	bh_slot_close(end, bh_own_slot(end, end->written & (end->slots - 1)), end->written, length, flags);
-	end->reserved = false;
-	end->written++;
+	if (__builtin_expect(length >= end->plain_end, 0)) {
+		if (length > end->slot_bytes)
+			return BH_END_SIZE;
+		bh_slot_close(end, slot, number, length, flags);
+	} else {
+		bh_slot_write(slot, number, length, flags);
+	}
+	end->reserved = NULL;
+	end->written = number + 1;
 	return BH_END_OK;
 }
 
 /*
- * Lets the other end see all that was committed.
- * Returns BH_END_OK; BH_END_NEW if it is lost with its connection; BH_END_AGAIN, BH_END_GONE, BH_END_BROKEN, BH_END_INVALID.
+ * Stores `sent` or `taken` of an end that is connected, or was when it reserved its slot or saw its message. It does not look at the page:
+ * the store may come late, after the other end has begun a new life, and is not taken for one of the new connection. The new life reads no
+ * counter of this end until `peer` of this control names it, read with acquire. This end names it in bh_end_begin alone, with release,
+ * after it has cleared its counters, and stores no counter of the old connection after that. If it is this end's own life that ends, its
+ * last store comes before its monitor clears `peer` and writes the next epoch. tests/proof/channel_ring.pml takes either premise away.
+ */
+static inline void bh_ring_count(uint32_t *own_counter, uint32_t count)
+{
+	__atomic_store_n(own_counter, count, __ATOMIC_RELEASE);
+}
+
+/*
+ * Lets the other end see all that was committed. BH_END_OK says no more than that: if the connection has ended, it is lost with it, and the
+ * next call of bh_ring_reserve says BH_END_NEW.
+ * Returns BH_END_OK; if this end is not connected BH_END_NEW, BH_END_AGAIN, BH_END_GONE, BH_END_BROKEN; BH_END_INVALID.
  */
 static inline enum bh_end_result bh_ring_publish(struct bh_end *end)
 {
 	enum bh_end_result result;
 
-	if (end->role != BH_END_RING_SENDER)
-		return BH_END_INVALID;
-	result = bh_end_look(end);
-	if (result != BH_END_OK)
-		return result;
+	if (__builtin_expect(!end->sends_to, 0)) {
+		result = end->role == BH_END_RING_SENDER ? bh_end_look(end) : BH_END_INVALID;
+		if (result != BH_END_OK)
+			return result;
+	}
 	end->sent = end->written;
-	__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE);
+	bh_ring_count(end->own_counter, end->sent);
 	return BH_END_OK;
 }
 
-/* Commits and publishes. Returns as these. */
+/* Commits and publishes. Returns as bh_ring_commit. */
 static inline enum bh_end_result bh_ring_send(struct bh_end *end, uint32_t length, uint32_t flags)
 {
+	uint32_t *counter = end->own_counter;
 	const enum bh_end_result result = bh_ring_commit(end, length, flags);
 
-	return result == BH_END_OK ? bh_ring_publish(end) : result;
+	if (result != BH_END_OK)
+		return result;
+	end->sent = end->written;
+	bh_ring_count(counter, end->sent);
+	return BH_END_OK;
+}
+
+/* Whether there is a message, by all that can be asked. Returns as bh_ring_peek. */
+static inline __attribute__((cold)) enum bh_end_result bh_ring_find_message(struct bh_end *end)
+{
+	return end->role == BH_END_RING_READER ? bh_end_waiting(end) : BH_END_INVALID;
+}
+
+/* What to make of a message that is not a plain one, or not the next. Returns BH_END_OK, BH_END_CHECK; else as bh_end_refuse. */
+static inline __attribute__((cold)) enum bh_end_result bh_ring_judge(struct bh_end *end, const struct bh_channel_slot *slot,
+								     struct bh_message found)
+{
+	found.data = slot + 1;
+	if (!bh_message_valid(end, &found) || found.number != end->taken)
+		return bh_end_refuse(end, BH_END_BROKEN);
+	return bh_message_damaged(end, slot, &found) ? bh_end_refuse(end, BH_END_CHECK) : BH_END_OK;
 }
 
 /*
@@ -102,45 +169,66 @@ static inline enum bh_end_result bh_ring_send(struct bh_end *end, uint32_t lengt
  */
 static inline enum bh_end_result bh_ring_peek(struct bh_end *end, struct bh_message *message)
 {
-	enum bh_end_result result;
+	const struct bh_channel_end *life = end->receives_from;
+	const uint32_t *counter = end->peer_counter;
+	const uint8_t *slots = end->peer_slots;
+	const uint32_t expected = end->peer_epoch, taken = end->taken, plain_end = end->plain_end;
+	const uint32_t mask = end->mask, stride = end->stride;
+	uint32_t sent = end->peer_sent;
+	enum bh_end_result result = BH_END_OK;
 	const struct bh_channel_slot *slot;
 	struct bh_message found;
+	bool unusual = true;
 
-	if (end->role != BH_END_RING_READER)
-		return BH_END_INVALID;
-	result = bh_end_waiting(end);
-	if (result != BH_END_OK)
-		return result;
-	slot = bh_peer_slot(end, end->taken & (end->slots - 1));
-	if (!bh_slot_open(end, slot, &found) || found.number != end->taken)
-		return bh_end_refuse(end, BH_END_BROKEN);
-	if (__builtin_expect(bh_message_damaged(end, slot, &found), 0)) {
-		result = bh_end_refuse(end, BH_END_CHECK);
-		if (result != BH_END_CHECK)
+	/* Usually the other end lives as it did, and there are messages: from one to all slots. The counter is read before the page. */
+	if (__builtin_expect(life != NULL, 1)) {
+		if (sent == taken)
+			sent = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+		unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
+		unusual |= sent - (taken + 1) > mask;
+	}
+	if (BH_ONE_BRANCH(unusual)) {
+		result = bh_ring_find_message(end);
+		if (result != BH_END_OK)
+			return result;
+		sent = end->peer_sent;
+	}
+	slot = (const struct bh_channel_slot *)(slots + (size_t)(taken & mask) * stride);
+	found.data = NULL; /* its caller's, or the judge's */
+	bh_slot_read(slot, &found);
+	if (BH_ONE_BRANCH((found.length >= plain_end) | (found.flags >= BH_CHANNEL_CHECKED) | (found.number != taken))) {
+		result = bh_ring_judge(end, slot, found);
+		if (result != BH_END_OK && result != BH_END_CHECK)
 			return result;
 	}
-	end->peeked = true;
+	end->peer_sent = sent;
+	end->shown = taken + 1;
 	*message = found;
+	message->data = slot + 1;
 	return result;
 }
 
+/* No message was shown: the caller's mistake, unless the connection has ended with it. */
+static inline __attribute__((cold)) enum bh_end_result bh_ring_none_shown(struct bh_end *end)
+{
+	const enum bh_end_result result = end->role == BH_END_RING_READER ? bh_end_look(end) : BH_END_OK;
+
+	return result == BH_END_OK ? BH_END_INVALID : result;
+}
+
 /*
- * Gives the slot of the message that was shown back to the other end.
- * Returns BH_END_OK; BH_END_NEW if its connection has ended; BH_END_INVALID if none was shown; BH_END_BROKEN.
+ * Gives the slot of the message that was shown back to the other end. As bh_ring_publish it does not look at the page: if the connection
+ * has ended, the next call of bh_ring_peek says BH_END_NEW. Returns BH_END_OK; BH_END_INVALID if none was shown; if this end is not
+ * connected BH_END_NEW, BH_END_AGAIN, BH_END_GONE, BH_END_BROKEN.
  */
 static inline enum bh_end_result bh_ring_release(struct bh_end *end)
 {
-	enum bh_end_result result;
+	const uint32_t shown = end->shown;
 
-	if (end->role != BH_END_RING_READER)
-		return BH_END_INVALID;
-	result = bh_end_look(end);
-	if (result != BH_END_OK)
-		return result;
-	if (!end->peeked)
-		return BH_END_INVALID;
-	end->peeked = false;
-	bh_end_take(end);
+	if (__builtin_expect(shown == end->taken, 0))
+		return bh_ring_none_shown(end);
+	end->taken = shown;
+	bh_ring_count(end->own_counter, shown);
 	return BH_END_OK;
 }
 

@@ -30,7 +30,7 @@ static struct bh_end *take(const char *name, enum bh_end_role first, enum bh_end
 	struct bh_end *end = channel_take(name);
 
 	if (end && (end->role == first || end->role == second)) {
-		end->checked = true;
+		bh_end_set_checked(end, true);
 		return end;
 	}
 	console_say("%s: %s", name,

@@ -98,10 +98,14 @@ CONNECTIONS = (
         "__atomic_store_n(&control->peer, peer, __ATOMIC_RELEASE);",
         "__atomic_store_n(&control->peer, peer, __ATOMIC_RELAXED);",
     ),
-    fault("what was broken stays so", "end->connected = end->broken = end->reserved", "end->connected = end->reserved"),
-    call("a reserved slot stays", "end->broken = end->reserved = end->peeked", "end->broken = end->peeked"),
-    call("a message that was shown stays", "end->reserved = end->peeked = end->started", "end->reserved = end->started"),
-    step("a value that was read stays", "end->peeked = end->started = false;", "end->peeked = false;"),
+    fault("what was broken stays so", "end->broken = end->started = false;", "end->started = false;"),
+    call("a reserved slot stays", "if (!connected) { end->reserved = NULL;", "if (!connected) {"),
+    call(
+        "a message that was shown stays",
+        "end->reserved = NULL; end->shown = end->taken; }",
+        "end->reserved = NULL; }",
+    ),
+    step("a value that was read stays", "end->broken = end->started = false;", "end->broken = false;"),
     call(
         "who goes on sends from 0 on",
         "end->sent = end->written = __atomic_load_n(&control->sent, __ATOMIC_RELAXED);",
@@ -109,8 +113,13 @@ CONNECTIONS = (
     ),
     call(
         "who goes on takes from 0 on",
-        "end->taken = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);",
-        "end->taken = end->peer_sent = 0;",
+        "end->taken = end->shown = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);",
+        "end->taken = end->shown = end->peer_sent = 0;",
+    ),
+    call(
+        "who goes on has shown what is not there",
+        "end->taken = end->shown = end->peer_sent =",
+        "end->taken = end->peer_sent =",
     ),
     call("who goes on has room", "end->peer_taken = end->sent - end->slots;", "end->peer_taken = end->sent;"),
     call("who goes on has other slots", "end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;", "end->slot[0] = 0;"),
@@ -120,7 +129,7 @@ CONNECTIONS = (
     call("connected before it said so", "end->connected && own == end->epoch && peer ==", "own == end->epoch && peer =="),
     call(
         "who has not begun takes part",
-        "end->connected = false; if (own == 0 || peer == 0) return BH_END_AGAIN; bh_end_begin",
+        "bh_end_set_connected(end, false); if (own == 0 || peer == 0) return BH_END_AGAIN; bh_end_begin",
         "bh_end_begin",
     ),
     call(
@@ -140,10 +149,18 @@ CONNECTIONS = (
         "what was unsaid is not acquired",
         "if (__atomic_load_n(&end->peer_life->epoch, __ATOMIC_ACQUIRE) != peer) return BH_END_AGAIN;",
     ),
-    call("who never came is awaited", "return gone ? BH_END_GONE : BH_END_AGAIN; end->connected", "return BH_END_AGAIN; end->connected"),
+    call(
+        "who never came is awaited",
+        "return gone ? BH_END_GONE : BH_END_AGAIN; bh_end_set",
+        "return BH_END_AGAIN; bh_end_set",
+    ),
     fault("what was broken works", "if (end->broken) return BH_END_BROKEN;"),
-    fault("what is broken is still connected", "end->broken = true; end->connected = false;", "end->broken = true;"),
-    fault("broken once only", "end->broken = true; end->connected = false;", "end->connected = false;"),
+    fault(
+        "what is broken is still connected",
+        "end->broken = true; bh_end_set_connected(end, false);",
+        "end->broken = true;",
+    ),
+    fault("broken once only", "end->broken = true; bh_end_set_connected(end, false);", "bh_end_set_connected(end, false);"),
     fault(
         "what a new life cleared is read",
         "const enum bh_end_result result = bh_end_look(end); if (result != BH_END_OK) return result; if (sent - end->taken",
@@ -183,6 +200,7 @@ COUNTERS = (
     fault("any flags", " && !(message->flags & ~(uint32_t)(BH_CHANNEL_START | BH_CHANNEL_END | BH_CHANNEL_CHECKED));", ";"),
 )
 
+# What is usual is told from what is not by checks that stand in for those of bh_ring_find_room and bh_ring_find_message.
 RINGS = (
     call(
         "who reads reserves",
@@ -196,43 +214,84 @@ RINGS = (
         "if (end->written - end->peer_taken >= end->slots) { result = bh_end_read_taken(end);",
         "if (end->written - end->peer_taken >= end->slots) { result = BH_END_AGAIN;",
     ),
-    call("slots do not come round", "bh_slot_data(bh_own_slot(end, end->written & (end->slots - 1)))", "bh_slot_data(bh_own_slot(end, 0))"),
-    call("nothing reserved, something committed", "|| !end->reserved || ", "|| "),
-    call("any flags of the caller's", "!end->reserved || !bh_flags_valid(flags))", "!end->reserved)"),
+    call("usually whoever reads, sends", "end->sends_to = connected && end->role == BH_END_RING_SENDER ?", "end->sends_to = connected ?"),
+    call("usually whoever sends, reads", "connected && end->role == BH_END_RING_READER ?", "connected ?"),
     call(
-        "longer than a slot",
-        "if (length > end->slot_bytes) return BH_END_SIZE; bh_slot_close(end, bh_own_slot(end, end->written",
-        "bh_slot_close(end, bh_own_slot(end, end->written",
+        "usually nobody asks for whom",
+        "unusual |= __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected; unusual |= __atomic_load_n(&life->state",
+        "unusual |= __atomic_load_n(&life->state",
     ),
-    call("committed twice", "end->reserved = false; end->written++;", "end->written++;"),
-    call("commits without a number", "(end->slots - 1)), end->written, length, flags);", "(end->slots - 1)), 0, length, flags);"),
+    call("usually for nobody", "unusual |= __atomic_load_n(&life->state, __ATOMIC_RELAXED) == BH_CHANNEL_GONE;"),
+    call("usually there is room", "unusual = written - taken > mask;", "unusual = false;"),
+    call("usually there is room for one more", "unusual = written - taken > mask;", "unusual = written - taken > mask + 1;"),
+    call(
+        "slots do not come round",
+        "slot = (struct bh_channel_slot *)(slots + (size_t)(written & mask) * stride);",
+        "slot = (struct bh_channel_slot *)slots;",
+    ),
+    call("nothing reserved, something committed", "if (!slot || !bh_flags_valid(flags))", "if (!bh_flags_valid(flags))"),
+    call("any flags of the caller's", "if (!slot || !bh_flags_valid(flags))", "if (!slot)"),
+    call("longer than a slot", "if (length > end->slot_bytes) return BH_END_SIZE; bh_slot_close", "bh_slot_close"),
+    call("longer than a slot, and plain", "end->plain_end = slot_bytes + 1; end->stride", "end->plain_end = slot_bytes + 64; end->stride"),
+    fault("nobody is checked", "end->plain_end = checked ? 0 : end->slot_bytes + 1;"),
+    fault("checked for ever", "end->plain_end = checked ? 0 : end->slot_bytes + 1;", "end->plain_end = 0;"),
+    fault(
+        "what must have a CRC has none",
+        "bh_slot_close(end, slot, number, length, flags); } else",
+        "bh_slot_write(slot, number, length, flags); } else",
+    ),
+    call("committed twice", "end->reserved = NULL; end->written = number + 1;", "end->written = number + 1;"),
+    call("commits without a number", "bh_slot_write(slot, number, length, flags); } end", "bh_slot_write(slot, 0, length, flags); } end"),
     call(
         "published where nobody is",
-        "result = bh_end_look(end); if (result != BH_END_OK) return result; end->sent = end->written;",
-        "end->sent = end->written;",
+        "if (__builtin_expect(!end->sends_to, 0)) { result = end->role",
+        "if (false) { result = end->role",
     ),
     fault(
-        "published before it is written",
-        "__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE); return BH_END_OK; } /* Commits",
-        "__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELAXED); return BH_END_OK; } /* Commits",
+        "counted before it is written, or read",
+        "__atomic_store_n(own_counter, count, __ATOMIC_RELEASE);",
+        "__atomic_store_n(own_counter, count, __ATOMIC_RELAXED);",
     ),
     call(
         "a batch is seen early",
-        "end->reserved = false; end->written++;",
-        "end->reserved = false; end->written++; bh_end_take(end); __atomic_store_n(&end->own->sent, end->written, __ATOMIC_RELEASE);",
+        "end->reserved = NULL; end->written = number + 1;",
+        "end->reserved = NULL; end->written = number + 1; __atomic_store_n(end->own_counter, end->written, __ATOMIC_RELEASE);",
+    ),
+    call("sent as if there were none before", "end->sent = end->written; bh_ring_count(counter", "end->sent++; bh_ring_count(counter"),
+    fault(
+        "usually what is sent is not acquired", "__atomic_load_n(counter, __ATOMIC_ACQUIRE);", "__atomic_load_n(counter, __ATOMIC_RELAXED);"
     ),
     fault(
-        "any number",
-        " || found.number != end->taken) return bh_end_refuse(end, BH_END_BROKEN); if (__builtin_expect",
-        ") return bh_end_refuse(end, BH_END_BROKEN); if (__builtin_expect",
+        "usually the page is not asked",
+        "unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected; unusual |= sent",
+        "unusual = false; unusual |= sent",
     ),
-    call("slots are read in one place", "bh_peer_slot(end, end->taken & (end->slots - 1))", "bh_peer_slot(end, 0)"),
-    call("released unseen", "if (!end->peeked) return BH_END_INVALID;"),
-    call("released twice", "end->peeked = false; bh_end_take(end);", "bh_end_take(end);"),
+    fault("usually there are messages", "unusual |= sent - (taken + 1) > mask;"),
+    fault("usually there are as many as are said", "unusual |= sent - (taken + 1) > mask;", "unusual |= sent == taken;"),
     call(
-        "a new life's message is released",
-        "result = bh_end_look(end); if (result != BH_END_OK) return result; if (!end->peeked)",
-        "if (!end->peeked)",
+        "who sends peeks", "return end->role == BH_END_RING_READER ? bh_end_waiting(end) : BH_END_INVALID;", "return bh_end_waiting(end);"
+    ),
+    fault("any number", "if (!bh_message_valid(end, &found) || found.number != end->taken)", "if (!bh_message_valid(end, &found))"),
+    fault("usually any number", " | (found.number != taken))) {", ")) {"),
+    fault("anything in a ring", "if (!bh_message_valid(end, &found) || found.number != end->taken)", "if (found.number != end->taken)"),
+    fault("usually any length", "BH_ONE_BRANCH((found.length >= plain_end) | ", "BH_ONE_BRANCH("),
+    fault("usually any flags", "(found.flags >= BH_CHANNEL_CHECKED) | ", ""),
+    call(
+        "slots are read in one place",
+        "slot = (const struct bh_channel_slot *)(slots + (size_t)(taken & mask) * stride);",
+        "slot = (const struct bh_channel_slot *)slots;",
+    ),
+    call("what is known to be sent is forgotten", "end->peer_sent = sent; end->shown", "end->shown"),
+    call(
+        "released unseen",
+        "if (__builtin_expect(shown == end->taken, 0)) return bh_ring_none_shown(end); end->taken = shown;",
+        "end->taken++;",
+    ),
+    call("released twice", "if (__builtin_expect(shown == end->taken, 0)) return bh_ring_none_shown(end);"),
+    call(
+        "who has nothing to release hears of no new life",
+        "const enum bh_end_result result = end->role == BH_END_RING_READER ? bh_end_look(end) : BH_END_OK;",
+        "const enum bh_end_result result = BH_END_OK;",
     ),
 )
 
@@ -331,11 +390,11 @@ CHECKS = (
         "return bh_crc32c(bh_crc32c(0, head, sizeof(head)), message->data, message->length);",
         "return bh_crc32c(0, head, sizeof(head));",
     ),
-    fault("a message without a CRC passes", "return end->checked;", "return false;"),
+    fault("a message without a CRC passes", "return bh_end_is_checked(end);", "return false;"),
     fault(
         "nobody checks who need not",
         "if (message->flags & BH_CHANNEL_CHECKED) return",
-        "if (end->checked && message->flags & BH_CHANNEL_CHECKED) return",
+        "if (bh_end_is_checked(end) && message->flags & BH_CHANNEL_CHECKED) return",
     ),
     fault(
         "who checks, is not checked",
@@ -347,7 +406,11 @@ CHECKS = (
         "a damaged value passes",
         "if (found.length <= capacity && bh_message_damaged(end, slot, &found)) return bh_end_refuse(end, BH_END_CHECK);",
     ),
-    fault("a damaged message passes", "if (__builtin_expect(bh_message_damaged(end, slot, &found), 0)) {", "if (false) {"),
+    fault(
+        "a damaged message passes",
+        "return bh_message_damaged(end, slot, &found) ? bh_end_refuse(end, BH_END_CHECK) : BH_END_OK;",
+        "return BH_END_OK;",
+    ),
 )
 
 CHANNEL_ENDS = (*ATTACHING, *CONNECTIONS, *COUNTERS, *RINGS, *MAILBOXES, *LATEST, *CHECKS)

@@ -2,8 +2,13 @@
 /*
  * BH-F6.messages. A ring of two slots (abi/channel_inline.h) whose ends die at any access to a shared word and live anew, in all orders:
  * what is read is of the connection that the reader takes part in, whole, and the next in it; no end finds the other broken.
- * -DWRONG: the reader does not look at the page once more after it has read a counter. -DUNSAID: monitors leave what a life has said.
- * Either must find a mistake, the latter with a life that speaks for the next one.
+ * What is sent and taken is counted without a look at the page, also when the other end lives anew meanwhile (bh_ring_count).
+ *
+ * Each of these takes a premise away, and must find a mistake:
+ *   -DWRONG   the reader does not look at the page once more after it has read a counter
+ *   -DUNSAID  monitors leave what a life has said, and a life speaks for the next one
+ *   -DLATE    the last counter that a life stores is seen after its next life has begun
+ *   -DEARLY   an end says that it takes part before it has cleared its counter
  */
 #define SLOTS    2
 #define MESSAGES 3 /* of a connection */
@@ -15,7 +20,7 @@ byte sent, taken;
 byte slot_from[SLOTS], slot_to[SLOTS], slot_number[SLOTS];
 bool dies[2];
 
-#define SAME (epoch[0] == mine[0] && epoch[1] == mine[1])
+#define SAME(other) (epoch[other] == mine[other]) /* an end's own life is the same as long as it runs */
 
 /* bh_end_begin of end `side`, whose counter is `counter` */
 inline begin(side, counter)
@@ -24,9 +29,15 @@ inline begin(side, counter)
 	count = 0;
 	known = 0;
 	said_peer[side] = 0;
+#ifdef EARLY
+	said[side] = mine[side];
+	said_peer[side] = mine[1 - side];
+	counter = 0
+#else
 	counter = 0;
 	said[side] = mine[side];
 	said_peer[side] = mine[1 - side]
+#endif
 }
 
 inline look(side, counter)
@@ -53,6 +64,7 @@ inline live_anew(side)
 	atomic {
 		epoch[side] = epoch[side] + 1;
 		connected = false;
+		late = count;
 		count = 0;
 		known = 0;
 		mine[0] = 0;
@@ -63,7 +75,7 @@ inline live_anew(side)
 
 active proctype sender()
 {
-	byte mine[2], count, known, read;
+	byte mine[2], count, known, read, late;
 	bool connected;
 
 life:
@@ -75,7 +87,7 @@ life:
 			:: connected && count - known == SLOTS ->
 				read = taken;
 				if
-				:: SAME ->
+				:: SAME(1) ->
 					assert(read >= known && read <= count);
 					known = read
 				:: else
@@ -84,18 +96,19 @@ life:
 				slot_number[count % SLOTS] = count;
 				slot_from[count % SLOTS] = mine[0];
 				slot_to[count % SLOTS] = mine[1];
-				if
-				:: SAME ->
-					count++;
-					sent = count
-				:: else
-				fi
+				count++;
+				sent = count
 			:: else
 			fi
 #ifdef UNSAID
 		:: true ->
 			said[0] = mine[0] + 1;
 			sent = 3
+#endif
+#ifdef LATE
+		:: late != 0 && mine[0] == epoch[0] ->
+			sent = late;
+			late = 0
 #endif
 		od
 	} unless { dies[0] };
@@ -105,7 +118,7 @@ life:
 
 active proctype reader()
 {
-	byte mine[2], count, known;
+	byte mine[2], count, known, late;
 	bool connected;
 
 life:
@@ -118,7 +131,7 @@ life:
 				known = sent;
 #ifndef WRONG
 				if
-				:: SAME -> assert(known >= count && known - count <= SLOTS)
+				:: SAME(0) -> assert(known >= count && known - count <= SLOTS)
 				:: else -> known = count
 				fi
 #else
@@ -128,12 +141,8 @@ life:
 				assert(slot_number[count % SLOTS] == count);
 				assert(slot_from[count % SLOTS] == mine[0]);
 				assert(slot_to[count % SLOTS] == mine[1]);
-				if
-				:: SAME ->
-					count++;
-					taken = count
-				:: else
-				fi
+				count++;
+				taken = count
 			:: else
 			fi
 		od

@@ -13,7 +13,7 @@ from bhtool.paths import ROOT
 from tests.touched import inputs
 
 LIMIT_SECONDS = 300
-WRONG = {"channel_latest": ["WRONG"], "channel_ring": ["WRONG", "UNSAID"]}
+WRONG = {"channel_latest": ["WRONG"], "channel_ring": ["WRONG", "UNSAID", "LATE", "EARLY"]}
 MODELS = [pytest.param(name, id=name, marks=inputs([f"tests/proof/{name}.pml"], [__file__])) for name in WRONG]
 MISTAKES = [
     pytest.param(name, mistake, id=f"{name}-{mistake}", marks=inputs([f"tests/proof/{name}.pml"], [__file__]))

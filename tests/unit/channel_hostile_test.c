@@ -185,6 +185,12 @@ static void recovers(const struct bh_channel *good)
 	CHECK_EQ(message.length, 3);
 }
 
+static void set_checked(bool checked)
+{
+	bh_end_set_checked(&end, checked);
+	bh_end_set_checked(&other, checked);
+}
+
 static void run(void)
 {
 	static const uint64_t chances[] = { 1, 3, 10, 40 };
@@ -197,7 +203,7 @@ static void run(void)
 	chance = chances[below(4)];
 	page_too = below(4) == 0;
 	own_too = below(4) == 0;
-	end.checked = other.checked = below(2);
+	set_checked(below(2));
 	for (unsigned n = 0; n < OPERATIONS; n++) {
 		wild = n > 12;
 		operate_once(&end);
@@ -206,7 +212,7 @@ static void run(void)
 		if (below(8) == 0)
 			scene_new_life(&scene, !side);
 	}
-	end.checked = other.checked = false;
+	set_checked(false);
 	recovers(&good);
 	scene_close(&scene);
 }

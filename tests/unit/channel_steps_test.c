@@ -199,7 +199,7 @@ static void life_main(unsigned side)
 
 	running = life;
 	scene_attach(&scene, side, &life->end);
-	life->end.checked = checked;
+	bh_end_set_checked(&life->end, checked);
 	for (;;)
 		programs[kind][side](life);
 }

@@ -129,6 +129,8 @@ static void roles(void)
 		check_context.subject = "roles";
 		check_context.round = n;
 		connected(rows[n].kind, rows[n].slots);
+		if (rows[n].kind != BH_CHANNEL_MAILBOX)
+			scene.control[!rows[n].side]->sent = 1; /* of an end that sends, or says so */
 		const enum bh_end_result results[] = {
 			bh_ring_reserve(one, &data),
 			bh_ring_commit(one, 1, 0),
@@ -224,6 +226,13 @@ static void batches(void)
 	for (uint32_t n = 0; n < SLOTS; n++)
 		ring_get(n, 1, flags[n]);
 	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
+	/* A message that is sent publishes those before it. */
+	CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_OK);
+	*(uint8_t *)data = byte_of(SLOTS, 0);
+	CHECK_EQ(bh_ring_commit(&end[0], 1, 0), BH_END_OK);
+	CHECK_EQ(ring_put(SLOTS + 1, 2, 0), BH_END_OK);
+	ring_get(SLOTS, 1, 0);
+	ring_get(SLOTS + 1, 2, 0);
 	scene_close(&scene);
 }
 
@@ -380,11 +389,13 @@ static void restarts(void)
 		scene_new_life(&scene, side);
 		scene_attach(&scene, side, &end[side]);
 		if (side == 0) {
+			CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK); /* in the connection that has ended */
 			CHECK_EQ(bh_ring_release(&end[1]), BH_END_NEW);
 			CHECK_EQ(bh_ring_release(&end[1]), BH_END_AGAIN);
 			CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_NEW);
 		} else {
-			CHECK_EQ(bh_ring_publish(&end[0]), BH_END_NEW);
+			CHECK_EQ(bh_ring_publish(&end[0]), BH_END_OK); /* likewise */
+			CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_NEW);
 			CHECK_EQ(bh_ring_commit(&end[0], 1, 0), BH_END_INVALID);
 			CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_NEW);
 		}
@@ -398,6 +409,83 @@ static void restarts(void)
 		scene_close(&scene);
 	}
 	check_context.round = 0;
+}
+
+/* Who has room, or a message that is known to be there, hears at once that the other end has begun a new life. */
+static void hears_at_once(void)
+{
+	void *data;
+
+	check_context.subject = "told at once";
+	for (unsigned side = 0; side < 2; side++) {
+		connected(BH_CHANNEL_RING, SLOTS);
+		CHECK_EQ(ring_put(0, 10, 0), BH_END_OK);
+		CHECK_EQ(ring_put(1, 10, 0), BH_END_OK);
+		ring_get(0, 10, 0);
+		scene_new_life(&scene, side);
+		CHECK_EQ(side ? bh_ring_reserve(&end[0], &data) : bh_ring_peek(&end[1], &message), BH_END_NEW);
+		scene_close(&scene);
+	}
+}
+
+/* What is published or released late, once the other end has begun a new life and looked, is of the connection that has ended. */
+static void counts_late(void)
+{
+	void *data;
+
+	for (unsigned side = 0; side < 2; side++) {
+		check_context.subject = "late counters";
+		check_context.round = side;
+		connected(BH_CHANNEL_RING, SLOTS);
+		for (uint32_t n = 0; n < SLOTS - side; n++)
+			CHECK_EQ(ring_put(n, 10, 0), BH_END_OK);
+		CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_OK);
+		if (side)
+			CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_OK);
+		scene_new_life(&scene, side);
+		scene_attach(&scene, side, &end[side]);
+		CHECK_EQ(look(side), BH_END_NEW);
+		if (side) {
+			CHECK_EQ(bh_ring_send(&end[0], 10, 0), BH_END_OK);
+			CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
+			CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_NEW);
+		} else {
+			CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
+			CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_AGAIN);
+			CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_NEW);
+		}
+		CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
+		for (uint32_t n = 0; n < SLOTS; n++)
+			CHECK_EQ(ring_put(n, 20, 0), BH_END_OK);
+		CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_AGAIN);
+		ring_get(0, 20, 0);
+		scene_close(&scene);
+	}
+	check_context.round = 0;
+}
+
+/* Who was told that the other end broke the protocol sends and gives back nothing more of what it had in hand. */
+static void is_broken(void)
+{
+	void *data;
+
+	check_context.subject = "in hand when it broke";
+	connected(BH_CHANNEL_RING, SLOTS);
+	for (uint32_t n = 0; n < SLOTS - 1; n++)
+		CHECK_EQ(ring_put(n, 10, 0), BH_END_OK);
+	CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_OK);
+	CHECK_EQ(bh_ring_commit(&end[0], 10, 0), BH_END_OK);
+	scene.control[1]->taken = SLOTS;
+	CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_BROKEN);
+	CHECK_EQ(bh_ring_publish(&end[0]), BH_END_BROKEN);
+	CHECK_EQ(bh_ring_commit(&end[0], 10, 0), BH_END_INVALID);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_OK);
+	CHECK_EQ(scene.control[0]->sent, SLOTS - 1);
+	scene_slot(&scene, 0, 0)->number++;
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_BROKEN);
+	CHECK_EQ(bh_ring_release(&end[1]), BH_END_BROKEN);
+	CHECK_EQ(scene.control[1]->taken, SLOTS);
+	scene_close(&scene);
 }
 
 /* A life cannot speak for its next one, which its monitor sees to. */
@@ -520,6 +608,9 @@ int main(void)
 	latest_values();
 	connects();
 	restarts();
+	hears_at_once();
+	counts_late();
+	is_broken();
 	foretells();
 	goes_on();
 	goes();
