@@ -10,6 +10,7 @@ from tests.structure.test_layers import ROOT, tracked
 
 PROBE = "tests/guests/probe"
 PUBLISHED = {
+    "core/channel_calls",
     "core/clock",
     "core/command",
     "core/console",

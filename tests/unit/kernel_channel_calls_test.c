@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BH-F6.messages. Calls on channels that wait: what they return and when, how often they look, and which flags transactions have. This
+ * thread has one end; what the other one does happens while it sleeps. kernel/core/channel_calls.c
+ */
+#include "kernel/core/channel_calls.h"
+
+#include <string.h>
+
+#include "channel_ends.h"
+#include "kernel/core/channels.h"
+#include "kernel/core/clock.h"
+#include "kernel/core/thread.h"
+
+enum { POLL = 10, PERIOD = 1000 };
+
+static struct channel channel;
+static uint64_t now;
+static unsigned sleeps, happens_at; /* `meanwhile` happens in that sleep, counted from 1 */
+static void (*meanwhile)(void);
+static bool holds; /* a mutex */
+static const char *offered;
+static unsigned side;
+
+/* ---- Around it ------------------------------------------------------------------------------------------------------------ */
+
+uint64_t arch_counter(void)
+{
+	return now;
+}
+
+enum thread_result thread_sleep_until(uint64_t at)
+{
+	CHECK(at > now);
+	if (holds)
+		return THREAD_E_HOLDS;
+	now = at;
+	if (++sleeps == happens_at)
+		meanwhile();
+	return THREAD_OK;
+}
+
+struct thread *thread_running(void)
+{
+	static struct thread_vcpu on = { .vcpu.order = PERIOD };
+	static struct thread self = { .on = &on };
+
+	return &self;
+}
+
+struct bh_end *channel_take(const char *name)
+{
+	return offered && !strcmp(name, offered) ? &end[side] : NULL;
+}
+
+/* ---- What happens meanwhile ------------------------------------------------------------------------------------------------- */
+
+static uint8_t buffer[SLOT_BYTES];
+
+static void other_sends(void)
+{
+	CHECK_EQ(ring_put(0, 10, BH_CHANNEL_START), BH_END_OK);
+}
+
+static void other_takes(void)
+{
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_OK);
+	CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
+}
+
+static void other_begins_anew(void)
+{
+	scene_new_life(&scene, !side);
+}
+
+static void other_goes(void)
+{
+	scene_set_state(&scene, !side, BH_CHANNEL_GONE);
+}
+
+static void other_writes(void)
+{
+	CHECK_EQ(mail(0, 0, 10, 0), BH_END_OK);
+}
+
+static void other_receives(void)
+{
+	CHECK_EQ(bh_mailbox_receive(&end[1], buffer, SLOT_BYTES, &message), BH_END_OK);
+}
+
+static void first_value(void)
+{
+	CHECK_EQ(value(0, 10), BH_END_OK);
+}
+
+static void later(unsigned sleep, void (*what)(void))
+{
+	now = 100;
+	sleeps = 0;
+	happens_at = sleep;
+	meanwhile = what;
+}
+
+static void begin(uint32_t kind, uint32_t slots, unsigned own)
+{
+	connected(kind, slots);
+	side = own;
+	offered = "one";
+	holds = false;
+	later(0, NULL);
+	CHECK_EQ(channel_open(&channel, "one", POLL), BH_END_OK);
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------------------------------------- */
+
+static void opens(void)
+{
+	check_context.subject = "open";
+	begin(BH_CHANNEL_RING, SLOTS, 1);
+	CHECK_EQ(channel_open(&channel, "two", POLL), BH_END_INVALID);
+	CHECK_EQ(channel_open(&channel, "one", 0), BH_END_OK);
+	later(1, other_sends); /* after a period of its VCPU */
+	CHECK_EQ(channel_peek(&channel, &message, TIMER_NEVER), BH_END_OK);
+	CHECK_EQ(now, 100 + PERIOD);
+	scene_close(&scene);
+}
+
+static void waits(void)
+{
+	void *data;
+
+	check_context.subject = "wait for a message";
+	begin(BH_CHANNEL_RING, SLOTS, 1);
+	CHECK_EQ(channel_peek(&channel, &message, 0), BH_END_AGAIN);
+	CHECK_EQ(channel_peek(&channel, &message, now), BH_END_AGAIN);
+	CHECK_EQ(sleeps, 0);
+	CHECK_EQ(channel_peek(&channel, &message, now + 25), BH_END_AGAIN);
+	CHECK_EQ(sleeps, 3);
+	CHECK_EQ(now, 125);
+	later(7, other_sends);
+	CHECK_EQ(channel_peek(&channel, &message, now + 1000), BH_END_OK);
+	CHECK_EQ(now, 100 + 7 * POLL);
+	check_message(0, 10, BH_CHANNEL_START);
+	CHECK_EQ(channel_release(&channel), BH_END_OK);
+	CHECK_EQ(channel_release(&channel), BH_END_INVALID);
+	later(3, other_sends);
+	scene_slot(&scene, 0, 1)->number = 7;
+	holds = true; /* what need not wait is done all the same */
+	CHECK_EQ(channel_peek(&channel, &message, TIMER_NEVER), BH_END_INVALID);
+	CHECK_EQ(ring_put(1, 3, 0), BH_END_OK);
+	CHECK_EQ(channel_peek(&channel, &message, TIMER_NEVER), BH_END_OK);
+	CHECK_EQ(channel_release(&channel), BH_END_OK);
+	holds = false;
+	later(2, other_begins_anew);
+	CHECK_EQ(channel_peek(&channel, &message, TIMER_NEVER), BH_END_NEW);
+	CHECK_EQ(sleeps, 2);
+	later(2, other_goes);
+	CHECK_EQ(channel_peek(&channel, &message, TIMER_NEVER), BH_END_GONE);
+	CHECK_EQ(sleeps, 2);
+	CHECK_EQ(channel_reserve(&channel, &data, TIMER_NEVER), BH_END_INVALID);
+	scene_close(&scene);
+	check_context.subject = "wait for room";
+	begin(BH_CHANNEL_RING, SLOTS, 0);
+	for (unsigned n = 0; n < SLOTS; n++) {
+		CHECK_EQ(channel_reserve(&channel, &data, 0), BH_END_OK);
+		CHECK_EQ(channel_commit(&channel, n), BH_END_OK);
+	}
+	CHECK_EQ(channel_reserve(&channel, &data, now + 5), BH_END_AGAIN);
+	CHECK_EQ(now, 105);
+	later(4, other_takes);
+	CHECK_EQ(channel_reserve(&channel, &data, TIMER_NEVER), BH_END_OK);
+	CHECK_EQ(sleeps, 4);
+	CHECK_EQ(channel_commit(&channel, SLOT_BYTES + 1), BH_END_SIZE);
+	CHECK_EQ(channel_commit(&channel, SLOT_BYTES), BH_END_OK);
+	CHECK_EQ(channel_commit(&channel, SLOT_BYTES), BH_END_INVALID);
+	scene_close(&scene);
+}
+
+static void fill(uint32_t number)
+{
+	for (uint32_t n = 0; n < SLOT_BYTES; n++)
+		buffer[n] = byte_of(number, n);
+}
+
+/* Copies through each kind, those of a ring also while it is full, and longer ones than fit. */
+static void copies(void)
+{
+	static uint8_t taken[SLOT_BYTES];
+
+	check_context.subject = "copies to a ring";
+	begin(BH_CHANNEL_RING, SLOTS, 0);
+	for (unsigned n = 0; n < SLOTS; n++) {
+		fill(n);
+		CHECK_EQ(channel_send(&channel, buffer, 20 + n, 0), BH_END_OK);
+	}
+	later(3, other_takes);
+	fill(SLOTS);
+	CHECK_EQ(channel_send(&channel, buffer, 20 + SLOTS, 0), BH_END_AGAIN);
+	CHECK_EQ(channel_send(&channel, buffer, 20 + SLOTS, TIMER_NEVER), BH_END_OK);
+	CHECK_EQ(sleeps, 3);
+	CHECK_EQ(channel_send(&channel, buffer, SLOT_BYTES + 1, TIMER_NEVER), BH_END_SIZE);
+	for (unsigned n = 1; n <= SLOTS; n++)
+		ring_get(n, 20 + n, BH_CHANNEL_START | BH_CHANNEL_END);
+	CHECK_EQ(channel_receive(&channel, taken, SLOT_BYTES, &message, 0), BH_END_INVALID);
+	scene_close(&scene);
+	check_context.subject = "copies from a ring";
+	begin(BH_CHANNEL_RING, SLOTS, 1);
+	later(2, other_sends);
+	CHECK_EQ(channel_receive(&channel, taken, 9, &message, TIMER_NEVER), BH_END_SIZE);
+	CHECK_EQ(message.length, 10);
+	CHECK_EQ(taken[0], 0);
+	CHECK_EQ(channel_receive(&channel, taken, 10, &message, 0), BH_END_OK);
+	CHECK(message.data == taken);
+	check_message(0, 10, BH_CHANNEL_START);
+	CHECK_EQ(channel_receive(&channel, taken, 10, &message, 0), BH_END_AGAIN);
+	CHECK_EQ(ring_put(1, 10, 0), BH_END_OK);
+	CHECK_EQ(ring_put(2, 10, 0), BH_END_OK);
+	bh_end_set_checked(&end[1], true);
+	CHECK_EQ(channel_receive(&channel, taken, 10, &message, TIMER_NEVER), BH_END_CHECK);
+	bh_end_set_checked(&end[1], false);
+	CHECK_EQ(channel_receive(&channel, taken, 10, &message, 0), BH_END_OK);
+	check_message(2, 10, 0);
+	CHECK_EQ(channel_send(&channel, buffer, 1, 0), BH_END_INVALID);
+	CHECK_EQ(channel_send(&channel, buffer, SLOT_BYTES + 1, 0), BH_END_INVALID);
+	scene_close(&scene);
+	check_context.subject = "copies through a mailbox";
+	begin(BH_CHANNEL_MAILBOX, 1, 1);
+	later(2, other_writes);
+	CHECK_EQ(channel_receive(&channel, taken, SLOT_BYTES, &message, TIMER_NEVER), BH_END_OK);
+	check_message(0, 10, 0);
+	CHECK_EQ(sleeps, 2);
+	scene_close(&scene);
+	begin(BH_CHANNEL_MAILBOX, 1, 0);
+	fill(5);
+	CHECK_EQ(channel_send(&channel, buffer, 10, 0), BH_END_OK);
+	later(2, other_receives);
+	CHECK_EQ(channel_send(&channel, buffer, 10, 0), BH_END_AGAIN);
+	CHECK_EQ(channel_send(&channel, buffer, 10, TIMER_NEVER), BH_END_OK);
+	CHECK_EQ(sleeps, 2);
+	scene_close(&scene);
+	check_context.subject = "copies of a latest value";
+	begin(BH_CHANNEL_LATEST, 4, 1);
+	later(2, first_value);
+	CHECK_EQ(channel_receive(&channel, taken, SLOT_BYTES, &message, TIMER_NEVER), BH_END_OK);
+	check_message(0, 10, BH_CHANNEL_START | BH_CHANNEL_END);
+	CHECK_EQ(channel_receive(&channel, taken, SLOT_BYTES, &message, TIMER_NEVER), BH_END_OK);
+	scene_close(&scene);
+	begin(BH_CHANNEL_LATEST, 4, 0);
+	fill(0);
+	CHECK_EQ(channel_send(&channel, buffer, 10, 0), BH_END_OK);
+	CHECK_EQ(channel_begin(&channel), BH_END_INVALID);
+	CHECK_EQ(bh_latest_read(&end[1], taken, SLOT_BYTES, &message), BH_END_OK);
+	scene_close(&scene);
+}
+
+static void transactions(void)
+{
+	static const uint32_t flags[] = { BH_CHANNEL_START | BH_CHANNEL_END, BH_CHANNEL_START, 0, BH_CHANNEL_END };
+	void *data;
+
+	check_context.subject = "transactions";
+	begin(BH_CHANNEL_RING, SLOTS, 0);
+	CHECK_EQ(channel_end(&channel), BH_END_INVALID);
+	for (unsigned round = 0; round < 2; round++) { /* by copies, and in place */
+		for (unsigned n = 0; n < 4; n++) {
+			if (n == 1)
+				CHECK_EQ(channel_begin(&channel), BH_END_OK);
+			if (n == 2)
+				CHECK_EQ(channel_begin(&channel), BH_END_INVALID);
+			if (n == 3)
+				CHECK_EQ(channel_end(&channel), BH_END_OK);
+			fill(round * 4 + n);
+			if (round == 0) {
+				CHECK_EQ(channel_send(&channel, buffer, 10, 0), BH_END_OK);
+				continue;
+			}
+			CHECK_EQ(channel_reserve(&channel, &data, 0), BH_END_OK);
+			memcpy(data, buffer, 10);
+			CHECK_EQ(channel_commit(&channel, 10), BH_END_OK);
+		}
+		CHECK_EQ(channel_end(&channel), BH_END_INVALID);
+		for (unsigned n = 0; n < 4; n++)
+			ring_get(round * 4 + n, 10, flags[n]);
+	}
+	/* One message is a transaction, too, and one that could not be sent is still to be. */
+	CHECK_EQ(channel_begin(&channel), BH_END_OK);
+	CHECK_EQ(channel_end(&channel), BH_END_OK);
+	CHECK_EQ(channel_send(&channel, buffer, SLOT_BYTES + 1, 0), BH_END_SIZE);
+	CHECK_EQ(channel_begin(&channel), BH_END_OK);
+	CHECK_EQ(channel_send(&channel, buffer, SLOT_BYTES + 1, 0), BH_END_SIZE);
+	fill(8);
+	CHECK_EQ(channel_send(&channel, buffer, 3, 0), BH_END_OK);
+	ring_get(8, 3, BH_CHANNEL_START);
+	/* It goes with its connection. */
+	other_begins_anew();
+	CHECK_EQ(channel_send(&channel, buffer, 3, TIMER_NEVER), BH_END_NEW);
+	CHECK_EQ(channel_end(&channel), BH_END_INVALID);
+	CHECK_EQ(channel_begin(&channel), BH_END_OK);
+	scene_attach(&scene, 1, &end[1]);
+	CHECK_EQ(look(1), BH_END_NEW);
+	fill(0);
+	CHECK_EQ(channel_send(&channel, buffer, 3, 0), BH_END_OK);
+	ring_get(0, 3, BH_CHANNEL_START);
+	scene_close(&scene);
+}
+
+int main(void)
+{
+	opens();
+	waits();
+	copies();
+	transactions();
+	return 0;
+}
