@@ -13,6 +13,7 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
+#include "kernel/core/terminal.h"
 #include "kernel/core/timer.h"
 #include "kernel/core/uart.h"
 #include "random.h"
@@ -101,6 +102,37 @@ void timer_add(struct timer_event *event, uint64_t deadline)
 	event->waits = true;
 	unmasks = event;
 	unmasks_at = deadline;
+}
+
+static bool has_terminal;
+static char shown[SENT]; /* on the terminal */
+static unsigned flushes;
+static const char *typed_there;
+
+void terminal_init(void) {}
+
+bool terminal_exists(void)
+{
+	return has_terminal;
+}
+
+void terminal_put(char c)
+{
+	CHECK(has_terminal && strlen(shown) < SENT - 1);
+	shown[strlen(shown)] = c;
+}
+
+void terminal_flush(void)
+{
+	flushes++;
+}
+
+/* The UART's interrupt hands over to the same place. */
+void terminal_read(void (*received)(char c))
+{
+	CHECK(has_terminal && !fake_cpu.enabled);
+	while (typed_there && *typed_there)
+		received(*typed_there++);
 }
 
 /* As a 16550: what is masked is no cause, and stays. */
@@ -218,6 +250,35 @@ static void expect_typed(const char *text, const char *echoed, const char *expec
 	CHECK(!strcmp(ran, expected));
 	CHECK(!strcmp(sent, echoed));
 	CHECK(!refusals);
+}
+
+/* What the UART shows the terminal shows, too, and either is typed at; further cores do not look there. */
+static void test_terminal(void)
+{
+	check_context.subject = "terminal";
+	has_terminal = true;
+	memset(shown, 0, sizeof(shown));
+	flushes = 0;
+	console_say("both");
+	CHECK(!strcmp(shown, "unit: both\n"));
+	memset(shown, 0, sizeof(shown));
+	typed_there = "one=7\r";
+	fake_cpu.slot = 1;
+	CHECK(!console_has_input());
+	fake_cpu.slot = 0;
+	CHECK(console_has_input());
+	ran[0] = '\0';
+	command_read_input();
+	CHECK(!strcmp(ran, "one(7:1:7,0,0)"));
+	CHECK(!strcmp(shown, "one=7\nunit> "));
+	CHECK(flushes);
+	CHECK(fake_cpu.enabled);
+	memset(shown, 0, sizeof(shown));
+	console_report("quiet"); /* somebody types */
+	CHECK(!*shown);
+	has_terminal = false;
+	console_say("one");
+	CHECK(!*shown);
 }
 
 /* A line holds 159 characters. */
@@ -392,6 +453,7 @@ int main(void)
 	test_ring();
 	test_commands();
 	test_uart();
+	test_terminal();
 	test_full_line();
 	test_keys();
 	test_limit();

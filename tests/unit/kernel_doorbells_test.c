@@ -12,6 +12,7 @@
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
 #include "kernel/core/sync.h"
+#include "kernel/core/timer.h"
 
 enum { BOTH_LINE = 70, RUNG_LINE = 71, NUMBERS_FROM = 100, GAP_NS = 100000, SLEEPS_UNTIL = 777 };
 
@@ -86,6 +87,32 @@ enum thread_result semaphore_take(struct semaphore *semaphore, uint64_t deadline
 	return THREAD_OK;
 }
 
+static uint64_t now = 1000;
+uint64_t arch_counter(void)
+{
+	return now;
+}
+
+uint64_t clock_from_ns(uint64_t ns)
+{
+	return ns / 10;
+}
+
+static struct timer_event *timer;
+void timer_add(struct timer_event *event, uint64_t deadline)
+{
+	CHECK(!event->waits);
+	event->waits = true;
+	event->deadline = deadline;
+	timer = event;
+}
+
+static void expire(void)
+{
+	timer->waits = false;
+	timer->fire(timer, NULL);
+}
+
 static void grant(uint32_t kind, const char *name, uint32_t line, uint64_t own_ns, uint64_t other_ns)
 {
 	struct bh_grant *row = &page.grants[page.grant_count++];
@@ -142,6 +169,33 @@ static void test_rings(void)
 	check_call(both, 1);
 	check_call(rung, 2);
 	check_call(rings, 3);
+}
+
+/* What comes too soon is rung once more, when the gap is over, however often it is asked for meanwhile. */
+static void test_tells(void)
+{
+	unsigned before = calls.count;
+
+	check_context.subject = "tells";
+	answer = BH_OK;
+	doorbell_tell(both);
+	CHECK_EQ(calls.count - before, 1);
+	CHECK(!timer);
+	answer = BH_E_LATER;
+	doorbell_tell(both);
+	CHECK_EQ(calls.count - before, 2);
+	CHECK(timer && timer->deadline == now + GAP_NS / 10);
+	doorbell_tell(both);
+	CHECK_EQ(calls.count - before, 2);
+	answer = BH_OK;
+	expire();
+	CHECK_EQ(calls.count - before, 3);
+	CHECK_EQ(calls.argument, 1);
+	CHECK(!timer->waits);
+	answer = BH_E_DENIED;
+	doorbell_tell(rung);
+	CHECK(!timer->waits);
+	CHECK(fake_cpu.enabled);
 }
 
 static enum thread_result wait(struct doorbell *doorbell)
@@ -220,6 +274,7 @@ int main(void)
 	doorbells_init();
 	test_grants();
 	test_rings();
+	test_tells();
 	test_waits();
 	test_never_rung();
 	return 0;
