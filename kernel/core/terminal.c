@@ -103,7 +103,7 @@ static void hand_over(const struct bh_message *message, void (*received)(char c)
 	}
 }
 
-/* As many messages as there are slots, and a new connection: who types on and on keeps nobody here. */
+/* As many messages as there are slots: who types on and on keeps nobody here. In a new connection nothing was sent yet. */
 void terminal_read(void (*received)(char c))
 {
 	struct bh_message message;
@@ -111,14 +111,14 @@ void terminal_read(void (*received)(char c))
 	if (!in)
 		return;
 	bh_end_wants_ring(in, true);
-	for (uint32_t n = 0; n <= in->slots; n++) {
+	for (uint32_t n = 0; n < in->slots; n++) {
 		enum bh_end_result result = bh_ring_peek(in, &message);
 
 		if (result == BH_END_OK)
 			hand_over(&message, received);
 		if (result == BH_END_OK || result == BH_END_CHECK)
 			(void)bh_ring_release(in);
-		else if (result != BH_END_NEW)
+		else
 			break;
 	}
 }

@@ -6,16 +6,23 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.rows_channel import CHANNEL_ENDS
 from tests.mutation.rows_channel_calls import CALL_PARTS, CALL_PROGRAMS, CHANNEL_CALLS
 from tests.mutation.rows_table import CHANNEL_CHECKS
+from tests.mutation.rows_terminal import TERMINAL_PARTS, TERMINAL_PROGRAMS, TERMINAL_ROWS
 
 TELL = "monitor/tell.h"
 PARTITION = "monitor/boot/partition_boot.c"
 CHANNELS, CHANNELS_START = "monitor/channels.c", "monitor/boot/channels_boot.c"
 KERNEL, SHELL, PROGRAM = (f"kernel/core/{name}.c" for name in ("channels", "shell_channels", "channel_programs"))
-MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("channels_boot_test", "kernel_channels_test")} | CALL_PROGRAMS
-MEMORY_PARTS = {
-    "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
-    "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
-} | CALL_PARTS
+MEMORY_PROGRAMS = (
+    {name: f"tests/unit/{name}.c" for name in ("channels_boot_test", "kernel_channels_test")} | CALL_PROGRAMS | TERMINAL_PROGRAMS
+)
+MEMORY_PARTS = (
+    {
+        "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
+        "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
+    }
+    | CALL_PARTS
+    | TERMINAL_PARTS
+)
 
 
 def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
@@ -36,6 +43,7 @@ def kernel(what: str, old: str, new: str = "", file: str = KERNEL) -> Mutation:
 
 CHANNEL_ROWS = (
     *CHANNEL_ENDS,
+    *TERMINAL_ROWS,
     *CHANNEL_CALLS,
     told("every life is the first", "monitor.stats->restarts + 1", "1"),
     told("lives count from 0", "monitor.stats->restarts + 1", "monitor.stats->restarts"),

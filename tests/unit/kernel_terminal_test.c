@@ -195,13 +195,13 @@ static void a_flood(void)
 
 int main(void)
 {
-	without_one();
 	scene_open(&says, BH_CHANNEL_RING, SLOTS, SLOT_BYTES);
 	scene_open(&hears, BH_CHANNEL_RING, SLOTS, SLOT_BYTES);
 	scene_attach(&says, 0, &ends[0]);
 	scene_attach(&hears, 1, &ends[1]);
 	scene_attach(&says, 1, &others[0]);
 	scene_attach(&hears, 0, &others[1]);
+	without_one();
 	grant("other", 0);
 	grant("says", BH_CHANNEL_TERMINAL);
 	grant("hears", BH_CHANNEL_TERMINAL);
