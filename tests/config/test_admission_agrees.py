@@ -2,7 +2,7 @@
 """BH-F4.scheduler. What `check` says of a partition file's VCPUs is what the sandbox kernel does when it starts with them: all are made, or not all.
 
 The kernel's own files run on the host, over the information page that the tool makes (vcpus_started.c). Random VCPUs, with budgets up to what makes a
-core just full, and beyond.
+core just full, and beyond; and doorbells, which interrupt the first core as often as they may be rung.
 """
 
 import _ctypes
@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from bhtool.config.channels import DOORBELL, Channel
 from bhtool.config.compile import survey_partition
 from bhtool.config.domains import Domains
-from bhtool.config.grants import _vcpu, _vcpu_grant
+from bhtool.config.doorbells import rung_ns
+from bhtool.config.grants import _channel_grants, _vcpu, _vcpu_grant
 from bhtool.config.machine import Costs
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.rules import BY_ID, judge_meaning
@@ -27,7 +29,7 @@ from bhtool.config.tree import Node, Property
 from bhtool.config.vcpus import Vcpu
 from bhtool.paths import ROOT
 from bhtool.platforms import load
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 GOOD = Path(__file__).parent / "broken" / "good.dtsi"
@@ -70,6 +72,18 @@ class Drawn:
         return Vcpu(node, () if self.rate is None else (uart,), (core,) if self.on_second else ())
 
 
+@dataclass(frozen=True)
+class Bell:
+    """How often each end of a channel may ring the other, in a second; `two` is rung by its first."""
+
+    rings: int
+    is_rung: int = 0
+
+    def channel(self, n: int, one: Node, two: Node) -> Channel:
+        cells = struct.pack(">II", self.rings, self.is_rung)
+        return Channel(Node(f"/domains/bell{n}", properties={DOORBELL: Property(DOORBELL, cells)}), n, (one,), (two,))
+
+
 PERIODS = st.sampled_from((50, 100, 250, 997, 1_000, 1_500, 2_000, 4_999, 5_000, 20_000, 99_999, 100_000, 100_001, 1_000_000))
 # Half of them with round shares, where a core is just full, or is not for what switches take.
 MAIN = st.builds(
@@ -83,6 +97,10 @@ RATES = st.sampled_from((0, 0, 10, 2_000, 3_000, 20_000, 66_666, 66_667, 300_000
 IO = st.builds(lambda period, percent, rate: Drawn(period, percent, False, rate), PERIODS, st.integers(1, 60) | st.just(100), RATES)
 SETS = st.builds(lambda mains, io: [*mains, *io], st.lists(MAIN, min_size=0, max_size=6), st.lists(IO, max_size=1))
 COSTS = st.sampled_from((ON_THE_BOARD, UNTOLD))
+BELLS = st.lists(
+    st.builds(Bell, st.sampled_from((1, 999, 1_000, 3_000, 7_001, 10_000, 25_000, 50_000, 60_000)), st.sampled_from((0, 0, 60_000))),
+    max_size=3,
+)
 
 
 class Started:
@@ -119,7 +137,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Started:
     return Started(library)
 
 
-Judge = Callable[[list[Drawn], Costs], tuple[set[str], bytes]]
+Judge = Callable[[list[Drawn], Costs, list[Bell]], tuple[set[str], bytes]]
 
 
 @pytest.fixture(scope="module")
@@ -134,11 +152,14 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
 
     assert domains.machine.costs == ON_THE_BOARD
 
-    def judge_them(drawn: list[Drawn], costs: Costs) -> tuple[set[str], bytes]:
+    def judge_them(drawn: list[Drawn], costs: Costs, bells: list[Bell]) -> tuple[set[str], bytes]:
         sandbox = replace(two, vcpus=[one.vcpu(n, uart, two.cores[1].node) for n, one in enumerate(drawn)])
         machine = replace(domains.machine, costs=costs)
         changed: Domains = replace(domains, machine=machine, sandboxes=[domains.sandboxes[0], sandbox])
-        page = make_info(plan.sandboxes[1], [_vcpu_grant(_vcpu(sandbox, one)) for one in sandbox.vcpus], costs)
+        changed.channels = [one.channel(n, domains.sandboxes[0].node, two.node) for n, one in enumerate(bells)]
+        assert len(rung_ns(changed, sandbox)) == len(bells)
+        grants = [*(_vcpu_grant(_vcpu(sandbox, one)) for one in sandbox.vcpus), *_channel_grants(changed, sandbox)]
+        page = make_info(plan.sandboxes[1], grants, costs)
         return {one.rule for one in judge_meaning(changed) if not BY_ID[one.rule].is_warning}, page
 
     assert isinstance(plan.sandboxes[1], SandboxPlan)
@@ -152,14 +173,26 @@ def on_each_core(drawn: list[Drawn]) -> list[int]:
 SEEN: Counter[str] = Counter()
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=(HealthCheck.function_scoped_fixture,))
-@given(SETS, COSTS)
-def agree(judge: Judge, started: Started, drawn: list[Drawn], costs: Costs) -> None:
-    rules, page = judge(drawn, costs)
+def agree_on(judge: Judge, started: Started, drawn: list[Drawn], costs: Costs, bells: list[Bell]) -> bool:
+    """Whether it is admitted, by both."""
+    rules, page = judge(drawn, costs, bells)
     assert rules <= LOADED, rules
     all_made = started.made(page, EXACT_HZ) == on_each_core(drawn)
-    SEEN["refused" if rules else "admitted"] += 1
-    assert all_made == (not rules), (drawn, costs, rules)
+    assert all_made == (not rules), (drawn, costs, bells, rules)
+    return all_made
+
+
+@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=(HealthCheck.function_scoped_fixture,))
+@given(SETS, COSTS, BELLS)
+def agree(judge: Judge, started: Started, drawn: list[Drawn], costs: Costs, bells: list[Bell]) -> None:
+    SEEN["admitted" if agree_on(judge, started, drawn, costs, bells) else "refused"] += 1
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=(HealthCheck.function_scoped_fixture,))
+@given(st.lists(MAIN, min_size=1, max_size=2), COSTS, BELLS)
+def agree_on_doorbells(judge: Judge, started: Started, drawn: list[Drawn], costs: Costs, bells: list[Bell]) -> None:
+    if bells and not agree_on(judge, started, drawn, costs, bells):
+        SEEN["refused for doorbells"] += agree_on(judge, started, drawn, costs, [])
 
 
 def test_check_and_kernel_agree(judge: Judge, started: Started) -> None:
@@ -168,10 +201,16 @@ def test_check_and_kernel_agree(judge: Judge, started: Started) -> None:
     assert min(SEEN["refused"], SEEN["admitted"]) > 100, SEEN
 
 
+def test_check_and_kernel_agree_on_doorbells(judge: Judge, started: Started) -> None:
+    """Where there is room for VCPUs, these decide."""
+    agree_on_doorbells(judge, started)
+    assert SEEN["refused for doorbells"] > 10, SEEN
+
+
 @settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=(HealthCheck.function_scoped_fixture,))
-@given(SETS, COSTS, st.sampled_from((62_500_000, 24_000_000, 2_400_012_345)))
-def agree_with_room(judge: Judge, started: Started, drawn: list[Drawn], costs: Costs, hz: int) -> None:
-    """Budgets of 1 us more and periods of 1 us less: what is admitted with these is, with any clock, whatever is rounded to its ticks."""
+@given(SETS, COSTS, BELLS, st.sampled_from((62_500_000, 24_000_000, 2_400_012_345)))
+def agree_with_room(judge: Judge, started: Started, drawn: list[Drawn], costs: Costs, bells: list[Bell], hz: int) -> None:
+    """Budgets of 1 us more and periods of 1 us less, and a fiftieth more interrupts: what is admitted with these is, with any clock, whatever is rounded to its ticks."""
     tight = [
         replace(
             one,
@@ -181,8 +220,11 @@ def agree_with_room(judge: Judge, started: Started, drawn: list[Drawn], costs: C
         )
         for one in drawn
     ]
-    if not judge(tight, costs)[0]:
-        assert started.made(judge(drawn, costs)[1], hz) == on_each_core(drawn), (drawn, costs, hz)
+    often = [Bell(one.rings + one.rings // 50, one.is_rung) for one in bells]
+    rules, page = judge(drawn, costs, bells)
+    assume(not rules & {"BH-R143", "BH-R146"})  # below a switch, which a little more was not
+    if not judge(tight, costs, often)[0]:
+        assert started.made(page, hz) == on_each_core(drawn), (drawn, costs, bells, hz)
 
 
 def test_clocks_of_other_rates_round_by_little(judge: Judge, started: Started) -> None:
@@ -195,7 +237,7 @@ def test_a_core_that_is_just_full(judge: Judge, started: Started) -> None:
     for second, most in ((False, 2_843), (True, 2_995)):
         for budget, admitted in ((most, True), (most + 1, False)):
             drawn = [Drawn(1_000, 500, second), Drawn(10_000, budget, second)]
-            rules, page = judge(drawn, ON_THE_BOARD)
+            rules, page = judge(drawn, ON_THE_BOARD, [])
             assert rules == (set() if admitted else {"BH-R149"})
             made = 2 if admitted else 1
             assert started.made(page, EXACT_HZ) == ([0, made] if second else [made, 0])
@@ -204,6 +246,24 @@ def test_a_core_that_is_just_full(judge: Judge, started: Started) -> None:
 @pytest.mark.parametrize(("rate", "admitted"), [(2_000, True), (52_000, False)])
 def test_lines_count_as_often_as_they_interrupt(judge: Judge, started: Started, rate: int, admitted: bool) -> None:
     """52,000 top halves of 15 us leave 22 percent of a core, of which heartbeats take 1.5; the main program has 20."""
-    rules, page = judge([Drawn(100_000, 1, rate=rate)], ON_THE_BOARD)
+    rules, page = judge([Drawn(100_000, 1, rate=rate)], ON_THE_BOARD, [])
     assert rules == (set() if admitted else {"BH-R149"})
     assert started.made(page, EXACT_HZ) == [int(admitted), 0]
+
+
+@pytest.mark.parametrize(("second", "rates", "admitted"), [(False, [52_000], True), (False, [53_000], False), (False, [27_000, 27_000], False),
+                                                         (True, [60_000], True)])  # fmt: skip
+def test_doorbells_count_as_often_as_they_may_ring(judge: Judge, started: Started, second: bool, rates: list[int], admitted: bool) -> None:
+    """As lines do, if nobody serves them: of a core 100 heartbeats take 0.15 percent, 20 has the main program, and one VCPU next to nothing. And on the
+    first core alone."""
+    rules, page = judge([Drawn(100_000, 20, second)], ON_THE_BOARD, [Bell(rate) for rate in rates])
+    assert rules == (set() if admitted else {"BH-R149"})
+    made = int(admitted)
+    assert started.made(page, EXACT_HZ) == ([0, made] if second else [made, 0])
+
+
+def test_who_rings_pays_nothing(judge: Judge, started: Started) -> None:
+    """At the other end it is one call for each, in the time of who rings."""
+    rules, page = judge([Drawn(1_000, 700)], ON_THE_BOARD, [Bell(1, 66_000), Bell(1, 66_000)])
+    assert rules == set()
+    assert started.made(page, EXACT_HZ) == [1, 0]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BH-F4.scheduler. What admission at run time asks, of which set, and what it does with the answer: the VCPUs of the core in their order,
- * the new one where the scheduler will have it, top halves of the heartbeat and of lines, what a switch takes. The analysis itself is not
- * run here, and answers what it is told to; tests/config/test_admission_agrees.py runs both. kernel/core/admit.c
+ * the new one where the scheduler will have it, top halves of the heartbeat, of doorbells and of lines, what a switch takes. The analysis
+ * itself is not run here, and answers what it is told to; tests/config/test_admission_agrees.py runs both. kernel/core/admit.c
  */
 #include "kernel/core/admit.h"
 
@@ -13,7 +13,7 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/heartbeat.h"
 
-enum { MOST = THREAD_VCPUS, LINES = 8, BEAT = 2000000 };
+enum { MOST = THREAD_VCPUS, LINES = 8, DOORBELLS = 16, BEAT = 2000000, RUNG_NS = 100000 };
 #define HZ 2000000000U /* two ticks in a nanosecond */
 
 static struct thread_vcpu core[MOST];
@@ -25,7 +25,7 @@ static enum thread_result of_make, of_another;
 
 /* What was asked, and is answered. */
 static struct reservation asked[MOST];
-static struct top_half asked_top_halves[1 + LINES]; /* the heartbeat's first */
+static struct top_half asked_top_halves[1 + DOORBELLS + LINES]; /* the heartbeat's first */
 static struct admission_set set;
 static enum admission_result answer;
 static unsigned answer_which, tests;
@@ -106,7 +106,7 @@ enum thread_result thread_change_vcpu(struct thread_vcpu *on, uint64_t budget, u
 static uint64_t answer_deadline;
 enum admission_result admission_test(const struct admission_set *of, struct admission_report *report)
 {
-	CHECK(of->vcpu_count <= MOST && of->top_half_count <= 1 + LINES);
+	CHECK(of->vcpu_count <= MOST && of->top_half_count <= 1 + DOORBELLS + LINES);
 	memcpy(asked, of->vcpus, of->vcpu_count * sizeof(*asked));
 	memcpy(asked_top_halves, of->top_halves, of->top_half_count * sizeof(*asked_top_halves));
 	set = *of;
@@ -414,6 +414,69 @@ static void many_top_halves(void)
 	CHECK_EQ(try(&new_io, &refusal, 1), THREAD_OK); /* it serves none that is limited */
 }
 
+/* ---- Doorbells ---------------------------------------------------------------------------------------------------------- */
+
+static void has_doorbell(uint32_t kind, uint64_t own_ns, uint64_t other_ns)
+{
+	page.grants[page.grant_count++] = (struct bh_grant){ .kind = kind, .line = 64, .gpa = own_ns, .size = other_ns };
+}
+
+/* As often as the other end may ring, before lines, on the first core; without a VCPU that anybody makes for them. */
+static void doorbells_count(void)
+{
+	struct admit_refusal refusal;
+
+	has_doorbell(BH_GRANT_DOORBELL, 5, RUNG_NS);
+	has_doorbell(BH_GRANT_CHANNEL, 6, 7);
+	has_doorbell(BH_GRANT_DOORBELL, 8, 0); /* it rings, and is not rung */
+	has_doorbell(BH_GRANT_DOORBELL, 0, 3 * RUNG_NS);
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.top_half_count, 1 + 2 + LINES);
+	CHECK_EQ(asked_top_halves[0].distance, BEAT);
+	CHECK_EQ(asked_top_halves[1].distance, 2 * RUNG_NS);
+	CHECK_EQ(asked_top_halves[1].cost, 2 * BH_VCPU_TOP_HALF_NS);
+	CHECK_EQ(asked_top_halves[2].distance, 6 * RUNG_NS);
+	CHECK_EQ(asked_top_halves[2].cost, 2 * BH_VCPU_TOP_HALF_NS);
+	page.top_half_ns = 2000;
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.top_half_count, 1 + 2 + LINES); /* they are counted anew each time */
+	CHECK_EQ(asked_top_halves[2].cost, 4000);
+	page.top_half_ns = 0;
+	fake_cpu.slot = 1;
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.top_half_count, 0);
+	fake_cpu.slot = 0;
+	page.grant_count = 0;
+}
+
+/* A line that is refused or comes anew is where the last doorbell ends. */
+static void lines_after_doorbells(void)
+{
+	const struct admit_request storm = serving(50, 6);
+	struct admit_refusal refusal;
+
+	has_doorbell(BH_GRANT_DOORBELL, 0, RUNG_NS);
+	answer = ADMISSION_E_LOAD;
+	CHECK_EQ(try(&storm, &refusal, 0), THREAD_E_LOAD);
+	CHECK_EQ(set.top_half_count, 3);
+	CHECK_EQ(asked_top_halves[1].distance, 2 * RUNG_NS);
+	CHECK_EQ(asked_top_halves[2].distance, 50);
+	CHECK_EQ(asked_top_halves[2].cost, 6);
+	answer = ADMISSION_OK;
+	page.grant_count = 0;
+}
+
+static void many_doorbells(void)
+{
+	struct admit_refusal refusal;
+
+	for (unsigned n = 0; n < DOORBELLS + 1; n++)
+		has_doorbell(BH_GRANT_DOORBELL, 0, (n + 1) * RUNG_NS);
+	CHECK_EQ(try(&new_main, &refusal, 1), THREAD_OK);
+	CHECK_EQ(set.top_half_count, 1 + DOORBELLS + LINES);
+	CHECK_EQ(asked_top_halves[DOORBELLS].distance, 2 * DOORBELLS * RUNG_NS);
+}
+
 int main(void)
 {
 	clock_init(HZ);
@@ -426,9 +489,12 @@ int main(void)
 	full();
 	changes();
 	blocking_stays();
+	lines_after_doorbells();
 	top_halves_count();
 	other_cores_have_none();
 	many_top_halves();
+	doorbells_count();
+	many_doorbells();
 	CHECK_EQ(slept, 1); /* nobody kept others out */
 	return 0;
 }
