@@ -137,7 +137,7 @@ PARTS = {  # of the others: SUBJECTS and SUPPORT
     "run_test": [RUN, CHANNELS, SUPPORT[0]],
     "pmu_test": [PMU, PMU_START],
     "kick_stage2_test": [KICK_ARM, SUPPORT[0]],
-    "kick_x86_test": [KICK_X86],
+    "kick_x86_test": [KICK_X86, SUPPORT[0]],
     "restart_test": [RESTART, CHANNELS, SNAPSHOT, ARENA, SUPPORT[0]],
     "space_test": [PARTITION, CHANNELS_START, SNAPSHOT, ARENA, SUPPORT[0], SUPPORT[1], SUPPORT[3]],
     "smmuv3_test": ["tests/unit/fake_smmuv3.c", *IOMMU_ARM, *IOMMU_LIVE_PARTS, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]],

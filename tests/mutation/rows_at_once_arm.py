@@ -44,7 +44,7 @@ CALLS = (
     MachineMutation(
         "every call is one for the version",
         "hal/arm/run.c",
-        "|| guest_function(core) != BH_CALL_VERSION",
+        "else if (guest_function(core) != BH_CALL_VERSION) return false;",
         "",
         "kick-denied",
         GICV3,
@@ -53,8 +53,8 @@ CALLS = (
     MachineMutation(
         "an immediate does not count at once",
         "hal/arm/run.c",
-        "if (syndrome & SYNDROME_CALL_IMMEDIATE || guest",
-        "if (guest",
+        "if (syndrome & SYNDROME_CALL_IMMEDIATE) return false;",
+        "",
         "hypercall-immediate",
         ARMV7,
         "was not refused",

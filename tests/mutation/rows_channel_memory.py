@@ -5,6 +5,7 @@ rows_table.py; the calls: rows_channel.py."""
 from tests.mutation.mutation import Mutation
 from tests.mutation.rows_channel import CHANNEL_ENDS
 from tests.mutation.rows_channel_calls import CALL_PARTS, CALL_PROGRAMS, CHANNEL_CALLS
+from tests.mutation.rows_doorbell import DOORBELL_PARTS, DOORBELL_PROGRAMS, DOORBELL_ROWS
 from tests.mutation.rows_table import CHANNEL_CHECKS
 from tests.mutation.rows_terminal import TERMINAL_PARTS, TERMINAL_PROGRAMS, TERMINAL_ROWS
 
@@ -12,17 +13,13 @@ TELL = "monitor/tell.h"
 PARTITION = "monitor/boot/partition_boot.c"
 CHANNELS, CHANNELS_START = "monitor/channels.c", "monitor/boot/channels_boot.c"
 KERNEL, SHELL, PROGRAM = (f"kernel/core/{name}.c" for name in ("channels", "shell_channels", "channel_programs"))
-MEMORY_PROGRAMS = (
-    {name: f"tests/unit/{name}.c" for name in ("channels_boot_test", "kernel_channels_test")} | CALL_PROGRAMS | TERMINAL_PROGRAMS
-)
-MEMORY_PARTS = (
-    {
-        "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
-        "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
-    }
-    | CALL_PARTS
-    | TERMINAL_PARTS
-)
+MEMORY_PROGRAMS = {name: f"tests/unit/{name}.c" for name in ("channels_boot_test", "kernel_channels_test")}
+MEMORY_PARTS = {
+    "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
+    "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
+}
+MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS
+MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS
 
 
 def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
@@ -45,6 +42,7 @@ CHANNEL_ROWS = (
     *CHANNEL_ENDS,
     *TERMINAL_ROWS,
     *CHANNEL_CALLS,
+    *DOORBELL_ROWS,
     told("every life is the first", "monitor.stats->restarts + 1", "1"),
     told("lives count from 0", "monitor.stats->restarts + 1", "monitor.stats->restarts"),
     told("nobody is told", "end < monitor.ends + monitor.end_count", "false"),
@@ -72,8 +70,8 @@ CHANNEL_ROWS = (
     begins("less is emptied", "row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];", "row->area_bytes[0] + BH_PAGE_BYTES;"),
     begins("without a name", "page->name[n] = row->name[n];", ";"),
     begins("slots lie close", "row->slot_bytes + (uint32_t)sizeof(struct bh_channel_slot)", "row->slot_bytes"),
-    begins("everybody tells", "if (row->sandbox[end] == index)", ""),
-    begins("of the other end", "&page_of(row)->end[end],", "&page_of(row)->end[!end],"),
+    begins("everybody tells", "if (end == 2) continue;", "end %= 2;"),
+    begins("of the other end", ".seen = &page_of(row)->end[end],", ".seen = &page_of(row)->end[!end],"),
     begins("the other end's control", "&control_of(row, end)->peer", "&control_of(row, !end)->peer"),
     told("a monitor maps no page", "map_one_to_one(space, page, page + BH_PAGE_BYTES);", "", "space_test", PARTITION),
     told("or no area", "map_one_to_one(space, row->hpa, row->hpa + BH_PAGE_BYTES);", "", "space_test", PARTITION),

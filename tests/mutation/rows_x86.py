@@ -144,8 +144,8 @@ X86 = (
     MachineMutation(
         "entries of others can be read",
         "hal/x86/apic/ioapic.c",
-        "return line ? (line->entry[0] & ~(uint32_t)STATE) | (ioapic_read(line->index) & STATE) : REDIRECTION_MASKED;",
-        "return ioapic_read(index);",
+        "if (!line) return REDIRECTION_MASKED;",
+        "if (!line) return ioapic_read(index);",
         "ioapic-read-foreign-line",
         SVM,
         "returned 0x10000",

@@ -141,7 +141,7 @@ MUTATIONS = [
         "partition_test",
     ),
     Mutation("others' ports are allowed", PARTITION, "if (table->ports[n].sandbox == index)", "", "partition_test"),
-    Mutation("others' lines are granted", PARTITION, "if (line->sandbox == index)", "", "partition_test"),
+    Mutation("others' lines are granted", PARTITION, "if (line->sandbox != index) continue;", "", "partition_test"),
     Mutation("others' functions are granted", PARTITION, "if (table->pci_functions[n].sandbox == index)", "", "partition_test"),
     Mutation("a partition is not sealed", PARTITION, "hal_partition_seal(build->partition);", "", "partition_test"),
     # Whose calls are calls.

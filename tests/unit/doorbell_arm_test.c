@@ -122,7 +122,7 @@ static void prepare(void)
 	memset(&guest, 0, sizeof(guest));
 	decoded = 0;
 	doorbell_barriers = 0;
-	for (unsigned n = 0; n < BH_MAX_CHANNELS; n++)
+	for (unsigned n = 0; n <= BH_MAX_CHANNELS; n++)
 		doorbells[n] = (struct hal_doorbell){ .gap = GAP, .line = LINE + n };
 	for (unsigned n = 0; n < 2; n++) {
 		doorbell_cores[n] = (struct hal_core){ .partition = &partition };

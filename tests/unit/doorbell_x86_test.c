@@ -9,7 +9,7 @@
 
 enum { VECTOR = 0x61, ID = 0x112233 };
 
-static struct bh_channel_end ends[BH_MAX_CHANNELS];
+static struct bh_channel_end ends[BH_MAX_CHANNELS + 1];
 static struct {
 	unsigned count;
 	uint32_t apic_id, vector;
@@ -32,7 +32,7 @@ void apic_send(uint32_t apic_id, enum apic_mode mode, uint8_t vector)
 static void prepare(void)
 {
 	memset(&sent, 0, sizeof(sent));
-	for (unsigned n = 0; n < BH_MAX_CHANNELS; n++) {
+	for (unsigned n = 0; n <= BH_MAX_CHANNELS; n++) {
 		ends[n] = (struct bh_channel_end){ .vector = VECTOR + n, .core = ID + n };
 		doorbells[n] = (struct hal_doorbell){ .gap = GAP, .told = &ends[n] };
 	}

@@ -151,10 +151,10 @@ static void check_devices(void)
 	}
 	slot = 1;
 	ended = handled;
-	irq_dispatch(INTERRUPTED, DEVICE);
-	CHECK_EQ(irq_count(DEVICE), 1);
+	irq_dispatch(INTERRUPTED, DEVICE + HANDLERS);
+	CHECK_EQ(irq_count(DEVICE + HANDLERS), 1);
 	slot = 0;
-	CHECK_EQ(irq_count(DEVICE), 1);
+	CHECK_EQ(irq_count(DEVICE + HANDLERS), 2);
 	CHECK_EQ(irq_count(DEVICE + HANDLERS * (DEVICES - 1)), DEVICES);
 	CHECK_EQ(irq_count(DEVICE + HANDLERS * DEVICES), 0);
 	CHECK_EQ(irq_count(STRAY), 0);

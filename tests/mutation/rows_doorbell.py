@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded mistakes in doorbells of channels: who may ring, how soon again, what reaches the machine, what start-up takes of a table, what the sandbox kernel
+makes of a ring, and what admission counts."""
+
+from tests.mutation.mutation import Mutation
+
+CLAIM, X86, ARM, GIC = "hal/doorbell.h", "hal/x86/kick.c", "hal/arm/run.c", "hal/arm/gic/gic_filter.c"
+FILTER, FILTER_START = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
+CHANNELS_START, CHECKS = "monitor/boot/channels_boot.c", "monitor/boot/table/channels_boot.c"
+KERNEL, ADMIT, SHELL = "kernel/core/doorbells.c", "kernel/core/admit.c", "kernel/core/shell_channels.c"
+ON_X86, ON_ARM, IN_KERNEL = "doorbell_x86_test", "doorbell_arm_test", "kernel_doorbells_test"
+DOORBELL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (ON_X86, ON_ARM, IN_KERNEL)}
+DOORBELL_PARTS = {ON_X86: [X86], ON_ARM: [ARM, GIC], IN_KERNEL: [KERNEL, "kernel/core/text.c", "tests/unit/fake_cpu.c"]}
+DENIED = "if (n >= BH_MAX_CHANNELS) return BH_E_DENIED;"
+TOO_SOON = "if ((int64_t)(now - next) < 0)"
+
+
+def claim(what: str, old: str, new: str = "", caught_by: str = ON_X86) -> Mutation:
+    return Mutation(f"doorbells: {what}", CLAIM, old, new, caught_by)
+
+
+def x86(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"doorbells on PCs: {what}", X86, old, new, ON_X86)
+
+
+def arm(what: str, old: str, new: str = "", file: str = ARM) -> Mutation:
+    return Mutation(f"doorbells on ARM: {what}", file, old, new, ON_ARM)
+
+
+def lines(what: str, old: str, new: str = "", file: str = FILTER) -> Mutation:
+    return Mutation(f"lines that are rung: {what}", file, old, new, "ioapic_test")
+
+
+def begins(what: str, old: str, new: str = "", file: str = CHANNELS_START, caught_by: str = "channels_boot_test") -> Mutation:
+    return Mutation(f"doorbells begin: {what}", file, old, new, caught_by)
+
+
+def kernel(what: str, old: str, new: str = "", file: str = KERNEL, caught_by: str = IN_KERNEL) -> Mutation:
+    return Mutation(f"kernel's doorbells: {what}", file, old, new, caught_by)
+
+
+def admission(what: str, old: str, new: str = "") -> Mutation:
+    return kernel(what, old, new, ADMIT, "kernel_admit_test")
+
+
+DOORBELL_ROWS = (
+    # Who may ring, and when.
+    *(
+        row
+        for caught_by, machine in ((ON_X86, "PCs"), (ON_ARM, "ARM"))
+        for row in (
+            claim(f"no grant is needed on {machine}", "if (!bell->gap) return BH_E_DENIED;", "", caught_by),
+            claim(f"as often as one likes on {machine}", f"{TOO_SOON} return BH_E_LATER;", "", caught_by),
+            claim(f"what the other core has written comes late on {machine}", "arch_barrier();", "", caught_by),
+        )
+    ),
+    claim("a tick too late", TOO_SOON, "if ((int64_t)(now - next) <= 0)"),
+    claim("a tick too soon", TOO_SOON, "if ((int64_t)(now - next) < -1)"),
+    claim("a counter that begins anew", TOO_SOON, "if (now < next)"),
+    claim("rings that were not are saved up", "&next, now + bell->gap,", "&next, next + bell->gap,"),
+    claim("who asks too soon waits longer", "return BH_E_LATER;", "{ bell->next = now + bell->gap; return BH_E_LATER; }"),
+    claim(
+        "two cores ring at once",
+        "*rings = __atomic_compare_exchange_n(&bell->next, &next, now + bell->gap, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);",
+        "bell->next = now + bell->gap; *rings = true;",
+    ),
+    claim(
+        "of two cores one is refused",
+        "__ATOMIC_RELAXED, __ATOMIC_RELAXED); return BH_OK;",
+        "__ATOMIC_RELAXED, __ATOMIC_RELAXED); return *rings ? BH_OK : BH_E_LATER;",
+    ),
+    x86("any number", DENIED),
+    x86("one number more", DENIED, "if (n > BH_MAX_CHANNELS) return BH_E_DENIED;"),
+    x86("numbers of 32 bits", DENIED, "n = (uint32_t)n; if (n >= BH_MAX_CHANNELS) return BH_E_DENIED;"),
+    x86("whoever is refused rings", "if (!rings) return result;"),
+    x86("a masked line is rung", "if (vector) apic_send(doorbell", "apic_send(doorbell"),
+    x86("to the first core", "apic_send(doorbell->told->core, APIC_FIXED", "apic_send(0, APIC_FIXED"),
+    x86("an NMI", "told->core, APIC_FIXED", "told->core, APIC_NMI"),
+    arm("any number", DENIED),
+    arm("one number more", DENIED, "if (n > BH_MAX_CHANNELS) return BH_E_DENIED;"),
+    arm("numbers of 32 bits", DENIED, "n = (uint32_t)n; if (n >= BH_MAX_CHANNELS) return BH_E_DENIED;"),
+    arm("whoever is refused rings", "if (rings) gic_ring", "gic_ring"),
+    arm("a ring before what was written", "arch_barrier();", "", GIC),
+    arm("another register", "GICD_ISPENDR +", "GICD_ISENABLER +", GIC),
+    arm("lines of the first word", "UINT64_C(4) * (line / GIC_LINES_A_WORD),", "0,", GIC),
+    arm("all lines of a word", "UINT32_C(1) << line % GIC_LINES_A_WORD);", "UINT32_MAX);", GIC),
+    arm("an immediate does not count", "if (syndrome & SYNDROME_CALL_IMMEDIATE) return false;"),
+    arm("every call is one for the version", "else if (guest_function(core) != BH_CALL_VERSION) return false;"),
+    arm("another argument", "hal_doorbell_ring(core, hal_core_argument(core, 0))", "hal_doorbell_ring(core, hal_core_argument(core, 1))"),
+    arm("nobody is told what came of it", "hal_core_set_result(core, (uint64_t)result);"),
+    arm("it returns behind itself", "core->guest.pc -= 4;"),
+    arm("exits at once are not counted", "core->exits[BH_EXIT_CALL]++;"),
+    # Lines in the filter of the I/O APIC.
+    lines("a pin of the machine is programmed", "if (line->rung) __atomic_store_n", "if (false) __atomic_store_n"),
+    lines("a pin of the machine is turned", "if (line->rung) partition->ioapic", "if (false) partition->ioapic"),
+    lines("masked and told", "entry & REDIRECTION_MASKED ? 0 : entry & REDIRECTION_VECTOR", "entry & REDIRECTION_VECTOR"),
+    lines(
+        "an end leaves them open",
+        "set(&partition->ioapic, &lines[n], REDIRECTION_MASKED);",
+        "if (!lines[n].rung) set(&partition->ioapic, &lines[n], REDIRECTION_MASKED);",
+    ),
+    lines("always to the first core", "->core = partition->apic_id[slot];", "->core = partition->apic_id[0];"),
+    lines("to any core", "if (targets & APIC_FOREIGN || !targets)", "if (!targets)"),
+    lines("the state of a pin", "(line->rung ? 0 : ioapic_read(line->index) & STATE)", "(ioapic_read(line->index) & STATE)"),
+    lines("level-triggered", "|| flags & BH_LINE_LEVEL ||", "||", FILTER_START),
+    lines("pins that there are", "pin < BH_FIRST_RUNG_LINE || ", "", FILTER_START),
+    lines("lines beyond the last", "pin > BH_LAST_RUNG_LINE || ", "", FILTER_START),
+    lines("more than there are channels", "view->told_count == BH_MAX_CHANNELS || ", "", FILTER_START),
+    # Start-up.
+    begins("a gap is cut", "(rest + US_PER_S - 1) / US_PER_S", "rest / US_PER_S"),
+    begins("whole kHz", "uint64_t rest = us % US_PER_S * clock_hz;", "uint64_t rest = us % US_PER_S * (clock_hz / 1000 * 1000);"),
+    begins("seconds do not count", "us / US_PER_S * clock_hz + (", "("),
+    begins("who rings is told", ".told = &page_of(row)->end[!end],", ".told = &page_of(row)->end[end],"),
+    begins("by its own line", ".line = row->rung_line[!end],", ".line = row->rung_line[end],"),
+    begins("as often as the other end", ".gap = ticks(row->gap_us[end],", ".gap = ticks(row->gap_us[!end],"),
+    begins("the end that rings is rung", "return &page_of(row)->end[end];", "return &page_of(row)->end[!end];"),
+    begins("any channel of the sandbox", " || row->rung_line[end] != line->line)", ")"),
+    begins("a device's line", "line->flags & BH_LINE_RUNG ?", "false ?", "monitor/boot/partition_boot.c", "partition_test"),
+    begins("a core does not get them", "stats->exits, monitor.doorbells);", "stats->exits, 0);", "monitor/run.c", "run_test"),
+    *(
+        begins(what, old, new, CHECKS, "table_test")
+        for what, old, new in (
+            ("another sandbox's line", "row->sandbox == sandbox && row->flags", "row->flags"),
+            ("a device's line will do", "row->sandbox == sandbox && row->flags & BH_LINE_RUNG", "row->sandbox == sandbox"),
+            ("one line for two ends", "ends != 1", "!ends"),
+            ("a line of nobody's", "ends != 1", "ends > 1"),
+            ("lines for who is not rung", "!row->gap_us[end] != !row->rung_line[!end]", "row->gap_us[end] && !row->rung_line[!end]"),
+            ("who rings without a line", "!row->gap_us[end] != !row->rung_line[!end]", "!row->gap_us[end] && row->rung_line[!end]"),
+        )
+    ),
+    # The sandbox kernel.
+    kernel("rows of all kinds are channels", "if (info->grants[n].kind != BH_GRANT_CHANNEL) continue;"),
+    kernel("all rows are doorbells", "if (grant->kind != BH_GRANT_DOORBELL) continue;"),
+    kernel("who is never rung has a handler", "if (is_rung(&doorbells[count])) doorbells", "doorbells"),
+    kernel("who is never rung waits", "!is_rung(doorbell) || ", ""),
+    kernel("any core waits", "|| cpu_slot())", ")"),
+    kernel("each ring is kept", ".rung = { .most = 1 },"),
+    kernel("one interrupt rings all", "if (served == one->seen) continue;"),
+    kernel("what was told of is told again", "one->seen = served;"),
+    kernel("a ring while nobody waits is lost", "semaphore_give(&one->rung);", "if (one->rung.waiting.top) semaphore_give(&one->rung);"),
+    kernel("the gap of the other end", "return doorbell->grant->gpa;", "return doorbell->grant->size;"),
+    kernel("a count of another core", "h ? h->count[cpu_slot()] : 0", "h ? h->count[0] : 0", "kernel/core/irq.c", "irq_test"),
+    kernel("a number is not told", "return number; } static struct", "return 0; } static struct", "kernel/core/irq.c", "irq_test"),
+    kernel("too soon is done", "else if (result == BH_E_LATER)", "else if (false)", SHELL, "kernel_channels_test"),
+    kernel("refused is done", 'said = "not granted";', 'said = "done";', SHELL, "kernel_channels_test"),
+    # Admission at run time.
+    admission("they cost nothing", "note_doorbells(); thread_each_vcpu(note);", "thread_each_vcpu(note);"),
+    admission("who rings is rung", "BH_GRANT_DOORBELL && info->grants[n].size)", "BH_GRANT_DOORBELL)"),
+    admission("as often as it rings itself", "clock_from_ns(info->grants[n].size)", "clock_from_ns(info->grants[n].gpa)"),
+    admission("a channel counts", "info->grants[n].kind == BH_GRANT_DOORBELL && ", ""),
+    admission("a line is a doorbell", "top_halves[1 + rung_count + line_count++]", "top_halves[1 + line_count++]"),
+    admission("they count again and again", "rung_count = 0;"),
+    admission("more than there is room for", " && rung_count < DOORBELLS; n++)", "; n++)"),
+    admission("a doorbell is the heartbeat", "note_top_half(1 + rung_count++,", "note_top_half(rung_count++,"),
+)
