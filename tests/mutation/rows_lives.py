@@ -96,11 +96,11 @@ LIVES = (
     Mutation(
         "devices of a sandbox that has ended are not silenced",
         RESTART,
-        QUIET + " if (ends) return;",
-        "if (ends) return; " + QUIET,
+        QUIET + " if (ends) {",
+        QUIET.replace("quiet || ends", "quiet && !ends") + " if (ends) {",
         "restart_test",
     ),
-    Mutation("a sandbox that has ended is scrubbed", RESTART, "if (ends) return;", "", "restart_test"),
+    Mutation("a sandbox that has ended is scrubbed", RESTART, "channels_tell(BH_CHANNEL_GONE); return;", "channels_tell(BH_CHANNEL_GONE);", "restart_test"),
     Mutation(
         "an end is repeated",
         RESTART,
