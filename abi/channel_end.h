@@ -56,18 +56,18 @@ struct bh_message {
  * processors load pairs.
  */
 struct bh_end {
-	const struct bh_channel_end *sends_to; /* RING, end 0: the other's life, while connected; else NULL */
+	const struct bh_channel_end *sends_to; /* RING, end 0: the other's life, while connected; else &bh_nobody */
 	uint8_t *own_slots;
-	const struct bh_channel_end *receives_from; /* RING, end 1: likewise */
+	const struct bh_channel_end *receives_from; /* likewise of end 1 */
 	const uint8_t *peer_slots;
 	struct bh_channel_slot *reserved; /* RING, end 0: that is not committed; NULL: none */
 	uint32_t *own_counter;            /* RING: `sent` of end 0, `taken` of end 1 */
-	const uint32_t *peer_counter;     /* RING: `sent` of end 0, which end 1 reads */
+	const uint32_t *peer_counter;     /* RING, end 1, while connected: `sent` of end 0 */
 
-	uint32_t peer_taken; /* as last read */
-	uint32_t peer_epoch; /* of the connection that this end takes part in */
-	uint32_t peer_sent;  /* as last read */
-	uint32_t shown;      /* RING, end 1: `taken` once the message that bh_ring_peek showed is released; `taken`: none was shown */
+	uint32_t full_at;   /* `written` when no slot is free: peer_taken + slots */
+	uint32_t expected;  /* the epoch that is to be found in sends_to or receives_from, never 0 */
+	uint32_t peer_sent; /* as last read */
+	uint32_t shown;     /* RING, end 1: `taken` once the message that bh_ring_peek showed is released; `taken`: none was shown */
 	uint32_t taken;
 	uint32_t plain_end;     /* a message of fewer bytes fits and needs no CRC: slot_bytes + 1; 0: all need one */
 	uint32_t written, sent; /* committed; published */
@@ -78,13 +78,14 @@ struct bh_end {
 	const struct bh_channel_control *peer;
 	enum bh_end_role role;
 	uint32_t slots, slot_bytes;
-	uint32_t epoch;       /* of the connection that this end takes part in */
-	bool connected;       /* both ends have said so, and nothing is broken */
-	bool broken;          /* in this connection */
-	bool started;         /* LATEST: a value has been read */
-	uint32_t slot[2];     /* LATEST, end 0: the newest slot of each pair */
-	uint32_t connections; /* how often BH_END_NEW was said */
-	uint32_t refused;     /* messages and counters that were refused: BROKEN, CHECK */
+	uint32_t epoch, peer_epoch; /* of the connection that this end takes part in */
+	uint32_t peer_taken;        /* as last read */
+	bool connected;             /* both ends have said so, and nothing is broken */
+	bool broken;                /* in this connection */
+	bool started;               /* LATEST: a value has been read */
+	uint32_t slot[2];           /* LATEST, end 0: the newest slot of each pair */
+	uint32_t connections;       /* how often BH_END_NEW was said */
+	uint32_t refused;           /* messages and counters that were refused: BROKEN, CHECK */
 };
 
 /* ---- Words and bytes ----------------------------------------------------------------------------------------------------------------- */
@@ -94,13 +95,33 @@ struct bh_private_word {
 	unsigned long value;
 } __attribute__((packed, may_alias)); /* anywhere */
 
+static inline bool bh_is_aligned(const void *place)
+{
+	return (uintptr_t)place % sizeof(bh_shared_word) == 0;
+}
+
 /* Each byte of the slot is read once. `from`: data of a slot. */
 static inline void bh_copy_from_slot(void *to, const uint8_t *from, uint32_t length)
 {
+	enum { WORD = sizeof(bh_shared_word) };
 	uint8_t *bytes = (uint8_t *)to;
 	uint32_t n = 0;
 
-	for (; length - n >= sizeof(bh_shared_word); n += (uint32_t)sizeof(bh_shared_word)) {
+	if (bh_is_aligned(to)) {
+		for (; length - n >= 4 * WORD; n += 4 * WORD) {
+			const bh_shared_word *words = (const bh_shared_word *)(from + n);
+			const unsigned long a = __atomic_load_n(words, __ATOMIC_RELAXED), b = __atomic_load_n(words + 1, __ATOMIC_RELAXED);
+			const unsigned long c = __atomic_load_n(words + 2, __ATOMIC_RELAXED),
+					    d = __atomic_load_n(words + 3, __ATOMIC_RELAXED);
+			bh_shared_word *copies = (bh_shared_word *)(void *)(bytes + n);
+
+			copies[0] = a;
+			copies[1] = b;
+			copies[2] = c;
+			copies[3] = d;
+		}
+	}
+	for (; length - n >= WORD; n += WORD) {
 		const bh_shared_word *word = (const bh_shared_word *)(from + n);
 
 		((struct bh_private_word *)(bytes + n))->value = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -111,10 +132,23 @@ static inline void bh_copy_from_slot(void *to, const uint8_t *from, uint32_t len
 
 static inline void bh_copy_to_slot(uint8_t *to, const void *from, uint32_t length)
 {
+	enum { WORD = sizeof(bh_shared_word) };
 	const uint8_t *bytes = (const uint8_t *)from;
 	uint32_t n = 0;
 
-	for (; length - n >= sizeof(bh_shared_word); n += (uint32_t)sizeof(bh_shared_word)) {
+	if (bh_is_aligned(from)) {
+		for (; length - n >= 4 * WORD; n += 4 * WORD) {
+			const bh_shared_word *words = (const bh_shared_word *)(const void *)(bytes + n);
+			const unsigned long a = words[0], b = words[1], c = words[2], d = words[3];
+			bh_shared_word *copies = (bh_shared_word *)(to + n);
+
+			__atomic_store_n(copies, a, __ATOMIC_RELAXED);
+			__atomic_store_n(copies + 1, b, __ATOMIC_RELAXED);
+			__atomic_store_n(copies + 2, c, __ATOMIC_RELAXED);
+			__atomic_store_n(copies + 3, d, __ATOMIC_RELAXED);
+		}
+	}
+	for (; length - n >= WORD; n += WORD) {
 		bh_shared_word *word = (bh_shared_word *)(to + n);
 
 		__atomic_store_n(word, ((const struct bh_private_word *)(bytes + n))->value, __ATOMIC_RELAXED);
@@ -191,6 +225,32 @@ static inline enum bh_end_role bh_end_role_of(uint32_t kind, unsigned side)
 	return side ? BH_END_LATEST_READER : BH_END_LATEST_WRITER;
 }
 
+/* Of no life: where an end that is not connected looks, and finds nothing usual. Its epoch is no life's, and as a counter it is 0. */
+static const struct bh_channel_end bh_nobody __attribute__((unused)) = { .epoch = 0, .state = BH_CHANNEL_GONE };
+
+/* The other end has taken so many. */
+static inline void bh_end_set_taken(struct bh_end *end, uint32_t taken)
+{
+	end->peer_taken = taken;
+	end->full_at = taken + end->slots;
+}
+
+/* An end that is not connected has no slot reserved and no message shown. */
+static inline void bh_end_set_connected(struct bh_end *end, bool connected)
+{
+	const bool reads = connected && end->role == BH_END_RING_READER;
+
+	end->connected = connected;
+	end->expected = connected ? end->peer_epoch : 1;
+	end->sends_to = connected && end->role == BH_END_RING_SENDER ? end->peer_life : &bh_nobody;
+	end->receives_from = reads ? end->peer_life : &bh_nobody;
+	end->peer_counter = reads ? &end->peer->sent : &bh_nobody.epoch;
+	if (!connected) {
+		end->reserved = NULL;
+		end->shown = end->taken;
+	}
+}
+
 /*
  * Makes `end` the end `side` (0 or 1) of the channel of `bytes` at `whole`, whose struct bh_channel lies at `page_offset`: gpa, size, line
  * and vector of its grant. Touches nothing of the channel; the first operation takes part in a connection. A program that begins again in
@@ -209,6 +269,7 @@ static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, 
 
 	for (size_t n = 0; n < sizeof(*end); n++)
 		((volatile uint8_t *)end)[n] = 0; /* no call of memset, which there may not be. BH_END_DETACHED is 0 */
+	bh_end_set_connected(end, false);
 	if (!whole || (uintptr_t)whole % BH_CHANNEL_LINE || side > 1 || page_offset % BH_PAGE_BYTES)
 		return BH_END_INVALID;
 	if (bytes > SIZE_MAX || bytes < BH_PAGE_BYTES || page_offset > bytes - BH_PAGE_BYTES)
@@ -242,7 +303,6 @@ static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, 
 	end->stride = slot_bytes + (uint32_t)sizeof(struct bh_channel_slot);
 	end->role = bh_end_role_of(kind, side);
 	end->own_counter = side ? &end->own->taken : &end->own->sent;
-	end->peer_counter = &end->peer->sent;
 	return BH_END_OK;
 }
 
@@ -258,18 +318,6 @@ static inline bool bh_end_is_checked(const struct bh_end *end)
 }
 
 /* ---- Connections --------------------------------------------------------------------------------------------------------------------- */
-
-/* An end that is not connected has no slot reserved and no message shown. */
-static inline void bh_end_set_connected(struct bh_end *end, bool connected)
-{
-	end->connected = connected;
-	if (!connected) {
-		end->reserved = NULL;
-		end->shown = end->taken;
-	}
-	end->sends_to = connected && end->role == BH_END_RING_SENDER ? end->peer_life : NULL;
-	end->receives_from = connected && end->role == BH_END_RING_READER ? end->peer_life : NULL;
-}
 
 /* Takes part in the connection of the lives `own` and `peer`: its counters are clear before the other end can read that it does. */
 static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
@@ -295,7 +343,7 @@ static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
 	}
 	end->sent = end->written = __atomic_load_n(&control->sent, __ATOMIC_RELAXED);
 	end->taken = end->shown = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);
-	end->peer_taken = end->sent - end->slots; /* the most that can be left: it is read before anything is sent */
+	bh_end_set_taken(end, end->sent - end->slots); /* the most that can be left: it is read before anything is sent */
 	end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;
 	end->slot[1] = __atomic_load_n(&control->slot[1], __ATOMIC_RELAXED) & 1;
 }
@@ -444,7 +492,7 @@ static inline enum bh_end_result bh_end_read_taken(struct bh_end *end)
 		return result;
 	if (taken - end->peer_taken > end->sent - end->peer_taken) /* neither back, nor more than was sent */
 		return bh_end_refuse(end, BH_END_BROKEN);
-	end->peer_taken = taken;
+	bh_end_set_taken(end, taken);
 	return BH_END_OK;
 }
 

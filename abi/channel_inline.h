@@ -23,26 +23,27 @@
 
 /* ---- RING ---------------------------------------------------------------------------------------------------------------------------- */
 
+static inline bool bh_ring_is_full(const struct bh_end *end)
+{
+	return end->written == end->full_at;
+}
+
 /* Whether there is a slot to fill, by all that can be asked. Returns as bh_ring_reserve. */
 static inline __attribute__((cold)) enum bh_end_result bh_ring_find_room(struct bh_end *end)
 {
-	enum bh_end_result result;
+	enum bh_end_result result = BH_END_OK;
 
 	if (end->role != BH_END_RING_SENDER)
 		return BH_END_INVALID;
-	result = bh_end_look(end);
+	if (!end->connected)
+		result = bh_end_look(end);
+	if (result == BH_END_OK)
+		result = bh_ring_is_full(end) ? bh_end_read_taken(end) : bh_end_look(end);
 	if (result != BH_END_OK)
 		return result;
 	if (bh_end_peer_gone(end))
 		return BH_END_GONE;
-	if (end->written - end->peer_taken >= end->slots) {
-		result = bh_end_read_taken(end);
-		if (result != BH_END_OK)
-			return result;
-		if (end->written - end->peer_taken >= end->slots)
-			return BH_END_AGAIN;
-	}
-	return BH_END_OK;
+	return bh_ring_is_full(end) ? BH_END_AGAIN : BH_END_OK;
 }
 
 /*
@@ -54,18 +55,16 @@ static inline enum bh_end_result bh_ring_reserve(struct bh_end *end, void **data
 {
 	const struct bh_channel_end *life = end->sends_to;
 	uint8_t *slots = end->own_slots;
-	const uint32_t taken = end->peer_taken, expected = end->peer_epoch;
+	const uint32_t full_at = end->full_at, expected = end->expected;
 	const uint32_t written = end->written, mask = end->mask, stride = end->stride;
 	struct bh_channel_slot *slot;
 	enum bh_end_result result;
-	bool unusual = true;
+	bool unusual;
 
 	/* Usually the other end lives as it did, and there is room. */
-	if (__builtin_expect(life != NULL, 1)) {
-		unusual = written - taken > mask;
-		unusual |= __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
-		unusual |= __atomic_load_n(&life->state, __ATOMIC_RELAXED) == BH_CHANNEL_GONE;
-	}
+	unusual = written == full_at; /* bh_ring_is_full */
+	unusual |= __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
+	unusual |= __atomic_load_n(&life->state, __ATOMIC_RELAXED) == BH_CHANNEL_GONE;
 	if (BH_ONE_BRANCH(unusual)) {
 		result = bh_ring_find_room(end);
 		if (result != BH_END_OK)
@@ -123,8 +122,10 @@ static inline enum bh_end_result bh_ring_publish(struct bh_end *end)
 {
 	enum bh_end_result result;
 
-	if (__builtin_expect(!end->sends_to, 0)) {
-		result = end->role == BH_END_RING_SENDER ? bh_end_look(end) : BH_END_INVALID;
+	if (end->role != BH_END_RING_SENDER)
+		return BH_END_INVALID;
+	if (!end->connected) {
+		result = bh_end_look(end);
 		if (result != BH_END_OK)
 			return result;
 	}
@@ -172,21 +173,19 @@ static inline enum bh_end_result bh_ring_peek(struct bh_end *end, struct bh_mess
 	const struct bh_channel_end *life = end->receives_from;
 	const uint32_t *counter = end->peer_counter;
 	const uint8_t *slots = end->peer_slots;
-	const uint32_t expected = end->peer_epoch, taken = end->taken, plain_end = end->plain_end;
+	const uint32_t expected = end->expected, taken = end->taken, plain_end = end->plain_end;
 	const uint32_t mask = end->mask, stride = end->stride;
 	uint32_t sent = end->peer_sent;
 	enum bh_end_result result = BH_END_OK;
 	const struct bh_channel_slot *slot;
 	struct bh_message found;
-	bool unusual = true;
+	bool unusual;
 
 	/* Usually the other end lives as it did, and there are messages: from one to all slots. The counter is read before the page. */
-	if (__builtin_expect(life != NULL, 1)) {
-		if (sent == taken)
-			sent = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
-		unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
-		unusual |= sent - (taken + 1) > mask;
-	}
+	if (sent == taken)
+		sent = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+	unusual = __atomic_load_n(&life->epoch, __ATOMIC_RELAXED) != expected;
+	unusual |= sent - (taken + 1) > mask;
 	if (BH_ONE_BRANCH(unusual)) {
 		result = bh_ring_find_message(end);
 		if (result != BH_END_OK)

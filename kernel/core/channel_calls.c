@@ -6,17 +6,19 @@
 #include "kernel/core/clock.h"
 #include "kernel/core/thread.h"
 
-#define ALONE (BH_CHANNEL_START | BH_CHANNEL_END)
+#define ALONE  (BH_CHANNEL_START | BH_CHANNEL_END)
+#define SELDOM __attribute__((noinline, cold))
+#define ALWAYS inline __attribute__((always_inline)) /* the first attempt, and further ones */
 
-/* What a call is given, so that it can be tried again. */
+/* A call, so that it can be tried again. */
 struct request {
+	enum bh_end_result (*attempt)(struct channel *channel, const struct request *request);
 	void **slot;
 	const void *data;
 	void *buffer;
 	uint32_t length;
 	struct bh_message *message;
 };
-typedef enum bh_end_result attempt_t(struct channel *channel, const struct request *request);
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------------------------- */
 
@@ -29,24 +31,51 @@ static bool sleep_until_maybe(const struct channel *channel, uint64_t deadline)
 }
 
 /* An attempt came to this. Makes further ones, until one comes to something else than BH_END_AGAIN, or the deadline has passed. */
-static __attribute__((noinline, cold)) enum bh_end_result go_on(struct channel *channel, enum bh_end_result result, attempt_t *attempt,
-								const struct request *request, uint64_t deadline)
+static enum bh_end_result go_on(struct channel *channel, enum bh_end_result result, struct request request, uint64_t deadline)
 {
 	while (result == BH_END_AGAIN && arch_counter() < deadline) {
 		if (!sleep_until_maybe(channel, deadline))
 			return BH_END_INVALID;
-		result = attempt(channel, request);
+		result = request.attempt(channel, &request);
 	}
 	if (result == BH_END_NEW)
 		channel->flags = ALONE;
 	return result;
 }
 
-/* ---- What is tried ---------------------------------------------------------------------------------------------------------- */
+/* ---- In place: the first attempt is inlined, further ones are not ------------------------------------------------------------ */
 
 static enum bh_end_result reserve(struct channel *channel, const struct request *request)
 {
 	return bh_ring_reserve(channel->end, request->slot);
+}
+
+static SELDOM enum bh_end_result go_on_reserving(struct channel *channel, enum bh_end_result result, void **data, uint64_t deadline)
+{
+	return go_on(channel, result, (struct request){ .attempt = reserve, .slot = data }, deadline);
+}
+
+enum bh_end_result channel_reserve(struct channel *channel, void **data, uint64_t deadline)
+{
+	const enum bh_end_result result = bh_ring_reserve(channel->end, data);
+
+	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_reserving(channel, result, data, deadline);
+}
+
+/* The next message is one of a transaction that goes on, or it is alone. */
+static void sent(struct channel *channel)
+{
+	if (__builtin_expect(channel->flags != ALONE, 0))
+		channel->flags = channel->flags & BH_CHANNEL_END ? ALONE : 0;
+}
+
+enum bh_end_result channel_commit(struct channel *channel, uint32_t length)
+{
+	const enum bh_end_result result = bh_ring_send(channel->end, length, channel->flags);
+
+	if (__builtin_expect(result == BH_END_OK, 1))
+		sent(channel);
+	return result;
 }
 
 static enum bh_end_result peek(struct channel *channel, const struct request *request)
@@ -54,71 +83,136 @@ static enum bh_end_result peek(struct channel *channel, const struct request *re
 	return bh_ring_peek(channel->end, request->message);
 }
 
-/* The next message is one of a transaction that goes on, or it is alone. */
-static void sent(struct channel *channel)
+static SELDOM enum bh_end_result go_on_peeking(struct channel *channel, enum bh_end_result result, struct bh_message *message,
+					       uint64_t deadline)
 {
-	channel->flags = channel->flags & BH_CHANNEL_END ? ALONE : 0;
+	return go_on(channel, result, (struct request){ .attempt = peek, .message = message }, deadline);
 }
 
-static enum bh_end_result send_in_ring(struct channel *channel, const struct request *request)
+enum bh_end_result channel_peek(struct channel *channel, struct bh_message *message, uint64_t deadline)
 {
+	const enum bh_end_result result = bh_ring_peek(channel->end, message);
+
+	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_peeking(channel, result, message, deadline);
+}
+
+enum bh_end_result channel_release(struct channel *channel)
+{
+	return bh_ring_release(channel->end);
+}
+
+/* ---- By a copy: likewise, but for what is no ring ------------------------------------------------------------------------------ */
+
+static SELDOM enum bh_end_result send_otherwise(struct channel *channel, const void *data, uint32_t length)
+{
+	switch (channel->end->role) {
+	case BH_END_MAILBOX:
+		return bh_mailbox_send(channel->end, data, length, channel->flags);
+	case BH_END_LATEST_WRITER:
+		return bh_latest_write(channel->end, data, length);
+	case BH_END_RING_SENDER:
+		return BH_END_SIZE;
+	default:
+		return BH_END_INVALID;
+	}
+}
+
+static ALWAYS enum bh_end_result send_once(struct channel *channel, const void *data, uint32_t length)
+{
+	struct bh_end *end = channel->end;
 	enum bh_end_result result;
 	void *slot;
 
-	if (__builtin_expect(request->length > channel->end->slot_bytes, 0))
-		return channel->end->role == BH_END_RING_SENDER ? BH_END_SIZE : BH_END_INVALID;
-	result = bh_ring_reserve(channel->end, &slot);
+	if (BH_ONE_BRANCH((end->role != BH_END_RING_SENDER) | (length > end->slot_bytes)))
+		return send_otherwise(channel, data, length);
+	result = bh_ring_reserve(end, &slot);
 	if (__builtin_expect(result != BH_END_OK, 0))
 		return result;
-	bh_copy_to_slot(slot, request->data, request->length);
-	return bh_ring_send(channel->end, request->length, channel->flags);
+	bh_copy_to_slot(slot, data, length);
+	return bh_ring_send(end, length, channel->flags);
 }
 
-static enum bh_end_result send(struct channel *channel, const struct request *request)
+static enum bh_end_result send_again(struct channel *channel, const struct request *request)
 {
-	switch (channel->end->role) {
-	case BH_END_MAILBOX:
-		return bh_mailbox_send(channel->end, request->data, request->length, channel->flags);
-	case BH_END_LATEST_WRITER:
-		return bh_latest_write(channel->end, request->data, request->length);
-	default:
-		return send_in_ring(channel, request);
-	}
+	return send_once(channel, request->data, request->length);
 }
 
-static enum bh_end_result receive_from_ring(struct channel *channel, const struct request *request)
+static SELDOM enum bh_end_result go_on_sending(struct channel *channel, enum bh_end_result result, const void *data, uint32_t length,
+					       uint64_t deadline)
 {
-	struct bh_message found;
-	enum bh_end_result result = bh_ring_peek(channel->end, &found);
-
-	if (__builtin_expect(result == BH_END_OK, 1)) {
-		if (__builtin_expect(found.length <= request->length, 1))
-			bh_copy_from_slot(request->buffer, found.data, found.length);
-		else
-			result = BH_END_SIZE;
-	} else if (result != BH_END_CHECK) {
-		return result;
-	}
-	found.data = request->buffer;
-	*request->message = found;
-	if (__builtin_expect(result != BH_END_SIZE, 1))
-		bh_ring_release(channel->end);
+	result = go_on(channel, result, (struct request){ .attempt = send_again, .data = data, .length = length }, deadline);
+	if (result == BH_END_OK)
+		sent(channel);
 	return result;
 }
 
-static enum bh_end_result receive(struct channel *channel, const struct request *request)
+enum bh_end_result channel_send(struct channel *channel, const void *data, uint32_t length, uint64_t deadline)
+{
+	const enum bh_end_result result = send_once(channel, data, length);
+
+	if (__builtin_expect(result != BH_END_OK, 0))
+		return go_on_sending(channel, result, data, length, deadline);
+	sent(channel);
+	return result;
+}
+
+static SELDOM enum bh_end_result receive_otherwise(struct channel *channel, void *buffer, uint32_t capacity, struct bh_message *message)
 {
 	switch (channel->end->role) {
 	case BH_END_MAILBOX:
-		return bh_mailbox_receive(channel->end, request->buffer, request->length, request->message);
+		return bh_mailbox_receive(channel->end, buffer, capacity, message);
 	case BH_END_LATEST_READER:
-		return bh_latest_read(channel->end, request->buffer, request->length, request->message);
+		return bh_latest_read(channel->end, buffer, capacity, message);
 	default:
-		return receive_from_ring(channel, request);
+		return BH_END_INVALID;
 	}
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------------------------------------ */
+static ALWAYS enum bh_end_result receive_once(struct channel *channel, void *buffer, uint32_t capacity, struct bh_message *message)
+{
+	struct bh_end *end = channel->end;
+	struct bh_message found;
+	enum bh_end_result result;
+
+	if (__builtin_expect(end->role != BH_END_RING_READER, 0))
+		return receive_otherwise(channel, buffer, capacity, message);
+	result = bh_ring_peek(end, &found);
+	if (__builtin_expect(result != BH_END_OK && result != BH_END_CHECK, 0))
+		return result;
+	message->data = buffer;
+	message->length = found.length;
+	message->flags = found.flags;
+	message->number = found.number;
+	if (__builtin_expect(result == BH_END_OK, 1)) {
+		if (__builtin_expect(found.length > capacity, 0))
+			return BH_END_SIZE;
+		bh_copy_from_slot(buffer, found.data, found.length);
+	}
+	bh_ring_release(end);
+	return result;
+}
+
+static enum bh_end_result receive_again(struct channel *channel, const struct request *request)
+{
+	return receive_once(channel, request->buffer, request->length, request->message);
+}
+
+static SELDOM enum bh_end_result go_on_receiving(struct channel *channel, enum bh_end_result result, void *buffer, uint32_t capacity,
+						 struct bh_message *message, uint64_t deadline)
+{
+	const struct request request = { .attempt = receive_again, .buffer = buffer, .length = capacity, .message = message };
+
+	return go_on(channel, result, request, deadline);
+}
+
+enum bh_end_result channel_receive(struct channel *channel, void *buffer, uint32_t capacity, struct bh_message *message, uint64_t deadline)
+{
+	const enum bh_end_result result = receive_once(channel, buffer, capacity, message);
+
+	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_receiving(channel, result, buffer, capacity, message, deadline);
+}
+
+/* ---- Opening -------------------------------------------------------------------------------------------------------------------- */
 
 enum bh_end_result channel_open(struct channel *channel, const char *name, uint64_t poll)
 {
@@ -128,60 +222,6 @@ enum bh_end_result channel_open(struct channel *channel, const char *name, uint6
 		return BH_END_INVALID;
 	*channel = (struct channel){ .end = end, .poll = poll ? poll : thread_running()->on->vcpu.order, .flags = ALONE };
 	return BH_END_OK;
-}
-
-enum bh_end_result channel_reserve(struct channel *channel, void **data, uint64_t deadline)
-{
-	const enum bh_end_result result = bh_ring_reserve(channel->end, data);
-
-	if (__builtin_expect(result == BH_END_OK, 1))
-		return result;
-	return go_on(channel, result, reserve, &(struct request){ .slot = data }, deadline);
-}
-
-enum bh_end_result channel_commit(struct channel *channel, uint32_t length)
-{
-	const enum bh_end_result result = bh_ring_send(channel->end, length, channel->flags);
-
-	if (result == BH_END_OK)
-		sent(channel);
-	return result;
-}
-
-enum bh_end_result channel_peek(struct channel *channel, struct bh_message *message, uint64_t deadline)
-{
-	const enum bh_end_result result = bh_ring_peek(channel->end, message);
-
-	if (__builtin_expect(result == BH_END_OK, 1))
-		return result;
-	return go_on(channel, result, peek, &(struct request){ .message = message }, deadline);
-}
-
-enum bh_end_result channel_release(struct channel *channel)
-{
-	return bh_ring_release(channel->end);
-}
-
-enum bh_end_result channel_send(struct channel *channel, const void *data, uint32_t length, uint64_t deadline)
-{
-	const struct request request = { .data = data, .length = length };
-	enum bh_end_result result = send(channel, &request);
-
-	if (__builtin_expect(result != BH_END_OK, 0))
-		result = go_on(channel, result, send, &request, deadline);
-	if (result == BH_END_OK)
-		sent(channel);
-	return result;
-}
-
-enum bh_end_result channel_receive(struct channel *channel, void *buffer, uint32_t capacity, struct bh_message *message, uint64_t deadline)
-{
-	const struct request request = { .buffer = buffer, .length = capacity, .message = message };
-	const enum bh_end_result result = receive(channel, &request);
-
-	if (__builtin_expect(result == BH_END_OK, 1))
-		return result;
-	return go_on(channel, result, receive, &request, deadline);
 }
 
 /* ---- Transactions ------------------------------------------------------------------------------------------------------------ */

@@ -295,7 +295,7 @@ static void orders(void)
 	DOES(bh_ring_peek(&end[1], &message), BH_END_AGAIN,
 	     LIVES1 ", La life0, La state0, La epoch0, La peer0, La sent0, " LIVES1 ", La state0");
 	DOES(bh_ring_reserve(&end[0], &data), BH_END_OK,
-	     LIVES0 ", La life1, La state1, La epoch1, La peer1, La state1, La taken1, " LIVES0);
+	     LIVES0 ", La life1, La state1, La epoch1, La peer1, La taken1, " LIVES0 ", La state1");
 	/* What is committed and given back needs no look at the page (bh_ring_count); the sender's own life is not over while it runs. */
 	DOES(bh_ring_commit(&end[0], 64, 0), BH_END_OK, "S. slot");
 	DOES(bh_ring_publish(&end[0]), BH_END_OK, "Sr sent0");
@@ -304,7 +304,7 @@ static void orders(void)
 	DOES(bh_ring_reserve(&end[0], &data), BH_END_OK, "L. life1, L. state1");
 	for (uint32_t n = 1; n < SLOTS; n++)
 		CHECK_EQ(ring_put(n, 0, 0), BH_END_OK);
-	DOES(bh_ring_reserve(&end[0], &data), BH_END_OK, "L. life1, L. state1, " LIVES0 ", La state1, La taken1, " LIVES0);
+	DOES(bh_ring_reserve(&end[0], &data), BH_END_OK, "L. life1, L. state1, La taken1, " LIVES0 ", La state1");
 	DOES(bh_ring_peek(&end[1], &message), BH_END_OK, "La sent0, L. life0, L. slot");
 	CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
 	DOES(bh_ring_peek(&end[1], &message), BH_END_OK, "L. life0, L. slot");

@@ -242,6 +242,7 @@ static void mailboxes(void)
 {
 	static const uint32_t starts[] = { 0, UINT32_MAX - 5 };
 	uint8_t buffer[SLOT_BYTES + 8];
+	void *data;
 
 	for (unsigned k = 0; k < 2; k++) {
 		check_context.subject = "mailbox";
@@ -272,6 +273,8 @@ static void mailboxes(void)
 			}
 		}
 		CHECK_EQ(mail(0, 0, SLOT_BYTES + 1, 0), BH_END_SIZE);
+		for (unsigned side = 0; side < 2; side++) /* both have sent and taken, and are no ends of a ring */
+			CHECK_EQ(bh_ring_reserve(&end[side], &data), BH_END_INVALID);
 		CHECK_EQ(mail(0, 0, 1, BH_CHANNEL_CHECKED), BH_END_INVALID);
 		scene_close(&scene);
 	}
@@ -409,6 +412,20 @@ static void restarts(void)
 		scene_close(&scene);
 	}
 	check_context.round = 0;
+}
+
+/* An end that goes on reads nothing before the other one takes part, also where its counter would say that something is there. */
+static void waits_for_the_other(void)
+{
+	check_context.subject = "not connected";
+	open_channel(BH_CHANNEL_RING, SLOTS);
+	scene_has_exchanged(&scene, UINT32_MAX, 0);
+	scene_slot(&scene, 0, SLOTS - 1)->number = UINT32_MAX;
+	scene.control[0]->peer = 0;
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_NEW);
+	CHECK_EQ(end[1].taken, UINT32_MAX);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
+	scene_close(&scene);
 }
 
 /* Who has room, or a message that is known to be there, hears at once that the other end has begun a new life. */
@@ -608,6 +625,7 @@ int main(void)
 	latest_values();
 	connects();
 	restarts();
+	waits_for_the_other();
 	hears_at_once();
 	counts_late();
 	is_broken();

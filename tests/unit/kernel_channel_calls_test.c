@@ -216,7 +216,9 @@ static void copies(void)
 	CHECK_EQ(ring_put(1, 10, 0), BH_END_OK);
 	CHECK_EQ(ring_put(2, 10, 0), BH_END_OK);
 	bh_end_set_checked(&end[1], true);
+	memset(taken, 0x5a, sizeof(taken));
 	CHECK_EQ(channel_receive(&channel, taken, 10, &message, TIMER_NEVER), BH_END_CHECK);
+	CHECK_EQ(taken[0], 0x5a);
 	bh_end_set_checked(&end[1], false);
 	CHECK_EQ(channel_receive(&channel, taken, 10, &message, 0), BH_END_OK);
 	check_message(2, 10, 0);
@@ -291,6 +293,24 @@ static void transactions(void)
 	fill(8);
 	CHECK_EQ(channel_send(&channel, buffer, 3, 0), BH_END_OK);
 	ring_get(8, 3, BH_CHANNEL_START);
+	CHECK_EQ(channel_reserve(&channel, &data, 0), BH_END_OK);
+	CHECK_EQ(channel_end(&channel), BH_END_OK);
+	CHECK_EQ(channel_commit(&channel, SLOT_BYTES + 1), BH_END_SIZE);
+	memset(data, byte_of(9, 0), 1);
+	CHECK_EQ(channel_commit(&channel, 1), BH_END_OK);
+	ring_get(9, 1, BH_CHANNEL_END);
+	/* One of it waits for room. */
+	for (unsigned n = 0; n < SLOTS; n++)
+		CHECK_EQ(channel_send(&channel, buffer, 0, 0), BH_END_OK);
+	CHECK_EQ(channel_begin(&channel), BH_END_OK);
+	later(2, other_takes);
+	CHECK_EQ(channel_send(&channel, buffer, 0, TIMER_NEVER), BH_END_OK);
+	other_takes();
+	CHECK_EQ(channel_send(&channel, buffer, 0, 0), BH_END_OK);
+	other_takes();
+	other_takes();
+	ring_get(10 + SLOTS, 0, BH_CHANNEL_START);
+	ring_get(11 + SLOTS, 0, 0);
 	/* It goes with its connection. */
 	other_begins_anew();
 	CHECK_EQ(channel_send(&channel, buffer, 3, TIMER_NEVER), BH_END_NEW);

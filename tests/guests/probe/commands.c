@@ -16,7 +16,9 @@
 #include "probe/mapping.h"
 #include "probe/bench.h"
 #include "probe/campaign.h"
+#include "probe/channels.h"
 #include "probe/ends.h"
+#include "probe/exchange.h"
 #include "probe/gate.h"
 #include "probe/lives.h"
 #include "probe/moves.h"
@@ -207,6 +209,7 @@ const struct command program_commands[] = {
 	{ "gate", 0, run_gate },
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "uart-found", 0, run_uart_found },
+	{ "bench-channels", 0, run_bench_channels },
 	{ "bench-sched", 0, run_bench_sched },
 	{ "bench-timer", 0, run_bench_timer },
 	{ "kick-until-late", 2, run_kick_until_late },
@@ -234,6 +237,10 @@ const struct command program_commands[] = {
 	{ "sweep", 0, run_sweep },
 	{ "user", 0, run_user },
 	{ "ends", 0, run_ends },
+	{ "exchange", 3, run_exchange },
+	{ "exchange-answer", 2, run_exchange_answer },
+	{ "exchange-shell", 2, run_exchange_shell },
+	{ "exchange-vcpu", 3, run_exchange_vcpu },
 	{ "moves", 1, run_moves },
 	{ "moves-away", 0, run_moves_away },
 	{ "slices", 1, run_slices },

@@ -33,6 +33,10 @@ class Row:
         """The same with a target for its largest sample."""
         return replace(self, target=f"at most {limit}", met=self.max <= limit)
 
+    def at_least(self, limit: int) -> Self:
+        """The same with a target for its smallest sample."""
+        return replace(self, target=f"at least {limit}", met=self.min >= limit)
+
     def same_as(self, other: "Row") -> Self:
         """The same with the target that its minimum, median and maximum are the other's."""
         alike = (self.min, self.median, self.max) == (other.min, other.median, other.max)
