@@ -113,7 +113,7 @@ static inline void bh_copy_from_slot(void *to, const uint8_t *from, uint32_t len
 			const unsigned long a = __atomic_load_n(words, __ATOMIC_RELAXED), b = __atomic_load_n(words + 1, __ATOMIC_RELAXED);
 			const unsigned long c = __atomic_load_n(words + 2, __ATOMIC_RELAXED),
 					    d = __atomic_load_n(words + 3, __ATOMIC_RELAXED);
-			bh_shared_word *copies = (bh_shared_word *)(void *)(bytes + n);
+			bh_shared_word *copies = (bh_shared_word *)(bytes + n);
 
 			copies[0] = a;
 			copies[1] = b;
@@ -138,7 +138,7 @@ static inline void bh_copy_to_slot(uint8_t *to, const void *from, uint32_t lengt
 
 	if (bh_is_aligned(from)) {
 		for (; length - n >= 4 * WORD; n += 4 * WORD) {
-			const bh_shared_word *words = (const bh_shared_word *)(const void *)(bytes + n);
+			const bh_shared_word *words = (const bh_shared_word *)(bytes + n);
 			const unsigned long a = words[0], b = words[1], c = words[2], d = words[3];
 			bh_shared_word *copies = (bh_shared_word *)(to + n);
 

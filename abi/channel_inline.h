@@ -13,10 +13,11 @@
  * The other end may write anything into its area at any time. So each word of it is read once, checked, and used from a private copy; what
  * an end needs of its own words it keeps privately. Data that is used in place (bh_ring_peek) may change while it is used.
  *
- * One rule keeps connections apart: what was read of the other's counters counts only if the page names the same two lives afterwards. The
- * other's next life clears its counters only after its monitor has written a new epoch to the page, and writes no slot before this end has
- * taken part in the new connection. Its monitor clears `peer` of its control before it writes the epoch, with release: no life can speak
- * for the next one.
+ * One rule keeps connections apart: what was read of the other's counters counts only if the page names the same life of the other end
+ * afterwards; this end's own is not over while it runs. The other's next life clears its counters only after its monitor has written a new
+ * epoch to the page, and writes no slot before this end has taken part in the new connection. Its monitor clears `peer` of its control
+ * before it writes the epoch, with release: no life can speak for the next one. What this end counts itself needs no such look
+ * (bh_ring_count).
  */
 #pragma once
 #include "channel_end.h"

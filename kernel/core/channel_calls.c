@@ -171,7 +171,7 @@ static SELDOM enum bh_end_result receive_otherwise(struct channel *channel, void
 static ALWAYS enum bh_end_result receive_once(struct channel *channel, void *buffer, uint32_t capacity, struct bh_message *message)
 {
 	struct bh_end *end = channel->end;
-	struct bh_message found;
+	struct bh_message found = { .data = NULL };
 	enum bh_end_result result;
 
 	if (__builtin_expect(end->role != BH_END_RING_READER, 0))

@@ -4,8 +4,8 @@
 from tests.mutation.mutation import ROOT, Mutation
 
 KINDS, ENDS = "abi/channel_inline.h", "abi/channel_end.h"
-CALLS, FAULTS, STEPS = "channel_test", "channel_faults_test", "channel_steps_test"
-CHANNEL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (CALLS, FAULTS, STEPS)}
+ATTACHES, CALLS, FAULTS, STEPS = "channel_attach_test", "channel_test", "channel_faults_test", "channel_steps_test"
+CHANNEL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (ATTACHES, CALLS, FAULTS, STEPS)}
 CHANNEL_PARTS: dict[str, list[str]] = {name: [] for name in CHANNEL_PROGRAMS}  # all of it is in headers
 
 
@@ -19,6 +19,10 @@ def call(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"channel: {what}", file_of(old), old, new, CALLS)
 
 
+def attach(what: str, old: str, new: str = "") -> Mutation:
+    return Mutation(f"channel: {what}", file_of(old), old, new, ATTACHES)
+
+
 def fault(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"channel: {what}", file_of(old), old, new, FAULTS)
 
@@ -29,31 +33,31 @@ def step(what: str, old: str, new: str = "") -> Mutation:
 
 
 ATTACHING = (
-    call("nowhere", "!whole || ", ""),
-    call("words that are not aligned", "(uintptr_t)whole % BH_CHANNEL_LINE || ", ""),
-    call("a third side", "side > 1 || ", ""),
-    call("fewer bytes than a page", "|| bytes < BH_PAGE_BYTES ||", "||"),
-    call("a page beyond the end", "|| page_offset > bytes - BH_PAGE_BYTES)", ")"),
-    call("any magic", "page->magic != BH_CHANNEL_MAGIC || ", ""),
-    call("any version", "page->version != BH_CHANNEL_VERSION || ", ""),
-    call("any geometry", " || !bh_channel_valid(kind, slots, slot_bytes))", ")"),
-    call("any stride", "if (page->slot_stride != slot_bytes + sizeof(struct bh_channel_slot)) return BH_END_INVALID;"),
-    call("any first area", "page->area_bytes[0] != area[0] || ", ""),
-    call("any second area", " || page->area_bytes[1] != area[1])", ")"),
-    call("a page elsewhere", "page_offset != area[0] || ", ""),
-    call("any size", "if (page_offset != area[0] || bytes != area[0] + BH_PAGE_BYTES + area[1])", "if (page_offset != area[0])"),
-    call("slots of no bytes", "slot_bytes == 0 || ", ""),
-    call("slots of part of a line", "slot_bytes % BH_CHANNEL_LINE || ", ""),
-    call("slots of any size", " || slot_bytes > BH_CHANNEL_MOST_SLOT_BYTES)", ")"),
-    call("a mailbox of several", "return slots == 1;", "return slots;"),
-    call("no slots", "return slots && (slots &", "return (slots &"),
-    call("slots that are no power of two", "slots && (slots & (slots - 1)) == 0 && slots", "slots && slots"),
-    call("any number of slots", " && slots <= BH_CHANNEL_MOST_SLOTS;", ";"),
-    call("a latest value in any number", "return slots == BH_CHANNEL_LATEST_SLOTS;", "return slots;"),
-    call("kinds that there are not", "default: return false;", "default: return true;"),
-    call("areas without their control", "sizeof(struct bh_channel_control) + slots *", "slots *"),
-    call("areas are cut", "(bytes + BH_PAGE_BYTES - 1) & ~", "bytes & ~"),
-    call("one slot for both ends", "side == 0 || kind == BH_CHANNEL_MAILBOX ? slots : 0", "side == 0 ? slots : 0"),
+    attach("nowhere", "!whole || ", ""),
+    attach("words that are not aligned", "(uintptr_t)whole % BH_CHANNEL_LINE || ", ""),
+    attach("a third side", "side > 1 || ", ""),
+    attach("fewer bytes than a page", "|| bytes < BH_PAGE_BYTES ||", "||"),
+    attach("a page beyond the end", "|| page_offset > bytes - BH_PAGE_BYTES)", ")"),
+    attach("any magic", "page->magic != BH_CHANNEL_MAGIC || ", ""),
+    attach("any version", "page->version != BH_CHANNEL_VERSION || ", ""),
+    attach("any geometry", " || !bh_channel_valid(kind, slots, slot_bytes))", ")"),
+    attach("any stride", "if (page->slot_stride != slot_bytes + sizeof(struct bh_channel_slot)) return BH_END_INVALID;"),
+    attach("any first area", "page->area_bytes[0] != area[0] || ", ""),
+    attach("any second area", " || page->area_bytes[1] != area[1])", ")"),
+    attach("a page elsewhere", "page_offset != area[0] || ", ""),
+    attach("any size", "if (page_offset != area[0] || bytes != area[0] + BH_PAGE_BYTES + area[1])", "if (page_offset != area[0])"),
+    attach("slots of no bytes", "slot_bytes == 0 || ", ""),
+    attach("slots of part of a line", "slot_bytes % BH_CHANNEL_LINE || ", ""),
+    attach("slots of any size", " || slot_bytes > BH_CHANNEL_MOST_SLOT_BYTES)", ")"),
+    attach("a mailbox of several", "return slots == 1;", "return slots;"),
+    attach("no slots", "return slots && (slots &", "return (slots &"),
+    attach("slots that are no power of two", "slots && (slots & (slots - 1)) == 0 && slots", "slots && slots"),
+    attach("any number of slots", " && slots <= BH_CHANNEL_MOST_SLOTS;", ";"),
+    attach("a latest value in any number", "return slots == BH_CHANNEL_LATEST_SLOTS;", "return slots;"),
+    attach("kinds that there are not", "default: return false;", "default: return true;"),
+    attach("areas without their control", "sizeof(struct bh_channel_control) + slots *", "slots *"),
+    attach("areas are cut", "(bytes + BH_PAGE_BYTES - 1) & ~", "bytes & ~"),
+    attach("one slot for both ends", "side == 0 || kind == BH_CHANNEL_MAILBOX ? slots : 0", "side == 0 ? slots : 0"),
     call("the reader sends", "side ? BH_END_RING_READER : BH_END_RING_SENDER", "BH_END_RING_SENDER"),
     call("the reader writes", "side ? BH_END_LATEST_READER : BH_END_LATEST_WRITER", "BH_END_LATEST_WRITER"),
 )
@@ -221,7 +225,11 @@ RINGS = (
     ),
     fault("taken is asked of whoever is there", "if (!end->connected) result = bh_end_look(end);"),
     call("usually whoever reads, sends", "end->sends_to = connected && end->role == BH_END_RING_SENDER ?", "end->sends_to = connected ?"),
-    call("usually whoever is not there", "end->expected = connected ? end->peer_epoch : 1;", "end->expected = connected ? end->peer_epoch : 0;"),
+    call(
+        "usually whoever is not there",
+        "end->expected = connected ? end->peer_epoch : 1;",
+        "end->expected = connected ? end->peer_epoch : 0;",
+    ),
     call("usually whoever sends, reads", "reads = connected && end->role == BH_END_RING_READER;", "reads = connected;"),
     fault(
         "a counter is read of nobody",
@@ -390,8 +398,8 @@ LATEST = (
 )
 
 CHECKS = (
-    call("a CRC begins with 0", "crc = ~crc; for", "for"),
-    call("another polynomial", "0x105ec76f", "0x105ec76e"),
+    attach("a CRC begins with 0", "crc = ~crc; for", "for"),
+    attach("another polynomial", "0x105ec76f", "0x105ec76e"),
     fault("its life is not checked", "{ from, to, message->number,", "{ 0, to, message->number,"),
     fault("the other's life is not checked", "{ from, to, message->number,", "{ from, 0, message->number,"),
     fault("the flags are not checked", "message->number, message->flags, message->length }", "message->number, message->length }"),

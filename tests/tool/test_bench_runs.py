@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import pytest
-from bhtool.bench import boot, dma, io, live, restart, timer
+from bhtool.bench import boot, channel, dma, io, live, restart, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
 from bhtool.image.build import build_platform
@@ -47,6 +47,15 @@ def test_restarts_stay_within_the_bound_that_check_prints(machine: Platform) -> 
     result = restart.run(machine, silent, restarts=10)
     assert not missed(result)
     assert {row.n for row in result.rows} == {10}
+
+
+def test_messages_cost_what_they_may(machine: Platform) -> None:
+    """A few of each that takes long."""
+    result = channel.run(machine, silent, trials=2)
+    assert not missed(result)
+    rows = {row.name: row for row in result.rows}
+    assert rows[channel.EXITS].max == 0
+    assert all(rows[f"one way, {size:,}: {where}"].min > 0 for size in channel.SIZES for where in channel.FIGURE_16)
 
 
 def test_the_monitor_that_maps_pages_fits_its_board(machine: Platform) -> None:

@@ -151,7 +151,7 @@ static bool receive(struct channel *channel, uint64_t bytes, uint64_t *stamp)
 
 static bool ask(uint64_t bytes)
 {
-	uint64_t begun, stamp;
+	uint64_t begun, stamp = 0;
 
 	pause();
 	begun = arch_counter();
@@ -163,7 +163,7 @@ static bool ask(uint64_t bytes)
 
 static bool answer(uint64_t bytes)
 {
-	uint64_t stamp, came;
+	uint64_t stamp = 0, came;
 
 	look_on(&there);
 	if (!receive(&there, bytes, &stamp))

@@ -52,6 +52,8 @@ KNOWN = {
     MEMCPY: Known("memcpy of 4 KiB"),
     PAGE: Known("ring in place, 4 KiB copied in, one way"),
 }
+BOTH = {"send", "take"}
+ONE_ENDED = {NOTHING: {"take"}, MEMCPY: {"send"}}
 DOORBELL = {  # judged once the probe says them
     "doorbell": Known("doorbell: its sender", 120, 337),
     "doorbell, handler": Known("doorbell to the handler", 300, ONE_WAY),
@@ -73,16 +75,17 @@ def heard(lines: Iterable[str]) -> Ends:
             raise BulkheadError(f"the probe cannot measure: {line}")
         done += line.endswith(DONE)
         if done == len((NEAR, FAR)):
-            if missing := [name for name in KNOWN if len(ends.get(name, {})) != len(("send", "take"))]:
+            if missing := [name for name in KNOWN if ends.get(name, {}).keys() != ONE_ENDED.get(name, BOTH)]:
                 raise BulkheadError(f"the probe has not measured {', '.join(missing)}")
             return ends
     raise out_of_time("measuring channels", LIMIT)
 
 
 def both(name: str, ends: dict[str, Row]) -> Row:
-    """What the two ends execute."""
-    send, take = ends["send"], ends["take"]
-    return Row(name, send.unit, send.n, send.min + take.min, send.median + take.median, send.max + take.max)
+    """What the ends execute."""
+    rows = ends.values()
+    low, middle, high = (sum(samples) for samples in zip(*((row.min, row.median, row.max) for row in rows), strict=True))
+    return Row(name, "instructions", next(iter(rows)).n, low, middle, high)
 
 
 def cost_rows(ends: Ends, has_targets: bool) -> list[Row]:
@@ -99,7 +102,7 @@ def cost_rows(ends: Ends, has_targets: bool) -> list[Row]:
 
 def end_rows(ends: Ends) -> list[Row]:
     """Of each end alone, where both do something."""
-    return [row for pair in ends.values() if all(row.max for row in pair.values()) for row in pair.values()]
+    return [row for what, pair in ends.items() if what not in ONE_ENDED for row in pair.values()]
 
 
 def peer_of(name: str) -> str:
@@ -132,7 +135,9 @@ FIGURE_16 = {
     "high": Exchange(paper(50, 100), paper(50, 100), SIZES),
     "low": Exchange(paper(40, 100), paper(40, 100), SIZES, shell=paper(10, 50)),
 }
-TABLE_I = [Exchange(paper(20, 100), receiver, (4096,), answer=4096) for receiver in map(paper, (2, 20, 20, 20, 20), (10, 100, 130, 200, 230))]
+TABLE_I = [
+    Exchange(paper(20, 100), receiver, (4096,), answer=4096) for receiver in map(paper, (2, 20, 20, 20, 20), (10, 100, 130, 200, 230))
+]
 TABLE_II = [
     Exchange(paper(*sender), paper(*receiver), (FOUR_MIB,))
     for sender, receiver in (

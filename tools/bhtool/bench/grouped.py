@@ -8,6 +8,7 @@ from typing import Any
 from bhtool.bench.result import Result, Row
 
 NAME = re.compile(r"(?P<case>.+), (?P<size>[\d,]+): (?P<where>.+)")
+LOGARITHMIC = 100  # from this ratio on
 COLOURS = ("#bbbbbb", "#777777", "#4477aa", "#ccbb44", "#228833", "#aa3377")  # told apart by colour-blind readers, too
 MISSED = "#ee6677"
 WIDTH = 0.8  # of all bars of a size
@@ -56,3 +57,6 @@ def draw_group(axes: Any, panel: Panel) -> None:
     axes.set_xlabel("bytes", fontsize="small")
     axes.legend(fontsize="x-small", ncols=len(panel.bars))
     axes.margins(y=0.2)
+    figures = [row.median for rows in panel.bars.values() for row in rows.values() if row.median]
+    if figures and max(figures) > LOGARITHMIC * min(figures):
+        axes.set_yscale("log")

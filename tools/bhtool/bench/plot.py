@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bhtool.bench.grouped import draw_group, grouped
+from bhtool.bench.grouped import LOGARITHMIC, draw_group, grouped
 from bhtool.bench.result import Result, Row
 from bhtool.errors import BulkheadError, Status
 from bhtool.image.payloads import Report
@@ -14,7 +14,6 @@ from bhtool.provision.venv import ensure_plotting
 
 FORMATS = (".svg", ".png", ".pdf")
 WIDTH_INCHES, ROW_INCHES, PANEL_INCHES, GROUP_INCHES = 9.0, 0.32, 0.9, 2.6
-LOGARITHMIC = 100  # from this ratio on
 BAR, MISSED, REFERENCE = "#4477aa", "#ee6677", "#222222"  # told apart by colour-blind readers, too
 
 Panel = tuple[str, list[Row]]

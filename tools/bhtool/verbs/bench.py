@@ -23,6 +23,7 @@ BENCHES = {
     "timer": "timer expiry to the handler's first instruction, in a sandbox and on the bare emulator",
     "boot": "reset to the first instruction of the last of four sandboxes",
     "restart": "1,000 restarts in a row of a small and of a larger sandbox, against the bound that `check` prints",
+    "channel": "what messages between sandboxes cost at both ends, against Bao, and how long they take between VCPUs that have little time",
     "sched": "what threads and VCPUs cost, in a sandbox and on the bare emulator, against the best peer; the kernel's size",
     "kicks": "a kick's way to a core that executes long instructions or exits all the time",
     "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
@@ -34,7 +35,18 @@ BENCHES = {
 }
 
 
-COUNTING = ("timer", "storm", "sched", "boot", "restart", "protections", "costs", "dma")  # in instructions, which only QEMU counts exactly
+COUNTING = (
+    "timer",
+    "storm",
+    "sched",
+    "channel",
+    "calibration",
+    "boot",
+    "restart",
+    "protections",
+    "costs",
+    "dma",
+)  # in instructions, which only QEMU counts exactly
 CARDS = 2  # that one Linux has: both ends of a cable
 
 
@@ -60,13 +72,13 @@ def why_not(name: str) -> str:
     return "the emulator of this platform does not count these instructions exactly; docs/benchmarks.md says which do"
 
 
-def measure(name: str, platform: Platform, screen: Screen) -> Result:
+def measure(name: str, platform: Platform, screen: Screen, **more: int) -> Result:
     """Runs the module bhtool.bench.NAME."""
     if not is_measurable(name, platform):
         raise BulkheadError(why_not(name), Status.USAGE)
     require_emulator(platform)
     with screen.progress(f"{name} on {platform.name}"):
-        found = importlib.import_module(f"bhtool.bench.{name}").run(platform, screen.report)
+        found = importlib.import_module(f"bhtool.bench.{name}").run(platform, screen.report, **more)
     assert isinstance(found, Result)
     return found
 
@@ -75,7 +87,7 @@ def as_document(result: Result) -> dict[str, Any]:
     return document("bench", result.as_dict(), versions_of("clang-19") | versions(load(result.platform)))
 
 
-def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -> tuple[list[Result], Status]:
+def measure_all(benches: list[str], platforms: list[Platform], screen: Screen, **more: int) -> tuple[list[Result], Status]:
     """One that cannot be measured does not keep the others from it; the gravest status counts."""
     results: list[Result] = []
     status = Status.GOOD
@@ -83,7 +95,7 @@ def measure_all(benches: list[str], platforms: list[Platform], screen: Screen) -
         done: list[Result] = []
         for platform in platforms if len(platforms) == 1 else [one for one in platforms if is_measurable(name, one)]:
             try:
-                done.append(measure(name, platform, screen))
+                done.append(measure(name, platform, screen, **more))
             except BulkheadError as error:
                 screen.complain(f"{name} on {platform.name}: {error}")
                 status = max(status, error.status)
@@ -121,22 +133,35 @@ def say_missed(results: list[Result], status: Status, screen: Screen) -> None:
 @click.argument("name", required=False, type=click.Choice(list(BENCHES)))
 @click.option("--platform", "platform_name", type=click.Choice(names()), help="Only this machine; default: all.")
 @click.option("--storm", is_flag=True, help="With timer: while the sandbox does nothing but exit.")
+@click.option("--calibrate", is_flag=True, help="With channel: only the costs that predictions take.")
+@click.option("--trials", type=click.IntRange(2, 100_000), help="With channel: exchanges of each size; default: 20.")
 @click.option("--json", "json_file", type=Output(), help="Write the figures as JSON.")
 @click.option("--store", "keep", is_flag=True, help="Keep the figures in docs/results, with their commit, for `figures`.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw them: .svg, .png or .pdf.")
-def bench(name: str | None, platform_name: str | None, storm: bool, json_file: Path | None, keep: bool, plot_file: Path | None) -> Status:
+def bench(
+    name: str | None,
+    platform_name: str | None,
+    storm: bool,
+    calibrate: bool,
+    trials: int | None,
+    json_file: Path | None,
+    keep: bool,
+    plot_file: Path | None,
+) -> Status:
     """Measure interrupt paths, start-up and exits; without NAME everything.
 
     Figures with a target are judged. Those that miss it are named at the end, with the target and the best peer's figure where one is known, and the status is 1.
     """
     if storm and name != "timer":
         raise click.UsageError("--storm goes with timer")
+    if (calibrate or trials) and (name != "channel" or (calibrate and trials)):
+        raise click.UsageError("--calibrate or --trials goes with channel")
     if plot_file:
         require_format(plot_file)
     screen = Screen()
-    benches = ["storm" if storm else name] if name else [one for one in BENCHES if one != "costs"]
+    benches = ["storm" if storm else "calibration" if calibrate else name] if name else [one for one in BENCHES if one != "costs"]
     platforms = [load(platform_name)] if platform_name else every()
-    results, status = measure_all(benches, platforms, screen)
+    results, status = measure_all(benches, platforms, screen, **({"trials": trials} if trials else {}))
     documents = [as_document(result) for result in results]
     if json_file and documents:
         write(json_file, documents[0] if name and platform_name else documents)

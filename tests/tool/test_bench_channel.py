@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F6.messages. `bulkhead bench channel`: what becomes of what both ends of a channel say."""
+
+from dataclasses import replace
+
+import pytest
+from bhtool.bench import calibration, channel, exchange
+from bhtool.bench.between import CHANNELS
+from bhtool.bench.exchange import Exchange, Vcpu
+from bhtool.bench.grouped import grouped
+from bhtool.bench.result import Result, Row
+from bhtool.cli import loaded
+from bhtool.errors import BulkheadError, Status
+from bhtool.verbs import bench as verb
+from click.testing import CliRunner
+
+FIGURE = 30  # of an end: meets every target but that of the throughput, where a page takes no more than a message
+
+
+def said(what: str, end: str, figure: int = FIGURE) -> str:
+    return f"x: channel {what}: {end} min {figure - 2} median {figure - 1} max {figure} mean {figure - 1} of 200"
+
+
+LINES = [said(what, end) for what in channel.KNOWN for end in sorted(channel.ONE_ENDED.get(what, channel.BOTH))]
+DONE = ["near: channel done", "far: channel done"]
+
+
+def rows_of(lines: list[str], has_targets: bool = True) -> dict[str, Row]:
+    return {row.name: row for row in channel.cost_rows(channel.heard([*lines, *DONE]), has_targets)}
+
+
+def test_a_figure_is_the_sum_of_both_ends() -> None:
+    row = rows_of(LINES)[channel.KNOWN[channel.RING].title]
+    assert (row.n, row.min, row.median, row.max, row.reference, row.met) == (200, 56, 58, 60, 754, True)
+    assert rows_of(LINES)[channel.KNOWN[channel.NOTHING].title].max == FIGURE
+
+
+@pytest.mark.parametrize("what", [what for what, known in channel.KNOWN.items() if known.limit])
+def test_the_greatest_sample_is_judged(what: str) -> None:
+    limit, title = channel.KNOWN[what].limit, channel.KNOWN[what].title
+    assert limit is not None
+    for more, met in ((0, True), (1, False)):
+        lines = [line for line in LINES if f"channel {what}: take" not in line] + [said(what, "take", limit - FIGURE + more)]
+        assert rows_of(lines)[title].met is met
+    assert rows_of(lines, has_targets=False)[title].met is None
+
+
+def test_throughput_is_at_least_a_share_of_copying() -> None:
+    lines = [line for line in LINES if "4 KiB" not in line]
+    for page, met in ((1040, True), (1100, False)):
+        copied = [said(channel.MEMCPY, "send", 1000), said(channel.PAGE, "send", page), said(channel.PAGE, "take")]
+        row = rows_of(lines + copied)[channel.THROUGHPUT]
+        assert (row.unit, row.met) == ("per cent", met)
+
+
+def test_doorbells_have_rows_once_they_are_measured() -> None:
+    titles = {known.title for known in channel.DOORBELL.values()}
+    assert not titles & rows_of(LINES).keys()
+    found = rows_of([*LINES, said("doorbell", "send", 121)])
+    assert titles & found.keys() == {channel.DOORBELL["doorbell"].title}
+    assert found[channel.DOORBELL["doorbell"].title].met is False
+
+
+def test_what_is_missing_or_late_is_an_error() -> None:
+    with pytest.raises(BulkheadError, match=r"has not measured mailbox$"):
+        channel.heard([*(line for line in LINES if "mailbox: take" not in line), *DONE])
+    with pytest.raises(BulkheadError, match="cannot measure: near: channel: no channel ring"):
+        channel.heard([*LINES, "near: channel: no channel ring"])
+    with pytest.raises(BulkheadError) as late:
+        channel.heard([*LINES, DONE[0]])
+    assert late.value.status == Status.TIME_LIMIT
+
+
+def test_each_end_alone_has_a_row_where_both_do_something() -> None:
+    names = {row.name for row in channel.end_rows(channel.heard([*LINES, *DONE]))}
+    assert {"ring: send", "ring: take"} <= names
+    assert not any(what in name for name in names for what in channel.ONE_ENDED)
+
+
+def test_predictions_take_the_greatest_costs() -> None:
+    costs = calibration.Costs.of(channel.heard([*LINES, *DONE]))
+    assert (costs.send, costs.take, costs.look, costs.thread_send, costs.page_copy) == (FIGURE,) * 5
+    assert calibration.of_rows({row.name: row.max for row in calibration.named(costs)}) == costs
+
+
+# ---- Exchanges ----------------------------------------------------------------------------------------------------------------------
+
+ONE = Exchange(Vcpu(500, 1000), Vcpu(400, 1000), (64, 256), shell=Vcpu(100, 500))
+
+
+def test_both_ends_are_told_the_same_but_their_vcpus() -> None:
+    common = f"exchange-answer=64,{exchange.SEED} exchange=64,256,7"
+    assert ONE.arguments(ONE.sender, 7) == f"exchange-shell=100,500 exchange-vcpu=500,1000,{exchange.POLL_NS} {common}"
+    assert replace(ONE, shell=None).arguments(ONE.receiver, 7) == f"exchange-vcpu=400,1000,{exchange.POLL_NS} {common}"
+
+
+def test_boot_arguments_fit() -> None:
+    for one in (*channel.FIGURE_16.values(), *channel.TABLE_I, *channel.TABLE_II):
+        assert max(len(one.arguments(vcpu, 100_000)) for vcpu in (one.sender, one.receiver)) <= 191
+        assert all(late == exchange.GROWTH * early for early, late in zip(one.sizes, one.sizes[1:], strict=False))
+
+
+def test_times_are_read_by_size() -> None:
+    lines = [
+        f"x: exchange {size}: {what} min 1 median 2 max {size} mean 2 of 7" for size in ONE.sizes for what in ("one way", "there and back")
+    ]
+    times = exchange.heard([*lines, "near: exchange done", "far: exchange done"], ONE.sizes)
+    assert (times[256].one_way.n, times[256].one_way.unit, times[64].both.max) == (7, "ns", 64)
+    with pytest.raises(BulkheadError, match="cannot measure: far: exchange: no shell"):
+        exchange.heard([*lines, "far: exchange: no shell"], ONE.sizes)
+    with pytest.raises(BulkheadError) as late:
+        exchange.heard(lines, ONE.sizes)
+    assert late.value.status == Status.TIME_LIMIT
+
+
+def test_vcpus_are_named_as_the_papers_name_them() -> None:
+    assert [str(one.receiver) for one in channel.TABLE_I] == ["2/10", "20/100", "20/130", "20/200", "20/230"]
+    assert str(channel.TABLE_II[4].receiver) == "5/130"
+
+
+def test_sizes_are_drawn_in_groups() -> None:
+    rows = [Row.of(f"one way, {size:,}: {where}", "ns", [1]) for where in channel.FIGURE_16 for size in channel.SIZES]
+    [panel], rest = grouped(Result("channel", "board", rows))
+    assert (len(panel.sizes), list(panel.bars), rest.rows) == (len(channel.SIZES), ["high", "low"], [])
+
+
+def test_a_bound_is_a_target() -> None:
+    row = Row.of("a", "ns", [5, 9])
+    assert channel.bounded(row, None) == row
+    assert (channel.bounded(row, 9).met, channel.bounded(row, 8).met, channel.bounded(row, 8).reference) == (True, False, 8)
+
+
+def test_the_probe_knows_its_channels() -> None:
+    assert len({one.name for one in CHANNELS}) == len(CHANNELS)
+    assert all(one.slots == 0 for one in CHANNELS if one.kind != "ring")
+
+
+@pytest.mark.parametrize("arguments", [["sched", "--calibrate"], ["--trials", "5"], ["channel", "--calibrate", "--trials", "5"]])
+def test_options_of_channels_go_with_nothing_else(arguments: list[str]) -> None:
+    found = CliRunner().invoke(loaded("bench"), arguments)
+    assert found.exit_code == Status.USAGE
+    assert "--calibrate or --trials goes with channel" in found.output
+
+
+def test_an_emulator_that_does_not_count_cannot_measure_them() -> None:
+    assert {"channel", "calibration"} <= set(verb.COUNTING)
