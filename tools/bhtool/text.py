@@ -21,6 +21,11 @@ def size_text(size: int) -> str:
     return f"{size:,} B"
 
 
+def us_text(span_ns: int) -> str:
+    """Rounded up."""
+    return f"{-(-span_ns // 1000):,} us"
+
+
 def counted(count: int, thing: str, things: str = "") -> str:
     """`3 restarts`, `1 restart`, `0 restarts`; `things`: a plural that is not formed by an s."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"

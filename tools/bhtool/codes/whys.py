@@ -44,6 +44,8 @@ control {
 	search { budget-us = <500>; period-us = <5000>; program = "findprimes"; };
 };"""
 
+DEADLINE = """\
+samples { compatible = "bulkhead,channel-v1"; from = <&sensor>; to = <&control>; kind = "ring"; slot-bytes = <64>; deadline-us = <5000>; };"""
 CHANNEL = """\
 speed { compatible = "bulkhead,channel-v1"; from = <&control>; to = <&linux>; kind = "ring"; slot-bytes = <4096>; slots = <8>; };"""
 
@@ -257,6 +259,18 @@ WHYS = {
         "Devices are seen at the machine's own addresses, channels in the window, from 1 MiB after its beginning on.",
         causes=("a board of your own whose `guest-window` lies just below registers or RAM",),
         example="guest-window = <0x0 0x0c000000>;      /* in the board tree: 9 MiB from there on are free of devices */",
+    ),
+    "BH-R169": Why(
+        "A message waits for the budget of who takes it. In the worst case its VCPU has just had that, and others come first in the next period. The bound adds up what may be"
+        " waited at both ends, with what switches and the message itself take: docs/channel-bounds.md. `check` shows it for each channel, beside what the paper would say.",
+        causes=(
+            "a period as long as the deadline: up to twice that is waited",
+            "VCPUs with shorter periods on the same core",
+            "a large `slot-bytes`, which may take several budgets to copy and to check",
+            "an end that no VCPU is known of: it is the one that is called as the channel is; Linux has none",
+        ),
+        remedies=("the message names a period of each end with which it would be met, if there is one",),
+        example=DEADLINE,
     ),
     "BH-W143": Why(
         "Each time that a VCPU gets its turn the core takes a switch, which admission counts, on `qemu-aarch64` as 11 us: with a small budget it does little else. Ten times"

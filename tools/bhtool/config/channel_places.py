@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bhtool.config.channel_delays import delays_of
 from bhtool.config.channels import Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.doorbells import gap_us, line_of
@@ -61,7 +62,7 @@ def channel_regions(domains: Domains, placement: Placement, sandbox: Sandbox) ->
 
 def plan_channels(domains: Domains, placement: Placement) -> list[ChannelPlan]:
     """The rules on them must have passed: each has two ends."""
-    found = []
+    found, delays = [], delays_of(domains)
     for channel, hpa in zip(domains.channels, placement.channels, strict=True):
         sender, receiver = (domains.other_end(channel, 1 - end).index for end in (0, 1))
         found.append(
@@ -73,6 +74,7 @@ def plan_channels(domains: Domains, placement: Placement) -> list[ChannelPlan]:
                 channel.slot_bytes,
                 channel.area_bytes,
                 hpa,
+                delays[channel.name],
                 gap_us=(gap_us(channel, 0), gap_us(channel, 1)),
                 rung_line=(line_of(domains, channel, 0), line_of(domains, channel, 1)),
             )

@@ -13,17 +13,13 @@ from bhtool.config.tree import Node, OfNode
 CHANNEL = "bulkhead,channel-v1"
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
 DOORBELL = "doorbell-max-hz"
+DEADLINE, SERVICE = "deadline-us", "service-us"
 MAILBOX: ChannelKind = "mailbox"
 RING: ChannelKind = "ring"
 LATEST: ChannelKind = "latest"
 KINDS: tuple[ChannelKind, ...] = (MAILBOX, RING, LATEST)
 OWN_SLOTS = {MAILBOX: 1, LATEST: lib.BH_CHANNEL_LATEST_SLOTS}  # of kinds that have no choice
 DEFAULT_SLOTS, DEFAULT_SLOT_BYTES = 8, 4096
-# Designed, announced, and not in this version.
-LATER_PROPERTIES = {
-    "deadline-us": "a deadline of what a channel brings (`deadline-us`)",
-    "service-us": "a bound on how long an end of a channel takes to answer (`service-us`)",
-}
 
 
 def area_bytes(slots: int, slot_bytes: int) -> int:
@@ -59,6 +55,16 @@ class Channel(OfNode):
         """How often each end may ring the other in a second; 0: not at all."""
         rates = self.node.properties[DOORBELL].cells if self.has(DOORBELL) else [0]
         return rates[0], rates[-1]
+
+    @property
+    def deadline_us(self) -> int:
+        """0: not told."""
+        return self.node.number(DEADLINE, 0)
+
+    @property
+    def service_us(self) -> int:
+        """What the receiver does with a message, until it answers or takes the next one."""
+        return self.node.number(SERVICE, 0)
 
     @property
     def area_bytes(self) -> tuple[int, int]:

@@ -18,7 +18,6 @@ import dtschema
 from dtschema.dtb import prop_value
 
 from bhtool import paths
-from bhtool.config import channels
 from bhtool.config.domains import OBJECTS, PARTITIONS, SANDBOX, later_object, objects
 from bhtool.config.nodes import unknown_children, unknown_nodes
 from bhtool.config.plan import Diagnostic
@@ -74,8 +73,6 @@ def _unsupported(root: Node) -> tuple[list[Diagnostic], set[str]]:
 
 
 def _later_properties(node: Node) -> dict[str, str]:
-    if channels.CHANNEL in node.compatible:
-        return channels.LATER_PROPERTIES
     return LATER_PROPERTIES if SANDBOX in node.compatible else {}
 
 

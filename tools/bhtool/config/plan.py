@@ -81,6 +81,17 @@ ChannelKind = Literal["mailbox", "ring", "latest"]
 
 
 @dataclass(frozen=True)
+class ChannelDelay:
+    """Of a mailbox until its answer is read, of the other kinds until a message is: docs/channel-bounds.md."""
+
+    deadline_us: int  # 0: not told
+    service_us: int
+    paper_ns: int | None
+    bound_ns: int | None  # None: there is none, and
+    why: tuple[str, ...]  # of which ends
+
+
+@dataclass(frozen=True)
 class ChannelPlan:
     """Memory that two sandboxes share: the area of end 0, a page that monitors write, the area of end 1 (abi/channel.h)."""
 
@@ -91,6 +102,7 @@ class ChannelPlan:
     slot_bytes: int
     area_bytes: tuple[int, int]
     hpa: int
+    delay: ChannelDelay
     gap_us: tuple[int, int] = (0, 0)  # of each end, between two rings of the other at least; 0: it does not ring
     rung_line: tuple[int, int] = (0, 0)  # by which that end is rung
 

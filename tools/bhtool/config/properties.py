@@ -31,6 +31,8 @@ CHANNEL = {
         "doorbell-max-hz = <10000>;",
         "R176, R177",
     ),
+    "deadline-us": Fact("one cell, microseconds, 1 or more", "none: as long as it takes", "deadline-us = <5000>;", "R167 to R169"),
+    "service-us": Fact("one cell, microseconds, 1 or more", "none: at once", "service-us = <100>;", "R167, R168"),
 }
 REGION = {
     "size": Fact(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bhtool.config import check_channel_delays as delays
 from bhtool.config import check_channels as channels
 from bhtool.config import doorbells
 from bhtool.config.rule import Rule
@@ -40,6 +41,29 @@ CHANNEL_RULES = (
         "BH-R166",
         "Where a sandbox sees its channels it sees nothing else.",
         "take the device out of `access`, or make channels smaller; `guest-window` of the board tree says where the window is",
+    ),
+    Rule(
+        "BH-R167",
+        "A channel's `deadline-us` and `service-us` are 1 us or longer.",
+        "write how many microseconds, or take it out",
+        delays.some_time,
+    ),
+    Rule(
+        "BH-R168",
+        "What is read and served by a deadline takes less than that: `service-us` is below `deadline-us`.",
+        "give it a later deadline, or serve it in less",
+        delays.service_before_the_deadline,
+        unless=("BH-R167",),
+    ),
+    Rule(
+        "BH-R169",
+        "What a channel with a `deadline-us` brings is there by then, in the worst case.",
+        "docs/channel-bounds.md says what the bound is made of",
+        delays.deadlines_are_met,
+        unless=(
+            *("BH-R006", "BH-R023", "BH-R161", "BH-R162", "BH-R163", "BH-R167", "BH-R168", "BH-R176", "BH-R177"),
+            *("BH-R140", "BH-R141", "BH-R142", "BH-R143", "BH-R144", "BH-R146", "BH-R147", "BH-R148", "BH-R149"),
+        ),
     ),
     Rule(
         "BH-R176",

@@ -96,7 +96,8 @@ def load_json(one: SandboxPlan, load: CoreLoad) -> dict[str, Any]:
 
 
 def channel_json(plan: Plan, one: ChannelPlan) -> dict[str, Any]:
-    """`slots` are those of `from`; `bytes` and `hpa` of all of it, where the machine has it."""
+    """`slots` are those of `from`; `bytes` and `hpa` of all of it, where the machine has it. `delay`: of a mailbox until its answer is read, of others
+    until a message is; null: not told, or no bound, and `no_bound` says why."""
     sender, receiver = (plan.sandboxes[end].name for end in one.ends)
     return {
         "name": one.name,
@@ -107,6 +108,13 @@ def channel_json(plan: Plan, one: ChannelPlan) -> dict[str, Any]:
         "slots": one.slots,
         "bytes": one.size,
         "hpa": one.hpa,
+        "delay": {
+            "deadline_us": one.delay.deadline_us or None,
+            "service_us": one.delay.service_us or None,
+            "paper_ns": one.delay.paper_ns,
+            "bound_ns": one.delay.bound_ns,
+            "no_bound": list(one.delay.why),
+        },
     }
 
 

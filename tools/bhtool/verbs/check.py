@@ -25,7 +25,7 @@ from bhtool.provision.needs import versions_of
 from bhtool.report.check_json import plan_json
 from bhtool.report.given_up import machine_memory, memory_of
 from bhtool.terminal.screen import Screen, table_of
-from bhtool.text import size_text
+from bhtool.text import size_text, us_text
 from bhtool.verbs.options import Output, strict_option
 
 MOST_EXPLAINED = 4
@@ -115,6 +115,21 @@ def vcpu_table(plan: Plan) -> Table:
     return table
 
 
+def delay_table(plan: Plan) -> Table:
+    """What the papers that it follows predict of each channel, and what holds for any other VCPUs on both cores."""
+    table = table_of("Delays of channels, at most (docs/channel-bounds.md)", "channel", "of", "service", "paper", "bound", "deadline")
+    unbounded = []
+    for one in plan.channels:
+        delay, of = one.delay, "a request and its reply" if one.kind == "mailbox" else "a message"
+        bound = "no bound" if delay.bound_ns is None else us_text(delay.bound_ns)
+        told = [f"{span:,} us" if span else "-" for span in (delay.service_us, delay.deadline_us)]
+        table.add_row(one.name, of, told[0], "-" if delay.paper_ns is None else us_text(delay.paper_ns), bound, told[1])
+        if delay.why:
+            unbounded.append(f"{one.name}: no bound: {'; '.join(delay.why)}")
+    table.caption = "\n".join(unbounded) or None
+    return table
+
+
 def allocation_table(plan: Plan) -> Table:
     """The machine's address spaces from bottom to top."""
     table = table_of("Allocation", "space", "from", "to", "size", "what", "owner")
@@ -188,6 +203,8 @@ def check(
             screen.summary("No sandbox may reach another.")
         if any(one.loads for one in plan.sandboxes):
             screen.summary(vcpu_table(plan))
+        if plan.channels:
+            screen.summary(delay_table(plan))
         screen.summary(allocation_table(plan))
         screen.summary(memory_table(plan))
         if any(one.restarts for one in plan.sandboxes):
