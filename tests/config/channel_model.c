@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two cores with an end of a channel each, by the sandbox kernel's own sporadic servers, in ticks: who runs when, and when an exchange ends. The end's
- * VCPU may have one before it, which is hungry in stretches. Nothing costs a tick but what the stages say. channel_model.py calls it.
+ * Two cores with an end of a channel each, by the sandbox kernel's own sporadic servers, in ticks: who runs when, and when an exchange
+ * ends. The end's VCPU may have one before it, which is hungry in stretches. Nothing costs a tick but what the stages say. channel_model.py
+ * calls it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,8 +102,8 @@ static uint64_t core_run(struct core *core, uint64_t until, uint64_t work)
 }
 
 /*
- * How long an exchange takes that end 0 begins at `start`; its stages are of the ends in turn, `count` of them, beginning with end 0, and then again
- * from the first, `times` in all. Who has no stage polls.
+ * How long an exchange takes that end 0 begins at `start`; its stages are of the ends in turn, `count` of them, beginning with end 0, and
+ * then again from the first, `times` in all. Who has no stage polls.
  */
 uint64_t exchange(const struct end ends[2], uint64_t start, const uint64_t *works, uint32_t count, uint32_t times)
 {
@@ -121,22 +122,44 @@ uint64_t exchange(const struct end ends[2], uint64_t start, const uint64_t *work
 	return now - start;
 }
 
-/* The longest of all phases of end 1 below its period, a `step` apart, and of starts in [start, until); where it was found. */
-uint64_t longest(struct end ends[2], uint64_t start, uint64_t until, uint64_t start_step, uint64_t step, const uint64_t *works, uint32_t count,
-		 uint32_t times, uint64_t *at_start, uint64_t *at_phase)
+struct sweep {
+	struct end *ends;
+	const uint64_t *works;
+	uint32_t count, times;
+	uint64_t most, start, phase;
+};
+
+static uint64_t try_start(struct sweep *sweep, uint64_t start)
 {
-	uint64_t most = 0;
+	const uint64_t span = exchange(sweep->ends, start, sweep->works, sweep->count, sweep->times);
 
-	for (ends[1].phase = 0; ends[1].phase < ends[1].period; ends[1].phase += step) {
-		for (uint64_t at = start; at < until; at += start_step) {
-			const uint64_t span = exchange(ends, at, works, count, times);
+	if (span > sweep->most) {
+		sweep->most = span;
+		sweep->start = start;
+		sweep->phase = sweep->ends[1].phase;
+	}
+	return span;
+}
 
-			if (span > most) {
-				most = span;
-				*at_start = at;
-				*at_phase = ends[1].phase;
-			}
+/*
+ * The longest of all starts in [start, until), and all phases of end 1 below its period, a `phase_step` apart; where it was found. Who
+ * starts later ends no sooner, so starts less than a `step` before one that was tried are tried only where they could take longer than what
+ * was found.
+ */
+uint64_t longest(struct end ends[2], uint64_t start, uint64_t until, uint64_t step, uint64_t phase_step, const uint64_t *works,
+		 uint32_t count, uint32_t times, uint64_t *at_start, uint64_t *at_phase)
+{
+	struct sweep sweep = { .ends = ends, .works = works, .count = count, .times = times };
+
+	for (ends[1].phase = 0; ends[1].phase < ends[1].period; ends[1].phase += phase_step) {
+		for (uint64_t at = start; at < until; at = at + step < until || at == until - 1 ? at + step : until - 1) {
+			const uint64_t span = try_start(&sweep, at);
+
+			for (uint64_t before = least(step - 1, at - start); before && span + before > sweep.most; before--)
+				try_start(&sweep, at - before);
 		}
 	}
-	return most;
+	*at_start = sweep.start;
+	*at_phase = sweep.phase;
+	return sweep.most;
 }

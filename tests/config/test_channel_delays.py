@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F6.delay, BH-I7.tool. What `check` predicts of a partition file's channels: whose VCPU an end has, what is counted, and what would meet a deadline."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bhtool.config.channel_bounds import bound, request_and_reply, supply
+from bhtool.config.channel_delays import BYTES_IN_A_SWITCH, ChannelCosts, costs_of
+from bhtool.config.machine import Costs
+from bhtool.config.plan import ChannelDelay, Plan
+from bhtool.paths import PARTITIONS
+from bhtool.platforms import load
+from bhtool.report.check_json import plan_json
+
+Compile = Callable[[Path, str], Plan]
+GOOD = Path(__file__).parent / "broken" / "good.dtsi"
+ANY = "qemu-aarch64"  # a switch takes 10 us, a top half 15
+COMPATIBLE = 'compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>;'
+
+
+def vcpu(budget: int, period: int, program: str = "loop", name: str = "it") -> str:
+    return f'{name} {{ program = "{program}"; budget-us = <{budget}>; period-us = <{period}>; }};'
+
+
+def written(folder: Path, one: str, two: str, words: str, sandboxes: str = "", name: str = "it") -> Path:
+    file = folder / "f.dts"
+    channel = f"&domains {{ {name} {{ {COMPATIBLE} {words} }}; }};"
+    file.write_text(f'#include "{GOOD}"\n&one {{ {one} }};\n&two {{ {two} }};\n{sandboxes}\n{channel}\n')
+    return file
+
+
+def delay(plan: Plan) -> ChannelDelay:
+    assert plan.errors == []
+    (one,) = plan.channels
+    return one.delay
+
+
+def test_a_message_is_counted_as_a_switch_and_so_are_32_bytes() -> None:
+    assert costs_of(Costs(10_000, 0)) == ChannelCosts(10_000, 10_000)
+    assert [ChannelCosts(10_000, 8_000).of(size) for size in (0, 1, BYTES_IN_A_SWITCH, 64)] == [10_000, 10_250, 18_000, 26_000]
+
+
+# R = 500 + 2 switches + 2 beats = 550 us at both ends; of 500 us the thread has 480.
+MAILBOX_BOUND = 3_690_000  # polled meanwhile: 520 of 1,750 us, so 580 are needed: 1,590 + 2,000 + 100
+
+
+def test_a_mailbox_by_hand(compile_on: Compile, tmp_path: Path) -> None:
+    found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), "slot-bytes = <64>; service-us = <100>;"), ANY))
+    end = supply(500_000, 2_000_000, 550_000, 20_000)
+    stages = request_and_reply(lambda _: 30_000, lambda _: 30_000, 64, 64, 64, 100_000)
+    assert found.bound_ns == bound((end, end), stages) == MAILBOX_BOUND
+    assert found.paper_ns == 3 * 1_500_000 + 20_000 + (2 * 20_000 + 100_000) + 20_000  # 64 bytes are 20 us
+    assert found.why == ()
+
+
+def test_a_ring_by_hand(compile_on: Compile, tmp_path: Path) -> None:
+    """30 us of a message. The sender may send as it likes, so eight may be there: 240 us."""
+    found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), 'kind = "ring"; slot-bytes = <64>;'), ANY))
+    assert found.bound_ns == (1_590_000 + 30_000) + (1_590_000 + 240_000)
+    assert found.paper_ns == 2 * (1_500_000 + 20_000)
+
+
+def test_a_latest_value_by_hand(compile_on: Compile, tmp_path: Path) -> None:
+    """The look that is going on, and the next one, 30 + 100 us each."""
+    words = 'kind = "latest"; slot-bytes = <64>; service-us = <100>;'
+    found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY))
+    assert found.bound_ns == (1_590_000 + 30_000) + 2 * (1_590_000 + 130_000)
+
+
+def test_programs_that_sleep_by_hand(compile_on: Compile, tmp_path: Path) -> None:
+    """The kernel's own: one sends once in a period, the other looks once in a period. Of 500 us they have 460 each: 1,630 us without.
+
+    One message: 2,000 + 1,630 + 30, sent up to 1,660 late, is 5,320, so two more may come: three take 60 us longer, in which no fourth comes.
+    """
+    sleeping = vcpu(500, 2000, "source"), vcpu(500, 2000, "sink")
+    found = delay(compile_on(written(tmp_path, *sleeping, 'kind = "ring"; slot-bytes = <64>;'), ANY))
+    assert found.bound_ns == (1_630_000 + 30_000) + 2_000_000 + (1_630_000 + 90_000)
+
+
+def test_a_sender_that_overflows(compile_on: Compile, tmp_path: Path) -> None:
+    """It sends more than is taken: all slots may be full, and the receiver may be in a round that it ends without the message."""
+    sleeping = vcpu(100, 400, "source"), vcpu(100, 4000, "sink")
+    found = delay(compile_on(written(tmp_path, *sleeping, 'kind = "ring"; slots = <2>; slot-bytes = <64>;'), ANY))
+    end = supply(100_000, 4_000_000, 150_000, 40_000)
+    sender = supply(100_000, 400_000, 150_000, 40_000)
+    assert found.bound_ns == sender.latest(30_000) + end.latest(90_000) + 4_000_000 + end.latest(60_000)
+
+
+def test_by_deadline(compile_on: Compile, tmp_path: Path) -> None:
+    """R is the period: 2,000 + 2,000 - 960 without. Meanwhile the receiver takes 3,040 + 60, in which the sender may have 400, 500, 500 and 100, and 20 of
+    an overrun: it needs 1,580, which is three budgets and 140."""
+    edf = '&one { scheduler = "edf"; }; &two { scheduler = "edf"; };'
+    found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), "slot-bytes = <64>;", edf), ANY))
+    end = supply(500_000, 2_000_000, 2_000_000, 20_000)
+    assert end.blackout == 3_040_000
+    assert end.most(3_100_000) == 1_520_000
+    assert found.bound_ns == 3_040_000 + 3 * 2_000_000 + 140_000
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "why"),
+    [
+        ("", vcpu(500, 2000), ("`one` has no VCPU that is called `it`, so on whose budget its end runs is not known",)),
+        ("", "", ("`one` has no VCPU", "`two` has no VCPU")),
+        (vcpu(500, 2000, name="other"), vcpu(500, 2000), ("`one` has no VCPU that is called `it`",)),
+    ],
+)  # fmt: skip
+def test_no_bound(one: str, two: str, why: tuple[str, ...], compile_on: Compile, tmp_path: Path) -> None:
+    found = delay(compile_on(written(tmp_path, one, two, ""), ANY))
+    assert (found.paper_ns, found.bound_ns) == (None, None)
+    assert len(found.why) == len(why)
+    assert all(said in given for said, given in zip(why, found.why, strict=True))
+
+
+NAMED = re.compile(r"a `period-us` of ([\d,]+) for `it` of `(\w+)`")
+
+
+@pytest.mark.parametrize("deadline", [2_100, 3_000, 3_400])
+def test_what_would_meet_it_meets_it(deadline: int, compile_on: Compile, tmp_path: Path) -> None:
+    words = f"slot-bytes = <64>; service-us = <100>; deadline-us = <{deadline}>;"
+    (error,) = compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY).errors
+    assert f"has a deadline of {deadline:,} us, and takes 3,690 us in the worst case" in error.text
+    found = NAMED.findall(error.text)
+    assert found or "no shorter period of one end alone would meet it" in error.text
+    for said, sandbox in found:
+        periods = [int(said.replace(",", "")) if name == sandbox else 2000 for name in ("one", "two")]
+        plan = compile_on(written(tmp_path, vcpu(500, periods[0]), vcpu(500, periods[1]), words), ANY)
+        assert plan.errors == []
+        bound_ns = delay(plan).bound_ns
+        assert bound_ns
+        assert bound_ns <= deadline * 1000
+
+
+def test_a_deadline_is_met_to_the_microsecond(compile_on: Compile, tmp_path: Path) -> None:
+    for deadline, expected in ((3_690, []), (3_689, ["BH-R169"])):
+        words = f"slot-bytes = <64>; service-us = <100>; deadline-us = <{deadline}>;"
+        plan = compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY)
+        assert [one.rule for one in plan.errors] == expected
+
+
+def test_json_has_it(compile_on: Compile, tmp_path: Path) -> None:
+    words = "slot-bytes = <64>; service-us = <100>; deadline-us = <4000>;"
+    plan = compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY)
+    (channel,) = plan_json(plan, load(ANY))["channels"]
+    assert channel["delay"] == {"deadline_us": 4000, "service_us": 100, "paper_ns": 4_680_000, "bound_ns": MAILBOX_BOUND, "no_bound": []}
+    (channel,) = plan_json(compile_on(written(tmp_path, "", vcpu(500, 2000), ""), ANY), load(ANY))["channels"]
+    assert channel["delay"]["deadline_us"] is channel["delay"]["paper_ns"] is channel["delay"]["bound_ns"] is None
+    assert channel["delay"]["no_bound"]
+
+
+def test_the_example(compile_on: Compile) -> None:
+    """Samples are predicted, and what Linux has a part in is not."""
+    delays = {one.name: one.delay for one in compile_on(PARTITIONS / "channels.dts", ANY).channels}
+    assert [name for name, one in delays.items() if one.bound_ns is not None] == ["samples"]
+    assert delays["speed"].why == ("`linux` runs Linux, which schedules its cores by itself",)
