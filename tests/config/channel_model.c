@@ -19,6 +19,8 @@ struct stretch {
 /* As channel_model.py has it. */
 struct end {
 	uint64_t budget, period, phase; /* its budget is there for the first time at `phase` */
+	uint64_t lost, lost_first; /* so many ticks of each budget are no work: of budget n the first ones if bit n mod 64 is set, or else
+				      the last */
 	uint64_t higher_budget, higher_period;
 	uint32_t hungry_count, nap_count;
 	struct stretch hungry[MOST_NAPS]; /* when the one before it wants to run; 0: there is none */
@@ -28,7 +30,7 @@ struct end {
 struct core {
 	const struct end *end;
 	struct sporadic server, higher;
-	uint64_t now;
+	uint64_t now, used;
 	bool awake;
 };
 
@@ -55,11 +57,23 @@ static bool is_in(const struct stretch *stretches, uint32_t count, uint64_t at, 
 static void core_start(struct core *core, const struct end *end)
 {
 	core->end = end;
-	core->now = 0;
+	core->now = core->used = 0;
 	core->awake = true;
 	sporadic_init(&core->server, end->budget, end->period, ENTRIES, end->phase);
 	if (end->hungry_count)
 		sporadic_init(&core->higher, end->higher_budget, end->higher_period, ENTRIES, 0);
+}
+
+/* Whether the tick that comes next is work, and for how many ticks that stays so. */
+static bool is_work(const struct core *core, uint64_t *ticks)
+{
+	const struct end *end = core->end;
+	const uint64_t at = core->used % end->budget, number = core->used / end->budget;
+	const bool first = (end->lost_first >> (number & 63)) & 1;
+	const uint64_t border = first ? end->lost : end->budget - end->lost;
+
+	*ticks = (at < border ? border : end->budget) - at;
+	return (at < border) != first;
 }
 
 /* Runs the core until `until`, or until its end has had `work` ticks. Returns what is missing of `work`. */
@@ -89,10 +103,16 @@ static uint64_t core_run(struct core *core, uint64_t until, uint64_t work)
 			run = least(run, sporadic_next(&core->higher) - core->now);
 		}
 		if (!asleep && sporadic_next(&core->server) <= core->now) {
-			run = least(least(run, sporadic_left(&core->server)), work);
-			sporadic_charge(&core->server, run);
-			if (work != never)
+			uint64_t ticks;
+			const bool works = is_work(core, &ticks);
+
+			run = least(least(run, sporadic_left(&core->server)), ticks);
+			if (works && work != never) {
+				run = least(run, work);
 				work -= run;
+			}
+			sporadic_charge(&core->server, run);
+			core->used += run;
 		} else if (!asleep) {
 			run = least(run, sporadic_next(&core->server) - core->now);
 		}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F6.delay. Worst cases of channels: the papers' equations by hand, the bound that is enforced by hand and against the kernel's sporadic servers."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -52,6 +53,10 @@ def test_equation_2() -> None:
 def test_equation_3() -> None:
     """45 bytes are three slots of 20: 100 + 80, 3 budgets and 40, 10 + 80, each time."""
     assert paper.many_round_trips(SENDER, RECEIVER, 45, 10, 20) == 3 * ((100 + 80) + (150 + 40) + (10 + 80))
+
+
+def test_equation_3_of_replies_that_are_longer_than_a_slot() -> None:
+    assert paper.many_round_trips(SENDER, RECEIVER, 45, 30, 20) == 3 * paper.round_trip(SENDER, RECEIVER, 20, 20)
 
 
 @pytest.mark.parametrize(("request_size", "reply"), [(20, 20), (45, 46)])
@@ -188,6 +193,12 @@ def test_who_has_slept_takes_longer(model: Model) -> None:
     assert found == 119_822
 
 
+def test_what_switches_take_counts_twice(model: Model) -> None:
+    """5 of 20 at the end of one budget, and 5 at the beginning of the next one: 90 without work, where 80 would be."""
+    ends = ModelEnd(20, 100, lost=5, lost_first=0b10), ModelEnd(1, 100)
+    assert model.exchange(ends, 15, [1]) == supply(20, 100, None, 5).latest(1) == 91
+
+
 SUPPLIES = st.builds(
     lambda period, budget, response, lost: supply(
         1 + budget % period, period, 1 + budget % period + response % (period - budget % period), lost % (1 + budget % period)
@@ -258,14 +269,16 @@ def model_ends(draw: st.DrawFn, start: int, may_sleep: bool) -> tuple[ModelEnd, 
     period = draw(st.integers(4, 40))
     budget = draw(st.integers(1, period))
     naps = stretches(draw, start) if may_sleep else ()
+    lost = draw(st.integers(0, budget - 1))
+    one = ModelEnd(budget, period, draw(st.integers(0, period)), naps=naps, lost=lost, lost_first=draw(st.integers(0, (1 << 64) - 1)))
     if draw(st.booleans()):
-        return ModelEnd(budget, period, draw(st.integers(0, period)), naps=naps), supply(budget, period)
+        return one, supply(budget, period, None, lost)
     higher = draw(st.integers(1, 12)), draw(st.integers(4, 60))
     assume(higher[0] <= higher[1])
     response = response_time(Reservations((MainVcpu(*higher), MainVcpu(budget, period))), 1)
     assume(response is not None)
     hungry = [*stretches(draw, 400), (draw(st.integers(400, 600)), FOREVER)]
-    return ModelEnd(budget, period, draw(st.integers(0, period)), higher, hungry, naps), supply(budget, period, response)
+    return replace(one, higher=higher, hungry=hungry), supply(budget, period, response, lost)
 
 
 START = 200
