@@ -19,8 +19,7 @@ struct stretch {
 /* As channel_model.py has it. */
 struct end {
 	uint64_t budget, period, phase; /* its budget is there for the first time at `phase` */
-	uint64_t lost, lost_first; /* so many ticks of each budget are no work: of budget n the first ones if bit n mod 64 is set, or else
-				      the last */
+	uint64_t lost, lost_at;         /* of each `budget` ticks in a row so many are no work, from number `lost_at` on */
 	uint64_t higher_budget, higher_period;
 	uint32_t hungry_count, nap_count;
 	struct stretch hungry[MOST_NAPS]; /* when the one before it wants to run; 0: there is none */
@@ -68,12 +67,10 @@ static void core_start(struct core *core, const struct end *end)
 static bool is_work(const struct core *core, uint64_t *ticks)
 {
 	const struct end *end = core->end;
-	const uint64_t at = core->used % end->budget, number = core->used / end->budget;
-	const bool first = (end->lost_first >> (number & 63)) & 1;
-	const uint64_t border = first ? end->lost : end->budget - end->lost;
+	const uint64_t at = (core->used + end->budget - end->lost_at) % end->budget;
 
-	*ticks = (at < border ? border : end->budget) - at;
-	return (at < border) != first;
+	*ticks = (at < end->lost ? end->lost : end->budget) - at;
+	return at >= end->lost;
 }
 
 /* Runs the core until `until`, or until its end has had `work` ticks. Returns what is missing of `work`. */

@@ -21,7 +21,7 @@ class CStretch(ctypes.Structure):
 
 class CEnd(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_uint64) for name in ("budget", "period", "phase", "lost", "lost_first", "higher_budget", "higher_period")),
+        *((name, ctypes.c_uint64) for name in ("budget", "period", "phase", "lost", "lost_at", "higher_budget", "higher_period")),
         ("hungry_count", ctypes.c_uint32),
         ("nap_count", ctypes.c_uint32),
         ("hungry", CStretch * MOST_STRETCHES),
@@ -38,7 +38,7 @@ class ModelEnd:
     hungry: Stretches = ()  # which wants to run in these
     naps: Stretches = ()  # when the end sleeps
     lost: int = 0  # of each budget, to switches
-    lost_first: int = 0  # bit n: of budget n these are the first ticks, else the last
+    lost_at: int = 0  # of these, the first ones
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _end(one: ModelEnd) -> CEnd:
         one.period,
         one.phase,
         one.lost,
-        one.lost_first,
+        one.lost_at,
         *one.higher,
         len(one.hungry),
         len(one.naps),

@@ -20,7 +20,7 @@ from tests.tool.conftest import Inside
 WARNING = Diagnostic("mine.dts", 20, "BH-W020", "cpu2 belongs to nobody and stays off; give it to a sandbox")
 NATIVE = paths.PARTITIONS / "native.dts"
 ERROR = Diagnostic("mine.dts", 7, "BH-R020", "`uart0` is not a core of this board; use the labels of the board tree")
-PARTITIONED = ("run", "check", "image", "oracle", "size", "overlay", "debug", "trace")
+PARTITIONED = ("run", "check", "image", "oracle", "size", "overlay", "headers", "debug", "trace")
 
 
 @pytest.fixture
@@ -39,6 +39,7 @@ def arguments_of(verb: str, folder: Path) -> list[str]:
         "check": ["mine.dts"],
         "image": ["-o", str(folder / "image")],
         "overlay": [str(NATIVE), "north", "--for", "zephyr"],
+        "headers": [str(NATIVE)],
         "debug": ["north"],
         "trace": ["-o", str(folder / "trace")],
     }.get(verb, [])

@@ -18,7 +18,8 @@ Side = Literal[0, 1]
 
 @dataclass(frozen=True)
 class Supply:
-    """What a Main VCPU surely has while its thread is ready: of the budget C of each period T, `usable` ticks, by `response` R after they are due."""
+    """What a Main VCPU surely has while its thread is ready: the budget C of each period T, by `response` R after it is due, and of each C ticks in a row
+    `usable` ones, U."""
 
     budget: int
     period: int
@@ -31,8 +32,8 @@ class Supply:
 
     @property
     def blackout(self) -> int:
-        """(T - C) + (R - C), and twice what of a budget is not usable: the longest time without any usable tick."""
-        return self.period + self.response - 2 * self.usable
+        """(T - C) + (R - C) + (C - U): the longest time without any usable tick."""
+        return self.period + self.response - self.budget - self.usable
 
     def latest(self, work: int) -> int:
         """The least span of which every one has so many usable ticks, however the budget is divided."""
@@ -129,13 +130,13 @@ def _done(one: Supply, start: int, work: int) -> int:
     """The latest end of some work that is begun at `start`, if the VCPU's periods begin at multiples of T, and what could be had before is gone."""
     if work == 0:
         return start
+    ticks = work + -(-work // one.usable) * (one.budget - one.usable)
     whole, phase = divmod(start, one.period)
-    left = max(0, one.usable - phase)
-    if work <= left:
-        return whole * one.period + one.response - left + work
-    work -= left
-    more = (work - 1) // one.usable
-    return (whole + 1 + more) * one.period + one.response - one.usable + work - more * one.usable
+    left = max(0, one.budget - phase)
+    if ticks <= left:
+        return whole * one.period + one.response - left + ticks
+    more = (ticks - left - 1) // one.budget
+    return (whole + 1 + more) * one.period + one.response - one.budget + ticks - left - more * one.budget
 
 
 def _polling_seen_by(ends: tuple[Supply, Supply], exchange: Exchange, side: Side) -> int:

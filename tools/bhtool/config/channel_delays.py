@@ -20,7 +20,7 @@ from bhtool.config.plan import ChannelDelay
 from bhtool.config.schedulability import NS_PER_US, CoreSet, core_sets
 from bhtool.config.vcpus import Vcpu, is_main, is_own_kernel
 
-LOST_POLLING, LOST_SLEEPING = 2, 4  # switches that a budget pays in each period: docs/channel-bounds.md
+LOST_POLLING, LOST_SLEEPING = 3, 5  # switches that a budget pays in each period: docs/channel-bounds.md
 BYTES_IN_A_SWITCH = 32
 # Of the kernel that comes with the tool: they look once in a period of their VCPU, and one of them sends what it takes on in a channel of its own.
 SLEEPING_PROGRAMS, RELAY, SENT_ON = ("relay", "sink", "source"), "relay", "-on"

@@ -85,12 +85,18 @@ class Facts:
         return next((device for device in self.uarts if device.name == self.console), None)
 
 
-def facts_of(partition: Path, platform: Platform, name: str, screen: Screen, strict: bool = False) -> Facts:
+def surveyed(partition: Path, platform: Platform, screen: Screen, strict: bool = False) -> tuple[Plan, Domains | None]:
     """Raises BulkheadError, with every complaint of the checker, when the file is refused for another reason than a missing image."""
     require_file(partition)
     plan, domains = survey_partition(partition, platform)
     show_warnings(plan, screen, strict)
     require_valid(plan)
+    return plan, domains
+
+
+def facts_of(partition: Path, platform: Platform, name: str, screen: Screen, strict: bool = False) -> Facts:
+    """Raises BulkheadError as `surveyed` does."""
+    plan, domains = surveyed(partition, platform, screen, strict)
     assert domains is not None, "a file that is not refused splits the machine"
     index = require_sandbox(plan, name).index
     if plan.sandboxes[index].os == "linux":

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F6.names. `bulkhead headers`: what C and Python are told of channels is what the partition file says, and a name that is misspelt is refused by both."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bhtool.errors import Status
+from bhtool.paths import PARTITIONS, ROOT
+
+from tests.tool.conftest import Inside
+
+CHANNELS = PARTITIONS / "channels.dts"
+BROKEN = ROOT / "tests" / "config" / "broken"
+C_PROGRAM = """
+#include "abi/channel.h"
+#include "control_channels.h"
+_Static_assert(CHANNEL_SAMPLES_KIND == BH_CHANNEL_RING && CHANNEL_SPEED_KIND == BH_CHANNEL_LATEST && CHANNEL_ORDERS_KIND == BH_CHANNEL_MAILBOX, "");
+_Static_assert(CHANNEL_SAMPLES_END == 1 && CHANNEL_SAMPLES_SLOTS == 16 && CHANNEL_SAMPLES_SLOT_BYTES == 64, "");
+_Static_assert(CHANNEL_SPEED_END == 0 && CHANNEL_SPEED_SLOTS == BH_CHANNEL_LATEST_SLOTS && CHANNEL_ORDERS_SLOT_BYTES == 4096, "");
+const char *const names[] = { CHANNEL_SAMPLES_NAME, CHANNEL_SPEED_PEER };
+"""
+PYTHON_PROGRAM = """
+from control_channels import CHANNEL_ORDERS, CHANNEL_SAMPLES, CHANNEL_SPEED
+assert CHANNEL_SAMPLES == ("samples", "ring", 1, "sensor", 16, 64)
+assert CHANNEL_SPEED == ("speed", "latest", 0, "linux", 4, 64)
+assert CHANNEL_ORDERS.slot_bytes == 4096
+"""
+
+
+def compiled(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    file = folder / "program.c"
+    file.write_text(text)
+    command = ["clang-19", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", str(ROOT), "-I", str(folder), str(file)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def run(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def written(tmp_path: Path, inside: Inside) -> Path:
+    assert inside("headers", str(CHANNELS), "-o", str(tmp_path)) == Status.GOOD
+    return tmp_path
+
+
+def test_each_sandbox_has_a_header_and_a_module(written: Path) -> None:
+    names = {f"{sandbox}_channels{suffix}" for sandbox in ("sensor", "control", "linux") for suffix in (".h", ".py")}
+    assert {file.name for file in written.iterdir()} == names
+
+
+def test_good_names(written: Path) -> None:
+    done = compiled(written, C_PROGRAM)
+    assert done.returncode == 0, done.stderr
+    done = run(written, PYTHON_PROGRAM)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_misspelt_name_does_not_compile(written: Path) -> None:
+    done = compiled(written, C_PROGRAM.replace("CHANNEL_SAMPLES_NAME", "CHANNEL_SAMPELS_NAME"))
+    assert done.returncode != 0
+    assert "CHANNEL_SAMPELS_NAME" in done.stderr
+    done = run(written, PYTHON_PROGRAM.replace("CHANNEL_SPEED\n", "CHANNEL_SPED\n"))
+    assert done.returncode != 0
+    assert "cannot import name 'CHANNEL_SPED'" in done.stderr
+
+
+def test_a_sandbox_has_no_names_of_others(written: Path) -> None:
+    done = compiled(written, '#include "sensor_channels.h"\nconst char *const name = CHANNEL_SPEED_NAME;\n')
+    assert "CHANNEL_SPEED_NAME" in done.stderr
+
+
+def test_they_are_written_anew_and_nobody_else_s_file_is_lost(written: Path, inside: Inside, capsys: pytest.CaptureFixture[str]) -> None:
+    assert inside("headers", str(CHANNELS), "-o", str(written)) == Status.GOOD
+    own = written / "linux_channels.py"
+    own.write_text("mine\n")
+    (written / "control_channels.h").unlink()
+    capsys.readouterr()
+    assert inside("headers", str(CHANNELS), "-o", str(written)) == Status.USAGE
+    assert f"{own} is there and was not written by `bulkhead headers`" in " ".join(capsys.readouterr().err.split())
+    assert own.read_text() == "mine\n"
+    assert not (written / "control_channels.h").exists()
+
+
+def channel(name: str) -> str:
+    return f'{name} {{ compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; }};'
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ((), 'f.dts has no channels; a child of `domains` with compatible = "bulkhead,channel-v1" is one'),
+        (("a-b", "a_b"), "f.dts: channels `a-b` and `a_b` would both be called A_B; rename one of them"),
+        (("speed", "Speed"), "f.dts: channels `speed` and `Speed` would both be called SPEED; rename one of them"),
+    ],
+)
+def test_what_has_no_names(names: tuple[str, ...], says: str, tmp_path: Path, inside: Inside, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "f.dts", tmp_path / "out"
+    out.mkdir()
+    file.write_text(f'#include "{BROKEN / "good.dtsi"}"\n&domains {{ {"".join(map(channel, names))} }};\n')
+    assert inside("headers", str(file), "-o", str(out)) == Status.FAILED
+    assert says in " ".join(capsys.readouterr().err.split())
+    assert not list(out.iterdir())
+
+
+def test_odd_names(tmp_path: Path, inside: Inside) -> None:
+    """All characters that a node's name may have, and one that begins with a digit."""
+    file = tmp_path / "f.dts"
+    file.write_text(f'#include "{BROKEN / "good.dtsi"}"\n&domains {{ {channel("2nd,a.b_c+d-e")} }};\n')
+    assert inside("headers", str(file), "-o", str(tmp_path)) == Status.GOOD
+    done = compiled(tmp_path, '#include "one_channels.h"\nconst char *const name = CHANNEL_2ND_A_B_C_D_E_NAME;\n')
+    assert done.returncode == 0, done.stderr
+    done = run(tmp_path, "from two_channels import CHANNEL_2ND_A_B_C_D_E as one; assert one.name == '2nd,a.b_c+d-e' and one.end == 1")
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_such_folder(tmp_path: Path, inside: Inside) -> None:
+    assert inside("headers", str(CHANNELS), "-o", str(tmp_path / "none")) == Status.USAGE
