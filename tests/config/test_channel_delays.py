@@ -88,6 +88,25 @@ def test_a_sender_that_overflows(compile_on: Compile, tmp_path: Path) -> None:
     assert found.bound_ns == sender.latest(30_000) + end.latest(90_000) + 4_000_000 + end.latest(60_000)
 
 
+def test_a_relay(compile_on: Compile, tmp_path: Path) -> None:
+    """It sends each message on, 30 us more, on the budget of the VCPU that takes it."""
+    sleeping = vcpu(500, 2000, "source"), vcpu(500, 2000, "relay")
+    file = written(tmp_path, *sleeping, 'kind = "ring"; slot-bytes = <64>;')
+    back = 'it-on { compatible = "bulkhead,channel-v1"; from = <&two>; to = <&linux>; kind = "ring"; slot-bytes = <64>; };'
+    file.write_text(file.read_text() + f"&domains {{ {back} }};\n")
+    plan = compile_on(file, ANY)
+    there, on = (one.delay for one in plan.channels)
+    assert there.bound_ns == (1_600_000 + 30_000) + 2_000_000 + (1_600_000 + 3 * 60_000)
+    assert on.why == ("`linux` runs Linux, which schedules its cores by itself",)
+
+
+def test_doorbells_are_counted(compile_on: Compile, tmp_path: Path) -> None:
+    """1,000 in a second at most, of which two may come: R is 30 us longer."""
+    found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), "slot-bytes = <64>; doorbell-max-hz = <1000>;"), ANY))
+    end = supply(500_000, 2_000_000, 580_000, 30_000)
+    assert found.bound_ns == bound((end, end), request_and_reply(lambda _: 30_000, lambda _: 30_000, 64, 64, 64, 0))
+
+
 def test_by_deadline(compile_on: Compile, tmp_path: Path) -> None:
     """R is the period: 1,500 + 1,500 + 30 without. Meanwhile the receiver takes 3,030 + 60, in which the sender may have 410, 500, 500 and 90, and 30 of
     an overrun: it needs 1,590, which is three budgets and 180."""
