@@ -17,7 +17,12 @@
  *   kind      slots of end 0   slots of end 1
  *   MAILBOX   1                1                 half duplex: an end sends when it has taken all of the other, and that all of it
  *   RING      `slots`          0                 slot n % slots holds message n
- *   LATEST    4                0                 the four-slot mechanism: H. Simpson, IEE Proceedings 137 E, 1990
+ *   LATEST    2 * readers + 2  0                 the four-slot mechanism (H. Simpson, IEE Proceedings 137 E, 1990), for one reader or more
+ *
+ * Readers of a latest value are threads or processes of end 1, each with a number. The slots are pairs, one more than readers. A reader
+ * says which pair it reads. The writer takes a pair that no reader says, and of that pair the slot that does not hold its newest value. A
+ * pair that a reader has said is taken by one write more at most, which had begun before: that one writes the other slot, and so the
+ * reader's value stays whole until it says another pair.
  *
  * A connection is two lives of the two ends: (epoch of end 0, epoch of end 1). An end that finds a new epoch of the other takes part in a
  * new connection: it clears its counters, then says so in its control. It sends, and reads slots, while both have said the same. So who
@@ -32,7 +37,7 @@ enum {
 	BH_CHANNEL_LINE = 64, /* bytes that ends write and read together */
 	BH_CHANNEL_MOST_SLOTS = 1024,
 	BH_CHANNEL_MOST_SLOT_BYTES = 1 << 20,
-	BH_CHANNEL_LATEST_SLOTS = 4,
+	BH_CHANNEL_MOST_READERS = 7, /* of a latest value */
 };
 enum bh_channel_kind { BH_CHANNEL_MAILBOX, BH_CHANNEL_RING, BH_CHANNEL_LATEST, BH_CHANNEL_KINDS };
 
@@ -56,7 +61,7 @@ struct bh_channel {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;        /* enum bh_channel_kind */
-	uint32_t slots;       /* of end 0: a power of two */
+	uint32_t slots;       /* of end 0: RING: a power of two. LATEST: 2 * readers + 2 */
 	uint32_t slot_bytes;  /* of data, a multiple of BH_CHANNEL_LINE */
 	uint32_t slot_stride; /* slot_bytes and a struct bh_channel_slot */
 	uint64_t area_bytes[2];
@@ -68,17 +73,17 @@ struct bh_channel {
 /* At the beginning of each area. Who writes more than one word of a line does it before the release of the one that others look at. */
 struct bh_channel_control {
 	uint32_t epoch; /* of the connection that this end takes part in: its own, */
-	uint32_t peer;  /* and the other's; 0: none. Written last, with release, and cleared first */
+	uint32_t peer;  /* and the other's; 0: none. Written last, with release, and cleared first; not cleared by readers of a latest value
+			 */
 	uint32_t waits; /* not 0: it sleeps, or is about to, and wants to be rung (channel_wait.h) */
 	uint32_t pad0[13];
 	uint32_t sent; /* messages so far, in this connection; with release, after the slot */
 	uint32_t pad1[15];
 	uint32_t taken; /* of the other's; with release, after the slot was read */
 	uint32_t pad2[15];
-	uint32_t slot[2]; /* LATEST, end 0: the newest slot of each pair */
-	uint32_t latest;  /* LATEST, end 0: the newest pair, 0 or 1 */
-	uint32_t reading; /* LATEST, end 1: the pair that it reads */
-	uint32_t pad3[12];
+	uint32_t slot[BH_CHANNEL_MOST_READERS + 1]; /* LATEST, end 0: of each pair the newest slot, bit 0, and above it its number + 1 */
+	uint32_t latest;                            /* LATEST, end 0: the newest pair */
+	uint32_t reading[BH_CHANNEL_MOST_READERS];  /* LATEST, end 1: the pair that each reader reads */
 };
 
 /* A transaction is one or more messages: its first one has START, its last one END. */

@@ -82,10 +82,16 @@ struct bh_end {
 	uint32_t peer_taken;        /* as last read */
 	bool connected;             /* both ends have said so, and nothing is broken */
 	bool broken;                /* in this connection */
-	bool started;               /* LATEST: a value has been read */
-	uint32_t slot[2];           /* LATEST, end 0: the newest slot of each pair */
-	uint32_t connections;       /* how often BH_END_NEW was said */
-	uint32_t refused;           /* messages and counters that were refused: BROKEN, CHECK */
+
+	/* LATEST */
+	bool started; /* end 1: a value has been read */
+	uint32_t readers;
+	uint32_t slot[BH_CHANNEL_MOST_READERS + 1]; /* end 0: as in its control */
+	uint32_t *reading;                          /* end 1: this reader's word of its control */
+	uint32_t pair;                              /* end 1: the one that it says there */
+
+	uint32_t connections; /* how often BH_END_NEW was said */
+	uint32_t refused;     /* messages and counters that were refused: BROKEN, CHECK */
 };
 
 /* ---- Words and bytes ----------------------------------------------------------------------------------------------------------------- */
@@ -191,6 +197,17 @@ static inline uint32_t bh_channel_slots(uint32_t kind, uint32_t slots, unsigned 
 	return side == 0 || kind == BH_CHANNEL_MAILBOX ? slots : 0;
 }
 
+/* Slots of a latest value, and who may read it. */
+static inline uint32_t bh_latest_slots(uint32_t readers)
+{
+	return 2 * readers + 2;
+}
+
+static inline uint32_t bh_latest_readers(uint32_t slots)
+{
+	return slots / 2 - 1;
+}
+
 /* Bytes of an area: whole pages. */
 static inline uint64_t bh_channel_area_bytes(uint32_t slots, uint32_t slot_bytes)
 {
@@ -210,7 +227,7 @@ static inline bool bh_channel_valid(uint32_t kind, uint32_t slots, uint32_t slot
 	case BH_CHANNEL_RING:
 		return slots && (slots & (slots - 1)) == 0 && slots <= BH_CHANNEL_MOST_SLOTS;
 	case BH_CHANNEL_LATEST:
-		return slots == BH_CHANNEL_LATEST_SLOTS;
+		return slots % 2 == 0 && slots >= bh_latest_slots(1) && slots <= bh_latest_slots(BH_CHANNEL_MOST_READERS);
 	default:
 		return false;
 	}
@@ -303,6 +320,28 @@ static inline enum bh_end_result bh_end_attach(struct bh_end *end, void *whole, 
 	end->stride = slot_bytes + (uint32_t)sizeof(struct bh_channel_slot);
 	end->role = bh_end_role_of(kind, side);
 	end->own_counter = side ? &end->own->taken : &end->own->sent;
+	end->readers = kind == BH_CHANNEL_LATEST ? bh_latest_readers(slots) : 0;
+	end->reading = &end->own->reading[0];
+	return BH_END_OK;
+}
+
+/*
+ * Makes `end` reader `reader` of the latest value there, from 0 on; bh_end_attach makes it reader 0. Each reader has a struct bh_end and a
+ * number of its own, which another thread or process has only after this one has ended. A number that nobody uses costs nothing.
+ * Requires, and returns, as bh_end_attach; BH_END_INVALID, too, if there is no such reader.
+ */
+static inline enum bh_end_result bh_end_attach_reader(struct bh_end *end, void *whole, uint64_t bytes, uint32_t page_offset,
+						      uint32_t reader)
+{
+	const enum bh_end_result result = bh_end_attach(end, whole, bytes, page_offset, 1);
+
+	if (result != BH_END_OK)
+		return result;
+	if (reader >= end->readers) { /* no other kind has any */
+		end->role = BH_END_DETACHED;
+		return BH_END_INVALID;
+	}
+	end->reading = &end->own->reading[reader];
 	return BH_END_OK;
 }
 
@@ -319,6 +358,38 @@ static inline bool bh_end_is_checked(const struct bh_end *end)
 
 /* ---- Connections --------------------------------------------------------------------------------------------------------------------- */
 
+/* With release: who reads one of these, and then the page, finds the epoch there that made this end clear them. */
+static inline void bh_end_clear(const struct bh_end *end)
+{
+	struct bh_channel_control *control = end->own;
+
+	__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&control->taken, 0, __ATOMIC_RELEASE);
+	if (end->role != BH_END_LATEST_WRITER)
+		return;
+	for (uint32_t pair = 0; pair <= end->readers; pair++)
+		__atomic_store_n(&control->slot[pair], 0, __ATOMIC_RELEASE);
+}
+
+/*
+ * The program before this one may have ended while it published a value: readers may have it, under a number that does not count yet. It
+ * counts from here on, so that no other value gets its number.
+ */
+static inline void bh_latest_finish(struct bh_end *end)
+{
+	for (uint32_t pair = 0; pair <= end->readers; pair++)
+		end->slot[pair] = __atomic_load_n(&end->own->slot[pair], __ATOMIC_RELAXED);
+	for (uint32_t pair = 0; pair <= end->readers; pair++) {
+		if (!end->slot[pair] || (end->slot[pair] ^ (end->sent + 1) << 1) > 1)
+			continue;
+		__atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);
+		end->sent++;
+		__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
 /* Takes part in the connection of the lives `own` and `peer`: its counters are clear before the other end can read that it does. */
 static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
 {
@@ -330,22 +401,17 @@ static inline void bh_end_begin(struct bh_end *end, uint32_t own, uint32_t peer)
 	end->broken = end->started = false;
 	end->connections++;
 	if (__atomic_load_n(&control->epoch, __ATOMIC_RELAXED) != own || __atomic_load_n(&control->peer, __ATOMIC_RELAXED) != peer) {
-		__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);
-		/* With release: who reads one of these, and then the page, finds the epoch there that made this end clear them. */
-		__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&control->taken, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&control->slot[0], 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&control->slot[1], 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&control->latest, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&control->reading, 0, __ATOMIC_RELEASE);
+		/* A reader of a latest value has nothing to clear, and others may be reading by now. */
+		if (end->role != BH_END_LATEST_READER)
+			bh_end_clear(end);
 		__atomic_store_n(&control->epoch, own, __ATOMIC_RELEASE);
 		__atomic_store_n(&control->peer, peer, __ATOMIC_RELEASE);
 	}
 	end->sent = end->written = __atomic_load_n(&control->sent, __ATOMIC_RELAXED);
 	end->taken = end->shown = end->peer_sent = __atomic_load_n(&control->taken, __ATOMIC_RELAXED);
 	bh_end_set_taken(end, end->sent - end->slots); /* the most that can be left: it is read before anything is sent */
-	end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;
-	end->slot[1] = __atomic_load_n(&control->slot[1], __ATOMIC_RELAXED) & 1;
+	if (end->role == BH_END_LATEST_WRITER)
+		bh_latest_finish(end);
 }
 
 /* Acquire: what the other end sent before it went can be read afterwards. */
@@ -357,6 +423,7 @@ static inline bool bh_end_peer_gone(const struct bh_end *end)
 /* The page names the lives `own` and `peer`, and this end is not connected, or not with these. */
 static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_end *end, uint32_t own, uint32_t peer)
 {
+	uint32_t said;
 	bool gone;
 
 	if (own != end->epoch || peer != end->peer_epoch) {
@@ -375,8 +442,14 @@ static inline __attribute__((cold)) enum bh_end_result bh_end_connect(struct bh_
 		return BH_END_AGAIN;
 	gone = bh_end_peer_gone(end);
 	/* The epoch first: its release cleared an older `peer`. */
-	if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)
+	if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer)
 		return gone ? BH_END_GONE : BH_END_AGAIN;
+	said = __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE);
+	/* Of several readers each finds this life when it looks, and the last one that did may have been late to say so. */
+	if (end->role == BH_END_LATEST_WRITER ? said == 0 : said != own)
+		return gone ? BH_END_GONE : BH_END_AGAIN;
+	/* A reader that has not looked yet: if it reads what is written from here on, and then the page, it finds this life there. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	bh_end_set_connected(end, true);
 	return BH_END_OK;
 }
@@ -398,8 +471,10 @@ static inline enum bh_end_result bh_end_look(struct bh_end *end)
 /* Something of the other end cannot be, unless its area was cleared for another life meanwhile. `why`: BH_END_BROKEN, BH_END_CHECK. */
 static inline __attribute__((cold)) enum bh_end_result bh_end_refuse(struct bh_end *end, enum bh_end_result why)
 {
-	const enum bh_end_result result = bh_end_look(end);
+	enum bh_end_result result;
 
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* the page after what was wrong */
+	result = bh_end_look(end);
 	if (result != BH_END_OK)
 		return result;
 	end->refused++;

@@ -303,16 +303,33 @@ static inline enum bh_end_result bh_mailbox_receive(struct bh_end *end, void *bu
 
 /* ---- LATEST -------------------------------------------------------------------------------------------------------------------------- */
 
+/* A pair that no reader reads: each says one, and there is one more. */
+static inline uint32_t bh_latest_free_pair(const struct bh_end *end)
+{
+	uint32_t said = 0, pair = 0;
+
+	/* Sequentially consistent, here and in the reader: each stores one word (`latest`, `reading`) and then loads the other, and at
+	 * least one of them must see what the other stored. Release and acquire allow that neither does. */
+	if (__builtin_expect(end->readers == 1, 1))
+		return (__atomic_load_n(&end->peer->reading[0], __ATOMIC_SEQ_CST) & 1) ^ 1;
+	for (uint32_t reader = 0; reader < end->readers; reader++)
+		said |= 1U << (__atomic_load_n(&end->peer->reading[reader], __ATOMIC_SEQ_CST) & BH_CHANNEL_MOST_READERS);
+	while (said >> pair & 1)
+		pair++;
+	return pair;
+}
+
 /*
- * Makes a copy of `length` bytes at `data` the latest value. Never waits for the reader: writes the pair of slots that the reader does not
- * read, and of that the slot that is not the pair's newest.
+ * Makes a copy of `length` bytes at `data` the latest value. Never waits for a reader: writes a pair of slots that none reads, and of that
+ * the slot that is not the pair's newest.
  * Returns BH_END_OK; BH_END_SIZE if it is longer than a slot; BH_END_AGAIN, BH_END_NEW, BH_END_GONE, BH_END_BROKEN, BH_END_INVALID.
  */
 static inline enum bh_end_result bh_latest_write(struct bh_end *end, const void *data, uint32_t length)
 {
 	enum bh_end_result result;
+	struct bh_channel_control *own;
 	struct bh_channel_slot *slot;
-	uint32_t pair, index;
+	uint32_t pair, index, number, word;
 
 	if (end->role != BH_END_LATEST_WRITER)
 		return BH_END_INVALID;
@@ -323,18 +340,20 @@ static inline enum bh_end_result bh_latest_write(struct bh_end *end, const void 
 		return BH_END_GONE;
 	if (length > end->slot_bytes)
 		return BH_END_SIZE;
-	/* Sequentially consistent, here and in the reader: each stores one word (`latest`, `reading`) and then loads the other, and at
-	 * least one of them must see what the other stored. Release and acquire allow that neither does. */
-	pair = (__atomic_load_n(&end->peer->reading, __ATOMIC_SEQ_CST) & 1) ^ 1;
-	index = end->slot[pair] ^ 1;
-	slot = bh_own_slot(end, pair * 2 + index);
+	pair = bh_latest_free_pair(end);
+	index = pair * 2 + (~end->slot[pair] & 1);
+	slot = bh_own_slot(end, index);
 	bh_copy_to_slot(bh_slot_data(slot), data, length);
-	bh_slot_close(end, slot, end->sent, length, BH_CHANNEL_START | BH_CHANNEL_END);
-	end->slot[pair] = index;
-	__atomic_store_n(&end->own->slot[pair], index, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);
-	end->sent++;
-	__atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE);
+	own = end->own;
+	number = end->sent;
+	bh_slot_close(end, slot, number, length, BH_CHANNEL_START | BH_CHANNEL_END);
+	word = (number + 1) << 1 | (index & 1);
+	pair = index / 2;
+	end->slot[pair] = word;
+	end->sent = number + 1;
+	__atomic_store_n(&own->slot[pair], word, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&own->latest, pair, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&own->sent, number + 1, __ATOMIC_RELEASE);
 	return BH_END_OK;
 }
 
@@ -347,6 +366,7 @@ static inline enum bh_end_result bh_latest_write(struct bh_end *end, const void 
  */
 static inline enum bh_end_result bh_latest_read(struct bh_end *end, void *buffer, uint32_t capacity, struct bh_message *message)
 {
+	const struct bh_channel_control *peer = end->peer;
 	enum bh_end_result result;
 	const struct bh_channel_slot *slot;
 	struct bh_message found;
@@ -359,18 +379,27 @@ static inline enum bh_end_result bh_latest_read(struct bh_end *end, void *buffer
 	if (result != BH_END_OK)
 		return result;
 	gone = bh_end_peer_gone(end);
-	first = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);
+	first = __atomic_load_n(&peer->sent, __ATOMIC_ACQUIRE);
 	if (first == 0 && !end->started) {
 		result = bh_end_look(end);
 		return result != BH_END_OK ? result : gone ? BH_END_GONE : BH_END_AGAIN;
 	}
-	pair = __atomic_load_n(&end->peer->latest, __ATOMIC_SEQ_CST) & 1;
-	__atomic_store_n(&end->own->reading, pair, __ATOMIC_SEQ_CST); /* see bh_latest_write */
-	slot = bh_peer_slot(end, pair * 2 + (__atomic_load_n(&end->peer->slot[pair], __ATOMIC_SEQ_CST) & 1));
+	pair = end->pair;
+	/* Else it has a value whose write has not ended, as seen from here: `latest` may lead to an older one. Its pair is said still. */
+	if (__builtin_expect(!end->started || first + 1 != end->taken, 1)) {
+		pair = __atomic_load_n(&peer->latest, __ATOMIC_SEQ_CST);
+		if (pair > end->readers)
+			return bh_end_refuse(end, BH_END_BROKEN);
+		end->pair = pair;
+		__atomic_store_n(end->reading, pair, __ATOMIC_SEQ_CST); /* see bh_latest_free_pair */
+	}
+	slot = bh_peer_slot(end, pair * 2 + (__atomic_load_n(&peer->slot[pair], __ATOMIC_SEQ_CST) & 1));
 	valid = bh_slot_open(end, slot, &found);
 	if (valid && found.length <= capacity)
 		bh_copy_from_slot(buffer, (const uint8_t *)(slot + 1), found.length);
-	last = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);
+	last = __atomic_load_n(&peer->sent, __ATOMIC_RELAXED);
+	/* The page after the value: a new life writes as soon as another reader has found it. See bh_end_connect. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	result = bh_end_look(end);
 	if (result != BH_END_OK)
 		return result;

@@ -40,7 +40,8 @@ static void attaches(void)
 	refuses_page("no kind", BH_CHANNEL_KINDS, SLOTS, SLOT_BYTES, STRIDE);
 	refuses_page("another kind", BH_CHANNEL_MAILBOX, SLOTS, SLOT_BYTES, STRIDE);
 	refuses_page("a mailbox of several", BH_CHANNEL_MAILBOX, 2, SLOT_BYTES, STRIDE);
-	refuses_page("a latest value of three", BH_CHANNEL_LATEST, 2, SLOT_BYTES, STRIDE);
+	refuses_page("a latest value of two slots", BH_CHANNEL_LATEST, 2, SLOT_BYTES, STRIDE);
+	refuses_page("half a pair", BH_CHANNEL_LATEST, 5, SLOT_BYTES, STRIDE);
 	refuses_page("no slots", BH_CHANNEL_RING, 0, SLOT_BYTES, STRIDE);
 	refuses_page("no power of two", BH_CHANNEL_RING, 3, SLOT_BYTES, STRIDE);
 	refuses_page("too many slots for the area", BH_CHANNEL_RING, 32, SLOT_BYTES, STRIDE);
@@ -98,7 +99,10 @@ static void bounds(void)
 	CHECK(bh_channel_valid(BH_CHANNEL_MAILBOX, 1, 64));
 	CHECK(!bh_channel_valid(BH_CHANNEL_MAILBOX, 2, 64));
 	CHECK(bh_channel_valid(BH_CHANNEL_LATEST, 4, 64));
-	CHECK(!bh_channel_valid(BH_CHANNEL_LATEST, 8, 64));
+	CHECK(bh_channel_valid(BH_CHANNEL_LATEST, 16, 64));
+	CHECK(!bh_channel_valid(BH_CHANNEL_LATEST, 2, 64));
+	CHECK(!bh_channel_valid(BH_CHANNEL_LATEST, 7, 64));
+	CHECK(!bh_channel_valid(BH_CHANNEL_LATEST, 18, 64));
 	CHECK(!bh_channel_valid(BH_CHANNEL_KINDS, 1, 64));
 	CHECK_EQ(bh_channel_area_bytes(0, 1 << 20), 4096);
 	CHECK_EQ(bh_channel_area_bytes(20, 128), 4096);

@@ -37,7 +37,7 @@ static uint32_t any_word(void)
 static void change_area(unsigned whose)
 {
 	uint32_t *control = (uint32_t *)scene.control[whose];
-	static const uint8_t words[] = { 0, 1, 16, 32, 48, 49, 50, 51 };
+	static const uint8_t words[] = { 0, 1, 16, 32, 48, 49, 50, 51, 55, 56, 57, 58, 63 };
 	uint32_t *slot;
 
 	if (!scene.slots[whose] || below(2)) {
@@ -244,13 +244,14 @@ int main(void)
 {
 	static const struct {
 		uint32_t kind, slots;
-	} rows[] = { { BH_CHANNEL_MAILBOX, 1 }, { BH_CHANNEL_RING, 4 }, { BH_CHANNEL_RING, 1 }, { BH_CHANNEL_LATEST, 4 } };
+	} rows[] = { { BH_CHANNEL_MAILBOX, 1 }, { BH_CHANNEL_RING, 4 },   { BH_CHANNEL_RING, 1 },
+		     { BH_CHANNEL_LATEST, 4 },  { BH_CHANNEL_LATEST, 6 }, { BH_CHANNEL_LATEST, 16 } };
 
 	check_context.subject = "attaching";
 	attaches_anything();
-	for (unsigned n = 0; n < 8 * RUNS; n++) {
-		kind = rows[n / 2 % 4].kind;
-		slots = rows[n / 2 % 4].slots;
+	for (unsigned n = 0; n < 12 * RUNS; n++) {
+		kind = rows[n / 2 % 6].kind;
+		slots = rows[n / 2 % 6].slots;
 		side = n % 2;
 		check_context.subject = "hostile ends";
 		check_context.round = n;

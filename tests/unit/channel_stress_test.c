@@ -10,7 +10,7 @@
 #include "abi/channel_inline.h"
 #include "check.h"
 
-enum { SLOT_BYTES = 128, SLOTS = 8, WORDS = 9, MESSAGES = 300000, LETTERS = 10000, LIVES = 200, MOST_BYTES = 1 << 14 };
+enum { SLOT_BYTES = 128, SLOTS = 8, WORDS = 9, MESSAGES = 300000, LETTERS = 10000, LIVES = 200, READERS = 3, MOST_BYTES = 1 << 14 };
 
 static _Alignas(4096) uint8_t memory[MOST_BYTES];
 static struct bh_channel *page;
@@ -207,6 +207,64 @@ static void *ring_reader_of_lives(void *unused)
 	return unused;
 }
 
+/* ---- Several readers ------------------------------------------------------------------------------------------------ */
+
+static uint32_t ready; /* readers that have a value of the writer's last life */
+
+/* Each life lasts until some values are written, whoever has read them. */
+static void *latest_writer_lives(void *unused)
+{
+	uint64_t data[WORDS];
+	struct bh_end end;
+
+	for (uint32_t life = 1; life <= LIVES; life++) {
+		__atomic_store_n(&((struct bh_channel_control *)(void *)memory)->peer, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&page->end[0].epoch, life, __ATOMIC_RELEASE);
+		attach(&end, 0);
+		while (end.sent < 100 || (life == LIVES && __atomic_load_n(&ready, __ATOMIC_RELAXED) < READERS)) {
+			fill(data, life, end.sent);
+			done(bh_latest_write(&end, data, sizeof(data)));
+		}
+	}
+	return unused;
+}
+
+static void *latest_reader_of_lives(void *argument)
+{
+	uint64_t data[WORDS];
+	struct bh_message message;
+	struct bh_end end;
+	uint32_t before = 0;
+	enum bh_end_result result = BH_END_NEW;
+
+	CHECK_EQ(bh_end_attach_reader(&end, memory, bytes, page_offset, (uint32_t)(uintptr_t)argument), BH_END_OK);
+	while (result != BH_END_OK || end.peer_epoch != LIVES) {
+		result = bh_latest_read(&end, data, sizeof(data), &message);
+		if (result == BH_END_NEW)
+			before = 0;
+		if (!done(result))
+			continue;
+		check_data(data, end.peer_epoch, &message);
+		CHECK(message.number >= before);
+		before = message.number;
+	}
+	__atomic_fetch_add(&ready, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void several(void)
+{
+	pthread_t thread[READERS];
+
+	check_context.subject = "several readers";
+	open_channel(BH_CHANNEL_LATEST, bh_latest_slots(READERS));
+	for (uintptr_t n = 0; n < READERS; n++)
+		CHECK_EQ(pthread_create(&thread[n], NULL, latest_reader_of_lives, (void *)n), 0);
+	latest_writer_lives(NULL);
+	for (unsigned n = 0; n < READERS; n++)
+		CHECK_EQ(pthread_join(thread[n], NULL), 0);
+}
+
 static void both(const char *what, uint32_t kind, uint32_t slots, void *(*first)(void *), void *(*second)(void *))
 {
 	pthread_t thread;
@@ -224,6 +282,7 @@ int main(void)
 	both("ring", BH_CHANNEL_RING, SLOTS, ring_sender, ring_reader);
 	both("mailbox", BH_CHANNEL_MAILBOX, 1, mailbox_end, mailbox_end);
 	both("latest", BH_CHANNEL_LATEST, 4, latest_writer, latest_reader);
+	several();
 	both("lives", BH_CHANNEL_RING, SLOTS, ring_sender_lives, ring_reader_of_lives);
 	return 0;
 }
