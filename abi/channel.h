@@ -73,8 +73,7 @@ struct bh_channel {
 /* At the beginning of each area. Who writes more than one word of a line does it before the release of the one that others look at. */
 struct bh_channel_control {
 	uint32_t epoch; /* of the connection that this end takes part in: its own, */
-	uint32_t peer;  /* and the other's; 0: none. Written last, with release, and cleared first; not cleared by readers of a latest value
-			 */
+	uint32_t peer;  /* and the other's; 0: none. Written last, with release, and cleared first, but not by readers of LATEST */
 	uint32_t waits; /* not 0: it sleeps, or is about to, and wants to be rung (channel_wait.h) */
 	uint32_t pad0[13];
 	uint32_t sent; /* messages so far, in this connection; with release, after the slot */

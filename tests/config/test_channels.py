@@ -17,6 +17,7 @@ from bhtool.config.pack import Want, pack
 from bhtool.config.plan import Plan, SandboxPlan
 from bhtool.config.pool import own_spans
 from bhtool.config.span import MIB2, Span
+from bhtool.oracle.policy import places_of, read_partitioning
 from bhtool.paths import PARTITIONS
 from bhtool.platforms import load
 from bhtool.report.check_json import plan_json
@@ -240,6 +241,18 @@ def test_defaults(compile_on: Compile, tmp_path: Path) -> None:
                                    'kind = "ring"; slots = <1024>; slot-bytes = <4032>;', 'kind = "latest"; slot-bytes = <0x100000>;'])  # fmt: skip
 def test_the_smallest_and_the_largest(words: str, compile_on: Compile, tmp_path: Path) -> None:
     assert rules(compile_on(written(tmp_path, channel("it", "one", "linux", words)), ANY)) == []
+
+
+@pytest.mark.parametrize("readers", range(1, lib.BH_CHANNEL_MOST_READERS + 1))
+def test_each_reader_costs_a_pair_of_slots(readers: int, compile_on: Compile, tmp_path: Path) -> None:
+    """The oracle has worked out the same."""
+    file = written(tmp_path, channel("it", "one", "linux", f'kind = "latest"; slot-bytes = <4032>; readers = <{readers}>;'))
+    plan = compile_on(file, ANY)
+    assert rules(plan) == []
+    row = abi.view("bh_table", plan.table).channels[0]
+    assert (row.slots, list(row.area_bytes)) == (2 * readers + 2, [(2 * readers + 3) * PAGE, PAGE])
+    (seen,) = read_partitioning(file, load(ANY), places_of(plan)).channels
+    assert (seen.span.start, seen.span.size) == (row.hpa, (2 * readers + 5) * PAGE)
 
 
 def test_a_name_of_31_characters(compile_on: Compile, tmp_path: Path) -> None:

@@ -4,8 +4,10 @@
 from tests.mutation.mutation import ROOT, Mutation
 
 KINDS, ENDS = "abi/channel_inline.h", "abi/channel_end.h"
-ATTACHES, CALLS, FAULTS, STEPS = "channel_attach_test", "channel_test", "channel_faults_test", "channel_steps_test"
-CHANNEL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (ATTACHES, CALLS, FAULTS, STEPS)}
+ATTACHES, CALLS, FAULTS, STEPS, READERS = (
+    f"channel_{name}" for name in ("attach_test", "test", "faults_test", "steps_test", "readers_test")
+)
+CHANNEL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (ATTACHES, CALLS, FAULTS, STEPS, READERS)}
 CHANNEL_PARTS: dict[str, list[str]] = {name: [] for name in CHANNEL_PROGRAMS}  # all of it is in headers
 
 
@@ -32,6 +34,11 @@ def step(what: str, old: str, new: str = "") -> Mutation:
     return Mutation(f"channel: {what}", file_of(old), old, new, STEPS)
 
 
+def reader(what: str, old: str, new: str = "") -> Mutation:
+    """What goes wrong with several readers, or when a writer's program begins again."""
+    return Mutation(f"channel: {what}", file_of(old), old, new, READERS)
+
+
 ATTACHING = (
     attach("nowhere", "!whole || ", ""),
     attach("words that are not aligned", "(uintptr_t)whole % BH_CHANNEL_LINE || ", ""),
@@ -53,7 +60,12 @@ ATTACHING = (
     attach("no slots", "return slots && (slots &", "return (slots &"),
     attach("slots that are no power of two", "slots && (slots & (slots - 1)) == 0 && slots", "slots && slots"),
     attach("any number of slots", " && slots <= BH_CHANNEL_MOST_SLOTS;", ";"),
-    attach("a latest value in any number", "return slots == BH_CHANNEL_LATEST_SLOTS;", "return slots;"),
+    attach("half a pair of a latest value", "return slots % 2 == 0 && slots >=", "return slots >="),
+    attach("a latest value for nobody", "slots >= bh_latest_slots(1) && ", ""),
+    attach("a latest value for any number", " && slots <= bh_latest_slots(BH_CHANNEL_MOST_READERS);", ";"),
+    reader("a reader that there is not", "if (reader >= end->readers) {", "if (false) {"),
+    reader("it is a reader all the same", "end->role = BH_END_DETACHED; return BH_END_INVALID;", "return BH_END_INVALID;"),
+    reader("all readers are the first", "end->reading = &end->own->reading[reader];"),
     attach("kinds that there are not", "default: return false;", "default: return true;"),
     attach("areas without their control", "sizeof(struct bh_channel_control) + slots *", "slots *"),
     attach("areas are cut", "(bytes + BH_PAGE_BYTES - 1) & ~", "bytes & ~"),
@@ -79,14 +91,47 @@ CONNECTIONS = (
     step(
         "said before it is clear",
         "__atomic_store_n(&control->peer, 0, __ATOMIC_RELAXED);",
-        "__atomic_store_n(&control->peer, peer, __ATOMIC_RELAXED);",
+        "__atomic_store_n(&control->peer, end->peer_epoch, __ATOMIC_RELAXED);",
     ),
     step("what was sent stays", "__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);"),
     step("what was taken stays", "__atomic_store_n(&control->taken, 0, __ATOMIC_RELEASE);"),
-    fault("a pair's slot stays", "__atomic_store_n(&control->slot[0], 0, __ATOMIC_RELEASE);"),
-    fault("the other pair's slot stays", "__atomic_store_n(&control->slot[1], 0, __ATOMIC_RELEASE);"),
-    fault("the latest pair stays", "__atomic_store_n(&control->latest, 0, __ATOMIC_RELEASE);"),
-    fault("the pair that is read stays", "__atomic_store_n(&control->reading, 0, __ATOMIC_RELEASE);"),
+    reader(
+        "slots of pairs stay",
+        "for (uint32_t pair = 0; pair <= end->readers; pair++) __atomic_store_n(&control->slot[pair], 0, __ATOMIC_RELEASE);",
+    ),
+    reader(
+        "the last pair's slot stays",
+        "pair <= end->readers; pair++) __atomic_store_n(&control",
+        "pair < end->readers; pair++) __atomic_store_n(&control",
+    ),
+    fault("a reader clears", "if (end->role != BH_END_LATEST_READER) bh_end_clear(end);", "bh_end_clear(end);"),
+    reader(
+        "a reader clears the words of others",
+        "if (end->role != BH_END_LATEST_READER) bh_end_clear(end);",
+        "if (end->role != BH_END_LATEST_READER) bh_end_clear(end); else for (unsigned n = 0; n < 7; n++) __atomic_store_n(&control->reading[n], 0, __ATOMIC_RELEASE);",
+    ),
+    reader("a reader is silent as it begins", "if (end->role != BH_END_LATEST_READER) bh_end_clear(end);", "bh_end_clear(end);"),
+    reader("a writer waits for the last one to say so", "end->role == BH_END_LATEST_WRITER ? said == 0 : said != own", "said != own"),
+    reader("a writer waits for nobody", "end->role == BH_END_LATEST_WRITER ? said == 0 :", "end->role == BH_END_LATEST_WRITER ? false :"),
+    reader("a reader takes any life", "end->role == BH_END_LATEST_WRITER ? said == 0 : said != own", "said == 0"),
+    reader(
+        "nothing is finished",
+        "continue; __atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);",
+        "return; __atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);",
+    ),
+    reader("finished, not the latest", "__atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST); end->sent++;", "end->sent++;"),
+    reader(
+        "finished, not counted",
+        "end->sent++; __atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE); return; }",
+        "end->sent++; return; }",
+    ),
+    reader(
+        "finished, and its number comes again",
+        "end->sent++; __atomic_store_n(&end->own->sent, end->sent, __ATOMIC_RELEASE); return; }",
+        "return; }",
+    ),
+    reader("any value is finished", "if (!end->slot[pair] || (end->slot[pair] ^ (end->sent + 1) << 1) > 1)", "if (!end->slot[pair])"),
+    reader("what was never written is finished", "if (!end->slot[pair] || (", "if (("),
     fault(
         "clearing is not ordered",
         "__atomic_store_n(&control->sent, 0, __ATOMIC_RELEASE);",
@@ -126,8 +171,9 @@ CONNECTIONS = (
         "end->taken = end->peer_sent =",
     ),
     call("who goes on has room", "bh_end_set_taken(end, end->sent - end->slots);", "bh_end_set_taken(end, end->sent);"),
-    call("who goes on has other slots", "end->slot[0] = __atomic_load_n(&control->slot[0], __ATOMIC_RELAXED) & 1;", "end->slot[0] = 0;"),
-    call("who goes on has another slot", "end->slot[1] = __atomic_load_n(&control->slot[1], __ATOMIC_RELAXED) & 1;", "end->slot[1] = 0;"),
+    call(
+        "who goes on has other slots", "end->slot[pair] = __atomic_load_n(&end->own->slot[pair], __ATOMIC_RELAXED);", "end->slot[pair] = 0;"
+    ),
     call("a new life of its own is the same", "end->connected && own == end->epoch && peer", "end->connected && peer"),
     call("a new life of the other is the same", "own == end->epoch && peer == end->peer_epoch, 1))", "own == end->epoch, 1))"),
     call("connected before it said so", "end->connected && own == end->epoch && peer ==", "own == end->epoch && peer =="),
@@ -138,25 +184,25 @@ CONNECTIONS = (
     ),
     call(
         "the other's life may be another",
-        "__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || ",
-        "",
+        "if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer) return gone ? BH_END_GONE : BH_END_AGAIN;",
     ),
-    call("the other may mean another", " || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)", ")"),
+    call("the other may mean another", "said == 0 : said != own)", "said == 0 : false)"),
     fault("the other's life is not acquired", "&end->peer->epoch, __ATOMIC_ACQUIRE)", "&end->peer->epoch, __ATOMIC_RELAXED)"),
     fault("what the other says is not acquired", "&end->peer->peer, __ATOMIC_ACQUIRE)", "&end->peer->peer, __ATOMIC_RELAXED)"),
     fault(
         "what the other says comes before its life",
-        "__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer || __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own)",
-        "__atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE) != own || __atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer)",
+        "if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer) return gone ? BH_END_GONE : BH_END_AGAIN; said = __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE);",
+        "said = __atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE); if (__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE) != peer) return gone ? BH_END_GONE : BH_END_AGAIN;",
     ),
     fault(
         "what was unsaid is not acquired",
         "if (__atomic_load_n(&end->peer_life->epoch, __ATOMIC_ACQUIRE) != peer) return BH_END_AGAIN;",
     ),
+    call("who never came is awaited", "!= peer) return gone ? BH_END_GONE : BH_END_AGAIN; said", "!= peer) return BH_END_AGAIN; said"),
     call(
-        "who never came is awaited",
-        "return gone ? BH_END_GONE : BH_END_AGAIN; bh_end_set",
-        "return BH_END_AGAIN; bh_end_set",
+        "who came to a life before this one is awaited",
+        "said == 0 : said != own) return gone ? BH_END_GONE : BH_END_AGAIN;",
+        "said == 0 : said != own) return BH_END_AGAIN;",
     ),
     fault("what was broken works", "if (end->broken) return BH_END_BROKEN;"),
     fault(
@@ -347,47 +393,52 @@ MAILBOXES = (
 LATEST = (
     call(
         "a value for nobody",
-        "if (bh_end_peer_gone(end)) return BH_END_GONE; if (length > end->slot_bytes) return BH_END_SIZE; /* Seq",
-        "if (length > end->slot_bytes) return BH_END_SIZE; /* Seq",
+        "if (bh_end_peer_gone(end)) return BH_END_GONE; if (length > end->slot_bytes) return BH_END_SIZE; pair",
+        "if (length > end->slot_bytes) return BH_END_SIZE; pair",
     ),
-    call("a value of any length", "if (length > end->slot_bytes) return BH_END_SIZE; /* Seq", "/* Seq"),
+    call("a value of any length", "if (length > end->slot_bytes) return BH_END_SIZE; pair", "pair"),
     step(
         "the pair that is read is written",
-        "(__atomic_load_n(&end->peer->reading, __ATOMIC_SEQ_CST) & 1) ^ 1;",
-        "__atomic_load_n(&end->peer->reading, __ATOMIC_SEQ_CST) & 1;",
+        "&end->peer->reading[0], __ATOMIC_SEQ_CST) & 1) ^ 1;",
+        "&end->peer->reading[0], __ATOMIC_SEQ_CST) & 1);",
     ),
-    step("the newest slot is written", "index = end->slot[pair] ^ 1;", "index = end->slot[pair];"),
-    step("a pair has one slot", "slot = bh_own_slot(end, pair * 2 + index); bh_copy", "slot = bh_own_slot(end, pair * 2); bh_copy"),
-    fault("any pair is written", "__ATOMIC_SEQ_CST) & 1) ^ 1;", "__ATOMIC_SEQ_CST)) ^ 1;"),
-    fault(
-        "any pair is read",
-        "pair = __atomic_load_n(&end->peer->latest, __ATOMIC_SEQ_CST) & 1;",
-        "pair = __atomic_load_n(&end->peer->latest, __ATOMIC_SEQ_CST) % 3;",
-    ),
+    step("the newest slot is written", "(~end->slot[pair] & 1);", "(end->slot[pair] & 1);"),
+    step("a pair has one slot", "slot = bh_own_slot(end, index); bh_copy", "slot = bh_own_slot(end, index & ~1U); bh_copy"),
+    fault("any pair is written", "&end->peer->reading[0], __ATOMIC_SEQ_CST) & 1) ^ 1;", "&end->peer->reading[0], __ATOMIC_SEQ_CST)) ^ 1;"),
+    reader("the first reader is not asked", "reader = 0; reader < end->readers;", "reader = 1; reader < end->readers;"),
+    reader("the last reader is not asked", "reader < end->readers; reader++) said", "reader + 1 < end->readers; reader++) said"),
+    reader("a pair that somebody reads", "while (said >> pair & 1)", "while (false)"),
+    reader("a word without the number", "word = (number + 1) << 1 | (index & 1);", "word = index & 1;"),
+    fault("a pair that there is not", "if (pair > end->readers) return bh_end_refuse(end, BH_END_BROKEN);", "pair %= 2;"),
     fault(
         "any slot is read",
-        "(__atomic_load_n(&end->peer->slot[pair], __ATOMIC_SEQ_CST) & 1));",
-        "(__atomic_load_n(&end->peer->slot[pair], __ATOMIC_SEQ_CST) % 3));",
+        "(__atomic_load_n(&peer->slot[pair], __ATOMIC_SEQ_CST) & 1));",
+        "(__atomic_load_n(&peer->slot[pair], __ATOMIC_SEQ_CST) % 3));",
     ),
-    fault("who reads is not seen", "&end->peer->reading, __ATOMIC_SEQ_CST)", "&end->peer->reading, __ATOMIC_ACQUIRE)"),
-    fault("the latest pair is not seen", "&end->own->latest, pair, __ATOMIC_SEQ_CST)", "&end->own->latest, pair, __ATOMIC_RELEASE)"),
+    fault("who reads is not seen", "&end->peer->reading[0], __ATOMIC_SEQ_CST)", "&end->peer->reading[0], __ATOMIC_ACQUIRE)"),
     fault(
-        "the latest slot is not seen", "&end->own->slot[pair], index, __ATOMIC_SEQ_CST)", "&end->own->slot[pair], index, __ATOMIC_RELEASE)"
+        "who of several reads is not seen",
+        "&end->peer->reading[reader], __ATOMIC_SEQ_CST)",
+        "&end->peer->reading[reader], __ATOMIC_ACQUIRE)",
     ),
-    fault("reading is not seen", "&end->own->reading, pair, __ATOMIC_SEQ_CST)", "&end->own->reading, pair, __ATOMIC_RELEASE)"),
-    fault("the pair is read late", "&end->peer->latest, __ATOMIC_SEQ_CST)", "&end->peer->latest, __ATOMIC_ACQUIRE)"),
-    fault("the slot is read late", "&end->peer->slot[pair], __ATOMIC_SEQ_CST)", "&end->peer->slot[pair], __ATOMIC_ACQUIRE)"),
-    step("who reads does not say so", "__atomic_store_n(&end->own->reading, pair, __ATOMIC_SEQ_CST);"),
+    fault("the latest pair is not seen", "&own->latest, pair, __ATOMIC_SEQ_CST)", "&own->latest, pair, __ATOMIC_RELEASE)"),
+    fault("the latest slot is not seen", "&own->slot[pair], word, __ATOMIC_SEQ_CST)", "&own->slot[pair], word, __ATOMIC_RELEASE)"),
+    fault("reading is not seen", "end->reading, pair, __ATOMIC_SEQ_CST)", "end->reading, pair, __ATOMIC_RELEASE)"),
+    fault("the pair is read late", "&peer->latest, __ATOMIC_SEQ_CST)", "&peer->latest, __ATOMIC_ACQUIRE)"),
+    fault("the slot is read late", "&peer->slot[pair], __ATOMIC_SEQ_CST)", "&peer->slot[pair], __ATOMIC_ACQUIRE)"),
+    step("who reads does not say so", "__atomic_store_n(end->reading, pair, __ATOMIC_SEQ_CST);"),
+    reader("a value, and then the one before", "if (__builtin_expect(!end->started || first + 1 != end->taken, 1)) {", "if (true) {"),
+    reader("the pair that is said is forgotten", "end->pair = pair; __atomic_store_n(end->reading", "__atomic_store_n(end->reading"),
     step(
         "the pair before its slot",
-        "__atomic_store_n(&end->own->slot[pair], index, __ATOMIC_SEQ_CST); __atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST);",
-        "__atomic_store_n(&end->own->latest, pair, __ATOMIC_SEQ_CST); __atomic_store_n(&end->own->slot[pair], index, __ATOMIC_SEQ_CST);",
+        "__atomic_store_n(&own->slot[pair], word, __ATOMIC_SEQ_CST); __atomic_store_n(&own->latest, pair, __ATOMIC_SEQ_CST);",
+        "__atomic_store_n(&own->latest, pair, __ATOMIC_SEQ_CST); __atomic_store_n(&own->slot[pair], word, __ATOMIC_SEQ_CST);",
     ),
     call("a value before any", "if (first == 0 && !end->started) {", "if (false) {"),
     step(
         "a value of a life that has ended",
-        "last = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE); result = bh_end_look(end); if (result != BH_END_OK) return result;",
-        "last = __atomic_load_n(&end->peer->sent, __ATOMIC_ACQUIRE);",
+        "__atomic_thread_fence(__ATOMIC_ACQUIRE); result = bh_end_look(end); if (result != BH_END_OK) return result; first--;",
+        "first--;",
     ),
     fault("a value too long", "if (!valid || found.number", "if (found.number"),
     fault("an old value, and one to come", " || found.number - first > last - first)", ")"),

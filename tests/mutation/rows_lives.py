@@ -100,7 +100,13 @@ LIVES = (
         QUIET.replace("quiet || ends", "quiet && !ends") + " if (ends) {",
         "restart_test",
     ),
-    Mutation("a sandbox that has ended is scrubbed", RESTART, "channels_tell(BH_CHANNEL_GONE); return;", "channels_tell(BH_CHANNEL_GONE);", "restart_test"),
+    Mutation(
+        "a sandbox that has ended is scrubbed",
+        RESTART,
+        "channels_tell(BH_CHANNEL_GONE); return;",
+        "channels_tell(BH_CHANNEL_GONE);",
+        "restart_test",
+    ),
     Mutation(
         "an end is repeated",
         RESTART,

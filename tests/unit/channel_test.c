@@ -481,6 +481,14 @@ static void goes(void)
 	ring_get(0, 10, 0);
 	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_GONE);
 	scene_close(&scene);
+	/* It had, with a life of this end before this one. */
+	connected(BH_CHANNEL_RING, SLOTS);
+	scene_new_life(&scene, 1);
+	scene_set_state(&scene, 0, BH_CHANNEL_GONE);
+	scene_attach(&scene, 1, &end[1]);
+	CHECK_EQ(look(1), BH_END_NEW);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_GONE);
+	scene_close(&scene);
 	/* It never did. */
 	open_channel(BH_CHANNEL_RING, SLOTS);
 	scene_set_state(&scene, 0, BH_CHANNEL_GONE);

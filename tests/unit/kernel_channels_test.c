@@ -312,7 +312,7 @@ int main(void)
 	clock_init(HZ);
 	expect(run_channels, "", "no channels\n");
 	make(ring, BH_CHANNEL_RING, SLOTS, "out", "in");
-	make(latest, BH_CHANNEL_LATEST, BH_CHANNEL_LATEST_SLOTS, "shown", "seen");
+	make(latest, BH_CHANNEL_LATEST, bh_latest_slots(1), "shown", "seen");
 	make(mailbox, BH_CHANNEL_MAILBOX, 1, "asks", "asked");
 	make(strange, BH_CHANNEL_RING, SLOTS, "odd", "even");
 	page_of(strange)->version++;

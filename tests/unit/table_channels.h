@@ -11,11 +11,14 @@
 /* clang-format off: one invariant a line. */
 static const struct broken broken_channels[] = {
 	{ "a channel has an unknown kind", { RING(kind, BH_CHANNEL_KINDS) } },
-	{ "a channel has a number of slots that there is not", { RING(slots, 0) } },
-	{ "a channel has a number of slots that there is not", { RING(slots, 6) } },
-	{ "a channel has a number of slots that there is not", { RING(slots, 2 * BH_CHANNEL_MOST_SLOTS), RING(area_bytes[0], 0x41000) } },
+	{ "a channel has a number of slots that its kind does not have", { RING(slots, 0) } },
+	{ "a channel has a number of slots that its kind does not have", { RING(slots, 6) } },
+	{ "a channel has a number of slots that its kind does not have",
+	  { RING(slots, 2 * BH_CHANNEL_MOST_SLOTS), RING(area_bytes[0], 0x41000) } },
 	{ "a channel has a number of slots that its kind does not have", { MAILBOX(slots, 2), MAILBOX(area_bytes[0], 0x3000) } },
 	{ "a channel has a number of slots that its kind does not have", { RING(kind, BH_CHANNEL_LATEST), RING(slots, 2) } },
+	{ "a channel has a number of slots that its kind does not have", { RING(kind, BH_CHANNEL_LATEST), RING(slots, 5) } },
+	{ "a channel has a number of slots that its kind does not have", { RING(kind, BH_CHANNEL_LATEST), RING(slots, 18) } },
 	{ "a channel's slots have a size that there is not", { RING(slot_bytes, 0) } },
 	{ "a channel's slots have a size that there is not", { RING(slot_bytes, 72) } },
 	{ "a channel's slots have a size that there is not",

@@ -310,6 +310,8 @@ static const struct broken broken[] = {
 
 /* Just inside the limits. */
 static const struct patch accepted[][PATCHES] = {
+	{ RING(kind, BH_CHANNEL_LATEST), RING(slots, 4) },
+	{ RING(kind, BH_CHANNEL_LATEST), RING(slots, 16) },
 	{ SET(core_count, 3), SET(hardware_id[3], 0) },
 	{ SET(sandboxes[1].core_count, 2), SET(sandboxes[1].cores[1], 3) },
 	{ SET(regions[GOOD_DEVICE].hpa, 0x07fff000) },

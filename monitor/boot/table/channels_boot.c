@@ -8,6 +8,18 @@ static bool is_power_of_two(uint32_t number)
 	return number && !(number & (number - 1));
 }
 
+static bool has_slots(const struct bh_channel_row *row)
+{
+	switch (row->kind) {
+	case BH_CHANNEL_MAILBOX:
+		return row->slots == 1;
+	case BH_CHANNEL_RING:
+		return is_power_of_two(row->slots) && row->slots <= BH_CHANNEL_MOST_SLOTS;
+	default: /* LATEST: two for each reader, and two more */
+		return row->slots % 2 == 0 && row->slots >= 4 && row->slots <= 2 * BH_CHANNEL_MOST_READERS + 2;
+	}
+}
+
 static uint64_t least_area(uint64_t slots, uint64_t slot_bytes)
 {
 	return sizeof(struct bh_channel_control) + slots * (slot_bytes + sizeof(struct bh_channel_slot));
@@ -23,10 +35,7 @@ static const char *refuse_form(const struct bh_channel_row *row)
 	uint32_t back = row->kind == BH_CHANNEL_MAILBOX ? 1 : 0;
 
 	REFUSE_IF(row->kind >= BH_CHANNEL_KINDS, "a channel has an unknown kind");
-	REFUSE_IF(!is_power_of_two(row->slots) || row->slots > BH_CHANNEL_MOST_SLOTS, "a channel has a number of slots that there is not");
-	REFUSE_IF((row->kind == BH_CHANNEL_MAILBOX && row->slots != 1) ||
-			  (row->kind == BH_CHANNEL_LATEST && row->slots != BH_CHANNEL_LATEST_SLOTS),
-		  "a channel has a number of slots that its kind does not have");
+	REFUSE_IF(!has_slots(row), "a channel has a number of slots that its kind does not have");
 	REFUSE_IF(!row->slot_bytes || row->slot_bytes % BH_CHANNEL_LINE || row->slot_bytes > BH_CHANNEL_MOST_SLOT_BYTES,
 		  "a channel's slots have a size that there is not");
 	REFUSE_IF(!is_area(row->area_bytes[0], least_area(row->slots, row->slot_bytes)) ||

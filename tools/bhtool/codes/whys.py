@@ -241,7 +241,7 @@ WHYS = {
         example=CHANNEL,
     ),
     "BH-R163": Why(
-        "Message n of a ring lies in slot n modulo their number, also when n begins anew at 0: so that is a power of two. A mailbox has a slot for each way, `latest` four.",
+        "Message n of a ring lies in slot n modulo their number, also when n begins anew at 0: so that is a power of two. A mailbox has a slot for each way, `latest` two for each reader and two more.",
         causes=('`slots` without kind = "ring"', "a number of slots that was worked out from a rate: take the next power of two"),
         example=CHANNEL,
     ),
@@ -271,6 +271,11 @@ WHYS = {
         ),
         remedies=("the message names a period of each end with which it would be met, if there is one",),
         example=DEADLINE,
+    ),
+    "BH-R180": Why(
+        "Each reader says in a word of its own which two slots it reads, and the sender fills two that none reads: nobody waits for anybody. There are seven such words in a channel.",
+        causes=("readers in several sandboxes: give each sandbox a channel of its own", '`readers` without kind = "latest"'),
+        example=CHANNEL,
     ),
     "BH-W143": Why(
         "Each time that a VCPU gets its turn the core takes a switch, which admission counts, on `qemu-aarch64` as 11 us: with a small budget it does little else. Ten times"

@@ -12,14 +12,15 @@ from bhtool.config.tree import Node, OfNode
 
 CHANNEL = "bulkhead,channel-v1"
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
+READERS = "readers"
 DOORBELL = "doorbell-max-hz"
 DEADLINE, SERVICE = "deadline-us", "service-us"
 MAILBOX: ChannelKind = "mailbox"
 RING: ChannelKind = "ring"
 LATEST: ChannelKind = "latest"
 KINDS: tuple[ChannelKind, ...] = (MAILBOX, RING, LATEST)
-OWN_SLOTS = {MAILBOX: 1, LATEST: lib.BH_CHANNEL_LATEST_SLOTS}  # of kinds that have no choice
 DEFAULT_SLOTS, DEFAULT_SLOT_BYTES = 8, 4096
+MOST_READERS = int(lib.BH_CHANNEL_MOST_READERS)
 
 
 def area_bytes(slots: int, slot_bytes: int) -> int:
@@ -48,7 +49,12 @@ class Channel(OfNode):
     @property
     def slots(self) -> int:
         """Of end 0."""
-        return int(OWN_SLOTS.get(self.kind) or self.node.number(SLOTS, DEFAULT_SLOTS))
+        return {MAILBOX: 1, LATEST: 2 * self.readers + 2}.get(self.kind) or self.node.number(SLOTS, DEFAULT_SLOTS)
+
+    @property
+    def readers(self) -> int:
+        """Of a latest value: threads or processes of the sandbox that receives it."""
+        return self.node.number(READERS, 1)
 
     @property
     def doorbell_hz(self) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bhtool.abi import lib
-from bhtool.config.channels import FROM, KIND, OWN_SLOTS, RING, SLOT_BYTES, SLOTS, TO, Channel
+from bhtool.config.channels import FROM, KIND, LATEST, MAILBOX, MOST_READERS, READERS, RING, SLOT_BYTES, SLOTS, TO, Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, align_up
@@ -16,6 +16,7 @@ TERMINAL = "terminal"
 WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels
 LEAST_SLOTS = 2
 LINE = int(lib.BH_CHANNEL_LINE)
+HOW_MANY = {MAILBOX: "one at each end", LATEST: f"two for each reader and two more: `{READERS}` says how many that are"}
 
 
 def named_once(domains: Domains) -> Iterator[Finding]:
@@ -54,12 +55,25 @@ def slots_in_range(domains: Domains) -> Iterator[Finding]:
         if not channel.has(SLOTS):
             continue
         if channel.kind != RING:
-            text = f"channel `{channel.name}` has `{SLOTS}`, and its `{KIND}`, {channel.kind}, always has {OWN_SLOTS[channel.kind]}"
+            text = f"channel `{channel.name}` has `{SLOTS}`, and its `{KIND}`, {channel.kind}, has {HOW_MANY[channel.kind]}"
             yield Finding(channel.where(SLOTS), text)
         elif channel.slots & (channel.slots - 1) or not LEAST_SLOTS <= channel.slots <= most:
             near = min(max(1 << (channel.slots - 1).bit_length() if channel.slots else 0, LEAST_SLOTS), most)
             text = f"ring `{channel.name}` has {channel.slots:,} slots, no power of two from {LEAST_SLOTS} to {most:,}; {near:,} would do"
             yield Finding(channel.where(SLOTS), text)
+
+
+def readers_in_range(domains: Domains) -> Iterator[Finding]:
+    for channel in domains.channels:
+        if not channel.has(READERS):
+            continue
+        if channel.kind != LATEST:
+            text = f"channel `{channel.name}` has `{READERS}`, and its `{KIND}`, {channel.kind}, has one at each end"
+            yield Finding(channel.where(READERS), text)
+        elif not 1 <= channel.readers <= MOST_READERS:
+            near = min(max(channel.readers, 1), MOST_READERS)
+            text = f"latest value `{channel.name}` has {channel.readers:,} readers, not 1 to {MOST_READERS}; {near} would do"
+            yield Finding(channel.where(READERS), text)
 
 
 def terminals_are_two_rings(domains: Domains) -> Iterator[Finding]:

@@ -130,7 +130,7 @@ speed { compatible = "bulkhead,channel-v1"; from = <&control>; to = <&linux>; ki
 |---|---|---|
 | `mailbox` | one message at a time, both ways in turn: a question and its answer | one for each end |
 | `ring` | one way, in their order, none left out | `slots` of `from`, 8 if it does not say |
-| `latest` | one way; the receiver always finds the newest message whole, and neither waits for the other | four of `from` |
+| `latest` | one way; the receiver always finds the newest message whole, and neither waits for the other | two of `from` for each of the `readers`, and two more: four for one |
 
 Each end finds the whole channel in one piece in its window, and can write its own area alone; the page between the areas only monitors write (`abi/channel.h`). Nothing there can be
 executed, and PCI functions behind an IOMMU do not reach it. A row `BH_GRANT_CHANNEL` of the information page says where it is, which end the sandbox has, and whose the other is.

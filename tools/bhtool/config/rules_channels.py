@@ -25,7 +25,7 @@ CHANNEL_RULES = (
     ),
     Rule(
         "BH-R163",
-        "A ring has a power of two of slots, from 2 to 1024; how many the other kinds have is fixed.",
+        "A ring has a power of two of slots, from 2 to 1024; the other kinds have no `slots`.",
         'write 2, 4, 8, and so on up to 1024, for kind = "ring"; take `slots` out of the other kinds',
         channels.slots_in_range,
     ),
@@ -35,7 +35,7 @@ CHANNEL_RULES = (
         "All channels of a sandbox fit into 8 MiB of its window.",
         "make slots smaller or fewer",
         channels.fit_into_the_window,
-        unless=("BH-R162", "BH-R163"),
+        unless=("BH-R162", "BH-R163", "BH-R180"),
     ),
     Rule(
         "BH-R166",
@@ -90,5 +90,11 @@ CHANNEL_RULES = (
         'name both: `terminal = <&says &hears>;`, each with kind = "ring"',
         channels.terminals_are_two_rings,
         unless=("BH-R006",),
+    ),
+    Rule(
+        "BH-R180",
+        "A latest value has 1 to 7 readers; the other kinds have no `readers`.",
+        'write how many threads or processes read it, for kind = "latest"; one of them can hand values on to others',
+        channels.readers_in_range,
     ),
 )

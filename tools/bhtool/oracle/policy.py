@@ -259,7 +259,7 @@ def _channels(domains: Domains, placed: Placed) -> Iterator[Channel]:
     nodes = (child for child in domains.node.children.values() if "bulkhead,channel-v1" in child.compatible)
     for node, start in zip(nodes, placed.channels, strict=True):
         kind, size = node.text("kind", "mailbox"), node.number("slot-bytes", 0x1000)
-        counts = {"mailbox": (1, 1), "latest": (4, 0), "ring": (node.number("slots", 8), 0)}[kind]
+        counts = {"mailbox": (1, 1), "latest": (2 * node.number("readers", 1) + 2, 0), "ring": (node.number("slots", 8), 0)}[kind]
         first, second = (-(-(CHANNEL_CONTROL + count * (SLOT_HEAD + size)) // PAGE) * PAGE for count in counts)
         phandles = (node.number("from", 0), node.number("to", 0))
         names = [one.name for phandle in phandles for one in domains.sandboxes if one.node.phandle == phandle]
