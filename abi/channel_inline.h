@@ -358,8 +358,9 @@ static inline enum bh_end_result bh_latest_write(struct bh_end *end, const void 
 }
 
 /*
- * Copies the latest value to `buffer`, whole, also while another one is written: it is that of the last write that has ended, or a later
- * one. `message->number` says whether it is the same as before. Never waits for the writer.
+ * Copies the latest value to `buffer`, whole, also while another one is written: it is that of the last write that has ended, or of the one
+ * under way, and never older than the one that this reader had before. `message->number` says whether it is the same; while a write is
+ * under way, one reader may have its value before another one does. Never waits for the writer, nor for other readers.
  * Returns BH_END_OK; BH_END_AGAIN if nothing was written in this connection; BH_END_GONE if the writer is gone and its last value was read;
  * BH_END_SIZE if it is longer than `capacity`, and `*message` says how long; BH_END_CHECK if it is damaged; BH_END_NEW, BH_END_BROKEN,
  * BH_END_INVALID. What is in `buffer` is a value only after BH_END_OK.

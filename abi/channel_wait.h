@@ -15,10 +15,13 @@
 #pragma once
 #include "channel_inline.h"
 
-/* Says whether this end wants to be rung. It does nothing else: the caller looks at the channel afterwards, and then sleeps. */
+/*
+ * Says whether this end wants to be rung. It does nothing else: the caller looks at the channel afterwards, and then sleeps. Several
+ * readers of a latest value have one word together, so none of them takes it back.
+ */
 static inline void bh_end_wants_ring(struct bh_end *end, bool wants)
 {
-	if (end->role != BH_END_DETACHED)
+	if (end->role != BH_END_DETACHED && (wants || end->role != BH_END_LATEST_READER || end->readers == 1))
 		__atomic_store_n(&end->own->waits, wants, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often a doorbell rings at most: what both machines' doorbells have in common. BH-I4.doorbell, BH-D1106. */
+/* How often a doorbell rings at most: what both machines' doorbells have in common. BH-I4.doorbell, BH-D1109. */
 #pragma once
 #include "abi/guest.h"
 #include "arch/arch.h"

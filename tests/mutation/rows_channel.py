@@ -406,6 +406,13 @@ LATEST = (
     step("a pair has one slot", "slot = bh_own_slot(end, index); bh_copy", "slot = bh_own_slot(end, index & ~1U); bh_copy"),
     fault("any pair is written", "&end->peer->reading[0], __ATOMIC_SEQ_CST) & 1) ^ 1;", "&end->peer->reading[0], __ATOMIC_SEQ_CST)) ^ 1;"),
     reader("the first reader is not asked", "reader = 0; reader < end->readers;", "reader = 1; reader < end->readers;"),
+    Mutation(
+        "channel: a reader is not rung for another one",
+        "abi/channel_wait.h",
+        " && (wants || end->role != BH_END_LATEST_READER || end->readers == 1))",
+        ")",
+        READERS,
+    ),
     reader("the last reader is not asked", "reader < end->readers; reader++) said", "reader + 1 < end->readers; reader++) said"),
     reader("a pair that somebody reads", "while (said >> pair & 1)", "while (false)"),
     reader("a word without the number", "word = (number + 1) << 1 | (index & 1);", "word = index & 1;"),

@@ -13,6 +13,7 @@
 static void step_at(const volatile void *place);
 #define __atomic_load_n(place, order)         (step_at(NULL), __atomic_load_n(place, order))
 #define __atomic_store_n(place, value, order) (step_at(place), __atomic_store_n(place, value, order))
+#include "abi/channel_wait.h"
 #include "channel_scene.h"
 #include "random.h"
 
@@ -230,6 +231,24 @@ static void attaches(void)
 	scene_close(&scene);
 }
 
+/* Readers have one word to be rung by: none takes back what another one wants. */
+static void waits(void)
+{
+	for (uint32_t readers = 1; readers <= 2; readers++) {
+		scene_open(&scene, BH_CHANNEL_LATEST, bh_latest_slots(readers), SLOT_BYTES);
+		scene_attach(&scene, 0, &lives[WRITER].end);
+		CHECK_EQ(attach_reader(readers - 1), BH_END_OK);
+		bh_end_wants_ring(&lives[1].end, true);
+		CHECK(bh_end_is_wanted(&lives[WRITER].end));
+		bh_end_wants_ring(&lives[1].end, false);
+		CHECK_EQ(bh_end_is_wanted(&lives[WRITER].end), readers == 2);
+		bh_end_wants_ring(&lives[WRITER].end, true);
+		bh_end_wants_ring(&lives[WRITER].end, false);
+		CHECK(!bh_end_is_wanted(&lives[1].end));
+		scene_close(&scene);
+	}
+}
+
 /* The writer always finds a pair, whichever pairs readers say, also such as there are not. */
 static void finds_a_pair(uint32_t readers)
 {
@@ -429,6 +448,8 @@ int main(void)
 {
 	check_context.subject = "attaching";
 	attaches();
+	check_context.subject = "who wants to be rung";
+	waits();
 	check_context.subject = "pairs";
 	for (uint32_t readers = 1; readers <= BH_CHANNEL_MOST_READERS; readers++)
 		finds_a_pair(readers);
