@@ -9,11 +9,14 @@ from __future__ import annotations
 import struct
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 
+from bhtool.config.channel_places import View
+from bhtool.config.channels import CHANNEL_END
 from bhtool.config.machine import Wire
 from bhtool.config.payload import Piece
 from bhtool.config.span import Span
@@ -47,7 +50,7 @@ class Bus:
     routes: tuple[tuple[int, int, Wire], ...]  # device, pin from 0, line
 
 
-def acpi_pieces(apic_ids: list[int], uarts: list[Port], bus: Bus | None) -> list[Piece]:
+def acpi_pieces(apic_ids: list[int], uarts: list[Port], bus: Bus | None, channels: Sequence[View] = ()) -> list[Piece]:
     """Every table at its place. apic_ids: boot core first."""
     mcfg = [Piece("ACPI MCFG", MCFG, _mcfg(bus.configuration, bus.last))] if bus and bus.configuration else []
     listed = (FADT, MADT, *([MCFG] if mcfg else []))
@@ -58,7 +61,7 @@ def acpi_pieces(apic_ids: list[int], uarts: list[Port], bus: Bus | None) -> list
         Piece("ACPI FADT", FADT, _fadt()),
         Piece("ACPI MADT", MADT, _madt(apic_ids, has_lines)),
         *mcfg,
-        Piece("ACPI DSDT", DSDT, _dsdt(uarts, bus)),
+        Piece("ACPI DSDT", DSDT, _dsdt(uarts, bus, channels)),
     ]
 
 
@@ -117,9 +120,11 @@ def _mcfg(configuration: Span, last: int) -> bytes:
     return _table(b"MCFG", 1, bytes(8) + struct.pack("<QHBB4x", configuration.start, 0, 0, last))
 
 
-def _dsdt(uarts: list[Port], bus: Bus | None) -> bytes:
+def _dsdt(uarts: list[Port], bus: Bus | None, channels: Sequence[View]) -> bytes:
     template = Path(__file__).with_name("dsdt.asl.j2").read_text()
-    source = jinja2.Template(template, trim_blocks=True, undefined=jinja2.StrictUndefined).render(uarts=uarts, bus=bus)
+    source = jinja2.Template(template, trim_blocks=True, undefined=jinja2.StrictUndefined).render(
+        uarts=uarts, bus=bus, channels=channels, compatible=CHANNEL_END
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         (path / "dsdt.asl").write_text(source)

@@ -40,6 +40,16 @@ class View:
     def span(self) -> Span:
         return Span(self.gpa, self.channel.size)
 
+    @property
+    def page_offset(self) -> int:
+        """Of struct bh_channel."""
+        return self.channel.area_bytes[0]
+
+    @property
+    def shows_other(self) -> bool:
+        """It is one of the two rings of the other end's console."""
+        return self.channel.node in self.other.terminal_nodes
+
 
 def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
     """In the order of the file, one behind the other."""

@@ -11,6 +11,7 @@ from bhtool.config.span import PAGE, align_up
 from bhtool.config.tree import Node, OfNode
 
 CHANNEL = "bulkhead,channel-v1"
+CHANNEL_END = "bulkhead,channel-end-v1"  # as Linux is told of one
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
 READERS = "readers"
 DOORBELL = "doorbell-max-hz"

@@ -15,7 +15,7 @@ from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
 from bhtool.config.annotated import shown
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
-from bhtool.config.channel_places import judge_channels, plan_channels
+from bhtool.config.channel_places import judge_channels, plan_channels, views_of
 from bhtool.config.check_allowed import judge_addresses
 from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_iommu import judge_reach
@@ -298,9 +298,10 @@ def _payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, arch: str, r
 def _linux_payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, image: bytes, initrd: bytes, load: int | None) -> Payload:
     if domains.machine.family.programs.linux == "none":
         raise PayloadError(UNSUPPORTED, f"Linux on {domains.machine.family.title}")
+    channels = tuple(views_of(domains, sandbox))
     if domains.machine.family.programs.linux == "tree":
         controllers = interrupt_controllers(domains.machine, sandbox)
-        return linux_arm_payload(image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers, load)
+        return linux_arm_payload(image, initrd, plan.image, domains.machine, plan, sandbox.devices, controllers, load, channels)
     uarts = [
         Port(span.start, span.size, _shown(plan, device.wires[:1]))
         for device in _console_first(sandbox)
@@ -309,7 +310,8 @@ def _linux_payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, image:
     ]
     cards = [one for one in sandbox.devices if one.is_pci_uart]
     console = next((pci_console(one, len(uarts) + len(cards)) for one in cards if one.node is sandbox.console_node), "")
-    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, _bus(sandbox, plan), _room(plan), console)
+    bus, room = _bus(sandbox, plan), _room(plan)
+    return linux_x86_payload(image, initrd, plan.image, plan.bootargs, plan.hardware_ids, uarts, bus, room, console, channels)
 
 
 def _console_first(sandbox: Sandbox) -> list[Device]:

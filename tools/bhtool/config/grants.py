@@ -317,7 +317,7 @@ def grants_of(domains: Domains, sandbox: Sandbox, plan: SandboxPlan) -> list[Gra
 
 def _channel_grants(domains: Domains, sandbox: Sandbox) -> Iterator[Grant]:
     for one in views_of(domains, sandbox):
-        page, size = one.channel.area_bytes[0], one.channel.size
+        page, size = one.page_offset, one.channel.size
         flags = lib.BH_CHANNEL_TERMINAL if one.channel.node in sandbox.terminal_nodes else 0
         row = Grant(lib.BH_GRANT_CHANNEL, one.channel.name, one.gpa, size, line=page, vector=one.end, compatible=one.other.name)
         yield replace(row, own_flags=flags)

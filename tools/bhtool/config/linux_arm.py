@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 
 import libfdt
 
 from bhtool.config.arm_boot import LAYOUTS
+from bhtool.config.channel_places import View
+from bhtool.config.channels import CHANNEL_END
 from bhtool.config.flat import flat_layout, flat_piece
 from bhtool.config.machine import Device, Machine, interrupts_its_own_core
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
@@ -27,7 +30,8 @@ PPI_CORES_SHIFT = 8  # Linux binding "arm,gic": bits 15:8 of the third cell
 
 
 def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine, plan: SandboxPlan,
-                      devices: list[Device], controllers: list[tuple[str, Span]], load: int | None) -> Payload:  # fmt: skip
+                      devices: list[Device], controllers: list[tuple[str, Span]], load: int | None,
+                      channels: Sequence[View] = ()) -> Payload:  # fmt: skip
     """load: where a flat binary goes; None: a kernel with a header. Raises PayloadError when the kernel is none or does not fit."""
     room = Room(plan.ram_gpa, plan.ram_size)
     layout = LAYOUTS[machine.family.programs.linux_kernel](kernel, name, room) if load is None else flat_layout(kernel, room, load)
@@ -38,14 +42,15 @@ def linux_arm_payload(kernel: bytes, initrd: bytes, name: str, machine: Machine,
     if len(line.encode()) >= layout.command_line_bytes:
         text = f"the kernel command line is {len(line.encode())} bytes long, {layout.command_line_bytes - 1} fit"
         raise PayloadError(ARGUMENTS_LONG, text, "bootargs")
-    tree = guest_tree(machine, plan, devices, controllers, Span(layout.initrd, len(initrd)))
+    tree = guest_tree(machine, plan, devices, controllers, Span(layout.initrd, len(initrd)), channels)
     pieces = [Piece("device tree", layout.tree, tree), flat_piece(kernel, name, layout.kernel)]
     if initrd:
         pieces.append(Piece("initrd", layout.initrd, initrd))
     return Payload(pieces, layout.kernel, layout.tree)
 
 
-def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], controllers: list[tuple[str, Span]], initrd: Span) -> bytes:
+def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], controllers: list[tuple[str, Span]], initrd: Span,
+               channels: Sequence[View]) -> bytes:  # fmt: skip
     """The flattened tree for the sandbox's kernel."""
     fdt = libfdt.FdtSw()
     fdt.finish_reservemap()
@@ -62,6 +67,7 @@ def guest_tree(machine: Machine, plan: SandboxPlan, devices: list[Device], contr
     for node in _clocks(machine, devices) + [device.node for device in devices if not device.function]:
         _copy(fdt, node)
     _pci(fdt, devices)
+    _channels(fdt, channels)
     fdt.end_node()
     return bytes(fdt.as_fdt().as_bytearray())
 
@@ -178,6 +184,21 @@ def _pci(fdt: libfdt.FdtSw, devices: list[Device]) -> None:
         for one in host.properties.values():
             if one.name not in NOT_OF_HOSTS:
                 _put(fdt, one)
+        fdt.end_node()
+
+
+def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
+    """The binding is in tools/linux/module/main.c. They lie outside of what is `memory`, so no kernel takes them for RAM."""
+    for one in channels:
+        fdt.begin_node(f"channel@{one.gpa:x}")
+        fdt.property_string("compatible", CHANNEL_END)
+        fdt.property("reg", _quads(one.gpa, one.channel.size))
+        fdt.property_string("label", one.channel.name)
+        fdt.property_string("bulkhead,peer", one.other.name)
+        fdt.property_u32("bulkhead,end", one.end)
+        fdt.property_u32("bulkhead,page-offset", one.page_offset)
+        if one.shows_other:
+            fdt.property("bulkhead,terminal", b"")
         fdt.end_node()
 
 

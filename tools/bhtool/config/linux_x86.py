@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from bhtool.config.acpi import ACPI, ACPI_END, Bus, Port, acpi_pieces
+from bhtool.config.channel_places import View
 from bhtool.config.machine import Device
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
 from bhtool.config.span import align_up
@@ -40,6 +42,7 @@ def linux_x86_payload(
     bus: Bus | None,
     room: Room,
     console: str = "",
+    channels: Sequence[View] = (),
 ) -> Payload:
     """`console`: what the kernel is told of it; nothing: the first of `uarts`. Raises PayloadError when the kernel cannot be entered or does not fit."""
     _check_kernel(kernel, name)
@@ -58,7 +61,7 @@ def linux_x86_payload(
         Piece("boot parameters", ZERO_PAGE, _zero_page(kernel, initrd_gpa, len(initrd), room)),
         Piece("command line", COMMAND_LINE, line + b"\0"),
         *entry_pieces(),
-        *acpi_pieces(apic_ids, uarts, bus),
+        *acpi_pieces(apic_ids, uarts, bus, channels),
         Piece(name, KERNEL, loaded),
     ]
     if initrd:
