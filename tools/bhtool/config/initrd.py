@@ -9,12 +9,13 @@ from bhtool.config.payload import NoFile, NotYet, PayloadError, Resolve
 from bhtool.config.rootfs.contents import only_linux_opens
 from bhtool.config.rootfs.entries import Unpackable, read_tree
 from bhtool.config.rootfs.listing import names_in
-from bhtool.config.rootfs.modules import BAD_STORE, Index, index_of, modules_archive
+from bhtool.config.rootfs.modules import BAD_STORE, OWN, Index, index_of, modules_archive, plain_name, with_own
 from bhtool.config.rootfs.pack import archive_of, complete, compressed
 from bhtool.text import did_you_mean
 
 NO_FILE, UNPACKABLE, OTHER_KERNEL, NO_MODULE = "BH-R060", "BH-R067", "BH-R068", "BH-R069"
 INITRD, MODULES, STORE = "initrd", "modules", ".modules"  # vmlinuz.modules: those of the kernel vmlinuz
+OWN_MODULE = f".{OWN}.ko"  # vmlinuz.bulkhead.ko: built for the kernel vmlinuz
 KERNEL = "vmlinuz"  # the tool provides it, PACKAGE/vmlinuz out of a `kernel-package`
 
 
@@ -91,11 +92,13 @@ def _modules(resolve: Resolve, sandbox: Sandbox, modules: list[str], there: set[
     except BAD_STORE as error:
         text = f"`{kernel}{STORE}`, where the modules of `{sandbox.name}` are looked for, is no store of a kernel's modules"
         raise PayloadError(OTHER_KERNEL, text, MODULES) from error
+    own = resolve(kernel_name(sandbox) + OWN_MODULE).read_bytes() if OWN in map(plain_name, modules) else b""
+    index = with_own(index, own)
     for name in modules:
         if index.find(name) is None:
             raise PayloadError(NO_MODULE, _unknown(name, index), MODULES)
     try:
-        return compressed(modules_archive(store, modules, there))
+        return compressed(modules_archive(store, modules, there, own))
     except Unbounded as error:
         raise PayloadError(NO_MODULE, f"`{sandbox.name}` {error}", MODULES) from error
 

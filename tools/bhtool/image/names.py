@@ -6,25 +6,27 @@ from pathlib import Path
 
 from bhtool import paths
 from bhtool.config.payload import NoFile, NotYet
-from bhtool.image import payloads
+from bhtool.image import linux_module, payloads
 from bhtool.image.build import PROBE, products_of
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 from bhtool.text import did_you_mean
 
-KERNEL, MODULES = "vmlinuz", "vmlinuz.modules"
+KERNEL, MODULES, OWN_MODULE = "vmlinuz", "vmlinuz.modules", "vmlinuz.bulkhead.ko"
 DEBIAN = {
     KERNEL: payloads.kernel,
     "rootfs.cpio.gz": payloads.initramfs,
     "rootfs-can.cpio.gz": payloads.can_initramfs,
     MODULES: payloads.modules,
+    OWN_MODULE: linux_module.module,
 }
+OF_KERNEL = (KERNEL, MODULES, OWN_MODULE)  # what a `kernel-package` brings, or what is made for it
 
 
 def split(name: str) -> tuple[str, str]:
     """(package, name) of what a `kernel-package` is to bring, such as linux-image-amd64/vmlinuz; the package is empty for every other name."""
     package, _, file = name.rpartition("/")
-    return (package, file) if file in (KERNEL, MODULES) and package.startswith("linux-image-") else ("", name)
+    return (package, file) if file in OF_KERNEL and package.startswith("linux-image-") else ("", name)
 
 
 def is_provided(partition: Path, name: str) -> bool:
@@ -67,11 +69,8 @@ class Resolver:
     def _packaged(self, package: str, file: str) -> Path:
         if not self.provides:
             raise NotYet(file)
-        return (
-            payloads.modules(self.platform, self.report, package)
-            if file == MODULES
-            else payloads.kernel(self.platform, self.report, package)
-        )
+        provide = {KERNEL: payloads.kernel, MODULES: payloads.modules, OWN_MODULE: linux_module.module}[file]
+        return provide(self.platform, self.report, package)
 
     @property
     def _provided(self) -> set[str]:

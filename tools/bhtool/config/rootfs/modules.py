@@ -23,6 +23,8 @@ INDEX, BUILT_IN = "index.json", "modules.builtin"
 LIST = "etc/modules-load.d/bulkhead.conf"  # modules-load.d(5); the tool's own init reads it, too
 MOST = 64  # of a sandbox, named and needed
 SUFFIX = ".ko"
+OWN = "bulkhead"  # the module for channels, built by the tool for each kernel
+OWN_FOLDER = "updates"  # where modules lie that did not come with the kernel: depmod.d(5)
 BESIDE = {
     "kvaser_pci": ["sja1000_isa"]
 }  # what takes a module's place where its probe fails, and is loaded with parameters: image/can_memory.sh
@@ -156,14 +158,22 @@ def _index(archive: zipfile.ZipFile) -> Index:
     return Index(tree["version"], {name: Module(**one) for name, one in tree["modules"].items()}, tree["built_in"])
 
 
-def modules_archive(store: Path, names: list[str], there: set[str]) -> Archive:
+def with_own(index: Index, own: bytes) -> Index:
+    """And the module that the tool has built for that kernel; nothing: it has built none."""
+    if not own:
+        return index
+    path = f"{OWN_FOLDER}/{OWN}{SUFFIX}"
+    return Index(index.version, {**index.modules, OWN: described(path, own)}, index.built_in)
+
+
+def modules_archive(store: Path, names: list[str], there: set[str], own: bytes = b"") -> Archive:
     """
     The modules and what they need below /lib/modules/VERSION, a modules.dep for modprobe, and a list of what to load. there: top names of
-    the root file system it is put after, which stay what they are. Requires: every name is known to the index.
+    the root file system it is put after, which stay what they are. own: OWN, if it is named. Requires: every name is known to the index.
     """
     archive = Archive()
     with zipfile.ZipFile(store) as contents:
-        index = _index(contents)
+        index = with_own(_index(contents), own)
         wanted = [found for name in names if (found := index.find(name))]
         beside = [found for name in wanted for one in BESIDE.get(name, ()) if (found := index.find(one))]
         chosen = index.closure([*wanted, *beside])
@@ -175,7 +185,7 @@ def modules_archive(store: Path, names: list[str], there: set[str]) -> Archive:
             if folder not in there:
                 archive.directory(folder)
         for name, path in zip(chosen, paths, strict=True):
-            archive.file(path, contents.read(index.modules[name].path))
+            archive.file(path, own if own and name == OWN else contents.read(index.modules[name].path))
         archive.file(f"{base}/modules.dep", _dependencies(index, chosen).encode())
         archive.file(LIST, "".join(f"{name}\n" for name in wanted).encode())
     return archive

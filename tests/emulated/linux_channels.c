@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tests/emulated/test_linux_channels.py has a program in Linux do with libbulkhead-channel. Each word a line says is an errno's name,
+ * or OK.
+ *
+ *   channels receive NAME COUNT LIMIT_MS     each message: its number, its length, its text; or why there is none
+ *   channels again NAME                      the latest value, whether it was received before or not
+ *   channels send NAME TEXT LIMIT_MS         OK, or why not
+ *   channels small NAME                      receives into a buffer of one byte, then into one that is large enough
+ *   channels wait NAME LIMIT_MS              the events that came
+ *   channels count NAME COUNT                receives so many, and how many of them came in order
+ *   channels place NAME COUNT LIMIT_MS       as receive, in place: mapped, with the functions of channel_inline.h
+ *   channels map NAME                        mappings that there must not be, one a line
+ *   channels twice NAME                      opens it twice, then closes and opens it again
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bulkhead_channel.h"
+#include "channel_inline.h"
+
+enum { ROOM = 4096, PAGE = 4096 };
+
+static struct bulkhead_channel channel;
+static char room[ROOM];
+
+static const char *named(int result)
+{
+	return result < 0 ? strerrorname_np(-result) : "OK";
+}
+
+static void show(const struct bulkhead_message *message, const void *data)
+{
+	printf("%u %u %.*s\n", message->number, message->length, (int)message->length, (const char *)data);
+}
+
+static void receive(int count, int limit)
+{
+	struct bulkhead_message message;
+
+	for (int n = 0; n < count; n++) {
+		const int bytes = bulkhead_receive_part(&channel, room, sizeof(room), &message, limit);
+
+		if (bytes < 0)
+			printf("%s\n", named(bytes));
+		else
+			show(&message, room);
+	}
+}
+
+static void again(void)
+{
+	struct bulkhead_message message;
+	const int bytes = bulkhead_latest(&channel, room, sizeof(room), &message);
+
+	if (bytes < 0)
+		printf("%s\n", named(bytes));
+	else
+		show(&message, room);
+}
+
+static void small(void)
+{
+	struct bulkhead_message message;
+	const int bytes = bulkhead_receive_part(&channel, room, 1, &message, 1000);
+
+	printf("%s %u\n", named(bytes), message.length);
+	receive(1, 1000);
+}
+
+static void count(int wanted)
+{
+	struct bulkhead_message message;
+	uint32_t last = 0;
+	int came = 0, ordered = 0;
+
+	while (came < wanted && bulkhead_receive_part(&channel, room, sizeof(room), &message, 1000) >= 0) {
+		ordered += came == 0 || message.number > last;
+		last = message.number;
+		came++;
+	}
+	printf("%d came, %d in order\n", came, ordered);
+}
+
+/* Waits in the module, for a change; all else is done here. */
+static void place(int wanted, int limit)
+{
+	struct bh_end end;
+	struct bh_message message;
+	int left = wanted;
+
+	if (bulkhead_map(&channel) ||
+	    bh_end_attach(&end, channel.memory, channel.info.bytes, channel.info.page_offset, channel.info.end) != BH_END_OK) {
+		printf("not mapped\n");
+		return;
+	}
+	while (left > 0) {
+		const enum bh_end_result result = bh_ring_peek(&end, &message);
+
+		if (result == BH_END_OK) {
+			printf("%u %u %.*s\n", message.number, message.length, (int)message.length, (const char *)message.data);
+			bh_ring_release(&end);
+			left--;
+		} else if (result == BH_END_AGAIN && bulkhead_wait(&channel, POLLIN, limit) <= 0) {
+			printf("nothing came\n");
+			return;
+		} else if (result != BH_END_AGAIN && result != BH_END_NEW) {
+			printf("result %d\n", result);
+			return;
+		}
+	}
+	printf("%s\n", named(bulkhead_receive(&channel, room, sizeof(room), 0)));
+}
+
+static void try_map(const char *what, size_t length, int protection, int flags, off_t offset)
+{
+	void *memory = mmap(NULL, length, protection, flags, channel.file, offset);
+
+	printf("%s %s\n", what, memory == MAP_FAILED ? strerrorname_np(errno) : "OK");
+	if (memory != MAP_FAILED)
+		munmap(memory, length);
+}
+
+static void map(void)
+{
+	const struct bulkhead_info *info = &channel.info;
+	const int both = PROT_READ | PROT_WRITE;
+	void *memory;
+
+	try_map("own", info->own_bytes, both, MAP_SHARED, (off_t)info->own_offset);
+	try_map("whole", info->bytes, PROT_READ, MAP_SHARED, 0);
+	try_map("longer", info->bytes + PAGE, PROT_READ, MAP_SHARED, 0);
+	try_map("behind", PAGE, PROT_READ, MAP_SHARED, (off_t)info->bytes);
+	try_map("far", PAGE, PROT_READ, MAP_SHARED, (off_t)1 << 31);
+	try_map("last", 2 * PAGE, PROT_READ, MAP_SHARED, (off_t)info->bytes - PAGE);
+	try_map("writable", info->bytes, both, MAP_SHARED, 0);
+	try_map("page", PAGE, both, MAP_SHARED, info->page_offset);
+	try_map("private", info->own_bytes, both, MAP_PRIVATE, (off_t)info->own_offset);
+	try_map("executable", PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, 0);
+	memory = mmap(NULL, info->bytes, PROT_READ, MAP_SHARED, channel.file, 0);
+	printf("changed %s\n", memory != MAP_FAILED && mprotect(memory, info->bytes, both) ? strerrorname_np(errno) : "OK");
+	printf("moved %s\n", mremap(memory, info->bytes, info->bytes + PAGE, MREMAP_MAYMOVE) == MAP_FAILED ? strerrorname_np(errno) : "OK");
+}
+
+static void twice(const char *name)
+{
+	struct bulkhead_channel second;
+
+	printf("%s\n", named(bulkhead_open(&second, name)));
+	bulkhead_close(&channel);
+	printf("%s\n", named(bulkhead_open(&channel, name)));
+}
+
+int main(int words, char **word)
+{
+	const char *what = words > 2 ? word[1] : "";
+	const int first = words > 3 ? atoi(word[3]) : 0, second = words > 4 ? atoi(word[4]) : 0;
+	int error;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (words < 3)
+		return 2;
+	error = bulkhead_open(&channel, word[2]);
+	if (error) {
+		printf("%s\n", named(error));
+		return 1;
+	}
+	if (!strcmp(what, "receive"))
+		receive(first, second);
+	else if (!strcmp(what, "again"))
+		again();
+	else if (!strcmp(what, "send") && words > 3)
+		printf("%s\n", named(bulkhead_send(&channel, word[3], strlen(word[3]), second)));
+	else if (!strcmp(what, "small"))
+		small();
+	else if (!strcmp(what, "wait"))
+		printf("%d\n", bulkhead_wait(&channel, POLLIN | POLLOUT, first));
+	else if (!strcmp(what, "count"))
+		count(first);
+	else if (!strcmp(what, "place"))
+		place(first, second);
+	else if (!strcmp(what, "map"))
+		map();
+	else if (!strcmp(what, "twice"))
+		twice(word[2]);
+	bulkhead_close(&channel);
+	return 0;
+}

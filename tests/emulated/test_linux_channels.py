@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F6.linux. Unmodified Debian, with the module for channels, and a sandbox kernel send each other messages: by the shell, by the library, in place.
+
+One machine a platform serves all tests of this file, in their order; the last ones end the other sandbox's lives.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from bhtool import paths
+from bhtool.machine.dialogue import Dialogue
+from bhtool.platforms import Platform
+
+from tests.emulated.boot_arguments import lean
+from tests.emulated.case import GICV2, GICV3, SVM, VTX
+from tests.emulated.linux_program import compiled_program, root_file_system
+from tests.emulated.linux_shell import linux_shell
+from tests.emulated.scene import compiled, platform_or_skip, scene_of
+from tests.emulated.shell import Shell
+
+ARMV7 = "qemu-armv7"
+LONG = (GICV2, VTX)
+PLATFORMS = [
+    pytest.param(
+        name,
+        marks=[
+            pytest.mark.platform(name),
+            pytest.mark.xdist_group(f"linux-channels-{name}"),
+            *([pytest.mark.long] if name in LONG else []),
+        ],
+    )
+    for name in (GICV3, ARMV7, SVM, *LONG)
+]
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", PLATFORMS, scope="module")]
+
+FOLDER = Path(__file__).parent
+LINUX = paths.ROOT / "tools" / "linux"
+INCLUDED = (LINUX / "lib", LINUX / "include" / "uapi", paths.ABI)
+RAM_MIB = {VTX: 112}  # Bochs is slow; 128 elsewhere
+NOT_NOW = "not now: nothing to read, no room, or the other end is not there yet"
+NEW = "a new connection"
+SECONDS = 120.0
+BY_ITSELF = ("idle", "identify")  # of an idle core that somebody may kick; of programs that ask what a PC is
+KINDS = {"commands": "ring", "orders": "mailbox", "samples": "ring", "stream": "latest", "target": "latest"}
+
+
+@dataclass
+class Pair:
+    linux: Dialogue
+    control: Shell
+
+    def channels(self, words: str) -> list[str]:
+        return self.heard(f"channels {words}")
+
+    def heard(self, command: str) -> list[str]:
+        """Without what the shell says of a command that it had begun before."""
+        return [line for line in self.linux.ask(command, SECONDS) if line and not line.startswith("[1]")]
+
+    def sends(self, channel: str, text: str) -> str:
+        (answer,) = self.control.ask(f"send={channel},{text}")
+        return answer.removeprefix(f"send {channel}: ")
+
+    def receives(self, channel: str) -> str:
+        """What comes after word of a new connection, if there is such."""
+        return self.control.ask(f"receive={channel}")[-1].removeprefix(f"receive {channel}").removeprefix(": ").strip()
+
+    def meet(self, channel: str) -> None:
+        """Linux has opened it, and the other end has looked."""
+        self.linux.ask(f": < /dev/bulkhead/{channel}")
+        self.receives(channel)
+
+    def exits(self) -> dict[str, int]:
+        self.linux.session.poll()
+        stats = self.linux.session.watches["linux"].stats
+        assert stats is not None
+        return {reason: count for reason, count in stats.exits.items() if reason not in BY_ITSELF}
+
+
+@pytest.fixture(scope="module")
+def machine_platform(platform: str) -> Platform:
+    return platform_or_skip(platform)
+
+
+@pytest.fixture(scope="module")
+def pair(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("channels")
+    program = compiled_program(machine_platform, [FOLDER / "linux_channels.c", LINUX / "lib" / "bulkhead_channel.c"], INCLUDED)
+    (folder / "rootfs-channels.cpio.gz").write_bytes(root_file_system(machine_platform, {"channels": program}))
+    text = (FOLDER / "linux_channels.dts").read_text()
+    text = text.replace("LINUX_MIB", str(RAM_MIB.get(machine_platform.name, 128))).replace("ARGUMENTS", lean(machine_platform.name))
+    file = folder / "linux_channels.dts"
+    file.write_text(text)
+    with linux_shell(machine_platform, scene_of(machine_platform, compiled(machine_platform, file))) as linux:
+        yield Pair(linux, Shell(linux.session, "control"))
+
+
+def test_they_are_found_by_what_linux_is_handed(pair: Pair) -> None:
+    assert pair.linux.ask("ls /dev/bulkhead") == [*KINDS] or pair.linux.ask("ls -1 /dev/bulkhead") == [*KINDS]
+    assert pair.linux.ask("cat /sys/class/misc/bulkhead-*/kind") == [*KINDS.values()]
+    assert pair.linux.ask("cat /sys/class/misc/bulkhead-samples/peer /sys/class/misc/bulkhead-samples/end") == ["control", "1"]
+
+
+def test_messages_of_a_ring_arrive_each_as_one_read(pair: Pair) -> None:
+    pair.meet("samples")
+    for text in ("one", "two", "three"):
+        assert pair.sends("samples", text) == "done"
+    assert pair.channels("receive samples 3 1000") == ["0 3 one", "1 3 two", "2 5 three"]
+    assert pair.channels("receive samples 1 20") == ["ETIMEDOUT"]
+
+
+def test_a_ring_is_written_until_it_is_full(pair: Pair) -> None:
+    pair.meet("commands")
+    for text in ("left", "right"):
+        assert pair.linux.ask(f"printf {text} > /dev/bulkhead/commands && echo sent") == ["sent"]
+    assert [pair.channels(f"send commands {n} 20") for n in range(3)] == [["OK"], ["OK"], ["ETIMEDOUT"]]
+    assert [pair.receives("commands") for _ in range(5)] == ["0: left", "1: right", "2: 0", "3: 1", NOT_NOW]
+
+
+def test_a_mailbox_asks_and_answers(pair: Pair) -> None:
+    pair.meet("orders")
+    assert pair.channels("send orders faster 1000") == ["OK"]
+    assert pair.channels("send orders slower 20") == ["ETIMEDOUT"]
+    assert pair.receives("orders") == "0: faster"
+    assert pair.sends("orders", "why") == "done"
+    assert pair.channels("send orders because 20") == ["ETIMEDOUT"]  # it is asked first
+    assert pair.channels("receive orders 1 1000") == ["0 3 why"]
+    assert pair.channels("send orders because 1000") == ["OK"]
+    assert pair.receives("orders") == "1: because"
+
+
+def test_only_the_latest_value_arrives(pair: Pair) -> None:
+    pair.meet("target")
+    assert [pair.channels(f"send target {value} 1000") for value in (50, 60)] == [["OK"], ["OK"]]
+    assert [pair.receives("target") for _ in range(2)] == ["1: 60", "1: 60"]
+
+
+def test_a_reader_sleeps_until_there_is_something(pair: Pair) -> None:
+    pair.linux.ask("channels receive samples 1 60000 > /tmp/heard & sleep 0.1")
+    assert pair.heard("cat /tmp/heard") == []
+    assert pair.sends("samples", "awake") == "done"
+    assert pair.heard("wait; cat /tmp/heard") == ["3 5 awake"]
+    pair.linux.ask("channels wait samples 60000 > /tmp/heard & sleep 0.1")
+    assert pair.heard("cat /tmp/heard") == []
+    assert pair.sends("samples", "polled") == "done"
+    assert pair.heard("wait; cat /tmp/heard") == ["1"]  # POLLIN
+    assert pair.channels("receive samples 1 1000") == ["4 6 polled"]
+
+
+def test_a_reader_can_be_ended_while_it_waits(pair: Pair) -> None:
+    assert pair.linux.ask("timeout 1 cat /dev/bulkhead/samples; echo $?", SECONDS)[-1] == "143"
+
+
+def test_a_stream_costs_no_exit(pair: Pair) -> None:
+    """Each read waits for the next value, by the timer of the module; values are never torn back."""
+    pair.linux.ask("channels count stream 5")
+    before = pair.exits()
+    assert pair.channels("count stream 100") == ["100 came, 100 in order"]
+    assert pair.exits() == before
+
+
+def test_a_latest_value_can_be_had_again(pair: Pair) -> None:
+    assert len(pair.channels("receive stream 2 1000")) == 2
+    assert [line.split()[1] for line in pair.channels("again stream")] == ["48"]
+
+
+def test_what_is_too_long_is_refused(pair: Pair) -> None:
+    assert pair.channels(f"send commands {'x' * 65} 1000") == ["EMSGSIZE"]
+    assert pair.receives("commands") == NOT_NOW
+    assert pair.sends("samples", "whole") == "done"
+    assert pair.channels("small samples") == ["EMSGSIZE 5", "5 5 whole"]
+
+
+def test_ends_go_one_way(pair: Pair) -> None:
+    assert pair.channels("send samples no 20") == pair.channels("receive commands 1 20") == ["EINVAL"]
+
+
+def test_it_has_one_owner(pair: Pair) -> None:
+    assert pair.channels("twice samples") == ["EBUSY", "OK"]
+    assert pair.channels("receive nothing 1 20") == ["ENOENT"]
+    assert pair.channels("receive ../null 1 20") == ["EINVAL"]
+
+
+@pytest.mark.parametrize("name", ["samples", "commands"])
+def test_nothing_is_mapped_beyond_it_or_for_writing_what_is_not_its_own(pair: Pair, name: str) -> None:
+    """Of a reader and of a sender."""
+    assert pair.channels(f"map {name}") == [
+        "own OK",
+        "whole OK",
+        "longer EINVAL",
+        "behind EINVAL",
+        "far EINVAL",
+        "last EINVAL",
+        "writable EACCES",
+        "page EACCES",
+        "private EINVAL",
+        "executable EACCES",
+        "changed EACCES",
+        "moved EFAULT",
+    ]
+
+
+def test_messages_are_read_in_place(pair: Pair) -> None:
+    """And the module's own calls are refused meanwhile; a later program goes on where this one stopped."""
+    for text in ("in", "place"):
+        assert pair.sends("samples", text) == "done"
+    assert pair.channels("place samples 2 1000") == ["6 2 in", "7 5 place", "EBUSY"]
+    assert pair.sends("samples", "after") == "done"
+    assert pair.channels("receive samples 1 1000") == ["8 5 after"]
+
+
+def test_a_new_life_is_told_of_once(pair: Pair) -> None:
+    pair.linux.ask("channels receive samples 3 60000 > /tmp/heard & sleep 0.1")
+    pair.control.type("reboot\r")
+    for line in pair.control.said():
+        if line == "alive":
+            break
+    pair.control.wait(0.1)
+    assert pair.control.ask("life")[-1] == "life 1"
+    for text in ("new", "life"):
+        while (answer := pair.sends("samples", text)) != "done":
+            assert answer in (NEW, NOT_NOW)
+    assert pair.heard("wait; cat /tmp/heard") == ["ECONNRESET", "0 3 new", "1 4 life"]
+
+
+def test_who_is_gone_is_said_to_be(pair: Pair) -> None:
+    assert pair.sends("samples", "last") == "done"
+    pair.control.type("park\r")
+    for _ in pair.linux.session.events(SECONDS):
+        if pair.linux.session.watches["control"].settled:
+            break
+    assert pair.channels("receive samples 2 1000") == ["2 4 last", "EPIPE"]
+    assert pair.channels("send commands anybody 1000") == ["EPIPE"]
+    assert pair.linux.ask("cat /sys/class/misc/bulkhead-samples/peer_state") == ["gone"]

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * A channel as this module has it: one character device for the end that its sandbox is.
+ *
+ *   main.c   finds channels in the device tree or in ACPI, and shows them in sysfs
+ *   end.c    one message, with the lock held, never waiting
+ *   watch.c  waiting: a doorbell line, or a timer that looks while somebody waits
+ *   file.c   what programs call
+ */
+#pragma once
+#include <linux/hrtimer.h>
+#include <linux/miscdevice.h>
+#include <linux/mutex.h>
+#include <linux/platform_device.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "channel_inline.h"
+#include "bulkhead.h"
+
+/* Of the shared memory, what changes when an operation that had to wait need not wait any more. */
+enum { CHANNEL_WORDS = 10 };
+struct channel_words {
+	u32 word[CHANNEL_WORDS];
+};
+
+struct channel {
+	struct miscdevice misc;
+	struct device *dev;
+	const char *name;
+	const char *peer;
+	phys_addr_t start;
+	size_t bytes;
+	void *memory;
+	u32 page_offset;
+	u32 side;
+	bool is_terminal;
+	size_t own_offset, own_bytes;
+	struct bh_end first; /* as it was attached when the device was made: where everything lies, for who looks without the lock */
+
+	unsigned long opened; /* bit 0 */
+	bool mapped;          /* a program has mapped it since it was opened: the end is the program's */
+
+	struct mutex lock; /* of what follows, up to the empty line */
+	struct bh_end end;
+	bool fresh;   /* no connection has begun since it was opened: the first one loses nothing */
+	bool reset;   /* another one has begun, and the program was not told yet */
+	void *buffer; /* one slot, from open to release */
+	struct channel_words polled;
+
+	int doorbell; /* an interrupt line; 0: there is none */
+	wait_queue_head_t waiters;
+	spinlock_t watch_lock; /* of what follows */
+	struct hrtimer timer;
+	bool watching; /* the timer runs, or its function has not decided yet that it stops */
+	struct channel_words seen;
+};
+
+/* ---- end.c: with channel->lock held. Each returns 0 or more, or -errno; -EAGAIN if it would have to wait ---------------------------- */
+
+int channel_attach(struct channel *channel);
+/* `data`: of the program's. Returns how many bytes there were; with -EMSGSIZE `message->length` says how many there are. */
+int channel_receive(struct channel *channel, void __user *data, size_t room, bool again, struct bh_message *message);
+int channel_send(struct channel *channel, const void __user *data, size_t length, u32 flags);
+__poll_t channel_ready(struct channel *channel);
+
+/* ---- watch.c ------------------------------------------------------------------------------------------------------------------------- */
+
+void channel_watch_init(struct channel *channel);
+void channel_watch_end(struct channel *channel);
+int channel_watch_doorbell(struct channel *channel, struct platform_device *device);
+void channel_look(const struct channel *channel, struct channel_words *words);
+/* Sees to it that waiters are woken when a word changes. They are in the queue, or look once more when they are. */
+void channel_watch(struct channel *channel);
+/* Waits until a word is another one than `before`. Returns 0 or -ERESTARTSYS. */
+int channel_wait(struct channel *channel, const struct channel_words *before);
+/* An own operation may have made room, or a message. */
+void channel_wake(struct channel *channel);
+
+/* ---- file.c -------------------------------------------------------------------------------------------------------------------------- */
+
+extern const struct file_operations channel_file_operations;
+void channel_describe(struct channel *channel, struct bulkhead_info *info);

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * /dev/bulkhead/NAME, as programs use it. One open file at a time, as an end has one owner; threads and children that share it take turns.
+ * A read or a write is one message. A file that was mapped is its program's alone: it has the end's counters, and the module's would be
+ * others.
+ */
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "device.h"
+
+static struct channel *channel_of(const struct file *file)
+{
+	return container_of(file->private_data, struct channel, misc);
+}
+
+static int channel_open(struct inode *inode, struct file *file)
+{
+	struct channel *channel = channel_of(file);
+	int error;
+
+	if (test_and_set_bit(0, &channel->opened))
+		return -EBUSY;
+	channel->buffer = kvmalloc(channel->first.slot_bytes, GFP_KERNEL);
+	if (!channel->buffer) {
+		clear_bit_unlock(0, &channel->opened);
+		return -ENOMEM;
+	}
+	channel->mapped = false;
+	mutex_lock(&channel->lock);
+	error = channel_attach(channel);
+	if (!error)
+		channel_ready(channel); /* takes part from now on, so that the other end need not wait for the first message */
+	mutex_unlock(&channel->lock);
+	if (error) {
+		kvfree(channel->buffer);
+		clear_bit_unlock(0, &channel->opened);
+		return error;
+	}
+	return stream_open(inode, file);
+}
+
+static int channel_release(struct inode *inode, struct file *file)
+{
+	struct channel *channel = channel_of(file);
+
+	kvfree(channel->buffer);
+	channel->buffer = NULL;
+	clear_bit_unlock(0, &channel->opened);
+	return 0;
+}
+
+/* ---- One message --------------------------------------------------------------------------------------------------------------------- */
+
+struct order {
+	bool sends, again, waits;
+	void __user *data;
+	size_t length;
+	u32 flags;
+	struct bh_message message;
+};
+
+static int carry_out(struct channel *channel, struct order *order)
+{
+	struct channel_words before;
+	int done;
+
+	for (;;) {
+		if (READ_ONCE(channel->mapped))
+			return -EBUSY;
+		if (mutex_lock_interruptible(&channel->lock))
+			return -ERESTARTSYS;
+		channel_look(channel, &before);
+		done = order->sends ? channel_send(channel, order->data, order->length, order->flags)
+				    : channel_receive(channel, order->data, order->length, order->again, &order->message);
+		mutex_unlock(&channel->lock);
+		if (done >= 0)
+			channel_wake(channel);
+		if (done != -EAGAIN || !order->waits)
+			return done;
+		done = channel_wait(channel, &before);
+		if (done)
+			return done;
+	}
+}
+
+static ssize_t channel_read(struct file *file, char __user *data, size_t room, loff_t *unused)
+{
+	struct order order = { .data = data, .length = room, .waits = !(file->f_flags & O_NONBLOCK) };
+
+	return carry_out(channel_of(file), &order);
+}
+
+static ssize_t channel_write(struct file *file, const char __user *data, size_t length, loff_t *unused)
+{
+	struct order order = {
+		.sends = true,
+		.data = (void __user *)data,
+		.length = length,
+		.flags = BH_CHANNEL_START | BH_CHANNEL_END,
+		.waits = !(file->f_flags & O_NONBLOCK),
+	};
+
+	return carry_out(channel_of(file), &order);
+}
+
+static __poll_t channel_poll(struct file *file, poll_table *table)
+{
+	struct channel *channel = channel_of(file);
+	struct channel_words now;
+	__poll_t ready;
+
+	poll_wait(file, &channel->waiters, table);
+	if (!poll_does_not_wait(table))
+		channel_watch(channel);
+	mutex_lock(&channel->lock);
+	if (READ_ONCE(channel->mapped)) {
+		/* It is the program that knows what it has read: it is told that something is another than when it last asked. */
+		channel_look(channel, &now);
+		ready = memcmp(&now, &channel->polled, sizeof(now)) ? EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM : 0;
+		channel->polled = now;
+	} else {
+		ready = channel_ready(channel);
+	}
+	mutex_unlock(&channel->lock);
+	return ready;
+}
+
+/* ---- More than read and write can say ------------------------------------------------------------------------------------------------ */
+
+void channel_describe(struct channel *channel, struct bulkhead_info *info)
+{
+	const struct bh_end *end = &channel->first;
+
+	memset(info, 0, sizeof(*info));
+	strscpy(info->name, channel->name, sizeof(info->name));
+	strscpy(info->peer, channel->peer, sizeof(info->peer));
+	info->kind = end->role == BH_END_MAILBOX                                          ? BULKHEAD_MAILBOX
+		     : end->role == BH_END_RING_SENDER || end->role == BH_END_RING_READER ? BULKHEAD_RING
+											  : BULKHEAD_LATEST;
+	info->end = channel->side;
+	info->slots = end->slots;
+	info->slot_bytes = end->slot_bytes;
+	info->bytes = channel->bytes;
+	info->own_offset = channel->own_offset;
+	info->own_bytes = channel->own_bytes;
+	info->page_offset = channel->page_offset;
+	info->features = (channel->doorbell > 0 ? BULKHEAD_HAS_DOORBELL : 0) | (channel->is_terminal ? BULKHEAD_IS_TERMINAL : 0);
+	info->epoch = READ_ONCE(end->own_life->epoch);
+	info->peer_epoch = READ_ONCE(end->peer_life->epoch);
+	info->peer_state = READ_ONCE(end->peer_life->state);
+	info->sent = READ_ONCE(end->own->sent);
+	info->taken = READ_ONCE(end->own->taken);
+	info->peer_sent = READ_ONCE(end->peer->sent);
+	info->peer_taken = READ_ONCE(end->peer->taken);
+	info->connections = READ_ONCE(channel->end.connections);
+	info->refused = READ_ONCE(channel->end.refused);
+}
+
+static long tell(struct channel *channel, void __user *argument)
+{
+	struct bulkhead_info info;
+
+	channel_describe(channel, &info);
+	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static long set_checked(struct channel *channel, const void __user *argument)
+{
+	u32 checked;
+
+	if (copy_from_user(&checked, argument, sizeof(checked)))
+		return -EFAULT;
+	mutex_lock(&channel->lock);
+	bh_end_set_checked(&channel->end, checked != 0);
+	mutex_unlock(&channel->lock);
+	return 0;
+}
+
+static long carry_message(struct file *file, struct bulkhead_message __user *argument, bool sends)
+{
+	struct bulkhead_message said;
+	struct order order = { .sends = sends };
+	int done;
+
+	if (copy_from_user(&said, argument, sizeof(said)))
+		return -EFAULT;
+	if (said.options & ~(u32)(BULKHEAD_NO_WAIT | (sends ? 0 : BULKHEAD_AGAIN)))
+		return -EINVAL;
+	order.data = u64_to_user_ptr(said.data);
+	order.length = said.length;
+	order.flags = said.flags;
+	order.again = said.options & BULKHEAD_AGAIN;
+	order.waits = !(file->f_flags & O_NONBLOCK) && !(said.options & BULKHEAD_NO_WAIT);
+	done = carry_out(channel_of(file), &order);
+	if (sends || (done < 0 && done != -EMSGSIZE))
+		return done < 0 ? done : 0;
+	said.length = order.message.length;
+	said.flags = order.message.flags;
+	said.number = order.message.number;
+	if (copy_to_user(argument, &said, sizeof(said)))
+		return -EFAULT;
+	return done < 0 ? done : 0;
+}
+
+static long channel_ioctl(struct file *file, unsigned int command, unsigned long argument)
+{
+	void __user *pointer = (void __user *)argument;
+
+	switch (command) {
+	case BULKHEAD_GET_INFO:
+		return tell(channel_of(file), pointer);
+	case BULKHEAD_SEND:
+		return file->f_mode & FMODE_WRITE ? carry_message(file, pointer, true) : -EBADF;
+	case BULKHEAD_RECEIVE:
+		return file->f_mode & FMODE_READ ? carry_message(file, pointer, false) : -EBADF;
+	case BULKHEAD_SET_CHECKED:
+		return set_checked(channel_of(file), pointer);
+	default:
+		return -ENOTTY;
+	}
+}
+
+/* ---- In place ------------------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * A write to what is not this end's own would be a fault of the whole sandbox, not of the program: so such a mapping is not made, and one
+ * for reading cannot become one.
+ */
+static int channel_mmap(struct file *file, struct vm_area_struct *area)
+{
+	struct channel *channel = channel_of(file);
+	const size_t length = area->vm_end - area->vm_start;
+	size_t offset;
+	bool own;
+	int error;
+
+	if (PAGE_SIZE != BH_PAGE_BYTES)
+		return -ENODEV;
+	if (!(area->vm_flags & VM_MAYSHARE) || area->vm_pgoff > channel->bytes >> PAGE_SHIFT)
+		return -EINVAL;
+	offset = area->vm_pgoff << PAGE_SHIFT;
+	if (length > channel->bytes - offset)
+		return -EINVAL;
+	own = offset >= channel->own_offset && offset + length <= channel->own_offset + channel->own_bytes;
+	if (area->vm_flags & (own ? VM_EXEC : VM_EXEC | VM_WRITE))
+		return -EACCES;
+	vm_flags_clear(area, own ? VM_MAYEXEC : VM_MAYEXEC | VM_MAYWRITE);
+	error = remap_pfn_range(area, area->vm_start, (channel->start + offset) >> PAGE_SHIFT, length, area->vm_page_prot);
+	if (!error)
+		WRITE_ONCE(channel->mapped, true); /* not with the lock held: who holds it may wait for the lock of this address space */
+	return error;
+}
+
+const struct file_operations channel_file_operations = {
+	.owner = THIS_MODULE,
+	.open = channel_open,
+	.release = channel_release,
+	.read = channel_read,
+	.write = channel_write,
+	.poll = channel_poll,
+	.mmap = channel_mmap,
+	.unlocked_ioctl = channel_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/*
+ * Finds the channels of its sandbox and makes a device of each. A channel is a node of the device tree or, on a PC, a device in ACPI's
+ * namespace with the same properties (PRP0001: by its `compatible`):
+ *
+ *   compatible = "bulkhead,channel-end-v1";
+ *   reg                     all of it, as the sandbox sees it
+ *   label                   its name
+ *   bulkhead,peer           the sandbox at the other end
+ *   bulkhead,end            0 or 1: which end this one is
+ *   bulkhead,page-offset    where in it struct bh_channel lies
+ *   bulkhead,terminal       it is one of the two rings of the other sandbox's console: for bulkhead-console
+ *   interrupts              its doorbell, if it has one
+ */
+#include <linux/device.h>
+#include <linux/io.h>
+#include <linux/mod_devicetable.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/property.h>
+#include <linux/sysfs.h>
+
+#include "device.h"
+
+#ifndef BULKHEAD_VERSION
+#define BULKHEAD_VERSION "unknown"
+#endif
+
+/* ---- /sys/class/misc/bulkhead-NAME --------------------------------------------------------------------------------------------------- */
+
+static const char *const kind_names[] = { [BULKHEAD_MAILBOX] = "mailbox", [BULKHEAD_RING] = "ring", [BULKHEAD_LATEST] = "latest" };
+static const char *const state_names[] = { [BULKHEAD_COMING] = "coming", [BULKHEAD_LIVES] = "lives", [BULKHEAD_GONE] = "gone" };
+
+static void describe(struct device *device, struct bulkhead_info *info)
+{
+	const struct miscdevice *misc = dev_get_drvdata(device);
+	struct channel *channel = container_of(misc, struct channel, misc);
+
+	channel_describe(channel, info);
+}
+
+static ssize_t kind_show(struct device *device, struct device_attribute *attribute, char *text)
+{
+	struct bulkhead_info info;
+
+	describe(device, &info);
+	return sysfs_emit(text, "%s\n", kind_names[info.kind]);
+}
+static DEVICE_ATTR_RO(kind);
+
+static ssize_t peer_show(struct device *device, struct device_attribute *attribute, char *text)
+{
+	struct bulkhead_info info;
+
+	describe(device, &info);
+	return sysfs_emit(text, "%s\n", info.peer);
+}
+static DEVICE_ATTR_RO(peer);
+
+static ssize_t peer_state_show(struct device *device, struct device_attribute *attribute, char *text)
+{
+	struct bulkhead_info info;
+
+	describe(device, &info);
+	return sysfs_emit(text, "%s\n", info.peer_state <= BULKHEAD_GONE ? state_names[info.peer_state] : "unknown");
+}
+static DEVICE_ATTR_RO(peer_state);
+
+static ssize_t terminal_show(struct device *device, struct device_attribute *attribute, char *text)
+{
+	struct bulkhead_info info;
+
+	describe(device, &info);
+	return sysfs_emit(text, "%d\n", info.features & BULKHEAD_IS_TERMINAL ? 1 : 0);
+}
+static DEVICE_ATTR_RO(terminal);
+
+#define NUMBER_ATTRIBUTE(field)                                                                            \
+	static ssize_t field##_show(struct device *device, struct device_attribute *attribute, char *text) \
+	{                                                                                                  \
+		struct bulkhead_info info;                                                                 \
+                                                                                                           \
+		describe(device, &info);                                                                   \
+		return sysfs_emit(text, "%u\n", info.field);                                               \
+	}                                                                                                  \
+	static DEVICE_ATTR_RO(field)
+
+NUMBER_ATTRIBUTE(end);
+NUMBER_ATTRIBUTE(slots);
+NUMBER_ATTRIBUTE(slot_bytes);
+NUMBER_ATTRIBUTE(epoch);
+NUMBER_ATTRIBUTE(peer_epoch);
+NUMBER_ATTRIBUTE(sent);
+NUMBER_ATTRIBUTE(taken);
+NUMBER_ATTRIBUTE(peer_sent);
+NUMBER_ATTRIBUTE(peer_taken);
+NUMBER_ATTRIBUTE(connections);
+NUMBER_ATTRIBUTE(refused);
+
+static struct attribute *channel_attrs[] = {
+	&dev_attr_kind.attr,        &dev_attr_peer.attr,       &dev_attr_peer_state.attr, &dev_attr_end.attr,
+	&dev_attr_slots.attr,       &dev_attr_slot_bytes.attr, &dev_attr_epoch.attr,      &dev_attr_peer_epoch.attr,
+	&dev_attr_sent.attr,        &dev_attr_taken.attr,      &dev_attr_peer_sent.attr,  &dev_attr_peer_taken.attr,
+	&dev_attr_connections.attr, &dev_attr_refused.attr,    &dev_attr_terminal.attr,   NULL,
+};
+ATTRIBUTE_GROUPS(channel);
+
+/* ---- Devices ------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_name(const char *text)
+{
+	return *text && strlen(text) < BULKHEAD_NAME_BYTES && !strchr(text, '/') && strcmp(text, ".") && strcmp(text, "..");
+}
+
+static int read_properties(struct channel *channel)
+{
+	struct device *dev = channel->dev;
+
+	if (device_property_read_string(dev, "label", &channel->name) || !is_name(channel->name))
+		return dev_err_probe(dev, -EINVAL, "its `label` is no name\n");
+	if (device_property_read_string(dev, "bulkhead,peer", &channel->peer))
+		return dev_err_probe(dev, -EINVAL, "it has no `bulkhead,peer`\n");
+	if (device_property_read_u32(dev, "bulkhead,end", &channel->side) || channel->side > 1)
+		return dev_err_probe(dev, -EINVAL, "its `bulkhead,end` is neither 0 nor 1\n");
+	if (device_property_read_u32(dev, "bulkhead,page-offset", &channel->page_offset))
+		return dev_err_probe(dev, -EINVAL, "it has no `bulkhead,page-offset`\n");
+	channel->is_terminal = device_property_read_bool(dev, "bulkhead,terminal");
+	return 0;
+}
+
+static int map_memory(struct channel *channel, const struct resource *memory)
+{
+	const resource_size_t bytes = resource_size(memory);
+
+	if (bytes != (size_t)bytes || (phys_addr_t)memory->start != memory->start)
+		return dev_err_probe(channel->dev, -EINVAL, "it lies out of reach: %pR\n", memory);
+	channel->start = memory->start;
+	channel->bytes = bytes;
+	if (!devm_request_mem_region(channel->dev, memory->start, bytes, dev_name(channel->dev)))
+		return dev_err_probe(channel->dev, -EBUSY, "somebody else has %pR\n", memory);
+	/* Normal write-back memory, as the other end has it. */
+	channel->memory = devm_memremap(channel->dev, memory->start, bytes, MEMREMAP_WB);
+	if (IS_ERR(channel->memory))
+		return dev_err_probe(channel->dev, PTR_ERR(channel->memory), "%pR cannot be mapped\n", memory);
+	return 0;
+}
+
+static int channel_probe(struct platform_device *device)
+{
+	struct resource *memory = platform_get_resource(device, IORESOURCE_MEM, 0);
+	struct channel *channel;
+	int error;
+
+	channel = devm_kzalloc(&device->dev, sizeof(*channel), GFP_KERNEL);
+	if (!channel)
+		return -ENOMEM;
+	channel->dev = &device->dev;
+	mutex_init(&channel->lock);
+	channel_watch_init(channel);
+	if (!memory)
+		return dev_err_probe(&device->dev, -EINVAL, "it has no memory\n");
+	error = read_properties(channel);
+	if (!error)
+		error = map_memory(channel, memory);
+	if (error)
+		return error;
+	error = channel_attach(channel);
+	if (error)
+		return dev_err_probe(&device->dev, error, "`%s` at %pR is not a channel of version %u\n", channel->name, memory,
+				     BH_CHANNEL_VERSION);
+	channel->first = channel->end;
+	channel->own_offset = channel->side ? channel->page_offset + BH_PAGE_BYTES : 0;
+	channel->own_bytes = channel->side ? channel->bytes - channel->own_offset : channel->page_offset;
+	error = channel_watch_doorbell(channel, device);
+	if (error)
+		return error;
+	channel->misc.minor = MISC_DYNAMIC_MINOR;
+	channel->misc.name = devm_kasprintf(&device->dev, GFP_KERNEL, "bulkhead-%s", channel->name);
+	channel->misc.nodename = devm_kasprintf(&device->dev, GFP_KERNEL, "bulkhead/%s", channel->name);
+	if (!channel->misc.name || !channel->misc.nodename)
+		return -ENOMEM;
+	channel->misc.fops = &channel_file_operations;
+	channel->misc.groups = channel_groups;
+	channel->misc.parent = &device->dev;
+	platform_set_drvdata(device, channel);
+	error = misc_register(&channel->misc);
+	return error ? dev_err_probe(&device->dev, error, "no device for `%s`\n", channel->name) : 0;
+}
+
+/* Nobody has it open: a driver is taken from its devices only when its module is, and that is in use while a file is open. */
+static void channel_end(void *data)
+{
+	struct channel *channel = data;
+
+	misc_deregister(&channel->misc);
+	channel_watch_end(channel);
+}
+
+static int channel_probe_whole(struct platform_device *device)
+{
+	int error = channel_probe(device);
+
+	return error ? error : devm_add_action_or_reset(&device->dev, channel_end, platform_get_drvdata(device));
+}
+
+static const struct of_device_id channel_ids[] = { { .compatible = "bulkhead,channel-end-v1" }, {} };
+/* As MODULE_DEVICE_TABLE has them made of the table; Debian's modpost for hosts of 64 bits cannot read the table of a kernel of 32. */
+MODULE_ALIAS("of:N*T*Cbulkhead,channel-end-v1");
+MODULE_ALIAS("of:N*T*Cbulkhead,channel-end-v1C*");
+
+static struct platform_driver channel_driver = {
+	.probe = channel_probe_whole,
+	.driver = {
+		.name = "bulkhead",
+		.of_match_table = channel_ids,
+		.suppress_bind_attrs = true,
+	},
+};
+module_platform_driver(channel_driver);
+
+MODULE_DESCRIPTION("Channels between sandboxes of Bulkhead");
+MODULE_AUTHOR("Bulkhead's authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(BULKHEAD_VERSION);
