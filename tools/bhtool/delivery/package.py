@@ -33,6 +33,7 @@ READ = (
     "tools/bhtool/**/*",
     "tools/bochs/*",
     "tools/sdk/**/*",
+    "tools/linux/**/*",
     "abi/*.h",
     "dts/**/*",
     "platforms/*/platform.toml",

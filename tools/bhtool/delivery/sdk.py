@@ -2,6 +2,7 @@
 """What guests that are built elsewhere need: headers, a library for each processor, pkg-config files, an example, the entry contract.
 
 DIR/include/bulkhead/{bulkhead.h, abi/*.h}   lib/ARCH/libbulkhead.a   lib/pkgconfig/bulkhead-ARCH.pc   example/   guest.md   LICENSE
+For programs in Linux: linux/module (DKMS takes it as it is), linux/lib, linux/python, linux/{include, console, samples}
 """
 
 import shutil
@@ -13,6 +14,7 @@ from jinja2 import Template
 from bhtool import VERSION, paths
 from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
+from bhtool.image import linux_module
 from bhtool.image.build import build_platform, is_built
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform, every
@@ -22,6 +24,7 @@ SOURCES = paths.ROOT / "tools" / "sdk"
 LIBRARY = "libbulkhead.a"
 ARCHITECTURES = tuple(name for name, family in FAMILIES.items() if family.programs.sandbox_kernel)
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
+LINUX_SUFFIXES = ("", ".c", ".h", ".py", ".toml", ".typed")  # "": a Makefile
 HEADERS = ("guest.h", "channel.h", "channel_end.h", "channel_inline.h")  # of abi/
 
 
@@ -49,7 +52,17 @@ def names() -> list[Path]:
     described = [Path("lib") / "pkgconfig" / f"bulkhead-{arch}.pc" for arch in ARCHITECTURES]
     examples = [Path("example") / one.name for one in (SOURCES / "example").iterdir()]
     headers = [MARK.parent / "abi" / name for name in HEADERS]
-    return [MARK, *headers, *libraries, *described, *examples, Path("guest.md"), Path("LICENSE")]
+    linux = [Path(name) for name in linux_files()]
+    return [MARK, *headers, *libraries, *described, *examples, *linux, Path("guest.md"), Path("LICENSE")]
+
+
+def linux_files() -> dict[str, bytes]:
+    """By their names in the folder: the module whole, all else as it is."""
+    folders = [one for one in linux_module.SOURCES.iterdir() if one.is_dir() and one.name != "module"]
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file() and file.suffix in LINUX_SUFFIXES]
+    found = {f"linux/{file.relative_to(linux_module.SOURCES)}": file.read_bytes() for file in sorted(files)}
+    found |= {f"linux/lib/abi/{name}": (paths.ABI / name).read_bytes() for name in HEADERS}
+    return found | {f"linux/module/{name}": content for name, content in linux_module.source_files().items()}
 
 
 def platform_of(arch: str) -> Platform:
@@ -89,5 +102,8 @@ def write_sdk(folder: Path, report: Report) -> None:
         described.write_text(package(arch), encoding="utf-8")
     for example in (SOURCES / "example").iterdir():
         copy(example, folder / "example" / example.name)
+    for name, content in linux_files().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     copy(paths.ROOT / "docs" / "guest.md", folder / "guest.md")
     copy(paths.ROOT / "LICENSE", folder / "LICENSE")
