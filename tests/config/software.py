@@ -133,6 +133,7 @@ def software(arch: str) -> dict[str, bytes]:
         "vmlinuz-32": x86_kernel(xloadflags=0),
         "rootfs.cpio.gz": INITRD,
         "rootfs-can.cpio.gz": INITRD,
+        "rootfs-channels.cpio.gz": INITRD,
         "rootfs-1M.cpio": root_file_system(init=bytes((1 << 20) - 1024)),
         "rootfs-large.cpio.gz": packed(100),
         "rootfs-half.cpio.gz": packed(60),

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from bhtool import paths
+from bhtool.image.linux_programs import CHANNEL_PROGRAMS, INCLUDED, LIBRARY, compiled_program
 from bhtool.machine.dialogue import Dialogue
 from bhtool.platforms import Platform
 
 from tests.emulated.boot_arguments import lean
 from tests.emulated.case import GICV2, GICV3, SVM, VTX
-from tests.emulated.linux_program import compiled_program, root_file_system
+from tests.emulated.linux_program import root_file_system
 from tests.emulated.linux_shell import linux_shell
 from tests.emulated.scene import compiled, platform_or_skip, scene_of
 from tests.emulated.shell import Shell
@@ -36,14 +36,20 @@ PLATFORMS = [
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("platform", PLATFORMS, scope="module")]
 
 FOLDER = Path(__file__).parent
-LINUX = paths.ROOT / "tools" / "linux"
-INCLUDED = (LINUX / "lib", LINUX / "include" / "uapi", paths.ABI)
 RAM_MIB = {VTX: 112}  # Bochs is slow; 128 elsewhere
 NOT_NOW = "not now: nothing to read, no room, or the other end is not there yet"
 NEW = "a new connection"
 SECONDS = 120.0
 BY_ITSELF = ("idle", "identify")  # of an idle core that somebody may kick; of programs that ask what a PC is
-KINDS = {"commands": "ring", "orders": "mailbox", "samples": "ring", "stream": "latest", "target": "latest"}
+KINDS = {
+    "commands": "ring",
+    "hears": "ring",
+    "orders": "mailbox",
+    "samples": "ring",
+    "says": "ring",
+    "stream": "latest",
+    "target": "latest",
+}
 
 
 @dataclass
@@ -86,8 +92,9 @@ def machine_platform(platform: str) -> Platform:
 @pytest.fixture(scope="module")
 def pair(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     folder = tmp_path_factory.mktemp("channels")
-    program = compiled_program(machine_platform, [FOLDER / "linux_channels.c", LINUX / "lib" / "bulkhead_channel.c"], INCLUDED)
-    (folder / "rootfs-channels.cpio.gz").write_bytes(root_file_system(machine_platform, {"channels": program}))
+    sources = {"channels": FOLDER / "linux_channels.c", **CHANNEL_PROGRAMS}
+    programs = {name: compiled_program(machine_platform, [source, LIBRARY], INCLUDED, lambda _: None) for name, source in sources.items()}
+    (folder / "rootfs-channels.cpio.gz").write_bytes(root_file_system(machine_platform, programs))
     text = (FOLDER / "linux_channels.dts").read_text()
     text = text.replace("LINUX_MIB", str(RAM_MIB.get(machine_platform.name, 128))).replace("ARGUMENTS", lean(machine_platform.name))
     file = folder / "linux_channels.dts"
@@ -208,6 +215,17 @@ def test_messages_are_read_in_place(pair: Pair) -> None:
     assert pair.channels("place samples 2 1000") == ["6 2 in", "7 5 place", "EBUSY"]
     assert pair.sends("samples", "after") == "done"
     assert pair.channels("receive samples 1 1000") == ["8 5 after"]
+
+
+def test_the_console_of_the_other_sandbox_is_shown_and_typed_at(pair: Pair) -> None:
+    assert pair.linux.ask("bulkhead-console") == ["control"]
+    shown = pair.linux.ask("(printf '\\rlife\\r'; sleep 1) | bulkhead-console control", SECONDS)
+    assert "control: life 0" in shown
+    assert any(line.startswith("control> ") for line in shown)  # its prompt, and what was typed behind it
+    assert pair.linux.ask("bulkhead-console sensor; echo $?")[-1] == "2"
+    pair.linux.ask("bulkhead-console --pty control > /tmp/pty & sleep 1")
+    assert pair.linux.ask("printf '\\rlife\\r' > $(cat /tmp/pty); timeout 2 head -n 4 $(cat /tmp/pty) | grep -c 'control: life 0'") == ["1"]
+    assert pair.linux.ask("kill %1; bulkhead-console control < /dev/null; echo $?")[-1] == "0"
 
 
 def test_a_new_life_is_told_of_once(pair: Pair) -> None:

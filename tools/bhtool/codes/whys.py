@@ -145,7 +145,7 @@ WHYS = {
             "`image` of a program that has not been built",
         ),
         remedies=(
-            "provided are `sandbox-kernel.elf`, `vmlinuz`, `rootfs.cpio.gz` and `rootfs-can.cpio.gz`; in a clone also `probe.elf`, for tests",
+            "provided are `sandbox-kernel.elf`, `vmlinuz`, `rootfs.cpio.gz`, `rootfs-can.cpio.gz` and `rootfs-channels.cpio.gz`; in a clone also `probe.elf`, for tests",
         ),
     ),
     "BH-R061": Why(

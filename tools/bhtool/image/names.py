@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bhtool import paths
 from bhtool.config.payload import NoFile, NotYet
-from bhtool.image import linux_module, payloads
+from bhtool.image import linux_module, linux_programs, payloads
 from bhtool.image.build import PROBE, products_of
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
@@ -17,6 +17,7 @@ DEBIAN = {
     KERNEL: payloads.kernel,
     "rootfs.cpio.gz": payloads.initramfs,
     "rootfs-can.cpio.gz": payloads.can_initramfs,
+    "rootfs-channels.cpio.gz": linux_programs.channels_initramfs,
     MODULES: payloads.modules,
     OWN_MODULE: linux_module.module,
 }

@@ -203,12 +203,12 @@ def initramfs_bytes(busybox: bytes, further: bytes = b"") -> bytes:
 
 
 def initramfs(platform: Platform, report: Report) -> Path:
-    return _written(platform, "rootfs.cpio.gz", report)
+    return written(platform, "rootfs.cpio.gz", report)
 
 
 def can_initramfs(platform: Platform, report: Report) -> Path:
     """With the programs for CAN of Debian besides."""
-    return _written(platform, "rootfs-can.cpio.gz", report, can_programs(platform.programs_architecture, report).read_bytes())
+    return written(platform, "rootfs-can.cpio.gz", report, can_programs(platform.programs_architecture, report).read_bytes())
 
 
 def can_programs(architecture: str, report: Report) -> Path:
@@ -225,7 +225,7 @@ def can_programs(architecture: str, report: Report) -> Path:
     return path
 
 
-def _written(platform: Platform, name: str, report: Report, further: bytes = b"") -> Path:
+def written(platform: Platform, name: str, report: Report, further: bytes = b"") -> Path:
     busybox = cached("busybox-static", platform.programs_architecture, "./bin/busybox", "", report)
     path = platform.build / name
     path.parent.mkdir(parents=True, exist_ok=True)
