@@ -2,9 +2,13 @@
 /* Calls on channels that wait (channel_calls.h). */
 #include "kernel/core/channel_calls.h"
 
+#include "abi/channel_wait.h"
 #include "kernel/core/channels.h"
 #include "kernel/core/clock.h"
+#include "kernel/core/doorbells.h"
 #include "kernel/core/thread.h"
+
+enum { LOOKS_NS = 100000000 /* of who is rung: for what nobody rings */ };
 
 #define ALONE  (BH_CHANNEL_START | BH_CHANNEL_END)
 #define SELDOM __attribute__((noinline, cold))
@@ -25,19 +29,46 @@ struct request {
 /* The one place where a thread sleeps until there may be something. Returns false if it must not. */
 static bool sleep_until_maybe(const struct channel *channel, uint64_t deadline)
 {
-	const uint64_t next = arch_counter() + channel->poll;
+	const uint64_t next = arch_counter() + (channel->rung ? clock_from_ns(LOOKS_NS) : channel->poll);
+	const uint64_t until = next < deadline ? next : deadline;
 
-	return thread_sleep_until(next < deadline ? next : deadline) == THREAD_OK;
+	return (channel->rung ? doorbell_wait(channel->rung, until) : thread_sleep_until(until)) != THREAD_E_HOLDS;
+}
+
+/* Says first that it wants to be rung, and then looks once more: what was sent before that rang nobody. */
+static enum bh_end_result look_once_more(struct channel *channel, const struct request *request)
+{
+	bh_end_wants_ring(channel->end, true);
+	return request->attempt(channel, request);
+}
+
+/* Something was sent, or given back. */
+static SELDOM void tell(const struct channel *channel)
+{
+	if (bh_end_is_wanted(channel->end))
+		doorbell_tell(channel->told);
+}
+
+static ALWAYS void tell_if_granted(const struct channel *channel)
+{
+	if (__builtin_expect(channel->told != NULL, 0))
+		tell(channel);
 }
 
 /* An attempt came to this. Makes further ones, until one comes to something else than BH_END_AGAIN, or the deadline has passed. */
 static enum bh_end_result go_on(struct channel *channel, enum bh_end_result result, struct request request, uint64_t deadline)
 {
+	if (result == BH_END_AGAIN && channel->rung && deadline)
+		result = look_once_more(channel, &request);
 	while (result == BH_END_AGAIN && arch_counter() < deadline) {
-		if (!sleep_until_maybe(channel, deadline))
-			return BH_END_INVALID;
+		if (!sleep_until_maybe(channel, deadline)) {
+			result = BH_END_INVALID;
+			break;
+		}
 		result = request.attempt(channel, &request);
 	}
+	if (channel->rung && deadline)
+		bh_end_wants_ring(channel->end, false);
 	if (result == BH_END_NEW)
 		channel->flags = ALONE;
 	return result;
@@ -67,6 +98,7 @@ static void sent(struct channel *channel)
 {
 	if (__builtin_expect(channel->flags != ALONE, 0))
 		channel->flags = channel->flags & BH_CHANNEL_END ? ALONE : 0;
+	tell_if_granted(channel);
 }
 
 enum bh_end_result channel_commit(struct channel *channel, uint32_t length)
@@ -98,7 +130,10 @@ enum bh_end_result channel_peek(struct channel *channel, struct bh_message *mess
 
 enum bh_end_result channel_release(struct channel *channel)
 {
-	return bh_ring_release(channel->end);
+	const enum bh_end_result result = bh_ring_release(channel->end);
+
+	tell_if_granted(channel);
+	return result;
 }
 
 /* ---- By a copy: likewise, but for what is no ring ------------------------------------------------------------------------------ */
@@ -202,14 +237,20 @@ static SELDOM enum bh_end_result go_on_receiving(struct channel *channel, enum b
 {
 	const struct request request = { .attempt = receive_again, .buffer = buffer, .length = capacity, .message = message };
 
-	return go_on(channel, result, request, deadline);
+	result = go_on(channel, result, request, deadline);
+	if (result == BH_END_OK || result == BH_END_CHECK)
+		tell_if_granted(channel);
+	return result;
 }
 
 enum bh_end_result channel_receive(struct channel *channel, void *buffer, uint32_t capacity, struct bh_message *message, uint64_t deadline)
 {
 	const enum bh_end_result result = receive_once(channel, buffer, capacity, message);
 
-	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_receiving(channel, result, buffer, capacity, message, deadline);
+	if (__builtin_expect(result != BH_END_OK, 0))
+		return go_on_receiving(channel, result, buffer, capacity, message, deadline);
+	tell_if_granted(channel);
+	return result;
 }
 
 /* ---- Opening -------------------------------------------------------------------------------------------------------------------- */
@@ -217,10 +258,16 @@ enum bh_end_result channel_receive(struct channel *channel, void *buffer, uint32
 enum bh_end_result channel_open(struct channel *channel, const char *name, uint64_t poll)
 {
 	struct bh_end *end = channel_take(name);
+	struct doorbell *bell;
 
 	if (!end)
 		return BH_END_INVALID;
 	*channel = (struct channel){ .end = end, .poll = poll ? poll : thread_running()->on->vcpu.order, .flags = ALONE };
+	bell = doorbell_find(name);
+	if (bell && doorbell_is_heard(bell))
+		channel->rung = bell;
+	if (bell && doorbell_gap_ns(bell))
+		channel->told = bell;
 	return BH_END_OK;
 }
 

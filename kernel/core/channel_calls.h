@@ -6,6 +6,10 @@
  * Who waits looks again and again, and sleeps in between, for `poll` ticks. So it finds what it waits for at the latest `poll` after that
  * is there, if its VCPU has budget then, and a look costs what `bench channel` says. No interrupt and no exit takes part, at either end.
  *
+ * If the channel has a doorbell for this end (doorbells.h), and the thread runs on the first core, it sleeps until that rings instead, as
+ * the other end does when it has sent or taken something and finds that this one waits; one exit there. It tells of messages, not of lives:
+ * who waits looks all the same every tenth of a second, so it finds a new life, or that the other end is gone, at the latest then.
+ *
  * All return what the call that they are named after returns, and:
  *   BH_END_AGAIN    the deadline has passed
  *   BH_END_NEW      at once, before anything is waited for: what was under way is lost, a transaction, too, which is to begin anew
@@ -15,11 +19,15 @@
 #pragma once
 #include "abi/channel_inline.h"
 
+struct doorbell; /* doorbells.h */
+
 /* The fields are channel_calls.c's. */
 struct channel {
 	struct bh_end *end;
 	uint64_t poll;
-	uint32_t flags; /* of the next message that is sent */
+	uint32_t flags;        /* of the next message that is sent */
+	struct doorbell *rung; /* by which this end is rung, where it hears that; else NULL */
+	struct doorbell *told; /* by which it rings the other; NULL: it may not */
 };
 
 /*

@@ -113,9 +113,14 @@ uint64_t doorbell_gap_ns(const struct doorbell *doorbell)
 	return doorbell->grant->gpa;
 }
 
+bool doorbell_is_heard(const struct doorbell *doorbell)
+{
+	return is_rung(doorbell) && !cpu_slot();
+}
+
 enum thread_result doorbell_wait(struct doorbell *doorbell, uint64_t deadline)
 {
-	if (!is_rung(doorbell) || cpu_slot())
+	if (!doorbell_is_heard(doorbell))
 		return THREAD_E_INVALID;
 	return semaphore_take(&doorbell->rung, deadline);
 }

@@ -5,6 +5,7 @@
  * threads of that can wait for them.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernel/core/thread.h"
@@ -31,6 +32,9 @@ void doorbell_tell(struct doorbell *doorbell);
 
 /* Returns how many ns lie at least between two rings by this end; 0: it may not ring. */
 uint64_t doorbell_gap_ns(const struct doorbell *doorbell);
+
+/* Whether this core is rung by it, so that its threads can wait for that. */
+bool doorbell_is_heard(const struct doorbell *doorbell);
 
 /*
  * Sleeps until this end is rung, or returns at once if it was since the last wait; several rings may be one. `deadline` as in sync.h.

@@ -14,12 +14,12 @@ def call(what: str, old: str, new: str = "") -> Mutation:
 
 
 CHANNEL_CALLS = (
-    call("a sleep beyond the deadline", "thread_sleep_until(next < deadline ? next : deadline)", "thread_sleep_until(next)"),
-    call("a sleep until the deadline", "thread_sleep_until(next < deadline ? next : deadline)", "thread_sleep_until(deadline)"),
+    call("a sleep beyond the deadline", "until = next < deadline ? next : deadline;", "until = next;"),
+    call("a sleep until the deadline", "until = next < deadline ? next : deadline;", "until = deadline;"),
     call(
         "who must not sleep waits",
-        "if (!sleep_until_maybe(channel, deadline)) return BH_END_INVALID;",
-        "(void)sleep_until_maybe(channel, deadline);",
+        "if (!sleep_until_maybe(channel, deadline)) {",
+        "if (sleep_until_maybe(channel, deadline), false) {",
     ),
     call("a deadline that has passed is waited for", "result == BH_END_AGAIN && arch_counter() < deadline", "result == BH_END_AGAIN"),
     call("what is not to come is waited for", "while (result == BH_END_AGAIN && arch", "while (result != BH_END_OK && arch"),
@@ -27,7 +27,7 @@ CHANNEL_CALLS = (
     call("nobody waits for room", ": go_on_reserving(channel, result, data, deadline);", ": result;"),
     call("nobody waits for a message", ": go_on_peeking(channel, result, message, deadline);", ": result;"),
     call("nobody waits to send", "return go_on_sending(channel, result, data, length, deadline);", "return result;"),
-    call("nobody waits to receive", ": go_on_receiving(channel, result, buffer, capacity, message, deadline);", ": result;"),
+    call("nobody waits to receive", "return go_on_receiving(channel, result, buffer, capacity, message, deadline);", "return result;"),
     call("a copy longer than a slot", "(end->role != BH_END_RING_SENDER) | (length > end->slot_bytes)", "end->role != BH_END_RING_SENDER"),
     call("whoever reads sends", "(end->role != BH_END_RING_SENDER) | (length > end->slot_bytes)", "length > end->slot_bytes"),
     call(
@@ -66,4 +66,20 @@ CHANNEL_CALLS = (
     call("a transaction of latest values", " || channel->end->role == BH_END_LATEST_WRITER)", ")"),
     call("an end of none", "if (channel->flags & BH_CHANNEL_END) return BH_END_INVALID;"),
     call("an end that is none", "channel->flags |= BH_CHANNEL_END;"),
+    call("a sleeper does not say so", "bh_end_wants_ring(channel->end, true);", ""),
+    call("who is awake is rung", "if (channel->rung && deadline) bh_end_wants_ring(channel->end, false);", ""),
+    call("who does not sleep is rung", "if (bh_end_is_wanted(channel->end)) doorbell_tell", "doorbell_tell"),
+    call("nobody is rung", "if (bh_end_is_wanted(channel->end)) doorbell_tell(channel->told);", ";"),
+    call("without a grant", "bell && doorbell_gap_ns(bell)", "bell"),
+    call("on a core that hears nothing", "bell && doorbell_is_heard(bell)", "bell"),
+    call(
+        "a life that ended is waited for",
+        "(channel->rung ? clock_from_ns(LOOKS_NS) : channel->poll)",
+        "(channel->rung ? deadline : channel->poll)",
+    ),
+    call(
+        "room is not told of",
+        "const enum bh_end_result result = bh_ring_release(channel->end); tell_if_granted(channel);",
+        "const enum bh_end_result result = bh_ring_release(channel->end);",
+    ),
 )

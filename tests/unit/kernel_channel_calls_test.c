@@ -10,6 +10,7 @@
 #include "channel_ends.h"
 #include "kernel/core/channels.h"
 #include "kernel/core/clock.h"
+#include "kernel/core/doorbells.h"
 #include "kernel/core/thread.h"
 
 enum { POLL = 10, PERIOD = 1000 };
@@ -51,6 +52,57 @@ struct thread *thread_running(void)
 struct bh_end *channel_take(const char *name)
 {
 	return offered && !strcmp(name, offered) ? &end[side] : NULL;
+}
+
+struct doorbell {
+	bool heard;
+	uint64_t gap;
+	unsigned waits, tells;
+};
+static struct doorbell doorbell;
+static bool has_doorbell;
+
+struct doorbell *doorbell_find(const char *name)
+{
+	return has_doorbell && offered && !strcmp(name, offered) ? &doorbell : NULL;
+}
+
+bool doorbell_is_heard(const struct doorbell *of)
+{
+	return of->heard;
+}
+
+uint64_t doorbell_gap_ns(const struct doorbell *of)
+{
+	return of->gap;
+}
+
+void doorbell_tell(struct doorbell *of)
+{
+	CHECK(of == &doorbell && of->gap);
+	of->tells++;
+}
+
+/* Rung if `meanwhile` happens now; else nothing comes until its time is over. */
+enum thread_result doorbell_wait(struct doorbell *of, uint64_t deadline)
+{
+	CHECK(of == &doorbell && of->heard);
+	CHECK(scene.control[side]->waits); /* it has said so */
+	if (holds)
+		return THREAD_E_HOLDS;
+	of->waits++;
+	if (++sleeps != happens_at) {
+		now = deadline;
+		return THREAD_E_TIMEOUT;
+	}
+	now++;
+	meanwhile();
+	return THREAD_OK;
+}
+
+uint64_t clock_from_ns(uint64_t ns)
+{
+	return ns / 1000000; /* 100 of it are a tenth of a second */
 }
 
 /* ---- What happens meanwhile ------------------------------------------------------------------------------------------------- */
@@ -324,11 +376,89 @@ static void transactions(void)
 	scene_close(&scene);
 }
 
+static void begin_rung(unsigned own, bool heard, uint64_t gap)
+{
+	has_doorbell = true;
+	doorbell = (struct doorbell){ .heard = heard, .gap = gap };
+	begin(BH_CHANNEL_RING, SLOTS, own);
+	has_doorbell = false;
+}
+
+static void is_rung(void)
+{
+	check_context.subject = "rung";
+	begin_rung(1, true, 0);
+	later(1, other_sends);
+	CHECK_EQ(channel_peek(&channel, &message, 1000), BH_END_OK);
+	CHECK_EQ(now, 101);
+	CHECK(doorbell.waits == 1 && !scene.control[1]->waits);
+	scene.control[0]->waits = 1;
+	CHECK_EQ(channel_release(&channel), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 0); /* it may not ring */
+	check_context.subject = "rung by nobody";
+	later(0, NULL);
+	CHECK_EQ(channel_peek(&channel, &message, 350), BH_END_AGAIN);
+	CHECK_EQ(sleeps, 3); /* 200, 300, and what is left */
+	CHECK_EQ(now, 350);
+	CHECK(!scene.control[1]->waits);
+	check_context.subject = "not asked to wait";
+	CHECK_EQ(channel_peek(&channel, &message, 0), BH_END_AGAIN);
+	CHECK_EQ(sleeps, 3);
+	check_context.subject = "must not sleep";
+	holds = true;
+	CHECK_EQ(channel_peek(&channel, &message, 1000), BH_END_INVALID);
+	CHECK(!scene.control[1]->waits);
+	scene_close(&scene);
+	check_context.subject = "another core";
+	begin_rung(1, false, 0);
+	later(1, other_sends);
+	CHECK_EQ(channel_peek(&channel, &message, 1000), BH_END_OK);
+	CHECK(now == 100 + POLL && !doorbell.waits);
+	scene_close(&scene);
+}
+
+/* Only who says that he waits is told, and only of what was sent, or taken. */
+static void tells(void)
+{
+	check_context.subject = "tells";
+	begin_rung(0, false, 5);
+	CHECK_EQ(channel_send(&channel, "one", 3, 0), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 0);
+	scene.control[1]->waits = 1;
+	CHECK_EQ(channel_send(&channel, "two", 3, 0), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 1);
+	for (unsigned n = 2; n < SLOTS; n++)
+		CHECK_EQ(channel_send(&channel, "more", 4, 0), BH_END_OK);
+	CHECK_EQ(doorbell.tells, SLOTS - 1);
+	CHECK_EQ(channel_send(&channel, "full", 4, 0), BH_END_AGAIN);
+	CHECK_EQ(doorbell.tells, SLOTS - 1);
+	later(1, other_takes);
+	CHECK_EQ(channel_send(&channel, "full", 4, 1000), BH_END_OK);
+	CHECK_EQ(doorbell.tells, SLOTS);
+	scene_close(&scene);
+	begin_rung(1, false, 5);
+	scene.control[0]->waits = 1;
+	other_sends();
+	CHECK_EQ(channel_receive(&channel, buffer, SLOT_BYTES, &message, 0), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 1);
+	later(1, other_sends);
+	CHECK_EQ(channel_receive(&channel, buffer, SLOT_BYTES, &message, 1000), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 2);
+	other_sends();
+	CHECK_EQ(channel_peek(&channel, &message, 0), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 2);
+	CHECK_EQ(channel_release(&channel), BH_END_OK);
+	CHECK_EQ(doorbell.tells, 3);
+	scene_close(&scene);
+}
+
 int main(void)
 {
 	opens();
 	waits();
 	copies();
 	transactions();
+	is_rung();
+	tells();
 	return 0;
 }
