@@ -84,6 +84,20 @@ class Pair:
         return {reason: count for reason, count in stats.exits.items() if reason not in BY_ITSELF}
 
 
+def programs_of(platform: Platform) -> dict[str, bytes]:
+    sources = {"channels": FOLDER / "linux_channels.c", **CHANNEL_PROGRAMS}
+    return {name: compiled_program(platform, [source, LIBRARY], INCLUDED, lambda _: None) for name, source in sources.items()}
+
+
+def partition(folder: Path, platform: Platform, programs: dict[str, bytes]) -> Path:
+    """The partition file, and beside it Linux's root file system."""
+    (folder / "rootfs-channels.cpio.gz").write_bytes(root_file_system(platform, programs))
+    text = (FOLDER / "linux_channels.dts").read_text()
+    file = folder / "linux_channels.dts"
+    file.write_text(text.replace("LINUX_MIB", str(RAM_MIB.get(platform.name, 128))).replace("ARGUMENTS", lean(platform.name)))
+    return file
+
+
 @pytest.fixture(scope="module")
 def machine_platform(platform: str) -> Platform:
     return platform_or_skip(platform)
@@ -92,13 +106,7 @@ def machine_platform(platform: str) -> Platform:
 @pytest.fixture(scope="module")
 def pair(machine_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     folder = tmp_path_factory.mktemp("channels")
-    sources = {"channels": FOLDER / "linux_channels.c", **CHANNEL_PROGRAMS}
-    programs = {name: compiled_program(machine_platform, [source, LIBRARY], INCLUDED, lambda _: None) for name, source in sources.items()}
-    (folder / "rootfs-channels.cpio.gz").write_bytes(root_file_system(machine_platform, programs))
-    text = (FOLDER / "linux_channels.dts").read_text()
-    text = text.replace("LINUX_MIB", str(RAM_MIB.get(machine_platform.name, 128))).replace("ARGUMENTS", lean(machine_platform.name))
-    file = folder / "linux_channels.dts"
-    file.write_text(text)
+    file = partition(folder, machine_platform, programs_of(machine_platform))
     with linux_shell(machine_platform, scene_of(machine_platform, compiled(machine_platform, file))) as linux:
         yield Pair(linux, Shell(linux.session, "control"))
 

@@ -61,11 +61,12 @@ def built(architecture: str, version: str, report: Report) -> Path:
         with apt.locked():
             apt.prepare()
             if not target.exists():
-                _build(apt, architecture, version, sources, target, report)
+                build(apt, architecture, version, sources, target, report)
     return target
 
 
-def _build(apt: PrivateApt, architecture: str, version: str, sources: dict[str, bytes], target: Path, report: Report) -> None:
+def build(apt: PrivateApt, architecture: str, version: str, sources: dict[str, bytes], target: Path, report: Report) -> None:
+    """From these sources. Requires: the lock of `apt`, which is prepared."""
     headers = headers_of(apt, architecture, version, report)
     tools = compiler(apt, architecture, headers, report)
     report(f"building the module {OWN} for {version}")
@@ -95,6 +96,7 @@ def make(folder: Path, headers: Path, tools: Path, architecture: str) -> bytes:
     }
     compiler_name = next(tools.glob(f"usr/bin/{triplet}-gcc-[0-9]*")).name
     words = ["make", "-C", str(headers), f"M={folder}", f"CROSS_COMPILE={triplet}-", f"CC={compiler_name}", f"BULKHEAD_VERSION={VERSION}"]
+    words.append("CONFIG_DEBUG_INFO_BTF_MODULES=")  # which pahole would make of the kernel itself
     if (headers / modpost).exists():
         words.append(f"MODPOST={modpost}")
     for command in ([*words, "modules"], [f"{triplet}-strip", "--strip-debug", str(folder / f"{OWN}{SUFFIX}")]):

@@ -4,6 +4,7 @@
 import functools
 import gzip
 import io
+import lzma
 import shutil
 import subprocess
 import tarfile
@@ -22,6 +23,7 @@ from bhtool.provision.apt import PrivateApt
 from bhtool.provision.sources import machine_sources, main_entry, release
 
 SUITE = "bookworm"
+NEWER_SUITE = f"{SUITE}-backports"  # kernels that are named by their version alone
 ARCHITECTURES = ("amd64", "arm64", "armhf", "armel")
 KERNEL_PACKAGE = r"linux-image-[\w.+-]+"  # what a metapackage depends on
 MODULES_SIZE = "60 MB"
@@ -61,7 +63,7 @@ Report = Callable[[str], None]
 
 
 def debian_apt() -> PrivateApt:
-    """Debian's SUITE from this machine's own mirror, whichever release it runs."""
+    """Debian's SUITE from this machine's own mirror, whichever release it runs. APT takes from the other one what SUITE has not."""
     distribution, codename = release()
     entry = main_entry(machine_sources(), codename)
     if distribution != "debian" or entry is None:
@@ -69,7 +71,7 @@ def debian_apt() -> PrivateApt:
             "Debian's kernels are fetched from the machine's own Debian mirror, and this machine has none: add one to its APT sources",
             Status.MISSING,
         )
-    return PrivateApt(paths.cache() / "apt-payloads", (entry.with_suite(SUITE),), ARCHITECTURES)
+    return PrivateApt(paths.cache() / "apt-payloads", (entry.with_suite(SUITE), entry.with_suite(NEWER_SUITE)), ARCHITECTURES)
 
 
 def member(package: Path, wanted: str) -> bytes:
@@ -117,6 +119,11 @@ def files_of(package: Path) -> Iterator[tuple[str, bytes]]:
                     yield item.name.removeprefix("./").removeprefix("usr/"), content.read()
 
 
+def unpacked_module(path: str, content: bytes) -> tuple[str, bytes]:
+    """As the kernel takes it: newer packages have their modules packed by xz."""
+    return (path.removesuffix(".xz"), lzma.decompress(content)) if path.endswith(".ko.xz") else (path, content)
+
+
 def store_modules(package: Path, store: Path, kernel_file: Path) -> None:
     """Modules fit their own kernel alone: where the one in the cache is another, it becomes this one."""
 
@@ -127,7 +134,7 @@ def store_modules(package: Path, store: Path, kernel_file: Path) -> None:
                 part.write_bytes(content)
                 part.replace(kernel_file)
             if path.startswith("lib/modules/"):
-                yield path.removeprefix("lib/modules/"), content
+                yield unpacked_module(path.removeprefix("lib/modules/"), content)
 
     write_store(store, members())
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded mistakes in Linux's module for channels, for test_linux_module.py. `caught_by` is what the program linux_channels.c is called with, or a
+command of the shell; `good` the line that it then says, which the mistake has to change.
+"""
+
+from dataclasses import dataclass
+
+from tests.mutation.mutation import Mutation
+
+END, FILE, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "watch"))
+MAP, OF_SENDER, TWICE, SMALL, PLACE, FIRST = (
+    "map samples",
+    "map commands",
+    "twice samples",
+    "small samples",
+    "place samples 1 1000",
+    "receive samples 1 1000",
+)
+LATER = "receive samples 1 3000"  # a message that is sent while it waits
+
+
+@dataclass(frozen=True)
+class ModuleMutation(Mutation):
+    good: str
+
+
+def maps(what: str, old: str, new: str, good: str) -> ModuleMutation:
+    return ModuleMutation(what, FILE, old, new, MAP, good)
+
+
+MODULE_ROWS = (
+    maps("what is another's is mapped for writing", "VM_EXEC : VM_EXEC | VM_WRITE)", "VM_EXEC : VM_EXEC)", "page EACCES"),
+    maps("the whole is mapped for writing", "VM_EXEC : VM_EXEC | VM_WRITE)", "VM_EXEC : VM_EXEC)", "writable EACCES"),
+    maps(
+        "a mapping for reading becomes one for writing",
+        "VM_MAYEXEC : VM_MAYEXEC | VM_MAYWRITE",
+        "VM_MAYEXEC : VM_MAYEXEC",
+        "changed EACCES",
+    ),
+    maps("a mapping is executable", "own ? VM_EXEC : VM_EXEC | VM_WRITE", "own ? 0 : VM_WRITE", "executable EACCES"),
+    maps("a mapping is longer than the channel", "length > channel->bytes - offset", "false", "longer EINVAL"),
+    maps("a mapping ends behind the channel", "length > channel->bytes - offset", "false", "last EINVAL"),
+    maps("a mapping begins far behind the channel", "|| area->vm_pgoff > channel->bytes >> PAGE_SHIFT", "", "far EINVAL"),
+    maps("a mapping is private", "!(area->vm_flags & VM_MAYSHARE) ||", "", "private EINVAL"),
+    ModuleMutation(
+        "what begins in the own part is the own part",
+        FILE,
+        "&& offset + length <= channel->own_offset + channel->own_bytes",
+        "",
+        OF_SENDER,
+        "writable EACCES",
+    ),
+    ModuleMutation("an end has two owners", FILE, "if (test_and_set_bit(0, &channel->opened))", "if (false)", TWICE, "EBUSY"),
+    ModuleMutation("an end is never free again", FILE, "channel->buffer = NULL; clear_bit_unlock(0, &channel->opened);", "", TWICE, "OK"),
+    ModuleMutation(
+        "a message is longer than the buffer",
+        END,
+        "if (result == BH_END_OK && message->length > room) return -EMSGSIZE;",
+        "",
+        SMALL,
+        "EMSGSIZE 7",
+    ),
+    ModuleMutation("module and program use one end", FILE, "if (READ_ONCE(channel->mapped)) return -EBUSY;", "", PLACE, "EBUSY"),
+    ModuleMutation("a mapping is not noticed", FILE, "WRITE_ONCE(channel->mapped, true);", ";", PLACE, "EBUSY"),
+    ModuleMutation("the first connection is a loss", END, "channel->fresh = true;", "", FIRST, "message"),
+    ModuleMutation("the timer looks once", WATCH, "goes_on = waitqueue_active(&channel->waiters);", "goes_on = false;", LATER, "message"),
+    ModuleMutation("the timer wakes nobody", WATCH, "if (changed) wake_up_interruptible(&channel->waiters);", "", LATER, "message"),
+)
