@@ -169,6 +169,7 @@ class Files:
         (self.folder / "root" / "init").touch()
         (self.folder / "root" / "init").chmod(0o755)
         write_modules(self.folder / "vmlinuz.modules")
+        (self.folder / "vmlinuz.bulkhead.ko").write_bytes(b"module")
 
     def __call__(self, name: str) -> Path:
         path = self.folder / (name.rpartition("/")[2] if name.startswith("linux-image-") else name)

@@ -14,12 +14,11 @@ from bhtool.config.rootfs.modules import index_of
 from bhtool.image import linux_module, payloads
 from bhtool.machine.dialogue import Dialogue
 
-from tests.emulated import linux_program
 from tests.emulated.case import GICV3
 from tests.emulated.linux_shell import linux_shell
 from tests.emulated.scene import compiled, platform_or_skip, scene_of
 from tests.emulated.shell import Shell
-from tests.emulated.test_linux_channels import FOLDER, INCLUDED, LINUX, SECONDS, partition
+from tests.emulated.test_linux_channels import SECONDS, partition, programs_of
 from tests.mutation.rows_linux_module import FIRST, LATER, MODULE_ROWS, PLACE, SMALL, TWICE, ModuleMutation
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.xdist_group("linux-module-mutations")]
@@ -34,7 +33,7 @@ class Pair:
 
     def load(self, module: str) -> None:
         self.linux.ask(f"rmmod bulkhead; insmod {module}", SECONDS)
-        assert self.linux.number("ls /dev/bulkhead | wc -l") == 5
+        assert self.linux.number("ls /dev/bulkhead | wc -l") == 7
 
     def said(self, words: str) -> list[str]:
         """With a message in the ring that is the next, or on its way to it."""
@@ -57,9 +56,7 @@ class Pair:
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     platform, folder = platform_or_skip(GICV3), tmp_path_factory.mktemp("mutants")
     version = index_of(payloads.modules(platform, lambda _: None)).version
-    programs = {
-        "channels": linux_program.compiled_program(platform, [FOLDER / "linux_channels.c", LINUX / "lib" / "bulkhead_channel.c"], INCLUDED)
-    }
+    programs = programs_of(platform)
     apt = payloads.debian_apt()
     with apt.locked():
         apt.prepare()

@@ -26,7 +26,7 @@ LONG = [pytest.param(*one, marks=pytest.mark.long) for one in KERNELS[1:]]
 
 def versions(architecture: str, release: str, flavour: str) -> list[str]:
     """Of kernels that the suites have, as `uname -r` says them, the oldest first."""
-    apt = payloads.debian_apt()
+    apt = payloads.debian_apt(payloads.NEWER if release != "6.1" else "")
     with apt.locked():
         apt.prepare()
         if not (names := named(apt.run("apt-cache", "pkgnames", f"linux-headers-{release}."), release, flavour)):

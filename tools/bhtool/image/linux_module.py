@@ -3,7 +3,7 @@
 
 Headers, Kbuild's programs and a cross compiler are packages that are unpacked in the cache: nothing is installed, and no script of theirs runs.
 
-    cache/linux/headers-VERSION-STAMP/usr/src/linux-headers-VERSION     cache/linux/gcc-12-ARCHITECTURE-STAMP/usr/bin/TRIPLET-gcc-12
+    cache/linux/headers-VERSION/usr/src/linux-headers-VERSION     cache/linux/gcc-12-ARCHITECTURE-STAMP/usr/bin/TRIPLET-gcc-12
     cache/linux/VERSION-STAMP.ko
 """
 
@@ -57,7 +57,7 @@ def built(architecture: str, version: str, report: Report) -> Path:
     sources = source_files()
     target = paths.cache() / "linux" / f"{version}-{stamp_of(sorted(sources.items()))}{SUFFIX}"
     if not target.exists():
-        apt = payloads.debian_apt()
+        apt = payloads.debian_apt(version)
         with apt.locked():
             apt.prepare()
             if not target.exists():
@@ -111,7 +111,9 @@ def make(folder: Path, headers: Path, tools: Path, architecture: str) -> bytes:
 
 def headers_of(apt: PrivateApt, architecture: str, version: str, report: Report) -> Path:
     """The folder that a module is built in, of packages that fit each other. Raises if the suite has them no more."""
-    package = f"linux-headers-{version}"
+    package, final = f"linux-headers-{version}", paths.cache() / "linux" / f"headers-{version}"
+    if final.exists():
+        return final / "usr" / "src" / package
     if not apt.has(package, architecture):
         apt.update(report)
     if not apt.has(package, architecture):
@@ -128,7 +130,6 @@ def headers_of(apt: PrivateApt, architecture: str, version: str, report: Report)
         file = root / "usr" / "src" / package / "Makefile"
         file.write_text(re.sub(r"(?m)^(include\s+)/usr/src/", rf"\1{final}/usr/src/", file.read_text()))
 
-    final = unpacked_place(f"headers-{version}", names)
     return unpacked(apt, names, final, settle, report) / "usr" / "src" / package
 
 

@@ -23,7 +23,7 @@ from bhtool.provision.apt import PrivateApt
 from bhtool.provision.sources import machine_sources, main_entry, release
 
 SUITE = "bookworm"
-NEWER_SUITE = f"{SUITE}-backports"  # kernels that are named by their version alone
+NEWER_SUITE, NEWER = f"{SUITE}-backports", "+deb"  # of kernels that have this in their version
 ARCHITECTURES = ("amd64", "arm64", "armhf", "armel")
 KERNEL_PACKAGE = r"linux-image-[\w.+-]+"  # what a metapackage depends on
 MODULES_SIZE = "60 MB"
@@ -62,8 +62,8 @@ CAN_SCRIPTS = {"can-memory": Path(__file__).with_name("can_memory.sh")}
 Report = Callable[[str], None]
 
 
-def debian_apt() -> PrivateApt:
-    """Debian's SUITE from this machine's own mirror, whichever release it runs. APT takes from the other one what SUITE has not."""
+def debian_apt(name: str = "") -> PrivateApt:
+    """Debian's SUITE from this machine's own mirror, whichever release it runs; NEWER_SUITE besides, if that has a package of this name."""
     distribution, codename = release()
     entry = main_entry(machine_sources(), codename)
     if distribution != "debian" or entry is None:
@@ -71,7 +71,9 @@ def debian_apt() -> PrivateApt:
             "Debian's kernels are fetched from the machine's own Debian mirror, and this machine has none: add one to its APT sources",
             Status.MISSING,
         )
-    return PrivateApt(paths.cache() / "apt-payloads", (entry.with_suite(SUITE), entry.with_suite(NEWER_SUITE)), ARCHITECTURES)
+    if NEWER in name:
+        return PrivateApt(paths.cache() / "apt-newer", (entry.with_suite(SUITE), entry.with_suite(NEWER_SUITE)), ARCHITECTURES)
+    return PrivateApt(paths.cache() / "apt-payloads", (entry.with_suite(SUITE),), ARCHITECTURES)
 
 
 def member(package: Path, wanted: str) -> bytes:
@@ -98,7 +100,7 @@ def real_package(apt: PrivateApt, package: str, architecture: str, pattern: str)
 
 def fetch(package: str, architecture: str, wanted: str, real: str, report: Report) -> bytes:
     """Downloads `package`, or the package matching `real` that it depends on, and takes one file out of it."""
-    apt = debian_apt()
+    apt = debian_apt(package)
     with apt.locked(), tempfile.TemporaryDirectory() as directory:
         apt.prepare()
         report(f"fetching {package} for {architecture} from Debian {SUITE}")
@@ -145,7 +147,7 @@ def modules(platform: Platform, report: Report, package: str = "") -> Path:
     kernel_file = paths.cache() / "payloads" / architecture / package
     store = kernel_file.with_name(f"{package}.modules-2.zip")  # 2: with what modprobe.d(5) calls soft dependencies
     if not store.exists():
-        apt = debian_apt()
+        apt = debian_apt(package)
         with apt.locked(), tempfile.TemporaryDirectory() as directory:
             apt.prepare()
             report(f"fetching the modules of {package} for {architecture} from Debian {SUITE}, about {MODULES_SIZE}")
