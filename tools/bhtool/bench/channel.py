@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bhtool.bench.between import FAR, NEAR, lines_of, stage_of
-from bhtool.bench.exchange import Exchange, Vcpu, exchange_times, predicted
+from bhtool.bench.exchange import SEED, Exchange, Vcpu, exchange_times, predicted
 from bhtool.bench.probe import Runs
 from bhtool.bench.result import Result, Row
 from bhtool.bench.sched import is_judged
@@ -186,4 +186,4 @@ def run(platform: Platform, report: Report, trials: int = QUICK_TRIALS) -> Resul
     crossed = replace(Row.of(EXITS, "exits", [exits]).at_most(0), reference=BAO_EXITS)
     rows = [*cost_rows(ends, has_targets), crossed, *end_rows(ends)]
     rows += figure_16(counted, trials, report) + tables(counted, trials, report)
-    return Result("channel", platform.name, rows, {"runs that no other agreed with": odd})
+    return Result("channel", platform.name, rows, {"runs that no other agreed with": odd, "seed of the pauses": str(SEED)})

@@ -9,6 +9,7 @@ from bhtool.bench.result import Result, Row
 
 NAME = re.compile(r"(?P<case>.+), (?P<size>[\d,]+): (?P<where>.+)")
 LOGARITHMIC = 100  # from this ratio on
+MANY = 6  # sizes, whose names would touch
 COLOURS = ("#bbbbbb", "#777777", "#4477aa", "#ccbb44", "#228833", "#aa3377")  # told apart by colour-blind readers, too
 MISSED = "#ee6677"
 WIDTH = 0.8  # of all bars of a size
@@ -53,7 +54,8 @@ def draw_group(axes: Any, panel: Panel) -> None:
             label = where if number == 0 else None
             colour = COLOURS[place % len(COLOURS)]
             axes.bar(number + offset, row.median, width, yerr=reach, capsize=2, color=colour, edgecolor=edge, linewidth=2, label=label)
-    axes.set_xticks(range(len(panel.sizes)), panel.sizes, fontsize="small")
+    many = len(panel.sizes) > MANY
+    axes.set_xticks(range(len(panel.sizes)), panel.sizes, fontsize="x-small" if many else "small", rotation=20 if many else 0)
     axes.set_xlabel("bytes", fontsize="small")
     axes.legend(fontsize="x-small", ncols=len(panel.bars))
     axes.margins(y=0.2)
