@@ -136,10 +136,12 @@ enum hal_status hal_partition_show_functions(struct hal_partition *partition, hp
 	return partition->sealed ? HAL_E_SEALED : pci_show(partition, &partition->pci, absent, partition->unprotected & BH_PROTECT_IO);
 }
 
-/* Before its first line. */
+/* Before the first line that the machine's I/O APIC sends it: one that is rung comes from no I/O APIC. */
 static void admit_lines(struct hal_partition *partition)
 {
-	for (uint32_t own = 0; !partition->ioapic.count && own < partition->core_count; own++)
+	const struct ioapic_view *view = &partition->ioapic;
+
+	for (uint32_t own = 0; view->count == view->told_count && own < partition->core_count; own++)
 		partition->line_target[own] = iommu_admit_lines(partition->cores[own], partition->apic_id[own]);
 }
 
@@ -167,7 +169,6 @@ enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const str
 		return HAL_E_DENIED;
 	if (line->vector < IOAPIC_FIRST_VECTOR || line->vector > IOAPIC_LAST_VECTOR)
 		return HAL_E_RANGE;
-	admit_lines(to);
 	return ioapic_grant_rung(&to->ioapic, line->line, slot, line->vector, line->flags, to->kick_mailboxes, told) ? HAL_OK : HAL_E_RANGE;
 }
 

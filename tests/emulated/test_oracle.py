@@ -20,7 +20,7 @@ from bhtool.oracle.snapshot import Snapshot
 from bhtool.platforms import Platform
 from bhtool.verbs import oracle as verb
 
-from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, QEMU, SECOND_SVM, SVM, VTX
+from tests.emulated.case import ALL, ARMV7, GICV2, GICV3, QEMU, SECOND_SVM, SVM, VTD, VTX
 from tests.emulated.snapshots import grouped, scene_of, seen
 from tests.oracle.injections import BY_FORMAT, ON_GICV3, Bench, Injection
 
@@ -43,6 +43,7 @@ MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for par
 MACHINES += [grouped(platform, str(Path(__file__).with_name("pci.dts")), slow=True) for platform in QEMU]
 MACHINES += [grouped(VTX, str(Path(__file__).with_name("pci_ports.dts")), slow=True)]
 MACHINES += [grouped(SECOND_SVM, "native.dts", slow=True)]
+MACHINES += [grouped(VTD, str(Path(__file__).with_name("doorbell_alone.dts")), slow=True)]
 
 
 @pytest.mark.parametrize(("platform", "partition"), MACHINES)

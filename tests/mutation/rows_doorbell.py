@@ -106,6 +106,20 @@ DOORBELL_ROWS = (
     lines("pins that there are", "pin < BH_FIRST_RUNG_LINE || ", "", FILTER_START),
     lines("lines beyond the last", "pin > BH_LAST_RUNG_LINE || ", "", FILTER_START),
     lines("more than there are channels", "view->told_count == BH_MAX_CHANNELS || ", "", FILTER_START),
+    *(
+        begins(what, old, new, "hal/x86/partition_boot.c", "contract_x86_test")
+        for what, old, new in (
+            (
+                "lines of the machine reach who is only rung",
+                "return ioapic_grant_rung(&to->",
+                "admit_lines(to); return ioapic_grant_rung(&to->",
+            ),
+            ("lines of the machine reach nobody who is rung", "view->count == view->told_count &&", "!view->count &&"),
+            ("sealed", "if (to->sealed) return HAL_E_SEALED;", ""),
+            ("foreign cores", "if (slot == to->core_count) return HAL_E_DENIED;", ""),
+            ("any vector", "if (line->vector < IOAPIC_FIRST_VECTOR || line->vector > IOAPIC_LAST_VECTOR) return HAL_E_RANGE;", ""),
+        )
+    ),
     # Start-up.
     begins("a gap is cut", "(rest + US_PER_S - 1) / US_PER_S", "rest / US_PER_S"),
     begins("whole kHz", "uint64_t rest = us % US_PER_S * clock_hz;", "uint64_t rest = us % US_PER_S * (clock_hz / 1000 * 1000);"),

@@ -216,6 +216,42 @@ static void test_lines(void)
 	}
 }
 
+/* A line that others ring is judged as any line. Alone it opens no way from the machine's lines to the sandbox's cores. */
+static void test_doorbells(void)
+{
+	static const struct {
+		struct bh_line line;
+		bool sealed;
+		enum hal_status expected;
+	} rows[] = {
+		{ { 0, MACHINE_RUNG, OWN, MACHINE_VECTOR, BH_LINE_RUNG }, false, HAL_OK },
+		{ { 0, MACHINE_RUNG, OWN_SECOND, MACHINE_VECTOR, BH_LINE_RUNG }, false, HAL_OK },
+		{ { 0, MACHINE_RUNG, OWN, MACHINE_VECTOR, BH_LINE_RUNG }, true, HAL_E_SEALED },
+		{ { 0, MACHINE_NO_LINE, FOREIGN, 0, BH_LINE_RUNG }, true, HAL_E_SEALED },
+		{ { 0, MACHINE_RUNG, FOREIGN, MACHINE_VECTOR, BH_LINE_RUNG }, false, HAL_E_DENIED },
+		{ { 0, MACHINE_NO_LINE, FOREIGN, 0, BH_LINE_RUNG }, false, HAL_E_DENIED },
+		{ { 0, MACHINE_NO_LINE, OWN, MACHINE_VECTOR, BH_LINE_RUNG }, false, HAL_E_RANGE },
+		{ { 0, UINT32_MAX, OWN, MACHINE_VECTOR, BH_LINE_RUNG }, false, HAL_E_RANGE },
+		{ { 0, MACHINE_RUNG, OWN, 0, BH_LINE_RUNG }, false, MACHINE_VECTOR ? HAL_E_RANGE : HAL_OK },
+		{ { 0, MACHINE_RUNG, OWN, 255, BH_LINE_RUNG }, false, MACHINE_VECTOR ? HAL_E_RANGE : HAL_OK },
+	};
+	static struct bh_channel_end told;
+
+	check_context.subject = "doorbells";
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		check_context.round = n;
+		prepare(rows[n].sealed);
+		CHECK_EQ(hal_partition_grant_doorbell(own, &rows[n].line, &told), rows[n].expected);
+		CHECK(!machine_admits_lines(own));
+	}
+	check_context.round = 0;
+	prepare(false);
+	CHECK_EQ(hal_partition_grant_doorbell(own, &rows[0].line, &told), HAL_OK);
+	CHECK_EQ(hal_partition_grant_line(own, MACHINE_LINE, OWN, MACHINE_VECTOR, 0), HAL_OK);
+	CHECK_EQ(machine_admits_lines(own), MACHINE_SHARES_LINES);
+	CHECK(!told.epoch && !told.state && !told.sandbox);
+}
+
 static void test_functions(void)
 {
 	static const struct {
@@ -412,6 +448,7 @@ int main(void)
 	test_query();
 	test_ports();
 	test_lines();
+	test_doorbells();
 	test_functions();
 	test_show();
 	test_cores();

@@ -8,9 +8,16 @@
 #include "tlb.h"
 
 enum { MACHINE_LINE = 40, MACHINE_NO_LINE = 64, MACHINE_VECTOR = 0, MACHINE_HAS_PORTS = 0, MACHINE_HAS_ECAM = 1, MACHINE_SHARES_LINES = 0 };
+enum { MACHINE_RUNG = 50 };
 
 struct gic_at gic_at = { .distributor = 0x8000000 };
 static unsigned machine_signals;
+
+/* The distributor asks nobody how it reaches a core. */
+static bool machine_admits_lines(const struct hal_partition *partition)
+{
+	return false;
+}
 
 static const struct hal_lock *machine_lock(const struct hal_partition *partition)
 {

@@ -9,7 +9,7 @@
 #include "hal/x86/disarm.h"
 
 enum { MACHINE_LINE = 4, MACHINE_NO_LINE = 24, MACHINE_VECTOR = 0xf0, MACHINE_HAS_PORTS = 1, MACHINE_HAS_ECAM = BOARD_PCI_ECAM != 0 };
-enum { MACHINE_SHARES_LINES = 1 };
+enum { MACHINE_SHARES_LINES = 1, MACHINE_RUNG = BH_FIRST_RUNG_LINE };
 
 #ifndef CONTRACT_FORMAT
 #define CONTRACT_FORMAT pt_npt
@@ -20,6 +20,12 @@ static unsigned machine_signals;
 static const struct hal_lock *machine_lock(const struct hal_partition *partition)
 {
 	return partition->ioapic.lock;
+}
+
+/* Whether entries of the I/O APIC have been told how its cores are reached. */
+static bool machine_admits_lines(const struct hal_partition *partition)
+{
+	return partition->line_target[0] || partition->line_target[1];
 }
 
 static void machine_reset(void)
