@@ -43,6 +43,7 @@ def test_a_ring_is_one_exit_there_and_none_here(pair: Pair) -> None:
 
 
 def test_nobody_rings_sooner_than_granted_or_without_a_grant(pair: Pair) -> None:
+    """BH-I4.doorbell."""
     assert rings(pair.control, "orders", "orders", "orders") == [DONE, SOON, SOON]
     assert rung(pair.sensor, "orders") == 1
     pair.control.wait(GAP_SECONDS)

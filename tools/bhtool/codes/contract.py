@@ -44,7 +44,7 @@ RESULTS = {
         "UNKNOWN",
         "There is no such function; nothing was changed.",
         causes=(
-            "a function number outside 0xc6000000-0xc6000004, or on ARMv7 outside 0x86000000-0x86000004",
+            "a function number outside 0xc6000000-0xc6000005, or on ARMv7 outside 0x86000000-0x86000005",
             "a PSCI call that is not offered",
         ),
         remedies=("call VERSION first: it tells which contract the monitor keeps",),
@@ -56,8 +56,10 @@ RESULTS = {
         causes=(
             "KICK of a sandbox that its `may-kick` does not name",
             "KICK of a number that is no sandbox's: they count from 0 in the order of the file",
+            "DOORBELL of a channel whose `doorbell-max-hz` is 0 for this end, or that has none",
+            "DOORBELL of a number that is no channel's: they count from 0 in the order of its rows BH_GRANT_CHANNEL",
         ),
-        remedies=("may-kick = <&other>; in the sandbox that kicks",),
+        remedies=("may-kick = <&other>; in the sandbox that kicks", "doorbell-max-hz = <1000>; in the channel"),
     ),
     "BH_E_TIMEOUT": Entry(
         "result of a hypercall",
@@ -65,6 +67,13 @@ RESULTS = {
         "The other monitor did not answer within the bound. The kick is not lost: it is answered when that core gets there.",
         causes=("on an emulator that follows the host's time: the host let the other core's thread wait",),
         remedies=("call again", "with `run --time exact` nobody waits for the host"),
+    ),
+    "BH_E_LATER": Entry(
+        "result of a hypercall",
+        "LATER",
+        "Less time than granted has passed since the last one; nothing was done, and nothing is remembered.",
+        causes=("DOORBELL sooner after the last ring of that channel than its `doorbell-max-hz` allows this end",),
+        remedies=("call again later, or with the next message", "doorbell-max-hz = <10000>; in the channel, if whoever is rung can pay for it"),
     ),
 }
 CALLS = {
@@ -83,6 +92,12 @@ CALLS = {
         "hypercall",
         "RESTART",
         'The sandbox begins again, where on-fault = "restart"; elsewhere it ends as by PARK. Never returns. Counts as no fault.',
+    ),
+    "DOORBELL": Entry(
+        "hypercall",
+        "DOORBELL",
+        "Rings the other end of the channel of that number, no oftener than `doorbell-max-hz` says. Who is rung does not exit.",
+        remedies=("it returns OK (0), DENIED (-2) or LATER (-4)",),
     ),
 }
 STATUSES = {
