@@ -13,7 +13,7 @@ hal_kick_\name:
 	.global	hal_machine_\name
 hal_machine_\name:
 .endr
-.irp name, allow_kick, allow_notice, allow_ports, create, grant_function, grant_line, map, query, quiesce, reset_ms, seal, show_functions, unmap
+.irp name, allow_kick, allow_notice, allow_ports, create, grant_doorbell, grant_function, grant_line, map, query, quiesce, reset_ms, seal, show_functions, unmap
 	.global	hal_partition_\name
 hal_partition_\name:
 .endr
@@ -21,7 +21,8 @@ hal_partition_\name:
 	.global	hal_space_\name
 hal_space_\name:
 .endr
-	.global	hal_notice_send, hal_resident_parts
+	.global	hal_doorbell_ring, hal_notice_send, hal_resident_parts
+hal_doorbell_ring:
 hal_notice_send:
 hal_resident_parts:
 	ebreak
