@@ -11,10 +11,12 @@ from tests.structure.test_layers import ROOT, tracked
 PROBE = "tests/guests/probe"
 PUBLISHED = {
     "core/channel_calls",
+    "core/channels",
     "core/clock",
     "core/command",
     "core/console",
     "core/cpu",
+    "core/doorbells",
     "core/fault",
     "core/frames",
     "core/heartbeat",

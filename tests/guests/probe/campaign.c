@@ -14,10 +14,11 @@
 #include "kernel/core/memory.h"
 #include "kernel/core/smp.h"
 #include "probe/mapping.h"
+#include "probe/partner.h"
 #include "probe/rival.h"
 #include "probe/transfer.h"
 
-enum { SETTLE_NS = 40000000 };
+enum { SETTLE_NS = 40000000, LOOK_NS = 500000, CONNECT_LOOKS = 8 };
 
 static _Alignas(BH_PAGE_BYTES) uint8_t code[BH_PAGE_BYTES];
 
@@ -83,14 +84,7 @@ static enum campaign_outcome attempt(const struct campaign_request *request)
 	return returned ? judge(value) : CAMPAIGN_REFUSED;
 }
 
-static enum campaign_outcome carry_out(const struct campaign_queue *queue, uint32_t n)
-{
-	const struct campaign_request *request = &queue->request[n];
-
-	return request->flags & CAMPAIGN_DMA ? transfer_attempt(queue, n) : attempt(request);
-}
-
-/* ---- A life -------------------------------------------------------------------------------------------------------- */
+/* ---- Channels ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t settled_at;
 
@@ -99,11 +93,35 @@ static bool has_settled(void)
 	return arch_counter() >= settled_at;
 }
 
-/* The others are starting, too, and are to be there when it begins. */
-static void let_others_settle(void)
+static void settle(uint64_t ns)
 {
-	settled_at = arch_counter() + clock_from_ns(SETTLE_NS);
+	settled_at = arch_counter() + clock_from_ns(ns);
 	idle_until(has_settled);
+}
+
+/* The other ends listen to who is connected with them. They are waited for once in a life: one that was found out does not answer. */
+static void take_part(void)
+{
+	static bool waited;
+
+	partner_take_part();
+	for (unsigned n = 0; n < CONNECT_LOOKS && !waited && !partner_is_connected(); n++) {
+		settle(LOOK_NS);
+		partner_take_part();
+	}
+	waited = true;
+	partner_take_part();
+}
+
+/* ---- A life -------------------------------------------------------------------------------------------------------- */
+
+static enum campaign_outcome carry_out(const struct campaign_queue *queue, uint32_t n)
+{
+	const struct campaign_request *request = &queue->request[n];
+
+	if (request->flags & CAMPAIGN_PARTNER)
+		take_part();
+	return request->flags & CAMPAIGN_DMA ? transfer_attempt(queue, n) : attempt(request);
 }
 
 /* The ring goes on from life to life. Here it begins anew with each, so that what is said never reaches the notes. */
@@ -136,8 +154,9 @@ void campaign_run(uint64_t address)
 		fault_stop("the kernel has taken the campaign's frames");
 	notes = take_notes(queue);
 	smp_run(1, "rival");
+	partner_begin(false);
 	if (notes->lives == 1)
-		let_others_settle();
+		settle(SETTLE_NS); /* the others are starting, too, and are to be there when it begins */
 	else if (queue->spare_bytes && transfer_outlived(queue))
 		notes->outcome[notes->begun - 1] = CAMPAIGN_OUTLIVED;
 	while (notes->begun < queue->count) {

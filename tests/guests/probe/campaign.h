@@ -18,6 +18,7 @@ enum campaign_flags {
 	CAMPAIGN_PROTECTED = 8, /* x86: the code runs in 32-bit protected mode, paging off, its arguments cut to 32 bits */
 	CAMPAIGN_REAL = 16,     /* x86: the same in real mode, with data segments of 4 GiB */
 	CAMPAIGN_DMA = 32,      /* no code: a network card does what `value` says at `target` (transfer.h) */
+	CAMPAIGN_PARTNER = 64,  /* takes part in its channels before it runs the code (partner.h) */
 };
 
 /* What the other core of the sandbox changes and changes back meanwhile, and what it puts there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills its RAM, marks its registers, and goes over both for ever, slice by slice; what has changed is counted, said and mended. */
+/* Fills its RAM, marks its registers, and goes over both for ever, slice by slice; what has changed is counted, said and mended. Its channels: partner.c. */
 #include "probe/sentinel.h"
 
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 #include "kernel/core/idle.h"
 #include "kernel/core/info.h"
 #include "probe/marks.h"
+#include "probe/partner.h"
 
 enum { PERIOD_NS = 1000000, SLICE_WORDS = 4096 };
 
@@ -88,6 +89,7 @@ static void pass(uint64_t *start, const uint64_t *end, uint64_t calls)
 		due = arch_counter() + clock_from_ns(PERIOD_NS);
 		idle_until(is_due);
 		look(slice, slice + SLICE_WORDS < end ? slice + SLICE_WORDS : end);
+		partner_take_part();
 		for (uint64_t n = 0; n < calls; n++)
 			info_call_monitor(BH_CALL_VERSION, 0, 0);
 	}
@@ -104,10 +106,12 @@ void sentinel_run(uint64_t calls, uint64_t passes)
 		fault_stop("a sentinel needs RAM");
 	fill(start, end);
 	marks_set();
+	partner_begin(true);
 	for (uint64_t n = 1; !passes || n <= passes; n++) {
 		pass(start, end, calls);
 		look_at_image(sum);
 		look_at_registers();
 		console_report("pass %ju, %ju words changed, the last at 0x%jx", n, changed.words, changed.last);
+		partner_report();
 	}
 }

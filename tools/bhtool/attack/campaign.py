@@ -6,7 +6,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class Campaign:
     heartbeats_lost: int = 0
     words_changed: int = 0  # of sentinels' memory
     pages_changed: int = 0  # of nobody's and monitors'
+    traffic: Counter[str] = field(default_factory=Counter)  # of sentinels' channels, by the names of struct Traffic
     machines: int = 0
     stuck: list[Request] = field(default_factory=list)  # by which a sandbox brought itself, and nobody else, to a stop
 
@@ -75,6 +76,7 @@ class Campaign:
             "heartbeats_lost": self.heartbeats_lost,
             "words_changed": self.words_changed,
             "pages_changed": self.pages_changed,
+            "channels": dict(self.traffic),
             "machines": self.machines,
             "stuck": [str(one) for one in self.stuck],
             "digest": self.digest(),
@@ -112,6 +114,8 @@ class Campaign:
         self.heartbeats += sum(one.beats for one in run.sentinels.values())
         self.heartbeats_lost += sum(one.lost for one in run.sentinels.values())
         self.words_changed += sum(one.changed for one in run.sentinels.values())
+        for one in run.sentinels.values():
+            self.traffic.update(asdict(one.traffic))
 
 
 Progress = Callable[[Campaign, int], None]

@@ -7,6 +7,8 @@ from functools import partial
 
 from bhtool.attack.aliases import ALIASES_AARCH64
 from bhtool.attack.attack_class import AttackClass, draw_access, walk
+from bhtool.attack.classes_channel import Forms as ChannelForms
+from bhtool.attack.classes_channel import RingLoop, channel_classes
 from bhtool.attack.classes_gic import (
     INTERESTING,
     ROUTES,
@@ -247,6 +249,14 @@ CALLS = {"hvc": 0xD4000002, "smc": 0xD4000003}
 PSCI, PSCI_64, MONITOR = 0x84000000, 0xC4000000, 0xC6000000
 
 
+DOORBELL = MONITOR + 5
+
+
+def doorbell_value(rng: random.Random) -> int:
+    """Number of a channel: of those that it has, and of none."""
+    return rng.choice((rng.randrange(8), rng.randrange(40), 0xFFFFFFFF, 1 << 63, rng.getrandbits(64)))
+
+
 def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(CALLS)[index % len(CALLS)]
     known = rng.choice((PSCI, PSCI_64, MONITOR, 0x80000000)) + index // 2 % 32
@@ -254,6 +264,8 @@ def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     if ends_caller(function & 0xFFFFFFFF):
         function = PSCI_64 + 3
     value = rng.choice((rng.getrandbits(2), 0x80000000 | rng.getrandbits(2), rng.getrandbits(64)))
+    if index % 8 == 7:
+        function, value = DOORBELL, doorbell_value(rng)
     body = code(0xAA0103E2, 0xAA0103E3, CALLS[name] | rng.choice((0, 0, 0, rng.getrandbits(16))) << 5)
     return Attempt(f"{name} {function:#x} with {value:#x}", body, function, value, Aim.NUMBER, ANYTHING)
 
@@ -320,6 +332,14 @@ CONFIGURATION = Forms(
     {1: READS["ldrb"], 2: READS["ldrh"], 4: READS["ldr w"]}, {1: WRITES["strb"], 2: WRITES["strh"], 4: WRITES["str w"]}, kept_register
 )
 
+def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> RingLoop:
+    """mov x3, times; mov x5, x0; again: mov x0, x5; hvc; mov x4, rounds; subs x4; b.ne; subs x3; b.ne again."""
+    pause = (0xD2800004 | rounds << 5, 0xF1000484, 0x54FFFFE1)
+    return RingLoop(code(0xD2800003 | times << 5, 0xAA0003E5, 0xAA0503E0, CALLS["hvc"], *pause, 0xF1000463, 0x54FFFF41), DOORBELL, number)
+
+
+ADD = code(0xB9400002, 0x0B010042, 0xB9000002)  # ldr w2; add w2, w2, w1; str w2
+CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, ring_loop), 8)
 CLASSES = (
     AttackClass(
         "memory",
@@ -343,7 +363,7 @@ CLASSES = (
         "memory",
         ends=True,
     ),
-    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 36, draw_register, "msr", endless=True),
+    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 30, draw_register, "msr", endless=True),
     AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
     AttackClass(
         "distributor-pieces",
@@ -354,10 +374,10 @@ CLASSES = (
         ends=True,
     ),
     AttackClass("orders", "interrupts to every core, number, target list and group", 0, draw_order, "ipi", ends=True),
-    AttackClass("distributor", "every register of the distributor and of the own redistributor", 24, draw_interrupt_register, "irq"),
+    AttackClass("distributor", "every register of the distributor and of the own redistributor", 22, draw_interrupt_register, "irq"),
     AttackClass("own-orders", "interrupts to itself and to all that it may", 1, draw_own_order, harmless="the own core alone"),
     AttackClass(
-        "calls", "every hypercall and firmware call with any argument", 8, draw_call, harmless="a call without a grant has nothing to do"
+        "calls", "every hypercall and firmware call with any argument", 8, draw_call, harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted"
     ),
     AttackClass(
         "instructions",
@@ -370,5 +390,6 @@ CLASSES = (
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
     LEVELS_V8,
     UNDEFINED_V8,
+    *CHANNELS,
     AttackClass("configuration", "registers of PCI functions; what own ones keep", 5, partial(draw_as_memory, CONFIGURATION), "io"),
 )

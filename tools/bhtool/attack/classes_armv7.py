@@ -7,6 +7,8 @@ from functools import partial
 
 from bhtool.attack.aliases import ALIASES_ARMV7
 from bhtool.attack.attack_class import AttackClass, draw_access, walk
+from bhtool.attack.classes_channel import Forms as ChannelForms
+from bhtool.attack.classes_channel import RingLoop, channel_classes
 from bhtool.attack.classes_gic import SGIR, order_value, own_order_value, own_target, register_address, shows_nothing
 from bhtool.attack.configuration_space import ALL_ONES, Forms, Kept, draw_as_memory
 from bhtool.attack.modes_arm import MODES_V7, UNDEFINED_V7
@@ -158,6 +160,9 @@ CALLS = {"hvc": 0xE1400070, "smc": 0xE1600070}
 PSCI, MONITOR = 0x84000000, 0x86000000
 
 
+DOORBELL = MONITOR + 5
+
+
 def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(CALLS)[index % len(CALLS)]
     known = rng.choice((PSCI, MONITOR, 0x80000000, 0xC4000000)) + index // 2 % 32
@@ -165,6 +170,8 @@ def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     if ends_caller(function):
         function = PSCI + 3
     value = rng.choice((rng.getrandbits(2), 0x80000000 | rng.getrandbits(2), rng.getrandbits(32)))
+    if index % 8 == 7:
+        function, value = DOORBELL, rng.choice((rng.randrange(8), rng.randrange(40), 0x80000000, 0xFFFFFFFF, rng.getrandbits(32)))
     body = code(0xE1A01002, CALLS[name] | rng.choice((0, 0, 0, rng.getrandbits(4))))
     return Attempt(f"{name} {function:#x} with {value:#x}", body, function, value, Aim.NUMBER, ANYTHING)
 
@@ -228,6 +235,15 @@ CONFIGURATION = Forms(
     {1: READS["ldrb"], 2: READS["ldrh"], 4: READS["ldr"]}, {1: WRITES["strb"], 2: WRITES["strh"], 4: WRITES["str"]}, kept_register
 )
 
+def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> RingLoop:
+    """mov r1, r0; mov r3, times; again: mov r0, r2; hvc; movw r12, rounds; subs r12; bne; subs r3; bne again; bx lr."""
+    pause = (0xE300C000 | rounds >> 12 << 16 | rounds & 0xFFF, 0xE25CC001, 0x1AFFFFFD)
+    loop = (0xE1A01000, 0xE3A03000 | times, 0xE1A00002, CALLS["hvc"], *pause, 0xE2533001, 0x1AFFFFF8, RETURN)
+    return RingLoop(struct.pack(f"<{len(loop)}I", *loop), number, DOORBELL)
+
+
+ADD = code(0xE590C000, 0xE08CC002, 0xE580C000)  # ldr r12; add r12, r12, r2; str r12
+CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, ring_loop), 8)
 CLASSES = (
     AttackClass(
         "memory",
@@ -255,7 +271,7 @@ CLASSES = (
     AttackClass(
         "registers",
         "registers of coprocessors 14 and 15, of every encoding, read, rewritten and written",
-        43,
+        37,
         draw_register,
         "msr",
         endless=True,
@@ -269,10 +285,10 @@ CLASSES = (
     ),
     AttackClass("distributor-pieces", "its registers in other widths and forms", 0, draw_interrupt_piece, "irq", ends=True),
     AttackClass("orders", "interrupts to every core, number and target list", 0, draw_order, "ipi", ends=True),
-    AttackClass("distributor", "every register of the distributor", 26, draw_interrupt_register, "irq"),
+    AttackClass("distributor", "every register of the distributor", 24, draw_interrupt_register, "irq"),
     AttackClass("own-orders", "interrupts to itself and to all that it may", 1, draw_own_order, harmless="the own core alone"),
     AttackClass(
-        "calls", "every hypercall and firmware call with any argument", 10, draw_call, harmless="a call without a grant has nothing to do"
+        "calls", "every hypercall and firmware call with any argument", 10, draw_call, harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted"
     ),
     AttackClass(
         "instructions",
@@ -284,5 +300,6 @@ CLASSES = (
     AttackClass("self-modifying", "instructions that change just before they run", 2, draw_self_modifying, harmless="the own memory alone"),
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
     UNDEFINED_V7,
+    *CHANNELS,
     AttackClass("configuration", "registers of PCI functions; what own ones keep", 5, partial(draw_as_memory, CONFIGURATION), "io"),
 )

@@ -7,6 +7,8 @@ from functools import partial
 
 from bhtool.attack.aliases import ALIASES_X86
 from bhtool.attack.attack_class import AttackClass, draw_access, walk
+from bhtool.attack.classes_channel import Forms as ChannelForms
+from bhtool.attack.classes_channel import RingLoop, channel_classes
 from bhtool.attack.configuration_space import Forms, Kept, draw_as_memory, draw_by_ports
 from bhtool.attack.modes_x86 import MODES_X86
 from bhtool.attack.races import RACES_X86
@@ -220,6 +222,7 @@ def draw_control_register(rng: random.Random, index: int, around: Surroundings) 
 
 CALL = {True: code("534889f84889f389f10f01c15b"), False: code("534889f84889f389f10f01d95b")}  # VMCALL, VMMCALL
 CALLS = 0xC6000000
+DOORBELL = CALLS + 5
 
 
 def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
@@ -228,6 +231,8 @@ def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     if ends_caller(function):
         function = CALLS + 3
     value = rng.choice((rng.getrandbits(4), rng.getrandbits(64)))
+    if index % 8 >= 6:  # by both instructions, of which one is the processor's
+        function, value = DOORBELL, rng.choice((rng.randrange(8), rng.randrange(40), 0xFFFFFFFF, 1 << 63, rng.getrandbits(64)))
     return Attempt(f"call {function:#x} with {value:#x}", CALL[bool(index % 2)] + RET, function, value, Aim.NUMBER, ANYTHING)
 
 
@@ -336,6 +341,16 @@ def draw_storm(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     return Attempt(f"{times} times CPUID", body + RET, times, 0, Aim.NUMBER, ANYTHING)
 
 
+def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> RingLoop:
+    """push rbx; mov rbx, rsi; mov ecx, times; again: mov eax, edi; the call; mov edx, rounds; dec edx; jnz; dec ecx; jnz again; pop rbx."""
+    call = code("0f01c1" if around.platform.backend == "vmx" else "0f01d9")
+    loop = code("89f8") + call + b"\xba" + struct.pack("<I", rounds) + code("ffca75fcffc9")
+    body = code("534889f3b9") + struct.pack("<I", times) + loop + b"\x75" + struct.pack("<b", -(len(loop) + 2)) + code("5b")
+    return RingLoop(body + RET, DOORBELL, number)
+
+
+STORES = {name: body + RET for name, body in (WRITES | LOCKED).items()}
+CHANNELS = channel_classes(ChannelForms(MEMORY["read"], STORES, MEMORY["execute"], code("0137") + RET, ring_loop), 8)
 CLASSES = (
     AttackClass(
         "memory",
@@ -364,8 +379,8 @@ CLASSES = (
         ends=True,
     ),
     AttackClass("icr", "interrupts, INIT and STARTUP to every destination", 0, draw_icr, "ipi", ends=True),
-    AttackClass("msr", "model-specific registers, read and written", 33, draw_msr, "msr", endless=True),
-    AttackClass("own-icr", "every mode with every shorthand", 20, draw_own_icr, "ipi"),
+    AttackClass("msr", "model-specific registers, read and written", 29, draw_msr, "msr", endless=True),
+    AttackClass("own-icr", "every mode with every shorthand", 16, draw_own_icr, "ipi"),
     AttackClass("redirections", "every pin of the IOAPIC and mode, any vector and core", 10, draw_redirection, "irq"),
     AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "irq"),
     AttackClass(
@@ -376,7 +391,8 @@ CLASSES = (
         harmless="they act on the own core alone, if at all",
     ),
     AttackClass("control", "bits of CR0 and CR4", 1, draw_control_register, harmless="they act on the own core alone"),
-    AttackClass("calls", "every call, known or not, with any argument", 8, draw_call, harmless="a call without a grant has nothing to do"),
+    AttackClass("calls", "every call, known or not, with any argument", 8, draw_call, harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted"),
+    *CHANNELS,
     AttackClass("self-modifying", "instructions that change just before they run", 1, draw_self_modifying, harmless="the own memory alone"),
     AttackClass("storm", "exits without a pause", 2, draw_storm, harmless="each exit is bounded"),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bhtool.attack.astray import Astray, count_used, find_astray
-from bhtool.attack.evidence import Pages, pages
+from bhtool.attack.evidence import Pages, forged_lives, pages
 from bhtool.attack.queue import Notes, read_notes
 from bhtool.attack.stage import FEW, SENTINELS, Cast, Stage
 from bhtool.config.span import PAGE
@@ -24,7 +24,20 @@ SILENCE_SECONDS = 15.0  # of the host, in which nothing at all got further
 HANG_BEATS = 300  # of a sentinel, in which a hostile sandbox got no further: it has ended itself
 AFTERMATH_PASSES = 2  # of a sentinel over its memory, after the last attack: at least one is whole
 PASS = re.compile(r": pass (\d+), (\d+) words changed, the last at (0x[0-9a-f]+)")
-ALARM = re.compile(r": (stray|fault|stopped)\b.*")
+ALARM = re.compile(r": (stray|fault|stopped|wrong)\b.*")
+TOO_LONG = "an operation took too long"  # tests/guests/probe/partner.c
+CHANNELS = re.compile(r": channels: (\d+) sent to its partner, (\d+) received, (\d+) of others, (\d+) refused, (\d+) rings")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Of all channels of a sentinel: messages to and from the other one; from hostile ends; what it refused of these; how often it was rung."""
+
+    sent: int = 0
+    received: int = 0
+    of_others: int = 0
+    refused: int = 0
+    rings: int = 0
 
 Advance = Callable[[int], None]
 
@@ -37,6 +50,7 @@ class Sentinel:
     late: int = 0  # beats that came a whole period late, ever
     late_before: int = 0  # of them, before anybody attacked: while sandboxes start, an emulator's turns can be long
     complaints: list[str] = field(default_factory=list)
+    traffic: Traffic = Traffic()
 
     @property
     def lost(self) -> int:
@@ -48,6 +62,8 @@ class Sentinel:
             if int(seen[2]) > self.changed:
                 self.changed = int(seen[2])
                 self.complaints.append(f"{seen[2]} words of its memory changed, the last at {seen[3]}")
+        elif told := CHANNELS.search(line):
+            self.traffic = Traffic(*map(int, told.groups()))
         elif alarm := ALARM.search(line):
             self.complaints.append(alarm[0].removeprefix(": "))
 
@@ -74,6 +90,7 @@ class MachineRun:
     end: str = ""  # how the machine ended by itself
     pages: Pages = field(default_factory=dict)  # of what nobody may have touched, when it was over
     astray: list[Astray] = field(default_factory=list)  # frames of cards, then
+    forged: list[str] = field(default_factory=list)  # what pages of channels say and monitors do not
     used: dict[str, int] = field(default_factory=dict)  # descriptors of armed cards whose sandboxes have ended
 
     def __post_init__(self) -> None:
@@ -84,6 +101,7 @@ class MachineRun:
         found = [f"{name}: {text}" for name, one in self.sentinels.items() for text in one.complaints]
         found += [f"{name} lost {counted(one.lost, 'heartbeat')}" for name, one in self.sentinels.items() if one.lost]
         found += [f"{name} has ended, and its card went on: it took {count} frames" for name, count in self.used.items() if count > FEW]
+        found += self.forged
         return found + ([self.end] if self.end else [])
 
 
@@ -99,7 +117,8 @@ class Watcher:
         if isinstance(event, EndEvent):
             self.run.end = f"the machine ended, status {event.status} {event.complaint}".rstrip()
         elif isinstance(event, LineEvent) and event.sandbox in self.run.sentinels:
-            self.run.sentinels[event.sandbox].note(event.text)
+            if self._session.machine.is_counted or TOO_LONG not in event.text:  # elsewhere the host may have held it up
+                self.run.sentinels[event.sandbox].note(event.text)
 
     def over(self) -> bool:
         """After a look: everybody hostile has come to an end, and the sentinels have looked at everything since."""
@@ -159,6 +178,7 @@ def run_machine(stage: Stage, identity: int, timing: Timing, advance: Advance) -
                 clock_hz = session.memory.clock_hz(stage.plan.sandboxes[0].pool_hpa)
                 session.machine.stop()
                 watcher.run.pages = pages(stage.platform, stage.plan, session.machine.ram, clock_hz)
+                watcher.run.forged = forged_lives(stage.platform, stage.plan, session.machine.ram)
                 watcher.run.astray = find_astray(stage.platform, stage.plan, session.machine.ram, stage.words, stage.pages_of_frames)
                 watcher.run.used = {name: count_used(_page(stage, session, at)) for name, at in stage.rings.items()}
                 return watcher.run

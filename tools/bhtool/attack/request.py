@@ -40,6 +40,7 @@ class Aim(enum.IntFlag):
     PROTECTED = 8  # `target` itself; the code runs in 32-bit protected mode
     REAL = 16  # `target` itself; the code runs in real mode
     DMA = 32  # no code: a network card does what `value` says at `target`
+    PARTNER = 64  # or-ed: the sandbox takes part in its channels before it runs the code
 
 
 class Rival(enum.IntEnum):

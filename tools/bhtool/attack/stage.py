@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine of a campaign: two hostile sandboxes between two sentinels, and what the hostile ones are to try."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,9 @@ from bhtool.attack.queue import NOWHERE, pack_queue, with_queue
 from bhtool.attack.request import MASK, Request
 from bhtool.attack.surroundings import Surroundings
 from bhtool.config.board import read_board
+from bhtool.config.channels import LATEST, MAILBOX, RING
 from bhtool.config.dma import is_dma_free
-from bhtool.config.plan import Plan
+from bhtool.config.plan import ChannelKind, Plan
 from bhtool.config.private import read_private
 from bhtool.config.span import PAGE, Span
 from bhtool.errors import BulkheadError, Status
@@ -68,6 +69,31 @@ def by_cards(platform: Platform) -> dict[int, Cast]:
 
 
 FIRST_CORE, LAST_CORE = 0, 3  # the sentinels'
+SLOT_BYTES, DOORBELL_HZ = 128, 200  # of channels: tests/guests/probe/partner.c has buffers for so much; what a sentinel can stand
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A node of the partition file."""
+
+    name: str
+    sender: str
+    receiver: str
+    kind: ChannelKind
+    rates: str = ""  # of doorbells; sentinels ring nobody: what does not exit leaves its monitor's memory as it is
+
+
+def channels(cast: Cast) -> Iterator[Channel]:
+    """Each hostile sandbox has one of each kind, and of each role, with a sentinel; and the sentinels have theirs."""
+    for name, sentinel in zip(cast.hostiles, SENTINELS, strict=False):
+        for kind in (RING, MAILBOX, LATEST):
+            yield Channel(f"{name}-{kind}", name, sentinel, kind, f"{DOORBELL_HZ} 0")
+        yield Channel(f"{name}-reads", sentinel, name, LATEST, f"0 {DOORBELL_HZ}")
+    first, second = SENTINELS
+    yield Channel("watch-there", first, second, RING)
+    yield Channel("watch-back", second, first, RING)
+    for kind in (MAILBOX, LATEST):
+        yield Channel(f"watch-{kind}", first, second, kind)
 
 
 @dataclass(frozen=True)
@@ -201,7 +227,12 @@ def set_up(
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
     file = folder / "campaign.dts"
     file.write_text(
-        template.render(sandboxes=actors(cast, platform, queue_at, unprotected, orders[0].word), ram_mib=campaign.ram_mib),
+        template.render(
+            sandboxes=actors(cast, platform, queue_at, unprotected, orders[0].word),
+            channels=list(channels(cast)),
+            slot_bytes=SLOT_BYTES,
+            ram_mib=campaign.ram_mib,
+        ),
         encoding="utf-8",
     )
     plan = make_plan(platform, file, report)

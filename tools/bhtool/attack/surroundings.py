@@ -8,7 +8,7 @@ from functools import cached_property
 from bhtool import abi
 from bhtool.config.board import read_board
 from bhtool.config.machine import Machine
-from bhtool.config.plan import Plan, SandboxPlan
+from bhtool.config.plan import ChannelPlan, Plan, SandboxPlan
 from bhtool.config.span import PAGE, Span
 from bhtool.families.table import FAMILIES
 from bhtool.platforms import Platform
@@ -21,6 +21,28 @@ PAGE_SHIFT = 12
 class Target:
     address: int
     whose: str
+
+
+@dataclass(frozen=True)
+class OwnChannel:
+    """As one of its two ends has it, from `gpa` on."""
+
+    plan: ChannelPlan
+    end: int
+    gpa: int
+
+    @property
+    def page(self) -> Span:
+        return Span(self.gpa + self.plan.area_bytes[0], PAGE)
+
+    @property
+    def areas(self) -> tuple[Span, Span]:
+        first, second = self.plan.area_bytes
+        return Span(self.gpa, first), Span(self.page.end, second)
+
+    @property
+    def span(self) -> Span:
+        return Span(self.gpa, self.plan.size)
 
 
 class Surroundings:
@@ -88,6 +110,29 @@ class Surroundings:
         return not any(span.overlaps(page) for span in (*self.own, *self.filtered))
 
     @cached_property
+    def channels(self) -> list[OwnChannel]:
+        """Of which it is an end, in the order in which calls count them."""
+        return self.channels_of(self.sandbox)
+
+    def channels_of(self, sandbox: SandboxPlan) -> list[OwnChannel]:
+        starts = {one.hpa: one.gpa for one in sandbox.regions if one.kind == "channel"}
+        own = [one for one in self.plan.channels if sandbox.index in one.ends]
+        return [OwnChannel(one, one.ends.index(sandbox.index), starts[one.hpa]) for one in own]
+
+    @cached_property
+    def foreign_channels(self) -> list[tuple[Span, str]]:
+        """Where channels of others lie, and where those see them."""
+        found = []
+        for one in self.plan.sandboxes:
+            for channel in self.channels_of(one):
+                text = f"channel {channel.plan.name}"
+                if self.sandbox.index not in channel.plan.ends:
+                    found.append((channel.span, f"{text}, as {one.name} sees it"))
+                if channel.end == 0:
+                    found.append((Span(channel.plan.hpa, channel.plan.size), text))
+        return found
+
+    @cached_property
     def worth_reaching(self) -> list[tuple[Span, str]]:
         """What belongs to somebody: others' memory, monitors', devices."""
         found = [(Span(self.plan.shared_hpa, PAGE), "kick mailboxes"), (Span(self.machine.image_address, 0x40000), "monitor image")]
@@ -97,7 +142,8 @@ class Surroundings:
             arena = int(abi.lib.BH_POOL_ARENA)
             found.append((Span(one.pool_hpa + arena, one.pool_size - arena), f"monitor of {one.name}"))
         found += [(Span(one.start, one.size), one.what) for one in self.plan.holdings if one.kind == "memory"]
-        return found
+        windows = [(span, whose) for span, whose in self.foreign_channels if "sees it" in whose]
+        return found + windows
 
     def draw(self, rng: random.Random, pages: int = 1, below: int = 1 << 64) -> Target:
         """In the first of so many foreign pages: three of four in what belongs to somebody, the others anywhere."""
