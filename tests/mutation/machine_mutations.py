@@ -14,6 +14,7 @@ from tests.mutation.rows_dirty import DIRTY
 from tests.mutation.rows_dma import DMA
 from tests.mutation.rows_ends import ENDS_ROWS
 from tests.mutation.rows_gicv3 import INTERFACES
+from tests.mutation.rows_hostile_ends import HOSTILE_ENDS
 from tests.mutation.rows_level import LEVEL, LEVEL_IPIS
 from tests.mutation.rows_open import OPEN
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
@@ -45,6 +46,7 @@ MUTATIONS = (
     *ON_PCS,
     *ON_ARM,
     *FILTERS,
+    *HOSTILE_ENDS,
     *PCI,
     *DMA,
     *OPEN,

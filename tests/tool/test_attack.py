@@ -13,13 +13,15 @@ from bhtool import abi, paths
 from bhtool import elf as files
 from bhtool.attack.attack_class import walk
 from bhtool.attack.campaign import Campaign, Escape
+from bhtool.attack.evidence import without_lives
 from bhtool.attack.generator import CLASSES, CYCLE, ENDING, requests
 from bhtool.attack.queue import HEADER, MAGIC, MOST, NOTES, NOTES_AT, Notes, pack_queue, with_queue
 from bhtool.attack.reference import least, tables
-from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, Aim, Attempt, Outcome, Request, Rival
+from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, NOT_DONE, Aim, Attempt, Outcome, Request, Rival
 from bhtool.attack.stage import require_devices
 from bhtool.attack.surroundings import AllSurroundings, Surroundings
-from bhtool.config.plan import Function, Location, Plan, Region, SandboxPlan
+from bhtool.config.plan import ChannelKind, ChannelPlan, Function, Location, Plan, Region, SandboxPlan
+from bhtool.config.span import PAGE
 from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
 from bhtool.platforms import Campaign as Devices
@@ -46,9 +48,29 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
     return found
 
 
+AREAS, WINDOW = (PAGE, PAGE), 0xA0000000
+KINDS: dict[tuple[int, int], ChannelKind] = {(1, 0): "ring", (2, 3): "mailbox", (0, 1): "latest", (3, 2): "latest", (0, 3): "ring"}
+
+
+def connect(plan: Plan) -> None:
+    """As the tool does: one channel behind the other, in the machine and in each window."""
+    seen = Counter[int]()
+    for number, (ends, kind) in enumerate(KINDS.items()):
+        hpa = 0x50 * MIB + number * 3 * PAGE
+        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, {"ring": 8, "mailbox": 1}.get(kind, 4), 128, AREAS, hpa))
+        for end, index in enumerate(ends):
+            gpa = WINDOW + seen[index] * 3 * PAGE
+            border = PAGE * (1 + end)
+            parts = (("rw", "r") if end == 0 else ("r", "rw"), ((0, border), (border, 3 * PAGE - border)))
+            for permissions, (start, size) in zip(*parts, strict=True):
+                plan.sandboxes[index].regions.append(Region("part", "channel", gpa + start, hpa + start, size, permissions))
+            seen[index] += 1
+
+
 def all_surroundings(platform: str) -> AllSurroundings:
     machine = load(platform)
     plan = Plan(platform, Path("test.dts"), [sandbox(machine.arch, index) for index in range(4)], shared_hpa=0x7F * MIB)
+    connect(plan)
     two = [Surroundings(machine, plan, plan.sandboxes[index]) for index in (1, 2)]
     return {1: two, 2: two[:1]}
 
@@ -65,6 +87,7 @@ def test_queue_and_notes_are_the_kernels() -> None:
     assert (lib.CAMPAIGN_REWRITE, lib.CAMPAIGN_REAIM, lib.CAMPAIGN_RECODE) == (Rival.REWRITE, Rival.REAIM, Rival.RECODE)
     assert (lib.CAMPAIGN_AIM, lib.CAMPAIGN_GRAFT, lib.CAMPAIGN_ALIAS) == (Aim.ADDRESS, Aim.TABLE, Aim.ALIAS)
     assert (lib.CAMPAIGN_PROTECTED, lib.CAMPAIGN_REAL) == (Aim.PROTECTED, Aim.REAL)
+    assert (lib.CAMPAIGN_DMA, lib.CAMPAIGN_PARTNER) == (Aim.DMA, Aim.PARTNER)
     assert (lib.CAMPAIGN_MAGIC, lib.CAMPAIGN_NOTES, lib.CAMPAIGN_CODE_BYTES) == (MAGIC, NOTES_AT, CODE_BYTES)
     sizes = {"request": ENTRY.size, "queue": HEADER.size, "notes": NOTES.size + MOST}
     assert sizes == {one: kernel.sizeof(f"struct campaign_{one}") for one in sizes}
@@ -222,3 +245,43 @@ def test_the_controller_is_as_large_as_the_board_has_it(platform: str) -> None:
     if one.machine.gic_v2:
         assert one.is_foreign(one.controller.end)
         assert not one.is_foreign(one.controller.start)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_channels_are_attacked_where_they_are(platform: str) -> None:
+    """Words of its own areas, that one alone; the page and the other's area by class channel-bounds; nothing there that would be its own."""
+    around = all_surroundings(platform)[1][0]
+    of_class = {one.name: one.draw for one in CLASSES[load(platform).arch]}
+    stores = rings = 0
+    for n in range(2000):
+        attempt = of_class["channel"](random.Random(n), n, around)
+        if attempt.aim & Aim.ADDRESS:
+            (one,) = (one for one in around.channels if one.span.start <= attempt.target < one.span.end)
+            own = one.areas[one.end]
+            assert n % 8 == 6 or own.start <= attempt.target < own.end
+            stores += n % 8 != 6
+        else:
+            rings += 1
+    assert (stores, rings) == (1500, 250)
+    bounds = [of_class["channel-bounds"](random.Random(n), n, around) for n in range(500)]
+    for attempt in bounds:
+        own_areas = [one.areas[one.end] for one in around.channels]
+        is_own = any(area.start <= attempt.target < area.end for area in own_areas)
+        assert not is_own or "call" in attempt.text or "jump" in attempt.text or "page table" in attempt.text
+    assert {attempt.contained for attempt in bounds} == {NEVER_BACK, NOT_DONE, ANYTHING}
+    of_others = [attempt for attempt in bounds if "(channel" in attempt.text]
+    assert any("sees it" in attempt.text for attempt in of_others)
+    assert all(around.is_foreign(attempt.target) for attempt in of_others)
+
+
+def test_a_channels_page_may_tell_of_lives_alone() -> None:
+    page = bytes(range(256)) * 16
+    lives = bytearray(page)
+    for end in (0, 1):
+        at = abi.ffi.offsetof("struct bh_channel", "end") + end * abi.sizeof("bh_channel_end")
+        lives[at : at + 8] = b"\xaa" * 8
+    assert without_lives(page) == without_lives(bytes(lives))
+    for at in (0, 0x7F, 0x88, 0xFF, 0xFFF):
+        other = bytearray(page)
+        other[at] ^= 1
+        assert without_lives(bytes(other)) != without_lives(page), hex(at)

@@ -241,7 +241,7 @@ def draw_own_order(rng: random.Random, index: int, around: Surroundings) -> Atte
     if not around.has_redistributors:
         value = own_order_value(rng, around)
         return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], around.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
-    value = rng.randrange(15) << 24 | (1 << 40 if rng.getrandbits(1) else 1 << around.sandbox.cores[0])
+    value = rng.randrange(15) << 24 | rng.choice((1 << 40 | rng.getrandbits(16), 1 << around.sandbox.cores[0]))  # a list does not count there
     return Attempt(f"ICC_SGI1R_EL1 = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS["ICC_SGI1R_EL1"]), 0xD5033FDF), 0, value)
 
 
@@ -339,7 +339,14 @@ def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> Rin
 
 
 ADD = code(0xB9400002, 0x0B010042, 0xB9000002)  # ldr w2; add w2, w2, w1; str w2
-CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, ring_loop), 8)
+
+
+def fill(words: int, distance: int) -> bytes:
+    """mov x2, words; again: str w1; add x0, x0, distance; subs x2; b.ne again."""
+    return code(0xD2800002 | words << 5, 0xB9000001, 0x91000000 | distance << 10, 0xF1000442, 0x54FFFFA1)
+
+
+CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, fill, ring_loop), 10)
 CLASSES = (
     AttackClass(
         "memory",
@@ -363,7 +370,7 @@ CLASSES = (
         "memory",
         ends=True,
     ),
-    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 30, draw_register, "msr", endless=True),
+    AttackClass("registers", "system registers of every encoding, read, rewritten and written", 28, draw_register, "msr", endless=True),
     AttackClass("system", "every instruction of the system space", 14, draw_system, harmless="they act on what the sandbox can reach"),
     AttackClass(
         "distributor-pieces",

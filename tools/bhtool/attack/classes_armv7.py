@@ -243,7 +243,14 @@ def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> Rin
 
 
 ADD = code(0xE590C000, 0xE08CC002, 0xE580C000)  # ldr r12; add r12, r12, r2; str r12
-CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, ring_loop), 8)
+
+
+def fill(words: int, distance: int) -> bytes:
+    """mov r3, words; again: str r2; add r0, r0, distance; subs r3; bne again. Both are small."""
+    return code(0xE3A03000 | words, 0xE5802000, 0xE2800000 | distance, 0xE2533001, 0x1AFFFFFB)
+
+
+CHANNELS = channel_classes(ChannelForms(READS, WRITES, EXECUTE, ADD, fill, ring_loop), 10)
 CLASSES = (
     AttackClass(
         "memory",
@@ -271,7 +278,7 @@ CLASSES = (
     AttackClass(
         "registers",
         "registers of coprocessors 14 and 15, of every encoding, read, rewritten and written",
-        37,
+        35,
         draw_register,
         "msr",
         endless=True,

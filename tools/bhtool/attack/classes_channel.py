@@ -26,7 +26,7 @@ READ_BY_OTHER = {  # of a control, by kind and end
     ("latest", 0): ("epoch", "peer", "sent", "slot", "latest"),
     ("latest", 1): ("epoch", "peer", "reading"),
 }
-OF_A_SLOT = ("length", "flags", "number", "check")
+OF_A_SLOT = ("length", "length", "flags", "number", "check")
 ONES = 0xFFFFFFFF
 
 
@@ -41,24 +41,29 @@ class RingLoop:
 
 @dataclass(frozen=True)
 class Forms:
-    """An architecture's accesses to an address in the first argument, and with the second; what adds that to a word there."""
+    """An architecture's accesses to an address in the first argument, and with the second; what adds that to a word there, or stores it in several."""
 
     reads: Codes
     writes: Codes
     execute: Codes
     add: bytes
+    fill: Callable[[int, int], bytes]  # so many words, so many bytes apart, get that value
     ring: Callable[[int, int, int, Surroundings], RingLoop]  # times, rounds of the pause, number
 
 
-def field(rng: random.Random, one: OwnChannel) -> tuple[int, str]:
-    """Offset of a word in its own area, and what it is: of the control, or of a slot's head."""
-    slots = one.plan.slots if one.end == 0 or one.plan.kind == "mailbox" else 0
-    if slots and rng.getrandbits(1):
-        name, slot = rng.choice(OF_A_SLOT), rng.randrange(slots)
-        start = CONTROL + slot * (HEAD + one.plan.slot_bytes)
-        return start + int(abi.ffi.offsetof("struct bh_channel_slot", name)), f"{name} of slot {slot}"
+def of_control(rng: random.Random, one: OwnChannel) -> tuple[int, str]:
+    """Offset of a word in its own area, and what it is."""
     name = rng.choice(READ_BY_OTHER.get((one.plan.kind, one.end), COUNTERS) if rng.random() < 0.75 else COUNTERS)
     return int(abi.ffi.offsetof("struct bh_channel_control", name)) + (4 * rng.getrandbits(1) if name == "slot" else 0), name
+
+
+def slots_of(one: OwnChannel) -> int:
+    return one.plan.slots if one.end == 0 or one.plan.kind == "mailbox" else 0
+
+
+def of_slot(rng: random.Random, slot: int, one: OwnChannel) -> tuple[int, str]:
+    name = rng.choice(OF_A_SLOT)
+    return CONTROL + slot * (HEAD + one.plan.slot_bytes) + int(abi.ffi.offsetof("struct bh_channel_slot", name)), name
 
 
 def chosen(rng: random.Random, one: OwnChannel) -> int:
@@ -68,32 +73,31 @@ def chosen(rng: random.Random, one: OwnChannel) -> int:
 
 
 def draw_channel(forms: Forms, rng: random.Random, index: int, around: Surroundings) -> Attempt:
-    kind = index % 8
+    one, kind = rng.choice(around.channels), index % 8
     if kind == 7:
         return draw_rings(forms, rng, around)
-    one = rng.choice(around.channels)
     own = one.areas[one.end]
+    aim = Aim.ADDRESS | (Aim.PARTNER if rng.random() < 0.85 else Aim.NUMBER)  # else it speaks before anybody listens
     if kind == 6:
         name, address = rng.choice(list(forms.reads)), one.gpa + rng.randrange(one.plan.size - WIDEST)
-        return Attempt(f"{name} {address:#x}, of channel {one.plan.name}", forms.reads[name], address, aim=Aim.ADDRESS | Aim.PARTNER)
+        return Attempt(f"{name} {address:#x}, of channel {one.plan.name}", forms.reads[name], address, aim=aim)
     if kind == 5:
         name, offset, value = rng.choice(list(forms.writes)), rng.randrange(own.size - WIDEST), rng.getrandbits(64)
         text = f"{name} {own.start + offset:#x}, own area of channel {one.plan.name}"
-        return Attempt(text, forms.writes[name], own.start + offset, value, Aim.ADDRESS | Aim.PARTNER)
-    offset, what = field(rng, one)
-    if kind in (3, 4):
+        return Attempt(text, forms.writes[name], own.start + offset, value, aim)
+    if kind in (0, 1) and (slots := slots_of(one)):
+        offset, what = of_slot(rng, 0, one)
+        value = chosen(rng, one)
+        text = f"{value:#x} as {what} of all slots in channel {one.plan.name}"
+        return Attempt(text, forms.fill(slots, HEAD + one.plan.slot_bytes), own.start + offset, value, aim)
+    slot = rng.randrange(slots_of(one)) if slots_of(one) and rng.getrandbits(1) else -1
+    offset, what = of_slot(rng, slot, one) if slot >= 0 else of_control(rng, one)
+    if kind == 4:
         value = rng.choice((1, -1, one.plan.slots, one.plan.slots + 1, -one.plan.slots)) & ONES
-        return Attempt(
-            f"{value:#x} added to {what} in channel {one.plan.name}", forms.add, own.start + offset, value, Aim.ADDRESS | Aim.PARTNER
-        )
+        return Attempt(f"{value:#x} added to {what} in channel {one.plan.name}", forms.add, own.start + offset, value, aim)
     value, name = chosen(rng, one), rng.choice(list(forms.writes))
-    return Attempt(
-        f"{name} {what} in channel {one.plan.name}, {value:#x}",
-        forms.writes[name],
-        own.start + offset,
-        value | rng.choice((0, value, rng.getrandbits(32))) << 32,
-        Aim.ADDRESS | Aim.PARTNER,
-    )
+    text = f"{name} {what} in channel {one.plan.name}, {value:#x}"
+    return Attempt(text, forms.writes[name], own.start + offset, value | rng.choice((0, value, rng.getrandbits(32))) << 32, aim)
 
 
 def draw_rings(forms: Forms, rng: random.Random, around: Surroundings) -> Attempt:

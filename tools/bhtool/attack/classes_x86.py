@@ -231,7 +231,7 @@ def draw_call(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     if ends_caller(function):
         function = CALLS + 3
     value = rng.choice((rng.getrandbits(4), rng.getrandbits(64)))
-    if index % 8 >= 6:  # by both instructions, of which one is the processor's
+    if index % 16 in (7, 14):  # by both instructions, of which one is the processor's
         function, value = DOORBELL, rng.choice((rng.randrange(8), rng.randrange(40), 0xFFFFFFFF, 1 << 63, rng.getrandbits(64)))
     return Attempt(f"call {function:#x} with {value:#x}", CALL[bool(index % 2)] + RET, function, value, Aim.NUMBER, ANYTHING)
 
@@ -350,7 +350,14 @@ def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> Rin
 
 
 STORES = {name: body + RET for name, body in (WRITES | LOCKED).items()}
-CHANNELS = channel_classes(ChannelForms(MEMORY["read"], STORES, MEMORY["execute"], code("0137") + RET, ring_loop), 8)
+
+
+def fill(words: int, distance: int) -> bytes:
+    """mov ecx, words; again: mov [rdi], esi; add rdi, distance; dec ecx; jnz again."""
+    return b"\xb9" + struct.pack("<I", words) + code("89374881c7") + struct.pack("<I", distance) + code("ffc975f3") + RET
+
+
+CHANNELS = channel_classes(ChannelForms(MEMORY["read"], STORES, MEMORY["execute"], code("0137") + RET, fill, ring_loop), 10)
 CLASSES = (
     AttackClass(
         "memory",
@@ -379,7 +386,7 @@ CLASSES = (
         ends=True,
     ),
     AttackClass("icr", "interrupts, INIT and STARTUP to every destination", 0, draw_icr, "ipi", ends=True),
-    AttackClass("msr", "model-specific registers, read and written", 29, draw_msr, "msr", endless=True),
+    AttackClass("msr", "model-specific registers, read and written", 27, draw_msr, "msr", endless=True),
     AttackClass("own-icr", "every mode with every shorthand", 16, draw_own_icr, "ipi"),
     AttackClass("redirections", "every pin of the IOAPIC and mode, any vector and core", 10, draw_redirection, "irq"),
     AttackClass("lvt", "every delivery mode in every local vector", 6, draw_lvt, "irq"),

@@ -119,6 +119,14 @@ def common(around: Surroundings) -> Iterator[Place]:
     yield Place(Span(around.machine.image_address, 0x20000), "monitor image")
 
 
+def channels(around: Surroundings) -> Iterator[Place]:
+    """Where they lie, and where their ends see them: nothing of that is in any function's root."""
+    for one in around.plan.channels:
+        yield Place(Span(one.hpa, one.size), f"channel {one.name}")
+    for own in around.channels:
+        yield Place(own.span, f"channel {own.plan.name}, as processors see it")
+
+
 def iommu_tables(around: Surroundings) -> Iterator[Place]:
     yield Place(Span(around.plan.iommu_hpa, around.plan.iommu_bytes), "tables and queues of the IOMMU")
 
@@ -190,6 +198,7 @@ CLASSES = (
     TransferClass("monitors", "private monitors and their tables", monitors),
     TransferClass("snapshots", "what restarts begin from", snapshots),
     TransferClass("common", "monitor image, kick mailboxes", common),
+    TransferClass("channels", "channels, its sandbox's own and others'", channels),
     TransferClass("iommu-tables", "tables and queues of the IOMMU", iommu_tables),
     TransferClass("iommu-registers", "its registers", iommu_registers),
     TransferClass("doorbells", "where a write is an interrupt", doorbells, interrupts=True),
