@@ -18,11 +18,12 @@ static struct scene scene;
 static struct bh_end end, other;
 static unsigned side;
 static uint32_t kind, slots;
-static bool wild;         /* somebody writes anything now */
-static bool page_too;     /* also to the page, which no end can: nothing may go wrong even so */
-static bool own_too;      /* also to the end's own area */
-static uint64_t chance;   /* one of so many accesses finds a word changed */
-static uint64_t accesses; /* of the operation */
+static bool wild;           /* somebody writes anything now */
+static bool page_too;       /* also to the page, which no end can: nothing may go wrong even so */
+static bool own_too;        /* also to the end's own area */
+static uint64_t chance;     /* one of so many accesses finds a word changed */
+static uint64_t accesses;   /* of the operation */
+static uint64_t executions; /* operations that met them */
 static uint64_t changes, results[BH_END_INVALID + 1];
 
 static uint32_t any_word(void)
@@ -206,6 +207,7 @@ static void run(void)
 	set_checked(below(2));
 	for (unsigned n = 0; n < OPERATIONS; n++) {
 		wild = n > 12;
+		executions += wild;
 		operate_once(&end);
 		wild = false;
 		operate_once(&other);
@@ -240,8 +242,10 @@ static void attaches_anything(void)
 	scene_close(&scene);
 }
 
-int main(void)
+/* Argument: how many executions at least; without one, a few hundred thousand. */
+int main(int argc, char **argv)
 {
+	const uint64_t asked = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
 	static const struct {
 		uint32_t kind, slots;
 	} rows[] = { { BH_CHANNEL_MAILBOX, 1 }, { BH_CHANNEL_RING, 4 },   { BH_CHANNEL_RING, 1 },
@@ -249,7 +253,7 @@ int main(void)
 
 	check_context.subject = "attaching";
 	attaches_anything();
-	for (unsigned n = 0; n < 12 * RUNS; n++) {
+	for (unsigned n = 0; n < 12 * RUNS || executions < asked; n++) {
 		kind = rows[n / 2 % 6].kind;
 		slots = rows[n / 2 % 6].slots;
 		side = n % 2;
@@ -260,7 +264,7 @@ int main(void)
 	}
 	for (unsigned n = 0; n <= BH_END_INVALID; n++)
 		printf("%u: %" PRIu64 "\n", n, results[n]);
-	printf("%" PRIu64 " changes\n", changes);
+	printf("%" PRIu64 " executions, %" PRIu64 " changes\n", executions, changes);
 	for (unsigned n = 0; n <= BH_END_INVALID; n++)
 		CHECK(results[n] > 100);
 	return 0;

@@ -14,7 +14,7 @@
 #include "probe/marks.h"
 
 enum { MOST = 16 /* BH_MAX_CHANNELS */, MOST_BYTES = 128, MOST_WORDS = MOST_BYTES / 8, GUARDS = 8 };
-enum { OPERATION_NS = 20000000, SILENT_LOOKS = 2000, RINGS_AT_ONCE = 2 /* the first, and one that came late, behind which one is in time */ };
+enum { OPERATION_NS = 20000000, SILENT_LOOKS = 2000, RINGS_AT_ONCE = 2 /* one comes late, and the next one in time */ };
 
 enum wrong { GUARD, LENGTH, PLACE, RESULT, TIME, AREA, SLACK, CONTENT, CONNECTION, SILENT, RINGS, WRONGS };
 static const char *const names[WRONGS] = {

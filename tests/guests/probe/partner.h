@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An end of each of the sandbox's channels that takes part in it: sends what there is room for, takes what there is. A sentinel watches the
- * other end meanwhile, which may be hostile, or another sentinel (a channel with one is checked from end to end), of whom nothing may be lost, doubled or damaged;
- * a hostile sandbox takes part so that somebody listens to it. tools/bhtool/attack/stage.py says who has a channel with whom.
+ * Ends of all channels of the sandbox, which take part in them: send what there is room for, take what there is. A sentinel watches the
+ * other ends meanwhile: one of a hostile sandbox may do anything, and must harm nobody; of another sentinel's messages none may be lost,
+ * doubled or damaged. A hostile sandbox takes part so that somebody listens to it. Who has channels with whom:
+ * tools/bhtool/attack/stage.py.
  */
 #pragma once
 #include <stdbool.h>

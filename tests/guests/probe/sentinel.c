@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills its RAM, marks its registers, and goes over both for ever, slice by slice; what has changed is counted, said and mended. Its channels: partner.c. */
+/* Fills its RAM, marks its registers, and goes over both for ever, slice by slice; what has changed is counted, said and mended. */
 #include "probe/sentinel.h"
 
 #include <stdbool.h>

@@ -241,7 +241,9 @@ def draw_own_order(rng: random.Random, index: int, around: Surroundings) -> Atte
     if not around.has_redistributors:
         value = own_order_value(rng, around)
         return Attempt(f"GICD_SGIR = {value:#x}", WRITES["str w"], around.controller.start + SGIR, value, Aim.NUMBER, ANYTHING)
-    value = rng.randrange(15) << 24 | rng.choice((1 << 40 | rng.getrandbits(16), 1 << around.sandbox.cores[0]))  # a list does not count there
+    value = rng.randrange(15) << 24 | rng.choice(
+        (1 << 40 | rng.getrandbits(16), 1 << around.sandbox.cores[0])
+    )  # a list does not count there
     return Attempt(f"ICC_SGI1R_EL1 = {value:#x}", code(0xD5000001 | encoding(*SGI_REGISTERS["ICC_SGI1R_EL1"]), 0xD5033FDF), 0, value)
 
 
@@ -332,6 +334,7 @@ CONFIGURATION = Forms(
     {1: READS["ldrb"], 2: READS["ldrh"], 4: READS["ldr w"]}, {1: WRITES["strb"], 2: WRITES["strh"], 4: WRITES["str w"]}, kept_register
 )
 
+
 def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> RingLoop:
     """mov x3, times; mov x5, x0; again: mov x0, x5; hvc; mov x4, rounds; subs x4; b.ne; subs x3; b.ne again."""
     pause = (0xD2800004 | rounds << 5, 0xF1000484, 0x54FFFFE1)
@@ -384,7 +387,11 @@ CLASSES = (
     AttackClass("distributor", "every register of the distributor and of the own redistributor", 22, draw_interrupt_register, "irq"),
     AttackClass("own-orders", "interrupts to itself and to all that it may", 1, draw_own_order, harmless="the own core alone"),
     AttackClass(
-        "calls", "every hypercall and firmware call with any argument", 8, draw_call, harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted"
+        "calls",
+        "every hypercall and firmware call with any argument",
+        8,
+        draw_call,
+        harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted",
     ),
     AttackClass(
         "instructions",

@@ -235,6 +235,7 @@ CONFIGURATION = Forms(
     {1: READS["ldrb"], 2: READS["ldrh"], 4: READS["ldr"]}, {1: WRITES["strb"], 2: WRITES["strh"], 4: WRITES["str"]}, kept_register
 )
 
+
 def ring_loop(times: int, rounds: int, number: int, around: Surroundings) -> RingLoop:
     """mov r1, r0; mov r3, times; again: mov r0, r2; hvc; movw r12, rounds; subs r12; bne; subs r3; bne again; bx lr."""
     pause = (0xE300C000 | rounds >> 12 << 16 | rounds & 0xFFF, 0xE25CC001, 0x1AFFFFFD)
@@ -295,7 +296,11 @@ CLASSES = (
     AttackClass("distributor", "every register of the distributor", 24, draw_interrupt_register, "irq"),
     AttackClass("own-orders", "interrupts to itself and to all that it may", 1, draw_own_order, harmless="the own core alone"),
     AttackClass(
-        "calls", "every hypercall and firmware call with any argument", 10, draw_call, harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted"
+        "calls",
+        "every hypercall and firmware call with any argument",
+        10,
+        draw_call,
+        harmless="without a grant there is nothing to do; a doorbell rings no oftener than granted",
     ),
     AttackClass(
         "instructions",

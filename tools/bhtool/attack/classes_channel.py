@@ -68,7 +68,18 @@ def of_slot(rng: random.Random, slot: int, one: OwnChannel) -> tuple[int, str]:
 
 def chosen(rng: random.Random, one: OwnChannel) -> int:
     """A number that is just too large, or huge; a small one: an index, an epoch of another life, flags."""
-    edges = (0, one.plan.slots, one.plan.slots + 1, one.plan.slot_bytes, one.plan.slot_bytes + 1, PAGE, 1 << 31, (1 << 31) - 1, ONES, ONES - 7)
+    edges = (
+        0,
+        one.plan.slots,
+        one.plan.slots + 1,
+        one.plan.slot_bytes,
+        one.plan.slot_bytes + 1,
+        PAGE,
+        1 << 31,
+        (1 << 31) - 1,
+        ONES,
+        ONES - 7,
+    )
     return rng.choice((rng.choice(edges), rng.choice(edges), rng.randrange(64), rng.getrandbits(32)))
 
 

@@ -82,7 +82,9 @@ def forged_lives(platform: Platform, plan: Plan, ram: int) -> list[str]:
             epoch, state = LIFE.unpack_from(content, ENDS + end * END)
             lives = abi.view("bh_stats", pool).restarts + 1
             if epoch != lives or state > abi.lib.BH_CHANNEL_GONE:
-                found.append(f"{plan.sandboxes[index].name} has lived {lives} times, and channel {channel.name} says {epoch}, state {state}")
+                found.append(
+                    f"{plan.sandboxes[index].name} has lived {lives} times, and channel {channel.name} says {epoch}, state {state}"
+                )
     return found
 
 

@@ -39,6 +39,7 @@ class Traffic:
     refused: int = 0
     rings: int = 0
 
+
 Advance = Callable[[int], None]
 
 
@@ -116,9 +117,12 @@ class Watcher:
     def event(self, event: Event) -> None:
         if isinstance(event, EndEvent):
             self.run.end = f"the machine ended, status {event.status} {event.complaint}".rstrip()
-        elif isinstance(event, LineEvent) and event.sandbox in self.run.sentinels:
-            if self._session.machine.is_counted or TOO_LONG not in event.text:  # elsewhere the host may have held it up
-                self.run.sentinels[event.sandbox].note(event.text)
+        elif isinstance(event, LineEvent) and event.sandbox in self.run.sentinels and not self._is_the_hosts(event.text):
+            self.run.sentinels[event.sandbox].note(event.text)
+
+    def _is_the_hosts(self, line: str) -> bool:
+        """Whether the host may have held up what took too long."""
+        return TOO_LONG in line and not self._session.machine.is_counted
 
     def over(self) -> bool:
         """After a look: everybody hostile has come to an end, and the sentinels have looked at everything since."""
