@@ -171,7 +171,12 @@ KERNEL = (
     console("another life loses the log", CONSOLE, "if (log_ring->magic != BH_LOG_MAGIC) log_ring->head = 0;", "log_ring->head = 0;"),
     console("the ring is as long as what is written", CONSOLE, "head % BH_LOG_TEXT_BYTES] =", "head % (BH_LOG_TEXT_BYTES - 1)] ="),
     console("a character that finds no room is dropped", CONSOLE, "while (!sent);", "while (false);"),
-    console("interrupts stay disabled after a character", CONSOLE, "cpu_interrupts_restore(enabled);"),
+    console(
+        "interrupts stay disabled after a character",
+        CONSOLE,
+        "sent = uart->put(c); cpu_interrupts_restore(enabled);",
+        "sent = uart->put(c);",
+    ),
     console("reports disturb who types", CONSOLE, "uart && !somebody_types && dots_sent()", "uart && dots_sent()"),
     console("a dot is sent too many", CONSOLE, "if (!left || (left > 1 &&", "if ((left > 1 &&"),
     console("a word is a character too long", COMMAND, "if (n < COMMAND_WORD_BYTES - 1)", "if (n < COMMAND_WORD_BYTES)"),

@@ -73,7 +73,10 @@ RESULTS = {
         "LATER",
         "Less time than granted has passed since the last one; nothing was done, and nothing is remembered.",
         causes=("DOORBELL sooner after the last ring of that channel than its `doorbell-max-hz` allows this end",),
-        remedies=("call again later, or with the next message", "doorbell-max-hz = <10000>; in the channel, if whoever is rung can pay for it"),
+        remedies=(
+            "call again later, or with the next message",
+            "doorbell-max-hz = <10000>; in the channel, if whoever is rung can pay for it",
+        ),
     ),
 }
 CALLS = {
