@@ -20,7 +20,7 @@ from bhtool.attack.reference import least, tables
 from bhtool.attack.request import ANYTHING, CODE_BYTES, ENTRY, NEVER_BACK, NOT_DONE, Aim, Attempt, Outcome, Request, Rival
 from bhtool.attack.stage import require_devices
 from bhtool.attack.surroundings import AllSurroundings, Surroundings
-from bhtool.config.plan import ChannelKind, ChannelPlan, Function, Location, Plan, Region, SandboxPlan
+from bhtool.config.plan import ChannelDelay, ChannelKind, ChannelPlan, Function, Location, Plan, Region, SandboxPlan
 from bhtool.config.span import PAGE
 from bhtool.errors import BulkheadError, Status
 from bhtool.families.table import FAMILIES
@@ -49,6 +49,7 @@ def sandbox(arch: str, index: int) -> SandboxPlan:
 
 
 AREAS, WINDOW = (PAGE, PAGE), 0xA0000000
+NO_DELAY = ChannelDelay(0, 0, None, None, ("nobody asks",))
 KINDS: dict[tuple[int, int], ChannelKind] = {(1, 0): "ring", (2, 3): "mailbox", (0, 1): "latest", (3, 2): "latest", (0, 3): "ring"}
 
 
@@ -57,7 +58,7 @@ def connect(plan: Plan) -> None:
     seen = Counter[int]()
     for number, (ends, kind) in enumerate(KINDS.items()):
         hpa = 0x50 * MIB + number * 3 * PAGE
-        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, {"ring": 8, "mailbox": 1}.get(kind, 4), 128, AREAS, hpa))
+        plan.channels.append(ChannelPlan(f"channel{number}", kind, ends, {"ring": 8, "mailbox": 1}.get(kind, 4), 128, AREAS, hpa, NO_DELAY))
         for end, index in enumerate(ends):
             gpa = WINDOW + seen[index] * 3 * PAGE
             border = PAGE * (1 + end)

@@ -49,6 +49,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 void *__wrap_mmap(void *place, size_t bytes, int protection, int flags, int file, off_t offset);
 int __wrap_munmap(void *place, size_t bytes);
 
+/* As the C library calls these where files may be large. */
+int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
+void *__wrap_mmap64(void *place, size_t bytes, int protection, int flags, int file, off_t offset) __attribute__((alias("__wrap_mmap")));
+
 int __wrap_open(const char *path, int flags, ...)
 {
 	CHECK(flags & O_CLOEXEC);

@@ -227,7 +227,7 @@ static void test_trapped(void)
 		CHECK_EQ(seen.begins, 1);
 		CHECK_EQ(seen.runs, 0);
 		CHECK_EQ(crash.magic, 0);
-		CHECK_EQ(monitor.stopped[slot], PHASE_ENDED); /* it does no more of what it trapped over, */
+		CHECK_EQ(monitor.stopped[slot], PHASE_ENDED);    /* it does no more of what it trapped over, */
 		CHECK_EQ(shown.state == BH_CHANNEL_GONE, !slot); /* but for telling that it has ended */
 	}
 	check_context.round = 0;

@@ -276,8 +276,10 @@ static uint32_t pads(const struct bh_channel_control *control)
 		found |= control->pad0[n];
 	for (unsigned n = 0; n < sizeof(control->pad1) / sizeof(control->pad1[0]); n++)
 		found |= control->pad1[n] | control->pad2[n];
-	for (unsigned n = 0; n < sizeof(control->pad3) / sizeof(control->pad3[0]); n++)
-		found |= control->pad3[n];
+	for (unsigned n = 2; n < sizeof(control->slot) / sizeof(control->slot[0]); n++)
+		found |= control->slot[n]; /* there is one reader */
+	for (unsigned n = 1; n < sizeof(control->reading) / sizeof(control->reading[0]); n++)
+		found |= control->reading[n];
 	return found;
 }
 
@@ -290,7 +292,7 @@ static void look_at_control(struct link *link)
 
 	if (control->epoch != end->epoch || control->peer != end->peer_epoch || control->sent != end->sent ||
 	    control->taken != (is_latest ? 0 : end->taken) || control->slot[0] != end->slot[0] || control->slot[1] != end->slot[1] ||
-	    control->latest > 1 || control->reading > 1 || pads(control))
+	    control->latest > 1 || control->reading[0] > 1 || pads(control))
 		complain(link, AREA);
 }
 
