@@ -382,9 +382,20 @@ def test_the_example_is_good(platform: str, compile_on: Compile) -> None:
     names = [one.name for one in plan.sandboxes]
     assert [(one.name, one.kind, names[one.ends[0]], names[one.ends[1]]) for one in plan.channels] == [
         ("samples", "ring", "sensor", "control"),
+        ("samples-on", "ring", "control", "linux"),
         ("speed", "latest", "control", "linux"),
         ("orders", "mailbox", "linux", "control"),
+        ("sensor-says", "ring", "sensor", "linux"),
+        ("sensor-hears", "ring", "linux", "sensor"),
+        ("control-says", "ring", "control", "linux"),
+        ("control-hears", "ring", "linux", "control"),
     ]
+
+
+def test_a_terminal_is_told_to_the_kernel_and_to_linux(compile_on: Compile) -> None:
+    plan = compile_on(PARTITIONS / "channels.dts", ANY)
+    flags = {abi.text(row.name): row.flags for row in grants(plan, "control")}
+    assert {name for name, one in flags.items() if one == lib.BH_CHANNEL_TERMINAL} == {"control-says", "control-hears"}
 
 
 def test_json_lists_them(compile_on: Compile, tmp_path: Path) -> None:
