@@ -16,7 +16,7 @@ MAP, OF_SENDER, TWICE, SMALL, PLACE, FIRST = (
     "place samples 1 1000",
     "receive samples 1 1000",
 )
-LATER = "receive samples 1 3000"  # a message that is sent while it waits
+LATER = "timeout 4 cat /dev/bulkhead/samples"  # a message that is sent while it waits
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,9 @@ class Pair:
         if words in NEEDS_MESSAGE:
             assert self.control.ask(f"send=samples,{MESSAGE}")[-1].endswith("done")
         if words == LATER:
-            self.linux.ask(f"channels {words} > /tmp/heard & sleep 0.2")
+            self.linux.ask(f"{words} > /tmp/heard & sleep 0.2")
             self.control.ask(f"send=samples,{MESSAGE}")
-            lines = self.linux.ask("wait; cat /tmp/heard", SECONDS)
+            lines = self.linux.ask("wait; cat /tmp/heard; echo", SECONDS)
         else:
             lines = self.linux.ask(f"channels {words}", SECONDS)
         self.linux.ask("channels receive samples 4 50")  # nothing is left for the next
