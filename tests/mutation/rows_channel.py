@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in how an end of a channel is used (abi/channel_inline.h, abi/channel_end.h)."""
+"""Mistakes in how an end of a channel is used (abi/channel_inline.h, abi/channel_end.h, abi/channel_bytes.h)."""
 
 from tests.mutation.mutation import ROOT, Mutation
 
-KINDS, ENDS = "abi/channel_inline.h", "abi/channel_end.h"
+KINDS, ENDS, BYTES = "abi/channel_inline.h", "abi/channel_end.h", "abi/channel_bytes.h"
 ATTACHES, CALLS, FAULTS, STEPS, READERS = (
     f"channel_{name}" for name in ("attach_test", "test", "faults_test", "steps_test", "readers_test")
 )
@@ -14,7 +14,7 @@ CHANNEL_PARTS: dict[str, list[str]] = {name: [] for name in CHANNEL_PROGRAMS}  #
 def file_of(old: str) -> str:
     """Where it stands: which of the two headers that is says nothing of a mistake."""
     words = " ".join(old.split())
-    return next((file for file in (KINDS, ENDS) if words in " ".join((ROOT / file).read_text().split())), KINDS)
+    return next((file for file in (KINDS, ENDS, BYTES) if words in " ".join((ROOT / file).read_text().split())), KINDS)
 
 
 def call(what: str, old: str, new: str = "") -> Mutation:
