@@ -328,19 +328,21 @@ static void look_at_slack(struct link *link)
 
 /* ---- Rings ------------------------------------------------------------------------------------------------------------- */
 
+/* In any stretch of time as many as gaps have passed, and RINGS_AT_ONCE. What has not been used is kept up to that. */
 static void count_rings(struct link *link)
 {
-	const uint64_t now = arch_counter(), passed = now - link->asked, most = RINGS_AT_ONCE * link->gap;
-	uint64_t rings, cost;
+	const uint64_t now = arch_counter(), most = RINGS_AT_ONCE * link->gap;
+	uint64_t rings, cost, allowed;
 
 	if (!link->bell)
 		return;
 	rings = doorbell_count(link->bell);
 	cost = (rings - link->rings) * link->gap;
-	link->credit = passed > most - link->credit ? most : link->credit + passed;
-	if (cost > link->credit)
+	allowed = link->credit + (now - link->asked);
+	if (cost > allowed)
 		complain(link, RINGS);
-	link->credit -= cost < link->credit ? cost : link->credit;
+	allowed -= cost < allowed ? cost : allowed;
+	link->credit = allowed < most ? allowed : most;
 	link->rings = rings;
 	link->asked = now;
 }

@@ -196,12 +196,15 @@ OF_A_NUMBER = {  # in RSI, and the address
     "xsetbv": "31c989f031d20f01d1",
     "cpuid": "5389f889f10fa25b",
 }
+SELECTOR, TASK = 0xFFFC, 0x30  # bits that a null selector has not; that of the sandbox kernel's task
 INSTRUCTIONS = {name: code(text) for name, text in (ALONE | OF_AN_ADDRESS | OF_A_NUMBER).items()}
 
 
 def draw_instruction(rng: random.Random, index: int, around: Surroundings) -> Attempt:
     name = list(INSTRUCTIONS)[index % len(INSTRUCTIONS)]
     target = 0 if name in ALONE else around.draw(rng).address
+    if name == "load task register" and not target & SELECTOR:
+        target |= TASK  # a null selector is #GP, APM vol. 3, LTR; but QEMU takes it, and ends itself with the next exception
     value = rng.choice((rng.getrandbits(3), rng.getrandbits(32))) if name in OF_A_NUMBER else 0
     return Attempt(f"{name}, with {target:#x} and {value:#x}", INSTRUCTIONS[name] + RET, target, value, Aim.NUMBER, ANYTHING)
 
