@@ -208,8 +208,13 @@ static inline enum bh_end_result bh_ring_peek(struct bh_end *end, struct bh_mess
 	return result;
 }
 
+static inline bool bh_ring_is_shown(const struct bh_end *end)
+{
+	return end->shown != end->taken;
+}
+
 /* No message was shown: the caller's mistake, unless the connection has ended with it. */
-static inline __attribute__((cold)) enum bh_end_result bh_ring_none_shown(struct bh_end *end)
+static inline __attribute__((cold, noinline)) enum bh_end_result bh_ring_none_shown(struct bh_end *end)
 {
 	const enum bh_end_result result = end->role == BH_END_RING_READER ? bh_end_look(end) : BH_END_OK;
 

@@ -42,11 +42,12 @@ static enum bh_end_result look_once_more(struct channel *channel, const struct r
 	return request->attempt(channel, request);
 }
 
-/* Something was sent, or given back. */
-static SELDOM void tell(const struct channel *channel)
+/* Something was sent, or given back. Returns BH_END_OK, for channel_release. */
+static SELDOM enum bh_end_result tell(const struct channel *channel)
 {
 	if (bh_end_is_wanted(channel->end))
 		doorbell_tell(channel->told);
+	return BH_END_OK;
 }
 
 static ALWAYS void tell_if_granted(const struct channel *channel)
@@ -128,12 +129,13 @@ enum bh_end_result channel_peek(struct channel *channel, struct bh_message *mess
 	return __builtin_expect(result == BH_END_OK, 1) ? result : go_on_peeking(channel, result, message, deadline);
 }
 
+/* What is not usual is the last call of each way, so that the usual way needs no frame. */
 enum bh_end_result channel_release(struct channel *channel)
 {
-	const enum bh_end_result result = bh_ring_release(channel->end);
-
-	tell_if_granted(channel);
-	return result;
+	if (__builtin_expect(!bh_ring_is_shown(channel->end), 0))
+		return bh_ring_none_shown(channel->end);
+	bh_ring_release(channel->end);
+	return __builtin_expect(channel->told != NULL, 0) ? tell(channel) : BH_END_OK;
 }
 
 /* ---- By a copy: likewise, but for what is no ring ------------------------------------------------------------------------------ */

@@ -79,7 +79,7 @@ CHANNEL_CALLS = (
     ),
     call(
         "room is not told of",
-        "const enum bh_end_result result = bh_ring_release(channel->end); tell_if_granted(channel);",
-        "const enum bh_end_result result = bh_ring_release(channel->end);",
+        "return __builtin_expect(channel->told != NULL, 0) ? tell(channel) : BH_END_OK;",
+        "return BH_END_OK;",
     ),
 )
