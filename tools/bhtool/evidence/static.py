@@ -13,6 +13,7 @@ MUST_CLAIM = (
     "config",
     "emulated",
     "image",
+    "litmus",
     "meson.build",
     "mutation",
     "oracle",
