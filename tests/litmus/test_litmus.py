@@ -22,7 +22,7 @@ from tests.touched import inputs
 
 LIMIT_SECONDS = 120
 KINDS, ENDS, TELL = "abi/channel_inline.h", "abi/channel_end.h", "monitor/tell.h"
-HEADERS = [KINDS, ENDS, TELL, "abi/channel.h", "abi/guest.h"]
+HEADERS = [KINDS, ENDS, TELL, "abi/channel.h", "abi/channel_bytes.h", "abi/guest.h"]
 PROGRAM = "tests/litmus/accesses.c"
 # What clang makes of C's orders for AArch64: test_the_compiler_makes_these_instructions.
 LOADS = {"relaxed": "LDR", "acquire": "LDAR", "seq_cst": "LDAR"}

@@ -16,7 +16,7 @@ from tests.mutation.mutation import Mutation
 from tests.touched import inputs
 
 LIMIT_SECONDS = 1800
-HEADERS = [f"abi/{name}.h" for name in ("channel", "channel_end", "channel_inline", "guest")]
+HEADERS = [f"abi/{name}.h" for name in ("channel", "channel_bytes", "channel_end", "channel_inline", "guest")]
 KINDS, ENDS = "abi/channel_inline.h", "abi/channel_end.h"
 ATTACHING = 300  # bytes of struct bh_end, which bh_end_attach clears one by one
 OPTIONS = ("--unwinding-assertions", "--slice-formula", "--bounds-check", "--pointer-check")
