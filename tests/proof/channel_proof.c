@@ -138,9 +138,14 @@ static bool holds(void)
 
 	if (end.plain_end != 0 && end.plain_end != SLOT_BYTES + 1)
 		return false;
-	if (end.sends_to != NULL && (!sends || end.sends_to != end.peer_life || !end.connected))
+	/* What bh_end_set_connected makes of it, and nothing else. */
+	if (end.expected != (end.connected ? end.peer_epoch : 1))
 		return false;
-	if (end.receives_from != NULL && (!reads || end.receives_from != end.peer_life || !end.connected))
+	if (end.sends_to != (end.connected && sends ? end.peer_life : &bh_nobody))
+		return false;
+	if (end.receives_from != (end.connected && reads ? end.peer_life : &bh_nobody))
+		return false;
+	if (end.peer_counter != (end.connected && reads ? &end.peer->sent : &bh_nobody.epoch))
 		return false;
 	if (end.reserved != NULL && (!sends || end.reserved != bh_own_slot(&end, end.written & (SLOTS - 1))))
 		return false;
@@ -166,9 +171,9 @@ static void any_state(void)
 	end.pair = any.pair;
 	for (unsigned n = 0; n <= BH_CHANNEL_MOST_READERS; n++)
 		end.slot[n] = any.slot[n];
-	end.sends_to = nondet_u64() & 1 ? end.peer_life : NULL;
-	end.receives_from = nondet_u64() & 1 ? end.peer_life : NULL;
-	end.reserved = nondet_u64() & 1 ? bh_own_slot(&end, end.written & (SLOTS - 1)) : NULL;
+	bh_end_set_connected(&end, end.connected); /* what follows from it */
+	if (end.connected && end.role == BH_END_RING_SENDER)
+		end.reserved = nondet_u64() & 1 ? bh_own_slot(&end, end.written & (SLOTS - 1)) : NULL;
 	ASSUME(holds());
 }
 
