@@ -39,6 +39,7 @@ export PATH=/bin HOME=/ TERM=vt100 PS1='{PROMPT}'
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
+mkdir -p /dev/pts && mount -t devpts devpts /dev/pts
 cat /etc/modules-load.d/*.conf 2>/dev/null | while read -r module; do modprobe "$module"; done
 [ ! -x /bin/can-memory ] || can-memory
 dmesg -n 4

@@ -35,7 +35,8 @@ class Dialogue:
         lines: list[str] = []
         while end not in lines:
             lines += [event.text for event in self._look(deadline) if isinstance(event, LineEvent) and event.sandbox == self.sandbox]
-        return [line for line in lines[: lines.index(end)] if "; echo end-" not in line]
+        echo = f"end-{self.asked}-$(("  # of which a job's end may have torn off the beginning
+        return [line for line in lines[: lines.index(end)] if echo not in line]
 
     def number(self, command: str, limit: float = ANSWER_SECONDS) -> int:
         """The last number a command prints."""
