@@ -69,9 +69,9 @@ HOSTILE_ENDS = (
     ),
     attacked(
         "copies go where others are",
-        "abi/channel_end.h",
-        "(bh_shared_word *)(to + n);",
-        "(bh_shared_word *)(to + (n & 8));",
+        "abi/channel_bytes.h",
+        "*word = (bh_shared_word *)(to + n);",
+        "*word = (bh_shared_word *)(to + (n & 8));",
         GICV3,
         "channel watch.*: a sentinel's message was lost, doubled or damaged",
     ),
