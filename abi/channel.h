@@ -45,10 +45,12 @@ enum bh_channel_kind { BH_CHANNEL_MAILBOX, BH_CHANNEL_RING, BH_CHANNEL_LATEST, B
 enum bh_channel_state {
 	BH_CHANNEL_COMING, /* it has not begun */
 	BH_CHANNEL_LIVES,
-	BH_CHANNEL_GONE, /* for good */
+	BH_CHANNEL_GONE,   /* for good */
+	BH_CHANNEL_CLOSED, /* of BH_CHANNEL_ON_REQUEST: it does not reach the channel. What it has sent can be read */
 };
 struct bh_channel_end {
-	uint32_t epoch; /* of its life, from 1 on; `peer` of its control is cleared before it changes, `state` is written after it */
+	uint32_t epoch; /* of its life, or since it was opened, from 1 on, 0 before; `peer` of its control is cleared before it changes,
+			   `state` is written after it */
 	uint32_t state; /* enum bh_channel_state */
 	uint32_t sandbox;
 	uint32_t vector; /* x86: at which it is rung, as its guest has its I/O APIC; 0: not at all. Elsewhere 0 */

@@ -135,7 +135,7 @@ enum bh_grant_kind {
 	BH_GRANT_VCPU,
 	/*
 	 * A channel (channel.h): gpa, size of all of it; vector = which end the sandbox is, 0 or 1; line = where in it struct bh_channel
-	 * lies; name; compatible = the other end's sandbox; flags: BH_CHANNEL_TERMINAL.
+	 * lies; name; compatible = the other end's sandbox; flags: BH_CHANNEL_TERMINAL, BH_CHANNEL_ON_REQUEST.
 	 */
 	BH_GRANT_CHANNEL,
 	/*
@@ -150,8 +150,11 @@ enum bh_grant_kind {
 enum { BH_VCPU_SWITCH_NS = 1000, BH_VCPU_TOP_HALF_NS = 2000, BH_VCPU_MAIN_BUDGET_NS = 20000000, BH_VCPU_MAIN_PERIOD_NS = 100000000 };
 /* In flags of a VCPU: its core, as counted in cores[]; it never runs without budget; all VCPUs of the sandbox go by deadline. */
 enum { BH_VCPU_CORE = 0xff, BH_VCPU_FOREGROUND_ONLY = 0x100, BH_VCPU_EDF = 0x200 };
-/* In flags of a channel: a ring that the sandbox's console writes, or reads, besides its own UART (`terminal` of the sandbox's node). */
-enum { BH_CHANNEL_TERMINAL = 1 };
+/*
+ * In flags of a channel: a ring that the sandbox's console writes, or reads, besides its own UART (`terminal` of the sandbox's node); the
+ * sandbox reaches it from BH_CALL_OPEN to BH_CALL_CLOSE, and an access at any other time is a fault, as to what it was never granted.
+ */
+enum { BH_CHANNEL_TERMINAL = 1, BH_CHANNEL_ON_REQUEST = 2 };
 /* Whose records: Arm IHI 0070, 7.3 "Event records"; AMD 48882, 2.5 "Event Logging". 0: there is none. */
 enum bh_fault_form { BH_FAULTS_SMMUV3 = 1, BH_FAULTS_AMDVI = 2 };
 enum { BH_FAULTS_BYTES = 0x1000 };
@@ -218,5 +221,14 @@ enum bh_call {
 	 * less than its ns since the last one, and nothing was done.
 	 */
 	BH_CALL_DOORBELL = 0xc6000005,
+	/*
+	 * Opens and closes the sandbox's end of its channel number `arg0`, as BH_CALL_DOORBELL counts, which has BH_CHANNEL_ON_REQUEST.
+	 * Open: the caller and all its cores reach it, then the other end sees a new life of this one. Closed: the caller reaches it no
+	 * more, nor do its other cores from their next exit on, for which they do not wait; then the other end sees it closed, and keeps
+	 * what it has. What is open is opened anew. A sandbox that begins again finds them closed.
+	 * -> BH_OK; BH_E_DENIED: no such channel; BH_E_LATER: another core is opening or closing it.
+	 */
+	BH_CALL_OPEN = 0xc6000006,
+	BH_CALL_CLOSE = 0xc6000007,
 };
 enum bh_result { BH_OK = 0, BH_E_UNKNOWN = -1, BH_E_DENIED = -2, BH_E_TIMEOUT = -3, BH_E_LATER = -4 };

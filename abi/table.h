@@ -16,7 +16,7 @@
 
 enum {
 	BH_TABLE_MAGIC = 0x54504842 /* "BHPT" */,
-	BH_TABLE_VERSION = 12,
+	BH_TABLE_VERSION = 13,
 	BH_MAX_CORES = 32,
 	BH_MAX_SANDBOXES = 8,
 	BH_MAX_REGIONS = 96,
@@ -158,7 +158,12 @@ struct bh_piece {
 	uint32_t sandbox;
 	uint32_t pad;
 };
-/* A channel (channel.h): area of end 0, page, area of end 1. Regions give it to the sandboxes of its ends. */
+/*
+ * A channel (channel.h): area of end 0, page, area of end 1. Regions give it to the sandboxes of its ends. With BH_CHANNEL_ON_REQUEST in
+ * `flags` each reaches it while it has it open, and sees it alone at the beginning of a stretch of BH_GATE_BYTES, or, if it does not fit
+ * there, of BH_LARGE_GATE_BYTES.
+ */
+enum { BH_GATE_BYTES = 0x200000, BH_LARGE_GATE_BYTES = 0x40000000 };
 struct bh_channel_row {
 	uint64_t hpa;           /* page aligned; of nobody else's memory */
 	uint64_t area_bytes[2]; /* multiples of 4 KiB */
@@ -168,7 +173,7 @@ struct bh_channel_row {
 	uint32_t slot_bytes;
 	uint32_t gap_us[2];    /* at least so long from one ring by that end to the next; 0: it does not ring */
 	uint32_t rung_line[2]; /* by which that end is rung, one of the lines of its sandbox; 0: it is not */
-	uint32_t pad;
+	uint32_t flags;        /* BH_CHANNEL_ON_REQUEST, or 0 */
 	uint8_t name[BH_NAME_BYTES];
 };
 enum bh_on_fault { BH_ON_FAULT_PARK, BH_ON_FAULT_RESTART };

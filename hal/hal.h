@@ -261,6 +261,19 @@ struct bh_channel_end;
  */
 HAL_CHECKED enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const struct bh_line *line, struct bh_channel_end *told);
 
+/* What a partition reaches or not, as its monitor turns it. Of the backend; zeros: none. */
+struct hal_gate {
+	uint64_t *entry; /* of stage 2, through which alone it is reached */
+	uint64_t open;   /* what that holds while it is open */
+};
+/*
+ * Makes a gate of [gpa, gpa+size), all of which is mapped, and closes it: until hal_gate_turn opens it, the partition does not reach it.
+ * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (the range is empty, or does not begin one of the stretches that BH_GATE_BYTES or
+ * BH_LARGE_GATE_BYTES divide memory into, the smaller one that holds it) or HAL_E_OVERLAP (a part of it is not mapped, or something else is
+ * in the same stretch). On failure nothing has changed.
+ */
+HAL_CHECKED enum hal_status hal_partition_gate(struct hal_partition *partition, gpa_t gpa, uint64_t size, struct hal_gate *out);
+
 /*
  * Starts the machine core with this hardware id, which calls monitor_core_boot(argument) on the start-up tables with the stack
  * start-up gave it. HAL_E_UNSUPPORTED: firmware refused.
@@ -348,9 +361,15 @@ enum hal_action hal_core_emulate(struct hal_core *core, const struct hal_exit *e
 /* Carries out HAL_SKIP or HAL_REFUSE; for HAL_RESUME there is nothing to do. Requires: no other action. */
 void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal_action action);
 
-/* Hypercall arguments and result (abi/guest.h). Requires: n is 0, 1 or 2. */
-uint64_t hal_core_argument(const struct hal_core *core, unsigned n);
+/* The first argument of a hypercall, and its result (abi/guest.h). */
+uint64_t hal_core_argument(const struct hal_core *core);
 void hal_core_set_result(struct hal_core *core, uint64_t value);
+
+/*
+ * Answers the calls that need no policy, BH_CALL_VERSION and BH_CALL_DOORBELL, where hal_core_run returns them. False: it is another call,
+ * and *result is untouched.
+ */
+bool hal_core_call(struct hal_core *core, const struct hal_exit *exit, int64_t *result);
 
 /* Fills pc and registers of a crash record. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash);
@@ -403,7 +422,7 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
 /* Returns whether the kick with this ticket of hal_kick_send has been acknowledged; false where `target` may not be kicked. */
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
 /*
- * Kicks every other core of the own sandbox and waits for none: whatever a core runs, it comes into its monitor. Exception: where nobody
+ * Kicks every other core of the own sandbox, on x86 also this one, and waits for none: whatever a core runs, it comes into its monitor. Exception: where nobody
  * may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
  */
 void hal_kick_siblings(struct hal_core *self);
@@ -415,6 +434,12 @@ void hal_notice_send(const struct hal_core *self);
  * does; then nothing was done. Of two cores that ring at once one does, for both.
  */
 int64_t hal_doorbell_ring(struct hal_core *self, uint64_t n);
+/*
+ * Opens a gate of the own partition, or closes it, in one store, however large it is. Opened: every core reaches what is behind it when
+ * this returns. Closed: this core does not when its guest runs next, no other one from its next exit on, which comes at once and is not
+ * waited for. To turn it to where it is is allowed; of two cores that turn it at once, one is the last.
+ */
+void hal_gate_turn(struct hal_core *self, const struct hal_gate *gate, bool open);
 /*
  * Acknowledges the kicks that are pending for this core. Returns how many requests that answers. Bounded. Called after every exit by a
  * kick and in every wait loop, so that two cores that kick each other cannot deadlock.

@@ -14,7 +14,7 @@ static int64_t call_ready(void)
 	struct bh_stats *stats = monitor.stats;
 	uint32_t running = BH_STATE_RUNNING;
 
-	for (unsigned slot = 0; slot < monitor.core_count; slot++)
+	for (unsigned slot = 0; slot < BH_MAX_SANDBOX_CORES; slot++) /* of cores that it has not, zeros */
 		for (unsigned reason = 0; reason < BH_EXIT_REASONS; reason++)
 			stats->at_ready[slot][reason] = (uint32_t)stats->core[slot].exits[reason];
 	stats->ready_clock = arch_counter();
@@ -41,28 +41,47 @@ static int64_t call_kick(struct hal_core *core, unsigned slot, uint64_t target)
 	return BH_OK;
 }
 
+/* Counted from the first: a small number takes less code to compare, and compilers would undo that. */
+static uintptr_t number_of(const struct hal_exit *exit)
+{
+	uintptr_t first = BH_CALL_VERSION;
+
+	__asm__("" : "+r"(first));
+	return (uintptr_t)exit->gpa - first;
+}
+
+enum {
+	READY = BH_CALL_READY - BH_CALL_VERSION,
+	PARK = BH_CALL_PARK - BH_CALL_VERSION,
+	KICK = BH_CALL_KICK - BH_CALL_VERSION,
+	RESTART = BH_CALL_RESTART - BH_CALL_VERSION,
+	OPEN = BH_CALL_OPEN - BH_CALL_VERSION,
+	CLOSE = BH_CALL_CLOSE - BH_CALL_VERSION,
+};
+
 HAL_OUTLINE static enum hal_action call(struct hal_core *core, unsigned slot, const struct hal_exit *exit)
 {
+	uintptr_t number = number_of(exit);
+	uint64_t argument = hal_core_argument(core);
 	int64_t result = BH_E_UNKNOWN;
 
-	switch (exit->gpa) {
-	case BH_CALL_VERSION:
-		result = BH_INFO_VERSION;
-		break;
-	case BH_CALL_READY:
+	switch (number) {
+	case READY:
 		result = call_ready();
 		break;
-	case BH_CALL_KICK:
-		result = call_kick(core, slot, hal_core_argument(core, 0));
+	case KICK:
+		result = call_kick(core, slot, argument);
 		break;
-	case BH_CALL_DOORBELL:
-		result = hal_doorbell_ring(core, hal_core_argument(core, 0));
+	case OPEN:
+	case CLOSE:
+		result = channels_turn(core, argument, number == OPEN);
 		break;
-	case BH_CALL_PARK:
+	case PARK:
 		return HAL_STOP;
-	case BH_CALL_RESTART:
+	case RESTART:
 		return HAL_RESTART;
 	default:
+		(void)hal_core_call(core, exit, &result);
 		break;
 	}
 	hal_core_set_result(core, (uint64_t)result);

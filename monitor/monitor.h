@@ -16,7 +16,7 @@
  *   restarts_left                     by the core that claimed the restart (run.c)
  *   watch                             by the first core (restart.c)
  *   *stats                            each core's row by itself; at_ready by the core that calls READY
- *   *ends[].seen, *ends[].peer        by the core that begins a life, or ends it
+ *   *ends[].seen, *ends[].peer        by the core that begins a life, or ends it, or turns its gate
  *   doorbells[].next                  by the core that rings (hal)
  */
 #pragma once
@@ -62,6 +62,7 @@ struct monitor {
 	struct channel_end {
 		struct bh_channel_end *seen; /* on the channel's page: what others see of its sandbox */
 		uint32_t *peer;              /* in its sandbox's area: the connection that it takes part in */
+		struct hal_gate gate;        /* of BH_CHANNEL_ON_REQUEST; else none */
 	} ends[BH_MAX_CHANNELS];
 	uint32_t end_count;
 	struct hal_doorbell doorbells[BH_MAX_CHANNELS]; /* as `ends`: by which it rings the other end */
@@ -90,9 +91,12 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot);
 void restart_take_part(struct hal_core *core, unsigned slot, uint32_t phase);
 /*
  * Tells whoever shares a channel with the sandbox what became of it: LIVES, by its first core before anything of that life runs, and before
- * the phase says that it does; GONE, by its first core, when the others have stopped or never run again.
+ * the phase says that it does; GONE, by its first core, when the others have stopped or never run again. What a new life opens itself is
+ * closed.
  */
-void channels_tell(enum bh_channel_state state);
+void channels_tell(struct hal_core *core, enum bh_channel_state state);
+/* BH_CALL_OPEN and BH_CALL_CLOSE of channel `n`. Returns BH_OK or BH_E_DENIED. */
+int64_t channels_turn(struct hal_core *core, uint64_t n, bool open);
 /* Returns whether the guest has missed a heartbeat. Requires: the first core, after a kick. */
 bool restart_heartbeat_missed(void);
 /* Ends the sandbox for good, with state BH_STATE_PARKED or BH_STATE_OFF. If it is parked, sends the notice that it may send. */

@@ -81,7 +81,7 @@ static void await_devices(struct hal_core *core, uint64_t since)
 }
 
 /* The log goes on; who watches the heartbeat waits for the first of this life. A core whose monitor trapped meanwhile has ended it all. */
-static void begin_life(uint32_t phase, uint64_t since)
+static void begin_life(struct hal_core *core, uint32_t phase, uint64_t since)
 {
 	struct bh_stats *stats = monitor.stats;
 
@@ -93,7 +93,7 @@ static void begin_life(uint32_t phase, uint64_t since)
 	stats->restart_ticks = stats->start_clock - since;
 	if (stats->restart_ticks > stats->longest_restart_ticks)
 		stats->longest_restart_ticks = stats->restart_ticks;
-	channels_tell(BH_CHANNEL_LIVES);
+	channels_tell(core, BH_CHANNEL_LIVES);
 	if (monitor_change_phase(phase, (phase & ~(uint32_t)PHASE_MASK) + NEXT_LIFE + PHASE_RUNS))
 		__atomic_store_n(&stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
 }
@@ -110,7 +110,7 @@ static void lead(struct hal_core *core, uint32_t phase)
 
 	quiet = (quiet || ends) && hal_partition_quiesce(core);
 	if (ends) {
-		channels_tell(BH_CHANNEL_GONE);
+		channels_tell(core, BH_CHANNEL_GONE);
 		return;
 	}
 	if (!quiet) {
@@ -122,7 +122,7 @@ static void lead(struct hal_core *core, uint32_t phase)
 	restore_memory(core);
 	await_devices(core, reset);
 	hal_core_restart(core);
-	begin_life(phase, since);
+	begin_life(core, phase, since);
 }
 
 /* Whoever looks at an old phase has reported himself stopped in it: phases carry the number of their life. */

@@ -7,7 +7,7 @@
 
 struct monitor monitor;
 
-static void record_crash(const struct hal_core *core, unsigned slot, const struct hal_exit *exit)
+HAL_OUTLINE static void record_crash(const struct hal_core *core, unsigned slot, const struct hal_exit *exit)
 {
 	struct bh_crash *crash = monitor.crash;
 
@@ -157,11 +157,11 @@ static bool enter_again(struct hal_core *core, unsigned slot)
 			return true;
 		__atomic_store_n(&monitor.stopped[slot], PHASE_ENDED, __ATOMIC_RELEASE);
 		if (!slot)
-			channels_tell(BH_CHANNEL_GONE);
+			channels_tell(core, BH_CHANNEL_GONE);
 		return false;
 	}
 	if (!slot) {
-		channels_tell(BH_CHANNEL_LIVES); /* before a condemned core, which waits for the state, can tell the end */
+		channels_tell(core, BH_CHANNEL_LIVES); /* before a condemned core, which waits for the state, can tell the end */
 		monitor.stats->start_clock = arch_counter();
 		__atomic_store_n(&monitor.stats->state, BH_STATE_RUNNING, __ATOMIC_RELEASE);
 	}

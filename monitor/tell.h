@@ -7,11 +7,11 @@
  * Who sees a new life's epoch sees that it takes part in no connection yet, whatever the one before it has left there (BH-D1103); and who
  * sees that it lives sees its epoch. An end is no new life: its epoch stays. Requires: for LIVES, nothing of the sandbox runs.
  */
-static inline void channel_tell(const struct channel_end *end, enum bh_channel_state state, uint32_t epoch)
+static inline void channel_tell(const struct channel_end *end, enum bh_channel_state state)
 {
 	if (state == BH_CHANNEL_LIVES) {
 		__atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&end->seen->epoch, epoch, __ATOMIC_RELEASE);
+		__atomic_store_n(&end->seen->epoch, end->seen->epoch + 1, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&end->seen->state, state, __ATOMIC_RELEASE);
 }

@@ -56,10 +56,15 @@ static bool is_whole(const struct root *root)
 	return true;
 }
 
+HAL_OUTLINE static void invalidate(uint64_t vttbr, uint64_t own_vttbr)
+{
+	stage2_invalidate(vttbr, own_vttbr);
+}
+
 static void poison(const struct root *root, uint64_t vttbr, uint64_t own_vttbr)
 {
 	set_valid(root, 0);
-	stage2_invalidate(vttbr, own_vttbr);
+	invalidate(vttbr, own_vttbr);
 }
 
 static void poison_own(const struct hal_partition *partition)
@@ -110,6 +115,14 @@ void hal_kick_siblings(struct hal_core *self)
 		if (slot != self->slot)
 			gic_signal(partition->hardware_id[slot]);
 	stage2_wake();
+}
+
+void hal_gate_turn(struct hal_core *self, const struct hal_gate *gate, bool open)
+{
+	uint64_t vttbr = self->partition->vttbr;
+
+	pt_gate_turn(gate, open);
+	invalidate(vttbr, vttbr);
 }
 
 void hal_notice_send(const struct hal_core *self)

@@ -55,6 +55,11 @@ bool hal_partition_query(const struct hal_partition *partition, gpa_t gpa, struc
 	return pt_query(&partition->stage2, gpa.v, out);
 }
 
+enum hal_status hal_partition_gate(struct hal_partition *partition, gpa_t gpa, uint64_t size, struct hal_gate *out)
+{
+	return partition->sealed ? HAL_E_SEALED : pt_gate(&partition->stage2, gpa.v, size, out);
+}
+
 enum hal_status hal_partition_allow_ports(struct hal_partition *partition, uint32_t first, uint32_t count)
 {
 	return HAL_E_UNSUPPORTED;

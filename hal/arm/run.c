@@ -59,13 +59,19 @@ static bool call_at_once(struct hal_core *core, uint64_t syndrome)
 	if (syndrome & SYNDROME_CALL_IMMEDIATE)
 		return false;
 	if (guest_function(core) == BH_CALL_DOORBELL)
-		result = hal_doorbell_ring(core, hal_core_argument(core, 0));
+		result = hal_doorbell_ring(core, hal_core_argument(core));
 	else if (guest_function(core) != BH_CALL_VERSION)
 		return false;
 	hal_core_set_result(core, (uint64_t)result);
 	core->guest.pc -= 4;
 	core->exits[BH_EXIT_CALL]++;
 	return true;
+}
+
+/* call_at_once has answered all of them. */
+bool hal_core_call(struct hal_core *core, const struct hal_exit *exit, int64_t *result)
+{
+	return false;
 }
 
 /* `exit` is for what the GIC's own functions want to know of it. */
@@ -130,9 +136,9 @@ void hal_core_run(struct hal_core *core, struct hal_exit *exit)
 	}
 }
 
-uint64_t hal_core_argument(const struct hal_core *core, unsigned n)
+uint64_t hal_core_argument(const struct hal_core *core)
 {
-	return guest_read(core, 1 + n);
+	return guest_read(core, 1);
 }
 
 void hal_core_set_result(struct hal_core *core, uint64_t value)

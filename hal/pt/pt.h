@@ -96,5 +96,13 @@ HAL_CHECKED enum hal_status pt_reserve(struct pt *pt, uint64_t ia, uint64_t size
  */
 HAL_CHECKED enum hal_status pt_unmap(struct pt *pt, uint64_t ia, uint64_t size);
 
+/* Makes a gate of [ia, ia+size) and closes it: hal_partition_gate has the contract. */
+HAL_CHECKED enum hal_status pt_gate(const struct pt *pt, uint64_t ia, uint64_t size, struct hal_gate *out);
+/* Resident. One store: a walker sees a hole, or what was there at the start. The caller invalidates TLBs. */
+static inline void pt_gate_turn(const struct hal_gate *gate, bool open)
+{
+	__atomic_store_n(gate->entry, open ? gate->open : 0, __ATOMIC_RELAXED);
+}
+
 /* What ia translates to: out->hpa is ia's own translation, out->size that of the leaf. false: a hole, *out untouched. */
 bool pt_query(const struct pt *pt, uint64_t ia, struct hal_leaf *out);

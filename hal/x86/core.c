@@ -201,11 +201,20 @@ void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal
 		x86_vendor->inject(core, exists ? X86_EVENT_EXCEPTION(VECTOR_GP) | X86_EVENT_HAS_ERROR : X86_EVENT_EXCEPTION(VECTOR_UD));
 }
 
-uint64_t hal_core_argument(const struct hal_core *core, unsigned n)
+bool hal_core_call(struct hal_core *core, const struct hal_exit *exit, int64_t *result)
 {
-	const uint64_t argument[] = { core->registers.rbx, core->registers.rcx, core->registers.rdx };
+	if (exit->gpa == BH_CALL_DOORBELL)
+		*result = hal_doorbell_ring(core, hal_core_argument(core));
+	else if (exit->gpa == BH_CALL_VERSION)
+		*result = BH_INFO_VERSION;
+	else
+		return false;
+	return true;
+}
 
-	return argument[n];
+uint64_t hal_core_argument(const struct hal_core *core)
+{
+	return core->registers.rbx;
 }
 
 void hal_core_set_result(struct hal_core *core, uint64_t value)

@@ -18,8 +18,18 @@ void x86_kick_core(const struct hal_core *core)
 void hal_kick_siblings(struct hal_core *self)
 {
 	for (uint32_t slot = 0; slot < self->partition->core_count; slot++)
-		if (slot != self->slot)
-			x86_kick_core(self->partition->core[slot]);
+		x86_kick_core(self->partition->core[slot]);
+}
+
+/*
+ * Who has been kicked has forgotten all translations when its guest runs next (BH-D1116), this core too. What was a hole nobody has kept:
+ * APM vol. 2, 5.5.3 "TLB Management"; SDM vol. 3C, 29.4.2 "Creating and Using Cached Translation Information".
+ */
+void hal_gate_turn(struct hal_core *self, const struct hal_gate *gate, bool open)
+{
+	pt_gate_turn(gate, open);
+	if (!open)
+		hal_kick_siblings(self);
 }
 
 uint32_t hal_kick_send(struct hal_core *self, uint32_t target)

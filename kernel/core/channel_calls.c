@@ -273,6 +273,11 @@ enum bh_end_result channel_open(struct channel *channel, const char *name, uint6
 	return BH_END_OK;
 }
 
+void channel_close(struct channel *channel)
+{
+	channel_give(channel->end);
+}
+
 /* ---- Transactions ------------------------------------------------------------------------------------------------------------ */
 
 enum bh_end_result channel_begin(struct channel *channel)

@@ -31,11 +31,16 @@ struct channel {
 };
 
 /*
- * Opens this sandbox's end of the channel of that name, for good. `poll`: ticks; 0: the period of the caller's VCPU, after which its budget
- * is there again, whatever of it its looks have used. Requires: the caller has a VCPU.
- * Returns BH_END_OK, or BH_END_INVALID if there is no such channel, or none that this kernel understands, or somebody has it.
+ * Opens this sandbox's end of the channel of that name, at its monitor, too, if it is opened on request. `poll`: ticks; 0: the period of
+ * the caller's VCPU, after which its budget is there again, whatever of it its looks have used. Requires: the caller has a VCPU. Returns
+ * BH_END_OK, or BH_END_INVALID if there is no such channel, or none that this kernel understands, or somebody has it.
  */
 enum bh_end_result channel_open(struct channel *channel, const char *name, uint64_t poll);
+/*
+ * Gives it back, so that it can be opened again; one that is opened on request is closed, and a message that was shown must not be looked
+ * at any more.
+ */
+void channel_close(struct channel *channel);
 
 /* ---- In place: rings ------------------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "kernel/core/channels.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/info.h"
 #include "kernel/core/irq.h"
@@ -22,21 +23,6 @@ static struct doorbell {
 	struct timer_event later; /* a ring that came too soon */
 } doorbells[MOST];
 static unsigned count;
-
-/* Of the channel of this name: among those that were granted. */
-static uint32_t channel_number(const char *name)
-{
-	uint32_t number = 0;
-
-	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS; n++) {
-		if (info->grants[n].kind != BH_GRANT_CHANNEL)
-			continue;
-		if (text_equal((const char *)info->grants[n].name, name))
-			break;
-		number++;
-	}
-	return number;
-}
 
 static bool is_rung(const struct doorbell *one)
 {

@@ -2,7 +2,9 @@
 /* Commands that show channels and try them (shell_channels.h). */
 #include "kernel/core/shell_channels.h"
 
+#include "arch/arch.h"
 #include "kernel/core/channels.h"
+#include "kernel/core/clock.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/doorbells.h"
@@ -54,6 +56,8 @@ void run_channels(const struct command_line *line)
 		const struct bh_grant *grant = &info->grants[n];
 		const struct bh_end *one = channel_of(grant);
 
+		if (grant->kind == BH_GRANT_CHANNEL && !one && grant->flags & BH_CHANNEL_ON_REQUEST)
+			console_say("channel %s: with %s, closed", (const char *)grant->name, (const char *)grant->compatible);
 		if (one)
 			console_say("channel %s: %s %s, %ju bytes a slot; life %ju here, %ju there, %s; sent %ju, taken %ju",
 				    (const char *)grant->name, roles[one->role], (const char *)grant->compatible, (uint64_t)one->slot_bytes,
@@ -115,6 +119,52 @@ void run_send(const struct command_line *line)
 	if (result == BH_END_NEW) /* which is told of once */
 		result = send(end, text, length);
 	console_say("send %s: %s", name, name_of(result));
+}
+
+static const char *name_of_turn(int64_t result)
+{
+	switch (result) {
+	case BH_OK:
+		return "done";
+	case BH_E_DENIED:
+		return "no such channel, or a program has it";
+	default:
+		return "there is no monitor, or no channel that this kernel knows";
+	}
+}
+
+void run_open(const struct command_line *line)
+{
+	console_say("open %s: %s", line->text, name_of_turn(channel_set_open(line->text, true)));
+}
+
+void run_close(const struct command_line *line)
+{
+	console_say("close %s: %s", line->text, name_of_turn(channel_set_open(line->text, false)));
+}
+
+/* In ticks of the arch counter: the longest of each. */
+void run_reopen(const struct command_line *line)
+{
+	char name[COMMAND_WORD_BYTES];
+	const char *rest = split(line->text, name);
+	uint64_t times = 0, opening = 0, closing = 0, done = 0;
+	int64_t result = text_parse_number(&rest, &times) ? BH_OK : BH_E_DENIED;
+
+	for (; done < times && result == BH_OK; done++) {
+		uint64_t start = arch_counter(), between;
+
+		result = channel_set_open(name, true);
+		between = arch_counter();
+		if (result == BH_OK)
+			result = channel_set_open(name, false);
+		if (between - start > opening)
+			opening = between - start;
+		if (arch_counter() - between > closing)
+			closing = arch_counter() - between;
+	}
+	console_say("reopen %s: %s, %ju times, %ju and %ju ns at most", name, name_of_turn(result), done, clock_to_ns(opening),
+		    clock_to_ns(closing));
 }
 
 void run_ring(const struct command_line *line)

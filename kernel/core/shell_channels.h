@@ -10,6 +10,10 @@ void run_channels(const struct command_line *line);
 void run_send(const struct command_line *line);
 /* receive=NAME: the next message, or the latest value */
 void run_receive(const struct command_line *line);
+/* open=NAME, close=NAME: one that is opened on request; reopen=NAME,N: both so often */
+void run_open(const struct command_line *line);
+void run_close(const struct command_line *line);
+void run_reopen(const struct command_line *line);
 /* ring=NAME: the other end's doorbell, once */
 void run_ring(const struct command_line *line);
 /* rung=NAME: how often this end's has rung */

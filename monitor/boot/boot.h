@@ -41,6 +41,7 @@ struct build {
 	void *stack_tops[BH_MAX_SANDBOX_CORES];
 	uint64_t copy, copy_end; /* HPA of the private copy of the resident image */
 	struct boot_snapshot *snapshot;
+	struct hal_gate gates[BH_MAX_CHANNELS]; /* by the number of the channel in the table */
 };
 /* Copies the monitor, builds stage 2, filters and cores of table->sandboxes[index]. Refuses on failure. */
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build);
@@ -53,8 +54,10 @@ void snapshot_keep(const struct bh_table *table, uint32_t index, struct build *b
 void snapshot_map(struct build *build);
 /* Empties all channels and writes their pages. Before any sandbox runs. */
 void channels_prepare(const struct bh_table *table);
-/* Tells a private monitor of the ends that sandboxes[index] has, and of the doorbells by which it rings the others. */
-void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct monitor *private);
+/* Closes what sandboxes[index] opens itself. Refuses on failure. Requires: its regions are mapped, and it is not sealed. */
+void channels_gate(const struct bh_table *table, uint32_t index, struct build *build);
+/* Tells a private monitor of the ends that sandboxes[index] has, by which gates it reaches them, and how it rings the others. */
+void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, const struct hal_gate *gates, struct monitor *private);
 /* The end of a channel that is rung by `line`. Requires: the table has passed its checks, and the line has BH_LINE_RUNG. */
 struct bh_channel_end *channels_rung(const struct bh_table *table, const struct bh_line *line);
 /* Refuses unless status is HAL_OK. */

@@ -12,10 +12,20 @@ static struct bh_channel *page_of(const struct bh_channel_row *row)
 	return (struct bh_channel *)(uintptr_t)(row->hpa + row->area_bytes[0]);
 }
 
+static uint64_t bytes_of(const struct bh_channel_row *row)
+{
+	return row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];
+}
+
 /* Its area begins with that. */
 static struct bh_channel_control *control_of(const struct bh_channel_row *row, unsigned end)
 {
 	return (struct bh_channel_control *)(uintptr_t)(row->hpa + (end ? row->area_bytes[0] + BH_PAGE_BYTES : 0));
+}
+
+static bool is_on_request(const struct bh_channel_row *row)
+{
+	return row->flags & BH_CHANNEL_ON_REQUEST;
 }
 
 static void describe(struct bh_channel *page, const struct bh_channel_row *row)
@@ -31,14 +41,14 @@ static void describe(struct bh_channel *page, const struct bh_channel_row *row)
 	for (unsigned end = 0; end < 2; end++) {
 		page->area_bytes[end] = row->area_bytes[end];
 		page->end[end].sandbox = row->sandbox[end];
-		page->end[end].epoch = 1;
+		page->end[end].state = is_on_request(row) ? BH_CHANNEL_CLOSED : BH_CHANNEL_COMING;
 	}
 }
 
 void channels_prepare(const struct bh_table *table)
 {
 	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++) {
-		uint64_t *words = (uint64_t *)(uintptr_t)row->hpa, bytes = row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];
+		uint64_t *words = (uint64_t *)(uintptr_t)row->hpa, bytes = bytes_of(row);
 
 		words_fill(words, bytes / WORD_BYTES, 0);
 		describe(page_of(row), row);
@@ -75,7 +85,31 @@ static uint64_t ticks(uint32_t us, uint64_t clock_hz)
 	return us / US_PER_S * clock_hz + (rest + US_PER_S - 1) / US_PER_S;
 }
 
-void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, struct monitor *private)
+/* Both regions of an end lie one behind the other: the first one begins where it sees the channel. */
+static uint64_t seen_at(const struct bh_table *table, uint32_t index, const struct bh_channel_row *row)
+{
+	uint64_t gpa = UINT64_MAX;
+
+	for (const struct bh_region *region = table->regions; region < table->regions + table->region_count; region++)
+		if (region->sandbox == index && region->kind == BH_REGION_CHANNEL && region->hpa - row->hpa < bytes_of(row) &&
+		    region->gpa < gpa)
+			gpa = region->gpa;
+	return gpa;
+}
+
+void channels_gate(const struct bh_table *table, uint32_t index, struct build *build)
+{
+	for (uint32_t n = 0; n < table->channel_count; n++) {
+		const struct bh_channel_row *row = &table->channels[n];
+
+		if (own_end(row, index) != 2 && is_on_request(row))
+			build_must(hal_partition_gate(build->partition, (gpa_t){ seen_at(table, index, row) }, bytes_of(row),
+						      &build->gates[n]),
+				   "channel that is opened on request");
+	}
+}
+
+void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock_hz, const struct hal_gate *gates, struct monitor *private)
 {
 	for (const struct bh_channel_row *row = table->channels; row < table->channels + table->channel_count; row++) {
 		unsigned end = own_end(row, index);
@@ -83,6 +117,7 @@ void channels_grant(const struct bh_table *table, uint32_t index, uint64_t clock
 		if (end == 2)
 			continue;
 		private->ends[private->end_count] = end_of(row, end);
+		private->ends[private->end_count].gate = gates[row - table->channels];
 		private->doorbells[private->end_count++] = (struct hal_doorbell){
 			.gap = ticks(row->gap_us[end], clock_hz),
 			.told = &page_of(row)->end[!end],

@@ -216,6 +216,7 @@ static void create_partition(const struct bh_table *table, uint32_t index, struc
 	}
 	build_must(hal_partition_create(&build->arena, &config, &build->partition), "partition");
 	grant_everything(table, index, build->partition);
+	channels_gate(table, index, build);
 	hal_partition_seal(build->partition);
 }
 
@@ -252,7 +253,7 @@ static void fill_monitor(const struct bh_table *table, uint32_t index, const str
 	for (uint32_t slot = 0; slot < private->core_count; slot++) {
 		private->core_numbers[slot] = build->sandbox->cores[slot];
 	}
-	channels_grant(table, index, clock_hz, private);
+	channels_grant(table, index, clock_hz, build->gates, private);
 }
 
 void build_partition(const struct bh_table *table, uint32_t index, const struct boot_clock *clock, struct build *build)

@@ -176,7 +176,5 @@ def test_resident_size_is_within_budget(platform: str) -> None:
 def test_a_private_copy_has_the_frames_that_the_tool_counts(platform: str) -> None:
     with image(platform).open("rb") as file:
         value = symbols(ELFFile(file))
-    monitor = FAMILIES[architecture(platform)].monitor
-    has_iommu = "#define BOARD_IOMMU" in (paths.PLATFORMS / platform / "board.h").read_text()
-    frames = monitor.copy_frames + monitor.copy_frames_iommu * has_iommu
+    frames = FAMILIES[architecture(platform)].monitor.copy_frames
     assert value["__resident_data_end"] - value["__resident_text_start"] == frames * 4096

@@ -132,9 +132,9 @@ static void gets_one(void)
 	CHECK_EQ(bh_ring_release(&end[1]), BH_END_OK);
 }
 
-static void tells(enum bh_channel_state state, uint32_t epoch)
+static void tells(enum bh_channel_state state)
 {
-	channel_tell(&(struct channel_end){ &scene.page->end[0], &scene.control[0]->peer }, state, epoch);
+	channel_tell(&(struct channel_end){ .seen = &scene.page->end[0], .peer = &scene.control[0]->peer }, state);
 }
 
 static void rings(void)
@@ -156,7 +156,7 @@ static void rings(void)
 	opens(BH_CHANNEL_RING, 1);
 	record("send-and-go");
 	puts_one(7);
-	tells(BH_CHANNEL_GONE, 1);
+	tells(BH_CHANNEL_GONE);
 }
 
 static void mailboxes(void)
@@ -181,7 +181,7 @@ static void lives(void)
 	gets_one();
 	record("end-of-life");
 	__atomic_store_n(&scene.control[0]->epoch, 2, __ATOMIC_RELAXED);
-	tells(BH_CHANNEL_LIVES, 2);
+	tells(BH_CHANNEL_LIVES);
 	record("begin");
 	scene_attach(&scene, 0, &end[0]);
 	CHECK_EQ(bh_end_look(&end[0]), BH_END_NEW);
@@ -227,7 +227,7 @@ static void latest_values(void)
 	opens(BH_CHANNEL_LATEST, 6);
 	writes(5);
 	record("life-that-writes");
-	tells(BH_CHANNEL_LIVES, 2);
+	tells(BH_CHANNEL_LIVES);
 	scene_attach(&scene, 0, &end[0]);
 	CHECK_EQ(bh_end_look(&end[0]), BH_END_NEW);
 	writes(7);

@@ -13,7 +13,8 @@ from tests.mutation.host_programs import ARGUMENTS, BOARDS, COMPILE, PARTS, PROG
 from tests.mutation.mutation import ROOT
 from tests.mutation.test_host_mutations import MUTATIONS
 
-GCC = ("gcc", "-O2", "-D__builtin_memcpy_inline=__builtin_memcpy")  # the one builtin of clang that has no like there
+BUILTINS = [f"-D__builtin_{name}_inline=__builtin_{name}" for name in ("memcpy", "memset")]  # of clang, that have no like there
+GCC = ("gcc", "-O2", *BUILTINS)
 CLANG = ("clang-19", "-fuse-ld=lld")
 COMMON = [option for option in COMPILE if option not in ("clang-19", "-O1")]
 LIMIT_SECONDS = 120

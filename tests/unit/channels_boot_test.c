@@ -22,6 +22,7 @@ enum { PAGES = 9, FIRST = 1, SECOND = 4, LEFT = 0xee, HZ = 62500000 };
 
 static _Alignas(BH_PAGE_BYTES) uint8_t ram[PAGES][BH_PAGE_BYTES], behind[PAGES][BH_PAGE_BYTES];
 static struct bh_table table;
+static struct hal_gate gates[BH_MAX_CHANNELS];
 
 static struct bh_channel_row row(unsigned page, uint64_t pages, uint32_t from, uint32_t to, enum bh_channel_kind kind)
 {
@@ -45,7 +46,7 @@ static void check_page(const uint8_t *at, const struct bh_channel_row *row)
 	CHECK(!strcmp((const char *)page->name, "samples"));
 	for (unsigned end = 0; end < 2; end++) {
 		CHECK(page->area_bytes[end] == row->area_bytes[end] && page->end[end].sandbox == row->sandbox[end]);
-		CHECK(page->end[end].state == BH_CHANNEL_COMING && page->end[end].epoch == 1);
+		CHECK(page->end[end].epoch == 0 && page->end[end].state == (row->flags ? BH_CHANNEL_CLOSED : BH_CHANNEL_COMING));
 	}
 }
 
@@ -81,12 +82,61 @@ static void test_ends(void)
 	struct monitor monitors[3] = { { .end_count = 0 } };
 
 	for (unsigned n = 0; n < 3; n++)
-		channels_grant(&table, n, HZ, &monitors[n]);
+		channels_grant(&table, n, HZ, gates, &monitors[n]);
 	CHECK(monitors[0].end_count == 1 && monitors[1].end_count == 2 && monitors[2].end_count == 1);
 	check_end(&monitors[0].ends[0], FIRST + 1, 0, FIRST);
 	check_end(&monitors[1].ends[0], FIRST + 1, 1, FIRST + 2);
 	check_end(&monitors[1].ends[1], SECOND + 2, 1, SECOND + 3);
 	check_end(&monitors[2].ends[0], SECOND + 2, 0, SECOND);
+}
+
+/* ---- On request --------------------------------------------------------------------------------------------------------- */
+
+static struct asked {
+	uint64_t gpa, size;
+} asked[4];
+static unsigned asked_count;
+
+enum hal_status hal_partition_gate(struct hal_partition *partition, gpa_t gpa, uint64_t size, struct hal_gate *out)
+{
+	asked[asked_count++] = (struct asked){ gpa.v, size };
+	out->open = gpa.v;
+	return HAL_OK;
+}
+
+void build_must(enum hal_status status, const char *what)
+{
+	CHECK_EQ(status, HAL_OK);
+}
+
+/* The second channel, which sandboxes 1 and 2 see in two parts each, whichever of them the table has first. */
+static void test_gates(void)
+{
+	static struct build build;
+	struct monitor one = { .end_count = 0 };
+	uint64_t hpa = table.channels[1].hpa, size = UINT64_C(4) * BH_PAGE_BYTES;
+
+	check_context.subject = "on request";
+	table.channels[1].flags = BH_CHANNEL_ON_REQUEST;
+	table.region_count = 5;
+	table.regions[0] = (struct bh_region){
+		.kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x603000, .hpa = hpa + 0x3000, .size = 0x1000
+	};
+	table.regions[1] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x600000, .hpa = hpa, .size = 0x3000 };
+	table.regions[2] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 2, .gpa = 0x200000, .hpa = hpa, .size = 0x2000 };
+	table.regions[3] = (struct bh_region){
+		.kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x1000, .hpa = table.channels[0].hpa, .size = 0x1000
+	};
+	table.regions[4] = (struct bh_region){ .kind = BH_REGION_RAM, .sandbox = 1, .gpa = 0x2000, .hpa = hpa, .size = 0x1000 };
+	channels_gate(&table, 1, &build);
+	CHECK(asked_count == 1 && asked[0].gpa == 0x600000 && asked[0].size == size);
+	CHECK(build.gates[1].open == 0x600000 && build.gates[0].open == 0);
+	channels_gate(&table, 0, &build); /* it has no end there */
+	CHECK_EQ(asked_count, 1);
+	channels_grant(&table, 1, HZ, build.gates, &one);
+	CHECK(one.ends[0].gate.open == 0 && one.ends[1].gate.open == 0x600000);
+	test_pages(); /* closed */
+	table.channels[1].flags = 0;
 }
 
 /* ---- Doorbells ---------------------------------------------------------------------------------------------------------- */
@@ -112,7 +162,7 @@ static void test_doorbells(void)
 	table.channels[1].rung_line[0] = 91;
 	table.channels[1].rung_line[1] = 90;
 	for (unsigned n = 0; n < 3; n++)
-		channels_grant(&table, n, HZ, &monitors[n]);
+		channels_grant(&table, n, HZ, gates, &monitors[n]);
 	check_doorbell(&monitors[0].doorbells[0], 6250, FIRST + 1, 1, 80);
 	check_doorbell(&monitors[1].doorbells[0], 0, FIRST + 1, 0, 0); /* it does not ring */
 	check_doorbell(&monitors[1].doorbells[1], 63, SECOND + 2, 0, 91);
@@ -150,7 +200,7 @@ static void test_ticks(void)
 
 		check_context.round = n;
 		table.channels[0].gap_us[0] = literal[n].us;
-		channels_grant(&table, 0, literal[n].hz, &one);
+		channels_grant(&table, 0, literal[n].hz, gates, &one);
 		CHECK_EQ(one.doorbells[0].gap, literal[n].ticks);
 	}
 	for (unsigned clock = 0; clock < sizeof(clocks) / sizeof(clocks[0]); clock++)
@@ -160,7 +210,7 @@ static void test_ticks(void)
 
 			check_context.round = us;
 			table.channels[0].gap_us[0] = (uint32_t)us;
-			channels_grant(&table, 0, clocks[clock], &one);
+			channels_grant(&table, 0, clocks[clock], gates, &one);
 			CHECK((__uint128_t)one.doorbells[0].gap * 1000000 >= wanted);
 			CHECK((__uint128_t)(one.doorbells[0].gap - 1) * 1000000 < wanted);
 		}
@@ -183,10 +233,11 @@ static void tell(const volatile uint32_t *word, uint32_t value, int order)
 
 static void check_told(enum bh_channel_state state, const char *expected)
 {
-	const struct channel_end end = { &seen, &peer };
+	const struct channel_end end = { .seen = &seen, .peer = &peer };
 
 	told[0] = '\0';
-	channel_tell(&end, state, 7);
+	seen.epoch = 6;
+	channel_tell(&end, state);
 	CHECK(!strcmp(told, expected));
 }
 
@@ -194,6 +245,7 @@ static void test_telling(void)
 {
 	check_told(BH_CHANNEL_LIVES, "peer 0, r epoch 7, r state 1, ");
 	check_told(BH_CHANNEL_GONE, "r state 2, "); /* what it has sent can still be taken */
+	check_told(BH_CHANNEL_CLOSED, "r state 3, ");
 }
 
 int main(void)
@@ -206,5 +258,6 @@ int main(void)
 	test_doorbells();
 	test_ticks();
 	test_telling();
+	test_gates();
 	return 0;
 }

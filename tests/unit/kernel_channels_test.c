@@ -22,11 +22,11 @@
 #include "kernel/core/sync.h"
 #include "kernel/core/text.h"
 
-enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, TEXT = 800, TICKS_A_ROUND = 1000 };
+enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, TEXT = 1200, TICKS_A_ROUND = 1000, NEAR = 8, FAR = 9 };
 #define AGAIN "not now: nothing to read, no room, or the other end is not there yet\n"
 
 static _Alignas(BH_PAGE_BYTES) uint8_t ring[3][BH_PAGE_BYTES], latest[3][BH_PAGE_BYTES], mailbox[3][BH_PAGE_BYTES],
-	strange[3][BH_PAGE_BYTES];
+	strange[3][BH_PAGE_BYTES], aside[3][BH_PAGE_BYTES];
 static struct bh_info page;
 const struct bh_info *info = &page;
 
@@ -113,6 +113,20 @@ uint64_t doorbell_count(const struct doorbell *doorbell)
 {
 	CHECK(doorbell == (const struct doorbell *)&rung);
 	return rung;
+}
+
+/* ---- The monitor ---------------------------------------------------------------------------------------------------------- */
+
+static struct turned {
+	uint64_t call, channel;
+	unsigned count;
+} turned;
+static int64_t monitor_answer;
+
+int64_t info_call_monitor(enum bh_call function, uint64_t argument, uint64_t other)
+{
+	turned = (struct turned){ function, argument, turned.count + 1 };
+	return monitor_answer;
 }
 
 /* ---- Channels --------------------------------------------------------------------------------------------------------------- */
@@ -258,6 +272,59 @@ static void test_doorbells(void)
 	expect(run_rung, "in", "rung in: it has no doorbell\n");
 }
 
+/* ---- On request ------------------------------------------------------------------------------------------------------------- */
+
+/* While it is closed nobody looks there: what is there then would be a fault. */
+static void test_on_request(void)
+{
+	struct bh_end *end;
+
+	page_of(aside)->magic = 0; /* behind a closed gate */
+	expect(run_send, "near,x", "send near: no such channel, or a program has it\n");
+	memset(said, 0, sizeof(said));
+	run_channels(NULL);
+	CHECK(strstr(said, "\nchannel near: with other, closed\nchannel far: with other, closed\n"));
+	CHECK_EQ(turned.count, 0);
+	monitor_answer = BH_E_UNKNOWN;
+	expect(run_open, "near", "open near: there is no monitor, or no channel that this kernel knows\n");
+	monitor_answer = BH_OK;
+	expect(run_open, "near", "open near: there is no monitor, or no channel that this kernel knows\n"); /* which it closes again */
+	CHECK(turned.count == 3 && turned.call == BH_CALL_CLOSE && turned.channel == NEAR);
+	page_of(aside)->magic = BH_CHANNEL_MAGIC;
+	expect(run_open, "far", "open far: done\n");
+	CHECK(turned.count == 4 && turned.call == BH_CALL_OPEN && turned.channel == FAR);
+	expect(run_open, "far", "open far: done\n"); /* it is */
+	CHECK_EQ(turned.count, 4);
+	expect(run_receive, "far", "receive far: a new connection\nreceive far: " AGAIN);
+	CHECK(channel_take("near") && turned.count == 5 && turned.call == BH_CALL_OPEN && turned.channel == NEAR);
+	CHECK(!channel_take("near"));
+	expect(run_close, "near", "close near: no such channel, or a program has it\n");
+	end = channel_take("far");
+	CHECK(end && end->connections == 1);
+	channel_give(end);
+	CHECK(turned.count == 6 && turned.call == BH_CALL_CLOSE && turned.channel == FAR);
+	end = channel_take("far");
+	CHECK(end && end->connections == 0 && turned.count == 7); /* attached anew */
+	channel_give(end);
+	expect(run_reopen, "far,3", "reopen far: done, 3 times, 0 and 0 ns at most\n");
+	CHECK_EQ(turned.count, 14);
+	expect(run_reopen, "far", "reopen far: no such channel, or a program has it, 0 times, 0 and 0 ns at most\n");
+	expect(run_open, "nothing", "open nothing: no such channel, or a program has it\n");
+	CHECK_EQ(turned.count, 14);
+}
+
+/* One that is always there is given back open. */
+static void test_given_back(void)
+{
+	struct bh_end *end = channel_take("asked");
+
+	CHECK(end && end->connections == 1);
+	channel_give(end);
+	CHECK(channel_untaken("asked") == end && end->connections == 1);
+	expect(run_close, "asked", "close asked: no such channel, or a program has it\n");
+	CHECK_EQ(turned.count, 0);
+}
+
 /* ---- Programs --------------------------------------------------------------------------------------------------------------- */
 
 static struct program_run play(void (*program)(void *run), const char *name, unsigned rounds)
@@ -320,8 +387,12 @@ int main(void)
 	test_others();
 	test_list();
 	test_refusals();
+	test_given_back();
 	test_doorbells();
 	memset(said, 0, sizeof(said));
 	test_programs();
+	make(aside, BH_CHANNEL_RING, SLOTS, "near", "far");
+	page.grants[NEAR].flags = page.grants[FAR].flags = BH_CHANNEL_ON_REQUEST;
+	test_on_request();
 	return 0;
 }

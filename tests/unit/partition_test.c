@@ -41,6 +41,11 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	return HAL_OK;
 }
 
+enum hal_status hal_partition_gate(struct hal_partition *partition, gpa_t gpa, uint64_t size, struct hal_gate *out)
+{
+	abort();
+}
+
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,
 				  enum hal_memory memory)
 {

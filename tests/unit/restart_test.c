@@ -66,6 +66,11 @@ uint32_t monitor_take_kicks(struct hal_core *core, unsigned slot)
 	return 0;
 }
 
+void hal_gate_turn(struct hal_core *core, const struct hal_gate *gate, bool open)
+{
+	abort();
+}
+
 bool monitor_change_phase(uint32_t found, uint32_t to)
 {
 	CHECK_EQ(found, monitor.phase);
@@ -201,7 +206,7 @@ static void prepare(uint32_t core_count)
 	monitor.snapshot = build.snapshot;
 	end = (struct bh_channel_end){ .epoch = 1, .state = BH_CHANNEL_LIVES };
 	peer = 1;
-	monitor.ends[monitor.end_count++] = (struct channel_end){ &end, &peer };
+	monitor.ends[monitor.end_count++] = (struct channel_end){ .seen = &end, .peer = &peer };
 	stats = (struct bh_stats){ .state = BH_STATE_READY };
 	silenced = false;
 	kicks = restarts = polls = quiesced = waited = silences = ended = 0;

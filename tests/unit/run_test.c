@@ -4,6 +4,7 @@
  * run of a guest ends as the test says. A monitor never returns, so the test leaves it where it would sleep or restart.
  */
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -77,6 +78,11 @@ uint32_t hal_kick_take(struct hal_core *core)
 	return 0;
 }
 
+void hal_gate_turn(struct hal_core *core, const struct hal_gate *gate, bool open)
+{
+	abort();
+}
+
 void hal_kick_siblings(struct hal_core *self)
 {
 	seen.stopped_siblings++;
@@ -114,8 +120,8 @@ static void prepare(uint32_t restarts_left)
 	monitor = (struct monitor){
 		.stats = &stats, .crash = &crash, .log = &the_log, .core_count = CORES, .snapshot = &kept, .restarts_left = restarts_left
 	};
-	shown = (struct bh_channel_end){ .epoch = 1 };
-	monitor.ends[monitor.end_count++] = (struct channel_end){ &shown, &peer };
+	shown = (struct bh_channel_end){ .epoch = 0 };
+	monitor.ends[monitor.end_count++] = (struct channel_end){ .seen = &shown, .peer = &peer };
 	for (unsigned slot = 0; slot < CORES; slot++)
 		monitor.core_numbers[slot] = MACHINE_CORE + slot;
 	ends = BH_EXIT_MEMORY;

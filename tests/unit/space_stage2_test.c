@@ -53,6 +53,11 @@ enum hal_status pt_unmap(struct pt *pt, uint64_t ia, uint64_t size)
 	abort();
 }
 
+enum hal_status pt_gate(const struct pt *pt, uint64_t ia, uint64_t size, struct hal_gate *out)
+{
+	return HAL_E_RANGE;
+}
+
 bool pt_query(const struct pt *pt, uint64_t ia, struct hal_leaf *out)
 {
 	abort();

@@ -5,6 +5,7 @@
  * monitor/boot/partition_boot.c and monitor/boot/snapshot_boot.c over a machine that notes; what a machine makes of it is
  * space_x86_test.c's and space_stage2_test.c's.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -122,6 +123,11 @@ enum hal_status hal_partition_create(struct hal_arena *arena, const struct hal_p
 	*out = hal_arena_take(arena, 1);
 	(*out)->index = config->index;
 	return HAL_OK;
+}
+
+enum hal_status hal_partition_gate(struct hal_partition *partition, gpa_t gpa, uint64_t size, struct hal_gate *out)
+{
+	abort();
 }
 
 enum hal_status hal_partition_map(struct hal_partition *partition, gpa_t gpa, hpa_t hpa, uint64_t size, unsigned permissions,

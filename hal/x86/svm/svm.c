@@ -93,6 +93,7 @@ HAL_OUTLINE static void decode_details(struct hal_core *core, struct hal_exit *e
 	switch (vmcb->control.exitcode) {
 	case VMEXIT_NMI:
 		exit->kind = BH_EXIT_KICK;
+		vmcb_of(core)->control.tlb_control = TLB_CONTROL_FLUSH_ALL; /* hal_gate_turn */
 		take_nmi();
 		break;
 	case VMEXIT_MSR:

@@ -60,6 +60,13 @@ static void complete_debug(void)
 	vmx_write(GUEST_DR7, vmx_read(GUEST_DR7) & ~(uint64_t)DR7_GD);
 }
 
+/* Who closes a gate kicks (hal_gate_turn). */
+HAL_OUTLINE static void kicked(struct hal_exit *exit)
+{
+	exit->kind = BH_EXIT_KICK;
+	vmx_invept(INVALIDATE_ALL_CONTEXTS);
+}
+
 /* 25.9.2 "Information for VM Exits Due to Vectored Events". Only #DB, #AC, #MC and NMI come here; the last counts as a kick. */
 static void decode_exception(struct hal_exit *exit)
 {
@@ -68,7 +75,7 @@ static void decode_exception(struct hal_exit *exit)
 	uint8_t vector = (uint8_t)info;
 
 	if ((info & TYPE) == TYPE_NMI) {
-		exit->kind = BH_EXIT_KICK;
+		kicked(exit);
 		vmx_unblock_nmi();
 	} else if (vector == VECTOR_DB || vector == VECTOR_AC) {
 		exit->kind = BH_EXIT_LONG;
@@ -146,7 +153,7 @@ static void decode_call(const struct hal_core *core, struct hal_exit *exit)
 /* The window was asked for by vmx_nmi. Closed before kicks are counted: an NMI that comes later opens it again. */
 static void close_nmi_window(struct hal_exit *exit)
 {
-	exit->kind = BH_EXIT_KICK;
+	kicked(exit);
 	vmx_write(PROCESSOR_BASED_CONTROLS, vmx_read(PROCESSOR_BASED_CONTROLS) & ~(UINT64_C(1) << NMI_WINDOW_EXITING_BIT));
 }
 

@@ -40,6 +40,13 @@ static inline void vmx_invvpid(uint64_t type, uint64_t vpid)
 	__asm__ volatile("invvpid %0, %1" : : "m"(descriptor), "r"(type) : "cc", "memory");
 }
 
+static inline void vmx_invept(uint64_t type)
+{
+	static const struct vmx_invalidation everything;
+
+	__asm__ volatile("invept %0, %1" : : "m"(everything), "r"(type) : "cc", "memory");
+}
+
 /* start.c. The state that INIT and STARTUP give a core that begins at page `vector`. */
 void vmx_start(struct hal_core *core, uint8_t vector);
 /* The same, but as abi/guest.h says. */

@@ -143,12 +143,11 @@ static enum hal_status vmx_core_create(struct hal_core *core, struct hal_arena *
 
 /*
  * 24.7. Earlier owners of the machine may have left translations that are tagged with our EPT pointers and VPIDs, so all go: 29.4.3.3 and
- * 29.4.3.4, guidelines for INVVPID and INVEPT, "immediately after execution of the VMXON instruction". Nothing later needs INVEPT: the
- * tables of a partition are finished before its cores come here, and its monitor does not change them.
+ * 29.4.3.4, guidelines for INVVPID and INVEPT, "immediately after execution of the VMXON instruction". Later a kick
+ * does (hal_gate_turn): besides gates, the tables of a partition are finished before its cores come here.
  */
 static void enter_operation(struct hal_core *core)
 {
-	static const struct vmx_invalidation everything;
 	uint64_t vmxon = (uintptr_t)core->host, vmcs = (uintptr_t)core->control;
 	uint64_t xsave = x86_cpuid(1, 0).ecx & CPUID_XSAVE ? CR4_OSXSAVE : 0;
 
@@ -156,7 +155,7 @@ static void enter_operation(struct hal_core *core)
 		x86_wrmsr(IA32_FEATURE_CONTROL, FEATURE_CONTROL_LOCK | FEATURE_CONTROL_VMX);
 	x86_write_cr4(x86_read_cr4() | CR4_VMXE | xsave);
 	__asm__ volatile("vmxon %0" : : "m"(vmxon) : "cc", "memory");
-	__asm__ volatile("invept %0, %1" : : "m"(everything), "r"((uint64_t)INVALIDATE_ALL_CONTEXTS) : "cc", "memory");
+	vmx_invept(INVALIDATE_ALL_CONTEXTS);
 	vmx_invvpid(INVALIDATE_ALL_CONTEXTS, 0);
 	__asm__ volatile("vmclear %0" : : "m"(vmcs) : "cc", "memory");
 	__asm__ volatile("vmptrld %0" : : "m"(vmcs) : "cc", "memory");

@@ -188,7 +188,7 @@ static enum bh_end_result receive(struct link *link, struct bh_message *message)
 
 static enum bh_end_result send_by_ring(struct link *link)
 {
-	uint64_t words[MOST_WORDS];
+	uint64_t words[MOST_WORDS] = { 0 };
 	const uint32_t length = make_message(link, words);
 	enum bh_end_result result;
 	void *slot;
@@ -202,7 +202,7 @@ static enum bh_end_result send_by_ring(struct link *link)
 
 static enum bh_end_result send(struct link *link)
 {
-	uint64_t words[MOST_WORDS];
+	uint64_t words[MOST_WORDS] = { 0 };
 
 	switch (link->end->role) {
 	case BH_END_RING_SENDER:

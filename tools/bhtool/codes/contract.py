@@ -44,7 +44,7 @@ RESULTS = {
         "UNKNOWN",
         "There is no such function; nothing was changed.",
         causes=(
-            "a function number outside 0xc6000000-0xc6000005, or on ARMv7 outside 0x86000000-0x86000005",
+            "a function number outside 0xc6000000-0xc6000007, or on ARMv7 outside 0x86000000-0x86000007",
             "a PSCI call that is not offered",
         ),
         remedies=("call VERSION first: it tells which contract the monitor keeps",),
@@ -58,8 +58,12 @@ RESULTS = {
             "KICK of a number that is no sandbox's: they count from 0 in the order of the file",
             "DOORBELL of a channel whose `doorbell-max-hz` is 0 for this end, or that has none",
             "DOORBELL of a number that is no channel's: they count from 0 in the order of its rows BH_GRANT_CHANNEL",
+            "OPEN or CLOSE of a channel that has no `on-request`, or of a number that is no channel's",
         ),
-        remedies=("may-kick = <&other>; in the sandbox that kicks", "doorbell-max-hz = <1000>; in the channel"),
+        remedies=(
+            "may-kick = <&other>; in the sandbox that kicks",
+            "doorbell-max-hz = <1000>; or on-request; in the channel",
+        ),
     ),
     "BH_E_TIMEOUT": Entry(
         "result of a hypercall",
@@ -101,6 +105,18 @@ CALLS = {
         "DOORBELL",
         "Rings the other end of the channel of that number, no oftener than `doorbell-max-hz` says. Who is rung does not exit.",
         remedies=("it returns OK (0), DENIED (-2) or LATER (-4)",),
+    ),
+    "OPEN": Entry(
+        "hypercall",
+        "OPEN",
+        "Opens the sandbox's end of the channel of that number, which has `on-request`: its cores reach it, and the other end sees a new life.",
+        remedies=("it returns OK (0) or DENIED (-2)",),
+    ),
+    "CLOSE": Entry(
+        "hypercall",
+        "CLOSE",
+        "Closes it: an access is a fault from then on. The other end keeps what it has, and sees that this one has closed.",
+        remedies=("it returns OK (0) or DENIED (-2)",),
     ),
 }
 STATUSES = {

@@ -277,6 +277,10 @@ WHYS = {
         causes=("readers in several sandboxes: give each sandbox a channel of its own", '`readers` without kind = "latest"'),
         example=CHANNEL,
     ),
+    "BH-R181": Why(
+        "A closed channel is a hole in the sandbox's memory. Its kernel opens it by a hypercall, `BH_CALL_OPEN`, before it touches it; a sandbox that does without protection of memory has no holes.",
+        example="on-request;      /* in a channel between two sandboxes of the sandbox kernel */",
+    ),
     "BH-W143": Why(
         "Each time that a VCPU gets its turn the core takes a switch, which admission counts, on `qemu-aarch64` as 11 us: with a small budget it does little else. Ten times"
         " the budget of ten times the period is the same share.",

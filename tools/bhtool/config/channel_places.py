@@ -7,7 +7,8 @@
     └────────────────────┴────────────────────┴────────────────────┘
       end 0: rw            r                    r
       end 1: r             r                    rw
-Each end sees all of it, in one piece, and all its channels one behind the other, from WINDOW_CHANNELS on.
+Each end sees all of it, in one piece, and all its channels one behind the other, from WINDOW_CHANNELS on; those that are opened on request from
+WINDOW_ON_REQUEST on, each with the whole of its stretches of BH_GATE_BYTES, of which none is another's.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bhtool.abi import lib
 from bhtool.config.channel_delays import delays_of
 from bhtool.config.channels import Channel
 from bhtool.config.domains import Domains, Sandbox
@@ -22,9 +24,10 @@ from bhtool.config.doorbells import gap_us, line_of
 from bhtool.config.place import Placement
 from bhtool.config.plan import ChannelPlan, Region, SandboxPlan
 from bhtool.config.rule import Finding
-from bhtool.config.span import PAGE, Span
+from bhtool.config.span import PAGE, Span, align_up
 
-WINDOW_CHANNELS = 0x100000  # offset in a sandbox's window: docs/guest.md
+WINDOW_CHANNELS, WINDOW_ON_REQUEST = 0x100000, 0xA00000  # offsets in a sandbox's window: docs/guest.md
+GATE = int(lib.BH_GATE_BYTES)
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,15 @@ class View:
 
 
 def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
-    """In the order of the file, one behind the other."""
-    gpa = domains.machine.window + WINDOW_CHANNELS
+    """In the order of the file, those that are always there one behind the other, and the others, too."""
+    always, alone = domains.machine.window + WINDOW_CHANNELS, align_up(domains.machine.window + WINDOW_ON_REQUEST, GATE)
     for channel, end in domains.ends_of(sandbox):
-        yield View(channel, end, gpa, domains.other_end(channel, end))
-        gpa += channel.size
+        if channel.on_request:
+            yield View(channel, end, alone, domains.other_end(channel, end))
+            alone += align_up(channel.size, GATE)
+        else:
+            yield View(channel, end, always, domains.other_end(channel, end))
+            always += channel.size
 
 
 def channel_regions(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Region]:
@@ -87,6 +94,7 @@ def plan_channels(domains: Domains, placement: Placement) -> list[ChannelPlan]:
                 delays[channel.name],
                 gap_us=(gap_us(channel, 0), gap_us(channel, 1)),
                 rung_line=(line_of(domains, channel, 0), line_of(domains, channel, 1)),
+                on_request=channel.on_request,
             )
         )
     return found

@@ -14,6 +14,7 @@ CHANNEL = "bulkhead,channel-v1"
 CHANNEL_END = "bulkhead,channel-end-v1"  # as Linux is told of one
 FROM, TO, KIND, SLOT_BYTES, SLOTS = "from", "to", "kind", "slot-bytes", "slots"
 READERS = "readers"
+ON_REQUEST = "on-request"
 DOORBELL = "doorbell-max-hz"
 DEADLINE, SERVICE = "deadline-us", "service-us"
 MAILBOX: ChannelKind = "mailbox"
@@ -56,6 +57,11 @@ class Channel(OfNode):
     def readers(self) -> int:
         """Of a latest value: threads or processes of the sandbox that receives it."""
         return self.node.number(READERS, 1)
+
+    @property
+    def on_request(self) -> bool:
+        """Its ends reach it while they have it open."""
+        return self.has(ON_REQUEST)
 
     @property
     def doorbell_hz(self) -> tuple[int, int]:

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from bhtool.abi import lib
-from bhtool.config.channels import FROM, KIND, LATEST, MAILBOX, MOST_READERS, READERS, RING, SLOT_BYTES, SLOTS, TO, Channel
+from bhtool.config.channels import FROM, KIND, LATEST, MAILBOX, MOST_READERS, ON_REQUEST, READERS, RING, SLOT_BYTES, SLOTS, TO, Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, align_up
 from bhtool.text import size_text
 
 TERMINAL = "terminal"
-WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels
+WINDOW_BYTES = 8 << 20  # of a sandbox's window, for all its channels that are always there,
+ON_REQUEST_BYTES = 16 << 20  # and for the others
 LEAST_SLOTS = 2
 LINE = int(lib.BH_CHANNEL_LINE)
 HOW_MANY = {MAILBOX: "one at each end", LATEST: f"two for each reader and two more: `{READERS}` says how many that are"}
@@ -92,6 +94,22 @@ def _is_terminal(domains: Domains, sandbox: Sandbox) -> bool:
     return len(sandbox.terminal_nodes) == len(rings) == 2 and len(says) == 1 and says == hears
 
 
+def can_be_closed(domains: Domains) -> Iterator[Finding]:
+    """Whoever opens it, asks its monitor; and what the sandbox would see there otherwise is nothing."""
+    for channel in (one for one in domains.channels if one.on_request):
+        for sandbox in filter(None, map(domains.sandbox_at, (*channel.from_nodes, *channel.to_nodes))):
+            if why := _why_never_closed(sandbox, channel):
+                yield Finding(channel.where(ON_REQUEST), f"channel `{channel.name}` has `{ON_REQUEST}`, and `{sandbox.name}` {why}")
+
+
+def _why_never_closed(sandbox: Sandbox, channel: Channel) -> str:
+    if sandbox.is_linux:
+        return "runs Linux, whose module opens none on request yet"
+    if "memory" in sandbox.unprotected:
+        return "does without protection of memory: it reaches everything"
+    return "has its terminal there, which is open while it runs" if channel.node in sandbox.terminal_nodes else ""
+
+
 def not_too_many(domains: Domains) -> Iterator[Finding]:
     for channel in domains.channels[lib.BH_MAX_CHANNELS : lib.BH_MAX_CHANNELS + 1]:
         yield Finding(channel.location, f"there are {len(domains.channels)} channels, a machine holds {lib.BH_MAX_CHANNELS}")
@@ -100,19 +118,36 @@ def not_too_many(domains: Domains) -> Iterator[Finding]:
 def fit_into_the_window(domains: Domains) -> Iterator[Finding]:
     """Told of the largest, which has most to give."""
     for sandbox in domains.sandboxes:
-        channels = [channel for channel, _ in domains.ends_of(sandbox)]
-        total = sum(channel.size for channel in channels)
-        if total > WINDOW_BYTES:
-            largest = max(channels, key=lambda one: one.size)
-            yield Finding(largest.where(SLOT_BYTES), _too_much(sandbox, len(channels), total, largest))
+        for rooms in (ALWAYS, REQUESTED):
+            channels = [channel for channel, _ in domains.ends_of(sandbox) if channel.on_request == rooms.on_request]
+            if sum(map(rooms.taken_by, channels)) > rooms.room:
+                largest = max(channels, key=lambda one: one.size)
+                yield Finding(largest.where(SLOT_BYTES), _too_much(sandbox, channels, largest, rooms))
 
 
-def _too_much(sandbox: Sandbox, count: int, total: int, largest: Channel) -> str:
-    what = f"channel `{largest.name}` of `{sandbox.name}` takes" if count == 1 else f"the {count} channels of `{sandbox.name}` take"
-    room = WINDOW_BYTES - (total - largest.size)
-    changes = " or ".join(_what_would_fit(largest, room))
+@dataclass(frozen=True)
+class Rooms:
+    """Where channels have their place in a window."""
+
+    on_request: bool
+    room: int
+    unit: int  # of a channel
+
+    def taken_by(self, channel: Channel) -> int:
+        return align_up(channel.size, self.unit)
+
+
+ALWAYS, REQUESTED = Rooms(False, WINDOW_BYTES, PAGE), Rooms(True, ON_REQUEST_BYTES, int(lib.BH_GATE_BYTES))
+
+
+def _too_much(sandbox: Sandbox, channels: Sequence[Channel], largest: Channel, rooms: Rooms) -> str:
+    total, which = sum(map(rooms.taken_by, channels)), f" `{ON_REQUEST}`" if rooms.on_request else ""
+    many = f"the {len(channels)} channels{which} of `{sandbox.name}` take"
+    what = f"channel `{largest.name}` of `{sandbox.name}` takes" if len(channels) == 1 else many
+    room = rooms.room - (total - rooms.taken_by(largest))
+    changes = " or ".join(_what_would_fit(largest, room // rooms.unit * rooms.unit))
     fits = f"all would fit with {changes} for `{largest.name}`" if changes else f"no smaller `{largest.name}` alone would help"
-    return f"{what} {size_text(total)}, and its window has {size_text(WINDOW_BYTES)} for them; {fits}"
+    return f"{what} {size_text(total)}, and its window has {size_text(rooms.room)} for them; {fits}"
 
 
 def _what_would_fit(channel: Channel, room: int) -> Iterator[str]:

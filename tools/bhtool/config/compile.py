@@ -221,7 +221,7 @@ def _settle_pools(plan: Plan, domains: Domains, platform: Platform) -> None:
     """What each monitor takes, as far as it is known."""
     for sandbox, one in zip(domains.sandboxes, plan.sandboxes, strict=True):
         spans = list(own_spans(domains.machine, sandbox, one, plan))
-        one.pool_size = count_pool(one, spans, platform.arch, platform.backend, domains.machine.iommu is not None)
+        one.pool_size = count_pool(one, spans, platform.arch, platform.backend)
         one.core_bytes = frames_of(platform.arch, platform.backend).core * lib.BH_PAGE_BYTES
     copies = [held for held in plan.holdings if held.what.startswith("boot snapshot of")]
     plan.holdings = list_holdings(domains, plan) + copies

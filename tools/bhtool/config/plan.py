@@ -105,6 +105,7 @@ class ChannelPlan:
     delay: ChannelDelay
     gap_us: tuple[int, int] = (0, 0)  # of each end, between two rings of the other at least; 0: it does not ring
     rung_line: tuple[int, int] = (0, 0)  # by which that end is rung
+    on_request: bool = False
 
     @property
     def page(self) -> int:

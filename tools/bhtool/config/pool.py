@@ -71,13 +71,12 @@ def own_spans(machine: Machine, sandbox: Sandbox, one: SandboxPlan, plan: Plan) 
         yield from (Span(ram.hpa, ram.size) for ram in one.ram)
 
 
-def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str, has_iommu: bool) -> int:
+def count_pool(one: SandboxPlan, spans: Sequence[Span], arch: str, backend: str) -> int:
     """Bytes of the sandbox's pool; its stage-2 tables have been counted. Of a restart's copy that has no place yet, the most it can take."""
     frames = frames_of(arch, backend)
     placed = one.snapshot_size and one.snapshot_hpa
     own = [*spans, Span(one.snapshot_hpa, one.snapshot_size)] if placed else spans
     tables = len(tables_of([_same(span) for span in own], arch)) + (COPY_TABLES if one.restarts and not placed else 0)
     rare = int(one.restarts) + int(bool(one.functions))  # what to restart from; the page of ones that absent functions read as
-    copy = FAMILIES[arch].monitor.copy_frames + FAMILIES[arch].monitor.copy_frames_iommu * has_iommu
-    count = SHOWN + copy + frames.sandbox + frames.core * len(one.cores) + rare + tables
+    count = SHOWN + FAMILIES[arch].monitor.copy_frames + frames.sandbox + frames.core * len(one.cores) + rare + tables
     return int(count) * PAGE + one.ram_table_bytes + one.other_table_bytes + one.iommu_table_bytes

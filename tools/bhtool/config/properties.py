@@ -26,6 +26,7 @@ CHANNEL = {
     "slot-bytes": Fact("one cell, bytes, a multiple of 64, 64 to 1 MiB", "4096", "slot-bytes = <4096>;", "R162, R165"),
     "slots": Fact("one cell, a power of two, 2 to 1024; of a ring only", "8", "slots = <8>;", "R163, R165"),
     "readers": Fact("one cell, 1 to 7; of a latest value only", "1", "readers = <2>;", "R180, R165"),
+    "on-request": Fact("a flag, without a value", "not set: always open", "on-request;", "R165, R181"),
     "doorbell-max-hz": Fact(
         "one cell, Hz, for both ends, or one for the rings of `from` and one for those of `to`; 0: never",
         "nobody rings",

@@ -32,7 +32,7 @@ CHANNEL_RULES = (
     Rule("BH-R164", "There are at most 16 channels.", "leave some out, or send more by one of them", channels.not_too_many),
     Rule(
         "BH-R165",
-        "All channels of a sandbox fit into 8 MiB of its window.",
+        "All channels of a sandbox fit into 8 MiB of its window, and those `on-request` into 16 MiB, each in whole stretches of 2 MiB.",
         "make slots smaller or fewer",
         channels.fit_into_the_window,
         unless=("BH-R162", "BH-R163", "BH-R180"),
@@ -96,5 +96,12 @@ CHANNEL_RULES = (
         "A latest value has 1 to 7 readers; the other kinds have no `readers`.",
         'write how many threads or processes read it, for kind = "latest"; one of them can hand values on to others',
         channels.readers_in_range,
+    ),
+    Rule(
+        "BH-R181",
+        "What is opened on request can be closed: both ends are native sandboxes, with protection of memory, and nobody's terminal is there.",
+        "take `on-request` out: then both ends have the channel always",
+        channels.can_be_closed,
+        unless=("BH-R161",),
     ),
 )

@@ -175,6 +175,7 @@ def _put_function(row: Any, sandbox: int, function: Function) -> None:
 def _put_channel(row: Any, channel: ChannelPlan) -> None:
     put_text(row.name, channel.name)
     row.hpa, row.kind, row.slots, row.slot_bytes = channel.hpa, CHANNEL_KINDS[channel.kind], channel.slots, channel.slot_bytes
+    row.flags = lib.BH_CHANNEL_ON_REQUEST if channel.on_request else 0
     for end in (0, 1):
         row.area_bytes[end], row.sandbox[end] = channel.area_bytes[end], channel.ends[end]
         row.gap_us[end], row.rung_line[end] = channel.gap_us[end], channel.rung_line[end]

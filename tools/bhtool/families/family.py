@@ -35,7 +35,6 @@ class Monitor:
     ram_unit: int  # start-up maps RAM as memory in such pieces, whatever else is device memory to it
     image_address: int  # monitor.lds; of a board that does not say where its own is
     copy_frames: int  # text, constants, data of a private copy
-    copy_frames_iommu: int = 0  # more of them on a board with an IOMMU
     backends: Mapping[str, PoolFrames]  # by the names that platforms give them
     table_spans: tuple[int, ...]  # what each level's table of stage 2 covers, root first; the root is one page
     kicks_by_poison: bool  # a kicker maps its victim's root page

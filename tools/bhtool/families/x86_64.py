@@ -40,8 +40,7 @@ X86_64 = Family(
     monitor=Monitor(
         ram_unit=4 << 10,
         image_address=0x100000,
-        copy_frames=3 + 1 + 2,
-        copy_frames_iommu=1,
+        copy_frames=4 + 1 + 2,
         backends={
             "svm": PoolFrames(sandbox=2 + 2, core=4),  # port map, MSR map; core, VMCB, states to begin in, host save area
             "vmx": PoolFrames(sandbox=2 + 1, core=4),  # the same with VMCS and VMXON region

@@ -35,7 +35,7 @@ class Dialogue:
         lines: list[str] = []
         while end not in lines:
             lines += [event.text for event in self._look(deadline) if isinstance(event, LineEvent) and event.sandbox == self.sandbox]
-        echo = f"end-{self.asked}-$(("  # of which a job's end may have torn off the beginning
+        echo = f"-$(({self.asked} * 7))"  # of which a job's end, or the shell's own line editor, may have torn off the beginning
         return [line for line in lines[: lines.index(end)] if echo not in line]
 
     def number(self, command: str, limit: float = ANSWER_SECONDS) -> int:

@@ -82,7 +82,7 @@ def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> 
     if run and not grant:
         hpa = run.hpa + start - run.gpa
         yield f"mapped to {hpa:#x}..{hpa + end - start - 1:#x} ({run.access}), but not granted"
-    if grant and not run:
+    if grant and not run and not grant.at_times:
         yield f"{grant.name} is granted to {end - 1:#x}, but not mapped"
     if grant and run:
         hpa, wanted = run.hpa + start - run.gpa, grant.hpa + start - grant.gpa

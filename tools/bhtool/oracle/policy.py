@@ -32,7 +32,7 @@ WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x1
 POOL_STATS, POOL_INFO, POOL_LOG, POOL_CRASH, POOL_ARENA, POOL_ABSENT = 0x0, 0x1000, 0x2000, 0x6000, 0x7000, 0x7000
 WINDOW_FAULTS, FAULTS_AT = 0x8000, {"arm,smmu-v3": 0x5000, "bulkhead,amd-vi": 0x202000}  # the latter among the IOMMU's tables
 LOG_BYTES = POOL_CRASH - POOL_LOG
-WINDOW_CHANNELS = 0x100000  # and what abi/channel.h draws: bytes of an area's control, and of a slot's head
+WINDOW_CHANNELS, WINDOW_ON_REQUEST, ALONE = 0x100000, 0xA00000, 0x200000  # and what abi/channel.h draws: bytes of an area's control, and of a slot's head
 CHANNEL_CONTROL, SLOT_HEAD = 0x100, 0x40
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
@@ -50,6 +50,7 @@ class Grant:
     access: str  # of "rwx"
     memory: str  # "ram", "device"
     shared: bool = False  # by name: other sandboxes may reach the same frames
+    at_times: bool = False  # nothing may be there, too
 
     @property
     def span(self) -> Span:
@@ -253,6 +254,7 @@ class Channel:
     ends: tuple[str, str]
     span: Span
     page: int
+    on_request: bool
 
 
 def _channels(domains: Domains, placed: Placed) -> Iterator[Channel]:
@@ -263,12 +265,12 @@ def _channels(domains: Domains, placed: Placed) -> Iterator[Channel]:
         first, second = (-(-(CHANNEL_CONTROL + count * (SLOT_HEAD + size)) // PAGE) * PAGE for count in counts)
         phandles = (node.number("from", 0), node.number("to", 0))
         names = [one.name for phandle in phandles for one in domains.sandboxes if one.node.phandle == phandle]
-        yield Channel(node.name, (names[0], names[1]), Span(start, first + PAGE + second), start + first)
+        yield Channel(node.name, (names[0], names[1]), Span(start, first + PAGE + second), start + first, "on-request" in node.properties)
 
 
 def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
-    """Each in one piece, one behind the other: an end writes its own area, and reads the rest."""
-    gpa = domains.machine.window + WINDOW_CHANNELS
+    """Each in one piece, one behind the other, or in whole stretches of ALONE: an end writes its own area, and reads the rest."""
+    always, alone = domains.machine.window + WINDOW_CHANNELS, -(-(domains.machine.window + WINDOW_ON_REQUEST) // ALONE) * ALONE
     for one in _channels(domains, placed):
         if sandbox.name not in one.ends:
             continue
@@ -278,10 +280,14 @@ def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Itera
             Span(one.page + PAGE, one.span.end - one.page - PAGE),
         )
         own = parts[0] if sandbox.name == one.ends[0] else parts[2]
+        gpa = alone if one.on_request else always
         for what, part in zip(("first area", "page", "second area"), parts, strict=True):
             seen, access = gpa + part.start - one.span.start, "rw" if part is own else "r"
-            yield Grant(f"{what} of channel {one.name}", seen, part.start, part.size, access, "ram", shared=True)
-        gpa += one.span.size
+            yield Grant(f"{what} of channel {one.name}", seen, part.start, part.size, access, "ram", shared=True, at_times=one.on_request)
+        if one.on_request:
+            alone += -(-one.span.size // ALONE) * ALONE
+        else:
+            always += one.span.size
 
 
 def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:

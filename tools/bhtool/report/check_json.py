@@ -108,6 +108,7 @@ def channel_json(plan: Plan, one: ChannelPlan) -> dict[str, Any]:
         "slots": one.slots,
         "bytes": one.size,
         "hpa": one.hpa,
+        "on_request": one.on_request,
         "delay": {
             "deadline_us": one.delay.deadline_us or None,
             "service_us": one.delay.service_us or None,
