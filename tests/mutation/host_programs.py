@@ -97,7 +97,7 @@ PROGRAMS = {
     "svm_test": "tests/unit/svm_test.c",
     "vmx_test": "tests/unit/vmx_test.c",
 }
-CONTRACT_PARTS = [PCI_START, BUILDER, X86, ARM, ARENA, *SUPPORT[:2]]
+CONTRACT_PARTS = [PCI_START, BUILDER, "hal/pt/gate_boot.c", X86, ARM, ARENA, *SUPPORT[:2]]
 IOMMU_PC = "tests/unit/iommu_pc.c"
 IOMMU_LIVE_PARTS = [IOMMU_EDITOR, IOMMU_EDITOR_START, EDITOR, EDITOR_START]
 IOMMU_VTD = "tests/unit/iommu_vtd.c"

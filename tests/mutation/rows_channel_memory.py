@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.rows_channel import CHANNEL_ENDS
 from tests.mutation.rows_channel_calls import CALL_PARTS, CALL_PROGRAMS, CHANNEL_CALLS
 from tests.mutation.rows_doorbell import DOORBELL_PARTS, DOORBELL_PROGRAMS, DOORBELL_ROWS
+from tests.mutation.rows_request import REQUEST_PARTS, REQUEST_PROGRAMS, REQUEST_ROWS
 from tests.mutation.rows_table import CHANNEL_CHECKS
 from tests.mutation.rows_terminal import TERMINAL_PARTS, TERMINAL_PROGRAMS, TERMINAL_ROWS
 
@@ -18,8 +19,8 @@ MEMORY_PARTS = {
     "channels_boot_test": [CHANNELS_START, "tests/unit/fake_arch.c"],
     "kernel_channels_test": [KERNEL, SHELL, PROGRAM, "kernel/core/text.c", "kernel/core/clock.c", "tests/unit/fake_cpu.c"],
 }
-MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS
-MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS
+MEMORY_PROGRAMS |= CALL_PROGRAMS | DOORBELL_PROGRAMS | TERMINAL_PROGRAMS | REQUEST_PROGRAMS
+MEMORY_PARTS |= CALL_PARTS | DOORBELL_PARTS | TERMINAL_PARTS | REQUEST_PARTS
 
 
 def told(what: str, old: str, new: str = "", caught_by: str = "restart_test", file: str = CHANNELS) -> Mutation:
@@ -41,33 +42,36 @@ def kernel(what: str, old: str, new: str = "", file: str = KERNEL) -> Mutation:
 CHANNEL_ROWS = (
     *CHANNEL_ENDS,
     *TERMINAL_ROWS,
+    *REQUEST_ROWS,
     *CHANNEL_CALLS,
     *DOORBELL_ROWS,
-    told("every life is the first", "monitor.stats->restarts + 1", "1"),
-    told("lives count from 0", "monitor.stats->restarts + 1", "monitor.stats->restarts"),
+    told("every life is the first", "end->seen->epoch + 1", "1", file=TELL),
+    told("lives count from 0", "end->seen->epoch + 1", "end->seen->epoch", file=TELL),
     told("nobody is told", "end < monitor.ends + monitor.end_count", "false"),
     told("a life speaks for the next one", "__atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);", file=TELL),
     order("an end is a new life", "if (state == BH_CHANNEL_LIVES) {", "{"),
     order(
         "a life is told of before it is silent",
-        "__atomic_store_n(end->peer, 0, __ATOMIC_RELAXED); __atomic_store_n(&end->seen->epoch, epoch, __ATOMIC_RELEASE);",
-        "__atomic_store_n(&end->seen->epoch, epoch, __ATOMIC_RELEASE); __atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);",
+        "__atomic_store_n(end->peer, 0, __ATOMIC_RELAXED); __atomic_store_n(&end->seen->epoch, end->seen->epoch + 1, __ATOMIC_RELEASE);",
+        "__atomic_store_n(&end->seen->epoch, end->seen->epoch + 1, __ATOMIC_RELEASE); __atomic_store_n(end->peer, 0, __ATOMIC_RELAXED);",
     ),
-    order("its life is not ordered", "epoch, __ATOMIC_RELEASE", "epoch, __ATOMIC_RELAXED"),
+    order("its life is not ordered", "+ 1, __ATOMIC_RELEASE", "+ 1, __ATOMIC_RELAXED"),
     order("its state is not ordered", "state, __ATOMIC_RELEASE", "state, __ATOMIC_RELAXED"),
-    told("who has begun again is not told of", "channels_tell(BH_CHANNEL_LIVES);", file="monitor/restart.c"),
-    told("who has ended lives on", "channels_tell(BH_CHANNEL_GONE);", ";", file="monitor/restart.c"),
+    told("who has begun again is not told of", "channels_tell(core, BH_CHANNEL_LIVES);", file="monitor/restart.c"),
+    told("who has ended lives on", "channels_tell(core, BH_CHANNEL_GONE);", ";", file="monitor/restart.c"),
     told(
         "who still sends is gone",
-        "quiet = (quiet || ends) && hal_partition_quiesce(core); if (ends) { channels_tell(BH_CHANNEL_GONE);",
-        "if (ends) channels_tell(BH_CHANNEL_GONE); quiet = (quiet || ends) && hal_partition_quiesce(core); if (ends) {",
+        "quiet = (quiet || ends) && hal_partition_quiesce(core); if (ends) { channels_tell(core, BH_CHANNEL_GONE);",
+        "if (ends) channels_tell(core, BH_CHANNEL_GONE); quiet = (quiet || ends) && hal_partition_quiesce(core); if (ends) {",
         file="monitor/restart.c",
     ),
-    told("who trapped while it ended lives on", "channels_tell(BH_CHANNEL_GONE);", ";", caught_by="run_test", file="monitor/run.c"),
-    told("who runs has yet to come", "channels_tell(BH_CHANNEL_LIVES);", caught_by="run_test", file="monitor/run.c"),
+    told("who trapped while it ended lives on", "channels_tell(core, BH_CHANNEL_GONE);", ";", caught_by="run_test", file="monitor/run.c"),
+    told("who runs has yet to come", "channels_tell(core, BH_CHANNEL_LIVES);", caught_by="run_test", file="monitor/run.c"),
     begins("what a loader left", "words_fill(words, bytes / WORD_BYTES, 0);"),
     begins("with caches only", "arch_cache_publish(words, bytes);"),
-    begins("less is emptied", "row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];", "row->area_bytes[0] + BH_PAGE_BYTES;"),
+    begins(
+        "less is emptied", "return row->area_bytes[0] + BH_PAGE_BYTES + row->area_bytes[1];", "return row->area_bytes[0] + BH_PAGE_BYTES;"
+    ),
     begins("without a name", "page->name[n] = row->name[n];", ";"),
     begins("slots lie close", "row->slot_bytes + (uint32_t)sizeof(struct bh_channel_slot)", "row->slot_bytes"),
     begins("everybody tells", "if (end == 2) continue;", "end %= 2;"),
@@ -85,8 +89,8 @@ CHANNEL_ROWS = (
     told("one reader too many", "&& row->slots <= 2 * BH_CHANNEL_MOST_READERS + 2", "", "table_test", CHANNEL_CHECKS),
     told("a part of another's end", "row->sandbox[end] == region->sandbox && is_part", "is_part", "table_test", CHANNEL_CHECKS),
     kernel("an end is taken twice", "return one && !one->is_taken ? one : NULL;", "return one;"),
-    kernel("another end each time", "if (held[n].grant == grant)", "if (false)"),
-    kernel("one that is not understood", "grant->vector) != BH_END_OK) return NULL;", "grant->vector) != BH_END_OK) ;"),
+    kernel("another end each time", "&& one->grant != grant", ""),
+    kernel("one that is not understood", "grant->vector) == BH_END_OK;", "grant->vector) <= BH_END_INVALID;"),
     kernel("a text that is too long", "if (length > end->slot_bytes) return BH_END_SIZE;", file=SHELL),
     kernel("what is damaged is shown for ever", "if (result == BH_END_CHECK) bh_ring_release(end);", file=SHELL),
     kernel("anybody's bytes on the console", "if (text[n] < ' ' || text[n] > '~')", "if (false)", SHELL),

@@ -86,7 +86,7 @@ DOORBELL_ROWS = (
     arm("all lines of a word", "UINT32_C(1) << line % GIC_LINES_A_WORD);", "UINT32_MAX);", GIC),
     arm("an immediate does not count", "if (syndrome & SYNDROME_CALL_IMMEDIATE) return false;"),
     arm("every call is one for the version", "else if (guest_function(core) != BH_CALL_VERSION) return false;"),
-    arm("another argument", "hal_doorbell_ring(core, hal_core_argument(core, 0))", "hal_doorbell_ring(core, hal_core_argument(core, 1))"),
+    arm("another argument", "hal_doorbell_ring(core, hal_core_argument(core))", "hal_doorbell_ring(core, guest_read(core, 2))"),
     arm("nobody is told what came of it", "hal_core_set_result(core, (uint64_t)result);"),
     arm("it returns behind itself", "core->guest.pc -= 4;"),
     arm("exits at once are not counted", "core->exits[BH_EXIT_CALL]++;"),
@@ -143,7 +143,7 @@ DOORBELL_ROWS = (
         )
     ),
     # The sandbox kernel.
-    kernel("rows of all kinds are channels", "if (info->grants[n].kind != BH_GRANT_CHANNEL) continue;"),
+    kernel("rows of all kinds are channels", "if (info->grants[n].kind != BH_GRANT_CHANNEL) continue;", "", "kernel/core/channels.h"),
     kernel("all rows are doorbells", "if (grant->kind != BH_GRANT_DOORBELL) continue;"),
     kernel("who is never rung has a handler", "if (is_rung(&doorbells[count])) doorbells", "doorbells"),
     kernel("who is never rung waits", "return is_rung(doorbell) && !cpu_slot();", "return !cpu_slot();"),

@@ -61,8 +61,8 @@ HOSTILE_ENDS = (
     ),
     attacked(
         "lives are not told",
-        "monitor/channels.c",
-        "monitor.stats->restarts + 1",
+        "monitor/tell.h",
+        "end->seen->epoch + 1",
         "1",
         GICV3,
         r"hostile\d has lived \d+ times, and channel hostile.* says 1",

@@ -31,11 +31,11 @@ KICKS = (
     ),
     arm("a kicker wakes nobody", "gic_signal(victim->hardware_id); stage2_wake();", "gic_signal(victim->hardware_id);"),
     arm("a kicker does not poison", "poison(&victim->root, victim->vttbr, self->partition->vttbr);"),
-    arm("translations outlive a poison", "set_valid(root, 0); stage2_invalidate(vttbr, own_vttbr);", "set_valid(root, 0);"),
+    arm("translations outlive a poison", "set_valid(root, 0); invalidate(vttbr, own_vttbr);", "set_valid(root, 0);"),
     arm(
         "translations are invalidated before the poison",
-        "set_valid(root, 0); stage2_invalidate(vttbr, own_vttbr);",
-        "stage2_invalidate(vttbr, own_vttbr); set_valid(root, 0);",
+        "set_valid(root, 0); invalidate(vttbr, own_vttbr);",
+        "invalidate(vttbr, own_vttbr); set_valid(root, 0);",
     ),
     arm(
         "a poison comes before its request",
@@ -103,7 +103,12 @@ KICKS = (
     pc("a core that is not awake gets an NMI", "if (__atomic_load_n(&to->box->awake, __ATOMIC_SEQ_CST))", "if (true)"),
     pc("a core that is awake gets none", "if (__atomic_load_n(&to->box->awake, __ATOMIC_SEQ_CST))", "if (false)"),
     pc("a sibling that is not awake gets an NMI", "if (__atomic_load_n(&core->box->awake, __ATOMIC_SEQ_CST))", "if (true)"),
-    pc("an end stops its own core, too", "if (slot != self->slot) x86_kick_core", "x86_kick_core"),
+    pc(
+        "who closes a gate goes on with what is behind it",
+        "x86_kick_core(self->partition->core[slot]);",
+        "if (slot != self->slot) x86_kick_core(self->partition->core[slot]);",
+    ),
+    arm("a gate is closed, and known all the same", "pt_gate_turn(gate, open); invalidate(vttbr, vttbr);", "pt_gate_turn(gate, open);"),
     pc("the first sibling alone is stopped", "slot < self->partition->core_count;", "slot < 2;"),
     pc("whom it may not kick is kicked", "if (!to->box) return 0;", "if (!to->box) return 1;"),
     pc("whom it may not kick has answered", "return box && (int32_t)", "return !box || (int32_t)"),

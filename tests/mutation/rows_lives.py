@@ -103,8 +103,8 @@ LIVES = (
     Mutation(
         "a sandbox that has ended is scrubbed",
         RESTART,
-        "channels_tell(BH_CHANNEL_GONE); return;",
-        "channels_tell(BH_CHANNEL_GONE);",
+        "channels_tell(core, BH_CHANNEL_GONE); return;",
+        "channels_tell(core, BH_CHANNEL_GONE);",
         "restart_test",
     ),
     Mutation(

@@ -270,8 +270,8 @@ X86 = (
     MachineMutation(
         "the other cores are not told of the end",
         "hal/x86/kick.c",
-        "if (slot != self->slot)",
-        "if (false)",
+        "x86_kick_core(self->partition->core[slot]);",
+        "x86_kick_core(self);",
         "cores-end-by-fault",
         SVM,
         "pair said .*ticks 500",

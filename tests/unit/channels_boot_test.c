@@ -118,16 +118,20 @@ static void test_gates(void)
 
 	check_context.subject = "on request";
 	table.channels[1].flags = BH_CHANNEL_ON_REQUEST;
-	table.region_count = 5;
-	table.regions[0] = (struct bh_region){
+	table.region_count = 6;
+	table.regions[0] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x600000, .hpa = hpa, .size = 0x3000 };
+	table.regions[1] = (struct bh_region){
 		.kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x603000, .hpa = hpa + 0x3000, .size = 0x1000
 	};
-	table.regions[1] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x600000, .hpa = hpa, .size = 0x3000 };
-	table.regions[2] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 2, .gpa = 0x200000, .hpa = hpa, .size = 0x2000 };
-	table.regions[3] = (struct bh_region){
-		.kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x1000, .hpa = table.channels[0].hpa, .size = 0x1000
+	table.regions[2] = (struct bh_region){
+		.kind = BH_REGION_CHANNEL, .sandbox = 2, .gpa = 0x202000, .hpa = hpa + 0x2000, .size = 0x2000
 	};
-	table.regions[4] = (struct bh_region){ .kind = BH_REGION_RAM, .sandbox = 1, .gpa = 0x2000, .hpa = hpa, .size = 0x1000 };
+	table.regions[3] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 2, .gpa = 0x200000, .hpa = hpa, .size = 0x2000 };
+	table.regions[4] = (struct bh_region){ .kind = BH_REGION_CHANNEL, .sandbox = 1, .gpa = 0x1000, .hpa = table.channels[0].hpa };
+	table.regions[5] = (struct bh_region){ .kind = BH_REGION_RAM, .sandbox = 1, .gpa = 0x2000, .hpa = hpa, .size = 0x1000 };
+	channels_gate(&table, 2, &build);
+	CHECK(asked_count == 1 && asked[0].gpa == 0x200000 && asked[0].size == size);
+	asked_count = 0;
 	channels_gate(&table, 1, &build);
 	CHECK(asked_count == 1 && asked[0].gpa == 0x600000 && asked[0].size == size);
 	CHECK(build.gates[1].open == 0x600000 && build.gates[0].open == 0);

@@ -16,7 +16,7 @@ enum { FRAMES = 1100 };
 #define MiB2  UINT64_C(0x200000)
 #define GiB   UINT64_C(0x40000000)
 #define SMALL UINT64_C(0x4ca00000)
-#define LARGE (3 * GiB)
+#define LARGE (2 * GiB)
 
 static const struct pt_format *const formats[] = { &pt_ept, &pt_npt, &pt_stage2, &pt_lpae, &geometry_sv39x4 };
 

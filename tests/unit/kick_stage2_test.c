@@ -439,6 +439,22 @@ static void check_poisoned(void)
 		CHECK(!is_whole());
 }
 
+/* Whichever way a gate turns, who looks at its entry finds it, and what was known of it is not. */
+static void test_gates(void)
+{
+	uint64_t entry = 0;
+	const struct hal_gate gate = { &entry, 0x4567ff };
+
+	check_context.subject = "gates";
+	for (unsigned round = 0; round < 4; round++) {
+		prepare();
+		machine.translated = false;
+		hal_gate_turn(&victim, &gate, round % 2 == 0);
+		CHECK_EQ(entry, round % 2 ? 0 : 0x4567ff);
+		CHECK(machine.translated && is_whole()); /* anew */
+	}
+}
+
 /* A sandbox that ends stops all its cores, keeps its root poisoned, answers kicks, and waits for nobody; until it is opened again. */
 static void test_closed(void)
 {
@@ -516,6 +532,7 @@ int main(void)
 	test_storm();
 	test_second_look();
 	test_sibling();
+	test_gates();
 	test_closed();
 	test_retries();
 	test_notice();

@@ -32,7 +32,11 @@ WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x1
 POOL_STATS, POOL_INFO, POOL_LOG, POOL_CRASH, POOL_ARENA, POOL_ABSENT = 0x0, 0x1000, 0x2000, 0x6000, 0x7000, 0x7000
 WINDOW_FAULTS, FAULTS_AT = 0x8000, {"arm,smmu-v3": 0x5000, "bulkhead,amd-vi": 0x202000}  # the latter among the IOMMU's tables
 LOG_BYTES = POOL_CRASH - POOL_LOG
-WINDOW_CHANNELS, WINDOW_ON_REQUEST, ALONE = 0x100000, 0xA00000, 0x200000  # and what abi/channel.h draws: bytes of an area's control, and of a slot's head
+WINDOW_CHANNELS, WINDOW_ON_REQUEST, ALONE = (
+    0x100000,
+    0xA00000,
+    0x200000,
+)  # and what abi/channel.h draws: bytes of an area's control, and of a slot's head
 CHANNEL_CONTROL, SLOT_HEAD = 0x100, 0x40
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
