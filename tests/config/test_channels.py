@@ -404,11 +404,31 @@ def test_json_lists_them(compile_on: Compile, tmp_path: Path) -> None:
     samples, speed, orders = (one.hpa for one in plan.channels)
     channels = plan_json(plan, load(ANY))["channels"]
     assert all(one.pop("delay")["bound_ns"] is None for one in channels)
+    assert not any(one.pop("on_request") for one in channels)
     assert channels == [
         {"name": "samples", "from": "one", "to": "two", "kind": "ring", "slot_bytes": 64, "slots": 16, "bytes": 0x3000, "hpa": samples},
         {"name": "speed", "from": "two", "to": "linux", "kind": "latest", "slot_bytes": 4096, "slots": 4, "bytes": 0x7000, "hpa": speed},
         {"name": "orders", "from": "linux", "to": "two", "kind": "mailbox", "slot_bytes": 4096, "slots": 1, "bytes": 0x5000, "hpa": orders},
     ]
+
+
+ASIDE = channel("aside", "one", "two", RING, "on-request;")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_is_opened_on_request_lies_alone(platform: str, compile_on: Compile, tmp_path: Path) -> None:
+    """BH-F6.request. Each in stretches of its own, apart from those that are always there, whatever stands between them in the file."""
+    whole = channel("whole", "two", "one", 'kind = "ring"; slots = <4>; slot-bytes = <0x7f000>; on-request;')
+    plan = compile_on(written(tmp_path, ASIDE, THREE[0], whole), platform)
+    first = FIRST.get(platform, FIRST_ON_ARM)
+    alone = first + 0x900000 + -(first + 0x900000) % MIB2
+    starts = {one.name.split("`")[1]: one.gpa for one in reversed(sandbox(plan, "one").regions) if one.kind == "channel"}
+    assert starts == {"samples": first, "aside": alone, "whole": alone + MIB2}
+    assert [one.on_request for one in plan.channels] == [True, False, True]
+    flags = {abi.text(row.name): row.flags for row in grants(plan, "two") if row.kind == lib.BH_GRANT_CHANNEL}
+    assert flags == {"aside": lib.BH_CHANNEL_ON_REQUEST, "samples": 0, "whole": lib.BH_CHANNEL_ON_REQUEST}
+    assert [row.flags for row in list(abi.view("bh_table", plan.table).channels)[:3]] == [lib.BH_CHANNEL_ON_REQUEST, 0, lib.BH_CHANNEL_ON_REQUEST]
+    assert [one["on_request"] for one in plan_json(plan, load(platform))["channels"]] == [True, False, True]
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

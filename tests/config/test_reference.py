@@ -80,5 +80,6 @@ def test_examples_are_valid(tmp_path: Path) -> None:
         "BH-R121",
         "BH-R169",
         "BH-R180",
-    }  # no kick, a Linux told, no DMA, a deadline for Linux, readers of a ring
+        "BH-R181",
+    }  # no kick, a Linux told, no DMA, a deadline for Linux, readers of a ring, Linux on request
     assert {one.rule for one in plan.errors} == refused, plan.errors

@@ -26,17 +26,17 @@ class Pair:
 
 
 @contextmanager
-def pair_on(name: str) -> Iterator[Pair]:
-    """Both ready, and listening."""
+def pair_on(name: str, file: Path = FILE, names: tuple[str, str] = ("sensor", "control")) -> Iterator[Pair]:
+    """Both ready, and listening. Of another file, those of these names."""
     platform = platform_or_skip(name)
-    scene = scene_of(platform, compile_file(platform, FILE))
+    scene = scene_of(platform, compile_file(platform, file))
     with Session(platform, scene.plan, Machine(platform, scene.image, timing_for(platform, scene.plan, exact=True))) as session:
         ready = 0
         for event in session.events(LIMIT):
             ready += isinstance(event, ReadyEvent)
             if ready == len(scene.plan.sandboxes):
                 break
-        pair = Pair(session, Shell(session, "sensor"), Shell(session, "control"))
+        pair = Pair(session, *(Shell(session, one) for one in names))
         for shell in (pair.sensor, pair.control):
             assert shell.ask("life")[-1] == "life 0"  # it hears, and has said all that it says by itself
         yield pair

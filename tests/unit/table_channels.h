@@ -11,6 +11,7 @@
 /* clang-format off: one invariant a line. */
 static const struct broken broken_channels[] = {
 	{ "a channel has an unknown kind", { RING(kind, BH_CHANNEL_KINDS) } },
+	{ "a channel has unknown flags", { RING(flags, BH_CHANNEL_ON_REQUEST | BH_CHANNEL_TERMINAL) } },
 	{ "a channel has a number of slots that its kind does not have", { RING(slots, 0) } },
 	{ "a channel has a number of slots that its kind does not have", { RING(slots, 6) } },
 	{ "a channel has a number of slots that its kind does not have",

@@ -35,6 +35,7 @@ static const char *refuse_form(const struct bh_channel_row *row)
 	uint32_t back = row->kind == BH_CHANNEL_MAILBOX ? 1 : 0;
 
 	REFUSE_IF(row->kind >= BH_CHANNEL_KINDS, "a channel has an unknown kind");
+	REFUSE_IF(row->flags & ~(uint32_t)BH_CHANNEL_ON_REQUEST, "a channel has unknown flags");
 	REFUSE_IF(!has_slots(row), "a channel has a number of slots that its kind does not have");
 	REFUSE_IF(!row->slot_bytes || row->slot_bytes % BH_CHANNEL_LINE || row->slot_bytes > BH_CHANNEL_MOST_SLOT_BYTES,
 		  "a channel's slots have a size that there is not");

@@ -73,9 +73,9 @@ def without_lives(content: bytes) -> bytes:
 
 
 def forged_lives(platform: Platform, plan: Plan, ram: int) -> list[str]:
-    """Of ends whose page does not say what the statistics of their sandbox do, both of which its monitor writes."""
+    """Of ends that are always open, and whose page does not say what the statistics of their sandbox do, both of which its monitor writes."""
     found = []
-    for channel in plan.channels:
+    for channel in (one for one in plan.channels if not one.on_request):
         content = os.pread(ram, PAGE, channel.page - platform.ram_base)
         for end, index in enumerate(channel.ends):
             pool = os.pread(ram, sizeof("bh_stats"), plan.sandboxes[index].pool_hpa - platform.ram_base)

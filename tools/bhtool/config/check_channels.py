@@ -116,7 +116,13 @@ def not_too_many(domains: Domains) -> Iterator[Finding]:
 
 
 def fit_into_the_window(domains: Domains) -> Iterator[Finding]:
-    """Told of the largest, which has most to give."""
+    """Told of the largest, which has most to give; of one that is too large for its gate, at once."""
+    for channel in (one for one in domains.channels if one.on_request and one.size > REQUESTED.unit):
+        changes = " or ".join(_what_would_fit(channel, REQUESTED.unit))
+        text = (
+            f"channel `{channel.name}` takes {size_text(channel.size)}, and one with `{ON_REQUEST}` has {size_text(REQUESTED.unit)} at most"
+        )
+        yield Finding(channel.where(SLOT_BYTES), f"{text}; it would fit with {changes}" if changes else text)
     for sandbox in domains.sandboxes:
         for rooms in (ALWAYS, REQUESTED):
             channels = [channel for channel, _ in domains.ends_of(sandbox) if channel.on_request == rooms.on_request]

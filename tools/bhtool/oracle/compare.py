@@ -62,9 +62,12 @@ def compared(leaves: Iterable[Leaf], granted: Iterable[Grant]) -> Iterator[tuple
     mapped, grants = joined(leaves), sorted(granted, key=lambda grant: grant.gpa)
     cuts = sorted({edge for run in mapped for edge in (run.gpa, run.end)} | {edge for grant in grants for edge in (grant.gpa, grant.end)})
     runs_left, grants_left = deque(mapped), deque(grants)
+    seen: dict[str, tuple[int, bool]] = {}
     for start, end in pairwise(cuts):
         run, grant = _first_at(runs_left, start), _first_at(grants_left, start)
         yield from ((start, text) for text in _differences(start, end, run, grant))
+        if grant and grant.opened and seen.setdefault(grant.opened, (start, bool(run)))[1] != bool(run):
+            yield start, f"of channel {grant.opened}, which is open or closed, one part is mapped and another is not"
 
 
 Stretch = TypeVar("Stretch", Run, Grant)
@@ -82,7 +85,7 @@ def _differences(start: int, end: int, run: Run | None, grant: Grant | None) -> 
     if run and not grant:
         hpa = run.hpa + start - run.gpa
         yield f"mapped to {hpa:#x}..{hpa + end - start - 1:#x} ({run.access}), but not granted"
-    if grant and not run and not grant.at_times:
+    if grant and not run and not grant.opened:
         yield f"{grant.name} is granted to {end - 1:#x}, but not mapped"
     if grant and run:
         hpa, wanted = run.hpa + start - run.gpa, grant.hpa + start - grant.gpa

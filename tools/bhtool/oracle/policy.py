@@ -54,7 +54,7 @@ class Grant:
     access: str  # of "rwx"
     memory: str  # "ram", "device"
     shared: bool = False  # by name: other sandboxes may reach the same frames
-    at_times: bool = False  # nothing may be there, too
+    opened: str = ""  # of what its sandbox opens and closes: all of this name is there, or nothing
 
     @property
     def span(self) -> Span:
@@ -287,7 +287,16 @@ def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Itera
         gpa = alone if one.on_request else always
         for what, part in zip(("first area", "page", "second area"), parts, strict=True):
             seen, access = gpa + part.start - one.span.start, "rw" if part is own else "r"
-            yield Grant(f"{what} of channel {one.name}", seen, part.start, part.size, access, "ram", shared=True, at_times=one.on_request)
+            yield Grant(
+                f"{what} of channel {one.name}",
+                seen,
+                part.start,
+                part.size,
+                access,
+                "ram",
+                shared=True,
+                opened=one.name if one.on_request else "",
+            )
         if one.on_request:
             alone += -(-one.span.size // ALONE) * ALONE
         else:

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BH-F6.request. Channels that are opened and closed while both ends run: who closes, ends or begins again takes nothing from the other end; and who looks
+where a channel is closed is parked, as anywhere else that was not granted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bhtool.machine.session import CrashEvent
+
+from tests.emulated.channel_pair import PLATFORMS, Pair, pair_on
+from tests.emulated.shell import LIMIT, Shell
+
+FILE = Path(__file__).with_name("requests.dts")
+MARKED = [pytest.param(name, marks=[pytest.mark.platform(name), pytest.mark.xdist_group(f"requests-{name}")]) for name in PLATFORMS]
+pytestmark = pytest.mark.slow
+NEW, NOTHING = "a new connection", "not now: nothing to read, no room, or the other end is not there yet"
+CLOSED = "no such channel, or a program has it"
+MANY = {"bochs-vtx": 1000}  # 10,000 elsewhere
+
+
+@pytest.fixture(params=MARKED)
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    """`sensor` is near, which sends, `control` far."""
+    with pair_on(request.param, FILE, ("near", "far")) as pair:
+        yield pair
+
+
+def ask(shell: Shell, words: str) -> str:
+    """What the last word said, after its own name."""
+    return shell.ask(words)[-1].partition(": ")[2]
+
+
+def received(shell: Shell) -> list[str]:
+    return [line.removeprefix("receive aside") for line in shell.ask("receive=aside")]
+
+
+def connect(pair: Pair) -> None:
+    """Whatever was before."""
+    received(pair.control)
+    received(pair.sensor)
+
+
+def test_both_ends_open_it(pair: Pair) -> None:
+    near, far = pair.sensor, pair.control
+    assert far.ask("channels")[1:] == ["channel aside: with near, closed", "channel whole: with near, closed"]
+    assert ask(near, "send=aside,early") == ask(far, "receive=aside") == CLOSED
+    assert ask(near, "open=aside") == "done"
+    assert ask(near, "send=aside,early") == NOTHING  # nobody is there
+    assert ask(far, "open=aside") == "done"
+    connect(pair)
+    assert [ask(near, f"send=aside,{text}") for text in ("one", "two")] == ["done", "done"]
+    assert received(far) == [" 0: one"]
+    assert ask(near, "open=always") == CLOSED  # it always is
+    assert ask(near, "open=nothing") == CLOSED
+
+
+def test_who_closes_takes_nothing_from_the_other(pair: Pair) -> None:
+    near, far = pair.sensor, pair.control
+    for shell in (near, far):
+        assert ask(shell, "open=aside") == "done"
+    connect(pair)
+    assert [ask(near, f"send=aside,{n}") for n in range(2)] == ["done", "done"]
+    assert ask(near, "close=aside") == "done"
+    assert received(far) == [" 0: 0"]  # it was sent before
+    assert received(far) == [" 1: 1"]
+    assert received(far) == [f": {NOTHING}"]  # and not: gone
+    assert ask(near, "open=aside") == "done"
+    assert received(far) == [f": {NEW}", f": {NOTHING}"]
+    connect(pair)
+    assert ask(far, "close=aside") == "done"
+    assert [ask(near, f"send=aside,{n}") for n in range(5)] == [*["done"] * 4, NOTHING]  # until it is full
+    assert ask(far, "open=aside") == "done"
+    assert ask(near, "send=aside,new") in (NOTHING, NEW)
+    connect(pair)
+    assert received(far) == [f": {NOTHING}"]  # of the connection before there is nothing
+    assert ask(near, "send=aside,again") == "done"
+    assert received(far) == [" 0: again"]
+
+
+def test_a_life_finds_it_closed(pair: Pair) -> None:
+    near, far = pair.sensor, pair.control
+    for shell in (near, far):
+        assert ask(shell, "open=aside") == "done"
+    connect(pair)
+    assert ask(near, "send=aside,kept") == "done"
+    near.type("reboot\r")
+    assert any(line == "alive" for line in near.said())
+    near.wait(0.01)
+    assert near.ask("life")[-1] == "life 1"
+    assert received(far) == [" 0: kept"]
+    assert "channel aside: with far, closed" in near.ask("channels")
+    assert ask(near, "open=aside") == "done"
+    assert received(far) == [f": {NEW}", f": {NOTHING}"]
+    connect(pair)
+    assert ask(near, "send=aside,again") == "done"
+    assert received(far) == [" 0: again"]
+
+
+def test_opened_and_closed_again_and_again(pair: Pair) -> None:
+    """Also while the other end looks, and while it begins again: nothing is used up, and each costs one exit."""
+    near, far = pair.sensor, pair.control
+    many = MANY.get(pair.session.platform.name, 10_000)
+    before = pair.session.watches["near"].stats
+    assert before
+    assert ask(far, "open=aside") == "done"
+    near.type(f"reopen=aside,{many}\r")
+    for life in (1, 2):
+        received(far)
+        far.type("reboot\r")
+        assert any(line == "alive" for line in far.said())
+        far.wait(0.01)
+        assert ask(far, "open=aside").startswith("done")
+        assert far.ask("life")[-1] == f"life {life}"
+    assert near.ask("life")[-1] == "life 0"  # it is done
+    pair.session.poll()
+    after = pair.session.watches["near"].stats
+    assert after
+    assert after.exits["call"] - before.exits["call"] == 2 * many
+    assert after.pool_bytes == before.pool_bytes
+    assert ask(near, "open=aside") == "done"
+    connect(pair)
+    assert ask(near, "send=aside,still") == "done"
+    assert received(far) == [" 0: still"]
+
+
+@pytest.mark.parametrize("access", ["read", "write"])
+def test_what_is_closed_is_not_there(pair: Pair, access: str) -> None:
+    """Before it was opened, and after it was closed; the other end goes on."""
+    near, far = pair.sensor, pair.control
+    at = next(one for one in pair.session.plan.sandboxes[0].regions if "`aside`" in one.name).gpa
+    for life in range(2):
+        if life:
+            assert ask(near, "open=aside") == "done"
+            assert near.ask(f"read={at:#x}")  # its own area
+            assert ask(near, "close=aside") == "done"
+        near.type(f"read={at:#x}\r" if access == "read" else f"write={at:#x},1\r")
+        crash = next(event for event in pair.session.events(LIMIT) if isinstance(event, CrashEvent))
+        assert crash.sandbox == "near"
+        assert any(line == "alive" for line in near.said())
+        near.wait(0.01)
+        assert near.ask("life")[-1] == f"life {life + 1}"
+    assert far.ask("life")[-1] == "life 0"
+    assert pair.session.watches["near"].stats
