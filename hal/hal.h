@@ -422,8 +422,8 @@ uint32_t hal_kick_send(struct hal_core *self, uint32_t target);
 /* Returns whether the kick with this ticket of hal_kick_send has been acknowledged; false where `target` may not be kicked. */
 bool hal_kick_answered(const struct hal_core *self, uint32_t target, uint32_t ticket);
 /*
- * Kicks every other core of the own sandbox, on x86 also this one, and waits for none: whatever a core runs, it comes into its monitor. Exception: where nobody
- * may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
+ * Kicks every other core of the own sandbox, on x86 also this one, and waits for none: whatever a core runs, it comes into its monitor.
+ * Exception: where nobody may kick the sandbox, a core that sleeps with its CPU interface closed (GICv2) sleeps on.
  */
 void hal_kick_siblings(struct hal_core *self);
 /* Sends the interrupts that hal_partition_allow_notice has allowed, now and whenever one of their targets begins anew. Needs no answer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rest of hal.h: nothing calls it on a machine that has been refused, so one trap stands for all of it. */
 	.text
-.irp name, apply, argument, begin, create, disarm, emulate, launch, quiesce, ready, record, restart, run, set_result, slot, start, wait
+.irp name, apply, argument, begin, call, create, disarm, emulate, launch, quiesce, ready, record, restart, run, set_result, slot, start, wait
 	.global	hal_core_\name
 hal_core_\name:
 .endr
@@ -13,7 +13,7 @@ hal_kick_\name:
 	.global	hal_machine_\name
 hal_machine_\name:
 .endr
-.irp name, allow_kick, allow_notice, allow_ports, create, grant_doorbell, grant_function, grant_line, map, query, quiesce, reset_ms, seal, show_functions, unmap
+.irp name, allow_kick, allow_notice, allow_ports, create, gate, grant_doorbell, grant_function, grant_line, map, query, quiesce, reset_ms, seal, show_functions
 	.global	hal_partition_\name
 hal_partition_\name:
 .endr
@@ -21,8 +21,9 @@ hal_partition_\name:
 	.global	hal_space_\name
 hal_space_\name:
 .endr
-	.global	hal_doorbell_ring, hal_notice_send, hal_resident_parts
+	.global	hal_doorbell_ring, hal_gate_turn, hal_notice_send, hal_resident_parts
 hal_doorbell_ring:
+hal_gate_turn:
 hal_notice_send:
 hal_resident_parts:
 	ebreak
