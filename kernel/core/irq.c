@@ -57,10 +57,12 @@ static void attach(uint32_t number, void (*handle)(struct cpu_frame *frame), boo
 	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
 		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
 
-		if (!h->handle) {
-			*h = (struct irq_handler){ .handle = handle, .number = number, .local = local, .name = name };
-			return;
-		}
+		if (h->handle && h->number != number)
+			continue;
+		if (!h->handle)
+			*h = (struct irq_handler){ .number = number, .local = local, .name = name };
+		h->handle = handle;
+		return;
 	}
 	fault_stop("too many interrupt handlers");
 }
