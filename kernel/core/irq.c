@@ -97,11 +97,11 @@ static struct irq_handler *handler_of(uint32_t number)
 	return NULL;
 }
 
-uint64_t irq_count(uint32_t number)
+const uint64_t *irq_count(uint32_t number)
 {
 	const struct irq_handler *h = handler_of(number);
 
-	return h ? h->count[cpu_slot()] : 0;
+	return h ? &h->count[cpu_slot()] : NULL;
 }
 
 void irq_attach_ipi(void (*handler)(struct cpu_frame *frame))
