@@ -17,8 +17,8 @@ enum { MOST = 16 /* BH_MAX_CHANNELS */ };
 static struct doorbell {
 	const struct bh_grant *grant;
 	uint32_t channel;         /* its number, as the monitor counts them */
-	uint32_t number;          /* of its interrupt */
-	uint64_t seen;            /* interrupts that have been told of */
+	const uint64_t *served;   /* how often this end was rung; NULL: it never is */
+	uint64_t seen;            /* of these, what has been told of */
 	struct semaphore rung;    /* 1 at most */
 	struct timer_event later; /* a ring that came too soon */
 } doorbells[MOST];
@@ -26,22 +26,19 @@ static unsigned count;
 
 static bool is_rung(const struct doorbell *one)
 {
-	return one->grant->line != BH_LINE_NONE;
+	return one->served;
 }
 
 /* All of them have this handler, which is not told whose interrupt it is: it looks at whose were counted. */
 static void serve(struct cpu_frame *frame)
 {
-	for (struct doorbell *one = doorbells; one < doorbells + count; one++) {
-		uint64_t served;
+	const struct doorbell *end = doorbells + count;
 
-		if (!is_rung(one))
+	for (struct doorbell *one = doorbells; one < end; one++) {
+		if (!is_rung(one) || *one->served == one->seen)
 			continue;
-		served = irq_count(one->number);
-		if (served == one->seen)
-			continue;
-		one->seen = served;
-		semaphore_give(&one->rung); /* fails if it has been rung, and nobody has waited since */
+		one->seen = *one->served;
+		semaphore_give_in_handler(&one->rung); /* fails if it has been rung, and nobody has waited since */
 	}
 }
 
@@ -57,8 +54,8 @@ void doorbells_init(void)
 			.channel = channel_number((const char *)grant->name),
 			.rung = { .most = 1 },
 		};
-		if (is_rung(&doorbells[count]))
-			doorbells[count].number = irq_attach_device(grant, serve);
+		if (grant->line != BH_LINE_NONE)
+			doorbells[count].served = irq_count(irq_attach_device(grant, serve));
 		count++;
 	}
 }
@@ -113,5 +110,5 @@ enum thread_result doorbell_wait(struct doorbell *doorbell, uint64_t deadline)
 
 uint64_t doorbell_count(const struct doorbell *doorbell)
 {
-	return is_rung(doorbell) ? irq_count(doorbell->number) : 0;
+	return is_rung(doorbell) ? *doorbell->served : 0;
 }

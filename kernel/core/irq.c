@@ -57,10 +57,12 @@ static void attach(uint32_t number, void (*handle)(struct cpu_frame *frame), boo
 	for (uint32_t n = 0; n < MAX_HANDLERS; n++) {
 		struct irq_handler *h = &handlers[(number + n) % MAX_HANDLERS];
 
-		if (!h->handle) {
-			*h = (struct irq_handler){ .handle = handle, .number = number, .local = local, .name = name };
-			return;
-		}
+		if (h->handle && h->number != number)
+			continue;
+		if (!h->handle)
+			*h = (struct irq_handler){ .number = number, .local = local, .name = name };
+		h->handle = handle;
+		return;
 	}
 	fault_stop("too many interrupt handlers");
 }
@@ -95,11 +97,11 @@ static struct irq_handler *handler_of(uint32_t number)
 	return NULL;
 }
 
-uint64_t irq_count(uint32_t number)
+const uint64_t *irq_count(uint32_t number)
 {
 	const struct irq_handler *h = handler_of(number);
 
-	return h ? h->count[cpu_slot()] : 0;
+	return h ? &h->count[cpu_slot()] : NULL;
 }
 
 void irq_attach_ipi(void (*handler)(struct cpu_frame *frame))

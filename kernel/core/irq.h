@@ -43,12 +43,13 @@ void irq_init(void);
 /* The same on a further core, which may then take what was attached on the first one by irq_attach_local. */
 void irq_init_core(void);
 
+/* Who attaches to a number that has a handler takes its place; its counts go on. */
 void irq_attach_local(uint32_t number, void (*handler)(struct cpu_frame *frame));
 /* Returns the number as which it arrives; 0: the grant has no line. */
 uint32_t irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame));
 
-/* Returns how many of that number this core has served. */
-uint64_t irq_count(uint32_t number);
+/* Returns where this core counts how many of that number it has served, for good; NULL: nobody has attached to it. */
+const uint64_t *irq_count(uint32_t number);
 
 /* Interrupts between the cores of the sandbox. */
 void irq_attach_ipi(void (*handler)(struct cpu_frame *frame));

@@ -53,6 +53,14 @@ enum thread_result semaphore_give(struct semaphore *semaphore)
 	return result;
 }
 
+enum thread_result semaphore_give_in_handler(struct semaphore *semaphore)
+{
+	if (!semaphore->waiting.top)
+		return count_up(semaphore);
+	thread_wake(thread_first_waiting(&semaphore->waiting));
+	return THREAD_OK;
+}
+
 enum thread_result semaphore_take(struct semaphore *semaphore, uint64_t deadline)
 {
 	bool enabled = cpu_interrupts_disable();

@@ -28,6 +28,8 @@ struct semaphore {
 
 /* Lets the first that waits go on, or counts up. Returns THREAD_OK, or _E_FULL if it is at its limit. T, H */
 enum thread_result semaphore_give(struct semaphore *semaphore);
+/* The same of a handler, in fewer instructions: whether another thread comes first is looked at when that is over. H */
+enum thread_result semaphore_give_in_handler(struct semaphore *semaphore);
 /* Counts down, or waits. Returns THREAD_OK, _E_TIMEOUT or _E_HOLDS. T */
 enum thread_result semaphore_take(struct semaphore *semaphore, uint64_t deadline) MUST_CHECK;
 

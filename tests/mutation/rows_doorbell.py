@@ -7,7 +7,8 @@ from tests.mutation.mutation import Mutation
 CLAIM, X86, ARM, GIC = "hal/doorbell.h", "hal/x86/kick.c", "hal/arm/run.c", "hal/arm/gic/gic_filter.c"
 FILTER, FILTER_START = "hal/x86/apic/ioapic.c", "hal/x86/apic/ioapic_boot.c"
 CHANNELS_START, CHECKS = "monitor/boot/channels_boot.c", "monitor/boot/table/channels_boot.c"
-KERNEL, ADMIT, SHELL = "kernel/core/doorbells.c", "kernel/core/admit.c", "kernel/core/shell_channels.c"
+KERNEL, IRQ, ADMIT, SHELL = "kernel/core/doorbells.c", "kernel/core/irq.c", "kernel/core/admit.c", "kernel/core/shell_channels.c"
+SYNC, SCENES = "kernel/core/sync.c", "kernel_thread_test"
 ON_X86, ON_ARM, IN_KERNEL = "doorbell_x86_test", "doorbell_arm_test", "kernel_doorbells_test"
 DOORBELL_PROGRAMS = {name: f"tests/unit/{name}.c" for name in (ON_X86, ON_ARM, IN_KERNEL)}
 DOORBELL_PARTS = {ON_X86: [X86], ON_ARM: [ARM, GIC], IN_KERNEL: [KERNEL, "kernel/core/text.c", "tests/unit/fake_cpu.c"]}
@@ -145,16 +146,40 @@ DOORBELL_ROWS = (
     # The sandbox kernel.
     kernel("rows of all kinds are channels", "if (info->grants[n].kind != BH_GRANT_CHANNEL) continue;", "", "kernel/core/channels.h"),
     kernel("all rows are doorbells", "if (grant->kind != BH_GRANT_DOORBELL) continue;"),
-    kernel("who is never rung has a handler", "if (is_rung(&doorbells[count])) doorbells", "doorbells"),
+    kernel("who is never rung has a handler", "if (grant->line != BH_LINE_NONE) doorbells", "doorbells"),
     kernel("who is never rung waits", "return is_rung(doorbell) && !cpu_slot();", "return !cpu_slot();"),
     kernel("any core waits", "return is_rung(doorbell) && !cpu_slot();", "return is_rung(doorbell);"),
     kernel("each ring is kept", ".rung = { .most = 1 },"),
-    kernel("one interrupt rings all", "if (served == one->seen) continue;"),
-    kernel("what was told of is told again", "one->seen = served;"),
-    kernel("a ring while nobody waits is lost", "semaphore_give(&one->rung);", "if (one->rung.waiting.top) semaphore_give(&one->rung);"),
+    kernel("one interrupt rings all", "|| *one->served == one->seen)", ")"),
+    kernel("what was told of is told again", "one->seen = *one->served;"),
+    kernel(
+        "a ring while nobody waits is lost",
+        "semaphore_give_in_handler(&one->rung);",
+        "if (one->rung.waiting.top) semaphore_give_in_handler(&one->rung);",
+    ),
     kernel("the gap of the other end", "return doorbell->grant->gpa;", "return doorbell->grant->size;"),
-    kernel("a count of another core", "h ? h->count[cpu_slot()] : 0", "h ? h->count[0] : 0", "kernel/core/irq.c", "irq_test"),
-    kernel("a number is not told", "return number; } static struct", "return 0; } static struct", "kernel/core/irq.c", "irq_test"),
+    kernel("a count of another core", "h ? &h->count[cpu_slot()] : NULL", "h ? &h->count[0] : NULL", IRQ, "irq_test"),
+    kernel("a number is not told", "return number; } static struct", "return 0; } static struct", IRQ, "irq_test"),
+    kernel(
+        "the first handler of a number stays", "h->handle = handle; return;", "if (!h->handle) h->handle = handle; return;", IRQ, "irq_test"
+    ),
+    kernel("a number has two handlers", "if (h->handle && h->number != number)", "if (h->handle)", IRQ, "irq_test"),
+    kernel("whoever attaches takes what it finds", "if (h->handle && h->number != number)", "if (false)", IRQ, "irq_test"),
+    kernel("counts begin anew", "if (!h->handle) *h =", "*h =", IRQ, "irq_test"),
+    kernel(
+        "who waits is not woken",
+        "thread_wake(thread_first_waiting(&semaphore->waiting)); return THREAD_OK;",
+        "return THREAD_OK;",
+        SYNC,
+        SCENES,
+    ),
+    kernel(
+        "nobody waits, and it is woken",
+        "if (!semaphore->waiting.top) return count_up(semaphore);",
+        "if (!semaphore->waiting.top) return THREAD_OK;",
+        SYNC,
+        SCENES,
+    ),
     kernel("too soon is done", "else if (result == BH_E_LATER)", "else if (false)", SHELL, "kernel_channels_test"),
     kernel("refused is done", 'said = "not granted";', 'said = "done";', SHELL, "kernel_channels_test"),
     # Admission at run time.

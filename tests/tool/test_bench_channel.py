@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """BH-F6.messages. `bulkhead bench channel`: what becomes of what both ends of a channel say."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
+from bhtool import paths
 from bhtool.bench import calibration, channel, exchange
-from bhtool.bench.between import CHANNELS
+from bhtool.bench.between import CHANNELS, DOORBELLS, written
 from bhtool.bench.exchange import Exchange, Vcpu
 from bhtool.bench.grouped import grouped
 from bhtool.bench.result import Result, Row
@@ -21,7 +23,11 @@ def said(what: str, end: str, figure: int = FIGURE) -> str:
     return f"x: channel {what}: {end} min {figure - 2} median {figure - 1} max {figure} mean {figure - 1} of 200"
 
 
-LINES = [said(what, end) for what in channel.KNOWN for end in sorted(channel.ONE_ENDED.get(what, channel.BOTH))]
+def lines_of(known: Iterable[str]) -> list[str]:
+    return [said(what, end) for what in known for end in sorted(channel.ONE_ENDED.get(what, channel.BOTH))]
+
+
+LINES, BELLS = lines_of(channel.KNOWN), lines_of(channel.DOORBELL)
 DONE = ["near: channel done", "far: channel done"]
 
 
@@ -53,17 +59,45 @@ def test_throughput_is_at_least_a_share_of_copying() -> None:
         assert (row.unit, row.met) == ("per cent", met)
 
 
-def test_doorbells_have_rows_once_they_are_measured() -> None:
-    titles = {known.title for known in channel.DOORBELL.values()}
-    assert not titles & rows_of(LINES).keys()
-    found = rows_of([*LINES, said("doorbell", "send", 121)])
-    assert titles & found.keys() == {channel.DOORBELL["doorbell"].title}
-    assert found[channel.DOORBELL["doorbell"].title].met is False
+def bell_rows(lines: list[str], has_targets: bool = True) -> dict[str, Row]:
+    return {row.name: row for row in channel.bell_rows(channel.heard([*lines, *DONE], channel.DOORBELL), has_targets)}
+
+
+@pytest.mark.parametrize(("what", "limit"), [(what, known.limit) for what, known in channel.DOORBELL.items()])
+def test_the_greatest_sample_of_a_doorbell_is_judged(what: str, limit: int) -> None:
+    """By what both ends execute."""
+    title = channel.DOORBELL[what].title
+    for more, met in ((0, True), (1, False)):
+        lines = [line for line in BELLS if f"channel {what}: take" not in line] + [said(what, "take", limit - FIGURE + more)]
+        rows = bell_rows(lines)
+        assert rows.keys() == {channel.RINGING.title, *(known.title for known in channel.DOORBELL.values())}
+        assert (rows[title].max, rows[title].met) == (limit + more, met)
+    assert bell_rows(lines, has_targets=False)[title].met is None
+
+
+def test_who_rings_is_judged_alone() -> None:
+    limit, title = channel.RINGING.limit, channel.RINGING.title
+    assert limit == 120
+    for figure, met in ((limit, True), (limit + 1, False)):
+        row = bell_rows([line for line in BELLS if "handler: send" not in line] + [said(channel.HANDLER, "send", figure)])[title]
+        assert (row.max, row.reference, row.met) == (figure, 337, met)
+
+
+def test_a_ring_is_bao_s_too() -> None:
+    assert [channel.peer_of(known.title) for known in (channel.RINGING, *channel.DOORBELL.values())] == ["Bao: 337", "Bao: 754", ""]
+
+
+def test_runs_that_agree_are_told_by_end() -> None:
+    ends, odd = channel.agreed(lambda: channel.heard([*BELLS, *DONE], channel.DOORBELL))
+    assert (ends["doorbell, thread"]["take"].max, odd) == (FIGURE, 0)
+    assert ends.keys() == channel.DOORBELL.keys()
 
 
 def test_what_is_missing_or_late_is_an_error() -> None:
     with pytest.raises(BulkheadError, match=r"has not measured mailbox$"):
         channel.heard([*(line for line in LINES if "mailbox: take" not in line), *DONE])
+    with pytest.raises(BulkheadError, match=r"has not measured doorbell, thread$"):
+        channel.heard([*BELLS[:-1], *DONE], channel.DOORBELL)
     with pytest.raises(BulkheadError, match="cannot measure: near: channel: no channel ring"):
         channel.heard([*LINES, "near: channel: no channel ring"])
     with pytest.raises(BulkheadError) as late:
@@ -131,8 +165,16 @@ def test_a_bound_is_a_target() -> None:
 
 
 def test_the_probe_knows_its_channels() -> None:
-    assert len({one.name for one in CHANNELS}) == len(CHANNELS)
-    assert all(one.slots == 0 for one in CHANNELS if one.kind != "ring")
+    every = CHANNELS + DOORBELLS
+    assert len({one.name for one in every}) == len(every)
+    assert all(one.slots == 0 for one in every if one.kind != "ring")
+    source = (paths.ROOT / "tests/guests/probe/bells.c").read_text()
+    assert all(f'"{one.name}"' in source for one in DOORBELLS)
+
+
+def test_who_rings_is_granted_it() -> None:
+    assert "doorbell" not in written("a", "b", CHANNELS)
+    assert written("a", "b", CHANNELS + DOORBELLS).count("doorbell-max-hz = <10000 0>;") == len(DOORBELLS)
 
 
 @pytest.mark.parametrize("arguments", [["sched", "--calibrate"], ["--trials", "5"], ["channel", "--calibrate", "--trials", "5"]])

@@ -49,10 +49,10 @@ uint32_t irq_attach_device(const struct bh_grant *grant, void (*handle)(struct c
 	return NUMBERS_FROM + grant->line;
 }
 
-uint64_t irq_count(uint32_t number)
+const uint64_t *irq_count(uint32_t number)
 {
 	CHECK(number == NUMBERS_FROM + BOTH_LINE || number == NUMBERS_FROM + RUNG_LINE);
-	return counts[number - NUMBERS_FROM - BOTH_LINE];
+	return &counts[number - NUMBERS_FROM - BOTH_LINE];
 }
 
 static void interrupt(uint32_t line)
@@ -65,7 +65,7 @@ static void interrupt(uint32_t line)
 static void (*meanwhile)(void);
 static unsigned sleeps;
 
-enum thread_result semaphore_give(struct semaphore *semaphore)
+enum thread_result semaphore_give_in_handler(struct semaphore *semaphore)
 {
 	if (semaphore->most && semaphore->count >= semaphore->most)
 		return THREAD_E_FULL;

@@ -198,15 +198,24 @@ static void test_main(void)
 /* ---- Interrupts ------------------------------------------------------------------------------------------------------- */
 
 static struct semaphore bell;
+static enum thread_result (*give)(struct semaphore *semaphore) = semaphore_give;
 
 static void ring(void)
 {
 	const struct thread *before = thread_running();
 
-	CHECK_EQ(semaphore_give(&bell), THREAD_OK);
+	CHECK_EQ(give(&bell), THREAD_OK);
 	thread_reschedule();
 	CHECK(thread_running() == before);
 	CHECK(!fake_cpu.enabled);
+}
+
+/* Nobody waits: it counts to its limit. */
+static void ring_for_nobody(void)
+{
+	CHECK_EQ(give(&bell), THREAD_OK);
+	CHECK_EQ(give(&bell), THREAD_E_FULL);
+	CHECK_EQ(bell.count, 1);
 }
 
 static void answer(void)
@@ -219,6 +228,19 @@ static void ring_at_2(void)
 {
 	memset(&bell, 0, sizeof(bell));
 	fake_interrupt_at(START + 2, ring);
+}
+
+static void ring_before_it_waits(void)
+{
+	bell = (struct semaphore){ .most = 1 };
+	fake_interrupt_at(START + 2, ring_for_nobody);
+}
+
+static void work_3_and_answer(void)
+{
+	work(3);
+	answer();
+	CHECK_EQ(semaphore_take(&bell, 0), THREAD_E_TIMEOUT);
 }
 
 static void test_interrupts(void)
@@ -243,6 +265,10 @@ static void test_interrupts(void)
 	scene_actor('k', &low, 1, 0, work_3);
 	scene_actor('h', &low, 1, 0, answer);
 	scene_expect("lllkkkh");
+	scene_begin("a handler finds nobody", scene_two(90, 100));
+	scene_prepare(ring_before_it_waits);
+	scene_actor('h', &high, 0, 0, work_3_and_answer);
+	scene_expect("hhhh.");
 }
 
 /*
@@ -454,6 +480,9 @@ int main(void)
 	test_sleep();
 	test_main();
 	test_interrupts();
+	give = semaphore_give_in_handler;
+	test_interrupts();
+	give = semaphore_give;
 	test_excepted();
 	test_charged();
 	test_shared();

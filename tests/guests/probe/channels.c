@@ -12,9 +12,8 @@
 #include "kernel/core/heartbeat.h"
 #include "probe/turns.h"
 
-enum { SAMPLES = 200, WARM_UP = 20, ROUNDS = WARM_UP + SAMPLES, BYTES = 64, WORDS = BYTES / sizeof(uint64_t), PAGE = 4096 };
+enum { BYTES = 64, WORDS = BYTES / sizeof(uint64_t), PAGE = 4096 };
 enum { BATCH = 32 /* calls in a row */, BLOCK = 8 /* words that are copied in a row */ };
-#define TURN_NS   200000ULL /* of one end; then the other's */
 #define BUDGET_NS 49999000ULL
 #define PERIOD_NS 50000000ULL
 
@@ -28,11 +27,6 @@ static uint64_t message[WORDS], *page;
 static volatile uint64_t seen;
 
 /* ---- What is done in a turn; returns whether it could be -------------------------------------------------------------------- */
-
-static bool nothing(void)
-{
-	return true;
-}
 
 /* What the calls of a batch are less. */
 static bool loop(void)
@@ -240,27 +234,19 @@ static bool take_pages(void)
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------------------- */
 
-static __attribute__((always_inline)) inline uint64_t ticks_of(bool (*act)(void), bool *done)
-{
-	const uint64_t start = arch_counter();
-
-	*done = act();
-	return arch_counter() - start;
-}
-
 /* What this end does in its turns, inlined where it is measured: ticks of one of `calls` calls, less what `without` says, rounded up. */
 static __attribute__((always_inline)) inline void measure(const char *what, bool (*act)(void), unsigned calls, uint64_t without)
 {
 	bool done, all = true;
 	uint64_t ticks;
 
-	for (round = 0; round < ROUNDS && all; round++) {
+	for (round = 0; round < TURNS_ROUNDS && all; round++) {
 		(void)!thread_sleep_until(turn);
-		ticks = ticks_of(act, &done) - without;
-		all = done && arch_counter() - turn < clock_from_ns(TURN_NS);
-		if (round >= WARM_UP)
+		ticks = turns_ticks(act, &done) - without;
+		all = done && arch_counter() - turn < clock_from_ns(TURNS_NS);
+		if (round >= TURNS_WARM_UP)
 			turns_note((ticks + calls - 1) / calls);
-		turn += 2 * clock_from_ns(TURN_NS);
+		turn += 2 * clock_from_ns(TURNS_NS);
 	}
 	if (all)
 		turns_say("channel", what);
@@ -281,7 +267,7 @@ static __attribute__((always_inline)) inline void measure_one(const char *what, 
 /* The other end alone measures. */
 static void skip(void)
 {
-	turn += 2ULL * ROUNDS * clock_from_ns(TURN_NS);
+	turn += 2ULL * TURNS_ROUNDS * clock_from_ns(TURNS_NS);
 }
 
 static void measure_near(void)
@@ -312,35 +298,15 @@ static void measure_far(void)
 	measure_batch("4 KiB in place: take", take_pages);
 }
 
-static __attribute__((always_inline)) inline uint64_t least_of(bool (*act)(void))
-{
-	uint64_t least = UINT64_MAX;
-	bool done;
-
-	for (unsigned n = 0; n < WARM_UP; n++) {
-		const uint64_t ticks = ticks_of(act, &done);
-
-		least = ticks < least ? ticks : least;
-	}
-	return least;
-}
-
-/* Both ends have said that they take part. */
-static void connect(struct channel *channel)
-{
-	while (bh_end_look(channel->end) != BH_END_OK)
-		(void)!thread_sleep_until(arch_counter() + clock_from_ns(TURN_NS));
-}
-
 static void measure_all(void)
 {
 	struct channel *const all[] = { &ring, &back, &pages, &value };
 
 	for (unsigned n = 0; n < sizeof(all) / sizeof(all[0]); n++)
-		connect(all[n]);
-	turn = turns_meet(&mail) + (far ? clock_from_ns(TURN_NS) : 0);
-	empty = least_of(nothing);
-	empty_loop = least_of(loop);
+		turns_connect(all[n]);
+	turn = turns_meet(&mail) + (far ? clock_from_ns(TURNS_NS) : 0);
+	empty = turns_least(turns_nothing);
+	empty_loop = turns_least(loop);
 	if (far)
 		measure_far();
 	else
@@ -351,8 +317,8 @@ static void measure_all(void)
 static void open_and_measure(void)
 {
 	page = (uint64_t *)(uintptr_t)frames_take_run(2, 1, FRAME_PROGRAM);
-	if (!page || !turns_keep(SAMPLES) || !turns_open(&ring, "ring", 0) || !turns_open(&back, "back", 0) ||
-	    !turns_open(&pages, "pages", 0) || !turns_open(&mail, "mail", TURN_NS) || !turns_open(&value, "value", 0)) {
+	if (!page || !turns_keep(TURNS_SAMPLES) || !turns_open(&ring, "ring", 0) || !turns_open(&back, "back", 0) ||
+	    !turns_open(&pages, "pages", 0) || !turns_open(&mail, "mail", TURNS_NS) || !turns_open(&value, "value", 0)) {
 		console_say("channel: cannot measure without memory and channels");
 		return;
 	}

@@ -14,6 +14,7 @@
 #include "kernel/core/smp.h"
 #include "kernel/core/text.h"
 #include "probe/mapping.h"
+#include "probe/bells.h"
 #include "probe/bench.h"
 #include "probe/campaign.h"
 #include "probe/channels.h"
@@ -209,6 +210,7 @@ const struct command program_commands[] = {
 	{ "gate", 0, run_gate },
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "uart-found", 0, run_uart_found },
+	{ "bench-bells", 0, run_bench_bells },
 	{ "bench-channels", 0, run_bench_channels },
 	{ "bench-sched", 0, run_bench_sched },
 	{ "bench-timer", 0, run_bench_timer },

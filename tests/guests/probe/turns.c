@@ -60,6 +60,12 @@ uint64_t turns_meet(struct channel *mail)
 	return tell(mail, 0) && hear(mail, &begin) ? begin : 0;
 }
 
+void turns_connect(struct channel *channel)
+{
+	while (bh_end_look(channel->end) != BH_END_OK)
+		(void)!thread_sleep_until(arch_counter() + clock_from_ns(TURNS_NS));
+}
+
 /* ---- A thread ---------------------------------------------------------------------------------------------------------------- */
 
 static struct semaphore finished;

@@ -2,7 +2,7 @@
 """Two native sandboxes with channels of every kind between them, which run the probe, each at its end."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ class Channel(NamedTuple):
     kind: str
     slot_bytes: int
     slots: int = 0
+    rings_hz: int = 0  # of its sender
 
 
 CHANNELS = (  # as the probe knows them: tests/guests/probe/channels.c, exchange.c
@@ -34,14 +35,24 @@ CHANNELS = (  # as the probe knows them: tests/guests/probe/channels.c, exchange
     Channel("mail", NEAR, FAR, "mailbox", 64),
     Channel("value", NEAR, FAR, "latest", 64),
 )
+RINGS_HZ = 10_000
+DOORBELLS = (  # tests/guests/probe/bells.c
+    Channel("to-handler", NEAR, FAR, "ring", 64, 64, RINGS_HZ),
+    Channel("to-thread", NEAR, FAR, "ring", 64, 64, RINGS_HZ),
+)
 
 
-def stage_of(platform: Platform, near: str, far: str, report: Report) -> Stage:
-    """With these boot arguments."""
+def written(near: str, far: str, channels: Sequence[Channel]) -> str:
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, undefined=jinja2.StrictUndefined)
+    text: str = template.render(near=near, far=far, channels=channels)
+    return text
+
+
+def stage_of(platform: Platform, near: str, far: str, report: Report, channels: Sequence[Channel] = CHANNELS) -> Stage:
+    """With these boot arguments."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "channel.dts"
-        file.write_text(template.render(near=near, far=far, channels=CHANNELS), encoding="utf-8")
+        file.write_text(written(near, far, channels), encoding="utf-8")
         return set_up(platform, file, report)
 
 

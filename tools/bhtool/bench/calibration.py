@@ -51,4 +51,4 @@ def of_rows(rows: dict[str, int]) -> Costs:
 def run(platform: Platform, report: Report) -> Result:
     build_platform(platform, report)
     ends, _, odd = channel.costs(counting(platform), report)
-    return Result("calibration", platform.name, named(Costs.of(ends)), {"runs that no other agreed with": odd})
+    return Result("calibration", platform.name, named(Costs.of(ends)), {"runs that no other agreed with": str(odd)})

@@ -6,10 +6,10 @@ it is what a loop that does nothing takes less. Targets are those of AArch64, wh
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from bhtool.bench.between import FAR, NEAR, lines_of, stage_of
+from bhtool.bench.between import CHANNELS, DOORBELLS, FAR, NEAR, lines_of, stage_of
 from bhtool.bench.exchange import SEED, Exchange, Vcpu, exchange_times, predicted
 from bhtool.bench.probe import Runs
 from bhtool.bench.result import Result, Row
@@ -21,6 +21,7 @@ from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
 
 COMMAND, LIMIT = "bench-channels", 120.0
+BELLS = "bench-bells"
 ANSWER = re.compile(r": channel (.+): (send|take) min (\d+) median (\d+) max (\d+) mean \d+ of (\d+)$")
 DONE, FAILED = ": channel done", ": channel: "
 QUICK_TRIALS, STORED_TRIALS = 20, 5000
@@ -40,6 +41,7 @@ class Known:
 ONE_WAY, BOTH_WAYS = 754, 2135  # Bao, from a send to a receive, and back; with six exits
 RING, KERNEL, BACK, NOTHING = "ring", "kernel", "kernel, there and back", "ring, nothing there"
 MEMCPY, PAGE = "memcpy of 4 KiB", "4 KiB in place"
+HANDLER, THREAD = "doorbell, handler", "doorbell, thread"
 KNOWN = {
     RING: Known("ring in place, one way", 60, ONE_WAY),
     "ring, filled and used": Known("the same, 64 bytes written and read", None, ONE_WAY),
@@ -53,17 +55,17 @@ KNOWN = {
     PAGE: Known("ring in place, 4 KiB copied in, one way"),
 }
 BOTH = {"send", "take"}
-ONE_ENDED = {NOTHING: {"take"}, MEMCPY: {"send"}}
-DOORBELL = {  # judged once the probe says them
-    "doorbell": Known("doorbell: its sender", 120, 337),
-    "doorbell, handler": Known("doorbell to the handler", 300, ONE_WAY),
-    "doorbell, thread": Known("doorbell to the thread", 650),
+RINGING = Known("doorbell: its sender", 120, 337)
+DOORBELL = {
+    HANDLER: Known("doorbell to the handler", 300, ONE_WAY),
+    THREAD: Known("doorbell to the thread", 650),
 }
+ONE_ENDED = {NOTHING: {"take"}, MEMCPY: {"send"}}
 THROUGHPUT, LEAST_PER_CENT = "4 KiB in place, throughput of memcpy's", 90
 EXITS, BAO_EXITS = "exits of both ends", 6
 
 
-def heard(lines: Iterable[str]) -> Ends:
+def heard(lines: Iterable[str], wanted: Collection[str] = KNOWN.keys()) -> Ends:
     """What each end says of each thing, once both are done."""
     ends: Ends = {}
     done = 0
@@ -75,7 +77,7 @@ def heard(lines: Iterable[str]) -> Ends:
             raise BulkheadError(f"the probe cannot measure: {line}")
         done += line.endswith(DONE)
         if done == len((NEAR, FAR)):
-            if missing := [name for name in KNOWN if ends.get(name, {}).keys() != ONE_ENDED.get(name, BOTH)]:
+            if missing := [name for name in wanted if ends.get(name, {}).keys() != ONE_ENDED.get(name, BOTH)]:
                 raise BulkheadError(f"the probe has not measured {', '.join(missing)}")
             return ends
     raise out_of_time("measuring channels", LIMIT)
@@ -88,13 +90,19 @@ def both(name: str, ends: dict[str, Row]) -> Row:
     return Row(name, "instructions", next(iter(rows)).n, low, middle, high)
 
 
+def judged(known: Known, ends: dict[str, Row], has_targets: bool) -> Row:
+    row = replace(both(known.title, ends), reference=known.bao)
+    return row if known.limit is None or not has_targets else row.at_most(known.limit)
+
+
+def bell_rows(ends: Ends, has_targets: bool) -> list[Row]:
+    """Who rings executes the same whatever the other end makes of it."""
+    ringing = judged(RINGING, {"send": ends[HANDLER]["send"]}, has_targets)
+    return [ringing, *(judged(known, ends[what], has_targets) for what, known in DOORBELL.items())]
+
+
 def cost_rows(ends: Ends, has_targets: bool) -> list[Row]:
-    rows = []
-    for what, known in (KNOWN | DOORBELL).items():
-        if what not in ends:
-            continue
-        row = replace(both(known.title, ends[what]), reference=known.bao)
-        rows.append(row if known.limit is None or not has_targets else row.at_most(known.limit))
+    rows = [judged(known, ends[what], has_targets) for what, known in KNOWN.items()]
     copied, page = both(MEMCPY, ends[MEMCPY]), both(PAGE, ends[PAGE])
     share = Row.of(THROUGHPUT, "per cent", [100 * copied.min // page.max, 100 * copied.median // page.median])
     return [*rows, share.at_least(LEAST_PER_CENT) if has_targets else share]
@@ -106,24 +114,36 @@ def end_rows(ends: Ends) -> list[Row]:
 
 
 def peer_of(name: str) -> str:
-    known = next((one for one in KNOWN.values() if one.title == name), Known(name))
+    known = next((one for one in (*KNOWN.values(), RINGING, *DOORBELL.values()) if one.title == name), Known(name))
     return "" if known.bao is None else f"Bao: {known.bao:,}"
 
 
-def costs(platform: Platform, report: Report) -> tuple[Ends, int, str]:
-    """What each end takes, how often both exited meanwhile, and how many runs were odd. `platform`: one that counts."""
-    stage, runs, exits = stage_of(platform, COMMAND, COMMAND, report), Runs(), dict[str, int]()
-    report(f"measuring on {platform.name}: channels")
+def agreed(measure: Callable[[], Ends]) -> tuple[Ends, int]:
+    """What runs agree in, and how many were odd."""
+    runs, ends = Runs(), Ends()
 
     def measured() -> dict[str, Row]:
-        ends = heard(lines_of(stage, LIMIT, exits))
-        return {row.name: row for pair in ends.values() for row in pair.values()}
+        return {row.name: row for pair in measure().values() for row in pair.values()}
 
-    ends: Ends = {}
     for name, row in runs.agreed(measured).items():
         what, _, end = name.rpartition(": ")
         ends.setdefault(what, {})[end] = row
-    return ends, sum(exits.values()), str(runs.odd)
+    return ends, runs.odd
+
+
+def costs(platform: Platform, report: Report) -> tuple[Ends, int, int]:
+    """What each end takes, how often both exited meanwhile, and how many runs were odd. `platform`: one that counts."""
+    stage, exits = stage_of(platform, COMMAND, COMMAND, report), dict[str, int]()
+    report(f"measuring on {platform.name}: channels")
+    ends, odd = agreed(lambda: heard(lines_of(stage, LIMIT, exits)))
+    return ends, sum(exits.values()), odd
+
+
+def bell_costs(platform: Platform, report: Report) -> tuple[Ends, int]:
+    """What rings take, and how many runs were odd. `platform`: as of costs."""
+    stage = stage_of(platform, BELLS, BELLS, report, CHANNELS + DOORBELLS)
+    report(f"measuring on {platform.name}: doorbells")
+    return agreed(lambda: heard(lines_of(stage, LIMIT), DOORBELL))
 
 
 # ---- How long messages take ---------------------------------------------------------------------------------------------------------
@@ -182,8 +202,9 @@ def run(platform: Platform, report: Report, trials: int = QUICK_TRIALS) -> Resul
     build_platform(platform, report)
     counted = counting(platform)
     ends, exits, odd = costs(counted, report)
+    bells, odd_bells = bell_costs(counted, report)
     has_targets = is_judged(platform)
     crossed = replace(Row.of(EXITS, "exits", [exits]).at_most(0), reference=BAO_EXITS)
-    rows = [*cost_rows(ends, has_targets), crossed, *end_rows(ends)]
+    rows = [*cost_rows(ends, has_targets), *bell_rows(bells, has_targets), crossed, *end_rows(ends | bells)]
     rows += figure_16(counted, trials, report) + tables(counted, trials, report)
-    return Result("channel", platform.name, rows, {"runs that no other agreed with": odd, "seed of the pauses": str(SEED)})
+    return Result("channel", platform.name, rows, {"runs that no other agreed with": str(odd + odd_bells), "seed of the pauses": str(SEED)})
