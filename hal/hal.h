@@ -366,10 +366,10 @@ uint64_t hal_core_argument(const struct hal_core *core);
 void hal_core_set_result(struct hal_core *core, uint64_t value);
 
 /*
- * Answers the calls that need no policy, BH_CALL_VERSION and BH_CALL_DOORBELL, where hal_core_run returns them. False: it is another call,
- * and *result is untouched.
+ * Answers the calls that need no policy, BH_CALL_VERSION and BH_CALL_DOORBELL, where hal_core_run returns them. `number`: counted from
+ * BH_CALL_VERSION on. False: it is another call, and *result is untouched.
  */
-bool hal_core_call(struct hal_core *core, const struct hal_exit *exit, int64_t *result);
+bool hal_core_call(struct hal_core *core, uintptr_t number, int64_t *result);
 
 /* Fills pc and registers of a crash record. */
 void hal_core_record(const struct hal_core *core, struct bh_crash *crash);

@@ -81,7 +81,7 @@ HAL_OUTLINE static enum hal_action call(struct hal_core *core, unsigned slot, co
 	case RESTART:
 		return HAL_RESTART;
 	default:
-		(void)hal_core_call(core, exit, &result);
+		(void)hal_core_call(core, number, &result);
 		break;
 	}
 	hal_core_set_result(core, (uint64_t)result);

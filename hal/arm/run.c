@@ -69,7 +69,7 @@ static bool call_at_once(struct hal_core *core, uint64_t syndrome)
 }
 
 /* call_at_once has answered all of them. */
-bool hal_core_call(struct hal_core *core, const struct hal_exit *exit, int64_t *result)
+bool hal_core_call(struct hal_core *core, uintptr_t number, int64_t *result)
 {
 	return false;
 }

@@ -201,11 +201,11 @@ void hal_core_apply(struct hal_core *core, const struct hal_exit *exit, enum hal
 		x86_vendor->inject(core, exists ? X86_EVENT_EXCEPTION(VECTOR_GP) | X86_EVENT_HAS_ERROR : X86_EVENT_EXCEPTION(VECTOR_UD));
 }
 
-bool hal_core_call(struct hal_core *core, const struct hal_exit *exit, int64_t *result)
+bool hal_core_call(struct hal_core *core, uintptr_t number, int64_t *result)
 {
-	if (exit->gpa == BH_CALL_DOORBELL)
+	if (number == BH_CALL_DOORBELL - BH_CALL_VERSION)
 		*result = hal_doorbell_ring(core, hal_core_argument(core));
-	else if (exit->gpa == BH_CALL_VERSION)
+	else if (!number)
 		*result = BH_INFO_VERSION;
 	else
 		return false;
