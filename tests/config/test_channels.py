@@ -427,7 +427,11 @@ def test_what_is_opened_on_request_lies_alone(platform: str, compile_on: Compile
     assert [one.on_request for one in plan.channels] == [True, False, True]
     flags = {abi.text(row.name): row.flags for row in grants(plan, "two") if row.kind == lib.BH_GRANT_CHANNEL}
     assert flags == {"aside": lib.BH_CHANNEL_ON_REQUEST, "samples": 0, "whole": lib.BH_CHANNEL_ON_REQUEST}
-    assert [row.flags for row in list(abi.view("bh_table", plan.table).channels)[:3]] == [lib.BH_CHANNEL_ON_REQUEST, 0, lib.BH_CHANNEL_ON_REQUEST]
+    assert [row.flags for row in list(abi.view("bh_table", plan.table).channels)[:3]] == [
+        lib.BH_CHANNEL_ON_REQUEST,
+        0,
+        lib.BH_CHANNEL_ON_REQUEST,
+    ]
     assert [one["on_request"] for one in plan_json(plan, load(platform))["channels"]] == [True, False, True]
 
 

@@ -52,6 +52,13 @@ def test_own_memory_wrongly(plan: Plan) -> None:
     assert explain(plan, SENSOR, "memory", 0x0C001000) == "0xc001000 is `sensor`'s own info, which it may access as r only"
 
 
+def test_what_was_closed(compile_on: Compile) -> None:
+    plan = compile_on(Path("tests/emulated/requests.dts"), "qemu-aarch64")
+    always, aside = (next(one.gpa for one in plan.sandboxes[0].regions if f"`{name}`" in one.name) for name in ("always", "aside"))
+    assert explain(plan, 0, "memory", aside).endswith("channel `aside`, which it may access as rw only, while it has that open")
+    assert explain(plan, 0, "memory", always).endswith("channel `always`, which it may access as rw only")
+
+
 def test_nothing_there(plan: Plan) -> None:
     assert "is nothing on this machine" in explain(plan, SENSOR, "memory", 0x0D000000)
 

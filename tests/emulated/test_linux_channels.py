@@ -64,6 +64,16 @@ class Pair:
         """Without what the shell says of a command that it had begun before."""
         return [line for line in self.linux.ask(command, SECONDS) if line and not line.startswith("[1]")]
 
+    def begin(self, words: str) -> None:
+        """In the background, until it has done something that others see: it has opened its channel."""
+        self.linux.ask(f"channels {words} > /tmp/heard & sleep 0.1")
+        assert self.kept("") == []
+
+    def kept(self, first: str = "wait; ") -> list[str]:
+        """What it has said, once it has ended; by marks that no word of the shell on jobs can hide."""
+        lines = self.linux.ask(f"{first}sed 's/^/kept: /' /tmp/heard", SECONDS)
+        return [line.partition("kept: ")[2] for line in lines if "kept: " in line and "sed 's" not in line]
+
     def sends(self, channel: str, text: str) -> str:
         (answer,) = self.control.ask(f"send={channel},{text}")
         return answer.removeprefix(f"send {channel}: ")
@@ -152,14 +162,12 @@ def test_only_the_latest_value_arrives(pair: Pair) -> None:
 
 
 def test_a_reader_sleeps_until_there_is_something(pair: Pair) -> None:
-    pair.linux.ask("channels receive samples 1 60000 > /tmp/heard & sleep 0.1")
-    assert pair.heard("cat /tmp/heard") == []
+    pair.begin("receive samples 1 60000")
     assert pair.sends("samples", "awake") == "done"
-    assert pair.heard("wait; cat /tmp/heard") == ["3 5 awake"]
-    pair.linux.ask("channels wait samples 60000 > /tmp/heard & sleep 0.1")
-    assert pair.heard("cat /tmp/heard") == []
+    assert pair.kept() == ["3 5 awake"]
+    pair.begin("wait samples 60000")
     assert pair.sends("samples", "polled") == "done"
-    assert pair.heard("wait; cat /tmp/heard") == ["1"]  # POLLIN
+    assert pair.kept() == ["1"]  # POLLIN
     assert pair.channels("receive samples 1 1000") == ["4 6 polled"]
 
 
@@ -233,6 +241,17 @@ def test_the_console_of_the_other_sandbox_is_shown_and_typed_at(pair: Pair) -> N
     assert pair.linux.ask("bulkhead-console sensor; echo $?")[-1] == "2"
 
 
+def test_who_sleeps_is_rung(pair: Pair) -> None:
+    """Its console wakes the program that shows it, and what is typed there wakes its kernel: without the looks that both have besides, a tenth of a second apart."""
+    count = "grep -h bulkhead /proc/interrupts | awk '{ n += $2 } END { print n + 0 }'"
+    (before,), (rung,) = pair.linux.ask(count), pair.control.ask("rung=hears")
+    shown = pair.linux.ask("(printf '\\rlife\\r'; sleep 1; printf '\\rlife\\r'; sleep 1) | bulkhead-console control; echo", SECONDS)
+    assert shown.count("control: life 0") == 2
+    (after,), (rung_since,) = pair.linux.ask(count), pair.control.ask("rung=hears")
+    assert int(after) > int(before)
+    assert rung_since != rung
+
+
 def test_the_console_is_on_a_pseudoterminal_for_others(pair: Pair) -> None:
     pair.linux.ask("bulkhead-console --pty control > /tmp/pty & sleep 1")
     typed = "sh -c 'exec 3<>$(cat /tmp/pty); printf \\\\rlife\\\\r >&3; timeout 2 cat <&3'"  # a shell of its own: nobody's terminal
@@ -243,7 +262,7 @@ def test_the_console_is_on_a_pseudoterminal_for_others(pair: Pair) -> None:
 
 
 def test_a_new_life_is_told_of_once(pair: Pair) -> None:
-    pair.linux.ask("channels receive samples 3 60000 > /tmp/heard & sleep 0.1")
+    pair.begin("receive samples 3 60000")
     pair.control.type("reboot\r")
     for line in pair.control.said():
         if line == "alive":
@@ -253,7 +272,7 @@ def test_a_new_life_is_told_of_once(pair: Pair) -> None:
     for text in ("new", "life"):
         while (answer := pair.sends("samples", text)) != "done":
             assert answer in (NEW, NOT_NOW)
-    assert pair.heard("wait; cat /tmp/heard") == ["ECONNRESET", "0 3 new", "1 4 life"]
+    assert pair.kept() == ["ECONNRESET", "0 3 new", "1 4 life"]
 
 
 def test_who_is_gone_is_said_to_be(pair: Pair) -> None:

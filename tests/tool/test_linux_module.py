@@ -74,7 +74,16 @@ def test_the_library_is_built_from_what_the_sdk_has(tmp_path: Path) -> None:
     ]
     subprocess.run(words, check=True, capture_output=True, timeout=LIMIT)
     installed = {str(one.relative_to(tmp_path / "usr")) for one in (tmp_path / "usr").rglob("*") if one.is_file()}
-    headers = {"bulkhead_channel.h", "bulkhead.h", "guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h"}
+    headers = {
+        "bulkhead_channel.h",
+        "bulkhead.h",
+        "guest.h",
+        "channel.h",
+        "channel_bytes.h",
+        "channel_end.h",
+        "channel_inline.h",
+        "channel_wait.h",
+    }
     assert installed == {"lib/libbulkhead-channel.a", *(f"include/bulkhead/{name}" for name in headers)}
     program = '#include "bulkhead_channel.h"\n#include "channel_inline.h"\nint main(void) { return bulkhead_open(0, ""); }\n'
     compiler = ["clang-19", "-x", "c", "-", f"-I{tmp_path / 'usr' / 'include' / 'bulkhead'}", f"-L{tmp_path / 'usr' / 'lib'}"]

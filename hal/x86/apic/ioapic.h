@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The I/O APIC, one for the whole machine, as each sandbox sees it: an 82093AA of its own in which only granted pins are wired. A
- * Linux guest, which unmasks its pins itself, sees them as pins 1, 2, 3, ...: a kernel that starts walks over all pins up to the last. No
+ * Linux guest, which unmasks its pins itself, sees them as pins 1, 3, 4, ...: a kernel that starts walks over all pins up to the last. No
  * guest maps it. What a guest writes of a granted entry is kept for it to read; the machine's entry gets what the grant allows.
  *
  *   guest:    mask | vector | own cores, as it names them | mode        machine:  mask | vector | one own core | fixed, physical
@@ -59,7 +59,7 @@ void ioapic_mask_all(void);
 /*
  * Grants `pin` of the machine to the sandbox of `view`: to its core `slot`, at `vector`. flags: enum bh_line_flags.
  * The lock of all who have lines lies on the page of `boxes`.
- * The guest knows a line with BH_LINE_MASKED as pin 1, 2, 3, ... in the order of the grants, any other line by the machine's number.
+ * The guest knows a line with BH_LINE_MASKED as pin 1, 3, 4, ... in the order of the grants, any other line by the machine's number.
  * Requires: start-up; one sandbox's lines have BH_LINE_MASKED all or none, as start-up has checked, so no two are shown as one pin.
  * Returns false if the machine has no such pin or the view no room; then the view is as it was.
  */

@@ -21,10 +21,19 @@ static uint32_t last_vector(uint32_t first, uint32_t flags)
 	return flags & BH_LINE_MASKED ? BH_FIRST_LEVEL_VECTOR - 1 : first;
 }
 
+/*
+ * One after the other, so that a kernel that writes every entry has few to write; but Linux gives devices of ACPI's namespace neither
+ * interrupt 0 nor 2, which PCs of old had for the timer and the second controller (`valid_IRQ`).
+ */
+static uint32_t next_pin(const struct ioapic_view *view)
+{
+	return view->count ? view->count + 2 : 1;
+}
+
 static bool grant(struct ioapic_view *view, uint32_t pin, uint32_t slot, uint32_t vector, uint32_t flags, struct hal_kick_mailbox *boxes)
 {
 	bool chosen = (flags & (BH_LINE_LEVEL | BH_LINE_MASKED)) != BH_LINE_LEVEL;
-	uint32_t shown = flags & BH_LINE_MASKED ? view->count + 1 : pin;
+	uint32_t shown = flags & BH_LINE_MASKED ? next_pin(view) : pin;
 	uint32_t first = chosen ? IOAPIC_FIRST_VECTOR : vector;
 
 	if (view->count == IOAPIC_LINES)

@@ -25,11 +25,22 @@ static uint64_t call_kick(uint64_t a, uint64_t b)
 	return (uint64_t)info_call_monitor(BH_CALL_KICK, a, 0);
 }
 
+/* What is open is opened anew, and what is closed is closed again: the same work each time. */
+static uint64_t call_open(uint64_t a, uint64_t b)
+{
+	return (uint64_t)info_call_monitor(BH_CALL_OPEN, a, 0);
+}
+
+static uint64_t call_close(uint64_t a, uint64_t b)
+{
+	return (uint64_t)info_call_monitor(BH_CALL_CLOSE, a, 0);
+}
+
 static const struct storm storms[] = {
-	{ "call", call_version, 0, NULL },
-	{ "kick", call_kick, 0, NULL },
-	{ "none", do_nothing, 0, NULL },
-	{ NULL, NULL, 0, NULL },
+	{ "call", call_version, 0, NULL },        { "open", call_open, 0, NULL },
+	{ "close", call_close, 0, NULL },         { "open-largest", call_open, 1, NULL },
+	{ "close-largest", call_close, 1, NULL }, { "kick", call_kick, 0, NULL },
+	{ "none", do_nothing, 0, NULL },          { NULL, NULL, 0, NULL },
 };
 
 static const struct storm *find(const struct storm *storm, const char *kind)

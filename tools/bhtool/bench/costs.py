@@ -24,6 +24,8 @@ KICKS = 40
 LIMITS = {"call": 120, "ipi": 180, "device-read": 300, "device-write": 300, "register": 250, "identify": 200, "idle": 200, "kick": 600}
 KINDS = ("call", "ipi", "device-read", "device-write", "register")
 STORMS = ("call", "device-read", "device-write", "register", "refused")
+TURNS = {"open": "opened", "close": "closed"}  # an end of a channel, of the least and of the most bytes that one on request may have
+LEAST_BYTES, MOST_BYTES = 64, 1_044_288  # of a slot, of two
 SPREAD = 1.5  # the greatest, of the median
 STORM_LIMIT = 450
 ANSWER = re.compile(r": (?:trips|bench-timer) (\S+) min (\d+) median (\d+) max (\d+) ticks$")
@@ -82,6 +84,18 @@ def kick_rows(platform: Platform, report: Report) -> list[Row]:
     return [judged(own, limit_of(platform, "kick")), replace(answered, name="a kick until its answer, the victim's part included")]
 
 
+def turn_rows(platform: Platform, report: Report) -> list[Row]:
+    """A channel opened and closed, whatever its size. On a PC with the kick by which its core forgets it."""
+    kinds = [f"{kind}{size}" for size in ("", "-largest") for kind in TURNS]
+    guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=True, on_request=(LEAST_BYTES, MOST_BYTES))
+    rows = dict(answers(platform, guest, kinds, "measured", report))
+    return [
+        replace(rows[f"{kind}{size}"], name=f"a channel of {what} {turned}")
+        for size, what in (("", "12 KiB"), ("-largest", "2 MiB"))
+        for kind, turned in TURNS.items()
+    ]
+
+
 def cost_rows(platform: Platform, report: Report) -> list[Row]:
     machine = counting(platform)
     monitor = FAMILIES[platform.arch].monitor
@@ -89,7 +103,7 @@ def cost_rows(platform: Platform, report: Report) -> list[Row]:
     report(f"counting on {platform.name}: exits, one by one")
     guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=monitor.exits_to_sleep)
     found = answers(machine, guest, kinds, "measured", report)
-    return [judged(row, limit_of(platform, kind)) for kind, row in found] + kick_rows(machine, report)
+    return [judged(row, limit_of(platform, kind)) for kind, row in found] + kick_rows(machine, report) + turn_rows(machine, report)
 
 
 def storm_rows(platform: Platform, report: Report) -> list[Row]:

@@ -54,7 +54,7 @@ def acpi_pieces(apic_ids: list[int], uarts: list[Port], bus: Bus | None, channel
     """Every table at its place. apic_ids: boot core first."""
     mcfg = [Piece("ACPI MCFG", MCFG, _mcfg(bus.configuration, bus.last))] if bus and bus.configuration else []
     listed = (FADT, MADT, *([MCFG] if mcfg else []))
-    has_lines = any(uart.wires for uart in uarts) or bool(bus and bus.routes)
+    has_lines = any(uart.wires for uart in uarts) or bool(bus and bus.routes) or any(one.line for one in channels)
     return [
         Piece("ACPI RSDP", RSDP, _rsdp()),
         Piece("ACPI XSDT", XSDT, _table(b"XSDT", 1, b"".join(struct.pack("<Q", one) for one in listed))),

@@ -38,6 +38,13 @@ class View:
     end: int
     gpa: int
     other: Sandbox
+    number: int  # as its monitor counts them
+    line: int  # by which it is rung; 0: it is not
+
+    @property
+    def gap_us(self) -> int:
+        """Between two rings of the other end, at least; 0: it does not ring."""
+        return gap_us(self.channel, self.end)
 
     @property
     def span(self) -> Span:
@@ -57,12 +64,12 @@ class View:
 def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
     """In the order of the file, those that are always there one behind the other, and the others, too."""
     always, alone = domains.machine.window + WINDOW_CHANNELS, align_up(domains.machine.window + WINDOW_ON_REQUEST, GATE)
-    for channel, end in domains.ends_of(sandbox):
+    for number, (channel, end) in enumerate(domains.ends_of(sandbox)):
+        gpa = alone if channel.on_request else always
+        yield View(channel, end, gpa, domains.other_end(channel, end), number, line_of(domains, channel, end))
         if channel.on_request:
-            yield View(channel, end, alone, domains.other_end(channel, end))
             alone += align_up(channel.size, GATE)
         else:
-            yield View(channel, end, always, domains.other_end(channel, end))
             always += channel.size
 
 

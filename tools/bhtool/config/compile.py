@@ -15,7 +15,7 @@ from bhtool.abi import lib
 from bhtool.config.acpi import Bus, Port
 from bhtool.config.annotated import shown
 from bhtool.config.budget import count_tables, judge_budget, judge_pieces
-from bhtool.config.channel_places import judge_channels, plan_channels, views_of
+from bhtool.config.channel_places import View, judge_channels, plan_channels, views_of
 from bhtool.config.check_allowed import judge_addresses
 from bhtool.config.check_initrd import DOUBTFUL, doubts
 from bhtool.config.check_iommu import judge_reach
@@ -308,6 +308,7 @@ def _linux_payload(domains: Domains, sandbox: Sandbox, plan: SandboxPlan, image:
         if device.is_uart
         for span in device.ports
     ]
+    channels = tuple(_with_pin(plan, one) for one in channels)
     cards = [one for one in sandbox.devices if one.is_pci_uart]
     console = next((pci_console(one, len(uarts) + len(cards)) for one in cards if one.node is sandbox.console_node), "")
     bus, room = _bus(sandbox, plan), _room(plan)
@@ -318,12 +319,20 @@ def _console_first(sandbox: Sandbox) -> list[Device]:
     return sorted(sandbox.devices, key=lambda device: device.node is not sandbox.console_node)
 
 
+def _pins(plan: SandboxPlan) -> dict[int, int]:
+    """Lines as Linux sees them: in their order they are pins 1, 3, 4, ... of its own I/O APIC (hal/x86/apic/ioapic_boot.c)."""
+    return {line.line: n + 2 if n else 1 for n, line in enumerate(plan.lines)}
+
+
 def _shown(plan: SandboxPlan, wires: tuple[Wire, ...]) -> tuple[Wire, ...]:
-    """By the pins that Linux sees: its lines in their order are pins 1, 2, 3, ... of its own I/O APIC (hal/x86/apic/ioapic.h)."""
     if "irq" in plan.unprotected:
         return wires
-    pins = {line.line: pin for pin, line in enumerate(plan.lines, 1)}
-    return tuple(replace(wire, number=pins[wire.number]) for wire in wires)
+    return tuple(replace(wire, number=_pins(plan)[wire.number]) for wire in wires)
+
+
+def _with_pin(plan: SandboxPlan, view: View) -> View:
+    """Who has the machine's I/O APIC is not rung: its doorbells are in a monitor's alone."""
+    return replace(view, line=0 if "irq" in plan.unprotected else _pins(plan).get(view.line, 0))
 
 
 def _bus(sandbox: Sandbox, plan: SandboxPlan) -> Bus | None:

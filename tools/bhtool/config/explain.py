@@ -8,7 +8,7 @@ from typing import Literal
 
 from bhtool.abi import lib
 from bhtool.config.domains import Domains
-from bhtool.config.plan import Holding, Plan, SandboxPlan
+from bhtool.config.plan import Holding, Plan, Region, SandboxPlan
 from bhtool.config.span import Span
 
 ExplainKind = Literal["memory", "port", "register"]
@@ -66,12 +66,18 @@ def explain(plan: Plan, index: int, kind: ExplainKind, address: int) -> str:
     if kind == "memory":
         for region in sandbox.regions + sandbox.configuration:
             if region.gpa <= address < region.gpa + region.size:
-                return f"{address:#x} is `{sandbox.name}`'s own {region.name}, which it may access as {region.permissions} only"
+                when = ", while it has that open" if _is_opened(plan, region) else ""
+                return f"{address:#x} is `{sandbox.name}`'s own {region.name}, which it may access as {region.permissions} only{when}"
     held = _held(plan, kind, address)
     what = f"I/O port {address:#x}" if kind == "port" else f"{address:#x}"
     if held is None:
         return f"{what} is nothing on this machine that a sandbox can have; {_missing(sandbox)}"
     return f"{what} is {held.what}, {_owner(held)}; {_missing(sandbox)}"
+
+
+def _is_opened(plan: Plan, region: Region) -> bool:
+    """Of a channel that its ends open on request."""
+    return region.kind == "channel" and any(one.on_request and one.hpa <= region.hpa < one.hpa + one.size for one in plan.channels)
 
 
 def _held(plan: Plan, kind: ExplainKind, address: int) -> Holding | None:

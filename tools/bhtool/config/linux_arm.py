@@ -17,7 +17,7 @@ from bhtool.config.arm_boot import LAYOUTS
 from bhtool.config.channel_places import View
 from bhtool.config.channels import CHANNEL_END
 from bhtool.config.flat import flat_layout, flat_piece
-from bhtool.config.machine import Device, Machine, interrupts_its_own_core
+from bhtool.config.machine import GIC_SPI, GIC_SPI_FIRST_INTID, Device, Machine, interrupts_its_own_core
 from bhtool.config.payload import Payload, PayloadError, Piece, Room
 from bhtool.config.plan import SandboxPlan
 from bhtool.config.span import Span, align_up
@@ -187,6 +187,9 @@ def _pci(fdt: libfdt.FdtSw, devices: list[Device]) -> None:
         fdt.end_node()
 
 
+EDGE_RISING = 1  # as Linux names it in a flags cell
+
+
 def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
     """The binding is in tools/linux/module/main.c. They lie outside of what is `memory`, so no kernel takes them for RAM."""
     for one in channels:
@@ -199,6 +202,11 @@ def _channels(fdt: libfdt.FdtSw, channels: Sequence[View]) -> None:
         fdt.property_u32("bulkhead,page-offset", one.page_offset)
         if one.shows_other:
             fdt.property("bulkhead,terminal", b"")
+        if one.line:
+            fdt.property("interrupts", struct.pack(">3I", GIC_SPI, one.line - GIC_SPI_FIRST_INTID, EDGE_RISING))
+        if one.gap_us:
+            fdt.property_u32("bulkhead,number", one.number)
+            fdt.property_u32("bulkhead,gap-us", one.gap_us)
         fdt.end_node()
 
 

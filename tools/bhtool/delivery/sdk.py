@@ -25,7 +25,7 @@ LIBRARY = "libbulkhead.a"
 ARCHITECTURES = tuple(name for name, family in FAMILIES.items() if family.programs.sandbox_kernel)
 MARK = Path("include") / "bulkhead" / "bulkhead.h"
 LINUX_SUFFIXES = ("", ".c", ".h", ".py", ".toml", ".typed")  # "": a Makefile
-HEADERS = ("guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h")  # of abi/
+HEADERS = ("guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h", "channel_wait.h")  # of abi/
 
 
 def refuse_foreign(folder: Path) -> None:

@@ -25,7 +25,7 @@ from bhtool.provision.apt import PrivateApt
 from bhtool.provision.progress import Report, megabytes
 
 SOURCES = paths.ROOT / "tools" / "linux"
-HEADERS = ("guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h")  # of abi/
+HEADERS = ("guest.h", "channel.h", "channel_bytes.h", "channel_end.h", "channel_inline.h", "channel_wait.h")  # of abi/
 TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu", "armhf": "arm-linux-gnueabihf"}
 BITS = {"armhf": 32}  # 64 elsewhere
 # Libraries of compiler, assembler and Kbuild's programs that a Debian without a compiler may lack.

@@ -4,7 +4,8 @@
  *
  *   main.c   finds channels in the device tree or in ACPI, and shows them in sysfs
  *   end.c    one message, with the lock held, never waiting
- *   watch.c  waiting: a doorbell line, or a timer that looks while somebody waits
+ *   watch.c  waiting: a timer that looks while somebody waits, seldom where there is a doorbell
+ *   ring.c   ringing the other end
  *   file.c   what programs call
  */
 #pragma once
@@ -15,7 +16,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "channel_inline.h"
+#include "channel_wait.h"
 #include "bulkhead.h"
 
 /* Of the shared memory, what changes when an operation that had to wait need not wait any more. */
@@ -48,7 +49,9 @@ struct channel {
 	void *buffer; /* one slot, from open to release */
 	struct channel_words polled;
 
-	int doorbell; /* an interrupt line; 0: there is none */
+	int doorbell;         /* an interrupt line; 0: it is never rung */
+	u32 number, gap_us;   /* by which it rings, and how long not again; 0 us: never */
+	struct hrtimer later; /* rings what came too soon */
 	wait_queue_head_t waiters;
 	spinlock_t watch_lock; /* of what follows */
 	struct hrtimer timer;
@@ -63,6 +66,13 @@ int channel_attach(struct channel *channel);
 int channel_receive(struct channel *channel, void __user *data, size_t room, bool again, struct bh_message *message);
 int channel_send(struct channel *channel, const void __user *data, size_t length, u32 flags);
 __poll_t channel_ready(struct channel *channel);
+
+/* ---- ring.c ---------------------------------------------------------------------------------------------------------------------------- */
+
+void channel_ring_init(struct channel *channel);
+void channel_ring_end(struct channel *channel);
+/* Something was sent, or taken: rings the other end if it waits, now or as soon as it may. */
+void channel_ring(struct channel *channel);
 
 /* ---- watch.c ------------------------------------------------------------------------------------------------------------------------- */
 

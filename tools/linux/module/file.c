@@ -78,8 +78,10 @@ static int carry_out(struct channel *channel, struct order *order)
 		done = order->sends ? channel_send(channel, order->data, order->length, order->flags)
 				    : channel_receive(channel, order->data, order->length, order->again, &order->message);
 		mutex_unlock(&channel->lock);
-		if (done >= 0)
+		if (done >= 0) {
+			channel_ring(channel);
 			channel_wake(channel);
+		}
 		if (done != -EAGAIN || !order->waits)
 			return done;
 		done = channel_wait(channel, &before);

@@ -10,7 +10,9 @@
  *   bulkhead,end            0 or 1: which end this one is
  *   bulkhead,page-offset    where in it struct bh_channel lies
  *   bulkhead,terminal       it is one of the two rings of the other sandbox's console: for bulkhead-console
- *   interrupts              its doorbell, if it has one
+ *   interrupts              by which it is rung, if it is
+ *   bulkhead,number         its number, for calls of the monitor; with
+ *   bulkhead,gap-us         how many us lie at least between two rings of the other end, which it may ring
  */
 #include <linux/device.h>
 #include <linux/io.h>
@@ -125,6 +127,10 @@ static int read_properties(struct channel *channel)
 	if (device_property_read_u32(dev, "bulkhead,page-offset", &channel->page_offset))
 		return dev_err_probe(dev, -EINVAL, "it has no `bulkhead,page-offset`\n");
 	channel->is_terminal = device_property_read_bool(dev, "bulkhead,terminal");
+	if (device_property_read_u32(dev, "bulkhead,gap-us", &channel->gap_us))
+		channel->gap_us = 0;
+	if (channel->gap_us && device_property_read_u32(dev, "bulkhead,number", &channel->number))
+		return dev_err_probe(dev, -EINVAL, "it may ring, and has no `bulkhead,number`\n");
 	return 0;
 }
 
@@ -157,6 +163,7 @@ static int channel_probe(struct platform_device *device)
 	channel->dev = &device->dev;
 	mutex_init(&channel->lock);
 	channel_watch_init(channel);
+	channel_ring_init(channel);
 	if (!memory)
 		return dev_err_probe(&device->dev, -EINVAL, "it has no memory\n");
 	error = read_properties(channel);
@@ -171,14 +178,14 @@ static int channel_probe(struct platform_device *device)
 	channel->first = channel->end;
 	channel->own_offset = channel->side ? channel->page_offset + BH_PAGE_BYTES : 0;
 	channel->own_bytes = channel->side ? channel->bytes - channel->own_offset : channel->page_offset;
-	error = channel_watch_doorbell(channel, device);
-	if (error)
-		return error;
 	channel->misc.minor = MISC_DYNAMIC_MINOR;
 	channel->misc.name = devm_kasprintf(&device->dev, GFP_KERNEL, "bulkhead-%s", channel->name);
 	channel->misc.nodename = devm_kasprintf(&device->dev, GFP_KERNEL, "bulkhead/%s", channel->name);
 	if (!channel->misc.name || !channel->misc.nodename)
 		return -ENOMEM;
+	error = channel_watch_doorbell(channel, device);
+	if (error)
+		return error;
 	channel->misc.fops = &channel_file_operations;
 	channel->misc.groups = channel_groups;
 	channel->misc.parent = &device->dev;
@@ -194,6 +201,7 @@ static void channel_end(void *data)
 
 	misc_deregister(&channel->misc);
 	channel_watch_end(channel);
+	channel_ring_end(channel);
 }
 
 static int channel_probe_whole(struct platform_device *device)

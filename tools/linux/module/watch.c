@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
- * Waiting. Nobody says that the other end has sent something, unless there is a doorbell line: so while somebody waits, and only then, a
- * timer looks at the words that the other end or a monitor writes.
+ * Waiting. Nobody says that the other end has sent something, unless there is a doorbell: so while somebody waits, and only then, a timer
+ * looks at the words that the other end or a monitor writes. With a doorbell it looks seldom, as rings tell of messages and not of lives,
+ * and while it does, the end says that it wants to be rung (channel_wait.h).
  *
  *   a waiter       copies the words, tries, is told -EAGAIN, queues, starts the timer (channel_watch), compares, sleeps
  *   the timer      compares with what it saw last, wakes all waiters if a word is another one; stops if the queue is empty
@@ -19,9 +20,20 @@ static unsigned int period_us = 1000;
 module_param(period_us, uint, 0644);
 MODULE_PARM_DESC(period_us, "how often the other end is looked at while somebody waits, in microseconds (100 to 1000000; 1000)");
 
-static ktime_t period(void)
+enum { RUNG_PERIOD_US = 100000 }; /* as threads of the sandbox kernel look */
+
+static ktime_t period(const struct channel *channel)
 {
-	return ns_to_ktime((u64)clamp(READ_ONCE(period_us), 100U, 1000000U) * NSEC_PER_USEC);
+	const u32 us = clamp(READ_ONCE(period_us), 100U, 1000000U);
+
+	return ns_to_ktime((u64)(channel->doorbell > 0 ? max_t(u32, us, RUNG_PERIOD_US) : us) * NSEC_PER_USEC);
+}
+
+/* With the watch's lock held. */
+static void want_ring(struct channel *channel, bool wants)
+{
+	if (channel->doorbell > 0)
+		bh_end_wants_ring(&channel->first, wants);
 }
 
 void channel_look(const struct channel *channel, struct channel_words *words)
@@ -56,25 +68,26 @@ static enum hrtimer_restart look_again(struct hrtimer *timer)
 		channel_look(channel, &channel->seen);
 	goes_on = waitqueue_active(&channel->waiters);
 	channel->watching = goes_on;
+	if (!goes_on)
+		want_ring(channel, false);
 	spin_unlock(&channel->watch_lock);
 	if (changed)
 		wake_up_interruptible(&channel->waiters);
 	if (!goes_on)
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, period());
+	hrtimer_forward_now(timer, period(channel));
 	return HRTIMER_RESTART;
 }
 
 void channel_watch(struct channel *channel)
 {
-	if (channel->doorbell > 0)
-		return;
 	/* The timer's function takes the same lock: it finds the waiter in the queue, or has said before that it stops. */
 	spin_lock_bh(&channel->watch_lock);
 	if (!channel->watching) {
 		channel->watching = true;
+		want_ring(channel, true); /* before the caller looks */
 		channel_look(channel, &channel->seen);
-		hrtimer_start(&channel->timer, period(), HRTIMER_MODE_REL_SOFT);
+		hrtimer_start(&channel->timer, period(channel), HRTIMER_MODE_REL_SOFT);
 	}
 	spin_unlock_bh(&channel->watch_lock);
 }
@@ -90,6 +103,7 @@ void channel_wake(struct channel *channel)
 		wake_up_interruptible(&channel->waiters);
 }
 
+/* It tells of any change: a waiter looks itself. */
 static irqreturn_t rung(int line, void *data)
 {
 	struct channel *channel = data;
@@ -106,10 +120,10 @@ int channel_watch_doorbell(struct channel *channel, struct platform_device *devi
 	if (line == -ENXIO)
 		return 0;
 	if (line < 0)
-		return line;
-	error = devm_request_irq(&device->dev, line, rung, 0, dev_name(&device->dev), channel);
+		return dev_err_probe(&device->dev, line, "its interrupt is not there\n");
+	error = devm_request_irq(&device->dev, line, rung, 0, channel->misc.name, channel);
 	if (error)
-		return error;
+		return dev_err_probe(&device->dev, error, "it cannot have interrupt %d\n", line);
 	channel->doorbell = line;
 	return 0;
 }
