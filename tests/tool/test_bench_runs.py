@@ -24,6 +24,10 @@ def machine(platform: str) -> Platform:
     return found
 
 
+# What doorbells take at most where they miss their targets (docs/benchmarks.md). Who meets its target leaves this.
+TAKEN = {channel.RINGING.title: 150, channel.DOORBELL[channel.THREAD].title: 1000}
+
+
 def silent(_: str) -> None:
     """Tests report nothing while they prepare."""
 
@@ -52,8 +56,10 @@ def test_restarts_stay_within_the_bound_that_check_prints(machine: Platform) -> 
 def test_messages_cost_what_they_may(machine: Platform) -> None:
     """A few of each that takes long."""
     result = channel.run(machine, silent, trials=2)
-    assert not missed(result)
     rows = {row.name: row for row in result.rows}
+    beyond = TAKEN if rows[channel.RINGING.title].target else {}
+    assert {row.name for row in result.rows if row.met is False} == beyond.keys(), missed(result)
+    assert all(rows[name].max <= most for name, most in beyond.items()), missed(result)
     assert rows[channel.EXITS].max == 0
     assert all(rows[f"one way, {size:,}: {where}"].min > 0 for size in channel.SIZES for where in channel.FIGURE_16)
 
