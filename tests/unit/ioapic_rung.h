@@ -85,7 +85,7 @@ static void test_rung(void)
 	ioapic_reset(&partition, cores[0].self);
 	ioapic_open(&cores[0]);
 	check_told(0, 0);
-	check_rung_entry(low(4)); /* after three others */
+	check_rung_entry(low(5)); /* after three others */
 }
 
 /* What is refused leaves the view as it was. */

@@ -172,10 +172,10 @@ static uint32_t low(unsigned pin)
 	return IOREDTBL + 2 * pin;
 }
 
-/* The register by which the guest knows it: lines that it is to open are pins 1, 2, 3, ... in the order of their grants. */
+/* The register by which the guest knows it: lines that it is to open are pins 1, 3, 4, ... in the order of their grants. */
 static uint32_t shown(unsigned pin)
 {
-	return low(pin == EDGE ? 1 : pin == CHOSEN ? 3 : pin);
+	return low(pin == EDGE ? 1 : pin == CHOSEN ? 4 : pin);
 }
 
 static void check_waited(const char *who)
