@@ -225,8 +225,8 @@ enum bh_call {
 	 * Opens and closes the sandbox's end of its channel number `arg0`, as BH_CALL_DOORBELL counts, which has BH_CHANNEL_ON_REQUEST.
 	 * Open: the caller and all its cores reach it, then the other end sees a new life of this one. Closed: the caller reaches it no
 	 * more, nor do its other cores from their next exit on, for which they do not wait; then the other end sees it closed, and keeps
-	 * what it has. What is open is opened anew. A sandbox that begins again finds them closed.
-	 * -> BH_OK; BH_E_DENIED: no such channel; BH_E_LATER: another core is opening or closing it.
+	 * what it has. What is open is opened anew. A sandbox that begins again finds them closed. If two of its cores open and close one
+	 * at the same time, either may come last. -> BH_OK; BH_E_DENIED: it has no such channel, and nothing has changed.
 	 */
 	BH_CALL_OPEN = 0xc6000006,
 	BH_CALL_CLOSE = 0xc6000007,

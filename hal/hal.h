@@ -261,13 +261,18 @@ struct bh_channel_end;
  */
 HAL_CHECKED enum hal_status hal_partition_grant_doorbell(struct hal_partition *to, const struct bh_line *line, struct bh_channel_end *told);
 
-/* What a partition reaches or not, as its monitor turns it. Of the backend; zeros: none. */
+/* What a partition reaches or not, as its monitor turns it. The fields are the backend's; zeros: there is none. */
 struct hal_gate {
-	uint64_t *entry; /* of stage 2, through which alone it is reached */
+	uint64_t *entry; /* through which alone it is reached */
 	uint64_t open;   /* what that holds while it is open */
 };
+static inline bool hal_gate_exists(const struct hal_gate *gate)
+{
+	return gate->entry;
+}
 /*
  * Makes a gate of [gpa, gpa+size), all of which is mapped, and closes it: until hal_gate_turn opens it, the partition does not reach it.
+ * Requires: nothing of it is executable, as a kick must find its victim fetching from elsewhere (hal/arm/kick.c).
  * Returns HAL_OK, HAL_E_SEALED, HAL_E_RANGE (the range is empty, or does not begin one of the stretches that BH_GATE_BYTES or
  * BH_LARGE_GATE_BYTES divide memory into, the smaller one that holds it) or HAL_E_OVERLAP (a part of it is not mapped, or something else is
  * in the same stretch). On failure nothing has changed.

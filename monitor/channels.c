@@ -11,7 +11,7 @@
  */
 HAL_OUTLINE static void turn(struct hal_core *core, const struct channel_end *end, enum bh_channel_state to)
 {
-	if (end->gate.entry)
+	if (hal_gate_exists(&end->gate))
 		hal_gate_turn(core, &end->gate, to == BH_CHANNEL_LIVES);
 	channel_tell(end, to);
 }
@@ -22,7 +22,7 @@ _Static_assert((BH_CHANNEL_LIVES | BH_CHANNEL_GONE) == BH_CHANNEL_CLOSED, "what 
 HAL_OUTLINE void channels_tell(struct hal_core *core, enum bh_channel_state state)
 {
 	for (const struct channel_end *end = monitor.ends; end < monitor.ends + monitor.end_count; end++)
-		turn(core, end, state | (end->gate.entry ? BH_CHANNEL_GONE : 0));
+		turn(core, end, state | (hal_gate_exists(&end->gate) ? BH_CHANNEL_GONE : 0));
 }
 
 int64_t channels_turn(struct hal_core *core, uint64_t n, bool open)
@@ -32,7 +32,7 @@ int64_t channels_turn(struct hal_core *core, uint64_t n, bool open)
 	if (n >= BH_MAX_CHANNELS)
 		return BH_E_DENIED;
 	end = &monitor.ends[n];
-	if (!end->gate.entry)
+	if (!hal_gate_exists(&end->gate))
 		return BH_E_DENIED;
 	turn(core, end, open ? BH_CHANNEL_LIVES : BH_CHANNEL_CLOSED);
 	return BH_OK;

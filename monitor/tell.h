@@ -5,7 +5,8 @@
 
 /*
  * Who sees a new life's epoch sees that it takes part in no connection yet, whatever the one before it has left there (BH-D1103); and who
- * sees that it lives sees its epoch. An end is no new life: its epoch stays. Requires: for LIVES, nothing of the sandbox runs.
+ * sees that it lives sees its epoch. An end is no new life: its epoch stays. Requires: for LIVES, nothing of the sandbox runs, or one of
+ * its cores opens the channel; another core that writes there at that moment spoils its own sandbox's connection and nobody else's.
  */
 static inline void channel_tell(const struct channel_end *end, enum bh_channel_state state)
 {

@@ -18,8 +18,8 @@
 #include "hcr.h"
 
 /*
- * A stage-2 root, and a bit for each of its entries that is valid, as hal_partition_seal found them. Nothing is mapped or unmapped later,
- * so a kick touches no other entry.
+ * A stage-2 root, and a bit for each of its entries that is valid, as hal_partition_seal found them. A kick touches no other entry: later
+ * gates alone come and go (hal_gate_turn), and who reaches what is behind one must fetch elsewhere, as nothing there is executable.
  */
 enum { ROOT_BITS = 8 * sizeof(uintptr_t), ROOT_WORDS = (STAGE2_ROOT_ENTRIES + ROOT_BITS - 1) / ROOT_BITS };
 struct root {

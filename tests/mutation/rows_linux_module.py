@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tests.mutation.mutation import Mutation
 
-END, FILE, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "watch"))
+END, FILE, RING, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "ring", "watch"))
 MAP, OF_SENDER, TWICE, SMALL, PLACE, FIRST = (
     "map samples",
     "map commands",
@@ -16,6 +16,7 @@ MAP, OF_SENDER, TWICE, SMALL, PLACE, FIRST = (
     "place samples 1 1000",
     "receive samples 1 1000",
 )
+RUNG = "bulkhead-console control"  # who of both is rung meanwhile
 LATER = "timeout 4 cat /dev/bulkhead/samples"  # a message that is sent while it waits
 
 
@@ -64,5 +65,15 @@ MODULE_ROWS = (
     ModuleMutation("a mapping is not noticed", FILE, "WRITE_ONCE(channel->mapped, true);", ";", PLACE, "EBUSY"),
     ModuleMutation("the first connection is a loss", END, "channel->fresh = true;", "", FIRST, "message"),
     ModuleMutation("the timer looks once", WATCH, "goes_on = waitqueue_active(&channel->waiters);", "goes_on = false;", LATER, "message"),
+    ModuleMutation("nobody is rung", RING, "!channel->gap_us || !bh_end_is_wanted(&channel->first)", "true", RUNG, "control is rung"),
+    ModuleMutation(
+        "another is rung",
+        RING,
+        "call_doorbell(channel->number) == BH_E_LATER",
+        "call_doorbell(channel->number + 1) == 0",
+        RUNG,
+        "control is rung",
+    ),
+    ModuleMutation("who waits does not say so", WATCH, "want_ring(channel, true);", "", RUNG, "Linux is rung"),
     ModuleMutation("the timer wakes nobody", WATCH, "if (changed) wake_up_interruptible(&channel->waiters);", "", LATER, "message"),
 )

@@ -35,9 +35,9 @@ REQUEST_ROWS = (
     gate("never closed", "open ? gate->open : 0", "gate->open", PT),
     gate("never opened", "open ? gate->open : 0", "0", PT),
     turned("any number", "if (n >= BH_MAX_CHANNELS) return BH_E_DENIED;"),
-    turned("any channel", "if (!end->gate.entry) return BH_E_DENIED;"),
-    turned("a life finds what the one before had open", "end->gate.entry ? BH_CHANNEL_GONE : 0", "0"),
-    turned("told and not mapped", "if (end->gate.entry) hal_gate_turn(core, &end->gate, to == BH_CHANNEL_LIVES);"),
+    turned("any channel", "if (!hal_gate_exists(&end->gate)) return BH_E_DENIED;"),
+    turned("a life finds what the one before had open", "hal_gate_exists(&end->gate) ? BH_CHANNEL_GONE : 0", "0"),
+    turned("told and not mapped", "if (hal_gate_exists(&end->gate)) hal_gate_turn(core, &end->gate, to == BH_CHANNEL_LIVES);"),
     turned("mapped the other way", "to == BH_CHANNEL_LIVES);", "to != BH_CHANNEL_LIVES);"),
     turned("mapped and not told", "channel_tell(end, to);"),
     turned("closed is open", "open ? BH_CHANNEL_LIVES : BH_CHANNEL_CLOSED", "BH_CHANNEL_LIVES"),
@@ -56,6 +56,10 @@ REQUEST_ROWS = (
         "monitor/boot/table/channels_boot.c",
     ),
     turned("nobody forgets what was there", "if (!open) hal_kick_siblings(self);", "", "kick_x86_test", X86),
+    turned(
+        "who is kicked on SVM remembers", "vmcb_of(core)->control.tlb_control = TLB_CONTROL_FLUSH_ALL;", "", "svm_test", "hal/x86/svm/svm.c"
+    ),
+    turned("who is kicked on VT-x remembers", "vmx_invept(INVALIDATE_ALL_CONTEXTS);", "", "vmx_test", "hal/x86/vmx/vmx.c"),
     turned(
         "the kernel looks behind the gate",
         "return is_on_request(grant) || attach(one) ? one : NULL;",

@@ -18,8 +18,8 @@ from tests.emulated.case import GICV3
 from tests.emulated.linux_shell import linux_shell
 from tests.emulated.scene import compiled, platform_or_skip, scene_of
 from tests.emulated.shell import Shell
-from tests.emulated.test_linux_channels import SECONDS, partition, programs_of
-from tests.mutation.rows_linux_module import FIRST, LATER, MODULE_ROWS, PLACE, SMALL, TWICE, ModuleMutation
+from tests.emulated.test_linux_channels import SECONDS, partition, programs_of, who_is_rung
+from tests.mutation.rows_linux_module import FIRST, LATER, MODULE_ROWS, PLACE, RUNG, SMALL, TWICE, ModuleMutation
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.xdist_group("linux-module-mutations")]
 MESSAGE = "message"
@@ -37,6 +37,8 @@ class Pair:
 
     def said(self, words: str) -> list[str]:
         """With a message in the ring that is the next, or on its way to it."""
+        if words == RUNG:
+            return who_is_rung(self.linux, self.control)
         self.linux.ask(": < /dev/bulkhead/samples")
         for _ in range(3):
             self.control.ask("receive=samples")  # takes part

@@ -56,6 +56,16 @@ def test_access_is_what_all_levels_allow() -> None:
     assert findings(machine(_0=0x11005), policy()) == ["one: memory 0x0: RAM is open for rx, granted for rwx"]
 
 
+def test_what_is_opened_on_request_is_there_or_not() -> None:
+    """As a whole, and then as it was granted."""
+    halves = tuple(replace(GRANT, name=f"{at:#x}", gpa=at, hpa=RAM + at, size=0x1000, opened="aside") for at in (0, 0x1000))
+    one = policy(grants=halves)
+    assert findings(machine(), one) == findings(machine(_1000=0, _1008=0), one) == []
+    part = "one: memory 0x1000: of channel aside, which is open or closed, one part is mapped and another is not"
+    assert findings(machine(_1000=0), one) == findings(machine(_1008=0), one) == [part]
+    assert findings(machine(_1008=0x41033), one) == ["one: memory 0x1000: 0x1000 is open for rw, granted for rwx"]
+
+
 def test_a_monitors_frame_is_named_without_looking_at_grants() -> None:
     everything = (GRANT, Grant("by mistake", 0x2000, 0x12000, 0x1000, "r", "ram"))
     found = findings(machine(_1010=0x12031), policy(grants=everything))

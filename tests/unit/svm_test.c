@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an exit of SVM means (BH-I1.register): hal/x86/svm/svm.c, over a processor that ends every run as the test says. */
+#include <signal.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "check.h"
 #include "hal/x86/apic/apic.h"
@@ -346,6 +348,34 @@ static void test_left_alone(void)
 			answers((struct vmcb_control){ .exitcode = frequent[n], .exitintinfo = X86_EVENT_EXCEPTION(14) }, 0, 0xc6000000));
 }
 
+/* STGI and CLGI, which no program may execute: APM vol. 3, "STGI", 0F 01 DC; "CLGI", 0F 01 DD. */
+static unsigned windows;
+static void pass_gif(int signal_number, siginfo_t *info, void *raw)
+{
+	ucontext_t *context = raw;
+	const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+
+	if (code[0] != 0x0f || code[1] != 0x01 || (code[2] != 0xdc && code[2] != 0xdd))
+		abort();
+	windows += code[2] == 0xdc;
+	context->uc_mcontext.gregs[REG_RIP] += 3;
+}
+
+/* Who is kicked may have had something closed (hal_gate_turn): its next run begins with no translation. No other exit costs it any. */
+static void test_kicked(void)
+{
+	const struct sigaction action = { .sa_sigaction = pass_gif, .sa_flags = SA_SIGINFO };
+
+	check_context.subject = "kicked";
+	sigaction(SIGILL, &action, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	CHECK_EQ(run((struct vmcb_control){ .exitcode = 0x61, .tlb_control = 0 }, 0).kind, BH_EXIT_KICK);
+	CHECK_EQ(windows, 1);
+	CHECK_EQ(vmcb.control.tlb_control, TLB_CONTROL_FLUSH_ALL);
+	CHECK_EQ(run((struct vmcb_control){ .exitcode = 0x81, .tlb_control = TLB_CONTROL_FLUSH_ALL }, 0).kind, BH_EXIT_CALL);
+	CHECK_EQ(vmcb.control.tlb_control, 0);
+}
+
 int main(void)
 {
 	test_calls_at_once();
@@ -357,5 +387,6 @@ int main(void)
 	test_calls();
 	test_forbidden();
 	test_errors();
+	test_kicked();
 	return 0;
 }

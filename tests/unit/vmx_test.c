@@ -26,11 +26,9 @@ static greg_t *register_of(ucontext_t *context, unsigned number)
 }
 
 /* REX? 0F 78 /r VMREAD r/m64, r64; 0F 79 /r VMWRITE r64, r/m64: the field is named by `reg`, the value is in `rm`, a register here. */
-static void carry_out(int signal_number, siginfo_t *info, void *raw)
+static void access_field(ucontext_t *context, const uint8_t *code)
 {
 	enum { REX_B = 1, REX_R = 4, VMREAD = 0x78, VMWRITE = 0x79 };
-	ucontext_t *context = raw;
-	const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
 	unsigned rex = (code[0] & 0xf0) == 0x40 ? *code++ : 0, modrm = code[2];
 	greg_t *value = register_of(context, (modrm & 7) | (rex & REX_B ? 8 : 0));
 	uint64_t field = (uint64_t)*register_of(context, (modrm >> 3 & 7) | (rex & REX_R ? 8 : 0));
@@ -42,6 +40,40 @@ static void carry_out(int signal_number, siginfo_t *info, void *raw)
 	else
 		vmcs[field] = (uint64_t)*value;
 	context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + 3);
+}
+
+static unsigned invalidated, unblocked;
+
+/* Bytes from ModRM on, of a memory operand. SDM vol. 2A, 2.1.3, 2.1.5 "Addressing-Mode Encoding of ModR/M and SIB Bytes". */
+static unsigned operand_length(const uint8_t *modrm)
+{
+	unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7, sib = rm == 4, base = sib ? modrm[1] & 7u : rm;
+
+	return 1 + sib + (mod == 1 ? 1 : mod == 2 || base == 5 ? 4 : 0);
+}
+
+/* 66 REX? 0F 38 80 /r INVEPT r64, m128: of all contexts. */
+static void invalidate(ucontext_t *context, const uint8_t *code)
+{
+	unsigned rex = (code[1] & 0xf0) == 0x40 ? code[1] : 0;
+	const uint8_t *opcode = code + (rex ? 2 : 1);
+
+	if (opcode[0] != 0x0f || opcode[1] != 0x38 || opcode[2] != 0x80)
+		abort();
+	CHECK_EQ(*register_of(context, (opcode[3] >> 3 & 7) | (rex & 4 ? 8 : 0)), INVALIDATE_ALL_CONTEXTS);
+	invalidated++;
+	context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(opcode + 3 + operand_length(opcode + 3));
+}
+
+static void carry_out(int signal_number, siginfo_t *info, void *raw)
+{
+	ucontext_t *context = raw;
+	const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+
+	if (code[0] == 0x66)
+		invalidate(context, code);
+	else
+		access_field(context, code);
 }
 
 static bool enters;
@@ -64,7 +96,7 @@ void x86_drain(void)
 
 void vmx_unblock_nmi(void)
 {
-	abort();
+	unblocked++;
 }
 
 void vmx_start(struct hal_core *of, uint8_t vector)
@@ -88,12 +120,15 @@ void x86_decode_msr(const struct hal_core *of, bool write, struct hal_exit *exit
 	abort();
 }
 
+static uint64_t ends_with; /* VM-exit interruption information */
+
 static struct hal_exit run(uint64_t reason, unsigned dpl)
 {
 	struct hal_exit exit = { .kind = BH_EXIT_ERROR };
 
 	memset(vmcs, 0, sizeof(vmcs));
 	vmcs[0x4402] = reason;
+	vmcs[0x4404] = ends_with;
 	vmcs[0x4818] = 0x93 | dpl << 5; /* SS */
 	core.registers.rax = 0x1234;
 	vmx_vendor.run(&core, &exit);
@@ -231,6 +266,22 @@ static void test_errors(void)
 	CHECK_EQ(run(18, 0).kind, BH_EXIT_ERROR);
 }
 
+/* Who is kicked may have had something closed (hal_gate_turn): it forgets all translations. An NMI of the guest's run, and one that came
+ * later. */
+static void test_kicked(void)
+{
+	check_context.subject = "kicked";
+	enters = true;
+	ends_with = 0x80000202; /* valid, an NMI: 25.9.2 */
+	CHECK_EQ(run(0, 0).kind, BH_EXIT_KICK);
+	CHECK(invalidated == 1 && unblocked == 1);
+	ends_with = 0;
+	CHECK_EQ(run(8, 0).kind, BH_EXIT_KICK); /* the window */
+	CHECK(invalidated == 2 && unblocked == 1);
+	CHECK_EQ(run(18, 0).kind, BH_EXIT_CALL);
+	CHECK_EQ(invalidated, 2);
+}
+
 int main(void)
 {
 	const struct sigaction action = { .sa_sigaction = carry_out, .sa_flags = SA_SIGINFO };
@@ -244,5 +295,6 @@ int main(void)
 	test_state();
 	test_accesses();
 	test_errors();
+	test_kicked();
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "arch/arch.h"
+#include "kernel/core/clock.h"
 #include "kernel/core/command.h"
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
@@ -40,6 +41,19 @@ static void run_uart_irqs(const struct command_line *line)
 		console_say("uart-irqs %ju", line->operand[0]);
 	else
 		console_say("uart-irqs: no UART was granted");
+}
+
+/* touch=ADDRESS,MS: four bytes by the kernel's own mapping, again and again for so long, once at least, and without an exit */
+static void run_touch(const struct command_line *line)
+{
+	const uint64_t start = arch_counter(), ticks = clock_from_us(line->operand[1] * 1000);
+	uint64_t times = 0;
+
+	do {
+		(void)arch_mmio_read32(line->operand[0]);
+		times++;
+	} while (arch_counter() - start < ticks);
+	console_say("touch 0x%jx: %ju times", line->operand[0], times);
 }
 
 static void run_uart_found(const struct command_line *line)
@@ -210,6 +224,7 @@ const struct command program_commands[] = {
 	{ "gate", 0, run_gate },
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "uart-found", 0, run_uart_found },
+	{ "touch", 2, run_touch },
 	{ "bench-bells", 0, run_bench_bells },
 	{ "bench-channels", 0, run_bench_channels },
 	{ "bench-sched", 0, run_bench_sched },

@@ -24,7 +24,7 @@ COMMAND, LIMIT = "bench-channels", 120.0
 BELLS = "bench-bells"
 ANSWER = re.compile(r": channel (.+): (send|take) min (\d+) median (\d+) max (\d+) mean \d+ of (\d+)$")
 DONE, FAILED = ": channel done", ": channel: "
-QUICK_TRIALS, STORED_TRIALS = 20, 5000
+QUICK_TRIALS = 20
 
 Ends = dict[str, dict[str, Row]]  # what: send, take
 

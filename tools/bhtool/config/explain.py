@@ -34,7 +34,7 @@ def _holdings(domains: Domains, plan: Plan) -> Iterator[Holding]:
         yield Holding("memory", plan.iommu_hpa, plan.iommu_bytes, IOMMU_TABLES, MONITOR, None)
     for channel, placed in zip(domains.channels, plan.channels, strict=True):
         sender, receiver = (plan.sandboxes[end].name for end in placed.ends)
-        what = f"{CHANNEL}`{placed.name}` from `{sender}` to `{receiver}`"
+        what = f"{CHANNEL}`{placed.name}` from `{sender}` to `{receiver}`" + (", on request" if placed.on_request else "")
         yield Holding("memory", placed.hpa, placed.size, what, MONITOR, channel.location)
     for iommu in machine.iommus:
         yield Holding("memory", iommu.registers.start, iommu.registers.size, f"IOMMU {iommu.name}", MONITOR, iommu.node.location)
