@@ -327,4 +327,9 @@ void console_init(void)
 	for (uint32_t n = 0; n < info->grant_count && n < BH_MAX_GRANTS && !uart; n++)
 		if (driver_of(&info->grants[n]))
 			uart_init(driver_of(&info->grants[n]), &info->grants[n]);
+	if (info_statistics()->restarts) { /* the life before may have ended in the middle of a line */
+		if (log_ring)
+			log_put('\n');
+		console_echo("\n");
+	}
 }

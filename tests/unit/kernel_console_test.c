@@ -48,6 +48,13 @@ const struct bh_grant *info_find(enum bh_grant_kind kind, const char *name)
 	return has_ring && kind == BH_GRANT_LOG ? &grant : NULL;
 }
 
+static struct bh_stats statistics;
+
+const struct bh_stats *info_statistics(void)
+{
+	return &statistics;
+}
+
 uint32_t irq_attach_device(const struct bh_grant *grant, void (*handler)(struct cpu_frame *frame))
 {
 	interrupt = handler;
@@ -221,8 +228,13 @@ static void test_ring(void)
 	console_say("first %ju", UINT64_C(1));
 	CHECK(!memcmp(ring.text, "unit: first 1\n", 14));
 	CHECK_EQ(ring.head, 14);
-	console_init(); /* another life goes on */
-	CHECK_EQ(ring.head, 14);
+	memcpy(ring.text + 14, "unit: tor", 9);
+	ring.head = 23;
+	statistics.restarts = 1;
+	console_init(); /* another life goes on, on a line of its own */
+	statistics.restarts = 0;
+	CHECK(!memcmp(ring.text + 14, "unit: tor\n", 10));
+	CHECK_EQ(ring.head, 24);
 	for (unsigned n = 0; n < 2 * BH_LOG_TEXT_BYTES / 14; n++)
 		console_report("first %ju", UINT64_C(1));
 	for (unsigned n = 0; n < 14; n++)
@@ -338,8 +350,11 @@ static void test_uart(void)
 	console_init();
 	CHECK(chosen == &page.grants[2]);
 	CHECK_EQ(console_uart_found(), 7);
+	statistics.restarts = 1;
+	console_init();
+	statistics.restarts = 0;
 	console_say("both");
-	CHECK(!strcmp(sent, "unit: both\r\n"));
+	CHECK(!strcmp(sent, "\r\nunit: both\r\n"));
 	sent_length = 0;
 	sent[0] = '\0';
 	CHECK(console_count_interrupts(5));
