@@ -24,6 +24,7 @@ BENCHES = {
     "boot": "reset to the first instruction of the last of four sandboxes",
     "restart": "1,000 restarts in a row of a small and of a larger sandbox, against the bound that `check` prints",
     "channel": "what messages between sandboxes cost at both ends, against Bao, and how long they take between VCPUs that have little time",
+    "samples": "a sample a millisecond from a sensor to Linux, for ten minutes of guest time, while the sandbox between them crashes every ten seconds",
     "sched": "what threads and VCPUs cost, in a sandbox and on the bare emulator, against the best peer; the kernel's size",
     "kicks": "a kick's way to a core that executes long instructions or exits all the time",
     "protections": "what each protection costs: memory loops of a native sandbox, Linux booting (minutes)",
@@ -47,6 +48,7 @@ COUNTING = (
     "costs",
     "dma",
 )  # in instructions, which only QEMU counts exactly
+ALONE = ("costs", "samples")  # only if asked for: another one measures it, too, or it takes a quarter of an hour
 CARDS = 2  # that one Linux has: both ends of a cable
 
 
@@ -135,6 +137,7 @@ def say_missed(results: list[Result], status: Status, screen: Screen) -> None:
 @click.option("--storm", is_flag=True, help="With timer: while the sandbox does nothing but exit.")
 @click.option("--calibrate", is_flag=True, help="With channel: only the costs that predictions take.")
 @click.option("--trials", type=click.IntRange(2, 100_000), help="With channel: exchanges of each size; default: 20.")
+@click.option("--seconds", type=click.IntRange(10, 100_000), help="With samples: of guest time; default: 600, 60 on Bochs.")
 @click.option("--json", "json_file", type=Output(), help="Write the figures as JSON.")
 @click.option("--store", "keep", is_flag=True, help="Keep the figures in docs/results, with their commit, for `figures`.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw them: .svg, .png or .pdf.")
@@ -144,6 +147,7 @@ def bench(
     storm: bool,
     calibrate: bool,
     trials: int | None,
+    seconds: int | None,
     json_file: Path | None,
     keep: bool,
     plot_file: Path | None,
@@ -156,12 +160,16 @@ def bench(
         raise click.UsageError("--storm goes with timer")
     if (calibrate or trials) and (name != "channel" or (calibrate and trials)):
         raise click.UsageError("--calibrate or --trials goes with channel")
+    if seconds and name != "samples":
+        raise click.UsageError("--seconds goes with samples")
     if plot_file:
         require_format(plot_file)
     screen = Screen()
-    benches = ["storm" if storm else "calibration" if calibrate else name] if name else [one for one in BENCHES if one != "costs"]
+    benches = ["storm" if storm else "calibration" if calibrate else name] if name else [one for one in BENCHES if one not in ALONE]
     platforms = [load(platform_name)] if platform_name else every()
-    results, status = measure_all(benches, platforms, screen, **({"trials": trials} if trials else {}))
+    results, status = measure_all(
+        benches, platforms, screen, **{name: count for name, count in (("trials", trials), ("seconds", seconds)) if count}
+    )
     documents = [as_document(result) for result in results]
     if json_file and documents:
         write(json_file, documents[0] if name and platform_name else documents)
