@@ -5,7 +5,7 @@ Threads on the machines: who moves between cores is whole, wherever it is.
 The one with the shortest period comes before all others; it never sleeps. What it must not get is what the others were promised.
 """
 
-from tests.emulated.case import ALL, Case, Sandbox
+from tests.emulated.case import ALL, ARMV7, Case, Sandbox
 from tests.emulated.expect import NoExits, Says
 from tests.emulated.given import Given
 
@@ -62,6 +62,14 @@ CASES = (
         (Sandbox("bystander", 0), Sandbox("pair", (1, 2), "vcpu=200,1000,hog delay=300000 core=1,delay=300000 ticks=100")),
         (Says("pair", "delay: 10000000 us at most, on the first core, before there are VCPUs$"), NoExits("bystander")),
         ALL,
+        quick=True,
+    ),
+    Case(
+        "division-of-64-bits",
+        "times and shares are right where a division is a routine of ours",
+        (Sandbox("bystander", 0), Sandbox("victim", 1, "divide=20000")),
+        (Says("victim", "divide 20306 of 20306 right$"),),
+        (ARMV7,),
         quick=True,
     ),
     Case(

@@ -20,7 +20,7 @@ from tests.mutation.rows_open import OPEN
 from tests.mutation.rows_oracle import ORACLE_ARM, ORACLE_PC
 from tests.mutation.rows_pci import PCI, PCI_PORTS
 from tests.mutation.rows_restart import RESTARTS
-from tests.mutation.rows_scheduler import ENDLESS, MOVED, TURNS
+from tests.mutation.rows_scheduler import DIVIDE, ENDLESS, MOVED, TURNS
 from tests.mutation.rows_start import STUCK
 from tests.mutation.rows_user import CALLS, CORES, PROCESSOR, USER
 from tests.mutation.rows_wires import WIRES
@@ -62,5 +62,6 @@ MUTATIONS = (
     *CALLS,
     *ENDLESS,
     *MOVED,
+    *DIVIDE,
     *TURNS,
 )

@@ -148,6 +148,8 @@ KERNEL = (
     uart("a UART that was busy stays so", UART, "(void)read(USR);", ";"),
     uart("the line of a UART that is flooded stays high", UART, "write(IER, 0); write(IER, on);", ""),
     uart("a UART that was flooded interrupts no more", UART, "write(IER, 0); write(IER, on);", "write(IER, 0);"),
+    console("a life goes on in the line that the one before left unfinished", CONSOLE, "if (info_statistics()->restarts)", "if (false)"),
+    console("a life's log goes on in the line that the one before left unfinished", CONSOLE, "log_put('\\n');", ";"),
     console("ports are taken for registers", CONSOLE, "grant->kind == driver->kind &&", ""),
     console(
         "only the first name of a driver counts",

@@ -86,3 +86,11 @@ TURNS = tuple(
     )
     for platform in (GICV3, ARMV7, SVM)
 )
+DIVIDE = tuple(
+    MachineMutation(name, "arch/arm/armv7/divide_boot.S", old, new, "division-of-64-bits", ARMV7, "never said .divide 20306 of")
+    for name, old, new in (
+        ("divide: a quotient one bit short", "add r12, r12, #1", ""),
+        ("divide: two dividends of 32 bits", "orrs r12, r1, r3", "orrs r12, r3, r3"),
+        ("divide: no bits from the upper half", "orr r1, r1, r0, lsr r6", ""),
+    )
+)

@@ -19,6 +19,7 @@
 #include "probe/bench.h"
 #include "probe/campaign.h"
 #include "probe/channels.h"
+#include "probe/divide.h"
 #include "probe/ends.h"
 #include "probe/exchange.h"
 #include "probe/gate.h"
@@ -225,6 +226,7 @@ const struct command program_commands[] = {
 	{ "uart-irqs", 1, run_uart_irqs },
 	{ "uart-found", 0, run_uart_found },
 	{ "touch", 2, run_touch },
+	{ "divide", 1, run_divide },
 	{ "bench-bells", 0, run_bench_bells },
 	{ "bench-channels", 0, run_bench_channels },
 	{ "bench-sched", 0, run_bench_sched },
