@@ -124,8 +124,15 @@ ONE = Exchange(Vcpu(500, 1000), Vcpu(400, 1000), (64, 256), shell=Vcpu(100, 500)
 
 def test_both_ends_are_told_the_same_but_their_vcpus() -> None:
     common = f"exchange-answer=64,{exchange.SEED} exchange=64,256,7"
-    assert ONE.arguments(ONE.sender, 7) == f"exchange-shell=100,500 exchange-vcpu=500,1000,{exchange.POLL_NS} {common}"
-    assert replace(ONE, shell=None).arguments(ONE.receiver, 7) == f"exchange-vcpu=400,1000,{exchange.POLL_NS} {common}"
+    own = f"exchange-vcpu=500,1000,{exchange.POLL_NS} exchange-pause=1000,1000"
+    assert ONE.arguments(ONE.sender, 7) == f"exchange-shell=100,500 {own} {common}"
+    own = f"exchange-vcpu=400,1000,{exchange.POLL_NS} exchange-pause=0,0"
+    assert replace(ONE, shell=None).arguments(ONE.receiver, 7) == f"{own} {common}"
+
+
+def test_ends_that_never_sleep_while_they_wait_begin_anywhere() -> None:
+    one = replace(ONE, receiver=Vcpu(400, 3000), poll_ns=0)
+    assert (one.pause(one.sender), one.pause(one.receiver)) == ("exchange-pause=6000,1000", "exchange-pause=0,3000")
 
 
 def test_boot_arguments_fit() -> None:
@@ -138,7 +145,9 @@ def test_times_are_read_by_size() -> None:
     lines = [
         f"x: exchange {size}: {what} min 1 median 2 max {size} mean 2 of 7" for size in ONE.sizes for what in ("one way", "there and back")
     ]
-    times = exchange.heard([*lines, "near: exchange done", "far: exchange done"], ONE.sizes)
+    costs = [f"{end}: exchange costs: a page {copied} copied {used} used" for end, copied, used in (("near", 10, 7), ("far", 8, 9))]
+    times, found = exchange.heard([*costs, *lines, "near: exchange done", "far: exchange done"], ONE.sizes)
+    assert found == (10, 9)
     assert (times[256].one_way.n, times[256].one_way.unit, times[64].both.max) == (7, "ns", 64)
     with pytest.raises(BulkheadError, match="cannot measure: far: exchange: no shell"):
         exchange.heard([*lines, "far: exchange: no shell"], ONE.sizes)
@@ -158,10 +167,44 @@ def test_sizes_are_drawn_in_groups() -> None:
     assert (len(panel.sizes), list(panel.bars), rest.rows) == (len(channel.SIZES), ["high", "low"], [])
 
 
+COSTS = exchange.Costs(copied=1000, used=500, switch=600)
+
+
+def test_a_message_takes_its_calls_and_its_bytes_with_a_margin() -> None:
+    assert (COSTS.sent(4096), COSTS.taken(4096), COSTS.sent(0)) == (600 + 1250, 600 + 625, 600)
+
+
+def test_what_the_other_core_executes_is_predicted_too() -> None:
+    """Time passes with instructions of both, and who has just begun may wait until the other's turn is over."""
+    one = channel.TABLE_I[0]
+    there, answered, back = exchange.stages_of(one, 4096, COSTS)
+    assert (there.work, back.work) == (2 * 1850 + 50_000, 2 * 1225 + 50_000)
+    assert answered.work == 2 * (1225 + 1850) + 5_000
+    assert exchange.supply_of(one.receiver, COSTS).usable == 20_000 - 3 * 2 * 600
+
+
 def test_a_bound_is_a_target() -> None:
-    row = Row.of("a", "ns", [5, 9])
-    assert channel.bounded(row, None) == row
-    assert (channel.bounded(row, 9).met, channel.bounded(row, 8).met, channel.bounded(row, 8).reference) == (True, False, 8)
+    row, one = Row.of("a", "ns", [5, 9]), channel.TABLE_I[0]
+    bound = exchange.predicted(one, 4096, COSTS)
+    assert bound is not None
+    for most, met in ((bound, True), (bound + 1, False)):
+        found = channel.bounded(Row.of("a", "ns", [5, most]), one, COSTS)
+        assert (found.met, found.reference) == (met, bound)
+    assert channel.bounded(row, replace(one, poll_ns=10), COSTS) == row
+
+
+def test_what_is_predicted_of_table_i() -> None:
+    """By hand: of 200,000 in 1,000,000 ns 3,600 are lost. The sender has its own two stages to do, and polls away a budget while it waits for the other."""
+    one, lost = channel.TABLE_I[1], 3 * 2 * 600
+    needed = (2 * 1850 + 50_000) + (2 * 1225 + 50_000) + (200_000 + lost)
+    assert exchange.predicted(one, 4096, COSTS) == 800_000 + lost + 1_000_000 + needed - (200_000 - lost)
+    assert exchange.as_printed(one, 4096, COSTS) == 3 * 800_000 + 4 * 2 * 1000
+
+
+def test_a_message_of_table_ii_goes_through_a_ring() -> None:
+    stages = exchange.stages_of(channel.TABLE_II[0], channel.FOUR_MIB, COSTS)
+    assert len(stages) == 2 * channel.FOUR_MIB // exchange.SLOT_BYTES // exchange.SLOTS
+    assert stages[0].work == 2 * exchange.SLOTS * COSTS.sent(4096) + 50_000
 
 
 def test_the_probe_knows_its_channels() -> None:

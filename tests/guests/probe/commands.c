@@ -258,6 +258,7 @@ const struct command program_commands[] = {
 	{ "ends", 0, run_ends },
 	{ "exchange", 3, run_exchange },
 	{ "exchange-answer", 2, run_exchange_answer },
+	{ "exchange-pause", 2, run_exchange_pause },
 	{ "exchange-shell", 2, run_exchange_shell },
 	{ "exchange-vcpu", 3, run_exchange_vcpu },
 	{ "moves", 1, run_moves },

@@ -13,11 +13,12 @@
 #include "kernel/core/stacks.h"
 #include "probe/turns.h"
 
-enum { SLOT_BYTES = 4096, GROWTH = 4, NAME_BYTES = 32 };
+enum { SLOT_BYTES = 4096, GROWTH = 4, NAME_BYTES = 32, COST_TRIALS = 20 };
 #define MAIL_POLL_NS 100000ULL
 
 static struct {
 	uint64_t budget_ns, period_ns, poll_ns;
+	uint64_t least_pause_ns, pause_spread_ns;
 	uint64_t answer_bytes, from, to, trials;
 } want = { .answer_bytes = sizeof(uint64_t) };
 static struct channel there, back, mail;
@@ -37,6 +38,12 @@ void run_exchange_answer(const struct command_line *line)
 {
 	want.answer_bytes = line->operand[0];
 	random_state = line->operand[1] | 1;
+}
+
+void run_exchange_pause(const struct command_line *line)
+{
+	want.least_pause_ns = line->operand[0];
+	want.pause_spread_ns = line->operand[1];
 }
 
 /* ---- Who is above ------------------------------------------------------------------------------------------------------------ */
@@ -74,23 +81,33 @@ static uint64_t below(uint64_t limit)
 	return limit ? random_state % limit : 0;
 }
 
+static void sleep_somewhat(void)
+{
+	const uint64_t ns = want.least_pause_ns + below(want.pause_spread_ns);
+
+	if (ns)
+		(void)!thread_sleep_until(arch_counter() + clock_from_ns(ns));
+}
+
 /* Somewhere else in its period, with some of its budget used. */
 static void pause(void)
 {
 	uint64_t until;
 
-	(void)!thread_sleep_until(arch_counter() + clock_from_ns(want.period_ns + below(want.period_ns)));
+	sleep_somewhat();
 	until = arch_counter() + clock_from_ns(below(want.budget_ns));
 	while (arch_counter() < until)
 		__asm__ volatile("");
 }
 
-/* Looks without a pause until some of the budget is used, or there is something. */
+/* The same, but it looks meanwhile: until there is something. */
 static void look_on(struct channel *channel)
 {
-	const uint64_t until = arch_counter() + clock_from_ns(below(want.budget_ns));
 	struct bh_message message;
+	uint64_t until;
 
+	sleep_somewhat();
+	until = arch_counter() + clock_from_ns(below(want.budget_ns));
 	while (arch_counter() < until && channel_peek(channel, &message, 0) != BH_END_OK)
 		continue;
 }
@@ -103,6 +120,36 @@ static void copy(uint64_t *to, const uint64_t *from, uint64_t bytes)
 		to[n] = from[n];
 }
 
+/* Both wait without sleeping, if the poll is 0. */
+static bool find_room(struct channel *channel, void **data)
+{
+	enum bh_end_result result;
+
+	do
+		result = channel_reserve(channel, data, want.poll_ns ? TIMER_NEVER : 0);
+	while (!want.poll_ns && result == BH_END_AGAIN);
+	return result == BH_END_OK;
+}
+
+static bool find_message(struct channel *channel, struct bh_message *message)
+{
+	enum bh_end_result result;
+
+	do
+		result = channel_peek(channel, message, want.poll_ns ? TIMER_NEVER : 0);
+	while (!want.poll_ns && result == BH_END_AGAIN);
+	return result == BH_END_OK;
+}
+
+static uint64_t use(const uint64_t *words, uint64_t bytes)
+{
+	uint64_t all = 0;
+
+	for (uint64_t n = 0; n < bytes / sizeof(uint64_t); n++)
+		all += words[n];
+	return all;
+}
+
 /* In place, in as many slots as it takes, as one transaction. Its first word is `stamp`. */
 static bool send(struct channel *channel, uint64_t bytes, uint64_t stamp)
 {
@@ -113,7 +160,7 @@ static bool send(struct channel *channel, uint64_t bytes, uint64_t stamp)
 	for (uint64_t at = 0; at < bytes; at += SLOT_BYTES) {
 		const uint64_t part = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
 
-		if (channel_reserve(channel, &data, TIMER_NEVER) != BH_END_OK)
+		if (!find_room(channel, &data))
 			return false;
 		copy(data, page, part);
 		*(uint64_t *)data = at ? at : stamp;
@@ -135,13 +182,12 @@ static bool receive(struct channel *channel, uint64_t bytes, uint64_t *stamp)
 		const uint64_t part = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
 		const uint64_t *words;
 
-		if (channel_peek(channel, &message, TIMER_NEVER) != BH_END_OK || message.length != part)
+		if (!find_message(channel, &message) || message.length != part)
 			return false;
 		words = message.data;
 		if (at == 0)
 			*stamp = words[0];
-		for (uint64_t n = 0; n < part / sizeof(uint64_t); n++)
-			all += words[n];
+		all += use(words, part);
 		if ((at && words[0] != at) || channel_release(channel) != BH_END_OK)
 			return false;
 	}
@@ -203,6 +249,25 @@ static bool try_size(uint64_t bytes)
 	return n == want.trials;
 }
 
+/* Without what the other end executes meanwhile, which makes time pass where cores run in turns. */
+static void say_costs(void)
+{
+	uint64_t copied = UINT64_MAX, used = UINT64_MAX;
+
+	for (unsigned n = 0; n < COST_TRIALS; n++) {
+		const uint64_t begun = arch_counter();
+		uint64_t between, ended;
+
+		copy(page + SLOT_BYTES / sizeof(uint64_t), page, SLOT_BYTES);
+		between = arch_counter();
+		seen = use(page, SLOT_BYTES);
+		ended = arch_counter();
+		copied = between - begun < copied ? between - begun : copied;
+		used = ended - between < used ? ended - between : used;
+	}
+	console_say("exchange costs: a page %ju copied %ju used", copied, used);
+}
+
 static void connect(struct channel *channel)
 {
 	while (bh_end_look(channel->end) != BH_END_OK)
@@ -212,7 +277,7 @@ static void connect(struct channel *channel)
 static void try_all(void)
 {
 	thread_running()->on->vcpu.foreground_only = true;
-	page = (uint64_t *)(uintptr_t)frames_take(FRAME_PROGRAM);
+	page = (uint64_t *)(uintptr_t)frames_take_run(2, 1, FRAME_PROGRAM);
 	if (!page || !turns_keep((unsigned)want.trials) || !turns_open(&mail, "mail", MAIL_POLL_NS)) {
 		console_say("exchange: cannot measure without memory");
 		return;
@@ -220,6 +285,7 @@ static void try_all(void)
 	if (!turns_open(&there, "pages", want.poll_ns) || !turns_open(&back, "pages-back", want.poll_ns))
 		return;
 	far = there.end->role == BH_END_RING_READER;
+	say_costs();
 	connect(&there);
 	connect(&back);
 	for (uint64_t bytes = want.from; bytes <= want.to; bytes *= GROWTH)

@@ -6,8 +6,10 @@
 #pragma once
 #include "kernel/core/command.h"
 
-/* exchange-vcpu=BUDGET,PERIOD,POLL: in ns, of this end; between two looks of who waits */
+/* exchange-vcpu=BUDGET,PERIOD,POLL: in ns, of this end; between two looks of who waits, 0: who waits never sleeps */
 void run_exchange_vcpu(const struct command_line *line);
+/* exchange-pause=LEAST,SPREAD: in ns, of this end before each message: it sleeps so long, and up to SPREAD longer */
+void run_exchange_pause(const struct command_line *line);
 /* exchange-shell=BUDGET,PERIOD: a thread besides that never waits, in ns */
 void run_exchange_shell(const struct command_line *line);
 /* exchange-answer=BYTES,SEED: how long an answer is, at most a slot; of pauses */

@@ -71,6 +71,19 @@ class Figures:
         found = self.row(bench, platform, row)
         return " | ".join(amount(found[which]) for which in ("min", "median", "max"))
 
+    def reference(self, bench: str, platform: str, row: str) -> str:
+        """What a row is compared with."""
+        return amount(self.row(bench, platform, row)["reference"])
+
+    def shares(self, bench: str, row: str, **instead: str) -> str:
+        """On every platform, the greatest sample as a share of what it is compared with."""
+
+        def one(platform: str) -> str:
+            found = self.row(bench, platform, row)
+            return f"{found['max'] / found['reference']:.3f}" + (": missed" if found.get("met") is False else "")
+
+        return self.each(one, instead)
+
     def value(self, bench: str, platform: str, *keys: str) -> str:
         """Anything else a result says, by its way in the document."""
         found: Any = self.of(bench, platform).document
