@@ -100,11 +100,28 @@ def test_a_relay(compile_on: Compile, tmp_path: Path) -> None:
     assert on.why == ("`linux` runs Linux, which schedules its cores by itself",)
 
 
-def test_doorbells_are_counted(compile_on: Compile, tmp_path: Path) -> None:
-    """1,000 in a second at most, of which two may come: R is 30 us longer."""
+def test_who_sleeps_until_it_is_rung_by_hand(compile_on: Compile, tmp_path: Path) -> None:
+    """1,000 in a second at most, of which two may come in R, which is 30 us longer. In a period a thread sleeps three times: of 500 us it has 410, and 1,670
+    pass without. A message is 30 us and a ring. Who is rung too soon hears of it 1,000 us later, and of any 25 us after."""
     found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), "slot-bytes = <64>; doorbell-max-hz = <1000>;"), ANY))
-    end = supply(500_000, 2_000_000, 580_000, 30_000)
-    assert found.bound_ns == bound((end, end), request_and_reply(lambda _: 30_000, lambda _: 30_000, 64, 64, 64, 0))
+    assert found.bound_ns == (1_670_000 + 40_000) + (1_670_000 + 80_000) + (1_670_000 + 40_000) + 2 * 1_025_000
+
+
+def test_one_end_alone_may_sleep(compile_on: Compile, tmp_path: Path) -> None:
+    """The sender rings, and is not rung: it polls. Of 500 us it has 470."""
+    words = 'kind = "latest"; slot-bytes = <64>; doorbell-max-hz = <1000 0>;'
+    found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(500, 2000), words), ANY))
+    assert found.bound_ns == (1_580_000 + 40_000) + 2 * (1_670_000 + 40_000) + 1_025_000
+
+
+def test_rung_too_often(compile_on: Compile, tmp_path: Path) -> None:
+    """Each time that it sleeps its budget may come back in one part more, of which there are 16."""
+    for hz, why in ((7_500, False), (7_519, True)):  # 134 and 133 us
+        words = f'kind = "ring"; slot-bytes = <64>; doorbell-max-hz = <{hz} 0>;'
+        found = delay(compile_on(written(tmp_path, vcpu(500, 2000), vcpu(800, 2000), words), ANY))
+        assert (found.bound_ns is None) is why
+        said = "`two` may be rung 16 times in a period of VCPU `it`, whose budget comes back in 16 parts at most"
+        assert found.why == ((said,) if why else ())
 
 
 def test_by_deadline(compile_on: Compile, tmp_path: Path) -> None:

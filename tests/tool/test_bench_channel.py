@@ -12,7 +12,10 @@ from bhtool.bench.exchange import Exchange, Vcpu
 from bhtool.bench.grouped import grouped
 from bhtool.bench.result import Result, Row
 from bhtool.cli import loaded
+from bhtool.config.channel_delays import BYTES_IN_A_SWITCH
+from bhtool.documents.results import stored
 from bhtool.errors import BulkheadError, Status
+from bhtool.platforms import load
 from bhtool.verbs import bench as verb
 from click.testing import CliRunner
 
@@ -115,6 +118,20 @@ def test_predictions_take_the_greatest_costs() -> None:
     costs = calibration.Costs.of(channel.heard([*LINES, *DONE]))
     assert (costs.send, costs.take, costs.look, costs.thread_send, costs.page_copy) == (FIGURE,) * 5
     assert calibration.of_rows({row.name: row.max for row in calibration.named(costs)}) == costs
+
+
+def stored_of(bench: str) -> dict[str, dict[str, int]]:
+    """By platform and row, the most that was measured."""
+    return {one.platform: {name: row["max"] for name, row in one.rows.items()} for one in stored() if one.bench == bench}
+
+
+@pytest.mark.parametrize(("platform", "measured"), stored_of("calibration").items(), ids=str)
+def test_check_counts_a_third_more_than_was_measured(platform: str, measured: dict[str, int]) -> None:
+    """Of a message with one look before it that came too soon, of 32 bytes that are copied, and of a ring: each is a switch, as admission counts it."""
+    costs, switch = calibration.of_rows(measured), exchange.switch_of(load(platform))
+    ring = stored_of("channel")[platform][channel.RINGING.title]
+    for most in (costs.thread_send + costs.look, costs.thread_take + costs.look, costs.page_copy // (4096 // BYTES_IN_A_SWITCH), ring):
+        assert 4 * most <= 3 * switch
 
 
 # ---- Exchanges ----------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import pytest
-from bhtool.bench import boot, channel, dma, io, live, restart, timer
+from bhtool.bench import boot, channel, dma, io, live, restart, samples, timer
 from bhtool.bench.result import Result
 from bhtool.errors import BulkheadError
 from bhtool.image.build import build_platform
@@ -26,6 +26,9 @@ def machine(platform: str) -> Platform:
 
 # What doorbells take at most where they miss their targets (docs/benchmarks.md). Who meets its target leaves this.
 TAKEN = {channel.RINGING.title: 150, channel.DOORBELL[channel.THREAD].title: 1000}
+
+
+SOME_SECONDS = 25  # of guest time
 
 
 def silent(_: str) -> None:
@@ -62,6 +65,14 @@ def test_messages_cost_what_they_may(machine: Platform) -> None:
     assert all(rows[name].max <= most for name, most in beyond.items()), missed(result)
     assert rows[channel.EXITS].max == 0
     assert all(rows[f"one way, {size:,}: {where}"].min > 0 for size in channel.SIZES for where in channel.FIGURE_16)
+
+
+@pytest.mark.long
+def test_no_sample_is_lost_but_at_a_restart(machine: Platform) -> None:
+    """Two lives of who relays them; docs/benchmarks.md has ten minutes."""
+    result = samples.run(machine, silent, seconds=SOME_SECONDS)
+    assert not missed(result)
+    assert next(row for row in result.rows if row.name == "restarts of control").max > 1
 
 
 def test_the_monitor_that_maps_pages_fits_its_board(machine: Platform) -> None:

@@ -51,6 +51,16 @@ def test_what_was_not_measured_is_named() -> None:
         figures().figure("timer", "qemu-svm", "one")
 
 
+def test_a_row_beside_what_it_is_compared_with() -> None:
+    """Its greatest sample counts."""
+    row = replace(Row.of("many", "ns", [700, 998]).at_most(1000), reference=1000)
+    compared = Figures(Stored("boot", platform, Result("boot", platform, [row]).as_dict()) for platform in COLUMNS)
+    assert compared.reference("boot", "qemu-svm", "many") == "1,000"
+    assert compared.shares("boot", "many", vmx="-") == "0.998 | 0.998 | 0.998 | 0.998 | -"
+    late = Figures([Stored("boot", name, Result("boot", name, [replace(row, max=1001, met=False)]).as_dict()) for name in COLUMNS])
+    assert late.shares("boot", "many").startswith("1.001: missed | ")
+
+
 def test_a_row_over_all_platforms_and_a_whole_table() -> None:
     assert figures().cells("boot", "one", vmx="cannot be had") == "1,234 | 1,234 | 1,234 | 1,234 | cannot be had"
     table = figures().table("boot").splitlines()

@@ -14,13 +14,17 @@ from bhtool.config.admission import BadReservation, Reservations, TooLong, admit
 from bhtool.config.channel_bounds import Supply, bound, request_and_reply
 from bhtool.config.channels import MAILBOX, RING, Channel
 from bhtool.config.domains import Domains, Sandbox
-from bhtool.config.doorbells import rung_ns
+from bhtool.config.doorbells import gap_us, rung_ns
 from bhtool.config.machine import Costs
 from bhtool.config.plan import ChannelDelay
 from bhtool.config.schedulability import NS_PER_US, CoreSet, core_sets
 from bhtool.config.vcpus import Vcpu, is_main, is_own_kernel
 
-LOST_POLLING, LOST_SLEEPING = 3, 5  # switches that a budget pays in each period: docs/channel-bounds.md
+LOST_POLLING, LOST_A_SLEEP = (
+    3,
+    2,
+)  # switches that a budget pays in each period, and for each time that its thread sleeps: docs/channel-bounds.md
+MOST_SLEEPS = 15  # in a period: a budget comes back in one part more, and in no more than 16 (kernel/sched/sporadic.h)
 BYTES_IN_A_SWITCH = 32
 # Of the kernel that comes with the tool: they look once in a period of their VCPU, and one of them sends what it takes on in a channel of its own.
 SLEEPING_PROGRAMS, RELAY, SENT_ON = ("relay", "sink", "source"), "relay", "-on"
@@ -54,6 +58,7 @@ class End:
     vcpu: Vcpu
     core: CoreSet
     sleeps: bool  # between two looks, for a period of its VCPU at most
+    gap: int = 0  # of one that sleeps until it is rung: between two rings, at least; 0: it is not
 
     @property
     def rank(self) -> int:
@@ -68,13 +73,20 @@ class End:
         return self.core.reservations.vcpus[self.rank].period
 
     @property
+    def times_asleep(self) -> int:
+        """In a period, at most."""
+        return 1 if self.sleeps else self.period // self.gap + 1 if self.gap else 0
+
+    @property
     def lost(self) -> int:
         """Of each budget, to switches."""
-        return self.core.costs.switch * (LOST_SLEEPING if self.sleeps else LOST_POLLING)
+        return self.core.costs.switch * (LOST_POLLING + LOST_A_SLEEP * self.times_asleep)
 
     @property
     def pause(self) -> int:
-        return self.period if self.sleeps else 0
+        """Who is rung hears of a message at the next ring that is granted, after a top half and a switch."""
+        rung = self.gap + self.core.costs.top_half + self.core.costs.switch if self.gap else 0
+        return self.period if self.sleeps else rung
 
     @property
     def relays(self) -> bool:
@@ -128,7 +140,11 @@ def end_of(domains: Domains, channel: Channel, side: int) -> End | str:
     )
     if core is None:
         return f"`{channel.name}` of `{sandbox.name}` has no core"
-    end = End(sandbox, vcpu, core, own and vcpu.program in SLEEPING_PROGRAMS)
+    sleeps = own and vcpu.program in SLEEPING_PROGRAMS
+    end = End(sandbox, vcpu, core, sleeps, 0 if sleeps else gap_us(channel, 1 - side) * NS_PER_US)
+    if end.times_asleep > MOST_SLEEPS:
+        often = f"may be rung {end.times_asleep:,} times in a period of VCPU `{vcpu.name}`"
+        return f"`{sandbox.name}` {often}, whose budget comes back in {MOST_SLEEPS + 1} parts at most"
     if end.supply():
         return end
     if end.budget > end.lost:
@@ -145,6 +161,14 @@ class Prediction:
     costs: ChannelCosts
     ends: tuple[End, End]
 
+    def _message_of(self, size: int) -> int:
+        """At either end; where ends ring it is an exit more, which takes no longer than a switch."""
+        return self.costs.of(size) + (self.ends[0].core.costs.switch if any(self.channel.doorbell_hz) else 0)
+
+    @property
+    def message(self) -> int:
+        return self._message_of(self.channel.slot_bytes)
+
     @property
     def service(self) -> int:
         """A relay's, without being told: to send the message on."""
@@ -154,7 +178,7 @@ class Prediction:
     @property
     def work(self) -> int:
         """All that both ends have to do, which no parameters of VCPUs make less."""
-        message = self.costs.of(self.channel.slot_bytes)
+        message = self.message
         return 2 * message + self.service + (2 * message if self.channel.kind == MAILBOX else 0)
 
     def bound(self) -> int | None:
@@ -162,12 +186,12 @@ class Prediction:
         if pair[0] is None or pair[1] is None:
             return None
         sender, receiver = supplies = pair[0], pair[1]
-        message = self.costs.of(self.channel.slot_bytes)
+        message = self.message
         pauses = self.ends[0].pause, self.ends[1].pause
         taken = message + self.service
         if self.channel.kind == MAILBOX:
             size = self.channel.slot_bytes
-            stages = request_and_reply(self.costs.of, self.costs.of, size, size, size, self.service)
+            stages = request_and_reply(self._message_of, self._message_of, size, size, size, self.service)
             added = sum(supplies[one.side].latest(one.work) for one in stages) + sum(pauses)
             return added if any(pauses) else bound(supplies, stages)
         if self.channel.kind != RING:  # the look that is going on ends, and the next one finds it

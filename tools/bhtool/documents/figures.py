@@ -193,6 +193,8 @@ def rewritten(text: str, figures: Figures) -> str:
     environment.globals.update(
         cells=figures.cells,
         greatest=figures.greatest,
+        reference=figures.reference,
+        shares=figures.shares,
         kinds=figures.kinds,
         figure=figures.figure,
         ends=figures.ends,
