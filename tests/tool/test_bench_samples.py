@@ -9,7 +9,7 @@ from bhtool.bench.result import Row
 from bhtool.bench.samples import CONTROL, LINUX, SENSOR, Heard
 from bhtool.cli import loaded
 from bhtool.config.plan import ChannelDelay, ChannelPlan
-from bhtool.errors import Status
+from bhtool.errors import BulkheadError, Status
 from bhtool.machine.session import LineEvent
 from bhtool.paths import PARTITIONS
 from bhtool.verbs import bench as verb
@@ -79,6 +79,13 @@ def test_a_life_that_has_not_said_anything_took_nothing() -> None:
     found = heard()
     found.crashed()
     assert rows_of(found)["sent, and lost at restarts"].max == 40
+
+
+def test_a_linux_that_is_still_booting_is_an_error() -> None:
+    found = heard()
+    found.linux = {}
+    with pytest.raises(BulkheadError, match="more --seconds"):
+        rows_of(found)
 
 
 def test_the_file_is_the_example_s_with_a_control_that_dies(tmp_path: Path) -> None:

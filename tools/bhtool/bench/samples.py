@@ -24,7 +24,7 @@ from bhtool.platforms import Platform
 
 TEMPLATE = Path(__file__).with_name("samples.dts.j2")
 SENSOR, CONTROL, LINUX = "sensor", "control", "linux"
-SECONDS, SECONDS_ON_BOCHS = 600, 60  # of guest time
+SECONDS, SECONDS_ON_BOCHS = 600, 180  # of guest time, in which Linux boots, too
 LIFE_SECONDS = 10
 HOST_SECONDS = 10.0  # at most for one of the machine's
 BOOT_SECONDS = 600.0  # of the host
@@ -97,6 +97,8 @@ def rows(found: Heard, exits: int, channel: ChannelPlan) -> list[Row]:
     def of(name: str, *values: int, unit: str = "samples") -> Row:
         return Row.of(name, unit, values or (0,))
 
+    if not found.linux:
+        raise BulkheadError("Linux has not come as far as to take samples; try it with more --seconds")
     assert channel.delay.bound_ns is not None, "two native ends, of which all is known"
     taken = found.of_lives("taken")
     missing = found.sensor["sent"] - sum(taken)

@@ -137,7 +137,7 @@ def say_missed(results: list[Result], status: Status, screen: Screen) -> None:
 @click.option("--storm", is_flag=True, help="With timer: while the sandbox does nothing but exit.")
 @click.option("--calibrate", is_flag=True, help="With channel: only the costs that predictions take.")
 @click.option("--trials", type=click.IntRange(2, 100_000), help="With channel: exchanges of each size; default: 20.")
-@click.option("--seconds", type=click.IntRange(10, 100_000), help="With samples: of guest time; default: 600, 60 on Bochs.")
+@click.option("--seconds", type=click.IntRange(10, 100_000), help="With samples: of guest time; default: 600, 180 on Bochs.")
 @click.option("--json", "json_file", type=Output(), help="Write the figures as JSON.")
 @click.option("--store", "keep", is_flag=True, help="Keep the figures in docs/results, with their commit, for `figures`.")
 @click.option("--plot", "plot_file", type=Output(), help="Draw them: .svg, .png or .pdf.")
