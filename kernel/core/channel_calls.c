@@ -257,6 +257,12 @@ enum bh_end_result channel_receive(struct channel *channel, void *buffer, uint32
 
 /* ---- Opening -------------------------------------------------------------------------------------------------------------------- */
 
+/* A ring wakes one thread: further readers of a latest value look. */
+static bool is_first(const struct bh_end *end)
+{
+	return end->role != BH_END_LATEST_READER || end->reading == end->own->reading;
+}
+
 enum bh_end_result channel_open(struct channel *channel, const char *name, uint64_t poll)
 {
 	struct bh_end *end = channel_take(name);
@@ -266,7 +272,7 @@ enum bh_end_result channel_open(struct channel *channel, const char *name, uint6
 		return BH_END_INVALID;
 	*channel = (struct channel){ .end = end, .poll = poll ? poll : thread_running()->on->vcpu.order, .flags = ALONE };
 	bell = doorbell_find(name);
-	if (bell && doorbell_is_heard(bell))
+	if (bell && doorbell_is_heard(bell) && is_first(end))
 		channel->rung = bell;
 	if (bell && doorbell_gap_ns(bell))
 		channel->told = bell;

@@ -4,7 +4,7 @@
 
 #include "kernel/core/lock.h"
 
-enum { MOST = 16 /* BH_MAX_CHANNELS */ };
+enum { MOST = 16 /* BH_MAX_CHANNELS */, MOST_READERS = 16 /* besides the first of each latest value */ };
 
 /*
  * Attached when they are first asked for, and then kept: what an end has sent and taken is known to it alone. One that is opened on request
@@ -14,9 +14,14 @@ static struct held {
 	const struct bh_grant *grant;
 	struct bh_end end;
 	bool is_attached;
-	bool is_taken; /* by a program */
+	uint32_t taken; /* by programs: bit 0 `end`, and of a latest value bit n reader n */
 } held[MOST];
 static unsigned held_count;
+static struct reader {
+	struct held *of; /* NULL: of none */
+	uint32_t number;
+	struct bh_end end;
+} readers[MOST_READERS];
 static struct lock lock; /* of all of these, but for the ends that are taken */
 
 static bool is_on_request(const struct bh_grant *grant)
@@ -55,13 +60,12 @@ static struct held *held_of(const struct bh_grant *grant)
 	return is_on_request(grant) || attach(one) ? one : NULL;
 }
 
-/* NULL: there is none, or a program has it. */
+/* NULL: there is none. */
 static struct held *find(const char *name)
 {
 	const struct bh_grant *grant = info_find(BH_GRANT_CHANNEL, name);
-	struct held *one = grant ? held_of(grant) : NULL;
 
-	return one && !one->is_taken ? one : NULL;
+	return grant ? held_of(grant) : NULL;
 }
 
 /* Opened, it is attached, and if it cannot be, closed again. Requires: `lock`. */
@@ -79,27 +83,64 @@ static int64_t set_open(struct held *one, bool open)
 	return BH_E_UNKNOWN;
 }
 
+/* The next reader of a latest value. NULL: there is none left. Requires: `lock`. */
+static struct bh_end *take_further(struct held *one)
+{
+	const uint32_t number = (uint32_t)__builtin_ctz(~one->taken);
+	const struct bh_grant *grant = one->grant;
+	struct reader *reader = readers;
+
+	while (reader < readers + MOST_READERS && reader->of)
+		reader++;
+	if (one->end.role != BH_END_LATEST_READER || reader == readers + MOST_READERS)
+		return NULL;
+	if (bh_end_attach_reader(&reader->end, (void *)(uintptr_t)grant->gpa, grant->size, grant->line, number) != BH_END_OK)
+		return NULL;
+	reader->of = one;
+	reader->number = number;
+	one->taken |= 1U << number;
+	return &reader->end;
+}
+
 struct bh_end *channel_take(const char *name)
 {
 	bool enabled = lock_take(&lock);
 	struct held *one = find(name);
+	struct bh_end *end = NULL;
 
-	if (one && set_open(one, true) != BH_OK)
-		one = NULL;
-	if (one)
-		one->is_taken = true;
+	if (one && set_open(one, true) == BH_OK) {
+		end = one->taken & 1 ? take_further(one) : &one->end;
+		one->taken |= 1;
+	}
 	lock_give(&lock, enabled);
-	return one ? &one->end : NULL;
+	return end;
+}
+
+/* Whose it is. Requires: `lock`. */
+static struct held *give(struct bh_end *end)
+{
+	for (struct reader *reader = readers; reader < readers + MOST_READERS; reader++) {
+		struct held *one = reader->of;
+
+		if (&reader->end != end)
+			continue;
+		reader->of = NULL;
+		one->taken &= ~(1U << reader->number);
+		return one;
+	}
+	struct held *one = (struct held *)((char *)end - offsetof(struct held, end));
+
+	one->taken &= ~1U;
+	return one;
 }
 
 void channel_give(struct bh_end *end)
 {
 	bool enabled = lock_take(&lock);
-	struct held *one = (struct held *)((char *)end - offsetof(struct held, end));
+	struct held *one = give(end);
 
-	if (is_on_request(one->grant))
+	if (is_on_request(one->grant) && !one->taken)
 		(void)set_open(one, false); /* a monitor that has opened it closes it */
-	one->is_taken = false;
 	lock_give(&lock, enabled);
 }
 
@@ -107,7 +148,7 @@ int64_t channel_set_open(const char *name, bool open)
 {
 	bool enabled = lock_take(&lock);
 	struct held *one = find(name);
-	int64_t result = one && is_on_request(one->grant) ? set_open(one, open) : BH_E_DENIED;
+	int64_t result = one && !one->taken && is_on_request(one->grant) ? set_open(one, open) : BH_E_DENIED;
 
 	lock_give(&lock, enabled);
 	return result;
@@ -119,7 +160,7 @@ struct bh_end *channel_untaken(const char *name)
 	struct held *one = find(name);
 
 	lock_give(&lock, enabled);
-	return one && one->is_attached ? &one->end : NULL;
+	return one && one->is_attached && !(one->taken & 1) ? &one->end : NULL;
 }
 
 const struct bh_end *channel_of(const struct bh_grant *grant)

@@ -9,12 +9,14 @@
 #include "kernel/core/text.h"
 
 /*
- * Takes this sandbox's end of the channel of that name, attached, for the calling thread, and opens it if it is opened on request. Returns
- * NULL if there is none, or none that this kernel understands, or somebody has it. T
+ * Takes this sandbox's end of the channel of that name, attached, for the calling thread, and opens it if it is opened on request. Of a
+ * latest value with several readers each who takes it has one of its own. Returns NULL if there is none, or none that this kernel
+ * understands, or all are taken. T
  */
 struct bh_end *channel_take(const char *name);
 /*
- * Gives back what channel_take has returned, and closes it if it is opened on request: to touch it then is a fault of the sandbox. T
+ * Gives back what channel_take has returned, and closes it if it is opened on request and nobody else has a reader of it: to touch it then
+ * is a fault of the sandbox. T
  */
 void channel_give(struct bh_end *end);
 /*

@@ -75,13 +75,30 @@ REQUEST_ROWS = (
         KERNEL,
     ),
     turned(
-        "what is given back stays open", "if (is_on_request(one->grant)) (void)set_open(one, false);", "", "kernel_channels_test", KERNEL
+        "what is given back stays open",
+        "if (is_on_request(one->grant) && !one->taken) (void)set_open(one, false);",
+        "",
+        "kernel_channels_test",
+        KERNEL,
     ),
     turned(
         "the kernel closes what is always there",
-        "one && is_on_request(one->grant) ? set_open(one, open)",
-        "one ? set_open(one, open)",
+        "one && !one->taken && is_on_request(one->grant) ? set_open(one, open)",
+        "one && !one->taken ? set_open(one, open)",
         "kernel_channels_test",
         KERNEL,
+    ),
+    *(
+        turned(f"readers of the kernel: {what}", old, new, "kernel_channels_test", KERNEL)
+        for what, old, new in (
+            ("all have the first one's", "end = one->taken & 1 ? take_further(one) : &one->end;", "end = &one->end;"),
+            ("two have the same number", "one->taken |= 1U << number;", ""),
+            ("a ring has several", "one->end.role != BH_END_LATEST_READER ||", ""),
+            ("the first that goes closes it for all", "if (is_on_request(one->grant) && !one->taken)", "if (is_on_request(one->grant))"),
+            ("a number that is given back stays taken", "one->taken &= ~(1U << reader->number);", ""),
+            ("a place that is given back stays taken", "reader->of = NULL;", ""),
+            ("a command closes it for who reads", "one && !one->taken && is_on_request", "one && is_on_request"),
+            ("a command has a program's", "one && one->is_attached && !(one->taken & 1)", "one && one->is_attached"),
+        )
     ),
 )

@@ -26,7 +26,7 @@ enum { HZ = 1000000000, SLOTS = 4, SLOT_BYTES = 64, TEXT = 1200, TICKS_A_ROUND =
 #define AGAIN "not now: nothing to read, no room, or the other end is not there yet\n"
 
 static _Alignas(BH_PAGE_BYTES) uint8_t ring[3][BH_PAGE_BYTES], latest[3][BH_PAGE_BYTES], mailbox[3][BH_PAGE_BYTES],
-	strange[3][BH_PAGE_BYTES], aside[3][BH_PAGE_BYTES];
+	strange[3][BH_PAGE_BYTES], aside[3][BH_PAGE_BYTES], several[3][BH_PAGE_BYTES];
 static struct bh_info page;
 const struct bh_info *info = &page;
 
@@ -325,6 +325,66 @@ static void test_given_back(void)
 	CHECK_EQ(turned.count, 0);
 }
 
+/* ---- Several readers -------------------------------------------------------------------------------------------------------- */
+
+enum { READERS = 3, MANY = 100 };
+
+/* Each who takes it has one of its own, under the least number that nobody has. */
+static void test_readers(void)
+{
+	static const uint64_t value = 7;
+	struct bh_end *writer, *end[READERS], *again;
+	struct bh_message message;
+	uint64_t found = 0;
+
+	make(several, BH_CHANNEL_LATEST, bh_latest_slots(READERS), "written", "read");
+	writer = channel_take("written");
+	CHECK(writer && !channel_take("written"));
+	for (unsigned n = 0; n < READERS; n++) {
+		end[n] = channel_take("read");
+		CHECK(end[n] && end[n]->reading == &end[n]->own->reading[n] && (n == 0 || end[n] != end[0]));
+		(void)bh_end_look(end[n]);
+	}
+	CHECK(!channel_take("read") && !channel_untaken("read"));
+	(void)bh_end_look(writer);
+	(void)bh_end_look(writer);
+	CHECK_EQ(bh_latest_write(writer, &value, sizeof(value)), BH_END_OK);
+	for (unsigned n = 0; n < READERS; n++, found = 0)
+		CHECK(bh_latest_read(end[n], &found, sizeof(found), &message) == BH_END_OK && found == value);
+	channel_give(end[1]);
+	again = channel_take("read");
+	CHECK(again && again->reading == &again->own->reading[1] && !channel_take("read"));
+	channel_give(again);
+	for (unsigned n = 0; n < MANY; n++) { /* nothing is used up */
+		again = channel_take("read");
+		CHECK(again);
+		channel_give(again);
+	}
+	channel_give(end[0]);
+	CHECK(channel_untaken("read") == end[0]);
+	CHECK(channel_take("read") == end[0]);
+	channel_give(end[0]);
+	channel_give(end[2]);
+}
+
+/* It is closed when the last one gives it back. */
+static void test_readers_on_request(void)
+{
+	struct bh_end *first, *second;
+
+	page.grants[page.grant_count - 1].flags = BH_CHANNEL_ON_REQUEST;
+	turned.count = 0;
+	first = channel_take("read");
+	second = channel_take("read");
+	CHECK(first && second && turned.count == 0); /* it is open */
+	channel_give(first);
+	CHECK_EQ(turned.count, 0);
+	expect(run_close, "read", "close read: no such channel, or a program has it\n");
+	channel_give(second);
+	CHECK(turned.count == 1 && turned.call == BH_CALL_CLOSE);
+	CHECK(channel_take("read") && channel_take("read") && turned.count == 2 && turned.call == BH_CALL_OPEN);
+}
+
 /* ---- Programs --------------------------------------------------------------------------------------------------------------- */
 
 static struct program_run play(void (*program)(void *run), const char *name, unsigned rounds)
@@ -394,5 +454,7 @@ int main(void)
 	make(aside, BH_CHANNEL_RING, SLOTS, "near", "far");
 	page.grants[NEAR].flags = page.grants[FAR].flags = BH_CHANNEL_ON_REQUEST;
 	test_on_request();
+	test_readers();
+	test_readers_on_request();
 	return 0;
 }
