@@ -12,6 +12,8 @@
  *   channels place NAME COUNT LIMIT_MS       as receive, in place: mapped, with the functions of channel_inline.h
  *   channels map NAME                        mappings that there must not be, one a line
  *   channels twice NAME                      opens it twice, then closes and opens it again
+ *   channels readers NAME COUNT              opens it COUNT times in all, and says which reader each is and what it reads; the last one in
+ *                                            place; then opens it once more, and once more after it has closed the second one
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,7 +25,7 @@
 #include "bulkhead_channel.h"
 #include "channel_inline.h"
 
-enum { ROOM = 4096, PAGE = 4096 };
+enum { ROOM = 4096, PAGE = 4096, MOST = 8, SOON_MS = 1000, VALUES = 200 };
 
 static struct bulkhead_channel channel;
 static char room[ROOM];
@@ -155,6 +157,58 @@ static void twice(const char *name)
 	printf("%s\n", named(bulkhead_open(&channel, name)));
 }
 
+/* In place, as a thread or a process of its own would. */
+static void read_in_place(struct bulkhead_channel *one)
+{
+	struct bh_end end;
+	struct bh_message message;
+	enum bh_end_result result = BH_END_NEW;
+
+	if (bulkhead_map(one) ||
+	    bh_end_attach_reader(&end, one->memory, one->info.bytes, one->info.page_offset, one->info.reader) != BH_END_OK) {
+		printf("not mapped\n");
+		return;
+	}
+	while (result == BH_END_NEW || result == BH_END_AGAIN)
+		result = bh_latest_read(&end, room, sizeof(room), &message);
+	printf("%u in place: %d, %u bytes\n", one->info.reader, result, message.length);
+}
+
+/* The module's reader 1, as one who has it mapped sees it. */
+static void watch_second(const struct bulkhead_channel *second, const struct bulkhead_channel *mapped)
+{
+	const struct bh_channel_control *own = (const void *)((const char *)mapped->memory + mapped->info.own_offset);
+	const uint32_t before = __atomic_load_n(&own->reading[1], __ATOMIC_RELAXED);
+	int left = VALUES;
+
+	while (left && __atomic_load_n(&own->reading[1], __ATOMIC_RELAXED) == before &&
+	       bulkhead_receive(second, room, sizeof(room), SOON_MS) > 0)
+		left--;
+	printf("%s what it reads\n", left ? "1 says" : "1 does not say");
+}
+
+static void readers(const char *name, int wanted)
+{
+	struct bulkhead_channel one[MOST], more;
+
+	one[0] = channel;
+	for (int n = 0; n < wanted && n < MOST; n++) {
+		const int error = n ? bulkhead_open(&one[n], name) : 0;
+
+		if (error)
+			printf("%s\n", named(error));
+		else if (n == wanted - 1)
+			read_in_place(&one[n]);
+		else
+			printf("%u: %d\n", one[n].info.reader, bulkhead_receive(&one[n], room, sizeof(room), SOON_MS));
+	}
+	watch_second(&one[1], &one[wanted - 1]);
+	printf("%s\n", named(bulkhead_open(&more, name)));
+	bulkhead_close(&one[1]);
+	printf("%s", named(bulkhead_open(&more, name)));
+	printf(" %u\n", more.info.reader);
+}
+
 int main(int words, char **word)
 {
 	const char *what = words > 2 ? word[1] : "";
@@ -187,6 +241,8 @@ int main(int words, char **word)
 		map();
 	else if (!strcmp(what, "twice"))
 		twice(word[2]);
+	else if (!strcmp(what, "readers"))
+		readers(word[2], first);
 	bulkhead_close(&channel);
 	return 0;
 }

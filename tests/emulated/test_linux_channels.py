@@ -215,6 +215,13 @@ def test_it_has_one_owner(pair: Pair) -> None:
     assert pair.channels("receive ../null 1 20") == ["EINVAL"]
 
 
+def test_a_latest_value_has_as_many_owners_as_readers(pair: Pair) -> None:
+    """Each has what is written; the last one in place, the others by the module."""
+    assert pair.channels("readers stream 3") == ["0: 48", "1: 48", "2 in place: 0, 48 bytes", "1 says what it reads", "EBUSY", "OK 1"]
+    assert pair.channels("readers stream 3")[-2:] == ["EBUSY", "OK 1"]  # whoever ends gives back what it had
+    assert pair.channels("twice target") == ["EBUSY", "OK"]  # a writer is one
+
+
 @pytest.mark.parametrize("name", ["samples", "commands"])
 def test_nothing_is_mapped_beyond_it_or_for_writing_what_is_not_its_own(pair: Pair, name: str) -> None:
     """Of a reader and of a sender."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from tests.mutation.mutation import Mutation
 
 END, FILE, RING, WATCH = (f"tools/linux/module/{name}.c" for name in ("end", "file", "ring", "watch"))
-MAP, OF_SENDER, TWICE, SMALL, PLACE, FIRST = (
+MAP, OF_SENDER, TWICE, READERS, SMALL, PLACE, FIRST = (
     "map samples",
     "map commands",
     "twice samples",
+    "readers stream 3",
     "small samples",
     "place samples 1 1000",
     "receive samples 1 1000",
@@ -51,8 +52,17 @@ MODULE_ROWS = (
         OF_SENDER,
         "writable EACCES",
     ),
-    ModuleMutation("an end has two owners", FILE, "if (test_and_set_bit(0, &channel->opened))", "if (false)", TWICE, "EBUSY"),
-    ModuleMutation("an end is never free again", FILE, "channel->buffer = NULL; clear_bit_unlock(0, &channel->opened);", "", TWICE, "OK"),
+    ModuleMutation("an end has two owners", FILE, "if (!test_and_set_bit(n, &channel->opened))", "if (true)", TWICE, "EBUSY"),
+    ModuleMutation(
+        "an end is never free again", FILE, "one->buffer = NULL; clear_bit_unlock(one - channel->files, &channel->opened);", "", TWICE, "OK"
+    ),
+    ModuleMutation(
+        "a writer is several", FILE, "channel->first.role == BH_END_LATEST_READER ?", "channel->first.readers ?", "twice target", "EBUSY"
+    ),
+    ModuleMutation(
+        "no program knows which reader it is", FILE, "info->reader = file - channel->files;", "", READERS, "2 in place: 0, 48 bytes"
+    ),
+    ModuleMutation("all readers are the first", END, "if (reader)", "if (false)", READERS, "1 says what it reads"),
     ModuleMutation(
         "a message is longer than the buffer",
         END,
@@ -61,9 +71,9 @@ MODULE_ROWS = (
         SMALL,
         "EMSGSIZE 7",
     ),
-    ModuleMutation("module and program use one end", FILE, "if (READ_ONCE(channel->mapped)) return -EBUSY;", "", PLACE, "EBUSY"),
-    ModuleMutation("a mapping is not noticed", FILE, "WRITE_ONCE(channel->mapped, true);", ";", PLACE, "EBUSY"),
-    ModuleMutation("the first connection is a loss", END, "channel->fresh = true;", "", FIRST, "message"),
+    ModuleMutation("module and program use one end", FILE, "if (READ_ONCE(one->mapped)) return -EBUSY;", "", PLACE, "EBUSY"),
+    ModuleMutation("a mapping is not noticed", FILE, "WRITE_ONCE(one->mapped, true);", ";", PLACE, "EBUSY"),
+    ModuleMutation("the first connection is a loss", END, "file->fresh = true;", "", FIRST, "message"),
     ModuleMutation("the timer looks once", WATCH, "goes_on = waitqueue_active(&channel->waiters);", "goes_on = false;", LATER, "message"),
     ModuleMutation("nobody is rung", RING, "!channel->gap_us || !bh_end_is_wanted(&channel->first)", "true", RUNG, "control is rung"),
     ModuleMutation(

@@ -9,7 +9,7 @@
  *   -EMSGSIZE     longer than a slot, or than the buffer
  *   -EBADMSG      a message came damaged, and is taken
  *   -EPROTO       the other end broke the protocol
- *   -EBUSY        somebody else has the channel open; or it is used in place
+ *   -EBUSY        somebody else has the channel open, or as many as it has readers; or it is used in place
  *   -EINVAL       a name that none can be; an end that only sends, or only receives
  * A time limit is in milliseconds: 0 tries once, negative is none. A signal whose handler returns does not end a call.
  */
@@ -53,7 +53,8 @@ int bulkhead_set_checked(const struct bulkhead_channel *channel, int checked);
 
 /*
  * Maps all of it, in one piece: the own part for writing, the rest for reading. From now on the end is the program's, which uses it in
- * place: bh_end_attach(&end, channel->memory, channel->info.bytes, channel->info.page_offset, channel->info.end) of channel_inline.h.
+ * place: bh_end_attach(&end, channel->memory, channel->info.bytes, channel->info.page_offset, channel->info.end) of channel_inline.h; of a
+ * latest value's reader bh_end_attach_reader, with channel->info.reader as the last.
  * bulkhead_wait still waits, for a change.
  */
 int bulkhead_map(struct bulkhead_channel *channel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * A channel as this module has it: one character device for the end that its sandbox is.
+ * A channel as this module has it: one character device for the end that its sandbox is, and for all readers of a latest value.
  *
  *   main.c   finds channels in the device tree or in ACPI, and shows them in sysfs
  *   end.c    one message, with the lock held, never waiting
@@ -25,6 +25,18 @@ struct channel_words {
 	u32 word[CHANNEL_WORDS];
 };
 
+/* An open file: the end's owner, or reader n of a latest value. */
+enum { CHANNEL_FILES = BH_CHANNEL_MOST_READERS };
+struct channel_file {
+	struct channel *channel;
+	struct bh_end end;
+	bool fresh;   /* no connection has begun since it was opened: the first one loses nothing */
+	bool reset;   /* another one has begun, and the program was not told yet */
+	bool mapped;  /* a program has mapped it since it was opened: the end is the program's */
+	void *buffer; /* one slot, from open to release */
+	struct channel_words polled;
+};
+
 struct channel {
 	struct miscdevice misc;
 	struct device *dev;
@@ -39,15 +51,9 @@ struct channel {
 	size_t own_offset, own_bytes;
 	struct bh_end first; /* as it was attached when the device was made: where everything lies, for who looks without the lock */
 
-	unsigned long opened; /* bit 0 */
-	bool mapped;          /* a program has mapped it since it was opened: the end is the program's */
-
-	struct mutex lock; /* of what follows, up to the empty line */
-	struct bh_end end;
-	bool fresh;   /* no connection has begun since it was opened: the first one loses nothing */
-	bool reset;   /* another one has begun, and the program was not told yet */
-	void *buffer; /* one slot, from open to release */
-	struct channel_words polled;
+	unsigned long opened; /* bit n: files[n] */
+	struct mutex lock;    /* of what is in them, but for `mapped` */
+	struct channel_file files[CHANNEL_FILES];
 
 	int doorbell;         /* an interrupt line; 0: it is never rung */
 	u32 number, gap_us;   /* by which it rings, and how long not again; 0 us: never */
@@ -61,13 +67,14 @@ struct channel {
 
 /* ---- end.c: with channel->lock held. Each returns 0 or more, or -errno; -EAGAIN if it would have to wait ---------------------------- */
 
-int channel_attach(struct channel *channel);
+int channel_attach(struct channel_file *file);
 /* `data`: of the program's. Returns how many bytes there were; with -EMSGSIZE `message->length` says how many there are. */
-int channel_receive(struct channel *channel, void __user *data, size_t room, bool again, struct bh_message *message);
-int channel_send(struct channel *channel, const void __user *data, size_t length, u32 flags);
-__poll_t channel_ready(struct channel *channel);
+int channel_receive(struct channel_file *file, void __user *data, size_t room, bool again, struct bh_message *message);
+int channel_send(struct channel_file *file, const void __user *data, size_t length, u32 flags);
+__poll_t channel_ready(struct channel_file *file);
 
-/* ---- ring.c ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ring.c ----------------------------------------------------------------------------------------------------------------------------
+ */
 
 void channel_ring_init(struct channel *channel);
 void channel_ring_end(struct channel *channel);
@@ -90,4 +97,4 @@ void channel_wake(struct channel *channel);
 /* ---- file.c -------------------------------------------------------------------------------------------------------------------------- */
 
 extern const struct file_operations channel_file_operations;
-void channel_describe(struct channel *channel, struct bulkhead_info *info);
+void channel_describe(const struct channel_file *file, struct bulkhead_info *info);

@@ -16,7 +16,7 @@
 
 #include "device.h"
 
-static int error_of(struct channel *channel, enum bh_end_result result)
+static int error_of(struct channel_file *file, enum bh_end_result result)
 {
 	switch (result) {
 	case BH_END_OK:
@@ -24,9 +24,9 @@ static int error_of(struct channel *channel, enum bh_end_result result)
 	case BH_END_AGAIN:
 		return -EAGAIN;
 	case BH_END_NEW:
-		if (!channel->fresh)
+		if (!file->fresh)
 			return -ECONNRESET;
-		channel->fresh = false;
+		file->fresh = false;
 		return -EAGAIN;
 	case BH_END_GONE:
 		return -EPIPE;
@@ -43,67 +43,75 @@ static int error_of(struct channel *channel, enum bh_end_result result)
 }
 
 /* Takes part in a new connection, if there is one. Returns whether one has begun that no program was told of, and is to be. */
-static bool was_reset(struct channel *channel)
+static bool was_reset(struct channel_file *file)
 {
-	if (error_of(channel, bh_end_look(&channel->end)) == -ECONNRESET)
-		channel->reset = true;
-	return channel->reset;
+	if (error_of(file, bh_end_look(&file->end)) == -ECONNRESET)
+		file->reset = true;
+	return file->reset;
 }
 
-int channel_attach(struct channel *channel)
+int channel_attach(struct channel_file *file)
 {
-	channel->fresh = true;
-	channel->reset = false;
-	return error_of(channel, bh_end_attach(&channel->end, channel->memory, channel->bytes, channel->page_offset, channel->side));
+	const struct channel *channel = file->channel;
+	const u32 reader = file - channel->files;
+	enum bh_end_result result;
+
+	file->fresh = true;
+	file->reset = false;
+	if (reader)
+		result = bh_end_attach_reader(&file->end, channel->memory, channel->bytes, channel->page_offset, reader);
+	else
+		result = bh_end_attach(&file->end, channel->memory, channel->bytes, channel->page_offset, channel->side);
+	return error_of(file, result);
 }
 
 /* ---- Receiving ----------------------------------------------------------------------------------------------------------------------- */
 
 /* From the slot into the program's memory: the one copy that there is. It is released if the program has it, or never will. */
-static int receive_from_ring(struct channel *channel, void __user *data, size_t room, struct bh_message *message)
+static int receive_from_ring(struct channel_file *file, void __user *data, size_t room, struct bh_message *message)
 {
-	enum bh_end_result result = bh_ring_peek(&channel->end, message), released;
+	enum bh_end_result result = bh_ring_peek(&file->end, message), released;
 
 	if (result == BH_END_OK && message->length > room)
 		return -EMSGSIZE;
 	if (result == BH_END_OK && copy_to_user(data, message->data, message->length))
 		return -EFAULT;
 	if (result != BH_END_OK && result != BH_END_CHECK)
-		return error_of(channel, result);
-	released = bh_ring_release(&channel->end);
-	return error_of(channel, result == BH_END_OK ? released : result);
+		return error_of(file, result);
+	released = bh_ring_release(&file->end);
+	return error_of(file, result == BH_END_OK ? released : result);
 }
 
-static int receive_copy(struct channel *channel, void __user *data, size_t room, bool again, struct bh_message *message)
+static int receive_copy(struct channel_file *file, void __user *data, size_t room, bool again, struct bh_message *message)
 {
-	struct bh_end *end = &channel->end;
+	struct bh_end *end = &file->end;
 	const u32 capacity = min_t(size_t, room, end->slot_bytes), known = end->taken;
 	const bool started = end->started, latest = end->role == BH_END_LATEST_READER;
-	enum bh_end_result result = latest ? bh_latest_read(end, channel->buffer, capacity, message)
-					   : bh_mailbox_receive(end, channel->buffer, capacity, message);
+	enum bh_end_result result = latest ? bh_latest_read(end, file->buffer, capacity, message)
+					   : bh_mailbox_receive(end, file->buffer, capacity, message);
 
 	if (result != BH_END_OK)
-		return error_of(channel, result);
+		return error_of(file, result);
 	if (latest && started && end->taken == known && !again)
 		return -EAGAIN;
-	return copy_to_user(data, channel->buffer, message->length) ? -EFAULT : 0;
+	return copy_to_user(data, file->buffer, message->length) ? -EFAULT : 0;
 }
 
-int channel_receive(struct channel *channel, void __user *data, size_t room, bool again, struct bh_message *message)
+int channel_receive(struct channel_file *file, void __user *data, size_t room, bool again, struct bh_message *message)
 {
 	int error;
 
-	if (was_reset(channel)) {
-		channel->reset = false;
+	if (was_reset(file)) {
+		file->reset = false;
 		return -ECONNRESET;
 	}
-	switch (channel->end.role) {
+	switch (file->end.role) {
 	case BH_END_RING_READER:
-		error = receive_from_ring(channel, data, room, message);
+		error = receive_from_ring(file, data, room, message);
 		break;
 	case BH_END_MAILBOX:
 	case BH_END_LATEST_READER:
-		error = receive_copy(channel, data, room, again, message);
+		error = receive_copy(file, data, room, again, message);
 		break;
 	default:
 		return -EINVAL;
@@ -113,44 +121,43 @@ int channel_receive(struct channel *channel, void __user *data, size_t room, boo
 
 /* ---- Sending ------------------------------------------------------------------------------------------------------------------------- */
 
-static int send_to_ring(struct channel *channel, const void __user *data, size_t length, u32 flags)
+static int send_to_ring(struct channel_file *file, const void __user *data, size_t length, u32 flags)
 {
 	enum bh_end_result result;
 	void *slot;
 
-	result = bh_ring_reserve(&channel->end, &slot);
+	result = bh_ring_reserve(&file->end, &slot);
 	if (result != BH_END_OK)
-		return error_of(channel, result);
+		return error_of(file, result);
 	if (copy_from_user(slot, data, length))
 		return -EFAULT;
-	return error_of(channel, bh_ring_send(&channel->end, length, flags));
+	return error_of(file, bh_ring_send(&file->end, length, flags));
 }
 
-static int send_copy(struct channel *channel, const void __user *data, size_t length, u32 flags)
+static int send_copy(struct channel_file *file, const void __user *data, size_t length, u32 flags)
 {
-	struct bh_end *end = &channel->end;
+	struct bh_end *end = &file->end;
 
-	if (copy_from_user(channel->buffer, data, length))
+	if (copy_from_user(file->buffer, data, length))
 		return -EFAULT;
 	if (end->role == BH_END_MAILBOX)
-		return error_of(channel, bh_mailbox_send(end, channel->buffer, length, flags));
-	return error_of(channel, bh_latest_write(end, channel->buffer, length));
+		return error_of(file, bh_mailbox_send(end, file->buffer, length, flags));
+	return error_of(file, bh_latest_write(end, file->buffer, length));
 }
 
-int channel_send(struct channel *channel, const void __user *data, size_t length, u32 flags)
+int channel_send(struct channel_file *file, const void __user *data, size_t length, u32 flags)
 {
 	int error;
 
-	if (was_reset(channel)) {
-		channel->reset = false;
+	if (was_reset(file)) {
+		file->reset = false;
 		return -ECONNRESET;
 	}
-	if (channel->end.role == BH_END_RING_READER || channel->end.role == BH_END_LATEST_READER || !bh_flags_valid(flags))
+	if (file->end.role == BH_END_RING_READER || file->end.role == BH_END_LATEST_READER || !bh_flags_valid(flags))
 		return -EINVAL;
-	if (length > channel->end.slot_bytes)
+	if (length > file->end.slot_bytes)
 		return -EMSGSIZE;
-	error = channel->end.role == BH_END_RING_SENDER ? send_to_ring(channel, data, length, flags)
-							: send_copy(channel, data, length, flags);
+	error = file->end.role == BH_END_RING_SENDER ? send_to_ring(file, data, length, flags) : send_copy(file, data, length, flags);
 	return error ? error : (int)length;
 }
 
@@ -216,9 +223,9 @@ static __poll_t ready_for(enum bh_end_result result, __poll_t open)
 	}
 }
 
-__poll_t channel_ready(struct channel *channel)
+__poll_t channel_ready(struct channel_file *file)
 {
-	if (was_reset(channel))
+	if (was_reset(file))
 		return EPOLLERR | EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM;
-	return ready_for(may_receive(&channel->end), EPOLLIN | EPOLLRDNORM) | ready_for(may_send(&channel->end), EPOLLOUT | EPOLLWRNORM);
+	return ready_for(may_receive(&file->end), EPOLLIN | EPOLLRDNORM) | ready_for(may_send(&file->end), EPOLLOUT | EPOLLWRNORM);
 }

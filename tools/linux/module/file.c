@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /*
- * /dev/bulkhead/NAME, as programs use it. One open file at a time, as an end has one owner; threads and children that share it take turns.
- * A read or a write is one message. A file that was mapped is its program's alone: it has the end's counters, and the module's would be
- * others.
+ * /dev/bulkhead/NAME, as programs use it. One open file at a time, as an end has one owner, or as many as a latest value has readers;
+ * threads and children that share it take turns. A read or a write is one message. A file that was mapped is its program's alone: it has
+ * the end's counters, and the module's would be others.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -13,44 +13,67 @@
 #include "compat.h"
 #include "device.h"
 
+/* As misc_open leaves it. */
 static struct channel *channel_of(const struct file *file)
 {
 	return container_of(file->private_data, struct channel, misc);
 }
 
+static unsigned int most_files(const struct channel *channel)
+{
+	return channel->first.role == BH_END_LATEST_READER ? min_t(unsigned int, channel->first.readers, CHANNEL_FILES) : 1;
+}
+
+/* NULL: all of them are open. */
+static struct channel_file *take_file(struct channel *channel)
+{
+	unsigned int n;
+
+	for (n = 0; n < most_files(channel); n++)
+		if (!test_and_set_bit(n, &channel->opened))
+			return &channel->files[n];
+	return NULL;
+}
+
+static void give_file(struct channel_file *one)
+{
+	struct channel *channel = one->channel;
+
+	kvfree(one->buffer);
+	one->buffer = NULL;
+	clear_bit_unlock(one - channel->files, &channel->opened);
+}
+
 static int channel_open(struct inode *inode, struct file *file)
 {
 	struct channel *channel = channel_of(file);
+	struct channel_file *one = take_file(channel);
 	int error;
 
-	if (test_and_set_bit(0, &channel->opened))
+	if (!one)
 		return -EBUSY;
-	channel->buffer = kvmalloc(channel->first.slot_bytes, GFP_KERNEL);
-	if (!channel->buffer) {
-		clear_bit_unlock(0, &channel->opened);
+	one->buffer = kvmalloc(channel->first.slot_bytes, GFP_KERNEL);
+	if (!one->buffer) {
+		give_file(one);
 		return -ENOMEM;
 	}
-	channel->mapped = false;
+	one->mapped = false;
 	mutex_lock(&channel->lock);
-	error = channel_attach(channel);
+	error = channel_attach(one);
 	if (!error)
-		channel_ready(channel); /* takes part from now on, so that the other end need not wait for the first message */
+		channel_ready(one); /* takes part from now on, so that the other end need not wait for the first message */
 	mutex_unlock(&channel->lock);
 	if (error) {
-		kvfree(channel->buffer);
-		clear_bit_unlock(0, &channel->opened);
+		give_file(one);
 		return error;
 	}
+	file->private_data = one;
 	return stream_open(inode, file);
 }
 
 static int channel_release(struct inode *inode, struct file *file)
 {
-	struct channel *channel = channel_of(file);
-
-	kvfree(channel->buffer);
-	channel->buffer = NULL;
-	clear_bit_unlock(0, &channel->opened);
+	give_file(file->private_data);
 	return 0;
 }
 
@@ -64,19 +87,20 @@ struct order {
 	struct bh_message message;
 };
 
-static int carry_out(struct channel *channel, struct order *order)
+static int carry_out(struct channel_file *one, struct order *order)
 {
+	struct channel *channel = one->channel;
 	struct channel_words before;
 	int done;
 
 	for (;;) {
-		if (READ_ONCE(channel->mapped))
+		if (READ_ONCE(one->mapped))
 			return -EBUSY;
 		if (mutex_lock_interruptible(&channel->lock))
 			return -ERESTARTSYS;
 		channel_look(channel, &before);
-		done = order->sends ? channel_send(channel, order->data, order->length, order->flags)
-				    : channel_receive(channel, order->data, order->length, order->again, &order->message);
+		done = order->sends ? channel_send(one, order->data, order->length, order->flags)
+				    : channel_receive(one, order->data, order->length, order->again, &order->message);
 		mutex_unlock(&channel->lock);
 		if (done >= 0) {
 			channel_ring(channel);
@@ -94,7 +118,7 @@ static ssize_t channel_read(struct file *file, char __user *data, size_t room, l
 {
 	struct order order = { .data = data, .length = room, .waits = !(file->f_flags & O_NONBLOCK) };
 
-	return carry_out(channel_of(file), &order);
+	return carry_out(file->private_data, &order);
 }
 
 static ssize_t channel_write(struct file *file, const char __user *data, size_t length, loff_t *unused)
@@ -107,12 +131,13 @@ static ssize_t channel_write(struct file *file, const char __user *data, size_t 
 		.waits = !(file->f_flags & O_NONBLOCK),
 	};
 
-	return carry_out(channel_of(file), &order);
+	return carry_out(file->private_data, &order);
 }
 
 static __poll_t channel_poll(struct file *file, poll_table *table)
 {
-	struct channel *channel = channel_of(file);
+	struct channel_file *one = file->private_data;
+	struct channel *channel = one->channel;
 	struct channel_words now;
 	__poll_t ready;
 
@@ -120,13 +145,13 @@ static __poll_t channel_poll(struct file *file, poll_table *table)
 	if (!poll_does_not_wait(table))
 		channel_watch(channel);
 	mutex_lock(&channel->lock);
-	if (READ_ONCE(channel->mapped)) {
+	if (READ_ONCE(one->mapped)) {
 		/* It is the program that knows what it has read: it is told that something is another than when it last asked. */
 		channel_look(channel, &now);
-		ready = memcmp(&now, &channel->polled, sizeof(now)) ? EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM : 0;
-		channel->polled = now;
+		ready = memcmp(&now, &one->polled, sizeof(now)) ? EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM : 0;
+		one->polled = now;
 	} else {
-		ready = channel_ready(channel);
+		ready = channel_ready(one);
 	}
 	mutex_unlock(&channel->lock);
 	return ready;
@@ -134,8 +159,9 @@ static __poll_t channel_poll(struct file *file, poll_table *table)
 
 /* ---- More than read and write can say ------------------------------------------------------------------------------------------------ */
 
-void channel_describe(struct channel *channel, struct bulkhead_info *info)
+void channel_describe(const struct channel_file *file, struct bulkhead_info *info)
 {
+	const struct channel *channel = file->channel;
 	const struct bh_end *end = &channel->first;
 
 	memset(info, 0, sizeof(*info));
@@ -159,27 +185,28 @@ void channel_describe(struct channel *channel, struct bulkhead_info *info)
 	info->taken = READ_ONCE(end->own->taken);
 	info->peer_sent = READ_ONCE(end->peer->sent);
 	info->peer_taken = READ_ONCE(end->peer->taken);
-	info->connections = READ_ONCE(channel->end.connections);
-	info->refused = READ_ONCE(channel->end.refused);
+	info->reader = file - channel->files;
+	info->connections = READ_ONCE(file->end.connections);
+	info->refused = READ_ONCE(file->end.refused);
 }
 
-static long tell(struct channel *channel, void __user *argument)
+static long tell(const struct channel_file *file, void __user *argument)
 {
 	struct bulkhead_info info;
 
-	channel_describe(channel, &info);
+	channel_describe(file, &info);
 	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static long set_checked(struct channel *channel, const void __user *argument)
+static long set_checked(struct channel_file *file, const void __user *argument)
 {
 	u32 checked;
 
 	if (copy_from_user(&checked, argument, sizeof(checked)))
 		return -EFAULT;
-	mutex_lock(&channel->lock);
-	bh_end_set_checked(&channel->end, checked != 0);
-	mutex_unlock(&channel->lock);
+	mutex_lock(&file->channel->lock);
+	bh_end_set_checked(&file->end, checked != 0);
+	mutex_unlock(&file->channel->lock);
 	return 0;
 }
 
@@ -198,7 +225,7 @@ static long carry_message(struct file *file, struct bulkhead_message __user *arg
 	order.flags = said.flags;
 	order.again = said.options & BULKHEAD_AGAIN;
 	order.waits = !(file->f_flags & O_NONBLOCK) && !(said.options & BULKHEAD_NO_WAIT);
-	done = carry_out(channel_of(file), &order);
+	done = carry_out(file->private_data, &order);
 	if (sends || (done < 0 && done != -EMSGSIZE))
 		return done < 0 ? done : 0;
 	said.length = order.message.length;
@@ -215,13 +242,13 @@ static long channel_ioctl(struct file *file, unsigned int command, unsigned long
 
 	switch (command) {
 	case BULKHEAD_GET_INFO:
-		return tell(channel_of(file), pointer);
+		return tell(file->private_data, pointer);
 	case BULKHEAD_SEND:
 		return file->f_mode & FMODE_WRITE ? carry_message(file, pointer, true) : -EBADF;
 	case BULKHEAD_RECEIVE:
 		return file->f_mode & FMODE_READ ? carry_message(file, pointer, false) : -EBADF;
 	case BULKHEAD_SET_CHECKED:
-		return set_checked(channel_of(file), pointer);
+		return set_checked(file->private_data, pointer);
 	default:
 		return -ENOTTY;
 	}
@@ -235,7 +262,8 @@ static long channel_ioctl(struct file *file, unsigned int command, unsigned long
  */
 static int channel_mmap(struct file *file, struct vm_area_struct *area)
 {
-	struct channel *channel = channel_of(file);
+	struct channel_file *one = file->private_data;
+	const struct channel *channel = one->channel;
 	const size_t length = area->vm_end - area->vm_start;
 	size_t offset;
 	bool own;
@@ -254,7 +282,7 @@ static int channel_mmap(struct file *file, struct vm_area_struct *area)
 	vm_flags_clear(area, own ? VM_MAYEXEC : VM_MAYEXEC | VM_MAYWRITE);
 	error = remap_pfn_range(area, area->vm_start, (channel->start + offset) >> PAGE_SHIFT, length, area->vm_page_prot);
 	if (!error)
-		WRITE_ONCE(channel->mapped, true); /* not with the lock held: who holds it may wait for the lock of this address space */
+		WRITE_ONCE(one->mapped, true); /* not with the lock held: who holds it may wait for the lock of this address space */
 	return error;
 }
 

@@ -36,9 +36,9 @@ static const char *const state_names[] = { [BULKHEAD_COMING] = "coming", [BULKHE
 static void describe(struct device *device, struct bulkhead_info *info)
 {
 	const struct miscdevice *misc = dev_get_drvdata(device);
-	struct channel *channel = container_of(misc, struct channel, misc);
+	const struct channel *channel = container_of(misc, struct channel, misc);
 
-	channel_describe(channel, info);
+	channel_describe(&channel->files[0], info);
 }
 
 static ssize_t kind_show(struct device *device, struct device_attribute *attribute, char *text)
@@ -155,6 +155,7 @@ static int channel_probe(struct platform_device *device)
 {
 	struct resource *memory = platform_get_resource(device, IORESOURCE_MEM, 0);
 	struct channel *channel;
+	unsigned int n;
 	int error;
 
 	channel = devm_kzalloc(&device->dev, sizeof(*channel), GFP_KERNEL);
@@ -171,11 +172,13 @@ static int channel_probe(struct platform_device *device)
 		error = map_memory(channel, memory);
 	if (error)
 		return error;
-	error = channel_attach(channel);
+	for (n = 0; n < CHANNEL_FILES; n++)
+		channel->files[n].channel = channel;
+	error = channel_attach(&channel->files[0]);
 	if (error)
 		return dev_err_probe(&device->dev, error, "`%s` at %pR is not a channel of version %u\n", channel->name, memory,
 				     BH_CHANNEL_VERSION);
-	channel->first = channel->end;
+	channel->first = channel->files[0].end;
 	channel->own_offset = channel->side ? channel->page_offset + BH_PAGE_BYTES : 0;
 	channel->own_bytes = channel->side ? channel->bytes - channel->own_offset : channel->page_offset;
 	channel->misc.minor = MISC_DYNAMIC_MINOR;

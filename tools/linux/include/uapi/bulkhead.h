@@ -38,7 +38,8 @@ struct bulkhead_info {
 	__u32 peer_sent, peer_taken;
 	__u32 connections; /* that began since the file was opened */
 	__u32 refused;     /* messages and counters, since then */
-	__u32 reserved[3];
+	__u32 reader;      /* latest value: which of its readers this file is, from 0 on */
+	__u32 reserved[2];
 };
 
 /* Of bulkhead_message.options. */

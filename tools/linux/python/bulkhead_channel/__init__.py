@@ -47,7 +47,7 @@ class Flags(IntFlag):
 
 
 # include/uapi/bulkhead.h; little-endian on every processor that has sandboxes.
-_INFO = struct.Struct("<32s32sIIIIQQQIIIIIIIIIII12x")
+_INFO = struct.Struct("<32s32sIIIIQQQIIIIIIIIIIII8x")
 _STATE_AT = 13
 _MESSAGE = struct.Struct("<QIIII")
 _NO_WAIT, _AGAIN = 1, 2
@@ -87,6 +87,7 @@ class Info:
     peer_taken: int
     connections: int  # since it was opened
     refused: int
+    reader: int  # of a latest value: which one this is
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,9 @@ def _unpacked(data: bytes) -> Info:
 
 
 class Channel:
-    """The end of a channel that this sandbox is. One program has it open at a time. A timeout is in seconds; None waits for ever, 0 tries once."""
+    """The end of a channel that this sandbox is. One program has it open at a time, or as many as a latest value has readers.
+
+    A timeout is in seconds; None waits for ever, 0 tries once."""
 
     def __init__(self, name: str) -> None:
         if not 0 < len(name.encode()) < NAME_BYTES or "/" in name or name.startswith("."):
