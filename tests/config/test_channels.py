@@ -435,6 +435,40 @@ def test_what_is_opened_on_request_lies_alone(platform: str, compile_on: Compile
     assert [one["on_request"] for one in plan_json(plan, load(platform))["channels"]] == [True, False, True]
 
 
+WIDE = [platform for platform in PLATFORMS if platform != "qemu-armv7"]
+VAST_AT, GIB = 1 << 37, 1 << 30
+
+
+def vast(name: str, slots: int, slot_bytes: int) -> str:
+    return channel(name, "one", "two", ring(slots, slot_bytes), "on-request;")
+
+
+@pytest.mark.parametrize("platform", WIDE)
+def test_what_is_larger_has_a_stretch_of_a_gibibyte(platform: str, compile_on: Compile, tmp_path: Path) -> None:
+    """BH-F6.request. It begins at a round address of the machine, too, where its tables are fewer, and so do others of its size."""
+    plan = compile_on(written(tmp_path, vast("first", 4, 0x80000), ASIDE, vast("second", 512, 0x80000)), platform)
+    assert rules(plan) == []
+    starts = {one.name.split("`")[1]: one.gpa for one in reversed(sandbox(plan, "two").regions) if one.kind == "channel"}
+    assert (starts["first"], starts["second"]) == (VAST_AT, VAST_AT + GIB)
+    assert starts["aside"] % MIB2 == 0
+    assert starts["aside"] < VAST_AT
+    assert {one.name: one.hpa % MIB2 == 0 for one in plan.channels if one.name != "aside"} == {"first": True, "second": True}
+
+
+def test_a_gibibyte_to_the_page(compile_on: Compile, tmp_path: Path) -> None:
+    """Its areas, and the page between them; 64 bytes more in each of 1,024 slots are too many."""
+    most = (GIB - 3 * PAGE) // 1024 - 64 & -64
+    assert rules(compile_on(written(tmp_path, vast("vast", 1024, most)), ANY)) == []
+    (refused,) = compile_on(written(tmp_path, vast("vast", 1024, most + 64)), ANY).errors
+    assert "one with `on-request` has 1 GiB at most here; it would fit with 512 slots or " in refused.text
+
+
+def test_what_an_address_of_32_bits_cannot_reach(compile_on: Compile, tmp_path: Path) -> None:
+    (refused,) = compile_on(written(tmp_path, vast("vast", 4, 0x80000)), "qemu-armv7").errors
+    assert refused.rule == "BH-R165"
+    assert "one with `on-request` has 2 MiB at most here; it would fit with 2 slots or " in refused.text
+
+
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_what_check_prints_adds_up(platform: str, compile_on: Compile, tmp_path: Path) -> None:
     """BH-F1.memory."""

@@ -39,6 +39,7 @@ def judged(platform: Platform, partition: str, snapshot: Snapshot) -> Verdict:
 
 MACHINES = [grouped(platform, partition) for platform in ALL for partition in ("native.dts", SPOILT)]
 MACHINES += [grouped(platform, str(Path(__file__).with_name(file))) for platform in ALL for file in ("channels.dts", "requests.dts")]
+MACHINES += [grouped(platform, str(Path(__file__).with_name("requests_vast.dts"))) for platform in ALL if platform != ARMV7]
 MACHINES += [grouped(platform, partition, slow=True) for platform in ALL for partition in ("mixed.dts", "linux2.dts")]
 MACHINES += [grouped(platform, str(Path(__file__).with_name("pci.dts")), slow=True) for platform in QEMU]
 MACHINES += [grouped(VTX, str(Path(__file__).with_name("pci_ports.dts")), slow=True)]

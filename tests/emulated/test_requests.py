@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 from bhtool.machine.session import CrashEvent, LineEvent
 
+from tests.emulated.case import ARMV7
 from tests.emulated.channel_pair import PLATFORMS, Pair, pair_on
 from tests.emulated.shell import LIMIT, Shell
 
 FILE = Path(__file__).with_name("requests.dts")
 MARKED = [pytest.param(name, marks=[pytest.mark.platform(name), pytest.mark.xdist_group(f"requests-{name}")]) for name in PLATFORMS]
 pytestmark = pytest.mark.slow
+VAST = FILE.with_name("requests_vast.dts")
+WIDE = [one for one in MARKED if one.values != (ARMV7,)]  # guests with addresses of 64 bits
 NEW, NOTHING = "a new connection", "not now: nothing to read, no room, or the other end is not there yet"
 CLOSED = "no such channel, or a program has it"
 TOUCHING_MS = 5000
+GIB = 1 << 30
 MANY = {"bochs-vtx": 1000}  # 10,000 elsewhere
 
 
@@ -125,9 +129,9 @@ def test_opened_and_closed_again_and_again(pair: Pair) -> None:
     assert received(far) == [" 0: still"]
 
 
-def own_area(pair: Pair) -> int:
+def own_area(pair: Pair, name: str = "aside") -> int:
     """Where near sees it. Its kernel has it mapped all the time: what is missing when it is closed is its monitor's doing."""
-    return next(one for one in pair.session.plan.sandboxes[0].regions if "`aside`" in one.name).gpa
+    return next(one for one in pair.session.plan.sandboxes[0].regions if f"`{name}`" in one.name).gpa
 
 
 def await_next_life(pair: Pair, life: int) -> None:
@@ -174,3 +178,24 @@ def test_what_is_closed_is_not_there(pair: Pair, access: str) -> None:
         await_next_life(pair, life + 1)
     assert far.ask("life")[-1] == "life 0"
     assert pair.session.watches["near"].stats
+
+
+@pytest.mark.parametrize("platform", WIDE)
+def test_what_takes_more_than_a_small_stretch(platform: str) -> None:
+    """The first of them goes, and the one behind it stays, and all that is smaller."""
+    with pair_on(platform, VAST, ("near", "far")) as pair:
+        near, far, at, other = pair.sensor, pair.control, own_area(pair, "vast"), own_area(pair, "vaster")
+        assert at % GIB == other % GIB == 0 < at < other
+        for name in ("vast", "vaster", "aside"):
+            assert ask(near, f"open={name}") == ask(far, f"open={name}") == "done"
+        for name, sends, takes in (("vast", near, far), ("vaster", far, near), ("aside", near, far)):
+            takes.ask(f"receive={name}")
+            sends.ask(f"receive={name}")
+            takes.ask(f"receive={name}")
+            assert ask(sends, f"send={name},of-{name}") == "done"
+            assert [line.rpartition(": ")[2] for line in takes.ask(f"receive={name}")][-1] == f"of-{name}"
+        assert ask(near, "close=vast") == "done"
+        assert near.ask(f"read={other:#x}")
+        near.type(f"read={at:#x}\r")
+        await_next_life(pair, 1)
+        assert far.ask("life")[-1] == "life 0"

@@ -226,6 +226,34 @@ def test_channels(platform: str, tmp_path: Path) -> None:
     assert list(misplaced(found)) == []
 
 
+REQUESTS = """
+&domains {
+	aside { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; on-request; };
+	vast { compatible = "bulkhead,channel-v1"; from = <&two>; to = <&one>; kind = "ring"; slots = <4>; slot-bytes = <0x80000>; on-request; };
+	last { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; kind = "ring"; slots = <4>; slot-bytes = <0x80000>; on-request; };
+	more { compatible = "bulkhead,channel-v1"; from = <&one>; to = <&two>; on-request; };
+};
+"""
+
+
+def test_channels_on_request_have_stretches_alone(tmp_path: Path) -> None:
+    """BH-F6.request. Of 2 MiB, or of 1 GiB; of each all, or nothing, may be reached."""
+    board, file = load("qemu-aarch64"), tmp_path / "requests.dts"
+    text = PARTITION.replace("\tdomains {", "\tdomains: domains {").replace('unprotected = "memory", "msr";', "")
+    file.write_text(text.replace("16)", "8)") + REQUESTS)
+    pools = tuple(Span(board.ram_base + 0x1001000 + n * 0x20000, 0x1C000 + n * 0x1000) for n in range(2))
+    ram = ((Span(board.ram_base + 0x2000000, 8 << 20),), (Span(board.ram_base + 0x3000000, 8 << 20),))
+    places = tuple(board.ram_base + 0x4000000 + n * 0x1000000 for n in range(4))
+    placed = Placed(board.ram_base + 0x1000000, pools, ram, {"two": COPY}, Span(board.ram_base + 0x1100000, 0x10000), places)
+    for policy in read_partitioning(file, board, placed).policies:
+        firsts: dict[str, int] = {}
+        for grant in policy.grants:
+            if "channel" in grant.name:
+                firsts.setdefault(grant.opened, grant.gpa)
+        window = WINDOW[board.arch] + 0xA00000
+        assert firsts == {"aside": window, "vast": 1 << 37, "last": (1 << 37) + (1 << 30), "more": window + 0x200000}
+
+
 @pytest.mark.parametrize(
     ("moved", "complaint"),
     [

@@ -39,7 +39,8 @@ static uint64_t call_close(uint64_t a, uint64_t b)
 static const struct storm storms[] = {
 	{ "call", call_version, 0, NULL },        { "open", call_open, 0, NULL },
 	{ "close", call_close, 0, NULL },         { "open-largest", call_open, 1, NULL },
-	{ "close-largest", call_close, 1, NULL }, { "kick", call_kick, 0, NULL },
+	{ "close-largest", call_close, 1, NULL }, { "open-huge", call_open, 2, NULL },
+	{ "close-huge", call_close, 2, NULL },    { "kick", call_kick, 0, NULL },
 	{ "none", do_nothing, 0, NULL },          { NULL, NULL, 0, NULL },
 };
 

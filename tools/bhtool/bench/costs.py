@@ -15,6 +15,7 @@ from bhtool.bench import kicks
 from bhtool.bench.result import Result, Row
 from bhtool.bench.stage import COUNTED, Guest, counting, out_of_time, sandbox_lines, set_up, write_native
 from bhtool.bench.trace import chunks, logged
+from bhtool.config.channel_places import LARGE_ON_REQUEST
 from bhtool.families.table import FAMILIES
 from bhtool.image.payloads import Report
 from bhtool.platforms import Platform
@@ -24,8 +25,12 @@ KICKS = 40
 LIMITS = {"call": 120, "ipi": 180, "device-read": 300, "device-write": 300, "register": 250, "identify": 200, "idle": 200, "kick": 600}
 KINDS = ("call", "ipi", "device-read", "device-write", "register")
 STORMS = ("call", "device-read", "device-write", "register", "refused")
-TURNS = {"open": "opened", "close": "closed"}  # an end of a channel, of the least and of the most bytes that one on request may have
-LEAST_BYTES, MOST_BYTES = 64, 1_044_288  # of a slot, of two
+TURNS = {"open": "opened", "close": "closed"}  # an end of a channel
+TURNED = {  # which, as the probe calls them, and their slots and bytes of a slot: the least that there is, and the most in each of the two stretches
+    "": ("12 KiB", (2, 64)),
+    "-largest": ("2 MiB", (2, 1_044_288)),
+    "-huge": ("1 GiB", (1024, 1_048_448)),  # where guests have the addresses
+}
 SPREAD = 1.5  # the greatest, of the median
 STORM_LIMIT = 450
 ANSWER = re.compile(r": (?:trips|bench-timer) (\S+) min (\d+) median (\d+) max (\d+) ticks$")
@@ -86,13 +91,16 @@ def kick_rows(platform: Platform, report: Report) -> list[Row]:
 
 def turn_rows(platform: Platform, report: Report) -> list[Row]:
     """A channel opened and closed, whatever its size. On a PC with the kick by which its core forgets it."""
-    kinds = [f"{kind}{size}" for size in ("", "-largest") for kind in TURNS]
-    guest = Guest(" ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds))), kickable=True, on_request=(LEAST_BYTES, MOST_BYTES))
+    is_wide = FAMILIES[platform.arch].programs.address_end > LARGE_ON_REQUEST
+    turned = {which: what for which, what in TURNED.items() if is_wide or which != "-huge"}
+    kinds = [f"{turn}{which}" for which in turned for turn in TURNS]
+    words = " ".join(("heartbeat=0", *(f"trips={kind}" for kind in kinds)))
+    guest = Guest(words, kickable=True, on_request=tuple(slots for _, slots in turned.values()))
     rows = dict(answers(platform, guest, kinds, "measured", report))
     return [
-        replace(rows[f"{kind}{size}"], name=f"a channel of {what} {turned}")
-        for size, what in (("", "12 KiB"), ("-largest", "2 MiB"))
-        for kind, turned in TURNS.items()
+        replace(rows[f"{turn}{which}"], name=f"a channel of {size} {done}")
+        for which, (size, _) in turned.items()
+        for turn, done in TURNS.items()
     ]
 
 

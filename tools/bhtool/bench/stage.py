@@ -37,7 +37,7 @@ class Guest:
     trusted_idle: bool = False
     unprotected: tuple[str, ...] = ()
     neighbour: str = "sleep"
-    on_request: tuple[int, ...] = ()  # bytes of each slot of its channels with the neighbour, which it may open and close
+    on_request: tuple[tuple[int, int], ...] = ()  # slots of its channels with the neighbour, which it may open and close, and bytes of each
 
     @property
     def idle_cores(self) -> list[int]:

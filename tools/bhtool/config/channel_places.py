@@ -7,8 +7,8 @@
     └────────────────────┴────────────────────┴────────────────────┘
       end 0: rw            r                    r
       end 1: r             r                    rw
-Each end sees all of it, in one piece, and all its channels one behind the other, from WINDOW_CHANNELS on; those that are opened on request from
-WINDOW_ON_REQUEST on, each with the whole of its stretches of BH_GATE_BYTES, of which none is another's.
+Each end sees all of it, in one piece, and all its channels one behind the other, from WINDOW_CHANNELS on. One that is opened on request has a stretch of
+BH_GATE_BYTES alone, from WINDOW_ON_REQUEST on, or, if it does not fit there, one of BH_LARGE_GATE_BYTES, from LARGE_ON_REQUEST on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from bhtool.config.rule import Finding
 from bhtool.config.span import PAGE, Span, align_up
 
 WINDOW_CHANNELS, WINDOW_ON_REQUEST = 0x100000, 0xA00000  # offsets in a sandbox's window: docs/guest.md
-GATE = int(lib.BH_GATE_BYTES)
+GATE, LARGE_GATE = int(lib.BH_GATE_BYTES), int(lib.BH_LARGE_GATE_BYTES)
+LARGE_ON_REQUEST = 1 << 37  # above RAM and devices of any board that we know; translation takes 39 bits everywhere
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,19 @@ class View:
 
 def views_of(domains: Domains, sandbox: Sandbox) -> Iterator[View]:
     """In the order of the file, those that are always there one behind the other, and the others, too."""
-    always, alone = domains.machine.window + WINDOW_CHANNELS, align_up(domains.machine.window + WINDOW_ON_REQUEST, GATE)
+    window = domains.machine.window
+    free = {PAGE: window + WINDOW_CHANNELS, GATE: align_up(window + WINDOW_ON_REQUEST, GATE), LARGE_GATE: LARGE_ON_REQUEST}
     for number, (channel, end) in enumerate(domains.ends_of(sandbox)):
-        gpa = alone if channel.on_request else always
-        yield View(channel, end, gpa, domains.other_end(channel, end), number, line_of(domains, channel, end))
-        if channel.on_request:
-            alone += align_up(channel.size, GATE)
-        else:
-            always += channel.size
+        unit = stretch_of(channel)
+        yield View(channel, end, free[unit], domains.other_end(channel, end), number, line_of(domains, channel, end))
+        free[unit] += align_up(channel.size, unit)
+
+
+def stretch_of(channel: Channel) -> int:
+    """So many bytes, or a multiple of them, no other channel shares with it."""
+    if not channel.on_request:
+        return PAGE
+    return GATE if channel.size <= GATE else LARGE_GATE
 
 
 def channel_regions(domains: Domains, placement: Placement, sandbox: Sandbox) -> Iterator[Region]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bhtool.abi import lib
+from bhtool.config.channel_places import GATE, LARGE_GATE, LARGE_ON_REQUEST, stretch_of
 from bhtool.config.channels import FROM, KIND, LATEST, MAILBOX, MOST_READERS, ON_REQUEST, READERS, RING, SLOT_BYTES, SLOTS, TO, Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.rule import Finding
@@ -117,15 +118,14 @@ def not_too_many(domains: Domains) -> Iterator[Finding]:
 
 def fit_into_the_window(domains: Domains) -> Iterator[Finding]:
     """Told of the largest, which has most to give; of one that is too large for its gate, at once."""
-    for channel in (one for one in domains.channels if one.on_request and one.size > REQUESTED.unit):
-        changes = " or ".join(_what_would_fit(channel, REQUESTED.unit))
-        text = (
-            f"channel `{channel.name}` takes {size_text(channel.size)}, and one with `{ON_REQUEST}` has {size_text(REQUESTED.unit)} at most"
-        )
+    most = LARGE_GATE if domains.machine.family.programs.address_end > LARGE_ON_REQUEST else GATE
+    for channel in (one for one in domains.channels if one.on_request and one.size > most):
+        changes = " or ".join(_what_would_fit(channel, most))
+        text = f"channel `{channel.name}` takes {size_text(channel.size)}, and one with `{ON_REQUEST}` has {size_text(most)} at most here"
         yield Finding(channel.where(SLOT_BYTES), f"{text}; it would fit with {changes}" if changes else text)
     for sandbox in domains.sandboxes:
         for rooms in (ALWAYS, REQUESTED):
-            channels = [channel for channel, _ in domains.ends_of(sandbox) if channel.on_request == rooms.on_request]
+            channels = [channel for channel, _ in domains.ends_of(sandbox) if stretch_of(channel) == rooms.unit]
             if sum(map(rooms.taken_by, channels)) > rooms.room:
                 largest = max(channels, key=lambda one: one.size)
                 yield Finding(largest.where(SLOT_BYTES), _too_much(sandbox, channels, largest, rooms))
@@ -135,7 +135,7 @@ def fit_into_the_window(domains: Domains) -> Iterator[Finding]:
 class Rooms:
     """Where channels have their place in a window."""
 
-    on_request: bool
+    which: str  # they are called
     room: int
     unit: int  # of a channel
 
@@ -143,12 +143,12 @@ class Rooms:
         return align_up(channel.size, self.unit)
 
 
-ALWAYS, REQUESTED = Rooms(False, WINDOW_BYTES, PAGE), Rooms(True, ON_REQUEST_BYTES, int(lib.BH_GATE_BYTES))
+ALWAYS, REQUESTED = Rooms("", WINDOW_BYTES, PAGE), Rooms(f" `{ON_REQUEST}`", ON_REQUEST_BYTES, GATE)
 
 
 def _too_much(sandbox: Sandbox, channels: Sequence[Channel], largest: Channel, rooms: Rooms) -> str:
-    total, which = sum(map(rooms.taken_by, channels)), f" `{ON_REQUEST}`" if rooms.on_request else ""
-    many = f"the {len(channels)} channels{which} of `{sandbox.name}` take"
+    total = sum(map(rooms.taken_by, channels))
+    many = f"the {len(channels)} channels{rooms.which} of `{sandbox.name}` take"
     what = f"channel `{largest.name}` of `{sandbox.name}` takes" if len(channels) == 1 else many
     room = rooms.room - (total - rooms.taken_by(largest))
     changes = " or ".join(_what_would_fit(largest, room // rooms.unit * rooms.unit))

@@ -37,6 +37,13 @@ class Want:
         return {"ram": MIB2, "iommu": int(lib.BH_IOMMU_ALIGN)}.get(self.kind, PAGE)
 
     @property
+    def round(self) -> int:
+        """Where it takes fewer tables, if there is such a place; 0: anywhere alike."""
+        if self.kind == "ram" and self.size >= GIB:
+            return GIB
+        return MIB2 if self.kind == "channel" and self.size >= MIB2 else 0
+
+    @property
     def block(self) -> int:
         """Whose boundaries it does not cross."""
         return MIB2 if self.kind == "pool" or (self.kind == "iommu" and self.size <= MIB2) else 1 << 64
@@ -115,6 +122,6 @@ class _Search:
         if sum(span.size for span in whole_units(state)) < self.ram_ahead[number]:
             return
         want = self.wants[number]
-        round_first = [lowest(span, want, GIB) for span in state] if want.kind == "ram" and want.size >= GIB else []
+        round_first = [lowest(span, want, want.round) for span in state] if want.round else []
         ends = [fit(span, want, want.align) for fit in (lowest, highest) for span in state]
         yield from dict.fromkeys(start for start in (*round_first, *ends) if start is not None)

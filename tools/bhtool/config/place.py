@@ -15,7 +15,7 @@ from bhtool.abi import lib
 from bhtool.config.channels import Channel
 from bhtool.config.domains import Domains, Sandbox
 from bhtool.config.numa import near
-from bhtool.config.pack import GIB, Want, highest, lowest, pack, whole_units, without
+from bhtool.config.pack import Want, highest, lowest, pack, whole_units, without
 from bhtool.config.span import MIB2, PAGE, Span, align_up
 
 
@@ -136,7 +136,7 @@ def _near(domains: Domains, free: Free, want: Want) -> int | None:
 
 def _lowest(free: Free, want: Want, within: Sequence[Span] = ()) -> int | None:
     """At a round address, if that is possible, where its tables are fewer."""
-    start = free.take_want(want, GIB, within) if want.kind == "ram" and want.size >= GIB else None
+    start = free.take_want(want, want.round, within) if want.round else None
     return free.take_want(want, want.align, within) if start is None else start
 
 

@@ -32,7 +32,7 @@ CHANNEL_RULES = (
     Rule("BH-R164", "There are at most 16 channels.", "leave some out, or send more by one of them", channels.not_too_many),
     Rule(
         "BH-R165",
-        "All channels of a sandbox fit into 8 MiB of its window; those with `on-request`, each of 2 MiB at most, into 16 MiB.",
+        "All channels of a sandbox fit into 8 MiB of its window; those with `on-request` of 2 MiB at most into 16 MiB. Larger ones of these have 1 GiB at most, and none where addresses have 32 bits.",
         "make slots smaller or fewer",
         channels.fit_into_the_window,
         unless=("BH-R162", "BH-R163", "BH-R180"),

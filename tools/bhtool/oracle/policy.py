@@ -32,11 +32,9 @@ WINDOW_STATS, WINDOW_INFO, WINDOW_LOG, WINDOW_FOREIGN = 0x0, 0x1000, 0x4000, 0x1
 POOL_STATS, POOL_INFO, POOL_LOG, POOL_CRASH, POOL_ARENA, POOL_ABSENT = 0x0, 0x1000, 0x2000, 0x6000, 0x7000, 0x7000
 WINDOW_FAULTS, FAULTS_AT = 0x8000, {"arm,smmu-v3": 0x5000, "bulkhead,amd-vi": 0x202000}  # the latter among the IOMMU's tables
 LOG_BYTES = POOL_CRASH - POOL_LOG
-WINDOW_CHANNELS, WINDOW_ON_REQUEST, ALONE = (
-    0x100000,
-    0xA00000,
-    0x200000,
-)  # and what abi/channel.h draws: bytes of an area's control, and of a slot's head
+WINDOW_CHANNELS, WINDOW_ON_REQUEST, LARGE_ON_REQUEST = 0x100000, 0xA00000, 0x2000000000
+ALONE, LARGE_ALONE = 0x200000, 0x40000000  # the stretches of channels that are opened on request
+# And what abi/channel.h draws: bytes of an area's control, and of a slot's head.
 CHANNEL_CONTROL, SLOT_HEAD = 0x100, 0x40
 NOWHERE = Span(0, 0)
 GIC_V3_FRAME = 0x10000  # a redistributor has two
@@ -273,8 +271,9 @@ def _channels(domains: Domains, placed: Placed) -> Iterator[Channel]:
 
 
 def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Iterator[Grant]:
-    """Each in one piece, one behind the other, or in whole stretches of ALONE: an end writes its own area, and reads the rest."""
+    """Each in one piece, one behind the other, or in a stretch of ALONE or LARGE_ALONE: an end writes its own area, and reads the rest."""
     always, alone = domains.machine.window + WINDOW_CHANNELS, -(-(domains.machine.window + WINDOW_ON_REQUEST) // ALONE) * ALONE
+    large = LARGE_ON_REQUEST
     for one in _channels(domains, placed):
         if sandbox.name not in one.ends:
             continue
@@ -284,7 +283,8 @@ def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Itera
             Span(one.page + PAGE, one.span.end - one.page - PAGE),
         )
         own = parts[0] if sandbox.name == one.ends[0] else parts[2]
-        gpa = alone if one.on_request else always
+        is_large = one.span.size > ALONE
+        gpa = (large if is_large else alone) if one.on_request else always
         for what, part in zip(("first area", "page", "second area"), parts, strict=True):
             seen, access = gpa + part.start - one.span.start, "rw" if part is own else "r"
             yield Grant(
@@ -297,10 +297,12 @@ def _channel_grants(domains: Domains, placed: Placed, sandbox: Sandbox) -> Itera
                 shared=True,
                 opened=one.name if one.on_request else "",
             )
-        if one.on_request:
-            alone += -(-one.span.size // ALONE) * ALONE
-        else:
+        if not one.on_request:
             always += one.span.size
+        elif is_large:
+            large += LARGE_ALONE
+        else:
+            alone += ALONE
 
 
 def _registers(machine: Machine, sandbox: Sandbox) -> Iterator[Grant]:
