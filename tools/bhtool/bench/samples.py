@@ -32,7 +32,7 @@ REPORTED = re.compile(r": samples: (\D+) (\d+)$")
 LAST_REPORTED = "ns from sent to taken, at most"
 SINK = "bulkhead-sink samples-on"
 SUNK = re.compile(r"(\w+) (\d+)(?:, |$)")
-TAKEN_SINCE = 16  # by a life after it has said how many, until it crashes
+TAKEN_SINCE = 4  # by a life after it has said how many, until it crashes
 
 
 @dataclass
