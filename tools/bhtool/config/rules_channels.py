@@ -32,8 +32,8 @@ CHANNEL_RULES = (
     Rule("BH-R164", "There are at most 16 channels.", "leave some out, or send more by one of them", channels.not_too_many),
     Rule(
         "BH-R165",
-        "All channels of a sandbox fit into 8 MiB of its window; those with `on-request` of 2 MiB at most into 16 MiB. Larger ones of these have 1 GiB at most, and none where addresses have 32 bits.",
-        "make slots smaller or fewer",
+        "All channels of a sandbox fit into 8 MiB of its window; those with `on-request` of 2 MiB at most into 16 MiB. Of these, larger ones have 1 GiB at most, on ARMv7 there are none.",
+        "make slots smaller or fewer; with `on-request` one may take 1 GiB, but for ARMv7 and Linux",
         channels.fit_into_the_window,
         unless=("BH-R162", "BH-R163", "BH-R180"),
     ),
