@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH-F6.messages. Prints what the shipping code of a channel's ends (abi/channel_inline.h) and of its monitors (monitor/tell.h) reads and
- * writes, access by access: test_litmus.py makes litmus tests of it.
+ * BH-F6.messages. Prints what the shipping code of a channel's ends (abi/channel_inline.h, channel_wait.h) and of its monitors
+ * (monitor/tell.h) reads and writes, access by access: test_litmus.py makes litmus tests of it.
  *
  *   record NAME
  *   load|store|fence ORDER NAME VALUE     in program order; NAME is - for a fence
@@ -23,6 +23,7 @@ static void note(const char *what, const volatile void *place, int order, unsign
 		__atomic_store((place), &given, order);              \
 	})
 #define __atomic_thread_fence(order) (note("fence", NULL, order, 0), __atomic_thread_fence(order))
+#include "abi/channel_wait.h"
 #include "monitor/tell.h"
 #include "tests/unit/channel_scene.h"
 
@@ -159,6 +160,29 @@ static void rings(void)
 	tells(BH_CHANNEL_GONE);
 }
 
+/* Who sleeps says so and looks once more; who has sent, or given back, looks whether somebody sleeps. */
+static void sleepers(void)
+{
+	void *data;
+
+	opens(BH_CHANNEL_RING, 1);
+	record("asks-to-be-rung");
+	bh_end_wants_ring(&end[1], true);
+	CHECK_EQ(bh_ring_peek(&end[1], &message), BH_END_AGAIN);
+	opens(BH_CHANNEL_RING, 1);
+	record("send-and-ring");
+	puts_one(7);
+	CHECK(!bh_end_is_wanted(&end[0]));
+	record("asks-for-room");
+	bh_end_wants_ring(&end[0], true);
+	CHECK_EQ(bh_ring_reserve(&end[0], &data), BH_END_AGAIN);
+	noting = false;
+	bh_end_wants_ring(&end[0], false);
+	record("receive-and-ring");
+	gets_one();
+	CHECK(!bh_end_is_wanted(&end[1]));
+}
+
 static void mailboxes(void)
 {
 	uint64_t value = 7;
@@ -240,6 +264,7 @@ static void latest_values(void)
 int main(void)
 {
 	rings();
+	sleepers();
 	mailboxes();
 	lives();
 	latest_values();

@@ -21,8 +21,8 @@ from tests.mutation.mutation import Mutation
 from tests.touched import inputs
 
 LIMIT_SECONDS = 120
-KINDS, ENDS, TELL = "abi/channel_inline.h", "abi/channel_end.h", "monitor/tell.h"
-HEADERS = [KINDS, ENDS, TELL, "abi/channel.h", "abi/channel_bytes.h", "abi/guest.h"]
+KINDS, ENDS, WAIT, TELL = "abi/channel_inline.h", "abi/channel_end.h", "abi/channel_wait.h", "monitor/tell.h"
+HEADERS = [KINDS, ENDS, WAIT, TELL, "abi/channel.h", "abi/channel_bytes.h", "abi/guest.h"]
 PROGRAM = "tests/litmus/accesses.c"
 # What clang makes of C's orders for AArch64: test_the_compiler_makes_these_instructions.
 LOADS = {"relaxed": "LDR", "acquire": "LDAR", "seq_cst": "LDAR"}
@@ -67,6 +67,8 @@ SCENES = (
     Scene("a value that is counted is found", (("write",), ("read",)), {"sent0": 0, "latest0": 0}, "1:sent0:0=1 /\\ 1:latest0:0=0"),
     Scene("a value that is read is not written", (("write-twice",), ("read",)), {"reading0_1": 0, "slot1_0": 3, "data3_0": 5}, "0:reading0_1:1=0 /\\ 1:slot1_0:0=3 /\\ 1:data3_0:0=7"),
     Scene("a value is read before it is written over", (("read", "read-elsewhere"), ("write-twice",)), {"reading0_1": 1, "data3_0": 5}, "1:reading0_1:1=0 /\\ 0:data3_0:0=7"),
+    Scene("who sleeps until it is rung has seen what was sent, or is rung", (("send-and-ring",), ("asks-to-be-rung",)), {"sent0": 0, "waits1": 0}, "0:waits1:0=0 /\\ 1:sent0:0=0"),
+    Scene("who sleeps until there is room has seen it, or is rung", (("receive-and-ring",), ("asks-for-room",)), {"taken1": 0, "waits0": 0}, "0:waits0:0=0 /\\ 1:taken1:0=0"),
     Scene("who reads a new life's value finds that life", (("life-that-writes",), ("read-of-two",)), {"life0": 1, "data3_0": 5}, "1:data3_0:0=7 /\\ 1:life0:-1=1"),
 )  # fmt: skip
 
@@ -90,7 +92,7 @@ MISTAKES = (
     weaker(5, "a state is not acquired", ENDS, "__atomic_load_n(&end->peer_life->state, __ATOMIC_ACQUIRE)", "RELAXED"),
     weaker(6, "what it says is not released", ENDS, "__atomic_store_n(&control->peer, peer, __ATOMIC_RELEASE)", "RELAXED"),
     weaker(6, "what it says is not acquired", ENDS, "__atomic_load_n(&end->peer->peer, __ATOMIC_ACQUIRE)", "RELAXED"),
-    weaker(7, "an epoch is not released", TELL, "__atomic_store_n(&end->seen->epoch, epoch, __ATOMIC_RELEASE)", "RELAXED"),
+    weaker(7, "an epoch is not released", TELL, "__atomic_store_n(&end->seen->epoch, end->seen->epoch + 1, __ATOMIC_RELEASE)", "RELAXED"),
     weaker(7, "an epoch is not acquired", ENDS, "__atomic_load_n(&end->peer_life->epoch, __ATOMIC_ACQUIRE)", "RELAXED"),
     weaker(8, "its life is not released", ENDS, "__atomic_store_n(&control->epoch, own, __ATOMIC_RELEASE)", "RELAXED"),
     weaker(8, "its life is not acquired", ENDS, "__atomic_load_n(&end->peer->epoch, __ATOMIC_ACQUIRE)", "RELAXED"),
@@ -106,8 +108,16 @@ MISTAKES = (
     weaker(13, "the pair is said late", KINDS, "__atomic_store_n(end->reading, pair, __ATOMIC_SEQ_CST)", "RELEASE"),
     weaker(13, "who reads is looked for early", KINDS, "__atomic_load_n(&end->peer->reading[0], __ATOMIC_SEQ_CST)", "ACQUIRE"),
     weaker(14, "who reads is not acquired", KINDS, "__atomic_load_n(&end->peer->reading[0], __ATOMIC_SEQ_CST)", "RELAXED"),
-    (SCENES[15], Mutation("no fence before a life's values", ENDS, "__atomic_thread_fence(__ATOMIC_RELEASE);", "", "")),
-    (SCENES[15], Mutation("no fence after a value", KINDS, "__atomic_thread_fence(__ATOMIC_ACQUIRE); result = bh_end_look(end); if (result != BH_END_OK) return result; first--;", "result = bh_end_look(end); if (result != BH_END_OK) return result; first--;", "")),
+    *(
+        (SCENES[scene], Mutation(f"no fence {what}, {where}", WAIT, old, new, ""))
+        for scene, where in ((15, "and a message"), (16, "and room"))
+        for what, old, new in (
+            ("after what waits", "wants, __ATOMIC_SEQ_CST); __atomic_thread_fence(__ATOMIC_SEQ_CST);", "wants, __ATOMIC_SEQ_CST);"),
+            ("before who waits is looked for", "__atomic_thread_fence(__ATOMIC_SEQ_CST); return", "return"),
+        )
+    ),
+    (SCENES[17], Mutation("no fence before a life's values", ENDS, "__atomic_thread_fence(__ATOMIC_RELEASE);", "", "")),
+    (SCENES[17], Mutation("no fence after a value", KINDS, "__atomic_thread_fence(__ATOMIC_ACQUIRE); result = bh_end_look(end); if (result != BH_END_OK) return result; first--;", "result = bh_end_look(end); if (result != BH_END_OK) return result; first--;", "")),
 )  # fmt: skip
 MARKS = inputs([*HEADERS, PROGRAM], [__file__])
 pytestmark = pytest.mark.long
